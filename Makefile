@@ -1,0 +1,41 @@
+# membw: `make run` measures this node, `make test` proves that it does so rightly.
+.POSIX:
+.SUFFIXES:
+
+# make run SYSTEM=ulysses, make run ARGS='-n stream'
+SYSTEM =
+ARGS =
+ENV = . ./setup-env.sh
+
+help: ## this list
+	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/make \1|\2/p' Makefile | \
+		while IFS='|' read -r what does; do printf '%-14s %s\n' "$$what" "$$does"; done
+
+run: .always ## set up what is missing, measure this node, print the table and the verdict
+	@sh ci/setup.sh
+	@$(ENV) && membw run $${SYSTEM:+--system "$$SYSTEM"} $(ARGS)
+
+test: .always ## set up what is missing, lint, run all tests
+	@bash ci/test.sh $(ARGS)
+
+check: .always ## lint alone: ruff, clang-format, shellcheck, compiler warnings
+	@sh ci/setup.sh
+	@$(ENV) && bash ci/check.sh $(ARGS)
+
+setup: .always ## the set-up alone; looks again for tools and Spack that were missing
+	@sh ci/setup.sh --retry
+
+binaries: .always ## every preset that this machine's compilers can build, without Spack
+	@sh ci/setup.sh
+	@$(ENV) && $(MAKE) -C src/stream
+
+lock: .always ## pin anew what ci/requirements.in asks for
+	@sh ci/lock.sh --upgrade
+
+clean: .always ## remove builds and results
+	rm -rf build results .pytest_cache .ruff_cache
+
+distclean: clean ## remove the set-up too: .venv and .spack
+	rm -rf .venv .spack
+
+.always:

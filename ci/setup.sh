@@ -1,0 +1,157 @@
+#!/bin/sh
+# Sets everything up: .venv, system tools, Spack.  Says what it does and how long it took;
+# what is there already is left alone without a word.
+#
+# usage: ci/setup.sh [--retry]     --retry: look again for tools and Spack that were missing
+set -eu
+cd "$(dirname "$0")/.."
+root=$PWD
+stamps=$root/.venv/.setup
+PATH=$PATH:/usr/sbin:/sbin    # dpkg wants ldconfig, and an empty shell has no sbin
+export PATH GIT_TERMINAL_PROMPT=0 DEBIAN_FRONTEND=noninteractive
+. ci/versions.env
+. ci/apt.sh
+
+die() {
+	echo "membw: $1" >&2
+	echo "hint: $2" >&2
+	exit 2
+}
+
+begin() { # WHAT: announce a step
+	started=$(date +%s)
+	echo "set-up: $1"
+}
+
+finish() { # [NOTE]
+	echo "set-up: ... ${1:-done} in $(($(date +%s) - started)) s"
+}
+
+fingerprint() {
+	cat ci/requirements.txt pyproject.toml | sha256sum | cut -d' ' -f1
+}
+
+python3_is_fit() {
+	command -v python3 >/dev/null 2>&1 ||
+		die "no 'python3' on the PATH" 'install Python 3.10 or later'
+	python3 -c 'import sys; sys.exit(sys.version_info < (3, 10))' ||
+		die "'$(command -v python3)' is $(python3 --version 2>&1), membw needs 3.10 or later" \
+			'put a newer python3 first on the PATH'
+	python3 -c 'import venv, ensurepip' 2>/dev/null && return
+	if can_apt; then
+		begin 'installing python3-venv by apt-get'
+		apt_install python3-venv && finish
+	fi
+	python3 -c 'import venv, ensurepip' 2>/dev/null ||
+		die "this python3 has no module 'venv'" 'apt-get install python3-venv'
+}
+
+venv() {
+	print=$(fingerprint)
+	if [ "$(cat "$stamps/venv" 2>/dev/null)" = "$print" ] && .venv/bin/python -c '' 2>/dev/null
+	then
+		return
+	fi
+	python3_is_fit
+	begin "python environment in .venv: $(grep -c '^[a-z]' ci/requirements.txt) pinned packages"
+	.venv/bin/python -m pip --version >/dev/null 2>&1 || python3 -m venv --clear .venv
+	.venv/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes \
+		-r ci/requirements.txt ||
+		die 'pip could not install the pinned packages (its reason is above)' \
+			'check the network and the package index that pip is set to, then try again'
+	.venv/bin/python -m pip install --quiet --disable-pip-version-check --no-deps \
+		--no-build-isolation --editable . ||
+		die 'pip could not install membw itself (its reason is above)' 'see above'
+	mkdir -p "$stamps"
+	echo "$print" >"$stamps/venv"
+	finish
+}
+
+tools() {
+	wanted=$(missing_packages cc=gcc gfortran=gfortran likwid-pin=likwid numactl=numactl \
+		lstopo-no-graphics=hwloc)
+	# libgomp comes with gcc; some other cc may have no OpenMP at all
+	[ -n "$wanted" ] && [ "$(cat "$stamps/tools-missing" 2>/dev/null)" != "$wanted" ] || return 0
+	if can_apt; then
+		begin "installing by apt-get: $wanted"
+		# shellcheck disable=SC2086 # a list of words
+		apt_install $wanted || true
+		wanted=$(missing_packages cc=gcc gfortran=gfortran likwid-pin=likwid \
+			numactl=numactl lstopo-no-graphics=hwloc)
+		finish
+	fi
+	[ -z "$wanted" ] || {
+		echo "set-up: these packages are missing, going on without them: $wanted"
+		echo "hint: sudo apt-get install $wanted"
+	}
+	echo "$wanted" >"$stamps/tools-missing"
+}
+
+is_spack_1() { # COMMAND
+	case $("$1" --version 2>/dev/null) in
+	[1-9]*) return 0 ;;
+	esac
+	return 1
+}
+
+own_spack() { # the Spack that this machine has already, or nothing
+	if [ -n "${SPACK_ROOT:-}" ] && [ "$SPACK_ROOT" != "$root/.spack/spack" ] &&
+		is_spack_1 "$SPACK_ROOT/bin/spack"; then
+		echo "$SPACK_ROOT"
+	elif command -v spack >/dev/null 2>&1 && is_spack_1 "$(command -v spack)"; then
+		spack location -r
+	fi
+}
+
+has_commit() { # FOLDER COMMIT
+	[ "$(git -C "$1" rev-parse HEAD 2>/dev/null)" = "$2" ]
+}
+
+clone() { # URL TAG COMMIT FOLDER: the right commit in the folder, or a failure
+	! has_commit "$4" "$3" || return 0
+	rm -rf "$4.new"
+	git clone --quiet --depth 1 --branch "$2" -c advice.detachedHead=false "$1" "$4.new" &&
+		has_commit "$4.new" "$3" || {
+		rm -rf "$4.new"
+		return 1
+	}
+	rm -rf "$4"
+	mv "$4.new" "$4"
+}
+
+clone_both() { # OWN: Spack unless there is an own one, and the package repository
+	[ -n "$1" ] || clone "$SPACK_URL" "$SPACK_TAG" "$SPACK_COMMIT" .spack/spack || return
+	clone "$PACKAGES_URL" "$PACKAGES_TAG" "$PACKAGES_COMMIT" .spack/packages
+}
+
+spack_is_settled() { # the pinned commits are here, or they could not be had the last time
+	[ "$(cat "$stamps/no-spack" 2>/dev/null)" != "$SPACK_COMMIT $PACKAGES_COMMIT" ] || return 0
+	has_commit .spack/packages "$PACKAGES_COMMIT" || return
+	[ -s .spack/root ] && [ -x "$(cat .spack/root)/bin/spack" ] ||
+		has_commit .spack/spack "$SPACK_COMMIT"
+}
+
+get_spack() {
+	! spack_is_settled || return 0
+	mkdir -p .spack
+	rm -f .spack/root
+	own=$(own_spack)
+	if [ -n "$own" ]; then
+		begin "Spack: using '$own', cloning package repository $PACKAGES_TAG into .spack"
+		echo "$own" >.spack/root
+	else
+		begin "Spack: cloning $SPACK_TAG and package repository $PACKAGES_TAG into .spack"
+	fi
+	if clone_both "$own"; then
+		finish
+	else
+		rm -rf .spack/root .spack/spack
+		echo "$SPACK_COMMIT $PACKAGES_COMMIT" >"$stamps/no-spack"
+		finish 'Spack cannot be had here, make builds the same presets: done'
+	fi
+}
+
+[ "${1:-}" != --retry ] || rm -f "$stamps/tools-missing" "$stamps/no-spack"
+venv
+tools
+get_spack

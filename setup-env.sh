@@ -1,0 +1,57 @@
+# shellcheck shell=sh
+# Source this: . ./setup-env.sh   (any POSIX shell, from any folder)
+# Then `reframe -c reframe-checks -r`, `spack` and `membw` are those of this checkout.
+
+_membw_root() { # where this file lies; plain POSIX shells have no word for it
+	if [ -n "${BASH_SOURCE:-}" ]; then
+		# shellcheck disable=SC3054,SC3028 # bash only, by the line above
+		_membw_file=${BASH_SOURCE}
+	elif [ -n "${ZSH_VERSION:-}" ]; then
+		eval '_membw_file=${(%):-%x}'
+		# inside a function %x is the file that defined it: this one
+	else
+		# the shell holds the file open while it reads it
+		# shellcheck disable=SC2016 # the inner shell's parent is wanted
+		_membw_pid=$(exec sh -c 'echo $PPID')
+		_membw_file=
+		for _membw_fd in "/proc/$_membw_pid/fd"/*; do
+			case $(readlink "$_membw_fd") in
+			*/setup-env.sh) _membw_file=$(readlink "$_membw_fd") ;;
+			esac
+		done
+	fi
+	CDPATH='' cd -- "$(dirname -- "${_membw_file:-./setup-env.sh}")" && pwd -P
+}
+
+MEMBW_ROOT=$(_membw_root)
+unset -f _membw_root
+if [ ! -e "$MEMBW_ROOT/setup-env.sh" ]; then
+	echo "membw: cannot tell where setup-env.sh lies" >&2
+	echo "hint: cd to the checkout first, then . ./setup-env.sh" >&2
+	unset MEMBW_ROOT
+	return 2 2>/dev/null || exit 2
+fi
+if [ ! -x "$MEMBW_ROOT/.venv/bin/membw" ]; then
+	echo "membw: '$MEMBW_ROOT/.venv' is not set up" >&2
+	echo "hint: make -C $MEMBW_ROOT setup" >&2
+	return 2 2>/dev/null || exit 2
+fi
+export MEMBW_ROOT
+export RFM_CONFIG_PATH="$MEMBW_ROOT/configs"
+
+_membw_path() { # FOLDER: first on the PATH, once
+	case :$PATH: in
+	*":$1:"*) ;;
+	*) PATH=$1:$PATH ;;
+	esac
+}
+
+_membw_spack=$MEMBW_ROOT/.spack/spack
+[ ! -s "$MEMBW_ROOT/.spack/root" ] || _membw_spack=$(cat "$MEMBW_ROOT/.spack/root")
+if [ -x "$_membw_spack/bin/spack" ]; then
+	_membw_path "$_membw_spack/bin"
+fi
+_membw_path "$MEMBW_ROOT/.venv/bin"
+export PATH
+unset -f _membw_path
+unset _membw_spack

@@ -1,0 +1,51 @@
+"""The command `membw`: one subcommand, one module."""
+
+import argparse
+import importlib
+import sys
+
+from membw import __version__
+from membw.errors import MembwError
+
+# modules of this package; each offers add_parser(subparsers), which sets `func`
+COMMANDS = ('run', 'summary', 'rank')
+
+
+class Parser(argparse.ArgumentParser):
+    """argparse in our error style."""
+
+    def error(self, message):
+        raise MembwError(message, f"'{self.prog} --help' lists the options")
+
+
+def build_parser():
+    parser = Parser(prog='membw', description='Measures and judges memory bandwidth.')
+    parser.add_argument('--version', action='version', version=f'membw {__version__}')
+    subparsers = parser.add_subparsers(dest='command', metavar='COMMAND', required=True)
+    for name in COMMANDS:
+        try:
+            module = importlib.import_module(f'membw.{name}')
+        except ModuleNotFoundError as err:
+            if err.name != f'membw.{name}':
+                raise
+            continue
+        module.add_parser(subparsers)
+    return parser
+
+
+def main(argv=None):
+    """Exit status: 0 fine, 1 measured but wrong, 2 asked wrongly."""
+    try:
+        args = build_parser().parse_args(argv)
+        return args.func(args)
+    except MembwError as err:
+        print(f'membw: {err}', file=sys.stderr)
+        if err.hint:
+            print(f'hint: {err.hint}', file=sys.stderr)
+        return 2
+    except BrokenPipeError:
+        sys.stderr.close()
+        return 141
+    except KeyboardInterrupt:
+        print('membw: interrupted', file=sys.stderr)
+        return 130

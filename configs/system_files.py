@@ -1,0 +1,133 @@
+"""Reader of systems/*.yaml: every file, every problem at once, one clear line each."""
+
+import difflib
+import json
+import pathlib
+import re
+
+import jsonschema
+import yaml
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+FOLDER = ROOT / 'systems'
+SCHEMA = ROOT / 'configs' / 'system.schema.json'
+
+
+def place(path):
+    """partitions[0].extras of deque(['partitions', 0, 'extras'])."""
+    text = ''.join(f'[{p}]' if isinstance(p, int) else f'.{p}' for p in path)
+    return text.lstrip('.')
+
+
+def unknown_keys(error):
+    known = error.schema.get('properties', {})
+    for key in error.instance:
+        if key in known:
+            continue
+        near = difflib.get_close_matches(str(key), known, 1)
+        hint = f"did you mean '{near[0]}'?" if near else f'known here: {" ".join(sorted(known))}'
+        yield place([*error.absolute_path, key]), 'unknown key', hint
+
+
+def missing_key(error):
+    key = re.match(r"'(.*?)' is", error.message).group(1)
+    yield place([*error.absolute_path, key]), 'is missing', 'systems/thin.yaml is an example'
+
+
+def missing_companion(error):
+    for key, needed in error.validator_value.items():
+        for other in needed:
+            if key in error.instance and other not in error.instance:
+                text = f"'{key}' needs '{other}' beside it"
+                yield place(error.absolute_path), text, 'every figure carries its source'
+
+
+def wrong_value(error):
+    hints = {
+        'enum': lambda: 'one of ' + ' '.join(map(str, error.validator_value)),
+        'const': lambda: f'here it must be {error.validator_value!r}',
+        'type': lambda: f'must be of type {error.validator_value}',
+        'pattern': lambda: f"must match '{error.validator_value}'",
+    }
+    hint = hints.get(error.validator, lambda: 'configs/system.schema.json says what is allowed')()
+    yield place(error.absolute_path), error.message, hint
+
+
+EXPLAIN = {
+    'additionalProperties': unknown_keys,
+    'required': missing_key,
+    'dependentRequired': missing_companion,
+}
+
+
+def schema_problems(data):
+    validator = jsonschema.Draft202012Validator(json.loads(SCHEMA.read_text()))
+    errors = sorted(validator.iter_errors(data), key=lambda e: list(map(str, e.path)))
+    found = [p for e in errors for p in EXPLAIN.get(e.validator, wrong_value)(e)]
+    # a misspelt key is one problem, not also the absence of the right one
+    meant = {where.removesuffix(where.split('.')[-1]) + hint.split("'")[1]
+             for where, fact, hint in found if hint.startswith('did you mean')}
+    return [p for p in found if p[1] != 'is missing' or p[0] not in meant]
+
+
+def toolchains(partition):
+    found = partition['toolchains']
+    return {} if isinstance(found, str) else found
+
+
+def table_problems(data, table):
+    """What a schema of one file cannot see: the table of presets."""
+    for i, partition in enumerate(data['partitions']):
+        for name, chain in toolchains(partition).items():
+            where = f'partitions[{i}].toolchains.{name}'
+            family = chain.get('family', name)
+            if family not in table['families']:
+                hint = f"add 'family:', one of {' '.join(table['families'])}"
+                yield where, f"unknown compiler family '{family}'", hint
+            for preset in chain.get('presets', []):
+                if table['presets'].get(preset, {}).get('family') != family:
+                    text = f"'{preset}' is no preset of family '{family}'"
+                    yield where, text, '`python configs/presets.py list` shows them'
+
+
+def file_problems(path, data):
+    """What a schema of one file cannot see: the file's name and its neighbours."""
+    if data['name'] != path.stem:
+        hint = f'name: {path.stem}, or rename the file'
+        yield 'name', f"is '{data['name']}', but the file is '{path.name}'", hint
+    if 'references' in data and not (path.parent / data['references']).is_file():
+        hint = "restore it from git, or drop 'references' if no figure was published"
+        yield 'references', f"no file '{data['references']}'", hint
+    names = [p['name'] for p in data['partitions']]
+    for name in sorted({n for n in names if names.count(n) > 1}):
+        yield 'partitions', f"two partitions are named '{name}'", 'rename one'
+    for pattern in data['hostnames']:
+        try:
+            re.compile(pattern)
+        except re.error as err:
+            yield 'hostnames', f"'{pattern}' is no regular expression: {err}", 'mend it'
+
+
+def load_file(path, table):
+    """(data, problems) of one file; problems are (place, fact, hint)."""
+    try:
+        data = yaml.safe_load(path.read_text())
+    except (OSError, yaml.YAMLError) as err:
+        return None, [('', ' '.join(str(err).split()), 'mend that line')]
+    problems = list(schema_problems(data))
+    if not problems:
+        problems = [*file_problems(path, data), *table_problems(data, table)]
+    return data, problems
+
+
+def load(table, folder=FOLDER):
+    """(systems, lines): all systems, the generic one last, and what is wrong, as text."""
+    systems, lines = [], []
+    for path in sorted(pathlib.Path(folder).glob('*.yaml')):
+        data, problems = load_file(path, table)
+        systems.append(data)
+        for where, fact, hint in problems:
+            where = f'{where}: ' if where else ''
+            lines.append(f'membw: systems/{path.name}: {where}{fact}\nhint: {hint}')
+    # ReFrame takes the first system whose hostname pattern fits
+    return (systems if lines else sorted(systems, key=lambda s: '.*' in s['hostnames'])), lines

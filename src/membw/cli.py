@@ -33,11 +33,20 @@ def build_parser():
     return parser
 
 
+def dispatch(argv):
+    """Options that a subcommand does not know are an error, unless it hands them on."""
+    parser = build_parser()
+    args, rest = parser.parse_known_args(argv)
+    if rest and not getattr(args, 'takes_rest', False):
+        parser.error(f"unknown argument '{rest[0]}'")
+    args.rest = rest
+    return args.func(args)
+
+
 def main(argv=None):
     """Exit status: 0 fine, 1 measured but wrong, 2 asked wrongly."""
     try:
-        args = build_parser().parse_args(argv)
-        return args.func(args)
+        return dispatch(argv)
     except MembwError as err:
         print(f'membw: {err}', file=sys.stderr)
         if err.hint:

@@ -1,0 +1,267 @@
+"""`membw summary`: what a ReFrame report says, as one table and one verdict."""
+
+import collections
+import glob
+import json
+import os
+import re
+
+import yaml
+
+from membw.errors import MembwError
+from membw.places import root
+
+KERNELS = ('copy', 'scale', 'add', 'triad')
+SKIPPED = re.compile(r'^\[ +SKIP \] \( *\d+/\d+\) (.*?) /(\w+) @(\S+)(?: \[(.*)\])?$')
+NO_REFERENCE = 'no reference: recorded only'
+DEPENDENCY = 'skipped due to skipped dependencies'
+
+
+def add_parser(subparsers):
+    parser = subparsers.add_parser(
+        'summary',
+        help='print the table of a run again',
+        description='Prints Copy, Scale, Add and Triad of a ReFrame report with references and '
+        'verdicts. Exit status: 0 all passed, 1 some failed or are invalid, 2 not a report.',
+    )
+    parser.add_argument('report', nargs='?', help='default: the newest of results/reports')
+    parser.set_defaults(func=lambda args: show(args.report or newest()))
+
+
+def newest():
+    reports = glob.glob(os.path.join(root(), 'results', 'reports', '*.json'))
+    if not reports:
+        raise MembwError("no report in 'results/reports'", "'membw run' makes one")
+    return max(reports, key=os.path.getmtime)
+
+
+def load(path):
+    """A ReFrame report; anything else is refused."""
+    try:
+        with open(path) as file:
+            report = json.load(file)
+    except OSError as err:
+        raise MembwError(f"cannot read '{path}': {err.strerror}", "'membw run' makes a report")
+    except ValueError as err:
+        raise MembwError(f"'{path}' is not JSON: {err}", 'give the .json file of a run')
+    if not isinstance(report, dict) or not {'session_info', 'runs'} <= set(report):
+        raise MembwError(f"'{path}' is not a ReFrame report", 'give the .json file of a run')
+    return report
+
+
+def show(path, seconds=None):
+    """Print the table; the exit status that it deserves."""
+    report = load(path)
+    cases = report['runs'][-1]['testcases'] if report['runs'] else []
+    if not cases:
+        raise MembwError(f"'{path}' holds no test case", "'membw run' without -n runs them all")
+    print_tables([case for case in cases if measures(case)])
+    print_others([case for case in cases if not measures(case) and case['result'] == 'fail'])
+    print_skips(cases, skip_reasons(path))
+    print_places(path)
+    text, status = verdict(cases)
+    took = f' ({seconds:.0f} s)' if seconds is not None else ''
+    print(f'Verdict: {text}{took}')
+    return status
+
+
+# one case
+
+
+def measures(case):
+    """Is this a row of the table: a run, not a build, that was not skipped?"""
+    return not case.get('fixture') and case['result'] != 'skip'
+
+
+def judge(case):
+    """PASS, FAIL or INVALID, and why."""
+    if case['result'] in ('pass', 'xfail'):
+        return 'PASS', ''
+    why = ' '.join((case.get('fail_reason') or case['result']).split())
+    invalid = re.search(r'INVALID:?\s*(.*)', why)
+    if invalid:
+        return 'INVALID', invalid.group(1)
+    return 'FAIL', why if ' error: ' in why else f'{case.get("fail_phase") or "run"}: {why}'
+
+
+def figures(case):
+    """Performance variable -> (value, reference), as far as measured."""
+    found = {}
+    for key, (value, reference, *_) in (case.get('perfvalues') or {}).items():
+        if value is not None:
+            found[key.split(':')[-1]] = (value, reference)
+    return found
+
+
+def row(case, peaks):
+    word, why = judge(case)
+    got = figures(case)
+    valid = word != 'INVALID'
+    cells = [f'{got[k][0]:.1f}' if valid and k in got else '-' for k in KERNELS]
+    against = compare(case, got, peaks) if valid else ''
+    return [case['environ'], case.get('pinning') or '-', *cells, against, word, why]
+
+
+def compare(case, got, peaks):
+    """The figures against their references, else against the peak, else the plain truth."""
+    ratios = [f'{k} {v / ref:.0%}' for k, (v, ref) in got.items() if ref]
+    if ratios:
+        return 'of reference: ' + ', '.join(ratios)
+    peak = peaks.get((case['system'], case['partition']))
+    if peak and 'triad' in got:
+        return f'triad {got["triad"][0] / peak:.0%} of peak {peak:g}; {NO_REFERENCE}'
+    return NO_REFERENCE if got else ''
+
+
+def known_peaks():
+    """(system, partition) -> peak in GB/s, from systems/*.yaml."""
+    peaks = {}
+    for path in glob.glob(os.path.join(root(), 'systems', '*.yaml')):
+        with open(path) as file:
+            system = yaml.safe_load(file) or {}
+        for part in system.get('partitions', []):
+            peak = part.get('extras', {}).get('peak_gbs')
+            if peak:
+                peaks[system['name'], part['name']] = peak
+    return peaks
+
+
+# what is printed
+
+
+def print_tables(cases):
+    groups = collections.defaultdict(list)
+    for case in cases:
+        name = case['name'].split()[0]
+        groups[name, f'{case["system"]}:{case["partition"]}'].append(case)
+    peaks = known_peaks()
+    for (name, where), members in groups.items():
+        print(f'\n{name} on {where}{conditions(members)}')
+        if any(set(KERNELS) & set(figures(c)) for c in members) or name == 'stream':
+            print_table([row(case, peaks) for case in members])
+        else:
+            print_plain(members)
+
+
+def print_table(rows):
+    head = ['preset', 'pinning', 'Copy', 'Scale', 'Add', 'Triad', 'GB/s', 'verdict', '']
+    lines = [head, *sorted(rows, key=lambda r: r[:2])]
+    widths = [max(len(line[i]) for line in lines) for i in range(len(head))]
+    for line in lines:
+        cells = [
+            cell.rjust(width) if 2 <= i < 6 else cell.ljust(width)
+            for i, (cell, width) in enumerate(zip(line, widths))
+        ]
+        print('  ' + '  '.join(cells).rstrip())
+
+
+def print_plain(cases):
+    """A test with figures of its own: one line a case."""
+    for case in sorted(cases, key=lambda c: (c['environ'], c['display_name'])):
+        word, why = judge(case)
+        got = ', '.join(f'{k} {v:.1f}' for k, (v, _) in figures(case).items())
+        detail = ' '.join(case['display_name'].split()[1:])
+        shown = got if word != 'INVALID' else ''
+        print('  ' + '  '.join(filter(None, [case['environ'], detail, shown, word, why])))
+
+
+def conditions(cases):
+    """Array size, threads and node of the group, where its records agree on them."""
+    records = [r for r in map(record, cases) if r]
+    parts = []
+    for text, key in (('{} elements an array', 'array_size'), ('{} threads', 'threads')):
+        values = {r[key] for r in records if r.get(key)}
+        if len(values) == 1:
+            parts.append(text.format(values.pop()))
+    hosts = {r['host'] for r in records if r.get('host')}
+    parts += [f'node {", ".join(sorted(hosts))}'] if 0 < len(hosts) < 4 else []
+    return f': {", ".join(parts)}' if parts else ''
+
+
+def record(case):
+    """The membw record of a case, where the run left one."""
+    path = case.get('record')
+    try:
+        with open(os.path.join(case.get('stagedir') or '', path or '')) as file:
+            return json.load(file)
+    except (OSError, ValueError):
+        return None
+
+
+def print_others(cases):
+    for case in cases:
+        word, why = judge(case)
+        where = f'{case["system"]}:{case["partition"]}+{case["environ"]}'
+        print(f'  {word} {case["display_name"].split()[0]} @{where}: {why}')
+
+
+# what was skipped
+
+
+def skip_reasons(path):
+    """(hash, where) -> reason, from the log beside the report: the report has no word of it."""
+    try:
+        with open(os.path.splitext(path)[0] + '.log') as file:
+            found = [m for m in map(SKIPPED.match, file.read().splitlines()) if m]
+    except OSError:
+        return {}
+    return {(m.group(2), m.group(3)): m.group(4) for m in found}
+
+
+def root_reason(case, by_name, reasons):
+    """Why a case was skipped; for a dependent, why what it depends on was."""
+    where = f'{case["system"]}:{case["partition"]}+{case["environ"]}'
+    reason = case.get('skip_reason') or reasons.get((case['hashcode'], where))
+    if reason and reason != DEPENDENCY:
+        return reason
+    for name, partition, environ in case.get('dependencies_actual') or []:
+        other = by_name.get((name, partition, environ))
+        if other and other['result'] == 'skip':
+            return root_reason(other, by_name, reasons)
+    return reason or "reason not in the report: see ReFrame's output"
+
+
+def print_skips(cases, reasons):
+    """Skipped runs by reason; skipped builds only where no run tells of them."""
+    by_name = {
+        (c['unique_name'], f'{c["system"]}:{c["partition"]}', c['environ']): c for c in cases
+    }
+    groups = collections.defaultdict(list)
+    for case in cases:
+        if case['result'] == 'skip' and not case.get('fixture'):
+            groups[root_reason(case, by_name, reasons)].append(case)
+    if groups:
+        print('\nskipped')
+    for reason, members in sorted(groups.items()):
+        tests = sorted({c['name'].split()[0] for c in members})
+        environs = sorted({c['environ'] for c in members})
+        print(f'  {reason}: {len(members)} of {", ".join(tests)} ({shorten(environs)})')
+
+
+def shorten(names):
+    return ', '.join(names[:4]) + (f' and {len(names) - 4} more' if len(names) > 4 else '')
+
+
+def print_places(path):
+    base = os.path.relpath(os.path.splitext(path)[0], root())
+    if base.startswith('..'):
+        base = os.path.splitext(path)[0]
+    print(f'\nreport {base}.json, all that ReFrame said {base}.log')
+    print('history results/perflogs, results/results.db')
+
+
+def verdict(cases):
+    """The last line, and the exit status."""
+    runs = [case for case in cases if not case.get('fixture')]
+    words = collections.Counter(judge(c)[0] for c in runs if measures(c))
+    builds = sum(c['result'] not in ('pass', 'skip') for c in cases if c.get('fixture'))
+    skips = sum(case['result'] == 'skip' for case in runs)
+    counts = f'{words["PASS"]} passed, {words["FAIL"]} failed, {words["INVALID"]} invalid'
+    counts += f', {skips} skipped' + (f', {builds} builds failed' if builds else '')
+    if words['FAIL'] or builds:
+        return f'FAIL: {counts}', 1
+    if words['INVALID']:
+        return f'INVALID: {counts}', 1
+    if not words['PASS']:
+        return f'NOTHING MEASURED: all {skips} cases were skipped, for the reasons above', 0
+    return f'PASS: {counts}', 0

@@ -237,7 +237,7 @@ def check_compiler(preset, cc, table):
     if not shutil.which(cc):
         raise PresetError(
             f"compiler '{cc}' of preset '{preset}' not found",
-            f'load its module, or CC=PATH; `presets.py list` shows the other presets than {family}',
+            'load its module, or CC=PATH; `presets.py list` shows other presets',
         )
     if not compiler_version(family, cc, table):
         raise PresetError(

@@ -1,0 +1,58 @@
+"""Writes packages.yaml beside it: `spack python configs/spack/frontier.py`, after a new Spack.
+
+Every provider of a compiler, and everything those may depend on, is part of the concretizer's
+problem, though none of it is ever built here: compilers come from the machine. Static analysis
+leaves out what is `buildable: false`; it suffices to say so of the frontier: the compilers, and
+what the compilers of our presets depend on directly.
+"""
+
+import pathlib
+import sys
+
+import spack.repo
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+import presets  # noqa: E402
+
+HEAD = """\
+# Made by `spack python configs/spack/frontier.py`; its docstring says why. Nothing here is ever
+# built for membw. Compilers come from the machine: `spack compiler find` where one is missing.
+packages:
+"""
+# what a compiler leaves behind in the packages that it builds
+RUNTIME = ('compiler-wrapper', '-runtime', '-wrapper')
+
+
+def compilers():
+    """Names of the packages of the preset families, from '%c=name@version'."""
+    families = presets.load()['families'].values()
+    return {f['spack'].removeprefix('%c=').partition('@')[0] for f in families}
+
+
+def providers():
+    return {
+        spec.name
+        for virtual in ('c', 'cxx', 'fortran')
+        for spec in spack.repo.PATH.providers_for(virtual)
+    }
+
+
+def direct_dependencies(name):
+    found = set()
+    for dep in spack.repo.PATH.get_pkg_class(name).dependencies_by_name(when=False):
+        if spack.repo.PATH.is_virtual(dep):
+            found |= {spec.name for spec in spack.repo.PATH.providers_for(dep)}
+        else:
+            found.add(dep)
+    return found
+
+
+def frontier():
+    names = providers() | set().union(*map(direct_dependencies, compilers()))
+    libc = {spec.name for spec in spack.repo.PATH.providers_for('libc')}
+    return sorted(n for n in names - libc if not n.endswith(RUNTIME))
+
+
+lines = [f'  {name}:\n    buildable: false\n' for name in frontier()]
+pathlib.Path(__file__).with_name('packages.yaml').write_text(HEAD + ''.join(lines))
+print(f'{len(lines)} names in configs/spack/packages.yaml')

@@ -49,7 +49,7 @@ def environment(system, partition, name, chain, preset, table):
     family = table['families'][chain['family']]
     return {
         'name': environ_name(name, chain['family'], preset),
-        'target_systems': [f"{system['name']}:{partition['name']}"],
+        'target_systems': [f'{system["name"]}:{partition["name"]}'],
         'cc': chain.get('cc', family['cc']),
         'cxx': '',
         'ftn': chain.get('fc', family['fc']),
@@ -75,19 +75,27 @@ def bind(system, partition, table):
         features = this_machine.cpu_features()
     if chains == 'auto':
         chains, absent = this_machine.toolchains()
-        left_out = {p: absent[row['family']] for p, row in table['presets'].items()
-                    if row['family'] in absent}
+        left_out = {
+            p: absent[row['family']]
+            for p, row in table['presets'].items()
+            if row['family'] in absent
+        }
     environs = []
     for name, chain in chains.items():
         chain = {'family': name, **chain}
-        rows = {p: row for p, row in table['presets'].items() if row['family'] == chain['family']
-                and p in chain.get('presets', [p])}
+        rows = {
+            p: row
+            for p, row in table['presets'].items()
+            if row['family'] == chain['family'] and p in chain.get('presets', [p])
+        }
         for preset, row in rows.items():
             needs = lacking(row, features)
             if needs:
-                left_out[preset] = f"needs {' '.join(needs)}, which the CPU does not have"
+                left_out[preset] = f'needs {" ".join(needs)}, which the CPU does not have'
             else:
                 environs.append(environment(system, partition, name, chain, preset, table))
+    for first in environs[:1]:
+        first['features'].append('first')  # what a scan takes, where all would take hours
     return environs, left_out
 
 
@@ -110,7 +118,8 @@ def reframe_partition(system, partition, table):
     keep = ('name', 'descr', 'launcher', 'access', 'time_limit', 'max_jobs', 'processor')
     extras = {**partition.get('extras', {}), 'left_out': left_out}
     if system.get('references'):
-        extras['references'] = f"../systems/{system['references']}"
+        # absolute, so that RFM_REFERENCE_PREFIX cannot lead elsewhere
+        extras['references'] = str(HERE.parent / 'systems' / system['references'])
     bound = {
         **{key: partition[key] for key in keep if key in partition},
         'scheduler': scheduler(partition),
@@ -120,6 +129,7 @@ def reframe_partition(system, partition, table):
     }
     if 'hosts' in partition:
         bound['sched_options'] = {'hosts': partition['hosts']}
+        extras['hosts'] = partition['hosts']
     return bound, environs
 
 
@@ -154,13 +164,15 @@ def configuration():
         'environments': [e for _, environs in bound for e in environs],
         'logging': logging(),
         'storage': [{'enable': True, 'sqlite_db_file': str(RESULTS / 'results.db')}],
-        'general': [{
-            'report_file': str(RESULTS / 'reports' / 'run-{sessionid}.json'),
-            'topology_prefix': str(RESULTS / 'topology'),
-            'keep_stage_files': True,
-            # off: ReFrame's own detection would fetch an installer within a job
-            'remote_detect': False,
-        }],
+        'general': [
+            {
+                'report_file': str(RESULTS / 'reports' / 'run-{sessionid}.json'),
+                'topology_prefix': str(RESULTS / 'topology'),
+                'keep_stage_files': True,
+                # off: ReFrame's own detection would fetch an installer within a job
+                'remote_detect': False,
+            }
+        ],
     }
 
 

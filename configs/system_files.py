@@ -65,8 +65,11 @@ def schema_problems(data):
     errors = sorted(validator.iter_errors(data), key=lambda e: list(map(str, e.path)))
     found = [p for e in errors for p in EXPLAIN.get(e.validator, wrong_value)(e)]
     # a misspelt key is one problem, not also the absence of the right one
-    meant = {where.removesuffix(where.split('.')[-1]) + hint.split("'")[1]
-             for where, fact, hint in found if hint.startswith('did you mean')}
+    meant = {
+        where.removesuffix(where.split('.')[-1]) + hint.split("'")[1]
+        for where, fact, hint in found
+        if hint.startswith('did you mean')
+    }
     return [p for p in found if p[1] != 'is missing' or p[0] not in meant]
 
 

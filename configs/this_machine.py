@@ -56,7 +56,7 @@ def toolchain(family, table):
         if not builds_openmp(cc, row['openmp']):
             reason = f"'{cc}' does not build with {row['openmp']}"
             continue
-        spack = row['spack'] if '@' in row['spack'] else f"{row['spack']}@{version}"
+        spack = row['spack'] if '@' in row['spack'] else f'{row["spack"]}@{version}'
         return {'family': family, 'cc': cc, 'spack': spack}, ''
     return None, reason
 
@@ -70,5 +70,7 @@ def _toolchains():
 def toolchains():
     """({family: toolchain}, {family: why there is none})."""
     found = _toolchains()
-    return ({f: chain for f, (chain, _) in found.items() if chain},
-            {f: reason for f, (chain, reason) in found.items() if not chain})
+    return (
+        {f: chain for f, (chain, _) in found.items() if chain},
+        {f: reason for f, (chain, reason) in found.items() if not chain},
+    )

@@ -1,0 +1,171 @@
+"""What every run of the STREAM binary shares: its needs, its provenance, its verdict."""
+
+import hashlib
+import json
+import os
+import pathlib
+import re
+import shutil
+import time
+
+import needs
+import reframe as rfm
+from binaries import stream_binary
+from reframe.core.builtins import fixture, run_after, run_before, variable
+from reframe.core.exceptions import SanityError
+from reframe.core.logging import getlogger
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+KERNELS = ('copy', 'scale', 'add', 'triad')
+
+
+def sha256(path):
+    return hashlib.sha256(pathlib.Path(path).read_bytes()).hexdigest()
+
+
+def invalid_reasons(record):
+    """What the program itself found, as 'reason (detail)'."""
+    if record['verdict'] == 'VALID':
+        return []
+    found = [r for r in record['reasons'] if not r['allowed']]
+    return [f'{r["reason"]} ({r["detail"]})' for r in found] or ['the program gives no reason']
+
+
+def too_good(record, peak):
+    """A figure above the theoretical peak is wrong, whatever it measured."""
+    for name, kernel in record['kernels'].items():
+        gbs = kernel['best_mbs'] / 1000
+        if peak and gbs > peak:
+            yield f'too-good ({name} {gbs:.1f} GB/s, peak is {peak} GB/s)'
+
+
+class measurement(rfm.RunOnlyRegressionTest):
+    """STREAM on a node of its own: options in, JSON record out."""
+
+    binary = fixture(stream_binary, scope='environment')
+    valid_systems = ['*']
+    valid_prog_environs = ['+stream']
+    exclusive_access = True
+
+    # asked by -S or by the partition; 0 and '' leave it to the program. After the run: what was
+    array_size = variable(int, value=0, loggable=True)
+    ntimes = variable(int, value=0, loggable=True)
+    allow = variable(str, value='', loggable=True)
+
+    verdict = variable(str, value='', loggable=True)
+    reasons = variable(str, value='', loggable=True)
+    compile_line = variable(str, value='', loggable=True)
+    compiler = variable(str, value='', loggable=True)
+    source_sha256 = variable(str, value='', loggable=True)
+    binary_sha256 = variable(str, value='', loggable=True)
+    spack_hash = variable(str, value='', loggable=True)
+    built_with = variable(str, value='', loggable=True)
+    node = variable(str, value='', loggable=True)
+    kernel_release = variable(str, value='', loggable=True)
+    thp = variable(str, value='', loggable=True)
+    numa_balancing = variable(str, value='', loggable=True)
+    threads = variable(int, value=0, loggable=True)
+    threads_on = variable(str, value='', loggable=True)
+    record = variable(str, value='', loggable=True)
+
+    # --- before the run ------------------------------------------------------------------
+
+    @run_after('setup')
+    def need_node(self):
+        if not self.is_dry_run():
+            reason = needs.no_scheduler(self.current_partition)
+            self.skip_if(reason, reason)
+
+    def need_tool(self, tool):
+        """Here the tool is looked for at once; on a node the job looks, and says so."""
+        if not tool:
+            return
+        if not self.is_dry_run():
+            reason = needs.no_tool(self.current_partition, tool)
+            self.skip_if(reason, reason)
+        self.prerun_cmds += [
+            f"command -v {tool} >/dev/null || {{ echo 'membw-missing {tool}'; exit 0; }}"
+        ]
+
+    def program_options(self, record):
+        """Command-line options of one run of the program."""
+        extras = self.current_partition.extras
+        size = self.array_size or extras.get('array_size')
+        times = self.ntimes or extras.get('ntimes')
+        options = ['-n', str(size)] if size else []
+        options += ['-t', str(times)] if times else []
+        options += ['--allow', self.allow] if self.allow else []
+        return [*options, '--json', record]
+
+    def take_cores(self, cpus):
+        """The whole node for one task, one thread a core."""
+        self.num_tasks = self.num_tasks_per_node = 1
+        self.num_cpus_per_task = len(cpus)
+        if (self.current_partition.processor.num_cpus_per_core or 1) > 1:
+            self.use_multithreading = 'mic' in self.current_partition.features
+
+    # --- after the run -------------------------------------------------------------------
+
+    def output(self):
+        """Hooks run outside the stage directory, so the whole path."""
+        return pathlib.Path(self.stagedir, str(self.job.stdout)).read_text(errors='replace')
+
+    @run_before('sanity')
+    def skip_what_the_node_lacks(self):
+        lacks = re.search(r'^membw-missing (\S+)', self.output(), re.M)
+        if lacks:
+            name = self.current_partition.fullname
+            self.skip(f"'{lacks[1]}' not found on the node of {name}")
+
+    def read_records(self, names):
+        """The records that were written; a program that did not measure writes none."""
+        paths = [pathlib.Path(self.stagedir, name) for name in names]
+        return [json.loads(p.read_text()) for p in paths if p.is_file()]
+
+    def note_provenance(self, record):
+        """Every log line, report and database row says what was measured, where, how."""
+        build, facts = self.binary.facts(), record['facts']
+        self.compile_line = ' '.join(build['compile_line'])
+        self.compiler = build['compiler']
+        self.source_sha256 = build['source_sha256']
+        self.binary_sha256 = build.get('binary_sha256') or sha256(self.binary.path)
+        self.spack_hash = build.get('dag_hash') or ''
+        self.built_with = build.get('built_with') or 'spack'
+        self.node = record['host']
+        self.kernel_release = str(facts.get('kernel'))
+        self.thp = str(facts.get('thp'))
+        self.numa_balancing = str(facts.get('numa_balancing'))
+        self.array_size, self.ntimes = record['array_size'], record['ntimes']
+        self.threads = record['threads']
+        self.threads_on = ' '.join(t['affinity'] for t in record['threads_on'])
+
+    def keep(self, name, label):
+        """Copy a file of the stage, which the next run empties, to results/records."""
+        folder = ROOT / 'results' / 'records'
+        folder.mkdir(parents=True, exist_ok=True)
+        stamp = time.strftime('%Y%m%dT%H%M%S', time.gmtime())
+        part = self.current_partition.fullname.replace(':', '-')
+        kept = folder / f'{stamp}-{part}-{self.current_environ.name}-{label}.json'
+        shutil.copy(os.path.join(self.stagedir, name), kept)
+        return str(kept)
+
+    def not_measured(self):
+        """The program's own last words, where it wrote no record."""
+        path = pathlib.Path(self.stagedir, str(self.job.stderr))
+        lines = [ln for ln in path.read_text(errors='replace').splitlines() if ln.strip()]
+        said = next((ln for ln in lines if ln.startswith('membw:')), (lines or ['nothing'])[-1])
+        raise SanityError(f'not measured, no record: {said}')
+
+    def conclude(self, problems):
+        """VALID, or a failure that begins with INVALID: such a figure is never believed."""
+        self.verdict = 'INVALID' if problems else 'VALID'
+        self.reasons = '; '.join(problems)
+        if problems:
+            raise SanityError(f'INVALID: {self.reasons}')
+        return True
+
+    def say(self, text):
+        getlogger().info(
+            f'{self.display_name} @{self.current_partition.fullname}'
+            f'+{self.current_environ.name}: {text}'
+        )

@@ -1,0 +1,63 @@
+"""What a run needs and this host may lack: each lack is one readable reason to skip."""
+
+import shutil
+
+import reframe.core.runtime as runtime
+import reframe.utility.osext as osext
+
+
+def answers(command):
+    try:
+        return osext.run_command(command, timeout=20).returncode == 0
+    except Exception:
+        return False
+
+
+def no_slurm(partition):
+    if not shutil.which('sbatch'):
+        return f"{partition.fullname} needs Slurm: no 'sbatch' on this host"
+    if not answers('sinfo -h'):
+        return f"{partition.fullname} needs Slurm: no controller answers 'sinfo'"
+
+
+def no_ssh(partition):
+    if not shutil.which('ssh'):
+        return f"{partition.fullname} is reached by ssh: no 'ssh' on this host"
+    hosts = partition.extras.get('hosts', [])
+    for host in hosts:
+        if not answers(f'ssh -o BatchMode=yes -o ConnectTimeout=5 {host} true'):
+            return f"{partition.fullname} is reached by ssh: '{host}' does not answer"
+
+
+SCHEDULERS = {'slurm': no_slurm, 'squeue': no_slurm, 'ssh': no_ssh}
+
+
+def no_scheduler(partition):
+    """Why no job of this partition can be started from here, or None."""
+    look = SCHEDULERS.get(partition.scheduler.registered_name)
+    return look(partition) if look else None
+
+
+def no_modules(environ):
+    """Why the modules of this environment cannot be loaded, or None."""
+    wanted, system = environ.modules, runtime.runtime().modules_system
+    if not wanted:
+        return None
+    if system.name == 'nomod':
+        return f"{environ.name} needs module '{wanted[0]}': no modules system here"
+    for module in wanted:
+        if not system.available_modules(module):
+            return f"{environ.name} needs module '{module}': not available here"
+
+
+def no_compiler(environ):
+    """Why this environment cannot compile, or None; with modules the job finds out."""
+    if environ.modules or shutil.which(environ.cc):
+        return None
+    return f"compiler '{environ.cc}' of {environ.name} not found"
+
+
+def no_tool(partition, tool):
+    """Why a local run cannot use this tool, or None; elsewhere the job finds out."""
+    if tool and partition.scheduler.registered_name == 'local' and not shutil.which(tool):
+        return f"'{tool}' not found on this host"

@@ -1,0 +1,119 @@
+"""Pinning methods: the command or variables that ask for it, and what the threads must show."""
+
+# every variable by which a runtime pins; all but the method's own are removed from the job
+PINNING_VARIABLES = ('OMP_PROC_BIND', 'OMP_PLACES', 'GOMP_CPU_AFFINITY', 'KMP_AFFINITY')
+
+
+def expand(text):
+    """'0-2,5' -> [0, 1, 2, 5], as the kernel writes CPU lists."""
+    cpus = []
+    for part in filter(None, str(text).replace(' ', '').split(',')):
+        first, _, last = part.partition('-')
+        cpus += range(int(first), int(last or first) + 1)
+    return cpus
+
+
+def compress(cpus):
+    """[0, 1, 2, 5] -> '0-2,5'."""
+    ranges = []
+    for cpu in sorted(cpus):
+        if ranges and ranges[-1][1] == cpu - 1:
+            ranges[-1][1] = cpu
+        else:
+            ranges.append([cpu, cpu])
+    return ','.join(f'{a}-{b}' if b > a else f'{a}' for a, b in ranges)
+
+
+# --- what is asked: (command in front of the program, environment) ---------------------------
+
+
+def ask_none(cpus):
+    return [], {}
+
+
+def ask_likwid(cpus):
+    """N:0-k = the first k+1 of the node, physical cores before their hardware threads."""
+    return ['likwid-pin', '-q', '-c', f'N:0-{len(cpus) - 1}'], {}
+
+
+def ask_numactl(cpus):
+    return ['numactl', '--localalloc', f'--physcpubind={compress(cpus)}'], {}
+
+
+def ask_omp(cpus):
+    return [], {'OMP_PLACES': 'cores', 'OMP_PROC_BIND': 'close'}
+
+
+def ask_kmp(cpus):
+    """As on Knights Corner: spread over the cores, one thread each."""
+    return [], {'KMP_AFFINITY': 'scatter'}
+
+
+# --- what is found: problems as text, from each thread's real affinity -----------------------
+
+
+def found_free(places, cpus):
+    """Unpinned threads must be free to move: if each sits alone, something pinned them."""
+    if len(cpus) > 1 and all(len(place) == 1 for place in places):
+        yield 'no pinning was asked for, but every thread is bound to one cpu'
+
+
+def found_alone(places, cpus):
+    """Each thread on a core of its own: no CPU is shared by two threads."""
+    seen = {}
+    for thread, place in enumerate(places):
+        for cpu in place:
+            if cpu in seen:
+                yield f'threads {seen[cpu]} and {thread} both may run on cpu {cpu}'
+                return
+            seen[cpu] = thread
+
+
+def found_one_cpu(places, cpus):
+    """likwid-pin binds a thread to exactly one CPU."""
+    for thread, place in enumerate(places):
+        if len(place) != 1:
+            yield f'thread {thread} may run on cpus {compress(place)}, asked was one cpu'
+            return
+    yield from found_alone(places, cpus)
+
+
+def found_set(places, cpus):
+    """numactl gives every thread the whole set, and nothing else."""
+    for thread, place in enumerate(places):
+        if set(place) != set(cpus):
+            yield (
+                f'thread {thread} may run on cpus {compress(place)}, asked was {compress(cpus)}'
+            )
+            return
+
+
+# name -> (asks, judges, tool that must be there)
+METHODS = {
+    'none': (ask_none, found_free, None),
+    'likwid': (ask_likwid, found_one_cpu, 'likwid-pin'),
+    'numactl': (ask_numactl, found_set, 'numactl'),
+    'omp': (ask_omp, found_alone, None),
+    'kmp': (ask_kmp, found_alone, None),
+}
+
+
+def ask(method, cpus):
+    return METHODS[method][0](cpus)
+
+
+def tool(method):
+    return METHODS[method][2]
+
+
+def problems(method, threads_on, cpus):
+    """Problems of a record's threads_on under a method that asked for these CPUs."""
+    if len(threads_on) != len(cpus):
+        return [f'{len(threads_on)} threads ran, asked were {len(cpus)}']
+    places = [expand(thread['affinity']) for thread in threads_on]
+    return list(METHODS[method][1](places, cpus))
+
+
+def unset_others(env):
+    """One pinning method at a time: what the login shell set must not pin as well."""
+    return 'unset ' + ' '.join(v for v in PINNING_VARIABLES if v not in env)

@@ -1,30 +1,26 @@
-# shellcheck shell=sh
+# shellcheck shell=sh disable=SC2317
 # Source this: . ./setup-env.sh   (any POSIX shell, from any folder)
 # Then `reframe -c reframe-checks -r`, `spack` and `membw` are those of this checkout.
 
-_membw_root() { # where this file lies; plain POSIX shells have no word for it
-	if [ -n "${BASH_SOURCE:-}" ]; then
-		# shellcheck disable=SC3054,SC3028 # bash only, by the line above
-		_membw_file=${BASH_SOURCE}
-	elif [ -n "${ZSH_VERSION:-}" ]; then
-		eval '_membw_file=${(%):-%x}'
-		# inside a function %x is the file that defined it: this one
-	else
-		# the shell holds the file open while it reads it
-		# shellcheck disable=SC2016 # the inner shell's parent is wanted
-		_membw_pid=$(exec sh -c 'echo $PPID')
-		_membw_file=
-		for _membw_fd in "/proc/$_membw_pid/fd"/*; do
-			case $(readlink "$_membw_fd") in
-			*/setup-env.sh) _membw_file=$(readlink "$_membw_fd") ;;
-			esac
-		done
-	fi
-	CDPATH='' cd -- "$(dirname -- "${_membw_file:-./setup-env.sh}")" && pwd -P
-}
-
-MEMBW_ROOT=$(_membw_root)
-unset -f _membw_root
+# where this file lies: plain POSIX shells have no word for it
+_membw_file=./setup-env.sh
+if [ -n "${BASH_VERSION:-}" ]; then
+	# shellcheck disable=SC3054,SC3028 # bash only, by the line above
+	_membw_file=${BASH_SOURCE}
+elif [ -n "${ZSH_VERSION:-}" ]; then
+	eval '_membw_file=${(%):-%x}'
+else
+	# the shell holds the file open while it reads it; asked from outside it, by its process id
+	# shellcheck disable=SC2016 # the inner shell's parent is wanted
+	_membw_pid=$(exec sh -c 'echo $PPID')
+	for _membw_fd in "/proc/$_membw_pid/fd"/*; do
+		case $(readlink "$_membw_fd") in
+		*/setup-env.sh) _membw_file=$(readlink "$_membw_fd") ;;
+		esac
+	done
+fi
+MEMBW_ROOT=$(CDPATH='' cd -- "$(dirname -- "$_membw_file")" && pwd -P)
+unset _membw_file _membw_pid _membw_fd
 if [ ! -e "$MEMBW_ROOT/setup-env.sh" ]; then
 	echo "membw: cannot tell where setup-env.sh lies" >&2
 	echo "hint: cd to the checkout first, then . ./setup-env.sh" >&2
@@ -48,7 +44,11 @@ _membw_path() { # FOLDER: first on the PATH, once
 
 _membw_spack=$MEMBW_ROOT/.spack/spack
 [ ! -s "$MEMBW_ROOT/.spack/root" ] || _membw_spack=$(cat "$MEMBW_ROOT/.spack/root")
-if [ -x "$_membw_spack/bin/spack" ]; then
+if [ -e "$MEMBW_ROOT/.spack/ready" ] && [ -x "$_membw_spack/bin/spack" ]; then
+	# our scope, a cache of our own, and a python that has clingo
+	export SPACK_USER_CONFIG_PATH="$MEMBW_ROOT/.spack/user"
+	export SPACK_USER_CACHE_PATH="$MEMBW_ROOT/.spack/cache"
+	export SPACK_PYTHON="$MEMBW_ROOT/.venv/bin/python"
 	_membw_path "$_membw_spack/bin"
 fi
 _membw_path "$MEMBW_ROOT/.venv/bin"

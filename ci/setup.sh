@@ -9,7 +9,9 @@ root=$PWD
 stamps=$root/.venv/.setup
 PATH=$PATH:/usr/sbin:/sbin    # dpkg wants ldconfig, and an empty shell has no sbin
 export PATH GIT_TERMINAL_PROMPT=0 DEBIAN_FRONTEND=noninteractive
+# shellcheck source=ci/versions.env
 . ci/versions.env
+# shellcheck source=ci/apt.sh
 . ci/apt.sh
 
 die() {
@@ -110,11 +112,11 @@ has_commit() { # FOLDER COMMIT
 clone() { # URL TAG COMMIT FOLDER: the right commit in the folder, or a failure
 	! has_commit "$4" "$3" || return 0
 	rm -rf "$4.new"
-	git clone --quiet --depth 1 --branch "$2" -c advice.detachedHead=false "$1" "$4.new" &&
-		has_commit "$4.new" "$3" || {
+	git clone --quiet --depth 1 --branch "$2" -c advice.detachedHead=false "$1" "$4.new" || true
+	if ! has_commit "$4.new" "$3"; then
 		rm -rf "$4.new"
 		return 1
-	}
+	fi
 	rm -rf "$4"
 	mv "$4.new" "$4"
 }
@@ -124,16 +126,26 @@ clone_both() { # OWN: Spack unless there is an own one, and the package reposito
 	clone "$PACKAGES_URL" "$PACKAGES_TAG" "$PACKAGES_COMMIT" .spack/packages
 }
 
-spack_is_settled() { # the pinned commits are here, or they could not be had the last time
-	[ "$(cat "$stamps/no-spack" 2>/dev/null)" != "$SPACK_COMMIT $PACKAGES_COMMIT" ] || return 0
-	has_commit .spack/packages "$PACKAGES_COMMIT" || return
-	[ -s .spack/root ] && [ -x "$(cat .spack/root)/bin/spack" ] ||
-		has_commit .spack/spack "$SPACK_COMMIT"
+configure_spack() { # bare `spack install stream` reads our scope, and the index is made once
+	mkdir -p .spack/user
+	printf 'include:\n- name: membw\n  path: ../../configs/spack\n' >.spack/user/include.yaml
+	echo "$pins" >.spack/ready
+	begin "Spack: indexing its packages by a first 'spack spec stream', about a minute"
+	if (. ./setup-env.sh && command spack spec stream >.spack/spec.log 2>&1); then
+		finish
+		return
+	fi
+	rm .spack/ready
+	finish "it fails ($root/.spack/spec.log), make builds the same presets: done"
+	return 1
 }
 
-get_spack() {
-	! spack_is_settled || return 0
-	mkdir -p .spack
+spack_is_settled() { # the pinned commits are ready, or they could not be had the last time
+	[ "$(cat .spack/ready 2>/dev/null)" = "$pins" ] ||
+		[ "$(cat "$stamps/no-spack" 2>/dev/null)" = "$pins" ]
+}
+
+fetch_spack() {
 	rm -f .spack/root
 	own=$(own_spack)
 	if [ -n "$own" ]; then
@@ -144,10 +156,18 @@ get_spack() {
 	fi
 	if clone_both "$own"; then
 		finish
-	else
-		rm -rf .spack/root .spack/spack
-		echo "$SPACK_COMMIT $PACKAGES_COMMIT" >"$stamps/no-spack"
-		finish 'Spack cannot be had here, make builds the same presets: done'
+		return
+	fi
+	finish 'Spack cannot be had here, make builds the same presets: done'
+	return 1
+}
+
+get_spack() {
+	pins="$SPACK_COMMIT $PACKAGES_COMMIT"
+	! spack_is_settled || return 0
+	mkdir -p .spack
+	if ! fetch_spack || ! configure_spack; then
+		echo "$pins" >"$stamps/no-spack"
 	fi
 }
 

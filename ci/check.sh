@@ -1,0 +1,61 @@
+#!/bin/bash
+# Lint: ruff, clang-format, shellcheck, compiler warnings as errors.
+#
+# usage: ci/check.sh [--fix]     --fix: repair the layout of Python and C in place
+# What cannot be checked here is said, never passed over.
+set -uo pipefail
+cd "$(dirname "$0")/.." || exit 2
+PATH=$PWD/.venv/bin:$PATH
+failed=()
+
+check() { # NAME COMMAND...
+	local name=$1 begun=$SECONDS
+	shift
+	if "$@"; then
+		echo "check: $name: fine ($((SECONDS - begun)) s)"
+	else
+		echo "check: $name: FAILED"
+		failed+=("$name")
+	fi
+}
+
+skip() { # NAME REASON
+	echo "check: $1: skipped, $2"
+}
+
+fix=
+[ "${1:-}" != --fix ] || fix=yes
+mapfile -t c_files < <(git ls-files -co --exclude-standard '*.c' '*.h')
+mapfile -t scripts < <(git ls-files -co --exclude-standard '*.sh' ci .ci |
+	while read -r file; do head -1 "$file" | grep -qE '^#!.*sh|shellcheck shell' && echo "$file"; done)
+
+check 'ruff check' ruff check --quiet ${fix:+--fix} .
+check 'ruff format' ruff format --quiet ${fix:+.}${fix:---diff .}
+if [ ${#c_files[@]} -gt 0 ]; then
+	if [ "$fix" ]; then
+		check 'clang-format' clang-format -i "${c_files[@]}"
+	else
+		check 'clang-format' clang-format --dry-run -Werror "${c_files[@]}"
+	fi
+fi
+if command -v shellcheck >/dev/null; then
+	check 'shellcheck' shellcheck -x "${scripts[@]}"
+else
+	skip 'shellcheck' 'it is not on the PATH (apt-get install shellcheck)'
+fi
+
+warnings=(-std=c11 -O2 -Wall -Wextra -Werror -fsyntax-only)
+for cc in gcc clang-19 clang; do
+	if ! command -v "$cc" >/dev/null; then
+		[ "$cc" = clang-19 ] || skip "warnings of $cc" 'it is not on the PATH'
+		continue
+	fi
+	check "warnings of $cc" "$cc" "${warnings[@]}" -fopenmp src/stream/*.c
+	check "warnings of $cc without OpenMP" "$cc" "${warnings[@]}" src/stream/*.c
+done
+
+[ ${#failed[@]} = 0 ] || {
+	echo "check: failed: ${failed[*]}"
+	echo "hint: 'ci/check.sh --fix' repairs the layout"
+	exit 1
+}

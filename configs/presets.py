@@ -16,9 +16,9 @@ ROOT = HERE.parent
 TABLE = HERE / 'presets.yaml'
 SOURCES = ROOT / 'src' / 'stream'
 
-FAMILY_KEYS = {'cc', 'fc', 'openmp', 'spack', 'version'}
+FAMILY_KEYS = {'cc', 'fc', 'openmp', 'spack', 'external', 'version'}
 PRESET_KEYS = {'family', 'line', 'fortran', 'requires', 'features', 'source'}
-OPTIONAL_KEYS = {'fortran'}
+OPTIONAL_KEYS = {'fortran', 'external'}
 PLACEHOLDERS = {'openmp', 'defs', 'libhugetlbfs'}
 # macro -> argument of flags(): the order of the -D on the founding lines
 MACROS = {
@@ -92,7 +92,7 @@ def check(table):
         return ["'families' and 'presets' hold one named row each line"]
     problems = []
     for name, family in table['families'].items():
-        problems += check_keys(f'families.{name}', family, FAMILY_KEYS, set())
+        problems += check_keys(f'families.{name}', family, FAMILY_KEYS, OPTIONAL_KEYS)
     for name, row in table['presets'].items():
         where = f'presets.{name}'
         found = check_keys(where, row, PRESET_KEYS, OPTIONAL_KEYS)

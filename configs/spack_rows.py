@@ -1,0 +1,131 @@
+#!/usr/bin/env python3
+"""All rows of a system (compiler x preset) as one Spack environment with a path for each row.
+
+A row is a mapping: environ (its name), preset, and either cc (a compiler on this machine, told to
+Spack as an external) or spack (a constraint such as '%c=gcc@12' on what Spack knows already);
+array_size, ntimes, offset, stream_type, openmp, libhugetlbfs as presets.flags() takes them.
+
+    python configs/spack_rows.py FOLDER < rows.json     write, concretize, install, print the paths
+"""
+
+import argparse
+import hashlib
+import json
+import pathlib
+import shutil
+import subprocess
+import sys
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE))
+
+import presets  # noqa: E402
+
+SCOPE = HERE / 'spack'
+RECIPE = HERE.parent / 'spack-repo/spack_repo/membw/packages/stream/package.py'
+VALUES = ('array_size', 'ntimes', 'offset', 'stream_type', 'libhugetlbfs')
+
+
+def package_of(constraint):
+    """'gcc' of '%c=gcc@12'."""
+    return constraint.removeprefix('%c=').partition('@')[0]
+
+
+def compiler(row, table):
+    """(constraint, {package: external} or None) of one row."""
+    family = table['families'][presets.row(row['preset'], table)['family']]
+    if not row.get('cc'):
+        return row.get('spack') or family['spack'], {}
+    path = shutil.which(row['cc'])
+    presets.check_compiler(row['preset'], row['cc'], table)
+    name = package_of(family['spack'])
+    version = presets.compiler_version(table['presets'][row['preset']]['family'], path, table)
+    external = {
+        'spec': f'{name}@={version} {family.get("external", "")}'.strip(),
+        'prefix': str(pathlib.Path(path).parent.parent),
+        'extra_attributes': {'compilers': {'c': path}},
+    }
+    return f'%c={name}@={version}', {name: external}
+
+
+def spec_of(row, constraint):
+    """The compiler comes last: what stands after it would be said of the compiler."""
+    words = ['stream', f'tuning={presets.tuning(row["preset"])}']
+    words += [f'{name}={row[name]}' for name in VALUES if row.get(name)]
+    words += [] if row.get('openmp', True) else ['~openmp']
+    return ' '.join([*words, constraint])
+
+
+def environment(rows, table):
+    """(what spack.yaml holds, {environ: folder of the row in the view})"""
+    names, externals = {}, {}
+    folders = {}
+    for row in rows:
+        constraint, external = compiler(row, table)
+        for name, entry in external.items():
+            found = externals.setdefault(name, [])
+            found += [entry] if entry['spec'] not in [e['spec'] for e in found] else []
+        # two environments may be the same row under two names: one build, one folder
+        folders[row['environ']] = names.setdefault(spec_of(row, constraint), row['environ'])
+    spack = {
+        'include': [str(SCOPE)],
+        'concretizer': {'unify': False},
+        'packages': {n: {'buildable': False, 'externals': e} for n, e in externals.items()},
+        'specs': list(names),
+        'view': {
+            'rows': {
+                'root': 'rows',
+                'link': 'roots',
+                'select': ['stream'],
+                'projections': {**names, 'all': '{name}-{hash}'},
+            }
+        },
+    }
+    return {'spack': spack}, folders
+
+
+def fingerprint(text):
+    """Changes when a lock made before would be stale."""
+    files = [RECIPE, presets.TABLE, HERE / 'presets.py', *sorted(SCOPE.glob('*.yaml'))]
+    parts = [text, presets.source_sha256(), *map(presets.sha256, files)]
+    return hashlib.sha256('\n'.join(parts).encode()).hexdigest()
+
+
+def write(folder, rows, table=None):
+    """Write FOLDER/spack.yaml; drop a stale lock. Returns {environ: path of its `stream`}."""
+    folder = pathlib.Path(folder).resolve()
+    content, folders = environment(rows, table or presets.load())
+    text = json.dumps(content, indent=1) + '\n'  # JSON is YAML
+    folder.mkdir(parents=True, exist_ok=True)
+    presets.write_if_changed(folder / 'spack.yaml', text)
+    if presets.write_if_changed(folder / 'fingerprint', fingerprint(text)):
+        (folder / 'spack.lock').unlink(missing_ok=True)
+    return {environ: folder / 'rows' / name / 'bin/stream' for environ, name in folders.items()}
+
+
+def commands(folder, paths):
+    """Shell lines that build what is missing; none when every row is there and the lock holds."""
+    folder = pathlib.Path(folder).resolve()
+    if (folder / 'spack.lock').is_file() and all(path.exists() for path in paths.values()):
+        return []
+    return [f"spack -e '{folder}' concretize", f"spack -e '{folder}' install"]
+
+
+def main(argv=None):
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument('folder', help='the environment: spack.yaml, spack.lock, rows/')
+    args = parser.parse_args(argv)
+    try:
+        paths = write(args.folder, json.load(sys.stdin))
+    except (presets.PresetError, json.JSONDecodeError, OSError) as err:
+        print(err if isinstance(err, presets.PresetError) else f'membw: {err}', file=sys.stderr)
+        return 2
+    for line in commands(args.folder, paths):
+        if subprocess.run(line, shell=True, stdout=sys.stderr).returncode:
+            return 1
+    print(json.dumps({environ: str(path) for environ, path in paths.items()}, indent=1))
+    return 0
+
+
+if __name__ == '__main__':
+    sys.exit(main())

@@ -1,0 +1,99 @@
+"""From nodes to groups of like nodes: only these are compared with each other."""
+
+from collections import Counter, defaultdict
+from dataclasses import dataclass
+
+import numpy as np
+
+from membw.populations import MIN_NODES, MIN_SHARE, find_populations
+from membw.records import MEMORY, STRICT
+
+
+@dataclass
+class Group:
+    """Nodes alike, compared with each other."""
+
+    number: int
+    label: str
+    kernels: tuple
+    nodes: list
+
+    def totals(self):
+        """GB/s, nodes x kernels."""
+        return np.array([node.rates.sum(axis=0) for node in self.nodes])
+
+
+def form_groups(nodes):
+    """Groups of like nodes, split where two populations show, and warnings about them."""
+    families = defaultdict(lambda: defaultdict(list))
+    for node in nodes:
+        strict = (*(node.traits[t] for t in STRICT), node.traits['ranks'], node.kernels)
+        families[strict][tuple(node.traits[t] for t in MEMORY)].append(node)
+    groups, warnings = [], []
+    for kinds in families.values():
+        for members in _adopt(list(kinds.values())):
+            parts = _split(members)
+            groups += parts
+            if len(parts) > 1:
+                warnings.append(_populations_text(parts))
+    for number, group in enumerate(groups, 1):
+        group.number = number
+        for node in group.nodes:
+            node.group = number
+    return groups, warnings
+
+
+def _adopt(kinds):
+    """Nodes too few for a group of their own join the largest; a note says what differs.
+
+    Otherwise a node that lost a DIMM, and says so, would be alone and never compared.
+    """
+    kinds.sort(key=len, reverse=True)
+    largest, own = list(kinds[0]), []
+    for kind in kinds[1:]:
+        if len(kind) >= max(MIN_NODES, MIN_SHARE * len(kinds[0])):
+            own.append(kind)
+            continue
+        for node in kind:
+            node.notes.append(_difference(node.traits, kinds[0][0].traits))
+        largest += kind
+    return [largest, *own]
+
+
+def _difference(mine, theirs):
+    parts = (f'{t} {mine[t]}, not {theirs[t]}' for t in MEMORY if mine[t] != theirs[t])
+    return 'unlike the others: ' + ', '.join(parts)
+
+
+def _split(members):
+    totals = np.array([node.rates.sum(axis=0) for node in members])
+    relative = np.exp(np.log(totals / np.median(totals, axis=0)).mean(axis=1))
+    labels = find_populations(relative)
+    parts = [[members[i] for i in np.flatnonzero(labels == k)] for k in range(labels.max() + 1)]
+    for number, nodes in enumerate(parts[1:], 2):
+        for node in nodes:
+            node.notes.append(f'of population {number} of {len(parts)}, 1 the fastest')
+    return [Group(0, _label(nodes), nodes[0].kernels, nodes) for nodes in parts]
+
+
+def _label(nodes):
+    traits = Counter(tuple(node.traits.items()) for node in nodes).most_common(1)[0][0]
+    t = dict(traits)
+    count = f'{len(nodes)} node{"s" * (len(nodes) > 1)}'
+    ranks = f'{t["ranks"]} rank{"s" * (t["ranks"] > 1)} x {t["threads"] or 1} threads each'
+    build = ' '.join(str(t[k]) for k in ('compiler', 'flags') if t[k])
+    arrays = f'arrays of {t["array_size"]} elements'
+    return ', '.join(
+        filter(None, [count, t['cpu_model'] or 'CPU not named', ranks, arrays, build])
+    )
+
+
+def _populations_text(groups):
+    medians = [np.median(g.totals()[:, -1]) for g in groups]
+    parts = ', '.join(
+        f'{len(g.nodes)} nodes at {m:.1f} GB/s' for g, m in zip(groups, medians, strict=True)
+    )
+    return (
+        f'{len(groups)} populations among like nodes ({groups[0].kernels[-1]}: {parts}); '
+        'each node is judged among its own'
+    )

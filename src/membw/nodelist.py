@@ -1,0 +1,74 @@
+"""Lists of node names: expected nodes in, node-check file and drain commands out."""
+
+from pathlib import Path
+
+from membw.errors import MembwError
+
+WORST_FIRST = ('FAIL', 'INVALID', 'MISSING', 'PASS')
+
+
+def expected_nodes(text):
+    """Names from a file (one or more a line, # begins a comment) or a Slurm host list."""
+    from ClusterShell.NodeSet import RESOLVER_NOGROUP, NodeSet, NodeSetException
+
+    path = Path(text)
+    if path.is_file():
+        lines = path.read_text().splitlines()
+        text = ','.join(','.join(line.split('#')[0].split()) for line in lines)
+    try:
+        names = list(NodeSet(text.strip(','), resolver=RESOLVER_NOGROUP))
+    except NodeSetException as err:
+        hint = "give a file of names or a Slurm host list such as 'n[001-128]'"
+        raise MembwError(f"no node list in '{path}': {err}", hint) from err
+    if not names:
+        raise MembwError(f"no node in the list '{path}'", 'one name a line, or n[001-128]')
+    return names
+
+
+def fold(names):
+    """The short form: n[1-3,7]."""
+    from ClusterShell.NodeSet import RESOLVER_NOGROUP, NodeSet
+
+    return str(NodeSet.fromlist(names, resolver=RESOLVER_NOGROUP))
+
+
+def match_expected(hosts, expected):
+    """Expected names as the records spell them: `n1` stands for `n1.site.org` and back."""
+    by_short = {}
+    for host in hosts:
+        by_short.setdefault(host.split('.')[0], set()).add(host)
+    known = set(hosts)
+    return [name if name in known else _only(by_short, name) for name in expected]
+
+
+def _only(by_short, name):
+    same = by_short.get(name.split('.')[0], ())
+    alike = [host for host in same if '.' not in host or '.' not in name]
+    return alike[0] if len(alike) == 1 else name
+
+
+def worst_verdicts(nodes):
+    """name -> (verdict, reason), the worst of a node measured in several ways."""
+    worst = {}
+    for node in sorted(nodes, key=lambda n: WORST_FIRST.index(n.verdict)):
+        worst.setdefault(node.name, (node.verdict, node.reason))
+    return worst
+
+
+def node_check(nodes):
+    """Lines of the node-check file: `<node> PASS|FAIL|INVALID|MISSING reason`, by name."""
+    worst = worst_verdicts(nodes)
+    return [' '.join(filter(None, [name, *worst[name]])) for name in sorted(worst)]
+
+
+def drain_commands(nodes):
+    """`scontrol` lines for the nodes that failed, one for each reason; nothing runs them."""
+    by_reason = {}
+    for name, (verdict, reason) in sorted(worst_verdicts(nodes).items()):
+        if verdict == 'FAIL':
+            first = reason.split(';')[0]
+            by_reason.setdefault(first, []).append(name.split('.')[0])
+    return [
+        f"scontrol update NodeName={fold(names)} State=DRAIN Reason='membw: {reason}'"
+        for reason, names in by_reason.items()
+    ]

@@ -1,0 +1,118 @@
+"""`membw rank`: which nodes of a fleet are slower than their like."""
+
+import argparse
+import json
+import sys
+from pathlib import Path
+
+from membw.errors import MembwError
+
+EPILOG = """\
+A node FAILs when a rate is both lower than the median of its group by more than the margin and
+surely lower (median and MAD, corrected for the number of nodes and kernels). It is INVALID when
+its record may not be believed, MISSING when it was expected and did not report in full.
+
+examples:
+  membw rank results/records.jsonl
+  membw rank results/ --nodes 'n[001-128]' --node-check nodecheck.txt
+  membw rank run.jsonl --order fastest --limit 0 --plot fleet.png
+  membw rank run.jsonl --drain | less          # read them, then run what you agree with
+
+exit status: 0 all PASS; 1 a node is FAIL, INVALID or MISSING, or a line could not be read;
+2 asked wrongly or nothing to rank
+"""
+
+
+def add_parser(subparsers):
+    parser = subparsers.add_parser(
+        'rank',
+        help='judge a fleet: which nodes are slow, how far, how sure',
+        description=__doc__,
+        epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    add = parser.add_argument
+    add('results', nargs='+', metavar='RESULTS', help='records, one JSON object a line, '
+        'or ReFrame reports; files, folders of *.json and *.jsonl, or - for stdin')  # fmt: skip
+    add('--nodes', metavar='FILE|LIST', help='expected nodes: a file, or a list as n[001-128]')
+    add('--margin', type=_percent, default=2.0, metavar='PERCENT', help='what is slow (2)')
+    add('--alpha', type=_percent, default=1.0, metavar='PERCENT',
+        help='chance of a false alarm in a clean fleet (1)')  # fmt: skip
+    add('--order', choices=('slowest', 'fastest'), default='slowest', help='which comes first')
+    add('--by', metavar='KERNEL', default='triad', help='kernel to sort by (triad)')
+    add('--limit', type=int, default=20, metavar='N',
+        help='rows a group besides the slow nodes, 0: all (20)')  # fmt: skip
+    add('--node-check', metavar='FILE', help='write "<node> PASS|FAIL|INVALID|MISSING reason"')
+    add('--plot', metavar='FILE.png', help='draw the ranking')
+    add('--json', action='store_true', help='print JSON')
+    add('--drain', action='store_true', help='print the Slurm commands that drain failed nodes')
+    parser.set_defaults(func=run)
+
+
+def _percent(text):
+    value = float(text)
+    if not 0 < value < 100:
+        raise argparse.ArgumentTypeError(f"'{text}' is not between 0 and 100")
+    return value
+
+
+def run(args):
+    """Exit status as in EPILOG."""
+    # numpy and scipy take half a second to load: not for `membw --help`
+    from membw.fleet import judge
+    from membw.nodelist import expected_nodes, match_expected, node_check
+
+    expected = expected_nodes(args.nodes) if args.nodes else []
+    records, problems = read_results(args.results)
+    for problem in problems:
+        print(f'membw: {problem}', file=sys.stderr)
+    if not records:
+        raise MembwError(
+            f"no record in '{' '.join(args.results)}'", "'stream --json FILE' writes one"
+        )
+    expected = match_expected({r.host for r in records}, expected)
+    fleet = judge(records, expected, args.margin / 100, args.alpha / 100)
+    _print(args, fleet, problems)
+    if args.node_check:
+        _write(args.node_check, '\n'.join(node_check(fleet.nodes)) + '\n')
+    if args.plot:
+        from membw.rank_plot import draw
+
+        draw(fleet, args.plot, args.by, args.margin / 100)
+    return 1 if problems or any(node.verdict != 'PASS' for node in fleet.nodes) else 0
+
+
+def _print(args, fleet, problems):
+    from membw import rank_text
+    from membw.nodelist import drain_commands
+
+    if args.json:
+        print(json.dumps(rank_text.as_json(fleet, problems), indent=1))
+    elif args.drain:
+        print('\n'.join(drain_commands(fleet.nodes) or ['# no node to drain']))
+    else:
+        print('\n'.join(rank_text.as_text(fleet, args.order, args.by, args.limit)))
+
+
+def read_results(paths):
+    """Records and problems of all files."""
+    from membw.records import find_files, read_lines
+
+    records, problems = [], []
+    try:
+        files = [f for path in paths for f in ([None] if path == '-' else find_files([path]))]
+        for file in files:
+            with sys.stdin if file is None else open(file, encoding='utf-8') as lines:
+                found, bad = read_lines(lines, 'stdin' if file is None else str(file))
+            records += found
+            problems += bad or ([] if found else [f"nothing in '{file or 'stdin'}'"])
+    except (OSError, UnicodeDecodeError) as err:
+        raise MembwError(f"cannot read '{getattr(err, 'filename', file)}': {err}") from err
+    return records, problems
+
+
+def _write(name, text):
+    try:
+        Path(name).write_text(text)
+    except OSError as err:
+        raise MembwError(f"cannot write '{name}': {err.strerror}") from err

@@ -1,0 +1,145 @@
+"""Reads the records that `stream` writes: one JSON object a line, one line a rank."""
+
+import json
+import statistics
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+
+SCHEMA = 'membw-record-1'
+
+
+@dataclass(frozen=True)
+class Record:
+    """What one rank measured, as far as ranking needs it."""
+
+    host: str
+    rank: int
+    ranks: int
+    time: float  # seconds since 1970
+    file: str
+    rates: dict  # kernel -> best rate in GB/s
+    steadiness: float  # usual rate / best rate, of the least steady kernel
+    invalid: tuple  # reasons; empty: the record may be believed
+    traits: dict  # what must be alike before two nodes are compared
+    sockets: int
+    channels: int
+
+
+class BadRecord(ValueError):
+    """A line that is no record."""
+
+
+def find_files(paths):
+    """The files meant by files and folders; raises OSError for what is not there."""
+    for path in map(Path, paths):
+        if path.is_dir():
+            yield from sorted(p for p in path.rglob('*.json*') if p.is_file())
+        elif not path.exists():
+            raise FileNotFoundError(2, 'no such file', str(path))
+        else:
+            yield path
+
+
+def read_lines(lines, name):
+    """Records and problems (`file:line: what`) of one file's lines."""
+    records, problems = [], []
+    for number, line in enumerate(lines, 1):
+        if not line.strip():
+            continue
+        try:
+            records.append(parse_record(json.loads(line), name))
+        except json.JSONDecodeError as err:
+            problems.append(f'{name}:{number}: not JSON: {err.msg} at column {err.colno}')
+        except BadRecord as err:
+            problems.append(f'{name}:{number}: {err}')
+    return records, problems
+
+
+def parse_record(data, name):
+    """A Record from the JSON object of one rank."""
+    if not isinstance(data, dict) or data.get('schema') != SCHEMA:
+        raise BadRecord(f"not a record: 'schema' is not '{SCHEMA}'")
+    try:
+        return Record(
+            host=_text(data, 'host'),
+            rank=int(data.get('rank', 0)),
+            ranks=int(data.get('ranks', 1)),
+            time=_seconds(data.get('time')),
+            file=name,
+            rates={k: _rate(k, v) for k, v in data['kernels'].items()},
+            steadiness=min((_steadiness(v) for v in data['kernels'].values()), default=1.0),
+            invalid=_invalid(data),
+            traits=_traits(data),
+            sockets=int(_fact(data, SOCKETS) or 1),
+            channels=int(_fact(data, CHANNELS) or 0),
+        )
+    except KeyError as err:
+        raise BadRecord(f"'{err.args[0]}' is missing") from err
+    except (TypeError, ValueError, AttributeError) as err:
+        raise BadRecord(f'not as in the schema: {err}') from err
+
+
+# facts by the names that the program uses; the first one present counts
+SOCKETS = ('sockets', 'packages')
+CHANNELS = ('memory_channels', 'channels')
+# Nodes that differ here are never compared ...
+STRICT = ('program', 'language', 'kernels_set', 'element_bytes', 'compiler', 'flags', 'cpu_model')
+# ... here only when one has no group of its own: a node that lost a DIMM differs from its peers.
+MEMORY = (
+    'array_size', 'threads', 'numa_nodes', 'memory_gib', 'dimms', 'dimm_mts', 'dimm_part',
+)  # fmt: skip
+
+
+def _traits(data):
+    facts, build = data.get('facts') or {}, data.get('build') or {}
+    merged = {**facts, **data, **build, 'memory_gib': _memory_gib(facts)}
+    return {name: _plain(merged.get(name)) for name in STRICT + MEMORY}
+
+
+def _plain(value):
+    """Lists and objects as text: traits are compared and printed."""
+    return value if isinstance(value, str | int | float | None) else json.dumps(value)
+
+
+def _memory_gib(facts):
+    """Whole GiB: the kernel keeps a few MB more or less of it from boot to boot."""
+    kib = _fact({'facts': facts}, ('memory_total_kib', 'mem_total_kib'))
+    return round(kib / 2**20) if kib else None
+
+
+def _fact(data, names):
+    facts = data.get('facts') or {}
+    return next((facts[n] for n in names if facts.get(n) is not None), None)
+
+
+def _text(data, key):
+    if not isinstance(data[key], str) or not data[key].strip():
+        raise BadRecord(f"'{key}' is empty")
+    return data[key].strip()
+
+
+def _seconds(text):
+    return datetime.fromisoformat(text.replace('Z', '+00:00')).timestamp() if text else 0.0
+
+
+def _rate(kernel, row):
+    rate = float(row['best_mbs']) / 1000
+    if not 0 < rate < float('inf'):
+        raise BadRecord(f"kernel '{kernel}' has the rate {row['best_mbs']} MB/s")
+    return rate
+
+
+def _steadiness(row):
+    """Best time / usual time; the first repetition and the worst of the others are forgiven."""
+    times = sorted(row.get('times_s', [])[1:])[:-1]
+    usual = statistics.fmean(times) if times else row.get('avg_s', row.get('min_s', 0))
+    best = min(times) if times else row.get('min_s', 0)
+    return best / usual if usual else 1.0
+
+
+def _invalid(data):
+    if data.get('verdict') == 'VALID':
+        return ()
+    named = [r['reason'] for r in data.get('reasons', []) if not r.get('allowed')]
+    return tuple(named) or ('no-reason-given',)

@@ -36,6 +36,14 @@ def cores(partition):
     return list(range(partition.extras.get('threads', count)))
 
 
+def domain_cpus(number, folder=NODES):
+    """Every CPU of one NUMA domain of this machine."""
+    try:
+        return pinnings.expand((folder / f'node{number}' / 'cpulist').read_text().strip())
+    except OSError:
+        return sorted(os.sched_getaffinity(0))
+
+
 def domains(partition):
     """[CPUs, one a core] of each NUMA domain with CPUs."""
     if not is_local(partition):

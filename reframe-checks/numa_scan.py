@@ -1,0 +1,132 @@
+"""Triad against the number of threads, memory local and remote: where a domain saturates."""
+
+import shlex
+
+import node
+import numa_curve
+import pinnings
+import reframe as rfm
+import reframe.utility.sanity as sn
+from measurement import ROOT, invalid_reasons, measurement, too_good
+from reframe.core.builtins import run_before, sanity_function
+from reframe.core.exceptions import PerformanceError
+
+
+@rfm.simple_test
+class numa_scan(measurement):
+    """Triad with 1..cores threads of NUMA domain 0, memory bound to domain 0 and to domain 1."""
+
+    descr = 'Triad of one NUMA domain, threads 1..cores, memory local and remote'
+    valid_systems = ['-mic']
+    # the first preset of the partition; all of them by -S numa_scan.valid_prog_environs=+stream
+    valid_prog_environs = ['+first']
+    pinning = 'numactl'
+
+    @run_before('run')
+    def scan(self):
+        """As the seeds do: OMP_NUM_THREADS=i numactl --cpunodebind 0 --membind 0|1."""
+        self.need_tool('numactl')
+        domains = node.domains(self.current_partition)
+        self.home = domains[0]
+        self.memories = {'local': 0} if len(domains) == 1 else {'local': 0, 'remote': 1}
+        self.points = [
+            (name, count) for name in self.memories for count in range(1, len(self.home) + 1)
+        ]
+        self.take_cores(node.cores(self.current_partition))
+        lines = [self.line(*point) for point in self.points]
+        self.prerun_cmds += [pinnings.unset_others({}), *lines[:-1]]
+        # the last point is the executable, so that it runs under the launcher as the others do
+        self.env_vars = {'OMP_NUM_THREADS': self.points[-1][1]}
+        self.executable, *self.executable_opts = self.words(*self.points[-1])
+
+    def words(self, memory, count):
+        return [
+            'numactl',
+            '--cpunodebind',
+            '0',
+            '--membind',
+            str(self.memories[memory]),
+            self.binary.path,
+            *self.program_options(self.file(memory, count)),
+        ]
+
+    def line(self, memory, count):
+        launcher = ' '.join(self.job.launcher.command(self.job))
+        return f'OMP_NUM_THREADS={count} {launcher} {shlex.join(self.words(memory, count))}'
+
+    @staticmethod
+    def file(memory, count):
+        return f'scan-{memory}-{count}.json'
+
+    @run_before('sanity')
+    def read_scan(self):
+        found = [(point, self.read_records([self.file(*point)])) for point in self.points]
+        self.found = {point: records[0] for point, records in found if records}
+        if self.found:
+            last = list(self.found)[-1]
+            self.note_provenance(self.found[last])
+            self.record = self.keep(self.file(*last), 'numa-scan')
+
+    @sanity_function
+    def is_valid(self):
+        """Every point measured, valid, on the CPUs of the domain, and below the peak."""
+        missing = [point for point in self.points if point not in self.found]
+        if missing:
+            self.not_measured()
+        problems = []
+        for point, record in self.found.items():
+            name = '{} memory, {} thread(s): '.format(*point)
+            problems += [name + text for text in self.problems(point[1], record)]
+        return self.conclude(problems)
+
+    def problems(self, count, record):
+        yield from invalid_reasons(record)
+        yield from too_good(record, self.current_partition.extras.get('peak_gbs'))
+        threads = record['threads_on']
+        if len(threads) != count:
+            yield f'cpu-not-where-asked ({len(threads)} threads ran, asked were {count})'
+        if node.is_local(self.current_partition):
+            home = set(node.domain_cpus(0))
+            for thread in threads:
+                if not set(pinnings.expand(thread['affinity'])) <= home:
+                    yield f'cpu-not-where-asked (thread {thread["thread"]} outside domain 0)'
+
+    def curves(self):
+        """{'local': [(threads, GB/s)], 'remote': ...}"""
+        curves = {name: [] for name in self.memories}
+        for (name, count), record in self.found.items():
+            curves[name].append((count, round(record['kernels']['triad']['best_mbs'] / 1000, 3)))
+        return curves
+
+    @run_before('performance')
+    def report_curves(self):
+        if self.is_dry_run():
+            return
+        curves = self.curves()
+        for name, points in curves.items():
+            for count, gbs in points:
+                self.note(f'triad_{name}_{count}', gbs, 'GB/s')
+            self.note(f'saturation_{name}', numa_curve.saturation(points)[0], 'threads')
+        self.picture(curves)
+        self.say('no reference: recorded only')
+
+    def note(self, name, value, unit):
+        self.perf_variables[name] = sn.make_performance_function(sn.defer(value), unit)
+
+    def picture(self, curves):
+        name = f'{self.current_partition.fullname}+{self.current_environ.name}'
+        path = ROOT / 'results' / f'numa_scan-{name.replace(":", "-").replace("+", "-")}.json'
+        facts = {
+            'node': self.node,
+            'environ': self.current_environ.name,
+            'array_size': self.array_size,
+            'compile_line': self.compile_line,
+        }
+        data = numa_curve.export(path, f'NUMA scan of {name} on {self.node}', curves, facts)
+        for memory, curve in data['curves'].items():
+            threads, gbs = curve['saturation']
+            self.say(f'memory {memory} saturates at {threads} thread(s), {gbs} GB/s')
+        try:
+            self.say(f'curve: {numa_curve.draw(path)}')
+        except ImportError as err:
+            raise PerformanceError(f'the curve needs matplotlib: {err}') from err

@@ -1,0 +1,40 @@
+/*
+ * arrays: the three arrays a, b and c, and the arithmetic they hold.
+ *
+ * They lie one after the other, as STREAM's static arrays do: array k begins
+ * k * (size + offset) elements after the first, rounded up to 64 bytes.
+ *
+ * The values are chosen so that every operation of every kernel is exact in
+ * binary floating point: contracted, reordered or neither, correct arithmetic
+ * has one answer, to the bit.  With s = 2 an iteration gives b = 2a, c = 3a
+ * and a' = 8a; the start value leaves the two lowest bits free, which 3a
+ * needs, and is below 4/3, so that 3a lies in the binade next to a's and even
+ * a flip of the lowest bit of a survives the rounding.  Every 16 iterations
+ * an untimed pass divides a by 8^16, exactly, so nothing overflows.
+ */
+#ifndef MEMBW_ARRAYS_H
+#define MEMBW_ARRAYS_H
+
+#include "config.h"
+
+enum { ARRAYS = 3, RESCALE_EVERY = 16 };
+
+struct arrays {
+	element *of[ARRAYS]; /* a, b, c */
+	size_t size;         /* elements of one array */
+	size_t offset;
+	element scalar;
+};
+
+/* Maps memory without touching it. */
+void arrays_create(struct arrays *arrays, size_t size, size_t offset);
+
+/* Bytes that three arrays take. */
+size_t arrays_bytes(size_t size, size_t offset);
+
+/* What the arrays must hold after so many iterations. */
+void arrays_expect(element expected[ARRAYS], int iterations);
+
+element arrays_start_value(void);
+
+#endif

@@ -1,0 +1,14 @@
+/*
+ * clock: seconds of a clock that never jumps, and its granularity.
+ *
+ * Stands alone (libc only), because the Fortran program links this file too.
+ */
+#ifndef MEMBW_CLOCK_H
+#define MEMBW_CLOCK_H
+
+double clock_now(void);
+
+/* The smallest step that the clock was seen to take, in seconds. */
+double clock_tick(void);
+
+#endif

@@ -1,0 +1,75 @@
+#include "cpuset.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void cpuset_clear(struct cpuset *set)
+{
+	memset(set, 0, sizeof(*set));
+}
+
+void cpuset_add(struct cpuset *set, int cpu)
+{
+	if (cpu >= 0 && cpu < CPUS_MAX)
+		CPU_SET_S(cpu, sizeof(*set), set->part);
+}
+
+int cpuset_has(const struct cpuset *set, int cpu)
+{
+	return cpu >= 0 && cpu < CPUS_MAX && CPU_ISSET_S(cpu, sizeof(*set), set->part) != 0;
+}
+
+int cpuset_count(const struct cpuset *set)
+{
+	return CPU_COUNT_S(sizeof(*set), set->part);
+}
+
+void cpuset_join(struct cpuset *set, const struct cpuset *more)
+{
+	CPU_OR_S(sizeof(*set), set->part, set->part, more->part);
+}
+
+void cpuset_of_thread(struct cpuset *set)
+{
+	cpuset_clear(set);
+	sched_getaffinity(0, sizeof(*set), set->part);
+}
+
+int cpuset_parse(struct cpuset *set, const char *list)
+{
+	cpuset_clear(set);
+	while (*list >= '0' && *list <= '9') {
+		char *end;
+		long cpu = strtol(list, &end, 10);
+		const long last = *end == '-' ? strtol(end + 1, &end, 10) : cpu;
+
+		for (; cpu <= last && cpu < CPUS_MAX; cpu++)
+			cpuset_add(set, (int)cpu);
+		list = *end == ',' ? end + 1 : end;
+	}
+	return cpuset_count(set);
+}
+
+const char *cpuset_format(const struct cpuset *set, char text[CPU_LIST_MAX])
+{
+	size_t used = 0;
+	int cpu, last;
+
+	text[0] = '\0';
+	for (cpu = 0; cpu < CPUS_MAX; cpu = last + 1) {
+		last = cpu;
+		if (!cpuset_has(set, cpu))
+			continue;
+		while (cpuset_has(set, last + 1))
+			last++;
+		if (used + 32 > CPU_LIST_MAX) {
+			snprintf(text + used, CPU_LIST_MAX - used, ",...");
+			break;
+		}
+		used += (size_t)snprintf(text + used, CPU_LIST_MAX - used, used ? ",%d" : "%d", cpu);
+		if (last > cpu)
+			used += (size_t)snprintf(text + used, CPU_LIST_MAX - used, "-%d", last);
+	}
+	return text;
+}

@@ -1,0 +1,10 @@
+/*
+ * facts: what explains a figure later, read from /sys and /proc.
+ */
+#ifndef MEMBW_FACTS_H
+#define MEMBW_FACTS_H
+
+/* Writes the object "facts" of the record. */
+void facts_write(void);
+
+#endif

@@ -1,0 +1,183 @@
+#include "options.h"
+
+#include "error.h"
+#include "verdict.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { OPTION_JSON = 256, OPTION_ALLOW, OPTION_VERSION };
+
+static const char HINT[] = "'stream --help' lists the options";
+
+static const char HELP[] =
+	"usage: stream [options]\n"
+	"Measures sustainable memory bandwidth with STREAM's kernels, in their plain form.\n"
+	"\n"
+	"  -n, --array-size N   elements of one array; 100000000 or 1e8 (default: macro\n"
+	"                       STREAM_ARRAY_SIZE, else four times the last-level caches)\n"
+	"  -m, --memory KIB     KiB of the three arrays together, in place of -n\n"
+	"  -t, --ntimes N       repetitions, at least 2: the first is not counted\n"
+	"  -o, --offset N       elements left free between two arrays\n"
+	"      --json FILE      write the record of the run there, one JSON object\n"
+	"      --allow REASON   do not let REASON make the run INVALID; repeat, or a,b,c\n"
+	"  -h, --help           this text\n"
+	"      --version        version\n"
+	"\n"
+	"exit status: 0 measured and valid, 1 measured but INVALID, 2 asked wrongly\n";
+
+static const struct option LONG[] = {
+	{ "array-size", required_argument, NULL, 'n' },
+	{ "memory", required_argument, NULL, 'm' },
+	{ "ntimes", required_argument, NULL, 't' },
+	{ "offset", required_argument, NULL, 'o' },
+	{ "json", required_argument, NULL, OPTION_JSON },
+	{ "allow", required_argument, NULL, OPTION_ALLOW },
+	{ "help", no_argument, NULL, 'h' },
+	{ "version", no_argument, NULL, OPTION_VERSION },
+	{ NULL, 0, NULL, 0 },
+};
+
+/* Digits, and perhaps e and one or two digits more: 800000000 or 8e8. */
+static size_t count(const char *option, const char *text, size_t least)
+{
+	char *end = NULL;
+	unsigned long long value = 0, zeros = 0;
+
+	errno = 0;
+	if (*text >= '0' && *text <= '9')
+		value = strtoull(text, &end, 10);
+	if (end && *end == 'e' && end[1] >= '0' && end[1] <= '9' && !errno) {
+		zeros = strtoull(end + 1, &end, 10);
+		for (; zeros && value && !errno; zeros--) {
+			errno = value > ULLONG_MAX / 10 ? ERANGE : 0;
+			value *= 10;
+		}
+	}
+	if (!end || *end)
+		ask_again("give a whole number, as in 100000000 or 1e8",
+			  "'%s %s' is not a number of things", option, text);
+	if (errno || value > (size_t)-1 / 1024)
+		ask_again("give a smaller number", "'%s %s' is more than can be counted here",
+			  option, text);
+	if (value < least)
+		ask_again(least == 2 ? "give 2 or more: the first repetition is not counted" :
+				       "give 1 or more",
+			  "'%s %s' is too few", option, text);
+	return (size_t)value;
+}
+
+static void each_reason(const char *option, const char *names, void (*mark)(enum reason))
+{
+	while (*names) {
+		const size_t length = strcspn(names, ",");
+		const enum reason reason = reason_named(names, length);
+
+		if (reason == REASONS)
+			ask_again("reasons: array-too-small too-short not-validated "
+				  "cpu-not-where-asked memory-not-where-asked oversubscribed "
+				  "disturbed unstable too-good",
+				  "'%s %.*s' names no reason", option, (int)length, names);
+		mark(reason);
+		names += length + (names[length] == ',');
+	}
+}
+
+static void print_and_leave(const char *text)
+{
+	fputs(text, stdout);
+	exit(EXIT_VALID);
+}
+
+static struct options defaults(void)
+{
+	struct options o;
+
+	memset(&o, 0, sizeof(o));
+	o.size = (size_t)ARRAY_SIZE_MACRO;
+	o.size_from = ARRAY_SIZE_GIVEN ? FROM_MACRO : FROM_AUTO;
+	o.offset = (size_t)(OFFSET);
+	o.ntimes = NTIMES;
+	return o;
+}
+
+/* The macros are asked as strictly as the options, unless an option overrides. */
+static void check(const struct options *o)
+{
+	if (o->size_from == FROM_MACRO && ARRAY_SIZE_MACRO < 1)
+		ask_again("compile with another -DSTREAM_ARRAY_SIZE, or give '-n'",
+			  "'STREAM_ARRAY_SIZE=%lld' is too few", ARRAY_SIZE_MACRO);
+	if (o->ntimes < 2)
+		ask_again("compile with -DNTIMES=2 or more, or give '-t': "
+			  "the first repetition is not counted",
+			  "'NTIMES=%d' is too few", o->ntimes);
+	if ((long long)o->offset < 0)
+		ask_again("compile with another -DOFFSET, or give '-o'",
+			  "'OFFSET=%lld' is less than nothing", (long long)o->offset);
+	if ((element)0.5 == (element)0 || (sizeof(element) != 4 && sizeof(element) != 8))
+		ask_again("compile with -DSTREAM_TYPE=float or double",
+			  "'STREAM_TYPE' is neither float nor double");
+}
+
+static void wrong_option(int argc, char **argv)
+{
+	const char *option = argv[optind - 1];
+	char letter[3] = "-?";
+
+	if (optopt > 0 && optopt < 256) {
+		letter[1] = (char)optopt;
+		option = letter;
+	}
+	(void)argc;
+	ask_again(HINT, "unknown option '%s'", option);
+}
+
+struct options options_read(int argc, char **argv)
+{
+	struct options o = defaults();
+	int option;
+
+	opterr = 0;
+	while ((option = getopt_long(argc, argv, ":n:m:t:o:h", LONG, NULL)) != -1) {
+		switch (option) {
+		case 'n':
+			o.size = count("-n", optarg, 1);
+			o.size_from = FROM_OPTION;
+			break;
+		case 'm':
+			o.size = count("-m", optarg, 1) * 1024 / (3 * sizeof(element));
+			o.size_from = FROM_OPTION;
+			break;
+		case 't':
+			o.ntimes = (int)(count("-t", optarg, 2) & INT_MAX);
+			break;
+		case 'o':
+			o.offset = count("-o", optarg, 0);
+			break;
+		case OPTION_JSON:
+			o.json = optarg;
+			break;
+		case OPTION_ALLOW:
+			each_reason("--allow", optarg, verdict_allow);
+			break;
+		case 'h':
+			print_and_leave(HELP);
+			break;
+		case OPTION_VERSION:
+			print_and_leave("stream (membw) " MEMBW_VERSION "\n");
+			break;
+		case ':':
+			ask_again(HINT, "'%s' needs a value", argv[optind - 1]);
+		default:
+			wrong_option(argc, argv);
+		}
+	}
+	if (optind < argc)
+		ask_again(HINT, "what is '%s'? only options are known", argv[optind]);
+	check(&o);
+	return o;
+}

@@ -1,0 +1,213 @@
+#include "record.h"
+
+#include "cpuset.h"
+#include "error.h"
+#include "facts.h"
+#include "json.h"
+#include "threads.h"
+#include "verdict.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+static FILE *file;
+static const char *path_of_file;
+
+void record_open(const char *path)
+{
+	if (!path)
+		return;
+	path_of_file = path;
+	file = fopen(path, "w");
+	if (!file)
+		ask_again("give '--json' a file in a folder that exists and may be written",
+			  "cannot write '%s': %s", path, strerror(errno));
+}
+
+static const char *compiler(void)
+{
+	static char text[128];
+
+#if defined(__INTEL_LLVM_COMPILER)
+	snprintf(text, sizeof(text), "icx %d", __INTEL_LLVM_COMPILER);
+#elif defined(__INTEL_COMPILER)
+	snprintf(text, sizeof(text), "icc %d", __INTEL_COMPILER);
+#elif defined(__clang__)
+	snprintf(text, sizeof(text), "clang %s", __clang_version__);
+#elif defined(__GNUC__)
+	snprintf(text, sizeof(text), "gcc %s", __VERSION__);
+#endif
+	text[strcspn(text, "(")] = '\0';
+	while (*text && text[strlen(text) - 1] == ' ')
+		text[strlen(text) - 1] = '\0';
+	return text;
+}
+
+static void write_build(void)
+{
+	json_open("build", '{');
+	json_text("compiler", compiler());
+#ifdef MEMBW_FLAGS
+	json_text("flags", MEMBW_FLAGS);
+#else
+	json_text("flags", NULL);
+#endif
+#ifdef _OPENMP
+	json_count("openmp", _OPENMP);
+#else
+	json_text("openmp", NULL);
+#endif
+	json_close('}');
+}
+
+static void write_identity(void)
+{
+	const time_t now = time(NULL);
+	char when[32], host[256] = "";
+
+	strftime(when, sizeof(when), "%Y-%m-%dT%H:%M:%SZ", gmtime(&now));
+	gethostname(host, sizeof(host) - 1);
+	json_text("schema", "membw-record-1");
+	json_text("program", "stream");
+	json_text("version", MEMBW_VERSION);
+	json_text("kernels_set", "standard");
+	json_text("language", "c");
+	json_text("time", when);
+	json_text("host", host);
+	json_count("rank", 0);
+	json_count("ranks", 1);
+}
+
+static void write_asked(const struct run *run)
+{
+	static const char *const from[] = { "auto", "macro", "option" };
+
+	json_count("array_size", run->options.size);
+	json_text("array_size_from", from[run->options.size_from]);
+	json_count("offset", run->options.offset);
+	json_count("element_bytes", sizeof(element));
+	json_count("ntimes", (unsigned)run->options.ntimes);
+	json_count("threads", (unsigned)threads_count());
+	json_number("llc_mib", (double)run->llc_bytes / 1048576.0);
+	json_number("clock_tick_s", run->measurement.tick);
+}
+
+static void write_kernel(const struct kernel *kernel, const struct timing *t, int ntimes)
+{
+	int i;
+
+	json_open(kernel->name, '{');
+	json_count("bytes_per_element", kernel->words * sizeof(element));
+	json_number("best_mbs", t->best_mbs);
+	json_number("avg_s", t->average);
+	json_number("min_s", t->best);
+	json_number("max_s", t->worst);
+	json_open("times_s", '[');
+	for (i = 0; i < ntimes; i++)
+		json_number(NULL, t->times[i]);
+	json_close(']');
+	json_close('}');
+}
+
+static void write_threads(void)
+{
+	char list[CPU_LIST_MAX];
+	int t;
+
+	json_open("threads_on", '[');
+	for (t = 0; t < threads_count(); t++) {
+		const struct thread_seen *thread = threads_seen(t);
+
+		json_open(NULL, '{');
+		json_count("thread", (unsigned)t);
+		json_count("cpu", (unsigned)thread->cpu);
+		json_text("affinity", cpuset_format(&thread->affinity, list));
+		json_truth("moved", thread->moved);
+		json_text("cpus_seen", cpuset_format(&thread->cpus, list));
+		json_close('}');
+	}
+	json_close(']');
+}
+
+static void write_wrong(const struct wrong *w, const struct arrays *arrays)
+{
+	const char name[2] = { (char)('a' + w->array), '\0' };
+
+	json_open(NULL, '{');
+	json_text("array", name);
+	json_count("index", w->index);
+	json_hex("address", (unsigned long long)(size_t)&arrays->of[w->array][w->index]);
+	json_number("expected", (double)w->expected);
+	json_number("found", (double)w->found);
+	json_hex("expected_bits", bits_of(w->expected));
+	json_hex("found_bits", bits_of(w->found));
+	json_close('}');
+}
+
+static void write_validation(const struct run *run)
+{
+	int i;
+
+	json_open("validation", '{');
+	json_truth("ok", run->validation.wrong == 0);
+	json_count("wrong_elements", run->validation.wrong);
+	json_open("first", '[');
+	for (i = 0; i < run->validation.listed; i++)
+		write_wrong(&run->validation.first[i], &run->arrays);
+	json_close(']');
+	json_close('}');
+}
+
+static void write_findings(const char *key, int warnings)
+{
+	int r;
+
+	json_open(key, '[');
+	for (r = 0; r < REASONS; r++) {
+		const enum finding finding = verdict_finding((enum reason)r);
+
+		if (finding == NOT_FOUND || (finding == WARNED) != warnings)
+			continue;
+		json_open(NULL, '{');
+		json_text("reason", reason_name((enum reason)r));
+		json_text("detail", verdict_detail((enum reason)r));
+		if (!warnings)
+			json_truth("allowed", finding == ALLOWED);
+		json_close('}');
+	}
+	json_close(']');
+}
+
+int record_write(const struct run *run)
+{
+	int k, failed;
+
+	if (!file)
+		return 1;
+	json_begin(file);
+	json_open(NULL, '{');
+	write_identity();
+	write_asked(run);
+	json_open("kernels", '{');
+	for (k = 0; k < KERNELS; k++)
+		write_kernel(&kernels[k], &run->measurement.kernel[k], run->options.ntimes);
+	json_close('}');
+	write_threads();
+	write_validation(run);
+	json_text("verdict", verdict_is_valid() ? "VALID" : "INVALID");
+	write_findings("reasons", 0);
+	write_findings("warnings", 1);
+	facts_write();
+	write_build();
+	json_close('}');
+	putc('\n', file);
+	failed = ferror(file);
+	failed |= fclose(file) != 0;
+	if (failed)
+		fprintf(stderr, "membw: the record in '%s' is not complete: %s\nhint: is there space?\n",
+			path_of_file, strerror(errno));
+	return !failed;
+}

@@ -1,0 +1,25 @@
+/*
+ * record: the run as one JSON object; record.schema.json describes it.
+ */
+#ifndef MEMBW_RECORD_H
+#define MEMBW_RECORD_H
+
+#include "measure.h"
+#include "options.h"
+#include "validate.h"
+
+struct run {
+	struct options options;
+	size_t llc_bytes;
+	struct arrays arrays;
+	struct measurement measurement;
+	struct validation validation;
+};
+
+/* Opens the file before anything is measured; asks again if it cannot be. */
+void record_open(const char *path);
+
+/* Writes the record, if a file was asked for; 0 if that failed. */
+int record_write(const struct run *run);
+
+#endif

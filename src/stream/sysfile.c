@@ -1,0 +1,49 @@
+#include "sysfile.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+int sysfile_line(char line[SYSLINE_MAX], const char *format, ...)
+{
+	char path[SYSLINE_MAX];
+	va_list rest;
+	FILE *file;
+	int found;
+
+	va_start(rest, format);
+	vsnprintf(path, sizeof(path), format, rest);
+	va_end(rest);
+	line[0] = '\0';
+	file = fopen(path, "r");
+	if (!file)
+		return 0;
+	found = fgets(line, SYSLINE_MAX, file) != NULL;
+	fclose(file);
+	line[strcspn(line, "\n")] = '\0';
+	return found;
+}
+
+int sysfile_field(char value[SYSLINE_MAX], const char *path, const char *key)
+{
+	const size_t length = strlen(key);
+	char line[SYSLINE_MAX];
+	FILE *file = fopen(path, "r");
+	int found = 0;
+
+	value[0] = '\0';
+	if (!file)
+		return 0;
+	while (!found && fgets(line, sizeof(line), file)) {
+		const char *rest = line + length;
+
+		if (strncmp(line, key, length) != 0 || !strchr(" \t:", *rest))
+			continue;
+		rest += strspn(rest, " \t:");
+		strcpy(value, rest);
+		value[strcspn(value, "\n")] = '\0';
+		found = 1;
+	}
+	fclose(file);
+	return found;
+}

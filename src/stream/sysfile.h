@@ -1,0 +1,17 @@
+/*
+ * sysfile: one line or one number out of a file of /sys or /proc.
+ */
+#ifndef MEMBW_SYSFILE_H
+#define MEMBW_SYSFILE_H
+
+#include "config.h"
+
+enum { SYSLINE_MAX = 4096 };
+
+/* The first line of a file, without its newline; 0 where there is none. */
+int sysfile_line(char line[SYSLINE_MAX], const char *format, ...) PRINTF_LIKE(2, 3);
+
+/* What follows "KEY:" or "KEY " on the first line that begins so; 0 if none. */
+int sysfile_field(char value[SYSLINE_MAX], const char *path, const char *key);
+
+#endif

@@ -1,0 +1,68 @@
+#include "table.h"
+
+#include "cpuset.h"
+#include "threads.h"
+
+#include <stdio.h>
+
+static const char RULE[] = "-------------------------------------------------------------\n";
+
+void table_banner(const struct options *o, size_t llc_bytes, const char *note)
+{
+	static const char *const from[] = { "automatic", "macro", "option" };
+	const double mib = (double)(o->size * sizeof(element)) / 1048576.0;
+	char list[CPU_LIST_MAX];
+
+	printf("%s", RULE);
+	printf("membw stream %s, a STREAM-compatible program; Standard kernels\n", MEMBW_VERSION);
+	printf("%s", RULE);
+	printf("Array size = %zu (elements, %s), Offset = %zu (elements)\n", o->size,
+	       from[o->size_from], o->offset);
+	printf("Bytes per element = %zu; memory per array = %.1f MiB, total %.1f MiB\n",
+	       sizeof(element), mib, 3 * mib);
+	if (llc_bytes)
+		printf("Last-level caches used = %.1f MiB\n", (double)llc_bytes / 1048576.0);
+	else
+		printf("Last-level caches used: size unknown, only the least of %d elements holds\n",
+		       1000000);
+	if (*note)
+		printf("Note: %s\n", note);
+	printf("Repetitions = %d, the best of all but the first counts\n", o->ntimes);
+	printf("Threads = %d, on CPUs %s\n", threads_count(), cpuset_format(threads_cpus(), list));
+	printf("%s", RULE);
+	fflush(stdout);
+}
+
+void table_print(const struct measurement *m)
+{
+	int k;
+
+	printf("Function    Best Rate MB/s  Avg time     Min time     Max time\n");
+	for (k = 0; k < KERNELS; k++) {
+		const struct timing *t = &m->kernel[k];
+
+		printf("%-12s%11.1f  %11.6f  %11.6f  %11.6f\n", kernels[k].label, t->best_mbs,
+		       t->average, t->best, t->worst);
+	}
+	printf("%s", RULE);
+}
+
+void table_validation(const struct validation *v, const struct arrays *arrays)
+{
+	int i;
+
+	if (!v->wrong) {
+		printf("Solution Validates: all %d x %zu elements hold the expected bits\n", ARRAYS,
+		       arrays->size);
+		return;
+	}
+	printf("Validation FAILED: %zu elements differ from the expected bits\n", v->wrong);
+	for (i = 0; i < v->listed; i++) {
+		const struct wrong *w = &v->first[i];
+
+		printf("  %c[%zu] at %p: expected %.17g (0x%0*llx), found %.17g (0x%0*llx)\n",
+		       'a' + w->array, w->index, (void *)&arrays->of[w->array][w->index],
+		       (double)w->expected, (int)(2 * sizeof(element)), bits_of(w->expected),
+		       (double)w->found, (int)(2 * sizeof(element)), bits_of(w->found));
+	}
+}

@@ -1,0 +1,15 @@
+/*
+ * table: what a person and STREAM's parsers read.
+ */
+#ifndef MEMBW_TABLE_H
+#define MEMBW_TABLE_H
+
+#include "measure.h"
+#include "options.h"
+#include "validate.h"
+
+void table_banner(const struct options *options, size_t llc_bytes, const char *note);
+void table_print(const struct measurement *measurement);
+void table_validation(const struct validation *validation, const struct arrays *arrays);
+
+#endif

@@ -1,0 +1,32 @@
+/*
+ * validate: every element of every array against the one right value, bit by
+ * bit (arrays.h says why there is exactly one).
+ */
+#ifndef MEMBW_VALIDATE_H
+#define MEMBW_VALIDATE_H
+
+#include "arrays.h"
+
+enum { LISTED_MAX = 10 };
+
+struct wrong {
+	int array;
+	size_t index;
+	element expected, found;
+};
+
+struct validation {
+	element expected[ARRAYS];
+	size_t wrong_of[ARRAYS]; /* wrong elements of each array */
+	size_t wrong;            /* of all */
+	int listed;
+	struct wrong first[LISTED_MAX]; /* by array and index */
+};
+
+/* Compares; finds not-validated. */
+void validate_arrays(struct validation *validation, const struct arrays *arrays, int iterations);
+
+/* An element's bits as a number. */
+unsigned long long bits_of(element value);
+
+#endif

@@ -5,7 +5,7 @@
 # where this file lies: plain POSIX shells have no word for it
 _membw_file=./setup-env.sh
 if [ -n "${BASH_VERSION:-}" ]; then
-	# shellcheck disable=SC3054,SC3028 # bash only, by the line above
+	# shellcheck disable=SC3028,SC2128 # bash only, by the line above
 	_membw_file=${BASH_SOURCE}
 elif [ -n "${ZSH_VERSION:-}" ]; then
 	eval '_membw_file=${(%):-%x}'

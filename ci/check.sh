@@ -30,7 +30,11 @@ mapfile -t scripts < <(git ls-files -co --exclude-standard '*.sh' ci .ci |
 	while read -r file; do head -1 "$file" | grep -qE '^#!.*sh|shellcheck shell' && echo "$file"; done)
 
 check 'ruff check' ruff check --quiet ${fix:+--fix} .
-check 'ruff format' ruff format --quiet ${fix:+.}${fix:---diff .}
+if [ "$fix" ]; then
+	check 'ruff format' ruff format --quiet .
+else
+	check 'ruff format' ruff format --quiet --diff .
+fi
 if [ ${#c_files[@]} -gt 0 ]; then
 	if [ "$fix" ]; then
 		check 'clang-format' clang-format -i "${c_files[@]}"

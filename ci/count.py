@@ -1,0 +1,35 @@
+"""Says what a JUnit file of pytest holds: the counts and every skip's reason; fails on nothing."""
+
+import collections
+import sys
+import xml.etree.ElementTree as ET
+
+
+def read(path):
+    """(counts by outcome, tests by reason of their skip)."""
+    counts, skips = collections.Counter(), collections.defaultdict(list)
+    for case in ET.parse(path).iter('testcase'):
+        outcome = next((c.tag for c in case if c.tag in ('failure', 'error', 'skipped')), 'passed')
+        counts[outcome] += 1
+        if outcome == 'skipped':
+            skips[case.find('skipped').get('message')].append(case.get('name'))
+    return counts, skips
+
+
+def main(path):
+    try:
+        counts, skips = read(path)
+    except (OSError, ET.ParseError) as err:
+        print(f'ci: no result of pytest: {err}')
+        return 1
+    for reason, tests in sorted(skips.items()):
+        print(f'ci: skipped {len(tests)}: {reason} ({", ".join(tests[:3])})')
+    failed = counts['failure'] + counts['error']
+    print(f'{counts["passed"]} passed, {failed} failed, {counts["skipped"]} skipped')
+    if not counts['passed']:
+        print('ci: no test passed: that is not green')
+    return int(failed > 0 or not counts['passed'])
+
+
+if __name__ == '__main__':
+    sys.exit(main(sys.argv[1]))

@@ -1,0 +1,41 @@
+#!/bin/bash
+# What `make test` runs: the set-up, the tools that only tests need, lint, pytest.
+#
+# usage: ci/test.sh [PYTEST ARGUMENT ...]
+set -uo pipefail
+cd "$(dirname "$0")/.." || exit 2
+PATH=$PATH:/usr/sbin:/sbin
+
+sh ci/setup.sh || exit
+# shellcheck source=ci/apt.sh
+. ci/apt.sh
+
+# a Slurm of our own, a debugger that plants wrong values, more compilers, MPI, lint
+wanted=$(missing_packages slurmctld=slurmctld slurmd=slurmd sinfo=slurm-client munged=munge \
+	gdb=gdb gcc-11=gcc-11 mpirun=openmpi-bin mpicc=libopenmpi-dev shellcheck=shellcheck)
+if ! command -v clang-19 >/dev/null && ! command -v clang >/dev/null; then
+	wanted="$wanted clang-19 libomp-19-dev"
+fi
+stamp=.venv/.setup/test-tools-missing
+if [ -n "${wanted// /}" ] && [ "$(cat "$stamp" 2>/dev/null)" != "$wanted" ]; then
+	if can_apt; then
+		echo "test: installing by apt-get: $wanted"
+		begun=$SECONDS
+		# shellcheck disable=SC2086 # a list of words
+		apt_install $wanted || true
+		echo "test: ... done in $((SECONDS - begun)) s"
+	else
+		echo "test: these packages are missing, their tests are skipped: $wanted"
+	fi
+	echo "$wanted" >"$stamp"
+fi
+
+. ./setup-env.sh || exit
+bash ci/check.sh
+lint=$?
+mkdir -p results
+python -m pytest --durations=15 --junitxml=results/tests.xml "$@"
+tests=$?
+[ "$lint" = 0 ] || echo 'test: lint failed, see the lines that begin with check: above'
+[ "$tests" = 0 ] || exit "$tests"
+exit "$lint"

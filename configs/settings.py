@@ -128,7 +128,7 @@ def reframe_partition(system, partition, table):
         'extras': extras,
     }
     if 'hosts' in partition:
-        bound['sched_options'] = {'hosts': partition['hosts']}
+        bound['sched_options'] = {'ssh_hosts': partition['hosts']}
         extras['hosts'] = partition['hosts']
     return bound, environs
 
@@ -141,8 +141,6 @@ def reframe_system(system, table):
         'hostnames': system['hostnames'],
         'modules_system': modules_system(system),
         'prefix': str(RESULTS),
-        'stagedir': str(RESULTS / 'stage'),
-        'outputdir': str(RESULTS / 'output'),
         'partitions': [p for p, _ in parts],
     }
     return bound, [e for _, environs in parts for e in environs]

@@ -4,47 +4,135 @@ import json
 import os
 import pathlib
 import shlex
+import shutil
 import sys
 
 import needs
 import reframe as rfm
+import reframe.core.runtime as runtime
 import reframe.utility.sanity as sn
-from reframe.core.builtins import run_after, run_before, sanity_function
+from reframe.core.builtins import fixture, run_after, run_before, sanity_function, variable
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / 'configs'))
 import presets  # noqa: E402
+import spack_rows  # noqa: E402
+
+HOW = ('auto', 'spack', 'make')
+
+
+def lack(partition, environ):
+    """Why this row cannot be built here, or None."""
+    reason = needs.no_scheduler(partition) or needs.no_modules(environ)
+    reason = reason or needs.no_compiler(environ)
+    path = partition.extras.get('libhugetlbfs', '')
+    if not reason and 'hugetlbfs' in environ.features and not os.path.isdir(path):
+        reason = f"{environ.name}: no libhugetlbfs at '{path}'"
+    return reason
+
+
+def chosen(partition, environ):
+    """spack or make: Spack wherever it is, except for what only the node can build."""
+    how = os.environ.get('MEMBW_BUILD') or partition.extras.get('build', 'auto')
+    if how != 'auto':
+        return how
+    # -march=native must see the node that runs it; modules are loaded by the job, not here
+    elsewhere = partition.scheduler.registered_name != 'local' and 'native' in environ.features
+    return 'make' if elsewhere or environ.modules or not shutil.which('spack') else 'spack'
+
+
+def key(partition, environ):
+    return f'{partition.name}-{environ.name}'
+
+
+def row(partition, environ):
+    """What configs/spack_rows.py builds of one environment."""
+    found = {
+        'environ': key(partition, environ),
+        'preset': environ.extras['preset'],
+        'cc': environ.cc,
+    }
+    if 'hugetlbfs' in environ.features:
+        found['libhugetlbfs'] = partition.extras.get('libhugetlbfs')
+    return found
+
+
+class spack_build(rfm.RunOnlyRegressionTest):
+    """Every row of this system that Spack builds, concretized and installed in one go."""
+
+    descr = 'rows of this system, by Spack'
+    local = True
+    paths = {}
+
+    @property
+    def folder(self):
+        return ROOT / 'results' / 'spack' / self.current_system.name
+
+    @run_before('run')
+    def write_rows(self):
+        """Rows that cannot be built here are left out: their own fixture says why."""
+        self.executable = 'true'
+        if self.is_dry_run():
+            return
+        pairs = [(p, e) for p in self.current_system.partitions for e in p.environs]
+        rows = [row(p, e) for p, e in pairs if chosen(p, e) == 'spack' and not lack(p, e)]
+        if rows:
+            self.paths = spack_rows.write(self.folder, rows)
+            self.prerun_cmds = spack_rows.commands(self.folder, self.paths)
+
+    def path(self, partition, environ):
+        """Where the view has this row's program; in a dry run, where it would be."""
+        name = key(partition, environ)
+        return self.paths.get(name, self.folder / 'rows' / name / 'bin' / 'stream')
+
+    @sanity_function
+    def went_through(self):
+        """`spack install` goes on after a row that fails: each row is judged by its binary."""
+        missing = [name for name, path in self.paths.items() if not path.exists()]
+        return sn.assert_true(
+            len(missing) < len(self.paths) or not self.paths,
+            msg='Spack built no row of this system: see rfm_job.err',
+        )
 
 
 class stream_binary(rfm.CompileOnlyRegressionTest):
     """The STREAM executable of one compiler and preset, and its build.json."""
 
     descr = 'build of src/stream'
+    rows = fixture(spack_build, scope='session')
     sourcesdir = None
     build_system = 'CustomBuild'
+    how = variable(str, value='', loggable=True)
+
+    @run_after('init')
+    def choose_host(self):
+        """make builds on the node that runs it; Spack, and the compiler for a card, run here."""
+        parts = {p.fullname: p for p in runtime.runtime().system.partitions}
+        part = parts.get(self.valid_systems[0])
+        environ = (
+            {e.name: e for e in part.environs}.get(self.valid_prog_environs[0]) if part else None
+        )
+        if environ:
+            self.how = chosen(part, environ)
+            self.build_locally = self.how == 'spack' or 'mic' in part.features
 
     @run_after('setup')
     def need_compiler(self):
-        if self.is_dry_run():
-            return
-        partition, environ = self.current_partition, self.current_environ
-        for reason in (
-            needs.no_scheduler(partition),
-            needs.no_modules(environ),
-            needs.no_compiler(environ),
-        ):
+        if not self.is_dry_run():
+            reason = lack(self.current_partition, self.current_environ)
             self.skip_if(reason, reason)
-        path = partition.extras.get('libhugetlbfs', '')
-        if 'hugetlbfs' in environ.features:
-            self.skip_if(not os.path.isdir(path), f"{environ.name}: no libhugetlbfs at '{path}'")
-
-    @run_after('setup')
-    def choose_host(self):
-        """Compile where it runs (-march=native sees the node); a card is compiled for here."""
-        self.build_locally = 'mic' in self.current_partition.features
 
     @run_before('compile')
-    def make_it(self):
+    def build(self):
+        if self.how == 'spack':
+            path = self.path
+            self.build_system.commands = [
+                f"test -x '{path}' || {{ echo 'Spack built no {path}' >&2; exit 1; }}"
+            ]
+        else:
+            self.build_system.commands = [shlex.join(self.make_line())]
+
+    def make_line(self):
         environ, extras = self.current_environ, self.current_partition.extras
         words = [
             'make',
@@ -57,16 +145,21 @@ class stream_binary(rfm.CompileOnlyRegressionTest):
         ]
         if 'hugetlbfs' in environ.features:
             words.append(f'LIBHUGETLBFS={extras.get("libhugetlbfs")}')
-        self.build_system.commands = [shlex.join(words)]
+        return words
 
     @property
     def path(self):
+        if self.how == 'spack':
+            return str(self.rows.path(self.current_partition, self.current_environ))
         return os.path.join(self.stagedir, 'stream')
 
     def facts(self):
         """build.json: compile line, compiler, checksums, hash."""
-        with open(os.path.join(self.stagedir, 'build.json')) as file:
-            return json.load(file)
+        path = pathlib.Path(self.path)
+        beside = path.parent / 'build.json'
+        if self.how == 'spack':
+            beside = path.parent.parent / 'share' / 'membw' / 'build.json'
+        return json.loads(beside.read_text())
 
     @sanity_function
     def is_of_this_source(self):

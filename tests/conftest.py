@@ -1,0 +1,56 @@
+"""What the tests share: where the checkout lies, the entry points, Spack, other tools."""
+
+import os
+import pathlib
+import shutil
+import subprocess
+
+import pytest
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+
+
+@pytest.fixture(scope='session')
+def root():
+    return ROOT
+
+
+@pytest.fixture(scope='session')
+def environment():
+    """The environment that setup-env.sh makes, whatever shell started pytest."""
+    command = '. ./setup-env.sh && env -0'
+    done = subprocess.run(['sh', '-c', command], cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return dict(pair.split('=', 1) for pair in done.stdout.split('\0') if '=' in pair)
+
+
+@pytest.fixture(scope='session')
+def call(environment):
+    """Run a command in the checkout as setup-env.sh has it; never raises, never waits long."""
+
+    def run(*words, timeout=300, cwd=ROOT, **variables):
+        return subprocess.run(
+            [str(word) for word in words],
+            cwd=cwd,
+            env={**environment, **{k: str(v) for k, v in variables.items()}},
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=timeout,
+        )
+
+    return run
+
+
+@pytest.fixture(scope='session')
+def need():
+    """need('gdb'): its path, or the test is skipped with the reason."""
+
+    def find(*tools):
+        folders = os.environ.get('PATH', '') + ':/usr/sbin:/sbin'
+        for tool in tools:
+            if not shutil.which(tool, path=folders):
+                pytest.skip(f"'{tool}' is not on the PATH")
+        return shutil.which(tools[0], path=folders)
+
+    return find

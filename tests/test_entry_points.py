@@ -1,0 +1,152 @@
+"""The entry points: false greens turn red, errors are one line, setup-env.sh works anywhere."""
+
+import shutil
+
+import pytest
+
+CHECK = """
+import reframe as rfm
+from reframe.core.builtins import sanity_function, performance_function, run_after
+import reframe.utility.sanity as sn
+
+@rfm.simple_test
+class tiny(rfm.RunOnlyRegressionTest):
+    valid_systems = ['*']
+    valid_prog_environs = ['gcc-o2']
+    executable = 'echo'
+    executable_opts = ['figure 3.0']
+    {more}
+
+    @sanity_function
+    def validate(self):
+        return sn.assert_found({pattern!r}, self.stdout, msg={message!r})
+
+    @performance_function('GB/s')
+    def triad(self):
+        return sn.extractsingle(r'figure (\\S+)', self.stdout, 1, float)
+"""
+
+
+@pytest.fixture
+def run(call, tmp_path):
+    """membw run on a check file of the test's own, in a folder of its own."""
+
+    def measure(*words, more='', pattern='figure', message='no figure', text=None):
+        text = text or CHECK.format(more=more, pattern=pattern, message=message)
+        (tmp_path / 'tiny.py').write_text(text)
+        where = ('-c', tmp_path / 'tiny.py', '--prefix', tmp_path / 'reframe')
+        return call('membw', 'run', '--system', 'local', *where, *words)
+
+    return measure
+
+
+def is_one_clear_error(done):
+    lines = done.stderr.splitlines()
+    assert done.returncode == 2, done.stdout + done.stderr
+    assert [line.split(':')[0] for line in lines] == ['membw', 'hint'], done.stderr
+    assert 'Traceback' not in done.stdout.replace('ERROR: Traceback', '')
+    return lines[0]
+
+
+def test_a_good_run_is_green_and_says_so_last(run):
+    done = run()
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stdout.splitlines()[-1].startswith('Verdict: PASS: 1 passed, 0 failed')
+    assert 'no reference: recorded only' in done.stdout
+
+
+def test_a_broken_check_file_is_red(run):
+    assert 'syntax error' in is_one_clear_error(run(text='import reframe\ndef f(:\n'))
+
+
+def test_a_check_that_raises_on_import_is_red(run):
+    assert 'tiny.py' in is_one_clear_error(run(text='import no_such_module\nimport reframe\n'))
+
+
+def test_a_missing_reference_file_is_red(run):
+    done = run(more="reference = {'$ref': 'gone.yaml', '$index': ['$partition']}")
+    assert 'gone.yaml' in is_one_clear_error(done)
+
+
+def test_a_name_that_matches_nothing_is_red(run):
+    assert '-n nothing_like_this' in is_one_clear_error(run('-n', 'nothing_like_this'))
+
+
+def test_a_missing_check_file_is_red(call):
+    assert 'gone.py' in is_one_clear_error(call('membw', 'run', '-c', 'gone.py'))
+
+
+def test_an_unknown_system_is_red(call):
+    assert 'atlantis' in is_one_clear_error(call('membw', 'run', '--system', 'atlantis'))
+
+
+def test_an_unknown_option_of_reframe_is_red(run):
+    assert '--no-such-option' in is_one_clear_error(run('--no-such-option'))
+
+
+def test_an_invalid_result_is_red_and_its_figure_is_not_shown(run):
+    done = run(pattern='validates', message='INVALID: array-too-small')
+    assert done.returncode == 1
+    assert 'INVALID  array-too-small' in done.stdout
+    assert '3.0' not in done.stdout
+    assert done.stdout.splitlines()[-1].startswith('Verdict: INVALID: 0 passed')
+
+
+def test_a_figure_outside_its_reference_is_red(run):
+    done = run(more="reference = {'*': {'triad': (6.0, -0.1, 0.1, 'GB/s')}}")
+    assert done.returncode == 1
+    assert 'FAIL' in done.stdout and 'expected 6.0' in done.stdout
+
+
+def test_all_skipped_is_no_green_pass(run):
+    skip = "\n    @run_after('setup')\n    def no(self):\n        self.skip_if(True, 'no moon')"
+    done = run(more=skip)
+    assert done.returncode == 0
+    assert done.stdout.splitlines()[-1].startswith('Verdict: NOTHING MEASURED')
+    assert 'no moon: 1 of tiny' in done.stdout
+
+
+@pytest.mark.parametrize('words', ([], ['run'], ['summary'], ['rank']), ids=' '.join)
+def test_help_is_there(call, words):
+    done = call('membw', *words, '--help')
+    assert done.returncode == 0 and 'usage: membw' in done.stdout
+
+
+@pytest.mark.parametrize(
+    'words', ([], ['fly'], ['--fly'], ['summary', '--fly'], ['summary', 'gone.json']), ids=' '.join
+)
+def test_bad_arguments_are_one_clear_error(call, words):
+    is_one_clear_error(call('membw', *words))
+
+
+def test_the_module_is_the_command(call):
+    assert call('python', '-m', 'membw', '--version').stdout.startswith('membw ')
+
+
+def test_make_alone_lists_its_targets(call):
+    out = call('make').stdout
+    assert all(f'make {word} ' in out for word in ('run', 'test', 'check', 'setup', 'clean'))
+
+
+@pytest.mark.parametrize('shell', ('sh', 'bash', 'dash', 'zsh'))
+def test_setup_env_works_from_any_folder_and_twice(root, call, need, tmp_path, shell):
+    need(shell)
+    text = f". '{root}/setup-env.sh'; . '{root}/setup-env.sh'; "
+    text += (
+        'echo "$MEMBW_ROOT $RFM_CONFIG_PATH"; command -v reframe; command -v membw; echo "$PATH"'
+    )
+    done = call(shell, '-uc', text, cwd=tmp_path, PATH='/usr/bin:/bin', MEMBW_ROOT='')
+    assert done.returncode == 0, done.stderr
+    first, reframe, membw, path = done.stdout.splitlines()
+    assert first == f'{root} {root}/configs'
+    assert [reframe, membw] == [f'{root}/.venv/bin/reframe', f'{root}/.venv/bin/membw']
+    assert path.split(':').count(f'{root}/.venv/bin') == 1
+
+
+@pytest.mark.parametrize('shell', ('sh', 'bash', 'dash'))
+def test_setup_env_says_what_to_do_before_the_set_up(root, call, need, tmp_path, shell):
+    need(shell)
+    shutil.copy(root / 'setup-env.sh', tmp_path)
+    done = call(shell, '-c', '. ./setup-env.sh; echo $?', cwd=tmp_path, MEMBW_ROOT='')
+    assert done.stdout.strip() == '2'
+    assert 'is not set up' in done.stderr and f'hint: make -C {tmp_path} setup' in done.stderr

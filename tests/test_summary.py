@@ -1,0 +1,133 @@
+"""`membw summary` on reports made by hand: the table, the reasons, the verdict."""
+
+import json
+
+import pytest
+
+from membw import summary
+
+
+def case(pinning='omp', result='pass', values=(10.0, 9.5, 11.0, 11.5), reference=0, **more):
+    figures = {
+        f'local:default:{k}': [v, reference, -0.1, 0.1, 'GB/s', None]
+        for k, v in zip(summary.KERNELS, values)
+    }
+    return {
+        'name': f'stream %pinning={pinning}',
+        'display_name': f'stream %pinning={pinning}',
+        'unique_name': f'stream_{pinning}',
+        'hashcode': f'hash{pinning}',
+        'fixture': False,
+        'system': 'local',
+        'partition': 'default',
+        'environ': 'gcc-o2',
+        'pinning': pinning,
+        'result': result,
+        'perfvalues': figures,
+        'fail_phase': None,
+        'fail_reason': None,
+        'dependencies_actual': [['stream_binary', 'local:default', 'gcc-o2']],
+        **more,
+    }
+
+
+def binary(result='pass'):
+    return case(result=result, values=()) | {
+        'fixture': True,
+        'name': 'stream_binary ~local:default+gcc-o2',
+        'unique_name': 'stream_binary',
+        'hashcode': 'b1',
+        'dependencies_actual': [],
+    }
+
+
+@pytest.fixture
+def show(tmp_path, capsys):
+    """Write the cases as a report, show it: (exit status, its lines)."""
+
+    def run(*cases, log=''):
+        report = {'session_info': {'num_cases': len(cases)}, 'runs': [{'testcases': cases}]}
+        (tmp_path / 'run.json').write_text(json.dumps(report))
+        (tmp_path / 'run.log').write_text(log)
+        status = summary.show(str(tmp_path / 'run.json'))
+        return status, capsys.readouterr().out.splitlines()
+
+    return run
+
+
+def test_a_pass_shows_four_figures_and_that_there_is_no_reference(show):
+    status, lines = show(binary(), case())
+    line = next(ln for ln in lines if 'gcc-o2' in ln)
+    assert line.split()[:6] == ['gcc-o2', 'omp', '10.0', '9.5', '11.0', '11.5']
+    assert 'no reference: recorded only' in line and line.endswith('PASS')
+    assert (status, lines[-1]) == (0, 'Verdict: PASS: 1 passed, 0 failed, 0 invalid, 0 skipped')
+
+
+def test_a_reference_is_shown_as_a_ratio(show):
+    _, lines = show(case(reference=10))
+    assert any('of reference: copy 100%, scale 95%, add 110%, triad 115%' in ln for ln in lines)
+
+
+def test_an_invalid_figure_is_not_shown(show):
+    why = 'sanity error: INVALID: array-too-small (8 MB)'
+    status, lines = show(case(result='fail', fail_phase='sanity', fail_reason=why))
+    line = next(ln for ln in lines if 'gcc-o2' in ln)
+    assert line.split()[2:6] == ['-'] * 4
+    assert line.endswith('INVALID  array-too-small (8 MB)')
+    assert (status, lines[-1].split(':')[1]) == (1, ' INVALID')
+
+
+def test_a_failed_build_is_told_and_red(show):
+    failed = binary('fail') | {'fail_phase': 'compile', 'fail_reason': 'build error: no icc'}
+    status, lines = show(failed, case())
+    assert any('stream_binary @local:default+gcc-o2: build error: no icc' in ln for ln in lines)
+    assert status == 1 and '1 builds failed' in lines[-1]
+
+
+def test_an_aborted_case_is_red(show):
+    assert show(case(), case('none', 'abort'))[0] == 1
+
+
+def test_skips_are_grouped_by_the_reason_of_what_they_depend_on(show):
+    log = (
+        '[     SKIP ] ( 1/ 3) stream_binary ~local:default+gcc-o2 /b1 @local:default+gcc-o2 '
+        "[compiler 'icc' not found]\n"
+        '[     SKIP ] (2/3) stream %pinning=omp /hashomp @local:default+gcc-o2 '
+        '[skipped due to skipped dependencies]\n'
+        '[     SKIP ] (3/3) stream %pinning=none /hashnone @local:default+gcc-o2 '
+        '[skipped due to skipped dependencies]\n'
+    )
+    status, lines = show(binary('skip'), case(result='skip'), case('none', 'skip'), log=log)
+    assert "  compiler 'icc' not found: 2 of stream (gcc-o2)" in lines
+    assert lines[-1].startswith('Verdict: NOTHING MEASURED: all 2 cases were skipped')
+    assert status == 0
+
+
+def test_a_skip_without_a_known_reason_says_so(show):
+    _, lines = show(case(), case('likwid', 'skip'))
+    assert any('reason not in the report' in ln for ln in lines)
+
+
+def test_array_size_threads_and_node_come_from_the_records(show, tmp_path):
+    path = tmp_path / 'record.json'
+    path.write_text(json.dumps({'array_size': 1000, 'threads': 2, 'host': 'node7'}))
+    _, lines = show(case(record=str(path)))
+    assert 'stream on local:default: 1000 elements an array, 2 threads, node node7' in lines
+
+
+def test_a_peak_is_used_where_there_is_no_reference():
+    text = summary.compare(case(), summary.figures(case()), {('local', 'default'): 23.0})
+    assert text == 'triad 50% of peak 23; no reference: recorded only'
+
+
+@pytest.mark.parametrize('text', ('', '[]', '{"runs": []}', 'null'))
+def test_what_is_not_a_report_is_refused(tmp_path, text):
+    (tmp_path / 'x.json').write_text(text)
+    with pytest.raises(summary.MembwError):
+        summary.show(str(tmp_path / 'x.json'))
+
+
+def test_a_report_without_cases_is_refused(tmp_path):
+    (tmp_path / 'x.json').write_text('{"session_info": {}, "runs": []}')
+    with pytest.raises(summary.MembwError):
+        summary.show(str(tmp_path / 'x.json'))

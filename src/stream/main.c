@@ -17,10 +17,10 @@ int main(int argc, char **argv)
 	int recorded;
 
 	run.options = options_read(argc, argv);
-	record_open(run.options.json);
 	threads_start();
 	run.llc_bytes = caches_llc_bytes(threads_cpus());
 	size_choose(&run.options, run.llc_bytes, note);
+	record_open(run.options.json);
 	size_judge(run.options.size, run.llc_bytes);
 	arrays_create(&run.arrays, run.options.size, run.options.offset);
 	table_banner(&run.options, run.llc_bytes, note);

@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { NTIMES_MAX = 1000000 };
+
 enum { OPTION_JSON = 256, OPTION_ALLOW, OPTION_VERSION };
 
 static const char HINT[] = "'stream --help' lists the options";
@@ -69,6 +71,15 @@ static size_t count(const char *option, const char *text, size_t least)
 				       "give 1 or more",
 			  "'%s %s' is too few", option, text);
 	return (size_t)value;
+}
+
+static int repetitions(const char *text)
+{
+	const size_t ntimes = count("-t", text, 2);
+
+	if (ntimes > NTIMES_MAX)
+		ask_again("give a smaller number", "'-t %s' is more than can be counted here", text);
+	return (int)ntimes;
 }
 
 static void each_reason(const char *option, const char *names, void (*mark)(enum reason))
@@ -153,7 +164,7 @@ struct options options_read(int argc, char **argv)
 			o.size_from = FROM_OPTION;
 			break;
 		case 't':
-			o.ntimes = (int)(count("-t", optarg, 2) & INT_MAX);
+			o.ntimes = repetitions(optarg);
 			break;
 		case 'o':
 			o.offset = count("-o", optarg, 0);

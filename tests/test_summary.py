@@ -35,6 +35,7 @@ def binary(result='pass'):
     return case(result=result, values=()) | {
         'fixture': True,
         'name': 'stream_binary ~local:default+gcc-o2',
+        'display_name': 'stream_binary ~local:default+gcc-o2',
         'unique_name': 'stream_binary',
         'hashcode': 'b1',
         'dependencies_actual': [],
@@ -90,11 +91,11 @@ def test_an_aborted_case_is_red(show):
 
 def test_skips_are_grouped_by_the_reason_of_what_they_depend_on(show):
     log = (
-        '[     SKIP ] ( 1/ 3) stream_binary ~local:default+gcc-o2 /b1 @local:default+gcc-o2 '
+        '[     SKIP ] ( 1/13) stream_binary ~local:default+gcc-o2 /b1 @local:default+gcc-o2 '
         "[compiler 'icc' not found]\n"
-        '[     SKIP ] (2/3) stream %pinning=omp /hashomp @local:default+gcc-o2 '
+        '[     SKIP ] ( 2/13) stream %pinning=omp /hashomp @local:default+gcc-o2 '
         '[skipped due to skipped dependencies]\n'
-        '[     SKIP ] (3/3) stream %pinning=none /hashnone @local:default+gcc-o2 '
+        '[     SKIP ] (13/13) stream %pinning=none /hashnone @local:default+gcc-o2 '
         '[skipped due to skipped dependencies]\n'
     )
     status, lines = show(binary('skip'), case(result='skip'), case('none', 'skip'), log=log)
@@ -113,6 +114,26 @@ def test_array_size_threads_and_node_come_from_the_records(show, tmp_path):
     path.write_text(json.dumps({'array_size': 1000, 'threads': 2, 'host': 'node7'}))
     _, lines = show(case(record=str(path)))
     assert 'stream on local:default: 1000 elements an array, 2 threads, node node7' in lines
+
+
+@pytest.mark.parametrize(
+    'masks, shown',
+    (
+        (['0', '1', '2', '5'], 'one a CPU: 0-2,5'),
+        (['0-1', '0-1'], 'free on 0-1'),
+        (['0', '0', '1'], '3 crowded on 0-1'),
+        ([], ''),
+    ),
+)
+def test_the_real_affinity_is_shown(masks, shown):
+    assert summary.placed({'threads_on': [{'affinity': m} for m in masks]}) == shown
+
+
+def test_what_was_allowed_is_shown(show, tmp_path):
+    path = tmp_path / 'record.json'
+    path.write_text(json.dumps({'reasons': [{'reason': 'array-too-small', 'allowed': True}]}))
+    _, lines = show(case(record=str(path)))
+    assert any(ln.endswith('PASS     allowed: array-too-small') for ln in lines)
 
 
 def test_a_peak_is_used_where_there_is_no_reference():

@@ -10,8 +10,12 @@ from membw.errors import MembwError
 from membw.places import root
 
 # ReFrame only warns of these, runs the rest and exits 0
-NOT_LOADED = re.compile(r'^(?:\S*WARNING: (skipping test.*|check path .* does not exist)|\S*ERROR: (.*))$')
+NOT_LOADED = re.compile(
+    r'^(?:\S*WARNING: (skipping test.*|check path .* does not exist)|\S*ERROR: (.*))$'
+)
 SHOWN = re.compile(r'^\[ +(OK|FAIL|SKIP|ABORT) \]|^\S*(WARNING|ERROR):')
+# told once, by the reason of what they depend on, or meant
+QUIET = re.compile(r'\[skipped due to skipped dependencies\]|variables were not set')
 COLOURS = re.compile(r'\x1b\[[0-9;]*m')
 
 
@@ -63,7 +67,7 @@ def reframe(words, base, verbose):
             line = COLOURS.sub('', line.rstrip('\n'))
             lines.append(line)
             print(line, file=log, flush=True)
-            if verbose or SHOWN.search(line):
+            if verbose or (SHOWN.search(line) and not QUIET.search(line)):
                 print(line if verbose else f'{time.time() - begun:6.1f} s  {line}', flush=True)
     return lines
 

@@ -99,7 +99,39 @@ def row(case, peaks):
     valid = word != 'INVALID'
     cells = [f'{got[k][0]:.1f}' if valid and k in got else '-' for k in KERNELS]
     against = compare(case, got, peaks) if valid else ''
-    return [case['environ'], case.get('pinning') or '-', *cells, against, word, why]
+    found = record(case) or {}
+    why = why or allowed(found)
+    return [case['environ'], case.get('pinning') or '-', *cells, against, placed(found), word, why]
+
+
+def allowed(found):
+    """What would have made it INVALID, had the caller not allowed it."""
+    names = [r['reason'] for r in found.get('reasons', []) if r.get('allowed')]
+    return f'allowed: {", ".join(names)}' if names else ''
+
+
+def placed(found):
+    """The real affinity of the threads, as the program read it from the kernel."""
+    masks = [t['affinity'] for t in found.get('threads_on', [])]
+    if not masks:
+        return ''
+    if not all(mask.isdigit() for mask in masks):
+        return f'free on {shorten(sorted(set(masks)))}'
+    cpus = sorted({int(mask) for mask in masks})
+    if len(cpus) < len(masks):
+        return f'{len(masks)} crowded on {ranges(cpus)}'
+    return f'one a CPU: {ranges(cpus)}'
+
+
+def ranges(numbers):
+    """[0, 1, 2, 5] -> '0-2,5'."""
+    found = []
+    for number in numbers:
+        if found and found[-1][1] == number - 1:
+            found[-1][1] = number
+        else:
+            found.append([number, number])
+    return ','.join(f'{a}-{b}' if a != b else f'{a}' for a, b in found)
 
 
 def compare(case, got, peaks):
@@ -144,7 +176,7 @@ def print_tables(cases):
 
 
 def print_table(rows):
-    head = ['preset', 'pinning', 'Copy', 'Scale', 'Add', 'Triad', 'GB/s', 'verdict', '']
+    head = ['preset', 'pinning', 'Copy', 'Scale', 'Add', 'Triad', 'GB/s', 'threads', 'verdict', '']
     lines = [head, *sorted(rows, key=lambda r: r[:2])]
     widths = [max(len(line[i]) for line in lines) for i in range(len(head))]
     for line in lines:

@@ -111,6 +111,9 @@ def problems(method, threads_on, cpus):
     if len(threads_on) != len(cpus):
         return [f'{len(threads_on)} threads ran, asked were {len(cpus)}']
     places = [expand(thread['affinity']) for thread in threads_on]
+    room = set().union(*places)
+    if len(room) < len(places):
+        return [f'{len(places)} threads share cpus {compress(room)}']
     return list(METHODS[method][1](places, cpus))
 
 

@@ -3,6 +3,7 @@
 import node
 import pinnings
 import reframe as rfm
+import stream_table
 from measurement import invalid_reasons, measurement, too_good
 from reframe.core.builtins import (
     parameter,
@@ -11,6 +12,7 @@ from reframe.core.builtins import (
     run_before,
     sanity_function,
 )
+from reframe.core.exceptions import SanityError
 
 
 @rfm.simple_test
@@ -59,6 +61,8 @@ class stream(measurement):
         """Validated, undisturbed, the threads really where they were asked, below the peak."""
         if not self.found:
             self.not_measured()
+        for text in stream_table.contradictions(self.output(), self.found):
+            raise SanityError(f'table and record differ: {text}')
         reasons = invalid_reasons(self.found)
         if 'Solution Validates' not in self.output():
             reasons.append("not-validated (no 'Solution Validates' in the output)")

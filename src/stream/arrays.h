@@ -26,8 +26,10 @@ struct arrays {
 	element scalar;
 };
 
-/* Maps memory without touching it. */
-void arrays_create(struct arrays *arrays, size_t size, size_t offset);
+enum pages { PAGES_DEFAULT, PAGES_THP, PAGES_2M, PAGES_1G, PAGES_KINDS };
+
+/* Maps memory without touching it; asks again where such pages cannot be had. */
+void arrays_create(struct arrays *arrays, size_t size, size_t offset, enum pages pages);
 
 /* Bytes that three arrays take. */
 size_t arrays_bytes(size_t size, size_t offset);

@@ -2,10 +2,14 @@
 
 #include "facts.h"
 
+#include "cgroup.h"
 #include "json.h"
+#include "memory.h"
+#include "placement.h"
 #include "sysfile.h"
-#include "cpuset.h"
+#include "topology.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include <sys/utsname.h>
 
@@ -51,6 +55,102 @@ static void numa_nodes(void)
 	json_count("numa_nodes", cpuset_count(&nodes) ? (unsigned)cpuset_count(&nodes) : 1);
 }
 
+static void cpus(void)
+{
+	char line[SYSLINE_MAX];
+	struct cpuset online;
+
+	sysfile_line(line, "/sys/devices/system/cpu/online");
+	cpuset_parse(&online, line);
+	json_count("cpus", (unsigned)cpuset_count(&online));
+	json_count("cores", (unsigned)topology_cores(&online));
+	line_of("smt", "/sys/devices/system/cpu/smt/control");
+}
+
+/* The caches of CPU 0, as "L2 2048K shared by 0". */
+static void caches(void)
+{
+	static const char path[] = "/sys/devices/system/cpu/cpu0/cache/index%d/%s";
+	char level[SYSLINE_MAX], type[SYSLINE_MAX], size[SYSLINE_MAX], sharers[SYSLINE_MAX];
+	char text[256];
+	int i;
+
+	json_open("caches", '[');
+	for (i = 0; sysfile_line(level, path, i, "level"); i++) {
+		sysfile_line(type, path, i, "type");
+		sysfile_line(size, path, i, "size");
+		sysfile_line(sharers, path, i, "shared_cpu_list");
+		snprintf(text, sizeof(text), "L%.4s %.16s %.16s shared by CPUs %.128s", level, type,
+			 size, sharers);
+		json_text(NULL, text);
+	}
+	json_close(']');
+}
+
+/* Per NUMA domain: its CPUs, its memory and the distances to all domains. */
+static void numa(void)
+{
+	char line[SYSLINE_MAX], name[16];
+	int node;
+
+	json_open("numa", '{');
+	for (node = 0; node < DOMAINS_MAX; node++) {
+		if (!sysfile_line(line, "/sys/devices/system/node/node%d/distance", node))
+			continue;
+		snprintf(name, sizeof(name), "%d", node);
+		json_open(name, '{');
+		json_text("distances", line);
+		sysfile_line(line, "/sys/devices/system/node/node%d/cpulist", node);
+		json_text("cpus", line);
+		json_close('}');
+	}
+	json_close('}');
+}
+
+static void limit(const char *key, size_t bytes)
+{
+	if (bytes == (size_t)-1)
+		json_text(key, NULL);
+	else
+		json_number(key, (double)bytes / 1048576.0);
+}
+
+/* Memory modules as the EDAC driver sees them; the configured speed needs
+ * dmidecode, which the program does not start. */
+static void dimms(void)
+{
+	static const char path[] = "/sys/devices/system/edac/mc/mc%d/dimm%d/%s";
+	char size[SYSLINE_MAX], label[SYSLINE_MAX], text[256];
+	int controller, dimm;
+
+	json_open("dimms", '[');
+	for (controller = 0; controller < 64; controller++)
+		for (dimm = 0; dimm < 64; dimm++) {
+			if (!sysfile_line(size, path, controller, dimm, "size"))
+				continue;
+			sysfile_line(label, path, controller, dimm, "dimm_label");
+			snprintf(text, sizeof(text), "%.100s: %.20s MiB", label, size);
+			json_text(NULL, text);
+		}
+	json_close(']');
+}
+
+static void memory(void)
+{
+	char value[SYSLINE_MAX];
+
+	sysfile_field(value, "/proc/meminfo", "MemTotal");
+	json_number("mem_total_mib", atof(value) / 1024);
+	limit("mem_available_mib", memory_available());
+	limit("cgroup_mem_mib", memory_cgroup_limit());
+	if (cgroup_cpu_quota() > 0)
+		json_number("cgroup_cpus", cgroup_cpu_quota());
+	else
+		json_text("cgroup_cpus", NULL);
+	field_of("hugepages_total", "/proc/meminfo", "HugePages_Total");
+	field_of("hugepages_free", "/proc/meminfo", "HugePages_Free");
+}
+
 void facts_write(void)
 {
 	json_open("facts", '{');
@@ -60,6 +160,13 @@ void facts_write(void)
 	choice_of("thp", "/sys/kernel/mm/transparent_hugepage/enabled");
 	line_of("numa_balancing", "/proc/sys/kernel/numa_balancing");
 	line_of("governor", "/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor");
+	line_of("freq_min_khz", "/sys/devices/system/cpu/cpu0/cpufreq/scaling_min_freq");
+	line_of("freq_max_khz", "/sys/devices/system/cpu/cpu0/cpufreq/scaling_max_freq");
+	cpus();
+	caches();
 	numa_nodes();
+	numa();
+	memory();
+	dimms();
 	json_close('}');
 }

@@ -4,6 +4,7 @@
  */
 #include "caches.h"
 #include "error.h"
+#include "pinning.h"
 #include "record.h"
 #include "size.h"
 #include "table.h"
@@ -22,11 +23,19 @@ int main(int argc, char **argv)
 	size_choose(&run.options, run.llc_bytes, note);
 	record_open(run.options.json);
 	size_judge(run.options.size, run.llc_bytes);
-	arrays_create(&run.arrays, run.options.size, run.options.offset);
+	arrays_create(&run.arrays, run.options.size, run.options.offset,
+		      run.options.pages);
 	table_banner(&run.options, run.llc_bytes, note);
 
 	kernels_first_touch(&run.arrays);
+	hugepages_read(&run.pages, &run.arrays, run.options.pages);
+	placement_check(&run.before, &run.arrays, "before the runs");
+	busy_start(&run.busy, threads_cpus());
 	measure(&run.measurement, &run.arrays, run.options.ntimes);
+	busy_stop(&run.busy, threads_cpus());
+	placement_check(&run.after, &run.arrays, "after the runs");
+	measure_judge(&run.measurement, run.options.peak_gbs);
+	pinning_judge();
 	validate_arrays(&run.validation, &run.arrays, run.options.ntimes);
 
 	table_print(&run.measurement);

@@ -37,16 +37,27 @@ static void summarize(struct timing *t, int ntimes, double bytes)
 	t->best_mbs = t->best > 0 ? 1e-6 * bytes / t->best : 0;
 }
 
-static void judge(const struct measurement *m)
+void measure_judge(const struct measurement *m, double peak_gbs)
 {
 	int k;
 
-	for (k = 0; k < KERNELS; k++)
-		if (m->kernel[k].best < TICKS_AT_LEAST * m->tick)
+	for (k = 0; k < KERNELS; k++) {
+		const struct timing *t = &m->kernel[k];
+		const double spread = t->best > 0 ? 100 * (t->average / t->best - 1) : 0;
+
+		if (t->best < TICKS_AT_LEAST * m->tick)
 			verdict_invalid(TOO_SHORT,
 					"%s took %.3g s, under %d ticks of a clock of %.3g s",
-					kernels[k].name, m->kernel[k].best, TICKS_AT_LEAST,
-					m->tick);
+					kernels[k].name, t->best, TICKS_AT_LEAST, m->tick);
+		if (spread > SPREAD_PERCENT)
+			verdict_warn(UNSTABLE,
+				     "%s took %.0f %% more than its best time on average, more "
+				     "than %d %%",
+				     kernels[k].name, spread, SPREAD_PERCENT);
+		if (peak_gbs > 0 && t->best_mbs > 1e3 * peak_gbs)
+			verdict_invalid(TOO_GOOD, "%s reads %.1f GB/s, above the peak of %.1f GB/s",
+					kernels[k].name, 1e-3 * t->best_mbs, peak_gbs);
+	}
 }
 
 void measure(struct measurement *m, const struct arrays *arrays, int ntimes)
@@ -68,5 +79,4 @@ void measure(struct measurement *m, const struct arrays *arrays, int ntimes)
 	for (k = 0; k < KERNELS; k++)
 		summarize(&m->kernel[k], ntimes,
 			  (double)(kernels[k].words * sizeof(element)) * (double)arrays->size);
-	judge(m);
 }

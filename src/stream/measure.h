@@ -6,7 +6,8 @@
 
 #include "kernels.h"
 
-enum { TICKS_AT_LEAST = 20 };
+/* A spread is the average of the times above the best, in parts of the best. */
+enum { TICKS_AT_LEAST = 20, SPREAD_PERCENT = 20 };
 
 struct timing {
 	double *times; /* seconds, ntimes of them */
@@ -20,7 +21,10 @@ struct measurement {
 	struct timing kernel[KERNELS];
 };
 
-/* Runs and times; finds too-short. */
+/* Runs and times. */
 void measure(struct measurement *measurement, const struct arrays *arrays, int ntimes);
+
+/* Finds too-short, unstable and, where a peak is known, too-good. */
+void measure_judge(const struct measurement *measurement, double peak_gbs);
 
 #endif

@@ -1,6 +1,7 @@
 #include "options.h"
 
 #include "error.h"
+#include "hugepages.h"
 #include "verdict.h"
 
 #include <errno.h>
@@ -12,7 +13,7 @@
 
 enum { NTIMES_MAX = 1000000 };
 
-enum { OPTION_JSON = 256, OPTION_ALLOW, OPTION_VERSION };
+enum { OPTION_JSON = 256, OPTION_ALLOW, OPTION_STRICT, OPTION_PAGES, OPTION_PEAK, OPTION_VERSION };
 
 static const char HINT[] = "'stream --help' lists the options";
 
@@ -27,6 +28,9 @@ static const char HELP[] =
 	"  -o, --offset N       elements left free between two arrays\n"
 	"      --json FILE      write the record of the run there, one JSON object\n"
 	"      --allow REASON   do not let REASON make the run INVALID; repeat, or a,b,c\n"
+	"      --strict REASON  let what is only a warning make the run INVALID\n"
+	"      --pages KIND     default, thp, 2M or 1G pages for the arrays\n"
+	"      --peak GBS       theoretical peak in GB/s: more than that is too good\n"
 	"  -h, --help           this text\n"
 	"      --version        version\n"
 	"\n"
@@ -39,6 +43,9 @@ static const struct option LONG[] = {
 	{ "offset", required_argument, NULL, 'o' },
 	{ "json", required_argument, NULL, OPTION_JSON },
 	{ "allow", required_argument, NULL, OPTION_ALLOW },
+	{ "strict", required_argument, NULL, OPTION_STRICT },
+	{ "pages", required_argument, NULL, OPTION_PAGES },
+	{ "peak", required_argument, NULL, OPTION_PEAK },
 	{ "help", no_argument, NULL, 'h' },
 	{ "version", no_argument, NULL, OPTION_VERSION },
 	{ NULL, 0, NULL, 0 },
@@ -96,6 +103,26 @@ static void each_reason(const char *option, const char *names, void (*mark)(enum
 		mark(reason);
 		names += length + (names[length] == ',');
 	}
+}
+
+static enum pages pages_named(const char *name)
+{
+	int kind;
+
+	for (kind = 0; kind < PAGES_KINDS; kind++)
+		if (strcmp(hugepages_names[kind], name) == 0)
+			return (enum pages)kind;
+	ask_again("give default, thp, 2M or 1G", "'--pages %s' is no kind of pages", name);
+}
+
+static double rate(const char *text)
+{
+	char *end;
+	const double value = strtod(text, &end);
+
+	if (*end || end == text || !(value > 0) || value > 1e9)
+		ask_again("give GB/s, as in 256 or 281.6", "'--peak %s' is not a rate", text);
+	return value;
 }
 
 static void print_and_leave(const char *text)
@@ -174,6 +201,15 @@ struct options options_read(int argc, char **argv)
 			break;
 		case OPTION_ALLOW:
 			each_reason("--allow", optarg, verdict_allow);
+			break;
+		case OPTION_STRICT:
+			each_reason("--strict", optarg, verdict_strict);
+			break;
+		case OPTION_PAGES:
+			o.pages = pages_named(optarg);
+			break;
+		case OPTION_PEAK:
+			o.peak_gbs = rate(optarg);
 			break;
 		case 'h':
 			print_and_leave(HELP);

@@ -4,7 +4,7 @@
 #ifndef MEMBW_OPTIONS_H
 #define MEMBW_OPTIONS_H
 
-#include "config.h"
+#include "arrays.h"
 
 enum size_from { FROM_AUTO, FROM_MACRO, FROM_OPTION };
 
@@ -14,6 +14,8 @@ struct options {
 	size_t offset; /* elements between two arrays */
 	int ntimes;
 	const char *json; /* file of the record, NULL for none */
+	enum pages pages;
+	double peak_gbs; /* 0 for unknown */
 };
 
 /* Reads the command line; asks again where it makes no sense. */

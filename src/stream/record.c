@@ -8,6 +8,7 @@
 #include "verdict.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -63,20 +64,27 @@ static void write_build(void)
 	json_close('}');
 }
 
+static const char *host(void)
+{
+	static char name[256];
+
+	gethostname(name, sizeof(name) - 1);
+	return name;
+}
+
 static void write_identity(void)
 {
 	const time_t now = time(NULL);
-	char when[32], host[256] = "";
+	char when[32];
 
 	strftime(when, sizeof(when), "%Y-%m-%dT%H:%M:%SZ", gmtime(&now));
-	gethostname(host, sizeof(host) - 1);
 	json_text("schema", "membw-record-1");
 	json_text("program", "stream");
 	json_text("version", MEMBW_VERSION);
 	json_text("kernels_set", "standard");
 	json_text("language", "c");
 	json_text("time", when);
-	json_text("host", host);
+	json_text("host", host());
 	json_count("rank", 0);
 	json_count("ranks", 1);
 }
@@ -93,6 +101,7 @@ static void write_asked(const struct run *run)
 	json_count("threads", (unsigned)threads_count());
 	json_number("llc_mib", (double)run->llc_bytes / 1048576.0);
 	json_number("clock_tick_s", run->measurement.tick);
+	json_number("peak_gbs", run->options.peak_gbs > 0 ? run->options.peak_gbs : NAN);
 }
 
 static void write_kernel(const struct kernel *kernel, const struct timing *t, int ntimes)
@@ -132,14 +141,30 @@ static void write_threads(void)
 	json_close(']');
 }
 
+static const char *physical_text(const void *at, char text[32])
+{
+	const unsigned long long physical = placement_physical(at);
+
+	snprintf(text, 32, "0x%llx", physical);
+	return physical ? text : NULL;
+}
+
 static void write_wrong(const struct wrong *w, const struct arrays *arrays)
 {
 	const char name[2] = { (char)('a' + w->array), '\0' };
+	const element *at = &arrays->of[w->array][w->index];
+	char text[32];
 
 	json_open(NULL, '{');
 	json_text("array", name);
 	json_count("index", w->index);
-	json_hex("address", (unsigned long long)(size_t)&arrays->of[w->array][w->index]);
+	json_hex("address", (unsigned long long)(size_t)at);
+	json_text("physical", physical_text(at, text));
+	if (placement_domain(at) >= 0)
+		json_count("numa_domain", (unsigned)placement_domain(at));
+	else
+		json_text("numa_domain", NULL);
+	json_text("host", host());
 	json_number("expected", (double)w->expected);
 	json_number("found", (double)w->found);
 	json_hex("expected_bits", bits_of(w->expected));
@@ -158,6 +183,46 @@ static void write_validation(const struct run *run)
 	for (i = 0; i < run->validation.listed; i++)
 		write_wrong(&run->validation.first[i], &run->arrays);
 	json_close(']');
+	json_close('}');
+}
+
+static void write_pages(const struct run *run)
+{
+	json_open("pages", '{');
+	json_text("asked", hugepages_names[run->options.pages]);
+	json_count("page_kib", run->pages.page_kib);
+	json_number("huge_mib", (double)run->pages.huge_kib / 1024);
+	json_close('}');
+}
+
+static void write_placement(const char *key, const struct placement *p)
+{
+	char name[16];
+	int domain;
+
+	json_open(key, '{');
+	json_text("policy", placement_policy());
+	json_count("pages_sampled", p->sampled);
+	json_count("pages_absent", p->absent);
+	json_count("pages_misplaced", p->misplaced);
+	json_open("pages_on", '{');
+	for (domain = 0; domain < DOMAINS_MAX; domain++) {
+		snprintf(name, sizeof(name), "%d", domain);
+		if (p->on[domain])
+			json_count(name, p->on[domain]);
+	}
+	json_close('}');
+	json_close('}');
+}
+
+static void write_busy(const struct run *run)
+{
+	json_open("busy", '{');
+	json_number("wall_s", run->busy.wall);
+	json_number("own_s", run->busy.own);
+	json_number("all_s", run->busy.all);
+	json_number("steal_s", run->busy.steal);
+	json_number("others_share", busy_share(&run->busy, threads_cpus()));
 	json_close('}');
 }
 
@@ -200,6 +265,10 @@ int record_write(const struct run *run)
 	json_text("verdict", verdict_is_valid() ? "VALID" : "INVALID");
 	write_findings("reasons", 0);
 	write_findings("warnings", 1);
+	write_pages(run);
+	write_placement("placement_before", &run->before);
+	write_placement("placement_after", &run->after);
+	write_busy(run);
 	facts_write();
 	write_build();
 	json_close('}');

@@ -4,8 +4,11 @@
 #ifndef MEMBW_RECORD_H
 #define MEMBW_RECORD_H
 
+#include "busy.h"
+#include "hugepages.h"
 #include "measure.h"
 #include "options.h"
+#include "placement.h"
 #include "validate.h"
 
 struct run {
@@ -14,6 +17,9 @@ struct run {
 	struct arrays arrays;
 	struct measurement measurement;
 	struct validation validation;
+	struct hugepages pages;
+	struct placement before, after; /* the measurement */
+	struct busy busy;
 };
 
 /* Opens the file before anything is measured; asks again if it cannot be. */

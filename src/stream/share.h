@@ -23,17 +23,20 @@ struct share {
 	size_t size;
 };
 
-/* To be called inside a parallel region, by the thread itself. */
-static __inline__ struct share share_of_thread(size_t size)
+static __inline__ struct share share_of(size_t size, size_t me, size_t threads)
 {
-	const size_t threads = (size_t)omp_get_num_threads();
-	const size_t me = (size_t)omp_get_thread_num();
 	const size_t even = size / threads, rest = size % threads;
 	struct share share;
 
 	share.first = me * even + (me < rest ? me : rest);
 	share.size = even + (me < rest);
 	return share;
+}
+
+/* To be called inside a parallel region, by the thread itself. */
+static __inline__ struct share share_of_thread(size_t size)
+{
+	return share_of(size, (size_t)omp_get_thread_num(), (size_t)omp_get_num_threads());
 }
 
 #endif

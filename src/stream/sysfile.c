@@ -4,6 +4,21 @@
 #include <stdio.h>
 #include <string.h>
 
+/* For tests: -DMEMBW_SYS_ROOT="FOLDER" reads a recorded machine's /sys there. */
+static void read_root(char path[SYSLINE_MAX])
+{
+#ifdef MEMBW_SYS_ROOT
+	const size_t root = strlen(MEMBW_SYS_ROOT), length = strlen(path);
+
+	if (strncmp(path, "/sys/", 5) == 0 && root + length < SYSLINE_MAX) {
+		memmove(path + root, path, length + 1);
+		memcpy(path, MEMBW_SYS_ROOT, root);
+	}
+#else
+	(void)path;
+#endif
+}
+
 int sysfile_line(char line[SYSLINE_MAX], const char *format, ...)
 {
 	char path[SYSLINE_MAX];
@@ -14,6 +29,7 @@ int sysfile_line(char line[SYSLINE_MAX], const char *format, ...)
 	va_start(rest, format);
 	vsnprintf(path, sizeof(path), format, rest);
 	va_end(rest);
+	read_root(path);
 	line[0] = '\0';
 	file = fopen(path, "r");
 	if (!file)

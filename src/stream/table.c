@@ -1,6 +1,7 @@
 #include "table.h"
 
 #include "cpuset.h"
+#include "placement.h"
 #include "threads.h"
 
 #include <stdio.h>
@@ -60,9 +61,10 @@ void table_validation(const struct validation *v, const struct arrays *arrays)
 	for (i = 0; i < v->listed; i++) {
 		const struct wrong *w = &v->first[i];
 
-		printf("  %c[%zu] at %p: expected %.17g (0x%0*llx), found %.17g (0x%0*llx)\n",
+		printf("  %c[%zu] at %p (physical 0x%llx, NUMA domain %d): expected %.17g (0x%0*llx), found %.17g (0x%0*llx)\n",
 		       'a' + w->array, w->index, (void *)&arrays->of[w->array][w->index],
-		       (double)w->expected, (int)(2 * sizeof(element)), bits_of(w->expected),
+		       placement_physical(&arrays->of[w->array][w->index]),
+		       placement_domain(&arrays->of[w->array][w->index]), (double)w->expected, (int)(2 * sizeof(element)), bits_of(w->expected),
 		       (double)w->found, (int)(2 * sizeof(element)), bits_of(w->found));
 	}
 }

@@ -2,11 +2,13 @@
 
 #include "error.h"
 #include "share.h"
+#include "topology.h"
 
 #include <stdlib.h>
 
 static struct thread_seen *seen;
 static int threads;
+static int shared_core;
 static struct cpuset all;
 
 static void note(struct thread_seen *thread)
@@ -15,7 +17,19 @@ static void note(struct thread_seen *thread)
 
 	if (cpu != thread->cpu)
 		thread->moved = 1;
+	thread->now = cpu;
 	cpuset_add(&thread->cpus, cpu);
+}
+
+static void look_for_shared_core(void)
+{
+	struct cpuset cores;
+	int t;
+
+	cpuset_clear(&cores);
+	for (t = 0; t < threads; t++)
+		cpuset_add(&cores, topology_core(seen[t].now));
+	shared_core += cpuset_count(&cores) < threads;
 }
 
 static void begin(struct thread_seen *thread)
@@ -48,6 +62,12 @@ void threads_sample(void)
 {
 #pragma omp parallel
 	note(&seen[omp_get_thread_num()]);
+	look_for_shared_core();
+}
+
+int threads_shared_core(void)
+{
+	return shared_core;
 }
 
 int threads_count(void)

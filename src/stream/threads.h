@@ -14,13 +14,18 @@ struct thread_seen {
 	struct cpuset affinity;
 	struct cpuset cpus; /* every CPU it was seen on */
 	int cpu;            /* the first of them */
+	int now;            /* the latest */
 	int moved;
 };
 
 /* Starts the threads and asks for their affinity. */
 void threads_start(void);
 
+/* Notes where the threads are, and whether two of them share a core. */
 void threads_sample(void);
+
+/* Samples in which two threads were on one core. */
+int threads_shared_core(void);
 
 int threads_count(void);
 const struct thread_seen *threads_seen(int thread);

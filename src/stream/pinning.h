@@ -1,0 +1,14 @@
+/*
+ * pinning: are the threads where they were asked to be?
+ *
+ * Pinning counts as asked for when a thread's affinity is a single core, or
+ * when OpenMP was told to bind.  Where nobody asked, a thread that moves or
+ * meets another on a core is a fact to know, a warning, not a wrong run.
+ */
+#ifndef MEMBW_PINNING_H
+#define MEMBW_PINNING_H
+
+/* Finds oversubscribed and cpu-not-where-asked; after the runs. */
+void pinning_judge(void);
+
+#endif

@@ -1,0 +1,32 @@
+/*
+ * placement: on which NUMA domains the pages of the arrays really lie.
+ *
+ * Asked for is what the memory policy (numactl) says; without one, the domain
+ * of the CPUs that the thread may run on, because it touched the page first.
+ * One page in a hundred may lie elsewhere: a neighbour's thread touches it.
+ */
+#ifndef MEMBW_PLACEMENT_H
+#define MEMBW_PLACEMENT_H
+
+#include "arrays.h"
+
+enum { DOMAINS_MAX = 64 };
+
+struct placement {
+	size_t sampled, absent, misplaced;
+	size_t on[DOMAINS_MAX]; /* sampled pages on each domain */
+};
+
+/* Samples pages of every thread's share; finds memory-not-where-asked. */
+void placement_check(struct placement *placement, const struct arrays *arrays, const char *when);
+
+/* The domain of the page at an address, -1 where the kernel does not say. */
+int placement_domain(const void *address);
+
+/* The physical address, 0 unless root. */
+unsigned long long placement_physical(const void *address);
+
+/* The memory policy in a word: "default", "bind", ... */
+const char *placement_policy(void);
+
+#endif

@@ -1,0 +1,21 @@
+/*
+ * topology: which CPUs are one core, and which NUMA domain they belong to.
+ */
+#ifndef MEMBW_TOPOLOGY_H
+#define MEMBW_TOPOLOGY_H
+
+#include "cpuset.h"
+
+/* The first CPU of the core that this CPU belongs to. */
+int topology_core(int cpu);
+
+/* How many cores a set of CPUs has. */
+int topology_cores(const struct cpuset *cpus);
+
+/* The NUMA domain of a CPU, 0 where the kernel knows none. */
+int topology_domain(int cpu);
+
+/* The NUMA domains of a set of CPUs. */
+void topology_domains(struct cpuset *domains, const struct cpuset *cpus);
+
+#endif

@@ -80,13 +80,18 @@ def _verdict(node, answers, i, alpha):
         ratios, marks = (answers.of_ranks(t, i) for t in (answers.ratio, answers.p <= alpha))
         unsteady = answers.p[i, -1] <= alpha
         node.pattern = pattern.describe(node, ratios, marks, unsteady, answers.noise)
-        node.notes[:0] = [node.pattern, _how_far(node)]
+        node.notes[:0] = [node.pattern, _how_far(node, np.where(marks, ratios, 1))]
     elif answers.low[i].any():
         node.notes.insert(0, f'low, but not sure (q={node.q:.2g}): measure again')
 
 
-def _how_far(node):
+def _how_far(node, ratios):
+    """The lowest figures; `ratios` are ranks x kernels, 1 where nothing was flagged."""
     lowest = min(node.ratios, key=node.ratios.get)
-    steady = f', usual rate {node.steadiness - 1:+.0%} of the best'
-    unsteady = steady if node.pattern.startswith('unstable') else ''
-    return f'{lowest} {node.ratios[lowest] - 1:+.1%}{unsteady}, z={node.z:.1f}, q={node.q:.1g}'
+    parts = [f'{lowest} {node.ratios[lowest] - 1:+.1%}']
+    if ratios.size and ratios.min() < min(1, node.ratios[lowest]):
+        rank, kernel = np.unravel_index(ratios.argmin(), ratios.shape)
+        parts.append(f'{node.kernels[kernel]} of rank {rank} {ratios.min() - 1:+.1%}')
+    if node.pattern.startswith('unstable'):
+        parts.append(f'usual rate {node.steadiness - 1:+.0%} to the best')
+    return ', '.join(parts + [f'z={node.z:.1f}', f'q={node.q:.1g}'])

@@ -27,8 +27,8 @@ def form_groups(nodes):
     """Groups of like nodes, split where two populations show, and warnings about them."""
     families = defaultdict(lambda: defaultdict(list))
     for node in nodes:
-        strict = (*(node.traits[t] for t in STRICT), node.traits['ranks'], node.kernels)
-        families[strict][tuple(node.traits[t] for t in MEMORY)].append(node)
+        strict = (*(node.traits.get(t) for t in STRICT), node.traits['ranks'], node.kernels)
+        families[strict][tuple(node.traits.get(t) for t in MEMORY)].append(node)
     groups, warnings = [], []
     for kinds in families.values():
         for members in _adopt(list(kinds.values())):
@@ -61,7 +61,11 @@ def _adopt(kinds):
 
 
 def _difference(mine, theirs):
-    parts = (f'{t} {mine[t]}, not {theirs[t]}' for t in MEMORY if mine[t] != theirs[t])
+    parts = (
+        f'{t} {mine.get(t, "unknown")}, not {theirs.get(t, "unknown")}'
+        for t in MEMORY
+        if mine.get(t) != theirs.get(t)
+    )
     return 'unlike the others: ' + ', '.join(parts)
 
 
@@ -70,9 +74,12 @@ def _split(members):
     relative = np.exp(np.log(totals / np.median(totals, axis=0)).mean(axis=1))
     labels = find_populations(relative)
     parts = [[members[i] for i in np.flatnonzero(labels == k)] for k in range(labels.max() + 1)]
-    for number, nodes in enumerate(parts[1:], 2):
-        for node in nodes:
-            node.notes.append(f'of population {number} of {len(parts)}, 1 the fastest')
+    fastest = np.median(relative[labels == 0])
+    for i in np.flatnonzero(labels):
+        members[i].notes.append(
+            f'in population {labels[i] + 1} of {len(parts)}, '
+            f'{relative[i] / fastest - 1:+.1%} to the fastest'
+        )
     return [Group(0, _label(nodes), nodes[0].kernels, nodes) for nodes in parts]
 
 
@@ -80,12 +87,12 @@ def _label(nodes):
     traits = Counter(tuple(node.traits.items()) for node in nodes).most_common(1)[0][0]
     t = dict(traits)
     count = f'{len(nodes)} node{"s" * (len(nodes) > 1)}'
-    ranks = f'{t["ranks"]} rank{"s" * (t["ranks"] > 1)} x {t["threads"] or 1} threads each'
-    build = ' '.join(str(t[k]) for k in ('compiler', 'flags') if t[k])
-    arrays = f'arrays of {t["array_size"]} elements'
-    return ', '.join(
-        filter(None, [count, t['cpu_model'] or 'CPU not named', ranks, arrays, build])
-    )
+    ranks = f'{t["ranks"]} rank{"s" * (t["ranks"] > 1)} x {t.get("threads", 1)} threads each'
+    build = ' '.join(str(t[k]) for k in ('environ', 'compiler', 'flags') if k in t)
+    arrays = f'arrays of {t["array_size"]} elements' if 'array_size' in t else ''
+    pinning = f'pinning {t["pinning"]}' if 'pinning' in t else ''
+    parts = [count, t.get('cpu_model', 'CPU not named'), ranks, arrays, build, pinning]
+    return ', '.join(filter(None, parts))
 
 
 def _populations_text(groups):

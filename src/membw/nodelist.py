@@ -12,7 +12,7 @@ def expected_nodes(text):
     from ClusterShell.NodeSet import RESOLVER_NOGROUP, NodeSet, NodeSetException
 
     path = Path(text)
-    if path.is_file():
+    if path.exists() and not path.is_dir():
         lines = path.read_text().splitlines()
         text = ','.join(','.join(line.split('#')[0].split()) for line in lines)
     try:

@@ -36,14 +36,14 @@ class Node:
 
     @property
     def threads(self):
-        return int(self.traits['threads'] or 1) * self.traits['ranks']
+        return int(self.traits.get('threads', 1)) * self.traits['ranks']
 
 
 def assemble(records):
     """The nodes that the records speak of, once for each program, build and set of kernels."""
     units = defaultdict(list)
     for record in records:
-        key = (record.host, *(record.traits[t] for t in STRICT), tuple(record.rates))
+        key = (record.host, *(record.traits.get(t) for t in STRICT), tuple(record.rates))
         units[key].append(record)
     runs = [_latest_run(unit) for unit in units.values()]
     usual = _usual_ranks(runs)
@@ -65,7 +65,7 @@ def _latest_run(records):
 
 
 def _run_key(record):
-    return record.ranks, record.traits['cpu_model'], record.traits['flags']
+    return record.ranks, record.traits.get('cpu_model'), record.traits.get('flags')
 
 
 def _usual_ranks(runs):

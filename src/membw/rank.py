@@ -27,13 +27,13 @@ def add_parser(subparsers):
     parser = subparsers.add_parser(
         'rank',
         help='judge a fleet: which nodes are slow, how far, how sure',
-        description=__doc__,
+        description='Names the nodes of a fleet that are slower than their like.',
         epilog=EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     add = parser.add_argument
     add('results', nargs='+', metavar='RESULTS', help='records, one JSON object a line, '
-        'or ReFrame reports; files, folders of *.json and *.jsonl, or - for stdin')  # fmt: skip
+        'or reports or results.db of ReFrame; files, folders, - for stdin')  # fmt: skip
     add('--nodes', metavar='FILE|LIST', help='expected nodes: a file, or a list as n[001-128]')
     add('--margin', type=_percent, default=2.0, metavar='PERCENT', help='what is slow (2)')
     add('--alpha', type=_percent, default=1.0, metavar='PERCENT',
@@ -61,6 +61,7 @@ def run(args):
     # numpy and scipy take half a second to load: not for `membw --help`
     from membw.fleet import judge
     from membw.nodelist import expected_nodes, match_expected, node_check
+    from membw.results import read_results
 
     expected = expected_nodes(args.nodes) if args.nodes else []
     records, problems = read_results(args.results)
@@ -70,6 +71,8 @@ def run(args):
         raise MembwError(
             f"no record in '{' '.join(args.results)}'", "'stream --json FILE' writes one"
         )
+    if args.by not in {kernel for r in records for kernel in r.rates}:
+        raise MembwError(f"no kernel '{args.by}' in the records", 'copy, scale, add or triad')
     expected = match_expected({r.host for r in records}, expected)
     fleet = judge(records, expected, args.margin / 100, args.alpha / 100)
     _print(args, fleet, problems)
@@ -92,23 +95,6 @@ def _print(args, fleet, problems):
         print('\n'.join(drain_commands(fleet.nodes) or ['# no node to drain']))
     else:
         print('\n'.join(rank_text.as_text(fleet, args.order, args.by, args.limit)))
-
-
-def read_results(paths):
-    """Records and problems of all files."""
-    from membw.records import find_files, read_lines
-
-    records, problems = [], []
-    try:
-        files = [f for path in paths for f in ([None] if path == '-' else find_files([path]))]
-        for file in files:
-            with sys.stdin if file is None else open(file, encoding='utf-8') as lines:
-                found, bad = read_lines(lines, 'stdin' if file is None else str(file))
-            records += found
-            problems += bad or ([] if found else [f"nothing in '{file or 'stdin'}'"])
-    except (OSError, UnicodeDecodeError) as err:
-        raise MembwError(f"cannot read '{getattr(err, 'filename', file)}': {err}") from err
-    return records, problems
 
 
 def _write(name, text):

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from membw.nodelist import worst_verdicts
+from membw.nodelist import fold, worst_verdicts
 
 ORDERS = {'slowest': 1, 'fastest': -1}
 
@@ -14,7 +14,7 @@ def as_text(fleet, order, by, limit):
         lines += [f'Group {group.number}: {group.label}', '']
         lines += _ranking(group, order, by, limit) + [''] + _summary(group)
     lines += [f'warning: {text}' for text in fleet.warnings]
-    return lines + _not_ranked(fleet, limit) + [_counts(fleet)]
+    return lines + _not_ranked(fleet) + [_counts(fleet)]
 
 
 def _ranking(group, order, by, limit):
@@ -63,18 +63,19 @@ def _kernel_summary(name, mbs, threads, nodes):
     return [f'{name + "_" + key:<{width}} = {value:f} MB/s{on}' for key, value, on in rows]
 
 
-def _not_ranked(fleet, limit):
-    nodes = [n for n in fleet.nodes if n.verdict in ('INVALID', 'MISSING')]
-    shown = nodes if limit == 0 else nodes[: max(limit, 100)]
-    lines = [f'{n.name}  {n.verdict} {n.reason}' for n in shown]
-    more = len(nodes) - len(shown)
-    return lines + ([f'... and {more} more INVALID or MISSING'] if more else [])
+def _not_ranked(fleet):
+    """INVALID and MISSING nodes, those with the same reason on one line."""
+    names = {}
+    for node in fleet.nodes:
+        if node.verdict in ('INVALID', 'MISSING'):
+            names.setdefault((node.verdict, node.reason), []).append(node.name)
+    return [f'{fold(same)}  {verdict} {why}' for (verdict, why), same in sorted(names.items())]
 
 
 def _counts(fleet):
     verdicts = [verdict for verdict, _ in worst_verdicts(fleet.nodes).values()]
     parts = (f'{verdicts.count(v)} {v}' for v in ('PASS', 'FAIL', 'INVALID', 'MISSING'))
-    return f'{len(verdicts)} nodes: ' + ', '.join(parts)
+    return f'{len(verdicts)} node{"s" * (len(verdicts) != 1)}: ' + ', '.join(parts)
 
 
 def as_json(fleet, problems):

@@ -4,7 +4,6 @@ import json
 import statistics
 from dataclasses import dataclass
 from datetime import datetime
-from pathlib import Path
 
 SCHEMA = 'membw-record-1'
 
@@ -28,17 +27,6 @@ class Record:
 
 class BadRecord(ValueError):
     """A line that is no record."""
-
-
-def find_files(paths):
-    """The files meant by files and folders; raises OSError for what is not there."""
-    for path in map(Path, paths):
-        if path.is_dir():
-            yield from sorted(p for p in path.rglob('*.json*') if p.is_file())
-        elif not path.exists():
-            raise FileNotFoundError(2, 'no such file', str(path))
-        else:
-            yield path
 
 
 def read_lines(lines, name):
@@ -84,7 +72,10 @@ def parse_record(data, name):
 SOCKETS = ('sockets', 'packages')
 CHANNELS = ('memory_channels', 'channels')
 # Nodes that differ here are never compared ...
-STRICT = ('program', 'language', 'kernels_set', 'element_bytes', 'compiler', 'flags', 'cpu_model')
+STRICT = (
+    'program', 'language', 'kernels_set', 'element_bytes', 'compiler', 'flags', 'cpu_model',
+    'test', 'environ', 'pinning',
+)  # fmt: skip
 # ... here only when one has no group of its own: a node that lost a DIMM differs from its peers.
 MEMORY = (
     'array_size', 'threads', 'numa_nodes', 'memory_gib', 'dimms', 'dimm_mts', 'dimm_part',
@@ -94,7 +85,17 @@ MEMORY = (
 def _traits(data):
     facts, build = data.get('facts') or {}, data.get('build') or {}
     merged = {**facts, **data, **build, 'memory_gib': _memory_gib(facts)}
-    return {name: _plain(merged.get(name)) for name in STRICT + MEMORY}
+    merged.setdefault('pinning', _pinning(data))
+    known = {name: _plain(merged.get(name)) for name in STRICT + MEMORY}
+    return {name: value for name, value in known.items() if value is not None}
+
+
+def _pinning(data):
+    """Whether each thread was held to one CPU, from the affinity the kernel reports."""
+    threads = data.get('threads_on')
+    if not threads:
+        return None
+    return 'one CPU a thread' if all(str(t['affinity']).isdigit() for t in threads) else 'free'
 
 
 def _plain(value):

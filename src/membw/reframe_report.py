@@ -1,0 +1,125 @@
+"""Reads ReFrame's own results: JSON reports and the results database."""
+
+import json
+import sqlite3
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+
+from membw.records import SCHEMA, BadRecord, parse_record, read_lines
+
+KERNELS = ('copy', 'scale', 'add', 'triad')
+TO_MBS = {'GB/s': 1000, 'MB/s': 1}
+
+
+def is_report(text):
+    return text.lstrip()[:1] == '{' and '"session_info"' in text[:200]
+
+
+def read_report(text, name):
+    """Records and problems of a report; a report kept by 'general.report_file'."""
+    try:
+        return read_session(json.loads(text), name)
+    except json.JSONDecodeError as err:
+        return [], [f'{name}:{err.lineno}: not JSON: {err.msg}']
+    except (AttributeError, IndexError, KeyError, TypeError) as err:
+        return [], [f'{name}: not a report as ReFrame 4.10 writes it: {err}']
+
+
+def read_database(path):
+    """Records and problems of all sessions in a results database."""
+    records, problems = [], []
+    try:
+        with closing(sqlite3.connect(f'file:{path}?mode=ro', uri=True)) as base:
+            blobs = base.execute('SELECT uuid, json_blob FROM sessions').fetchall()
+    except sqlite3.DatabaseError as err:
+        return [], [f'{path}: no results database of ReFrame: {err}']
+    for uuid, blob in blobs:
+        found, bad = read_report(blob, f'{path}, session {uuid}')
+        records += found
+        problems += bad
+    return records, problems
+
+
+def read_session(report, name):
+    """Every test case that measured the four kernels."""
+    records, problems = [], []
+    for case in (c for run in report.get('runs', []) for c in run.get('testcases', [])):
+        if case.get('fixture') or not _kernels(case):
+            continue
+        found, bad = _from_record(case, name)
+        if not found:
+            found, bad = _from_figures(case, name)
+        records += [replace(r, traits=r.traits | _test_traits(case)) for r in found]
+        problems += bad
+    return records, problems
+
+
+def _kernels(case):
+    """What was measured: a run that failed early has no figures but names its record."""
+    values = case.get('perfvalues') or {}
+    figures = {key.rsplit(':', 1)[-1]: value for key, value in values.items()}
+    measured = {k: figures[k] for k in KERNELS if k in figures and figures[k][0]}
+    return measured or case.get('record')
+
+
+def _test_traits(case):
+    """What ReFrame knows better than the program; runs of other tests are not compared."""
+    test = case.get('name', '').split()[0].split('@')[0]
+    known = {'test': test, 'environ': case.get('environ'), 'pinning': case.get('pinning')}
+    return {key: value for key, value in known.items() if value}
+
+
+def _from_record(case, name):
+    """The record that the case names, also after the results were copied elsewhere."""
+    if not case.get('record'):
+        return [], []
+    path = Path(case['record'])
+    moved = Path(name.split(',')[0]).resolve().parent.parent / 'records' / path.name
+    for file in (path, moved):
+        if file.is_file():
+            return read_lines(file.read_text().splitlines(), str(file))
+    return [], []
+
+
+def _from_figures(case, name):
+    """The record is gone: the figures of the report are left."""
+    figures = _kernels(case)
+    if not isinstance(figures, dict):
+        return [], [f"{name}: '{_title(case)}' measured nothing, and its record is gone"]
+    data = {
+        'schema': SCHEMA,
+        'program': 'stream',
+        'host': case.get('node') or (case.get('job_nodelist') or [''])[0],
+        'kernels': {k: {'best_mbs': v[0] * TO_MBS.get(v[4], 1)} for k, v in figures.items()},
+        'verdict': case.get('verdict') or _verdict(case),
+        'reasons': _reasons(case),
+        'time': case.get('job_completion_time'),
+        'array_size': case.get('array_size'),
+        'threads': case.get('threads'),
+        'build': {'compiler': case.get('compiler')},
+        'facts': {'cpu_model': f'{case.get("system")}:{case.get("partition")}'},
+    }
+    try:
+        return [parse_record(data, name)], []
+    except BadRecord as err:
+        return [], [f"{name}: '{_title(case)}': {err}"]
+
+
+def _verdict(case):
+    """A rate that misses its reference may be believed all the same."""
+    measured = case.get('result') == 'pass' or case.get('fail_phase') == 'performance'
+    return 'VALID' if measured else 'INVALID'
+
+
+def _title(case):
+    return (
+        f'{case.get("name")} @{case.get("system")}:{case.get("partition")}+{case.get("environ")}'
+    )
+
+
+def _reasons(case):
+    """Why a run may not be believed; ReFrame's own words when the check gave no reason."""
+    named = [r.strip() for r in (case.get('reasons') or '').split(',') if r.strip()]
+    words = (case.get('fail_reason') or '').strip().splitlines()
+    return [{'reason': r} for r in named or words[:1]]

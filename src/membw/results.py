@@ -1,0 +1,66 @@
+"""Finds and reads what RESULTS hold: records, ReFrame's reports, its database."""
+
+import sys
+from pathlib import Path
+
+from membw.errors import MembwError
+from membw.records import SCHEMA, read_lines
+from membw.reframe_report import is_report, read_database, read_report
+
+ENDINGS = ('.json', '.jsonl')
+
+
+def read_results(paths):
+    """Records and problems of files, folders and - (stdin)."""
+    records, problems = [], []
+    for path in paths:
+        for found, bad in _read_path(path):
+            records += found
+            problems += bad
+    return _once(records), problems
+
+
+def _read_path(path):
+    try:
+        if path == '-':
+            yield _read_text(sys.stdin.read(), 'stdin')
+        elif Path(path).is_dir():
+            yield from _read_folder(Path(path))
+        else:
+            yield _read_file(Path(path))
+    except OSError as err:
+        raise MembwError(f"cannot read '{err.filename or path}': {err.strerror}") from err
+
+
+def _read_folder(folder):
+    """A folder of results holds other JSON too (builds, topologies): that is passed over."""
+    for file in sorted(f for f in folder.rglob('[!.]*') if f.suffix in ENDINGS and f.is_file()):
+        text = file.read_text(encoding='utf-8', errors='replace')
+        if is_report(text) or f'"schema": "{SCHEMA}"' in text:
+            yield _read_text(text, str(file))
+
+
+def _read_file(file):
+    with open(file, 'rb') as stream:
+        data = stream.read()
+    if data.startswith(b'SQLite format 3'):
+        return read_database(file)
+    return _read_text(data.decode('utf-8', errors='replace'), str(file))
+
+
+def _read_text(text, name):
+    if is_report(text):
+        return read_report(text, name)
+    records, problems = read_lines(text.splitlines(), name)
+    return records, problems or ([] if records else [f'{name}: is empty: no record'])
+
+
+def _once(records):
+    """A record met twice counts once; the one with more known about it (from a report) stays."""
+    kept = {}
+    for record in records:
+        key = record.host, record.rank, record.time, tuple(record.rates.items())
+        known = kept.setdefault(key, record)
+        if len(record.traits) > len(known.traits):
+            kept[key] = record
+    return list(kept.values())

@@ -10,12 +10,12 @@ import time
 
 import needs
 import reframe as rfm
+import reframe.core.runtime as runtime
 from binaries import stream_binary
 from reframe.core.builtins import fixture, run_after, run_before, variable
 from reframe.core.exceptions import SanityError
 from reframe.core.logging import getlogger
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
 KERNELS = ('copy', 'scale', 'add', 'triad')
 
 
@@ -140,9 +140,14 @@ class measurement(rfm.RunOnlyRegressionTest):
         self.threads = record['threads']
         self.threads_on = ' '.join(t['affinity'] for t in record['threads_on'])
 
+    @staticmethod
+    def results():
+        """results/, or what --prefix names."""
+        return pathlib.Path(runtime.runtime().get_option('systems/0/prefix'))
+
     def keep(self, name, label):
         """Copy a file of the stage, which the next run empties, to results/records."""
-        folder = ROOT / 'results' / 'records'
+        folder = self.results() / 'records'
         folder.mkdir(parents=True, exist_ok=True)
         stamp = time.strftime('%Y%m%dT%H%M%S', time.gmtime())
         part = self.current_partition.fullname.replace(':', '-')

@@ -8,7 +8,7 @@ import numa_curve
 import pinnings
 import reframe as rfm
 import reframe.utility.sanity as sn
-from measurement import ROOT, invalid_reasons, measurement, too_good
+from measurement import invalid_reasons, measurement, too_good
 from reframe.core.builtins import run_before, sanity_function
 
 
@@ -115,7 +115,7 @@ class numa_scan(measurement):
 
     def picture(self, curves):
         name = f'{self.current_partition.fullname}+{self.current_environ.name}'
-        path = ROOT / 'results' / f'numa_scan-{name.replace(":", "-").replace("+", "-")}.json'
+        path = self.results() / f'numa_scan-{name.replace(":", "-").replace("+", "-")}.json'
         facts = {
             'node': self.node,
             'environ': self.current_environ.name,

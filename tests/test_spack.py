@@ -183,6 +183,18 @@ def test_the_stand_alone_test_of_the_package_passes(rows, checkout):
         assert f'PASSED: Stream::{name}' in log
 
 
+def test_the_fortran_version_is_built_by_its_own_line_and_validates(checkout):
+    if not shutil.which('gfortran'):
+        pytest.skip("'gfortran' is not on the PATH")
+    checkout.spack('install', 'stream', '+fortran', 'tuning=o2', '%c=gcc')
+    prefix = checkout.spack('location', '-i', 'stream', '+fortran').strip()
+    found = json.loads(pathlib.Path(prefix, 'share/membw/build_f.json').read_text())
+    assert found['compile_line'][:4] == [shutil.which('gfortran'), '-O2', '-fopenmp', 'stream.f90']
+    assert found['spec'].startswith('stream@0.1.0+fortran')
+    assert '1 passed of 1 spec' in checkout.spack('test', 'run', 'stream', '+fortran')
+    assert 'PASSED: Stream::test_stream_f_validates' in checkout.spack('test', 'results', '-l')
+
+
 def test_the_audit_of_the_package_passes(checkout):
     told = checkout.spack('audit', 'packages', 'stream')
     assert told.count('passed') >= 4

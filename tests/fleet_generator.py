@@ -86,7 +86,7 @@ def records(fleet, channels=16):
 def _record(fleet, node, rank, total, channels):
     ranks = fleet.rates.shape[1]
     facts = {'cpu_model': 'Synthetic 9000', 'numa_nodes': ranks, 'sockets': SOCKETS}
-    facts |= {'memory_channels': channels, 'memory_total_kib': 2**28 + node} | fleet.facts.get(
+    facts |= {'memory_channels': channels, 'mem_total_mib': 2**18 + node % 9} | fleet.facts.get(
         node, {}
     )
     return {

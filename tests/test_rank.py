@@ -196,10 +196,12 @@ def test_hardware_of_two_kinds_is_two_groups():
 def test_a_node_that_reports_less_memory_is_still_compared_and_the_difference_is_named():
     fleet = gen.healthy(20, 7)
     gen.slow(fleet, [4], 0.125)
-    fleet.facts = {4: {'memory_total_kib': 240 * 2**20}}
+    fleet.facts = {n: {'dimms': [f'slot {i}: 16384 MiB' for i in range(16)]} for n in range(20)}
+    fleet.facts[4] = {'mem_total_mib': 240 * 1024, 'dimms': ['slot 0: 16384 MiB'] * 15}
     nodes = {n.name: n for n in judge_rows(gen.records(fleet)).nodes}
     assert nodes['n00005'].verdict == 'FAIL'
     assert 'memory_gib 240, not 256' in nodes['n00005'].reason
+    assert 'dimms 15 x 16384 MiB, not 16 x 16384 MiB' in nodes['n00005'].reason
 
 
 def test_runs_with_another_pinning_are_not_compared():
@@ -248,6 +250,35 @@ def test_the_pattern_of_a_fault_is_named(ranks, plant, said):
     result = judge_rows(gen.records(fleet))
     assert failed_of(result) == {'n00006'}
     assert said in result.nodes[5].pattern
+
+
+FOUR_DOMAINS = {  # two sockets of two domains, as numactl --hardware shows them
+    '0': {'cpus': '0-3,16-19', 'distances': '10 12 32 32'},
+    '1': {'cpus': '4-7,20-23', 'distances': '12 10 32 32'},
+    '2': {'cpus': '8-11,24-27', 'distances': '32 32 10 12'},
+    '3': {'cpus': '12-15,28-31', 'distances': '32 32 12 10'},
+}
+
+
+@pytest.mark.parametrize('cpu, domain', [(0, 0), (19, 0), (4, 1), (27, 2), (31, 3), (99, 0)])
+def test_domain_and_sockets_of_a_rank_come_from_its_facts(cpu, domain):
+    row = small_rows()[0]
+    del row['facts']['sockets']
+    row['facts']['numa'], row['threads_on'] = FOUR_DOMAINS, [{'affinity': str(cpu), 'cpu': cpu}]
+    record = parse_record(row, 'memory')
+    assert (record.domain, record.sockets) == (domain, 2)
+
+
+def test_ranks_dealt_out_to_the_sockets_in_turn_are_put_in_the_order_of_their_domains():
+    fleet = gen.healthy(40, 11, ranks=4)
+    fleet.rates[5, [0, 2]] *= 0.9  # ranks 0 and 2, which run in domains 0 and 1
+    rows = gen.records(fleet)
+    for row in rows:
+        cpu = (0, 8, 4, 12)[row['rank'] % 4]
+        row['facts']['numa'], row['threads_on'] = FOUR_DOMAINS, [{'affinity': '0', 'cpu': cpu}]
+    result = judge_rows(rows)
+    assert failed_of(result) == {'n00006'}
+    assert 'socket 0 slow' in result.nodes[5].pattern
 
 
 # --- the statistics ------------------------------------------------------------------------

@@ -61,7 +61,7 @@ def _latest_run(records):
         together = r.file == newest.file or per_file[r.file] == per_file[newest.file] == 1
         if together and r.ranks == newest.ranks and newest.time - r.time <= RUN_SPAN_S:
             chosen.setdefault(r.rank, r)
-    return [chosen[rank] for rank in sorted(chosen)]
+    return sorted(chosen.values(), key=lambda r: (r.domain, r.rank))
 
 
 def _run_key(record):

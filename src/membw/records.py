@@ -2,8 +2,11 @@
 
 import json
 import statistics
+from collections import Counter
 from dataclasses import dataclass
 from datetime import datetime
+
+from membw.domains import count_sockets, first_domain
 
 SCHEMA = 'membw-record-1'
 
@@ -21,6 +24,7 @@ class Record:
     steadiness: float  # usual rate / best rate, of the least steady kernel
     invalid: tuple  # reasons; empty: the record may be believed
     traits: dict  # what must be alike before two nodes are compared
+    domain: int
     sockets: int
     channels: int
 
@@ -59,8 +63,9 @@ def parse_record(data, name):
             steadiness=min((_steadiness(v) for v in data['kernels'].values()), default=1.0),
             invalid=_invalid(data),
             traits=_traits(data),
-            sockets=int(_fact(data, SOCKETS) or 1),
-            channels=int(_fact(data, CHANNELS) or 0),
+            domain=first_domain(data),
+            sockets=int(_fact(data, 'sockets') or count_sockets(data)),
+            channels=int(_fact(data, 'memory_channels') or 0),
         )
     except KeyError as err:
         raise BadRecord(f"'{err.args[0]}' is missing") from err
@@ -68,9 +73,6 @@ def parse_record(data, name):
         raise BadRecord(f'not as in the schema: {err}') from err
 
 
-# facts by the names that the program uses; the first one present counts
-SOCKETS = ('sockets', 'packages')
-CHANNELS = ('memory_channels', 'channels')
 # Nodes that differ here are never compared ...
 STRICT = (
     'program', 'language', 'kernels_set', 'element_bytes', 'compiler', 'flags', 'cpu_model',
@@ -78,13 +80,14 @@ STRICT = (
 )  # fmt: skip
 # ... here only when one has no group of its own: a node that lost a DIMM differs from its peers.
 MEMORY = (
-    'array_size', 'threads', 'numa_nodes', 'memory_gib', 'dimms', 'dimm_mts', 'dimm_part',
+    'array_size', 'threads', 'numa_nodes', 'memory_gib', 'dimms',
 )  # fmt: skip
 
 
 def _traits(data):
     facts, build = data.get('facts') or {}, data.get('build') or {}
     merged = {**facts, **data, **build, 'memory_gib': _memory_gib(facts)}
+    merged['dimms'] = _dimms(facts)
     merged.setdefault('pinning', _pinning(data))
     known = {name: _plain(merged.get(name)) for name in STRICT + MEMORY}
     return {name: value for name, value in known.items() if value is not None}
@@ -105,13 +108,18 @@ def _plain(value):
 
 def _memory_gib(facts):
     """Whole GiB: the kernel keeps a few MB more or less of it from boot to boot."""
-    kib = _fact({'facts': facts}, ('memory_total_kib', 'mem_total_kib'))
-    return round(kib / 2**20) if kib else None
+    mib = facts.get('mem_total_mib')
+    return round(mib / 1024) if mib else None
 
 
-def _fact(data, names):
-    facts = data.get('facts') or {}
-    return next((facts[n] for n in names if facts.get(n) is not None), None)
+def _dimms(facts):
+    """'16 x 32768 MiB' from the labels and sizes that EDAC gives, each 'label: size'."""
+    sizes = Counter(str(dimm).rsplit(': ', 1)[-1] for dimm in facts.get('dimms') or [])
+    return ' + '.join(f'{n} x {size}' for size, n in sorted(sizes.items())) or None
+
+
+def _fact(data, name):
+    return (data.get('facts') or {}).get(name)
 
 
 def _text(data, key):

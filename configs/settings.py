@@ -8,11 +8,15 @@ import sys
 import reframe.core.settings as builtin
 
 HERE = pathlib.Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE))
+# ReFrame takes its own entry off sys.path by position: leave the list as it was found
+FOUND = list(sys.path)
+sys.path.append(str(HERE))
 
 import presets  # noqa: E402
 import system_files  # noqa: E402
 import this_machine  # noqa: E402
+
+sys.path[:] = FOUND
 
 RESULTS = HERE.parent / 'results'
 

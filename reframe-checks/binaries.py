@@ -14,9 +14,13 @@ import reframe.utility.sanity as sn
 from reframe.core.builtins import fixture, run_after, run_before, sanity_function, variable
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT / 'configs'))
+# ReFrame takes its own entry off sys.path by position: leave the list as it was found
+FOUND = list(sys.path)
+sys.path.append(str(ROOT / 'configs'))
 import presets  # noqa: E402
 import spack_rows  # noqa: E402
+
+sys.path[:] = FOUND
 
 HOW = ('auto', 'spack', 'make')
 

@@ -128,5 +128,5 @@ class numa_scan(measurement):
             self.say(f'memory {memory} saturates at {threads} thread(s), {gbs} GB/s')
         try:
             self.say(f'curve: {numa_curve.draw(path)}')
-        except ImportError:
-            self.say(f'no picture, matplotlib is missing; the points are in {path}')
+        except ImportError as err:
+            self.say(f'no picture, matplotlib does not load ({err}); the points are in {path}')

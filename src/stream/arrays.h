@@ -7,10 +7,13 @@
  * The values are chosen so that every operation of every kernel is exact in
  * binary floating point: contracted, reordered or neither, correct arithmetic
  * has one answer, to the bit.  With s = 2 an iteration gives b = 2a, c = 3a
- * and a' = 8a; the start value leaves the two lowest bits free, which 3a
- * needs, and is below 4/3, so that 3a lies in the binade next to a's and even
- * a flip of the lowest bit of a survives the rounding.  Every 16 iterations
- * an untimed pass divides a by 8^16, exactly, so nothing overflows.
+ * and a' = 8a.  The start value is a multiple of two units in the last place
+ * and below 4/3: then 3a is exact, and a flip of any bit of a between two
+ * iterations survives all roundings.  What rounding can swallow is a flip in
+ * the two lowest bits of a after Copy, or of b or c before a Triad that
+ * is not the last one: a is right all the same, and b and c are overwritten.
+ * Every 16 iterations an untimed pass divides a by 8^16, exactly, so nothing
+ * overflows.
  */
 #ifndef MEMBW_ARRAYS_H
 #define MEMBW_ARRAYS_H

@@ -11,7 +11,7 @@ program stream_f
 
   integer, parameter :: rescale_every = 16, ticks_at_least = 20
   integer(int64), parameter :: least_elements = 1000000_int64
-  real(c_double), parameter :: start_value = 1 + 82786757856075.0d0 / 562949953421312.0d0
+  real(c_double), parameter :: start_value = 1 + 331147031424301.0d0 / 2251799813685248.0d0
   real(c_double), parameter :: scalar = 2
 
   interface

@@ -1,9 +1,11 @@
 """`membw rank` finds the slow nodes of synthetic fleets, and only these."""
 
 import json
+import shlex
 import sqlite3
 import time
 from contextlib import closing
+from pathlib import Path
 
 import fleet_generator as gen
 import numpy as np
@@ -281,6 +283,15 @@ def test_ranks_dealt_out_to_the_sockets_in_turn_are_put_in_the_order_of_their_do
     assert 'socket 0 slow' in result.nodes[5].pattern
 
 
+def test_the_facts_that_ranking_reads_are_in_the_schema_of_the_record():
+    path = Path(__file__).parent.parent / 'src' / 'stream' / 'record.schema.json'
+    schema = json.loads(path.read_text())['properties']
+    facts = schema['facts']['required']
+    assert {'cpu_model', 'numa_nodes', 'numa', 'mem_total_mib', 'dimms'} <= set(facts)
+    assert {'host', 'rank', 'ranks', 'time', 'array_size', 'threads', 'threads_on'} <= set(schema)
+    assert {'compiler', 'flags'} <= set(schema['build']['required'])
+
+
 # --- the statistics ------------------------------------------------------------------------
 
 
@@ -397,6 +408,14 @@ def test_drain_commands_are_printed_for_failed_nodes_only(fleet_file, capsys):
     out = capsys.readouterr().out.splitlines()
     assert len(out) == 1
     assert out[0].startswith('scontrol update NodeName=n00003 State=DRAIN Reason=')
+
+
+def test_drain_commands_cannot_run_what_a_host_name_holds(tmp_path, capsys):
+    rows = three_bad_nodes()
+    rows[2]['host'] = 'n3;reboot'
+    main(['rank', str(gen.write(rows, tmp_path / 'f.jsonl')), '--drain'])
+    words = [shlex.split(line, comments=True) for line in capsys.readouterr().out.splitlines()]
+    assert [w[2] for w in words] == ['NodeName=n00004,n3;reboot']
 
 
 @pytest.mark.parametrize('order', ['slowest', 'fastest'])

@@ -1,5 +1,6 @@
 """Lists of node names: expected nodes in, node-check file and drain commands out."""
 
+import shlex
 from pathlib import Path
 
 from membw.errors import MembwError
@@ -69,6 +70,6 @@ def drain_commands(nodes):
             first = reason.split(';')[0]
             by_reason.setdefault(first, []).append(name.split('.')[0])
     return [
-        f"scontrol update NodeName={fold(names)} State=DRAIN Reason='membw: {reason}'"
+        f"scontrol update NodeName={shlex.quote(fold(names))} State=DRAIN Reason='membw: {reason}'"
         for reason, names in by_reason.items()
     ]

@@ -67,6 +67,7 @@ def environment(rows, table):
             found += [entry] if entry['spec'] not in [e['spec'] for e in found] else []
         # two environments may be the same row under two names: one build, one folder
         folders[row['environ']] = names.setdefault(spec_of(row, constraint), row['environ'])
+    # unify false: when_possible was seen to give a clang row the binary of the gcc row
     spack = {
         'include': [str(SCOPE)],
         'concretizer': {'unify': False},

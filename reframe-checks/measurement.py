@@ -158,8 +158,10 @@ class measurement(rfm.RunOnlyRegressionTest):
     def not_measured(self):
         """The program's own last words, where it wrote no record."""
         path = pathlib.Path(self.stagedir, str(self.job.stderr))
-        lines = [ln for ln in path.read_text(errors='replace').splitlines() if ln.strip()]
-        said = next((ln for ln in lines if ln.startswith('membw:')), (lines or ['nothing'])[-1])
+        lines = [ln.strip() for ln in path.read_text(errors='replace').splitlines() if ln.strip()]
+        # ours first; else what a tool said first: its usage and srun's line come after
+        ours = [ln for ln in lines if ln.startswith('membw:')]
+        said = [*ours, *(ln for ln in lines if not ln.startswith('srun:')), *lines, 'nothing'][0]
         raise SanityError(f'not measured, no record: {said}')
 
     def conclude(self, problems):

@@ -1,11 +1,13 @@
 """What a run needs and this host may lack: each lack is one readable reason to skip."""
 
+import functools
 import shutil
 
 import reframe.core.runtime as runtime
 import reframe.utility.osext as osext
 
 
+@functools.cache  # a dead controller takes its whole time limit: ask it once, not once a case
 def answers(command):
     try:
         return osext.run_command(command, timeout=20).returncode == 0

@@ -7,6 +7,7 @@ import time
 
 from membw import summary
 from membw.errors import MembwError
+from membw.left_out import left_out
 from membw.places import root
 
 # ReFrame only warns of these, runs the rest and exits 0
@@ -40,7 +41,8 @@ def main(args):
     lines = reframe(command(base, args.system, args.rest), base, '-v' in args.rest)
     refuse_load_errors(lines)
     refuse_nothing(base, args, lines)
-    return summary.show(f'{base}.json', seconds=time.time() - begun)
+    seconds = time.time() - begun
+    return summary.show(f'{base}.json', seconds, left_out(args.system))
 
 
 def new_report_base():

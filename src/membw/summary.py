@@ -49,7 +49,7 @@ def load(path):
     return report
 
 
-def show(path, seconds=None):
+def show(path, seconds=None, left_out=None):
     """Print the table; the exit status that it deserves."""
     report = load(path)
     cases = report['runs'][-1]['testcases'] if report['runs'] else []
@@ -58,6 +58,7 @@ def show(path, seconds=None):
     print_tables([case for case in cases if measures(case)])
     print_others([case for case in cases if not measures(case) and case['result'] == 'fail'])
     print_skips(cases, skip_reasons(path))
+    print_left_out(left_out or {})
     print_places(path)
     text, status = verdict(cases)
     took = f' ({seconds:.0f} s)' if seconds is not None else ''
@@ -268,6 +269,13 @@ def print_skips(cases, reasons):
         tests = sorted({c['name'].split()[0] for c in members})
         environs = sorted({c['environ'] for c in members})
         print(f'  {reason}: {len(members)} of {", ".join(tests)} ({shorten(environs)})')
+
+
+def print_left_out(presets_by_reason):
+    if presets_by_reason:
+        print('\npresets left out')
+    for reason, presets in sorted(presets_by_reason.items()):
+        print(f'  {reason}: {", ".join(presets)}')
 
 
 def shorten(names):

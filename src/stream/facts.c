@@ -124,7 +124,9 @@ static void dimms(void)
 	int controller, dimm;
 
 	json_open("dimms", '[');
-	for (controller = 0; controller < 64; controller++)
+	for (controller = 0;
+	     sysfile_line(label, "/sys/devices/system/edac/mc/mc%d/mc_name", controller);
+	     controller++)
 		for (dimm = 0; dimm < 64; dimm++) {
 			if (!sysfile_line(size, path, controller, dimm, "size"))
 				continue;

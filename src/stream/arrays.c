@@ -96,7 +96,7 @@ void arrays_create(struct arrays *arrays, size_t size, size_t offset, enum pages
 element arrays_start_value(void)
 {
 	if (sizeof(element) == sizeof(float))
-		return (element)(1.0 + 0x96969 / 4194304.0); /* 22 of 23 bits */
+		return (element)(1.0 + 0x96969 / 4194304.0);                    /* 22 of 23 bits */
 	return (element)(1.0 + (double)0x12D2D2D2D2D2DLL / 2251799813685248.0); /* 51 of 52 */
 }
 

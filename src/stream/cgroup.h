@@ -6,7 +6,6 @@
 
 #include "config.h"
 
-
 /* The smallest value of FILE in the group of CONTROLLER and all groups above
  * it, less the value of USED there (NULL: nothing); (size_t)-1 for no limit. */
 size_t cgroup_smallest(const char *controller, const char *file, const char *used);

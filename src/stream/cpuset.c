@@ -67,7 +67,8 @@ const char *cpuset_format(const struct cpuset *set, char text[CPU_LIST_MAX])
 			snprintf(text + used, CPU_LIST_MAX - used, ",...");
 			break;
 		}
-		used += (size_t)snprintf(text + used, CPU_LIST_MAX - used, used ? ",%d" : "%d", cpu);
+		used += (size_t)snprintf(text + used, CPU_LIST_MAX - used, used ? ",%d" : "%d",
+					 cpu);
 		if (last > cpu)
 			used += (size_t)snprintf(text + used, CPU_LIST_MAX - used, "-%d", last);
 	}

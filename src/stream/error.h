@@ -12,7 +12,7 @@
 enum { EXIT_VALID = 0, EXIT_INVALID = 1, EXIT_ASKED_WRONGLY = 2 };
 
 /* Prints "membw: FACT" and "hint: HINT" on stderr and ends with status 2. */
-void ask_again(const char *hint, const char *fact, ...)
-	__attribute__((noreturn)) PRINTF_LIKE(2, 3);
+void ask_again(const char *hint, const char *fact, ...) __attribute__((noreturn))
+PRINTF_LIKE(2, 3);
 
 #endif

@@ -80,8 +80,8 @@ static void caches(void)
 		sysfile_line(type, path, i, "type");
 		sysfile_line(size, path, i, "size");
 		sysfile_line(sharers, path, i, "shared_cpu_list");
-		snprintf(text, sizeof(text), "L%.4s %.16s %.16s shared by CPUs %.128s", level, type,
-			 size, sharers);
+		snprintf(text, sizeof(text), "L%.4s %.16s %.16s shared by CPUs %.128s", level,
+			 type, size, sharers);
 		json_text(NULL, text);
 	}
 	json_close(']');

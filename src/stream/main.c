@@ -23,8 +23,7 @@ int main(int argc, char **argv)
 	size_choose(&run.options, run.llc_bytes, note);
 	record_open(run.options.json);
 	size_judge(run.options.size, run.llc_bytes);
-	arrays_create(&run.arrays, run.options.size, run.options.offset,
-		      run.options.pages);
+	arrays_create(&run.arrays, run.options.size, run.options.offset, run.options.pages);
 	table_banner(&run.options, run.llc_bytes, note);
 
 	kernels_first_touch(&run.arrays);

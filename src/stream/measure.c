@@ -55,7 +55,8 @@ void measure_judge(const struct measurement *m, double peak_gbs)
 				     "than %d %%",
 				     kernels[k].name, spread, SPREAD_PERCENT);
 		if (peak_gbs > 0 && t->best_mbs > 1e3 * peak_gbs)
-			verdict_invalid(TOO_GOOD, "%s reads %.1f GB/s, above the peak of %.1f GB/s",
+			verdict_invalid(TOO_GOOD,
+					"%s reads %.1f GB/s, above the peak of %.1f GB/s",
 					kernels[k].name, 1e-3 * t->best_mbs, peak_gbs);
 	}
 }

@@ -10,7 +10,7 @@
 enum { TICKS_AT_LEAST = 20, SPREAD_PERCENT = 20 };
 
 struct timing {
-	double *times; /* seconds, ntimes of them */
+	double *times;               /* seconds, ntimes of them */
 	double best, average, worst; /* of all but the first */
 	double best_mbs;             /* 10^6 bytes per second */
 };

@@ -29,8 +29,8 @@ size_t memory_cgroup_limit(void)
 size_t memory_available(void)
 {
 	const size_t v2 = cgroup_smallest("memory", "memory.max", "memory.current");
-	const size_t v1 = cgroup_smallest("memory", "memory.limit_in_bytes",
-					  "memory.usage_in_bytes");
+	const size_t v1 =
+		cgroup_smallest("memory", "memory.limit_in_bytes", "memory.usage_in_bytes");
 
 	return smaller(mem_available(), smaller(v1, v2));
 }

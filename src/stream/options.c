@@ -74,8 +74,8 @@ static size_t count(const char *option, const char *text, size_t least)
 		ask_again("give a smaller number", "'%s %s' is more than can be counted here",
 			  option, text);
 	if (value < least)
-		ask_again(least == 2 ? "give 2 or more: the first repetition is not counted" :
-				       "give 1 or more",
+		ask_again(least == 2 ? "give 2 or more: the first repetition is not counted"
+				     : "give 1 or more",
 			  "'%s %s' is too few", option, text);
 	return (size_t)value;
 }
@@ -85,7 +85,8 @@ static int repetitions(const char *text)
 	const size_t ntimes = count("-t", text, 2);
 
 	if (ntimes > NTIMES_MAX)
-		ask_again("give a smaller number", "'-t %s' is more than can be counted here", text);
+		ask_again("give a smaller number", "'-t %s' is more than can be counted here",
+			  text);
 	return (int)ntimes;
 }
 

@@ -51,7 +51,8 @@ static void judge_threads(void)
 					list);
 		else
 			verdict_warn(CPU_NOT_WHERE_ASKED,
-				     "thread %d moved between CPUs %s; nothing pinned it", t, list);
+				     "thread %d moved between CPUs %s; nothing pinned it", t,
+				     list);
 	}
 }
 
@@ -62,14 +63,16 @@ static void judge_cores(void)
 	if (!threads_shared_core() || cores < threads_count())
 		return;
 	if (is_asked(threads_seen(0)))
-		verdict_invalid(CPU_NOT_WHERE_ASKED,
-				"two threads on one core in %d samples, with %d cores for %d threads",
-				threads_shared_core(), cores, threads_count());
+		verdict_invalid(
+			CPU_NOT_WHERE_ASKED,
+			"two threads on one core in %d samples, with %d cores for %d threads",
+			threads_shared_core(), cores, threads_count());
 	else
-		verdict_warn(CPU_NOT_WHERE_ASKED,
-			     "two threads on one core in %d samples, with %d cores for %d threads; "
-			     "nothing pinned them",
-			     threads_shared_core(), cores, threads_count());
+		verdict_warn(
+			CPU_NOT_WHERE_ASKED,
+			"two threads on one core in %d samples, with %d cores for %d threads; "
+			"nothing pinned them",
+			threads_shared_core(), cores, threads_count());
 }
 
 void pinning_judge(void)
@@ -79,8 +82,8 @@ void pinning_judge(void)
 	char list[CPU_LIST_MAX];
 
 	if (threads_count() > cpus)
-		verdict_invalid(OVERSUBSCRIBED, "%d threads on %d CPUs (%s)", threads_count(), cpus,
-				cpuset_format(threads_cpus(), list));
+		verdict_invalid(OVERSUBSCRIBED, "%d threads on %d CPUs (%s)", threads_count(),
+				cpus, cpuset_format(threads_cpus(), list));
 	if (quota > 0 && threads_count() > quota + 0.01)
 		verdict_invalid(OVERSUBSCRIBED, "%d threads on a cgroup quota of %.2f CPUs",
 				threads_count(), quota);

@@ -16,7 +16,7 @@ enum { PAGES_A_SHARE = 16, POLICIES = 6, NODES_MAX = 1024 };
 
 /* linux/mempolicy.h: MPOL_PREFERRED, BIND, INTERLEAVE carry a list of domains. */
 static const char *const POLICY[POLICIES] = { "default",    "preferred", "bind",
-					      "interleave", "local",	 "preferred-many" };
+					      "interleave", "local",     "preferred-many" };
 
 /* The policy's number, and the domains it names as a set. */
 static int policy(struct cpuset *domains)
@@ -32,7 +32,8 @@ static int policy(struct cpuset *domains)
 #endif
 	for (node = 0; node < NODES_MAX; node++)
 		if (mask[(size_t)node / (8 * sizeof(long))] >>
-			    ((size_t)node % (8 * sizeof(long))) & 1)
+			    ((size_t)node % (8 * sizeof(long))) &
+		    1)
 			cpuset_add(domains, node);
 	return mode & 0xff;
 }
@@ -92,8 +93,7 @@ static void sample(struct placement *p, const void *address, const struct cpuset
 static void sample_share(struct placement *p, const struct arrays *arrays, int thread,
 			 const struct cpuset *asked)
 {
-	const struct share share =
-		share_of(arrays->size, (size_t)thread, (size_t)threads_count());
+	const struct share share = share_of(arrays->size, (size_t)thread, (size_t)threads_count());
 	int array, i;
 
 	for (array = 0; array < ARRAYS; array++)

@@ -276,7 +276,8 @@ int record_write(const struct run *run)
 	failed = ferror(file);
 	failed |= fclose(file) != 0;
 	if (failed)
-		fprintf(stderr, "membw: the record in '%s' is not complete: %s\nhint: is there space?\n",
+		fprintf(stderr,
+			"membw: the record in '%s' is not complete: %s\nhint: is there space?\n",
 			path_of_file, strerror(errno));
 	return !failed;
 }

@@ -58,8 +58,9 @@ void size_judge(size_t size, size_t llc_bytes)
 		verdict_invalid(ARRAY_TOO_SMALL, "%zu elements an array, the rule asks for %d",
 				size, LEAST_ELEMENTS);
 	if (size < rule(llc_bytes))
-		verdict_invalid(ARRAY_TOO_SMALL,
-				"arrays of %.1f MiB, but the last-level caches used hold %.1f MiB: "
-				"this measures cache; the rule asks for -n %zu",
-				mib, (double)llc_bytes / MIB, rule(llc_bytes));
+		verdict_invalid(
+			ARRAY_TOO_SMALL,
+			"arrays of %.1f MiB, but the last-level caches used hold %.1f MiB: "
+			"this measures cache; the rule asks for -n %zu",
+			mib, (double)llc_bytes / MIB, rule(llc_bytes));
 }

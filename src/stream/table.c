@@ -24,7 +24,8 @@ void table_banner(const struct options *o, size_t llc_bytes, const char *note)
 	if (llc_bytes)
 		printf("Last-level caches used = %.1f MiB\n", (double)llc_bytes / 1048576.0);
 	else
-		printf("Last-level caches used: size unknown, only the least of %d elements holds\n",
+		printf("Last-level caches used: size unknown, only the least of %d elements "
+		       "holds\n",
 		       1000000);
 	if (*note)
 		printf("Note: %s\n", note);
@@ -53,18 +54,20 @@ void table_validation(const struct validation *v, const struct arrays *arrays)
 	int i;
 
 	if (!v->wrong) {
-		printf("Solution Validates: all %d x %zu elements hold the expected bits\n", ARRAYS,
-		       arrays->size);
+		printf("Solution Validates: all %d x %zu elements hold the expected bits\n",
+		       ARRAYS, arrays->size);
 		return;
 	}
 	printf("Validation FAILED: %zu elements differ from the expected bits\n", v->wrong);
 	for (i = 0; i < v->listed; i++) {
 		const struct wrong *w = &v->first[i];
 
-		printf("  %c[%zu] at %p (physical 0x%llx, NUMA domain %d): expected %.17g (0x%0*llx), found %.17g (0x%0*llx)\n",
+		printf("  %c[%zu] at %p (physical 0x%llx, NUMA domain %d): expected %.17g "
+		       "(0x%0*llx), found %.17g (0x%0*llx)\n",
 		       'a' + w->array, w->index, (void *)&arrays->of[w->array][w->index],
 		       placement_physical(&arrays->of[w->array][w->index]),
-		       placement_domain(&arrays->of[w->array][w->index]), (double)w->expected, (int)(2 * sizeof(element)), bits_of(w->expected),
-		       (double)w->found, (int)(2 * sizeof(element)), bits_of(w->found));
+		       placement_domain(&arrays->of[w->array][w->index]), (double)w->expected,
+		       (int)(2 * sizeof(element)), bits_of(w->expected), (double)w->found,
+		       (int)(2 * sizeof(element)), bits_of(w->found));
 	}
 }

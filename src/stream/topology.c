@@ -8,7 +8,8 @@ static int first_sibling(int cpu)
 {
 	char line[SYSLINE_MAX];
 
-	if (!sysfile_line(line, "/sys/devices/system/cpu/cpu%d/topology/thread_siblings_list", cpu))
+	if (!sysfile_line(line, "/sys/devices/system/cpu/cpu%d/topology/thread_siblings_list",
+			  cpu))
 		return cpu;
 	return atoi(line);
 }

@@ -4,8 +4,14 @@
 #include <string.h>
 
 static const char *const NAMES[REASONS] = {
-	"array-too-small",	  "too-short",	    "not-validated", "cpu-not-where-asked",
-	"memory-not-where-asked", "oversubscribed", "disturbed",     "unstable",
+	"array-too-small",
+	"too-short",
+	"not-validated",
+	"cpu-not-where-asked",
+	"memory-not-where-asked",
+	"oversubscribed",
+	"disturbed",
+	"unstable",
 	"too-good",
 };
 

@@ -1,5 +1,6 @@
 """The entry points: false greens turn red, errors are one line, setup-env.sh works anywhere."""
 
+import fcntl
 import shutil
 
 import pytest
@@ -150,3 +151,12 @@ def test_setup_env_says_what_to_do_before_the_set_up(root, call, need, tmp_path,
     done = call(shell, '-c', '. ./setup-env.sh; echo $?', cwd=tmp_path, MEMBW_ROOT='')
     assert done.stdout.strip() == '2'
     assert 'is not set up' in done.stderr and f'hint: make -C {tmp_path} setup' in done.stderr
+
+
+def test_a_second_run_at_the_same_time_is_refused(call, root):
+    (root / 'results').mkdir(exist_ok=True)
+    with open(root / 'results' / 'run.lock', 'w') as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        done = call('membw', 'run', '-n', 'stream')
+    assert done.returncode == 2
+    assert 'another run is under way here' in done.stderr

@@ -1,5 +1,7 @@
 """`membw run`: ReFrame over all checks, then the table; never green for nothing."""
 
+import contextlib
+import fcntl
 import os
 import re
 import subprocess
@@ -36,6 +38,24 @@ def add_parser(subparsers):
 
 
 def main(args):
+    with alone():
+        return measure(args)
+
+
+@contextlib.contextmanager
+def alone():
+    """One run at a time in a checkout: two would share stage folders and the bandwidth."""
+    path = os.path.join(root(), 'results', 'run.lock')
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    with open(path, 'w') as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as err:
+            raise MembwError('another run is under way here', 'wait until it has ended') from err
+        yield
+
+
+def measure(args):
     begun = time.time()
     base = new_report_base()
     lines = reframe(command(base, args.system, args.rest), base, '-v' in args.rest)

@@ -32,6 +32,9 @@ binaries: .always ## every preset that this machine's compilers can build, witho
 lock: .always ## pin anew what ci/requirements.in asks for
 	@sh ci/lock.sh --upgrade
 
+bundle: .always ## one archive for a machine without network (ARGS=--help)
+	@bash ci/bundle.sh $(ARGS)
+
 clean: .always ## remove builds and results
 	rm -rf build results .pytest_cache .ruff_cache
 

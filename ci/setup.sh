@@ -3,6 +3,7 @@
 # what is there already is left alone without a word.
 #
 # usage: ci/setup.sh [--retry]     --retry: look again for tools and Spack that were missing
+# In an unpacked bundle (ci/bundle.sh) nothing is asked of the network.
 set -eu
 cd "$(dirname "$0")/.."
 root=$PWD
@@ -27,6 +28,22 @@ begin() { # WHAT: announce a step
 
 finish() { # [NOTE]
 	echo "set-up: ... ${1:-done} in $(($(date +%s) - started)) s"
+}
+
+# A bundle (ci/bundle.sh) brings what would come by the network.
+look_for_bundle() {
+	offline=
+	pip_hint='check the network and the package index that pip is set to, then try again'
+	[ -e offline/SHA256SUMS ] || return 0
+	offline=yes
+	pip_hint="was the bundle made for this Python, $(python3 --version 2>&1), and this machine?"
+	pip_hint="$pip_hint make bundle ARGS=--help"
+	[ "$(cat .venv/.setup/bundle 2>/dev/null)" != "$(sha256sum <offline/SHA256SUMS)" ] || return 0
+	begin 'the bundle: comparing checksums'
+	(cd offline && sha256sum --quiet --check SHA256SUMS) ||
+		die 'the bundle is damaged: the files above differ from what was packed' \
+			'copy the archive again; its own checksum is in the .sha256 file beside it'
+	finish
 }
 
 fingerprint() {
@@ -57,15 +74,16 @@ venv() {
 	python3_is_fit
 	begin "python environment in .venv: $(grep -c '^[a-z]' ci/requirements.txt) pinned packages"
 	.venv/bin/python -m pip --version >/dev/null 2>&1 || python3 -m venv --clear .venv
+	# shellcheck disable=SC2086 # two words or none
 	.venv/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes \
-		-r ci/requirements.txt ||
-		die 'pip could not install the pinned packages (its reason is above)' \
-			'check the network and the package index that pip is set to, then try again'
+		${offline:+--no-index --find-links offline/wheels} -r ci/requirements.txt ||
+		die 'pip could not install the pinned packages (its reason is above)' "$pip_hint"
 	.venv/bin/python -m pip install --quiet --disable-pip-version-check --no-deps \
 		--no-build-isolation --editable . ||
 		die 'pip could not install membw itself (its reason is above)' 'see above'
 	mkdir -p "$stamps"
 	echo "$print" >"$stamps/venv"
+	[ -z "$offline" ] || sha256sum <offline/SHA256SUMS >"$stamps/bundle"
 	finish
 }
 
@@ -112,7 +130,9 @@ has_commit() { # FOLDER COMMIT
 clone() { # URL TAG COMMIT FOLDER: the right commit in the folder, or a failure
 	! has_commit "$4" "$3" || return 0
 	rm -rf "$4.new"
-	git clone --quiet --depth 1 --branch "$2" -c advice.detachedHead=false "$1" "$4.new" || true
+	from=$1
+	[ -z "$offline" ] || from=file://$root/offline/${4##*/}.git
+	git clone --quiet --depth 1 --branch "$2" -c advice.detachedHead=false "$from" "$4.new" || true
 	if ! has_commit "$4.new" "$3"; then
 		rm -rf "$4.new"
 		return 1
@@ -172,6 +192,7 @@ get_spack() {
 }
 
 [ "${1:-}" != --retry ] || rm -f "$stamps/tools-missing" "$stamps/no-spack"
+look_for_bundle
 venv
 tools
 get_spack

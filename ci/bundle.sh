@@ -15,6 +15,7 @@ usage: make bundle [ARGS='OPTION ...']        or ci/bundle.sh [OPTION ...]
   --python VERSION    Python over there, as in 3.12; repeat for several (default: this one)
   --platform TAG      pip's name of the machine over there (default: this one), as in
                       manylinux_2_28_aarch64; repeat for several
+  --last-commit       pack the last commit though there are changes since
   -h, --help          this text
 
 There:  tar xf membw-*.tar.gz && cd membw-*/ && make run
@@ -30,9 +31,11 @@ die() {
 output=$root/build
 pythons=()
 platforms=()
+last_commit=
 while [ $# -gt 0 ]; do
 	case $1 in
 	-h | --help) usage && exit ;;
+	--last-commit) last_commit=yes && shift && continue ;;
 	--output | --python | --platform)
 		[ $# -gt 1 ] || die "'$1' needs a value" "'ci/bundle.sh --help' lists the options" ;;&
 	--output) output=$2 ;;
@@ -46,9 +49,9 @@ done
 [ "$(git rev-parse --show-toplevel 2>/dev/null)" = "$root" ] ||
 	die "'$root' is not a git checkout: nothing says what belongs into the bundle" \
 		'make the bundle in a clone of the repository'
-[ -z "$(git status --porcelain)" ] ||
+[ -n "$last_commit" ] || [ -z "$(git status --porcelain)" ] ||
 	die "'$root' has changes that are not committed: the bundle would not hold them" \
-		'commit them, or put them aside with git stash'
+		'commit them, or give --last-commit'
 sh ci/setup.sh
 [ -e .spack/packages/.git ] ||
 	die "'.spack' has no Spack to pack" 'make setup, on a machine that reaches GitHub'

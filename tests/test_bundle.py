@@ -1,0 +1,112 @@
+"""ci/bundle.sh: what it packs sets itself up and measures in a network namespace of its own."""
+
+import os
+import re
+import shutil
+import subprocess
+
+import pytest
+
+pytestmark = pytest.mark.slow
+
+TINY = '-S array_size=100000 -S ntimes=3'
+ALLOWED = 'array-too-small,too-short,disturbed,unstable,oversubscribed,cpu-not-where-asked'
+
+
+@pytest.fixture(scope='module')
+def archive(root, call, tmp_path_factory):
+    """The bundle of the last commit; needs the package index and a Spack that was cloned."""
+    if not (root / '.spack' / 'packages' / '.git').exists():
+        pytest.skip('Spack cannot be had here: nothing to pack')
+    folder = tmp_path_factory.mktemp('bundle')
+    done = call('bash', 'ci/bundle.sh', '--last-commit', '--output', folder, timeout=500)
+    assert done.returncode == 0, done.stdout + done.stderr
+    print(done.stdout)
+    return next(folder.glob('membw-*.tar.gz'))
+
+
+@pytest.fixture(scope='module')
+def unpacked(archive):
+    subprocess.run(['tar', 'xf', archive.name], cwd=archive.parent, check=True)
+    return archive.parent / archive.name.removesuffix('.tar.gz')
+
+
+def without_network(folder, *words):
+    """The command in an empty shell that has no network device but a dead loopback."""
+    separate = ['unshare', '--net'] + ([] if os.geteuid() == 0 else ['--map-root-user'])
+    home = folder.parent / 'home'
+    home.mkdir(exist_ok=True)
+    shell = ['env', '-i', f'HOME={home}', 'PATH=/usr/local/bin:/usr/bin:/bin']
+    if subprocess.run([*separate, 'true'], capture_output=True).returncode:
+        pytest.skip('unshare cannot make a network namespace here')
+    return subprocess.run(
+        [*separate, *shell, *words], cwd=folder, capture_output=True, text=True, timeout=500
+    )
+
+
+def test_the_archive_has_its_checksum_beside_it(archive):
+    done = subprocess.run(
+        ['sha256sum', '--check', f'{archive.name}.sha256'], cwd=archive.parent, capture_output=True
+    )
+    assert done.returncode == 0
+
+
+def test_the_bundle_is_this_commit_and_clean(root, unpacked):
+    def git(folder, *words):
+        return subprocess.check_output(['git', '-C', folder, *words], text=True)
+
+    assert git(unpacked, 'rev-parse', 'HEAD') == git(root, 'rev-parse', 'HEAD')
+    assert git(unpacked, 'status', '--porcelain') == ''
+
+
+def test_the_namespace_has_no_network(unpacked):
+    """Else the next test proves nothing."""
+    done = without_network(unpacked, 'sh', '-c', 'cat /proc/net/route; git ls-remote $0', URL)
+    assert done.returncode != 0
+    assert len(done.stdout.splitlines()) <= 1
+
+
+URL = 'https://github.com/spack/spack.git'
+
+
+def test_make_run_works_without_network(unpacked):
+    args = f"-n 'stream %pinning=omp' -p gcc-o2 {TINY} -S allow={ALLOWED}"
+    done = without_network(unpacked, 'make', 'run', f'ARGS={args}')
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert 'the bundle: comparing checksums' in done.stdout
+    assert 'cannot be had' not in done.stdout
+    assert re.search(r'^Verdict: PASS: 1 passed', done.stdout, re.M)
+    log = (unpacked / 'results/perflogs/local/default/stream.log').read_text()
+    assert '|spack|' in log
+
+
+def test_a_damaged_bundle_is_refused(unpacked, tmp_path):
+    """In a copy without what the set-up has made already."""
+    copy = tmp_path / 'copy'
+    shutil.copytree(unpacked, copy, ignore=shutil.ignore_patterns('.venv', '.spack', '.git'))
+    wheel = max((copy / 'offline' / 'wheels').iterdir(), key=lambda file: file.stat().st_size)
+    with open(wheel, 'r+b') as file:
+        file.seek(1000)
+        file.write(b'damage')
+    done = without_network(copy, 'sh', 'ci/setup.sh')
+    assert done.returncode == 2
+    assert wheel.name in done.stdout + done.stderr
+    assert 'membw: the bundle is damaged' in done.stderr
+    assert not (copy / '.venv').exists()
+
+
+def test_changes_that_would_be_left_out_are_told(root, tmp_path):
+    clone = tmp_path / 'clone'
+    subprocess.run(['git', 'clone', '-q', '--depth', '1', f'file://{root}', clone], check=True)
+    (clone / 'Makefile').write_text('changed')
+    done = subprocess.run(['bash', clone / 'ci/bundle.sh'], capture_output=True, text=True)
+    assert done.returncode == 2
+    assert 'has changes that are not committed' in done.stderr
+    assert 'hint: ' in done.stderr
+
+
+@pytest.mark.parametrize('words', [['--moon'], ['--output']])
+def test_a_wrong_option_is_told(root, words):
+    done = subprocess.run(['bash', root / 'ci/bundle.sh', *words], capture_output=True, text=True)
+    assert done.returncode == 2
+    assert words[0] in done.stderr

@@ -12,7 +12,8 @@ sh ci/setup.sh || exit
 
 # a Slurm of our own, a debugger that plants wrong values, more compilers, MPI, lint
 wanted=$(missing_packages slurmctld=slurmctld slurmd=slurmd sinfo=slurm-client munged=munge \
-	gdb=gdb gcc-11=gcc-11 mpirun=openmpi-bin mpicc=libopenmpi-dev shellcheck=shellcheck zsh=zsh)
+	gdb=gdb gcc-11=gcc-11 mpirun=openmpi-bin mpicc=libopenmpi-dev shellcheck=shellcheck zsh=zsh \
+	aarch64-linux-gnu-gcc='gcc-aarch64-linux-gnu libc6-dev-arm64-cross')
 if ! command -v clang-19 >/dev/null && ! command -v clang >/dev/null; then
 	wanted="$wanted clang-19 libomp-19-dev"
 fi

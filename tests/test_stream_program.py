@@ -244,8 +244,9 @@ def stream_f(tmp_path_factory):
     return program
 
 
-def test_fortran_measures_by_the_same_rules(stream_f):
-    done = run(stream_f, '-n', '1000000', '-t', '20')
+@pytest.mark.parametrize('ntimes', [20, 21])
+def test_fortran_measures_by_the_same_rules(stream_f, ntimes):
+    done = run(stream_f, '-n', '1000000', '-t', ntimes)
     assert re.search(f'^Triad: +{ROW}', done.stdout, re.M)
     assert 'Solution Validates' in done.stdout
     last = done.stdout.splitlines()[-1]

@@ -24,6 +24,8 @@ enum { LINE = 64 };
 /* 2 MiB: the arrays can be given huge pages from their first byte. */
 static const size_t ALIGNMENT = (size_t)2 << 20;
 
+static const element SCALAR = (element)-1.5;
+
 static size_t stride_bytes(size_t size, size_t offset)
 {
 	return ((size + offset) * sizeof(element) + LINE - 1) / LINE * LINE;
@@ -90,27 +92,26 @@ void arrays_create(struct arrays *arrays, size_t size, size_t offset, enum pages
 		arrays->of[k] = (element *)(base + (size_t)k * stride_bytes(size, offset));
 	arrays->size = size;
 	arrays->offset = offset;
-	arrays->scalar = 2;
+	arrays->scalar = SCALAR;
 }
 
 element arrays_start_value(void)
 {
 	if (sizeof(element) == sizeof(float))
-		return (element)(1.0 + 0x96969 / 4194304.0);                    /* 22 of 23 bits */
-	return (element)(1.0 + (double)0x12D2D2D2D2D2DLL / 2251799813685248.0); /* 51 of 52 */
+		return (element)(0x14B4B5 / 1048576.0);                  /* 21 bits / 2^20 */
+	return (element)((double)0x2969696969697LL / 562949953421312.0); /* 50 bits / 2^49 */
 }
 
 void arrays_expect(element expected[ARRAYS], int iterations)
 {
-	const element s = 2;
 	element a = arrays_start_value(), b = 2, c = 0;
 	int i;
 
-	for (i = (iterations - 1) / RESCALE_EVERY * RESCALE_EVERY; i < iterations; i++) {
+	for (i = (iterations - 1) / RESET_EVERY * RESET_EVERY; i < iterations; i++) {
 		c = a;
-		b = s * c;
+		b = SCALAR * c;
 		c = a + b;
-		a = b + s * c;
+		a = b + SCALAR * c;
 	}
 	expected[0] = a;
 	expected[1] = b;

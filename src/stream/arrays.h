@@ -4,23 +4,28 @@
  * They lie one after the other, as STREAM's static arrays do: array k begins
  * k * (size + offset) elements after the first, rounded up to 64 bytes.
  *
- * The values are chosen so that every operation of every kernel is exact in
- * binary floating point: contracted, reordered or neither, correct arithmetic
- * has one answer, to the bit.  With s = 2 an iteration gives b = 2a, c = 3a
- * and a' = 8a.  The start value is a multiple of two units in the last place
- * and below 4/3: then 3a is exact, and a flip of any bit of a between two
- * iterations survives all roundings.  What rounding can swallow is a flip in
- * the two lowest bits of a after Copy, or of b or c before a Triad that
- * is not the last one: a is right all the same, and b and c are overwritten.
- * Every 16 iterations an untimed pass divides a by 8^16, exactly, so nothing
- * overflows.
+ * The values are chosen so that no flipped bit that a kernel reads is lost.
+ * With s = -3/2 an iteration gives b = -3/2 a, c = -1/2 a and a' = -3/4 a.  The
+ * start value is an odd number of 50 bits (21 for float) times a power of two,
+ * below 4/3; two iterations, a factor of 9/16, fill its mantissa to the last
+ * bit.  So every operation on right values is exact: contracted or not, correct
+ * arithmetic has one answer, to the bit.  And a value that is wrong by a unit in
+ * the last place stays wrong: both sums cancel, so that results are at least as
+ * fine as what they are made of; what rounding takes is less than the
+ * difference, or it is a tie, which goes to an even number, and the right one is
+ * odd there.  (tests/flip_arithmetic.c tries every bit at every point.)
+ *
+ * A third iteration would round.  Before each one that has two behind it an
+ * untimed pass brings a back to the start value, by exclusive or with what
+ * should be there: right values become the start value, wrong ones stay wrong
+ * by the same bits.  Nothing can overflow or become denormal.
  */
 #ifndef MEMBW_ARRAYS_H
 #define MEMBW_ARRAYS_H
 
 #include "config.h"
 
-enum { ARRAYS = 3, RESCALE_EVERY = 16 };
+enum { ARRAYS = 3, RESET_EVERY = 2 };
 
 struct arrays {
 	element *of[ARRAYS]; /* a, b, c */

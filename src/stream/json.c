@@ -1,5 +1,7 @@
 #include "json.h"
 
+#include <string.h>
+
 static FILE *out;
 static int first;
 
@@ -58,10 +60,20 @@ void json_text(const char *key, const char *value)
 		fputs("null", out);
 }
 
+/* By its bits: -ffast-math takes every comparison to say yes. */
+static int is_finite(double value)
+{
+	const unsigned long long exponent = 0x7ffULL << 52;
+	unsigned long long bits;
+
+	memcpy(&bits, &value, sizeof(bits));
+	return (bits & exponent) != exponent;
+}
+
 void json_number(const char *key, double value)
 {
 	key_of(key);
-	if (value - value == 0)
+	if (is_finite(value))
 		fprintf(out, "%.17g", value);
 	else
 		fputs("null", out);

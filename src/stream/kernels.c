@@ -104,17 +104,32 @@ void kernels_first_touch(const struct arrays *arrays)
 	}
 }
 
-void kernels_rescale(const struct arrays *arrays)
-{
-	const element back = (element)(1.0 / (double)((long long)1 << 48));
+/* Words of an element's size or half of it, whatever lies there. */
+typedef unsigned int __attribute__((may_alias)) word;
 
+enum { WORDS = sizeof(element) / sizeof(word) };
+
+static void turn(word *at, const word *bits, size_t elements)
+{
+	size_t i;
+	int k;
+
+	for (i = 0; i < elements; i++)
+		for (k = 0; k < WORDS; k++)
+			at[i * WORDS + (size_t)k] ^= bits[k];
+}
+
+void kernels_reset(const struct arrays *arrays)
+{
+	const element start = arrays_start_value();
+	element expected[ARRAYS];
+
+	arrays_expect(expected, RESET_EVERY);
+	turn((word *)expected, (const word *)&start, 1);
 #pragma omp parallel
 	{
 		const struct share mine = share_of_thread(arrays->size);
-		element *a = arrays->of[0] + mine.first;
-		size_t i;
 
-		for (i = 0; i < mine.size; i++)
-			a[i] *= back;
+		turn((word *)(arrays->of[0] + mine.first), (const word *)expected, mine.size);
 	}
 }

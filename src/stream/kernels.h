@@ -33,8 +33,9 @@ extern const struct kernel kernels[KERNELS];
 /* First touch: each thread writes the part that it will work on. */
 void kernels_first_touch(const struct arrays *arrays);
 
-/* Divides a by 8^16 (see arrays.h); not timed. */
-void kernels_rescale(const struct arrays *arrays);
+/* After RESET_EVERY iterations: a becomes the start value again, and a wrong
+ * element stays wrong by the same bits (see arrays.h); not timed. */
+void kernels_reset(const struct arrays *arrays);
 
 void kernel_copy(const struct arrays *arrays);
 void kernel_scale(const struct arrays *arrays);

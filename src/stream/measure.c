@@ -73,8 +73,8 @@ void measure(struct measurement *m, const struct arrays *arrays, int ntimes)
 			ask_again("give less with '-t'", "no memory for '%d' times", ntimes);
 	}
 	for (i = 0; i < ntimes; i++) {
-		if (i > 0 && i % RESCALE_EVERY == 0)
-			kernels_rescale(arrays);
+		if (i > 0 && i % RESET_EVERY == 0)
+			kernels_reset(arrays);
 		iterate(m, arrays, i);
 	}
 	for (k = 0; k < KERNELS; k++)

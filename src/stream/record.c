@@ -8,7 +8,6 @@
 #include "verdict.h"
 
 #include <errno.h>
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -101,7 +100,10 @@ static void write_asked(const struct run *run)
 	json_count("threads", (unsigned)threads_count());
 	json_number("llc_mib", (double)run->llc_bytes / 1048576.0);
 	json_number("clock_tick_s", run->measurement.tick);
-	json_number("peak_gbs", run->options.peak_gbs > 0 ? run->options.peak_gbs : NAN);
+	if (run->options.peak_gbs > 0)
+		json_number("peak_gbs", run->options.peak_gbs);
+	else
+		json_text("peak_gbs", NULL);
 }
 
 static void write_kernel(const struct kernel *kernel, const struct timing *t, int ntimes)

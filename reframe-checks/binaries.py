@@ -7,6 +7,7 @@ import shlex
 import shutil
 import sys
 
+import compiled
 import needs
 import reframe as rfm
 import reframe.core.runtime as runtime
@@ -164,6 +165,11 @@ class stream_binary(rfm.CompileOnlyRegressionTest):
         if self.how == 'spack':
             beside = path.parent.parent / 'share' / 'membw' / 'build.json'
         return json.loads(beside.read_text())
+
+    def codegen(self):
+        """What the compiler made of each kernel, and why that cannot be told, if so."""
+        kernels = compiled.read(self.path, self.stagedir)
+        return kernels, compiled.why_not(self.stagedir)
 
     @sanity_function
     def is_of_this_source(self):

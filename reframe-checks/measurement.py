@@ -2,12 +2,11 @@
 
 import hashlib
 import json
-import os
 import pathlib
 import re
-import shutil
 import time
 
+import compiled
 import needs
 import reframe as rfm
 import reframe.core.runtime as runtime
@@ -59,6 +58,7 @@ class measurement(rfm.RunOnlyRegressionTest):
     binary_sha256 = variable(str, value='', loggable=True)
     spack_hash = variable(str, value='', loggable=True)
     built_with = variable(str, value='', loggable=True)
+    stores = variable(str, value='', loggable=True)
     node = variable(str, value='', loggable=True)
     kernel_release = variable(str, value='', loggable=True)
     thp = variable(str, value='', loggable=True)
@@ -132,6 +132,7 @@ class measurement(rfm.RunOnlyRegressionTest):
         self.binary_sha256 = build.get('binary_sha256') or sha256(self.binary.path)
         self.spack_hash = build.get('dag_hash') or ''
         self.built_with = build.get('built_with') or 'spack'
+        self.note_codegen()
         self.node = record['host']
         self.kernel_release = str(facts.get('kernel'))
         self.thp = str(facts.get('thp'))
@@ -140,19 +141,30 @@ class measurement(rfm.RunOnlyRegressionTest):
         self.threads = record['threads']
         self.threads_on = ' '.join(t['affinity'] for t in record['threads_on'])
 
+    def note_codegen(self):
+        """Why two compilers differ: memcpy or a loop, how wide, past the caches or not."""
+        self.codegen, why = self.binary.codegen()
+        self.stores = compiled.brief(self.codegen) if self.codegen else ''
+        self.say(f'stores: {self.stores or why}')
+
     @staticmethod
     def results():
         """results/, or what --prefix names."""
         return pathlib.Path(runtime.runtime().get_option('systems/0/prefix'))
 
     def keep(self, name, label):
-        """Copy a file of the stage, which the next run empties, to results/records."""
+        """A record of the stage, which the next run empties, to results/records.
+
+        There it says, too, what the compiler made of the kernels.
+        """
         folder = self.results() / 'records'
         folder.mkdir(parents=True, exist_ok=True)
         stamp = time.strftime('%Y%m%dT%H%M%S', time.gmtime())
         part = self.current_partition.fullname.replace(':', '-')
         kept = folder / f'{stamp}-{part}-{self.current_environ.name}-{label}.json'
-        shutil.copy(os.path.join(self.stagedir, name), kept)
+        lines = pathlib.Path(self.stagedir, name).read_text().splitlines()
+        records = [{**json.loads(line), 'codegen': self.codegen} for line in lines]
+        kept.write_text(''.join(json.dumps(record) + '\n' for record in records))
         return str(kept)
 
     def not_measured(self):

@@ -1,12 +1,18 @@
 """What the compiler made of a kernel is read off the program, whoever compiled it and how."""
 
 import json
+import pathlib
 import subprocess
+import sys
 
 import pytest
 
 from membw.codegen import read
 from membw.errors import MembwError
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / 'reframe-checks'))
+
+import compiled  # noqa: E402
 
 KERNELS = 'src/stream/kernels.c'
 STORES = 'tests/data/stores.c'
@@ -163,6 +169,30 @@ def test_aarch64_has_non_temporal_pairs(built):
     found = read(built(ARM, '-O2', source=ARM_STORES), ['pairs'])['kernels']['pairs']
     assert brief(found) == ('nontemporal', 128, 2)
     assert found['prefetches'] == [{'kind': 'prfm pldl1strm', 'bytes_ahead': 512}]
+
+
+def kernel(stores='ordinary', bits=64, calls=()):
+    return {'stores': stores, 'width_bits': bits, 'calls': list(calls)}
+
+
+BRIEF = [
+    ([kernel('libc', None, ['memcpy'])] + [kernel()] * 3, 'memcpy/64'),
+    ([kernel(bits=512)] * 4, '512'),
+    ([kernel('nontemporal', 256)] * 4, '256nt'),
+    ([kernel(), kernel(), kernel(), kernel('mixed')], '64/64/64/mixed'),
+    ([kernel('string', None)] + [kernel(bits=128)] * 3, 'string/128'),
+]
+
+
+@pytest.mark.parametrize('kernels, text', BRIEF)
+def test_a_row_of_the_table_says_it_in_a_word(kernels, text):
+    assert compiled.brief(dict(enumerate(kernels))) == text
+
+
+def test_a_build_that_cannot_be_read_says_why(tmp_path):
+    (tmp_path / 'stream').write_text('#!/bin/sh\n')
+    assert compiled.read(tmp_path / 'stream', tmp_path) == {}
+    assert 'is not an ELF program' in compiled.why_not(tmp_path)
 
 
 def refusal(path, names=None):

@@ -339,6 +339,15 @@ def test_every_log_line_carries_the_provenance(local):
         assert json.loads(pathlib.Path(row['record']).read_text())['verdict'] == 'VALID'
 
 
+def test_the_record_says_what_the_compiler_made_of_it(local):
+    case = local.case('stream %pinning=omp')
+    made = json.loads(pathlib.Path(case['record']).read_text())['codegen']
+    assert case['stores'] == f'{made["copy"]["calls"][0]}/64'
+    assert f'stores: {case["stores"]}' in local.text
+    found = [made['triad'][key] for key in ('stores', 'width_bits', 'write_allocate_factor')]
+    assert found == ['ordinary', 64, 1.333]  # what gcc -O2 does, and what it costs
+
+
 def test_the_scan_writes_its_curve(local):
     (points,) = local.folder.glob('numa_scan-*.json')
     curve = json.loads(points.read_text())['curves']['local']

@@ -64,6 +64,11 @@ def test_a_pass_shows_four_figures_and_that_there_is_no_reference(show):
     assert (status, lines[-1]) == (0, 'Verdict: PASS: 1 passed, 0 failed, 0 invalid, 0 skipped')
 
 
+def test_a_row_says_what_the_compiler_made_of_the_kernels(show):
+    _, lines = show(case(stores='memcpy/64'), case('none', stores='512'), case('likwid'))
+    assert [ln.split()[10] for ln in lines if 'gcc-o2' in ln] == ['?', '512', 'memcpy/64']
+
+
 def test_a_reference_is_shown_as_a_ratio(show):
     _, lines = show(case(reference=10))
     assert any('of reference: copy 100%, scale 95%, add 110%, triad 115%' in ln for ln in lines)

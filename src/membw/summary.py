@@ -10,11 +10,10 @@ import yaml
 
 from membw.errors import MembwError
 from membw.places import root
+from membw.skips import print_skips, shorten, skip_reasons
 
 KERNELS = ('copy', 'scale', 'add', 'triad')
-SKIPPED = re.compile(r'^\[ +SKIP \] \( *\d+/\d+\) (.*?) /(\w+) @(\S+)(?: \[(.*)\])?$')
 NO_REFERENCE = 'no reference: recorded only'
-DEPENDENCY = 'skipped due to skipped dependencies'
 
 
 def add_parser(subparsers):
@@ -102,7 +101,9 @@ def row(case, peaks):
     against = compare(case, got, peaks) if valid else ''
     found = record(case) or {}
     why = why or allowed(found)
-    return [case['environ'], case.get('pinning') or '-', *cells, against, placed(found), word, why]
+    stores = case.get('stores') or '?'
+    head = [case['environ'], case.get('pinning') or '-']
+    return [*head, *cells, against, stores, placed(found), word, why]
 
 
 def allowed(found):
@@ -177,7 +178,8 @@ def print_tables(cases):
 
 
 def print_table(rows):
-    head = ['preset', 'pinning', 'Copy', 'Scale', 'Add', 'Triad', 'GB/s', 'threads', 'verdict', '']
+    head = ['preset', 'pinning', 'Copy', 'Scale', 'Add', 'Triad', 'GB/s', 'stores', 'threads']
+    head += ['verdict', '']
     lines = [head, *sorted(rows, key=lambda r: r[:2])]
     widths = [max(len(line[i]) for line in lines) for i in range(len(head))]
     for line in lines:
@@ -228,47 +230,7 @@ def print_others(cases):
         print(f'  {word} {case["display_name"].split()[0]} @{where}: {why}')
 
 
-# what was skipped
-
-
-def skip_reasons(path):
-    """(hash, where) -> reason, from the log beside the report: the report has no word of it."""
-    try:
-        with open(os.path.splitext(path)[0] + '.log') as file:
-            found = [m for m in map(SKIPPED.match, file.read().splitlines()) if m]
-    except OSError:
-        return {}
-    return {(m.group(2), m.group(3)): m.group(4) for m in found}
-
-
-def root_reason(case, by_name, reasons):
-    """Why a case was skipped; for a dependent, why what it depends on was."""
-    where = f'{case["system"]}:{case["partition"]}+{case["environ"]}'
-    reason = case.get('skip_reason') or reasons.get((case['hashcode'], where))
-    if reason and reason != DEPENDENCY:
-        return reason
-    for name, partition, environ in case.get('dependencies_actual') or []:
-        other = by_name.get((name, partition, environ))
-        if other and other['result'] == 'skip':
-            return root_reason(other, by_name, reasons)
-    return reason or "reason not in the report: see ReFrame's output"
-
-
-def print_skips(cases, reasons):
-    """Skipped runs by reason; skipped builds only where no run tells of them."""
-    by_name = {
-        (c['unique_name'], f'{c["system"]}:{c["partition"]}', c['environ']): c for c in cases
-    }
-    groups = collections.defaultdict(list)
-    for case in cases:
-        if case['result'] == 'skip' and not case.get('fixture'):
-            groups[root_reason(case, by_name, reasons)].append(case)
-    if groups:
-        print('\nskipped')
-    for reason, members in sorted(groups.items()):
-        tests = sorted({c['name'].split()[0] for c in members})
-        environs = sorted({c['environ'] for c in members})
-        print(f'  {reason}: {len(members)} of {", ".join(tests)} ({shorten(environs)})')
+# what was left out
 
 
 def print_left_out(presets_by_reason):
@@ -276,10 +238,6 @@ def print_left_out(presets_by_reason):
         print('\npresets left out')
     for reason, presets in sorted(presets_by_reason.items()):
         print(f'  {reason}: {", ".join(presets)}')
-
-
-def shorten(names):
-    return ', '.join(names[:4]) + (f' and {len(names) - 4} more' if len(names) > 4 else '')
 
 
 def print_places(path):

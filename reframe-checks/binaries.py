@@ -1,5 +1,6 @@
 """Fixtures: the STREAM binary of each (partition, environment), built once."""
 
+import fcntl
 import json
 import os
 import pathlib
@@ -13,6 +14,7 @@ import reframe as rfm
 import reframe.core.runtime as runtime
 import reframe.utility.sanity as sn
 from reframe.core.builtins import fixture, run_after, run_before, sanity_function, variable
+from reframe.core.exceptions import ReframeError
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 # ReFrame takes its own entry off sys.path by position: leave the list as it was found
@@ -24,6 +26,7 @@ import spack_rows  # noqa: E402
 sys.path[:] = FOUND
 
 HOW = ('auto', 'spack', 'make')
+HELD = {}  # files locked for as long as this process lasts
 
 
 def lack(partition, environ):
@@ -62,6 +65,22 @@ def row(partition, environ):
     return found
 
 
+def hold(path):
+    """Lock a file, False: another process has it. Where there are no locks, all go on."""
+    if path in HELD:
+        return True
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    HELD[path] = open(path, 'w')
+    try:
+        fcntl.flock(HELD[path], fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        HELD.pop(path).close()
+        return False
+    except OSError:  # a file system without locks
+        pass
+    return True
+
+
 class spack_build(rfm.RunOnlyRegressionTest):
     """Every row of this system that Spack builds, concretized and installed in one go."""
 
@@ -72,6 +91,15 @@ class spack_build(rfm.RunOnlyRegressionTest):
     @property
     def folder(self):
         return ROOT / 'results' / 'spack' / self.current_system.name
+
+    @run_before('setup')
+    def be_alone(self):
+        """Two sessions of a system in one checkout would clear each other's stage folders."""
+        prefix, system = runtime.runtime().stage_prefix, self.current_system.name
+        if not hold(os.path.join(prefix, f'{system}.lock')):
+            raise ReframeError(
+                f"another session of '{system}' is under way in '{prefix}': wait for it"
+            )
 
     @run_before('run')
     def write_rows(self):
@@ -108,6 +136,7 @@ class stream_binary(rfm.CompileOnlyRegressionTest):
     sourcesdir = None
     build_system = 'CustomBuild'
     how = variable(str, value='', loggable=True)
+    installed = variable(str, value='')
 
     @run_after('init')
     def choose_host(self):
@@ -130,7 +159,8 @@ class stream_binary(rfm.CompileOnlyRegressionTest):
     @run_before('compile')
     def build(self):
         if self.how == 'spack':
-            path = self.path
+            # the store's own path: a later session may point the view elsewhere
+            self.installed = path = os.path.realpath(self.path)
             self.build_system.commands = [
                 f"test -x '{path}' || {{ echo 'Spack built no {path}' >&2; exit 1; }}"
             ]
@@ -155,7 +185,9 @@ class stream_binary(rfm.CompileOnlyRegressionTest):
     @property
     def path(self):
         if self.how == 'spack':
-            return str(self.rows.path(self.current_partition, self.current_environ))
+            return self.installed or str(
+                self.rows.path(self.current_partition, self.current_environ)
+            )
         return os.path.join(self.stagedir, 'stream')
 
     def facts(self):

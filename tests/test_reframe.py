@@ -1,5 +1,6 @@
 """The checks under ReFrame: they load, skip readably, write the right job, judge as promised."""
 
+import fcntl
 import json
 import os
 import pathlib
@@ -361,6 +362,35 @@ def test_local_runs_do_not_overlap(local):
                    for c in local.cases if not c['fixture'])  # fmt: skip
     assert len(times) >= 5
     assert all(end <= start + 0.01 for (_, end), (start, _) in zip(times, times[1:]))
+
+
+def test_what_spack_built_is_run_from_its_store_and_not_from_a_view(session, need):
+    need('spack')
+    done = session('-r', '-n', 'stream%pinning=none', '-p', 'gcc-o2', *TINY, MEMBW_BUILD='spack')
+    assert done.code == 0, done.text
+    script = done.script('local/default/gcc-o2')
+    program = re.search(r'^(\S*/bin/stream) ', script, re.M).group(1)
+    assert program.startswith(f'{ROOT}/.spack/store/') and not os.path.islink(program)
+
+
+def test_a_second_session_at_the_same_time_is_refused(call, tmp_path):
+    (tmp_path / 'stage').mkdir()
+    words = ('-n', 'stream%pinning=none', '-p', 'gcc-o2', '-r', '--prefix', tmp_path)
+    with open(tmp_path / 'stage/local.lock', 'w') as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        done = call(
+            'reframe',
+            '-c',
+            'reframe-checks',
+            *words,
+            '--system',
+            'local',
+            RFM_REPORT_FILE=tmp_path / 'r.json',
+            RFM_ENABLE_RESULTS_STORAGE='0',
+        )
+    assert done.returncode == 1
+    assert "another session of 'local' is under way" in done.stdout
+    assert sorted(path.name for path in (tmp_path / 'stage').iterdir()) == ['local.lock']
 
 
 def test_a_small_array_is_invalid(session):

@@ -69,6 +69,18 @@ def test_a_row_says_what_the_compiler_made_of_the_kernels(show):
     assert [ln.split()[10] for ln in lines if 'gcc-o2' in ln] == ['?', '512', 'memcpy/64']
 
 
+def test_the_title_says_the_unit_and_the_head_what_each_column_holds(show):
+    _, lines = show(binary(), case())
+    title = next(number for number, line in enumerate(lines) if 'stream on' in line)
+    assert lines[title] == 'stream on local:default, GB/s'
+    head, row = lines[title + 1], lines[title + 2]
+    assert (
+        head.split()
+        == 'preset pinning Copy Scale Add Triad reference stores threads verdict'.split()
+    )
+    assert row.index('no reference') == head.index('reference')
+
+
 def test_a_reference_is_shown_as_a_ratio(show):
     _, lines = show(case(reference=10))
     assert any('of reference: copy 100%, scale 95%, add 110%, triad 115%' in ln for ln in lines)
@@ -118,7 +130,7 @@ def test_array_size_threads_and_node_come_from_the_records(show, tmp_path):
     path = tmp_path / 'record.json'
     path.write_text(json.dumps({'array_size': 1000, 'threads': 2, 'host': 'node7'}))
     _, lines = show(case(record=str(path)))
-    assert 'stream on local:default: 1000 elements an array, 2 threads, node node7' in lines
+    assert 'stream on local:default, GB/s: 1000 elements an array, 2 threads, node node7' in lines
 
 
 @pytest.mark.parametrize(

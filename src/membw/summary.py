@@ -170,16 +170,17 @@ def print_tables(cases):
         groups[name, f'{case["system"]}:{case["partition"]}'].append(case)
     peaks = known_peaks()
     for (name, where), members in groups.items():
-        print(f'\n{name} on {where}{conditions(members)}')
-        if any(set(KERNELS) & set(figures(c)) for c in members) or name == 'stream':
+        table = any(set(KERNELS) & set(figures(c)) for c in members) or name == 'stream'
+        print(f'\n{name} on {where}{", GB/s" if table else ""}{conditions(members)}')
+        if table:
             print_table([row(case, peaks) for case in members])
         else:
             print_plain(members)
 
 
 def print_table(rows):
-    head = ['preset', 'pinning', 'Copy', 'Scale', 'Add', 'Triad', 'GB/s', 'stores', 'threads']
-    head += ['verdict', '']
+    kernels = [kernel.capitalize() for kernel in KERNELS]
+    head = ['preset', 'pinning', *kernels, 'reference', 'stores', 'threads', 'verdict', '']
     lines = [head, *sorted(rows, key=lambda r: r[:2])]
     widths = [max(len(line[i]) for line in lines) for i in range(len(head))]
     for line in lines:

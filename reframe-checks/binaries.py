@@ -9,6 +9,7 @@ import shutil
 import sys
 
 import compiled
+import kept
 import needs
 import reframe as rfm
 import reframe.core.runtime as runtime
@@ -168,16 +169,13 @@ class stream_binary(rfm.CompileOnlyRegressionTest):
             self.build_system.commands = [shlex.join(self.make_line())]
 
     def make_line(self):
+        words = ['make', '-C', str(ROOT / 'src' / 'stream'), *self.make_words()]
+        return [*words, f'BUILD={self.stagedir}', f'PYTHON={sys.executable}']
+
+    def make_words(self):
+        """What is built, without where."""
         environ, extras = self.current_environ, self.current_partition.extras
-        words = [
-            'make',
-            '-C',
-            str(ROOT / 'src' / 'stream'),
-            f'PRESET={environ.extras["preset"]}',
-            f'CC={environ.cc}',
-            f'BUILD={self.stagedir}',
-            f'PYTHON={sys.executable}',
-        ]
+        words = [f'PRESET={environ.extras["preset"]}', f'CC={environ.cc}']
         if 'hugetlbfs' in environ.features:
             words.append(f'LIBHUGETLBFS={extras.get("libhugetlbfs")}')
         return words
@@ -218,3 +216,13 @@ class stream_binary(rfm.CompileOnlyRegressionTest):
                 ),
             ]
         )
+
+    @run_after('sanity')
+    def keep_build(self):
+        """What `membw reproduce` needs to make this binary again."""
+        if self.is_dry_run():
+            return
+        build = {**self.facts(), 'binary_sha256': kept.sha256(self.path)}
+        build['modules'] = [m['name'] for m in self.current_environ.modules_detailed]
+        build['make'] = self.make_words() if self.how == 'make' else None
+        kept.keep_build(build, self.rows.folder if self.how == 'spack' else None)

@@ -1,25 +1,20 @@
 """What every run of the STREAM binary shares: its needs, its provenance, its verdict."""
 
-import hashlib
 import json
 import pathlib
 import re
 import time
 
 import compiled
+import kept
 import needs
 import reframe as rfm
-import reframe.core.runtime as runtime
 from binaries import stream_binary
 from reframe.core.builtins import fixture, run_after, run_before, variable
 from reframe.core.exceptions import SanityError
 from reframe.core.logging import getlogger
 
 KERNELS = ('copy', 'scale', 'add', 'triad')
-
-
-def sha256(path):
-    return hashlib.sha256(pathlib.Path(path).read_bytes()).hexdigest()
 
 
 def invalid_reasons(record):
@@ -59,6 +54,8 @@ class measurement(rfm.RunOnlyRegressionTest):
     spack_hash = variable(str, value='', loggable=True)
     built_with = variable(str, value='', loggable=True)
     stores = variable(str, value='', loggable=True)
+    commit = variable(str, value='', loggable=True)
+    run_environment = variable(str, value='', loggable=True)
     node = variable(str, value='', loggable=True)
     kernel_release = variable(str, value='', loggable=True)
     thp = variable(str, value='', loggable=True)
@@ -129,10 +126,12 @@ class measurement(rfm.RunOnlyRegressionTest):
         self.compile_line = ' '.join(build['compile_line'])
         self.compiler = build['compiler']
         self.source_sha256 = build['source_sha256']
-        self.binary_sha256 = build.get('binary_sha256') or sha256(self.binary.path)
+        self.binary_sha256 = build.get('binary_sha256') or kept.sha256(self.binary.path)
         self.spack_hash = build.get('dag_hash') or ''
         self.built_with = build.get('built_with') or 'spack'
         self.note_codegen()
+        self.commit = kept.commit()
+        self.run_environment = kept.environment(self.stagedir)
         self.node = record['host']
         self.kernel_release = str(facts.get('kernel'))
         self.thp = str(facts.get('thp'))
@@ -150,22 +149,22 @@ class measurement(rfm.RunOnlyRegressionTest):
     @staticmethod
     def results():
         """results/, or what --prefix names."""
-        return pathlib.Path(runtime.runtime().get_option('systems/0/prefix'))
+        return kept.results()
 
     def keep(self, name, label):
-        """A record of the stage, which the next run empties, to results/records.
-
-        There it says, too, what the compiler made of the kernels.
+        """A record of the stage, which the next run empties, to results/records, with what the
+        compiler made of the kernels; the job that wrote it to results/jobs.
         """
         folder = self.results() / 'records'
         folder.mkdir(parents=True, exist_ok=True)
         stamp = time.strftime('%Y%m%dT%H%M%S', time.gmtime())
         part = self.current_partition.fullname.replace(':', '-')
-        kept = folder / f'{stamp}-{part}-{self.current_environ.name}-{label}.json'
+        path = folder / f'{stamp}-{part}-{self.current_environ.name}-{label}.json'
         lines = pathlib.Path(self.stagedir, name).read_text().splitlines()
         records = [{**json.loads(line), 'codegen': self.codegen} for line in lines]
-        kept.write_text(''.join(json.dumps(record) + '\n' for record in records))
-        return str(kept)
+        path.write_text(''.join(json.dumps(record) + '\n' for record in records))
+        kept.keep_job(self, path.stem, name)
+        return str(path)
 
     def not_measured(self):
         """The program's own last words, where it wrote no record."""

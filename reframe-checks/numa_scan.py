@@ -3,6 +3,7 @@
 import pathlib
 import shlex
 
+import kept
 import node
 import numa_curve
 import pinnings
@@ -36,7 +37,8 @@ class numa_scan(measurement):
         if len(domains) == 1 and not self.is_dry_run():
             self.say('one NUMA domain: there is no remote memory to scan')
         # one script under one launcher: every point runs as the others do
-        lines = [pinnings.unset_others({}), *(self.line(*point) for point in self.points)]
+        lines = [pinnings.unset_others({}), kept.NOTE_ENVIRONMENT]
+        lines += [self.line(*point) for point in self.points]
         pathlib.Path(self.stagedir, 'scan.sh').write_text('\n'.join(lines) + '\n')
         self.executable, self.executable_opts = 'bash', ['scan.sh']
 

@@ -1,5 +1,6 @@
 """STREAM on one node, with every compiler, preset and pinning method it has."""
 
+import kept
 import node
 import pinnings
 import reframe as rfm
@@ -43,7 +44,7 @@ class stream(measurement):
         self.take_cores(self.cpus)
         command, env = pinnings.ask(self.pinning, self.cpus)
         self.env_vars = {'OMP_NUM_THREADS': len(self.cpus), **env}
-        self.prerun_cmds += [pinnings.unset_others(env)]
+        self.prerun_cmds += [pinnings.unset_others(env), kept.NOTE_ENVIRONMENT]
         self.executable, *options = [*command, self.binary.path]
         self.executable_opts = [*options, *self.program_options('record.json')]
 

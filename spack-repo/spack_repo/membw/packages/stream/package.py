@@ -3,6 +3,7 @@
 import hashlib
 import importlib.util
 import json
+import os
 import pathlib
 
 from spack.package import *
@@ -148,8 +149,22 @@ class Stream(Package):
                 'concretized: the lock is stale\nhint: spack concretize --force'
             )
 
+    def make_run_paths_relative(self):
+        """The wrapper of `ld` writes these into the binary: from where it lies, so that the same
+        sources, compiler and line give the same bytes in every store."""
+        store = pathlib.Path(self.prefix).parent
+        for name in ('SPACK_RPATH_DIRS', 'SPACK_STORE_RPATH_DIRS'):
+            paths = [path for path in os.environ.get(name, '').split(':') if os.path.isdir(path)]
+            os.environ[name] = ':'.join(
+                '$ORIGIN/' + os.path.relpath(path, self.prefix.bin)
+                if store in pathlib.Path(path).parents
+                else path
+                for path in paths
+            )
+
     def install(self, spec, prefix):
         self.refuse_stale(spec)
+        self.make_run_paths_relative()
         mkdirp(prefix.bin, prefix.share.membw)
         copied = prefix.share.membw.src
         mkdirp(copied)

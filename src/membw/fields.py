@@ -1,0 +1,94 @@
+"""Everything that is known of one result, flat and by group: what two results are compared by."""
+
+import shlex
+
+GROUPS = ('validity', 'build', 'run', 'facts')
+# of ReFrame's test case: where a field of ours comes from
+BUILD = ('compiler', 'source_sha256', 'binary_sha256', 'spack_hash', 'built_with', 'commit')
+RUN = ('system', 'partition', 'environ', 'pinning', 'modules', 'env_vars', 'run_environment',
+       'num_tasks', 'num_cpus_per_task', 'use_multithreading', 'scheduler')  # fmt: skip
+# of the program's record
+RUN_OF_RECORD = ('program', 'version', 'language', 'kernels_set', 'array_size', 'offset', 'ntimes',
+                 'element_bytes', 'threads', 'ranks', 'llc_mib')  # fmt: skip
+
+
+def figures(result):
+    """{name: (value, unit)}: the record's kernels in GB/s, and what else the check measured."""
+    found = {}
+    for key, (value, _, _, _, unit, *_) in (result.case.get('perfvalues') or {}).items():
+        if value is not None:
+            found[key.rsplit(':', 1)[-1]] = (value, unit)
+    for name, kernel in (result.record.get('kernels') or {}).items():
+        found.setdefault(name, (kernel['best_mbs'] / 1000, 'GB/s'))
+    return found
+
+
+def fields(result):
+    """{group: {field: value}}; fields that are not known are not there."""
+    found = {
+        'validity': _validity(result),
+        'build': _build(result),
+        'run': _run(result),
+        'facts': dict(_flat(result.record.get('facts') or {})),
+    }
+    return {g: {k: v for k, v in f.items() if v not in (None, '', [])} for g, f in found.items()}
+
+
+def _validity(result):
+    record, case = result.record, result.case
+    reasons = record.get('reasons') or []
+    return {
+        'verdict': case.get('verdict') or record.get('verdict'),
+        'result': case.get('result'),
+        'reasons': case.get('reasons') or ', '.join(r['reason'] for r in reasons),
+        'warnings': ', '.join(w['reason'] for w in record.get('warnings') or []),
+        'validated': (record.get('validation') or {}).get('ok'),
+    }
+
+
+def _build(result):
+    case, of_record = result.case, result.record.get('build') or {}
+    line = result.build.get('compile_line') or shlex.split(case.get('compile_line') or '')
+    found = {name: case.get(name) or result.build.get(name) for name in BUILD}
+    found['spack_hash'] = found['spack_hash'] or result.build.get('dag_hash')
+    found['preset'] = result.build.get('preset')
+    found['compile_line'] = shlex.join(without_output(line))
+    found['flags'] = of_record.get('flags')
+    found['built_in_compiler'] = of_record.get('compiler')
+    found['openmp'] = of_record.get('openmp')
+    return found
+
+
+def without_output(line):
+    """A compile line without '-o FILE': where the binary lies is no part of how it was built."""
+    return [w for i, w in enumerate(line) if w != '-o' and (i == 0 or line[i - 1] != '-o')]
+
+
+def _run(result):
+    record, case = result.record, result.case
+    found = {name: record.get(name) for name in RUN_OF_RECORD}
+    found |= {name: case.get(name) or result.job.get(name) for name in RUN}
+    found['test'] = (case.get('name') or '').split(' ')[0]
+    found['options'] = shlex.join(_options(case))
+    found['pages'] = (record.get('pages') or {}).get('asked')
+    found['memory_policy'] = (record.get('placement_after') or {}).get('policy')
+    found['threads_on'] = ' '.join(t['affinity'] for t in record.get('threads_on') or [])
+    found['allowed'] = ', '.join(r['reason'] for r in record.get('reasons') or [] if r['allowed'])
+    found['node'] = record.get('host') or case.get('node')
+    return {**found, **{k: str(v) for k, v in found.items() if isinstance(v, dict | list) and v}}
+
+
+def _options(case):
+    """The command line without where things lie: the program's path, the record's."""
+    words = [*filter(None, [case.get('executable')]), *(case.get('executable_opts') or [])]
+    return [word.rsplit('/', 1)[-1] for word in words]
+
+
+def _flat(tree, prefix=''):
+    for key, value in tree.items():
+        if isinstance(value, dict):
+            yield from _flat(value, f'{prefix}{key}.')
+        elif isinstance(value, list) and any(isinstance(v, dict) for v in value):
+            yield from _flat({str(i): v for i, v in enumerate(value)}, f'{prefix}{key}.')
+        else:
+            yield f'{prefix}{key}', str(value) if isinstance(value, list) else value

@@ -113,9 +113,14 @@ def _memory_gib(facts):
 
 
 def _dimms(facts):
-    """'16 x 32768 MiB' from the labels and sizes that EDAC gives, each 'label: size'."""
-    sizes = Counter(str(dimm).rsplit(': ', 1)[-1] for dimm in facts.get('dimms') or [])
+    """'16 x 32768 MiB at 3200 MT/s' from the modules of the record; no speed: not known."""
+    sizes = Counter(map(_dimm, facts.get('dimms') or []))
     return ' + '.join(f'{n} x {size}' for size, n in sorted(sizes.items())) or None
+
+
+def _dimm(dimm):
+    speed = f' at {dimm["configured_mts"]} MT/s' if dimm.get('configured_mts') else ''
+    return f'{dimm.get("size_mib")} MiB{speed}'
 
 
 def _fact(data, name):

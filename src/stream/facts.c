@@ -3,6 +3,7 @@
 #include "facts.h"
 
 #include "cgroup.h"
+#include "channels.h"
 #include "json.h"
 #include "memory.h"
 #include "placement.h"
@@ -45,6 +46,15 @@ static void kernel_release(void)
 	json_text("kernel", uname(&name) == 0 ? name.release : NULL);
 }
 
+/* 0 is what nobody knows. */
+static void known(const char *key, unsigned long value)
+{
+	if (value)
+		json_count(key, value);
+	else
+		json_text(key, NULL);
+}
+
 static void numa_nodes(void)
 {
 	char line[SYSLINE_MAX];
@@ -64,6 +74,7 @@ static void cpus(void)
 	cpuset_parse(&online, line);
 	json_count("cpus", (unsigned)cpuset_count(&online));
 	json_count("cores", (unsigned)topology_cores(&online));
+	known("sockets", (unsigned)topology_sockets(&online));
 	line_of("smt", "/sys/devices/system/cpu/smt/control");
 }
 
@@ -91,11 +102,15 @@ static void caches(void)
 static void numa(void)
 {
 	char line[SYSLINE_MAX], name[16];
+	struct cpuset online;
 	int node;
 
+	sysfile_line(line, "/sys/devices/system/node/online");
+	cpuset_parse(&online, line);
 	json_open("numa", '{');
 	for (node = 0; node < DOMAINS_MAX; node++) {
-		if (!sysfile_line(line, "/sys/devices/system/node/node%d/distance", node))
+		if (!cpuset_has(&online, node) ||
+		    !sysfile_line(line, "/sys/devices/system/node/node%d/distance", node))
 			continue;
 		snprintf(name, sizeof(name), "%d", node);
 		json_open(name, '{');
@@ -115,26 +130,34 @@ static void limit(const char *key, size_t bytes)
 		json_number(key, (double)bytes / 1048576.0);
 }
 
-/* Memory modules as the EDAC driver sees them; the configured speed needs
- * dmidecode, which the program does not start. */
-static void dimms(void)
+static void module(const struct module *m)
 {
-	static const char path[] = "/sys/devices/system/edac/mc/mc%d/dimm%d/%s";
-	char size[SYSLINE_MAX], label[SYSLINE_MAX], text[256];
-	int controller, dimm;
+	char channel[CHANNEL_NAME_MAX];
 
+	channels_name(channel, m);
+	json_open(NULL, '{');
+	json_text("locator", m->locator);
+	json_text("bank", m->bank);
+	json_text("channel", channel);
+	known("size_mib", m->size_mib);
+	known("rated_mts", m->rated_mts);
+	known("configured_mts", m->configured_mts);
+	known("width_bits", m->width_bits);
+	json_close('}');
+}
+
+/* The memory modules that are plugged, and the channels they make up. */
+static void dimms(const struct peak *peak)
+{
+	int i;
+
+	json_text("dimms_source", peak->modules_source);
 	json_open("dimms", '[');
-	for (controller = 0;
-	     sysfile_line(label, "/sys/devices/system/edac/mc/mc%d/mc_name", controller);
-	     controller++)
-		for (dimm = 0; dimm < 64; dimm++) {
-			if (!sysfile_line(size, path, controller, dimm, "size"))
-				continue;
-			sysfile_line(label, path, controller, dimm, "dimm_label");
-			snprintf(text, sizeof(text), "%.100s: %.20s MiB", label, size);
-			json_text(NULL, text);
-		}
+	for (i = 0; i < peak->modules.slots; i++)
+		if (peak->modules.of[i].is_plugged)
+			module(&peak->modules.of[i]);
 	json_close(']');
+	known("memory_channels", (unsigned long)peak->channels);
 }
 
 static void memory(void)
@@ -153,7 +176,7 @@ static void memory(void)
 	field_of("hugepages_free", "/proc/meminfo", "HugePages_Free");
 }
 
-void facts_write(void)
+void facts_write(const struct peak *peak)
 {
 	json_open("facts", '{');
 	field_of("cpu_model", "/proc/cpuinfo", "model name");
@@ -169,6 +192,6 @@ void facts_write(void)
 	numa_nodes();
 	numa();
 	memory();
-	dimms();
+	dimms(peak);
 	json_close('}');
 }

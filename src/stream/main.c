@@ -22,6 +22,7 @@ int main(int argc, char **argv)
 	run.llc_bytes = caches_llc_bytes(threads_cpus());
 	size_choose(&run.options, run.llc_bytes, note);
 	record_open(run.options.json);
+	peak_find(&run.peak, run.options.peak_gbs);
 	size_judge(run.options.size, run.llc_bytes);
 	arrays_create(&run.arrays, run.options.size, run.options.offset, run.options.pages);
 	table_banner(&run.options, run.llc_bytes, note);
@@ -33,11 +34,12 @@ int main(int argc, char **argv)
 	measure(&run.measurement, &run.arrays, run.options.ntimes);
 	busy_stop(&run.busy, threads_cpus());
 	placement_check(&run.after, &run.arrays, "after the runs");
-	measure_judge(&run.measurement, run.options.peak_gbs);
+	measure_judge(&run.measurement, &run.peak);
 	pinning_judge();
 	validate_arrays(&run.validation, &run.arrays, run.options.ntimes);
 
 	table_print(&run.measurement);
+	table_peak(&run.measurement, &run.peak);
 	table_validation(&run.validation, &run.arrays);
 	recorded = record_write(&run);
 	verdict_print(stdout);

@@ -37,7 +37,17 @@ static void summarize(struct timing *t, int ntimes, double bytes)
 	t->best_mbs = t->best > 0 ? 1e-6 * bytes / t->best : 0;
 }
 
-void measure_judge(const struct measurement *m, double peak_gbs)
+static void judge_peak(const char *kernel, double gbs, const struct peak *peak)
+{
+	static const char text[] = "%s reads %.1f GB/s, above the peak of %g GB/s (%s)";
+
+	if (peak->source == PEAK_OPTION && gbs > peak->gbs)
+		verdict_invalid(TOO_GOOD, text, kernel, gbs, peak->gbs, peak->note);
+	if (peak->source == PEAK_DMI && gbs > peak->gbs)
+		verdict_warn(TOO_GOOD, text, kernel, gbs, peak->gbs, peak->note);
+}
+
+void measure_judge(const struct measurement *m, const struct peak *peak)
 {
 	int k;
 
@@ -54,10 +64,7 @@ void measure_judge(const struct measurement *m, double peak_gbs)
 				     "%s took %.0f %% more than its best time on average, more "
 				     "than %d %%",
 				     kernels[k].name, spread, SPREAD_PERCENT);
-		if (peak_gbs > 0 && t->best_mbs > 1e3 * peak_gbs)
-			verdict_invalid(TOO_GOOD,
-					"%s reads %.1f GB/s, above the peak of %.1f GB/s",
-					kernels[k].name, 1e-3 * t->best_mbs, peak_gbs);
+		judge_peak(kernels[k].name, 1e-3 * t->best_mbs, peak);
 	}
 }
 

@@ -5,6 +5,7 @@
 #define MEMBW_MEASURE_H
 
 #include "kernels.h"
+#include "peak.h"
 
 /* A spread is the average of the times above the best, in parts of the best. */
 enum { TICKS_AT_LEAST = 20, SPREAD_PERCENT = 20 };
@@ -25,6 +26,6 @@ struct measurement {
 void measure(struct measurement *measurement, const struct arrays *arrays, int ntimes);
 
 /* Finds too-short, unstable and, where a peak is known, too-good. */
-void measure_judge(const struct measurement *measurement, double peak_gbs);
+void measure_judge(const struct measurement *measurement, const struct peak *peak);
 
 #endif

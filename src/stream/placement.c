@@ -12,7 +12,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-enum { PAGES_A_SHARE = 16, POLICIES = 6, NODES_MAX = 1024 };
+enum { PAGES_A_SHARE = 16, POLICIES = 6 };
 
 /* linux/mempolicy.h: MPOL_PREFERRED, BIND, INTERLEAVE carry a list of domains. */
 static const char *const POLICY[POLICIES] = { "default",    "preferred", "bind",
@@ -21,16 +21,16 @@ static const char *const POLICY[POLICIES] = { "default",    "preferred", "bind",
 /* The policy's number, and the domains it names as a set. */
 static int policy(struct cpuset *domains)
 {
-	unsigned long mask[NODES_MAX / (8 * sizeof(long))];
+	unsigned long mask[DOMAINS_MAX / (8 * sizeof(long))];
 	int mode = 0, node;
 
 	cpuset_clear(domains);
 	memset(mask, 0, sizeof(mask));
 #ifdef SYS_get_mempolicy
-	if (syscall(SYS_get_mempolicy, &mode, mask, (unsigned long)NODES_MAX, NULL, 0UL) != 0)
+	if (syscall(SYS_get_mempolicy, &mode, mask, (unsigned long)DOMAINS_MAX, NULL, 0UL) != 0)
 		return 0;
 #endif
-	for (node = 0; node < NODES_MAX; node++)
+	for (node = 0; node < DOMAINS_MAX; node++)
 		if (mask[(size_t)node / (8 * sizeof(long))] >>
 			    ((size_t)node % (8 * sizeof(long))) &
 		    1)

@@ -9,8 +9,7 @@
 #define MEMBW_PLACEMENT_H
 
 #include "arrays.h"
-
-enum { DOMAINS_MAX = 64 };
+#include "topology.h"
 
 struct placement {
 	size_t sampled, absent, misplaced;

@@ -100,10 +100,12 @@ static void write_asked(const struct run *run)
 	json_count("threads", (unsigned)threads_count());
 	json_number("llc_mib", (double)run->llc_bytes / 1048576.0);
 	json_number("clock_tick_s", run->measurement.tick);
-	if (run->options.peak_gbs > 0)
-		json_number("peak_gbs", run->options.peak_gbs);
+	if (run->peak.gbs > 0)
+		json_number("peak_gbs", run->peak.gbs);
 	else
 		json_text("peak_gbs", NULL);
+	json_text("peak_source", peak_sources[run->peak.source]);
+	json_text("peak_note", run->peak.note);
 }
 
 static void write_kernel(const struct kernel *kernel, const struct timing *t, int ntimes)
@@ -271,7 +273,7 @@ int record_write(const struct run *run)
 	write_placement("placement_before", &run->before);
 	write_placement("placement_after", &run->after);
 	write_busy(run);
-	facts_write();
+	facts_write(&run->peak);
 	write_build();
 	json_close('}');
 	putc('\n', file);

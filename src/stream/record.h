@@ -8,11 +8,13 @@
 #include "hugepages.h"
 #include "measure.h"
 #include "options.h"
+#include "peak.h"
 #include "placement.h"
 #include "validate.h"
 
 struct run {
 	struct options options;
+	struct peak peak;
 	size_t llc_bytes;
 	struct arrays arrays;
 	struct measurement measurement;

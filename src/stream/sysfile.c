@@ -63,3 +63,19 @@ int sysfile_field(char value[SYSLINE_MAX], const char *path, const char *key)
 	fclose(file);
 	return found;
 }
+
+size_t sysfile_bytes(unsigned char *bytes, size_t most, const char *path)
+{
+	char where[SYSLINE_MAX];
+	FILE *file;
+	size_t length;
+
+	snprintf(where, sizeof(where), "%s", path);
+	read_root(where);
+	file = fopen(where, "rb");
+	if (!file)
+		return 0;
+	length = fread(bytes, 1, most, file);
+	fclose(file);
+	return length;
+}

@@ -6,12 +6,15 @@
 
 #include "config.h"
 
-enum { SYSLINE_MAX = 4096 };
+enum { SYSLINE_MAX = 16384 };
 
 /* The first line of a file, without its newline; 0 where there is none. */
 int sysfile_line(char line[SYSLINE_MAX], const char *format, ...) PRINTF_LIKE(2, 3);
 
 /* What follows "KEY:" or "KEY " on the first line that begins so; 0 if none. */
 int sysfile_field(char value[SYSLINE_MAX], const char *path, const char *key);
+
+/* The first bytes of a file of /sys, as many as fit; 0 where it cannot be read. */
+size_t sysfile_bytes(unsigned char *bytes, size_t most, const char *path);
 
 #endif

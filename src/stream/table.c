@@ -49,6 +49,19 @@ void table_print(const struct measurement *m)
 	printf("%s", RULE);
 }
 
+void table_peak(const struct measurement *m, const struct peak *peak)
+{
+	int k, best = 0;
+
+	if (!(peak->gbs > 0))
+		return;
+	for (k = 1; k < KERNELS; k++)
+		if (m->kernel[k].best_mbs > m->kernel[best].best_mbs)
+			best = k;
+	printf("Theoretical peak = %g GB/s (%s): %s reaches %.1f %% of it\n", peak->gbs,
+	       peak->note, kernels[best].name, m->kernel[best].best_mbs / peak->gbs / 10);
+}
+
 void table_validation(const struct validation *v, const struct arrays *arrays)
 {
 	int i;

@@ -6,10 +6,15 @@
 
 #include "measure.h"
 #include "options.h"
+#include "peak.h"
 #include "validate.h"
 
 void table_banner(const struct options *options, size_t llc_bytes, const char *note);
 void table_print(const struct measurement *measurement);
+
+/* How near the best kernel comes to the theoretical peak, where one is known. */
+void table_peak(const struct measurement *measurement, const struct peak *peak);
+
 void table_validation(const struct validation *validation, const struct arrays *arrays);
 
 #endif

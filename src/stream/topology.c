@@ -37,23 +37,51 @@ int topology_cores(const struct cpuset *cpus)
 	return cpuset_count(&cores);
 }
 
-int topology_domain(int cpu)
+int topology_sockets(const struct cpuset *cpus)
+{
+	char line[SYSLINE_MAX];
+	struct cpuset sockets;
+	int cpu;
+
+	cpuset_clear(&sockets);
+	for (cpu = 0; cpu < CPUS_MAX; cpu++)
+		if (cpuset_has(cpus, cpu) &&
+		    sysfile_line(line,
+				 "/sys/devices/system/cpu/cpu%d/topology/physical_package_id",
+				 cpu))
+			cpuset_add(&sockets, atoi(line));
+	return cpuset_count(&sockets);
+}
+
+/* All at once: on a node of hundreds of CPUs, asking for each is millions of reads. */
+static void read_domains(short known[CPUS_MAX])
 {
 	char line[SYSLINE_MAX];
 	struct cpuset cpus, domains;
-	int domain;
+	int domain, cpu;
 
 	sysfile_line(line, "/sys/devices/system/node/online");
 	cpuset_parse(&domains, line);
-	for (domain = 0; domain < CPUS_MAX; domain++) {
+	for (domain = 0; domain < DOMAINS_MAX; domain++) {
 		if (!cpuset_has(&domains, domain))
 			continue;
 		sysfile_line(line, "/sys/devices/system/node/node%d/cpulist", domain);
 		cpuset_parse(&cpus, line);
-		if (cpuset_has(&cpus, cpu))
-			return domain;
+		for (cpu = 0; cpu < CPUS_MAX; cpu++)
+			if (cpuset_has(&cpus, cpu))
+				known[cpu] = (short)domain;
 	}
-	return 0;
+}
+
+int topology_domain(int cpu)
+{
+	static short known[CPUS_MAX];
+	static int is_read;
+
+	if (!is_read)
+		read_domains(known);
+	is_read = 1;
+	return cpu >= 0 && cpu < CPUS_MAX ? known[cpu] : 0;
 }
 
 void topology_domains(struct cpuset *domains, const struct cpuset *cpus)

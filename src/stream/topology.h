@@ -6,11 +6,17 @@
 
 #include "cpuset.h"
 
+/* The kernel numbers NUMA domains below this (CONFIG_NODES_SHIFT is 10 at most). */
+enum { DOMAINS_MAX = 1024 };
+
 /* The first CPU of the core that this CPU belongs to. */
 int topology_core(int cpu);
 
 /* How many cores a set of CPUs has. */
 int topology_cores(const struct cpuset *cpus);
+
+/* How many sockets, 0 where the kernel does not say. */
+int topology_sockets(const struct cpuset *cpus);
 
 /* The NUMA domain of a CPU, 0 where the kernel knows none. */
 int topology_domain(int cpu);

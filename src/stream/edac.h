@@ -1,0 +1,16 @@
+/*
+ * edac: the memory modules as the kernel's error detection driver sees them.
+ *
+ * Readable by everybody where such a driver is loaded; it knows which channel
+ * a module really sits in, but no speeds.
+ */
+#ifndef MEMBW_EDAC_H
+#define MEMBW_EDAC_H
+
+#include "dmi.h"
+
+/* The modules, without speeds; returns how many channels have one, 0 where no
+ * driver is loaded or the locations name no channel. */
+int edac_read(struct modules *modules);
+
+#endif

@@ -12,6 +12,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 FOUND = list(sys.path)
 sys.path.append(str(HERE))
 
+import peak  # noqa: E402
 import presets  # noqa: E402
 import system_files  # noqa: E402
 import this_machine  # noqa: E402
@@ -120,7 +121,7 @@ def scheduler(partition):
 def reframe_partition(system, partition, table):
     environs, left_out = bind(system, partition, table)
     keep = ('name', 'descr', 'launcher', 'access', 'time_limit', 'max_jobs', 'processor')
-    extras = {**partition.get('extras', {}), 'left_out': left_out}
+    extras = {**peak.completed(partition.get('extras', {})), 'left_out': left_out}
     if system.get('references'):
         # absolute, so that RFM_REFERENCE_PREFIX cannot lead elsewhere
         extras['references'] = str(HERE.parent / 'systems' / system['references'])

@@ -6,6 +6,7 @@ import pathlib
 import re
 
 import jsonschema
+import peak
 import yaml
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
@@ -101,6 +102,9 @@ def file_problems(path, data):
     if 'references' in data and not (path.parent / data['references']).is_file():
         hint = "restore it from git, or drop 'references' if no figure was published"
         yield 'references', f"no file '{data['references']}'", hint
+    for i, partition in enumerate(data['partitions']):
+        for key, fact, hint in peak.problems(partition.get('extras', {})):
+            yield f'partitions[{i}].extras.{key}', fact, hint
     names = [p['name'] for p in data['partitions']]
     for name in sorted({n for n in names if names.count(n) > 1}):
         yield 'partitions', f"two partitions are named '{name}'", 'rename one'

@@ -9,7 +9,7 @@ import numa_curve
 import pinnings
 import reframe as rfm
 import reframe.utility.sanity as sn
-from measurement import invalid_reasons, measurement, too_good
+from measurement import invalid_reasons, measurement
 from reframe.core.builtins import run_before, sanity_function
 
 
@@ -83,7 +83,6 @@ class numa_scan(measurement):
 
     def problems(self, count, record):
         yield from invalid_reasons(record)
-        yield from too_good(record, self.current_partition.extras.get('peak_gbs'))
         threads = record['threads_on']
         if len(threads) != count:
             yield f'cpu-not-where-asked ({len(threads)} threads ran, asked were {count})'

@@ -5,7 +5,7 @@ import node
 import pinnings
 import reframe as rfm
 import stream_table
-from measurement import invalid_reasons, measurement, too_good
+from measurement import invalid_reasons, measurement
 from reframe.core.builtins import (
     parameter,
     performance_function,
@@ -69,7 +69,6 @@ class stream(measurement):
             reasons.append("not-validated (no 'Solution Validates' in the output)")
         where = pinnings.problems(self.pinning, self.found['threads_on'], self.cpus)
         reasons += [f'cpu-not-where-asked ({text})' for text in where]
-        reasons += too_good(self.found, self.current_partition.extras.get('peak_gbs'))
         return self.conclude(reasons)
 
     def has_reference(self):

@@ -134,7 +134,7 @@ def test_the_run_line_of_each_pinning(dry, system, where, cores, _):
     (none,) = [s for s in scripts if s not in (likwid, numactl, omp)]
     srun = f'srun --cpus-per-task={cores} '
     last = cores - 1
-    program = r'\S*/(bin/)?stream( -n \d+)? --json record.json'
+    program = r'\S*/(bin/)?stream( -n \d+)?( --peak 256)? --json record.json'
     pinned = [f'likwid-pin -q -c N:0-{last} ', f'numactl --localalloc --physcpubind=0-{last} ']
     for script, command in zip((likwid, numactl, omp, none), (*pinned, '', '')):
         assert re.fullmatch(re.escape(srun + command) + program, run_line(script))
@@ -408,7 +408,21 @@ def test_a_figure_above_the_peak_is_invalid(session, posed):
     done = session('-r', '-n', 'stream%pinning=none', '--system', 'posed', *TINY, root=root)
     assert done.code == 1
     reason = done.case('stream %pinning=none')['fail_reason']
-    assert 'INVALID: too-good (copy ' in reason and 'peak is 0.001 GB/s' in reason
+    assert 'INVALID: too-good (copy reads ' in reason and 'the peak of 0.001 GB/s' in reason
+    # the program itself judged, so that its record says it wherever it is read
+    (kept,) = (done.folder / 'records').glob('*-none.json')
+    record = json.loads(kept.read_text())
+    assert (record['peak_gbs'], record['peak_source']) == (0.001, 'option')
+    assert 'too-good' in {r['reason'] for r in record['reasons'] if not r['allowed']}
+
+
+def test_a_peak_follows_from_the_memory_and_is_reported_with_its_source(session, posed):
+    root = posed(extras="{memory: {channels: 16, mts: 3200, source: '[test] a data sheet'}}")
+    done = session('-r', '-n', 'stream%pinning=none', '--system', 'posed', *TINY, root=root)
+    case = done.case('stream %pinning=none')
+    assert done.code == 0, done.text
+    assert case['peak_gbs'] == 409.6
+    assert case['peak_source'] == '16 channels x 3200 MT/s x 8 B; [test] a data sheet'
 
 
 REFERENCE = """

@@ -153,9 +153,45 @@ def test_what_was_allowed_is_shown(show, tmp_path):
     assert any(ln.endswith('PASS     allowed: array-too-small') for ln in lines)
 
 
-def test_a_peak_is_used_where_there_is_no_reference():
-    text = summary.compare(case(), summary.figures(case()), {('local', 'default'): 23.0})
-    assert text == 'triad 50% of peak 23; no reference: recorded only'
+@pytest.fixture
+def record(tmp_path):
+    """A record of a run on a node whose peak is 23 GB/s, or is not known."""
+
+    def write(peak=23.0):
+        facts = {'peak_gbs': peak, 'peak_note': 'as given by --peak', 'host': 'n1'}
+        (tmp_path / f'{peak}.json').write_text(json.dumps(facts))
+        return str(tmp_path / f'{peak}.json')
+
+    return write
+
+
+def test_a_known_peak_has_its_column(show, record):
+    _, lines = show(case(record=record()), case('none', record=record(), reference=10))
+    head, *rows = [ln for ln in lines if 'preset' in ln or 'gcc-o2' in ln]
+    at = head.index('% of peak')
+    assert [row[at:].split()[0] for row in rows] == ['50.0%', '50.0%']
+    assert 'stream on local:default, GB/s: peak 23 GB/s (as given by --peak), node n1' in lines
+
+
+def test_no_column_where_no_peak_is_known(show, record):
+    _, lines = show(case(record=record(None)))
+    assert not any('% of peak' in line for line in lines)
+
+
+def test_an_invalid_run_has_no_share_of_the_peak(show, record):
+    why = 'sanity error: INVALID: too-good (triad reads 24 GB/s)'
+    _, lines = show(case(record=record(), result='fail', fail_phase='sanity', fail_reason=why))
+    assert not any('50.0%' in line for line in lines)
+
+
+def test_the_best_of_a_scan_is_held_to_the_peak(show, record):
+    scan = case(record=record()) | {'name': 'numa_scan', 'display_name': 'numa_scan'}
+    scan['perfvalues'] = {
+        'local:default:triad_local_1': [4.6, 0, None, None, 'GB/s', None],
+        'local:default:saturation_local': [20, 0, None, None, 'threads', None],
+    }
+    _, lines = show(scan)
+    assert any('best 20.0% of peak' in line for line in lines)
 
 
 @pytest.mark.parametrize('text', ('', '[]', '{"runs": []}', 'null'))

@@ -11,6 +11,7 @@ import yaml
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / 'configs'))
 
+import peak  # noqa: E402
 import presets  # noqa: E402
 import system_files  # noqa: E402
 
@@ -74,6 +75,31 @@ def test_every_figure_has_a_source(part):
     for figure, source in (('peak_gbs', 'peak_source'), ('stated_gbs', 'stated_source')):
         assert (figure in extras) == (source in extras)
         assert re.match(r'\[[a-z]+\]', extras.get(source, '[none]'))
+    assert re.match(r'\[[a-z]+\]', extras.get('memory', {}).get('source', '[none]'))
+
+
+@pytest.mark.parametrize(
+    'memory, gbs',
+    [
+        ({'channels': 16, 'mts': 3200}, 409.6),
+        ({'channels': 24, 'mts': 4800}, 921.6),
+        # a stack of HBM2e has 8 channels of 16 bytes
+        ({'kind': 'HBM2e', 'channels': 64, 'mts': 3200, 'bytes': 16}, 3276.8),
+    ],
+)
+def test_the_peak_follows_from_the_memory(memory, gbs):
+    extras = peak.completed({'memory': {**memory, 'source': '[x] a data sheet'}})
+    assert extras['peak_gbs'] == pytest.approx(gbs, rel=1e-12)
+    assert extras['peak_source'].endswith('B; [x] a data sheet')
+    assert list(peak.problems(extras)) == []
+    assert list(peak.problems({**extras, 'peak_gbs': gbs * 1.02}))
+    assert list(peak.problems({**extras, 'peak_gbs': gbs * 1.005})) == []  # rounded by a person
+
+
+def test_a_peak_that_is_given_stays_and_none_is_made_up():
+    given = {'peak_gbs': 256, 'peak_source': '[orfeo]'}
+    assert peak.completed(given) == given
+    assert peak.completed({'numa_domains': 2}) == {'numa_domains': 2}
 
 
 def test_the_generic_system_comes_last():
@@ -127,6 +153,16 @@ MISTAKES = {
         'scheduler: slurm', 'scheduler: slrum',
         "membw: systems/thin.yaml: partitions[0].scheduler: 'slrum' is not one of",
         'hint: one of local slurm',
+    ),
+    'a peak that the memory does not give': (
+        'peak_gbs: 256', "memory: {channels: 8, mts: 3200, source: '[x]'}\n    peak_gbs: 256",
+        'membw: systems/thin.yaml: partitions[0].extras.peak_gbs: is 256, but '
+        '8 channels x 3200 MT/s x 8 B give 204.8',
+        "hint: mend one of them, or drop 'peak_gbs'",
+    ),
+    'memory without its source': (
+        'peak_gbs: 256', 'memory: {channels: 8, mts: 4000}\n    peak_gbs: 256',
+        'membw: systems/thin.yaml: partitions[0].extras.memory.source: is missing', 'hint: ',
     ),
     'a figure without its source': (
         'peak_source:', 'peak_source_:', 'membw: systems/thin.yaml: partitions[0].extras',

@@ -6,8 +6,6 @@ import json
 import os
 import re
 
-import yaml
-
 from membw.errors import MembwError
 from membw.places import root
 from membw.skips import print_skips, shorten, skip_reasons
@@ -93,17 +91,17 @@ def figures(case):
     return found
 
 
-def row(case, peaks):
+def row(case):
     word, why = judge(case)
     got = figures(case)
     valid = word != 'INVALID'
     cells = [f'{got[k][0]:.1f}' if valid and k in got else '-' for k in KERNELS]
-    against = compare(case, got, peaks) if valid else ''
     found = record(case) or {}
+    share, against = (of_peak(found, got), compare(got)) if valid else ('', '')
     why = why or allowed(found)
     stores = case.get('stores') or '?'
-    head = [case['environ'], case.get('pinning') or '-']
-    return [*head, *cells, against, stores, placed(found), word, why]
+    where = [case['environ'], case.get('pinning') or '-']
+    return [*where, *cells, share, against, stores, placed(found), word, why]
 
 
 def allowed(found):
@@ -136,28 +134,26 @@ def ranges(numbers):
     return ','.join(f'{a}-{b}' if a != b else f'{a}' for a, b in found)
 
 
-def compare(case, got, peaks):
-    """The figures against their references, else against the peak, else the plain truth."""
+def compare(got):
+    """The figures against their references, else the plain truth."""
     ratios = [f'{k} {v / ref:.0%}' for k, (v, ref) in got.items() if ref]
     if ratios:
         return 'of reference: ' + ', '.join(ratios)
-    peak = peaks.get((case['system'], case['partition']))
-    if peak and 'triad' in got:
-        return f'triad {got["triad"][0] / peak:.0%} of peak {peak:g}; {NO_REFERENCE}'
     return NO_REFERENCE if got else ''
 
 
-def known_peaks():
-    """(system, partition) -> peak in GB/s, from systems/*.yaml."""
-    peaks = {}
-    for path in glob.glob(os.path.join(root(), 'systems', '*.yaml')):
-        with open(path) as file:
-            system = yaml.safe_load(file) or {}
-        for part in system.get('partitions', []):
-            peak = part.get('extras', {}).get('peak_gbs')
-            if peak:
-                peaks[system['name'], part['name']] = peak
-    return peaks
+def of_peak(found, got):
+    """Triad as a share of the theoretical peak that the record carries; '' where none does."""
+    peak = found.get('peak_gbs')
+    return f'{got["triad"][0] / peak:.1%}' if peak and 'triad' in got else ''
+
+
+def best_of_peak(case):
+    """The best bandwidth of a test with figures of its own, as a share of the peak."""
+    peak = (record(case) or {}).get('peak_gbs')
+    rates = [value for value, *_, unit, _ in (case.get('perfvalues') or {}).values()
+             if value is not None and unit == 'GB/s']  # fmt: skip
+    return f'best {max(rates) / peak:.1%} of peak' if peak and rates else ''
 
 
 # what is printed
@@ -168,21 +164,23 @@ def print_tables(cases):
     for case in cases:
         name = case['name'].split()[0]
         groups[name, f'{case["system"]}:{case["partition"]}'].append(case)
-    peaks = known_peaks()
     for (name, where), members in groups.items():
         table = any(set(KERNELS) & set(figures(c)) for c in members) or name == 'stream'
         print(f'\n{name} on {where}{", GB/s" if table else ""}{conditions(members)}')
         if table:
-            print_table([row(case, peaks) for case in members])
+            print_table([row(case) for case in members])
         else:
             print_plain(members)
 
 
 def print_table(rows):
     kernels = [kernel.capitalize() for kernel in KERNELS]
-    head = ['preset', 'pinning', *kernels, 'reference', 'stores', 'threads', 'verdict', '']
+    head = ['preset', 'pinning', *kernels, '% of peak', 'reference', 'stores', 'threads']
+    head += ['verdict', '']
     lines = [head, *sorted(rows, key=lambda r: r[:2])]
-    widths = [max(len(line[i]) for line in lines) for i in range(len(head))]
+    if not any(line[6] for line in rows):
+        lines = [line[:6] + line[7:] for line in lines]  # no peak is known
+    widths = [max(map(len, column)) for column in zip(*lines)]
     for line in lines:
         cells = [
             cell.rjust(width) if 2 <= i < 6 else cell.ljust(width)
@@ -198,7 +196,8 @@ def print_plain(cases):
         got = ', '.join(f'{k} {v:.1f}' for k, (v, _) in figures(case).items())
         detail = ' '.join(case['display_name'].split()[1:])
         shown = got if word != 'INVALID' else ''
-        print('  ' + '  '.join(filter(None, [case['environ'], detail, shown, word, why])))
+        share = best_of_peak(case) if shown else ''
+        print('  ' + '  '.join(filter(None, [case['environ'], detail, shown, share, word, why])))
 
 
 def conditions(cases):
@@ -209,6 +208,8 @@ def conditions(cases):
         values = {r[key] for r in records if r.get(key)}
         if len(values) == 1:
             parts.append(text.format(values.pop()))
+    peaks = {(r['peak_gbs'], r.get('peak_note')) for r in records if r.get('peak_gbs')}
+    parts += ['peak {:g} GB/s ({})'.format(*peaks.pop())] if len(peaks) == 1 else []
     hosts = {r['host'] for r in records if r.get('host')}
     parts += [f'node {", ".join(sorted(hosts))}'] if 0 < len(hosts) < 4 else []
     return f': {", ".join(parts)}' if parts else ''

@@ -3,9 +3,10 @@
 import json
 import statistics
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 
+from membw import provenance
 from membw.domains import count_sockets, first_domain
 
 SCHEMA = 'membw-record-1'
@@ -27,6 +28,8 @@ class Record:
     domain: int
     sockets: int
     channels: int
+    allowed: tuple = ()  # reasons against it that the caller allowed
+    provenance: dict = field(default_factory=dict)  # provenance.FIELDS
 
 
 class BadRecord(ValueError):
@@ -53,6 +56,7 @@ def parse_record(data, name):
     if not isinstance(data, dict) or data.get('schema') != SCHEMA:
         raise BadRecord(f"not a record: 'schema' is not '{SCHEMA}'")
     try:
+        traits = _traits(data)
         return Record(
             host=_text(data, 'host'),
             rank=int(data.get('rank', 0)),
@@ -62,10 +66,12 @@ def parse_record(data, name):
             rates={k: _rate(k, v) for k, v in data['kernels'].items()},
             steadiness=min((_steadiness(v) for v in data['kernels'].values()), default=1.0),
             invalid=_invalid(data),
-            traits=_traits(data),
+            traits=traits,
             domain=first_domain(data),
             sockets=int(_fact(data, 'sockets') or count_sockets(data)),
             channels=int(_fact(data, 'memory_channels') or 0),
+            allowed=tuple(r['reason'] for r in data.get('reasons', []) if r.get('allowed')),
+            provenance=provenance.of_record(data, traits),
         )
     except KeyError as err:
         raise BadRecord(f"'{err.args[0]}' is missing") from err

@@ -6,6 +6,7 @@ from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
+from membw import provenance
 from membw.records import SCHEMA, BadRecord, parse_record, read_lines
 
 KERNELS = ('copy', 'scale', 'add', 'triad')
@@ -27,18 +28,16 @@ def read_report(text, name):
 
 
 def read_database(path):
-    """Records and problems of all sessions in a results database."""
-    records, problems = [], []
+    """Records and problems, session by session: a year of them does not fit in memory.
+
+    Read-only, unlike ReFrame's own storage, which takes a lock and makes indexes.
+    """
     try:
         with closing(sqlite3.connect(f'file:{path}?mode=ro', uri=True)) as base:
-            blobs = base.execute('SELECT uuid, json_blob FROM sessions').fetchall()
+            for uuid, blob in base.execute('SELECT uuid, json_blob FROM sessions'):
+                yield read_report(blob, f'{path}, session {uuid}')
     except sqlite3.DatabaseError as err:
-        return [], [f'{path}: no results database of ReFrame: {err}']
-    for uuid, blob in blobs:
-        found, bad = read_report(blob, f'{path}, session {uuid}')
-        records += found
-        problems += bad
-    return records, problems
+        yield [], [f'{path}: no results database of ReFrame: {err}']
 
 
 def read_session(report, name):
@@ -50,9 +49,18 @@ def read_session(report, name):
         found, bad = _from_record(case, name)
         if not found:
             found, bad = _from_figures(case, name)
-        records += [replace(r, traits=r.traits | _test_traits(case)) for r in found]
+        records += [_with_case(r, case) for r in found]
         problems += bad
     return records, problems
+
+
+def _with_case(record, case):
+    """The record, with what only ReFrame knows."""
+    return replace(
+        record,
+        traits=record.traits | _test_traits(case),
+        provenance=record.provenance | provenance.of_case(case),
+    )
 
 
 def _kernels(case):
@@ -67,6 +75,7 @@ def _test_traits(case):
     """What ReFrame knows better than the program; runs of other tests are not compared."""
     test = case.get('name', '').split()[0].split('@')[0]
     known = {'test': test, 'environ': case.get('environ'), 'pinning': case.get('pinning')}
+    known['partition'] = f'{case.get("system")}:{case.get("partition")}'
     return {key: value for key, value in known.items() if value}
 
 

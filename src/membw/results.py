@@ -13,11 +13,16 @@ ENDINGS = ('.json', '.jsonl')
 def read_results(paths):
     """Records and problems of files, folders and - (stdin)."""
     records, problems = [], []
-    for path in paths:
-        for found, bad in _read_path(path):
-            records += found
-            problems += bad
+    for found, bad in each_result(paths):
+        records += found
+        problems += bad
     return _once(records), problems
+
+
+def each_result(paths):
+    """Records and problems of one file or session at a time: more need not be in memory."""
+    for path in paths:
+        yield from _read_path(path)
 
 
 def _read_path(path):
@@ -27,25 +32,35 @@ def _read_path(path):
         elif Path(path).is_dir():
             yield from _read_folder(Path(path))
         else:
-            yield _read_file(Path(path))
+            yield from _read_file(Path(path))
     except OSError as err:
         raise MembwError(f"cannot read '{err.filename or path}': {err.strerror}") from err
 
 
 def _read_folder(folder):
     """A folder of results holds other JSON too (builds, topologies): that is passed over."""
-    for file in sorted(f for f in folder.rglob('[!.]*') if f.suffix in ENDINGS and f.is_file()):
+    files = (f for f in folder.rglob('[!.]*') if f.suffix in ENDINGS and f.is_file())
+    for file in sorted(files, key=_reports_first):
         text = file.read_text(encoding='utf-8', errors='replace')
         if is_report(text) or f'"schema": "{SCHEMA}"' in text:
             yield _read_text(text, str(file))
 
 
+def _reports_first(file):
+    """A report knows more about a record than the record itself."""
+    with open(file, encoding='utf-8', errors='replace') as stream:
+        return not is_report(stream.read(200)), file
+
+
 def _read_file(file):
     with open(file, 'rb') as stream:
-        data = stream.read()
+        data = stream.read(16)
+        if not data.startswith(b'SQLite format 3'):
+            data += stream.read()
     if data.startswith(b'SQLite format 3'):
-        return read_database(file)
-    return _read_text(data.decode('utf-8', errors='replace'), str(file))
+        yield from read_database(file)
+    else:
+        yield _read_text(data.decode('utf-8', errors='replace'), str(file))
 
 
 def _read_text(text, name):

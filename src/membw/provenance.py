@@ -1,0 +1,51 @@
+"""What a figure was made with, and how two figures differ in it."""
+
+# Ordered from cause to consequence: the first that differs is the one to name.
+SOFTWARE = (
+    'compiler', 'flags', 'compile_line', 'version', 'source_sha256', 'spack_hash', 'built_with',
+    'binary_sha256', 'kernel_release', 'microcode', 'thp', 'numa_balancing', 'governor', 'pages',
+    'array_size', 'ntimes', 'threads', 'threads_on',
+)  # fmt: skip
+# A change here is the node's own: it lost a DIMM, say.
+HARDWARE = ('memory_gib', 'dimms', 'numa_nodes')
+FIELDS = SOFTWARE + HARDWARE
+
+
+def of_record(data, traits):
+    """{field: value} of one rank's JSON object; `traits` as records.py has them."""
+    facts, build = data.get('facts') or {}, data.get('build') or {}
+    found = {**facts, **data, **build, **traits}
+    found['kernel_release'] = facts.get('kernel')
+    found['pages'] = (data.get('pages') or {}).get('asked')
+    threads = data.get('threads_on') or []
+    found['threads_on'] = ' '.join(str(t['affinity']) for t in threads) or None
+    return known(found)
+
+
+def of_case(case):
+    """{field: value} of a test case of ReFrame, which knows how the binary was built."""
+    return known(case)
+
+
+def known(found):
+    """The fields that have a value, as text."""
+    return {f: str(found[f]) for f in FIELDS if found.get(f) not in (None, '', 'None', [])}
+
+
+def difference(before, after):
+    """{field: (before, after)} of what differs; a field unknown on one side does not."""
+    return {
+        f: (before[f], after[f])
+        for f in FIELDS
+        if f in before and f in after and before[f] != after[f]
+    }
+
+
+def without_build_path(found):
+    """The compile line ends in a path that holds Spack's hash: that alone is no other line."""
+    line = found.get('compile_line')
+    if not line:
+        return found
+    words = line.split()
+    kept = [w for i, w in enumerate(words) if w != '-o' and words[i - 1 : i] != ['-o']]
+    return {**found, 'compile_line': ' '.join(kept)}

@@ -1,0 +1,80 @@
+"""`membw history` as it is called: what it reads, prints, returns and draws."""
+
+import json
+
+import history_generator as gen
+import pytest
+import results_store
+
+from membw.cli import main
+
+
+@pytest.fixture(scope='module')
+def database(tmp_path_factory):
+    """ReFrame's own database: 12 nodes, 50 nights, one node slow, one update, an INVALID run."""
+    series = gen.healthy(12, 50, 1)
+    gen.step(series, 7, 30, 0.05)
+    gen.update(series, slice(None), 40, compiler='gcc 13.1.0')
+    gen.step(series, slice(None), 40, -0.03)
+    nights = list(results_store.sessions_of(series))
+    nights[5][0] |= {'verdict': 'INVALID', 'result': 'fail', 'reasons': 'disturbed'}
+    return results_store.store(tmp_path_factory.mktemp('store') / 'results.db', nights)
+
+
+def told(capsys, *words):
+    code = main(['history', *map(str, words)])
+    return code, capsys.readouterr().out
+
+
+def test_the_database_is_read_and_judged(database, capsys):
+    code, text = told(capsys, database)
+    assert code == 1
+    assert 'n00008' in text and 'compiler: gcc 12.2.0 -> gcc 13.1.0' in text
+    assert 'left out: 1 INVALID runs' in text
+    assert 'Verdict: slower and not recovered: 1 node change' in text
+
+
+def test_json_has_the_documented_shape(database, capsys):
+    code, text = told(capsys, '--json', '--series', database)
+    data = json.loads(text)
+    assert code == 1 and data['worse'] == 4
+    assert data['nodes'] == 12 and data['nights'] == 50
+    assert {c['scope'] for c in data['changes']} == {'node', 'software'}
+    documented = set('scope node nodes group kernel night until shape direction percent '
+                     'before_gbs after_gbs confidence recovered field fields'.split())  # fmt: skip
+    assert all(set(c) == documented for c in data['changes'])
+    node = [c for c in data['changes'] if c['scope'] == 'node'][0]
+    assert node['node'] == 'n00008' and node['group'] == 'synthetic:node stream gcc-o2 likwid'
+    assert node['before_gbs'] == pytest.approx(320, rel=0.1) and node['confidence'] > 0.999
+    rows = {row['kernel']: row for row in data['series']}
+    assert len(rows['triad']['median']) == 50 and list(rows['triad']['nodes']) == ['n00008']
+
+
+def test_options_choose_what_is_told(database, capsys):
+    assert told(capsys, database, '--since', '3d')[0] == 0
+    assert told(capsys, database, '--since', '30d')[0] == 1
+    assert told(capsys, database, '--node', 'n00001')[0] == 0
+    code, text = told(capsys, database, '--kernel', 'copy', '--json')
+    assert {c['kernel'] for c in json.loads(text)['changes']} == {'copy'}
+
+
+@pytest.mark.parametrize('words, fact', [
+    (('--since', 'yesterday'), "'yesterday' is no night"),
+    (('--node', 'n9'), "no node 'n9' in the results"),
+    (('--kernel', 'dot'), "no kernel 'dot' in the results"),
+])  # fmt: skip
+def test_what_is_not_there_is_asked_wrongly(database, capsys, words, fact):
+    assert main(['history', str(database), *words]) == 2
+    assert fact in capsys.readouterr().err
+
+
+def test_nothing_to_judge_is_no_good_news(tmp_path, capsys):
+    (tmp_path / 'empty.jsonl').write_text('\n')
+    assert main(['history', str(tmp_path / 'empty.jsonl')]) == 2
+    assert 'nothing to judge' in capsys.readouterr().err
+
+
+def test_the_picture_is_drawn(database, tmp_path, capsys):
+    assert told(capsys, database, '--plot', tmp_path / 'h.png')[0] == 1
+    assert (tmp_path / 'h.png').stat().st_size > 20_000
+    assert main(['history', str(database), '--plot', str(tmp_path / 'no' / 'h.png')]) == 2

@@ -8,7 +8,7 @@ from membw import __version__
 from membw.errors import MembwError
 
 # modules of this package; each offers add_parser(subparsers), which sets `func`
-COMMANDS = ('run', 'summary', 'rank', 'history', 'codegen', 'diff', 'reproduce')
+COMMANDS = ('run', 'summary', 'rank', 'history', 'codegen', 'diff', 'reproduce', 'nightly')
 
 
 class Parser(argparse.ArgumentParser):

@@ -1,0 +1,193 @@
+"""The entries in ci/entries: what can be proven of them without GitLab, GitHub, Jenkins, cron.
+
+Each file is checked by its own service's schema or checker, and its commands are run: those that
+would measure against a stand-in ci/nightly, which leaves what a night leaves.
+"""
+
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+
+import pytest
+import yaml
+
+from membw import nightly  # noqa: F401 the entries hand over options of its parser
+from membw.cli import build_parser
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+ENTRIES = ROOT / 'ci' / 'entries'
+GITLAB = ['.gitlab-ci.yml', 'ci/gitlab-own.yml']
+GITLAB += [f'ci/entries/gitlab-{name}.yml' for name in ('nightly', 'child', 'child-default')]
+CALL = re.compile(r'ci/nightly ((?:"[^"]*"|[^\n\'"])*)')
+STAND_IN = """#!/bin/bash
+mkdir -p results/nights/2026-11-20 results/nights/2026-11-21
+echo '<testsuites/>' >results/nights/2026-11-21/checks.xml
+echo "$@" >asked
+exit "${STATUS:-0}"
+"""
+
+
+def text(name):
+    return (ENTRIES / name).read_text()
+
+
+def schema_checker(schema, *files):
+    words = [sys.executable, '-m', 'check_jsonschema', '--builtin-schema', f'vendor.{schema}']
+    done = subprocess.run([*words, *files], cwd=ROOT, capture_output=True, text=True)
+    return done.returncode, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize('file', GITLAB)
+def test_gitlab_files_keep_to_gitlabs_schema(file):
+    assert schema_checker('gitlab-ci', file)[0] == 0
+
+
+def test_the_workflow_keeps_to_githubs_schema():
+    assert schema_checker('github-workflows', '.github/workflows/ci.yml')[0] == 0
+
+
+def test_the_schema_would_find_a_slip(tmp_path):
+    slip = tmp_path / 'slip.yml'
+    slip.write_text('nightly:\n  stage: test\n  skript: [true]\n')
+    assert schema_checker('gitlab-ci', slip)[0] != 0
+
+
+@pytest.mark.parametrize('file', ['.gitlab-ci.yml', '.github/workflows/ci.yml'])
+def test_the_repositorys_own_ci_is_ci_run(file):
+    told = (ROOT / file).read_text() + (ROOT / 'ci/gitlab-own.yml').read_text()
+    assert 'bash .ci/run' in told
+
+
+def calls():
+    for path in sorted(ENTRIES.iterdir()):
+        for found in CALL.finditer(path.read_text()):
+            if '--system' in found[1]:
+                yield pytest.param(found[1], id=path.name)
+
+
+def test_every_nightly_entry_calls_ci_nightly():
+    files = {param.id for param in calls()}
+    assert files == {'gitlab-nightly.yml', 'Jenkinsfile', 'scrontab', 'membw-nightly.service'}
+
+
+@pytest.mark.parametrize('options', list(calls()))
+def test_what_an_entry_asks_of_ci_nightly_is_understood(options):
+    words = options.replace('"$MEMBW_SYSTEM"', 'ulysses').split()
+    args = build_parser().parse_args(['nightly', *words])
+    assert (args.system, args.minutes) == ('ulysses', 240)
+    assert (ROOT / 'systems' / f'{args.system}.yaml').exists()
+
+
+@pytest.fixture
+def checkout(tmp_path):
+    """A folder with a stand-in ci/nightly."""
+    (tmp_path / 'ci').mkdir()
+    (tmp_path / 'ci' / 'nightly').write_text(STAND_IN)
+    (tmp_path / 'ci' / 'nightly').chmod(0o755)
+    return tmp_path
+
+
+def sh(folder, command, **variables):
+    env = {'PATH': '/usr/bin:/bin', 'HOME': str(folder.parent), 'MEMBW_SYSTEM': 'ulysses'}
+    return subprocess.run(
+        ['bash', '-ec', command], cwd=folder, env={**env, **variables}
+    ).returncode
+
+
+@pytest.mark.parametrize('status', [0, 1, 2])
+def test_the_gitlab_job_ends_as_the_night_does_and_keeps_it(checkout, status):
+    job = yaml.safe_load(text('gitlab-nightly.yml'))['nightly']
+    assert sh(checkout, '\n'.join(job['script']), STATUS=str(status)) == status
+    assert sh(checkout, '\n'.join(job['after_script'])) == 0
+    assert list(checkout.glob(job['artifacts']['reports']['junit']))
+
+
+def test_the_jenkins_steps_run_and_keep_the_newest_night(checkout):
+    steps = re.findall(r"sh\(?(?:script: )?\s*'([^\n]*)'", text('Jenkinsfile'))
+    assert len(steps) == 2
+    for step in steps:
+        assert sh(checkout, step) == 0
+    assert (checkout / 'asked').read_text() == '--system ulysses --minutes 240\n'
+    assert (checkout / 'night' / 'checks.xml').exists()
+
+
+def test_the_jenkinsfile_is_groovy(need, tmp_path):
+    need('groovyc')
+    shutil.copy(ENTRIES / 'Jenkinsfile', tmp_path / 'Jenkinsfile.groovy')
+    done = subprocess.run(['groovyc', 'Jenkinsfile.groovy'], cwd=tmp_path, capture_output=True)
+    assert done.returncode == 0, done.stderr
+
+
+def test_systemd_understands_the_timer_and_its_service(need, tmp_path):
+    need('systemd-analyze')
+    for name in ('membw-nightly.service', 'membw-nightly.timer'):
+        shutil.copy(ENTRIES / name, tmp_path)
+    units = sorted(str(path) for path in tmp_path.iterdir())
+    done = subprocess.run(['systemd-analyze', 'verify', *units], capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, '')
+    when = re.search(r'OnCalendar=(.*)', text('membw-nightly.timer'))[1]
+    done = subprocess.run(['systemd-analyze', 'calendar', when], capture_output=True)
+    assert done.returncode == 0
+
+
+def test_systemd_would_find_a_slip(need, tmp_path):
+    need('systemd-analyze')
+    slip = tmp_path / 'membw-nightly.service'
+    slip.write_text(text('membw-nightly.service').replace('ExecStart=', 'ExecStart=/no/such'))
+    done = subprocess.run(['systemd-analyze', 'verify', slip], capture_output=True)
+    assert done.returncode != 0
+
+
+def test_the_scrontab_is_a_cron_line_with_options_of_sbatch(need, checkout):
+    """The service's own options are those of sbatch, which here tells unknown ones."""
+    lines = [line for line in text('scrontab').splitlines() if not line.startswith('# ')]
+    options = [line.removeprefix('#SCRON ') for line in lines if line.startswith('#SCRON ')]
+    crons = [line for line in lines if not line.startswith('#')]
+    assert options and len(crons) == 1
+    *when, command = crons[0].split(maxsplit=5)
+    assert len(when) == 5 and all(re.fullmatch(r'[\d*/,-]+', field) for field in when)
+    assert sh(checkout.rename(checkout.parent / 'membw'), command) == 0
+    need('sbatch')
+    help_text = subprocess.run(['sbatch', '--help'], capture_output=True, text=True).stdout
+    assert [o for o in options if o.split('=')[0] + '=' not in help_text] == []
+
+
+@pytest.mark.slow
+def test_the_child_pipeline_runs(call, tmp_path):
+    """In the checkout, by a stand-in for the runners: the jobs one after the other, as needed."""
+    job = yaml.safe_load(text('gitlab-child.yml'))['generate']
+    variables = {
+        **{name: str(value) for name, value in job['variables'].items()},
+        'MEMBW_SYSTEM': 'local',
+        'MEMBW_TESTS': 'stream.*pinning=none',
+        'MEMBW_OPTIONS': '-p gcc-o2',
+        'CI_COMMIT_SHORT_SHA': 'abc',
+        'RFM_SQLITE_DB_FILE': str(tmp_path / 'results.db'),
+    }
+    clone = tmp_path / 'clone'
+    subprocess.run(['git', 'clone', '-q', ROOT, clone], check=True)
+    for made in ('.venv', '.spack'):
+        if (ROOT / made).exists():
+            (clone / made).symlink_to(ROOT / made)
+
+    def script(lines):
+        done = call('bash', '-ec', '\n'.join(lines), cwd=clone, **variables)
+        assert done.returncode == 0, done.stdout + done.stderr
+        return done.stdout
+
+    script(job['script'])
+    child = yaml.safe_load((clone / 'child.yml').read_text())
+    assert schema_checker('gitlab-ci', clone / 'child.yml')[0] == 0
+    default, todo = child['default'], {k: v for k, v in child.items() if 'script' in v}
+    assert any('stream' in name for name in todo)
+    for stage in child['stages']:
+        for name in [n for n, j in todo.items() if j['stage'] == stage]:
+            job = todo.pop(name)
+            assert not set(job['needs']) & set(todo)
+            tiny = ' -S array_size=100000 -S ntimes=3 -S allow=array-too-small,too-short'
+            tiny += ',disturbed,unstable,oversubscribed,cpu-not-where-asked'
+            lines = [line + tiny * line.startswith('reframe') for line in job['script']]
+            assert 'PASSED' in script(default['before_script'] + lines)
+    assert todo == {}

@@ -19,7 +19,7 @@ from membw.cli import build_parser
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 ENTRIES = ROOT / 'ci' / 'entries'
 GITLAB = ['.gitlab-ci.yml', 'ci/gitlab-own.yml']
-GITLAB += [f'ci/entries/gitlab-{name}.yml' for name in ('nightly', 'child', 'child-default')]
+GITLAB += [f'ci/entries/gitlab-{name}.yml' for name in ('nightly', 'child')]
 CALL = re.compile(r'ci/nightly ((?:"[^"]*"|[^\n\'"])*)')
 STAND_IN = """#!/bin/bash
 mkdir -p results/nights/2026-11-20 results/nights/2026-11-21
@@ -140,8 +140,8 @@ def test_systemd_would_find_a_slip(need, tmp_path):
     assert done.returncode != 0
 
 
-def test_the_scrontab_is_a_cron_line_with_options_of_sbatch(need, checkout):
-    """The service's own options are those of sbatch, which here tells unknown ones."""
+def test_the_scrontab_is_one_cron_line_that_runs(checkout):
+    """tests/test_slurm.py hands its options to a real Slurm."""
     lines = [line for line in text('scrontab').splitlines() if not line.startswith('# ')]
     options = [line.removeprefix('#SCRON ') for line in lines if line.startswith('#SCRON ')]
     crons = [line for line in lines if not line.startswith('#')]
@@ -149,45 +149,50 @@ def test_the_scrontab_is_a_cron_line_with_options_of_sbatch(need, checkout):
     *when, command = crons[0].split(maxsplit=5)
     assert len(when) == 5 and all(re.fullmatch(r'[\d*/,-]+', field) for field in when)
     assert sh(checkout.rename(checkout.parent / 'membw'), command) == 0
-    need('sbatch')
-    help_text = subprocess.run(['sbatch', '--help'], capture_output=True, text=True).stdout
-    assert [o for o in options if o.split('=')[0] + '=' not in help_text] == []
+
+
+TINY = '-S array_size=100000 -S ntimes=3 -S allow=array-too-small,too-short,disturbed,unstable'
+TINY += ',oversubscribed,cpu-not-where-asked'
+
+
+@pytest.fixture(scope='module')
+def child(call, tmp_path_factory):
+    """The child pipeline of this machine's unpinned gcc runs, as the entry's script makes it."""
+    job = yaml.safe_load(text('gitlab-child.yml'))['generate']
+    folder = tmp_path_factory.mktemp('gitlab')
+    script = '\n'.join(job['script']).replace('>child.yml', f'>{folder}/child.yml')
+    variables = {
+        'MEMBW_SYSTEM': 'local',
+        'MEMBW_OPTIONS': '-n stream.*pinning=(none|omp) -p gcc-o2',
+    }
+    done = call('bash', '-ec', script, **variables)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return folder / 'child.yml'
+
+
+def test_the_child_pipeline_keeps_to_gitlabs_schema(child):
+    assert schema_checker('gitlab-ci', child) == (0, 'ok -- validation done\n')
+
+
+def test_the_child_pipeline_has_one_job_a_test(child):
+    jobs = [job for job in yaml.safe_load(child.read_text()).values() if 'script' in job]
+    assert len(jobs) == 2
+    assert len({job['script'][0] for job in jobs}) == 2
+    assert all('--system local -p gcc-o2' in job['script'][0] for job in jobs)
 
 
 @pytest.mark.slow
-def test_the_child_pipeline_runs(call, tmp_path):
-    """In the checkout, by a stand-in for the runners: the jobs one after the other, as needed."""
-    job = yaml.safe_load(text('gitlab-child.yml'))['generate']
-    variables = {
-        **{name: str(value) for name, value in job['variables'].items()},
-        'MEMBW_SYSTEM': 'local',
-        'MEMBW_TESTS': 'stream.*pinning=none',
-        'MEMBW_OPTIONS': '-p gcc-o2',
-        'CI_COMMIT_SHORT_SHA': 'abc',
-        'RFM_SQLITE_DB_FILE': str(tmp_path / 'results.db'),
-    }
-    clone = tmp_path / 'clone'
-    subprocess.run(['git', 'clone', '-q', ROOT, clone], check=True)
-    for made in ('.venv', '.spack'):
-        if (ROOT / made).exists():
-            (clone / made).symlink_to(ROOT / made)
+def test_a_job_of_the_child_pipeline_measures(call, child):
+    """Run as its runner would, but with tiny arrays."""
+    pipeline = yaml.safe_load(child.read_text())
+    job = next(job for job in pipeline.values() if 'script' in job)
+    lines = [*pipeline['default']['before_script'], f'{job["script"][0]} {TINY}']
+    done = call('bash', '-ec', '\n'.join(lines))
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert 'Verdict: PASS: 1 passed' in done.stdout
 
-    def script(lines):
-        done = call('bash', '-ec', '\n'.join(lines), cwd=clone, **variables)
-        assert done.returncode == 0, done.stdout + done.stderr
-        return done.stdout
 
-    script(job['script'])
-    child = yaml.safe_load((clone / 'child.yml').read_text())
-    assert schema_checker('gitlab-ci', clone / 'child.yml')[0] == 0
-    default, todo = child['default'], {k: v for k, v in child.items() if 'script' in v}
-    assert any('stream' in name for name in todo)
-    for stage in child['stages']:
-        for name in [n for n, j in todo.items() if j['stage'] == stage]:
-            job = todo.pop(name)
-            assert not set(job['needs']) & set(todo)
-            tiny = ' -S array_size=100000 -S ntimes=3 -S allow=array-too-small,too-short'
-            tiny += ',disturbed,unstable,oversubscribed,cpu-not-where-asked'
-            lines = [line + tiny * line.startswith('reframe') for line in job['script']]
-            assert 'PASSED' in script(default['before_script'] + lines)
-    assert todo == {}
+def test_a_child_pipeline_of_nothing_is_refused(call):
+    done = call('ci/gitlab-child', '-n', 'nothing_like_this')
+    assert done.returncode == 2
+    assert 'nothing_like_this' in done.stderr and done.stdout == ''

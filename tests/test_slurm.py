@@ -90,3 +90,16 @@ def test_without_a_controller_all_is_skipped_with_a_reason(environment, call, tm
     assert done.returncode == 0, done.stdout + done.stderr
     assert 'ulysses:regular needs Slurm' in done.stdout
     assert done.stdout.splitlines()[-1].startswith('Verdict: NOTHING MEASURED')
+
+
+def test_slurm_takes_the_options_of_the_scrontab_entry(root, slurm, call, tmp_path):
+    """Those of scrontab are sbatch's; this Slurm's package has no scrontab itself."""
+    lines = (root / 'ci' / 'entries' / 'scrontab').read_text().splitlines()
+    asked = [line.replace('#SCRON', '#SBATCH') for line in lines if line.startswith('#SCRON')]
+    assert asked
+    job = tmp_path / 'job'
+    job.write_text('\n'.join(['#!/bin/sh', *asked, 'true', '']))
+    done = call('sbatch', '--test-only', job, **slurm)
+    assert done.returncode == 0, done.stderr
+    job.write_text('\n'.join(['#!/bin/sh', '#SBATCH --no-such-option', 'true', '']))
+    assert call('sbatch', '--test-only', job, **slurm).returncode != 0

@@ -12,13 +12,17 @@ sh ci/setup.sh || exit
 
 # a Slurm of our own, a debugger that plants wrong values, more compilers, MPI, lint, and what
 # checks the entries of Jenkins and systemd
-wanted=$(missing_packages slurmctld=slurmctld slurmd=slurmd sinfo=slurm-client munged=munge \
-	gdb=gdb gcc-11=gcc-11 mpirun=openmpi-bin mpicc=libopenmpi-dev shellcheck=shellcheck zsh=zsh \
-<<<<<<< HEAD
-	aarch64-linux-gnu-gcc='gcc-aarch64-linux-gnu libc6-dev-arm64-cross')
-=======
-	groovyc=groovy java=default-jre-headless systemd-analyze=systemd)
->>>>>>> e38af10 (ci: ready-made entries for GitLab, GitHub, Jenkins, Slurm's cron and systemd)
+tools=(
+	slurmctld=slurmctld slurmd=slurmd sinfo=slurm-client munged=munge
+	mpirun=openmpi-bin mpicc=libopenmpi-dev
+	gcc-11=gcc-11
+	'aarch64-linux-gnu-gcc=gcc-aarch64-linux-gnu libc6-dev-arm64-cross'
+	gdb=gdb
+	shellcheck=shellcheck zsh=zsh
+	groovyc=groovy java=default-jre-headless
+	systemd-analyze=systemd
+)
+wanted=$(missing_packages "${tools[@]}")
 if ! command -v clang-19 >/dev/null && ! command -v clang >/dev/null; then
 	wanted="$wanted clang-19 libomp-19-dev"
 fi

@@ -18,24 +18,23 @@ class Parser(argparse.ArgumentParser):
         raise MembwError(message, f"'{self.prog} --help' lists the options")
 
 
-def build_parser():
+def build_parser(command=None):
+    """Of all commands, or of that one: the others' modules need not be loaded then."""
     parser = Parser(prog='membw', description='Measures and judges memory bandwidth.')
     parser.add_argument('--version', action='version', version=f'membw {__version__}')
     subparsers = parser.add_subparsers(dest='command', metavar='COMMAND', required=True)
     for name in COMMANDS:
-        try:
-            module = importlib.import_module(f'membw.{name}')
-        except ModuleNotFoundError as err:
-            if err.name != f'membw.{name}':
-                raise
-            continue
-        module.add_parser(subparsers)
+        if command in COMMANDS and name != command:
+            subparsers.add_parser(name)
+        else:
+            importlib.import_module(f'membw.{name}').add_parser(subparsers)
     return parser
 
 
 def dispatch(argv):
     """Options that a subcommand does not know are an error, unless it hands them on."""
-    parser = build_parser()
+    argv = sys.argv[1:] if argv is None else argv
+    parser = build_parser(argv[0] if argv else None)
     args, rest = parser.parse_known_args(argv)
     if rest and not getattr(args, 'takes_rest', False):
         parser.error(f"unknown argument '{rest[0]}'")

@@ -100,8 +100,8 @@ class History(Step):
     name = 'history'
 
     def command(self):
-        files = ['--json', self.folder / 'history.json', '--plot', self.folder / 'history.png']
-        return ['membw', 'history', *map(str, files)]
+        picture = ['--plot', str(self.folder / 'history.png')]
+        return ['membw', 'history', '--since', '14d', *picture]
 
 
 class Report(Step):

@@ -10,6 +10,7 @@ from pathlib import Path
 import fleet_generator as gen
 import numpy as np
 import pytest
+from record_schema import check, check_all
 
 from membw import robust
 from membw.cli import main
@@ -147,13 +148,21 @@ def small_rows(**options):
 
 
 def judge_rows(rows, **options):
-    return judge([parse_record(row, 'memory') for row in rows], **options)
+    return judge([parse_record(row, 'memory') for row in check_all(rows)], **options)
+
+
+def because(*reasons, allowed=False):
+    return [{'reason': reason, 'detail': 'as told', 'allowed': allowed} for reason in reasons]
+
+
+def on_cpu(cpu, affinity):
+    return [{'thread': 0, 'cpu': cpu, 'affinity': affinity, 'moved': False}]
 
 
 def test_an_invalid_record_is_never_ranked_and_moves_no_median():
     rows = small_rows()
     for row in rows[:9]:
-        row |= {'verdict': 'INVALID', 'reasons': [{'reason': 'disturbed', 'allowed': False}]}
+        row |= {'verdict': 'INVALID', 'reasons': because('disturbed')}
         for kernel in row['kernels'].values():
             kernel['best_mbs'] /= 2
     result = judge_rows(rows)
@@ -165,10 +174,8 @@ def test_an_invalid_record_is_never_ranked_and_moves_no_median():
 def test_a_reason_that_was_allowed_is_not_why_a_record_is_invalid():
     row = small_rows()[0]
     row['verdict'] = 'INVALID'
-    row['reasons'] = [
-        {'reason': 'array-too-small', 'allowed': True}, {'reason': 'too-good', 'allowed': False},
-    ]  # fmt: skip
-    assert parse_record(row, 'memory').invalid == ('too-good',)
+    row['reasons'] = because('array-too-small', allowed=True) + because('too-good')
+    assert parse_record(check(row), 'memory').invalid == ('too-good',)
 
 
 def test_an_expected_node_without_a_record_is_missing_by_name():
@@ -211,11 +218,11 @@ def test_a_node_that_reports_less_memory_is_still_compared_and_the_difference_is
 def test_runs_with_another_pinning_are_not_compared():
     rows = small_rows()
     for row in rows[:3]:
-        row['threads_on'] = [{'affinity': '0-63'}]
+        row['threads_on'] = on_cpu(0, '0-15')
         for kernel in row['kernels'].values():
             kernel['best_mbs'] *= 0.8
     for row in rows[3:]:
-        row['threads_on'] = [{'affinity': '0'}]
+        row['threads_on'] = on_cpu(0, '0')
     assert not failed_of(judge_rows(rows))
 
 
@@ -267,9 +274,9 @@ FOUR_DOMAINS = {  # two sockets of two domains, as numactl --hardware shows them
 @pytest.mark.parametrize('cpu, domain', [(0, 0), (19, 0), (4, 1), (27, 2), (31, 3), (99, 0)])
 def test_domain_and_sockets_of_a_rank_come_from_its_facts(cpu, domain):
     row = small_rows()[0]
-    del row['facts']['sockets']
-    row['facts']['numa'], row['threads_on'] = FOUR_DOMAINS, [{'affinity': str(cpu), 'cpu': cpu}]
-    record = parse_record(row, 'memory')
+    row['facts']['sockets'] = None
+    row['facts']['numa'], row['threads_on'] = FOUR_DOMAINS, on_cpu(cpu, str(cpu))
+    record = parse_record(check(row), 'memory')
     assert (record.domain, record.sockets) == (domain, 2)
 
 
@@ -279,7 +286,7 @@ def test_ranks_dealt_out_to_the_sockets_in_turn_are_put_in_the_order_of_their_do
     rows = gen.records(fleet)
     for row in rows:
         cpu = (0, 8, 4, 12)[row['rank'] % 4]
-        row['facts']['numa'], row['threads_on'] = FOUR_DOMAINS, [{'affinity': '0', 'cpu': cpu}]
+        row['facts']['numa'], row['threads_on'] = FOUR_DOMAINS, on_cpu(cpu, str(cpu))
     result = judge_rows(rows)
     assert failed_of(result) == {'n00006'}
     assert 'socket 0 slow' in result.nodes[5].pattern
@@ -435,7 +442,8 @@ def test_the_summary_has_mpi_streams_names(fleet_file, capsys):
     triad = [json.loads(line)['kernels']['triad']['best_mbs'] for line in fleet_file.open()]
     assert f'TRIAD_MIN          = {min(triad):f} MB/s on node n00003' in out.replace('\t', '')
     for name, value in (
-        ('MAX', max(triad)), ('AVG', np.mean(triad)), ('AVG_per_proc', np.mean(triad) / 64),
+        ('MAX', max(triad)), ('AVG', np.mean(triad)),
+        ('AVG_per_proc', np.mean(triad) / gen.THREADS),
         ('STDD', np.std(triad, ddof=1)), ('MEDIAN', np.median(triad)),
     ):  # fmt: skip
         assert f'{"TRIAD_" + name:<18} = {value:f}' in out
@@ -491,8 +499,8 @@ def three_bad_nodes():
     fleet = gen.healthy(20, 7)
     gen.slow(fleet, [2, 3], 0.05)
     rows = gen.records(fleet)
-    rows[9] |= {'verdict': 'INVALID', 'reasons': [{'reason': 'too-good', 'allowed': False}]}
-    return rows
+    rows[9] |= {'verdict': 'INVALID', 'reasons': because('too-good')}
+    return check_all(rows)
 
 
 @pytest.mark.parametrize('keep_records', [True, False])

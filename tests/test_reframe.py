@@ -9,6 +9,7 @@ import shutil
 import sys
 
 import pytest
+from record_schema import check
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / 'reframe-checks'))
@@ -337,7 +338,7 @@ def test_every_log_line_carries_the_provenance(local):
         assert re.fullmatch('[0-9a-f]{64}', row['source_sha256'])
         assert re.fullmatch('[0-9a-f]{64}', row['binary_sha256'])
         assert row['verdict'] == 'VALID' and row['built_with'] == 'make'
-        assert json.loads(pathlib.Path(row['record']).read_text())['verdict'] == 'VALID'
+        assert check(json.loads(pathlib.Path(row['record']).read_text()))['verdict'] == 'VALID'
 
 
 def test_the_record_says_what_the_compiler_made_of_it(local):

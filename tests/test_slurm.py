@@ -5,6 +5,7 @@ import pathlib
 import re
 
 import pytest
+from record_schema import check
 
 pytestmark = [pytest.mark.slurm, pytest.mark.slow]
 
@@ -62,7 +63,7 @@ def test_the_nodes_pose_as_two_sockets_of_ten_cores(slurm, call):
 def test_jobs_run_under_slurm_and_are_measured(session):
     (case,) = session(f'{SMALL},{CROWDED}', '-n', 'stream%pinning=none')
     assert case['scheduler'] == 'squeue' and str(case['jobid']).isdigit()
-    record = json.loads(pathlib.Path(case['record']).read_text())
+    record = check(json.loads(pathlib.Path(case['record']).read_text()))
     assert record['verdict'] == 'VALID' and record['threads'] == 20
     assert all(kernel['best_mbs'] > 0 for kernel in record['kernels'].values())
     # the program was told to bear it; the check was not, and knows that the cores are not there

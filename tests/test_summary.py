@@ -2,7 +2,9 @@
 
 import json
 
+import fleet_generator as gen
 import pytest
+from record_schema import check
 
 from membw import summary
 
@@ -29,6 +31,11 @@ def case(pinning='omp', result='pass', values=(10.0, 9.5, 11.0, 11.5), reference
         'dependencies_actual': [['stream_binary', 'local:default', 'gcc-o2']],
         **more,
     }
+
+
+def record(**changes):
+    (found,) = gen.records(gen.healthy(1, seed=7))
+    return check(found | changes)
 
 
 def binary(result='pass'):
@@ -128,7 +135,7 @@ def test_a_skip_without_a_known_reason_says_so(show):
 
 def test_array_size_threads_and_node_come_from_the_records(show, tmp_path):
     path = tmp_path / 'record.json'
-    path.write_text(json.dumps({'array_size': 1000, 'threads': 2, 'host': 'node7'}))
+    path.write_text(json.dumps(record(array_size=1000, threads=2, host='node7')))
     _, lines = show(case(record=str(path)))
     assert 'stream on local:default, GB/s: 1000 elements an array, 2 threads, node node7' in lines
 
@@ -148,7 +155,8 @@ def test_the_real_affinity_is_shown(masks, shown):
 
 def test_what_was_allowed_is_shown(show, tmp_path):
     path = tmp_path / 'record.json'
-    path.write_text(json.dumps({'reasons': [{'reason': 'array-too-small', 'allowed': True}]}))
+    reason = {'reason': 'array-too-small', 'detail': '1 MB', 'allowed': True}
+    path.write_text(json.dumps(record(reasons=[reason])))
     _, lines = show(case(record=str(path)))
     assert any(ln.endswith('PASS     allowed: array-too-small') for ln in lines)
 

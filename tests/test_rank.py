@@ -20,7 +20,10 @@ from membw.records import parse_record
 
 # Figures are printed: `pytest -s tests/test_rank.py`.
 
-MODULE = {'locator': 'DIMM', 'size_mib': 16384, 'configured_mts': 3200}
+MODULE = {
+    'locator': 'DIMM', 'bank': None, 'channel': None, 'size_mib': 16384, 'rated_mts': 3200,
+    'configured_mts': 3200, 'width_bits': 72,
+}  # fmt: skip
 
 
 def verdicts(fleet, **options):

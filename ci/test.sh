@@ -11,7 +11,7 @@ sh ci/setup.sh || exit
 . ci/apt.sh
 
 # a Slurm of our own, a debugger that plants wrong values, more compilers, MPI, lint, and what
-# checks the entries of Jenkins and systemd
+# checks the entries of Jenkins and systemd, and opens the report
 tools=(
 	slurmctld=slurmctld slurmd=slurmd sinfo=slurm-client munged=munge
 	mpirun=openmpi-bin mpicc=libopenmpi-dev
@@ -21,6 +21,7 @@ tools=(
 	shellcheck=shellcheck zsh=zsh
 	groovyc=groovy java=default-jre-headless
 	systemd-analyze=systemd
+	chromium=chromium chromedriver=chromium-driver
 )
 wanted=$(missing_packages "${tools[@]}")
 if ! command -v clang-19 >/dev/null && ! command -v clang >/dev/null; then

@@ -8,7 +8,9 @@ from membw import __version__
 from membw.errors import MembwError
 
 # modules of this package; each offers add_parser(subparsers), which sets `func`
-COMMANDS = ('run', 'summary', 'rank', 'history', 'codegen', 'diff', 'reproduce', 'nightly')
+COMMANDS = (
+    'run', 'summary', 'rank', 'history', 'report', 'codegen', 'diff', 'reproduce', 'nightly',
+)  # fmt: skip
 
 
 class Parser(argparse.ArgumentParser):

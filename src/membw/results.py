@@ -16,7 +16,7 @@ def read_results(paths):
     for found, bad in each_result(paths):
         records += found
         problems += bad
-    return _once(records), problems
+    return once(records), problems
 
 
 def each_result(paths):
@@ -70,7 +70,7 @@ def _read_text(text, name):
     return records, problems or ([] if records else [f'{name}: is empty: no record'])
 
 
-def _once(records):
+def once(records):
     """A record met twice counts once; the one with more known about it (from a report) stays."""
     kept = {}
     for record in records:

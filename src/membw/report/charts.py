@@ -1,0 +1,36 @@
+"""What all charts share: Altair's charts as plain dicts, their size, their marks."""
+
+import altair as alt
+
+from membw.report.theme import CATEGORIES, CONFIG
+
+WIDTH = 640  # of a picture on paper; in the page a chart is as wide as its place
+SHAPES = ('circle', 'square', 'triangle-up', 'diamond', 'cross')
+
+
+def as_dict(chart, height, description):
+    """The finished Vega-Lite chart; the page replaces its width."""
+    sized = chart.properties(width=WIDTH, height=height, description=description)
+    spec = sized.to_dict() | {'config': CONFIG}
+    return spec | {'autosize': {'type': 'fit-x', 'contains': 'padding'}}
+
+
+def data(rows):
+    """Inline data; none of it is ever fetched."""
+    return alt.Data(values=rows)
+
+
+def tips(**fields):
+    """What a mark says of itself: title='field:Q'."""
+    return [alt.Tooltip(field, title=title.replace('_', ' ')) for title, field in fields.items()]
+
+
+def color(field, names, title):
+    """Colours by name, the same in every chart; always together with `shape`."""
+    scale = alt.Scale(domain=list(names), range=list(CATEGORIES[: len(names)]))
+    return alt.Color(f'{field}:N', scale=scale, title=title, sort=None)
+
+
+def shape(field, names, title):
+    scale = alt.Scale(domain=list(names), range=list(SHAPES[: len(names)]))
+    return alt.Shape(f'{field}:N', scale=scale, title=title, sort=None)

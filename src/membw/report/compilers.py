@@ -1,0 +1,116 @@
+"""The section on compilers: what each made of the same source, and with which kind of store."""
+
+import altair as alt
+
+from membw.report import charts
+from membw.report.model import Cell, Picture, Section, Table
+from membw.report.rows import KERNELS
+
+UNKNOWN = 'not known'
+KINDS = {  # as `membw codegen` names them, in one order and one colour for all pictures
+    'ordinary': 'ordinary stores', 'nontemporal': 'non-temporal stores',
+    'libc': 'memcpy of libc', 'mixed': 'mixed', 'string': 'string instruction',
+}  # fmt: skip
+HOW_TO_READ = (
+    'How to read: the best run of each preset, whatever its pinning; shape and colour say how the '
+    'binary stores. Ordinary stores also read the line they write, which STREAM does not count: '
+    'compare marks of one shape.'
+)
+LEAD = 'What each compiler made of the same source, as `membw codegen` read it off the binary.'
+
+
+def section(rows):
+    found = Section('compilers', 'Compilers and their stores', LEAD)
+    best = best_runs(rows)
+    presets = {preset for _, preset, _ in best}
+    if len(presets) < 2:
+        only = f'only {presets.pop()}' if presets else 'no preset'
+        found.empty = f'Nothing to compare: {only} has figures that can be believed.'
+        return found
+    for where in sorted({where for where, _, _ in best}):
+        of_where = {(p, k): row for (w, p, k), row in best.items() if w == where}
+        kernels = [kernel for kernel in KERNELS if any(k == kernel for _, k in of_where)]
+        found.pictures += [_picture(where, kernel, of_where) for kernel in kernels]
+    found.tables.append(_table(best))
+    if all(store_of(row, k) == UNKNOWN for (_, _, k), row in best.items()):
+        found.notes.append('The results do not say which stores the binaries use.')
+    return found
+
+
+def best_runs(rows):
+    """(partition, preset, kernel) -> the Row with the highest figure."""
+    best = {}
+    for row in (row for row in rows if row.test == 'stream'):
+        for kernel, figure in row.figures.items():
+            key = row.where, row.preset, kernel
+            if key not in best or figure.value > best[key].figures[kernel].value:
+                best[key] = row
+    return best
+
+
+def store_of(row, kernel):
+    """How the binary stores, in words."""
+    kind = row.codegen.get(kernel, {}).get('stores')
+    return KINDS.get(kind, kind) or UNKNOWN
+
+
+def _picture(where, kernel, best):
+    title = f'{kernel.capitalize()} by compiler on {where}'
+    points = [
+        {'preset': preset, 'gbs': round(row.figures[k].value, 2), 'stores': store_of(row, k),
+         'pinning': row.pinning, 'provenance': row.id}
+        for (preset, k), row in best.items() if k == kernel
+    ]  # fmt: skip
+    kinds = [
+        kind for kind in (*KINDS.values(), UNKNOWN) if any(p['stores'] == kind for p in points)
+    ]
+    chart = alt.Chart(charts.data(points)).encode(
+        y=alt.Y('preset:N', title=None, sort='-x', axis=alt.Axis(grid=True)),
+        x=alt.X('gbs:Q', title=f'{kernel.capitalize()}, GB/s', scale=alt.Scale(zero=True)),
+    )
+    tip = charts.tips(
+        preset='preset:N', stores='stores:N', pinning='pinning:N', **{'GB/s': 'gbs:Q'}
+    )
+    marks = chart.mark_point(size=110, filled=True, opacity=1).encode(
+        color=charts.color('stores', kinds, 'stores'),
+        shape=charts.shape('stores', kinds, 'stores'),
+        tooltip=tip,
+    )
+    text = chart.mark_text(align='left', dx=9).encode(text=alt.Text('gbs:Q', format='.1f'))
+    drawn = charts.as_dict(alt.layer(marks, text), 26 * len(points) + 20, title)
+    name = f'compilers-{where.replace(":", "-")}-{kernel}'
+    return Picture(name, title, HOW_TO_READ, drawn)
+
+
+def _table(best):
+    heads = [('partition', False), ('preset', False), ('compiler', False)]
+    heads += [(kernel.capitalize(), True) for kernel in KERNELS]
+    heads += [('stores of Copy', False), ('stores of Triad', False), ('Triad moved', True)]
+    lines = {(where, preset) for where, preset, _ in best}
+    rows = [_line(where, preset, best) for where, preset in sorted(lines)]
+    return Table(heads, rows, 'Best run of each preset: GB/s counted, and moved as estimated')
+
+
+def _line(where, preset, best):
+    runs = {kernel: best.get((where, preset, kernel)) for kernel in KERNELS}
+    known = next(row for row in runs.values() if row)
+    cells = [Cell(where), Cell(preset), Cell(known.provenance.get('compiler', '-'))]
+    for kernel, row in runs.items():
+        gbs = row.figures[kernel].value if row else 0
+        cells.append(Cell(f'{gbs:.1f}', gbs, row.id) if row else Cell('-', -1))
+    return [*cells, _stored(known, 'copy'), _stored(known, 'triad'), _moved(runs['triad'])]
+
+
+def _stored(row, kernel):
+    """Kind and width: a non-temporal store of 512 bits is not one of 64."""
+    bits = row.codegen.get(kernel, {}).get('width_bits')
+    return Cell(store_of(row, kernel) + (f', {bits} bits' if bits else ''))
+
+
+def _moved(row):
+    """With write-allocate; what memcpy does is settled when it runs, and not known."""
+    factor = row.codegen.get('triad', {}).get('write_allocate_factor') if row else None
+    if not factor:
+        return Cell('-', -1)
+    gbs = row.figures['triad'].value * factor
+    return Cell(f'{gbs:.1f}', gbs, row.id)

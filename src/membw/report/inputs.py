@@ -1,0 +1,98 @@
+"""What the report is made of: the newest run, records of nodes, NUMA curves, the database."""
+
+import json
+import re
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from membw.errors import MembwError
+from membw.places import root
+from membw.records import SCHEMA, read_lines
+from membw.reframe_report import is_report, read_session
+from membw.results import once
+
+HINT = "'membw run' measures this node; or name results: membw report RESULTS"
+ENDINGS = ('.json', '.jsonl', '.db')
+BEGUN = re.compile(r'"time_start_unix": ([\d.]+)')
+
+
+@dataclass
+class Inputs:
+    """What was found, and where; `cases` are ReFrame's test cases, fixtures too."""
+
+    cases: list = field(default_factory=list)
+    reports: list = field(default_factory=list)  # (file, session_info)
+    records: list = field(default_factory=list)
+    databases: list = field(default_factory=list)
+    problems: list = field(default_factory=list)  # what could not be read
+
+
+def gather(paths):
+    """Inputs of the files and folders; without any, of this checkout's results."""
+    found = Inputs()
+    if not paths:
+        paths = [Path(root(), 'results')]
+        if not paths[0].is_dir():
+            raise MembwError("nothing was measured yet: there is no 'results'", HINT)
+    for path in map(Path, paths):
+        if not path.exists():
+            raise MembwError(f"no such file or folder '{path}'", HINT)
+        for file in _of_folder(path) if path.is_dir() else [path]:
+            _take(found, file)
+    if not found.cases and not found.records:
+        said = f': {found.problems[0]}' if found.problems else ''
+        raise MembwError(f"nothing was measured in '{' '.join(map(str, paths))}'{said}", HINT)
+    found.records = once(found.records)
+    return found
+
+
+def _of_folder(folder):
+    """The newest report and the database; where there is no report, every record."""
+    files = [f for f in sorted(folder.rglob('[!.]*')) if f.suffix in ENDINGS and f.is_file()]
+    databases = [f for f in files if f.suffix == '.db']
+    reports = [f for f in files if f.suffix == '.json' and is_report(_head(f))]
+    if reports:
+        return [max(reports, key=_begun), *databases]
+    return [f for f in files if f.suffix != '.db' and SCHEMA in _head(f)] + databases
+
+
+def _begun(report):
+    """When its run began; copying changes the time of a file, not what is in it."""
+    said = BEGUN.search(_head(report))
+    return float(said[1]) if said else report.stat().st_mtime
+
+
+def _head(file):
+    with open(file, encoding='utf-8', errors='replace') as stream:
+        return stream.read(600)
+
+
+def _take(found, file):
+    """One file, by what is in it."""
+    try:
+        data = file.read_bytes() if file.suffix != '.db' else b''
+    except OSError as err:
+        raise MembwError(f"cannot read '{file}': {err.strerror}") from err
+    text = data.decode('utf-8', errors='replace')
+    if not data or text.startswith('SQLite format 3'):
+        found.databases.append(file)
+    elif is_report(text):
+        _take_report(found, file, text)
+    else:
+        records, problems = read_lines(text.splitlines(), str(file))
+        found.records += records
+        found.problems += problems
+
+
+def _take_report(found, file, text):
+    try:
+        report = json.loads(text)
+        cases = report['runs'][-1]['testcases'] if report['runs'] else []
+        records, problems = read_session({'runs': [{'testcases': cases}]}, str(file))
+    except (ValueError, LookupError, TypeError, AttributeError) as err:
+        found.problems.append(f'{file}: not a report as ReFrame 4.10 writes it: {err}')
+        return
+    found.reports.append((file, report.get('session_info', {})))
+    found.cases += [case | {'report': str(file)} for case in cases]
+    found.records += records
+    found.problems += problems

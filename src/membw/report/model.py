@@ -1,0 +1,72 @@
+"""What a report consists of: sections of pictures and tables, verdicts, provenance."""
+
+from dataclasses import dataclass, field
+
+
+@dataclass
+class Cell:
+    """One cell of a table: what is shown, what it is sorted by, what stands behind it."""
+
+    text: str
+    sort: float | str = ''
+    provenance: str = ''  # id of an entry of Report.provenance
+    verdict: str = ''  # drawn as a badge
+
+    @property
+    def key(self):
+        return self.text if self.sort == '' else self.sort
+
+
+@dataclass
+class Table:
+    """`heads` are (title, is a number); the rows have a Cell for each."""
+
+    heads: list
+    rows: list
+    caption: str = ''
+
+
+@dataclass
+class Picture:
+    """A Vega-Lite chart: `draw()` gives it with all its data, for paper and for PNG and SVG."""
+
+    name: str  # of the file, and of the element in the page
+    title: str
+    how_to_read: str
+    chart: dict
+    table: Table = None  # the same figures in words
+    live: dict = None  # the chart for the page, where that differs
+    wide: bool = False
+    group: int = 0  # of the ranking: the page brings the nodes itself
+
+
+@dataclass
+class Section:
+    """`empty` says why there is nothing to see."""
+
+    id: str
+    title: str
+    lead: str = ''
+    pictures: list = field(default_factory=list)
+    tables: list = field(default_factory=list)
+    empty: str = ''
+    notes: list = field(default_factory=list)
+
+
+@dataclass
+class Report:
+    """All that the page shows; `provenance` is id -> {name: text}."""
+
+    title: str
+    verdict: str
+    headline: str
+    counts: list  # (what, how many, verdict)
+    attention: list  # verdicts.Alarm
+    facts: list  # (name, text) of the run
+    sections: list
+    provenance: dict
+    fleet: dict  # what the page's node table and rankings are made of
+    problems: list
+
+    def pictures(self):
+        return [picture for section in self.sections for picture in section.pictures]

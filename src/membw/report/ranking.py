@@ -1,0 +1,193 @@
+"""The section on nodes: the ranking of the fleet as `membw rank` judges it, outliers marked."""
+
+import altair as alt
+import numpy as np
+
+from membw.fleet import MARGIN
+from membw.report import charts
+from membw.report.model import Picture, Section
+
+PICTURES = 6  # the largest groups
+NAMED = 15  # slow nodes named in a picture ...
+APART = 15  # ... when so many pixels apart
+DRAWN = 400  # passing nodes on paper; the page draws all
+MANY = 200  # nodes; from here on the few slow ones get the width that a logarithm gives
+LOW = 'low, not sure'
+MARKS = {'PASS': 'circle', LOW: 'diamond', 'FAIL': 'triangle-down'}
+HOW_TO_READ = (
+    'How to read: one mark a node; 0 % is the median of its group. Triangles FAIL: surely more '
+    'than the margin (dashed) below it, by this kernel or by another, by one of their ranks or by '
+    'unsteady repetitions. Diamonds are low, but not surely so: measure again.'
+)
+LEAD = 'Each node against the median of its like (same CPU, build, pinning), as `membw rank` does.'
+
+
+def section(fleet):
+    """Pictures of the largest groups; the page makes the table of nodes from `as_data`."""
+    found = Section('nodes', 'Node ranking', LEAD)
+    names = {node.name for node in fleet.nodes} if fleet else set()
+    if len(names) < 2:
+        only = f'only {names.pop()}' if names else 'no node with a record'
+        found.empty = (
+            f'Nothing to rank: {only}; a fleet is compared with itself, from two nodes on.'
+        )
+        return found
+    groups = sorted(fleet.groups, key=lambda g: -len(g.nodes))
+    groups = [group for group in groups if len(group.nodes) > 1]
+    found.pictures = [_picture(group) for group in groups[:PICTURES]]
+    if len(groups) > PICTURES:
+        found.notes.append(f'{len(groups) - PICTURES} smaller groups have no picture.')
+    found.notes += fleet.warnings
+    return found
+
+
+def usual_kernel(group):
+    return 'triad' if 'triad' in group.kernels else group.kernels[-1]
+
+
+def _picture(group):
+    kernel = usual_kernel(group)
+    title = f'Group {group.number}: {group.label}'
+    rows = points(group, kernel)
+    failed = sum(row['v'] == 'FAIL' for row in rows)
+    said = f'{kernel.capitalize()} of {len(rows)} nodes, {failed} FAIL'
+    charted = {
+        order: charts.as_dict(_chart(group, order), 360, f'{said}, by {order}')
+        for order in ('place', 'name')
+    }
+    paper = charted['place'] | {'datasets': {'nodes': thin(with_labels(rows))}}
+    name = f'nodes-group-{group.number}'
+    return Picture(name, title, HOW_TO_READ, paper, None, charted, wide=True, group=group.number)
+
+
+def points(group, kernel):
+    """One a node: place by rate, place by name, GB/s, percent to the median, mark, label."""
+    gbs = group.totals()[:, group.kernels.index(kernel)]
+    percent = 100 * (np.array([node.ratios[kernel] for node in group.nodes]) - 1)
+    places = _places(np.argsort(percent, kind='stable'))
+    names = _places(sorted(range(len(gbs)), key=lambda i: group.nodes[i].name))
+    rows = [
+        {'n': node.name, 'place': places[i], 'name': names[i], 'g': round(float(gbs[i]), 2),
+         'p': round(float(percent[i]), 3), 'v': mark(node, percent[i]), 'l': ''}
+        for i, node in enumerate(group.nodes)
+    ]  # fmt: skip
+    return rows
+
+
+def with_labels(rows):
+    """On paper: names of the slowest, where there is room for them; the page does it itself."""
+    log, named = len(rows) > MANY, []
+    most = max(row['place'] for row in rows)
+    for row in sorted((row for row in rows if row['v'] == 'FAIL'), key=lambda row: row['p']):
+        share = np.log(row['place']) / np.log(most) if log else row['place'] / most
+        at = share * charts.WIDTH
+        if len(named) < NAMED and all(abs(at - other) >= APART for other in named):
+            named.append(at)
+            row['l'] = row['n']
+    return rows
+
+
+def _places(order):
+    places = np.empty(len(order), dtype=int)
+    places[np.asarray(order, dtype=int)] = np.arange(1, len(order) + 1)
+    return places.tolist()
+
+
+def mark(node, percent):
+    if node.verdict == 'PASS' and percent < -100 * MARGIN:
+        return LOW
+    return node.verdict
+
+
+def thin(rows):
+    """For paper: all marked nodes, and the passing ones as far as the eye can tell them apart."""
+    passing = sorted((row for row in rows if row['v'] == 'PASS'), key=lambda row: row['place'])
+    marked = [row for row in rows if row['v'] != 'PASS']
+    if len(passing) > DRAWN:
+        at = np.unique(np.geomspace(1, len(passing), DRAWN).astype(int)) - 1
+        passing = [passing[i] for i in at]
+    return marked + passing
+
+
+def _chart(group, order):
+    """`order`: 'place' (slowest first) or 'name' (neighbours beside each other)."""
+    count = len(group.nodes)
+    log = order == 'place' and count > MANY
+    scale = alt.Scale(type='log', nice=False) if log else alt.Scale(nice=False, zero=False)
+    where = 'place, slowest first' if order == 'place' else 'nodes in the order of their names'
+    base = alt.Chart(alt.NamedData(name='nodes')).encode(
+        x=alt.X(f'{order}:Q', title=where, scale=scale, axis=alt.Axis(format='d', grid=False)),
+        y=alt.Y('p:Q', title='to the median, %', scale=alt.Scale(zero=False, padding=12)),
+    )
+    names = list(MARKS)
+    colors = alt.Scale(domain=names, range=['@five', '@two', '@fail'])
+    shapes = alt.Scale(domain=names, range=list(MARKS.values()))
+    size = 34 if count <= MANY else 12
+    tip = charts.tips(node='n:N', verdict='v:N', **{'GB/s': 'g:Q', '% to the median': 'p:Q'})
+    marks = base.mark_point(filled=True, opacity=0.85).encode(
+        color=alt.Color('v:N', scale=colors, title='verdict'),
+        shape=alt.Shape('v:N', scale=shapes, title='verdict'),
+        size=alt.condition("datum.v == 'PASS'", alt.value(size), alt.value(90)),
+        order=alt.Order('p:Q', sort='descending'),
+        tooltip=tip,
+    )
+    text = base.transform_filter("datum.l != ''")
+    text = text.mark_text(align='left', dx=7, dy=-5, angle=310, fontSize=11, color='@fail')
+    lines = alt.Chart(charts.data([{'p': 0, 'd': False}, {'p': -100 * MARGIN, 'd': True}]))
+    dash = alt.condition('datum.d', alt.value([5, 4]), alt.value([1, 0]))
+    rules = lines.mark_rule(color='@muted').encode(y='p:Q', strokeDash=dash)
+    return alt.layer(rules, marks, text.encode(text='l:N'))
+
+
+# what the page makes its table, its pictures and its provenance of
+
+
+def as_data(fleet, records):
+    """Compact JSON; a node is [name, verdict, group, GB/s, reason, file, time, traits, z, q]."""
+    files, traits, newest = _Numbered(), _Numbered(), {}
+    for record in sorted(records, key=lambda r: r.time):
+        newest[record.host] = record
+    kernels = list(dict.fromkeys(k for node in fleet.nodes for k in node.kernels))
+    nodes = [_node(node, kernels, newest.get(node.name), files, traits) for node in fleet.nodes]
+    groups = {
+        g.number: {'label': g.label, 'median': dict(zip(g.kernels, _medians(g), strict=True))}
+        for g in fleet.groups
+    }
+    return {
+        'kernels': kernels, 'groups': groups, 'nodes': nodes, 'files': files.items,
+        'traits': [dict(pairs) for pairs in traits.items], 'margin': 100 * MARGIN,
+        'low': LOW, 'named': NAMED, 'apart': APART, 'many': MANY,
+    }  # fmt: skip
+
+
+def _medians(group):
+    return [round(float(median), 3) for median in np.median(group.totals(), axis=0)]
+
+
+def _node(node, kernels, record, files, traits):
+    rates = [None] * len(kernels)
+    if node.rates is not None and node.verdict != 'INVALID':
+        known = dict(zip(node.kernels, node.rates.sum(axis=0).tolist(), strict=True))
+        rates = [round(known[k], 2) if k in known else None for k in kernels]
+    row = [node.name, node.verdict, node.group, rates, node.reason]
+    if record is None:
+        return row
+    behind = (
+        files.number(record.file),
+        int(record.time),
+        traits.number(tuple(node.traits.items())),
+    )
+    return [*row, *behind, round(node.z, 1), float(f'{node.q:.2g}')]
+
+
+class _Numbered:
+    """Each item once; a row then only holds its number."""
+
+    def __init__(self):
+        self.items, self._numbers = [], {}
+
+    def number(self, item):
+        if item not in self._numbers:
+            self._numbers[item] = len(self.items)
+            self.items.append(item)
+        return self._numbers[item]

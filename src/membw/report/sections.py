@@ -1,0 +1,77 @@
+"""Puts the report together: sections in their order, verdicts first."""
+
+import time
+
+from membw import fleet as fleets
+from membw import summary
+from membw.errors import MembwError
+from membw.nodelist import expected_nodes, match_expected
+from membw.report import bandwidth, compilers, history, numa, ranking, verdicts
+from membw.report.model import Report
+from membw.report.rows import failed_builds, rows_of
+
+
+def build(found, nodes='', title=''):
+    """A Report of the Inputs; `nodes`: those expected; an error where nothing was measured."""
+    rows = rows_of(found.cases)
+    fleet = _judge(found.records, nodes)
+    if not fleet.nodes and not any(map(_tells, rows)):
+        raise _nothing(found, rows)
+    past = history.read(found.databases)
+    sections = [
+        bandwidth.section(rows), numa.section(rows), ranking.section(fleet),
+        history.section(past), compilers.section(rows),
+    ]  # fmt: skip
+    verdict, headline, counts = verdicts.overall(rows, failed_builds(found.cases), fleet, past)
+    return Report(
+        title=title or _title(rows, fleet),
+        verdict=verdict,
+        headline=headline,
+        counts=counts,
+        attention=verdicts.attention(rows, failed_builds(found.cases), fleet, past),
+        facts=_facts(found),
+        sections=sections,
+        provenance={row.id: row.provenance for row in rows} | history.provenance(past),
+        fleet=ranking.as_data(fleet, found.records),
+        problems=found.problems,
+    )
+
+
+def _tells(row):
+    """A run that went wrong tells something, too; a dry run, and one of another kind, do not."""
+    return row.figures or row.others or row.verdict in ('FAIL', 'INVALID')
+
+
+def _judge(records, nodes):
+    expected = expected_nodes(nodes) if nodes else []
+    return fleets.judge(records, match_expected({r.host for r in records}, expected))
+
+
+def _nothing(found, rows):
+    """A run that skipped everything, or a dry run, has nothing to show."""
+    files = ', '.join(str(file) for file, _ in found.reports)
+    why = 'a dry run' if rows else summary.verdict(found.cases)[0].lower()
+    return MembwError(
+        f"'{files}' measured nothing: {why}", 'name an older one: membw report results/reports/...'
+    )
+
+
+def _title(rows, fleet):
+    systems = sorted({row.where.split(':')[0] for row in rows})
+    count = len({node.name for node in fleet.nodes})
+    return f'Memory bandwidth of {", ".join(systems) or f"{count} nodes"}'
+
+
+def _facts(found):
+    """What was read: (name, text)."""
+    facts = []
+    for file, info in found.reports:
+        facts.append(('run', f'{info.get("time_start", "")} to {info.get("time_end", "")}'))
+        facts.append(('report', str(file)))
+        facts.append(('command', info.get('cmdline', '')))
+        facts.append(('ReFrame', info.get('version', '')))
+    files = {record.file for record in found.records}
+    facts.append(('records', f'{len(found.records)} in {len(files)} files'))
+    facts += [('history', str(file)) for file in found.databases]
+    facts.append(('written', time.strftime('%Y-%m-%d %H:%M:%S %z')))
+    return [(name, text) for name, text in facts if text]

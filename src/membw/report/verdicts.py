@@ -1,0 +1,95 @@
+"""The summary: one verdict, the counts behind it, and what needs attention, worst first."""
+
+from collections import Counter, defaultdict
+from dataclasses import dataclass
+
+from membw.nodelist import fold, worst_verdicts
+
+WORST_FIRST = ('FAIL', 'INVALID', 'MISSING', 'NOT MEASURED', 'PASS')
+LISTED = 20
+NAMES_SHOWN = 160  # characters of a list of nodes
+
+
+def overall(rows, builds, fleet, past):
+    """(verdict, one line, [(what, how many, verdict)])."""
+    runs = Counter(row.verdict for row in rows)
+    runs['FAIL'] += len(builds)
+    nodes = Counter(verdict for verdict, _ in _nodes(fleet).values())
+    counts = [(f'runs {word}', runs[word], word) for word in WORST_FIRST if runs[word]]
+    counts += [(f'nodes {word}', nodes[word], word) for word in WORST_FIRST if nodes[word]]
+    counts += [('changes', len(past.changes), 'CHANGE')] if past.changes else []
+    words = [word for word in WORST_FIRST if runs[word] or nodes[word]]
+    verdict = words[0] if words else 'NOT MEASURED'
+    return verdict, f'{verdict}: {_line(runs, nodes)}', counts
+
+
+def _line(runs, nodes):
+    parts = []
+    for what, counter in (('runs', runs), ('nodes', nodes)):
+        total = sum(counter.values())
+        bad = [f'{counter[w]:,} {w}' for w in WORST_FIRST[:-1] if counter[w]]
+        if total:
+            parts.append(f'{total:,} {what}' + (f', {", ".join(bad)}' if bad else ', all PASS'))
+    return '; '.join(parts)
+
+
+def _nodes(fleet):
+    """Nodes of a fleet; a single node is not compared, its runs speak for it."""
+    worst = worst_verdicts(fleet.nodes)
+    return worst if len(worst) > 1 else {}
+
+
+def attention(rows, builds, fleet, past):
+    """[Alarm], the worst first of each kind."""
+    found = [Alarm('FAIL', f'build {what}', why) for what, why in builds]
+    bad = [row for row in rows if row.verdict != 'PASS']
+    bad.sort(key=lambda row: WORST_FIRST.index(row.verdict))
+    found += _some([Alarm(r.verdict, _name(r), r.why, 'bandwidth') for r in bad], 'runs')
+    allowed = Counter(row.why for row in rows if row.verdict == 'PASS' and row.why)
+    for why, count in allowed.items():
+        found.append(Alarm('', f'{count} runs PASS because it was', why, 'bandwidth'))
+    return found + _some(_of_nodes(fleet), 'nodes')
+
+
+@dataclass
+class Alarm:
+    """One line of what needs attention."""
+
+    verdict: str
+    what: str
+    why: str = ''
+    where: str = ''  # in the page
+    node: str = ''
+
+
+def _some(alarms, what):
+    if len(alarms) <= LISTED:
+        return alarms
+    rest = Alarm('', f'and {len(alarms) - LISTED:,} more lines on {what}', '', alarms[0].where)
+    return [*alarms[:LISTED], rest]
+
+
+def _of_nodes(fleet):
+    """Nodes with the same complaint in one line, as n[1-3,7]."""
+    alike = defaultdict(list)
+    for name, (verdict, why) in _nodes(fleet).items():
+        if verdict != 'PASS':
+            alike[verdict, why.split('; ')[0]].append((name, why))
+    alarms = [_alarm(verdict, why, nodes) for (verdict, why), nodes in alike.items()]
+    return sorted(alarms, key=lambda alarm: WORST_FIRST.index(alarm.verdict))
+
+
+def _alarm(verdict, why, nodes):
+    if len(nodes) == 1:
+        return Alarm(verdict, nodes[0][0], nodes[0][1], 'nodes', nodes[0][0])
+    names = shorten(fold([name for name, _ in nodes]))
+    return Alarm(verdict, f'{len(nodes)} nodes', f'{why}: {names}', 'nodes')
+
+
+def shorten(names):
+    return names if len(names) <= NAMES_SHOWN else f'{names[:NAMES_SHOWN].rsplit(",", 1)[0]},...]'
+
+
+def _name(row):
+    parts = (row.test, row.where, row.preset, row.pinning)
+    return ' '.join(filter(None, parts))

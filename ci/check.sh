@@ -58,6 +58,14 @@ for cc in gcc clang-19 clang; do
 	check "warnings of $cc without OpenMP" "$cc" "${warnings[@]}" src/stream/*.c
 done
 
+if command -v mpicc >/dev/null; then
+	check 'warnings of mpicc' mpicc "${warnings[@]}" -DMEMBW_MPI -fopenmp src/stream/*.c
+	check 'warnings of mpicc without OpenMP' mpicc "${warnings[@]}" -DMEMBW_MPI src/stream/*.c
+	check 'mpicc, gnu89' mpicc "${warnings[@]/-std=c11/-std=gnu89}" -DMEMBW_MPI src/stream/*.c
+else
+	skip 'warnings of mpicc' 'it is not on the PATH (apt-get install libopenmpi-dev)'
+fi
+
 [ ${#failed[@]} = 0 ] || {
 	echo "check: failed: ${failed[*]}"
 	echo "hint: 'ci/check.sh --fix' repairs the layout"

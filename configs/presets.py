@@ -284,6 +284,15 @@ def do_flags(args, table):
         print(shlex.join(flags(args.preset, table=table, **options_of(args))))
 
 
+def mpi_added(mpicc):
+    import mpi_wrapper
+
+    try:
+        return mpi_wrapper.added(mpicc)
+    except mpi_wrapper.WrapperError as err:
+        raise PresetError(*err.args) from err
+
+
 def do_plan(args, table):
     """What make asks when it starts; the stamp changes exactly when the build must."""
     family = table['families'][row(args.preset, table)['family']]
@@ -295,7 +304,12 @@ def do_plan(args, table):
         'PLAN_FC': fc,
         'PLAN_FLAGS': shlex.join(flags(args.preset, table=table, **options_of(args))),
         'PLAN_FFLAGS': shlex.join(fortran_flags(args.preset, table=table, **keep)),
+        'PLAN_LIBS': '',
     }
+    if args.mpicc:
+        before, after = mpi_added(args.mpicc)
+        plan['PLAN_FLAGS'] += ' ' + shlex.join(before)
+        plan['PLAN_LIBS'] = shlex.join(after)
     text = ''.join(
         f'{k} := {v.replace("$", "$$").replace("#", chr(92) + "#")}\n' for k, v in plan.items()
     )
@@ -309,6 +323,7 @@ def do_record(args, table):
         'preset': args.preset,
         'compile_line': args.line,
         'compiler': banner(args.line[0]),
+        'mpi': args.mpicc,
         'source_sha256': source_sha256(args.sources),
         'binary_sha256': sha256(args.binary),
         'spec': None,
@@ -359,12 +374,14 @@ def make_parser():
     add_options(plan)
     plan.add_argument('--cc', default='')
     plan.add_argument('--fc', default='')
+    plan.add_argument('--mpicc', help='with MPI: the wrapper whose additions the line gets')
     plan.add_argument('--stamp', required=True)
     record = commands.add_parser('record', help='write build.json beside a binary')
     record.add_argument('preset')
     record.add_argument('binary')
     record.add_argument('--sources', default=SOURCES)
     record.add_argument('--name', default='build.json')
+    record.add_argument('--mpicc', help='the MPI wrapper whose additions are in the line')
     record.add_argument('line', nargs='+', help='after --: the line that made it')
     commands.add_parser('source-sha256', help='checksum of src/stream, as records carry it')
     return parser

@@ -49,6 +49,11 @@ def environ_name(toolchain, family, preset):
     return toolchain + preset.removeprefix(family)
 
 
+def has_mpi(partition, chain):
+    """A card is reached through its host: its MPI is none of ours."""
+    return ['mpi'] if chain.get('mpicc') and 'mic' not in partition['features'] else []
+
+
 def environment(system, partition, name, chain, preset, table):
     """One compiler with one set of options: `gcc-o2`, `gcc11-o2`."""
     family = table['families'][chain['family']]
@@ -59,12 +64,13 @@ def environment(system, partition, name, chain, preset, table):
         'cxx': '',
         'ftn': chain.get('fc', family['fc']),
         'modules': chain.get('modules', []),
-        'features': ['stream', *table['presets'][preset]['features']],
+        'features': ['stream', *table['presets'][preset]['features'], *has_mpi(partition, chain)],
         'extras': {
             'preset': preset,
             'family': chain['family'],
             'cc': chain.get('cc', family['cc']),
             'spack': chain.get('spack', family['spack']),
+            'mpicc': chain.get('mpicc'),
         },
     }
 

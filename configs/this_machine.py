@@ -57,8 +57,15 @@ def toolchain(family, table):
             reason = f"'{cc}' does not build with {row['openmp']}"
             continue
         spack = row['spack'] if '@' in row['spack'] else f'{row["spack"]}@{version}'
-        return {'family': family, 'cc': cc, 'spack': spack}, ''
+        return {'family': family, 'cc': cc, 'spack': spack, **mpi()}, ''
     return None, reason
+
+
+@functools.cache
+def mpi():
+    """{'mpicc': ...} where this machine has an MPI compiler and what starts its programs."""
+    found = shutil.which('mpicc') and (shutil.which('mpirun') or shutil.which('srun'))
+    return {'mpicc': 'mpicc'} if found else {}
 
 
 @functools.cache

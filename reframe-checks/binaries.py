@@ -137,6 +137,7 @@ class stream_binary(rfm.CompileOnlyRegressionTest):
     sourcesdir = None
     build_system = 'CustomBuild'
     how = variable(str, value='', loggable=True)
+    mpi = False
     installed = variable(str, value='')
 
     @run_after('init')
@@ -178,6 +179,8 @@ class stream_binary(rfm.CompileOnlyRegressionTest):
         words = [f'PRESET={environ.extras["preset"]}', f'CC={environ.cc}']
         if 'hugetlbfs' in environ.features:
             words.append(f'LIBHUGETLBFS={extras.get("libhugetlbfs")}')
+        if self.mpi:
+            words += ['MPI=1', f'MPICC={environ.extras["mpicc"]}']
         return words
 
     @property
@@ -226,3 +229,15 @@ class stream_binary(rfm.CompileOnlyRegressionTest):
         build['modules'] = [m['name'] for m in self.current_environ.modules_detailed]
         build['make'] = self.make_words() if self.how == 'make' else None
         kept.keep_build(build, self.rows.folder if self.how == 'spack' else None)
+
+
+class stream_mpi_binary(stream_binary):
+    """The variant for a whole cluster, of an environment with the feature `mpi`; always by make:
+    the line gets what the site's own mpicc adds."""
+
+    descr = 'build of src/stream with MPI'
+    mpi = True
+
+    @run_after('init')
+    def choose_host(self):
+        self.how, self.build_locally = 'make', False

@@ -8,6 +8,8 @@ from membw.records import SCHEMA, read_lines
 from membw.reframe_report import is_report, read_database, read_report
 
 ENDINGS = ('.json', '.jsonl')
+# FILE.rank-7: what a rank of an MPI job saved by itself when rank 0 did not come for it
+RESCUED = '.rank-'
 
 
 def read_results(paths):
@@ -37,9 +39,13 @@ def _read_path(path):
         raise MembwError(f"cannot read '{err.filename or path}': {err.strerror}") from err
 
 
+def is_result(file):
+    return file.suffix in ENDINGS or file.suffix.startswith(RESCUED)
+
+
 def _read_folder(folder):
     """A folder of results holds other JSON too (builds, topologies): that is passed over."""
-    files = (f for f in folder.rglob('[!.]*') if f.suffix in ENDINGS and f.is_file())
+    files = (f for f in folder.rglob('[!.]*') if is_result(f) and f.is_file())
     for file in sorted(files, key=_reports_first):
         text = file.read_text(encoding='utf-8', errors='replace')
         if is_report(text) or f'"schema": "{SCHEMA}"' in text:

@@ -1,6 +1,7 @@
 #include "busy.h"
 
 #include "clock.h"
+#include "siblings.h"
 #include "verdict.h"
 
 #include <stdio.h>
@@ -60,14 +61,19 @@ double busy_share(const struct busy *busy, const struct cpuset *cpus)
 
 void busy_stop(struct busy *busy, const struct cpuset *cpus)
 {
+	const double own = own_seconds() - busy->own;
 	struct busy now;
 	char list[CPU_LIST_MAX];
+	double ours;
 
 	read_cpus(&now, cpus);
 	busy->wall = clock_now() - busy->wall;
-	busy->own = own_seconds() - busy->own;
 	busy->all = now.all - busy->all;
 	busy->steal = now.steal - busy->steal;
+	ours = siblings_sum_on_our_cpus(own);
+	busy->own = ours < 0 ? own : ours;
+	if (ours < 0)
+		return; /* whose time it was cannot be told */
 	if (others(busy) > LEAST_SECONDS && busy_share(busy, cpus) > SHARE_ALLOWED)
 		verdict_invalid(DISTURBED,
 				"others took %.0f %% of the time of CPUs %s (%.2f s stolen), more "

@@ -2,9 +2,9 @@
  * busy: CPU time that others took on our CPUs while we measured.
  *
  * From /proc/stat: the busy time of the CPUs that the threads may use, less
- * this process's own CPU time, plus the time that a hypervisor stole.  Above
- * 5 % of the CPUs' time the run counts as disturbed; under 0.1 s it is too
- * little to tell, because the kernel counts in hundredths of a second.
+ * the CPU time of this process (and of ranks of its job on them), plus the time that a hypervisor
+ * stole.  Above 5 % of the CPUs' time the run counts as disturbed; under 0.1 s it is too little to
+ * tell, because the kernel counts in hundredths of a second.
  */
 #ifndef MEMBW_BUSY_H
 #define MEMBW_BUSY_H

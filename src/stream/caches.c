@@ -1,5 +1,6 @@
 #include "caches.h"
 
+#include "siblings.h"
 #include "sysfile.h"
 
 #include <stdlib.h>
@@ -53,7 +54,7 @@ size_t caches_llc_bytes(const struct cpuset *cpus)
 		cpuset_parse(&sharers, line);
 		cpuset_join(&counted, &sharers);
 		if (sysfile_line(line, CACHE, cpu, index, "size"))
-			sum += size_bytes(line);
+			sum += size_bytes(line) / (size_t)siblings_using(&sharers);
 	}
 	return sum;
 }

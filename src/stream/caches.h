@@ -7,7 +7,8 @@
 #include "cpuset.h"
 
 /* Bytes of every last-level cache that serves a CPU of the set, each counted
- * once however many CPUs share it; 0 where the kernel does not say. */
+ * once however many CPUs share it; 0 where the kernel does not say.  Of a
+ * cache that ranks of the same job share, this rank's part. */
 size_t caches_llc_bytes(const struct cpuset *cpus);
 
 #endif

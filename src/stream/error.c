@@ -1,18 +1,20 @@
 #include "error.h"
 
+#include "ranks.h"
+
 #include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 void ask_again(const char *hint, const char *fact, ...)
 {
+	char text[1024];
 	va_list rest;
 
-	fflush(stdout);
-	fputs("membw: ", stderr);
 	va_start(rest, fact);
-	vfprintf(stderr, fact, rest);
+	vsnprintf(text, sizeof(text), fact, rest);
 	va_end(rest);
-	fprintf(stderr, "\nhint: %s\n", hint);
-	exit(EXIT_ASKED_WRONGLY);
+	ranks_refuse(text, hint);
+	fflush(stdout);
+	fprintf(stderr, "membw: %s\nhint: %s\n", text, hint);
+	ranks_leave(EXIT_ASKED_WRONGLY);
 }

@@ -11,7 +11,8 @@
 
 enum { EXIT_VALID = 0, EXIT_INVALID = 1, EXIT_ASKED_WRONGLY = 2 };
 
-/* Prints "membw: FACT" and "hint: HINT" on stderr and ends with status 2. */
+/* Prints "membw: FACT" and "hint: HINT" on stderr and ends with status 2; in
+ * an MPI job rank 0 prints it, and every rank ends (agree.h). */
 void ask_again(const char *hint, const char *fact, ...) __attribute__((noreturn))
 PRINTF_LIKE(2, 3);
 

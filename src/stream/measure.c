@@ -2,38 +2,61 @@
 
 #include "clock.h"
 #include "error.h"
+#include "ranks.h"
 #include "threads.h"
 #include "verdict.h"
 
 #include <stdlib.h>
 
-static void iterate(struct measurement *m, const struct arrays *arrays, int i)
+/* For tests: -DMEMBW_PLANT_SLOW=N lets the kernels take N times as long. */
+static void plant_slowness(double start)
+{
+#ifdef MEMBW_PLANT_SLOW
+	const double until = clock_now() + (clock_now() - start) * (MEMBW_PLANT_SLOW - 1);
+
+	while (ranks_has_fault() && clock_now() < until)
+		continue;
+#else
+	(void)start;
+#endif
+}
+
+/* Returns how many kernels were timed. */
+static int iterate(struct measurement *m, const struct arrays *arrays, int i)
 {
 	int k;
 
 	for (k = 0; k < KERNELS; k++) {
-		const double start = clock_now();
+		double start;
 
+		if (!ranks_barrier(k ? m->kernel[k - 1].times[i] : 0))
+			break;
+		start = clock_now();
 		kernels[k].run(arrays);
+		plant_slowness(start);
 		m->kernel[k].times[i] = clock_now() - start;
 		threads_sample();
 	}
+	return k;
 }
 
-static void summarize(struct timing *t, int ntimes, double bytes)
+static void summarize(struct timing *t, int complete, double bytes)
 {
 	double sum = 0;
 	int i;
 
+	t->best = t->worst = t->average = t->best_mbs = 0;
+	if (complete < 2)
+		return;
 	t->best = t->worst = t->times[1];
-	for (i = 1; i < ntimes; i++) {
+	for (i = 1; i < complete; i++) {
 		sum += t->times[i];
 		if (t->times[i] < t->best)
 			t->best = t->times[i];
 		if (t->times[i] > t->worst)
 			t->worst = t->times[i];
 	}
-	t->average = sum / (ntimes - 1);
+	t->average = sum / (complete - 1);
 	t->best_mbs = t->best > 0 ? 1e-6 * bytes / t->best : 0;
 }
 
@@ -47,11 +70,28 @@ static void judge_peak(const char *kernel, double gbs, const struct peak *peak)
 		verdict_warn(TOO_GOOD, text, kernel, gbs, peak->gbs, peak->note);
 }
 
+void measure_judge_peak(const struct measurement *m, const struct peak *peak)
+{
+	int k;
+
+	for (k = 0; k < KERNELS; k++)
+		judge_peak(kernels[k].name, 1e-3 * m->kernel[k].best_mbs, peak);
+}
+
+void measure_summarize(struct measurement *m, size_t size, int ranks)
+{
+	int k;
+
+	for (k = 0; k < KERNELS; k++)
+		summarize(&m->kernel[k], m->complete,
+			  (double)(kernels[k].words * sizeof(element)) * (double)size * ranks);
+}
+
 void measure_judge(const struct measurement *m, const struct peak *peak)
 {
 	int k;
 
-	for (k = 0; k < KERNELS; k++) {
+	for (k = 0; k < KERNELS && m->complete > 1; k++) {
 		const struct timing *t = &m->kernel[k];
 		const double spread = t->best > 0 ? 100 * (t->average / t->best - 1) : 0;
 
@@ -68,23 +108,34 @@ void measure_judge(const struct measurement *m, const struct peak *peak)
 	}
 }
 
-void measure(struct measurement *m, const struct arrays *arrays, int ntimes)
+void measure_prepare(struct measurement *m, int ntimes)
+{
+	double *times = calloc((size_t)ntimes * KERNELS, sizeof(*times));
+	int k;
+
+	if (!times)
+		ask_again("give less with '-t'", "no memory for '%d' times", ntimes);
+	m->ntimes = ntimes;
+	for (k = 0; k < KERNELS; k++)
+		m->kernel[k].times = times + (size_t)k * (size_t)ntimes;
+}
+
+void measure(struct measurement *m, const struct arrays *arrays)
 {
 	int i, k;
 
-	m->ntimes = ntimes;
 	m->tick = clock_tick();
-	for (k = 0; k < KERNELS; k++) {
-		m->kernel[k].times = calloc((size_t)ntimes, sizeof(double));
-		if (!m->kernel[k].times)
-			ask_again("give less with '-t'", "no memory for '%d' times", ntimes);
-	}
-	for (i = 0; i < ntimes; i++) {
+	for (i = 0; i < m->ntimes; i++) {
 		if (i > 0 && i % RESET_EVERY == 0)
 			kernels_reset(arrays);
-		iterate(m, arrays, i);
+		k = iterate(m, arrays, i);
+		m->passed = i + 1;
+		if (k < KERNELS)
+			break;
+		__sync_synchronize(); /* the guard's thread reads the times, too */
+		m->complete = i + 1;
 	}
-	for (k = 0; k < KERNELS; k++)
-		summarize(&m->kernel[k], ntimes,
-			  (double)(kernels[k].words * sizeof(element)) * (double)arrays->size);
+	for (; k < KERNELS; k++)
+		kernels[k].run(arrays);
+	measure_summarize(m, arrays->size, 1);
 }

@@ -18,12 +18,25 @@ struct timing {
 
 struct measurement {
 	int ntimes;
-	double tick; /* seconds, the clock's granularity */
+	volatile int complete; /* iterations measured on this rank, all kernels */
+	int passed;            /* iterations that the arrays went through */
+	double tick;           /* seconds, the clock's granularity */
 	struct timing kernel[KERNELS];
 };
 
-/* Runs and times. */
-void measure(struct measurement *measurement, const struct arrays *arrays, int ntimes);
+/* Takes memory for the times; asks again where there is none. */
+void measure_prepare(struct measurement *measurement, int ntimes);
+
+/* Runs and times.  In an MPI job every kernel begins with a barrier; a rank
+ * that gives up ends the iteration untimed, so that the arrays can be checked. */
+void measure(struct measurement *measurement, const struct arrays *arrays);
+
+/* Best, average and worst of the complete iterations but the first, of so many
+ * ranks with such arrays; all 0 where fewer than two are complete. */
+void measure_summarize(struct measurement *measurement, size_t size, int ranks);
+
+/* Finds too-good, also of a node whose ranks together are too good. */
+void measure_judge_peak(const struct measurement *measurement, const struct peak *peak);
 
 /* Finds too-short, unstable and, where a peak is known, too-good. */
 void measure_judge(const struct measurement *measurement, const struct peak *peak);

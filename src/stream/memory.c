@@ -1,6 +1,7 @@
 #include "memory.h"
 
 #include "cgroup.h"
+#include "ranks.h"
 #include "sysfile.h"
 
 #include <stdlib.h>
@@ -10,9 +11,15 @@ static size_t smaller(size_t x, size_t y)
 	return x < y ? x : y;
 }
 
+/* For tests: -DMEMBW_PLANT_MEMORY=BYTES is what is available, on the rank with a fault. */
 static size_t mem_available(void)
 {
 	char value[SYSLINE_MAX];
+
+#ifdef MEMBW_PLANT_MEMORY
+	if (ranks_has_fault())
+		return MEMBW_PLANT_MEMORY;
+#endif
 
 	if (!sysfile_field(value, "/proc/meminfo", "MemAvailable") &&
 	    !sysfile_field(value, "/proc/meminfo", "MemFree"))

@@ -2,6 +2,8 @@
 
 #include "error.h"
 #include "hugepages.h"
+#include "options_mpi.h"
+#include "ranks.h"
 #include "verdict.h"
 
 #include <errno.h>
@@ -30,8 +32,8 @@ static const char HELP[] =
 	"      --allow REASON   do not let REASON make the run INVALID; repeat, or a,b,c\n"
 	"      --strict REASON  let what is only a warning make the run INVALID\n"
 	"      --pages KIND     default, thp, 2M or 1G pages for the arrays\n"
-	"      --peak GBS       theoretical peak in GB/s: more than that is too good\n"
-	"  -h, --help           this text\n"
+	"      --peak GBS       theoretical peak in GB/s: more than that is too "
+	"good\n" OPTIONS_MPI_HELP "  -h, --help           this text\n"
 	"      --version        version\n"
 	"\n"
 	"exit status: 0 measured and valid, 1 measured but INVALID, 2 asked wrongly\n";
@@ -46,7 +48,7 @@ static const struct option LONG[] = {
 	{ "strict", required_argument, NULL, OPTION_STRICT },
 	{ "pages", required_argument, NULL, OPTION_PAGES },
 	{ "peak", required_argument, NULL, OPTION_PEAK },
-	{ "help", no_argument, NULL, 'h' },
+	OPTIONS_MPI_LONG{ "help", no_argument, NULL, 'h' },
 	{ "version", no_argument, NULL, OPTION_VERSION },
 	{ NULL, 0, NULL, 0 },
 };
@@ -129,7 +131,7 @@ static double rate(const char *text)
 static void print_and_leave(const char *text)
 {
 	fputs(text, stdout);
-	exit(EXIT_VALID);
+	ranks_leave(EXIT_VALID);
 }
 
 static struct options defaults(void)
@@ -221,6 +223,8 @@ struct options options_read(int argc, char **argv)
 		case ':':
 			ask_again(HINT, "'%s' needs a value", argv[optind - 1]);
 		default:
+			if (options_mpi(&o, option))
+				break;
 			wrong_option(argc, argv);
 		}
 	}

@@ -8,6 +8,8 @@
 
 enum size_from { FROM_AUTO, FROM_MACRO, FROM_OPTION };
 
+enum by { BY_AUTO, BY_NODE, BY_RANK };
+
 struct options {
 	size_t size; /* elements of one array, 0 for automatic */
 	enum size_from size_from;
@@ -16,6 +18,11 @@ struct options {
 	const char *json; /* file of the record, NULL for none */
 	enum pages pages;
 	double peak_gbs; /* 0 for unknown */
+	/* of an MPI job */
+	double limit;      /* seconds to wait for other ranks, 0 for the default */
+	int slowest_first; /* in the list of nodes */
+	unsigned list;     /* the kernels listed, a bit each; 0 for Triad */
+	enum by by;        /* what a line of the list is: for AUTO a node, if there are two */
 };
 
 /* Reads the command line; asks again where it makes no sense. */

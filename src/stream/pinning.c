@@ -3,6 +3,7 @@
 #include "pinning.h"
 
 #include "cgroup.h"
+#include "siblings.h"
 #include "threads.h"
 #include "topology.h"
 #include "verdict.h"
@@ -87,6 +88,7 @@ void pinning_judge(void)
 	if (quota > 0 && threads_count() > quota + 0.01)
 		verdict_invalid(OVERSUBSCRIBED, "%d threads on a cgroup quota of %.2f CPUs",
 				threads_count(), quota);
+	siblings_judge();
 	judge_threads();
 	judge_cores();
 }

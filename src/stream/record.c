@@ -1,31 +1,15 @@
 #include "record.h"
 
 #include "cpuset.h"
-#include "error.h"
 #include "facts.h"
 #include "json.h"
+#include "ranks.h"
 #include "threads.h"
 #include "verdict.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
-
-static FILE *file;
-static const char *path_of_file;
-
-void record_open(const char *path)
-{
-	if (!path)
-		return;
-	path_of_file = path;
-	file = fopen(path, "w");
-	if (!file)
-		ask_again("give '--json' a file in a folder that exists and may be written",
-			  "cannot write '%s': %s", path, strerror(errno));
-}
 
 static const char *compiler(void)
 {
@@ -63,14 +47,6 @@ static void write_build(void)
 	json_close('}');
 }
 
-static const char *host(void)
-{
-	static char name[256];
-
-	gethostname(name, sizeof(name) - 1);
-	return name;
-}
-
 static void write_identity(void)
 {
 	const time_t now = time(NULL);
@@ -83,9 +59,9 @@ static void write_identity(void)
 	json_text("kernels_set", "standard");
 	json_text("language", "c");
 	json_text("time", when);
-	json_text("host", host());
-	json_count("rank", 0);
-	json_count("ranks", 1);
+	json_text("host", ranks_node());
+	json_count("rank", (unsigned)ranks_me());
+	json_count("ranks", (unsigned)ranks_count());
 }
 
 static void write_asked(const struct run *run)
@@ -97,6 +73,8 @@ static void write_asked(const struct run *run)
 	json_count("offset", run->options.offset);
 	json_count("element_bytes", sizeof(element));
 	json_count("ntimes", (unsigned)run->options.ntimes);
+	json_count("iterations", (unsigned)run->measurement.complete);
+	json_truth("complete", run->measurement.complete == run->options.ntimes);
 	json_count("threads", (unsigned)threads_count());
 	json_number("llc_mib", (double)run->llc_bytes / 1048576.0);
 	json_number("clock_tick_s", run->measurement.tick);
@@ -168,7 +146,7 @@ static void write_wrong(const struct wrong *w, const struct arrays *arrays)
 		json_count("numa_domain", (unsigned)placement_domain(at));
 	else
 		json_text("numa_domain", NULL);
-	json_text("host", host());
+	json_text("host", ranks_node());
 	json_number("expected", (double)w->expected);
 	json_number("found", (double)w->found);
 	json_hex("expected_bits", bits_of(w->expected));
@@ -181,7 +159,10 @@ static void write_validation(const struct run *run)
 	int i;
 
 	json_open("validation", '{');
-	json_truth("ok", run->validation.wrong == 0);
+	if (run->checked)
+		json_truth("ok", run->validation.wrong == 0);
+	else
+		json_text("ok", NULL);
 	json_count("wrong_elements", run->validation.wrong);
 	json_open("first", '[');
 	for (i = 0; i < run->validation.listed; i++)
@@ -250,19 +231,17 @@ static void write_findings(const char *key, int warnings)
 	json_close(']');
 }
 
-int record_write(const struct run *run)
+static void write_line(FILE *out, const struct run *run)
 {
-	int k, failed;
+	int k;
 
-	if (!file)
-		return 1;
-	json_begin(file);
+	json_begin(out);
 	json_open(NULL, '{');
 	write_identity();
 	write_asked(run);
 	json_open("kernels", '{');
 	for (k = 0; k < KERNELS; k++)
-		write_kernel(&kernels[k], &run->measurement.kernel[k], run->options.ntimes);
+		write_kernel(&kernels[k], &run->measurement.kernel[k], run->measurement.complete);
 	json_close('}');
 	write_threads();
 	write_validation(run);
@@ -276,12 +255,21 @@ int record_write(const struct run *run)
 	facts_write(&run->peak);
 	write_build();
 	json_close('}');
-	putc('\n', file);
-	failed = ferror(file);
-	failed |= fclose(file) != 0;
-	if (failed)
-		fprintf(stderr,
-			"membw: the record in '%s' is not complete: %s\nhint: is there space?\n",
-			path_of_file, strerror(errno));
-	return !failed;
+	putc('\n', out);
+}
+
+char *record_text(const struct run *run, size_t *size)
+{
+	char *text = NULL;
+	FILE *out;
+
+	*size = 0;
+	if (!run->options.json || run->measurement.complete < 2)
+		return NULL;
+	out = open_memstream(&text, size);
+	if (!out)
+		return NULL;
+	write_line(out, run);
+	fclose(out);
+	return text;
 }

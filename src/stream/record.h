@@ -18,16 +18,16 @@ struct run {
 	size_t llc_bytes;
 	struct arrays arrays;
 	struct measurement measurement;
+	struct measurement node, job; /* slowest times, of an MPI job; times NULL if not known */
 	struct validation validation;
+	int checked; /* the validation was done */
 	struct hugepages pages;
 	struct placement before, after; /* the measurement */
 	struct busy busy;
 };
 
-/* Opens the file before anything is measured; asks again if it cannot be. */
-void record_open(const char *path);
-
-/* Writes the record, if a file was asked for; 0 if that failed. */
-int record_write(const struct run *run);
+/* The record as a line of text, to be freed; NULL where no file was asked for
+ * or fewer than two iterations are complete. */
+char *record_text(const struct run *run, size_t *size);
 
 #endif

@@ -3,6 +3,8 @@
 #include "arrays.h"
 #include "error.h"
 #include "memory.h"
+#include "ranks.h"
+#include "siblings.h"
 #include "verdict.h"
 
 #include <stdio.h>
@@ -22,15 +24,34 @@ static size_t most(size_t available)
 	return available / 5 * 4 / (ARRAYS * sizeof(element));
 }
 
+static void too_much(const struct options *o, size_t available)
+{
+	static const char hint[] = "ask for smaller arrays with '-n' or '-m'";
+	const double mib = (double)ARRAYS * (double)sizeof(element) *
+			   ((double)o->size + (double)o->offset) / MIB;
+
+	if (ranks_count() > 1)
+		ask_again(hint,
+			  "'%zu' elements: %d processes on node %s ask %.0f MiB together, more "
+			  "than the %.0f MiB of memory available there",
+			  o->size, siblings_count(), ranks_node(), siblings_count() * mib,
+			  (double)available / MIB);
+	ask_again(hint,
+		  "'%zu' elements make three arrays of %.0f MiB, more than the %.0f MiB of memory "
+		  "available",
+		  o->size, mib, (double)available / MIB);
+}
+
 void size_choose(struct options *options, size_t llc_bytes, char note[256])
 {
-	const size_t available = memory_available();
+	const size_t available = siblings_smallest(memory_available());
+	const size_t share = available / (size_t)siblings_count();
 
 	note[0] = '\0';
 	if (options->size_from == FROM_AUTO) {
-		options->size = rule(llc_bytes);
-		if (options->size > most(available)) {
-			options->size = most(available);
+		options->size = ranks_largest(rule(llc_bytes));
+		if (options->size > ranks_smallest(most(share))) {
+			options->size = ranks_smallest(most(share));
 			snprintf(note, 256,
 				 "array size capped by the memory available, %.0f MiB: the rule "
 				 "asks for %zu elements",
@@ -40,14 +61,9 @@ void size_choose(struct options *options, size_t llc_bytes, char note[256])
 	if (options->size < 1)
 		ask_again("give more", "'%zu' elements are too few", options->size);
 	if (options->size > (size_t)-1 / 64 || options->offset > (size_t)-1 / 64 ||
-	    arrays_bytes(options->size, options->offset) > available)
-		ask_again("ask for smaller arrays with '-n' or '-m'",
-			  "'%zu' elements make three arrays of %.0f MiB, more than the %.0f MiB "
-			  "of memory available",
-			  options->size,
-			  (double)ARRAYS * (double)sizeof(element) *
-				  ((double)options->size + (double)options->offset) / MIB,
-			  (double)available / MIB);
+	    arrays_bytes(options->size, options->offset) > available ||
+	    siblings_sum(arrays_bytes(options->size, options->offset)) > available)
+		too_much(options, available);
 }
 
 void size_judge(size_t size, size_t llc_bytes)

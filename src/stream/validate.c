@@ -1,5 +1,6 @@
 #include "validate.h"
 
+#include "ranks.h"
 #include "share.h"
 #include "verdict.h"
 
@@ -94,7 +95,8 @@ static void plant_fault(const struct arrays *arrays)
 	static const size_t fault[] = { MEMBW_PLANT_FAULT };
 	unsigned char *bytes = (unsigned char *)&arrays->of[fault[0]][fault[1]];
 
-	bytes[fault[2] / 8] ^= (unsigned char)(1u << fault[2] % 8);
+	if (ranks_has_fault())
+		bytes[fault[2] / 8] ^= (unsigned char)(1u << fault[2] % 8);
 #else
 	(void)arrays;
 #endif

@@ -74,6 +74,11 @@ void verdict_warn(enum reason reason, const char *detail, ...)
 	va_end(rest);
 }
 
+void verdict_withdraw(enum reason reason)
+{
+	found[reason].finding = NOT_FOUND;
+}
+
 enum finding verdict_finding(enum reason reason)
 {
 	return found[reason].finding;

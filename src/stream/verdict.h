@@ -39,6 +39,9 @@ void verdict_strict(enum reason reason);
 void verdict_invalid(enum reason reason, const char *detail, ...) PRINTF_LIKE(2, 3);
 void verdict_warn(enum reason reason, const char *detail, ...) PRINTF_LIKE(2, 3);
 
+/* The finding was provisional. */
+void verdict_withdraw(enum reason reason);
+
 enum finding verdict_finding(enum reason reason);
 const char *verdict_detail(enum reason reason);
 

@@ -1,0 +1,25 @@
+#include "report.h"
+
+#include "error.h"
+#include "record_file.h"
+#include "table.h"
+#include "verdict.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+int report(const struct run *run)
+{
+	size_t size;
+	char *text = record_text(run, &size);
+	int recorded = !run->options.json;
+
+	table_print(&run->measurement);
+	table_peak(&run->measurement, &run->peak);
+	table_validation(&run->validation, &run->arrays);
+	if (text)
+		recorded = record_file_put(text, size);
+	verdict_print(stdout);
+	free(text);
+	return verdict_is_valid() && recorded ? EXIT_VALID : EXIT_INVALID;
+}

@@ -2,6 +2,8 @@
 
 #include "share.h"
 
+#include <string.h>
+
 typedef element *__restrict written;
 typedef const element *__restrict only_read;
 
@@ -104,32 +106,37 @@ void kernels_first_touch(const struct arrays *arrays)
 	}
 }
 
-/* Words of an element's size or half of it, whatever lies there. */
-typedef unsigned int __attribute__((may_alias)) word;
+static unsigned long long bits_at(const element *at)
+{
+	unsigned long long bits = 0;
 
-enum { WORDS = sizeof(element) / sizeof(word) };
+	memcpy(&bits, at, sizeof(*at));
+	return bits;
+}
 
-static void turn(word *at, const word *bits, size_t elements)
+static void turn(element *at, size_t size, unsigned long long bits)
 {
 	size_t i;
-	int k;
 
-	for (i = 0; i < elements; i++)
-		for (k = 0; k < WORDS; k++)
-			at[i * WORDS + (size_t)k] ^= bits[k];
+	for (i = 0; i < size; i++) {
+		const unsigned long long turned = bits_at(&at[i]) ^ bits;
+
+		memcpy(&at[i], &turned, sizeof(*at));
+	}
 }
 
 void kernels_reset(const struct arrays *arrays)
 {
 	const element start = arrays_start_value();
 	element expected[ARRAYS];
+	unsigned long long bits;
 
 	arrays_expect(expected, RESET_EVERY);
-	turn((word *)expected, (const word *)&start, 1);
+	bits = bits_at(&start) ^ bits_at(&expected[0]);
 #pragma omp parallel
 	{
 		const struct share mine = share_of_thread(arrays->size);
 
-		turn((word *)(arrays->of[0] + mine.first), (const word *)expected, mine.size);
+		turn(arrays->of[0] + mine.first, mine.size, bits);
 	}
 }

@@ -6,8 +6,8 @@
 
 #include <string.h>
 
-/* Elements compared before anything is done about a difference, so that the
- * loop over a clean array stays simple and fast. */
+/* Elements compared at once, by memcmp: as fast as memory whatever the flags,
+ * while nothing is wrong. */
 enum { BLOCK = 1024 };
 
 unsigned long long bits_of(element value)
@@ -21,16 +21,6 @@ unsigned long long bits_of(element value)
 	}
 	memcpy(&wide, &value, sizeof(value) < sizeof(wide) ? sizeof(value) : sizeof(wide));
 	return wide;
-}
-
-static size_t differing(const element *at, size_t size, element expected)
-{
-	const unsigned long long bits = bits_of(expected);
-	size_t i, found = 0;
-
-	for (i = 0; i < size; i++)
-		found += bits_of(at[i]) != bits;
-	return found;
 }
 
 static int is_before(const struct wrong *x, const struct wrong *y)
@@ -74,14 +64,16 @@ static void list_block(struct validation *v, const struct arrays *arrays, int ar
 static void check_share(struct validation *v, const struct arrays *arrays, int array)
 {
 	const struct share mine = share_of_thread(arrays->size);
-	const element expected = v->expected[array];
+	element block[BLOCK];
 	size_t done, size;
 
+	for (size = 0; size < BLOCK; size++)
+		block[size] = v->expected[array];
 	for (done = 0; done < mine.size; done += size) {
 		const size_t from = mine.first + done;
 
 		size = mine.size - done < BLOCK ? mine.size - done : BLOCK;
-		if (!differing(arrays->of[array] + from, size, expected))
+		if (memcmp(arrays->of[array] + from, block, size * sizeof(element)) == 0)
 			continue;
 #pragma omp critical
 		list_block(v, arrays, array, from, size);

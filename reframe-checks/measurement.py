@@ -164,6 +164,8 @@ class measurement(rfm.RunOnlyRegressionTest):
         stamp = time.strftime('%Y%m%dT%H%M%S', time.gmtime())
         part = self.current_partition.fullname.replace(':', '-')
         path = folder / f'{stamp}-{part}-{self.current_environ.name}-{label}.json'
+        if path.exists():  # tiny runs, repeated, may end in the same second
+            path = path.with_name(f'{path.stem}-{self.short_name}.json')
         lines = pathlib.Path(self.stagedir, name).read_text().splitlines()
         records = [{**json.loads(line), 'codegen': self.codegen} for line in lines]
         path.write_text(''.join(json.dumps(record) + '\n' for record in records))

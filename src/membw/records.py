@@ -30,6 +30,7 @@ class Record:
     channels: int
     allowed: tuple = ()  # reasons against it that the caller allowed
     provenance: dict = field(default_factory=dict)  # provenance.FIELDS
+    findings: tuple = ()  # of `invalid`, as 'reason (detail)'
 
 
 class BadRecord(ValueError):
@@ -72,6 +73,7 @@ def parse_record(data, name):
             channels=int(_fact(data, 'memory_channels') or 0),
             allowed=tuple(r['reason'] for r in data.get('reasons', []) if r.get('allowed')),
             provenance=provenance.of_record(data, traits),
+            findings=_findings(data),
         )
     except KeyError as err:
         raise BadRecord(f"'{err.args[0]}' is missing") from err
@@ -163,3 +165,12 @@ def _invalid(data):
         return ()
     named = [r['reason'] for r in data.get('reasons', []) if not r.get('allowed')]
     return tuple(named) or ('no-reason-given',)
+
+
+def _findings(data):
+    found = [r for r in data.get('reasons', []) if not r.get('allowed')]
+    return tuple(' '.join(filter(None, [r['reason'], _detail(r)])) for r in found)
+
+
+def _detail(reason):
+    return f'({reason["detail"]})' if reason.get('detail') else ''

@@ -55,9 +55,13 @@ def read_session(report, name):
 
 
 def _with_case(record, case):
-    """The record, with what only ReFrame knows."""
+    """The record, with what only ReFrame knows: the check may find INVALID what ran well."""
+    findings = tuple(filter(None, (case.get('reasons') or '').split('; ')))
+    told = case.get('verdict') == 'INVALID' and findings
     return replace(
         record,
+        invalid=tuple(f.split(' (')[0] for f in findings) if told else record.invalid,
+        findings=findings if told else record.findings,
         traits=record.traits | _test_traits(case),
         provenance=record.provenance | provenance.of_case(case),
     )

@@ -36,7 +36,8 @@ def _read_path(path):
         else:
             yield from _read_file(Path(path))
     except OSError as err:
-        raise MembwError(f"cannot read '{err.filename or path}': {err.strerror}") from err
+        fact = f"cannot read '{err.filename or path}': {err.strerror}"
+        raise MembwError(fact, 'give files or folders that are there') from err
 
 
 def is_result(file):
@@ -82,6 +83,11 @@ def once(records):
     for record in records:
         key = record.host, record.rank, record.time, tuple(record.rates.items())
         known = kept.setdefault(key, record)
-        if len(record.traits) > len(known.traits):
+        if _known(record) > _known(known):
             kept[key] = record
     return list(kept.values())
+
+
+def _known(record):
+    """Of two copies without a report: beside the one in records/ lies what was kept of its job."""
+    return len(record.traits), Path(record.file).parent.name == 'records'

@@ -1,5 +1,6 @@
 """STREAM on one node, with every compiler, preset and pinning method it has."""
 
+import expiry
 import kept
 import node
 import pinnings
@@ -14,6 +15,7 @@ from reframe.core.builtins import (
     sanity_function,
 )
 from reframe.core.exceptions import SanityError
+from reframe.core.logging import getlogger
 
 
 @rfm.simple_test
@@ -82,6 +84,19 @@ class stream(measurement):
     def say_no_reference(self):
         if not self.has_reference() and not self.is_dry_run():
             self.say('no reference: recorded only')
+
+    @run_before('performance')
+    def warn_of_old_reference(self):
+        """A calibrated reference has a last day; held to it all the same."""
+        path = self.current_partition.extras.get('references')
+        key = self.current_partition.fullname, self.current_environ.name, self.pinning
+        day = None if self.is_dry_run() or not path else expiry.expired(path, key)
+        if day:
+            system = self.current_system.name
+            getlogger().warning(
+                f'{self.display_name} @{"+".join(key[:2])}: the reference expired on {day}: '
+                f'membw calibrate --system {system}'
+            )
 
     def best(self, kernel):
         return round(self.found['kernels'][kernel]['best_mbs'] / 1000, 3)

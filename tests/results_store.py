@@ -64,8 +64,8 @@ def store(path, sessions):
 
     site = config.load_config('<builtin>')
     site.select_subconfig('generic')
-    site.add_sticky_option('storage/sqlite_db_file', str(path))
-    runtime.init_runtime(site)
+    runtime.init_runtime(site)  # the first one stays
+    runtime.runtime().site_config.add_sticky_option('storage/sqlite_db_file', str(path))
     base = StorageBackend.default()
     for number, cases in enumerate(sessions):
         if cases:

@@ -9,8 +9,8 @@ from membw.errors import MembwError
 
 # modules of this package; each offers add_parser(subparsers), which sets `func`
 COMMANDS = (
-    'run', 'summary', 'rank', 'history', 'calibrate', 'report', 'codegen', 'diff', 'reproduce',
-    'nightly', 'accept',
+    'run', 'summary', 'rank', 'history', 'calibrate', 'report', 'codegen', 'bench', 'diff',
+    'reproduce', 'nightly', 'accept',
 )  # fmt: skip
 
 

@@ -1,0 +1,82 @@
+"""Rates from the output of the programs that `membw bench` compares; in MB/s, 10^6 bytes/s."""
+
+import re
+
+from membw.errors import MembwError
+
+NUMBER = r'(\d+(?:\.\d+)?(?:[eE][-+]?\d+)?)'
+STREAM_ROW = re.compile(
+    rf'^(Copy|Scale|Add|Triad):\s+{NUMBER}\s+{NUMBER}\s+{NUMBER}\s+{NUMBER}\s*$', re.M
+)
+BABEL_ROW = re.compile(rf'^(Copy|Mul|Add|Triad)\s+{NUMBER}\s+{NUMBER}\s+{NUMBER}\s+{NUMBER}', re.M)
+LIKWID_RATE = re.compile(rf'^MByte/s:\s+{NUMBER}\s*$', re.M)
+LIKWID_TEST = re.compile(r'^(copy|stream)((?:_[a-z0-9]+)*) - (.*)$', re.M)
+# likwid-bench's kernel -> ours; its "triad" reads three arrays and is another kernel
+LIKWID_KERNELS = {'copy': 'copy', 'stream': 'triad'}
+
+
+def stream(text, program):
+    """{'copy': {'best_mbs': .., 'mean_mbs': ..}, ...} of STREAM's table, whoever printed it.
+
+    Raises MembwError where the results do not validate or a row is missing.
+    """
+    if 'Solution Validates' not in text:
+        raise MembwError(f"the results of '{program}' do not validate", 'do not use its figures')
+    rows = {
+        name.lower(): rates(best, least, average)
+        for name, best, average, least, _ in STREAM_ROW.findall(text)
+    }
+    return complete(rows, program)
+
+
+def babelstream(text, program):
+    """The same of BabelStream's table, whose Mul is STREAM's Scale."""
+    if re.search(r'^Validation failed', text, re.M):
+        raise MembwError(f"the results of '{program}' do not validate", 'do not use its figures')
+    rows = {
+        {'Mul': 'scale'}.get(name, name.lower()): rates(best, least, average)
+        for name, best, least, _, average in BABEL_ROW.findall(text)
+    }
+    return complete(rows, program)
+
+
+def rates(best, least, average):
+    """The best is of the shortest time; the same bytes in the average time give the mean."""
+    best, least, average = float(best), float(least), float(average)
+    return {'best_mbs': best, 'mean_mbs': best * least / average if average else best}
+
+
+def complete(rows, program):
+    missing = [name for name in ('copy', 'scale', 'add', 'triad') if name not in rows]
+    if missing:
+        raise MembwError(
+            f"'{program}' printed no row of {missing[0]}", 'is it the program that you mean?'
+        )
+    return rows
+
+
+def likwid(text, test):
+    """{'copy': {'mean_mbs': ..}}: likwid-bench tells the mean over its repetitions alone."""
+    found = LIKWID_RATE.search(text)
+    if not found:
+        raise MembwError(f"likwid-bench printed no rate of '{test}'", 'run it by hand')
+    return {LIKWID_KERNELS[test.split('_')[0]]: {'mean_mbs': float(found.group(1))}}
+
+
+def likwid_tests(listing, flags):
+    """Its double-precision copy and STREAM triad kernels that a CPU with these flags can run.
+
+    Returns [(test, non-temporal?)], from what `likwid-bench -a` prints.
+    """
+    found = []
+    for kernel, suffix, _ in LIKWID_TEST.findall(listing):
+        words = suffix.strip('_').split('_')
+        if 'sp' not in words and all(flag in flags for flag in needs(words)):
+            found.append((kernel + suffix, 'mem' in words))
+    return found
+
+
+def needs(words):
+    """CPU flags, as in /proc/cpuinfo, that a kernel of such a name needs."""
+    of_word = {'avx': ['avx'], 'avx512': ['avx512f'], 'fma': ['fma'], 'sse': ['sse2']}
+    return [flag for word in words for flag in of_word.get(word, [])]

@@ -2,6 +2,7 @@
 
 import json
 import sqlite3
+from datetime import datetime, timezone
 from pathlib import Path
 
 import numpy as np
@@ -96,11 +97,12 @@ def stream_case(path, night, preset, pinning, rng, share):
 
 
 def record(rates, stores, factor, invalid, night):
-    day = f'2026-11-{18 + night % 12:02d}' if night < 12 else '2026-12-01'
+    time = datetime.fromtimestamp(START + night * DAY, timezone.utc)
     return {
         'schema': 'membw-record-1', 'program': 'stream', 'version': '0.1.0', 'language': 'c',
-        'kernels_set': 'standard', 'time': f'{day}T00:00:00Z', 'host': 'synthetic-n1', 'rank': 0,
-        'ranks': 1, 'array_size': 88_000_000, 'element_bytes': 8, 'threads': 24,
+        'kernels_set': 'standard', 'time': f'{time:%Y-%m-%dT%H:%M:%SZ}',
+        'host': 'synthetic-n1', 'rank': 0, 'ranks': 1,
+        'array_size': 88_000_000, 'element_bytes': 8, 'threads': 24,
         'peak_gbs': PEAK, 'verdict': 'INVALID' if invalid else 'VALID',
         'reasons': [{'reason': 'disturbed', 'detail': '', 'allowed': False}] if invalid else [],
         'kernels': {k: {'best_mbs': 1000 * v} for k, v in rates.items()},

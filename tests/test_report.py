@@ -5,13 +5,27 @@ import re
 import time
 
 import fleet_generator as fleets
+import history_generator as nights
+import numpy as np
 import pytest
 import synthetic_run
 
 from membw import cli, fleet
 from membw.errors import MembwError
 from membw.records import read_lines
-from membw.report import bandwidth, compilers, inputs, numa, page, pictures, ranking, sections
+from membw.report import (
+    bandwidth,
+    compilers,
+    history,
+    inputs,
+    numa,
+    page,
+    past,
+    pictures,
+    ranking,
+    sections,
+    verdicts,
+)
 from membw.report.rows import rows_of
 from membw.report.theme import DARK, LIGHT, paint
 
@@ -161,8 +175,8 @@ def test_one_numa_domain_has_nothing_remote_and_the_section_says_so(rows):
 
 
 def test_empty_sections_say_why():
-    assert 'No run of STREAM' in bandwidth.section([]).empty
-    assert "'numa_scan' is not in this run" in numa.section([]).empty
+    assert 'No run of the check `stream`' in bandwidth.section([]).empty
+    assert 'No check `numa_scan` is in this run' in numa.section([]).empty
     assert 'no node with a record' in ranking.section(fleet.judge([])).empty
     assert 'Nothing to compare' in compilers.section([]).empty
 
@@ -372,3 +386,86 @@ def test_8000_nodes_and_4_kernels_stay_under_10_mb(tmp_path, capsys):
 def test_pictures_are_drawn_in_light_colours(report):
     text = pictures.svg(pictures.titled(report.pictures()[0]))
     assert LIGHT['one'] in text and DARK['back'] not in text
+
+
+# history
+
+
+def history_of(series):
+    return past.of_series([series], ['results.db'])
+
+
+def test_a_step_of_all_nodes_is_marked_with_the_field_that_changed():
+    series = nights.healthy(20, 40, 1)
+    nights.step(series, slice(None), 30, 0.03)
+    series.provenances.append(series.provenances[0] | {'compiler': 'gcc 13.1.0'})
+    series.software[:, 30:] = 1
+    found = history_of(series)
+    (picture,) = history.section(found).pictures
+    labels = [
+        p['label'] for layer in picture.chart['layer'] for p in values(layer) if 'label' in p
+    ]
+    assert {label.split(' % ')[1] for label in labels} == {'compiler'}
+    (event,) = found.events
+    assert past.because(event) == 'compiler: gcc 12.2.0 → gcc 13.1.0'
+    assert past.provenance(found)['past-0-1']['compiler'] == 'gcc 13.1.0'
+
+
+def test_points_of_a_series_have_median_band_and_software():
+    series = nights.healthy(20, 3, 1)
+    series.rates[:, :, 1] = np.nan
+    points = list(history._points(series, 3, 0))
+    assert len(points) == 2
+    low, median, high = np.percentile(series.rates[3, :, 2], [5, 50, 95])
+    expected = {'g': median, 'low': low, 'high': high, 'c': 20}
+    assert {k: points[1][k] for k in expected} == pytest.approx(expected, abs=0.006)
+    assert points[1]['provenance'] == 'past-0-0'
+    assert points[1]['t'] == (nights.FIRST + 2) * 86_400_000
+
+
+def test_a_node_that_drifted_away_has_a_picture_of_its_own_and_is_told_of():
+    series = nights.healthy(20, 60, 1)
+    nights.step(series, 7, 52, 0.06)
+    found = history_of(series)
+    _, picture = history.section(found).pictures
+    points = [p for layer in picture.chart['layer'] for p in values(layer)]
+    points = points or values(picture.chart)
+    assert {p['n'] for p in points} == {'n00008'}
+    (at,) = {p['t'] for p in points if p['at']}
+    assert at == (nights.FIRST + 52) * 86_400_000
+    (alarm,) = verdicts.attention([], [], fleet.judge([]), found)
+    assert alarm.verdict == 'CHANGE' and 'n00008' in alarm.what
+
+
+def test_what_is_long_ago_or_over_needs_no_attention_but_stays_in_the_table():
+    series = nights.healthy(20, 60, 1)
+    nights.step(series, 7, 20, 0.06)
+    found = history_of(series)
+    assert len(found.events) == 1 and found.recent() == []
+    assert len(history.section(found).tables[0].rows) == 1
+
+
+def test_a_fault_of_a_node_in_all_its_groups_is_one_alarm():
+    both = [nights.healthy(20, 40, seed) for seed in (1, 2)]
+    for number, series in enumerate(both):
+        series.label += f' {number}'
+        nights.step(series, 7, 30, 0.06)
+    found = past.of_series(both)
+    (alarm,) = verdicts.attention([], [], fleet.judge([]), found)
+    assert len(found.events) == 2 and 'in 2 groups' in alarm.why
+
+
+def test_the_database_is_read_night_by_night(tmp_path):
+    results = synthetic_run.folder(tmp_path / 'results', nights=30, slower_from=20)
+    made = sections.build(inputs.gather([results]))
+    assert made.headline == ('FAIL: 18 runs, 2 FAIL, 1 INVALID; lasting changes for the worse: 1')
+    (alarm,) = [alarm for alarm in made.attention if alarm.verdict == 'CHANGE']
+    assert 'since 2026-12-08' in alarm.why and 'in 15 groups' in alarm.why
+    events, series = next(s for s in made.sections if s.id == 'history').tables
+    assert len(series.rows) == 15 and {row[2].key for row in series.rows} == {30}
+    assert all(row[1].provenance in made.provenance for row in events.rows)
+
+
+def test_one_night_is_no_history_and_none_says_where_it_would_come_from():
+    assert 'a second one begins' in history.section(history_of(nights.healthy(3, 1, 1))).empty
+    assert 'results/results.db' in history.section(past.of_series([])).empty

@@ -107,7 +107,7 @@ def strongest(values, sigma):
         sums = _Sums(values[part])
         for left, right in intervals(values.shape[1]):
             z2 = sums.z2(left, right)
-            best[part] = np.maximum(best[part], z2.max(axis=1))
+            best[part] = np.maximum(best[part], z2.max(axis=1, initial=0))  # one night: no split
     return np.sqrt(best) / sigma
 
 

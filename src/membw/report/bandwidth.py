@@ -25,7 +25,7 @@ def section(rows):
     found = Section('bandwidth', 'Bandwidth by kernel and preset', LEAD)
     rows = [row for row in rows if row.figures or row.pinning]
     if not rows:
-        found.empty = 'No run of STREAM is among the results: no kernel, no preset to show.'
+        found.empty = 'No run of the check `stream` is among the results: no preset to show.'
         return found
     for (test, where), members in _groups(rows).items():
         for kernel in KERNELS:

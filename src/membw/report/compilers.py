@@ -24,7 +24,7 @@ def section(rows):
     best = best_runs(rows)
     presets = {preset for _, preset, _ in best}
     if len(presets) < 2:
-        only = f'only {presets.pop()}' if presets else 'no preset'
+        only = f'only {presets.pop()}' if presets else 'no run of the check `stream`'
         found.empty = f'Nothing to compare: {only} has figures that can be believed.'
         return found
     for where in sorted({where for where, _, _ in best}):

@@ -1,169 +1,246 @@
-"""The section on history: every series of nights in the results database, with its changes."""
+"""The section on history: each series of nights, with the changes that were found in it."""
 
-import json
-import sqlite3
-from collections import defaultdict
-from contextlib import closing
-from dataclasses import dataclass, field
+import warnings
 
 import altair as alt
 import numpy as np
 
-from membw.report import charts
+from membw.report import charts, past
 from membw.report.model import Cell, Picture, Section, Table
-from membw.report.rows import KERNELS
+from membw.series import as_date, as_day
 
-PICTURES = 12
-BAND = 5  # nodes, from which on a band of their spread says more than single lines
-HOW_TO_READ = (
-    'How to read: one line a kernel, a mark each run (the median of the nodes; the band holds '
-    '90 % of them). A dotted line: from here on another binary ran. Triangles: a change '
-    'that `membw history` is sure of.'
+PICTURES = 8  # series; those with changes first, the table has all
+NODES = 5  # changed nodes in one picture, the most changed ones
+EVENTS = 500  # rows of the table
+BAND = 5  # nodes, from which on a band of their spread says more than a line
+FLEET = (
+    'How to read: a line a kernel, a mark a night (the median of the nodes; the band holds 90 % '
 )
-LEAD = 'Only what was valid is in the database as a figure; the axis does not begin at zero.'
+FLEET += 'of them). Dotted: a change that is sure, with what changed in the provenance then.'
+CHANGED = 'How to read: one line a node that changed, against the median of its group that night '
+CHANGED += '(0 %); the large triangle is where it changed, downwards for slower.'
+LEAD = (
+    'Nights of the results database; what was INVALID does not enter, and the axes do not begin '
+    'at zero. Changes are those of `membw history`: larger than the margin, sure, and lasting.'
+)
 
 
-@dataclass
-class Series:
-    """One test, partition, preset and pinning over time."""
-
-    where: str
-    test: str
-    preset: str
-    pinning: str
-    nights: dict = field(default_factory=dict)  # time -> {kernel: {node: GB/s}}
-    binaries: dict = field(default_factory=dict)  # time -> checksum
-    cases: dict = field(default_factory=dict)  # time -> the case behind it
-
-    @property
-    def id(self):
-        return f'{self.test}-{self.where}-{self.preset}-{self.pinning}'.replace(':', '-')
-
-    @property
-    def title(self):
-        return f'{self.test} on {self.where}, {self.preset}, pinning {self.pinning}'
-
-
-@dataclass
-class Past:
-    series: list = field(default_factory=list)
-    changes: list = field(default_factory=list)
-    databases: list = field(default_factory=list)
-
-
-def read(databases):
-    """All series of the databases; a file that is none of ReFrame's is passed over."""
-    series = {}
-    for database in databases:
-        for session in _sessions(database):
-            for case in (c for run in session.get('runs', []) for c in run['testcases']):
-                _add(series, case)
-    return Past(sorted(series.values(), key=lambda s: s.id), [], list(map(str, databases)))
-
-
-def _sessions(database):
-    try:
-        with closing(sqlite3.connect(f'file:{database}?mode=ro', uri=True)) as base:
-            for (blob,) in base.execute('SELECT json_blob FROM sessions'):
-                yield json.loads(blob)
-    except (sqlite3.DatabaseError, ValueError):
-        return
-
-
-def _add(series, case):
-    values = {k.split(':')[-1]: v[0] for k, v in (case.get('perfvalues') or {}).items()}
-    values = {k: values[k] for k in KERNELS if values.get(k)}
-    if case.get('fixture') or not values or not case.get('job_completion_time_unix'):
-        return
-    key = (f'{case["system"]}:{case["partition"]}', case['name'].split()[0], case['environ'],
-           case.get('pinning') or '')  # fmt: skip
-    one = series.setdefault(key, Series(*key))
-    time = int(case['job_completion_time_unix'])
-    for kernel, gbs in values.items():
-        one.nights.setdefault(time, {}).setdefault(kernel, {})[case.get('node', '')] = gbs
-    one.binaries[time] = case.get('binary_sha256') or ''
-    one.cases[time] = case
-
-
-def section(past):
-    found = Section('history', 'History', LEAD)
-    long = [one for one in past.series if len(one.nights) > 1]
-    if not past.databases:
-        found.empty = (
-            'No results database is among the results: ReFrame writes results/results.db.'
-        )
-    elif not long:
-        found.empty = 'The database holds one run of each test: a second one begins a history.'
-    else:
-        long.sort(key=lambda one: (not _changes_of(past, one), -len(one.nights), one.id))
-        found.pictures = [_picture(one, _changes_of(past, one)) for one in long[:PICTURES]]
+def section(found):
+    """Pictures, the table of changes and the table of all series."""
+    made = Section('history', 'History', LEAD)
+    if not found.series:
+        made.empty = 'No night is on record: ReFrame writes results/results.db, run by run.'
+        return made
+    long = [series for series in found.series if len(series.nights) > 1]
+    if not long:
+        night = as_date(found.series[0].nights[-1])
+        made.empty = f'One night is on record, {night}: a second one begins a history.'
+        return made
+    long.sort(key=lambda series: -len(past.of_group(found, series)))
+    for series in long[:PICTURES]:
+        made.pictures += _pictures(found, series)
     if len(long) > PICTURES:
-        found.notes.append(f'{len(long) - PICTURES} series of fewer runs have no picture.')
-    return found
+        made.notes.append(f'{len(long) - PICTURES} series have no picture; the table has them.')
+    made.tables = [_events(found), _all_series(found)] if found.events else [_all_series(found)]
+    if not found.events:
+        made.notes.append('No change was found.')
+    return made
 
 
-def provenance(past):
-    """Nothing yet beyond what the table of each picture says."""
-    return {}
+def _pictures(found, series):
+    events = past.of_group(found, series)
+    alone = len(series.nodes) == 1
+    whole = [event for event in events if event[0].node is None or alone]
+    yield _of_group(found, series, whole)
+    nodes = [event for event in events if event[0].node is not None and not alone]
+    if nodes:
+        yield _of_nodes(series, nodes)
 
 
-def _changes_of(past, one):
-    return []
+# the whole group
 
 
-def _picture(one, changes):
-    points = [
-        {'t': time * 1000, 'k': kernel, **_spread(list(nodes.values()))}
-        for time, kernels in sorted(one.nights.items()) for kernel, nodes in kernels.items()
+def _of_group(found, series, events):
+    number = found.series.index(series)
+    points = [p for k in range(len(series.kernels)) for p in _points(series, k, number)]
+    marks = [
+        {'t': past.milliseconds(as_day(event[0].night)), 'label': _short(event)}
+        for event in events
     ]  # fmt: skip
-    title = one.title
-    said = f'{title}: {len(one.nights)} runs'
-    chart = charts.as_dict(_chart(points, _new_binaries(one)), 280, said)
-    return Picture(f'history-{one.id}', title, HOW_TO_READ, chart, _table(points, one))
+    said = f'{series.label}: {len(series.nights)} nights, {len(events)} changes'
+    chart = charts.as_dict(_chart(series, points, marks), 280, said)
+    name = f'history-{number + 1}'
+    return Picture(name, f'{series.label}, {_nodes(series)}', FLEET, chart, _table(series))
 
 
-def _spread(values):
-    low, median, high = np.quantile(values, [0.05, 0.5, 0.95])
-    spread = {'low': round(low, 2), 'high': round(high, 2)} if len(values) >= BAND else {}
-    return {'g': round(float(median), 2), 'c': len(values), **spread}
+def _short(event):
+    return ' '.join([past.percents(event), (event[0].field or '').replace('_', ' ')]).strip()
 
 
-def _new_binaries(one):
-    """Times from which on another binary ran."""
-    times = sorted(one.binaries)
-    return [b * 1000 for a, b in zip(times, times[1:]) if one.binaries[a] != one.binaries[b]]
+def _nodes(series):
+    return f'{len(series.nodes)} nodes' if len(series.nodes) > 1 else series.nodes[0]
 
 
-def _chart(points, new_binaries):
+def _points(series, k, number):
+    """One a night that has a value: median, and 5 and 95 % where there are nodes enough."""
+    low, median, high = _quantiles(series.rates[k])
+    counts = (~np.isnan(series.rates[k])).sum(axis=0)
+    for i in np.flatnonzero(counts):
+        made = past.usual_software(series, i)
+        point = {
+            't': past.milliseconds(series.nights[i]), 'k': series.kernels[k],
+            'g': round(float(median[i]), 2), 'c': int(counts[i]),
+            'provenance': f'past-{number}-{made}',
+        }  # fmt: skip
+        if len(series.nodes) >= BAND:
+            point |= {'low': round(float(low[i]), 2), 'high': round(float(high[i]), 2)}
+        yield point
+
+
+def _quantiles(rates):
+    with warnings.catch_warnings():  # a night without any value is left out afterwards
+        warnings.simplefilter('ignore', RuntimeWarning)
+        return np.nanpercentile(rates, [5, 50, 95], axis=0)
+
+
+def _time():
+    axis = alt.Axis(grid=False, format='%d %b', labelOverlap=True)
+    return alt.X('t:T', title=None, axis=axis, scale=alt.Scale(type='utc'))
+
+
+def _tips(**fields):
+    night = alt.Tooltip('t:T', title='night', format='%Y-%m-%d', timeUnit='utcyearmonthdate')
+    return [*charts.tips(**fields), night]
+
+
+def _chart(series, points, marks):
     base = alt.Chart(charts.data(points)).encode(
-        x=alt.X('t:T', title=None, axis=alt.Axis(grid=False, format='%d %b', labelOverlap=True)),
-        y=alt.Y('g:Q', title='GB/s', scale=alt.Scale(zero=False)),
-        color=charts.color('k', KERNELS, 'kernel'),
+        x=_time(),
+        y=alt.Y('g:Q', title='GB/s', scale=alt.Scale(zero=False, padding=16)),
+        color=charts.color('k', series.kernels, 'kernel'),
     )
-    tip = charts.tips(kernel='k:N', nodes='c:Q', **{'GB/s': 'g:Q'})
-    tip.append(alt.Tooltip('t:T', title='run', format='%Y-%m-%d %H:%M'))
-    dots = base.mark_point(filled=True, size=40, opacity=1).encode(
-        shape=charts.shape('k', KERNELS, 'kernel'), tooltip=tip
+    dots = base.mark_point(filled=True, size=34, opacity=1).encode(
+        shape=charts.shape('k', series.kernels, 'kernel'),
+        tooltip=_tips(kernel='k:N', nodes='c:Q', **{'GB/s': 'g:Q'}),
     )
     layers = [base.mark_line(strokeWidth=1.5), dots]
     if any('low' in point for point in points):
         layers.insert(0, base.mark_area(opacity=0.2).encode(y='low:Q', y2='high:Q'))
-    if new_binaries:
-        rules = alt.Chart(charts.data([{'t': t} for t in new_binaries]))
-        layers.append(rules.mark_rule(strokeDash=[2, 3], color='@muted').encode(x='t:T'))
-    return alt.layer(*layers)
+    return alt.layer(*layers, *_changes(marks))
 
 
-def _table(points, one):
-    heads = [('kernel', False), ('runs', True), ('median', True), ('lowest', True),
+def _changes(marks):
+    if not marks:
+        return []
+    base = alt.Chart(charts.data(marks)).encode(x=_time())
+    rule = base.mark_rule(strokeDash=[2, 3], strokeWidth=1.5, color='@fail')
+    text = base.mark_text(align='right', dx=-5, baseline='top', fontSize=11, color='@fail')
+    return [rule, text.encode(y=alt.value(2), text='label:N')]
+
+
+def _table(series):
+    heads = [('kernel', False), ('nights', True), ('median', True), ('lowest', True),
              ('highest', True), ('latest', True)]  # fmt: skip
-    by_kernel = defaultdict(list)
-    for point in points:
-        by_kernel[point['k']].append(point['g'])
-    lines = [[Cell(k), Cell(str(len(v)), len(v)), *_figures(v)] for k, v in by_kernel.items()]
-    return Table(heads, lines, f'{one.title}, GB/s')
+    lines = []
+    for k, kernel in enumerate(series.kernels):
+        medians = _quantiles(series.rates[k])[1]
+        known = medians[~np.isnan(medians)]
+        figures = [float(np.median(known)), known.min(), known.max(), known[-1]]
+        cells = [Cell(f'{gbs:.1f}', float(gbs)) for gbs in figures]
+        lines.append([Cell(kernel), Cell(str(len(known)), len(known)), *cells])
+    return Table(heads, lines, f'{series.label}: medians of the nights, GB/s')
 
 
-def _figures(values):
-    known = [float(np.median(values)), min(values), max(values), values[-1]]
-    return [Cell(f'{value:.1f}', value) for value in known]
+# nodes that changed
+
+
+def _of_nodes(series, events):
+    """The most changed nodes, by the kernel in which they changed most."""
+    by_node = {}
+    for change in (change for event in events for change in event):
+        if change.node not in by_node or abs(change.percent) > abs(by_node[change.node].percent):
+            by_node[change.node] = change
+    worst = sorted(by_node.values(), key=lambda change: -abs(change.percent))[:NODES]
+    points = [point for change in worst for point in _node_points(series, change)]
+    names = [change.node for change in worst]
+    left = len(by_node) - len(worst)
+    title = f'{len(by_node)} nodes of {series.label} that changed'
+    title += f', the {len(worst)} that changed most' if left else ''
+    said = f'{title}: {", ".join(names)}'
+    chart = charts.as_dict(_node_chart(points, names), 280, said)
+    return Picture(f'history-nodes-{series.label.replace(" ", "-").replace(":", "-")}',
+        title, CHANGED, chart)  # fmt: skip
+
+
+def _node_points(series, change):
+    k, node = series.kernels.index(change.kernel), series.nodes.index(change.node)
+    percent = 100 * (series.rates[k, node] / _quantiles(series.rates[k])[1] - 1)
+    for i in np.flatnonzero(~np.isnan(percent)):
+        yield {
+            't': past.milliseconds(series.nights[i]), 'n': change.node, 'k': change.kernel,
+            'p': round(float(percent[i]), 2), 'at': series.night(i) == change.night,
+            'down': change.direction == 'slower',
+        }  # fmt: skip
+
+
+def _node_chart(points, names):
+    base = alt.Chart(charts.data(points)).encode(
+        x=_time(),
+        y=alt.Y('p:Q', title='to the median of the night, %', scale=alt.Scale(zero=True)),
+        color=charts.color('n', names, 'node'),
+    )
+    dots = base.mark_point(filled=True, size=26, opacity=1).encode(
+        shape=charts.shape('n', names, 'node'),
+        tooltip=_tips(node='n:N', kernel='k:N', **{'%': 'p:Q'}),
+    )
+    at = base.transform_filter('datum.at')
+    marks = [
+        at.transform_filter(f'datum.down == {str(down).lower()}').mark_point(
+            shape=shape, size=230, filled=False, strokeWidth=2.5, opacity=1
+        )
+        for down, shape in ((True, 'triangle-down'), (False, 'triangle-up'))
+        if any(point['at'] and point['down'] == down for point in points)
+    ]
+    return alt.layer(base.mark_line(strokeWidth=1.2), dots, *marks)
+
+
+# tables
+
+
+def _events(found):
+    words = ('who', 'scope', 'kernels', 'group', 'what differs in the provenance')
+    heads = [('night', False), ('change', True), *((word, False) for word in words)]
+    lines = [_event(i, event) for i, event in enumerate(found.events[:EVENTS])]
+    more = len(found.events) - len(lines)
+    also = f'; {more} older ones: membw history --limit 0' if more else ''
+    return Table(heads, lines, f'Changes, the newest first{also}')
+
+
+def _event(i, event):
+    first = event[0]
+    kernels = ' '.join(change.kernel for change in event)
+    percent = Cell(past.percents(event), min(change.percent for change in event), f'change-{i}')
+    words = [Cell(text) for text in (past.who(event), first.scope, kernels, first.group)]
+    return [Cell(first.night), percent, *words, Cell(past.because(event))]
+
+
+def _all_series(found):
+    heads = [('group', False), ('nodes', True), ('nights', True), ('latest night', False),
+             ('kernel', False), ('latest', True), ('to the nights before', True)]  # fmt: skip
+    lines = [_series_line(i, series) for i, series in enumerate(found.series)]
+    return Table(heads, lines, 'All series: median of the nodes, GB/s')
+
+
+def _series_line(number, series):
+    kernel = 'triad' if 'triad' in series.kernels else series.kernels[-1]
+    medians = _quantiles(series.rates[series.kernels.index(kernel)])[1]
+    known = medians[~np.isnan(medians)]
+    made = past.usual_software(series, len(series.nights) - 1)
+    counts = [Cell(str(n), n) for n in (len(series.nodes), len(series.nights))]
+    latest = Cell(f'{known[-1]:.1f}', float(known[-1]), f'past-{number}-{made}')
+    change = Cell('-', -1)
+    if len(known) > 1:
+        percent = 100 * float(known[-1] / np.median(known[:-1]) - 1)
+        change = Cell(f'{percent:+.1f} %', percent)
+    night = Cell(as_date(series.nights[-1]))
+    return [Cell(series.label), *counts, night, Cell(kernel), latest, change]

@@ -28,9 +28,7 @@ def section(rows):
         if curves and 'remote' not in curves:
             found.notes.append(f'{row.where}: one NUMA domain, nothing remote to compare.')
     if not scans:
-        found.empty = (
-            "The check 'numa_scan' is not in this run: membw run -n numa_scan measures it."
-        )
+        found.empty = 'No check `numa_scan` is in this run: `membw run -n numa_scan` measures it.'
     return found
 
 

@@ -11,6 +11,7 @@ from markupsafe import Markup, escape
 from membw.report import pictures
 from membw.report.theme import CONFIG, DARK, LIGHT, paint
 
+CODE = re.compile(r'`([^`]*)`')
 FIRST_NODES = 50  # written into the page, for readers without JavaScript
 SIGNS = {'PASS': '✓', 'FAIL': '✕', 'INVALID': '⊘', 'MISSING': '…', 'NOT MEASURED': '–'}
 
@@ -25,6 +26,7 @@ def render(report):
     )
     env.filters['inline'] = lambda name: Markup(env.loader.get_source(env, name)[0])
     env.filters['sign'] = lambda word: SIGNS.get(word, '△')
+    env.filters['code'] = lambda text: Markup(CODE.sub(r'<code>\1</code>', str(escape(text))))
     env.filters['breakable'] = lambda text: escape(text).replace(',', Markup(',<wbr>'))
     env.filters['slug'] = lambda word: word.lower().replace(' ', '-')
     return env.get_template('report.html').render(

@@ -5,7 +5,7 @@ import numpy as np
 
 from membw.fleet import MARGIN
 from membw.report import charts
-from membw.report.model import Picture, Section
+from membw.report.model import Cell, Picture, Section, Table
 
 PICTURES = 6  # the largest groups
 NAMED = 15  # slow nodes named in a picture ...
@@ -38,7 +38,24 @@ def section(fleet):
     if len(groups) > PICTURES:
         found.notes.append(f'{len(groups) - PICTURES} smaller groups have no picture.')
     found.notes += fleet.warnings
+    found.tables = [_groups(groups)] if groups else []
     return found
+
+
+def _groups(groups):
+    """What is usual in each group: the median that its nodes are held to."""
+    kernels = list(dict.fromkeys(kernel for group in groups for kernel in group.kernels))
+    heads = [('group', True), ('nodes', True), *((k.capitalize(), True) for k in kernels)]
+    lines = []
+    for group in groups:
+        medians = dict(zip(group.kernels, _medians(group), strict=True))
+        cells = [Cell(f'{medians[k]:.1f}', medians[k]) if k in medians else Cell('-', -1)
+                 for k in kernels]  # fmt: skip
+        counts = [Cell(str(n), n) for n in (group.number, len(group.nodes))]
+        lines.append([*counts, *cells, Cell(group.label)])
+    return Table(
+        [*heads, ('what they have in common', False)], lines, 'Medians of the groups, GB/s'
+    )
 
 
 def usual_kernel(group):

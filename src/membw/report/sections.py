@@ -6,7 +6,7 @@ from membw import fleet as fleets
 from membw import summary
 from membw.errors import MembwError
 from membw.nodelist import expected_nodes, match_expected
-from membw.report import bandwidth, compilers, history, numa, ranking, verdicts
+from membw.report import bandwidth, compilers, history, numa, past, ranking, verdicts
 from membw.report.model import Report
 from membw.report.rows import failed_builds, rows_of
 
@@ -17,21 +17,21 @@ def build(found, nodes='', title=''):
     fleet = _judge(found.records, nodes)
     if not fleet.nodes and not any(map(_tells, rows)):
         raise _nothing(found, rows)
-    past = history.read(found.databases)
+    nights = past.read(found.databases, found.records)
     sections = [
         bandwidth.section(rows), numa.section(rows), ranking.section(fleet),
-        history.section(past), compilers.section(rows),
+        history.section(nights), compilers.section(rows),
     ]  # fmt: skip
-    verdict, headline, counts = verdicts.overall(rows, failed_builds(found.cases), fleet, past)
+    verdict, headline, counts = verdicts.overall(rows, failed_builds(found.cases), fleet, nights)
     return Report(
         title=title or _title(rows, fleet),
         verdict=verdict,
         headline=headline,
         counts=counts,
-        attention=verdicts.attention(rows, failed_builds(found.cases), fleet, past),
+        attention=verdicts.attention(rows, failed_builds(found.cases), fleet, nights),
         facts=_facts(found),
         sections=sections,
-        provenance={row.id: row.provenance for row in rows} | history.provenance(past),
+        provenance={row.id: row.provenance for row in rows} | past.provenance(nights),
         fleet=ranking.as_data(fleet, found.records),
         problems=found.problems,
     )

@@ -4,23 +4,30 @@ from collections import Counter, defaultdict
 from dataclasses import dataclass
 
 from membw.nodelist import fold, worst_verdicts
+from membw.report import past
 
 WORST_FIRST = ('FAIL', 'INVALID', 'MISSING', 'NOT MEASURED', 'PASS')
 LISTED = 20
 NAMES_SHOWN = 160  # characters of a list of nodes
 
 
-def overall(rows, builds, fleet, past):
+def overall(rows, builds, fleet, nights):
     """(verdict, one line, [(what, how many, verdict)])."""
     runs = Counter(row.verdict for row in rows)
     runs['FAIL'] += len(builds)
     nodes = Counter(verdict for verdict, _ in _nodes(fleet).values())
     counts = [(f'runs {word}', runs[word], word) for word in WORST_FIRST if runs[word]]
     counts += [(f'nodes {word}', nodes[word], word) for word in WORST_FIRST if nodes[word]]
-    counts += [('changes', len(past.changes), 'CHANGE')] if past.changes else []
+    changes = len(nights.recent())
+    counts += [('changes for the worse', changes, 'CHANGE')] if changes else []
     words = [word for word in WORST_FIRST if runs[word] or nodes[word]]
     verdict = words[0] if words else 'NOT MEASURED'
-    return verdict, f'{verdict}: {_line(runs, nodes)}', counts
+    line = f'{verdict}: {_line(runs, nodes)}'
+    return (
+        verdict,
+        line + (f'; lasting changes for the worse: {changes}' if changes else ''),
+        counts,
+    )
 
 
 def _line(runs, nodes):
@@ -39,7 +46,7 @@ def _nodes(fleet):
     return worst if len(worst) > 1 else {}
 
 
-def attention(rows, builds, fleet, past):
+def attention(rows, builds, fleet, nights):
     """[Alarm], the worst first of each kind."""
     found = [Alarm('FAIL', f'build {what}', why) for what, why in builds]
     bad = [row for row in rows if row.verdict != 'PASS']
@@ -48,7 +55,8 @@ def attention(rows, builds, fleet, past):
     allowed = Counter(row.why for row in rows if row.verdict == 'PASS' and row.why)
     for why, count in allowed.items():
         found.append(Alarm('', f'{count} runs PASS because it was', why, 'bandwidth'))
-    return found + _some(_of_nodes(fleet), 'nodes')
+    found += _some(_of_nodes(fleet), 'nodes')
+    return found + _some([_of_change(event) for event in nights.recent()], 'changes')
 
 
 @dataclass
@@ -84,6 +92,16 @@ def _alarm(verdict, why, nodes):
         return Alarm(verdict, nodes[0][0], nodes[0][1], 'nodes', nodes[0][0])
     names = shorten(fold([name for name, _ in nodes]))
     return Alarm(verdict, f'{len(nodes)} nodes', f'{why}: {names}', 'nodes')
+
+
+def _of_change(changes):
+    first = changes[0]
+    kernels = ' '.join(dict.fromkeys(change.kernel for change in changes))
+    groups = {change.group for change in changes}
+    where = first.group if len(groups) == 1 else f'in {len(groups)} groups'
+    parts = (f'{kernels} since {first.night}', where, past.because(changes))
+    what = f'{past.percents(changes)} {past.who(changes)}'
+    return Alarm('CHANGE', what, '; '.join(filter(None, parts)), 'history')
 
 
 def shorten(names):

@@ -1,0 +1,121 @@
+"""The history behind the report: series of nights, and the changes that `membw history` finds."""
+
+import sys
+from collections import Counter, defaultdict
+from dataclasses import dataclass, field
+from itertools import chain
+
+from membw.changes import judge
+from membw.history_text import is_worse, merged
+from membw.results import each_result
+from membw.series import as_date, as_day, collect
+
+RECENT = 14  # nights; older changes stay in the tables, and need no attention
+LARGE = 100e6  # bytes of a database that takes a while
+DAY_MS = 86_400_000
+
+
+@dataclass
+class Past:
+    """`events` are lists of Changes of one cause, as `membw history` prints them, newest first."""
+
+    series: list = field(default_factory=list)
+    events: list = field(default_factory=list)
+    databases: list = field(default_factory=list)
+    invalid: int = 0
+
+    def recent(self):
+        """What made something slower for good in the last nights: lists of Changes.
+
+        What happened to one node, or to all, in one night is one thing, whatever the group.
+        """
+        if not self.series:
+            return []
+        since = max(int(series.nights[-1]) for series in self.series) - RECENT
+        alike = defaultdict(list)
+        for event in self.events:
+            if any(map(is_worse, event)) and as_day(event[0].night) > since:
+                alike[event[0].night, who(event), event[0].field] += event
+        return list(alike.values())
+
+
+def read(databases, records):
+    """All nights of the databases, and of the records beside them."""
+    for database in databases:
+        if database.stat().st_size > LARGE:
+            print(f'membw: reading the nights of {database} ...', file=sys.stderr)
+    chunks = chain(each_result(map(str, databases)), [(records, [])])
+    series, left = collect(chunks)
+    return of_series(sorted(series, key=lambda s: s.label), databases, left.invalid)
+
+
+def of_series(series, databases=(), invalid=0):
+    events = merged(judge(series)) if series else []
+    events.sort(key=lambda event: event[0].night, reverse=True)
+    return Past(series, events, [str(d) for d in databases], invalid)
+
+
+def milliseconds(day):
+    """Days since 1970 as Vega takes a time."""
+    return int(day) * DAY_MS
+
+
+def of_group(past, series):
+    return [event for event in past.events if event[0].group == series.label]
+
+
+def usual_software(series, column):
+    """What most nodes ran in that night: a number in `provenances`; -1: not known."""
+    made = [number for number in series.software[:, column].tolist() if number >= 0]
+    return Counter(made).most_common(1)[0][0] if made else -1
+
+
+def percents(event):
+    """'-3.1 %', or '-3.3 .. -2.9 %' where the kernels differ."""
+    found = sorted({f'{change.percent:+.1f}' for change in event}, key=float)
+    return f'{found[0]} %' if len(found) == 1 else f'{found[0]} .. {found[-1]} %'
+
+
+def who(event):
+    first = event[0]
+    return first.node or (f'all {first.nodes} nodes' if first.nodes > 1 else 'the node')
+
+
+def because(event):
+    """What differs in the provenance at the time; whether it is over."""
+    first, notes = event[0], []
+    for name, (before, after) in first.fields.items():
+        notes.append(f'{name.replace("_", " ")}: {before} → {after}')
+    if first.shape == 'drift':
+        notes.append(f'a drift, until {max(change.until for change in event)}')
+    if all(change.recovered for change in event):
+        notes.append('back since')
+    return '; '.join(notes)
+
+
+def provenance(past):
+    """id -> {name: text}: behind each event, and behind the software of each series."""
+    found = {f'change-{i}': _of_event(event) for i, event in enumerate(past.events)}
+    for s, series in enumerate(past.series):
+        for number, made in enumerate(series.provenances):
+            found[f'past-{s}-{number}'] = _of_software(series, number, made)
+    return found
+
+
+def _of_event(event):
+    first = event[0]
+    known = {'display name': f'{percents(event)} {who(event)}, {first.night}'}
+    known |= {'group': first.group, 'scope': first.scope, 'shape': first.shape}
+    for c in event:
+        known[c.kernel] = f'{c.before_gbs:.1f} → {c.after_gbs:.1f} GB/s, {c.percent:+.2f} %'
+    known['sure'] = f'{min(change.confidence for change in event):.5f}'
+    return known | {'what differs': because(event) or 'nothing that is recorded'}
+
+
+def _of_software(series, number, made):
+    ran = (series.software == number).any(axis=0)
+    nights = series.nights[ran]
+    known = {'display name': series.label}
+    if len(nights):
+        known['nights'] = f'{as_date(nights[0])} to {as_date(nights[-1])}, {len(nights)} of them'
+    return known | {name.replace('_', ' '): text for name, text in made.items()}

@@ -71,6 +71,16 @@ def test_of_a_folder_the_newest_run_is_shown_whatever_the_dates_of_its_files(res
     assert [file.name for file, _ in inputs.gather([results]).reports] == ['run-003.json']
 
 
+def test_a_database_alone_shows_the_run_stored_last(results, tmp_path):
+    import shutil
+
+    found = inputs.gather([shutil.copy(results / 'results.db', tmp_path)])
+    assert found.reports[0][1]['uuid'] == 's3' and len(rows_of(found.cases)) == 17
+    (tmp_path / 'other.db').write_text('no database')
+    with pytest.raises(MembwError, match='no results database'):
+        inputs.gather([tmp_path / 'other.db'])
+
+
 def test_no_results_are_a_clear_error(tmp_path):
     with pytest.raises(MembwError, match='no such file or folder'):
         inputs.gather([tmp_path / 'none'])

@@ -108,7 +108,13 @@ class Report(Step):
     name = 'report'
 
     def command(self):
-        return ['membw', 'report', '--output', str(self.folder / 'report.html')]
+        """Of all that this night measured, with the history of all nights."""
+        runs = [self.folder / f'{step.name}.json' for step in (Checks, Cluster)]
+        files = [*runs, pathlib.Path(root(), 'results', 'results.db')]
+        there = [str(file) for file in files if file.exists()]
+        there = there if any(run.exists() for run in runs) else []
+        kept = ['--pictures', str(self.folder / 'pictures')]
+        return ['membw', 'report', *there, '--output', str(self.folder / 'report.html'), *kept]
 
 
 def of(args, night):

@@ -2,6 +2,8 @@
 
 import json
 import re
+import sqlite3
+from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -30,20 +32,27 @@ class Inputs:
 def gather(paths):
     """Inputs of the files and folders; without any, of this checkout's results."""
     found = Inputs()
-    if not paths:
-        paths = [Path(root(), 'results')]
-        if not paths[0].is_dir():
-            raise MembwError("nothing was measured yet: there is no 'results'", HINT)
-    for path in map(Path, paths):
+    paths = [Path(path) for path in paths] or [_own_results()]
+    for path in paths:
         if not path.exists():
             raise MembwError(f"no such file or folder '{path}'", HINT)
         for file in _of_folder(path) if path.is_dir() else [path]:
             _take(found, file)
     if not found.cases and not found.records:
+        for database in found.databases:
+            _take_report(found, database, _newest_session(database))
+    if not found.cases and not found.records:
         said = f': {found.problems[0]}' if found.problems else ''
         raise MembwError(f"nothing was measured in '{' '.join(map(str, paths))}'{said}", HINT)
     found.records = once(found.records)
     return found
+
+
+def _own_results():
+    folder = Path(root(), 'results')
+    if not folder.is_dir():
+        raise MembwError("nothing was measured yet: there is no 'results'", HINT)
+    return folder
 
 
 def _of_folder(folder):
@@ -82,6 +91,16 @@ def _take(found, file):
         records, problems = read_lines(text.splitlines(), str(file))
         found.records += records
         found.problems += problems
+
+
+def _newest_session(database):
+    """The report that ReFrame stored last; the database is only read."""
+    newest = 'SELECT json_blob FROM sessions ORDER BY session_start_unix DESC LIMIT 1'
+    try:
+        with closing(sqlite3.connect(f'file:{database}?mode=ro', uri=True)) as base:
+            return (base.execute(newest).fetchone() or ['{}'])[0]
+    except sqlite3.DatabaseError as err:
+        raise MembwError(f"'{database}' is no results database of ReFrame: {err}", HINT) from err
 
 
 def _take_report(found, file, text):

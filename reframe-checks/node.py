@@ -27,30 +27,87 @@ def is_local(partition):
     return partition.scheduler.registered_name == 'local'
 
 
+def bits(mask):
+    """'0x105' -> {0, 2, 8}, as ReFrame's processor.topology writes sets of CPUs."""
+    number = int(mask, 16)
+    return {cpu for cpu in range(number.bit_length()) if number >> cpu & 1}
+
+
+def recorded(partition, kind):
+    """[{CPUs}] of each core or NUMA domain, where the partition's facts have them."""
+    topology = getattr(partition.processor, 'topology', None) or {}
+    return [bits(mask) for mask in topology.get(kind, [])]
+
+
 def cores(partition):
     """One CPU number a core; elsewhere than here: 0.. as Linux counts the first threads."""
     if is_local(partition):
         return one_per_core(os.sched_getaffinity(0))
-    processor = partition.processor
+    processor, known = partition.processor, recorded(partition, 'cores')
     count = processor.num_cpus // (processor.num_cpus_per_core or 1)
-    return list(range(partition.extras.get('threads', count)))
+    every = sorted(map(min, known)) or list(range(count))
+    return every[: partition.extras.get('threads', len(every))]
+
+
+def numbered(folder=NODES):
+    """{number: CPUs} of the NUMA domains of this machine, those without CPUs too."""
+    found = {}
+    for path in folder.glob('node[0-9]*/cpulist'):
+        found[int(path.parent.name[4:])] = pinnings.expand(path.read_text().strip())
+    return dict(sorted(found.items()))
 
 
 def domain_cpus(number, folder=NODES):
     """Every CPU of one NUMA domain of this machine."""
-    try:
-        return pinnings.expand((folder / f'node{number}' / 'cpulist').read_text().strip())
-    except OSError:
-        return sorted(os.sched_getaffinity(0))
+    return numbered(folder).get(number) or sorted(os.sched_getaffinity(0))
+
+
+def local_domains(allowed, nodes=NODES, cpus=CPUS):
+    """{number: CPUs, one a core} of each NUMA domain of this machine that has allowed CPUs."""
+    sets = {number: set(allowed) & set(members) for number, members in numbered(nodes).items()}
+    found = {number: one_per_core(s, cpus) for number, s in sets.items() if s}
+    return found or {0: one_per_core(allowed, cpus)}
 
 
 def domains(partition):
-    """[CPUs, one a core] of each NUMA domain with CPUs."""
-    if not is_local(partition):
-        every, count = cores(partition), partition.extras.get('numa_domains', 1)
-        size = len(every) // count
-        return [every[i * size : (i + 1) * size] for i in range(count)]
-    allowed = os.sched_getaffinity(0)
-    lists = sorted(NODES.glob('node[0-9]*/cpulist'), key=lambda p: int(p.parent.name[4:]))
-    sets = [allowed & set(pinnings.expand(p.read_text().strip())) for p in lists]
-    return [one_per_core(s) for s in sets if s] or [cores(partition)]
+    """{number: CPUs, one a core} of each NUMA domain with CPUs."""
+    if is_local(partition):
+        return local_domains(os.sched_getaffinity(0))
+    every, known = cores(partition), recorded(partition, 'numa_nodes')
+    if known:
+        # ReFrame sorts the masks and keeps no numbers: those with CPUs come first, from 0
+        sets = [[cpu for cpu in every if cpu in members] for members in known]
+        return dict(enumerate(sorted(s for s in sets if s)))
+    count = partition.extras.get('numa_domains', 1)
+    size = len(every) // count
+    return {i: every[i * size : (i + 1) * size] for i in range(count)}
+
+
+def distances(number, folder=NODES):
+    """{domain: distance} from one NUMA domain of this machine; firmware's figures, local is 10."""
+    try:
+        row = (folder / f'node{number}' / 'distance').read_text().split()
+    except OSError:
+        return {}
+    return dict(zip(numbered(folder), map(int, row)))
+
+
+def local_memories(home, others, folder=NODES):
+    """{'local': home, 'remote': the farthest with CPUs, 'cpuless': the nearest without}."""
+    far = distances(home, folder)
+    remote = [number for number in others if number != home]
+    without = [number for number, cpus in numbered(folder).items() if not cpus]
+    found = {'local': home}
+    if remote:
+        found['remote'] = max(remote, key=lambda n: (far.get(n, 0), -n))
+    if without:
+        found['cpuless'] = min(without, key=lambda n: (far.get(n, 0), n))
+    return found
+
+
+def memories(partition):
+    """Name -> NUMA domain whose memory the threads of the first domain read and write."""
+    found = list(domains(partition))
+    if is_local(partition):
+        return local_memories(found[0], found)
+    return dict(zip(('local', 'remote'), found))

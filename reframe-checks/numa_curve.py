@@ -50,7 +50,7 @@ def draw(path):
             color=line.get_color(),
             label=f'{name}: {at[1]:.1f} GB/s from {at[0]} thread(s)',
         )
-    axes.set(title=data['title'], xlabel='threads of NUMA domain 0', ylabel='Triad, GB/s')
+    axes.set(title=data['title'], xlabel='threads of the first NUMA domain', ylabel='Triad, GB/s')
     axes.set_ylim(bottom=0)
     axes.xaxis.get_major_locator().set_params(integer=True)
     axes.legend(fontsize='small')

@@ -1,4 +1,4 @@
-"""Triad against the number of threads, memory local and remote: where a domain saturates."""
+"""Triad against the number of threads, memory near and far: where a domain saturates."""
 
 import pathlib
 import shlex
@@ -15,9 +15,10 @@ from reframe.core.builtins import run_before, sanity_function
 
 @rfm.simple_test
 class numa_scan(measurement):
-    """Triad with 1..cores threads of NUMA domain 0, memory bound to domain 0 and to domain 1."""
+    """Triad with 1..cores threads of the first NUMA domain, memory bound to it, to the farthest
+    domain, and to the nearest that has no CPUs (HBM beside DDR), as far as there are such."""
 
-    descr = 'Triad of one NUMA domain, threads 1..cores, memory local and remote'
+    descr = 'Triad of one NUMA domain, threads 1..cores, memory local, remote, without CPUs'
     valid_systems = ['-mic']
     # the first preset of the partition; all of them by -S numa_scan.valid_prog_environs=+stream
     valid_prog_environs = ['+first']
@@ -27,14 +28,12 @@ class numa_scan(measurement):
     def scan(self):
         """As the seeds do: OMP_NUM_THREADS=i numactl --cpunodebind 0 --membind 0|1."""
         self.need_tool('numactl')
-        domains = node.domains(self.current_partition)
-        self.home = domains[0]
-        self.memories = {'local': 0} if len(domains) == 1 else {'local': 0, 'remote': 1}
-        self.points = [
-            (name, count) for name in self.memories for count in range(1, len(self.home) + 1)
-        ]
+        self.memories = node.memories(self.current_partition)
+        self.home = self.memories['local']
+        size = len(node.domains(self.current_partition)[self.home])
+        self.points = [(name, count) for name in self.memories for count in range(1, size + 1)]
         self.take_cores(node.cores(self.current_partition))
-        if len(domains) == 1 and not self.is_dry_run():
+        if len(self.memories) == 1 and not self.is_dry_run():
             self.say('one NUMA domain: there is no remote memory to scan')
         # one script under one launcher: every point runs as the others do
         lines = [pinnings.unset_others({}), kept.NOTE_ENVIRONMENT]
@@ -46,7 +45,7 @@ class numa_scan(measurement):
         words = [
             'numactl',
             '--cpunodebind',
-            '0',
+            str(self.home),
             '--membind',
             str(self.memories[memory]),
             self.binary.path,
@@ -87,10 +86,11 @@ class numa_scan(measurement):
         if len(threads) != count:
             yield f'cpu-not-where-asked ({len(threads)} threads ran, asked were {count})'
         if node.is_local(self.current_partition):
-            home = set(node.domain_cpus(0))
+            home = set(node.domain_cpus(self.home))
             for thread in threads:
                 if not set(pinnings.expand(thread['affinity'])) <= home:
-                    yield f'cpu-not-where-asked (thread {thread["thread"]} outside domain 0)'
+                    where = f'thread {thread["thread"]} outside domain {self.home}'
+                    yield f'cpu-not-where-asked ({where})'
 
     def curves(self):
         """{'local': [(threads, GB/s)], 'remote': ...}"""

@@ -88,6 +88,21 @@ def found_set(places, cpus):
             return
 
 
+def found_twins(threads_on):
+    """Two hardware threads of one core are two CPUs, and half a core each."""
+    seen = {}
+    for thread in threads_on:
+        if thread.get('core') in seen:
+            first = seen[thread['core']]
+            cpus = compress([first['cpu'], thread['cpu']])
+            yield (
+                f'threads {first["thread"]} and {thread["thread"]} are on one core, cpus {cpus}'
+            )
+            return
+        if 'core' in thread:
+            seen[thread['core']] = thread
+
+
 # name -> (asks, judges, tool that must be there)
 METHODS = {
     'none': (ask_none, found_free, None),
@@ -96,6 +111,9 @@ METHODS = {
     'omp': (ask_omp, found_alone, None),
     'kmp': (ask_kmp, found_alone, None),
 }
+
+# the methods that bind each thread to a core of its own
+ONE_A_CORE = ('likwid', 'omp', 'kmp')
 
 
 def ask(method, cpus):
@@ -114,7 +132,8 @@ def problems(method, threads_on, cpus):
     room = set().union(*places)
     if len(room) < len(places):
         return [f'{len(places)} threads share cpus {compress(room)}']
-    return list(METHODS[method][1](places, cpus))
+    twins = found_twins(threads_on) if method in ONE_A_CORE else ()
+    return [*METHODS[method][1](places, cpus), *twins]
 
 
 def unset_others(env):

@@ -34,6 +34,19 @@ static int last_level(int cpu)
 	return highest;
 }
 
+/* The kernel of POWER9 writes the mask and no list. */
+static void sharers_of(struct cpuset *sharers, int cpu, int index)
+{
+	char line[SYSLINE_MAX];
+
+	if (sysfile_line(line, CACHE, cpu, index, "shared_cpu_list"))
+		cpuset_parse(sharers, line);
+	else if (sysfile_line(line, CACHE, cpu, index, "shared_cpu_map"))
+		cpuset_parse_mask(sharers, line);
+	else
+		cpuset_clear(sharers);
+}
+
 size_t caches_llc_bytes(const struct cpuset *cpus)
 {
 	struct cpuset counted, sharers;
@@ -50,8 +63,7 @@ size_t caches_llc_bytes(const struct cpuset *cpus)
 		index = last_level(cpu);
 		if (index < 0)
 			continue;
-		sysfile_line(line, CACHE, cpu, index, "shared_cpu_list");
-		cpuset_parse(&sharers, line);
+		sharers_of(&sharers, cpu, index);
 		cpuset_join(&counted, &sharers);
 		if (sysfile_line(line, CACHE, cpu, index, "size"))
 			sum += size_bytes(line) / (size_t)siblings_using(&sharers);

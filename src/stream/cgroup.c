@@ -27,7 +27,7 @@ static int names(const char *controllers, const char *controller)
 static void group_folder(char folder[SYSLINE_MAX], const char *controller)
 {
 	char line[SYSLINE_MAX - 64];
-	FILE *file = fopen("/proc/self/cgroup", "r");
+	FILE *file = sysfile_open("/proc/self/cgroup");
 
 	strcpy(folder, "/sys/fs/cgroup/");
 	while (file && fgets(line, sizeof(line), file)) {

@@ -74,3 +74,24 @@ const char *cpuset_format(const struct cpuset *set, char text[CPU_LIST_MAX])
 	}
 	return text;
 }
+
+int cpuset_parse_mask(struct cpuset *set, const char *mask)
+{
+	const char *at = mask + strlen(mask);
+	int first = 0, bit;
+
+	cpuset_clear(set);
+	while (at > mask && first < CPUS_MAX) {
+		unsigned long word;
+
+		while (at > mask && at[-1] != ',')
+			at--;
+		word = strtoul(at, NULL, 16);
+		for (bit = 0; bit < 32; bit++)
+			if (word >> bit & 1)
+				cpuset_add(set, first + bit);
+		first += 32;
+		at -= at > mask;
+	}
+	return cpuset_count(set);
+}

@@ -8,7 +8,7 @@
 
 #include <sched.h>
 
-enum { CPUS_MAX = 8 * CPU_SETSIZE, CPU_LIST_MAX = 512 };
+enum { CPUS_MAX = 8 * CPU_SETSIZE, CPU_LIST_MAX = 3 * CPUS_MAX };
 
 struct cpuset {
 	cpu_set_t part[8];
@@ -26,7 +26,10 @@ void cpuset_of_thread(struct cpuset *set);
 /* Reads "0-3,8": sysfs's and taskset's notation; returns how many CPUs. */
 int cpuset_parse(struct cpuset *set, const char *list);
 
-/* Writes the same notation; a list that does not fit ends in "...". */
+/* Writes the same notation; the longest, every second CPU, fits. */
 const char *cpuset_format(const struct cpuset *set, char text[CPU_LIST_MAX]);
+
+/* Reads "ffff,00000001": sysfs's masks, words of 32 bits, the lowest last. */
+int cpuset_parse_mask(struct cpuset *set, const char *mask);
 
 #endif

@@ -105,8 +105,7 @@ static void numa(void)
 	struct cpuset online;
 	int node;
 
-	sysfile_line(line, "/sys/devices/system/node/online");
-	cpuset_parse(&online, line);
+	topology_all_domains(&online);
 	json_open("numa", '{');
 	for (node = 0; node < DOMAINS_MAX; node++) {
 		if (!cpuset_has(&online, node) ||

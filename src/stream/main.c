@@ -5,6 +5,7 @@
 #include "caches.h"
 #include "clock.h"
 #include "cluster.h"
+#include "memory_side.h"
 #include "pinning.h"
 #include "ranks.h"
 #include "record_file.h"
@@ -16,13 +17,18 @@ static struct run run;
 
 static void prepare(int argc, char **argv)
 {
+	struct cpuset domains;
 	char note[256];
 	double began;
 
 	run.options = options_read(argc, argv);
 	threads_start();
 	cluster_start(&run);
+	placement_asked(&domains, threads_cpus());
+	run.memory_side_bytes = memory_side_bytes(&domains);
 	run.llc_bytes = caches_llc_bytes(threads_cpus());
+	if (run.memory_side_bytes > run.llc_bytes)
+		run.llc_bytes = run.memory_side_bytes;
 	size_choose(&run.options, run.llc_bytes, note);
 	record_file_open(run.options.json);
 	peak_find(&run.peak, run.options.peak_gbs);

@@ -1,9 +1,11 @@
 #include "memory.h"
 
 #include "cgroup.h"
+#include "placement.h"
 #include "ranks.h"
 #include "sysfile.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 static size_t smaller(size_t x, size_t y)
@@ -27,6 +29,49 @@ static size_t mem_available(void)
 	return strtoull(value, NULL, 10) << 10;
 }
 
+/* "Node 1 MemFree:  123 kB" of the file of a domain. */
+static size_t on_domain(int domain, const char *what)
+{
+	char path[64], key[64], value[SYSLINE_MAX];
+
+	snprintf(path, sizeof(path), "/sys/devices/system/node/node%d/meminfo", domain);
+	snprintf(key, sizeof(key), "Node %d %s", domain, what);
+	return sysfile_field(value, path, key) ? (size_t)strtoull(value, NULL, 10) << 10 : 0;
+}
+
+static size_t on_domains(const struct cpuset *domains, const char *what)
+{
+	size_t sum = 0;
+	int domain;
+
+	for (domain = 0; domain < DOMAINS_MAX; domain++)
+		if (cpuset_has(domains, domain))
+			sum += on_domain(domain, what);
+	return sum;
+}
+
+size_t memory_total_on(const struct cpuset *domains)
+{
+	return on_domains(domains, "MemTotal");
+}
+
+/* The page cache gives way: what of it is inactive counts as free. */
+size_t memory_free_on(const struct cpuset *domains)
+{
+	return on_domains(domains, "MemFree") + on_domains(domains, "Inactive(file)");
+}
+
+static size_t free_where_bound(void)
+{
+	struct cpuset domains;
+	size_t free;
+
+	if (!placement_is_bound(&domains))
+		return (size_t)-1;
+	free = memory_free_on(&domains);
+	return free ? free : (size_t)-1;
+}
+
 size_t memory_cgroup_limit(void)
 {
 	return smaller(cgroup_smallest("memory", "memory.max", NULL),
@@ -39,5 +84,5 @@ size_t memory_available(void)
 	const size_t v1 =
 		cgroup_smallest("memory", "memory.limit_in_bytes", "memory.usage_in_bytes");
 
-	return smaller(mem_available(), smaller(v1, v2));
+	return smaller(smaller(mem_available(), free_where_bound()), smaller(v1, v2));
 }

@@ -38,6 +38,18 @@ static int policy(struct cpuset *domains)
 	return mode & 0xff;
 }
 
+void placement_asked(struct cpuset *domains, const struct cpuset *cpus)
+{
+	policy(domains);
+	if (!cpuset_count(domains))
+		topology_domains(domains, cpus);
+}
+
+int placement_is_bound(struct cpuset *domains)
+{
+	return strcmp(POLICY[policy(domains) % POLICIES], "bind") == 0 && cpuset_count(domains);
+}
+
 const char *placement_policy(void)
 {
 	struct cpuset domains;

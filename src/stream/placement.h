@@ -25,6 +25,13 @@ int placement_domain(const void *address);
 /* The physical address, 0 unless root. */
 unsigned long long placement_physical(const void *address);
 
+/* The domains that pages are asked to lie on: those of the memory policy, else
+ * those of the CPUs. */
+void placement_asked(struct cpuset *domains, const struct cpuset *cpus);
+
+/* Whether the policy allows these domains alone (numactl --membind). */
+int placement_is_bound(struct cpuset *domains);
+
 /* The memory policy in a word: "default", "bind", ... */
 const char *placement_policy(void);
 

@@ -5,6 +5,7 @@
 #include "json.h"
 #include "ranks.h"
 #include "threads.h"
+#include "topology.h"
 #include "verdict.h"
 
 #include <stdio.h>
@@ -77,6 +78,7 @@ static void write_asked(const struct run *run)
 	json_truth("complete", run->measurement.complete == run->options.ntimes);
 	json_count("threads", (unsigned)threads_count());
 	json_number("llc_mib", (double)run->llc_bytes / 1048576.0);
+	json_number("memory_side_cache_mib", (double)run->memory_side_bytes / 1048576.0);
 	json_number("clock_tick_s", run->measurement.tick);
 	if (run->peak.gbs > 0)
 		json_number("peak_gbs", run->peak.gbs);
@@ -115,6 +117,7 @@ static void write_threads(void)
 		json_open(NULL, '{');
 		json_count("thread", (unsigned)t);
 		json_count("cpu", (unsigned)thread->cpu);
+		json_count("core", (unsigned)topology_core(thread->cpu));
 		json_text("affinity", cpuset_format(&thread->affinity, list));
 		json_truth("moved", thread->moved);
 		json_text("cpus_seen", cpuset_format(&thread->cpus, list));

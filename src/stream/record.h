@@ -15,7 +15,7 @@
 struct run {
 	struct options options;
 	struct peak peak;
-	size_t llc_bytes;
+	size_t llc_bytes, memory_side_bytes;
 	struct arrays arrays;
 	struct measurement measurement;
 	struct measurement node, job; /* slowest times, of an MPI job; times NULL if not known */

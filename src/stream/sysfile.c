@@ -3,19 +3,32 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
-/* For tests: -DMEMBW_SYS_ROOT="FOLDER" reads a recorded machine's /sys there. */
+/* For tests: -DMEMBW_SYS_ROOT="FOLDER" reads a recorded machine's /sys there,
+ * and such files of /proc as were recorded. */
+#ifdef MEMBW_SYS_ROOT
 static void read_root(char path[SYSLINE_MAX])
 {
-#ifdef MEMBW_SYS_ROOT
-	const size_t root = strlen(MEMBW_SYS_ROOT), length = strlen(path);
+	char there[SYSLINE_MAX];
 
-	if (strncmp(path, "/sys/", 5) == 0 && root + length < SYSLINE_MAX) {
-		memmove(path + root, path, length + 1);
-		memcpy(path, MEMBW_SYS_ROOT, root);
-	}
+	if (snprintf(there, sizeof(there), "%s%s", MEMBW_SYS_ROOT, path) >= SYSLINE_MAX)
+		return;
+	if (strncmp(path, "/sys/", 5) == 0 || access(there, R_OK) == 0)
+		strcpy(path, there);
+}
+#endif
+
+FILE *sysfile_open(const char *path)
+{
+#ifdef MEMBW_SYS_ROOT
+	char where[SYSLINE_MAX];
+
+	snprintf(where, sizeof(where), "%s", path);
+	read_root(where);
+	return fopen(where, "r");
 #else
-	(void)path;
+	return fopen(path, "r");
 #endif
 }
 
@@ -29,9 +42,8 @@ int sysfile_line(char line[SYSLINE_MAX], const char *format, ...)
 	va_start(rest, format);
 	vsnprintf(path, sizeof(path), format, rest);
 	va_end(rest);
-	read_root(path);
 	line[0] = '\0';
-	file = fopen(path, "r");
+	file = sysfile_open(path);
 	if (!file)
 		return 0;
 	found = fgets(line, SYSLINE_MAX, file) != NULL;
@@ -44,7 +56,7 @@ int sysfile_field(char value[SYSLINE_MAX], const char *path, const char *key)
 {
 	const size_t length = strlen(key);
 	char line[SYSLINE_MAX];
-	FILE *file = fopen(path, "r");
+	FILE *file = sysfile_open(path);
 	int found = 0;
 
 	value[0] = '\0';
@@ -66,13 +78,9 @@ int sysfile_field(char value[SYSLINE_MAX], const char *path, const char *key)
 
 size_t sysfile_bytes(unsigned char *bytes, size_t most, const char *path)
 {
-	char where[SYSLINE_MAX];
-	FILE *file;
+	FILE *file = sysfile_open(path);
 	size_t length;
 
-	snprintf(where, sizeof(where), "%s", path);
-	read_root(where);
-	file = fopen(where, "rb");
 	if (!file)
 		return 0;
 	length = fread(bytes, 1, most, file);

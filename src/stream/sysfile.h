@@ -6,7 +6,12 @@
 
 #include "config.h"
 
+#include <stdio.h>
+
 enum { SYSLINE_MAX = 16384 };
+
+/* To read; NULL where it cannot be. */
+FILE *sysfile_open(const char *path);
 
 /* The first line of a file, without its newline; 0 where there is none. */
 int sysfile_line(char line[SYSLINE_MAX], const char *format, ...) PRINTF_LIKE(2, 3);

@@ -53,20 +53,42 @@ int topology_sockets(const struct cpuset *cpus)
 	return cpuset_count(&sockets);
 }
 
+void topology_all_domains(struct cpuset *domains)
+{
+	char line[SYSLINE_MAX];
+
+	sysfile_line(line, "/sys/devices/system/node/online");
+	cpuset_parse(domains, line);
+}
+
+/* The CPUs of a domain; an empty set where it has none or there is no such domain. */
+static void cpus_of(struct cpuset *cpus, int domain)
+{
+	char line[SYSLINE_MAX];
+
+	sysfile_line(line, "/sys/devices/system/node/node%d/cpulist", domain);
+	cpuset_parse(cpus, line);
+}
+
+int topology_domain_has_cpus(int domain)
+{
+	struct cpuset cpus;
+
+	cpus_of(&cpus, domain);
+	return cpuset_count(&cpus) > 0;
+}
+
 /* All at once: on a node of hundreds of CPUs, asking for each is millions of reads. */
 static void read_domains(short known[CPUS_MAX])
 {
-	char line[SYSLINE_MAX];
 	struct cpuset cpus, domains;
 	int domain, cpu;
 
-	sysfile_line(line, "/sys/devices/system/node/online");
-	cpuset_parse(&domains, line);
+	topology_all_domains(&domains);
 	for (domain = 0; domain < DOMAINS_MAX; domain++) {
 		if (!cpuset_has(&domains, domain))
 			continue;
-		sysfile_line(line, "/sys/devices/system/node/node%d/cpulist", domain);
-		cpuset_parse(&cpus, line);
+		cpus_of(&cpus, domain);
 		for (cpu = 0; cpu < CPUS_MAX; cpu++)
 			if (cpuset_has(&cpus, cpu))
 				known[cpu] = (short)domain;

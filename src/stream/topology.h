@@ -21,6 +21,11 @@ int topology_sockets(const struct cpuset *cpus);
 /* The NUMA domain of a CPU, 0 where the kernel knows none. */
 int topology_domain(int cpu);
 
+/* Every NUMA domain that is online, those without CPUs too. */
+void topology_all_domains(struct cpuset *domains);
+
+int topology_domain_has_cpus(int domain);
+
 /* The NUMA domains of a set of CPUs. */
 void topology_domains(struct cpuset *domains, const struct cpuset *cpus);
 

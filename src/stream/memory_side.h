@@ -1,0 +1,17 @@
+/*
+ * memory_side: caches that belong to memory, not to CPUs.
+ *
+ * HBM in front of DDR (Xeon Max and Knights Landing in cache mode) or DRAM in
+ * front of Optane.  Data goes through it, so it is the last level, and the
+ * rule of four times the caches means it.  Linux shows it where the firmware
+ * does (ACPI HMAT): node/nodeN/memory_side_cache/indexM/size, in bytes.
+ */
+#ifndef MEMBW_MEMORY_SIDE_H
+#define MEMBW_MEMORY_SIDE_H
+
+#include "cpuset.h"
+
+/* Bytes of the caches in front of these NUMA domains' memory, 0 for none. */
+size_t memory_side_bytes(const struct cpuset *domains);
+
+#endif

@@ -16,6 +16,7 @@ ALPHA = 0.001  # statistical: chance of any false alarm in all that is judged, w
 # A change of software explains a change of the rate that begins this many nights around it.
 NEAR = 2
 AROUND = 5  # nights before and after
+STAYED = 0.25  # a node that moved by less of what it differs by now stayed where it was
 
 
 @dataclasses.dataclass
@@ -123,7 +124,7 @@ class _Kernel:
         if np.isnan(before).all() or np.isnan(after).all():
             return True
         others = np.nanmedian(after) - np.nanmedian(before)
-        return others * np.sign(move.delta) > -abs(move.delta) / 2
+        return abs(move.delta + others) > STAYED * abs(move.delta)
 
     def _change(self, row, place, move, p, rates, made, margin):
         series = self.series

@@ -57,8 +57,13 @@ def report(number, cases):
     }  # fmt: skip
 
 
-def store(path, sessions):
-    """Each session (a list of cases) into ReFrame's database at `path`."""
+def write_report(path, cases):
+    """A report of one run, as `reframe --report-file` writes it."""
+    path.write_text(json.dumps(report(0, cases)))
+
+
+def store(path, sessions, first=0):
+    """Each session (a list of cases) into ReFrame's database at `path`, numbered from `first`."""
     from reframe.core import config, runtime
     from reframe.frontend.reporting.storage import StorageBackend
 
@@ -67,7 +72,7 @@ def store(path, sessions):
     runtime.init_runtime(site)  # the first one stays
     runtime.runtime().site_config.add_sticky_option('storage/sqlite_db_file', str(path))
     base = StorageBackend.default()
-    for number, cases in enumerate(sessions):
+    for number, cases in enumerate(sessions, first):
         if cases:
             base.store(json.loads(json.dumps(report(number, cases))), 'report.json')
     return path

@@ -73,6 +73,8 @@ def add_parser(subparsers):
         help='what matters in a fleet, whose median is steadier (1)')  # fmt: skip
     add('--alpha', type=_percent, default=0.1, metavar='PERCENT',
         help='chance of any false alarm in everything that is judged (0.1)')  # fmt: skip
+    add('--cache', metavar='FILE.npz', help='keep here what was read: the next call then reads '
+        'only what is new')  # fmt: skip
     add('--limit', type=int, default=40, metavar='N', help='rows to print, 0: all (40)')
     add('--plot', metavar='FILE.png', help='draw medians, changed nodes and change points')
     add('--json', action='store_true', help='print JSON')
@@ -93,7 +95,7 @@ def run(args):
     from membw.changes import judge
     from membw.history_text import as_json, as_text, is_worse
 
-    every, left = read(args.results or [default_results()])
+    every, left = read(args.results or [default_results()], args.cache)
     refuse_unknown(args, every)
     found = judge(every, args.margin / 100, args.fleet_margin / 100, args.alpha / 100)
     found = select(found, every, args)
@@ -115,12 +117,12 @@ def default_results():
     return path
 
 
-def read(paths):
+def read(paths, cache=None):
     """Series, and what was left out; refuses to judge nothing."""
-    from membw.results import each_result
-    from membw.series import collect
+    from membw.history_cache import collect
+    from membw.results import each_source
 
-    every, left = collect(each_result(paths))
+    every, left = collect(list(each_source(paths)), cache)
     for problem in left.problems:
         print(f'membw: {problem}', file=sys.stderr)
     if not every:

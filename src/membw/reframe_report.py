@@ -27,17 +27,27 @@ def read_report(text, name):
         return [], [f'{name}: not a report as ReFrame 4.10 writes it: {err}']
 
 
-def read_database(path):
-    """Records and problems, session by session: a year of them does not fit in memory.
+def session_uuids(path):
+    """Of a results database.
 
     Read-only, unlike ReFrame's own storage, which takes a lock and makes indexes.
     """
+    with closing(_connect(path)) as base:
+        return [uuid for (uuid,) in base.execute('SELECT uuid FROM sessions')]
+
+
+def read_stored_session(path, uuid):
+    """Records and problems of one session: a year of them does not fit in memory."""
     try:
-        with closing(sqlite3.connect(f'file:{path}?mode=ro', uri=True)) as base:
-            for uuid, blob in base.execute('SELECT uuid, json_blob FROM sessions'):
-                yield read_report(blob, f'{path}, session {uuid}')
-    except sqlite3.DatabaseError as err:
-        yield [], [f'{path}: no results database of ReFrame: {err}']
+        with closing(_connect(path)) as base:
+            found = base.execute('SELECT json_blob FROM sessions WHERE uuid = ?', (uuid,))
+            return read_report(found.fetchone()[0], f'{path}, session {uuid}')
+    except (sqlite3.DatabaseError, TypeError) as err:
+        return [], [f'{path}: session {uuid} cannot be read: {err}']
+
+
+def _connect(path):
+    return sqlite3.connect(f'file:{path}?mode=ro', uri=True)
 
 
 def read_session(report, name):

@@ -4,6 +4,7 @@ from array import array
 from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 from datetime import date, timedelta
+from hashlib import blake2b
 
 import numpy as np
 
@@ -55,38 +56,44 @@ def as_day(text):
     return (date.fromisoformat(text) - EPOCH).days
 
 
-def collect(chunks):
-    """Series and what was Left, from an iterable of (records, problems)."""
-    groups, left, seen = defaultdict(_Rows), Left(), set()
-    ranks = []  # one file a rank: the node's others come with other files
-    for records, problems in chunks:
-        left.problems += problems
-        fresh = [r for r in records if _is_new(r, seen)]
+class Collector:
+    """Takes records as they come and keeps of them what series need, tens of bytes each."""
+
+    def __init__(self):
+        self.groups, self.left, self.seen = defaultdict(Rows), Left(), set()
+        self.alone = []  # one file a rank: the node's others come with other files
+
+    def add(self, records, problems):
+        self.left.problems += problems
+        fresh = [r for r in records if self._is_new(r)]
         if len(fresh) == 1 and fresh[0].ranks > 1:
-            ranks += fresh
+            self.alone += fresh
         else:
-            _add(groups, fresh, left)
-    _add(groups, ranks, left)
-    return [rows.series(key, left) for key, rows in groups.items() if rows.nodes], left
+            self._enter(fresh)
 
+    def series(self):
+        """Every group of like runs; what was left out is in `left`."""
+        self._enter(self.alone)
+        self.alone = []
+        return [rows.series(key, self.left) for key, rows in self.groups.items() if rows.nodes]
 
-def _is_new(record, seen):
-    """The same record may be met in a database, a report and a file of its own."""
-    key = hash((record.host, record.rank, record.time, tuple(record.rates.values())))
-    known = key in seen
-    seen.add(key)
-    return not known
+    def _is_new(self, record):
+        """The same record may be met in a database, a report and a file of its own."""
+        text = repr((record.host, record.rank, record.time, list(record.rates.values())))
+        key = int.from_bytes(blake2b(text.encode(), digest_size=8).digest(), 'little')
+        known = key in self.seen
+        self.seen.add(key)
+        return not known
 
-
-def _add(groups, records, left):
-    units = defaultdict(list)
-    for r in records:
-        names = NAMED if 'test' in r.traits else ALONE
-        key = tuple(r.traits.get(n) for n in names), tuple(r.rates), r.ranks
-        units[key, r.host].append(r)
-    for (key, host), found in units.items():
-        for run in _runs(found):
-            _add_run(groups[key[:2]], host, run, left)
+    def _enter(self, records):
+        units = defaultdict(list)
+        for r in records:
+            names = NAMED if 'test' in r.traits else ALONE
+            key = tuple(r.traits.get(n) for n in names), tuple(r.rates), r.ranks
+            units[key, r.host].append(r)
+        for (key, host), found in units.items():
+            for run in _runs(found):
+                _add_run(self.groups[key[:2]], host, run, self.left)
 
 
 def _runs(records):
@@ -110,13 +117,13 @@ def _add_run(rows, host, run, left):
         rows.add(host, run)
 
 
-class _Rows:
+class Rows:
     """Compact rows of one group, as they come: millions of them."""
 
     def __init__(self):
         self.nodes, self.software, self.provenances = {}, {}, []
-        self.node, self.day, self.made = array('l'), array('l'), array('l')
-        self.ranks, self.rates = array('l'), array('d')
+        self.node, self.day, self.made = array('i'), array('i'), array('i')
+        self.ranks, self.rates = array('i'), array('d')
 
     def add(self, host, run):
         first = run[0]
@@ -134,7 +141,7 @@ class _Rows:
     def series(self, key, left):
         names, kernels = key
         node, day, made, ranks = (
-            np.frombuffer(a, dtype=np.int_) for a in (self.node, self.day, self.made, self.ranks)
+            np.array(a, dtype=np.int64) for a in (self.node, self.day, self.made, self.ranks)
         )
         rates = np.frombuffer(self.rates).reshape(len(node), len(kernels))
         # a node that lost a rank did not report in full: that is no slower node

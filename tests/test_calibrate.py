@@ -5,6 +5,7 @@ import difflib
 import shutil
 import sys
 
+import fleet_generator
 import history_generator as gen
 import numpy as np
 import pytest
@@ -158,6 +159,25 @@ def test_the_key_is_found_as_reframe_finds_it():
     assert match(table, 'gcc-o2') == 'gcc-o2'
     assert match(table, 'gcc-o3') == 'gcc-.*'
     assert match(table, 'gccx') is None
+
+
+def cluster_file(path, ranks):
+    """Records of a whole-cluster job, by the program alone: no ReFrame names them."""
+    fleet = fleet_generator.healthy(80, 1, ranks=ranks)
+    rows = fleet_generator.records(fleet)
+    return fleet_generator.write(rows, path), fleet.rates.sum(axis=1)[:, 3] / 1000
+
+
+@pytest.mark.parametrize('ranks', [1, 4])
+def test_records_of_a_whole_cluster_are_taken_node_by_node(checkout, tmp_path, capsys, ranks):
+    file, triad = cluster_file(tmp_path / 'cluster.jsonl', ranks)
+    named = ('--partition', 'thin', '--environ', 'gcc-native', '--pinning', 'omp')
+    code, out, _ = calibrate(capsys, '--system', 'thin', file)
+    assert code == 2
+    code, out, _ = calibrate(capsys, '--system', 'thin', *named, file)
+    assert code == 0 and '80 runs of 80 nodes' in out
+    value = below(references(checkout)['stream'], ('thin:thin', 'gcc-native', 'omp'))['triad'][0]
+    assert value == pytest.approx(np.median(triad), abs=0.001)
 
 
 # --- refusals ------------------------------------------------------------------------------------

@@ -101,7 +101,8 @@ class History(Step):
 
     def command(self):
         picture = ['--plot', str(self.folder / 'history.png')]
-        return ['membw', 'history', '--since', '14d', *picture]
+        cache = ['--cache', str(pathlib.Path(root(), 'results', 'history.npz'))]
+        return ['membw', 'history', '--since', '14d', *cache, *picture]
 
 
 class Report(Step):

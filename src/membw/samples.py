@@ -1,12 +1,12 @@
 """The runs that a reference may be taken from, and those that may not, with the reason."""
 
 from collections import Counter, defaultdict
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from membw.provenance import without_build_path
-from membw.series import DAY_S
+from membw.series import DAY_S, split_runs
 
 # A reference belongs to one build and one way to run: these are of the newest run ...
 BUILD = ('compiler', 'flags', 'compile_line', 'source_sha256', 'array_size', 'threads')
@@ -52,7 +52,27 @@ def select(chunks, system, chosen, since=0.0):
             if key and r.time >= since and known not in seen:
                 seen.add(known)
                 units[key].append(r)
-    return {key: _samples(key, found) for key, found in sorted(units.items())}, problems
+    return {key: _samples(key, _of_nodes(found)) for key, found in sorted(units.items())}, problems
+
+
+def _of_nodes(records):
+    """One record a node and run: the sum of its ranks."""
+    hosts = defaultdict(list)
+    for r in records:
+        hosts[r.host].append(r)
+    runs = [run for found in hosts.values() for run in split_runs(found)]
+    usual = Counter(len(run) for run in runs).most_common(1)[0][0]
+    return [_sum(run, usual) for run in runs]
+
+
+def _sum(run, usual):
+    """A node that lost a rank, or has an INVALID one, gives no figure."""
+    invalid = next((r.invalid for r in run if r.invalid), ())
+    if len(run) != usual:
+        invalid = ('incomplete',)
+    allowed = next((r.allowed for r in run if r.allowed), ())
+    rates = {k: sum(r.rates[k] for r in run) for k in run[0].rates}
+    return replace(run[0], rates=rates, invalid=invalid, allowed=allowed)
 
 
 def _key(record, system, chosen):
@@ -92,8 +112,6 @@ def _unfit(record):
         return f'INVALID: {record.invalid[0].split(" (")[0]}'
     if record.allowed:
         return f'VALID only because --allow named {record.allowed[0]}'
-    if record.ranks > 1 and 'test' in record.traits:
-        return 'a rank of several'
     return None if record.time else 'without a date'
 
 

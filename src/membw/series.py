@@ -92,11 +92,11 @@ class Collector:
             key = tuple(r.traits.get(n) for n in names), tuple(r.rates), r.ranks
             units[key, r.host].append(r)
         for (key, host), found in units.items():
-            for run in _runs(found):
+            for run in split_runs(found):
                 _add_run(self.groups[key[:2]], host, run, self.left)
 
 
-def _runs(records):
+def split_runs(records):
     """One node's records, run by run: each of its ranks once, within minutes."""
     runs = []
     for r in sorted(records, key=lambda r: (r.time, r.rank)):

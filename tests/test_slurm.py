@@ -70,6 +70,19 @@ def test_jobs_run_under_slurm_and_are_measured(session):
     assert case['result'] == 'pass' or HONEST.search(case['fail_reason'])
 
 
+def test_a_job_of_slurm_is_made_again_under_slurm(session, slurm, call, tmp_path):
+    """`membw reproduce` submits the job script that ReFrame wrote, with the binary built anew."""
+    (case,) = session(f'{SMALL},{CROWDED}', '-n', 'stream%pinning=omp')
+    record, again = pathlib.Path(case['record']), tmp_path / 'again'
+    words = (record.name, '--results', record.parent.parent, '--run', '--json', '--margin', '99')
+    done = call('membw', 'reproduce', *words, '--folder', again, **slurm)
+    assert done.stdout, done.stderr
+    found = json.loads(done.stdout)
+    assert 'binary_sha256' in found['same']['build'], found
+    assert 'threads' in found['same']['run'] and found['different'].get('run') is None, found
+    assert 'job' in (again / 'reproduce.log').read_text()
+
+
 def test_nothing_passes_unseen_and_only_honest_failures_fail(session):
     """20 threads share two CPUs: every run must fail, each for that reason or one that follows."""
     cases = session(SMALL)

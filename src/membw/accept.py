@@ -25,6 +25,7 @@ exit status: 0 ACCEPTED (or --plan, --template); 1 REFUSED or INCOMPLETE; 2 aske
 protocol is not what was signed
 """
 ATTEMPTS = 3
+PASSED_SHOWN = 32  # on the terminal; a report has all
 
 
 def add_parser(subparsers):
@@ -95,7 +96,7 @@ def accept(args, protocol):
     found = report(decision, problems)
     for name in args.report:
         _write(name, found)
-    print(json.dumps(found, indent=1) if args.json else '\n'.join(lines(found)))
+    print(json.dumps(found, indent=1) if args.json else '\n'.join(lines(found, PASSED_SHOWN)))
     return 0 if decision.verdict == 'ACCEPTED' else 1
 
 

@@ -3,7 +3,7 @@
 import html
 import json
 
-from membw.accept_text import percent
+from membw.accept_text import nodes, percent
 
 STYLE = """
 body { font: 16px/1.5 system-ui, sans-serif; max-width: 72rem; margin: 2rem auto; padding: 0 1rem }
@@ -90,7 +90,7 @@ def _nodes(found):
             cells = _numbers(kernels, r['gbs'])
             notes = '; '.join(filter(None, [low, needs]))
             rows.append([node['node'], node['status'], r['test'], *cells, notes])
-    return _table(['node', 'status', 'test', *(f'{k}, GB/s' for k in kernels), ''], rows)
+    return _table(['node', 'status', 'test', *(f'{k}, GB/s' for k in kernels), 'remarks'], rows)
 
 
 def _runs(found):
@@ -116,14 +116,18 @@ def _risks(found):
     allowed = found['protocol']['rule']['allowed_failures']
     bad, good = f'{-risk["bad_node"]:.1%} below', f'{risk["good_node"]:.1%} above'
     spread = ', '.join(f'{k} {s:.2%}' for k, s in risk['noise']['spread'].items())
-    buyer, vendor = (('n', percent(risk[party])) for party in ('buyer', 'vendor'))
+    texts = (f'accepted with {nodes(allowed + 1)} {bad}', f'refused with every node {good}')
     rows = [
-        [f'buyer: accepted with {allowed + 1} nodes {bad} the contract', buyer],
-        [f'vendor: refused with every node {good} the contract', vendor],
+        [
+            f'{party}: {text} the contract',
+            ('n', percent(risk[party])),
+            ('n', percent(risk['at_limit_of_noise'][party])),
+        ]
+        for party, text in zip(('buyer', 'vendor'), texts, strict=True)
     ]
     if risk['measured_again'] is not None:
         again = ('n', percent(risk['measured_again']))
-        rows.append(['this machine, measured again, is accepted', again])
+        rows.append(['this machine, measured again, is accepted', again, ''])
     node = [
         [('n', f'{r["level"]:+.1%}'), ('n', percent(r['fails']))]
         for r in risk['node_characteristic']
@@ -134,7 +138,7 @@ def _risks(found):
     ]
     return (
         f'<p>Spread of runs: {html.escape(spread)} ({html.escape(risk["noise"]["from"])}).</p>'
-        + _table(['risk', 'probability'], rows)
+        + _table(['risk', 'probability', 'with the noise at its upper 95 % limit'], rows)
         + _table(['true bandwidth of a node to the contract', 'fails for good'], node)
         + _table([f'bad nodes ({bad}; the others {good})', 'machine accepted'], machine)
     )

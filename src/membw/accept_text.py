@@ -6,11 +6,16 @@ def percent(p):
     return '< 0.01 %' if p < 1e-4 else '> 99.99 %' if p > 1 - 1e-4 else f'{100 * p:.2f} %'
 
 
-def lines(found):
+def nodes(count):
+    return f'{count} node{"s" * (count != 1)}'
+
+
+def lines(found, passed=None):
+    """Lines for people; no more than `passed` of the nodes that passed, None: all."""
     yield f'acceptance: {found["title"]}'
     yield from protocol_lines(found['protocol'], found['protocol_sha256'], found['unsigned'])
     yield from _builds(found['builds'])
-    yield from _nodes(found)
+    yield from _nodes(found, passed)
     yield from _not_counted(found)
     yield from risk_lines(found['risk'], found['protocol'])
     if found['to_do']:
@@ -19,9 +24,9 @@ def lines(found):
 
 
 def protocol_lines(protocol, checksum, unsigned):
-    runs, nodes, retest = protocol['runs'], protocol['nodes'], protocol['retest']
+    runs, tested, retest = protocol['runs'], protocol['nodes'], protocol['retest']
     contract = ', '.join(f'{k} {v:g} GB/s' for k, v in protocol['contract'].items())
-    of = f' of {nodes["of"]}' if nodes.get('of') else ''
+    of = f' of {tested["of"]}' if tested.get('of') else ''
     size = runs['array_size']
     yield f'  protocol   sha256 {checksum}'
     for s in protocol['signatures']:
@@ -37,7 +42,7 @@ def protocol_lines(protocol, checksum, unsigned):
     if runs.get('allow'):
         yield f'  allowed    {", ".join(runs["allow"])}'
     yield (
-        f'  rule       {nodes["count"]}{of} nodes, the {runs["statistic"]} of '
+        f'  rule       {tested["count"]}{of} nodes, the {runs["statistic"]} of '
         f'{runs["repetitions"]} valid runs; {protocol["rule"]["allowed_failures"]} may fail'
     )
     if retest['rounds']:
@@ -56,14 +61,18 @@ def _builds(builds):
         yield '  none'
 
 
-def _nodes(found):
+def _nodes(found, limit):
     yield ''
     yield 'nodes: ' + ', '.join(f'{n} {s}' for s, n in found['counts'].items() if n)
-    for node in found['nodes']:
+    passed = [n['node'] for n in found['nodes'] if n['status'] == 'PASS']
+    hidden = set(passed[limit:]) if limit is not None else set()
+    for node in (n for n in found['nodes'] if n['node'] not in hidden):
         parts = [_round(r) for r in node['rounds']]
         if node['needs']:
             parts.append(f'{node["needs"]} more valid runs needed ({node["what_for"]})')
         yield f'  {node["node"]:16} {node["status"]:8} {"; ".join(parts)}'.rstrip()
+    if hidden:
+        yield f'  ... and {nodes(len(hidden))} PASS: a --report has them all'
     if found['other_nodes']:
         yield f'  not in the protocol: {", ".join(found["other_nodes"])}'
 
@@ -90,11 +99,14 @@ def risk_lines(risk, protocol):
     yield f'risks (spread of runs {spread}; {risk["noise"]["from"]})'
     allowed = protocol['rule']['allowed_failures']
     bad, good = f'{-risk["bad_node"]:.1%} below', f'{risk["good_node"]:.1%} above'
-    too_many = f'{allowed + 1} nodes {bad} contract'
-    yield f'  {percent(risk["buyer"]):>10}  buyer: accepted with {too_many}'
-    yield f'  {percent(risk["vendor"]):>10}  vendor: refused with every node {good} contract'
+    yield f'  {"":10}  {"at limit":10}  (with the spread at its upper 95 % limit)'
+    texts = (f'accepted with {nodes(allowed + 1)} {bad}', f'refused with every node {good}')
+    for party, text in zip(('buyer', 'vendor'), texts, strict=True):
+        limit = percent(risk['at_limit_of_noise'][party])
+        yield f'  {percent(risk[party]):>10}  {limit:>10}  {party}: {text} contract'
     if risk['measured_again'] is not None:
-        yield f'  {percent(risk["measured_again"]):>10}  this machine, measured again, is accepted'
+        again = percent(risk['measured_again'])
+        yield f'  {again:>10}  {"":10}  this machine, measured again, is accepted'
     yield '  true bandwidth of a node to the contract, and how often it fails for good'
     for row in risk['node_characteristic']:
         yield f'    {row["level"]:+7.1%}  {percent(row["fails"]):>10}'

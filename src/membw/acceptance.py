@@ -147,7 +147,9 @@ def _missing(protocol, found):
         nodes = [n for n in open_nodes if n.what_for == title]
         runs = sum(n.needs for n in nodes)
         kind = 'valid runs' if title == 'first' else f'valid runs of {title}'
-        yield f'{runs} {kind} are missing, of {len(nodes)} nodes'
+        yield f'{kind} that are missing: {runs}, on {", ".join(n.name for n in nodes[:5])}' + (
+            f' and {len(nodes) - 5} more nodes' if len(nodes) > 5 else ''
+        )
     for name in ('source_sha256', 'binary_sha256'):
         seen = {build[name] for build, _ in found.builds if build.get(name)}
         if len(seen) > 1:

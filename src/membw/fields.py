@@ -56,6 +56,7 @@ def _build(result):
     found['flags'] = of_record.get('flags')
     found['built_in_compiler'] = of_record.get('compiler')
     found['openmp'] = of_record.get('openmp')
+    found['stores'] = case.get('stores')
     return found
 
 

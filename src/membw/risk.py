@@ -1,12 +1,12 @@
 """The risks of an acceptance rule: that a bad machine passes, that a good one fails.
 
 How often one node fails for good is found by resampling the measured noise (B. Efron, Ann.
-Statist. 7 (1979); residuals widened by sqrt(n / (n - 1)): A. Davison, D. Hinkley, Bootstrap
-Methods, 1997, ch. 2 and 6). From there to the machine it is exact: every node fails by itself,
-so failures are binomial, and the bad nodes in a sample of a larger machine are hypergeometric
-(acceptance sampling: D. Montgomery, Introduction to Statistical Quality Control, ch. 15). That
-both parties know both risks beforehand is the idea of two-party acceptance testing (A
-Statistical Framework for Two-Party Acceptance Testing of HPC Systems for Reliability, FTXS at
+Statist. 7 (1979); residuals widened by sqrt(n / (n - 1)), smoothed: A. Davison, D. Hinkley,
+Bootstrap Methods, 1997, ch. 2, 3.4 and 6). From there to the machine it is exact: every node
+fails by itself, so failures are binomial, and the bad nodes in a sample of a larger machine are
+hypergeometric (acceptance sampling: D. Montgomery, Introduction to Statistical Quality Control,
+ch. 15). That both parties know both risks beforehand is the idea of two-party acceptance testing
+(A Statistical Framework for Two-Party Acceptance Testing of HPC Systems for Reliability, FTXS at
 SC21).
 """
 
@@ -17,6 +17,7 @@ from scipy import stats
 
 RESAMPLES = 20_000
 SEED = 20261121  # a report that is made again says the same
+HARDLY = 1e-4
 ENOUGH = 20  # residuals; with fewer the tails are not known at all
 LEVELS = (-0.05, -0.04, -0.03, -0.02, -0.01, -0.005, 0.0, 0.005, 0.01, 0.02, 0.03, 0.05)
 STATISTICS = {'median': np.median, 'worst': np.min, 'best': np.max}
@@ -29,6 +30,17 @@ class Noise:
     residuals: np.ndarray
     source: str
     kernels: tuple = ()
+    freedom: int = 0  # runs less nodes; 0: assumed, not measured
+
+    @property
+    def smoothing(self):
+        """Width of the normal kernel, in spreads (Silverman's rule)."""
+        return 1.06 * len(self.residuals) ** -0.2
+
+    def at_its_limit(self):
+        """The noise, as large as it may be: upper 95 % limit of the spread, by chi squared."""
+        factor = np.sqrt(self.freedom / stats.chi2.ppf(0.05, self.freedom)) if self.freedom else 1
+        return Noise(self.residuals * factor, self.source, self.kernels)
 
     @property
     def spread(self):
@@ -47,6 +59,7 @@ class Risk:
     good_node: float = 0.0  # P(a good node does)
     buyer: float = 0.0  # P(accepted), one bad node more than allowed
     vendor: float = 0.0  # P(refused), no bad node
+    limits: tuple = ()  # (buyer, vendor) where the noise is at its upper limit
     again: float | None = None  # P(this machine, measured again, is accepted)
 
 
@@ -57,7 +70,8 @@ def measured_noise(protocol, nodes):
     residuals = np.concatenate([p for p in parts if p is not None] or [np.empty((0, 1))])
     if len(residuals) >= ENOUGH:
         count = sum(p is not None for p in parts)
-        return Noise(residuals, f'{len(residuals)} runs of {count} nodes', kernels)
+        text = f'{len(residuals)} runs of {count} nodes'
+        return Noise(residuals, text, kernels, len(residuals) - count)
     assumed = protocol['risk'].get('noise')
     if assumed is None:
         return None
@@ -92,6 +106,10 @@ def node_fails(protocol, noise, level, resamples=RESAMPLES):
 def _test_fails(protocol, noise, level, repetitions, resamples, rng):
     of = STATISTICS[protocol['runs']['statistic']]
     drawn = noise.residuals[rng.integers(0, len(noise.residuals), (resamples, repetitions))]
+    # smoothed, kernels alike: a few runs have no tails; shrunk, so that the spread stays
+    h = noise.smoothing
+    shift = h * rng.standard_normal((resamples, repetitions, 1)) * noise.residuals.std(axis=0)
+    drawn = (drawn + shift) / np.sqrt(1 + h * h)
     reached = of((1 + np.asarray(level)) * (1 + drawn), axis=1)  # resamples x kernels
     return float((reached < 1).any(axis=1).mean())
 
@@ -130,14 +148,27 @@ def assess(protocol, nodes=()):
         return None
     found = Risk(noise)
     found.node = [(level, node_fails(protocol, noise, level)) for level in LEVELS]
-    found.bad_node = node_fails(protocol, noise, -protocol['risk']['bad_node'])
-    found.good_node = node_fails(protocol, noise, protocol['risk']['good_node'])
+    found.bad_node, found.good_node = _both(protocol, noise)
     found.machine = list(_machine(protocol, found.bad_node, found.good_node))
-    by_bad = dict(found.machine)
-    found.buyer = by_bad[min(protocol['rule']['allowed_failures'] + 1, _total(protocol))]
-    found.vendor = 1 - by_bad[0]
+    found.buyer, found.vendor = _two_risks(protocol, found.bad_node, found.good_node)
+    found.limits = _two_risks(protocol, *_both(protocol, noise.at_its_limit()))
     found.again = _again(protocol, noise, nodes)
     return found
+
+
+def _both(protocol, noise):
+    """P(a bad node fails for good), P(a good one does)."""
+    levels = (-protocol['risk']['bad_node'], protocol['risk']['good_node'])
+    return tuple(node_fails(protocol, noise, level) for level in levels)
+
+
+def _two_risks(protocol, fails_bad, fails_good):
+    """P(accepted with one bad node more than allowed), P(refused without any)."""
+    too_many = min(protocol['rule']['allowed_failures'] + 1, _total(protocol))
+    return (
+        accepted(protocol, too_many, fails_bad, fails_good),
+        1 - accepted(protocol, 0, fails_bad, fails_good),
+    )
 
 
 def _total(protocol):
@@ -150,7 +181,10 @@ def _machine(protocol, fails_bad, fails_good):
     steps = {0, 1, allowed, *range(allowed + 1, allowed + 6)}
     steps |= {round(total * share) for share in (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1)}
     for bad in sorted(s for s in steps if s <= total):
-        yield bad, accepted(protocol, bad, fails_bad, fails_good)
+        passes = accepted(protocol, bad, fails_bad, fails_good)
+        yield bad, passes
+        if bad > allowed and passes < HARDLY:
+            return
 
 
 def _again(protocol, noise, nodes):
@@ -164,7 +198,7 @@ def _again(protocol, noise, nodes):
             levels.append(values.mean(axis=0) / contract - 1)
     if len(levels) < protocol['nodes']['count']:
         return None
-    largest = float(np.abs(noise.residuals).max())
-    far = largest / (1 - largest)  # no draw can bring a node from there below the contract
+    largest = float(np.abs(noise.residuals).max() + 5 * noise.smoothing * noise.residuals.std())
+    far = largest / (1 - largest)  # no draw brings a node from there below the contract
     fails = [0.0 if (lv > far).all() else node_fails(protocol, noise, lv, 4000) for lv in levels]
     return at_most_of(protocol['rule']['allowed_failures'], fails)

@@ -254,6 +254,25 @@ def test_tables_of_nonsense_are_survived(run):
         assert record['facts']['dimms'] == []
 
 
+@pytest.mark.parametrize('total, left', [('1000000', '99996'), ('4000000', None)])
+def test_memory_that_a_policy_binds_to_is_what_a_domain_has_free(machine, need, total, left):
+    """Domain 0 of this machine, said to have 100 MB to give, if that is all that there is."""
+    need('numactl')
+    numa = 'devices/system/node'
+    has = {'MemTotal': 1000000, 'MemFree': 50000, 'Active(file)': 20000, 'Inactive(file)': 20000,
+           'SReclaimable': 9996}  # fmt: skip
+    meminfo = '\n'.join(f'Node 0 {name}: {kib} kB' for name, kib in has.items())
+    program = machine({
+        f'{numa}/online': '0', f'{numa}/node0/cpulist': '0-255', f'{numa}/node0/meminfo': meminfo,
+        '../proc/meminfo': f'MemTotal: {total} kB\nMemAvailable: 999999999999 kB',
+    })  # fmt: skip
+    words = ['numactl', '--membind=0', program, '-n', '5000000', '-t', '2']
+    done = subprocess.run(words, capture_output=True, text=True, timeout=60)
+    refused = f'more than the {int(left) / 1024:.0f} MiB of memory available' if left else None
+    assert done.returncode == 2 if refused else done.returncode < 2, done.stderr
+    assert not refused or refused in done.stderr
+
+
 @pytest.mark.parametrize('seed', [1, 2])
 def test_damaged_tables_are_read_within_their_bounds(tmp_path, seed):
     program, table = tmp_path / 'dmi_fuzz', tmp_path / 'table'

@@ -55,10 +55,23 @@ size_t memory_total_on(const struct cpuset *domains)
 	return on_domains(domains, "MemTotal");
 }
 
-/* The page cache gives way: what of it is inactive counts as free. */
+/* As the kernel reckons MemAvailable, which it does not say of a domain: the
+ * page cache and the caches of its own that it can drop give way. */
 size_t memory_free_on(const struct cpuset *domains)
 {
-	return on_domains(domains, "MemFree") + on_domains(domains, "Inactive(file)");
+	return on_domains(domains, "MemFree") + on_domains(domains, "Active(file)") +
+	       on_domains(domains, "Inactive(file)") + on_domains(domains, "SReclaimable");
+}
+
+/* Virtual machines that were given memory later count it for no domain. */
+static int domains_add_up(void)
+{
+	char value[SYSLINE_MAX];
+	struct cpuset all;
+
+	topology_all_domains(&all);
+	return sysfile_field(value, "/proc/meminfo", "MemTotal") &&
+	       (double)memory_total_on(&all) > 0.95 * 1024.0 * atof(value);
 }
 
 static size_t free_where_bound(void)
@@ -66,7 +79,7 @@ static size_t free_where_bound(void)
 	struct cpuset domains;
 	size_t free;
 
-	if (!placement_is_bound(&domains))
+	if (!placement_is_bound(&domains) || !domains_add_up())
 		return (size_t)-1;
 	free = memory_free_on(&domains);
 	return free ? free : (size_t)-1;

@@ -1,9 +1,15 @@
 """The program with MPI: block, order, records, and what a broken rank leaves behind."""
 
+import json
+import os
+import re
+import signal
 import statistics
+import subprocess
+import time
 
 import pytest
-from mpi_job import DEFECTS, Job, build, lacking
+from mpi_job import DEFECTS, LAUNCHER, Job, build, lacking
 
 pytestmark = pytest.mark.skipif(lacking() is not None, reason=f"no '{lacking()}' on the PATH")
 TINY = ['-n', '20000', '-t', '4']
@@ -79,3 +85,174 @@ def test_a_rank_that_hangs_is_given_up_at_the_time_limit(job):
     assert {0, 1, 2} <= set(done.records())
     assert len(done.json.read_text().splitlines()) == 3
     assert 'missing: 1 of 4 ranks: n4 (rank 3)\n' in done.stdout
+
+
+def test_rank_0_dies_and_the_others_records_are_on_disk_all_the_same(job):
+    running = job(*LONG, '--allow', DEFECTS).until_measuring(4)
+    running.kill(0)
+    done = running.wait(30)
+    assert done.status != 0 and sorted(done.records()) == [1, 2, 3]
+    assert not running.ranks()
+
+
+def test_rank_0_hangs_and_the_others_end_by_themselves(job):
+    running = job(*LONG, '--allow', DEFECTS, '--timeout', '1').until_measuring(4)
+    running.stop(0)
+    done = running.wait(40)
+    assert done.status == 1 and {1, 2, 3} <= set(done.records())
+
+
+def test_the_whole_job_told_to_end_saves_what_it_has(job):
+    running = job(*LONG, '--allow', DEFECTS).until_measuring(4)
+    for rank in range(4):
+        running.hit(rank, signal.SIGTERM)
+    done = running.wait(30)
+    assert done.status == 1 and sorted(done.records()) == [0, 1, 2, 3]
+    assert done.stdout.splitlines()[-1] == 'Verdict: INVALID (incomplete)'
+
+
+def test_a_signal_in_the_middle_of_a_long_kernel_saves_the_complete_iterations(job):
+    """The main thread is in a kernel of seconds: the guard's thread must do it."""
+    slow = ('-DMEMBW_PLANT_SLOW=300',)
+    running = job('-n', '2000000', '-t', '9', '--allow', DEFECTS, flags=slow, nodes=['n1', 'n2'])
+    running.until_measuring(2)
+    time.sleep(9)
+    running.hit(0, signal.SIGTERM)
+    running.hit(1, signal.SIGTERM)
+    time.sleep(1)
+    for rank in running.ranks():
+        running.kill(rank)
+    records = running.wait(30).records()
+    assert sorted(records) == [0, 1]
+    for record in records.values():
+        assert record['iterations'] >= 2 and record['validation']['ok'] is None
+        assert [r['reason'] for r in record['reasons'] if not r['allowed']] == ['not-validated']
+
+
+@pytest.mark.parametrize('order, descending', [('slowest-last', True), ('slowest-first', False)])
+def test_nodes_are_sorted_by_bandwidth_and_the_slow_one_is_named(job, order, descending):
+    slow = ('-DMEMBW_PLANT_RANK=1', '-DMEMBW_PLANT_SLOW=40')
+    asked = ['--order', order, '--list', 'all', '--allow', DEFECTS]
+    done = job(*asked, *TINY, flags=slow).wait()
+    assert done.status == 0, done.stdout
+    for kernel in ('Copy', 'Scale', 'Add', 'Triad'):
+        rates = [rate for _, rate, _ in done.listed(kernel)]
+        assert rates == sorted(rates, reverse=descending) and len(rates) == 4
+        assert done.listed(kernel)[-1 if descending else 0][0] == 'n2'
+        assert done.summary()[kernel.upper()]['MIN'][1] == 'n2'
+    assert '\nSlowest node: n2, Triad ' in done.stdout
+
+
+def test_a_nodes_rate_is_that_of_its_ranks_in_one_iteration(job):
+    done = job('--allow', DEFECTS, *TINY, nodes=['n1', 'n1', 'n2', 'n2']).wait()
+    records = done.records()
+    for node, rate, rest in done.listed():
+        times = [
+            r['kernels']['triad']['times_s'][1:] for r in records.values() if r['host'] == node
+        ]
+        best = max(2 * 24 * 20000 / max(pair) / 1e6 for pair in zip(*times))
+        assert len(times) == 2 and rest == '2 ranks' and rate == pytest.approx(best, rel=1e-6)
+    assert done.summary()['TRIAD']['AVG_per_proc'][0] == pytest.approx(
+        done.summary()['TRIAD']['AVG'][0] / 2, abs=1e-5
+    )
+
+
+def test_ranks_of_one_node_alone_are_listed_one_by_one(job):
+    done = job('--allow', DEFECTS, *TINY, nodes=['n1'] * 3).wait()
+    assert sorted(rest for _, _, rest in done.listed()) == ['rank 0', 'rank 1', 'rank 2']
+    assert re.search(r'^Slowest rank: \d on n1, ', done.stdout, re.M)
+
+
+def test_a_flipped_bit_on_one_rank_is_that_ranks_and_the_others_stand(job):
+    flip = ('-DMEMBW_PLANT_RANK=2', '-DMEMBW_PLANT_FAULT=1,777,13')
+    done = job('--allow', DEFECTS, *TINY, flags=flip).wait()
+    records = done.records()
+    assert done.status == 1
+    assert {r: record['verdict'] for r, record in records.items()} == {
+        0: 'VALID', 1: 'VALID', 2: 'INVALID', 3: 'VALID',
+    }  # fmt: skip
+    wrong = records[2]['validation']['first'][0]
+    assert (wrong['array'], wrong['index'], wrong['host']) == ('b', 777, 'n3')
+    assert 'invalid: not-validated: n3 (rank 2): 1 elements differ' in done.stdout
+    assert done.stdout.splitlines()[-1] == 'Verdict: INVALID (not-validated) on n3'
+    assert [rest for node, _, rest in done.listed() if node == 'n3'] == ['INVALID: not-validated']
+    assert done.summary()['TRIAD']['MIN'][1] != 'n3' != done.summary()['TRIAD']['MAX'][1]
+    assert 'Left out of the summary, because INVALID or incomplete: 1 of 4 nodes' in done.stdout
+
+
+def test_every_node_short_of_memory_is_named_with_both_figures(job):
+    short = ('-DMEMBW_PLANT_RANK=2', '-DMEMBW_PLANT_MEMORY=104857600')
+    done = job('-m', '204800', flags=short, nodes=['n1', 'n2', 'n3', 'n3']).wait()
+    assert done.status == 2 and done.records() == {}
+    said = [line for line in done.stderr.splitlines() if line.startswith('membw: ')]
+    assert len(said) == 1
+    assert '2 processes on node n3 ask 400 MiB together, more than the 100 MiB' in said[0]
+    assert "hint: ask for smaller arrays with '-n' or '-m'" in done.stderr
+
+
+def test_m_is_kib_of_one_process(job):
+    done = job('-m', '3000', '-t', '2', '--allow', DEFECTS, nodes=['n1', 'n1']).wait()
+    assert [r['array_size'] for r in done.records().values()] == [128000, 128000]
+
+
+@pytest.mark.parametrize(
+    'options, said',
+    [
+        (['-n', '0'], "'-n 0' is too few"),
+        (['--order', 'up'], "'--order up' is not known"),
+        (['--by', 'rack'], "'--by rack' is not known"),
+        (['--list', 'triads'], "'--list triads' names no kernel"),
+        (['--timeout', 'soon'], "'--timeout soon' is no time"),
+        (['--pages', '1G'], "'--pages 1G': "),
+        (['--json', '/no/such/folder/x'], "cannot write '/no/such/folder/x'"),
+    ],
+)
+def test_what_is_asked_wrongly_is_said_once_with_status_2(job, options, said):
+    done = job(*TINY, *options, json='--json' not in options).wait()
+    assert done.status == 2, done.stderr
+    assert done.stderr.count('membw: ') == 1 and said in done.stderr
+    assert done.stderr.count('hint: ') == 1
+
+
+def test_ranks_that_share_cpus_are_told_so_with_the_rank(job):
+    done = job(*TINY, nodes=['n1', 'n1', 'n1']).wait()
+    found = [r['detail'] for r in done.records()[0]['reasons'] if r['reason'] == 'oversubscribed']
+    cpus = len(os.sched_getaffinity(0))
+    assert bool(found) == (cpus < 3)
+    assert not found or 'ranks of this job share CPUs' in found[0]
+
+
+def test_siblings_are_no_strangers_that_disturb(job):
+    """Two ranks on the same CPUs for a second: their time is the job's own."""
+    done = job('-n', '200000', '-t', '800', nodes=['n1', 'n1']).wait()
+    for record in done.records().values():
+        busy = record['busy']
+        assert busy['own_s'] > 1.2 * busy['wall_s'] or busy['others_share'] > 0.3
+
+
+def test_a_fleet_in_one_job_is_ranked_and_the_rescued_records_count(job, call):
+    running = job(*LONG, '--allow', DEFECTS).until_measuring(4)
+    running.kill(2)
+    running.wait(30)
+    told = call('membw', 'rank', running.json.parent, '--nodes', 'n[1-4]')
+    assert re.search(r'n3\b.*MISSING', told.stdout), told.stdout + told.stderr
+    assert all(node in told.stdout for node in ('n1', 'n2', 'n4')) or '4 nodes' in told.stdout
+
+
+def test_what_an_earlier_job_left_beside_the_file_is_gone(job, tmp_path):
+    (tmp_path / 'all.jsonl.rank-7').write_text('old\n')
+    done = job('--allow', DEFECTS, *TINY).wait()
+    assert done.status == 0 and sorted(done.records()) == [0, 1, 2, 3]
+
+
+def test_one_process_of_the_mpi_build_is_the_plain_program(program, tmp_path):
+    path = tmp_path / 'one.json'
+    done = subprocess.run(
+        [program(), *TINY, '--allow', DEFECTS, '--json', path],
+        env={**os.environ, **LAUNCHER},
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert done.returncode == 0 and 'SUMMARY' not in done.stdout
+    assert json.loads(path.read_text())['ranks'] == 1

@@ -1,0 +1,86 @@
+/*
+ * Feeds rank 0's own code (src/stream/nodes.c, block.c) with the summaries of a
+ * made-up cluster and says what joining, sorting and printing them costs.
+ *
+ * usage: cluster_growth RANKS [RANKS_A_NODE] [RATE_IN_MBS ...]
+ * With rates these are the nodes' Triad, on node6201 and on; else they are
+ * drawn around 300 GB/s.  The report goes to stdout, the cost to stderr as JSON.
+ */
+#include "block.h"
+#include "clock.h"
+#include "sysfile.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static char *names;
+static int ranks_a_node = 1;
+
+static const char *name_of(int rank)
+{
+	return names + (size_t)(rank / ranks_a_node) * NODE_NAME_MAX;
+}
+
+/* Not getrusage's figure: that one a process inherits from whoever started it. */
+static long peak_kib(void)
+{
+	char value[SYSLINE_MAX];
+
+	return sysfile_field(value, "/proc/self/status", "VmHWM") ? atol(value) : 0;
+}
+
+/* A fixed generator: the same cluster every time. */
+static double uniform(void)
+{
+	static unsigned long long state = 88172645463325252ULL;
+
+	state ^= state << 13;
+	state ^= state >> 7;
+	state ^= state << 17;
+	return (double)(state >> 11) / 9007199254740992.0;
+}
+
+static void fill(struct summary *s, int rank, double mbs)
+{
+	int k;
+
+	s->rank = rank;
+	s->arrived = 1;
+	s->threads = 128;
+	s->iterations = 10;
+	for (k = 0; k < KERNELS; k++)
+		s->mbs[k] = mbs > 0 ? mbs : 300000 * (1 + 0.01 * uniform());
+}
+
+int main(int argc, char **argv)
+{
+	const int ranks = argc > 1 ? atoi(argv[1]) : 8192;
+	const long before = peak_kib();
+	struct options options;
+	struct summary *summaries;
+	double start;
+	int i;
+
+	if (argc > 2)
+		ranks_a_node = atoi(argv[2]);
+	memset(&options, 0, sizeof(options));
+	options.ntimes = 10;
+	summaries = calloc((size_t)ranks, sizeof(*summaries));
+	names = calloc((size_t)ranks, NODE_NAME_MAX);
+	if (!summaries || !names || ranks < 1 || ranks_a_node < 1)
+		return 2;
+	for (i = 0; i < ranks; i++) {
+		snprintf(names + (size_t)i * NODE_NAME_MAX, NODE_NAME_MAX, "node%d", 6201 + i);
+		fill(&summaries[i], i, i + 3 < argc ? atof(argv[i + 3]) : 0);
+	}
+	start = clock_now();
+	block_print(summaries, ranks, &options, name_of);
+	block_verdict(summaries, ranks, &options, name_of, NULL);
+	fflush(stdout);
+	fprintf(stderr,
+		"{\"ranks\": %d, \"seconds\": %.6f, \"mib\": %.2f, \"summary_bytes\": %d}\n",
+		ranks, clock_now() - start, (double)(peak_kib() - before) / 1024,
+		(int)sizeof(*summaries));
+	return 0;
+}

@@ -87,7 +87,8 @@ def environment(rows, table):
 
 def fingerprint(text):
     """Changes when a lock made before would be stale."""
-    files = [RECIPE, presets.TABLE, HERE / 'presets.py', *sorted(SCOPE.glob('*.yaml'))]
+    scripts = [HERE / 'presets.py', HERE / 'mpi_wrapper.py']
+    files = [RECIPE, presets.TABLE, *scripts, *sorted(SCOPE.glob('*.yaml'))]
     parts = [text, presets.source_sha256(), *map(presets.sha256, files)]
     return hashlib.sha256('\n'.join(parts).encode()).hexdigest()
 

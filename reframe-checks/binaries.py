@@ -129,28 +129,15 @@ class spack_build(rfm.RunOnlyRegressionTest):
         )
 
 
-class stream_binary(rfm.CompileOnlyRegressionTest):
-    """The STREAM executable of one compiler and preset, and its build.json."""
+class program_binary(rfm.CompileOnlyRegressionTest):
+    """An executable of src/stream of one compiler and preset, and its build.json."""
 
     descr = 'build of src/stream'
-    rows = fixture(spack_build, scope='session')
     sourcesdir = None
     build_system = 'CustomBuild'
     how = variable(str, value='', loggable=True)
     mpi = False
     installed = variable(str, value='')
-
-    @run_after('init')
-    def choose_host(self):
-        """make builds on the node that runs it; Spack, and the compiler for a card, run here."""
-        parts = {p.fullname: p for p in runtime.runtime().system.partitions}
-        part = parts.get(self.valid_systems[0])
-        environ = (
-            {e.name: e for e in part.environs}.get(self.valid_prog_environs[0]) if part else None
-        )
-        if environ:
-            self.how = chosen(part, environ)
-            self.build_locally = self.how == 'spack' or 'mic' in part.features
 
     @run_after('setup')
     def need_compiler(self):
@@ -231,7 +218,25 @@ class stream_binary(rfm.CompileOnlyRegressionTest):
         kept.keep_build(build, self.rows.folder if self.how == 'spack' else None)
 
 
-class stream_mpi_binary(stream_binary):
+class stream_binary(program_binary):
+    """The STREAM executable of one node, by Spack or by make."""
+
+    rows = fixture(spack_build, scope='session')
+
+    @run_after('init')
+    def choose_host(self):
+        """make builds on the node that runs it; Spack, and the compiler for a card, run here."""
+        parts = {p.fullname: p for p in runtime.runtime().system.partitions}
+        part = parts.get(self.valid_systems[0])
+        environ = (
+            {e.name: e for e in part.environs}.get(self.valid_prog_environs[0]) if part else None
+        )
+        if environ:
+            self.how = chosen(part, environ)
+            self.build_locally = self.how == 'spack' or 'mic' in part.features
+
+
+class stream_mpi_binary(program_binary):
     """The variant for a whole cluster, of an environment with the feature `mpi`; always by make:
     the line gets what the site's own mpicc adds."""
 
@@ -239,5 +244,5 @@ class stream_mpi_binary(stream_binary):
     mpi = True
 
     @run_after('init')
-    def choose_host(self):
+    def build_where_it_runs(self):
         self.how, self.build_locally = 'make', False

@@ -296,3 +296,33 @@ def test_repo_add_takes_the_git_address_of_this_repository(my_checkout):
     assert 'membw' in my_checkout.spack('repo', 'list')
     told = my_checkout.spack('info', 'membw.stream')
     assert 'Row of configs/presets.yaml' in told
+
+
+def test_the_mpi_variant_is_built_by_the_presets_line_with_this_machines_mpi(checkout):
+    sys.path.insert(0, str(ROOT / 'configs'))
+    import mpi_wrapper
+
+    mpicc = shutil.which('mpicc') or pytest.skip("'mpicc' is not on the PATH")
+    name, version = mpi_wrapper.library(mpicc) or pytest.skip(f"whose '{mpicc}' is, is unknown")
+    external = {'spec': f'{name}@={version}', 'prefix': str(pathlib.Path(mpicc).parents[1])}
+    folder = checkout.root / 'mpi'
+    folder.mkdir()
+    packages = {name: {'buildable': False, 'externals': [external]}}
+    asked = {'specs': ['stream +mpi %c=gcc'], 'view': False, 'packages': packages}
+    (folder / 'spack.yaml').write_text(yaml.safe_dump({'spack': asked}))
+    checkout.spack('-e', folder, 'concretize')
+    checkout.spack('-e', folder, 'install')
+    prefix = checkout.spack('-e', folder, 'location', '-i', 'stream').strip()
+    before, after = mpi_wrapper.added(mpicc)
+    found = record(f'{prefix}/bin/stream')
+    assert found['compile_line'] == [
+        shutil.which('gcc'),
+        *'-O2 -fopenmp -mcmodel=medium'.split(),
+        *before,
+        *sources(ROOT),
+        *['-o', f'{prefix}/bin/stream'],
+        *after,
+    ]
+    assert '-DMEMBW_MPI' in before and '+mpi' in found['spec']
+    told = checkout.spack('-e', folder, 'test', 'run', 'stream')
+    assert '1 passed of 1 spec' in told

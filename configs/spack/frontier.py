@@ -32,7 +32,7 @@ def compilers():
 def providers():
     return {
         spec.name
-        for virtual in ('c', 'cxx', 'fortran')
+        for virtual in ('c', 'cxx', 'fortran', 'mpi')
         for spec in spack.repo.PATH.providers_for(virtual)
     }
 

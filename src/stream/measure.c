@@ -8,17 +8,22 @@
 
 #include <stdlib.h>
 
-/* For tests: -DMEMBW_PLANT_SLOW=N lets the kernels take N times as long. */
-static void plant_slowness(double start)
+/* For tests: -DMEMBW_PLANT_SLOW=N lets the kernels take N times as long,
+ * -DMEMBW_PLANT_STUCK=I those of iteration I last for ever. */
+static void plant_slowness(double start, int iteration)
 {
 #ifdef MEMBW_PLANT_SLOW
 	const double until = clock_now() + (clock_now() - start) * (MEMBW_PLANT_SLOW - 1);
 
 	while (ranks_has_fault() && clock_now() < until)
 		continue;
-#else
-	(void)start;
 #endif
+#ifdef MEMBW_PLANT_STUCK
+	while (ranks_has_fault() && iteration == MEMBW_PLANT_STUCK)
+		clock_now();
+#endif
+	(void)start;
+	(void)iteration;
 }
 
 /* Returns how many kernels were timed. */
@@ -33,7 +38,7 @@ static int iterate(struct measurement *m, const struct arrays *arrays, int i)
 			break;
 		start = clock_now();
 		kernels[k].run(arrays);
-		plant_slowness(start);
+		plant_slowness(start, i);
 		m->kernel[k].times[i] = clock_now() - start;
 		threads_sample();
 	}

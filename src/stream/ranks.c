@@ -109,7 +109,7 @@ static int has_to_stop(void)
 	if (me > 0)
 		MPI_Test(&told_to_give_up, &told, MPI_STATUS_IGNORE);
 	else
-		MPI_Iprobe(MPI_ANY_SOURCE, TAG_SUMMARY, MPI_COMM_WORLD, &told, MPI_STATUS_IGNORE);
+		MPI_Iprobe(MPI_ANY_SOURCE, TAG_GIVE_UP, MPI_COMM_WORLD, &told, MPI_STATUS_IGNORE);
 	if (told)
 		ranks_give_up("another rank gave up");
 	return gave_up != NULL;
@@ -166,6 +166,14 @@ const char *ranks_gave_up(void)
 	return gave_up;
 }
 
+static void say_so(int rank)
+{
+	MPI_Request sent;
+
+	MPI_Isend(NULL, 0, MPI_CHAR, rank, TAG_GIVE_UP, MPI_COMM_WORLD, &sent);
+	MPI_Request_free(&sent);
+}
+
 void ranks_give_up(const char *why)
 {
 	int rank;
@@ -174,12 +182,10 @@ void ranks_give_up(const char *why)
 		return;
 	gave_up = why;
 	guard_noticed();
-	for (rank = 1; me == 0 && rank < ranks; rank++) {
-		MPI_Request sent;
-
-		MPI_Isend(NULL, 0, MPI_CHAR, rank, TAG_GIVE_UP, MPI_COMM_WORLD, &sent);
-		MPI_Request_free(&sent);
-	}
+	if (me > 0)
+		say_so(0);
+	for (rank = 1; me == 0 && rank < ranks; rank++)
+		say_so(rank);
 }
 
 static size_t reduced(size_t value, MPI_Op op)

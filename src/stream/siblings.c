@@ -69,7 +69,7 @@ int siblings_using(const struct cpuset *cpus)
 {
 	int s, using = 0;
 
-	for (s = 0; s < siblings; s++)
+	for (s = 0; s < siblings && sibling; s++)
 		using += overlap(&sibling[s].cpus, cpus);
 	return using > 1 ? using : 1;
 }
@@ -78,6 +78,8 @@ static size_t reduced(size_t value, MPI_Op op)
 {
 	unsigned long long mine = value, all = value;
 
+	if (!sibling)
+		return value;
 	MPI_Allreduce(&mine, &all, 1, MPI_UNSIGNED_LONG_LONG, op, node);
 	return (size_t)all;
 }
@@ -115,10 +117,14 @@ double siblings_sum_on_our_cpus(double own)
 
 void siblings_judge(void)
 {
-	struct cpuset together = sibling[self].cpus;
-	int s, threads = sibling[self].threads, others = 0;
+	struct cpuset together;
+	int s, threads, others = 0;
 	char list[CPU_LIST_MAX];
 
+	if (siblings == 1)
+		return;
+	together = sibling[self].cpus;
+	threads = sibling[self].threads;
 	for (s = 0; s < siblings; s++) {
 		struct cpuset both = sibling[self].cpus;
 

@@ -12,6 +12,7 @@ from spack_repo.builtin.build_systems.generic import Package
 # <root>/spack-repo/spack_repo/membw/packages/stream/package.py
 ROOT = pathlib.Path(__file__).resolve().parents[5]
 PRESETS = ROOT / 'configs' / 'presets.py'
+MPI_WRAPPER = ROOT / 'configs' / 'mpi_wrapper.py'
 SOURCES = ROOT / 'src' / 'stream'
 
 # what a tiny run on a shared machine cannot be: only the values are tested here
@@ -19,15 +20,16 @@ TINY = 'array-too-small,too-short,cpu-not-where-asked,memory-not-where-asked,ove
 TINY += ',disturbed,unstable,too-good'
 
 
-def load_presets():
-    """configs/presets.py, which knows nothing of Spack, from where it lies."""
-    spec = importlib.util.spec_from_file_location('membw_presets', PRESETS)
+def load(path):
+    """A module of configs, which know nothing of Spack, from where it lies."""
+    spec = importlib.util.spec_from_file_location(f'membw_{path.stem}', path)
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
 
 
-presets = load_presets()
+presets = load(PRESETS)
+mpi_wrapper = load(MPI_WRAPPER)
 TABLE = presets.load()
 
 
@@ -56,6 +58,7 @@ class Stream(Package):
     version('0.1.0')
 
     variant('openmp', default=True, description='OpenMP threads')
+    variant('mpi', default=False, description='For a whole cluster in one job, a rank a node')
     variant('fortran', default=False, description='The Fortran version, stream_f, too')
     variant(
         'tuning',
@@ -83,6 +86,7 @@ class Stream(Package):
 
     depends_on('c', type='build')
     depends_on('fortran', type='build', when='+fortran')
+    depends_on('mpi', when='+mpi')
 
     for _tuning, _families in tunings().items():
         requires(
@@ -113,7 +117,7 @@ class Stream(Package):
     def content_hash(self, content=None):
         """Also the sources and the table: an edit of either is another package."""
         parts = [super().content_hash(content), presets.source_sha256(SOURCES)]
-        parts += [presets.sha256(path) for path in (presets.TABLE, PRESETS)]
+        parts += [presets.sha256(path) for path in (presets.TABLE, PRESETS, MPI_WRAPPER)]
         return hashlib.sha256('\n'.join(parts).encode()).hexdigest()
 
     @property
@@ -180,7 +184,12 @@ class Stream(Package):
         sources = sorted(path.name for path in pathlib.Path('.').glob('*.c'))
         # The real compiler, not Spack's wrapper, which would add -march=<target>: this is the
         # whole line. Run paths still come in, through the `ld` wrapper first in PATH.
-        line = [self['c'].cc] + self.compile_flags() + sources + ['-o', str(prefix.bin.stream)]
+        # With MPI the line gets what the wrapper says that it adds.
+        before, after = [], []
+        if self.spec.satisfies('+mpi'):
+            before, after = mpi_wrapper.added(self.spec['mpi'].mpicc)
+        line = [self['c'].cc] + self.compile_flags() + before + sources
+        line += ['-o', str(prefix.bin.stream)] + after
         Executable(line[0])(*line[1:])
         self.record('build.json', line)
 

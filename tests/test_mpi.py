@@ -235,7 +235,7 @@ def test_ranks_that_share_cpus_are_told_so_with_the_rank(job):
 
 def test_siblings_are_no_strangers_that_disturb(job):
     """Two ranks on the same CPUs for a second: their time is the job's own."""
-    done = job('-n', '200000', '-t', '800', nodes=['n1', 'n1']).wait()
+    done = job('-n', '200000', '-t', '300', nodes=['n1', 'n1']).wait()
     records = done.records()
     alone = max(sum(r['kernels']['triad']['times_s']) for r in records.values())
     own = [r['busy']['own_s'] for r in records.values()]

@@ -186,7 +186,7 @@ def test_records_of_a_whole_cluster_are_taken_node_by_node(checkout, tmp_path, c
 @pytest.mark.parametrize('fields, fact', [
     (dict(verdict='INVALID', result='fail', reasons='disturbed (others took 20 %)'),
      '210 of 210 runs are INVALID (210 disturbed)'),
-    (dict(nodes=10), '30 runs are too few'),
+    (dict(nodes=10), 'too few runs: 30'),
     (dict(nodes=10, count=12), '120 runs of 10 nodes are worth'),
 ])  # fmt: skip
 def test_runs_that_give_no_reference_are_refused(checkout, stored, capsys, fields, fact):
@@ -207,6 +207,16 @@ def test_figures_of_another_build_do_not_enter(checkout, tmp_path, capsys):
     code, out, _ = calibrate(capsys, '--system', 'thin', db)
     assert code == 0 and 'left out: 210 runs: of another build' in out
     assert below(references(checkout)['calibration'])['measured']['triad']['median'] > 310
+
+
+def test_a_system_without_any_reference_is_left_as_it_is_when_all_is_refused(
+    checkout, stored, capsys
+):
+    db = stored('ulysses:regular', nodes=10)
+    code, out, _ = calibrate(capsys, '--system', 'ulysses', db)
+    assert code == 1 and 'written' not in out
+    assert not (checkout / 'systems/references/ulysses.yaml').exists()
+    assert 'references' not in (checkout / 'systems/ulysses.yaml').read_text()
 
 
 @pytest.mark.parametrize('words, fact', [

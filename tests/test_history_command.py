@@ -30,7 +30,7 @@ def test_the_database_is_read_and_judged(database, capsys):
     code, text = told(capsys, database)
     assert code == 1
     assert 'n00008' in text and 'compiler: gcc 12.2.0 -> gcc 13.1.0' in text
-    assert 'left out: 1 INVALID runs' in text
+    assert 'left out: 1 run: INVALID' in text
     assert 'Verdict: slower and not recovered: 1 node change' in text
 
 
@@ -72,6 +72,22 @@ def test_nothing_to_judge_is_no_good_news(tmp_path, capsys):
     (tmp_path / 'empty.jsonl').write_text('\n')
     assert main(['history', str(tmp_path / 'empty.jsonl')]) == 2
     assert 'nothing to judge' in capsys.readouterr().err
+
+
+def test_a_run_that_measured_nothing_long_ago_is_counted_and_spoils_nothing(tmp_path, capsys):
+    nights = list(results_store.sessions_of(gen.healthy(6, 20, 1)))
+    nights[3][0] |= {'perfvalues': {}, 'record': '/gone/record.json', 'result': 'fail'}
+    base = results_store.store(tmp_path / 'results.db', nights)
+    code, text = told(capsys, base)
+    assert code == 0 and 'left out: 1 run: without a figure' in text
+
+
+def test_too_few_nights_are_told_and_are_no_good_news(tmp_path, capsys):
+    series = gen.healthy(6, 5, 1)
+    base = results_store.store(tmp_path / 'r.db', results_store.sessions_of(series))
+    code, text = told(capsys, base)
+    assert code == 0 and 'not judged yet: 6 of 6 series: fewer than 6 nights' in text
+    assert 'Verdict: too few nights to judge anything' in text
 
 
 def test_the_picture_is_drawn(database, tmp_path, capsys):

@@ -149,7 +149,12 @@ def refuse_decline(file, proposal, replace):
 
 def refusal_lines(samples, err):
     yield f'{" ".join(samples.key)}: refused: {err}'
-    yield from (f'  left out: {n} runs: {why}' for why, n in samples.left.most_common())
+    yield from left_lines(samples)
+
+
+def left_lines(samples):
+    for why, n in samples.left.most_common():
+        yield f'  left out: {n} run{"s" * (n > 1)}: {why}'
 
 
 def proposal_lines(proposal, existing, kept):
@@ -168,7 +173,7 @@ def proposal_lines(proposal, existing, kept):
     mean, low, high = (100 * share for share in proposal.alarms)
     yield f'  false alarms: {mean:.2f} % of healthy runs ({low:.2f} .. {high:.2f}), by resampling'
     yield from (f'  {note}' for note in proposal.notes)
-    yield from (f'  left out: {n} runs: {why}' for why, n in samples.left.most_common())
+    yield from left_lines(samples)
 
 
 def _existing(existing, name, kept):

@@ -182,8 +182,8 @@ def _effective(samples, rates, clusters, rule, notes):
     nodes, least = len(set(samples.nodes)), needed(rule.coverage, rule.confidence)
     if len(rates) < least:
         raise Refusal(
-            f'{len(rates)} runs are too few: {rule.coverage:.0%} of all runs, with '
-            f'{rule.confidence:.0%} confidence, takes {least}'
+            f'too few runs: {len(rates)}, but {least} are needed to say of {rule.coverage:.0%} of '
+            f'all runs with {rule.confidence:.0%} confidence'
         )
     effective = effective_size(rates, clusters)
     if nodes == 1 and clusters.max(initial=0) == 0:

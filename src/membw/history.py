@@ -4,7 +4,8 @@
 
     {"from": "2026-01-01", "to": "2026-11-21", "nights": 320, "nodes": 128, "figures": 163840,
      "worse": 1,                       # changes that make the exit status 1
-     "left_out": {"invalid": 3, "incomplete": 0, "undated": 0},
+     "left_out": {"invalid": 3, "incomplete": 0, "undated": 0, "nothing": 0},   # runs
+     "too_short": 0,                   # series with too few nights to be judged
      "problems": ["file:line: what could not be read"],
      "changes": [{
         "scope": "node|fleet|software",

@@ -4,6 +4,7 @@ from dataclasses import asdict
 
 import numpy as np
 
+from membw.change_points import LEAST
 from membw.changes import NEAR
 from membw.series import as_date, as_day
 
@@ -19,7 +20,8 @@ def as_json(every, found, left, with_series):
     data = {
         **_extent(every),
         'worse': sum(map(is_worse, found)),
-        'left_out': {k: getattr(left, k) for k in ('invalid', 'incomplete', 'undated')},
+        'left_out': {k: getattr(left, k) for k in LEFT},
+        'too_short': too_short(every),
         'problems': left.problems,
         'changes': [asdict(c) for c in found],
     }
@@ -73,9 +75,10 @@ def as_text(every, found, left, limit):
         yield f'... {len(rows) - len(shown)} earlier changes, --limit 0 shows them'
     if shown:
         yield from _columns([HEAD, *shown])
-    yield from _left_text(left)
+    yield from _left_text(every, left)
     worse = [changes for changes in merged(found) if any(map(is_worse, changes))]
-    yield f'Verdict: {_verdict(worse)}'
+    judged = too_short(every) < sum(len(s.nodes) for s in every)
+    yield f'Verdict: {_verdict(worse) if judged else "too few nights to judge anything"}'
 
 
 HEAD = ('night', 'scope', 'who', 'change', 'kernels', 'group', 'why, until')
@@ -132,11 +135,27 @@ def _columns(rows):
         yield '  '.join(text.ljust(w) for text, w in zip(row, widths, strict=True)).rstrip()
 
 
-def _left_text(left):
-    for name in ('invalid', 'incomplete', 'undated'):
+LEFT = {
+    'invalid': 'INVALID',
+    'incomplete': 'not all ranks of the node reported',
+    'undated': 'without a date',
+    'nothing': 'without a figure or a record',
+}
+
+
+def _left_text(every, left):
+    for name, why in LEFT.items():
         count = getattr(left, name)
         if count:
-            yield f'left out: {count} {"INVALID" if name == "invalid" else name} runs'
+            yield f'left out: {count} run{"s" * (count > 1)}: {why}'
+    short, nodes = too_short(every), sum(len(s.nodes) for s in every)
+    if short:
+        yield f'not judged yet: {short} of {nodes} series: fewer than {2 * LEAST} nights'
+
+
+def too_short(every):
+    """Series (a node in a group) with too few nights for any change to show."""
+    return sum(int(((s.software >= 0).sum(axis=1) < 2 * LEAST).sum()) for s in every)
 
 
 def _verdict(worse):

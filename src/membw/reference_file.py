@@ -37,7 +37,7 @@ class ReferenceFile:
             raise MembwError(f"no system '{system}' in 'systems'", 'membw run --system lists them')
         self.old = self.path.read_text() if self.path.exists() else ''
         self.data = self._load(self.old or HEAD.format(system=system))
-        self.stream = self.data['stream']
+        self.stream, self.is_touched = self.data['stream'], False
 
     def _load(self, text):
         try:
@@ -74,7 +74,7 @@ class ReferenceFile:
 
     def put(self, proposal, rule, replace, expires):
         """Enter a Proposal; the kernels that keep their existing figure."""
-        key, today = proposal.samples.key, date.today()
+        key, today, self.is_touched = proposal.samples.key, date.today(), True
         kept = self.kept(key, proposal.kernels, replace)
         existing = self.in_force(key)
         ours = self.calibrated(key).get('in_force') or []
@@ -112,6 +112,8 @@ class ReferenceFile:
 
     def changes(self):
         """[(path, old text, new text)] of the files that `write` would change."""
+        if not self.is_touched:
+            return []
         found = [(self.path, self.old, self.text())]
         facts = self.facts.read_text()
         if not re.search(r'^references:', facts, re.M):

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from membw.provenance import without_build_path
+from membw.reframe_report import MeasuredNothing
 from membw.series import DAY_S, split_runs
 
 # A reference belongs to one build and one way to run: these are of the newest run ...
@@ -45,7 +46,7 @@ def select(chunks, system, chosen, since=0.0):
     """
     units, problems, seen = defaultdict(list), [], set()
     for records, bad in chunks:
-        problems += bad
+        problems += [p for p in bad if not isinstance(p, MeasuredNothing)]
         for r in records:
             key = _key(r, system, chosen)
             known = hash((r.host, r.rank, r.time, tuple(r.rates.values())))

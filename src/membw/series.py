@@ -10,6 +10,7 @@ import numpy as np
 
 from membw.nodes import RUN_SPAN_S
 from membw.provenance import without_build_path
+from membw.reframe_report import MeasuredNothing
 
 # Runs that differ here are never one series; what was built with what is not among them: a
 # changed compiler is a change within the series.  ReFrame names the run, and keeps the name ...
@@ -43,6 +44,7 @@ class Left:
     invalid: int = 0
     incomplete: int = 0
     undated: int = 0
+    nothing: int = 0  # a test case without a figure
     problems: list = field(default_factory=list)
 
 
@@ -64,7 +66,9 @@ class Collector:
         self.alone = []  # one file a rank: the node's others come with other files
 
     def add(self, records, problems):
-        self.left.problems += problems
+        nothing = [p for p in problems if isinstance(p, MeasuredNothing)]
+        self.left.nothing += len(nothing)
+        self.left.problems += [p for p in problems if not isinstance(p, MeasuredNothing)]
         fresh = [r for r in records if self._is_new(r)]
         if len(fresh) == 1 and fresh[0].ranks > 1:
             self.alone += fresh

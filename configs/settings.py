@@ -85,7 +85,7 @@ def bind(system, partition, table):
     if features == 'auto':
         features = this_machine.cpu_features()
     if chains == 'auto':
-        chains, absent = this_machine.toolchains()
+        chains, absent = this_machine.toolchains(table)
         left_out = {
             p: absent[row['family']]
             for p, row in table['presets'].items()

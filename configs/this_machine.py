@@ -11,6 +11,9 @@ import tempfile
 
 import presets
 
+FOUND = {}
+# compilers that were seen to build OpenMP: a probe takes a tenth of a second, at each start
+SEEN = pathlib.Path(__file__).resolve().parent.parent / 'build' / 'openmp-compilers'
 PROGRAM = '#include <omp.h>\nint main(void) { return omp_get_max_threads() < 1; }\n'
 
 
@@ -37,7 +40,40 @@ def candidates(cc):
 
 
 def builds_openmp(cc, openmp):
-    """Debian's clang without libomp-dev compiles, and fails to find omp.h or to link."""
+    """Debian's clang without libomp-dev compiles, and fails to find omp.h or to link.
+
+    Only a success is remembered: what is missing may be installed at any time.
+    """
+    line = ' '.join([openmp, *identity(cc)])
+    try:
+        if line in SEEN.read_text().splitlines():
+            return True
+    except OSError:
+        pass
+    built = probe(cc, openmp)
+    if built:
+        remember(line)
+    return built
+
+
+def identity(cc):
+    """Path, size and time of what a compiler's name stands for now."""
+    path = os.path.realpath(shutil.which(cc))
+    facts = os.stat(path)
+    return path, str(facts.st_size), str(facts.st_mtime_ns)
+
+
+def remember(line):
+    """A checkout that cannot be written to probes anew each time."""
+    try:
+        SEEN.parent.mkdir(exist_ok=True)
+        with open(SEEN, 'a') as file:
+            file.write(line + '\n')
+    except OSError:
+        pass
+
+
+def probe(cc, openmp):
     with tempfile.TemporaryDirectory() as folder:
         source = pathlib.Path(folder) / 'probe.c'
         source.write_text(PROGRAM)
@@ -68,15 +104,11 @@ def mpi():
     return {'mpicc': 'mpicc'} if found else {}
 
 
-@functools.cache
-def _toolchains():
-    table = presets.load()
-    return {family: toolchain(family, table) for family in table['families']}
-
-
-def toolchains():
-    """({family: toolchain}, {family: why there is none})."""
-    found = _toolchains()
+def toolchains(table):
+    """({family: toolchain}, {family: why there is none}); asked of the compilers once."""
+    if not FOUND:
+        FOUND.update({family: toolchain(family, table) for family in table['families']})
+    found = FOUND
     return (
         {f: chain for f, (chain, _) in found.items() if chain},
         {f: reason for f, (chain, reason) in found.items() if not chain},

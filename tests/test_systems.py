@@ -14,6 +14,7 @@ sys.path.insert(0, str(ROOT / 'configs'))
 import peak  # noqa: E402
 import presets  # noqa: E402
 import system_files  # noqa: E402
+import this_machine  # noqa: E402
 
 FILES = sorted((ROOT / 'systems').glob('*.yaml'))
 SYSTEMS = {path.stem: yaml.safe_load(path.read_text()) for path in FILES}
@@ -236,3 +237,13 @@ def test_lmod_is_used_only_where_it_is(call):
         return done.stdout.strip().strip('"')
 
     assert modules_system(LMOD_CMD='') == 'nomod'
+
+
+def test_a_compiler_that_was_seen_to_build_openmp_is_not_asked_again(monkeypatch, tmp_path):
+    monkeypatch.setattr(this_machine, 'SEEN', tmp_path / 'build' / 'seen')
+    answers = iter([False, True])
+    monkeypatch.setattr(this_machine, 'probe', lambda *_: next(answers))
+    # what is missing may be installed: a failure is not remembered
+    assert [this_machine.builds_openmp('sh', '-fopenmp') for _ in range(4)] == [False] + [True] * 3
+    with pytest.raises(StopIteration):  # other options are another question
+        this_machine.builds_openmp('sh', '-qopenmp')

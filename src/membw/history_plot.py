@@ -45,6 +45,8 @@ def draw(every, found, file, kernel=None):
 
 
 def _panel(panel, series, found, kernel):
+    from matplotlib.dates import AutoDateLocator, DateFormatter
+
     # every night of the calendar, so that a missing week is a gap and no straight line
     span = np.arange(series.nights[0], series.nights[-1] + 1)
     rates = np.full((len(series.nodes), len(span)), np.nan)
@@ -58,13 +60,16 @@ def _panel(panel, series, found, kernel):
     panel.plot(dates, median, color=MEDIAN, linewidth=1.2, **style)
     of_kernel = [c for c in found if c.kernel == kernel]
     _nodes(panel, series, rates, dates, [c for c in of_kernel if c.node])
-    for change in (c for c in of_kernel if not c.node):
-        _fleet_change(panel, change)
+    of_fleet = [c for c in of_kernel if not c.node]
+    for i, change in enumerate(of_fleet):
+        _fleet_change(panel, change, len(series.nodes), 0.98 - 0.06 * (i % 3))
     count = f'{len(series.nodes)} node{"s" * (len(series.nodes) > 1)}'
     panel.set_title(f'{series.label}: {kernel}, {count}', loc='left', fontsize=9)
     panel.set_ylabel(f'{kernel}, GB/s')
     panel.grid(axis='y', alpha=0.3)
     panel.margins(x=0.01, y=0.15)
+    panel.xaxis.set_major_locator(AutoDateLocator(maxticks=8))
+    panel.xaxis.set_major_formatter(DateFormatter('%Y-%m-%d'))
 
 
 def _nodes(panel, series, rates, dates, changes):
@@ -80,15 +85,19 @@ def _nodes(panel, series, rates, dates, changes):
             panel.plot(dates[day], values[day], mark, color=colour, markeredgecolor='black')
     if names:
         more = f'{len(names) - NODES} more changed' if len(names) > NODES else None
-        panel.legend(fontsize=7, loc='lower left', ncols=NODES, frameon=False, title=more)
+        panel.legend(
+            fontsize=7, loc='lower left', ncols=NODES, frameon=False, title=more, title_fontsize=7
+        )
 
 
-def _fleet_change(panel, change):
+def _fleet_change(panel, change, nodes, height):
+    """`height` of its words, so that those of neighbours do not meet."""
     is_software = change.scope == 'software'
     colour, line = (SOFTWARE, '--') if is_software else ('black', '-')
     panel.axvline(date.fromisoformat(change.night), color=colour, linestyle=line, linewidth=1)
-    text = f'{change.field or change.scope} {change.percent:+.1f} %'
+    part = f', {change.nodes} nodes' if change.nodes < nodes else ''
+    text = f'{change.field or change.scope} {change.percent:+.1f} %{part}'
     panel.annotate(
-        text, (date.fromisoformat(change.night), 0.98), xycoords=('data', 'axes fraction'),
+        text, (date.fromisoformat(change.night), height), xycoords=('data', 'axes fraction'),
         xytext=(4, 0), textcoords='offset points', va='top', fontsize=8, color=colour,
     )  # fmt: skip

@@ -45,7 +45,7 @@ def folder(path, nights=1, seed=1, slower_from=None):
 
 def report(path, night, rng, share):
     info = {'time_start_unix': START + night * DAY, 'uuid': f's{night}', 'version': '4.10.4'}
-    info |= {'time_start': f'night {night}', 'time_end': '', 'cmdline': 'reframe (synthetic)'}
+    info |= {'time_end_unix': START + night * DAY + 600, 'cmdline': 'reframe (synthetic)'}
     cases = [
         stream_case(path, night, preset, pinning, rng, share)
         for preset in PRESETS

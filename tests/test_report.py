@@ -198,9 +198,27 @@ def test_compilers_are_compared_with_their_stores_and_moved_bytes(rows):
     assert compilers.store_of(streaming, 'triad') == 'non-temporal stores'
     assert plain.pinning != 'none'
     (table,) = compilers.section(rows).tables
-    moved = {row[1].text: row[-1].key for row in table.rows}
+    moved = {row[0].text: row[-1].key for row in table.rows}
     assert moved['gcc-o2'] == pytest.approx(plain.figures['triad'].value * 4 / 3)
     assert moved['icx-nt'] == streaming.figures['triad'].value
+
+
+def test_a_column_that_says_the_same_everywhere_is_left_out(report):
+    (runs,) = report.sections[0].tables
+    heads = [title for title, _ in runs.heads]
+    assert 'partition' not in heads and 'synthetic:milan' in runs.caption
+    assert {'test', 'of reference', 'of peak', 'why'} <= set(heads)
+    assert {len(row) for row in runs.rows} == {len(heads)}
+
+
+def test_a_reason_that_was_allowed_is_told_of(rows):
+    row = one(rows, 'gcc-o2', 'omp')
+    changed = type(row)(**(vars(row) | {'why': 'allowed: disturbed'}))
+    none = past.of_series([])
+    _, headline, _ = verdicts.overall([changed], [], fleet.judge([]), none)
+    assert headline.endswith('1 only because a reason against them was allowed')
+    (alarm,) = verdicts.attention([changed], [], fleet.judge([]), none)
+    assert (alarm.what, alarm.why) == ('1 runs PASS that would be INVALID', 'allowed: disturbed')
 
 
 def test_what_memcpy_moves_is_not_known(rows):
@@ -214,7 +232,10 @@ def test_what_memcpy_moves_is_not_known(rows):
 
 def test_the_peak_stands_with_its_source(report):
     source = '10 synthetic channels x 3200 MT/s x 8 B'
-    assert report.sections[0].notes == [f'synthetic:milan: theoretical peak 256 GB/s ({source}).']
+    assert report.sections[0].notes == [
+        '11 of 15 runs have no reference: recorded only.',
+        f'synthetic:milan: theoretical peak 256 GB/s ({source}).',
+    ]
 
 
 # verdicts
@@ -424,7 +445,8 @@ def test_a_step_of_all_nodes_is_marked_with_the_field_that_changed():
 def test_points_of_a_series_have_median_band_and_software():
     series = nights.healthy(20, 3, 1)
     series.rates[:, :, 1] = np.nan
-    points = list(history._points(series, 3, 0))
+    found = history_of(series)
+    points = list(history._points(found, series, 3))
     assert len(points) == 2
     low, median, high = np.percentile(series.rates[3, :, 2], [5, 50, 95])
     expected = {'g': median, 'low': low, 'high': high, 'c': 20}

@@ -39,7 +39,7 @@ def section(rows):
 
 
 def peaks(rows):
-    """Theoretical peaks with their sources, once each; and where none is known."""
+    """Theoretical peaks with their sources, once each; what is held to nothing."""
     said = set()
     for row in rows:
         known = next((f.peak for f in row.figures.values() if f.peak), None)
@@ -47,6 +47,10 @@ def peaks(rows):
         text = f'theoretical peak {known:g} GB/s ({source})' if known else 'no peak is known'
         if row.figures:
             said.add(f'{row.where}: {text}.')
+    measured = [row for row in rows if row.figures]
+    bare = [row for row in measured if not any(f.reference for f in row.figures.values())]
+    if bare:
+        said.add(f'{len(bare)} of {len(measured)} runs have no reference: recorded only.')
     return sorted(said)
 
 
@@ -137,17 +141,16 @@ def _peak(points):
 
 def _table(rows):
     where = sorted({row.where for row in rows})
-    heads = [('test', False), *[('partition', False)] * (len(where) > 1)]
-    heads += [('preset', False), ('pinning', False)]
+    heads = [('test', False), ('partition', False), ('preset', False), ('pinning', False)]
     heads += [(kernel.capitalize(), True) for kernel in KERNELS]
     heads += [('of reference', True), ('of peak', True), ('verdict', False), ('why', False)]
     caption = f'All runs on {", ".join(where)}: GB/s, a click shows whence'
-    return Table(heads, [_cells(row, len(where) > 1) for row in rows], caption)
+    table = Table(heads, [_cells(row) for row in rows], caption)
+    return table.slim('test', 'partition', 'of reference', 'of peak', 'why')
 
 
-def _cells(row, with_where):
-    words = [Cell(row.test), *[Cell(row.where)] * with_where]
-    words += [Cell(row.preset), Cell(row.pinning or '-')]
+def _cells(row):
+    words = [Cell(row.test), Cell(row.where), Cell(row.preset), Cell(row.pinning or '-')]
     figures = [_figure_cell(row, kernel) for kernel in KERNELS]
     lowest = [_lowest(row, 'of_reference'), _lowest(row, 'of_peak')]
     return [*words, *figures, *lowest, Cell(row.verdict, '', row.id, row.verdict), Cell(row.why)]

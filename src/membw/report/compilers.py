@@ -64,9 +64,11 @@ def _picture(where, kernel, best):
     kinds = [
         kind for kind in (*KINDS.values(), UNKNOWN) if any(p['stores'] == kind for p in points)
     ]
+    most = max(point['gbs'] for point in points)
+    room = alt.Scale(domain=[0, 1.17 * most], nice=False)  # for the figure beside the last mark
     chart = alt.Chart(charts.data(points)).encode(
         y=alt.Y('preset:N', title=None, sort='-x', axis=alt.Axis(grid=True)),
-        x=alt.X('gbs:Q', title=f'{kernel.capitalize()}, GB/s', scale=alt.Scale(zero=True)),
+        x=alt.X('gbs:Q', title=f'{kernel.capitalize()}, GB/s', scale=room),
     )
     tip = charts.tips(
         preset='preset:N', stores='stores:N', pinning='pinning:N', **{'GB/s': 'gbs:Q'}
@@ -88,7 +90,8 @@ def _table(best):
     heads += [('stores of Copy', False), ('stores of Triad', False), ('Triad moved', True)]
     lines = {(where, preset) for where, preset, _ in best}
     rows = [_line(where, preset, best) for where, preset in sorted(lines)]
-    return Table(heads, rows, 'Best run of each preset: GB/s counted, and moved as estimated')
+    caption = 'Best run of each preset: GB/s counted, and moved as estimated'
+    return Table(heads, rows, caption).slim('partition')
 
 
 def _line(where, preset, best):

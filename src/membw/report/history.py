@@ -1,7 +1,5 @@
 """The section on history: each series of nights, with the changes that were found in it."""
 
-import warnings
-
 import altair as alt
 import numpy as np
 
@@ -54,23 +52,22 @@ def _pictures(found, series):
     yield _of_group(found, series, whole)
     nodes = [event for event in events if event[0].node is not None and not alone]
     if nodes:
-        yield _of_nodes(series, nodes)
+        yield _of_nodes(found, series, nodes)
 
 
 # the whole group
 
 
 def _of_group(found, series, events):
-    number = found.series.index(series)
-    points = [p for k in range(len(series.kernels)) for p in _points(series, k, number)]
+    points = [p for k in range(len(series.kernels)) for p in _points(found, series, k)]
     marks = [
         {'t': past.milliseconds(as_day(event[0].night)), 'label': _short(event)}
         for event in events
     ]  # fmt: skip
     said = f'{series.label}: {len(series.nights)} nights, {len(events)} changes'
     chart = charts.as_dict(_chart(series, points, marks), 280, said)
-    name = f'history-{number + 1}'
-    return Picture(name, f'{series.label}, {_nodes(series)}', FLEET, chart, _table(series))
+    name = f'history-{found.number(series) + 1}'
+    return Picture(name, f'{series.label}, {_nodes(series)}', FLEET, chart, _table(found, series))
 
 
 def _short(event):
@@ -81,26 +78,20 @@ def _nodes(series):
     return f'{len(series.nodes)} nodes' if len(series.nodes) > 1 else series.nodes[0]
 
 
-def _points(series, k, number):
+def _points(found, series, k):
     """One a night that has a value: median, and 5 and 95 % where there are nodes enough."""
-    low, median, high = _quantiles(series.rates[k])
+    low, median, high = found.spread(series, k)
     counts = (~np.isnan(series.rates[k])).sum(axis=0)
     for i in np.flatnonzero(counts):
         made = past.usual_software(series, i)
         point = {
             't': past.milliseconds(series.nights[i]), 'k': series.kernels[k],
             'g': round(float(median[i]), 2), 'c': int(counts[i]),
-            'provenance': f'past-{number}-{made}',
+            'provenance': f'past-{found.number(series)}-{made}',
         }  # fmt: skip
         if len(series.nodes) >= BAND:
             point |= {'low': round(float(low[i]), 2), 'high': round(float(high[i]), 2)}
         yield point
-
-
-def _quantiles(rates):
-    with warnings.catch_warnings():  # a night without any value is left out afterwards
-        warnings.simplefilter('ignore', RuntimeWarning)
-        return np.nanpercentile(rates, [5, 50, 95], axis=0)
 
 
 def _time():
@@ -138,12 +129,12 @@ def _changes(marks):
     return [rule, text.encode(y=alt.value(2), text='label:N')]
 
 
-def _table(series):
+def _table(found, series):
     heads = [('kernel', False), ('nights', True), ('median', True), ('lowest', True),
              ('highest', True), ('latest', True)]  # fmt: skip
     lines = []
     for k, kernel in enumerate(series.kernels):
-        medians = _quantiles(series.rates[k])[1]
+        medians = found.spread(series, k)[1]
         known = medians[~np.isnan(medians)]
         figures = [float(np.median(known)), known.min(), known.max(), known[-1]]
         cells = [Cell(f'{gbs:.1f}', float(gbs)) for gbs in figures]
@@ -154,27 +145,26 @@ def _table(series):
 # nodes that changed
 
 
-def _of_nodes(series, events):
+def _of_nodes(found, series, events):
     """The most changed nodes, by the kernel in which they changed most."""
     by_node = {}
     for change in (change for event in events for change in event):
         if change.node not in by_node or abs(change.percent) > abs(by_node[change.node].percent):
             by_node[change.node] = change
     worst = sorted(by_node.values(), key=lambda change: -abs(change.percent))[:NODES]
-    points = [point for change in worst for point in _node_points(series, change)]
+    points = [point for change in worst for point in _node_points(found, series, change)]
     names = [change.node for change in worst]
     left = len(by_node) - len(worst)
     title = f'{len(by_node)} nodes of {series.label} that changed'
     title += f', the {len(worst)} that changed most' if left else ''
     said = f'{title}: {", ".join(names)}'
     chart = charts.as_dict(_node_chart(points, names), 280, said)
-    return Picture(f'history-nodes-{series.label.replace(" ", "-").replace(":", "-")}',
-        title, CHANGED, chart)  # fmt: skip
+    return Picture(f'history-{found.number(series) + 1}-nodes', title, CHANGED, chart)
 
 
-def _node_points(series, change):
+def _node_points(found, series, change):
     k, node = series.kernels.index(change.kernel), series.nodes.index(change.node)
-    percent = 100 * (series.rates[k, node] / _quantiles(series.rates[k])[1] - 1)
+    percent = 100 * (series.rates[k, node] / found.spread(series, k)[1] - 1)
     for i in np.flatnonzero(~np.isnan(percent)):
         yield {
             't': past.milliseconds(series.nights[i]), 'n': change.node, 'k': change.kernel,
@@ -227,17 +217,17 @@ def _event(i, event):
 def _all_series(found):
     heads = [('group', False), ('nodes', True), ('nights', True), ('latest night', False),
              ('kernel', False), ('latest', True), ('to the nights before', True)]  # fmt: skip
-    lines = [_series_line(i, series) for i, series in enumerate(found.series)]
+    lines = [_series_line(found, series) for series in found.series]
     return Table(heads, lines, 'All series: median of the nodes, GB/s')
 
 
-def _series_line(number, series):
+def _series_line(found, series):
     kernel = 'triad' if 'triad' in series.kernels else series.kernels[-1]
-    medians = _quantiles(series.rates[series.kernels.index(kernel)])[1]
+    medians = found.spread(series, series.kernels.index(kernel))[1]
     known = medians[~np.isnan(medians)]
     made = past.usual_software(series, len(series.nights) - 1)
     counts = [Cell(str(n), n) for n in (len(series.nodes), len(series.nights))]
-    latest = Cell(f'{known[-1]:.1f}', float(known[-1]), f'past-{number}-{made}')
+    latest = Cell(f'{known[-1]:.1f}', float(known[-1]), f'past-{found.number(series)}-{made}')
     change = Cell('-', -1)
     if len(known) > 1:
         percent = 100 * float(known[-1] / np.median(known[:-1]) - 1)

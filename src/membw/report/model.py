@@ -25,6 +25,17 @@ class Table:
     rows: list
     caption: str = ''
 
+    def slim(self, *titles):
+        """Without those of the columns that say the same in every row."""
+        texts = [{row[i].text for row in self.rows} for i in range(len(self.heads))]
+        kept = [
+            i
+            for i, (title, _) in enumerate(self.heads)
+            if title not in titles or len(texts[i]) > 1
+        ]
+        heads = [self.heads[i] for i in kept]
+        return Table(heads, [[row[i] for i in kept] for row in self.rows], self.caption)
+
 
 @dataclass
 class Picture:

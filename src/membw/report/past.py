@@ -1,9 +1,12 @@
 """The history behind the report: series of nights, and the changes that `membw history` finds."""
 
 import sys
+import warnings
 from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 from itertools import chain
+
+import numpy as np
 
 from membw.changes import judge
 from membw.history_text import is_worse, merged
@@ -23,6 +26,19 @@ class Past:
     events: list = field(default_factory=list)
     databases: list = field(default_factory=list)
     invalid: int = 0
+    _spreads: dict = field(default_factory=dict)
+
+    def number(self, series):
+        return next(i for i, one in enumerate(self.series) if one is series)
+
+    def spread(self, series, k):
+        """5 %, median and 95 % of the nodes, night by night; NaN where none has a value."""
+        key = self.number(series), k
+        if key not in self._spreads:
+            with warnings.catch_warnings():
+                warnings.simplefilter('ignore', RuntimeWarning)  # of nights without a value
+                self._spreads[key] = np.nanpercentile(series.rates[k], [5, 50, 95], axis=0)
+        return self._spreads[key]
 
     def recent(self):
         """What made something slower for good in the last nights: lists of Changes.

@@ -9,7 +9,7 @@ from membw.report.model import Cell, Picture, Section, Table
 
 PICTURES = 6  # the largest groups
 NAMED = 15  # slow nodes named in a picture ...
-APART = 15  # ... when so many pixels apart
+APART = 20  # ... when so many pixels apart
 DRAWN = 400  # passing nodes on paper; the page draws all
 MANY = 200  # nodes; from here on the few slow ones get the width that a logarithm gives
 LOW = 'low, not sure'
@@ -149,7 +149,7 @@ def _chart(group, order):
         tooltip=tip,
     )
     text = base.transform_filter("datum.l != ''")
-    text = text.mark_text(align='left', dx=7, dy=-5, angle=310, fontSize=11, color='@fail')
+    text = text.mark_text(align='left', dx=7, dy=-5, angle=300, fontSize=11, color='@fail')
     lines = alt.Chart(charts.data([{'p': 0, 'd': False}, {'p': -100 * MARGIN, 'd': True}]))
     dash = alt.condition('datum.d', alt.value([5, 4]), alt.value([1, 0]))
     rules = lines.mark_rule(color='@muted').encode(y='p:Q', strokeDash=dash)

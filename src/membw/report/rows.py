@@ -14,6 +14,7 @@ FROM_CASE = (
     'binary_sha256', 'spack_hash', 'built_with', 'stores', 'peak_gbs', 'peak_source',
     'kernel_release', 'thp', 'numa_balancing', 'verdict', 'reasons', 'record', 'report', 'uuid',
 )  # fmt: skip
+NAMES = {'peak_gbs': 'peak, GB/s', 'verdict': 'figure is'}
 FROM_FACTS = ('cpu_model', 'microcode', 'governor', 'numa_nodes', 'mem_total_mib', 'dimms')
 
 
@@ -129,9 +130,11 @@ def provenance(case, record):
     """What stands behind the figures of a case: name -> text, in the order to be read."""
     known = {key: case.get(key) for key in FROM_CASE}
     known |= {key: (record.get('facts') or {}).get(key) for key in FROM_FACTS}
-    for kernel, (value, *_) in _perfvalues(case).items():
-        known[kernel] = value
-    texts = {key.replace('_', ' '): _text(value) for key, value in known.items()}
+    for name, (value, reference, _, _, unit, *_) in _perfvalues(case).items():
+        held = f', reference {reference:g}' if reference else ''
+        known[name] = f'{value:g} {unit}{held}'
+    known['judged'] = ': '.join(filter(None, judge(case)))
+    texts = {NAMES.get(key, key.replace('_', ' ')): _text(v) for key, v in known.items()}
     return {key: text for key, text in texts.items() if text}
 
 

@@ -62,11 +62,21 @@ def _title(rows, fleet):
     return f'Memory bandwidth of {", ".join(systems) or f"{count} nodes"}'
 
 
+def _span(info):
+    """'2026-11-21 16:34 to 16:45 UTC' of a session."""
+    times = [info.get(f'time_{which}_unix') for which in ('start', 'end')]
+    start, end = (time.gmtime(t) if t else None for t in times)
+    if not start:
+        return ''
+    until = f' to {time.strftime("%H:%M", end)}' if end else ''
+    return f'{time.strftime("%Y-%m-%d %H:%M", start)}{until} UTC'
+
+
 def _facts(found):
     """What was read: (name, text)."""
     facts = []
     for file, info in found.reports:
-        facts.append(('run', f'{info.get("time_start", "")} to {info.get("time_end", "")}'))
+        facts.append(('run', _span(info)))
         facts.append(('report', str(file)))
         facts.append(('command', info.get('cmdline', '')))
         facts.append(('ReFrame', info.get('version', '')))

@@ -23,6 +23,8 @@ def overall(rows, builds, fleet, nights):
     words = [word for word in WORST_FIRST if runs[word] or nodes[word]]
     verdict = words[0] if words else 'NOT MEASURED'
     line = f'{verdict}: {_line(runs, nodes)}'
+    allowed = sum(row.verdict == 'PASS' and bool(row.why) for row in rows)
+    line += f'; {allowed} only because a reason against them was allowed' if allowed else ''
     return (
         verdict,
         line + (f'; lasting changes for the worse: {changes}' if changes else ''),
@@ -54,7 +56,7 @@ def attention(rows, builds, fleet, nights):
     found += _some([Alarm(r.verdict, _name(r), r.why, 'bandwidth') for r in bad], 'runs')
     allowed = Counter(row.why for row in rows if row.verdict == 'PASS' and row.why)
     for why, count in allowed.items():
-        found.append(Alarm('', f'{count} runs PASS because it was', why, 'bandwidth'))
+        found.append(Alarm('', f'{count} runs PASS that would be INVALID', why, 'bandwidth'))
     found += _some(_of_nodes(fleet), 'nodes')
     return found + _some([_of_change(event) for event in nights.recent()], 'changes')
 

@@ -101,7 +101,7 @@ function element(tag, text, classes = '') {
 
 function tellOf(id, more = {}) {
 	const known = report.provenance[id];
-	if (known) tell(`${known['display name'] || id} ${known.environ || ''}`, { ...more, ...known });
+	if (known) tell(`${known['display name'] || id} ${known.environ || known.nights || ''}`, { ...more, ...known });
 }
 
 function tellOfMark(datum) {

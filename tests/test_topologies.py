@@ -10,13 +10,15 @@ import sys
 
 import pytest
 import topologies
+import yaml
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 SOURCES = ROOT / 'src/stream'
-sys.path.insert(0, str(ROOT / 'reframe-checks'))
+sys.path[:0] = [str(ROOT / 'reframe-checks'), str(ROOT / 'configs')]
 
 import node  # noqa: E402
 import pinnings  # noqa: E402
+import system_files  # noqa: E402
 from reframe.utility import cpuinfo  # noqa: E402
 
 MIB = 1 << 20
@@ -322,6 +324,17 @@ def test_counts_alone_suffice_where_first_threads_come_first(machine):
     found = list(node.domains(part).values())
     assert found == [machine.first_threads(d['cpus']) for d in machine.with_cpus().values()]
     assert list(node.memories(part).items()) == [('local', 0), ('remote', 1)]
+
+
+def test_a_system_file_may_hold_what_reframe_detects():
+    """`topology` below `processor`, as `reframe --detect-host-topology` prints it."""
+    system = yaml.safe_load((ROOT / 'systems/thin.yaml').read_text())
+    processor = system['partitions'][0]['processor']
+    processor['topology'] = {'cores': ['0x1', '0x2'], 'numa_nodes': ['0x3'], 'caches': []}
+    assert list(system_files.schema_problems(system)) == []
+    processor['topology']['cores'] = [1]
+    ((place, *_),) = system_files.schema_problems(system)
+    assert place == 'partitions[0].processor.topology.cores[0]'
 
 
 @machines

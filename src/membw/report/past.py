@@ -9,9 +9,10 @@ from itertools import chain
 import numpy as np
 
 from membw.changes import judge
+from membw.history_cache import collect
 from membw.history_text import is_worse, merged
-from membw.results import each_result
-from membw.series import as_date, as_day, collect
+from membw.results import each_source
+from membw.series import as_date, as_day
 
 RECENT = 14  # nights; older changes stay in the tables, and need no attention
 LARGE = 100e6  # bytes of a database that takes a while
@@ -60,8 +61,8 @@ def read(databases, records):
     for database in databases:
         if database.stat().st_size > LARGE:
             print(f'membw: reading the nights of {database} ...', file=sys.stderr)
-    chunks = chain(each_result(map(str, databases)), [(records, [])])
-    series, left = collect(chunks)
+    sources = chain(each_source(map(str, databases)), [(None, lambda: (records, []))])
+    series, left = collect(list(sources))
     return of_series(sorted(series, key=lambda s: s.label), databases, left.invalid)
 
 

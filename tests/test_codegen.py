@@ -122,6 +122,7 @@ KINDS = {
     'update': (('ordinary', 64, 1), 1),
     'only_read': (('none', 64, 1), 1),
     'fill': (('ordinary', 64, 1), 2),
+    'rbp_is_no_frame': (('nontemporal', 128, 1), 1),
     'line_up_then_stream': (('nontemporal', 128, 2), 1),
 }
 

@@ -47,6 +47,8 @@ def add_parser(subparsers):
     parser.add_argument('--size', type=natural, metavar='N',
                         help='elements of an array; default: 4 LLCs')  # fmt: skip
     parser.add_argument('--ntimes', type=natural, default=10, help='repetitions; default: 10')
+    parser.add_argument('--tune', type=natural, default=15, metavar='SECONDS',
+                        help='for the search of tuned kernels; default: 15')  # fmt: skip
     parser.add_argument('--stream-c', default=os.environ.get('STREAM_C', ''), metavar='PATH',
                         help="McCalpin's stream.c; default: Spack's builtin.stream")  # fmt: skip
     parser.add_argument('--babelstream', default=os.environ.get('BABELSTREAM', ''),
@@ -95,7 +97,9 @@ def main(args):
 def bench(args):
     cpus = bench_machine.cores()
     record = probe(args.size, cpus)
-    asked = Asked(record['array_size'], args.ntimes, cpus, args.stream_c, args.babelstream)
+    asked = Asked(
+        record['array_size'], args.ntimes, cpus, args.stream_c, args.babelstream, args.tune
+    )
     programs, reasons = collect(asked, [part for part in args.only if part != HARNESS])
     for reason in reasons:
         say(f'left out: {reason}')
@@ -150,6 +154,7 @@ def evaluate(rounds, programs, base):
         'remark': remark,
         'table': bench_table.rows(used, programs, base),
         'parity': same_line,
+        'against_peers': bench_table.against_peers(used, programs),
         'below_parity': bench_table.missed(same_line),
     }
 
@@ -165,6 +170,8 @@ def show(result):
     for row in result['table']:
         names = [f'{kernel} {test.split()[-1]}' for kernel, test in row.get('of', {}).items()]
         print(f'{row["program"]}: {", ".join(names)}' if names else '', end='\n' if names else '')
+    if result['against_peers']:
+        print(bench_table.text('\ntuned to its peers, means', 'program', result['against_peers']))
     if result['parity']:
         print(bench_table.text('\nours to stream.c by the same line', 'line', result['parity']))
         below = result['below_parity']

@@ -1,6 +1,8 @@
 """What `membw bench` runs in each round: every program with the same size, threads and pinning."""
 
 import functools
+import os
+import pathlib
 import shutil
 import subprocess
 from dataclasses import dataclass, field
@@ -37,6 +39,7 @@ class Asked:
     cpus: list
     stream_c: str = ''
     babelstream: str = ''
+    tune: int = 15
 
     @property
     def threads(self):
@@ -95,7 +98,25 @@ def babelstream(asked):
     return [Program(name, 'babelstream', words, parse, asked.env)], []
 
 
-PARTS = {'standard': standard, 'likwid': likwid, 'babelstream': babelstream}
+def tuned(asked):
+    """Our tuned kernels: searched once, before the rounds, then run by the saved choice."""
+    out, why = build(LINES[0], own_sources(), OURS, asked.size, asked.ntimes)
+    if not out:
+        return [], [f'row of tuned kernels: {why}']
+    choice = out.with_suffix('.kernels')
+    words = [str(out), f'--tune={asked.tune}', '--save-kernels', str(choice), '-t', '2']
+    choice.unlink(missing_ok=True)
+    done = subprocess.run(words, env={**os.environ, **asked.env}, capture_output=True, text=True)
+    if not choice.exists():
+        said = done.stderr.strip().splitlines() or ['it saved no choice']
+        return [], [f'row of tuned kernels: {said[0]}']
+    name = f'{OURS} --tune, {LINES[0]}'
+    parse = functools.partial(bench_parse.stream, program=name)
+    words = [str(out), '--kernels', str(choice)]
+    return [Program(name, 'tuned', words, parse, asked.env, str(LINES[0]))], []
+
+
+PARTS = {'standard': standard, 'tuned': tuned, 'likwid': likwid, 'babelstream': babelstream}
 
 
 def collect(asked, parts):
@@ -116,6 +137,8 @@ def describe(program):
             kernels = read_codegen(program.words[0])['kernels']
         except MembwError as err:
             return {**facts, 'codegen': str(err)}
+        if program.part == 'tuned':
+            return {**facts, 'choice': pathlib.Path(program.words[-1]).read_text()}
         facts['codegen'] = {
             name: {key: value for key, value in found.items() if key != 'loop'}
             for name, found in kernels.items()

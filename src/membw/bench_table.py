@@ -52,6 +52,24 @@ def parity(rounds, programs):
     ]
 
 
+def against_peers(rounds, programs):
+    """The tuned kernels against the best of all likwid-bench kernels: {'copy': Ratio, ..}."""
+    mine = next((p.name for p in programs if p.part == 'tuned'), None)
+    peers = [p.name for p in programs if p.part == 'likwid']
+    best = {kernel: best_of(rounds, peers, kernel) for kernel in KERNELS}
+    if not mine or not any(best.values()):
+        return []
+    return [
+        {
+            'program': f'{mine} to the best of likwid-bench',
+            **{
+                k: ratio(rounds, mine, best[k], k, 'mean_mbs') if best[k] else None
+                for k in KERNELS
+            },
+        }
+    ]
+
+
 # --- as text ---------------------------------------------------------------------------------
 
 

@@ -4,6 +4,7 @@ import argparse
 import hashlib
 import json
 import pathlib
+import re
 import sys
 
 from membw.codegen_elf import Program
@@ -12,6 +13,7 @@ from membw.errors import MembwError
 
 SCHEMA = 'membw-codegen-1'
 PREFIX = 'kernel_'
+TUNED = re.compile(r'tuned_(copy|scale|add|triad)_\w+$')
 HEAD = ('kernel', 'stores', 'width', 'unroll', 'fma', 'prefetch', 'counted', 'moved', 'factor')
 HOW = """
 Width is that of the stores in bits (64: one double at a time), unroll how many of them an
@@ -39,6 +41,7 @@ def add_options(parser):
     parser.add_argument('binary', help='a program that was built: build/gcc-o2/stream')
     parser.add_argument('--json', action='store_true', help='as JSON, with each loop in full')
     parser.add_argument('--listing', action='store_true', help='print the loops, too')
+    parser.add_argument('--tuned', action='store_true', help='every tuned variant, too')
     parser.add_argument(
         '--kernel',
         metavar='NAME',
@@ -48,15 +51,16 @@ def add_options(parser):
 
 
 def main(args):
-    facts = read(args.binary, args.kernel)
+    facts = read(args.binary, args.kernel, args.tuned)
     print(json.dumps(facts, indent=1) if args.json else table(facts, args.listing))
     return 0
 
 
-def read(path, names=None):
+def read(path, names=None, tuned=False):
     """All facts of a program's kernels; MembwError where there are none to be had."""
     program = Program(path)
-    kernels = {name: read_named(program, name) for name in names or standard(program)}
+    names = list(names or standard(program)) + (variants(program) if tuned else [])
+    kernels = {name: read_named(program, name) for name in names}
     missing = [name for name, found in kernels.items() if not found]
     if missing or not kernels:
         what = f"'{missing[0]}'" if missing else f'any kernel ({PREFIX}{", ".join(COUNTED)})'
@@ -78,8 +82,20 @@ def standard(program):
     return [name for name in COUNTED if PREFIX + name in names]
 
 
+def variants(program):
+    """Tuned kernels are functions named tuned_triad_nt_256_u4_t0_s1."""
+    names = {function.name for function in program.functions}
+    found = sorted(name for name in names if TUNED.match(name))
+    if not found:
+        raise MembwError('the program has no tuned kernels', "leave out '--tuned'")
+    return found
+
+
 def read_named(program, name):
     """By the kernel's name, else by that of a function."""
+    tuned = TUNED.match(name)
+    if tuned:
+        return read_kernel(program, name, tuned.group(1))
     return read_kernel(program, PREFIX + name, name) or read_kernel(program, name)
 
 

@@ -52,13 +52,13 @@ def steps(machine, code, address):
     """The instructions of a function, in the order of addresses."""
     if machine == 'x86-64':
         engine = capstone.Cs(capstone.CS_ARCH_X86, capstone.CS_MODE_64)
-        read = read_x86
     else:
         engine = capstone.Cs(capstone.CS_ARCH_ARM64, capstone.CS_MODE_ARM)
-        read = ArmReader().read
     engine.detail = True
     engine.skipdata = True  # a literal amidst the code must not end the reading
-    return [read(found) for found in engine.disasm(code, address)]
+    body = list(engine.disasm(code, address))
+    reader = X86Reader(body) if machine == 'x86-64' else ArmReader()
+    return [reader.read(found) for found in body]
 
 
 def start(found):
@@ -68,19 +68,27 @@ def start(found):
 # --- x86-64 ----------------------------------------------------------------------------------
 
 
-def read_x86(found):
-    step = start(found)
-    if not found.id:
+class X86Reader:
+    """In optimised code rbp is a register like any other: whoever uses it as a frame sets it."""
+
+    def __init__(self, body):
+        self.framed = any(
+            found.op_str.startswith('rbp, ') and 'rsp' in found.op_str for found in body
+        )
+
+    def read(self, found):
+        step = start(found)
+        if not found.id:
+            return step
+        step.nontemporal = 'movnt' in found.mnemonic and 'movntdqa' not in found.mnemonic
+        step.fma = found.mnemonic.startswith(('vfmadd', 'vfnmadd', 'vfmsub', 'vfnmsub'))
+        step.string = found.mnemonic.startswith(('rep movs', 'rep stos'))
+        step.bumps = bump_x86(found)
+        follow_x86(found, step)
+        memory = [(n, op) for n, op in enumerate(found.operands) if op.type == x86.X86_OP_MEM]
+        if memory and not step.string:
+            touch_x86(found, step, *memory[0], self.framed)
         return step
-    step.nontemporal = 'movnt' in found.mnemonic and 'movntdqa' not in found.mnemonic
-    step.fma = found.mnemonic.startswith(('vfmadd', 'vfnmadd', 'vfmsub', 'vfnmsub'))
-    step.string = found.mnemonic.startswith(('rep movs', 'rep stos'))
-    step.bumps = bump_x86(found)
-    follow_x86(found, step)
-    memory = [(n, op) for n, op in enumerate(found.operands) if op.type == x86.X86_OP_MEM]
-    if memory and not step.string:
-        touch_x86(found, step, *memory[0])
-    return step
 
 
 def follow_x86(found, step):
@@ -113,13 +121,13 @@ def bump_x86(found):
     return (operands[0].reg, by) if by else None
 
 
-def touch_x86(found, step, position, operand):
+def touch_x86(found, step, position, operand, framed):
     """Loads and stores: Intel's order puts what is written first."""
     memory = operand.mem
     access = Access(operand.size * 8, (memory.base, memory.index, memory.scale), memory.disp)
     if found.mnemonic.startswith('prefetch'):
         step.prefetch = access
-    if found.mnemonic.startswith(X86_NO_ACCESS) or on_stack_x86(memory):
+    if found.mnemonic.startswith(X86_NO_ACCESS) or on_stack_x86(memory, framed):
         return
     if position > 0 or found.mnemonic.startswith(X86_ONLY_READS):
         step.loads.append(access)
@@ -129,10 +137,10 @@ def touch_x86(found, step, position, operand):
         step.loads.append(access)  # add [memory], register
 
 
-def on_stack_x86(memory):
+def on_stack_x86(memory, framed):
     """Loop counters of unoptimised code; rip: constants."""
-    framed = memory.base == x86.X86_REG_RBP and memory.disp < 0 and not memory.index
-    return framed or memory.base in (x86.X86_REG_RSP, x86.X86_REG_RIP)
+    local = framed and memory.base == x86.X86_REG_RBP and memory.disp < 0 and not memory.index
+    return local or memory.base in (x86.X86_REG_RSP, x86.X86_REG_RIP)
 
 
 # --- aarch64 ---------------------------------------------------------------------------------

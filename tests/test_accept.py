@@ -236,6 +236,10 @@ def test_ranks_of_a_node_add_up_and_a_missing_node_is_missing(judged):
     found = judged(rows)
     assert found.verdict == 'INCOMPLETE' and len(found.having('PASS')) == 7
     assert found.why[0] == '1 of 8 nodes have no run under the protocol'
+    rows.remove(next(r for r in rows if r['host'] == 'n003' and r['rank'] == 1))
+    (node,) = judged(rows).having('OPEN')
+    assert node.name == 'n003' and node.needs == 1
+    assert 'INVALID: 1 of 2 ranks did not report' in {run.counted for run in node.runs}
 
 
 def test_without_names_the_nodes_are_counted(judged):

@@ -135,6 +135,16 @@ def test_a_result_is_found_by_every_name(stored, text):
     assert found.record['host'] == 'n1' and found.record['facts']['thp'] == 'always'
 
 
+def test_of_a_whole_cluster_the_record_of_the_node_is_taken(stored):
+    path = stored / 'records/n1.json'
+    other = json.loads(path.read_text()) | {'host': 'n0'}
+    path.write_text(json.dumps(other) + '\n' + path.read_text())
+    assert find(f'{path}#n1', stored).record['host'] == 'n1'
+    assert find('aaaaaaaa:0:3', stored).record['host'] == 'n0'  # the case names no node
+    with pytest.raises(MembwError, match='names 2 records'):
+        find(str(path), stored)
+
+
 @pytest.mark.parametrize('text, word', [
     ('nothing', "no result 'nothing'"), ('bbbbbbbb:0:1', 'no measured test case'),
     ('aaaaaaaa:0:1', 'no measured test case'), ('aaaaaaaa', 'names 2 test cases'),

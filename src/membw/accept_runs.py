@@ -23,10 +23,11 @@ def read_runs(protocol, paths):
     by_node = defaultdict(list)
     for record in records:
         by_node[renamed.get(record.host, record.host)].append(record)
-    runs = [
-        _run(protocol, node, ranks) for node, found in by_node.items() for ranks in _runs(found)
-    ]
-    return runs, problems
+    together = [(node, ranks) for node, found in by_node.items() for ranks in _runs(found)]
+    usual = defaultdict(int)  # ranks a node, in each file
+    for _, ranks in together:
+        usual[ranks[0].file] = max(usual[ranks[0].file], len(ranks))
+    return [_run(protocol, *run, usual[run[1][0].file]) for run in together], problems
 
 
 def _names(protocol, records):
@@ -57,15 +58,18 @@ def _together(group, record):
     )
 
 
-def _run(protocol, node, ranks):
+def _run(protocol, node, ranks, usual):
     first = ranks[0]
     kernels = [k for k in first.rates if all(k in r.rates for r in ranks)]
     rates = {k: sum(r.rates[k] for r in ranks) for k in kernels}
     known = {**_job(first.file), **first.traits, **first.provenance}
     build = {name: known[name] for name in BUILD if name in known}
     build |= {'preset': known.get('environ', 'not recorded')}
+    invalid = _invalid(protocol, ranks)
+    if len(ranks) < usual:
+        invalid += (f'{usual - len(ranks)} of {usual} ranks did not report',)
     return Run(
-        node, first.time, rates, _invalid(protocol, ranks),
+        node, first.time, rates, invalid,
         '; '.join(_outside(protocol, first, known, rates)), first.file, build,
     )  # fmt: skip
 

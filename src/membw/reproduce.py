@@ -88,7 +88,7 @@ def do(args, result, text):
 def made(here, old):
     """The Result that the script left, or None."""
     from membw.rebuild import new_result_parts
-    from membw.stored import Result
+    from membw.stored import Result, record_of
 
     record, environment, binary = new_result_parts(here, old.job)
     if not record.is_file():
@@ -99,7 +99,8 @@ def made(here, old):
     build['binary_sha256'] = hashlib.sha256(path.read_bytes()).hexdigest()
     case = {'run_environment': ' '.join(environment.read_text().splitlines())}
     case['perfvalues'] = {name: points for name, points in _points(record.parent)}
-    return Result(str(record), case, json.loads(record.read_text()), {}, build, here)
+    found = record_of(record, old.record.get('host'))
+    return Result(str(record), case, found, {}, build, here)
 
 
 def _points(run):

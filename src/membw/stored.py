@@ -140,7 +140,7 @@ def complete(result):
     beside = result.results / 'records' / file.name
     if not result.record:
         path = next((p for p in (beside, file) if file.name and p.is_file()), None)
-        result.record = json.loads(path.read_text()) if path else {}
+        result.record = record_of(path, result.case.get('node')) if path else {}
     job = result.results / 'jobs' / file.stem
     result.job = _json(job / 'job.json')
     if (job / 'environment.txt').is_file():
@@ -150,6 +150,12 @@ def complete(result):
     known = result.case.get('binary_sha256') or result.job.get('binary_sha256')
     result.build = _json(result.results / 'builds' / str(known) / 'build.json')
     return result
+
+
+def record_of(path, node=None):
+    """The record of a file, of the node where it holds several, else the first."""
+    rows = [json.loads(line) for line in path.read_text().splitlines() if line.strip()]
+    return next((row for row in rows if row.get('host') == node), rows[0] if rows else {})
 
 
 def _json(path):

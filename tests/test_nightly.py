@@ -224,10 +224,11 @@ def test_old_nights_records_and_sessions_are_removed_after_the_stated_time(place
         base.execute('UPDATE sessions SET session_start_unix = 1 WHERE uuid = ?', first)
     old = place / 'results' / 'nights' / '2020-01-01'
     record = place / 'results' / 'records' / 'old.json'
-    for path in (old / 'state.json', record):
+    job, young = (place / 'results' / 'jobs' / name for name in ('old', 'young'))
+    for path in (old / 'state.json', record, job / 'job.json', young / 'job.json'):
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text('{}')
-    for path in (old, record):
+    for path in (old, record, job):
         os.utime(path, (0, 0))
     (place / 'bin' / 'reframe').write_text(
         f'#!/bin/sh\ncase $1 in --delete*) RFM_SQLITE_DB_FILE={database} '
@@ -235,7 +236,7 @@ def test_old_nights_records_and_sessions_are_removed_after_the_stated_time(place
         'echo "Found 0 check(s)"\n'
     )
     assert night(place, '--keep', '30').returncode == 0
-    assert not old.exists() and not record.exists()
+    assert not old.exists() and not record.exists() and not job.exists() and young.exists()
     with sqlite3.connect(database) as base:
         assert base.execute('SELECT count(*) FROM sessions').fetchone() == (1,)
 

@@ -99,9 +99,12 @@ def publish(night, nights):
 
 
 def forget(nights, days):
-    """Removes nights, reports, records and stored sessions older than that."""
+    """Removes nights, reports, records with their jobs, and stored sessions older than that.
+
+    Builds and sources stay: later results may be of the same ones.
+    """
     oldest = time.time() - 86400 * days
-    for folder in nights.glob('[0-9]*-[0-9]*-[0-9]*'):
+    for folder in [*nights.glob('[0-9]*-[0-9]*-[0-9]*'), *(nights.parent / 'jobs').glob('*')]:
         if folder.stat().st_mtime < oldest:
             shutil.rmtree(folder)
     for kind in ('reports', 'records'):

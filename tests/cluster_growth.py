@@ -5,6 +5,7 @@ python tests/cluster_growth.py OUT [--ranks 4 16 64 256]     OUT/cluster_growth.
 
 import argparse
 import json
+import os
 import pathlib
 import re
 import subprocess
@@ -28,9 +29,11 @@ def build_generator(folder):
 
 
 def made_up(program, ranks, ranks_a_node=1, *rates):
-    """(cost, report) of joining, sorting and printing the summaries of a made-up cluster."""
-    words = [str(word) for word in (program, ranks, ranks_a_node, *rates)]
+    """(cost, report) of a made-up cluster: records written, summaries joined, sorted, printed."""
+    records = program.with_name('records.jsonl')
+    words = [str(word) for word in (program, ranks, ranks_a_node, records, *rates)]
     done = subprocess.run(words, capture_output=True, text=True, check=True)
+    records.unlink()
     return json.loads(done.stderr), done.stdout
 
 
@@ -60,16 +63,24 @@ def plot(found, path):
     generated, run = found['made_up'], found['real']
     of = lambda rows, key: [row[key] for row in rows]  # noqa: E731
     time.loglog(
-        of(generated, 'ranks'), of(generated, 'seconds'), 'o-', label='join, sort, print: made up'
+        of(generated, 'ranks'),
+        of(generated, 'seconds'),
+        'o-',
+        label='made up: records, join, sort, print',
     )
     if run:
-        time.loglog(of(run, 'ranks'), of(run, 'seconds'), 's--', label='real ranks: all, wall')
+        time.loglog(
+            of(run, 'ranks'),
+            of(run, 'seconds'),
+            's--',
+            label=f'real ranks on {found["cpus"]} CPUs: the same and MPI',
+        )
         shown = [row for row in run if row['cpu_seconds'] > 0]
         time.loglog(
             of(shown, 'ranks'),
             of(shown, 'cpu_seconds'),
             '^:',
-            label="real ranks: all, rank 0's CPU",
+            label='the same, CPU time of rank 0',
         )
     time.axhline(1, color='grey', linewidth=0.8)
     time.set(xlabel='ranks', ylabel='seconds', title='Time of rank 0')
@@ -88,11 +99,12 @@ def main():
     parser.add_argument('--ranks', type=int, nargs='*', default=[4, 16, 64], help='real ones')
     args = parser.parse_args()
     args.out.mkdir(parents=True, exist_ok=True)
-    found = {'made_up': [], 'real': []}
+    found = {'cpus': len(os.sched_getaffinity(0)), 'made_up': [], 'real': []}
     with tempfile.TemporaryDirectory() as folder:
         generator = build_generator(folder)
         for ranks in MADE_UP:
-            found['made_up'].append(made_up(generator, ranks)[0])
+            costs = [made_up(generator, ranks)[0] for _ in range(3)]
+            found['made_up'].append(min(costs, key=lambda cost: cost['seconds']))
             print(found['made_up'][-1])
         if lacking():
             print(f"no real ranks: no '{lacking()}' on the PATH")

@@ -5,6 +5,7 @@ import pathlib
 import shutil
 import subprocess
 
+import mpi_job
 import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
@@ -54,3 +55,26 @@ def need():
         return shutil.which(tools[0], path=folders)
 
     return find
+
+
+@pytest.fixture(scope='session')
+def mpi_build(tmp_path_factory):
+    """mpi_build('-D...'): the program with MPI and these faults, built once."""
+    built = {}
+
+    def of(*flags):
+        if flags not in built:
+            built[flags] = mpi_job.build(tmp_path_factory.mktemp('mpi') / 'stream', *flags)
+        return built[flags]
+
+    return of
+
+
+@pytest.fixture
+def mpi_run(tmp_path, mpi_build):
+    """mpi_run('-n', ...): an mpirun of it, one rank on each of the pretended nodes."""
+
+    def start(*options, nodes=('n1', 'n2', 'n3', 'n4'), flags=(), **more):
+        return mpi_job.Job(tmp_path, mpi_build(*flags), nodes, *options, **more)
+
+    return start

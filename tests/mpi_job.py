@@ -1,5 +1,6 @@
 """Runs the MPI variant under mpirun on this machine, and reads what it leaves behind."""
 
+import contextlib
 import json
 import os
 import pathlib
@@ -89,6 +90,11 @@ class Job:
 
     def kill(self, rank):
         self.hit(rank, signal.SIGKILL)
+
+    def kill_all(self):
+        for process in self.ranks().values():
+            with contextlib.suppress(ProcessLookupError):  # the launcher was faster
+                os.kill(process, signal.SIGKILL)
 
     def stop(self, rank):
         self.hit(rank, signal.SIGSTOP)

@@ -4,14 +4,12 @@ import json
 import os
 import pathlib
 import re
-import signal
 import statistics
 import subprocess
 import sys
-import time
 
 import pytest
-from mpi_job import DEFECTS, LAUNCHER, ROOT, SOURCES, Job, build, lacking
+from mpi_job import DEFECTS, LAUNCHER, ROOT, SOURCES, lacking
 
 sys.path.insert(0, str(ROOT / 'configs'))
 
@@ -23,29 +21,8 @@ LONG = ['-n', '50000', '-t', '1000000']
 FOUR = ['n1', 'n2', 'n3', 'n4']
 
 
-@pytest.fixture(scope='session')
-def program(tmp_path_factory):
-    """program('-D...'): the MPI variant with these faults, built once."""
-    built = {}
-
-    def of(*flags):
-        if flags not in built:
-            built[flags] = build(tmp_path_factory.mktemp('mpi') / 'stream', *flags)
-        return built[flags]
-
-    return of
-
-
-@pytest.fixture
-def job(tmp_path, program):
-    def start(*options, nodes=FOUR, flags=(), **more):
-        return Job(tmp_path, program(*flags), nodes, *options, **more)
-
-    return start
-
-
-def test_the_summary_block_has_mpi_streams_names_and_its_figures_are_right(job):
-    done = job('--allow', DEFECTS, *TINY).wait()
+def test_the_summary_block_has_mpi_streams_names_and_its_figures_are_right(mpi_run):
+    done = mpi_run('--allow', DEFECTS, *TINY).wait()
     assert done.status == 0 and done.stdout.splitlines()[-1] == 'Verdict: VALID', done.stdout
     records = done.records()
     assert sorted(records) == [0, 1, 2, 3] and {r['ranks'] for r in records.values()} == {4}
@@ -68,83 +45,11 @@ def test_the_summary_block_has_mpi_streams_names_and_its_figures_are_right(job):
         assert found['MIN'][1] == min(rates, key=rates.get)
 
 
-def test_a_rank_killed_in_mid_run_is_named_and_the_others_records_are_on_disk(job):
-    running = job(*LONG, '--allow', DEFECTS).until_measuring(4)
-    running.kill(2)
-    done = running.wait(30)
-    assert done.status != 0
-    records = done.records()
-    assert sorted(records) == [0, 1, 3]
-    for record in records.values():
-        assert 2 <= record['iterations'] < 1000000 and not record['complete']
-        assert record['validation']['ok'] is True and record['verdict'] == 'VALID'
-    assert 'missing: 1 of 4 ranks: n3 (rank 2)\n' in done.stdout
-    assert "no result of '1' of 4 ranks: n3 (rank 2)\n" in done.stderr
-    assert done.stdout.splitlines()[-1] == 'Verdict: INVALID (incomplete) on n3'
-
-
-def test_a_rank_that_hangs_is_given_up_at_the_time_limit(job):
-    running = job(*LONG, '--allow', DEFECTS, '--timeout', '2').until_measuring(4)
-    running.stop(3)
-    done = running.wait(30)
-    assert done.status == 1
-    assert {0, 1, 2} <= set(done.records())
-    assert len(done.json.read_text().splitlines()) == 3
-    assert 'missing: 1 of 4 ranks: n4 (rank 3)\n' in done.stdout
-
-
-def test_rank_0_dies_and_the_others_records_are_on_disk_all_the_same(job):
-    running = job(*LONG, '--allow', DEFECTS).until_measuring(4)
-    running.kill(0)
-    done = running.wait(30)
-    assert done.status != 0 and sorted(done.records()) == [1, 2, 3]
-    assert not running.ranks()
-
-
-def test_rank_0_hangs_and_the_others_end_by_themselves(job):
-    running = job(*LONG, '--allow', DEFECTS, '--timeout', '1').until_measuring(4)
-    running.stop(0)
-    done = running.wait(40)
-    assert done.status == 1 and {1, 2, 3} <= set(done.records())
-
-
-def test_the_whole_job_told_to_end_saves_what_it_has(job):
-    running = job(*LONG, '--allow', DEFECTS).until_measuring(4)
-    for rank in range(4):
-        running.hit(rank, signal.SIGTERM)
-    done = running.wait(30)
-    assert done.status == 1 and sorted(done.records()) == [0, 1, 2, 3]
-    assert done.stdout.splitlines()[-1] == 'Verdict: INVALID (incomplete)'
-
-
-def test_a_signal_in_a_kernel_that_does_not_end_saves_the_complete_iterations(job):
-    """The main threads do not come round: the guard's threads must do it."""
-    running = job(*LONG, '--allow', DEFECTS, flags=('-DMEMBW_PLANT_STUCK=5',)).until_measuring(4)
-    for rank in range(4):
-        running.hit(rank, signal.SIGTERM)
-    time.sleep(1)
-    for rank in running.ranks():
-        running.kill(rank)
-    records = running.wait(30).records()
-    assert sorted(records) == [0, 1, 2, 3]
-    for record in records.values():
-        assert record['iterations'] == 5 and record['validation']['ok'] is None
-        assert [r['reason'] for r in record['reasons'] if not r['allowed']] == ['not-validated']
-
-
-def test_a_rank_whose_kernel_does_not_end_is_given_up(job):
-    stuck = ('-DMEMBW_PLANT_RANK=1', '-DMEMBW_PLANT_STUCK=5')
-    done = job(*LONG, '--allow', DEFECTS, '--timeout', '2', flags=stuck).wait(30)
-    assert done.status == 1 and 'missing: 1 of 4 ranks: n2 (rank 1)\n' in done.stdout
-    records = done.records()
-    assert {0, 2, 3} <= set(records) and {r['iterations'] for r in records.values()} == {5}
-
-
 @pytest.mark.parametrize('order, descending', [('slowest-last', True), ('slowest-first', False)])
-def test_nodes_are_sorted_by_bandwidth_and_the_slow_one_is_named(job, order, descending):
+def test_nodes_are_sorted_by_bandwidth_and_the_slow_one_is_named(mpi_run, order, descending):
     slow = ('-DMEMBW_PLANT_RANK=1', '-DMEMBW_PLANT_SLOW=40')
     asked = ['--order', order, '--list', 'all', '--allow', DEFECTS]
-    done = job(*asked, *TINY, flags=slow).wait()
+    done = mpi_run(*asked, *TINY, flags=slow).wait()
     assert done.status == 0, done.stdout
     for kernel in ('Copy', 'Scale', 'Add', 'Triad'):
         rates = [rate for _, rate, _ in done.listed(kernel)]
@@ -154,8 +59,8 @@ def test_nodes_are_sorted_by_bandwidth_and_the_slow_one_is_named(job, order, des
     assert '\nSlowest node: n2, Triad ' in done.stdout
 
 
-def test_a_nodes_rate_is_that_of_its_ranks_in_one_iteration(job):
-    done = job('--allow', DEFECTS, *TINY, nodes=['n1', 'n1', 'n2', 'n2']).wait()
+def test_a_nodes_rate_is_that_of_its_ranks_in_one_iteration(mpi_run):
+    done = mpi_run('--allow', DEFECTS, *TINY, nodes=['n1', 'n1', 'n2', 'n2']).wait()
     records = done.records()
     for node, rate, rest in done.listed():
         times = [
@@ -168,15 +73,15 @@ def test_a_nodes_rate_is_that_of_its_ranks_in_one_iteration(job):
     )
 
 
-def test_ranks_of_one_node_alone_are_listed_one_by_one(job):
-    done = job('--allow', DEFECTS, *TINY, nodes=['n1'] * 3).wait()
+def test_ranks_of_one_node_alone_are_listed_one_by_one(mpi_run):
+    done = mpi_run('--allow', DEFECTS, *TINY, nodes=['n1'] * 3).wait()
     assert sorted(rest for _, _, rest in done.listed()) == ['rank 0', 'rank 1', 'rank 2']
     assert re.search(r'^Slowest rank: \d on n1, ', done.stdout, re.M)
 
 
-def test_a_flipped_bit_on_one_rank_is_that_ranks_and_the_others_stand(job):
+def test_a_flipped_bit_on_one_rank_is_that_ranks_and_the_others_stand(mpi_run):
     flip = ('-DMEMBW_PLANT_RANK=2', '-DMEMBW_PLANT_FAULT=1,777,13')
-    done = job('--allow', DEFECTS, *TINY, flags=flip).wait()
+    done = mpi_run('--allow', DEFECTS, *TINY, flags=flip).wait()
     records = done.records()
     assert done.status == 1
     assert {r: record['verdict'] for r, record in records.items()} == {
@@ -191,9 +96,9 @@ def test_a_flipped_bit_on_one_rank_is_that_ranks_and_the_others_stand(job):
     assert 'Left out of the summary, because INVALID or incomplete: 1 of 4 nodes' in done.stdout
 
 
-def test_every_node_short_of_memory_is_named_with_both_figures(job):
+def test_every_node_short_of_memory_is_named_with_both_figures(mpi_run):
     short = ('-DMEMBW_PLANT_RANK=2', '-DMEMBW_PLANT_MEMORY=104857600')
-    done = job('-m', '204800', flags=short, nodes=['n1', 'n2', 'n3', 'n3']).wait()
+    done = mpi_run('-m', '204800', flags=short, nodes=['n1', 'n2', 'n3', 'n3']).wait()
     assert done.status == 2 and done.records() == {}
     said = [line for line in done.stderr.splitlines() if line.startswith('membw: ')]
     assert len(said) == 1
@@ -201,8 +106,8 @@ def test_every_node_short_of_memory_is_named_with_both_figures(job):
     assert "hint: ask for smaller arrays with '-n' or '-m'" in done.stderr
 
 
-def test_m_is_kib_of_one_process(job):
-    done = job('-m', '3000', '-t', '2', '--allow', DEFECTS, nodes=['n1', 'n1']).wait()
+def test_m_is_kib_of_one_process(mpi_run):
+    done = mpi_run('-m', '3000', '-t', '2', '--allow', DEFECTS, nodes=['n1', 'n1']).wait()
     assert [r['array_size'] for r in done.records().values()] == [128000, 128000]
 
 
@@ -218,24 +123,24 @@ def test_m_is_kib_of_one_process(job):
         (['--json', '/no/such/folder/x'], "cannot write '/no/such/folder/x'"),
     ],
 )
-def test_what_is_asked_wrongly_is_said_once_with_status_2(job, options, said):
-    done = job(*TINY, *options, json='--json' not in options).wait()
+def test_what_is_asked_wrongly_is_said_once_with_status_2(mpi_run, options, said):
+    done = mpi_run(*TINY, *options, json='--json' not in options).wait()
     assert done.status == 2, done.stderr
     assert done.stderr.count('membw: ') == 1 and said in done.stderr
     assert done.stderr.count('hint: ') == 1
 
 
-def test_ranks_that_share_cpus_are_told_so_with_the_rank(job):
-    done = job(*TINY, nodes=['n1', 'n1', 'n1']).wait()
+def test_ranks_that_share_cpus_are_told_so_with_the_rank(mpi_run):
+    done = mpi_run(*TINY, nodes=['n1', 'n1', 'n1']).wait()
     found = [r['detail'] for r in done.records()[0]['reasons'] if r['reason'] == 'oversubscribed']
     cpus = len(os.sched_getaffinity(0))
     assert bool(found) == (cpus < 3)
     assert not found or 'ranks of this job share CPUs' in found[0]
 
 
-def test_siblings_are_no_strangers_that_disturb(job):
+def test_siblings_are_no_strangers_that_disturb(mpi_run):
     """Two ranks on the same CPUs for a second: their time is the job's own."""
-    done = job('-n', '200000', '-t', '300', nodes=['n1', 'n1']).wait()
+    done = mpi_run('-n', '200000', '-t', '300', nodes=['n1', 'n1']).wait()
     records = done.records()
     alone = max(sum(r['kernels']['triad']['times_s']) for r in records.values())
     own = [r['busy']['own_s'] for r in records.values()]
@@ -243,25 +148,16 @@ def test_siblings_are_no_strangers_that_disturb(job):
     assert own == pytest.approx([max(own)] * 2, rel=0.2) and own[0] > alone
 
 
-def test_a_fleet_in_one_job_is_ranked_and_the_rescued_records_count(job, call):
-    running = job(*LONG, '--allow', DEFECTS).until_measuring(4)
-    running.kill(2)
-    running.wait(30)
-    told = call('membw', 'rank', running.json.parent, '--nodes', 'n[1-4]')
-    assert re.search(r'n3\b.*MISSING', told.stdout), told.stdout + told.stderr
-    assert all(node in told.stdout for node in ('n1', 'n2', 'n4')) or '4 nodes' in told.stdout
-
-
-def test_what_an_earlier_job_left_beside_the_file_is_gone(job, tmp_path):
+def test_what_an_earlier_job_left_beside_the_file_is_gone(mpi_run, tmp_path):
     (tmp_path / 'all.jsonl.rank-7').write_text('old\n')
-    done = job('--allow', DEFECTS, *TINY).wait()
+    done = mpi_run('--allow', DEFECTS, *TINY).wait()
     assert done.status == 0 and sorted(done.records()) == [0, 1, 2, 3]
 
 
-def test_one_process_of_the_mpi_build_is_the_plain_program(program, tmp_path):
+def test_one_process_of_the_mpi_build_is_the_plain_program(mpi_build, tmp_path):
     path = tmp_path / 'one.json'
     done = subprocess.run(
-        [program(), *TINY, '--allow', DEFECTS, '--json', path],
+        [mpi_build(), *TINY, '--allow', DEFECTS, '--json', path],
         env={**os.environ, **LAUNCHER},
         capture_output=True,
         text=True,

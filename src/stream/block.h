@@ -12,6 +12,10 @@
 void block_print(const struct summary *summaries, int count, const struct options *options,
 		 const char *(*name_of)(int rank));
 
+/* Its parts: the reasons of a set, with commas; what is missing and was found. */
+void block_reasons(unsigned found);
+void block_findings(const struct summary *summaries, int count, const char *(*name_of)(int));
+
 /* The last line; returns 1 if the job is complete and every rank is valid.
  * GAVE_UP is why it ended early, NULL if it did not. */
 int block_verdict(const struct summary *summaries, int count, const struct options *options,

@@ -192,7 +192,7 @@ int collect_lead(struct run *run, const char *text, size_t size, double own_step
 		fetch_records(patience(own_step));
 	print_table(run);
 	block_print(summaries, ranks_count(), &run->options, ranks_node_of);
-	printf("Collected %d ranks in %.3f s, %.3f s of rank 0's CPU time\n", waits + 1,
+	printf("Collected %d ranks in %.4f s, %.4f s of rank 0's CPU time\n", waits + 1,
 	       clock_now() - began, cpu_seconds() - cpu);
 	valid = block_verdict(summaries, ranks_count(), &run->options, ranks_node_of,
 			      ranks_gave_up());

@@ -2,12 +2,14 @@
  * Feeds rank 0's own code (src/stream/nodes.c, block.c) with the summaries of a
  * made-up cluster and says what joining, sorting and printing them costs.
  *
- * usage: cluster_growth RANKS [RANKS_A_NODE] [RATE_IN_MBS ...]
+ * usage: cluster_growth RANKS RANKS_A_NODE FILE|- [RATE_IN_MBS ...]
+ * Into FILE go as many records as ranks, each as long as a real one.
  * With rates these are the nodes' Triad, on node6201 and on; else they are
  * drawn around 300 GB/s.  The report goes to stdout, the cost to stderr as JSON.
  */
 #include "block.h"
 #include "clock.h"
+#include "record_file.h"
 #include "sysfile.h"
 
 #include <stdio.h>
@@ -15,6 +17,7 @@
 #include <string.h>
 
 static char *names;
+static char record[6600];
 static int ranks_a_node = 1;
 
 static const char *name_of(int rank)
@@ -55,15 +58,20 @@ static void fill(struct summary *s, int rank, double mbs)
 
 int main(int argc, char **argv)
 {
-	const int ranks = argc > 1 ? atoi(argv[1]) : 8192;
+	const int ranks = argc > 1 ? atoi(argv[1]) : 0;
 	const long before = peak_kib();
 	struct options options;
 	struct summary *summaries;
 	double start;
 	int i;
 
-	if (argc > 2)
-		ranks_a_node = atoi(argv[2]);
+	if (argc < 4)
+		return 2;
+	ranks_a_node = atoi(argv[2]);
+	if (strcmp(argv[3], "-") != 0)
+		record_file_open(argv[3]);
+	memset(record, 'x', sizeof(record) - 1);
+	record[sizeof(record) - 1] = '\n';
 	memset(&options, 0, sizeof(options));
 	options.ntimes = 10;
 	summaries = calloc((size_t)ranks, sizeof(*summaries));
@@ -72,9 +80,11 @@ int main(int argc, char **argv)
 		return 2;
 	for (i = 0; i < ranks; i++) {
 		snprintf(names + (size_t)i * NODE_NAME_MAX, NODE_NAME_MAX, "node%d", 6201 + i);
-		fill(&summaries[i], i, i + 3 < argc ? atof(argv[i + 3]) : 0);
+		fill(&summaries[i], i, i + 4 < argc ? atof(argv[i + 4]) : 0);
 	}
 	start = clock_now();
+	for (i = 0; i < ranks; i++)
+		record_file_put(record, sizeof(record));
 	block_print(summaries, ranks, &options, name_of);
 	block_verdict(summaries, ranks, &options, name_of, NULL);
 	fflush(stdout);

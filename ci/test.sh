@@ -17,6 +17,7 @@ tools=(
 	mpirun=openmpi-bin mpicc=libopenmpi-dev
 	gcc-11=gcc-11
 	'aarch64-linux-gnu-gcc=gcc-aarch64-linux-gnu libc6-dev-arm64-cross'
+	qemu-aarch64=qemu-user
 	gdb=gdb
 	shellcheck=shellcheck zsh=zsh
 	groovyc=groovy java=default-jre-headless

@@ -95,6 +95,13 @@ void arrays_create(struct arrays *arrays, size_t size, size_t offset, enum pages
 	arrays->scalar = SCALAR;
 }
 
+size_t arrays_alignment(const struct arrays *arrays, int array)
+{
+	const size_t address = (size_t)arrays->of[array], found = address & -address;
+
+	return found < ALIGNMENT ? found : ALIGNMENT;
+}
+
 element arrays_start_value(void)
 {
 	if (sizeof(element) == sizeof(float))

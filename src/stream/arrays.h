@@ -42,6 +42,9 @@ void arrays_create(struct arrays *arrays, size_t size, size_t offset, enum pages
 /* Bytes that three arrays take. */
 size_t arrays_bytes(size_t size, size_t offset);
 
+/* What an array's address is a multiple of, up to the 2 MiB that are asked for. */
+size_t arrays_alignment(const struct arrays *arrays, int array);
+
 /* What the arrays must hold after so many iterations. */
 void arrays_expect(element expected[ARRAYS], int iterations);
 

@@ -40,6 +40,13 @@
 
 typedef STREAM_TYPE element;
 
+/* For the preprocessor: is it float or double?  0 for any other. */
+#define ELEMENT_IS_PASTED(type) ELEMENT_IS_##type
+#define ELEMENT_IS_OF(type) ELEMENT_IS_PASTED(type)
+#define ELEMENT_IS ELEMENT_IS_OF(STREAM_TYPE)
+#define ELEMENT_IS_float 4
+#define ELEMENT_IS_double 8
+
 #define NOINLINE __attribute__((noinline))
 #define PRINTF_LIKE(text, first) __attribute__((format(printf, text, first)))
 

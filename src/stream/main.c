@@ -15,6 +15,20 @@
 
 static struct run run;
 
+/* The search leaves anything in the arrays. */
+static void choose_kernels(void)
+{
+	static struct tuning tuning;
+
+	if (run.options.tuned.seconds > 0) {
+		run.tuning = &tuning;
+		tune(&tuning, &run.choice, &run.arrays, run.llc_bytes, run.options.tuned.seconds);
+		kernels_first_touch(&run.arrays);
+	}
+	choice_save(&run.choice);
+	table_kernels(&run.choice);
+}
+
 static void prepare(int argc, char **argv)
 {
 	struct cpuset domains;
@@ -22,6 +36,7 @@ static void prepare(int argc, char **argv)
 	double began;
 
 	run.options = options_read(argc, argv);
+	choice_read(&run.choice, run.options.tuned.kernels);
 	threads_start();
 	cluster_start(&run);
 	placement_asked(&domains, threads_cpus());
@@ -32,14 +47,16 @@ static void prepare(int argc, char **argv)
 	size_choose(&run.options, run.llc_bytes, note);
 	record_file_open(run.options.json);
 	peak_find(&run.peak, run.options.peak_gbs);
+	choice_open(run.options.tuned.save);
 	size_judge(run.options.size, run.llc_bytes);
 	ranks_agree(0);
 	began = clock_now();
 	arrays_create(&run.arrays, run.options.size, run.options.offset, run.options.pages);
-	table_banner(&run.options, run.llc_bytes, note);
+	table_banner(&run.options, &run.arrays, run.llc_bytes, note);
 	kernels_first_touch(&run.arrays);
 	hugepages_read(&run.pages, &run.arrays, run.options.pages);
 	placement_check(&run.before, &run.arrays, "before the runs");
+	choose_kernels();
 	cluster_ready(&run, clock_now() - began);
 }
 
@@ -50,7 +67,7 @@ int main(int argc, char **argv)
 	ranks_start(&argc, &argv);
 	prepare(argc, argv);
 	busy_start(&run.busy, threads_cpus());
-	measure(&run.measurement, &run.arrays);
+	measure(&run.measurement, &run.choice, &run.arrays);
 	busy_stop(&run.busy, threads_cpus());
 	began = clock_now();
 	placement_check(&run.after, &run.arrays, "after the runs");

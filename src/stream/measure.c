@@ -27,7 +27,8 @@ static void plant_slowness(double start, int iteration)
 }
 
 /* Returns how many kernels were timed. */
-static int iterate(struct measurement *m, const struct arrays *arrays, int i)
+static int iterate(struct measurement *m, const struct choice *choice, const struct arrays *arrays,
+		   int i)
 {
 	int k;
 
@@ -37,7 +38,7 @@ static int iterate(struct measurement *m, const struct arrays *arrays, int i)
 		if (!ranks_barrier(k ? m->kernel[k - 1].times[i] : 0))
 			break;
 		start = clock_now();
-		kernels[k].run(arrays);
+		choice_run(choice, k, arrays);
 		plant_slowness(start, i);
 		m->kernel[k].times[i] = clock_now() - start;
 		threads_sample();
@@ -125,7 +126,7 @@ void measure_prepare(struct measurement *m, int ntimes)
 		m->kernel[k].times = times + (size_t)k * (size_t)ntimes;
 }
 
-void measure(struct measurement *m, const struct arrays *arrays)
+void measure(struct measurement *m, const struct choice *choice, const struct arrays *arrays)
 {
 	int i, k;
 
@@ -133,7 +134,7 @@ void measure(struct measurement *m, const struct arrays *arrays)
 	for (i = 0; i < m->ntimes; i++) {
 		if (i > 0 && i % RESET_EVERY == 0)
 			kernels_reset(arrays);
-		k = iterate(m, arrays, i);
+		k = iterate(m, choice, arrays, i);
 		m->passed = i + 1;
 		if (k < KERNELS)
 			break;
@@ -141,6 +142,6 @@ void measure(struct measurement *m, const struct arrays *arrays)
 		m->complete = i + 1;
 	}
 	for (; k < KERNELS; k++)
-		kernels[k].run(arrays);
+		choice_run(choice, k, arrays);
 	measure_summarize(m, arrays->size, 1);
 }

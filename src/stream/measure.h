@@ -4,7 +4,7 @@
 #ifndef MEMBW_MEASURE_H
 #define MEMBW_MEASURE_H
 
-#include "kernels.h"
+#include "choice.h"
 #include "peak.h"
 
 /* A spread is the average of the times above the best, in parts of the best. */
@@ -29,7 +29,8 @@ void measure_prepare(struct measurement *measurement, int ntimes);
 
 /* Runs and times.  In an MPI job every kernel begins with a barrier; a rank
  * that gives up ends the iteration untimed, so that the arrays can be checked. */
-void measure(struct measurement *measurement, const struct arrays *arrays);
+void measure(struct measurement *measurement, const struct choice *choice,
+	     const struct arrays *arrays);
 
 /* Best, average and worst of the complete iterations but the first, of so many
  * ranks with such arrays; all 0 where fewer than two are complete. */

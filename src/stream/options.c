@@ -3,6 +3,7 @@
 #include "error.h"
 #include "hugepages.h"
 #include "options_mpi.h"
+#include "options_tuned.h"
 #include "ranks.h"
 #include "verdict.h"
 
@@ -21,7 +22,8 @@ static const char HINT[] = "'stream --help' lists the options";
 
 static const char HELP[] =
 	"usage: stream [options]\n"
-	"Measures sustainable memory bandwidth with STREAM's kernels, in their plain form.\n"
+	"Measures sustainable memory bandwidth with STREAM's kernels, in their plain form\n"
+	"(Standard) or in the one that this machine likes best (Tuned).\n"
 	"\n"
 	"  -n, --array-size N   elements of one array; 100000000 or 1e8 (default: macro\n"
 	"                       STREAM_ARRAY_SIZE, else four times the last-level caches)\n"
@@ -33,7 +35,7 @@ static const char HELP[] =
 	"      --strict REASON  let what is only a warning make the run INVALID\n"
 	"      --pages KIND     default, thp, 2M or 1G pages for the arrays\n"
 	"      --peak GBS       theoretical peak in GB/s: more than that is too "
-	"good\n" OPTIONS_MPI_HELP "  -h, --help           this text\n"
+	"good\n" OPTIONS_TUNED_HELP OPTIONS_MPI_HELP "  -h, --help           this text\n"
 	"      --version        version\n"
 	"\n"
 	"exit status: 0 measured and valid, 1 measured but INVALID, 2 asked wrongly\n";
@@ -48,7 +50,7 @@ static const struct option LONG[] = {
 	{ "strict", required_argument, NULL, OPTION_STRICT },
 	{ "pages", required_argument, NULL, OPTION_PAGES },
 	{ "peak", required_argument, NULL, OPTION_PEAK },
-	OPTIONS_MPI_LONG{ "help", no_argument, NULL, 'h' },
+	OPTIONS_TUNED_LONG OPTIONS_MPI_LONG{ "help", no_argument, NULL, 'h' },
 	{ "version", no_argument, NULL, OPTION_VERSION },
 	{ NULL, 0, NULL, 0 },
 };
@@ -223,7 +225,7 @@ struct options options_read(int argc, char **argv)
 		case ':':
 			ask_again(HINT, "'%s' needs a value", argv[optind - 1]);
 		default:
-			if (options_mpi(&o, option))
+			if (options_mpi(&o, option) || options_tuned(&o, option))
 				break;
 			wrong_option(argc, argv);
 		}
@@ -231,5 +233,6 @@ struct options options_read(int argc, char **argv)
 	if (optind < argc)
 		ask_again(HINT, "what is '%s'? only options are known", argv[optind]);
 	check(&o);
+	options_tuned_check(&o);
 	return o;
 }

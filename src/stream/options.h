@@ -18,6 +18,11 @@ struct options {
 	const char *json; /* file of the record, NULL for none */
 	enum pages pages;
 	double peak_gbs; /* 0 for unknown */
+	struct {
+		const char *kernels; /* standard, tuned, a variant or a file; NULL: standard */
+		double seconds;      /* of the search, 0 for none */
+		const char *save;    /* file of the choice, NULL for none */
+	} tuned;
 	/* of an MPI job */
 	double limit;      /* seconds to wait for other ranks, 0 for the default */
 	int slowest_first; /* in the list of nodes */

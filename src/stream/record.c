@@ -4,6 +4,8 @@
 #include "facts.h"
 #include "json.h"
 #include "ranks.h"
+#include "record_layout.h"
+#include "record_tuning.h"
 #include "threads.h"
 #include "topology.h"
 #include "verdict.h"
@@ -48,7 +50,7 @@ static void write_build(void)
 	json_close('}');
 }
 
-static void write_identity(void)
+static void write_identity(const struct run *run)
 {
 	const time_t now = time(NULL);
 	char when[32];
@@ -57,7 +59,8 @@ static void write_identity(void)
 	json_text("schema", "membw-record-1");
 	json_text("program", "stream");
 	json_text("version", MEMBW_VERSION);
-	json_text("kernels_set", "standard");
+	json_text("kernels_set", run->choice.tuned ? "tuned" : "standard");
+	json_text("kernels_from", run->choice.from);
 	json_text("language", "c");
 	json_text("time", when);
 	json_text("host", ranks_node());
@@ -88,18 +91,21 @@ static void write_asked(const struct run *run)
 	json_text("peak_note", run->peak.note);
 }
 
-static void write_kernel(const struct kernel *kernel, const struct timing *t, int ntimes)
+static void write_kernel(const struct run *run, int k)
 {
+	const struct timing *t = &run->measurement.kernel[k];
+	char name[VARIANT_NAME_MAX];
 	int i;
 
-	json_open(kernel->name, '{');
-	json_count("bytes_per_element", kernel->words * sizeof(element));
+	json_open(kernels[k].name, '{');
+	json_text("variant", run->choice.tuned ? variants_name(&run->choice.of[k], name) : NULL);
+	json_count("bytes_per_element", kernels[k].words * sizeof(element));
 	json_number("best_mbs", t->best_mbs);
 	json_number("avg_s", t->average);
 	json_number("min_s", t->best);
 	json_number("max_s", t->worst);
 	json_open("times_s", '[');
-	for (i = 0; i < ntimes; i++)
+	for (i = 0; i < run->measurement.complete; i++)
 		json_number(NULL, t->times[i]);
 	json_close(']');
 	json_close('}');
@@ -240,12 +246,14 @@ static void write_line(FILE *out, const struct run *run)
 
 	json_begin(out);
 	json_open(NULL, '{');
-	write_identity();
+	write_identity(run);
 	write_asked(run);
 	json_open("kernels", '{');
 	for (k = 0; k < KERNELS; k++)
-		write_kernel(&kernels[k], &run->measurement.kernel[k], run->measurement.complete);
+		write_kernel(run, k);
 	json_close('}');
+	record_tuning(run->tuning);
+	record_layout(&run->arrays);
 	write_threads();
 	write_validation(run);
 	json_text("verdict", verdict_is_valid() ? "VALID" : "INVALID");

@@ -10,12 +10,15 @@
 #include "options.h"
 #include "peak.h"
 #include "placement.h"
+#include "tune.h"
 #include "validate.h"
 
 struct run {
 	struct options options;
 	struct peak peak;
 	size_t llc_bytes, memory_side_bytes;
+	struct choice choice;
+	const struct tuning *tuning; /* NULL where there was no search */
 	struct arrays arrays;
 	struct measurement measurement;
 	struct measurement node, job; /* slowest times, of an MPI job; times NULL if not known */

@@ -1,6 +1,7 @@
 /*
  * share: the part of the arrays that is one thread's own, first touch to
- * last check.  Contiguous and as even as can be: OpenMP's static schedule.
+ * last check.  Contiguous, and as even as can be with borders between cache
+ * lines: the arrays begin on a line, so no two threads write to the same one.
  */
 #ifndef MEMBW_SHARE_H
 #define MEMBW_SHARE_H
@@ -23,14 +24,29 @@ struct share {
 	size_t size;
 };
 
-static __inline__ struct share share_of(size_t size, size_t me, size_t threads)
+enum { SHARE_BYTES = 64, SHARE_UNIT = SHARE_BYTES / sizeof(element) };
+
+/* Part `me` of `threads` of a range, in whole lines but for the last. */
+static __inline__ struct share share_within(struct share range, size_t me, size_t threads)
 {
-	const size_t even = size / threads, rest = size % threads;
+	const size_t lines = (range.size + SHARE_UNIT - 1) / SHARE_UNIT;
+	const size_t even = lines / threads, rest = lines % threads;
+	const size_t from = (me * even + (me < rest ? me : rest)) * SHARE_UNIT;
+	const size_t to = from + (even + (me < rest)) * SHARE_UNIT;
 	struct share share;
 
-	share.first = me * even + (me < rest ? me : rest);
-	share.size = even + (me < rest);
+	share.first = range.first + (from < range.size ? from : range.size);
+	share.size = (to < range.size ? to : range.size) - (share.first - range.first);
 	return share;
+}
+
+static __inline__ struct share share_of(size_t size, size_t me, size_t threads)
+{
+	struct share all;
+
+	all.first = 0;
+	all.size = size;
+	return share_within(all, me, threads);
 }
 
 /* To be called inside a parallel region, by the thread itself. */

@@ -5,20 +5,35 @@
 #include "threads.h"
 
 #include <stdio.h>
+#include <string.h>
 
 static const char RULE[] = "-------------------------------------------------------------\n";
 
-void table_banner(const struct options *o, size_t llc_bytes, const char *note)
+static const char *set_of(const struct options *o)
+{
+	return o->tuned.seconds > 0 ||
+			       (o->tuned.kernels && strcmp(o->tuned.kernels, "standard") != 0)
+		       ? "Tuned"
+		       : "Standard";
+}
+
+void table_banner(const struct options *o, const struct arrays *arrays, size_t llc_bytes,
+		  const char *note)
 {
 	static const char *const from[] = { "automatic", "macro", "option" };
 	const double mib = (double)(o->size * sizeof(element)) / 1048576.0;
 	char list[CPU_LIST_MAX];
 
 	printf("%s", RULE);
-	printf("membw stream %s, a STREAM-compatible program; Standard kernels\n", MEMBW_VERSION);
+	printf("membw stream %s, a STREAM-compatible program; %s kernels\n", MEMBW_VERSION,
+	       set_of(o));
 	printf("%s", RULE);
 	printf("Array size = %zu (elements, %s), Offset = %zu (elements)\n", o->size,
 	       from[o->size_from], o->offset);
+	printf("Alignment of a, b, c = %zu, %zu, %zu (bytes); b begins %zu bytes after a\n",
+	       arrays_alignment(arrays, 0), arrays_alignment(arrays, 1),
+	       arrays_alignment(arrays, 2),
+	       (size_t)(arrays->of[1] - arrays->of[0]) * sizeof(element));
 	printf("Bytes per element = %zu; memory per array = %.1f MiB, total %.1f MiB\n",
 	       sizeof(element), mib, 3 * mib);
 	if (llc_bytes)
@@ -33,6 +48,15 @@ void table_banner(const struct options *o, size_t llc_bytes, const char *note)
 	printf("Threads = %d, on CPUs %s\n", threads_count(), cpuset_format(threads_cpus(), list));
 	printf("%s", RULE);
 	fflush(stdout);
+}
+
+void table_kernels(const struct choice *choice)
+{
+	char name[VARIANT_NAME_MAX];
+	int k;
+
+	for (k = 0; k < KERNELS && choice->tuned; k++)
+		printf("Tuned %-5s = %s\n", kernels[k].name, variants_name(&choice->of[k], name));
 }
 
 void table_print(const struct measurement *m)

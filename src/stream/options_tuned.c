@@ -1,0 +1,56 @@
+#include "options_tuned.h"
+
+#include "error.h"
+#include "ranks.h"
+#include "variants.h"
+
+#include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { TUNE_SECONDS = 15, TUNE_SECONDS_MOST = 86400 };
+
+static double seconds(const char *text)
+{
+	char *end;
+	const double value = text ? strtod(text, &end) : TUNE_SECONDS;
+
+	if (text && (*end || end == text || !(value > 0) || value > TUNE_SECONDS_MOST))
+		ask_again("give seconds, as in --tune=15", "'--tune=%s' is no time", text);
+	return value;
+}
+
+int options_tuned(struct options *o, int option)
+{
+	if (option == OPTION_KERNELS) {
+		o->tuned.kernels = optarg;
+	} else if (option == OPTION_TUNE) {
+		o->tuned.seconds = seconds(optarg);
+	} else if (option == OPTION_SAVE_KERNELS) {
+		o->tuned.save = optarg;
+	} else if (option == OPTION_LIST_VARIANTS) {
+		variants_list();
+		ranks_leave(EXIT_VALID);
+	} else {
+		return 0;
+	}
+	return 1;
+}
+
+static int names(const struct options *o, const char *set)
+{
+	return o->tuned.kernels && strcmp(o->tuned.kernels, set) == 0;
+}
+
+void options_tuned_check(struct options *o)
+{
+	if (o->tuned.kernels && o->tuned.seconds > 0 && !names(o, "tuned"))
+		ask_again("give one of them: '--tune' searches, '--kernels' names",
+			  "'--kernels %s' and '--tune' contradict each other", o->tuned.kernels);
+	if (names(o, "tuned") && !o->tuned.seconds)
+		o->tuned.seconds = TUNE_SECONDS;
+	if (o->tuned.save && !o->tuned.seconds && (!o->tuned.kernels || names(o, "standard")))
+		ask_again("give '--tune', or '--kernels' with a variant",
+			  "'--save-kernels %s' has nothing to save: the Standard kernels run",
+			  o->tuned.save);
+}

@@ -24,8 +24,10 @@ from membw.report import (
     pictures,
     ranking,
     sections,
+    theme,
     verdicts,
 )
+from membw.report.charts import MOST
 from membw.report.rows import rows_of
 from membw.report.theme import DARK, LIGHT, paint
 
@@ -174,6 +176,25 @@ def test_numa_curves_local_and_remote_with_their_saturation(rows):
     assert curves['local']['saturation'] == 8 and curves['remote']['saturation'] == 6
     assert curves['local']['points'][11] == (12, 98.6)
     assert len(curves['remote']['points']) == 12
+
+
+def test_a_whole_cluster_run_is_ranked_with_the_nodes_it_was_given(tmp_path):
+    """As reframe-checks leave it: medians of the nodes, records of all, a node-check file."""
+    file = fleet_file(tmp_path / 'cluster.jsonl', 12, slow=(4,))
+    check = tmp_path / 'cluster.nodecheck'
+    check.write_text(''.join(f'{fleets.name(n)} PASS\n' for n in range(13)))
+    medians = {
+        f'synthetic:milan:{k}': [300.0, 0, None, None, 'GB/s', None] for k in ('copy', 'triad')
+    }
+    case = synthetic_run.case('cluster_stream', 'gcc-o2', perfvalues=medians, record=str(file),
+        node_check=str(check))  # fmt: skip
+    run = {'session_info': {'uuid': 'x'}, 'runs': [{'testcases': [case]}]}
+    (tmp_path / 'run.json').write_text(json.dumps(run))
+    made = sections.build(inputs.gather([tmp_path / 'run.json']))
+    assert made.headline == 'FAIL: 1 runs, all PASS; 13 nodes, 1 FAIL, 1 MISSING'
+    assert [alarm.node for alarm in made.attention] == ['n00005', 'n00013']
+    assert made.sections[0].tables[0].rows[0][0].text == 'gcc-o2'
+    page.render(made)
 
 
 def test_one_numa_domain_has_nothing_remote_and_the_section_says_so(rows):
@@ -336,6 +357,10 @@ def test_nothing_is_told_by_colour_alone(report, tmp_path):
         colored = {e['color']['field'] for e in found if 'field' in e.get('color', {})}
         shaped = {e['shape']['field'] for e in found if 'shape' in e}
         assert colored and colored <= shaped, chart['description']
+        for domain in (
+            e['color']['scale']['domain'] for e in found if 'field' in e.get('color', {})
+        ):
+            assert len(domain) <= len(theme.CATEGORIES) == MOST
 
 
 def luminance(color):
@@ -349,13 +374,13 @@ def contrast(a, b):
     return (high + 0.05) / (low + 0.05)
 
 
-@pytest.mark.parametrize('theme', (LIGHT, DARK), ids=('light', 'dark'))
-def test_contrast_as_wcag_asks_for_marks_and_for_text(theme):
+@pytest.mark.parametrize('colors', (LIGHT, DARK), ids=('light', 'dark'))
+def test_contrast_as_wcag_asks_for_marks_and_for_text(colors):
     for name in ('one', 'two', 'three', 'four', 'five'):
-        assert contrast(theme[name], theme['back']) >= 3, name
+        assert contrast(colors[name], colors['back']) >= 3, name
     for name in ('fore', 'muted', 'link', 'pass', 'fail', 'invalid'):
-        assert contrast(theme[name], theme['back']) >= 4.5, name
-        assert contrast(theme[name], theme['page']) >= 4.3, name
+        assert contrast(colors[name], colors['back']) >= 4.5, name
+        assert contrast(colors[name], colors['page']) >= 4.3, name
 
 
 def test_both_themes_have_the_same_names_and_leave_no_placeholder(report):

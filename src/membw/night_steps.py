@@ -115,6 +115,7 @@ class Report(Step):
         there = [str(file) for file in files if file.exists()]
         there = there if any(run.exists() for run in runs) else []
         kept = ['--pictures', str(self.folder / 'pictures')]
+        kept += ['--cache', str(pathlib.Path(root(), 'results', 'history.npz'))]
         return ['membw', 'report', *there, '--output', str(self.folder / 'report.html'), *kept]
 
 

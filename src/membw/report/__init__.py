@@ -34,6 +34,7 @@ def add_parser(subparsers):
     add('-o', '--output', default='report.html', metavar='FILE', help='(report.html)')
     add('--pictures', metavar='DIR', help='write each picture as PNG and SVG too')
     add('--nodes', metavar='FILE|LIST', help='expected nodes: a file, or a list as n[001-128]')
+    add('--cache', metavar='FILE', help='keep the nights read there: that of membw history')
     add('--title', help='heading of the page, default: the systems that were measured')
     parser.set_defaults(func=run)
 
@@ -46,7 +47,7 @@ def run(args):
 
     begun = time.time()
     found = inputs.gather(args.results)
-    report = build(found, args.nodes, args.title)
+    report = build(found, args.nodes, args.title, args.cache)
     _write(args.output, page.render(report))
     size = Path(args.output).stat().st_size / 1e6
     print(f'{args.output}: {report.headline} ({size:.1f} MB, {time.time() - begun:.1f} s)')

@@ -6,7 +6,7 @@ import altair as alt
 
 from membw.report import charts
 from membw.report.model import Cell, Picture, Section, Table
-from membw.report.rows import KERNELS
+from membw.report.rows import KERNELS, UNPINNED
 
 PINNINGS = ('none', 'likwid', 'numactl', 'omp', 'kmp')
 HOW_TO_READ = (
@@ -23,7 +23,7 @@ LEAD = (
 def section(rows):
     """Pictures of each partition, one a kernel, and the table of all runs."""
     found = Section('bandwidth', 'Bandwidth by kernel and preset', LEAD)
-    rows = [row for row in rows if row.figures or row.pinning]
+    rows = [row for row in rows if row.figures or row.pinning != UNPINNED]
     if not rows:
         found.empty = 'No run of the check `stream` is among the results: no preset to show.'
         return found
@@ -71,7 +71,7 @@ def _picture(test, where, kernel, rows):
 def _chart(title, kernel, rows):
     points = [_point(row, row.figures[kernel]) for row in rows]
     pinnings = [p for p in PINNINGS if any(row.pinning == p for row in rows)]
-    pinnings += sorted({row.pinning for row in rows} - set(PINNINGS))
+    pinnings += sorted({row.pinning for row in rows} - set(PINNINGS))  # UNPINNED
     base = alt.Chart(charts.data(points)).encode(
         y=alt.Y('preset:N', title=None, axis=alt.Axis(grid=True, tickBand='extent')),
         yOffset=alt.YOffset('pinning:N', scale=alt.Scale(domain=pinnings)),
@@ -150,7 +150,7 @@ def _table(rows):
 
 
 def _cells(row):
-    words = [Cell(row.test), Cell(row.where), Cell(row.preset), Cell(row.pinning or '-')]
+    words = [Cell(row.test), Cell(row.where), Cell(row.preset), Cell(row.pinning)]
     figures = [_figure_cell(row, kernel) for kernel in KERNELS]
     lowest = [_lowest(row, 'of_reference'), _lowest(row, 'of_peak')]
     return [*words, *figures, *lowest, Cell(row.verdict, '', row.id, row.verdict), Cell(row.why)]

@@ -5,7 +5,8 @@ import altair as alt
 from membw.report.theme import CATEGORIES, CONFIG
 
 WIDTH = 640  # of a picture on paper; in the page a chart is as wide as its place
-SHAPES = ('circle', 'square', 'triangle-up', 'diamond', 'cross')
+SHAPES = ('circle', 'square', 'triangle-up', 'diamond', 'cross', 'triangle-down')
+MOST = len(SHAPES)  # that one chart can tell apart
 
 
 def as_dict(chart, height, description):

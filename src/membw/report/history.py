@@ -59,7 +59,8 @@ def _pictures(found, series):
 
 
 def _of_group(found, series, events):
-    points = [p for k in range(len(series.kernels)) for p in _points(found, series, k)]
+    drawn = range(min(len(series.kernels), charts.MOST))  # the table has all
+    points = [p for k in drawn for p in _points(found, series, k)]
     marks = [
         {'t': past.milliseconds(as_day(event[0].night)), 'label': _short(event)}
         for event in events
@@ -108,10 +109,10 @@ def _chart(series, points, marks):
     base = alt.Chart(charts.data(points)).encode(
         x=_time(),
         y=alt.Y('g:Q', title='GB/s', scale=alt.Scale(zero=False, padding=16)),
-        color=charts.color('k', series.kernels, 'kernel'),
+        color=charts.color('k', series.kernels[: charts.MOST], 'kernel'),
     )
     dots = base.mark_point(filled=True, size=34, opacity=1).encode(
-        shape=charts.shape('k', series.kernels, 'kernel'),
+        shape=charts.shape('k', series.kernels[: charts.MOST], 'kernel'),
         tooltip=_tips(kernel='k:N', nodes='c:Q', **{'GB/s': 'g:Q'}),
     )
     layers = [base.mark_line(strokeWidth=1.5), dots]

@@ -10,7 +10,7 @@ from pathlib import Path
 from membw.errors import MembwError
 from membw.places import root
 from membw.records import SCHEMA, read_lines
-from membw.reframe_report import is_report, read_session
+from membw.reframe_report import MeasuredNothing, is_report, read_session
 from membw.results import once
 
 HINT = "'membw run' measures this node; or name results: membw report RESULTS"
@@ -114,4 +114,5 @@ def _take_report(found, file, text):
     found.reports.append((file, report.get('session_info', {})))
     found.cases += [case | {'report': str(file)} for case in cases]
     found.records += records
-    found.problems += problems
+    # a case without a figure has a row that says so
+    found.problems += [p for p in problems if not isinstance(p, MeasuredNothing)]

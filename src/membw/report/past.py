@@ -4,7 +4,6 @@ import sys
 import warnings
 from collections import Counter, defaultdict
 from dataclasses import dataclass, field
-from itertools import chain
 
 import numpy as np
 
@@ -56,13 +55,13 @@ class Past:
         return list(alike.values())
 
 
-def read(databases, records):
-    """All nights of the databases, and of the records beside them."""
+def read(databases, records, cache=None):
+    """All nights of the databases, and of the records beside them; `cache`: `membw history`'s."""
     for database in databases:
         if database.stat().st_size > LARGE:
             print(f'membw: reading the nights of {database} ...', file=sys.stderr)
-    sources = chain(each_source(map(str, databases)), [(None, lambda: (records, []))])
-    series, left = collect(list(sources))
+    beside = (None, lambda: (records, []))
+    series, left = collect([*each_source(map(str, databases)), beside], cache)
     return of_series(sorted(series, key=lambda s: s.label), databases, left.invalid)
 
 

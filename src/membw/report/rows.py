@@ -14,6 +14,7 @@ FROM_CASE = (
     'binary_sha256', 'spack_hash', 'built_with', 'stores', 'peak_gbs', 'peak_source',
     'kernel_release', 'thp', 'numa_balancing', 'verdict', 'reasons', 'record', 'report', 'uuid',
 )  # fmt: skip
+UNPINNED = '-'
 NAMES = {'peak_gbs': 'peak, GB/s', 'verdict': 'figure is'}
 FROM_FACTS = ('cpu_model', 'microcode', 'governor', 'numa_nodes', 'mem_total_mib', 'dimms')
 
@@ -45,7 +46,7 @@ class Row:
     test: str
     where: str  # system:partition
     preset: str
-    pinning: str
+    pinning: str  # UNPINNED: nothing of it was asked of this test
     verdict: str
     why: str
     figures: dict = field(default_factory=dict)  # kernel -> Figure
@@ -81,7 +82,7 @@ def _row(number, case):
         test=case['name'].split()[0],
         where=where,
         preset=case['environ'],
-        pinning=case.get('pinning') or '',
+        pinning=case.get('pinning') or UNPINNED,
         verdict=verdict,
         why=why or summary.allowed(record),
         figures={k: _figure(found[k], peak) for k in KERNELS if k in found},

@@ -1,6 +1,7 @@
 """Puts the report together: sections in their order, verdicts first."""
 
 import time
+from pathlib import Path
 
 from membw import fleet as fleets
 from membw import summary
@@ -11,13 +12,13 @@ from membw.report.model import Report
 from membw.report.rows import failed_builds, rows_of
 
 
-def build(found, nodes='', title=''):
+def build(found, nodes='', title='', cache=None):
     """A Report of the Inputs; `nodes`: those expected; an error where nothing was measured."""
     rows = rows_of(found.cases)
-    fleet = _judge(found.records, nodes)
+    fleet = _judge(found.records, expected_nodes(nodes) if nodes else _asked(found.cases))
     if not fleet.nodes and not any(map(_tells, rows)):
         raise _nothing(found, rows)
-    nights = past.read(found.databases, found.records)
+    nights = past.read(found.databases, found.records, cache)
     sections = [
         bandwidth.section(rows), numa.section(rows), ranking.section(fleet),
         history.section(nights), compilers.section(rows),
@@ -42,8 +43,17 @@ def _tells(row):
     return row.figures or row.others or row.verdict in ('FAIL', 'INVALID')
 
 
-def _judge(records, nodes):
-    expected = expected_nodes(nodes) if nodes else []
+def _asked(cases):
+    """The nodes that whole-cluster runs were given, by the node-check file that they leave."""
+    names = set()
+    for case in cases:
+        file = Path(case.get('node_check') or '.')
+        if file.is_file():
+            names |= {line.split()[0] for line in file.read_text().splitlines() if line.strip()}
+    return sorted(names)
+
+
+def _judge(records, expected):
     return fleets.judge(records, match_expected({r.host for r in records}, expected))
 
 

@@ -17,7 +17,7 @@ DARK = {
     'one': '#56b4e9', 'two': '#e69f00', 'three': '#1fc198', 'four': '#e29bc4', 'five': '#9aa6b2',
     'pass': '#3fca9b', 'fail': '#ff8a4c', 'invalid': '#e29bc4', 'band': '#4a5b6c',
 }  # fmt: skip
-CATEGORIES = ('@one', '@two', '@three', '@four', '@five')
+CATEGORIES = ('@one', '@two', '@three', '@four', '@five', '@fore')
 
 
 def paint(chart, theme):

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from membw.nodelist import fold, worst_verdicts
 from membw.report import past
+from membw.report.rows import UNPINNED
 
 WORST_FIRST = ('FAIL', 'INVALID', 'MISSING', 'NOT MEASURED', 'PASS')
 LISTED = 20
@@ -112,4 +113,4 @@ def shorten(names):
 
 def _name(row):
     parts = (row.test, row.where, row.preset, row.pinning)
-    return ' '.join(filter(None, parts))
+    return ' '.join(part for part in parts if part != UNPINNED)

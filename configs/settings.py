@@ -118,6 +118,11 @@ def features_of(partition, table):
     return sorted(asked & this_machine.cpu_features())
 
 
+def flexible(partition):
+    """ReFrame can ask these schedulers which nodes are idle: what a whole-cluster job needs."""
+    return ['flexible'] if partition['scheduler'] in ('slurm', 'squeue') else []
+
+
 def scheduler(partition):
     """squeue = Slurm without accounting, as in ci/slurm-emu."""
     backend = os.environ.get('MEMBW_SLURM_BACKEND')
@@ -135,7 +140,7 @@ def reframe_partition(system, partition, table):
         **{key: partition[key] for key in keep if key in partition},
         'scheduler': scheduler(partition),
         'environs': [e['name'] for e in environs],
-        'features': features_of(partition, table),
+        'features': [*features_of(partition, table), *flexible(partition)],
         'extras': extras,
     }
     if 'hosts' in partition:

@@ -93,7 +93,7 @@ class cluster_stream(measurement):
             f'scontrol show hostnames >{ASKED}',
             # Open MPI: a rank its own cores; and time to write, after another one died
             f': "${{OMPI_MCA_rmaps_base_mapping_policy:=slot:PE={cpus}}}"',
-            ': "${OMPI_MCA_odls_base_sigkill_timeout:=60}"',
+            ': "${OMPI_MCA_odls_base_sigkill_timeout:=20}"',
             'export OMPI_MCA_rmaps_base_mapping_policy OMPI_MCA_odls_base_sigkill_timeout',
             kept.NOTE_ENVIRONMENT,
         ]
@@ -135,16 +135,15 @@ class cluster_stream(measurement):
     def judge(self):
         self.node_check = str(pathlib.Path(self.record).with_suffix('.nodecheck'))
         self.found = ranking.judge(self.record, self.asked(), self.node_check)
+        others = {n: s for n, s in self.before.items() if n not in self.asked()}
+        not_asked = ', '.join(f'{name} ({state})' for name, state in others.items())
         self.nodes = ranking.counts(self.found)
+        self.nodes += f'; not asked, as not idle: {not_asked}' if not_asked else ''
         told = ranking.lines(self.found)
         if len(told) > TOLD:
             told = [line for line in told if line.split()[1] != 'PASS']
-        others = {n: s for n, s in self.before.items() if n not in self.asked()}
-        not_asked = [f'{name} ({state})' for name, state in others.items()]
         for line in [self.nodes, *told]:
             self.say(line)
-        if not_asked:
-            self.say(f'not asked, as not idle: {", ".join(not_asked)}')
 
     @sanity_function
     def is_complete(self):

@@ -6,6 +6,7 @@ import json
 import os
 import re
 
+from membw import node_verdicts
 from membw.errors import MembwError
 from membw.places import root
 from membw.skips import print_skips, shorten, skip_reasons
@@ -171,6 +172,8 @@ def print_tables(cases):
             print_table([row(case) for case in members])
         else:
             print_plain(members)
+        for line in [line for case in members for line in node_verdicts.lines_of(case)]:
+            print(f'  {line}')
 
 
 def print_table(rows):

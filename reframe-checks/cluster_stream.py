@@ -70,8 +70,8 @@ class cluster_stream(measurement):
 
     @run_before('run')
     def spread(self):
-        domains = node.domains(self.current_partition)
-        shares = domains if self.per == 'domain' else [sum(domains, [])]
+        domains = list(node.domains(self.current_partition).values())
+        shares = domains if self.per == 'domain' else [node.cores(self.current_partition)]
         self.num_tasks_per_node = len(shares)
         self.num_cpus_per_task = len(shares[0])
         if (self.current_partition.processor.num_cpus_per_core or 1) > 1:

@@ -40,6 +40,18 @@ def step(series, node, night, share):
     series.rates[:, node, night:] *= 1 - share
 
 
+def noisier(series, seed, kind, noise=0.005):
+    """Noise that is not normal: now and then far off, or like that of the night before."""
+    rng = np.random.default_rng(seed)
+    if kind == 'heavy':
+        found = noise * rng.standard_t(3, series.rates.shape)
+    else:
+        found = rng.normal(0, noise * np.sqrt(0.75), series.rates.shape)
+        for night in range(1, found.shape[2]):
+            found[..., night] += 0.5 * found[..., night - 1]
+    series.rates *= np.exp(found)
+
+
 def drift(series, node, night, nights, share):
     """Slower by `share` in equal parts over `nights`, and then it stays so."""
     after = np.arange(series.rates.shape[2]) - night

@@ -83,6 +83,23 @@ def test_clean_fleets_raise_no_alarm_in_any_night(noise):
     assert alarms == 0
 
 
+@pytest.mark.parametrize('kind', ['heavy', 'remembering'])
+def test_noise_that_is_not_normal_hardly_raises_alarms_and_hides_no_step(kind):
+    alarms = found = 0
+    seeds = range(20 if FULL else 4)
+    for seed in seeds:
+        series = gen.healthy(200, 180, seed, noise=1e-6)
+        gen.noisier(series, seed, kind)
+        gen.step(series, 7, 120, 0.05)
+        told = {c.node for c in judge([series])}
+        found += series.nodes[7] in told
+        alarms += len(told - {series.nodes[7]})
+    years = len(seeds) * 200 * 180 / 365
+    print(f'\n{kind} noise: 5 % found {found} of {len(seeds)}, {alarms} false alarms in '
+          f'{years:.0f} node-years')  # fmt: skip
+    assert found == len(seeds) and alarms <= years / 500
+
+
 def test_one_off_outliers_and_a_missing_week_hide_no_step():
     found = truth = false = 0
     for seed in range(10):

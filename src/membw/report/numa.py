@@ -9,6 +9,7 @@ from membw.report.model import Cell, Picture, Section, Table
 
 POINT = re.compile(r'^triad_(local|remote)_(\d+)$')
 MEMORIES = ('local', 'remote')
+LATE = 0.6  # of the threads: a label would not fit to the right
 HOW_TO_READ = (
     'How to read: the curve rises while threads still find free bandwidth and flattens where the '
     'memory of the domain is full; the ring is saturation, the fewest threads with 95 % of the '
@@ -51,6 +52,7 @@ def _picture(row, curves):
     points = [
         {'memory': memory, 'threads': threads, 'gbs': round(gbs, 2), 'provenance': row.id,
          'saturated': threads == curve['saturation'],
+         'late': threads > LATE * curve['points'][-1][0],
          'label': f'{threads} threads: {gbs:.1f} GB/s'}
         for memory, curve in curves.items() for threads, gbs in curve['points']
     ]  # fmt: skip
@@ -81,14 +83,22 @@ def _chart(points):
     dots = base.mark_point(size=60, filled=True, opacity=1).encode(
         shape=charts.shape('memory', memories, 'memory'), tooltip=tip
     )
-    return alt.layer(line, dots, *_saturation(base))
+    return alt.layer(line, dots, *_saturation(base, points))
 
 
-def _saturation(base):
+def _saturation(base, points):
+    """A ring and its figures, on the side where there is room."""
     at = base.transform_filter('datum.saturated')
-    ring = at.mark_point(size=320, shape='circle', filled=False, strokeWidth=2.5, opacity=1)
-    text = at.mark_text(align='left', dx=2, dy=24, fontSize=12)
-    return [ring, text.encode(text='label:N', color=alt.value('@fore'))]
+    layers = [at.mark_point(size=320, shape='circle', filled=False, strokeWidth=2.5, opacity=1)]
+    sides = {
+        False: {'align': 'left', 'dx': 2, 'dy': 24},
+        True: {'align': 'right', 'dx': -14, 'dy': -8},
+    }
+    for late in sorted({point['late'] for point in points if point['saturated']}):
+        side = at.transform_filter(f'datum.late == {str(late).lower()}')
+        text = side.mark_text(fontSize=12, **sides[late])
+        layers.append(text.encode(text='label:N', color=alt.value('@fore')))
+    return layers
 
 
 def _table(row, points):

@@ -102,6 +102,7 @@ FAULTS = {
     'the second stream reads the first': ('variant_family.h', 'LOAD_##width(y + AT(width, stream,',
                                           'LOAD_##width(y + AT(width, 0,'),
     'one vector too many is written': ('variant_family.h', 'i < part;', 'i <= part;'),
+    'a word read twice, another not': ('variant_family.h', 'sum[0] += at[0]', 'sum[0] += at[1]'),
     'a factor is forgotten': ('variant_family.h', 'MUL_##width(factor, Y_OF(width, stream, turn))',
                               'Y_OF(width, stream, turn)'),
 }  # fmt: skip
@@ -275,3 +276,53 @@ def test_the_search_finds_a_variant_that_is_really_faster(stream, tmp_path):
     assert done.returncode == 0, done.stderr
     done, record = record_of(program, tmp_path, '-n', '300000', '--tune=4')
     assert {v['variant'].split('-')[2] for v in record['kernels'].values()} == {'u4'}
+
+
+# --- the limits ----------------------------------------------------------------------------------
+
+LIMITS = {'read': (1, 1), 'fill': (1, 2), 'fill-nt': (1, 1), 'update': (2, 2)}
+
+
+@pytest.mark.parametrize('element, size', [('double', 8), ('float', 4)])
+def test_the_limits_are_measured_and_right(stream, tmp_path, element, size):
+    program = stream(*([] if element == 'double' else ['-DSTREAM_TYPE=float']))
+    name = 'ordinary-any-u1-none-s1'
+    done, record = record_of(program, tmp_path, '-n', '1000003', '--limits', '--kernels', name)
+    limits = record['limits']
+    assert limits['ok'] and 'not-validated' not in done.stdout
+    for limit, (counted, moved) in LIMITS.items():
+        if limit == 'fill-nt' and limits[limit]['width'] is None:
+            continue
+        assert limits[limit]['bytes_per_element'] == counted * size
+        assert limits[limit]['moved_bytes_per_element'] == moved * size
+        best = min(limits[limit]['times_s'][1:])
+        rate = 1e-6 * counted * size * 1000003 / best
+        assert limits[limit]['best_mbs'] == pytest.approx(rate)
+    triad = limits['of_limits']['triad']
+    moved = record['kernels']['triad']['best_mbs'] / 3 * 4 / 1000
+    assert triad['moved_gbs'] == pytest.approx(moved)
+    read = limits['read']['best_mbs'] / 1000
+    assert triad['share_of_read'] == pytest.approx(moved / read)
+    assert f'Tuned triad moves {moved:.1f} GB/s' in done.stdout
+
+
+@pytest.mark.parametrize(
+    'right, broken',
+    [
+        ('sum[0] += at[0]', 'sum[0] += at[0] << 1'),
+        ('WRITE(store, width, stream, turn, factor)', 'WRITE(store, width, stream, 0, factor)'),
+        ('MUL_##width(factor, X_OF(width, stream, turn))', 'X_OF(width, stream, turn)'),
+    ],
+    ids=['read', 'fill', 'update'],
+)
+def test_a_broken_limit_is_caught(tmp_path, right, broken):
+    folder = tmp_path / 'stream'
+    shutil.copytree(STREAM, folder)
+    text = (folder / 'variant_family.h').read_text()
+    assert text.count(right) == 1
+    (folder / 'variant_family.h').write_text(text.replace(right, broken))
+    program = tmp_path / 'program'
+    done = run('gcc', '-O1', '-fopenmp', *sorted(folder.glob('*.c')), '-o', program)
+    assert done.returncode == 0, done.stderr
+    done = run(program, *SMALL, '--limits')
+    assert done.returncode == 1 and 'results of --limits are not as they must be' in done.stdout

@@ -29,6 +29,17 @@ static void choose_kernels(void)
 	table_kernels(&run.choice);
 }
 
+/* After the validation: they leave anything in the arrays, too. */
+static void measure_limits(void)
+{
+	static struct limits limits;
+
+	if (!run.options.tuned.limits)
+		return;
+	limits_measure(&limits, &run.arrays, &run.measurement, &run.choice);
+	run.limits = &limits;
+}
+
 static void prepare(int argc, char **argv)
 {
 	struct cpuset domains;
@@ -75,5 +86,6 @@ int main(int argc, char **argv)
 	pinning_judge();
 	cluster_measured(&run);
 	validate_arrays(&run.validation, &run.arrays, run.measurement.passed);
+	measure_limits();
 	ranks_leave(cluster_report(&run, clock_now() - began));
 }

@@ -28,6 +28,8 @@ int options_tuned(struct options *o, int option)
 		o->tuned.seconds = seconds(optarg);
 	} else if (option == OPTION_SAVE_KERNELS) {
 		o->tuned.save = optarg;
+	} else if (option == OPTION_LIMITS) {
+		o->tuned.limits = 1;
 	} else if (option == OPTION_LIST_VARIANTS) {
 		variants_list();
 		ranks_leave(EXIT_VALID);

@@ -5,6 +5,7 @@
 #include "json.h"
 #include "ranks.h"
 #include "record_layout.h"
+#include "record_limits.h"
 #include "record_tuning.h"
 #include "threads.h"
 #include "topology.h"
@@ -253,6 +254,7 @@ static void write_line(FILE *out, const struct run *run)
 		write_kernel(run, k);
 	json_close('}');
 	record_tuning(run->tuning);
+	record_limits(run->limits);
 	record_layout(&run->arrays);
 	write_threads();
 	write_validation(run);

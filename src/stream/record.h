@@ -6,6 +6,7 @@
 
 #include "busy.h"
 #include "hugepages.h"
+#include "limits.h"
 #include "measure.h"
 #include "options.h"
 #include "peak.h"
@@ -19,6 +20,7 @@ struct run {
 	size_t llc_bytes, memory_side_bytes;
 	struct choice choice;
 	const struct tuning *tuning; /* NULL where there was no search */
+	const struct limits *limits; /* NULL where they were not measured */
 	struct arrays arrays;
 	struct measurement measurement;
 	struct measurement node, job; /* slowest times, of an MPI job; times NULL if not known */

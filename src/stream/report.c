@@ -2,6 +2,7 @@
 
 #include "error.h"
 #include "record_file.h"
+#include "record_limits.h"
 #include "table.h"
 #include "verdict.h"
 
@@ -17,6 +18,8 @@ int report(const struct run *run)
 	table_print(&run->measurement);
 	table_peak(&run->measurement, &run->peak);
 	table_validation(&run->validation, &run->arrays);
+	if (run->limits)
+		table_limits(run->limits);
 	if (text)
 		recorded = record_file_put(text, size);
 	verdict_print(stdout);

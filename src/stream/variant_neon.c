@@ -95,15 +95,29 @@ EACH(FUNCTIONS)
 
 static const struct member MEMBERS[] = { EACH(ROW) };
 
+typedef SUMS_OF(16) SUMS_128;
+
+LIMIT_READ(128)
+LIMIT_FILL(ordinary, 128)
+LIMIT_FILL(nt, 128)
+
+static const struct limit_member LIMITS[] = {
+	{ WIDTH_128,
+	  LIMIT_STEP(128),
+	  tuned_read_128,
+	  { LIMIT_FILLED(ordinary, 128), LIMIT_FILLED(nt, 128) } },
+};
+
 static void fence(void)
 {
 	__asm__ volatile("dmb ishst" : : : "memory");
 }
 
-const struct family family_neon = { MEMBERS, sizeof(MEMBERS) / sizeof(*MEMBERS), fence };
+const struct family family_neon = { MEMBERS, sizeof(MEMBERS) / sizeof(*MEMBERS), LIMITS,
+				    sizeof(LIMITS) / sizeof(*LIMITS), fence };
 
 #else
 
-const struct family family_neon = { NULL, 0, NULL };
+const struct family family_neon = { NULL, 0, NULL, 0, NULL };
 
 #endif

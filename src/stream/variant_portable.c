@@ -30,4 +30,14 @@ EACH(FUNCTIONS)
 
 static const struct member MEMBERS[] = { EACH(ROW) };
 
-const struct family family_portable = { MEMBERS, sizeof(MEMBERS) / sizeof(*MEMBERS), NULL };
+typedef bits64 SUMS_any;
+
+LIMIT_READ(any)
+LIMIT_FILL(ordinary, any)
+
+static const struct limit_member LIMITS[] = {
+	{ WIDTH_any, LIMIT_STEP(any), tuned_read_any, { LIMIT_FILLED(ordinary, any), NULL } },
+};
+
+const struct family family_portable = { MEMBERS, sizeof(MEMBERS) / sizeof(*MEMBERS), LIMITS,
+					sizeof(LIMITS) / sizeof(*LIMITS), NULL };

@@ -97,15 +97,38 @@ EACH(FUNCTIONS)
 
 static const struct member MEMBERS[] = { EACH(ROW) };
 
+typedef SUMS_OF(16) SUMS_128;
+typedef SUMS_OF(32) SUMS_256;
+typedef SUMS_OF(64) SUMS_512;
+
+#define LIMIT(M) \
+	M(512)   \
+	M(256)   \
+	M(128)
+#define LIMIT_FUNCTIONS(width)      \
+	LIMIT_READ(width)           \
+	LIMIT_FILL(ordinary, width) \
+	LIMIT_FILL(nt, width)
+#define LIMIT_ROW(width)      \
+	{ WIDTH_##width,      \
+	  LIMIT_STEP(width),  \
+	  tuned_read_##width, \
+	  { LIMIT_FILLED(ordinary, width), LIMIT_FILLED(nt, width) } },
+
+LIMIT(LIMIT_FUNCTIONS)
+
+static const struct limit_member LIMITS[] = { LIMIT(LIMIT_ROW) };
+
 static void fence(void)
 {
 	_mm_sfence();
 }
 
-const struct family family_x86 = { MEMBERS, sizeof(MEMBERS) / sizeof(*MEMBERS), fence };
+const struct family family_x86 = { MEMBERS, sizeof(MEMBERS) / sizeof(*MEMBERS), LIMITS,
+				   sizeof(LIMITS) / sizeof(*LIMITS), fence };
 
 #else
 
-const struct family family_x86 = { NULL, 0, NULL };
+const struct family family_x86 = { NULL, 0, NULL, 0, NULL };
 
 #endif

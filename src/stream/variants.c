@@ -7,7 +7,7 @@
 #include <string.h>
 
 static const char *const STORE_NAMES[STORES] = { "ordinary", "nt" };
-static const char *const WIDTH_NAMES[WIDTHS] = { "any", "128", "256", "512" };
+const char *const variants_width_names[WIDTHS] = { "any", "128", "256", "512" };
 static const char *const PREFETCH_NAMES[PREFETCHES] = { "none", "nta", "t0" };
 static const char SPLIT_LETTERS[SPLITS] = { 0, 'b', 'l', 'd' };
 static const int WIDTH_BITS[WIDTHS] = { 0, 128, 256, 512 };
@@ -31,15 +31,37 @@ const struct member *variants_member(int index)
 	return NULL;
 }
 
+const struct limit_member *variants_limit(int index)
+{
+	const struct family *const families[] = { &family_x86, &family_neon, &family_portable };
+	size_t f;
+
+	for (f = 0; f < sizeof(families) / sizeof(*families); f++) {
+		if (index < families[f]->limit_count)
+			return &families[f]->limits[index];
+		index -= families[f]->limit_count;
+	}
+	return NULL;
+}
+
+int variants_width_here(enum width width)
+{
+	return WIDTH_BITS[width] <= cpu_width();
+}
+
 int variants_runs_here(const struct member *member)
 {
-	return WIDTH_BITS[member->width] <= cpu_width();
+	return variants_width_here(member->width);
 }
 
 void variants_fence(const struct variant *variant)
 {
-	if (variant->member->store != STORE_nt)
-		return;
+	if (variant->member->store == STORE_nt)
+		variants_fence_all();
+}
+
+void variants_fence_all(void)
+{
 	if (family_x86.fence)
 		family_x86.fence();
 	if (family_neon.fence)
@@ -115,7 +137,8 @@ static int parse_split(struct variant *variant, const char *at)
 static int parse_member(struct member *wanted, size_t *ahead, const char **at)
 {
 	const int store = word(at, STORE_NAMES, STORES);
-	const int width = store >= 0 && letter(at, '-') ? word(at, WIDTH_NAMES, WIDTHS) : -1;
+	const int width =
+		store >= 0 && letter(at, '-') ? word(at, variants_width_names, WIDTHS) : -1;
 	int prefetch;
 
 	if (width < 0 || !letter(at, '-') || !letter(at, 'u'))
@@ -149,8 +172,9 @@ int variants_parse(struct variant *variant, const char *name)
 const char *variants_name(const struct variant *v, char name[VARIANT_NAME_MAX])
 {
 	const struct member *m = v->member;
-	int length = snprintf(name, VARIANT_NAME_MAX, "%s-%s-u%d-%s", STORE_NAMES[m->store],
-			      WIDTH_NAMES[m->width], m->unroll, PREFETCH_NAMES[m->prefetch]);
+	int length =
+		snprintf(name, VARIANT_NAME_MAX, "%s-%s-u%d-%s", STORE_NAMES[m->store],
+			 variants_width_names[m->width], m->unroll, PREFETCH_NAMES[m->prefetch]);
 
 	if (m->prefetch != PREFETCHED_none)
 		length += snprintf(name + length, VARIANT_NAME_MAX - (size_t)length, "x%zu",

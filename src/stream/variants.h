@@ -51,10 +51,23 @@ struct variant {
 	size_t block; /* bytes of each array, 0 for the whole share */
 };
 
+/* Adds up n elements' bits as whole numbers, n a multiple of `step`: exact in any order. */
+typedef unsigned long long sum_part(const element *x, size_t n);
+
+/* Kernels that only read or only write, of one width: they show the memory's limits. */
+struct limit_member {
+	enum width width;
+	size_t step; /* elements that both take at once */
+	sum_part *read;
+	stream_part *fill[STORES]; /* out = s; NULL where there is none */
+};
+
 /* The members of one instruction set; each file of variant_*.c has one. */
 struct family {
 	const struct member *members;
 	int count;
+	const struct limit_member *limits;
+	int limit_count;
 	void (*fence)(void); /* makes a thread's non-temporal stores visible */
 };
 
@@ -62,6 +75,12 @@ extern const struct family family_x86, family_neon, family_portable;
 
 /* All that is compiled in, native instruction sets first; NULL past the last. */
 const struct member *variants_member(int index);
+
+/* The same for the limits. */
+const struct limit_member *variants_limit(int index);
+
+/* Whether this CPU has such registers. */
+int variants_width_here(enum width width);
 
 /* Whether this CPU has what the member needs. */
 int variants_runs_here(const struct member *member);
@@ -75,8 +94,12 @@ const char *variants_name(const struct variant *variant, char name[VARIANT_NAME_
 void variants_list(void);
 
 extern const char VARIANTS_HINT[];
+extern const char *const variants_width_names[WIDTHS];
 
-/* The variant's fence, for a thread that has done its part. */
+/* Makes this thread's non-temporal stores visible. */
+void variants_fence_all(void);
+
+/* The same if the variant has any, for a thread that has done its part. */
 void variants_fence(const struct variant *variant);
 
 /* Runs one kernel over the arrays with it, in one parallel region. */

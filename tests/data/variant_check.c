@@ -132,6 +132,32 @@ static void each_kernel(struct variant *variant)
 		}
 }
 
+/* The reading of the limits: each word once, none besides. */
+static void each_read(void)
+{
+	const struct limit_member *limit;
+	unsigned long long sum, word;
+	struct arrays arrays;
+	size_t at, n;
+	int i;
+
+	for (i = 0; (limit = variants_limit(i)) != NULL; i++) {
+		if (!variants_width_here(limit->width))
+			continue;
+		n = MOST / limit->step * limit->step;
+		prepare(&arrays, n, SHIFTS[0], 1);
+		for (sum = at = 0; at < n; at += sizeof(word) / sizeof(element)) {
+			memcpy(&word, arrays.of[0] + at, sizeof(word));
+			sum += word;
+		}
+		checks++;
+		if (limit->read(arrays.of[0], n) == sum)
+			continue;
+		wrong++;
+		printf("wrong: read %s\n", variants_width_names[limit->width]);
+	}
+}
+
 int main(void)
 {
 	const struct member *member;
@@ -151,6 +177,7 @@ int main(void)
 				each_kernel(&variant);
 		}
 	}
+	each_read();
 	printf("%d members, %ld checks, %ld wrong\n", members, checks, wrong);
 	return wrong != 0;
 }

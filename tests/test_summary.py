@@ -109,6 +109,13 @@ def test_a_failed_build_is_told_and_red(show):
     assert status == 1 and '1 builds failed' in lines[-1]
 
 
+def test_a_dry_run_is_no_pass(show):
+    """ReFrame passes it; the check has said no verdict."""
+    status, lines = show(case(verdict='', values=(None, None, None, None)))
+    assert lines[-1].startswith('Verdict: NOTHING MEASURED: a dry run of 1 cases')
+    assert status == 0
+
+
 def test_an_aborted_case_is_red(show):
     assert show(case(), case('none', 'abort'))[0] == 1
 

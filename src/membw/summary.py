@@ -13,6 +13,7 @@ from membw.skips import print_skips, shorten, skip_reasons
 
 KERNELS = ('copy', 'scale', 'add', 'triad')
 NO_REFERENCE = 'no reference: recorded only'
+DRY = 'NOT MEASURED'
 
 
 def add_parser(subparsers):
@@ -73,7 +74,9 @@ def measures(case):
 
 
 def judge(case):
-    """PASS, FAIL or INVALID, and why."""
+    """PASS, FAIL or INVALID, and why; a dry run passes in ReFrame, having measured nothing."""
+    if case['result'] == 'pass' and case.get('verdict') == '':
+        return DRY, 'a dry run'
     if case['result'] in ('pass', 'xfail'):
         return 'PASS', ''
     why = ' '.join((case.get('fail_reason') or case['result']).split())
@@ -265,6 +268,8 @@ def verdict(cases):
         return f'FAIL: {counts}', 1
     if words['INVALID']:
         return f'INVALID: {counts}', 1
+    if words[DRY]:
+        return f'NOTHING MEASURED: a dry run of {words[DRY]} cases', 0
     if not words['PASS']:
         return f'NOTHING MEASURED: all {skips} cases were skipped, for the reasons above', 0
     return f'PASS: {counts}', 0

@@ -73,7 +73,7 @@ def failed_builds(cases):
 
 def _row(number, case):
     record = record_of(case)
-    verdict, why = judge(case)
+    verdict, why = summary.judge(case)
     where = f'{case["system"]}:{case["partition"]}'
     peak = case.get('peak_gbs') or record.get('peak_gbs') or None
     found = {} if verdict == 'INVALID' else _perfvalues(case)
@@ -91,13 +91,6 @@ def _row(number, case):
         threads=summary.placed(record),
         provenance=provenance(case, record),
     )
-
-
-def judge(case):
-    """As `membw summary` does; a dry run passes in ReFrame without having measured."""
-    if case['result'] == 'pass' and case.get('verdict') == '':
-        return 'NOT MEASURED', 'a dry run'
-    return summary.judge(case)
 
 
 def _perfvalues(case):
@@ -134,7 +127,7 @@ def provenance(case, record):
     for name, (value, reference, _, _, unit, *_) in _perfvalues(case).items():
         held = f', reference {reference:g}' if reference else ''
         known[name] = f'{value:g} {unit}{held}'
-    known['judged'] = ': '.join(filter(None, judge(case)))
+    known['judged'] = ': '.join(filter(None, summary.judge(case)))
     texts = {NAMES.get(key, key.replace('_', ' ')): _text(v) for key, v in known.items()}
     return {key: text for key, text in texts.items() if text}
 

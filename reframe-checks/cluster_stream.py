@@ -93,7 +93,7 @@ class cluster_stream(measurement):
             f'scontrol show hostnames >{ASKED}',
             # Open MPI: a rank its own cores; and time to write, after another one died
             f': "${{OMPI_MCA_rmaps_base_mapping_policy:=slot:PE={cpus}}}"',
-            ': "${OMPI_MCA_odls_base_sigkill_timeout:=20}"',
+            ': "${OMPI_MCA_odls_base_sigkill_timeout:=10}"',
             'export OMPI_MCA_rmaps_base_mapping_policy OMPI_MCA_odls_base_sigkill_timeout',
             kept.NOTE_ENVIRONMENT,
         ]

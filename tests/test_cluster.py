@@ -181,7 +181,11 @@ def test_a_node_killed_in_mid_run_is_missing_and_the_others_are_kept(session, st
     assert sorted(records) == ['n1', 'n2', 'n4']
     for record in records.values():
         assert not record['complete'] and 2 <= record['iterations'] < 400
-        assert record['validation']['ok']
+        # Open MPI's TCP, whose peer is gone, may never come back from a call: then the record
+        # is saved from beside it, and says that the arrays were not checked
+        assert record['validation']['ok'] or (
+            starter == 'mpirun' and 'not-validated' in [r['reason'] for r in record['reasons']]
+        )
     assert run.case['result'] == 'fail'
     assert 'n3 MISSING' in run.case['fail_reason']
     assert 'n3 MISSING' in run.text

@@ -73,6 +73,8 @@ class cluster_stream(measurement):
         domains = list(node.domains(self.current_partition).values())
         shares = domains if self.per == 'domain' else [node.cores(self.current_partition)]
         self.num_tasks_per_node = len(shares)
+        if self.is_dry_run():
+            self.num_tasks = len(shares)  # one node: there may be no scheduler to ask
         self.num_cpus_per_task = len(shares[0])
         if (self.current_partition.processor.num_cpus_per_core or 1) > 1:
             self.use_multithreading = False

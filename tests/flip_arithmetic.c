@@ -10,10 +10,19 @@
  *
  * where kernel and iteration say what is about to begin.
  */
+#include "error.h"
 #include "kernels.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+
+/* In place of the program's, which speaks for all ranks of a job. */
+void ask_again(const char *hint, const char *fact, ...)
+{
+	fprintf(stderr, "%s; %s\n", fact, hint);
+	exit(2);
+}
 
 enum {
 	BITS = 8 * sizeof(element),

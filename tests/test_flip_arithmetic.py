@@ -14,7 +14,7 @@ import subprocess
 import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-SOURCES = [ROOT / f'src/stream/{name}.c' for name in ('arrays', 'kernels', 'error', 'sysfile')]
+SOURCES = [ROOT / f'src/stream/{name}.c' for name in ('arrays', 'kernels', 'sysfile')]
 CLANG = shutil.which('clang-19') or shutil.which('clang')
 FLAGS = {
     'each operation rounded': ['-O2', '-ffp-contract=off'],

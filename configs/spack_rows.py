@@ -11,6 +11,7 @@ array_size, ntimes, offset, stream_type, openmp, libhugetlbfs as presets.flags()
 import argparse
 import hashlib
 import json
+import os
 import pathlib
 import shutil
 import subprocess
@@ -110,7 +111,9 @@ def commands(folder, paths):
     folder = pathlib.Path(folder).resolve()
     if (folder / 'spack.lock').is_file() and all(path.exists() for path in paths.values()):
         return []
-    return [f"spack -e '{folder}' concretize", f"spack -e '{folder}' install"]
+    # a row is one compiler process: as many at once as there are CPUs
+    at_once = min(len(paths), len(os.sched_getaffinity(0)))
+    return [f"spack -e '{folder}' concretize", f"spack -e '{folder}' install -p {at_once}"]
 
 
 def main(argv=None):

@@ -188,8 +188,8 @@ class program_binary(rfm.CompileOnlyRegressionTest):
 
     def codegen(self):
         """What the compiler made of each kernel, and why that cannot be told, if so."""
-        kernels = compiled.read(self.path, self.stagedir)
-        return kernels, compiled.why_not(self.stagedir)
+        folder = compiled.folder_of(self.path, kept.results())
+        return compiled.read(self.path, folder), compiled.why_not(folder)
 
     @sanity_function
     def is_of_this_source(self):

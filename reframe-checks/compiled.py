@@ -1,10 +1,12 @@
 """What the compiler made of the kernels, as `membw codegen` reads it off a program."""
 
+import hashlib
 import json
 import pathlib
 import subprocess
 import sys
 
+ROOT = pathlib.Path(__file__).resolve().parent.parent
 # what a row or a record says of each kernel; the loops themselves stay in codegen.json
 KEYS = (
     'stores',
@@ -22,10 +24,11 @@ KEYS = (
 def read(binary, folder):
     """{'copy': {...}, ...}; {} with the reason in codegen.json where it cannot be read.
 
-    Read once a build: codegen.json, in the build's own folder, holds the whole of it.
+    Read once: codegen.json in that folder, which is the binary's own, holds the whole of it.
     """
     path = pathlib.Path(folder, 'codegen.json')
-    if not path.is_file():
+    if not path.is_file() or why_not(folder):
+        path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(ask(binary))
     kernels = json.loads(path.read_text()).get('kernels', {})
     return {name: {key: found[key] for key in KEYS} for name, found in kernels.items()}
@@ -39,6 +42,14 @@ def ask(binary):
         return done.stdout
     said = done.stderr.strip().splitlines() or ['no reason given']
     return json.dumps({'why': said[0]}) + '\n'
+
+
+def folder_of(binary, results):
+    """results/codegen/...: of these bytes, as this version of the reader sees them."""
+    readers = sorted((ROOT / 'src' / 'membw').glob('codegen*.py'))
+    files = [pathlib.Path(binary), *readers]
+    digest = hashlib.sha256(b''.join(hashlib.sha256(f.read_bytes()).digest() for f in files))
+    return pathlib.Path(results, 'codegen', digest.hexdigest())
 
 
 def why_not(folder):

@@ -103,11 +103,13 @@ def test_the_same_night_again_measures_nothing_and_says_the_same(place):
 
 
 def test_a_slow_night_is_status_1_and_shows_why(place):
-    (place / 'rank.does').write_text('echo "n7 FAIL -9 %"; exit 1')
+    script = 'printf "n6 PASS\\nn7 FAIL -9 %%\\n" >"$night/nodecheck.txt"; exit 1'
+    (place / 'rank.does').write_text(script)
     done = night(place)
     assert done.returncode == 1
     assert 'look at rank' in done.out.split('Subject: ')[1].splitlines()[0]
-    assert 'n7 FAIL -9 %' in done.out.split('Subject: ')[1]
+    told = done.out.split('Subject: ')[1]
+    assert 'n7 FAIL -9 %' in told and 'n6 PASS' not in told
     assert calls(place) == ALL
 
 

@@ -68,7 +68,10 @@ def _panel(panel, series, found, kernel):
     panel.set_ylabel(f'{kernel}, GB/s')
     panel.grid(axis='y', alpha=0.3)
     panel.margins(x=0.01, y=0.15)
-    panel.xaxis.set_major_locator(AutoDateLocator(maxticks=8))
+    if len(dates) < 9:
+        panel.set_xticks(dates)  # a locator finds no sensible interval in a night or two
+    else:
+        panel.xaxis.set_major_locator(AutoDateLocator(maxticks=8))
     panel.xaxis.set_major_formatter(DateFormatter('%Y-%m-%d'))
 
 

@@ -8,13 +8,15 @@ from membw.night import STOPPED, WELL, WRONG
 
 WORDS = {WELL: 'well', WRONG: 'look at it', STOPPED: 'out of time'}
 TAIL = 25  # lines of a step that did not end well
+MOST = 100  # nodes named; the node-check file has them all
 VERDICT = re.compile(r'^(Verdict: |membw: |hint: )')
 
 
 def write(night, to):
     lines = [*header(night, to), '', *table(night)]
+    lines += slow_nodes(night)
     for name, step in night.state['steps'].items():
-        if step['status'] != WELL:
+        if step['status'] != WELL and name != 'rank':
             lines += ['', f'--- {name}, the last lines of {name}.log', *tail(night, name)]
     lines += ['', f'All of it is in {night.folder}', '']
     text = '\n'.join(lines)
@@ -36,6 +38,19 @@ def table(night):
         word = WORDS.get(step['status'], f'failed, exit status {step["status"]}')
         said = f'left out: {step["skipped"]}' if 'skipped' in step else last_word(night, name)
         yield f'{name:<8}  {word:<11}  {step.get("seconds", 0):7.1f} s  {said}'.rstrip()
+
+
+def slow_nodes(night):
+    """The lines of the node-check file that are not PASS."""
+    path = night.folder / 'nodecheck.txt'
+    lines = path.read_text().splitlines() if path.exists() else []
+    told = [line for line in lines if line.split()[1] != 'PASS']
+    more = [f'and {len(told) - MOST} more in {path}'] if len(told) > MOST else []
+    return (
+        ['', '--- nodes to look at (rank.log has the ranking)', *told[:MOST], *more]
+        if told
+        else []
+    )
 
 
 def tail(night, name):

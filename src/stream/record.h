@@ -6,7 +6,7 @@
 
 #include "busy.h"
 #include "hugepages.h"
-#include "limits.h"
+#include "limit_kernels.h"
 #include "measure.h"
 #include "options.h"
 #include "peak.h"

@@ -4,7 +4,7 @@
 #ifndef MEMBW_RECORD_LIMITS_H
 #define MEMBW_RECORD_LIMITS_H
 
-#include "limits.h"
+#include "limit_kernels.h"
 
 /* Writes "limits"; null where they were not measured. */
 void record_limits(const struct limits *limits);

@@ -1,4 +1,4 @@
-#include "limits.h"
+#include "limit_kernels.h"
 
 #include "clock.h"
 #include "error.h"

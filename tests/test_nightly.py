@@ -145,7 +145,7 @@ def test_a_step_that_hangs_is_bounded_and_the_night_not_complete(place):
     (place / 'checks.does').write_text('trap "" INT; sleep 300')
     script = (
         'import sys; from membw import cli, night, nightly; night.GRACE_S = 1\n'
-        'nightly.positive = int; real = nightly.main\n'
+        'real = nightly.main\n'
         'def main(args): args.minutes = 0.05; return real(args)\n'
         'nightly.main = main; sys.exit(cli.main(["nightly"]))'
     )

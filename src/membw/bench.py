@@ -11,6 +11,7 @@ import tempfile
 import time
 
 from membw import bench_harness, bench_machine, bench_picture, bench_table
+from membw.arguments import count
 from membw.bench_build import LINES, build, own_sources
 from membw.bench_programs import OURS, PARTS, PINNED, Asked, collect, describe
 from membw.bench_rounds import measure
@@ -38,16 +39,16 @@ def add_parser(subparsers):
         description=__doc__ + HOW + '\nExit status: 0 measured, 1 a program '
         'failed or did not validate, 2 asked wrongly.',
     )
-    parser.add_argument('--rounds', type=natural, default=7, help='default: 7')
+    parser.add_argument('--rounds', type=count, default=7, help='default: 7')
     parser.add_argument(
-        '--seconds', type=natural, help='begin no further round after that, but make two'
+        '--seconds', type=count, help='begin no further round after that, but make two'
     )
     parser.add_argument('--only', type=parts, default=[*PARTS, HARNESS], metavar='PART,...',
                         help=f'of {", ".join([*PARTS, HARNESS])}')  # fmt: skip
-    parser.add_argument('--size', type=natural, metavar='N',
+    parser.add_argument('--size', type=count, metavar='N',
                         help='elements of an array; default: 4 LLCs')  # fmt: skip
-    parser.add_argument('--ntimes', type=natural, default=10, help='repetitions; default: 10')
-    parser.add_argument('--tune', type=natural, default=15, metavar='SECONDS',
+    parser.add_argument('--ntimes', type=count, default=10, help='repetitions; default: 10')
+    parser.add_argument('--tune', type=count, default=15, metavar='SECONDS',
                         help='for the search of tuned kernels; default: 15')  # fmt: skip
     parser.add_argument('--stream-c', default=os.environ.get('STREAM_C', ''), metavar='PATH',
                         help="McCalpin's stream.c; default: Spack's builtin.stream")  # fmt: skip
@@ -55,12 +56,6 @@ def add_parser(subparsers):
                         metavar='PATH', help='BabelStream, as built for OpenMP')  # fmt: skip
     parser.add_argument('--out', metavar='FOLDER', help='default: results/bench')
     parser.set_defaults(func=main)
-
-
-def natural(text):
-    if not text.isdigit() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"'{text}' is not a whole number above 0")
-    return int(text)
 
 
 def parts(text):

@@ -4,6 +4,7 @@ import argparse
 import sys
 import time
 
+from membw.arguments import count, percent
 from membw.errors import MembwError
 from membw.history import default_results
 
@@ -41,34 +42,21 @@ def add_parser(subparsers):
     add('--partition', help='this partition only')
     add('--environ', help='this environment only')
     add('--pinning', help='this pinning only; with all three, records without a name are theirs')
-    add('--rounds', type=_count, metavar='K', help='first run `stream` K times, and take these')
-    add('--coverage', type=_percent, default=95.0, metavar='PERCENT',
+    add('--rounds', type=count, metavar='K', help='first run `stream` K times, and take these')
+    add('--coverage', type=percent, default=95.0, metavar='PERCENT',
         help='share of healthy runs within the tolerance (95)')  # fmt: skip
-    add('--confidence', type=_percent, default=95.0, metavar='PERCENT',
+    add('--confidence', type=percent, default=95.0, metavar='PERCENT',
         help='how sure that it is (95)')  # fmt: skip
-    add('--margin', type=_percent, default=2.0, metavar='PERCENT',
+    add('--margin', type=percent, default=2.0, metavar='PERCENT',
         help='lower tolerance, at least (2)')  # fmt: skip
-    add('--upper', type=_percent, default=5.0, metavar='PERCENT',
+    add('--upper', type=percent, default=5.0, metavar='PERCENT',
         help='upper tolerance, at least (5)')  # fmt: skip
     add('--all-nodes', action='store_true', help='the nodes measured are all there are')
-    add('--expires', type=_count, default=180, metavar='DAYS',
+    add('--expires', type=count, default=180, metavar='DAYS',
         help='from when on each run warns that the reference is old (180)')  # fmt: skip
     add('--replace', action='store_true', help='published and hand-written figures too')
     add('--dry-run', action='store_true', help='show what would be written, as a diff')
     parser.set_defaults(func=run)
-
-
-def _percent(text):
-    value = float(text)
-    if not 0 < value < 100:
-        raise argparse.ArgumentTypeError(f"'{text}' is not between 0 and 100")
-    return value
-
-
-def _count(text):
-    if not text.isdigit() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"'{text}' is not a whole number above 0")
-    return int(text)
 
 
 def run(args):

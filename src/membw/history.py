@@ -33,6 +33,7 @@ import json
 import os
 import sys
 
+from membw.arguments import percent
 from membw.errors import MembwError
 from membw.places import root
 
@@ -68,11 +69,11 @@ def add_parser(subparsers):
         'of the last 14 nights. Earlier nights are still compared with')  # fmt: skip
     add('--node', metavar='LIST', help='tell changes of these nodes only: n1,n7 or n[001-128]')
     add('--kernel', metavar='KERNEL', help='tell changes of this kernel only')
-    add('--margin', type=_percent, default=2.0, metavar='PERCENT',
+    add('--margin', type=percent, default=2.0, metavar='PERCENT',
         help='what matters in a node (2)')  # fmt: skip
-    add('--fleet-margin', type=_percent, default=1.0, metavar='PERCENT',
+    add('--fleet-margin', type=percent, default=1.0, metavar='PERCENT',
         help='what matters in a fleet, whose median is steadier (1)')  # fmt: skip
-    add('--alpha', type=_percent, default=0.1, metavar='PERCENT',
+    add('--alpha', type=percent, default=0.1, metavar='PERCENT',
         help='chance of any false alarm in everything that is judged (0.1)')  # fmt: skip
     add('--cache', metavar='FILE.npz', help='keep here what was read: the next call then reads '
         'only what is new')  # fmt: skip
@@ -81,13 +82,6 @@ def add_parser(subparsers):
     add('--json', action='store_true', help='print JSON')
     add('--series', action='store_true', help='with --json: the series behind it too')
     parser.set_defaults(func=run)
-
-
-def _percent(text):
-    value = float(text)
-    if not 0 < value < 100:
-        raise argparse.ArgumentTypeError(f"'{text}' is not between 0 and 100")
-    return value
 
 
 def run(args):

@@ -10,6 +10,7 @@ import subprocess
 import time
 
 from membw import night_mail, night_steps
+from membw.arguments import count
 from membw.errors import MembwError
 from membw.night import Night
 from membw.places import root
@@ -40,19 +41,13 @@ def add_parser(subparsers):
     add = parser.add_argument
     add('--system', help='a file of systems/ (default: found by host name)')
     add('--night', type=night_named, metavar='DATE', help='as in 2026-11-21 (default: this one)')
-    add('--minutes', type=positive, default=240, help='bound for the whole night (default: 240)')
-    add('--keep', type=positive, default=400, metavar='DAYS', help='of results (default: 400)')
+    add('--minutes', type=count, default=240, help='bound for the whole night (default: 240)')
+    add('--keep', type=count, default=400, metavar='DAYS', help='of results (default: 400)')
     add('--again', action='store_true', help='begin the night anew, though there is one')
     add('--mail-to', metavar='ADDRESS', help='written into summary.txt; nothing is sent')
     add('--checks', metavar='OPTIONS', default='', help="for ReFrame, as in '-n stream -p gcc-o2'")
     add('--cluster', metavar='OPTIONS', default='', help='the same for the whole-cluster job')
     parser.set_defaults(func=main)
-
-
-def positive(text):
-    if not text.isdigit() or int(text) < 1:
-        raise MembwError(f"'{text}' is not a number above 0", "'membw nightly --help'")
-    return int(text)
 
 
 def night_named(text):

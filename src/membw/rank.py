@@ -5,6 +5,7 @@ import json
 import sys
 from pathlib import Path
 
+from membw.arguments import percent
 from membw.errors import MembwError
 
 EPILOG = """\
@@ -35,8 +36,8 @@ def add_parser(subparsers):
     add('results', nargs='+', metavar='RESULTS', help='records, one JSON object a line, '
         'or reports or results.db of ReFrame; files, folders, - for stdin')  # fmt: skip
     add('--nodes', metavar='FILE|LIST', help='expected nodes: a file, or a list as n[001-128]')
-    add('--margin', type=_percent, default=2.0, metavar='PERCENT', help='what is slow (2)')
-    add('--alpha', type=_percent, default=1.0, metavar='PERCENT',
+    add('--margin', type=percent, default=2.0, metavar='PERCENT', help='what is slow (2)')
+    add('--alpha', type=percent, default=1.0, metavar='PERCENT',
         help='chance of a false alarm in a clean fleet (1)')  # fmt: skip
     add('--order', choices=('slowest', 'fastest'), default='slowest', help='which comes first')
     add('--by', metavar='KERNEL', default='triad', help='kernel to sort by (triad)')
@@ -47,13 +48,6 @@ def add_parser(subparsers):
     add('--json', action='store_true', help='print JSON')
     add('--drain', action='store_true', help='print the Slurm commands that drain failed nodes')
     parser.set_defaults(func=run)
-
-
-def _percent(text):
-    value = float(text)
-    if not 0 < value < 100:
-        raise argparse.ArgumentTypeError(f"'{text}' is not between 0 and 100")
-    return value
 
 
 def run(args):

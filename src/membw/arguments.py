@@ -1,0 +1,18 @@
+"""Values of options that several commands take, checked as argparse has its types checked."""
+
+import argparse
+
+
+def percent(text):
+    """A float, in percent; neither 0 nor 100."""
+    value = float(text)
+    if not 0 < value < 100:
+        raise argparse.ArgumentTypeError(f"'{text}' is not between 0 and 100")
+    return value
+
+
+def count(text):
+    """An int, at least 1."""
+    if not text.isdigit() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"'{text}' is not a whole number above 0")
+    return int(text)

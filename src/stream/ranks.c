@@ -188,22 +188,22 @@ void ranks_give_up(const char *why)
 		say_so(rank);
 }
 
-static size_t reduced(size_t value, MPI_Op op)
+size_t ranks_reduce(size_t value, MPI_Op op, MPI_Comm among)
 {
 	unsigned long long mine = value, all = value;
 
-	MPI_Allreduce(&mine, &all, 1, MPI_UNSIGNED_LONG_LONG, op, MPI_COMM_WORLD);
+	MPI_Allreduce(&mine, &all, 1, MPI_UNSIGNED_LONG_LONG, op, among);
 	return (size_t)all;
 }
 
 size_t ranks_largest(size_t value)
 {
-	return reduced(value, MPI_MAX);
+	return ranks_reduce(value, MPI_MAX, MPI_COMM_WORLD);
 }
 
 size_t ranks_smallest(size_t value)
 {
-	return reduced(value, MPI_MIN);
+	return ranks_reduce(value, MPI_MIN, MPI_COMM_WORLD);
 }
 
 void ranks_leave(int status)

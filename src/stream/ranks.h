@@ -66,6 +66,9 @@ int ranks_wait(MPI_Request *request, double seconds);
 /* The same, but other ranks' giving up and signals end it, too. */
 int ranks_wait_with_all(MPI_Request *request, double seconds);
 
+/* One value of all values among those ranks. */
+size_t ranks_reduce(size_t value, MPI_Op op, MPI_Comm among);
+
 /* A short sleep once a wait has lasted; never while it is young. */
 void ranks_nap(double waited);
 #endif

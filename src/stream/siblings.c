@@ -74,24 +74,14 @@ int siblings_using(const struct cpuset *cpus)
 	return using > 1 ? using : 1;
 }
 
-static size_t reduced(size_t value, MPI_Op op)
-{
-	unsigned long long mine = value, all = value;
-
-	if (!sibling)
-		return value;
-	MPI_Allreduce(&mine, &all, 1, MPI_UNSIGNED_LONG_LONG, op, node);
-	return (size_t)all;
-}
-
 size_t siblings_sum(size_t value)
 {
-	return reduced(value, MPI_SUM);
+	return sibling ? ranks_reduce(value, MPI_SUM, node) : value;
 }
 
 size_t siblings_smallest(size_t value)
 {
-	return reduced(value, MPI_MIN);
+	return sibling ? ranks_reduce(value, MPI_MIN, node) : value;
 }
 
 double siblings_sum_on_our_cpus(double own)

@@ -149,22 +149,24 @@ def matrix(found, say):
     if not shutil.which('spack'):
         raise MembwError('no Spack here')
     with tempfile.TemporaryDirectory() as folder:
-        where = ['spack', '-e', folder]
-        write_rows(folder)
+        concretize, install = write_rows(folder)
         try:
-            for what, word in (
-                ('matrix of 12: concretize from scratch', 'concretize'),
-                ('matrix of 12: concretize again', 'concretize'),
-                ('matrix of 12: build', 'install'),
+            for what, line in (
+                ('matrix of 12: concretize from scratch', concretize),
+                ('matrix of 12: concretize again', concretize),
+                ('matrix of 12: build', install),
             ):
                 say(f'timing: {what}', passing=True)
-                found[what] = [timed([*where, word])[0]]
+                found[what] = [timed(['sh', '-c', line])[0]]
         finally:
-            subprocess.run([*where, 'uninstall', '--all', '--yes-to-all'], capture_output=True)
+            where = ['spack', '-e', folder, 'uninstall', '--all', '--yes-to-all']
+            subprocess.run(where, capture_output=True)
 
 
 def write_rows(folder):
-    """A row for each preset that this machine has a compiler for, and again with other sizes."""
+    """A row for each preset that this machine has a compiler for, and again with other sizes;
+    the shell lines that the checks build them by.
+    """
     presets = []
     for name, family in (('gcc', 'gcc'), ('clang', 'clang')):
         compiler = find_compiler(name)
@@ -179,10 +181,12 @@ def write_rows(folder):
         size = str(unseen + number // len(presets))
         rows.append({'environ': f'{preset}-{number}', 'preset': preset, 'cc': compiler,
                      'array_size': size})  # fmt: skip
-    code = 'import json, sys, spack_rows; spack_rows.write(sys.argv[1], json.load(sys.stdin))'
+    code = 'import json, sys, spack_rows as rows; folder = sys.argv[1]\n'
+    code += 'print(json.dumps(rows.commands(folder, rows.write(folder, json.load(sys.stdin)))))'
     done = subprocess.run(
         [sys.executable, '-c', code, folder], cwd=os.path.join(root(), 'configs'),
         input=json.dumps(rows), capture_output=True, text=True,
     )  # fmt: skip
     if done.returncode:
         raise MembwError(f'no rows for Spack: {done.stderr.strip().splitlines()[-1]}')
+    return json.loads(done.stdout)

@@ -1,6 +1,7 @@
 #include "candidates.h"
 
-#include <stdlib.h>
+#include "median.h"
+
 #include <string.h>
 
 /* Bytes; the first is what every member is tried with. */
@@ -70,23 +71,13 @@ void candidates_add_neighbours(struct candidates *candidates, struct variant var
 	}
 }
 
-static int by_value(const void *x, const void *y)
-{
-	const double a = *(const double *)x, b = *(const double *)y;
-
-	return (a > b) - (a < b);
-}
-
 void ratios_add(struct ratios *ratios, double ratio)
 {
 	double sorted[ROUNDS_MOST];
-	int n;
 
 	if (ratios->rounds == ROUNDS_MOST)
 		return;
 	ratios->of[ratios->rounds++] = ratio;
-	n = ratios->rounds;
-	memcpy(sorted, ratios->of, (size_t)n * sizeof(*sorted));
-	qsort(sorted, (size_t)n, sizeof(*sorted), by_value);
-	ratios->median = (sorted[(n - 1) / 2] + sorted[n / 2]) / 2;
+	memcpy(sorted, ratios->of, (size_t)ratios->rounds * sizeof(*sorted));
+	ratios->median = median(sorted, ratios->rounds);
 }

@@ -171,19 +171,6 @@ static const struct limit_member *best_of(struct runner *r, element *held, size_
 	return best;
 }
 
-static void summarize(struct timing *t, int ntimes, double bytes)
-{
-	int i;
-
-	t->best = t->worst = t->times[1];
-	for (i = 1; i < ntimes; i++) {
-		t->average += t->times[i] / (ntimes - 1);
-		t->best = t->times[i] < t->best ? t->times[i] : t->best;
-		t->worst = t->times[i] > t->worst ? t->times[i] : t->worst;
-	}
-	t->best_mbs = t->best > 0 ? 1e-6 * bytes / t->best : 0;
-}
-
 static void measure_limit(struct limits *l, struct runner *r, element *held)
 {
 	struct timing *t = &l->of[r->limit].timing;
@@ -203,7 +190,7 @@ static void measure_limit(struct limits *l, struct runner *r, element *held)
 	for (i = 0; i < l->ntimes; i++)
 		l->wrong += (size_t)run_once(r, held, &t->times[i]);
 	l->wrong += wrong_elements(r->arrays, *held);
-	summarize(t, l->ntimes, (double)l->of[r->limit].counted * (double)r->arrays->size);
+	measure_timing(t, l->ntimes, (double)l->of[r->limit].counted * (double)r->arrays->size);
 }
 
 /* GB/s of what really moves: writes without write-allocate where nt can be had. */

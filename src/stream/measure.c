@@ -46,7 +46,7 @@ static int iterate(struct measurement *m, const struct choice *choice, const str
 	return k;
 }
 
-static void summarize(struct timing *t, int complete, double bytes)
+void measure_timing(struct timing *t, int complete, double bytes)
 {
 	double sum = 0;
 	int i;
@@ -89,8 +89,9 @@ void measure_summarize(struct measurement *m, size_t size, int ranks)
 	int k;
 
 	for (k = 0; k < KERNELS; k++)
-		summarize(&m->kernel[k], m->complete,
-			  (double)(kernels[k].words * sizeof(element)) * (double)size * ranks);
+		measure_timing(&m->kernel[k], m->complete,
+			       (double)(kernels[k].words * sizeof(element)) * (double)size *
+				       ranks);
 }
 
 void measure_judge(const struct measurement *m, const struct peak *peak)

@@ -32,8 +32,12 @@ void measure_prepare(struct measurement *measurement, int ntimes);
 void measure(struct measurement *measurement, const struct choice *choice,
 	     const struct arrays *arrays);
 
-/* Best, average and worst of the complete iterations but the first, of so many
- * ranks with such arrays; all 0 where fewer than two are complete. */
+/* Best, average and worst of the complete runs but the first, each of so many
+ * bytes; all 0 where fewer than two are complete. */
+void measure_timing(struct timing *timing, int complete, double bytes);
+
+/* The same of each kernel, of so many
+ * ranks with such arrays. */
 void measure_summarize(struct measurement *measurement, size_t size, int ranks);
 
 /* Finds too-good, also of a node whose ranks together are too good. */

@@ -1,5 +1,7 @@
 #include "nodes.h"
 
+#include "median.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -90,19 +92,6 @@ void nodes_sort(struct unit *units, int count, int kernel, int slowest_first)
 	kernel_sorted = kernel;
 	slowest_comes_first = slowest_first;
 	qsort(units, (size_t)count, sizeof(*units), by_rate);
-}
-
-static int by_value(const void *x, const void *y)
-{
-	const double a = *(const double *)x, b = *(const double *)y;
-
-	return (a > b) - (a < b);
-}
-
-static double median(double *values, int count)
-{
-	qsort(values, (size_t)count, sizeof(*values), by_value);
-	return count % 2 ? values[count / 2] : (values[count / 2 - 1] + values[count / 2]) / 2;
 }
 
 /* Newton's method, because sqrt() would have to be linked. */

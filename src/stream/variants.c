@@ -18,28 +18,29 @@ const char VARIANTS_HINT[] =
 	"a variant is STORE-WIDTH-uUNROLL-PREFETCH-sSTREAMS, as nt-256-u4-t0x1024-s1; "
 	"'stream --list-variants' lists all";
 
+static const struct family *const FAMILY[] = { &family_x86, &family_neon, &family_portable };
+enum { FAMILIES = sizeof(FAMILY) / sizeof(*FAMILY) };
+
 const struct member *variants_member(int index)
 {
-	const struct family *const families[] = { &family_x86, &family_neon, &family_portable };
 	size_t f;
 
-	for (f = 0; f < sizeof(families) / sizeof(*families); f++) {
-		if (index < families[f]->count)
-			return &families[f]->members[index];
-		index -= families[f]->count;
+	for (f = 0; f < FAMILIES; f++) {
+		if (index < FAMILY[f]->count)
+			return &FAMILY[f]->members[index];
+		index -= FAMILY[f]->count;
 	}
 	return NULL;
 }
 
 const struct limit_member *variants_limit(int index)
 {
-	const struct family *const families[] = { &family_x86, &family_neon, &family_portable };
 	size_t f;
 
-	for (f = 0; f < sizeof(families) / sizeof(*families); f++) {
-		if (index < families[f]->limit_count)
-			return &families[f]->limits[index];
-		index -= families[f]->limit_count;
+	for (f = 0; f < FAMILIES; f++) {
+		if (index < FAMILY[f]->limit_count)
+			return &FAMILY[f]->limits[index];
+		index -= FAMILY[f]->limit_count;
 	}
 	return NULL;
 }

@@ -1,6 +1,5 @@
 """From records to the runs of an acceptance: one a node and time, each counted or told why not."""
 
-import json
 from collections import defaultdict
 from datetime import datetime, timezone
 from pathlib import Path
@@ -9,6 +8,7 @@ from membw.acceptance import Run
 from membw.nodelist import match_expected
 from membw.nodes import RUN_SPAN_S
 from membw.results import read_results
+from membw.stored import kept_build, kept_job
 
 BUILD = ('compiler', 'flags', 'compile_line', 'source_sha256', 'spack_hash', 'binary_sha256')
 # what a bare record shows of a pinning method
@@ -77,19 +77,12 @@ def _run(protocol, node, ranks, usual):
 def _job(file):
     """What was kept of the job that wrote a record, where no report is left of it."""
     results, stem = Path(file).parent.parent, Path(file).stem
-    job = _json(results / 'jobs' / stem / 'job.json')
-    build = _json(results / 'builds' / str(job.get('binary_sha256')) / 'build.json')
+    job = kept_job(results, stem)
+    build = kept_build(results, job.get('binary_sha256'))
     found = {name: build.get(name) for name in BUILD}
     found['compile_line'] = ' '.join(build.get('compile_line', []))
     found |= {'environ': job.get('environ'), 'test': job.get('test', '').split(' ')[0]}
     return {name: value for name, value in found.items() if value}
-
-
-def _json(path):
-    try:
-        return json.loads(path.read_text())
-    except (OSError, ValueError):
-        return {}
 
 
 def _invalid(protocol, ranks):

@@ -11,6 +11,14 @@ def percent(text):
     return value
 
 
+def fraction(text):
+    """A float between 0 and 1, given in percent; 0 is allowed."""
+    value = float(text)
+    if not 0 <= value < 100:
+        raise argparse.ArgumentTypeError(f"'{text}' is not between 0 and 100")
+    return value / 100
+
+
 def count(text):
     """An int, at least 1."""
     if not text.isdigit() or int(text) < 1:

@@ -3,6 +3,8 @@
 import argparse
 import json
 
+from membw.arguments import fraction
+
 EPILOG = """\
 A and B are each one of
   SESSION:RUN:CASE   a test case, as `reframe --list-stored-testcases` shows them; the beginning of
@@ -31,20 +33,12 @@ def add_parser(subparsers):
     )
     parser.add_argument('a', metavar='A')
     parser.add_argument('b', metavar='B')
-    parser.add_argument('--margin', type=percent, default=0.02, metavar='PERCENT',
+    parser.add_argument('--margin', type=fraction, default=0.02, metavar='PERCENT',
         help='figures further apart differ (2)')  # fmt: skip
     parser.add_argument('--results', metavar='DIR', help='where stored results lie (results)')
     parser.add_argument('--all', action='store_true', help='print what is the same, too')
     parser.add_argument('--json', action='store_true', help='print JSON')
     parser.set_defaults(func=run)
-
-
-def percent(text):
-    """A fraction from a text in percent, 0 allowed."""
-    value = float(text)
-    if not 0 <= value < 100:
-        raise argparse.ArgumentTypeError(f"'{text}' is not between 0 and 100")
-    return value / 100
 
 
 def run(args):

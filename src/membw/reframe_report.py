@@ -32,26 +32,31 @@ def read_report(text, name):
 
 
 def session_uuids(path):
-    """Of a results database.
+    """Of a results database."""
+    return _query(path, 'SELECT uuid FROM sessions')
 
-    Read-only, unlike ReFrame's own storage, which takes a lock and makes indexes.
-    """
-    with closing(_connect(path)) as base:
-        return [uuid for (uuid,) in base.execute('SELECT uuid FROM sessions')]
+
+def stored_sessions(path, which, *values):
+    """Reports, as texts, of the sessions that the end of a query picks, `values` in its marks."""
+    return _query(path, f'SELECT json_blob FROM sessions {which}', *values)
 
 
 def read_stored_session(path, uuid):
     """Records and problems of one session: a year of them does not fit in memory."""
     try:
-        with closing(_connect(path)) as base:
-            found = base.execute('SELECT json_blob FROM sessions WHERE uuid = ?', (uuid,))
-            return read_report(found.fetchone()[0], f'{path}, session {uuid}')
-    except (sqlite3.DatabaseError, TypeError) as err:
+        (text,) = stored_sessions(path, 'WHERE uuid = ?', uuid)
+        return read_report(text, f'{path}, session {uuid}')
+    except (sqlite3.DatabaseError, ValueError) as err:
         return [], [f'{path}: session {uuid} cannot be read: {err}']
 
 
-def _connect(path):
-    return sqlite3.connect(f'file:{path}?mode=ro', uri=True)
+def _query(path, sql, *values):
+    """The one column asked for.
+
+    Read-only, unlike ReFrame's own storage, which takes a lock and makes indexes.
+    """
+    with closing(sqlite3.connect(f'file:{path}?mode=ro', uri=True)) as base:
+        return [value for (value,) in base.execute(sql, values)]
 
 
 def read_session(report, name):

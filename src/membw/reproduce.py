@@ -9,7 +9,8 @@ import tempfile
 from dataclasses import replace
 from pathlib import Path
 
-from membw.diff import as_json, as_text, percent
+from membw.arguments import fraction
+from membw.diff import as_json, as_text
 from membw.run import alone
 
 EPILOG = """\
@@ -41,7 +42,7 @@ def add_parser(subparsers):
     parser.add_argument('id', metavar='ID')
     parser.add_argument('--run', action='store_true', help='do it, and compare')
     parser.add_argument('--folder', metavar='DIR', help='where to build and run (a new one)')
-    parser.add_argument('--margin', type=percent, default=0.02, metavar='PERCENT',
+    parser.add_argument('--margin', type=fraction, default=0.02, metavar='PERCENT',
         help='figures further apart differ (2)')  # fmt: skip
     parser.add_argument('--results', metavar='DIR', help='where stored results lie (results)')
     parser.add_argument('--json', action='store_true', help='with --run: print JSON')

@@ -2,15 +2,13 @@
 
 import json
 import re
-import sqlite3
-from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from membw.errors import MembwError
 from membw.places import root
 from membw.records import SCHEMA
-from membw.reframe_report import is_report
+from membw.reframe_report import is_report, stored_sessions
 
 UUID = re.compile(r'[0-9a-f]{8}[0-9a-f-]*(:\d+)*')
 FORMS = (
@@ -104,9 +102,7 @@ def _in_database(path, text):
     if not path.is_file():
         raise MembwError(f"no results database '{path}'", "'membw run' makes one")
     session = text.partition(':')[0]
-    with closing(sqlite3.connect(f'file:{path}?mode=ro', uri=True)) as base:
-        sql = 'SELECT json_blob FROM sessions WHERE substr(uuid, 1, ?) = ?'
-        blobs = [blob for (blob,) in base.execute(sql, (len(session), session))]
+    blobs = stored_sessions(path, 'WHERE substr(uuid, 1, ?) = ?', len(session), session)
     cases = [c for b in blobs for run in json.loads(b)['runs'] for c in run['testcases']]
     rest = text.partition(':')[2]
     chosen = [c for c in _measured(cases) if not rest or c['uuid'].endswith(f':{rest}')]
@@ -142,13 +138,13 @@ def complete(result):
         path = next((p for p in (beside, file) if file.name and p.is_file()), None)
         result.record = record_of(path, result.case.get('node')) if path else {}
     job = result.results / 'jobs' / file.stem
-    result.job = _json(job / 'job.json')
+    result.job = kept_job(result.results, file.stem)
     if (job / 'environment.txt').is_file():
         noted = (job / 'environment.txt').read_text().splitlines()
         result.job['run_environment'] = ' '.join(noted)
     result.case = result.case or _case_of_record(result.results / 'results.db', file.name)
     known = result.case.get('binary_sha256') or result.job.get('binary_sha256')
-    result.build = _json(result.results / 'builds' / str(known) / 'build.json')
+    result.build = kept_build(result.results, known)
     return result
 
 
@@ -156,6 +152,16 @@ def record_of(path, node=None):
     """The record of a file, of the node where it holds several, else the first."""
     rows = [json.loads(line) for line in path.read_text().splitlines() if line.strip()]
     return next((row for row in rows if row.get('host') == node), rows[0] if rows else {})
+
+
+def kept_job(results, stem):
+    """What is kept of the job that wrote a record of that name; {} where nothing is."""
+    return _json(results / 'jobs' / stem / 'job.json')
+
+
+def kept_build(results, binary_sha256):
+    """What is kept of the build of that binary; {} where nothing is."""
+    return _json(results / 'builds' / str(binary_sha256) / 'build.json')
 
 
 def _json(path):
@@ -169,8 +175,7 @@ def _case_of_record(database, name):
     """The test case that left this record, where the database still has it."""
     if not database.is_file() or not name:
         return {}
-    with closing(sqlite3.connect(f'file:{database}?mode=ro', uri=True)) as base:
-        sql = 'SELECT json_blob FROM sessions WHERE instr(json_blob, ?) ORDER BY 1 LIMIT 1'
-        row = base.execute(sql, (f'/{name}"',)).fetchone()
-    cases = [c for run in json.loads(row[0])['runs'] for c in run['testcases']] if row else []
+    which = 'WHERE instr(json_blob, ?) ORDER BY 1 LIMIT 1'
+    blobs = stored_sessions(database, which, f'/{name}"')
+    cases = [c for b in blobs for run in json.loads(b)['runs'] for c in run['testcases']]
     return next((c for c in cases if Path(c.get('record') or '').name == name), {})

@@ -57,11 +57,9 @@ static void known(const char *key, unsigned long value)
 
 static void numa_nodes(void)
 {
-	char line[SYSLINE_MAX];
 	struct cpuset nodes;
 
-	sysfile_line(line, "/sys/devices/system/node/online");
-	cpuset_parse(&nodes, line);
+	topology_all_domains(&nodes);
 	json_count("numa_nodes", cpuset_count(&nodes) ? (unsigned)cpuset_count(&nodes) : 1);
 }
 

@@ -36,8 +36,7 @@ void measure(struct measurement *measurement, const struct choice *choice,
  * bytes; all 0 where fewer than two are complete. */
 void measure_timing(struct timing *timing, int complete, double bytes);
 
-/* The same of each kernel, of so many
- * ranks with such arrays. */
+/* The same of each kernel, of so many ranks with such arrays. */
 void measure_summarize(struct measurement *measurement, size_t size, int ranks);
 
 /* Finds too-good, also of a node whose ranks together are too good. */

@@ -3,14 +3,13 @@
 import json
 import re
 import sqlite3
-from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from membw.errors import MembwError
 from membw.places import root
 from membw.records import SCHEMA, read_lines
-from membw.reframe_report import MeasuredNothing, is_report, read_session
+from membw.reframe_report import MeasuredNothing, is_report, read_session, stored_sessions
 from membw.results import once
 
 HINT = "'membw run' measures this node; or name results: membw report RESULTS"
@@ -95,12 +94,11 @@ def _take(found, file):
 
 def _newest_session(database):
     """The report that ReFrame stored last; the database is only read."""
-    newest = 'SELECT json_blob FROM sessions ORDER BY session_start_unix DESC LIMIT 1'
     try:
-        with closing(sqlite3.connect(f'file:{database}?mode=ro', uri=True)) as base:
-            return (base.execute(newest).fetchone() or ['{}'])[0]
+        found = stored_sessions(database, 'ORDER BY session_start_unix DESC LIMIT 1')
     except sqlite3.DatabaseError as err:
         raise MembwError(f"'{database}' is no results database of ReFrame: {err}", HINT) from err
+    return found[0] if found else '{}'
 
 
 def _take_report(found, file, text):

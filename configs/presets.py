@@ -4,6 +4,7 @@
 import argparse
 import hashlib
 import json
+import os
 import pathlib
 import re
 import shlex
@@ -197,6 +198,13 @@ def compile_line(preset, cc=None, sources=('stream.c',), output='stream', table=
     return [cc, *flags(preset, table=table, **options), *sources, '-o', output]
 
 
+def units(folder=SOURCES):
+    """Paths of what a line compiles: stream.c, which takes in most, and what it leaves out."""
+    folder = pathlib.Path(folder)
+    inside = re.findall(r'^#include "(\w+\.c)"$', (folder / 'stream.c').read_text(), re.MULTILINE)
+    return sorted(path for path in folder.glob('*.c') if path.name not in inside)
+
+
 # --- provenance ------------------------------------------------------------------------------
 
 
@@ -306,6 +314,7 @@ def do_plan(args, table):
         'PLAN_FLAGS': shlex.join(flags(args.preset, table=table, **options_of(args))),
         'PLAN_FFLAGS': shlex.join(fortran_flags(args.preset, table=table, **keep)),
         'PLAN_LIBS': '',
+        'PLAN_UNITS': shlex.join(path.name for path in units()),
     }
     if args.mpicc:
         before, after = mpi_added(args.mpicc)
@@ -332,6 +341,10 @@ def do_record(args, table):
     }
     path = pathlib.Path(args.binary).with_name(args.name)
     path.write_text(json.dumps(record, indent=1) + '\n')
+
+
+def do_units(args, table):
+    print(shlex.join(os.path.relpath(path) for path in units()))
 
 
 def do_sha(args, table):
@@ -384,6 +397,7 @@ def make_parser():
     record.add_argument('--name', default='build.json')
     record.add_argument('--mpicc', help='the MPI wrapper whose additions are in the line')
     record.add_argument('line', nargs='+', help='after --: the line that made it')
+    commands.add_parser('units', help='the files of src/stream that a line compiles')
     commands.add_parser('source-sha256', help='checksum of src/stream, as records carry it')
     return parser
 
@@ -393,6 +407,7 @@ DO = {
     'flags': do_flags,
     'plan': do_plan,
     'record': do_record,
+    'units': do_units,
     'source-sha256': do_sha,
 }
 

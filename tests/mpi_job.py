@@ -11,9 +11,10 @@ import subprocess
 import time
 
 import jsonschema
+from stream_units import units
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-SOURCES = sorted(str(f) for f in (ROOT / 'src/stream').glob('*.c'))
+SOURCES = [str(path) for path in units()]
 SCHEMA = json.loads((ROOT / 'src/stream/record.schema.json').read_text())
 # what a tiny run of many ranks on a small, shared machine cannot be
 DEFECTS = 'array-too-small,too-short,cpu-not-where-asked,oversubscribed,disturbed,unstable'

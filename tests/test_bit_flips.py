@@ -12,6 +12,7 @@ import subprocess
 
 import pytest
 from record_schema import check
+from stream_units import units
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 CLANG = shutil.which('clang-19') or shutil.which('clang')
@@ -20,8 +21,7 @@ DICE = random.Random(2013)
 
 
 def built(out, compiler, *flags):
-    sources = sorted((ROOT / 'src/stream').glob('*.c'))
-    command = [compiler, *flags, '-fopenmp', *sources, '-o', out]
+    command = [compiler, *flags, '-fopenmp', *units(), '-o', out]
     subprocess.run(command, check=True, capture_output=True)
     return out
 

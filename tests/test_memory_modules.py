@@ -8,6 +8,7 @@ import subprocess
 import dmi_table as dmi
 import jsonschema
 import pytest
+from stream_units import units
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 SOURCES = ROOT / 'src/stream'
@@ -21,7 +22,7 @@ def machine(tmp_path_factory):
     folder = tmp_path_factory.mktemp('modules')
     root, program = folder / 'root', folder / 'stream'
     line = ['gcc', '-O1', '-fopenmp', f'-DMEMBW_SYS_ROOT="{root}"']
-    subprocess.run([*line, *sorted(SOURCES.glob('*.c')), '-o', program], check=True)
+    subprocess.run([*line, *units(), '-o', program], check=True)
 
     def of(files):
         if root.is_symlink():

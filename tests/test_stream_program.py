@@ -8,9 +8,10 @@ import subprocess
 
 import jsonschema
 import pytest
+from stream_units import units
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-SOURCES = sorted(str(f) for f in (ROOT / 'src/stream').glob('*.c'))
+SOURCES = units()
 SCHEMA = json.loads((ROOT / 'src/stream/record.schema.json').read_text())
 WARNINGS = ['-Wall', '-Wextra', '-Werror']
 CLANG = shutil.which('clang-19') or shutil.which('clang')
@@ -57,8 +58,8 @@ def record_of(program, tmp_path, *options, **more):
 
 def test_the_founding_line_builds_it(tmp_path):
     line = (
-        'gcc -O2 -fopenmp -DSTREAM_ARRAY_SIZE=800000000 -DNTIMES=20 -mcmodel=medium '
-        f'src/stream/*.c -o {tmp_path}/stream_c.exe'
+        'gcc -O2 -fopenmp -DSTREAM_ARRAY_SIZE=800000000 -DNTIMES=20 -mcmodel=medium src/stream/'
+        f'kernels.c src/stream/stream.c src/stream/variant_*.c -o {tmp_path}/stream_c.exe'
     )
     done = run('sh', '-c', line, cwd=ROOT)
     assert done.returncode == 0 and done.stderr == ''
@@ -70,6 +71,17 @@ def test_the_founding_line_builds_it(tmp_path):
 @pytest.mark.parametrize('flags', [('-O2',), ('-O2', '-fopenmp'), ('-O3', '-march=native')])
 def test_it_builds_without_a_warning_and_validates(build, cc, flags):
     assert 'Solution Validates' in run(build(*flags, *WARNINGS, cc=cc), *QUICK).stdout
+
+
+def test_what_a_line_compiles_is_stream_c_and_what_it_leaves_out():
+    assert [path.name for path in units()] == ['kernels.c', 'stream.c', 'variant_neon.c',
+                                               'variant_portable.c', 'variant_x86.c']  # fmt: skip
+
+
+@pytest.mark.parametrize('cc', ['gcc', CLANG])
+def test_the_checked_libc_calls_of_some_distributions_do_no_harm(build, cc):
+    program = build('-O2', '-D_FORTIFY_SOURCE=2', *WARNINGS, cc=cc)
+    assert 'Solution Validates' in run(program, *QUICK).stdout
 
 
 @pytest.mark.parametrize('standard', ['gnu89', 'c11', 'gnu17'])

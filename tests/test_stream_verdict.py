@@ -10,6 +10,7 @@ import time
 
 import jsonschema
 import pytest
+from stream_units import units
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 SCHEMA = json.loads((ROOT / 'src/stream/record.schema.json').read_text())
@@ -25,8 +26,7 @@ def build(tmp_path_factory):
     def of(*flags):
         if flags not in built:
             built[flags] = tmp_path_factory.mktemp('verdict') / 'stream'
-            sources = sorted((ROOT / 'src/stream').glob('*.c'))
-            command = ['gcc', '-O2', '-fopenmp', *flags, *sources, '-o', built[flags]]
+            command = ['gcc', '-O2', '-fopenmp', *flags, *units(), '-o', built[flags]]
             subprocess.run(command, check=True)
         return built[flags]
 

@@ -10,6 +10,7 @@ import subprocess
 
 import jsonschema
 import pytest
+from stream_units import units
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 STREAM = ROOT / 'src' / 'stream'
@@ -49,8 +50,7 @@ def stream(tmp_path_factory):
     def of(*flags):
         if flags not in built:
             program = tmp_path_factory.mktemp('tuned') / 'stream'
-            sources = sorted(STREAM.glob('*.c'))
-            done = run('gcc', '-O2', '-fopenmp', *WARNINGS, *flags, *sources, '-o', program)
+            done = run('gcc', '-O2', '-fopenmp', *WARNINGS, *flags, *units(), '-o', program)
             assert done.returncode == 0, done.stderr
             built[flags] = program
         return built[flags]
@@ -101,16 +101,22 @@ FAULTS = {
     'a part of the array is left out': ('variants_run.c', 'done, s, n - done)', 'done, s, 0)'),
     'the second stream reads the first': ('variant_family.h', 'LOAD_##width(y + AT(width, stream,',
                                           'LOAD_##width(y + AT(width, 0,'),
+    'the same in assembly': ('variant_x86.c', '"(%" array ",%rcx,2)"', '"(%" array ",%rcx)"'),
     'one vector too many is written': ('variant_family.h', 'i < part;', 'i <= part;'),
+    'the same of x86': ('variant_x86.c', 'jb 1b', 'jbe 1b'),
     'a word read twice, another not': ('variant_family.h', 'sum[0] += at[0]', 'sum[0] += at[1]'),
     'a factor is forgotten': ('variant_family.h', 'MUL_##width(factor, Y_OF(width, stream, turn))',
                               'Y_OF(width, stream, turn)'),
+    'the same in assembled Triad': ('variant_x86.c', 'OPERATE("mul", width, 0, 2)', ''),
+    'y is left behind': ('variant_x86.c', 'ADVANCE(width, unroll, Y)', ''),
 }  # fmt: skip
 
 
 @pytest.mark.parametrize('fault', FAULTS)
 def test_a_broken_variant_is_caught(fault, tmp_path):
     name, right, broken = FAULTS[fault]
+    if name == 'variant_x86.c' and not X86:
+        pytest.skip('no x86-64')
     shutil.copytree(STREAM, tmp_path / 'stream')
     text = (tmp_path / 'stream' / name).read_text()
     assert text.count(right) == 1
@@ -272,7 +278,7 @@ def test_the_search_finds_a_variant_that_is_really_faster(stream, tmp_path):
     again = f'for (int i = 0; i < 9 && m->unroll != 4; i++) {right}, x, y, s, part, 0);\n'
     (slow / 'variants_run.c').write_text(text.replace(right, f'{again} {right}'))
     program = tmp_path / 'program'
-    done = run('gcc', '-O2', '-fopenmp', *sorted(slow.glob('*.c')), '-o', program)
+    done = run('gcc', '-O2', '-fopenmp', *units(slow), '-o', program)
     assert done.returncode == 0, done.stderr
     done, record = record_of(program, tmp_path, '-n', '300000', '--tune=4')
     assert {v['variant'].split('-')[2] for v in record['kernels'].values()} == {'u4'}
@@ -307,22 +313,23 @@ def test_the_limits_are_measured_and_right(stream, tmp_path, element, size):
 
 
 @pytest.mark.parametrize(
-    'right, broken',
+    'name, right, broken',
     [
-        ('sum[0] += at[0]', 'sum[0] += at[0] << 1'),
-        ('WRITE(store, width, stream, turn, factor)', 'WRITE(store, width, stream, 0, factor)'),
-        ('MUL_##width(factor, X_OF(width, stream, turn))', 'X_OF(width, stream, turn)'),
+        ('variant_family.h', 'sum[0] += at[0]', 'sum[0] += at[0] << 1'),
+        ('variant_x86.c', 'STORE(store, width, stream, turn, 0)', 'STORE(store, width, 0, 0, 0)'),
+        ('variant_x86.c', 'OPERATE("mul", width, 0, 1)', ''),
     ],
     ids=['read', 'fill', 'update'],
 )
-def test_a_broken_limit_is_caught(tmp_path, right, broken):
+@pytest.mark.skipif(not X86, reason='the limits of x86-64')
+def test_a_broken_limit_is_caught(tmp_path, name, right, broken):
     folder = tmp_path / 'stream'
     shutil.copytree(STREAM, folder)
-    text = (folder / 'variant_family.h').read_text()
+    text = (folder / name).read_text()
     assert text.count(right) == 1
-    (folder / 'variant_family.h').write_text(text.replace(right, broken))
+    (folder / name).write_text(text.replace(right, broken))
     program = tmp_path / 'program'
-    done = run('gcc', '-O1', '-fopenmp', *sorted(folder.glob('*.c')), '-o', program)
+    done = run('gcc', '-O1', '-fopenmp', *units(folder), '-o', program)
     assert done.returncode == 0, done.stderr
     done = run(program, *SMALL, '--limits')
     assert done.returncode == 1 and 'results of --limits are not as they must be' in done.stdout

@@ -4,8 +4,10 @@ import hashlib
 import os
 import pathlib
 import re
+import shlex
 import shutil
 import subprocess
+import sys
 from dataclasses import dataclass
 
 from membw.errors import MembwError
@@ -84,7 +86,9 @@ def build(line, sources, name, size=0, ntimes=0):
 
 
 def own_sources():
-    return sorted(pathlib.Path(root(), 'src', 'stream').glob('*.c'))
+    words = [sys.executable, os.path.join(root(), 'configs', 'presets.py'), 'units']
+    done = subprocess.run(words, cwd=root(), capture_output=True, text=True, check=True)
+    return [pathlib.Path(root(), name) for name in shlex.split(done.stdout)]
 
 
 # --- stream.c --------------------------------------------------------------------------------

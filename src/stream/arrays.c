@@ -8,8 +8,6 @@
 #include <string.h>
 #include <sys/mman.h>
 
-enum { LINE = 64 };
-
 /* Linux's numbers, for C libraries that are older than the kernel they meet. */
 #ifndef MAP_HUGETLB
 #define MAP_HUGETLB 0x40000

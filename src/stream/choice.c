@@ -14,7 +14,7 @@ enum { FILE_MOST = 16384 };
 static const char SCHEMA[] = "membw-kernels-1";
 static const char SAVE_HINT[] = "'stream --tune --save-kernels FILE' writes one";
 
-static FILE *saved;
+static FILE *to_save;
 static const char *path_of_saved;
 
 static const char *cpu_model(void)
@@ -35,14 +35,14 @@ static void must_run_here(const struct variant *variant)
 			"this CPU has not the registers for '%s'", variants_name(variant, name));
 }
 
-static const char *skip(const char *at, char wanted)
+static const char *skip_to(const char *at, char wanted)
 {
 	at += strspn(at, " \t\r\n");
 	return *at == wanted ? at + 1 : NULL;
 }
 
 /* The text behind "key": in a file of ours; 0 where there is none that fits. */
-static int text_of(const char *json, const char *key, char *value, size_t most)
+static int read_text(const char *json, const char *key, char *value, size_t most)
 {
 	const size_t length = strlen(key);
 	const char *at = json, *from;
@@ -52,9 +52,9 @@ static int text_of(const char *json, const char *key, char *value, size_t most)
 		from = ++at;
 		if (strncmp(at, key, length) != 0 || at[length] != '"')
 			continue;
-		from = skip(at + length + 1, ':');
+		from = skip_to(at + length + 1, ':');
 		if (from)
-			from = skip(from, '"');
+			from = skip_to(from, '"');
 		if (!from)
 			continue;
 		size = strcspn(from, "\"");
@@ -71,7 +71,7 @@ static void warn_other_cpu(const char *path, const char *json)
 {
 	char model[SYSLINE_MAX];
 
-	if (text_of(json, "cpu_model", model, sizeof(model)) && strcmp(model, cpu_model()) != 0)
+	if (read_text(json, "cpu_model", model, sizeof(model)) && strcmp(model, cpu_model()) != 0)
 		fprintf(stderr,
 			"membw: '%s' was tuned on '%s', this is '%s'\n"
 			"hint: another CPU has other best kernels: 'stream --tune' finds them\n",
@@ -87,10 +87,10 @@ static void read_file(struct choice *choice, const char *path, FILE *file)
 
 	fclose(file);
 	json[size] = '\0';
-	if (!text_of(json, "schema", text, sizeof(text)) || strcmp(text, SCHEMA) != 0)
+	if (!read_text(json, "schema", text, sizeof(text)) || strcmp(text, SCHEMA) != 0)
 		ask_again(SAVE_HINT, "'%s' is no file of chosen kernels (%s)", path, SCHEMA);
 	for (k = 0; k < KERNELS; k++) {
-		if (!text_of(json, kernels[k].name, text, sizeof(text)))
+		if (!read_text(json, kernels[k].name, text, sizeof(text)))
 			ask_again(SAVE_HINT, "'%s' names no variant for '%s'", path,
 				  kernels[k].name);
 		if (!variants_parse(&choice->of[k], text))
@@ -130,8 +130,8 @@ void choice_open(const char *path)
 	if (!path || ranks_me() > 0)
 		return;
 	path_of_saved = path;
-	saved = fopen(path, "w");
-	if (!saved)
+	to_save = fopen(path, "w");
+	if (!to_save)
 		ask_again(
 			"give '--save-kernels' a file in a folder that exists and may be written",
 			"cannot write '%s': %s", path, strerror(errno));
@@ -142,9 +142,9 @@ void choice_save(const struct choice *choice)
 	char name[VARIANT_NAME_MAX];
 	int k, failed;
 
-	if (!saved)
+	if (!to_save)
 		return;
-	json_begin(saved);
+	json_begin(to_save);
 	json_open(NULL, '{');
 	json_text("schema", SCHEMA);
 	json_text("version", MEMBW_VERSION);
@@ -155,9 +155,9 @@ void choice_save(const struct choice *choice)
 		json_text(kernels[k].name, variants_name(&choice->of[k], name));
 	json_close('}');
 	json_close('}');
-	putc('\n', saved);
-	failed = ferror(saved);
-	failed |= fclose(saved) != 0;
+	putc('\n', to_save);
+	failed = ferror(to_save);
+	failed |= fclose(to_save) != 0;
 	if (failed)
 		ask_again("is there space?", "'%s' is not complete: %s", path_of_saved,
 			  strerror(errno));

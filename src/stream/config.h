@@ -47,6 +47,8 @@ typedef STREAM_TYPE element;
 #define ELEMENT_IS_float 4
 #define ELEMENT_IS_double 8
 
+enum { LINE = 64 }; /* bytes of a cache line */
+
 #define NOINLINE __attribute__((noinline))
 #define PRINTF_LIKE(text, first) __attribute__((format(printf, text, first)))
 

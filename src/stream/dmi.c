@@ -29,7 +29,7 @@ static unsigned long field(const struct structure *s, size_t offset, size_t byte
 }
 
 /* Strings are numbered from 1; 0 is none. */
-static void text_of(char text[LOCATOR_MAX], const struct structure *s, size_t offset)
+static void copy_text(char text[LOCATOR_MAX], const struct structure *s, size_t offset)
 {
 	unsigned long number = field(s, offset, 1);
 	const char *string = s->strings, *end = s->strings + s->strings_length;
@@ -82,8 +82,8 @@ static void add_module(struct modules *modules, const struct structure *s)
 	if (modules->slots == MODULES_MAX)
 		return;
 	modules->slots++;
-	text_of(m->locator, s, 0x10);
-	text_of(m->bank, s, 0x11);
+	copy_text(m->locator, s, 0x10);
+	copy_text(m->bank, s, 0x11);
 	m->is_plugged = field(s, 0x0c, 2) != 0;
 	m->size_mib = size_mib(s);
 	m->rated_mts = speed(s, 0x15, 0x54);

@@ -63,7 +63,7 @@ static void fill_share(const struct runner *r, struct share mine)
 		variants_fence_all();
 }
 
-static void work(struct runner *r)
+static void run_share(struct runner *r)
 {
 	const struct share mine = share_of_thread(r->arrays->size);
 	element *at = r->arrays->of[0] + mine.first;
@@ -80,13 +80,13 @@ static void work(struct runner *r)
 	}
 }
 
-static double timed(struct runner *r)
+static double time_of_run(struct runner *r)
 {
 	const double start = clock_now();
 
 	r->sum = 0;
 #pragma omp parallel
-	work(r);
+	run_share(r);
 	return clock_now() - start;
 }
 
@@ -125,7 +125,7 @@ static size_t wrong_elements(const struct arrays *arrays, element value)
 static int run_once(struct runner *r, element *held, double *time)
 {
 	r->fill = *held == 1 ? 2 : 1;
-	*time = timed(r);
+	*time = time_of_run(r);
 	if (r->limit == LIMIT_read)
 		return r->sum != sum_expected(r->arrays, *held);
 	*held = r->limit == LIMIT_update ? -*held : r->fill;
@@ -232,7 +232,7 @@ void limits_measure(struct limits *l, const struct arrays *arrays, const struct 
 	r.member = variants_limit(0);
 	while (!can_run(&r))
 		r.member++;
-	timed(&r);
+	time_of_run(&r);
 	l->ntimes = m->ntimes;
 	for (limit = 0; limit < LIMITS; limit++) {
 		r.limit = (enum limit)limit;

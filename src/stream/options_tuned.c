@@ -10,7 +10,7 @@
 
 enum { TUNE_SECONDS = 15, TUNE_SECONDS_MOST = 86400 };
 
-static double seconds(const char *text)
+static double tune_seconds(const char *text)
 {
 	char *end;
 	const double value = text ? strtod(text, &end) : TUNE_SECONDS;
@@ -25,7 +25,7 @@ int options_tuned(struct options *o, int option)
 	if (option == OPTION_KERNELS) {
 		o->tuned.kernels = optarg;
 	} else if (option == OPTION_TUNE) {
-		o->tuned.seconds = seconds(optarg);
+		o->tuned.seconds = tune_seconds(optarg);
 	} else if (option == OPTION_SAVE_KERNELS) {
 		o->tuned.save = optarg;
 	} else if (option == OPTION_LIMITS) {
@@ -39,19 +39,20 @@ int options_tuned(struct options *o, int option)
 	return 1;
 }
 
-static int names(const struct options *o, const char *set)
+static int kernels_are(const struct options *o, const char *set)
 {
 	return o->tuned.kernels && strcmp(o->tuned.kernels, set) == 0;
 }
 
 void options_tuned_check(struct options *o)
 {
-	if (o->tuned.kernels && o->tuned.seconds > 0 && !names(o, "tuned"))
+	if (o->tuned.kernels && o->tuned.seconds > 0 && !kernels_are(o, "tuned"))
 		ask_again("give one of them: '--tune' searches, '--kernels' names",
 			  "'--kernels %s' and '--tune' contradict each other", o->tuned.kernels);
-	if (names(o, "tuned") && !o->tuned.seconds)
+	if (kernels_are(o, "tuned") && !o->tuned.seconds)
 		o->tuned.seconds = TUNE_SECONDS;
-	if (o->tuned.save && !o->tuned.seconds && (!o->tuned.kernels || names(o, "standard")))
+	if (o->tuned.save && !o->tuned.seconds &&
+	    (!o->tuned.kernels || kernels_are(o, "standard")))
 		ask_again("give '--tune', or '--kernels' with a variant",
 			  "'--save-kernels %s' has nothing to save: the Standard kernels run",
 			  o->tuned.save);

@@ -32,7 +32,7 @@ static void look_for_shared_core(void)
 	shared_core += cpuset_count(&cores) < threads;
 }
 
-static void begin(struct thread_seen *thread)
+static void look(struct thread_seen *thread)
 {
 	cpuset_of_thread(&thread->affinity);
 	thread->cpu = sched_getcpu();
@@ -52,7 +52,7 @@ void threads_start(void)
 	if (!seen)
 		ask_again("set OMP_NUM_THREADS to less", "no memory for '%d' threads", threads);
 #pragma omp parallel
-	begin(&seen[omp_get_thread_num()]);
+	look(&seen[omp_get_thread_num()]);
 	cpuset_clear(&all);
 	for (t = 0; t < threads; t++)
 		cpuset_join(&all, &seen[t].affinity);

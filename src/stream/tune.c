@@ -12,7 +12,7 @@ static const double BRIEF_SECONDS = 4e-3;
 /* Of a kernel's time, when steps 1 and 2 of tune.h must end. */
 static const double UNTIL_MEMBERS = 0.45, UNTIL_STORES = 0.6;
 
-enum { PARTS_MOST = 64, KEPT = 4, ANCHOR_EVERY = 2, LLC_TIMES = 2 };
+enum { PARTS_MOST = 64, KEPT_MOST = 4, ANCHOR_EVERY = 2, LLC_TIMES = 2 };
 
 struct search {
 	struct tuning *tuning;
@@ -32,7 +32,7 @@ static int random_below(struct search *s, int n)
 	return (int)((s->random >> 33) % (unsigned)n);
 }
 
-static double timed(struct search *s, const struct variant *variant)
+static double time_slice(struct search *s, const struct variant *variant)
 {
 	const size_t parts = s->full ? s->tuning->full_parts : s->tuning->brief_parts;
 	double start;
@@ -46,7 +46,7 @@ static double timed(struct search *s, const struct variant *variant)
 }
 
 /* In place on a terminal; elsewhere tune_kernel's one line a kernel is enough. */
-static void tell(struct search *s)
+static void show_progress(struct search *s)
 {
 	const double now = clock_now();
 
@@ -100,13 +100,13 @@ static int play_round(struct search *s, double deadline)
 	shuffle(s);
 	for (done = 0; done < s->count && (!s->ran || clock_now() < deadline); done++) {
 		if (done % ANCHOR_EVERY == 0)
-			anchors[count++] = timed(s, &s->anchor);
-		times[done] = timed(s, &s->tried->of[s->alive[done]].variant);
+			anchors[count++] = time_slice(s, &s->anchor);
+		times[done] = time_slice(s, &s->tried->of[s->alive[done]].variant);
 		s->ran++;
-		tell(s);
+		show_progress(s);
 	}
 	if (done)
-		anchors[count++] = timed(s, &s->anchor);
+		anchors[count++] = time_slice(s, &s->anchor);
 	for (i = 0; i < done; i++)
 		ratios_add(ratios_of(s, s->alive[i]),
 			   anchor_near(anchors, count, i / ANCHOR_EVERY) / times[i]);
@@ -177,14 +177,14 @@ static void choose_anchor(struct search *s)
 }
 
 /* Step 1 for one store: the best of it in `best`, their number is the answer. */
-static int best_members(struct search *s, enum store store, int best[KEPT], double deadline)
+static int best_members(struct search *s, enum store store, int best[KEPT_MOST], double deadline)
 {
 	members_alive(s, store);
 	if (!s->count)
 		return 0;
 	choose_anchor(s);
 	s->tuning->kernel[s->kernel].anchor[store] = s->anchor;
-	halve(s, KEPT, deadline);
+	halve(s, KEPT_MOST, deadline);
 	memcpy(best, s->alive, (size_t)s->count * sizeof(*best));
 	return s->count;
 }
@@ -205,7 +205,7 @@ static int ordinary_wins(struct search *s, int nt, int ordinary, double deadline
 }
 
 /* Step 3: what differs from the best in distance or split alone, halved to one. */
-static int best_neighbour(struct search *s, const int best[KEPT], int kept, double deadline)
+static int best_neighbour(struct search *s, const int best[KEPT_MOST], int kept, double deadline)
 {
 	const int from = s->tried->count;
 	int i;
@@ -224,7 +224,7 @@ static int best_neighbour(struct search *s, const int best[KEPT], int kept, doub
 
 static int tune_kernel(struct search *s, double begun, double span)
 {
-	int best[STORES][KEPT], kept[STORES], store = STORE_nt;
+	int best[STORES][KEPT_MOST], kept[STORES], store = STORE_nt;
 
 	kept[STORE_nt] =
 		best_members(s, STORE_nt, best[STORE_nt], begun + UNTIL_MEMBERS / 2 * span);
@@ -253,8 +253,8 @@ static void choose_parts(struct search *s, size_t llc_bytes)
 	while (!variants_runs_here(first.member))
 		first.member++;
 	first.ahead = first.member->prefetch == PREFETCHED_none ? 0 : 1024;
-	timed(s, &first);
-	t->brief_parts = clamp(timed(s, &first) / BRIEF_SECONDS, PARTS_MOST);
+	time_slice(s, &first);
+	t->brief_parts = clamp(time_slice(s, &first) / BRIEF_SECONDS, PARTS_MOST);
 	t->full_parts = clamp(moved / (LLC_TIMES * (double)llc_bytes + 1), PARTS_MOST);
 }
 

@@ -4,10 +4,11 @@
  * The file that includes this one says, for each width W, how to do the
  * elementary things: VECTOR_W a type, BYTES_W its size, LOAD_W(from),
  * STORE_ordinary_W(to, v), STORE_nt_W(to, v), ADD_W, MUL_W, SPLAT_W(s), and
- * ATTRIBUTE_W for functions of that width; PREFETCH_nta and PREFETCH_t0.
- * Then EACH(FUNCTIONS) defines the members and EACH(ROW) is their table, where
+ * ATTRIBUTE_W for functions of that width; PREFETCH_nta and PREFETCH_t0.  Then
+ * EACH(FUNCTIONS) defines the members and EACH(ROW) is their table, where
  * EACH(M) is the list of M(store, width, unroll, prefetch, streams) that the
- * file chose.  To add a variant is to add a line to that list.
+ * file chose.  To add a variant is to add a line to that list.  (x86-64 has its
+ * functions in assembly: only names, rows and LIMIT_READ are taken from here.)
  *
  * Each member is four functions of its own name, as tuned_triad_nt_256_u4_t0_s2,
  * never inlined, that work on whole steps alone: `unroll` vectors of each of

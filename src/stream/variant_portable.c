@@ -23,8 +23,8 @@
 #define EACH(M)                      \
 	M(ordinary, any, 1, none, 1) \
 	M(ordinary, any, 8, t0, 1)   \
-	M(ordinary, any, 4, none, 2) \
-	M(ordinary, any, 2, none, 4)
+	M(ordinary, any, 1, none, 2) \
+	M(ordinary, any, 1, none, 4)
 
 EACH(FUNCTIONS)
 

@@ -12,7 +12,7 @@ static const char *const PREFETCH_NAMES[PREFETCHES] = { "none", "nta", "t0" };
 static const char SPLIT_LETTERS[SPLITS] = { 0, 'b', 'l', 'd' };
 static const int WIDTH_BITS[WIDTHS] = { 0, 128, 256, 512 };
 
-enum { LINE = 64, AHEAD_MOST = 1 << 20, BLOCK_MOST = 1 << 30 };
+enum { AHEAD_MOST = 1 << 20, BLOCK_MOST = 1 << 30 };
 
 const char VARIANTS_HINT[] =
 	"a variant is STORE-WIDTH-uUNROLL-PREFETCH-sSTREAMS, as nt-256-u4-t0x1024-s1; "

@@ -2,7 +2,7 @@
 
 #include "share.h"
 
-enum { LINE = 64, LINE_ELEMENTS = LINE / sizeof(element) };
+enum { LINE_ELEMENTS = LINE / sizeof(element) };
 
 static const struct {
 	int out, x, y;
@@ -84,8 +84,8 @@ static void blocks_of(const struct variant *v, int kernel, const struct arrays *
 }
 
 /* To be called in a parallel region, by every thread. */
-static void work(const struct variant *v, int kernel, const struct arrays *arrays, size_t index,
-		 size_t parts)
+static void run_thread(const struct variant *v, int kernel, const struct arrays *arrays,
+		       size_t index, size_t parts)
 {
 	const size_t me = (size_t)omp_get_thread_num(), threads = (size_t)omp_get_num_threads();
 	const struct share whole = { 0, arrays->size };
@@ -105,7 +105,7 @@ NOINLINE void variants_run_slice(const struct variant *v, int kernel, const stru
 				 size_t index, size_t parts)
 {
 #pragma omp parallel
-	work(v, kernel, arrays, index, parts);
+	run_thread(v, kernel, arrays, index, parts);
 }
 
 void variants_run(const struct variant *v, int kernel, const struct arrays *arrays)

@@ -4,6 +4,8 @@ import json
 import pathlib
 import shutil
 
+from stream_units import units
+
 HERE = pathlib.Path(__file__).resolve().parent
 BANNERS = {
     'icc': 'icc (ICC) 2021.10.0 20230609',
@@ -49,4 +51,4 @@ class StandIn:
 
 
 def sources(root):
-    return sorted(path.name for path in (root / 'src/stream').glob('*.c'))
+    return [path.name for path in units(root / 'src/stream')]

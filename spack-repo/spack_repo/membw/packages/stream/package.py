@@ -181,14 +181,14 @@ class Stream(Package):
                 self.build_fortran(prefix)
 
     def build_c(self, prefix):
-        sources = sorted(path.name for path in pathlib.Path('.').glob('*.c'))
         # The real compiler, not Spack's wrapper, which would add -march=<target>: this is the
         # whole line. Run paths still come in, through the `ld` wrapper first in PATH.
         # With MPI the line gets what the wrapper says that it adds.
         before, after = [], []
         if self.spec.satisfies('+mpi'):
             before, after = mpi_wrapper.added(self.spec['mpi'].mpicc)
-        line = [self['c'].cc] + self.compile_flags() + before + sources
+        line = [self['c'].cc] + self.compile_flags() + before
+        line += [path.name for path in presets.units('.')]
         line += ['-o', str(prefix.bin.stream)] + after
         Executable(line[0])(*line[1:])
         self.record('build.json', line)

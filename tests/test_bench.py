@@ -6,7 +6,15 @@ import subprocess
 
 import pytest
 
-from membw import bench_build, bench_parse, bench_rounds, bench_stats, bench_table, bench_weather
+from membw import (
+    bench_build,
+    bench_parse,
+    bench_rounds,
+    bench_setup,
+    bench_stats,
+    bench_table,
+    bench_weather,
+)
 from membw.bench_programs import Program
 from membw.errors import MembwError
 
@@ -229,6 +237,29 @@ def test_ours_and_theirs_are_built_by_the_same_line(tmp_path, need):
     assert '-DSTREAM_ARRAY_SIZE=200000000' in mine and '-DNTIMES=10' in mine
     assert '-mcmodel=medium' in mine  # 4.8 GB of static arrays do not link without
     assert '-mcmodel=medium' not in bench_build.command(line, ['a.c'], 'out', 80000000, 10)
+
+
+def test_an_edit_of_a_file_that_another_takes_in_builds_anew(tmp_path, need, monkeypatch):
+    need('gcc')
+    monkeypatch.setattr(bench_build, 'root', lambda: tmp_path)
+    taken, source = tmp_path / 'taken.c', tmp_path / 'all.c'
+    source.write_text('#include "taken.c"\n')
+    found = set()
+    for status in (3, 3, 4):
+        taken.write_text(f'int main(void) {{ return {status}; }}\n')
+        out, why = bench_build.build(bench_build.LINES[0], [source], 'x')
+        assert not why and subprocess.run([out]).returncode == status
+        found.add(out)
+    assert len(found) == 2
+
+
+def test_the_setup_and_the_page_faults_alone_are_both_timed(need):
+    need('gcc')
+    told = []
+    gib, ours, faults = bench_setup.timing(lambda text, passing: told.append(text), 2**28, 2)
+    assert gib == 0.25 and len(ours) == len(faults) == 2 and len(told) == 3
+    assert min(ours + faults) > 0
+    assert 2**28 < bench_setup.size() <= bench_setup.MOST
 
 
 def test_a_compiler_that_is_not_there_is_a_reason():

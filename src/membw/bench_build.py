@@ -70,7 +70,8 @@ def build(line, sources, name, size=0, ntimes=0):
     folder = pathlib.Path(root(), 'build', 'bench')
     folder.mkdir(parents=True, exist_ok=True)
     words = command(line, sources, folder / 'OUT', size, ntimes)
-    beside = [h for s in sources for h in sorted(pathlib.Path(s).parent.glob('*.h'))]
+    # headers, and what a stream.c takes in
+    beside = [path for s in sources for path in pathlib.Path(s).parent.glob('*.[ch]')]
     key = hashlib.sha256(' '.join(words).encode())
     for path in sorted({*map(pathlib.Path, sources), *beside}):
         key.update(path.read_bytes())

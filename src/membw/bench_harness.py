@@ -11,16 +11,18 @@ import sys
 import tempfile
 import time
 
+from membw import bench_setup
 from membw.bench_build import find_compiler
 from membw.errors import MembwError
 from membw.places import root
+from membw.run import alone
 
 # a measurement here would be of the arrays' size; what costs is everything else
 TINY = 1000000
 ALLOW = 'array-too-small,too-short,disturbed,unstable'
 REPEATS = 3
 ROWS = 12
-# what is told -> seconds promised (nothing fails by it)
+# what is told -> seconds promised (nothing fails by it); the arrays promise their page faults
 PROMISED = {
     'reframe -l': 1,
     'a check beyond its program': 0.6,
@@ -34,16 +36,17 @@ PROMISED = {
 def timings(say):
     """{'rows': [{'what', 'seconds', 'promised', 'of'}], 'left_out': [why a thing is not timed]}"""
     found, reasons = {}, []
-    for part in (checks, matrix):
+    promised = dict(PROMISED)
+    for part in (checks, matrix, arrays):
         try:
-            part(found, say)
+            promised |= part(found, say) or {}
         except MembwError as err:
             reasons.append(f'timings of {part.__name__}: {err}')
     rows = [
         {
             'what': what,
             'seconds': round(statistics.median(values), 2),
-            'promised': PROMISED[what],
+            'promised': promised[what],
             'of': len(values),
         }
         for what, values in found.items()
@@ -139,6 +142,18 @@ def program_seconds(report):
             subprocess.run(['bash', 'rfm_job.sh'], cwd=case['stagedir'], capture_output=True)
             found.append(time.monotonic() - begun)
     return found
+
+
+# --- the arrays ------------------------------------------------------------------------------
+
+
+def arrays(found, say):
+    """Setting up most of the memory; what must be spent is the page faults'."""
+    with alone():
+        gib, ours, faults = bench_setup.timing(say)
+    what = f'set-up of {gib:.1f} GiB of arrays'
+    found[what] = ours
+    return {what: round(statistics.median(faults), 2)}
 
 
 # --- Spack -----------------------------------------------------------------------------------

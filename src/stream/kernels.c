@@ -89,21 +89,39 @@ NOINLINE void kernel_triad(const struct arrays *arrays)
 	}
 }
 
+enum { PAGE_ELEMENTS = 4096 / sizeof(element) };
+
+static void fill(element *at, element value, size_t size)
+{
+	size_t i;
+
+	for (i = 0; i < size; i++)
+		at[i] = value;
+}
+
+/* A page is written while the caches still hold the zeros of its fault, by the widest stores that
+ * libc has; the arrays in turn, as STREAM does. */
+static void touch(const struct arrays *arrays, struct share mine, const element start[ARRAYS])
+{
+	element page[ARRAYS][PAGE_ELEMENTS];
+	size_t done, now;
+	int k;
+
+	for (k = 0; k < ARRAYS; k++)
+		fill(page[k], start[k], PAGE_ELEMENTS);
+	for (done = 0; done < mine.size; done += now) {
+		now = mine.size - done < PAGE_ELEMENTS ? mine.size - done : PAGE_ELEMENTS;
+		for (k = 0; k < ARRAYS; k++)
+			memcpy(arrays->of[k] + mine.first + done, page[k], now * sizeof(element));
+	}
+}
+
 void kernels_first_touch(const struct arrays *arrays)
 {
-	const element start = arrays_start_value();
+	const element start[ARRAYS] = { arrays_start_value(), 2, 0 };
 
 #pragma omp parallel
-	{
-		const struct share mine = share_of_thread(arrays->size);
-		size_t i;
-
-		for (i = mine.first; i < mine.first + mine.size; i++) {
-			arrays->of[0][i] = start;
-			arrays->of[1][i] = 2;
-			arrays->of[2][i] = 0;
-		}
-	}
+	touch(arrays, share_of_thread(arrays->size), start);
 }
 
 static unsigned long long bits_at(const element *at)

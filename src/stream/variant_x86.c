@@ -127,30 +127,52 @@
 #define LANDING
 #endif
 
-/* Not local: with -flto nobody but the linker sees who calls it. */
-#define PROLOGUE(name)            \
-	ASM(".pushsection .text") \
-	ASM(".globl " name)       \
-	ASM(".hidden " name)      \
-	ASM(".type " name ", @function") ASM(".p2align 5") name ":\n" ASM(".cfi_startproc") LANDING
-#define EPILOGUE(name) \
-	ASM("ret") ASM(".cfi_endproc") ASM(".size " name ", .-" name) ASM(".popsection")
+/* An instruction a line. */
+/* clang-format off */
 
-#define ASSEMBLED(kernel, ONE, reads, store, width, unroll, prefetch, streams)                    \
-	__attribute__((visibility("hidden"))) stream_part NAME(kernel, store, width, unroll,      \
-							       prefetch, streams);                \
-	__asm__(PROLOGUE(TEXT(NAME(kernel, store, width, unroll, prefetch,                        \
-				   streams))) SPLAT_##width ASM("shl $" SIZE_LOG ", %rcx")        \
-			ASM("lea (%rcx,%rcx,2), %r9") ASM("lea (%rdi,%rcx), %rax") ASM(           \
-				"lea (%rsi,%r8), %r10") ASM("lea (%rdx,%r8), %r11") ASM("jmp 2f") \
-				ASM(".p2align 5") "1:\n" FETCHES_##reads(unroll, prefetch,        \
-									 streams, width)          \
-					STREAM_##streams(REPEAT_##unroll, ONE, store, width)      \
-						ADVANCE_##reads(width, unroll) "2:\n" ASM(        \
-							"cmp %rax, %rdi") ASM("jb 1b")            \
-							CLEAR_##width EPILOGUE(TEXT(NAME(         \
-								kernel, store, width, unroll,     \
-								prefetch, streams))));
+/* Not local: with -flto nobody but the linker sees who calls it. */
+#define PROLOGUE(name)                   \
+	ASM(".pushsection .text")        \
+	ASM(".globl " name)              \
+	ASM(".hidden " name)             \
+	ASM(".type " name ", @function") \
+	ASM(".p2align 5")                \
+	ASM(name ":")                    \
+	ASM(".cfi_startproc")            \
+	LANDING
+#define EPILOGUE(name)                 \
+	ASM("ret")                     \
+	ASM(".cfi_endproc")            \
+	ASM(".size " name ", .-" name) \
+	ASM(".popsection")
+
+#define FUNCTION_X86(name, ONE, reads, store, width, unroll, prefetch, streams) \
+	PROLOGUE(name)                                                         \
+	SPLAT_##width                                                          \
+	ASM("shl $" SIZE_LOG ", %rcx")                                         \
+	ASM("lea (%rcx,%rcx,2), %r9")                                          \
+	ASM("lea (%rdi,%rcx), %rax")                                           \
+	ASM("lea (%rsi,%r8), %r10")                                            \
+	ASM("lea (%rdx,%r8), %r11")                                            \
+	ASM("jmp 2f")                                                          \
+	ASM(".p2align 5")                                                      \
+	ASM("1:")                                                              \
+	FETCHES_##reads(unroll, prefetch, streams, width)                      \
+	STREAM_##streams(REPEAT_##unroll, ONE, store, width)                   \
+	ADVANCE_##reads(width, unroll)                                         \
+	ASM("2:")                                                              \
+	ASM("cmp %rax, %rdi")                                                  \
+	ASM("jb 1b")                                                           \
+	CLEAR_##width                                                          \
+	EPILOGUE(name)
+
+/* clang-format on */
+
+#define ASSEMBLED(kernel, ONE, reads, store, width, unroll, prefetch, streams)                 \
+	__attribute__((visibility("hidden"))) stream_part NAME(kernel, store, width, unroll,   \
+							       prefetch, streams);             \
+	__asm__(FUNCTION_X86(TEXT(NAME(kernel, store, width, unroll, prefetch, streams)), ONE, \
+			     reads, store, width, unroll, prefetch, streams));
 
 #define ASSEMBLED_KERNELS(store, width, unroll, prefetch, streams)              \
 	ASSEMBLED(copy, COPY_X86, 1, store, width, unroll, prefetch, streams)   \

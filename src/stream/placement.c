@@ -8,6 +8,7 @@
 
 #include <fcntl.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -72,7 +73,7 @@ int placement_domain(const void *address)
 	return domain;
 }
 
-unsigned long long placement_physical(const void *address)
+const char *placement_physical(const void *address, char text[PHYSICAL_TEXT_MAX])
 {
 	const unsigned long long page = (unsigned long long)sysconf(_SC_PAGESIZE);
 	const unsigned long long at = (unsigned long long)(uintptr_t)address;
@@ -80,13 +81,14 @@ unsigned long long placement_physical(const void *address)
 	const int file = open("/proc/self/pagemap", O_RDONLY);
 
 	if (file < 0)
-		return 0;
+		return NULL;
 	if (pread(file, &entry, sizeof(entry), (off_t)(at / page * sizeof(entry))) !=
 	    (ssize_t)sizeof(entry))
 		entry = 0;
 	close(file);
 	frame = entry & ((1ULL << 55) - 1); /* Documentation/admin-guide/mm/pagemap.rst */
-	return frame ? frame * page + at % page : 0;
+	snprintf(text, PHYSICAL_TEXT_MAX, "0x%llx", frame * page + at % page);
+	return frame ? text : NULL;
 }
 
 static void sample(struct placement *p, const void *address, const struct cpuset *asked)

@@ -22,8 +22,10 @@ void placement_check(struct placement *placement, const struct arrays *arrays, c
 /* The domain of the page at an address, -1 where the kernel does not say. */
 int placement_domain(const void *address);
 
-/* The physical address, 0 unless root. */
-unsigned long long placement_physical(const void *address);
+enum { PHYSICAL_TEXT_MAX = 32 };
+
+/* The physical address as 0x..., NULL unless root: the kernel hides it from others. */
+const char *placement_physical(const void *address, char text[PHYSICAL_TEXT_MAX]);
 
 /* The domains that pages are asked to lie on: those of the memory policy, else
  * those of the CPUs. */

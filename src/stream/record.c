@@ -133,25 +133,17 @@ static void write_threads(void)
 	json_close(']');
 }
 
-static const char *physical_text(const void *at, char text[32])
-{
-	const unsigned long long physical = placement_physical(at);
-
-	snprintf(text, 32, "0x%llx", physical);
-	return physical ? text : NULL;
-}
-
 static void write_wrong(const struct wrong *w, const struct arrays *arrays)
 {
 	const char name[2] = { (char)('a' + w->array), '\0' };
 	const element *at = &arrays->of[w->array][w->index];
-	char text[32];
+	char text[PHYSICAL_TEXT_MAX];
 
 	json_open(NULL, '{');
 	json_text("array", name);
 	json_count("index", w->index);
 	json_hex("address", (unsigned long long)(size_t)at);
-	json_text("physical", physical_text(at, text));
+	json_text("physical", placement_physical(at, text));
 	if (placement_domain(at) >= 0)
 		json_count("numa_domain", (unsigned)placement_domain(at));
 	else

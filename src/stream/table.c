@@ -88,6 +88,7 @@ void table_peak(const struct measurement *m, const struct peak *peak)
 
 void table_validation(const struct validation *v, const struct arrays *arrays)
 {
+	char text[PHYSICAL_TEXT_MAX];
 	int i;
 
 	if (!v->wrong) {
@@ -98,13 +99,14 @@ void table_validation(const struct validation *v, const struct arrays *arrays)
 	printf("Validation FAILED: %zu elements differ from the expected bits\n", v->wrong);
 	for (i = 0; i < v->listed; i++) {
 		const struct wrong *w = &v->first[i];
+		const element *at = &arrays->of[w->array][w->index];
+		const char *physical = placement_physical(at, text);
 
-		printf("  %c[%zu] at %p (physical 0x%llx, NUMA domain %d): expected %.17g "
+		printf("  %c[%zu] at %p (physical %s, NUMA domain %d): expected %.17g "
 		       "(0x%0*llx), found %.17g (0x%0*llx)\n",
-		       'a' + w->array, w->index, (void *)&arrays->of[w->array][w->index],
-		       placement_physical(&arrays->of[w->array][w->index]),
-		       placement_domain(&arrays->of[w->array][w->index]), (double)w->expected,
-		       (int)(2 * sizeof(element)), bits_of(w->expected), (double)w->found,
-		       (int)(2 * sizeof(element)), bits_of(w->found));
+		       'a' + w->array, w->index, (const void *)at, physical ? physical : "unknown",
+		       placement_domain(at), (double)w->expected, (int)(2 * sizeof(element)),
+		       bits_of(w->expected), (double)w->found, (int)(2 * sizeof(element)),
+		       bits_of(w->found));
 	}
 }

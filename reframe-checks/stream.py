@@ -13,6 +13,7 @@ from reframe.core.builtins import (
     run_after,
     run_before,
     sanity_function,
+    variable,
 )
 from reframe.core.exceptions import SanityError
 from reframe.core.logging import getlogger
@@ -25,6 +26,8 @@ class stream(measurement):
     descr = 'STREAM memory bandwidth of one node'
     pinning = parameter(list(pinnings.METHODS), loggable=True)
     keep_files = ['record.json']
+    # the last day of a calibrated reference that is over, for the table
+    reference_expired = variable(str, value='', loggable=True)
 
     @run_after('init')
     def choose_partitions(self):
@@ -92,6 +95,7 @@ class stream(measurement):
         key = self.current_partition.fullname, self.current_environ.name, self.pinning
         day = None if self.is_dry_run() or not path else expiry.expired(path, key)
         if day:
+            self.reference_expired = day
             system = self.current_system.name
             getlogger().warning(
                 f'{self.display_name} @{"+".join(key[:2])}: the reference expired on {day}: '

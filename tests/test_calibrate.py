@@ -2,6 +2,7 @@
 
 import datetime
 import difflib
+import os
 import shutil
 import sys
 
@@ -13,6 +14,7 @@ import results_store
 import yaml
 from conftest import ROOT
 
+from membw import summary
 from membw.cli import main
 from membw.reference_file import match
 
@@ -291,6 +293,9 @@ def test_reframe_holds_a_run_to_the_calibrated_figure_and_says_when_it_is_old(
                 ('posed:here', 'gcc-o2', 'none'))['expires']  # fmt: skip
     file.write_text(file.read_text().replace(day, '2026-01-31'))
     assert 'the reference expired on 2026-01-31: membw calibrate --system posed' in run()
+    report = max((checkout / 'results/reports').glob('*.json'), key=os.path.getmtime)
+    summary.show(report)
+    assert '(it expired on 2026-01-31)' in capsys.readouterr().out
 
 
 def test_rounds_are_run_and_calibrated_from(checkout, monkeypatch, capsys):

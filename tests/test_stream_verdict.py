@@ -191,6 +191,13 @@ def test_one_flipped_bit_is_not_validated(build, run):
         assert int(wrong['physical'], 16) % 4096 == int(wrong['address'], 16) % 4096
 
 
+def test_a_physical_address_that_the_kernel_hides_is_unknown(build, run):
+    hidden = ['setpriv', '--bounding-set', '-sys_admin'] if os.geteuid() == 0 else []
+    done = run(*hidden, build('-DMEMBW_PLANT_FAULT=1,77,3'), '-n', '1e6', '-t', '3')
+    assert '(physical unknown, ' in done.stdout
+    assert done.record['validation']['first'][0]['physical'] is None
+
+
 def test_more_threads_than_the_mask_has_cpus(stream, run):
     done = run('taskset', '-c', CPUS[0], stream, '-n', '1e3', '-t', '3', OMP_NUM_THREADS='2')
     assert 'oversubscribed' in done.reasons

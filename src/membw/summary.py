@@ -103,6 +103,8 @@ def row(case):
     found = record(case) or {}
     share, against = (of_peak(found, got), compare(got)) if valid else ('', '')
     why = why or allowed(found)
+    if against and case.get('reference_expired'):
+        against += f' (it expired on {case["reference_expired"]})'
     stores = case.get('stores') or '?'
     where = [case['environ'], case.get('pinning') or '-']
     return [*where, *cells, share, against, stores, placed(found), word, why]

@@ -1,8 +1,10 @@
 """What the tests share: where the checkout lies, the entry points, Spack, other tools."""
 
+import contextlib
 import os
 import pathlib
 import shutil
+import socket
 import subprocess
 
 import mpi_job
@@ -41,6 +43,24 @@ def call(environment):
         )
 
     return run
+
+
+@pytest.fixture(scope='session')
+def free_ports():
+    """free_ports(n): the first of n in a row, so that two checkouts test at the same time."""
+
+    def find(count):
+        for first in range(20000 + os.getpid() % 5000, 32000, count):
+            with contextlib.ExitStack() as stack:
+                try:
+                    for port in range(first, first + count):
+                        stack.enter_context(socket.socket()).bind(('', port))
+                except OSError:
+                    continue
+            return first
+        raise AssertionError(f'no {count} free ports in a row below 32000')
+
+    return find
 
 
 @pytest.fixture(scope='session')

@@ -20,7 +20,6 @@ import record_schema
 
 pytestmark = [pytest.mark.slurm, pytest.mark.slow]
 
-PORT = 26917
 DEFECTS = 'array-too-small,too-short,cpu-not-where-asked,oversubscribed,disturbed,unstable'
 SLOW = 20  # times
 MPI = {
@@ -37,11 +36,12 @@ STARTERS = ('srun', 'mpirun')
 
 
 @pytest.fixture(scope='module')
-def slurm(root, call, need, tmp_path_factory):
+def slurm(root, call, need, free_ports, tmp_path_factory):
     """Nodes n1..n4 in partition regular1, posing as Ulysses; stopped whatever happens."""
     need('munged', 'slurmctld', 'slurmd', 'sinfo', 'sbatch', 'mpicc', 'mpirun')
     folder = tmp_path_factory.mktemp('emu')
-    place = {'SLURM_EMU_DIR': folder, 'SLURM_EMU_PORT': PORT, 'SLURM_CONF': folder / 'slurm.conf'}
+    place = {'SLURM_EMU_DIR': folder, 'SLURM_CONF': folder / 'slurm.conf'}
+    place['SLURM_EMU_PORT'] = free_ports(5)
     emu = root / 'ci' / 'slurm-emu'
     try:
         started = call(emu, 'start', 4, 2, 10, 'regular1', **place)

@@ -9,7 +9,6 @@ from record_schema import check
 
 pytestmark = [pytest.mark.slurm, pytest.mark.slow]
 
-PORT = 26817
 # 20 threads on nodes that only pose as 2 x 10 cores: no such run may be believed
 # numactl: no CPU 19, no domain 1 here; likwid-pin dies of the CPUs that it does not find
 HONEST = re.compile(r'cpu-not-where-asked|oversubscribed')
@@ -20,11 +19,12 @@ CROWDED = 'oversubscribed,cpu-not-where-asked'
 
 
 @pytest.fixture(scope='module')
-def slurm(root, call, need, tmp_path_factory):
+def slurm(root, call, need, free_ports, tmp_path_factory):
     """Two nodes of 2 x 10 cores in partition regular1; stopped whatever happens."""
     need('munged', 'slurmctld', 'slurmd', 'sinfo', 'sbatch')
     folder = tmp_path_factory.mktemp('emu')
-    place = {'SLURM_EMU_DIR': folder, 'SLURM_EMU_PORT': PORT, 'SLURM_CONF': folder / 'slurm.conf'}
+    place = {'SLURM_EMU_DIR': folder, 'SLURM_CONF': folder / 'slurm.conf'}
+    place['SLURM_EMU_PORT'] = free_ports(3)
     emu = root / 'ci' / 'slurm-emu'
     try:
         started = call(emu, 'start', 2, 2, 10, 'regular1', **place)

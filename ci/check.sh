@@ -54,8 +54,8 @@ for cc in gcc clang-19 clang; do
 		[ "$cc" = clang-19 ] || skip "warnings of $cc" 'it is not on the PATH'
 		continue
 	fi
-	check "warnings of $cc" "$cc" "${warnings[@]}" -fopenmp src/stream/*.c
-	check "warnings of $cc without OpenMP" "$cc" "${warnings[@]}" src/stream/*.c
+	check "warnings of $cc" "$cc" "${warnings[@]}" -fopenmp src/*/*.c
+	check "warnings of $cc without OpenMP" "$cc" "${warnings[@]}" src/*/*.c
 done
 
 if command -v mpicc >/dev/null; then

@@ -259,7 +259,7 @@ def test_the_setup_and_the_page_faults_alone_are_both_timed(need):
     gib, ours, faults = bench_setup.timing(lambda text, passing: told.append(text), 2**28, 2)
     assert gib == 0.25 and len(ours) == len(faults) == 2 and len(told) == 3
     assert min(ours + faults) > 0
-    assert 2**28 < bench_setup.size() <= bench_setup.MOST
+    assert 2**28 < bench_setup.size(bench_setup.program()) <= bench_setup.MOST
 
 
 def test_a_compiler_that_is_not_there_is_a_reason():

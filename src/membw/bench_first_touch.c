@@ -1,9 +1,10 @@
 /*
  * How long setting up the arrays takes, beside what their page faults must.
  *
- * usage: bench_first_touch BYTES ours|faults
- * Sets up three arrays of BYTES in all by the program's own first touch, or
- * writes one word of each page alone, with the same threads and shares; prints seconds.
+ * usage: bench_first_touch free | BYTES ours|faults
+ * Prints the bytes that may be taken; or sets up three arrays of BYTES in all by
+ * the program's own first touch, or writes one word of each page alone, with the
+ * same threads and shares, and prints the seconds.
  */
 #define main stream_main
 #include "../stream/stream.c"
@@ -30,6 +31,10 @@ int main(int argc, char **argv)
 	struct arrays arrays;
 	double began;
 
+	if (argc == 2 && strcmp(argv[1], "free") == 0) {
+		printf("%zu\n", memory_available());
+		return 0;
+	}
 	if (argc != 3)
 		return 2;
 	arrays_create(&arrays, strtoull(argv[1], NULL, 10) / ARRAYS / sizeof(element), 0,

@@ -10,17 +10,16 @@ from membw.bench_programs import PINNED
 from membw.errors import MembwError
 
 GIB = 2**30
-# no more than anyone asked about; a fifth of the memory is left to the rest of the machine
+# no more than anyone asked about; a fifth of what is free is left to others
 MOST, SHARE = 64 * GIB, 0.8
 ROUNDS = 5
 WAYS = ('ours', 'faults')
 
 
-def size():
-    """Bytes of three arrays that fit into what is free."""
-    lines = pathlib.Path('/proc/meminfo').read_text().splitlines()
-    free = next(int(line.split()[1]) * 1024 for line in lines if line.startswith('MemAvailable'))
-    return int(min(MOST, SHARE * free))
+def size(path):
+    """Bytes of three arrays that fit into what memory, its policy and the cgroups leave."""
+    done = subprocess.run([path, 'free'], capture_output=True, text=True, check=True)
+    return int(min(MOST, SHARE * int(done.stdout)))
 
 
 def program():
@@ -33,11 +32,10 @@ def program():
     return out
 
 
-def rounds(total, say, count=ROUNDS):
+def rounds(path, total, say, count):
     """{way: [seconds]} of as many interleaved rounds, each way first in every other one. One
     more goes before them: pages that a hypervisor has taken back cost many times more.
     """
-    path = program()
     cpus = bench_machine.cores()
     env = {**os.environ, **PINNED, 'OMP_NUM_THREADS': str(len(cpus))}
     found = {way: [] for way in WAYS}
@@ -53,6 +51,7 @@ def rounds(total, say, count=ROUNDS):
 
 def timing(say, total=None, count=ROUNDS):
     """(GiB, seconds of the set-up in each round, those of the page faults alone)."""
-    total = total or size()
-    found = rounds(total, say, count)
+    path = program()
+    total = total or size(path)
+    found = rounds(path, total, say, count)
     return total / GIB, *(found[way] for way in WAYS)

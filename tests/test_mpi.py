@@ -149,9 +149,12 @@ def test_siblings_are_no_strangers_that_disturb(mpi_run):
 
 
 def test_what_an_earlier_job_left_beside_the_file_is_gone(mpi_run, tmp_path):
-    (tmp_path / 'all.jsonl.rank-7').write_text('old\n')
+    left = [tmp_path / 'all.jsonl.rank-7', tmp_path / 'all.jsonl.unfinished-7']
+    for path in left:
+        path.write_text('torn')
     done = mpi_run('--allow', DEFECTS, *TINY).wait()
     assert done.status == 0 and sorted(done.records()) == [0, 1, 2, 3]
+    assert not any(path.exists() for path in left)
 
 
 def test_one_process_of_the_mpi_build_is_the_plain_program(mpi_build, tmp_path):

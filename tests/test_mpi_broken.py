@@ -48,6 +48,7 @@ def test_rank_0_hangs_and_the_others_end_by_themselves(mpi_run):
     running = mpi_run(*LONG, '--allow', DEFECTS, '--timeout', '1').until_measuring(4)
     running.stop(0)
     done = running.wait(40)
+    # whoever ends last may be killed while it writes: that shows in no file that is read
     assert done.status == 1 and {1, 2, 3} <= set(done.records())
 
 

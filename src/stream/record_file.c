@@ -13,13 +13,13 @@
 static FILE *file;
 static const char *path;
 
-static void remove_rescued(void)
+static void remove_all(const char *ending)
 {
 	char pattern[PATH_MAX];
 	glob_t found;
 	size_t i;
 
-	snprintf(pattern, sizeof(pattern), "%s.rank-*", path);
+	snprintf(pattern, sizeof(pattern), "%s%s", path, ending);
 	if (glob(pattern, GLOB_NOSORT, NULL, &found) != 0)
 		return;
 	for (i = 0; i < found.gl_pathc; i++)
@@ -36,8 +36,10 @@ void record_file_open(const char *path_asked)
 	if (!file)
 		ask_again("give '--json' a file in a folder that exists and may be written",
 			  "cannot write '%s': %s", path, strerror(errno));
-	if (ranks_count() > 1)
-		remove_rescued();
+	if (ranks_count() > 1) {
+		remove_all(".rank-*");
+		remove_all(".unfinished-*");
+	}
 }
 
 static int complain(const char *about)
@@ -70,7 +72,8 @@ int record_file_rescue(const char *line, size_t size)
 	FILE *out;
 
 	snprintf(whole, sizeof(whole), "%s.rank-%d", path, ranks_me());
-	snprintf(unfinished, sizeof(unfinished), "%s.rank-%d.tmp", path, ranks_me());
+	/* a name that no reader of the others takes: what writes it may be killed */
+	snprintf(unfinished, sizeof(unfinished), "%s.unfinished-%d", path, ranks_me());
 	out = fopen(unfinished, "w");
 	if (out) {
 		failed = fwrite(line, 1, size, out) != size;

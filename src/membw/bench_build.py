@@ -1,5 +1,6 @@
 """Builds what `membw bench` compares: the same line for stream.c and for our own source."""
 
+import functools
 import hashlib
 import os
 import pathlib
@@ -86,10 +87,11 @@ def build(line, sources, name, size=0, ntimes=0):
     return out, ''
 
 
+@functools.cache  # each answer is a start of Python, and every line and part asks
 def own_sources():
     words = [sys.executable, os.path.join(root(), 'configs', 'presets.py'), 'units']
     done = subprocess.run(words, cwd=root(), capture_output=True, text=True, check=True)
-    return [pathlib.Path(root(), name) for name in shlex.split(done.stdout)]
+    return tuple(pathlib.Path(root(), name) for name in shlex.split(done.stdout))
 
 
 # --- stream.c --------------------------------------------------------------------------------

@@ -4,7 +4,6 @@
 import argparse
 import hashlib
 import json
-import os
 import pathlib
 import re
 import shlex
@@ -16,6 +15,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent
 TABLE = HERE / 'presets.yaml'
 SOURCES = ROOT / 'src' / 'stream'
+SUFFIXES = ('.c', '.h', '.f90')
 
 FAMILY_KEYS = {'cc', 'fc', 'openmp', 'spack', 'external', 'version'}
 PRESET_KEYS = {'family', 'line', 'fortran', 'requires', 'features', 'source'}
@@ -198,22 +198,22 @@ def compile_line(preset, cc=None, sources=('stream.c',), output='stream', table=
     return [cc, *flags(preset, table=table, **options), *sources, '-o', output]
 
 
-def units(folder=SOURCES):
-    """Paths of what a line compiles: stream.c, which takes in most, and what it leaves out."""
-    folder = pathlib.Path(folder)
-    inside = re.findall(r'^#include "(\w+\.c)"$', (folder / 'stream.c').read_text(), re.MULTILINE)
-    return sorted(path for path in folder.glob('*.c') if path.name not in inside)
-
-
 # --- provenance ------------------------------------------------------------------------------
 
 
+def source_files(folder=SOURCES):
+    """{path below src: path} of all that a program is made of: its folder and the harness."""
+    folder = pathlib.Path(folder).resolve()
+    paths = [p for d in (folder, folder.parent / 'harness') for p in d.rglob('*')]
+    named = {p.relative_to(folder.parent).as_posix(): p for p in paths if p.suffix in SUFFIXES}
+    return dict(sorted(named.items(), key=lambda item: item[0].encode()))
+
+
 def source_sha256(folder=SOURCES):
-    """One checksum of all sources: sha256 of what `sha256sum *.c *.h *.f90` prints, by name."""
-    names = [p for p in pathlib.Path(folder).iterdir() if p.suffix in ('.c', '.h', '.f90')]
+    """One checksum of all sources: sha256 of what `sha256sum` prints in src, sorted by path."""
     total = hashlib.sha256()
-    for path in sorted(names, key=lambda p: p.name.encode()):
-        total.update(f'{sha256(path)}  {path.name}\n'.encode())
+    for name, path in source_files(folder).items():
+        total.update(f'{sha256(path)}  {name}\n'.encode())
     return total.hexdigest()
 
 
@@ -314,7 +314,6 @@ def do_plan(args, table):
         'PLAN_FLAGS': shlex.join(flags(args.preset, table=table, **options_of(args))),
         'PLAN_FFLAGS': shlex.join(fortran_flags(args.preset, table=table, **keep)),
         'PLAN_LIBS': '',
-        'PLAN_UNITS': shlex.join(path.name for path in units()),
     }
     if args.mpicc:
         before, after = mpi_added(args.mpicc)
@@ -341,10 +340,6 @@ def do_record(args, table):
     }
     path = pathlib.Path(args.binary).with_name(args.name)
     path.write_text(json.dumps(record, indent=1) + '\n')
-
-
-def do_units(args, table):
-    print(shlex.join(os.path.relpath(path) for path in units()))
 
 
 def do_sha(args, table):
@@ -397,8 +392,9 @@ def make_parser():
     record.add_argument('--name', default='build.json')
     record.add_argument('--mpicc', help='the MPI wrapper whose additions are in the line')
     record.add_argument('line', nargs='+', help='after --: the line that made it')
-    commands.add_parser('units', help='the files of src/stream that a line compiles')
-    commands.add_parser('source-sha256', help='checksum of src/stream, as records carry it')
+    commands.add_parser(
+        'source-sha256', help='checksum of src/stream and src/harness, as records carry it'
+    )
     return parser
 
 
@@ -407,7 +403,6 @@ DO = {
     'flags': do_flags,
     'plan': do_plan,
     'record': do_record,
-    'units': do_units,
     'source-sha256': do_sha,
 }
 

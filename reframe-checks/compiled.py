@@ -36,7 +36,7 @@ def read(binary, folder):
 
 def ask(binary):
     """The command's JSON, or its error as JSON."""
-    words = [sys.executable, '-m', 'membw.codegen', binary, '--json']
+    words = [sys.executable, '-m', 'membw.codegen.command', binary, '--json']
     done = subprocess.run(words, capture_output=True, text=True)
     if done.returncode == 0:
         return done.stdout
@@ -46,7 +46,7 @@ def ask(binary):
 
 def folder_of(binary, results):
     """results/codegen/...: of these bytes, as this version of the reader sees them."""
-    readers = sorted((ROOT / 'src' / 'membw').glob('codegen*.py'))
+    readers = sorted((ROOT / 'src' / 'membw' / 'codegen').glob('*.py'))
     files = [pathlib.Path(binary), *readers]
     digest = hashlib.sha256(b''.join(hashlib.sha256(f.read_bytes()).digest() for f in files))
     return pathlib.Path(results, 'codegen', digest.hexdigest())

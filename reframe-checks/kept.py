@@ -19,7 +19,7 @@ import reframe.core.runtime as runtime
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 # what a build reads, by make or by Spack
-BUILT_FROM = ('src/stream', 'configs', 'spack-repo', 'spack-repo-index.yaml')
+BUILT_FROM = ('src/harness', 'src/stream', 'configs', 'spack-repo', 'spack-repo-index.yaml')
 ENVIRONMENT = 'environment.txt'
 # variables that change how a run goes, or what it is linked with
 WATCHED = 'OMP_|GOMP_|KMP_|LIKWID|MALLOC_|GLIBC_TUNABLES|LD_PRELOAD|LD_LIBRARY_PATH|SLURM_CPU'

@@ -2,15 +2,13 @@
 
 import contextlib
 import os
-import pathlib
 import shutil
 import socket
 import subprocess
 
 import mpi_job
 import pytest
-
-ROOT = pathlib.Path(__file__).resolve().parent.parent
+from places import ROOT
 
 
 @pytest.fixture(scope='session')

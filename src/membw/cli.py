@@ -1,4 +1,4 @@
-"""The command `membw`: one subcommand, one module."""
+"""The command `membw`: one subcommand, one package."""
 
 import argparse
 import importlib
@@ -7,11 +7,21 @@ import sys
 from membw import __version__
 from membw.errors import MembwError
 
-# modules of this package; each offers add_parser(subparsers), which sets `func`
-COMMANDS = (
-    'run', 'summary', 'rank', 'history', 'calibrate', 'report', 'codegen', 'bench', 'diff',
-    'reproduce', 'nightly', 'accept',
-)  # fmt: skip
+# each module offers add_parser(subparsers), which sets `func`
+COMMANDS = {
+    'run': 'membw.run.command',
+    'summary': 'membw.run.summary',
+    'rank': 'membw.rank.command',
+    'history': 'membw.history.command',
+    'calibrate': 'membw.calibrate.command',
+    'report': 'membw.report.command',
+    'codegen': 'membw.codegen.command',
+    'bench': 'membw.bench.command',
+    'diff': 'membw.diff.command',
+    'reproduce': 'membw.reproduce.command',
+    'nightly': 'membw.nightly.command',
+    'accept': 'membw.accept.command',
+}
 
 
 class Parser(argparse.ArgumentParser):
@@ -26,11 +36,11 @@ def build_parser(command=None):
     parser = Parser(prog='membw', description='Measures and judges memory bandwidth.')
     parser.add_argument('--version', action='version', version=f'membw {__version__}')
     subparsers = parser.add_subparsers(dest='command', metavar='COMMAND', required=True)
-    for name in COMMANDS:
+    for name, module in COMMANDS.items():
         if command in COMMANDS and name != command:
             subparsers.add_parser(name)
         else:
-            importlib.import_module(f'membw.{name}').add_parser(subparsers)
+            importlib.import_module(module).add_parser(subparsers)
     return parser
 
 

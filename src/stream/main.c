@@ -2,16 +2,16 @@
  * stream: a STREAM-compatible measurement of memory bandwidth that says
  * whether its figures may be believed.
  */
-#include "caches.h"
-#include "clock.h"
-#include "cluster.h"
-#include "memory_side.h"
-#include "pinning.h"
-#include "ranks.h"
-#include "record_file.h"
-#include "size.h"
-#include "table.h"
-#include "threads.h"
+#include "../harness/clock.h"
+#include "../harness/evidence/pinning.h"
+#include "../harness/evidence/threads.h"
+#include "../harness/job/ranks.h"
+#include "../harness/job/record_file.h"
+#include "../harness/machine/llc.h"
+#include "../harness/machine/memory_side_cache.h"
+#include "array_size.h"
+#include "cluster/cluster.h"
+#include "output/table.h"
 
 static struct run run;
 

@@ -1,10 +1,10 @@
 #include "measure.h"
 
-#include "clock.h"
-#include "error.h"
-#include "ranks.h"
-#include "threads.h"
-#include "verdict.h"
+#include "../harness/clock.h"
+#include "../harness/error.h"
+#include "../harness/evidence/threads.h"
+#include "../harness/job/ranks.h"
+#include "../harness/verdict.h"
 
 #include <stdlib.h>
 

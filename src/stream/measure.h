@@ -4,8 +4,8 @@
 #ifndef MEMBW_MEASURE_H
 #define MEMBW_MEASURE_H
 
-#include "choice.h"
-#include "peak.h"
+#include "../harness/machine/peak.h"
+#include "search/kernel_choice.h"
 
 /* A spread is the average of the times above the best, in parts of the best. */
 enum { TICKS_AT_LEAST = 20, SPREAD_PERCENT = 20 };

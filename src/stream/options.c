@@ -1,11 +1,11 @@
 #include "options.h"
 
-#include "error.h"
-#include "hugepages.h"
+#include "../harness/error.h"
+#include "../harness/evidence/hugepages.h"
+#include "../harness/job/ranks.h"
+#include "../harness/verdict.h"
 #include "options_mpi.h"
 #include "options_tuned.h"
-#include "ranks.h"
-#include "verdict.h"
 
 #include <errno.h>
 #include <getopt.h>

@@ -4,7 +4,7 @@
 #ifndef MEMBW_OPTIONS_H
 #define MEMBW_OPTIONS_H
 
-#include "arrays.h"
+#include "kernels/arrays.h"
 
 enum size_from { FROM_AUTO, FROM_MACRO, FROM_OPTION };
 

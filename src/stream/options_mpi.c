@@ -2,8 +2,8 @@
 
 #ifdef MEMBW_MPI
 
-#include "error.h"
-#include "kernels.h"
+#include "../harness/error.h"
+#include "kernels/kernels.h"
 
 #include <getopt.h>
 #include <stdlib.h>

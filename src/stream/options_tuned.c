@@ -1,8 +1,8 @@
 #include "options_tuned.h"
 
-#include "error.h"
-#include "ranks.h"
-#include "variants.h"
+#include "../harness/error.h"
+#include "../harness/job/ranks.h"
+#include "tuned/variants.h"
 
 #include <getopt.h>
 #include <stdlib.h>

@@ -1,75 +1,65 @@
 /*
- * stream: the program around the kernels, all of it as one file for the
- * compiler, which takes a sixth of the time of 50.
+ * stream: the whole program as one file for the compiler, so that the
+ * published lines build it as printed.
  *
- * What goes over whole arrays comes first and is compiled as the preset says.
- * The rest (options, facts of the machine, records, verdicts) is never timed:
- * it asks for no optimization, where the compiler can be asked, so that a dozen
- * presets is built in seconds.
- * A file that is not named here is compiled by itself: the kernels, which the
- * compiler must not see called, and the tuned variants.
+ * The kernels are called through pointers that the compiler must read from
+ * memory each time (kernels.c), so that it cannot see how they are called.
  */
 
-/* Its wrappers (Ubuntu's gcc asks for them) want an optimizer to see through them. */
-#undef _FORTIFY_SOURCE
-
-#include "limit_kernels.c"
-#include "validate.c"
-#include "variants_run.c"
-
-#if defined(__clang__)
-#pragma clang optimize off
-#elif defined(__GNUC__) && !defined(__INTEL_COMPILER)
-#pragma GCC optimize("O0")
-#endif
-
-#include "agree.c"
-#include "arrays.c"
-#include "block.c"
-#include "block_verdict.c"
-#include "busy.c"
-#include "caches.c"
-#include "candidates.c"
-#include "cgroup.c"
-#include "channels.c"
-#include "choice.c"
-#include "clock.c"
-#include "cluster.c"
-#include "collect.c"
-#include "cpu_width.c"
-#include "cpuset.c"
-#include "dmi.c"
-#include "edac.c"
-#include "error.c"
-#include "facts.c"
-#include "guard.c"
-#include "hugepages.c"
-#include "json.c"
+#include "../harness/clock.c"
+#include "../harness/error.c"
+#include "../harness/evidence/hugepages.c"
+#include "../harness/evidence/interference.c"
+#include "../harness/evidence/pinning.c"
+#include "../harness/evidence/placement.c"
+#include "../harness/evidence/threads.c"
+#include "../harness/job/handshake.c"
+#include "../harness/job/host_ranks.c"
+#include "../harness/job/ranks.c"
+#include "../harness/job/record_file.c"
+#include "../harness/job/watchdog.c"
+#include "../harness/json.c"
+#include "../harness/machine/cgroup.c"
+#include "../harness/machine/channels.c"
+#include "../harness/machine/cpu_width.c"
+#include "../harness/machine/cpuset.c"
+#include "../harness/machine/dmi.c"
+#include "../harness/machine/edac.c"
+#include "../harness/machine/facts.c"
+#include "../harness/machine/llc.c"
+#include "../harness/machine/memory_available.c"
+#include "../harness/machine/memory_side_cache.c"
+#include "../harness/machine/peak.c"
+#include "../harness/machine/topology.c"
+#include "../harness/median.c"
+#include "../harness/sysfile.c"
+#include "../harness/verdict.c"
+#include "array_size.c"
+#include "cluster/cluster.c"
+#include "cluster/gather.c"
+#include "cluster/job_summary.c"
+#include "cluster/job_verdict.c"
+#include "cluster/node_stats.c"
+#include "kernels/arrays.c"
+#include "kernels/kernels.c"
+#include "kernels/validate.c"
 #include "main.c"
 #include "measure.c"
-#include "median.c"
-#include "memory.c"
-#include "memory_side.c"
-#include "nodes.c"
 #include "options.c"
 #include "options_mpi.c"
 #include "options_tuned.c"
-#include "peak.c"
-#include "pinning.c"
-#include "placement.c"
-#include "ranks.c"
-#include "record.c"
-#include "record_file.c"
-#include "record_layout.c"
-#include "record_limits.c"
-#include "record_tuning.c"
-#include "report.c"
-#include "siblings.c"
-#include "size.c"
-#include "sysfile.c"
-#include "table.c"
-#include "threads.c"
-#include "topology.c"
-#include "tune.c"
-#include "variants.c"
-#include "verdict.c"
+#include "output/record.c"
+#include "output/record_layout.c"
+#include "output/record_limits.c"
+#include "output/record_tuning.c"
+#include "output/report.c"
+#include "output/table.c"
+#include "search/candidates.c"
+#include "search/kernel_choice.c"
+#include "search/limits.c"
+#include "search/search.c"
+#include "tuned/variant_neon.c"
+#include "tuned/variant_portable.c"
+#include "tuned/variant_x86.c"
+#include "tuned/variants.c"
+#include "tuned/variants_run.c"

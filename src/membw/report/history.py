@@ -3,9 +3,9 @@
 import altair as alt
 import numpy as np
 
-from membw.report import charts, past
+from membw.history.series import as_date, as_day
+from membw.report.command import charts, past
 from membw.report.model import Cell, Picture, Section, Table
-from membw.series import as_date, as_day
 
 PICTURES = 8  # series; those with changes first, the table has all
 NODES = 5  # changed nodes in one picture, the most changed ones

@@ -6,11 +6,11 @@ import sqlite3
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from membw.checkout import root
 from membw.errors import MembwError
-from membw.places import root
-from membw.records import SCHEMA, read_lines
-from membw.reframe_report import MeasuredNothing, is_report, read_session, stored_sessions
-from membw.results import once
+from membw.results.read import once
+from membw.results.record import SCHEMA, read_lines
+from membw.results.reframe import MeasuredNothing, is_report, read_session, stored_sessions
 
 HINT = "'membw run' measures this node; or name results: membw report RESULTS"
 ENDINGS = ('.json', '.jsonl', '.db')

@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from membw.changes import judge
-from membw.history_cache import collect
-from membw.history_text import is_worse, merged
-from membw.results import each_source
-from membw.series import as_date, as_day
+from membw.history.cache import collect
+from membw.history.changes import judge
+from membw.history.series import as_date, as_day
+from membw.history.text import is_worse, merged
+from membw.results.read import each_source
 
 RECENT = 14  # nights; older changes stay in the tables, and need no attention
 LARGE = 100e6  # bytes of a database that takes a while

@@ -3,8 +3,8 @@
 import altair as alt
 import numpy as np
 
-from membw.fleet import MARGIN
-from membw.report import charts
+from membw.rank.fleet import MARGIN
+from membw.report.command import charts
 from membw.report.model import Cell, Picture, Section, Table
 
 PICTURES = 6  # the largest groups

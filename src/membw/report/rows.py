@@ -4,7 +4,7 @@ import json
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from membw import summary
+from membw.run import summary
 
 KERNELS = summary.KERNELS
 # as ReFrame's report names them (reframe-checks/measurement.py), then what the record adds

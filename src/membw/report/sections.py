@@ -3,13 +3,13 @@
 import time
 from pathlib import Path
 
-from membw import fleet as fleets
-from membw import summary
 from membw.errors import MembwError
-from membw.nodelist import expected_nodes, match_expected
-from membw.report import bandwidth, compilers, history, numa, past, ranking, verdicts
+from membw.rank import fleet as fleets
+from membw.report.command import bandwidth, compilers, history, numa, past, ranking, verdicts
 from membw.report.model import Report
 from membw.report.rows import failed_builds, rows_of
+from membw.results.hostlist import expected_nodes, match_expected
+from membw.run import summary
 
 
 def build(found, nodes='', title='', cache=None):

@@ -3,9 +3,9 @@
 from collections import Counter, defaultdict
 from dataclasses import dataclass
 
-from membw.nodelist import fold, worst_verdicts
-from membw.report import past
+from membw.report.command import past
 from membw.report.rows import UNPINNED
+from membw.results.hostlist import fold, worst_verdicts
 
 WORST_FIRST = ('FAIL', 'INVALID', 'MISSING', 'NOT MEASURED', 'PASS')
 LISTED = 20

@@ -172,10 +172,10 @@ class Stream(Package):
         mkdirp(prefix.bin, prefix.share.membw)
         copied = prefix.share.membw.src
         mkdirp(copied)
-        for path in sorted(SOURCES.iterdir()):
-            if path.suffix in ('.c', '.h', '.f90'):
-                install(str(path), copied)
-        with working_dir(copied):
+        for name, path in presets.source_files(SOURCES).items():
+            mkdirp(os.path.dirname(join_path(copied, name)))
+            install(str(path), join_path(copied, name))
+        with working_dir(join_path(copied, 'stream')):
             self.build_c(prefix)
             if spec.satisfies('+fortran'):
                 self.build_fortran(prefix)
@@ -188,15 +188,14 @@ class Stream(Package):
         if self.spec.satisfies('+mpi'):
             before, after = mpi_wrapper.added(self.spec['mpi'].mpicc)
         line = [self['c'].cc] + self.compile_flags() + before
-        line += [path.name for path in presets.units('.')]
-        line += ['-o', str(prefix.bin.stream)] + after
+        line += ['stream.c', '-o', str(prefix.bin.stream)] + after
         Executable(line[0])(*line[1:])
         self.record('build.json', line)
 
     def build_fortran(self, prefix):
         clock = join_path(self.stage.path, 'clock.o')
         mkdirp(self.stage.path)
-        Executable(self['c'].cc)(*self.compile_flags(), '-c', 'clock.c', '-o', clock)
+        Executable(self['c'].cc)(*self.compile_flags(), '-c', '../harness/clock.c', '-o', clock)
         line = [self['fortran'].fortran] + self.fortran_flags()
         line += ['stream.f90', clock, '-o', str(prefix.bin.stream_f)]
         Executable(line[0])(*line[1:])

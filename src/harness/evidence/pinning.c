@@ -1,0 +1,94 @@
+#include "../config.h"
+
+#include "pinning.h"
+
+#include "../job/host_ranks.h"
+#include "../machine/cgroup.h"
+#include "../machine/topology.h"
+#include "../verdict.h"
+#include "threads.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static int says(const char *variable, const char *no, const char *also_no)
+{
+	const char *value = getenv(variable);
+
+	return value && *value && strcasecmp(value, no) != 0 && strcasecmp(value, also_no) != 0;
+}
+
+static int openmp_was_asked(void)
+{
+	return says("OMP_PROC_BIND", "false", "0") || says("KMP_AFFINITY", "none", "disabled") ||
+	       says("GOMP_CPU_AFFINITY", "", "") ||
+	       (says("OMP_PLACES", "", "") && !getenv("OMP_PROC_BIND"));
+}
+
+static int is_asked(const struct thread_seen *thread)
+{
+	return topology_cores(&thread->affinity) == 1 || openmp_was_asked();
+}
+
+static void judge_threads(void)
+{
+	char list[CPU_LIST_MAX], may[CPU_LIST_MAX];
+	int t, cpu;
+
+	for (t = 0; t < threads_count(); t++) {
+		const struct thread_seen *thread = threads_seen(t);
+
+		cpuset_format(&thread->cpus, list);
+		cpuset_format(&thread->affinity, may);
+		for (cpu = 0; cpu < CPUS_MAX; cpu++)
+			if (cpuset_has(&thread->cpus, cpu) && !cpuset_has(&thread->affinity, cpu))
+				verdict_invalid(CPU_NOT_WHERE_ASKED,
+						"thread %d ran on CPU %d, outside its %s", t, cpu,
+						may);
+		if (topology_cores(&thread->cpus) < 2)
+			continue;
+		if (is_asked(thread))
+			verdict_invalid(CPU_NOT_WHERE_ASKED, "thread %d moved between CPUs %s", t,
+					list);
+		else
+			verdict_warn(CPU_NOT_WHERE_ASKED,
+				     "thread %d moved between CPUs %s; nothing pinned it", t,
+				     list);
+	}
+}
+
+static void judge_cores(void)
+{
+	const int cores = topology_cores(threads_cpus());
+
+	if (!threads_shared_core() || cores < threads_count())
+		return;
+	if (is_asked(threads_seen(0)))
+		verdict_invalid(
+			CPU_NOT_WHERE_ASKED,
+			"two threads on one core in %d samples, with %d cores for %d threads",
+			threads_shared_core(), cores, threads_count());
+	else
+		verdict_warn(
+			CPU_NOT_WHERE_ASKED,
+			"two threads on one core in %d samples, with %d cores for %d threads; "
+			"nothing pinned them",
+			threads_shared_core(), cores, threads_count());
+}
+
+void pinning_judge(void)
+{
+	const int cpus = cpuset_count(threads_cpus());
+	const double quota = cgroup_cpu_quota();
+	char list[CPU_LIST_MAX];
+
+	if (threads_count() > cpus)
+		verdict_invalid(OVERSUBSCRIBED, "%d threads on %d CPUs (%s)", threads_count(),
+				cpus, cpuset_format(threads_cpus(), list));
+	if (quota > 0 && threads_count() > quota + 0.01)
+		verdict_invalid(OVERSUBSCRIBED, "%d threads on a cgroup quota of %.2f CPUs",
+				threads_count(), quota);
+	siblings_judge();
+	judge_threads();
+	judge_cores();
+}

@@ -1,0 +1,16 @@
+/*
+ * cgroup: the limits that the control groups of this process set, v1 and v2.
+ */
+#ifndef MEMBW_CGROUP_H
+#define MEMBW_CGROUP_H
+
+#include "../config.h"
+
+/* The smallest value of FILE in the group of CONTROLLER and all groups above
+ * it, less the value of USED there (NULL: nothing); (size_t)-1 for no limit. */
+size_t cgroup_smallest(const char *controller, const char *file, const char *used);
+
+/* CPUs' worth of time that the quota grants, 0 for no quota. */
+double cgroup_cpu_quota(void);
+
+#endif

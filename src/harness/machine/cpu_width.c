@@ -1,0 +1,69 @@
+#include "cpu_width.h"
+
+#include "../config.h"
+
+/* For tests: -DMEMBW_CPU_WIDTH=128 makes a CPU that has no more. */
+#ifdef MEMBW_CPU_WIDTH
+enum { AT_MOST = MEMBW_CPU_WIDTH };
+#else
+enum { AT_MOST = 512 };
+#endif
+
+static int at_most(int bits)
+{
+	return bits < AT_MOST ? bits : AT_MOST;
+}
+
+#if defined(__x86_64__) && !defined(__MIC__)
+
+/* By instruction, not by a compiler's builtin: icc has none, and this binary serves all CPUs. */
+static void cpuid(unsigned leaf, unsigned reg[4])
+{
+	__asm__ volatile("cpuid"
+			 : "=a"(reg[0]), "=b"(reg[1]), "=c"(reg[2]), "=d"(reg[3])
+			 : "a"(leaf), "c"(0));
+}
+
+/* The registers that the operating system saves and restores (XCR0). */
+static unsigned saved(void)
+{
+	unsigned low, high;
+
+	__asm__ volatile("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
+	return low;
+}
+
+/* Intel's manual, volume 1, 14.3 and 15.2: OSXSAVE, then XCR0, then leaf 7. */
+int cpu_width(void)
+{
+	enum { OSXSAVE = 1 << 27, AVX2 = 1 << 5, AVX512F = 1 << 16 };
+	enum { YMM_SAVED = 0x06, ZMM_SAVED = 0xe6 };
+	unsigned most[4], one[4], seven[4];
+
+	cpuid(0, most);
+	cpuid(1, one);
+	if (most[0] < 7 || !(one[2] & OSXSAVE))
+		return at_most(128);
+	cpuid(7, seven);
+	if ((saved() & ZMM_SAVED) == ZMM_SAVED && seven[1] & AVX512F)
+		return at_most(512);
+	if ((saved() & YMM_SAVED) == YMM_SAVED && seven[1] & AVX2)
+		return at_most(256);
+	return at_most(128);
+}
+
+#elif defined(__aarch64__)
+
+int cpu_width(void)
+{
+	return at_most(128); /* NEON belongs to the architecture */
+}
+
+#else
+
+int cpu_width(void)
+{
+	return at_most(0);
+}
+
+#endif

@@ -1,0 +1,35 @@
+/*
+ * cpuset: a set of CPUs by number, as Linux numbers them, up to 8192.
+ */
+#ifndef MEMBW_CPUSET_H
+#define MEMBW_CPUSET_H
+
+#include "../config.h"
+
+#include <sched.h>
+
+enum { CPUS_MAX = 8 * CPU_SETSIZE, CPU_LIST_MAX = 3 * CPUS_MAX };
+
+struct cpuset {
+	cpu_set_t part[8];
+};
+
+void cpuset_clear(struct cpuset *set);
+void cpuset_add(struct cpuset *set, int cpu);
+int cpuset_has(const struct cpuset *set, int cpu);
+int cpuset_count(const struct cpuset *set);
+void cpuset_join(struct cpuset *set, const struct cpuset *more);
+
+/* The CPUs that the calling thread may run on. */
+void cpuset_of_thread(struct cpuset *set);
+
+/* Reads "0-3,8": sysfs's and taskset's notation; returns how many CPUs. */
+int cpuset_parse(struct cpuset *set, const char *list);
+
+/* Writes the same notation; the longest, every second CPU, fits. */
+const char *cpuset_format(const struct cpuset *set, char text[CPU_LIST_MAX]);
+
+/* Reads "ffff,00000001": sysfs's masks, words of 32 bits, the lowest last. */
+int cpuset_parse_mask(struct cpuset *set, const char *mask);
+
+#endif

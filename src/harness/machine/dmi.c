@@ -1,0 +1,139 @@
+#include "dmi.h"
+
+#include "../sysfile.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { FIRMWARE = 0, MEMORY_DEVICE = 17, END_OF_TABLE = 127, HEADER = 4, TABLE_MAX = 1 << 20 };
+
+/* One structure: its fields, then its strings up to two zero bytes. */
+struct structure {
+	const unsigned char *at;
+	size_t fields;
+	const char *strings;
+	size_t strings_length; /* up to the end of the table at most */
+};
+
+/* Little-endian; 0 where the structure is too short to have the field. */
+static unsigned long field(const struct structure *s, size_t offset, size_t bytes)
+{
+	unsigned long value = 0;
+	size_t i;
+
+	if (offset + bytes > s->fields)
+		return 0;
+	for (i = bytes; i > 0; i--)
+		value = value << 8 | s->at[offset + i - 1];
+	return value;
+}
+
+/* Strings are numbered from 1; 0 is none. */
+static void copy_text(char text[LOCATOR_MAX], const struct structure *s, size_t offset)
+{
+	unsigned long number = field(s, offset, 1);
+	const char *string = s->strings, *end = s->strings + s->strings_length;
+	size_t length = 0;
+
+	text[0] = '\0';
+	if (!number)
+		return;
+	while (--number && string < end)
+		string += strnlen(string, (size_t)(end - string)) + 1;
+	if (string >= end)
+		return;
+	length = strnlen(string, (size_t)(end - string));
+	length = length < LOCATOR_MAX ? length : LOCATOR_MAX - 1;
+	memcpy(text, string, length);
+	text[length] = '\0';
+	while (length && text[length - 1] == ' ')
+		text[--length] = '\0';
+}
+
+static unsigned long size_mib(const struct structure *s)
+{
+	const unsigned long size = field(s, 0x0c, 2);
+
+	if (size == 0xffff)
+		return 0;
+	if (size == 0x7fff)
+		return field(s, 0x1c, 4) & 0x7fffffff;
+	return size & 0x8000 ? (size & 0x7fff) / 1024 : size;
+}
+
+/* MT/s; 0xffff says that the figure is in a field of its own. */
+static unsigned long speed(const struct structure *s, size_t offset, size_t extended)
+{
+	const unsigned long mts = field(s, offset, 2);
+
+	return mts == 0xffff ? field(s, extended, 4) & 0x7fffffff : mts;
+}
+
+/* Table 78 of DSP0134: DDR, DDR2, DDR3, DDR4, DDR5. */
+static int is_ddr(unsigned long type)
+{
+	return type == 0x12 || type == 0x13 || type == 0x18 || type == 0x1a || type == 0x22;
+}
+
+static void add_module(struct modules *modules, const struct structure *s)
+{
+	struct module *m = &modules->of[modules->slots];
+
+	if (modules->slots == MODULES_MAX)
+		return;
+	modules->slots++;
+	copy_text(m->locator, s, 0x10);
+	copy_text(m->bank, s, 0x11);
+	m->is_plugged = field(s, 0x0c, 2) != 0;
+	m->size_mib = size_mib(s);
+	m->rated_mts = speed(s, 0x15, 0x54);
+	m->configured_mts = speed(s, 0x20, 0x58);
+	m->width_bits = (unsigned)field(s, 0x08, 2);
+	if (m->width_bits == 0xffff)
+		m->width_bits = 0;
+	m->is_ddr = is_ddr(field(s, 0x12, 1));
+}
+
+/* The length of a structure with its strings; 0 where the table ends before. */
+static size_t extent(struct structure *s, const unsigned char *at, size_t left)
+{
+	size_t end;
+
+	if (left < HEADER || at[1] < HEADER || at[1] > left)
+		return 0;
+	s->at = at;
+	s->fields = at[1];
+	s->strings = (const char *)at + s->fields;
+	for (end = s->fields; end + 1 < left; end++)
+		if (!at[end] && !at[end + 1])
+			break;
+	s->strings_length = end - s->fields;
+	return end + 2 < left ? end + 2 : left;
+}
+
+void dmi_parse(struct modules *modules, const unsigned char *table, size_t length)
+{
+	struct structure s;
+	size_t step;
+
+	memset(modules, 0, sizeof(*modules));
+	for (; (step = extent(&s, table, length)) != 0; table += step, length -= step) {
+		if (s.at[0] == END_OF_TABLE)
+			break;
+		if (s.at[0] == MEMORY_DEVICE)
+			add_module(modules, &s);
+		if (s.at[0] == FIRMWARE && field(&s, 0x13, 1) & 0x10)
+			modules->is_virtual = 1;
+	}
+}
+
+int dmi_read(struct modules *modules)
+{
+	unsigned char *table = malloc(TABLE_MAX);
+	const size_t length =
+		table ? sysfile_bytes(table, TABLE_MAX, "/sys/firmware/dmi/tables/DMI") : 0;
+
+	dmi_parse(modules, table, length);
+	free(table);
+	return modules->slots > 0;
+}

@@ -1,0 +1,39 @@
+/*
+ * dmi: the memory modules as the firmware describes them.
+ *
+ * The kernel shows the SMBIOS structures in /sys/firmware/dmi/tables/DMI, to
+ * root alone.  Structure 17 describes a slot: DMTF DSP0134, System Management
+ * BIOS Reference Specification 3.x, section 7.18.  Firmware is often careless:
+ * every length is checked, a structure that does not fit ends the reading.
+ */
+#ifndef MEMBW_DMI_H
+#define MEMBW_DMI_H
+
+#include "../config.h"
+
+enum { MODULES_MAX = 512, LOCATOR_MAX = 64 };
+
+struct module {
+	char locator[LOCATOR_MAX]; /* "DIMM_A1" */
+	char bank[LOCATOR_MAX];    /* "P0 CHANNEL A" */
+	unsigned long size_mib;    /* 0: the firmware does not know */
+	unsigned long rated_mts;   /* 0: not known */
+	unsigned long configured_mts;
+	unsigned width_bits; /* with those for error correction; 0: not known */
+	int is_ddr;          /* DDR to DDR5: 8 bytes a transfer; not LPDDR, HBM or flash */
+	int is_plugged;      /* the slot is not empty */
+};
+
+struct modules {
+	int slots;
+	int is_virtual; /* the firmware says that it is a virtual machine's */
+	struct module of[MODULES_MAX];
+};
+
+/* Reads structures out of a table; what is no structure is left out. */
+void dmi_parse(struct modules *modules, const unsigned char *table, size_t length);
+
+/* The same of this machine; 0 where it cannot be read (not root, no firmware). */
+int dmi_read(struct modules *modules);
+
+#endif

@@ -1,0 +1,194 @@
+#include "../config.h"
+
+#include "facts.h"
+
+#include "../evidence/placement.h"
+#include "../json.h"
+#include "../sysfile.h"
+#include "cgroup.h"
+#include "channels.h"
+#include "memory_available.h"
+#include "topology.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+
+static void line_of(const char *key, const char *path)
+{
+	char line[SYSLINE_MAX];
+
+	json_text(key, sysfile_line(line, "%s", path) ? line : NULL);
+}
+
+static void field_of(const char *key, const char *path, const char *field)
+{
+	char value[SYSLINE_MAX];
+
+	json_text(key, sysfile_field(value, path, field) ? value : NULL);
+}
+
+/* The word in brackets: "always [madvise] never". */
+static void choice_of(const char *key, const char *path)
+{
+	char line[SYSLINE_MAX];
+	char *word = sysfile_line(line, "%s", path) ? strchr(line, '[') : NULL;
+
+	if (word)
+		word[1 + strcspn(word + 1, "]")] = '\0';
+	json_text(key, word ? word + 1 : NULL);
+}
+
+static void kernel_release(void)
+{
+	struct utsname name;
+
+	json_text("kernel", uname(&name) == 0 ? name.release : NULL);
+}
+
+/* 0 is what nobody knows. */
+static void known(const char *key, unsigned long value)
+{
+	if (value)
+		json_count(key, value);
+	else
+		json_text(key, NULL);
+}
+
+static void numa_nodes(void)
+{
+	struct cpuset nodes;
+
+	topology_all_domains(&nodes);
+	json_count("numa_nodes", cpuset_count(&nodes) ? (unsigned)cpuset_count(&nodes) : 1);
+}
+
+static void cpus(void)
+{
+	char line[SYSLINE_MAX];
+	struct cpuset online;
+
+	sysfile_line(line, "/sys/devices/system/cpu/online");
+	cpuset_parse(&online, line);
+	json_count("cpus", (unsigned)cpuset_count(&online));
+	json_count("cores", (unsigned)topology_cores(&online));
+	known("sockets", (unsigned)topology_sockets(&online));
+	line_of("smt", "/sys/devices/system/cpu/smt/control");
+}
+
+/* The caches of CPU 0, as "L2 2048K shared by 0". */
+static void caches(void)
+{
+	static const char path[] = "/sys/devices/system/cpu/cpu0/cache/index%d/%s";
+	char level[SYSLINE_MAX], type[SYSLINE_MAX], size[SYSLINE_MAX], sharers[SYSLINE_MAX];
+	char text[256];
+	int i;
+
+	json_open("caches", '[');
+	for (i = 0; sysfile_line(level, path, i, "level"); i++) {
+		sysfile_line(type, path, i, "type");
+		sysfile_line(size, path, i, "size");
+		sysfile_line(sharers, path, i, "shared_cpu_list");
+		snprintf(text, sizeof(text), "L%.4s %.16s %.16s shared by CPUs %.128s", level,
+			 type, size, sharers);
+		json_text(NULL, text);
+	}
+	json_close(']');
+}
+
+/* Per NUMA domain: its CPUs, its memory and the distances to all domains. */
+static void numa(void)
+{
+	char line[SYSLINE_MAX], name[16];
+	struct cpuset online;
+	int node;
+
+	topology_all_domains(&online);
+	json_open("numa", '{');
+	for (node = 0; node < DOMAINS_MAX; node++) {
+		if (!cpuset_has(&online, node) ||
+		    !sysfile_line(line, "/sys/devices/system/node/node%d/distance", node))
+			continue;
+		snprintf(name, sizeof(name), "%d", node);
+		json_open(name, '{');
+		json_text("distances", line);
+		sysfile_line(line, "/sys/devices/system/node/node%d/cpulist", node);
+		json_text("cpus", line);
+		json_close('}');
+	}
+	json_close('}');
+}
+
+static void limit(const char *key, size_t bytes)
+{
+	if (bytes == (size_t)-1)
+		json_text(key, NULL);
+	else
+		json_number(key, (double)bytes / 1048576.0);
+}
+
+static void module(const struct module *m)
+{
+	char channel[CHANNEL_NAME_MAX];
+
+	channels_name(channel, m);
+	json_open(NULL, '{');
+	json_text("locator", m->locator);
+	json_text("bank", m->bank);
+	json_text("channel", channel);
+	known("size_mib", m->size_mib);
+	known("rated_mts", m->rated_mts);
+	known("configured_mts", m->configured_mts);
+	known("width_bits", m->width_bits);
+	json_close('}');
+}
+
+/* The memory modules that are plugged, and the channels they make up. */
+static void dimms(const struct peak *peak)
+{
+	int i;
+
+	json_text("dimms_source", peak->modules_source);
+	json_open("dimms", '[');
+	for (i = 0; i < peak->modules.slots; i++)
+		if (peak->modules.of[i].is_plugged)
+			module(&peak->modules.of[i]);
+	json_close(']');
+	known("memory_channels", (unsigned long)peak->channels);
+}
+
+static void memory(void)
+{
+	char value[SYSLINE_MAX];
+
+	sysfile_field(value, "/proc/meminfo", "MemTotal");
+	json_number("mem_total_mib", atof(value) / 1024);
+	limit("mem_available_mib", memory_available());
+	limit("cgroup_mem_mib", memory_cgroup_limit());
+	if (cgroup_cpu_quota() > 0)
+		json_number("cgroup_cpus", cgroup_cpu_quota());
+	else
+		json_text("cgroup_cpus", NULL);
+	field_of("hugepages_total", "/proc/meminfo", "HugePages_Total");
+	field_of("hugepages_free", "/proc/meminfo", "HugePages_Free");
+}
+
+void facts_write(const struct peak *peak)
+{
+	json_open("facts", '{');
+	field_of("cpu_model", "/proc/cpuinfo", "model name");
+	field_of("microcode", "/proc/cpuinfo", "microcode");
+	kernel_release();
+	choice_of("thp", "/sys/kernel/mm/transparent_hugepage/enabled");
+	line_of("numa_balancing", "/proc/sys/kernel/numa_balancing");
+	line_of("governor", "/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor");
+	line_of("freq_min_khz", "/sys/devices/system/cpu/cpu0/cpufreq/scaling_min_freq");
+	line_of("freq_max_khz", "/sys/devices/system/cpu/cpu0/cpufreq/scaling_max_freq");
+	cpus();
+	caches();
+	numa_nodes();
+	numa();
+	memory();
+	dimms(peak);
+	json_close('}');
+}

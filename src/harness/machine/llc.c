@@ -1,0 +1,72 @@
+#include "llc.h"
+
+#include "../job/host_ranks.h"
+#include "../sysfile.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const char CACHE[] = "/sys/devices/system/cpu/cpu%d/cache/index%d/%s";
+
+static size_t size_bytes(const char *text)
+{
+	char *unit;
+	const size_t size = strtoull(text, &unit, 10);
+
+	return *unit == 'M' ? size << 20 : *unit == 'K' ? size << 10 : size;
+}
+
+/* The index of the highest data cache of a CPU, -1 where sysfs has none. */
+static int last_level(int cpu)
+{
+	char line[SYSLINE_MAX];
+	int index, highest = -1, level = 0;
+
+	for (index = 0; sysfile_line(line, CACHE, cpu, index, "level"); index++) {
+		const int this_level = atoi(line);
+
+		sysfile_line(line, CACHE, cpu, index, "type");
+		if (this_level > level && strcmp(line, "Instruction") != 0) {
+			level = this_level;
+			highest = index;
+		}
+	}
+	return highest;
+}
+
+/* The kernel of POWER9 writes the mask and no list. */
+static void sharers_of(struct cpuset *sharers, int cpu, int index)
+{
+	char line[SYSLINE_MAX];
+
+	if (sysfile_line(line, CACHE, cpu, index, "shared_cpu_list"))
+		cpuset_parse(sharers, line);
+	else if (sysfile_line(line, CACHE, cpu, index, "shared_cpu_map"))
+		cpuset_parse_mask(sharers, line);
+	else
+		cpuset_clear(sharers);
+}
+
+size_t caches_llc_bytes(const struct cpuset *cpus)
+{
+	struct cpuset counted, sharers;
+	char line[SYSLINE_MAX];
+	size_t sum = 0;
+	int cpu;
+
+	cpuset_clear(&counted);
+	for (cpu = 0; cpu < CPUS_MAX; cpu++) {
+		int index;
+
+		if (!cpuset_has(cpus, cpu) || cpuset_has(&counted, cpu))
+			continue;
+		index = last_level(cpu);
+		if (index < 0)
+			continue;
+		sharers_of(&sharers, cpu, index);
+		cpuset_join(&counted, &sharers);
+		if (sysfile_line(line, CACHE, cpu, index, "size"))
+			sum += size_bytes(line) / (size_t)siblings_using(&sharers);
+	}
+	return sum;
+}

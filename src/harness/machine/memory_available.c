@@ -1,0 +1,101 @@
+#include "memory_available.h"
+
+#include "../evidence/placement.h"
+#include "../job/ranks.h"
+#include "../sysfile.h"
+#include "cgroup.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+static size_t smaller(size_t x, size_t y)
+{
+	return x < y ? x : y;
+}
+
+/* For tests: -DMEMBW_PLANT_MEMORY=BYTES is what is available, on the rank with a fault. */
+static size_t mem_available(void)
+{
+	char value[SYSLINE_MAX];
+
+#ifdef MEMBW_PLANT_MEMORY
+	if (ranks_has_fault())
+		return MEMBW_PLANT_MEMORY;
+#endif
+
+	if (!sysfile_field(value, "/proc/meminfo", "MemAvailable") &&
+	    !sysfile_field(value, "/proc/meminfo", "MemFree"))
+		return (size_t)-1;
+	return strtoull(value, NULL, 10) << 10;
+}
+
+/* "Node 1 MemFree:  123 kB" of the file of a domain. */
+static size_t on_domain(int domain, const char *what)
+{
+	char path[64], key[64], value[SYSLINE_MAX];
+
+	snprintf(path, sizeof(path), "/sys/devices/system/node/node%d/meminfo", domain);
+	snprintf(key, sizeof(key), "Node %d %s", domain, what);
+	return sysfile_field(value, path, key) ? (size_t)strtoull(value, NULL, 10) << 10 : 0;
+}
+
+static size_t on_domains(const struct cpuset *domains, const char *what)
+{
+	size_t sum = 0;
+	int domain;
+
+	for (domain = 0; domain < DOMAINS_MAX; domain++)
+		if (cpuset_has(domains, domain))
+			sum += on_domain(domain, what);
+	return sum;
+}
+
+size_t memory_total_on(const struct cpuset *domains)
+{
+	return on_domains(domains, "MemTotal");
+}
+
+/* As the kernel reckons MemAvailable, which it does not say of a domain: the
+ * page cache and the caches of its own that it can drop give way. */
+size_t memory_free_on(const struct cpuset *domains)
+{
+	return on_domains(domains, "MemFree") + on_domains(domains, "Active(file)") +
+	       on_domains(domains, "Inactive(file)") + on_domains(domains, "SReclaimable");
+}
+
+/* Virtual machines that were given memory later count it for no domain. */
+static int domains_add_up(void)
+{
+	char value[SYSLINE_MAX];
+	struct cpuset all;
+
+	topology_all_domains(&all);
+	return sysfile_field(value, "/proc/meminfo", "MemTotal") &&
+	       (double)memory_total_on(&all) > 0.95 * 1024.0 * atof(value);
+}
+
+static size_t free_where_bound(void)
+{
+	struct cpuset domains;
+	size_t free;
+
+	if (!placement_is_bound(&domains) || !domains_add_up())
+		return (size_t)-1;
+	free = memory_free_on(&domains);
+	return free ? free : (size_t)-1;
+}
+
+size_t memory_cgroup_limit(void)
+{
+	return smaller(cgroup_smallest("memory", "memory.max", NULL),
+		       cgroup_smallest("memory", "memory.limit_in_bytes", NULL));
+}
+
+size_t memory_available(void)
+{
+	const size_t v2 = cgroup_smallest("memory", "memory.max", "memory.current");
+	const size_t v1 =
+		cgroup_smallest("memory", "memory.limit_in_bytes", "memory.usage_in_bytes");
+
+	return smaller(smaller(mem_available(), free_where_bound()), smaller(v1, v2));
+}

@@ -1,0 +1,23 @@
+/*
+ * memory: how many bytes this process may still take.
+ */
+#ifndef MEMBW_MEMORY_H
+#define MEMBW_MEMORY_H
+
+#include "../config.h"
+
+#include "cpuset.h"
+
+/* The smallest of MemAvailable, what is free on the NUMA domains that a memory
+ * policy (numactl --membind) names, and what the cgroups (v1 or v2, this one and
+ * those above it) leave; (size_t)-1 where the kernel says neither. */
+size_t memory_available(void);
+
+/* Bytes that these NUMA domains have, and have free; 0 where they do not say. */
+size_t memory_total_on(const struct cpuset *domains);
+size_t memory_free_on(const struct cpuset *domains);
+
+/* The smallest limit of the cgroups themselves; (size_t)-1 for none. */
+size_t memory_cgroup_limit(void);
+
+#endif

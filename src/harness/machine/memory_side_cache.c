@@ -1,0 +1,77 @@
+#include "memory_side_cache.h"
+
+#include "../sysfile.h"
+#include "memory_available.h"
+#include "topology.h"
+
+#include <stdlib.h>
+
+/* Intel ARK, Xeon Phi x200 (Knights Landing, Mill): 16 GB of MCDRAM in each;
+ * the kernel does not show what of it is cache, and the rest is domains
+ * without CPUs. */
+static const size_t GIB = (size_t)1 << 30, MCDRAM_GIB = 16;
+
+static int is_knights(void)
+{
+	char value[SYSLINE_MAX];
+	int model;
+
+	if (!sysfile_field(value, "/proc/cpuinfo", "cpu family") || atoi(value) != 6)
+		return 0;
+	model = sysfile_field(value, "/proc/cpuinfo", "model") ? atoi(value) : 0;
+	return model == 0x57 || model == 0x85;
+}
+
+/* The largest, should there be several levels of it. */
+static size_t shown(int domain)
+{
+	char line[SYSLINE_MAX];
+	size_t largest = 0;
+	int level;
+
+	for (level = 1; sysfile_line(line,
+				     "/sys/devices/system/node/node%d/memory_side_cache/"
+				     "index%d/size",
+				     domain, level);
+	     level++)
+		if (strtoull(line, NULL, 10) > largest)
+			largest = strtoull(line, NULL, 10);
+	return largest;
+}
+
+/* What is no domain's memory is cache, shared evenly by the domains with CPUs. */
+static size_t of_knights(const struct cpuset *domains)
+{
+	struct cpuset all, one;
+	size_t flat = 0, with_cpus = 0, asked = 0;
+	int domain;
+
+	topology_all_domains(&all);
+	for (domain = 0; domain < DOMAINS_MAX; domain++) {
+		if (!cpuset_has(&all, domain))
+			continue;
+		if (topology_domain_has_cpus(domain)) {
+			with_cpus++;
+			asked += (size_t)cpuset_has(domains, domain);
+			continue;
+		}
+		cpuset_clear(&one);
+		cpuset_add(&one, domain);
+		flat += memory_total_on(&one);
+	}
+	flat = (flat + GIB / 2) / GIB; /* the kernel keeps some MiB of each domain */
+	if (!with_cpus || flat >= MCDRAM_GIB)
+		return 0;
+	return (MCDRAM_GIB - flat) * GIB / with_cpus * asked;
+}
+
+size_t memory_side_bytes(const struct cpuset *domains)
+{
+	size_t sum = 0;
+	int domain;
+
+	for (domain = 0; domain < DOMAINS_MAX; domain++)
+		if (cpuset_has(domains, domain))
+			sum += shown(domain);
+	return sum || !is_knights() ? sum : of_knights(domains);
+}

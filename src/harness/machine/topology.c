@@ -1,0 +1,117 @@
+#include "topology.h"
+
+#include "../sysfile.h"
+
+#include <stdlib.h>
+
+static int first_sibling(int cpu)
+{
+	char line[SYSLINE_MAX];
+
+	if (!sysfile_line(line, "/sys/devices/system/cpu/cpu%d/topology/thread_siblings_list",
+			  cpu))
+		return cpu;
+	return atoi(line);
+}
+
+int topology_core(int cpu)
+{
+	static int known[CPUS_MAX]; /* core + 1: sampling must not read files each time */
+
+	if (cpu < 0 || cpu >= CPUS_MAX)
+		return 0;
+	if (!known[cpu])
+		known[cpu] = first_sibling(cpu) + 1;
+	return known[cpu] - 1;
+}
+
+int topology_cores(const struct cpuset *cpus)
+{
+	struct cpuset cores;
+	int cpu;
+
+	cpuset_clear(&cores);
+	for (cpu = 0; cpu < CPUS_MAX; cpu++)
+		if (cpuset_has(cpus, cpu))
+			cpuset_add(&cores, topology_core(cpu));
+	return cpuset_count(&cores);
+}
+
+int topology_sockets(const struct cpuset *cpus)
+{
+	char line[SYSLINE_MAX];
+	struct cpuset sockets;
+	int cpu;
+
+	cpuset_clear(&sockets);
+	for (cpu = 0; cpu < CPUS_MAX; cpu++)
+		if (cpuset_has(cpus, cpu) &&
+		    sysfile_line(line,
+				 "/sys/devices/system/cpu/cpu%d/topology/physical_package_id",
+				 cpu))
+			cpuset_add(&sockets, atoi(line));
+	return cpuset_count(&sockets);
+}
+
+void topology_all_domains(struct cpuset *domains)
+{
+	char line[SYSLINE_MAX];
+
+	sysfile_line(line, "/sys/devices/system/node/online");
+	cpuset_parse(domains, line);
+}
+
+/* The CPUs of a domain; an empty set where it has none or there is no such domain. */
+static void cpus_of(struct cpuset *cpus, int domain)
+{
+	char line[SYSLINE_MAX];
+
+	sysfile_line(line, "/sys/devices/system/node/node%d/cpulist", domain);
+	cpuset_parse(cpus, line);
+}
+
+int topology_domain_has_cpus(int domain)
+{
+	struct cpuset cpus;
+
+	cpus_of(&cpus, domain);
+	return cpuset_count(&cpus) > 0;
+}
+
+/* All at once: on a node of hundreds of CPUs, asking for each is millions of reads. */
+static void read_domains(short known[CPUS_MAX])
+{
+	struct cpuset cpus, domains;
+	int domain, cpu;
+
+	topology_all_domains(&domains);
+	for (domain = 0; domain < DOMAINS_MAX; domain++) {
+		if (!cpuset_has(&domains, domain))
+			continue;
+		cpus_of(&cpus, domain);
+		for (cpu = 0; cpu < CPUS_MAX; cpu++)
+			if (cpuset_has(&cpus, cpu))
+				known[cpu] = (short)domain;
+	}
+}
+
+int topology_domain(int cpu)
+{
+	static short known[CPUS_MAX];
+	static int is_read;
+
+	if (!is_read)
+		read_domains(known);
+	is_read = 1;
+	return cpu >= 0 && cpu < CPUS_MAX ? known[cpu] : 0;
+}
+
+void topology_domains(struct cpuset *domains, const struct cpuset *cpus)
+{
+	int cpu;
+
+	cpuset_clear(domains);
+	for (cpu = 0; cpu < CPUS_MAX; cpu++)
+		if (cpuset_has(cpus, cpu))
+			cpuset_add(domains, topology_domain(cpu));
+}

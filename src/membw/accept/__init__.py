@@ -1,0 +1,1 @@
+"""membw accept: a machine is accepted or refused by an agreed protocol."""

@@ -1,0 +1,149 @@
+"""`membw accept`: an acceptance protocol that two parties signed, applied to a machine."""
+
+import argparse
+import json
+import sys
+from pathlib import Path
+
+from membw.errors import MembwError
+
+EPILOG = """\
+A node passes when the agreed statistic of its first valid runs reaches the contract in every
+kernel. INVALID runs are neither passes nor failures: they are repeated. A node that fails is
+measured again as the retest rule says. The machine is
+  ACCEPTED    when every node was measured and no more failed for good than allowed
+  REFUSED     when more failed for good than allowed, whatever is still missing
+  INCOMPLETE  otherwise: what must still be run is listed, as commands
+
+examples:
+  membw accept --template >protocol.yaml
+  membw accept protocol.yaml --plan             # check it, its risks, the checksum to sign
+  membw accept protocol.yaml --run --report accept.html --report accept.json
+  membw accept protocol.yaml --results results --results retest/records.jsonl
+
+exit status: 0 ACCEPTED (or --plan, --template); 1 REFUSED or INCOMPLETE; 2 asked wrongly, or the
+protocol is not what was signed
+"""
+ATTEMPTS = 3
+PASSED_SHOWN = 32  # on the terminal; a report has all
+
+
+def add_parser(subparsers):
+    parser = subparsers.add_parser(
+        'accept',
+        allow_abbrev=False,
+        help='accept or refuse a machine by a signed protocol',
+        description='Applies an acceptance protocol to the runs of a machine.',
+        epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        usage='membw accept PROTOCOL [options] [--run [REFRAME OPTION ...]]',
+    )
+    add = parser.add_argument
+    add('protocol', nargs='?', metavar='PROTOCOL', help='the YAML file')
+    add('--template', action='store_true', help='print a protocol to begin with')
+    add('--plan', action='store_true', help='check the protocol; print risks and checksum')
+    add('--results', action='append', metavar='PATH', default=[],
+        help="records, reports, results.db, folders (results); again for a retest's")  # fmt: skip
+    add('--run', action='store_true', help='make the runs that are missing, retests included')
+    add('--report', action='append', metavar='FILE', default=[],
+        help='write it: .html, .json or .txt; may be given again')  # fmt: skip
+    add('--json', action='store_true', help='print JSON')
+    parser.set_defaults(func=run, takes_rest=True)
+
+
+def run(args):
+    """Exit status as in EPILOG."""
+    from membw.accept import protocol as protocols
+
+    if args.rest and not args.run:
+        raise MembwError(f"unknown argument '{args.rest[0]}'", "'membw accept --help' lists them")
+    if args.template:
+        print(protocols.template(), end='')
+        return 0
+    if not args.protocol:
+        raise MembwError('no protocol given', "'membw accept --template' prints one")
+    for name in args.report:
+        if Path(name).suffix not in WRITERS:
+            raise MembwError(f"'{name}' is no kind of report", f'one of {", ".join(WRITERS)}')
+    protocol = protocols.load(args.protocol)
+    return plan(protocol) if args.plan else accept(args, protocol)
+
+
+def plan(protocol):
+    from membw.accept.text import plan_lines
+    from membw.statistics.risk import assess
+
+    print('\n'.join(plan_lines(protocol, assess(protocol), present_sources())))
+    return 0
+
+
+def present_sources():
+    from membw.build.sources import checksum_of_folder
+
+    try:
+        return checksum_of_folder()
+    except (OSError, MembwError):
+        return None
+
+
+def accept(args, protocol):
+    from membw.accept.report import report
+    from membw.accept.text import lines
+
+    decision, problems = measured(args, protocol)
+    for problem in problems:
+        print(f'membw: {problem}', file=sys.stderr)
+    found = report(decision, problems)
+    for name in args.report:
+        _write(name, found)
+    print(json.dumps(found, indent=1) if args.json else '\n'.join(lines(found, PASSED_SHOWN)))
+    return 0 if decision.verdict == 'ACCEPTED' else 1
+
+
+def measured(args, protocol):
+    """The Decision, after the runs that --run asks for."""
+    from membw.accept.missing_runs import carry_out, orders
+
+    decision, problems = _decide(args, protocol)
+    for _ in range(ATTEMPTS * (1 + protocol['retest']['rounds']) if args.run else 0):
+        owed = orders(decision)
+        if not owed or not carry_out(protocol, owed, args.rest):
+            break
+        decision, problems = _decide(args, protocol)
+    return decision, problems
+
+
+def _decide(args, protocol):
+    from membw.accept.rule import decide
+    from membw.accept.runs import read_runs
+    from membw.checkout import root
+
+    paths = args.results or [str(Path(root(), 'results'))]
+    runs, problems = read_runs(protocol, [p for p in paths if args.results or Path(p).is_dir()])
+    return decide(protocol, runs), problems
+
+
+def _html(found):
+    from membw.accept.html import page
+
+    return page(found)
+
+
+def _text(found):
+    from membw.accept.text import lines
+
+    return '\n'.join(lines(found)) + '\n'
+
+
+WRITERS = {
+    '.html': _html,
+    '.json': lambda found: json.dumps(found, indent=1) + '\n',
+    '.txt': _text,
+}
+
+
+def _write(name, found):
+    try:
+        Path(name).write_text(WRITERS[Path(name).suffix](found))
+    except OSError as err:
+        raise MembwError(f"cannot write '{name}': {err.strerror}") from err

@@ -1,0 +1,146 @@
+"""Reads an acceptance protocol: schema, sense, checksum, signatures; all problems at once."""
+
+import copy
+import hashlib
+import json
+import math
+import statistics
+from importlib import resources
+
+from membw.errors import MembwError
+from membw.results.hostlist import expected_nodes
+
+STATISTICS = {'median': statistics.median, 'worst': min, 'best': max}
+HINT = "'membw accept --template' prints a protocol that is right, with comments"
+
+
+def template():
+    return resources.files('membw.accept').joinpath('protocol_template.yaml').read_text()
+
+
+def schema():
+    return json.loads(resources.files('membw.accept').joinpath('protocol.schema.json').read_text())
+
+
+def load(path):
+    """The protocol as a dict, with 'names' (a list, or None) and 'checksum' added.
+
+    Raises MembwError with all problems of the file, and for a signature of another content.
+    """
+    protocol = _read(path)
+    problems = _of_schema(protocol) or _of_sense(protocol)
+    if problems:
+        raise MembwError('\nmembw: '.join(f'{path}: {text}' for text in problems), HINT)
+    protocol['checksum'] = checksum(protocol)
+    names = protocol['nodes'].get('names')
+    protocol['names'] = expected_nodes(names) if names else None
+    forged = [s for s in protocol['signatures'] if s['protocol_sha256'] != protocol['checksum']]
+    if forged:
+        who = ', '.join(f'{s["name"]} ({s["party"]})' for s in forged)
+        raise MembwError(
+            f'{path}: is not what {who} signed: its checksum is {protocol["checksum"]}',
+            'restore the protocol that was signed, or have this one signed anew',
+        )
+    return protocol
+
+
+def checksum(protocol):
+    """sha256 of the content without the signatures: layout and comments do not count."""
+    content = {k: v for k, v in protocol.items() if k not in ('signatures', 'checksum', 'names')}
+    text = json.dumps(content, sort_keys=True, separators=(',', ':'), ensure_ascii=False)
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _read(path):
+    from ruamel.yaml import YAML, YAMLError
+
+    reader = YAML(typ='safe')  # refuses a key given twice
+    try:
+        with open(path, encoding='utf-8') as file:
+            found = reader.load(file)
+    except OSError as err:
+        raise MembwError(f"cannot read '{path}': {err.strerror}", HINT) from err
+    except (YAMLError, ValueError) as err:
+        raise MembwError(f"'{path}' is not YAML: {' '.join(str(err).split())}", HINT) from err
+    return _plain(found)
+
+
+def _plain(value):
+    """Dates as text: YAML reads 2026-12-01 as a date, JSON knows none."""
+    if isinstance(value, dict):
+        return {str(key): _plain(v) for key, v in value.items()}
+    if isinstance(value, list):
+        return [_plain(v) for v in value]
+    return value if isinstance(value, str | int | float | None) else str(value)
+
+
+def _of_schema(protocol):
+    import jsonschema
+
+    checker = jsonschema.Draft202012Validator(schema())
+    errors = sorted(checker.iter_errors(protocol), key=lambda e: [str(p) for p in e.path])
+    return [_line(e) for e in errors]
+
+
+def _line(error):
+    where = '.'.join(map(str, error.path)) or 'the protocol'
+    return f'{where}: {error.message}'
+
+
+def _of_sense(protocol):
+    """What a schema cannot say."""
+    nodes = protocol['nodes']
+    found = [
+        f'contract.{kernel}: {gbs} is no figure'
+        for kernel, gbs in protocol['contract'].items()
+        if not math.isfinite(gbs)
+    ]
+    count = nodes['count']
+    if nodes.get('of', count) < count:
+        found.append(f'nodes.of: {nodes["of"]} nodes, but {count} of them are measured')
+    if protocol['rule']['allowed_failures'] >= count:
+        found.append('rule.allowed_failures: as many as there are nodes: nothing could be refused')
+    if protocol['period']['to'] < protocol['period']['from']:
+        found.append('period: ends before it begins')
+    found += [
+        f'signatures: no party {s["party"]!r}, there are {", ".join(protocol["parties"])}'
+        for s in protocol['signatures']
+        if s['party'] not in protocol['parties']
+    ]
+    return found + _of_names(nodes)
+
+
+def _of_names(nodes):
+    if 'names' not in nodes:
+        return []
+    try:
+        names = expected_nodes(nodes['names'])
+    except MembwError as err:
+        return [f'nodes.names: {err}']
+    many = len(names)
+    return [f'nodes.names: {many} names, count is {nodes["count"]}'] * (many != nodes['count'])
+
+
+def unsigned(protocol):
+    """Parties that have not signed."""
+    signed = {s['party'] for s in protocol['signatures']}
+    return [party for party in protocol['parties'] if party not in signed]
+
+
+def as_signed(protocol):
+    """The content that the checksum is of, to be shown in a report."""
+    found = copy.deepcopy(protocol)
+    for key in ('checksum', 'names'):
+        found.pop(key, None)
+    return found
+
+
+def statistic(protocol, runs):
+    """{kernel: GB/s} of some runs of a node, each {kernel: GB/s}."""
+    of = STATISTICS[protocol['runs']['statistic']]
+    return {kernel: of([run[kernel] for run in runs]) for kernel in protocol['contract']}
+
+
+def below(protocol, values):
+    """Kernels whose value does not reach the contract."""
+    return [k for k, least in protocol['contract'].items() if values[k] < least]

@@ -1,0 +1,88 @@
+"""Everything needed to argue about an acceptance, as plain data: what JSON, text and HTML show."""
+
+from datetime import datetime, timezone
+
+from membw import __version__
+from membw.accept.missing_runs import lines as order_lines
+from membw.accept.missing_runs import orders
+from membw.accept.protocol import as_signed, unsigned
+from membw.accept.rule import is_counted
+from membw.statistics.risk import assess
+
+
+def report(decision, problems=()):
+    """A dict, JSON as it stands; the sections in the order in which they are read."""
+    protocol = decision.protocol
+    return {
+        'schema': 'membw-acceptance-1',
+        'title': protocol['title'],
+        'verdict': decision.verdict,
+        'why': decision.why,
+        'counts': {s: len(decision.having(s)) for s in STATUSES},
+        'made': _time(datetime.now(timezone.utc).timestamp()),
+        'membw': __version__,
+        'protocol_sha256': protocol['checksum'],
+        'signed_by': protocol['signatures'],
+        'unsigned': unsigned(protocol),
+        'protocol': as_signed(protocol),
+        'builds': [{**build, 'runs': count} for build, count in decision.builds],
+        'risk': _risk(assess(protocol, decision.nodes), protocol),
+        'nodes': [_node(node) for node in decision.nodes],
+        'not_counted': [_run(r) for r in decision.runs if not is_counted(r)],
+        'other_nodes': sorted({run.node for run in decision.elsewhere}),
+        'to_do': list(order_lines(protocol, orders(decision))),
+        'problems': list(problems),
+    }
+
+
+STATUSES = ('PASS', 'CLEARED', 'FAILED', 'OPEN', 'MISSING')
+
+
+def _node(node):
+    return {
+        'node': node.name,
+        'status': node.status,
+        'rounds': [
+            {'test': r.name, 'gbs': _rounded(r.values), 'below': r.below} for r in node.rounds
+        ],
+        'needs': node.needs,
+        'what_for': node.what_for,
+        'runs': [_run(run) for run in node.runs],
+    }
+
+
+def _run(run):
+    return {
+        'node': run.node,
+        'time': _time(run.time),
+        'gbs': _rounded(run.rates),
+        'counted': run.counted,
+        'binary_sha256': run.build.get('binary_sha256'),
+        'record': run.source,
+    }
+
+
+def _rounded(values):
+    return {kernel: round(value, 3) for kernel, value in values.items()}
+
+
+def _time(seconds):
+    return datetime.fromtimestamp(seconds, timezone.utc).strftime('%Y-%m-%dT%H:%M:%SZ')
+
+
+def _risk(risk, protocol):
+    if risk is None:
+        return None
+    return {
+        'noise': {'from': risk.noise.source, 'spread': risk.noise.spread},
+        'bad_node': -protocol['risk']['bad_node'],
+        'good_node': protocol['risk']['good_node'],
+        'bad_node_fails': risk.bad_node,
+        'good_node_fails': risk.good_node,
+        'buyer': risk.buyer,
+        'vendor': risk.vendor,
+        'at_limit_of_noise': dict(zip(('buyer', 'vendor'), risk.limits, strict=True)),
+        'measured_again': risk.again,
+        'node_characteristic': [{'level': lv, 'fails': p} for lv, p in risk.node],
+        'machine_characteristic': [{'bad_nodes': d, 'accepted': p} for d, p in risk.machine],
+    }

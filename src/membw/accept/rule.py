@@ -1,0 +1,156 @@
+"""The rule of an acceptance protocol, applied to runs: each node's status, and the verdict."""
+
+from collections import Counter, defaultdict
+from dataclasses import dataclass, field
+
+from membw.accept.protocol import below, statistic
+
+
+@dataclass
+class Run:
+    """One run of one node (all its ranks together)."""
+
+    node: str
+    time: float  # seconds since 1970
+    rates: dict  # kernel -> GB/s
+    invalid: tuple = ()  # why it must not be believed
+    outside: str = ''  # why it is not under the protocol
+    source: str = ''  # the file it was read from
+    build: dict = field(default_factory=dict)  # what is known of the binary
+    counted: str = ''  # 'first', 'retest 1', ...; else why it is not
+
+
+@dataclass
+class Round:
+    """Runs of one test of one node, and what they came to."""
+
+    name: str
+    values: dict  # kernel -> GB/s
+    below: list  # kernels
+
+
+@dataclass
+class Tested:
+    """One node: PASS, CLEARED (by a retest), FAILED, OPEN (runs are missing) or MISSING."""
+
+    name: str
+    status: str = 'MISSING'
+    runs: list = field(default_factory=list)
+    rounds: list = field(default_factory=list)
+    needs: int = 0  # further valid runs
+    what_for: str = ''
+
+    @property
+    def accepted(self):
+        return self.status in ('PASS', 'CLEARED')
+
+
+@dataclass
+class Decision:
+    """ACCEPTED, REFUSED or INCOMPLETE, with everything it rests on."""
+
+    protocol: dict
+    verdict: str
+    why: list
+    nodes: list
+    elsewhere: list  # runs of nodes that the protocol does not name
+
+    def having(self, *statuses):
+        return [n for n in self.nodes if n.status in statuses]
+
+    @property
+    def runs(self):
+        return [run for node in self.nodes for run in node.runs]
+
+    @property
+    def builds(self):
+        """[(what is known of the binary, counted runs)], the most usual first."""
+        counted = [tuple(sorted(r.build.items())) for r in self.runs if is_counted(r)]
+        return [(dict(build), n) for build, n in Counter(counted).most_common()]
+
+
+def is_counted(run):
+    return run.counted.startswith(('first', 'retest'))
+
+
+def decide(protocol, runs):
+    """A Decision on runs in any order; of a node the earliest valid ones count, no choice."""
+    by_node = defaultdict(list)
+    for run in sorted(runs, key=lambda r: (r.time, r.source)):
+        by_node[run.node].append(run)
+    names = protocol['names'] or sorted(by_node)
+    nodes = [judge(protocol, name, by_node.pop(name, [])) for name in names]
+    nodes = [n for n in nodes if protocol['names'] or n.status != 'MISSING']
+    rest = [run for left in by_node.values() for run in left]
+    found = Decision(protocol, '', [], nodes, rest)
+    found.verdict, found.why = _verdict(protocol, found)
+    return found
+
+
+def judge(protocol, name, runs):
+    """One node by its runs in order of time."""
+    node = Tested(name, runs=runs)
+    usable = [run for run in runs if _usable(run)]
+    tests = [('first', protocol['runs']['repetitions'])]
+    tests += [
+        (f'retest {i + 1}', protocol['retest']['repetitions'])
+        for i in range(protocol['retest']['rounds'])
+    ]
+    for title, count in tests:
+        taken, usable = usable[:count], usable[count:]
+        for run in taken:
+            run.counted = title
+        if len(taken) < count:
+            node.needs, node.what_for = count - len(taken), title
+            node.status = 'OPEN' if any(not run.outside for run in runs) else 'MISSING'
+            break
+        values = statistic(protocol, [run.rates for run in taken])
+        node.rounds.append(Round(title, values, below(protocol, values)))
+        if not node.rounds[-1].below:
+            node.status = 'PASS' if title == 'first' else 'CLEARED'
+            break
+        node.status = 'FAILED'
+    for run in usable:
+        run.counted = 'more than the protocol asks for'
+    return node
+
+
+def _usable(run):
+    """Not under the protocol or not to be believed: such a run is neither a pass nor a failure."""
+    if run.outside:
+        run.counted = f'not under the protocol: {run.outside}'
+    elif run.invalid:
+        run.counted = f'INVALID: {"; ".join(run.invalid)}'
+    return not run.outside and not run.invalid
+
+
+def _verdict(protocol, found):
+    """REFUSED as soon as nothing that is missing could change it."""
+    failed, allowed = found.having('FAILED'), protocol['rule']['allowed_failures']
+    text = f'{len(failed)} of {protocol["nodes"]["count"]} nodes failed, {allowed} allowed'
+    if len(failed) > allowed:
+        return 'REFUSED', [text]
+    missing = list(_missing(protocol, found))
+    if missing:
+        return 'INCOMPLETE', [*missing, text]
+    return 'ACCEPTED', [text]
+
+
+def _missing(protocol, found):
+    count, open_nodes = protocol['nodes']['count'], found.having('OPEN')
+    reported = len([n for n in found.nodes if n.status != 'MISSING'])
+    if reported < count:
+        yield f'{count - reported} of {count} nodes have no run under the protocol'
+    if reported > count:
+        yield f'{reported} nodes reported, the protocol is of {count}: name them in nodes.names'
+    for title in dict.fromkeys(node.what_for for node in open_nodes):
+        nodes = [n for n in open_nodes if n.what_for == title]
+        runs = sum(n.needs for n in nodes)
+        kind = 'valid runs' if title == 'first' else f'valid runs of {title}'
+        yield f'{kind} that are missing: {runs}, on {", ".join(n.name for n in nodes[:5])}' + (
+            f' and {len(nodes) - 5} more nodes' if len(nodes) > 5 else ''
+        )
+    for name in ('source_sha256', 'binary_sha256'):
+        seen = {build[name] for build, _ in found.builds if build.get(name)}
+        if len(seen) > 1:
+            yield f'counted runs are of {len(seen)} builds: {name} differs'

@@ -1,0 +1,133 @@
+"""An acceptance as text: verdict first, then what it rests on."""
+
+
+def percent(p):
+    """A probability for people; resampling cannot tell 0 from rare."""
+    return '< 0.01 %' if p < 1e-4 else '> 99.99 %' if p > 1 - 1e-4 else f'{100 * p:.2f} %'
+
+
+def nodes(count):
+    return f'{count} node{"s" * (count != 1)}'
+
+
+def lines(found, passed=None):
+    """Lines for people; no more than `passed` of the nodes that passed, None: all."""
+    yield f'acceptance: {found["title"]}'
+    yield from protocol_lines(found['protocol'], found['protocol_sha256'], found['unsigned'])
+    yield from _builds(found['builds'])
+    yield from _nodes(found, passed)
+    yield from _not_counted(found)
+    yield from risk_lines(found['risk'], found['protocol'])
+    if found['to_do']:
+        yield from ('', 'still to be run', *(f'  {line}' for line in found['to_do']))
+    yield from ('', f'Verdict: {found["verdict"]}: {"; ".join(found["why"])}')
+
+
+def protocol_lines(protocol, checksum, unsigned):
+    runs, tested, retest = protocol['runs'], protocol['nodes'], protocol['retest']
+    contract = ', '.join(f'{k} {v:g} GB/s' for k, v in protocol['contract'].items())
+    of = f' of {tested["of"]}' if tested.get('of') else ''
+    size = runs['array_size']
+    yield f'  protocol   sha256 {checksum}'
+    for s in protocol['signatures']:
+        yield f'  signed     by {s["name"]} ({s["party"]}) on {s["date"]}'
+    if unsigned:
+        yield f'  signed     NOT by {", ".join(unsigned)}'
+    yield f'  period     {protocol["period"]["from"]} to {protocol["period"]["to"]}'
+    yield f'  contract   {contract} of each node'
+    yield (
+        f'  runs       {runs["system"]}, {runs["preset"]}, pinning {runs["pinning"]}, '
+        f'arrays {size if size == "auto" else f"of {size} elements"}'
+    )
+    if runs.get('allow'):
+        yield f'  allowed    {", ".join(runs["allow"])}'
+    yield (
+        f'  rule       {tested["count"]}{of} nodes, the {runs["statistic"]} of '
+        f'{runs["repetitions"]} valid runs; {protocol["rule"]["allowed_failures"]} may fail'
+    )
+    if retest['rounds']:
+        yield f'  retest     {retest["rounds"]} times {retest["repetitions"]} runs; one clears'
+    else:
+        yield '  retest     none'
+
+
+def _builds(builds):
+    yield ''
+    yield 'binaries of the counted runs'
+    for build in builds:
+        yield f'  {build["runs"]} runs'
+        yield from (f'    {k:14} {v}' for k, v in build.items() if k != 'runs')
+    if not builds:
+        yield '  none'
+
+
+def _nodes(found, limit):
+    yield ''
+    yield 'nodes: ' + ', '.join(f'{n} {s}' for s, n in found['counts'].items() if n)
+    passed = [n['node'] for n in found['nodes'] if n['status'] == 'PASS']
+    hidden = set(passed[limit:]) if limit is not None else set()
+    for node in (n for n in found['nodes'] if n['node'] not in hidden):
+        parts = [_round(r) for r in node['rounds']]
+        if node['needs']:
+            parts.append(f'{node["needs"]} more valid runs needed ({node["what_for"]})')
+        yield f'  {node["node"]:16} {node["status"]:8} {"; ".join(parts)}'.rstrip()
+    if hidden:
+        yield f'  ... and {nodes(len(hidden))} PASS: a --report has them all'
+    if found['other_nodes']:
+        yield f'  not in the protocol: {", ".join(found["other_nodes"])}'
+
+
+def _round(r):
+    values = ', '.join(f'{k} {v:.1f}' for k, v in r['gbs'].items())
+    low = f', {" and ".join(r["below"])} below the contract' if r['below'] else ''
+    return f'{r["test"]}: {values}{low}'
+
+
+def _not_counted(found):
+    if found['not_counted']:
+        yield from ('', 'runs that do not count')
+    for run in found['not_counted']:
+        yield f'  {run["node"]:16} {run["time"]}  {run["counted"]}'
+
+
+def risk_lines(risk, protocol):
+    yield ''
+    if risk is None:
+        yield 'risks: not known: too few runs tell the noise, and the protocol gives no risk.noise'
+        return
+    spread = ', '.join(f'{k} {s:.2%}' for k, s in risk['noise']['spread'].items())
+    yield f'risks (spread of runs {spread}; {risk["noise"]["from"]})'
+    allowed = protocol['rule']['allowed_failures']
+    bad, good = f'{-risk["bad_node"]:.1%} below', f'{risk["good_node"]:.1%} above'
+    yield f'  {"":10}  {"at limit":10}  (with the spread at its upper 95 % limit)'
+    texts = (f'accepted with {nodes(allowed + 1)} {bad}', f'refused with every node {good}')
+    for party, text in zip(('buyer', 'vendor'), texts, strict=True):
+        limit = percent(risk['at_limit_of_noise'][party])
+        yield f'  {percent(risk[party]):>10}  {limit:>10}  {party}: {text} contract'
+    if risk['measured_again'] is not None:
+        again = percent(risk['measured_again'])
+        yield f'  {again:>10}  {"":10}  this machine, measured again, is accepted'
+    yield '  true bandwidth of a node to the contract, and how often it fails for good'
+    for row in risk['node_characteristic']:
+        yield f'    {row["level"]:+7.1%}  {percent(row["fails"]):>10}'
+    yield f'  bad nodes ({bad}, the others {good}), and how often the machine is accepted'
+    for row in risk['machine_characteristic']:
+        yield f'    {row["bad_nodes"]:7}  {percent(row["accepted"]):>10}'
+
+
+def plan_lines(protocol, risk, sources):
+    """What a party reads before it signs."""
+    from membw.accept.protocol import unsigned
+    from membw.accept.report import _risk
+
+    yield f'protocol: {protocol["title"]}'
+    yield from protocol_lines(protocol, protocol['checksum'], unsigned(protocol))
+    runs = protocol['nodes']['count'] * protocol['runs']['repetitions']
+    yield f'  to do      {runs} valid runs, without retests'
+    if sources:
+        yield f'  sources    present src/stream: source_sha256 {sources}'
+    yield from risk_lines(_risk(risk, protocol), protocol)
+    yield ''
+    yield 'to sign, each party adds to signatures:'
+    yield '  - {party: PARTY, name: NAME, date: DATE,'
+    yield f'     protocol_sha256: {protocol["checksum"]}}}'

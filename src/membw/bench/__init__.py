@@ -1,0 +1,1 @@
+"""membw bench: beside stream.c and its peers."""

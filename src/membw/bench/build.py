@@ -1,0 +1,120 @@
+"""Builds what `membw bench` compares: the same line for stream.c and for our own source."""
+
+import hashlib
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+from dataclasses import dataclass
+
+from membw.checkout import root
+from membw.errors import MembwError
+
+ARRAYS = 3
+# static arrays beyond this do not link without -mcmodel=medium
+SMALL_MODEL_BYTES = 2**31 - 2**26
+
+
+@dataclass(frozen=True)
+class Line:
+    """A compiler and its flags, as a row of the table is named."""
+
+    compiler: str
+    flags: tuple
+
+    def __str__(self):
+        return ' '.join([self.compiler, *self.flags])
+
+
+# the first one is what every ratio is held to
+LINES = (
+    Line('gcc', ('-O2',)),
+    Line('gcc', ('-O3', '-march=native')),
+    Line('gcc', ('-O2', '-ffreestanding')),
+    Line('clang', ('-O3',)),
+    Line('clang', ('-O3', '-march=native')),
+)
+
+
+def find_compiler(name):
+    """Path of a compiler; clang also under the name of its newest version here, or None."""
+    found = shutil.which(name)
+    if found or name != 'clang':
+        return found
+    numbered = [
+        (int(number.group(1)), os.path.join(folder, entry))
+        for folder in os.get_exec_path()
+        if os.path.isdir(folder)
+        for entry in os.listdir(folder)
+        if (number := re.fullmatch(r'clang-(\d+)', entry))
+    ]
+    return max(numbered)[1] if numbered else None
+
+
+def command(line, sources, out, size, ntimes):
+    """The whole compile line; only the size decides about -mcmodel=medium."""
+    words = [find_compiler(line.compiler), *line.flags, '-fopenmp']
+    words += [f'-DSTREAM_ARRAY_SIZE={size}', f'-DNTIMES={ntimes}'] if size else []
+    if ARRAYS * 8 * size > SMALL_MODEL_BYTES and os.uname().machine == 'x86_64':
+        words.append('-mcmodel=medium')
+    return [*words, *map(str, sources), '-o', str(out)]
+
+
+def build(line, sources, name, size=0, ntimes=0):
+    """Path of the program, or None and the reason; one of an unchanged line is kept."""
+    if not find_compiler(line.compiler):
+        return None, f"no '{line.compiler}' on PATH"
+    folder = pathlib.Path(root(), 'build', 'bench')
+    folder.mkdir(parents=True, exist_ok=True)
+    words = command(line, sources, folder / 'OUT', size, ntimes)
+    # headers, and what a stream.c takes in
+    beside = [path for s in sources for path in pathlib.Path(s).parent.glob('*.[ch]')]
+    key = hashlib.sha256(' '.join(words).encode())
+    for path in sorted({*map(pathlib.Path, sources), *beside}):
+        key.update(path.read_bytes())
+    out = folder / f'{name}-{key.hexdigest()[:16]}'
+    if out.exists():
+        return out, ''
+    words[-1] = str(out)
+    done = subprocess.run(words, capture_output=True, text=True)
+    if done.returncode:
+        said = [ln for ln in done.stderr.splitlines() if 'error' in ln] or ['no reason given']
+        return None, f'{line} does not build it: {said[0].strip()}'
+    return out, ''
+
+
+def own_sources():
+    return (pathlib.Path(root(), 'src', 'stream', 'stream.c'),)
+
+
+# --- stream.c --------------------------------------------------------------------------------
+
+
+def find_stream_c(asked):
+    """(path of stream.c or None, where it is from or why there is none)."""
+    if asked:
+        if not pathlib.Path(asked).is_file():
+            raise MembwError(f"no file '{asked}'", "'--stream-c' takes the path of stream.c")
+        return pathlib.Path(asked).resolve(), 'named by the user'
+    if not shutil.which('spack'):
+        return None, "no Spack to fetch it, and no '--stream-c PATH'"
+    folder = pathlib.Path(root(), 'build', 'bench', 'builtin.stream')
+    found = sorted(folder.rglob('stream.c'))
+    if not found:
+        why = stage(folder)
+        found = sorted(folder.rglob('stream.c'))
+        if not found:
+            return None, f"Spack cannot stage builtin.stream ({why}), and no '--stream-c PATH'"
+    return found[0], "Spack's package builtin.stream"
+
+
+def stage(folder):
+    """Let Spack fetch the sources of its own package; what it said where that fails."""
+    words = ['spack', 'stage', '--path', str(folder), 'builtin.stream']
+    try:
+        done = subprocess.run(words, capture_output=True, text=True, timeout=300)
+    except (OSError, subprocess.TimeoutExpired) as err:
+        return str(err)
+    said = [ln for ln in (done.stderr + done.stdout).splitlines() if 'Error' in ln]
+    return said[-1].strip() if said else 'it fetched no stream.c'

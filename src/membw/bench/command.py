@@ -1,0 +1,188 @@
+"""`membw bench`: stream.c, its peers and our kernels side by side, in interleaved rounds."""
+
+import argparse
+import dataclasses
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import time
+
+from membw.arguments import count
+from membw.bench import harness as bench_harness
+from membw.bench import machine as bench_machine
+from membw.bench import picture as bench_picture
+from membw.bench import table as bench_table
+from membw.bench.build import LINES, build, own_sources
+from membw.bench.programs import OURS, PARTS, PINNED, Asked, collect, describe
+from membw.bench.rounds import measure
+from membw.bench.stats import usable
+from membw.checkout import root
+from membw.errors import MembwError
+from membw.run.command import alone
+
+SCHEMA = 'membw-bench-1'
+HARNESS = 'harness'
+HOW = """
+Each program runs once a round, with the same array size, threads and pinning; what is shown is
+the median of the ratios within the rounds, and the median absolute deviation. likwid-bench tells
+the mean of its repetitions alone: it is held to the other's mean. Rounds in which other programs
+took more than 5 % of the CPUs, or the hypervisor did, are repeated. The part harness tells what
+membw itself costs. No figure is a failure.
+"""
+
+
+def add_parser(subparsers):
+    parser = subparsers.add_parser(
+        'bench',
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        help='compare our kernels with stream.c and its peers on this machine',
+        description=__doc__ + HOW + '\nExit status: 0 measured, 1 a program '
+        'failed or did not validate, 2 asked wrongly.',
+    )
+    parser.add_argument('--rounds', type=count, default=7, help='default: 7')
+    parser.add_argument(
+        '--seconds', type=count, help='begin no further round after that, but make two'
+    )
+    parser.add_argument('--only', type=parts, default=[*PARTS, HARNESS], metavar='PART,...',
+                        help=f'of {", ".join([*PARTS, HARNESS])}')  # fmt: skip
+    parser.add_argument('--size', type=count, metavar='N',
+                        help='elements of an array; default: 4 LLCs')  # fmt: skip
+    parser.add_argument('--ntimes', type=count, default=10, help='repetitions; default: 10')
+    parser.add_argument('--tune', type=count, default=15, metavar='SECONDS',
+                        help='for the search of tuned kernels; default: 15')  # fmt: skip
+    parser.add_argument('--stream-c', default=os.environ.get('STREAM_C', ''), metavar='PATH',
+                        help="McCalpin's stream.c; default: Spack's builtin.stream")  # fmt: skip
+    parser.add_argument('--babelstream', default=os.environ.get('BABELSTREAM', ''),
+                        metavar='PATH', help='BabelStream, as built for OpenMP')  # fmt: skip
+    parser.add_argument('--out', metavar='FOLDER', help='default: results/bench')
+    parser.set_defaults(func=main)
+
+
+def parts(text):
+    names = text.split(',')
+    known = [*PARTS, HARNESS]
+    wrong = [name for name in names if name not in known]
+    if wrong:
+        raise argparse.ArgumentTypeError(f"'{wrong[0]}' is not one of {', '.join(known)}")
+    return names
+
+
+def say(text, passing=False):
+    """Progress; a passing line is written over where there is a terminal, else left out."""
+    terminal = sys.stderr.isatty()
+    if passing and terminal:
+        print(f'\r\033[K{text} ...', end='', file=sys.stderr, flush=True)
+    elif not passing:
+        print(('\r\033[K' if terminal else '') + text, file=sys.stderr, flush=True)
+
+
+def main(args):
+    if args.only == [HARNESS]:
+        print(bench_harness.text(bench_harness.timings(say)))
+        return 0
+    with alone():
+        result, status = bench(args)
+    if HARNESS in args.only:  # its runs take the lock themselves
+        result['harness'] = bench_harness.timings(say)
+        print('\n' + bench_harness.text(result['harness']))
+    keep(result, pathlib.Path(args.out or os.path.join(root(), 'results', 'bench')))
+    return status
+
+
+def bench(args):
+    cpus = bench_machine.cores()
+    record = probe(args.size, cpus)
+    asked = Asked(
+        record['array_size'], args.ntimes, cpus, args.stream_c, args.babelstream, args.tune
+    )
+    programs, reasons = collect(asked, [part for part in args.only if part != HARNESS])
+    for reason in reasons:
+        say(f'left out: {reason}')
+    base = bench_table.reference(programs)
+    if not base:
+        raise MembwError('nothing to hold the figures to', "let '--only' name standard, too")
+    rounds = measure(programs, cpus, args.rounds, args.seconds, say)
+    result = evaluate(rounds, programs, base)
+    result |= {
+        'schema': SCHEMA,
+        'time': time.strftime('%Y-%m-%dT%H:%M:%SZ', time.gmtime()),
+        'machine': {**record['facts'], 'threads': asked.threads, 'llc_mib': record['llc_mib']},
+        'array_size': asked.size,
+        'ntimes': asked.ntimes,
+        'left_out': reasons,
+        'programs': {program.name: describe(program) for program in programs},
+        'rounds': rounds,
+    }
+    show(result)
+    return result, 1 if any(counts(program, rounds) for program in programs) else 0
+
+
+def counts(program, rounds):
+    """A program that failed; one of likwid-bench's many kernels may, and is left out."""
+    return program.part != 'likwid' and any(program.name in r['failed'] for r in rounds)
+
+
+def probe(size, cpus):
+    """The record of one short run of our program: array size, memory and machine facts."""
+    out, why = build(LINES[0], own_sources(), OURS)
+    if not out:
+        raise MembwError(why, "'membw bench' needs gcc")
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, 'record.json')
+        words = [str(out), '-t', '2', '--json', path, *(['-n', str(size)] if size else [])]
+        env = {**os.environ, **PINNED, 'OMP_NUM_THREADS': str(len(cpus))}
+        done = subprocess.run(words, env=env, capture_output=True, text=True)
+        if not os.path.exists(path):
+            said = done.stderr.strip().splitlines() or ['no reason given']
+            raise MembwError(f'the stream program does not run: {said[0]}', "try '--size N'")
+        return json.loads(pathlib.Path(path).read_text())
+
+
+def evaluate(rounds, programs, base):
+    """The tables, from the rounds that may be used."""
+    used, remark = usable(rounds)
+    same_line = bench_table.parity(used, programs)
+    return {
+        'reference': base,
+        'reference_gbs': bench_table.base_rates(used, base),
+        'rounds_used': len(used),
+        'remark': remark,
+        'table': bench_table.rows(used, programs, base),
+        'parity': same_line,
+        'against_peers': bench_table.against_peers(used, programs),
+        'below_parity': bench_table.missed(same_line),
+    }
+
+
+def show(result):
+    machine, used = result['machine'], result['rounds_used']
+    print(
+        f'\n{machine["cpu_model"]}, {machine["threads"]} threads, {result["array_size"]} elements'
+    )
+    print(f'{result["reference"]}: {result["reference_gbs"]} GB/s')
+    print(f'ratios to it, {used} rounds' + (f'; {result["remark"]}' if result['remark'] else ''))
+    print('\n' + bench_table.text('', 'program', result['table']).lstrip('\n'))
+    for row in result['table']:
+        names = [f'{kernel} {test.split()[-1]}' for kernel, test in row.get('of', {}).items()]
+        print(f'{row["program"]}: {", ".join(names)}' if names else '', end='\n' if names else '')
+    if result['against_peers']:
+        print(bench_table.text('\ntuned to its peers, means', 'program', result['against_peers']))
+    if result['parity']:
+        print(bench_table.text('\nours to stream.c by the same line', 'line', result['parity']))
+        below = result['below_parity']
+        found = f'below it: {"; ".join(below)}' if below else 'reached by all'
+        print(f'parity (at least {bench_table.PARITY}): {found}')
+
+
+def keep(result, folder):
+    """The JSON and its picture, named by the time."""
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / f'{result["time"].replace("-", "").replace(":", "")}.json'
+    path.write_text(json.dumps(result, indent=1, default=dataclasses.asdict) + '\n')
+    try:
+        print(f'\nkept as {path}, {bench_picture.draw(path)}')
+    except ImportError as err:
+        print(f'\nkept as {path}; no picture, matplotlib does not load ({err})')

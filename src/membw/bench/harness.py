@@ -1,0 +1,207 @@
+"""What membw itself costs: seconds beyond the measuring, beside what was promised."""
+
+import glob
+import json
+import os
+import shlex
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+from membw.bench import setup as bench_setup
+from membw.bench.build import find_compiler
+from membw.checkout import root
+from membw.errors import MembwError
+from membw.run.command import alone
+
+# a measurement here would be of the arrays' size; what costs is everything else
+TINY = 1000000
+ALLOW = 'array-too-small,too-short,disturbed,unstable'
+REPEATS = 3
+ROWS = 12
+# what is told -> seconds promised (nothing fails by it); the arrays promise their page faults
+PROMISED = {
+    'reframe -l': 1,
+    'a check beyond its program': 0.6,
+    'make run again, beyond the measuring': 10,
+    'matrix of 12: concretize from scratch': 20,
+    'matrix of 12: concretize again': 2,
+    'matrix of 12: build': 10,
+}
+
+
+def timings(say):
+    """{'rows': [{'what', 'seconds', 'promised', 'of'}], 'left_out': [why a thing is not timed]}"""
+    found, reasons = {}, []
+    promised = dict(PROMISED)
+    for part in (checks, matrix, arrays):
+        try:
+            promised |= part(found, say) or {}
+        except MembwError as err:
+            reasons.append(f'timings of {part.__name__}: {err}')
+    rows = [
+        {
+            'what': what,
+            'seconds': round(statistics.median(values), 2),
+            'promised': promised[what],
+            'of': len(values),
+        }
+        for what, values in found.items()
+    ]
+    return {'rows': rows, 'left_out': reasons, 'load_average': os.getloadavg()[2]}
+
+
+def text(found):
+    width = max((len(row['what']) for row in found['rows']), default=0)
+    lines = [f'what membw itself costs (load average {found["load_average"]:.1f})']
+    lines.append(f'  {"":{width}}  seconds  promised')
+    for row in found['rows']:
+        late = '' if row['seconds'] <= row['promised'] else '  more than promised'
+        took = f'{row["seconds"]:7.2f}  {row["promised"]:8g}'
+        lines.append(f'  {row["what"]:{width}}  {took}{late}')
+    return '\n'.join([*lines, *found['left_out']])
+
+
+def timed(words, **variables):
+    """(seconds, output) of a command, which must go through; nothing is kept in the database."""
+    env = {**os.environ, 'RFM_ENABLE_RESULTS_STORAGE': '0', **variables}
+    begun = time.monotonic()
+    done = subprocess.run(
+        words, cwd=root(), env=env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT, text=True,
+    )  # fmt: skip
+    took = time.monotonic() - begun
+    if done.returncode:
+        said = (done.stdout.strip() or 'nothing').splitlines()[-1]
+        raise MembwError(f"'{' '.join(words[:4])} ...' fails: {said}")
+    return took, done.stdout
+
+
+# --- the checks ------------------------------------------------------------------------------
+
+
+def checks(found, say):
+    """What ReFrame and our checks add; all that they write goes to a folder that is removed."""
+    say('timing: reframe -l', passing=True)
+    listing = ['reframe', '-c', 'reframe-checks', '-l']
+    found['reframe -l'] = [timed(listing)[0] for _ in range(REPEATS)]
+    with tempfile.TemporaryDirectory() as folder:
+        session(folder, 'none')  # builds
+        found['a check beyond its program'] = []
+        for number in range(REPEATS):
+            say(f'timing: checks, {number + 1} of {REPEATS}', passing=True)
+            found['a check beyond its program'].append(per_check(folder))
+        say('timing: make run', passing=True)
+        make_run(folder)
+        found['make run again, beyond the measuring'] = [make_run(folder)]
+
+
+def tiny(check):
+    return ['-S', f'{check}.array_size={TINY}', '-S', f'{check}.allow={ALLOW}']
+
+
+def per_check(folder):
+    """Seconds that one more check adds, less those of its program: start-up cancels."""
+    one, _ = session(folder, 'none')
+    three, programs = session(folder, 'none|numactl|omp')
+    return (three - one) / 2 - statistics.mean(programs)
+
+
+def session(folder, pinnings):
+    """(seconds, [seconds of each program]) of ReFrame over such checks of the first preset."""
+    report = os.path.join(folder, 'report.json')
+    words = ['reframe', '-c', 'reframe-checks', '-r', '-n', f'^stream%pinning=({pinnings})$']
+    words += ['-p', 'gcc-o2', '--prefix', folder, '--perflogdir', folder, *tiny('stream')]
+    took, _ = timed([*words, '--report-file', report])
+    return took, program_seconds(report)
+
+
+def make_run(folder):
+    """Seconds of a whole `make run`, less those of its programs."""
+    words = ['--prefix', folder, '--perflogdir', folder, *tiny('stream'), *tiny('numa_scan')]
+    took, output = timed(['make', 'run', f'ARGS={shlex.join(words)}'])
+    report = next(ln.split()[1].rstrip(',') for ln in output.splitlines() if ln[:7] == 'report ')
+    base = os.path.join(root(), report.removesuffix('.json'))
+    seconds = took - sum(program_seconds(f'{base}.json'))
+    for left in glob.glob(f'{glob.escape(base)}.*'):
+        os.remove(left)  # a run of tiny arrays is nobody's newest report
+    return seconds
+
+
+def program_seconds(report):
+    """Seconds of each case's job alone: the same script once more, without ReFrame."""
+    with open(report) as file:
+        cases = json.load(file)['runs'][-1]['testcases']
+    found = []
+    for case in cases:
+        if not case.get('fixture') and case['result'] == 'pass':
+            begun = time.monotonic()
+            subprocess.run(['bash', 'rfm_job.sh'], cwd=case['stagedir'], capture_output=True)
+            found.append(time.monotonic() - begun)
+    return found
+
+
+# --- the arrays ------------------------------------------------------------------------------
+
+
+def arrays(found, say):
+    """Setting up most of the memory, in the time that its page faults alone take at most."""
+    with alone():
+        gib, ours, faults = bench_setup.timing(say)
+    what = f'set-up of {gib:.1f} GiB of arrays'
+    found[what] = ours
+    return {what: round(max(faults), 2)}
+
+
+# --- Spack -----------------------------------------------------------------------------------
+
+
+def matrix(found, say):
+    """Twelve rows that Spack has not seen yet; what it installs is removed again."""
+    if not shutil.which('spack'):
+        raise MembwError('no Spack here')
+    with tempfile.TemporaryDirectory() as folder:
+        concretize, install = write_rows(folder)
+        try:
+            for what, line in (
+                ('matrix of 12: concretize from scratch', concretize),
+                ('matrix of 12: concretize again', concretize),
+                ('matrix of 12: build', install),
+            ):
+                say(f'timing: {what}', passing=True)
+                found[what] = [timed(['sh', '-c', line])[0]]
+        finally:
+            where = ['spack', '-e', folder, 'uninstall', '--all', '--yes-to-all']
+            subprocess.run(where, capture_output=True)
+
+
+def write_rows(folder):
+    """A row for each preset that this machine has a compiler for, and again with other sizes;
+    the shell lines that the checks build them by.
+    """
+    presets = []
+    for name, family in (('gcc', 'gcc'), ('clang', 'clang')):
+        compiler = find_compiler(name)
+        if compiler:
+            presets += [(f'{family}-{t}', compiler) for t in ('o2', 'o3', 'native', 'avx2')]
+    if not presets:
+        raise MembwError('neither gcc nor clang on PATH')
+    unseen = time.time_ns() // 1000 % 10**9 + 10**9  # an array size: so the hash is new
+    rows = []
+    for number in range(ROWS):
+        preset, compiler = presets[number % len(presets)]
+        size = str(unseen + number // len(presets))
+        rows.append({'environ': f'{preset}-{number}', 'preset': preset, 'cc': compiler,
+                     'array_size': size})  # fmt: skip
+    code = 'import json, sys, spack_rows as rows; folder = sys.argv[1]\n'
+    code += 'print(json.dumps(rows.commands(folder, rows.write(folder, json.load(sys.stdin)))))'
+    done = subprocess.run(
+        [sys.executable, '-c', code, folder], cwd=os.path.join(root(), 'configs'),
+        input=json.dumps(rows), capture_output=True, text=True,
+    )  # fmt: skip
+    if done.returncode:
+        raise MembwError(f'no rows for Spack: {done.stderr.strip().splitlines()[-1]}')
+    return json.loads(done.stdout)

@@ -1,0 +1,111 @@
+"""The table of `membw bench`: paired ratios to stream.c as gcc -O2 makes it."""
+
+from membw.bench.build import LINES
+from membw.bench.programs import OURS, THEIRS
+from membw.bench.stats import best_of, rates, ratio, summary
+
+KERNELS = ('copy', 'scale', 'add', 'triad')
+# what the Standard kernels are meant to reach of stream.c's, by the same compiler line
+PARITY = 0.99
+
+
+def reference(programs):
+    """stream.c by the first line; without it our own program by that line."""
+    names = [program.name for program in programs]
+    wanted = [f'{name}, {LINES[0]}' for name in (THEIRS, OURS)]
+    return next((name for name in wanted if name in names), None)
+
+
+def rows(rounds, programs, base):
+    """[{'program': .., 'copy': Ratio or None, ...}] in the order of the table."""
+    found = [
+        {'program': p.name, **{k: ratio(rounds, p.name, base, k) for k in KERNELS}}
+        for p in programs
+        if p.part != 'likwid'
+    ]
+    return found + best_rows(rounds, programs, base)
+
+
+def best_rows(rounds, programs, base):
+    """likwid-bench: of its plain and of its non-temporal kernels the best one each."""
+    found = []
+    for nontemporal, name in ((False, 'best of plain'), (True, 'best of non-temporal')):
+        family = [p.name for p in programs if p.part == 'likwid' and p.nontemporal == nontemporal]
+        best = {kernel: best_of(rounds, family, kernel) for kernel in KERNELS}
+        if any(best.values()):
+            row = {'program': f'likwid-bench, {name}', 'of': {k: v for k, v in best.items() if v}}
+            row |= {k: ratio(rounds, best[k], base, k) if best[k] else None for k in KERNELS}
+            found.append(row)
+    return found
+
+
+def parity(rounds, programs):
+    """Ours against stream.c by the same line: [{'line': .., 'copy': Ratio, ...}]."""
+    names = {program.name for program in programs}
+    return [
+        {
+            'line': str(line),
+            **{k: ratio(rounds, f'{OURS}, {line}', f'{THEIRS}, {line}', k) for k in KERNELS},
+        }
+        for line in LINES
+        if {f'{OURS}, {line}', f'{THEIRS}, {line}'} <= names
+    ]
+
+
+def against_peers(rounds, programs):
+    """The tuned kernels against the best of all likwid-bench kernels: {'copy': Ratio, ..}."""
+    mine = next((p.name for p in programs if p.part == 'tuned'), None)
+    peers = [p.name for p in programs if p.part == 'likwid']
+    best = {kernel: best_of(rounds, peers, kernel) for kernel in KERNELS}
+    if not mine or not any(best.values()):
+        return []
+    return [
+        {
+            'program': f'{mine} to the best of likwid-bench',
+            **{
+                k: ratio(rounds, mine, best[k], k, 'mean_mbs') if best[k] else None
+                for k in KERNELS
+            },
+        }
+    ]
+
+
+# --- as text ---------------------------------------------------------------------------------
+
+
+def text(title, first, table):
+    """Aligned columns: a name, then median and MAD of each kernel."""
+    head = [first, *(kernel.capitalize() for kernel in KERNELS)]
+    lines = [head, *([row[first], *(cell(row[kernel]) for kernel in KERNELS)] for row in table)]
+    widths = [max(len(line[i]) for line in lines) for i in range(len(head))]
+    shown = [title]
+    for line in lines:
+        cells = [line[0].ljust(widths[0])]
+        cells += [c.rjust(width) for c, width in zip(line[1:], widths[1:])]
+        shown.append('  ' + '  '.join(cells).rstrip())
+    return '\n'.join(shown)
+
+
+def cell(found):
+    return f'{found.median:.2f} ±{found.mad:.2f}' if found else '-'
+
+
+def base_rates(rounds, base):
+    """'copy 45.1, ...': the reference's own figures, and how they swing, in GB/s."""
+    words = []
+    for kernel in KERNELS:
+        values = [v / 1000 for v in rates(rounds, base, kernel) if v]
+        if values:
+            found = summary(values)
+            words.append(f'{kernel} {found.median:.1f} ({min(values):.1f} to {max(values):.1f})')
+    return ', '.join(words)
+
+
+def missed(table):
+    """'gcc -O2: copy 0.97': where parity does not hold."""
+    return [
+        f'{row["line"]}: {kernel} {row[kernel].median:.3f}'
+        for row in table
+        for kernel in KERNELS
+        if row[kernel] and row[kernel].median < PARITY
+    ]

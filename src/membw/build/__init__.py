@@ -1,0 +1,1 @@
+"""What is built from what: presets, lines, checksums of sources."""

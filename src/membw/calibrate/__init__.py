@@ -1,0 +1,1 @@
+"""membw calibrate: references from results."""

@@ -1,0 +1,181 @@
+"""`membw calibrate`: references of a system from its own runs, into its reference file."""
+
+import argparse
+import sys
+import time
+
+from membw.arguments import count, percent
+from membw.errors import MembwError
+from membw.history.command import default_results
+
+EPILOG = """\
+Of each partition, environment and pinning: the median of each kernel, and tolerances that 95 % of
+healthy runs keep with 95 % confidence, without any assumption on how they are distributed, which
+takes 59 independent runs (299 for --coverage 99). Runs of one node are not independent: how many
+they are worth is told. Slow nodes are left out and named; runs that are INVALID, too few, or of
+two populations give no reference, and the reason is told. The share of healthy runs that would
+fail all the same is found by resampling.
+
+A figure that was published or written by hand stays in force, and the measured one is noted beside
+it, until --replace; so does a calibrated one that the new median would not meet.
+
+examples:
+  membw calibrate --system thin --dry-run               # from results/results.db
+  membw calibrate --system local --environ gcc-o2 --pinning likwid --rounds 59
+
+exit status: 0 references proposed for all; 1 some were refused; 2 asked wrongly
+"""
+
+
+def add_parser(subparsers):
+    parser = subparsers.add_parser(
+        'calibrate',
+        help="take references from a system's own runs",
+        description='Proposes references from results and writes systems/references/SYSTEM.yaml.',
+        epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    add = parser.add_argument
+    add('results', nargs='*', metavar='RESULTS',
+        help='as of membw history (results/results.db)')  # fmt: skip
+    add('--system', required=True, help='a file of systems/')
+    add('--partition', help='this partition only')
+    add('--environ', help='this environment only')
+    add('--pinning', help='this pinning only; with all three, records without a name are theirs')
+    add('--rounds', type=count, metavar='K', help='first run `stream` K times, and take these')
+    add('--coverage', type=percent, default=95.0, metavar='PERCENT',
+        help='share of healthy runs within the tolerance (95)')  # fmt: skip
+    add('--confidence', type=percent, default=95.0, metavar='PERCENT',
+        help='how sure that it is (95)')  # fmt: skip
+    add('--margin', type=percent, default=2.0, metavar='PERCENT',
+        help='lower tolerance, at least (2)')  # fmt: skip
+    add('--upper', type=percent, default=5.0, metavar='PERCENT',
+        help='upper tolerance, at least (5)')  # fmt: skip
+    add('--all-nodes', action='store_true', help='the nodes measured are all there are')
+    add('--expires', type=count, default=180, metavar='DAYS',
+        help='from when on each run warns that the reference is old (180)')  # fmt: skip
+    add('--replace', action='store_true', help='published and hand-written figures too')
+    add('--dry-run', action='store_true', help='show what would be written, as a diff')
+    parser.set_defaults(func=run)
+
+
+def run(args):
+    """Exit status as in EPILOG."""
+    from membw.calibrate.reference_file import ReferenceFile
+    from membw.statistics.tolerance import Refusal, Rule, propose
+
+    file = ReferenceFile(args.system)
+    rule = Rule(args.coverage / 100, args.confidence / 100, args.margin / 100, args.upper / 100,
+                args.all_nodes)  # fmt: skip
+    refused = 0
+    for samples in gather(args):
+        try:
+            proposal = propose(samples, rule)
+            refuse_decline(file, proposal, args.replace)
+        except Refusal as err:
+            refused += 1
+            print('\n'.join(refusal_lines(samples, err)))
+        else:
+            existing = file.in_force(samples.key)
+            kept = file.put(proposal, rule, args.replace, args.expires)
+            print('\n'.join(proposal_lines(proposal, existing, kept)))
+    finish(file, args.dry_run)
+    return 1 if refused else 0
+
+
+def gather(args):
+    """Samples of what was asked for; measures first where --rounds says so."""
+    from membw.calibrate.samples import select
+    from membw.results.read import each_result
+
+    begun = measure(args) if args.rounds else 0.0
+    chosen = args.partition, args.environ, args.pinning
+    paths = args.results or [default_results()]
+    found, problems = select(each_result(paths), args.system, chosen, begun)
+    for problem in problems:
+        print(f'membw: {problem}', file=sys.stderr)
+    if not found:
+        asked = ' '.join(filter(None, (args.system, *chosen)))
+        raise MembwError(
+            f"no run of 'stream' on '{asked}' in '{' '.join(paths)}'",
+            '--rounds K measures first, `reframe --list-stored-testcases` shows what there is',
+        )
+    return list(found.values())
+
+
+def measure(args):
+    """K rounds of the check `stream`; when they began."""
+    from membw.run import command as membw_run
+
+    if args.results:
+        raise MembwError('--rounds and RESULTS exclude each other', 'leave one of them out')
+    begun = float(int(time.time()))
+    rest = ['-n', f'^stream%pinning={args.pinning}$' if args.pinning else '^stream ']
+    rest += ['-p', f'^{args.environ}$'] if args.environ else []
+    for i in range(args.rounds):
+        print(f'round {i + 1} of {args.rounds}, {time.time() - begun:.0f} s', flush=True)
+        where = f'{args.system}:{args.partition}' if args.partition else args.system
+        membw_run.main(argparse.Namespace(system=where, rest=rest))
+    return begun
+
+
+def refuse_decline(file, proposal, replace):
+    """A calibration that follows the decline of a node would never find it."""
+    from membw.statistics.tolerance import Refusal
+
+    ours = file.calibrated(proposal.samples.key).get('in_force') or []
+    existing = file.in_force(proposal.samples.key)
+    for name in ours if not replace else ():
+        value, low = existing[name][:2] if name in existing else (0, 0)
+        kernel = proposal.kernels.get(name)
+        if kernel and kernel.median < value * (1 + low):
+            raise Refusal(
+                f'{name} is {kernel.median:.1f} GB/s, {kernel.median / value - 1:+.1%} to the '
+                f'reference in force: find out why, or say --replace'
+            )
+
+
+def refusal_lines(samples, err):
+    yield f'{" ".join(samples.key)}: refused: {err}'
+    yield from left_lines(samples)
+
+
+def left_lines(samples):
+    for why, n in samples.left.most_common():
+        yield f'  left out: {n} run{"s" * (n > 1)}: {why}'
+
+
+def proposal_lines(proposal, existing, kept):
+    samples = proposal.samples
+    nodes = len(set(samples.nodes))
+    yield (
+        f'{" ".join(samples.key)}: {len(samples.nodes)} runs of {nodes} '
+        f'node{"s" * (nodes > 1)}, worth {proposal.effective} independent ones'
+    )
+    yield '  kernel   median  95 % interval      lower    upper  existing'
+    for name, kernel in proposal.kernels.items():
+        yield (
+            f'  {name:7}{kernel.median:8.1f}  {kernel.interval[0]:.1f} .. {kernel.interval[1]:.1f}'
+            f'  {kernel.low:+8.1%} {kernel.high:+8.1%}  {_existing(existing, name, kept)}'
+        )
+    mean, low, high = (100 * share for share in proposal.alarms)
+    yield f'  false alarms: {mean:.2f} % of healthy runs ({low:.2f} .. {high:.2f}), by resampling'
+    yield from (f'  {note}' for note in proposal.notes)
+    yield from left_lines(samples)
+
+
+def _existing(existing, name, kept):
+    if name not in existing:
+        return 'none'
+    value, low, high = existing[name][:3]
+    bounds = ' .. '.join('open' if b is None else f'{b:+.0%}' for b in (low, high))
+    stays = 'stays in force' if name in kept else 'replaced'
+    return f'{value:.1f} {bounds}, {stays}'
+
+
+def finish(file, dry_run):
+    if dry_run:
+        print('\n'.join(file.diff()) or 'nothing to write')
+        return
+    for path in file.write() if file.changes() else ():
+        print(f'written: {path}')

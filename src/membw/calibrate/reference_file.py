@@ -1,0 +1,210 @@
+"""References of a system, in ReFrame's own format, written so that a person's words survive."""
+
+import copy
+import difflib
+import io
+import os
+import re
+from datetime import date, timedelta
+from pathlib import Path
+
+from ruamel.yaml import YAML
+from ruamel.yaml.comments import CommentedMap, CommentedSeq
+from ruamel.yaml.error import YAMLError
+
+from membw.checkout import root
+from membw.errors import MembwError
+
+INDEX = ('$partition', '$environ', 'pinning')
+UNIT = 'GB/s'
+HEAD = """\
+# References of {system}, GB/s; source: [measured] on the system itself by `membw calibrate`, the
+# details of each figure are below `calibration`. The tolerances are this project's policy.
+stream:
+  $index: [$partition, $environ, pinning]
+"""
+BESIDE = 'what membw calibrate measured; ReFrame does not read it'
+
+
+class ReferenceFile:
+    """systems/references/<system>.yaml; nothing is written before `write`."""
+
+    def __init__(self, system):
+        self.system = system
+        self.path = Path(root(), 'systems', 'references', f'{system}.yaml')
+        self.facts = Path(root(), 'systems', f'{system}.yaml')
+        if not self.facts.is_file():
+            raise MembwError(f"no system '{system}' in 'systems'", 'membw run --system lists them')
+        self.old = self.path.read_text() if self.path.exists() else ''
+        self.data = self._load(self.old or HEAD.format(system=system))
+        self.stream, self.is_touched = self.data['stream'], False
+
+    def _load(self, text):
+        try:
+            data = _yaml().load(text)
+            index = tuple(data['stream']['$index'])
+        except (YAMLError, KeyError, TypeError) as err:
+            raise MembwError(
+                f"no references of ReFrame in '{self.path}': {' '.join(str(err).split())}",
+                "'stream:' and '$index: [$partition, $environ, pinning]' begin such a file",
+            ) from err
+        if index != INDEX:
+            raise MembwError(f"'{self.path}' is indexed by {index}, not by {INDEX}", 'mend it')
+        return data
+
+    def in_force(self, key):
+        """{kernel: [value, low, high, unit]} that ReFrame holds this key to now."""
+        found = self.stream
+        for part in key:
+            found = found.get(match(found, part)) if found else None
+        return dict(found or {})
+
+    def calibrated(self, key):
+        """What an earlier calibration wrote of this key."""
+        found = self.data.get('calibration') or {}
+        for part in key:
+            found = found.get(part) or {}
+        return found
+
+    def kept(self, key, kernels, replace):
+        """Kernels whose existing figure stays: published or written by hand."""
+        ours = self.calibrated(key).get('in_force') or []
+        existing = self.in_force(key)
+        return [] if replace else [k for k in kernels if k in existing and k not in ours]
+
+    def put(self, proposal, rule, replace, expires):
+        """Enter a Proposal; the kernels that keep their existing figure."""
+        key, today, self.is_touched = proposal.samples.key, date.today(), True
+        kept = self.kept(key, proposal.kernels, replace)
+        existing = self.in_force(key)
+        ours = self.calibrated(key).get('in_force') or []
+        taken = [k for k in proposal.kernels if k not in kept]
+        if taken:
+            entry = _own_entry(self.stream, key)
+            for kernel in taken:
+                entry[kernel] = _flow(_figure(proposal.kernels[kernel]))
+                entry.yaml_add_eol_comment(_origin(proposal.samples, today), kernel)
+        beside = CommentedMap()
+        _head(beside, proposal, rule, today, today + timedelta(days=expires))
+        beside['in_force'] = _flow(taken)
+        _measured(beside, proposal)
+        others = {k: existing[k] for k in proposal.kernels if k in existing and k not in ours}
+        for word, names in (('kept', kept), ('replaced', taken)):
+            if any(k in others for k in names):
+                beside[word] = CommentedMap({k: _flow(others[k]) for k in names if k in others})
+        beside.update(proposal.samples.fingerprint)
+        self._beside(key, beside)
+        return kept
+
+    def _beside(self, key, entry):
+        if 'calibration' not in self.data:
+            self.data['calibration'] = CommentedMap()
+            self.data.yaml_set_comment_before_after_key('calibration', before='\n' + BESIDE)
+        table = self.data['calibration']
+        for part in key[:-1]:
+            table = table.setdefault(part, CommentedMap())
+        table[key[-1]] = entry
+
+    def text(self):
+        out = io.StringIO()
+        _yaml().dump(self.data, out)
+        return out.getvalue()
+
+    def changes(self):
+        """[(path, old text, new text)] of the files that `write` would change."""
+        if not self.is_touched:
+            return []
+        found = [(self.path, self.old, self.text())]
+        facts = self.facts.read_text()
+        if not re.search(r'^references:', facts, re.M):
+            line = f'references: references/{self.path.name}\n'
+            found.append(
+                (self.facts, facts, re.sub(r'^partitions:', line + r'\g<0>', facts, 1, re.M))
+            )
+        return [(path, old, new) for path, old, new in found if old != new]
+
+    def diff(self):
+        """Lines of a unified diff."""
+        for path, old, new in self.changes():
+            name = os.path.relpath(path, root())
+            yield from difflib.unified_diff(
+                old.splitlines(), new.splitlines(), f'a/{name}' if old else '/dev/null',
+                f'b/{name}', lineterm='',
+            )  # fmt: skip
+
+    def write(self):
+        """The paths that were written, each in one step."""
+        changes = self.changes()
+        for path, _, new in changes:
+            beside = path.with_suffix('.new')
+            try:
+                beside.write_text(new)
+                os.replace(beside, path)
+            except OSError as err:
+                raise MembwError(f"cannot write '{path}': {err.strerror}") from err
+        return [path for path, _, _ in changes]
+
+
+def _yaml():
+    yaml = YAML()
+    yaml.preserve_quotes = True
+    yaml.width = 4096  # a line of a person stays one line
+    return yaml
+
+
+def match(table, name):
+    """The key that ReFrame takes: the name itself, else the first pattern that fits."""
+    if name in table:
+        return name
+    keys = (k for k in table if isinstance(k, str) and not k.startswith('$'))
+    return next((k for k in keys if re.match(f'^{k}$', name)), None)
+
+
+def _own_entry(table, key):
+    """The entry of exactly this key; what a pattern gave it before is copied, not lost."""
+    for part in key:
+        if part not in table:
+            table[part] = copy.deepcopy(table.get(match(table, part))) or CommentedMap()
+            table[part].fa.set_block_style()
+        table = table[part]
+    return table
+
+
+def _flow(values):
+    found = CommentedSeq(values)
+    found.fa.set_flow_style()
+    return found
+
+
+def _figure(kernel):
+    return [kernel.median, kernel.low, kernel.high, UNIT]
+
+
+def _origin(samples, today):
+    nodes = len(set(samples.nodes))
+    return f'{today}: median of {len(samples.nodes)} runs of {nodes} node{"s" * (nodes > 1)}'
+
+
+def _head(entry, proposal, rule, today, expires):
+    samples = proposal.samples
+    entry['date'], entry['expires'] = str(today), str(expires)
+    entry['samples'], entry['nodes'] = len(samples.nodes), len(set(samples.nodes))
+    entry['independent'] = proposal.effective
+    entry['method'] = (
+        f'median; tolerance limits of {rule.coverage:.0%} of runs with {rule.confidence:.0%} '
+        f'confidence by order statistics (Wilks), at least -{rule.margin:.1%} and '
+        f'+{rule.upper:.1%}'
+    )
+    entry['false_alarms_percent'] = _flow([round(100 * share, 2) for share in proposal.alarms])
+    entry.yaml_add_eol_comment('mean and 95 % interval, by resampling', 'false_alarms_percent')
+
+
+def _measured(entry, proposal):
+    entry['measured'] = CommentedMap()
+    for name, kernel in proposal.kernels.items():
+        row = CommentedMap(
+            median=kernel.median, interval=_flow([round(v, 3) for v in kernel.interval]),
+            low=kernel.low, high=kernel.high,
+        )  # fmt: skip
+        row.fa.set_flow_style()
+        entry['measured'][name] = row

@@ -1,0 +1,1 @@
+"""membw codegen: which instructions a binary moves its data with."""

@@ -1,0 +1,150 @@
+"""`membw codegen`: what the compiler made of the kernels, read off the program's own code."""
+
+import argparse
+import hashlib
+import json
+import pathlib
+import re
+import sys
+
+from membw.codegen.elf import Program
+from membw.codegen.facts import COUNTED, read_kernel
+from membw.errors import MembwError
+
+SCHEMA = 'membw-codegen-1'
+PREFIX = 'kernel_'
+TUNED = re.compile(r'tuned_(copy|scale|add|triad)_\w+$')
+HEAD = ('kernel', 'stores', 'width', 'unroll', 'fma', 'prefetch', 'counted', 'moved', 'factor')
+HOW = """
+Width is that of the stores in bits (64: one double at a time), unroll how many of them an
+iteration makes. Counted bytes an element are STREAM's; an ordinary store reads the line that it
+writes (write-allocate), so that more bytes move: factor is moved / counted. What memcpy does is
+settled when it runs, so its factor is not known. More: docs/compilers.md
+"""
+
+
+def add_parser(subparsers):
+    parser = subparsers.add_parser(
+        'codegen',
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        help='what the compiler made of the kernels of a program',
+        description='Reads, from the disassembly of each kernel of a program for x86-64 or '
+        'aarch64,\nthe kind of its stores, their width, calls of memcpy, prefetches, and so '
+        'how many bytes\nmove. Exit status: 0 read, 2 it cannot be read.',
+        epilog=HOW,
+    )
+    add_options(parser)
+    parser.set_defaults(func=main)
+
+
+def add_options(parser):
+    parser.add_argument('binary', help='a program that was built: build/gcc-o2/stream')
+    parser.add_argument('--json', action='store_true', help='as JSON, with each loop in full')
+    parser.add_argument('--listing', action='store_true', help='print the loops, too')
+    parser.add_argument('--tuned', action='store_true', help='every tuned variant, too')
+    parser.add_argument(
+        '--kernel',
+        metavar='NAME',
+        action='append',
+        help='only this one (may be repeated): copy, triad, ... or any function of the program',
+    )
+
+
+def main(args):
+    facts = read(args.binary, args.kernel, args.tuned)
+    print(json.dumps(facts, indent=1) if args.json else table(facts, args.listing))
+    return 0
+
+
+def read(path, names=None, tuned=False):
+    """All facts of a program's kernels; MembwError where there are none to be had."""
+    program = Program(path)
+    names = list(names or standard(program)) + (variants(program) if tuned else [])
+    kernels = {name: read_named(program, name) for name in names}
+    missing = [name for name, found in kernels.items() if not found]
+    if missing or not kernels:
+        what = f"'{missing[0]}'" if missing else f'any kernel ({PREFIX}{", ".join(COUNTED)})'
+        raise MembwError(
+            f"'{path}' has no function of {what}",
+            f"'--kernel FUNCTION' reads another one; 'nm {path}' lists them",
+        )
+    return {
+        'schema': SCHEMA,
+        'binary': str(path),
+        'binary_sha256': hashlib.sha256(pathlib.Path(path).read_bytes()).hexdigest(),
+        'machine': program.machine,
+        'kernels': kernels,
+    }
+
+
+def standard(program):
+    names = {function.name for function in program.functions}
+    return [name for name in COUNTED if PREFIX + name in names]
+
+
+def variants(program):
+    """Tuned kernels are functions named tuned_triad_nt_256_u4_t0_s1."""
+    names = {function.name for function in program.functions}
+    found = sorted(name for name in names if TUNED.match(name))
+    if not found:
+        raise MembwError('the program has no tuned kernels', "leave out '--tuned'")
+    return found
+
+
+def read_named(program, name):
+    """By the kernel's name, else by that of a function."""
+    tuned = TUNED.match(name)
+    if tuned:
+        return read_kernel(program, name, tuned.group(1))
+    return read_kernel(program, PREFIX + name, name) or read_kernel(program, name)
+
+
+# --- the table -------------------------------------------------------------------------------
+
+
+def table(facts, listing=False):
+    lines = [HEAD, *(cells(name, found) for name, found in facts['kernels'].items())]
+    widths = [max(len(line[i]) for line in lines) for i in range(len(HEAD))]
+    text = [f'{facts["binary"]}, {facts["machine"]}']
+    for line in lines:
+        row = '  '.join(cell.ljust(width) for cell, width in zip(line, widths))
+        text.append(f'  {row}'.rstrip())
+    for name, found in facts['kernels'].items():
+        text += [f'{name}: {found["note"]}'] if found['note'] else []
+    for name, found in facts['kernels'].items():
+        text += ['', f'{name} ({found["symbol"]}):', *found['loop']] if listing else []
+    return '\n'.join(text)
+
+
+def cells(name, found):
+    width = str(found['width_bits'] or '-') + ('+' if found['scalable'] else '')
+    return (
+        name,
+        ' '.join(found['calls']) or found['stores'],
+        width,
+        plain(found['unroll']),
+        {True: 'yes', False: 'no', None: '-'}[found['fma']],
+        ', '.join(map(prefetch, found['prefetches'])) or '-',
+        plain(found['counted_bytes']),
+        plain(found['moved_bytes'], '?'),
+        plain(found['write_allocate_factor'], '?'),
+    )
+
+
+def plain(value, unknown='-'):
+    return unknown if value is None else f'{value:g}'
+
+
+def prefetch(found):
+    ahead = found['bytes_ahead']
+    return found['kind'] + (f' {ahead:+d} B' if ahead is not None else '')
+
+
+if __name__ == '__main__':
+    # as the checks call it: without the other commands, and so without their libraries
+    alone = argparse.ArgumentParser(prog='python -m membw.codegen.command', description=__doc__)
+    add_options(alone)
+    try:
+        sys.exit(main(alone.parse_args()))
+    except MembwError as err:
+        sys.exit(f'membw: {err}\nhint: {err.hint}')

@@ -1,0 +1,136 @@
+"""The code of a kernel, whatever the compiler cut it into, and the loop in it that runs hot."""
+
+import re
+from dataclasses import dataclass
+
+from membw.codegen.isa import steps
+
+# the OpenMP runtime in a static program: no part of a kernel
+RUNTIME = re.compile(r'_*(gomp|omp|kmp|kmpc|ompc)(_|$)', re.IGNORECASE)
+LIBC = re.compile(r'mem(cpy|move|set)')
+MOST_FUNCTIONS = 50
+
+
+@dataclass
+class Code:
+    """All functions that one kernel consists of, and the copies of libc that it calls."""
+
+    functions: list  # of (Function, [Step])
+    libc: list  # 'memcpy', as called
+
+
+@dataclass
+class Loop:
+    function: str
+    steps: list
+
+    @property
+    def stored_bits(self):
+        return sum(access.bits for step in self.steps for access in step.stores)
+
+    @property
+    def loaded_bits(self):
+        return sum(access.bits for step in self.steps for access in step.loads)
+
+    @property
+    def nontemporal_bits(self):
+        stores = (s.stores for s in self.steps if s.nontemporal)
+        return sum(access.bits for found in stores for access in found)
+
+    def places(self, of):
+        """The accesses of(step), as seen from the registers at the loop's beginning."""
+        found, bumped = [], {}
+        for step in self.steps:
+            found += [access.after(bumped) for access in of(step)]
+            if step.bumps:
+                register, by = step.bumps
+                bumped[register] = bumped.get(register, 0) + by
+        return found
+
+
+def gather(program, symbol):
+    """The function of this name, its outlined parts and clones, and all that these refer to.
+
+    gcc calls the parallel part NAME._omp_fn.0, clang NAME.omp_outlined or just .omp_outlined.7:
+    in each case the function NAME holds its address.
+    """
+    waiting = [f for f in program.functions if f.name == symbol or f.name.startswith(symbol + '.')]
+    seen, code = set(), Code([], [])
+    while waiting and len(code.functions) < MOST_FUNCTIONS:
+        function = waiting.pop(0)
+        if function.address in seen:
+            continue
+        seen.add(function.address)
+        body = steps(program.machine, program.body(function), function.address)
+        code.functions.append((function, body))
+        for step in body:
+            waiting += leads_to(program, function, step, code.libc)
+    return code
+
+
+def leads_to(program, function, step, libc):
+    """Further functions of the kernel that this instruction names; libc's are noted apart."""
+    target = step.call or step.jump or step.refers
+    if step.slot is not None:
+        name = program.slots.get(step.slot, '')
+    elif target is None or inside(function, target):
+        return []
+    elif target in program.at:
+        name = program.at[target].name
+    else:
+        name = imported(program, target)
+    called = LIBC.search(name)
+    if called:
+        libc += [called.group()] if called.group() not in libc else []
+        return []
+    found = program.at.get(target)
+    return [found] if found and not RUNTIME.match(found.name) else []
+
+
+def inside(function, address):
+    return function.address <= address < function.address + max(function.size, 1)
+
+
+def imported(program, address):
+    """The name behind an entry of the procedure linkage table, which jumps through a slot."""
+    for step in steps(program.machine, program.code(address, 16), address):
+        if step.slot in program.slots:
+            return program.slots[step.slot]
+    return ''
+
+
+def innermost(body):
+    """Loops that hold no other loop: [first, last] steps of each backward branch."""
+    position = {step.address: n for n, step in enumerate(body)}
+    ends = {}
+    for n, step in enumerate(body):
+        begin = position.get(step.jump)
+        if begin is not None and begin <= n:
+            ends[begin] = max(n, ends.get(begin, n))
+    spans = list(ends.items())
+    return [
+        (begin, end)
+        for begin, end in spans
+        if not any((b, e) != (begin, end) and begin <= b and e <= end for b, e in spans)
+    ]
+
+
+def hot(code):
+    """The loops that do the work: of all innermost ones those that move most an iteration.
+
+    What lines up the arrays before them and what is left after them moves less. More than one
+    is left where the compiler made several versions and chooses when the program runs.
+    """
+    loops = [
+        Loop(function.name, body[begin : end + 1])
+        for function, body in code.functions
+        for begin, end in innermost(body)
+    ]
+    weights = [loop.stored_bits or loop.loaded_bits for loop in loops]
+    most = max(weights, default=0)
+    storing = any(loop.stored_bits for loop in loops)
+    return [
+        loop
+        for loop, weight in zip(loops, weights)
+        if most and weight == most and bool(loop.stored_bits) == storing
+    ]

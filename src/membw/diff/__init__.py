@@ -1,0 +1,1 @@
+"""membw diff: what differs between two results."""

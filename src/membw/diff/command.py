@@ -1,0 +1,117 @@
+"""`membw diff`: what differs between two results."""
+
+import argparse
+import json
+
+from membw.arguments import fraction
+
+EPILOG = """\
+A and B are each one of
+  SESSION:RUN:CASE   a test case, as `reframe --list-stored-testcases` shows them; the beginning of
+                     the session will do
+  RECORD             a file of results/records, or its name alone
+  FILE#CASE          a report of ReFrame and words of a case ('stream likwid gcc-o2'), or records
+                     and a host
+
+examples:
+  membw diff 4d9a937f:0:3 6b1f02aa:0:3
+  membw diff yesterday.json 'results/reports/run-20261121.json#likwid gcc-o2' --margin 1
+
+exit status: 0 the same build and validity, and no figure apart by more than the margin; 1 they
+differ; 2 asked wrongly
+"""
+
+
+def add_parser(subparsers):
+    parser = subparsers.add_parser(
+        'diff',
+        help='name what differs between two results',
+        description='Names what differs between two results: figures, validity, build, run, facts '
+        'of the node.',
+        epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument('a', metavar='A')
+    parser.add_argument('b', metavar='B')
+    parser.add_argument('--margin', type=fraction, default=0.02, metavar='PERCENT',
+        help='figures further apart differ (2)')  # fmt: skip
+    parser.add_argument('--results', metavar='DIR', help='where stored results lie (results)')
+    parser.add_argument('--all', action='store_true', help='print what is the same, too')
+    parser.add_argument('--json', action='store_true', help='print JSON')
+    parser.set_defaults(func=run)
+
+
+def run(args):
+    from membw.diff.compare import compare
+    from membw.results.find_one import find
+
+    a, b = find(args.a, args.results), find(args.b, args.results)
+    found = compare(a, b, args.margin)
+    if args.json:
+        print(json.dumps(as_json(a, b, found), indent=1))
+    else:
+        print('\n'.join(as_text(a, b, found, args.all)))
+    return 0 if found.equal else 1
+
+
+def as_json(a, b, found):
+    names = ('a', 'b', 'apart', 'unit')
+    return {
+        'a': a.title,
+        'b': b.title,
+        'verdict': 'SAME' if found.equal else 'DIFFERENT',
+        'margin': found.margin,
+        'figures': {n: dict(zip(names, row, strict=True)) for n, row in found.figures.items()},
+        'figures_apart': found.apart,
+        'same_build': not found.build_differs,
+        'different': {
+            group: {n: {'a': x, 'b': y} for n, (x, y) in rows.items()}
+            for group, rows in found.different.items()
+        },
+        'only_a': found.only_a,
+        'only_b': found.only_b,
+        'same': found.same,
+    }
+
+
+def as_text(a, b, found, everything=False):
+    """Lines for people: figures, what differs, what only one has, the verdict."""
+    yield from (f'A  {a.title}', f'B  {b.title}', '')
+    yield from _figures(found)
+    for group, rows in found.different.items():
+        yield f'different: {group}'
+        for name, (x, y) in rows.items():
+            yield from (f'  {name}', f'    A  {x}', f'    B  {y}')
+    for side, groups in (('A', found.only_a), ('B', found.only_b)):
+        for group, rows in groups.items():
+            yield f'only in {side}: {group}'
+            yield from (f'  {name}  {value}' for name, value in rows.items())
+    for group, rows in found.same.items():
+        yield f'same: {group}: {", ".join(rows)}' if not everything else f'same: {group}'
+        yield from (f'  {name}  {value}' for name, value in rows.items() if everything)
+    yield from ('', f'Verdict: {verdict(found)}')
+
+
+def _figures(found):
+    if found.figures:
+        yield f'{"figures":24}{"A":>10}{"B":>10}   B to A'
+    for name, (x, y, ratio, unit) in found.figures.items():
+        cells = [f'{v:10.1f}' if v is not None else f'{"-":>10}' for v in (x, y)]
+        far = '  apart' if name in found.apart else ''
+        to = f'{ratio:+8.1%}' if ratio is not None else f'{"-":>8}'
+        yield f'  {f"{name} {unit}":22}{"".join(cells)} {to}{far}'
+
+
+def verdict(found):
+    if found.equal:
+        return f'SAME build, no figure apart by more than {found.margin:.1%}'
+    parts = []
+    if found.build_differs == ['unknown']:
+        parts.append('nothing says that the builds are the same')
+    elif found.build_differs:
+        parts.append(f'the build differs ({", ".join(found.build_differs)})')
+    if found.apart:
+        parts.append(f'apart by more than {found.margin:.1%}: {", ".join(found.apart)}')
+    if 'verdict' in found.different.get('validity', {}):
+        parts.append('{} and {}'.format(*found.different['validity']['verdict']))
+    return f'DIFFERENT: {"; ".join(parts) or "validation"}'

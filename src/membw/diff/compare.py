@@ -1,0 +1,72 @@
+"""Names what differs between two results: figures, build, run, facts, validity."""
+
+from dataclasses import dataclass, field
+
+from membw.results.flatten import GROUPS, fields, figures
+
+MARGIN = 0.02  # 2 % from run to run is normal (Intel's MKL guide, of nodes alike)
+# these make two builds the same one, where the binaries' checksums are not known to be equal
+SAME_BUILD = ('source_sha256', 'binary_sha256', 'compile_line', 'compiler', 'flags',
+              'built_in_compiler', 'openmp')  # fmt: skip
+
+
+@dataclass
+class Difference:
+    """A compared with B; each mapping is {group: {field: value or (of A, of B)}}."""
+
+    figures: dict  # name -> (A, B, B / A - 1, unit); None where one side has none
+    same: dict = field(default_factory=dict)
+    different: dict = field(default_factory=dict)
+    only_a: dict = field(default_factory=dict)
+    only_b: dict = field(default_factory=dict)
+    margin: float = MARGIN
+
+    @property
+    def apart(self):
+        """Figures further apart than the margin, or measured on one side only."""
+        return [n for n, (_, _, r, _) in self.figures.items() if r is None or abs(r) > self.margin]
+
+    @property
+    def build_differs(self):
+        """What tells the builds apart; 'unknown' where nothing says they are the same."""
+        same, different = (side.get('build', {}) for side in (self.same, self.different))
+        if 'binary_sha256' in same:
+            return []
+        found = [f for f in SAME_BUILD if f in different]
+        return found or ([] if any(f in same for f in SAME_BUILD) else ['unknown'])
+
+    @property
+    def equal(self):
+        validity = {'verdict', 'validated'} & set(self.different.get('validity', {}))
+        return not (self.apart or self.build_differs or validity)
+
+
+def compare(a, b, margin=MARGIN):
+    """A Difference of two Results; margin is a fraction."""
+    found = Difference(_figures(figures(a), figures(b)), margin=margin)
+    of_a, of_b = fields(a), fields(b)
+    for group in GROUPS:
+        _group(found, group, of_a[group], of_b[group])
+    return found
+
+
+def _figures(a, b):
+    found = {}
+    for name in [*a, *(n for n in b if n not in a)]:
+        (x, unit), (y, other) = a.get(name, (None, '')), b.get(name, (None, ''))
+        known = x is not None and y is not None and unit == other and x
+        found[name] = (x, y, y / x - 1 if known else None, unit or other)
+    return found
+
+
+def _group(found, group, a, b):
+    both = [name for name in a if name in b]
+    parts = (
+        (found.same, {n: a[n] for n in both if a[n] == b[n]}),
+        (found.different, {n: (a[n], b[n]) for n in both if a[n] != b[n]}),
+        (found.only_a, {n: v for n, v in a.items() if n not in b}),
+        (found.only_b, {n: v for n, v in b.items() if n not in a}),
+    )
+    for place, values in parts:
+        if values:
+            place[group] = values

@@ -1,0 +1,1 @@
+"""membw history: what changed since when."""

@@ -1,0 +1,77 @@
+"""Keeps what was read of the results, so that a year of them is read once."""
+
+import json
+import os
+from array import array
+from zipfile import BadZipFile
+
+import numpy as np
+
+from membw.errors import MembwError
+from membw.history.series import ALONE, NAMED, Collector, Left
+from membw.results.provenance import FIELDS
+
+# what was read by other rules is read again
+RULES = ['membw-history-1', list(NAMED), list(ALONE), list(FIELDS)]
+COLUMNS = ('node', 'day', 'made', 'ranks', 'rates')
+
+
+def collect(sources, cache=None):
+    """(series, Left) of (identity, load) pairs; what `cache` knows is not loaded again."""
+    collector, known = load(cache, {identity for identity, _ in sources})
+    fresh = [(identity, read) for identity, read in sources if identity not in known]
+    for _, read in fresh:
+        collector.add(*read())
+    lasting = [identity for identity, _ in sources]
+    # ranks in files of their own wait for each other: such a collection has no state to keep
+    if cache and fresh and None not in lasting and not collector.alone:
+        save(cache, collector, lasting)
+    return collector.series(), collector.left
+
+
+def load(cache, present):
+    """(Collector, identities that are in it); empty where a source changed or is gone."""
+    if not cache or not os.path.exists(cache):
+        return Collector(), set()
+    try:
+        with np.load(cache) as kept:
+            told = json.loads(kept['told'].tobytes())
+            if told['rules'] != RULES or not present.issuperset(told['sources']):
+                return Collector(), set()
+            return _restored(told, kept), set(told['sources'])
+    except (OSError, ValueError, KeyError, BadZipFile) as err:
+        raise MembwError(f"'{cache}' holds no history: {err}", 'delete it') from err
+
+
+def _restored(told, kept):
+    collector = Collector()
+    collector.left = Left(**told['left'])
+    collector.seen = set(kept['seen'].tolist())
+    for i, group in enumerate(told['groups']):
+        rows = collector.groups[tuple(group['names']), tuple(group['kernels'])]
+        rows.nodes = {name: n for n, name in enumerate(group['nodes'])}
+        rows.provenances = group['provenances']
+        rows.software = {tuple(made.items()): n for n, made in enumerate(rows.provenances)}
+        for column in COLUMNS:
+            kind = getattr(rows, column).typecode
+            setattr(rows, column, array(kind, kept[f'{column}-{i}'].tobytes()))
+    return collector
+
+
+def save(cache, collector, sources):
+    """In one step: a call that is killed leaves the old file."""
+    told = {'rules': RULES, 'sources': sources, 'left': vars(collector.left), 'groups': []}
+    tables = {'seen': np.array(list(collector.seen), dtype=np.uint64)}
+    for i, ((names, kernels), rows) in enumerate(collector.groups.items()):
+        told['groups'].append({
+            'names': names, 'kernels': kernels, 'nodes': list(rows.nodes),
+            'provenances': rows.provenances,
+        })  # fmt: skip
+        tables |= {f'{column}-{i}': np.array(getattr(rows, column)) for column in COLUMNS}
+    tables['told'] = np.frombuffer(json.dumps(told).encode(), dtype=np.uint8)
+    beside = f'{cache}.{os.getpid()}.npz'
+    try:
+        np.savez(beside, **tables)
+        os.replace(beside, cache)
+    except OSError as err:
+        raise MembwError(f"cannot write '{cache}': {err.strerror}") from err

@@ -1,0 +1,164 @@
+"""`membw history`: what changed from night to night: a node, the fleet, or the software.
+
+`--json` prints one object:
+
+    {"from": "2026-01-01", "to": "2026-11-21", "nights": 320, "nodes": 128, "figures": 163840,
+     "worse": 1,                       # changes that make the exit status 1
+     "left_out": {"invalid": 3, "incomplete": 0, "undated": 0, "nothing": 0},   # runs
+     "too_short": 0,                   # series with too few nights to be judged
+     "problems": ["file:line: what could not be read"],
+     "changes": [{
+        "scope": "node|fleet|software",
+        "node": "n042",                # null: the fleet
+        "nodes": 1,                    # how many it concerns
+        "group": "thin:thin stream gcc-o2 likwid",
+        "kernel": "triad",
+        "night": "2026-08-01",         # the first that differs; UTC
+        "until": "2026-08-01",         # the end of a drift
+        "shape": "step|drift",
+        "direction": "slower|faster",
+        "percent": -3.1, "before_gbs": 166.6, "after_gbs": 161.4,
+        "confidence": 0.99999,         # 1 - chance that anything healthy shows as much
+        "recovered": false,            # later back within the margin
+        "field": "compiler",           # the first that differs in the provenance, or null
+        "fields": {"compiler": ["gcc 12.2.0", "gcc 13.1.0"]}}],
+     "series": [{                      # with --series
+        "group": "...", "kernel": "triad", "nights": ["2026-01-01"],
+        "median": [166.6], "low": [165.0], "high": [168.0],     # GB/s, 5 and 95 % of the nodes
+        "nodes": {"n042": [166.5]}}]}  # those that changed; null: no value
+"""
+
+import argparse
+import json
+import os
+import sys
+
+from membw.arguments import percent
+from membw.checkout import root
+from membw.errors import MembwError
+
+EPILOG = """\
+A change is named when it is both larger than the margin and sure (against everything that was
+looked at), and has lasted three nights at least; single bad nights are passed over. 'node': one
+node changed, its like did not; 'fleet': the median of all did; 'software': what was run changed
+in the same night, and the field that did is named. INVALID runs do not enter.
+
+examples:
+  membw history                                    # results/results.db
+  membw history --since 14d results/results.db     # what a nightly run asks
+  membw history cluster/*.jsonl --node 'n[040-049]' --kernel triad --plot history.png
+
+exit status: 0 nothing got worse; 1 something is slower and has not recovered, or a line could
+not be read; 2 asked wrongly or nothing to judge
+"""
+
+
+def add_parser(subparsers):
+    parser = subparsers.add_parser(
+        'history',
+        help='say what changed since when: a node, the fleet, the software',
+        description='Finds where the rates of nodes and fleets changed from night to night.',
+        epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    add = parser.add_argument
+    add('results', nargs='*', metavar='RESULTS',
+        help="ReFrame's results.db or reports, or records, one JSON object a line; files, "
+        'folders, - for stdin (results/results.db)')  # fmt: skip
+    add('--since', metavar='NIGHT', help='tell changes from this night on: 2026-11-21, or 14d: '
+        'of the last 14 nights. Earlier nights are still compared with')  # fmt: skip
+    add('--node', metavar='LIST', help='tell changes of these nodes only: n1,n7 or n[001-128]')
+    add('--kernel', metavar='KERNEL', help='tell changes of this kernel only')
+    add('--margin', type=percent, default=2.0, metavar='PERCENT',
+        help='what matters in a node (2)')  # fmt: skip
+    add('--fleet-margin', type=percent, default=1.0, metavar='PERCENT',
+        help='what matters in a fleet, whose median is steadier (1)')  # fmt: skip
+    add('--alpha', type=percent, default=0.1, metavar='PERCENT',
+        help='chance of any false alarm in everything that is judged (0.1)')  # fmt: skip
+    add('--cache', metavar='FILE.npz', help='keep here what was read: the next call then reads '
+        'only what is new')  # fmt: skip
+    add('--limit', type=int, default=40, metavar='N', help='rows to print, 0: all (40)')
+    add('--plot', metavar='FILE.png', help='draw medians, changed nodes and change points')
+    add('--json', action='store_true', help='print JSON')
+    add('--series', action='store_true', help='with --json: the series behind it too')
+    parser.set_defaults(func=run)
+
+
+def run(args):
+    """Exit status as in EPILOG."""
+    # numpy and scipy take half a second to load: not for `membw --help`
+    from membw.history.changes import judge
+    from membw.history.text import as_json, as_text, is_worse
+
+    every, left = read(args.results or [default_results()], args.cache)
+    refuse_unknown(args, every)
+    found = judge(every, args.margin / 100, args.fleet_margin / 100, args.alpha / 100)
+    found = select(found, every, args)
+    if args.plot:
+        from membw.history.plot import draw
+
+        draw(every, found, args.plot, args.kernel)
+    if args.json:
+        print(json.dumps(as_json(every, found, left, args.series), indent=1))
+    else:
+        print('\n'.join(as_text(every, found, left, args.limit)))
+    return 1 if left.problems or any(is_worse(c) for c in found) else 0
+
+
+def default_results():
+    path = os.path.join(root(), 'results', 'results.db')
+    if not os.path.exists(path):
+        raise MembwError("no 'results/results.db' yet", "'membw run' makes it, or name RESULTS")
+    return path
+
+
+def read(paths, cache=None):
+    """Series, and what was left out; refuses to judge nothing."""
+    from membw.history.cache import collect
+    from membw.results.read import each_source
+
+    every, left = collect(list(each_source(paths)), cache)
+    for problem in left.problems:
+        print(f'membw: {problem}', file=sys.stderr)
+    if not every:
+        why = f' ({left.invalid} were INVALID)' if left.invalid else ''
+        raise MembwError(
+            f"nothing to judge in '{' '.join(paths)}'{why}", "'membw run' measures this node"
+        )
+    return every, left
+
+
+def refuse_unknown(args, every):
+    """A misspelt kernel, node or night would tell that all is well."""
+    from membw.results.hostlist import expected_nodes
+
+    kernels = {k for s in every for k in s.kernels}
+    if args.kernel and args.kernel not in kernels:
+        raise MembwError(f"no kernel '{args.kernel}' in the results", ', '.join(sorted(kernels)))
+    args.node = expected_nodes(args.node) if args.node else []
+    unknown = [n for n in args.node if n not in {n for s in every for n in s.nodes}]
+    if unknown:
+        raise MembwError(f"no node '{unknown[0]}' in the results", 'names as in the records')
+    args.since = since(args.since, max(int(s.nights[-1]) for s in every)) if args.since else ''
+
+
+def since(text, newest):
+    """'2026-11-21' of itself, or of '14d': so many nights up to `newest` (days since 1970)."""
+    from membw.history.series import as_date, as_day
+
+    try:
+        if text.endswith('d'):
+            return as_date(newest - int(text[:-1]) + 1)
+        return as_date(as_day(text))
+    except ValueError as err:
+        raise MembwError(f"'{text}' is no night", 'say --since 2026-11-21 or --since 14d') from err
+
+
+def select(found, every, args):
+    return [
+        c
+        for c in found
+        if c.until >= args.since
+        and (not args.node or c.node in args.node)
+        and (not args.kernel or c.kernel == args.kernel)
+    ]

@@ -1,0 +1,168 @@
+"""Tells a judged history, as text or as JSON."""
+
+from dataclasses import asdict
+
+import numpy as np
+
+from membw.history.changes import NEAR
+from membw.history.series import as_date, as_day
+from membw.statistics.change_points import LEAST
+
+SHOWN = 60  # characters of a value that changed
+
+
+def is_worse(change):
+    return change.direction == 'slower' and not change.recovered
+
+
+def as_json(every, found, left, with_series):
+    """The object that history.py describes."""
+    data = {
+        **_extent(every),
+        'worse': sum(map(is_worse, found)),
+        'left_out': {k: getattr(left, k) for k in LEFT},
+        'too_short': too_short(every),
+        'problems': left.problems,
+        'changes': [asdict(c) for c in found],
+    }
+    if with_series:
+        data['series'] = [row for series in every for row in _series_rows(series, found)]
+    return data
+
+
+def _extent(every):
+    nights = np.unique(np.concatenate([s.nights for s in every]))
+    return {
+        'from': as_date(nights[0]),
+        'to': as_date(nights[-1]),
+        'nights': len(nights),
+        'nodes': len({n for s in every for n in s.nodes}),
+        'figures': int(sum((~np.isnan(s.rates)).sum() for s in every)),
+    }
+
+
+def _series_rows(series, found):
+    changed = {c.node for c in found if c.node and c.group == series.label}
+    for k, kernel in enumerate(series.kernels):
+        low, median, high = np.nanpercentile(series.rates[k], [5, 50, 95], axis=0)
+        yield {
+            'group': series.label,
+            'kernel': kernel,
+            'nights': [as_date(n) for n in series.nights],
+            'median': _plain(median),
+            'low': _plain(low),
+            'high': _plain(high),
+            'nodes': {
+                n: _plain(series.rates[k, i]) for i, n in enumerate(series.nodes) if n in changed
+            },
+        }
+
+
+def _plain(values):
+    return [None if np.isnan(v) else round(float(v), 3) for v in values]
+
+
+def as_text(every, found, left, limit):
+    """Lines: what was looked at, one row a change, a verdict."""
+    seen = _extent(every)
+    yield (
+        f'{seen["nodes"]} nodes, {seen["nights"]} nights {seen["from"]} .. {seen["to"]}, '
+        f'{seen["figures"]} figures in {len(every)} groups'
+    )
+    rows = [_row(changes) for changes in merged(found)]
+    shown = rows[-limit:] if limit else rows
+    if len(shown) < len(rows):
+        yield f'... {len(rows) - len(shown)} earlier changes, --limit 0 shows them'
+    if shown:
+        yield from _columns([HEAD, *shown])
+    yield from _left_text(every, left)
+    worse = [changes for changes in merged(found) if any(map(is_worse, changes))]
+    judged = too_short(every) < sum(len(s.nodes) for s in every)
+    yield f'Verdict: {_verdict(worse) if judged else "too few nights to judge anything"}'
+
+
+HEAD = ('night', 'scope', 'who', 'change', 'kernels', 'group', 'why, until')
+
+
+def merged(found):
+    """Lists of changes that are one event: the same kind, who and group, the same days."""
+    events = []
+    for c in found:
+        for event in reversed(events):
+            first = event[0]
+            same = (c.scope, c.node, c.group, c.direction, c.field, c.shape) == (
+                first.scope, first.node, first.group, first.direction, first.field, first.shape
+            )  # fmt: skip
+            near = as_day(c.night) - as_day(first.night) <= (14 if c.shape == 'drift' else NEAR)
+            if same and near and all(c.kernel != o.kernel for o in event):
+                event.append(c)
+                break
+        else:
+            events.append([c])
+    return events
+
+
+def _row(changes):
+    first = changes[0]
+    percents = sorted({f'{c.percent:+.1f}' for c in changes}, key=float)
+    span = percents[0] if len(percents) == 1 else f'{percents[0]} .. {percents[-1]}'
+    who = first.node or f'{first.nodes} nodes'
+    kernels, notes = ' '.join(c.kernel for c in changes), '; '.join(_notes(changes))
+    return first.night, first.scope, who, f'{span} %', kernels, first.group, notes
+
+
+def _notes(changes):
+    first = changes[0]
+    for name, (before, after) in first.fields.items():
+        if name == first.field:
+            yield f'{name}: {_short(before)} -> {_short(after)}'
+    others = [name for name in first.fields if name != first.field]
+    if others:
+        yield f'also {" ".join(others)}'
+    if first.shape == 'drift':
+        yield f'drifts until {max(c.until for c in changes)}'
+    if all(c.recovered for c in changes):
+        yield 'back since'
+
+
+def _short(text):
+    return text if len(text) <= SHOWN else f'{text[: SHOWN - 3]}...'
+
+
+def _columns(rows):
+    widths = [max(len(r[i]) for r in rows) for i in range(len(HEAD))]
+    for row in rows:
+        yield '  '.join(text.ljust(w) for text, w in zip(row, widths, strict=True)).rstrip()
+
+
+LEFT = {
+    'invalid': 'INVALID',
+    'incomplete': 'not all ranks of the node reported',
+    'undated': 'without a date',
+    'nothing': 'without a figure or a record',
+}
+
+
+def _left_text(every, left):
+    for name, why in LEFT.items():
+        count = getattr(left, name)
+        if count:
+            yield f'left out: {count} run{"s" * (count > 1)}: {why}'
+    short, nodes = too_short(every), sum(len(s.nodes) for s in every)
+    if short:
+        yield f'not judged yet: {short} of {nodes} series: fewer than {2 * LEAST} nights'
+
+
+def too_short(every):
+    """Series (a node in a group) with too few nights for any change to show."""
+    return sum(int(((s.software >= 0).sum(axis=1) < 2 * LEAST).sum()) for s in every)
+
+
+def _verdict(worse):
+    if not worse:
+        return 'nothing got worse'
+    kinds = [event[0].scope for event in worse]
+    parts = [
+        f'{kinds.count(kind)} {kind}' for kind in ('node', 'fleet', 'software') if kind in kinds
+    ]
+    return f'slower and not recovered: {", ".join(parts)} change{"s" * (len(worse) > 1)}'

@@ -1,0 +1,1 @@
+"""membw nightly: one folder per night."""

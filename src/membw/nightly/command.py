@@ -1,0 +1,114 @@
+"""`membw nightly`: one night of measuring, judging and reporting; called by ci/nightly."""
+
+import argparse
+import datetime
+import os
+import pathlib
+import shutil
+import signal
+import subprocess
+import time
+
+from membw.arguments import count
+from membw.checkout import root
+from membw.errors import MembwError
+from membw.nightly import mail as night_mail
+from membw.nightly import steps as night_steps
+from membw.nightly.night import Night
+
+DESCRIPTION = """\
+Runs one night: all checks, the whole-cluster job where the system has nodes to ask for, the slow
+nodes among them, the history, the report. What it leaves in results/nights/DATE: state.json, the
+log and the exit status of each step, JUnit files, nodecheck.txt, pictures, report.html, and
+summary.txt, which begins with a Subject and can be handed to sendmail as it is. The last good
+report is results/nights/report.html.
+
+Called again for the same night it takes up where it was stopped; a night that is over is only
+reported again. A step that runs out of time is stopped, and what it has measured is kept."""
+
+EPILOG = """\
+exit status: 0 all is well, 1 something is slow, invalid or changed (or a step failed), 2 the night
+is not complete: it was asked wrongly, stopped, or out of time"""
+
+
+def add_parser(subparsers):
+    parser = subparsers.add_parser(
+        'nightly',
+        help='one night: checks, whole cluster, history, report',
+        description=DESCRIPTION,
+        epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    add = parser.add_argument
+    add('--system', help='a file of systems/ (default: found by host name)')
+    add('--night', type=night_named, metavar='DATE', help='as in 2026-11-21 (default: this one)')
+    add('--minutes', type=count, default=240, help='bound for the whole night (default: 240)')
+    add('--keep', type=count, default=400, metavar='DAYS', help='of results (default: 400)')
+    add('--again', action='store_true', help='begin the night anew, though there is one')
+    add('--mail-to', metavar='ADDRESS', help='written into summary.txt; nothing is sent')
+    add('--checks', metavar='OPTIONS', default='', help="for ReFrame, as in '-n stream -p gcc-o2'")
+    add('--cluster', metavar='OPTIONS', default='', help='the same for the whole-cluster job')
+    parser.set_defaults(func=main)
+
+
+def night_named(text):
+    try:
+        return datetime.date.fromisoformat(text).isoformat()
+    except ValueError as err:
+        raise MembwError(f"'{text}' is not a date", 'as in 2026-11-21') from err
+
+
+def this_night(now=None):
+    """The date on which the night began: what starts at 23:00 and what resumes it at 01:00."""
+    now = now or datetime.datetime.now()
+    return (now - datetime.timedelta(hours=12)).date().isoformat()
+
+
+def interrupt(*_):
+    raise KeyboardInterrupt
+
+
+def main(args):
+    signal.signal(signal.SIGTERM, interrupt)  # what it started ends with it
+    nights = pathlib.Path(root(), 'results', 'nights')
+    night = Night(nights / (args.night or this_night()), again=args.again)
+    night.begin(system=args.system, minutes=args.minutes)
+    deadline = time.monotonic() + 60 * args.minutes
+    try:
+        for step in night_steps.of(args, night):
+            night.run(step, deadline)
+        publish(night, nights)
+    finally:
+        night_mail.write(night, args.mail_to)
+    print((night.folder / 'summary.txt').read_text())
+    forget(nights, args.keep)
+    return night.status()
+
+
+def publish(night, nights):
+    """The newest report takes the place of the last good one, at once or not at all."""
+    report = night.folder / 'report.html'
+    if night.ended_well('report') and report.exists():
+        new = nights / f'.report.{os.getpid()}'
+        new.write_bytes(report.read_bytes())
+        new.replace(nights / 'report.html')
+
+
+def forget(nights, days):
+    """Removes nights, reports, records with their jobs, and stored sessions older than that.
+
+    Builds and sources stay: later results may be of the same ones.
+    """
+    oldest = time.time() - 86400 * days
+    for folder in [*nights.glob('[0-9]*-[0-9]*-[0-9]*'), *(nights.parent / 'jobs').glob('*')]:
+        if folder.stat().st_mtime < oldest:
+            shutil.rmtree(folder)
+    for kind in ('reports', 'records'):
+        for file in (nights.parent / kind).glob('*'):
+            if file.is_file() and file.stat().st_mtime < oldest:
+                file.unlink()
+    if (nights.parent / 'results.db').exists():
+        query = f'19700101T000000+0000:now-{days}d'
+        subprocess.run(
+            ['reframe', f'--delete-stored-sessions={query}'], cwd=root(), capture_output=True
+        )

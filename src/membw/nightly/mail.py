@@ -1,0 +1,65 @@
+"""summary.txt of a night: a Subject, what each step said, where the rest is."""
+
+import os
+import re
+import socket
+
+from membw.nightly.night import STOPPED, WELL, WRONG
+
+WORDS = {WELL: 'well', WRONG: 'look at it', STOPPED: 'out of time'}
+TAIL = 25  # lines of a step that did not end well
+MOST = 100  # nodes named; the node-check file has them all
+VERDICT = re.compile(r'^(Verdict: |membw: |hint: )')
+
+
+def write(night, to):
+    lines = [*header(night, to), '', *table(night)]
+    lines += slow_nodes(night)
+    for name, step in night.state['steps'].items():
+        if step['status'] != WELL and name != 'rank':
+            lines += ['', f'--- {name}, the last lines of {name}.log', *tail(night, name)]
+    lines += ['', f'All of it is in {night.folder}', '']
+    text = '\n'.join(lines)
+    new = night.folder / '.summary.txt'
+    new.write_text(text)
+    os.replace(new, night.folder / 'summary.txt')
+
+
+def header(night, to):
+    where = night.state['asked']['system'] or socket.gethostname()
+    found = [name for name, step in night.state['steps'].items() if step['status'] != WELL]
+    what = {0: 'all is well', 1: 'look at'}.get(night.status(), 'not complete:')
+    subject = f'membw {where} {night.folder.name}: {what} {", ".join(found)}'.rstrip()
+    return [f'To: {to}'] * bool(to) + [f'Subject: {subject}']
+
+
+def table(night):
+    for name, step in night.state['steps'].items():
+        word = WORDS.get(step['status'], f'failed, exit status {step["status"]}')
+        said = f'left out: {step["skipped"]}' if 'skipped' in step else last_word(night, name)
+        yield f'{name:<8}  {word:<11}  {step.get("seconds", 0):7.1f} s  {said}'.rstrip()
+
+
+def slow_nodes(night):
+    """The lines of the node-check file that are not PASS."""
+    path = night.folder / 'nodecheck.txt'
+    lines = path.read_text().splitlines() if path.exists() else []
+    told = [line for line in lines if line.split()[1] != 'PASS']
+    more = [f'and {len(told) - MOST} more in {path}'] if len(told) > MOST else []
+    return (
+        ['', '--- nodes to look at (rank.log has the ranking)', *told[:MOST], *more]
+        if told
+        else []
+    )
+
+
+def tail(night, name):
+    path = night.folder / f'{name}.log'
+    return path.read_text(errors='replace').splitlines()[-TAIL:] if path.exists() else []
+
+
+def last_word(night, name):
+    """The verdict of a step: its last line of that kind, else its last line."""
+    lines = [line for line in tail(night, name) if line.strip()]
+    spoken = [line for line in lines if VERDICT.match(line)]
+    return (spoken or lines or [''])[-1]

@@ -1,0 +1,123 @@
+"""The steps of a night, in their order: what each runs, when it is left out, what it leaves."""
+
+import pathlib
+import shlex
+import shutil
+import subprocess
+
+from membw.checkout import root
+
+CLUSTER = 'cluster_stream'
+
+
+class Step:
+    """A command of ours with its name; subclasses say when it is left out, what is kept of it."""
+
+    name = ''
+    share = 1.0  # of the time that is left
+    judges = True  # what others measured
+
+    def __init__(self, args, night):
+        self.args, self.night = args, night
+        self.folder = night.folder
+        self.system = ['--system', args.system] if args.system else []
+
+    def command(self):
+        raise NotImplementedError
+
+    def left_out(self):
+        """The reason not to run it, or nothing."""
+
+    def gather(self, begun):
+        """Puts copies of what it made since then, in seconds of the clock, into the night."""
+
+
+def newer(pattern, begun):
+    files = pathlib.Path(root(), 'results').glob(pattern)
+    return sorted(file for file in files if file.stat().st_mtime >= begun - 1)
+
+
+class Measuring(Step):
+    """`membw run`; its report and JUnit file are kept under the step's name."""
+
+    share = 0.9  # the rest is for judging and telling what was measured
+    judges = False
+
+    def gather(self, begun):
+        for suffix in ('json', 'xml', 'log'):
+            for file in newer(f'reports/run-*.{suffix}', begun)[-1:]:
+                kept = self.folder / f'{self.name}{".reframe" * (suffix == "log")}.{suffix}'
+                shutil.copyfile(file, kept)
+
+
+class Checks(Measuring):
+    name = 'checks'
+
+    def command(self):
+        return ['membw', 'run', *self.system, '-x', CLUSTER, *shlex.split(self.args.checks)]
+
+
+class Cluster(Measuring):
+    name = 'cluster'
+
+    def command(self):
+        return ['membw', 'run', *self.system, '-n', CLUSTER, *shlex.split(self.args.cluster)]
+
+    def left_out(self):
+        listed = subprocess.run(
+            ['reframe', '-c', 'reframe-checks', '-l', '-n', CLUSTER, *self.system],
+            cwd=root(),
+            capture_output=True,
+            text=True,
+        )
+        if 'Found 0 check' in listed.stdout:
+            return 'no partition of this system has nodes to ask a scheduler for'
+
+    def gather(self, begun):
+        super().gather(begun)
+        kept = self.folder / 'cluster.records'
+        for file in newer(f'records/*{CLUSTER}*', begun):
+            kept.mkdir(exist_ok=True)
+            shutil.copyfile(file, kept / file.name)
+
+
+class Rank(Step):
+    name = 'rank'
+
+    def records(self):
+        return self.folder / 'cluster.records'
+
+    def command(self):
+        files = ['--node-check', self.folder / 'nodecheck.txt', '--plot', self.folder / 'rank.png']
+        return ['membw', 'rank', str(self.records()), *map(str, files)]
+
+    def left_out(self):
+        if not self.records().exists():
+            return 'the whole-cluster job left no records'
+
+
+class History(Step):
+    name = 'history'
+
+    def command(self):
+        picture = ['--plot', str(self.folder / 'history.png')]
+        cache = ['--cache', str(pathlib.Path(root(), 'results', 'history.npz'))]
+        return ['membw', 'history', '--since', '14d', *cache, *picture]
+
+
+class Report(Step):
+    name = 'report'
+
+    def command(self):
+        """Of all that this night measured, with the history of all nights."""
+        runs = [self.folder / f'{step.name}.json' for step in (Checks, Cluster)]
+        files = [*runs, pathlib.Path(root(), 'results', 'results.db')]
+        there = [str(file) for file in files if file.exists()]
+        there = there if any(run.exists() for run in runs) else []
+        kept = ['--pictures', str(self.folder / 'pictures')]
+        kept += ['--cache', str(pathlib.Path(root(), 'results', 'history.npz'))]
+        return ['membw', 'report', *there, '--output', str(self.folder / 'report.html'), *kept]
+
+
+def of(args, night):
+    return [step(args, night) for step in (Checks, Cluster, Rank, History, Report)]

@@ -1,0 +1,1 @@
+"""membw rank: which node is slow."""

@@ -1,0 +1,98 @@
+"""`membw rank`: which nodes of a fleet are slower than their like."""
+
+import argparse
+import json
+import sys
+from pathlib import Path
+
+from membw.arguments import percent
+from membw.errors import MembwError
+
+EPILOG = """\
+A node FAILs when a rate is both lower than the median of its group by more than the margin and
+surely lower (median and MAD, corrected for the number of nodes and kernels). It is INVALID when
+its record may not be believed, MISSING when it was expected and did not report in full.
+
+examples:
+  membw rank results/records.jsonl
+  membw rank results/ --nodes 'n[001-128]' --node-check nodecheck.txt
+  membw rank run.jsonl --order fastest --limit 0 --plot fleet.png
+  membw rank run.jsonl --drain | less          # read them, then run what you agree with
+
+exit status: 0 all PASS; 1 a node is FAIL, INVALID or MISSING, or a line could not be read;
+2 asked wrongly or nothing to rank
+"""
+
+
+def add_parser(subparsers):
+    parser = subparsers.add_parser(
+        'rank',
+        help='judge a fleet: which nodes are slow, how far, how sure',
+        description='Names the nodes of a fleet that are slower than their like.',
+        epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    add = parser.add_argument
+    add('results', nargs='+', metavar='RESULTS', help='records, one JSON object a line, '
+        'or reports or results.db of ReFrame; files, folders, - for stdin')  # fmt: skip
+    add('--nodes', metavar='FILE|LIST', help='expected nodes: a file, or a list as n[001-128]')
+    add('--margin', type=percent, default=2.0, metavar='PERCENT', help='what is slow (2)')
+    add('--alpha', type=percent, default=1.0, metavar='PERCENT',
+        help='chance of a false alarm in a clean fleet (1)')  # fmt: skip
+    add('--order', choices=('slowest', 'fastest'), default='slowest', help='which comes first')
+    add('--by', metavar='KERNEL', default='triad', help='kernel to sort by (triad)')
+    add('--limit', type=int, default=20, metavar='N',
+        help='rows a group besides the slow nodes, 0: all (20)')  # fmt: skip
+    add('--node-check', metavar='FILE', help='write "<node> PASS|FAIL|INVALID|MISSING reason"')
+    add('--plot', metavar='FILE.png', help='draw the ranking')
+    add('--json', action='store_true', help='print JSON')
+    add('--drain', action='store_true', help='print the Slurm commands that drain failed nodes')
+    parser.set_defaults(func=run)
+
+
+def run(args):
+    """Exit status as in EPILOG."""
+    # numpy and scipy take half a second to load: not for `membw --help`
+    from membw.rank.fleet import judge
+    from membw.results.hostlist import expected_nodes, match_expected, node_check
+    from membw.results.read import read_results
+
+    expected = expected_nodes(args.nodes) if args.nodes else []
+    records, problems = read_results(args.results)
+    for problem in problems:
+        print(f'membw: {problem}', file=sys.stderr)
+    if not records:
+        raise MembwError(
+            f"no record in '{' '.join(args.results)}'", "'stream --json FILE' writes one"
+        )
+    if args.by not in {kernel for r in records for kernel in r.rates}:
+        raise MembwError(f"no kernel '{args.by}' in the records", 'copy, scale, add or triad')
+    expected = match_expected({r.host for r in records}, expected)
+    fleet = judge(records, expected, args.margin / 100, args.alpha / 100)
+    _print(args, fleet, problems)
+    if args.node_check:
+        _write(args.node_check, '\n'.join(node_check(fleet.nodes)) + '\n')
+    if args.plot:
+        from membw.rank.plot import draw
+
+        draw(fleet, args.plot, args.by, args.margin / 100)
+    return 1 if problems or any(node.verdict != 'PASS' for node in fleet.nodes) else 0
+
+
+def _print(args, fleet, problems):
+    from membw.rank import text as rank_text
+    from membw.results.hostlist import drain_commands
+
+    if args.json:
+        print(json.dumps(rank_text.as_json(fleet, problems), indent=1))
+    elif args.drain:
+        print('\n'.join(drain_commands(fleet.nodes) or ['# no node to drain']))
+    else:
+        print('\n'.join(rank_text.as_text(fleet, args.order, args.by, args.limit)))
+
+
+def _write(name, text):
+    try:
+        Path(name).write_text(text)
+    except OSError as err:
+        raise MembwError(f"cannot write '{name}': {err.strerror}") from err

@@ -1,0 +1,106 @@
+"""From nodes to groups of like nodes: only these are compared with each other."""
+
+from collections import Counter, defaultdict
+from dataclasses import dataclass
+
+import numpy as np
+
+from membw.results.record import MEMORY, STRICT
+from membw.statistics.populations import MIN_NODES, MIN_SHARE, find_populations
+
+
+@dataclass
+class Group:
+    """Nodes alike, compared with each other."""
+
+    number: int
+    label: str
+    kernels: tuple
+    nodes: list
+
+    def totals(self):
+        """GB/s, nodes x kernels."""
+        return np.array([node.rates.sum(axis=0) for node in self.nodes])
+
+
+def form_groups(nodes):
+    """Groups of like nodes, split where two populations show, and warnings about them."""
+    families = defaultdict(lambda: defaultdict(list))
+    for node in nodes:
+        strict = (*(node.traits.get(t) for t in STRICT), node.traits['ranks'], node.kernels)
+        families[strict][tuple(node.traits.get(t) for t in MEMORY)].append(node)
+    groups, warnings = [], []
+    for kinds in families.values():
+        for members in _adopt(list(kinds.values())):
+            parts = _split(members)
+            groups += parts
+            if len(parts) > 1:
+                warnings.append(_populations_text(parts))
+    for number, group in enumerate(groups, 1):
+        group.number = number
+        for node in group.nodes:
+            node.group = number
+    return groups, warnings
+
+
+def _adopt(kinds):
+    """Nodes too few for a group of their own join the largest; a note says what differs.
+
+    Otherwise a node that lost a DIMM, and says so, would be alone and never compared.
+    """
+    kinds.sort(key=len, reverse=True)
+    largest, own = list(kinds[0]), []
+    for kind in kinds[1:]:
+        if len(kind) >= max(MIN_NODES, MIN_SHARE * len(kinds[0])):
+            own.append(kind)
+            continue
+        for node in kind:
+            node.notes.append(_difference(node.traits, kinds[0][0].traits))
+        largest += kind
+    return [largest, *own]
+
+
+def _difference(mine, theirs):
+    parts = (
+        f'{t} {mine.get(t, "unknown")}, not {theirs.get(t, "unknown")}'
+        for t in MEMORY
+        if mine.get(t) != theirs.get(t)
+    )
+    return 'unlike the others: ' + ', '.join(parts)
+
+
+def _split(members):
+    totals = np.array([node.rates.sum(axis=0) for node in members])
+    relative = np.exp(np.log(totals / np.median(totals, axis=0)).mean(axis=1))
+    labels = find_populations(relative)
+    parts = [[members[i] for i in np.flatnonzero(labels == k)] for k in range(labels.max() + 1)]
+    fastest = np.median(relative[labels == 0])
+    for i in np.flatnonzero(labels):
+        members[i].notes.append(
+            f'in population {labels[i] + 1} of {len(parts)}, '
+            f'{relative[i] / fastest - 1:+.1%} to the fastest'
+        )
+    return [Group(0, _label(nodes), nodes[0].kernels, nodes) for nodes in parts]
+
+
+def _label(nodes):
+    traits = Counter(tuple(node.traits.items()) for node in nodes).most_common(1)[0][0]
+    t = dict(traits)
+    count = f'{len(nodes)} node{"s" * (len(nodes) > 1)}'
+    ranks = f'{t["ranks"]} rank{"s" * (t["ranks"] > 1)} x {t.get("threads", 1)} threads each'
+    build = ' '.join(str(t[k]) for k in ('environ', 'compiler', 'flags') if k in t)
+    arrays = f'arrays of {t["array_size"]} elements' if 'array_size' in t else ''
+    pinning = f'pinning {t["pinning"]}' if 'pinning' in t else ''
+    parts = [count, t.get('cpu_model', 'CPU not named'), ranks, arrays, build, pinning]
+    return ', '.join(filter(None, parts))
+
+
+def _populations_text(groups):
+    medians = [np.median(g.totals()[:, -1]) for g in groups]
+    parts = ', '.join(
+        f'{len(g.nodes)} nodes at {m:.1f} GB/s' for g, m in zip(groups, medians, strict=True)
+    )
+    return (
+        f'{len(groups)} populations among like nodes ({groups[0].kernels[-1]}: {parts}); '
+        'each node is judged among its own'
+    )

@@ -1,0 +1,68 @@
+"""`membw report`: one HTML file that a computing centre opens in the morning, and pictures."""
+
+import argparse
+import time
+from pathlib import Path
+
+from membw.errors import MembwError
+
+EPILOG = """\
+RESULTS are reports of ReFrame, its results.db, records (JSON, one object a line), or folders of
+them; of a folder the newest report is shown. Default: the newest run of this checkout.
+
+examples:
+  membw report
+  membw report results/records/cluster.jsonl --nodes 'n[0001-8000]' -o fleet.html
+  membw report /scratch/membw/results --pictures pictures
+
+exit status: 0 written, whatever it says (`membw summary`, `rank` and `history` judge);
+2 asked wrongly, or nothing was measured
+"""
+
+
+def add_parser(subparsers):
+    parser = subparsers.add_parser(
+        'report',
+        help='write one HTML file, and pictures, of a run, a fleet and their history',
+        description='Writes one HTML file that needs no network: verdicts first, then bandwidth, '
+        'NUMA scan, node ranking, history, compilers, and the provenance of each figure.',
+        epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    add = parser.add_argument
+    add('results', nargs='*', metavar='RESULTS', help='default: the newest run of this checkout')
+    add('-o', '--output', default='report.html', metavar='FILE', help='(report.html)')
+    add('--pictures', metavar='DIR', help='write each picture as PNG and SVG too')
+    add('--nodes', metavar='FILE|LIST', help='expected nodes: a file, or a list as n[001-128]')
+    add('--cache', metavar='FILE', help='keep the nights read there: that of membw history')
+    add('--title', help='heading of the page, default: the systems that were measured')
+    parser.set_defaults(func=run)
+
+
+def run(args):
+    """Exit status as in EPILOG."""
+    # the plotting library takes a second to load: not for `membw --help`
+    from membw.report.command import inputs, page, pictures
+    from membw.report.sections import build
+
+    begun = time.time()
+    found = inputs.gather(args.results)
+    report = build(found, args.nodes, args.title, args.cache)
+    _write(args.output, page.render(report))
+    size = Path(args.output).stat().st_size / 1e6
+    print(f'{args.output}: {report.headline} ({size:.1f} MB, {time.time() - begun:.1f} s)')
+    if args.pictures:
+        count = pictures.write(report.pictures(), args.pictures)
+        print(f'{args.pictures}: {count} pictures, each as PNG and SVG')
+    return 0
+
+
+def _write(name, text):
+    """All or nothing: the last good report stays when this one cannot be written."""
+    part = Path(f'{name}.part')
+    try:
+        part.write_text(text, encoding='utf-8')
+        part.replace(name)
+    except OSError as err:
+        part.unlink(missing_ok=True)
+        raise MembwError(f"cannot write '{name}': {err.strerror}", "'-o FILE' names it") from err

@@ -1,0 +1,1 @@
+"""membw reproduce: the same binary and the same run again."""

@@ -1,0 +1,138 @@
+"""The shell script that builds a stored result's binary again and runs it as it was run."""
+
+import shlex
+from pathlib import Path
+
+from membw.checkout import root
+from membw.errors import MembwError
+
+# as in reframe-checks/kept.py, which notes them; what Slurm sets it sets again
+WATCHED = 'OMP_|GOMP_|KMP_|LIKWID|MALLOC_|GLIBC_TUNABLES|LD_PRELOAD|LD_LIBRARY_PATH'
+
+
+def script(result, sources):
+    """Lines of a bash script; needs the result's job and build to be kept."""
+    if not result.build or not result.job:
+        what = 'build' if not result.build else 'job'
+        raise MembwError(
+            f"nothing is kept of the {what} of '{result.name}'",
+            'results/builds and results/jobs hold them, of runs since these are kept; a record '
+            'alone does not say how it was made',
+        )
+    parts = (_head(result), _sources(result, sources), _build(result), _checksum(result))
+    return '\n'.join([*(line for part in parts for line in part), *_run(result)]) + '\n'
+
+
+def _head(result):
+    q = shlex.quote
+    yield from (
+        '#!/bin/bash',
+        f'# {result.title}',
+        f'# made by: membw reproduce {q(result.name)}',
+        '# usage: bash THIS [FOLDER]    builds and runs in FOLDER (a new one)',
+        f'. {q(root())}/setup-env.sh || exit 2',
+        'set -eu',
+        'here=${1:-$(mktemp -d)}',
+        'mkdir -p "$here/sources" "$here/run"',
+        'here=$(cd "$here" && pwd -P)',
+    )
+
+
+def _sources(result, sources):
+    wanted = result.build['source_sha256']
+    yield ''
+    yield f'# 1. the exact sources: {sources.origin}'
+    yield from (f'# note: {note}' for note in sources.notes)
+    yield sources.command
+    yield 'found=$(python "$here/sources/configs/presets.py" source-sha256)'
+    yield f'[ "$found" = {wanted} ] || {{'
+    yield '\techo "membw: the sources are $found, not those of the result" >&2'
+    yield '\texit 1'
+    yield '}'
+
+
+def _build(result):
+    yield ''
+    yield f'# 2. the binary: {result.build["compiler"]}'
+    yield f'#    {shlex.join(result.build["compile_line"])}'
+    yield from (f'module load {shlex.quote(m)}' for m in result.build.get('modules') or [])
+    if result.build.get('dag_hash'):
+        yield from _build_by_spack(result)
+    else:
+        words = shlex.join(result.build['make'])
+        yield f'make -C "$here/sources/src/stream" {words} BUILD="$here/build" PYTHON="$(command -v python)"'  # noqa: E501
+        yield 'binary=$here/build/stream'
+
+
+def _build_by_spack(result):
+    """The lock is installed, not concretized again; the store is the folder's own."""
+    q, folder = shlex.quote, result.build_folder
+    if not (folder / 'spack.lock').is_file():
+        raise MembwError(f"no lock of the build in '{folder}'", 'bring results/builds along')
+    dag_hash = result.build['dag_hash']
+    yield from (
+        f'#    {result.build["spec"]} /{dag_hash}',
+        'mkdir -p "$here/sources/.spack/user" "$here/env"',
+        'ln -sfn "$MEMBW_ROOT/.spack/packages" "$here/sources/.spack/packages"',
+        "printf 'include:\\n- name: membw\\n  path: ../../configs/spack\\n' \\",
+        '\t>"$here/sources/.spack/user/include.yaml"',
+        f'cp {q(str(folder / "spack.lock"))} "$here/env/"',
+        'sed "s|\\"[^\\"]*/configs/spack\\"|\\"$here/sources/configs/spack\\"|" \\',
+        f'\t{q(str(folder / "spack.yaml"))} >"$here/env/spack.yaml"',
+        'export SPACK_USER_CONFIG_PATH="$here/sources/.spack/user"',
+        f'spack -e "$here/env" install --only-concrete /{dag_hash}',
+        f'binary=$(spack -e "$here/env" location -i /{dag_hash})/bin/stream',
+    )
+
+
+def _checksum(result):
+    yield from (
+        f'if [ "$(sha256sum <"$binary")" = "{result.build["binary_sha256"]}  -" ]; then',
+        "\techo 'reproduce: the binary is the same, to the bit'",
+        'else',
+        "\techo 'reproduce: the binary differs: compare compiler, line and libraries'",
+        'fi',
+        'echo "$binary" >"$here/binary"',
+    )
+
+
+def _run(result):
+    """The job script that ReFrame wrote, with the new binary in the place of the old one."""
+    job, folder = result.job, result.job_folder
+    yield ''
+    yield f'# 3. run as it was run: {result.job_title()}'
+    yield 'cd "$here/run"'
+    for name in (job['script'], 'scan.sh'):
+        if (folder / name).is_file():
+            text = (folder / name).read_text().replace(job['binary'], '@BINARY@').rstrip('\n')
+            yield from (f'sed "s|@BINARY@|$binary|g" >{name} <<\'END OF JOB\'', text, 'END OF JOB')
+    yield from _environment(folder)
+    yield from _start(job)
+    yield f'echo "reproduce: record $here/run/{job["record_in_stage"]}"'
+
+
+def _environment(folder):
+    """Watched variables as the job found them, and no others."""
+    yield f'for name in $(env | grep -oE \'^({WATCHED})[^=]*\' || :); do unset "$name"; done'
+    path = folder / 'environment.txt'
+    for line in path.read_text().splitlines() if path.is_file() else ():
+        name, equals, value = line.partition('=')
+        if equals and name.isidentifier() and not name.startswith('SLURM_'):
+            yield f'export {name}={shlex.quote(value)}'
+
+
+def _start(job):
+    script = job['script']
+    if job['scheduler'] == 'local':
+        yield f'bash {script} >rfm_job.out 2>rfm_job.err || {{ cat rfm_job.err >&2; exit 1; }}'
+    elif job['scheduler'] in ('slurm', 'squeue'):
+        yield f'sbatch --wait {script}'
+    else:
+        yield f'echo "membw: run $here/run/{script} on a node of {job["system"]}" >&2'
+        yield 'exit 1'
+
+
+def new_result_parts(here, job):
+    """(record path, environment path, binary path) of what the script left in its folder."""
+    run = Path(here, 'run')
+    return run / job['record_in_stage'], run / 'environment.txt', Path(here, 'binary')

@@ -1,0 +1,1 @@
+"""Results: one record of one process, runs of a node, what ReFrame stored."""

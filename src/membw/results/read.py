@@ -1,0 +1,136 @@
+"""Finds and reads what RESULTS hold: records, ReFrame's reports, its database."""
+
+import sys
+from functools import partial
+from pathlib import Path
+from sqlite3 import DatabaseError
+
+from membw.errors import MembwError
+from membw.results.record import SCHEMA, read_lines
+from membw.results.reframe import (
+    is_report,
+    read_report,
+    read_stored_session,
+    session_uuids,
+)
+
+ENDINGS = ('.json', '.jsonl')
+# FILE.rank-7: what a rank of an MPI job saved by itself when rank 0 did not come for it
+RESCUED = '.rank-'
+
+
+def read_results(paths):
+    """Records and problems of files, folders and - (stdin)."""
+    records, problems = [], []
+    for found, bad in each_result(paths):
+        records += found
+        problems += bad
+    return once(records), problems
+
+
+def each_result(paths):
+    """Records and problems of one file or session at a time: more need not be in memory."""
+    for _, load in each_source(paths):
+        yield load()
+
+
+def each_source(paths):
+    """(identity, load) of each file and each session of a database.
+
+    `load()` gives records and problems. The identity is another one as soon as the content is;
+    None: the source has none.
+    """
+    for path in paths:
+        try:
+            for identity, load in _sources(path):
+                yield identity, partial(_readable, path, load)
+        except OSError as err:
+            raise _unreadable(path, err) from err
+
+
+def _readable(path, load):
+    try:
+        return load()
+    except OSError as err:
+        raise _unreadable(path, err) from err
+
+
+def _unreadable(path, err):
+    fact = f"cannot read '{err.filename or path}': {err.strerror}"
+    return MembwError(fact, 'give files or folders that are there')
+
+
+def _sources(path):
+    if path == '-':
+        yield None, lambda: _read_text(sys.stdin.read(), 'stdin')
+    elif Path(path).is_dir():
+        files = (f for f in Path(path).rglob('[!.]*') if is_result(f) and f.is_file())
+        for file in sorted(files, key=_reports_first):
+            yield _identity(file), partial(_read_file_of_folder, file)
+    elif _is_database(path):
+        yield from _sessions(Path(path))
+    else:
+        yield _identity(Path(path)), partial(_read_file, Path(path))
+
+
+def _identity(file):
+    stat = file.stat()
+    return f'{file.resolve()}:{stat.st_size}:{stat.st_mtime_ns}'
+
+
+def _is_database(path):
+    with open(path, 'rb') as stream:
+        return stream.read(16).startswith(b'SQLite format 3')
+
+
+def _sessions(file):
+    try:
+        for uuid in session_uuids(file):
+            yield f'{file.resolve()}#{uuid}', partial(read_stored_session, file, uuid)
+    except DatabaseError as err:
+        problem = f'{file}: no results database of ReFrame: {err}'
+        yield None, lambda: ([], [problem])
+
+
+def is_result(file):
+    return file.suffix in ENDINGS or file.suffix.startswith(RESCUED)
+
+
+def _reports_first(file):
+    """A report knows more about a record than the record itself."""
+    with open(file, encoding='utf-8', errors='replace') as stream:
+        return not is_report(stream.read(200)), file
+
+
+def _read_file_of_folder(file):
+    """A folder of results holds other JSON too (builds, topologies): that is passed over."""
+    text = file.read_text(encoding='utf-8', errors='replace')
+    known = is_report(text) or f'"schema": "{SCHEMA}"' in text
+    return _read_text(text, str(file)) if known else ([], [])
+
+
+def _read_file(file):
+    return _read_text(file.read_text(encoding='utf-8', errors='replace'), str(file))
+
+
+def _read_text(text, name):
+    if is_report(text):
+        return read_report(text, name)
+    records, problems = read_lines(text.splitlines(), name)
+    return records, problems or ([] if records else [f'{name}: is empty: no record'])
+
+
+def once(records):
+    """A record met twice counts once; the one with more known about it (from a report) stays."""
+    kept = {}
+    for record in records:
+        key = record.host, record.rank, record.time, tuple(record.rates.items())
+        known = kept.setdefault(key, record)
+        if _known(record) > _known(known):
+            kept[key] = record
+    return list(kept.values())
+
+
+def _known(record):
+    """Of two copies without a report: beside the one in records/ lies what was kept of its job."""
+    return len(record.traits), Path(record.file).parent.name == 'records'

@@ -1,0 +1,176 @@
+"""Reads the records that `stream` writes: one JSON object a line, one line a rank."""
+
+import json
+import statistics
+from collections import Counter
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from membw.results import provenance
+from membw.results.numa_facts import count_sockets, first_domain
+
+SCHEMA = 'membw-record-1'
+
+
+@dataclass(frozen=True)
+class Record:
+    """What one rank measured, as far as ranking needs it."""
+
+    host: str
+    rank: int
+    ranks: int
+    time: float  # seconds since 1970
+    file: str
+    rates: dict  # kernel -> best rate in GB/s
+    steadiness: float  # usual rate / best rate, of the least steady kernel
+    invalid: tuple  # reasons; empty: the record may be believed
+    traits: dict  # what must be alike before two nodes are compared
+    domain: int
+    sockets: int
+    channels: int
+    allowed: tuple = ()  # reasons against it that the caller allowed
+    provenance: dict = field(default_factory=dict)  # provenance.FIELDS
+    findings: tuple = ()  # of `invalid`, as 'reason (detail)'
+
+
+class BadRecord(ValueError):
+    """A line that is no record."""
+
+
+def read_lines(lines, name):
+    """Records and problems (`file:line: what`) of one file's lines."""
+    records, problems = [], []
+    for number, line in enumerate(lines, 1):
+        if not line.strip():
+            continue
+        try:
+            records.append(parse_record(json.loads(line), name))
+        except json.JSONDecodeError as err:
+            problems.append(f'{name}:{number}: not JSON: {err.msg} at column {err.colno}')
+        except BadRecord as err:
+            problems.append(f'{name}:{number}: {err}')
+    return records, problems
+
+
+def parse_record(data, name):
+    """A Record from the JSON object of one rank."""
+    if not isinstance(data, dict) or data.get('schema') != SCHEMA:
+        raise BadRecord(f"not a record: 'schema' is not '{SCHEMA}'")
+    try:
+        traits = _traits(data)
+        return Record(
+            host=_text(data, 'host'),
+            rank=int(data.get('rank', 0)),
+            ranks=int(data.get('ranks', 1)),
+            time=_seconds(data.get('time')),
+            file=name,
+            rates={k: _rate(k, v) for k, v in data['kernels'].items()},
+            steadiness=min((_steadiness(v) for v in data['kernels'].values()), default=1.0),
+            invalid=_invalid(data),
+            traits=traits,
+            domain=first_domain(data),
+            sockets=int(_fact(data, 'sockets') or count_sockets(data)),
+            channels=int(_fact(data, 'memory_channels') or 0),
+            allowed=tuple(r['reason'] for r in data.get('reasons', []) if r.get('allowed')),
+            provenance=provenance.of_record(data, traits),
+            findings=_findings(data),
+        )
+    except KeyError as err:
+        raise BadRecord(f"'{err.args[0]}' is missing") from err
+    except (TypeError, ValueError, AttributeError) as err:
+        raise BadRecord(f'not as in the schema: {err}') from err
+
+
+# Nodes that differ here are never compared ...
+STRICT = (
+    'program', 'language', 'kernels_set', 'element_bytes', 'compiler', 'flags', 'cpu_model',
+    'test', 'environ', 'pinning',
+)  # fmt: skip
+# ... here only when one has no group of its own: a node that lost a DIMM differs from its peers.
+MEMORY = (
+    'array_size', 'threads', 'numa_nodes', 'memory_gib', 'dimms',
+)  # fmt: skip
+
+
+def _traits(data):
+    facts, build = data.get('facts') or {}, data.get('build') or {}
+    merged = {**facts, **data, **build, 'memory_gib': _memory_gib(facts)}
+    merged['dimms'] = _dimms(facts)
+    merged.setdefault('pinning', _pinning(data))
+    known = {name: _plain(merged.get(name)) for name in STRICT + MEMORY}
+    return {name: value for name, value in known.items() if value is not None}
+
+
+def _pinning(data):
+    """Whether each thread was held to one CPU, from the affinity the kernel reports."""
+    threads = data.get('threads_on')
+    if not threads:
+        return None
+    return 'one CPU a thread' if all(str(t['affinity']).isdigit() for t in threads) else 'free'
+
+
+def _plain(value):
+    """Lists and objects as text: traits are compared and printed."""
+    return value if isinstance(value, str | int | float | None) else json.dumps(value)
+
+
+def _memory_gib(facts):
+    """Whole GiB: the kernel keeps a few MB more or less of it from boot to boot."""
+    mib = facts.get('mem_total_mib')
+    return round(mib / 1024) if mib else None
+
+
+def _dimms(facts):
+    """'16 x 32768 MiB at 3200 MT/s' from the modules of the record; no speed: not known."""
+    sizes = Counter(map(_dimm, facts.get('dimms') or []))
+    return ' + '.join(f'{n} x {size}' for size, n in sorted(sizes.items())) or None
+
+
+def _dimm(dimm):
+    speed = f' at {dimm["configured_mts"]} MT/s' if dimm.get('configured_mts') else ''
+    return f'{dimm.get("size_mib")} MiB{speed}'
+
+
+def _fact(data, name):
+    return (data.get('facts') or {}).get(name)
+
+
+def _text(data, key):
+    if not isinstance(data[key], str) or not data[key].strip():
+        raise BadRecord(f"'{key}' is empty")
+    return data[key].strip()
+
+
+def _seconds(text):
+    return datetime.fromisoformat(text.replace('Z', '+00:00')).timestamp() if text else 0.0
+
+
+def _rate(kernel, row):
+    rate = float(row['best_mbs']) / 1000
+    if not 0 < rate < float('inf'):
+        raise BadRecord(f"kernel '{kernel}' has the rate {row['best_mbs']} MB/s")
+    return rate
+
+
+def _steadiness(row):
+    """Best time / usual time; the first repetition and the worst of the others are forgiven."""
+    times = sorted(row.get('times_s', [])[1:])[:-1]
+    usual = statistics.fmean(times) if times else row.get('avg_s', row.get('min_s', 0))
+    best = min(times) if times else row.get('min_s', 0)
+    return best / usual if usual else 1.0
+
+
+def _invalid(data):
+    if data.get('verdict') == 'VALID':
+        return ()
+    named = [r['reason'] for r in data.get('reasons', []) if not r.get('allowed')]
+    return tuple(named) or ('no-reason-given',)
+
+
+def _findings(data):
+    found = [r for r in data.get('reasons', []) if not r.get('allowed')]
+    return tuple(' '.join(filter(None, [r['reason'], _detail(r)])) for r in found)
+
+
+def _detail(reason):
+    return f'({reason["detail"]})' if reason.get('detail') else ''

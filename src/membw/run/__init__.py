@@ -1,0 +1,1 @@
+"""membw run: measures this node or system, and the table at the end."""

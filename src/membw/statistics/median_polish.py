@@ -1,0 +1,50 @@
+"""What all nodes of a fleet have in common each night, and what is left of each node."""
+
+import numpy as np
+
+from membw.statistics.change_points import _middle, pack
+
+# Fewer nodes with the same software in one night have no median of their own.
+LEAST_NODES = 5
+ROUNDS = 2
+
+
+def split(logs, software):
+    """(level, majority, rest) of logarithms of rates, nodes x nights.
+
+    level: of the largest part of the fleet with the same software, a night each; NaN where
+    fewer than LEAST_NODES reported. majority: the number of that software. rest: what is left
+    of each node when its own part's level and its own usual distance from it are taken off:
+    J. Tukey's median polish, within each software.
+    """
+    offset = row_medians(logs)
+    for _ in range(ROUNDS):
+        level, majority, common = _levels(logs - offset[:, None], software)
+        offset = row_medians(logs - common)
+    return level + np.median(offset), majority, logs - common - offset[:, None]
+
+
+def row_medians(values):
+    packed, count = pack(values)
+    return _middle(packed, count)
+
+
+def _levels(values, software):
+    """A night's medians; nodes with a software that few others have join the largest part."""
+    nights = values.shape[1]
+    level, majority = np.full(nights, np.nan), np.full(nights, -1)
+    common = np.empty_like(values)
+    for night in range(nights):
+        column, made = values[:, night], software[:, night]
+        there = ~np.isnan(column)
+        if there.sum() < LEAST_NODES:
+            common[:, night] = np.median(column[there]) if there.any() else 0
+            continue
+        numbers, counts = np.unique(made[there], return_counts=True)
+        majority[night] = numbers[counts.argmax()]
+        common[:, night] = np.median(column[there & (made == majority[night])])
+        level[night] = common[0, night]
+        for number in numbers[(counts >= LEAST_NODES) & (numbers != majority[night])]:
+            part = made == number
+            common[part, night] = np.median(column[there & part])
+    return level, majority, common

@@ -1,0 +1,82 @@
+#include "array_size.h"
+
+#include "../harness/error.h"
+#include "../harness/job/host_ranks.h"
+#include "../harness/job/ranks.h"
+#include "../harness/machine/memory_available.h"
+#include "../harness/verdict.h"
+#include "kernels/arrays.h"
+
+#include <stdio.h>
+
+static const double MIB = 1024.0 * 1024.0;
+
+static size_t rule(size_t llc_bytes)
+{
+	const size_t size = CACHES_AN_ARRAY * llc_bytes / sizeof(element);
+
+	return size > LEAST_ELEMENTS ? size : LEAST_ELEMENTS;
+}
+
+/* What leaves a fifth of the memory to the rest of the machine. */
+static size_t most(size_t available)
+{
+	return available / 5 * 4 / (ARRAYS * sizeof(element));
+}
+
+static void too_much(const struct options *o, size_t available)
+{
+	static const char hint[] = "ask for smaller arrays with '-n' or '-m'";
+	const double mib = (double)ARRAYS * (double)sizeof(element) *
+			   ((double)o->size + (double)o->offset) / MIB;
+
+	if (ranks_count() > 1)
+		ask_again(hint,
+			  "'%zu' elements: %d processes on node %s ask %.0f MiB together, more "
+			  "than the %.0f MiB of memory available there",
+			  o->size, siblings_count(), ranks_node(), siblings_count() * mib,
+			  (double)available / MIB);
+	ask_again(hint,
+		  "'%zu' elements make three arrays of %.0f MiB, more than the %.0f MiB of memory "
+		  "available",
+		  o->size, mib, (double)available / MIB);
+}
+
+void size_choose(struct options *options, size_t llc_bytes, char note[256])
+{
+	const size_t available = siblings_smallest(memory_available());
+	const size_t share = available / (size_t)siblings_count();
+
+	note[0] = '\0';
+	if (options->size_from == FROM_AUTO) {
+		options->size = ranks_largest(rule(llc_bytes));
+		if (options->size > ranks_smallest(most(share))) {
+			options->size = ranks_smallest(most(share));
+			snprintf(note, 256,
+				 "array size capped by the memory available, %.0f MiB: the rule "
+				 "asks for %zu elements",
+				 (double)available / MIB, rule(llc_bytes));
+		}
+	}
+	if (options->size < 1)
+		ask_again("give more", "'%zu' elements are too few", options->size);
+	if (options->size > (size_t)-1 / 64 || options->offset > (size_t)-1 / 64 ||
+	    arrays_bytes(options->size, options->offset) > available ||
+	    siblings_sum(arrays_bytes(options->size, options->offset)) > available)
+		too_much(options, available);
+}
+
+void size_judge(size_t size, size_t llc_bytes)
+{
+	const double mib = (double)(size * sizeof(element)) / MIB;
+
+	if (size < LEAST_ELEMENTS)
+		verdict_invalid(ARRAY_TOO_SMALL, "%zu elements an array, the rule asks for %d",
+				size, LEAST_ELEMENTS);
+	if (size < rule(llc_bytes))
+		verdict_invalid(
+			ARRAY_TOO_SMALL,
+			"arrays of %.1f MiB, but the last-level caches used hold %.1f MiB: "
+			"this measures cache; the rule asks for -n %zu",
+			mib, (double)llc_bytes / MIB, rule(llc_bytes));
+}

@@ -1,0 +1,111 @@
+#include "validate.h"
+
+#include "../../harness/evidence/thread_range.h"
+#include "../../harness/job/ranks.h"
+#include "../../harness/verdict.h"
+
+#include <string.h>
+
+/* Elements compared at once, by memcmp: as fast as memory whatever the flags,
+ * while nothing is wrong. */
+enum { BLOCK = 1024 };
+
+unsigned long long bits_of(element value)
+{
+	unsigned long long wide = 0;
+	unsigned int narrow = 0;
+
+	if (sizeof(value) == sizeof(narrow)) {
+		memcpy(&narrow, &value, sizeof(narrow));
+		return narrow;
+	}
+	memcpy(&wide, &value, sizeof(value) < sizeof(wide) ? sizeof(value) : sizeof(wide));
+	return wide;
+}
+
+static int is_before(const struct wrong *x, const struct wrong *y)
+{
+	return x->array != y->array ? x->array < y->array : x->index < y->index;
+}
+
+/* Keeps the list sorted; the last one drops out of a full list. */
+static void list(struct validation *v, const struct wrong *wrong)
+{
+	int at = v->listed;
+
+	if (at == LISTED_MAX && !is_before(wrong, &v->first[--at]))
+		return;
+	for (; at > 0 && is_before(wrong, &v->first[at - 1]); at--)
+		v->first[at] = v->first[at - 1];
+	v->first[at] = *wrong;
+	if (v->listed < LISTED_MAX)
+		v->listed++;
+}
+
+static void list_block(struct validation *v, const struct arrays *arrays, int array, size_t from,
+		       size_t size)
+{
+	struct wrong wrong;
+	size_t i;
+
+	wrong.array = array;
+	wrong.expected = v->expected[array];
+	for (i = from; i < from + size; i++) {
+		wrong.found = arrays->of[array][i];
+		wrong.index = i;
+		if (bits_of(wrong.found) == bits_of(wrong.expected))
+			continue;
+		v->wrong_of[array]++;
+		v->wrong++;
+		list(v, &wrong);
+	}
+}
+
+static void check_share(struct validation *v, const struct arrays *arrays, int array)
+{
+	const struct share mine = share_of_thread(arrays->size);
+	element block[BLOCK];
+	size_t done, size;
+
+	for (size = 0; size < BLOCK; size++)
+		block[size] = v->expected[array];
+	for (done = 0; done < mine.size; done += size) {
+		const size_t from = mine.first + done;
+
+		size = mine.size - done < BLOCK ? mine.size - done : BLOCK;
+		if (memcmp(arrays->of[array] + from, block, size * sizeof(element)) == 0)
+			continue;
+#pragma omp critical
+		list_block(v, arrays, array, from, size);
+	}
+}
+
+/* For tests: -DMEMBW_PLANT_FAULT=ARRAY,INDEX,BIT flips that bit beforehand. */
+static void plant_fault(const struct arrays *arrays)
+{
+#ifdef MEMBW_PLANT_FAULT
+	static const size_t fault[] = { MEMBW_PLANT_FAULT };
+	unsigned char *bytes = (unsigned char *)&arrays->of[fault[0]][fault[1]];
+
+	if (ranks_has_fault())
+		bytes[fault[2] / 8] ^= (unsigned char)(1u << fault[2] % 8);
+#else
+	(void)arrays;
+#endif
+}
+
+NOINLINE void validate_arrays(struct validation *v, const struct arrays *arrays, int iterations)
+{
+	int k;
+
+	memset(v, 0, sizeof(*v));
+	arrays_expect(v->expected, iterations);
+	plant_fault(arrays);
+	for (k = 0; k < ARRAYS; k++) {
+#pragma omp parallel
+		check_share(v, arrays, k);
+	}
+	if (v->wrong)
+		verdict_invalid(NOT_VALIDATED, "%zu elements differ from the expected value",
+				v->wrong);
+}

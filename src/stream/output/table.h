@@ -1,0 +1,23 @@
+/*
+ * table: what a person and STREAM's parsers read.
+ */
+#ifndef MEMBW_TABLE_H
+#define MEMBW_TABLE_H
+
+#include "../../harness/machine/peak.h"
+#include "../kernels/validate.h"
+#include "../measure.h"
+#include "../options.h"
+
+void table_banner(const struct options *options, const struct arrays *arrays, size_t llc_bytes,
+		  const char *note);
+/* The variant of each kernel, if they are Tuned ones. */
+void table_kernels(const struct choice *choice);
+void table_print(const struct measurement *measurement);
+
+/* How near the best kernel comes to the theoretical peak, where one is known. */
+void table_peak(const struct measurement *measurement, const struct peak *peak);
+
+void table_validation(const struct validation *validation, const struct arrays *arrays);
+
+#endif

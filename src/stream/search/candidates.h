@@ -1,0 +1,40 @@
+/*
+ * candidates: which variants the search tries, and what it saw of each.
+ */
+#ifndef MEMBW_CANDIDATES_H
+#define MEMBW_CANDIDATES_H
+
+#include "../tuned/variants.h"
+
+enum { CANDIDATES_MOST = 512, ROUNDS_MOST = 99 };
+
+/* Speeds against the anchor of the same moment: its time over the candidate's. */
+struct ratios {
+	int rounds;
+	double of[ROUNDS_MOST];
+	double median; /* 0 before the first round */
+};
+
+struct candidate {
+	struct variant variant;
+	struct ratios brief; /* to the anchor of its kind of store */
+	struct ratios full;  /* to the best without write-allocate */
+};
+
+struct candidates {
+	int count;
+	struct candidate of[CANDIDATES_MOST];
+};
+
+/* Adds a variant unless it is there already or there is no room; its index, or -1. */
+int candidates_add(struct candidates *candidates, const struct variant *variant);
+
+/* Adds every member with this store that runs here, with one distance. */
+void candidates_add_members(struct candidates *candidates, enum store store);
+
+/* Adds what differs from a variant in distance or split alone. */
+void candidates_add_neighbours(struct candidates *candidates, struct variant variant);
+
+void ratios_add(struct ratios *ratios, double ratio);
+
+#endif

@@ -1,0 +1,172 @@
+#include "kernel_choice.h"
+
+#include "../../harness/error.h"
+#include "../../harness/job/ranks.h"
+#include "../../harness/json.h"
+#include "../../harness/sysfile.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { FILE_MOST = 16384 };
+
+static const char SCHEMA[] = "membw-kernels-1";
+static const char SAVE_HINT[] = "'stream --tune --save-kernels FILE' writes one";
+
+static FILE *to_save;
+static const char *path_of_saved;
+
+static const char *cpu_model(void)
+{
+	static char model[SYSLINE_MAX];
+
+	sysfile_field(model, "/proc/cpuinfo", "model name");
+	return model;
+}
+
+static void must_run_here(const struct variant *variant)
+{
+	char name[VARIANT_NAME_MAX];
+
+	if (!variants_runs_here(variant->member))
+		ask_again(
+			"'stream --list-variants' says what does, 'stream --tune' finds the best",
+			"this CPU has not the registers for '%s'", variants_name(variant, name));
+}
+
+static const char *skip_to(const char *at, char wanted)
+{
+	at += strspn(at, " \t\r\n");
+	return *at == wanted ? at + 1 : NULL;
+}
+
+/* The text behind "key": in a file of ours; 0 where there is none that fits. */
+static int read_text(const char *json, const char *key, char *value, size_t most)
+{
+	const size_t length = strlen(key);
+	const char *at = json, *from;
+	size_t size;
+
+	while ((at = strchr(at, '"')) != NULL) {
+		from = ++at;
+		if (strncmp(at, key, length) != 0 || at[length] != '"')
+			continue;
+		from = skip_to(at + length + 1, ':');
+		if (from)
+			from = skip_to(from, '"');
+		if (!from)
+			continue;
+		size = strcspn(from, "\"");
+		if (size >= most || !from[size])
+			return 0;
+		memcpy(value, from, size);
+		value[size] = '\0';
+		return 1;
+	}
+	return 0;
+}
+
+static void warn_other_cpu(const char *path, const char *json)
+{
+	char model[SYSLINE_MAX];
+
+	if (read_text(json, "cpu_model", model, sizeof(model)) && strcmp(model, cpu_model()) != 0)
+		fprintf(stderr,
+			"membw: '%s' was tuned on '%s', this is '%s'\n"
+			"hint: another CPU has other best kernels: 'stream --tune' finds them\n",
+			path, model, cpu_model());
+}
+
+static void read_file(struct choice *choice, const char *path, FILE *file)
+{
+	static char json[FILE_MOST];
+	char text[VARIANT_NAME_MAX];
+	size_t size = fread(json, 1, sizeof(json) - 1, file);
+	int k;
+
+	fclose(file);
+	json[size] = '\0';
+	if (!read_text(json, "schema", text, sizeof(text)) || strcmp(text, SCHEMA) != 0)
+		ask_again(SAVE_HINT, "'%s' is no file of chosen kernels (%s)", path, SCHEMA);
+	for (k = 0; k < KERNELS; k++) {
+		if (!read_text(json, kernels[k].name, text, sizeof(text)))
+			ask_again(SAVE_HINT, "'%s' names no variant for '%s'", path,
+				  kernels[k].name);
+		if (!variants_parse(&choice->of[k], text))
+			ask_again(VARIANTS_HINT, "'%s': '%s' is no variant of this program", path,
+				  text);
+		must_run_here(&choice->of[k]);
+	}
+	warn_other_cpu(path, json);
+}
+
+void choice_read(struct choice *choice, const char *asked)
+{
+	FILE *file;
+	int k;
+
+	if (!asked || strcmp(asked, "standard") == 0 || strcmp(asked, "tuned") == 0)
+		return;
+	choice->tuned = 1;
+	if (variants_parse(&choice->of[0], asked)) {
+		choice->from = "name";
+		for (k = 1; k < KERNELS; k++)
+			choice->of[k] = choice->of[0];
+		must_run_here(&choice->of[0]);
+		return;
+	}
+	choice->from = "file";
+	file = fopen(asked, "r");
+	if (!file)
+		ask_again(VARIANTS_HINT,
+			  "'--kernels %s' is neither standard, tuned, a variant nor a file: %s",
+			  asked, strerror(errno));
+	read_file(choice, asked, file);
+}
+
+void choice_open(const char *path)
+{
+	if (!path || ranks_me() > 0)
+		return;
+	path_of_saved = path;
+	to_save = fopen(path, "w");
+	if (!to_save)
+		ask_again(
+			"give '--save-kernels' a file in a folder that exists and may be written",
+			"cannot write '%s': %s", path, strerror(errno));
+}
+
+void choice_save(const struct choice *choice)
+{
+	char name[VARIANT_NAME_MAX];
+	int k, failed;
+
+	if (!to_save)
+		return;
+	json_begin(to_save);
+	json_open(NULL, '{');
+	json_text("schema", SCHEMA);
+	json_text("version", MEMBW_VERSION);
+	json_text("cpu_model", cpu_model());
+	json_count("element_bytes", sizeof(element));
+	json_open("kernels", '{');
+	for (k = 0; k < KERNELS; k++)
+		json_text(kernels[k].name, variants_name(&choice->of[k], name));
+	json_close('}');
+	json_close('}');
+	putc('\n', to_save);
+	failed = ferror(to_save);
+	failed |= fclose(to_save) != 0;
+	if (failed)
+		ask_again("is there space?", "'%s' is not complete: %s", path_of_saved,
+			  strerror(errno));
+}
+
+void choice_run(const struct choice *choice, int kernel, const struct arrays *arrays)
+{
+	if (choice->tuned)
+		variants_run(&choice->of[kernel], kernel, arrays);
+	else
+		kernels[kernel].run(arrays);
+}

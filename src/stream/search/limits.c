@@ -1,0 +1,245 @@
+#include "limits.h"
+
+#include "../../harness/clock.h"
+#include "../../harness/error.h"
+#include "../../harness/evidence/thread_range.h"
+#include "../../harness/verdict.h"
+#include "../kernels/validate.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+const char *const limits_names[LIMITS] = { "read", "fill", "fill-nt", "update" };
+
+enum { TRIES = 2, SCALE = 1 };
+
+struct runner {
+	enum limit limit;
+	const struct limit_member *member;
+	struct variant update;
+	const struct arrays *arrays;
+	element fill; /* what fill writes */
+	unsigned long long sum;
+};
+
+/* Elements behind the last whole step: 8 bytes at a time, then what is left. */
+static unsigned long long sum_rest(const element *from, size_t n)
+{
+	const char *at = (const char *)from;
+	size_t bytes = n * sizeof(element);
+	unsigned long long sum = 0;
+
+	while (bytes) {
+		const size_t take = bytes < sizeof(sum) ? bytes : sizeof(sum);
+		unsigned long long word = 0;
+
+		memcpy(&word, at, take);
+		sum += word;
+		at += take;
+		bytes -= take;
+	}
+	return sum;
+}
+
+static unsigned long long read_share(const struct runner *r, struct share mine)
+{
+	const element *at = r->arrays->of[0] + mine.first;
+	const size_t whole = mine.size / r->member->step * r->member->step;
+
+	return r->member->read(at, whole) + sum_rest(at + whole, mine.size - whole);
+}
+
+static void fill_share(const struct runner *r, struct share mine)
+{
+	const enum store store = r->limit == LIMIT_fill_nt ? STORE_nt : STORE_ordinary;
+	element *at = r->arrays->of[0] + mine.first;
+	const size_t whole = mine.size / r->member->step * r->member->step;
+	size_t i;
+
+	r->member->fill[store](at, at, at, r->fill, whole, 0);
+	for (i = whole; i < mine.size; i++)
+		at[i] = r->fill;
+	if (store == STORE_nt)
+		variants_fence_all();
+}
+
+static void run_share(struct runner *r)
+{
+	const struct share mine = share_of_thread(r->arrays->size);
+	element *at = r->arrays->of[0] + mine.first;
+	unsigned long long sum;
+
+	if (r->limit == LIMIT_update) {
+		variants_span(&r->update, SCALE, at, at, at, -1, mine.size);
+	} else if (r->limit == LIMIT_read) {
+		sum = read_share(r, mine);
+#pragma omp critical
+		r->sum += sum;
+	} else {
+		fill_share(r, mine);
+	}
+}
+
+static double time_of_run(struct runner *r)
+{
+	const double start = clock_now();
+
+	r->sum = 0;
+#pragma omp parallel
+	run_share(r);
+	return clock_now() - start;
+}
+
+/* The sum that an array full of `value` must have. */
+static unsigned long long sum_expected(const struct arrays *arrays, element value)
+{
+	element two[2];
+	unsigned long long word;
+	const size_t a_word = sizeof(word) / sizeof(element);
+
+	two[0] = two[1] = value;
+	memcpy(&word, two, sizeof(word));
+	return word * (arrays->size / a_word) + sum_rest(two, arrays->size % a_word);
+}
+
+/* Elements of a that do not hold these bits. */
+static size_t wrong_elements(const struct arrays *arrays, element value)
+{
+	size_t wrong = 0;
+
+#pragma omp parallel
+	{
+		const struct share mine = share_of_thread(arrays->size);
+		const element *at = arrays->of[0] + mine.first;
+		size_t i, here = 0;
+
+		for (i = 0; i < mine.size; i++)
+			here += bits_of(at[i]) != bits_of(value);
+#pragma omp critical
+		wrong += here;
+	}
+	return wrong;
+}
+
+/* One run, and what it must leave behind in *held; 1 where a sum is wrong. */
+static int run_once(struct runner *r, element *held, double *time)
+{
+	r->fill = *held == 1 ? 2 : 1;
+	*time = time_of_run(r);
+	if (r->limit == LIMIT_read)
+		return r->sum != sum_expected(r->arrays, *held);
+	*held = r->limit == LIMIT_update ? -*held : r->fill;
+	return 0;
+}
+
+static int can_run(const struct runner *r)
+{
+	if (!variants_width_here(r->member->width))
+		return 0;
+	return r->limit != LIMIT_fill_nt || r->member->fill[STORE_nt];
+}
+
+/* The ordinary variant of that width for update, prefetching or not. */
+static void choose_update(struct runner *r)
+{
+	const struct member *member;
+	int i;
+
+	for (i = 0; (member = variants_member(i)) != NULL; i++)
+		if (member->width == r->member->width && member->store == STORE_ordinary &&
+		    member->streams == 1 && member->prefetch == PREFETCHED_none)
+			r->update.member = member;
+}
+
+/* The width that is fastest in a few tries; NULL where there is none. */
+static const struct limit_member *best_of(struct runner *r, element *held, size_t *wrong)
+{
+	const struct limit_member *best = NULL;
+	double time, least = 0;
+	int i, t;
+
+	for (i = 0; (r->member = variants_limit(i)) != NULL; i++) {
+		choose_update(r);
+		for (t = 0; t < TRIES && can_run(r); t++) {
+			*wrong += (size_t)run_once(r, held, &time);
+			if (best && time >= least)
+				continue;
+			least = time;
+			best = r->member;
+		}
+	}
+	return best;
+}
+
+static void measure_limit(struct limits *l, struct runner *r, element *held)
+{
+	struct timing *t = &l->of[r->limit].timing;
+	int i;
+
+	l->of[r->limit].counted = (r->limit == LIMIT_update ? 2 : 1) * sizeof(element);
+	l->of[r->limit].moved =
+		(1 + (r->limit == LIMIT_fill || r->limit == LIMIT_update)) * sizeof(element);
+	r->member = best_of(r, held, &l->wrong);
+	if (!r->member)
+		return;
+	choose_update(r);
+	l->of[r->limit].width = variants_width_names[r->member->width];
+	t->times = calloc((size_t)l->ntimes, sizeof(double));
+	if (!t->times)
+		ask_again("give less with '-t'", "no memory for '%d' times", l->ntimes);
+	for (i = 0; i < l->ntimes; i++)
+		l->wrong += (size_t)run_once(r, held, &t->times[i]);
+	l->wrong += wrong_elements(r->arrays, *held);
+	measure_timing(t, l->ntimes, (double)l->of[r->limit].counted * (double)r->arrays->size);
+}
+
+/* GB/s of what really moves: writes without write-allocate where nt can be had. */
+static double moved_gbs(const struct limits *l, enum limit limit)
+{
+	return 1e-3 * l->of[limit].timing.best_mbs * (double)l->of[limit].moved /
+	       (double)l->of[limit].counted;
+}
+
+static void compare(struct limits *l, const struct measurement *m, const struct choice *choice)
+{
+	const double read = moved_gbs(l, LIMIT_read);
+	const double fill = moved_gbs(l, l->of[LIMIT_fill_nt].width ? LIMIT_fill_nt : LIMIT_fill);
+	int k;
+
+	for (k = 0; k < KERNELS && choice->tuned && read > 0 && fill > 0; k++) {
+		const int allocates = choice->of[k].member->store == STORE_ordinary;
+		const double words = (double)kernels[k].words;
+		const double reads = words - 1 + allocates;
+
+		l->kernel[k].moved_gbs = 1e-3 * m->kernel[k].best_mbs * (reads + 1) / words;
+		l->kernel[k].share_read = l->kernel[k].moved_gbs / read;
+		l->kernel[k].share_mix =
+			l->kernel[k].moved_gbs * (reads / read + 1 / fill) / (reads + 1);
+	}
+}
+
+void limits_measure(struct limits *l, const struct arrays *arrays, const struct measurement *m,
+		    const struct choice *choice)
+{
+	struct runner r;
+	element held = 1;
+	int limit;
+
+	memset(&r, 0, sizeof(r));
+	r.arrays = arrays;
+	r.limit = LIMIT_fill;
+	r.fill = held;
+	r.member = variants_limit(0);
+	while (!can_run(&r))
+		r.member++;
+	time_of_run(&r);
+	l->ntimes = m->ntimes;
+	for (limit = 0; limit < LIMITS; limit++) {
+		r.limit = (enum limit)limit;
+		measure_limit(l, &r, &held);
+	}
+	compare(l, m, choice);
+	if (l->wrong)
+		verdict_invalid(NOT_VALIDATED, "%zu results of --limits are not as they must be",
+				l->wrong);
+}

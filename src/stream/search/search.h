@@ -1,0 +1,40 @@
+/*
+ * tune: finds the fastest variant of each kernel on these threads, this memory.
+ *
+ * All that is measured is a ratio: a candidate's time against that of an anchor
+ * variant run around it, so that a machine that grows slower for a while slows
+ * both.  The order is random in every round, and the median over
+ * the rounds counts.  Successive halving: each level has the same time, the
+ * better half goes on.
+ *
+ * A brief run works one slice of every thread's share, the slices in turn, so
+ * that none is still in a cache.  Ordinary stores leave lines to be written
+ * back in the next run's time; hence stores of one kind are compared with each
+ * other alone.  A full run moves twice what the last-level caches hold, after
+ * one that is not timed, so that it pays its own debts: there the two kinds meet.
+ *
+ *   1. all members, halved to four, for each kind of store       (brief)
+ *   2. the best of the one kind against the best of the other     (full)
+ *   3. distances and splits around the better kind's, to one     (brief)
+ */
+#ifndef MEMBW_TUNE_H
+#define MEMBW_TUNE_H
+
+#include "candidates.h"
+#include "kernel_choice.h"
+
+struct tuning {
+	double budget_s, seconds;
+	size_t brief_parts, full_parts; /* slices of a share */
+	struct {
+		struct variant anchor[STORES]; /* of the brief runs */
+		struct candidates tried;
+		int winner; /* index of tried */
+	} kernel[KERNELS];
+};
+
+/* Searches; the arrays hold anything afterwards.  The progress goes to stderr. */
+void tune(struct tuning *tuning, struct choice *choice, const struct arrays *arrays,
+	  size_t llc_bytes, double budget_s);
+
+#endif

@@ -1,0 +1,124 @@
+/* aarch64: NEON, two registers at a time; non-temporal pairs (stnp). */
+#include "variants.h"
+
+#if defined(__aarch64__) && defined(__GNUC__) && ELEMENT_IS
+
+#include "variant_family.h"
+
+#include <arm_neon.h>
+
+#if ELEMENT_IS == 8
+#define OF_TYPE(name) name##f64
+#define VECTOR_NEON float64x2_t
+#else
+#define OF_TYPE(name) name##f32
+#define VECTOR_NEON float32x4_t
+#endif
+
+struct pair {
+	VECTOR_NEON low, high;
+};
+
+enum { HALF = 16 / sizeof(element) };
+
+static __inline__ struct pair load(const element *from)
+{
+	struct pair v;
+
+	v.low = OF_TYPE(vld1q_)(from);
+	v.high = OF_TYPE(vld1q_)(from + HALF);
+	return v;
+}
+
+static __inline__ void store(element *to, struct pair v)
+{
+	OF_TYPE(vst1q_)(to, v.low);
+	OF_TYPE(vst1q_)(to + HALF, v.high);
+}
+
+/* No intrinsic says so. */
+static __inline__ void store_pair_non_temporal(element *to, struct pair v)
+{
+	struct bytes {
+		char of[32];
+	} *whole = (struct bytes *)to;
+
+	__asm__ volatile("stnp %q1, %q2, %0" : "=Ump"(*whole) : "w"(v.low), "w"(v.high));
+}
+
+static __inline__ struct pair add(struct pair x, struct pair y)
+{
+	x.low = OF_TYPE(vaddq_)(x.low, y.low);
+	x.high = OF_TYPE(vaddq_)(x.high, y.high);
+	return x;
+}
+
+static __inline__ struct pair multiply(struct pair x, struct pair y)
+{
+	x.low = OF_TYPE(vmulq_)(x.low, y.low);
+	x.high = OF_TYPE(vmulq_)(x.high, y.high);
+	return x;
+}
+
+static __inline__ struct pair splat(element s)
+{
+	struct pair v;
+
+	v.low = v.high = OF_TYPE(vdupq_n_)(s);
+	return v;
+}
+
+#define ATTRIBUTE_128
+#define VECTOR_128 struct pair
+#define BYTES_128 32 /* of a pair */
+#define LOAD_128 load
+#define STORE_ordinary_128 store
+#define STORE_nt_128 store_pair_non_temporal
+#define ADD_128 add
+#define MUL_128 multiply
+#define SPLAT_128 splat
+
+#define PREFETCH_nta(address) __builtin_prefetch(address, 0, 0)
+#define PREFETCH_t0(address) __builtin_prefetch(address, 0, 3)
+
+#define EACH_128(M, store)                 \
+	EACH_PREFETCH(M, store, 128, 1, 1) \
+	EACH_PREFETCH(M, store, 128, 2, 1) \
+	EACH_PREFETCH(M, store, 128, 4, 1) \
+	EACH_PREFETCH(M, store, 128, 2, 2) \
+	EACH_PREFETCH(M, store, 128, 2, 4)
+#define EACH_NEON(M)    \
+	EACH_128(M, nt) \
+	EACH_128(M, ordinary)
+
+EACH_NEON(FUNCTIONS)
+
+static const struct member NEON_MEMBERS[] = { EACH_NEON(ROW) };
+
+typedef SUMS_OF(16) SUMS_128;
+
+LIMIT_READ(128)
+LIMIT_FILL(ordinary, 128)
+LIMIT_FILL(nt, 128)
+
+static const struct limit_member NEON_LIMITS[] = {
+	{ WIDTH_128,
+	  LIMIT_STEP(128),
+	  tuned_read_128,
+	  { LIMIT_FILLED(ordinary, 128), LIMIT_FILLED(nt, 128) } },
+};
+
+static void neon_fence(void)
+{
+	__asm__ volatile("dmb ishst" : : : "memory");
+}
+
+const struct family family_neon = { NEON_MEMBERS, sizeof(NEON_MEMBERS) / sizeof(*NEON_MEMBERS),
+				    NEON_LIMITS, sizeof(NEON_LIMITS) / sizeof(*NEON_LIMITS),
+				    neon_fence };
+
+#else
+
+const struct family family_neon = { NULL, 0, NULL, 0, NULL };
+
+#endif

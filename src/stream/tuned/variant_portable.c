@@ -1,0 +1,45 @@
+/* Any CPU, any compiler: plain C, as wide as the compiler likes. */
+#include "variants.h"
+
+#include "variant_family.h"
+
+#define ATTRIBUTE_any
+#define VECTOR_any element
+#define BYTES_any sizeof(element)
+#define LOAD_any(from) (*(from))
+#define STORE_ordinary_any(to, value) (*(to) = (value))
+#define ADD_any(x, y) ((x) + (y))
+#define MUL_any(x, y) ((x) * (y))
+#define SPLAT_any(s) (s)
+
+#if defined(__GNUC__)
+#define PREFETCH_nta(address) __builtin_prefetch(address, 0, 0)
+#define PREFETCH_t0(address) __builtin_prefetch(address, 0, 3)
+#else
+#define PREFETCH_nta PREFETCH_none
+#define PREFETCH_t0 PREFETCH_none
+#endif
+
+#define EACH_PORTABLE(M)             \
+	M(ordinary, any, 1, none, 1) \
+	M(ordinary, any, 8, t0, 1)   \
+	M(ordinary, any, 1, none, 2) \
+	M(ordinary, any, 1, none, 4)
+
+EACH_PORTABLE(FUNCTIONS)
+
+static const struct member PORTABLE_MEMBERS[] = { EACH_PORTABLE(ROW) };
+
+typedef bits64 SUMS_any;
+
+LIMIT_READ(any)
+LIMIT_FILL(ordinary, any)
+
+static const struct limit_member PORTABLE_LIMITS[] = {
+	{ WIDTH_any, LIMIT_STEP(any), tuned_read_any, { LIMIT_FILLED(ordinary, any), NULL } },
+};
+
+const struct family family_portable = { PORTABLE_MEMBERS,
+					sizeof(PORTABLE_MEMBERS) / sizeof(*PORTABLE_MEMBERS),
+					PORTABLE_LIMITS,
+					sizeof(PORTABLE_LIMITS) / sizeof(*PORTABLE_LIMITS), NULL };

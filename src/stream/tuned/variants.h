@@ -1,0 +1,116 @@
+/*
+ * variants: the family of tuned kernels and the grammar of its names.
+ *
+ *   STORE-WIDTH-uUNROLL-PREFETCH-sSTREAMS[-SPLIT]      nt-256-u4-t0x1024-s1
+ *
+ * STORE     ordinary, or nt: non-temporal, past the caches: no write-allocate
+ * WIDTH     128, 256 or 512 bits a register; any: what the compiler makes of plain C
+ * UNROLL    registers (pairs of them on aarch64) of one stream that a turn of the loop takes
+ * PREFETCH  none, or kind x distance in bytes: t0x1024 into all caches, ntax1024 into the
+ *           nearest alone; once a line, of the arrays that are read
+ * STREAMS   each thread works so many parts of its share at once
+ * SPLIT     without one a thread works its share from end to end; b16384: block after block
+ *           of so many bytes of each array, STREAMS within the block; l4096: the same, and the
+ *           block is loaded first, then worked; d65536: blocks dealt to the threads in turn
+ *
+ * UNROLL, the kind of PREFETCH and STREAMS are compiled in ("members", the list in
+ * variant_family.h), distance and block size are run-time numbers.
+ */
+#ifndef MEMBW_VARIANTS_H
+#define MEMBW_VARIANTS_H
+
+#include "../kernels/kernels.h"
+
+enum store { STORE_ordinary, STORE_nt, STORES };
+enum width { WIDTH_any, WIDTH_128, WIDTH_256, WIDTH_512, WIDTHS };
+enum prefetch { PREFETCHED_none, PREFETCHED_nta, PREFETCHED_t0, PREFETCHES };
+enum split { SPLIT_whole, SPLIT_blocks, SPLIT_loaded, SPLIT_dealt, SPLITS };
+
+enum { VARIANT_NAME_MAX = 64, STREAMS_MOST = 4 };
+
+/* out[i] = f(x[i], y[i]) for whole steps of STREAMS parts, `part` elements one
+ * behind the other; prefetches `ahead` bytes ahead. */
+typedef void stream_part(element *out, const element *x, const element *y, element s, size_t part,
+			 size_t ahead);
+
+/* What is compiled: four functions, and the elements that they take in one step. */
+struct member {
+	enum store store;
+	enum width width;
+	int unroll;
+	enum prefetch prefetch;
+	int streams;
+	size_t step; /* elements of each stream */
+	stream_part *run[KERNELS];
+};
+
+struct variant {
+	const struct member *member;
+	size_t ahead; /* bytes, 0 without prefetch */
+	enum split split;
+	size_t block; /* bytes of each array, 0 for the whole share */
+};
+
+/* Adds up n elements' bits as whole numbers, n a multiple of `step`: exact in any order. */
+typedef unsigned long long sum_part(const element *x, size_t n);
+
+/* Kernels that only read or only write, of one width: they show the memory's limits. */
+struct limit_member {
+	enum width width;
+	size_t step; /* elements that both take at once */
+	sum_part *read;
+	stream_part *fill[STORES]; /* out = s; NULL where there is none */
+};
+
+/* The members of one instruction set; each file of variant_*.c has one. */
+struct family {
+	const struct member *members;
+	int count;
+	const struct limit_member *limits;
+	int limit_count;
+	void (*fence)(void); /* makes a thread's non-temporal stores visible */
+};
+
+extern const struct family family_x86, family_neon, family_portable;
+
+/* All that is compiled in, native instruction sets first; NULL past the last. */
+const struct member *variants_member(int index);
+
+/* The same for the limits. */
+const struct limit_member *variants_limit(int index);
+
+/* Whether this CPU has such registers. */
+int variants_width_here(enum width width);
+
+/* Whether this CPU has what the member needs. */
+int variants_runs_here(const struct member *member);
+
+/* Reads a name; 0 where it is none of the grammar or not compiled in. */
+int variants_parse(struct variant *variant, const char *name);
+
+const char *variants_name(const struct variant *variant, char name[VARIANT_NAME_MAX]);
+
+/* Prints every member with its distance left open, and which run here. */
+void variants_list(void);
+
+extern const char VARIANTS_HINT[];
+extern const char *const variants_width_names[WIDTHS];
+
+/* Makes this thread's non-temporal stores visible. */
+void variants_fence_all(void);
+
+/* The same if the variant has any, for a thread that has done its part. */
+void variants_fence(const struct variant *variant);
+
+/* Runs one kernel over the arrays with it, in one parallel region. */
+void variants_run(const struct variant *variant, int kernel, const struct arrays *arrays);
+
+/* The same over part `index` of `parts` equal ones of each thread's share. */
+void variants_run_slice(const struct variant *variant, int kernel, const struct arrays *arrays,
+			size_t index, size_t parts);
+
+/* out = f(x, y) over n elements at any address, by the calling thread alone. */
+void variants_span(const struct variant *variant, int kernel, element *out, const element *x,
+		   const element *y, element s, size_t n);
+
+#endif

@@ -1,0 +1,489 @@
+"""The checks under ReFrame: they load, skip readably, write the right job, judge as promised."""
+
+import fcntl
+import json
+import os
+import pathlib
+import re
+import shutil
+import sys
+
+import node
+import pinnings
+import pytest
+from places import ROOT
+from record_schema import check
+
+SYSTEMS = sorted(path.stem for path in (ROOT / 'systems').glob('*.yaml'))
+KERNELS = ('copy', 'scale', 'add', 'triad')
+# a test measures nothing: small arrays, on a machine that may be busy
+ALLOW = 'array-too-small,too-short,disturbed,unstable'
+TINY = [f'-S{check}.{setting}' for check in ('stream', 'numa_scan')
+        for setting in ('array_size=1000000', f'allow={ALLOW}')]  # fmt: skip
+
+
+class Session:
+    """One run of reframe: its exit status, output, report and stage directory."""
+
+    def __init__(self, done, folder):
+        self.code, self.text, self.folder = done.returncode, done.stdout + done.stderr, folder
+        report = folder / 'report.json'
+        runs = json.loads(report.read_text())['runs'] if report.exists() else []
+        self.cases = runs[0]['testcases'] if runs else []
+
+    def case(self, name):
+        found = [c for c in self.cases if c['display_name'] == name]
+        assert len(found) == 1, self.text
+        return found[0]
+
+    def script(self, where, kind='stream', which='rfm_job.sh', having=''):
+        scripts = (self.folder / 'stage' / where).glob(f'{kind}_*/{which}')
+        found = [s.read_text() for s in scripts if having in s.read_text()]
+        assert len(found) == 1, (where, kind, having)
+        return found[0]
+
+
+@pytest.fixture(scope='module')
+def session(call, tmp_path_factory):
+    """Run reframe as anybody would, but with everything it writes in a folder of its own."""
+
+    def run(*words, root=ROOT, **variables):
+        folder = tmp_path_factory.mktemp('reframe')
+        places = ('--prefix', folder, '--perflogdir', folder / 'perflogs',
+                  '--report-file', folder / 'report.json')  # fmt: skip
+        settings = {'RFM_CONFIG_PATH': root / 'configs', 'RFM_ENABLE_RESULTS_STORAGE': '0',
+                    'MEMBW_BUILD': 'make', 'MEMBW_SLURM_BACKEND': '', **variables}  # fmt: skip
+        words = ('-c', root / 'reframe-checks', *words, *places)
+        return Session(call('reframe', '--nocolor', *words, cwd=root, **settings), folder)
+
+    return run
+
+
+@pytest.fixture(scope='module')
+def dry(session):
+    """Each system dry-run once: the scripts it would submit."""
+    found = {}
+
+    def run(system):
+        if system not in found:
+            found[system] = session('--dry-run', '--system', system)
+        return found[system]
+
+    return run
+
+
+# --- loading and scripts -----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize('system', SYSTEMS)
+def test_every_system_loads(session, system):
+    done = session('-l', '--system', system)
+    assert done.code == 0, done.text
+    assert 'skipping test file' not in done.text
+    assert re.search(r'Found [1-9]\d* check', done.text), done.text
+
+
+@pytest.mark.parametrize('system', SYSTEMS)
+def test_every_system_dry_runs(dry, system):
+    done = dry(system)
+    assert done.code == 0, done.text
+    ran = re.search(r'Ran (\d+)/(\d+) test case', done.text)
+    assert ran[1] == ran[2] != '0', done.text
+    assert '0 failure(s)' in done.text
+
+
+# system, partition/environment, cores, access lines
+SLURM = [
+    ('ulysses', 'regular/gcc-o2', 20, ['-p regular1', '--exclusive']),
+    ('thin', 'thin/gcc-o2', 24, ['-p THIN', '--exclusive']),
+    ('thin', 'thin/icc-avx2', 24, ['-p THIN', '--exclusive']),
+    ('helios', 'sandy-bridge/gcc-o2', 16, ['-p sandy-bridge', '--exclusive']),
+    ('cea', 'node/gcc-o2', 128, ['--exclusive']),
+]
+
+
+def asked_of_slurm(script):
+    return re.findall(r'^#SBATCH (.*)$', script, re.M)
+
+
+@pytest.mark.parametrize('system, where, cores, access', SLURM)
+def test_the_slurm_script_asks_for_one_whole_node(dry, system, where, cores, access):
+    script = dry(system).script(f'{system}/{where}', having='likwid-pin -q')
+    asked = asked_of_slurm(script)
+    assert {'--ntasks=1', '--ntasks-per-node=1', f'--cpus-per-task={cores}'} <= set(asked)
+    assert '--time=1:0:0' in asked
+    assert [line for line in asked if line in access] == access  # each of them once
+    assert f'export OMP_NUM_THREADS={cores}\n' in script
+
+
+def run_line(script):
+    return script.strip().splitlines()[-1]
+
+
+@pytest.mark.parametrize('system, where, cores, _', SLURM)
+def test_the_run_line_of_each_pinning(dry, system, where, cores, _):
+    """The command stands in front of the program; launcher options could vanish unseen."""
+    done, place = dry(system), f'{system}/{where}'
+    scripts = [s.read_text() for s in (done.folder / 'stage' / place).glob('stream_*/rfm_job.sh')]
+    assert len(scripts) == 4
+    (likwid,) = [s for s in scripts if 'likwid-pin -q' in s]
+    (numactl,) = [s for s in scripts if 'numactl --' in s]
+    (omp,) = [s for s in scripts if 'export OMP_PLACES=cores' in s]
+    (none,) = [s for s in scripts if s not in (likwid, numactl, omp)]
+    srun = f'srun --cpus-per-task={cores} '
+    last = cores - 1
+    program = r'\S*/(bin/)?stream( -n \d+)?( --peak 256)? --json record.json'
+    pinned = [f'likwid-pin -q -c N:0-{last} ', f'numactl --localalloc --physcpubind=0-{last} ']
+    for script, command in zip((likwid, numactl, omp, none), (*pinned, '', '')):
+        assert re.fullmatch(re.escape(srun + command) + program, run_line(script))
+    for script in (likwid, numactl, none):
+        assert 'unset OMP_PROC_BIND OMP_PLACES GOMP_CPU_AFFINITY KMP_AFFINITY\n' in script
+        assert 'export OMP_PROC_BIND' not in script
+    assert 'export OMP_PROC_BIND=close\n' in omp
+    assert 'unset GOMP_CPU_AFFINITY KMP_AFFINITY\n' in omp
+
+
+def test_thin_measures_with_the_published_array_size(dry):
+    assert ' -n 88000000 ' in run_line(dry('thin').script('thin/thin/gcc-o2', having='likwid-'))
+
+
+def test_make_builds_on_the_node_and_passes_the_preset(dry):
+    """-march=native on the login host would be another machine's binary."""
+    build = dry('thin').script('thin/thin/gcc-native', 'stream_binary', 'rfm_build.sh')
+    assert '-p THIN' in asked_of_slurm(build)
+    assert re.search(r'make -C \S+/src/stream PRESET=gcc-native CC=gcc BUILD=', build)
+
+
+MIC = [
+    ('phi', 'knc-5110p', 59), ('phi', 'knc-5110p-ecc-off', 59), ('phi', 'knc-7110p', 60),
+    ('phi', 'knc-7120p-ecc-off', 60), ('helios', 'mic', 60),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize('system, partition, threads', MIC)
+def test_the_cards_run_with_kmp_affinity_only(dry, system, partition, threads):
+    for environ in ('icc13-knc', 'icc13-knc-huge'):
+        script = dry(system).script(f'{system}/{partition}/{environ}')
+        assert 'export KMP_AFFINITY=scatter\n' in script
+        assert f'export OMP_NUM_THREADS={threads}\n' in script
+        assert 'likwid' not in script and 'numactl' not in script
+        assert ' -n 64000000 ' in run_line(script)
+
+
+def test_the_huge_pages_of_the_cards_are_linked(dry):
+    build = dry('phi').script('phi/knc-5110p/icc13-knc-huge', 'stream_binary', 'rfm_build.sh')
+    assert 'PRESET=icc13-knc-huge' in build and 'LIBHUGETLBFS=/opt/libhugetlbfs' in build
+    assert asked_of_slurm(build) == []  # compiled for the card on its host
+
+
+@pytest.mark.parametrize('system, cores', [('ulysses', 10), ('thin', 12)])
+def test_the_scan_goes_through_a_domain_local_and_remote(dry, system, cores):
+    """OMP_NUM_THREADS=i numactl --cpunodebind 0 --membind 0|1, i = 1..cores of a socket."""
+    stage = dry(system).folder / 'stage' / system
+    (script,) = stage.glob('*/gcc-o2/numa_scan/scan.sh')
+    found = re.findall(
+        r'^OMP_NUM_THREADS=(\d+) numactl --cpunodebind 0 --membind ([01]) \S+ .*--json (\S+)$',
+        script.read_text(), re.M,
+    )  # fmt: skip
+    expected = [
+        (str(i), str(m), f'scan-{name}-{i}.json')
+        for m, name in enumerate(('local', 'remote'))
+        for i in range(1, cores + 1)
+    ]
+    assert found == expected
+    job = script.with_name('rfm_job.sh').read_text()
+    assert run_line(job) == f'srun --cpus-per-task={2 * cores} bash scan.sh'
+
+
+# --- skips --------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def bare(tmp_path):
+    """A PATH with what a small machine has: no Slurm, no Intel compiler, no likwid."""
+    tools = ('bash sh env uname make gcc as ld cat ls mkdir rm hostname test true git sed expr '
+             'numactl nproc lscpu getconf python3').split()  # fmt: skip
+    for tool in tools:
+        if shutil.which(tool):
+            (tmp_path / tool).symlink_to(shutil.which(tool))
+    return f'{pathlib.Path(sys.executable).parent}:{tmp_path}'
+
+
+def test_ulysses_from_elsewhere_is_skipped_with_a_reason(session, bare):
+    done = session('-r', '--system', 'ulysses', PATH=bare)
+    assert done.code == 0, done.text
+    assert "[ulysses:regular needs Slurm: no 'sbatch' on this host]" in done.text
+    runs = [case for case in done.cases if not case['fixture']]
+    assert runs and {case['result'] for case in runs} == {'skip'}
+
+
+def test_a_controller_that_does_not_answer_is_a_reason(session, bare, tmp_path):
+    for tool, code in (('sbatch', 0), ('sinfo', 1)):
+        (tmp_path / tool).write_text(f'#!/bin/sh\nexit {code}\n')
+        (tmp_path / tool).chmod(0o755)
+    done = session('-r', '--system', 'thin', PATH=bare)
+    assert done.code == 0, done.text
+    assert "[thin:thin needs Slurm: no controller answers 'sinfo']" in done.text
+
+
+def test_a_card_that_does_not_answer_is_a_reason(session, bare):
+    done = session('-r', '--system', 'phi', PATH=bare)
+    assert done.code == 0, done.text
+    assert "phi:knc-5110p is reached by ssh: no 'ssh' on this host" in done.text
+
+
+def test_a_missing_tool_is_a_reason_and_the_rest_runs(session, bare):
+    done = session('-r', '-n', 'stream%pinning=(likwid|none)', '-p', 'gcc-o2', *TINY, PATH=bare)
+    assert done.code == 0, done.text
+    assert done.case('stream %pinning=likwid')['result'] == 'skip'
+    assert "'likwid-pin' not found on this host" in done.text
+    assert done.case('stream %pinning=none')['result'] == 'pass'
+
+
+@pytest.fixture
+def posed(tmp_path):
+    """A checkout with one more system: this machine under another name."""
+    for folder in ('configs', 'systems', 'reframe-checks', 'src/stream'):
+        shutil.copytree(ROOT / folder, tmp_path / folder)
+
+    def write(toolchains='{gcc: {cc: gcc, presets: [gcc-o3]}}', extras='{}', references=None):
+        text = (
+            "name: posed\ndescr: this machine\nhostnames: ['posed']\nsources: [a test]\n"
+            'partitions:\n- {name: here, descr: all of it, scheduler: local, launcher: local, '
+            f'max_jobs: 1, features: [],\n   toolchains: {toolchains}, extras: {extras}}}\n'
+        )
+        if references:
+            text += 'references: references/posed.yaml\n'
+            (tmp_path / 'systems/references/posed.yaml').write_text(references)
+        (tmp_path / 'systems/posed.yaml').write_text(text)
+        return tmp_path
+
+    return write
+
+
+def test_a_missing_compiler_is_a_reason(session, posed):
+    root = posed('{gcc: {cc: gcc-of-1999, presets: [gcc-o3]}}')
+    done = session('-r', '--system', 'posed', root=root)
+    assert done.code == 0, done.text
+    assert "[compiler 'gcc-of-1999' of gcc-o3 not found]" in done.text
+
+
+def test_missing_modules_are_a_reason(session, posed):
+    root = posed('{gcc: {cc: gcc, modules: [gcc/13.2], presets: [gcc-o3]}}')
+    done = session('-r', '--system', 'posed', root=root, LMOD_CMD='')
+    assert done.code == 0, done.text
+    assert "[gcc-o3 needs module 'gcc/13.2': no modules system here]" in done.text
+
+
+# --- runs ---------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope='module')
+def local(session, need):
+    """Every pinning method of this machine, gcc-o2, tiny arrays; run once."""
+    need('likwid-pin', 'numactl')
+    done = session('-r', '-n', 'stream|numa_scan', '-p', 'gcc-o2', *TINY)
+    assert done.code == 0, done.text
+    return done
+
+
+def cores_here():
+    return node.one_per_core(os.sched_getaffinity(0))
+
+
+def test_likwid_pins_each_thread_to_one_cpu(local):
+    places = local.case('stream %pinning=likwid')['threads_on'].split()
+    assert len(places) == len(set(places)) == len(cores_here())
+    assert all(place.isdigit() for place in places)
+
+
+def test_omp_places_pin_each_thread_to_a_core_of_its_own(local):
+    places = [set(pinnings.expand(p))
+              for p in local.case('stream %pinning=omp')['threads_on'].split()]  # fmt: skip
+    assert len(places) == len(cores_here())
+    assert len(set.union(*places)) == sum(map(len, places))
+
+
+def test_numactl_confines_every_thread_to_the_set(local):
+    places = local.case('stream %pinning=numactl')['threads_on'].split()
+    assert places == [pinnings.compress(cores_here())] * len(cores_here())
+
+
+def test_without_pinning_the_threads_are_free(local):
+    places = local.case('stream %pinning=none')['threads_on'].split()
+    if len(cores_here()) > 1:
+        assert all(len(pinnings.expand(place)) > 1 for place in places)
+
+
+def test_no_reference_is_said(local):
+    for method in ('none', 'likwid', 'numactl', 'omp'):
+        said = f'stream %pinning={method} @local:default+gcc-o2: no reference: recorded only'
+        assert said in local.text
+
+
+def test_every_log_line_carries_the_provenance(local):
+    log = local.folder / 'perflogs/local/default/stream.log'
+    header, *lines = log.read_text().splitlines()
+    assert len(lines) == 4
+    columns = header.split('|')
+    for line in lines:
+        row = dict(zip(columns, line.split('|')))
+        for name in ('compiler', 'node', 'kernel_release', 'thp', 'numa_balancing', 'threads_on',
+                     'pinning', 'array_size', 'threads', 'record'):  # fmt: skip
+            assert row[name] not in ('', 'None', 'null'), name
+        assert row['compile_line'].startswith('gcc -O2 -fopenmp -mcmodel=medium ')
+        assert re.fullmatch('[0-9a-f]{64}', row['source_sha256'])
+        assert re.fullmatch('[0-9a-f]{64}', row['binary_sha256'])
+        assert row['verdict'] == 'VALID' and row['built_with'] == 'make'
+        assert check(json.loads(pathlib.Path(row['record']).read_text()))['verdict'] == 'VALID'
+
+
+def test_the_record_says_what_the_compiler_made_of_it(local):
+    case = local.case('stream %pinning=omp')
+    made = json.loads(pathlib.Path(case['record']).read_text())['codegen']
+    assert case['stores'] == f'{made["copy"]["calls"][0]}/64'
+    assert f'stores: {case["stores"]}' in local.text
+    found = [made['triad'][key] for key in ('stores', 'width_bits', 'write_allocate_factor')]
+    assert found == ['ordinary', 64, 1.333]  # what gcc -O2 does, and what it costs
+
+
+def test_the_scan_writes_its_curve(local):
+    (points,) = local.folder.glob('numa_scan-*.json')
+    curve = json.loads(points.read_text())['curves']['local']
+    assert [threads for threads, _ in curve['points']] == list(range(1, len(cores_here()) + 1))
+    assert curve['saturation'] in curve['points']
+    assert points.with_suffix('.png').read_bytes().startswith(b'\x89PNG')
+
+
+def test_local_runs_do_not_overlap(local):
+    times = sorted((c['job_submit_time'], c['job_completion_time_unix'])
+                   for c in local.cases if not c['fixture'])  # fmt: skip
+    assert len(times) >= 5
+    assert all(end <= start + 0.01 for (_, end), (start, _) in zip(times, times[1:]))
+
+
+def test_what_spack_built_is_run_from_its_store_and_not_from_a_view(session, need):
+    need('spack')
+    done = session('-r', '-n', 'stream%pinning=none', '-p', 'gcc-o2', *TINY, MEMBW_BUILD='spack')
+    assert done.code == 0, done.text
+    script = done.script('local/default/gcc-o2')
+    program = re.search(r'^(\S*/bin/stream) ', script, re.M).group(1)
+    assert program.startswith(f'{ROOT}/.spack/store/') and not os.path.islink(program)
+
+
+def test_a_second_session_at_the_same_time_is_refused(call, tmp_path):
+    (tmp_path / 'stage').mkdir()
+    words = ('-n', 'stream%pinning=none', '-p', 'gcc-o2', '-r', '--prefix', tmp_path)
+    with open(tmp_path / 'stage/local.lock', 'w') as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        done = call(
+            'reframe',
+            '-c',
+            'reframe-checks',
+            *words,
+            '--system',
+            'local',
+            RFM_REPORT_FILE=tmp_path / 'r.json',
+            RFM_ENABLE_RESULTS_STORAGE='0',
+        )
+    assert done.returncode == 1
+    assert "another session of 'local' is under way" in done.stdout
+    assert sorted(path.name for path in (tmp_path / 'stage').iterdir()) == ['local.lock']
+
+
+def test_a_small_array_is_invalid(session):
+    done = session(
+        '-r', '-n', 'stream%pinning=none', '-p', 'gcc-o2', '-S', 'stream.array_size=1000000'
+    )
+    case = done.case('stream %pinning=none')
+    assert done.code == 1 and case['result'] == 'fail' and case['verdict'] == 'INVALID'
+    assert 'sanity error: INVALID: ' in case['fail_reason']
+    assert 'array-too-small' in case['fail_reason']
+
+
+def test_a_figure_above_the_peak_is_invalid(session, posed):
+    root = posed(extras="{peak_gbs: 0.001, peak_source: '[test]: nothing is that slow'}")
+    done = session('-r', '-n', 'stream%pinning=none', '--system', 'posed', *TINY, root=root)
+    assert done.code == 1
+    reason = done.case('stream %pinning=none')['fail_reason']
+    assert 'INVALID: too-good (copy reads ' in reason and 'the peak of 0.001 GB/s' in reason
+    # the program itself judged, so that its record says it wherever it is read
+    (kept,) = (done.folder / 'records').glob('*-none.json')
+    record = json.loads(kept.read_text())
+    assert (record['peak_gbs'], record['peak_source']) == (0.001, 'option')
+    assert 'too-good' in {r['reason'] for r in record['reasons'] if not r['allowed']}
+
+
+def test_a_peak_follows_from_the_memory_and_is_reported_with_its_source(session, posed):
+    root = posed(extras="{memory: {channels: 16, mts: 3200, source: '[test] a data sheet'}}")
+    done = session('-r', '-n', 'stream%pinning=none', '--system', 'posed', *TINY, root=root)
+    case = done.case('stream %pinning=none')
+    assert done.code == 0, done.text
+    assert case['peak_gbs'] == 409.6
+    assert case['peak_source'] == '16 channels x 3200 MT/s x 8 B; [test] a data sheet'
+
+
+REFERENCE = """
+stream:
+  $index: [$partition, $environ, pinning]
+  'posed:here':
+    gcc-o3:
+      none: {{triad: [{value}, -0.05, {high}, GB/s]}}
+"""
+
+
+def test_a_run_below_its_reference_fails_and_is_not_invalid(session, posed):
+    root = posed(references=REFERENCE.format(value=1e6, high=0.10))
+    done = session('-r', '-n', 'stream%pinning=none', '--system', 'posed', *TINY, root=root)
+    case = done.case('stream %pinning=none')
+    assert done.code == 1 and case['verdict'] == 'VALID'
+    assert re.search(r'performance error: .*triad=\S+ GB/s, expected 1000000', case['fail_reason'])
+
+
+def test_a_run_within_its_reference_passes_and_shows_it(session, posed):
+    root = posed(references=REFERENCE.format(value=0.001, high=1e9))
+    done = session('-r', '-n', 'stream%pinning=none', '--system', 'posed', *TINY, root=root)
+    case = done.case('stream %pinning=none')
+    assert done.code == 0, done.text
+    assert case['perfvalues']['posed:here:triad'][1] == 0.001
+    assert 'no reference' not in done.text
+
+
+# --- the judgement of the affinity, without a run -----------------------------------------------
+
+
+def on(*places):
+    return [{'thread': i, 'affinity': place} for i, place in enumerate(places)]
+
+
+GOOD = [
+    ('none', on('0-3', '0-3')), ('likwid', on('0', '1')), ('numactl', on('0-1', '0-1')),
+    ('omp', on('0', '1')), ('omp', on('0,2', '1,3')), ('kmp', on('1-4', '5-8')),
+]  # fmt: skip
+WRONG = [
+    ('none', on('0', '1'), 'no pinning was asked for'),
+    ('none', on('0', '0'), '2 threads share cpus 0'),
+    ('likwid', on('0-1', '0-1'), 'thread 0 may run on cpus 0-1, asked was one cpu'),
+    ('likwid', on('0', '0-1'), 'thread 1 may run on cpus 0-1'),
+    ('likwid', on('0'), '1 threads ran, asked were 2'),
+    ('numactl', on('0-3', '0-3'), 'thread 0 may run on cpus 0-3, asked was 0-1'),
+    ('numactl', on('0', '1'), 'thread 0 may run on cpus 0, asked was 0-1'),
+    ('omp', on('0-1', '0-1'), 'threads 0 and 1 both may run on cpu 0'),
+    ('kmp', on('1-4', '4-7'), 'threads 0 and 1 both may run on cpu 4'),
+]
+
+
+@pytest.mark.parametrize('method, threads', GOOD)
+def test_threads_where_they_were_asked_are_right(method, threads):
+    assert pinnings.problems(method, threads, [0, 1]) == []
+
+
+@pytest.mark.parametrize('method, threads, said', WRONG)
+def test_threads_elsewhere_are_told(method, threads, said):
+    assert said in pinnings.problems(method, threads, [0, 1])[0]
+
+
+@pytest.mark.parametrize('text, cpus', [('0', [0]), ('0-2,5', [0, 1, 2, 5]), ('', [])])
+def test_cpu_lists_are_read_and_written(text, cpus):
+    assert pinnings.expand(text) == cpus
+    assert pinnings.compress(cpus) == text

@@ -1,0 +1,244 @@
+"""Every system file is in order; a wrong one is told in one line each, never a traceback."""
+
+import re
+import shutil
+
+import peak
+import presets
+import pytest
+import system_files
+import this_machine
+import yaml
+from places import ROOT
+
+FILES = sorted((ROOT / 'systems').glob('*.yaml'))
+SYSTEMS = {path.stem: yaml.safe_load(path.read_text()) for path in FILES}
+PARTITIONS = [
+    pytest.param(part, id=f'{name}:{part["name"]}')
+    for name, system in SYSTEMS.items()
+    for part in system['partitions']
+]
+
+
+@pytest.fixture
+def copy(tmp_path):
+    """A checkout of its own for what reads systems/, to plant mistakes in."""
+    for folder in ('configs', 'systems', 'reframe-checks', 'src/stream'):
+        shutil.copytree(ROOT / folder, tmp_path / folder)
+    return tmp_path
+
+
+@pytest.fixture
+def listing(call, copy):
+    """`reframe -l` of the copy, as anybody would type it."""
+
+    def run(system='thin'):
+        words = ('-c', copy / 'reframe-checks', '-l', '--system', system)
+        return call('reframe', *words, cwd=copy, RFM_CONFIG_PATH=copy / 'configs')
+
+    return run
+
+
+def plant(path, old, new):
+    text = path.read_text()
+    assert old in text
+    path.write_text(text.replace(old, new, 1))
+
+
+def test_the_machines_of_the_issue_are_there():
+    assert set(SYSTEMS) >= {'local', 'ulysses', 'thin', 'helios', 'phi', 'cea'}
+
+
+@pytest.mark.parametrize('path', FILES, ids=lambda p: p.stem)
+def test_a_system_file_validates(path):
+    _, problems = system_files.load_file(path, presets.load())
+    assert problems == []
+
+
+@pytest.mark.parametrize('path', FILES, ids=lambda p: p.stem)
+def test_a_system_is_named_after_its_file(path):
+    assert SYSTEMS[path.stem]['name'] == path.stem
+
+
+@pytest.mark.parametrize('part', PARTITIONS)
+def test_local_checks_run_one_at_a_time(part):
+    assert part['scheduler'] != 'local' or part['max_jobs'] == 1
+
+
+@pytest.mark.parametrize('part', PARTITIONS)
+def test_every_figure_has_a_source(part):
+    extras = part.get('extras', {})
+    for figure, source in (('peak_gbs', 'peak_source'), ('stated_gbs', 'stated_source')):
+        assert (figure in extras) == (source in extras)
+        assert re.match(r'\[[a-z]+\]', extras.get(source, '[none]'))
+    assert re.match(r'\[[a-z]+\]', extras.get('memory', {}).get('source', '[none]'))
+
+
+@pytest.mark.parametrize(
+    'memory, gbs',
+    [
+        ({'channels': 16, 'mts': 3200}, 409.6),
+        ({'channels': 24, 'mts': 4800}, 921.6),
+        # a stack of HBM2e has 8 channels of 16 bytes
+        ({'kind': 'HBM2e', 'channels': 64, 'mts': 3200, 'bytes': 16}, 3276.8),
+    ],
+)
+def test_the_peak_follows_from_the_memory(memory, gbs):
+    extras = peak.completed({'memory': {**memory, 'source': '[x] a data sheet'}})
+    assert extras['peak_gbs'] == pytest.approx(gbs, rel=1e-12)
+    assert extras['peak_source'].endswith('B; [x] a data sheet')
+    assert list(peak.problems(extras)) == []
+    assert list(peak.problems({**extras, 'peak_gbs': gbs * 1.02}))
+    assert list(peak.problems({**extras, 'peak_gbs': gbs * 1.005})) == []  # rounded by a person
+
+
+def test_a_peak_that_is_given_stays_and_none_is_made_up():
+    given = {'peak_gbs': 256, 'peak_source': '[orfeo]'}
+    assert peak.completed(given) == given
+    assert peak.completed({'numa_domains': 2}) == {'numa_domains': 2}
+
+
+def test_the_generic_system_comes_last():
+    systems, lines = system_files.load(presets.load())
+    assert lines == []
+    assert [s['name'] for s in systems if '.*' in s['hostnames']] == ['local']
+    assert systems[-1]['name'] == 'local'
+
+
+def test_what_the_sources_say_of_the_nodes():
+    def part(system, name):
+        return next(p for p in SYSTEMS[system]['partitions'] if p['name'] == name)
+
+    thin = part('thin', 'thin')
+    assert thin['processor']['num_cpus'] == 24 and thin['extras']['peak_gbs'] == 2 * 128
+    assert '-p THIN' in thin['access'] and '--exclusive' in thin['access']
+    ulysses = part('ulysses', 'regular')
+    assert ulysses['processor'] == {
+        'num_cpus': 20, 'num_cpus_per_core': 1, 'num_cpus_per_socket': 10, 'num_sockets': 2,
+    }  # fmt: skip
+    assert 'peak_gbs' not in ulysses['extras']
+    assert part('cea', 'node')['processor']['num_cpus'] == 128
+    assert part('helios', 'sandy-bridge')['extras']['stated_gbs'] == 2 * 40
+    assert part('helios', 'mic')['extras']['stated_gbs'] == 160
+    cores = {p['name']: p['processor']['num_cpus'] // 4 for p in SYSTEMS['phi']['partitions']}
+    assert cores == {
+        'knc-5110p': 60, 'knc-5110p-ecc-off': 60, 'knc-7110p': 61, 'knc-7110p-ecc-off': 61,
+        'knc-7120p': 61, 'knc-7120p-ecc-off': 61,
+    }  # fmt: skip
+    assert all(
+        p['extras']['threads'] == cores[p['name']] - 1 for p in SYSTEMS['phi']['partitions']
+    )
+
+
+MISTAKES = {
+    'a misspelt key': (
+        'scheduler: slurm', 'shceduler: slurm',
+        'membw: systems/thin.yaml: partitions[0].shceduler: unknown key',
+        "hint: did you mean 'scheduler'?",
+    ),
+    'a misspelt top key': (
+        'descr: AREA', 'dscr: AREA', 'membw: systems/thin.yaml: dscr: unknown key',
+        "hint: did you mean 'descr'?",
+    ),
+    'a word for a number': (
+        'peak_gbs: 256', 'peak_gbs: much',
+        "membw: systems/thin.yaml: partitions[0].extras.peak_gbs: 'much' is not of type 'number'",
+        'hint: must be of type number',
+    ),
+    'an unknown scheduler': (
+        'scheduler: slurm', 'scheduler: slrum',
+        "membw: systems/thin.yaml: partitions[0].scheduler: 'slrum' is not one of",
+        'hint: one of local slurm',
+    ),
+    'a peak that the memory does not give': (
+        'peak_gbs: 256', "memory: {channels: 8, mts: 3200, source: '[x]'}\n    peak_gbs: 256",
+        'membw: systems/thin.yaml: partitions[0].extras.peak_gbs: is 256, but '
+        '8 channels x 3200 MT/s x 8 B give 204.8',
+        "hint: mend one of them, or drop 'peak_gbs'",
+    ),
+    'memory without its source': (
+        'peak_gbs: 256', 'memory: {channels: 8, mts: 4000}\n    peak_gbs: 256',
+        'membw: systems/thin.yaml: partitions[0].extras.memory.source: is missing', 'hint: ',
+    ),
+    'a figure without its source': (
+        'peak_source:', 'peak_source_:', 'membw: systems/thin.yaml: partitions[0].extras',
+        'hint: ',
+    ),
+    'an unknown compiler family': (
+        'gcc: {cc: gcc}', 'gcx: {cc: gcc}',
+        "membw: systems/thin.yaml: partitions[0].toolchains.gcx: unknown compiler family 'gcx'",
+        "hint: add 'family:'",
+    ),
+    'a name that is not the file': (
+        'name: thin', 'name: thick',
+        "membw: systems/thin.yaml: name: is 'thick', but the file is 'thin.yaml'",
+        'hint: name: thin',
+    ),
+    'no YAML at all': (
+        'name: thin', 'name: [thin', 'membw: systems/thin.yaml: ', 'hint: mend that line',
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize('old, new, line, hint', MISTAKES.values(), ids=MISTAKES)
+def test_a_mistake_is_one_clear_line(copy, listing, old, new, line, hint):
+    plant(copy / 'systems/thin.yaml', old, new)
+    done = listing()
+    said = done.stderr.splitlines()
+    assert done.returncode == 2, done.stdout + done.stderr
+    assert any(text.startswith(line) for text in said), done.stderr
+    assert any(text.startswith(hint) for text in said), done.stderr
+    assert all(text.startswith(('membw: ', 'hint: ')) for text in said), done.stderr
+    assert 'Traceback' not in done.stdout + done.stderr
+
+
+def test_a_misspelt_key_is_told_once(copy, listing):
+    plant(copy / 'systems/thin.yaml', 'scheduler: slurm', 'shceduler: slurm')
+    assert len(listing().stderr.splitlines()) == 2
+
+
+def test_mistakes_of_several_files_are_told_at_once(copy, listing):
+    plant(copy / 'systems/thin.yaml', 'launcher: srun', 'launcher: surn')
+    plant(copy / 'systems/cea.yaml', 'descr: CEA', 'dscr: CEA')
+    said = listing().stderr
+    assert 'systems/thin.yaml: partitions[0].launcher' in said
+    assert 'systems/cea.yaml: dscr' in said
+
+
+def test_a_reference_file_that_is_gone_is_red(copy, listing):
+    (copy / 'systems/references/thin.yaml').unlink()
+    done = listing('local')
+    assert done.returncode == 2
+    assert "membw: systems/thin.yaml: references: no file 'references/thin.yaml'" in done.stderr
+
+
+def test_a_new_system_is_one_file(copy, listing):
+    text = (copy / 'systems/cea.yaml').read_text().replace('name: cea', 'name: anew')
+    (copy / 'systems/anew.yaml').write_text(text)
+    done = listing('anew')
+    assert done.returncode == 0, done.stderr
+    assert 'anew:node+gcc-o2' in done.stdout
+
+
+def test_a_preset_is_bound_only_where_the_cpu_has_what_it_needs(listing):
+    assert 'gcc-avx2' in listing('thin').stdout
+    assert 'gcc-avx2' not in listing('ulysses').stdout
+
+
+def test_lmod_is_used_only_where_it_is(call):
+    def modules_system(**variables):
+        done = call('reframe', '--system', 'thin', '--show-config=systems/0/modules_system',
+                    **variables)  # fmt: skip
+        return done.stdout.strip().strip('"')
+
+    assert modules_system(LMOD_CMD='') == 'nomod'
+
+
+def test_a_compiler_that_was_seen_to_build_openmp_is_not_asked_again(monkeypatch, tmp_path):
+    monkeypatch.setattr(this_machine, 'SEEN', tmp_path / 'build' / 'seen')
+    answers = iter([False, True])
+    monkeypatch.setattr(this_machine, 'probe', lambda *_: next(answers))
+    # what is missing may be installed: a failure is not remembered
+    assert [this_machine.builds_openmp('sh', '-fopenmp') for _ in range(4)] == [False] + [True] * 3
+    with pytest.raises(StopIteration):  # other options are another question
+        this_machine.builds_openmp('sh', '-qopenmp')

@@ -1,0 +1,196 @@
+"""The entries in ci/entries: what can be proven of them without GitLab, GitHub, Jenkins, cron.
+
+Each file is checked by its own service's schema or checker, and its commands are run: those that
+would measure against a stand-in ci/nightly, which leaves what a night leaves.
+"""
+
+import re
+import shutil
+import subprocess
+import sys
+
+import pytest
+import yaml
+from places import ROOT
+
+from membw.cli import build_parser
+
+ENTRIES = ROOT / 'ci' / 'entries'
+GITLAB = ['.gitlab-ci.yml', 'ci/gitlab-own.yml']
+GITLAB += [f'ci/entries/gitlab-{name}.yml' for name in ('nightly', 'child')]
+CALL = re.compile(r'ci/nightly ((?:"[^"]*"|[^\n\'"])*)')
+STAND_IN = """#!/bin/bash
+mkdir -p results/nights/2026-11-20 results/nights/2026-11-21
+echo '<testsuites/>' >results/nights/2026-11-21/checks.xml
+echo "$@" >asked
+exit "${STATUS:-0}"
+"""
+
+
+def text(name):
+    return (ENTRIES / name).read_text()
+
+
+def schema_checker(schema, *files):
+    words = [sys.executable, '-m', 'check_jsonschema', '--builtin-schema', f'vendor.{schema}']
+    done = subprocess.run([*words, *files], cwd=ROOT, capture_output=True, text=True)
+    return done.returncode, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize('file', GITLAB)
+def test_gitlab_files_keep_to_gitlabs_schema(file):
+    assert schema_checker('gitlab-ci', file)[0] == 0
+
+
+def test_the_workflow_keeps_to_githubs_schema():
+    assert schema_checker('github-workflows', '.github/workflows/ci.yml')[0] == 0
+
+
+def test_the_schema_would_find_a_slip(tmp_path):
+    slip = tmp_path / 'slip.yml'
+    slip.write_text('nightly:\n  stage: test\n  skript: [true]\n')
+    assert schema_checker('gitlab-ci', slip)[0] != 0
+
+
+@pytest.mark.parametrize('file', ['.gitlab-ci.yml', '.github/workflows/ci.yml'])
+def test_the_repositorys_own_ci_is_ci_run(file):
+    told = (ROOT / file).read_text() + (ROOT / 'ci/gitlab-own.yml').read_text()
+    assert 'bash .ci/run' in told
+
+
+def calls():
+    for path in sorted(ENTRIES.iterdir()):
+        for found in CALL.finditer(path.read_text()):
+            if '--system' in found[1]:
+                yield pytest.param(found[1], id=path.name)
+
+
+def test_every_nightly_entry_calls_ci_nightly():
+    files = {param.id for param in calls()}
+    assert files == {'gitlab-nightly.yml', 'Jenkinsfile', 'scrontab', 'membw-nightly.service'}
+
+
+@pytest.mark.parametrize('options', list(calls()))
+def test_what_an_entry_asks_of_ci_nightly_is_understood(options):
+    words = options.replace('"$MEMBW_SYSTEM"', 'ulysses').split()
+    args = build_parser().parse_args(['nightly', *words])
+    assert (args.system, args.minutes) == ('ulysses', 240)
+    assert (ROOT / 'systems' / f'{args.system}.yaml').exists()
+
+
+@pytest.fixture
+def checkout(tmp_path):
+    """A folder with a stand-in ci/nightly."""
+    (tmp_path / 'ci').mkdir()
+    (tmp_path / 'ci' / 'nightly').write_text(STAND_IN)
+    (tmp_path / 'ci' / 'nightly').chmod(0o755)
+    return tmp_path
+
+
+def sh(folder, command, **variables):
+    env = {'PATH': '/usr/bin:/bin', 'HOME': str(folder.parent), 'MEMBW_SYSTEM': 'ulysses'}
+    return subprocess.run(
+        ['bash', '-ec', command], cwd=folder, env={**env, **variables}
+    ).returncode
+
+
+@pytest.mark.parametrize('status', [0, 1, 2])
+def test_the_gitlab_job_ends_as_the_night_does_and_keeps_it(checkout, status):
+    job = yaml.safe_load(text('gitlab-nightly.yml'))['nightly']
+    assert sh(checkout, '\n'.join(job['script']), STATUS=str(status)) == status
+    assert sh(checkout, '\n'.join(job['after_script'])) == 0
+    assert list(checkout.glob(job['artifacts']['reports']['junit']))
+
+
+def test_the_jenkins_steps_run_and_keep_the_newest_night(checkout):
+    steps = re.findall(r"sh\(?(?:script: )?\s*'([^\n]*)'", text('Jenkinsfile'))
+    assert len(steps) == 2
+    for step in steps:
+        assert sh(checkout, step) == 0
+    assert (checkout / 'asked').read_text() == '--system ulysses --minutes 240\n'
+    assert (checkout / 'night' / 'checks.xml').exists()
+
+
+def test_the_jenkinsfile_is_groovy(need, tmp_path):
+    need('groovyc')
+    shutil.copy(ENTRIES / 'Jenkinsfile', tmp_path / 'Jenkinsfile.groovy')
+    done = subprocess.run(['groovyc', 'Jenkinsfile.groovy'], cwd=tmp_path, capture_output=True)
+    assert done.returncode == 0, done.stderr
+
+
+def test_systemd_understands_the_timer_and_its_service(need, tmp_path):
+    need('systemd-analyze')
+    for name in ('membw-nightly.service', 'membw-nightly.timer'):
+        shutil.copy(ENTRIES / name, tmp_path)
+    units = sorted(str(path) for path in tmp_path.iterdir())
+    done = subprocess.run(['systemd-analyze', 'verify', *units], capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, '')
+    when = re.search(r'OnCalendar=(.*)', text('membw-nightly.timer'))[1]
+    done = subprocess.run(['systemd-analyze', 'calendar', when], capture_output=True)
+    assert done.returncode == 0
+
+
+def test_systemd_would_find_a_slip(need, tmp_path):
+    need('systemd-analyze')
+    slip = tmp_path / 'membw-nightly.service'
+    slip.write_text(text('membw-nightly.service').replace('ExecStart=', 'ExecStart=/no/such'))
+    done = subprocess.run(['systemd-analyze', 'verify', slip], capture_output=True)
+    assert done.returncode != 0
+
+
+def test_the_scrontab_is_one_cron_line_that_runs(checkout):
+    """tests/test_slurm.py hands its options to a real Slurm."""
+    lines = [line for line in text('scrontab').splitlines() if not line.startswith('# ')]
+    options = [line.removeprefix('#SCRON ') for line in lines if line.startswith('#SCRON ')]
+    crons = [line for line in lines if not line.startswith('#')]
+    assert options and len(crons) == 1
+    *when, command = crons[0].split(maxsplit=5)
+    assert len(when) == 5 and all(re.fullmatch(r'[\d*/,-]+', field) for field in when)
+    assert sh(checkout.rename(checkout.parent / 'membw'), command) == 0
+
+
+TINY = '-S array_size=100000 -S ntimes=3 -S allow=array-too-small,too-short,disturbed,unstable'
+TINY += ',oversubscribed,cpu-not-where-asked'
+
+
+@pytest.fixture(scope='module')
+def child(call, tmp_path_factory):
+    """The child pipeline of this machine's unpinned gcc runs, as the entry's script makes it."""
+    job = yaml.safe_load(text('gitlab-child.yml'))['generate']
+    folder = tmp_path_factory.mktemp('gitlab')
+    script = '\n'.join(job['script']).replace('>child.yml', f'>{folder}/child.yml')
+    variables = {
+        'MEMBW_SYSTEM': 'local',
+        'MEMBW_OPTIONS': '-n stream.*pinning=(none|omp) -p gcc-o2',
+    }
+    done = call('bash', '-ec', script, **variables)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return folder / 'child.yml'
+
+
+def test_the_child_pipeline_keeps_to_gitlabs_schema(child):
+    assert schema_checker('gitlab-ci', child) == (0, 'ok -- validation done\n')
+
+
+def test_the_child_pipeline_has_one_job_a_test(child):
+    jobs = [job for job in yaml.safe_load(child.read_text()).values() if 'script' in job]
+    assert len(jobs) == 2
+    assert len({job['script'][0] for job in jobs}) == 2
+    assert all('--system local -p gcc-o2' in job['script'][0] for job in jobs)
+
+
+@pytest.mark.slow
+def test_a_job_of_the_child_pipeline_measures(call, child):
+    """Run as its runner would, but with tiny arrays."""
+    pipeline = yaml.safe_load(child.read_text())
+    job = next(job for job in pipeline.values() if 'script' in job)
+    lines = [*pipeline['default']['before_script'], f'{job["script"][0]} {TINY}']
+    done = call('bash', '-ec', '\n'.join(lines))
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert 'Verdict: PASS: 1 passed' in done.stdout
+
+
+def test_a_child_pipeline_of_nothing_is_refused(call):
+    done = call('ci/gitlab-child', '-n', 'nothing_like_this')
+    assert done.returncode == 2
+    assert 'nothing_like_this' in done.stderr and done.stdout == ''

@@ -1,0 +1,154 @@
+"""The commands of docs/*.md run as printed: what a page says is what happens.
+
+A page's shell blocks carry a mark after ```sh:
+
+    ```sh test                    run it, exit status 0
+    ```sh test exit=1             run it, exit status 1
+    ```sh test needs=sbatch,mpirun    skipped, with the reason, where a tool is missing
+    ```sh untested: reason        not run (needs a cluster, root, an hour, ...)
+
+Blocks of a page run in order, each in a shell of its own (`sh -eu`, as after `. ./setup-env.sh`),
+all in one empty folder, so files stay and variables do not. `$MEMBW_ROOT` is the checkout. A block
+```text after a tested one holds lines that its output must have (`...` stands for anything).
+Set-up that a reader has already (results of a fleet, say) is an HTML comment:
+
+    <!-- test
+    python "$MEMBW_ROOT/tests/some_generator.py" results
+    -->
+"""
+
+import re
+import shutil
+import subprocess
+from dataclasses import dataclass, field
+
+import pytest
+from places import ROOT
+
+PAGES = sorted((ROOT / 'docs').glob('*.md'))
+BLOCK = re.compile(r'^```(\S+)?[ \t]*(.*?)\n(.*?)^```$|^<!-- (test)\n(.*?)^-->$', re.M | re.S)
+LIMIT_S = 300
+
+
+@dataclass
+class Block:
+    """One fenced block, or a hidden one."""
+
+    line: int
+    language: str
+    mark: str
+    text: str
+    expected: list = field(default_factory=list)
+
+    @property
+    def tested(self):
+        return self.language == 'sh' and self.mark.split()[:1] == ['test']
+
+    def option(self, name, default):
+        found = re.search(rf'\b{name}=(\S+)', self.mark)
+        return found.group(1) if found else default
+
+
+def blocks(text):
+    """Every block of a page in order; a ```text block goes to the tested one before it."""
+    found = []
+    for match in BLOCK.finditer(text):
+        line = text.count('\n', 0, match.start()) + 1
+        language, mark, body, hidden, commands = match.groups()
+        if hidden:
+            found.append(Block(line, 'sh', 'test', commands))
+        elif language == 'text' and found and found[-1].tested:
+            found[-1].expected = body.splitlines()
+        else:
+            found.append(Block(line, language or '', mark, body))
+    return found
+
+
+def unmarked(text):
+    """Lines of shell blocks that are neither tested nor say why not."""
+    shells = [b for b in blocks(text) if b.language in ('sh', 'bash', 'shell', 'console', '')]
+    return [b.line for b in shells if not b.tested and not re.match(r'untested: \S', b.mark)]
+
+
+def missing_lines(expected, output):
+    """Expected lines that the output lacks; `...` within a line stands for anything."""
+    patterns = [re.escape(line.strip()).replace(r'\.\.\.', '.*') for line in expected]
+    lines = [line.strip() for line in output.splitlines()]
+    return [p for p in patterns if p and not any(re.fullmatch(p, line) for line in lines)]
+
+
+def run_page(text, folder, environment):
+    """Problems of a page, as one text each; stops at the first block that fails."""
+    for block in filter(lambda b: b.tested, blocks(text)):
+        lacks = [t for t in block.option('needs', '').split(',') if t and not shutil.which(t)]
+        if lacks:
+            pytest.skip(f"line {block.line} needs '{lacks[0]}', which is not on the PATH")
+        done = subprocess.run(
+            ['sh', '-euc', block.text],
+            cwd=folder,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=LIMIT_S,
+        )
+        said = f'\n{block.text}\n{done.stdout}{done.stderr}'
+        if done.returncode != int(block.option('exit', '0')):
+            return [f'line {block.line}: exit status {done.returncode}:{said}']
+        absent = missing_lines(block.expected, done.stdout + done.stderr)
+        if absent:
+            return [f'line {block.line}: the output lacks {absent}:{said}']
+    return []
+
+
+@pytest.mark.parametrize('page', PAGES, ids=lambda page: page.stem)
+def test_the_commands_of_a_page_run(page, tmp_path, environment):
+    assert run_page(page.read_text(), tmp_path, environment) == []
+
+
+@pytest.mark.parametrize('page', PAGES, ids=lambda page: page.stem)
+def test_every_shell_block_is_tested_or_says_why_not(page):
+    assert unmarked(page.read_text()) == []
+
+
+@pytest.mark.parametrize('page', PAGES, ids=lambda page: page.stem)
+def test_the_readme_leads_to_every_page(page):
+    assert f'docs/{page.name}' in (ROOT / 'README.md').read_text()
+
+
+# --- the test itself finds what is wrong -------------------------------------------------------
+
+RIGHT = """
+<!-- test
+echo 7 >hidden
+-->
+```sh test exit=3
+cat hidden; exit 3
+```
+```text
+7
+```
+"""
+
+
+@pytest.mark.parametrize(
+    'old, new, word',
+    [
+        ('exit=3', '', 'exit status 3'),
+        ('\n7\n', '\n8\n', 'the output lacks'),
+        ('>hidden', '>other', 'exit status 1'),
+    ],
+)
+def test_a_wrong_page_is_found(tmp_path, environment, old, new, word):
+    (tmp_path / 'right').mkdir()
+    (tmp_path / 'wrong').mkdir()
+    assert run_page(RIGHT, tmp_path / 'right', environment) == []
+    assert RIGHT.count(old) == 1
+    (problem,) = run_page(RIGHT.replace(old, new), tmp_path / 'wrong', environment)
+    assert word in problem
+
+
+def test_a_block_without_a_mark_is_found():
+    assert unmarked('```sh\nls\n```\n') == [1]
+    assert unmarked('\n```\nls\n```\n```sh untested: needs a cluster\nls\n```\n') == [2]
+    assert unmarked('```yaml\na: 1\n```\n```text\nx\n```\n') == []

@@ -1,0 +1,289 @@
+"""Memory modules and the theoretical peak, from synthetic firmware tables (dmi_table.py)."""
+
+import json
+import os
+import subprocess
+
+import dmi_table as dmi
+import jsonschema
+import pytest
+from places import ROOT
+from stream_units import units
+
+SOURCES = ROOT / 'src/stream'
+SCHEMA = json.loads((SOURCES / 'record.schema.json').read_text())
+ALLOW = 'array-too-small,too-short,disturbed,oversubscribed,cpu-not-where-asked'
+
+
+@pytest.fixture(scope='module')
+def machine(tmp_path_factory):
+    """The program on the /sys of another machine; built once, the /sys changes."""
+    folder = tmp_path_factory.mktemp('modules')
+    root, program = folder / 'root', folder / 'stream'
+    line = ['gcc', '-O1', '-fopenmp', f'-DMEMBW_SYS_ROOT="{root}"']
+    subprocess.run([*line, *units(), '-o', program], check=True)
+
+    def of(files):
+        if root.is_symlink():
+            root.unlink()
+        root.symlink_to(folder / f'machine{len(list(folder.iterdir()))}')
+        root.resolve().mkdir()
+        for path, content in files.items():
+            file = root / 'sys' / path
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_bytes(content if isinstance(content, bytes) else content.encode() + b'\n')
+        return program
+
+    return of
+
+
+@pytest.fixture
+def run(machine, tmp_path):
+    """(record, output) of a run on a machine with these modules, and whatever else."""
+
+    def of(*structures, options=(), **files):
+        record = tmp_path / 'record.json'
+        found = {k.replace('__', '/'): v for k, v in files.items()}
+        if structures:
+            found['firmware/dmi/tables/DMI'] = dmi.table(*structures)
+        words = [machine(found), '-n', '1000', '-t', '3', '--allow', ALLOW, '--json', record]
+        done = subprocess.run([*words, *options], capture_output=True, text=True, timeout=60)
+        data = json.loads(record.read_text())
+        jsonschema.Draft202012Validator(SCHEMA).validate(data)
+        return data, done.stdout
+
+    return of
+
+
+def test_the_modules_are_in_the_record(run):
+    record, _ = run(dmi.module('DIMM_A1', 'P0 CHANNEL A', rated=3200, configured=2933))
+    assert record['facts']['dimms_source'] == 'dmi'
+    assert record['facts']['dimms'] == [
+        {'locator': 'DIMM_A1', 'bank': 'P0 CHANNEL A', 'channel': 'P0 CHANNEL A',
+         'size_mib': 32768, 'rated_mts': 3200, 'configured_mts': 2933, 'width_bits': 72}
+    ]  # fmt: skip
+
+
+def test_empty_slots_are_no_modules(run):
+    record, _ = run(*dmi.sockets(channels=2), dmi.module('DIMM 9', 'P0 CHANNEL H', mib=0))
+    assert len(record['facts']['dimms']) == 4 == record['facts']['memory_channels']
+
+
+def test_sizes_and_speeds_beyond_a_word(run):
+    record, _ = run(dmi.module('DIMM_A1', mib=262144, rated=70000, configured=70000))
+    (module,) = record['facts']['dimms']
+    assert (module['size_mib'], module['rated_mts']) == (262144, 70000)
+
+
+def test_what_the_firmware_does_not_know_is_null(run):
+    record, _ = run(dmi.module('DIMM_A1', mib=None, rated=0, configured=0, width=0xFFFF))
+    (module,) = record['facts']['dimms']
+    known = {k for k, v in module.items() if v is not None}
+    assert known == {'locator', 'channel'}
+    assert record['peak_note'] == (
+        'no peak from DMI: the configured speed of a module is not known'
+    )
+
+
+def test_an_old_table_without_a_configured_speed(run):
+    """SMBIOS 2.3: structure 17 ends after the rated speed."""
+    short = bytearray(dmi.module('DIMM_A1'))
+    fields = bytes(short[4:0x1B])
+    record, _ = run(dmi.structure(17, fields, 'DIMM_A1'))
+    (module,) = record['facts']['dimms']
+    assert (module['rated_mts'], module['configured_mts']) == (3200, None)
+
+
+# 2 sockets x channels x MT/s x 8 B
+PEAKS = {
+    'EPYC, one module a channel': (dmi.sockets(8), 16, 409.6),
+    'EPYC, two modules a channel': (dmi.sockets(8, slots=2, mts=2933), 16, 375.424),
+    'Genoa': (dmi.sockets(12, mts=4800, kind=dmi.DDR5, width=80), 24, 921.6),
+    'rated is not configured': (dmi.sockets(8, mts=3200, configured=2666), 16, 341.248),
+    'letters after DIMM': (
+        [dmi.module(f'P{p}-DIMM{c}{s}') for p in (1, 2) for c in 'ABCDEF' for s in (1, 2)],
+        12, 307.2,
+    ),
+    'socket in the name of the slot': (
+        [dmi.module(f'DIMM_P{p}_{c}0') for p in (0, 1) for c in 'ABCD'], 8, 204.8,
+    ),
+    'channels of several controllers': (
+        [dmi.module(f'CPU{p}_DIMM_{n}', f'P{p}_Node{i}_Channel{c}_Dimm0')
+         for p in (0, 1) for i in (0, 1) for c in (0, 1, 2) for n in [f'{i}{c}']],
+        12, 307.2,
+    ),
+    'socket in the locator, channel in the bank': (
+        [dmi.module(f'CPU{p} DIMM 0', f'CHANNEL {c}') for p in (0, 1) for c in 'ABCD'], 8, 204.8,
+    ),
+    'a laptop': ([dmi.module('ChannelA-DIMM0', 'BANK 0'), dmi.module('ChannelB-DIMM0', 'BANK 2')],
+                 2, 51.2),
+    'one channel empty': (dmi.sockets(8)[:-1], 15, 384.0),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize('modules, channels, gbs', PEAKS.values(), ids=PEAKS)
+def test_the_peak_is_channels_times_speed_times_8(run, modules, channels, gbs):
+    record, output = run(dmi.firmware(), *modules)
+    assert record['facts']['memory_channels'] == channels
+    assert record['peak_gbs'] == pytest.approx(gbs, rel=1e-9)
+    assert record['peak_source'] == 'dmi'
+    assert f'{channels} channels with a module, by the names of their slots' in record['peak_note']
+    assert f'Theoretical peak = {gbs:g} GB/s ({channels} channels' in output
+
+
+NO_PEAK = {
+    'a letter that is the socket': (
+        [dmi.module(f'{p}{n}') for p in 'AB' for n in range(1, 9)], 'do not tell the channels',
+    ),
+    'numbers through all slots': (
+        [dmi.module(f'PROC 1 DIMM {n}') for n in range(1, 9)], 'do not tell the channels',
+    ),
+    'one module is not named': (
+        [*dmi.sockets(8), dmi.module('onboard')], 'do not tell the channels',
+    ),
+    'sockets that share their names': (
+        [dmi.module('DIMM 0', f'CHANNEL {c}') for c in 'ABAB'], 'the same slot by name',
+    ),
+    'four modules on a channel': (
+        [dmi.module(f'DIMM_A{n}') for n in (1, 2, 3, 4)], 'more than three modules',
+    ),
+    'mixed speeds': (
+        [*dmi.sockets(2), dmi.module('DIMM 0', 'P0 CHANNEL C', configured=2666)],
+        'run at different speeds',
+    ),
+    'HBM': (dmi.sockets(2, kind=dmi.HBM2), 'not of the DDR kind'),
+    'LPDDR': (dmi.sockets(2, kind=dmi.LPDDR5), 'not of the DDR kind'),
+    'a virtual machine': ([dmi.firmware(is_virtual=True), *dmi.sockets(8)], 'a virtual machine'),
+    'no module at all': ([dmi.firmware()], 'describes no module'),
+    'no firmware': ([], 'describes no module'),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize('structures, why', NO_PEAK.values(), ids=NO_PEAK)
+def test_where_the_channels_cannot_be_told_there_is_no_peak(run, structures, why):
+    record, output = run(*structures)
+    assert record['peak_gbs'] is None and record['peak_source'] == 'none'
+    assert record['peak_note'].startswith('no peak from DMI: ') and why in record['peak_note']
+    assert 'Theoretical peak' not in output
+
+
+def edac(**locations):
+    """EDAC's files, by controller and slot: {'mc0/dimm0': 'channel 0 slot 0'}."""
+    files = {}
+    for place, where in locations.items():
+        folder = f'devices/system/edac/mc/{place}'
+        label = place.replace('/', ' ')
+        facts = {'size': '16384', 'dimm_label': label, 'dimm_location': where}
+        files |= {f'{folder}/{name}': text for name, text in facts.items()}
+    return files
+
+
+def two_controllers(channels):
+    return edac(**{
+        f'mc{m}/dimm{c}': f'channel {c} slot 0' for m in (0, 1) for c in range(channels)
+    })  # fmt: skip
+
+
+def test_edac_names_modules_without_root(run):
+    record, _ = run(**two_controllers(4))
+    facts = record['facts']
+    assert facts['dimms_source'] == 'edac' and facts['memory_channels'] == 8
+    assert [d['size_mib'] for d in facts['dimms']] == [16384] * 8
+    assert {d['configured_mts'] for d in facts['dimms']} == {None}
+    assert record['peak_gbs'] is None
+
+
+def test_edac_counts_channels_that_the_names_do_not_tell(run):
+    record, _ = run(*[dmi.module(f'PROC 1 DIMM {n}') for n in range(8)], **two_controllers(4))
+    assert record['peak_gbs'] == pytest.approx(8 * 3200 * 8 / 1000)
+    assert 'as EDAC counts them' in record['peak_note']
+
+
+def test_edac_and_names_that_differ_give_no_peak(run):
+    record, _ = run(*dmi.sockets(8), **two_controllers(4))
+    assert record['peak_gbs'] is None and record['facts']['memory_channels'] is None
+    assert 'different numbers of channels' in record['peak_note']
+
+
+def test_an_option_wins(run):
+    record, _ = run(*dmi.sockets(8), options=['--peak', '100'])
+    assert (record['peak_gbs'], record['peak_source']) == (100, 'option')
+    assert record['facts']['memory_channels'] == 16
+
+
+# a peak of 8 MB/s, which arrays of 8 MB beat on the busiest machine
+SLOW = dmi.module('DIMM_A1', configured=1)
+BIG = ['-n', '1000000', '-t', '5']
+
+
+def test_above_a_derived_peak_is_a_warning_and_strictly_a_reason(run):
+    lenient, _ = run(SLOW, options=BIG)
+    assert lenient['verdict'] == 'VALID'
+    assert 'too-good' in {w['reason'] for w in lenient['warnings']}
+    strict, _ = run(SLOW, options=[*BIG, '--strict', 'too-good'])
+    assert strict['verdict'] == 'INVALID'
+    assert {r['reason'] for r in strict['reasons'] if not r['allowed']} == {'too-good'}
+
+
+def test_above_a_peak_that_was_given_is_invalid(run):
+    record, _ = run(SLOW, options=[*BIG, '--peak', '0.001'])
+    assert 'too-good' in {r['reason'] for r in record['reasons']}
+
+
+def test_sockets_are_counted_from_sysfs(run):
+    cpu = 'devices/system/cpu'
+    packages = {f'{cpu}/cpu{n}/topology/physical_package_id': str(n // 4 * 36) for n in range(8)}
+    assert run(**{f'{cpu}/online': '0-7'}, **packages)[0]['facts']['sockets'] == 2
+    assert run(**{f'{cpu}/online': '0-7'})[0]['facts']['sockets'] is None
+
+
+def test_a_memory_side_cache_is_the_last_level(run):
+    """HBM that works as a cache, as Linux shows it."""
+    folder = 'devices/system/node'
+    files = {f'{folder}/online': '0', f'{folder}/node0/cpulist': '0-255'}
+    record, output = run(**files, **{f'{folder}/node0/memory_side_cache/index1/size': str(2**36)})
+    assert record['llc_mib'] == record['memory_side_cache_mib'] == 65536
+    assert 'Last-level caches used = 65536.0 MiB' in output
+    assert run(**files)[0]['memory_side_cache_mib'] == 0
+
+
+def test_tables_of_nonsense_are_survived(run):
+    """What a careless firmware could hold; the program's own end is a valid record."""
+    for bytes_ in (b'', b'\0' * 100, b'\xff' * 100, b'\x11\x02\0\0', b'\x11\xff\0\0' + b'A' * 9):
+        record, _ = run(**{'firmware/dmi/tables/DMI': bytes_})
+        assert record['facts']['dimms'] == []
+
+
+@pytest.mark.parametrize('total, left', [('1000000', '99996'), ('4000000', None)])
+def test_memory_that_a_policy_binds_to_is_what_a_domain_has_free(machine, need, total, left):
+    """Domain 0 of this machine, said to have 100 MB to give, if that is all that there is."""
+    need('numactl')
+    numa = 'devices/system/node'
+    has = {'MemTotal': 1000000, 'MemFree': 50000, 'Active(file)': 20000, 'Inactive(file)': 20000,
+           'SReclaimable': 9996}  # fmt: skip
+    meminfo = '\n'.join(f'Node 0 {name}: {kib} kB' for name, kib in has.items())
+    program = machine({
+        f'{numa}/online': '0', f'{numa}/node0/cpulist': '0-255', f'{numa}/node0/meminfo': meminfo,
+        '../proc/meminfo': f'MemTotal: {total} kB\nMemAvailable: 999999999999 kB',
+    })  # fmt: skip
+    words = ['numactl', '--membind=0', program, '-n', '5000000', '-t', '2']
+    done = subprocess.run(words, capture_output=True, text=True, timeout=60)
+    refused = f'more than the {int(left) / 1024:.0f} MiB of memory available' if left else None
+    assert done.returncode == 2 if refused else done.returncode < 2, done.stderr
+    assert not refused or refused in done.stderr
+
+
+@pytest.mark.parametrize('seed', [1, 2])
+def test_damaged_tables_are_read_within_their_bounds(tmp_path, seed):
+    program, table = tmp_path / 'dmi_fuzz', tmp_path / 'table'
+    names = ('dmi', 'channels', 'sysfile')
+    sources = [ROOT / 'tests/probes/dmi_fuzz.c', *(SOURCES / f'{name}.c' for name in names)]
+    strict = ['-g', '-O1', '-fsanitize=address,undefined', '-fno-sanitize-recover=all']
+    line = ['gcc', '-D_GNU_SOURCE', *strict, f'-I{SOURCES}', *sources, '-o', program]
+    subprocess.run(line, check=True)
+    table.write_bytes(dmi.table(dmi.firmware(), *dmi.sockets(4, slots=2)))
+    clean = {**os.environ, 'ASAN_OPTIONS': 'detect_leaks=1'}
+    done = subprocess.run([program, table, '20000', str(seed)], capture_output=True, text=True,
+                          timeout=120, env=clean)  # fmt: skip
+    assert done.returncode == 0, done.stderr[-2000:]
+    assert 20000 < int(done.stdout) < 20000 * 17

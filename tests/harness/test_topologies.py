@@ -1,0 +1,352 @@
+"""Recorded machines (tests/data/topologies): sizes, pin lists and domains come out right there."""
+
+import collections
+import json
+import os
+import re
+import subprocess
+
+import pytest
+import topologies
+import yaml
+from places import ROOT
+
+SOURCES = ROOT / 'src/stream'
+
+import node
+import pinnings
+import system_files
+from reframe.utility import cpuinfo
+
+MIB = 1 << 20
+machines = pytest.mark.parametrize('machine', topologies.NAMES, indirect=True)
+with_domains = pytest.mark.parametrize(
+    'machine', [n for n in topologies.NAMES if topologies.load(n).get('domains')], indirect=True
+)
+
+
+@pytest.fixture(scope='session')
+def trees(tmp_path_factory):
+    """Each machine's tree, written once: {name: folder}."""
+    folder, found = tmp_path_factory.mktemp('topologies'), {}
+
+    def of(machine):
+        if machine.name not in found:
+            found[machine.name] = machine.write(folder / machine.name)
+        return found[machine.name]
+
+    return of
+
+
+@pytest.fixture
+def machine(request):
+    return topologies.Machine(request.param)
+
+
+@pytest.fixture
+def tree(trees, machine):
+    return trees(machine)
+
+
+@pytest.fixture(scope='session')
+def probe(tmp_path_factory):
+    """probe(root, CPUs, domains): what the program's own code makes of that machine."""
+    folder = tmp_path_factory.mktemp('probe')
+    root, program = folder / 'root', folder / 'topology'
+    parts = [path for path in SOURCES.glob('*.c') if path.stem not in ('main', 'stream')]
+    line = ['gcc', '-O1', f'-I{SOURCES}', f'-DMEMBW_SYS_ROOT="{root}"']
+    subprocess.run([*line, ROOT / 'tests/probes/topology.c', *parts, '-o', program], check=True)
+
+    def run(tree, cpus, *domains):
+        root.unlink(missing_ok=True)
+        root.symlink_to(tree)
+        words = [program, topologies.listed(cpus), *map(topologies.listed, domains)]
+        done = subprocess.run(words, capture_output=True, text=True, timeout=60)
+        assert done.returncode == 0, done.stderr
+        return json.loads(done.stdout)
+
+    return run
+
+
+def system(tree, folder):
+    return tree / 'sys/devices/system' / folder
+
+
+# --- the program -------------------------------------------------------------------------------
+
+
+@machines
+def test_caches_cores_and_sockets_of_the_whole_node(machine, tree, probe):
+    expect, found = machine.facts['expect'], probe(tree, machine.online)
+    assert found['llc_bytes'] == expect['llc_mib'] * MIB
+    assert found['memory_side_bytes'] == expect.get('side_mib', 0) * MIB
+    assert (found['cores'], found['sockets']) == (expect['cores'], expect['sockets'])
+
+
+@machines
+def test_the_array_size_is_four_times_the_last_level(machine, tree, probe):
+    expect, found = machine.facts['expect'], probe(tree, machine.online)
+    if expect.get('capped'):
+        memory = sum(d['gib'] for d in machine.domains.values()) * topologies.GIB
+        assert found['array_size'] == pytest.approx(memory * 0.8 / 3 / 8, rel=1e-6)
+        assert found['note'].startswith('array size capped by the memory available')
+    else:
+        assert found['array_size'] == expect['array_size'] and not found['note']
+
+
+@with_domains
+def test_every_cpu_knows_its_domain(machine, tree, probe):
+    found = probe(tree, machine.online)
+    known = {number: topologies.expand(text) for number, text in found['domain_cpus'].items()}
+    expected = {str(n): d['cpus'] for n, d in machine.with_cpus().items()}
+    elsewhere = set(machine.online) - set().union(*expected.values())
+    assert {n: set(c) - elsewhere for n, c in known.items() if set(c) - elsewhere} == {
+        n: set(c) for n, c in expected.items()
+    }
+
+
+@with_domains
+def test_one_domain_takes_its_own_share_of_the_caches(machine, tree, probe):
+    """A domain of two L3s asks for arrays for two, not for those of the node."""
+    level = max(cache['level'] for cache in machine.caches)
+    last = [c for c in machine.caches if c['level'] == level and c.get('type') != 'Instruction']
+    for domain in machine.with_cpus().values():
+        touched = [s for c in last for s in c['shared'] if set(s) & set(domain['cpus'])]
+        found = probe(tree, domain['cpus'])
+        assert found['llc_bytes'] == len(touched) * last[0]['kib'] * 1024
+        assert found['memory_side_bytes'] == domain.get('side_cache_bytes', 0) or (
+            machine.name == 'knl-7210-cache'
+        )
+
+
+@pytest.mark.parametrize('machine', ['xeon-max-flat'], indirect=True)
+def test_memory_without_cpus_is_used_where_a_policy_names_it(machine, tree, probe):
+    cpus = machine.domains[0]['cpus']
+    assert probe(tree, cpus)['local_domains'] == '0'
+    assert probe(tree, cpus, [2])['memory_on_domains'] == 64 * topologies.GIB
+
+
+@pytest.mark.parametrize('machine', ['xeon-max-cache'], indirect=True)
+def test_one_socket_counts_its_own_hbm_cache(machine, tree, probe):
+    found = probe(tree, machine.domains[0]['cpus'])
+    assert found['memory_side_bytes'] == 64 * topologies.GIB
+    assert found['array_size'] == 4 * 64 * topologies.GIB // 8
+
+
+def test_mcdram_that_is_half_cache_counts_half(probe, tmp_path):
+    """Knights Landing in hybrid mode: 8 of 16 GiB are a domain without CPUs."""
+    machine = topologies.Machine('knl-7210-flat')
+    machine.domains[1]['gib'] = 7.9
+    tree = machine.write(tmp_path)
+    assert probe(tree, machine.online)['memory_side_bytes'] == 8 * topologies.GIB
+    assert probe(tree, machine.online, [1])['memory_side_bytes'] == 0
+
+
+@pytest.mark.parametrize('version', ['v1', 'v2'])
+def test_a_cgroup_limit_makes_the_arrays_smaller(probe, tmp_path, version):
+    machine = topologies.Machine('epyc-9654-l3-as-numa')
+    tree = machine.write(tmp_path)
+    files = {
+        'v1': {'proc/self/cgroup': '9:memory:/job', 'memory/job/memory.limit_in_bytes': 6 * GIB,
+               'memory/job/memory.usage_in_bytes': GIB},
+        'v2': {'proc/self/cgroup': '0::/job/step', 'job/memory.max': 6 * GIB,
+               'job/memory.current': GIB, 'job/step/memory.max': 'max',
+               'job/step/memory.current': 0},
+    }[version]  # fmt: skip
+    for path, text in files.items():
+        file = tree / (path if path.startswith('proc') else f'sys/fs/cgroup/{path}')
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(f'{text}\n')
+    found = probe(tree, machine.online)
+    assert found['array_size'] == 5 * GIB // 5 * 4 // 24
+    assert found['note'].startswith('array size capped by the memory available, 5120 MiB')
+
+
+GIB = topologies.GIB
+
+
+# 4096 sockets of two CPUs would be wrong in another way: these are the sizes of the tables
+@pytest.mark.parametrize('cpus, domains', [(2048, 32), (8192, 1024)])
+def test_more_than_1024_cpus_and_64_domains(probe, tmp_path, cpus, domains):
+    """CPUs are dealt round the domains: the longest lists that there can be."""
+    machine = topologies.Machine('vm-nothing-readable')
+    machine.online = list(range(cpus))
+    machine.domains = {
+        n: {'cpus': list(range(n, cpus, domains)), 'gib': 4} for n in range(domains)
+    }
+    found = probe(machine.write(tmp_path), machine.online)
+    assert found['local_domains'] == f'0-{domains - 1}'
+    assert topologies.expand(found['domain_cpus'][str(domains - 1)]) == list(
+        range(domains - 1, cpus, domains)
+    )
+
+
+def test_the_longest_list_of_cpus_is_written_whole(probe, tmp_path):
+    every_second = list(range(1, 8192, 2))
+    found = probe(topologies.Machine('vm-nothing-readable').write(tmp_path), every_second)
+    assert topologies.expand(found['cpus']) == every_second
+
+
+# --- pin lists ---------------------------------------------------------------------------------
+
+
+def cores_of(tree, allowed):
+    return node.one_per_core(allowed, system(tree, 'cpu'))
+
+
+@machines
+def test_the_whole_node_is_one_thread_a_core(machine, tree):
+    cpus = cores_of(tree, machine.online)
+    assert cpus == (machine.first_threads() or machine.online)
+    assert len(cpus) == machine.facts['expect']['cores']
+
+
+@machines
+def test_the_pin_lists_of_the_whole_node(machine, tree):
+    cpus = cores_of(tree, machine.online)
+    likwid, _ = pinnings.ask('likwid', cpus)
+    assert likwid == ['likwid-pin', '-q', '-c', f'N:0-{machine.facts["expect"]["cores"] - 1}']
+    numactl, _ = pinnings.ask('numactl', cpus)
+    (listed,) = re.findall('--physcpubind=(.*)', ' '.join(numactl))
+    assert topologies.expand(listed) == cpus
+    assert pinnings.ask('omp', cpus) == ([], {'OMP_PLACES': 'cores', 'OMP_PROC_BIND': 'close'})
+
+
+@machines
+def test_a_sibling_used_twice_is_told(machine, tree):
+    """Both hardware threads of a core in place of two cores: likwid-pin's way to go wrong."""
+    twins = next((c for c in machine.cores if len(c) > 1), None)
+    if not twins:
+        assert all(len(c) == 1 for c in machine.cores)
+        return
+    core_of = {cpu: min(c) for c in machine.cores for cpu in c}
+
+    def on(cpus):
+        return [
+            {'thread': i, 'cpu': cpu, 'core': core_of[cpu], 'affinity': str(cpu)}
+            for i, cpu in enumerate(cpus)
+        ]
+
+    assert pinnings.problems('likwid', on(machine.first_threads()), machine.first_threads()) == []
+    said = pinnings.problems('likwid', on(twins[:2]), twins[:2])
+    assert said == [f'threads 0 and 1 are on one core, cpus {topologies.listed(twins[:2])}']
+
+
+@with_domains
+def test_the_pin_list_of_each_domain(machine, tree):
+    found = node.local_domains(machine.online, system(tree, 'node'), system(tree, 'cpu'))
+    assert found == {n: machine.first_threads(d['cpus']) for n, d in machine.with_cpus().items()}
+    assert len(next(iter(found.values()))) == machine.facts['expect']['per_domain']
+
+
+@pytest.mark.parametrize('machine', ['vm-nothing-readable'], indirect=True)
+def test_a_machine_that_shows_nothing_is_one_domain_of_single_cpus(machine, tree):
+    found = node.local_domains(machine.online, system(tree, 'node'), system(tree, 'cpu'))
+    assert found == {0: [0, 1, 2, 3]}
+
+
+@pytest.mark.parametrize('machine', ['epyc-9654-l3-as-numa'], indirect=True)
+def test_a_mask_that_leaves_out_first_threads_takes_their_siblings(machine, tree):
+    allowed = [cpu for cpu in machine.online if cpu not in (0, 1, 2)]
+    cpus = cores_of(tree, allowed)
+    assert len(cpus) == 192 and {192, 193, 194} <= set(cpus) and not {0, 1, 2} & set(cpus)
+
+
+@with_domains
+def test_the_memories_of_a_scan(machine, tree):
+    """Threads of the first domain; the far memory is a far one, HBM is found beside DDR."""
+    nodes, expect = system(tree, 'node'), machine.facts['expect']
+    found = node.local_memories(min(machine.with_cpus()), machine.with_cpus(), nodes)
+    wanted = {'local': min(machine.with_cpus())}
+    wanted |= {name: expect[name] for name in ('remote', 'cpuless') if name in expect}
+    assert found == wanted
+
+
+# --- what other programs make of the same trees --------------------------------------------------
+
+
+@machines
+def test_reframe_sees_the_same_node(machine, tree, monkeypatch):
+    """ReFrame's own detection, led to the tree; then our lists from its facts alone."""
+    real = cpuinfo.glob.glob
+    monkeypatch.setattr(
+        cpuinfo.glob, 'glob', lambda path: real(str(tree) + path.removeprefix(str(tree)))
+    )
+    topology = cpuinfo._sysfs_topo().get('topology', {})
+    monkeypatch.undo()
+    if not machine.cores:
+        assert not topology.get('cores')
+        return
+    cores = [sorted(node.bits(mask)) for mask in topology['cores']]
+    assert sorted(map(min, cores)) == machine.first_threads()
+    assert sorted(map(len, cores)) == sorted(map(len, machine.cores))
+    part = Partition(machine)
+    part.processor.topology = topology
+    assert node.cores(part) == machine.first_threads()
+    expected = sorted(machine.first_threads(d['cpus']) for d in machine.with_cpus().values())
+    assert list(node.domains(part).values()) == (expected or [machine.first_threads()])
+
+
+class Partition:
+    """A stand-in for ReFrame's partition on another host, with the facts that one has."""
+
+    def __init__(self, machine, with_topology=True):
+        cores = [hex(sum(1 << cpu for cpu in c)) for c in machine.cores]
+        domains = [hex(sum(1 << c for c in d['cpus'])) for d in machine.domains.values()]
+        topology = {'cores': cores, 'numa_nodes': domains} if with_topology else None
+        size = len(machine.cores[0])
+        self.processor = type('Processor', (), {
+            'num_cpus': len(machine.online), 'num_cpus_per_core': size, 'topology': topology,
+        })()  # fmt: skip
+        self.scheduler = type('Scheduler', (), {'registered_name': 'slurm'})()
+        self.extras = {'numa_domains': len(machine.with_cpus())}
+
+
+@with_domains
+def test_the_lists_of_a_partition_elsewhere_come_from_its_facts(machine):
+    part = Partition(machine)
+    assert node.cores(part) == machine.first_threads()
+    found = list(node.domains(part).values())
+    assert found == [machine.first_threads(d['cpus']) for d in machine.with_cpus().values()]
+
+
+@pytest.mark.parametrize(
+    'machine', ['ulysses', 'epyc-7763-nps4', 'epyc-9654-l3-as-numa', 'grace-superchip'],
+    indirect=True,
+)  # fmt: skip
+def test_counts_alone_suffice_where_first_threads_come_first(machine):
+    """The usual numbering: no system file needs masks for it."""
+    part = Partition(machine, with_topology=False)
+    assert node.cores(part) == machine.first_threads()
+    found = list(node.domains(part).values())
+    assert found == [machine.first_threads(d['cpus']) for d in machine.with_cpus().values()]
+    assert list(node.memories(part).items()) == [('local', 0), ('remote', 1)]
+
+
+def test_a_system_file_may_hold_what_reframe_detects():
+    """`topology` below `processor`, as `reframe --detect-host-topology` prints it."""
+    system = yaml.safe_load((ROOT / 'systems/thin.yaml').read_text())
+    processor = system['partitions'][0]['processor']
+    processor['topology'] = {'cores': ['0x1', '0x2'], 'numa_nodes': ['0x3'], 'caches': []}
+    assert list(system_files.schema_problems(system)) == []
+    processor['topology']['cores'] = [1]
+    ((place, *_),) = system_files.schema_problems(system)
+    assert place == 'partitions[0].processor.topology.cores[0]'
+
+
+@machines
+def test_hwloc_sees_the_same_node(machine, tree, need):
+    """An independent reader of the same files: the trees are machines, not inventions of ours."""
+    need('lstopo-no-graphics')
+    if not machine.cores:
+        pytest.skip('hwloc makes up a machine where sysfs says nothing')
+    clean = {**os.environ, 'HWLOC_FSROOT': str(tree), 'HWLOC_COMPONENTS': 'linux,stop',
+             'HWLOC_THISSYSTEM': '0', 'HWLOC_KEEP_NVIDIA_GPU_NUMA_NODES': '1'}  # fmt: skip
+    words = ['lstopo-no-graphics', '--no-io', '--of', 'xml']
+    done = subprocess.run(words, capture_output=True, text=True, env=clean, timeout=60)
+    count = collections.Counter(re.findall(r'<object type="(\w+)"', done.stdout))
+    assert count['Core'] == machine.facts['expect']['cores'], done.stderr
+    assert count['PU'] == len(machine.online)
+    assert count['Package'] == machine.facts['expect']['sockets']
+    if machine.domains:
+        assert count['NUMANode'] == len(machine.domains)

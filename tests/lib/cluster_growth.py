@@ -1,0 +1,122 @@
+"""What more ranks cost rank 0: real ranks as far as this machine goes, a generator for the rest.
+
+python tests/cluster_growth.py OUT [--ranks 4 16 64 256]     OUT/cluster_growth.json and .png
+"""
+
+import argparse
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+from mpi_job import DEFECTS, Job, build, lacking
+from places import ROOT
+
+MADE_UP = (64, 256, 1024, 4096, 8192, 16384, 32768, 65536)
+COLLECTED = re.compile(r'Collected (\d+) ranks in ([\d.]+) s, ([\d.]+) s of')
+
+
+def build_generator(folder):
+    """tests/probes/cluster_growth.c with the program's own nodes.c and block.c."""
+    program = pathlib.Path(folder) / 'cluster_growth'
+    sources = [f for f in (ROOT / 'src/stream').glob('*.c') if f.stem not in ('main', 'stream')]
+    # unoptimized, as stream.c has it
+    line = ['gcc', '-O0', f'-I{ROOT}/src/stream', f'{ROOT}/tests/probes/cluster_growth.c']
+    subprocess.run([*line, *sources, '-o', str(program)], check=True)
+    return program
+
+
+def made_up(program, ranks, ranks_a_node=1, *rates):
+    """(cost, report) of a made-up cluster: records written, summaries joined, sorted, printed."""
+    records = program.with_name('records.jsonl')
+    words = [str(word) for word in (program, ranks, ranks_a_node, records, *rates)]
+    done = subprocess.run(words, capture_output=True, text=True, check=True)
+    records.unlink()
+    return json.loads(done.stderr), done.stdout
+
+
+def real(folder, program, ranks):
+    """Cost of everything from the first summary on, the records and printing among it."""
+    folder = pathlib.Path(tempfile.mkdtemp(dir=folder))
+    nodes = [f'n{i:03}' for i in range(ranks)]
+    done = Job(folder, program, nodes, '-n', '2000', '-t', '3', '--allow', DEFECTS).wait(600)
+    found = COLLECTED.search(done.stdout)
+    if not found or int(found[1]) != ranks:
+        raise SystemExit(f'membw: {ranks} ranks did not run: {done.stderr}\nhint: give fewer')
+    return {
+        'ranks': ranks,
+        'seconds': float(found[2]),
+        'cpu_seconds': float(found[3]),
+        'records_mib': round(done.json.stat().st_size / 2**20, 3),
+    }
+
+
+def plot(found, path):
+    import matplotlib
+
+    matplotlib.use('Agg')
+    import matplotlib.pyplot as plt
+
+    figure, (time, memory) = plt.subplots(1, 2, figsize=(10, 4), layout='constrained')
+    generated, run = found['made_up'], found['real']
+    of = lambda rows, key: [row[key] for row in rows]  # noqa: E731
+    time.loglog(
+        of(generated, 'ranks'),
+        of(generated, 'seconds'),
+        'o-',
+        label='made up: records, join, sort, print',
+    )
+    if run:
+        time.loglog(
+            of(run, 'ranks'),
+            of(run, 'seconds'),
+            's--',
+            label=f'real ranks on {found["cpus"]} CPUs: the same and MPI',
+        )
+        shown = [row for row in run if row['cpu_seconds'] > 0]
+        time.loglog(
+            of(shown, 'ranks'),
+            of(shown, 'cpu_seconds'),
+            '^:',
+            label='the same, CPU time of rank 0',
+        )
+    time.axhline(1, color='grey', linewidth=0.8)
+    time.set(xlabel='ranks', ylabel='seconds', title='Time of rank 0')
+    memory.loglog(of(generated, 'ranks'), [max(m, 0.01) for m in of(generated, 'mib')], 'o-')
+    memory.set(xlabel='ranks', ylabel='MiB', title='Memory of rank 0: names, summaries, list')
+    for axes in (time, memory):
+        axes.axvline(8192, color='grey', linewidth=0.8, linestyle=':')
+        axes.grid(alpha=0.3)
+    time.legend(fontsize=8)
+    figure.savefig(path, dpi=120)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument('out', type=pathlib.Path, help='folder of the figures and the picture')
+    parser.add_argument('--ranks', type=int, nargs='*', default=[4, 16, 64], help='real ones')
+    args = parser.parse_args()
+    args.out.mkdir(parents=True, exist_ok=True)
+    found = {'cpus': len(os.sched_getaffinity(0)), 'made_up': [], 'real': []}
+    with tempfile.TemporaryDirectory() as folder:
+        generator = build_generator(folder)
+        for ranks in MADE_UP:
+            costs = [made_up(generator, ranks)[0] for _ in range(3)]
+            found['made_up'].append(min(costs, key=lambda cost: cost['seconds']))
+            print(found['made_up'][-1])
+        if lacking():
+            print(f"no real ranks: no '{lacking()}' on the PATH")
+            args.ranks = []
+        program = build(pathlib.Path(folder) / 'stream') if args.ranks else None
+        for ranks in args.ranks:
+            found['real'].append(real(folder, program, ranks))
+            print(found['real'][-1], flush=True)
+    (args.out / 'cluster_growth.json').write_text(json.dumps(found, indent=1) + '\n')
+    plot(found, args.out / 'cluster_growth.png')
+
+
+if __name__ == '__main__':
+    sys.exit(main())

@@ -1,0 +1,54 @@
+"""The recording stand-in compiler, and how a test puts one up."""
+
+import json
+import pathlib
+import shutil
+
+from stream_units import units
+
+HERE = pathlib.Path(__file__).resolve().parent
+BANNERS = {
+    'icc': 'icc (ICC) 2021.10.0 20230609',
+    'icc13': 'icc (ICC) 13.1.3 20130607',
+    'icx': 'Intel(R) oneAPI DPC++/C++ Compiler 2024.2.1 (2024.2.1.20240711)',
+    'aocc': 'AMD clang version 17.0.6 (CLANG: AOCC_5.0.0-Build#1377 2024_09_24)',
+}
+# the founding lines, as printed: preset -> (what is asked, the line up to the sources)
+FOUNDING = {
+    'icc-avx2': (
+        {'array_size': '80000000', 'ntimes': '20'},
+        'icc -O3 -xCORE-AVX2 -ffreestanding -qopenmp -DSTREAM_ARRAY_SIZE=80000000 -DNTIMES=20',
+    ),
+    'icc13-knc': (
+        {'array_size': '64000000'},
+        'icc -mmic -O3 -openmp -DSTREAM_ARRAY_SIZE=64000000 -opt-prefetch-distance=64,8 '
+        '-opt-streaming-cache-evict=0 -opt-streaming-stores always',
+    ),
+    'icc13-knc-huge': (
+        {'array_size': '64000000', 'libhugetlbfs': '/opt/libhugetlbfs'},
+        'icc -mmic -O3 -openmp -DSTREAM_ARRAY_SIZE=64000000 -opt-prefetch-distance=64,8 '
+        '-opt-streaming-cache-evict=0 -opt-streaming-stores always '
+        '-Wl,-T/opt/libhugetlbfs/ldscripts/elf_x86_64.xBDT -L/opt/libhugetlbfs/obj64',
+    ),
+}
+
+
+class StandIn:
+    """One stand-in under `prefix`, posing as the compiler of a preset family."""
+
+    def __init__(self, prefix, family, name):
+        self.prefix = pathlib.Path(prefix)
+        self.path = self.prefix / 'bin' / name
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(HERE / 'compiler.py', self.path)
+        (self.prefix / 'VERSION').write_text(BANNERS[family] + '\n')
+
+    def lines(self):
+        """The calls that compiled our program; Spack itself tries `icc -v main.c`, too."""
+        log = self.prefix / 'calls.jsonl'
+        calls = [json.loads(text) for text in log.read_text().splitlines()] if log.exists() else []
+        return [call for call in calls if 'stream.c' in call]
+
+
+def sources(root):
+    return ['stream.c']

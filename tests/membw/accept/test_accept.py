@@ -1,0 +1,540 @@
+"""`membw accept`: the rule as written, INVALID no failure, tampering noticed, risks true."""
+
+import copy
+import datetime
+import itertools
+import json
+import re
+
+import acceptance_fleet
+import numpy as np
+import pytest
+import yaml
+from scipy import stats
+
+from membw.accept import protocol as protocols
+from membw.accept.rule import Run, decide
+from membw.errors import MembwError
+from membw.statistics import risk
+
+BASE = {
+    'schema': 'membw-protocol-1',
+    'title': 'a machine of tests',
+    'parties': {'buyer': 'us', 'vendor': 'them'},
+    'period': {'from': '2026-12-01', 'to': '2026-12-14'},
+    'contract': acceptance_fleet.CONTRACT,
+    'nodes': {'count': 8, 'names': 'n[001-008]'},
+    'runs': {'system': 'local', 'preset': 'gcc-o2', 'pinning': 'likwid', 'array_size': 'auto',
+             'repetitions': 3, 'statistic': 'median', 'allow': []},
+    'rule': {'allowed_failures': 1},
+    'retest': {'rounds': 1, 'repetitions': 3},
+    'risk': {'bad_node': 0.03, 'good_node': 0.01, 'noise': 0.005},
+    'signatures': [],
+}  # fmt: skip
+NODES = [f'n{i:03}' for i in range(1, 9)]
+
+
+def made(**changes):
+    """BASE with changes: 'rule__allowed_failures=2'."""
+    found = copy.deepcopy(BASE)
+    for key, value in changes.items():
+        place, *rest = [found, *key.split('__')]
+        for word in rest[:-1]:
+            place = place[word]
+        place[rest[-1]] = value
+    return found
+
+
+@pytest.fixture
+def protocol(tmp_path):
+    """A function: a protocol file with changes to BASE."""
+    number = itertools.count()
+
+    def write(**changes):
+        path = tmp_path / f'protocol-{next(number)}.yaml'
+        path.write_text(yaml.safe_dump(made(**changes)))
+        return path
+
+    return write
+
+
+@pytest.fixture
+def judged(protocol, tmp_path):
+    """A function: the Decision on records, through files as the command reads them."""
+    from membw.accept.runs import read_runs
+
+    def judge(rows, **changes):
+        path = acceptance_fleet.write(rows, tmp_path / 'records.jsonl')
+        agreed = protocols.load(protocol(**changes))
+        runs, problems = read_runs(agreed, [str(path)])
+        assert problems == []
+        return decide(agreed, runs)
+
+    return judge
+
+
+def fleet(bad=(), level=0.95, runs=3, seed=1, nodes=NODES, **more):
+    levels = {name: level if name in bad else 1.02 for name in nodes}
+    return acceptance_fleet.rows(levels, runs, seed, **more)
+
+
+def retest(nodes, level, runs=3, seed=2):
+    return acceptance_fleet.rows(dict.fromkeys(nodes, level), runs, seed, later=24)
+
+
+# --- the rule ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize('seed', range(5))
+def test_a_good_fleet_is_accepted(judged, seed):
+    found = judged(fleet(seed=seed))
+    assert found.verdict == 'ACCEPTED' and len(found.having('PASS')) == 8
+
+
+@pytest.mark.parametrize('bad, allowed, verdict', [
+    (1, 0, 'REFUSED'), (1, 1, 'ACCEPTED'), (2, 1, 'REFUSED'), (2, 2, 'ACCEPTED'),
+    (3, 2, 'REFUSED'), (8, 7, 'REFUSED'),
+])  # fmt: skip
+def test_exactly_the_allowed_number_may_fail(judged, bad, allowed, verdict):
+    slow = NODES[:bad]
+    found = judged(fleet(slow) + retest(slow, 0.95), rule__allowed_failures=allowed)
+    assert found.verdict == verdict
+    assert [n.name for n in found.having('FAILED')] == slow
+    assert found.why == [f'{bad} of 8 nodes failed, {allowed} allowed']
+
+
+def test_a_retest_clears_or_confirms(judged):
+    first = fleet(['n002', 'n005'], level=0.98)
+    found = judged(first + retest(['n002'], 1.02) + retest(['n005'], 0.98))
+    assert [n.status for n in found.nodes if n.name in ('n002', 'n005')] == ['CLEARED', 'FAILED']
+    assert found.verdict == 'ACCEPTED'
+    cleared = found.having('CLEARED')[0]
+    assert [r.name for r in cleared.rounds] == ['first', 'retest 1']
+    assert set(cleared.rounds[0].below) == {'triad', 'copy'} and not cleared.rounds[1].below
+
+
+def test_a_second_round_may_clear_what_the_first_confirmed(judged):
+    rows = fleet(['n002']) + retest(['n002'], 0.95)
+    rows += acceptance_fleet.rows({'n002': 1.02}, 3, 5, later=48)
+    assert judged(rows, retest__rounds=1).having('FAILED')
+    found = judged(rows, retest__rounds=2)
+    assert [r.name for r in found.having('CLEARED')[0].rounds] == ['first', 'retest 1', 'retest 2']
+
+
+def test_a_failed_node_that_was_not_retested_is_open(judged):
+    found = judged(fleet(['n002']) + retest(['n002'], 1.02, runs=2))
+    assert found.verdict == 'INCOMPLETE' and found.having('OPEN')[0].needs == 1
+    assert 'valid runs of retest 1 that are missing: 1, on n002' in found.why
+    assert judged(fleet(['n002']), retest__rounds=0).verdict == 'ACCEPTED'
+
+
+def test_a_machine_is_refused_as_soon_as_nothing_can_save_it(judged):
+    slow = NODES[:2]
+    rows = [r for r in fleet(slow) + retest(slow, 0.95) if r['host'] != 'n008']
+    found = judged(rows)
+    assert found.verdict == 'REFUSED' and found.having('MISSING')[0].name == 'n008'
+
+
+@pytest.mark.parametrize('kernel', ['triad', 'copy'])
+def test_every_kernel_of_the_contract_counts(judged, kernel):
+    rows = fleet()
+    for row in rows:
+        if row['host'] == 'n004':
+            row['kernels'][kernel]['best_mbs'] *= 0.9
+    found = judged(rows, retest__rounds=0, rule__allowed_failures=0)
+    assert found.verdict == 'REFUSED' and found.having('FAILED')[0].rounds[0].below == [kernel]
+
+
+@pytest.mark.parametrize('statistic, shares, status', [
+    ('median', (0.9, 1.01, 1.01), 'PASS'), ('median', (0.9, 0.99, 1.1), 'FAILED'),
+    ('worst', (0.99, 1.1, 1.1), 'FAILED'), ('worst', (1.0, 1.1, 1.1), 'PASS'),
+    ('best', (0.9, 0.9, 1.0), 'PASS'), ('best', (0.9, 0.9, 0.999), 'FAILED'),
+])  # fmt: skip
+def test_the_statistic_is_the_agreed_one(statistic, shares, status):
+    """A value at the contract reaches it."""
+    agreed = made(runs__statistic=statistic, retest__rounds=0, contract={'triad': 300.0})
+    agreed |= {'names': ['n001']}
+    runs = [Run('n001', float(i), {'triad': 300 * s}) for i, s in enumerate(shares)]
+    assert decide(agreed, runs).nodes[0].status == status
+
+
+def test_of_more_runs_than_agreed_the_earliest_count(judged):
+    """No choice among runs: not the best three, not the latest."""
+    rows = fleet(['n003'], level=0.95)
+    better = acceptance_fleet.rows({'n003': 1.1}, 3, 3, later=30)
+    found = judged(better + rows, retest__rounds=0, rule__allowed_failures=0)
+    assert found.verdict == 'REFUSED'
+    extra = [r for r in found.runs if r.counted == 'more than the protocol asks for']
+    assert len(extra) == 3 and all(r.rates['triad'] > 320 for r in extra)
+
+
+# --- INVALID and what is not under the protocol ------------------------------------------------
+
+
+@pytest.mark.parametrize('level', [0.5, 1.5])
+def test_invalid_runs_are_neither_passes_nor_failures_and_must_be_repeated(judged, level):
+    rows = fleet()
+    bad = acceptance_fleet.rows({'n006': level}, 2, 9)
+    rows = [r for r in rows if r['host'] != 'n006']
+    rows += [acceptance_fleet.make_invalid(r) for r in bad] + fleet(nodes=['n006'], runs=1)
+    found = judged(rows)
+    node = next(n for n in found.nodes if n.name == 'n006')
+    assert found.verdict == 'INCOMPLETE' and (node.status, node.needs) == ('OPEN', 2)
+    reasons = {r.counted for r in node.runs if r.invalid}
+    assert reasons == {'INVALID: disturbed (8 % of the CPU time went to others)'}
+    again = judged(rows + acceptance_fleet.rows({'n006': 1.02}, 2, 11, later=2))
+    assert again.verdict == 'ACCEPTED'
+
+
+def test_a_reason_that_only_the_run_allowed_is_invalid(judged):
+    rows = fleet()
+    rows[0]['reasons'] = [{'reason': 'too-short', 'detail': 'x', 'allowed': True}]
+    assert judged(rows).verdict == 'INCOMPLETE'
+    assert judged(rows, runs__allow=['too-short']).verdict == 'ACCEPTED'
+
+
+@pytest.mark.parametrize('change, word', [
+    ({'period__from': '2026-12-02'}, 'measured on 2026-12-01'),
+    ({'period__to': '2026-12-01', 'period__from': '2026-11-01'}, None),
+    ({'runs__array_size': 7}, 'arrays of 136000000 elements'),
+    ({'runs__array_size': 136_000_000}, None),
+    ({'runs__pinning': 'none'}, 'pinning one CPU a thread'),
+    ({'runs__pinning': 'omp'}, None),
+    ({'contract': {'triad': 300.0, 'peakflops': 1.0}}, 'no peakflops'),
+    ({'runs__source_sha256': 'a' * 64}, 'source_sha256 not recorded'),
+])  # fmt: skip
+def test_runs_that_were_not_agreed_on_do_not_count(judged, change, word):
+    found = judged(fleet(), **change)
+    assert found.verdict == ('INCOMPLETE' if word else 'ACCEPTED')
+    outside = {run.outside for run in found.runs}
+    assert outside == {word or ''}
+
+
+def test_counted_runs_of_two_sources_are_not_one_acceptance(judged):
+    rows = fleet()
+    for i, row in enumerate(rows):
+        row['source_sha256'] = 'ab'[i % 2] * 64
+    found = judged(rows)
+    assert found.verdict == 'INCOMPLETE'
+    assert 'counted runs are of 2 builds: source_sha256 differs' in found.why
+
+
+def test_nodes_are_matched_by_short_name_and_others_named(judged):
+    rows = fleet() + acceptance_fleet.rows({'x999': 0.5}, 3, 4)
+    for row in rows:
+        row['host'] += '.site.org'
+    found = judged(rows)
+    assert found.verdict == 'ACCEPTED' and {r.node for r in found.elsewhere} == {'x999.site.org'}
+
+
+def test_ranks_of_a_node_add_up_and_a_missing_node_is_missing(judged):
+    rows = []
+    for row in fleet(nodes=NODES[:7]):
+        for kernel in row['kernels'].values():
+            kernel['best_mbs'] /= 2
+        rows += [{**row, 'rank': r, 'ranks': 14} for r in (0, 1)]
+    found = judged(rows)
+    assert found.verdict == 'INCOMPLETE' and len(found.having('PASS')) == 7
+    assert found.why[0] == '1 of 8 nodes have no run under the protocol'
+    rows.remove(next(r for r in rows if r['host'] == 'n003' and r['rank'] == 1))
+    (node,) = judged(rows).having('OPEN')
+    assert node.name == 'n003' and node.needs == 1
+    assert 'INVALID: 1 of 2 ranks did not report' in {run.counted for run in node.runs}
+
+
+def test_without_names_the_nodes_are_counted(judged):
+    nodes = {'count': 7}
+    assert judged(fleet(nodes=NODES[:7]), nodes=nodes).verdict == 'ACCEPTED'
+    assert judged(fleet(nodes=NODES[:6]), nodes=nodes).verdict == 'INCOMPLETE'
+    found = judged(fleet(), nodes=nodes)
+    assert found.verdict == 'INCOMPLETE' and 'name them in nodes.names' in found.why[0]
+
+
+# --- the file ----------------------------------------------------------------------------------
+
+
+def test_the_template_is_a_right_protocol(tmp_path):
+    path = tmp_path / 'p.yaml'
+    path.write_text(protocols.template())
+    assert protocols.load(path)['names'][-1] == 'n128'
+    assert set(protocols.schema()['properties']) == set(yaml.safe_load(protocols.template()))
+
+
+PROBLEMS = [
+    ({'contract': {}}, 'contract'),
+    ({'contract__triad': -1}, 'contract.triad'),
+    ({'contract__triad': float('nan')}, 'contract.triad'),
+    ({'nodes__count': 0}, 'nodes.count'),
+    ({'nodes__names': 'n[001-007]'}, 'nodes.names: 7 names, count is 8'),
+    ({'nodes__of': 7}, 'nodes.of'),
+    ({'runs__statistic': 'mean'}, 'runs.statistic'),
+    ({'runs__repetitions': 2.5}, 'runs.repetitions'),
+    ({'rule__allowed_failures': 8}, 'rule.allowed_failures'),
+    ({'rule__allowed_failure': 1}, 'rule'),
+    ({'period__to': '2026-11-30'}, 'period: ends before it begins'),
+    ({'period__from': 'soon'}, 'period.from'),
+    ({'title': ''}, 'title'),
+    ({'signatures': [{'party': 'buyer'}]}, 'signatures.0'),
+    ({'schema': 'x'}, 'schema'),
+]
+
+
+@pytest.mark.parametrize('change, where', PROBLEMS)
+def test_a_wrong_protocol_is_refused_with_the_place(protocol, change, where):
+    with pytest.raises(MembwError, match=re.escape(f': {where}')):
+        protocols.load(protocol(**change))
+
+
+def test_all_problems_are_told_at_once(protocol):
+    path = protocol(runs__repetitions=0, runs__pinning='glue', title='', contract={})
+    with pytest.raises(MembwError) as caught:
+        protocols.load(path)
+    assert len(str(caught.value).splitlines()) == 4
+
+
+def test_a_key_given_twice_is_refused(tmp_path, protocol):
+    path = protocol()
+    path.write_text(path.read_text() + 'title: another\n')
+    with pytest.raises(MembwError, match='duplicate key'):
+        protocols.load(path)
+
+
+# --- signatures --------------------------------------------------------------------------------
+
+
+def sign(path, party='buyer'):
+    content = yaml.safe_load(path.read_text())
+    signature = {'party': party, 'name': 'A. Person', 'date': '2026-11-30',
+                 'protocol_sha256': protocols.checksum(content)}  # fmt: skip
+    content['signatures'].append(signature)
+    path.write_text('# signed\n' + yaml.safe_dump(content))
+
+
+def test_a_signed_protocol_is_read_and_layout_is_no_change(protocol):
+    path = protocol()
+    before = protocols.load(path)['checksum']
+    assert protocols.unsigned(protocols.load(path)) == ['buyer', 'vendor']
+    sign(path)
+    sign(path, 'vendor')
+    path.write_text(path.read_text().replace('title:', '# a comment\n\ntitle:  '))
+    found = protocols.load(path)
+    assert found['checksum'] == before and protocols.unsigned(found) == []
+
+
+@pytest.mark.parametrize('old, new', [
+    ('triad: 300.0', 'triad: 299.0'), ('allowed_failures: 1', 'allowed_failures: 2'),
+    ('repetitions: 3', 'repetitions: 1'), ('median', 'best'), ("'2026-12-14'", "'2026-12-31'"),
+    ('names: n[001-008]', 'names: n[002-009]'),
+])  # fmt: skip
+def test_a_change_after_signing_is_noticed(protocol, old, new, call):
+    path = protocol()
+    sign(path)
+    text = path.read_text()
+    assert old in text
+    path.write_text(text.replace(old, new, 1))
+    with pytest.raises(MembwError, match='is not what A. Person .buyer. signed'):
+        protocols.load(path)
+
+
+def test_the_command_refuses_a_tampered_protocol(protocol, call):
+    path = protocol()
+    sign(path)
+    path.write_text(path.read_text().replace('300.0', '200.0'))
+    done = call('membw', 'accept', path)
+    assert done.returncode == 2 and done.stdout == '' and 'Traceback' not in done.stderr
+
+
+# --- risks -------------------------------------------------------------------------------------
+
+
+def test_the_machine_characteristic_is_the_binomial(protocol):
+    agreed = protocols.load(protocol(nodes={'count': 8}, rule__allowed_failures=2))
+    for bad, p_bad, p_good in itertools.product((0, 1, 3, 8), (0.0, 0.3, 1.0), (0.0, 0.1)):
+        drawn = risk.accepted(agreed, bad, p_bad, p_good)
+        every = itertools.product((0, 1), repeat=8)
+        p = [p_bad] * bad + [p_good] * (8 - bad)
+        exact = sum(
+            np.prod([q if fails else 1 - q for fails, q in zip(outcome, p, strict=True)])
+            for outcome in every
+            if sum(outcome) <= 2
+        )
+        assert drawn == pytest.approx(exact, abs=1e-12)
+        assert risk.at_most_of(2, p) == pytest.approx(exact, abs=1e-12)
+
+
+def test_a_sample_of_the_machine_is_hypergeometric(protocol):
+    agreed = protocols.load(protocol(nodes={'count': 20, 'of': 200}, rule__allowed_failures=0))
+    assert risk.accepted(agreed, 10, 1.0, 0.0) == pytest.approx(
+        stats.hypergeom.pmf(0, 200, 10, 20)
+    )
+
+
+def simulate(agreed, level, rng, count, noise=acceptance_fleet.NOISE):
+    """How often nodes of this true level fail for good, by the rule itself on drawn runs."""
+    per_node = agreed['runs']['repetitions'] + (
+        agreed['retest']['rounds'] * agreed['retest']['repetitions']
+    )
+    agreed = agreed | {'names': [str(i) for i in range(count)]}
+    shares = (1 + level) * (1 + rng.normal(0, noise, (count, per_node)))
+    runs = [
+        Run(str(i), float(t), {k: gbs * share for k, gbs in agreed['contract'].items()})
+        for i, node in enumerate(shares)
+        for t, share in enumerate(node.tolist())
+    ]
+    return len(decide(agreed, runs).having('FAILED'))
+
+
+@pytest.mark.parametrize('statistic, rounds', [('median', 1), ('worst', 0), ('best', 2)])
+@pytest.mark.parametrize('level', [-0.006, -0.002, 0.0, 0.004])
+def test_the_stated_risk_of_a_node_is_what_the_rule_does(protocol, statistic, rounds, level):
+    """Noise known: 4000 nodes through the rule, 99.9 % interval of the binomial."""
+    agreed = protocols.load(protocol(
+        runs__statistic=statistic, retest__rounds=rounds, risk__noise=acceptance_fleet.NOISE,
+    ))  # fmt: skip
+    stated = risk.node_fails(agreed, risk.measured_noise(agreed, []), level)
+    failed = simulate(agreed, level, np.random.default_rng(3), 4000)
+    # the statement is itself of 20,000 draws, twice: its error is added to the interval's
+    low, high = stats.binomtest(failed, 4000).proportion_ci(0.999)
+    assert low - 0.01 <= stated <= high + 0.01
+
+
+def test_the_stated_risks_of_a_machine_are_what_the_rule_does(protocol):
+    """400 machines of 8 nodes, two of them 0.4 % below the contract, through the whole rule."""
+    agreed = protocols.load(protocol(risk={
+        'bad_node': 0.004, 'good_node': 0.01, 'noise': acceptance_fleet.NOISE,
+    }))  # fmt: skip
+    stated = risk.assess(agreed)
+    rng = np.random.default_rng(5)
+    passed = sum(
+        simulate(agreed, -0.004, rng, 2) + simulate(agreed, 0.01, rng, 6) <= 1 for _ in range(400)
+    )
+    low, high = stats.binomtest(passed, 400).proportion_ci(0.999)
+    assert low <= stated.buyer <= high and 0.1 < stated.buyer < 0.9
+
+
+def test_the_noise_is_taken_from_the_runs(judged):
+    """60 nodes: the spread of the runs is the planted one, whatever the nodes' own levels."""
+    rng = np.random.default_rng(1)
+    names = [f'n{i:03}' for i in range(1, 61)]
+    levels = {name: float(rng.uniform(1.0, 1.2)) for name in names}
+    rows = acceptance_fleet.rows(levels, 3, 8)
+    found = judged(rows, nodes={'count': 60}, rule__allowed_failures=20)
+    noise = risk.measured_noise(found.protocol, found.nodes)
+    assert noise.source == '180 runs of 60 nodes'
+    assert noise.spread['triad'] == pytest.approx(acceptance_fleet.NOISE, rel=0.15)
+
+
+def test_few_runs_leave_the_noise_open_and_the_report_says_so(judged):
+    """The limit is above the planted spread in 95 % of fleets; here in at least 180 of 200."""
+    above = 0
+    for seed in range(200):
+        rng = np.random.default_rng(seed)
+        noise = rng.normal(0, 0.004, (8, 3))
+        residuals = (noise - noise.mean(axis=1, keepdims=True)).reshape(-1, 1) * np.sqrt(1.5)
+        limit = risk.Noise(residuals, '', ('triad',), 16).at_its_limit().spread['triad']
+        above += limit > 0.004
+    assert 180 <= above <= 199
+    found = judged(fleet())
+    stated = risk.assess(found.protocol | {'risk': {'bad_node': 0.003, 'good_node': 0.002}},
+                         found.nodes)  # fmt: skip
+    assert stated.limits[0] > stated.buyer > 0 and stated.limits[1] > stated.vendor > 0
+
+
+def test_without_runs_and_assumption_no_risk_is_stated(protocol):
+    agreed = protocols.load(protocol(risk={'bad_node': 0.03, 'good_node': 0.01}))
+    assert risk.assess(agreed) is None
+
+
+# --- the command -------------------------------------------------------------------------------
+
+
+def test_the_report_has_everything_and_the_files_agree(call, protocol, tmp_path):
+    slow = fleet(['n002'])
+    acceptance_fleet.make_invalid(slow[0])
+    first = acceptance_fleet.write(slow, tmp_path / 'first.jsonl')
+    path = protocol()
+    sign(path)
+    reports = [tmp_path / f'r{kind}' for kind in ('.json', '.html', '.txt')]
+    words = ['membw', 'accept', path, '--results', first]
+    done = call(*words, *itertools.chain(*(('--report', r) for r in reports)))
+    assert done.returncode == 1, done.stderr
+    assert done.stdout.splitlines()[-1].startswith('Verdict: INCOMPLETE: ')
+    data = json.loads(reports[0].read_text())
+    assert data['protocol_sha256'] == protocols.load(path)['checksum']
+    assert data['unsigned'] == ['vendor'] and data['builds'][0]['compiler'] == 'gcc 12.2.0'
+    assert {n['node']: n['status'] for n in data['nodes']} == {
+        n: {'n001': 'OPEN', 'n002': 'OPEN'}.get(n, 'PASS') for n in NODES
+    }
+    assert sum(len(n['runs']) for n in data['nodes']) == 24
+    assert data['risk']['buyer'] < 0.01
+    page = reports[1].read_text()
+    assert 'src=' not in page and 'href=' not in page  # nothing is fetched
+    for text in (page, done.stdout, reports[2].read_text()):
+        assert data['protocol_sha256'] in text and 'INCOMPLETE' in text
+        for name in NODES:
+            assert name in text
+        assert 'disturbed (8 % of the CPU time went to others)' in text
+    assert len(data['to_do']) == 2 and all(t in done.stdout for t in data['to_do'])
+    assert re.search(r'--repeat=3 .*# n002: 3 runs of retest 1$', data['to_do'][1])
+    # the missing run and the retest, in a folder of their own
+    (tmp_path / 'second').mkdir()
+    rest = acceptance_fleet.rows({'n001': 1.02}, 1, 6, later=3) + retest(['n002'], 1.02)
+    acceptance_fleet.write(rest, tmp_path / 'second/records.jsonl')
+    done = call(*words, '--results', tmp_path / 'second', '--json')
+    assert done.returncode == 0 and json.loads(done.stdout)['counts']['CLEARED'] == 1
+
+
+def test_orders_of_a_slurm_system_name_the_node(call, protocol, tmp_path):
+    first = acceptance_fleet.write(fleet(nodes=NODES[:7]), tmp_path / 'first.jsonl')
+    path = protocol(runs__system='thin', runs__allow=['disturbed'], runs__array_size=136_000_000)
+    done = call('membw', 'accept', path, '--results', first, '--json')
+    (line,) = json.loads(done.stdout)['to_do']
+    assert line.split('   #')[0] == (
+        'membw run --system thin -n stream%pinning=likwid -p gcc-o2 --repeat=3 '
+        '-S stream.array_size=136000000 -S stream.allow=disturbed -J nodelist=n008'
+    )
+
+
+@pytest.mark.parametrize('words, fact', [
+    ((), 'no protocol given'), (('gone.yaml',), "cannot read 'gone.yaml'"),
+    (('{}', '--report', 'x.pdf'), "'x.pdf' is no kind of report"),
+    (('{}', '--bogus'), "unknown argument '--bogus'"),
+    (('{}', '--results', '/gone.jsonl'), "cannot read '/gone.jsonl'"),
+])  # fmt: skip
+def test_asked_wrongly_is_one_line_and_exit_2(call, protocol, words, fact):
+    done = call('membw', 'accept', *(str(w).format(protocol()) for w in words))
+    assert done.returncode == 2 and done.stdout == ''
+    assert done.stderr.startswith(f'membw: {fact}') and '\nhint: ' in done.stderr
+
+
+def test_run_makes_what_is_missing_and_the_retests(call, protocol, tmp_path):
+    """This node, tiny arrays: ReFrame makes the two runs, and the one that retests a failure."""
+    today = datetime.datetime.now(datetime.timezone.utc).date()
+    allow = ['array-too-small', 'too-short', 'disturbed', 'unstable']
+    asked = dict(
+        nodes={'count': 1}, rule__allowed_failures=0, retest__repetitions=1,
+        period={'from': str(today), 'to': str(today + datetime.timedelta(days=1))},
+        runs__pinning='omp', runs__array_size=1_000_000, runs__repetitions=2, runs__allow=allow,
+    )  # fmt: skip
+    where = tmp_path / 'results'
+    where.mkdir()
+
+    def accept(gbs):
+        path = protocol(contract={'triad': gbs}, **asked)
+        return call('membw', 'accept', path, '--results', where, '--run', '--json',
+                    '--prefix', where, '--perflogdir', where / 'perflogs', MEMBW_BUILD='make',
+                    RFM_ENABLE_RESULTS_STORAGE='0')  # fmt: skip
+
+    done = accept(0.001)
+    assert done.returncode == 0, done.stdout + done.stderr
+    data = json.loads(done.stdout)
+    assert data['verdict'] == 'ACCEPTED' and len(data['nodes'][0]['runs']) == 2
+    (build,) = data['builds']
+    assert build['preset'] == 'gcc-o2' and len(build['binary_sha256']) == 64
+    assert data['to_do'] == []
+    done = accept(1e6)
+    assert done.returncode == 1, done.stdout + done.stderr
+    data = json.loads(done.stdout)
+    assert data['verdict'] == 'REFUSED' and data['to_do'] == []
+    counted = [run['counted'] for run in data['nodes'][0]['runs']]
+    assert counted == ['first', 'first', 'retest 1']

@@ -1,0 +1,152 @@
+"""Plain make: the line that reaches the compiler is the preset's; rebuilt when, and only when."""
+
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+
+import pytest
+from standin import FOUNDING, StandIn, sources
+
+from places import ROOT
+
+import presets
+
+
+@pytest.fixture
+def make(tmp_path):
+    """make -C src/stream in a copy of what it needs; BUILD lies beside it."""
+    root = tmp_path / 'copy'
+    shutil.copytree(ROOT / 'src/stream', root / 'src/stream')
+    (root / 'configs').mkdir()
+    for name in ('presets.py', 'presets.yaml'):
+        shutil.copy(ROOT / 'configs' / name, root / 'configs')
+
+    def run(*words, **variables):
+        command = ['make', '-C', 'src/stream', f'PYTHON={sys.executable}', f'BUILD={run.build}']
+        return subprocess.run(
+            [*command, *words],
+            cwd=root,
+            env={**os.environ, **variables},
+            capture_output=True,
+            text=True,
+            timeout=120,
+        )
+
+    run.root, run.build = root, tmp_path / 'build'
+    return run
+
+
+def record(make):
+    return json.loads((make.build / 'build.json').read_text())
+
+
+def built(make, *words):
+    """Whether that make compiled anything."""
+    done = make(*words)
+    assert done.returncode == 0, done.stderr
+    return ' -o ' in done.stdout
+
+
+@pytest.mark.parametrize('preset', FOUNDING)
+def test_the_line_that_reaches_icc_is_the_founding_one(make, tmp_path, preset):
+    asked, line = FOUNDING[preset]
+    icc = StandIn(tmp_path / 'intel', preset.partition('-')[0], 'icc')
+    words = [f'{name.upper()}={value}' for name, value in asked.items()]
+    path = f'{icc.path.parent}:{os.environ["PATH"]}'
+    done = make(f'PRESET={preset}', *words, PATH=path)
+    assert done.returncode == 0, done.stderr
+    expected = [*line.split(), *sources(ROOT), '-o', str(make.build / 'stream')]
+    assert icc.lines() == [expected]
+    assert record(make)['compile_line'] == expected
+
+
+def test_the_gcc_line_and_its_record(make):
+    done = make('PRESET=gcc-o2', 'ARRAY_SIZE=1000000', 'NTIMES=20')
+    assert done.returncode == 0, done.stderr
+    found = record(make)
+    assert found['compile_line'] == [
+        *'gcc -O2 -fopenmp -DSTREAM_ARRAY_SIZE=1000000 -DNTIMES=20 -mcmodel=medium'.split(),
+        *sources(ROOT),
+        '-o',
+        str(make.build / 'stream'),
+    ]
+    assert found['built_with'] == 'make' and found['preset'] == 'gcc-o2'
+    assert found['source_sha256'] == presets.source_sha256()
+    assert found['binary_sha256'] == presets.sha256(make.build / 'stream')
+    assert found['compiler'] == presets.banner('gcc')
+
+
+def test_a_build_without_openmp_runs_and_validates(make):
+    assert built(make, 'PRESET=gcc-o3', 'OPENMP=0')
+    assert '-fopenmp' not in record(make)['compile_line']
+    done = subprocess.run(
+        [make.build / 'stream', '-n', '100000', '-t', '2'], capture_output=True, text=True
+    )
+    assert 'Solution Validates' in done.stdout
+
+
+def test_a_second_make_does_nothing(make):
+    assert built(make)
+    assert not built(make)
+
+
+def test_an_edit_of_a_source_rebuilds(make):
+    assert built(make)
+    before = record(make)
+    with open(make.root / 'src/stream/kernels.c', 'a') as file:
+        file.write('/* edited */\n')
+    assert built(make)
+    assert record(make)['source_sha256'] != before['source_sha256']
+
+
+def test_an_edit_of_the_row_rebuilds_and_of_another_row_does_not(make):
+    table = make.root / 'configs/presets.yaml'
+    assert built(make)
+    table.write_text(table.read_text().replace('-O3 -mavx2', '-O1 -mavx2'))
+    assert not built(make)
+    table.write_text(
+        table.read_text().replace('-O2 {openmp} {defs} -mcm', '-O1 {openmp} {defs} -mcm')
+    )
+    assert built(make)
+    assert '-O1' in record(make)['compile_line']
+
+
+def test_another_array_size_rebuilds(make):
+    assert built(make, 'ARRAY_SIZE=1000')
+    assert built(make, 'ARRAY_SIZE=2000')
+    assert not built(make, 'ARRAY_SIZE=2000')
+
+
+@pytest.mark.parametrize(
+    'words, said',
+    [
+        (['PRESET=gcc-o9'], "unknown preset 'gcc-o9'"),
+        (['ARRAY_SIZE=-1'], "'-1' is not a whole number above 0"),
+        (['NTIMES=1e3'], "'1e3' is not a whole number above 0"),
+        (['PRESET=icc13-knc', 'CC=no-such-icc'], "compiler 'no-such-icc'"),
+        (['PRESET=clang-o2', 'CC=gcc'], "'gcc' is not of family 'clang'"),
+    ],
+)
+def test_a_wrong_request_is_told_and_builds_nothing(make, words, said):
+    done = make(*words)
+    assert done.returncode == 2
+    assert said in done.stderr and 'hint: ' in done.stderr and 'Traceback' not in done.stderr
+    assert not (make.build / 'stream').exists()
+
+
+def test_a_compiler_that_fails_leaves_no_binary_and_no_record(make):
+    (make.root / 'src/stream/kernels.c').write_text('this is not C\n')
+    assert make().returncode == 2
+    assert not (make.build / 'stream').exists() and not (make.build / 'build.json').exists()
+
+
+def test_the_fortran_version_builds_with_its_own_line(make):
+    if not shutil.which('gfortran'):
+        pytest.skip("'gfortran' is not on the PATH")
+    assert built(make, 'PRESET=gcc-o2', 'FORTRAN=1')
+    found = json.loads((make.build / 'build_f.json').read_text())
+    assert found['compile_line'][:3] == ['gfortran', '-O2', '-fopenmp']
+    assert not built(make, 'PRESET=gcc-o2', 'FORTRAN=1')

@@ -1,0 +1,175 @@
+"""The table of presets: the founding lines word by word, and what a wrong table says."""
+
+import pathlib
+import shlex
+import subprocess
+import sys
+
+import pytest
+import yaml
+from standin import BANNERS, FOUNDING, StandIn
+
+from places import ROOT
+
+import presets
+
+TABLE = presets.load()
+GOOD = {
+    'families': {'gcc': TABLE['families']['gcc']},
+    'presets': {'gcc-o2': TABLE['presets']['gcc-o2']},
+}
+
+
+def table_file(tmp_path, text):
+    path = tmp_path / 'presets.yaml'
+    path.write_text(text)
+    return path
+
+
+def test_the_gcc_line_is_the_one_that_thin_printed():
+    line = presets.compile_line('gcc-o2', array_size=800000000, ntimes=20, output='stream_c.exe')
+    assert shlex.join(line) == (
+        'gcc -O2 -fopenmp -DSTREAM_ARRAY_SIZE=800000000 -DNTIMES=20 -mcmodel=medium '
+        'stream.c -o stream_c.exe'
+    )
+
+
+def test_the_fortran_line_is_the_one_that_thin_printed():
+    assert presets.fortran_flags('gcc-o2') == ['-O2', '-fopenmp']
+
+
+@pytest.mark.parametrize('preset', FOUNDING)
+def test_the_intel_lines_are_the_ones_printed(preset):
+    asked, line = FOUNDING[preset]
+    assert shlex.join(presets.compile_line(preset, **asked)) == line + ' stream.c -o stream'
+
+
+@pytest.mark.parametrize('preset', TABLE['presets'])
+def test_a_build_without_openmp_has_no_openmp_option(preset):
+    options = presets.flags(preset, openmp=False, libhugetlbfs='/x')
+    assert not [word for word in options if 'openmp' in word]
+    assert presets.flags(preset, libhugetlbfs='/x') != options
+
+
+@pytest.mark.parametrize('preset', TABLE['presets'])
+def test_every_row_says_where_it_comes_from(preset):
+    assert len(TABLE['presets'][preset]['source']) > 10
+
+
+def test_every_family_asked_for_has_rows():
+    families = {row['family'] for row in TABLE['presets'].values()}
+    assert families == {'gcc', 'clang', 'icc', 'icx', 'aocc', 'icc13'}
+
+
+def test_macros_and_extra_options_come_in_the_order_of_the_founding_lines():
+    options = presets.flags(
+        'gcc-o3', array_size=5, ntimes=6, offset=7, stream_type='float', extra=['-g']
+    )
+    assert options[2:] == [
+        '-DSTREAM_ARRAY_SIZE=5',
+        '-DNTIMES=6',
+        '-DOFFSET=7',
+        '-DSTREAM_TYPE=float',
+        '-g',
+    ]
+
+
+def test_huge_pages_without_the_path_of_the_library_name_the_way_out():
+    with pytest.raises(presets.PresetError, match='LIBHUGETLBFS=PATH'):
+        presets.flags('icc13-knc-huge')
+
+
+@pytest.mark.parametrize('family', BANNERS)
+def test_a_compiler_is_known_by_its_banner(tmp_path, family):
+    cc = str(StandIn(tmp_path, family, 'cc').path)
+    of = [name for name in TABLE['families'] if presets.compiler_version(name, cc, TABLE)]
+    assert of == [family]
+
+
+@pytest.mark.parametrize(
+    'banner, family, version',
+    [
+        ('gcc (Debian 12.2.0-14+deb12u1) 12.2.0', 'gcc', '12.2.0'),
+        ('gcc-11 (Ubuntu 11.4.0-1ubuntu1~22.04) 11.4.0', 'gcc', '11.4.0'),
+        ('gcc (GCC) 8.5.0 20210514 (Red Hat 8.5.0-4)', 'gcc', '8.5.0'),
+        ('Debian clang version 19.1.7 (3~deb12u1)', 'clang', '19.1.7'),
+        ('clang version 18.1.3', 'clang', '18.1.3'),
+        (BANNERS['icc'], 'icc', '2021.10.0'),
+        (BANNERS['icc13'], 'icc13', '13.1.3'),
+        (BANNERS['icx'], 'icx', '2024.2.1'),
+        (BANNERS['aocc'], 'aocc', '5.0.0'),
+    ],
+)
+def test_the_version_is_read_off_the_banner(monkeypatch, banner, family, version):
+    monkeypatch.setattr(presets, 'banner', lambda cc: banner)
+    found = {name: presets.compiler_version(name, 'cc', TABLE) for name in TABLE['families']}
+    assert {name: v for name, v in found.items() if v} == {family: version}
+
+
+@pytest.mark.parametrize(
+    'where, change, said',
+    [
+        ('presets', {'gcc-o2': {'lines': '-O2'}}, "presets.gcc-o2: unknown key 'lines'"),
+        ('presets', {'gcc-o2': {'family': 'gc'}}, "presets.gcc-o2: unknown family 'gc'"),
+        ('presets', {'gcc-o2': {'line': '{opemp}'}}, "unknown placeholder '{opemp}'"),
+        ('presets', {'gcc-o2': {'requires': 'avx2'}}, "'requires' is not a list"),
+        ('families', {'gcc': {'flag': 'x'}}, "families.gcc: unknown key 'flag'"),
+    ],
+)
+def test_a_typo_in_the_table_is_one_clear_line(tmp_path, where, change, said):
+    table = yaml.safe_load(yaml.safe_dump(GOOD))
+    for name, keys in change.items():
+        table[where][name].update(keys)
+    with pytest.raises(presets.PresetError) as told:
+        presets.load(table_file(tmp_path, yaml.safe_dump(table)))
+    assert said in str(told.value).splitlines()[0]
+    assert str(told.value).splitlines()[-1].startswith('hint: ')
+
+
+def test_all_problems_of_a_table_are_told_at_once(tmp_path):
+    table = {**GOOD, 'presets': {'gcc-o2': {'family': 'gcc'}, 'o3': GOOD['presets']['gcc-o2']}}
+    with pytest.raises(presets.PresetError) as told:
+        presets.load(table_file(tmp_path, yaml.safe_dump(table)))
+    for word in ("'line' is missing", "'source' is missing", "presets.o3: the name is not 'gcc-"):
+        assert word in str(told.value)
+
+
+@pytest.mark.parametrize('text', ['', '- a\n', 'families: {\n', 'families: 1\npresets: 2\n'])
+def test_a_file_that_is_no_table_is_told_without_a_traceback(tmp_path, text):
+    with pytest.raises(presets.PresetError, match='^membw: presets.yaml'):
+        presets.load(table_file(tmp_path, text))
+
+
+@pytest.mark.parametrize(
+    'args, said',
+    [
+        (['flags', 'gcc-o9'], "unknown preset 'gcc-o9'"),
+        (['flags', 'gcc-o2', '--array-size', '-5'], "'-5' is not a whole number above 0"),
+        (['flags', 'gcc-o2', '--ntimes', '0'], "'0' is not a whole number above 0"),
+        (['flags', 'gcc-o2', '--sise', '1'], '--sise'),
+        (['flogs'], 'flogs'),
+        ([], 'command'),
+    ],
+)
+def test_the_command_refuses_with_one_line_and_the_way_out(capsys, args, said):
+    try:
+        status = presets.main(args)
+    except SystemExit as left:
+        status = left.code
+    err = capsys.readouterr().err
+    assert status == 2
+    assert err.startswith('membw: ') and said in err.splitlines()[0]
+    assert err.splitlines()[1].startswith('hint: ')
+
+
+def test_the_command_prints_options_as_a_shell_takes_them(capsys):
+    assert presets.main(['flags', 'gcc-o2', '--array-size', '8', '--no-openmp']) == 0
+    assert capsys.readouterr().out == '-O2 -DSTREAM_ARRAY_SIZE=8 -mcmodel=medium\n'
+
+
+def test_the_checksum_of_the_sources_is_that_of_sha256sum(tmp_path):
+    for name in ('b.c', 'a.h', 'B.f90', 'notes.txt'):
+        (tmp_path / name).write_text(name)
+    script = 'export LC_ALL=C; sha256sum $(ls *.c *.h *.f90 | sort) | sha256sum'
+    done = subprocess.run(script, shell=True, cwd=tmp_path, capture_output=True, text=True)
+    assert presets.source_sha256(tmp_path) == done.stdout.split()[0]

@@ -1,0 +1,318 @@
+"""`membw calibrate` as it is called: what it reads, refuses, writes; what ReFrame makes of it."""
+
+import datetime
+import difflib
+import os
+import shutil
+
+import expiry
+import fleet_generator
+import history_generator as gen
+import numpy as np
+import pytest
+import results_store
+import yaml
+from places import ROOT
+
+from membw.calibrate.reference_file import match
+from membw.cli import main
+from membw.run import summary
+
+KEY = 'thin:thin', 'gcc-o2', 'likwid'
+
+
+@pytest.fixture
+def checkout(tmp_path, monkeypatch):
+    """A copy whose references may be written."""
+    for folder in ('configs', 'systems', 'reframe-checks', 'src/stream'):
+        shutil.copytree(ROOT / folder, tmp_path / folder)
+    monkeypatch.setenv('MEMBW_ROOT', str(tmp_path))
+    return tmp_path
+
+
+def nights(where='thin:thin', nodes=70, count=3, seed=1, **fields):
+    series = gen.healthy(nodes, count, seed)
+    for cases in results_store.sessions_of(series, where=where):
+        yield [case | fields for case in cases]
+
+
+@pytest.fixture(scope='module')
+def stored(tmp_path_factory):
+    """A database of a system's runs, made once for each kind."""
+    made = {}
+
+    def get(where='thin:thin', **fields):
+        key = where, *sorted(fields.items())
+        if key not in made:
+            path = tmp_path_factory.mktemp('store') / 'results.db'
+            made[key] = results_store.store(path, nights(where, **fields))
+        return made[key]
+
+    return get
+
+
+def calibrate(capsys, *words):
+    code = main(['calibrate', *map(str, words)])
+    out = capsys.readouterr()
+    return code, out.out, out.err
+
+
+def references(checkout, system='thin'):
+    return yaml.safe_load((checkout / f'systems/references/{system}.yaml').read_text())
+
+
+def below(table, key=KEY):
+    for part in key:
+        table = table[part]
+    return table
+
+
+def test_published_figures_stay_and_the_measured_ones_stand_beside(checkout, stored, capsys):
+    old = references(checkout)
+    text = (checkout / 'systems/references/thin.yaml').read_text()
+    code, out, _ = calibrate(capsys, '--system', 'thin', stored())
+    assert code == 0 and 'stays in force' in out and '210 runs of 70 nodes' in out
+    new = references(checkout)
+    assert new['stream'] == old['stream']
+    # every line of the hand-written file survives, in its order
+    assert (checkout / 'systems/references/thin.yaml').read_text().startswith(text)
+    entry = below(new['calibration'])
+    assert entry['in_force'] == [] and entry['kept']['triad'] == [166.6391, -0.05, 0.10, 'GB/s']
+    assert 310 < entry['measured']['triad']['median'] < 330
+    assert entry['samples'] == 210 and entry['nodes'] == 70 and 59 <= entry['independent'] <= 210
+    assert entry['software']['compiler'] == 'gcc 12.2.0'
+    assert entry['hardware']['microcode'] == '0x2b000603'
+    today = datetime.date.today()
+    assert entry['date'] == str(today)
+    assert entry['expires'] == str(today + datetime.timedelta(days=180))
+
+
+def test_replace_puts_the_measured_figures_in_force_and_notes_the_old(checkout, stored, capsys):
+    before = (checkout / 'systems/references/thin.yaml').read_text()
+    code, _, _ = calibrate(capsys, '--system', 'thin', '--replace', '--expires', '30', stored())
+    new = references(checkout)
+    value, low, high, unit = below(new['stream'])['triad']
+    assert code == 0 and 310 < value < 330 and -0.1 < low <= -0.02 and high >= 0.05
+    assert unit == 'GB/s'
+    assert below(new['stream'], ('thin:thin', 'gcc-o2', 'none'))['copy'][0] == 86.9721
+    entry = below(new['calibration'])
+    assert entry['replaced']['triad'] == [166.6391, -0.05, 0.10, 'GB/s']
+    assert entry['in_force'] == ['copy', 'scale', 'add', 'triad']
+    after = (checkout / 'systems/references/thin.yaml').read_text()
+    gone = [line[2:].strip() for line in difflib.ndiff(before.splitlines(), after.splitlines())
+            if line.startswith('- ')]  # fmt: skip
+    assert [line.split(':')[0] for line in gone] == ['copy', 'scale', 'add', 'triad']
+
+
+def test_a_dry_run_shows_the_diff_and_writes_nothing(checkout, stored, capsys):
+    before = (checkout / 'systems/references/thin.yaml').read_text()
+    code, out, _ = calibrate(capsys, '--system', 'thin', '--replace', '--dry-run', stored())
+    assert code == 0
+    assert '--- a/systems/references/thin.yaml' in out and '\n+calibration:' in out
+    assert '\n-        triad: [166.6391' in out
+    assert (checkout / 'systems/references/thin.yaml').read_text() == before
+
+
+def test_the_diff_of_a_first_calibration_names_both_files(checkout, stored, capsys):
+    db = stored('local:default')
+    facts = (checkout / 'systems/local.yaml').read_text()
+    code, out, _ = calibrate(capsys, '--system', 'local', '--dry-run', db)
+    assert code == 0 and '+references: references/local.yaml' in out and '--- /dev/null' in out
+    calibrate(capsys, '--system', 'local', db)
+    after = (checkout / 'systems/local.yaml').read_text()
+    assert after.replace('references: references/local.yaml\n', '') == facts
+    assert below(references(checkout, 'local')['stream'], ('local:default', *KEY[1:]))['copy']
+
+
+def test_a_calibrated_figure_is_renewed_but_not_down_the_hill(checkout, stored, capsys):
+    calibrate(capsys, '--system', 'local', stored('local:default'))
+    code, out, _ = calibrate(capsys, '--system', 'local', stored('local:default', seed=2))
+    assert code == 0 and 'replaced' in out
+    slower = stored('local:default', seed=3, threads=12)
+    key = ('local:default', *KEY[1:])
+    path = checkout / 'systems/references/local.yaml'
+    path.write_text(path.read_text().replace(
+        f'triad: [{below(references(checkout, "local")["stream"], key)["triad"][0]}',
+        'triad: [400.0'))  # fmt: skip
+    code, out, _ = calibrate(capsys, '--system', 'local', slower)
+    assert code == 1 and 'refused: triad is 3' in out and '--replace' in out
+    assert below(references(checkout, 'local')['stream'], key)['triad'][0] == 400.0
+    assert calibrate(capsys, '--system', 'local', '--replace', slower)[0] == 0
+
+
+def test_what_a_pattern_gave_is_not_lost(checkout, stored, capsys):
+    """cea holds every gcc to a published Triad: a measured Copy must not hide it."""
+    db = stored('cea:node', pinning='none')
+    code, out, _ = calibrate(capsys, '--system', 'cea', db)
+    assert code == 0
+    table = references(checkout, 'cea')['stream']
+    assert below(table, ('cea:node', 'gcc-.*', 'none'))['triad'][0] == 336.851901133
+    own = below(table, ('cea:node', 'gcc-o2', 'none'))
+    assert own['triad'] == [336.851901133, -0.05, 0.10, 'GB/s']
+    assert set(own) == {'copy', 'scale', 'add', 'triad'}
+
+
+def test_the_key_is_found_as_reframe_finds_it():
+    table = {'$index': [], 'gcc-.*': 1, 'gcc-o2': 2, 'gcc': 3}
+    assert match(table, 'gcc-o2') == 'gcc-o2'
+    assert match(table, 'gcc-o3') == 'gcc-.*'
+    assert match(table, 'gccx') is None
+
+
+def cluster_file(path, ranks):
+    """Records of a whole-cluster job, by the program alone: no ReFrame names them."""
+    fleet = fleet_generator.healthy(80, 1, ranks=ranks)
+    rows = fleet_generator.records(fleet)
+    return fleet_generator.write(rows, path), fleet.rates.sum(axis=1)[:, 3] / 1000
+
+
+@pytest.mark.parametrize('ranks', [1, 4])
+def test_records_of_a_whole_cluster_are_taken_node_by_node(checkout, tmp_path, capsys, ranks):
+    file, triad = cluster_file(tmp_path / 'cluster.jsonl', ranks)
+    named = ('--partition', 'thin', '--environ', 'gcc-native', '--pinning', 'omp')
+    code, out, _ = calibrate(capsys, '--system', 'thin', file)
+    assert code == 2
+    code, out, _ = calibrate(capsys, '--system', 'thin', *named, file)
+    assert code == 0 and '80 runs of 80 nodes' in out
+    value = below(references(checkout)['stream'], ('thin:thin', 'gcc-native', 'omp'))['triad'][0]
+    assert value == pytest.approx(np.median(triad), abs=0.001)
+
+
+# --- refusals ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize('fields, fact', [
+    (dict(verdict='INVALID', result='fail', reasons='disturbed (others took 20 %)'),
+     '210 of 210 runs are INVALID (210 disturbed)'),
+    (dict(nodes=10), 'too few runs: 30'),
+    (dict(nodes=10, count=12), '120 runs of 10 nodes are worth'),
+])  # fmt: skip
+def test_runs_that_give_no_reference_are_refused(checkout, stored, capsys, fields, fact):
+    before = (checkout / 'systems/references/thin.yaml').read_text()
+    code, out, _ = calibrate(capsys, '--system', 'thin', stored(**fields))
+    assert code == 1 and f'thin:thin gcc-o2 likwid: refused: {fact}' in out
+    assert (checkout / 'systems/references/thin.yaml').read_text() == before
+
+
+def test_figures_of_another_build_do_not_enter(checkout, tmp_path, capsys):
+    old = [[c | {'compiler': 'gcc 11.4.0', 'perfvalues': {
+        k: [v[0] * 0.8, *v[1:]] for k, v in c['perfvalues'].items()}} for c in cases]
+        for cases in nights(seed=2)]  # fmt: skip
+    new = list(nights(seed=3))
+    for case in (c for cases in old for c in cases):
+        case['job_completion_time'] = case['job_completion_time'].replace('2024', '2023')
+    db = results_store.store(tmp_path / 'both.db', [*old, *new])
+    code, out, _ = calibrate(capsys, '--system', 'thin', db)
+    assert code == 0 and 'left out: 210 runs: of another build' in out
+    assert below(references(checkout)['calibration'])['measured']['triad']['median'] > 310
+
+
+def test_a_system_without_any_reference_is_left_as_it_is_when_all_is_refused(
+    checkout, stored, capsys
+):
+    db = stored('ulysses:regular', nodes=10)
+    code, out, _ = calibrate(capsys, '--system', 'ulysses', db)
+    assert code == 1 and 'written' not in out
+    assert not (checkout / 'systems/references/ulysses.yaml').exists()
+    assert 'references' not in (checkout / 'systems/ulysses.yaml').read_text()
+
+
+@pytest.mark.parametrize('words, fact', [
+    (('--system', 'thim'), "no system 'thim'"),
+    (('--system', 'thin', '--pinning', 'omp'), "no run of 'stream' on 'thin omp'"),
+    (('--system', 'thin', '--rounds', '2'), '--rounds and RESULTS exclude each other'),
+])  # fmt: skip
+def test_what_cannot_be_done_is_asked_wrongly(checkout, stored, capsys, words, fact):
+    code, _, err = calibrate(capsys, *words, stored())
+    assert code == 2 and fact in err and 'hint: ' in err
+
+
+def test_a_reference_file_that_is_none_is_named(checkout, stored, capsys):
+    (checkout / 'systems/references/thin.yaml').write_text('stream: [\n')
+    code, _, err = calibrate(capsys, '--system', 'thin', stored())
+    assert code == 2 and 'thin.yaml' in err
+
+
+# --- under ReFrame -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize('key, text, day', [
+    (KEY, "{date: x, expires: '2026-05-01', in_force: [triad]}", '2026-05-01'),
+    (KEY, "{date: x, expires: '2026-05-02', in_force: [triad]}", None),
+    (KEY, "{date: x, expires: '2026-05-01', in_force: []}", None),
+    (('thin:thin', 'gcc-o3', 'likwid'), "{expires: '2020-01-01', in_force: [triad]}", None),
+])  # fmt: skip
+def test_a_reference_expires_after_its_last_day(tmp_path, key, text, day):
+    file = tmp_path / 'r.yaml'
+    file.write_text(f"calibration: {{'thin:thin': {{gcc-o2: {{likwid: {text}}}}}}}\n")
+    assert expiry.expired(file, key, '2026-05-02') == day
+    assert expiry.expired(tmp_path / 'none.yaml', key) is None
+
+
+POSED = """\
+name: posed
+descr: this machine
+hostnames: ['posed']
+sources: [a test]
+partitions:
+- {name: here, descr: all of it, scheduler: local, launcher: local, max_jobs: 1, features: auto,
+   toolchains: {gcc: {cc: gcc, presets: [gcc-o2]}}}
+"""
+TINY = ('-Sstream.array_size=1000000', '-Sstream.ntimes=3',
+        '-Sstream.allow=array-too-small,too-short,disturbed,unstable')  # fmt: skip
+
+
+def test_reframe_holds_a_run_to_the_calibrated_figure_and_says_when_it_is_old(
+    checkout, stored, capsys, call
+):
+    (checkout / 'systems/posed.yaml').write_text(POSED)
+    db = stored('posed:here', pinning='none')
+    assert calibrate(capsys, '--system', 'posed', db)[0] == 0
+    file = checkout / 'systems/references/posed.yaml'
+    value, low, _, _ = below(references(checkout, 'posed')['stream'],
+                             ('posed:here', 'gcc-o2', 'none'))['triad']  # fmt: skip
+
+    def run():
+        done = call(
+            'reframe', '--nocolor', '-c', checkout / 'reframe-checks', '-r', '--system', 'posed',
+            '-n', 'stream%pinning=none', *TINY, '--prefix', checkout / 'out', cwd=checkout,
+            RFM_CONFIG_PATH=checkout / 'configs', RFM_ENABLE_RESULTS_STORAGE='0',
+            MEMBW_BUILD='make', MEMBW_ROOT=checkout,
+        )  # fmt: skip
+        return done.stdout + done.stderr
+
+    text = run()
+    # arrays in cache or not: this machine does not read what a synthetic fleet reads
+    assert f'expected {value} (l={value * (1 + low):.6g}'[:22] in text
+    assert 'expired' not in text
+    day = below(references(checkout, 'posed')['calibration'],
+                ('posed:here', 'gcc-o2', 'none'))['expires']  # fmt: skip
+    file.write_text(file.read_text().replace(day, '2026-01-31'))
+    assert 'the reference expired on 2026-01-31: membw calibrate --system posed' in run()
+    report = max((checkout / 'results/reports').glob('*.json'), key=os.path.getmtime)
+    summary.show(report)
+    assert '(it expired on 2026-01-31)' in capsys.readouterr().out
+
+
+def test_rounds_are_run_and_calibrated_from(checkout, monkeypatch, capsys):
+    """The check itself is stood in for: rounds leave their results in results/results.db."""
+    from membw.run import command as membw_run
+
+    asked, kept = [], []
+    (checkout / 'results').mkdir()
+    now = datetime.datetime.now(datetime.timezone.utc).timestamp()
+
+    def stand_in(args):
+        asked.append((args.system, args.rest))
+        rates = gen.healthy(1, 1, len(asked)).rates[:, 0, 0]
+        kept.append([results_store.case('n1', now + 60 * len(asked), rates, where='thin:thin')])
+        if len(asked) == 60:
+            results_store.store(checkout / 'results/results.db', kept)
+        return 1
+
+    monkeypatch.setattr(membw_run, 'main', stand_in)
+    words = ('--system', 'thin', '--environ', 'gcc-o2', '--pinning', 'likwid', '--rounds', '60')
+    code, out, _ = calibrate(capsys, *words)
+    assert code == 0 and 'round 60 of 60' in out and '60 runs of 1 node' in out
+    assert asked[0] == ('thin', ['-n', '^stream%pinning=likwid$', '-p', '^gcc-o2$'])
+    assert np.unique([str(a) for a in asked]).size == 1

@@ -1,0 +1,179 @@
+"""`membw diff`: every field that differs is named, and nothing else; exit status as said."""
+
+import copy
+import json
+import sqlite3
+
+import fleet_generator
+import pytest
+
+from membw.diff.compare import compare
+from membw.errors import MembwError
+from membw.results.find_one import Result, find
+
+LINE = 'gcc -O2 -fopenmp main.c -o /somewhere/stream'
+CASE = {
+    'name': 'stream %pinning=omp', 'display_name': 'stream %pinning=omp', 'system': 'local',
+    'partition': 'default', 'environ': 'gcc-o2', 'result': 'pass', 'verdict': 'VALID',
+    'pinning': 'omp', 'compile_line': LINE, 'compiler': 'gcc 12', 'source_sha256': 's' * 64,
+    'binary_sha256': 'b' * 64, 'spack_hash': '', 'commit': 'c1', 'fixture': False,
+    'env_vars': {'OMP_NUM_THREADS': 2}, 'executable': '/x/bin/stream',
+    'executable_opts': ['-t', '9'], 'uuid': 'aaaaaaaa-1111:0:3', 'record': '/gone/records/n1.json',
+    'perfvalues': {'local:default:triad': [50.0, 0, None, None, 'GB/s', 'pass']},
+}  # fmt: skip
+
+
+@pytest.fixture
+def result():
+    """A function: one result with changes; keys of its record, or of its case."""
+    (record,) = fleet_generator.records(fleet_generator.healthy(1, seed=7))
+
+    def make(case=None, **changes):
+        found = Result('r', copy.deepcopy(CASE | (case or {})), copy.deepcopy(record))
+        for key, value in changes.items():
+            place = found.record if key in found.record else found.record['facts']
+            place[key] = value
+        return found
+
+    return make
+
+
+def test_the_same_result_does_not_differ(result):
+    found = compare(result(), result())
+    assert found.equal and not found.different and not found.only_a and not found.only_b
+    assert found.same['build']['binary_sha256'] == 'b' * 64
+
+
+# what is changed in B, the group and field that must be named, whether the results then differ
+CHANGES = [
+    ({'case': {'compile_line': 'gcc -O3 -fopenmp main.c -o /s/stream', 'binary_sha256': 'x'}},
+     'build', 'compile_line', True),
+    ({'case': {'compiler': 'gcc 13', 'binary_sha256': 'x'}}, 'build', 'compiler', True),
+    ({'case': {'source_sha256': 'x', 'binary_sha256': 'y'}}, 'build', 'source_sha256', True),
+    ({'case': {'binary_sha256': 'x'}}, 'build', 'binary_sha256', True),
+    ({'case': {'commit': 'c2'}}, 'build', 'commit', False),
+    ({'case': {'pinning': 'likwid'}}, 'run', 'pinning', False),
+    ({'case': {'env_vars': {'OMP_NUM_THREADS': 4}}}, 'run', 'env_vars', False),
+    ({'case': {'run_environment': 'LD_PRELOAD=/x'}}, 'run', 'run_environment', False),
+    ({'case': {'executable_opts': ['-t', '8']}}, 'run', 'options', False),
+    ({'array_size': 5}, 'run', 'array_size', False),
+    ({'microcode': '0x2'}, 'facts', 'microcode', False),
+    ({'kernel': '6.9'}, 'facts', 'kernel', False),
+    ({'thp': 'never'}, 'facts', 'thp', False),
+    ({'mem_total_mib': 7}, 'facts', 'mem_total_mib', False),
+    ({'case': {'verdict': 'INVALID'}}, 'validity', 'verdict', True),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize('change, group, name, differs', CHANGES)
+def test_what_differs_is_named_and_nothing_else(result, change, group, name, differs):
+    found = compare(result(), result(**change))
+    named = {(g, n) for side in (found.different, found.only_b) for g in side for n in side[g]}
+    assert (group, name) in named
+    assert named <= {(group, name), ('build', 'binary_sha256')}
+    assert found.equal is not differs
+
+
+def test_where_the_binary_lies_is_no_difference(result):
+    moved = {'compile_line': LINE.replace('somewhere', 'else'), 'executable': '/y/bin/stream'}
+    assert not compare(result(), result(case=moved)).different
+
+
+@pytest.mark.parametrize('b, margin, apart', [
+    (51.5, 0.02, ['triad']), (50.9, 0.02, []), (49.1, 0.02, []), (48.5, 0.02, ['triad']),
+    (51.5, 0.04, []), (50.1, 0, ['triad']),
+])  # fmt: skip
+def test_figures_are_apart_beyond_the_margin(result, b, margin, apart):
+    other = {'perfvalues': {'local:default:triad': [b, 0, None, None, 'GB/s', 'pass']}}
+    found = compare(result(), result(case=other), margin)
+    assert found.apart == apart
+    assert found.figures['triad'] == (50.0, b, pytest.approx(b / 50 - 1), 'GB/s')
+
+
+def test_a_figure_of_one_side_is_apart(result):
+    other = {'perfvalues': {'local:default:saturation': [2, 0, None, None, 'threads', 'pass']}}
+    found = compare(result(), result(case=other))
+    assert 'saturation' in found.apart and not found.equal
+
+
+def test_results_that_say_nothing_of_their_build_are_not_called_the_same(result):
+    a, b = (Result('x', record={'kernels': r.record['kernels']}) for r in (result(), result()))
+    assert compare(a, b).build_differs == ['unknown']
+
+
+# --- finding, and the command ------------------------------------------------------------------
+
+
+@pytest.fixture
+def stored(tmp_path, result):
+    """A results folder: two records, a report, a database of two sessions."""
+    results = tmp_path / 'results'
+    for folder in ('records', 'reports', 'jobs/n1', 'builds/' + 'b' * 64):
+        (results / folder).mkdir(parents=True)
+    record = result().record
+    for name, thp in (('n1', 'always'), ('n2', 'never')):
+        record['facts']['thp'], record['host'] = thp, name
+        (results / f'records/{name}.json').write_text(json.dumps(record) + '\n')
+    other = {'uuid': 'aaaaaaaa-1111:0:4', 'pinning': 'none', 'record': '/g/n2.json'}
+    cases = [CASE, CASE | other | {'display_name': 'stream %pinning=none'}]
+    build = {'fixture': True, 'name': 'stream_binary', 'uuid': 'aaaaaaaa-1111:0:1'}
+    session = {'session_info': {'uuid': 'aaaaaaaa-1111'}, 'runs': [{'testcases': [build, *cases]}]}
+    (results / 'reports/run.json').write_text(json.dumps(session))
+    with sqlite3.connect(results / 'results.db') as base:
+        base.execute('CREATE TABLE sessions(uuid TEXT, json_blob TEXT)')
+        base.execute('INSERT INTO sessions VALUES (?, ?)', ('aaaaaaaa-1111', json.dumps(session)))
+    return results
+
+
+@pytest.mark.parametrize('text', [
+    'aaaaaaaa-1111:0:3', 'aaaaaaaa:0:3', 'n1', 'n1.json', '{}/records/n1.json',
+    '{}/reports/run.json#omp gcc-o2', '{}/reports/run.json#0:3',
+])  # fmt: skip
+def test_a_result_is_found_by_every_name(stored, text):
+    found = find(text.format(stored), stored)
+    assert found.case['uuid'] == 'aaaaaaaa-1111:0:3'
+    assert found.record['host'] == 'n1' and found.record['facts']['thp'] == 'always'
+
+
+def test_of_a_whole_cluster_the_record_of_the_node_is_taken(stored):
+    path = stored / 'records/n1.json'
+    other = json.loads(path.read_text()) | {'host': 'n0'}
+    path.write_text(json.dumps(other) + '\n' + path.read_text())
+    assert find(f'{path}#n1', stored).record['host'] == 'n1'
+    assert find('aaaaaaaa:0:3', stored).record['host'] == 'n0'  # the case names no node
+    with pytest.raises(MembwError, match='names 2 records'):
+        find(str(path), stored)
+
+
+@pytest.mark.parametrize('text, word', [
+    ('nothing', "no result 'nothing'"), ('bbbbbbbb:0:1', 'no measured test case'),
+    ('aaaaaaaa:0:1', 'no measured test case'), ('aaaaaaaa', 'names 2 test cases'),
+    ('{}/reports/run.json', 'names 2 test cases'), ('{}/results.db', 'no record and no report'),
+])  # fmt: skip
+def test_what_names_no_single_result_is_refused(stored, text, word):
+    with pytest.raises(MembwError, match=word) as caught:
+        find(text.format(stored), stored)
+    assert caught.value.hint
+
+
+def test_the_command_names_facts_and_exits_as_promised(call, stored):
+    done = call('membw', 'diff', 'n1', 'n2', '--results', stored)
+    assert done.returncode == 0, done.stderr  # a fact differs, neither build nor figures
+    assert '  thp\n    A  always\n    B  never\n' in done.stdout
+    data = json.loads(call('membw', 'diff', 'n1', 'n2', '--results', stored, '--json').stdout)
+    assert data['different']['facts']['thp'] == {'a': 'always', 'b': 'never'}
+    assert data['verdict'] == 'SAME' and data['same_build'] is True
+
+
+def test_the_command_exits_1_when_figures_differ_and_2_when_asked_wrongly(call, stored):
+    path = stored / 'records/n2.json'
+    record = json.loads(path.read_text())
+    record['kernels']['copy']['best_mbs'] *= 0.9
+    path.write_text(json.dumps(record))
+    done = call('membw', 'diff', 'n1', 'n2', '--results', stored)
+    assert (
+        done.returncode == 1 and 'Verdict: DIFFERENT: apart by more than 2.0%: copy' in done.stdout
+    )
+    assert call('membw', 'diff', 'n1', 'n2', '--results', stored, '--margin', '11').returncode == 0
+    done = call('membw', 'diff', 'n1', 'n7', '--results', stored)
+    assert done.returncode == 2 and done.stderr.startswith("membw: no result 'n7'\nhint: ")

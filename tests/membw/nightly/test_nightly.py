@@ -1,0 +1,270 @@
+"""ci/nightly and `membw nightly`: resumed, locked, bounded, never losing the last good report.
+
+The steps are stand-ins (a script called membw, one called reframe, first on the PATH): they prove
+how a night is run, not what is measured; tests/test_slurm.py runs a real one.
+"""
+
+import datetime
+import fcntl
+import os
+import pathlib
+import shutil
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+
+import pytest
+
+from membw.nightly import command as nightly
+
+# says what it was asked, does what the file STEP.does tells, in shell
+MEMBW = """#!/bin/sh
+step=$1
+[ "$1" != run ] || case " $* " in *' -n cluster_stream '*) step=cluster ;; *) step=checks ;; esac
+echo "$step $*" >>"$MEMBW_ROOT/calls"
+mkdir -p "$MEMBW_ROOT/results/reports" "$MEMBW_ROOT/results/records"
+folder=$MEMBW_ROOT/results
+night=$(ls -d "$folder"/nights/2* | tail -1)
+[ ! -e "$MEMBW_ROOT/$step.does" ] || . "$MEMBW_ROOT/$step.does"
+case $step in
+checks|cluster) echo '<testsuites/>' >"$folder/reports/run-$step.xml"
+	echo '{}' >"$folder/reports/run-$step.json"
+	[ $step = checks ] || echo '{}' >"$folder/records/x-cluster_stream.json"
+	echo "Verdict: PASS: 1 passed" ;;
+report) echo "report of $$" >"$night/report.html" ;;
+esac
+"""
+REFRAME = '#!/bin/sh\ncat "$MEMBW_ROOT/listed"\n'
+
+
+@pytest.fixture
+def place(tmp_path):
+    (tmp_path / 'reframe-checks').mkdir()
+    (tmp_path / 'bin').mkdir()
+    for name, text in (('membw', MEMBW), ('reframe', REFRAME)):
+        (tmp_path / 'bin' / name).write_text(text)
+        (tmp_path / 'bin' / name).chmod(0o755)
+    (tmp_path / 'listed').write_text('- cluster_stream\nFound 1 check(s)\n')
+    return tmp_path
+
+
+def start(place, *words):
+    return subprocess.Popen(
+        [sys.executable, '-c', 'import sys; from membw.cli import main; sys.exit(main())']
+        + ['nightly', *words],
+        env={**os.environ, 'MEMBW_ROOT': str(place), 'PATH': f'{place}/bin:{os.environ["PATH"]}'},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def night(place, *words):
+    process = start(place, *words)
+    process.out, process.err = process.communicate(timeout=60)
+    return process
+
+
+def calls(place):
+    file = place / 'calls'
+    return [line.split()[0] for line in file.read_text().splitlines()] if file.exists() else []
+
+
+def folder_of(place):
+    return next((place / 'results' / 'nights').glob('2*'))
+
+
+ALL = ['checks', 'cluster', 'rank', 'history', 'report']
+
+
+def test_a_good_night_runs_every_step_once_and_leaves_its_files(place):
+    done = night(place, '--system', 'ulysses', '--mail-to', 'hpc@example.org')
+    assert done.returncode == 0, done.out + done.err
+    assert calls(place) == ALL
+    left = {path.name for path in folder_of(place).iterdir()}
+    wanted = {'state.json', 'summary.txt', 'report.html', 'checks.xml', 'cluster.xml'}
+    assert wanted | {f'{step}.log' for step in ALL} <= left
+    summary = (folder_of(place) / 'summary.txt').read_text().splitlines()
+    assert summary[0] == 'To: hpc@example.org'
+    assert summary[1].startswith('Subject: membw ulysses 2')
+    assert summary[1].endswith('all is well')
+    assert (place / 'results/nights/report.html').exists()
+
+
+def test_the_same_night_again_measures_nothing_and_says_the_same(place):
+    first, second = night(place), night(place)
+    assert calls(place) == ALL
+    assert second.returncode == first.returncode == 0
+    assert 'Subject: ' in second.out
+    assert night(place, '--again').returncode == 0
+    assert calls(place) == 2 * ALL
+
+
+def test_a_slow_night_is_status_1_and_shows_why(place):
+    script = 'printf "n6 PASS\\nn7 FAIL -9 %%\\n" >"$night/nodecheck.txt"; exit 1'
+    (place / 'rank.does').write_text(script)
+    done = night(place)
+    assert done.returncode == 1
+    assert 'look at rank' in done.out.split('Subject: ')[1].splitlines()[0]
+    told = done.out.split('Subject: ')[1]
+    assert 'n7 FAIL -9 %' in told and 'n6 PASS' not in told
+    assert calls(place) == ALL
+
+
+def test_a_stopped_night_goes_on_where_it_was_stopped(place):
+    (place / 'rank.does').write_text('[ -e "$MEMBW_ROOT/go" ] || sleep 60')
+    process = start(place)
+    while 'rank' not in calls(place):
+        time.sleep(0.05)
+        assert process.poll() is None
+    process.send_signal(signal.SIGTERM)
+    process.communicate(timeout=30)
+    assert process.returncode == 130
+    assert 'not complete' in (folder_of(place) / 'summary.txt').read_text()
+    (place / 'go').touch()
+    assert night(place).returncode == 0
+    assert calls(place) == ['checks', 'cluster', 'rank', 'rank', 'history', 'report']
+
+
+def test_a_night_killed_outright_goes_on_too(place):
+    (place / 'history.does').write_text('[ -e "$MEMBW_ROOT/go" ] || sleep 5')
+    process = start(place)
+    while 'history' not in calls(place):
+        time.sleep(0.05)
+        assert process.poll() is None
+    process.kill()
+    process.communicate(timeout=30)
+    (place / 'go').touch()
+    assert night(place).returncode == 0
+    assert calls(place) == ['checks', 'cluster', 'rank', 'history', 'history', 'report']
+
+
+def test_a_step_that_hangs_is_bounded_and_the_night_not_complete(place):
+    (place / 'checks.does').write_text('trap "" INT; sleep 300')
+    script = (
+        'import sys; from membw import cli, night, nightly; night.GRACE_S = 1\n'
+        'real = nightly.main\n'
+        'def main(args): args.minutes = 0.05; return real(args)\n'
+        'nightly.main = main; sys.exit(cli.main(["nightly"]))'
+    )
+    done = subprocess.run(
+        [sys.executable, '-c', script],
+        env={**os.environ, 'MEMBW_ROOT': str(place), 'PATH': f'{place}/bin:{os.environ["PATH"]}'},
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert done.returncode == 2, done.stdout + done.stderr
+    assert 'out of time' in done.stdout
+    (place / 'checks.does').unlink()
+    before = len(calls(place))
+    assert night(place).returncode == 0
+    again = calls(place)[before:]  # the cluster's job too, where no time was left for it
+    assert again[0] == 'checks' and again[-3:] == ['rank', 'history', 'report']
+
+
+def test_a_failing_report_leaves_the_last_good_one(place):
+    assert night(place, '--night', '2026-11-20').returncode == 0
+    shutil.rmtree(place / 'results/nights/2026-11-20')
+    good = (place / 'results/nights/report.html').read_text()
+    (place / 'report.does').write_text('echo half >"$night/report.html"; exit 1')
+    assert night(place, '--night', '2026-11-21').returncode == 1
+    assert (place / 'results/nights/report.html').read_text() == good
+
+
+def test_a_system_without_nodes_leaves_the_cluster_out(place):
+    (place / 'listed').write_text('Found 0 check(s)\n')
+    done = night(place)
+    assert done.returncode == 0
+    assert calls(place) == ['checks', 'history', 'report']
+    assert 'left out: no partition of this system has nodes' in done.out
+
+
+def test_another_system_in_the_same_night_is_refused(place):
+    assert night(place, '--system', 'thin').returncode == 0
+    done = night(place, '--system', 'cea')
+    assert done.returncode == 2
+    assert "was begun for system 'thin'" in done.err and 'hint: ' in done.err
+
+
+@pytest.mark.parametrize('words', [('--night', 'soon'), ('--minutes', '0'), ('--keep', 'x')])
+def test_nonsense_is_asked_again(place, words):
+    done = night(place, *words)
+    assert done.returncode == 2
+    assert words[1] in done.err and 'hint: ' in done.err
+    assert calls(place) == []
+
+
+def test_a_night_is_named_after_the_day_on_which_it_began():
+    at = datetime.datetime
+    assert nightly.this_night(at(2026, 11, 21, 23, 0)) == '2026-11-21'
+    assert nightly.this_night(at(2026, 11, 22, 3, 0)) == '2026-11-21'
+    assert nightly.this_night(at(2026, 11, 22, 12, 0)) == '2026-11-22'
+
+
+def test_old_nights_records_and_sessions_are_removed_after_the_stated_time(place, call):
+    """The database is a real one, with one session of a real, empty run moved to 1970."""
+    (place / 't.py').write_text(
+        'import reframe as rfm\nimport reframe.utility.sanity as sn\n\n\n@rfm.simple_test\n'
+        "class t(rfm.RunOnlyRegressionTest):\n    valid_systems = ['*']\n"
+        "    valid_prog_environs = ['*']\n    executable = 'true'\n\n"
+        '    @sanity_function\n    def fine(self):\n        return True\n'
+    )
+    database = place / 'results' / 'results.db'
+    database.parent.mkdir()
+    for _ in range(2):
+        done = call(
+            *('reframe', '-c', place / 't.py', '-r', '-p', 'gcc-o2', '--prefix', place / 'rfm'),
+            RFM_ENABLE_RESULTS_STORAGE=1,
+            RFM_SQLITE_DB_FILE=database,
+        )
+        assert done.returncode == 0, done.stdout
+    with sqlite3.connect(database) as base:
+        first = base.execute('SELECT uuid FROM sessions LIMIT 1').fetchone()
+        base.execute('UPDATE sessions SET session_start_unix = 1 WHERE uuid = ?', first)
+    old = place / 'results' / 'nights' / '2020-01-01'
+    record = place / 'results' / 'records' / 'old.json'
+    job, young = (place / 'results' / 'jobs' / name for name in ('old', 'young'))
+    for path in (old / 'state.json', record, job / 'job.json', young / 'job.json'):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text('{}')
+    for path in (old, record, job):
+        os.utime(path, (0, 0))
+    (place / 'bin' / 'reframe').write_text(
+        f'#!/bin/sh\ncase $1 in --delete*) RFM_SQLITE_DB_FILE={database} '
+        f'exec {shutil.which("reframe", path=pathlib.Path(sys.executable).parent)} "$@" ;; esac\n'
+        'echo "Found 0 check(s)"\n'
+    )
+    assert night(place, '--keep', '30').returncode == 0
+    assert not old.exists() and not record.exists() and not job.exists() and young.exists()
+    with sqlite3.connect(database) as base:
+        assert base.execute('SELECT count(*) FROM sessions').fetchone() == (1,)
+
+
+def test_two_nights_at_once_are_refused(root, call):
+    """By ci/nightly itself, in this checkout: the second does not even set up."""
+    nights = root / 'results' / 'nights'
+    nights.mkdir(parents=True, exist_ok=True)
+    with open(nights / 'lock', 'a') as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        (nights / 'pid').write_text('4711\n')
+        done = call('bash', 'ci/nightly')
+    assert done.returncode == 2
+    assert 'another night is under way in this checkout, process 4711' in done.stderr
+    assert 'hint: ' in done.stderr
+
+
+def test_ci_nightly_explains_itself(call):
+    done = call('bash', 'ci/nightly', '--help')
+    assert done.returncode == 0
+    assert 'takes up where it was stopped' in done.stdout
+
+
+def test_a_damaged_state_is_told(place):
+    assert night(place).returncode == 0
+    (folder_of(place) / 'state.json').write_text('{"steps": ')
+    done = night(place)
+    assert done.returncode == 2
+    assert '--again' in done.err

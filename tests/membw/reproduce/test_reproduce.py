@@ -1,0 +1,225 @@
+"""`membw reproduce`: the same binary to the bit, run as it was run; never from other sources."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tarfile
+
+import presets
+import pytest
+from places import ROOT
+
+from membw.build.sources import checksum, find_sources
+from membw.errors import MembwError
+
+ALLOW = 'array-too-small,too-short,disturbed,unstable'
+TINY = ('-S', 'stream.array_size=1000000', '-S', f'stream.allow={ALLOW}')
+FAR = ('--margin', '99')  # a tiny run on a busy machine: the figures are noise
+
+
+def measure(call, folder, build, preset):
+    """One tiny run through ReFrame, everything it writes below `folder`; the record's name."""
+    where = ('--prefix', folder, '--perflogdir', folder / 'perflogs')
+    words = ('-n', 'stream%pinning=omp', '-p', preset, '--report-file', folder / 'report.json')
+    done = call('reframe', '--nocolor', '-c', ROOT / 'reframe-checks', '-r', '--system', 'local',
+                *words, *where, *TINY, MEMBW_BUILD=build, RFM_ENABLE_RESULTS_STORAGE='0',
+                OMP_WAIT_POLICY='passive')  # fmt: skip
+    assert done.returncode == 0, done.stdout + done.stderr
+    (record,) = (folder / 'records').glob('*.json')
+    return record.name
+
+
+@pytest.fixture(scope='module')
+def by_make(call, tmp_path_factory):
+    folder = tmp_path_factory.mktemp('results')
+    return folder, measure(call, folder, 'make', 'gcc-o3')
+
+
+def build_json(folder):
+    (path,) = (folder / 'builds').glob('*/build.json')
+    return json.loads(path.read_text())
+
+
+def test_what_a_run_keeps(by_make):
+    folder, name = by_make
+    build, (case,) = build_json(folder), measured(folder)
+    assert (
+        build['source_sha256'] == presets.source_sha256() and build['make'][0] == 'PRESET=gcc-o3'
+    )
+    assert build['binary_sha256'] == case['binary_sha256']
+    assert checksum((folder / 'sources' / build['sources']).read_bytes()) == build['source_sha256']
+    found = (folder / 'jobs' / name.removesuffix('.json') / 'environment.txt').read_text()
+    assert set(found.split()) == set(case['run_environment'].split())
+    assert {'OMP_PLACES=cores', 'OMP_PROC_BIND=close', 'OMP_WAIT_POLICY=passive'} <= set(
+        found.split()
+    )
+
+
+def measured(folder):
+    (run,) = json.loads((folder / 'report.json').read_text())['runs']
+    return [c for c in run['testcases'] if c['name'].startswith('stream %')]
+
+
+def test_a_record_knows_its_commit(by_make):
+    done = subprocess.run(['git', 'rev-parse', 'HEAD'], cwd=ROOT, capture_output=True, text=True)
+    if done.returncode:
+        assert measured(by_make[0])[0]['commit'] == ''
+    else:
+        assert measured(by_make[0])[0]['commit'].removesuffix('-dirty') == done.stdout.strip()
+
+
+def test_make_gives_the_same_binary_and_the_run_is_the_same(call, by_make, tmp_path):
+    folder, name = by_make
+    done = call('membw', 'reproduce', name, '--results', folder, '--run', '--json', *FAR,
+                '--folder', tmp_path / 'again', OMP_DYNAMIC='true')  # fmt: skip
+    assert done.stdout, done.stderr
+    found = json.loads(done.stdout)
+    assert done.returncode == 0, found
+    assert found['same']['build']['binary_sha256'] == build_json(folder)['binary_sha256']
+    # the variables that the login shell had then, and none that it has now
+    for field in ('run_environment', 'threads_on', 'array_size', 'ntimes'):
+        assert field in found['same']['run'], found
+    assert 'OMP_WAIT_POLICY=passive' in found['same']['run']['run_environment']
+
+
+def test_the_printed_script_runs_as_it_is(call, by_make, tmp_path):
+    folder, name = by_make
+    done = call('membw', 'reproduce', folder / 'records' / name)
+    assert done.returncode == 0, done.stderr
+    (tmp_path / 'again.sh').write_text(done.stdout)
+    ran = call('bash', tmp_path / 'again.sh', tmp_path / 'again')
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    assert 'reproduce: the binary is the same, to the bit' in ran.stdout
+    assert json.loads((tmp_path / 'again/run/record.json').read_text())['array_size'] == 1000000
+
+
+def test_a_changed_build_is_named(call, by_make, tmp_path):
+    """The recorded line says -O3; what is built again is not."""
+    folder = tmp_path / 'results'
+    shutil.copytree(by_make[0], folder, ignore=shutil.ignore_patterns('stage', 'output'))
+    (path,) = (folder / 'builds').glob('*/build.json')
+    path.write_text(path.read_text().replace('"PRESET=gcc-o3"', '"PRESET=gcc-o2"'))
+    done = call('membw', 'reproduce', by_make[1], '--results', folder, '--run', *FAR)
+    assert done.returncode == 1, done.stdout + done.stderr
+    assert done.stdout.startswith('binary: DIFFERS')
+    assert 'the build differs (binary_sha256, compile_line)' in done.stdout
+
+
+def test_a_build_that_fails_says_where_the_log_is(call, by_make, tmp_path):
+    folder = tmp_path / 'results'
+    shutil.copytree(by_make[0], folder, ignore=shutil.ignore_patterns('stage', 'output'))
+    (path,) = (folder / 'builds').glob('*/build.json')
+    path.write_text(path.read_text().replace('"CC=gcc"', '"CC=gone-99"'))
+    done = call('membw', 'reproduce', by_make[1], '--results', folder, '--run')
+    assert done.returncode == 1 and 'reproduce.log' in done.stderr
+    assert 'Traceback' not in done.stderr
+
+
+# --- the sources -------------------------------------------------------------------------------
+
+
+def test_other_sources_are_never_taken(call, by_make, tmp_path):
+    folder = tmp_path / 'results'
+    shutil.copytree(by_make[0], folder, ignore=shutil.ignore_patterns('stage', 'output'))
+    (path,) = (folder / 'builds').glob('*/build.json')
+    text = path.read_text().replace(presets.source_sha256(), 'f' * 64)
+    path.write_text(text)
+    done = call('membw', 'reproduce', by_make[1], '--results', folder)
+    assert done.returncode == 2 and done.stdout == ''
+    assert done.stderr.startswith(f"membw: the sources with checksum '{'f' * 64}' are neither in")
+
+
+@pytest.fixture
+def history(tmp_path, monkeypatch):
+    """A checkout with two commits of src/stream and a third state that is not committed."""
+    root = tmp_path / 'checkout'
+    (root / 'src/stream').mkdir(parents=True)
+    for name in ('reframe-checks', 'configs', 'spack-repo'):
+        (root / name).mkdir()
+        (root / name / 'x').write_text('x')
+    (root / 'spack-repo-index.yaml').write_text('x')
+    sums = []
+    env = {**os.environ, 'GIT_CONFIG_GLOBAL': '/dev/null'}
+    for name in ('GIT_AUTHOR_NAME', 'GIT_COMMITTER_NAME', 'EMAIL'):
+        env[name] = 'tester'
+    for state in ('one', 'two', 'three'):
+        (root / 'src/stream/main.c').write_text(state)
+        sums.append(presets.source_sha256(root / 'src/stream'))
+        for words in (['init', '-q'], ['add', '-A'], ['commit', '-qm', state]):
+            if state != 'three':
+                subprocess.run(['git', *words], cwd=root, env=env, check=True)
+    monkeypatch.setenv('MEMBW_ROOT', str(root))
+    return root, sums
+
+
+@pytest.mark.parametrize('recorded', ['', 'HEAD', 'HEAD-dirty', 'f' * 40])
+@pytest.mark.parametrize('number', [0, 1])
+def test_sources_come_from_the_commit_that_has_them(history, tmp_path, number, recorded):
+    root, sums = history
+    found = find_sources({'source_sha256': sums[number], 'commit': recorded}, tmp_path)
+    assert 'the present src/stream' in found.notes[0]
+    here = tmp_path / 'here'
+    (here / 'sources').mkdir(parents=True)
+    subprocess.run(['sh', '-euc', f'here={here}; {found.command}'], check=True)
+    assert presets.source_sha256(here / 'sources/src/stream') == sums[number]
+
+
+def test_sources_that_were_never_committed_must_have_been_kept(history, tmp_path):
+    root, sums = history
+    build = {'source_sha256': sums[2], 'commit': '', 'sources': 'kept.tar.gz'}
+    with pytest.raises(MembwError, match='neither'):
+        find_sources(build, tmp_path)
+    (tmp_path / 'sources').mkdir()
+    with tarfile.open(tmp_path / 'sources/kept.tar.gz', 'w:gz') as archive:
+        archive.add(root / 'src/stream', 'src/stream')
+    assert find_sources(build, tmp_path).origin.endswith('kept.tar.gz')
+    assert find_sources(build, tmp_path).notes == ()
+
+
+# --- what is not kept cannot be made again -----------------------------------------------------
+
+
+def test_a_bare_record_is_refused_with_the_way_out(call, by_make, tmp_path):
+    record = tmp_path / 'alone.json'
+    shutil.copy(by_make[0] / 'records' / by_make[1], record)
+    done = call('membw', 'reproduce', record)
+    assert done.returncode == 2 and done.stdout == ''
+    assert done.stderr.startswith("membw: nothing is kept of the build of '")
+
+
+# --- bit-reproducible --------------------------------------------------------------------------
+
+
+def test_clang_gives_the_same_bytes_in_another_folder(tmp_path, need):
+    """gcc's are compared by the runs above."""
+    need('clang-19')
+    sums = []
+    for folder in ('a', 'another/much/longer/folder'):
+        copy = tmp_path / folder
+        shutil.copytree(ROOT / 'src/stream', copy / 'src/stream')
+        shutil.copytree(ROOT / 'configs', copy / 'configs')
+        words = ['PRESET=clang-o3', 'CC=clang-19', f'PYTHON={sys.executable}']
+        done = subprocess.run(['make', '-C', copy / 'src/stream', *words], capture_output=True)
+        assert done.returncode == 0, done.stderr
+        sums.append(presets.sha256(copy / 'build/clang-o3/stream'))
+    assert sums[0] == sums[1]
+
+
+@pytest.mark.spack
+def test_spack_gives_the_same_bytes_in_another_store(call, need, tmp_path):
+    """Built in this checkout's store, again from the lock in a store of its own."""
+    if call('spack', '--version').returncode:
+        pytest.skip('no spack (make setup)')
+    name = measure(call, tmp_path / 'results', 'spack', 'gcc-o2')
+    build = build_json(tmp_path / 'results')
+    assert build['dag_hash'] and build['make'] is None
+    done = call('membw', 'reproduce', name, '--results', tmp_path / 'results', '--run', '--json',
+                '--folder', tmp_path / 'again', *FAR)  # fmt: skip
+    assert done.returncode == 0, done.stdout + done.stderr
+    found = json.loads(done.stdout)
+    assert found['same']['build']['binary_sha256'] == build['binary_sha256']
+    assert found['same']['build']['spack_hash'] == build['dag_hash']
+    (program,) = (tmp_path / 'again/sources/.spack/store').glob('*/stream-*/bin/stream')
+    assert presets.sha256(program) == build['binary_sha256']

@@ -1,0 +1,223 @@
+"""`membw summary` on reports made by hand: the table, the reasons, the verdict."""
+
+import json
+
+import fleet_generator as gen
+import pytest
+from record_schema import check
+
+from membw.run import summary
+
+
+def case(pinning='omp', result='pass', values=(10.0, 9.5, 11.0, 11.5), reference=0, **more):
+    figures = {
+        f'local:default:{k}': [v, reference, -0.1, 0.1, 'GB/s', None]
+        for k, v in zip(summary.KERNELS, values)
+    }
+    return {
+        'name': f'stream %pinning={pinning}',
+        'display_name': f'stream %pinning={pinning}',
+        'unique_name': f'stream_{pinning}',
+        'hashcode': f'hash{pinning}',
+        'fixture': False,
+        'system': 'local',
+        'partition': 'default',
+        'environ': 'gcc-o2',
+        'pinning': pinning,
+        'result': result,
+        'perfvalues': figures,
+        'fail_phase': None,
+        'fail_reason': None,
+        'dependencies_actual': [['stream_binary', 'local:default', 'gcc-o2']],
+        **more,
+    }
+
+
+def whole_record(**changes):
+    (found,) = gen.records(gen.healthy(1, seed=7))
+    return check(found | changes)
+
+
+def binary(result='pass'):
+    return case(result=result, values=()) | {
+        'fixture': True,
+        'name': 'stream_binary ~local:default+gcc-o2',
+        'display_name': 'stream_binary ~local:default+gcc-o2',
+        'unique_name': 'stream_binary',
+        'hashcode': 'b1',
+        'dependencies_actual': [],
+    }
+
+
+@pytest.fixture
+def show(tmp_path, capsys):
+    """Write the cases as a report, show it: (exit status, its lines)."""
+
+    def run(*cases, log=''):
+        report = {'session_info': {'num_cases': len(cases)}, 'runs': [{'testcases': cases}]}
+        (tmp_path / 'run.json').write_text(json.dumps(report))
+        (tmp_path / 'run.log').write_text(log)
+        status = summary.show(str(tmp_path / 'run.json'))
+        return status, capsys.readouterr().out.splitlines()
+
+    return run
+
+
+def test_a_pass_shows_four_figures_and_that_there_is_no_reference(show):
+    status, lines = show(binary(), case())
+    line = next(ln for ln in lines if 'gcc-o2' in ln)
+    assert line.split()[:6] == ['gcc-o2', 'omp', '10.0', '9.5', '11.0', '11.5']
+    assert 'no reference: recorded only' in line and line.endswith('PASS')
+    assert (status, lines[-1]) == (0, 'Verdict: PASS: 1 passed, 0 failed, 0 invalid, 0 skipped')
+
+
+def test_a_row_says_what_the_compiler_made_of_the_kernels(show):
+    _, lines = show(case(stores='memcpy/64'), case('none', stores='512'), case('likwid'))
+    assert [ln.split()[10] for ln in lines if 'gcc-o2' in ln] == ['?', '512', 'memcpy/64']
+
+
+def test_the_title_says_the_unit_and_the_head_what_each_column_holds(show):
+    _, lines = show(binary(), case())
+    title = next(number for number, line in enumerate(lines) if 'stream on' in line)
+    assert lines[title] == 'stream on local:default, GB/s'
+    head, row = lines[title + 1], lines[title + 2]
+    assert (
+        head.split()
+        == 'preset pinning Copy Scale Add Triad reference stores threads verdict'.split()
+    )
+    assert row.index('no reference') == head.index('reference')
+
+
+def test_a_reference_is_shown_as_a_ratio(show):
+    _, lines = show(case(reference=10))
+    assert any('of reference: copy 100%, scale 95%, add 110%, triad 115%' in ln for ln in lines)
+
+
+def test_an_invalid_figure_is_not_shown(show):
+    why = 'sanity error: INVALID: array-too-small (8 MB)'
+    status, lines = show(case(result='fail', fail_phase='sanity', fail_reason=why))
+    line = next(ln for ln in lines if 'gcc-o2' in ln)
+    assert line.split()[2:6] == ['-'] * 4
+    assert line.endswith('INVALID  array-too-small (8 MB)')
+    assert (status, lines[-1].split(':')[1]) == (1, ' INVALID')
+
+
+def test_a_failed_build_is_told_and_red(show):
+    failed = binary('fail') | {'fail_phase': 'compile', 'fail_reason': 'build error: no icc'}
+    status, lines = show(failed, case())
+    assert any('stream_binary @local:default+gcc-o2: build error: no icc' in ln for ln in lines)
+    assert status == 1 and '1 builds failed' in lines[-1]
+
+
+def test_a_dry_run_is_no_pass(show):
+    """ReFrame passes it; the check has said no verdict."""
+    status, lines = show(case(verdict='', values=(None, None, None, None)))
+    assert lines[-1].startswith('Verdict: NOTHING MEASURED: a dry run of 1 cases')
+    assert status == 0
+
+
+def test_an_aborted_case_is_red(show):
+    assert show(case(), case('none', 'abort'))[0] == 1
+
+
+def test_skips_are_grouped_by_the_reason_of_what_they_depend_on(show):
+    log = (
+        '[     SKIP ] ( 1/13) stream_binary ~local:default+gcc-o2 /b1 @local:default+gcc-o2 '
+        "[compiler 'icc' not found]\n"
+        '[     SKIP ] ( 2/13) stream %pinning=omp /hashomp @local:default+gcc-o2 '
+        '[skipped due to skipped dependencies]\n'
+        '[     SKIP ] (13/13) stream %pinning=none /hashnone @local:default+gcc-o2 '
+        '[skipped due to skipped dependencies]\n'
+    )
+    status, lines = show(binary('skip'), case(result='skip'), case('none', 'skip'), log=log)
+    assert "  compiler 'icc' not found: 2 of stream (gcc-o2)" in lines
+    assert lines[-1].startswith('Verdict: NOTHING MEASURED: all 2 cases were skipped')
+    assert status == 0
+
+
+def test_a_skip_without_a_known_reason_says_so(show):
+    _, lines = show(case(), case('likwid', 'skip'))
+    assert any('reason not in the report' in ln for ln in lines)
+
+
+def test_array_size_threads_and_node_come_from_the_records(show, tmp_path):
+    path = tmp_path / 'record.json'
+    path.write_text(json.dumps(whole_record(array_size=1000, threads=2, host='node7')))
+    _, lines = show(case(record=str(path)))
+    assert 'stream on local:default, GB/s: 1000 elements an array, 2 threads, node node7' in lines
+
+
+@pytest.mark.parametrize(
+    'masks, shown',
+    (
+        (['0', '1', '2', '5'], 'one a CPU: 0-2,5'),
+        (['0-1', '0-1'], 'free on 0-1'),
+        (['0', '0', '1'], '3 crowded on 0-1'),
+        ([], ''),
+    ),
+)
+def test_the_real_affinity_is_shown(masks, shown):
+    assert summary.placed({'threads_on': [{'affinity': m} for m in masks]}) == shown
+
+
+def test_what_was_allowed_is_shown(show, tmp_path):
+    path = tmp_path / 'record.json'
+    reason = {'reason': 'array-too-small', 'detail': '1 MB', 'allowed': True}
+    path.write_text(json.dumps(whole_record(reasons=[reason])))
+    _, lines = show(case(record=str(path)))
+    assert any(ln.endswith('PASS     allowed: array-too-small') for ln in lines)
+
+
+@pytest.fixture
+def record(tmp_path):
+    """A record of a run on a node whose peak is 23 GB/s, or is not known."""
+
+    def write(peak=23.0):
+        found = whole_record(peak_gbs=peak, peak_note='as given by --peak', host='n1')
+        (tmp_path / f'{peak}.json').write_text(json.dumps(found))
+        return str(tmp_path / f'{peak}.json')
+
+    return write
+
+
+def test_a_known_peak_has_its_column(show, record):
+    _, lines = show(case(record=record()), case('none', record=record(), reference=10))
+    head, *rows = [ln for ln in lines if 'preset' in ln or 'gcc-o2' in ln]
+    at = head.index('% of peak')
+    assert [row[at:].split()[0] for row in rows] == ['50.0%', '50.0%']
+    title = next(ln for ln in lines if ln.startswith('stream on local:default, GB/s: '))
+    assert title.endswith(', peak 23 GB/s (as given by --peak), node n1')
+
+
+def test_no_column_where_no_peak_is_known(show, record):
+    _, lines = show(case(record=record(None)))
+    assert not any('% of peak' in line for line in lines)
+
+
+def test_an_invalid_run_has_no_share_of_the_peak(show, record):
+    why = 'sanity error: INVALID: too-good (triad reads 24 GB/s)'
+    _, lines = show(case(record=record(), result='fail', fail_phase='sanity', fail_reason=why))
+    assert not any('50.0%' in line for line in lines)
+
+
+def test_the_best_of_a_scan_is_held_to_the_peak(show, record):
+    scan = case(record=record()) | {'name': 'numa_scan', 'display_name': 'numa_scan'}
+    scan['perfvalues'] = {
+        'local:default:triad_local_1': [4.6, 0, None, None, 'GB/s', None],
+        'local:default:saturation_local': [20, 0, None, None, 'threads', None],
+    }
+    _, lines = show(scan)
+    assert any('best 20.0% of peak' in line for line in lines)
+
+
+@pytest.mark.parametrize('text', ('', '[]', '{"runs": []}', 'null'))
+def test_what_is_not_a_report_is_refused(tmp_path, text):
+    (tmp_path / 'x.json').write_text(text)
+    with pytest.raises(summary.MembwError):
+        summary.show(str(tmp_path / 'x.json'))
+
+
+def test_a_report_without_cases_is_refused(tmp_path):
+    (tmp_path / 'x.json').write_text('{"session_info": {}, "runs": []}')
+    with pytest.raises(summary.MembwError):
+        summary.show(str(tmp_path / 'x.json'))

@@ -1,0 +1,329 @@
+"""Spack: exact lines, new hashes after edits, stale locks refused, a small concretizer problem."""
+
+import json
+import os
+import pathlib
+import shlex
+import shutil
+import subprocess
+import sys
+
+import pytest
+import yaml
+from standin import FOUNDING, StandIn, sources
+
+pytestmark = pytest.mark.spack
+from places import ROOT
+
+SCOPE = ROOT / 'configs/spack'
+COPIED = ('configs', 'spack-repo', 'spack-repo-index.yaml', 'src/stream')
+GCC = {'environ': 'gcc-o2', 'preset': 'gcc-o2', 'cc': 'gcc', 'array_size': '1000000'}
+
+
+def find_spack():
+    """The one on PATH, of SPACK_ROOT, or of the set-up, with the pinned builtin packages."""
+    roots = [os.environ.get('SPACK_ROOT'), ROOT / '.spack/spack']
+    places = [shutil.which('spack')] + [f'{root}/bin/spack' for root in roots if root]
+    found = [place for place in places if place and os.access(place, os.X_OK)]
+    if not found:
+        pytest.skip('no spack: none on PATH, in SPACK_ROOT or in .spack/spack (make setup)')
+    if not (ROOT / '.spack/packages/repos').is_dir():
+        pytest.skip('no pinned package repository in .spack/packages (make setup)')
+    return found[0]
+
+
+class Checkout:
+    """A copy of what Spack reads of this repository, with a store of its own."""
+
+    def __init__(self, spack, root):
+        self.spack_command, self.root = spack, root
+        for name in COPIED:
+            copy = shutil.copytree if (ROOT / name).is_dir() else shutil.copy
+            (root / name).parent.mkdir(parents=True, exist_ok=True)
+            copy(ROOT / name, root / name)
+        user = root / '.spack/user'
+        user.mkdir(parents=True)
+        (root / '.spack/packages').symlink_to(ROOT / '.spack/packages')
+        (user / 'include.yaml').write_text(
+            'include:\n- name: membw\n  path: ../../configs/spack\n'
+        )
+
+    def spack(self, *words, expect=0):
+        python = ROOT / '.venv/bin/python'
+        env = {
+            **os.environ,
+            'SPACK_USER_CONFIG_PATH': str(self.root / '.spack/user'),
+            'SPACK_USER_CACHE_PATH': str(ROOT / '.spack/cache'),  # the index of 8,600 packages
+            'SPACK_PYTHON': str(python if python.exists() else sys.executable),
+        }
+        done = subprocess.run(
+            [self.spack_command, *map(str, words)],
+            cwd=self.root,
+            env=env,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=400,
+        )
+        assert done.returncode == expect, done.stdout[-3000:] + done.stderr[-3000:]
+        return done.stdout + done.stderr
+
+    def write_rows(self, folder, rows):
+        """configs/spack_rows.py of this copy, in a Python of its own: its table is the copy's."""
+        code = (
+            'import json, sys; sys.path.insert(0, "configs"); import spack_rows; '
+            'paths = spack_rows.write(sys.argv[1], json.load(sys.stdin)); '
+            'print(json.dumps([{e: str(p) for e, p in paths.items()}, '
+            'spack_rows.commands(sys.argv[1], paths)]))'
+        )
+        done = subprocess.run(
+            [sys.executable, '-c', code, folder],
+            cwd=self.root,
+            input=json.dumps(rows),
+            capture_output=True,
+            text=True,
+        )
+        assert done.returncode == 0, done.stderr
+        return json.loads(done.stdout)
+
+    def edit(self, name, old, new):
+        path = self.root / name
+        assert old in path.read_text()
+        path.write_text(path.read_text().replace(old, new))
+
+    def hash(self):
+        told = self.spack('spec', '--json', 'stream', '%c=gcc')
+        spec, _ = json.JSONDecoder().raw_decode(told, told.index('{'))
+        return next(node['hash'] for node in spec['spec']['nodes'] if node['name'] == 'stream')
+
+
+@pytest.fixture(scope='session')
+def checkout(tmp_path_factory):
+    """Not to be edited: what many tests read."""
+    return Checkout(find_spack(), tmp_path_factory.mktemp('checkout'))
+
+
+@pytest.fixture
+def my_checkout(tmp_path):
+    """To be edited."""
+    return Checkout(find_spack(), tmp_path / 'checkout')
+
+
+@pytest.fixture(scope='session')
+def rows(checkout):
+    """The Intel rows (stand-ins) and one of gcc, built as one environment."""
+    intel = {}
+    table = [GCC]
+    for preset, (asked, _) in FOUNDING.items():
+        family = preset.partition('-')[0]
+        intel.setdefault(family, StandIn(checkout.root / family, family, 'icc'))
+        table.append({'environ': preset, 'preset': preset, 'cc': str(intel[family].path), **asked})
+    # the same row under another name: one build, one path
+    table.append({**GCC, 'environ': 'same-o2'})
+    folder = checkout.root / 'rows'
+    paths, commands = checkout.write_rows(folder, table)
+    for line in commands:
+        checkout.spack(*shlex.split(line)[1:])
+    calls = [call for each in intel.values() for call in each.lines()]
+    return {'folder': folder, 'table': table, 'paths': paths, 'calls': calls}
+
+
+def record(path):
+    return json.loads((pathlib.Path(path).parents[1] / 'share/membw/build.json').read_text())
+
+
+@pytest.mark.parametrize('preset', FOUNDING)
+def test_the_line_that_reaches_icc_is_the_founding_one(rows, checkout, preset):
+    _, line = FOUNDING[preset]
+    expected = [*line.split(), *sources(ROOT), '-o']
+    assert [call[:-1] for call in rows['calls']].count(expected) == 1
+    recorded = record(rows['paths'][preset])
+    assert recorded['compile_line'][1:-1] == expected[1:]
+    assert recorded['preset'] == preset
+
+
+def test_each_row_is_compiled_once_and_nothing_else_is(rows):
+    assert len(rows['calls']) == len(FOUNDING)
+
+
+def test_the_record_says_what_was_built_from_what(rows, checkout):
+    sys.path.insert(0, str(ROOT / 'configs'))
+    import presets
+
+    found = record(rows['paths']['gcc-o2'])
+    assert found['compile_line'] == [
+        shutil.which('gcc'),
+        *'-O2 -fopenmp -DSTREAM_ARRAY_SIZE=1000000 -mcmodel=medium'.split(),
+        *sources(ROOT),
+        '-o',
+        os.path.realpath(rows['paths']['gcc-o2']),
+    ]
+    assert found['source_sha256'] == presets.source_sha256(checkout.root / 'src/stream')
+    assert found['built_with'] == 'spack' and found['compiler'] == presets.banner('gcc')
+    assert len(found['dag_hash']) == 32 and found['dag_hash'] in os.path.realpath(
+        rows['paths']['gcc-o2']
+    )
+
+
+def test_a_row_has_a_stable_path_and_two_names_of_one_row_share_it(rows):
+    paths = rows['paths']
+    assert paths['gcc-o2'].endswith('/rows/rows/gcc-o2/bin/stream')
+    assert paths['same-o2'] == paths['gcc-o2']
+    assert all(os.access(path, os.X_OK) for path in paths.values())
+
+
+def test_rows_that_are_built_need_no_spack_at_all(rows, checkout):
+    assert checkout.write_rows(rows['folder'], rows['table'])[1] == []
+
+
+def test_the_stand_alone_test_of_the_package_passes(rows, checkout):
+    told = checkout.spack('test', 'run', f'stream/{record(rows["paths"]["gcc-o2"])["dag_hash"]}')
+    assert '1 passed of 1 spec' in told
+    log = checkout.spack('test', 'results', '-l')
+    for name in ('test_stream_validates', 'test_stream_refuses_bad_input'):
+        assert f'PASSED: Stream::{name}' in log
+
+
+def test_the_fortran_version_is_built_by_its_own_line_and_validates(checkout):
+    if not shutil.which('gfortran'):
+        pytest.skip("'gfortran' is not on the PATH")
+    checkout.spack('install', 'stream', '+fortran', 'tuning=o2', '%c=gcc')
+    prefix = checkout.spack('location', '-i', 'stream', '+fortran').strip()
+    found = json.loads(pathlib.Path(prefix, 'share/membw/build_f.json').read_text())
+    assert found['compile_line'][:4] == [shutil.which('gfortran'), '-O2', '-fopenmp', 'stream.f90']
+    assert found['spec'].startswith('stream@0.1.0+fortran')
+    assert '1 passed of 1 spec' in checkout.spack('test', 'run', 'stream', '+fortran')
+    assert 'PASSED: Stream::test_stream_f_validates' in checkout.spack('test', 'results', '-l')
+
+
+def test_the_audit_of_the_package_passes(checkout):
+    told = checkout.spack('audit', 'packages', 'stream')
+    assert told.count('passed') >= 4
+
+
+def test_the_number_of_possible_packages_stays_small(checkout):
+    script = checkout.root / 'possible.py'
+    script.write_text(
+        'from spack.solver.input_analysis import create_graph_analyzer as analyzer\n'
+        'from spack.spec import Spec\n'
+        'found = analyzer().possible_dependencies(Spec("stream"), allowed_deps=15).real_pkgs\n'
+        'print("possible:", *sorted(found))\n'
+    )
+    told = checkout.spack('python', script)
+    names = told.partition('possible: ')[2].split()
+    assert 'stream' in names and len(names) < 10, names
+
+
+def test_the_list_of_what_is_never_built_is_what_its_script_writes(checkout):
+    before = (checkout.root / 'configs/spack/packages.yaml').read_text()
+    checkout.spack('python', checkout.root / 'configs/spack/frontier.py')
+    assert (checkout.root / 'configs/spack/packages.yaml').read_text() == before
+
+
+def test_an_edit_of_the_source_or_of_a_preset_gives_a_new_hash(my_checkout):
+    first = my_checkout.hash()
+    my_checkout.edit('src/stream/kernels.c', '#include', '/* edited */\n#include')
+    second = my_checkout.hash()
+    my_checkout.edit('configs/presets.yaml', "'-O2 {openmp} {defs} -m", "'-O1 {openmp} {defs} -m")
+    third = my_checkout.hash()
+    assert len(first) == 32 and len({first, second, third}) == 3
+
+
+def test_a_lock_older_than_the_source_is_refused(my_checkout):
+    folder = my_checkout.root / 'env'
+    folder.mkdir()
+    (folder / 'spack.yaml').write_text('spack:\n  specs: [stream %c=gcc]\n  view: false\n')
+    my_checkout.spack('-e', folder, 'concretize')
+    my_checkout.edit('src/stream/kernels.c', '#include', '/* edited */\n#include')
+    told = my_checkout.spack('-e', folder, 'install', expect=1)
+    assert 'the lock is stale' in told and 'hint: spack concretize --force' in told
+    assert not list(my_checkout.root.glob('.spack/store/*/stream-*/bin/stream'))
+
+
+@pytest.mark.parametrize(
+    'name, old, new',
+    [
+        ('src/stream/kernels.c', '#include', '/* edited */\n#include'),
+        ('configs/presets.yaml', '-O3 -mavx2', '-O1 -mavx2'),
+        ('spack-repo/spack_repo/membw/packages/stream/package.py', 'every\n', 'any\n'),
+    ],
+)
+def test_rows_drop_a_lock_older_than_source_table_or_recipe(my_checkout, name, old, new):
+    folder = my_checkout.root / 'rows'
+    lock = folder / 'spack.lock'
+    my_checkout.write_rows(folder, [GCC])
+    lock.write_text('{}')
+    my_checkout.write_rows(folder, [GCC])
+    assert lock.exists()
+    my_checkout.edit(name, old, new)
+    my_checkout.write_rows(folder, [GCC])
+    assert not lock.exists()
+
+
+@pytest.mark.parametrize(
+    'spec, said',
+    [
+        ('stream tuning=knc %c=gcc', 'tuning=knc is a preset of icc13 only'),
+        ('stream tuning=nt %c=gcc', 'tuning=nt is a preset of icc, icx, aocc only'),
+        ('stream tuning=knc-huge', 'icc13-knc-huge links libhugetlbfs'),
+    ],
+)
+def test_a_spec_that_cannot_be_names_the_way_out(checkout, spec, said):
+    assert said in ' '.join(checkout.spack('spec', *spec.split(), expect=1).split())
+
+
+def test_a_matrix_of_twelve_rows_concretizes(checkout):
+    shutil.which('gcc') or pytest.skip('gcc is not on the PATH')
+    known = checkout.spack('compilers')
+    if 'llvm@' not in known:
+        pytest.skip('the matrix is gcc x clang, and Spack finds no clang here')
+    checkout.spack('-e', checkout.root / 'configs/envs/local', 'concretize')
+    lock = json.loads((checkout.root / 'configs/envs/local/spack.lock').read_text())
+    assert len(lock['roots']) == 12
+    assert len({root['hash'] for root in lock['roots']}) == 12
+
+
+def test_repo_add_takes_the_git_address_of_this_repository(my_checkout):
+    git = ['git', '-c', 'user.name=t', '-c', 'user.email=t@example.org']
+    for words in (['init', '-q'], ['add', *COPIED], ['commit', '-q', '-m', 'all']):
+        subprocess.run([*git, *words], cwd=my_checkout.root, check=True)
+    other = my_checkout.root / '.spack/user'
+    (other / 'include.yaml').unlink()
+    builtin = ROOT / '.spack/packages/repos/spack_repo/builtin'
+    (other / 'repos.yaml').write_text(yaml.safe_dump({'repos': {'builtin': str(builtin)}}))
+    address, clone = f'file://{my_checkout.root}', my_checkout.root / '.spack/added'
+    my_checkout.spack('repo', 'add', address, clone)
+    assert (clone / 'spack-repo-index.yaml').is_file()
+    assert 'membw' in my_checkout.spack('repo', 'list')
+    told = my_checkout.spack('info', 'membw.stream')
+    assert 'Row of configs/presets.yaml' in told
+
+
+def test_the_mpi_variant_is_built_by_the_presets_line_with_this_machines_mpi(checkout):
+    sys.path.insert(0, str(ROOT / 'configs'))
+    import mpi_wrapper
+
+    mpicc = shutil.which('mpicc') or pytest.skip("'mpicc' is not on the PATH")
+    name, version = mpi_wrapper.library(mpicc) or pytest.skip(f"whose '{mpicc}' is, is unknown")
+    external = {'spec': f'{name}@={version}', 'prefix': str(pathlib.Path(mpicc).parents[1])}
+    folder = checkout.root / 'mpi'
+    folder.mkdir()
+    packages = {name: {'buildable': False, 'externals': [external]}}
+    asked = {'specs': ['stream +mpi %c=gcc'], 'view': False, 'packages': packages}
+    (folder / 'spack.yaml').write_text(yaml.safe_dump({'spack': asked}))
+    checkout.spack('-e', folder, 'concretize')
+    checkout.spack('-e', folder, 'install')
+    prefix = checkout.spack('-e', folder, 'location', '-i', 'stream').strip()
+    before, after = mpi_wrapper.added(mpicc)
+    found = record(f'{prefix}/bin/stream')
+    assert found['compile_line'] == [
+        shutil.which('gcc'),
+        *'-O2 -fopenmp -mcmodel=medium'.split(),
+        *before,
+        *sources(ROOT),
+        *['-o', f'{prefix}/bin/stream'],
+        *after,
+    ]
+    assert '-DMEMBW_MPI' in before and '+mpi' in found['spec']
+    told = checkout.spack('-e', folder, 'test', 'run', 'stream')
+    assert '1 passed of 1 spec' in told

@@ -1,0 +1,276 @@
+"""The stream program: what it builds with, what it prints, what it refuses."""
+
+import json
+import re
+import shutil
+import subprocess
+
+import jsonschema
+import pytest
+from places import ROOT
+from stream_units import units
+
+SOURCES = units()
+SCHEMA = json.loads((ROOT / 'src/stream/record.schema.json').read_text())
+WARNINGS = ['-Wall', '-Wextra', '-Werror']
+CLANG = shutil.which('clang-19') or shutil.which('clang')
+QUICK = ['-n', '1000000', '-t', '3']
+ROW = r'(\d+\.\d) +(\d+\.\d{6}) +(\d+\.\d{6}) +(\d+\.\d{6})$'
+DEFECTS = 'array-too-small,too-short,cpu-not-where-asked,oversubscribed,disturbed,unstable'
+
+
+def run(*command, **options):
+    return subprocess.run(
+        [str(word) for word in command], capture_output=True, text=True, timeout=60, **options
+    )
+
+
+@pytest.fixture(scope='session')
+def build(tmp_path_factory):
+    """Builds the program once per set of flags; the answer is its path."""
+    built = {}
+
+    def of(*flags, cc='gcc'):
+        if (cc, flags) not in built:
+            program = tmp_path_factory.mktemp('stream') / 'stream'
+            done = run(cc, *flags, *SOURCES, '-o', program)
+            assert done.returncode == 0, done.stderr
+            built[cc, flags] = program
+        return built[cc, flags]
+
+    return of
+
+
+@pytest.fixture
+def stream(build):
+    return build('-O2', '-fopenmp', *WARNINGS)
+
+
+def record_of(program, tmp_path, *options, **more):
+    done = run(program, '--json', tmp_path / 'record.json', *options, **more)
+    text = (tmp_path / 'record.json').read_text()
+    assert text.count('\n') == 1
+    record = json.loads(text)
+    jsonschema.Draft202012Validator(SCHEMA).validate(record)
+    return done, record
+
+
+def test_the_founding_line_builds_it(tmp_path):
+    line = (
+        'gcc -O2 -fopenmp -DSTREAM_ARRAY_SIZE=800000000 -DNTIMES=20 -mcmodel=medium src/stream/'
+        f'kernels.c src/stream/stream.c src/stream/variant_*.c -o {tmp_path}/stream_c.exe'
+    )
+    done = run('sh', '-c', line, cwd=ROOT)
+    assert done.returncode == 0 and done.stderr == ''
+    done = run(tmp_path / 'stream_c.exe', '-n', '1e6', '-t', '2')
+    assert 'Solution Validates' in done.stdout
+
+
+@pytest.mark.parametrize('cc', ['gcc', CLANG])
+@pytest.mark.parametrize('flags', [('-O2',), ('-O2', '-fopenmp'), ('-O3', '-march=native')])
+def test_it_builds_without_a_warning_and_validates(build, cc, flags):
+    assert 'Solution Validates' in run(build(*flags, *WARNINGS, cc=cc), *QUICK).stdout
+
+
+def test_what_a_line_compiles_is_stream_c_and_what_it_leaves_out():
+    assert [path.name for path in units()] == ['kernels.c', 'stream.c', 'variant_neon.c',
+                                               'variant_portable.c', 'variant_x86.c']  # fmt: skip
+
+
+@pytest.mark.parametrize('cc', ['gcc', CLANG])
+def test_the_checked_libc_calls_of_some_distributions_do_no_harm(build, cc):
+    program = build('-O2', '-D_FORTIFY_SOURCE=2', *WARNINGS, cc=cc)
+    assert 'Solution Validates' in run(program, *QUICK).stdout
+
+
+@pytest.mark.parametrize('standard', ['gnu89', 'c11', 'gnu17'])
+def test_it_is_within_the_standards_of_its_compilers(standard):
+    done = run('gcc', f'-std={standard}', '-Wall', '-fopenmp', '-fsyntax-only', *SOURCES)
+    assert done.returncode == 0 and done.stderr == ''
+
+
+def test_the_table_is_streams(stream):
+    done = run(stream, '--allow', DEFECTS, *QUICK)
+    assert done.returncode == 0, done.stdout
+    lines = done.stdout.splitlines()
+    head = 'Function    Best Rate MB/s  Avg time     Min time     Max time'
+    at = lines.index(head)
+    for label, words, line in zip(
+        ['Copy:', 'Scale:', 'Add:', 'Triad:'], [2, 2, 3, 3], lines[at + 1 :]
+    ):
+        rate, average, best, worst = map(float, re.match(f'{label} +{ROW}', line).groups())
+        assert best <= average <= worst
+        assert rate == pytest.approx(words * 8 * 1e6 / best / 1e6, rel=0.01)
+    assert lines[-1] == 'Verdict: VALID'
+
+
+def test_the_banner_says_what_it_is(stream):
+    assert 'a STREAM-compatible program; Standard kernels' in run(stream, *QUICK).stdout
+
+
+def test_the_kernels_can_be_found_in_the_binary(stream):
+    symbols = run('nm', stream).stdout
+    assert all(f'kernel_{name}' in symbols for name in ['copy', 'scale', 'add', 'triad'])
+
+
+BAD_INPUT = [
+    ('-n 0', "'-n 0' is too few"),
+    ('-n -5', "'-n -5' is not a number"),
+    ('-n 1e9x', "'-n 1e9x' is not a number"),
+    ('-n 12.5', "'-n 12.5' is not a number"),
+    ('-n 1e13', 'memory available'),
+    ('-m 99999999999', 'memory available'),
+    ('-n 99999999999999999999', 'more than can be counted'),
+    ('-n', "'-n' needs a value"),
+    ('-t 1', "'-t 1' is too few"),
+    ('-t 0', "'-t 0' is too few"),
+    ('-t 9999999999', 'more than can be counted'),
+    ('--ntimes=many', "'-t many' is not a number"),
+    ('-o -1', "'-o -1' is not a number"),
+    ('--json /no/such/folder/x.json', "cannot write '/no/such/folder/x.json'"),
+    ('--json /', "cannot write '/'"),
+    ('--allow everything', "'--allow everything' names no reason"),
+    ('--frobnicate', "unknown option '--frobnicate'"),
+    ('-q', "unknown option '-q'"),
+    ('stray', "'stray'"),
+]
+
+
+@pytest.mark.parametrize('options, text', BAD_INPUT, ids=[row[0] for row in BAD_INPUT])
+def test_bad_input_gets_one_line_and_the_way_out(stream, options, text):
+    done = run(stream, *options.split())
+    assert done.returncode == 2
+    fact, hint = done.stderr.splitlines()
+    assert fact.startswith('membw: ') and text in fact
+    assert hint.startswith('hint: ')
+    assert 'Copy:' not in done.stdout
+
+
+@pytest.mark.parametrize(
+    'macro', ['NTIMES=1', 'STREAM_ARRAY_SIZE=0', 'STREAM_ARRAY_SIZE=-5', 'OFFSET=-1']
+)
+def test_a_bad_macro_is_told_at_run_time(build, macro):
+    done = run(build('-O1', f'-D{macro}'))
+    assert done.returncode == 2 and f"'{macro}' is" in done.stderr
+
+
+def test_an_integer_stream_type_is_refused(build):
+    done = run(build('-O1', '-DSTREAM_TYPE=int'), *QUICK)
+    assert done.returncode == 2 and 'STREAM_TYPE' in done.stderr
+
+
+def test_a_full_disk_is_not_a_success(stream):
+    done = run(stream, '--allow', DEFECTS, '--json', '/dev/full', *QUICK)
+    assert done.returncode == 1 and "'/dev/full' is not complete" in done.stderr
+
+
+def test_macros_set_the_defaults_and_options_override_them(build, tmp_path):
+    program = build('-O2', '-DSTREAM_ARRAY_SIZE=1200000', '-DNTIMES=4', '-DOFFSET=16')
+    _, record = record_of(program, tmp_path)
+    assert [record[k] for k in ('array_size', 'array_size_from', 'ntimes', 'offset')] == [
+        1200000,
+        'macro',
+        4,
+        16,
+    ]
+    _, record = record_of(program, tmp_path, '-n', '1e6', '-t', '3', '-o', '0')
+    assert [record[k] for k in ('array_size', 'array_size_from', 'ntimes', 'offset')] == [
+        1000000,
+        'option',
+        3,
+        0,
+    ]
+
+
+def test_memory_in_kib_counts_as_mpi_streams_users_know_it(stream, tmp_path):
+    """1048576 KiB make 44739242 elements [cea]; here a 64th of both."""
+    _, record = record_of(stream, tmp_path, '-m', '16384', '-t', '2')
+    assert record['array_size'] == 44739242 // 64
+
+
+def test_float_counts_its_own_bytes_and_validates(build, tmp_path):
+    program = build('-O2', '-fopenmp', '-DSTREAM_TYPE=float', *WARNINGS)
+    _, record = record_of(program, tmp_path, '-n', '1e6', '-t', '50')
+    assert record['element_bytes'] == 4 and record['kernels']['triad']['bytes_per_element'] == 12
+    assert record['validation']['ok']
+
+
+def test_many_iterations_do_not_overflow(stream, tmp_path):
+    _, record = record_of(stream, tmp_path, '-n', '1000', '-t', '1500')
+    assert record['validation']['ok']
+
+
+def test_without_openmp_it_is_one_thread(build, tmp_path):
+    _, record = record_of(build('-O2', *WARNINGS), tmp_path, *QUICK)
+    assert record['threads'] == 1 and record['build']['openmp'] is None
+
+
+def test_the_record_holds_what_was_printed(stream, tmp_path):
+    done, record = record_of(stream, tmp_path, '--allow', DEFECTS, *QUICK)
+    printed = float(re.search(r'^Triad: +(\S+)', done.stdout, re.M).group(1))
+    triad = record['kernels']['triad']
+    assert triad['best_mbs'] == pytest.approx(printed, abs=0.06)
+    assert len(triad['times_s']) == 3 and triad['min_s'] == min(triad['times_s'][1:])
+    assert record['verdict'] == 'VALID'
+
+
+def test_flags_of_the_build_are_recorded(build, tmp_path):
+    program = build('-O2', '-DMEMBW_FLAGS="-O2 \\"quoted\\""')
+    _, record = record_of(program, tmp_path, *QUICK)
+    assert record['build']['flags'] == '-O2 "quoted"'
+    assert re.match(r'gcc \d+\.\d', record['build']['compiler'])
+
+
+def test_a_too_small_array_is_told(stream, tmp_path):
+    done, record = record_of(stream, tmp_path, '-n', '1000')
+    assert done.returncode == 1 and 'array-too-small' in done.stdout.splitlines()[-1]
+    assert 'array-too-small' in [reason['reason'] for reason in record['reasons']]
+
+
+@pytest.mark.parametrize('array, index, bit', [(0, 0, 0), (1, 999999, 63), (2, 1234, 51)])
+def test_a_planted_wrong_value_fails_validation(build, tmp_path, array, index, bit):
+    program = build('-O1', f'-DMEMBW_PLANT_FAULT={array},{index},{bit}')
+    done, record = record_of(program, tmp_path, '--allow', DEFECTS, *QUICK)
+    assert done.returncode == 1 and 'Solution Validates' not in done.stdout
+    assert done.stdout.splitlines()[-1] == 'Verdict: INVALID (not-validated)'
+    wrong = record['validation']['first'][0]
+    assert (wrong['array'], wrong['index']) == ('abc'[array], index)
+    assert int(wrong['expected_bits'], 16) ^ int(wrong['found_bits'], 16) == 1 << bit
+
+
+def test_the_help_names_every_option(stream):
+    done = run(stream, '--help')
+    known = re.findall(r'\{ "([a-z-]+)", ', (ROOT / 'src/stream/options.c').read_text())
+    assert done.returncode == 0 and len(known) >= 8
+    assert [name for name in known if f'--{name}' not in done.stdout] == []
+
+
+@pytest.fixture(scope='session')
+def stream_f(tmp_path_factory):
+    """The Fortran program, built as the THIN tutorial builds its own."""
+    program = tmp_path_factory.mktemp('stream_f') / 'stream_f.exe'
+    sources = [ROOT / 'src/stream/stream.f90', ROOT / 'src/stream/clock.c']
+    done = run('gfortran', '-O2', '-fopenmp', *sources, '-o', program)
+    assert done.returncode == 0, done.stderr
+    return program
+
+
+@pytest.mark.parametrize('ntimes', [20, 21])
+def test_fortran_measures_by_the_same_rules(stream_f, ntimes):
+    done = run(stream_f, '-n', '1000000', '-t', ntimes)
+    assert re.search(f'^Triad: +{ROW}', done.stdout, re.M)
+    assert 'Solution Validates' in done.stdout
+    last = done.stdout.splitlines()[-1]
+    assert (done.returncode, last) in [
+        (0, 'Verdict: VALID'),
+        (1, 'Verdict: INVALID (array-too-small)'),
+    ]
+
+
+@pytest.mark.parametrize(
+    'options', ['-n 0', '-n -5', '-n 1e9x', '-t 1', '--what', '-n 9999999999']
+)
+def test_fortran_refuses_bad_input(stream_f, options):
+    done = run(stream_f, *options.split())
+    assert done.returncode == 2
+    assert [line.split(':')[0] for line in done.stderr.splitlines()] == ['membw', 'hint']

@@ -1,0 +1,335 @@
+"""Tuned kernels: every variant is right to the bit, names, files and the search hold."""
+
+import json
+import os
+import pathlib
+import platform
+import shutil
+import signal
+import subprocess
+
+import jsonschema
+import pytest
+from places import ROOT
+from stream_units import units
+
+STREAM = ROOT / 'src' / 'stream'
+SCHEMA = json.loads((STREAM / 'record.schema.json').read_text())
+WARNINGS = ['-Wall', '-Wextra', '-Werror']
+CLANG = shutil.which('clang-19') or shutil.which('clang')
+ARM = 'aarch64-linux-gnu-gcc'
+# what the check of the variants alone needs of the sources
+VARIANTS = ['variants.c', 'variants_run.c', 'cpu_width.c']
+VARIANTS += ['variant_x86.c', 'variant_neon.c', 'variant_portable.c']
+SMALL = ['-n', '20000', '-t', '3']
+KERNELS = ('copy', 'scale', 'add', 'triad')
+X86 = platform.machine() == 'x86_64'
+
+
+def run(*command, **variables):
+    env = {**os.environ, 'OMP_WAIT_POLICY': 'passive', 'OMP_NUM_THREADS': '2', **variables}
+    return subprocess.run(
+        [str(word) for word in command], capture_output=True, text=True, timeout=120, env=env
+    )
+
+
+def compiled(cc, output, folder, *flags):
+    """The variants of `folder` with the check of them, as one program."""
+    sources = [folder / name for name in VARIANTS]
+    check = ROOT / 'tests' / 'data' / 'variant_check.c'
+    done = run(cc, '-O2', *WARNINGS, *flags, f'-I{folder}', check, *sources, '-o', output)
+    assert done.returncode == 0, done.stderr
+    return output
+
+
+@pytest.fixture(scope='session')
+def stream(tmp_path_factory):
+    """Builds the program once per set of flags; the answer is its path."""
+    built = {}
+
+    def of(*flags):
+        if flags not in built:
+            program = tmp_path_factory.mktemp('tuned') / 'stream'
+            done = run('gcc', '-O2', '-fopenmp', *WARNINGS, *flags, *units(), '-o', program)
+            assert done.returncode == 0, done.stderr
+            built[flags] = program
+        return built[flags]
+
+    return of
+
+
+def record_of(program, tmp_path, *options):
+    path = tmp_path / 'record.json'
+    done = run(program, *SMALL, '--json', path, *options)
+    record = json.loads(path.read_text())
+    jsonschema.Draft202012Validator(SCHEMA).validate(record)
+    assert record['validation']['ok'] is True, done.stdout
+    return done, record
+
+
+def listed(program):
+    """Every name that --list-variants prints, and whether it runs here."""
+    lines = run(program, '--list-variants').stdout.splitlines()
+    rows = [line.partition(' ') for line in lines if not line.startswith('#')]
+    return {name: not rest for name, _, rest in rows}
+
+
+# --- every variant, every element --------------------------------------------------------------
+
+
+@pytest.mark.parametrize('cc, element', [('gcc', 'double'), ('gcc', 'float'), (CLANG, 'double')])
+def test_every_variant_is_right_at_awkward_sizes_and_addresses(cc, element, tmp_path):
+    program = compiled(cc, tmp_path / 'check', STREAM, '-fopenmp', f'-DSTREAM_TYPE={element}')
+    for threads in ('1', '2'):
+        done = run(program, OMP_NUM_THREADS=threads)
+        assert done.returncode == 0, done.stdout
+        members, checks = (int(done.stdout.split()[i]) for i in (0, 2))
+        assert members >= (20 if X86 else 10) and checks > 300 * members
+
+
+@pytest.mark.parametrize('element', ['double', 'float'])
+def test_the_neon_variants_are_right_on_an_emulated_cpu(element, tmp_path, need):
+    need(ARM, 'qemu-aarch64')
+    program = compiled(ARM, tmp_path / 'check', STREAM, '-static', '-Wno-unknown-pragmas',
+                       f'-DSTREAM_TYPE={element}')  # fmt: skip
+    done = run('qemu-aarch64', program)
+    assert done.returncode == 0, done.stdout
+    assert int(done.stdout.split()[0]) > 10
+
+
+FAULTS = {
+    'a part of the array is left out': ('variants_run.c', 'done, s, n - done)', 'done, s, 0)'),
+    'the second stream reads the first': ('variant_family.h', 'LOAD_##width(y + AT(width, stream,',
+                                          'LOAD_##width(y + AT(width, 0,'),
+    'the same in assembly': ('variant_x86.c', '"(%" array ",%rcx,2)"', '"(%" array ",%rcx)"'),
+    'one vector too many is written': ('variant_family.h', 'i < part;', 'i <= part;'),
+    'the same of x86': ('variant_x86.c', 'jb 1b', 'jbe 1b'),
+    'a word read twice, another not': ('variant_family.h', 'sum[0] += at[0]', 'sum[0] += at[1]'),
+    'a factor is forgotten': ('variant_family.h', 'MUL_##width(factor, Y_OF(width, stream, turn))',
+                              'Y_OF(width, stream, turn)'),
+    'the same in assembled Triad': ('variant_x86.c', 'OPERATE("mul", width, 0, 2)', ''),
+    'y is left behind': ('variant_x86.c', 'ADVANCE(width, unroll, Y)', ''),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize('fault', FAULTS)
+def test_a_broken_variant_is_caught(fault, tmp_path):
+    name, right, broken = FAULTS[fault]
+    if name == 'variant_x86.c' and not X86:
+        pytest.skip('no x86-64')
+    shutil.copytree(STREAM, tmp_path / 'stream')
+    text = (tmp_path / 'stream' / name).read_text()
+    assert text.count(right) == 1
+    (tmp_path / 'stream' / name).write_text(text.replace(right, broken))
+    program = compiled('gcc', tmp_path / 'check', tmp_path / 'stream', '-Wno-unknown-pragmas')
+    done = run(program)
+    # one vector too many may also meet an address that the instruction refuses
+    assert done.returncode == -signal.SIGSEGV or (done.returncode and 'wrong: ' in done.stdout)
+
+
+def test_every_variant_that_runs_here_validates_in_the_program(stream):
+    names = [name for name, here in listed(stream()).items() if here]
+    assert len(names) > 4
+    for number, name in enumerate(names):
+        split = ['', '-b4096', '-l4096', '-d4096'][number % 4]
+        done = run(stream(), '-n', 999 + 2 * number, '-o', number, '-t', 2, '--kernels',
+                   name.replace('x1024', 'x512') + split)  # fmt: skip
+        assert done.returncode == 1 and 'Solution Validates' in done.stdout, name
+
+
+def test_a_fault_planted_after_tuned_kernels_is_found(stream):
+    done = run(
+        stream('-DMEMBW_PLANT_FAULT=0,1234,0'), *SMALL, '--kernels', 'ordinary-any-u1-none-s1'
+    )
+    assert done.returncode == 1 and 'a[1234]' in done.stdout and 'not-validated' in done.stdout
+
+
+# --- names and files -----------------------------------------------------------------------------
+
+
+def test_tuned_is_labelled_in_table_and_record(stream, tmp_path):
+    name = 'ordinary-any-u8-t0x512-s1-b4096'
+    done, record = record_of(stream(), tmp_path, '--kernels', name)
+    assert 'a STREAM-compatible program; Tuned kernels' in done.stdout
+    assert record['kernels_set'] == 'tuned' and record['kernels_from'] == 'name'
+    for kernel in KERNELS:
+        assert record['kernels'][kernel]['variant'] == name
+        assert f'Tuned {kernel:5} = {name}\n' in done.stdout
+
+
+def test_standard_stays_standard(stream, tmp_path):
+    done, record = record_of(stream(), tmp_path, '--kernels', 'standard')
+    assert 'Standard kernels' in done.stdout and 'Tuned' not in done.stdout
+    assert record['kernels_set'] == 'standard' and record['tuning'] is None
+    assert {k['variant'] for k in record['kernels'].values()} == {None}
+
+
+@pytest.mark.parametrize(
+    'name',
+    ['best', 'nt', 'nt-256-u4-t0-s1', 'nt-256-u4-nonex64-s1', 'ordinary-any-u1-none-s1-b100',
+     'ordinary-any-u1-none-s1-b0', 'ordinary-any-u3-none-s1', 'ordinary-any-u1-none-s1-',
+     'ordinary-any-u1-none-s1 ', 'ordinary-any-u8-t0x0-s1', 'ordinary-any-u8-t0x99999999-s1', ''],
+)  # fmt: skip
+def test_a_bad_name_says_what_a_name_is(stream, name):
+    done = run(stream(), *SMALL, '--kernels', name)
+    assert done.returncode == 2 and done.stdout == ''
+    assert done.stderr.startswith(f"membw: '--kernels {name}' is neither standard, tuned")
+    assert 'hint: a variant is STORE-WIDTH-uUNROLL' in done.stderr
+
+
+@pytest.mark.skipif(not X86, reason='asks for registers of x86-64')
+def test_a_cpu_without_the_registers_refuses_a_variant(stream, tmp_path):
+    program = stream('-DMEMBW_CPU_WIDTH=128')
+    names = listed(program)
+    assert names['nt-128-u4-none-s1'] and not names['nt-256-u4-none-s1']
+    done = run(program, *SMALL, '--kernels', 'nt-256-u4-none-s1')
+    assert done.returncode == 2 and "has not the registers for 'nt-256-u4-none-s1'" in done.stderr
+    done, record = record_of(program, tmp_path, '--tune=0.4')
+    tried = [t['variant'] for k in record['tuning']['kernels'].values() for t in k['tried']]
+    assert tried and not any('-256-' in name or '-512-' in name for name in tried)
+
+
+@pytest.mark.skipif(not X86, reason='compares with the flags that x86 kernels show')
+def test_the_width_found_is_the_kernel_s_own_word(stream):
+    text = pathlib.Path('/proc/cpuinfo').read_text()
+    flags = set(next(line for line in text.splitlines() if line.startswith('flags')).split())
+    names = listed(stream())
+    assert names['nt-256-u4-none-s1'] == ('avx2' in flags)
+    assert names['nt-512-u1-none-s1'] == ('avx512f' in flags)
+
+
+def test_a_choice_saved_is_run_again_by_its_file(stream, tmp_path):
+    file = tmp_path / 'kernels.json'
+    done, record = record_of(stream(), tmp_path, '--tune=0.5', '--save-kernels', file)
+    chosen = {k: v['variant'] for k, v in record['kernels'].items()}
+    assert json.loads(file.read_text())['kernels'] == chosen
+    done, again = record_of(stream(), tmp_path, '--kernels', file)
+    assert done.stderr == '' and again['kernels_from'] == 'file' and again['tuning'] is None
+    assert {k: v['variant'] for k, v in again['kernels'].items()} == chosen
+
+
+def choice(**changes):
+    kernels = dict.fromkeys(KERNELS, 'ordinary-any-u1-none-s1') | changes.pop('kernels', {})
+    return {'schema': 'membw-kernels-1', 'cpu_model': 'a CPU of another centre',
+            'kernels': {k: v for k, v in kernels.items() if v}} | changes  # fmt: skip
+
+
+def test_a_file_of_another_cpu_warns_and_runs(stream, tmp_path):
+    (tmp_path / 'other.json').write_text(json.dumps(choice(), indent=2))
+    done, record = record_of(stream(), tmp_path, '--kernels', tmp_path / 'other.json')
+    assert "was tuned on 'a CPU of another centre', this is" in done.stderr
+    assert record['kernels_set'] == 'tuned'
+
+
+@pytest.mark.parametrize(
+    'text, fact',
+    [
+        ('', 'is no file of chosen kernels'),
+        (json.dumps(choice(schema='membw-record-1')), 'is no file of chosen kernels'),
+        (json.dumps(choice(kernels={'add': None})), "names no variant for 'add'"),
+        (json.dumps(choice(kernels={'add': 'fast'})), "'fast' is no variant"),
+    ],
+)
+def test_a_bad_file_is_refused(stream, tmp_path, text, fact):
+    (tmp_path / 'bad.json').write_text(text)
+    done = run(stream(), *SMALL, '--kernels', tmp_path / 'bad.json')
+    assert done.returncode == 2 and fact in done.stderr and '\nhint: ' in done.stderr
+
+
+@pytest.mark.parametrize(
+    'options, fact',
+    [
+        (['--tune=soon'], "'--tune=soon' is no time"),
+        (['--tune=-1'], "'--tune=-1' is no time"),
+        (['--tune', '--kernels', 'standard'], 'contradict each other'),
+        (['--save-kernels', 'x.json'], 'has nothing to save'),
+        (['--tune', '--save-kernels', '/no/such/folder/x.json'], 'cannot write'),
+    ],
+)
+def test_what_makes_no_sense_together_is_refused(stream, options, fact):
+    done = run(stream(), *SMALL, *options)
+    assert done.returncode == 2 and fact in done.stderr
+
+
+# --- the search ----------------------------------------------------------------------------------
+
+
+def test_the_search_says_what_it_tried_and_takes_the_best(stream, tmp_path):
+    done, record = record_of(stream(), tmp_path, '--kernels', 'tuned', '--tune=2')
+    tuning = record['tuning']
+    assert tuning['budget_s'] == 2 and tuning['seconds'] < 2 + 10
+    assert done.stderr.count('membw: tuned ') == 4 and '\r' not in done.stderr
+    for kernel in KERNELS:
+        tried = {t['variant']: t for t in tuning['kernels'][kernel]['tried']}
+        winner = tried[record['kernels'][kernel]['variant']]
+        store = winner['variant'].split('-')[0]
+        most = max(t['rounds'] for name, t in tried.items() if name.startswith(store))
+        assert len(tried) > 10 and winner['rounds'] == most
+        assert tuning['kernels'][kernel]['anchors'][store].startswith(store)
+
+
+def test_the_search_finds_a_variant_that_is_really_faster(stream, tmp_path):
+    """A member made slow on purpose never wins: the search measures, it does not guess."""
+    slow = tmp_path / 'stream'
+    shutil.copytree(STREAM, slow)
+    text = (slow / 'variants_run.c').read_text()
+    right = 'm->run[kernel](out + head'
+    assert text.count(right) == 1
+    again = f'for (int i = 0; i < 9 && m->unroll != 4; i++) {right}, x, y, s, part, 0);\n'
+    (slow / 'variants_run.c').write_text(text.replace(right, f'{again} {right}'))
+    program = tmp_path / 'program'
+    done = run('gcc', '-O2', '-fopenmp', *units(slow), '-o', program)
+    assert done.returncode == 0, done.stderr
+    done, record = record_of(program, tmp_path, '-n', '300000', '--tune=4')
+    assert {v['variant'].split('-')[2] for v in record['kernels'].values()} == {'u4'}
+
+
+# --- the limits ----------------------------------------------------------------------------------
+
+LIMITS = {'read': (1, 1), 'fill': (1, 2), 'fill-nt': (1, 1), 'update': (2, 2)}
+
+
+@pytest.mark.parametrize('element, size', [('double', 8), ('float', 4)])
+def test_the_limits_are_measured_and_right(stream, tmp_path, element, size):
+    program = stream(*([] if element == 'double' else ['-DSTREAM_TYPE=float']))
+    name = 'ordinary-any-u1-none-s1'
+    done, record = record_of(program, tmp_path, '-n', '1000003', '--limits', '--kernels', name)
+    limits = record['limits']
+    assert limits['ok'] and 'not-validated' not in done.stdout
+    for limit, (counted, moved) in LIMITS.items():
+        if limit == 'fill-nt' and limits[limit]['width'] is None:
+            continue
+        assert limits[limit]['bytes_per_element'] == counted * size
+        assert limits[limit]['moved_bytes_per_element'] == moved * size
+        best = min(limits[limit]['times_s'][1:])
+        rate = 1e-6 * counted * size * 1000003 / best
+        assert limits[limit]['best_mbs'] == pytest.approx(rate)
+    triad = limits['of_limits']['triad']
+    moved = record['kernels']['triad']['best_mbs'] / 3 * 4 / 1000
+    assert triad['moved_gbs'] == pytest.approx(moved)
+    read = limits['read']['best_mbs'] / 1000
+    assert triad['share_of_read'] == pytest.approx(moved / read)
+    assert f'Tuned triad moves {moved:.1f} GB/s' in done.stdout
+
+
+@pytest.mark.parametrize(
+    'name, right, broken',
+    [
+        ('variant_family.h', 'sum[0] += at[0]', 'sum[0] += at[0] << 1'),
+        ('variant_x86.c', 'STORE(store, width, stream, turn, 0)', 'STORE(store, width, 0, 0, 0)'),
+        ('variant_x86.c', 'OPERATE("mul", width, 0, 1)', ''),
+    ],
+    ids=['read', 'fill', 'update'],
+)
+@pytest.mark.skipif(not X86, reason='the limits of x86-64')
+def test_a_broken_limit_is_caught(tmp_path, name, right, broken):
+    folder = tmp_path / 'stream'
+    shutil.copytree(STREAM, folder)
+    text = (folder / name).read_text()
+    assert text.count(right) == 1
+    (folder / name).write_text(text.replace(right, broken))
+    program = tmp_path / 'program'
+    done = run('gcc', '-O1', '-fopenmp', *units(folder), '-o', program)
+    assert done.returncode == 0, done.stderr
+    done = run(program, *SMALL, '--limits')
+    assert done.returncode == 1 and 'results of --limits are not as they must be' in done.stdout

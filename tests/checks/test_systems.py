@@ -45,8 +45,9 @@ def plant(path, old, new):
     path.write_text(text.replace(old, new, 1))
 
 
-def test_the_machines_of_the_issue_are_there():
-    assert set(SYSTEMS) >= {'local', 'ulysses', 'thin', 'helios', 'phi', 'cea'}
+def test_every_machine_of_the_published_sources_is_there():
+    sources = {'ulysses', 'thin', 'helios', 'phi', 'cea', 'robin', 'hydra'}
+    assert set(SYSTEMS) >= {'local', *sources}
 
 
 @pytest.mark.parametrize('path', FILES, ids=lambda p: p.stem)
@@ -123,8 +124,13 @@ def test_what_the_sources_say_of_the_nodes():
     cores = {p['name']: p['processor']['num_cpus'] // 4 for p in SYSTEMS['phi']['partitions']}
     assert cores == {
         'knc-5110p': 60, 'knc-5110p-ecc-off': 60, 'knc-7110p': 61, 'knc-7110p-ecc-off': 61,
+        'knc-7110p-thp': 61, 'knc-7110p-thp-ecc-off': 61,
         'knc-7120p': 61, 'knc-7120p-ecc-off': 61,
     }  # fmt: skip
+    assert part('helios', 'mic')['extras']['threads'] == 236 // 4
+    assert ulysses['extras']['peak_gflops'] == pytest.approx(20 * 2.8 * 8)
+    assert part('helios', 'sandy-bridge')['extras']['peak_gflops'] == pytest.approx(16 * 2.7 * 8)
+    assert thin['toolchains']['icc']['modules'] == ['architecture/Intel', 'icc']
     assert all(
         p['extras']['threads'] == cores[p['name']] - 1 for p in SYSTEMS['phi']['partitions']
     )

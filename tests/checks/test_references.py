@@ -4,12 +4,11 @@ import re
 import statistics
 
 import pytest
+import stream_table
 import yaml
 from places import ROOT
 
 DATA = ROOT / 'tests/data'
-
-import stream_table
 
 FILES = sorted((ROOT / 'systems' / 'references').glob('*.yaml'))
 KERNELS = ('copy', 'scale', 'add', 'triad')

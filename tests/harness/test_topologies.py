@@ -6,17 +6,16 @@ import os
 import re
 import subprocess
 
+import node
+import pinnings
 import pytest
+import system_files
 import topologies
 import yaml
 from places import ROOT
+from reframe.utility import cpuinfo
 
 SOURCES = ROOT / 'src/stream'
-
-import node
-import pinnings
-import system_files
-from reframe.utility import cpuinfo
 
 MIB = 1 << 20
 machines = pytest.mark.parametrize('machine', topologies.NAMES, indirect=True)

@@ -10,10 +10,10 @@ import sys
 
 import pytest
 import yaml
+from places import ROOT
 from standin import FOUNDING, StandIn, sources
 
 pytestmark = pytest.mark.spack
-from places import ROOT
 
 SCOPE = ROOT / 'configs/spack'
 COPIED = ('configs', 'spack-repo', 'spack-repo-index.yaml', 'src/stream')

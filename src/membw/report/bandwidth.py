@@ -4,7 +4,7 @@ from collections import defaultdict
 
 import altair as alt
 
-from membw.report.command import charts
+from membw.report import charts
 from membw.report.model import Cell, Picture, Section, Table
 from membw.report.rows import KERNELS, UNPINNED
 

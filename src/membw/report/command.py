@@ -42,7 +42,7 @@ def add_parser(subparsers):
 def run(args):
     """Exit status as in EPILOG."""
     # the plotting library takes a second to load: not for `membw --help`
-    from membw.report.command import inputs, page, pictures
+    from membw.report import inputs, page, pictures
     from membw.report.sections import build
 
     begun = time.time()

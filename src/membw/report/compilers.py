@@ -2,7 +2,7 @@
 
 import altair as alt
 
-from membw.report.command import charts
+from membw.report import charts
 from membw.report.model import Cell, Picture, Section, Table
 from membw.report.rows import KERNELS
 

@@ -4,7 +4,7 @@ import altair as alt
 import numpy as np
 
 from membw.history.series import as_date, as_day
-from membw.report.command import charts, past
+from membw.report import charts, past
 from membw.report.model import Cell, Picture, Section, Table
 
 PICTURES = 8  # series; those with changes first, the table has all

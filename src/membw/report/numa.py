@@ -4,7 +4,7 @@ import re
 
 import altair as alt
 
-from membw.report.command import charts
+from membw.report import charts
 from membw.report.model import Cell, Picture, Section, Table
 
 POINT = re.compile(r'^triad_(local|remote)_(\d+)$')

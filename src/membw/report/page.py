@@ -8,7 +8,7 @@ import vl_convert
 from jinja2 import Environment, PackageLoader
 from markupsafe import Markup, escape
 
-from membw.report.command import pictures
+from membw.report import pictures
 from membw.report.theme import CONFIG, DARK, LIGHT, paint
 
 CODE = re.compile(r'`([^`]*)`')

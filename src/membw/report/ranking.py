@@ -4,7 +4,7 @@ import altair as alt
 import numpy as np
 
 from membw.rank.fleet import MARGIN
-from membw.report.command import charts
+from membw.report import charts
 from membw.report.model import Cell, Picture, Section, Table
 
 PICTURES = 6  # the largest groups

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from membw.errors import MembwError
 from membw.rank import fleet as fleets
-from membw.report.command import bandwidth, compilers, history, numa, past, ranking, verdicts
+from membw.report import bandwidth, compilers, history, numa, past, ranking, verdicts
 from membw.report.model import Report
 from membw.report.rows import failed_builds, rows_of
 from membw.results.hostlist import expected_nodes, match_expected

@@ -3,7 +3,7 @@
 from collections import Counter, defaultdict
 from dataclasses import dataclass
 
-from membw.report.command import past
+from membw.report import past
 from membw.report.rows import UNPINNED
 from membw.results.hostlist import fold, worst_verdicts
 

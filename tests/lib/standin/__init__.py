@@ -4,8 +4,6 @@ import json
 import pathlib
 import shutil
 
-from stream_units import units
-
 HERE = pathlib.Path(__file__).resolve().parent
 BANNERS = {
     'icc': 'icc (ICC) 2021.10.0 20230609',

@@ -1,20 +1,36 @@
 #include "error.h"
 
-#include "job/ranks.h"
-
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 
-void ask_again(const char *hint, const char *fact, ...)
+static void (*refuse_hook)(const char *fact, const char *hint);
+static void (*end_hook)(int status);
+
+void error_hooks(void (*refuse)(const char *fact, const char *hint), void (*end)(int status))
+{
+	refuse_hook = refuse;
+	end_hook = end;
+}
+
+void leave(int status)
+{
+	if (end_hook)
+		end_hook(status);
+	exit(status);
+}
+
+void die(const char *fact, const char *hint, ...)
 {
 	char text[1024];
 	va_list rest;
 
-	va_start(rest, fact);
+	va_start(rest, hint);
 	vsnprintf(text, sizeof(text), fact, rest);
 	va_end(rest);
-	ranks_refuse(text, hint);
+	if (refuse_hook)
+		refuse_hook(text, hint);
 	fflush(stdout);
 	fprintf(stderr, "membw: %s\nhint: %s\n", text, hint);
-	ranks_leave(EXIT_ASKED_WRONGLY);
+	leave(EXIT_USAGE);
 }

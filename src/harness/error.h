@@ -1,19 +1,22 @@
 /*
  * error: one line that says what is wrong, one that says the way out.
- *
- * Exit statuses of the program: measured and valid, measured but not to be
- * believed, asked wrongly.
  */
 #ifndef MEMBW_ERROR_H
 #define MEMBW_ERROR_H
 
 #include "config.h"
 
-enum { EXIT_VALID = 0, EXIT_INVALID = 1, EXIT_ASKED_WRONGLY = 2 };
+/* measured and valid; measured, but not to be believed; a usage error */
+enum { EXIT_VALID = 0, EXIT_INVALID = 1, EXIT_USAGE = 2 };
 
-/* Prints "membw: FACT" and "hint: HINT" on stderr and ends with status 2; in
- * an MPI job rank 0 prints it, and every rank ends (agree.h). */
-void ask_again(const char *hint, const char *fact, ...) __attribute__((noreturn))
-PRINTF_LIKE(2, 3);
+/* Prints "membw: FACT" and "hint: HINT" on stderr and ends with EXIT_USAGE. */
+void die(const char *fact, const char *hint, ...) __attribute__((noreturn)) PRINTF_LIKE(1, 3);
+
+/* Ends the program. */
+void leave(int status) __attribute__((noreturn));
+
+/* For a program of several processes, which set this before anything can fail: who prints the
+ * two lines (it may return: then this process does), and how to end. */
+void error_hooks(void (*refuse)(const char *fact, const char *hint), void (*end)(int status));
 
 #endif

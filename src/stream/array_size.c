@@ -31,15 +31,13 @@ static void too_much(const struct options *o, size_t available)
 			   ((double)o->size + (double)o->offset) / MIB;
 
 	if (ranks_count() > 1)
-		ask_again(hint,
-			  "'%zu' elements: %d processes on node %s ask %.0f MiB together, more "
-			  "than the %.0f MiB of memory available there",
-			  o->size, siblings_count(), ranks_node(), siblings_count() * mib,
-			  (double)available / MIB);
-	ask_again(hint,
-		  "'%zu' elements make three arrays of %.0f MiB, more than the %.0f MiB of memory "
-		  "available",
-		  o->size, mib, (double)available / MIB);
+		die("'%zu' elements: %d processes on node %s ask %.0f MiB together, more "
+		    "than the %.0f MiB of memory available there",
+		    hint, o->size, siblings_count(), ranks_node(), siblings_count() * mib,
+		    (double)available / MIB);
+	die("'%zu' elements make three arrays of %.0f MiB, more than the %.0f MiB of memory "
+	    "available",
+	    hint, o->size, mib, (double)available / MIB);
 }
 
 void size_choose(struct options *options, size_t llc_bytes, char note[256])
@@ -59,7 +57,7 @@ void size_choose(struct options *options, size_t llc_bytes, char note[256])
 		}
 	}
 	if (options->size < 1)
-		ask_again("give more", "'%zu' elements are too few", options->size);
+		die("'%zu' elements are too few", "give more", options->size);
 	if (options->size > (size_t)-1 / 64 || options->offset > (size_t)-1 / 64 ||
 	    arrays_bytes(options->size, options->offset) > available ||
 	    siblings_sum(arrays_bytes(options->size, options->offset)) > available)

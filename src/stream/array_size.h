@@ -11,7 +11,7 @@
 
 enum { CACHES_AN_ARRAY = 4, LEAST_ELEMENTS = 1000000 };
 
-/* Fills in an automatic size; asks again where the memory does not suffice.
+/* Fills in an automatic size; dies where the memory does not suffice.
  * The note, if any, says that memory made it smaller. */
 void size_choose(struct options *options, size_t llc_bytes, char note[256]);
 

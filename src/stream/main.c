@@ -3,6 +3,7 @@
  * whether its figures may be believed.
  */
 #include "../harness/clock.h"
+#include "../harness/error.h"
 #include "../harness/evidence/pinning.h"
 #include "../harness/evidence/threads.h"
 #include "../harness/job/ranks.h"
@@ -76,6 +77,7 @@ int main(int argc, char **argv)
 	double began;
 
 	ranks_start(&argc, &argv);
+	error_hooks(ranks_refuse, ranks_leave);
 	prepare(argc, argv);
 	busy_start(&run.busy, threads_cpus());
 	measure(&run.measurement, &run.choice, &run.arrays);
@@ -87,5 +89,5 @@ int main(int argc, char **argv)
 	cluster_measured(&run);
 	validate_arrays(&run.validation, &run.arrays, run.measurement.passed);
 	measure_limits();
-	ranks_leave(cluster_report(&run, clock_now() - began));
+	leave(cluster_report(&run, clock_now() - began));
 }

@@ -121,7 +121,7 @@ void measure_prepare(struct measurement *m, int ntimes)
 	int k;
 
 	if (!times)
-		ask_again("give less with '-t'", "no memory for '%d' times", ntimes);
+		die("no memory for '%d' times", "give less with '-t'", ntimes);
 	m->ntimes = ntimes;
 	for (k = 0; k < KERNELS; k++)
 		m->kernel[k].times = times + (size_t)k * (size_t)ntimes;

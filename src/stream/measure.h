@@ -24,7 +24,7 @@ struct measurement {
 	struct timing kernel[KERNELS];
 };
 
-/* Takes memory for the times; asks again where there is none. */
+/* Takes memory for the times; dies where there is none. */
 void measure_prepare(struct measurement *measurement, int ntimes);
 
 /* Runs and times.  In an MPI job every kernel begins with a barrier; a rank

@@ -2,7 +2,6 @@
 
 #include "../harness/error.h"
 #include "../harness/evidence/hugepages.h"
-#include "../harness/job/ranks.h"
 #include "../harness/verdict.h"
 #include "options_mpi.h"
 #include "options_tuned.h"
@@ -72,15 +71,16 @@ static size_t count(const char *option, const char *text, size_t least)
 		}
 	}
 	if (!end || *end)
-		ask_again("give a whole number, as in 100000000 or 1e8",
-			  "'%s %s' is not a number of things", option, text);
+		die("'%s %s' is not a number of things",
+		    "give a whole number, as in 100000000 or 1e8", option, text);
 	if (errno || value > (size_t)-1 / 1024)
-		ask_again("give a smaller number", "'%s %s' is more than can be counted here",
-			  option, text);
+		die("'%s %s' is more than can be counted here", "give a smaller number", option,
+		    text);
 	if (value < least)
-		ask_again(least == 2 ? "give 2 or more: the first repetition is not counted"
-				     : "give 1 or more",
-			  "'%s %s' is too few", option, text);
+		die("'%s %s' is too few",
+		    least == 2 ? "give 2 or more: the first repetition is not counted"
+			       : "give 1 or more",
+		    option, text);
 	return (size_t)value;
 }
 
@@ -89,8 +89,7 @@ static int repetitions(const char *text)
 	const size_t ntimes = count("-t", text, 2);
 
 	if (ntimes > NTIMES_MAX)
-		ask_again("give a smaller number", "'-t %s' is more than can be counted here",
-			  text);
+		die("'-t %s' is more than can be counted here", "give a smaller number", text);
 	return (int)ntimes;
 }
 
@@ -101,10 +100,11 @@ static void each_reason(const char *option, const char *names, void (*mark)(enum
 		const enum reason reason = reason_named(names, length);
 
 		if (reason == REASONS)
-			ask_again("reasons: array-too-small too-short not-validated "
-				  "cpu-not-where-asked memory-not-where-asked oversubscribed "
-				  "disturbed unstable too-good",
-				  "'%s %.*s' names no reason", option, (int)length, names);
+			die("'%s %.*s' names no reason",
+			    "reasons: array-too-small too-short not-validated "
+			    "cpu-not-where-asked memory-not-where-asked oversubscribed "
+			    "disturbed unstable too-good",
+			    option, (int)length, names);
 		mark(reason);
 		names += length + (names[length] == ',');
 	}
@@ -117,7 +117,7 @@ static enum pages pages_named(const char *name)
 	for (kind = 0; kind < PAGES_KINDS; kind++)
 		if (strcmp(hugepages_names[kind], name) == 0)
 			return (enum pages)kind;
-	ask_again("give default, thp, 2M or 1G", "'--pages %s' is no kind of pages", name);
+	die("'--pages %s' is no kind of pages", "give default, thp, 2M or 1G", name);
 }
 
 static double rate(const char *text)
@@ -126,14 +126,14 @@ static double rate(const char *text)
 	const double value = strtod(text, &end);
 
 	if (*end || end == text || !(value > 0) || value > 1e9)
-		ask_again("give GB/s, as in 256 or 281.6", "'--peak %s' is not a rate", text);
+		die("'--peak %s' is not a rate", "give GB/s, as in 256 or 281.6", text);
 	return value;
 }
 
 static void print_and_leave(const char *text)
 {
 	fputs(text, stdout);
-	ranks_leave(EXIT_VALID);
+	leave(EXIT_VALID);
 }
 
 static struct options defaults(void)
@@ -152,18 +152,19 @@ static struct options defaults(void)
 static void check(const struct options *o)
 {
 	if (o->size_from == FROM_MACRO && ARRAY_SIZE_MACRO < 1)
-		ask_again("compile with another -DSTREAM_ARRAY_SIZE, or give '-n'",
-			  "'STREAM_ARRAY_SIZE=%lld' is too few", ARRAY_SIZE_MACRO);
+		die("'STREAM_ARRAY_SIZE=%lld' is too few",
+		    "compile with another -DSTREAM_ARRAY_SIZE, or give '-n'", ARRAY_SIZE_MACRO);
 	if (o->ntimes < 2)
-		ask_again("compile with -DNTIMES=2 or more, or give '-t': "
-			  "the first repetition is not counted",
-			  "'NTIMES=%d' is too few", o->ntimes);
+		die("'NTIMES=%d' is too few",
+		    "compile with -DNTIMES=2 or more, or give '-t': "
+		    "the first repetition is not counted",
+		    o->ntimes);
 	if ((long long)o->offset < 0)
-		ask_again("compile with another -DOFFSET, or give '-o'",
-			  "'OFFSET=%lld' is less than nothing", (long long)o->offset);
+		die("'OFFSET=%lld' is less than nothing",
+		    "compile with another -DOFFSET, or give '-o'", (long long)o->offset);
 	if ((element)0.5 == (element)0 || (sizeof(element) != 4 && sizeof(element) != 8))
-		ask_again("compile with -DSTREAM_TYPE=float or double",
-			  "'STREAM_TYPE' is neither float nor double");
+		die("'STREAM_TYPE' is neither float nor double",
+		    "compile with -DSTREAM_TYPE=float or double");
 }
 
 static void wrong_option(int argc, char **argv)
@@ -176,7 +177,7 @@ static void wrong_option(int argc, char **argv)
 		option = letter;
 	}
 	(void)argc;
-	ask_again(HINT, "unknown option '%s'", option);
+	die("unknown option '%s'", HINT, option);
 }
 
 struct options options_read(int argc, char **argv)
@@ -223,7 +224,7 @@ struct options options_read(int argc, char **argv)
 			print_and_leave("stream (membw) " MEMBW_VERSION "\n");
 			break;
 		case ':':
-			ask_again(HINT, "'%s' needs a value", argv[optind - 1]);
+			die("'%s' needs a value", HINT, argv[optind - 1]);
 		default:
 			if (options_mpi(&o, option) || options_tuned(&o, option))
 				break;
@@ -231,7 +232,7 @@ struct options options_read(int argc, char **argv)
 		}
 	}
 	if (optind < argc)
-		ask_again(HINT, "what is '%s'? only options are known", argv[optind]);
+		die("what is '%s'? only options are known", HINT, argv[optind]);
 	check(&o);
 	options_tuned_check(&o);
 	return o;

@@ -31,7 +31,7 @@ struct options {
 	enum by by;        /* what a line of the list is: for AUTO a node, if there are two */
 };
 
-/* Reads the command line; asks again where it makes no sense. */
+/* Reads the command line; dies where it makes no sense. */
 struct options options_read(int argc, char **argv);
 
 #endif

@@ -15,7 +15,7 @@ static double seconds(const char *text)
 	const double value = strtod(text, &end);
 
 	if (*end || end == text || !(value > 0) || value > 1e6)
-		ask_again("give seconds, as in 60 or 0.5", "'--timeout %s' is no time", text);
+		die("'--timeout %s' is no time", "give seconds, as in 60 or 0.5", text);
 	return value;
 }
 
@@ -27,7 +27,7 @@ static int choice(const char *option, const char *text, const char *const *words
 	for (i = 0; words[i]; i++)
 		if (strcmp(words[i], text) == 0)
 			return i;
-	ask_again(hint, "'%s %s' is not known", option, text);
+	die("'%s %s' is not known", hint, option, text);
 }
 
 static unsigned listed(const char *names)
@@ -45,8 +45,9 @@ static unsigned listed(const char *names)
 			    (length == 3 && strncmp(names, "all", 3) == 0))
 				set |= 1u << k;
 		if (set == before)
-			ask_again("give copy, scale, add, triad, several with commas, or all",
-				  "'--list %.*s' names no kernel", (int)length, names);
+			die("'--list %.*s' names no kernel",
+			    "give copy, scale, add, triad, several with commas, or all",
+			    (int)length, names);
 		names += length + (names[length] == ',');
 	}
 	return set;

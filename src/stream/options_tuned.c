@@ -1,7 +1,6 @@
 #include "options_tuned.h"
 
 #include "../harness/error.h"
-#include "../harness/job/ranks.h"
 #include "tuned/variants.h"
 
 #include <getopt.h>
@@ -16,7 +15,7 @@ static double tune_seconds(const char *text)
 	const double value = text ? strtod(text, &end) : TUNE_SECONDS;
 
 	if (text && (*end || end == text || !(value > 0) || value > TUNE_SECONDS_MOST))
-		ask_again("give seconds, as in --tune=15", "'--tune=%s' is no time", text);
+		die("'--tune=%s' is no time", "give seconds, as in --tune=15", text);
 	return value;
 }
 
@@ -32,7 +31,7 @@ int options_tuned(struct options *o, int option)
 		o->tuned.limits = 1;
 	} else if (option == OPTION_LIST_VARIANTS) {
 		variants_list();
-		ranks_leave(EXIT_VALID);
+		leave(EXIT_VALID);
 	} else {
 		return 0;
 	}
@@ -47,13 +46,12 @@ static int kernels_are(const struct options *o, const char *set)
 void options_tuned_check(struct options *o)
 {
 	if (o->tuned.kernels && o->tuned.seconds > 0 && !kernels_are(o, "tuned"))
-		ask_again("give one of them: '--tune' searches, '--kernels' names",
-			  "'--kernels %s' and '--tune' contradict each other", o->tuned.kernels);
+		die("'--kernels %s' and '--tune' contradict each other",
+		    "give one of them: '--tune' searches, '--kernels' names", o->tuned.kernels);
 	if (kernels_are(o, "tuned") && !o->tuned.seconds)
 		o->tuned.seconds = TUNE_SECONDS;
 	if (o->tuned.save && !o->tuned.seconds &&
 	    (!o->tuned.kernels || kernels_are(o, "standard")))
-		ask_again("give '--tune', or '--kernels' with a variant",
-			  "'--save-kernels %s' has nothing to save: the Standard kernels run",
-			  o->tuned.save);
+		die("'--save-kernels %s' has nothing to save: the Standard kernels run",
+		    "give '--tune', or '--kernels' with a variant", o->tuned.save);
 }

@@ -18,7 +18,7 @@
 #include <string.h>
 
 /* In place of the program's, which speaks for all ranks of a job. */
-void ask_again(const char *hint, const char *fact, ...)
+void die(const char *fact, const char *hint, ...)
 {
 	fprintf(stderr, "%s; %s\n", fact, hint);
 	exit(2);

@@ -45,8 +45,8 @@ void hugepages_read(struct hugepages *got, const struct arrays *arrays, enum pag
 	if (file)
 		fclose(file);
 	if (pages == PAGES_THP && got->huge_kib * 2 < all)
-		ask_again("free memory (as root: 'echo 1 > /proc/sys/vm/compact_memory'), "
-			  "or give arrays of many times 2 MiB",
-			  "'--pages thp': only %zu of %zu KiB came in huge pages", got->huge_kib,
-			  all);
+		die("'--pages thp': only %zu of %zu KiB came in huge pages",
+		    "free memory (as root: 'echo 1 > /proc/sys/vm/compact_memory'), "
+		    "or give arrays of many times 2 MiB",
+		    got->huge_kib, all);
 }

@@ -11,7 +11,7 @@ struct hugepages {
 	size_t huge_kib; /* of the arrays in huge pages, transparent or reserved */
 };
 
-/* To be read after first touch; asks again where '--pages thp' got next to
+/* To be read after first touch; dies where '--pages thp' got next to
  * nothing (less than half). */
 void hugepages_read(struct hugepages *got, const struct arrays *arrays, enum pages pages);
 

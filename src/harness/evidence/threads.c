@@ -50,7 +50,7 @@ void threads_start(void)
 	}
 	seen = calloc((size_t)threads, sizeof(*seen));
 	if (!seen)
-		ask_again("set OMP_NUM_THREADS to less", "no memory for '%d' threads", threads);
+		die("no memory for '%d' threads", "set OMP_NUM_THREADS to less", threads);
 #pragma omp parallel
 	look(&seen[omp_get_thread_num()]);
 	cpuset_clear(&all);

@@ -39,8 +39,8 @@ static void *some(size_t count, size_t size)
 	if (memory)
 		return memory;
 	fprintf(stderr, "membw: no memory for '%zu' ranks\nhint: start fewer\n", count);
-	MPI_Abort(MPI_COMM_WORLD, EXIT_ASKED_WRONGLY);
-	_exit(EXIT_ASKED_WRONGLY);
+	MPI_Abort(MPI_COMM_WORLD, EXIT_USAGE);
+	_exit(EXIT_USAGE);
 }
 
 const char *ranks_node_of(int rank)
@@ -220,7 +220,7 @@ static void call(const char *fact, const char *hint, double seconds)
 		answer = ask_rank_0(mine, length, 2 * seconds + 1);
 	}
 	if (answer == REFUSED)
-		ranks_leave(EXIT_ASKED_WRONGLY);
+		ranks_leave(EXIT_USAGE);
 	if (answer == INCOMPLETE) {
 		ranks_give_up("a rank did not come");
 		ranks_leave(EXIT_INVALID);

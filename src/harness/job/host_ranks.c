@@ -54,7 +54,7 @@ void siblings_meet(const struct cpuset *cpus, int threads)
 	MPI_Comm_rank(host, &self);
 	sibling = calloc((size_t)siblings, sizeof(*sibling));
 	if (!sibling)
-		MPI_Abort(MPI_COMM_WORLD, EXIT_ASKED_WRONGLY);
+		MPI_Abort(MPI_COMM_WORLD, EXIT_USAGE);
 	MPI_Allgather(&mine, (int)sizeof(mine), MPI_CHAR, sibling, (int)sizeof(mine), MPI_CHAR,
 		      host);
 	split_by_node();

@@ -34,8 +34,9 @@ void record_file_open(const char *path_asked)
 		return;
 	file = fopen(path, "w");
 	if (!file)
-		ask_again("give '--json' a file in a folder that exists and may be written",
-			  "cannot write '%s': %s", path, strerror(errno));
+		die("cannot write '%s': %s",
+		    "give '--json' a file in a folder that exists and may be written", path,
+		    strerror(errno));
 	if (ranks_count() > 1) {
 		remove_all(".rank-*");
 		remove_all(".unfinished-*");

@@ -7,7 +7,7 @@
 
 #include "../config.h"
 
-/* Opens the file before anything is measured, on rank 0; asks again if it
+/* Opens the file before anything is measured, on rank 0; dies if it
  * cannot be.  What an earlier job left beside it is removed. */
 void record_file_open(const char *path);
 

@@ -98,7 +98,7 @@ void guard_start(void (*save)(void))
 	memset(&action, 0, sizeof(action));
 	action.sa_handler = on_signal;
 	if (pthread_create(&thread, NULL, watch, NULL) != 0)
-		ask_again("free some of them, or raise 'ulimit -u'", "no 'thread' is to be had");
+		die("no 'thread' is to be had", "free some of them, or raise 'ulimit -u'");
 	sigaction(SIGTERM, &action, NULL);
 	sigaction(SIGINT, &action, NULL);
 }

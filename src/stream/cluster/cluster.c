@@ -52,8 +52,8 @@ static void save_from_guard(void)
 static void must_be_alike(size_t value, const char *what)
 {
 	if (ranks_smallest(value) != ranks_largest(value))
-		ask_again("give every rank the same options",
-			  "the '%s' of the ranks differ, %zu here", what, value);
+		die("the '%s' of the ranks differ, %zu here", "give every rank the same options",
+		    what, value);
 }
 
 void cluster_start(struct run *run)

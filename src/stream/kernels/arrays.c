@@ -47,8 +47,8 @@ static char *map_huge(size_t bytes, int log2_page)
 			  -1, 0);
 
 	if (base == MAP_FAILED)
-		ask_again(NO_PAGES, "'--pages %s': %zu such pages are not to be had: %s",
-			  log2_page == 30 ? "1G" : "2M", whole / page, strerror(errno));
+		die("'--pages %s': %zu such pages are not to be had: %s", NO_PAGES,
+		    log2_page == 30 ? "1G" : "2M", whole / page, strerror(errno));
 	return base;
 }
 
@@ -58,8 +58,8 @@ static char *map_aligned(size_t bytes)
 			  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
 	if (base == MAP_FAILED)
-		ask_again("ask for smaller arrays with '-n' or '-m'",
-			  "no address space for arrays of '%zu' bytes", bytes);
+		die("no address space for arrays of '%zu' bytes",
+		    "ask for smaller arrays with '-n' or '-m'", bytes);
 	return base + (ALIGNMENT - (uintptr_t)base % ALIGNMENT) % ALIGNMENT;
 }
 
@@ -75,8 +75,8 @@ static char *map(size_t bytes, enum pages pages)
 		return base;
 	sysfile_line(line, "/sys/kernel/mm/transparent_hugepage/enabled");
 	if (madvise(base, bytes, MADV_HUGEPAGE) != 0 || !*line || strstr(line, "[never]"))
-		ask_again("as root: 'echo madvise > /sys/kernel/mm/transparent_hugepage/enabled'",
-			  "'--pages thp': this kernel gives no transparent huge pages");
+		die("'--pages thp': this kernel gives no transparent huge pages",
+		    "as root: 'echo madvise > /sys/kernel/mm/transparent_hugepage/enabled'");
 	return base;
 }
 

@@ -36,7 +36,7 @@ struct arrays {
 
 enum pages { PAGES_DEFAULT, PAGES_THP, PAGES_2M, PAGES_1G, PAGES_KINDS };
 
-/* Maps memory without touching it; asks again where such pages cannot be had. */
+/* Maps memory without touching it; dies where such pages cannot be had. */
 void arrays_create(struct arrays *arrays, size_t size, size_t offset, enum pages pages);
 
 /* Bytes that three arrays take. */

@@ -30,9 +30,9 @@ static void must_run_here(const struct variant *variant)
 	char name[VARIANT_NAME_MAX];
 
 	if (!variants_runs_here(variant->member))
-		ask_again(
-			"'stream --list-variants' says what does, 'stream --tune' finds the best",
-			"this CPU has not the registers for '%s'", variants_name(variant, name));
+		die("this CPU has not the registers for '%s'",
+		    "'stream --list-variants' says what does, 'stream --tune' finds the best",
+		    variants_name(variant, name));
 }
 
 static const char *skip_to(const char *at, char wanted)
@@ -88,14 +88,12 @@ static void read_file(struct choice *choice, const char *path, FILE *file)
 	fclose(file);
 	json[size] = '\0';
 	if (!read_text(json, "schema", text, sizeof(text)) || strcmp(text, SCHEMA) != 0)
-		ask_again(SAVE_HINT, "'%s' is no file of chosen kernels (%s)", path, SCHEMA);
+		die("'%s' is no file of chosen kernels (%s)", SAVE_HINT, path, SCHEMA);
 	for (k = 0; k < KERNELS; k++) {
 		if (!read_text(json, kernels[k].name, text, sizeof(text)))
-			ask_again(SAVE_HINT, "'%s' names no variant for '%s'", path,
-				  kernels[k].name);
+			die("'%s' names no variant for '%s'", SAVE_HINT, path, kernels[k].name);
 		if (!variants_parse(&choice->of[k], text))
-			ask_again(VARIANTS_HINT, "'%s': '%s' is no variant of this program", path,
-				  text);
+			die("'%s': '%s' is no variant of this program", VARIANTS_HINT, path, text);
 		must_run_here(&choice->of[k]);
 	}
 	warn_other_cpu(path, json);
@@ -119,9 +117,8 @@ void choice_read(struct choice *choice, const char *asked)
 	choice->from = "file";
 	file = fopen(asked, "r");
 	if (!file)
-		ask_again(VARIANTS_HINT,
-			  "'--kernels %s' is neither standard, tuned, a variant nor a file: %s",
-			  asked, strerror(errno));
+		die("'--kernels %s' is neither standard, tuned, a variant nor a file: %s",
+		    VARIANTS_HINT, asked, strerror(errno));
 	read_file(choice, asked, file);
 }
 
@@ -132,9 +129,9 @@ void choice_open(const char *path)
 	path_of_saved = path;
 	to_save = fopen(path, "w");
 	if (!to_save)
-		ask_again(
-			"give '--save-kernels' a file in a folder that exists and may be written",
-			"cannot write '%s': %s", path, strerror(errno));
+		die("cannot write '%s': %s",
+		    "give '--save-kernels' a file in a folder that exists and may be written",
+		    path, strerror(errno));
 }
 
 void choice_save(const struct choice *choice)
@@ -159,8 +156,7 @@ void choice_save(const struct choice *choice)
 	failed = ferror(to_save);
 	failed |= fclose(to_save) != 0;
 	if (failed)
-		ask_again("is there space?", "'%s' is not complete: %s", path_of_saved,
-			  strerror(errno));
+		die("'%s' is not complete: %s", "is there space?", path_of_saved, strerror(errno));
 }
 
 void choice_run(const struct choice *choice, int kernel, const struct arrays *arrays)

@@ -16,14 +16,14 @@ struct choice {
 	const char *from;           /* "name", "file" or "search" */
 };
 
-/* What --kernels says: standard, a variant's name or a file; asks again. */
+/* What --kernels says: standard, a variant's name or a file; dies if it names none. */
 void choice_read(struct choice *choice, const char *kernels);
 
 /* Opens the file that choice_save writes, so that it fails before anything is
- * measured; asks again.  NULL: none; of several ranks rank 0 alone has one. */
+ * measured; dies if it cannot.  NULL: none; of several ranks rank 0 alone has one. */
 void choice_open(const char *path);
 
-/* Writes the file, if one was opened; asks again if it cannot. */
+/* Writes the file, if one was opened; dies if it cannot. */
 void choice_save(const struct choice *choice);
 
 /* Runs a kernel, the one that was chosen. */

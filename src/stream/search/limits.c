@@ -186,7 +186,7 @@ static void measure_limit(struct limits *l, struct runner *r, element *held)
 	l->of[r->limit].width = variants_width_names[r->member->width];
 	t->times = calloc((size_t)l->ntimes, sizeof(double));
 	if (!t->times)
-		ask_again("give less with '-t'", "no memory for '%d' times", l->ntimes);
+		die("no memory for '%d' times", "give less with '-t'", l->ntimes);
 	for (i = 0; i < l->ntimes; i++)
 		l->wrong += (size_t)run_once(r, held, &t->times[i]);
 	l->wrong += wrong_elements(r->arrays, *held);

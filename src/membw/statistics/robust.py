@@ -13,8 +13,8 @@ MAD_EFFICIENCY = 0.37
 FLOOR = 0.001
 # Before looking, healthy nodes are taken to differ by 0.75 %, with the weight of 6 degrees of
 # freedom: it steadies the spread of a few nodes and vanishes among hundreds.  Tuned on synthetic
-# fleets (tests/membw/rank/test_rank.py): one node of four at -5 % is found, and clean fleets stay within
-# the budget of false alarms up to a noise of 1 %.
+# fleets (tests/membw/rank): one node of four at -5 % is found, and clean fleets stay within the
+# budget of false alarms up to a noise of 1 %.
 PRIOR_SPREAD = 0.0075
 PRIOR_WEIGHT = 6
 

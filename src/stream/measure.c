@@ -5,6 +5,7 @@
 #include "../harness/evidence/threads.h"
 #include "../harness/job/ranks.h"
 #include "../harness/verdict.h"
+#include "kernels/expect.h"
 
 #include <stdlib.h>
 
@@ -90,8 +91,7 @@ void measure_summarize(struct measurement *m, size_t size, int ranks)
 
 	for (k = 0; k < KERNELS; k++)
 		measure_timing(&m->kernel[k], m->complete,
-			       (double)(kernels[k].words * sizeof(element)) * (double)size *
-				       ranks);
+			       (double)kernel_bytes(&kernels[k]) * (double)size * ranks);
 }
 
 void measure_judge(const struct measurement *m, const struct peak *peak)
@@ -129,11 +129,12 @@ void measure_prepare(struct measurement *m, int ntimes)
 
 void measure(struct measurement *m, const struct choice *choice, const struct arrays *arrays)
 {
+	const int reset_every = expect_reset_every();
 	int i, k;
 
 	m->tick = clock_tick();
 	for (i = 0; i < m->ntimes; i++) {
-		if (i > 0 && i % RESET_EVERY == 0)
+		if (i > 0 && i % reset_every == 0)
 			kernels_reset(arrays);
 		k = iterate(m, choice, arrays, i);
 		m->passed = i + 1;

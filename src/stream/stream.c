@@ -41,6 +41,7 @@
 #include "cluster/job_verdict.c"
 #include "cluster/node_stats.c"
 #include "kernels/arrays.c"
+#include "kernels/expect.c"
 #include "kernels/kernels.c"
 #include "kernels/validate.c"
 #include "main.c"

@@ -10,29 +10,37 @@
  *
  * where kernel and iteration say what is about to begin.
  */
-#include "error.h"
-#include "kernels.h"
+#include "kernels/expect.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* In place of the program's, which speaks for all ranks of a job. */
+/* In place of the harness's, which would bring in more. */
 void die(const char *fact, const char *hint, ...)
 {
 	fprintf(stderr, "%s; %s\n", fact, hint);
 	exit(2);
 }
 
-enum {
-	BITS = 8 * sizeof(element),
-	ITERATIONS = 4 * RESET_EVERY + 1,
-	FOLLOW = 2 * RESET_EVERY + 1
-};
+enum { BITS = 8 * sizeof(element) };
 
-/* What a kernel is about to read. */
-static const int reads[][2] = { { 0, 0 }, { 1, 0 }, { 1, 2 }, { 2, 0 },
-				{ 2, 1 }, { 3, 1 }, { 3, 2 } };
+/* Whether the array is read before it is written, by this kernel or those after it. */
+static int is_read(int kernel, enum array array)
+{
+	int n, i;
+
+	for (n = 0; n < KERNELS; n++) {
+		const struct kernel *k = &kernels[(kernel + n) % KERNELS];
+
+		for (i = 0; i < k->loads; i++)
+			if (k->reads[i] == array)
+				return 1;
+		if (k->writes == array)
+			return 0;
+	}
+	return 0;
+}
 
 static unsigned long long bits_of(element value)
 {
@@ -51,33 +59,33 @@ static void flip(element *at, int bit)
 	((unsigned char *)at)[bit / 8] ^= (unsigned char)(1u << bit % 8);
 }
 
-static void run(const struct arrays *arrays, const int *read, int when, int last)
+static void run(const struct arrays *arrays, int kernel, enum array array, int when, int last)
 {
 	int i, k, bit;
 
 	kernels_first_touch(arrays);
 	for (i = 0; i <= last; i++) {
-		if (i > 0 && i % RESET_EVERY == 0)
+		if (i > 0 && i % expect_reset_every() == 0)
 			kernels_reset(arrays);
 		for (k = 0; k < KERNELS; k++) {
-			for (bit = 0; bit < BITS && i == when && k == read[0]; bit++)
-				flip(&arrays->of[read[1]][bit], bit);
+			for (bit = 0; bit < BITS && i == when && k == kernel; bit++)
+				flip(&arrays->of[array][bit], bit);
 			kernels[k].run(arrays);
 		}
 	}
 }
 
-static void print(const struct arrays *arrays, const int *read, int when, int last)
+static void print(const struct arrays *arrays, int kernel, enum array array, int when, int last)
 {
 	element expected[ARRAYS];
 	int bit, k, found;
 
-	arrays_expect(expected, last + 1);
+	expect_after(expected, last + 1);
 	for (bit = 0; bit < BITS; bit++) {
 		for (k = found = 0; k < ARRAYS; k++)
 			found |= bits_of(arrays->of[k][bit]) != bits_of(expected[k]);
-		printf("%s %c %d %d %d %d", kernels[read[0]].name, 'a' + read[1], bit, when, last,
-		       found);
+		printf("%s %c %d %d %d %d", kernels[kernel].name, 'a' + (int)array, bit, when,
+		       last, found);
 		for (k = 0; k < ARRAYS; k++)
 			printf(" %llx", bits_of(arrays->of[k][bit]));
 		for (k = 0; k < ARRAYS; k++)
@@ -86,18 +94,27 @@ static void print(const struct arrays *arrays, const int *read, int when, int la
 	}
 }
 
+static void follow(const struct arrays *arrays, int kernel, enum array array)
+{
+	const int iterations = 4 * expect_reset_every() + 1, later = 2 * expect_reset_every() + 1;
+	int when, last;
+
+	for (when = 0; when < iterations - later; when++)
+		for (last = when; last <= when + later; last++) {
+			run(arrays, kernel, array, when, last);
+			print(arrays, kernel, array, when, last);
+		}
+}
+
 int main(void)
 {
 	struct arrays arrays;
-	size_t r;
-	int when, last;
+	int kernel, array;
 
 	arrays_create(&arrays, BITS, 0, PAGES_DEFAULT);
-	for (r = 0; r < sizeof(reads) / sizeof(*reads); r++)
-		for (when = 0; when < ITERATIONS - FOLLOW; when++)
-			for (last = when; last <= when + FOLLOW; last++) {
-				run(&arrays, reads[r], when, last);
-				print(&arrays, reads[r], when, last);
-			}
+	for (kernel = 0; kernel < KERNELS; kernel++)
+		for (array = 0; array < ARRAYS; array++)
+			if (is_read(kernel, (enum array)array))
+				follow(&arrays, kernel, (enum array)array);
 	return 0;
 }

@@ -34,7 +34,7 @@ def records_of(program, flips, folder):
     """One run for each flip; their records, in order."""
     (folder / 'flips.json').write_text(json.dumps(flips))
     done = subprocess.run(
-        ['gdb', '-nx', '-batch', '-x', ROOT / 'tests/flip_bits.py', program],
+        ['gdb', '-nx', '-batch', '-x', ROOT / 'tests/lib/flip_bits.py', program],
         env={**os.environ, 'FLIPS': str(folder), 'FLIPS_SIZE': str(SIZE)}
         | {'FLIPS_NTIMES': str(NTIMES), 'OMP_NUM_THREADS': '2', 'OMP_WAIT_POLICY': 'passive'},
         stdin=subprocess.DEVNULL,

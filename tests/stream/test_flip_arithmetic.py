@@ -1,7 +1,7 @@
 """Every flipped bit that a kernel reads shows at the end, however the arithmetic was compiled.
 
-tests/flip_arithmetic.c runs the program's own kernels; the same outcomes are also shown to a
-check of averages with STREAM's documented bounds, to say what comparing bits is worth.
+tests/probes/flip_arithmetic.c runs the program's own kernels; the same outcomes are also shown
+to a check of averages with STREAM's documented bounds, to say what comparing bits is worth.
 """
 
 import collections
@@ -13,7 +13,8 @@ import subprocess
 import pytest
 from places import ROOT
 
-SOURCES = [ROOT / f'src/stream/{name}.c' for name in ('arrays', 'kernels', 'sysfile')]
+NEEDED = ['stream/kernels/arrays.c', 'stream/kernels/expect.c', 'stream/kernels/kernels.c',
+          'harness/sysfile.c']  # fmt: skip
 CLANG = shutil.which('clang-19') or shutil.which('clang')
 FLAGS = {
     'each operation rounded': ['-O2', '-ffp-contract=off'],
@@ -40,7 +41,7 @@ def flips(compiler, flags, element, folder):
     if not compiler:
         pytest.skip("'clang' is not on the PATH")
     program = folder / 'flip_arithmetic'
-    files = [*SOURCES, ROOT / 'tests/flip_arithmetic.c']
+    files = [*(ROOT / 'src' / name for name in NEEDED), ROOT / 'tests/probes/flip_arithmetic.c']
     options = [*flags, f'-DSTREAM_TYPE={element}', '-fopenmp', '-w', f'-I{ROOT}/src/stream']
     subprocess.run([compiler, *options, *files, '-o', program, '-lm'], check=True)
     done = subprocess.run([program], check=True, capture_output=True, text=True)

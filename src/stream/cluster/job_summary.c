@@ -3,12 +3,10 @@
 #include "../../harness/error.h"
 #include "../../harness/verdict.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-static const char *const CAPITALS[KERNELS] = { "COPY", "SCALE", "ADD", "TRIAD" };
-enum { TRIAD = KERNELS - 1 };
 
 void block_reasons(unsigned found)
 {
@@ -46,20 +44,25 @@ static void print_unit(const struct unit *u, int kernel, int by_rank)
 static void print_list(struct unit *units, int count, int kernel, const struct options *o,
 		       int by_rank)
 {
+	char title[KERNEL_TITLE_MAX];
 	int i;
 
 	nodes_sort(units, count, kernel, o->slowest_first);
-	printf("%c%s Rate (MB/s):\n", CAPITALS[kernel][0], kernels[kernel].name + 1);
+	printf("%s Rate (MB/s):\n", kernel_title(&kernels[kernel], title));
 	for (i = 0; i < count; i++)
 		print_unit(&units[i], kernel, by_rank);
 	putchar('\n');
 }
 
-static void print_statistics(const char *name, const struct statistics *s)
+static void print_statistics(int kernel, const struct statistics *s)
 {
+	char name[KERNEL_TITLE_MAX], *letter;
 	char label[32];
 	const size_t room = sizeof(label);
 
+	kernel_title(&kernels[kernel], name);
+	for (letter = name; *letter; letter++)
+		*letter = (char)toupper((unsigned char)*letter);
 	snprintf(label, room, "%s_MAX", name);
 	printf("%-18s = %f\t\t MB/s on %s\n", label, s->largest, s->largest_on);
 	snprintf(label, room, "%s_MIN", name);
@@ -80,12 +83,14 @@ static void print_statistics(const char *name, const struct statistics *s)
 static void print_slowest(const struct statistics *s, int by_rank)
 {
 	const char *what = by_rank ? "rank" : "node";
+	char title[KERNEL_TITLE_MAX];
 
 	printf("Slowest %s: ", what);
 	if (by_rank)
 		printf("%d on ", s->smallest_rank);
-	printf("%s, Triad %.1f MB/s, %.1f %% below the median of %d %ss\n", s->smallest_on,
-	       s->smallest, 100 * (1 - s->smallest / s->median), s->count, what);
+	printf("%s, %s %.1f MB/s, %.1f %% below the median of %d %ss\n", s->smallest_on,
+	       kernel_title(&kernels[KERNEL_triad], title), s->smallest,
+	       100 * (1 - s->smallest / s->median), s->count, what);
 }
 
 static void print_summary(const struct unit *units, int count, double *scratch, int by_rank)
@@ -98,8 +103,9 @@ static void print_summary(const struct unit *units, int count, double *scratch, 
 	for (k = 0; k < KERNELS; k++) {
 		nodes_statistics(&s, units, count, k, scratch);
 		if (s.count)
-			print_statistics(CAPITALS[k], &s);
+			print_statistics(k, &s);
 	}
+	nodes_statistics(&s, units, count, KERNEL_triad, scratch);
 	printf("==========END SUMMARY==========\n\n");
 	if (s.left_out)
 		printf("Left out of the summary, because INVALID or incomplete: %d of %d %ss\n",
@@ -128,7 +134,7 @@ void block_print(const struct summary *summaries, int count, const struct option
 	}
 	printf("%d ranks; by bandwidth, slowest %s\n", count, o->slowest_first ? "first" : "last");
 	for (k = 0; k < KERNELS; k++)
-		if ((o->list ? o->list : 1u << TRIAD) >> k & 1)
+		if ((o->list ? o->list : 1u << KERNEL_triad) >> k & 1)
 			print_list(units, n, k, o, by_rank);
 	print_summary(units, n, scratch, by_rank);
 	block_findings(summaries, count, name_of);

@@ -22,8 +22,6 @@
 /* 2 MiB: the arrays can be given huge pages from their first byte. */
 static const size_t ALIGNMENT = (size_t)2 << 20;
 
-static const element SCALAR = (element)-1.5;
-
 static size_t stride_bytes(size_t size, size_t offset)
 {
 	return ((size + offset) * sizeof(element) + LINE - 1) / LINE * LINE;
@@ -98,27 +96,4 @@ size_t arrays_alignment(const struct arrays *arrays, int array)
 	const size_t address = (size_t)arrays->of[array], found = address & -address;
 
 	return found < ALIGNMENT ? found : ALIGNMENT;
-}
-
-element arrays_start_value(void)
-{
-	if (sizeof(element) == sizeof(float))
-		return (element)(0x14B4B5 / 1048576.0);                  /* 21 bits / 2^20 */
-	return (element)((double)0x2969696969697LL / 562949953421312.0); /* 50 bits / 2^49 */
-}
-
-void arrays_expect(element expected[ARRAYS], int iterations)
-{
-	element a = arrays_start_value(), b = 2, c = 0;
-	int i;
-
-	for (i = (iterations - 1) / RESET_EVERY * RESET_EVERY; i < iterations; i++) {
-		c = a;
-		b = SCALAR * c;
-		c = a + b;
-		a = b + SCALAR * c;
-	}
-	expected[0] = a;
-	expected[1] = b;
-	expected[2] = c;
 }

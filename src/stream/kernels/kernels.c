@@ -1,18 +1,16 @@
 #include "kernels.h"
 
 #include "../../harness/evidence/thread_range.h"
+#include "expect.h"
 
+#include <ctype.h>
+#include <stdio.h>
 #include <string.h>
 
 typedef element *__restrict written;
 typedef const element *__restrict only_read;
 
-const struct kernel kernels[KERNELS] = {
-	{ "copy", "Copy:", 2, kernel_copy },
-	{ "scale", "Scale:", 2, kernel_scale },
-	{ "add", "Add:", 3, kernel_add },
-	{ "triad", "Triad:", 3, kernel_triad },
-};
+/* --- the loops, as they are timed --- */
 
 static void copy(written c, only_read a, size_t n)
 {
@@ -46,7 +44,34 @@ static void triad(written a, only_read b, only_read c, element s, size_t n)
 		a[i] = b[i] + s * c[i];
 }
 
-NOINLINE void kernel_copy(const struct arrays *arrays)
+/* --- what they must give, said once more, on numbers --- */
+
+static wide copy_value(wide a, wide y, wide s)
+{
+	(void)y, (void)s;
+	return a;
+}
+
+static wide scale_value(wide c, wide y, wide s)
+{
+	(void)y;
+	return s * c;
+}
+
+static wide add_value(wide a, wide b, wide s)
+{
+	(void)s;
+	return a + b;
+}
+
+static wide triad_value(wide b, wide c, wide s)
+{
+	return b + s * c;
+}
+
+/* --- the loops over each thread's part of the arrays --- */
+
+static NOINLINE void kernel_copy(const struct arrays *arrays)
 {
 #pragma omp parallel
 	{
@@ -56,7 +81,7 @@ NOINLINE void kernel_copy(const struct arrays *arrays)
 	}
 }
 
-NOINLINE void kernel_scale(const struct arrays *arrays)
+static NOINLINE void kernel_scale(const struct arrays *arrays)
 {
 #pragma omp parallel
 	{
@@ -67,7 +92,7 @@ NOINLINE void kernel_scale(const struct arrays *arrays)
 	}
 }
 
-NOINLINE void kernel_add(const struct arrays *arrays)
+static NOINLINE void kernel_add(const struct arrays *arrays)
 {
 #pragma omp parallel
 	{
@@ -78,7 +103,7 @@ NOINLINE void kernel_add(const struct arrays *arrays)
 	}
 }
 
-NOINLINE void kernel_triad(const struct arrays *arrays)
+static NOINLINE void kernel_triad(const struct arrays *arrays)
 {
 #pragma omp parallel
 	{
@@ -87,6 +112,32 @@ NOINLINE void kernel_triad(const struct arrays *arrays)
 		triad(arrays->of[0] + mine.first, arrays->of[1] + mine.first,
 		      arrays->of[2] + mine.first, arrays->scalar, mine.size);
 	}
+}
+
+/* --- the descriptors --- */
+
+/* clang-format off */
+const struct kernel kernels[KERNELS] = {
+	/*                 name     writes   loads  reads                 */
+	[KERNEL_copy] =  { "copy",  ARRAY_c, 1, { ARRAY_a },          copy_value,  kernel_copy },
+	[KERNEL_scale] = { "scale", ARRAY_b, 1, { ARRAY_c },          scale_value, kernel_scale },
+	[KERNEL_add] =   { "add",   ARRAY_c, 2, { ARRAY_a, ARRAY_b }, add_value,   kernel_add },
+	[KERNEL_triad] = { "triad", ARRAY_a, 2, { ARRAY_b, ARRAY_c }, triad_value, kernel_triad },
+};
+/* clang-format on */
+
+const char kernels_language[] = "c";
+
+size_t kernel_bytes(const struct kernel *kernel)
+{
+	return (size_t)(kernel->loads + 1) * sizeof(element);
+}
+
+const char *kernel_title(const struct kernel *kernel, char title[KERNEL_TITLE_MAX])
+{
+	snprintf(title, KERNEL_TITLE_MAX - 1, "%s", kernel->name);
+	title[0] = (char)toupper((unsigned char)title[0]);
+	return title;
 }
 
 enum { PAGE_ELEMENTS = 4096 / sizeof(element) };
@@ -118,8 +169,9 @@ static void touch(const struct arrays *arrays, struct share mine, const element 
 
 void kernels_first_touch(const struct arrays *arrays)
 {
-	const element start[ARRAYS] = { arrays_start_value(), 2, 0 };
+	element start[ARRAYS];
 
+	expect_start(start);
 #pragma omp parallel
 	touch(arrays, share_of_thread(arrays->size), start);
 }
@@ -145,16 +197,21 @@ static void turn(element *at, size_t size, unsigned long long bits)
 
 void kernels_reset(const struct arrays *arrays)
 {
-	const element start = arrays_start_value();
-	element expected[ARRAYS];
-	unsigned long long bits;
+	element start[ARRAYS], expected[ARRAYS];
+	int k;
 
-	arrays_expect(expected, RESET_EVERY);
-	bits = bits_at(&start) ^ bits_at(&expected[0]);
+	expect_start(start);
+	expect_after(expected, expect_reset_every());
+	for (k = 0; k < ARRAYS; k++) {
+		const unsigned long long bits = bits_at(&start[k]) ^ bits_at(&expected[k]);
+
+		if (!expect_is_carried((enum array)k))
+			continue;
 #pragma omp parallel
-	{
-		const struct share mine = share_of_thread(arrays->size);
+		{
+			const struct share mine = share_of_thread(arrays->size);
 
-		turn(arrays->of[0] + mine.first, mine.size, bits);
+			turn(arrays->of[k] + mine.first, mine.size, bits);
+		}
 	}
 }

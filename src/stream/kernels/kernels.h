@@ -7,6 +7,11 @@
  * add     c[i] = a[i] + b[i]      2/1            24                 32
  * triad   a[i] = b[i] + s * c[i]  2/1            24                 32
  *
+ * A kernel is a loop and a descriptor, both in kernels.c, and its name in the list
+ * below.  The bytes, the expected values (expect.h), the validation, the table and the
+ * record follow from the descriptor.  A tuned variant is a choice (tuned/variants.h), as
+ * is a loop in Fortran (stream.f90).
+ *
  * Each is one function of its own name, never inlined, so that a disassembly
  * of the binary finds it (OpenMP compilers append a suffix to the loop's part).
  * The loops proper take restrict parameters: of all ways to say that the
@@ -19,27 +24,46 @@
 
 #include "arrays.h"
 
-enum { KERNELS = 4 };
+/* In the order in which an iteration runs them. */
+#define EACH_KERNEL(K) \
+	K(copy)        \
+	K(scale)       \
+	K(add)         \
+	K(triad)
+
+#define KERNEL_INDEX(name) KERNEL_##name,
+enum kernel_index { EACH_KERNEL(KERNEL_INDEX) KERNELS };
+
+/* Wider than an element, so that what an element rounds shows (expect.h). */
+typedef long double wide;
+
+enum { LOADS_MOST = 2, KERNEL_TITLE_MAX = 16 };
 
 struct kernel {
 	const char *name;
-	const char *label;                                 /* in STREAM's table */
-	size_t words;                                      /* elements counted per iteration */
+	enum array writes;
+	int loads; /* arrays read, one or two */
+	enum array reads[LOADS_MOST];
+	wide (*value)(wide x, wide y, wide s);             /* of what is read: what is written */
 	void (*volatile run)(const struct arrays *arrays); /* read at each call: see stream.c */
 };
 
 extern const struct kernel kernels[KERNELS];
 
+/* "c" or "fortran": what the loops are written in. */
+extern const char kernels_language[];
+
+/* Bytes of an element of each array that is read or written, as STREAM counts them. */
+size_t kernel_bytes(const struct kernel *kernel);
+
+/* "Triad" for triad, as STREAM's table has it; leaves room for a colon. */
+const char *kernel_title(const struct kernel *kernel, char title[KERNEL_TITLE_MAX]);
+
 /* First touch: each thread writes the part that it will work on. */
 void kernels_first_touch(const struct arrays *arrays);
 
-/* After RESET_EVERY iterations: a becomes the start value again, and a wrong
- * element stays wrong by the same bits (see arrays.h); not timed. */
+/* After expect_reset_every() iterations: the arrays that an iteration begins with hold the
+ * start values again, and a wrong element stays wrong by the same bits; not timed. */
 void kernels_reset(const struct arrays *arrays);
-
-void kernel_copy(const struct arrays *arrays);
-void kernel_scale(const struct arrays *arrays);
-void kernel_add(const struct arrays *arrays);
-void kernel_triad(const struct arrays *arrays);
 
 #endif

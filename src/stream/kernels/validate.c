@@ -3,6 +3,7 @@
 #include "../../harness/evidence/thread_range.h"
 #include "../../harness/job/ranks.h"
 #include "../../harness/verdict.h"
+#include "expect.h"
 
 #include <string.h>
 
@@ -55,7 +56,6 @@ static void list_block(struct validation *v, const struct arrays *arrays, int ar
 		wrong.index = i;
 		if (bits_of(wrong.found) == bits_of(wrong.expected))
 			continue;
-		v->wrong_of[array]++;
 		v->wrong++;
 		list(v, &wrong);
 	}
@@ -99,7 +99,7 @@ NOINLINE void validate_arrays(struct validation *v, const struct arrays *arrays,
 	int k;
 
 	memset(v, 0, sizeof(*v));
-	arrays_expect(v->expected, iterations);
+	expect_after(v->expected, iterations);
 	plant_fault(arrays);
 	for (k = 0; k < ARRAYS; k++) {
 #pragma omp parallel

@@ -1,6 +1,6 @@
 /*
  * validate: every element of every array against the one right value, bit by
- * bit (arrays.h says why there is exactly one).
+ * bit (expect.h says why there is exactly one).
  */
 #ifndef MEMBW_VALIDATE_H
 #define MEMBW_VALIDATE_H
@@ -17,8 +17,7 @@ struct wrong {
 
 struct validation {
 	element expected[ARRAYS];
-	size_t wrong_of[ARRAYS]; /* wrong elements of each array */
-	size_t wrong;            /* of all */
+	size_t wrong; /* elements */
 	int listed;
 	struct wrong first[LISTED_MAX]; /* by array and index */
 };

@@ -62,7 +62,7 @@ static void write_identity(const struct run *run)
 	json_text("version", MEMBW_VERSION);
 	json_text("kernels_set", run->choice.tuned ? "tuned" : "standard");
 	json_text("kernels_from", run->choice.from);
-	json_text("language", "c");
+	json_text("language", kernels_language);
 	json_text("time", when);
 	json_text("host", ranks_node());
 	json_count("rank", (unsigned)ranks_me());
@@ -100,7 +100,7 @@ static void write_kernel(const struct run *run, int k)
 
 	json_open(kernels[k].name, '{');
 	json_text("variant", run->choice.tuned ? variants_name(&run->choice.of[k], name) : NULL);
-	json_count("bytes_per_element", kernels[k].words * sizeof(element));
+	json_count("bytes_per_element", kernel_bytes(&kernels[k]));
 	json_number("best_mbs", t->best_mbs);
 	json_number("avg_s", t->average);
 	json_number("min_s", t->best);

@@ -66,8 +66,10 @@ void table_print(const struct measurement *m)
 	printf("Function    Best Rate MB/s  Avg time     Min time     Max time\n");
 	for (k = 0; k < KERNELS; k++) {
 		const struct timing *t = &m->kernel[k];
+		char title[KERNEL_TITLE_MAX];
 
-		printf("%-12s%11.1f  %11.6f  %11.6f  %11.6f\n", kernels[k].label, t->best_mbs,
+		kernel_title(&kernels[k], title);
+		printf("%-12s%11.1f  %11.6f  %11.6f  %11.6f\n", strcat(title, ":"), t->best_mbs,
 		       t->average, t->best, t->worst);
 	}
 	printf("%s", RULE);

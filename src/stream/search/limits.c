@@ -208,10 +208,10 @@ static void compare(struct limits *l, const struct measurement *m, const struct 
 
 	for (k = 0; k < KERNELS && choice->tuned && read > 0 && fill > 0; k++) {
 		const int allocates = choice->of[k].member->store == STORE_ordinary;
-		const double words = (double)kernels[k].words;
-		const double reads = words - 1 + allocates;
+		const double reads = kernels[k].loads + allocates;
 
-		l->kernel[k].moved_gbs = 1e-3 * m->kernel[k].best_mbs * (reads + 1) / words;
+		l->kernel[k].moved_gbs =
+			1e-3 * m->kernel[k].best_mbs * (reads + 1) / (kernels[k].loads + 1);
 		l->kernel[k].share_read = l->kernel[k].moved_gbs / read;
 		l->kernel[k].share_mix =
 			l->kernel[k].moved_gbs * (reads / read + 1 / fill) / (reads + 1);

@@ -1,0 +1,97 @@
+#include "expect.h"
+
+#include "../../harness/error.h"
+
+#include <float.h>
+
+/* More would find nothing: where four kernels were exact so often, their values repeat. */
+enum { EXACT_MOST = 16 };
+
+/* A product with s takes two bits more than its factor, a sum with it a few more again. */
+enum { GUARD_BITS = 11 };
+
+static const wide SMALLEST = 1e-9L, LARGEST = 1e9L; /* far from denormals, far from overflow */
+
+void expect_start(element start[ARRAYS])
+{
+	start[ARRAY_a] = (element)((double)0x2969696969697LL / 562949953421312.0); /* / 2^49 */
+	if (sizeof(element) == sizeof(float))
+		start[ARRAY_a] = (element)(0x14B4B5 / 1048576.0); /* 21 bits / 2^20 */
+	start[ARRAY_b] = 2;
+	start[ARRAY_c] = 0;
+}
+
+static wide exact_value(const struct kernel *kernel, const element held[ARRAYS])
+{
+	return kernel->value(held[kernel->reads[0]], held[kernel->reads[kernel->loads - 1]],
+			     SCALAR);
+}
+
+/* One iteration; the index of the first kernel whose result is not exact, or KERNELS. */
+static int replay(element held[ARRAYS])
+{
+	int k, rounds = KERNELS;
+
+	for (k = 0; k < KERNELS; k++) {
+		const wide value = exact_value(&kernels[k], held);
+		const wide size = value < 0 ? -value : value;
+		volatile element result = (element)value; /* -ffast-math would not round */
+
+		if (rounds == KERNELS &&
+		    ((wide)result != value || size > LARGEST || (size < SMALLEST && size != 0)))
+			rounds = k;
+		held[kernels[k].writes] = result;
+	}
+	return rounds;
+}
+
+/* Without wider arithmetic nothing shows what rounds: one iteration is taken to be exact. */
+static int can_see_rounding(void)
+{
+	const int bits = sizeof(element) == sizeof(float) ? FLT_MANT_DIG : DBL_MANT_DIG;
+
+	return LDBL_MANT_DIG >= bits + GUARD_BITS;
+}
+
+int expect_reset_every(void)
+{
+	static int exact;
+	element held[ARRAYS];
+	int rounds = KERNELS;
+
+	if (exact)
+		return exact;
+	expect_start(held);
+	do
+		rounds = replay(held);
+	while (rounds == KERNELS && ++exact < EXACT_MOST && can_see_rounding());
+	if (!exact)
+		die("the kernel '%s' rounds: no element has one right value",
+		    "change its factors (src/stream/kernels/expect.h says what is exact)",
+		    kernels[rounds].name);
+	return exact;
+}
+
+int expect_is_carried(enum array array)
+{
+	int k, i;
+
+	for (k = 0; k < KERNELS; k++) {
+		for (i = 0; i < kernels[k].loads; i++)
+			if (kernels[k].reads[i] == array)
+				return 1;
+		if (kernels[k].writes == array)
+			return 0;
+	}
+	return 0;
+}
+
+void expect_after(element expected[ARRAYS], int iterations)
+{
+	const int every = expect_reset_every();
+	int i;
+
+	expect_start(expected);
+	for (i = (iterations - 1) / every * every; i < iterations; i++)
+		replay(expected);
+}

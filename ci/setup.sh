@@ -3,7 +3,7 @@
 # what is there already is left alone without a word.
 #
 # usage: ci/setup.sh [--retry]     --retry: look again for tools and Spack that were missing
-# In an unpacked bundle (ci/bundle.sh) nothing is asked of the network.
+# In an unpacked bundle (ci/bundle.sh) nothing is asked of the network.  PYTHON=PATH names the Python.
 set -eu
 cd "$(dirname "$0")/.."
 root=$PWD
@@ -12,8 +12,8 @@ PATH=$PATH:/usr/sbin:/sbin    # dpkg wants ldconfig, and an empty shell has no s
 export PATH GIT_TERMINAL_PROMPT=0 DEBIAN_FRONTEND=noninteractive
 # shellcheck source=ci/versions.env
 . ci/versions.env
-# shellcheck source=ci/apt.sh
-. ci/apt.sh
+# shellcheck source=ci/packages.sh
+. ci/packages.sh
 
 die() {
 	echo "membw: $1" >&2
@@ -28,6 +28,24 @@ begin() { # WHAT: announce a step
 
 finish() { # [NOTE]
 	echo "set-up: ... ${1:-done} in $(($(date +%s) - started)) s"
+}
+
+# ReFrame and Spack cannot work there: better said in the first second than after two minutes.
+path_is_fit() {
+	case $root in
+	*[[:space:]]*) die "the path of this checkout has a space in it: '$root'" \
+		'move it to a path without one: ReFrame and Spack need that' ;;
+	esac
+}
+
+# Two shells, or CI and a user: the second waits for the first.
+take_turns() {
+	command -v flock >/dev/null 2>&1 || return 0
+	exec 9<ci/setup.sh
+	flock -n 9 || {
+		echo 'set-up: waiting for another set-up of this checkout'
+		flock 9
+	}
 }
 
 # A bundle (ci/bundle.sh) brings what would come by the network.
@@ -50,19 +68,32 @@ fingerprint() {
 	cat ci/requirements.txt pyproject.toml | sha256sum | cut -d' ' -f1
 }
 
-python3_is_fit() {
-	command -v python3 >/dev/null 2>&1 ||
-		die "no 'python3' on the PATH" 'install Python 3.10 or later'
-	python3 -c 'import sys; sys.exit(sys.version_info < (3, 10))' ||
-		die "'$(command -v python3)' is $(python3 --version 2>&1), membw needs 3.10 or later" \
-			'put a newer python3 first on the PATH'
-	python3 -c 'import venv, ensurepip' 2>/dev/null && return
+is_new_enough() { # PYTHON
+	command -v "$1" >/dev/null 2>&1 &&
+		"$1" -c 'import sys; sys.exit(sys.version_info < (3, 10))' 2>/dev/null
+}
+
+# RHEL 9 and SLES 15 call 3.9 and 3.6 `python3` and bring newer ones by their version.
+find_python() {
+	for python in ${PYTHON:-python3 python3.14 python3.13 python3.12 python3.11 python3.10}; do
+		! is_new_enough "$python" || return 0
+	done
+	command -v "${PYTHON:-python3}" >/dev/null 2>&1 ||
+		die "no '${PYTHON:-python3}' on the PATH" "$(install_hint "$python_package")"
+	python=$(command -v "${PYTHON:-python3}")
+	die "'$python' is $("$python" --version 2>&1), membw needs 3.10 or later" \
+		"$(install_hint "$python_package"), or PYTHON=PATH"
+}
+
+python_is_fit() {
+	find_python
+	"$python" -c 'import venv, ensurepip' 2>/dev/null && return
 	if can_apt; then
 		begin 'installing python3-venv by apt-get'
 		apt_install python3-venv && finish
 	fi
-	python3 -c 'import venv, ensurepip' 2>/dev/null ||
-		die "this python3 has no module 'venv'" 'apt-get install python3-venv'
+	"$python" -c 'import venv, ensurepip' 2>/dev/null ||
+		die "'$python' has no module 'venv'" "$(install_hint python3-venv)"
 }
 
 venv() {
@@ -71,9 +102,9 @@ venv() {
 	then
 		return
 	fi
-	python3_is_fit
+	python_is_fit
 	begin "python environment in .venv: $(grep -c '^[a-z]' ci/requirements.txt) pinned packages"
-	.venv/bin/python -m pip --version >/dev/null 2>&1 || python3 -m venv --clear .venv
+	.venv/bin/python -m pip --version >/dev/null 2>&1 || "$python" -m venv --clear .venv
 	# shellcheck disable=SC2086 # two words or none
 	.venv/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes \
 		${offline:+--no-index --find-links offline/wheels} -r ci/requirements.txt ||
@@ -87,22 +118,25 @@ venv() {
 	finish
 }
 
+missing_tools() {
+	missing_packages cc=gcc gfortran="$fortran_package" likwid-pin=likwid numactl=numactl \
+		"$lstopo=hwloc"
+}
+
 tools() {
-	wanted=$(missing_packages cc=gcc gfortran=gfortran likwid-pin=likwid numactl=numactl \
-		lstopo-no-graphics=hwloc)
+	wanted=$(missing_tools)
 	# libgomp comes with gcc; some other cc may have no OpenMP at all
 	[ -n "$wanted" ] && [ "$(cat "$stamps/tools-missing" 2>/dev/null)" != "$wanted" ] || return 0
 	if can_apt; then
 		begin "installing by apt-get: $wanted"
 		# shellcheck disable=SC2086 # a list of words
 		apt_install $wanted || true
-		wanted=$(missing_packages cc=gcc gfortran=gfortran likwid-pin=likwid \
-			numactl=numactl lstopo-no-graphics=hwloc)
+		wanted=$(missing_tools)
 		finish
 	fi
 	[ -z "$wanted" ] || {
 		echo "set-up: these packages are missing, going on without them: $wanted"
-		echo "hint: sudo apt-get install $wanted"
+		echo "hint: $(install_hint "$wanted")"
 	}
 	echo "$wanted" >"$stamps/tools-missing"
 }
@@ -146,22 +180,33 @@ clone_both() { # OWN: Spack unless there is an own one, and the package reposito
 	clone "$PACKAGES_URL" "$PACKAGES_TAG" "$PACKAGES_COMMIT" .spack/packages
 }
 
+# Spack 1.0's static analysis ends in a traceback ('StaticAnalysis' object has no attribute 'store').
+write_for_old_spack() {
+	rm -f .spack/user/concretizer.yaml
+	case $("${own:-.spack/spack}/bin/spack" --version 2>/dev/null) in
+	1.0.*) printf 'concretizer:\n  static_analysis: false\n' >.spack/user/concretizer.yaml ;;
+	esac
+}
+
 configure_spack() { # bare `spack install stream` reads our scope, and the index is made once
 	mkdir -p .spack/user
-	printf 'include:\n- name: membw\n  path: ../../configs/spack\n' >.spack/user/include.yaml
+	printf 'include:\n- ../../configs/spack\n' >.spack/user/include.yaml
+	write_for_old_spack
 	echo "$pins" >.spack/ready
+	: >.spack/indexing    # a set-up that is killed leaves it, and the next one indexes again
 	begin "Spack: indexing its packages by a first 'spack spec stream', about a minute"
 	if (. ./setup-env.sh && command spack spec stream >.spack/spec.log 2>&1); then
+		rm -f .spack/indexing
 		finish
 		return
 	fi
-	rm .spack/ready
+	rm -f .spack/ready .spack/indexing
 	finish "it fails ($root/.spack/spec.log), make builds the same presets: done"
 	return 1
 }
 
 spack_is_settled() { # the pinned commits are ready, or they could not be had the last time
-	[ "$(cat .spack/ready 2>/dev/null)" = "$pins" ] ||
+	{ [ "$(cat .spack/ready 2>/dev/null)" = "$pins" ] && [ ! -e .spack/indexing ]; } ||
 		[ "$(cat "$stamps/no-spack" 2>/dev/null)" = "$pins" ]
 }
 
@@ -192,6 +237,8 @@ get_spack() {
 }
 
 [ "${1:-}" != --retry ] || rm -f "$stamps/tools-missing" "$stamps/no-spack"
+path_is_fit
+take_turns
 look_for_bundle
 venv
 tools

@@ -7,8 +7,8 @@ cd "$(dirname "$0")/.." || exit 2
 PATH=$PATH:/usr/sbin:/sbin
 
 sh ci/setup.sh || exit
-# shellcheck source=ci/apt.sh
-. ci/apt.sh
+# shellcheck source=ci/packages.sh
+. ci/packages.sh
 
 # a Slurm of our own, a debugger that plants wrong values, more compilers, MPI, lint, and what
 # checks the entries of Jenkins and systemd, and opens the report

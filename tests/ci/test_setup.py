@@ -1,9 +1,13 @@
 """ci/setup.sh: the second time it says and does nothing; what is missing is named."""
 
+import fcntl
 import os
 import pathlib
 import re
 import shutil
+import subprocess
+import threading
+import time
 
 import pytest
 
@@ -27,10 +31,73 @@ def test_a_changed_lock_file_is_noticed(root, call, tmp_path):
     shutil.copy(root / 'pyproject.toml', tmp_path)
     (tmp_path / 'bin').mkdir()
     stand_in(tmp_path / 'bin', 'python3', 'echo Python 3.8.1; exit 1')
-    done = call('sh', tmp_path / 'ci' / 'setup.sh', PATH=f'{tmp_path}/bin:/usr/bin:/bin')
+    done = call('sh', tmp_path / 'ci' / 'setup.sh', PATH=f'{tmp_path}/bin:/usr/bin:/bin',
+                PYTHON='python3')  # fmt: skip
     assert done.returncode == 2
     assert 'is Python 3.8.1, membw needs 3.10 or later' in done.stderr
     assert done.stderr.splitlines()[1].startswith('hint: ')
+
+
+@pytest.fixture
+def copied(root, call, tmp_path):
+    """copied(name=script, ...): set-up of a copy with these stand-ins and plain tools alone."""
+
+    def run(
+        folder='copy', tools='sh cat dirname sha256sum cut date grep sed id flock sleep', **scripts
+    ):
+        copy, bin_ = tmp_path / folder, tmp_path / 'bin'
+        shutil.copytree(root / 'ci', copy / 'ci', dirs_exist_ok=True)
+        shutil.copy(root / 'pyproject.toml', copy)
+        bin_.mkdir(exist_ok=True)
+        for tool in tools.split():
+            if not (bin_ / tool).exists():
+                os.symlink(shutil.which(tool), bin_ / tool)
+        for name, text in scripts.items():
+            stand_in(bin_, name.replace('_', '.'), text)
+        run.copy = copy
+        # the real /sbin is appended by the script: nothing of what is looked for here lies there
+        return call(bin_ / 'sh', copy / 'ci/setup.sh', PATH=str(bin_), PYTHON='')
+
+    return run
+
+
+OLD = 'echo Python 3.9.18; [ "$1" = --version ]'
+
+
+def test_a_python_of_another_name_is_taken_where_python3_is_too_old(copied):
+    """RHEL 9: python3 is 3.9, python3.11 is there by its version."""
+    new = 'case "$*" in *venv*) exit 1;; esac; exit 0'
+    done = copied(python3=OLD, python3_11=new, dnf='exit 1')
+    assert "'python3.11' has no module 'venv'" in done.stderr
+
+
+@pytest.mark.parametrize('manager, hint', [
+    ('dnf', 'sudo dnf install python3.11'), ('zypper', 'sudo zypper install python311'),
+])  # fmt: skip
+def test_the_hint_names_the_package_manager_of_the_system(copied, manager, hint):
+    done = copied(python3=OLD, **{manager: 'exit 1'})
+    assert done.returncode == 2 and 'is Python 3.9.18, membw needs 3.10 or later' in done.stderr
+    assert f'hint: {hint}, or PYTHON=PATH' in done.stderr and 'apt-get' not in done.stderr
+
+
+def test_a_path_with_a_space_is_refused_in_the_first_second(copied):
+    done = copied(folder='my checkout', python3='exit 0')
+    assert done.returncode == 2
+    assert "has a space in it: '" in done.stderr and 'my checkout' in done.stderr
+
+
+def test_a_second_set_up_at_the_same_time_waits(copied, need):
+    need('flock')
+    copied(python3=OLD)
+    with open(copied.copy / 'ci/setup.sh') as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        threading.Timer(1, lambda: fcntl.flock(file, fcntl.LOCK_UN)).start()
+        begun = time.monotonic()
+        # the same folder, not copied anew: the lock is on that very file
+        done = subprocess.run(['sh', copied.copy / 'ci/setup.sh'], capture_output=True, text=True,
+                              env={'PATH': f'{copied.copy.parent}/bin', 'PYTHON': ''})  # fmt: skip
+    assert 'set-up: waiting for another set-up of this checkout' in done.stdout
+    assert time.monotonic() - begun > 0.9
 
 
 def test_spack_that_cannot_be_had_is_one_line_and_no_failure(root, call, tmp_path):
@@ -50,6 +117,32 @@ def test_spack_that_cannot_be_had_is_one_line_and_no_failure(root, call, tmp_pat
     )
     again = call('sh', tmp_path / 'ci/setup.sh', PATH=f'{tmp_path}/bin:/usr/bin:/bin')
     assert (again.returncode, again.stdout, again.stderr) == (0, '', '')
+
+
+@pytest.mark.parametrize('version, written', [('1.0.2', True), ('1.1.0', False)])
+def test_an_own_spack_of_1_0_is_spared_its_static_analysis(root, call, tmp_path, version, written):
+    """1.0.x ends in a traceback with it: 'StaticAnalysis' object has no attribute 'store'."""
+    shutil.copytree(root / 'ci', tmp_path / 'ci')
+    for name in ('pyproject.toml', 'setup-env.sh'):
+        shutil.copy(root / name, tmp_path)
+    commit = re.search(r'^PACKAGES_COMMIT=(\w+)', (root / 'ci/versions.env').read_text(), re.M)[1]
+    for folder in ('bin', 'own/bin', '.venv/bin'):
+        (tmp_path / folder).mkdir(parents=True)
+    stand_in(tmp_path / 'bin', 'git', f'echo {commit}')
+    stand_in(tmp_path / 'own/bin', 'spack', f'[ "$1" != --version ] || echo {version}')
+    for name in ('python', 'membw'):
+        os.symlink(root / '.venv/bin' / name, tmp_path / '.venv/bin' / name)
+    shutil.copytree(root / '.venv/.setup', tmp_path / '.venv/.setup')
+    (tmp_path / '.venv/.setup/no-spack').unlink(missing_ok=True)
+    done = call('sh', tmp_path / 'ci/setup.sh', PATH=f'{tmp_path}/bin:/usr/bin:/bin',
+                SPACK_ROOT=tmp_path / 'own')  # fmt: skip
+    assert done.returncode == 0 and f"using '{tmp_path}/own'" in done.stdout, done.stderr
+    assert (tmp_path / '.spack/ready').exists() and not (tmp_path / '.spack/indexing').exists()
+    assert (tmp_path / '.spack/user/concretizer.yaml').exists() == written
+    (tmp_path / '.spack/indexing').touch()
+    again = call('sh', tmp_path / 'ci/setup.sh', PATH=f'{tmp_path}/bin:/usr/bin:/bin',
+                 SPACK_ROOT=tmp_path / 'own')  # fmt: skip
+    assert 'indexing' in again.stdout, 'a set-up that was killed while it indexed does so again'
 
 
 def test_every_requirement_is_pinned_with_a_checksum(root):

@@ -1,5 +1,24 @@
-# shellcheck shell=sh
-# Debian and Ubuntu packages, for the scripts that source this.
+# shellcheck shell=sh disable=SC2034
+# Packages of the distribution, for the scripts that source this: installed by apt-get as root,
+# named for dnf and zypper.  Names differ: Fortran, hwloc's lstopo, a Python that is new enough.
+
+if command -v apt-get >/dev/null 2>&1; then
+	manager='apt-get install' fortran_package=gfortran lstopo=lstopo-no-graphics python_package=python3
+elif command -v dnf >/dev/null 2>&1; then
+	manager='dnf install' fortran_package=gcc-gfortran lstopo=lstopo-no-graphics python_package=python3.11
+elif command -v zypper >/dev/null 2>&1; then
+	manager='zypper install' fortran_package=gcc-fortran lstopo=lstopo-no-graphics python_package=python311
+else
+	manager='' fortran_package=gfortran lstopo=lstopo-no-graphics python_package='Python 3.10 or later'
+fi
+
+install_hint() { # PACKAGES: what a person types here
+	case "$manager $1" in
+	' '*) echo "ask for these packages: $1" ;;
+	dnf*likwid*) echo "sudo $manager $1 (likwid is in EPEL)" ;;
+	*) echo "sudo $manager $1" ;;
+	esac
+}
 
 can_apt() {
 	[ "$(id -u)" = 0 ] && command -v apt-get >/dev/null 2>&1

@@ -5,7 +5,7 @@ import json
 import sys
 from pathlib import Path
 
-from membw.arguments import percent
+from membw.arguments import percent, whole
 from membw.errors import MembwError
 
 EPILOG = """\
@@ -41,7 +41,7 @@ def add_parser(subparsers):
         help='chance of a false alarm in a clean fleet (1)')  # fmt: skip
     add('--order', choices=('slowest', 'fastest'), default='slowest', help='which comes first')
     add('--by', metavar='KERNEL', default='triad', help='kernel to sort by (triad)')
-    add('--limit', type=int, default=20, metavar='N',
+    add('--limit', type=whole, default=20, metavar='N',
         help='rows a group besides the slow nodes, 0: all (20)')  # fmt: skip
     add('--node-check', metavar='FILE', help='write "<node> PASS|FAIL|INVALID|MISSING reason"')
     add('--plot', metavar='FILE.png', help='draw the ranking')
@@ -81,14 +81,15 @@ def run(args):
 
 def _print(args, fleet, problems):
     from membw.rank import text as rank_text
-    from membw.results.hostlist import drain_commands
+    from membw.results.hostlist import drain_commands, printable
 
     if args.json:
         print(json.dumps(rank_text.as_json(fleet, problems), indent=1))
     elif args.drain:
         print('\n'.join(drain_commands(fleet.nodes) or ['# no node to drain']))
     else:
-        print('\n'.join(rank_text.as_text(fleet, args.order, args.by, args.limit)))
+        lines = rank_text.as_text(fleet, args.order, args.by, args.limit)
+        print('\n'.join(printable(line.replace('\t', ' ' * 8)) for line in lines))
 
 
 def _write(name, text):

@@ -1,10 +1,13 @@
 """Lists of node names: expected nodes in, node-check file and drain commands out."""
 
+import re
 import shlex
+from collections import Counter
 from pathlib import Path
 
 from membw.errors import MembwError
 
+MOST_NODES = 1_000_000  # no machine has more; a list that says so is a slip of the keyboard
 WORST_FIRST = ('FAIL', 'INVALID', 'MISSING', 'PASS')
 
 
@@ -13,9 +16,13 @@ def expected_nodes(text):
     from ClusterShell.NodeSet import RESOLVER_NOGROUP, NodeSet, NodeSetException
 
     path = Path(text)
-    if path.exists() and not path.is_dir():
-        lines = path.read_text().splitlines()
+    known = path.exists() and not path.is_dir()
+    if '/' in text and not known:
+        raise MembwError(f"no file '{path}'", 'a file of names, or a list such as n[001-128]')
+    if known:
+        lines = path.read_text(encoding='utf-8', errors='replace').splitlines()
         text = ','.join(','.join(line.split('#')[0].split()) for line in lines)
+    _refuse_endless(text, path)
     try:
         names = list(NodeSet(text.strip(','), resolver=RESOLVER_NOGROUP))
     except NodeSetException as err:
@@ -24,6 +31,13 @@ def expected_nodes(text):
     if not names:
         raise MembwError(f"no node in the list '{path}'", 'one name a line, or n[001-128]')
     return names
+
+
+def _refuse_endless(text, path):
+    """ClusterShell would unfold it for minutes."""
+    for low, high in re.findall(r'(\d+)-(\d+)', text):
+        if len(high) > 18 or int(high) - int(low) >= MOST_NODES:
+            raise MembwError(f"'{path}' lists more than {MOST_NODES} nodes: {low}-{high}")
 
 
 def fold(names):
@@ -59,17 +73,26 @@ def worst_verdicts(nodes):
 def node_check(nodes):
     """Lines of the node-check file: `<node> PASS|FAIL|INVALID|MISSING reason`, by name."""
     worst = worst_verdicts(nodes)
-    return [' '.join(filter(None, [name, *worst[name]])) for name in sorted(worst)]
+    return [printable(' '.join(filter(None, [name, *worst[name]]))) for name in sorted(worst)]
+
+
+def printable(text):
+    """One line that neither a terminal nor the reader of a list takes for more than text."""
+    return ''.join(c if c.isprintable() else '?' for c in text)
 
 
 def drain_commands(nodes):
     """`scontrol` lines for the nodes that failed, one for each reason; nothing runs them."""
     by_reason = {}
-    for name, (verdict, reason) in sorted(worst_verdicts(nodes).items()):
+    worst = worst_verdicts(nodes)
+    shared = Counter(name.split('.')[0] for name in worst)
+    for name, (verdict, reason) in sorted(worst.items()):
         if verdict == 'FAIL':
-            first = reason.split(';')[0]
-            by_reason.setdefault(first, []).append(name.split('.')[0])
+            first = printable(reason.split(';')[0])
+            short = name.split('.')[0]
+            by_reason.setdefault(first, []).append(short if shared[short] == 1 else name)
     return [
-        f"scontrol update NodeName={shlex.quote(fold(names))} State=DRAIN Reason='membw: {reason}'"
+        f'scontrol update NodeName={shlex.quote(fold(names))} State=DRAIN '
+        f'Reason={shlex.quote(f"membw: {reason}")}'
         for reason, names in by_reason.items()
     ]

@@ -1,12 +1,13 @@
 """Finds and reads what RESULTS hold: records, ReFrame's reports, its database."""
 
+import re
 import sys
 from functools import partial
 from pathlib import Path
 from sqlite3 import DatabaseError
 
 from membw.errors import MembwError
-from membw.results.record import SCHEMA, read_lines
+from membw.results.record import read_lines
 from membw.results.reframe import (
     is_report,
     read_report,
@@ -17,6 +18,8 @@ from membw.results.reframe import (
 ENDINGS = ('.json', '.jsonl')
 # FILE.rank-7: what a rank of an MPI job saved by itself when rank 0 did not come for it
 RESCUED = '.rank-'
+# with and without blanks: `jq -c` leaves none
+A_RECORD = re.compile(r'"schema"\s*:\s*"membw-record-')
 
 
 def read_results(paths):
@@ -105,7 +108,7 @@ def _reports_first(file):
 def _read_file_of_folder(file):
     """A folder of results holds other JSON too (builds, topologies): that is passed over."""
     text = file.read_text(encoding='utf-8', errors='replace')
-    known = is_report(text) or f'"schema": "{SCHEMA}"' in text
+    known = is_report(text) or A_RECORD.search(text)
     return _read_text(text, str(file)) if known else ([], [])
 
 
@@ -116,7 +119,8 @@ def _read_file(file):
 def _read_text(text, name):
     if is_report(text):
         return read_report(text, name)
-    records, problems = read_lines(text.splitlines(), name)
+    # not splitlines(): that cuts at U+2028 and U+0085 too, which a JSON string may hold
+    records, problems = read_lines(text.split('\n'), name)
     return records, problems or ([] if records else [f'{name}: is empty: no record'])
 
 

@@ -1,6 +1,8 @@
 """Reads the records that `stream` writes: one JSON object a line, one line a rank."""
 
 import json
+import math
+import re
 import statistics
 from collections import Counter
 from dataclasses import dataclass, field
@@ -44,12 +46,22 @@ def read_lines(lines, name):
         if not line.strip():
             continue
         try:
-            records.append(parse_record(json.loads(line), name))
-        except json.JSONDecodeError as err:
-            problems.append(f'{name}:{number}: not JSON: {err.msg} at column {err.colno}')
+            records.append(parse_record(parse_json(line), name))
         except BadRecord as err:
             problems.append(f'{name}:{number}: {err}')
     return records, problems
+
+
+def parse_json(line):
+    """What a line holds; BadRecord for all that json.loads cannot take."""
+    try:
+        return json.loads(line)
+    except json.JSONDecodeError as err:
+        raise BadRecord(f'not JSON: {err.msg} at column {err.colno}') from err
+    except ValueError as err:  # an integer of more digits than Python converts
+        raise BadRecord('not as in the schema: an integer of thousands of digits') from err
+    except RecursionError as err:
+        raise BadRecord('not as in the schema: nested too deep') from err
 
 
 def parse_record(data, name):
@@ -57,9 +69,11 @@ def parse_record(data, name):
     if not isinstance(data, dict) or data.get('schema') != SCHEMA:
         raise BadRecord(f"not a record: 'schema' is not '{SCHEMA}'")
     try:
+        host = _host(data)
+        _hold_to_schema(data)
         traits = _traits(data)
         return Record(
-            host=_text(data, 'host'),
+            host=host,
             rank=int(data.get('rank', 0)),
             ranks=int(data.get('ranks', 1)),
             time=_seconds(data.get('time')),
@@ -77,8 +91,12 @@ def parse_record(data, name):
         )
     except KeyError as err:
         raise BadRecord(f"'{err.args[0]}' is missing") from err
-    except (TypeError, ValueError, AttributeError) as err:
+    except BadRecord:
+        raise
+    except (TypeError, ValueError, AttributeError, OverflowError, LookupError) as err:
         raise BadRecord(f'not as in the schema: {err}') from err
+    except RecursionError as err:
+        raise BadRecord('not as in the schema: nested too deep') from err
 
 
 # Nodes that differ here are never compared ...
@@ -90,6 +108,21 @@ STRICT = (
 MEMORY = (
     'array_size', 'threads', 'numa_nodes', 'memory_gib', 'dimms',
 )  # fmt: skip
+
+
+def _hold_to_schema(data):
+    """What later arithmetic and tables rely on."""
+    measured = data.get('metrics') or data['kernels']
+    if measured == {}:
+        raise BadRecord("'kernels' is empty: nothing was measured")
+    for name in measured if isinstance(measured, dict) else ():
+        if not NAME.fullmatch(name):
+            raise BadRecord(f'no name of a kernel: {ascii(name[:80])}')
+    if 'threads' in data and data['threads'] is not None and not 0 < int(data['threads']) < 2**31:
+        raise BadRecord(f"'threads' is {data['threads']}")
+    for name in ('rank', 'ranks'):
+        if not 0 <= int(data.get(name, 0)) < 2**31:
+            raise BadRecord(f"'{name}' is {data[name]}")
 
 
 def _traits(data):
@@ -135,14 +168,30 @@ def _fact(data, name):
     return (data.get('facts') or {}).get(name)
 
 
-def _text(data, key):
-    if not isinstance(data[key], str) or not data[key].strip():
-        raise BadRecord(f"'{key}' is empty")
-    return data[key].strip()
+# RFC 1123, and the underscore that some sites have: what a scheduler, a shell or a node-check
+# file reads as anything but one name is none
+HOST = re.compile(r'[A-Za-z0-9][A-Za-z0-9._-]*')
+NAME = re.compile(r'[A-Za-z0-9_.+:/@%-]+')
+EVERY_NODE = 'ALL'  # scontrol's word
+LATEST = 253_370_764_800  # 9999-01-01: later, a time zone leads out of the calendar
+
+
+def _host(data):
+    if not isinstance(data['host'], str) or not data['host'].strip():
+        raise BadRecord("'host' is empty")
+    host = data['host'].strip()
+    if not HOST.fullmatch(host) or host.upper() == EVERY_NODE:
+        raise BadRecord(f"'host' is no name of a node: {ascii(host[:80])}")
+    return host
 
 
 def _seconds(text):
-    return datetime.fromisoformat(text.replace('Z', '+00:00')).timestamp() if text else 0.0
+    if not text:
+        return 0.0
+    seconds = datetime.fromisoformat(text.replace('Z', '+00:00')).timestamp()
+    if not 0 <= seconds < LATEST:
+        raise BadRecord(f"'time' is out of range: {text}")
+    return seconds
 
 
 def _rate(kernel, row):
@@ -154,9 +203,14 @@ def _rate(kernel, row):
 
 def _steadiness(row):
     """Best time / usual time; the first repetition and the worst of the others are forgiven."""
-    times = sorted(row.get('times_s', [])[1:])[:-1]
+    every = row.get('times_s', [])
+    if not all(0 < t < math.inf for t in every):
+        raise BadRecord("'times_s' holds what is no time: every one is above 0 s, and finite")
+    times = sorted(every[1:])[:-1]
     usual = statistics.fmean(times) if times else row.get('avg_s', row.get('min_s', 0))
     best = min(times) if times else row.get('min_s', 0)
+    if not (math.isfinite(usual) and math.isfinite(best)):
+        raise BadRecord("'avg_s' or 'min_s' is no time")
     return best / usual if usual else 1.0
 
 
@@ -164,7 +218,7 @@ def _invalid(data):
     if data.get('verdict') == 'VALID':
         return ()
     named = [r['reason'] for r in data.get('reasons', []) if not r.get('allowed')]
-    return tuple(named) or ('no-reason-given',)
+    return tuple(map(str, named)) or ('no-reason-given',)
 
 
 def _findings(data):

@@ -27,8 +27,10 @@ def read_report(text, name):
         return read_session(json.loads(text), name)
     except json.JSONDecodeError as err:
         return [], [f'{name}:{err.lineno}: not JSON: {err.msg}']
-    except (AttributeError, IndexError, KeyError, TypeError) as err:
+    except (AttributeError, LookupError, TypeError, ValueError) as err:
         return [], [f'{name}: not a report as ReFrame 4.10 writes it: {err}']
+    except RecursionError:
+        return [], [f'{name}: not a report as ReFrame 4.10 writes it: nested too deep']
 
 
 def session_uuids(path):
@@ -96,7 +98,7 @@ def _kernels(case):
 
 def _test_traits(case):
     """What ReFrame knows better than the program; runs of other tests are not compared."""
-    test = case.get('name', '').split()[0].split('@')[0]
+    test = (case.get('name') or '?').split()[0].split('@')[0]
     known = {'test': test, 'environ': case.get('environ'), 'pinning': case.get('pinning')}
     known['partition'] = f'{case.get("system")}:{case.get("partition")}'
     return {key: value for key, value in known.items() if value}
@@ -110,7 +112,8 @@ def _from_record(case, name):
     moved = Path(name.split(',')[0]).resolve().parent.parent / 'records' / path.name
     for file in (path, moved):
         if file.is_file():
-            return read_lines(file.read_text().splitlines(), str(file))
+            text = file.read_text(encoding='utf-8', errors='replace')
+            return read_lines(text.split('\n'), str(file))
     return [], []
 
 

@@ -353,6 +353,19 @@ BAD_INPUT = [  # lines of a file | exit status | said on stderr
     (ONE_KERNEL % '-1', 2, 'has the rate -1 MB/s'),
     (ONE_KERNEL % 'NaN', 2, 'has the rate nan MB/s'),
     (ONE_KERNEL % '"fast"', 2, 'not as in the schema'),
+    (ONE_KERNEL % ('1' + '0' * 400), 2, ':1: not as in the schema'),
+    (ONE_KERNEL % ('1' + '0' * 6000), 2, ':1: not as in the schema: an integer of thousands'),
+    (ONE_KERNEL % '1, "times_s": [1.0, NaN, 1.0]', 2, "'times_s' holds what is no time"),
+    (ONE_KERNEL % '1, "times_s": [1.0, "x"]', 2, ':1: not as in the schema'),
+    (ONE_KERNEL % '1, "avg_s": NaN', 2, "'avg_s' or 'min_s' is no time"),
+    (ONE_KERNEL.replace('{"copy": {"best_mbs": %s}}', '{}'), 2, "'kernels' is empty"),
+    (ONE_KERNEL.replace('copy', 'c\\u001b[2J') % 1, 2, "no name of a kernel: 'c\\x1b[2J'"),
+    (ONE_KERNEL.replace('"kernels"', '"threads": "many", "kernels"') % 1, 2, 'not as in the'),
+    (ONE_KERNEL.replace('"kernels"', '"rank": Infinity, "kernels"') % 1, 2, 'not as in the'),
+    (ONE_KERNEL.replace('"kernels"', '"time": "9999-12-31T23:59:59-14:00", "kernels"') % 1, 2,
+     "'time' is out of range"),
+    ('{"a":' * 50000, 2, ':1: not as in the schema: nested too deep'),
+    ('[' * 100000, 2, ':1: not as in the schema: nested too deep'),
     ('{"schema": "membw-record-1", "host": "n1", "kernels": {"copy": {"best', 2, ':1: not JSON'),
     ('\x00\x01\x02', 2, ':1: not JSON'),
     ('{"session_info": {}, "runs": [{"testcases": 3}]}', 2, 'not a report'),
@@ -384,6 +397,10 @@ ASKED_WRONGLY = [  # arguments | said on stderr
     (['no-such-file'], "cannot read 'no-such-file': No such file"),
     (['{file}', '--nodes', 'n[1-'], "no node list in 'n[1-'"),
     (['{file}', '--nodes', '/dev/null'], 'no node in the list'),
+    (['{file}', '--nodes', 'n[0-99999999]'], 'more than 1000000 nodes'),
+    (['{file}', '--nodes', '/tmp'], "no file '/tmp'"),
+    (['{file}', '--nodes', 'lists/nodes.txtt'], "no file 'lists/nodes.txtt'"),
+    (['{file}', '--limit', '-1'], "'-1' is not a whole number"),
     (['{file}', '--margin', '0'], 'not between 0 and 100'),
     (['{file}', '--margin', 'much'], 'much'),
     (['{file}', '--order', 'best'], 'best'),
@@ -422,12 +439,67 @@ def test_drain_commands_are_printed_for_failed_nodes_only(fleet_file, capsys):
     assert out[0].startswith('scontrol update NodeName=n00003 State=DRAIN Reason=')
 
 
-def test_drain_commands_cannot_run_what_a_host_name_holds(tmp_path, capsys):
+HOSTILE = [
+    'n3;reboot', 'n[001-128]', 'n1,n2', 'n[1-', 'ALL', 'a!b&c', '../../x', 'n1 PASS', '-n1',
+    'n9\nn00006 PASS', '\x1b[2J', '\x00', '\ud800', 'n1`id`', '$(id)',
+]  # fmt: skip
+
+
+@pytest.mark.parametrize('host', HOSTILE, ids=ascii)
+def test_a_host_that_is_no_name_of_one_node_is_a_bad_line_and_is_drained_nowhere(
+    tmp_path, capsys, host
+):
     rows = three_bad_nodes()
-    rows[2]['host'] = 'n3;reboot'
+    rows[2]['host'] = host
+    file, check = gen.write(rows, tmp_path / 'f.jsonl'), tmp_path / 'check.txt'
+    assert main(['rank', str(file), '--drain', '--node-check', str(check)]) == 1
+    out, err = capsys.readouterr()
+    assert [shlex.split(line)[2] for line in out.splitlines()] == ['NodeName=n00004']
+    assert f"{file}:3: 'host' is no name of a node: {ascii(host)}" in err
+    assert len(check.read_text().splitlines()) == 19
+
+
+def test_two_nodes_with_one_short_name_are_drained_by_their_full_names(tmp_path, capsys):
+    rows = three_bad_nodes()
+    rows[1]['host'], rows[2]['host'] = 'n00002.a.org', 'n00002.b.org'
     main(['rank', str(gen.write(rows, tmp_path / 'f.jsonl')), '--drain'])
-    words = [shlex.split(line, comments=True) for line in capsys.readouterr().out.splitlines()]
-    assert [w[2] for w in words] == ['NodeName=n00004,n3;reboot']
+    words = [shlex.split(line) for line in capsys.readouterr().out.splitlines()]
+    assert {*words[0][2].removeprefix('NodeName=').split(',')} == {'n00002.b.org', 'n00004'}
+
+
+def test_what_a_record_holds_reaches_neither_terminal_nor_node_check_as_control_characters(
+    tmp_path, capsys
+):
+    rows = three_bad_nodes()
+    for row in rows:
+        row['facts']['cpu_model'] = 'CPU\x1b[2J\ud800'
+    rows[9]['reasons'] = because('too-good\nn00004 PASS')
+    file, check = gen.write(rows, tmp_path / 'f.jsonl'), tmp_path / 'check.txt'
+    main(['rank', str(file), '--node-check', str(check)])
+    assert '\x1b' not in capsys.readouterr().out
+    assert [line for line in check.read_text().splitlines() if line.startswith('n00004 ')] == [
+        line for line in check.read_text().splitlines() if line.startswith('n00004 FAIL')
+    ]
+
+
+@pytest.mark.parametrize('compact', [1, 20])
+def test_compact_json_in_a_folder_is_judged_as_any_other(tmp_path, capsys, compact):
+    rows = gen.records(with_slow(20, 1, 0.2, 7))
+    rows.sort(key=lambda row: row['kernels']['triad']['best_mbs'])
+    for number, row in enumerate(rows):
+        separators = (',', ':') if number < compact else None
+        text = json.dumps(row, separators=separators)
+        (tmp_path / f'{number}.json').write_text(text)
+    assert main(['rank', str(tmp_path)]) == 1
+    assert '20 nodes: 19 PASS, 1 FAIL' in capsys.readouterr().out
+
+
+def test_a_line_separator_within_a_string_cuts_no_record(tmp_path):
+    rows = small_rows()
+    rows[3]['facts']['governor'] = 'on\u2028demand\x85'
+    file = tmp_path / 'f.jsonl'
+    file.write_text(''.join(json.dumps(row, ensure_ascii=False) + '\n' for row in rows))
+    assert main(['rank', str(file)]) == 0
 
 
 @pytest.mark.parametrize('order', ['slowest', 'fastest'])

@@ -11,13 +11,14 @@ from membw.history.command import default_results
 EPILOG = """\
 Of each partition, environment and pinning: the median of each kernel, and tolerances that 95 % of
 healthy runs keep with 95 % confidence, without any assumption on how they are distributed, which
-takes 59 independent runs (299 for --coverage 99). Runs of one node are not independent: how many
-they are worth is told. Slow nodes are left out and named; runs that are INVALID, too few, or of
-two populations give no reference, and the reason is told. The share of healthy runs that would
-fail all the same is found by resampling.
+takes 59 independent runs (299 for --coverage 99). Runs of one node or of one night are not
+independent: how many they are worth is told. A low node is left out and named, however few its
+runs; runs that are INVALID, too few, or of two populations give no reference, and the reason is
+told. The share of healthy runs that would fail all the same is found by resampling.
 
 A figure that was published or written by hand stays in force, and the measured one is noted beside
-it, until --replace; so does a calibrated one that the new median would not meet.
+it, until --replace; so does a calibrated one that the new median would not meet. The first and the
+best calibrated figure are kept as well, and held to alike: no reference is walked down in steps.
 
 examples:
   membw calibrate --system thin --dry-run               # from results/results.db
@@ -51,6 +52,8 @@ def add_parser(subparsers):
         help='lower tolerance, at least (2)')  # fmt: skip
     add('--upper', type=percent, default=5.0, metavar='PERCENT',
         help='upper tolerance, at least (5)')  # fmt: skip
+    add('--widest', type=percent, default=10.0, metavar='PERCENT',
+        help='lower tolerance, at most: a wider one is refused (10)')  # fmt: skip
     add('--all-nodes', action='store_true', help='the nodes measured are all there are')
     add('--expires', type=count, default=180, metavar='DAYS',
         help='from when on each run warns that the reference is old (180)')  # fmt: skip
@@ -66,7 +69,7 @@ def run(args):
 
     file = ReferenceFile(args.system)
     rule = Rule(args.coverage / 100, args.confidence / 100, args.margin / 100, args.upper / 100,
-                args.all_nodes)  # fmt: skip
+                args.all_nodes, args.widest / 100)  # fmt: skip
     refused = 0
     for samples in gather(args):
         try:
@@ -123,16 +126,13 @@ def refuse_decline(file, proposal, replace):
     """A calibration that follows the decline of a node would never find it."""
     from membw.statistics.tolerance import Refusal
 
-    ours = file.calibrated(proposal.samples.key).get('in_force') or []
-    existing = file.in_force(proposal.samples.key)
-    for name in ours if not replace else ():
-        value, low = existing[name][:2] if name in existing else (0, 0)
-        kernel = proposal.kernels.get(name)
-        if kernel and kernel.median < value * (1 + low):
-            raise Refusal(
-                f'{name} is {kernel.median:.1f} GB/s, {kernel.median / value - 1:+.1%} to the '
-                f'reference in force: find out why, or say --replace'
-            )
+    for name, kernel in proposal.kernels.items() if not replace else ():
+        for which, value, low in file.anchors(proposal.samples.key, name):
+            if kernel.median < value * (1 + low):
+                raise Refusal(
+                    f'{name} is {kernel.median:.1f} GB/s, {kernel.median / value - 1:+.1%} to '
+                    f'{which}: find out why, or say --replace'
+                )
 
 
 def refusal_lines(samples, err):
@@ -158,10 +158,15 @@ def proposal_lines(proposal, existing, kept):
             f'  {name:7}{kernel.median:8.1f}  {kernel.interval[0]:.1f} .. {kernel.interval[1]:.1f}'
             f'  {kernel.low:+8.1%} {kernel.high:+8.1%}  {_existing(existing, name, kept)}'
         )
-    mean, low, high = (100 * share for share in proposal.alarms)
-    yield f'  false alarms: {mean:.2f} % of healthy runs ({low:.2f} .. {high:.2f}), by resampling'
+    yield f'  false alarms: {alarms_text(proposal.alarms)}'
     yield from (f'  {note}' for note in proposal.notes)
     yield from left_lines(samples)
+
+
+def alarms_text(alarms):
+    mean, low, high = alarms
+    most = 'not known' if high is None else f'{100 * high:.2f}'
+    return f'{100 * mean:.2f} % of healthy runs ({100 * low:.2f} .. {most}), by resampling'
 
 
 def _existing(existing, name, kept):

@@ -17,6 +17,7 @@ from membw.errors import MembwError
 
 INDEX = ('$partition', '$environ', 'pinning')
 UNIT = 'GB/s'
+ANCHORS = ('first', 'best')  # calibrated figures that are never forgotten
 HEAD = """\
 # References of {system}, GB/s; source: [measured] on the system itself by `membw calibrate`, the
 # details of each figure are below `calibration`. The tolerances are this project's policy.
@@ -66,6 +67,29 @@ class ReferenceFile:
             found = found.get(part) or {}
         return found
 
+    def anchors(self, key, kernel):
+        """[(which, value, lower tolerance)] that a calibrated figure must not fall below: the one
+        in force, if it was calibrated; the first, and the best, of all calibrations."""
+        entry, existing = self.calibrated(key), self.in_force(key)
+        rows = []
+        if kernel in (entry.get('in_force') or []) and kernel in existing:
+            rows.append(('the reference in force', existing[kernel]))
+        for which in ANCHORS:
+            figure = (entry.get(which) or {}).get(kernel)
+            if figure:
+                rows.append((f'the {which} calibrated, of {figure[4]}', figure))
+        return [(text, *self._in_unit(key, kernel, figure)) for text, figure in rows]
+
+    def _in_unit(self, key, kernel, figure):
+        """(value, lower tolerance) of a figure that must be in our unit."""
+        value, low, _, unit = figure[:4]
+        if unit != UNIT:
+            raise MembwError(
+                f"{self.path}: {' '.join(key)}: {kernel} is in '{unit}', not in {UNIT}",
+                'state it in GB/s: one is 1000 MB/s',
+            )
+        return value, -1 if low is None else low
+
     def kept(self, key, kernels, replace):
         """Kernels whose existing figure stays: published or written by hand."""
         ours = self.calibrated(key).get('in_force') or []
@@ -92,9 +116,24 @@ class ReferenceFile:
         for word, names in (('kept', kept), ('replaced', taken)):
             if any(k in others for k in names):
                 beside[word] = CommentedMap({k: _flow(others[k]) for k in names if k in others})
+        self._anchor(beside, proposal, replace, today)
         beside.update(proposal.samples.fingerprint)
         self._beside(key, beside)
         return kept
+
+    def _anchor(self, beside, proposal, replace, today):
+        """Keep the first and the best calibrated figure; --replace gives up what it undercuts."""
+        before = self.calibrated(proposal.samples.key)
+        table = {which: CommentedMap() for which in ANCHORS}
+        for name, kernel in proposal.kernels.items():
+            now = [*_figure(kernel), str(today)]
+            first, best = ((before.get(which) or {}).get(name) for which in ANCHORS)
+            first = first or _measured_before(before, name) or now
+            best = best if best and best[0] >= kernel.median else now
+            if replace and any(kernel.median < f[0] * (1 + f[1]) for f in (first, best)):
+                first = best = now
+            table['first'][name], table['best'][name] = _flow(first), _flow(best)
+        beside.update(table)
 
     def _beside(self, key, entry):
         if 'calibration' not in self.data:
@@ -143,6 +182,12 @@ class ReferenceFile:
             except OSError as err:
                 raise MembwError(f"cannot write '{path}': {err.strerror}") from err
         return [path for path, _, _ in changes]
+
+
+def _measured_before(entry, name):
+    """Of a calibration from before the first and the best were kept."""
+    row = (entry.get('measured') or {}).get(name)
+    return row and [row['median'], row['low'], row['high'], UNIT, entry.get('date', '')]
 
 
 def _yaml():
@@ -195,8 +240,12 @@ def _head(entry, proposal, rule, today, expires):
         f'confidence by order statistics (Wilks), at least -{rule.margin:.1%} and '
         f'+{rule.upper:.1%}'
     )
-    entry['false_alarms_percent'] = _flow([round(100 * share, 2) for share in proposal.alarms])
-    entry.yaml_add_eol_comment('mean and 95 % interval, by resampling', 'false_alarms_percent')
+    entry['false_alarms_percent'] = _flow(
+        [None if share is None else round(100 * share, 2) for share in proposal.alarms]
+    )
+    entry.yaml_add_eol_comment(
+        'mean and 95 % interval, by resampling; null: not known', 'false_alarms_percent'
+    )
 
 
 def _measured(entry, proposal):

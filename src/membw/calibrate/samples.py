@@ -1,19 +1,25 @@
 """The runs that a reference may be taken from, and those that may not, with the reason."""
 
+import time
 from collections import Counter, defaultdict
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from membw.history.series import DAY_S, split_runs
+from membw.history.series import split_runs
+from membw.printable import printable
 from membw.results.provenance import without_build_path
 from membw.results.reframe import MeasuredNothing
+from membw.statistics.nights import night_numbers
 
 # A reference belongs to one build and one way to run: these are of the newest run ...
 BUILD = ('compiler', 'flags', 'compile_line', 'source_sha256', 'array_size', 'threads')
+KIND = ('program', 'language', 'kernels_set', 'element_bytes')
 # ... what differs here is told in the fingerprint.
 SOFTWARE = (*BUILD, 'version', 'spack_hash', 'built_with', 'kernel_release', 'thp',
             'numa_balancing', 'governor', 'pages')  # fmt: skip
+STANDARD = 'standard'  # kernels_set; what Tuned loops reach is no reference of the check
+CLOCK_SLACK_S = 3600  # a node's clock may be so far ahead of ours
 HARDWARE = ('cpu_model', 'microcode', 'memory_gib', 'dimms', 'numa_nodes')
 
 
@@ -30,12 +36,9 @@ class Samples:
     fingerprint: dict = field(default_factory=dict)  # software, hardware -> field -> values
 
     @property
-    def clusters(self):
-        """What may be alike among runs: the node, or the night where there is one node."""
-        of_nodes = np.unique(self.nodes, return_inverse=True)[1]
-        if of_nodes.max(initial=0):
-            return of_nodes
-        return np.unique([int(t // DAY_S) for t in self.times], return_inverse=True)[1]
+    def nights(self):
+        """A number for the night of each run."""
+        return night_numbers(self.times)
 
 
 def select(chunks, system, chosen, since=0.0):
@@ -92,9 +95,9 @@ def _full(partition, system):
 
 
 def _samples(key, records):
-    found, kept = Samples(key), []
+    found, kept, now = Samples(key), [], time.time()
     for r in records:
-        why = _unfit(r)
+        why = _unfit(r, now)
         if why:
             found.left[why] += 1
         else:
@@ -108,11 +111,17 @@ def _samples(key, records):
     return found
 
 
-def _unfit(record):
+def _unfit(record, now):
     if record.invalid:
         return f'INVALID: {record.invalid[0].split(" (")[0]}'
     if record.allowed:
         return f'VALID only because --allow named {record.allowed[0]}'
+    if record.traits.get('kernels_set', STANDARD) != STANDARD:
+        return (
+            f'kernels_set {printable(record.traits["kernels_set"])}: a reference is of {STANDARD}'
+        )
+    if record.time > now + CLOCK_SLACK_S:
+        return 'dated in the future'
     return None if record.time else 'without a date'
 
 
@@ -124,13 +133,13 @@ def _of_newest_build(records, left):
         r for r, b in zip(records, builds, strict=True) if (b, tuple(r.rates)) == wanted
     ]  # fmt: skip
     if len(kept) < len(records):
-        left['of another build, array size or number of threads'] += len(records) - len(kept)
+        left['of another build, kind, array size or number of threads'] += len(records) - len(kept)
     return kept
 
 
 def _build(record):
     made = without_build_path(record.provenance)
-    return tuple(made.get(f) for f in BUILD)
+    return tuple(made.get(f) for f in BUILD) + tuple(record.traits.get(f) for f in KIND)
 
 
 def _fingerprint(records):

@@ -10,12 +10,14 @@ from membw.statistics.populations import find_populations
 
 DRAWS = 1000  # of the bootstrap
 PARTS = 100  # of the cross-validation
+SHIFTS = 199  # normal quantiles that stand for nights to come
 SEED = 1  # the same runs give the same words
 MAX_INVALID = 0.10  # more: what is measured is not under control
 MAX_SLOW = 0.10
-LEAST_RUNS = 3  # before a node is called slow and left out
-SLOW, SLOW_ALPHA = 0.02, 0.01  # rank.py's
+SLOW, SLOW_ALPHA = 0.02, 0.01  # those of `membw rank`
+FOREIGN = 3.0  # times more or less than the others: another unit or another machine
 FEW_CLUSTERS = 5
+SHIFT_ALPHA = 0.05
 SHOWN = 8  # names
 
 
@@ -28,6 +30,7 @@ class Rule:
     margin: float = 0.02  # never closer below ...
     upper: float = 0.05  # ... or above: much faster is another measurement
     all_nodes: bool = False  # the nodes measured are all there are
+    widest: float = 0.10  # a tolerance beyond it has to be agreed to
 
 
 @dataclass
@@ -37,7 +40,7 @@ class Proposal:
     samples: object
     kernels: dict  # kernel -> Kernel
     effective: int
-    alarms: tuple  # share of healthy runs out of tolerance: mean, 2.5 %, 97.5 %
+    alarms: tuple  # share of healthy runs out of tolerance: mean, 2.5 %, 97.5 % (None: not known)
     notes: list = field(default_factory=list)
 
 
@@ -77,20 +80,33 @@ def median_interval(values, effective, confidence=0.95):
     return float(rising[first]), float(rising[len(rising) - 1 - first])
 
 
-def effective_size(rates, clusters):
+def effective_size(rates, *groupings):
     """Independent runs that these are worth: L. Kish, Survey Sampling, 1965: n / (1 + (m-1) rho)
-    with the largest intraclass correlation rho of any kernel."""
+    with the largest intraclass correlation rho of any kernel; of groupings that cross each other
+    (nodes, nights) each adds its (m-1) rho."""
+    return int(len(rates) / (1 + sum(_excess(rates, groups) for groups in groupings)))
+
+
+def _excess(rates, clusters):
+    """(m - 1) rho of one grouping; 0 where it cannot be told."""
     count, sizes = len(rates), np.bincount(clusters)
     groups = len(sizes)
     if groups < 2 or groups == count:
-        return count
+        return 0.0
     means = np.stack([np.bincount(clusters, column) / sizes for column in rates.T], axis=1)
     within = ((rates - means[clusters]) ** 2).sum(axis=0) / (count - groups)
     between = (sizes[:, None] * (means - rates.mean(axis=0)) ** 2).sum(axis=0) / (groups - 1)
     usual = (count - (sizes**2).sum() / count) / (groups - 1)
     spread = between + (usual - 1) * within
     rho = np.clip((between - within) / np.where(spread > 0, spread, 1), 0, 1).max()
-    return int(count / (1 + (usual - 1) * rho))
+    return float((usual - 1) * rho)
+
+
+def night_factor(nights, coverage, confidence):
+    """So many standard deviations below the mean of `nights` normal ones: W. Hahn, G. Meeker,
+    Statistical Intervals, 1991, 4.4 (7.66 for three, 4.20 for five, 2.91 for ten at 95/95)."""
+    distance = stats.norm.ppf(coverage) * np.sqrt(nights)
+    return float(stats.nct.ppf(confidence, nights - 1, distance) / np.sqrt(nights))
 
 
 def propose(samples, rule):
@@ -100,20 +116,29 @@ def propose(samples, rule):
         raise Refusal('no run that may be believed')
     notes = []
     _refuse_populations(samples, _node_medians(samples), 'nodes')
-    samples = _of(samples, _without_slow_nodes(samples, notes))
-    _refuse_populations(samples, samples.rates, 'runs')
-    rates, clusters = samples.rates, samples.clusters
-    effective = _effective(samples, rates, clusters, rule, notes)
-    limits = _limits(rates, effective, rule)
+    healthy = _of(samples, ~_is_low(samples, notes)[_numbers(samples.nodes)])
+    _refuse_populations(healthy, healthy.rates, 'runs')
+    left = _nodes(samples) - _nodes(healthy), len(samples.nodes) - len(healthy.nodes)
+    effective, shift = _effective(healthy, rule, notes)
+    limits = _limits(healthy.rates, effective, rule, left[1], shift)
     kernels = {
         name: Kernel(
-            round(float(limits[0][k]), 3), median_interval(rates[:, k], effective),
+            round(float(limits[0][k]), 3), median_interval(healthy.rates[:, k], effective),
             float(limits[1][k]), float(limits[2][k]),
         )
         for k, name in enumerate(samples.kernels)
     }  # fmt: skip
-    alarms = false_alarms(rates, clusters, effective, rule)
-    return Proposal(samples, kernels, effective, alarms, notes)
+    _refuse_wide(kernels, rule)
+    alarms = _stated(healthy, effective, rule, left, limits, shift)
+    return Proposal(healthy, kernels, effective, alarms, notes)
+
+
+def _numbers(labels):
+    return np.unique(labels, return_inverse=True)[1]
+
+
+def _nodes(samples):
+    return len(set(samples.nodes))
 
 
 def _refuse_invalid(samples):
@@ -124,24 +149,30 @@ def _refuse_invalid(samples):
         raise Refusal(f'{sum(invalid.values())} of {total} runs are INVALID ({reasons})')
 
 
-def _without_slow_nodes(samples, notes):
-    """Runs of the nodes that rank.py would not call slow: a bad node must not widen the rule."""
+def _is_low(samples, notes):
+    """Nodes, by name, that must not set a tolerance: those that `membw rank` would call slow,
+    however few their runs, and those that no healthy node can be."""
     names, number = np.unique(samples.nodes, return_inverse=True)
-    kept = np.ones(len(number), dtype=bool)
-    if len(names) < 4:
-        return kept
-    ratio, _, p = robust.judge_low(_node_medians(samples))
-    p = np.where(ratio < 1 - SLOW, np.minimum(1, p * p.shape[1]), 1.0).min(axis=1)
-    low = robust.adjust(p) <= SLOW_ALPHA
-    # fewer runs may have been bad runs of a good node: healthy ones have them, too
-    slow = low & (np.bincount(number) >= LEAST_RUNS)
-    for i in np.flatnonzero(low & ~slow):
-        notes.append(f'{names[i]} is low ({ratio[i].min() - 1:+.1%}): measure it again')
-    if slow.mean() > MAX_SLOW:
-        raise Refusal(f'{slow.sum()} of {len(names)} nodes are slow: {_names(names[slow])}')
-    for i in np.flatnonzero(slow):
-        notes.append(f'{names[i]} is slow ({ratio[i].min() - 1:+.1%}) and left out')
-    return ~slow[number]
+    medians = _node_medians(samples)
+    ratio = medians / np.median(medians, axis=0)
+    foreign = (np.abs(np.log(ratio)) > np.log(FOREIGN)).any(axis=1) & (len(names) > 2)
+    low = np.zeros(len(names), dtype=bool)
+    if len(names) >= 4:
+        ratio, _, p = robust.judge_low(medians)
+        p = np.where(ratio < 1 - SLOW, np.minimum(1, p * p.shape[1]), 1.0).min(axis=1)
+        low = robust.adjust(p) <= SLOW_ALPHA
+    apart = low | foreign
+    if apart.mean() > MAX_SLOW:
+        raise Refusal(f'{apart.sum()} of {len(names)} nodes are slow: {_names(names[apart])}')
+    for i in np.flatnonzero(apart):
+        runs = np.bincount(number)[i]
+        of = 'its only run' if runs == 1 else f'{runs} runs'
+        what = f'is low ({ratio[i].min() - 1:+.1%} in {of})'
+        if foreign[i]:
+            far = ratio[i][np.abs(np.log(ratio[i])).argmax()]
+            what = f'reads {far:.3g} times what the others do: another unit or another machine'
+        notes.append(f'{names[i]} {what} and left out')
+    return apart
 
 
 def _names(names):
@@ -178,45 +209,155 @@ def _refuse_populations(samples, figures, what):
         raise Refusal(text)
 
 
-def _effective(samples, rates, clusters, rule, notes):
-    nodes, least = len(set(samples.nodes)), needed(rule.coverage, rule.confidence)
+def _effective(samples, rule, notes):
+    """(independent runs that these are worth, how nights shift all of them or None).
+
+    Nodes that are too few give no reference. Nights that are too few for order statistics are
+    taken to shift the fleet normally, and what K nights leave open of that widens the tolerance.
+    """
+    rates, least = samples.rates, needed(rule.coverage, rule.confidence)
     if len(rates) < least:
         raise Refusal(
             f'too few runs: {len(rates)}, but {least} are needed to say of {rule.coverage:.0%} of '
             f'all runs with {rule.confidence:.0%} confidence'
         )
-    effective = effective_size(rates, clusters)
-    if nodes == 1 and clusters.max(initial=0) == 0:
-        notes.append('all of one node and one day (UTC): what differs between nights is not in it')
-    elif nodes == 1:
-        notes.append('of one node: what differs between nodes is not in it')
-    if effective >= least or rule.all_nodes or nodes == 1 and not clusters.max(initial=0):
-        return max(effective, least)
-    what = f'{nodes} nodes' if nodes > 1 else f'{clusters.max() + 1} nights'
-    raise Refusal(
-        f'{len(rates)} runs of {what} are worth {effective} independent ones, {least} are needed: '
-        f'measure more {what.split()[1]}'
-        + (', or say --all-nodes if the partition has no others' if nodes > 1 else '')
+    nodes, nights = _numbers(samples.nodes), samples.nights
+    if not nodes.max():
+        return _of_one_node(rates, nights, least, notes), None
+    by_nodes = effective_size(rates, nodes)
+    if by_nodes < least and not rule.all_nodes:
+        raise Refusal(
+            f'{len(rates)} runs of {nodes.max() + 1} nodes are worth {by_nodes} independent ones, '
+            f'{least} are needed: measure more nodes, '
+            f'or say --all-nodes if the partition has no others'
+        )
+    by_nodes = max(by_nodes, least)
+    if not nights.max():
+        notes.append(
+            f'all of one night: {nodes.max() + 1} nodes, but what a night does to '
+            f'all of them is not in it'
+        )
+        return by_nodes, None
+    both, shift = effective_size(rates, nodes, nights), Shift(nights)
+    if both >= least or not shift.is_sure(rates):
+        return max(both, least), None
+    notes.append(
+        f'{shift.count} nights differ (by {shift.spread(rates).max():.2%}) and are too few: '
+        f'the tolerances are wider for it; more nights narrow them'
     )
+    return by_nodes, shift
 
 
-def _limits(rates, effective, rule):
-    """Medians, tolerances below and above: arrays, a figure a kernel."""
+def _of_one_node(rates, nights, least, notes):
+    if not nights.max():
+        notes.append('all of one node and one night: what differs between nights is not in it')
+        return max(effective_size(rates, np.zeros(len(rates), dtype=int)), least)
+    notes.append('of one node: what differs between nodes is not in it')
+    effective = effective_size(rates, nights)
+    if effective < least:
+        raise Refusal(
+            f'{len(rates)} runs of {nights.max() + 1} nights are worth {effective} independent '
+            f'ones, {least} are needed: measure more nights'
+        )
+    return effective
+
+
+class Shift:
+    """What a night does to all nodes alike."""
+
+    def __init__(self, nights):
+        self.nights, self.count = nights, int(nights.max()) + 1
+
+    def medians(self, rates):
+        """nights x kernels."""
+        return np.stack([np.median(rates[self.nights == i], axis=0) for i in range(self.count)])
+
+    def spread(self, rates):
+        """Standard deviation between nights, a fraction, by kernel."""
+        medians = self.medians(rates)
+        return (medians / np.median(medians, axis=0)).std(axis=0, ddof=1)
+
+    def is_sure(self, rates):
+        """Whether nights differ by more than their runs' noise explains (analysis of variance)."""
+        groups = [rates[self.nights == i] for i in range(self.count)]
+        p = stats.f_oneway(*groups).pvalue
+        return bool(np.nanmin(p) * len(p) < SHIFT_ALPHA)
+
+    def within(self, rates):
+        """Runs to their night's median."""
+        return rates / self.medians(rates)[self.nights]
+
+    def wider(self, below, above, rates, rule):
+        """Tolerances within a night, widened by what so few nights leave open."""
+        part = night_factor(self.count, rule.coverage, rule.confidence) * self.spread(rates)
+        return -np.hypot(below, part), np.hypot(above, part)
+
+
+def _limits(rates, effective, rule, left=0, shift=None):
+    """Medians, tolerances below and above: arrays, a figure a kernel.
+
+    `left` low runs that are left out may have been healthy ones: they count as the lowest, but
+    the tolerance is a figure of a node that is not low.
+    """
     rank = max(tolerance_rank(effective, rule.coverage, rule.confidence), 1) - 1
-    rising = np.sort(rates, axis=0)
     median = np.median(rates, axis=0)
-    low = np.minimum(rising[rank] / median - 1, -rule.margin)
-    high = np.maximum(rising[-1 - rank] / median - 1, rule.upper)
+    rising = np.sort(shift.within(rates) if shift else rates / median, axis=0)
+    low, high = rising[max(rank - left, 0)] - 1, rising[-1 - rank] - 1
+    if shift:
+        low, high = shift.wider(low, high, rates, rule)
+    low, high = np.minimum(low, -rule.margin), np.maximum(high, rule.upper)
     return median, np.floor(low * 1000) / 1000, np.ceil(high * 1000) / 1000
 
 
-def false_alarms(rates, clusters, effective, rule):
+def _refuse_wide(kernels, rule):
+    for name, kernel in kernels.items():
+        if -kernel.low > max(rule.widest, rule.margin) + 1e-9:
+            raise Refusal(
+                f'the lower tolerance of {name} would be {kernel.low:+.1%}: find out which runs '
+                f'are so low, or agree to it by --widest {np.ceil(-kernel.low * 100):.0f}'
+            )
+
+
+def _stated(samples, effective, rule, left, limits, shift):
+    """Share of healthy runs that fail: mean, and limits that hold for nights and nodes to come."""
+    nodes, nights = _numbers(samples.nodes), samples.nights
+    clusters = nodes if nodes.max() else nights
+    mean, low, high = false_alarms(samples.rates, clusters, effective, rule, left[1], shift)
+    if not nodes.max() or not nights.max():
+        return mean, low, None
+    least, usual, most = _with_shifts(samples.rates, limits, Shift(nights))
+    mean, low, high = max(mean, usual if shift else 0.0), min(low, least), max(high, most)
+    if left[0]:  # they may be healthy after all; Clopper, Pearson, Biometrika 26 (1934)
+        all_nodes = left[0] + nodes.max() + 1
+        share = stats.beta.ppf(0.975, left[0] + 1, all_nodes - left[0])
+        high += (1 - high) * share
+    return mean, low, float(high)
+
+
+def _with_shifts(rates, limits, shift):
+    """Share of runs outside the limits in nights to come: with the spread of the nights at its
+    lower 97.5 % limit (chi squared), as measured, and at its upper one."""
+    median, low, high = limits
+    spread, freedom = shift.spread(rates), shift.count - 1
+    within = shift.within(rates)[None, :, :]
+    quantiles = stats.norm.ppf((np.arange(SHIFTS) + 0.5) / SHIFTS)[:, None, None]
+    shares = []
+    lower, upper = np.sqrt(freedom / stats.chi2.ppf([0.975, 0.025], freedom))
+    # the median is of nights, too: it lies off by 1 / sqrt(K) of their spread
+    for factor in (lower, np.sqrt(1 + 1 / shift.count), upper * np.sqrt(1 + 1 / shift.count)):
+        part = quantiles * factor * spread
+        ratio = within * (1 + part) - 1
+        shares.append(float(((ratio < low) | (ratio > high)).any(axis=2).mean()))
+    return shares
+
+
+def false_alarms(rates, clusters, effective, rule, left=0, shift=None):
     """Share of healthy runs that fail by any kernel: mean and 95 % interval.
 
     Each part of the nodes is held to tolerances set by the others (cross-validation, M. Stone,
     JRSS B 36 (1974)); the interval by drawing whole nodes with replacement, because runs of one
-    node are no news (A. Davison, D. Hinkley, Bootstrap Methods, 1997, 3.8).  Where none fails,
-    3 / n bounds it: J. Hanley, A. Lippman-Hand, JAMA 249 (1983).
+    node are no news (A. Davison, D. Hinkley, Bootstrap Methods, 1997, 3.8), and no narrower than
+    the binomial one of as many independent runs (C. Clopper, E. Pearson, Biometrika 26 (1934)).
     """
     random = np.random.default_rng(SEED)
     if clusters.max(initial=0) + 1 < FEW_CLUSTERS:
@@ -225,16 +366,23 @@ def false_alarms(rates, clusters, effective, rule):
     part = random.permutation(count)[clusters] % min(count, PARTS)
     failed = np.zeros(len(rates))
     for i in range(part.max() + 1):
-        failed[part == i] = _outside(rates[part != i], rates[part == i], effective, rule)
+        rest, tested = part != i, part == i
+        others = Shift(_numbers(shift.nights[rest])) if shift else None
+        limits = _limits(rates[rest], effective, rule, left, others)
+        failed[tested] = _outside(limits, rates[tested])
     fails, sizes = np.bincount(clusters, failed), np.bincount(clusters)
     drawn = random.integers(count, size=(DRAWS, count))
     shares = fails[drawn].sum(axis=1) / sizes[drawn].sum(axis=1)
     low, high = np.percentile(shares, [2.5, 97.5])
-    return float(failed.mean()), float(low), float(high if failed.any() else 3 / effective)
+    mean = float(failed.mean())
+    k, n = mean * effective, effective
+    low = min(low, stats.beta.ppf(0.025, k, n - k + 1) if k else 0.0)
+    high = max(high, stats.beta.ppf(0.975, k + 1, n - k) if k < n else 1.0)
+    return mean, float(low), float(high)
 
 
-def _outside(others, tested, effective, rule):
-    """Which tested runs the others' tolerances fail."""
-    median, low, high = _limits(others, effective, rule)
+def _outside(limits, tested):
+    """Which tested runs the limits fail."""
+    median, low, high = limits
     ratio = tested / median - 1
     return ((ratio < low) | (ratio > high)).any(axis=1)

@@ -4,6 +4,7 @@ import datetime
 import difflib
 import os
 import shutil
+import time
 
 import expiry
 import fleet_generator
@@ -24,7 +25,7 @@ KEY = 'thin:thin', 'gcc-o2', 'likwid'
 @pytest.fixture
 def checkout(tmp_path, monkeypatch):
     """A copy whose references may be written."""
-    for folder in ('configs', 'systems', 'reframe-checks', 'src/stream'):
+    for folder in ('configs', 'systems', 'reframe-checks', 'src/stream', 'src/harness'):
         shutil.copytree(ROOT / folder, tmp_path / folder)
     monkeypatch.setenv('MEMBW_ROOT', str(tmp_path))
     return tmp_path
@@ -138,6 +139,70 @@ def test_a_calibrated_figure_is_renewed_but_not_down_the_hill(checkout, stored, 
     assert code == 1 and 'refused: triad is 3' in out and '--replace' in out
     assert below(references(checkout, 'local')['stream'], key)['triad'][0] == 400.0
     assert calibrate(capsys, '--system', 'local', '--replace', slower)[0] == 0
+
+
+def fleet_at(share, path, seed=1, **fields):
+    """A stored fleet of `local` whose bandwidth is `share` of the first one's."""
+    sessions = list(nights('local:default', seed=seed))
+    for case in (c for cases in sessions for c in cases):
+        for figure in case['perfvalues'].values():
+            figure[0] *= share
+        case |= fields
+    return results_store.store(path, sessions)
+
+
+def test_a_reference_is_not_walked_down_step_by_step(checkout, tmp_path, capsys):
+    """Five steps of -1.9 %, each within what the step before allowed."""
+    key, codes = ('local:default', *KEY[1:]), []
+    for step in range(4):  # what is refused is not followed
+        db = fleet_at(0.981**step, tmp_path / f'{step}.db')
+        code, out, _ = calibrate(capsys, '--system', 'local', db)
+        codes.append(code)
+    assert codes == [0, 0, 1, 1] and 'to the ' in out and '--replace' in out
+    entry = below(references(checkout, 'local')['calibration'], key)
+    assert entry['first']['triad'][0] == entry['best']['triad'][0]
+    assert entry['first']['triad'][0] > entry['measured']['triad']['median'] * 1.015
+    # a decline that was agreed to is the new beginning
+    assert calibrate(capsys, '--system', 'local', '--replace', db)[0] == 0
+    entry = below(references(checkout, 'local')['calibration'], key)
+    assert entry['first']['triad'][0] == entry['measured']['triad']['median']
+
+
+def test_the_best_is_kept_when_a_later_calibration_reads_less(checkout, tmp_path, capsys):
+    for step, share in enumerate((1.0, 1.03, 1.015)):
+        db = fleet_at(share, tmp_path / f'{step}.db')
+        assert calibrate(capsys, '--system', 'local', db)[0] == 0
+    entry = below(references(checkout, 'local')['calibration'], ('local:default', *KEY[1:]))
+    first, best, now = (entry['first']['copy'][0], entry['best']['copy'][0],
+                        entry['measured']['copy']['median'])  # fmt: skip
+    assert first < now < best
+    code, out, _ = calibrate(capsys, '--system', 'local', fleet_at(1.0, tmp_path / 'x.db'))
+    assert code == 1 and 'to the best calibrated, of ' in out
+
+
+def test_a_reference_in_another_unit_is_not_compared(checkout, tmp_path, capsys):
+    assert calibrate(capsys, '--system', 'local', fleet_at(1.0, tmp_path / '1.db'))[0] == 0
+    path = checkout / 'systems/references/local.yaml'
+    path.write_text(path.read_text().replace('GB/s]', 'MB/s]'))
+    code, _, err = calibrate(capsys, '--system', 'local', fleet_at(1.0, tmp_path / '2.db'))
+    assert code == 2 and "is in 'MB/s', not in GB/s" in err
+
+
+def test_tuned_records_and_records_of_the_future_are_no_reference(checkout, tmp_path, capsys):
+    fleet = fleet_generator.healthy(80, 1)
+    rows = fleet_generator.records(fleet)
+    tuned = [row | {'kernels_set': 'tuned', 'host': f'x{i}'} for i, row in enumerate(rows)]
+    late = [row | {'time': '2999-01-01T00:00:00Z'} for row in rows[:1]]
+    late[0]['build'] = {'compiler': 'gcc 99', 'flags': '-O0', 'openmp': 1}
+    file = fleet_generator.write(rows + tuned + late, tmp_path / 'all.jsonl')
+    named = ('--partition', 'thin', '--environ', 'gcc-native', '--pinning', 'omp')
+    code, out, _ = calibrate(capsys, '--system', 'thin', *named, '--dry-run', file)
+    assert code == 0 and '80 runs of 80 nodes' in out
+    assert 'left out: 80 runs: kernels_set tuned' in out
+    assert 'left out: 1 run: dated in the future' in out
+    only = fleet_generator.write(tuned, tmp_path / 'tuned.jsonl')
+    code, out, _ = calibrate(capsys, '--system', 'thin', *named, '--dry-run', only)
+    assert code == 1 and 'refused: no run that may be believed' in out
 
 
 def test_what_a_pattern_gave_is_not_lost(checkout, stored, capsys):
@@ -294,25 +359,34 @@ def test_reframe_holds_a_run_to_the_calibrated_figure_and_says_when_it_is_old(
     assert '(it expired on 2026-01-31)' in capsys.readouterr().out
 
 
-def test_rounds_are_run_and_calibrated_from(checkout, monkeypatch, capsys):
-    """The check itself is stood in for: rounds leave their results in results/results.db."""
+@pytest.mark.parametrize('clock', ['now', 'ten minutes before midnight'])
+def test_rounds_are_run_and_calibrated_from(checkout, monkeypatch, capsys, clock):
+    """The check itself is stood in for: rounds leave their results in results/results.db.
+
+    A day that ends between two rounds (UTC) once made two nights of them, and no reference.
+    """
     from membw.run import command as membw_run
 
-    asked, kept = [], []
+    commands, sessions = [], []
     (checkout / 'results').mkdir()
-    now = datetime.datetime.now(datetime.timezone.utc).timestamp()
+    now = time.time()
+    if clock != 'now':
+        now = now // 86400 * 86400 - 600
+        monkeypatch.setattr(time, 'time', lambda: now)
 
     def stand_in(args):
-        asked.append((args.system, args.rest))
-        rates = gen.healthy(1, 1, len(asked)).rates[:, 0, 0]
-        kept.append([results_store.case('n1', now + 60 * len(asked), rates, where='thin:thin')])
-        if len(asked) == 60:
-            results_store.store(checkout / 'results/results.db', kept)
+        commands.append((args.system, args.rest))
+        rates = gen.healthy(1, 1, len(commands)).rates[:, 0, 0]
+        done = now + 50 * len(commands)
+        sessions.append([results_store.case('n1', done, rates, where='thin:thin')])
+        if len(commands) == 60:
+            results_store.store(checkout / 'results/results.db', sessions)
         return 1
 
     monkeypatch.setattr(membw_run, 'main', stand_in)
     words = ('--system', 'thin', '--environ', 'gcc-o2', '--pinning', 'likwid', '--rounds', '60')
-    code, out, _ = calibrate(capsys, *words)
-    assert code == 0 and 'round 60 of 60' in out and '60 runs of 1 node' in out
-    assert asked[0] == ('thin', ['-n', '^stream%pinning=likwid$', '-p', '^gcc-o2$'])
-    assert np.unique([str(a) for a in asked]).size == 1
+    code, out, err = calibrate(capsys, *words)
+    assert code == 0, out + err
+    assert 'round 60 of 60' in out and '60 runs of 1 node' in out
+    assert commands[0] == ('thin', ['-n', '^stream%pinning=likwid$', '-p', '^gcc-o2$'])
+    assert np.unique([str(a) for a in commands]).size == 1

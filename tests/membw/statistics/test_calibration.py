@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from membw.calibrate.samples import Samples
 from membw.statistics import tolerance as calibration
@@ -20,7 +21,7 @@ KERNELS = ('copy', 'scale', 'add', 'triad')
 KEY = 'synthetic:node', 'gcc-o2', 'likwid'
 SEEDS = 8
 # only order statistics, no floor: what the method promises by itself
-BARE = Rule(margin=1e-6, upper=1e-6)
+BARE = Rule(margin=1e-6, upper=1e-6, widest=0.5)
 
 
 def draw(random, nodes, runs, tail='normal', of_node=0.004, of_run=0.006):
@@ -54,7 +55,8 @@ def test_the_false_alarms_stated_are_those_that_come(tail, nodes, runs):
         low, high = outside(found, draw(random, 20_000, 1, tail))
         stated.append(found.alarms[0])
         true.append((low | high).any(axis=1).mean())
-        within += found.alarms[1] <= true[-1] <= found.alarms[2]
+        most = 1.0 if found.alarms[2] is None else found.alarms[2]  # one night
+        within += found.alarms[1] <= true[-1] <= most
     print(f'\n{tail}, {nodes} nodes x {runs} runs: false alarms stated {np.mean(stated):.2%}, '
           f'true {np.mean(true):.2%}; within the interval {within} of {SEEDS}')  # fmt: skip
     assert np.mean(stated) == pytest.approx(np.mean(true), rel=0.6, abs=0.003)
@@ -62,7 +64,7 @@ def test_the_false_alarms_stated_are_those_that_come(tail, nodes, runs):
 
 
 @pytest.mark.parametrize('tail', ['normal', 't'])
-@pytest.mark.parametrize('nodes, runs', [(62, 1), (200, 1), (100, 4)])
+@pytest.mark.parametrize('nodes, runs', [(70, 1), (200, 1), (100, 4)])
 def test_95_percent_of_runs_are_above_the_lower_limit_with_95_percent_confidence(
     tail, nodes, runs, monkeypatch
 ):
@@ -159,7 +161,7 @@ def test_a_slow_node_is_left_out_and_does_not_widen_the_rule():
     rates = draw(np.random.default_rng(1), 80, 3)
     rates[15:18] *= 0.9
     found = propose(samples(rates, 80), Rule())
-    assert found.notes[0].startswith('n005 is slow (-10.')
+    assert found.notes[0].startswith('n005 is low (-10.')
     assert min(k.low for k in found.kernels.values()) > -0.04
     assert len(found.samples.nodes) == 237
 
@@ -171,9 +173,75 @@ def test_many_slow_nodes_are_no_fleet_to_calibrate_from():
     assert '10 of 80 nodes are slow' in refused(samples(rates, 80))
 
 
-def test_one_bad_run_of_a_node_stays_in():
-    rates = draw(np.random.default_rng(1), 80, 1)
-    rates[5] *= 0.9
+@pytest.mark.parametrize('nodes, runs, low', [(61, 1, 1), (60, 2, 1), (100, 2, 2), (200, 2, 6)])
+def test_a_low_node_sets_no_tolerance_however_few_its_runs(nodes, runs, low):
+    rates = draw(np.random.default_rng(1), nodes, runs)
+    rates[: low * runs] *= 0.75
+    found = propose(samples(rates, nodes), Rule())
+    assert min(k.low for k in found.kernels.values()) > -0.04
+    assert 'n000 is low (-25.' in found.notes[0] and 'left out' in found.notes[0]
+    # it may have been a healthy one: the share that fails is stated with it
+    assert found.alarms[2] is None or found.alarms[2] > low / nodes
+
+
+def test_what_reads_a_thousandth_is_another_unit_and_left_out():
+    rates = draw(np.random.default_rng(1), 80, 2)
+    rates[:6] /= 1000
+    rates[6:8] *= 1000
     found = propose(samples(rates, 80), Rule())
-    assert found.notes == [n for n in found.notes if 'n005 is low (-1' in n] != []
-    assert len(found.samples.nodes) == 80
+    assert 'n000 reads 0.000995 times what the others do: another unit' in found.notes[0]
+    assert 'n003 reads ' in ' '.join(found.notes)
+    assert min(k.low for k in found.kernels.values()) > -0.04
+    assert max(k.high for k in found.kernels.values()) == 0.05
+
+
+def test_a_lower_tolerance_below_ten_percent_wants_consent():
+    rates = draw(np.random.default_rng(1), 60, 3)
+    rates[4:25:3] *= 0.8  # one run each of nodes that are fine else
+    text = refused(samples(rates, 60))
+    assert 'the lower tolerance of copy would be -' in text and '--widest 2' in text
+    found = propose(samples(rates, 60), Rule(widest=0.25))
+    assert -0.25 < found.kernels['copy'].low < -0.15
+
+
+def shifted(random, nodes, nights, shift, **noise):
+    """Each night shifts all nodes alike; runs node by node, as `samples` numbers them."""
+    of_night = np.tile(random.normal(0, shift, (nights, 1)), (nodes, 1))
+    return draw(random, nodes, nights, **noise) * (1 + of_night)
+
+
+def test_one_night_of_a_whole_fleet_is_said_to_be_one_night():
+    found = propose(samples(draw(np.random.default_rng(1), 100, 1), 100), Rule())
+    assert 'all of one night: 100 nodes' in found.notes[-1]
+    assert found.alarms[2] is None
+
+
+def test_nights_that_differ_widen_the_tolerance_until_there_are_enough_of_them():
+    widths = []
+    for nights in (3, 8, 30):
+        planted = stats.norm.ppf((np.arange(nights) + 0.5) / nights)[:, None]
+        rates = draw(np.random.default_rng(2), 60, nights) * (1 + 0.01 * np.tile(planted, (60, 1)))
+        found = propose(samples(rates, 60), Rule(widest=0.5))
+        assert f'{nights} nights differ' in found.notes[-1]
+        widths.append(-found.kernels['triad'].low)
+    assert widths[0] > widths[1] > widths[2] > 0.015
+    # what is alike in all nights costs nothing
+    found = propose(samples(draw(np.random.default_rng(2), 60, 3), 60), Rule())
+    assert found.notes == [] and found.kernels['triad'].low >= -0.03
+
+
+def test_the_factor_for_few_nights_is_the_tabulated_one():
+    """One-sided normal tolerance limits, 95 % of all with 95 % confidence (Hahn, Meeker)."""
+    for nights, factor in ((3, 7.656), (5, 4.203), (10, 2.911), (30, 2.220)):
+        assert calibration.night_factor(nights, 0.95, 0.95) == pytest.approx(factor, abs=0.001)
+
+
+@pytest.mark.parametrize('nights', [3, 10])
+def test_what_is_stated_under_fleet_shifts_holds_what_comes(nights):
+    holds = 0
+    for seed in range(12):
+        random = np.random.default_rng(seed)
+        found = propose(samples(shifted(random, 80, nights, 0.005), 80), Rule(widest=0.5))
+        low, high = outside(found, shifted(random, 20, 300, 0.005))
+        holds += found.alarms[1] <= (low | high).any(axis=1).mean() <= found.alarms[2]
+    assert holds >= 10

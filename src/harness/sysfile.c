@@ -1,35 +1,18 @@
+#include "config.h"
+
 #include "sysfile.h"
+
+#include "fault.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
-
-/* For tests: -DMEMBW_SYS_ROOT="FOLDER" reads a recorded machine's /sys there,
- * and such files of /proc as were recorded. */
-#ifdef MEMBW_SYS_ROOT
-static void read_root(char path[SYSLINE_MAX])
-{
-	char there[SYSLINE_MAX];
-
-	if (snprintf(there, sizeof(there), "%s%s", MEMBW_SYS_ROOT, path) >= SYSLINE_MAX)
-		return;
-	if (strncmp(path, "/sys/", 5) == 0 || access(there, R_OK) == 0)
-		strcpy(path, there);
-}
-#endif
 
 FILE *sysfile_open(const char *path)
 {
-#ifdef MEMBW_SYS_ROOT
-	char where[SYSLINE_MAX];
+	char room[FAULT_PATH_MAX];
 
-	snprintf(where, sizeof(where), "%s", path);
-	read_root(where);
-	return fopen(where, "r");
-#else
-	return fopen(path, "r");
-#endif
+	return fopen(fault_path(path, room), "r");
 }
 
 int sysfile_line(char line[SYSLINE_MAX], const char *format, ...)
@@ -37,7 +20,7 @@ int sysfile_line(char line[SYSLINE_MAX], const char *format, ...)
 	char path[SYSLINE_MAX];
 	va_list rest;
 	FILE *file;
-	int found;
+	int is_read;
 
 	va_start(rest, format);
 	vsnprintf(path, sizeof(path), format, rest);
@@ -46,10 +29,10 @@ int sysfile_line(char line[SYSLINE_MAX], const char *format, ...)
 	file = sysfile_open(path);
 	if (!file)
 		return 0;
-	found = fgets(line, SYSLINE_MAX, file) != NULL;
+	is_read = fgets(line, SYSLINE_MAX, file) != NULL;
 	fclose(file);
 	line[strcspn(line, "\n")] = '\0';
-	return found;
+	return is_read;
 }
 
 int sysfile_field(char value[SYSLINE_MAX], const char *path, const char *key)
@@ -57,12 +40,12 @@ int sysfile_field(char value[SYSLINE_MAX], const char *path, const char *key)
 	const size_t length = strlen(key);
 	char line[SYSLINE_MAX];
 	FILE *file = sysfile_open(path);
-	int found = 0;
+	int is_there = 0;
 
 	value[0] = '\0';
 	if (!file)
 		return 0;
-	while (!found && fgets(line, sizeof(line), file)) {
+	while (!is_there && fgets(line, sizeof(line), file)) {
 		const char *rest = line + length;
 
 		if (strncmp(line, key, length) != 0 || !strchr(" \t:", *rest))
@@ -70,10 +53,10 @@ int sysfile_field(char value[SYSLINE_MAX], const char *path, const char *key)
 		rest += strspn(rest, " \t:");
 		strcpy(value, rest);
 		value[strcspn(value, "\n")] = '\0';
-		found = 1;
+		is_there = 1;
 	}
 	fclose(file);
-	return found;
+	return is_there;
 }
 
 size_t sysfile_bytes(unsigned char *bytes, size_t most, const char *path)

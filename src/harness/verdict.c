@@ -1,9 +1,14 @@
+#include "config.h"
+
 #include "verdict.h"
+
+#include "error.h"
+#include "json.h"
 
 #include <stdarg.h>
 #include <string.h>
 
-static const char *const NAMES[REASONS] = {
+static const char *reason_names[REASONS_MAX] = {
 	"array-too-small",
 	"too-short",
 	"not-validated",
@@ -19,82 +24,96 @@ static struct {
 	enum finding finding;
 	int allowed, strict;
 	char detail[512];
-} found[REASONS];
+} findings[REASONS_MAX];
 
-const char *reason_name(enum reason reason)
+static int reason_total = REASONS;
+
+const char *reason_name(int reason)
 {
-	return NAMES[reason];
+	return reason_names[reason];
 }
 
-enum reason reason_named(const char *name, size_t length)
+int reason_named(const char *name, size_t length)
 {
 	int r;
 
-	for (r = 0; r < REASONS; r++)
-		if (strlen(NAMES[r]) == length && strncmp(NAMES[r], name, length) == 0)
-			return (enum reason)r;
-	return REASONS;
+	for (r = 0; r < reason_total; r++)
+		if (strlen(reason_names[r]) == length &&
+		    strncmp(reason_names[r], name, length) == 0)
+			return r;
+	return -1;
 }
 
-void verdict_allow(enum reason reason)
+void verdict_own_reasons(const char *const *own)
 {
-	found[reason].allowed = 1;
+	for (reason_total = REASONS; own && *own && reason_total < REASONS_MAX; own++)
+		reason_names[reason_total++] = *own;
 }
 
-void verdict_strict(enum reason reason)
+int verdict_reasons(void)
 {
-	found[reason].strict = 1;
+	return reason_total;
 }
 
-static void find(enum reason reason, enum finding finding, const char *detail, va_list rest)
+void verdict_allow(int reason)
 {
-	if (finding == FOUND && found[reason].allowed)
+	findings[reason].allowed = 1;
+}
+
+void verdict_strict(int reason)
+{
+	findings[reason].strict = 1;
+}
+
+static void note_finding(int reason, enum finding finding, const char *detail, va_list rest)
+{
+	if (finding == FOUND && findings[reason].allowed)
 		finding = ALLOWED;
-	if (found[reason].finding >= finding)
+	if (findings[reason].finding >= finding)
 		return;
-	found[reason].finding = finding;
-	vsnprintf(found[reason].detail, sizeof(found[reason].detail), detail, rest);
+	findings[reason].finding = finding;
+	vsnprintf(findings[reason].detail, sizeof(findings[reason].detail), detail, rest);
 }
 
-void verdict_invalid(enum reason reason, const char *detail, ...)
+void verdict_invalid(int reason, const char *detail, ...)
 {
 	va_list rest;
 
 	va_start(rest, detail);
-	find(reason, FOUND, detail, rest);
+	note_finding(reason, FOUND, detail, rest);
 	va_end(rest);
 }
 
-void verdict_warn(enum reason reason, const char *detail, ...)
+void verdict_warn(int reason, const char *detail, ...)
 {
 	va_list rest;
 
 	va_start(rest, detail);
-	find(reason, found[reason].strict ? FOUND : WARNED, detail, rest);
+	note_finding(reason, findings[reason].strict ? FOUND : WARNED, detail, rest);
 	va_end(rest);
 }
 
-void verdict_withdraw(enum reason reason)
+void verdict_withdraw(int reason)
 {
-	found[reason].finding = NOT_FOUND;
+	findings[reason].finding = NOT_FOUND;
 }
 
-enum finding verdict_finding(enum reason reason)
+enum finding verdict_finding(int reason)
 {
-	return found[reason].finding;
+	return findings[reason].finding;
 }
 
-const char *verdict_detail(enum reason reason)
+const char *verdict_detail(int reason)
 {
-	return found[reason].detail;
+	return findings[reason].detail;
 }
 
 int verdict_is_valid(void)
 {
 	int r;
 
-	for (r = 0; r < REASONS; r++)
-		if (found[r].finding == FOUND)
+	for (r = 0; r < reason_total; r++)
+		if (findings[r].finding == FOUND)
 			return 0;
 	return 1;
 }
@@ -105,20 +124,53 @@ void verdict_print(FILE *out)
 	const char *before = "(";
 	int r;
 
-	for (r = 0; r < REASONS; r++)
-		if (found[r].finding != NOT_FOUND)
-			fprintf(out, "%s: %s: %s\n", word[found[r].finding], NAMES[r],
-				found[r].detail);
+	for (r = 0; r < reason_total; r++)
+		if (findings[r].finding != NOT_FOUND)
+			fprintf(out, "%s: %s: %s\n", word[findings[r].finding], reason_names[r],
+				findings[r].detail);
 	if (verdict_is_valid()) {
 		fprintf(out, "Verdict: VALID\n");
 		return;
 	}
 	fprintf(out, "Verdict: INVALID ");
-	for (r = 0; r < REASONS; r++) {
-		if (found[r].finding != FOUND)
+	for (r = 0; r < reason_total; r++) {
+		if (findings[r].finding != FOUND)
 			continue;
-		fprintf(out, "%s%s", before, NAMES[r]);
+		fprintf(out, "%s%s", before, reason_names[r]);
 		before = ", ";
 	}
 	fprintf(out, ")\n");
+}
+
+int verdict_status(void)
+{
+	return verdict_is_valid() ? EXIT_VALID : EXIT_INVALID;
+}
+
+static void write_findings(const char *key, int warnings)
+{
+	int r;
+
+	json_open(key, '[');
+	for (r = 0; r < reason_total; r++) {
+		const enum finding finding = findings[r].finding;
+
+		if (finding == NOT_FOUND || (finding == WARNED) != warnings)
+			continue;
+		json_open(NULL, '{');
+		json_text("reason", reason_names[r]);
+		json_text("detail", findings[r].detail);
+		if (!warnings)
+			json_truth("allowed", finding == ALLOWED);
+		json_close('}');
+	}
+	json_close(']');
+}
+
+void verdict_write(void)
+{
+	json_text("verdict", verdict_is_valid() ? "VALID" : "INVALID");
+	json_count("exit_status", (unsigned)verdict_status());
+	write_findings("reasons", 0);
+	write_findings("warnings", 1);
 }

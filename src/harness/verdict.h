@@ -2,7 +2,7 @@
  * verdict: may the figures be believed, and if not, why not.
  *
  * Whoever finds a reason says so here; the first finding of a reason is kept.
- * A reason that the person allowed stays in the record but does not make the
+ * A reason that was allowed stays in the record but does not make the
  * run INVALID.  A warning is a finding that alone does not discredit a run;
  * --strict turns it into a reason.
  */
@@ -23,31 +23,45 @@ enum reason {
 	DISTURBED,
 	UNSTABLE,
 	TOO_GOOD,
-	REASONS
+	REASONS /* a program numbers its own from here on */
 };
+
+enum { REASONS_MAX = 24 };
 
 enum finding { NOT_FOUND, WARNED, FOUND, ALLOWED };
 
-const char *reason_name(enum reason reason);
+const char *reason_name(int reason);
 
-/* The reason of that name, REASONS where there is none. */
-enum reason reason_named(const char *name, size_t length);
+/* The reason of that name, -1 where there is none. */
+int reason_named(const char *name, size_t length);
 
-void verdict_allow(enum reason reason);
-void verdict_strict(enum reason reason);
+/* Names of a program's own reasons, then NULL; NULL for none. */
+void verdict_own_reasons(const char *const *names);
 
-void verdict_invalid(enum reason reason, const char *detail, ...) PRINTF_LIKE(2, 3);
-void verdict_warn(enum reason reason, const char *detail, ...) PRINTF_LIKE(2, 3);
+/* How many reasons there are, those of the program counted. */
+int verdict_reasons(void);
+
+void verdict_allow(int reason);
+void verdict_strict(int reason);
+
+void verdict_invalid(int reason, const char *detail, ...) PRINTF_LIKE(2, 3);
+void verdict_warn(int reason, const char *detail, ...) PRINTF_LIKE(2, 3);
 
 /* The finding was provisional. */
-void verdict_withdraw(enum reason reason);
+void verdict_withdraw(int reason);
 
-enum finding verdict_finding(enum reason reason);
-const char *verdict_detail(enum reason reason);
+enum finding verdict_finding(int reason);
+const char *verdict_detail(int reason);
 
 int verdict_is_valid(void);
 
-/* The findings, one a line, then "Verdict: ..." */
+/* The findings, one per line, then "Verdict: ..." */
 void verdict_print(FILE *out);
+
+/* EXIT_VALID or EXIT_INVALID. */
+int verdict_status(void);
+
+/* Writes "verdict", "exit_status", "reasons" and "warnings" of the record. */
+void verdict_write(void);
 
 #endif

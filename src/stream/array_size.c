@@ -11,7 +11,7 @@
 
 static const double MIB = 1024.0 * 1024.0;
 
-static size_t rule(size_t llc_bytes)
+static size_t size_by_rule(size_t llc_bytes)
 {
 	const size_t size = CACHES_AN_ARRAY * llc_bytes / sizeof(element);
 
@@ -19,7 +19,7 @@ static size_t rule(size_t llc_bytes)
 }
 
 /* What leaves a fifth of the memory to the rest of the machine. */
-static size_t most(size_t available)
+static size_t largest_that_fits(size_t available)
 {
 	return available / 5 * 4 / (ARRAYS * sizeof(element));
 }
@@ -47,17 +47,18 @@ void size_choose(struct options *options, size_t llc_bytes, char note[256])
 
 	note[0] = '\0';
 	if (options->size_from == FROM_AUTO) {
-		options->size = ranks_largest(rule(llc_bytes));
-		if (options->size > ranks_smallest(most(share))) {
-			options->size = ranks_smallest(most(share));
+		options->size = ranks_largest(size_by_rule(llc_bytes));
+		if (options->size > ranks_smallest(largest_that_fits(share))) {
+			options->size = ranks_smallest(largest_that_fits(share));
 			snprintf(note, 256,
 				 "array size capped by the memory available, %.0f MiB: the rule "
 				 "asks for %zu elements",
-				 (double)available / MIB, rule(llc_bytes));
+				 (double)available / MIB, size_by_rule(llc_bytes));
 		}
 	}
 	if (options->size < 1)
-		die("'%zu' elements are too few", "give more", options->size);
+		die("'%zu' elements: too few", "there is too little memory for any",
+		    options->size);
 	if (options->size > (size_t)-1 / 64 || options->offset > (size_t)-1 / 64 ||
 	    arrays_bytes(options->size, options->offset) > available ||
 	    siblings_sum(arrays_bytes(options->size, options->offset)) > available)
@@ -71,10 +72,10 @@ void size_judge(size_t size, size_t llc_bytes)
 	if (size < LEAST_ELEMENTS)
 		verdict_invalid(ARRAY_TOO_SMALL, "%zu elements an array, the rule asks for %d",
 				size, LEAST_ELEMENTS);
-	if (size < rule(llc_bytes))
+	if (size < size_by_rule(llc_bytes))
 		verdict_invalid(
 			ARRAY_TOO_SMALL,
 			"arrays of %.1f MiB, but the last-level caches used hold %.1f MiB: "
 			"this measures cache; the rule asks for -n %zu",
-			mib, (double)llc_bytes / MIB, rule(llc_bytes));
+			mib, (double)llc_bytes / MIB, size_by_rule(llc_bytes));
 }

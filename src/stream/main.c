@@ -6,12 +6,17 @@
 #include "../harness/error.h"
 #include "../harness/evidence/pinning.h"
 #include "../harness/evidence/threads.h"
+#include "../harness/fault.h"
+#include "../harness/job/host_ranks.h"
 #include "../harness/job/ranks.h"
 #include "../harness/job/record_file.h"
 #include "../harness/machine/llc.h"
+#include "../harness/machine/memory_policy.h"
 #include "../harness/machine/memory_side_cache.h"
+#include "../harness/record.h"
 #include "array_size.h"
 #include "cluster/cluster.h"
+#include "output/record.h"
 #include "output/table.h"
 
 static struct run run;
@@ -47,18 +52,17 @@ static void prepare(int argc, char **argv)
 	char note[256];
 	double began;
 
-	run.options = options_read(argc, argv);
+	run.options = stream_options(&stream_program, argc, argv);
 	choice_read(&run.choice, run.options.tuned.kernels);
 	threads_start();
 	cluster_start(&run);
-	placement_asked(&domains, threads_cpus());
+	memory_policy_domains(&domains, threads_cpus());
 	run.memory_side_bytes = memory_side_bytes(&domains);
-	run.llc_bytes = caches_llc_bytes(threads_cpus());
+	run.llc_bytes = llc_bytes(threads_cpus(), siblings_using);
 	if (run.memory_side_bytes > run.llc_bytes)
 		run.llc_bytes = run.memory_side_bytes;
 	size_choose(&run.options, run.llc_bytes, note);
 	record_file_open(run.options.json);
-	peak_find(&run.peak, run.options.peak_gbs);
 	choice_open(run.options.tuned.save);
 	size_judge(run.options.size, run.llc_bytes);
 	ranks_agree(0);
@@ -66,8 +70,9 @@ static void prepare(int argc, char **argv)
 	arrays_create(&run.arrays, run.options.size, run.options.offset, run.options.pages);
 	table_banner(&run.options, &run.arrays, run.llc_bytes, note);
 	kernels_first_touch(&run.arrays);
-	hugepages_read(&run.pages, &run.arrays, run.options.pages);
-	placement_check(&run.before, &run.arrays, "before the runs");
+	hugepages_read(&run.pages, run.arrays.of[0],
+		       arrays_bytes(run.options.size, run.options.offset), run.options.pages);
+	arrays_place(&run.before, &run.arrays, "before the runs");
 	choose_kernels();
 	cluster_ready(&run, clock_now() - began);
 }
@@ -78,13 +83,16 @@ int main(int argc, char **argv)
 
 	ranks_start(&argc, &argv);
 	error_hooks(ranks_refuse, ranks_leave);
+	fault_rank(ranks_me());
+	record_process(ranks_node(), ranks_me(), ranks_count());
 	prepare(argc, argv);
-	busy_start(&run.busy, threads_cpus());
+	interference_start(&run.interference, threads_cpus());
 	measure(&run.measurement, &run.choice, &run.arrays);
-	busy_stop(&run.busy, threads_cpus());
+	interference_stop(&run.interference, threads_cpus(), siblings_sum_on_our_cpus);
 	began = clock_now();
-	placement_check(&run.after, &run.arrays, "after the runs");
-	measure_judge(&run.measurement, &run.peak);
+	arrays_place(&run.after, &run.arrays, "after the runs");
+	measure_judge(&run.measurement);
+	siblings_judge();
 	pinning_judge();
 	cluster_measured(&run);
 	validate_arrays(&run.validation, &run.arrays, run.measurement.passed);

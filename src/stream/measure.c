@@ -3,29 +3,14 @@
 #include "../harness/clock.h"
 #include "../harness/error.h"
 #include "../harness/evidence/threads.h"
+#include "../harness/fault.h"
 #include "../harness/job/ranks.h"
+#include "../harness/metrics.h"
+#include "../harness/options.h"
 #include "../harness/verdict.h"
 #include "kernels/expect.h"
 
 #include <stdlib.h>
-
-/* For tests: -DMEMBW_PLANT_SLOW=N lets the kernels take N times as long,
- * -DMEMBW_PLANT_STUCK=I those of iteration I last for ever. */
-static void plant_slowness(double start, int iteration)
-{
-#ifdef MEMBW_PLANT_SLOW
-	const double until = clock_now() + (clock_now() - start) * (MEMBW_PLANT_SLOW - 1);
-
-	while (ranks_has_fault() && clock_now() < until)
-		continue;
-#endif
-#ifdef MEMBW_PLANT_STUCK
-	while (ranks_has_fault() && iteration == MEMBW_PLANT_STUCK)
-		clock_now();
-#endif
-	(void)start;
-	(void)iteration;
-}
 
 /* Returns how many kernels were timed. */
 static int iterate(struct measurement *m, const struct choice *choice, const struct arrays *arrays,
@@ -40,8 +25,8 @@ static int iterate(struct measurement *m, const struct choice *choice, const str
 			break;
 		start = clock_now();
 		choice_run(choice, k, arrays);
-		plant_slowness(start, i);
 		m->kernel[k].times[i] = clock_now() - start;
+		m->kernel[k].times[i] = fault_time(m->kernel[k].times[i], i);
 		threads_sample();
 	}
 	return k;
@@ -67,22 +52,12 @@ void measure_timing(struct timing *t, int complete, double bytes)
 	t->best_mbs = t->best > 0 ? 1e-6 * bytes / t->best : 0;
 }
 
-static void judge_peak(const char *kernel, double gbs, const struct peak *peak)
-{
-	static const char text[] = "%s reads %.1f GB/s, above the peak of %g GB/s (%s)";
-
-	if (peak->source == PEAK_OPTION && gbs > peak->gbs)
-		verdict_invalid(TOO_GOOD, text, kernel, gbs, peak->gbs, peak->note);
-	if (peak->source == PEAK_DMI && gbs > peak->gbs)
-		verdict_warn(TOO_GOOD, text, kernel, gbs, peak->gbs, peak->note);
-}
-
-void measure_judge_peak(const struct measurement *m, const struct peak *peak)
+void measure_judge_peak(const struct measurement *m)
 {
 	int k;
 
 	for (k = 0; k < KERNELS; k++)
-		judge_peak(kernels[k].name, 1e-3 * m->kernel[k].best_mbs, peak);
+		judge_peak(kernels[k].name, 1e-3 * m->kernel[k].best_mbs, "GB/s", options_peak());
 }
 
 void measure_summarize(struct measurement *m, size_t size, int ranks)
@@ -94,7 +69,7 @@ void measure_summarize(struct measurement *m, size_t size, int ranks)
 			       (double)kernel_bytes(&kernels[k]) * (double)size * ranks);
 }
 
-void measure_judge(const struct measurement *m, const struct peak *peak)
+void measure_judge(const struct measurement *m)
 {
 	int k;
 
@@ -111,8 +86,8 @@ void measure_judge(const struct measurement *m, const struct peak *peak)
 				     "%s took %.0f %% more than its best time on average, more "
 				     "than %d %%",
 				     kernels[k].name, spread, SPREAD_PERCENT);
-		judge_peak(kernels[k].name, 1e-3 * t->best_mbs, peak);
 	}
+	measure_judge_peak(m);
 }
 
 void measure_prepare(struct measurement *m, int ntimes)

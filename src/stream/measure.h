@@ -4,7 +4,6 @@
 #ifndef MEMBW_MEASURE_H
 #define MEMBW_MEASURE_H
 
-#include "../harness/machine/peak.h"
 #include "search/kernel_choice.h"
 
 /* A spread is the average of the times above the best, in parts of the best. */
@@ -40,9 +39,9 @@ void measure_timing(struct timing *timing, int complete, double bytes);
 void measure_summarize(struct measurement *measurement, size_t size, int ranks);
 
 /* Finds too-good, also of a node whose ranks together are too good. */
-void measure_judge_peak(const struct measurement *measurement, const struct peak *peak);
+void measure_judge_peak(const struct measurement *measurement);
 
 /* Finds too-short, unstable and, where a peak is known, too-good. */
-void measure_judge(const struct measurement *measurement, const struct peak *peak);
+void measure_judge(const struct measurement *measurement);
 
 #endif

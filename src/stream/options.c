@@ -1,239 +1,227 @@
 #include "options.h"
 
 #include "../harness/error.h"
-#include "../harness/evidence/hugepages.h"
-#include "../harness/verdict.h"
-#include "options_mpi.h"
-#include "options_tuned.h"
+#include "../harness/options.h"
+#include "kernels/kernels.h"
+#include "tuned/variants.h"
 
-#include <errno.h>
-#include <getopt.h>
-#include <limits.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { NTIMES_MAX = 1000000 };
+enum { NTIMES_MAX = 1000000, TUNE_SECONDS = 15, TUNE_SECONDS_MAX = 86400 };
 
-enum { OPTION_JSON = 256, OPTION_ALLOW, OPTION_STRICT, OPTION_PAGES, OPTION_PEAK, OPTION_VERSION };
+static const size_t COUNT_MAX = (size_t)-1 / 1024;
 
-static const char HINT[] = "'stream --help' lists the options";
+static struct options options;
 
-static const char HELP[] =
-	"usage: stream [options]\n"
-	"Measures sustainable memory bandwidth with STREAM's kernels, in their plain form\n"
-	"(Standard) or in the one that this machine likes best (Tuned).\n"
-	"\n"
-	"  -n, --array-size N   elements of one array; 100000000 or 1e8 (default: macro\n"
-	"                       STREAM_ARRAY_SIZE, else four times the last-level caches)\n"
-	"  -m, --memory KIB     KiB of the three arrays together, in place of -n\n"
-	"  -t, --ntimes N       repetitions, at least 2: the first is not counted\n"
-	"  -o, --offset N       elements left free between two arrays\n"
-	"      --json FILE      write the record of the run there, one JSON object\n"
-	"      --allow REASON   do not let REASON make the run INVALID; repeat, or a,b,c\n"
-	"      --strict REASON  let what is only a warning make the run INVALID\n"
-	"      --pages KIND     default, thp, 2M or 1G pages for the arrays\n"
-	"      --peak GBS       theoretical peak in GB/s: more than that is too "
-	"good\n" OPTIONS_TUNED_HELP OPTIONS_MPI_HELP "  -h, --help           this text\n"
-	"      --version        version\n"
-	"\n"
-	"exit status: 0 measured and valid, 1 measured but INVALID, 2 asked wrongly\n";
-
-static const struct option LONG[] = {
-	{ "array-size", required_argument, NULL, 'n' },
-	{ "memory", required_argument, NULL, 'm' },
-	{ "ntimes", required_argument, NULL, 't' },
-	{ "offset", required_argument, NULL, 'o' },
-	{ "json", required_argument, NULL, OPTION_JSON },
-	{ "allow", required_argument, NULL, OPTION_ALLOW },
-	{ "strict", required_argument, NULL, OPTION_STRICT },
-	{ "pages", required_argument, NULL, OPTION_PAGES },
-	{ "peak", required_argument, NULL, OPTION_PEAK },
-	OPTIONS_TUNED_LONG OPTIONS_MPI_LONG{ "help", no_argument, NULL, 'h' },
-	{ "version", no_argument, NULL, OPTION_VERSION },
-	{ NULL, 0, NULL, 0 },
-};
-
-/* Digits, and perhaps e and one or two digits more: 800000000 or 8e8. */
-static size_t count(const char *option, const char *text, size_t least)
+static void set_size(const char *option, const char *text)
 {
-	char *end = NULL;
-	unsigned long long value = 0, zeros = 0;
-
-	errno = 0;
-	if (*text >= '0' && *text <= '9')
-		value = strtoull(text, &end, 10);
-	if (end && *end == 'e' && end[1] >= '0' && end[1] <= '9' && !errno) {
-		zeros = strtoull(end + 1, &end, 10);
-		for (; zeros && value && !errno; zeros--) {
-			errno = value > ULLONG_MAX / 10 ? ERANGE : 0;
-			value *= 10;
-		}
-	}
-	if (!end || *end)
-		die("'%s %s' is not a number of things",
-		    "give a whole number, as in 100000000 or 1e8", option, text);
-	if (errno || value > (size_t)-1 / 1024)
-		die("'%s %s' is more than can be counted here", "give a smaller number", option,
-		    text);
-	if (value < least)
-		die("'%s %s' is too few",
-		    least == 2 ? "give 2 or more: the first repetition is not counted"
-			       : "give 1 or more",
-		    option, text);
-	return (size_t)value;
+	options.size = option_count(option, text, 1, COUNT_MAX);
+	options.size_from = FROM_OPTION;
 }
 
-static int repetitions(const char *text)
+static void set_memory(const char *option, const char *text)
 {
-	const size_t ntimes = count("-t", text, 2);
-
-	if (ntimes > NTIMES_MAX)
-		die("'-t %s' is more than can be counted here", "give a smaller number", text);
-	return (int)ntimes;
+	options.size = option_count(option, text, 1, COUNT_MAX) * 1024 / (3 * sizeof(element));
+	options.size_from = FROM_OPTION;
 }
 
-static void each_reason(const char *option, const char *names, void (*mark)(enum reason))
+static void set_ntimes(const char *option, const char *text)
 {
-	while (*names) {
-		const size_t length = strcspn(names, ",");
-		const enum reason reason = reason_named(names, length);
-
-		if (reason == REASONS)
-			die("'%s %.*s' names no reason",
-			    "reasons: array-too-small too-short not-validated "
-			    "cpu-not-where-asked memory-not-where-asked oversubscribed "
-			    "disturbed unstable too-good",
-			    option, (int)length, names);
-		mark(reason);
-		names += length + (names[length] == ',');
-	}
+	options.ntimes = (int)option_count(option, text, 2, NTIMES_MAX);
 }
 
-static enum pages pages_named(const char *name)
+static void set_offset(const char *option, const char *text)
 {
-	int kind;
-
-	for (kind = 0; kind < PAGES_KINDS; kind++)
-		if (strcmp(hugepages_names[kind], name) == 0)
-			return (enum pages)kind;
-	die("'--pages %s' is no kind of pages", "give default, thp, 2M or 1G", name);
+	options.offset = option_count(option, text, 0, COUNT_MAX);
 }
 
-static double rate(const char *text)
+static void set_pages(const char *option, const char *text)
 {
-	char *end;
-	const double value = strtod(text, &end);
-
-	if (*end || end == text || !(value > 0) || value > 1e9)
-		die("'--peak %s' is not a rate", "give GB/s, as in 256 or 281.6", text);
-	return value;
+	options.pages = (enum pages)option_word(option, text, pages_names, PAGES_KINDS);
 }
 
-static void print_and_leave(const char *text)
+static void set_kernels(const char *option, const char *text)
 {
-	fputs(text, stdout);
+	(void)option;
+	options.tuned.kernels = text;
+}
+
+static void set_tune(const char *option, const char *text)
+{
+	options.tuned.seconds = text ? option_number(option, text, TUNE_SECONDS_MAX,
+						     "give seconds, as in --tune=15")
+				     : TUNE_SECONDS;
+}
+
+static void set_save(const char *option, const char *text)
+{
+	(void)option;
+	options.tuned.save = text;
+}
+
+static void set_limits(const char *option, const char *text)
+{
+	(void)option;
+	(void)text;
+	options.tuned.limits = 1;
+}
+
+static void list_variants(const char *option, const char *text)
+{
+	(void)option;
+	(void)text;
+	variants_list();
 	leave(EXIT_VALID);
 }
 
-static struct options defaults(void)
-{
-	struct options o;
+static const struct option_row OWN[] = {
+	{ 'n', "array-size", "N",
+	  "elements of one array; 100000000 or 1e8 (default: macro\n"
+	  "STREAM_ARRAY_SIZE, else four times the last-level caches)",
+	  set_size },
+	{ 'm', "memory", "KIB", "KiB of the three arrays together, in place of -n", set_memory },
+	{ 't', "ntimes", "N", "repetitions, at least 2: the first is not counted", set_ntimes },
+	{ 'o', "offset", "N", "elements left free between two arrays", set_offset },
+	{ 0, "pages", "KIND", "default, thp, 2M or 1G pages for the arrays", set_pages },
+	{ 0, "kernels", "WHICH",
+	  "standard (default), tuned (what --tune finds), the name of a\n"
+	  "variant, or a FILE of chosen ones",
+	  set_kernels },
+	{ 0, "tune", "[SECONDS]", "search the best variant of each kernel first (default: 15 s)",
+	  set_tune },
+	{ 0, "save-kernels", "FILE", "keep the choice there, for --kernels FILE", set_save },
+	{ 0, "list-variants", NULL, "the names that --kernels knows, and which run here",
+	  list_variants },
+	{ 0, "limits", NULL, "then also what reading, filling, updating alone reach", set_limits },
+	{ 0, NULL, NULL, NULL, NULL },
+};
 
-	memset(&o, 0, sizeof(o));
-	o.size = (size_t)ARRAY_SIZE_MACRO;
-	o.size_from = ARRAY_SIZE_GIVEN ? FROM_MACRO : FROM_AUTO;
-	o.offset = (size_t)(OFFSET);
-	o.ntimes = NTIMES;
-	return o;
+#ifdef MEMBW_MPI
+
+static void set_timeout(const char *option, const char *text)
+{
+	options.limit = option_number(option, text, 1e6, "give seconds, as in 60 or 0.5");
 }
 
-/* The macros are asked as strictly as the options, unless an option overrides. */
-static void check(const struct options *o)
+static void set_order(const char *option, const char *text)
 {
-	if (o->size_from == FROM_MACRO && ARRAY_SIZE_MACRO < 1)
-		die("'STREAM_ARRAY_SIZE=%lld' is too few",
-		    "compile with another -DSTREAM_ARRAY_SIZE, or give '-n'", ARRAY_SIZE_MACRO);
-	if (o->ntimes < 2)
-		die("'NTIMES=%d' is too few",
-		    "compile with -DNTIMES=2 or more, or give '-t': "
-		    "the first repetition is not counted",
-		    o->ntimes);
-	if ((long long)o->offset < 0)
-		die("'OFFSET=%lld' is less than nothing",
-		    "compile with another -DOFFSET, or give '-o'", (long long)o->offset);
+	static const char *const words[] = { "slowest-last", "slowest-first" };
+
+	options.slowest_first = option_word(option, text, words, 2);
+}
+
+static void set_by(const char *option, const char *text)
+{
+	static const char *const words[] = { "node", "rank" };
+
+	options.by = option_word(option, text, words, 2) ? BY_RANK : BY_NODE;
+}
+
+static int is_name(const char *name, const char *text, size_t length)
+{
+	return strlen(name) == length && strncmp(name, text, length) == 0;
+}
+
+static int add_listed(const char *name, size_t length)
+{
+	const unsigned before = options.list;
+	int k;
+
+	for (k = 0; k < KERNELS; k++)
+		if (is_name(kernels[k].name, name, length) || is_name("all", name, length))
+			options.list |= 1u << k;
+	return options.list != before || is_name("all", name, length);
+}
+
+static void set_list(const char *option, const char *text)
+{
+	options.list = 0;
+	option_list(option, text, add_listed,
+		    "give copy, scale, add, triad, several with commas, or all");
+}
+
+static const struct option_row OF_JOB[] = {
+	{ 0, NULL, NULL,
+	  "Of a job of several MPI ranks (-n and -m are per rank; FILE gets a line of each):",
+	  NULL },
+	{ 0, "timeout", "S",
+	  "a rank waits S seconds for the others, then reports without\n"
+	  "them (default: 60, or 20 times its own last step if longer)",
+	  set_timeout },
+	{ 0, "order", "WORD", "the list of nodes: slowest-last (default) or slowest-first",
+	  set_order },
+	{ 0, "list", "KERNELS",
+	  "kernels listed node by node: copy,scale,add,triad or all\n"
+	  "(default: triad; the summary always has all four)",
+	  set_list },
+	{ 0, "by", "WORD",
+	  "lines of the list: node or rank (default: node, on one\n"
+	  "node alone rank)",
+	  set_by },
+	{ 0, NULL, NULL, NULL, NULL },
+};
+
+#endif
+
+const struct option_row *const stream_option_tables[] = {
+	OWN,
+#ifdef MEMBW_MPI
+	OF_JOB,
+#endif
+	NULL,
+};
+
+/* The macros are held to the same rules as the options, unless an option overrides them. */
+static void check_macros(void)
+{
+	if (options.size_from == FROM_MACRO && ARRAY_SIZE_MACRO < 1)
+		die("invalid 'STREAM_ARRAY_SIZE=%lld'",
+		    "it must be at least 1: compile with another, or give '-n'", ARRAY_SIZE_MACRO);
+	if (options.ntimes < 2)
+		die("invalid 'NTIMES=%d'",
+		    "it must be at least 2 (the first repetition is not counted): "
+		    "compile with another, or give '-t'",
+		    options.ntimes);
+	if ((long long)options.offset < 0)
+		die("invalid 'OFFSET=%lld'",
+		    "it must be at least 0: compile with another, or give '-o'",
+		    (long long)options.offset);
 	if ((element)0.5 == (element)0 || (sizeof(element) != 4 && sizeof(element) != 8))
 		die("'STREAM_TYPE' is neither float nor double",
 		    "compile with -DSTREAM_TYPE=float or double");
 }
 
-static void wrong_option(int argc, char **argv)
+static int kernels_are(const char *set)
 {
-	const char *option = argv[optind - 1];
-	char letter[3] = "-?";
-
-	if (optopt > 0 && optopt < 256) {
-		letter[1] = (char)optopt;
-		option = letter;
-	}
-	(void)argc;
-	die("unknown option '%s'", HINT, option);
+	return options.tuned.kernels && strcmp(options.tuned.kernels, set) == 0;
 }
 
-struct options options_read(int argc, char **argv)
+static void check_tuned(void)
 {
-	struct options o = defaults();
-	int option;
+	const double seconds = options.tuned.seconds;
 
-	opterr = 0;
-	while ((option = getopt_long(argc, argv, ":n:m:t:o:h", LONG, NULL)) != -1) {
-		switch (option) {
-		case 'n':
-			o.size = count("-n", optarg, 1);
-			o.size_from = FROM_OPTION;
-			break;
-		case 'm':
-			o.size = count("-m", optarg, 1) * 1024 / (3 * sizeof(element));
-			o.size_from = FROM_OPTION;
-			break;
-		case 't':
-			o.ntimes = repetitions(optarg);
-			break;
-		case 'o':
-			o.offset = count("-o", optarg, 0);
-			break;
-		case OPTION_JSON:
-			o.json = optarg;
-			break;
-		case OPTION_ALLOW:
-			each_reason("--allow", optarg, verdict_allow);
-			break;
-		case OPTION_STRICT:
-			each_reason("--strict", optarg, verdict_strict);
-			break;
-		case OPTION_PAGES:
-			o.pages = pages_named(optarg);
-			break;
-		case OPTION_PEAK:
-			o.peak_gbs = rate(optarg);
-			break;
-		case 'h':
-			print_and_leave(HELP);
-			break;
-		case OPTION_VERSION:
-			print_and_leave("stream (membw) " MEMBW_VERSION "\n");
-			break;
-		case ':':
-			die("'%s' needs a value", HINT, argv[optind - 1]);
-		default:
-			if (options_mpi(&o, option) || options_tuned(&o, option))
-				break;
-			wrong_option(argc, argv);
-		}
-	}
-	if (optind < argc)
-		die("what is '%s'? only options are known", HINT, argv[optind]);
-	check(&o);
-	options_tuned_check(&o);
-	return o;
+	if (options.tuned.kernels && seconds > 0 && !kernels_are("tuned"))
+		die("'--kernels %s' and '--tune' contradict each other",
+		    "give one of them: '--tune' searches, '--kernels' names",
+		    options.tuned.kernels);
+	if (kernels_are("tuned") && !(seconds > 0))
+		options.tuned.seconds = TUNE_SECONDS;
+	if (options.tuned.save && !(options.tuned.seconds > 0) &&
+	    (!options.tuned.kernels || kernels_are("standard")))
+		die("'--save-kernels %s' has nothing to save: the Standard kernels run",
+		    "give '--tune', or '--kernels' with a variant", options.tuned.save);
+}
+
+struct options stream_options(const struct program *program, int argc, char **argv)
+{
+	options.size = (size_t)ARRAY_SIZE_MACRO;
+	options.size_from = ARRAY_SIZE_GIVEN ? FROM_MACRO : FROM_AUTO;
+	options.offset = (size_t)(OFFSET);
+	options.ntimes = NTIMES;
+	options_read(program, argc, argv);
+	options.json = options_json();
+	check_macros();
+	check_tuned();
+	return options;
 }

@@ -1,10 +1,11 @@
 /*
  * options: what was asked for; macros give the defaults.
  */
-#ifndef MEMBW_OPTIONS_H
-#define MEMBW_OPTIONS_H
+#ifndef MEMBW_STREAM_OPTIONS_H
+#define MEMBW_STREAM_OPTIONS_H
 
-#include "kernels/arrays.h"
+#include "../harness/memory/map.h"
+#include "macros.h"
 
 enum size_from { FROM_AUTO, FROM_MACRO, FROM_OPTION };
 
@@ -17,7 +18,6 @@ struct options {
 	int ntimes;
 	const char *json; /* file of the record, NULL for none */
 	enum pages pages;
-	double peak_gbs; /* 0 for unknown */
 	struct {
 		const char *kernels; /* standard, tuned, a variant or a file; NULL: standard */
 		double seconds;      /* of the search, 0 for none */
@@ -31,7 +31,11 @@ struct options {
 	enum by by;        /* what a line of the list is: for AUTO a node, if there are two */
 };
 
-/* Reads the command line; dies where it makes no sense. */
-struct options options_read(int argc, char **argv);
+struct program;
+
+/* Reads the command line of the program; dies where it makes no sense. */
+struct options stream_options(const struct program *program, int argc, char **argv);
+
+extern const struct option_row *const stream_option_tables[];
 
 #endif

@@ -5,13 +5,12 @@ import os
 import subprocess
 
 import dmi_table as dmi
-import jsonschema
 import pytest
 from places import ROOT
+from record_schema import check
 from stream_units import units
 
 SOURCES = ROOT / 'src/stream'
-SCHEMA = json.loads((SOURCES / 'record.schema.json').read_text())
 ALLOW = 'array-too-small,too-short,disturbed,oversubscribed,cpu-not-where-asked'
 
 
@@ -49,7 +48,7 @@ def run(machine, tmp_path):
         words = [machine(found), '-n', '1000', '-t', '3', '--allow', ALLOW, '--json', record]
         done = subprocess.run([*words, *options], capture_output=True, text=True, timeout=60)
         data = json.loads(record.read_text())
-        jsonschema.Draft202012Validator(SCHEMA).validate(data)
+        check(data)
         return data, done.stdout
 
     return of

@@ -10,12 +10,11 @@ import signal
 import subprocess
 import time
 
-import jsonschema
 from places import ROOT
+from record_schema import check
 from stream_units import units
 
 SOURCES = [str(path) for path in units()]
-SCHEMA = json.loads((ROOT / 'src/stream/record.schema.json').read_text())
 # what a tiny run of many ranks on a small, shared machine cannot be
 DEFECTS = 'array-too-small,too-short,cpu-not-where-asked,oversubscribed,disturbed,unstable'
 LAUNCHER = {
@@ -108,7 +107,7 @@ class Job:
             assert not text or text.endswith('\n')
             for line in text.splitlines():
                 record = json.loads(line)
-                jsonschema.Draft202012Validator(SCHEMA).validate(record)
+                check(record)
                 assert record['rank'] not in found
                 found[record['rank']] = record
         return found

@@ -4,17 +4,24 @@ import json
 import math
 
 import jsonschema
+import referencing
 from places import ROOT
 
-PATH = ROOT / 'src/stream/record.schema.json'
-VALIDATOR = jsonschema.Draft202012Validator(json.loads(PATH.read_text()))
+COMMON = json.loads((ROOT / 'src/harness/record.schema.json').read_text())
+STREAM = json.loads((ROOT / 'src/stream/record.schema.json').read_text())
+REGISTRY = referencing.Registry().with_resource(
+    '../harness/record.schema.json', referencing.Resource.from_contents(COMMON)
+)
+VALIDATOR = jsonschema.Draft202012Validator(STREAM, registry=REGISTRY)
+COMMON_VALIDATOR = jsonschema.Draft202012Validator(COMMON)
 FIGURES = ('best_mbs', 'avg_s', 'min_s', 'max_s')
 KNOWN = set()  # records seen to be valid, but for what differs from node to node
 
 
 def check(record):
-    """The record; a ValidationError where it is not as in the schema."""
-    VALIDATOR.validate(record)
+    """The record of a program; a ValidationError where it is not as in the schema."""
+    stream = record.get('program', 'stream') == 'stream'
+    (VALIDATOR if stream else COMMON_VALIDATOR).validate(record)
     return record
 
 

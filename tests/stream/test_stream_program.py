@@ -5,13 +5,12 @@ import re
 import shutil
 import subprocess
 
-import jsonschema
 import pytest
 from places import ROOT
+from record_schema import check
 from stream_units import units
 
 SOURCES = units()
-SCHEMA = json.loads((ROOT / 'src/stream/record.schema.json').read_text())
 WARNINGS = ['-Wall', '-Wextra', '-Werror']
 CLANG = shutil.which('clang-19') or shutil.which('clang')
 QUICK = ['-n', '1000000', '-t', '3']
@@ -51,7 +50,7 @@ def record_of(program, tmp_path, *options, **more):
     text = (tmp_path / 'record.json').read_text()
     assert text.count('\n') == 1
     record = json.loads(text)
-    jsonschema.Draft202012Validator(SCHEMA).validate(record)
+    check(record)
     return done, record
 
 

@@ -8,12 +8,11 @@ import resource
 import subprocess
 import time
 
-import jsonschema
 import pytest
 from places import ROOT
+from record_schema import check
 from stream_units import units
 
-SCHEMA = json.loads((ROOT / 'src/stream/record.schema.json').read_text())
 SMALL = ['--allow', 'array-too-small']
 CPUS = sorted(os.sched_getaffinity(0))
 OURS = ('OMP_', 'KMP_', 'GOMP_')
@@ -56,7 +55,7 @@ class Run:
         self.stdout, self.stderr = self.process.communicate(timeout=60)
         self.status = self.process.returncode
         self.record = json.loads(self.json.read_text())
-        jsonschema.Draft202012Validator(SCHEMA).validate(self.record)
+        check(self.record)
         self.reasons = {r['reason'] for r in self.record['reasons'] if not r['allowed']}
         self.warnings = {w['reason'] for w in self.record['warnings']}
         assert self.status == (1 if self.reasons else 0)

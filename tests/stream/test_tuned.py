@@ -8,13 +8,12 @@ import shutil
 import signal
 import subprocess
 
-import jsonschema
 import pytest
 from places import ROOT
+from record_schema import check
 from stream_units import units
 
 STREAM = ROOT / 'src' / 'stream'
-SCHEMA = json.loads((STREAM / 'record.schema.json').read_text())
 WARNINGS = ['-Wall', '-Wextra', '-Werror']
 CLANG = shutil.which('clang-19') or shutil.which('clang')
 ARM = 'aarch64-linux-gnu-gcc'
@@ -62,7 +61,7 @@ def record_of(program, tmp_path, *options):
     path = tmp_path / 'record.json'
     done = run(program, *SMALL, '--json', path, *options)
     record = json.loads(path.read_text())
-    jsonschema.Draft202012Validator(SCHEMA).validate(record)
+    check(record)
     assert record['validation']['ok'] is True, done.stdout
     return done, record
 

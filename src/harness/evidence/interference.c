@@ -1,7 +1,9 @@
+#include "../config.h"
+
 #include "interference.h"
 
 #include "../clock.h"
-#include "../job/host_ranks.h"
+#include "../json.h"
 #include "../verdict.h"
 
 #include <stdio.h>
@@ -18,7 +20,7 @@ static double own_seconds(void)
 	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-static void read_cpus(struct busy *busy, const struct cpuset *cpus)
+static void read_cpus(struct interference *busy, const struct cpuset *cpus)
 {
 	const double hertz = (double)sysconf(_SC_CLK_TCK);
 	FILE *file = fopen("/proc/stat", "r");
@@ -40,29 +42,30 @@ static void read_cpus(struct busy *busy, const struct cpuset *cpus)
 		fclose(file);
 }
 
-void busy_start(struct busy *busy, const struct cpuset *cpus)
+void interference_start(struct interference *busy, const struct cpuset *cpus)
 {
 	read_cpus(busy, cpus);
 	busy->own = own_seconds();
 	busy->wall = clock_now();
 }
 
-static double others(const struct busy *busy)
+static double others(const struct interference *busy)
 {
 	const double seconds = busy->all - busy->own;
 
 	return (seconds > 0 ? seconds : 0) + busy->steal;
 }
 
-double busy_share(const struct busy *busy, const struct cpuset *cpus)
+static double others_share(const struct interference *busy, const struct cpuset *cpus)
 {
 	return busy->wall > 0 ? others(busy) / (busy->wall * cpuset_count(cpus)) : 0;
 }
 
-void busy_stop(struct busy *busy, const struct cpuset *cpus)
+void interference_stop(struct interference *busy, const struct cpuset *cpus,
+		       double (*of_job)(double own))
 {
 	const double own = own_seconds() - busy->own;
-	struct busy now;
+	struct interference now;
 	char list[CPU_LIST_MAX];
 	double ours;
 
@@ -70,14 +73,25 @@ void busy_stop(struct busy *busy, const struct cpuset *cpus)
 	busy->wall = clock_now() - busy->wall;
 	busy->all = now.all - busy->all;
 	busy->steal = now.steal - busy->steal;
-	ours = siblings_sum_on_our_cpus(own);
+	ours = of_job ? of_job(own) : own;
 	busy->own = ours < 0 ? own : ours;
 	if (ours < 0)
 		return; /* whose time it was cannot be told */
-	if (others(busy) > LEAST_SECONDS && busy_share(busy, cpus) > SHARE_ALLOWED)
+	if (others(busy) > LEAST_SECONDS && others_share(busy, cpus) > SHARE_ALLOWED)
 		verdict_invalid(DISTURBED,
 				"others took %.0f %% of the time of CPUs %s (%.2f s stolen), more "
 				"than %.0f %%",
-				100 * busy_share(busy, cpus), cpuset_format(cpus, list),
+				100 * others_share(busy, cpus), cpuset_format(cpus, list),
 				busy->steal, 100 * SHARE_ALLOWED);
+}
+
+void interference_write(const struct interference *busy, const struct cpuset *cpus)
+{
+	json_open("busy", '{');
+	json_number("wall_s", busy->wall);
+	json_number("own_s", busy->own);
+	json_number("all_s", busy->all);
+	json_number("steal_s", busy->steal);
+	json_number("others_share", others_share(busy, cpus));
+	json_close('}');
 }

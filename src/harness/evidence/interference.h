@@ -1,26 +1,28 @@
 /*
- * busy: CPU time that others took on our CPUs while we measured.
+ * interference: CPU time that others took on our CPUs while we measured.
  *
  * From /proc/stat: the busy time of the CPUs that the threads may use, less
- * the CPU time of this process (and of ranks of its job on them), plus the time that a hypervisor
- * stole.  Above 5 % of the CPUs' time the run counts as disturbed; under 0.1 s it is too little to
- * tell, because the kernel counts in hundredths of a second.
+ * the CPU time of this process, plus the time that a hypervisor stole.  Above 5 % of the CPUs'
+ * time the run counts as disturbed; under 0.1 s it is too little to tell, because the kernel
+ * counts in hundredths of a second.
  */
-#ifndef MEMBW_BUSY_H
-#define MEMBW_BUSY_H
+#ifndef MEMBW_INTERFERENCE_H
+#define MEMBW_INTERFERENCE_H
 
 #include "../machine/cpuset.h"
 
-struct busy {
+struct interference {
 	double wall, own, all, steal; /* seconds; all but wall summed over the CPUs */
 };
 
-void busy_start(struct busy *busy, const struct cpuset *cpus);
+void interference_start(struct interference *interference, const struct cpuset *cpus);
 
-/* Turns the readings into differences; finds disturbed. */
-void busy_stop(struct busy *busy, const struct cpuset *cpus);
+/* Turns the readings into differences; finds disturbed.  OF_JOB adds to this process's seconds
+ * those of its job on the same CPUs, below 0 where that is not known; NULL: it is alone. */
+void interference_stop(struct interference *interference, const struct cpuset *cpus,
+		       double (*of_job)(double own));
 
-/* The part of the CPUs' time that was not ours, 0 to 1. */
-double busy_share(const struct busy *busy, const struct cpuset *cpus);
+/* Writes "busy" of the record. */
+void interference_write(const struct interference *interference, const struct cpuset *cpus);
 
 #endif

@@ -2,7 +2,6 @@
 
 #include "pinning.h"
 
-#include "../job/host_ranks.h"
 #include "../machine/cgroup.h"
 #include "../machine/topology.h"
 #include "../verdict.h"
@@ -11,23 +10,23 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int says(const char *variable, const char *no, const char *also_no)
+static int is_set(const char *variable, const char *no, const char *also_no)
 {
 	const char *value = getenv(variable);
 
 	return value && *value && strcasecmp(value, no) != 0 && strcasecmp(value, also_no) != 0;
 }
 
-static int openmp_was_asked(void)
+static int openmp_asks_to_bind(void)
 {
-	return says("OMP_PROC_BIND", "false", "0") || says("KMP_AFFINITY", "none", "disabled") ||
-	       says("GOMP_CPU_AFFINITY", "", "") ||
-	       (says("OMP_PLACES", "", "") && !getenv("OMP_PROC_BIND"));
+	return is_set("OMP_PROC_BIND", "false", "0") ||
+	       is_set("KMP_AFFINITY", "none", "disabled") || is_set("GOMP_CPU_AFFINITY", "", "") ||
+	       (is_set("OMP_PLACES", "", "") && !getenv("OMP_PROC_BIND"));
 }
 
 static int is_asked(const struct thread_seen *thread)
 {
-	return topology_cores(&thread->affinity) == 1 || openmp_was_asked();
+	return topology_cores(&thread->affinity) == 1 || openmp_asks_to_bind();
 }
 
 static void judge_threads(void)
@@ -88,7 +87,6 @@ void pinning_judge(void)
 	if (quota > 0 && threads_count() > quota + 0.01)
 		verdict_invalid(OVERSUBSCRIBED, "%d threads on a cgroup quota of %.2f CPUs",
 				threads_count(), quota);
-	siblings_judge();
 	judge_threads();
 	judge_cores();
 }

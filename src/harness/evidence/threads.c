@@ -1,17 +1,20 @@
+#include "../config.h"
+
 #include "threads.h"
 
 #include "../error.h"
+#include "../json.h"
 #include "../machine/topology.h"
-#include "thread_range.h"
+#include "../openmp.h"
 
 #include <stdlib.h>
 
-static struct thread_seen *seen;
-static int threads;
+static struct thread_seen *threads_known;
+static int thread_total;
 static int shared_core;
-static struct cpuset all;
+static struct cpuset all_cpus;
 
-static void note(struct thread_seen *thread)
+static void note_cpu(struct thread_seen *thread)
 {
 	const int cpu = sched_getcpu();
 
@@ -27,16 +30,16 @@ static void look_for_shared_core(void)
 	int t;
 
 	cpuset_clear(&cores);
-	for (t = 0; t < threads; t++)
-		cpuset_add(&cores, topology_core(seen[t].now));
-	shared_core += cpuset_count(&cores) < threads;
+	for (t = 0; t < thread_total; t++)
+		cpuset_add(&cores, topology_core(threads_known[t].now));
+	shared_core += cpuset_count(&cores) < thread_total;
 }
 
-static void look(struct thread_seen *thread)
+static void look_at_thread(struct thread_seen *thread)
 {
 	cpuset_of_thread(&thread->affinity);
 	thread->cpu = sched_getcpu();
-	note(thread);
+	note_cpu(thread);
 }
 
 void threads_start(void)
@@ -46,22 +49,22 @@ void threads_start(void)
 #pragma omp parallel
 	{
 #pragma omp master
-		threads = omp_get_num_threads();
+		thread_total = omp_get_num_threads();
 	}
-	seen = calloc((size_t)threads, sizeof(*seen));
-	if (!seen)
-		die("no memory for '%d' threads", "set OMP_NUM_THREADS to less", threads);
+	threads_known = calloc((size_t)thread_total, sizeof(*threads_known));
+	if (!threads_known)
+		die("no memory for '%d' threads", "set OMP_NUM_THREADS to less", thread_total);
 #pragma omp parallel
-	look(&seen[omp_get_thread_num()]);
-	cpuset_clear(&all);
-	for (t = 0; t < threads; t++)
-		cpuset_join(&all, &seen[t].affinity);
+	look_at_thread(&threads_known[omp_get_thread_num()]);
+	cpuset_clear(&all_cpus);
+	for (t = 0; t < thread_total; t++)
+		cpuset_join(&all_cpus, &threads_known[t].affinity);
 }
 
 void threads_sample(void)
 {
 #pragma omp parallel
-	note(&seen[omp_get_thread_num()]);
+	note_cpu(&threads_known[omp_get_thread_num()]);
 	look_for_shared_core();
 }
 
@@ -72,15 +75,36 @@ int threads_shared_core(void)
 
 int threads_count(void)
 {
-	return threads;
+	return thread_total;
 }
 
 const struct thread_seen *threads_seen(int thread)
 {
-	return &seen[thread];
+	return &threads_known[thread];
 }
 
 const struct cpuset *threads_cpus(void)
 {
-	return &all;
+	return &all_cpus;
+}
+
+void threads_write(void)
+{
+	char list[CPU_LIST_MAX];
+	int t;
+
+	json_open("threads_on", '[');
+	for (t = 0; t < thread_total; t++) {
+		const struct thread_seen *thread = &threads_known[t];
+
+		json_open(NULL, '{');
+		json_count("thread", (unsigned)t);
+		json_count("cpu", (unsigned)thread->cpu);
+		json_count("core", (unsigned)topology_core(thread->cpu));
+		json_text("affinity", cpuset_format(&thread->affinity, list));
+		json_truth("moved", thread->moved);
+		json_text("cpus_seen", cpuset_format(&thread->cpus, list));
+		json_close('}');
+	}
+	json_close(']');
 }

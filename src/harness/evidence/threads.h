@@ -33,4 +33,7 @@ const struct thread_seen *threads_seen(int thread);
 /* All CPUs that one thread or another may run on. */
 const struct cpuset *threads_cpus(void);
 
+/* Writes "threads_on" of the record. */
+void threads_write(void);
+
 #endif

@@ -138,19 +138,14 @@ void siblings_judge(void)
 				cpuset_format(&together, list));
 }
 
-/* All times of a measurement lie in one piece, kernel after kernel. */
-int siblings_slowest(const struct measurement *own, struct measurement *of_its_node,
-		     struct measurement *job)
+int siblings_slowest(const double *own, double *of_its_node, double *job, int count)
 {
-	const int count = KERNELS * own->ntimes;
 	MPI_Request request[2];
 
 	if (ranks_gave_up())
 		return 0;
-	MPI_Iallreduce(own->kernel[0].times, of_its_node->kernel[0].times, count, MPI_DOUBLE,
-		       MPI_MAX, node, &request[0]);
-	MPI_Ireduce(own->kernel[0].times, job->kernel[0].times, count, MPI_DOUBLE, MPI_MAX, 0,
-		    MPI_COMM_WORLD, &request[1]);
+	MPI_Iallreduce(own, of_its_node, count, MPI_DOUBLE, MPI_MAX, node, &request[0]);
+	MPI_Ireduce(own, job, count, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD, &request[1]);
 	return ranks_wait_with_all(&request[0], ranks_limit(0)) &&
 	       ranks_wait_with_all(&request[1], ranks_limit(0));
 }
@@ -191,12 +186,12 @@ double siblings_sum_on_our_cpus(double own)
 
 void siblings_judge(void) {}
 
-int siblings_slowest(const struct measurement *own, struct measurement *of_its_node,
-		     struct measurement *job)
+int siblings_slowest(const double *own, double *of_its_node, double *job, int count)
 {
 	(void)own;
 	(void)of_its_node;
 	(void)job;
+	(void)count;
 	return 0;
 }
 

@@ -9,7 +9,6 @@
 #ifndef MEMBW_SIBLINGS_H
 #define MEMBW_SIBLINGS_H
 
-#include "../../stream/measure.h"
 #include "../machine/cpuset.h"
 
 /* Exchanges CPUs and thread counts; after an agreement. */
@@ -31,9 +30,8 @@ double siblings_sum_on_our_cpus(double own);
 /* Finds oversubscribed: ranks that share CPUs have more threads than those. */
 void siblings_judge(void);
 
-/* Slowest times of every kernel and iteration, over the ranks of this node and
- * over all ranks (on rank 0); 0 if this rank has to give up. */
-int siblings_slowest(const struct measurement *own, struct measurement *node,
-		     struct measurement *job);
+/* The largest of each of COUNT values over the ranks of this node and over all ranks (on rank 0);
+ * 0 if this rank has to give up. */
+int siblings_slowest(const double *own, double *node, double *job, int count);
 
 #endif

@@ -9,7 +9,7 @@
 /* v1 writes "no limit" as the largest page-aligned number. */
 static const size_t NO_LIMIT_V1 = (size_t)1 << 62;
 
-static int names(const char *controllers, const char *controller)
+static int lists_controller(const char *controllers, const char *controller)
 {
 	const size_t length = strlen(controller);
 	const char *at = controllers;
@@ -39,7 +39,7 @@ static void group_folder(char folder[SYSLINE_MAX], const char *controller)
 		line[strcspn(line, "\n")] = '\0';
 		if (path == controllers + 1)
 			snprintf(folder, SYSLINE_MAX, "/sys/fs/cgroup%s", path + 1);
-		if (path > controllers + 1 && names(controllers + 1, controller)) {
+		if (path > controllers + 1 && lists_controller(controllers + 1, controller)) {
 			snprintf(folder, SYSLINE_MAX, "/sys/fs/cgroup/%s%s", controller, path + 1);
 			break;
 		}
@@ -49,7 +49,7 @@ static void group_folder(char folder[SYSLINE_MAX], const char *controller)
 }
 
 /* The group above; 0 at the root of the hierarchy. */
-static int parent(char *folder)
+static int group_above(char *folder)
 {
 	char *slash = strrchr(folder, '/');
 
@@ -84,7 +84,7 @@ size_t cgroup_smallest(const char *controller, const char *file, const char *use
 			limit -= taken < limit ? taken : limit;
 		if (limit < smallest)
 			smallest = limit;
-	} while (parent(folder));
+	} while (group_above(folder));
 	return smallest;
 }
 
@@ -106,6 +106,6 @@ double cgroup_cpu_quota(void)
 		}
 		if (quota > 0 && period > 0 && (smallest == 0 || quota / period < smallest))
 			smallest = quota / period;
-	} while (parent(folder));
+	} while (group_above(folder));
 	return smallest;
 }

@@ -1,18 +1,6 @@
 #include "cpu_width.h"
 
-#include "../config.h"
-
-/* For tests: -DMEMBW_CPU_WIDTH=128 makes a CPU that has no more. */
-#ifdef MEMBW_CPU_WIDTH
-enum { AT_MOST = MEMBW_CPU_WIDTH };
-#else
-enum { AT_MOST = 512 };
-#endif
-
-static int at_most(int bits)
-{
-	return bits < AT_MOST ? bits : AT_MOST;
-}
+#include "../fault.h"
 
 #if defined(__x86_64__) && !defined(__MIC__)
 
@@ -43,27 +31,27 @@ int cpu_width(void)
 	cpuid(0, most);
 	cpuid(1, one);
 	if (most[0] < 7 || !(one[2] & OSXSAVE))
-		return at_most(128);
+		return fault_cpu_width(128);
 	cpuid(7, seven);
 	if ((saved() & ZMM_SAVED) == ZMM_SAVED && seven[1] & AVX512F)
-		return at_most(512);
+		return fault_cpu_width(512);
 	if ((saved() & YMM_SAVED) == YMM_SAVED && seven[1] & AVX2)
-		return at_most(256);
-	return at_most(128);
+		return fault_cpu_width(256);
+	return fault_cpu_width(128);
 }
 
 #elif defined(__aarch64__)
 
 int cpu_width(void)
 {
-	return at_most(128); /* NEON belongs to the architecture */
+	return fault_cpu_width(128); /* NEON belongs to the architecture */
 }
 
 #else
 
 int cpu_width(void)
 {
-	return at_most(0);
+	return fault_cpu_width(0);
 }
 
 #endif

@@ -2,11 +2,11 @@
 
 #include "facts.h"
 
-#include "../evidence/placement.h"
 #include "../json.h"
 #include "../sysfile.h"
 #include "cgroup.h"
-#include "channels.h"
+#include "dmi.h"
+#include "edac.h"
 #include "memory_available.h"
 #include "topology.h"
 
@@ -46,8 +46,8 @@ static void kernel_release(void)
 	json_text("kernel", uname(&name) == 0 ? name.release : NULL);
 }
 
-/* 0 is what nobody knows. */
-static void known(const char *key, unsigned long value)
+/* 0: not known */
+static void count_or_null(const char *key, unsigned long value)
 {
 	if (value)
 		json_count(key, value);
@@ -72,7 +72,7 @@ static void cpus(void)
 	cpuset_parse(&online, line);
 	json_count("cpus", (unsigned)cpuset_count(&online));
 	json_count("cores", (unsigned)topology_cores(&online));
-	known("sockets", (unsigned)topology_sockets(&online));
+	count_or_null("sockets", (unsigned)topology_sockets(&online));
 	line_of("smt", "/sys/devices/system/cpu/smt/control");
 }
 
@@ -129,32 +129,34 @@ static void limit(const char *key, size_t bytes)
 
 static void module(const struct module *m)
 {
-	char channel[CHANNEL_NAME_MAX];
-
-	channels_name(channel, m);
 	json_open(NULL, '{');
 	json_text("locator", m->locator);
 	json_text("bank", m->bank);
-	json_text("channel", channel);
-	known("size_mib", m->size_mib);
-	known("rated_mts", m->rated_mts);
-	known("configured_mts", m->configured_mts);
-	known("width_bits", m->width_bits);
+	json_text("type", m->is_ddr ? "DDR" : NULL);
+	count_or_null("size_mib", m->size_mib);
+	count_or_null("rated_mts", m->rated_mts);
+	count_or_null("configured_mts", m->configured_mts);
+	count_or_null("width_bits", m->width_bits);
 	json_close('}');
 }
 
-/* The memory modules that are plugged, and the channels they make up. */
-static void dimms(const struct peak *peak)
+/* The memory modules that are plugged, by the firmware, else by the kernel's driver; the channels
+ * that have one, by the driver alone: it knows them, the firmware has names at most. */
+static void dimms(void)
 {
+	static struct modules by_firmware, by_driver;
+	const int channels = edac_read(&by_driver), is_dmi = dmi_read(&by_firmware);
+	const struct modules *modules = is_dmi ? &by_firmware : &by_driver;
 	int i;
 
-	json_text("dimms_source", peak->modules_source);
+	json_text("dimms_source", is_dmi ? "dmi" : by_driver.slots ? "edac" : "none");
+	json_truth("dimms_are_virtual", modules->is_virtual);
 	json_open("dimms", '[');
-	for (i = 0; i < peak->modules.slots; i++)
-		if (peak->modules.of[i].is_plugged)
-			module(&peak->modules.of[i]);
+	for (i = 0; i < modules->slots; i++)
+		if (modules->of[i].is_plugged)
+			module(&modules->of[i]);
 	json_close(']');
-	known("memory_channels", (unsigned long)peak->channels);
+	count_or_null("memory_channels", (unsigned long)channels);
 }
 
 static void memory(void)
@@ -173,7 +175,7 @@ static void memory(void)
 	field_of("hugepages_free", "/proc/meminfo", "HugePages_Free");
 }
 
-void facts_write(const struct peak *peak)
+void facts_write(void)
 {
 	json_open("facts", '{');
 	field_of("cpu_model", "/proc/cpuinfo", "model name");
@@ -189,6 +191,6 @@ void facts_write(const struct peak *peak)
 	numa_nodes();
 	numa();
 	memory();
-	dimms(peak);
+	dimms();
 	json_close('}');
 }

@@ -4,9 +4,7 @@
 #ifndef MEMBW_FACTS_H
 #define MEMBW_FACTS_H
 
-#include "peak.h"
-
-/* Writes the object "facts" of the record. */
-void facts_write(const struct peak *peak);
+/* Writes "facts" of the record. */
+void facts_write(void);
 
 #endif

@@ -1,6 +1,5 @@
 #include "llc.h"
 
-#include "../job/host_ranks.h"
 #include "../sysfile.h"
 
 #include <stdlib.h>
@@ -47,7 +46,7 @@ static void sharers_of(struct cpuset *sharers, int cpu, int index)
 		cpuset_clear(sharers);
 }
 
-size_t caches_llc_bytes(const struct cpuset *cpus)
+size_t llc_bytes(const struct cpuset *cpus, int (*users)(const struct cpuset *sharers))
 {
 	struct cpuset counted, sharers;
 	char line[SYSLINE_MAX];
@@ -66,7 +65,7 @@ size_t caches_llc_bytes(const struct cpuset *cpus)
 		sharers_of(&sharers, cpu, index);
 		cpuset_join(&counted, &sharers);
 		if (sysfile_line(line, CACHE, cpu, index, "size"))
-			sum += size_bytes(line) / (size_t)siblings_using(&sharers);
+			sum += size_bytes(line) / (size_t)(users ? users(&sharers) : 1);
 	}
 	return sum;
 }

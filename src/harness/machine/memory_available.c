@@ -1,32 +1,26 @@
 #include "memory_available.h"
 
-#include "../evidence/placement.h"
-#include "../job/ranks.h"
+#include "../fault.h"
 #include "../sysfile.h"
 #include "cgroup.h"
+#include "memory_policy.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
-static size_t smaller(size_t x, size_t y)
+static size_t smaller_of(size_t x, size_t y)
 {
 	return x < y ? x : y;
 }
 
-/* For tests: -DMEMBW_PLANT_MEMORY=BYTES is what is available, on the rank with a fault. */
 static size_t mem_available(void)
 {
 	char value[SYSLINE_MAX];
 
-#ifdef MEMBW_PLANT_MEMORY
-	if (ranks_has_fault())
-		return MEMBW_PLANT_MEMORY;
-#endif
-
 	if (!sysfile_field(value, "/proc/meminfo", "MemAvailable") &&
 	    !sysfile_field(value, "/proc/meminfo", "MemFree"))
-		return (size_t)-1;
-	return strtoull(value, NULL, 10) << 10;
+		return fault_memory((size_t)-1);
+	return fault_memory((size_t)strtoull(value, NULL, 10) << 10);
 }
 
 /* "Node 1 MemFree:  123 kB" of the file of a domain. */
@@ -57,7 +51,7 @@ size_t memory_total_on(const struct cpuset *domains)
 
 /* As the kernel reckons MemAvailable, which it does not say of a domain: the
  * page cache and the caches of its own that it can drop give way. */
-size_t memory_free_on(const struct cpuset *domains)
+static size_t memory_free_on(const struct cpuset *domains)
 {
 	return on_domains(domains, "MemFree") + on_domains(domains, "Active(file)") +
 	       on_domains(domains, "Inactive(file)") + on_domains(domains, "SReclaimable");
@@ -79,7 +73,7 @@ static size_t free_where_bound(void)
 	struct cpuset domains;
 	size_t free;
 
-	if (!placement_is_bound(&domains) || !domains_add_up())
+	if (!memory_policy_is_bound(&domains) || !domains_add_up())
 		return (size_t)-1;
 	free = memory_free_on(&domains);
 	return free ? free : (size_t)-1;
@@ -87,8 +81,8 @@ static size_t free_where_bound(void)
 
 size_t memory_cgroup_limit(void)
 {
-	return smaller(cgroup_smallest("memory", "memory.max", NULL),
-		       cgroup_smallest("memory", "memory.limit_in_bytes", NULL));
+	return smaller_of(cgroup_smallest("memory", "memory.max", NULL),
+			  cgroup_smallest("memory", "memory.limit_in_bytes", NULL));
 }
 
 size_t memory_available(void)
@@ -97,5 +91,5 @@ size_t memory_available(void)
 	const size_t v1 =
 		cgroup_smallest("memory", "memory.limit_in_bytes", "memory.usage_in_bytes");
 
-	return smaller(smaller(mem_available(), free_where_bound()), smaller(v1, v2));
+	return smaller_of(smaller_of(mem_available(), free_where_bound()), smaller_of(v1, v2));
 }

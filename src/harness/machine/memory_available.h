@@ -1,10 +1,8 @@
 /*
- * memory: how many bytes this process may still take.
+ * memory_available: how many bytes this process may still take.
  */
-#ifndef MEMBW_MEMORY_H
-#define MEMBW_MEMORY_H
-
-#include "../config.h"
+#ifndef MEMBW_MEMORY_AVAILABLE_H
+#define MEMBW_MEMORY_AVAILABLE_H
 
 #include "cpuset.h"
 
@@ -13,9 +11,8 @@
  * those above it) leave; (size_t)-1 where the kernel says neither. */
 size_t memory_available(void);
 
-/* Bytes that these NUMA domains have, and have free; 0 where they do not say. */
+/* Bytes that these NUMA domains have; 0 where they do not say. */
 size_t memory_total_on(const struct cpuset *domains);
-size_t memory_free_on(const struct cpuset *domains);
 
 /* The smallest limit of the cgroups themselves; (size_t)-1 for none. */
 size_t memory_cgroup_limit(void);

@@ -9,7 +9,7 @@ from pathlib import Path
 from membw.checkout import root
 from membw.errors import MembwError
 from membw.results.read import once
-from membw.results.record import SCHEMA, read_lines
+from membw.results.record import SCHEMAS, read_lines
 from membw.results.reframe import MeasuredNothing, is_report, read_session, stored_sessions
 
 HINT = "'membw run' measures this node; or name results: membw report RESULTS"
@@ -61,7 +61,7 @@ def _of_folder(folder):
     reports = [f for f in files if f.suffix == '.json' and is_report(_head(f))]
     if reports:
         return [max(reports, key=_begun), *databases]
-    return [f for f in files if f.suffix != '.db' and SCHEMA in _head(f)] + databases
+    return [f for f in files if f.suffix != '.db' and any(s in _head(f) for s in SCHEMAS)] + databases
 
 
 def _begun(report):

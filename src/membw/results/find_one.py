@@ -7,7 +7,7 @@ from pathlib import Path
 
 from membw.errors import MembwError
 from membw.checkout import root
-from membw.results.record import SCHEMA
+from membw.results.record import SCHEMAS
 from membw.results.reframe import is_report, stored_sessions
 
 UUID = re.compile(r'[0-9a-f]{8}[0-9a-f-]*(:\d+)*')
@@ -83,7 +83,7 @@ def _in_file(file, part, text):
         rows = [json.loads(line) for line in content.splitlines() if line.strip()]
     except ValueError as err:
         raise MembwError(f"'{file}' is no record and no report: {err}", f'give {FORMS}') from err
-    if not all(isinstance(row, dict) and row.get('schema') == SCHEMA for row in rows) or not rows:
+    if not all(isinstance(row, dict) and row.get('schema') in SCHEMAS for row in rows) or not rows:
         raise MembwError(f"'{file}' is no record and no report", f'give {FORMS}')
     rows = [r for r in rows if not part or part in (r.get('host'), f'{r.get("rank")}')]
     if len(rows) != 1:

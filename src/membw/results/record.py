@@ -12,6 +12,7 @@ from membw.results import provenance
 from membw.results.numa_facts import count_sockets, first_domain
 
 SCHEMA = 'membw-record-1'
+SCHEMAS = (SCHEMA, 'membw-record-2')  # 2: beside the kernels, metrics with a direction
 
 
 @dataclass(frozen=True)
@@ -66,7 +67,7 @@ def parse_json(line):
 
 def parse_record(data, name):
     """A Record from the JSON object of one rank."""
-    if not isinstance(data, dict) or data.get('schema') != SCHEMA:
+    if not isinstance(data, dict) or data.get('schema') not in SCHEMAS:
         raise BadRecord(f"not a record: 'schema' is not '{SCHEMA}'")
     try:
         host = _host(data)

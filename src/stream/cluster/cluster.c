@@ -7,6 +7,7 @@
 #include "../../harness/job/record_file.h"
 #include "../../harness/job/watchdog.h"
 #include "../../harness/verdict.h"
+#include "../output/record.h"
 #include "../output/report.h"
 #include "../output/table.h"
 #include "gather.h"
@@ -34,7 +35,7 @@ static void save_unchecked(struct run *run)
 	char *text;
 
 	verdict_invalid(NOT_VALIDATED, "stopped by a signal before the arrays could be checked");
-	text = record_text(run, &size);
+	text = stream_record(run, &size);
 	rescue(text, size);
 	free(text);
 	verdict_withdraw(NOT_VALIDATED);
@@ -84,11 +85,13 @@ void cluster_ready(struct run *run, double own_step)
 
 void cluster_measured(struct run *run)
 {
-	if (ranks_count() > 1 && siblings_slowest(&run->measurement, &run->node, &run->job)) {
+	if (ranks_count() > 1 &&
+	    siblings_slowest(run->measurement.kernel[0].times, run->node.kernel[0].times,
+			     run->job.kernel[0].times, KERNELS * run->measurement.ntimes)) {
 		run->node.complete = run->job.complete = run->measurement.complete;
 		measure_summarize(&run->node, run->arrays.size, siblings_count());
 		measure_summarize(&run->job, run->arrays.size, ranks_count());
-		measure_judge_peak(&run->node, &run->peak);
+		measure_judge_peak(&run->node);
 	}
 	if (!guard_signalled())
 		return;
@@ -106,7 +109,7 @@ int cluster_report(struct run *run, double own_step)
 	guard_noticed();
 	if (ranks_count() == 1 && !ranks_gave_up())
 		return report(run);
-	text = record_text(run, &size);
+	text = stream_record(run, &size);
 	if (guard_signalled() && ranks_me() > 0)
 		rescue(text, size);
 	guard_limit(4 * ranks_limit(own_step) + 60, "for the results of the other ranks");

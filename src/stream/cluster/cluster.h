@@ -9,7 +9,7 @@
 #ifndef MEMBW_CLUSTER_H
 #define MEMBW_CLUSTER_H
 
-#include "../output/record.h"
+#include "../run.h"
 
 /* The ranks meet: the same options everywhere, a guard for each. */
 void cluster_start(struct run *run);

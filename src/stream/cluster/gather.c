@@ -9,6 +9,7 @@
 #include "../../harness/job/ranks.h"
 #include "../../harness/job/record_file.h"
 #include "../../harness/job/watchdog.h"
+#include "../../harness/options.h"
 #include "../../harness/verdict.h"
 #include "../output/table.h"
 #include "job_summary.h"
@@ -35,7 +36,7 @@ static void note_reasons(struct summary *s)
 	int r;
 
 	s->detail_of = REASONS;
-	for (r = 0; r < REASONS; r++) {
+	for (r = 0; r < verdict_reasons(); r++) {
 		const enum finding finding = verdict_finding((enum reason)r);
 
 		s->found |= (unsigned)(finding == FOUND) << r;
@@ -149,9 +150,9 @@ static void print_table(const struct run *run)
 		printf("Rank 0 alone, %d iterations\n", run->measurement.complete);
 	if (run->measurement.complete > 1)
 		table_print(all ? &run->job : &run->measurement);
-	if (all && run->peak.gbs > 0) {
+	if (all && options_peak() > 0) {
 		printf("Node %s: ", ranks_node());
-		table_peak(&run->node, &run->peak);
+		table_peak(&run->node);
 	}
 	table_validation(&run->validation, &run->arrays);
 }

@@ -4,7 +4,7 @@
 #ifndef MEMBW_COLLECT_H
 #define MEMBW_COLLECT_H
 
-#include "../output/record.h"
+#include "../run.h"
 
 /* Rank 0: hears the others, writes their records, prints; the exit status. */
 int collect_lead(struct run *run, const char *text, size_t size, double own_step);

@@ -13,7 +13,7 @@ void block_reasons(unsigned found)
 	const char *before = "";
 	int r;
 
-	for (r = 0; r < REASONS; r++) {
+	for (r = 0; r < verdict_reasons(); r++) {
 		if (!(found >> r & 1))
 			continue;
 		printf("%s%s", before, reason_name((enum reason)r));

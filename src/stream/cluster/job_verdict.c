@@ -95,7 +95,7 @@ static void print_findings(const struct summary *summaries, int count, const cha
 			set_of[i] = kind == 0   ? summaries[i].found
 				    : kind == 1 ? summaries[i].allowed
 						: summaries[i].warned;
-		for (r = 0; r < REASONS; r++)
+		for (r = 0; r < verdict_reasons(); r++)
 			print_finding(word[kind], r, summaries, set_of, count, name_of);
 	}
 	free(set_of);

@@ -7,7 +7,9 @@
 #ifndef MEMBW_ARRAYS_H
 #define MEMBW_ARRAYS_H
 
-#include "../../harness/config.h"
+#include "../../harness/memory/map.h"
+#include "../../harness/memory/placement.h"
+#include "../macros.h"
 
 /* STREAM's scalar s; why it is this one: expect.h. */
 #define SCALAR ((element) - 1.5)
@@ -21,13 +23,14 @@ struct arrays {
 	element scalar;
 };
 
-enum pages { PAGES_DEFAULT, PAGES_THP, PAGES_2M, PAGES_1G, PAGES_KINDS };
-
 /* Maps memory without touching it; dies where such pages cannot be had. */
 void arrays_create(struct arrays *arrays, size_t size, size_t offset, enum pages pages);
 
 /* Bytes that three arrays take. */
 size_t arrays_bytes(size_t size, size_t offset);
+
+/* Samples where the pages of every thread's share lie; finds memory-not-where-asked. */
+void arrays_place(struct placement *placement, const struct arrays *arrays, const char *when);
 
 /* What an array's address is a multiple of, up to the 2 MiB that are asked for. */
 size_t arrays_alignment(const struct arrays *arrays, int array);

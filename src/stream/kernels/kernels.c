@@ -1,7 +1,7 @@
 #include "kernels.h"
 
-#include "../../harness/evidence/thread_range.h"
 #include "expect.h"
+#include "thread_range.h"
 
 #include <ctype.h>
 #include <stdio.h>

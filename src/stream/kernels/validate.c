@@ -1,9 +1,9 @@
 #include "validate.h"
 
-#include "../../harness/evidence/thread_range.h"
-#include "../../harness/job/ranks.h"
+#include "../../harness/fault.h"
 #include "../../harness/verdict.h"
 #include "expect.h"
+#include "thread_range.h"
 
 #include <string.h>
 
@@ -80,27 +80,13 @@ static void check_share(struct validation *v, const struct arrays *arrays, int a
 	}
 }
 
-/* For tests: -DMEMBW_PLANT_FAULT=ARRAY,INDEX,BIT flips that bit beforehand. */
-static void plant_fault(const struct arrays *arrays)
-{
-#ifdef MEMBW_PLANT_FAULT
-	static const size_t fault[] = { MEMBW_PLANT_FAULT };
-	unsigned char *bytes = (unsigned char *)&arrays->of[fault[0]][fault[1]];
-
-	if (ranks_has_fault())
-		bytes[fault[2] / 8] ^= (unsigned char)(1u << fault[2] % 8);
-#else
-	(void)arrays;
-#endif
-}
-
 NOINLINE void validate_arrays(struct validation *v, const struct arrays *arrays, int iterations)
 {
 	int k;
 
 	memset(v, 0, sizeof(*v));
 	expect_after(v->expected, iterations);
-	plant_fault(arrays);
+	fault_flip((void *const *)arrays->of, sizeof(element));
 	for (k = 0; k < ARRAYS; k++) {
 #pragma omp parallel
 		check_share(v, arrays, k);

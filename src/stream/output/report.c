@@ -2,6 +2,7 @@
 
 #include "../../harness/error.h"
 #include "../../harness/job/record_file.h"
+#include "../../harness/options.h"
 #include "../../harness/verdict.h"
 #include "record_limits.h"
 #include "table.h"
@@ -12,11 +13,11 @@
 int report(const struct run *run)
 {
 	size_t size;
-	char *text = record_text(run, &size);
-	int recorded = !run->options.json;
+	char *text = stream_record(run, &size);
+	int recorded = !options_json();
 
 	table_print(&run->measurement);
-	table_peak(&run->measurement, &run->peak);
+	table_peak(&run->measurement);
 	table_validation(&run->validation, &run->arrays);
 	if (run->limits)
 		table_limits(run->limits);
@@ -24,5 +25,5 @@ int report(const struct run *run)
 		recorded = record_file_put(text, size);
 	verdict_print(stdout);
 	free(text);
-	return verdict_is_valid() && recorded ? EXIT_VALID : EXIT_INVALID;
+	return recorded ? verdict_status() : EXIT_INVALID;
 }

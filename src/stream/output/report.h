@@ -4,7 +4,7 @@
 #ifndef MEMBW_REPORT_H
 #define MEMBW_REPORT_H
 
-#include "record.h"
+#include "../run.h"
 
 /* Of a run of one process; the exit status. */
 int report(const struct run *run);

@@ -1,8 +1,9 @@
 #include "table.h"
 
-#include "../../harness/evidence/placement.h"
 #include "../../harness/evidence/threads.h"
 #include "../../harness/machine/cpuset.h"
+#include "../../harness/memory/placement.h"
+#include "../../harness/options.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -75,17 +76,18 @@ void table_print(const struct measurement *m)
 	printf("%s", RULE);
 }
 
-void table_peak(const struct measurement *m, const struct peak *peak)
+void table_peak(const struct measurement *m)
 {
+	const double peak = options_peak();
 	int k, best = 0;
 
-	if (!(peak->gbs > 0))
+	if (!(peak > 0))
 		return;
 	for (k = 1; k < KERNELS; k++)
 		if (m->kernel[k].best_mbs > m->kernel[best].best_mbs)
 			best = k;
-	printf("Theoretical peak = %g GB/s (%s): %s reaches %.1f %% of it\n", peak->gbs,
-	       peak->note, kernels[best].name, m->kernel[best].best_mbs / peak->gbs / 10);
+	printf("Theoretical peak = %g GB/s (as given by --peak): %s reaches %.1f %% of it\n", peak,
+	       kernels[best].name, m->kernel[best].best_mbs / peak / 10);
 }
 
 void table_validation(const struct validation *v, const struct arrays *arrays)

@@ -4,7 +4,6 @@
 #ifndef MEMBW_TABLE_H
 #define MEMBW_TABLE_H
 
-#include "../../harness/machine/peak.h"
 #include "../kernels/validate.h"
 #include "../measure.h"
 #include "../options.h"
@@ -16,7 +15,7 @@ void table_kernels(const struct choice *choice);
 void table_print(const struct measurement *measurement);
 
 /* How near the best kernel comes to the theoretical peak, where one is known. */
-void table_peak(const struct measurement *measurement, const struct peak *peak);
+void table_peak(const struct measurement *measurement);
 
 void table_validation(const struct validation *validation, const struct arrays *arrays);
 

@@ -2,8 +2,8 @@
 
 #include "../../harness/clock.h"
 #include "../../harness/error.h"
-#include "../../harness/evidence/thread_range.h"
 #include "../../harness/verdict.h"
+#include "../kernels/thread_range.h"
 #include "../kernels/validate.h"
 
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 #include "variants.h"
 
-#include "../../harness/evidence/thread_range.h"
+#include "../kernels/thread_range.h"
 
 enum { LINE_ELEMENTS = LINE / sizeof(element) };
 

@@ -1,41 +1,39 @@
 #include "hugepages.h"
 
 #include "../error.h"
+#include "../json.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-const char *const hugepages_names[PAGES_KINDS] = { "default", "thp", "2M", "1G" };
 
 static size_t value_of(const char *line, const char *key)
 {
 	return strncmp(line, key, strlen(key)) == 0 ? strtoull(line + strlen(key), NULL, 10) : 0;
 }
 
-/* A mapping may lie in smaps as several, each with its own figures. */
-static int overlaps(const char *line, const struct arrays *arrays, int *here)
+/* The head of a mapping: does it overlap?  One piece of memory may lie in smaps as several, each
+ * with figures of its own. */
+static int is_head(const char *line, const void *memory, size_t bytes, int *overlaps)
 {
-	const size_t first = (size_t)arrays->of[0];
-	const size_t last = first + arrays_bytes(arrays->size, arrays->offset);
+	const size_t first = (size_t)memory, last = first + bytes;
 	unsigned long long from, to;
 
 	if (sscanf(line, "%llx-%llx ", &from, &to) != 2)
 		return 0;
-	*here = from < last && to > first;
+	*overlaps = from < last && to > first;
 	return 1;
 }
 
-void hugepages_read(struct hugepages *got, const struct arrays *arrays, enum pages pages)
+void hugepages_read(struct hugepages *got, const void *memory, size_t bytes, enum pages pages)
 {
-	const size_t all = arrays_bytes(arrays->size, arrays->offset) / 1024;
 	FILE *file = fopen("/proc/self/smaps", "r");
 	char line[1024];
-	int here = 0;
+	int overlaps = 0;
 
 	memset(got, 0, sizeof(*got));
 	while (file && fgets(line, sizeof(line), file)) {
-		if (overlaps(line, arrays, &here) || !here)
+		if (is_head(line, memory, bytes, &overlaps) || !overlaps)
 			continue;
 		got->huge_kib += value_of(line, "AnonHugePages:");
 		got->huge_kib += value_of(line, "Private_Hugetlb:");
@@ -44,9 +42,18 @@ void hugepages_read(struct hugepages *got, const struct arrays *arrays, enum pag
 	}
 	if (file)
 		fclose(file);
-	if (pages == PAGES_THP && got->huge_kib * 2 < all)
+	if (pages == PAGES_THP && got->huge_kib * 2 < bytes / 1024)
 		die("'--pages thp': only %zu of %zu KiB came in huge pages",
 		    "free memory (as root: 'echo 1 > /proc/sys/vm/compact_memory'), "
 		    "or give arrays of many times 2 MiB",
-		    got->huge_kib, all);
+		    got->huge_kib, bytes / 1024);
+}
+
+void hugepages_write(const struct hugepages *got, enum pages pages)
+{
+	json_open("pages", '{');
+	json_text("asked", pages_names[pages]);
+	json_count("page_kib", got->page_kib);
+	json_number("huge_mib", (double)got->huge_kib / 1024);
+	json_close('}');
 }

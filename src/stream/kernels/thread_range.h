@@ -1,30 +1,20 @@
 /*
- * share: the part of the arrays that is one thread's own, first touch to
+ * thread_range: the part of the arrays that is one thread's own, first touch to
  * last check.  Contiguous, and as even as can be with borders between cache
  * lines: the arrays begin on a line, so no two threads write to the same one.
  */
-#ifndef MEMBW_SHARE_H
-#define MEMBW_SHARE_H
+#ifndef MEMBW_THREAD_RANGE_H
+#define MEMBW_THREAD_RANGE_H
 
-#include "../config.h"
-
-#ifdef _OPENMP
-#include <omp.h>
-#else
-/* Without OpenMP the pragmas are meant to be passed over in silence. */
-#ifdef __GNUC__
-#pragma GCC diagnostic ignored "-Wunknown-pragmas"
-#endif
-#define omp_get_thread_num() 0
-#define omp_get_num_threads() 1
-#endif
+#include "../../harness/openmp.h"
+#include "../macros.h"
 
 struct share {
 	size_t first;
 	size_t size;
 };
 
-enum { SHARE_BYTES = 64, SHARE_UNIT = SHARE_BYTES / sizeof(element) };
+enum { SHARE_UNIT = LINE / sizeof(element) }; /* elements per cache line */
 
 /* Part `me` of `threads` of a range, in whole lines but for the last. */
 static __inline__ struct share share_within(struct share range, size_t me, size_t threads)

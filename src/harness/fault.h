@@ -1,0 +1,41 @@
+/*
+ * fault: what tests plant at compile time; without these macros nothing of it is there.
+ *
+ *   MEMBW_SYS_ROOT="FOLDER"    a recorded machine's /sys (and files of /proc) in that folder
+ *   MEMBW_CPU_WIDTH=BITS       a CPU that has no wider registers
+ *   MEMBW_PLANT_MEMORY=BYTES   so much memory is available
+ *   MEMBW_PLANT_SLOW=N         what is timed takes N times as long
+ *   MEMBW_PLANT_STUCK=I        what is timed in repetition I never ends
+ *   MEMBW_PLANT_FAULT=A,I,BIT  flips that bit of element I of array A before the validation
+ *   MEMBW_PLANT_RANK=R         the faults above are on rank R alone
+ *
+ * Nothing here is called between two readings of the clock that make a figure.
+ */
+#ifndef MEMBW_FAULT_H
+#define MEMBW_FAULT_H
+
+#include "config.h"
+
+/* Which rank this process is; 0 until it is said. */
+void fault_rank(int rank);
+
+/* Whether faults are to be planted in this process. */
+int fault_is_here(void);
+
+/* The path to read in place of a file of /sys or /proc. */
+enum { FAULT_PATH_MAX = 16384 };
+const char *fault_path(const char *path, char room[FAULT_PATH_MAX]);
+
+/* Register width in bits, at most what was planted. */
+int fault_cpu_width(int bits);
+
+/* Bytes of memory, or what was planted. */
+size_t fault_memory(size_t bytes);
+
+/* What was timed took SECONDS in repetition I: what it shall have taken, after that time. */
+double fault_time(double seconds, int i);
+
+/* Flips the planted bit in one of the arrays, of elements of SIZE bytes. */
+void fault_flip(void *const *arrays, size_t size);
+
+#endif

@@ -1,0 +1,69 @@
+#include "../config.h"
+
+#include "map.h"
+
+#include "../error.h"
+#include "../sysfile.h"
+
+#include <errno.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/mman.h>
+
+/* Linux's numbers, for C libraries that are older than the kernel they meet. */
+#ifndef MAP_HUGETLB
+#define MAP_HUGETLB 0x40000
+#endif
+#ifndef MAP_HUGE_SHIFT
+#define MAP_HUGE_SHIFT 26
+#endif
+#ifndef MADV_HUGEPAGE
+#define MADV_HUGEPAGE 14
+#endif
+
+const char *const pages_names[PAGES_KINDS] = { "default", "thp", "2M", "1G" };
+
+static const char NO_PAGES[] =
+	"have them reserved, as root: 'sysctl vm.nr_hugepages=N', or "
+	"/sys/kernel/mm/hugepages/hugepages-1048576kB/nr_hugepages; or give '--pages thp'";
+
+static char *map_huge(size_t bytes, int log2_page)
+{
+	const size_t page = (size_t)1 << log2_page;
+	const size_t whole = (bytes + page - 1) / page * page;
+	char *base = mmap(NULL, whole, PROT_READ | PROT_WRITE,
+			  MAP_PRIVATE | MAP_ANONYMOUS | MAP_HUGETLB | log2_page << MAP_HUGE_SHIFT,
+			  -1, 0);
+
+	if (base == MAP_FAILED)
+		die("'--pages %s': %zu such pages are not available: %s", NO_PAGES,
+		    log2_page == 30 ? "1G" : "2M", whole / page, strerror(errno));
+	return base;
+}
+
+static char *map_aligned(size_t bytes)
+{
+	char *base = mmap(NULL, bytes + MAP_ALIGNMENT, PROT_READ | PROT_WRITE,
+			  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	if (base == MAP_FAILED)
+		die("no address space for '%zu' bytes", "ask for smaller arrays", bytes);
+	return base + (MAP_ALIGNMENT - (uintptr_t)base % MAP_ALIGNMENT) % MAP_ALIGNMENT;
+}
+
+char *map_memory(size_t bytes, enum pages pages)
+{
+	char line[SYSLINE_MAX];
+	char *base;
+
+	if (pages == PAGES_2M || pages == PAGES_1G)
+		return map_huge(bytes, pages == PAGES_1G ? 30 : 21);
+	base = map_aligned(bytes);
+	if (pages != PAGES_THP)
+		return base;
+	sysfile_line(line, "/sys/kernel/mm/transparent_hugepage/enabled");
+	if (madvise(base, bytes, MADV_HUGEPAGE) != 0 || !*line || strstr(line, "[never]"))
+		die("'--pages thp': this kernel gives no transparent huge pages",
+		    "as root: 'echo madvise > /sys/kernel/mm/transparent_hugepage/enabled'");
+	return base;
+}

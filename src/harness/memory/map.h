@@ -1,0 +1,19 @@
+/*
+ * map: memory for what is measured, in pages of the kind that was asked for.
+ */
+#ifndef MEMBW_MAP_H
+#define MEMBW_MAP_H
+
+#include "../config.h"
+
+enum pages { PAGES_DEFAULT, PAGES_THP, PAGES_2M, PAGES_1G, PAGES_KINDS };
+
+extern const char *const pages_names[PAGES_KINDS];
+
+/* Begins at a multiple of this: it can be given huge pages from its first byte. */
+static const size_t MAP_ALIGNMENT = (size_t)2 << 20;
+
+/* Maps memory without touching it; dies where there are no such pages. */
+char *map_memory(size_t bytes, enum pages pages);
+
+#endif

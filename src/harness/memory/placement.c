@@ -1,0 +1,117 @@
+#include "../config.h"
+
+#include "placement.h"
+
+#include "../json.h"
+#include "../machine/memory_policy.h"
+#include "../verdict.h"
+
+#include <fcntl.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+enum { PAGES_PER_SAMPLE = 16 };
+
+int placement_domain(const void *address)
+{
+	int domain = -1;
+#ifdef SYS_move_pages
+	void *page = (void *)((uintptr_t)address / 4096 * 4096);
+
+	if (syscall(SYS_move_pages, 0, 1UL, &page, NULL, &domain, 0) != 0)
+		domain = -1;
+#else
+	(void)address;
+#endif
+	return domain;
+}
+
+const char *placement_physical(const void *address, char text[PHYSICAL_TEXT_MAX])
+{
+	const unsigned long long page = (unsigned long long)sysconf(_SC_PAGESIZE);
+	const unsigned long long at = (unsigned long long)(uintptr_t)address;
+	unsigned long long entry = 0, frame;
+	const int file = open("/proc/self/pagemap", O_RDONLY);
+
+	if (file < 0)
+		return NULL;
+	if (pread(file, &entry, sizeof(entry), (off_t)(at / page * sizeof(entry))) !=
+	    (ssize_t)sizeof(entry))
+		entry = 0;
+	close(file);
+	frame = entry & ((1ULL << 55) - 1); /* Documentation/admin-guide/mm/pagemap.rst */
+	snprintf(text, PHYSICAL_TEXT_MAX, "0x%llx", frame * page + at % page);
+	return frame ? text : NULL;
+}
+
+void placement_begin(struct placement *p)
+{
+	memset(p, 0, sizeof(*p));
+}
+
+static void look_at_page(struct placement *p, const void *address, const struct cpuset *asked)
+{
+	const int domain = placement_domain(address);
+
+	p->sampled++;
+	if (domain < 0)
+		p->absent++;
+	else if (domain < DOMAINS_MAX)
+		p->on[domain]++;
+	if (domain >= 0 && !cpuset_has(asked, domain)) {
+		p->misplaced++;
+		p->asked = *asked;
+	}
+}
+
+void placement_sample(struct placement *p, const void *memory, size_t bytes,
+		      const struct cpuset *affinity)
+{
+	const char *first = memory;
+	struct cpuset asked;
+	size_t i;
+
+	memory_policy_domains(&asked, affinity);
+	for (i = 0; i < PAGES_PER_SAMPLE && bytes; i++)
+		look_at_page(p,
+			     first + bytes / PAGES_PER_SAMPLE * i + bytes / (2 * PAGES_PER_SAMPLE),
+			     &asked);
+}
+
+void placement_judge(const struct placement *p, const char *when)
+{
+	struct cpuset named;
+	char list[CPU_LIST_MAX];
+
+	memory_policy(&named);
+	if (p->misplaced * 100 > p->sampled)
+		verdict_invalid(MEMORY_NOT_WHERE_ASKED,
+				"%zu of %zu pages sampled %s do not lie on the %s NUMA domain %s",
+				p->misplaced, p->sampled, when,
+				cpuset_count(&named) ? "asked" : "local",
+				cpuset_format(&p->asked, list));
+}
+
+void placement_write(const char *key, const struct placement *p)
+{
+	struct cpuset named;
+	char name[16];
+	int domain;
+
+	json_open(key, '{');
+	json_text("policy", memory_policy(&named));
+	json_count("pages_sampled", p->sampled);
+	json_count("pages_absent", p->absent);
+	json_count("pages_misplaced", p->misplaced);
+	json_open("pages_on", '{');
+	for (domain = 0; domain < DOMAINS_MAX; domain++) {
+		snprintf(name, sizeof(name), "%d", domain);
+		if (p->on[domain])
+			json_count(name, p->on[domain]);
+	}
+	json_close('}');
+	json_close('}');
+}

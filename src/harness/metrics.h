@@ -1,0 +1,33 @@
+/*
+ * metrics: the figures of a run: name, value, unit, and which way is better.
+ *
+ * Whoever compares runs reads these and knows no kernel by name.
+ */
+#ifndef MEMBW_METRICS_H
+#define MEMBW_METRICS_H
+
+#include "config.h"
+
+#include <stdio.h>
+
+enum better { HIGHER, LOWER };
+
+/* Sets a metric, a second time in place of the first.  The name lives as long as the program. */
+void metric(const char *name, double value, const char *unit, enum better better);
+
+/* Every measurement that its value was made from, in its unit; copied. */
+void metric_samples(const char *name, const double *samples, int count);
+
+/* Finds too-good: a metric of that unit above the peak (0: not known). */
+void metrics_judge(double peak, const char *unit);
+
+/* The finding itself, of a figure that is no metric of its own. */
+void judge_peak(const char *name, double value, const char *unit, double peak);
+
+/* "latency: 93.2 ns", one per line. */
+void metrics_print(FILE *out);
+
+/* Writes "metrics" of the record. */
+void metrics_write(void);
+
+#endif

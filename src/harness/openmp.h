@@ -1,0 +1,18 @@
+/*
+ * openmp: omp.h, or one thread where the compiler was not asked for OpenMP.
+ */
+#ifndef MEMBW_OPENMP_H
+#define MEMBW_OPENMP_H
+
+#ifdef _OPENMP
+#include <omp.h>
+#else
+/* Without OpenMP the pragmas are meant to be passed over in silence. */
+#ifdef __GNUC__
+#pragma GCC diagnostic ignored "-Wunknown-pragmas"
+#endif
+#define omp_get_thread_num() 0
+#define omp_get_num_threads() 1
+#endif
+
+#endif

@@ -1,0 +1,317 @@
+#include "config.h"
+
+#include "options.h"
+
+#include "error.h"
+#include "program.h"
+#include "verdict.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { OPTIONS_MAX = 64, NAME_MAX_LENGTH = 64, HELP_COLUMN = 23, FIRST_LONG = 256 };
+
+static const struct program *options_of;
+static const char *json_path;
+static double peak_given;
+
+static const struct option_row *row_of[OPTIONS_MAX];
+static int row_count;
+
+size_t option_count(const char *option, const char *text, size_t least, size_t most)
+{
+	char *end = NULL, hint[64];
+	unsigned long long value = 0, zeros = 0;
+
+	errno = 0;
+	if (*text >= '0' && *text <= '9')
+		value = strtoull(text, &end, 10);
+	if (end && *end == 'e' && end[1] >= '0' && end[1] <= '9' && !errno) {
+		zeros = strtoull(end + 1, &end, 10);
+		for (; zeros && value && !errno; zeros--) {
+			errno = value > ULLONG_MAX / 10 ? ERANGE : 0;
+			value *= 10;
+		}
+	}
+	if (!end || *end)
+		die("invalid value for '%s': '%s'", "give a whole number, as in 100000000 or 1e8",
+		    option, text);
+	snprintf(hint, sizeof(hint), "it must be at most %zu", most);
+	if (errno || value > most)
+		die("invalid value for '%s': '%s'", hint, option, text);
+	snprintf(hint, sizeof(hint), "it must be at least %zu", least);
+	if (value < least)
+		die("invalid value for '%s': '%s'", hint, option, text);
+	return (size_t)value;
+}
+
+double option_number(const char *option, const char *text, double most, const char *hint)
+{
+	char *end;
+	const double value = strtod(text, &end);
+
+	if (*end || end == text || !(value > 0) || value > most)
+		die("invalid value for '%s': '%s'", hint, option, text);
+	return value;
+}
+
+int option_word(const char *option, const char *text, const char *const *words, int count)
+{
+	char hint[256] = "give ";
+	int i;
+
+	for (i = 0; i < count; i++) {
+		if (strcmp(words[i], text) == 0)
+			return i;
+		snprintf(hint + strlen(hint), sizeof(hint) - strlen(hint), "%s%s",
+			 !i               ? ""
+			 : i == count - 1 ? " or "
+					  : ", ",
+			 words[i]);
+	}
+	die("invalid value for '%s': '%s'", hint, option, text);
+}
+
+void option_list(const char *option, const char *names,
+		 int (*take)(const char *name, size_t length), const char *hint)
+{
+	while (*names) {
+		const size_t length = strcspn(names, ",");
+
+		if (!take(names, length))
+			die("invalid value for '%s': '%.*s'", hint, option, (int)length, names);
+		names += length + (names[length] == ',');
+	}
+}
+
+static const char *all_reasons(void)
+{
+	static char text[1024];
+	int r;
+
+	strcpy(text, "reasons:");
+	for (r = 0; r < verdict_reasons(); r++)
+		snprintf(text + strlen(text), sizeof(text) - strlen(text), " %s", reason_name(r));
+	return text;
+}
+
+static int allow_one(const char *name, size_t length)
+{
+	const int reason = reason_named(name, length);
+
+	if (reason >= 0)
+		verdict_allow(reason);
+	return reason >= 0;
+}
+
+static int make_one_strict(const char *name, size_t length)
+{
+	const int reason = reason_named(name, length);
+
+	if (reason >= 0)
+		verdict_strict(reason);
+	return reason >= 0;
+}
+
+static void set_allow(const char *option, const char *text)
+{
+	option_list(option, text, allow_one, all_reasons());
+}
+
+static void set_strict(const char *option, const char *text)
+{
+	option_list(option, text, make_one_strict, all_reasons());
+}
+
+static void set_json(const char *option, const char *text)
+{
+	(void)option;
+	json_path = text;
+}
+
+static void set_peak(const char *option, const char *text)
+{
+	char hint[64];
+
+	snprintf(hint, sizeof(hint), "give %s, as in 256 or 281.6", options_of->peak_unit);
+	peak_given = option_number(option, text, 1e9, hint);
+}
+
+static void print_row(const struct option_row *row)
+{
+	const char *line = row->help;
+	char left[128] = "";
+
+	if (!row->name) {
+		printf("\n%s\n", row->help);
+		return;
+	}
+	snprintf(left, sizeof(left), "  %c%c%c --%s%s%s", row->letter ? '-' : ' ',
+		 row->letter ? row->letter : ' ', row->letter ? ',' : ' ', row->name,
+		 !row->argument          ? ""
+		 : *row->argument == '[' ? "[="
+					 : " ",
+		 row->argument ? row->argument + (*row->argument == '[') : "");
+	printf("%-*s", HELP_COLUMN, left);
+	if (strlen(left) >= HELP_COLUMN)
+		printf("\n%*s", HELP_COLUMN, "");
+	for (; *line; line += strcspn(line, "\n") + (line[strcspn(line, "\n")] == '\n'))
+		printf("%*s%.*s\n", line == row->help ? 0 : HELP_COLUMN, "",
+		       (int)strcspn(line, "\n"), line);
+}
+
+static void print_help(const char *option, const char *text)
+{
+	int r;
+
+	(void)option;
+	(void)text;
+	printf("usage: %s [options]\n%s\n", options_of->name, options_of->about);
+	for (r = 0; r < row_count; r++)
+		print_row(row_of[r]);
+	printf("\nexit status: 0 measured and valid, 1 measured but INVALID, 2 usage error\n");
+	leave(EXIT_VALID);
+}
+
+static void print_version(const char *option, const char *text)
+{
+	(void)option;
+	(void)text;
+	printf("%s (membw) %s\n", options_of->name, MEMBW_VERSION);
+	leave(EXIT_VALID);
+}
+
+static const struct option_row COMMON[] = {
+	{ 0, "json", "FILE", "write the record of the run there, one JSON object", set_json },
+	{ 0, "allow", "REASON", "do not let REASON make the run INVALID; repeat, or a,b,c",
+	  set_allow },
+	{ 0, "strict", "REASON", "let what is only a warning make the run INVALID", set_strict },
+	{ 'h', "help", NULL, "this text", print_help },
+	{ 0, "version", NULL, "version", print_version },
+	{ 0, NULL, NULL, NULL, NULL },
+};
+
+/* the argument is the program's unit */
+static struct option_row PEAK[] = {
+	{ 0, "peak", NULL, "theoretical peak of the node: more than that is too good", set_peak },
+	{ 0, NULL, NULL, NULL, NULL },
+};
+
+static void add_table(const struct option_row *row)
+{
+	for (; (row->name || row->help) && row_count < OPTIONS_MAX; row++)
+		row_of[row_count++] = row;
+}
+
+/* The program's own come first; what it adds under headings comes last. */
+static void add_tables(void)
+{
+	const struct option_row *const *table = options_of->options;
+
+	row_count = 0;
+	if (table && *table)
+		add_table(*table++);
+	PEAK[0].argument = options_of->peak_unit;
+	if (options_of->peak_unit)
+		add_table(PEAK);
+	add_table(COMMON);
+	while (table && *table)
+		add_table(*table++);
+}
+
+static void for_getopt(struct option *all, char *letters)
+{
+	int r;
+
+	*letters++ = ':';
+	for (r = 0; r < row_count; r++) {
+		const struct option_row *row = row_of[r];
+
+		if (!row->name)
+			continue;
+		all->name = row->name;
+		all->has_arg = !row->argument          ? no_argument
+			       : *row->argument == '[' ? optional_argument
+						       : required_argument;
+		all->val = FIRST_LONG + r;
+		all++;
+		if (row->letter)
+			*letters++ = row->letter;
+		if (row->letter && row->argument)
+			*letters++ = ':';
+	}
+	*letters = '\0';
+}
+
+static const struct option_row *row_named(int got)
+{
+	int r;
+
+	if (got >= FIRST_LONG)
+		return row_of[got - FIRST_LONG];
+	for (r = 0; r < row_count; r++)
+		if (got && row_of[r]->letter == got)
+			return row_of[r];
+	return NULL;
+}
+
+static void refuse_option(int got, char **argv)
+{
+	static const char hint[] = "'--help' lists the options";
+	const char *option = argv[optind - 1];
+	char letter[3] = "-?";
+
+	if (optopt > 0 && optopt < FIRST_LONG) {
+		letter[1] = (char)optopt;
+		option = letter;
+	}
+	die(got == ':' ? "'%s' needs a value" : "unknown option '%s'", hint, option);
+}
+
+static void set_one(const struct option_row *row)
+{
+	char option[NAME_MAX_LENGTH];
+
+	if (row->letter)
+		snprintf(option, sizeof(option), "-%c", row->letter);
+	else
+		snprintf(option, sizeof(option), "--%s", row->name);
+	row->set(option, optarg);
+}
+
+void options_read(const struct program *of, int argc, char **argv)
+{
+	struct option all[OPTIONS_MAX + 1];
+	char letters[2 * OPTIONS_MAX + 2];
+	int got;
+
+	options_of = of;
+	verdict_own_reasons(options_of->reasons);
+	add_tables();
+	memset(all, 0, sizeof(all));
+	for_getopt(all, letters);
+	opterr = 0;
+	while ((got = getopt_long(argc, argv, letters, all, NULL)) != -1) {
+		const struct option_row *row = row_named(got);
+
+		if (!row)
+			refuse_option(got, argv);
+		set_one(row);
+	}
+	if (optind < argc)
+		die("unexpected argument '%s'", "'--help' lists the options", argv[optind]);
+}
+
+const char *options_json(void)
+{
+	return json_path;
+}
+
+double options_peak(void)
+{
+	return peak_given;
+}

@@ -1,0 +1,45 @@
+/*
+ * options: one table row for each option; help and errors follow from it.
+ */
+#ifndef MEMBW_OPTIONS_H
+#define MEMBW_OPTIONS_H
+
+#include "config.h"
+
+/* A table ends with a row of zeros.  A row without a name is a heading: its help alone is
+ * printed. */
+struct option_row {
+	char letter;          /* 0: none */
+	const char *name;     /* "array-size" */
+	const char *argument; /* "N"; "[N]": may be left out; NULL: takes none */
+	const char *help;     /* its lines, with \n between them */
+	/* OPTION is what messages call it, "-n" or "--json"; TEXT is NULL where none was given */
+	void (*set)(const char *option, const char *text);
+};
+
+struct program;
+
+/* Reads the command line by the tables of the program and these of its own: --json, --allow,
+ * --strict, --peak (where the program has a peak), --help, --version.  Dies of what is wrong. */
+void options_read(const struct program *program, int argc, char **argv);
+
+const char *options_json(void); /* file of the record, NULL: none */
+double options_peak(void);      /* 0: not given */
+
+/* For setters.  Each dies of a value that it cannot take. */
+
+/* A whole number, 100000000 or 1e8, from LEAST to MOST. */
+size_t option_count(const char *option, const char *text, size_t least, size_t most);
+
+/* A number above 0, up to MOST; the hint says what to give. */
+double option_number(const char *option, const char *text, double most, const char *hint);
+
+/* The place of TEXT among COUNT words. */
+int option_word(const char *option, const char *text, const char *const *words, int count);
+
+/* Each name of a list with commas, with its length: TAKE returns 0 for one that it does not
+ * know. */
+void option_list(const char *option, const char *names,
+		 int (*take)(const char *name, size_t length), const char *hint);
+
+#endif

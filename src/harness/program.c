@@ -1,0 +1,55 @@
+#include "config.h"
+
+#include "program.h"
+
+#include "error.h"
+#include "evidence/interference.h"
+#include "evidence/pinning.h"
+#include "evidence/threads.h"
+#include "job/record_file.h"
+#include "metrics.h"
+#include "record.h"
+#include "verdict.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+static const struct program *this_program;
+static struct interference interference_seen;
+
+void program_start(const struct program *program, int argc, char **argv)
+{
+	this_program = program;
+	options_read(this_program, argc, argv);
+	threads_start();
+	record_file_open(options_json());
+}
+
+void program_measuring(void)
+{
+	threads_sample();
+	interference_start(&interference_seen, threads_cpus());
+}
+
+void program_measured(void)
+{
+	interference_stop(&interference_seen, threads_cpus(), NULL);
+	threads_sample();
+	pinning_judge();
+}
+
+int program_end(const void *data)
+{
+	size_t size = 0;
+	char *text;
+	int recorded = 1;
+
+	metrics_judge(options_peak(), this_program->peak_unit);
+	metrics_print(stdout);
+	text = options_json() ? record_text(this_program, &interference_seen, data, &size) : NULL;
+	if (text)
+		recorded = record_file_put(text, size);
+	verdict_print(stdout);
+	free(text);
+	return recorded ? verdict_status() : EXIT_INVALID;
+}

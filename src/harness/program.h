@@ -1,0 +1,49 @@
+/*
+ * program: what a program of ours says of itself, and its way from the command line to the
+ * exit status.
+ *
+ *	#include "../harness/harness.c"
+ *
+ *	static const struct option_row rows[] = { ..., { 0, NULL, NULL, NULL, NULL } };
+ *	static const struct option_row *const tables[] = { rows, NULL };
+ *	static const struct program chase = { "chase", "What it measures.\n", tables, ... };
+ *
+ *	int main(int argc, char **argv)
+ *	{
+ *		program_start(&chase, argc, argv);   options, threads, file of the record
+ *		program_measuring();                 from here on others' work disturbs
+ *		...                                  threads_sample() between two timings
+ *		program_measured();                  finds disturbed, oversubscribed, ...
+ *		metric("latency", ns, "ns", LOWER);
+ *		if (wrong)
+ *			verdict_invalid(NOT_VALIDATED, "...");
+ *		return program_end(NULL);            metrics, record, verdict
+ *	}
+ */
+#ifndef MEMBW_PROGRAM_H
+#define MEMBW_PROGRAM_H
+
+#include "options.h"
+
+struct program {
+	const char *name;
+	const char *about;                       /* lines, what --help says first */
+	const struct option_row *const *options; /* its tables, then NULL; those after the first
+						    follow the common ones */
+	const char *const *reasons;              /* its own, then NULL; numbered from REASONS */
+	const char *peak_unit;                   /* "GB/s": it has --peak; NULL: it has not */
+	void (*write)(const void *data);         /* its part of the record, by json_text() ... */
+};
+
+/* Reads the options, starts the threads, opens the file of the record. */
+void program_start(const struct program *program, int argc, char **argv);
+
+/* What counts for the verdict lies between these two. */
+void program_measuring(void);
+void program_measured(void);
+
+/* Prints the metrics and the verdict, writes the record; DATA is for the program's own part.
+ * The exit status. */
+int program_end(const void *data);
+
+#endif

@@ -1,0 +1,130 @@
+#include "config.h"
+
+#include "record.h"
+
+#include "evidence/threads.h"
+#include "json.h"
+#include "machine/facts.h"
+#include "metrics.h"
+#include "verdict.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { HOST_MAX = 256 };
+
+static char process_host[HOST_MAX];
+static int process_rank, process_ranks = 1;
+
+void record_process(const char *host, int rank, int ranks)
+{
+	snprintf(process_host, sizeof(process_host), "%s", host);
+	process_rank = rank;
+	process_ranks = ranks;
+}
+
+const char *record_host(void)
+{
+	if (!*process_host)
+		gethostname(process_host, sizeof(process_host) - 1);
+	return process_host;
+}
+
+static const char *compiler(void)
+{
+	static char text[128];
+
+#if defined(__INTEL_LLVM_COMPILER)
+	snprintf(text, sizeof(text), "icx %d", __INTEL_LLVM_COMPILER);
+#elif defined(__INTEL_COMPILER)
+	snprintf(text, sizeof(text), "icc %d", __INTEL_COMPILER);
+#elif defined(__clang__)
+	snprintf(text, sizeof(text), "clang %s", __clang_version__);
+#elif defined(__GNUC__)
+	snprintf(text, sizeof(text), "gcc %s", __VERSION__);
+#endif
+	text[strcspn(text, "(")] = '\0';
+	while (*text && text[strlen(text) - 1] == ' ')
+		text[strlen(text) - 1] = '\0';
+	return text;
+}
+
+static void write_build(void)
+{
+	json_open("build", '{');
+	json_text("compiler", compiler());
+#ifdef MEMBW_FLAGS
+	json_text("flags", MEMBW_FLAGS);
+#else
+	json_text("flags", NULL);
+#endif
+#ifdef _OPENMP
+	json_count("openmp", _OPENMP);
+#else
+	json_text("openmp", NULL);
+#endif
+	json_close('}');
+}
+
+static void write_identity(const struct program *program)
+{
+	const time_t now = time(NULL);
+	char when[32];
+
+	strftime(when, sizeof(when), "%Y-%m-%dT%H:%M:%SZ", gmtime(&now));
+	json_text("schema", "membw-record-2");
+	json_text("program", program->name);
+	json_text("version", MEMBW_VERSION);
+	json_text("time", when);
+	json_text("host", record_host());
+	json_count("rank", (unsigned)process_rank);
+	json_count("ranks", (unsigned)process_ranks);
+	json_count("threads", (unsigned)threads_count());
+}
+
+static void write_peak(const struct program *program)
+{
+	if (!program->peak_unit)
+		return;
+	json_open("peak", '{');
+	if (options_peak() > 0)
+		json_number("value", options_peak());
+	else
+		json_text("value", NULL);
+	json_text("unit", program->peak_unit);
+	json_close('}');
+}
+
+static void write_line(FILE *out, const struct program *program,
+		       const struct interference *interference, const void *data)
+{
+	json_begin(out);
+	json_open(NULL, '{');
+	write_identity(program);
+	metrics_write();
+	write_peak(program);
+	if (program->write)
+		program->write(data);
+	verdict_write();
+	threads_write();
+	interference_write(interference, threads_cpus());
+	facts_write();
+	write_build();
+	json_close('}');
+	putc('\n', out);
+}
+
+char *record_text(const struct program *program, const struct interference *interference,
+		  const void *data, size_t *size)
+{
+	char *text = NULL;
+	FILE *out = open_memstream(&text, size);
+
+	if (!out)
+		return NULL;
+	write_line(out, program, interference, data);
+	fclose(out);
+	return text;
+}

@@ -1,0 +1,20 @@
+/*
+ * record: a run as one JSON object on one line; record.schema.json describes what all programs
+ * have in common.
+ */
+#ifndef MEMBW_RECORD_H
+#define MEMBW_RECORD_H
+
+#include "evidence/interference.h"
+#include "program.h"
+
+/* The process among those of its job; without it: this host, rank 0 of 1. */
+void record_process(const char *host, int rank, int ranks);
+const char *record_host(void);
+
+/* The line, to be freed; NULL where there is no memory for it.  What only this program has comes
+ * from program->write(data). */
+char *record_text(const struct program *program, const struct interference *interference,
+		  const void *data, size_t *size);
+
+#endif

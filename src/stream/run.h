@@ -1,0 +1,32 @@
+/*
+ * run: one run of STREAM, all that is known of it.
+ */
+#ifndef MEMBW_RUN_H
+#define MEMBW_RUN_H
+
+#include "../harness/evidence/interference.h"
+#include "../harness/memory/hugepages.h"
+#include "../harness/memory/placement.h"
+#include "kernels/validate.h"
+#include "measure.h"
+#include "options.h"
+#include "search/limits.h"
+#include "search/search.h"
+
+struct run {
+	struct options options;
+	size_t llc_bytes, memory_side_bytes;
+	struct choice choice;
+	const struct tuning *tuning; /* NULL where there was no search */
+	const struct limits *limits; /* NULL where they were not measured */
+	struct arrays arrays;
+	struct measurement measurement;
+	struct measurement node, job; /* slowest times, of an MPI job; times NULL if not known */
+	struct validation validation;
+	int checked; /* the validation was done */
+	struct hugepages pages;
+	struct placement before, after; /* the measurement */
+	struct interference interference;
+};
+
+#endif

@@ -10,7 +10,6 @@ import signal
 import subprocess
 import time
 
-from places import ROOT
 from record_schema import check
 from stream_units import units
 

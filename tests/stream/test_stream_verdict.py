@@ -9,7 +9,6 @@ import subprocess
 import time
 
 import pytest
-from places import ROOT
 from record_schema import check
 from stream_units import units
 

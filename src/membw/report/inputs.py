@@ -61,7 +61,8 @@ def _of_folder(folder):
     reports = [f for f in files if f.suffix == '.json' and is_report(_head(f))]
     if reports:
         return [max(reports, key=_begun), *databases]
-    return [f for f in files if f.suffix != '.db' and any(s in _head(f) for s in SCHEMAS)] + databases
+    records = [f for f in files if f.suffix != '.db' and any(s in _head(f) for s in SCHEMAS)]
+    return records + databases
 
 
 def _begun(report):

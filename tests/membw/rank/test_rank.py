@@ -9,7 +9,6 @@ from contextlib import closing
 import fleet_generator as gen
 import numpy as np
 import pytest
-from places import ROOT
 from record_schema import COMMON, STREAM, check, check_all
 
 from membw.cli import main

@@ -4,23 +4,23 @@ import json
 import pathlib
 import statistics
 
-import kept
-import node
 import ranking
 import reframe as rfm
 import slurm_nodes
 import yaml
-from binaries import stream_mpi_binary
-from measurement import measurement
 from reframe.core.backends import getlauncher
 from reframe.core.builtins import (
-    fixture,
     performance_function,
     run_after,
     run_before,
     sanity_function,
     variable,
 )
+
+from lib.binaries import built
+from lib.measurement import measurement
+from membw.results.archive import NOTE_ENVIRONMENT
+from membw.site import topology
 
 RECORDS, ASKED = 'cluster.jsonl', 'asked.txt'
 # one line a node in the log for so many nodes; of more, those alone that are not PASS
@@ -33,7 +33,7 @@ class cluster_stream(measurement):
     """Copy, Scale, Add and Triad of the median node, the slowest node, and who is slow."""
 
     descr = 'STREAM memory bandwidth of every idle node, in one job'
-    binary = fixture(stream_mpi_binary, scope='environment')
+    binary = built('stream', mpi=True)
     valid_systems = ['+flexible']
     valid_prog_environs = ['+stream +mpi']
     num_tasks = 0  # all idle nodes: ReFrame's flexible allocation
@@ -70,8 +70,8 @@ class cluster_stream(measurement):
 
     @run_before('run')
     def spread(self):
-        domains = list(node.domains(self.current_partition).values())
-        shares = domains if self.per == 'domain' else [node.cores(self.current_partition)]
+        domains = list(topology.domains(self.current_partition).values())
+        shares = domains if self.per == 'domain' else [topology.cores(self.current_partition)]
         self.num_tasks_per_node = len(shares)
         if self.is_dry_run():
             self.num_tasks = len(shares)  # one node: there may be no scheduler to ask
@@ -97,7 +97,7 @@ class cluster_stream(measurement):
             f': "${{OMPI_MCA_rmaps_base_mapping_policy:=slot:PE={cpus}}}"',
             ': "${OMPI_MCA_odls_base_sigkill_timeout:=10}"',
             'export OMPI_MCA_rmaps_base_mapping_policy OMPI_MCA_odls_base_sigkill_timeout',
-            kept.NOTE_ENVIRONMENT,
+            NOTE_ENVIRONMENT,
         ]
 
     @run_before('run')

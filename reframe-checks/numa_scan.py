@@ -3,14 +3,17 @@
 import pathlib
 import shlex
 
-import kept
-import node
 import numa_curve
-import pinnings
 import reframe as rfm
 import reframe.utility.sanity as sn
-from measurement import invalid_reasons, measurement
 from reframe.core.builtins import run_before, sanity_function
+
+from lib import pinnings
+from lib.binaries import results
+from lib.measurement import invalid_reasons, measurement
+from membw.results.archive import NOTE_ENVIRONMENT
+from membw.site import topology
+from membw.site.cpulist import expand
 
 
 @rfm.simple_test
@@ -28,15 +31,15 @@ class numa_scan(measurement):
     def scan(self):
         """As the seeds do: OMP_NUM_THREADS=i numactl --cpunodebind 0 --membind 0|1."""
         self.need_tool('numactl')
-        self.memories = node.memories(self.current_partition)
+        self.memories = topology.memories(self.current_partition)
         self.home = self.memories['local']
-        size = len(node.domains(self.current_partition)[self.home])
+        size = len(topology.domains(self.current_partition)[self.home])
         self.points = [(name, count) for name in self.memories for count in range(1, size + 1)]
-        self.take_cores(node.cores(self.current_partition))
+        self.take_cores(topology.cores(self.current_partition))
         if len(self.memories) == 1 and not self.is_dry_run():
             self.say('one NUMA domain: there is no remote memory to scan')
         # one script under one launcher: every point runs as the others do
-        lines = [pinnings.unset_others({}), kept.NOTE_ENVIRONMENT]
+        lines = [pinnings.unset_others({}), NOTE_ENVIRONMENT]
         lines += [self.line(*point) for point in self.points]
         pathlib.Path(self.stagedir, 'scan.sh').write_text('\n'.join(lines) + '\n')
         self.executable, self.executable_opts = 'bash', ['scan.sh']
@@ -85,10 +88,10 @@ class numa_scan(measurement):
         threads = record['threads_on']
         if len(threads) != count:
             yield f'cpu-not-where-asked ({len(threads)} threads ran, asked were {count})'
-        if node.is_local(self.current_partition):
-            home = set(node.domain_cpus(self.home))
+        if topology.is_local(self.current_partition):
+            home = set(topology.domain_cpus(self.home))
             for thread in threads:
-                if not set(pinnings.expand(thread['affinity'])) <= home:
+                if not set(expand(thread['affinity'])) <= home:
                     where = f'thread {thread["thread"]} outside domain {self.home}'
                     yield f'cpu-not-where-asked ({where})'
 
@@ -116,7 +119,7 @@ class numa_scan(measurement):
 
     def picture(self, curves):
         name = f'{self.current_partition.fullname}+{self.current_environ.name}'
-        path = self.results() / f'numa_scan-{name.replace(":", "-").replace("+", "-")}.json'
+        path = results() / f'numa_scan-{name.replace(":", "-").replace("+", "-")}.json'
         facts = {
             'node': self.node,
             'environ': self.current_environ.name,

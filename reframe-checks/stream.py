@@ -1,12 +1,6 @@
 """STREAM on one node, with every compiler, preset and pinning method it has."""
 
-import expiry
-import kept
-import node
-import pinnings
 import reframe as rfm
-import stream_table
-from measurement import invalid_reasons, measurement
 from reframe.core.builtins import (
     parameter,
     performance_function,
@@ -17,6 +11,11 @@ from reframe.core.builtins import (
 )
 from reframe.core.exceptions import SanityError
 from reframe.core.logging import getlogger
+
+from lib import pinnings, reference_age, stream_table
+from lib.measurement import invalid_reasons, measurement
+from membw.results.archive import NOTE_ENVIRONMENT
+from membw.site import topology
 
 
 @rfm.simple_test
@@ -45,11 +44,11 @@ class stream(measurement):
     def pin(self):
         # in front of the program: launcher.options are dropped by the local launcher
         self.need_tool(pinnings.tool(self.pinning))
-        self.cpus = node.cores(self.current_partition)
+        self.cpus = topology.cores(self.current_partition)
         self.take_cores(self.cpus)
         command, env = pinnings.ask(self.pinning, self.cpus)
         self.env_vars = {'OMP_NUM_THREADS': len(self.cpus), **env}
-        self.prerun_cmds += [pinnings.unset_others(env), kept.NOTE_ENVIRONMENT]
+        self.prerun_cmds += [pinnings.unset_others(env), NOTE_ENVIRONMENT]
         self.executable, *options = [*command, self.binary.path]
         self.executable_opts = [*options, *self.program_options('record.json')]
 
@@ -93,7 +92,7 @@ class stream(measurement):
         """A calibrated reference has a last day; held to it all the same."""
         path = self.current_partition.extras.get('references')
         key = self.current_partition.fullname, self.current_environ.name, self.pinning
-        day = None if self.is_dry_run() or not path else expiry.expired(path, key)
+        day = None if self.is_dry_run() or not path else reference_age.expired(path, key)
         if day:
             self.reference_expired = day
             system = self.current_system.name

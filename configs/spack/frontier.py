@@ -7,12 +7,12 @@ what the compilers of our presets depend on directly.
 """
 
 import pathlib
-import sys
 
 import spack.repo
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
-import presets  # noqa: E402
+spack.repo.PATH.get_repo('membw')  # from here on spack_repo.membw can be imported
+
+from spack_repo.membw.build_systems.preset_program import TABLE  # noqa: E402
 
 HEAD = """\
 # Made by `spack python configs/spack/frontier.py`; its docstring says why. Nothing here is ever
@@ -25,7 +25,7 @@ RUNTIME = ('compiler-wrapper', '-runtime', '-wrapper')
 
 def compilers():
     """Names of the packages of the preset families, from '%c=name@version'."""
-    families = presets.load()['families'].values()
+    families = TABLE['families'].values()
     return {f['spack'].removeprefix('%c=').partition('@')[0] for f in families}
 
 

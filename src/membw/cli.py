@@ -16,6 +16,7 @@ COMMANDS = {
     'calibrate': 'membw.calibrate.command',
     'report': 'membw.report.command',
     'codegen': 'membw.codegen.command',
+    'presets': 'membw.build.presets',
     'bench': 'membw.bench.command',
     'diff': 'membw.diff.command',
     'reproduce': 'membw.reproduce.command',

@@ -3,13 +3,13 @@
 import hashlib
 import os
 import pathlib
-import re
 import shutil
 import subprocess
 from dataclasses import dataclass
 
 from membw.checkout import root
 from membw.errors import MembwError
+from membw.site.machine import find_compiler
 
 ARRAYS = 3
 # static arrays beyond this do not link without -mcmodel=medium
@@ -35,21 +35,6 @@ LINES = (
     Line('clang', ('-O3',)),
     Line('clang', ('-O3', '-march=native')),
 )
-
-
-def find_compiler(name):
-    """Path of a compiler; clang also under the name of its newest version here, or None."""
-    found = shutil.which(name)
-    if found or name != 'clang':
-        return found
-    numbered = [
-        (int(number.group(1)), os.path.join(folder, entry))
-        for folder in os.get_exec_path()
-        if os.path.isdir(folder)
-        for entry in os.listdir(folder)
-        if (number := re.fullmatch(r'clang-(\d+)', entry))
-    ]
-    return max(numbered)[1] if numbered else None
 
 
 def command(line, sources, out, size, ntimes):

@@ -12,7 +12,6 @@ import time
 
 from membw.arguments import count
 from membw.bench import harness as bench_harness
-from membw.bench import machine as bench_machine
 from membw.bench import picture as bench_picture
 from membw.bench import table as bench_table
 from membw.bench.build import LINES, build, own_sources
@@ -21,6 +20,7 @@ from membw.bench.rounds import measure
 from membw.bench.stats import usable
 from membw.checkout import root
 from membw.errors import MembwError
+from membw.site.topology import cores_here
 from membw.run.command import alone
 
 SCHEMA = 'membw-bench-1'
@@ -93,7 +93,7 @@ def main(args):
 
 
 def bench(args):
-    cpus = bench_machine.cores()
+    cpus = cores_here()
     record = probe(args.size, cpus)
     asked = Asked(
         record['array_size'], args.ntimes, cpus, args.stream_c, args.babelstream, args.tune

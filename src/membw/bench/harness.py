@@ -7,15 +7,15 @@ import shlex
 import shutil
 import statistics
 import subprocess
-import sys
 import tempfile
 import time
 
 from membw.bench import setup as bench_setup
-from membw.bench.build import find_compiler
+from membw.build import spack_rows
 from membw.checkout import root
 from membw.errors import MembwError
 from membw.run.command import alone
+from membw.site.machine import find_compiler
 
 # a measurement here would be of the arrays' size; what costs is everything else
 TINY = 1000000
@@ -195,13 +195,5 @@ def write_rows(folder):
         preset, compiler = presets[number % len(presets)]
         size = str(unseen + number // len(presets))
         rows.append({'environ': f'{preset}-{number}', 'preset': preset, 'cc': compiler,
-                     'array_size': size})  # fmt: skip
-    code = 'import json, sys, spack_rows as rows; folder = sys.argv[1]\n'
-    code += 'print(json.dumps(rows.commands(folder, rows.write(folder, json.load(sys.stdin)))))'
-    done = subprocess.run(
-        [sys.executable, '-c', code, folder], cwd=os.path.join(root(), 'configs'),
-        input=json.dumps(rows), capture_output=True, text=True,
-    )  # fmt: skip
-    if done.returncode:
-        raise MembwError(f'no rows for Spack: {done.stderr.strip().splitlines()[-1]}')
-    return json.loads(done.stdout)
+                     'variants': {'array_size': size}})  # fmt: skip
+    return spack_rows.commands(folder, spack_rows.write(folder, 'stream', rows))

@@ -7,11 +7,11 @@ import shutil
 import subprocess
 from dataclasses import dataclass, field
 
-from membw.bench import machine as bench_machine
 from membw.bench import parse as bench_parse
 from membw.bench.build import LINES, build, find_stream_c, own_sources
 from membw.codegen.command import read as read_codegen
 from membw.errors import MembwError
+from membw.site.machine import cpu_features
 
 PINNED = {'OMP_PLACES': 'cores', 'OMP_PROC_BIND': 'close'}
 PINNING_VARIABLES = ('GOMP_CPU_AFFINITY', 'KMP_AFFINITY', 'OMP_PLACES', 'OMP_PROC_BIND')
@@ -76,7 +76,7 @@ def likwid(asked):
         return [], ["rows of likwid-bench: no 'likwid-bench' on PATH"]
     done = subprocess.run(['likwid-bench', '-a'], capture_output=True, text=True)
     programs = []
-    for test, nontemporal in bench_parse.likwid_tests(done.stdout, bench_machine.flags()):
+    for test, nontemporal in bench_parse.likwid_tests(done.stdout, cpu_features()):
         arrays = 2 if test.startswith('copy') else 3
         # its kB is 1000 bytes; -W: each thread touches its own part first
         work = f'N:{arrays * 8 * asked.size // 1000}kB:{asked.threads}'

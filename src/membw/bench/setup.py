@@ -4,10 +4,10 @@ import os
 import pathlib
 import subprocess
 
-from membw.bench import machine as bench_machine
 from membw.bench.build import LINES, build
 from membw.bench.programs import PINNED
 from membw.errors import MembwError
+from membw.site.topology import cores_here
 
 GIB = 2**30
 # no more than anyone asked about; a fifth of what is free is left to others
@@ -35,7 +35,7 @@ def rounds(path, total, say, count):
     """{way: [seconds]} of as many interleaved rounds, each way first in every other one. One
     more goes before them: pages that a hypervisor has taken back cost many times more.
     """
-    cpus = bench_machine.cores()
+    cpus = cores_here()
     env = {**os.environ, **PINNED, 'OMP_NUM_THREADS': str(len(cpus))}
     found = {way: [] for way in WAYS}
     for number in range(count + 1):

@@ -1,19 +1,74 @@
-"""Finds the exact sources of a stored result: kept beside it, or in the history of git."""
+"""The exact sources of a result: what a build reads, packed; found again, here or in git."""
 
+import functools
+import gzip
 import hashlib
 import io
 import shlex
 import subprocess
 import tarfile
 from dataclasses import dataclass
+from pathlib import Path
 
-from membw.errors import MembwError
+from membw.build import presets
 from membw.checkout import root
+from membw.errors import MembwError
 
-# what a build reads of the checkout (reframe-checks/kept.py keeps the same)
-BUILT_FROM = ('src/harness', 'src/stream', 'configs', 'spack-repo', 'spack-repo-index.yaml')
-SOURCES = ('src/harness/', 'src/stream/')
-SUFFIXES = ('.c', '.h', '.f90')
+# beside the program's own folder: what a build reads of the checkout, by make or by Spack
+BUILT_FROM = (
+    'src/harness',
+    'src/program.mk',
+    'src/membw/build/presets.py',
+    'configs',
+    'spack-repo',
+    'spack-repo-index.yaml',
+)
+
+
+def built_from(program):
+    return (f'src/{program}', *BUILT_FROM)
+
+
+def source_folders(program):
+    return f'src/{presets.HARNESS}/', f'src/{program}/'
+
+
+# --- packing -----------------------------------------------------------------------------------
+
+
+def build_files(program):
+    """Files of the checkout itself: no caches, no Spack environment that was tried in place."""
+    for top in built_from(program):
+        path = Path(root(), top)
+        for file in [path] if path.is_file() else sorted(path.rglob('*')):
+            parts = file.relative_to(root()).parts
+            ours = not any(part.startswith(('.', '__pycache__')) for part in parts)
+            if ours and file.is_file() and file.resolve() == file and file.name != 'spack.lock':
+                yield file
+
+
+@functools.cache
+def packed(program):
+    """The bytes of one archive of what a build reads: the same files give the same bytes."""
+    content = io.BytesIO()
+    with tarfile.open(fileobj=content, mode='w', format=tarfile.PAX_FORMAT) as archive:
+        for path in build_files(program):
+            entry = tarfile.TarInfo(path.relative_to(root()).as_posix())
+            data = path.read_bytes()
+            entry.size, entry.mode = len(data), 0o755 if path.stat().st_mode & 0o100 else 0o644
+            archive.addfile(entry, io.BytesIO(data))
+    return gzip.compress(content.getvalue(), mtime=0)
+
+
+@functools.cache
+def commit():
+    """The checkout's git commit, with -dirty when tracked files differ from it; '' without git."""
+    head = _git('rev-parse', 'HEAD').decode().strip()
+    changed = head and _git('status', '--porcelain', '--untracked-files=no')
+    return f'{head}-dirty' if changed else head
+
+
+# --- finding again -----------------------------------------------------------------------------
 
 
 @dataclass
@@ -27,66 +82,59 @@ class Sources:
 
 def find_sources(build, results):
     """Sources whose checksum is build['source_sha256'], never others."""
-    wanted = build['source_sha256']
+    wanted, program = build['source_sha256'], build.get('program', 'stream')
     kept = results / 'sources' / str(build.get('sources'))
-    notes = _about_present(wanted)
-    if kept.is_file() and checksum(kept.read_bytes()) == wanted:
+    notes = _about_present(wanted, program)
+    if kept.is_file() and checksum(kept.read_bytes(), program) == wanted:
         command = f'tar -xzf {shlex.quote(str(kept))} -C "$here/sources"'
         return Sources(f'kept in {kept}', command, notes)
-    commit = _commit(build.get('commit') or '', wanted)
-    if commit:
-        words = shlex.join(['git', '-C', root(), 'archive', commit, *BUILT_FROM])
-        return Sources(f'git commit {commit}', f'{words} | tar -x -C "$here/sources"', notes)
+    found = _commit(build.get('commit') or '', wanted, program)
+    if found:
+        paths = [path for path in built_from(program) if _git('ls-tree', found, path)]
+        words = shlex.join(['git', '-C', root(), 'archive', found, *paths])
+        return Sources(f'git commit {found}', f'{words} | tar -x -C "$here/sources"', notes)
     raise MembwError(
         f"the sources with checksum '{wanted}' are neither in '{kept.parent}' nor in git",
         'fetch the commit they are of, or bring results/sources from where it was measured',
     )
 
 
-def _about_present(wanted):
-    present = checksum_of_folder()
+def _about_present(wanted, program):
+    present = presets.source_sha256(Path(root(), 'src', program))
     if present == wanted:
         return ()
-    return (f'the present src/stream ({present[:12]}) is not that of the result ({wanted[:12]})',)
+    now = f'the present src/{program} ({present[:12]})'
+    return (f'{now} is not that of the result ({wanted[:12]})',)
 
 
-def _commit(recorded, wanted):
+def _commit(recorded, wanted, program):
     """The recorded commit where it holds these sources, else the newest one that does."""
+    folders = source_folders(program)
     recorded = recorded.removesuffix('-dirty')
-    history = _git('log', '--all', '--format=%H', '--', *SOURCES).decode().split()
-    for commit in filter(None, [recorded, *history]):
-        packed = _git('archive', commit, *SOURCES)
-        if packed and checksum(packed) == wanted:
-            return commit
+    history = _git('log', '--all', '--format=%H', '--', *folders).decode().split()
+    for candidate in filter(None, [recorded, *history]):
+        archive = _git('archive', candidate, *folders)
+        if archive and checksum(archive, program) == wanted:
+            return candidate
     return None
 
 
 def _git(*words):
+    """What git prints; nothing where it fails, or is not there."""
     try:
-        return subprocess.run(['git', '-C', root(), *words], capture_output=True).stdout
+        done = subprocess.run(['git', '-C', root(), *words], capture_output=True)
     except OSError:
         return b''
+    return b'' if done.returncode else done.stdout
 
 
-def checksum(archive):
-    """Checksum of the sources in a tar archive, as configs/presets.py source-sha256 takes it."""
+def checksum(archive, program):
+    """presets.source_sha256() of the sources of a program in a tar archive."""
     with tarfile.open(fileobj=io.BytesIO(archive)) as tar:
-        members = [m for m in tar if m.isfile() and m.name.startswith(SOURCES)]
-        return _total((m.name.removeprefix('src/'), tar.extractfile(m).read()) for m in members)
-
-
-def checksum_of_folder():
-    from pathlib import Path
-
-    src = Path(root(), 'src')
-    paths = [p for name in SOURCES for p in Path(root(), name).rglob('*') if p.is_file()]
-    return _total((p.relative_to(src).as_posix(), p.read_bytes()) for p in paths)
-
-
-def _total(files):
-    """sha256 of what `sha256sum` prints in src, sorted by path."""
-    total = hashlib.sha256()
-    for name, data in sorted(files, key=lambda f: f[0].encode()):
-        if name.endswith(SUFFIXES):
-            total.update(f'{hashlib.sha256(data).hexdigest()}  {name}\n'.encode())
-    return total.hexdigest()
+        names = source_folders(program)
+        members = [m for m in tar if m.isfile() and m.name.startswith(names)]
+        return presets.checksum(
+            (m.name.removeprefix('src/'), tar.extractfile(m).read())
+            for m in members
+            if m.name.endswith(presets.SUFFIXES)
+        )

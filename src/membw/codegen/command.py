@@ -5,7 +5,6 @@ import hashlib
 import json
 import pathlib
 import re
-import sys
 
 from membw.codegen.elf import Program
 from membw.codegen.facts import COUNTED, read_kernel
@@ -139,12 +138,3 @@ def prefetch(found):
     ahead = found['bytes_ahead']
     return found['kind'] + (f' {ahead:+d} B' if ahead is not None else '')
 
-
-if __name__ == '__main__':
-    # as the checks call it: without the other commands, and so without their libraries
-    alone = argparse.ArgumentParser(prog='python -m membw.codegen.command', description=__doc__)
-    add_options(alone)
-    try:
-        sys.exit(main(alone.parse_args()))
-    except MembwError as err:
-        sys.exit(f'membw: {err}\nhint: {err.hint}')

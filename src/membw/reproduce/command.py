@@ -10,6 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from membw.arguments import fraction
+from membw.build import presets
 from membw.diff.command import as_json, as_text
 from membw.run.command import alone
 
@@ -95,8 +96,7 @@ def made(here, old):
     if not record.is_file():
         return None
     path = Path(binary.read_text().strip())
-    built = [path.parent / 'build.json', path.parent.parent / 'share/membw/build.json']
-    build = json.loads(next(p for p in built if p.is_file()).read_text())
+    build = presets.build_record(path)
     build['binary_sha256'] = hashlib.sha256(path.read_bytes()).hexdigest()
     case = {'run_environment': ' '.join(environment.read_text().splitlines())}
     case['perfvalues'] = {name: points for name, points in _points(record.parent)}

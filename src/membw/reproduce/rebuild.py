@@ -5,9 +5,7 @@ from pathlib import Path
 
 from membw.checkout import root
 from membw.errors import MembwError
-
-# as in reframe-checks/kept.py, which notes them; what Slurm sets it sets again
-WATCHED = 'OMP_|GOMP_|KMP_|LIKWID|MALLOC_|GLIBC_TUNABLES|LD_PRELOAD|LD_LIBRARY_PATH'
+from membw.results.archive import WATCHED
 
 
 def script(result, sources):
@@ -39,16 +37,22 @@ def _head(result):
 
 
 def _sources(result, sources):
-    wanted = result.build['source_sha256']
+    wanted, program = result.build['source_sha256'], program_of(result)
+    presets = '"$here/sources/src/membw/build/presets.py"'
     yield ''
     yield f'# 1. the exact sources: {sources.origin}'
     yield from (f'# note: {note}' for note in sources.notes)
     yield sources.command
-    yield 'found=$(python "$here/sources/configs/presets.py" source-sha256)'
+    yield f'found=$(python {presets} source-sha256 {program})'
     yield f'[ "$found" = {wanted} ] || {{'
     yield '\techo "membw: the sources are $found, not those of the result" >&2'
     yield '\texit 1'
     yield '}'
+
+
+def program_of(result):
+    """A folder of src; results older than the second program do not say it."""
+    return result.build.get('program', 'stream')
 
 
 def _build(result):
@@ -59,9 +63,10 @@ def _build(result):
     if result.build.get('dag_hash'):
         yield from _build_by_spack(result)
     else:
-        words = shlex.join(result.build['make'])
-        yield f'make -C "$here/sources/src/stream" {words} BUILD="$here/build" PYTHON="$(command -v python)"'  # noqa: E501
-        yield 'binary=$here/build/stream'
+        program, words = program_of(result), shlex.join(result.build['make'])
+        where = 'BUILD="$here/build" PYTHON="$(command -v python)"'
+        yield f'make -C "$here/sources/src/{program}" {words} {where}'
+        yield f'binary=$here/build/{program}'
 
 
 def _build_by_spack(result):
@@ -81,7 +86,7 @@ def _build_by_spack(result):
         f'\t{q(str(folder / "spack.yaml"))} >"$here/env/spack.yaml"',
         'export SPACK_USER_CONFIG_PATH="$here/sources/.spack/user"',
         f'spack -e "$here/env" install --only-concrete /{dag_hash}',
-        f'binary=$(spack -e "$here/env" location -i /{dag_hash})/bin/stream',
+        f'binary=$(spack -e "$here/env" location -i /{dag_hash})/bin/{program_of(result)}',
     )
 
 

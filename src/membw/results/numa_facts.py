@@ -1,5 +1,7 @@
 """Where a rank ran: NUMA domains and sockets, from the facts of its record."""
 
+from membw.site.cpulist import expand
+
 # Firmware gives domains of one socket distances of 10 to 16, of two sockets 20 and more
 # (ACPI SLIT; `numactl --hardware` prints them).
 OTHER_SOCKET = 20
@@ -12,7 +14,7 @@ def first_domain(data):
         return 0
     cpu = threads[0]['cpu']
     domains = _domains(data).items()
-    return next((int(n) for n, d in domains if _holds(d.get('cpus') or '', cpu)), 0)
+    return next((int(n) for n, d in domains if cpu in expand(d.get('cpus') or '')), 0)
 
 
 def count_sockets(data):
@@ -28,8 +30,3 @@ def count_sockets(data):
 def _domains(data):
     return (data.get('facts') or {}).get('numa') or {}
 
-
-def _holds(cpu_list, cpu):
-    """Whether '0-3,8-11' holds the CPU."""
-    spans = (span.partition('-') for span in cpu_list.split(',') if span)
-    return any(int(low) <= cpu <= int(high or low) for low, _, high in spans)

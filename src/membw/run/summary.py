@@ -10,6 +10,7 @@ from membw.checkout import root
 from membw.errors import MembwError
 from membw.rank import node_verdicts
 from membw.run.skips import print_skips, shorten, skip_reasons
+from membw.site.cpulist import compress
 
 KERNELS = ('copy', 'scale', 'add', 'triad')
 NO_REFERENCE = 'no reference: recorded only'
@@ -125,19 +126,8 @@ def placed(found):
         return f'free on {shorten(sorted(set(masks)))}'
     cpus = sorted({int(mask) for mask in masks})
     if len(cpus) < len(masks):
-        return f'{len(masks)} crowded on {ranges(cpus)}'
-    return f'one a CPU: {ranges(cpus)}'
-
-
-def ranges(numbers):
-    """[0, 1, 2, 5] -> '0-2,5'."""
-    found = []
-    for number in numbers:
-        if found and found[-1][1] == number - 1:
-            found[-1][1] = number
-        else:
-            found.append([number, number])
-    return ','.join(f'{a}-{b}' if a != b else f'{a}' for a, b in found)
+        return f'{len(masks)} crowded on {compress(cpus)}'
+    return f'one a CPU: {compress(cpus)}'
 
 
 def compare(got):

@@ -5,16 +5,17 @@ import pathlib
 import re
 import time
 
-import compiled
-import kept
-import needs
 import reframe as rfm
-from binaries import stream_binary
-from reframe.core.builtins import fixture, run_after, run_before, variable
+from reframe.core.builtins import run_after, run_before, variable
 from reframe.core.exceptions import SanityError
 from reframe.core.logging import getlogger
 
-KERNELS = ('copy', 'scale', 'add', 'triad')
+from lib import prerequisites
+from lib.binaries import built, results
+from membw.build.presets import sha256
+from membw.build.sources import commit
+from membw.codegen import stored
+from membw.results import archive
 
 
 def invalid_reasons(record):
@@ -28,7 +29,7 @@ def invalid_reasons(record):
 class measurement(rfm.RunOnlyRegressionTest):
     """STREAM on a node of its own: options in, JSON record out."""
 
-    binary = fixture(stream_binary, scope='environment')
+    binary = built('stream')
     valid_systems = ['*']
     valid_prog_environs = ['+stream']
 
@@ -63,7 +64,7 @@ class measurement(rfm.RunOnlyRegressionTest):
     @run_after('setup')
     def need_node(self):
         if not self.is_dry_run():
-            reason = needs.no_scheduler(self.current_partition)
+            reason = prerequisites.no_scheduler(self.current_partition)
             self.skip_if(reason, reason)
 
     def need_tool(self, tool):
@@ -71,7 +72,7 @@ class measurement(rfm.RunOnlyRegressionTest):
         if not tool:
             return
         if not self.is_dry_run():
-            reason = needs.no_tool(self.current_partition, tool)
+            reason = prerequisites.no_tool(self.current_partition, tool)
             self.skip_if(reason, reason)
         self.prerun_cmds += [
             f"command -v {tool} >/dev/null || {{ echo 'membw-missing {tool}'; exit 0; }}"
@@ -122,12 +123,12 @@ class measurement(rfm.RunOnlyRegressionTest):
         self.compile_line = ' '.join(build['compile_line'])
         self.compiler = build['compiler']
         self.source_sha256 = build['source_sha256']
-        self.binary_sha256 = build.get('binary_sha256') or kept.sha256(self.binary.path)
+        self.binary_sha256 = build.get('binary_sha256') or sha256(self.binary.path)
         self.spack_hash = build.get('dag_hash') or ''
         self.built_with = build.get('built_with') or 'spack'
         self.note_codegen()
-        self.commit = kept.commit()
-        self.run_environment = kept.environment(self.stagedir)
+        self.commit = commit()
+        self.run_environment = archive.environment(self.stagedir)
         self.node = record['host']
         self.kernel_release = str(facts.get('kernel'))
         self.thp = str(facts.get('thp'))
@@ -139,8 +140,8 @@ class measurement(rfm.RunOnlyRegressionTest):
 
     def note_codegen(self):
         """Why two compilers differ: memcpy or a loop, how wide, past the caches or not."""
-        self.codegen, why = self.binary.codegen()
-        self.stores = compiled.brief(self.codegen) if self.codegen else ''
+        self.codegen, why = stored.read(self.binary.path, results())
+        self.stores = stored.brief(self.codegen) if self.codegen else ''
         self.say(f'stores: {self.stores or why}')
 
     def note_peak(self, record):
@@ -150,16 +151,11 @@ class measurement(rfm.RunOnlyRegressionTest):
         if record['peak_source'] == 'option':
             self.peak_source = self.current_partition.extras['peak_source']
 
-    @staticmethod
-    def results():
-        """results/, or what --prefix names."""
-        return kept.results()
-
     def keep(self, name, label):
         """A record of the stage, which the next run empties, to results/records, with what the
         compiler made of the kernels; the job that wrote it to results/jobs.
         """
-        folder = self.results() / 'records'
+        folder = results() / 'records'
         folder.mkdir(parents=True, exist_ok=True)
         stamp = time.strftime('%Y%m%dT%H%M%S', time.gmtime())
         part = self.current_partition.fullname.replace(':', '-')
@@ -169,8 +165,22 @@ class measurement(rfm.RunOnlyRegressionTest):
         lines = pathlib.Path(self.stagedir, name).read_text().splitlines()
         records = [{**json.loads(line), 'codegen': self.codegen} for line in lines]
         path.write_text(''.join(json.dumps(record) + '\n' for record in records))
-        kept.keep_job(self, path.stem, name)
+        archive.keep_job(results(), path.stem, self.stagedir, self.job_facts(name))
         return str(path)
+
+    def job_facts(self, record):
+        partition = self.current_partition
+        return {
+            'test': self.display_name,
+            'system': self.current_system.name,
+            'partition': partition.name,
+            'environ': self.current_environ.name,
+            'scheduler': partition.scheduler.registered_name,
+            'script': pathlib.Path(self.job.script_filename).name,
+            'record_in_stage': record,
+            'binary': self.binary.path,
+            'binary_sha256': self.binary_sha256,
+        }
 
     def not_measured(self):
         """The program's own last words, where it wrote no record."""

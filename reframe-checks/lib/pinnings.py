@@ -1,28 +1,9 @@
 """Pinning methods: the command or variables that ask for it, and what the threads must show."""
 
+from membw.site.cpulist import compress, expand
+
 # every variable by which a runtime pins; all but the method's own are removed from the job
 PINNING_VARIABLES = ('OMP_PROC_BIND', 'OMP_PLACES', 'GOMP_CPU_AFFINITY', 'KMP_AFFINITY')
-
-
-def expand(text):
-    """'0-2,5' -> [0, 1, 2, 5], as the kernel writes CPU lists."""
-    cpus = []
-    for part in filter(None, str(text).replace(' ', '').split(',')):
-        first, _, last = part.partition('-')
-        cpus += range(int(first), int(last or first) + 1)
-    return cpus
-
-
-def compress(cpus):
-    """[0, 1, 2, 5] -> '0-2,5'."""
-    ranges = []
-    for cpu in sorted(cpus):
-        if ranges and ranges[-1][1] == cpu - 1:
-            ranges[-1][1] = cpu
-        else:
-            ranges.append([cpu, cpu])
-    return ','.join(f'{a}-{b}' if b > a else f'{a}' for a, b in ranges)
-
 
 # --- what is asked: (command in front of the program, environment) ---------------------------
 

@@ -3,7 +3,7 @@
 import os
 import pathlib
 
-import pinnings
+from membw.site.cpulist import expand
 
 CPUS = pathlib.Path('/sys/devices/system/cpu')
 NODES = pathlib.Path('/sys/devices/system/node')
@@ -19,8 +19,13 @@ def one_per_core(allowed, folder=CPUS):
             text = str(cpu)
         if cpu not in seen:
             cpus.append(cpu)
-            seen.update(pinnings.expand(text.strip()))
+            seen.update(expand(text.strip()))
     return cpus
+
+
+def cores_here():
+    """One CPU number per core of those that this process may use."""
+    return one_per_core(os.sched_getaffinity(0))
 
 
 def is_local(partition):
@@ -40,9 +45,9 @@ def recorded(partition, kind):
 
 
 def cores(partition):
-    """One CPU number a core; elsewhere than here: 0.. as Linux counts the first threads."""
+    """One CPU number per core; elsewhere than here: 0.. as Linux counts the first threads."""
     if is_local(partition):
-        return one_per_core(os.sched_getaffinity(0))
+        return cores_here()
     processor, known = partition.processor, recorded(partition, 'cores')
     count = processor.num_cpus // (processor.num_cpus_per_core or 1)
     every = sorted(map(min, known)) or list(range(count))
@@ -53,7 +58,7 @@ def numbered(folder=NODES):
     """{number: CPUs} of the NUMA domains of this machine, those without CPUs too."""
     found = {}
     for path in folder.glob('node[0-9]*/cpulist'):
-        found[int(path.parent.name[4:])] = pinnings.expand(path.read_text().strip())
+        found[int(path.parent.name[4:])] = expand(path.read_text().strip())
     return dict(sorted(found.items()))
 
 
@@ -63,14 +68,14 @@ def domain_cpus(number, folder=NODES):
 
 
 def local_domains(allowed, nodes=NODES, cpus=CPUS):
-    """{number: CPUs, one a core} of each NUMA domain of this machine that has allowed CPUs."""
+    """{number: CPUs, one per core} of each NUMA domain of this machine that has allowed CPUs."""
     sets = {number: set(allowed) & set(members) for number, members in numbered(nodes).items()}
     found = {number: one_per_core(s, cpus) for number, s in sets.items() if s}
     return found or {0: one_per_core(allowed, cpus)}
 
 
 def domains(partition):
-    """{number: CPUs, one a core} of each NUMA domain with CPUs."""
+    """{number: CPUs, one per core} of each NUMA domain with CPUs."""
     if is_local(partition):
         return local_domains(os.sched_getaffinity(0))
     every, known = cores(partition), recorded(partition, 'numa_nodes')

@@ -1,39 +1,37 @@
-"""Fixtures: the STREAM binary of each (partition, environment), built once."""
+"""Fixtures: the binary of a program of each (partition, environment), built once."""
 
 import fcntl
-import json
+import functools
 import os
 import pathlib
 import shlex
 import shutil
 import sys
 
-import compiled
-import kept
-import needs
 import reframe as rfm
 import reframe.core.runtime as runtime
 import reframe.utility.sanity as sn
 from reframe.core.builtins import fixture, run_after, run_before, sanity_function, variable
 from reframe.core.exceptions import ReframeError
+from reframe.core.meta import make_test
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
-# ReFrame takes its own entry off sys.path by position: leave the list as it was found
-FOUND = list(sys.path)
-sys.path.append(str(ROOT / 'configs'))
-import presets  # noqa: E402
-import spack_rows  # noqa: E402
+from lib import prerequisites
+from membw.build import presets, spack_rows
+from membw.checkout import root
+from membw.results import archive
 
-sys.path[:] = FOUND
-
-HOW = ('auto', 'spack', 'make')
 HELD = {}  # files locked for as long as this process lasts
+
+
+def results():
+    """results/, or what --prefix names."""
+    return pathlib.Path(runtime.runtime().get_option('systems/0/prefix'))
 
 
 def lack(partition, environ):
     """Why this row cannot be built here, or None."""
-    reason = needs.no_scheduler(partition) or needs.no_modules(environ)
-    reason = reason or needs.no_compiler(environ)
+    reason = prerequisites.no_scheduler(partition) or prerequisites.no_modules(environ)
+    reason = reason or prerequisites.no_compiler(environ)
     path = partition.extras.get('libhugetlbfs', '')
     if not reason and 'hugetlbfs' in environ.features and not os.path.isdir(path):
         reason = f"{environ.name}: no libhugetlbfs at '{path}'"
@@ -55,15 +53,14 @@ def key(partition, environ):
 
 
 def row(partition, environ):
-    """What configs/spack_rows.py builds of one environment."""
-    found = {
+    """What membw.build.spack_rows builds of one environment."""
+    huge = 'hugetlbfs' in environ.features
+    return {
         'environ': key(partition, environ),
         'preset': environ.extras['preset'],
         'cc': environ.cc,
+        'libhugetlbfs': partition.extras.get('libhugetlbfs') if huge else None,
     }
-    if 'hugetlbfs' in environ.features:
-        found['libhugetlbfs'] = partition.extras.get('libhugetlbfs')
-    return found
 
 
 def hold(path):
@@ -83,15 +80,16 @@ def hold(path):
 
 
 class spack_build(rfm.RunOnlyRegressionTest):
-    """Every row of this system that Spack builds, concretized and installed in one go."""
+    """Every row of this system that Spack builds of a program, concretized, installed in one go."""
 
     descr = 'rows of this system, by Spack'
     local = True
+    program = variable(str)
     paths = {}
 
     @property
     def folder(self):
-        return ROOT / 'results' / 'spack' / self.current_system.name
+        return pathlib.Path(root(), 'results', 'spack', self.current_system.name, self.program)
 
     @run_before('setup')
     def be_alone(self):
@@ -111,13 +109,13 @@ class spack_build(rfm.RunOnlyRegressionTest):
         pairs = [(p, e) for p in self.current_system.partitions for e in p.environs]
         rows = [row(p, e) for p, e in pairs if chosen(p, e) == 'spack' and not lack(p, e)]
         if rows:
-            self.paths = spack_rows.write(self.folder, rows)
+            self.paths = spack_rows.write(self.folder, self.program, rows)
             self.prerun_cmds = spack_rows.commands(self.folder, self.paths)
 
     def path(self, partition, environ):
         """Where the view has this row's program; in a dry run, where it would be."""
         name = key(partition, environ)
-        return self.paths.get(name, self.folder / 'rows' / name / 'bin' / 'stream')
+        return self.paths.get(name, self.folder / 'rows' / name / 'bin' / self.program)
 
     @sanity_function
     def went_through(self):
@@ -130,14 +128,31 @@ class spack_build(rfm.RunOnlyRegressionTest):
 
 
 class program_binary(rfm.CompileOnlyRegressionTest):
-    """An executable of src/stream of one compiler and preset, and its build.json."""
+    """An executable of a folder of src, of one compiler and preset, and its build record."""
 
-    descr = 'build of src/stream'
     sourcesdir = None
     build_system = 'CustomBuild'
+    program = variable(str)
     how = variable(str, value='', loggable=True)
-    mpi = False
+    mpi = variable(bool, value=False)
     installed = variable(str, value='')
+
+    @run_after('init')
+    def choose_host(self):
+        """make builds on the node that runs it; Spack, and the compiler for a card, run here.
+
+        With MPI always make: the line gets what the site's own mpicc adds.
+        """
+        self.descr = f'build of src/{self.program}' + (' with MPI' if self.mpi else '')
+        parts = {p.fullname: p for p in runtime.runtime().system.partitions}
+        part = parts.get(self.valid_systems[0])
+        environs = {e.name: e for e in part.environs} if part else {}
+        environ = environs.get(self.valid_prog_environs[0])
+        if self.mpi:
+            self.how, self.build_locally = 'make', False
+        elif environ:
+            self.how = chosen(part, environ)
+            self.build_locally = self.how == 'spack' or 'mic' in part.features
 
     @run_after('setup')
     def need_compiler(self):
@@ -157,7 +172,7 @@ class program_binary(rfm.CompileOnlyRegressionTest):
             self.build_system.commands = [shlex.join(self.make_line())]
 
     def make_line(self):
-        words = ['make', '-C', str(ROOT / 'src' / 'stream'), *self.make_words()]
+        words = ['make', '-C', os.path.join(root(), 'src', self.program), *self.make_words()]
         return [*words, f'BUILD={self.stagedir}', f'PYTHON={sys.executable}']
 
     def make_words(self):
@@ -176,20 +191,11 @@ class program_binary(rfm.CompileOnlyRegressionTest):
             return self.installed or str(
                 self.rows.path(self.current_partition, self.current_environ)
             )
-        return os.path.join(self.stagedir, 'stream')
+        return os.path.join(self.stagedir, self.program)
 
     def facts(self):
-        """build.json: compile line, compiler, checksums, hash."""
-        path = pathlib.Path(self.path)
-        beside = path.parent / 'build.json'
-        if self.how == 'spack':
-            beside = path.parent.parent / 'share' / 'membw' / 'build.json'
-        return json.loads(beside.read_text())
-
-    def codegen(self):
-        """What the compiler made of each kernel, and why that cannot be told, if so."""
-        folder = compiled.folder_of(self.path, kept.results())
-        return compiled.read(self.path, folder), compiled.why_not(folder)
+        """Compile line, compiler, checksums, hash."""
+        return presets.build_record(self.path)
 
     @sanity_function
     def is_of_this_source(self):
@@ -201,8 +207,8 @@ class program_binary(rfm.CompileOnlyRegressionTest):
                 ),
                 sn.assert_eq(
                     self.facts()['source_sha256'],
-                    presets.source_sha256(),
-                    msg='the binary is not of the present src/stream: {0} != {1}',
+                    presets.source_sha256(os.path.join(root(), 'src', self.program)),
+                    msg=f'the binary is not of the present src/{self.program}: {{0}} != {{1}}',
                 ),
             ]
         )
@@ -212,37 +218,26 @@ class program_binary(rfm.CompileOnlyRegressionTest):
         """What `membw reproduce` needs to make this binary again."""
         if self.is_dry_run():
             return
-        build = {**self.facts(), 'binary_sha256': kept.sha256(self.path)}
+        build = {**self.facts(), 'binary_sha256': presets.sha256(self.path)}
         build['modules'] = [m['name'] for m in self.current_environ.modules_detailed]
         build['make'] = self.make_words() if self.how == 'make' else None
-        kept.keep_build(build, self.rows.folder if self.how == 'spack' else None)
+        lock = self.rows.folder if self.how == 'spack' else None
+        archive.keep_build(results(), build, lock)
 
 
-class stream_binary(program_binary):
-    """The STREAM executable of one node, by Spack or by make."""
-
-    rows = fixture(spack_build, scope='session')
-
-    @run_after('init')
-    def choose_host(self):
-        """make builds on the node that runs it; Spack, and the compiler for a card, run here."""
-        parts = {p.fullname: p for p in runtime.runtime().system.partitions}
-        part = parts.get(self.valid_systems[0])
-        environ = (
-            {e.name: e for e in part.environs}.get(self.valid_prog_environs[0]) if part else None
-        )
-        if environ:
-            self.how = chosen(part, environ)
-            self.build_locally = self.how == 'spack' or 'mic' in part.features
+@functools.cache  # a fixture is one for each class: checks of one program share it
+def spack_rows_of(program):
+    return make_test(f'{program}_spack_build', (spack_build,), {'program': program})
 
 
-class stream_mpi_binary(program_binary):
-    """The variant for a whole cluster, of an environment with the feature `mpi`; always by make:
-    the line gets what the site's own mpicc adds."""
+@functools.cache
+def binary_of(program, mpi):
+    fixed = {'program': program, 'mpi': mpi}
+    if not mpi:
+        fixed['rows'] = fixture(spack_rows_of(program), scope='session')
+    return make_test(f'{program}_{"mpi_" if mpi else ""}binary', (program_binary,), fixed)
 
-    descr = 'build of src/stream with MPI'
-    mpi = True
 
-    @run_after('init')
-    def build_where_it_runs(self):
-        self.how, self.build_locally = 'make', False
+def built(program, mpi=False):
+    """`binary = built('stream')`: the program of each environment, by Spack or by make."""
+    return fixture(binary_of(program, mpi), scope='environment')

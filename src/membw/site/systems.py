@@ -6,13 +6,12 @@ import pathlib
 import re
 
 import jsonschema
-import peak
 import yaml
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
-FOLDER = ROOT / 'systems'
+from membw.checkout import root
+from membw.site import peak
+
 LOADER = getattr(yaml, 'CSafeLoader', yaml.SafeLoader)  # libyaml's: a tenth of the time
-SCHEMA = ROOT / 'configs' / 'system.schema.json'
 
 
 def place(path):
@@ -63,7 +62,8 @@ EXPLAIN = {
 
 
 def schema_problems(data):
-    validator = jsonschema.Draft202012Validator(json.loads(SCHEMA.read_text()))
+    schema = pathlib.Path(root(), 'configs', 'system.schema.json')
+    validator = jsonschema.Draft202012Validator(json.loads(schema.read_text()))
     errors = sorted(validator.iter_errors(data), key=lambda e: list(map(str, e.path)))
     found = [p for e in errors for p in EXPLAIN.get(e.validator, wrong_value)(e)]
     # a misspelt key is one problem, not also the absence of the right one
@@ -92,7 +92,7 @@ def table_problems(data, table):
             for preset in chain.get('presets', []):
                 if table['presets'].get(preset, {}).get('family') != family:
                     text = f"'{preset}' is no preset of family '{family}'"
-                    yield where, text, '`python configs/presets.py list` shows them'
+                    yield where, text, '`membw presets list` shows them'
 
 
 def file_problems(path, data):
@@ -128,10 +128,10 @@ def load_file(path, table):
     return data, problems
 
 
-def load(table, folder=FOLDER):
+def load(table):
     """(systems, lines): all systems, the generic one last, and what is wrong, as text."""
     systems, lines = [], []
-    for path in sorted(pathlib.Path(folder).glob('*.yaml')):
+    for path in sorted(pathlib.Path(root(), 'systems').glob('*.yaml')):
         data, problems = load_file(path, table)
         systems.append(data)
         for where, fact, hint in problems:

@@ -9,12 +9,16 @@ import shutil
 import subprocess
 import tempfile
 
-import presets
+from membw.build import presets
+from membw.checkout import root
 
-FOUND = {}
-# compilers that were seen to build OpenMP: a probe takes a tenth of a second, at each start
-SEEN = pathlib.Path(__file__).resolve().parent.parent / 'build' / 'openmp-compilers'
+CHAINS = {}  # family -> (toolchain, why there is none), once they were asked
 PROGRAM = '#include <omp.h>\nint main(void) { return omp_get_max_threads() < 1; }\n'
+
+
+def probed():
+    """Compilers that were seen to build OpenMP: a probe takes a tenth of a second, each start."""
+    return pathlib.Path(root(), 'build', 'openmp-compilers')
 
 
 @functools.cache
@@ -24,8 +28,8 @@ def cpu_features():
         text = pathlib.Path('/proc/cpuinfo').read_text()
     except OSError:
         text = ''
-    found = re.search(r'^(?:flags|Features)\s*:\s*(.*)$', text, re.M)
-    return {platform.machine(), *(found.group(1).split() if found else [])}
+    flags = re.search(r'^(?:flags|Features)\s*:\s*(.*)$', text, re.M)
+    return {platform.machine(), *(flags.group(1).split() if flags else [])}
 
 
 def candidates(cc):
@@ -39,6 +43,11 @@ def candidates(cc):
     return [c for c in [cc, *newest] if shutil.which(c)]
 
 
+def find_compiler(cc):
+    """Path of a compiler, else of its newest cc-<version>, or None."""
+    return next(map(shutil.which, candidates(cc)), None)
+
+
 def builds_openmp(cc, openmp):
     """Debian's clang without libomp-dev compiles, and fails to find omp.h or to link.
 
@@ -46,7 +55,7 @@ def builds_openmp(cc, openmp):
     """
     line = ' '.join([openmp, *identity(cc)])
     try:
-        if line in SEEN.read_text().splitlines():
+        if line in probed().read_text().splitlines():
             return True
     except OSError:
         pass
@@ -66,8 +75,8 @@ def identity(cc):
 def remember(line):
     """A checkout that cannot be written to probes anew each time."""
     try:
-        SEEN.parent.mkdir(exist_ok=True)
-        with open(SEEN, 'a') as file:
+        probed().parent.mkdir(exist_ok=True)
+        with open(probed(), 'a') as file:
             file.write(line + '\n')
     except OSError:
         pass
@@ -100,16 +109,15 @@ def toolchain(family, table):
 @functools.cache
 def mpi():
     """{'mpicc': ...} where this machine has an MPI compiler and what starts its programs."""
-    found = shutil.which('mpicc') and (shutil.which('mpirun') or shutil.which('srun'))
-    return {'mpicc': 'mpicc'} if found else {}
+    starter = shutil.which('mpirun') or shutil.which('srun')
+    return {'mpicc': 'mpicc'} if shutil.which('mpicc') and starter else {}
 
 
 def toolchains(table):
     """({family: toolchain}, {family: why there is none}); asked of the compilers once."""
-    if not FOUND:
-        FOUND.update({family: toolchain(family, table) for family in table['families']})
-    found = FOUND
+    if not CHAINS:
+        CHAINS.update({family: toolchain(family, table) for family in table['families']})
     return (
-        {f: chain for f, (chain, _) in found.items() if chain},
-        {f: reason for f, (chain, reason) in found.items() if not chain},
+        {family: chain for family, (chain, _) in CHAINS.items() if chain},
+        {family: reason for family, (chain, reason) in CHAINS.items() if not chain},
     )

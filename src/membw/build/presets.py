@@ -1,9 +1,14 @@
 #!/usr/bin/env python3
-"""Reader of presets.yaml, the one table of compile lines; also the command that make calls."""
+"""The table of presets (configs/presets.yaml), the lines that follow from it, what they build.
+
+Make runs this file as a command and Spack's recipe loads it by its path, each with a Python that
+has no membw: it imports nothing of the package.
+"""
 
 import argparse
 import hashlib
 import json
+import os
 import pathlib
 import re
 import shlex
@@ -11,31 +16,26 @@ import shutil
 import subprocess
 import sys
 
-HERE = pathlib.Path(__file__).resolve().parent
-ROOT = HERE.parent
-TABLE = HERE / 'presets.yaml'
-SOURCES = ROOT / 'src' / 'stream'
+ROOT = pathlib.Path(__file__).resolve().parents[3]
+TABLE = ROOT / 'configs' / 'presets.yaml'
+PROGRAMS = ROOT / 'src'  # PROGRAMS/<name>/<name>.c, and the harness of all of them
+HARNESS = 'harness'
 SUFFIXES = ('.c', '.h', '.f90')
 
 FAMILY_KEYS = {'cc', 'fc', 'openmp', 'spack', 'external', 'version'}
 PRESET_KEYS = {'family', 'line', 'fortran', 'requires', 'features', 'source'}
 OPTIONAL_KEYS = {'fortran', 'external'}
 PLACEHOLDERS = {'openmp', 'defs', 'libhugetlbfs'}
-# macro -> argument of flags(): the order of the -D on the founding lines
-MACROS = {
-    'STREAM_ARRAY_SIZE': 'array_size',
-    'NTIMES': 'ntimes',
-    'OFFSET': 'offset',
-    'STREAM_TYPE': 'stream_type',
-}
-STREAM_TYPES = ('double', 'float')
+# a macro of a line: STREAM_ARRAY_SIZE=800000000, STREAM_TYPE=float
+DEFINE = re.compile(r'[A-Za-z_]\w*=([1-9]\d*|[A-Za-z_]\w*)')
 
 
 class PresetError(Exception):
-    """Something asked wrongly; the text is the fact and, on a second line, the way out."""
+    """A usage error; the text is the fact and, on a second line, the way out."""
 
     def __init__(self, fact, hint):
         super().__init__(f'membw: {fact}\nhint: {hint}')
+        self.fact, self.hint = fact, hint
 
 
 # --- the table -------------------------------------------------------------------------------
@@ -144,11 +144,11 @@ def tuning(preset):
     return preset.partition('-')[2]
 
 
-def defines(openmp=True, **macros):
-    return [f'-D{macro}={macros[arg]}' for macro, arg in MACROS.items() if macros.get(arg)]
+def family_of(preset, table):
+    return table['families'][row(preset, table)['family']]
 
 
-def fill(template, preset, family, openmp, defs, libhugetlbfs):
+def fill(template, preset, family, openmp, defines, libhugetlbfs):
     if '{libhugetlbfs}' in template and not libhugetlbfs:
         raise PresetError(
             f"preset '{preset}' needs the path of libhugetlbfs",
@@ -156,64 +156,50 @@ def fill(template, preset, family, openmp, defs, libhugetlbfs):
         )
     values = {
         'openmp': family['openmp'] if openmp else '',
-        'defs': shlex.join(defs),
+        'defs': shlex.join(f'-D{define}' for define in defines),
         'libhugetlbfs': libhugetlbfs or '',
     }
     return shlex.split(template.format(**values))
 
 
-def flags(
-    preset,
-    openmp=True,
-    array_size=None,
-    ntimes=None,
-    extra=(),
-    *,
-    offset=None,
-    stream_type=None,
-    libhugetlbfs=None,
-    table=None,
-):
-    """The options of a preset for the C program, in order; `extra` comes last."""
+def flags(preset, openmp=True, defines=(), extra=(), *, libhugetlbfs=None, table=None):
+    """The options of a preset for a C program, in order; `extra` comes last.
+
+    `defines` are the program's own macros, 'NAME=VALUE', in the order of the line.
+    """
     table = table or load()
-    found = row(preset, table)
-    defs = defines(array_size=array_size, ntimes=ntimes, offset=offset, stream_type=stream_type)
-    family = table['families'][found['family']]
-    return fill(found['line'], preset, family, openmp, defs, libhugetlbfs) + list(extra)
+    template, family = row(preset, table)['line'], family_of(preset, table)
+    return fill(template, preset, family, openmp, defines, libhugetlbfs) + list(extra)
 
 
 def fortran_flags(preset, openmp=True, extra=(), *, libhugetlbfs=None, table=None):
-    """The options of a preset for stream.f90, which takes its sizes as options only."""
+    """The options of a preset for a Fortran program, which takes its sizes as options only."""
     table = table or load()
-    found = row(preset, table)
-    family = table['families'][found['family']]
-    template = found.get('fortran') or found['line']
-    return fill(template, preset, family, openmp, [], libhugetlbfs) + list(extra)
-
-
-def compile_line(preset, cc=None, sources=('stream.c',), output='stream', table=None, **options):
-    """The whole command: compiler, the preset's options, sources, -o output."""
-    table = table or load()
-    cc = cc or table['families'][row(preset, table)['family']]['cc']
-    return [cc, *flags(preset, table=table, **options), *sources, '-o', output]
+    chosen, family = row(preset, table), family_of(preset, table)
+    template = chosen.get('fortran') or chosen['line']
+    return fill(template, preset, family, openmp, (), libhugetlbfs) + list(extra)
 
 
 # --- provenance ------------------------------------------------------------------------------
 
 
-def source_files(folder=SOURCES):
+def source_files(folder):
     """{path below src: path} of all that a program is made of: its folder and the harness."""
     folder = pathlib.Path(folder).resolve()
-    paths = [p for d in (folder, folder.parent / 'harness') for p in d.rglob('*')]
-    named = {p.relative_to(folder.parent).as_posix(): p for p in paths if p.suffix in SUFFIXES}
-    return dict(sorted(named.items(), key=lambda item: item[0].encode()))
+    paths = [p for d in (folder, folder.parent / HARNESS) for p in d.rglob('*')]
+    return {p.relative_to(folder.parent).as_posix(): p for p in paths if p.suffix in SUFFIXES}
 
 
-def source_sha256(folder=SOURCES):
-    """One checksum of all sources: sha256 of what `sha256sum` prints in src, sorted by path."""
+def source_sha256(folder):
+    """One checksum of all sources of the program in that folder."""
+    return checksum((name, path.read_bytes()) for name, path in source_files(folder).items())
+
+
+def checksum(sources):
+    """Of (name below src, bytes): sha256 of what `sha256sum` prints in src, sorted by path."""
     total = hashlib.sha256()
-    for name, path in source_files(folder).items():
-        total.update(f'{sha256(path)}  {name}\n'.encode())
+    for name, content in sorted(sources, key=lambda source: source[0].encode()):
+        total.update(f'{hashlib.sha256(content).hexdigest()}  {name}\n'.encode())
     return total.hexdigest()
 
 
@@ -236,8 +222,8 @@ def banner(cc):
 def compiler_version(family, cc, table=None):
     """Version of `cc`, or None when its banner is not that of the family."""
     table = table or load()
-    found = re.search(table['families'][family]['version'], banner(cc))
-    return found.group(1) if found else None
+    match = re.search(table['families'][family]['version'], banner(cc))
+    return match.group(1) if match else None
 
 
 def check_compiler(preset, cc, table):
@@ -246,7 +232,7 @@ def check_compiler(preset, cc, table):
     if not shutil.which(cc):
         raise PresetError(
             f"compiler '{cc}' of preset '{preset}' not found",
-            'load its module, or CC=PATH; `presets.py list` shows other presets',
+            'load its module, or CC=PATH; `membw presets list` shows other presets',
         )
     if not compiler_version(family, cc, table):
         raise PresetError(
@@ -265,60 +251,73 @@ def write_if_changed(path, text):
     return True
 
 
+# --- what an MPI compiler wrapper adds to a preset's line ----------------------------------------
+
+MPI_DEFINE = '-DMEMBW_MPI'
+# Open MPI, MPICH and its kin (Intel, MVAPICH2, Cray's own mpicc) know one of these
+SHOW = ('-show', '--showme', '-compile-info')
+FOR_LINKER = re.compile(r'-(l|L|Wl,|Xlinker|z$|rdynamic)|.*\.(a|so)(\.\d+)*$')
+
+
+def mpi_wrapped(mpicc):
+    """The words that the wrapper would run, its compiler first."""
+    if not shutil.which(mpicc):
+        raise PresetError(f"no '{mpicc}' on the PATH", 'load an MPI module, or MPICC=PATH')
+    for option in SHOW:
+        try:
+            done = subprocess.run([mpicc, option], capture_output=True, text=True, timeout=60)
+        except (OSError, subprocess.TimeoutExpired) as err:
+            raise PresetError(f"'{mpicc}' does not run: {err}", 'MPICC=PATH') from err
+        words = shlex.split(done.stdout)
+        if done.returncode == 0 and len(words) > 1:
+            return words
+    raise PresetError(
+        f"'{mpicc} -show' does not say what it adds", 'MPICC=PATH names another MPI compiler'
+    )
+
+
+def mpi_added(mpicc):
+    """(for the compiler, for the linker): what goes before the sources and what after them."""
+    words = mpi_wrapped(mpicc)[1:]
+    before = [word for word in words if not FOR_LINKER.match(word)]
+    return [MPI_DEFINE, *before], [word for word in words if FOR_LINKER.match(word)]
+
+
 # --- the command -----------------------------------------------------------------------------
 
 
 def options_of(args):
-    return {
-        'openmp': args.openmp,
-        'array_size': args.array_size,
-        'ntimes': args.ntimes,
-        'offset': args.offset,
-        'stream_type': args.stream_type,
-        'libhugetlbfs': args.libhugetlbfs,
-        'extra': args.extra,
-    }
+    keep = ('openmp', 'libhugetlbfs', 'extra')
+    return {name: getattr(args, name) for name in keep}
 
 
 def do_list(args, table):
-    for name, found in table['presets'].items():
-        print(f'{name:18} {" ".join(found["requires"]) or "any":12} {found["line"].strip()}')
+    for name, preset in table['presets'].items():
+        print(f'{name:18} {" ".join(preset["requires"]) or "any":12} {preset["line"].strip()}')
 
 
 def do_flags(args, table):
+    options = options_of(args)
     if args.fortran:
-        keep = {k: options_of(args)[k] for k in ('openmp', 'libhugetlbfs', 'extra')}
-        print(shlex.join(fortran_flags(args.preset, table=table, **keep)))
+        print(shlex.join(fortran_flags(args.preset, table=table, **options)))
     else:
-        print(shlex.join(flags(args.preset, table=table, **options_of(args))))
-
-
-def mpi_added(mpicc):
-    import mpi_wrapper
-
-    try:
-        return mpi_wrapper.added(mpicc)
-    except mpi_wrapper.WrapperError as err:
-        raise PresetError(*err.args) from err
+        print(shlex.join(flags(args.preset, defines=args.define, table=table, **options)))
 
 
 def do_plan(args, table):
     """What make asks when it starts; the stamp changes exactly when the build must."""
-    family = table['families'][row(args.preset, table)['family']]
+    family, options = family_of(args.preset, table), options_of(args)
     cc, fc = args.cc or family['cc'], args.fc or family['fc']
     check_compiler(args.preset, cc, table)
-    keep = {k: options_of(args)[k] for k in ('openmp', 'libhugetlbfs', 'extra')}
+    line = flags(args.preset, defines=args.define, table=table, **options)
+    before, after = mpi_added(args.mpicc) if args.mpicc else ([], [])
     plan = {
         'PLAN_CC': cc,
         'PLAN_FC': fc,
-        'PLAN_FLAGS': shlex.join(flags(args.preset, table=table, **options_of(args))),
-        'PLAN_FFLAGS': shlex.join(fortran_flags(args.preset, table=table, **keep)),
-        'PLAN_LIBS': '',
+        'PLAN_FLAGS': shlex.join([*line, *before]),
+        'PLAN_FFLAGS': shlex.join(fortran_flags(args.preset, table=table, **options)),
+        'PLAN_LIBS': shlex.join(after),
     }
-    if args.mpicc:
-        before, after = mpi_added(args.mpicc)
-        plan['PLAN_FLAGS'] += ' ' + shlex.join(before)
-        plan['PLAN_LIBS'] = shlex.join(after)
     text = ''.join(
         f'{k} := {v.replace("$", "$$").replace("#", chr(92) + "#")}\n' for k, v in plan.items()
     )
@@ -326,43 +325,56 @@ def do_plan(args, table):
 
 
 def do_record(args, table):
-    """build.json beside the binary: the line that reached the compiler, and what it made."""
+    """BINARY.json beside the binary: the line that reached the compiler, and what it made."""
+    folder = pathlib.Path(args.sources).resolve()
     record = {
+        'program': folder.name,
         'built_with': 'make',
         'preset': args.preset,
         'compile_line': args.line,
         'compiler': banner(args.line[0]),
         'mpi': args.mpicc,
-        'source_sha256': source_sha256(args.sources),
+        'source_sha256': source_sha256(folder),
         'binary_sha256': sha256(args.binary),
         'spec': None,
         'dag_hash': None,
     }
-    path = pathlib.Path(args.binary).with_name(args.name)
-    path.write_text(json.dumps(record, indent=1) + '\n')
+    pathlib.Path(f'{args.binary}.json').write_text(json.dumps(record, indent=1) + '\n')
+
+
+def build_record(binary):
+    """What make or Spack wrote of a binary when it was built."""
+    path = pathlib.Path(binary)
+    beside = pathlib.Path(f'{path}.json'), path.parents[1] / 'share' / 'membw' / f'{path.name}.json'
+    return json.loads(next((p for p in beside if p.is_file()), beside[0]).read_text())
 
 
 def do_sha(args, table):
-    print(source_sha256())
+    if not (PROGRAMS / args.program).is_dir():
+        raise PresetError(f"no program '{args.program}'", f'a folder of {PROGRAMS}')
+    print(source_sha256(PROGRAMS / args.program))
 
 
-def positive(text):
-    if not re.fullmatch(r'[1-9]\d*', text):
-        raise argparse.ArgumentTypeError(f"'{text}' is not a whole number above 0")
+def define(text):
+    if not DEFINE.fullmatch(text):
+        name, _, value = text.partition('=')
+        raise argparse.ArgumentTypeError(
+            f"invalid value of {name}: '{value}', neither a whole number above 0 nor a name"
+        )
     return text
 
 
 class Parser(argparse.ArgumentParser):
     def error(self, message):
-        self.exit(2, f'membw: presets.py: {message}\nhint: {self.prog} --help\n')
+        self.exit(2, f"membw: {message}\nhint: '{self.prog} --help' lists the options\n")
 
 
 def add_options(command):
     command.add_argument('preset', help='row of presets.yaml, e.g. gcc-o2')
-    command.add_argument('--array-size', type=positive, help='-DSTREAM_ARRAY_SIZE, elements')
-    command.add_argument('--ntimes', type=positive, help='-DNTIMES')
-    command.add_argument('--offset', type=positive, help='-DOFFSET, elements')
-    command.add_argument('--stream-type', choices=STREAM_TYPES, help='-DSTREAM_TYPE')
+    command.add_argument(
+        '-D', dest='define', metavar='NAME=VALUE', type=define, action='append', default=[],
+        help="a macro of the program's own, e.g. STREAM_ARRAY_SIZE=800000000; in this order",
+    )  # fmt: skip
     command.add_argument('--libhugetlbfs', help='its folder, for presets that link it')
     command.add_argument('--no-openmp', dest='openmp', action='store_false')
     command.add_argument(
@@ -370,32 +382,36 @@ def add_options(command):
     )
 
 
-def make_parser():
-    parser = Parser(prog='presets.py', description=__doc__)
-    commands = parser.add_subparsers(dest='command', required=True, parser_class=Parser)
+def add_commands(parser):
+    """The commands of a parser: `membw presets ...`, or this file's own."""
+    commands = parser.add_subparsers(dest='what', metavar='WHAT', required=True)
     commands.add_parser('list', help='every preset, what it asks of the CPU, its line')
-    one = commands.add_parser(
-        'flags', help='the options of one preset, as a shell would take them'
-    )
+    one = commands.add_parser('flags', help='the options of one preset, as a shell takes them')
     add_options(one)
-    one.add_argument('--fortran', action='store_true', help='those of stream.f90')
+    one.add_argument('--fortran', action='store_true', help='those of a Fortran program')
     plan = commands.add_parser('plan', help='write what make includes (only if it changed)')
     add_options(plan)
     plan.add_argument('--cc', default='')
     plan.add_argument('--fc', default='')
     plan.add_argument('--mpicc', help='with MPI: the wrapper whose additions the line gets')
     plan.add_argument('--stamp', required=True)
-    record = commands.add_parser('record', help='write build.json beside a binary')
+    record = commands.add_parser('record', help='write BINARY.json beside a binary')
     record.add_argument('preset')
     record.add_argument('binary')
-    record.add_argument('--sources', default=SOURCES)
-    record.add_argument('--name', default='build.json')
+    record.add_argument('--sources', required=True, help="the program's folder")
     record.add_argument('--mpicc', help='the MPI wrapper whose additions are in the line')
     record.add_argument('line', nargs='+', help='after --: the line that made it')
-    commands.add_parser(
-        'source-sha256', help='checksum of src/stream and src/harness, as records carry it'
+    sha = commands.add_parser(
+        'source-sha256', help='checksum of a program and the harness, as records carry it'
     )
+    sha.add_argument('program', nargs='?', default='stream', help='a folder of src (stream)')
     return parser
+
+
+def add_parser(subparsers):
+    about = 'the table of compile lines'
+    parser = subparsers.add_parser('presets', help=about, description=__doc__.splitlines()[0])
+    add_commands(parser).set_defaults(func=run)
 
 
 DO = {
@@ -407,10 +423,9 @@ DO = {
 }
 
 
-def main(argv=None):
-    args = make_parser().parse_args(argv)
+def run(args):
     try:
-        DO[args.command](args, load())
+        DO[args.what](args, load())
     except PresetError as err:
         print(err, file=sys.stderr)
         return 2
@@ -418,6 +433,11 @@ def main(argv=None):
         print(f"membw: '{err.filename}': {err.strerror}\nhint: is it writable", file=sys.stderr)
         return 2
     return 0
+
+
+def main(argv=None):
+    prog = f'python3 {os.path.relpath(__file__)}'
+    return run(add_commands(Parser(prog=prog, description=__doc__)).parse_args(argv))
 
 
 if __name__ == '__main__':

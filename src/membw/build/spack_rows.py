@@ -3,9 +3,9 @@
 
 A row is a mapping: environ (its name), preset, and either cc (a compiler on this machine, told to
 Spack as an external) or spack (a constraint such as '%c=gcc@12' on what Spack knows already);
-array_size, ntimes, offset, stream_type, openmp, libhugetlbfs as presets.flags() takes them.
+openmp: False, libhugetlbfs, and in `variants` what the program's recipe offers besides.
 
-    python configs/spack_rows.py FOLDER < rows.json     write, concretize, install, print the paths
+    python -m membw.build.spack_rows FOLDER PROGRAM < rows.json    write, install, print the paths
 """
 
 import argparse
@@ -17,14 +17,10 @@ import shutil
 import subprocess
 import sys
 
-HERE = pathlib.Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE))
+from membw.build import presets
 
-import presets  # noqa: E402
-
-SCOPE = HERE / 'spack'
-RECIPE = HERE.parent / 'spack-repo/spack_repo/membw/packages/stream/package.py'
-VALUES = ('array_size', 'ntimes', 'offset', 'stream_type', 'libhugetlbfs')
+SCOPE = presets.ROOT / 'configs' / 'spack'
+RECIPES = presets.ROOT / 'spack-repo' / 'spack_repo' / 'membw'
 
 
 def package_of(constraint):
@@ -49,25 +45,26 @@ def compiler(row, table):
     return f'%c={name}@={version}', {name: external}
 
 
-def spec_of(row, constraint):
+def spec_of(program, row, constraint):
     """The compiler comes last: what stands after it would be said of the compiler."""
-    words = ['stream', f'tuning={presets.tuning(row["preset"])}']
-    words += [f'{name}={row[name]}' for name in VALUES if row.get(name)]
+    words = [program, f'tuning={presets.tuning(row["preset"])}']
+    words += [f'{name}={value}' for name, value in row.get('variants', {}).items()]
+    words += [f'libhugetlbfs={row["libhugetlbfs"]}'] if row.get('libhugetlbfs') else []
     words += [] if row.get('openmp', True) else ['~openmp']
     return ' '.join([*words, constraint])
 
 
-def environment(rows, table):
+def environment(program, rows, table):
     """(what spack.yaml holds, {environ: folder of the row in the view})"""
     names, externals = {}, {}
     folders = {}
     for row in rows:
         constraint, external = compiler(row, table)
         for name, entry in external.items():
-            found = externals.setdefault(name, [])
-            found += [entry] if entry['spec'] not in [e['spec'] for e in found] else []
+            known = externals.setdefault(name, [])
+            known += [entry] if entry['spec'] not in [e['spec'] for e in known] else []
         # two environments may be the same row under two names: one build, one folder
-        folders[row['environ']] = names.setdefault(spec_of(row, constraint), row['environ'])
+        folders[row['environ']] = names.setdefault(spec_of(program, row, constraint), row['environ'])
     # unify false: when_possible was seen to give a clang row the binary of the gcc row
     spack = {
         'include': [str(SCOPE)],
@@ -78,7 +75,7 @@ def environment(rows, table):
             'rows': {
                 'root': 'rows',
                 'link': 'roots',
-                'select': ['stream'],
+                'select': [program],
                 'projections': {**names, 'all': '{name}-{hash}'},
             }
         },
@@ -86,24 +83,24 @@ def environment(rows, table):
     return {'spack': spack}, folders
 
 
-def fingerprint(text):
+def fingerprint(program, text):
     """Changes when a lock made before would be stale."""
-    scripts = [HERE / 'presets.py', HERE / 'mpi_wrapper.py']
-    files = [RECIPE, presets.TABLE, *scripts, *sorted(SCOPE.glob('*.yaml'))]
-    parts = [text, presets.source_sha256(), *map(presets.sha256, files)]
+    files = [presets.TABLE, presets.__file__, *sorted(SCOPE.glob('*.yaml'))]
+    files += sorted(RECIPES.rglob('*.py'))
+    parts = [text, presets.source_sha256(presets.PROGRAMS / program), *map(presets.sha256, files)]
     return hashlib.sha256('\n'.join(parts).encode()).hexdigest()
 
 
-def write(folder, rows, table=None):
-    """Write FOLDER/spack.yaml; drop a stale lock. Returns {environ: path of its `stream`}."""
+def write(folder, program, rows, table=None):
+    """Write FOLDER/spack.yaml; drop a stale lock. Returns {environ: path of its program}."""
     folder = pathlib.Path(folder).resolve()
-    content, folders = environment(rows, table or presets.load())
+    content, folders = environment(program, rows, table or presets.load())
     text = json.dumps(content, indent=1) + '\n'  # JSON is YAML
     folder.mkdir(parents=True, exist_ok=True)
     presets.write_if_changed(folder / 'spack.yaml', text)
-    if presets.write_if_changed(folder / 'fingerprint', fingerprint(text)):
+    if presets.write_if_changed(folder / 'fingerprint', fingerprint(program, text)):
         (folder / 'spack.lock').unlink(missing_ok=True)
-    return {environ: folder / 'rows' / name / 'bin/stream' for environ, name in folders.items()}
+    return {environ: folder / 'rows' / name / 'bin' / program for environ, name in folders.items()}
 
 
 def commands(folder, paths):
@@ -119,9 +116,10 @@ def commands(folder, paths):
 def main(argv=None):
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument('folder', help='the environment: spack.yaml, spack.lock, rows/')
+    parser.add_argument('program', help='a folder of src that has a recipe')
     args = parser.parse_args(argv)
     try:
-        paths = write(args.folder, json.load(sys.stdin))
+        paths = write(args.folder, args.program, json.load(sys.stdin))
     except (presets.PresetError, json.JSONDecodeError, OSError) as err:
         print(err if isinstance(err, presets.PresetError) else f'membw: {err}', file=sys.stderr)
         return 2

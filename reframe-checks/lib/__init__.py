@@ -1,0 +1,1 @@
+"""What checks share; each is a check only of what it measures."""

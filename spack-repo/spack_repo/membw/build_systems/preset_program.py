@@ -1,0 +1,235 @@
+"""What the recipes of this repository share: a folder of src, built by exactly a preset's line."""
+
+import hashlib
+import importlib.util
+import json
+import os
+import pathlib
+
+from spack.package import *
+
+# <root>/spack-repo/spack_repo/membw/build_systems/preset_program.py
+ROOT = pathlib.Path(__file__).resolve().parents[4]
+PRESETS = ROOT / 'src' / 'membw' / 'build' / 'presets.py'
+
+
+def load(path):
+    """The one file that is shared with the library, which Spack's Python does not have."""
+    spec = importlib.util.spec_from_file_location(f'membw_{path.stem}', path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+presets = load(PRESETS)
+TABLE = presets.load()
+
+
+def tunings():
+    """{tuning: [families that have such a row]}"""
+    families = {}
+    for name, row in TABLE['presets'].items():
+        families.setdefault(presets.tuning(name), []).append(row['family'])
+    return families
+
+
+def natural_or_none(value):
+    return value == 'none' or (value.isdigit() and value[0] != '0')
+
+
+class PresetProgram(Package):
+    """src/<name>/<name>.c and src/harness of this checkout, one file for the compiler. The
+    variant `tuning` picks the row of configs/presets.yaml."""
+
+    homepage = 'https://example.org/membw'
+    has_code = False  # nothing to fetch: install() copies the folders of src
+    license('BSD-3-Clause')
+
+    # variant -> macro of the program's line, in this order
+    macros = {}
+    # options of a run that takes seconds anywhere, and what it prints when all is well
+    smoke_options = ()
+    smoke_output = ()
+
+    variant('openmp', default=True, description='OpenMP threads')
+    variant(
+        'tuning',
+        default='o2',
+        values=tuple(tunings()),
+        multi=False,
+        description="Row of configs/presets.yaml, without the compiler's name",
+    )
+    variant(
+        'libhugetlbfs',
+        default='none',
+        values=lambda path: path == 'none' or path.startswith('/'),
+        description='Folder with its ldscripts and obj64, for the presets that link it',
+    )
+
+    depends_on('c', type='build')
+
+    for _tuning, _families in tunings().items():
+        requires(
+            *[TABLE['families'][f]['spack'] for f in _families],
+            policy='any_of',
+            when=f'tuning={_tuning}',
+            msg=f'tuning={_tuning} is a preset of {", ".join(_families)} only: '
+            f'put {" or ".join(TABLE["families"][f]["spack"] for f in _families)} last in the '
+            'spec, or take another tuning (membw presets list)',
+        )
+
+    for _name, _row in TABLE['presets'].items():
+        if '{libhugetlbfs}' in _row['line']:
+            conflicts(
+                'libhugetlbfs=none',
+                when=f'tuning={presets.tuning(_name)}',
+                msg=f'{_name} links libhugetlbfs: add libhugetlbfs=/folder/with/ldscripts',
+            )
+
+    @property
+    def sources(self):
+        return presets.PROGRAMS / self.name
+
+    def content_hash(self, content=None):
+        """Also the sources and the table: an edit of either is another package."""
+        parts = [super().content_hash(content), presets.source_sha256(self.sources)]
+        parts += [presets.sha256(path) for path in (presets.TABLE, PRESETS, __file__)]
+        return hashlib.sha256('\n'.join(parts).encode()).hexdigest()
+
+    @property
+    def preset(self):
+        families = TABLE['families'].items()
+        family = next(name for name, row in families if self.spec.satisfies(row['spack']))
+        return f'{family}-{self.spec.variants["tuning"].value}'
+
+    def given(self, name):
+        value = self.spec.variants[name].value
+        return None if value == 'none' else value
+
+    def compile_flags(self):
+        macros = {macro: self.given(variant) for variant, macro in self.macros.items()}
+        return presets.flags(
+            self.preset,
+            openmp=self.spec.satisfies('+openmp'),
+            defines=[f'{macro}={value}' for macro, value in macros.items() if value],
+            extra=self.spec.compiler_flags.get('cflags', []),
+            libhugetlbfs=self.given('libhugetlbfs'),
+        )
+
+    def refuse_stale(self, spec):
+        if spec._package_hash != self.content_hash():
+            raise InstallError(
+                f'membw: src/{self.name}, the presets or the recipe changed since this spec was '
+                'concretized: the lock is stale\nhint: spack concretize --force'
+            )
+
+    def make_run_paths_relative(self):
+        """The wrapper of `ld` writes these into the binary: from where it lies, so that the same
+        sources, compiler and line give the same bytes in every store."""
+        store = pathlib.Path(self.prefix).parent
+        for name in ('SPACK_RPATH_DIRS', 'SPACK_STORE_RPATH_DIRS'):
+            paths = [path for path in os.environ.get(name, '').split(':') if os.path.isdir(path)]
+            os.environ[name] = ':'.join(
+                '$ORIGIN/' + os.path.relpath(path, self.prefix.bin)
+                if store in pathlib.Path(path).parents
+                else path
+                for path in paths
+            )
+
+    def install(self, spec, prefix):
+        self.refuse_stale(spec)
+        self.make_run_paths_relative()
+        copied = prefix.share.membw.src
+        mkdirp(prefix.bin)
+        for name, path in presets.source_files(self.sources).items():
+            mkdirp(os.path.dirname(join_path(copied, name)))
+            install(str(path), join_path(copied, name))
+        with working_dir(join_path(copied, self.name)):
+            self.build(prefix)
+
+    def build(self, prefix):
+        # The real compiler, not Spack's wrapper, which would add -march=<target>: this is the
+        # whole line. Run paths still come in, through the `ld` wrapper first in PATH.
+        # With MPI the line gets what the wrapper says that it adds.
+        mpi = self.spec.satisfies('+mpi')
+        before, after = presets.mpi_added(self.spec['mpi'].mpicc) if mpi else ([], [])
+        line = [self['c'].cc] + self.compile_flags() + before
+        line += [f'{self.name}.c', '-o', str(prefix.bin.join(self.name))] + after
+        Executable(line[0])(*line[1:])
+        self.record(self.name, line)
+
+    def record(self, name, line):
+        """As make writes it, but for the binary's checksum: Spack mends its run paths later."""
+        text = {
+            'program': self.name,
+            'built_with': 'spack',
+            'preset': self.preset,
+            'compile_line': line,
+            'compiler': presets.banner(line[0]),
+            'source_sha256': presets.source_sha256('.'),
+            'spec': self.spec.format('{name}{@version}{variants}{compiler_flags} ')
+            + self['c'].spec.format('%c={name}{@version}'),
+            'dag_hash': self.spec.dag_hash(),
+        }
+        path = pathlib.Path(self.prefix.share.membw) / f'{name}.json'
+        path.write_text(json.dumps(text, indent=1) + '\n')
+
+    def runnable(self, name):
+        if 'mic' in TABLE['presets'][self.preset]['requires']:
+            raise SkipTest('Knights Corner binaries run on the card, not on this host')
+        return which(self.prefix.bin.join(name), required=True)
+
+    def test_validates(self):
+        """a tiny run computes the right answer"""
+        program = self.runnable(self.name)
+        check_outputs(list(self.smoke_output), program(*self.smoke_options, output=str.split))
+
+    def test_refuses_bad_input(self):
+        """an unknown option is refused with exit status 2"""
+        program = self.runnable(self.name)
+        program('--no-such-option', fail_on_error=False, output=str.split, error=str.split)
+        assert program.returncode == 2, f'exit status {program.returncode}, not 2'
+
+
+class WithMpi(PackageBase):
+    """Mixin of programs that run as one job of many nodes."""
+
+    variant('mpi', default=False, description='For a whole cluster in one job, a rank per node')
+    depends_on('mpi', when='+mpi')
+
+
+class WithFortran(PackageBase):
+    """Mixin of programs that have a Fortran version, <name>_f."""
+
+    variant('fortran', default=False, description='The Fortran version, too')
+    depends_on('fortran', type='build', when='+fortran')
+
+    for _family in TABLE['families'].values():
+        requires(
+            _family['spack'].replace('%c=', '%fortran='),
+            when=f'+fortran {_family["spack"]}',
+            msg="the Fortran version is built by the compiler of the C compiler's family: "
+            f'{_family["fc"]} is not known to Spack there (spack compiler find), or ~fortran',
+        )
+
+    def build(self, prefix):
+        super().build(prefix)
+        if self.spec.satisfies('+fortran'):
+            self.build_fortran(prefix)
+
+    def fortran_flags(self):
+        return presets.fortran_flags(
+            self.preset,
+            openmp=self.spec.satisfies('+openmp'),
+            extra=self.spec.compiler_flags.get('fflags', []),
+            libhugetlbfs=self.given('libhugetlbfs'),
+        )
+
+    def build_fortran(self, prefix):
+        clock, name = join_path(self.stage.path, 'clock.o'), f'{self.name}_f'
+        mkdirp(self.stage.path)
+        Executable(self['c'].cc)(*self.compile_flags(), '-c', '../harness/clock.c', '-o', clock)
+        line = [self['fortran'].fortran] + self.fortran_flags()
+        line += [f'{self.name}.f90', clock, '-o', str(prefix.bin.join(name))]
+        Executable(line[0])(*line[1:])
+        self.record(name, line)

@@ -1,0 +1,68 @@
+"""What is kept of a run so that it can be made again: sources, build, lock, job, environment.
+
+Below results/: `sources/<sha256>.tar.gz` (what a build reads of the checkout), `builds/<sha256 of
+the binary>/` (build.json, spack.yaml, spack.lock), `jobs/<stem of the record>/` (job.json, the job
+script, environment.txt). `membw reproduce` reads them.
+"""
+
+import hashlib
+import json
+import pathlib
+import shutil
+
+from membw.build.sources import commit, packed
+
+ENVIRONMENT = 'environment.txt'
+# variables that change how a run goes, or what it is linked with
+WATCHED = 'OMP_|GOMP_|KMP_|LIKWID|MALLOC_|GLIBC_TUNABLES|LD_PRELOAD|LD_LIBRARY_PATH'
+# the last command before the program: what it really finds, from the login shell or the job;
+# of Slurm's variables, which Slurm sets again, those that bind
+NOTE_ENVIRONMENT = f"env | LC_ALL=C sort | grep -E '^({WATCHED}|SLURM_CPU)' >{ENVIRONMENT} || :"
+
+
+def write(path, content):
+    """Once: several sessions may keep the same thing."""
+    if not path.exists():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        part = path.with_name(f'.{path.name}.part')
+        part.write_bytes(content if isinstance(content, bytes) else content.encode())
+        part.rename(path)
+
+
+def keep_sources(results, program):
+    """Name of the archive in results/sources; one for each state of the sources."""
+    content = packed(program)
+    name = f'{hashlib.sha256(content).hexdigest()}.tar.gz'
+    write(results / 'sources' / name, content)
+    return name
+
+
+def keep_build(results, build, environment_folder):
+    """`build` is the build's record with what else is known; the folder has Spack's lock."""
+    folder = results / 'builds' / build['binary_sha256']
+    for name in ('spack.yaml', 'spack.lock') if environment_folder else ():
+        path = pathlib.Path(environment_folder, name)
+        if path.is_file():
+            write(folder / name, path.read_bytes())
+    sources = keep_sources(results, build['program'])
+    text = json.dumps({**build, 'commit': commit(), 'sources': sources}, indent=1) + '\n'
+    write(folder / 'build.json', text)
+
+
+def keep_job(results, stem, stage, job):
+    """What is known of the job, its script and what it saw of the environment."""
+    folder = results / 'jobs' / stem
+    folder.mkdir(parents=True, exist_ok=True)
+    for name in (job['script'], 'scan.sh', ENVIRONMENT):
+        if pathlib.Path(stage, name).is_file():
+            shutil.copy(pathlib.Path(stage, name), folder / name)
+    job = {**job, 'record': f'{stem}.json', 'commit': commit()}
+    (folder / 'job.json').write_text(json.dumps(job, indent=1) + '\n')
+
+
+def environment(stage):
+    """'OMP_NUM_THREADS=2 ...' as the job found it; '' where it noted nothing."""
+    try:
+        return ' '.join(pathlib.Path(stage, ENVIRONMENT).read_text().split('\n')).strip()
+    except OSError:
+        return ''

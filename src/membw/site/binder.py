@@ -1,0 +1,184 @@
+"""Binder: systems/*.yaml x presets.yaml -> ReFrame's site_configuration."""
+
+import copy
+import os
+import pathlib
+import sys
+
+import reframe.core.settings as builtin
+
+from membw.build import presets
+from membw.checkout import root
+from membw.site import machine, peak, systems
+
+
+def give_up(lines):
+    """A wrong file stops here, in one line each; ReFrame would show a traceback."""
+    print('\n'.join(lines), file=sys.stderr)
+    raise SystemExit(2)
+
+
+def read():
+    try:
+        table = presets.load()
+    except presets.PresetError as err:
+        give_up([str(err)])
+    every, lines = systems.load(table)
+    if lines:
+        give_up(lines)
+    return every, table
+
+
+def modules_system(system):
+    """Lmod asked for where Lmod is absent stops ReFrame before it lists a test."""
+    wanted = system.get('modules_system', 'lmod')
+    return wanted if wanted != 'lmod' or os.environ.get('LMOD_CMD') else 'nomod'
+
+
+def environ_name(toolchain, family, preset):
+    return toolchain + preset.removeprefix(family)
+
+
+def has_mpi(partition, chain):
+    """A card is reached through its host: its MPI is none of ours."""
+    return ['mpi'] if chain.get('mpicc') and 'mic' not in partition['features'] else []
+
+
+def environment(system, partition, name, chain, preset, table):
+    """One compiler with one set of options: `gcc-o2`, `gcc11-o2`."""
+    family = table['families'][chain['family']]
+    return {
+        'name': environ_name(name, chain['family'], preset),
+        'target_systems': [f'{system["name"]}:{partition["name"]}'],
+        'cc': chain.get('cc', family['cc']),
+        'cxx': '',
+        'ftn': chain.get('fc', family['fc']),
+        'modules': chain.get('modules', []),
+        'features': ['stream', *table['presets'][preset]['features'], *has_mpi(partition, chain)],
+        'extras': {
+            'preset': preset,
+            'family': chain['family'],
+            'cc': chain.get('cc', family['cc']),
+            'spack': chain.get('spack', family['spack']),
+            'mpicc': chain.get('mpicc'),
+        },
+    }
+
+
+def lacking(preset, features):
+    return [need for need in preset['requires'] if need not in features]
+
+
+def bind(system, partition, table):
+    """(environments, {preset: why it is left out}) of one partition."""
+    chains, left_out, features = partition['toolchains'], {}, partition['features']
+    if features == 'auto':
+        features = machine.cpu_features()
+    if chains == 'auto':
+        chains, absent = machine.toolchains(table)
+        left_out = {
+            p: absent[row['family']]
+            for p, row in table['presets'].items()
+            if row['family'] in absent
+        }
+    environs = []
+    for name, chain in chains.items():
+        chain = {'family': name, **chain}
+        rows = {
+            p: row
+            for p, row in table['presets'].items()
+            if row['family'] == chain['family'] and p in chain.get('presets', [p])
+        }
+        for preset, row in rows.items():
+            needs = lacking(row, features)
+            if needs:
+                left_out[preset] = f'needs {" ".join(needs)}, which the CPU does not have'
+            else:
+                environs.append(environment(system, partition, name, chain, preset, table))
+    for first in environs[:1]:
+        first['features'].append('first')  # what a scan takes, where all would take hours
+    return environs, left_out
+
+
+def features_of(partition, table):
+    """ReFrame's features; of a CPU's hundred flags only those that a preset asks for."""
+    if partition['features'] != 'auto':
+        return partition['features']
+    asked = {need for row in table['presets'].values() for need in row['requires']}
+    return sorted(asked & machine.cpu_features())
+
+
+def flexible(partition):
+    """ReFrame can ask these schedulers which nodes are idle: what a whole-cluster job needs."""
+    return ['flexible'] if partition['scheduler'] in ('slurm', 'squeue') else []
+
+
+def scheduler(partition):
+    """squeue = Slurm without accounting, as in ci/slurm-emu."""
+    backend = os.environ.get('MEMBW_SLURM_BACKEND')
+    return backend if backend and partition['scheduler'] == 'slurm' else partition['scheduler']
+
+
+def reframe_partition(system, partition, table):
+    environs, left_out = bind(system, partition, table)
+    keep = ('name', 'descr', 'launcher', 'access', 'time_limit', 'max_jobs', 'processor')
+    extras = {**peak.completed(partition.get('extras', {})), 'left_out': left_out}
+    if system.get('references'):
+        # absolute, so that RFM_REFERENCE_PREFIX cannot lead elsewhere
+        extras['references'] = os.path.join(root(), 'systems', system['references'])
+    bound = {
+        **{key: partition[key] for key in keep if key in partition},
+        'scheduler': scheduler(partition),
+        'environs': [e['name'] for e in environs],
+        'features': [*features_of(partition, table), *flexible(partition)],
+        'extras': extras,
+    }
+    if 'hosts' in partition:
+        bound['sched_options'] = {'ssh_hosts': partition['hosts']}
+        extras['hosts'] = partition['hosts']
+    return bound, environs
+
+
+def reframe_system(system, table):
+    parts = [reframe_partition(system, p, table) for p in system['partitions']]
+    bound = {
+        'name': system['name'],
+        'descr': system['descr'],
+        'hostnames': system['hostnames'],
+        'modules_system': modules_system(system),
+        'prefix': str(results()),
+        'partitions': [p for p, _ in parts],
+    }
+    return bound, [e for _, environs in parts for e in environs]
+
+
+def results():
+    return pathlib.Path(root(), 'results')
+
+
+def logging():
+    """ReFrame's own, with the files below results/."""
+    ours = copy.deepcopy(builtin.site_configuration['logging'])
+    for handler in ours[0]['handlers_perflog']:
+        handler['basedir'] = str(results() / 'perflogs')
+    return ours
+
+
+def configuration():
+    every, table = read()
+    bound = [reframe_system(s, table) for s in every]
+    return {
+        'systems': [s for s, _ in bound],
+        'environments': [e for _, environs in bound for e in environs],
+        'logging': logging(),
+        'storage': [{'enable': True, 'sqlite_db_file': str(results() / 'results.db')}],
+        'general': [
+            {
+                'report_file': str(results() / 'reports' / 'run-{sessionid}.json'),
+                'topology_prefix': str(results() / 'topology'),
+                'keep_stage_files': True,
+                # off: ReFrame's own detection would fetch an installer within a job
+                'remote_detect': False,
+            }
+        ],
+    }

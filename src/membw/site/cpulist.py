@@ -1,0 +1,21 @@
+"""CPU lists as the kernel writes them: '0-2,5'."""
+
+
+def expand(text):
+    """'0-2,5' -> [0, 1, 2, 5]."""
+    cpus = []
+    for part in filter(None, str(text).replace(' ', '').split(',')):
+        first, _, last = part.partition('-')
+        cpus += range(int(first), int(last or first) + 1)
+    return cpus
+
+
+def compress(cpus):
+    """[0, 1, 2, 5] -> '0-2,5'."""
+    ranges = []
+    for cpu in sorted(cpus):
+        if ranges and ranges[-1][1] == cpu - 1:
+            ranges[-1][1] = cpu
+        else:
+            ranges.append([cpu, cpu])
+    return ','.join(f'{a}-{b}' if b > a else f'{a}' for a, b in ranges)

@@ -1,0 +1,72 @@
+# Plain make build of one program of src: the compile line is the preset's and nothing else.
+#
+#   make -C src/stream PRESET=gcc-o2 [CC=gcc-12] [OPENMP=0] [EXTRA='-g'] [LIBHUGETLBFS=PATH]
+#        [FORTRAN=1 [FC=gfortran]] [MPI=1 [MPICC=mpicc]] [BUILD=DIR] and the program's own macros
+#
+# makes BUILD/stream (FORTRAN=1: stream_f, too; MPI=1: for a whole cluster, in PRESET-mpi) and,
+# beside it, stream.json: what was built, how, from what. A second make does nothing; an edit of a
+# source, of the preset's row, of an option above or another compiler version rebuilds.
+# Presets: membw presets list.
+#
+# A program's Makefile says PROGRAM (stream: stream.c of its folder), its macros in DEFINES
+# (NAME=VALUE ...), and includes this file.
+
+ROOT := ../..
+PRESETS := $(ROOT)/src/membw/build/presets.py
+PYTHON ?= $(or $(wildcard $(ROOT)/.venv/bin/python),python3)
+PRESET ?= gcc-o2
+BUILD ?= $(ROOT)/build/$(PRESET)$(if $(filter 1,$(MPI)),-mpi)
+OPENMP ?= 1
+MPICC ?= mpicc
+# the preset's compiler and line; the wrapper only says what MPI adds to it
+WITH_MPI := $(if $(filter 1,$(MPI)),--mpicc='$(MPICC)')
+
+# a CC of make itself or of the environment says nothing about the preset: the command line does
+ifneq ($(origin CC),command line)
+CC :=
+endif
+ifneq ($(origin FC),command line)
+FC :=
+endif
+
+SOURCES := $(sort $(shell find . ../harness -name '*.[ch]'))
+# what a Fortran program takes from the C side: the clock
+FORTRAN_C := ../harness/clock.c
+PLAN := $(BUILD)/$(PROGRAM).mk
+TARGETS := $(BUILD)/$(PROGRAM) $(if $(filter 1,$(FORTRAN)),$(BUILD)/$(PROGRAM)_f)
+
+ifeq ($(filter clean help,$(MAKECMDGOALS)),)
+$(shell $(PYTHON) $(PRESETS) plan '$(PRESET)' --stamp '$(PLAN)' --cc='$(CC)' --fc='$(FC)' \
+	--extra='$(EXTRA)' $(WITH_MPI) $(patsubst %,-D '%',$(DEFINES)) \
+	$(if $(LIBHUGETLBFS),--libhugetlbfs '$(LIBHUGETLBFS)') $(if $(filter 0,$(OPENMP)),--no-openmp))
+ifneq ($(.SHELLSTATUS),0)
+$(error nothing built: preset '$(PRESET)' cannot be used, see above)
+endif
+include $(PLAN)
+endif
+
+LINE = $(PLAN_CC) $(PLAN_FLAGS) $(PROGRAM).c -o $@ $(PLAN_LIBS)
+CLOCK_LINE = $(PLAN_CC) $(PLAN_FLAGS) -c $(FORTRAN_C) -o $(BUILD)/clock.o
+FORTRAN_LINE = $(PLAN_FC) $(PLAN_FFLAGS) $(PROGRAM).f90 $(BUILD)/clock.o -o $@
+RECORD = $(PYTHON) $(PRESETS) record $(PRESET) $@ --sources .
+
+.DELETE_ON_ERROR:
+.PHONY: all clean help
+
+all: $(TARGETS)
+
+$(BUILD)/$(PROGRAM): $(SOURCES) $(PLAN)
+	$(LINE)
+	@$(RECORD) $(WITH_MPI) -- $(LINE)
+
+$(BUILD)/$(PROGRAM)_f: $(PROGRAM).f90 $(FORTRAN_C) $(PLAN)
+	$(CLOCK_LINE)
+	$(FORTRAN_LINE)
+	@$(RECORD) -- $(FORTRAN_LINE)
+
+clean:
+	rm -rf $(foreach name,$(PROGRAM) $(PROGRAM)_f,$(BUILD)/$(name) $(BUILD)/$(name).json)
+	rm -rf $(BUILD)/clock.o $(PLAN)
+
+help:
+	@sed -n '1,/^$$/s/^# \{0,1\}//p' Makefile ../program.mk

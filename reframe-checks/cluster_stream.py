@@ -8,6 +8,8 @@ import ranking
 import reframe as rfm
 import slurm_nodes
 import yaml
+from lib.binaries import built
+from lib.measurement import measurement
 from reframe.core.backends import getlauncher
 from reframe.core.builtins import (
     performance_function,
@@ -17,8 +19,6 @@ from reframe.core.builtins import (
     variable,
 )
 
-from lib.binaries import built
-from lib.measurement import measurement
 from membw.results.archive import NOTE_ENVIRONMENT
 from membw.site import topology
 

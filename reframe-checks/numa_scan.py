@@ -6,11 +6,11 @@ import shlex
 import numa_curve
 import reframe as rfm
 import reframe.utility.sanity as sn
-from reframe.core.builtins import run_before, sanity_function
-
 from lib import pinnings
 from lib.binaries import results
 from lib.measurement import invalid_reasons, measurement
+from reframe.core.builtins import run_before, sanity_function
+
 from membw.results.archive import NOTE_ENVIRONMENT
 from membw.site import topology
 from membw.site.cpulist import expand

@@ -1,6 +1,8 @@
 """STREAM on one node, with every compiler, preset and pinning method it has."""
 
 import reframe as rfm
+from lib import pinnings, reference_age, stream_table
+from lib.measurement import invalid_reasons, measurement
 from reframe.core.builtins import (
     parameter,
     performance_function,
@@ -12,8 +14,6 @@ from reframe.core.builtins import (
 from reframe.core.exceptions import SanityError
 from reframe.core.logging import getlogger
 
-from lib import pinnings, reference_age, stream_table
-from lib.measurement import invalid_reasons, measurement
 from membw.results.archive import NOTE_ENVIRONMENT
 from membw.site import topology
 

@@ -80,7 +80,7 @@ def hold(path):
 
 
 class spack_build(rfm.RunOnlyRegressionTest):
-    """Every row of this system that Spack builds of a program, concretized, installed in one go."""
+    """Every row of a program in this system that Spack builds, installed in one go."""
 
     descr = 'rows of this system, by Spack'
     local = True
@@ -227,7 +227,7 @@ class program_binary(rfm.CompileOnlyRegressionTest):
 
 @functools.cache  # a fixture is one for each class: checks of one program share it
 def spack_rows_of(program):
-    return make_test(f'{program}_spack_build', (spack_build,), {'program': program})
+    return make_test(f'spack_{program}', (spack_build,), {'program': program})
 
 
 @functools.cache

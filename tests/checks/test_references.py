@@ -4,8 +4,8 @@ import re
 import statistics
 
 import pytest
-import stream_table
 import yaml
+from lib import stream_table
 from places import ROOT
 
 DATA = ROOT / 'tests/data'

@@ -8,11 +8,13 @@ import re
 import shutil
 import sys
 
-import node
-import pinnings
 import pytest
+from checkout_copy import copy_checkout, variables
+from lib import pinnings
 from places import ROOT
 from record_schema import check
+
+from membw.site import cpulist, topology
 
 SYSTEMS = sorted(path.stem for path in (ROOT / 'systems').glob('*.yaml'))
 KERNELS = ('copy', 'scale', 'add', 'triad')
@@ -47,12 +49,12 @@ class Session:
 def session(call, tmp_path_factory):
     """Run reframe as anybody would, but with everything it writes in a folder of its own."""
 
-    def run(*words, root=ROOT, **variables):
+    def run(*words, root=ROOT, **more):
         folder = tmp_path_factory.mktemp('reframe')
         places = ('--prefix', folder, '--perflogdir', folder / 'perflogs',
                   '--report-file', folder / 'report.json')  # fmt: skip
-        settings = {'RFM_CONFIG_PATH': root / 'configs', 'RFM_ENABLE_RESULTS_STORAGE': '0',
-                    'MEMBW_BUILD': 'make', 'MEMBW_SLURM_BACKEND': '', **variables}  # fmt: skip
+        settings = {**variables(root), 'RFM_ENABLE_RESULTS_STORAGE': '0',
+                    'MEMBW_BUILD': 'make', 'MEMBW_SLURM_BACKEND': '', **more}  # fmt: skip
         words = ('-c', root / 'reframe-checks', *words, *places)
         return Session(call('reframe', '--nocolor', *words, cwd=root, **settings), folder)
 
@@ -156,7 +158,7 @@ def test_make_builds_on_the_node_and_passes_the_preset(dry):
 
 MIC = [
     ('phi', 'knc-5110p', 59), ('phi', 'knc-5110p-ecc-off', 59), ('phi', 'knc-7110p', 60),
-    ('phi', 'knc-7120p-ecc-off', 60), ('helios', 'mic', 60),
+    ('phi', 'knc-7120p-ecc-off', 60), ('helios', 'mic', 59),
 ]  # fmt: skip
 
 
@@ -243,8 +245,7 @@ def test_a_missing_tool_is_a_reason_and_the_rest_runs(session, bare):
 @pytest.fixture
 def posed(tmp_path):
     """A checkout with one more system: this machine under another name."""
-    for folder in ('configs', 'systems', 'reframe-checks', 'src/stream'):
-        shutil.copytree(ROOT / folder, tmp_path / folder)
+    copy_checkout(tmp_path)
 
     def write(toolchains='{gcc: {cc: gcc, presets: [gcc-o3]}}', extras='{}', references=None):
         text = (
@@ -288,7 +289,7 @@ def local(session, need):
 
 
 def cores_here():
-    return node.one_per_core(os.sched_getaffinity(0))
+    return topology.cores_here()
 
 
 def test_likwid_pins_each_thread_to_one_cpu(local):
@@ -298,7 +299,7 @@ def test_likwid_pins_each_thread_to_one_cpu(local):
 
 
 def test_omp_places_pin_each_thread_to_a_core_of_its_own(local):
-    places = [set(pinnings.expand(p))
+    places = [set(cpulist.expand(p))
               for p in local.case('stream %pinning=omp')['threads_on'].split()]  # fmt: skip
     assert len(places) == len(cores_here())
     assert len(set.union(*places)) == sum(map(len, places))
@@ -306,13 +307,13 @@ def test_omp_places_pin_each_thread_to_a_core_of_its_own(local):
 
 def test_numactl_confines_every_thread_to_the_set(local):
     places = local.case('stream %pinning=numactl')['threads_on'].split()
-    assert places == [pinnings.compress(cores_here())] * len(cores_here())
+    assert places == [cpulist.compress(cores_here())] * len(cores_here())
 
 
 def test_without_pinning_the_threads_are_free(local):
     places = local.case('stream %pinning=none')['threads_on'].split()
     if len(cores_here()) > 1:
-        assert all(len(pinnings.expand(place)) > 1 for place in places)
+        assert all(len(cpulist.expand(place)) > 1 for place in places)
 
 
 def test_no_reference_is_said(local):
@@ -485,5 +486,5 @@ def test_threads_elsewhere_are_told(method, threads, said):
 
 @pytest.mark.parametrize('text, cpus', [('0', [0]), ('0-2,5', [0, 1, 2, 5]), ('', [])])
 def test_cpu_lists_are_read_and_written(text, cpus):
-    assert pinnings.expand(text) == cpus
-    assert pinnings.compress(cpus) == text
+    assert cpulist.expand(text) == cpus
+    assert cpulist.compress(cpus) == text

@@ -1,15 +1,14 @@
 """Every system file is in order; a wrong one is told in one line each, never a traceback."""
 
 import re
-import shutil
 
-import peak
-import presets
 import pytest
-import system_files
-import this_machine
 import yaml
+from checkout_copy import copy_checkout, variables
 from places import ROOT
+
+from membw.build import presets
+from membw.site import machine, peak, systems
 
 FILES = sorted((ROOT / 'systems').glob('*.yaml'))
 SYSTEMS = {path.stem: yaml.safe_load(path.read_text()) for path in FILES}
@@ -23,9 +22,7 @@ PARTITIONS = [
 @pytest.fixture
 def copy(tmp_path):
     """A checkout of its own for what reads systems/, to plant mistakes in."""
-    for folder in ('configs', 'systems', 'reframe-checks', 'src/stream'):
-        shutil.copytree(ROOT / folder, tmp_path / folder)
-    return tmp_path
+    return copy_checkout(tmp_path)
 
 
 @pytest.fixture
@@ -34,7 +31,7 @@ def listing(call, copy):
 
     def run(system='thin'):
         words = ('-c', copy / 'reframe-checks', '-l', '--system', system)
-        return call('reframe', *words, cwd=copy, RFM_CONFIG_PATH=copy / 'configs')
+        return call('reframe', *words, cwd=copy, **variables(copy))
 
     return run
 
@@ -52,7 +49,7 @@ def test_every_machine_of_the_published_sources_is_there():
 
 @pytest.mark.parametrize('path', FILES, ids=lambda p: p.stem)
 def test_a_system_file_validates(path):
-    _, problems = system_files.load_file(path, presets.load())
+    _, problems = systems.load_file(path, presets.load())
     assert problems == []
 
 
@@ -100,10 +97,10 @@ def test_a_peak_that_is_given_stays_and_none_is_made_up():
 
 
 def test_the_generic_system_comes_last():
-    systems, lines = system_files.load(presets.load())
+    every, lines = systems.load(presets.load())
     assert lines == []
-    assert [s['name'] for s in systems if '.*' in s['hostnames']] == ['local']
-    assert systems[-1]['name'] == 'local'
+    assert [s['name'] for s in every if '.*' in s['hostnames']] == ['local']
+    assert every[-1]['name'] == 'local'
 
 
 def test_what_the_sources_say_of_the_nodes():
@@ -241,10 +238,10 @@ def test_lmod_is_used_only_where_it_is(call):
 
 
 def test_a_compiler_that_was_seen_to_build_openmp_is_not_asked_again(monkeypatch, tmp_path):
-    monkeypatch.setattr(this_machine, 'SEEN', tmp_path / 'build' / 'seen')
+    monkeypatch.setattr(machine, 'probed', lambda: tmp_path / 'build' / 'seen')
     answers = iter([False, True])
-    monkeypatch.setattr(this_machine, 'probe', lambda *_: next(answers))
+    monkeypatch.setattr(machine, 'probe', lambda *_: next(answers))
     # what is missing may be installed: a failure is not remembered
-    assert [this_machine.builds_openmp('sh', '-fopenmp') for _ in range(4)] == [False] + [True] * 3
+    assert [machine.builds_openmp('sh', '-fopenmp') for _ in range(4)] == [False] + [True] * 3
     with pytest.raises(StopIteration):  # other options are another question
-        this_machine.builds_openmp('sh', '-qopenmp')
+        machine.builds_openmp('sh', '-qopenmp')

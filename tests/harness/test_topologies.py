@@ -6,14 +6,14 @@ import os
 import re
 import subprocess
 
-import node
-import pinnings
 import pytest
-import system_files
 import topologies
 import yaml
+from lib import pinnings
 from places import ROOT
 from reframe.utility import cpuinfo
+
+from membw.site import systems, topology
 
 SOURCES = ROOT / 'src/stream'
 
@@ -190,7 +190,7 @@ def test_the_longest_list_of_cpus_is_written_whole(probe, tmp_path):
 
 
 def cores_of(tree, allowed):
-    return node.one_per_core(allowed, system(tree, 'cpu'))
+    return topology.one_per_core(allowed, system(tree, 'cpu'))
 
 
 @machines
@@ -233,14 +233,14 @@ def test_a_sibling_used_twice_is_told(machine, tree):
 
 @with_domains
 def test_the_pin_list_of_each_domain(machine, tree):
-    found = node.local_domains(machine.online, system(tree, 'node'), system(tree, 'cpu'))
+    found = topology.local_domains(machine.online, system(tree, 'node'), system(tree, 'cpu'))
     assert found == {n: machine.first_threads(d['cpus']) for n, d in machine.with_cpus().items()}
     assert len(next(iter(found.values()))) == machine.facts['expect']['per_domain']
 
 
 @pytest.mark.parametrize('machine', ['vm-nothing-readable'], indirect=True)
 def test_a_machine_that_shows_nothing_is_one_domain_of_single_cpus(machine, tree):
-    found = node.local_domains(machine.online, system(tree, 'node'), system(tree, 'cpu'))
+    found = topology.local_domains(machine.online, system(tree, 'node'), system(tree, 'cpu'))
     assert found == {0: [0, 1, 2, 3]}
 
 
@@ -255,7 +255,7 @@ def test_a_mask_that_leaves_out_first_threads_takes_their_siblings(machine, tree
 def test_the_memories_of_a_scan(machine, tree):
     """Threads of the first domain; the far memory is a far one, HBM is found beside DDR."""
     nodes, expect = system(tree, 'node'), machine.facts['expect']
-    found = node.local_memories(min(machine.with_cpus()), machine.with_cpus(), nodes)
+    found = topology.local_memories(min(machine.with_cpus()), machine.with_cpus(), nodes)
     wanted = {'local': min(machine.with_cpus())}
     wanted |= {name: expect[name] for name in ('remote', 'cpuless') if name in expect}
     assert found == wanted
@@ -276,14 +276,14 @@ def test_reframe_sees_the_same_node(machine, tree, monkeypatch):
     if not machine.cores:
         assert not topology.get('cores')
         return
-    cores = [sorted(node.bits(mask)) for mask in topology['cores']]
+    cores = [sorted(topology.bits(mask)) for mask in topology['cores']]
     assert sorted(map(min, cores)) == machine.first_threads()
     assert sorted(map(len, cores)) == sorted(map(len, machine.cores))
     part = Partition(machine)
     part.processor.topology = topology
-    assert node.cores(part) == machine.first_threads()
+    assert topology.cores(part) == machine.first_threads()
     expected = sorted(machine.first_threads(d['cpus']) for d in machine.with_cpus().values())
-    assert list(node.domains(part).values()) == (expected or [machine.first_threads()])
+    assert list(topology.domains(part).values()) == (expected or [machine.first_threads()])
 
 
 class Partition:
@@ -304,8 +304,8 @@ class Partition:
 @with_domains
 def test_the_lists_of_a_partition_elsewhere_come_from_its_facts(machine):
     part = Partition(machine)
-    assert node.cores(part) == machine.first_threads()
-    found = list(node.domains(part).values())
+    assert topology.cores(part) == machine.first_threads()
+    found = list(topology.domains(part).values())
     assert found == [machine.first_threads(d['cpus']) for d in machine.with_cpus().values()]
 
 
@@ -316,10 +316,10 @@ def test_the_lists_of_a_partition_elsewhere_come_from_its_facts(machine):
 def test_counts_alone_suffice_where_first_threads_come_first(machine):
     """The usual numbering: no system file needs masks for it."""
     part = Partition(machine, with_topology=False)
-    assert node.cores(part) == machine.first_threads()
-    found = list(node.domains(part).values())
+    assert topology.cores(part) == machine.first_threads()
+    found = list(topology.domains(part).values())
     assert found == [machine.first_threads(d['cpus']) for d in machine.with_cpus().values()]
-    assert list(node.memories(part).items()) == [('local', 0), ('remote', 1)]
+    assert list(topology.memories(part).items()) == [('local', 0), ('remote', 1)]
 
 
 def test_a_system_file_may_hold_what_reframe_detects():
@@ -327,9 +327,9 @@ def test_a_system_file_may_hold_what_reframe_detects():
     system = yaml.safe_load((ROOT / 'systems/thin.yaml').read_text())
     processor = system['partitions'][0]['processor']
     processor['topology'] = {'cores': ['0x1', '0x2'], 'numa_nodes': ['0x3'], 'caches': []}
-    assert list(system_files.schema_problems(system)) == []
+    assert list(systems.schema_problems(system)) == []
     processor['topology']['cores'] = [1]
-    ((place, *_),) = system_files.schema_problems(system)
+    ((place, *_),) = systems.schema_problems(system)
     assert place == 'partitions[0].processor.topology.cores[0]'
 
 

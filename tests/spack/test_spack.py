@@ -3,6 +3,7 @@
 import json
 import os
 import pathlib
+import re
 import shlex
 import shutil
 import subprocess
@@ -10,14 +11,22 @@ import sys
 
 import pytest
 import yaml
+from checkout_copy import copy_checkout, variables
 from places import ROOT
 from standin import FOUNDING, StandIn, sources
+
+from membw.build import presets
 
 pytestmark = pytest.mark.spack
 
 SCOPE = ROOT / 'configs/spack'
-COPIED = ('configs', 'spack-repo', 'spack-repo-index.yaml', 'src/stream')
-GCC = {'environ': 'gcc-o2', 'preset': 'gcc-o2', 'cc': 'gcc', 'array_size': '1000000'}
+COPIED = ('configs', 'spack-repo', 'spack-repo-index.yaml', 'src')
+GCC = {
+    'environ': 'gcc-o2',
+    'preset': 'gcc-o2',
+    'cc': 'gcc',
+    'variants': {'array_size': '1000000'},
+}
 
 
 def find_spack():
@@ -37,10 +46,7 @@ class Checkout:
 
     def __init__(self, spack, root):
         self.spack_command, self.root = spack, root
-        for name in COPIED:
-            copy = shutil.copytree if (ROOT / name).is_dir() else shutil.copy
-            (root / name).parent.mkdir(parents=True, exist_ok=True)
-            copy(ROOT / name, root / name)
+        copy_checkout(root, COPIED)
         user = root / '.spack/user'
         user.mkdir(parents=True)
         (root / '.spack/packages').symlink_to(ROOT / '.spack/packages')
@@ -69,22 +75,17 @@ class Checkout:
         return done.stdout + done.stderr
 
     def write_rows(self, folder, rows):
-        """configs/spack_rows.py of this copy, in a Python of its own: its table is the copy's."""
-        code = (
-            'import json, sys; sys.path.insert(0, "configs"); import spack_rows; '
-            'paths = spack_rows.write(sys.argv[1], json.load(sys.stdin)); '
-            'print(json.dumps([{e: str(p) for e, p in paths.items()}, '
-            'spack_rows.commands(sys.argv[1], paths)]))'
-        )
+        """({environ: path}, [shell lines]) of this copy's rows, as its own library writes them."""
+        words = ['-m', 'membw.build.spack_rows', '--dry-run', folder, 'stream']
         done = subprocess.run(
-            [sys.executable, '-c', code, folder],
-            cwd=self.root,
+            [sys.executable, *words],
+            env={**os.environ, **variables(self.root)},
             input=json.dumps(rows),
             capture_output=True,
             text=True,
         )
         assert done.returncode == 0, done.stderr
-        return json.loads(done.stdout)
+        return json.loads(done.stdout), done.stderr.splitlines()
 
     def edit(self, name, old, new):
         path = self.root / name
@@ -117,7 +118,9 @@ def rows(checkout):
     for preset, (asked, _) in FOUNDING.items():
         family = preset.partition('-')[0]
         intel.setdefault(family, StandIn(checkout.root / family, family, 'icc'))
-        table.append({'environ': preset, 'preset': preset, 'cc': str(intel[family].path), **asked})
+        table.append(
+            {'environ': preset, 'preset': preset, 'cc': str(intel[family].path), **of_row(asked)}
+        )
     # the same row under another name: one build, one path
     table.append({**GCC, 'environ': 'same-o2'})
     folder = checkout.root / 'rows'
@@ -128,8 +131,14 @@ def rows(checkout):
     return {'folder': folder, 'table': table, 'paths': paths, 'calls': calls}
 
 
+def of_row(asked):
+    """What FOUNDING says of a line, as a row of spack_rows has it."""
+    variants = {name: value for name, value in asked.items() if name != 'libhugetlbfs'}
+    return {'variants': variants, 'libhugetlbfs': asked.get('libhugetlbfs')}
+
+
 def record(path):
-    return json.loads((pathlib.Path(path).parents[1] / 'share/membw/build.json').read_text())
+    return json.loads((pathlib.Path(path).parents[1] / 'share/membw/stream.json').read_text())
 
 
 @pytest.mark.parametrize('preset', FOUNDING)
@@ -147,9 +156,6 @@ def test_each_row_is_compiled_once_and_nothing_else_is(rows):
 
 
 def test_the_record_says_what_was_built_from_what(rows, checkout):
-    sys.path.insert(0, str(ROOT / 'configs'))
-    import presets
-
     found = record(rows['paths']['gcc-o2'])
     assert found['compile_line'] == [
         shutil.which('gcc'),
@@ -180,7 +186,7 @@ def test_the_stand_alone_test_of_the_package_passes(rows, checkout):
     told = checkout.spack('test', 'run', f'stream/{record(rows["paths"]["gcc-o2"])["dag_hash"]}')
     assert '1 passed of 1 spec' in told
     log = checkout.spack('test', 'results', '-l')
-    for name in ('test_stream_validates', 'test_stream_refuses_bad_input'):
+    for name in ('test_validates', 'test_refuses_bad_input'):
         assert f'PASSED: Stream::{name}' in log
 
 
@@ -189,11 +195,11 @@ def test_the_fortran_version_is_built_by_its_own_line_and_validates(checkout):
         pytest.skip("'gfortran' is not on the PATH")
     checkout.spack('install', 'stream', '+fortran', 'tuning=o2', '%c=gcc')
     prefix = checkout.spack('location', '-i', 'stream', '+fortran').strip()
-    found = json.loads(pathlib.Path(prefix, 'share/membw/build_f.json').read_text())
+    found = json.loads(pathlib.Path(prefix, 'share/membw/stream_f.json').read_text())
     assert found['compile_line'][:4] == [shutil.which('gfortran'), '-O2', '-fopenmp', 'stream.f90']
     assert found['spec'].startswith('stream@0.1.0+fortran')
     assert '1 passed of 1 spec' in checkout.spack('test', 'run', 'stream', '+fortran')
-    assert 'PASSED: Stream::test_stream_f_validates' in checkout.spack('test', 'results', '-l')
+    assert 'PASSED: Stream::test_fortran_validates' in checkout.spack('test', 'results', '-l')
 
 
 def test_the_audit_of_the_package_passes(checkout):
@@ -246,6 +252,7 @@ def test_a_lock_older_than_the_source_is_refused(my_checkout):
         ('src/stream/kernels.c', '#include', '/* edited */\n#include'),
         ('configs/presets.yaml', '-O3 -mavx2', '-O1 -mavx2'),
         ('spack-repo/spack_repo/membw/packages/stream/package.py', 'every\n', 'any\n'),
+        ('spack-repo/spack_repo/membw/build_systems/preset_program.py', 'seconds', 'a second'),
     ],
 )
 def test_rows_drop_a_lock_older_than_source_table_or_recipe(my_checkout, name, old, new):
@@ -299,12 +306,28 @@ def test_repo_add_takes_the_git_address_of_this_repository(my_checkout):
     assert 'Row of configs/presets.yaml' in told
 
 
-def test_the_mpi_variant_is_built_by_the_presets_line_with_this_machines_mpi(checkout):
-    sys.path.insert(0, str(ROOT / 'configs'))
-    import mpi_wrapper
+def mpi_library(mpicc):
+    """('openmpi', '4.1.4') of the MPI that the wrapper belongs to, or None."""
+    run = os.path.join(os.path.dirname(shutil.which(mpicc) or ''), 'mpirun')
+    try:
+        done = subprocess.run([run, '--version'], capture_output=True, text=True, timeout=60)
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    names = {
+        'openmpi': r'\(Open MPI\) ([\d.]+)',
+        'mpich': r'HYDRA build details:\s+Version:\s+([\d.]+)',
+        'intel-oneapi-mpi': r'Intel\(R\) MPI Library .* Version ([\d.]+)',
+    }
+    for name, pattern in names.items():
+        version = re.search(pattern, done.stdout)
+        if version:
+            return name, version.group(1)
+    return None
 
+
+def test_the_mpi_variant_is_built_by_the_presets_line_with_this_machines_mpi(checkout):
     mpicc = shutil.which('mpicc') or pytest.skip("'mpicc' is not on the PATH")
-    name, version = mpi_wrapper.library(mpicc) or pytest.skip(f"whose '{mpicc}' is, is unknown")
+    name, version = mpi_library(mpicc) or pytest.skip(f"whose '{mpicc}' is, is unknown")
     external = {'spec': f'{name}@={version}', 'prefix': str(pathlib.Path(mpicc).parents[1])}
     folder = checkout.root / 'mpi'
     folder.mkdir()
@@ -314,7 +337,7 @@ def test_the_mpi_variant_is_built_by_the_presets_line_with_this_machines_mpi(che
     checkout.spack('-e', folder, 'concretize')
     checkout.spack('-e', folder, 'install')
     prefix = checkout.spack('-e', folder, 'location', '-i', 'stream').strip()
-    before, after = mpi_wrapper.added(mpicc)
+    before, after = presets.mpi_added(mpicc)
     found = record(f'{prefix}/bin/stream')
     assert found['compile_line'] == [
         shutil.which('gcc'),

@@ -8,10 +8,11 @@ import statistics
 import subprocess
 import sys
 
-import mpi_wrapper
 import pytest
 from mpi_job import DEFECTS, LAUNCHER, SOURCES, lacking
 from places import ROOT
+
+from membw.build import presets
 
 pytestmark = pytest.mark.skipif(lacking() is not None, reason=f"no '{lacking()}' on the PATH")
 TINY = ['-n', '20000', '-t', '4']
@@ -174,8 +175,8 @@ def test_make_builds_it_by_the_presets_line_and_what_mpicc_adds(tmp_path):
         [*line, f'BUILD={tmp_path}'], cwd=ROOT, capture_output=True, text=True, timeout=120
     )
     assert done.returncode == 0, done.stderr
-    found = json.loads((tmp_path / 'build.json').read_text())
-    before, after = mpi_wrapper.added('mpicc')
+    found = json.loads((tmp_path / 'stream.json').read_text())
+    before, after = presets.mpi_added('mpicc')
     assert found['compile_line'] == [
         *'gcc -O3 -fopenmp'.split(),
         *before,
@@ -201,13 +202,13 @@ def test_reframe_builds_it_for_environments_that_have_an_mpi(tmp_path, call):
     check.write_text(
         'import reframe as rfm\n'
         'import reframe.utility.sanity as sn\n'
-        'from reframe.core.builtins import fixture, run_before, sanity_function\n'
-        'from binaries import stream_mpi_binary\n'
+        'from reframe.core.builtins import run_before, sanity_function\n'
+        'from lib.binaries import built\n'
         '@rfm.simple_test\n'
         'class asks_for_mpi(rfm.RunOnlyRegressionTest):\n'
         "    valid_systems = ['*']\n"
         "    valid_prog_environs = ['+stream +mpi +first']\n"
-        "    binary = fixture(stream_mpi_binary, scope='environment')\n"
+        "    binary = built('stream', mpi=True)\n"
         "    @run_before('run')\n"
         '    def take_it(self):\n'
         "        self.executable, self.executable_opts = self.binary.path, ['--help']\n"

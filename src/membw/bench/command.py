@@ -20,8 +20,8 @@ from membw.bench.rounds import measure
 from membw.bench.stats import usable
 from membw.checkout import root
 from membw.errors import MembwError
-from membw.site.topology import cores_here
 from membw.run.command import alone
+from membw.site.topology import cores_here
 
 SCHEMA = 'membw-bench-1'
 HARNESS = 'harness'

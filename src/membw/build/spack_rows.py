@@ -117,6 +117,7 @@ def main(argv=None):
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument('folder', help='the environment: spack.yaml, spack.lock, rows/')
     parser.add_argument('program', help='a folder of src that has a recipe')
+    parser.add_argument('--dry-run', action='store_true', help='name what is missing, no more')
     args = parser.parse_args(argv)
     try:
         paths = write(args.folder, args.program, json.load(sys.stdin))
@@ -124,7 +125,8 @@ def main(argv=None):
         print(err if isinstance(err, presets.PresetError) else f'membw: {err}', file=sys.stderr)
         return 2
     for line in commands(args.folder, paths):
-        if subprocess.run(line, shell=True, stdout=sys.stderr).returncode:
+        print(line, file=sys.stderr)
+        if not args.dry_run and subprocess.run(line, shell=True, stdout=sys.stderr).returncode:
             return 1
     print(json.dumps({environ: str(path) for environ, path in paths.items()}, indent=1))
     return 0

@@ -137,4 +137,3 @@ def plain(value, unknown='-'):
 def prefetch(found):
     ahead = found['bytes_ahead']
     return found['kind'] + (f' {ahead:+d} B' if ahead is not None else '')
-

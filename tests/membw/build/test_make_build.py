@@ -10,19 +10,16 @@ import sys
 import pytest
 from standin import FOUNDING, StandIn, sources
 
+from checkout_copy import copy_checkout
 from places import ROOT
 
-import presets
+from membw.build import presets
 
 
 @pytest.fixture
 def make(tmp_path):
     """make -C src/stream in a copy of what it needs; BUILD lies beside it."""
-    root = tmp_path / 'copy'
-    shutil.copytree(ROOT / 'src/stream', root / 'src/stream')
-    (root / 'configs').mkdir()
-    for name in ('presets.py', 'presets.yaml'):
-        shutil.copy(ROOT / 'configs' / name, root / 'configs')
+    root = copy_checkout(tmp_path / 'copy', ('src', 'configs'))
 
     def run(*words, **variables):
         command = ['make', '-C', 'src/stream', f'PYTHON={sys.executable}', f'BUILD={run.build}']
@@ -40,7 +37,7 @@ def make(tmp_path):
 
 
 def record(make):
-    return json.loads((make.build / 'build.json').read_text())
+    return json.loads((make.build / 'stream.json').read_text())
 
 
 def built(make, *words):
@@ -74,7 +71,7 @@ def test_the_gcc_line_and_its_record(make):
         str(make.build / 'stream'),
     ]
     assert found['built_with'] == 'make' and found['preset'] == 'gcc-o2'
-    assert found['source_sha256'] == presets.source_sha256()
+    assert found['source_sha256'] == presets.source_sha256(ROOT / 'src/stream')
     assert found['binary_sha256'] == presets.sha256(make.build / 'stream')
     assert found['compiler'] == presets.banner('gcc')
 
@@ -96,7 +93,7 @@ def test_a_second_make_does_nothing(make):
 def test_an_edit_of_a_source_rebuilds(make):
     assert built(make)
     before = record(make)
-    with open(make.root / 'src/stream/kernels.c', 'a') as file:
+    with open(make.root / 'src/stream/kernels/kernels.c', 'a') as file:
         file.write('/* edited */\n')
     assert built(make)
     assert record(make)['source_sha256'] != before['source_sha256']
@@ -124,8 +121,8 @@ def test_another_array_size_rebuilds(make):
     'words, said',
     [
         (['PRESET=gcc-o9'], "unknown preset 'gcc-o9'"),
-        (['ARRAY_SIZE=-1'], "'-1' is not a whole number above 0"),
-        (['NTIMES=1e3'], "'1e3' is not a whole number above 0"),
+        (['ARRAY_SIZE=-1'], "invalid value of STREAM_ARRAY_SIZE: '-1'"),
+        (['NTIMES=1e3'], "invalid value of NTIMES: '1e3'"),
         (['PRESET=icc13-knc', 'CC=no-such-icc'], "compiler 'no-such-icc'"),
         (['PRESET=clang-o2', 'CC=gcc'], "'gcc' is not of family 'clang'"),
     ],
@@ -138,15 +135,15 @@ def test_a_wrong_request_is_told_and_builds_nothing(make, words, said):
 
 
 def test_a_compiler_that_fails_leaves_no_binary_and_no_record(make):
-    (make.root / 'src/stream/kernels.c').write_text('this is not C\n')
+    (make.root / 'src/stream/kernels/kernels.c').write_text('this is not C\n')
     assert make().returncode == 2
-    assert not (make.build / 'stream').exists() and not (make.build / 'build.json').exists()
+    assert not (make.build / 'stream').exists() and not (make.build / 'stream.json').exists()
 
 
 def test_the_fortran_version_builds_with_its_own_line(make):
     if not shutil.which('gfortran'):
         pytest.skip("'gfortran' is not on the PATH")
     assert built(make, 'PRESET=gcc-o2', 'FORTRAN=1')
-    found = json.loads((make.build / 'build_f.json').read_text())
+    found = json.loads((make.build / 'stream_f.json').read_text())
     assert found['compile_line'][:3] == ['gfortran', '-O2', '-fopenmp']
     assert not built(make, 'PRESET=gcc-o2', 'FORTRAN=1')

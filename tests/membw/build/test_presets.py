@@ -11,9 +11,10 @@ from standin import BANNERS, FOUNDING, StandIn
 
 from places import ROOT
 
-import presets
+from membw.build import presets
 
 TABLE = presets.load()
+MACROS = {'array_size': 'STREAM_ARRAY_SIZE', 'ntimes': 'NTIMES'}
 GOOD = {
     'families': {'gcc': TABLE['families']['gcc']},
     'presets': {'gcc-o2': TABLE['presets']['gcc-o2']},
@@ -27,10 +28,9 @@ def table_file(tmp_path, text):
 
 
 def test_the_gcc_line_is_the_one_that_thin_printed():
-    line = presets.compile_line('gcc-o2', array_size=800000000, ntimes=20, output='stream_c.exe')
-    assert shlex.join(line) == (
-        'gcc -O2 -fopenmp -DSTREAM_ARRAY_SIZE=800000000 -DNTIMES=20 -mcmodel=medium '
-        'stream.c -o stream_c.exe'
+    options = presets.flags('gcc-o2', defines=['STREAM_ARRAY_SIZE=800000000', 'NTIMES=20'])
+    assert shlex.join(options) == (
+        '-O2 -fopenmp -DSTREAM_ARRAY_SIZE=800000000 -DNTIMES=20 -mcmodel=medium'
     )
 
 
@@ -41,7 +41,9 @@ def test_the_fortran_line_is_the_one_that_thin_printed():
 @pytest.mark.parametrize('preset', FOUNDING)
 def test_the_intel_lines_are_the_ones_printed(preset):
     asked, line = FOUNDING[preset]
-    assert shlex.join(presets.compile_line(preset, **asked)) == line + ' stream.c -o stream'
+    defines = [f'{macro}={asked[name]}' for name, macro in MACROS.items() if name in asked]
+    options = presets.flags(preset, defines=defines, libhugetlbfs=asked.get('libhugetlbfs'))
+    assert shlex.join(['icc', *options]) == line
 
 
 @pytest.mark.parametrize('preset', TABLE['presets'])
@@ -56,22 +58,13 @@ def test_every_row_says_where_it_comes_from(preset):
     assert len(TABLE['presets'][preset]['source']) > 10
 
 
-def test_every_family_asked_for_has_rows():
-    families = {row['family'] for row in TABLE['presets'].values()}
-    assert families == {'gcc', 'clang', 'icc', 'icx', 'aocc', 'icc13'}
+def test_every_family_has_rows():
+    assert {row['family'] for row in TABLE['presets'].values()} == set(TABLE['families'])
 
 
-def test_macros_and_extra_options_come_in_the_order_of_the_founding_lines():
-    options = presets.flags(
-        'gcc-o3', array_size=5, ntimes=6, offset=7, stream_type='float', extra=['-g']
-    )
-    assert options[2:] == [
-        '-DSTREAM_ARRAY_SIZE=5',
-        '-DNTIMES=6',
-        '-DOFFSET=7',
-        '-DSTREAM_TYPE=float',
-        '-g',
-    ]
+def test_macros_come_in_the_order_given_and_extra_options_last():
+    options = presets.flags('gcc-o3', defines=['B=5', 'A=float'], extra=['-g'])
+    assert options[2:] == ['-DB=5', '-DA=float', '-g']
 
 
 def test_huge_pages_without_the_path_of_the_library_name_the_way_out():
@@ -144,11 +137,11 @@ def test_a_file_that_is_no_table_is_told_without_a_traceback(tmp_path, text):
     'args, said',
     [
         (['flags', 'gcc-o9'], "unknown preset 'gcc-o9'"),
-        (['flags', 'gcc-o2', '--array-size', '-5'], "'-5' is not a whole number above 0"),
-        (['flags', 'gcc-o2', '--ntimes', '0'], "'0' is not a whole number above 0"),
+        (['flags', 'gcc-o2', '-D', 'NTIMES=-5'], "invalid value of NTIMES: '-5'"),
+        (['flags', 'gcc-o2', '-D', 'NTIMES=0'], "invalid value of NTIMES: '0'"),
         (['flags', 'gcc-o2', '--sise', '1'], '--sise'),
         (['flogs'], 'flogs'),
-        ([], 'command'),
+        ([], 'WHAT'),
     ],
 )
 def test_the_command_refuses_with_one_line_and_the_way_out(capsys, args, said):
@@ -163,13 +156,17 @@ def test_the_command_refuses_with_one_line_and_the_way_out(capsys, args, said):
 
 
 def test_the_command_prints_options_as_a_shell_takes_them(capsys):
-    assert presets.main(['flags', 'gcc-o2', '--array-size', '8', '--no-openmp']) == 0
+    assert presets.main(['flags', 'gcc-o2', '-D', 'STREAM_ARRAY_SIZE=8', '--no-openmp']) == 0
     assert capsys.readouterr().out == '-O2 -DSTREAM_ARRAY_SIZE=8 -mcmodel=medium\n'
 
 
 def test_the_checksum_of_the_sources_is_that_of_sha256sum(tmp_path):
-    for name in ('b.c', 'a.h', 'B.f90', 'notes.txt'):
+    for name in ('it/b.c', 'it/a/a.h', 'it/B.f90', 'harness/c.h', 'it/notes.txt', 'other/x.c'):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text(name)
-    script = 'export LC_ALL=C; sha256sum $(ls *.c *.h *.f90 | sort) | sha256sum'
+    script = (
+        'export LC_ALL=C; '
+        "sha256sum $(find it harness -name '*.[ch]' -o -name '*.f90' | sort) | sha256sum"
+    )
     done = subprocess.run(script, shell=True, cwd=tmp_path, capture_output=True, text=True)
-    assert presets.source_sha256(tmp_path) == done.stdout.split()[0]
+    assert presets.source_sha256(tmp_path / 'it') == done.stdout.split()[0]

@@ -3,17 +3,16 @@
 import datetime
 import difflib
 import os
-import shutil
 import time
 
-import expiry
 import fleet_generator
 import history_generator as gen
 import numpy as np
 import pytest
 import results_store
 import yaml
-from places import ROOT
+from checkout_copy import copy_checkout, variables
+from lib import reference_age
 
 from membw.calibrate.reference_file import match
 from membw.cli import main
@@ -25,8 +24,7 @@ KEY = 'thin:thin', 'gcc-o2', 'likwid'
 @pytest.fixture
 def checkout(tmp_path, monkeypatch):
     """A copy whose references may be written."""
-    for folder in ('configs', 'systems', 'reframe-checks', 'src/stream', 'src/harness'):
-        shutil.copytree(ROOT / folder, tmp_path / folder)
+    copy_checkout(tmp_path)
     monkeypatch.setenv('MEMBW_ROOT', str(tmp_path))
     return tmp_path
 
@@ -310,8 +308,8 @@ def test_a_reference_file_that_is_none_is_named(checkout, stored, capsys):
 def test_a_reference_expires_after_its_last_day(tmp_path, key, text, day):
     file = tmp_path / 'r.yaml'
     file.write_text(f"calibration: {{'thin:thin': {{gcc-o2: {{likwid: {text}}}}}}}\n")
-    assert expiry.expired(file, key, '2026-05-02') == day
-    assert expiry.expired(tmp_path / 'none.yaml', key) is None
+    assert reference_age.expired(file, key, '2026-05-02') == day
+    assert reference_age.expired(tmp_path / 'none.yaml', key) is None
 
 
 POSED = """\
@@ -341,8 +339,7 @@ def test_reframe_holds_a_run_to_the_calibrated_figure_and_says_when_it_is_old(
         done = call(
             'reframe', '--nocolor', '-c', checkout / 'reframe-checks', '-r', '--system', 'posed',
             '-n', 'stream%pinning=none', *TINY, '--prefix', checkout / 'out', cwd=checkout,
-            RFM_CONFIG_PATH=checkout / 'configs', RFM_ENABLE_RESULTS_STORAGE='0',
-            MEMBW_BUILD='make', MEMBW_ROOT=checkout,
+            RFM_ENABLE_RESULTS_STORAGE='0', MEMBW_BUILD='make', **variables(checkout),
         )  # fmt: skip
         return done.stdout + done.stderr
 

@@ -3,14 +3,14 @@
 import json
 import subprocess
 
-import compiled
 import pytest
 from stream_units import units
 
+from membw.codegen import stored
 from membw.codegen.command import read
 from membw.errors import MembwError
 
-KERNELS = 'src/stream/kernels.c'
+KERNELS = 'src/stream/kernels/kernels.c'
 STORES = 'tests/data/stores.c'
 ARM_STORES = 'tests/data/stores_aarch64.c'
 
@@ -182,13 +182,13 @@ BRIEF = [
 
 @pytest.mark.parametrize('kernels, text', BRIEF)
 def test_a_row_of_the_table_says_it_in_a_word(kernels, text):
-    assert compiled.brief(dict(enumerate(kernels))) == text
+    assert stored.brief(dict(enumerate(kernels))) == text
 
 
 def test_a_build_that_cannot_be_read_says_why(tmp_path):
     (tmp_path / 'stream').write_text('#!/bin/sh\n')
-    assert compiled.read(tmp_path / 'stream', tmp_path) == {}
-    assert 'is not an ELF program' in compiled.why_not(tmp_path)
+    kernels, why = stored.read(tmp_path / 'stream', tmp_path)
+    assert kernels == {} and 'is not an ELF program' in why
 
 
 def refusal(path, names=None):

@@ -7,13 +7,15 @@ import subprocess
 import sys
 import tarfile
 
-import presets
 import pytest
+from checkout_copy import copy_checkout
 from places import ROOT
 
+from membw.build import presets
 from membw.build.sources import checksum, find_sources
 from membw.errors import MembwError
 
+STREAM = ROOT / 'src/stream'
 ALLOW = 'array-too-small,too-short,disturbed,unstable'
 TINY = ('-S', 'stream.array_size=1000000', '-S', f'stream.allow={ALLOW}')
 FAR = ('--margin', '99')  # a tiny run on a busy machine: the figures are noise
@@ -46,10 +48,14 @@ def test_what_a_run_keeps(by_make):
     folder, name = by_make
     build, (case,) = build_json(folder), measured(folder)
     assert (
-        build['source_sha256'] == presets.source_sha256() and build['make'][0] == 'PRESET=gcc-o3'
+        build['source_sha256'] == presets.source_sha256(STREAM)
+        and build['make'][0] == 'PRESET=gcc-o3'
     )
     assert build['binary_sha256'] == case['binary_sha256']
-    assert checksum((folder / 'sources' / build['sources']).read_bytes()) == build['source_sha256']
+    assert (
+        checksum((folder / 'sources' / build['sources']).read_bytes(), 'stream')
+        == build['source_sha256']
+    )
     found = (folder / 'jobs' / name.removesuffix('.json') / 'environment.txt').read_text()
     assert set(found.split()) == set(case['run_environment'].split())
     assert {'OMP_PLACES=cores', 'OMP_PROC_BIND=close', 'OMP_WAIT_POLICY=passive'} <= set(
@@ -124,7 +130,7 @@ def test_other_sources_are_never_taken(call, by_make, tmp_path):
     folder = tmp_path / 'results'
     shutil.copytree(by_make[0], folder, ignore=shutil.ignore_patterns('stage', 'output'))
     (path,) = (folder / 'builds').glob('*/build.json')
-    text = path.read_text().replace(presets.source_sha256(), 'f' * 64)
+    text = path.read_text().replace(presets.source_sha256(STREAM), 'f' * 64)
     path.write_text(text)
     done = call('membw', 'reproduce', by_make[1], '--results', folder)
     assert done.returncode == 2 and done.stdout == ''
@@ -198,8 +204,7 @@ def test_clang_gives_the_same_bytes_in_another_folder(tmp_path, need):
     sums = []
     for folder in ('a', 'another/much/longer/folder'):
         copy = tmp_path / folder
-        shutil.copytree(ROOT / 'src/stream', copy / 'src/stream')
-        shutil.copytree(ROOT / 'configs', copy / 'configs')
+        copy_checkout(copy, ('src', 'configs'))
         words = ['PRESET=clang-o3', 'CC=clang-19', f'PYTHON={sys.executable}']
         done = subprocess.run(['make', '-C', copy / 'src/stream', *words], capture_output=True)
         assert done.returncode == 0, done.stderr

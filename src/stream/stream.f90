@@ -42,10 +42,10 @@ program stream_f
   n = min(least, memory_available() / 5 * 4 / 24)
   ntimes = 10
   call read_options(n, ntimes)
-  if (n > memory_available() / 24) call die("ask for smaller arrays with '-n'", 'the arrays asked for are larger than the &
-      &memory available')
+  if (n > memory_available() / 24) call ask_again('the arrays asked for are larger than the &
+      &memory available', "ask for smaller arrays with '-n'")
   allocate (a(n), b(n), c(n), times(4, ntimes), stat=status)
-  if (status /= 0) call die("ask for less with '-n'", 'no memory for the arrays')
+  if (status /= 0) call ask_again('no memory for the arrays', "ask for less with '-n'")
   threads = 1
   !$ threads = omp_get_max_threads()
 
@@ -136,7 +136,7 @@ contains
     call c_exit(int(status, c_int))
   end subroutine
 
-  subroutine die(hint, fact)
+  subroutine ask_again(fact, hint)
     character(*), intent(in) :: fact, hint
     write (error_unit, '(a)') 'membw: ' // fact
     write (error_unit, '(a)') 'hint: ' // hint
@@ -152,11 +152,11 @@ contains
     status = verify(trim(text), '0123456789')
     if (len_trim(text) == 0) status = 1
     if (status == 0) read (text, *, iostat=status) value
-    if (status /= 0) call die('give a whole number, as in 100000000', "'" // option // ' ' // trim(text) // &
-        "' is not a number of things")
-    if (value < least) call die(&
+    if (status /= 0) call ask_again("'" // option // ' ' // trim(text) // &
+        "' is not a number of things", 'give a whole number, as in 100000000')
+    if (value < least) call ask_again("'" // option // ' ' // trim(text) // "' is too few", &
         trim(merge('give 2 or more: the first repetition is not counted', &
-              'give 1 or more                                     ', least == 2)), "'" // option // ' ' // trim(text) // "' is too few")
+              'give 1 or more                                     ', least == 2)))
   end subroutine
 
   subroutine read_options(n, ntimes)
@@ -178,8 +178,8 @@ contains
         print '(a)', 'exit status: 0 measured and valid, 1 measured but INVALID, 2 asked wrongly'
         call leave(0)
       case default
-        call die(&
-                       "'stream_f --help' lists the options", "unknown option '" // trim(option) // "'")
+        call ask_again("unknown option '" // trim(option) // "'", &
+                       "'stream_f --help' lists the options")
       end select
       i = i + 2
     end do

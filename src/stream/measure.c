@@ -13,8 +13,8 @@
 #include <stdlib.h>
 
 /* Returns how many kernels were timed. */
-static int iterate(struct measurement *m, const struct choice *choice, const struct arrays *arrays,
-		   int i)
+static int iterate(struct measurement *m, const struct kernel_choice *choice,
+		   const struct arrays *arrays, int i)
 {
 	int k;
 
@@ -102,7 +102,8 @@ void measure_prepare(struct measurement *m, int ntimes)
 		m->kernel[k].times = times + (size_t)k * (size_t)ntimes;
 }
 
-void measure(struct measurement *m, const struct choice *choice, const struct arrays *arrays)
+void measure(struct measurement *m, const struct kernel_choice *choice,
+	     const struct arrays *arrays)
 {
 	const int reset_every = expect_reset_every();
 	int i, k;

@@ -28,7 +28,7 @@ void measure_prepare(struct measurement *measurement, int ntimes);
 
 /* Runs and times.  In an MPI job every kernel begins with a barrier; a rank
  * that gives up ends the iteration untimed, so that the arrays can be checked. */
-void measure(struct measurement *measurement, const struct choice *choice,
+void measure(struct measurement *measurement, const struct kernel_choice *choice,
 	     const struct arrays *arrays);
 
 /* Best, average and worst of the complete runs but the first, each of so many

@@ -8,15 +8,15 @@
 #include "../harness/memory/hugepages.h"
 #include "../harness/memory/placement.h"
 #include "kernels/validate.h"
+#include "limits/limits.h"
 #include "measure.h"
 #include "options.h"
-#include "search/limits.h"
 #include "search/search.h"
 
 struct run {
 	struct options options;
 	size_t llc_bytes, memory_side_bytes;
-	struct choice choice;
+	struct kernel_choice choice;
 	const struct tuning *tuning; /* NULL where there was no search */
 	const struct limits *limits; /* NULL where they were not measured */
 	struct arrays arrays;

@@ -3,13 +3,13 @@
  *
  * Unlike the program's own validation the elements differ from each other, so
  * that one taken from a wrong place shows, and the neighbours of what may be
- * written are watched.  Prints "N checks, M wrong" and the first wrong ones.
+ * written are watched.  Prints "N variants, M checks, K wrong" and the first wrong
+ * ones.  With an argument: the same of variants that are broken on purpose, a line
+ * for each way of being so, with the number of checks that caught it.
  */
-#include "share.h"
-#include "variants.h"
+#include "tuned/variants.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { MOST = 4200, GUARD = 64, OFFSETS = 8, ROOM = MOST + 2 * GUARD + OFFSETS };
@@ -17,17 +17,11 @@ enum { MOST = 4200, GUARD = 64, OFFSETS = 8, ROOM = MOST + 2 * GUARD + OFFSETS }
 static const size_t SIZES[] = { 1, 2, 3, 7, 63, 64, 65, 257, 1023, 4200 };
 static const size_t SHIFTS[][3] = { { 0, 0, 0 }, { 1, 0, 3 }, { 3, 5, 1 }, { 5, 5, 5 } };
 static const size_t DISTANCES[] = { 64, 8192 };
-static const struct {
-	enum split split;
-	size_t block;
-} SPLITS_TRIED[] = { { SPLIT_whole, 0 },     { SPLIT_blocks, 64 }, { SPLIT_blocks, 4096 },
-		     { SPLIT_loaded, 1024 }, { SPLIT_dealt, 64 },  { SPLIT_dealt, 4096 } };
-static const element SCALAR = (element)-1.5, UNTOUCHED = -77;
-static const int OF[KERNELS][3] = { { 2, 0, 0 }, { 1, 2, 2 }, { 2, 0, 1 }, { 0, 1, 2 } };
+static const element UNTOUCHED = -77;
 
 static element memory[3][ROOM] __attribute__((aligned(64)));
-static const char *const KERNEL_NAMES[KERNELS] = { "copy", "scale", "add", "triad" };
 static long checks, wrong;
+static int quiet;
 
 #define COUNT(array) (sizeof(array) / sizeof(*(array)))
 
@@ -38,9 +32,18 @@ static element value(int array, size_t i)
 
 static element expected(int kernel, size_t i)
 {
-	const element x = value(OF[kernel][1], i), y = value(OF[kernel][2], i);
+	const element a = value(0, i), b = value(1, i), c = value(2, i);
 
-	return kernel == 0 ? x : kernel == 1 ? SCALAR * x : kernel == 2 ? x + y : x + SCALAR * y;
+	switch (kernel) {
+	case KERNEL_copy:
+		return a;
+	case KERNEL_scale:
+		return SCALAR * c;
+	case KERNEL_add:
+		return a + b;
+	default:
+		return b + SCALAR * c;
+	}
 }
 
 /* Array `array` begins GUARD + shift elements into its memory. */
@@ -65,14 +68,14 @@ static void report(const struct variant *variant, int kernel, size_t n, size_t i
 {
 	char name[VARIANT_NAME_MAX];
 
-	if (wrong++ < 5)
-		printf("wrong: %s %s of %zu elements, at %ld\n", KERNEL_NAMES[kernel],
+	if (wrong++ < 5 && !quiet)
+		printf("wrong: %s %s of %zu elements, at %ld\n", kernels[kernel].name,
 		       variants_name(variant, name), n, (long)i - GUARD);
 }
 
 static void compare(const struct arrays *arrays, const struct variant *variant, int kernel)
 {
-	const int out = OF[kernel][0];
+	const int out = kernels[kernel].writes;
 	const size_t first = (size_t)(arrays->of[out] - memory[out]), n = arrays->size;
 	size_t i;
 
@@ -89,11 +92,12 @@ static void compare(const struct arrays *arrays, const struct variant *variant, 
 
 static void one_thread(const struct variant *variant, int kernel, size_t n, const size_t shift[3])
 {
+	const struct kernel *k = &kernels[kernel];
 	struct arrays arrays;
 
-	prepare(&arrays, n, shift, OF[kernel][0]);
-	variants_span(variant, kernel, arrays.of[OF[kernel][0]], arrays.of[OF[kernel][1]],
-		      arrays.of[OF[kernel][2]], SCALAR, n);
+	prepare(&arrays, n, shift, k->writes);
+	variants_span(variant, kernel, arrays.of[k->writes], arrays.of[k->reads[0]],
+		      arrays.of[k->reads[k->loads - 1]], SCALAR, n);
 	variants_fence(variant);
 	compare(&arrays, variant, kernel);
 }
@@ -104,80 +108,182 @@ static void all_threads(const struct variant *variant, int kernel, size_t n)
 	struct arrays arrays;
 	size_t part;
 
-	prepare(&arrays, n, SHIFTS[0], OF[kernel][0]);
+	prepare(&arrays, n, SHIFTS[0], kernels[kernel].writes);
 	variants_run(variant, kernel, &arrays);
 	compare(&arrays, variant, kernel);
-	prepare(&arrays, n, SHIFTS[0], OF[kernel][0]);
+	prepare(&arrays, n, SHIFTS[0], kernels[kernel].writes);
 	for (part = 0; part < 3; part++)
 		variants_run_slice(variant, kernel, &arrays, part, 3);
 	compare(&arrays, variant, kernel);
 }
 
-static void each_kernel(struct variant *variant)
+static void each_kernel(const struct variant *variant)
 {
-	size_t size, shift, split;
+	size_t size, shift;
 	int k;
 
 	for (k = 0; k < KERNELS; k++)
-		for (size = 0; size < COUNT(SIZES); size++) {
+		for (size = 0; size < COUNT(SIZES) && variants_has(k); size++) {
 			for (shift = 0; shift < COUNT(SHIFTS); shift++)
 				one_thread(variant, k, SIZES[size], SHIFTS[shift]);
-			for (split = 0; split < COUNT(SPLITS_TRIED) && size % 3 == 0; split++) {
-				variant->split = SPLITS_TRIED[split].split;
-				variant->block = SPLITS_TRIED[split].block;
-				all_threads(variant, k, SIZES[size]);
-			}
-			variant->split = SPLIT_whole;
-			variant->block = 0;
+			all_threads(variant, k, SIZES[size]);
 		}
+}
+
+static void each_distance(const struct tuned_kernel *compiled)
+{
+	struct variant variant;
+	size_t d;
+
+	variant.compiled = compiled;
+	for (d = 0; d < COUNT(DISTANCES); d++) {
+		variant.ahead = compiled->prefetch == PREFETCHED_none ? 0 : DISTANCES[d];
+		if (variant.ahead || d == 0)
+			each_kernel(&variant);
+	}
 }
 
 /* The reading of the limits: each word once, none besides. */
-static void each_read(void)
+static void check_read(const struct limit_kernel *limit, sum_part *read)
 {
-	const struct limit_member *limit;
 	unsigned long long sum, word;
 	struct arrays arrays;
-	size_t at, n;
-	int i;
+	const size_t n = MOST / limit->step * limit->step;
+	size_t at;
 
-	for (i = 0; (limit = variants_limit(i)) != NULL; i++) {
-		if (!variants_width_here(limit->width))
-			continue;
-		n = MOST / limit->step * limit->step;
-		prepare(&arrays, n, SHIFTS[0], 1);
-		for (sum = at = 0; at < n; at += sizeof(word) / sizeof(element)) {
-			memcpy(&word, arrays.of[0] + at, sizeof(word));
-			sum += word;
-		}
-		checks++;
-		if (limit->read(arrays.of[0], n) == sum)
-			continue;
-		wrong++;
-		printf("wrong: read %s\n", variants_width_names[limit->width]);
+	prepare(&arrays, n, SHIFTS[0], 1);
+	for (sum = at = 0; at < n; at += sizeof(word) / sizeof(element)) {
+		memcpy(&word, arrays.of[0] + at, sizeof(word));
+		sum += word;
 	}
+	checks++;
+	if (read(arrays.of[0], n) == sum)
+		return;
+	wrong++;
+	if (!quiet)
+		printf("wrong: read %s\n", variants_width_names[limit->width]);
 }
 
-int main(void)
+static const struct limit_kernel *a_limit(int *i)
 {
-	const struct member *member;
-	struct variant variant;
-	size_t d;
-	int i, members = 0;
+	const struct limit_kernel *limit;
 
-	memset(&variant, 0, sizeof(variant));
-	for (i = 0; (member = variants_member(i)) != NULL; i++) {
-		if (!variants_runs_here(member))
-			continue;
-		members++;
-		variant.member = member;
-		for (d = 0; d < COUNT(DISTANCES); d++) {
-			variant.ahead = member->prefetch == PREFETCHED_none ? 0 : DISTANCES[d];
-			if (variant.ahead || d == 0)
-				each_kernel(&variant);
-		}
+	while ((limit = variants_limit(*i)) != NULL && !variants_width_here(limit->width))
+		++*i;
+	++*i;
+	return limit;
+}
+
+/* --- broken on purpose --- */
+
+static stream_part *right[KERNELS];
+static sum_part *right_sum;
+static int kernel_broken;
+
+static void leaves_out_the_last(element *out, const element *x, const element *y, element s,
+				size_t part, size_t ahead)
+{
+	right[kernel_broken](out, x, y, s, part, ahead);
+	if (part)
+		out[part - 1] = UNTOUCHED;
+}
+
+static void writes_one_too_many(element *out, const element *x, const element *y, element s,
+				size_t part, size_t ahead)
+{
+	right[kernel_broken](out, x, y, s, part, ahead);
+	out[2 * part] = 1;
+}
+
+static void reads_the_first_stream_twice(element *out, const element *x, const element *y,
+					 element s, size_t part, size_t ahead)
+{
+	right[kernel_broken](out, x, y, s, part, ahead);
+	memcpy(out + part, out, part * sizeof(element));
+}
+
+static void forgets_the_factor(element *out, const element *x, const element *y, element s,
+			       size_t part, size_t ahead)
+{
+	right[kernel_broken](out, x, y, s / s, part, ahead);
+}
+
+static void reads_x_for_y(element *out, const element *x, const element *y, element s, size_t part,
+			  size_t ahead)
+{
+	(void)y;
+	right[kernel_broken](out, x, x, s, part, ahead);
+}
+
+static unsigned long long reads_a_word_twice(const element *x, size_t n)
+{
+	unsigned long long word[2];
+
+	memcpy(word, x, sizeof(word));
+	return right_sum(x, n) - word[1] + word[0];
+}
+
+static const struct {
+	const char *name;
+	stream_part *run;
+} BROKEN[] = {
+	{ "leaves-out-the-last", leaves_out_the_last },
+	{ "writes-one-too-many", writes_one_too_many },
+	{ "reads-the-first-stream-twice", reads_the_first_stream_twice },
+	{ "forgets-the-factor", forgets_the_factor },
+	{ "reads-x-for-y", reads_x_for_y },
+};
+
+/* Triad, which has all that can be broken, of two streams. */
+static void each_broken(void)
+{
+	const struct tuned_kernel *compiled;
+	const struct limit_kernel *limit;
+	struct tuned_kernel broken;
+	struct variant variant = { &broken, 0 };
+	size_t b, size;
+	int i = 0;
+
+	quiet = 1;
+	while ((compiled = variants_compiled(i)) != NULL &&
+	       !(compiled->streams == 2 && variants_runs_here(compiled)))
+		i++;
+	broken = *compiled;
+	memcpy(right, broken.run, sizeof(right));
+	kernel_broken = KERNEL_triad;
+	for (b = 0; b < COUNT(BROKEN); b++) {
+		broken.run[KERNEL_triad] = BROKEN[b].run;
+		for (wrong = 0, size = 0; size < COUNT(SIZES); size++)
+			one_thread(&variant, KERNEL_triad, SIZES[size], SHIFTS[0]);
+		printf("%s %ld\n", BROKEN[b].name, wrong);
 	}
-	each_read();
-	printf("%d members, %ld checks, %ld wrong\n", members, checks, wrong);
+	i = 0;
+	limit = a_limit(&i);
+	right_sum = limit->read;
+	wrong = 0;
+	check_read(limit, reads_a_word_twice);
+	printf("reads-a-word-twice %ld\n", wrong);
+}
+
+int main(int argc, char **argv)
+{
+	const struct tuned_kernel *compiled;
+	const struct limit_kernel *limit;
+	int i, count = 0;
+
+	(void)argv;
+	if (argc > 1) {
+		each_broken();
+		return 0;
+	}
+	for (i = 0; (compiled = variants_compiled(i)) != NULL; i++) {
+		if (!variants_runs_here(compiled))
+			continue;
+		count++;
+		each_distance(compiled);
+	}
+	for (i = 0; (limit = a_limit(&i)) != NULL;)
+		check_read(limit, limit->read);
+	printf("%d variants, %ld checks, %ld wrong\n", count, checks, wrong);
 	return wrong != 0;
 }

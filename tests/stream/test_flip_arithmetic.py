@@ -4,17 +4,13 @@ tests/probes/flip_arithmetic.c runs the program's own kernels; the same outcomes
 to a check of averages with STREAM's documented bounds, to say what comparing bits is worth.
 """
 
-import collections
 import math
 import shutil
 import struct
-import subprocess
 
 import pytest
-from places import ROOT
+from arithmetic_flips import flips
 
-NEEDED = ['stream/kernels/arrays.c', 'stream/kernels/expect.c', 'stream/kernels/kernels.c',
-          'harness/sysfile.c']  # fmt: skip
 CLANG = shutil.which('clang-19') or shutil.which('clang')
 FLAGS = {
     'each operation rounded': ['-O2', '-ffp-contract=off'],
@@ -26,26 +22,6 @@ FORMAT = {'double': ('<Q', '<d'), 'float': ('<I', '<f')}
 # STREAM's documentation: relative average error, for its default of 10 million elements
 EPSILON, AVERAGED = {'double': 1e-13, 'float': 1e-6}, 10_000_000
 READ = 'copy a, scale a, scale c, add a, add b, triad b, triad c'.split(', ')
-Flip = collections.namedtuple('Flip', 'read bit iteration last found bits expected')
-
-
-def flip_of(line):
-    kernel, array, bit, iteration, last, found, *bits = line.split()
-    bits = [int(word, 16) for word in bits]
-    return Flip(
-        f'{kernel} {array}', int(bit), int(iteration), int(last), int(found), bits[:3], bits[3:]
-    )
-
-
-def flips(compiler, flags, element, folder):
-    if not compiler:
-        pytest.skip("'clang' is not on the PATH")
-    program = folder / 'flip_arithmetic'
-    files = [*(ROOT / 'src' / name for name in NEEDED), ROOT / 'tests/probes/flip_arithmetic.c']
-    options = [*flags, f'-DSTREAM_TYPE={element}', '-fopenmp', '-w', f'-I{ROOT}/src/stream']
-    subprocess.run([compiler, *options, *files, '-o', program, '-lm'], check=True)
-    done = subprocess.run([program], check=True, capture_output=True, text=True)
-    return [flip_of(line) for line in done.stdout.splitlines()]
 
 
 def average_differs(flip, element):
@@ -64,6 +40,8 @@ def average_differs(flip, element):
 @pytest.mark.parametrize('compiler', ['gcc', 'clang'])
 def test_no_flip_that_a_kernel_reads_is_lost(compiler, flags, element, tmp_path):
     path = CLANG if compiler == 'clang' else compiler
+    if not path:
+        pytest.skip("'clang' is not on the PATH")
     every = flips(path, FLAGS[flags], element, tmp_path)
     assert {(f.read, f.bit) for f in every} == {(r, b) for r in READ for b in range(BITS[element])}
     assert [f for f in every if not f.found] == []

@@ -4,8 +4,8 @@
 #include "../../harness/memory/placement.h"
 #include "../../harness/metrics.h"
 #include "../../harness/record.h"
-#include "record_limits.h"
-#include "record_tuning.h"
+#include "../limits/limits_record.h"
+#include "../search/search_record.h"
 
 static void write_kernels_of(const struct run *run)
 {
@@ -51,7 +51,8 @@ static void write_kernel(const struct run *run, int k)
 	int i;
 
 	json_open(kernels[k].name, '{');
-	json_text("variant", run->choice.tuned ? variants_name(&run->choice.of[k], name) : NULL);
+	json_text("variant",
+		  run->choice.of[k].compiled ? variants_name(&run->choice.of[k], name) : NULL);
 	json_count("bytes_per_element", kernel_bytes(&kernels[k]));
 	json_number("best_mbs", t->best_mbs);
 	json_number("avg_s", t->average);
@@ -127,8 +128,8 @@ static void write_own(const void *data)
 	for (k = 0; k < KERNELS; k++)
 		write_kernel(run, k);
 	json_close('}');
-	record_tuning(run->tuning);
-	record_limits(run->limits);
+	search_record(run->tuning);
+	limits_record(run->limits);
 	write_layout(&run->arrays);
 	write_validation(run);
 	hugepages_write(&run->pages, run->options.pages);

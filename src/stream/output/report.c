@@ -4,7 +4,7 @@
 #include "../../harness/job/record_file.h"
 #include "../../harness/options.h"
 #include "../../harness/verdict.h"
-#include "record_limits.h"
+#include "../limits/limits_record.h"
 #include "table.h"
 
 #include <stdio.h>
@@ -20,7 +20,7 @@ int report(const struct run *run)
 	table_peak(&run->measurement);
 	table_validation(&run->validation, &run->arrays);
 	if (run->limits)
-		table_limits(run->limits);
+		limits_print(run->limits);
 	if (text)
 		recorded = record_file_put(text, size);
 	verdict_print(stdout);

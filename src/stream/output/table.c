@@ -51,7 +51,7 @@ void table_banner(const struct options *o, const struct arrays *arrays, size_t l
 	fflush(stdout);
 }
 
-void table_kernels(const struct choice *choice)
+void table_kernels(const struct kernel_choice *choice)
 {
 	char name[VARIANT_NAME_MAX];
 	int k;

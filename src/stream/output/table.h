@@ -11,7 +11,7 @@
 void table_banner(const struct options *options, const struct arrays *arrays, size_t llc_bytes,
 		  const char *note);
 /* The variant of each kernel, if they are Tuned ones. */
-void table_kernels(const struct choice *choice);
+void table_kernels(const struct kernel_choice *choice);
 void table_print(const struct measurement *measurement);
 
 /* How near the best kernel comes to the theoretical peak, where one is known. */

@@ -4,70 +4,52 @@
 
 #include <string.h>
 
-/* Bytes; the first is what every member is tried with. */
+/* Bytes; the first is what every one is tried with. */
 static const size_t DISTANCES[] = { 1024, 512, 2048, 4096, 8192 };
 
-static const struct {
-	enum split split;
-	size_t block;
-} SPLITS_WORTH[] = {
-	{ SPLIT_blocks, 16384 }, { SPLIT_blocks, 262144 }, { SPLIT_loaded, 4096 },
-	{ SPLIT_loaded, 16384 }, { SPLIT_dealt, 16384 },   { SPLIT_dealt, 1048576 },
-};
-
-#define COUNT(array) (sizeof(array) / sizeof(*(array)))
+enum { DISTANCES_COUNT = sizeof(DISTANCES) / sizeof(*DISTANCES) };
 
 static int same(const struct variant *x, const struct variant *y)
 {
-	return x->member == y->member && x->ahead == y->ahead && x->split == y->split &&
-	       x->block == y->block;
+	return x->compiled == y->compiled && x->ahead == y->ahead;
 }
 
-int candidates_add(struct candidates *candidates, const struct variant *variant)
+static void add_candidate(struct candidates *candidates, const struct variant *variant)
 {
 	int i;
 
 	for (i = 0; i < candidates->count; i++)
 		if (same(&candidates->of[i].variant, variant))
-			return i;
+			return;
 	if (i == CANDIDATES_MOST)
-		return -1;
+		return;
 	memset(&candidates->of[i], 0, sizeof(candidates->of[i]));
 	candidates->of[i].variant = *variant;
 	candidates->count++;
-	return i;
 }
 
-void candidates_add_members(struct candidates *candidates, enum store store)
+void candidates_add_store(struct candidates *candidates, enum store store)
 {
-	const struct member *member;
+	const struct tuned_kernel *compiled;
 	int i;
 
-	for (i = 0; (member = variants_member(i)) != NULL; i++) {
-		struct variant variant = { NULL, 0, SPLIT_whole, 0 };
+	for (i = 0; (compiled = variants_compiled(i)) != NULL; i++) {
+		struct variant variant;
 
-		variant.member = member;
-		if (member->prefetch != PREFETCHED_none)
-			variant.ahead = DISTANCES[0];
-		if (member->store == store && variants_runs_here(member))
-			candidates_add(candidates, &variant);
+		variant.compiled = compiled;
+		variant.ahead = compiled->prefetch != PREFETCHED_none ? DISTANCES[0] : 0;
+		if (compiled->store == store && variants_runs_here(compiled))
+			add_candidate(candidates, &variant);
 	}
 }
 
-void candidates_add_neighbours(struct candidates *candidates, struct variant variant)
+void candidates_add_distances(struct candidates *candidates, struct variant variant)
 {
-	const struct variant origin = variant;
-	size_t i;
+	int i;
 
-	for (i = 0; i < COUNT(DISTANCES) && origin.ahead; i++) {
+	for (i = 0; i < DISTANCES_COUNT && variant.compiled->prefetch != PREFETCHED_none; i++) {
 		variant.ahead = DISTANCES[i];
-		candidates_add(candidates, &variant);
-	}
-	variant = origin;
-	for (i = 0; i < COUNT(SPLITS_WORTH); i++) {
-		variant.split = SPLITS_WORTH[i].split;
-		variant.block = SPLITS_WORTH[i].block;
-		candidates_add(candidates, &variant);
+		add_candidate(candidates, &variant);
 	}
 }
 

@@ -17,8 +17,8 @@ struct ratios {
 
 struct candidate {
 	struct variant variant;
-	struct ratios brief; /* to the anchor of its kind of store */
-	struct ratios full;  /* to the best without write-allocate */
+	struct ratios probe;   /* to the anchor of its kind of store */
+	struct ratios confirm; /* to the best without write-allocate */
 };
 
 struct candidates {
@@ -26,14 +26,11 @@ struct candidates {
 	struct candidate of[CANDIDATES_MOST];
 };
 
-/* Adds a variant unless it is there already or there is no room; its index, or -1. */
-int candidates_add(struct candidates *candidates, const struct variant *variant);
+/* Adds every variant with this store that runs here, with one distance. */
+void candidates_add_store(struct candidates *candidates, enum store store);
 
-/* Adds every member with this store that runs here, with one distance. */
-void candidates_add_members(struct candidates *candidates, enum store store);
-
-/* Adds what differs from a variant in distance or split alone. */
-void candidates_add_neighbours(struct candidates *candidates, struct variant variant);
+/* Adds what differs from a variant in distance alone. */
+void candidates_add_distances(struct candidates *candidates, struct variant variant);
 
 void ratios_add(struct ratios *ratios, double ratio);
 

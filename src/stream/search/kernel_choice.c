@@ -29,7 +29,7 @@ static void must_run_here(const struct variant *variant)
 {
 	char name[VARIANT_NAME_MAX];
 
-	if (!variants_runs_here(variant->member))
+	if (variant->compiled && !variants_runs_here(variant->compiled))
 		die("this CPU has not the registers for '%s'",
 		    "'stream --list-variants' says what does, 'stream --tune' finds the best",
 		    variants_name(variant, name));
@@ -78,7 +78,22 @@ static void warn_other_cpu(const char *path, const char *json)
 			path, model, cpu_model());
 }
 
-static void read_file(struct choice *choice, const char *path, FILE *file)
+/* What the file says of one kernel; nothing has to be said of one that has no variant. */
+static void read_variant(struct variant *variant, int kernel, const char *path, const char *json)
+{
+	char text[VARIANT_NAME_MAX];
+
+	if (!read_text(json, kernels[kernel].name, text, sizeof(text))) {
+		if (!variants_has(kernel))
+			return;
+		die("'%s' names no variant for '%s'", SAVE_HINT, path, kernels[kernel].name);
+	}
+	if (!variants_parse(variant, text) || (variant->compiled && !variants_has(kernel)))
+		die("'%s': '%s' is no variant of this program", VARIANTS_HINT, path, text);
+	must_run_here(variant);
+}
+
+static void read_file(struct kernel_choice *choice, const char *path, FILE *file)
 {
 	static char json[FILE_MOST];
 	char text[VARIANT_NAME_MAX];
@@ -89,29 +104,26 @@ static void read_file(struct choice *choice, const char *path, FILE *file)
 	json[size] = '\0';
 	if (!read_text(json, "schema", text, sizeof(text)) || strcmp(text, SCHEMA) != 0)
 		die("'%s' is no file of chosen kernels (%s)", SAVE_HINT, path, SCHEMA);
-	for (k = 0; k < KERNELS; k++) {
-		if (!read_text(json, kernels[k].name, text, sizeof(text)))
-			die("'%s' names no variant for '%s'", SAVE_HINT, path, kernels[k].name);
-		if (!variants_parse(&choice->of[k], text))
-			die("'%s': '%s' is no variant of this program", VARIANTS_HINT, path, text);
-		must_run_here(&choice->of[k]);
-	}
+	for (k = 0; k < KERNELS; k++)
+		read_variant(&choice->of[k], k, path, json);
 	warn_other_cpu(path, json);
 }
 
-void choice_read(struct choice *choice, const char *asked)
+void choice_read(struct kernel_choice *choice, const char *asked)
 {
+	struct variant variant;
 	FILE *file;
 	int k;
 
 	if (!asked || strcmp(asked, "standard") == 0 || strcmp(asked, "tuned") == 0)
 		return;
 	choice->tuned = 1;
-	if (variants_parse(&choice->of[0], asked)) {
+	if (variants_parse(&variant, asked)) {
 		choice->from = "name";
-		for (k = 1; k < KERNELS; k++)
-			choice->of[k] = choice->of[0];
-		must_run_here(&choice->of[0]);
+		must_run_here(&variant);
+		for (k = 0; k < KERNELS; k++)
+			if (variants_has(k))
+				choice->of[k] = variant;
 		return;
 	}
 	choice->from = "file";
@@ -134,7 +146,7 @@ void choice_open(const char *path)
 		    path, strerror(errno));
 }
 
-void choice_save(const struct choice *choice)
+void choice_save(const struct kernel_choice *choice)
 {
 	char name[VARIANT_NAME_MAX];
 	int k, failed;
@@ -159,9 +171,9 @@ void choice_save(const struct choice *choice)
 		die("'%s' is not complete: %s", "is there space?", path_of_saved, strerror(errno));
 }
 
-void choice_run(const struct choice *choice, int kernel, const struct arrays *arrays)
+void choice_run(const struct kernel_choice *choice, int kernel, const struct arrays *arrays)
 {
-	if (choice->tuned)
+	if (choice->of[kernel].compiled)
 		variants_run(&choice->of[kernel], kernel, arrays);
 	else
 		kernels[kernel].run(arrays);

@@ -2,15 +2,16 @@
 
 #include "../../harness/clock.h"
 #include "../../harness/job/ranks.h"
+#include "../stream_fault.h"
 
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
-/* A brief run takes about so long: many times a parallel region's own cost. */
-static const double BRIEF_SECONDS = 4e-3;
-/* Of a kernel's time, when steps 1 and 2 of tune.h must end. */
-static const double UNTIL_MEMBERS = 0.45, UNTIL_STORES = 0.6;
+/* A probe takes about so long: many times a parallel region's own cost. */
+static const double PROBE_SECONDS = 4e-3;
+/* Of a kernel's time, when steps 1 and 2 of search.h must end. */
+static const double UNTIL_STORE_BEST = 0.45, UNTIL_STORES = 0.6;
 
 enum { PARTS_MOST = 64, KEPT_MOST = 4, ANCHOR_EVERY = 2, LLC_TIMES = 2 };
 
@@ -19,9 +20,9 @@ struct search {
 	const struct arrays *arrays;
 	struct candidates *tried;
 	struct variant anchor;
-	int kernel, full, ran; /* ran: candidates of this kernel, so far */
-	size_t next;           /* slice */
-	double begun, told;    /* clock */
+	int kernel, confirm, ran; /* ran: candidates of this kernel, so far */
+	size_t next;              /* slice */
+	double begun, last_shown; /* clock */
 	int alive[CANDIDATES_MOST], count;
 	unsigned long long random;
 };
@@ -34,25 +35,25 @@ static int random_below(struct search *s, int n)
 
 static double time_slice(struct search *s, const struct variant *variant)
 {
-	const size_t parts = s->full ? s->tuning->full_parts : s->tuning->brief_parts;
+	const size_t parts = s->confirm ? s->tuning->confirm_parts : s->tuning->probe_parts;
 	double start;
 
-	if (s->full)
+	if (s->confirm)
 		variants_run_slice(variant, s->kernel, s->arrays, s->next++ % parts, parts);
 	start = clock_now();
 	variants_run_slice(variant, s->kernel, s->arrays, s->next++ % parts, parts);
-	start = clock_now() - start;
+	start = fault_slow(clock_now() - start, variant);
 	return start > 1e-9 ? start : 1e-9;
 }
 
-/* In place on a terminal; elsewhere tune_kernel's one line a kernel is enough. */
+/* In place on a terminal; elsewhere the line of each kernel's winner is enough. */
 static void show_progress(struct search *s)
 {
 	const double now = clock_now();
 
-	if (now - s->told < 0.2 || ranks_me() > 0 || !isatty(STDERR_FILENO))
+	if (now - s->last_shown < 0.2 || ranks_me() > 0 || !isatty(STDERR_FILENO))
 		return;
-	s->told = now;
+	s->last_shown = now;
 	fprintf(stderr, "\rmembw: tuning %s, %d variants left, %.1f of %.0f s ",
 		kernels[s->kernel].name, s->count, now - s->begun, s->tuning->budget_s);
 	fflush(stderr);
@@ -62,7 +63,7 @@ static struct ratios *ratios_of(const struct search *s, int index)
 {
 	struct candidate *candidate = &s->tried->of[index];
 
-	return s->full ? &candidate->full : &candidate->brief;
+	return s->confirm ? &candidate->confirm : &candidate->probe;
 }
 
 static void shuffle(struct search *s)
@@ -152,13 +153,13 @@ static void halve(struct search *s, int keep, double deadline)
 	}
 }
 
-static void members_alive(struct search *s, enum store store)
+static void take_store(struct search *s, enum store store)
 {
 	int i;
 
-	candidates_add_members(s->tried, store);
+	candidates_add_store(s->tried, store);
 	for (i = s->count = 0; i < s->tried->count; i++)
-		if (s->tried->of[i].variant.member->store == store)
+		if (s->tried->of[i].variant.compiled->store == store)
 			s->alive[s->count++] = i;
 }
 
@@ -171,15 +172,15 @@ static void choose_anchor(struct search *s)
 	for (i = 0; i < s->count; i++) {
 		const struct variant *at = &s->tried->of[s->alive[i]].variant;
 
-		if (at->member->unroll == 4 && at->member->streams == 1 && !at->ahead)
+		if (at->compiled->unroll == 4 && at->compiled->streams == 1 && !at->ahead)
 			s->anchor = *at;
 	}
 }
 
 /* Step 1 for one store: the best of it in `best`, their number is the answer. */
-static int best_members(struct search *s, enum store store, int best[KEPT_MOST], double deadline)
+static int best_of_store(struct search *s, enum store store, int best[KEPT_MOST], double deadline)
 {
-	members_alive(s, store);
+	take_store(s, store);
 	if (!s->count)
 		return 0;
 	choose_anchor(s);
@@ -189,35 +190,35 @@ static int best_members(struct search *s, enum store store, int best[KEPT_MOST],
 	return s->count;
 }
 
-/* Step 2: by full runs, is the best with ordinary stores faster than the best without? */
+/* Step 2: by confirming runs, is the best with ordinary stores faster than the best without? */
 static int ordinary_wins(struct search *s, int nt, int ordinary, double deadline)
 {
-	const struct ratios *full = &s->tried->of[ordinary].full;
+	const struct ratios *confirmed = &s->tried->of[ordinary].confirm;
 
-	s->full = 1;
+	s->confirm = 1;
 	s->anchor = s->tried->of[nt].variant;
 	s->alive[0] = ordinary;
 	s->count = 1;
-	while (full->rounds < ROUNDS_MOST && play_round(s, deadline))
+	while (confirmed->rounds < ROUNDS_MOST && play_round(s, deadline))
 		;
-	s->full = 0;
-	return full->median > 1;
+	s->confirm = 0;
+	return confirmed->median > 1;
 }
 
-/* Step 3: what differs from the best in distance or split alone, halved to one. */
-static int best_neighbour(struct search *s, const int best[KEPT_MOST], int kept, double deadline)
+/* Step 3: what differs from the best in distance alone, halved to one. */
+static int best_distance(struct search *s, const int best[KEPT_MOST], int kept, double deadline)
 {
 	const int from = s->tried->count;
 	int i;
 
 	for (i = 0; i < kept; i++)
-		candidates_add_neighbours(s->tried, s->tried->of[best[i]].variant);
+		candidates_add_distances(s->tried, s->tried->of[best[i]].variant);
 	s->count = kept;
 	memcpy(s->alive, best, (size_t)kept * sizeof(*best));
 	for (i = from; i < s->tried->count; i++)
 		s->alive[s->count++] = i;
 	s->anchor =
-		s->tuning->kernel[s->kernel].anchor[s->tried->of[best[0]].variant.member->store];
+		s->tuning->kernel[s->kernel].anchor[s->tried->of[best[0]].variant.compiled->store];
 	halve(s, 1, deadline);
 	return s->alive[0];
 }
@@ -227,35 +228,40 @@ static int tune_kernel(struct search *s, double begun, double span)
 	int best[STORES][KEPT_MOST], kept[STORES], store = STORE_nt;
 
 	kept[STORE_nt] =
-		best_members(s, STORE_nt, best[STORE_nt], begun + UNTIL_MEMBERS / 2 * span);
-	kept[STORE_ordinary] = best_members(s, STORE_ordinary, best[STORE_ordinary],
-					    begun + UNTIL_MEMBERS * span);
+		best_of_store(s, STORE_nt, best[STORE_nt], begun + UNTIL_STORE_BEST / 2 * span);
+	kept[STORE_ordinary] = best_of_store(s, STORE_ordinary, best[STORE_ordinary],
+					     begun + UNTIL_STORE_BEST * span);
 	if (!kept[STORE_nt] || ordinary_wins(s, best[STORE_nt][0], best[STORE_ordinary][0],
 					     begun + UNTIL_STORES * span))
 		store = STORE_ordinary;
-	return best_neighbour(s, best[store], kept[store], begun + span);
+	return best_distance(s, best[store], kept[store], begun + span);
 }
 
 static size_t clamp(double value, size_t most)
 {
-	return value<1 ? 1 : value>(double) most ? most : (size_t)value;
+	if (value < 1)
+		return 1;
+	return value < (double)most ? (size_t)value : most;
 }
 
 /* How long a run is: by its time, and by what the caches hold. */
 static void choose_parts(struct search *s, size_t llc_bytes)
 {
 	struct tuning *t = s->tuning;
-	struct variant first = { NULL, 0, SPLIT_whole, 0 };
+	struct variant any;
+	int i;
 	const double moved = (double)s->arrays->size * sizeof(element) * 2;
 
-	t->brief_parts = t->full_parts = 1;
-	first.member = variants_member(0);
-	while (!variants_runs_here(first.member))
-		first.member++;
-	first.ahead = first.member->prefetch == PREFETCHED_none ? 0 : 1024;
-	time_slice(s, &first);
-	t->brief_parts = clamp(time_slice(s, &first) / BRIEF_SECONDS, PARTS_MOST);
-	t->full_parts = clamp(moved / (LLC_TIMES * (double)llc_bytes + 1), PARTS_MOST);
+	t->probe_parts = t->confirm_parts = 1;
+	for (i = 0; !variants_runs_here(variants_compiled(i));)
+		i++;
+	any.compiled = variants_compiled(i);
+	any.ahead = 0;
+	for (s->kernel = 0; !variants_has(s->kernel);)
+		s->kernel++;
+	time_slice(s, &any);
+	t->probe_parts = clamp(time_slice(s, &any) / PROBE_SECONDS, PARTS_MOST);
+	t->confirm_parts = clamp(moved / (LLC_TIMES * (double)llc_bytes + 1), PARTS_MOST);
 }
 
 static void say_winner(const struct search *s, const struct candidate *winner, double seconds)
@@ -266,14 +272,15 @@ static void say_winner(const struct search *s, const struct candidate *winner, d
 		return;
 	fprintf(stderr, "%smembw: tuned %s in %.1f s: %s, %.3f x %s in %d rounds, %d runs\n",
 		isatty(STDERR_FILENO) ? "\r\033[K" : "", kernels[s->kernel].name, seconds,
-		variants_name(&winner->variant, name), winner->brief.median,
-		variants_name(&s->anchor, anchor), winner->brief.rounds, s->ran);
+		variants_name(&winner->variant, name), winner->probe.median,
+		variants_name(&s->anchor, anchor), winner->probe.rounds, s->ran);
 }
 
-void tune(struct tuning *t, struct choice *choice, const struct arrays *arrays, size_t llc_bytes,
-	  double budget_s)
+void tune(struct tuning *t, struct kernel_choice *choice, const struct arrays *arrays,
+	  size_t llc_bytes, double budget_s)
 {
 	static struct search s;
+	int k, winner, count = 0;
 	double start;
 
 	s.tuning = t;
@@ -281,16 +288,21 @@ void tune(struct tuning *t, struct choice *choice, const struct arrays *arrays, 
 	s.begun = clock_now();
 	t->budget_s = budget_s;
 	choose_parts(&s, llc_bytes);
-	for (s.kernel = 0; s.kernel < KERNELS; s.kernel++) {
+	for (k = 0; k < KERNELS; k++)
+		count += variants_has(k);
+	for (k = 0; k < KERNELS; k++) {
 		const double left = s.begun + budget_s - clock_now();
-		int winner;
 
+		memset(&choice->of[k], 0, sizeof(choice->of[k]));
+		if (!variants_has(k))
+			continue;
 		start = clock_now();
-		s.tried = &t->kernel[s.kernel].tried;
+		s.kernel = k;
+		s.tried = &t->kernel[k].tried;
 		s.ran = 0;
-		winner = tune_kernel(&s, start, left / (KERNELS - s.kernel));
-		choice->of[s.kernel] = s.tried->of[winner].variant;
-		t->kernel[s.kernel].winner = winner;
+		winner = tune_kernel(&s, start, left / count--);
+		choice->of[k] = s.tried->of[winner].variant;
+		t->kernel[k].winner = winner;
 		say_winner(&s, &s.tried->of[winner], clock_now() - start);
 	}
 	choice->tuned = 1;

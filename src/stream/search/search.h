@@ -1,5 +1,5 @@
 /*
- * tune: finds the fastest variant of each kernel on these threads, this memory.
+ * search: finds the fastest variant of each kernel on these threads, this memory.
  *
  * All that is measured is a ratio: a candidate's time against that of an anchor
  * variant run around it, so that a machine that grows slower for a while slows
@@ -7,34 +7,36 @@
  * the rounds counts.  Successive halving: each level has the same time, the
  * better half goes on.
  *
- * A brief run works one slice of every thread's share, the slices in turn, so
+ * A probe works one slice of every thread's share, the slices in turn, so
  * that none is still in a cache.  Ordinary stores leave lines to be written
  * back in the next run's time; hence stores of one kind are compared with each
- * other alone.  A full run moves twice what the last-level caches hold, after
+ * other alone.  A confirming run moves twice what the last-level caches hold, after
  * one that is not timed, so that it pays its own debts: there the two kinds meet.
  *
- *   1. all members, halved to four, for each kind of store       (brief)
- *   2. the best of the one kind against the best of the other     (full)
- *   3. distances and splits around the better kind's, to one     (brief)
+ *   1. all variants, halved to four, for each kind of store      (probes)
+ *   2. the best of the one kind against the best of the other    (confirming runs)
+ *   3. distances around the better kind's, halved to one         (probes)
+ *
+ * A kernel that has no variant is passed over: its Standard loop runs.
  */
-#ifndef MEMBW_TUNE_H
-#define MEMBW_TUNE_H
+#ifndef MEMBW_SEARCH_H
+#define MEMBW_SEARCH_H
 
 #include "candidates.h"
 #include "kernel_choice.h"
 
 struct tuning {
 	double budget_s, seconds;
-	size_t brief_parts, full_parts; /* slices of a share */
+	size_t probe_parts, confirm_parts; /* slices of a share */
 	struct {
-		struct variant anchor[STORES]; /* of the brief runs */
+		struct variant anchor[STORES]; /* of the probes */
 		struct candidates tried;
 		int winner; /* index of tried */
 	} kernel[KERNELS];
 };
 
 /* Searches; the arrays hold anything afterwards.  The progress goes to stderr. */
-void tune(struct tuning *tuning, struct choice *choice, const struct arrays *arrays,
+void tune(struct tuning *tuning, struct kernel_choice *choice, const struct arrays *arrays,
 	  size_t llc_bytes, double budget_s);
 
 #endif

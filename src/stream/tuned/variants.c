@@ -9,38 +9,39 @@
 static const char *const STORE_NAMES[STORES] = { "ordinary", "nt" };
 const char *const variants_width_names[WIDTHS] = { "any", "128", "256", "512" };
 static const char *const PREFETCH_NAMES[PREFETCHES] = { "none", "nta", "t0" };
-static const char SPLIT_LETTERS[SPLITS] = { 0, 'b', 'l', 'd' };
 static const int WIDTH_BITS[WIDTHS] = { 0, 128, 256, 512 };
 
-enum { AHEAD_MOST = 1 << 20, BLOCK_MOST = 1 << 30 };
+enum { AHEAD_MOST = 1 << 20 };
+
+static const char STANDARD[] = "standard";
 
 const char VARIANTS_HINT[] =
 	"a variant is STORE-WIDTH-uUNROLL-PREFETCH-sSTREAMS, as nt-256-u4-t0x1024-s1; "
 	"'stream --list-variants' lists all";
 
-static const struct family *const FAMILY[] = { &family_x86, &family_neon, &family_portable };
-enum { FAMILIES = sizeof(FAMILY) / sizeof(*FAMILY) };
+static const struct isa_kernels *const ISA[] = { &isa_x86, &isa_neon, &isa_portable };
+enum { ISAS = sizeof(ISA) / sizeof(*ISA) };
 
-const struct member *variants_member(int index)
+const struct tuned_kernel *variants_compiled(int index)
 {
-	size_t f;
+	size_t i;
 
-	for (f = 0; f < FAMILIES; f++) {
-		if (index < FAMILY[f]->count)
-			return &FAMILY[f]->members[index];
-		index -= FAMILY[f]->count;
+	for (i = 0; i < ISAS; i++) {
+		if (index < ISA[i]->count)
+			return &ISA[i]->kernels[index];
+		index -= ISA[i]->count;
 	}
 	return NULL;
 }
 
-const struct limit_member *variants_limit(int index)
+const struct limit_kernel *variants_limit(int index)
 {
-	size_t f;
+	size_t i;
 
-	for (f = 0; f < FAMILIES; f++) {
-		if (index < FAMILY[f]->limit_count)
-			return &FAMILY[f]->limits[index];
-		index -= FAMILY[f]->limit_count;
+	for (i = 0; i < ISAS; i++) {
+		if (index < ISA[i]->limit_count)
+			return &ISA[i]->limits[index];
+		index -= ISA[i]->limit_count;
 	}
 	return NULL;
 }
@@ -50,23 +51,29 @@ int variants_width_here(enum width width)
 	return WIDTH_BITS[width] <= cpu_width();
 }
 
-int variants_runs_here(const struct member *member)
+int variants_runs_here(const struct tuned_kernel *compiled)
 {
-	return variants_width_here(member->width);
+	return variants_width_here(compiled->width);
+}
+
+int variants_has(int kernel)
+{
+	return isa_portable.kernels[0].run[kernel] != NULL;
 }
 
 void variants_fence(const struct variant *variant)
 {
-	if (variant->member->store == STORE_nt)
+	if (variant->compiled->store == STORE_nt)
 		variants_fence_all();
 }
 
 void variants_fence_all(void)
 {
-	if (family_x86.fence)
-		family_x86.fence();
-	if (family_neon.fence)
-		family_neon.fence();
+	size_t i;
+
+	for (i = 0; i < ISAS; i++)
+		if (ISA[i]->fence)
+			ISA[i]->fence();
 }
 
 /* Reads a prefix of *at up to the next '-' or the end; its index in names, or -1. */
@@ -97,45 +104,26 @@ static size_t number(const char **at, size_t most)
 
 static int letter(const char **at, char wanted)
 {
-	const int found = **at == wanted && wanted;
+	const int is_there = **at == wanted;
 
-	*at += found;
-	return found;
+	*at += is_there;
+	return is_there;
 }
 
-static const struct member *member_like(const struct member *wanted)
+static const struct tuned_kernel *compiled_like(const struct tuned_kernel *wanted)
 {
-	const struct member *member;
+	const struct tuned_kernel *t;
 	int i;
 
-	for (i = 0; (member = variants_member(i)) != NULL; i++)
-		if (member->store == wanted->store && member->width == wanted->width &&
-		    member->unroll == wanted->unroll && member->prefetch == wanted->prefetch &&
-		    member->streams == wanted->streams)
-			return member;
+	for (i = 0; (t = variants_compiled(i)) != NULL; i++)
+		if (t->store == wanted->store && t->width == wanted->width &&
+		    t->unroll == wanted->unroll && t->prefetch == wanted->prefetch &&
+		    t->streams == wanted->streams)
+			return t;
 	return NULL;
 }
 
-/* "-b16384" and the like, or the end. */
-static int parse_split(struct variant *variant, const char *at)
-{
-	int split;
-
-	variant->split = SPLIT_whole;
-	variant->block = 0;
-	if (!*at)
-		return 1;
-	if (!letter(&at, '-'))
-		return 0;
-	for (split = SPLIT_blocks; split < SPLITS; split++)
-		if (letter(&at, SPLIT_LETTERS[split]))
-			break;
-	variant->split = (enum split)split;
-	variant->block = number(&at, BLOCK_MOST);
-	return split < SPLITS && variant->block && variant->block % LINE == 0 && !*at;
-}
-
-static int parse_member(struct member *wanted, size_t *ahead, const char **at)
+static int parse_compiled(struct tuned_kernel *wanted, size_t *ahead, const char **at)
 {
 	const int store = word(at, STORE_NAMES, STORES);
 	const int width =
@@ -161,49 +149,46 @@ static int parse_member(struct member *wanted, size_t *ahead, const char **at)
 
 int variants_parse(struct variant *variant, const char *name)
 {
-	struct member wanted;
+	struct tuned_kernel wanted;
 
+	memset(variant, 0, sizeof(*variant));
+	if (strcmp(name, STANDARD) == 0)
+		return 1;
 	memset(&wanted, 0, sizeof(wanted));
-	if (!parse_member(&wanted, &variant->ahead, &name) || !parse_split(variant, name))
+	if (!parse_compiled(&wanted, &variant->ahead, &name) || *name)
 		return 0;
-	variant->member = member_like(&wanted);
-	return variant->member != NULL;
+	variant->compiled = compiled_like(&wanted);
+	return variant->compiled != NULL;
 }
 
 const char *variants_name(const struct variant *v, char name[VARIANT_NAME_MAX])
 {
-	const struct member *m = v->member;
-	int length =
-		snprintf(name, VARIANT_NAME_MAX, "%s-%s-u%d-%s", STORE_NAMES[m->store],
-			 variants_width_names[m->width], m->unroll, PREFETCH_NAMES[m->prefetch]);
+	const struct tuned_kernel *t = v->compiled;
+	char distance[24] = "";
 
-	if (m->prefetch != PREFETCHED_none)
-		length += snprintf(name + length, VARIANT_NAME_MAX - (size_t)length, "x%zu",
-				   v->ahead);
-	length += snprintf(name + length, VARIANT_NAME_MAX - (size_t)length, "-s%d", m->streams);
-	if (v->split != SPLIT_whole)
-		snprintf(name + length, VARIANT_NAME_MAX - (size_t)length, "-%c%zu",
-			 SPLIT_LETTERS[v->split], v->block);
+	if (!t)
+		return strcpy(name, STANDARD);
+	if (t->prefetch != PREFETCHED_none)
+		snprintf(distance, sizeof(distance), "x%zu", v->ahead);
+	snprintf(name, VARIANT_NAME_MAX, "%s-%s-u%d-%s%s-s%d", STORE_NAMES[t->store],
+		 variants_width_names[t->width], t->unroll, PREFETCH_NAMES[t->prefetch], distance,
+		 t->streams);
 	return name;
 }
 
 void variants_list(void)
 {
-	const struct member *m;
+	const struct tuned_kernel *t;
 	char name[VARIANT_NAME_MAX];
 	int i;
 
-	printf("# STORE-WIDTH-uUNROLL-PREFETCH-sSTREAMS[-SPLIT]; 1024 stands for any distance in "
-	       "bytes;\n"
-	       "# SPLIT: -bBYTES blocks, -lBYTES blocks loaded first, -dBYTES blocks dealt in "
-	       "turn (multiples of %d)\n",
-	       LINE);
-	for (i = 0; (m = variants_member(i)) != NULL; i++) {
-		struct variant variant = { NULL, 0, SPLIT_whole, 0 };
+	printf("# STORE-WIDTH-uUNROLL-PREFETCH-sSTREAMS; 1024 stands for any distance in bytes\n");
+	for (i = 0; (t = variants_compiled(i)) != NULL; i++) {
+		struct variant variant;
 
-		variant.member = m;
-		variant.ahead = m->prefetch == PREFETCHED_none ? 0 : 1024;
+		variant.compiled = t;
+		variant.ahead = t->prefetch == PREFETCHED_none ? 0 : 1024;
 		printf("%s%s\n", variants_name(&variant, name),
-		       variants_runs_here(m) ? "" : " (not on this CPU)");
+		       variants_runs_here(t) ? "" : " (not on this CPU)");
 	}
 }

@@ -1,7 +1,7 @@
 /*
- * variants: the family of tuned kernels and the grammar of its names.
+ * variants: the tuned kernels and the grammar of their names.
  *
- *   STORE-WIDTH-uUNROLL-PREFETCH-sSTREAMS[-SPLIT]      nt-256-u4-t0x1024-s1
+ *   STORE-WIDTH-uUNROLL-PREFETCH-sSTREAMS      nt-256-u4-t0x1024-s1
  *
  * STORE     ordinary, or nt: non-temporal, past the caches: no write-allocate
  * WIDTH     128, 256 or 512 bits a register; any: what the compiler makes of plain C
@@ -9,12 +9,9 @@
  * PREFETCH  none, or kind x distance in bytes: t0x1024 into all caches, ntax1024 into the
  *           nearest alone; once a line, of the arrays that are read
  * STREAMS   each thread works so many parts of its share at once
- * SPLIT     without one a thread works its share from end to end; b16384: block after block
- *           of so many bytes of each array, STREAMS within the block; l4096: the same, and the
- *           block is loaded first, then worked; d65536: blocks dealt to the threads in turn
  *
- * UNROLL, the kind of PREFETCH and STREAMS are compiled in ("members", the list in
- * variant_family.h), distance and block size are run-time numbers.
+ * All but the distance of PREFETCH is compiled in; that is a number of the run.  A kernel need
+ * not have a variant: where there is none its Standard loop runs.
  */
 #ifndef MEMBW_VARIANTS_H
 #define MEMBW_VARIANTS_H
@@ -24,7 +21,6 @@
 enum store { STORE_ordinary, STORE_nt, STORES };
 enum width { WIDTH_any, WIDTH_128, WIDTH_256, WIDTH_512, WIDTHS };
 enum prefetch { PREFETCHED_none, PREFETCHED_nta, PREFETCHED_t0, PREFETCHES };
-enum split { SPLIT_whole, SPLIT_blocks, SPLIT_loaded, SPLIT_dealt, SPLITS };
 
 enum { VARIANT_NAME_MAX = 64, STREAMS_MOST = 4 };
 
@@ -33,64 +29,65 @@ enum { VARIANT_NAME_MAX = 64, STREAMS_MOST = 4 };
 typedef void stream_part(element *out, const element *x, const element *y, element s, size_t part,
 			 size_t ahead);
 
-/* What is compiled: four functions, and the elements that they take in one step. */
-struct member {
+/* What is compiled: a function of each kernel, and the elements that they take in one step. */
+struct tuned_kernel {
 	enum store store;
 	enum width width;
 	int unroll;
 	enum prefetch prefetch;
 	int streams;
-	size_t step; /* elements of each stream */
-	stream_part *run[KERNELS];
+	size_t step;               /* elements of each stream */
+	stream_part *run[KERNELS]; /* NULL where a kernel has none */
 };
 
 struct variant {
-	const struct member *member;
-	size_t ahead; /* bytes, 0 without prefetch */
-	enum split split;
-	size_t block; /* bytes of each array, 0 for the whole share */
+	const struct tuned_kernel *compiled; /* NULL: the Standard kernel */
+	size_t ahead;                        /* bytes, 0 without prefetch */
 };
 
 /* Adds up n elements' bits as whole numbers, n a multiple of `step`: exact in any order. */
 typedef unsigned long long sum_part(const element *x, size_t n);
 
 /* Kernels that only read or only write, of one width: they show the memory's limits. */
-struct limit_member {
+struct limit_kernel {
 	enum width width;
 	size_t step; /* elements that both take at once */
 	sum_part *read;
 	stream_part *fill[STORES]; /* out = s; NULL where there is none */
 };
 
-/* The members of one instruction set; each file of variant_*.c has one. */
-struct family {
-	const struct member *members;
+/* What there is for one instruction set, each in a file of its own. */
+struct isa_kernels {
+	const struct tuned_kernel *kernels;
 	int count;
-	const struct limit_member *limits;
+	const struct limit_kernel *limits;
 	int limit_count;
 	void (*fence)(void); /* makes a thread's non-temporal stores visible */
 };
 
-extern const struct family family_x86, family_neon, family_portable;
+extern const struct isa_kernels isa_x86, isa_neon, isa_portable;
 
 /* All that is compiled in, native instruction sets first; NULL past the last. */
-const struct member *variants_member(int index);
+const struct tuned_kernel *variants_compiled(int index);
 
 /* The same for the limits. */
-const struct limit_member *variants_limit(int index);
+const struct limit_kernel *variants_limit(int index);
 
 /* Whether this CPU has such registers. */
 int variants_width_here(enum width width);
 
-/* Whether this CPU has what the member needs. */
-int variants_runs_here(const struct member *member);
+/* Whether this CPU has what it needs. */
+int variants_runs_here(const struct tuned_kernel *compiled);
 
-/* Reads a name; 0 where it is none of the grammar or not compiled in. */
+/* Whether a kernel has a variant at all. */
+int variants_has(int kernel);
+
+/* Reads a name, or "standard"; 0 where it is none of the grammar or not compiled in. */
 int variants_parse(struct variant *variant, const char *name);
 
 const char *variants_name(const struct variant *variant, char name[VARIANT_NAME_MAX]);
 
-/* Prints every member with its distance left open, and which run here. */
+/* Prints every name with its distance left open, and which run here. */
 void variants_list(void);
 
 extern const char VARIANTS_HINT[];

@@ -5,17 +5,18 @@
 #include "../../harness/verdict.h"
 #include "../kernels/thread_range.h"
 #include "../kernels/validate.h"
+#include "../stream_fault.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 const char *const limits_names[LIMITS] = { "read", "fill", "fill-nt", "update" };
 
-enum { TRIES = 2, SCALE = 1 };
+enum { TRIES = 2 };
 
 struct runner {
 	enum limit limit;
-	const struct limit_member *member;
+	const struct limit_kernel *compiled;
 	struct variant update;
 	const struct arrays *arrays;
 	element fill; /* what fill writes */
@@ -44,19 +45,19 @@ static unsigned long long sum_rest(const element *from, size_t n)
 static unsigned long long read_share(const struct runner *r, struct share mine)
 {
 	const element *at = r->arrays->of[0] + mine.first;
-	const size_t whole = mine.size / r->member->step * r->member->step;
+	const size_t whole = mine.size / r->compiled->step * r->compiled->step;
 
-	return r->member->read(at, whole) + sum_rest(at + whole, mine.size - whole);
+	return r->compiled->read(at, whole) + sum_rest(at + whole, mine.size - whole);
 }
 
 static void fill_share(const struct runner *r, struct share mine)
 {
 	const enum store store = r->limit == LIMIT_fill_nt ? STORE_nt : STORE_ordinary;
 	element *at = r->arrays->of[0] + mine.first;
-	const size_t whole = mine.size / r->member->step * r->member->step;
+	const size_t whole = mine.size / r->compiled->step * r->compiled->step;
 	size_t i;
 
-	r->member->fill[store](at, at, at, r->fill, whole, 0);
+	r->compiled->fill[store](at, at, at, r->fill, whole, 0);
 	for (i = whole; i < mine.size; i++)
 		at[i] = r->fill;
 	if (store == STORE_nt)
@@ -70,7 +71,7 @@ static void run_share(struct runner *r)
 	unsigned long long sum;
 
 	if (r->limit == LIMIT_update) {
-		variants_span(&r->update, SCALE, at, at, at, -1, mine.size);
+		variants_span(&r->update, KERNEL_scale, at, at, at, -1, mine.size);
 	} else if (r->limit == LIMIT_read) {
 		sum = read_share(r, mine);
 #pragma omp critical
@@ -126,6 +127,7 @@ static int run_once(struct runner *r, element *held, double *time)
 {
 	r->fill = *held == 1 ? 2 : 1;
 	*time = time_of_run(r);
+	fault_limit((int)r->limit, r->arrays->of[0] + r->arrays->size / 2);
 	if (r->limit == LIMIT_read)
 		return r->sum != sum_expected(r->arrays, *held);
 	*held = r->limit == LIMIT_update ? -*held : r->fill;
@@ -134,38 +136,38 @@ static int run_once(struct runner *r, element *held, double *time)
 
 static int can_run(const struct runner *r)
 {
-	if (!variants_width_here(r->member->width))
+	if (!variants_width_here(r->compiled->width))
 		return 0;
-	return r->limit != LIMIT_fill_nt || r->member->fill[STORE_nt];
+	return r->limit != LIMIT_fill_nt || r->compiled->fill[STORE_nt];
 }
 
-/* The ordinary variant of that width for update, prefetching or not. */
+/* The ordinary variant of that width for update. */
 static void choose_update(struct runner *r)
 {
-	const struct member *member;
+	const struct tuned_kernel *compiled;
 	int i;
 
-	for (i = 0; (member = variants_member(i)) != NULL; i++)
-		if (member->width == r->member->width && member->store == STORE_ordinary &&
-		    member->streams == 1 && member->prefetch == PREFETCHED_none)
-			r->update.member = member;
+	for (i = 0; (compiled = variants_compiled(i)) != NULL; i++)
+		if (compiled->width == r->compiled->width && compiled->store == STORE_ordinary &&
+		    compiled->streams == 1 && compiled->prefetch == PREFETCHED_none)
+			r->update.compiled = compiled;
 }
 
 /* The width that is fastest in a few tries; NULL where there is none. */
-static const struct limit_member *best_of(struct runner *r, element *held, size_t *wrong)
+static const struct limit_kernel *best_of(struct runner *r, element *held, size_t *wrong)
 {
-	const struct limit_member *best = NULL;
+	const struct limit_kernel *best = NULL;
 	double time, least = 0;
 	int i, t;
 
-	for (i = 0; (r->member = variants_limit(i)) != NULL; i++) {
+	for (i = 0; (r->compiled = variants_limit(i)) != NULL; i++) {
 		choose_update(r);
 		for (t = 0; t < TRIES && can_run(r); t++) {
 			*wrong += (size_t)run_once(r, held, &time);
 			if (best && time >= least)
 				continue;
 			least = time;
-			best = r->member;
+			best = r->compiled;
 		}
 	}
 	return best;
@@ -179,11 +181,11 @@ static void measure_limit(struct limits *l, struct runner *r, element *held)
 	l->of[r->limit].counted = (r->limit == LIMIT_update ? 2 : 1) * sizeof(element);
 	l->of[r->limit].moved =
 		(1 + (r->limit == LIMIT_fill || r->limit == LIMIT_update)) * sizeof(element);
-	r->member = best_of(r, held, &l->wrong);
-	if (!r->member)
+	r->compiled = best_of(r, held, &l->wrong);
+	if (!r->compiled)
 		return;
 	choose_update(r);
-	l->of[r->limit].width = variants_width_names[r->member->width];
+	l->of[r->limit].width = variants_width_names[r->compiled->width];
 	t->times = calloc((size_t)l->ntimes, sizeof(double));
 	if (!t->times)
 		die("no memory for '%d' times", "give less with '-t'", l->ntimes);
@@ -200,26 +202,32 @@ static double moved_gbs(const struct limits *l, enum limit limit)
 	       (double)l->of[limit].counted;
 }
 
-static void compare(struct limits *l, const struct measurement *m, const struct choice *choice)
+/* Of a tuned kernel: how much moves, against the limits. */
+static void compare_kernel(struct limits *l, int k, enum store store, const struct measurement *m,
+			   double read, double fill)
+{
+	const double reads = kernels[k].loads + (store == STORE_ordinary);
+	const double moved = 1e-3 * m->kernel[k].best_mbs * (reads + 1) / (kernels[k].loads + 1);
+
+	l->kernel[k].moved_gbs = moved;
+	l->kernel[k].share_read = moved / read;
+	l->kernel[k].share_mix = moved * (reads / read + 1 / fill) / (reads + 1);
+}
+
+static void compare(struct limits *l, const struct measurement *m,
+		    const struct kernel_choice *choice)
 {
 	const double read = moved_gbs(l, LIMIT_read);
 	const double fill = moved_gbs(l, l->of[LIMIT_fill_nt].width ? LIMIT_fill_nt : LIMIT_fill);
 	int k;
 
-	for (k = 0; k < KERNELS && choice->tuned && read > 0 && fill > 0; k++) {
-		const int allocates = choice->of[k].member->store == STORE_ordinary;
-		const double reads = kernels[k].loads + allocates;
-
-		l->kernel[k].moved_gbs =
-			1e-3 * m->kernel[k].best_mbs * (reads + 1) / (kernels[k].loads + 1);
-		l->kernel[k].share_read = l->kernel[k].moved_gbs / read;
-		l->kernel[k].share_mix =
-			l->kernel[k].moved_gbs * (reads / read + 1 / fill) / (reads + 1);
-	}
+	for (k = 0; k < KERNELS && read > 0 && fill > 0; k++)
+		if (choice->of[k].compiled)
+			compare_kernel(l, k, choice->of[k].compiled->store, m, read, fill);
 }
 
 void limits_measure(struct limits *l, const struct arrays *arrays, const struct measurement *m,
-		    const struct choice *choice)
+		    const struct kernel_choice *choice)
 {
 	struct runner r;
 	element held = 1;
@@ -229,9 +237,9 @@ void limits_measure(struct limits *l, const struct arrays *arrays, const struct 
 	r.arrays = arrays;
 	r.limit = LIMIT_fill;
 	r.fill = held;
-	r.member = variants_limit(0);
+	r.compiled = variants_limit(0);
 	while (!can_run(&r))
-		r.member++;
+		r.compiled++;
 	time_of_run(&r);
 	l->ntimes = m->ntimes;
 	for (limit = 0; limit < LIMITS; limit++) {

@@ -1,21 +1,21 @@
 /*
- * variant_family: the tuned kernels of one instruction set, by macros.
+ * isa_kernels: the tuned kernels of one instruction set, by macros.
  *
  * The file that includes this one says, for each width W, how to do the
  * elementary things: VECTOR_W a type, BYTES_W its size, LOAD_W(from),
  * STORE_ordinary_W(to, v), STORE_nt_W(to, v), ADD_W, MUL_W, SPLAT_W(s), and
  * ATTRIBUTE_W for functions of that width; PREFETCH_nta and PREFETCH_t0.  Then
- * EACH(FUNCTIONS) defines the members and EACH(ROW) is their table, where
+ * EACH(FUNCTIONS) defines the kernels and EACH(ROW) is their table, where
  * EACH(M) is the list of M(store, width, unroll, prefetch, streams) that the
  * file chose.  To add a variant is to add a line to that list.  (x86-64 has its
  * functions in assembly: only names, rows and LIMIT_READ are taken from here.)
  *
- * Each member is four functions of its own name, as tuned_triad_nt_256_u4_t0_s2,
+ * Each row is four functions of its own name, as tuned_triad_nt_256_u4_t0_s2,
  * never inlined, that work on whole steps alone: `unroll` vectors of each of
  * `streams` parts, which lie `part` elements one behind the other.
  */
-#ifndef MEMBW_VARIANT_FAMILY_H
-#define MEMBW_VARIANT_FAMILY_H
+#ifndef MEMBW_ISA_KERNELS_H
+#define MEMBW_ISA_KERNELS_H
 
 #include "variants.h"
 
@@ -135,9 +135,9 @@ typedef unsigned long long bits64 __attribute__((aligned(4), may_alias));
 	  PREFETCHED_##prefetch,                                  \
 	  streams,                                                \
 	  (unroll) * LANES(width),                                \
-	  { NAME(copy, store, width, unroll, prefetch, streams),  \
-	    NAME(scale, store, width, unroll, prefetch, streams), \
-	    NAME(add, store, width, unroll, prefetch, streams),   \
-	    NAME(triad, store, width, unroll, prefetch, streams) } },
+	  { [KERNEL_copy] = NAME(copy, store, width, unroll, prefetch, streams),   \
+	    [KERNEL_scale] = NAME(scale, store, width, unroll, prefetch, streams), \
+	    [KERNEL_add] = NAME(add, store, width, unroll, prefetch, streams),     \
+	    [KERNEL_triad] = NAME(triad, store, width, unroll, prefetch, streams) } },
 
 #endif

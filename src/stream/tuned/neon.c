@@ -3,7 +3,7 @@
 
 #if defined(__aarch64__) && defined(__GNUC__) && ELEMENT_IS
 
-#include "variant_family.h"
+#include "isa_kernels.h"
 
 #include <arm_neon.h>
 
@@ -93,7 +93,7 @@ static __inline__ struct pair splat(element s)
 
 EACH_NEON(FUNCTIONS)
 
-static const struct member NEON_MEMBERS[] = { EACH_NEON(ROW) };
+static const struct tuned_kernel NEON_KERNELS[] = { EACH_NEON(ROW) };
 
 typedef SUMS_OF(16) SUMS_128;
 
@@ -101,7 +101,7 @@ LIMIT_READ(128)
 LIMIT_FILL(ordinary, 128)
 LIMIT_FILL(nt, 128)
 
-static const struct limit_member NEON_LIMITS[] = {
+static const struct limit_kernel NEON_LIMITS[] = {
 	{ WIDTH_128,
 	  LIMIT_STEP(128),
 	  tuned_read_128,
@@ -113,12 +113,12 @@ static void neon_fence(void)
 	__asm__ volatile("dmb ishst" : : : "memory");
 }
 
-const struct family family_neon = { NEON_MEMBERS, sizeof(NEON_MEMBERS) / sizeof(*NEON_MEMBERS),
+const struct isa_kernels isa_neon = { NEON_KERNELS, sizeof(NEON_KERNELS) / sizeof(*NEON_KERNELS),
 				    NEON_LIMITS, sizeof(NEON_LIMITS) / sizeof(*NEON_LIMITS),
 				    neon_fence };
 
 #else
 
-const struct family family_neon = { NULL, 0, NULL, 0, NULL };
+const struct isa_kernels isa_neon = { NULL, 0, NULL, 0, NULL };
 
 #endif

@@ -1,7 +1,7 @@
 /* Any CPU, any compiler: plain C, as wide as the compiler likes. */
 #include "variants.h"
 
-#include "variant_family.h"
+#include "isa_kernels.h"
 
 #define ATTRIBUTE_any
 #define VECTOR_any element
@@ -28,18 +28,18 @@
 
 EACH_PORTABLE(FUNCTIONS)
 
-static const struct member PORTABLE_MEMBERS[] = { EACH_PORTABLE(ROW) };
+static const struct tuned_kernel PORTABLE_KERNELS[] = { EACH_PORTABLE(ROW) };
 
 typedef bits64 SUMS_any;
 
 LIMIT_READ(any)
 LIMIT_FILL(ordinary, any)
 
-static const struct limit_member PORTABLE_LIMITS[] = {
+static const struct limit_kernel PORTABLE_LIMITS[] = {
 	{ WIDTH_any, LIMIT_STEP(any), tuned_read_any, { LIMIT_FILLED(ordinary, any), NULL } },
 };
 
-const struct family family_portable = { PORTABLE_MEMBERS,
-					sizeof(PORTABLE_MEMBERS) / sizeof(*PORTABLE_MEMBERS),
+const struct isa_kernels isa_portable = { PORTABLE_KERNELS,
+					sizeof(PORTABLE_KERNELS) / sizeof(*PORTABLE_KERNELS),
 					PORTABLE_LIMITS,
 					sizeof(PORTABLE_LIMITS) / sizeof(*PORTABLE_LIMITS), NULL };

@@ -7,7 +7,7 @@
 
 #if defined(__x86_64__) && !defined(__ILP32__) && !defined(__MIC__) && ELEMENT_IS
 
-#include "variant_family.h"
+#include "isa_kernels.h"
 
 /* "pd" and "ps" end the names of instructions; the binary logarithm of an element's size. */
 #if ELEMENT_IS == 8
@@ -219,7 +219,7 @@
 
 EACH_X86(ASSEMBLED_KERNELS)
 
-static const struct member X86_MEMBERS[] = { EACH_X86(ROW) };
+static const struct tuned_kernel X86_KERNELS[] = { EACH_X86(ROW) };
 
 /* The limits' reads are plain enough for the compiler; icc's own vectors do not add. */
 #if defined(__INTEL_COMPILER)
@@ -252,19 +252,19 @@ typedef SUMS_OF(64) SUMS_512;
 
 LIMIT(LIMIT_FUNCTIONS)
 
-static const struct limit_member X86_LIMITS[] = { LIMIT(LIMIT_ROW) };
+static const struct limit_kernel X86_LIMITS[] = { LIMIT(LIMIT_ROW) };
 
 static void x86_fence(void)
 {
 	__asm__ volatile("sfence" : : : "memory");
 }
 
-const struct family family_x86 = { X86_MEMBERS, sizeof(X86_MEMBERS) / sizeof(*X86_MEMBERS),
+const struct isa_kernels isa_x86 = { X86_KERNELS, sizeof(X86_KERNELS) / sizeof(*X86_KERNELS),
 				   X86_LIMITS, sizeof(X86_LIMITS) / sizeof(*X86_LIMITS),
 				   x86_fence };
 
 #else
 
-const struct family family_x86 = { NULL, 0, NULL, 0, NULL };
+const struct isa_kernels isa_x86 = { NULL, 0, NULL, 0, NULL };
 
 #endif

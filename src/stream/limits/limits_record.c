@@ -1,4 +1,4 @@
-#include "record_limits.h"
+#include "limits_record.h"
 
 #include "../../harness/json.h"
 
@@ -20,7 +20,7 @@ static void write_limit(const struct limits *l, int limit)
 	json_close('}');
 }
 
-void record_limits(const struct limits *l)
+void limits_record(const struct limits *l)
 {
 	int i;
 
@@ -33,7 +33,9 @@ void record_limits(const struct limits *l)
 	for (i = 0; i < LIMITS; i++)
 		write_limit(l, i);
 	json_open("of_limits", '{');
-	for (i = 0; i < KERNELS && l->kernel[i].moved_gbs > 0; i++) {
+	for (i = 0; i < KERNELS; i++) {
+		if (!(l->kernel[i].moved_gbs > 0))
+			continue;
 		json_open(kernels[i].name, '{');
 		json_number("moved_gbs", l->kernel[i].moved_gbs);
 		json_number("share_of_read", l->kernel[i].share_read);
@@ -44,7 +46,7 @@ void record_limits(const struct limits *l)
 	json_close('}');
 }
 
-void table_limits(const struct limits *l)
+void limits_print(const struct limits *l)
 {
 	int i;
 

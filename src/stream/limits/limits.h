@@ -1,5 +1,5 @@
 /*
- * limit_kernels: kernels that are not STREAM's and show what the memory can do at all.
+ * limits: kernels that are not STREAM's and show what the memory can do at all.
  *
  * limit          loop                 counted bytes  moved
  * read           sum of the bits            8           8
@@ -12,8 +12,8 @@
  * Reading and filling alone give a bound for a kernel that reads r and writes w
  * bytes in turn: (r + w) / (r / READ + w / FILL).
  */
-#ifndef MEMBW_LIMIT_KERNELS_H
-#define MEMBW_LIMIT_KERNELS_H
+#ifndef MEMBW_LIMITS_H
+#define MEMBW_LIMITS_H
 
 #include "../measure.h"
 
@@ -37,6 +37,6 @@ extern const char *const limits_names[LIMITS];
 
 /* Runs them; the arrays hold anything afterwards.  Finds not-validated. */
 void limits_measure(struct limits *limits, const struct arrays *arrays,
-		    const struct measurement *measurement, const struct choice *choice);
+		    const struct measurement *measurement, const struct kernel_choice *choice);
 
 #endif

@@ -1,0 +1,27 @@
+"""Every flipped bit through the kernels of a copy of the sources, as a compiler makes them."""
+
+import collections
+import subprocess
+
+from places import ROOT
+
+NEEDED = ['stream/kernels/arrays.c', 'stream/kernels/expect.c', 'stream/kernels/kernels.c',
+          'harness/sysfile.c']  # fmt: skip
+Flip = collections.namedtuple('Flip', 'read bit iteration last found bits expected')
+
+
+def flip_of(line):
+    kernel, array, bit, iteration, last, found, *bits = line.split()
+    bits = [int(word, 16) for word in bits]
+    return Flip(
+        f'{kernel} {array}', int(bit), int(iteration), int(last), int(found), bits[:3], bits[3:]
+    )
+
+
+def flips(compiler, flags, element, folder, source=ROOT / 'src'):
+    program = folder / 'flip_arithmetic'
+    files = [*(source / name for name in NEEDED), ROOT / 'tests/probes/flip_arithmetic.c']
+    options = [*flags, f'-DSTREAM_TYPE={element}', '-fopenmp', '-w', f'-I{source}/stream']
+    subprocess.run([compiler, *options, *files, '-o', program, '-lm'], check=True)
+    done = subprocess.run([program], check=True, capture_output=True, text=True)
+    return [flip_of(line) for line in done.stdout.splitlines()]

@@ -1,0 +1,77 @@
+"""A kernel is a loop and a descriptor: a fifth one, added to a copy, is measured like the four."""
+
+import json
+import os
+import subprocess
+
+import pytest
+from arithmetic_flips import flips
+from fifth_kernel import BYTES, NAME, TITLE, copy_with_fifth_kernel
+from places import ROOT
+from record_schema import check
+
+OPTIONS = ['-n', '100003', '-t', '7']
+
+
+def built(folder, source, *flags):
+    command = ['gcc', '-O2', '-fopenmp', *flags, 'stream.c', '-o', folder / 'stream']
+    subprocess.run(command, cwd=source / 'stream', check=True)
+    return folder / 'stream'
+
+
+def run(program, *options):
+    env = {**os.environ, 'OMP_NUM_THREADS': '2', 'OMP_WAIT_POLICY': 'passive'}
+    return subprocess.run([program, *options], capture_output=True, text=True, env=env)
+
+
+@pytest.fixture(scope='module')
+def source(tmp_path_factory):
+    return copy_with_fifth_kernel(tmp_path_factory.mktemp('five'))
+
+
+@pytest.fixture(scope='module')
+def program(tmp_path_factory, source):
+    return built(tmp_path_factory.mktemp('built'), source)
+
+
+def test_it_takes_two_files(source):
+    was = {p: ROOT / 'src' / p.relative_to(source) for p in sorted(source.rglob('*.*'))}
+    changed = [p for p in was if p.read_bytes() != was[p].read_bytes()]
+    assert [p.name for p in changed] == ['kernels.c', 'kernels.h']
+
+
+@pytest.mark.parametrize('ntimes', ['2', '3', '7'])
+def test_it_stands_in_table_and_record_and_validates(program, tmp_path, ntimes):
+    path = tmp_path / 'record.json'
+    done = run(program, '-n', '100003', '-t', ntimes, '--json', path)
+    record = check(json.loads(path.read_text()))
+    assert record['validation'] == {'ok': True, 'wrong_elements': 0, 'first': []}, done.stdout
+    row = next(line.split() for line in done.stdout.splitlines() if line.startswith(f'{TITLE}:'))
+    figures = record['kernels'][NAME]
+    assert list(record['kernels'])[-1] == NAME and figures['bytes_per_element'] == BYTES
+    assert float(row[1]) == pytest.approx(figures['best_mbs'], rel=1e-3)
+    best = min(figures['times_s'][1:])
+    assert figures['best_mbs'] == pytest.approx(1e-6 * BYTES * 100003 / best)
+
+
+def test_it_runs_as_standard_among_tuned_kernels(program, tmp_path):
+    path = tmp_path / 'record.json'
+    done = run(program, *OPTIONS, '--json', path, '--tune=0.5', '--limits')
+    record = check(json.loads(path.read_text()))
+    assert record['validation']['ok'] and record['kernels']['triad']['variant'], done.stdout
+    assert record['kernels'][NAME]['variant'] is None
+    assert NAME not in record['tuning']['kernels'] and NAME not in record['limits']['of_limits']
+
+
+@pytest.mark.parametrize('element', ['double', 'float'])
+def test_no_flipped_bit_that_five_kernels_read_is_lost(source, element, tmp_path):
+    every = flips('gcc', ['-O3', '-march=native'], element, tmp_path, source)
+    assert {f.read for f in every} >= {f'{NAME} a', 'copy a', 'triad c'}
+    assert [f for f in every if not f.found] == []
+
+
+def test_a_kernel_that_rounds_at_once_is_refused(tmp_path):
+    source = copy_with_fifth_kernel(tmp_path, loop='a[i] / 7', value='a / 7')
+    done = run(built(tmp_path, source, '-O0'), *OPTIONS)
+    assert done.returncode == 2
+    assert "membw: the kernel 'update' rounds: no element has one right value" in done.stderr

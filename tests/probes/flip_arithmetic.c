@@ -16,13 +16,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* In place of the harness's, which would bring in more. */
-void die(const char *fact, const char *hint, ...)
-{
-	fprintf(stderr, "%s; %s\n", fact, hint);
-	exit(2);
-}
-
 enum { BITS = 8 * sizeof(element) };
 
 /* Whether the array is read before it is written, by this kernel or those after it. */

@@ -21,7 +21,7 @@ VARIANTS = [
     f'stream/tuned/{name}.c' for name in ('variants', 'variants_run', 'x86', 'neon', 'portable')
 ]
 VARIANTS += ['stream/kernels/kernels.c', 'stream/kernels/expect.c']
-VARIANTS += ['harness/error.c', 'harness/machine/cpu_width.c']
+VARIANTS += ['stream/kernels/arrays.c', 'harness/harness.c']
 SMALL = ['-n', '20000', '-t', '3']
 KERNELS = ('copy', 'scale', 'add', 'triad')
 X86 = platform.machine() == 'x86_64'

@@ -1,7 +1,6 @@
 #include "array_size.h"
 
 #include "../harness/error.h"
-#include "../harness/job/host_ranks.h"
 #include "../harness/job/ranks.h"
 #include "../harness/machine/memory_available.h"
 #include "../harness/verdict.h"
@@ -30,10 +29,10 @@ static void too_much(const struct options *o, size_t available)
 	const double mib = (double)ARRAYS * (double)sizeof(element) *
 			   ((double)o->size + (double)o->offset) / MIB;
 
-	if (ranks_count() > 1)
+	if (ranks_together())
 		die("'%zu' elements: %d processes on node %s ask %.0f MiB together, more "
 		    "than the %.0f MiB of memory available there",
-		    hint, o->size, siblings_count(), ranks_node(), siblings_count() * mib,
+		    hint, o->size, ranks_on_node(), ranks_node(), ranks_on_node() * mib,
 		    (double)available / MIB);
 	die("'%zu' elements make three arrays of %.0f MiB, more than the %.0f MiB of memory "
 	    "available",
@@ -42,8 +41,8 @@ static void too_much(const struct options *o, size_t available)
 
 void size_choose(struct options *options, size_t llc_bytes, char note[256])
 {
-	const size_t available = siblings_smallest(memory_available());
-	const size_t share = available / (size_t)siblings_count();
+	const size_t available = memory_available();
+	const size_t share = available / (size_t)ranks_on_node();
 
 	note[0] = '\0';
 	if (options->size_from == FROM_AUTO) {
@@ -60,8 +59,7 @@ void size_choose(struct options *options, size_t llc_bytes, char note[256])
 		die("'%zu' elements: too few", "there is too little memory for any",
 		    options->size);
 	if (options->size > (size_t)-1 / 64 || options->offset > (size_t)-1 / 64 ||
-	    arrays_bytes(options->size, options->offset) > available ||
-	    siblings_sum(arrays_bytes(options->size, options->offset)) > available)
+	    arrays_bytes(options->size, options->offset) > share)
 		too_much(options, available);
 }
 

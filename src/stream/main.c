@@ -8,7 +8,6 @@
 #include "../harness/evidence/threads.h"
 #include "../harness/fault.h"
 #include "../harness/job/host_ranks.h"
-#include "../harness/job/ranks.h"
 #include "../harness/job/record_file.h"
 #include "../harness/machine/llc.h"
 #include "../harness/machine/memory_policy.h"
@@ -58,14 +57,14 @@ static void prepare(int argc, char **argv)
 	cluster_start(&run);
 	memory_policy_domains(&domains, threads_cpus());
 	run.memory_side_bytes = memory_side_bytes(&domains);
-	run.llc_bytes = llc_bytes(threads_cpus(), siblings_using);
+	run.llc_bytes = llc_bytes(threads_cpus(), host_ranks_using);
 	if (run.memory_side_bytes > run.llc_bytes)
 		run.llc_bytes = run.memory_side_bytes;
 	size_choose(&run.options, run.llc_bytes, note);
 	record_file_open(run.options.json);
 	choice_open(run.options.tuned.save);
 	size_judge(run.options.size, run.llc_bytes);
-	ranks_agree(0);
+	ranks_barrier(0); /* each has read what memory is free before the first takes some */
 	began = clock_now();
 	arrays_create(&run.arrays, run.options.size, run.options.offset, run.options.pages);
 	table_banner(&run.options, &run.arrays, run.llc_bytes, note);
@@ -88,11 +87,11 @@ int main(int argc, char **argv)
 	prepare(argc, argv);
 	interference_start(&run.interference, threads_cpus());
 	measure(&run.measurement, &run.choice, &run.arrays);
-	interference_stop(&run.interference, threads_cpus(), siblings_sum_on_our_cpus);
+	interference_stop(&run.interference, threads_cpus(), ranks_sum_on_our_cpus);
 	began = clock_now();
 	arrays_place(&run.after, &run.arrays, "after the runs");
 	measure_judge(&run.measurement);
-	siblings_judge();
+	host_ranks_judge();
 	pinning_judge();
 	cluster_measured(&run);
 	validate_arrays(&run.validation, &run.arrays, run.measurement.passed);

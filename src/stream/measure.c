@@ -106,7 +106,7 @@ void measure(struct measurement *m, const struct kernel_choice *choice,
 	     const struct arrays *arrays)
 {
 	const int reset_every = expect_reset_every();
-	int i, k;
+	int i, k = KERNELS;
 
 	m->tick = clock_tick();
 	for (i = 0; i < m->ntimes; i++) {

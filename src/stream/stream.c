@@ -12,7 +12,6 @@
 #include "cluster/cluster.c"
 #include "cluster/gather.c"
 #include "cluster/job_summary.c"
-#include "cluster/job_verdict.c"
 #include "cluster/node_stats.c"
 #include "kernels/arrays.c"
 #include "kernels/expect.c"

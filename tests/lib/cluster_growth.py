@@ -1,6 +1,6 @@
 """What more ranks cost rank 0: real ranks as far as this machine goes, a generator for the rest.
 
-python tests/cluster_growth.py OUT [--ranks 4 16 64 256]     OUT/cluster_growth.json and .png
+python tests/lib/cluster_growth.py OUT [--ranks 4 16 64 256]     OUT/cluster_growth.json and .png
 """
 
 import argparse
@@ -20,21 +20,23 @@ COLLECTED = re.compile(r'Collected (\d+) ranks in ([\d.]+) s, ([\d.]+) s of')
 
 
 def build_generator(folder):
-    """tests/probes/cluster_growth.c with the program's own nodes.c and block.c."""
+    """tests/probes/cluster_growth.c with the program's own sources."""
     program = pathlib.Path(folder) / 'cluster_growth'
-    sources = [f for f in (ROOT / 'src/stream').glob('*.c') if f.stem not in ('main', 'stream')]
-    # unoptimized, as stream.c has it
-    line = ['gcc', '-O0', f'-I{ROOT}/src/stream', f'{ROOT}/tests/probes/cluster_growth.c']
+    src = ROOT / 'src'
+    sources = [*src.glob('harness/**/*.c'), *src.glob('stream/*/*.c'), *src.glob('stream/*.c')]
+    sources = [source for source in sources if source.stem not in ('main', 'stream')]
+    line = ['gcc', '-O0', '-fopenmp', f'-I{src}', f'{ROOT}/tests/probes/cluster_growth.c']
     subprocess.run([*line, *sources, '-o', str(program)], check=True)
     return program
 
 
-def made_up(program, ranks, ranks_a_node=1, *rates):
+def made_up(program, ranks, ranks_per_node=1, *rates):
     """(cost, report) of a made-up cluster: records written, summaries joined, sorted, printed."""
     records = program.with_name('records.jsonl')
-    words = [str(word) for word in (program, ranks, ranks_a_node, records, *rates)]
+    words = [str(word) for word in (program, ranks, ranks_per_node, records, *rates)]
     done = subprocess.run(words, capture_output=True, text=True, check=True)
-    records.unlink()
+    for path in program.parent.glob('records.jsonl*'):
+        path.unlink()
     return json.loads(done.stderr), done.stdout
 
 

@@ -21,6 +21,7 @@ LAUNCHER = {
     'OMPI_ALLOW_RUN_AS_ROOT_CONFIRM': '1',
     'OMPI_MCA_rmaps_base_oversubscribe': '1',
     'OMPI_MCA_hwloc_base_binding_policy': 'none',
+    'OMPI_MCA_odls_base_sigkill_timeout': '3',  # a loaded machine needs more than one second
     'OMP_NUM_THREADS': '1',
 }
 FIGURE = re.compile(r'^([A-Z]+)_(\w+) += ([\d.]+)\t\t MB/s(?: on (\S+))?$', re.M)
@@ -76,12 +77,12 @@ class Job:
         return found
 
     def until_measuring(self, ranks):
-        """Waits until all ranks run and have used some CPU time of the measurement."""
+        """Waits until all ranks have opened their records' files, and some iterations more."""
         for _ in range(400):
             time.sleep(0.05)
-            if len(self.ranks()) == ranks:
+            if len(list(self.json.parent.glob(f'{self.json.name}.unfinished-*'))) == ranks:
                 break
-        time.sleep(1.5)
+        time.sleep(1)
         return self
 
     def hit(self, rank, number):
@@ -101,7 +102,8 @@ class Job:
     def records(self):
         """Every record on disk, by rank; each as the schema says."""
         found = {}
-        for path in [self.json, *self.json.parent.glob(self.json.name + '.rank-*')]:
+        paths = [self.json] if self.json.exists() else []
+        for path in [*paths, *self.json.parent.glob(self.json.name + '.rank-*')]:
             text = path.read_text()
             assert not text or text.endswith('\n')
             for line in text.splitlines():

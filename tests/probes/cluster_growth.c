@@ -1,16 +1,17 @@
 /*
- * Feeds rank 0's own code (src/stream/nodes.c, block.c) with the summaries of a
- * made-up cluster and says what joining, sorting and printing them costs.
+ * Feeds rank 0's own code (src/stream/cluster/) with the summaries of a made-up cluster and says
+ * what writing its records, joining, sorting and printing them costs.
  *
- * usage: cluster_growth RANKS RANKS_A_NODE FILE|- [RATE_IN_MBS ...]
+ * usage: cluster_growth RANKS RANKS_PER_NODE FILE [RATE_IN_MBS ...]
  * Into FILE go as many records as ranks, each as long as a real one.
  * With rates these are the nodes' Triad, on node6201 and on; else they are
  * drawn around 300 GB/s.  The report goes to stdout, the cost to stderr as JSON.
  */
-#include "block.h"
-#include "clock.h"
-#include "record_file.h"
-#include "sysfile.h"
+#include "harness/clock.h"
+#include "harness/job/ranks.h"
+#include "harness/job/record_file.h"
+#include "harness/sysfile.h"
+#include "stream/cluster/job_summary.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,11 +19,11 @@
 
 static char *names;
 static char record[6600];
-static int ranks_a_node = 1;
+static int ranks_per_node = 1;
 
 static const char *name_of(int rank)
 {
-	return names + (size_t)(rank / ranks_a_node) * NODE_NAME_MAX;
+	return names + (size_t)(rank / ranks_per_node) * NODE_NAME_MAX;
 }
 
 /* Not getrusage's figure: that one a process inherits from whoever started it. */
@@ -67,16 +68,18 @@ int main(int argc, char **argv)
 
 	if (argc < 4)
 		return 2;
-	ranks_a_node = atoi(argv[2]);
-	if (strcmp(argv[3], "-") != 0)
-		record_file_open(argv[3]);
+	ranks_per_node = atoi(argv[2]);
+	setenv("SLURM_STEP_NUM_TASKS", argv[1], 1);
+	setenv("SLURM_PROCID", "0", 1);
+	ranks_start(&argc, &argv);
+	record_file_open(argv[3]);
 	memset(record, 'x', sizeof(record) - 1);
 	record[sizeof(record) - 1] = '\n';
 	memset(&options, 0, sizeof(options));
 	options.ntimes = 10;
 	summaries = calloc((size_t)ranks, sizeof(*summaries));
 	names = calloc((size_t)ranks, NODE_NAME_MAX);
-	if (!summaries || !names || ranks < 1 || ranks_a_node < 1)
+	if (!summaries || !names || ranks < 1 || ranks_per_node < 1)
 		return 2;
 	for (i = 0; i < ranks; i++) {
 		snprintf(names + (size_t)i * NODE_NAME_MAX, NODE_NAME_MAX, "node%d", 6201 + i);
@@ -84,9 +87,10 @@ int main(int argc, char **argv)
 	}
 	start = clock_now();
 	for (i = 0; i < ranks; i++)
-		record_file_put(record, sizeof(record));
-	block_print(summaries, ranks, &options, name_of);
-	block_verdict(summaries, ranks, &options, name_of, NULL);
+		record_file_gather(record, sizeof(record));
+	record_file_publish();
+	summary_print(summaries, ranks, &options, name_of);
+	summary_verdict(summaries, ranks, &options, name_of, NULL);
 	fflush(stdout);
 	fprintf(stderr,
 		"{\"ranks\": %d, \"seconds\": %.6f, \"mib\": %.2f, \"summary_bytes\": %d}\n",

@@ -113,16 +113,15 @@ def test_m_is_kib_of_one_process(mpi_run):
 @pytest.mark.parametrize(
     'options, said',
     [
-        (['-n', '0'], "'-n 0' is too few"),
-        (['--order', 'up'], "'--order up' is not known"),
-        (['--by', 'rack'], "'--by rack' is not known"),
-        (['--list', 'triads'], "'--list triads' names no kernel"),
-        (['--timeout', 'soon'], "'--timeout soon' is no time"),
-        (['--pages', '1G'], "'--pages 1G': "),
-        (['--json', '/no/such/folder/x'], "cannot write '/no/such/folder/x'"),
+        (['--order', 'up'], "invalid value for '--order': 'up'"),
+        (['--by', 'rack'], "invalid value for '--by': 'rack'"),
+        (['--list', 'triads'], "invalid value for '--list': 'triads'"),
+        (['--timeout', 'soon'], "invalid value for '--timeout': 'soon'"),
+        (['--json', '/no/such/folder/x'], "cannot write '/no/such/folder/x"),
+        (['--json', '/dev/null'], "'--json /dev/null' is not a file"),
     ],
 )
-def test_what_is_asked_wrongly_is_said_once_with_status_2(mpi_run, options, said):
+def test_a_usage_error_is_said_once_with_status_2(mpi_run, options, said):
     done = mpi_run(*TINY, *options, json='--json' not in options).wait()
     assert done.status == 2, done.stderr
     assert done.stderr.count('membw: ') == 1 and said in done.stderr
@@ -148,12 +147,11 @@ def test_siblings_are_no_strangers_that_disturb(mpi_run):
 
 
 def test_what_an_earlier_job_left_beside_the_file_is_gone(mpi_run, tmp_path):
-    left = [tmp_path / 'all.jsonl.rank-7', tmp_path / 'all.jsonl.unfinished-7']
-    for path in left:
-        path.write_text('torn')
+    for name in ('', '.rank-1', '.rank-7', '.unfinished-2', '.unfinished-7', '.unfinished-all'):
+        (tmp_path / f'all.jsonl{name}').write_text('torn')
     done = mpi_run('--allow', DEFECTS, *TINY).wait()
     assert done.status == 0 and sorted(done.records()) == [0, 1, 2, 3]
-    assert not any(path.exists() for path in left)
+    assert [path.name for path in tmp_path.glob('all.jsonl*')] == ['all.jsonl']
 
 
 def test_one_process_of_the_mpi_build_is_the_plain_program(mpi_build, tmp_path):

@@ -1,46 +1,50 @@
 /*
- * ranks: this process among the ranks of one MPI job.
+ * ranks: this process among those of its job.
  *
- * Compiled without -DMEMBW_MPI everything here is trivial: rank 0 of 1, and
- * nothing to wait for.  With it, no wait is without end: a rank that waits
- * longer than the limit gives up, and so do all others as soon as rank 0
- * hears of it.  Who gives up keeps what was measured and goes on to report.
+ * They are ranks of MPI (mpi.c, -DMEMBW_MPI) or, without it, the processes that srun
+ * started in one step and that know nothing of each other: then each keeps its own record.
+ * With MPI every wait has a time limit: a rank that waits longer, or that a signal asks to
+ * stop, gives up for good, keeps what it measured and goes on to report it.
  */
 #ifndef MEMBW_RANKS_H
 #define MEMBW_RANKS_H
 
 #include "../config.h"
 
-enum { NODE_NAME_MAX = 64, LIMIT_SECONDS = 60, LIMIT_TIMES = 20 };
+#include "../machine/cpuset.h"
 
-enum tag { TAG_CALL = 1, TAG_ANSWER, TAG_GIVE_UP, TAG_SUMMARY, TAG_TALK, TAG_RECORD };
-
-/* Joins the job; to be called before anything else. */
-void ranks_start(int *argc, char ***argv);
+enum { NODE_NAME_MAX = 64, LIMIT_SECONDS = 60, LIMIT_STEPS = 20 };
 
 int ranks_me(void);
 int ranks_count(void);
 
-/* The node's name: Slurm's where Slurm started us, else the host's. */
+/* The node's name: Slurm's where srun started us, else the host's. */
 const char *ranks_node(void);
 
-/* On rank 0, after the first agreement: the node of a rank. */
-const char *ranks_node_of(int rank);
-
-/* Seconds that this rank waits for others: as asked (0: not asked), else 60,
- * or 20 times what its own last step took, if that is more. */
+/* Seconds that a rank waits for others: as asked by --timeout, else 60, or 20 times what its
+ * own last step took, if that is more. */
 void ranks_limit_ask(double seconds);
 double ranks_limit(double own_step);
 
-/* Goes on when every rank is here; ends all of them, with one message, if one
- * refused (status 2) or did not come (status 1). */
-void ranks_agree(double own_step);
+/* Joins the job; before anything else. */
+void ranks_start(int *argc, char ***argv);
 
-/* Refuses in place of the next agreement; returns only where there is one
- * rank, which has nobody to tell. */
-void ranks_refuse(const char *fact, const char *hint);
+#ifdef MEMBW_MPI
 
-/* Waits for all ranks; 0 if this rank has to give up. */
+/* The same, in mpi.c: what MPI says, unless it says that this process is alone. */
+void ranks_join(int *argc, char ***argv, int *me, int *count);
+
+/* Whether there is anybody to wait for. */
+int ranks_together(void);
+
+/* Exchanges names, CPUs and thread counts (host_ranks.h). */
+void ranks_meet(const struct cpuset *cpus, int threads);
+
+/* On rank 0: the node of a rank; how many ranks this rank's node has. */
+const char *ranks_node_of(int rank);
+int ranks_on_node(void);
+
+/* Waits for all ranks; 0 if this rank has given up. */
 int ranks_barrier(double own_step);
 
 /* Why this rank gave up, NULL if it did not. */
@@ -51,26 +55,30 @@ void ranks_give_up(const char *why);
 size_t ranks_largest(size_t value);
 size_t ranks_smallest(size_t value);
 
-/* Leaves the job: in order, or, after giving up, by ending it. */
-void ranks_leave(int status) __attribute__((noreturn));
+/* The sum over this rank and those of its host that share CPUs with it; below 0 where not all
+ * answer. */
+double ranks_sum_on_our_cpus(double own);
 
-/* For tests: faults are planted on rank MEMBW_PLANT_RANK alone, if that is set. */
-int ranks_has_fault(void);
+/* The largest of each of COUNT values over this rank's node and, on rank 0, over all. */
+int ranks_slowest(const double *own, double *node, double *job, int count);
 
-#ifdef MEMBW_MPI
-#include <mpi.h>
+/* The others' SIZE bytes come to rank 0, in any order, until all are in or the time is up: EACH
+ * hears of them.  Returns how many ranks have spoken, rank 0 among them; elsewhere 1. */
+int ranks_gather(const void *own, int size, double seconds, void (*each)(int rank, const void *));
 
-/* Tests a request until it is done, for so many seconds at most. */
-int ranks_wait(MPI_Request *request, double seconds);
+/* The texts come to rank 0 one by one, in the order of the ranks: PUT keeps each, PUBLISH all.
+ * 1 on every rank if they are kept. */
+int ranks_hand_over(const char *text, size_t size, double seconds,
+		    int (*put)(const char *text, size_t size), int (*publish)(void));
 
-/* The same, but other ranks' giving up and signals end it, too. */
-int ranks_wait_with_all(MPI_Request *request, double seconds);
+/* For error_hooks(): rank 0 speaks first, and one is enough. */
+void ranks_refuse(const char *fact, const char *hint);
 
-/* One value of all values among those ranks. */
-size_t ranks_reduce(size_t value, MPI_Op op, MPI_Comm among);
+/* Leaves the job: in order or, after giving up or a usage error, by ending it for all. */
+void ranks_leave(int status);
 
-/* A short sleep once a wait has lasted; never while it is young. */
-void ranks_nap(double waited);
+#else
+#include "single.h"
 #endif
 
 #endif

@@ -7,40 +7,67 @@
 #include <glob.h>
 #include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
-static FILE *file;
+static FILE *own_file, *all_file;
 static const char *path;
+static char own_path[PATH_MAX], unfinished[PATH_MAX], gathered[PATH_MAX];
 
-static void remove_all(const char *ending)
+/* Of ranks that there are not this time; the others write theirs anew. */
+static void remove_of_more_ranks(const char *ending)
 {
 	char pattern[PATH_MAX];
-	glob_t found;
+	glob_t list;
 	size_t i;
 
-	snprintf(pattern, sizeof(pattern), "%s%s", path, ending);
-	if (glob(pattern, GLOB_NOSORT, NULL, &found) != 0)
+	snprintf(pattern, sizeof(pattern), "%s%s*", path, ending);
+	if (glob(pattern, GLOB_NOSORT, NULL, &list) != 0)
 		return;
-	for (i = 0; i < found.gl_pathc; i++)
-		unlink(found.gl_pathv[i]);
-	globfree(&found);
+	for (i = 0; i < list.gl_pathc; i++)
+		if (atoi(list.gl_pathv[i] + strlen(pattern) - 1) >= ranks_count())
+			unlink(list.gl_pathv[i]);
+	globfree(&list);
+}
+
+static FILE *open_or_die(const char *name)
+{
+	FILE *file = fopen(name, "w");
+
+	if (!file)
+		die("cannot write '%s': %s",
+		    "give '--json' a file in a folder that exists and may be written", name,
+		    strerror(errno));
+	return file;
 }
 
 void record_file_open(const char *path_asked)
 {
+	struct stat there;
+
 	path = path_asked;
-	if (!path || ranks_me() > 0)
+	if (!path)
 		return;
-	file = fopen(path, "w");
-	if (!file)
-		die("cannot write '%s': %s",
-		    "give '--json' a file in a folder that exists and may be written", path,
-		    strerror(errno));
-	if (ranks_count() > 1) {
-		remove_all(".rank-*");
-		remove_all(".unfinished-*");
+	if (ranks_count() == 1) {
+		own_file = open_or_die(path);
+		return;
 	}
+	if (lstat(path, &there) == 0 && !S_ISREG(there.st_mode))
+		die("'--json %s' is not a file, and each of %d processes needs one beside it",
+		    "give a file in a folder that exists and may be written", path,
+		    ranks_count());
+	snprintf(own_path, sizeof(own_path), "%s.rank-%d", path, ranks_me());
+	snprintf(unfinished, sizeof(unfinished), "%s.unfinished-%d", path, ranks_me());
+	snprintf(gathered, sizeof(gathered), "%s.unfinished-all", path);
+	own_file = open_or_die(unfinished);
+	unlink(own_path);
+	if (ranks_me() > 0)
+		return;
+	unlink(path);
+	remove_of_more_ranks(".rank-");
+	remove_of_more_ranks(".unfinished-");
 }
 
 static int complain(const char *about)
@@ -52,42 +79,37 @@ static int complain(const char *about)
 
 int record_file_put(const char *line, size_t size)
 {
-	if (!path || (fwrite(line, 1, size, file) == size && fflush(file) == 0))
-		return 1;
-	return complain(path);
-}
+	int failed;
 
-void record_file_restart(void)
-{
 	if (!path)
-		return;
-	rewind(file);
-	if (ftruncate(fileno(file), 0) != 0)
-		complain(path);
+		return 1;
+	if (ranks_count() == 1)
+		return (fwrite(line, 1, size, own_file) == size && fflush(own_file) == 0) ||
+		       complain(path);
+	if (!own_file)
+		own_file = fopen(unfinished, "w");
+	failed = !own_file || fwrite(line, 1, size, own_file) != size;
+	failed |= own_file && fclose(own_file) != 0;
+	own_file = NULL;
+	failed = failed || rename(unfinished, own_path) != 0;
+	return failed ? complain(own_path) : 1;
 }
 
-int record_file_rescue(const char *line, size_t size)
+int record_file_gather(const char *line, size_t size)
 {
-	char whole[PATH_MAX], unfinished[PATH_MAX];
-	int failed = 1;
-	FILE *out;
-
-	snprintf(whole, sizeof(whole), "%s.rank-%d", path, ranks_me());
-	/* a name that no reader of the others takes: what writes it may be killed */
-	snprintf(unfinished, sizeof(unfinished), "%s.unfinished-%d", path, ranks_me());
-	out = fopen(unfinished, "w");
-	if (out) {
-		failed = fwrite(line, 1, size, out) != size;
-		failed |= fclose(out) != 0;
-		failed |= rename(unfinished, whole) != 0;
-	}
-	return failed ? complain(whole) : 1;
+	if (!all_file)
+		all_file = fopen(gathered, "w");
+	return (all_file && fwrite(line, 1, size, all_file) == size) || complain(path);
 }
 
-void record_file_unrescue(void)
+int record_file_publish(void)
 {
-	char whole[PATH_MAX];
+	const int closed = all_file && fclose(all_file) == 0;
 
-	snprintf(whole, sizeof(whole), "%s.rank-%d", path, ranks_me());
-	unlink(whole);
+	return (closed && rename(gathered, path) == 0) || complain(path);
+}
+
+void record_file_drop(void)
+{
+	unlink(own_path);
 }

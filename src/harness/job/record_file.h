@@ -1,24 +1,27 @@
 /*
- * record_file: the file of the records, one line a rank, each on disk as soon
- * as it is known.
+ * record_file: the file of the records.
+ *
+ * One process writes FILE.  Each of several writes its own FILE.rank-N, before anything is
+ * gathered; when rank 0 has the records of all, they stand in FILE, and the others go.  A file
+ * that is not complete has a name that no reader takes, FILE.unfinished-N.
  */
 #ifndef MEMBW_RECORD_FILE_H
 #define MEMBW_RECORD_FILE_H
 
 #include "../config.h"
 
-/* Opens the file before anything is measured, on rank 0; dies if it
- * cannot be.  What an earlier job left beside it is removed. */
+/* Before anything is measured; dies if the file cannot be written.  Rank 0 removes what an
+ * earlier job with more ranks left. */
 void record_file_open(const char *path);
 
-/* Adds a line; 1 if all went well or no file was asked for. */
+/* Writes this process's record, again if it is known better; 1 if all went well. */
 int record_file_put(const char *line, size_t size);
 
-/* Begins the file anew. */
-void record_file_restart(void);
+/* On rank 0: adds a record to FILE; ends FILE, 1 if it is complete. */
+int record_file_gather(const char *line, size_t size);
+int record_file_publish(void);
 
-/* Writes the line to a file of its own, FILE.rank-N, and removes that again. */
-int record_file_rescue(const char *line, size_t size);
-void record_file_unrescue(void);
+/* The record of this process stands in FILE: its own file goes. */
+void record_file_drop(void);
 
 #endif

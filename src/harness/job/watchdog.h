@@ -1,29 +1,25 @@
 /*
- * guard: a thread that sees to it that no rank of an MPI job stays for ever.
+ * watchdog: no rank of an MPI job stays for ever, and a signal to end is heard.
  *
- * Launchers send SIGTERM when another rank died or the time is up, and kill
- * soon after (Open MPI within a second).  The main thread looks for the signal
- * wherever it waits; if it does not come round in a fifth of a second, because
- * a kernel is running, the guard saves what was measured until then.
- * The guard makes no MPI calls.  Without -DMEMBW_MPI there is none.
+ * A timer ends a rank that is stuck where nothing can be tested, in a kernel or in a call of the
+ * MPI library, and says which rank it was.  Launchers send SIGTERM when another rank died or the
+ * time is up, and kill soon after (Open MPI within a second): it is noted here, and whoever waits
+ * looks for it.
  */
-#ifndef MEMBW_GUARD_H
-#define MEMBW_GUARD_H
+#ifndef MEMBW_WATCHDOG_H
+#define MEMBW_WATCHDOG_H
 
 #include "../config.h"
 
-/* Starts it; SAVE keeps what there is, called from the guard's thread. */
-void guard_start(void (*save)(void));
+void watchdog_start(int rank, const char *node);
 
-/* The signal that asked us to stop, 0 for none; and seconds since then. */
-int guard_signalled(void);
-double guard_since_signal(void);
+/* From now on the rank may take so many seconds for this, then it is ended with status 1. */
+void watchdog_limit(double seconds, const char *doing);
 
-/* The main thread has noticed: it saves by itself. */
-void guard_noticed(void);
+/* From now on this signal, too, asks to stop. */
+void watchdog_heed(int number);
 
-/* From now on the process may last so many seconds more, then it is ended
- * with status 1; 0 for no limit. */
-void guard_limit(double seconds, const char *during);
+/* Whether a signal asked to stop. */
+int watchdog_signalled(void);
 
 #endif

@@ -1,15 +1,12 @@
 /*
- * collect: the results of all ranks come to rank 0, whoever is missing.
+ * gather: the results of all ranks come to rank 0, whoever is missing.
  */
-#ifndef MEMBW_COLLECT_H
-#define MEMBW_COLLECT_H
+#ifndef MEMBW_GATHER_H
+#define MEMBW_GATHER_H
 
 #include "../run.h"
 
-/* Rank 0: hears the others, writes their records, prints; the exit status. */
-int collect_lead(struct run *run, const char *text, size_t size, double own_step);
-
-/* The others: hand over; the exit status. */
-int collect_follow(struct run *run, const char *text, size_t size, double own_step);
+/* Rank 0 prints them; the exit status.  RECORDED: this rank's own record is on disk. */
+int gather(const struct run *run, int recorded, double own_step);
 
 #endif

@@ -25,7 +25,7 @@ static void begin(struct unit *unit, const struct summary *s)
 	unit->ranks = 1;
 	unit->missing = !s->arrived;
 	unit->threads = s->threads;
-	unit->found = s->found;
+	unit->invalid = s->reasons[FOUND];
 	memcpy(unit->mbs, s->mbs, sizeof(unit->mbs));
 }
 
@@ -38,7 +38,7 @@ static void join(struct unit *node, const struct unit *rank)
 	node->ranks += rank->ranks;
 	node->missing += rank->missing;
 	node->threads += rank->threads;
-	node->found |= rank->found;
+	node->invalid |= rank->invalid;
 	for (k = 0; k < KERNELS; k++)
 		node->mbs[k] += rank->mbs[k];
 }
@@ -94,8 +94,8 @@ void nodes_sort(struct unit *units, int count, int kernel, int slowest_first)
 	qsort(units, (size_t)count, sizeof(*units), by_rate);
 }
 
-/* Newton's method, because sqrt() would have to be linked. */
-static double root(double square)
+/* Newton's method, because sqrt() needs -lm, which the published lines have not. */
+static double square_root(double square)
 {
 	double x = square > 1 ? square : 1;
 	int i;
@@ -106,24 +106,11 @@ static double root(double square)
 }
 
 /* 2: to be believed, 1: INVALID, 0: not all ranks are there, -1: no figure. */
-static int worth(const struct unit *unit, int kernel)
+static int quality(const struct unit *unit, int kernel)
 {
 	if (!(unit->mbs[kernel] > 0))
 		return -1;
-	return unit->missing ? 0 : unit->found ? 1 : 2;
-}
-
-static void extremes(struct statistics *s, const struct unit *unit, double mbs)
-{
-	if (s->count == 0 || mbs > s->largest) {
-		s->largest = mbs;
-		s->largest_on = unit->name;
-	}
-	if (s->count == 0 || mbs < s->smallest) {
-		s->smallest = mbs;
-		s->smallest_on = unit->name;
-		s->smallest_rank = unit->rank;
-	}
+	return unit->missing ? 0 : unit->invalid ? 1 : 2;
 }
 
 void nodes_statistics(struct statistics *s, const struct unit *units, int count, int kernel,
@@ -134,16 +121,19 @@ void nodes_statistics(struct statistics *s, const struct unit *units, int count,
 
 	memset(s, 0, sizeof(*s));
 	for (i = 0; i < count; i++)
-		if (worth(&units[i], kernel) > best)
-			best = worth(&units[i], kernel);
+		if (quality(&units[i], kernel) > best)
+			best = quality(&units[i], kernel);
 	for (i = 0; i < count; i++) {
 		const double mbs = units[i].mbs[kernel];
 
-		if (worth(&units[i], kernel) < best) {
+		if (quality(&units[i], kernel) < best) {
 			s->left_out += mbs > 0;
 			continue;
 		}
-		extremes(s, &units[i], mbs);
+		if (!s->largest || mbs > s->largest->mbs[kernel])
+			s->largest = &units[i];
+		if (!s->smallest || mbs < s->smallest->mbs[kernel])
+			s->smallest = &units[i];
 		scratch[s->count++] = mbs;
 		s->average += mbs;
 		threads += units[i].threads;
@@ -154,7 +144,7 @@ void nodes_statistics(struct statistics *s, const struct unit *units, int count,
 	s->average /= s->count;
 	for (i = 0; i < s->count; i++)
 		squares += (scratch[i] - s->average) * (scratch[i] - s->average);
-	s->deviation = s->count > 1 ? root(squares / (s->count - 1)) : 0;
+	s->deviation = s->count > 1 ? square_root(squares / (s->count - 1)) : 0;
 	s->median = median(scratch, s->count);
 	for (i = 0; i < s->count; i++)
 		scratch[i] =

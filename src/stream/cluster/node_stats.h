@@ -1,17 +1,16 @@
 /*
- * nodes: what rank 0 knows of every rank, and what it makes of it: figures of
- * each node, their order, their statistics.
+ * node_stats: what rank 0 knows of every rank, and what it makes of it: figures of each node,
+ * their order, their statistics.
  *
- * A summary is of fixed size, so that 8192 of them are a few MB.  A node's
- * rate is that of its ranks together, in one and the same iteration: all their
- * bytes in the time of the slowest of them.  Figures that are INVALID, or of a
- * node whose ranks did not all answer, stay out of the statistics, unless there
- * are no others.
+ * A summary is of fixed size, so that 8192 of them are a few MB.  A node's rate is that of its
+ * ranks together, in one and the same iteration: all their bytes in the time of the slowest of
+ * them.  Figures that are INVALID, or of a node whose ranks did not all answer, stay out of the
+ * statistics, unless there are no others.
  */
-#ifndef MEMBW_NODES_H
-#define MEMBW_NODES_H
+#ifndef MEMBW_NODE_STATS_H
+#define MEMBW_NODE_STATS_H
 
-#include "../../harness/job/ranks.h"
+#include "../../harness/verdict.h"
 #include "../kernels/kernels.h"
 
 enum { DETAIL_MAX = 160 };
@@ -20,11 +19,11 @@ struct summary {
 	int rank;
 	int arrived; /* 0: nothing was heard of this rank */
 	int threads;
-	int iterations;                  /* complete ones */
-	unsigned found, warned, allowed; /* a bit for each reason */
-	double mbs[KERNELS];             /* the rank alone, its best; 0 for none */
-	double node_mbs[KERNELS];        /* its node; 0 where that is not known */
-	int detail_of;                   /* the reason that the detail is of */
+	int iterations;             /* complete ones */
+	unsigned reasons[ALLOWED + 1]; /* of each kind of finding: a bit per reason */
+	double mbs[KERNELS];        /* the rank alone, its best; 0 for none */
+	double node_mbs[KERNELS];   /* its node; 0 where that is not known */
+	int detail_of;              /* the reason that the detail is of */
 	char detail[DETAIL_MAX];
 };
 
@@ -33,28 +32,26 @@ struct unit {
 	const char *name;
 	int rank; /* the first */
 	int ranks, missing, threads;
-	unsigned found;
+	unsigned invalid; /* a bit per reason */
 	double mbs[KERNELS];
 };
 
 struct statistics {
-	int count, left_out; /* units counted; with a figure, but INVALID */
-	double largest, smallest, average, per_thread, deviation, median, mad;
-	const char *largest_on, *smallest_on;
-	int smallest_rank;
+	int count, left_out; /* units counted; with a figure, but INVALID or incomplete */
+	double average, per_thread, deviation, median, mad;
+	const struct unit *largest, *smallest;
 };
 
-/* Joins the ranks of each node, or (BY_RANK) takes each for itself; returns
- * how many units, in UNITS, which has room for COUNT.  NAME_OF names the node
- * of a rank; MISSING tells of a rank that did not arrive. */
+/* Joins the ranks of each node, or (BY_RANK) takes each for itself; returns how many units, in
+ * UNITS, which has room for COUNT.  NAME_OF names the node of a rank. */
 int nodes_join(struct unit *units, const struct summary *summaries, int count, int by_rank,
 	       const char *(*name_of)(int rank));
 
 /* Sorts by the rate of a kernel; units without one come last. */
 void nodes_sort(struct unit *units, int count, int kernel, int slowest_first);
 
-/* Over the units that have a figure, the VALID ones, else the complete ones,
- * else all; SCRATCH has room for COUNT. */
+/* Over the units that have a figure: the VALID ones, else the complete ones, else all; SCRATCH
+ * has room for COUNT. */
 void nodes_statistics(struct statistics *statistics, const struct unit *units, int count,
 		      int kernel, double *scratch);
 

@@ -1,4 +1,4 @@
-"""Memory modules and the theoretical peak, from synthetic firmware tables (dmi_table.py)."""
+"""The memory modules in the record, from synthetic firmware tables (dmi_table.py)."""
 
 import json
 import os
@@ -10,7 +10,10 @@ from places import ROOT
 from record_schema import check
 from stream_units import units
 
-SOURCES = ROOT / 'src/stream'
+from membw.site.peak_from_modules import peak_from_modules
+
+HARNESS = ROOT / 'src/harness'
+BIG = ['-n', '1000000', '-t', '5']
 ALLOW = 'array-too-small,too-short,disturbed,oversubscribed,cpu-not-where-asked'
 
 
@@ -58,14 +61,14 @@ def test_the_modules_are_in_the_record(run):
     record, _ = run(dmi.module('DIMM_A1', 'P0 CHANNEL A', rated=3200, configured=2933))
     assert record['facts']['dimms_source'] == 'dmi'
     assert record['facts']['dimms'] == [
-        {'locator': 'DIMM_A1', 'bank': 'P0 CHANNEL A', 'channel': 'P0 CHANNEL A',
+        {'locator': 'DIMM_A1', 'bank': 'P0 CHANNEL A', 'type': 'DDR',
          'size_mib': 32768, 'rated_mts': 3200, 'configured_mts': 2933, 'width_bits': 72}
     ]  # fmt: skip
 
 
 def test_empty_slots_are_no_modules(run):
     record, _ = run(*dmi.sockets(channels=2), dmi.module('DIMM 9', 'P0 CHANNEL H', mib=0))
-    assert len(record['facts']['dimms']) == 4 == record['facts']['memory_channels']
+    assert len(record['facts']['dimms']) == 4 and record['facts']['memory_channels'] is None
 
 
 def test_sizes_and_speeds_beyond_a_word(run):
@@ -78,10 +81,7 @@ def test_what_the_firmware_does_not_know_is_null(run):
     record, _ = run(dmi.module('DIMM_A1', mib=None, rated=0, configured=0, width=0xFFFF))
     (module,) = record['facts']['dimms']
     known = {k for k, v in module.items() if v is not None}
-    assert known == {'locator', 'channel'}
-    assert record['peak_note'] == (
-        'no peak from DMI: the configured speed of a module is not known'
-    )
+    assert known == {'locator', 'type'}
 
 
 def test_an_old_table_without_a_configured_speed(run):
@@ -93,77 +93,20 @@ def test_an_old_table_without_a_configured_speed(run):
     assert (module['rated_mts'], module['configured_mts']) == (3200, None)
 
 
-# 2 sockets x channels x MT/s x 8 B
-PEAKS = {
-    'EPYC, one module a channel': (dmi.sockets(8), 16, 409.6),
-    'EPYC, two modules a channel': (dmi.sockets(8, slots=2, mts=2933), 16, 375.424),
-    'Genoa': (dmi.sockets(12, mts=4800, kind=dmi.DDR5, width=80), 24, 921.6),
-    'rated is not configured': (dmi.sockets(8, mts=3200, configured=2666), 16, 341.248),
-    'letters after DIMM': (
-        [dmi.module(f'P{p}-DIMM{c}{s}') for p in (1, 2) for c in 'ABCDEF' for s in (1, 2)],
-        12, 307.2,
-    ),
-    'socket in the name of the slot': (
-        [dmi.module(f'DIMM_P{p}_{c}0') for p in (0, 1) for c in 'ABCD'], 8, 204.8,
-    ),
-    'channels of several controllers': (
-        [dmi.module(f'CPU{p}_DIMM_{n}', f'P{p}_Node{i}_Channel{c}_Dimm0')
-         for p in (0, 1) for i in (0, 1) for c in (0, 1, 2) for n in [f'{i}{c}']],
-        12, 307.2,
-    ),
-    'socket in the locator, channel in the bank': (
-        [dmi.module(f'CPU{p} DIMM 0', f'CHANNEL {c}') for p in (0, 1) for c in 'ABCD'], 8, 204.8,
-    ),
-    'a laptop': ([dmi.module('ChannelA-DIMM0', 'BANK 0'), dmi.module('ChannelB-DIMM0', 'BANK 2')],
-                 2, 51.2),
-    'one channel empty': (dmi.sockets(8)[:-1], 15, 384.0),
-}  # fmt: skip
+def test_what_the_record_lists_is_enough_to_guess_the_peak(run):
+    record, _ = run(dmi.firmware(), *dmi.sockets(8, mts=2933))
+    assert peak_from_modules(record['facts']).gbs == pytest.approx(16 * 2933 * 8 / 1000)
 
 
-@pytest.mark.parametrize('modules, channels, gbs', PEAKS.values(), ids=PEAKS)
-def test_the_peak_is_channels_times_speed_times_8(run, modules, channels, gbs):
-    record, output = run(dmi.firmware(), *modules)
-    assert record['facts']['memory_channels'] == channels
-    assert record['peak_gbs'] == pytest.approx(gbs, rel=1e-9)
-    assert record['peak_source'] == 'dmi'
-    assert f'{channels} channels with a module, by the names of their slots' in record['peak_note']
-    assert f'Theoretical peak = {gbs:g} GB/s ({channels} channels' in output
+@pytest.mark.parametrize('kind', [dmi.HBM2, dmi.LPDDR5])
+def test_a_module_that_is_not_ddr_is_told_apart(run, kind):
+    record, _ = run(*dmi.sockets(1, kind=kind))
+    assert {d['type'] for d in record['facts']['dimms']} == {None}
 
 
-NO_PEAK = {
-    'a letter that is the socket': (
-        [dmi.module(f'{p}{n}') for p in 'AB' for n in range(1, 9)], 'do not tell the channels',
-    ),
-    'numbers through all slots': (
-        [dmi.module(f'PROC 1 DIMM {n}') for n in range(1, 9)], 'do not tell the channels',
-    ),
-    'one module is not named': (
-        [*dmi.sockets(8), dmi.module('onboard')], 'do not tell the channels',
-    ),
-    'sockets that share their names': (
-        [dmi.module('DIMM 0', f'CHANNEL {c}') for c in 'ABAB'], 'the same slot by name',
-    ),
-    'four modules on a channel': (
-        [dmi.module(f'DIMM_A{n}') for n in (1, 2, 3, 4)], 'more than three modules',
-    ),
-    'mixed speeds': (
-        [*dmi.sockets(2), dmi.module('DIMM 0', 'P0 CHANNEL C', configured=2666)],
-        'run at different speeds',
-    ),
-    'HBM': (dmi.sockets(2, kind=dmi.HBM2), 'not of the DDR kind'),
-    'LPDDR': (dmi.sockets(2, kind=dmi.LPDDR5), 'not of the DDR kind'),
-    'a virtual machine': ([dmi.firmware(is_virtual=True), *dmi.sockets(8)], 'a virtual machine'),
-    'no module at all': ([dmi.firmware()], 'describes no module'),
-    'no firmware': ([], 'describes no module'),
-}  # fmt: skip
-
-
-@pytest.mark.parametrize('structures, why', NO_PEAK.values(), ids=NO_PEAK)
-def test_where_the_channels_cannot_be_told_there_is_no_peak(run, structures, why):
-    record, output = run(*structures)
-    assert record['peak_gbs'] is None and record['peak_source'] == 'none'
-    assert record['peak_note'].startswith('no peak from DMI: ') and why in record['peak_note']
-    assert 'Theoretical peak' not in output
+def test_a_virtual_machines_modules_are_marked(run):
+    record, _ = run(dmi.firmware(is_virtual=True), *dmi.sockets(1))
+    assert record['facts']['dimms_are_virtual'] is True
 
 
 def edac(**locations):
@@ -189,44 +132,28 @@ def test_edac_names_modules_without_root(run):
     assert facts['dimms_source'] == 'edac' and facts['memory_channels'] == 8
     assert [d['size_mib'] for d in facts['dimms']] == [16384] * 8
     assert {d['configured_mts'] for d in facts['dimms']} == {None}
-    assert record['peak_gbs'] is None
 
 
-def test_edac_counts_channels_that_the_names_do_not_tell(run):
+def test_the_firmware_and_edac_together(run):
+    """What each knows: the speeds, and the channels."""
     record, _ = run(*[dmi.module(f'PROC 1 DIMM {n}') for n in range(8)], **two_controllers(4))
-    assert record['peak_gbs'] == pytest.approx(8 * 3200 * 8 / 1000)
-    assert 'as EDAC counts them' in record['peak_note']
+    facts = record['facts']
+    assert (facts['dimms_source'], facts['memory_channels']) == ('dmi', 8)
+    assert {d['configured_mts'] for d in facts['dimms']} == {3200}
 
 
-def test_edac_and_names_that_differ_give_no_peak(run):
-    record, _ = run(*dmi.sockets(8), **two_controllers(4))
-    assert record['peak_gbs'] is None and record['facts']['memory_channels'] is None
-    assert 'different numbers of channels' in record['peak_note']
-
-
-def test_an_option_wins(run):
-    record, _ = run(*dmi.sockets(8), options=['--peak', '100'])
-    assert (record['peak_gbs'], record['peak_source']) == (100, 'option')
-    assert record['facts']['memory_channels'] == 16
-
-
-# a peak of 8 MB/s, which arrays of 8 MB beat on the busiest machine
-SLOW = dmi.module('DIMM_A1', configured=1)
-BIG = ['-n', '1000000', '-t', '5']
-
-
-def test_above_a_derived_peak_is_a_warning_and_strictly_a_reason(run):
-    lenient, _ = run(SLOW, options=BIG)
-    assert lenient['verdict'] == 'VALID'
-    assert 'too-good' in {w['reason'] for w in lenient['warnings']}
-    strict, _ = run(SLOW, options=[*BIG, '--strict', 'too-good'])
-    assert strict['verdict'] == 'INVALID'
-    assert {r['reason'] for r in strict['reasons'] if not r['allowed']} == {'too-good'}
+def test_modules_make_no_peak_and_no_verdict(run):
+    """A module of 1 MT/s would give a peak of 8 MB/s: a wrong guess must not judge a run."""
+    record, output = run(dmi.module('DIMM_A1', configured=1), options=BIG)
+    assert record['peak_gbs'] is None and 'Theoretical peak' not in output
+    assert 'too-good' not in {w['reason'] for w in record['warnings'] + record['reasons']}
 
 
 def test_above_a_peak_that_was_given_is_invalid(run):
-    record, _ = run(SLOW, options=[*BIG, '--peak', '0.001'])
+    record, output = run(options=[*BIG, '--peak', '0.001'])
     assert 'too-good' in {r['reason'] for r in record['reasons']}
+    assert record['peak'] == {'value': 0.001, 'unit': 'GB/s'}
+    assert 'Theoretical peak = 0.001 GB/s (as given by --peak)' in output
 
 
 def test_sockets_are_counted_from_sysfs(run):
@@ -275,10 +202,10 @@ def test_memory_that_a_policy_binds_to_is_what_a_domain_has_free(machine, need, 
 @pytest.mark.parametrize('seed', [1, 2])
 def test_damaged_tables_are_read_within_their_bounds(tmp_path, seed):
     program, table = tmp_path / 'dmi_fuzz', tmp_path / 'table'
-    names = ('dmi', 'channels', 'sysfile')
-    sources = [ROOT / 'tests/probes/dmi_fuzz.c', *(SOURCES / f'{name}.c' for name in names)]
+    names = ('machine/dmi', 'sysfile', 'fault', 'clock')
+    sources = [ROOT / 'tests/probes/dmi_fuzz.c', *(HARNESS / f'{name}.c' for name in names)]
     strict = ['-g', '-O1', '-fsanitize=address,undefined', '-fno-sanitize-recover=all']
-    line = ['gcc', '-D_GNU_SOURCE', *strict, f'-I{SOURCES}', *sources, '-o', program]
+    line = ['gcc', '-D_GNU_SOURCE', *strict, f'-I{HARNESS}', *sources, '-o', program]
     subprocess.run(line, check=True)
     table.write_bytes(dmi.table(dmi.firmware(), *dmi.sockets(4, slots=2)))
     clean = {**os.environ, 'ASAN_OPTIONS': 'detect_leaks=1'}

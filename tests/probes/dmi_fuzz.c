@@ -4,7 +4,7 @@
  * dmi_fuzz TABLE ROUNDS SEED; built with the sanitizers, which end it at the
  * first byte read outside the table.  Prints how many modules were found.
  */
-#include "channels.h"
+#include "machine/dmi.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,14 +23,11 @@ static int read_damaged(const unsigned char *table, size_t length)
 	static struct modules modules;
 	/* as large as the table is, so that the next byte is not ours */
 	unsigned char *copy = malloc(length ? length : 1);
-	const char *why;
-	int channels;
 
 	memcpy(copy, table, length);
 	dmi_parse(&modules, copy, length);
-	channels = channels_count(&modules, &why);
 	free(copy);
-	return channels < 0 ? -1 : modules.slots;
+	return modules.slots;
 }
 
 int main(int argc, char **argv)

@@ -1,0 +1,99 @@
+"""The theoretical peak of a node's memory, guessed from its modules: for a new system file.
+
+Channels with a module x configured MT/s x 8 B. SMBIOS has no field for the channel: board makers
+write it into the locators, each in a way of his own. Understood is a name that says "channel"
+("P0 CHANNEL A", "P0_Node0_Channel3_Dimm0", "ChannelA-DIMM0") and a letter after "DIMM" that a
+slot number follows ("P1-DIMMA1", "CPU1_DIMM_B2", "DIMM_P0_C0"). Bare names ("A1",
+"PROC 1 DIMM 3") are not: there the letter is a socket, or the number runs through all slots.
+Firmware errs and names mislead: this is a proposal for a person to check, never a fact of a run.
+"""
+
+import re
+from collections import Counter
+from dataclasses import dataclass
+
+BYTES_PER_TRANSFER = 8  # DDR to DDR5: 64 bits of data per channel
+SLOTS_PER_CHANNEL = 3  # more on a channel of DDR are not built
+CHANNEL = re.compile(r'channel[ _-]*(\d+|[a-z](?![a-z]))', re.IGNORECASE)
+LETTER = re.compile(r'dimm[ _-]*(p\d_)?[a-z](?=\d)', re.IGNORECASE)
+
+
+class CannotTell(ValueError):
+    """Why there is no guess."""
+
+
+@dataclass(frozen=True)
+class Peak:
+    """The guess and how it was made."""
+
+    channels: int
+    mts: int
+    how: str
+
+    @property
+    def gbs(self):
+        return self.channels * self.mts * BYTES_PER_TRANSFER / 1000
+
+    @property
+    def note(self):
+        return f'{self.channels} channels with a module, {self.how}, x {self.mts} MT/s x 8 B'
+
+
+def peak_from_modules(facts):
+    """The Peak from the facts of a record; CannotTell where they do not suffice."""
+    modules = facts.get('dimms') or []
+    if facts.get('dimms_source') != 'dmi' or not modules:
+        raise CannotTell('the firmware describes no module, or the run was not root')
+    if facts.get('dimms_are_virtual'):
+        raise CannotTell('a virtual machine, whose modules are made up')
+    channels, how = _count(modules, facts.get('memory_channels'))
+    return Peak(channels, _common_speed(modules), how)
+
+
+def channel_name(module):
+    """The channel of a module, with what names socket and controller; None: not told."""
+    locator, bank = module.get('locator') or '', module.get('bank') or ''
+    if in_bank := CHANNEL.search(bank):
+        slot = locator.lower().find('dimm')  # the socket may stand there alone: "CPU1 DIMM 0"
+        return locator[: max(slot, 0)] + bank[: in_bank.end()]
+    in_locator = CHANNEL.search(locator) or LETTER.search(locator)
+    return locator[: in_locator.end()] if in_locator else None
+
+
+def channels_by_names(modules):
+    """How many channels have a module, by the names of their slots."""
+    names = [channel_name(module) for module in modules]
+    if None in names:
+        raise CannotTell('the names of the slots do not tell the channels')
+    slots = Counter((module.get('locator'), module.get('bank')) for module in modules)
+    if max(slots.values()) > 1:
+        raise CannotTell('two modules have the same slot by name')
+    if max(Counter(names).values()) > SLOTS_PER_CHANNEL:
+        raise CannotTell('by their names more than three modules share a channel')
+    return len(set(names))
+
+
+def _count(modules, by_driver):
+    """The kernel's driver (EDAC) knows; the names only say."""
+    try:
+        by_names = channels_by_names(modules)
+    except CannotTell:
+        if not by_driver:
+            raise
+        return by_driver, 'as EDAC counts them'
+    if not by_driver:
+        return by_names, 'by the names of their slots'
+    if by_driver != by_names:
+        raise CannotTell('EDAC and the names of the slots give different numbers of channels')
+    return by_driver, 'as EDAC counts them'
+
+
+def _common_speed(modules):
+    speeds = {module.get('configured_mts') for module in modules}
+    if any(module.get('type') != 'DDR' for module in modules):
+        raise CannotTell('a module is not of the DDR kind: its width is not known')
+    if None in speeds:
+        raise CannotTell('the configured speed of a module is not known')
+    if len(speeds) > 1:
+        raise CannotTell('the modules run at different speeds')
+    return speeds.pop()

@@ -83,3 +83,12 @@ void fault_flip(void *const *arrays, size_t size)
 	(void)size;
 #endif
 }
+
+#ifdef MEMBW_PLANT_PAYLOAD
+unsigned long long fault_payload(unsigned long long turn, int w)
+{
+	const int fault[] = { MEMBW_PLANT_PAYLOAD };
+
+	return turn == 101 && w == fault[0] ? 1ULL << fault[1] : 0;
+}
+#endif

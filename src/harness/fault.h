@@ -7,14 +7,30 @@
  *   MEMBW_PLANT_SLOW=N         what is timed takes N times as long
  *   MEMBW_PLANT_STUCK=I        what is timed in repetition I never ends
  *   MEMBW_PLANT_FAULT=A,I,BIT  flips that bit of element I of array A before the validation
+ *   MEMBW_PLANT_PAYLOAD=W,BIT  flips that bit of word W of one message of a ping-pong
+ *   MEMBW_PLANT_SKIP           one turn of a ping-pong counts twice
  *   MEMBW_PLANT_RANK=R         the faults above are on rank R alone
  *
- * Nothing here is called between two readings of the clock that make a figure.
+ * Nothing here is called between two readings of the clock that make a figure, but for the
+ * messages of a ping-pong, which are made there.
  */
 #ifndef MEMBW_FAULT_H
 #define MEMBW_FAULT_H
 
 #include "config.h"
+
+/* What to add (by exclusive or) to word W of the message of a turn, and to the turn itself. */
+#ifdef MEMBW_PLANT_PAYLOAD
+#define FAULT_PAYLOAD(turn, w) fault_payload(turn, w)
+unsigned long long fault_payload(unsigned long long turn, int w);
+#else
+#define FAULT_PAYLOAD(turn, w) 0
+#endif
+#ifdef MEMBW_PLANT_SKIP
+#define FAULT_SKIP(turn) ((turn) == 100 ? 2 : 0)
+#else
+#define FAULT_SKIP(turn) 0
+#endif
 
 /* Which rank this process is; 0 until it is said. */
 void fault_rank(int rank);

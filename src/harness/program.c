@@ -16,6 +16,7 @@
 
 static const struct program *this_program;
 static struct interference interference_seen;
+static int pins_itself;
 
 void program_start(const struct program *program, int argc, char **argv)
 {
@@ -23,6 +24,11 @@ void program_start(const struct program *program, int argc, char **argv)
 	options_read(this_program, argc, argv);
 	threads_start();
 	record_file_open(options_json());
+}
+
+void program_pins_itself(void)
+{
+	pins_itself = 1;
 }
 
 void program_measuring(void)
@@ -34,6 +40,8 @@ void program_measuring(void)
 void program_measured(void)
 {
 	interference_stop(&interference_seen, threads_cpus(), NULL);
+	if (pins_itself)
+		return;
 	threads_sample();
 	pinning_judge();
 }

@@ -38,6 +38,9 @@ struct program {
 /* Reads the options, starts the threads, opens the file of the record. */
 void program_start(const struct program *program, int argc, char **argv);
 
+/* This program pins each thread itself, more than once, and judges that itself. */
+void program_pins_itself(void);
+
 /* What counts for the verdict lies between these two. */
 void program_measuring(void);
 void program_measured(void);

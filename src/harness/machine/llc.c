@@ -69,3 +69,29 @@ size_t llc_bytes(const struct cpuset *cpus, int (*users)(const struct cpuset *sh
 	}
 	return sum;
 }
+
+static int read_first_cpu(int cpu)
+{
+	const int index = last_level(cpu);
+	struct cpuset sharers;
+	int first;
+
+	if (index < 0)
+		return -1;
+	sharers_of(&sharers, cpu, index);
+	for (first = 0; first < CPUS_MAX; first++)
+		if (cpuset_has(&sharers, first))
+			return first;
+	return -1;
+}
+
+int llc_first_cpu(int cpu)
+{
+	static int known[CPUS_MAX]; /* first + 2: each pair of a matrix asks */
+
+	if (cpu < 0 || cpu >= CPUS_MAX)
+		return -1;
+	if (!known[cpu])
+		known[cpu] = read_first_cpu(cpu) + 2;
+	return known[cpu] - 2;
+}

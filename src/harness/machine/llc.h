@@ -11,4 +11,8 @@
  * cache that USERS processes of the same job use, this one's part; NULL: it is alone. */
 size_t llc_bytes(const struct cpuset *cpus, int (*users)(const struct cpuset *sharers));
 
+/* The lowest CPU of those that share this one's last-level cache, -1 where the kernel does not
+ * say. */
+int llc_first_cpu(int cpu);
+
 #endif

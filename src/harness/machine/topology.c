@@ -37,20 +37,40 @@ int topology_cores(const struct cpuset *cpus)
 	return cpuset_count(&cores);
 }
 
-int topology_sockets(const struct cpuset *cpus)
+static int read_socket(int cpu)
 {
 	char line[SYSLINE_MAX];
-	struct cpuset sockets;
-	int cpu;
 
-	cpuset_clear(&sockets);
-	for (cpu = 0; cpu < CPUS_MAX; cpu++)
-		if (cpuset_has(cpus, cpu) &&
-		    sysfile_line(line,
-				 "/sys/devices/system/cpu/cpu%d/topology/physical_package_id",
-				 cpu))
-			cpuset_add(&sockets, atoi(line));
-	return cpuset_count(&sockets);
+	if (!sysfile_line(line, "/sys/devices/system/cpu/cpu%d/topology/physical_package_id", cpu))
+		return -1;
+	return atoi(line) < 0 ? -1 : atoi(line);
+}
+
+int topology_socket(int cpu)
+{
+	static int known[CPUS_MAX]; /* socket + 2 */
+
+	if (cpu < 0 || cpu >= CPUS_MAX)
+		return -1;
+	if (!known[cpu])
+		known[cpu] = read_socket(cpu) + 2;
+	return known[cpu] - 2;
+}
+
+int topology_sockets(const struct cpuset *cpus)
+{
+	static int seen[CPUS_MAX];
+	int cpu, k, count = 0;
+
+	for (cpu = 0; cpu < CPUS_MAX; cpu++) {
+		if (!cpuset_has(cpus, cpu) || topology_socket(cpu) < 0)
+			continue;
+		for (k = 0; k < count && seen[k] != topology_socket(cpu); k++)
+			continue;
+		if (k == count)
+			seen[count++] = topology_socket(cpu);
+	}
+	return count;
 }
 
 void topology_all_domains(struct cpuset *domains)

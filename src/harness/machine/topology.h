@@ -15,6 +15,10 @@ int topology_core(int cpu);
 /* How many cores a set of CPUs has. */
 int topology_cores(const struct cpuset *cpus);
 
+/* The number of the socket of a CPU as the firmware gives it (Arm: above a million), -1 where the
+ * kernel does not say. */
+int topology_socket(int cpu);
+
 /* How many sockets, 0 where the kernel does not say. */
 int topology_sockets(const struct cpuset *cpus);
 

@@ -1,6 +1,6 @@
 #include "node_stats.h"
 
-#include "../../harness/median.h"
+#include "../../harness/order_statistics.h"
 
 #include <stdlib.h>
 #include <string.h>

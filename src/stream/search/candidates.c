@@ -1,6 +1,6 @@
 #include "candidates.h"
 
-#include "../../harness/median.h"
+#include "../../harness/order_statistics.h"
 
 #include <string.h>
 

@@ -1,0 +1,100 @@
+#include "order_statistics.h"
+
+#include <stdlib.h>
+
+static int by_value(const void *left, const void *right)
+{
+	const double a = *(const double *)left, b = *(const double *)right;
+
+	return (a > b) - (a < b);
+}
+
+static double middle(const double *sorted, int count)
+{
+	return (sorted[(count - 1) / 2] + sorted[count / 2]) / 2;
+}
+
+double median(double *values, int count)
+{
+	qsort(values, (size_t)count, sizeof(*values), by_value);
+	return middle(values, count);
+}
+
+static int square_root(int value)
+{
+	int root = 0;
+
+	while ((root + 1) * (root + 1) <= value)
+		root++;
+	return root;
+}
+
+/* The largest rank, from 1, with P(Binomial(n, 1/2) < rank) of 2.5 % at most; 0: there is none.
+ * Above a thousand 2^-n is too small for a double, and the normal law is close enough. */
+static int interval_rank(int n)
+{
+	double term = 1, sum = 0;
+	int i, rank = 0;
+
+	if (n > 1000)
+		return (n - 2 * square_root(n)) / 2;
+	for (i = 0; i < n; i++)
+		term /= 2;
+	for (i = 0; i < n; i++) {
+		sum += term;
+		if (sum > 0.025)
+			break;
+		rank = i + 1;
+		term *= (double)(n - i) / (i + 1);
+	}
+	return rank;
+}
+
+void order_statistics(struct order_statistics *s, double *values, int count)
+{
+	const int rank = interval_rank(count);
+
+	qsort(values, (size_t)count, sizeof(*values), by_value);
+	s->count = count;
+	s->min = values[0];
+	s->max = values[count - 1];
+	s->p10 = values[(count - 1) / 10];
+	s->p90 = values[count - 1 - (count - 1) / 10];
+	s->median = middle(values, count);
+	s->low = rank ? values[rank - 1] : s->min;
+	s->high = rank ? values[count - rank] : s->max;
+}
+
+double order_statistics_spread(const struct order_statistics *s)
+{
+	const double above = s->high - s->median, below = s->median - s->low;
+
+	if (s->count < INTERVAL_SAMPLES || !(s->median > 0))
+		return 1;
+	return (above > below ? above : below) / s->median;
+}
+
+void regimes_find(struct regimes *regimes, const double *sorted, int count, double gap)
+{
+	const int least = (count + 4) / 5;
+	double widest = 0;
+	int i, split = 0;
+
+	for (i = least; i <= count - least && i > 0; i++)
+		if (sorted[i] - sorted[i - 1] > widest) {
+			widest = sorted[i] - sorted[i - 1];
+			split = i;
+		}
+	regimes->count = 1;
+	regimes->median[0] = regimes->median[1] = middle(sorted, count);
+	regimes->share_upper = 0;
+	if (!split || middle(sorted + split, count - split) < gap * middle(sorted, split))
+		return;
+	/* a slope is no gap: the step must be most of the way from one part to the other */
+	if (widest < (middle(sorted + split, count - split) - middle(sorted, split)) / 2)
+		return;
+	regimes->count = 2;
+	regimes->median[0] = middle(sorted, split);
+	regimes->median[1] = middle(sorted + split, count - split);
+	regimes->share_upper = (double)(count - split) / count;
+}

@@ -1,0 +1,121 @@
+#include "blocks.h"
+
+#include "../clock.h"
+
+#include <string.h>
+
+/* A block: 20 us, and 20 ticks of the clock; the interval: 2 % of the median; two regimes: their
+ * medians half as large again, one a fifth of the blocks at least. */
+static const double BLOCK_SECONDS = 20e-6, BLOCK_TICKS = 20, AGREE = 0.02, GAP = 1.5;
+/* Of the budget, what looking for the length of a block and warming up may take. */
+static const double WARM_SHARE = 0.3;
+
+/* The shortest of three: a block that somebody interrupted is long for another reason. */
+static double shortest_of_three(block_run *run, void *side, long trips)
+{
+	double shortest = run(side, trips);
+	int i;
+
+	for (i = 1; i < 3; i++) {
+		const double seconds = run(side, trips);
+
+		shortest = seconds < shortest ? seconds : shortest;
+	}
+	return shortest;
+}
+
+static double least_block(void)
+{
+	const double ticks = BLOCK_TICKS * clock_tick();
+
+	return ticks > BLOCK_SECONDS ? ticks : BLOCK_SECONDS;
+}
+
+static long long_enough(block_run *run, void *side, double until)
+{
+	long trips = 8;
+
+	while (shortest_of_three(run, side, trips) < least_block() && trips < 1L << 30 &&
+	       clock_now() < until)
+		trips *= 2;
+	return trips;
+}
+
+static int agree(double a, double b, double c)
+{
+	const double low = a < b ? (a < c ? a : c) : (b < c ? b : c);
+	const double high = a > b ? (a > c ? a : c) : (b > c ? b : c);
+
+	return high <= low * (1 + AGREE);
+}
+
+static int warm_up(block_run *run, void *side, long trips, double until)
+{
+	double last = 0, before = 0;
+	int count = 0;
+
+	while (clock_now() < until) {
+		const double now = run(side, trips);
+
+		count++;
+		if (count >= 3 && agree(now, last, before))
+			break;
+		before = last;
+		last = now;
+	}
+	return count;
+}
+
+/* One pair is measured at a time: the samples of a matrix together would be gigabytes. */
+static double samples[BLOCKS_MAX];
+
+static void summarize(struct blocks *b)
+{
+	static double sorted[BLOCKS_MAX];
+
+	memcpy(sorted, samples, (size_t)b->count * sizeof(*sorted));
+	order_statistics(&b->round_trip, sorted, b->count);
+	regimes_find(&b->regimes, sorted, b->count, GAP);
+	b->settled = order_statistics_spread(&b->round_trip) <= AGREE;
+}
+
+/* Interrupted blocks made it look as if short ones were long enough. */
+static int begin_again_longer(struct blocks *b)
+{
+	const double block = b->round_trip.median * (double)b->trips;
+
+	if (!(block > 0) || block >= least_block() / 2)
+		return 0;
+	b->trips = (long)((double)b->trips * least_block() / block) + 1;
+	b->count = 0;
+	b->settled = 0;
+	return 1;
+}
+
+void blocks_measure(struct blocks *b, block_run *run, void *side, double budget)
+{
+	const double start = clock_now();
+	int next_look = BLOCKS_LEAST;
+
+	memset(b, 0, sizeof(*b));
+	b->trips = long_enough(run, side, start + WARM_SHARE / 2 * budget);
+	b->warm = warm_up(run, side, b->trips, start + WARM_SHARE * budget);
+	while (b->count < BLOCKS_MAX) {
+		const double seconds = run(side, b->trips);
+
+		if (!b->count || seconds < b->shortest)
+			b->shortest = seconds;
+		samples[b->count++] = seconds / (double)b->trips;
+		if (b->count < next_look)
+			continue;
+		summarize(b);
+		if (begin_again_longer(b)) {
+			next_look = BLOCKS_LEAST;
+			continue;
+		}
+		if (b->settled || clock_now() - start > budget)
+			return;
+		next_look = b->count + b->count / 4;
+	}
+	summarize(b);
+}

@@ -1,0 +1,33 @@
+/*
+ * blocks: how often a round trip is repeated, and what is said of it.
+ *
+ * One reading of the clock times a block of round trips, long enough for the clock.  Blocks go
+ * on until the 95 % interval of their median is within 2 % of it, or the time for this pair is
+ * over.  Before that, blocks that are thrown away until three in a row agree within 2 %: the
+ * frequency has settled.  What a busy moment did to some blocks the median passes over; what it
+ * did to most of them makes the interval wide, and that is said.
+ */
+#ifndef MEMBW_BLOCKS_H
+#define MEMBW_BLOCKS_H
+
+#include "../order_statistics.h"
+
+enum { BLOCKS_MAX = 4000, BLOCKS_LEAST = 11 };
+
+struct blocks {
+	int count;
+	long trips;      /* per block */
+	int warm;        /* blocks thrown away */
+	int settled;     /* the interval is within 2 % */
+	double shortest; /* seconds of the shortest block as the clock read it */
+	struct order_statistics round_trip; /* seconds: block / trips */
+	struct regimes regimes;
+};
+
+/* One block of so many round trips; its seconds. */
+typedef double block_run(void *side, long trips);
+
+/* Runs blocks of RUN for so many seconds at most. */
+void blocks_measure(struct blocks *blocks, block_run *run, void *side, double budget);
+
+#endif

@@ -1,0 +1,165 @@
+#include "../config.h"
+
+#include "pairs.h"
+
+#include "../error.h"
+#include "../machine/llc.h"
+#include "../machine/topology.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+const char *const pair_class_names[PAIR_CLASSES] = { "smt", "llc", "domain", "socket", "node" };
+
+enum pair_class pair_class_of(int one, int other)
+{
+	if (topology_core(one) == topology_core(other))
+		return PAIR_SMT;
+	if (llc_first_cpu(one) >= 0 && llc_first_cpu(one) == llc_first_cpu(other))
+		return PAIR_LLC;
+	if (topology_domain(one) == topology_domain(other) &&
+	    topology_socket(one) == topology_socket(other))
+		return PAIR_DOMAIN;
+	if (topology_socket(one) == topology_socket(other))
+		return PAIR_SOCKET;
+	return PAIR_NODE;
+}
+
+static void add_pair(struct pairs *pairs, int one, int other)
+{
+	struct pair *list = realloc(pairs->list, (size_t)(pairs->count + 1) * sizeof(*list));
+
+	if (!list)
+		die("no memory for the list of pairs", "ask for fewer with '--pairs'");
+	list[pairs->count].cpu[0] = one;
+	list[pairs->count].cpu[1] = other;
+	list[pairs->count].class = pair_class_of(one, other);
+	pairs->list = list;
+	pairs->count++;
+}
+
+/* The first CPU of each core among these, in the order of their numbers. */
+static int one_per_core(int *cores, const struct cpuset *cpus)
+{
+	struct cpuset taken;
+	int cpu, count = 0;
+
+	cpuset_clear(&taken);
+	for (cpu = 0; cpu < CPUS_MAX; cpu++) {
+		if (!cpuset_has(cpus, cpu) || cpuset_has(&taken, topology_core(cpu)))
+			continue;
+		cpuset_add(&taken, topology_core(cpu));
+		cores[count++] = cpu;
+	}
+	return count;
+}
+
+/* The first two CPUs of a core that has two. */
+static void add_smt(struct pairs *pairs, const struct cpuset *cpus)
+{
+	int one, other;
+
+	for (one = 0; one < CPUS_MAX; one++)
+		for (other = one + 1; cpuset_has(cpus, one) && other < CPUS_MAX; other++)
+			if (cpuset_has(cpus, other) &&
+			    topology_core(one) == topology_core(other)) {
+				add_pair(pairs, one, other);
+				return;
+			}
+}
+
+struct extremes {
+	int near, far; /* distances in cores, 0: none was seen */
+	int nearest[2], farthest[2];
+};
+
+static void see_pair(struct extremes *e, int distance, int one, int other)
+{
+	if (!e->near || distance < e->near) {
+		e->near = distance;
+		e->nearest[0] = one;
+		e->nearest[1] = other;
+	}
+	if (distance > e->far) {
+		e->far = distance;
+		e->farthest[0] = one;
+		e->farthest[1] = other;
+	}
+}
+
+void pairs_default(struct pairs *pairs, const struct cpuset *cpus)
+{
+	static int cores[CPUS_MAX];
+	const int count = one_per_core(cores, cpus);
+	struct extremes of[PAIR_CLASSES] = { { 0, 0, { 0, 0 }, { 0, 0 } } };
+	int i, j, class;
+
+	for (i = 0; i < count; i++)
+		for (j = i + 1; j < count; j++)
+			see_pair(&of[pair_class_of(cores[i], cores[j])], j - i, cores[i],
+				 cores[j]);
+	add_smt(pairs, cpus);
+	for (class = PAIR_LLC; class < PAIR_CLASSES; class++) {
+		if (of[class].near)
+			add_pair(pairs, of[class].nearest[0], of[class].nearest[1]);
+		if (of[class].far > of[class].near)
+			add_pair(pairs, of[class].farthest[0], of[class].farthest[1]);
+	}
+}
+
+int pairs_all(struct pairs *pairs, const struct cpuset *cpus, int *first)
+{
+	static int cores[CPUS_MAX + 1];
+	const int cores_count = one_per_core(cores, cpus), seats = (cores_count + 1) / 2 * 2;
+	int round, seat;
+
+	/* seat 0 stays, the others go round: each round every core has one partner at most */
+	for (round = 0; round < seats - 1; round++) {
+		first[round] = pairs->count;
+		for (seat = 0; seat < seats / 2; seat++) {
+			const int one = seat ? (round + seat) % (seats - 1) : seats - 1;
+			const int other = (round + (seats - 1) - seat) % (seats - 1);
+
+			if (one < cores_count && other < cores_count)
+				add_pair(pairs, cores[one < other ? one : other],
+					 cores[one < other ? other : one]);
+		}
+	}
+	first[seats - 1 > 0 ? seats - 1 : 0] = pairs->count;
+	return seats - 1;
+}
+
+static int read_cpu(const char **at, char after, const char *option, const char *text,
+		    const struct cpuset *cpus)
+{
+	char *end;
+	long cpu;
+
+	errno = 0;
+	cpu = strtol(*at, &end, 10);
+	if (end == *at || errno || (*end && *end != after) || (after == '-' && !*end))
+		die("invalid value for '%s': '%s'",
+		    "pairs of CPUs with commas between them, as '0-1,0-13', or 'all'", option,
+		    text);
+	if (cpu < 0 || cpu >= CPUS_MAX || !cpuset_has(cpus, (int)cpu))
+		die("'%s %s': there is no CPU %ld for this process",
+		    "'taskset -pc $$' prints the CPUs that it may run on", option, text, cpu);
+	*at = *end ? end + 1 : end;
+	return (int)cpu;
+}
+
+void pairs_read(struct pairs *pairs, const char *option, const char *text,
+		const struct cpuset *cpus)
+{
+	const char *at = text;
+
+	do {
+		const int one = read_cpu(&at, '-', option, text, cpus);
+		const int other = read_cpu(&at, ',', option, text, cpus);
+
+		if (one == other)
+			die("'%s %s': CPU %d is no pair with itself", "name two CPUs", option,
+			    text, one);
+		add_pair(pairs, one, other);
+	} while (at[-1] == ',');
+}

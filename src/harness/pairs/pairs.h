@@ -1,0 +1,40 @@
+/*
+ * pairs: which two CPUs, and what they share.
+ *
+ * The class of a pair is the innermost thing that both belong to.  Without a request the
+ * nearest and the farthest pair of each class are taken: near and far by the number of the
+ * core, which follows the ring or the mesh on the machines that we know.
+ */
+#ifndef MEMBW_PAIRS_H
+#define MEMBW_PAIRS_H
+
+#include "../machine/cpuset.h"
+
+enum pair_class { PAIR_SMT, PAIR_LLC, PAIR_DOMAIN, PAIR_SOCKET, PAIR_NODE, PAIR_CLASSES };
+
+struct pair {
+	int cpu[2];
+	enum pair_class class;
+};
+
+struct pairs {
+	struct pair *list;
+	int count;
+};
+
+extern const char *const pair_class_names[PAIR_CLASSES];
+
+enum pair_class pair_class_of(int one, int other);
+
+/* The nearest and the farthest of each class among these CPUs, one CPU per core but for smt. */
+void pairs_default(struct pairs *pairs, const struct cpuset *cpus);
+
+/* Every pair of cores, in rounds of disjoint pairs (the circle method of round-robin
+ * tournaments); round r holds pairs first[r] .. first[r + 1] - 1.  Returns how many rounds. */
+int pairs_all(struct pairs *pairs, const struct cpuset *cpus, int *first);
+
+/* Reads "0-1,0-13"; dies of a CPU that is not among these, of a pair with itself, of no pair. */
+void pairs_read(struct pairs *pairs, const char *option, const char *text,
+		const struct cpuset *cpus);
+
+#endif

@@ -1,0 +1,9 @@
+/*
+ * pingpong: how long a message takes from one core to another.
+ *
+ * One file for the compiler, by any published line:
+ *	gcc -O2 -fopenmp pingpong.c -o pingpong
+ */
+#include "../harness/harness.c"
+
+#include "main.c"

@@ -1,0 +1,119 @@
+"""Which pairs are measured, and what is said of their samples."""
+
+import functools
+import itertools
+import subprocess
+
+import numpy as np
+import pytest
+import topologies
+from places import ROOT
+from scipy import stats
+
+
+@pytest.fixture(scope='module')
+def probe(tmp_path_factory):
+    """probe(words, tree=, text=): output of tests/probes/pairs.c on that machine's /sys."""
+    folder = tmp_path_factory.mktemp('pairs')
+    root, program = folder / 'root', folder / 'pairs'
+    root.symlink_to('/')
+    line = ['gcc', '-O1', '-fopenmp', f'-DMEMBW_SYS_ROOT="{root}"']
+    subprocess.run([*line, ROOT / 'tests/probes/pairs.c', '-o', program], check=True)
+
+    def run(*words, tree='/', text=''):
+        root.unlink()
+        root.symlink_to(tree)
+        done = subprocess.run([program, *words], input=text, capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    return run
+
+
+def statistics(probe, values):
+    names = ('min', 'median', 'max', 'low', 'high', 'regimes', 'lower', 'upper', 'share')
+    text = '\n'.join(repr(float(value)) for value in values)
+    return dict(zip(names, map(float, probe(text=text).split())))
+
+
+@pytest.mark.parametrize('count', [1, 5, 6, 11, 12, 40, 61, 999, 1000, 1001, 5000])
+def test_the_interval_of_the_median_is_scipys(probe, count):
+    values = np.random.default_rng(count).lognormal(size=count)
+    got = statistics(probe, values)
+    assert got['median'] == np.median(values)
+    assert (got['min'], got['max']) == (values.min(), values.max())
+    if count < 6:
+        assert (got['low'], got['high']) == (values.min(), values.max()), 'there is none'
+        return
+    interval = stats.quantile_test(values, p=0.5).confidence_interval(0.95)
+    if count <= 1000:
+        assert (got['low'], got['high']) == (interval.low, interval.high)
+    else:  # the normal law: a rank further out at most
+        ranks = np.sort(values).searchsorted
+        assert ranks(interval.low) - 1 <= ranks(got['low']) <= ranks(interval.low)
+        assert ranks(interval.high) <= ranks(got['high']) <= ranks(interval.high) + 1
+
+
+def test_two_regimes_of_a_virtual_machine_are_told_apart(probe):
+    rng = np.random.default_rng(1)
+    values = np.concatenate([rng.normal(27, 0.5, 60), rng.normal(107, 2, 40)])
+    got = statistics(probe, values)
+    assert got['regimes'] == 2 and got['share'] == 0.4
+    assert got['lower'] == pytest.approx(27, abs=1) and got['upper'] == pytest.approx(107, abs=2)
+
+
+@pytest.mark.parametrize('values', [
+    np.random.default_rng(2).normal(27, 0.5, 100),                       # one
+    np.random.default_rng(3).lognormal(3, 0.5, 100),                     # a broad one
+    np.concatenate([np.full(90, 27.0), np.full(10, 500.0)]),             # a few interruptions
+    np.linspace(20, 60, 100),                                            # a slope
+], ids=['one', 'broad', 'interruptions', 'slope'])  # fmt: skip
+def test_one_regime_is_not_taken_for_two(probe, values):
+    assert statistics(probe, values)['regimes'] == 1
+
+
+# --- pairs -------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope='module')
+def trees(tmp_path_factory):
+    folder = tmp_path_factory.mktemp('trees')
+    return functools.cache(lambda name: topologies.Machine(name).write(folder / name))
+
+
+def pairs_of(text):
+    """[(class, one, other)] of one line."""
+    split = (word.partition(':') for word in text.split())
+    return [(kind, *map(int, cpus.split('-'))) for kind, _, cpus in split]
+
+
+def test_ulysses_offers_the_nearest_and_the_farthest_pair_of_each_class(probe, trees):
+    machine = topologies.Machine('ulysses')
+    tree = trees('ulysses')
+    got = pairs_of(probe('classes', topologies.listed(machine.online), tree=tree))
+    assert {kind for kind, *_ in got} <= {'smt', 'llc', 'domain', 'socket', 'node'}
+    assert [p for p in got if p[0] == 'llc'] == [('llc', 0, 1), ('llc', 0, 9)]
+    assert [p for p in got if p[0] == 'node'] == [('node', 9, 10), ('node', 0, 19)]
+
+
+@pytest.mark.parametrize('name', topologies.NAMES)
+def test_every_recorded_machine_has_pairs_and_none_with_itself(probe, trees, name):
+    machine = topologies.Machine(name)
+    if len(machine.online) < 2:
+        pytest.skip('one CPU')
+    got = pairs_of(probe('classes', topologies.listed(machine.online), tree=trees(name)))
+    assert got and all(one != other for _, one, other in got)
+    assert len(got) == len(set(got)) <= 9
+    assert {cpu for _, *pair in got for cpu in pair} <= set(machine.online)
+
+
+@pytest.mark.parametrize('cores', [2, 3, 20, 33, 192])
+def test_all_pairs_come_once_in_rounds_where_every_core_has_one_partner(probe, tmp_path, cores):
+    rounds = [pairs_of(line) for line in
+              probe('rounds', f'0-{cores - 1}', tree=tmp_path).splitlines()]  # fmt: skip
+    pairs = [(one, other) for line in rounds for _, one, other in line]
+    assert sorted(pairs) == list(itertools.combinations(range(cores), 2))
+    assert len(rounds) == (cores - 1 if cores % 2 == 0 else cores)
+    for line in rounds:
+        busy = [cpu for _, *pair in line for cpu in pair]
+        assert len(busy) == len(set(busy)) >= cores - 1

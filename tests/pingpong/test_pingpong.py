@@ -1,0 +1,137 @@
+"""The ping-pong through shared memory: figures, evidence, bad input."""
+
+import json
+import os
+import subprocess
+
+import pytest
+from places import ROOT
+
+TWO = sorted(os.sched_getaffinity(0))[:2]
+pytestmark = pytest.mark.skipif(len(TWO) < 2, reason='this machine has one CPU, a pair takes two')
+# what a shared machine may be at any moment; the figures' own intervals are judged all the same
+WEATHER = 'disturbed,unstable'
+
+
+@pytest.fixture(scope='module')
+def build(tmp_path_factory):
+    """build('-D...'): the program, with faults planted."""
+    built = {}
+
+    def of(*flags):
+        if flags not in built:
+            out = tmp_path_factory.mktemp('pingpong') / 'pingpong'
+            line = ['gcc', '-O2', '-fopenmp', *flags, ROOT / 'src/pingpong/pingpong.c', '-o', out]
+            subprocess.run(line, check=True)
+            built[flags] = out
+        return built[flags]
+
+    return of
+
+
+@pytest.fixture
+def run(build, tmp_path):
+    """run(options): (exit status, output, record or None)"""
+
+    def start(*options, flags=()):
+        path = tmp_path / 'record.json'
+        words = [build(*flags), '--json', path, '--allow', WEATHER, *options]
+        env = {k: v for k, v in os.environ.items() if not k.startswith(('OMP_', 'GOMP_'))}
+        done = subprocess.run(words, capture_output=True, text=True, env=env, timeout=60)
+        text = path.read_text() if path.exists() else ''
+        return done.returncode, done.stdout + done.stderr, json.loads(text) if text else None
+
+    return start
+
+
+def test_a_pair_is_measured_by_both_methods_and_with_both_homes(run):
+    one, other = TWO
+    status, said, record = run('--pairs', f'{one}-{other}')
+    assert status == 0, said
+    names = [f'{m}_{one}_{other}{home}' for m in ('cas', 'lines') for home in ('', '_home_b')]
+    assert list(record['metrics']) == names
+    assert {m['unit'] for m in record['metrics'].values()} == {'ns'}
+    assert {m['better'] for m in record['metrics'].values()} == {'lower'}
+    for pair in record['pairs']:
+        assert 0.4 < pair['min_ns'] <= pair['low_ns'] <= pair['median_ns'] <= pair['high_ns']
+        assert record['metrics'][pair['metric']]['value'] == pair['median_ns']
+    assert 'Verdict: VALID' in said
+
+
+def test_the_default_pairs_take_under_two_seconds_of_measuring(run):
+    status, said, record = run()
+    assert status == 0, said
+    assert 0 < len(record['pairs']) * 0.1 < 4
+
+
+def test_a_pair_of_another_class_than_asked_is_invalid(run):
+    actual = run('--pairs', f'{TWO[0]}-{TWO[1]}', '--seconds', '0.01')[2]['pairs'][0]['class']
+    asked = 'node' if actual != 'node' else 'llc'
+    status, said, record = run('--pairs', f'{TWO[0]}-{TWO[1]}', '--class', asked)
+    assert status == 1 and record['verdict'] == 'INVALID'
+    assert f'are of class {actual}, not {asked}' in said or 'same-core' in said
+
+
+SHORT = ('--pairs', f'{TWO[0]}-{TWO[-1]}', '--seconds', '0.005')
+
+
+def is_found(run, *options, flags):
+    status, said, record = run(*SHORT, *options, flags=flags)
+    reasons = [r['reason'] for r in record['reasons']]
+    return status == 1 and 'not-validated' in reasons and 'carried something else' in said
+
+
+def test_a_turn_that_counts_twice_is_found(run):
+    assert is_found(run, '--method', 'cas', flags=('-DMEMBW_PLANT_SKIP',))
+
+
+def test_every_flipped_bit_of_a_message_is_found(run, monkeypatch):
+    """64 of 64: one flip of one message each, in words 1 to 7 in turn."""
+    flags = (
+        '-DMEMBW_PLANT_PAYLOAD=atoi(getenv("W")),atoi(getenv("BIT"))',
+        '-D_GNU_SOURCE',
+        '-include',
+        'stdlib.h',
+    )
+    found = 0
+    for bit in range(64):
+        monkeypatch.setenv('W', str(bit % 7 + 1))
+        monkeypatch.setenv('BIT', str(bit))
+        found += is_found(run, '--method', 'lines', flags=flags)
+    assert found == 64
+
+
+def test_nothing_is_found_where_nothing_was_planted(run):
+    status, said, record = run(*SHORT)
+    assert status == 0, said
+
+
+@pytest.mark.parametrize('options, said', [
+    (('--pairs', f'{TWO[0]}-{TWO[0]}'), 'is no pair with itself'),
+    (('--pairs', f'{TWO[0]}-8000'), 'there is no CPU 8000 for this process'),
+    (('--pairs', '0'), "invalid value for '--pairs': '0'"),
+    (('--pairs', 'x-y'), "invalid value for '--pairs': 'x-y'"),
+    (('--pairs', '0-1,'), "invalid value for '--pairs': '0-1,'"),
+    (('--pairs', ''), "invalid value for '--pairs': ''"),
+    (('--method', 'tcp'), "invalid value for '--method': 'tcp'"),
+    (('--class', 'rack'), "invalid value for '--class': 'rack'"),
+    (('--seconds', '0'), "invalid value for '--seconds': '0'"),
+])  # fmt: skip
+def test_bad_input_is_one_line_a_hint_and_exit_status_2(run, options, said):
+    status, output, record = run(*options)
+    lines = output.splitlines()
+    assert status == 2 and record is None, output
+    assert len(lines) == 2 and lines[0].startswith('membw: ') and said in lines[0], output
+    assert lines[1].startswith('hint: ')
+
+
+def test_one_cpu_is_no_pair(build):
+    done = subprocess.run(['taskset', '-c', str(TWO[0]), build()], capture_output=True, text=True)
+    assert done.returncode == 2 and 'one CPU alone, and a pair takes two' in done.stderr
+
+
+def test_without_openmp_it_says_so(tmp_path):
+    line = ['gcc', '-O1', ROOT / 'src/pingpong/pingpong.c', '-o', tmp_path / 'pingpong']
+    subprocess.run(line, check=True)
+    done = subprocess.run([tmp_path / 'pingpong'], capture_output=True, text=True)
+    assert done.returncode == 2 and 'build it with OpenMP' in done.stderr

@@ -1,0 +1,55 @@
+/*
+ * pairs: what the ping-pong's own code makes of samples and of a recorded machine.
+ *
+ * pairs statistics          reads numbers, prints their order statistics and regimes
+ * pairs classes CPUS        the default pairs of these CPUs; built with -DMEMBW_SYS_ROOT
+ * pairs rounds CPUS         every pair of cores, a line per round
+ */
+#include "../../src/harness/harness.c"
+
+static void print_statistics(void)
+{
+	static double values[100000];
+	struct order_statistics s;
+	struct regimes r;
+	int count = 0;
+
+	while (count < 100000 && scanf("%lf", &values[count]) == 1)
+		count++;
+	order_statistics(&s, values, count);
+	regimes_find(&r, values, count, 1.5);
+	printf("%.17g %.17g %.17g %.17g %.17g %d %.17g %.17g %.17g\n", s.min, s.median, s.max,
+	       s.low, s.high, r.count, r.median[0], r.median[1], r.share_upper);
+}
+
+static void print_pair(const struct pair *pair)
+{
+	printf("%s:%d-%d ", pair_class_names[pair->class], pair->cpu[0], pair->cpu[1]);
+}
+
+int main(int argc, char **argv)
+{
+	static int first[CPUS_MAX + 1];
+	struct pairs pairs = { NULL, 0 };
+	struct cpuset cpus;
+	int rounds, round, i;
+
+	if (argc < 3) {
+		print_statistics();
+		return 0;
+	}
+	cpuset_parse(&cpus, argv[2]);
+	if (strcmp(argv[1], "classes") == 0) {
+		pairs_default(&pairs, &cpus);
+		for (i = 0; i < pairs.count; i++)
+			print_pair(&pairs.list[i]);
+		return 0;
+	}
+	rounds = pairs_all(&pairs, &cpus, first);
+	for (round = 0; round < rounds; round++) {
+		for (i = first[round]; i < first[round + 1]; i++)
+			print_pair(&pairs.list[i]);
+		printf("\n");
+	}
+	return 0;
+}

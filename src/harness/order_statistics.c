@@ -20,7 +20,7 @@ double median(double *values, int count)
 	return middle(values, count);
 }
 
-static int square_root(int value)
+static int integer_root(int value)
 {
 	int root = 0;
 
@@ -37,7 +37,7 @@ static int interval_rank(int n)
 	int i, rank = 0;
 
 	if (n > 1000)
-		return (n - 2 * square_root(n)) / 2;
+		return (n - 2 * integer_root(n)) / 2;
 	for (i = 0; i < n; i++)
 		term /= 2;
 	for (i = 0; i < n; i++) {

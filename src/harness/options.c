@@ -3,7 +3,6 @@
 #include "options.h"
 
 #include "error.h"
-#include "program.h"
 #include "verdict.h"
 
 #include <errno.h>

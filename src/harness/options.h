@@ -1,5 +1,6 @@
 /*
- * options: one table row for each option; help and errors follow from it.
+ * options: what a program says of itself, one table row for each option; help and errors
+ * follow from it.
  */
 #ifndef MEMBW_OPTIONS_H
 #define MEMBW_OPTIONS_H
@@ -17,7 +18,16 @@ struct option_row {
 	void (*set)(const char *option, const char *text);
 };
 
-struct program;
+/* What a program says of itself. */
+struct program {
+	const char *name;
+	const char *about;                       /* lines, what --help says first */
+	const struct option_row *const *options; /* its tables, then NULL; those after the first
+						    follow the common ones */
+	const char *const *reasons;              /* its own, then NULL; numbered from REASONS */
+	const char *peak_unit;                   /* "GB/s": it has --peak; NULL: it has not */
+	void (*write)(const void *data);         /* its part of the record, by json_text() ... */
+};
 
 /* Reads the command line by the tables of the program and these of its own: --json, --allow,
  * --strict, --peak (where the program has a peak), --help, --version.  Dies of what is wrong. */

@@ -1,6 +1,5 @@
 /*
- * program: what a program of ours says of itself, and its way from the command line to the
- * exit status.
+ * program: the way of a program from the command line to the exit status.
  *
  *	#include "../harness/harness.c"
  *
@@ -24,16 +23,6 @@
 #define MEMBW_PROGRAM_H
 
 #include "options.h"
-
-struct program {
-	const char *name;
-	const char *about;                       /* lines, what --help says first */
-	const struct option_row *const *options; /* its tables, then NULL; those after the first
-						    follow the common ones */
-	const char *const *reasons;              /* its own, then NULL; numbered from REASONS */
-	const char *peak_unit;                   /* "GB/s": it has --peak; NULL: it has not */
-	void (*write)(const void *data);         /* its part of the record, by json_text() ... */
-};
 
 /* Reads the options, starts the threads, opens the file of the record. */
 void program_start(const struct program *program, int argc, char **argv);

@@ -6,7 +6,7 @@
 #define MEMBW_RECORD_H
 
 #include "evidence/interference.h"
-#include "program.h"
+#include "options.h"
 
 /* The process among those of its job; without it: this host, rank 0 of 1. */
 void record_process(const char *host, int rank, int ranks);

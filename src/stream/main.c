@@ -15,6 +15,7 @@
 #include "../harness/record.h"
 #include "array_size.h"
 #include "cluster/cluster.h"
+#include "kernels/start_values.h"
 #include "output/record.h"
 #include "output/table.h"
 

@@ -9,6 +9,7 @@
 #include "../harness/options.h"
 #include "../harness/verdict.h"
 #include "kernels/expect.h"
+#include "kernels/start_values.h"
 
 #include <stdlib.h>
 

@@ -16,6 +16,7 @@
 #include "kernels/arrays.c"
 #include "kernels/expect.c"
 #include "kernels/kernels.c"
+#include "kernels/start_values.c"
 #include "kernels/validate.c"
 #include "limits/limits.c"
 #include "limits/limits_record.c"

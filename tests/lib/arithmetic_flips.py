@@ -5,7 +5,8 @@ import subprocess
 
 from places import ROOT
 
-NEEDED = ['stream/kernels/arrays.c', 'stream/kernels/expect.c', 'stream/kernels/kernels.c']
+NEEDED = ['stream/kernels/arrays.c', 'stream/kernels/expect.c', 'stream/kernels/kernels.c',
+          'stream/kernels/start_values.c']  # fmt: skip
 NEEDED += ['harness/harness.c']
 Flip = collections.namedtuple('Flip', 'read bit iteration last found bits expected')
 

@@ -11,6 +11,7 @@
  * where kernel and iteration say what is about to begin.
  */
 #include "kernels/expect.h"
+#include "kernels/start_values.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -59,11 +59,4 @@ size_t kernel_bytes(const struct kernel *kernel);
 /* "Triad" for triad, as STREAM's table has it; leaves room for a colon. */
 const char *kernel_title(const struct kernel *kernel, char title[KERNEL_TITLE_MAX]);
 
-/* First touch: each thread writes the part that it will work on. */
-void kernels_first_touch(const struct arrays *arrays);
-
-/* After expect_reset_every() iterations: the arrays that an iteration begins with hold the
- * start values again, and a wrong element stays wrong by the same bits; not timed. */
-void kernels_reset(const struct arrays *arrays);
-
 #endif

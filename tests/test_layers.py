@@ -1,0 +1,150 @@
+"""Which part of the house may know which: downward only, and no circle."""
+
+import ast
+import graphlib
+import re
+import sys
+
+import pytest
+from places import ROOT
+
+SRC = ROOT / 'src'
+INCLUDE = re.compile(r'^#include "([^"]+)"', re.M)
+PROGRAMS = sorted({path.parent.name for path in SRC.glob('*/*.c')} - {'harness'})
+C_FILES = sorted(
+    path for path in SRC.glob('*/**/*.[ch]') if path.relative_to(SRC).parts[0] != 'membw'
+)
+# the one file for the compiler names everything: it is no part of the house
+WHOLE = {SRC / 'harness/harness.c', *(SRC / name / f'{name}.c' for name in PROGRAMS)}
+
+
+def includes(path):
+    """The files of this project that a C file includes."""
+    return [(path.parent / name).resolve() for name in INCLUDE.findall(path.read_text())]
+
+
+def room(path):
+    """A folder within a program, else the module itself: 'stream/kernels', 'harness/clock'."""
+    parts = path.relative_to(SRC).with_suffix('').parts
+    return '/'.join(parts[:2])
+
+
+def circle(graph):
+    """The parts of a circle in {part: {parts it knows}}, None where there is none."""
+    try:
+        graphlib.TopologicalSorter(graph).prepare()
+    except graphlib.CycleError as err:
+        return err.args[1]
+    return None
+
+
+def arrows(files, name, targets):
+    graph = {}
+    for file in files:
+        known = {name(target) for target in targets(file)}
+        graph.setdefault(name(file), set()).update(known - {name(file)})
+    return graph
+
+
+@pytest.mark.parametrize('file', C_FILES, ids=lambda file: str(file.relative_to(SRC)))
+def test_a_c_file_includes_what_is_there_and_nothing_of_another_program(file):
+    home = file.relative_to(SRC).parts[0]
+    for target in includes(file):
+        assert target.exists()
+        assert target.relative_to(SRC).parts[0] in {home, 'harness'}
+
+
+def test_the_rooms_of_c_make_no_circle():
+    files = [file for file in C_FILES if file not in WHOLE]
+    assert circle(arrows(files, room, includes)) is None
+
+
+def test_the_modules_of_c_make_no_circle():
+    files = [file for file in C_FILES if file not in WHOLE]
+    assert circle(arrows(files, lambda path: str(path.with_suffix('')), includes)) is None
+
+
+def test_what_reads_the_machine_knows_no_evidence_no_job_and_no_record():
+    files = [file for file in C_FILES if 'harness/machine' in str(file)]
+    known = set().union(*arrows(files, room, includes).values())
+    above = {'harness/evidence', 'harness/job', 'harness/memory', 'harness/record'}
+    assert not known & (above | {'harness/options', 'harness/program', 'harness/verdict'})
+
+
+def test_the_kernels_know_no_mpi_no_option_and_no_record():
+    files = [file for file in C_FILES if 'stream/kernels' in str(file)]
+    known = set().union(*arrows(files, room, includes).values())
+    above = {'harness/job', 'harness/options', 'harness/record'}
+    assert not known & above
+    assert {part for part in known if part.startswith('stream/')} <= {'stream/macros'}
+
+
+def test_every_c_file_is_named_in_the_one_file_for_the_compiler():
+    """Forgotten there, a file would silently be part of no program."""
+    named = set().union(*(includes(whole) for whole in WHOLE))
+    units = {file for file in C_FILES if file.suffix == '.c'}
+    assert units - WHOLE - named == set()
+
+
+# --- Python ----------------------------------------------------------------------------------
+
+LIBRARY = SRC / 'membw'
+PY_FILES = sorted(LIBRARY.rglob('*.py'))
+# what works without any command: facts, builds, results, statistics
+LOWER = {'site', 'build', 'results', 'statistics'}
+COMMANDS = {path.parent.name for path in LIBRARY.glob('*/command.py')}
+TOP = {'cli', '__main__'}
+
+
+def imports(path):
+    """Names of the modules that a Python file imports, at its head or later."""
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f'{path}: imports are absolute'
+            yield from (f'{node.module}.{alias.name}' for alias in node.names)
+
+
+def package(path):
+    return path.relative_to(LIBRARY).with_suffix('').parts[0]
+
+
+def packages_known(path):
+    """The packages and modules of the library that a file imports, by their first name."""
+    return {name.split('.')[1] for name in imports(path) if name.startswith('membw.')}
+
+
+@pytest.mark.parametrize('file', PY_FILES, ids=lambda file: str(file.relative_to(LIBRARY)))
+def test_the_library_imports_no_check_and_no_configuration(file):
+    checks = {path.stem for path in (ROOT / 'reframe-checks').rglob('*.py')}
+    folders = {'configs', 'lib'} | {
+        path.stem
+        for folder in ('configs', 'ci', 'tests/lib')
+        for path in (ROOT / folder).glob('*.py')
+    }
+    foreign = {name.split('.')[0] for name in imports(file)} & (checks | folders)
+    assert foreign - set(sys.stdlib_module_names) == set()
+
+
+@pytest.mark.parametrize(
+    'file', [f for f in PY_FILES if package(f) in LOWER], ids=lambda f: str(f.relative_to(LIBRARY))
+)
+def test_facts_builds_results_and_statistics_import_no_command(file):
+    assert not packages_known(file) & ((COMMANDS - LOWER) | TOP)
+
+
+def test_nobody_imports_the_command_line_but_itself():
+    known = {package(file): packages_known(file) for file in PY_FILES if package(file) not in TOP}
+    assert {name for name, packages in known.items() if packages & TOP} == set()
+
+
+def test_the_packages_of_the_library_make_no_circle():
+    graph = arrows(PY_FILES, package, lambda path: [LIBRARY / n for n in packages_known(path)])
+    assert circle(graph) is None
+
+
+def test_the_recipes_part_of_the_library_is_the_standard_library_alone():
+    """Spack loads it by path, with a Python of its own that has no membw."""
+    names = {name.split('.')[0] for name in imports(LIBRARY / 'build/presets.py')}
+    assert names <= set(sys.stdlib_module_names) | {'yaml', 'spack'}

@@ -1,17 +1,23 @@
-"""STREAM on every idle node at once: one MPI job, one record a rank, one verdict a node."""
+"""STREAM on every idle node at once: one job, one record per process, one verdict per node.
+
+Nodes share no memory: srun starts a process on each, and a node that dies costs its own figure
+only. With MPI (`-S mpi=1`, `-S starter=mpirun`, `-S per=domain`) all measure the same iteration.
+"""
 
 import json
 import pathlib
+import shlex
 import statistics
 
 import ranking
 import reframe as rfm
 import slurm_nodes
 import yaml
-from lib.binaries import built
+from lib.binaries import program_binary, spack_rows_of
 from lib.measurement import measurement
 from reframe.core.backends import getlauncher
 from reframe.core.builtins import (
+    fixture,
     performance_function,
     run_after,
     run_before,
@@ -22,10 +28,55 @@ from reframe.core.builtins import (
 from membw.results.archive import NOTE_ENVIRONMENT
 from membw.site import topology
 
+# what a launcher may think of binding: the threads pin themselves by OMP_PLACES. Open MPI 4 and 5
+# would bind a rank to one core, and 5 refuses a rank that spans packages; Intel MPI
+UNBOUND = {
+    'OMPI_MCA_hwloc_base_binding_policy': 'none',
+    'PRTE_MCA_hwloc_default_binding_policy': 'none',
+    'I_MPI_PIN': 'off',
+}
+# seconds for the others to write, after a rank died: Open MPI 4 and 5
+PATIENT = {
+    'OMPI_MCA_odls_base_sigkill_timeout': 10,
+    'PRTE_MCA_odls_base_sigkill_timeout': 10,
+}
+LOCAL_RANK = '${OMPI_COMM_WORLD_LOCAL_RANK:-${MPI_LOCALRANKID:-none}}'
+WAIT_S = 300  # for the others, once the first process of a job has ended
 RECORDS, ASKED = 'cluster.jsonl', 'asked.txt'
-# one line a node in the log for so many nodes; of more, those alone that are not PASS
+# one line per node in the log for so many nodes; of more, those alone that are not PASS
 TOLD = 64
 MOST = 20  # in the reason of a failure
+
+
+def given_or(variables):
+    """Lines of a job script: each variable as the site has it, else as here."""
+    lines = [f': "${{{name}:={value}}}"' for name, value in variables.items()]
+    return [*lines, f'export {" ".join(variables)}']
+
+
+def places_of_rank(shares):
+    """The words of a shell that pins a rank to its own share of a node, and becomes the program.
+
+    For launchers that bind nothing, where OMP_PLACES=cores would be the same cores for each.
+    """
+    cases = ''.join(
+        f'{rank}) OMP_PLACES="{",".join(f"{{{cpu}}}" for cpu in cpus)}";; '
+        for rank, cpus in enumerate(shares)
+    )
+    unknown = '*) echo "membw: no rank of this node by this launcher" >&2; exit 2;; '
+    return ['-c', f'case {LOCAL_RANK} in {cases}{unknown}esac; export OMP_PLACES; exec "$0" "$@"']
+
+
+class cluster_binary(program_binary):
+    """The program of cluster_stream, with MPI where that was asked for."""
+
+    program = 'stream'
+    rows = fixture(spack_rows_of('stream'), scope='session')
+
+    @run_after('init')
+    def follow_the_check(self):
+        self.mpi = cluster_stream.with_mpi(cluster_stream)
+        self.choose_host()
 
 
 @rfm.simple_test
@@ -33,18 +84,21 @@ class cluster_stream(measurement):
     """Copy, Scale, Add and Triad of the median node, the slowest node, and who is slow."""
 
     descr = 'STREAM memory bandwidth of every idle node, in one job'
-    binary = built('stream', mpi=True)
+    binary = fixture(cluster_binary, scope='environment')
     valid_systems = ['+flexible']
-    valid_prog_environs = ['+stream +mpi']
+    valid_prog_environs = ['+stream']
     num_tasks = 0  # all idle nodes: ReFrame's flexible allocation
     keep_files = [RECORDS, ASKED]
 
-    # asked by -S: one rank a 'node' or a NUMA 'domain'; its threads, 0: one a core; its KiB; srun
-    # or mpirun in place of the partition's launcher; seconds that ranks wait for each other
+    # asked by -S: MPI; srun or mpirun in place of the partition's launcher; one process per 'node'
+    # or (MPI) NUMA 'domain'; its threads, 0: one per core; its KiB; at most so many nodes; seconds
+    # that processes are waited for
+    mpi = variable(bool, value=False)
     per = variable(str, value='node')
     rank_threads = variable(int, value=0)
     memory_kib = variable(int, value=0)
     starter = variable(str, value='')
+    max_nodes = variable(int, value=0)
     limit_s = variable(float, value=0.0)
 
     node_check = variable(str, value='', loggable=True)
@@ -54,6 +108,12 @@ class cluster_stream(measurement):
     @run_after('init')
     def refuse_nonsense(self):
         self.skip_if(self.per not in ('node', 'domain'), f"per={self.per}: 'node' or 'domain'")
+        if self.with_mpi():
+            self.valid_prog_environs = [f'{self.valid_prog_environs[0]} +mpi']
+
+    def with_mpi(self):
+        """Processes of one node share its memory, so that domains have to agree."""
+        return self.mpi or self.starter.startswith('mpi') or self.per == 'domain'
 
     @run_after('setup')
     def choose_launcher(self):
@@ -70,13 +130,15 @@ class cluster_stream(measurement):
 
     @run_before('run')
     def spread(self):
-        domains = list(topology.domains(self.current_partition).values())
-        shares = domains if self.per == 'domain' else [topology.cores(self.current_partition)]
-        self.num_tasks_per_node = len(shares)
+        part = self.current_partition
+        self.shares = [topology.cores(part)]
+        if self.per == 'domain':
+            self.shares = list(topology.domains(part).values())
+        self.num_tasks_per_node = len(self.shares)
         if self.is_dry_run():
-            self.num_tasks = len(shares)  # one node: there may be no scheduler to ask
-        self.num_cpus_per_task = len(shares[0])
-        if (self.current_partition.processor.num_cpus_per_core or 1) > 1:
+            self.num_tasks = len(self.shares)  # one node: there may be no scheduler to ask
+        self.num_cpus_per_task = len(self.shares[0])
+        if (part.processor.num_cpus_per_core or 1) > 1:
             self.use_multithreading = False
         self.env_vars = {
             'OMP_NUM_THREADS': self.rank_threads or self.num_cpus_per_task,
@@ -86,30 +148,44 @@ class cluster_stream(measurement):
 
     @run_before('run')
     def survive_a_node(self):
-        """What is left goes on without it: the program itself bounds every wait."""
+        """What is left goes on without it."""
+        self.by_srun = self.job.launcher.registered_name == 'srun'
         self.job.options += ['--no-kill', '--no-requeue']
-        if self.job.launcher.registered_name == 'srun':
+        self.prerun_cmds = [f'scontrol show hostnames >{ASKED}']
+        if self.by_srun:
             self.job.launcher.options += ['--no-kill', '--kill-on-bad-exit=0']
-        cpus = self.num_cpus_per_task
-        self.prerun_cmds = [
-            f'scontrol show hostnames >{ASKED}',
-            # Open MPI: a rank its own cores; and time to write, after another one died
-            f': "${{OMPI_MCA_rmaps_base_mapping_policy:=slot:PE={cpus}}}"',
-            ': "${OMPI_MCA_odls_base_sigkill_timeout:=10}"',
-            'export OMPI_MCA_rmaps_base_mapping_policy OMPI_MCA_odls_base_sigkill_timeout',
-            NOTE_ENVIRONMENT,
-        ]
+        if self.with_mpi():
+            self.prerun_cmds += given_or({**UNBOUND, **PATIENT})
+        elif self.by_srun:
+            # the table of one node as an example: the records have them all
+            wait = f'--wait={self.limit_s or WAIT_S:.0f}'
+            self.job.launcher.options += [wait, '--output=0', '--error=all']
+        self.prerun_cmds += [NOTE_ENVIRONMENT]
 
     @run_before('run')
     def ask(self):
-        self.executable = self.binary.path
         options = self.program_options(RECORDS)
         options += ['-m', str(self.memory_kib)] if self.memory_kib else []
-        options += ['--timeout', f'{self.limit_s:g}'] if self.limit_s else []
-        self.executable_opts = options
-        if not self.is_dry_run():
-            slurm_nodes.wait_for_ending(self.job.sched_access)
-            self.before = slurm_nodes.states(self.job.sched_access)
+        if self.with_mpi() and self.limit_s:
+            options += ['--timeout', f'{self.limit_s:g}']
+        self.executable, self.executable_opts = self.binary.path, options
+        if len(self.shares) > 1 and not self.by_srun:
+            words = [*places_of_rank(self.shares), self.binary.path]
+            self.executable = 'sh'
+            self.executable_opts = [*map(shlex.quote, words), *options]
+
+    @run_before('run')
+    def look_around(self):
+        """Who could be asked, before anybody is; a partition may not give all at once."""
+        if self.is_dry_run():
+            return
+        access = self.job.sched_access
+        slurm_nodes.wait_for_ending(access)
+        self.before = slurm_nodes.states(access)
+        idle = [name for name, state in self.before.items() if state == 'idle']
+        limits = [n for n in (self.max_nodes, slurm_nodes.most_nodes(access)) if n]
+        if limits and min(limits) < len(idle):
+            self.num_tasks = min(limits) * self.num_tasks_per_node
 
     # --- after the run -------------------------------------------------------------------
 
@@ -120,7 +196,7 @@ class cluster_stream(measurement):
 
     @run_before('sanity')
     def read_record(self):
-        """Rank 0's file, and those of ranks that rank 0 could not hear any more."""
+        """The file that rank 0 gathered, or one of each process."""
         if self.is_dry_run():
             return
         main = pathlib.Path(self.stagedir, RECORDS)
@@ -137,10 +213,8 @@ class cluster_stream(measurement):
     def judge(self):
         self.node_check = str(pathlib.Path(self.record).with_suffix('.nodecheck'))
         self.found = ranking.judge(self.record, self.asked(), self.node_check)
-        others = {n: s for n, s in self.before.items() if n not in self.asked()}
-        not_asked = ', '.join(f'{name} ({state})' for name, state in others.items())
         self.nodes = ranking.counts(self.found)
-        self.nodes += f'; not asked, as not idle: {not_asked}' if not_asked else ''
+        self.nodes += slurm_nodes.not_asked(self.before, self.asked())
         told = ranking.lines(self.found)
         if len(told) > TOLD:
             told = [line for line in told if line.split()[1] != 'PASS']

@@ -1,5 +1,6 @@
 """The nodes of a Slurm partition: who could have been asked, and who was not."""
 
+import re
 import subprocess
 import time
 
@@ -36,3 +37,25 @@ def wait_for_ending(access):
         if not any(state.startswith(ENDING) for state in states(access).values()):
             return
         time.sleep(1)
+
+
+def most_nodes(access):
+    """The partition's MaxNodes: a job that wants more is refused; 0 for none."""
+    words = queue(access)
+    lines = ask('scontrol', '-o', 'show', 'partition', *words[1:]).splitlines()
+    lines = [line for line in lines if words or ' Default=YES ' in line]
+    limit = re.search(r' MaxNodes=(\d+)', lines[0]) if lines else None
+    return int(limit[1]) if limit else 0
+
+
+def not_asked(before, asked):
+    """'; not asked, ...: n3 (drained)' of the nodes that were there and not in the job, or ''."""
+    others = {name: state for name, state in before.items() if name not in asked}
+    idle = [name for name, state in others.items() if state == 'idle']
+    busy = [f'{name} ({state})' for name, state in others.items() if state != 'idle']
+    text = f'; not asked, as not idle: {", ".join(busy)}' if busy else ''
+    if idle:
+        text += (
+            f'; not asked, beyond the {len(asked)} nodes that a job may have: {", ".join(idle)}'
+        )
+    return text

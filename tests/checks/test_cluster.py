@@ -1,8 +1,8 @@
 """cluster_stream under a real Slurm of four virtual nodes: idle, slow and dead ones.
 
 The nodes share this host's cores, so that rates mean nothing here, but for the one node that a
-planted fault makes many times slower. mpicc is a stand-in that adds the fault to what the real
-one says (-show), as ci/slurm-emu is a stand-in for real nodes.
+planted fault makes many times slower. gcc is a stand-in that adds the fault to the line, as
+ci/slurm-emu is a stand-in for real nodes.
 """
 
 import json
@@ -26,19 +26,16 @@ MPI = {
     'OMPI_ALLOW_RUN_AS_ROOT': 1,
     'OMPI_ALLOW_RUN_AS_ROOT_CONFIRM': 1,
     'OMPI_MCA_rmaps_base_oversubscribe': 1,
-    'OMPI_MCA_hwloc_base_binding_policy': 'none',
-    'OMPI_MCA_rmaps_base_mapping_policy': 'slot',
     'SLURM_MPI_TYPE': 'pmix',
     'MEMBW_SLURM_BACKEND': 'squeue',
-    'MEMBW_BUILD': 'make',  # the MPI program is always; Spack's rows are not needed here
+    'MEMBW_BUILD': 'make',  # Spack's rows are not needed here
 }
-STARTERS = ('srun', 'mpirun')
 
 
 @pytest.fixture(scope='module')
 def slurm(root, call, need, free_ports, tmp_path_factory):
     """Nodes n1..n4 in partition regular1, posing as Ulysses; stopped whatever happens."""
-    need('munged', 'slurmctld', 'slurmd', 'sinfo', 'sbatch', 'mpicc', 'mpirun')
+    need('munged', 'slurmctld', 'slurmd', 'sinfo', 'sbatch')
     folder = tmp_path_factory.mktemp('emu')
     place = {'SLURM_EMU_DIR': folder, 'SLURM_CONF': folder / 'slurm.conf'}
     place['SLURM_EMU_PORT'] = free_ports(5)
@@ -52,23 +49,22 @@ def slurm(root, call, need, free_ports, tmp_path_factory):
         assert not list(folder.glob('*.pid'))
 
 
-def standin_mpicc(folder, flags):
-    """Says what the real mpicc says, and the flags that plant a fault."""
-    real = shutil.which('mpicc')
-    script = f'#!/bin/sh\n[ $# = 1 ] || exit 1\n{real} "$1" | sed "s|$| {flags}|"\n'
-    (folder / 'mpicc').write_text(script)
-    (folder / 'mpicc').chmod(0o755)
+def standin_gcc(folder, flags):
+    """The real one, with the flags that plant a fault."""
+    script = f'#!/bin/sh\nexec {shutil.which("gcc")} {flags} "$@"\n'
+    (folder / 'gcc').write_text(script)
+    (folder / 'gcc').chmod(0o755)
 
 
 class Session:
     """One `membw run -n cluster_stream`: what it printed, its test case, its records."""
 
-    def __init__(self, place, starter, size, times, flags='', **options):
+    def __init__(self, place, size, times, flags='', **options):
         self.root, self.environment, slurm, self.folder = place
-        standin_mpicc(self.folder, flags)
+        standin_gcc(self.folder, flags)
         allow = options.pop('allow', DEFECTS)
         asked = {'array_size': size, 'ntimes': times, 'rank_threads': 1, 'allow': allow}
-        asked |= {'starter': starter, **options}
+        asked |= options
         self.words = ['membw', 'run', '--system', 'ulysses', '-n', 'cluster_stream']
         self.words += ['-p', 'gcc-o2', f'--prefix={self.folder}']
         self.words += [word for k, v in asked.items() for word in ('-S', f'{k}={v}')]
@@ -117,12 +113,15 @@ def session(root, environment, slurm, tmp_path):
     return make
 
 
-@pytest.mark.parametrize('starter', STARTERS)
-def test_one_node_made_slow_is_named_and_the_figures_stay(session, starter):
+@pytest.mark.parametrize('starter', ['', 'mpirun'])
+def test_one_node_made_slow_is_named_and_the_figures_stay(session, starter, need):
     """Three healthy nodes and one that takes 20 times as long."""
+    if starter:
+        need('mpicc', 'mpirun')
     flags = f'-DMEMBW_PLANT_RANK=2 -DMEMBW_PLANT_SLOW={SLOW}'
-    run = session(starter, 1000000, 5, flags=flags).run()
+    run = session(1000000, 5, flags=flags, **({'starter': starter} if starter else {})).run()
     assert run.status == 1
+    assert ('-DMEMBW_MPI' in run.case['compile_line']) == bool(starter)
     records = {record['host']: record for record in run.records()}
     assert sorted(records) == ['n1', 'n2', 'n3', 'n4']
     assert sorted(record['rank'] for record in records.values()) == [0, 1, 2, 3]
@@ -161,44 +160,75 @@ def until_measuring(folder, nodes):
     raise AssertionError(f'only {sorted(found)} run')
 
 
-@pytest.mark.parametrize('starter', STARTERS)
-def test_a_node_killed_in_mid_run_is_missing_and_the_others_are_kept(session, starter):
-    """All nodes take 300 times as long, so that there is a middle to kill one in."""
-    run = session(starter, 200000, 400, flags='-DMEMBW_PLANT_SLOW=300', limit_s=5).start()
+def test_a_node_killed_in_mid_run_costs_its_own_figure_alone(session):
+    """All nodes take 100 times as long, so that there is a middle to kill one in."""
+    run = session(200000, 100, flags='-DMEMBW_PLANT_SLOW=100').start()
     try:
-        victims = until_measuring(run.folder, 4)
-        os.kill(victims['n3'], signal.SIGKILL)
-        killed = time.monotonic()
+        os.kill(until_measuring(run.folder, 4)['n3'], signal.SIGKILL)
         run.wait()
     finally:
         run.process.kill()
     assert run.status == 1
-    assert time.monotonic() - killed < 90
     verdicts = run.verdicts()
-    assert sorted(verdicts) == ['n1', 'n2', 'n3', 'n4']
-    assert verdicts['n3'][0] == 'MISSING'
+    assert sorted(verdicts) == ['n1', 'n2', 'n3', 'n4'] and verdicts['n3'][0] == 'MISSING'
     records = {record['host']: record for record in run.records()}
     assert sorted(records) == ['n1', 'n2', 'n4']
-    for record in records.values():
-        assert not record['complete'] and 2 <= record['iterations'] < 400
-        # Open MPI's TCP, whose peer is gone, may never come back from a call: then the record
-        # is saved from beside it, and says that the arrays were not checked
-        assert record['validation']['ok'] or (
-            starter == 'mpirun' and 'not-validated' in [r['reason'] for r in record['reasons']]
-        )
+    assert all(record['complete'] and record['validation']['ok'] for record in records.values())
     assert run.case['result'] == 'fail'
     assert 'n3 MISSING' in run.case['fail_reason']
     assert 'n3 MISSING' in run.text
 
 
-def test_a_node_that_is_taken_is_named_as_not_asked(session, call, slurm):
+def test_a_partition_that_gives_fewer_nodes_than_are_idle_is_measured_as_far_as_it_goes(
+    session, call, slurm
+):
+    call('scontrol', 'update', 'partition=regular1', 'MaxNodes=2', **slurm)
     call('scontrol', 'update', 'nodename=n4', 'state=drain', 'reason=test', **slurm)
     try:
-        run = session('srun', 100000, 3).run()
+        run = session(100000, 3).run()
     finally:
         call('scontrol', 'update', 'nodename=n4', 'state=resume', **slurm)
-    assert sorted(run.verdicts()) == ['n1', 'n2', 'n3']
+        call('scontrol', 'update', 'partition=regular1', 'MaxNodes=UNLIMITED', **slurm)
+    assert sorted(run.verdicts()) == ['n1', 'n2']
     assert 'not asked, as not idle: n4 (drained)' in run.text
+    assert 'not asked, beyond the 2 nodes that a job may have: n3' in run.text
+
+
+def in_checks(root, code):
+    out = subprocess.check_output([sys.executable, '-c', code], cwd=root / 'reframe-checks')
+    return out.decode().strip()
+
+
+def test_a_rank_of_a_domain_gets_the_cores_of_that_domain_from_any_mpirun(root):
+    code = 'import cluster_stream as c, shlex; '
+    code += 'print(*map(shlex.quote, c.places_of_rank([[0, 1], [8, 9]])))'
+    line = f'sh {in_checks(root, code)} env | grep OMP_PLACES'
+
+    def places(**rank):
+        return subprocess.run(
+            ['sh', '-c', line], env={'PATH': os.environ['PATH'], **rank}, capture_output=True
+        ).stdout.decode()
+
+    assert places(OMPI_COMM_WORLD_LOCAL_RANK='0') == 'OMP_PLACES={0},{1}\n'
+    assert places(OMPI_COMM_WORLD_LOCAL_RANK='1') == 'OMP_PLACES={8},{9}\n'
+    assert places(MPI_LOCALRANKID='1') == 'OMP_PLACES={8},{9}\n'
+    assert places() == ''
+
+
+def test_no_launcher_binds_a_rank_unless_the_site_says_so(root):
+    """One core per rank is Open MPI's default, and 5 refuses a rank on two sockets."""
+    code = 'import cluster_stream as c; print(*c.given_or(c.UNBOUND), sep=chr(10))'
+    lines = in_checks(root, code) + '\nenv | grep -E "^(OMPI|PRTE|I_MPI)" | sort'
+
+    def environment(**site):
+        done = subprocess.run(
+            ['sh', '-c', lines], env={'PATH': os.environ['PATH'], **site}, capture_output=True
+        )
+        return done.stdout.decode().split()
+
+    of_4, of_5 = 'OMPI_MCA_hwloc_base_binding_policy', 'PRTE_MCA_hwloc_default_binding_policy'
+    assert environment() == ['I_MPI_PIN=off', f'{of_4}=none', f'{of_5}=none']
+    assert f'{of_5}=package' in environment(**{of_5: 'package'})
 
 
 @pytest.mark.parametrize(
@@ -212,5 +242,4 @@ def test_a_node_that_is_taken_is_named_as_not_asked(session, call, slurm):
 )
 def test_the_queue_is_read_off_the_access_options(root, access, words):
     code = f'import slurm_nodes; print(slurm_nodes.queue({access!r}))'
-    out = subprocess.check_output([sys.executable, '-c', code], cwd=root / 'reframe-checks')
-    assert out.decode().strip() == repr(words)
+    assert in_checks(root, code) == repr(words)

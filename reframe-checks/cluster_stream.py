@@ -235,9 +235,9 @@ class cluster_stream(measurement):
     def rates(self, kernel):
         """GB/s of each node that may be believed."""
         return [
-            found['rates_gbs'][kernel]
+            found['figures'][kernel]
             for found in self.found['nodes']
-            if found['verdict'] in ('PASS', 'FAIL') and kernel in found['rates_gbs']
+            if found['verdict'] in ('PASS', 'FAIL') and kernel in found['figures']
         ]
 
     def median(self, kernel):

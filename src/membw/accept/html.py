@@ -80,27 +80,37 @@ def _numbers(kernels, values):
     return [('n', f'{values[k]:.1f}' if k in values else '') for k in kernels]
 
 
+def _heads(found):
+    return [f'{name}, {unit}' for name, unit in found['units'].items()]
+
+
 def _nodes(found):
     kernels = list(found['protocol']['contract'])
     rows = []
     for node in found['nodes']:
         needs = f'{node["needs"]} valid runs needed ({node["what_for"]})' if node['needs'] else ''
-        for r in node['rounds'] or [{'test': '', 'gbs': {}, 'below': []}]:
+        for r in node['rounds'] or [{'test': '', 'figures': {}, 'below': []}]:
             low = f'below the contract: {", ".join(r["below"])}' if r['below'] else ''
-            cells = _numbers(kernels, r['gbs'])
+            cells = _numbers(kernels, r['figures'])
             notes = '; '.join(filter(None, [low, needs]))
             rows.append([node['node'], node['status'], r['test'], *cells, notes])
-    return _table(['node', 'status', 'test', *(f'{k}, GB/s' for k in kernels), 'remarks'], rows)
+    return _table(['node', 'status', 'test', *_heads(found), 'remarks'], rows)
 
 
 def _runs(found):
     kernels = list(found['protocol']['contract'])
     rows = [
-        [run['node'], run['time'], *_numbers(kernels, run['gbs']), run['counted'], run['record']]
+        [
+            run['node'],
+            run['time'],
+            *_numbers(kernels, run['figures']),
+            run['counted'],
+            run['record'],
+        ]
         for node in found['nodes']
         for run in node['runs']
     ]
-    head = ['node', 'time', *(f'{k}, GB/s' for k in kernels), 'counted', 'record']
+    head = ['node', 'time', *_heads(found), 'counted', 'record']
     return _table(head, rows)
 
 

@@ -5,11 +5,8 @@ import socket
 import subprocess
 import sys
 from dataclasses import dataclass
-from pathlib import Path
 
-import yaml
-
-from membw.checkout import root
+from membw.accept.environs import environs, partitions
 from membw.errors import MembwError
 
 
@@ -27,41 +24,43 @@ def orders(decision):
     if decision.verdict != 'INCOMPLETE':
         return []
     protocol = decision.protocol
-    found = [Order(n.name, n.needs, n.what_for) for n in decision.nodes if n.needs]
+    missing = [Order(n.name, n.needs, n.what_for) for n in decision.nodes if n.needs]
     further = protocol['nodes']['count'] - len(decision.nodes)
-    found += [Order('', protocol['runs']['repetitions'], 'first')] * max(0, further)
-    return found
+    first = Order('', protocol['runs']['repetitions'], 'first')
+    return missing + [first for _ in range(further)]
 
 
 def is_local(protocol):
     """Whether the system is the machine at hand, without a scheduler."""
-    name = protocol['runs']['system']
-    path = Path(root(), 'systems', f'{name}.yaml')
-    if not path.is_file():
-        known = ', '.join(sorted(p.stem for p in path.parent.glob('*.yaml')))
-        raise MembwError(f"no system '{name}' in systems/", f'known are {known}')
-    partitions = yaml.safe_load(path.read_text()).get('partitions', [])
-    return all(p.get('scheduler') == 'local' for p in partitions)
+    return all(p.get('scheduler') == 'local' for p in partitions(protocol['runs']['system']))
 
 
 def words(protocol, order, local):
-    """The command of one order, as a list."""
+    """The command of one order, as a list of words."""
     runs = protocol['runs']
-    found = ['membw', 'run', '--system', runs['system'], '-n', f'stream%pinning={runs["pinning"]}']
-    found += ['-p', runs['preset'], f'--repeat={order.runs}']
+    test = runs.get('test', 'stream')
+    command = [
+        'membw',
+        'run',
+        '--system',
+        runs['system'],
+        '-n',
+        f'{test}%pinning={runs["pinning"]}',
+    ]
+    command += ['-p', environs(runs)[0], f'--repeat={order.runs}']
     if runs['array_size'] != 'auto':
-        found += ['-S', f'stream.array_size={runs["array_size"]}']
+        command += ['-S', f'{test}.array_size={runs["array_size"]}']
     if runs.get('allow'):
-        found += ['-S', f'stream.allow={",".join(runs["allow"])}']
+        command += ['-S', f'{test}.allow={",".join(runs["allow"])}']
     if order.node and not local:
-        found += ['-J', f'nodelist={order.node}']
-    return found
+        command += ['-J', f'nodelist={order.node}']
+    return command
 
 
-def lines(protocol, found):
+def lines(protocol, missing):
     """The commands as text, each with the node that it is for."""
     local = is_local(protocol)
-    for order in found:
+    for order in missing:
         where = order.node or 'a further node'
         kind = 'run' + 's' * (order.runs > 1)
         kind += '' if order.what_for == 'first' else f' of {order.what_for}'
@@ -69,10 +68,10 @@ def lines(protocol, found):
         yield f'{command}   # {where}: {order.runs} {kind}'
 
 
-def carry_out(protocol, found, rest):
+def carry_out(protocol, missing, rest):
     """Run what can be run from here; how many commands were run."""
     local, here, done = is_local(protocol), socket.gethostname(), 0
-    for order in found:
+    for order in missing:
         if local and order.node and order.node.split('.')[0] != here.split('.')[0]:
             print(f"membw: '{order.node}' is not this node: not run", file=sys.stderr)
             continue

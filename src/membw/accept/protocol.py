@@ -9,6 +9,7 @@ from importlib import resources
 
 from membw.errors import MembwError
 from membw.results.hostlist import expected_nodes
+from membw.results.metrics import HIGHER, Metric
 
 STATISTICS = {'median': statistics.median, 'worst': min, 'best': max}
 HINT = "'membw accept --template' prints a protocol that is right, with comments"
@@ -25,15 +26,20 @@ def schema():
 def load(path):
     """The protocol as a dict, with 'names' (a list, or None) and 'checksum' added.
 
-    Raises MembwError with all problems of the file, and for a signature of another content.
+    `contract` is {kernel: rate} then, `metrics` says of what, and 'signed' is the content of the
+    file.  Raises MembwError with all problems of the file, and for a signature of another content.
     """
     protocol = _read(path)
     problems = _of_schema(protocol) or _of_sense(protocol)
     if problems:
         raise MembwError('\nmembw: '.join(f'{path}: {text}' for text in problems), HINT)
+    protocol['signed'] = copy.deepcopy(protocol)
     protocol['checksum'] = checksum(protocol)
     names = protocol['nodes'].get('names')
     protocol['names'] = expected_nodes(names) if names else None
+    contract = {name: _agreed(name, least) for name, least in protocol['contract'].items()}
+    protocol['metrics'] = {name: metric for name, (metric, _) in contract.items()}
+    protocol['contract'] = {name: metric.rate(least) for name, (metric, least) in contract.items()}
     forged = [s for s in protocol['signatures'] if s['protocol_sha256'] != protocol['checksum']]
     if forged:
         who = ', '.join(f'{s["name"]} ({s["party"]})' for s in forged)
@@ -46,9 +52,29 @@ def load(path):
 
 def checksum(protocol):
     """sha256 of the content without the signatures: layout and comments do not count."""
-    content = {k: v for k, v in protocol.items() if k not in ('signatures', 'checksum', 'names')}
+    content = {k: v for k, v in as_signed(protocol).items() if k != 'signatures'}
     text = json.dumps(content, sort_keys=True, separators=(',', ':'), ensure_ascii=False)
     return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _agreed(name, least):
+    """(Metric, figure) of a line of the contract: a number is GB/s, at least."""
+    if not isinstance(least, dict):
+        return Metric(name), least
+    return Metric(name, least['unit'], least['better']), least['value']
+
+
+def figures(protocol, rates):
+    """{kernel: figure} of rates: of the contract in its units."""
+    metrics = protocol['metrics']
+    return {name: metrics[name].figure(rate) for name, rate in rates.items() if name in metrics}
+
+
+def contract_lines(protocol):
+    """'triad at least 300 GB/s', 'latency at most 95 ns'."""
+    for name, metric in protocol['metrics'].items():
+        bound = 'at least' if metric.better == HIGHER else 'at most'
+        yield f'{name} {bound} {metric.figure(protocol["contract"][name]):g} {metric.unit}'
 
 
 def _read(path):
@@ -57,12 +83,12 @@ def _read(path):
     reader = YAML(typ='safe')  # refuses a key given twice
     try:
         with open(path, encoding='utf-8') as file:
-            found = reader.load(file)
+            protocol = reader.load(file)
     except OSError as err:
         raise MembwError(f"cannot read '{path}': {err.strerror}", HINT) from err
     except (YAMLError, ValueError) as err:
         raise MembwError(f"'{path}' is not YAML: {' '.join(str(err).split())}", HINT) from err
-    return _plain(found)
+    return _plain(protocol)
 
 
 def _plain(value):
@@ -90,24 +116,26 @@ def _line(error):
 def _of_sense(protocol):
     """What a schema cannot say."""
     nodes = protocol['nodes']
-    found = [
-        f'contract.{kernel}: {gbs} is no figure'
-        for kernel, gbs in protocol['contract'].items()
-        if not math.isfinite(gbs)
+    problems = [
+        f'contract.{kernel}: {least} is no figure'
+        for kernel, least in protocol['contract'].items()
+        if not math.isfinite(_agreed(kernel, least)[1])
     ]
     count = nodes['count']
     if nodes.get('of', count) < count:
-        found.append(f'nodes.of: {nodes["of"]} nodes, but {count} of them are measured')
+        problems.append(f'nodes.of: {nodes["of"]} nodes, but {count} of them are measured')
     if protocol['rule']['allowed_failures'] >= count:
-        found.append('rule.allowed_failures: as many as there are nodes: nothing could be refused')
+        problems.append(
+            'rule.allowed_failures: as many as there are nodes: nothing could be refused'
+        )
     if protocol['period']['to'] < protocol['period']['from']:
-        found.append('period: ends before it begins')
-    found += [
+        problems.append('period: ends before it begins')
+    problems += [
         f'signatures: no party {s["party"]!r}, there are {", ".join(protocol["parties"])}'
         for s in protocol['signatures']
         if s['party'] not in protocol['parties']
     ]
-    return found + _of_names(nodes)
+    return problems + _of_names(nodes)
 
 
 def _of_names(nodes):
@@ -117,8 +145,9 @@ def _of_names(nodes):
         names = expected_nodes(nodes['names'])
     except MembwError as err:
         return [f'nodes.names: {err}']
-    many = len(names)
-    return [f'nodes.names: {many} names, count is {nodes["count"]}'] * (many != nodes['count'])
+    if len(names) == nodes['count']:
+        return []
+    return [f'nodes.names: {len(names)} names, count is {nodes["count"]}']
 
 
 def unsigned(protocol):
@@ -128,15 +157,12 @@ def unsigned(protocol):
 
 
 def as_signed(protocol):
-    """The content that the checksum is of, to be shown in a report."""
-    found = copy.deepcopy(protocol)
-    for key in ('checksum', 'names'):
-        found.pop(key, None)
-    return found
+    """The content of the file: what is signed, and shown in a report."""
+    return protocol.get('signed', protocol)
 
 
 def statistic(protocol, runs):
-    """{kernel: GB/s} of some runs of a node, each {kernel: GB/s}."""
+    """{kernel: rate} of some runs of a node, each {kernel: rate}."""
     of = STATISTICS[protocol['runs']['statistic']]
     return {kernel: of([run[kernel] for run in runs]) for kernel in protocol['contract']}
 

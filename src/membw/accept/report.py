@@ -5,7 +5,7 @@ from datetime import datetime, timezone
 from membw import __version__
 from membw.accept.missing_runs import lines as order_lines
 from membw.accept.missing_runs import orders
-from membw.accept.protocol import as_signed, unsigned
+from membw.accept.protocol import as_signed, contract_lines, figures, unsigned
 from membw.accept.rule import is_counted
 from membw.statistics.risk import assess
 
@@ -14,7 +14,7 @@ def report(decision, problems=()):
     """A dict, JSON as it stands; the sections in the order in which they are read."""
     protocol = decision.protocol
     return {
-        'schema': 'membw-acceptance-1',
+        'schema': 'membw-acceptance-2',
         'title': protocol['title'],
         'verdict': decision.verdict,
         'why': decision.why,
@@ -25,10 +25,12 @@ def report(decision, problems=()):
         'signed_by': protocol['signatures'],
         'unsigned': unsigned(protocol),
         'protocol': as_signed(protocol),
+        'contract': list(contract_lines(protocol)),
+        'units': {name: metric.unit for name, metric in protocol['metrics'].items()},
         'builds': [{**build, 'runs': count} for build, count in decision.builds],
         'risk': _risk(assess(protocol, decision.nodes), protocol),
-        'nodes': [_node(node) for node in decision.nodes],
-        'not_counted': [_run(r) for r in decision.runs if not is_counted(r)],
+        'nodes': [_node(protocol, node) for node in decision.nodes],
+        'not_counted': [_run(protocol, r) for r in decision.runs if not is_counted(r)],
         'other_nodes': sorted({run.node for run in decision.elsewhere}),
         'to_do': list(order_lines(protocol, orders(decision))),
         'problems': list(problems),
@@ -38,32 +40,33 @@ def report(decision, problems=()):
 STATUSES = ('PASS', 'CLEARED', 'FAILED', 'OPEN', 'MISSING')
 
 
-def _node(node):
+def _node(protocol, node):
     return {
         'node': node.name,
         'status': node.status,
         'rounds': [
-            {'test': r.name, 'gbs': _rounded(r.values), 'below': r.below} for r in node.rounds
+            {'test': r.name, 'figures': _figures(protocol, r.values), 'below': r.below}
+            for r in node.rounds
         ],
         'needs': node.needs,
         'what_for': node.what_for,
-        'runs': [_run(run) for run in node.runs],
+        'runs': [_run(protocol, run) for run in node.runs],
     }
 
 
-def _run(run):
+def _run(protocol, run):
     return {
         'node': run.node,
         'time': _time(run.time),
-        'gbs': _rounded(run.rates),
+        'figures': _figures(protocol, run.rates),
         'counted': run.counted,
         'binary_sha256': run.build.get('binary_sha256'),
         'record': run.source,
     }
 
 
-def _rounded(values):
-    return {kernel: round(value, 3) for kernel, value in values.items()}
+def _figures(protocol, rates):
+    return {name: round(figure, 3) for name, figure in figures(protocol, rates).items()}
 
 
 def _time(seconds):

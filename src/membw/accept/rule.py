@@ -12,7 +12,7 @@ class Run:
 
     node: str
     time: float  # seconds since 1970
-    rates: dict  # kernel -> GB/s
+    rates: dict  # metric -> rate: larger is better (results/metrics.py)
     invalid: tuple = ()  # why it must not be believed
     outside: str = ''  # why it is not under the protocol
     source: str = ''  # the file it was read from
@@ -25,7 +25,7 @@ class Round:
     """Runs of one test of one node, and what they came to."""
 
     name: str
-    values: dict  # kernel -> GB/s
+    values: dict  # kernel -> rate
     below: list  # kernels
 
 
@@ -82,9 +82,9 @@ def decide(protocol, runs):
     nodes = [judge(protocol, name, by_node.pop(name, [])) for name in names]
     nodes = [n for n in nodes if protocol['names'] or n.status != 'MISSING']
     rest = [run for left in by_node.values() for run in left]
-    found = Decision(protocol, '', [], nodes, rest)
-    found.verdict, found.why = _verdict(protocol, found)
-    return found
+    decision = Decision(protocol, '', [], nodes, rest)
+    decision.verdict, decision.why = _verdict(protocol, decision)
+    return decision
 
 
 def judge(protocol, name, runs):
@@ -124,21 +124,21 @@ def _usable(run):
     return not run.outside and not run.invalid
 
 
-def _verdict(protocol, found):
+def _verdict(protocol, decision):
     """REFUSED as soon as nothing that is missing could change it."""
-    failed, allowed = found.having('FAILED'), protocol['rule']['allowed_failures']
+    failed, allowed = decision.having('FAILED'), protocol['rule']['allowed_failures']
     text = f'{len(failed)} of {protocol["nodes"]["count"]} nodes failed, {allowed} allowed'
     if len(failed) > allowed:
         return 'REFUSED', [text]
-    missing = list(_missing(protocol, found))
+    missing = list(_missing(protocol, decision))
     if missing:
         return 'INCOMPLETE', [*missing, text]
     return 'ACCEPTED', [text]
 
 
-def _missing(protocol, found):
-    count, open_nodes = protocol['nodes']['count'], found.having('OPEN')
-    reported = len([n for n in found.nodes if n.status != 'MISSING'])
+def _missing(protocol, decision):
+    count, open_nodes = protocol['nodes']['count'], decision.having('OPEN')
+    reported = len([n for n in decision.nodes if n.status != 'MISSING'])
     if reported < count:
         yield f'{count - reported} of {count} nodes have no run under the protocol'
     if reported > count:
@@ -151,6 +151,6 @@ def _missing(protocol, found):
             f' and {len(nodes) - 5} more nodes' if len(nodes) > 5 else ''
         )
     for name in ('source_sha256', 'binary_sha256'):
-        seen = {build[name] for build, _ in found.builds if build.get(name)}
+        seen = {build[name] for build, _ in decision.builds if build.get(name)}
         if len(seen) > 1:
             yield f'counted runs are of {len(seen)} builds: {name} differs'

@@ -1,14 +1,15 @@
-"""From records to the runs of an acceptance: one a node and time, each counted or told why not."""
+"""From records to the runs of an acceptance: each run of a node, and why it is not of the protocol."""
 
 from collections import defaultdict
 from datetime import datetime, timezone
 from pathlib import Path
 
+from membw.accept.environs import preset_of
 from membw.accept.rule import Run
-from membw.rank.nodes import RUN_SPAN_S
 from membw.results.find_one import kept_build, kept_job
 from membw.results.hostlist import match_expected
 from membw.results.read import read_results
+from membw.results.runs import rates_of, split_runs
 
 BUILD = ('compiler', 'flags', 'compile_line', 'source_sha256', 'spack_hash', 'binary_sha256')
 # what a bare record shows of a pinning method
@@ -23,8 +24,8 @@ def read_runs(protocol, paths):
     by_node = defaultdict(list)
     for record in records:
         by_node[renamed.get(record.host, record.host)].append(record)
-    together = [(node, ranks) for node, found in by_node.items() for ranks in _runs(found)]
-    usual = defaultdict(int)  # ranks a node, in each file
+    together = [(node, run) for node, rows in by_node.items() for run in split_runs(rows)]
+    usual = defaultdict(int)  # ranks per node, in each file
     for _, ranks in together:
         usual[ranks[0].file] = max(usual[ranks[0].file], len(ranks))
     return [_run(protocol, *run, usual[run[1][0].file]) for run in together], problems
@@ -37,40 +38,17 @@ def _names(protocol, records):
     return dict(zip(matched, names, strict=True))
 
 
-def _runs(records):
-    """Lists of the ranks of one node that ran together."""
-    group = []
-    for record in sorted(records, key=lambda r: (r.time, r.file, r.rank)):
-        if group and not _together(group, record):
-            yield group
-            group = []
-        group.append(record)
-    yield group
-
-
-def _together(group, record):
-    first = group[0]
-    same = record.ranks == first.ranks > 1 and record.file == first.file
-    return (
-        same
-        and record.time - first.time <= RUN_SPAN_S
-        and record.rank not in {r.rank for r in group}
-    )
-
-
 def _run(protocol, node, ranks, usual):
     first = ranks[0]
-    kernels = [k for k in first.rates if all(k in r.rates for r in ranks)]
-    rates = {k: sum(r.rates[k] for r in ranks) for k in kernels}
     known = {**_job(first.file), **first.traits, **first.provenance}
     build = {name: known[name] for name in BUILD if name in known}
-    build |= {'preset': known.get('environ', 'not recorded')}
+    build['preset'] = preset_of(protocol['runs'], known) or 'not recorded'
     invalid = _invalid(protocol, ranks)
     if len(ranks) < usual:
         invalid += (f'{usual - len(ranks)} of {usual} ranks did not report',)
     return Run(
-        node, first.time, rates, invalid,
-        '; '.join(_outside(protocol, first, known, rates)), first.file, build,
+        node, first.time, rates_of(ranks), invalid,
+        '; '.join(_outside(protocol, first, known)), first.file, build,
     )  # fmt: skip
 
 
@@ -79,33 +57,35 @@ def _job(file):
     results, stem = Path(file).parent.parent, Path(file).stem
     job = kept_job(results, stem)
     build = kept_build(results, job.get('binary_sha256'))
-    found = {name: build.get(name) for name in BUILD}
-    found['compile_line'] = ' '.join(build.get('compile_line', []))
-    found |= {'environ': job.get('environ'), 'test': job.get('test', '').split(' ')[0]}
-    return {name: value for name, value in found.items() if value}
+    known = {name: build.get(name) for name in (*BUILD, 'preset')}
+    known['compile_line'] = ' '.join(build.get('compile_line', []))
+    known |= {'environ': job.get('environ'), 'test': job.get('test', '').split(' ')[0]}
+    return {name: value for name, value in known.items() if value}
 
 
 def _invalid(protocol, ranks):
     """Why the run may not be believed; what the protocol allows is none of it."""
-    agreed, found = protocol['runs'].get('allow', []), {}
+    agreed, reasons = protocol['runs'].get('allow', []), {}
     for r in ranks:
         texts = r.findings if len(r.findings) == len(r.invalid) else r.invalid
-        found |= dict(zip(r.invalid, texts, strict=True))
-        found |= {a: f'{a} (allowed by the run, not by the protocol)' for a in r.allowed}
-    return tuple(text for reason, text in found.items() if reason not in agreed)
+        reasons |= dict(zip(r.invalid, texts, strict=True))
+        reasons |= {a: f'{a} (allowed by the run, not by the protocol)' for a in r.allowed}
+    return tuple(text for reason, text in reasons.items() if reason not in agreed)
 
 
-def _outside(protocol, record, known, rates):
+def _outside(protocol, record, known):
     """Why the run is not one that the parties agreed on."""
-    runs, test = protocol['runs'], known.get('test', 'stream')
-    if 'stream' not in test:
-        yield f'test {test}'
-    lacks = [kernel for kernel in protocol['contract'] if kernel not in rates]
+    runs = protocol['runs']
+    wanted = runs.get('test', 'stream')
+    if wanted not in known.get('test', wanted):  # cluster_stream is stream
+        yield f'test {known["test"]}'
+    lacks = [m for m in protocol['metrics'].values() if m not in record.metrics]
     if lacks:
-        yield f'no {", ".join(lacks)}'
+        yield f'no {", ".join(f"{m.name} in {m.unit}" for m in lacks)}'
     yield from _outside_period(protocol['period'], record.time)
-    if known.get('environ', runs['preset']) != runs['preset']:
-        yield f'preset {known["environ"]}'
+    preset = preset_of(runs, known)
+    if preset not in (None, runs['preset']):
+        yield f'preset {preset}'
     pinning, asked = known.get('pinning', 'unknown'), runs['pinning']
     if pinning not in (asked, SHOWS.get(asked, BOUND)):
         yield f'pinning {pinning}'
@@ -113,9 +93,9 @@ def _outside(protocol, record, known, rates):
     if runs['array_size'] not in ('auto', size):
         yield f'arrays of {size} elements'
     for name in ('source_sha256', 'binary_sha256'):
-        found = known.get(name, 'not recorded')
-        if runs.get(name, found) != found:
-            yield f'{name} {found[:12]}'
+        checksum = known.get(name, 'not recorded')
+        if runs.get(name, checksum) != checksum:
+            yield f'{name} {checksum[:12]}'
 
 
 def _outside_period(period, time):

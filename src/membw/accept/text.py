@@ -13,7 +13,8 @@ def nodes(count):
 def lines(found, passed=None):
     """Lines for people; no more than `passed` of the nodes that passed, None: all."""
     yield f'acceptance: {found["title"]}'
-    yield from protocol_lines(found['protocol'], found['protocol_sha256'], found['unsigned'])
+    yield from protocol_lines(found['protocol'], found['contract'], found['protocol_sha256'],
+        found['unsigned'])  # fmt: skip
     yield from _builds(found['builds'])
     yield from _nodes(found, passed)
     yield from _not_counted(found)
@@ -23,9 +24,8 @@ def lines(found, passed=None):
     yield from ('', f'Verdict: {found["verdict"]}: {"; ".join(found["why"])}')
 
 
-def protocol_lines(protocol, checksum, unsigned):
+def protocol_lines(protocol, contract, checksum, unsigned):
     runs, tested, retest = protocol['runs'], protocol['nodes'], protocol['retest']
-    contract = ', '.join(f'{k} {v:g} GB/s' for k, v in protocol['contract'].items())
     of = f' of {tested["of"]}' if tested.get('of') else ''
     size = runs['array_size']
     yield f'  protocol   sha256 {checksum}'
@@ -34,7 +34,7 @@ def protocol_lines(protocol, checksum, unsigned):
     if unsigned:
         yield f'  signed     NOT by {", ".join(unsigned)}'
     yield f'  period     {protocol["period"]["from"]} to {protocol["period"]["to"]}'
-    yield f'  contract   {contract} of each node'
+    yield f'  contract   {", ".join(contract)}, of each node'
     yield (
         f'  runs       {runs["system"]}, {runs["preset"]}, pinning {runs["pinning"]}, '
         f'arrays {size if size == "auto" else f"of {size} elements"}'
@@ -78,7 +78,7 @@ def _nodes(found, limit):
 
 
 def _round(r):
-    values = ', '.join(f'{k} {v:.1f}' for k, v in r['gbs'].items())
+    values = ', '.join(f'{k} {v:.1f}' for k, v in r['figures'].items())
     low = f', {" and ".join(r["below"])} below the contract' if r['below'] else ''
     return f'{r["test"]}: {values}{low}'
 
@@ -117,11 +117,12 @@ def risk_lines(risk, protocol):
 
 def plan_lines(protocol, risk, sources):
     """What a party reads before it signs."""
-    from membw.accept.protocol import unsigned
+    from membw.accept.protocol import contract_lines, unsigned
     from membw.accept.report import _risk
 
     yield f'protocol: {protocol["title"]}'
-    yield from protocol_lines(protocol, protocol['checksum'], unsigned(protocol))
+    contract = list(contract_lines(protocol))
+    yield from protocol_lines(protocol, contract, protocol['checksum'], unsigned(protocol))
     runs = protocol['nodes']['count'] * protocol['runs']['repetitions']
     yield f'  to do      {runs} valid runs, without retests'
     if sources:

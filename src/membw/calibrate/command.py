@@ -24,7 +24,7 @@ examples:
   membw calibrate --system thin --dry-run               # from results/results.db
   membw calibrate --system local --environ gcc-o2 --pinning likwid --rounds 59
 
-exit status: 0 references proposed for all; 1 some were refused; 2 asked wrongly
+exit status: 0 references proposed for all; 1 some were refused; 2 usage error
 """
 
 
@@ -40,10 +40,11 @@ def add_parser(subparsers):
     add('results', nargs='*', metavar='RESULTS',
         help='as of membw history (results/results.db)')  # fmt: skip
     add('--system', required=True, help='a file of systems/')
+    add('--test', default='stream', help='the check (stream)')
     add('--partition', help='this partition only')
     add('--environ', help='this environment only')
     add('--pinning', help='this pinning only; with all three, records without a name are theirs')
-    add('--rounds', type=count, metavar='K', help='first run `stream` K times, and take these')
+    add('--rounds', type=count, metavar='K', help='first run the check K times, and take these')
     add('--coverage', type=percent, default=95.0, metavar='PERCENT',
         help='share of healthy runs within the tolerance (95)')  # fmt: skip
     add('--confidence', type=percent, default=95.0, metavar='PERCENT',
@@ -64,16 +65,16 @@ def add_parser(subparsers):
 
 def run(args):
     """Exit status as in EPILOG."""
-    from membw.calibrate.reference_file import ReferenceFile
+    from membw.calibrate.reference_file import ReferenceFile, as_figures
     from membw.statistics.tolerance import Refusal, Rule, propose
 
-    file = ReferenceFile(args.system)
+    file = ReferenceFile(args.system, args.test)
     rule = Rule(args.coverage / 100, args.confidence / 100, args.margin / 100, args.upper / 100,
                 args.all_nodes, args.widest / 100)  # fmt: skip
     refused = 0
     for samples in gather(args):
         try:
-            proposal = propose(samples, rule)
+            proposal = as_figures(propose(samples, rule))
             refuse_decline(file, proposal, args.replace)
         except Refusal as err:
             refused += 1
@@ -94,26 +95,27 @@ def gather(args):
     begun = measure(args) if args.rounds else 0.0
     chosen = args.partition, args.environ, args.pinning
     paths = args.results or [default_results()]
-    found, problems = select(each_result(paths), args.system, chosen, begun)
+    found, problems = select(each_result(paths), args.system, chosen, begun, args.test)
     for problem in problems:
         print(f'membw: {problem}', file=sys.stderr)
     if not found:
         asked = ' '.join(filter(None, (args.system, *chosen)))
         raise MembwError(
-            f"no run of 'stream' on '{asked}' in '{' '.join(paths)}'",
+            f"no run of '{args.test}' on '{asked}' in '{' '.join(paths)}'",
             '--rounds K measures first, `reframe --list-stored-testcases` shows what there is',
         )
     return list(found.values())
 
 
 def measure(args):
-    """K rounds of the check `stream`; when they began."""
+    """K rounds of the check; when they began."""
     from membw.run import command as membw_run
 
     if args.results:
         raise MembwError('--rounds and RESULTS exclude each other', 'leave one of them out')
     begun = float(int(time.time()))
-    rest = ['-n', f'^stream%pinning={args.pinning}$' if args.pinning else '^stream ']
+    name = f'{args.test}%pinning={args.pinning}$' if args.pinning else f'{args.test} '
+    rest = ['-n', f'^{name}']
     rest += ['-p', f'^{args.environ}$'] if args.environ else []
     for i in range(args.rounds):
         print(f'round {i + 1} of {args.rounds}, {time.time() - begun:.0f} s', flush=True)
@@ -126,11 +128,12 @@ def refuse_decline(file, proposal, replace):
     """A calibration that follows the decline of a node would never find it."""
     from membw.statistics.tolerance import Refusal
 
-    for name, kernel in proposal.kernels.items() if not replace else ():
-        for which, value, low in file.anchors(proposal.samples.key, name):
-            if kernel.median < value * (1 + low):
+    for metric in () if replace else proposal.samples.metrics:
+        median = proposal.kernels[metric.name].median
+        for which, value, worst in file.anchors(proposal.samples.key, metric):
+            if metric.rate(median) < worst:
                 raise Refusal(
-                    f'{name} is {kernel.median:.1f} GB/s, {kernel.median / value - 1:+.1%} to '
+                    f'{metric.name} is {median:.1f} {metric.unit}, {median / value - 1:+.1%} to '
                     f'{which}: find out why, or say --replace'
                 )
 

@@ -3,8 +3,10 @@
 import copy
 import difflib
 import io
+import math
 import os
 import re
+from dataclasses import replace
 from datetime import date, timedelta
 from pathlib import Path
 
@@ -14,40 +16,49 @@ from ruamel.yaml.error import YAMLError
 
 from membw.checkout import root
 from membw.errors import MembwError
+from membw.results.metrics import HIGHER
 
 INDEX = ('$partition', '$environ', 'pinning')
-UNIT = 'GB/s'
+TEST = 'stream'
 ANCHORS = ('first', 'best')  # calibrated figures that are never forgotten
 HEAD = """\
-# References of {system}, GB/s; source: [measured] on the system itself by `membw calibrate`, the
+# References of {system}; source: [measured] on the system itself by `membw calibrate`, the
 # details of each figure are below `calibration`. The tolerances are this project's policy.
-stream:
+"""
+SECTION = """\
+{test}:
   $index: [$partition, $environ, pinning]
 """
 BESIDE = 'what membw calibrate measured; ReFrame does not read it'
 
 
 class ReferenceFile:
-    """systems/references/<system>.yaml; nothing is written before `write`."""
+    """systems/references/<system>.yaml, the part of one test; nothing is written before `write`.
 
-    def __init__(self, system):
-        self.system = system
+    What was measured of the test `stream` stands directly below `calibration`; of another one
+    below `calibration: {<test>: ...}`.
+    """
+
+    def __init__(self, system, test=TEST):
+        self.system, self.test = system, test
         self.path = Path(root(), 'systems', 'references', f'{system}.yaml')
         self.facts = Path(root(), 'systems', f'{system}.yaml')
         if not self.facts.is_file():
             raise MembwError(f"no system '{system}' in 'systems'", 'membw run --system lists them')
         self.old = self.path.read_text() if self.path.exists() else ''
-        self.data = self._load(self.old or HEAD.format(system=system))
-        self.stream, self.is_touched = self.data['stream'], False
+        self.data = self._load(self.old or HEAD.format(system=system) + SECTION.format(test=test))
+        self.table, self.is_touched = self.data[test], False
 
     def _load(self, text):
         try:
             data = _yaml().load(text)
-            index = tuple(data['stream']['$index'])
+            if self.test != TEST and self.test not in data:
+                data[self.test] = _yaml().load(SECTION.format(test=self.test))[self.test]
+            index = tuple(data[self.test]['$index'])
         except (YAMLError, KeyError, TypeError) as err:
             raise MembwError(
                 f"no references of ReFrame in '{self.path}': {' '.join(str(err).split())}",
-                "'stream:' and '$index: [$partition, $environ, pinning]' begin such a file",
+                f"'{self.test}:' and '$index: [$partition, $environ, pinning]' begin such a file",
             ) from err
         if index != INDEX:
             raise MembwError(f"'{self.path}' is indexed by {index}, not by {INDEX}", 'mend it')
@@ -55,22 +66,25 @@ class ReferenceFile:
 
     def in_force(self, key):
         """{kernel: [value, low, high, unit]} that ReFrame holds this key to now."""
-        found = self.stream
+        entry = self.table
         for part in key:
-            found = found.get(match(found, part)) if found else None
-        return dict(found or {})
+            entry = entry.get(match(entry, part)) if entry else None
+        return dict(entry or {})
 
     def calibrated(self, key):
         """What an earlier calibration wrote of this key."""
-        found = self.data.get('calibration') or {}
-        for part in key:
-            found = found.get(part) or {}
-        return found
+        entry = self.data.get('calibration') or {}
+        for part in self._path(key):
+            entry = entry.get(part) or {}
+        return entry
 
-    def anchors(self, key, kernel):
-        """[(which, value, lower tolerance)] that a calibrated figure must not fall below: the one
+    def _path(self, key):
+        return key if self.test == TEST else (self.test, *key)
+
+    def anchors(self, key, metric):
+        """[(which, value, worst rate)] that a calibrated figure must not fall below: the one
         in force, if it was calibrated; the first, and the best, of all calibrations."""
-        entry, existing = self.calibrated(key), self.in_force(key)
+        kernel, entry, existing = metric.name, self.calibrated(key), self.in_force(key)
         rows = []
         if kernel in (entry.get('in_force') or []) and kernel in existing:
             rows.append(('the reference in force', existing[kernel]))
@@ -78,17 +92,17 @@ class ReferenceFile:
             figure = (entry.get(which) or {}).get(kernel)
             if figure:
                 rows.append((f'the {which} calibrated, of {figure[4]}', figure))
-        return [(text, *self._in_unit(key, kernel, figure)) for text, figure in rows]
+        for _, figure in rows:
+            self._refuse_other_unit(key, metric, figure)
+        return [(text, figure[0], worst_rate(metric, figure)) for text, figure in rows]
 
-    def _in_unit(self, key, kernel, figure):
-        """(value, lower tolerance) of a figure that must be in our unit."""
-        value, low, _, unit = figure[:4]
-        if unit != UNIT:
+    def _refuse_other_unit(self, key, metric, figure):
+        if figure[3] != metric.unit:
             raise MembwError(
-                f"{self.path}: {' '.join(key)}: {kernel} is in '{unit}', not in {UNIT}",
-                'state it in GB/s: one is 1000 MB/s',
+                f"{self.path}: {' '.join(key)}: {metric.name} is in '{figure[3]}', "
+                f'not in {metric.unit}',
+                f'state it in {metric.unit}' + ': one is 1000 MB/s' * metric.is_bandwidth,
             )
-        return value, -1 if low is None else low
 
     def kept(self, key, kernels, replace):
         """Kernels whose existing figure stays: published or written by hand."""
@@ -104,9 +118,12 @@ class ReferenceFile:
         ours = self.calibrated(key).get('in_force') or []
         taken = [k for k in proposal.kernels if k not in kept]
         if taken:
-            entry = _own_entry(self.stream, key)
+            entry = _own_entry(self.table, key)
+            units = {metric.name: metric.unit for metric in proposal.samples.metrics}
             for kernel in taken:
-                entry[kernel] = _flow(_figure(proposal.kernels[kernel]))
+                measured = proposal.kernels[kernel]
+                bounds = [measured.median, measured.low, measured.high, units[kernel]]
+                entry[kernel] = _flow(bounds)
                 entry.yaml_add_eol_comment(_origin(proposal.samples, today), kernel)
         beside = CommentedMap()
         _head(beside, proposal, rule, today, today + timedelta(days=expires))
@@ -125,12 +142,14 @@ class ReferenceFile:
         """Keep the first and the best calibrated figure; --replace gives up what it undercuts."""
         before = self.calibrated(proposal.samples.key)
         table = {which: CommentedMap() for which in ANCHORS}
-        for name, kernel in proposal.kernels.items():
-            now = [*_figure(kernel), str(today)]
+        for metric in proposal.samples.metrics:
+            name, kernel = metric.name, proposal.kernels[metric.name]
+            now = [kernel.median, kernel.low, kernel.high, metric.unit, str(today)]
             first, best = ((before.get(which) or {}).get(name) for which in ANCHORS)
-            first = first or _measured_before(before, name) or now
-            best = best if best and best[0] >= kernel.median else now
-            if replace and any(kernel.median < f[0] * (1 + f[1]) for f in (first, best)):
+            first = first or _measured_before(before, metric) or now
+            rate = metric.rate(kernel.median)
+            best = best if best and metric.rate(best[0]) >= rate else now
+            if replace and any(rate < worst_rate(metric, f) for f in (first, best)):
                 first = best = now
             table['first'][name], table['best'][name] = _flow(first), _flow(best)
         beside.update(table)
@@ -139,10 +158,10 @@ class ReferenceFile:
         if 'calibration' not in self.data:
             self.data['calibration'] = CommentedMap()
             self.data.yaml_set_comment_before_after_key('calibration', before='\n' + BESIDE)
-        table = self.data['calibration']
-        for part in key[:-1]:
+        table, path = self.data['calibration'], self._path(key)
+        for part in path[:-1]:
             table = table.setdefault(part, CommentedMap())
-        table[key[-1]] = entry
+        table[path[-1]] = entry
 
     def text(self):
         out = io.StringIO()
@@ -153,14 +172,14 @@ class ReferenceFile:
         """[(path, old text, new text)] of the files that `write` would change."""
         if not self.is_touched:
             return []
-        found = [(self.path, self.old, self.text())]
+        changes = [(self.path, self.old, self.text())]
         facts = self.facts.read_text()
         if not re.search(r'^references:', facts, re.M):
             line = f'references: references/{self.path.name}\n'
-            found.append(
+            changes.append(
                 (self.facts, facts, re.sub(r'^partitions:', line + r'\g<0>', facts, 1, re.M))
             )
-        return [(path, old, new) for path, old, new in found if old != new]
+        return [(path, old, new) for path, old, new in changes if old != new]
 
     def diff(self):
         """Lines of a unified diff."""
@@ -184,10 +203,18 @@ class ReferenceFile:
         return [path for path, _, _ in changes]
 
 
-def _measured_before(entry, name):
+def worst_rate(metric, figure):
+    """That [value, low, high, ...] of a reference accepts; 0 where its tolerance is open."""
+    value, low, high = figure[:3]
+    worst = low if metric.better == HIGHER else high
+    return 0 if worst is None or worst <= -1 else metric.rate(value * (1 + worst))
+
+
+def _measured_before(entry, metric):
     """Of a calibration from before the first and the best were kept."""
-    row = (entry.get('measured') or {}).get(name)
-    return row and [row['median'], row['low'], row['high'], UNIT, entry.get('date', '')]
+    row = (entry.get('measured') or {}).get(metric.name)
+    unit, date = metric.unit, entry.get('date', '')
+    return row and [row['median'], row['low'], row['high'], unit, date]
 
 
 def _yaml():
@@ -215,14 +242,33 @@ def _own_entry(table, key):
     return table
 
 
+def as_figures(proposal):
+    """The Proposal with figures in place of rates, rounded as they are written.
+
+    Where less is better, below and above change places; tolerances are never narrowed.
+    """
+    kernels = {
+        metric.name: _of_figures(proposal.kernels[metric.name], metric)
+        for metric in proposal.samples.metrics
+    }
+    return replace(proposal, kernels=kernels)
+
+
+def _of_figures(kernel, metric):
+    median = round(metric.figure(kernel.median), 3)
+    if metric.better == HIGHER:
+        return replace(kernel, median=median)
+    low, high = (metric.figure(1 + bound) - 1 for bound in (kernel.high, kernel.low))
+    return replace(
+        kernel, median=median, interval=tuple(metric.figure(v) for v in kernel.interval[::-1]),
+        low=math.floor(1000 * low) / 1000, high=math.ceil(1000 * high) / 1000,
+    )  # fmt: skip
+
+
 def _flow(values):
-    found = CommentedSeq(values)
-    found.fa.set_flow_style()
-    return found
-
-
-def _figure(kernel):
-    return [kernel.median, kernel.low, kernel.high, UNIT]
+    sequence = CommentedSeq(values)
+    sequence.fa.set_flow_style()
+    return sequence
 
 
 def _origin(samples, today):

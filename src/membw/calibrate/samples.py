@@ -6,10 +6,11 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from membw.history.series import split_runs
 from membw.printable import printable
+from membw.results import metrics
 from membw.results.provenance import without_build_path
 from membw.results.reframe import MeasuredNothing
+from membw.results.runs import by_host, identity, rates_of, split_runs, usual_ranks
 from membw.statistics.nights import night_numbers
 
 # A reference belongs to one build and one way to run: these are of the newest run ...
@@ -29,11 +30,15 @@ class Samples:
 
     key: tuple  # (partition, environ, pinning)
     kernels: tuple = ()
-    nodes: list = field(default_factory=list)  # a name a run
+    nodes: list = field(default_factory=list)  # a name per run
     times: list = field(default_factory=list)
-    rates: np.ndarray = None  # GB/s, runs x kernels
+    rates: np.ndarray = None  # larger is better (results/metrics.py), runs x kernels
     left: Counter = field(default_factory=Counter)  # why a run does not count -> how often
     fingerprint: dict = field(default_factory=dict)  # software, hardware -> field -> values
+    metrics: tuple = ()  # of the kernels; bandwidths where nothing is said
+
+    def __post_init__(self):
+        self.metrics = self.metrics or metrics.default(self.kernels)
 
     @property
     def nights(self):
@@ -41,8 +46,8 @@ class Samples:
         return night_numbers(self.times)
 
 
-def select(chunks, system, chosen, since=0.0):
-    """({key: Samples}, problems) of the test `stream` on one system.
+def select(chunks, system, chosen, since=0.0, test='stream'):
+    """({key: Samples}, problems) of one test on one system.
 
     `chosen` is (partition, environ, pinning), None where any will do; a record that ReFrame does
     not name takes all three from it.
@@ -51,39 +56,36 @@ def select(chunks, system, chosen, since=0.0):
     for records, bad in chunks:
         problems += [p for p in bad if not isinstance(p, MeasuredNothing)]
         for r in records:
-            key = _key(r, system, chosen)
-            known = hash((r.host, r.rank, r.time, tuple(r.rates.values())))
-            if key and r.time >= since and known not in seen:
-                seen.add(known)
+            key = _key(r, system, chosen, test)
+            if key and r.time >= since and identity(r) not in seen:
+                seen.add(identity(r))
                 units[key].append(r)
-    return {key: _samples(key, _of_nodes(found)) for key, found in sorted(units.items())}, problems
+    return {key: _samples(key, _of_nodes(rows)) for key, rows in sorted(units.items())}, problems
 
 
 def _of_nodes(records):
-    """One record a node and run: the sum of its ranks."""
-    hosts = defaultdict(list)
-    for r in records:
-        hosts[r.host].append(r)
-    runs = [run for found in hosts.values() for run in split_runs(found)]
-    usual = Counter(len(run) for run in runs).most_common(1)[0][0]
-    return [_sum(run, usual) for run in runs]
+    """One record per node and run, with the rates of the whole node."""
+    runs = [run for of_host in by_host(records).values() for run in split_runs(of_host)]
+    usual = usual_ranks(runs)
+    return [_whole(run, usual) for run in runs]
 
 
-def _sum(run, usual):
+def _whole(run, usual):
     """A node that lost a rank, or has an INVALID one, gives no figure."""
     invalid = next((r.invalid for r in run if r.invalid), ())
     if len(run) != usual:
         invalid = ('incomplete',)
     allowed = next((r.allowed for r in run if r.allowed), ())
-    rates = {k: sum(r.rates[k] for r in run) for k in run[0].rates}
-    return replace(run[0], rates=rates, invalid=invalid, allowed=allowed)
+    rates = rates_of(run)
+    measured = tuple(m for m in run[0].metrics if m.name in rates)
+    return replace(run[0], rates=rates, metrics=measured, invalid=invalid, allowed=allowed)
 
 
-def _key(record, system, chosen):
+def _key(record, system, chosen, test):
     named = tuple(record.traits.get(n) for n in ('partition', 'environ', 'pinning'))
     if 'test' not in record.traits and all(chosen):
         named = (_full(chosen[0], system), *chosen[1:])
-    if record.traits.get('test', 'stream') != 'stream' or not all(named):
+    if record.traits.get('test', test) != test or not all(named):
         return None
     wanted = (_full(chosen[0], system), *chosen[1:])
     fits = all(w in (None, n) for w, n in zip(wanted, named, strict=True))
@@ -95,20 +97,21 @@ def _full(partition, system):
 
 
 def _samples(key, records):
-    found, kept, now = Samples(key), [], time.time()
-    for r in records:
-        why = _unfit(r, now)
-        if why:
-            found.left[why] += 1
-        else:
-            kept.append(r)
-    kept = _of_newest_build(kept, found.left)
-    if kept:
-        found.kernels = tuple(kept[0].rates)
-        found.nodes, found.times = [r.host for r in kept], [r.time for r in kept]
-        found.rates = np.array([[r.rates[k] for k in found.kernels] for r in kept])
-        found.fingerprint = _fingerprint(kept)
-    return found
+    now = time.time()
+    left = Counter(filter(None, (_unfit(r, now) for r in records)))
+    usable = _of_newest_build([r for r in records if not _unfit(r, now)], left)
+    if not usable:
+        return Samples(key, left=left)
+    return Samples(
+        key,
+        kernels=tuple(usable[0].rates),
+        metrics=usable[0].metrics,
+        nodes=[r.host for r in usable],
+        times=[r.time for r in usable],
+        rates=np.array([list(r.rates.values()) for r in usable]),
+        left=left,
+        fingerprint=_fingerprint(usable),
+    )
 
 
 def _unfit(record, now):
@@ -128,13 +131,12 @@ def _unfit(record, now):
 def _of_newest_build(records, left):
     builds = [_build(r) for r in records]
     newest = max(records, key=lambda r: r.time, default=None)
-    wanted = newest and (_build(newest), tuple(newest.rates))
-    kept = [
-        r for r, b in zip(records, builds, strict=True) if (b, tuple(r.rates)) == wanted
-    ]  # fmt: skip
-    if len(kept) < len(records):
-        left['of another build, kind, array size or number of threads'] += len(records) - len(kept)
-    return kept
+    wanted = newest and (_build(newest), newest.metrics)
+    alike = [r for r, b in zip(records, builds, strict=True) if (b, r.metrics) == wanted]
+    if len(alike) < len(records):
+        others = len(records) - len(alike)
+        left['of another build, kind, array size or number of threads'] += others
+    return alike
 
 
 def _build(record):
@@ -144,20 +146,17 @@ def _build(record):
 
 def _fingerprint(records):
     """{'software': {field: value}, 'hardware': ...}; several values: how many runs had which."""
-    told = [{**without_build_path(r.provenance), 'cpu_model': r.traits.get('cpu_model')}
+    made = [{**without_build_path(r.provenance), 'cpu_model': r.traits.get('cpu_model')}
             for r in records]  # fmt: skip
-    return {
-        'software': _values(told, SOFTWARE),
-        'hardware': _values(told, HARDWARE),
-    }
+    return {'software': _values(made, SOFTWARE), 'hardware': _values(made, HARDWARE)}
 
 
-def _values(told, fields):
-    found = {}
+def _values(made, fields):
+    values = {}
     for name in fields:
-        counts = Counter(t[name] for t in told if t.get(name))
+        counts = Counter(m[name] for m in made if m.get(name))
         if len(counts) == 1:
-            found[name] = next(iter(counts))
+            values[name] = next(iter(counts))
         elif counts:
-            found[name] = ', '.join(f'{value} ({n} runs)' for value, n in counts.most_common())
-    return found
+            values[name] = ', '.join(f'{value} ({n} runs)' for value, n in counts.most_common())
+    return values

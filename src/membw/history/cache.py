@@ -9,10 +9,11 @@ import numpy as np
 
 from membw.errors import MembwError
 from membw.history.series import ALONE, NAMED, Collector, Left
+from membw.results.metrics import Metric
 from membw.results.provenance import FIELDS
 
 # what was read by other rules is read again
-RULES = ['membw-history-1', list(NAMED), list(ALONE), list(FIELDS)]
+RULES = ['membw-history-2', list(NAMED), list(ALONE), list(FIELDS)]
 COLUMNS = ('node', 'day', 'made', 'ranks', 'rates')
 
 
@@ -34,41 +35,42 @@ def load(cache, present):
     if not cache or not os.path.exists(cache):
         return Collector(), set()
     try:
-        with np.load(cache) as kept:
-            told = json.loads(kept['told'].tobytes())
-            if told['rules'] != RULES or not present.issuperset(told['sources']):
+        with np.load(cache) as tables:
+            index = json.loads(tables['index'].tobytes())
+            if index['rules'] != RULES or not present.issuperset(index['sources']):
                 return Collector(), set()
-            return _restored(told, kept), set(told['sources'])
+            return _restored(index, tables), set(index['sources'])
     except (OSError, ValueError, KeyError, BadZipFile) as err:
         raise MembwError(f"'{cache}' holds no history: {err}", 'delete it') from err
 
 
-def _restored(told, kept):
+def _restored(index, tables):
     collector = Collector()
-    collector.left = Left(**told['left'])
-    collector.seen = set(kept['seen'].tolist())
-    for i, group in enumerate(told['groups']):
-        rows = collector.groups[tuple(group['names']), tuple(group['kernels'])]
+    collector.left = Left(**index['left'])
+    collector.seen = set(tables['seen'].tolist())
+    for i, group in enumerate(index['groups']):
+        metrics = tuple(Metric(*row) for row in group['metrics'])
+        rows = collector.groups[tuple(group['names']), metrics]
         rows.nodes = {name: n for n, name in enumerate(group['nodes'])}
         rows.provenances = group['provenances']
         rows.software = {tuple(made.items()): n for n, made in enumerate(rows.provenances)}
         for column in COLUMNS:
             kind = getattr(rows, column).typecode
-            setattr(rows, column, array(kind, kept[f'{column}-{i}'].tobytes()))
+            setattr(rows, column, array(kind, tables[f'{column}-{i}'].tobytes()))
     return collector
 
 
 def save(cache, collector, sources):
     """In one step: a call that is killed leaves the old file."""
-    told = {'rules': RULES, 'sources': sources, 'left': vars(collector.left), 'groups': []}
+    index = {'rules': RULES, 'sources': sources, 'left': vars(collector.left), 'groups': []}
     tables = {'seen': np.array(list(collector.seen), dtype=np.uint64)}
-    for i, ((names, kernels), rows) in enumerate(collector.groups.items()):
-        told['groups'].append({
-            'names': names, 'kernels': kernels, 'nodes': list(rows.nodes),
+    for i, ((names, metrics), rows) in enumerate(collector.groups.items()):
+        index['groups'].append({
+            'names': names, 'metrics': metrics, 'nodes': list(rows.nodes),
             'provenances': rows.provenances,
         })  # fmt: skip
         tables |= {f'{column}-{i}': np.array(getattr(rows, column)) for column in COLUMNS}
-    tables['told'] = np.frombuffer(json.dumps(told).encode(), dtype=np.uint8)
+    tables['index'] = np.frombuffer(json.dumps(index).encode(), dtype=np.uint8)
     beside = f'{cache}.{os.getpid()}.npz'
     try:
         np.savez(beside, **tables)

@@ -30,30 +30,41 @@ class Change:
     night: str
     until: str  # where a drift ends, else the night
     direction: str  # slower or faster
-    percent: float
+    percent: float  # of the figure
     confidence: float  # 1 - chance that any healthy series shows as much
     shape: str  # step or drift
-    before_gbs: float
-    after_gbs: float
+    before: float
+    after: float
     recovered: bool  # later back within the margin of where it was
     field: str | None = None  # the first that differs in the provenance
     fields: dict = dataclasses.field(default_factory=dict)  # field -> [before, after]
     nodes: int = 1  # that the fleet has
+    unit: str = 'GB/s'
+
+    def as_figures(self, metric):
+        """The same, of figures in place of rates."""
+        before, after = metric.figure(self.before), metric.figure(self.after)
+        percent = 100 * (metric.figure(1 + self.percent / 100) - 1)
+        return dataclasses.replace(
+            self, before=round(before, 3), after=round(after, 3), percent=round(percent, 2),
+            unit=metric.unit,
+        )  # fmt: skip
 
 
 def judge(every, margin=MARGIN, fleet_margin=FLEET_MARGIN, alpha=ALPHA):
     """Changes in a list of Series, the oldest first."""
     questions = max(1, sum(s.rates.size for s in every))
     of_fleets = max(1, sum(s.rates.shape[0] * s.rates.shape[2] for s in every))
-    found = []
+    changes = []
     for series in every:
-        for k in range(len(series.kernels)):
-            judged = _Kernel(series, k)
+        for k, metric in enumerate(series.metrics):
+            judged, of_kernel = _Kernel(series, k), []
             if judged.is_fleet:
-                found += judged.rollout_changes(fleet_margin, alpha, of_fleets)
-                found += judged.fleet_changes(fleet_margin, alpha, of_fleets)
-            found += judged.node_changes(margin, alpha, questions)
-    return sorted(found, key=lambda c: (c.night, c.scope, c.node or '', c.group))
+                of_kernel += judged.rollout_changes(fleet_margin, alpha, of_fleets)
+                of_kernel += judged.fleet_changes(fleet_margin, alpha, of_fleets)
+            of_kernel += judged.node_changes(margin, alpha, questions)
+            changes += [change.as_figures(metric) for change in of_kernel]
+    return sorted(changes, key=lambda c: (c.night, c.scope, c.node or '', c.group))
 
 
 class _Kernel:
@@ -96,11 +107,11 @@ class _Kernel:
             night=self.series.night(column),
             until=self.series.night(column),
             direction='slower' if r.effect < 0 else 'faster',
-            percent=round(100 * float(np.expm1(r.effect)), 2),
+            percent=100 * float(np.expm1(r.effect)),
             confidence=1 - float(p),
             shape='step',
-            before_gbs=round(level, 3),
-            after_gbs=round(level * float(np.exp(r.effect)), 3),
+            before=level,
+            after=level * float(np.exp(r.effect)),
             recovered=False,
             field=named,
             fields={f: list(pair) for f, pair in fields.items()},
@@ -140,11 +151,11 @@ class _Kernel:
             night=series.night(place[move.first]),
             until=series.night(place[move.until]),
             direction='slower' if move.delta < 0 else 'faster',
-            percent=round(100 * float(np.expm1(move.delta)), 2),
+            percent=100 * float(np.expm1(move.delta)),
             confidence=1 - float(p),
             shape=move.shape,
-            before_gbs=round(before, 3),
-            after_gbs=round(after, 3),
+            before=before,
+            after=after,
             recovered=move.recovered,
             field=named,
             fields={f: list(pair) for f, pair in differs.items()},

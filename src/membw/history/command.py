@@ -17,14 +17,15 @@
         "until": "2026-08-01",         # the end of a drift
         "shape": "step|drift",
         "direction": "slower|faster",
-        "percent": -3.1, "before_gbs": 166.6, "after_gbs": 161.4,
+        "percent": -3.1, "before": 166.6, "after": 161.4, "unit": "GB/s",
         "confidence": 0.99999,         # 1 - chance that anything healthy shows as much
         "recovered": false,            # later back within the margin
         "field": "compiler",           # the first that differs in the provenance, or null
         "fields": {"compiler": ["gcc 12.2.0", "gcc 13.1.0"]}}],
      "series": [{                      # with --series
-        "group": "...", "kernel": "triad", "nights": ["2026-01-01"],
-        "median": [166.6], "low": [165.0], "high": [168.0],     # GB/s, 5 and 95 % of the nodes
+        "group": "...", "kernel": "triad", "unit": "GB/s", "better": "higher",
+        "nights": ["2026-01-01"],
+        "median": [166.6], "low": [165.0], "high": [168.0],     # 5 and 95 % of the nodes
         "nodes": {"n042": [166.5]}}]}  # those that changed; null: no value
 """
 
@@ -49,7 +50,7 @@ examples:
   membw history cluster/*.jsonl --node 'n[040-049]' --kernel triad --plot history.png
 
 exit status: 0 nothing got worse; 1 something is slower and has not recovered, or a line could
-not be read; 2 asked wrongly or nothing to judge
+not be read; 2 usage error or nothing to judge
 """
 
 

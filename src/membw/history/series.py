@@ -1,16 +1,16 @@
-"""From results to series: GB/s of each kernel, node and night, of runs that are alike."""
+"""From results to series: the rate of each metric, node and night, of runs that are alike."""
 
 from array import array
 from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 from datetime import date, timedelta
-from hashlib import blake2b
 
 import numpy as np
 
-from membw.rank.nodes import RUN_SPAN_S
+from membw.results import metrics
 from membw.results.provenance import without_build_path
 from membw.results.reframe import MeasuredNothing
+from membw.results.runs import identity, rates_of, split_runs
 
 # Runs that differ here are never one series; what was built with what is not among them: a
 # changed compiler is a change within the series.  ReFrame names the run, and keeps the name ...
@@ -29,12 +29,20 @@ class Series:
     kernels: tuple
     nodes: list
     nights: np.ndarray
-    rates: np.ndarray  # GB/s, kernels x nodes x nights; NaN: no value
+    rates: np.ndarray  # larger is better (results/metrics.py), kernels x nodes x nights; or NaN
     software: np.ndarray  # number in `provenances`, nodes x nights; -1: no value
     provenances: list
+    metrics: tuple = ()  # of the kernels; bandwidths where nothing is said
+
+    def __post_init__(self):
+        self.metrics = self.metrics or metrics.default(self.kernels)
 
     def night(self, column):
         return as_date(self.nights[column])
+
+    def figures(self, k):
+        """As measured, nodes x nights."""
+        return self.metrics[k].figure(self.rates[k])
 
 
 @dataclass
@@ -83,8 +91,7 @@ class Collector:
 
     def _is_new(self, record):
         """The same record may be met in a database, a report and a file of its own."""
-        text = repr((record.host, record.rank, record.time, list(record.rates.values())))
-        key = int.from_bytes(blake2b(text.encode(), digest_size=8).digest(), 'little')
+        key = identity(record)
         known = key in self.seen
         self.seen.add(key)
         return not known
@@ -93,23 +100,11 @@ class Collector:
         units = defaultdict(list)
         for r in records:
             names = NAMED if 'test' in r.traits else ALONE
-            key = tuple(r.traits.get(n) for n in names), tuple(r.rates), r.ranks
+            key = tuple(r.traits.get(n) for n in names), r.metrics, r.ranks
             units[key, r.host].append(r)
-        for (key, host), found in units.items():
-            for run in split_runs(found):
+        for (key, host), of_node in units.items():
+            for run in split_runs(of_node):
                 _add_run(self.groups[key[:2]], host, run, self.left)
-
-
-def split_runs(records):
-    """One node's records, run by run: each of its ranks once, within minutes."""
-    runs = []
-    for r in sorted(records, key=lambda r: (r.time, r.rank)):
-        run = runs[-1] if runs else None
-        if run and r.time - run[0].time <= RUN_SPAN_S and all(r.rank != o.rank for o in run):
-            run.append(r)
-        else:
-            runs.append([r])
-    return runs
 
 
 def _add_run(rows, host, run, left):
@@ -140,14 +135,14 @@ class Rows:
         self.day.append(int(first.time // DAY_S))
         self.made.append(self.software[key])
         self.ranks.append(len(run))
-        self.rates.extend(sum(r.rates[k] for r in run) for k in first.rates)
+        self.rates.extend(first.rates.values() if len(run) == 1 else rates_of(run).values())
 
     def series(self, key, left):
-        names, kernels = key
+        names, measured = key
         node, day, made, ranks = (
             np.array(a, dtype=np.int64) for a in (self.node, self.day, self.made, self.ranks)
         )
-        rates = np.frombuffer(self.rates).reshape(len(node), len(kernels))
+        rates = np.frombuffer(self.rates).reshape(len(node), len(measured))
         # a node that lost a rank did not report in full: that is no slower node
         whole = ranks == Counter(ranks.tolist()).most_common(1)[0][0]
         left.incomplete += int((~whole).sum())
@@ -156,7 +151,8 @@ class Rows:
         cell = node[whole] * shape[1] + column
         return Series(
             label=' '.join(str(n) for n in names if n is not None) or 'runs',
-            kernels=kernels,
+            kernels=tuple(m.name for m in measured),
+            metrics=measured,
             nodes=list(self.nodes),
             nights=nights,
             rates=np.stack([_table(cell, r, shape) for r in rates[whole].T]),

@@ -43,18 +43,19 @@ def _extent(every):
 
 def _series_rows(series, found):
     changed = {c.node for c in found if c.node and c.group == series.label}
-    for k, kernel in enumerate(series.kernels):
-        low, median, high = np.nanpercentile(series.rates[k], [5, 50, 95], axis=0)
+    for k, metric in enumerate(series.metrics):
+        figures = series.figures(k)
+        low, median, high = np.nanpercentile(figures, [5, 50, 95], axis=0)
         yield {
             'group': series.label,
-            'kernel': kernel,
+            'kernel': metric.name,
+            'unit': metric.unit,
+            'better': metric.better,
             'nights': [as_date(n) for n in series.nights],
             'median': _plain(median),
             'low': _plain(low),
             'high': _plain(high),
-            'nodes': {
-                n: _plain(series.rates[k, i]) for i, n in enumerate(series.nodes) if n in changed
-            },
+            'nodes': {n: _plain(figures[i]) for i, n in enumerate(series.nodes) if n in changed},
         }
 
 

@@ -20,7 +20,7 @@ examples:
   membw rank run.jsonl --drain | less          # read them, then run what you agree with
 
 exit status: 0 all PASS; 1 a node is FAIL, INVALID or MISSING, or a line could not be read;
-2 asked wrongly or nothing to rank
+2 usage error or nothing to rank
 """
 
 
@@ -40,9 +40,9 @@ def add_parser(subparsers):
     add('--alpha', type=percent, default=1.0, metavar='PERCENT',
         help='chance of a false alarm in a clean fleet (1)')  # fmt: skip
     add('--order', choices=('slowest', 'fastest'), default='slowest', help='which comes first')
-    add('--by', metavar='KERNEL', default='triad', help='kernel to sort by (triad)')
+    add('--by', metavar='KERNEL', help='kernel to sort by (the last of the records: triad)')
     add('--limit', type=whole, default=20, metavar='N',
-        help='rows a group besides the slow nodes, 0: all (20)')  # fmt: skip
+        help='rows per group besides the slow nodes, 0: all (20)')  # fmt: skip
     add('--node-check', metavar='FILE', help='write "<node> PASS|FAIL|INVALID|MISSING reason"')
     add('--plot', metavar='FILE.png', help='draw the ranking')
     add('--json', action='store_true', help='print JSON')
@@ -65,8 +65,9 @@ def run(args):
         raise MembwError(
             f"no record in '{' '.join(args.results)}'", "'stream --json FILE' writes one"
         )
-    if args.by not in {kernel for r in records for kernel in r.rates}:
-        raise MembwError(f"no kernel '{args.by}' in the records", 'copy, scale, add or triad')
+    kernels = list(dict.fromkeys(kernel for r in records for kernel in r.rates))
+    if args.by and args.by not in kernels:
+        raise MembwError(f"no kernel '{args.by}' in the records", f'one of {", ".join(kernels)}')
     expected = match_expected({r.host for r in records}, expected)
     fleet = judge(records, expected, args.margin / 100, args.alpha / 100)
     _print(args, fleet, problems)

@@ -4,7 +4,6 @@ import numpy as np
 
 # DDR channels of a socket or node that are built
 CHANNEL_COUNTS = (2, 3, 4, 6, 8, 12, 16, 24)
-TRIAD = -1  # the last kernel
 ALIKE = 0.01  # all kernels lost the same share, within 1 %
 
 
@@ -20,13 +19,20 @@ def describe(node, ratios, marks, unstable, noise):
 def _where_slow(node, ratios, marks, noise):
     ranks = np.flatnonzero(marks.any(axis=1)) if marks.size else np.array([], dtype=int)
     if 0 < len(ranks) < len(marks):
-        return _part(node, ranks, len(marks), ratios[ranks, TRIAD].mean(), noise)
+        lost = _bandwidth(node, ratios[ranks].mean(axis=0))
+        return _part(node, ranks, len(marks), lost, noise)
     kernels = np.array(list(node.ratios.values()))
     if len(ranks) == 0 and kernels.min() > 1 - ALIKE:
         return ''
     per_node = (node.channels, node.channels // node.sockets) if node.channels else CHANNEL_COUNTS
-    channel = _channel(kernels[TRIAD], per_node, noise)
+    channel = _channel(_bandwidth(node, kernels), per_node, noise)
     return channel or _whole(kernels)
+
+
+def _bandwidth(node, ratios):
+    """What is left of the bandwidth, by all metrics that are one; 1 where none is."""
+    of_bandwidths = [r for r, m in zip(ratios, node.metrics, strict=True) if m.is_bandwidth]
+    return float(np.median(of_bandwidths)) if of_bandwidths else 1.0
 
 
 def _whole(kernels):
@@ -50,7 +56,7 @@ def _part(node, ranks, count, ratio, noise):
 
 
 def _channel(ratio, counts, noise):
-    """Triad follows the number of channels: near (N-1)/N one of N is gone."""
+    """Bandwidth follows the number of channels: near (N-1)/N one of N is gone."""
     tolerance = max(0.005, 2 * noise)
     counts = [n for n in counts if n > 1]
     if not counts:

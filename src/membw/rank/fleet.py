@@ -89,10 +89,11 @@ def _verdict(node, answers, i, alpha):
 def _how_far(node, ratios):
     """The lowest figures; `ratios` are ranks x kernels, 1 where nothing was flagged."""
     lowest = min(node.ratios, key=node.ratios.get)
-    parts = [f'{lowest} {node.ratios[lowest] - 1:+.1%}']
+    parts = [f'{lowest} {node.percent(lowest, node.ratios[lowest])}']
     if ratios.size and ratios.min() < min(1, node.ratios[lowest]):
         rank, kernel = np.unravel_index(ratios.argmin(), ratios.shape)
-        parts.append(f'{node.kernels[kernel]} of rank {rank} {ratios.min() - 1:+.1%}')
+        name = node.kernels[kernel]
+        parts.append(f'{name} of rank {rank} {node.percent(name, ratios.min())}')
     if node.pattern.startswith('unstable'):
         parts.append(f'usual rate {node.steadiness - 1:+.0%} to the best')
     return ', '.join(parts + [f'z={node.z:.1f}', f'q={node.q:.1g}'])

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from membw.results.metrics import node_rates
 from membw.results.record import MEMORY, STRICT
 from membw.statistics.populations import MIN_NODES, MIN_SHARE, find_populations
 
@@ -15,19 +16,28 @@ class Group:
 
     number: int
     label: str
-    kernels: tuple
+    metrics: tuple
     nodes: list
 
+    @property
+    def kernels(self):
+        return tuple(metric.name for metric in self.metrics)
+
     def totals(self):
-        """GB/s, nodes x kernels."""
-        return np.array([node.rates.sum(axis=0) for node in self.nodes])
+        """Rates, nodes x metrics."""
+        return node_rates(np.array([node.rates for node in self.nodes]), self.metrics)
+
+    def medians(self):
+        """Figures of the usual node, by metric."""
+        rates = np.median(self.totals(), axis=0).tolist()
+        return {m.name: m.figure(rate) for m, rate in zip(self.metrics, rates, strict=True)}
 
 
 def form_groups(nodes):
     """Groups of like nodes, split where two populations show, and warnings about them."""
     families = defaultdict(lambda: defaultdict(list))
     for node in nodes:
-        strict = (*(node.traits.get(t) for t in STRICT), node.traits['ranks'], node.kernels)
+        strict = (*(node.traits.get(t) for t in STRICT), node.traits['ranks'], node.metrics)
         families[strict][tuple(node.traits.get(t) for t in MEMORY)].append(node)
     groups, warnings = [], []
     for kinds in families.values():
@@ -70,7 +80,7 @@ def _difference(mine, theirs):
 
 
 def _split(members):
-    totals = np.array([node.rates.sum(axis=0) for node in members])
+    totals = np.array([node.totals for node in members])
     relative = np.exp(np.log(totals / np.median(totals, axis=0)).mean(axis=1))
     labels = find_populations(relative)
     parts = [[members[i] for i in np.flatnonzero(labels == k)] for k in range(labels.max() + 1)]
@@ -80,7 +90,7 @@ def _split(members):
             f'in population {labels[i] + 1} of {len(parts)}, '
             f'{relative[i] / fastest - 1:+.1%} to the fastest'
         )
-    return [Group(0, _label(nodes), nodes[0].kernels, nodes) for nodes in parts]
+    return [Group(0, _label(nodes), nodes[0].metrics, nodes) for nodes in parts]
 
 
 def _label(nodes):
@@ -96,11 +106,11 @@ def _label(nodes):
 
 
 def _populations_text(groups):
-    medians = [np.median(g.totals()[:, -1]) for g in groups]
+    shown = groups[0].metrics[-1]
     parts = ', '.join(
-        f'{len(g.nodes)} nodes at {m:.1f} GB/s' for g, m in zip(groups, medians, strict=True)
+        f'{len(g.nodes)} nodes at {g.medians()[shown.name]:.1f} {shown.unit}' for g in groups
     )
     return (
-        f'{len(groups)} populations among like nodes ({groups[0].kernels[-1]}: {parts}); '
+        f'{len(groups)} populations among like nodes ({shown.name}: {parts}); '
         'each node is judged among its own'
     )

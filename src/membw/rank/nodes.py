@@ -1,14 +1,13 @@
 """From records of ranks to nodes: the latest run of each, complete or not."""
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from dataclasses import dataclass, field
 
 import numpy as np
 
+from membw.results.metrics import node_rates
 from membw.results.record import STRICT
-
-# Records of one node belong to one run when they are no further apart.
-RUN_SPAN_S = 900
+from membw.results.runs import split_runs, usual_ranks
 
 
 @dataclass
@@ -19,13 +18,13 @@ class Node:
     verdict: str = 'PASS'
     notes: list = field(default_factory=list)
     group: int = 0
-    kernels: tuple = ()
-    rates: np.ndarray = None  # GB/s, ranks x kernels
+    metrics: tuple = ()
+    rates: np.ndarray = None  # larger is better (results/metrics.py), ranks x metrics
     steadiness: float = 1.0
     traits: dict = field(default_factory=dict)
     sockets: int = 1
     channels: int = 0
-    ratios: dict = field(default_factory=dict)  # kernel -> node's rate / median
+    ratios: dict = field(default_factory=dict)  # metric -> node's rate / median
     z: float = 0.0
     q: float = 1.0
     pattern: str = ''
@@ -35,15 +34,36 @@ class Node:
         return '; '.join(self.notes)
 
     @property
+    def kernels(self):
+        return tuple(metric.name for metric in self.metrics)
+
+    @property
+    def totals(self):
+        """Rates of the whole node."""
+        return node_rates(self.rates, self.metrics)
+
+    @property
+    def figures(self):
+        """{metric: figure} of the whole node, in the metric's own unit."""
+        return {
+            metric.name: float(metric.figure(rate))
+            for metric, rate in zip(self.metrics, self.totals, strict=True)
+        }
+
+    def percent(self, kernel, ratio):
+        """'+5.0%' of the figure, from a ratio of rates."""
+        return self.metrics[self.kernels.index(kernel)].percent(ratio)
+
+    @property
     def threads(self):
         return int(self.traits.get('threads', 1)) * self.traits['ranks']
 
 
 def assemble(records):
-    """The nodes that the records speak of, once for each program, build and set of kernels."""
+    """The nodes that the records speak of, once for each program, build and set of metrics."""
     units = defaultdict(list)
     for record in records:
-        key = (record.host, *(record.traits.get(t) for t in STRICT), tuple(record.rates))
+        key = (record.host, *(record.traits.get(t) for t in STRICT), record.metrics)
         units[key].append(record)
     runs = [_latest_run(unit) for unit in units.values()]
     usual = _usual_ranks(runs)
@@ -51,17 +71,9 @@ def assemble(records):
 
 
 def _latest_run(records):
-    """The newest record of a node and those of its other ranks in the same run."""
-    if len(records) == 1:
-        return records
-    per_file = Counter(r.file for r in records)
-    newest = max(records, key=lambda r: r.time)
-    chosen = {}
-    for r in sorted(records, key=lambda r: -r.time):
-        together = r.file == newest.file or per_file[r.file] == per_file[newest.file] == 1
-        if together and r.ranks == newest.ranks and newest.time - r.time <= RUN_SPAN_S:
-            chosen.setdefault(r.rank, r)
-    return sorted(chosen.values(), key=lambda r: (r.domain, r.rank))
+    """The newest run of a node; its ranks as they lie in the node."""
+    newest = max(split_runs(records), key=lambda run: max(r.time for r in run))
+    return sorted(newest, key=lambda r: (r.domain, r.rank))
 
 
 def _run_key(record):
@@ -69,16 +81,16 @@ def _run_key(record):
 
 
 def _usual_ranks(runs):
-    """How many ranks a node has in each run: what most nodes have, the more of two."""
-    counts = defaultdict(Counter)
+    """How many ranks a node has, of each number of ranks, CPU and flags."""
+    alike = defaultdict(list)
     for run in runs:
-        counts[_run_key(run[0])][len(run)] += 1
-    return {key: max(c, key=lambda n: (c[n], n)) for key, c in counts.items()}
+        alike[_run_key(run[0])].append(run)
+    return {key: usual_ranks(members) for key, members in alike.items()}
 
 
 def _node(run, usual):
     first = run[0]
-    node = Node(first.host, kernels=tuple(first.rates))
+    node = Node(first.host, metrics=first.metrics)
     node.traits = dict(first.traits, ranks=len(run))
     node.sockets, node.channels = first.sockets, first.channels
     node.steadiness = min(r.steadiness for r in run)

@@ -29,7 +29,7 @@ def draw(fleet, file, by, margin):
         _panel(panel, group, by if by in group.kernels else group.kernels[-1], margin)
     hidden = len(fleet.groups) - len(groups)
     note = f' {hidden} smaller groups are not drawn.' if hidden else ''
-    text = HOW_TO_READ.format(by=by, margin=margin) + note
+    text = HOW_TO_READ.format(by=by or 'the last kernel', margin=margin) + note
     figure.supxlabel(text, x=0.01, ha='left', fontsize=9)
     try:
         figure.savefig(file, dpi=120)

@@ -1,8 +1,9 @@
-"""What `membw rank` prints: a ranking, a summary of each kernel, JSON."""
+"""What `membw rank` prints: a ranking, a summary of each metric, JSON."""
 
 import numpy as np
 
 from membw.results.hostlist import fold, worst_verdicts
+from membw.results.metrics import common_unit
 
 ORDERS = {'slowest': 1, 'fastest': -1}
 
@@ -23,44 +24,52 @@ def _ranking(group, order, by, limit):
     ranked = np.argsort(ORDERS[order] * totals[:, column], kind='stable')
     shown = ranked if limit == 0 else ranked[:limit]
     width = max(len(group.nodes[i].name) for i in shown)
-    heads = ''.join(f'{k.capitalize():>10}' for k in group.kernels)
-    lines = [f'{"node":<{width}}{heads}  to median  verdict (GB/s, {order} first)']
-    lines += [_row(group.nodes[i], totals[i], column, width) for i in shown]
+    unit = common_unit(group.metrics)
+    heads = [m.name.capitalize() if unit else m.title for m in group.metrics]
+    titles = ''.join(f'{head:>{max(10, len(head) + 2)}}' for head in heads)
+    unit = f'{unit}, ' if unit else ''
+    lines = [f'{"node":<{width}}{titles}  to median  verdict ({unit}{order} first)']
+    lines += [_row(group.nodes[i], heads, column, width) for i in shown]
     rest = [group.nodes[i] for i in ranked[len(shown) :]]
-    lines += [_row(n, n.rates.sum(axis=0), column, width) for n in rest if n.verdict == 'FAIL']
+    lines += [_row(n, heads, column, width) for n in rest if n.verdict == 'FAIL']
     hidden = sum(n.verdict != 'FAIL' for n in rest)
     return lines + ([f'... and {hidden} more that pass (--limit 0 shows them)'] if hidden else [])
 
 
-def _row(node, rates, column, width):
-    figures = ''.join(f'{rate:10.2f}' for rate in rates)
-    ratio = list(node.ratios.values())[column] - 1
-    return f'{node.name:<{width}}{figures}  {ratio:+9.1%}  {node.verdict} {node.reason}'.rstrip()
+def _row(node, heads, column, width):
+    cells = zip(node.figures.values(), heads, strict=True)
+    figures = ''.join(f'{figure:{max(10, len(head) + 2)}.2f}' for figure, head in cells)
+    kernel = node.kernels[column]
+    ratio = node.percent(kernel, node.ratios[kernel])
+    return f'{node.name:<{width}}{figures}  {ratio:>9}  {node.verdict} {node.reason}'.rstrip()
 
 
 def _summary(group):
     """MPI_STREAM's names, and the two figures that one bad node cannot move."""
     lines = ['============SUMMARY============', '']
     threads = float(np.median([node.threads for node in group.nodes]))
-    for kernel, mbs in zip(group.kernels, group.totals().T * 1000, strict=True):
-        lines += _kernel_summary(kernel.upper(), mbs, threads, group.nodes) + ['']
+    for metric, rates in zip(group.metrics, group.totals().T, strict=True):
+        lines += _metric_summary(metric, metric.figure(rates), threads, group.nodes) + ['']
     return lines + ['==========END SUMMARY==========', '']
 
 
-def _kernel_summary(name, mbs, threads, nodes):
-    high, low, median = nodes[mbs.argmax()], nodes[mbs.argmin()], np.median(mbs)
-    deviation = mbs.std(ddof=1) if len(mbs) > 1 else 0.0
+def _metric_summary(metric, figures, threads, nodes):
+    """The layout of the program's own block, which is MPI_STREAM's: bandwidths are in MB/s."""
+    unit = 'MB/s' if metric.is_bandwidth else metric.unit
+    figures = figures * 1000 if metric.is_bandwidth else figures
+    high, low, median = nodes[figures.argmax()], nodes[figures.argmin()], np.median(figures)
     rows = [
-        ('MAX', mbs.max(), f' on {high.name}'),
-        ('MIN', mbs.min(), f' on {low.name}'),
-        ('AVG', mbs.mean(), ''),
-        ('AVG_per_proc', mbs.mean() / threads, ''),
-        ('STDD', deviation, ''),
+        ('MAX', figures.max(), f' on {high.name}'),
+        ('MIN', figures.min(), f' on {low.name}'),
+        ('AVG', figures.mean(), ''),
+        ('AVG_per_proc', figures.mean() / threads, ''),
+        ('STDD', figures.std(ddof=1) if len(figures) > 1 else 0.0, ''),
         ('MEDIAN', median, ''),
-        ('MAD', np.median(np.abs(mbs - median)), ''),
+        ('MAD', np.median(np.abs(figures - median)), ''),
     ]
-    # the layout of the program's own block (src/stream/block.c), which is MPI_STREAM's
-    return [f'{name + "_" + key:<18} = {value:f}\t\t MB/s{on}' for key, value, on in rows]
+    rows = [row for row in rows if metric.adds or row[0] != 'AVG_per_proc']
+    name = metric.name.upper()
+    return [f'{name + "_" + key:<18} = {value:f}\t\t {unit}{on}' for key, value, on in rows]
 
 
 def _not_ranked(fleet):
@@ -79,11 +88,12 @@ def _counts(fleet):
 
 
 def as_json(fleet, problems):
-    """The same for programs; rates in GB/s, ratios to the median of the node's group."""
+    """The same for programs; figures in the metric's unit, ratios to the median of the group's
+    rates: more is better, whatever the metric."""
     return {
-        'schema': 'membw-rank-1',
+        'schema': 'membw-rank-2',
         'groups': [
-            {'group': g.number, 'label': g.label, 'nodes': len(g.nodes), 'kernels': _figures(g)}
+            {'group': g.number, 'label': g.label, 'nodes': len(g.nodes), 'metrics': _metrics(g)}
             for g in fleet.groups
         ],
         'nodes': [_node_json(node) for node in fleet.nodes],
@@ -92,21 +102,20 @@ def as_json(fleet, problems):
     }
 
 
-def _figures(group):
-    totals = group.totals()
-    median = np.median(totals, axis=0)
-    mad = np.median(np.abs(totals - median), axis=0)
-    return {
-        kernel: {'median_gbs': float(median[i]), 'mad_gbs': float(mad[i])}
-        for i, kernel in enumerate(group.kernels)
-    }
+def _metrics(group):
+    rows = {}
+    for metric, rates in zip(group.metrics, group.totals().T, strict=True):
+        figures = metric.figure(rates)
+        mad = np.median(np.abs(figures - np.median(figures)))
+        rows[metric.name] = {'unit': metric.unit, 'better': metric.better}
+        rows[metric.name] |= {'median': float(np.median(figures)), 'mad': float(mad)}
+    return rows
 
 
 def _node_json(node):
     row = {'node': node.name, 'verdict': node.verdict, 'reason': node.reason}
     if node.rates is None:
         return row
-    rates = dict(zip(node.kernels, node.rates.sum(axis=0).tolist(), strict=True))
     judged = {'group': node.group, 'ratio': node.ratios, 'z': node.z, 'q': node.q}
-    row |= {'rates_gbs': rates, 'ranks': len(node.rates), 'steadiness': node.steadiness}
+    row |= {'figures': node.figures, 'ranks': len(node.rates), 'steadiness': node.steadiness}
     return row | (judged | {'pattern': node.pattern} if node.group else {})

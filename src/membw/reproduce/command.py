@@ -12,6 +12,7 @@ from pathlib import Path
 from membw.arguments import fraction
 from membw.build import presets
 from membw.diff.command import as_json, as_text
+from membw.results.metrics import of_record
 from membw.run.command import alone
 
 EPILOG = """\
@@ -90,7 +91,8 @@ def do(args, result, text):
 def made(here, old):
     """The Result that the script left, or None."""
     from membw.reproduce.rebuild import new_result_parts
-    from membw.results.find_one import Result, record_of
+    from membw.results.case import one_record
+    from membw.results.find_one import Result
 
     record, environment, binary = new_result_parts(here, old.job)
     if not record.is_file():
@@ -100,14 +102,14 @@ def made(here, old):
     build['binary_sha256'] = hashlib.sha256(path.read_bytes()).hexdigest()
     case = {'run_environment': ' '.join(environment.read_text().splitlines())}
     case['perfvalues'] = {name: points for name, points in _points(record.parent)}
-    found = record_of(record, old.record.get('host'))
-    return Result(str(record), case, found, {}, build, here)
+    again = one_record(record, old.record.get('host'))
+    return Result(str(record), case, again, {}, build, here)
 
 
 def _points(run):
     """What numa_scan names after its points, as ReFrame would have it."""
     for path in run.glob('scan-*.json'):
-        triad = json.loads(path.read_text())['kernels']['triad']['best_mbs'] / 1000
+        triad = of_record(json.loads(path.read_text()))[0]['triad']
         yield path.stem.replace('scan', 'triad', 1).replace('-', '_'), (triad, 0, 0, 0, 'GB/s')
 
 

@@ -7,7 +7,9 @@ from pathlib import Path
 
 from membw.errors import MembwError
 from membw.checkout import root
-from membw.results.record import SCHEMAS
+from membw.results.case import cases_of, one_record
+from membw.results.case import title as case_title
+from membw.results.record import is_record
 from membw.results.reframe import is_report, stored_sessions
 
 UUID = re.compile(r'[0-9a-f]{8}[0-9a-f-]*(:\d+)*')
@@ -46,13 +48,6 @@ class Result:
         return self.results / 'builds' / self.build['binary_sha256'] if self.build else None
 
 
-def case_title(case):
-    if not case.get('name'):
-        return ''
-    where = f'{case.get("system")}:{case.get("partition")}+{case.get("environ")}'
-    return f'{case.get("display_name") or case.get("name")} @{where}'
-
-
 def find(text, results=None):
     """The result that `text` names; `results` is where stored ones lie (default: the checkout's).
 
@@ -62,9 +57,9 @@ def find(text, results=None):
     file, _, part = text.partition('#')
     if Path(file).is_file():
         return complete(_in_file(Path(file), part, text))
-    kept = results / 'records' / f'{text.removesuffix(".json")}.json'
-    if kept.is_file():
-        return complete(_in_file(kept, '', text))
+    stored = results / 'records' / f'{text.removesuffix(".json")}.json'
+    if stored.is_file():
+        return complete(_in_file(stored, '', text))
     if UUID.fullmatch(text):
         return complete(_in_database(results / 'results.db', text))
     raise MembwError(f"no result '{text}'", f'give {FORMS}')
@@ -76,14 +71,13 @@ def find(text, results=None):
 def _in_file(file, part, text):
     content = file.read_text(encoding='utf-8', errors='replace')
     if is_report(content):
-        cases = [c for run in json.loads(content)['runs'] for c in run['testcases']]
-        found = Result(text, case=_only(_measured(cases), part, text), results=_results_of(file))
-        return found
+        cases = cases_of(json.loads(content))
+        return Result(text, case=_only(_measured(cases), part, text), results=_results_of(file))
     try:
         rows = [json.loads(line) for line in content.splitlines() if line.strip()]
     except ValueError as err:
         raise MembwError(f"'{file}' is no record and no report: {err}", f'give {FORMS}') from err
-    if not all(isinstance(row, dict) and row.get('schema') in SCHEMAS for row in rows) or not rows:
+    if not rows or not all(map(is_record, rows)):
         raise MembwError(f"'{file}' is no record and no report", f'give {FORMS}')
     rows = [r for r in rows if not part or part in (r.get('host'), f'{r.get("rank")}')]
     if len(rows) != 1:
@@ -103,7 +97,7 @@ def _in_database(path, text):
         raise MembwError(f"no results database '{path}'", "'membw run' makes one")
     session = text.partition(':')[0]
     blobs = stored_sessions(path, 'WHERE substr(uuid, 1, ?) = ?', len(session), session)
-    cases = [c for b in blobs for run in json.loads(b)['runs'] for c in run['testcases']]
+    cases = [c for blob in blobs for c in cases_of(json.loads(blob))]
     rest = text.partition(':')[2]
     chosen = [c for c in _measured(cases) if not rest or c['uuid'].endswith(f':{rest}')]
     return Result(text, case=_only(chosen, '', text), results=path.parent)
@@ -136,7 +130,7 @@ def complete(result):
     beside = result.results / 'records' / file.name
     if not result.record:
         path = next((p for p in (beside, file) if file.name and p.is_file()), None)
-        result.record = record_of(path, result.case.get('node')) if path else {}
+        result.record = one_record(path, result.case.get('node')) if path else {}
     job = result.results / 'jobs' / file.stem
     result.job = kept_job(result.results, file.stem)
     if (job / 'environment.txt').is_file():
@@ -146,12 +140,6 @@ def complete(result):
     known = result.case.get('binary_sha256') or result.job.get('binary_sha256')
     result.build = kept_build(result.results, known)
     return result
-
-
-def record_of(path, node=None):
-    """The record of a file, of the node where it holds several, else the first."""
-    rows = [json.loads(line) for line in path.read_text().splitlines() if line.strip()]
-    return next((row for row in rows if row.get('host') == node), rows[0] if rows else {})
 
 
 def kept_job(results, stem):
@@ -177,5 +165,5 @@ def _case_of_record(database, name):
         return {}
     which = 'WHERE instr(json_blob, ?) ORDER BY 1 LIMIT 1'
     blobs = stored_sessions(database, which, f'/{name}"')
-    cases = [c for b in blobs for run in json.loads(b)['runs'] for c in run['testcases']]
+    cases = [c for blob in blobs for c in cases_of(json.loads(blob))]
     return next((c for c in cases if Path(c.get('record') or '').name == name), {})

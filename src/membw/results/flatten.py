@@ -2,6 +2,9 @@
 
 import shlex
 
+from membw.results import case as of_case
+from membw.results.metrics import of_record
+
 GROUPS = ('validity', 'build', 'run', 'facts')
 # of ReFrame's test case: where a field of ours comes from
 BUILD = ('compiler', 'source_sha256', 'binary_sha256', 'spack_hash', 'built_with', 'commit')
@@ -13,14 +16,10 @@ RUN_OF_RECORD = ('program', 'version', 'language', 'kernels_set', 'array_size', 
 
 
 def figures(result):
-    """{name: (value, unit)}: the record's kernels in GB/s, and what else the check measured."""
-    found = {}
-    for key, (value, _, _, _, unit, *_) in (result.case.get('perfvalues') or {}).items():
-        if value is not None:
-            found[key.rsplit(':', 1)[-1]] = (value, unit)
-    for name, kernel in (result.record.get('kernels') or {}).items():
-        found.setdefault(name, (kernel['best_mbs'] / 1000, 'GB/s'))
-    return found
+    """{name: (value, unit)}: the record's metrics, and what else the check measured."""
+    known = {name: (f.value, f.unit) for name, f in of_case.figures(result.case).items()}
+    values, measured = of_record(result.record) if result.record else ({}, ())
+    return known | {m.name: (values[m.name], m.unit) for m in measured if m.name not in known}
 
 
 def fields(result):
@@ -69,7 +68,7 @@ def _run(result):
     record, case = result.record, result.case
     found = {name: record.get(name) for name in RUN_OF_RECORD}
     found |= {name: case.get(name) or result.job.get(name) for name in RUN}
-    found['test'] = (case.get('name') or '').split(' ')[0]
+    found['test'] = of_case.test(case)
     found['options'] = shlex.join(_options(case))
     found['pages'] = (record.get('pages') or {}).get('asked')
     found['memory_policy'] = (record.get('placement_after') or {}).get('policy')

@@ -1,25 +1,18 @@
 """Finds and reads what RESULTS hold: records, ReFrame's reports, its database."""
 
-import re
 import sys
 from functools import partial
 from pathlib import Path
 from sqlite3 import DatabaseError
 
 from membw.errors import MembwError
-from membw.results.record import read_lines
-from membw.results.reframe import (
-    is_report,
-    read_report,
-    read_stored_session,
-    session_uuids,
-)
+from membw.results.record import names_record, read_lines
+from membw.results.reframe import is_report, read_report, read_stored_session, session_uuids
+from membw.results.runs import once
 
 ENDINGS = ('.json', '.jsonl')
 # FILE.rank-7: what a rank of an MPI job saved by itself when rank 0 did not come for it
 RESCUED = '.rank-'
-# with and without blanks: `jq -c` leaves none
-A_RECORD = re.compile(r'"schema"\s*:\s*"membw-record-')
 
 
 def read_results(paths):
@@ -108,7 +101,7 @@ def _reports_first(file):
 def _read_file_of_folder(file):
     """A folder of results holds other JSON too (builds, topologies): that is passed over."""
     text = file.read_text(encoding='utf-8', errors='replace')
-    known = is_report(text) or A_RECORD.search(text)
+    known = is_report(text) or names_record(text)
     return _read_text(text, str(file)) if known else ([], [])
 
 
@@ -122,19 +115,3 @@ def _read_text(text, name):
     # not splitlines(): that cuts at U+2028 and U+0085 too, which a JSON string may hold
     records, problems = read_lines(text.split('\n'), name)
     return records, problems or ([] if records else [f'{name}: is empty: no record'])
-
-
-def once(records):
-    """A record met twice counts once; the one with more known about it (from a report) stays."""
-    kept = {}
-    for record in records:
-        key = record.host, record.rank, record.time, tuple(record.rates.items())
-        known = kept.setdefault(key, record)
-        if _known(record) > _known(known):
-            kept[key] = record
-    return list(kept.values())
-
-
-def _known(record):
-    """Of two copies without a report: beside the one in records/ lies what was kept of its job."""
-    return len(record.traits), Path(record.file).parent.name == 'records'

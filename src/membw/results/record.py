@@ -1,4 +1,4 @@
-"""Reads the records that `stream` writes: one JSON object a line, one line a rank."""
+"""Reads the records that our programs write: one JSON object per line, one line per rank."""
 
 import json
 import math
@@ -8,11 +8,12 @@ from collections import Counter
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from membw.results import provenance
+from membw.results import metrics, provenance
 from membw.results.numa_facts import count_sockets, first_domain
 
-SCHEMA = 'membw-record-1'
-SCHEMAS = (SCHEMA, 'membw-record-2')  # 2: beside the kernels, metrics with a direction
+# the first had `kernels` where now there are `metrics`
+SCHEMAS = ('membw-record-1', 'membw-record-2')
+A_RECORD = re.compile(r'"schema"\s*:\s*"membw-record-')
 
 
 @dataclass(frozen=True)
@@ -24,7 +25,7 @@ class Record:
     ranks: int
     time: float  # seconds since 1970
     file: str
-    rates: dict  # kernel -> best rate in GB/s
+    rates: dict  # metric -> rate: larger is better, whatever was measured (see metrics.py)
     steadiness: float  # usual rate / best rate, of the least steady kernel
     invalid: tuple  # reasons; empty: the record may be believed
     traits: dict  # what must be alike before two nodes are compared
@@ -34,6 +35,7 @@ class Record:
     allowed: tuple = ()  # reasons against it that the caller allowed
     provenance: dict = field(default_factory=dict)  # provenance.FIELDS
     findings: tuple = ()  # of `invalid`, as 'reason (detail)'
+    metrics: tuple = ()  # of `rates`, in their order
 
 
 class BadRecord(ValueError):
@@ -53,6 +55,15 @@ def read_lines(lines, name):
     return records, problems
 
 
+def is_record(data):
+    return isinstance(data, dict) and data.get('schema') in SCHEMAS
+
+
+def names_record(text):
+    """Whether a record is in a text; with and without blanks: `jq -c` leaves none."""
+    return bool(A_RECORD.search(text))
+
+
 def parse_json(line):
     """What a line holds; BadRecord for all that json.loads cannot take."""
     try:
@@ -67,20 +78,21 @@ def parse_json(line):
 
 def parse_record(data, name):
     """A Record from the JSON object of one rank."""
-    if not isinstance(data, dict) or data.get('schema') not in SCHEMAS:
-        raise BadRecord(f"not a record: 'schema' is not '{SCHEMA}'")
+    if not is_record(data):
+        raise BadRecord(f"not a record: 'schema' is none of {', '.join(SCHEMAS)}")
     try:
         host = _host(data)
         _hold_to_schema(data)
         traits = _traits(data)
+        figures, measured = metrics.of_record(data)
         return Record(
             host=host,
             rank=int(data.get('rank', 0)),
             ranks=int(data.get('ranks', 1)),
             time=_seconds(data.get('time')),
             file=name,
-            rates={k: _rate(k, v) for k, v in data['kernels'].items()},
-            steadiness=min((_steadiness(v) for v in data['kernels'].values()), default=1.0),
+            rates={m.name: _rate(m, figures[m.name]) for m in measured},
+            steadiness=min((_steadiness(v) for v in data.get('kernels', {}).values()), default=1.0),
             invalid=_invalid(data),
             traits=traits,
             domain=first_domain(data),
@@ -89,6 +101,7 @@ def parse_record(data, name):
             allowed=tuple(r['reason'] for r in data.get('reasons', []) if r.get('allowed')),
             provenance=provenance.of_record(data, traits),
             findings=_findings(data),
+            metrics=measured,
         )
     except KeyError as err:
         raise BadRecord(f"'{err.args[0]}' is missing") from err
@@ -195,11 +208,10 @@ def _seconds(text):
     return seconds
 
 
-def _rate(kernel, row):
-    rate = float(row['best_mbs']) / 1000
-    if not 0 < rate < float('inf'):
-        raise BadRecord(f"kernel '{kernel}' has the rate {row['best_mbs']} MB/s")
-    return rate
+def _rate(metric, figure):
+    if not 0 < figure < float('inf'):
+        raise BadRecord(f"'{metric.name}' is {figure:g} {metric.unit}")
+    return metric.rate(figure)
 
 
 def _steadiness(row):

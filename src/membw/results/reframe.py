@@ -4,13 +4,10 @@ import json
 import sqlite3
 from contextlib import closing
 from dataclasses import replace
-from pathlib import Path
 
+from membw.results import case as of_case
 from membw.results import provenance
-from membw.results.record import SCHEMA, BadRecord, parse_record, read_lines
-
-KERNELS = ('copy', 'scale', 'add', 'triad')
-TO_MBS = {'GB/s': 1000, 'MB/s': 1}
+from membw.results.record import SCHEMAS, BadRecord, parse_record, read_lines
 
 
 class MeasuredNothing(str):
@@ -62,96 +59,77 @@ def _query(path, sql, *values):
 
 
 def read_session(report, name):
-    """Every test case that measured the four kernels."""
+    """Every test case that measured something with a metric."""
     records, problems = [], []
-    for case in (c for run in report.get('runs', []) for c in run.get('testcases', [])):
-        if case.get('fixture') or not _kernels(case):
+    for case in of_case.cases_of(report):
+        if case.get('fixture') or not (case.get('record') or of_case.metrics(case)):
             continue
-        found, bad = _from_record(case, name)
-        if not found:
-            found, bad = _from_figures(case, name)
-        records += [_with_case(r, case) for r in found]
+        file = of_case.record_file(case, name.split(',')[0])
+        of_one, bad = _read_file(file) if file else ([], [])
+        if not of_one:
+            of_one, bad = _from_figures(case, name)
+        records += [_with_case(r, case) for r in of_one]
         problems += bad
     return records, problems
+
+
+def _read_file(file):
+    text = file.read_text(encoding='utf-8', errors='replace')
+    return read_lines(text.split('\n'), str(file))
 
 
 def _with_case(record, case):
     """The record, with what only ReFrame knows: the check may find INVALID what ran well."""
     findings = tuple(filter(None, (case.get('reasons') or '').split('; ')))
-    told = case.get('verdict') == 'INVALID' and findings
+    is_refused = case.get('verdict') == 'INVALID' and findings
     return replace(
         record,
-        invalid=tuple(f.split(' (')[0] for f in findings) if told else record.invalid,
-        findings=findings if told else record.findings,
+        invalid=tuple(f.split(' (')[0] for f in findings) if is_refused else record.invalid,
+        findings=findings if is_refused else record.findings,
         traits=record.traits | _test_traits(case),
         provenance=record.provenance | provenance.of_case(case),
     )
 
 
-def _kernels(case):
-    """What was measured: a run that failed early has no figures but names its record."""
-    values = case.get('perfvalues') or {}
-    figures = {key.rsplit(':', 1)[-1]: value for key, value in values.items()}
-    measured = {k: figures[k] for k in KERNELS if k in figures and figures[k][0]}
-    return measured or case.get('record')
-
-
 def _test_traits(case):
     """What ReFrame knows better than the program; runs of other tests are not compared."""
-    test = (case.get('name') or '?').split()[0].split('@')[0]
-    known = {'test': test, 'environ': case.get('environ'), 'pinning': case.get('pinning')}
-    known['partition'] = f'{case.get("system")}:{case.get("partition")}'
+    known = {'test': of_case.test(case), 'environ': case.get('environ')}
+    known |= {'pinning': case.get('pinning'), 'partition': of_case.where(case)}
     return {key: value for key, value in known.items() if value}
-
-
-def _from_record(case, name):
-    """The record that the case names, also after the results were copied elsewhere."""
-    if not case.get('record'):
-        return [], []
-    path = Path(case['record'])
-    moved = Path(name.split(',')[0]).resolve().parent.parent / 'records' / path.name
-    for file in (path, moved):
-        if file.is_file():
-            text = file.read_text(encoding='utf-8', errors='replace')
-            return read_lines(text.split('\n'), str(file))
-    return [], []
 
 
 def _from_figures(case, name):
     """The record is gone: the figures of the report are left."""
-    figures = _kernels(case)
-    if not isinstance(figures, dict):
-        text = f"{name}: '{_title(case)}' measured nothing, and its record is gone"
+    figures, measured = of_case.figures(case), of_case.metrics(case)
+    if not measured:
+        text = f"{name}: '{of_case.title(case)}' measured nothing, and its record is gone"
         return [], [MeasuredNothing(text)]
     data = {
-        'schema': SCHEMA,
+        'schema': SCHEMAS[-1],
         'program': 'stream',
         'host': case.get('node') or (case.get('job_nodelist') or [''])[0],
-        'kernels': {k: {'best_mbs': v[0] * TO_MBS.get(v[4], 1)} for k, v in figures.items()},
+        'metrics': {
+            m.name: {'value': figures[m.name].value, 'unit': m.unit, 'better': m.better}
+            for m in measured
+        },
         'verdict': case.get('verdict') or _verdict(case),
         'reasons': _reasons(case),
         'time': case.get('job_completion_time'),
         'array_size': case.get('array_size'),
         'threads': case.get('threads'),
         'build': {'compiler': case.get('compiler')},
-        'facts': {'cpu_model': f'{case.get("system")}:{case.get("partition")}'},
+        'facts': {'cpu_model': of_case.where(case)},
     }
     try:
         return [parse_record(data, name)], []
     except BadRecord as err:
-        return [], [f"{name}: '{_title(case)}': {err}"]
+        return [], [f"{name}: '{of_case.title(case)}': {err}"]
 
 
 def _verdict(case):
     """A rate that misses its reference may be believed all the same."""
     measured = case.get('result') == 'pass' or case.get('fail_phase') == 'performance'
     return 'VALID' if measured else 'INVALID'
-
-
-def _title(case):
-    return (
-        f'{case.get("name")} @{case.get("system")}:{case.get("partition")}+{case.get("environ")}'
-    )
 
 
 def _reasons(case):

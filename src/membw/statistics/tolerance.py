@@ -46,7 +46,9 @@ class Proposal:
 
 @dataclass
 class Kernel:
-    median: float  # GB/s
+    """Of rates: larger is better, whatever was measured."""
+
+    median: float
     interval: tuple
     low: float
     high: float
@@ -123,7 +125,7 @@ def propose(samples, rule):
     limits = _limits(healthy.rates, effective, rule, left[1], shift)
     kernels = {
         name: Kernel(
-            round(float(limits[0][k]), 3), median_interval(healthy.rates[:, k], effective),
+            float(limits[0][k]), median_interval(healthy.rates[:, k], effective),
             float(limits[1][k]), float(limits[2][k]),
         )
         for k, name in enumerate(samples.kernels)
@@ -195,15 +197,15 @@ def _node_medians(samples):
 
 def _refuse_populations(samples, figures, what):
     """`figures` are nodes or runs x kernels."""
-    for kernel, column in zip(samples.kernels, figures.T, strict=True):
+    for metric, column in zip(samples.metrics, figures.T, strict=True):
         labels = find_populations(column)
         if not labels.max():
             continue
         parts = [
-            f'{(labels == i).sum()} {what} at {np.median(column[labels == i]):.1f}'
+            f'{(labels == i).sum()} {what} at {metric.figure(np.median(column[labels == i])):.1f}'
             for i in range(labels.max() + 1)
         ]
-        text = f'{len(parts)} populations of {kernel}: {", ".join(parts)} GB/s'
+        text = f'{len(parts)} populations of {metric.name}: {", ".join(parts)} {metric.unit}'
         if what == 'nodes':
             text += f'; the slowest: {_names(np.unique(samples.nodes)[labels == labels.max()])}'
         raise Refusal(text)

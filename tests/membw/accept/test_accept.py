@@ -200,7 +200,7 @@ def test_a_reason_that_only_the_run_allowed_is_invalid(judged):
     ({'runs__array_size': 136_000_000}, None),
     ({'runs__pinning': 'none'}, 'pinning one CPU a thread'),
     ({'runs__pinning': 'omp'}, None),
-    ({'contract': {'triad': 300.0, 'peakflops': 1.0}}, 'no peakflops'),
+    ({'contract': {'triad': 300.0, 'peakflops': 1.0}}, 'no peakflops in GB/s'),
     ({'runs__source_sha256': 'a' * 64}, 'source_sha256 not recorded'),
 ])  # fmt: skip
 def test_runs_that_were_not_agreed_on_do_not_count(judged, change, word):

@@ -107,7 +107,7 @@ def filled(series):
     """The Collector that has read all of `series`."""
     collector = history_cache.Collector()
     nodes, nights = series.rates.shape[1:]
-    rows = collector.groups[('synthetic:node', 'stream', 'gcc-o2', 'likwid'), series.kernels]
+    rows = collector.groups[('synthetic:node', 'stream', 'gcc-o2', 'likwid'), series.metrics]
     rows.nodes = {name: i for i, name in enumerate(series.nodes)}
     rows.provenances = series.provenances
     rows.node = array('i', np.repeat(np.arange(nodes, dtype=np.intc), nights).tobytes())

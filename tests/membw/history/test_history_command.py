@@ -41,11 +41,11 @@ def test_json_has_the_documented_shape(database, capsys):
     assert data['nodes'] == 12 and data['nights'] == 50
     assert {c['scope'] for c in data['changes']} == {'node', 'software'}
     documented = set('scope node nodes group kernel night until shape direction percent '
-                     'before_gbs after_gbs confidence recovered field fields'.split())  # fmt: skip
+                     'before after unit confidence recovered field fields'.split())  # fmt: skip
     assert all(set(c) == documented for c in data['changes'])
     node = [c for c in data['changes'] if c['scope'] == 'node'][0]
     assert node['node'] == 'n00008' and node['group'] == 'synthetic:node stream gcc-o2 likwid'
-    assert node['before_gbs'] == pytest.approx(320, rel=0.1) and node['confidence'] > 0.999
+    assert node['before'] == pytest.approx(320, rel=0.1) and node['confidence'] > 0.999
     rows = {row['kernel']: row for row in data['series']}
     assert len(rows['triad']['median']) == 50 and list(rows['triad']['nodes']) == ['n00008']
 

@@ -1,0 +1,44 @@
+"""A protocol names a preset; a run names its environment: the toolchain with the preset's options.
+
+They are the same only where a toolchain is named like its compiler family: `gcc-o2` is `gcc11-o2`
+of the toolchain `gcc11: {family: gcc}`.
+"""
+
+from functools import cache
+from pathlib import Path
+
+import yaml
+
+from membw.checkout import root
+from membw.errors import MembwError
+
+
+@cache
+def partitions(system):
+    """Of systems/<system>.yaml."""
+    path = Path(root(), 'systems', f'{system}.yaml')
+    if not path.is_file():
+        known = ', '.join(sorted(p.stem for p in path.parent.glob('*.yaml')))
+        raise MembwError(f"no system '{system}' in systems/", f'known are {known}')
+    return yaml.safe_load(path.read_text()).get('partitions', [])
+
+
+def environs(runs):
+    """Environments of the protocol's system that are its preset, the one to be ordered first."""
+    names = []
+    for partition in partitions(runs['system']):
+        chains = partition['toolchains']
+        for name, chain in chains.items() if isinstance(chains, dict) else ():
+            family = chain.get('family', name)
+            if runs['preset'].startswith(f'{family}-'):
+                names.append(name + runs['preset'].removeprefix(family))
+    names = list(dict.fromkeys(names)) or [runs['preset']]
+    return sorted(names, key=lambda name: name != runs['preset'])
+
+
+def preset_of(runs, known):
+    """The preset of a run, by what is known of it; None where nothing is."""
+    environ = known.get('environ')
+    if known.get('preset') or environ is None:
+        return known.get('preset')
+    return runs['preset'] if environ in environs(runs) else environ

@@ -1,0 +1,87 @@
+"""What a figure is: its name, its unit, and whether more or less of it is better.
+
+Whoever judges sees rates only: the figure itself where more is better, 1 / figure where less is.
+The larger a rate, the better, whatever was measured; so no rule asks for a direction.  Figures
+become rates where a record is read, and figures again where something is shown or written.
+"""
+
+from typing import NamedTuple
+
+HIGHER, LOWER = 'higher', 'lower'
+# In what the record of a kernel may be, and what is shown everywhere: 10^9 B/s.
+SHOWN_AS = {'MB/s': ('GB/s', 1000), 'B/s': ('GB/s', 1e9)}
+
+
+class Metric(NamedTuple):
+    """One measured quantity; a bandwidth where nothing else is said."""
+
+    name: str
+    unit: str = 'GB/s'
+    better: str = HIGHER
+
+    def rate(self, figure):
+        return figure if self.better == HIGHER else 1 / figure
+
+    def figure(self, rate):
+        """Of a rate, or of a ratio of two rates; numbers or arrays."""
+        return rate if self.better == HIGHER else 1 / rate
+
+    def percent(self, ratio):
+        """'+5.0%' of the figure, from a ratio of two rates."""
+        return f'{self.figure(ratio) - 1:+.1%}'
+
+    @property
+    def is_bandwidth(self):
+        return self.unit == 'GB/s'
+
+    @property
+    def adds(self):
+        """What is per second adds up over the ranks of a node; of anything else the mean counts."""
+        return self.better == HIGHER and self.unit.endswith('/s')
+
+    @property
+    def title(self):
+        return f'{self.name.capitalize()}, {self.unit}'
+
+
+def default(names):
+    """Metrics of bandwidths that nothing but their names is known of."""
+    return tuple(Metric(name) for name in names)
+
+
+def common_unit(metrics):
+    """The unit that all have; '' where they differ."""
+    units = {metric.unit for metric in metrics}
+    return units.pop() if len(units) == 1 else ''
+
+
+def of_record(data):
+    """({name: figure}, metrics) of a record's JSON object, in its order.
+
+    A record of before there were metrics has `kernels`, each with the `best_mbs` of its bandwidth.
+    """
+    rows = data['metrics'] if 'metrics' in data else _of_kernels(data['kernels'])
+    figures, metrics = {}, []
+    for name, row in rows.items():
+        unit, divisor = SHOWN_AS.get(row['unit'], (row['unit'], 1))
+        if row['better'] not in (HIGHER, LOWER):
+            raise ValueError(f"metric '{name}' is better '{row['better']}'")
+        figures[name] = float(row['value']) / divisor
+        metrics.append(Metric(name, unit, row['better']))
+    return figures, tuple(metrics)
+
+
+def _of_kernels(kernels):
+    return {
+        name: {'value': row['best_mbs'], 'unit': 'MB/s', 'better': HIGHER}
+        for name, row in kernels.items()
+    }
+
+
+def node_rates(rates, metrics):
+    """Of whole nodes, from those of their ranks: the last two axes are ranks x metrics."""
+    totals = rates.sum(axis=-2)
+    for i, metric in enumerate(metrics):
+        if not metric.adds:
+            totals[..., i] /= rates.shape[-2]
+    return totals

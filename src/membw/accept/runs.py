@@ -1,4 +1,4 @@
-"""From records to the runs of an acceptance: each run of a node, and why it is not of the protocol."""
+"""From records to the runs of an acceptance: each run of a node, counted or with the reason."""
 
 from collections import defaultdict
 from datetime import datetime, timezone

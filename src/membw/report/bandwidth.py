@@ -6,12 +6,13 @@ import altair as alt
 
 from membw.report import charts
 from membw.report.model import Cell, Picture, Section, Table
-from membw.report.rows import KERNELS, UNPINNED
+from membw.report.rows import UNPINNED, metrics_of
+from membw.results.metrics import HIGHER, common_unit
 
 PINNINGS = ('none', 'likwid', 'numactl', 'omp', 'kmp')
 HOW_TO_READ = (
-    'How to read: one mark a run, by preset (line) and pinning (colour and shape); further right '
-    'is faster. Black bar: reference, grey: its tolerance. Dashed: theoretical peak. '
+    'How to read: one mark per run, by preset (line) and pinning (colour and shape); further '
+    '{side} is faster. Black bar: reference, grey: its tolerance. Dashed: theoretical peak. '
     'A crossed mark FAILs.'
 )
 LEAD = (
@@ -22,36 +23,35 @@ LEAD = (
 
 def section(rows):
     """Pictures of each partition, one a kernel, and the table of all runs."""
-    found = Section('bandwidth', 'Bandwidth by kernel and preset', LEAD)
+    made = Section('bandwidth', 'Bandwidth by kernel and preset', LEAD)
     rows = [row for row in rows if row.figures or row.pinning != UNPINNED]
     if not rows:
-        found.empty = 'No run of the check `stream` is among the results: no preset to show.'
-        return found
+        made.empty = 'No run of the check `stream` is among the results: no preset to show.'
+        return made
     for (test, where), members in _groups(rows).items():
-        for kernel in KERNELS:
-            if any(kernel in row.figures for row in members):
-                found.pictures.append(_picture(test, where, kernel, members))
-    found.notes += peaks(rows)
-    if not found.pictures:
-        found.notes.append('No picture: no run of STREAM ended with figures that can be believed.')
-    found.tables.append(_table(rows))
-    return found
+        for metric in metrics_of(members):
+            made.pictures.append(_picture(test, where, metric, members))
+    made.notes += peaks(rows)
+    if not made.pictures:
+        made.notes.append('No picture: no run ended with figures that can be believed.')
+    made.tables.append(_table(rows))
+    return made
 
 
 def peaks(rows):
     """Theoretical peaks with their sources, once each; what is held to nothing."""
-    said = set()
+    texts = set()
     for row in rows:
         known = next((f.peak for f in row.figures.values() if f.peak), None)
         source = row.provenance.get('peak source', 'its source is not recorded')
         text = f'theoretical peak {known:g} GB/s ({source})' if known else 'no peak is known'
-        if row.figures:
-            said.add(f'{row.where}: {text}.')
+        if any(f.metric.is_bandwidth for f in row.figures.values()):
+            texts.add(f'{row.where}: {text}.')
     measured = [row for row in rows if row.figures]
     bare = [row for row in measured if not any(f.reference for f in row.figures.values())]
     if bare:
-        said.add(f'{len(bare)} of {len(measured)} runs have no reference: recorded only.')
-    return sorted(said)
+        texts.add(f'{len(bare)} of {len(measured)} runs have no reference: recorded only.')
+    return sorted(texts)
 
 
 def _groups(rows):
@@ -61,44 +61,45 @@ def _groups(rows):
     return groups
 
 
-def _picture(test, where, kernel, rows):
-    measured = [row for row in rows if kernel in row.figures]
-    name = f'bandwidth-{test}-{where.replace(":", "-")}-{kernel}'
-    title = f'{kernel.capitalize()} on {where}'
-    return Picture(name, title, HOW_TO_READ, _chart(title, kernel, measured))
+def _picture(test, where, metric, rows):
+    measured = [row for row in rows if metric.name in row.figures]
+    name = f'bandwidth-{test}-{where.replace(":", "-")}-{metric.name}'
+    title = f'{metric.name.capitalize()} on {where}'
+    how = HOW_TO_READ.format(side='right' if metric.better == HIGHER else 'left')
+    return Picture(name, title, how, _chart(title, metric, measured))
 
 
-def _chart(title, kernel, rows):
-    points = [_point(row, row.figures[kernel]) for row in rows]
+def _chart(title, metric, rows):
+    points = [_point(row, row.figures[metric.name]) for row in rows]
     pinnings = [p for p in PINNINGS if any(row.pinning == p for row in rows)]
     pinnings += sorted({row.pinning for row in rows} - set(PINNINGS))  # UNPINNED
     base = alt.Chart(charts.data(points)).encode(
         y=alt.Y('preset:N', title=None, axis=alt.Axis(grid=True, tickBand='extent')),
         yOffset=alt.YOffset('pinning:N', scale=alt.Scale(domain=pinnings)),
     )
-    value = alt.X('gbs:Q', title=f'{kernel.capitalize()}, GB/s', scale=alt.Scale(zero=True))
+    value = alt.X('value:Q', title=metric.title, scale=alt.Scale(zero=True))
     marks = base.mark_point(size=70, filled=True, opacity=1).encode(
         x=value,
         color=charts.color('pinning', pinnings, 'pinning'),
         shape=charts.shape('pinning', pinnings, 'pinning'),
-        tooltip=charts.tips(**TIPS),
+        tooltip=charts.tips(**{metric.unit: 'value:Q'}, **TIPS),
     )
     layers = [*_references(base, points), marks, *_failed(base, points), *_peak(points)]
     lanes = len({row.preset for row in rows}) * max(2, len(pinnings))
-    said = f'{title}: {len(points)} runs, {min(p["gbs"] for p in points)} to '
-    said += f'{max(p["gbs"] for p in points)} GB/s'
-    return charts.as_dict(alt.layer(*layers), 13 * lanes + 10, said)
+    values = [point['value'] for point in points]
+    text = f'{title}: {len(points)} runs, {min(values)} to {max(values)} {metric.unit}'
+    return charts.as_dict(alt.layer(*layers), 13 * lanes + 10, text)
 
 
 TIPS = {
-    'preset': 'preset:N', 'pinning': 'pinning:N', 'GB/s': 'gbs:Q',
+    'preset': 'preset:N', 'pinning': 'pinning:N',
     'of_reference': 'of_reference:N', 'of_peak': 'of_peak:N', 'verdict': 'verdict:N',
 }  # fmt: skip
 
 
 def _point(row, figure):
     return {
-        'preset': row.preset, 'pinning': row.pinning, 'gbs': round(figure.value, 2),
+        'preset': row.preset, 'pinning': row.pinning, 'value': round(figure.value, 2),
         'reference': figure.reference, 'low': figure.low, 'high': figure.high,
         'peak': figure.peak, 'verdict': row.verdict, 'provenance': row.id,
         'of_reference': percent(figure.of_reference), 'of_peak': percent(figure.of_peak),
@@ -123,7 +124,7 @@ def _failed(base, points):
     failed = base.transform_filter("datum.verdict == 'FAIL'")
     cross = 'M-1,-1L1,1M1,-1L-1,1'
     mark = failed.mark_point(shape=cross, size=180, color='@fail', strokeWidth=2.5, opacity=1)
-    return [mark.encode(x='gbs:Q')]
+    return [mark.encode(x='value:Q')]
 
 
 def _peak(points):
@@ -140,18 +141,20 @@ def _peak(points):
 
 
 def _table(rows):
-    where = sorted({row.where for row in rows})
+    where, metrics = sorted({row.where for row in rows}), metrics_of(rows)
+    unit = common_unit(metrics)
     heads = [('test', False), ('partition', False), ('preset', False), ('pinning', False)]
-    heads += [(kernel.capitalize(), True) for kernel in KERNELS]
+    heads += [(m.name.capitalize() if unit else m.title, True) for m in metrics]
     heads += [('of reference', True), ('of peak', True), ('verdict', False), ('why', False)]
-    caption = f'All runs on {", ".join(where)}: GB/s, a click shows whence'
-    table = Table(heads, [_cells(row) for row in rows], caption)
+    unit = f': {unit}' if unit else ''
+    caption = f'All runs on {", ".join(where)}{unit}; a click shows where a figure comes from'
+    table = Table(heads, [_cells(row, metrics) for row in rows], caption)
     return table.slim('test', 'partition', 'of reference', 'of peak', 'why')
 
 
-def _cells(row):
+def _cells(row, metrics):
     words = [Cell(row.test), Cell(row.where), Cell(row.preset), Cell(row.pinning)]
-    figures = [_figure_cell(row, kernel) for kernel in KERNELS]
+    figures = [_figure_cell(row, metric.name) for metric in metrics]
     lowest = [_lowest(row, 'of_reference'), _lowest(row, 'of_peak')]
     return [*words, *figures, *lowest, Cell(row.verdict, '', row.id, row.verdict), Cell(row.why)]
 
@@ -164,8 +167,8 @@ def _figure_cell(row, kernel):
 def _lowest(row, which):
     """The kernel furthest below its reference; against the peak, the one that comes nearest."""
     choose = min if which == 'of_reference' else max
-    found = {k: getattr(f, which) for k, f in row.figures.items() if getattr(f, which)}
-    if not found:
+    shares = {k: getattr(f, which) for k, f in row.figures.items() if getattr(f, which)}
+    if not shares:
         return Cell('-', -1)
-    kernel = choose(found, key=found.get)
-    return Cell(f'{kernel} {found[kernel]:.0%}', found[kernel], row.id)
+    name = choose(shares, key=lambda k: row.figures[k].metric.rate(shares[k]))
+    return Cell(f'{name} {shares[name]:.0%}', shares[name], row.id)

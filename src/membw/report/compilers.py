@@ -4,7 +4,7 @@ import altair as alt
 
 from membw.report import charts
 from membw.report.model import Cell, Picture, Section, Table
-from membw.report.rows import KERNELS
+from membw.report.rows import metrics_of
 
 UNKNOWN = 'not known'
 KINDS = {  # as `membw codegen` names them, in one order and one colour for all pictures
@@ -20,30 +20,30 @@ LEAD = 'What each compiler made of the same source, as `membw codegen` read it o
 
 
 def section(rows):
-    found = Section('compilers', 'Compilers and their stores', LEAD)
+    made = Section('compilers', 'Compilers and their stores', LEAD)
     best = best_runs(rows)
     presets = {preset for _, preset, _ in best}
     if len(presets) < 2:
         only = f'only {presets.pop()}' if presets else 'no run of the check `stream`'
-        found.empty = f'Nothing to compare: {only} has figures that can be believed.'
-        return found
+        made.empty = f'Nothing to compare: {only} has figures that can be believed.'
+        return made
     for where in sorted({where for where, _, _ in best}):
-        of_where = {(p, k): row for (w, p, k), row in best.items() if w == where}
-        kernels = [kernel for kernel in KERNELS if any(k == kernel for _, k in of_where)]
-        found.pictures += [_picture(where, kernel, of_where) for kernel in kernels]
-    found.tables.append(_table(best))
-    if all(store_of(row, k) == UNKNOWN for (_, _, k), row in best.items()):
-        found.notes.append('The results do not say which stores the binaries use.')
-    return found
+        of_where = {(p, m): row for (w, p, m), row in best.items() if w == where}
+        metrics = [m for m in metrics_of(rows) if any(m == other for _, other in of_where)]
+        made.pictures += [_picture(where, metric, of_where) for metric in metrics]
+    made.tables.append(_table(best))
+    if all(store_of(row, m.name) == UNKNOWN for (_, _, m), row in best.items()):
+        made.notes.append('The results do not say which stores the binaries use.')
+    return made
 
 
 def best_runs(rows):
-    """(partition, preset, kernel) -> the Row with the highest figure."""
+    """(partition, preset, bandwidth) -> the Row with the highest figure."""
     best = {}
-    for row in (row for row in rows if row.test == 'stream'):
-        for kernel, figure in row.figures.items():
-            key = row.where, row.preset, kernel
-            if key not in best or figure.value > best[key].figures[kernel].value:
+    for row in rows:
+        for figure in (f for f in row.figures.values() if f.metric.is_bandwidth):
+            key = row.where, row.preset, figure.metric
+            if key not in best or figure.value > best[key].figures[figure.metric.name].value:
                 best[key] = row
     return best
 
@@ -54,12 +54,12 @@ def store_of(row, kernel):
     return KINDS.get(kind, kind) or UNKNOWN
 
 
-def _picture(where, kernel, best):
-    title = f'{kernel.capitalize()} by compiler on {where}'
+def _picture(where, metric, best):
+    title = f'{metric.name.capitalize()} by compiler on {where}'
     points = [
-        {'preset': preset, 'gbs': round(row.figures[k].value, 2), 'stores': store_of(row, k),
-         'pinning': row.pinning, 'provenance': row.id}
-        for (preset, k), row in best.items() if k == kernel
+        {'preset': preset, 'gbs': round(row.figures[m.name].value, 2),
+         'stores': store_of(row, m.name), 'pinning': row.pinning, 'provenance': row.id}
+        for (preset, m), row in best.items() if m == metric
     ]  # fmt: skip
     kinds = [
         kind for kind in (*KINDS.values(), UNKNOWN) if any(p['stores'] == kind for p in points)
@@ -68,7 +68,7 @@ def _picture(where, kernel, best):
     room = alt.Scale(domain=[0, 1.17 * most], nice=False)  # for the figure beside the last mark
     chart = alt.Chart(charts.data(points)).encode(
         y=alt.Y('preset:N', title=None, sort='-x', axis=alt.Axis(grid=True)),
-        x=alt.X('gbs:Q', title=f'{kernel.capitalize()}, GB/s', scale=room),
+        x=alt.X('gbs:Q', title=metric.title, scale=room),
     )
     tip = charts.tips(
         preset='preset:N', stores='stores:N', pinning='pinning:N', **{'GB/s': 'gbs:Q'}
@@ -80,28 +80,32 @@ def _picture(where, kernel, best):
     )
     text = chart.mark_text(align='left', dx=9).encode(text=alt.Text('gbs:Q', format='.1f'))
     drawn = charts.as_dict(alt.layer(marks, text), 26 * len(points) + 20, title)
-    name = f'compilers-{where.replace(":", "-")}-{kernel}'
+    name = f'compilers-{where.replace(":", "-")}-{metric.name}'
     return Picture(name, title, HOW_TO_READ, drawn)
 
 
 def _table(best):
+    metrics = list(dict.fromkeys(metric for _, _, metric in best))
+    first, last = metrics[0].name, metrics[-1].name
     heads = [('partition', False), ('preset', False), ('compiler', False)]
-    heads += [(kernel.capitalize(), True) for kernel in KERNELS]
-    heads += [('stores of Copy', False), ('stores of Triad', False), ('Triad moved', True)]
+    heads += [(metric.name.capitalize(), True) for metric in metrics]
+    heads += [(f'stores of {name.capitalize()}', False) for name in (first, last)]
+    heads.append((f'{last.capitalize()} moved', True))
     lines = {(where, preset) for where, preset, _ in best}
-    rows = [_line(where, preset, best) for where, preset in sorted(lines)]
+    rows = [_line(where, preset, best, metrics) for where, preset in sorted(lines)]
     caption = 'Best run of each preset: GB/s counted, and moved as estimated'
     return Table(heads, rows, caption).slim('partition')
 
 
-def _line(where, preset, best):
-    runs = {kernel: best.get((where, preset, kernel)) for kernel in KERNELS}
+def _line(where, preset, best, metrics):
+    runs = {metric.name: best.get((where, preset, metric)) for metric in metrics}
     known = next(row for row in runs.values() if row)
     cells = [Cell(where), Cell(preset), Cell(known.provenance.get('compiler', '-'))]
-    for kernel, row in runs.items():
-        gbs = row.figures[kernel].value if row else 0
+    for name, row in runs.items():
+        gbs = row.figures[name].value if row else 0
         cells.append(Cell(f'{gbs:.1f}', gbs, row.id) if row else Cell('-', -1))
-    return [*cells, _stored(known, 'copy'), _stored(known, 'triad'), _moved(runs['triad'])]
+    first, last = metrics[0].name, metrics[-1].name
+    return [*cells, _stored(known, first), _stored(known, last), _moved(runs[last], last)]
 
 
 def _stored(row, kernel):
@@ -110,10 +114,10 @@ def _stored(row, kernel):
     return Cell(store_of(row, kernel) + (f', {bits} bits' if bits else ''))
 
 
-def _moved(row):
+def _moved(row, name):
     """With write-allocate; what memcpy does is settled when it runs, and not known."""
-    factor = row.codegen.get('triad', {}).get('write_allocate_factor') if row else None
+    factor = row.codegen.get(name, {}).get('write_allocate_factor') if row else None
     if not factor:
         return Cell('-', -1)
-    gbs = row.figures['triad'].value * factor
+    gbs = row.figures[name].value * factor
     return Cell(f'{gbs:.1f}', gbs, row.id)

@@ -108,12 +108,12 @@ def _tips(**fields):
 def _chart(series, points, marks):
     base = alt.Chart(charts.data(points)).encode(
         x=_time(),
-        y=alt.Y('g:Q', title='GB/s', scale=alt.Scale(zero=False, padding=16)),
+        y=alt.Y('g:Q', title=units(series), scale=alt.Scale(zero=False, padding=16)),
         color=charts.color('k', series.kernels[: charts.MOST], 'kernel'),
     )
     dots = base.mark_point(filled=True, size=34, opacity=1).encode(
         shape=charts.shape('k', series.kernels[: charts.MOST], 'kernel'),
-        tooltip=_tips(kernel='k:N', nodes='c:Q', **{'GB/s': 'g:Q'}),
+        tooltip=_tips(kernel='k:N', nodes='c:Q', **{units(series): 'g:Q'}),
     )
     layers = [base.mark_line(strokeWidth=1.5), dots]
     if any('low' in point for point in points):
@@ -140,7 +140,12 @@ def _table(found, series):
         figures = [float(np.median(known)), known.min(), known.max(), known[-1]]
         cells = [Cell(f'{gbs:.1f}', float(gbs)) for gbs in figures]
         lines.append([Cell(kernel), Cell(str(len(known)), len(known)), *cells])
-    return Table(heads, lines, f'{series.label}: medians of the nights, GB/s')
+    return Table(heads, lines, f'{series.label}: medians of the nights, {units(series)}')
+
+
+def units(series):
+    """'GB/s', or 'GB/s or ns' where the metrics differ."""
+    return ' or '.join(dict.fromkeys(metric.unit for metric in series.metrics))
 
 
 # nodes that changed
@@ -165,7 +170,7 @@ def _of_nodes(found, series, events):
 
 def _node_points(found, series, change):
     k, node = series.kernels.index(change.kernel), series.nodes.index(change.node)
-    percent = 100 * (series.rates[k, node] / found.spread(series, k)[1] - 1)
+    percent = 100 * (series.figures(k)[node] / found.spread(series, k)[1] - 1)
     for i in np.flatnonzero(~np.isnan(percent)):
         yield {
             't': past.milliseconds(series.nights[i]), 'n': change.node, 'k': change.kernel,
@@ -219,12 +224,12 @@ def _all_series(found):
     heads = [('group', False), ('nodes', True), ('nights', True), ('latest night', False),
              ('kernel', False), ('latest', True), ('to the nights before', True)]  # fmt: skip
     lines = [_series_line(found, series) for series in found.series]
-    return Table(heads, lines, 'All series: median of the nodes, GB/s')
+    return Table(heads, lines, 'All series: median of the nodes')
 
 
 def _series_line(found, series):
-    kernel = 'triad' if 'triad' in series.kernels else series.kernels[-1]
-    medians = found.spread(series, series.kernels.index(kernel))[1]
+    metric = series.metrics[-1]
+    medians = found.spread(series, len(series.metrics) - 1)[1]
     known = medians[~np.isnan(medians)]
     made = past.usual_software(series, len(series.nights) - 1)
     counts = [Cell(str(n), n) for n in (len(series.nodes), len(series.nights))]
@@ -234,4 +239,4 @@ def _series_line(found, series):
         percent = 100 * float(known[-1] / np.median(known[:-1]) - 1)
         change = Cell(f'{percent:+.1f} %', percent)
     night = Cell(as_date(series.nights[-1]))
-    return [Cell(series.label), *counts, night, Cell(kernel), latest, change]
+    return [Cell(series.label), *counts, night, Cell(metric.title), latest, change]

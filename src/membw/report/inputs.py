@@ -8,9 +8,9 @@ from pathlib import Path
 
 from membw.checkout import root
 from membw.errors import MembwError
-from membw.results.read import once
-from membw.results.record import SCHEMAS, read_lines
+from membw.results.record import names_record, read_lines
 from membw.results.reframe import MeasuredNothing, is_report, read_session, stored_sessions
+from membw.results.runs import once
 
 HINT = "'membw run' measures this node; or name results: membw report RESULTS"
 ENDINGS = ('.json', '.jsonl', '.db')
@@ -61,8 +61,7 @@ def _of_folder(folder):
     reports = [f for f in files if f.suffix == '.json' and is_report(_head(f))]
     if reports:
         return [max(reports, key=_begun), *databases]
-    records = [f for f in files if f.suffix != '.db' and any(s in _head(f) for s in SCHEMAS)]
-    return records + databases
+    return [f for f in files if f.suffix != '.db' and names_record(_head(f))] + databases
 
 
 def _begun(report):

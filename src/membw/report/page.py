@@ -80,10 +80,9 @@ def _live(picture):
 
 def _first_nodes(fleet):
     """The rows that matter first: not PASS, then the slowest."""
-    kernels = fleet['kernels']
-    column = kernels.index('triad') if 'triad' in kernels else -1
 
     def order(node):
-        return node[1] == 'PASS', node[3][column] or 0 if node[3] else 0
+        figure = node[3][-1] or 0 if node[3] else 0
+        return node[1] == 'PASS', -figure if fleet['lower'][-1] else figure
 
     return sorted(fleet['nodes'], key=order)[:FIRST_NODES]

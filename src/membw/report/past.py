@@ -37,7 +37,7 @@ class Past:
         if key not in self._spreads:
             with warnings.catch_warnings():
                 warnings.simplefilter('ignore', RuntimeWarning)  # of nights without a value
-                self._spreads[key] = np.nanpercentile(series.rates[k], [5, 50, 95], axis=0)
+                self._spreads[key] = np.nanpercentile(series.figures(k), [5, 50, 95], axis=0)
         return self._spreads[key]
 
     def recent(self):
@@ -123,7 +123,7 @@ def _of_event(event):
     known = {'display name': f'{percents(event)} {who(event)}, {first.night}'}
     known |= {'group': first.group, 'scope': first.scope, 'shape': first.shape}
     for c in event:
-        known[c.kernel] = f'{c.before_gbs:.1f} → {c.after_gbs:.1f} GB/s, {c.percent:+.2f} %'
+        known[c.kernel] = f'{c.before:.1f} → {c.after:.1f} {c.unit}, {c.percent:+.2f} %'
     known['sure'] = f'{min(change.confidence for change in event):.5f}'
     return known | {'what differs': because(event) or 'nothing that is recorded'}
 

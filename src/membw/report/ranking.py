@@ -6,6 +6,7 @@ import numpy as np
 from membw.rank.fleet import MARGIN
 from membw.report import charts
 from membw.report.model import Cell, Picture, Section, Table
+from membw.results.metrics import LOWER, common_unit
 
 PICTURES = 6  # the largest groups
 NAMED = 15  # slow nodes named in a picture ...
@@ -44,30 +45,33 @@ def section(fleet):
 
 def _groups(groups):
     """What is usual in each group: the median that its nodes are held to."""
-    kernels = list(dict.fromkeys(kernel for group in groups for kernel in group.kernels))
-    heads = [('group', True), ('nodes', True), *((k.capitalize(), True) for k in kernels)]
+    metrics = list(dict.fromkeys(metric for group in groups for metric in group.metrics))
+    kernels, unit = list(dict.fromkeys(m.name for m in metrics)), common_unit(metrics)
+    columns = [('group', True), ('nodes', True), *((head, True) for head in heads(metrics))]
+    unit = f', {unit}' if unit else ''
     lines = []
     for group in groups:
-        medians = dict(zip(group.kernels, _medians(group), strict=True))
+        medians = group.medians()
         cells = [Cell(f'{medians[k]:.1f}', medians[k]) if k in medians else Cell('-', -1)
                  for k in kernels]  # fmt: skip
         counts = [Cell(str(n), n) for n in (group.number, len(group.nodes))]
         lines.append([*counts, *cells, Cell(group.label)])
     return Table(
-        [*heads, ('what they have in common', False)], lines, 'Medians of the groups, GB/s'
+        [*columns, ('what they have in common', False)], lines, f'Medians of the groups{unit}'
     )
 
 
-def usual_kernel(group):
-    return 'triad' if 'triad' in group.kernels else group.kernels[-1]
+def heads(metrics):
+    """Of columns; with the unit where the units differ."""
+    return [m.name.capitalize() if common_unit(metrics) else m.title for m in metrics]
 
 
 def _picture(group):
-    kernel = usual_kernel(group)
+    metric = group.metrics[-1]
     title = f'Group {group.number}: {group.label}'
-    rows = points(group, kernel)
+    rows = points(group, metric)
     failed = sum(row['v'] == 'FAIL' for row in rows)
-    said = f'{kernel.capitalize()} of {len(rows)} nodes, {failed} FAIL'
+    said = f'{metric.name.capitalize()} of {len(rows)} nodes, {failed} FAIL'
     charted = {
         order: charts.as_dict(_chart(group, order), 360, f'{said}, by {order}')
         for order in ('place', 'name')
@@ -77,18 +81,20 @@ def _picture(group):
     return Picture(name, title, HOW_TO_READ, paper, None, charted, wide=True, group=group.number)
 
 
-def points(group, kernel):
-    """One a node: place by rate, place by name, GB/s, percent to the median, mark, label."""
-    gbs = group.totals()[:, group.kernels.index(kernel)]
-    percent = 100 * (np.array([node.ratios[kernel] for node in group.nodes]) - 1)
+def points(group, metric):
+    """One per node: place by rate, place by name, figure, percent to the median, mark, label.
+
+    Percent of the rate: below 0 is slower, whatever was measured.
+    """
+    percent = 100 * (np.array([node.ratios[metric.name] for node in group.nodes]) - 1)
     places = _places(np.argsort(percent, kind='stable'))
-    names = _places(sorted(range(len(gbs)), key=lambda i: group.nodes[i].name))
-    rows = [
-        {'n': node.name, 'place': places[i], 'name': names[i], 'g': round(float(gbs[i]), 2),
+    names = _places(sorted(range(len(percent)), key=lambda i: group.nodes[i].name))
+    return [
+        {'n': node.name, 'place': places[i], 'name': names[i],
+         'g': round(node.figures[metric.name], 2),
          'p': round(float(percent[i]), 3), 'v': mark(node, percent[i]), 'l': ''}
         for i, node in enumerate(group.nodes)
     ]  # fmt: skip
-    return rows
 
 
 def with_labels(rows):
@@ -140,7 +146,7 @@ def _chart(group, order):
     colors = alt.Scale(domain=names, range=['@five', '@two', '@fail'])
     shapes = alt.Scale(domain=names, range=list(MARKS.values()))
     size = 34 if count <= MANY else 12
-    tip = charts.tips(node='n:N', verdict='v:N', **{'GB/s': 'g:Q', '% to the median': 'p:Q'})
+    tip = charts.tips(node='n:N', verdict='v:N', **{'figure': 'g:Q', '% to the median': 'p:Q'})
     marks = base.mark_point(filled=True, opacity=0.85).encode(
         color=alt.Color('v:N', scale=colors, title='verdict'),
         shape=alt.Shape('v:N', scale=shapes, title='verdict'),
@@ -160,33 +166,32 @@ def _chart(group, order):
 
 
 def as_data(fleet, records):
-    """Compact JSON; a node is [name, verdict, group, GB/s, reason, file, time, traits, z, q]."""
+    """Compact JSON; a node: [name, verdict, group, figures, reason, file, time, traits, z, q]."""
     files, traits, newest = _Numbered(), _Numbered(), {}
     for record in sorted(records, key=lambda r: r.time):
         newest[record.host] = record
-    kernels = list(dict.fromkeys(k for node in fleet.nodes for k in node.kernels))
+    metrics = {m.name: m for node in fleet.nodes for m in node.metrics}
+    kernels = list(metrics)
     nodes = [_node(node, kernels, newest.get(node.name), files, traits) for node in fleet.nodes]
     groups = {
-        g.number: {'label': g.label, 'median': dict(zip(g.kernels, _medians(g), strict=True))}
+        g.number: {'label': g.label, 'median': {k: round(v, 3) for k, v in g.medians().items()}}
         for g in fleet.groups
     }
     return {
-        'kernels': kernels, 'groups': groups, 'nodes': nodes, 'files': files.items,
+        'kernels': kernels, 'heads': heads(metrics.values()),
+        'units': [m.unit for m in metrics.values()],
+        'lower': [m.better == LOWER for m in metrics.values()], 'groups': groups,
+        'nodes': nodes, 'files': files.items,
         'traits': [dict(pairs) for pairs in traits.items], 'margin': 100 * MARGIN,
         'low': LOW, 'named': NAMED, 'apart': APART, 'many': MANY,
     }  # fmt: skip
 
 
-def _medians(group):
-    return [round(float(median), 3) for median in np.median(group.totals(), axis=0)]
-
-
 def _node(node, kernels, record, files, traits):
-    rates = [None] * len(kernels)
+    figures = [None] * len(kernels)
     if node.rates is not None and node.verdict != 'INVALID':
-        known = dict(zip(node.kernels, node.rates.sum(axis=0).tolist(), strict=True))
-        rates = [round(known[k], 2) if k in known else None for k in kernels]
-    row = [node.name, node.verdict, node.group, rates, node.reason]
+        figures = [round(node.figures[k], 2) if k in node.kernels else None for k in kernels]
+    row = [node.name, node.verdict, node.group, figures, node.reason]
     if record is None:
         return row
     behind = (

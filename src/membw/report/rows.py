@@ -1,12 +1,11 @@
 """Rows of the run: each test case with its figures, its references, its peak, its verdict."""
 
-import json
 from dataclasses import dataclass, field
-from pathlib import Path
 
+from membw.results import case as of_case
+from membw.results.metrics import Metric
 from membw.run import summary
 
-KERNELS = summary.KERNELS
 # as ReFrame's report names them (reframe-checks/measurement.py), then what the record adds
 FROM_CASE = (
     'display_name', 'system', 'partition', 'environ', 'pinning', 'node', 'job_completion_time',
@@ -21,8 +20,9 @@ FROM_FACTS = ('cpu_model', 'microcode', 'governor', 'numa_nodes', 'mem_total_mib
 
 @dataclass
 class Figure:
-    """GB/s, and what it is held to: reference with its bounds, theoretical peak; None: unknown."""
+    """What was measured, and what it is held to: reference with its bounds, theoretical peak."""
 
+    metric: Metric
     value: float
     reference: float = None
     low: float = None
@@ -49,7 +49,7 @@ class Row:
     pinning: str  # UNPINNED: nothing of it was asked of this test
     verdict: str
     why: str
-    figures: dict = field(default_factory=dict)  # kernel -> Figure
+    figures: dict = field(default_factory=dict)  # metric's name -> Figure, as in the record
     others: dict = field(default_factory=dict)  # other performance variables -> (value, unit)
     codegen: dict = field(default_factory=dict)  # kernel -> what `membw codegen` read
     threads: str = ''
@@ -62,6 +62,11 @@ def rows_of(cases):
     return [_row(f'run-{number}', case) for number, case in enumerate(ran, 1)]
 
 
+def metrics_of(rows):
+    """Of all figures, in the order of the records."""
+    return list(dict.fromkeys(f.metric for row in rows for f in row.figures.values()))
+
+
 def failed_builds(cases):
     """(what, why) of each build that failed."""
     return [
@@ -72,61 +77,44 @@ def failed_builds(cases):
 
 
 def _row(number, case):
-    record = record_of(case)
+    record = of_case.record(case)
     verdict, why = summary.judge(case)
-    where = f'{case["system"]}:{case["partition"]}'
     peak = case.get('peak_gbs') or record.get('peak_gbs') or None
-    found = {} if verdict == 'INVALID' else _perfvalues(case)
+    measured = {} if verdict == 'INVALID' else of_case.figures(case)
+    metrics = of_case.metrics(case, record) if measured else ()
+    named = {metric.name for metric in metrics}
     return Row(
         id=number,
-        test=case['name'].split()[0],
-        where=where,
+        test=of_case.test(case),
+        where=of_case.where(case),
         preset=case['environ'],
         pinning=case.get('pinning') or UNPINNED,
         verdict=verdict,
         why=why or summary.allowed(record),
-        figures={k: _figure(found[k], peak) for k in KERNELS if k in found},
-        others={k: (v[0], v[4]) for k, v in found.items() if k not in KERNELS},
+        figures={m.name: _figure(m, measured[m.name], peak) for m in metrics},
+        others={k: (f.value, f.unit) for k, f in measured.items() if k not in named},
         codegen=record.get('codegen') or {},
         threads=summary.placed(record),
         provenance=provenance(case, record),
     )
 
 
-def _perfvalues(case):
-    values = case.get('perfvalues') or {}
-    return {k.split(':')[-1]: v for k, v in values.items() if v[0] is not None}
-
-
-def _figure(perfvalue, peak):
-    value, reference, low, high, *_ = perfvalue
+def _figure(metric, figure, peak):
+    peak = peak if metric.is_bandwidth else None
+    value, reference, low, high = figure[:4]
     if not reference:
-        return Figure(value, peak=peak)
+        return Figure(metric, value, peak=peak)
     bounds = [reference * (1 + t) if t is not None else None for t in (low, high)]
-    return Figure(value, reference, *bounds, peak)
-
-
-def record_of(case):
-    """The JSON record that the case names, also after its results were copied elsewhere."""
-    if not case.get('record'):
-        return {}
-    path = Path(case['record'])
-    moved = Path(case.get('report', '.')).resolve().parent.parent / 'records' / path.name
-    for file in (path, moved):
-        try:
-            return json.loads(file.read_text().partition('\n')[0])
-        except (OSError, ValueError):
-            continue
-    return {}
+    return Figure(metric, value, reference, *bounds, peak)
 
 
 def provenance(case, record):
     """What stands behind the figures of a case: name -> text, in the order to be read."""
     known = {key: case.get(key) for key in FROM_CASE}
     known |= {key: (record.get('facts') or {}).get(key) for key in FROM_FACTS}
-    for name, (value, reference, _, _, unit, *_) in _perfvalues(case).items():
-        held = f', reference {reference:g}' if reference else ''
-        known[name] = f'{value:g} {unit}{held}'
+    for name, figure in of_case.figures(case).items():
+        held = f', reference {figure.reference:g}' if figure.reference else ''
+        known[name] = f'{figure.value:g} {figure.unit}{held}'
     known['judged'] = ': '.join(filter(None, summary.judge(case)))
     texts = {NAMES.get(key, key.replace('_', ' ')): _text(v) for key, v in known.items()}
     return {key: text for key, text in texts.items() if text}

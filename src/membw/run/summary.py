@@ -9,10 +9,11 @@ import re
 from membw.checkout import root
 from membw.errors import MembwError
 from membw.rank import node_verdicts
+from membw.results import case as of_case
+from membw.results.metrics import common_unit
 from membw.run.skips import print_skips, shorten, skip_reasons
 from membw.site.cpulist import compress
 
-KERNELS = ('copy', 'scale', 'add', 'triad')
 NO_REFERENCE = 'no reference: recorded only'
 DRY = 'NOT MEASURED'
 
@@ -21,8 +22,8 @@ def add_parser(subparsers):
     parser = subparsers.add_parser(
         'summary',
         help='print the table of a run again',
-        description='Prints Copy, Scale, Add and Triad of a ReFrame report with references and '
-        'verdicts. Exit status: 0 all passed, 1 some failed or are invalid, 2 not a report.',
+        description='Prints the figures of a ReFrame report with references and verdicts. Exit '
+        'status: 0 all passed, 1 some failed or are invalid, 2 not a report.',
     )
     parser.add_argument('report', nargs='?', help='default: the newest of results/reports')
     parser.set_defaults(func=lambda args: show(args.report or newest()))
@@ -87,39 +88,37 @@ def judge(case):
     return 'FAIL', why if ' error: ' in why else f'{case.get("fail_phase") or "run"}: {why}'
 
 
-def figures(case):
-    """Performance variable -> (value, reference), as far as measured."""
-    found = {}
-    for key, (value, reference, *_) in (case.get('perfvalues') or {}).items():
-        if value is not None:
-            found[key.split(':')[-1]] = (value, reference)
-    return found
-
-
-def row(case):
+def row(case, metrics):
+    """Cells of the table whose columns are these metrics."""
     word, why = judge(case)
-    got = figures(case)
+    measured = of_case.figures(case)
     valid = word != 'INVALID'
-    cells = [f'{got[k][0]:.1f}' if valid and k in got else '-' for k in KERNELS]
-    found = record(case) or {}
-    share, against = (of_peak(found, got), compare(got)) if valid else ('', '')
-    why = why or allowed(found)
+    cells = [
+        shown(measured[m.name].value) if valid and m.name in measured else '-' for m in metrics
+    ]
+    data = of_case.record(case)
+    share, against = (of_peak(case, data), compare(measured)) if valid else ('', '')
     if against and case.get('reference_expired'):
         against += f' (it expired on {case["reference_expired"]})'
-    stores = case.get('stores') or '?'
     where = [case['environ'], case.get('pinning') or '-']
-    return [*where, *cells, share, against, stores, placed(found), word, why]
+    rest = [share, against, case.get('stores') or '?', placed(data), word, why or allowed(data)]
+    return [*where, *cells, *rest]
 
 
-def allowed(found):
+def shown(value):
+    """One digit after the point, more of what is small."""
+    return f'{value:.1f}' if value >= 10 else f'{value:.3g}'
+
+
+def allowed(data):
     """What would have made it INVALID, had the caller not allowed it."""
-    names = [r['reason'] for r in found.get('reasons', []) if r.get('allowed')]
+    names = [r['reason'] for r in data.get('reasons', []) if r.get('allowed')]
     return f'allowed: {", ".join(names)}' if names else ''
 
 
-def placed(found):
+def placed(data):
     """The real affinity of the threads, as the program read it from the kernel."""
-    masks = [t['affinity'] for t in found.get('threads_on', [])]
+    masks = [t['affinity'] for t in data.get('threads_on', [])]
     if not masks:
         return ''
     if not all(mask.isdigit() for mask in masks):
@@ -127,29 +126,26 @@ def placed(found):
     cpus = sorted({int(mask) for mask in masks})
     if len(cpus) < len(masks):
         return f'{len(masks)} crowded on {compress(cpus)}'
-    return f'one a CPU: {compress(cpus)}'
+    return f'one per CPU: {compress(cpus)}'
 
 
-def compare(got):
+def compare(measured):
     """The figures against their references, else the plain truth."""
-    ratios = [f'{k} {v / ref:.0%}' for k, (v, ref) in got.items() if ref]
+    ratios = [f'{k} {f.value / f.reference:.0%}' for k, f in measured.items() if f.reference]
     if ratios:
         return 'of reference: ' + ', '.join(ratios)
-    return NO_REFERENCE if got else ''
+    return NO_REFERENCE if measured else ''
 
 
-def of_peak(found, got):
-    """Triad as a share of the theoretical peak that the record carries; '' where none does."""
-    peak = found.get('peak_gbs')
-    return f'{got["triad"][0] / peak:.1%}' if peak and 'triad' in got else ''
-
-
-def best_of_peak(case):
-    """The best bandwidth of a test with figures of its own, as a share of the peak."""
-    peak = (record(case) or {}).get('peak_gbs')
-    rates = [value for value, *_, unit, _ in (case.get('perfvalues') or {}).values()
-             if value is not None and unit == 'GB/s']  # fmt: skip
-    return f'best {max(rates) / peak:.1%} of peak' if peak and rates else ''
+def of_peak(case, data):
+    """The last bandwidth of the record (STREAM's: Triad), or the best of a curve, of the peak."""
+    peak = data.get('peak_gbs')
+    measured = of_case.figures(case)
+    listed = [measured[m.name].value for m in of_case.metrics(case, data) if m.is_bandwidth]
+    points = [figure.value for figure in measured.values() if figure.unit == 'GB/s']
+    if not peak or not points:
+        return ''
+    return f'{(listed[-1] if listed else max(points)) / peak:.1%}'
 
 
 # what is printed
@@ -161,48 +157,56 @@ def print_tables(cases):
         name = case['name'].split()[0]
         groups[name, f'{case["system"]}:{case["partition"]}'].append(case)
     for (name, where), members in groups.items():
-        table = any(set(KERNELS) & set(figures(c)) for c in members) or name == 'stream'
-        print(f'\n{name} on {where}{", GB/s" if table else ""}{conditions(members)}')
-        if table:
-            print_table([row(case) for case in members])
+        records = [of_case.record(case) for case in members]
+        metrics = metrics_of(members, records)
+        unit = f', {common_unit(metrics)}' if common_unit(metrics) else ''
+        print(f'\n{name} on {where}{unit}{conditions(records)}')
+        if metrics or not any(map(of_case.figures, members)):
+            print_table([row(case, metrics) for case in members], metrics)
         else:
             print_plain(members)
         for line in [line for case in members for line in node_verdicts.lines_of(case)]:
             print(f'  {line}')
 
 
-def print_table(rows):
-    kernels = [kernel.capitalize() for kernel in KERNELS]
-    head = ['preset', 'pinning', *kernels, '% of peak', 'reference', 'stores', 'threads']
-    head += ['verdict', '']
-    lines = [head, *sorted(rows, key=lambda r: r[:2])]
-    if not any(line[6] for line in rows):
-        lines = [line[:6] + line[7:] for line in lines]  # no peak is known
+def metrics_of(cases, records):
+    """Those that any of the cases measured, in the order of the records."""
+    pairs = zip(cases, records, strict=True)
+    return list(dict.fromkeys(m for case, data in pairs for m in of_case.metrics(case, data)))
+
+
+def print_table(rows, metrics):
+    titles = [m.name.capitalize() if common_unit(metrics) else m.title for m in metrics]
+    head = ['preset', 'pinning', *titles, '% of peak', 'reference', 'stores', 'threads']
+    lines = [[*head, 'verdict', ''], *sorted(rows, key=lambda r: r[:2])]
+    peak = 2 + len(metrics)
+    if not any(line[peak] for line in rows):
+        lines = [line[:peak] + line[peak + 1 :] for line in lines]  # no peak is known
     widths = [max(map(len, column)) for column in zip(*lines)]
     for line in lines:
         cells = [
-            cell.rjust(width) if 2 <= i < 6 else cell.ljust(width)
+            cell.rjust(width) if 2 <= i < 2 + len(metrics) else cell.ljust(width)
             for i, (cell, width) in enumerate(zip(line, widths))
         ]
         print('  ' + '  '.join(cells).rstrip())
 
 
 def print_plain(cases):
-    """A test with figures of its own: one line a case."""
+    """A test with figures of its own: one line per case."""
     for case in sorted(cases, key=lambda c: (c['environ'], c['display_name'])):
         word, why = judge(case)
-        got = ', '.join(f'{k} {v:.1f}' for k, (v, _) in figures(case).items())
+        figures = ', '.join(f'{k} {shown(f.value)}' for k, f in of_case.figures(case).items())
         detail = ' '.join(case['display_name'].split()[1:])
-        shown = got if word != 'INVALID' else ''
-        share = best_of_peak(case) if shown else ''
-        print('  ' + '  '.join(filter(None, [case['environ'], detail, shown, share, word, why])))
+        figures = figures if word != 'INVALID' else ''
+        share = of_peak(case, of_case.record(case)) if figures else ''
+        share = share and f'best {share} of peak'
+        print('  ' + '  '.join(filter(None, [case['environ'], detail, figures, share, word, why])))
 
 
-def conditions(cases):
+def conditions(records):
     """Array size, threads and node of the group, where its records agree on them."""
-    records = [r for r in map(record, cases) if r]
     parts = []
-    for text, key in (('{} elements an array', 'array_size'), ('{} threads', 'threads')):
+    for text, key in (('{} elements per array', 'array_size'), ('{} threads', 'threads')):
         values = {r[key] for r in records if r.get(key)}
         if len(values) == 1:
             parts.append(text.format(values.pop()))
@@ -211,16 +215,6 @@ def conditions(cases):
     hosts = {r['host'] for r in records if r.get('host')}
     parts += [f'node {", ".join(sorted(hosts))}'] if 0 < len(hosts) < 4 else []
     return f': {", ".join(parts)}' if parts else ''
-
-
-def record(case):
-    """The membw record of a case, where the run left one."""
-    path = case.get('record')
-    try:
-        with open(os.path.join(case.get('stagedir') or '', path or '')) as file:
-            return json.load(file)
-    except (OSError, ValueError):
-        return None
 
 
 def print_others(cases):

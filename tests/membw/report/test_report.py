@@ -30,6 +30,7 @@ from membw.report import (
 from membw.report.charts import MOST
 from membw.report.rows import rows_of
 from membw.report.theme import DARK, LIGHT, paint
+from membw.results.metrics import Metric
 from membw.results.record import read_lines
 
 
@@ -215,7 +216,7 @@ def test_empty_sections_say_why():
 
 def test_compilers_are_compared_with_their_stores_and_moved_bytes(rows):
     best = compilers.best_runs(rows)
-    plain, streaming = (best['synthetic:milan', p, 'triad'] for p in ('gcc-o2', 'icx-nt'))
+    plain, streaming = (best['synthetic:milan', p, Metric('triad')] for p in ('gcc-o2', 'icx-nt'))
     assert compilers.store_of(plain, 'triad') == 'ordinary stores'
     assert compilers.store_of(streaming, 'triad') == 'non-temporal stores'
     assert plain.pinning != 'none'
@@ -248,7 +249,7 @@ def test_what_memcpy_moves_is_not_known(rows):
     codegen = {'triad': {'stores': 'libc', 'write_allocate_factor': None, 'width_bits': None}}
     changed = type(row)(**(vars(row) | {'codegen': codegen}))
     assert compilers.store_of(changed, 'triad') == 'memcpy of libc'
-    assert compilers._moved(changed).text == '-'
+    assert compilers._moved(changed, 'triad').text == '-'
     assert compilers.store_of(changed, 'copy') == 'not known'
 
 
@@ -284,7 +285,7 @@ def test_nodes_with_one_complaint_are_one_line(tmp_path):
 
 def test_points_of_the_ranking_are_percent_to_the_median_with_outliers_marked(tmp_path):
     found, _ = judged(fleet_file(tmp_path / 'fleet.jsonl', 40, slow=(7,)))
-    points = ranking.points(found.groups[0], 'triad')
+    points = ranking.points(found.groups[0], found.groups[0].metrics[-1])
     slowest = min(points, key=lambda p: p['place'])
     assert (slowest['n'], slowest['v'], slowest['name']) == ('n00008', 'FAIL', 8)
     assert slowest['p'] == pytest.approx(-8, abs=1)
@@ -296,7 +297,7 @@ def test_points_of_the_ranking_are_percent_to_the_median_with_outliers_marked(tm
 def test_on_paper_a_large_fleet_is_thinned_but_no_outlier_is_lost(tmp_path):
     slow = range(0, 3000, 100)
     found, _ = judged(fleet_file(tmp_path / 'fleet.jsonl', 3000, slow))
-    points = ranking.with_labels(ranking.points(found.groups[0], 'triad'))
+    points = ranking.with_labels(ranking.points(found.groups[0], found.groups[0].metrics[-1]))
     thinned = ranking.thin(points)
     assert len(thinned) < 600
     assert {p['n'] for p in thinned} >= {fleets.name(n) for n in slow}

@@ -6,13 +6,14 @@ import fleet_generator as gen
 import pytest
 from record_schema import check
 
+from membw.results.case import STREAM
 from membw.run import summary
 
 
 def case(pinning='omp', result='pass', values=(10.0, 9.5, 11.0, 11.5), reference=0, **more):
     figures = {
         f'local:default:{k}': [v, reference, -0.1, 0.1, 'GB/s', None]
-        for k, v in zip(summary.KERNELS, values)
+        for k, v in zip(STREAM, values)
     }
     return {
         'name': f'stream %pinning={pinning}',
@@ -144,13 +145,13 @@ def test_array_size_threads_and_node_come_from_the_records(show, tmp_path):
     path = tmp_path / 'record.json'
     path.write_text(json.dumps(whole_record(array_size=1000, threads=2, host='node7')))
     _, lines = show(case(record=str(path)))
-    assert 'stream on local:default, GB/s: 1000 elements an array, 2 threads, node node7' in lines
+    assert 'stream on local:default, GB/s: 1000 elements per array, 2 threads, node node7' in lines
 
 
 @pytest.mark.parametrize(
     'masks, shown',
     (
-        (['0', '1', '2', '5'], 'one a CPU: 0-2,5'),
+        (['0', '1', '2', '5'], 'one per CPU: 0-2,5'),
         (['0-1', '0-1'], 'free on 0-1'),
         (['0', '0', '1'], '3 crowded on 0-1'),
         ([], ''),

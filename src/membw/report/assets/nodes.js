@@ -4,7 +4,10 @@ const fleet = report.fleet;
 const PAGE = 50;
 const nodes = fleet.nodes.map(([name, verdict, group, rates, reason, file, time, traits, z, q]) => {
 	const median = (fleet.groups[group] || { median: {} }).median;
-	const ratios = fleet.kernels.map((k, i) => (rates[i] && median[k] ? rates[i] / median[k] - 1 : null));
+	const ratios = fleet.kernels.map((k, i) => {
+		if (!rates[i] || !median[k]) return null;
+		return (fleet.lower[i] ? median[k] / rates[i] : rates[i] / median[k]) - 1; // below 0 is slower
+	});
 	const known = ratios.filter((ratio) => ratio !== null);
 	return { name, verdict, group, rates, reason, file, time, traits, z, q, ratios, low: known.length ? Math.min(...known) : null };
 });
@@ -56,7 +59,7 @@ function tellOfNode(name) {
 		known[`verdict${label}`] = [node.verdict, node.reason].filter(Boolean).join(': ');
 		fleet.kernels.forEach((k, at) => {
 			const ratio = node.ratios[at] === null ? '' : `, ${(100 * node.ratios[at]).toFixed(2)} % to the median of group ${node.group}`;
-			if (node.rates[at]) known[k + label] = `${node.rates[at]} GB/s${ratio}`;
+			if (node.rates[at]) known[k + label] = `${node.rates[at]} ${fleet.units[at]}${ratio}`;
 		});
 		if (node.file === undefined) return;
 		known[`measured${label}`] = new Date(node.time * 1000).toISOString();

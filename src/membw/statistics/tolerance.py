@@ -169,9 +169,11 @@ def _is_low(samples, notes):
     for i in np.flatnonzero(apart):
         runs = np.bincount(number)[i]
         of = 'its only run' if runs == 1 else f'{runs} runs'
-        what = f'is low ({ratio[i].min() - 1:+.1%} in {of})'
+        worst = ratio[i].argmin()
+        what = f'is low ({samples.metrics[worst].percent(ratio[i][worst])} in {of})'
         if foreign[i]:
-            far = ratio[i][np.abs(np.log(ratio[i])).argmax()]
+            worst = np.abs(np.log(ratio[i])).argmax()
+            far = samples.metrics[worst].figure(ratio[i][worst])
             what = f'reads {far:.3g} times what the others do: another unit or another machine'
         notes.append(f'{names[i]} {what} and left out')
     return apart

@@ -1,0 +1,212 @@
+"""A latency, of which less is better, through all that reads records; and a fifth kernel."""
+
+import json
+
+import fleet_generator
+import latency_fleet
+import pytest
+import yaml
+from results_store import case, write_report
+
+from membw.cli import main
+from membw.results.metrics import Metric, of_record
+from membw.results.record import BadRecord, parse_record
+from membw.run import summary
+
+SLOW, FAST = 'n00004', 'n00008'
+NODES = 12
+
+
+def shares(slow=1.05, fast=0.95, nodes=NODES):
+    """Of the usual latency: one node 5 % slower, one 5 % faster."""
+    return [slow if i == 3 else fast if i == 7 else 1.0 for i in range(nodes)]
+
+
+@pytest.fixture
+def night(tmp_path):
+    return fleet_generator.write(latency_fleet.records(shares()), tmp_path / 'night.jsonl')
+
+
+def test_rank_names_the_node_with_the_longer_latency_and_not_the_one_with_the_shorter(
+    night, capsys
+):
+    assert main(['rank', str(night)]) == 1
+    text = capsys.readouterr().out
+    failed = [line for line in text.splitlines() if ' FAIL ' in line]
+    assert [line.split()[0] for line in failed] == [SLOW]
+    assert 'verdict (ns, slowest first)' in text and 'latency +' in failed[0]
+    assert 'LATENCY_MEDIAN' in text and ' ns on ' in text and 'AVG_per_proc' not in text
+    assert main(['rank', str(night), '--json']) == 1
+    data = json.loads(capsys.readouterr().out)
+    (group,) = data['groups']
+    latency = group['metrics']['latency']
+    assert (latency['unit'], latency['better']) == ('ns', 'lower')
+    assert latency['median'] == pytest.approx(latency_fleet.USUAL_NS, rel=0.01)
+    by_name = {node['node']: node for node in data['nodes']}
+    assert by_name[SLOW]['figures']['latency'] == pytest.approx(94.5, rel=0.02)
+    assert by_name[SLOW]['ratio']['latency'] < 0.97 < 1.03 < by_name[FAST]['ratio']['latency']
+
+
+def test_history_says_that_a_longer_latency_got_worse_and_a_shorter_one_did_not(tmp_path, capsys):
+    rows = []
+    for run in range(24):
+        changed = shares() if run >= 12 else [1.0] * NODES
+        rows += latency_fleet.records(changed, run)
+    file = fleet_generator.write(rows, tmp_path / 'nights.jsonl')
+    assert main(['history', str(file), '--json', '--series']) == 1
+    data = json.loads(capsys.readouterr().out)
+    changes = {change['node']: change for change in data['changes']}
+    assert set(changes) == {SLOW, FAST} and data['worse'] == 1
+    slow, fast = changes[SLOW], changes[FAST]
+    assert (slow['direction'], fast['direction']) == ('slower', 'faster')
+    assert slow['percent'] == pytest.approx(5, abs=1) and fast['percent'] == pytest.approx(-5, abs=1)
+    assert slow['unit'] == 'ns' and slow['before'] < 92 < 93 < slow['after']
+    (series,) = data['series']
+    assert (series['unit'], series['better']) == ('ns', 'lower')
+    assert series['low'][0] < series['median'][0] < series['high'][0]
+
+
+def test_calibrate_gives_a_latency_an_upper_tolerance_and_leaves_the_slow_node_out(
+    tmp_path, capsys, monkeypatch
+):
+    (tmp_path / 'reframe-checks').mkdir()
+    (tmp_path / 'systems' / 'references').mkdir(parents=True)
+    (tmp_path / 'systems' / 'toy.yaml').write_text('name: toy\npartitions:\n- name: node\n')
+    monkeypatch.setenv('MEMBW_ROOT', str(tmp_path))
+    nodes = 70
+    rows = [row for run in range(4) for row in latency_fleet.records(shares(nodes=nodes), run)]
+    file = fleet_generator.write(rows, tmp_path / 'runs.jsonl')
+    which = ['--partition', 'node', '--environ', 'gcc-o2', '--pinning', 'omp']
+    command = ['calibrate', '--system', 'toy', '--test', 'chase', *which, str(file)]
+    assert main(command) == 0, capsys.readouterr()
+    text = capsys.readouterr().out
+    assert f'{SLOW} is low (+' in text and FAST not in text
+    written = yaml.safe_load((tmp_path / 'systems/references/toy.yaml').read_text())
+    value, low, high, unit = written['chase']['toy:node']['gcc-o2']['omp']['latency']
+    assert value == pytest.approx(90, rel=0.01) and unit == 'ns'
+    assert -0.06 < low <= -0.047 and 0.02 <= high < 0.05  # 5 % and 2 % of the rate
+    # a calibration that followed the decline is refused
+    rows = [row for run in range(4, 8) for row in latency_fleet.records([1.1] * nodes, run)]
+    fleet_generator.write(rows, file)
+    assert main(command) == 1
+    assert 'latency is 99.0 ns, +10.' in capsys.readouterr().out
+
+
+def protocol(tmp_path, nodes):
+    agreed = {
+        'schema': 'membw-protocol-1', 'title': 'latency of a synthetic fleet',
+        'parties': {'buyer': 'Centre', 'vendor': 'Maker'},
+        'period': {'from': '2026-09-01', 'to': '2026-12-31'},
+        'contract': {'latency': {'value': 92.0, 'unit': 'ns', 'better': 'lower'}},
+        'nodes': {'count': nodes},
+        'runs': {'system': 'thin', 'test': 'chase', 'preset': 'gcc-o2', 'pinning': 'omp',
+                 'array_size': 'auto', 'repetitions': 3, 'statistic': 'median'},
+        'rule': {'allowed_failures': 0}, 'retest': {'rounds': 0, 'repetitions': 1},
+        'risk': {'bad_node': 0.03, 'good_node': 0.01, 'noise': 0.005}, 'signatures': [],
+    }  # fmt: skip
+    path = tmp_path / 'protocol.yaml'
+    path.write_text(yaml.safe_dump(agreed))
+    return str(path)
+
+
+def test_accept_refuses_the_machine_for_the_longer_latency_alone(tmp_path, capsys):
+    rows = [r for run in range(3) for r in latency_fleet.records(shares(), run, hours=1)]
+    file = str(fleet_generator.write(rows, tmp_path / 'runs.jsonl'))
+    agreed = protocol(tmp_path, NODES)
+    assert main(['accept', agreed, '--results', file, '--json']) == 1
+    data = json.loads(capsys.readouterr().out)
+    status = {node['node']: node['status'] for node in data['nodes']}
+    assert data['verdict'] == 'REFUSED'
+    assert [name for name, word in status.items() if word == 'FAILED'] == [SLOW]
+    assert data['contract'] == ['latency at most 92 ns']
+    slow = next(node for node in data['nodes'] if node['node'] == SLOW)
+    assert slow['rounds'][0]['figures']['latency'] == pytest.approx(94.5, rel=0.02)
+    assert main(['accept', agreed, '--results', file, '--report', str(tmp_path / 'a.html')]) == 1
+    page = (tmp_path / 'a.html').read_text()
+    assert 'latency, ns' in page and 'GB/s' not in page
+
+
+def test_report_and_summary_show_a_latency_in_its_unit(tmp_path, capsys):
+    results = tmp_path / 'results'
+    for name in ('reports', 'records'):
+        (results / name).mkdir(parents=True)
+    cases = []
+    for node, row in enumerate(latency_fleet.records(shares())):
+        file = results / 'records' / f'{node}.json'
+        file.write_text(json.dumps(row) + '\n')
+        figure = row['metrics']['latency']['value']
+        values = {'synthetic:node:latency': [figure, 90.0, -0.04, 0.025, 'ns', 'pass']}
+        one = case(row['host'], 1.8e9, [1, 1, 1, 1], perfvalues=values, record=str(file))
+        cases.append(one | {'name': 'chase %pinning=omp', 'pinning': 'omp', 'peak_gbs': 0.0,
+                            'display_name': 'chase %pinning=omp', 'unique_name': f'chase_{node}',
+                            'hashcode': 'h'})  # fmt: skip
+    slow = cases[3]
+    slow |= {'result': 'fail', 'fail_phase': 'performance', 'fail_reason': 'latency=94.5'}
+    write_report(results / 'reports' / 'run.json', cases)
+    assert summary.show(str(results / 'reports' / 'run.json')) == 1
+    text = capsys.readouterr().out
+    assert 'chase on synthetic:node, ns' in text and 'Latency' in text
+    assert sum(' FAIL ' in line for line in text.splitlines()) == 1
+    page = tmp_path / 'page.html'
+    assert main(['report', str(results), '-o', str(page)]) == 0
+    html = page.read_text()
+    start = html.index('What needs attention')
+    attention = html[start : html.index('</ul>', start)]
+    assert f'>{SLOW}</a>' in attention and FAST not in attention
+    assert 'Latency, ns' in html and '>Triad' not in html
+
+
+def test_a_record_of_mb_per_s_is_one_of_gb_per_s():
+    new = {'metrics': {'copy': {'value': 250000, 'unit': 'MB/s', 'better': 'higher'}}}
+    assert of_record(new) == of_record({'kernels': {'copy': {'best_mbs': 250000}}})
+    assert of_record(new) == ({'copy': 250.0}, (Metric('copy'),))
+
+
+@pytest.mark.parametrize('row', [
+    {'value': 0, 'unit': 'ns', 'better': 'lower'},
+    {'value': 1, 'unit': 'ns', 'better': 'smaller'},
+    {'value': 1, 'better': 'lower'},
+])  # fmt: skip
+def test_a_metric_that_says_nothing_is_no_record(row):
+    with pytest.raises(BadRecord):
+        parse_record({'schema': 'membw-record-2', 'host': 'n1', 'metrics': {'x': row}}, 'f')
+
+
+def fifth(rows):
+    """The records of a program with one kernel more: `update`, as fast as Copy."""
+    for row in rows:
+        row['kernels'] = {**row['kernels'], 'update': row['kernels']['copy']}
+    return rows
+
+
+def test_a_fifth_kernel_is_ranked_and_reported_without_an_edit(tmp_path, capsys):
+    fleet = fleet_generator.healthy(8, 1)
+    file = fleet_generator.write(fifth(fleet_generator.records(fleet)), tmp_path / 'five.jsonl')
+    assert main(['rank', str(file), '--by', 'update']) == 0
+    assert 'Copy     Scale       Add     Triad    Update' in capsys.readouterr().out
+    page = tmp_path / 'page.html'
+    assert main(['report', str(file), '-o', str(page)]) == 0
+    assert '>Update<' in page.read_text()
+
+
+def test_ranks_add_up_in_gb_per_s_and_are_averaged_in_ns(tmp_path, capsys):
+    rows = latency_fleet.records([1.0, 1.0])
+    for rank, row in enumerate(rows):
+        row |= {'host': 'n1', 'rank': rank, 'ranks': 2}
+        row['metrics']['copy'] = {'value': 10.0, 'unit': 'GB/s', 'better': 'higher'}
+    file = fleet_generator.write(rows, tmp_path / 'two.jsonl')
+    assert main(['rank', str(file), '--json']) == 0
+    (node,) = json.loads(capsys.readouterr().out)['nodes']
+    assert node['figures']['copy'] == pytest.approx(20)
+    assert node['figures']['latency'] == pytest.approx(90, rel=0.01)
+
+
+def test_a_check_may_name_its_metrics_where_the_record_is_gone(tmp_path, capsys):
+    values = {'synthetic:node:latency': [90.0, None, None, None, 'ns', 'pass'],
+              'synthetic:node:points': [12, None, None, None, '1', 'pass']}  # fmt: skip
+    named = {'latency': {'unit': 'ns', 'better': 'lower'}}
+    cases = [case(f'n{i}', 1.8e9, [1, 1, 1, 1], perfvalues=values, metrics=named) for i in (1, 2)]
+    write_report(tmp_path / 'run.json', cases)
+    assert main(['rank', str(tmp_path / 'run.json'), '--json']) == 0
+    data = json.loads(capsys.readouterr().out)
+    assert data['nodes'][0]['figures'] == {'latency': pytest.approx(90)}

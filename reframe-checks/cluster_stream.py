@@ -15,6 +15,7 @@ import slurm_nodes
 import yaml
 from lib.binaries import program_binary, spack_rows_of
 from lib.measurement import measurement
+from lib.stream_options import stream_options
 from reframe.core.backends import getlauncher
 from reframe.core.builtins import (
     fixture,
@@ -80,13 +81,13 @@ class cluster_binary(program_binary):
 
 
 @rfm.simple_test
-class cluster_stream(measurement):
+class cluster_stream(stream_options, measurement):
     """Copy, Scale, Add and Triad of the median node, the slowest node, and who is slow."""
 
     descr = 'STREAM memory bandwidth of every idle node, in one job'
     binary = fixture(cluster_binary, scope='environment')
     valid_systems = ['+flexible']
-    valid_prog_environs = ['+stream']
+    valid_prog_environs = ['+preset']
     num_tasks = 0  # all idle nodes: ReFrame's flexible allocation
     keep_files = [RECORDS, ASKED]
 

@@ -5,10 +5,10 @@ import shlex
 
 import numa_curve
 import reframe as rfm
-import reframe.utility.sanity as sn
 from lib import pinnings
-from lib.binaries import results
+from lib.binaries import built, results
 from lib.measurement import invalid_reasons, measurement
+from lib.stream_options import stream_options
 from reframe.core.builtins import run_before, sanity_function
 
 from membw.results.archive import NOTE_ENVIRONMENT
@@ -17,19 +17,20 @@ from membw.site.cpulist import expand
 
 
 @rfm.simple_test
-class numa_scan(measurement):
+class numa_scan(stream_options, measurement):
     """Triad with 1..cores threads of the first NUMA domain, memory bound to it, to the farthest
     domain, and to the nearest that has no CPUs (HBM beside DDR), as far as there are such."""
 
     descr = 'Triad of one NUMA domain, threads 1..cores, memory local, remote, without CPUs'
     valid_systems = ['-mic']
-    # the first preset of the partition; all of them by -S numa_scan.valid_prog_environs=+stream
-    valid_prog_environs = ['+first']
+    binary = built('stream')
+    # one environment of the partition; all of them by -S numa_scan.valid_prog_environs=+preset
+    valid_prog_environs = ['+scan']
     pinning = 'numactl'
 
     @run_before('run')
     def scan(self):
-        """As the seeds do: OMP_NUM_THREADS=i numactl --cpunodebind 0 --membind 0|1."""
+        """As in the published scans: OMP_NUM_THREADS=i numactl --cpunodebind 0 --membind 0|1."""
         self.need_tool('numactl')
         self.memories = topology.memories(self.current_partition)
         self.home = self.memories['local']
@@ -64,21 +65,21 @@ class numa_scan(measurement):
     def read_scan(self):
         if self.is_dry_run():
             return
-        found = [(point, self.read_records([self.file(*point)])) for point in self.points]
-        self.found = {point: records[0] for point, records in found if records}
-        if self.found:
-            last = list(self.found)[-1]
-            self.note_provenance(self.found[last])
+        read = [(point, self.read_records([self.file(*point)])) for point in self.points]
+        self.measured = {point: records[0] for point, records in read if records}
+        if self.measured:
+            last = list(self.measured)[-1]
+            self.note_provenance(self.measured[last])
             self.record = self.keep(self.file(*last), 'numa-scan')
 
     @sanity_function
     def is_valid(self):
         """Every point measured, valid, on the CPUs of the domain, and below the peak."""
-        missing = [point for point in self.points if point not in self.found]
+        missing = [point for point in self.points if point not in self.measured]
         if missing:
             self.not_measured()
         problems = []
-        for point, record in self.found.items():
+        for point, record in self.measured.items():
             name = '{} memory, {} thread(s): '.format(*point)
             problems += [name + text for text in self.problems(point[1], record)]
         return self.conclude(problems)
@@ -98,8 +99,8 @@ class numa_scan(measurement):
     def curves(self):
         """{'local': [(threads, GB/s)], 'remote': ...}"""
         curves = {name: [] for name in self.memories}
-        for (name, count), record in self.found.items():
-            curves[name].append((count, round(record['kernels']['triad']['best_mbs'] / 1000, 3)))
+        for (name, count), record in self.measured.items():
+            curves[name].append((count, round(record['metrics']['triad']['value'], 3)))
         return curves
 
     @run_before('performance')
@@ -109,13 +110,9 @@ class numa_scan(measurement):
         curves = self.curves()
         for name, points in curves.items():
             for count, gbs in points:
-                self.note(f'triad_{name}_{count}', gbs, 'GB/s')
-            self.note(f'saturation_{name}', numa_curve.saturation(points)[0], 'threads')
+                self.note_figure(f'triad_{name}_{count}', gbs, 'GB/s')
+            self.note_figure(f'saturation_{name}', numa_curve.saturation(points)[0], 'threads')
         self.picture(curves)
-        self.say('no reference: recorded only')
-
-    def note(self, name, value, unit):
-        self.perf_variables[name] = sn.make_performance_function(sn.defer(value), unit)
 
     def picture(self, curves):
         name = f'{self.current_partition.fullname}+{self.current_environ.name}'

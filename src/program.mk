@@ -8,9 +8,11 @@
 # source, of the preset's row, of an option above or another compiler version rebuilds.
 # Presets: membw presets list.
 #
-# A program's Makefile says PROGRAM (stream: stream.c of its folder), its macros in DEFINES
-# (NAME=VALUE ...), and includes this file.
+# A program is a folder of src with a file of the same name for the compiler. One with macros of
+# its own has a Makefile that sets DEFINES (NAME=VALUE ...) and includes this file; the others are
+# built by `make -C src PROGRAM=name`.
 
+PROGRAM ?= $(notdir $(CURDIR))
 ROOT := ../..
 PRESETS := $(ROOT)/src/membw/build/presets.py
 PYTHON ?= $(or $(wildcard $(ROOT)/.venv/bin/python),python3)
@@ -69,4 +71,4 @@ clean:
 	rm -rf $(BUILD)/clock.o $(PLAN)
 
 help:
-	@sed -n '1,/^$$/s/^# \{0,1\}//p' Makefile ../program.mk
+	@sed -n '1,/^$$/s/^# \{0,1\}//p' $(wildcard Makefile) ../program.mk

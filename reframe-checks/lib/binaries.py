@@ -172,13 +172,14 @@ class program_binary(rfm.CompileOnlyRegressionTest):
             self.build_system.commands = [shlex.join(self.make_line())]
 
     def make_line(self):
-        words = ['make', '-C', os.path.join(root(), 'src', self.program), *self.make_words()]
+        words = ['make', '-C', os.path.join(root(), 'src'), *self.make_words()]
         return [*words, f'BUILD={self.stagedir}', f'PYTHON={sys.executable}']
 
     def make_words(self):
         """What is built, without where."""
         environ, extras = self.current_environ, self.current_partition.extras
-        words = [f'PRESET={environ.extras["preset"]}', f'CC={environ.cc}']
+        words = [f'PROGRAM={self.program}', f'PRESET={environ.extras["preset"]}']
+        words.append(f'CC={environ.cc}')
         if 'hugetlbfs' in environ.features:
             words.append(f'LIBHUGETLBFS={extras.get("libhugetlbfs")}')
         if self.mpi:

@@ -1,4 +1,4 @@
-"""What every run of the STREAM binary shares: its needs, its provenance, its verdict."""
+"""What every run of a program shares: its needs, its provenance, its verdict, its metrics."""
 
 import json
 import pathlib
@@ -6,15 +6,15 @@ import re
 import time
 
 import reframe as rfm
+import reframe.utility.sanity as sn
 from reframe.core.builtins import run_after, run_before, variable
 from reframe.core.exceptions import SanityError
 from reframe.core.logging import getlogger
 
-from lib import prerequisites
-from lib.binaries import built, results
+from lib import prerequisites, references
+from lib.binaries import results
 from membw.build.presets import sha256
 from membw.build.sources import commit
-from membw.codegen import stored
 from membw.results import archive
 
 
@@ -27,15 +27,17 @@ def invalid_reasons(record):
 
 
 class measurement(rfm.RunOnlyRegressionTest):
-    """STREAM on a node of its own: options in, JSON record out."""
+    """A program of src on a node of its own: options in, JSON record out.
 
-    binary = built('stream')
+    A check says `binary = built('stream')` and how it runs; what it measured is in the record.
+    """
+
     valid_systems = ['*']
-    valid_prog_environs = ['+stream']
+    valid_prog_environs = ['+preset']
+    # key of the partition's extras that no figure may exceed: 'peak_gbs'; '': none is known
+    peak_key = ''
 
-    # asked by -S or by the partition; 0 and '' leave it to the program. After the run: what was
-    array_size = variable(int, value=0, loggable=True)
-    ntimes = variable(int, value=0, loggable=True)
+    # findings that do not count, by -S
     allow = variable(str, value='', loggable=True)
 
     verdict = variable(str, value='', loggable=True)
@@ -46,7 +48,6 @@ class measurement(rfm.RunOnlyRegressionTest):
     binary_sha256 = variable(str, value='', loggable=True)
     spack_hash = variable(str, value='', loggable=True)
     built_with = variable(str, value='', loggable=True)
-    stores = variable(str, value='', loggable=True)
     commit = variable(str, value='', loggable=True)
     run_environment = variable(str, value='', loggable=True)
     node = variable(str, value='', loggable=True)
@@ -56,8 +57,8 @@ class measurement(rfm.RunOnlyRegressionTest):
     threads = variable(int, value=0, loggable=True)
     threads_on = variable(str, value='', loggable=True)
     record = variable(str, value='', loggable=True)
-    peak_gbs = variable(float, value=0.0, loggable=True)
-    peak_source = variable(str, value='', loggable=True)
+    # the last day of a calibrated reference that is over, for the table
+    reference_expired = variable(str, value='', loggable=True)
 
     # --- before the run ------------------------------------------------------------------
 
@@ -81,21 +82,24 @@ class measurement(rfm.RunOnlyRegressionTest):
     def program_options(self, record):
         """Command-line options of one run of the program."""
         extras = self.current_partition.extras
-        size = self.array_size or extras.get('array_size')
-        times = self.ntimes or extras.get('ntimes')
-        options = ['-n', str(size)] if size else []
-        options += ['-t', str(times)] if times else []
-        options += ['--allow', self.allow] if self.allow else []
+        options = ['--allow', self.allow] if self.allow else []
         # a figure above the peak makes the program's own verdict INVALID
-        options += ['--peak', str(extras['peak_gbs'])] if 'peak_gbs' in extras else []
+        options += ['--peak', str(extras[self.peak_key])] if extras.get(self.peak_key) else []
         return [*options, '--json', record]
 
     def take_cores(self, cpus):
-        """The whole node for one task, one thread a core."""
+        """The whole node for one task, one thread per core."""
         self.num_tasks = self.num_tasks_per_node = 1
         self.num_cpus_per_task = len(cpus)
         if (self.current_partition.processor.num_cpus_per_core or 1) > 1:
             self.use_multithreading = 'mic' in self.current_partition.features
+
+    @run_after('setup')
+    def take_reference(self):
+        """References live beside the system's facts; a system with none is recorded only."""
+        path = self.current_partition.extras.get('references')
+        if path and type(self).__name__ in references.read(path):
+            self.reference = {'$ref': path}
 
     # --- after the run -------------------------------------------------------------------
 
@@ -126,34 +130,22 @@ class measurement(rfm.RunOnlyRegressionTest):
         self.binary_sha256 = build.get('binary_sha256') or sha256(self.binary.path)
         self.spack_hash = build.get('dag_hash') or ''
         self.built_with = build.get('built_with') or 'spack'
-        self.note_codegen()
         self.commit = commit()
         self.run_environment = archive.environment(self.stagedir)
         self.node = record['host']
         self.kernel_release = str(facts.get('kernel'))
         self.thp = str(facts.get('thp'))
         self.numa_balancing = str(facts.get('numa_balancing'))
-        self.array_size, self.ntimes = record['array_size'], record['ntimes']
         self.threads = record['threads']
-        self.note_peak(record)
         self.threads_on = ' '.join(t['affinity'] for t in record['threads_on'])
 
-    def note_codegen(self):
-        """Why two compilers differ: memcpy or a loop, how wide, past the caches or not."""
-        self.codegen, why = stored.read(self.binary.path, results())
-        self.stores = stored.brief(self.codegen) if self.codegen else ''
-        self.say(f'stores: {self.stores or why}')
-
-    def note_peak(self, record):
-        """0 where no peak is known; the system file's source says more than `option`."""
-        self.peak_gbs = float(record['peak_gbs'] or 0)
-        self.peak_source = record['peak_note']
-        if record['peak_source'] == 'option':
-            self.peak_source = self.current_partition.extras['peak_source']
+    def facts_beside(self):
+        """What is known of the program beside its record, and kept with it."""
+        return {}
 
     def keep(self, name, label):
-        """A record of the stage, which the next run empties, to results/records, with what the
-        compiler made of the kernels; the job that wrote it to results/jobs.
+        """A record of the stage, which the next run empties, to results/records; the job that
+        wrote it to results/jobs.
         """
         folder = results() / 'records'
         folder.mkdir(parents=True, exist_ok=True)
@@ -163,7 +155,7 @@ class measurement(rfm.RunOnlyRegressionTest):
         if path.exists():  # tiny runs, repeated, may end in the same second
             path = path.with_name(f'{path.stem}-{self.short_name}.json')
         lines = pathlib.Path(self.stagedir, name).read_text().splitlines()
-        records = [{**json.loads(line), 'codegen': self.codegen} for line in lines]
+        records = [{**json.loads(line), **self.facts_beside()} for line in lines]
         path.write_text(''.join(json.dumps(record) + '\n' for record in records))
         archive.keep_job(results(), path.stem, self.stagedir, self.job_facts(name))
         return str(path)
@@ -198,6 +190,44 @@ class measurement(rfm.RunOnlyRegressionTest):
         if problems:
             raise SanityError(f'INVALID: {self.reasons}')
         return True
+
+    # --- figures -------------------------------------------------------------------------
+
+    def note_figure(self, name, value, unit):
+        """A performance variable of ReFrame's, of what was measured."""
+        # more digits no run repeats
+        figure = value if isinstance(value, int) else float(f'{value:.6g}')
+        self.perf_variables[name] = sn.make_performance_function(sn.defer(figure), unit)
+
+    def note_metrics(self, record):
+        for name, metric in record['metrics'].items():
+            if metric['value'] is not None:
+                self.note_figure(name, metric['value'], metric['unit'])
+
+    def has_reference(self):
+        """ReFrame itself passes a run without one, and says nothing."""
+        try:
+            return bool(self.reference.index and self.reference[self])
+        except (AttributeError, KeyError):
+            return False
+
+    @run_before('performance')
+    def say_no_reference(self):
+        if not self.has_reference() and not self.is_dry_run():
+            self.say('no reference: recorded only')
+
+    def warn_of_old_reference(self, pinning):
+        """A calibrated reference has a last day; held to it all the same."""
+        path = self.current_partition.extras.get('references')
+        key = self.current_partition.fullname, self.current_environ.name, pinning
+        day = references.expired(path, key) if path else None
+        if day:
+            self.reference_expired = day
+            system = self.current_system.name
+            getlogger().warning(
+                f'{self.display_name} @{"+".join(key[:2])}: the reference expired on {day}: '
+                f'membw calibrate --system {system}'
+            )
 
     def say(self, text):
         getlogger().info(

@@ -205,7 +205,7 @@ def test_reframe_builds_it_for_environments_that_have_an_mpi(tmp_path, call):
         '@rfm.simple_test\n'
         'class asks_for_mpi(rfm.RunOnlyRegressionTest):\n'
         "    valid_systems = ['*']\n"
-        "    valid_prog_environs = ['+stream +mpi +first']\n"
+        "    valid_prog_environs = ['+preset +mpi +scan']\n"
         "    binary = built('stream', mpi=True)\n"
         "    @run_before('run')\n"
         '    def take_it(self):\n'

@@ -17,6 +17,7 @@ from membw.errors import MembwError
 # beside the program's own folder: what a build reads of the checkout, by make or by Spack
 BUILT_FROM = (
     'src/harness',
+    'src/Makefile',
     'src/program.mk',
     'src/membw/build/presets.py',
     'configs',

@@ -65,7 +65,7 @@ def _build(result):
     else:
         program, words = program_of(result), shlex.join(result.build['make'])
         where = 'BUILD="$here/build" PYTHON="$(command -v python)"'
-        yield f'make -C "$here/sources/src/{program}" {words} {where}'
+        yield f'make -C "$here/sources/src" {words} {where}'
         yield f'binary=$here/build/{program}'
 
 

@@ -54,7 +54,7 @@ def environment(system, partition, name, chain, preset, table):
         'cxx': '',
         'ftn': chain.get('fc', family['fc']),
         'modules': chain.get('modules', []),
-        'features': ['stream', *table['presets'][preset]['features'], *has_mpi(partition, chain)],
+        'features': ['preset', *table['presets'][preset]['features'], *has_mpi(partition, chain)],
         'extras': {
             'preset': preset,
             'family': chain['family'],
@@ -95,9 +95,16 @@ def bind(system, partition, table):
                 left_out[preset] = f'needs {" ".join(needs)}, which the CPU does not have'
             else:
                 environs.append(environment(system, partition, name, chain, preset, table))
-    for first in environs[:1]:
-        first['features'].append('first')  # what a scan takes, where all would take hours
+    if environs:
+        scanned(partition, environs)['features'].append('scan')
     return environs, left_out
+
+
+def scanned(partition, environs):
+    """The environment that a scan takes, where all would take hours: the partition's
+    `scan_preset`, else the first row of presets.yaml that it can have."""
+    asked = partition.get('scan_preset')
+    return next((e for e in environs if e['extras']['preset'] == asked), environs[0])
 
 
 def features_of(partition, table):

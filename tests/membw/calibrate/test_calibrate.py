@@ -12,7 +12,7 @@ import pytest
 import results_store
 import yaml
 from checkout_copy import copy_checkout, variables
-from lib import reference_age
+from lib import references as reference_files
 
 from membw.calibrate.reference_file import match
 from membw.cli import main
@@ -308,8 +308,8 @@ def test_a_reference_file_that_is_none_is_named(checkout, stored, capsys):
 def test_a_reference_expires_after_its_last_day(tmp_path, key, text, day):
     file = tmp_path / 'r.yaml'
     file.write_text(f"calibration: {{'thin:thin': {{gcc-o2: {{likwid: {text}}}}}}}\n")
-    assert reference_age.expired(file, key, '2026-05-02') == day
-    assert reference_age.expired(tmp_path / 'none.yaml', key) is None
+    assert reference_files.expired(file, key, '2026-05-02') == day
+    assert reference_files.expired(tmp_path / 'none.yaml', key) is None
 
 
 POSED = """\

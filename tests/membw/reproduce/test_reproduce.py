@@ -49,7 +49,7 @@ def test_what_a_run_keeps(by_make):
     build, (case,) = build_json(folder), measured(folder)
     assert (
         build['source_sha256'] == presets.source_sha256(STREAM)
-        and build['make'][0] == 'PRESET=gcc-o3'
+        and build['make'][1] == 'PRESET=gcc-o3'
     )
     assert build['binary_sha256'] == case['binary_sha256']
     assert (

@@ -1,0 +1,62 @@
+"""One run of a program on a whole node, its threads pinned by a method, one record."""
+
+from reframe.core.builtins import run_before, sanity_function
+
+from lib import pinnings
+from lib.measurement import invalid_reasons, measurement
+from membw.results.archive import NOTE_ENVIRONMENT
+from membw.site import topology
+
+
+class pinned_run(measurement):
+    """What the record says is what ReFrame gets: verdict, metrics, references.
+
+    A check adds `binary = built(...)` and `pinning = parameter([...])`, methods of lib.pinnings.
+    """
+
+    keep_files = ['record.json']
+
+    def cpus_to_use(self):
+        """One CPU per thread; all cores of the node."""
+        return topology.cores(self.current_partition)
+
+    @run_before('run')
+    def pin(self):
+        # in front of the program: launcher.options are dropped by the local launcher
+        self.need_tool(pinnings.tool(self.pinning))
+        self.cpus = self.cpus_to_use()
+        self.take_cores(self.cpus)
+        command, env = pinnings.ask(self.pinning, self.cpus)
+        self.env_vars = {'OMP_NUM_THREADS': len(self.cpus), **env}
+        self.prerun_cmds += [pinnings.unset_others(env), NOTE_ENVIRONMENT]
+        self.executable, *options = [*command, self.binary.path]
+        self.executable_opts = [*options, *self.program_options('record.json')]
+
+    @run_before('sanity')
+    def read_record(self):
+        if self.is_dry_run():
+            return
+        self.measured = next(iter(self.read_records(['record.json'])), None)
+        if self.measured:
+            self.note_provenance(self.measured)
+            self.record = self.keep('record.json', self.pinning)
+
+    def contradictions(self):
+        """Where the output that people read is not what the record says, as text."""
+        return []
+
+    @sanity_function
+    def is_valid(self):
+        """Validated, undisturbed, the threads really where they were asked, below the peak."""
+        if not self.measured:
+            self.not_measured()
+        reasons = [*invalid_reasons(self.measured), *self.contradictions()]
+        where = pinnings.problems(self.pinning, self.measured['threads_on'], self.cpus)
+        reasons += [f'cpu-not-where-asked ({text})' for text in where]
+        return self.conclude(reasons)
+
+    @run_before('performance')
+    def report_metrics(self):
+        if not self.is_dry_run():
+            self.note_metrics(self.measured)
+            self.warn_of_old_reference(self.pinning)

@@ -1,0 +1,27 @@
+"""What systems/references/<system>.yaml says of a check; ReFrame itself reads the figures."""
+
+import datetime
+import functools
+
+import yaml
+
+
+@functools.cache
+def read(path):
+    """The whole file; {} where there is none."""
+    try:
+        with open(path) as file:
+            return yaml.safe_load(file) or {}
+    except OSError:
+        return {}
+
+
+def expired(path, key, today=None):
+    """The day, if the figures of (partition, environment, pinning) were calibrated and it is
+    over; None for published and hand-written ones, and for a file that is not there."""
+    entry = read(path).get('calibration') or {}
+    for part in key:
+        entry = entry.get(part) or {}
+    day = str(entry.get('expires', ''))
+    over = day and day < str(today or datetime.date.today())
+    return day if over and entry.get('in_force') else None

@@ -1,0 +1,48 @@
+"""What all checks of src/stream share: its sizes, its peak, what the compiler made of it."""
+
+import reframe as rfm
+from reframe.core.builtins import variable
+
+from lib.binaries import results
+from membw.codegen import stored
+
+
+class stream_options(rfm.RegressionTestPlugin):
+    # asked by -S or by the partition; 0 leaves it to the program. After the run: what was
+    array_size = variable(int, value=0, loggable=True)
+    ntimes = variable(int, value=0, loggable=True)
+    # after the run
+    stores = variable(str, value='', loggable=True)
+    peak_gbs = variable(float, value=0.0, loggable=True)
+    peak_source = variable(str, value='', loggable=True)
+    peak_key = 'peak_gbs'
+
+    def program_options(self, record):
+        extras = self.current_partition.extras
+        size = self.array_size or extras.get('array_size')
+        times = self.ntimes or extras.get('ntimes')
+        options = ['-n', str(size)] if size else []
+        options += ['-t', str(times)] if times else []
+        return [*options, *super().program_options(record)]
+
+    def note_provenance(self, record):
+        super().note_provenance(record)
+        self.array_size, self.ntimes = record['array_size'], record['ntimes']
+        self.note_codegen()
+        self.note_peak(record)
+
+    def note_codegen(self):
+        """Why two compilers differ: memcpy or a loop, how wide, past the caches or not."""
+        self.codegen, why = stored.read(self.binary.path, results())
+        self.stores = stored.brief(self.codegen) if self.codegen else ''
+        self.say(f'stores: {self.stores or why}')
+
+    def facts_beside(self):
+        return {'codegen': self.codegen}
+
+    def note_peak(self, record):
+        """0 where no peak is known; the system file's source says more than `option`."""
+        self.peak_gbs = float(record['peak_gbs'] or 0)
+        self.peak_source = record['peak_note']
+        if record['peak_source'] == 'option':
+            self.peak_source = self.current_partition.extras['peak_source']

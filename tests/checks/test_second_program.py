@@ -1,0 +1,130 @@
+"""A second benchmark is three new files: a source, a recipe, a check; nothing else is edited."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+
+import pytest
+from checkout_copy import copy_checkout, variables
+from places import ROOT
+
+from membw.build import presets
+
+CHASE = ROOT / 'tests/data/chase'
+NEW = {
+    'chase.c': 'src/chase',
+    'package.py': 'spack-repo/spack_repo/membw/packages/chase',
+    'chase.py': 'reframe-checks',
+}
+ALLOW = ('-S', 'chase.allow=disturbed,unstable')
+SLOWER_THAN_LIGHT = """
+chase:
+  $index: [$partition, $environ, pinning]
+  'posed:here':
+    gcc-o3:
+      none: {latency: [0.001, null, 0.05, ns]}
+"""
+POSED = """
+name: posed
+descr: this machine
+hostnames: [posed]
+sources: [a test]
+references: references/posed.yaml
+partitions:
+- {name: here, descr: all of it, scheduler: local, launcher: local, max_jobs: 1, features: [],
+   toolchains: {gcc: {cc: gcc, presets: [gcc-o3]}}}
+"""
+
+
+@pytest.fixture(scope='module')
+def house(tmp_path_factory):
+    """A copy of the checkout with the pointer chase of the tests' data."""
+    root = copy_checkout(tmp_path_factory.mktemp('house'))
+    for name, folder in NEW.items():
+        (root / folder).mkdir(exist_ok=True)
+        shutil.copy(CHASE / name, root / folder)
+    user = root / '.spack/user'
+    user.mkdir(parents=True)
+    (root / '.spack/packages').symlink_to(ROOT / '.spack/packages')
+    (user / 'include.yaml').write_text('include:\n- name: membw\n  path: ../../configs/spack\n')
+    return root
+
+
+@pytest.fixture(scope='module')
+def session(house, call):
+    """reframe over the copy's checks: (exit status and text, {pinning: case}) of a build."""
+
+    def run(build, *words):
+        report = house / f'results/{build}.json'
+        done = call('reframe', '--nocolor', '-c', house / 'reframe-checks', '-r', *words, *ALLOW,
+                    '--report-file', report, cwd=house, MEMBW_BUILD=build,
+                    SPACK_USER_CONFIG_PATH=house / '.spack/user', **variables(house))  # fmt: skip
+        (cases,) = [r['testcases'] for r in json.loads(report.read_text())['runs']]
+        return done, {c['pinning']: c for c in cases if c['name'].startswith('chase %')}
+
+    return run
+
+
+@pytest.fixture(scope='module')
+def by_make(session):
+    return session('make', '-n', '^chase', '-p', '^gcc-o2$')
+
+
+def test_make_builds_it_and_records_the_line(house, tmp_path):
+    words = ['make', '-C', 'src', 'PROGRAM=chase', f'BUILD={tmp_path}', f'PYTHON={sys.executable}']
+    done = subprocess.run(words, cwd=house, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    record = presets.build_record(tmp_path / 'chase')
+    assert record['compile_line'] == [
+        *'gcc -O2 -fopenmp -mcmodel=medium chase.c -o'.split(), f'{tmp_path}/chase',
+    ]  # fmt: skip
+    assert record['program'] == 'chase'
+    assert record['source_sha256'] == presets.source_sha256(house / 'src/chase')
+    again = subprocess.run(words, cwd=house, capture_output=True, text=True, timeout=120)
+    assert 'Nothing to be done' in again.stdout
+
+
+def test_reframe_runs_it_under_two_pinnings_and_takes_its_metric(by_make, house):
+    done, cases = by_make
+    assert done.returncode == 0, done.stdout
+    assert set(cases) == {'none', 'omp'}
+    for case in cases.values():
+        value, _, _, _, unit, _ = case['perfvalues']['local:default:latency']
+        (metric,) = json.loads((house / case['record']).read_text())['metrics'].values()
+        assert (unit, metric['better']) == ('ns', 'lower')
+        assert value == pytest.approx(metric['value'], 1e-5)
+        assert case['verdict'] == 'VALID' and case['built_with'] == 'make'
+        assert len(case['threads_on'].split()) == 1
+    assert cases['omp']['threads_on'] != cases['none']['threads_on'] or os.cpu_count() == 1
+
+
+def test_it_can_be_built_and_run_again(by_make, house):
+    done, cases = by_make
+    folder = house / 'results/builds' / cases['omp']['binary_sha256']
+    build = json.loads((folder / 'build.json').read_text())
+    assert build['make'][:2] == ['PROGRAM=chase', 'PRESET=gcc-o2']
+    assert (house / 'results/sources' / build['sources']).is_file()
+
+
+@pytest.mark.spack
+def test_spack_builds_it_by_the_same_line(session, by_make, call):
+    if call('spack', '--version').returncode:
+        pytest.skip('no spack (make setup)')
+    done, cases = session('spack', '-n', 'chase%pinning=omp', '-p', '^gcc-o2$')
+    assert done.returncode == 0, done.stdout
+    case, made = cases['omp'], by_make[1]['omp']
+    assert case['built_with'] == 'spack' and len(case['spack_hash']) == 32
+    lines = [c['compile_line'].split()[1:-1] for c in (case, made)]  # all but compiler and output
+    assert lines[0] == lines[1]
+    assert case['source_sha256'] == made['source_sha256']
+
+
+def test_a_latency_above_its_reference_fails(session, house):
+    (house / 'systems/posed.yaml').write_text(POSED)
+    (house / 'systems/references/posed.yaml').write_text(SLOWER_THAN_LIGHT)
+    done, cases = session('make', '-n', 'chase%pinning=none', '--system', 'posed')
+    assert done.returncode == 1 and cases['none']['verdict'] == 'VALID'
+    assert 'performance error: ' in cases['none']['fail_reason']
+    assert 'ns, expected 0.001' in cases['none']['fail_reason']

@@ -222,8 +222,8 @@ def test_a_bad_file_is_refused(stream, tmp_path, text, fact):
 @pytest.mark.parametrize(
     'options, fact',
     [
-        (['--tune=soon'], "'--tune=soon' is no time"),
-        (['--tune=-1'], "'--tune=-1' is no time"),
+        (['--tune=soon'], "invalid value for '--tune': 'soon'"),
+        (['--tune=-1'], "invalid value for '--tune': '-1'"),
         (['--tune', '--kernels', 'standard'], 'contradict each other'),
         (['--save-kernels', 'x.json'], 'has nothing to save'),
         (['--tune', '--save-kernels', '/no/such/folder/x.json'], 'cannot write'),

@@ -1,10 +1,9 @@
 # Plain make build of one program of src: the compile line is the preset's and nothing else.
 #
 #   make -C src/stream PRESET=gcc-o2 [CC=gcc-12] [OPENMP=0] [EXTRA='-g'] [LIBHUGETLBFS=PATH]
-#        [FORTRAN=1 [FC=gfortran]] [MPI=1 [MPICC=mpicc]] [BUILD=DIR] and the program's own macros
+#        [MPI=1 [MPICC=mpicc]] [BUILD=DIR] and the program's own macros
 #
-# makes BUILD/stream (FORTRAN=1: stream_f, too; MPI=1: for a whole cluster, in PRESET-mpi) and,
-# beside it, stream.json: what was built, how, from what. A second make does nothing; an edit of a
+# makes BUILD/stream (MPI=1: for a whole cluster, in PRESET-mpi) and, beside it, stream.json: what was built, how, from what. A second make does nothing; an edit of a
 # source, of the preset's row, of an option above or another compiler version rebuilds.
 # Presets: membw presets list.
 #
@@ -27,18 +26,12 @@ WITH_MPI := $(if $(filter 1,$(MPI)),--mpicc='$(MPICC)')
 ifneq ($(origin CC),command line)
 CC :=
 endif
-ifneq ($(origin FC),command line)
-FC :=
-endif
 
-SOURCES := $(sort $(shell find . ../harness -name '*.[ch]'))
-# what a Fortran program takes from the C side: the clock
-FORTRAN_C := ../harness/clock.c
+SOURCES := $(sort $(shell find . ../harness -name '*.[ch]' -o -name '*.f90'))
 PLAN := $(BUILD)/$(PROGRAM).mk
-TARGETS := $(BUILD)/$(PROGRAM) $(if $(filter 1,$(FORTRAN)),$(BUILD)/$(PROGRAM)_f)
 
 ifeq ($(filter clean help,$(MAKECMDGOALS)),)
-$(shell $(PYTHON) $(PRESETS) plan '$(PRESET)' --stamp '$(PLAN)' --cc='$(CC)' --fc='$(FC)' \
+$(shell $(PYTHON) $(PRESETS) plan '$(PRESET)' $(PROGRAM) --stamp '$(PLAN)' --cc='$(CC)' \
 	--extra='$(EXTRA)' $(WITH_MPI) $(patsubst %,-D '%',$(DEFINES)) \
 	$(if $(LIBHUGETLBFS),--libhugetlbfs '$(LIBHUGETLBFS)') $(if $(filter 0,$(OPENMP)),--no-openmp))
 ifneq ($(.SHELLSTATUS),0)
@@ -47,28 +40,20 @@ endif
 include $(PLAN)
 endif
 
-LINE = $(PLAN_CC) $(PLAN_FLAGS) $(PROGRAM).c -o $@ $(PLAN_LIBS)
-CLOCK_LINE = $(PLAN_CC) $(PLAN_FLAGS) -c $(FORTRAN_C) -o $(BUILD)/clock.o
-FORTRAN_LINE = $(PLAN_FC) $(PLAN_FFLAGS) $(PROGRAM).f90 $(BUILD)/clock.o -o $@
+LINE = $(PLAN_CC) $(PLAN_FLAGS) $(PLAN_SOURCES) -o $@ $(PLAN_LIBS)
 RECORD = $(PYTHON) $(PRESETS) record $(PRESET) $@ --sources .
 
 .DELETE_ON_ERROR:
 .PHONY: all clean help
 
-all: $(TARGETS)
+all: $(BUILD)/$(PROGRAM)
 
 $(BUILD)/$(PROGRAM): $(SOURCES) $(PLAN)
 	$(LINE)
 	@$(RECORD) $(WITH_MPI) -- $(LINE)
 
-$(BUILD)/$(PROGRAM)_f: $(PROGRAM).f90 $(FORTRAN_C) $(PLAN)
-	$(CLOCK_LINE)
-	$(FORTRAN_LINE)
-	@$(RECORD) -- $(FORTRAN_LINE)
-
 clean:
-	rm -rf $(foreach name,$(PROGRAM) $(PROGRAM)_f,$(BUILD)/$(name) $(BUILD)/$(name).json)
-	rm -rf $(BUILD)/clock.o $(PLAN)
+	rm -rf $(BUILD)/$(PROGRAM) $(BUILD)/$(PROGRAM).json $(PLAN)
 
 help:
 	@sed -n '1,/^$$/s/^# \{0,1\}//p' $(wildcard Makefile) ../program.mk

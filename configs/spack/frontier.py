@@ -26,7 +26,7 @@ RUNTIME = ('compiler-wrapper', '-runtime', '-wrapper')
 def compilers():
     """Names of the packages of the preset families, from '%c=name@version'."""
     families = TABLE['families'].values()
-    return {f['spack'].removeprefix('%c=').partition('@')[0] for f in families}
+    return {f['spack'].partition('=')[2].partition('@')[0] for f in families}
 
 
 def providers():

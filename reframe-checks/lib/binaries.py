@@ -45,6 +45,7 @@ def chosen(partition, environ):
         return how
     # -march=native must see the node that runs it; modules are loaded by the job, not here
     elsewhere = partition.scheduler.registered_name != 'local' and 'native' in environ.features
+    elsewhere = elsewhere or 'fortran' in environ.features  # Spack: variant +fortran of a C row
     return 'make' if elsewhere or environ.modules or not shutil.which('spack') else 'spack'
 
 
@@ -157,8 +158,14 @@ class program_binary(rfm.CompileOnlyRegressionTest):
     @run_after('setup')
     def need_compiler(self):
         if not self.is_dry_run():
-            reason = lack(self.current_partition, self.current_environ)
+            reason = lack(self.current_partition, self.current_environ) or self.no_version()
             self.skip_if(reason, reason)
+
+    def no_version(self):
+        """Why there is no such program in the language of the environment, or None."""
+        source = os.path.join(root(), 'src', self.program, f'{self.program}.f90')
+        if 'fortran' in self.current_environ.features and not os.path.exists(source):
+            return f'src/{self.program} has no version in Fortran'
 
     @run_before('compile')
     def build(self):

@@ -5,7 +5,7 @@ import shutil
 from places import ROOT
 
 NAME, TITLE, BYTES = 'update', 'Update', 16
-LIST, LOOP, ROW = 'K(triad)', '/* --- the descriptors --- */', '[KERNEL_triad] = {'
+LIST, LOOP, ROW = 'K(triad)', '#define RUN(name) kernel_##name', '[KERNEL_triad] = {'
 LOOP_TEXT = """\
 static void update(written a, element s, size_t n)
 {{
@@ -33,7 +33,7 @@ static NOINLINE void kernel_update(const struct arrays *arrays)
 
 """
 ROW_TEXT = """\
-[KERNEL_update] = { "update", ARRAY_a, 1, { ARRAY_a }, update_value, kernel_update },
+[KERNEL_update] = { "update", ARRAY_a, 1, { ARRAY_a }, update_value, RUN(update) },
 \t"""
 
 

@@ -196,7 +196,9 @@ def test_the_fortran_version_is_built_by_its_own_line_and_validates(checkout):
     checkout.spack('install', 'stream', '+fortran', 'tuning=o2', '%c=gcc')
     prefix = checkout.spack('location', '-i', 'stream', '+fortran').strip()
     found = json.loads(pathlib.Path(prefix, 'share/membw/stream_f.json').read_text())
-    assert found['compile_line'][:4] == [shutil.which('gfortran'), '-O2', '-fopenmp', 'stream.f90']
+    assert found['preset'] == 'gfortran-o2' and found['compile_line'][:5] == [
+        shutil.which('gfortran'), '-O2', '-fopenmp', 'stream.f90', 'stream_f.c',
+    ]  # fmt: skip
     assert found['spec'].startswith('stream@0.1.0+fortran')
     assert '1 passed of 1 spec' in checkout.spack('test', 'run', 'stream', '+fortran')
     assert 'PASSED: Stream::test_fortran_validates' in checkout.spack('test', 'results', '-l')

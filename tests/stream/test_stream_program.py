@@ -313,34 +313,3 @@ def test_a_fault_that_slows_is_planted_outside_the_timed_window(build, tmp_path)
     timed = (ROOT / 'src/stream/measure.c').read_text()
     window = timed[timed.index('start = clock_now()') : timed.index('clock_now() - start')]
     assert 'fault' not in window
-
-
-@pytest.fixture(scope='session')
-def stream_f(tmp_path_factory):
-    """The Fortran program, built as the THIN tutorial builds its own."""
-    program = tmp_path_factory.mktemp('stream_f') / 'stream_f.exe'
-    sources = [ROOT / 'src/stream/stream.f90', ROOT / 'src/harness/clock.c']
-    done = run('gfortran', '-O2', '-fopenmp', *sources, '-o', program)
-    assert done.returncode == 0, done.stderr
-    return program
-
-
-@pytest.mark.parametrize('ntimes', [20, 21])
-def test_fortran_measures_by_the_same_rules(stream_f, ntimes):
-    done = run(stream_f, '-n', '1000000', '-t', ntimes)
-    assert re.search(f'^Triad: +{ROW}', done.stdout, re.M)
-    assert 'Solution Validates' in done.stdout
-    last = done.stdout.splitlines()[-1]
-    assert (done.returncode, last) in [
-        (0, 'Verdict: VALID'),
-        (1, 'Verdict: INVALID (array-too-small)'),
-    ]
-
-
-@pytest.mark.parametrize(
-    'options', ['-n 0', '-n -5', '-n 1e9x', '-t 1', '--what', '-n 9999999999']
-)
-def test_fortran_refuses_bad_input(stream_f, options):
-    done = run(stream_f, *options.split())
-    assert done.returncode == 2
-    assert [line.split(':')[0] for line in done.stderr.splitlines()] == ['membw', 'hint']

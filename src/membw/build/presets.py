@@ -22,9 +22,10 @@ PROGRAMS = ROOT / 'src'  # PROGRAMS/<name>/<name>.c, and the harness of all of t
 HARNESS = 'harness'
 SUFFIXES = ('.c', '.h', '.f90')
 
-FAMILY_KEYS = {'cc', 'fc', 'openmp', 'spack', 'external', 'version'}
-PRESET_KEYS = {'family', 'line', 'fortran', 'requires', 'features', 'source'}
-OPTIONAL_KEYS = {'fortran', 'external'}
+FAMILY_KEYS = {'cc', 'language', 'openmp', 'spack', 'external', 'version'}
+PRESET_KEYS = {'family', 'line', 'requires', 'features', 'source'}
+OPTIONAL_KEYS = {'language', 'external'}
+LANGUAGES = ('c', 'fortran')
 PLACEHOLDERS = {'openmp', 'defs', 'libhugetlbfs'}
 # a macro of a line: STREAM_ARRAY_SIZE=800000000, STREAM_TYPE=float
 DEFINE = re.compile(r'[A-Za-z_]\w*=([1-9]\d*|[A-Za-z_]\w*)')
@@ -94,7 +95,10 @@ def check(table):
         return ["'families' and 'presets' hold one named row each line"]
     problems = []
     for name, family in table['families'].items():
-        problems += check_keys(f'families.{name}', family, FAMILY_KEYS, OPTIONAL_KEYS)
+        where = f'families.{name}'
+        problems += check_keys(where, family, FAMILY_KEYS, OPTIONAL_KEYS)
+        if isinstance(family, dict) and family.get('language', 'c') not in LANGUAGES:
+            problems.append(f"{where}: 'language' is one of {' '.join(LANGUAGES)}")
     for name, row in table['presets'].items():
         where = f'presets.{name}'
         found = check_keys(where, row, PRESET_KEYS, OPTIONAL_KEYS)
@@ -120,9 +124,8 @@ def check_row(where, name, row, families):
         problems.append(f"{where}: unknown family '{row['family']}'")
     elif not re.fullmatch(re.escape(row['family']) + r'-[a-z0-9][a-z0-9-]*', name):
         problems.append(f"{where}: the name is not '{row['family']}-<tuning>'")
-    for key in ('line', 'fortran'):
-        unknown = set(re.findall(r'{(.*?)}', row.get(key, ''))) - PLACEHOLDERS
-        problems += [f"{where}: unknown placeholder '{{{word}}}'" for word in sorted(unknown)]
+    unknown = set(re.findall(r'{(.*?)}', row['line'])) - PLACEHOLDERS
+    problems += [f"{where}: unknown placeholder '{{{word}}}'" for word in sorted(unknown)]
     return problems
 
 
@@ -172,12 +175,16 @@ def flags(preset, openmp=True, defines=(), extra=(), *, libhugetlbfs=None, table
     return fill(template, preset, family, openmp, defines, libhugetlbfs) + list(extra)
 
 
-def fortran_flags(preset, openmp=True, extra=(), *, libhugetlbfs=None, table=None):
-    """The options of a preset for a Fortran program, which takes its sizes as options only."""
-    table = table or load()
-    chosen, family = row(preset, table), family_of(preset, table)
-    template = chosen.get('fortran') or chosen['line']
-    return fill(template, preset, family, openmp, (), libhugetlbfs) + list(extra)
+def language(family):
+    """What the programs are written in that a family compiles."""
+    return family.get('language', 'c')
+
+
+def sources_of(preset, program, table):
+    """The files of src/<program> that stand on the line."""
+    if language(family_of(preset, table)) == 'fortran':
+        return [f'{program}.f90', f'{program}_f.c']
+    return [f'{program}.c']
 
 
 # --- provenance ------------------------------------------------------------------------------
@@ -298,24 +305,20 @@ def do_list(args, table):
 
 def do_flags(args, table):
     options = options_of(args)
-    if args.fortran:
-        print(shlex.join(fortran_flags(args.preset, table=table, **options)))
-    else:
-        print(shlex.join(flags(args.preset, defines=args.define, table=table, **options)))
+    print(shlex.join(flags(args.preset, defines=args.define, table=table, **options)))
 
 
 def do_plan(args, table):
     """What make asks when it starts; the stamp changes exactly when the build must."""
     family, options = family_of(args.preset, table), options_of(args)
-    cc, fc = args.cc or family['cc'], args.fc or family['fc']
+    cc = args.cc or family['cc']
     check_compiler(args.preset, cc, table)
     line = flags(args.preset, defines=args.define, table=table, **options)
     before, after = mpi_added(args.mpicc) if args.mpicc else ([], [])
     plan = {
         'PLAN_CC': cc,
-        'PLAN_FC': fc,
         'PLAN_FLAGS': shlex.join([*line, *before]),
-        'PLAN_FFLAGS': shlex.join(fortran_flags(args.preset, table=table, **options)),
+        'PLAN_SOURCES': shlex.join(sources_of(args.preset, args.program, table)),
         'PLAN_LIBS': shlex.join(after),
     }
     text = ''.join(
@@ -345,7 +348,10 @@ def do_record(args, table):
 def build_record(binary):
     """What make or Spack wrote of a binary when it was built."""
     path = pathlib.Path(binary)
-    beside = pathlib.Path(f'{path}.json'), path.parents[1] / 'share' / 'membw' / f'{path.name}.json'
+    beside = (
+        pathlib.Path(f'{path}.json'),
+        path.parents[1] / 'share' / 'membw' / f'{path.name}.json',
+    )
     return json.loads(next((p for p in beside if p.is_file()), beside[0]).read_text())
 
 
@@ -388,11 +394,10 @@ def add_commands(parser):
     commands.add_parser('list', help='every preset, what it asks of the CPU, its line')
     one = commands.add_parser('flags', help='the options of one preset, as a shell takes them')
     add_options(one)
-    one.add_argument('--fortran', action='store_true', help='those of a Fortran program')
     plan = commands.add_parser('plan', help='write what make includes (only if it changed)')
     add_options(plan)
+    plan.add_argument('program', help='a folder of src')
     plan.add_argument('--cc', default='')
-    plan.add_argument('--fc', default='')
     plan.add_argument('--mpicc', help='with MPI: the wrapper whose additions the line gets')
     plan.add_argument('--stamp', required=True)
     record = commands.add_parser('record', help='write BINARY.json beside a binary')

@@ -64,7 +64,9 @@ def environment(program, rows, table):
             known = externals.setdefault(name, [])
             known += [entry] if entry['spec'] not in [e['spec'] for e in known] else []
         # two environments may be the same row under two names: one build, one folder
-        folders[row['environ']] = names.setdefault(spec_of(program, row, constraint), row['environ'])
+        folders[row['environ']] = names.setdefault(
+            spec_of(program, row, constraint), row['environ']
+        )
     # unify false: when_possible was seen to give a clang row the binary of the gcc row
     spack = {
         'include': [str(SCOPE)],

@@ -52,9 +52,14 @@ def environment(system, partition, name, chain, preset, table):
         'target_systems': [f'{system["name"]}:{partition["name"]}'],
         'cc': chain.get('cc', family['cc']),
         'cxx': '',
-        'ftn': chain.get('fc', family['fc']),
+        'ftn': chain.get('fc', ''),
         'modules': chain.get('modules', []),
-        'features': ['preset', *table['presets'][preset]['features'], *has_mpi(partition, chain)],
+        'features': [
+            'preset',
+            presets.language(family),
+            *table['presets'][preset]['features'],
+            *has_mpi(partition, chain),
+        ],
         'extras': {
             'preset': preset,
             'family': chain['family'],

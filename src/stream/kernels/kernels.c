@@ -5,10 +5,37 @@
 #include <ctype.h>
 #include <stdio.h>
 
-typedef element *__restrict written;
-typedef const element *__restrict only_read;
+/* --- what the kernels must give, on numbers --- */
+
+static wide copy_value(wide a, wide y, wide s)
+{
+	(void)y, (void)s;
+	return a;
+}
+
+static wide scale_value(wide c, wide y, wide s)
+{
+	(void)y;
+	return s * c;
+}
+
+static wide add_value(wide a, wide b, wide s)
+{
+	(void)s;
+	return a + b;
+}
+
+static wide triad_value(wide b, wide c, wide s)
+{
+	return b + s * c;
+}
+
+#ifndef MEMBW_FORTRAN
 
 /* --- the loops, as they are timed --- */
+
+typedef element *__restrict written;
+typedef const element *__restrict only_read;
 
 static void copy(written c, only_read a, size_t n)
 {
@@ -40,31 +67,6 @@ static void triad(written a, only_read b, only_read c, element s, size_t n)
 
 	for (i = 0; i < n; i++)
 		a[i] = b[i] + s * c[i];
-}
-
-/* --- what they must give, said once more, on numbers --- */
-
-static wide copy_value(wide a, wide y, wide s)
-{
-	(void)y, (void)s;
-	return a;
-}
-
-static wide scale_value(wide c, wide y, wide s)
-{
-	(void)y;
-	return s * c;
-}
-
-static wide add_value(wide a, wide b, wide s)
-{
-	(void)s;
-	return a + b;
-}
-
-static wide triad_value(wide b, wide c, wide s)
-{
-	return b + s * c;
 }
 
 /* --- the loops over each thread's part of the arrays --- */
@@ -112,19 +114,38 @@ static NOINLINE void kernel_triad(const struct arrays *arrays)
 	}
 }
 
+#define RUN(name) kernel_##name
+const char kernels_language[] = "c";
+
+#else
+
+/* --- loops and their parallel regions in stream.f90 --- */
+
+#define IN_FORTRAN(name)                                                                     \
+	void kernel_##name(element *a, element *b, element *c, element s, size_t n);         \
+	static void run_##name(const struct arrays *arrays)                                  \
+	{                                                                                    \
+		kernel_##name(arrays->of[ARRAY_a], arrays->of[ARRAY_b], arrays->of[ARRAY_c], \
+			      arrays->scalar, arrays->size);                                 \
+	}
+EACH_KERNEL(IN_FORTRAN)
+
+#define RUN(name) run_##name
+const char kernels_language[] = "fortran";
+
+#endif
+
 /* --- the descriptors --- */
 
 /* clang-format off */
 const struct kernel kernels[KERNELS] = {
 	/*                 name     writes   loads  reads                 */
-	[KERNEL_copy] =  { "copy",  ARRAY_c, 1, { ARRAY_a },          copy_value,  kernel_copy },
-	[KERNEL_scale] = { "scale", ARRAY_b, 1, { ARRAY_c },          scale_value, kernel_scale },
-	[KERNEL_add] =   { "add",   ARRAY_c, 2, { ARRAY_a, ARRAY_b }, add_value,   kernel_add },
-	[KERNEL_triad] = { "triad", ARRAY_a, 2, { ARRAY_b, ARRAY_c }, triad_value, kernel_triad },
+	[KERNEL_copy] =  { "copy",  ARRAY_c, 1, { ARRAY_a },          copy_value,  RUN(copy) },
+	[KERNEL_scale] = { "scale", ARRAY_b, 1, { ARRAY_c },          scale_value, RUN(scale) },
+	[KERNEL_add] =   { "add",   ARRAY_c, 2, { ARRAY_a, ARRAY_b }, add_value,   RUN(add) },
+	[KERNEL_triad] = { "triad", ARRAY_a, 2, { ARRAY_b, ARRAY_c }, triad_value, RUN(triad) },
 };
 /* clang-format on */
-
-const char kernels_language[] = "c";
 
 size_t kernel_bytes(const struct kernel *kernel)
 {

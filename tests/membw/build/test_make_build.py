@@ -143,7 +143,10 @@ def test_a_compiler_that_fails_leaves_no_binary_and_no_record(make):
 def test_the_fortran_version_builds_with_its_own_line(make):
     if not shutil.which('gfortran'):
         pytest.skip("'gfortran' is not on the PATH")
-    assert built(make, 'PRESET=gcc-o2', 'FORTRAN=1')
-    found = json.loads((make.build / 'stream_f.json').read_text())
-    assert found['compile_line'][:3] == ['gfortran', '-O2', '-fopenmp']
-    assert not built(make, 'PRESET=gcc-o2', 'FORTRAN=1')
+    assert built(make, 'PRESET=gfortran-o2')
+    found = json.loads((make.build / 'stream.json').read_text())
+    assert found['compile_line'][:5] == [
+        'gfortran', '-O2', '-fopenmp', 'stream.f90', 'stream_f.c',
+    ]  # fmt: skip
+    assert 'GNU Fortran' in found['compiler']
+    assert not built(make, 'PRESET=gfortran-o2')

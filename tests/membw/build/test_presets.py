@@ -35,7 +35,7 @@ def test_the_gcc_line_is_the_one_that_thin_printed():
 
 
 def test_the_fortran_line_is_the_one_that_thin_printed():
-    assert presets.fortran_flags('gcc-o2') == ['-O2', '-fopenmp']
+    assert presets.flags('gfortran-o2') == ['-O2', '-fopenmp']
 
 
 @pytest.mark.parametrize('preset', FOUNDING)

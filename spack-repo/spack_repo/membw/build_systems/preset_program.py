@@ -25,11 +25,18 @@ presets = load(PRESETS)
 TABLE = presets.load()
 
 
-def tunings():
-    """{tuning: [families that have such a row]}"""
+def families_of(language):
+    """{family: its row} of the compilers of a language."""
+    families = TABLE['families'].items()
+    return {name: row for name, row in families if presets.language(row) == language}
+
+
+def tunings(language='c'):
+    """{tuning: [families of the language that have such a row]}"""
     families = {}
     for name, row in TABLE['presets'].items():
-        families.setdefault(presets.tuning(name), []).append(row['family'])
+        if row['family'] in families_of(language):
+            families.setdefault(presets.tuning(name), []).append(row['family'])
     return families
 
 
@@ -98,7 +105,10 @@ class PresetProgram(Package):
 
     @property
     def preset(self):
-        families = TABLE['families'].items()
+        return self.preset_of('c')
+
+    def preset_of(self, language):
+        families = families_of(language).items()
         family = next(name for name, row in families if self.spec.satisfies(row['spack']))
         return f'{family}-{self.spec.variants["tuning"].value}'
 
@@ -158,12 +168,12 @@ class PresetProgram(Package):
         Executable(line[0])(*line[1:])
         self.record(self.name, line)
 
-    def record(self, name, line):
+    def record(self, name, line, preset=None):
         """As make writes it, but for the binary's checksum: Spack mends its run paths later."""
         text = {
             'program': self.name,
             'built_with': 'spack',
-            'preset': self.preset,
+            'preset': preset or self.preset,
             'compile_line': line,
             'compiler': presets.banner(line[0]),
             'source_sha256': presets.source_sha256('.'),
@@ -199,37 +209,44 @@ class WithMpi(PackageBase):
 
 
 class WithFortran(PackageBase):
-    """Mixin of programs that have a Fortran version, <name>_f."""
+    """Mixin of programs that have a Fortran version, <name>_f: +fortran builds it, too, by the
+    row of the same tuning of a Fortran compiler."""
 
     variant('fortran', default=False, description='The Fortran version, too')
     depends_on('fortran', type='build', when='+fortran')
 
-    for _family in TABLE['families'].values():
-        requires(
-            _family['spack'].replace('%c=', '%fortran='),
-            when=f'+fortran {_family["spack"]}',
-            msg="the Fortran version is built by the compiler of the C compiler's family: "
-            f'{_family["fc"]} is not known to Spack there (spack compiler find), or ~fortran',
-        )
+    for _tuning, _families in tunings().items():
+        _fortran = [TABLE['families'][f]['spack'] for f in tunings('fortran').get(_tuning, [])]
+        if _fortran:
+            requires(
+                *_fortran,
+                policy='any_of',
+                when=f'+fortran tuning={_tuning}',
+                msg=f'no row of configs/presets.yaml for this Fortran compiler: put '
+                f'{" or ".join(_fortran)} in the spec (spack compiler find), or ~fortran',
+            )
+        else:
+            conflicts(
+                '+fortran',
+                when=f'tuning={_tuning}',
+                msg=f'no Fortran compiler has a row {_tuning} in configs/presets.yaml: take '
+                f'tuning={" or ".join(tunings("fortran"))}, or ~fortran',
+            )
 
     def build(self, prefix):
         super().build(prefix)
         if self.spec.satisfies('+fortran'):
             self.build_fortran(prefix)
 
-    def fortran_flags(self):
-        return presets.fortran_flags(
-            self.preset,
+    def build_fortran(self, prefix):
+        preset, name = self.preset_of('fortran'), f'{self.name}_f'
+        flags = presets.flags(
+            preset,
             openmp=self.spec.satisfies('+openmp'),
             extra=self.spec.compiler_flags.get('fflags', []),
             libhugetlbfs=self.given('libhugetlbfs'),
         )
-
-    def build_fortran(self, prefix):
-        clock, name = join_path(self.stage.path, 'clock.o'), f'{self.name}_f'
-        mkdirp(self.stage.path)
-        Executable(self['c'].cc)(*self.compile_flags(), '-c', '../harness/clock.c', '-o', clock)
-        line = [self['fortran'].fortran] + self.fortran_flags()
-        line += [f'{self.name}.f90', clock, '-o', str(prefix.bin.join(name))]
+        sources = presets.sources_of(preset, self.name, TABLE)
+        line = [self['fortran'].fortran, *flags, *sources, '-o', str(prefix.bin.join(name))]
         Executable(line[0])(*line[1:])
-        self.record(name, line)
+        self.record(name, line, preset)

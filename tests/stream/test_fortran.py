@@ -1,0 +1,71 @@
+"""The program with its loops in Fortran: the same options, record, verdict and validation."""
+
+import json
+import os
+import shutil
+import subprocess
+
+import pytest
+from places import ROOT
+from record_schema import check
+
+KERNELS = ['copy', 'scale', 'add', 'triad']
+
+pytestmark = pytest.mark.skipif(
+    not shutil.which('gfortran'), reason="'gfortran' is not on the PATH"
+)
+
+
+def run(*command, **keywords):
+    env = {**os.environ, 'OMP_NUM_THREADS': '2', 'OMP_WAIT_POLICY': 'passive'}
+    return subprocess.run(
+        list(map(str, command)), capture_output=True, text=True, env=env, **keywords
+    )
+
+
+def built(folder, *flags):
+    """By the line of the THIN tutorial, with our names of the files."""
+    line = ['gfortran', '-O2', '-fopenmp', *flags, 'stream.f90', 'stream_f.c', '-o']
+    done = run(*line, folder / 'stream_f.exe', cwd=ROOT / 'src/stream')
+    assert done.returncode == 0 and done.stderr == '', done.stderr
+    return folder / 'stream_f.exe'
+
+
+@pytest.fixture(scope='module')
+def stream_f(tmp_path_factory):
+    return built(tmp_path_factory.mktemp('stream_f'))
+
+
+@pytest.mark.parametrize('ntimes', [2, 3, 8])
+def test_the_record_is_that_of_the_c_program_but_for_the_language(stream_f, tmp_path, ntimes):
+    path = tmp_path / 'record.json'
+    done = run(stream_f, '-n', '100003', '-t', ntimes, '--json', path)
+    record = check(json.loads(path.read_text()))
+    assert record['language'] == 'fortran' and list(record['kernels']) == KERNELS
+    assert record['validation'] == {'ok': True, 'wrong_elements': 0, 'first': []}, done.stdout
+    assert done.returncode == 1 and 'INVALID (array-too-small' in done.stdout
+
+
+def test_a_flipped_bit_is_found(tmp_path):
+    done = run(built(tmp_path, '-DMEMBW_PLANT_FAULT=1,77,3'), '-n', '100003')
+    assert done.returncode == 1 and '  b[77] at ' in done.stdout and 'not-validated' in done.stdout
+
+
+def test_membw_codegen_reads_its_loops(stream_f):
+    done = run('membw', 'codegen', '--json', stream_f)
+    assert list(json.loads(done.stdout)['kernels']) == KERNELS, done.stderr
+
+
+@pytest.mark.parametrize(
+    'options', ['-n 0', '-n -5', '-n 1e9x', '-t 1', '--what', '-n 9999999999999']
+)
+def test_fortran_refuses_what_the_c_program_refuses(stream_f, options):
+    done = run(stream_f, *options.split())
+    assert done.returncode == 2
+    assert [line.split(':')[0] for line in done.stderr.splitlines()] == ['membw', 'hint']
+
+
+def test_elements_of_another_type_do_not_compile(tmp_path):
+    line = ['gfortran', '-DSTREAM_TYPE=float', 'stream.f90', 'stream_f.c', '-o', tmp_path / 'x']
+    done = run(*line, cwd=ROOT / 'src/stream')
+    assert done.returncode != 0 and 'are of doubles' in done.stderr

@@ -38,7 +38,7 @@ static void note_reasons(struct summary *s)
 			 verdict_detail(s->detail_of));
 }
 
-static void summarize(struct summary *s, const struct run *run)
+static void summarize_rank(struct summary *s, const struct run *run)
 {
 	int k;
 
@@ -123,7 +123,7 @@ static int lead(const struct run *run, double own_step)
 		die("no memory for '%d' ranks", "start fewer", ranks_count());
 	for (rank = 0; rank < ranks_count(); rank++)
 		summaries[rank].rank = rank;
-	summarize(&summaries[0], run);
+	summarize_rank(&summaries[0], run);
 	heard = ranks_gather(NULL, sizeof(*summaries), patience(own_step), take);
 	if (heard < ranks_count())
 		ranks_give_up("a rank did not answer");
@@ -146,7 +146,7 @@ int gather(const struct run *run, int recorded, double own_step)
 
 	if (ranks_me() == 0)
 		return lead(run, own_step) == EXIT_VALID && recorded ? EXIT_VALID : EXIT_INVALID;
-	summarize(&mine, run);
+	summarize_rank(&mine, run);
 	ranks_gather(&mine, sizeof(mine), patience(own_step), NULL);
 	if (!ranks_gave_up())
 		hand_over_record(run, 2 * ranks_limit(own_step));

@@ -1,0 +1,69 @@
+"""Processes that srun starts in one step, without MPI: each keeps a record of its own."""
+
+import json
+import os
+import subprocess
+
+import pytest
+import record_schema
+from stream_units import units
+
+DEFECTS = 'array-too-small,too-short,cpu-not-where-asked,oversubscribed,disturbed,unstable'
+
+
+@pytest.fixture(scope='module')
+def program(tmp_path_factory):
+    path = tmp_path_factory.mktemp('step') / 'stream'
+    subprocess.run(['gcc', '-O2', '-fopenmp', *units(), '-o', path], check=True)
+    return path
+
+
+@pytest.fixture
+def start(program, tmp_path):
+    """start(rank, count): as srun starts it on node n1, n2, ..."""
+
+    def of(rank, count, json_file=tmp_path / 'all.jsonl', **variables):
+        step = {
+            'SLURM_STEP_NUM_TASKS': str(count),
+            'SLURM_PROCID': str(rank),
+            'SLURMD_NODENAME': f'n{rank + 1}',
+        }
+        words = [program, '-n', '20000', '-t', '3', '--allow', DEFECTS, '--json', json_file]
+        return subprocess.run(
+            words, env={**os.environ, **step, **variables}, capture_output=True, text=True
+        )
+
+    return of
+
+
+def test_each_process_writes_its_own_record_and_rank_names_who_is_missing(start, tmp_path, call):
+    for rank in (0, 1, 3):
+        assert start(rank, 4).returncode == 0
+    names = [f'all.jsonl.rank-{rank}' for rank in (0, 1, 3)]
+    assert sorted(path.name for path in tmp_path.glob('all.jsonl*')) == names
+    records = [json.loads((tmp_path / name).read_text()) for name in names]
+    record_schema.check_all(records)
+    assert [(r['rank'], r['ranks'], r['host']) for r in records] == [
+        (0, 4, 'n1'), (1, 4, 'n2'), (3, 4, 'n4'),
+    ]  # fmt: skip
+    ranking = call('membw', 'rank', tmp_path, '--nodes', 'n[1-4]')
+    assert 'n3  MISSING' in ranking.stdout and '1 MISSING' in ranking.stdout
+
+
+def test_what_an_earlier_job_left_is_not_taken_for_this_one(start, tmp_path):
+    for name in ('all.jsonl', 'all.jsonl.rank-0', 'all.jsonl.rank-7'):
+        (tmp_path / name).write_text('torn')
+    start(0, 2)
+    assert [path.name for path in tmp_path.glob('all.jsonl*')] == ['all.jsonl.rank-0']
+    assert json.loads((tmp_path / 'all.jsonl.rank-0').read_text())['host'] == 'n1'
+
+
+def test_a_device_is_refused_and_stays_what_it_is(start):
+    done = start(0, 2, json_file='/dev/null')
+    assert done.returncode == 2 and "'--json /dev/null' is not a file" in done.stderr
+    assert os.path.exists('/dev/null') and not os.path.isfile('/dev/null')
+
+
+def test_one_process_in_a_step_writes_the_file_itself_under_slurms_name(start, tmp_path):
+    assert start(0, 1).returncode == 0
+    assert json.loads((tmp_path / 'all.jsonl').read_text())['host'] == 'n1'

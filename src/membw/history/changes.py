@@ -5,10 +5,10 @@ import dataclasses
 import numpy as np
 
 from membw.history.rollouts import take_off
+from membw.history.search import Search, scatters
 from membw.results.provenance import SOFTWARE, difference
 from membw.statistics import change_points as cp
 from membw.statistics.median_polish import LEAST_NODES, row_medians, split
-from membw.statistics.step_or_drift import moves
 
 MARGIN = 0.02  # practical, of a node: rank.py's
 FLEET_MARGIN = 0.01  # ... of a fleet: its median is steadier than any node
@@ -17,6 +17,10 @@ ALPHA = 0.001  # statistical: chance of any false alarm in all that is judged, w
 NEAR = 2
 AROUND = 5  # nights before and after
 STAYED = 0.25  # a node that moved by less of what it differs by now stayed where it was
+# A drift that takes so many days may be a season: a node's has to be larger than the margin by
+# this, a fleet's is held against the same nights of the year before.
+SEASON, SEASON_MARGIN, YEAR, SAME_SEASON = 60, 1.25, 365, 14
+MANY = 1 / 3  # of the nodes: what so many show in their own rows is the fleet's
 
 
 @dataclasses.dataclass
@@ -28,23 +32,29 @@ class Change:
     group: str
     kernel: str
     night: str
-    until: str  # where a drift ends, else the night
-    direction: str  # slower or faster
+    until: str  # where a drift ends, or the last bad night; else the night
+    sure: str  # the night in which it became sure
+    direction: str  # slower, faster or noisier
     percent: float  # of the figure
     confidence: float  # 1 - chance that any healthy series shows as much
-    shape: str  # step or drift
+    shape: str  # step, drift, intermittent (some nights are bad) or scatter (all are noisier)
     before: float
     after: float
     recovered: bool  # later back within the margin of where it was
     field: str | None = None  # the first that differs in the provenance
     fields: dict = dataclasses.field(default_factory=dict)  # field -> [before, after]
-    nodes: int = 1  # that the fleet has
+    nodes: int = 1  # that it concerns
+    season: bool = False  # of a fleet: may be one, there is no year before to tell
+    share: list | None = None  # of bad nights, before and after
+    scatter: list | None = None  # of one night, in percent, before and after
+    last: str = ''  # the node's last night
     unit: str = 'GB/s'
 
     def as_figures(self, metric):
         """The same, of figures in place of rates."""
         before, after = metric.figure(self.before), metric.figure(self.after)
         percent = 100 * (metric.figure(1 + self.percent / 100) - 1)
+        percent = self.percent if self.shape == 'scatter' else percent
         return dataclasses.replace(
             self, before=round(before, 3), after=round(after, 3), percent=round(percent, 2),
             unit=metric.unit,
@@ -57,21 +67,39 @@ def judge(every, margin=MARGIN, fleet_margin=FLEET_MARGIN, alpha=ALPHA):
     of_fleets = max(1, sum(s.rates.shape[0] * s.rates.shape[2] for s in every))
     changes = []
     for series in every:
-        for k, metric in enumerate(series.metrics):
-            judged, of_kernel = _Kernel(series, k), []
+        kernels = [_Kernel(series, k) for k in range(len(series.kernels))]
+        noisier, scatter = scatters([k.rest for k in kernels], questions, alpha, margin)
+        for judged, least, metric in zip(kernels, scatter, series.metrics, strict=True):
+            of_kernel = []
             if judged.is_fleet:
                 of_kernel += judged.rollout_changes(fleet_margin, alpha, of_fleets)
                 of_kernel += judged.fleet_changes(fleet_margin, alpha, of_fleets)
-            of_kernel += judged.node_changes(margin, alpha, questions)
+            search = Search(judged.rest, questions, alpha, least)
+            of_kernel += judged.node_changes(search, margin)
+            intermittent = list(judged.intermittent_changes(search, margin))
+            of_kernel += _of_the_fleet(intermittent, series)
+            nodes = {c.node for c in intermittent}
+            of_kernel += _of_the_fleet(judged.noisier_changes(noisier, nodes), series)
             changes += [change.as_figures(metric) for change in of_kernel]
     return sorted(changes, key=lambda c: (c.night, c.scope, c.node or '', c.group))
+
+
+def _of_the_fleet(changes, series):
+    """One change in place of those of many nodes."""
+    changes = list(changes)
+    if len(changes) < max(LEAST_NODES, MANY * len(series.nodes)):
+        return changes
+    typical = sorted(changes, key=lambda c: c.night)[len(changes) // 2]
+    whole = {'scope': 'fleet', 'node': None, 'nodes': len(changes)}
+    return [dataclasses.replace(typical, **whole, recovered=all(c.recovered for c in changes))]
 
 
 class _Kernel:
     """One kernel of one group, taken apart."""
 
     def __init__(self, series, k):
-        self.series, self.kernel, self.rates = series, series.kernels[k], series.rates[k]
+        self.series, self.number, self.kernel = series, k, series.kernels[k]
+        self.rates = series.rates[k]
         with np.errstate(invalid='ignore', divide='ignore'):
             logs = np.log(self.rates)
         self.is_fleet = len(series.nodes) >= LEAST_NODES
@@ -82,11 +110,26 @@ class _Kernel:
             self.rest = logs - row_medians(logs)[:, None]
 
     def fleet_changes(self, margin, alpha, questions):
-        rows = _Rows(self.level[None, :], questions, alpha)
-        for row in rows.suspects():
-            for place, move, p in rows.changes(row, np.log1p(margin)):
-                rates = np.exp(self.level)
-                yield self._change(None, place, move, p, rates, self.majority, margin)
+        search = Search(self.level[None, :], questions, alpha)
+        for row, moves in search.moves(np.log1p(margin)).items():
+            place = search.columns[row]
+            for move in moves:
+                season = self._season(place, move, margin)
+                if season != 'yes':
+                    change = self._change(None, place, move, np.exp(self.level), self.majority)
+                    yield dataclasses.replace(change, season=season == 'unknown')
+
+    def _season(self, place, move, margin):
+        """Whether a year before the end of a slow drift it was as it is now: yes, no, unknown."""
+        nights = self.series.nights
+        begin, end = nights[place[move.first]], nights[place[move.until]]
+        if move.shape != 'drift' or end - begin < SEASON:
+            return 'no'
+        now = self.level[np.abs(nights - end) <= SAME_SEASON]
+        then = self.level[np.abs(nights - end + YEAR) <= SAME_SEASON]
+        if np.isnan(then).all():
+            return 'unknown'
+        return 'yes' if abs(np.nanmedian(now) - np.nanmedian(then)) < margin else 'no'
 
     def rollout_changes(self, margin, alpha, questions):
         for r in self.rollouts:
@@ -98,14 +141,15 @@ class _Kernel:
     def _rollout(self, r, p, fields):
         column = r.night
         level = float(np.exp(np.nanmedian(self.level[max(column - NEAR, 0) : column + NEAR])))
-        named = next(iter(fields))
+        named, night = next(iter(fields)), self.series.night(column)
         return Change(
             scope='software' if named in SOFTWARE else 'fleet',
             node=None,
             group=self.series.label,
             kernel=self.kernel,
-            night=self.series.night(column),
-            until=self.series.night(column),
+            night=night,
+            until=night,
+            sure=night,
             direction='slower' if r.effect < 0 else 'faster',
             percent=100 * float(np.expm1(r.effect)),
             confidence=1 - float(p),
@@ -118,16 +162,25 @@ class _Kernel:
             nodes=r.nodes,
         )
 
-    def node_changes(self, margin, alpha, questions):
-        rows = _Rows(self.rest, questions, alpha)
-        for row in rows.suspects():
-            for place, move, p in rows.changes(row, np.log1p(margin)):
-                if self._moved_itself(row, place, move):
+    def node_changes(self, search, margin):
+        for row, moves in search.moves(np.log1p(margin)).items():
+            place, left_behind = search.columns[row], 0.0
+            for move in moves:
+                days = np.ptp(self.series.nights[place[[move.first, move.until]]])
+                if days >= SEASON and abs(move.delta) < SEASON_MARGIN * np.log1p(margin):
+                    continue
+                if self._moved_itself(row, place, move, left_behind):
                     rates, made = self.rates[row], self.series.software[row]
-                    yield self._change(row, place, move, p, rates, made, margin)
+                    yield self._change(row, place, move, rates, made)
+                else:
+                    left_behind += move.delta
 
-    def _moved_itself(self, row, place, move):
-        """Not so where the others changed and this node alone stayed as it was."""
+    def _moved_itself(self, row, place, move, left_behind):
+        """Not so where the others changed and this node alone stayed as it was.
+
+        A node that did not gain what the others gained stayed only if it did not get what they
+        got, or if it had not lost what they lost before (`left_behind`).
+        """
         if not self.is_fleet or move.shape == 'drift':
             return True
         night = place[move.first]
@@ -135,14 +188,58 @@ class _Kernel:
         if np.isnan(before).all() or np.isnan(after).all():
             return True
         others = np.nanmedian(after) - np.nanmedian(before)
-        return abs(move.delta + others) > STAYED * abs(move.delta)
+        if abs(move.delta + others) > STAYED * abs(move.delta):
+            return True
+        like_the_others = self.series.software[row, night] == self.majority[night]
+        returns = abs(move.delta + left_behind) <= 2 * STAYED * abs(move.delta)
+        return bool(move.delta < 0 and like_the_others and not returns)
 
-    def _change(self, row, place, move, p, rates, made, margin):
+    def intermittent_changes(self, search, margin):
+        for row, begin, end, shares, depth, recovered in search.restless(np.log1p(margin)):
+            columns = search.columns[row, begin:end]
+            usual = float(np.nanmedian(self.rates[row, columns]))
+            yield self._unsteady(
+                row, columns, 'intermittent', recovered,
+                direction='slower',
+                percent=100 * float(np.expm1(depth)),
+                before=usual, after=usual * float(np.exp(depth)),
+                share=[round(s, 3) for s in shares],
+            )  # fmt: skip
+
+    def noisier_changes(self, noisier, but):
+        """`but`: nodes of which is told that some of their nights are bad."""
+        for row, found in noisier.items():
+            for column, spreads, recovered in found if self.series.nodes[row] not in but else ():
+                percents = [round(100 * float(s), 2) for s in spreads[self.number]]
+                rates = self.rates[row]
+                medians = [np.nanmedian(rates[:column]), np.nanmedian(rates[column:])]
+                yield self._unsteady(
+                    row, [column], 'scatter', recovered,
+                    direction='noisier',
+                    percent=round(percents[1] - percents[0], 2),
+                    before=float(medians[0]),
+                    after=float(medians[1]),
+                    scatter=percents,
+                )  # fmt: skip
+
+    def _unsteady(self, row, columns, shape, recovered, **known):
+        series = self.series
+        return Change(
+            scope='node', node=series.nodes[row], group=series.label, kernel=self.kernel,
+            night=series.night(columns[0]), until=series.night(columns[-1]),
+            sure=series.night(columns[-1]), confidence=1 - ALPHA, shape=shape,
+            recovered=recovered, last=self._last(row), **known,
+        )  # fmt: skip
+
+    def _last(self, row):
+        return self.series.night(np.flatnonzero(self.series.software[row] >= 0)[-1])
+
+    def _change(self, row, place, move, rates, made):
         series = self.series
         differs = self._differs(row, place, move, made)
         named = next(iter(differs), None)
         whose = 'fleet' if row is None else 'node'
-        before, after = (float(np.nanmedian(rates[place[s]])) for s in _sides(move))
+        before, after = (float(np.nanmedian(rates[place[s]])) for s in (move.before, move.after))
         return Change(
             scope='software' if named in SOFTWARE else whose,
             node=None if row is None else series.nodes[row],
@@ -150,9 +247,10 @@ class _Kernel:
             kernel=self.kernel,
             night=series.night(place[move.first]),
             until=series.night(place[move.until]),
+            sure=series.night(place[move.sure]),
             direction='slower' if move.delta < 0 else 'faster',
             percent=100 * float(np.expm1(move.delta)),
-            confidence=1 - float(p),
+            confidence=1 - float(move.p),
             shape=move.shape,
             before=before,
             after=after,
@@ -160,6 +258,7 @@ class _Kernel:
             field=named,
             fields={f: list(pair) for f, pair in differs.items()},
             nodes=len(series.nodes) if row is None else 1,
+            last='' if row is None else self._last(row),
         )
 
     def _differs(self, row, place, move, made):
@@ -179,39 +278,3 @@ class _Kernel:
             return {}
         made = self.series.provenances
         return difference(made[old], made[new])
-
-
-def _sides(move):
-    return move.before, move.after
-
-
-class _Rows:
-    """Rows of values with gaps: which of them change, and where."""
-
-    def __init__(self, values, questions, alpha):
-        self.sigma, self.freedom = cp.noise(values)
-        self.raw, self.values = values, cp.without_outliers(values, self.sigma)
-        self.questions = questions
-        self.limit = cp.limit_for(alpha, self.freedom, questions)
-
-    def suspects(self):
-        enough = (~np.isnan(self.values)).sum(axis=1) >= 2 * cp.LEAST
-        z = cp.strongest(np.where(enough[:, None], self.values, np.nan), self.sigma)
-        return np.flatnonzero(z > self.limit)
-
-    def changes(self, row, margin):
-        """(columns of the values, move, p) of each change of one row."""
-        place = np.flatnonzero(~np.isnan(self.values[row]))
-        raw, values, sigma = self.raw[row, place], self.values[row, place], self.sigma[row]
-        found = moves(raw, values, cp.segment(values, sigma, self.limit[row]), margin)
-        now = np.median(raw[found[-1].after]) if found else 0
-        for move in found:
-            old = np.median(raw[move.before])
-            move.recovered = bool(abs(now - old) < margin)
-            z = self._z(values, move, sigma)
-            yield place, move, cp.p_value(z, self.freedom[row], self.questions)
-
-    @staticmethod
-    def _z(values, move, sigma):
-        one, two = values[move.before], values[move.after]
-        return (two.mean() - one.mean()) / sigma / np.sqrt(1 / len(one) + 1 / len(two))

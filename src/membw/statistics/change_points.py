@@ -3,8 +3,11 @@
 Seeded binary segmentation: S. Kovacs, P. Buehlmann, H. Li, A. Munk, Biometrika 110 (2023), with
 the two-sample statistic that it shares with D. Hinkley, Biometrika 57 (1970), made robust:
 isolated outliers are replaced first (F. Hampel, JASA 69 (1974); as a filter of width 5 they are
-replaced when up to two of five neighbours are bad), the noise is estimated from the differences
-of neighbours, which neither a step nor a drift inflates, by their MAD.
+replaced when up to two of five neighbours are bad), the noise of one night is estimated from the
+differences of neighbours, which neither a step nor a drift inflates, by their MAD; and what the
+mean of several nights has more than that (memory, waves, tails) is measured on such means.
+
+Rows are packed: their values first, NaN behind them.
 """
 
 import numpy as np
@@ -15,6 +18,8 @@ from membw.statistics.robust import MAD_EFFICIENCY, MAD_TO_SIGMA
 LEAST = 3  # nights on each side: two bad nights are no change
 WINDOW = 5
 OUTLIER = 3.5  # Iglewicz and Hoaglin, 1993
+FARTHEST = 6.0  # times the noise: what is farther from its level weighs no more than this
+BLOCK, AROUND = 15, 61  # nights that share a level; nights whose median it is
 # Differences of neighbours share a figure: they know two thirds of what as many figures know.
 # J. von Neumann, Ann. Math. Stat. 12 (1941)
 DIFFERENCE_EFFICIENCY = 2 / 3
@@ -24,52 +29,140 @@ PRIOR_WEIGHT = 6
 # ... and where the noise of many like nodes tells what to take for granted
 MANY, FLEET_WEIGHT = 20, 20
 FLOOR = 0.0005
-LEAST_FOR_MEMORY, MOST_MEMORY = 20, 0.8
+SCALES = (3, 6, 12, 24, 48)  # nights whose means are compared with those of the nights around
+BESIDE = 4  # times as many nights are the level that they are compared with
+SAMPLE = 500  # rows that tell the growth of the noise
+LEAST_WORTH = 2.0  # degrees of freedom
+TAIL, TAIL_TO_SIGMA, LEAST_FOR_TAIL = 0.95, 1.96, 60
 CHUNK = 1024
 
 
-def noise(values, many=MANY):
-    """Standard deviation and degrees of freedom of each row; NaN: no value.
+class Rows:
+    """Packed rows, their noise, and what their changes have to be larger than."""
+
+    def __init__(self, packed, count, questions, alpha, least=0.0):
+        self.raw, self.count, self.questions = packed, count, questions
+        self.calm, self.freedom = noise(packed, count)
+        self.sigma = np.maximum(self.calm, least)
+        self.levels = levels(packed)
+        smooth = without_outliers(packed, count, self.sigma)
+        reach = FARTHEST * self.sigma
+        memory = _growth(clipped(smooth, self.levels, reach), self.sigma, False)
+        self.values = clipped(smooth, self.levels, reach * memory[: LEAST + 1].max())
+        self.growth = _growth(self.values, self.sigma, True)
+        self.limit = limit_for(alpha, self.freedom, questions)
+
+    def suspects(self):
+        z = strongest(self.values, self.sigma, self.growth)
+        return np.flatnonzero((z > self.limit) & (self.count >= 2 * LEAST))
+
+    def places(self, row):
+        values = self.values[row, : self.count[row]]
+        return segment(values, self.sigma[row], self.limit[row], self.growth)
+
+    def p_value(self, row, before, after):
+        """Of the difference of the means of two parts (slices) of a row."""
+        one, two = self.values[row, before], self.values[row, after]
+        n1, n2 = len(one), len(two)
+        spread = self.sigma[row] * self.growth[min(n1, n2)] * np.sqrt(1 / n1 + 1 / n2)
+        return p_value((two.mean() - one.mean()) / spread, self.freedom[row], self.questions)
+
+
+def noise(packed, count, many=MANY):
+    """Standard deviation of one night and its degrees of freedom, of each row.
 
     The row's own estimate is averaged with what its like have: G. Smyth, SAGMB 3 (2004).
     """
-    packed, count = pack(values)
-    own = _middle(np.abs(np.diff(packed)), np.maximum(count - 1, 0)) / MAD_TO_SIGMA / np.sqrt(2)
+    distances = np.abs(np.diff(packed))
+    own = middle(distances, np.maximum(count - 1, 0)) / MAD_TO_SIGMA / np.sqrt(2)
     freedom = MAD_EFFICIENCY * DIFFERENCE_EFFICIENCY * np.maximum(count - 1, 0)
+    floor = max(FLOOR, _quantum(distances) / 2)
     told = own[count >= 2 * LEAST]
     fleet = len(told) >= many
-    prior = max(float(np.median(told)), FLOOR) if fleet else PRIOR_SPREAD
+    prior = max(float(np.median(told)), floor) if fleet else PRIOR_SPREAD
     weight = FLEET_WEIGHT if fleet else PRIOR_WEIGHT
-    own = np.where(count > 1, np.maximum(own, FLOOR), 0)
+    own = np.where(count > 1, np.maximum(own, floor), 0)
     sigma = np.sqrt((weight * prior**2 + freedom * own**2) / (weight + freedom))
-    return sigma * _inflation(packed, count, own), weight + freedom
+    return sigma, weight + freedom
 
 
-def _inflation(packed, count, own):
-    """What nights that resemble the night before add to the noise of a mean; 1: nothing.
+def _quantum(distances):
+    """What figures are rounded to: where half of all nights equal the night before, or nearly."""
+    some = distances[:: max(1, len(distances) // SAMPLE)]
+    some = some[~np.isnan(some)]
+    moved = some[some > FLOOR]
+    if not len(moved) or len(moved) > 0.9 * len(some):
+        return 0.0
+    return float(np.quantile(moved, 0.1))
 
-    As an autoregression of order 1, whose differences over two nights are sqrt(1 + rho) times
-    those over one; rho is that of the median row, less twice its error, so that few figures
-    claim no memory. Long-run variance: W. Newey, K. West, Econometrica 55 (1987).
+
+def _growth(values, sigma, tails):
+    # a few rows' changes would be taken for noise
+    levelled = _without_the_largest(values) if len(values) < MANY else values
+    return growth(levelled, sigma, tails)
+
+
+def growth(packed, sigma, tails):
+    """The noise of a mean of n nights beyond that of n nights without memory: an array by n.
+
+    Measured: how far the means of n nights lie from those of the nights before and after, pooled
+    over the rows, each in units of its own `sigma`. Where few say how far, the next smaller n
+    counts. It knows memory of any kind, waves shorter than the rows and, up to six nights, what
+    `tails` add; after A. Gallant's and W. Newey's long-run variances, on the scale that is used.
     """
-    rows = (count >= LEAST_FOR_MEMORY) & (own > FLOOR)
-    if not rows.any():
-        return 1.0
-    over_two = _middle(np.abs(packed[rows, 2:] - packed[rows, :-2]), count[rows] - 2)
-    ratio = over_two / MAD_TO_SIGMA / np.sqrt(2) / own[rows]
-    rho = float(np.median(ratio**2 - 1)) - 3 / np.sqrt(count[rows].sum())
-    rho = min(max(rho, 0.0), MOST_MEMORY)
-    return np.sqrt(1 + rho) / (1 - rho)
+    width = packed.shape[1]
+    found, known = [1.0], [1.0]
+    some = slice(None, None, max(1, len(packed) // SAMPLE))
+    rows = packed[some] / sigma[some, None]
+    sums = np.hstack([np.zeros((len(rows), 1)), np.cumsum(rows, axis=1)])
+    for n in SCALES:
+        beside = min(max(width // 2 - n, n), BESIDE * n)
+        if n + beside >= width:
+            break
+        distances = np.abs(np.concatenate(list(_distances(sums, n, beside))))
+        distances = distances[~np.isnan(distances)] / np.sqrt(1 / n + 1 / beside)
+        worth = MAD_EFFICIENCY * len(distances) / 2 / n
+        if worth < LEAST_WORTH:
+            break
+        squared = (np.median(distances) / MAD_TO_SIGMA) ** 2
+        if tails and n <= 2 * LEAST and worth >= LEAST_FOR_TAIL:
+            squared = max(squared, (np.quantile(distances, TAIL) / TAIL_TO_SIGMA) ** 2)
+        known.append(
+            np.sqrt((PRIOR_WEIGHT * known[-1] ** 2 + worth * squared) / (PRIOR_WEIGHT + worth))
+        )
+        found.append(n)
+    return np.interp(np.arange(width + 1), found, np.maximum(known, 1.0))
+
+
+def _distances(sums, n, beside):
+    """Of n nights from those before; from those after."""
+    for first, second in ((beside, n), (n, beside)):
+        left = sums[:, first : -second or None] - sums[:, : -(first + second)]
+        right = sums[:, first + second :] - sums[:, first:-second]
+        yield (right / second - left / first).ravel()
+
+
+def _without_the_largest(values):
+    """Rows without their most striking step: what is left tells the noise."""
+    found = values.copy()
+    for row in found:
+        there = row[~np.isnan(row)]
+        sums = _Sums(there[None, :], np.ones(len(there) + 1))
+        place = _best_split(sums, 0, len(there), 0.0)
+        if place:
+            for part in (slice(0, place), slice(place, len(there))):
+                row[part] -= np.median(row[part])
+    return found
 
 
 def pack(values):
-    """Values of each row moved to its left, NaN behind them; and their number."""
+    """Values of each row moved to its left, NaN behind them; their number, and their columns."""
     there = ~np.isnan(values)
     order = np.argsort(~there, axis=1, kind='stable')
-    return np.take_along_axis(values, order, axis=1), there.sum(axis=1)
+    return np.take_along_axis(values, order, axis=1), there.sum(axis=1), order
 
 
-def _middle(values, count):
+def middle(values, count):
     """Median of the first `count` in size of each row; NaN sorts last."""
     if not values.shape[1]:
         return np.zeros(len(values))
@@ -79,11 +172,10 @@ def _middle(values, count):
     return np.where(count > 0, pairs.mean(axis=1), 0)
 
 
-def without_outliers(values, sigma):
-    """Values of each row with isolated outliers replaced by the median of five neighbours."""
-    packed, count = pack(values)
+def without_outliers(packed, count, sigma):
+    """Packed rows with isolated outliers replaced by the median of five neighbours."""
     if packed.shape[1] < WINDOW:
-        return values
+        return packed
     windows = np.lib.stride_tricks.sliding_window_view(packed, WINDOW, axis=1)
     medians = _median_of_five(*np.moveaxis(windows, 2, 0))
     half = WINDOW // 2
@@ -91,10 +183,29 @@ def without_outliers(values, sigma):
     # the first and last two share the window that ends with them
     centre = np.clip(place, half, np.maximum(count - 1 - half, half)[:, None]) - half
     usual = np.take_along_axis(medians, np.minimum(centre, medians.shape[1] - 1), axis=1)
-    bad = np.abs(packed - usual) > OUTLIER * sigma[:, None]
-    cleaned = values.copy()
-    cleaned[~np.isnan(values)] = np.where(bad, usual, packed)[place < count[:, None]]
-    return cleaned
+    return np.where(np.abs(packed - usual) > OUTLIER * sigma[:, None], usual, packed)
+
+
+def levels(packed):
+    """The running median of rows, the same for a block of nights."""
+    found = np.empty_like(packed)
+    for begin in range(0, packed.shape[1], BLOCK):
+        centre = begin + BLOCK // 2
+        # a window at the end of a row reaches as far back
+        first = max(min(centre - AROUND // 2, packed.shape[1] - AROUND), 0)
+        window = packed[:, first : first + AROUND]
+        found[:, begin : begin + BLOCK] = middle(window, (~np.isnan(window)).sum(axis=1))[:, None]
+    return found
+
+
+def clipped(values, levels, reach):
+    """A night farther from the levels of its block and those beside it is brought nearer."""
+    low, high = levels.copy(), levels.copy()
+    for here, beside in ((slice(None, -BLOCK), slice(BLOCK, None)),
+                         (slice(BLOCK, None), slice(None, -BLOCK))):  # fmt: skip
+        low[:, here] = np.minimum(low[:, here], levels[:, beside])
+        high[:, here] = np.maximum(high[:, here], levels[:, beside])
+    return np.clip(values, low - reach[:, None], high + reach[:, None])
 
 
 def _median_of_five(a, b, c, d, e):
@@ -117,13 +228,13 @@ def intervals(length):
     return sorted({(left, min(right, length)) for left, right in found})
 
 
-def strongest(values, sigma):
+def strongest(packed, sigma, growth):
     """The largest |z| of any split of any seeded interval of each row."""
-    best = np.zeros(len(values))
-    for start in range(0, len(values), CHUNK):
+    best = np.zeros(len(packed))
+    for start in range(0, len(packed), CHUNK):
         part = slice(start, start + CHUNK)
-        sums = _Sums(values[part])
-        for left, right in intervals(values.shape[1]):
+        sums = _Sums(packed[part], growth)
+        for left, right in intervals(packed.shape[1]):
             z2 = sums.z2(left, right)
             best[part] = np.maximum(best[part], z2.max(axis=1, initial=0))  # one night: no split
     return np.sqrt(best) / sigma
@@ -132,11 +243,12 @@ def strongest(values, sigma):
 class _Sums:
     """Running sums of rows with gaps: sum and number of any interval at once."""
 
-    def __init__(self, values):
+    def __init__(self, values, growth):
         there = ~np.isnan(values)
         zero = np.zeros((len(values), 1))
         self.count = np.hstack([zero, np.cumsum(there, axis=1, dtype=float)])
         self.sum = np.hstack([zero, np.cumsum(np.where(there, values, 0), axis=1)])
+        self.weight = 1 / growth**2
 
     def z2(self, left, right):
         """Squared, for a noise of 1: rows x splits after left + 1, left + 2, ..., right - 1."""
@@ -146,14 +258,16 @@ class _Sums:
         s1 = self.sum[:, left + 1 : right] - self.sum[:, left : left + 1]
         total = (self.sum[:, right] - self.sum[:, left])[:, None]
         enough = (n1 >= LEAST) & (n2 >= LEAST)
+        shorter = np.minimum(np.arange(1, right - left), np.arange(right - left - 1, 0, -1))
         with np.errstate(divide='ignore', invalid='ignore'):
-            return np.where(enough, (s1 - n1 * (total / n)) ** 2 * n / (n1 * n2), 0)
+            z2 = (s1 - n1 * (total / n)) ** 2 * (n * self.weight[shorter]) / (n1 * n2)
+        return np.where(enough, z2, 0)
 
 
-def segment(values, sigma, limit):
+def segment(values, sigma, limit, growth):
     """Places where one row without gaps changes: each begins a new level, with |z| > limit."""
     values = np.asarray(values, dtype=float)
-    sums, found, todo = _Sums(values[None, :]), [], [(0, len(values))]
+    sums, found, todo = _Sums(values[None, :], growth), [], [(0, len(values))]
     while todo:
         left, right = todo.pop()
         place = _best_split(sums, left, right, limit * sigma)

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from membw.statistics.change_points import _middle, pack
+from membw.statistics.change_points import middle, pack
 
 # Fewer nodes with the same software in one night have no median of their own.
 LEAST_NODES = 5
@@ -25,8 +25,8 @@ def split(logs, software):
 
 
 def row_medians(values):
-    packed, count = pack(values)
-    return _middle(packed, count)
+    packed, count, _ = pack(values)
+    return middle(packed, count)
 
 
 def _levels(values, software):

@@ -20,6 +20,8 @@ class Move:
     delta: float
     shape: str  # step or drift
     recovered: bool = False  # later values are back where it began
+    p: float = 1.0  # chance that any healthy row shows as much
+    sure: int = 0  # the value with which it became sure
 
 
 def moves(raw, values, places, margin):

@@ -1,0 +1,151 @@
+"""Searches rows of nights (a node's, or a fleet's level) for what changed in them."""
+
+import numpy as np
+from scipy.special import ndtri
+
+from membw.statistics import change_points as cp
+from membw.statistics.bad_nights import BadNights, restless
+from membw.statistics.robust import MAD_TO_SIGMA
+from membw.statistics.step_or_drift import moves
+
+# How often bad nights come is known less well than how noisy good ones are: a larger chance.
+BAD_NIGHTS_ALPHA = 10
+DEPTH = 4.0  # times the noise of one night (and the margin): a bad night
+OVER = 0.01  # chance that an intermittent row has no bad night for so long
+NOISIER, OF_MARGIN = 1.5, 0.5  # times the scatter before; share of the margin
+LEAST_NOISY = 14  # nights: a few bad ones are no scatter
+
+
+class Search:
+    """`values`: logarithms, rows x nights, NaN: no value; `scatter`: the least noise of each."""
+
+    def __init__(self, values, questions, alpha, scatter=0.0):
+        packed, count, self.columns = cp.pack(values)
+        self.rows = cp.Rows(packed, count, questions, alpha, scatter)
+        self.suspects = self.rows.suspects()
+        self.alpha, self.distances = alpha, packed - self.rows.levels
+        self.bad_nights = BadNights(self.distances, self.suspects)
+        self.questions = max(1, int(count.sum()))
+
+    def moves(self, margin):
+        """{row: its steps and drifts that are no clusters of bad nights}.
+
+        How often bad nights come is first told by the rows that did not change, then by all,
+        without what changed in them.
+        """
+        for _ in range(2):
+            found = {row: self._moves(row, margin) for row in self.suspects}
+            for row, its_moves in found.items():
+                self._level_out(row, its_moves)
+            self.bad_nights = BadNights(self.distances)
+        return {row: self._judged(row, its_moves, margin) for row, its_moves in found.items()}
+
+    def _moves(self, row, margin):
+        raw = self.rows.raw[row, : self.rows.count[row]]
+        values = self.rows.values[row, : self.rows.count[row]]
+        places = self.rows.places(row)
+        while True:
+            found = moves(raw, values, places, margin)
+            chances = [self._chance(row, raw, m) for m in found]
+            if not found or max(chances) <= BAD_NIGHTS_ALPHA * self.alpha:
+                return found
+            doubtful = found[int(np.argmax(chances))]
+            after = len(raw[doubtful.after]) <= len(raw[doubtful.before])
+            places.remove(doubtful.after.start if after else doubtful.before.stop)
+
+    def _judged(self, row, found, margin):
+        raw = self.rows.raw[row, : self.rows.count[row]]
+        now = np.median(raw[found[-1].after]) if found else 0
+        for move in found:
+            move.recovered = bool(abs(now - np.median(raw[move.before])) < margin)
+            move.p = self.rows.p_value(row, move.before, move.after)
+            move.sure = self._sure(row, raw, move, margin)
+        return found
+
+    def _chance(self, row, raw, move):
+        """That the shorter side of a step is but bad nights of the longer one."""
+        before, after = raw[move.before], raw[move.after]
+        usual, other = (before, after) if len(after) <= len(before) else (after, before)
+        level = np.median(usual)
+        normal = self.rows.sigma[row] * self.rows.growth[: cp.LEAST + 1].max()
+        return self.questions * self.bad_nights.chance(row, usual - level, other - level, normal)
+
+    def _sure(self, row, raw, move, margin):
+        """The first place at which a step was both sure and large enough."""
+        if move.shape == 'drift':
+            return move.until
+        start, level = move.after.start, np.median(raw[move.before])
+        for end in range(start + cp.LEAST, move.after.stop):
+            part = slice(start, end)
+            if (
+                abs(np.median(raw[part]) - level) >= margin
+                and self.rows.p_value(row, move.before, part) <= self.alpha
+            ):
+                return end - 1
+        return move.after.stop - 1
+
+    def _level_out(self, row, found):
+        """Distances from the levels between steps; what was soon over stays a bad stretch."""
+        edges = [0, *(m.first for m in found if m.shape == 'step'), self.rows.count[row]]
+        level = None
+        for a, b in zip(edges, edges[1:], strict=False) if len(edges) > 2 else ():
+            raw = self.rows.raw[row, a:b]
+            if level is None or b - a >= cp.BLOCK or b == edges[-1]:
+                level = np.median(raw)
+            long = b - a > cp.AROUND
+            self.distances[row, a:b] = raw - (cp.levels(raw[None, :])[0] if long else level)
+
+    def restless(self, margin):
+        """(row, begin, end, shares, depth, recovered) of rows with more bad nights than before."""
+        depth = np.maximum(margin, DEPTH * self.rows.calm)
+        found = restless(self.distances, depth, self.questions, self.alpha)
+        for row, begin, end, *shares in found:
+            part = self.distances[row, begin:end]
+            size = np.median(part[part < -depth[row]])
+            over = (1 - shares[1]) ** (self.rows.count[row] - end) < OVER
+            yield row, begin, end, shares, float(size), bool(over)
+
+
+def scatters(tables, questions, alpha, margin):
+    """Rows whose nights scatter otherwise than before, in all `tables` (kernels) together.
+
+    ({row: [(column, [before and after of each table], recovered)]}, the largest scatter of each
+    row and table). Judged are ranks of the distances between neighbouring nights within a row:
+    whatever their distribution, healthy rows have no change in them.
+    """
+    packed = [cp.pack(table) for table in tables]
+    distances = [np.abs(np.diff(values)) for values, _, _ in packed]
+    scores = np.mean([_normal_scores(d) for d in distances], axis=0)
+    count, columns = np.maximum(packed[0][1] - 1, 0), packed[0][2]
+    rows = cp.Rows(scores * cp.PRIOR_SPREAD, count, questions, alpha)
+    found, largest = {}, np.zeros((len(tables), len(scores)))
+    for row in rows.suspects():
+        edges = [0, *rows.places(row), count[row]]
+        spreads = np.array([
+            [np.median(d[row, a:b]) for a, b in zip(edges, edges[1:], strict=False)]
+            for d in distances
+        ]) / MAD_TO_SIGMA / np.sqrt(2)  # fmt: skip
+        largest[:, row] = spreads.max(axis=1)
+        found[row] = [
+            (columns[row, edges[i + 1] + 1], spreads[:, i : i + 2], _is_over(spreads, i))
+            for i in range(len(edges) - 2)
+            if edges[i + 2] - edges[i + 1] >= LEAST_NOISY
+            and _is_noisier(spreads[:, i], spreads[:, i + 1], margin)
+        ]
+    return found, largest
+
+
+def _normal_scores(distances):
+    """B. van der Waerden, 1952; NaN stays NaN."""
+    ranks = np.argsort(np.argsort(distances, axis=1), axis=1) + 1.0
+    there = ~np.isnan(distances)
+    shares = ranks / (there.sum(axis=1)[:, None] + 1.0)
+    return ndtri(np.where(there, shares, np.nan))
+
+
+def _is_noisier(before, after, margin):
+    return np.median(after / before) >= NOISIER and np.median(after) >= OF_MARGIN * margin
+
+
+def _is_over(spreads, i):
+    return bool(np.median(spreads[:, -1] / spreads[:, i]) < NOISIER)

@@ -20,6 +20,7 @@ STAYED = 0.25  # a node that moved by less of what it differs by now stayed wher
 # A drift that takes so many days may be a season: a node's has to be larger than the margin by
 # this, a fleet's is held against the same nights of the year before.
 SEASON, SEASON_MARGIN, YEAR, SAME_SEASON = 60, 1.25, 365, 14
+GONE = 90  # days without a figure: whatever a node was, it is no longer measured
 MANY = 1 / 3  # of the nodes: what so many show in their own rows is the fleet's
 
 
@@ -48,6 +49,7 @@ class Change:
     share: list | None = None  # of bad nights, before and after
     scatter: list | None = None  # of one night, in percent, before and after
     last: str = ''  # the node's last night
+    gone: bool = False  # ... was long ago
     unit: str = 'GB/s'
 
     def as_figures(self, metric):
@@ -228,11 +230,15 @@ class _Kernel:
             scope='node', node=series.nodes[row], group=series.label, kernel=self.kernel,
             night=series.night(columns[0]), until=series.night(columns[-1]),
             sure=series.night(columns[-1]), confidence=1 - ALPHA, shape=shape,
-            recovered=recovered, last=self._last(row), **known,
+            recovered=recovered, **self._last(row), **known,
         )  # fmt: skip
 
     def _last(self, row):
-        return self.series.night(np.flatnonzero(self.series.software[row] >= 0)[-1])
+        if row is None:
+            return {}
+        last = np.flatnonzero(self.series.software[row] >= 0)[-1]
+        nights = self.series.nights
+        return {'last': self.series.night(last), 'gone': bool(nights[-1] - nights[last] > GONE)}
 
     def _change(self, row, place, move, rates, made):
         series = self.series
@@ -258,7 +264,7 @@ class _Kernel:
             field=named,
             fields={f: list(pair) for f, pair in differs.items()},
             nodes=len(series.nodes) if row is None else 1,
-            last='' if row is None else self._last(row),
+            **self._last(row),
         )
 
     def _differs(self, row, place, move, made):

@@ -4,7 +4,7 @@
 
     {"from": "2026-01-01", "to": "2026-11-21", "nights": 320, "nodes": 128, "figures": 163840,
      "worse": 1,                       # changes that make the exit status 1
-     "left_out": {"invalid": 3, "incomplete": 0, "undated": 0, "nothing": 0},   # runs
+     "left_out": {"invalid": 3, "incomplete": 0, "undated": 0, "future": 0, "nothing": 0},  # runs
      "too_short": 0,                   # series with too few nights to be judged
      "problems": ["file:line: what could not be read"],
      "changes": [{
@@ -14,12 +14,18 @@
         "group": "thin:thin stream gcc-o2 likwid",
         "kernel": "triad",
         "night": "2026-08-01",         # the first that differs; UTC
-        "until": "2026-08-01",         # the end of a drift
-        "shape": "step|drift",
-        "direction": "slower|faster",
+        "until": "2026-08-01",         # the end of a drift, the last bad night
+        "sure": "2026-08-03",          # the night in which it became sure
+        "shape": "step|drift|intermittent|scatter",
+        "direction": "slower|faster|noisier",
         "percent": -3.1, "before": 166.6, "after": 161.4, "unit": "GB/s",
         "confidence": 0.99999,         # 1 - chance that anything healthy shows as much
         "recovered": false,            # later back within the margin
+        "season": false,               # a slow drift of a fleet, and no year before to tell
+        "share": [0.01, 0.35],         # intermittent: bad nights before and since, else null
+        "scatter": [0.5, 2.1],         # of one night, percent, before and since, else null
+        "last": "2026-11-21",          # the node was last measured,
+        "gone": false,                 # ... more than 90 days before the others
         "field": "compiler",           # the first that differs in the provenance, or null
         "fields": {"compiler": ["gcc 12.2.0", "gcc 13.1.0"]}}],
      "series": [{                      # with --series
@@ -33,8 +39,9 @@ import argparse
 import json
 import os
 import sys
+import time
 
-from membw.arguments import percent
+from membw.arguments import percent, whole
 from membw.checkout import root
 from membw.errors import MembwError
 
@@ -42,7 +49,8 @@ EPILOG = """\
 A change is named when it is both larger than the margin and sure (against everything that was
 looked at), and has lasted three nights at least; single bad nights are passed over. 'node': one
 node changed, its like did not; 'fleet': the median of all did; 'software': what was run changed
-in the same night, and the field that did is named. INVALID runs do not enter.
+in the same night, and the field that did is named. A node of which some nights are bad is told
+as intermittent, one that became noisier as that. INVALID runs do not enter.
 
 examples:
   membw history                                    # results/results.db
@@ -66,8 +74,8 @@ def add_parser(subparsers):
     add('results', nargs='*', metavar='RESULTS',
         help="ReFrame's results.db or reports, or records, one JSON object a line; files, "
         'folders, - for stdin (results/results.db)')  # fmt: skip
-    add('--since', metavar='NIGHT', help='tell changes from this night on: 2026-11-21, or 14d: '
-        'of the last 14 nights. Earlier nights are still compared with')  # fmt: skip
+    add('--since', metavar='NIGHT', help='tell changes that became sure from this night on: '
+        '2026-11-21, or 14d: the last 14 nights; and nodes and fleets that are still slower')  # fmt: skip
     add('--node', metavar='LIST', help='tell changes of these nodes only: n1,n7 or n[001-128]')
     add('--kernel', metavar='KERNEL', help='tell changes of this kernel only')
     add('--margin', type=percent, default=2.0, metavar='PERCENT',
@@ -78,7 +86,7 @@ def add_parser(subparsers):
         help='chance of any false alarm in everything that is judged (0.1)')  # fmt: skip
     add('--cache', metavar='FILE.npz', help='keep here what was read: the next call then reads '
         'only what is new')  # fmt: skip
-    add('--limit', type=int, default=40, metavar='N', help='rows to print, 0: all (40)')
+    add('--limit', type=whole, default=40, metavar='N', help='rows to print, 0: all (40)')
     add('--plot', metavar='FILE.png', help='draw medians, changed nodes and change points')
     add('--json', action='store_true', help='print JSON')
     add('--series', action='store_true', help='with --json: the series behind it too')
@@ -131,6 +139,7 @@ def read(paths, cache=None):
 
 def refuse_unknown(args, every):
     """A misspelt kernel, node or night would tell that all is well."""
+    from membw.history.series import DAY_S
     from membw.results.hostlist import expected_nodes
 
     kernels = {k for s in every for k in s.kernels}
@@ -140,7 +149,8 @@ def refuse_unknown(args, every):
     unknown = [n for n in args.node if n not in {n for s in every for n in s.nodes}]
     if unknown:
         raise MembwError(f"no node '{unknown[0]}' in the results", 'names as in the records')
-    args.since = since(args.since, max(int(s.nights[-1]) for s in every)) if args.since else ''
+    newest = max(int(s.nights[-1]) for s in every)
+    args.since = since(args.since, min(newest, int(time.time() // DAY_S))) if args.since else ''
 
 
 def since(text, newest):
@@ -151,7 +161,7 @@ def since(text, newest):
         if text.endswith('d'):
             return as_date(newest - int(text[:-1]) + 1)
         return as_date(as_day(text))
-    except ValueError as err:
+    except (ValueError, OverflowError) as err:
         raise MembwError(f"'{text}' is no night", 'say --since 2026-11-21 or --since 14d') from err
 
 
@@ -159,7 +169,15 @@ def select(found, every, args):
     return [
         c
         for c in found
-        if c.until >= args.since
+        if _is_told(c, args.since)
         and (not args.node or c.node in args.node)
         and (not args.kernel or c.kernel == args.kernel)
     ]
+
+
+def _is_told(change, since):
+    """A node or fleet that is slower stays told; other software is told while it is new."""
+    from membw.history.text import is_worse
+
+    stays = is_worse(change) and change.scope != 'software'
+    return stays or max(change.sure, change.until) >= since

@@ -52,6 +52,7 @@ class Left:
     invalid: int = 0
     incomplete: int = 0
     undated: int = 0
+    future: int = 0
     nothing: int = 0  # a test case without a figure
     problems: list = field(default_factory=list)
 

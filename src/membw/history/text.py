@@ -9,10 +9,14 @@ from membw.history.series import as_date, as_day
 from membw.statistics.change_points import LEAST
 
 SHOWN = 60  # characters of a value that changed
+FAR = 14  # nights between the kernels' dates of what has no sharp beginning
+LATE = 7  # nights until it was sure, that are told
 
 
 def is_worse(change):
-    return change.direction == 'slower' and not change.recovered
+    """Not what may be the season, nor a node that has long not been measured."""
+    is_over = change.recovered or change.gone or change.season
+    return change.direction in ('slower', 'noisier') and not is_over
 
 
 def as_json(every, found, left, with_series):
@@ -94,7 +98,7 @@ def merged(found):
             same = (c.scope, c.node, c.group, c.direction, c.field, c.shape) == (
                 first.scope, first.node, first.group, first.direction, first.field, first.shape
             )  # fmt: skip
-            near = as_day(c.night) - as_day(first.night) <= (14 if c.shape == 'drift' else NEAR)
+            near = as_day(c.night) - as_day(first.night) <= (NEAR if c.shape == 'step' else FAR)
             if same and near and all(c.kernel != o.kernel for o in event):
                 event.append(c)
                 break
@@ -107,9 +111,10 @@ def _row(changes):
     first = changes[0]
     percents = sorted({f'{c.percent:+.1f}' for c in changes}, key=float)
     span = percents[0] if len(percents) == 1 else f'{percents[0]} .. {percents[-1]}'
+    span = 'noisier' if first.shape == 'scatter' else f'{span} %'
     who = first.node or f'{first.nodes} nodes'
     kernels, notes = ' '.join(c.kernel for c in changes), '; '.join(_notes(changes))
-    return first.night, first.scope, who, f'{span} %', kernels, first.group, notes
+    return first.night, first.scope, who, span, kernels, first.group, notes
 
 
 def _notes(changes):
@@ -120,8 +125,22 @@ def _notes(changes):
     others = [name for name in first.fields if name != first.field]
     if others:
         yield f'also {" ".join(others)}'
+    until = max(c.until for c in changes)
     if first.shape == 'drift':
-        yield f'drifts until {max(c.until for c in changes)}'
+        yield f'drifts until {until}'
+    if first.season:
+        yield 'or a season: there is no year before to tell'
+    if first.share:
+        before, after = (max(c.share[i] for c in changes) for i in range(2))
+        yield f'intermittent: {after:.0%} of its nights, {before:.0%} before, until {until}'
+    if first.scatter:
+        before, after = (max(c.scatter[i] for c in changes) for i in range(2))
+        yield f'a night scatters by {after:.1f} %, {before:.1f} % before'
+    sure = min(c.sure for c in changes)
+    if first.shape == 'step' and as_day(sure) - as_day(first.night) > LATE:
+        yield f'sure since {sure}'
+    if all(c.gone for c in changes):
+        yield f'last measured {first.last}'
     if all(c.recovered for c in changes):
         yield 'back since'
 
@@ -140,6 +159,7 @@ LEFT = {
     'invalid': 'INVALID',
     'incomplete': 'not all ranks of the node reported',
     'undated': 'without a date',
+    'future': 'dated in the future',
     'nothing': 'without a figure or a record',
 }
 

@@ -50,7 +50,7 @@ class Past:
         since = max(int(series.nights[-1]) for series in self.series) - RECENT
         alike = defaultdict(list)
         for event in self.events:
-            if any(map(is_worse, event)) and as_day(event[0].night) > since:
+            if any(map(is_worse, event)) and as_day(event[0].sure) > since:
                 alike[event[0].night, who(event), event[0].field] += event
         return list(alike.values())
 

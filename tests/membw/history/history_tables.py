@@ -58,8 +58,15 @@ def _energy(part, least):
     across = sums[n - 1, -1] - within
     rest = sums[-1, -1] - within - 2 * across
     m = count - n
-    size = n * m / count * (
-        2 * across / n / m - within / n / np.maximum(n - 1, 1) - rest / m / np.maximum(m - 1, 1)
+    size = (
+        n
+        * m
+        / count
+        * (
+            2 * across / n / m
+            - within / n / np.maximum(n - 1, 1)
+            - rest / m / np.maximum(m - 1, 1)
+        )
     )
     return int(n[size.argmax()]), float(size.max())
 

@@ -41,7 +41,8 @@ def test_json_has_the_documented_shape(database, capsys):
     assert data['nodes'] == 12 and data['nights'] == 50
     assert {c['scope'] for c in data['changes']} == {'node', 'software'}
     documented = set('scope node nodes group kernel night until shape direction percent '
-                     'before after unit confidence recovered field fields'.split())  # fmt: skip
+                     'before after unit confidence recovered field fields sure season share '
+                     'scatter last gone'.split())  # fmt: skip
     assert all(set(c) == documented for c in data['changes'])
     node = [c for c in data['changes'] if c['scope'] == 'node'][0]
     assert node['node'] == 'n00008' and node['group'] == 'synthetic:node stream gcc-o2 likwid'
@@ -51,8 +52,9 @@ def test_json_has_the_documented_shape(database, capsys):
 
 
 def test_options_choose_what_is_told(database, capsys):
-    assert told(capsys, database, '--since', '3d')[0] == 0
-    assert told(capsys, database, '--since', '30d')[0] == 1
+    code, text = told(capsys, database, '--since', '3d')
+    assert code == 1 and 'n00008' in text and 'compiler' not in text
+    assert 'compiler' in told(capsys, database, '--since', '30d')[1]
     assert told(capsys, database, '--node', 'n00001')[0] == 0
     code, text = told(capsys, database, '--kernel', 'copy', '--json')
     assert {c['kernel'] for c in json.loads(text)['changes']} == {'copy'}

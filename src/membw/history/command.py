@@ -75,7 +75,7 @@ def add_parser(subparsers):
         help="ReFrame's results.db or reports, or records, one JSON object a line; files, "
         'folders, - for stdin (results/results.db)')  # fmt: skip
     add('--since', metavar='NIGHT', help='tell changes that became sure from this night on: '
-        '2026-11-21, or 14d: the last 14 nights; and nodes and fleets that are still slower')  # fmt: skip
+        '2026-11-21, or 14d: the last 14; and nodes and fleets that are still slower')  # fmt: skip
     add('--node', metavar='LIST', help='tell changes of these nodes only: n1,n7 or n[001-128]')
     add('--kernel', metavar='KERNEL', help='tell changes of this kernel only')
     add('--margin', type=percent, default=2.0, metavar='PERCENT',

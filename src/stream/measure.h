@@ -17,9 +17,9 @@ struct timing {
 
 struct measurement {
 	int ntimes;
-	volatile int complete; /* iterations measured on this rank, all kernels */
-	int passed;            /* iterations that the arrays went through */
-	double tick;           /* seconds, the clock's granularity */
+	int complete; /* iterations measured on this rank, all kernels */
+	int passed;   /* iterations that the arrays went through */
+	double tick;  /* seconds, the clock's granularity */
 	struct timing kernel[KERNELS];
 };
 

@@ -47,10 +47,11 @@ static void judge_pair(const struct host_rank *self, const struct host_rank *oth
 
 	cpuset_join(&both, &other->cpus);
 	if (self->threads + other->threads > cpuset_count(&both))
-		verdict_invalid(OVERSUBSCRIBED,
-				"rank %d of this job shares CPUs: %d and %d threads on %d CPUs (%s)",
-				other->rank, self->threads, other->threads, cpuset_count(&both),
-				cpuset_format(&both, list));
+		verdict_invalid(
+			OVERSUBSCRIBED,
+			"rank %d of this job shares CPUs: %d and %d threads on %d CPUs (%s)",
+			other->rank, self->threads, other->threads, cpuset_count(&both),
+			cpuset_format(&both, list));
 }
 
 void host_ranks_judge(void)

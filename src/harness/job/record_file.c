@@ -56,8 +56,7 @@ void record_file_open(const char *path_asked)
 	}
 	if (lstat(path, &there) == 0 && !S_ISREG(there.st_mode))
 		die("'--json %s' is not a file, and each of %d processes needs one beside it",
-		    "give a file in a folder that exists and may be written", path,
-		    ranks_count());
+		    "give a file in a folder that exists and may be written", path, ranks_count());
 	snprintf(own_path, sizeof(own_path), "%s.rank-%d", path, ranks_me());
 	snprintf(unfinished, sizeof(unfinished), "%s.unfinished-%d", path, ranks_me());
 	snprintf(gathered, sizeof(gathered), "%s.unfinished-all", path);

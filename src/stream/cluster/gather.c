@@ -34,8 +34,7 @@ static void note_reasons(struct summary *s)
 			s->detail_of = r;
 	}
 	if (s->detail_of < REASONS_MAX)
-		snprintf(s->detail, sizeof(s->detail), "%s",
-			 verdict_detail(s->detail_of));
+		snprintf(s->detail, sizeof(s->detail), "%s", verdict_detail(s->detail_of));
 }
 
 static void summarize_rank(struct summary *s, const struct run *run)

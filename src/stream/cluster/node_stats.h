@@ -19,11 +19,11 @@ struct summary {
 	int rank;
 	int arrived; /* 0: nothing was heard of this rank */
 	int threads;
-	int iterations;             /* complete ones */
+	int iterations;                /* complete ones */
 	unsigned reasons[ALLOWED + 1]; /* of each kind of finding: a bit per reason */
-	double mbs[KERNELS];        /* the rank alone, its best; 0 for none */
-	double node_mbs[KERNELS];   /* its node; 0 where that is not known */
-	int detail_of;              /* the reason that the detail is of */
+	double mbs[KERNELS];           /* the rank alone, its best; 0 for none */
+	double node_mbs[KERNELS];      /* its node; 0 where that is not known */
+	int detail_of;                 /* the reason that the detail is of */
 	char detail[DETAIL_MAX];
 };
 

@@ -7,6 +7,7 @@ import shutil
 import subprocess
 from dataclasses import dataclass
 
+from membw.build import presets
 from membw.checkout import root
 from membw.errors import MembwError
 from membw.site.machine import find_compiler
@@ -53,10 +54,8 @@ def build(line, sources, name, size=0, ntimes=0):
     folder = pathlib.Path(root(), 'build', 'bench')
     folder.mkdir(parents=True, exist_ok=True)
     words = command(line, sources, folder / 'OUT', size, ntimes)
-    # headers, and what a stream.c takes in
-    beside = [path for s in sources for path in pathlib.Path(s).parent.glob('*.[ch]')]
     key = hashlib.sha256(' '.join(words).encode())
-    for path in sorted({*map(pathlib.Path, sources), *beside}):
+    for path in sorted({*map(pathlib.Path, sources), *taken_in(sources)}):
         key.update(path.read_bytes())
     out = folder / f'{name}-{key.hexdigest()[:16]}'
     if out.exists():
@@ -67,6 +66,14 @@ def build(line, sources, name, size=0, ntimes=0):
         said = [ln for ln in done.stderr.splitlines() if 'error' in ln] or ['no reason given']
         return None, f'{line} does not build it: {said[0].strip()}'
     return out, ''
+
+
+def taken_in(sources):
+    """What sources may include: all that lies beside them; ours: the whole program."""
+    src = pathlib.Path(root(), 'src')
+    beside = [path for s in sources for path in pathlib.Path(s).parent.glob('*.[ch]')]
+    ours = any(src in pathlib.Path(path).parents for path in sources)
+    return [*beside, *presets.source_files(src / 'stream').values()] if ours else beside
 
 
 def own_sources():

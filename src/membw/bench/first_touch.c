@@ -6,9 +6,16 @@
  * the program's own first touch, or writes one word of each page alone, with the
  * same threads and shares, and prints the seconds.
  */
-#define main stream_main
-#include "../../stream/stream.c"
-#undef main
+#include "../../harness/harness.c"
+#include "../../stream/kernels/arrays.c"
+#include "../../stream/kernels/expect.c"
+#include "../../stream/kernels/kernels.c"
+#include "../../stream/kernels/start_values.c"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
 static void one_word_a_page(const struct arrays *arrays)
 {

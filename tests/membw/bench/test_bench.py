@@ -252,6 +252,19 @@ def test_an_edit_of_a_file_that_another_takes_in_builds_anew(tmp_path, need, mon
     assert len(found) == 2
 
 
+def test_an_edit_of_the_harness_builds_ours_anew(tmp_path, need, monkeypatch):
+    need('gcc')
+    monkeypatch.setattr(bench_build, 'root', lambda: tmp_path)
+    source, harness = tmp_path / 'src/stream/stream.c', tmp_path / 'src/harness/machine/x.c'
+    for path in (source, harness):
+        path.parent.mkdir(parents=True)
+    source.write_text('#include "../harness/machine/x.c"\n')
+    for status in (3, 4):
+        harness.write_text(f'int main(void) {{ return {status}; }}\n')
+        out, why = bench_build.build(bench_build.LINES[0], bench_build.own_sources(), 'x')
+        assert not why and subprocess.run([out]).returncode == status
+
+
 def test_the_setup_and_the_page_faults_alone_are_both_timed(need):
     need('gcc')
     told = []

@@ -31,7 +31,9 @@ setup: .always ## the set-up alone; looks again for tools and Spack that were mi
 
 binaries: .always ## every preset that this machine's compilers can build, without Spack
 	@sh ci/setup.sh
-	@$(ENV) && $(MAKE) -C src/stream
+	@$(ENV) && python -m membw.site.machine | while read -r preset cc; do \
+		$(MAKE) --no-print-directory -C src PRESET="$$preset" CC="$$cc" || exit; \
+	done
 
 lock: .always ## pin anew what ci/requirements.in asks for
 	@sh ci/lock.sh --upgrade

@@ -108,6 +108,26 @@ def test_it_can_be_built_and_run_again(by_make, house):
     assert (house / 'results/sources' / build['sources']).is_file()
 
 
+def test_its_nodes_are_ranked_by_its_own_metric(by_make, house, call):
+    done = call('membw', 'rank', '--json', house / by_make[1]['omp']['record'], **variables(house))
+    assert done.returncode == 0, done.stderr
+    (group,) = json.loads(done.stdout)['groups']
+    latency = group['metrics']['latency']
+    assert set(group['metrics']) == {'latency'}
+    assert (latency['unit'], latency['better']) == ('ns', 'lower') and latency['median'] > 0
+
+
+def test_it_stands_in_the_summary_and_the_report(by_make, house, call, tmp_path):
+    report = house / 'results/make.json'
+    done = call('membw', 'summary', report, **variables(house))
+    assert 'chase on local:default, ns: 1 threads' in done.stdout
+    assert 'Latency' in done.stdout and 'Verdict: PASS: 2 passed' in done.stdout
+    page = tmp_path / 'report.html'
+    done = call('membw', 'report', report, '-o', page, **variables(house))
+    assert done.returncode == 0 and 'PASS: 2 runs' in done.stdout, done.stdout + done.stderr
+    assert 'latency' in page.read_text()
+
+
 @pytest.mark.spack
 def test_spack_builds_it_by_the_same_line(session, by_make, call):
     if call('spack', '--version').returncode:

@@ -68,8 +68,45 @@ def test_every_figure_has_a_source(part):
     extras = part.get('extras', {})
     for figure, source in (('peak_gbs', 'peak_source'), ('stated_gbs', 'stated_source')):
         assert (figure in extras) == (source in extras)
-        assert re.match(r'\[[a-z]+\]', extras.get(source, '[none]'))
-    assert re.match(r'\[[a-z]+\]', extras.get('memory', {}).get('source', '[none]'))
+        assert extras.get(source, 'none').strip()
+    assert extras.get('memory', {}).get('source', 'none').strip()
+
+
+def test_the_system_of_the_bring_up_page_is_taken_as_it_stands(copy, listing):
+    """It says how its memory was read, in its owner's words."""
+    page = (ROOT / 'docs/bring-up.md').read_text()
+    ((name, text),) = re.findall(r"^cat >systems/(\w+).yaml <<'EOF'\n(.*?)^EOF", page, re.S | re.M)
+    (copy / f'systems/{name}.yaml').write_text(text)
+    done = listing(name)
+    assert done.returncode == 0, done.stderr
+    assert f'{name}:' in done.stdout
+
+
+def test_the_scan_takes_the_first_row_or_the_one_that_the_partition_names(copy, listing):
+    def scanned():
+        lines = iter(listing('thin').stdout.splitlines())
+        next(line for line in lines if line.startswith('- numa_scan'))
+        return next(lines)
+
+    assert '^stream_binary ~thin:thin+gcc-o2 ' in scanned()
+    file = copy / 'systems/thin.yaml'
+    plant(file, '  scheduler: slurm', '  scan_preset: icc-nt\n  scheduler: slurm')
+    assert '^stream_binary ~thin:thin+icc-nt ' in scanned()
+    plant(file, 'icc-nt', 'icc-nn')
+    assert "partitions[0].scan_preset: unknown preset 'icc-nn'" in listing('thin').stderr
+
+
+def test_a_new_compiler_family_is_a_row_and_so_is_its_preset(copy, listing, call):
+    """Of a compiler that the table does not know, in one file."""
+    table = copy / 'configs/presets.yaml'
+    family = "{cc: cc1c, fc: cc1f, openmp: -omp, spack: '%c=cc1', version: 'cc1 (.*)'}"
+    line = "family: cc1, line: '-O9 {openmp} {defs}', requires: [], features: []"
+    plant(table, 'families:\n', f'families:\n  cc1: {family}\n')
+    plant(table, '\npresets:\n', f'\npresets:\n  cc1-o9: {{{line}, source: its manual}}\n')
+    plant(copy / 'systems/thin.yaml', 'gcc: {cc: gcc}', 'gcc: {cc: gcc}\n    cc1: {}')
+    assert 'thin:thin+cc1-o9' in listing().stdout
+    done = call('membw', 'presets', 'flags', 'cc1-o9', '-D', 'N=2', **variables(copy))
+    assert done.stdout == '-O9 -omp -DN=2\n', done.stderr
 
 
 @pytest.mark.parametrize(
@@ -245,3 +282,13 @@ def test_a_compiler_that_was_seen_to_build_openmp_is_not_asked_again(monkeypatch
     assert [machine.builds_openmp('sh', '-fopenmp') for _ in range(4)] == [False] + [True] * 3
     with pytest.raises(StopIteration):  # other options are another question
         machine.builds_openmp('sh', '-qopenmp')
+
+
+def test_make_binaries_builds_what_this_machine_has_a_compiler_for(monkeypatch):
+    table = presets.load()
+    monkeypatch.setattr(machine, 'CHAINS', {'gcc': ({'cc': 'gcc-99'}, ''), 'icc': (None, 'none')})
+    monkeypatch.setattr(machine, 'cpu_features', lambda: {'x86_64'})
+    of_gcc = {n for n, row in table['presets'].items() if row['family'] == 'gcc'}
+    built = machine.buildable(table)
+    assert set(built.values()) == {'gcc-99'} and 'gcc-o2' in built
+    assert of_gcc - set(built) == {'gcc-avx2'}  # this CPU has no AVX2

@@ -121,3 +121,19 @@ def toolchains(table):
         {family: chain for family, (chain, _) in CHAINS.items() if chain},
         {family: reason for family, (chain, reason) in CHAINS.items() if not chain},
     )
+
+
+def buildable(table):
+    """{preset: compiler} of all that this machine can build and run."""
+    chains, _ = toolchains(table)
+    return {
+        name: chains[row['family']]['cc']
+        for name, row in table['presets'].items()
+        if row['family'] in chains and set(row['requires']) <= cpu_features()
+    }
+
+
+if __name__ == '__main__':
+    # what `make binaries` builds
+    for preset, cc in buildable(presets.load()).items():
+        print(preset, cc)

@@ -12,7 +12,7 @@ static const double MIB = 1024.0 * 1024.0;
 
 static size_t size_by_rule(size_t llc_bytes)
 {
-	const size_t size = CACHES_AN_ARRAY * llc_bytes / sizeof(element);
+	const size_t size = CACHES_PER_ARRAY * llc_bytes / sizeof(element);
 
 	return size > LEAST_ELEMENTS ? size : LEAST_ELEMENTS;
 }
@@ -56,7 +56,7 @@ void size_choose(struct options *options, size_t llc_bytes, char note[256])
 		}
 	}
 	if (options->size < 1)
-		die("'%zu' elements: too few", "there is too little memory for any",
+		die("'%zu' elements per array: too few", "give more with '-n' or '-m'",
 		    options->size);
 	if (options->size > (size_t)-1 / 64 || options->offset > (size_t)-1 / 64 ||
 	    arrays_bytes(options->size, options->offset) > share)
@@ -68,7 +68,7 @@ void size_judge(size_t size, size_t llc_bytes)
 	const double mib = (double)(size * sizeof(element)) / MIB;
 
 	if (size < LEAST_ELEMENTS)
-		verdict_invalid(ARRAY_TOO_SMALL, "%zu elements an array, the rule asks for %d",
+		verdict_invalid(ARRAY_TOO_SMALL, "%zu elements per array, the rule asks for %d",
 				size, LEAST_ELEMENTS);
 	if (size < size_by_rule(llc_bytes))
 		verdict_invalid(

@@ -1,15 +1,15 @@
 /*
- * size: how many elements an array gets, and whether that is enough.
+ * array_size: how many elements an array gets, and whether that is enough.
  *
  * STREAM's rule: an array has at least four times the size of all last-level
  * caches that the run uses, and at least one million elements.
  */
-#ifndef MEMBW_SIZE_H
-#define MEMBW_SIZE_H
+#ifndef MEMBW_ARRAY_SIZE_H
+#define MEMBW_ARRAY_SIZE_H
 
 #include "options.h"
 
-enum { CACHES_AN_ARRAY = 4, LEAST_ELEMENTS = 1000000 };
+enum { CACHES_PER_ARRAY = 4, LEAST_ELEMENTS = 1000000 };
 
 /* Fills in an automatic size; dies where the memory does not suffice.
  * The note, if any, says that memory made it smaller. */

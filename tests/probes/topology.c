@@ -4,13 +4,10 @@
  * topology CPUS [DOMAINS]; built with -DMEMBW_SYS_ROOT.  CPUS are those that the
  * threads may use, DOMAINS the NUMA domains that a memory policy names.
  */
-#include "topology.h"
-#include "caches.h"
-#include "cgroup.h"
-#include "json.h"
-#include "memory.h"
-#include "memory_side.h"
-#include "size.h"
+#include "harness/harness.c"
+
+#include "stream/array_size.c"
+#include "stream/kernels/arrays.c"
 
 #include <string.h>
 
@@ -47,7 +44,7 @@ int main(int argc, char **argv)
 	topology_domains(&domains, &cpus);
 	if (argc > 2)
 		cpuset_parse(&domains, argv[2]);
-	llc = caches_llc_bytes(&cpus);
+	llc = llc_bytes(&cpus, NULL);
 	side = memory_side_bytes(&domains);
 	memset(&options, 0, sizeof(options));
 	size_choose(&options, side > llc ? side : llc, note);

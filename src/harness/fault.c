@@ -6,19 +6,19 @@
 #include <string.h>
 #include <unistd.h>
 
-static int me;
+static int fault_me;
 
 void fault_rank(int rank)
 {
-	me = rank;
+	fault_me = rank;
 }
 
 int fault_is_here(void)
 {
 #ifdef MEMBW_PLANT_RANK
-	return me == MEMBW_PLANT_RANK;
+	return fault_me == MEMBW_PLANT_RANK;
 #else
-	return me >= 0;
+	return fault_me >= 0;
 #endif
 }
 

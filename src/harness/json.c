@@ -2,62 +2,62 @@
 
 #include <string.h>
 
-static FILE *out;
-static int first;
+static FILE *json_out;
+static int json_first;
 
 void json_begin(FILE *file)
 {
-	out = file;
-	first = 1;
+	json_out = file;
+	json_first = 1;
 }
 
-static void quoted(const char *text)
+static void json_quoted(const char *text)
 {
-	putc('"', out);
+	putc('"', json_out);
 	for (; *text; text++) {
 		const unsigned char letter = (unsigned char)*text;
 
 		if (letter == '"' || letter == '\\')
-			putc('\\', out);
+			putc('\\', json_out);
 		if (letter < ' ')
-			fprintf(out, "\\u%04x", letter);
+			fprintf(json_out, "\\u%04x", letter);
 		else
-			putc(letter < 0x7f ? letter : '?', out);
+			putc(letter < 0x7f ? letter : '?', json_out);
 	}
-	putc('"', out);
+	putc('"', json_out);
 }
 
-static void key_of(const char *key)
+static void json_key(const char *key)
 {
-	if (!first)
-		fputs(", ", out);
-	first = 0;
+	if (!json_first)
+		fputs(", ", json_out);
+	json_first = 0;
 	if (key) {
-		quoted(key);
-		fputs(": ", out);
+		json_quoted(key);
+		fputs(": ", json_out);
 	}
 }
 
 void json_open(const char *key, char bracket)
 {
-	key_of(key);
-	putc(bracket, out);
-	first = 1;
+	json_key(key);
+	putc(bracket, json_out);
+	json_first = 1;
 }
 
 void json_close(char bracket)
 {
-	putc(bracket, out);
-	first = 0;
+	putc(bracket, json_out);
+	json_first = 0;
 }
 
 void json_text(const char *key, const char *value)
 {
-	key_of(key);
+	json_key(key);
 	if (value && *value)
-		quoted(value);
+		json_quoted(value);
 	else
-		fputs("null", out);
+		fputs("null", json_out);
 }
 
 /* By its bits: -ffast-math takes every comparison to say yes. */
@@ -72,27 +72,27 @@ static int is_finite(double value)
 
 void json_number(const char *key, double value)
 {
-	key_of(key);
+	json_key(key);
 	if (is_finite(value))
-		fprintf(out, "%.17g", value);
+		fprintf(json_out, "%.17g", value);
 	else
-		fputs("null", out);
+		fputs("null", json_out);
 }
 
 void json_count(const char *key, unsigned long long value)
 {
-	key_of(key);
-	fprintf(out, "%llu", value);
+	json_key(key);
+	fprintf(json_out, "%llu", value);
 }
 
 void json_hex(const char *key, unsigned long long value)
 {
-	key_of(key);
-	fprintf(out, "\"0x%llx\"", value);
+	json_key(key);
+	fprintf(json_out, "\"0x%llx\"", value);
 }
 
 void json_truth(const char *key, int value)
 {
-	key_of(key);
-	fputs(value ? "true" : "false", out);
+	json_key(key);
+	fputs(value ? "true" : "false", json_out);
 }

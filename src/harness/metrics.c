@@ -14,28 +14,28 @@ struct metric {
 	enum better better;
 };
 
-static struct metric *metrics;
-static int known;
+static struct metric *metric_list;
+static int metric_total;
 
 /* The metric of that name, a new one where there is none. */
-static struct metric *named(const char *name)
+static struct metric *metric_named(const char *name)
 {
 	int m;
 
-	for (m = 0; m < known; m++)
-		if (strcmp(metrics[m].name, name) == 0)
-			return &metrics[m];
-	metrics = realloc(metrics, (size_t)(known + 1) * sizeof(*metrics));
-	if (!metrics)
-		die("no memory for '%d' metrics", "free some memory", known + 1);
-	memset(&metrics[known], 0, sizeof(*metrics));
-	metrics[known].name = name;
-	return &metrics[known++];
+	for (m = 0; m < metric_total; m++)
+		if (strcmp(metric_list[m].name, name) == 0)
+			return &metric_list[m];
+	metric_list = realloc(metric_list, (size_t)(metric_total + 1) * sizeof(*metric_list));
+	if (!metric_list)
+		die("no memory for '%d' metrics", "free some memory", metric_total + 1);
+	memset(&metric_list[metric_total], 0, sizeof(*metric_list));
+	metric_list[metric_total].name = name;
+	return &metric_list[metric_total++];
 }
 
 void metric(const char *name, double value, const char *unit, enum better better)
 {
-	struct metric *m = named(name);
+	struct metric *m = metric_named(name);
 
 	m->value = value;
 	m->unit = unit;
@@ -44,7 +44,7 @@ void metric(const char *name, double value, const char *unit, enum better better
 
 void metric_samples(const char *name, const double *samples, int count)
 {
-	struct metric *m = named(name);
+	struct metric *m = metric_named(name);
 
 	m->samples = realloc(m->samples, (size_t)count * sizeof(*samples));
 	if (!m->samples)
@@ -65,17 +65,19 @@ void metrics_judge(double peak, const char *unit)
 {
 	int m;
 
-	for (m = 0; m < known; m++)
-		if (unit && strcmp(metrics[m].unit, unit) == 0 && metrics[m].better == HIGHER)
-			judge_peak(metrics[m].name, metrics[m].value, unit, peak);
+	for (m = 0; m < metric_total; m++)
+		if (unit && strcmp(metric_list[m].unit, unit) == 0 &&
+		    metric_list[m].better == HIGHER)
+			judge_peak(metric_list[m].name, metric_list[m].value, unit, peak);
 }
 
 void metrics_print(FILE *out)
 {
 	int m;
 
-	for (m = 0; m < known; m++)
-		fprintf(out, "%s: %.6g %s\n", metrics[m].name, metrics[m].value, metrics[m].unit);
+	for (m = 0; m < metric_total; m++)
+		fprintf(out, "%s: %.6g %s\n", metric_list[m].name, metric_list[m].value,
+			metric_list[m].unit);
 }
 
 static void write_metric(const struct metric *m)
@@ -100,7 +102,7 @@ void metrics_write(void)
 	int m;
 
 	json_open("metrics", '{');
-	for (m = 0; m < known; m++)
-		write_metric(&metrics[m]);
+	for (m = 0; m < metric_total; m++)
+		write_metric(&metric_list[m]);
 	json_close('}');
 }

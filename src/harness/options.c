@@ -12,7 +12,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { OPTIONS_MAX = 64, NAME_MAX_LENGTH = 64, HELP_COLUMN = 23, FIRST_LONG = 256 };
+enum {
+	OPTIONS_MAX = 64,
+	NAME_MAX_LENGTH = 64,
+	HELP_COLUMN = 23,
+	HELP_WIDTH = 80,
+	FIRST_LONG = 256
+};
 
 static const struct program *options_of;
 static const char *json_path;
@@ -116,23 +122,23 @@ static int make_one_strict(const char *name, size_t length)
 	return reason >= 0;
 }
 
-static void set_allow(const char *option, const char *text)
+static void take_allow(const char *option, const char *text)
 {
 	option_list(option, text, allow_one, all_reasons());
 }
 
-static void set_strict(const char *option, const char *text)
+static void take_strict(const char *option, const char *text)
 {
 	option_list(option, text, make_one_strict, all_reasons());
 }
 
-static void set_json(const char *option, const char *text)
+static void take_json(const char *option, const char *text)
 {
 	(void)option;
 	json_path = text;
 }
 
-static void set_peak(const char *option, const char *text)
+static void take_peak(const char *option, const char *text)
 {
 	char hint[64];
 
@@ -140,7 +146,7 @@ static void set_peak(const char *option, const char *text)
 	peak_given = option_number(option, text, 1e9, hint);
 }
 
-static void print_row(const struct option_row *row)
+static void help_row(const struct option_row *row)
 {
 	const char *line = row->help;
 	char left[128] = "";
@@ -163,7 +169,21 @@ static void print_row(const struct option_row *row)
 		       (int)strcspn(line, "\n"), line);
 }
 
-static void print_help(const char *option, const char *text)
+/* In lines of HELP_WIDTH columns. */
+static void help_reasons(void)
+{
+	size_t column = (size_t)printf("\nREASON is one of:");
+	int r;
+
+	for (r = 0; r < verdict_reasons(); r++) {
+		if (column + 1 + strlen(reason_name(r)) > HELP_WIDTH)
+			column = (size_t)printf("\n ") - 1;
+		column += (size_t)printf(" %s", reason_name(r));
+	}
+	putchar('\n');
+}
+
+static void help_print(const char *option, const char *text)
 {
 	int r;
 
@@ -171,12 +191,13 @@ static void print_help(const char *option, const char *text)
 	(void)text;
 	printf("usage: %s [options]\n%s\n", options_of->name, options_of->about);
 	for (r = 0; r < row_count; r++)
-		print_row(row_of[r]);
+		help_row(row_of[r]);
+	help_reasons();
 	printf("\nexit status: 0 measured and valid, 1 measured but INVALID, 2 usage error\n");
 	leave(EXIT_VALID);
 }
 
-static void print_version(const char *option, const char *text)
+static void version_print(const char *option, const char *text)
 {
 	(void)option;
 	(void)text;
@@ -185,18 +206,18 @@ static void print_version(const char *option, const char *text)
 }
 
 static const struct option_row COMMON[] = {
-	{ 0, "json", "FILE", "write the record of the run there, one JSON object", set_json },
+	{ 0, "json", "FILE", "write the record of the run there, one JSON object", take_json },
 	{ 0, "allow", "REASON", "do not let REASON make the run INVALID; repeat, or a,b,c",
-	  set_allow },
-	{ 0, "strict", "REASON", "let what is only a warning make the run INVALID", set_strict },
-	{ 'h', "help", NULL, "this text", print_help },
-	{ 0, "version", NULL, "version", print_version },
+	  take_allow },
+	{ 0, "strict", "REASON", "let what is only a warning make the run INVALID", take_strict },
+	{ 'h', "help", NULL, "this text", help_print },
+	{ 0, "version", NULL, "version", version_print },
 	{ 0, NULL, NULL, NULL, NULL },
 };
 
 /* the argument is the program's unit */
 static struct option_row PEAK[] = {
-	{ 0, "peak", NULL, "theoretical peak of the node: more than that is too good", set_peak },
+	{ 0, "peak", NULL, "theoretical peak of the node: more than that is too good", take_peak },
 	{ 0, NULL, NULL, NULL, NULL },
 };
 

@@ -32,7 +32,7 @@ const char *record_host(void)
 	return process_host;
 }
 
-static const char *compiler(void)
+static const char *record_compiler(void)
 {
 	static char text[128];
 
@@ -51,10 +51,10 @@ static const char *compiler(void)
 	return text;
 }
 
-static void write_build(void)
+static void record_build(void)
 {
 	json_open("build", '{');
-	json_text("compiler", compiler());
+	json_text("compiler", record_compiler());
 #ifdef MEMBW_FLAGS
 	json_text("flags", MEMBW_FLAGS);
 #else
@@ -68,7 +68,7 @@ static void write_build(void)
 	json_close('}');
 }
 
-static void write_identity(const struct program *program)
+static void record_identity(const struct program *program)
 {
 	const time_t now = time(NULL);
 	char when[32];
@@ -84,7 +84,7 @@ static void write_identity(const struct program *program)
 	json_count("threads", (unsigned)threads_count());
 }
 
-static void write_peak(const struct program *program)
+static void record_peak(const struct program *program)
 {
 	if (!program->peak_unit)
 		return;
@@ -97,21 +97,21 @@ static void write_peak(const struct program *program)
 	json_close('}');
 }
 
-static void write_line(FILE *out, const struct program *program,
-		       const struct interference *interference, const void *data)
+static void record_line(FILE *out, const struct program *program,
+			const struct interference *interference, const void *data)
 {
 	json_begin(out);
 	json_open(NULL, '{');
-	write_identity(program);
+	record_identity(program);
 	metrics_write();
-	write_peak(program);
+	record_peak(program);
 	if (program->write)
 		program->write(data);
 	verdict_write();
 	threads_write();
 	interference_write(interference, threads_cpus());
 	facts_write();
-	write_build();
+	record_build();
 	json_close('}');
 	putc('\n', out);
 }
@@ -124,7 +124,7 @@ char *record_text(const struct program *program, const struct interference *inte
 
 	if (!out)
 		return NULL;
-	write_line(out, program, interference, data);
+	record_line(out, program, interference, data);
 	fclose(out);
 	return text;
 }

@@ -147,7 +147,7 @@ int verdict_status(void)
 	return verdict_is_valid() ? EXIT_VALID : EXIT_INVALID;
 }
 
-static void write_findings(const char *key, int warnings)
+static void verdict_findings(const char *key, int warnings)
 {
 	int r;
 
@@ -171,6 +171,6 @@ void verdict_write(void)
 {
 	json_text("verdict", verdict_is_valid() ? "VALID" : "INVALID");
 	json_count("exit_status", (unsigned)verdict_status());
-	write_findings("reasons", 0);
-	write_findings("warnings", 1);
+	verdict_findings("reasons", 0);
+	verdict_findings("warnings", 1);
 }

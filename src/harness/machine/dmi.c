@@ -16,7 +16,7 @@ struct structure {
 };
 
 /* Little-endian; 0 where the structure is too short to have the field. */
-static unsigned long field(const struct structure *s, size_t offset, size_t bytes)
+static unsigned long dmi_field(const struct structure *s, size_t offset, size_t bytes)
 {
 	unsigned long value = 0;
 	size_t i;
@@ -29,9 +29,9 @@ static unsigned long field(const struct structure *s, size_t offset, size_t byte
 }
 
 /* Strings are numbered from 1; 0 is none. */
-static void copy_text(char text[LOCATOR_MAX], const struct structure *s, size_t offset)
+static void dmi_text(char text[LOCATOR_MAX], const struct structure *s, size_t offset)
 {
-	unsigned long number = field(s, offset, 1);
+	unsigned long number = dmi_field(s, offset, 1);
 	const char *string = s->strings, *end = s->strings + s->strings_length;
 	size_t length = 0;
 
@@ -50,48 +50,48 @@ static void copy_text(char text[LOCATOR_MAX], const struct structure *s, size_t 
 		text[--length] = '\0';
 }
 
-static unsigned long size_mib(const struct structure *s)
+static unsigned long dmi_size_mib(const struct structure *s)
 {
-	const unsigned long size = field(s, 0x0c, 2);
+	const unsigned long size = dmi_field(s, 0x0c, 2);
 
 	if (size == 0xffff)
 		return 0;
 	if (size == 0x7fff)
-		return field(s, 0x1c, 4) & 0x7fffffff;
+		return dmi_field(s, 0x1c, 4) & 0x7fffffff;
 	return size & 0x8000 ? (size & 0x7fff) / 1024 : size;
 }
 
 /* MT/s; 0xffff says that the figure is in a field of its own. */
-static unsigned long speed(const struct structure *s, size_t offset, size_t extended)
+static unsigned long dmi_speed(const struct structure *s, size_t offset, size_t extended)
 {
-	const unsigned long mts = field(s, offset, 2);
+	const unsigned long mts = dmi_field(s, offset, 2);
 
-	return mts == 0xffff ? field(s, extended, 4) & 0x7fffffff : mts;
+	return mts == 0xffff ? dmi_field(s, extended, 4) & 0x7fffffff : mts;
 }
 
 /* Table 78 of DSP0134: DDR, DDR2, DDR3, DDR4, DDR5. */
-static int is_ddr(unsigned long type)
+static int dmi_is_ddr(unsigned long type)
 {
 	return type == 0x12 || type == 0x13 || type == 0x18 || type == 0x1a || type == 0x22;
 }
 
-static void add_module(struct modules *modules, const struct structure *s)
+static void dmi_add(struct modules *modules, const struct structure *s)
 {
 	struct module *m = &modules->of[modules->slots];
 
 	if (modules->slots == MODULES_MAX)
 		return;
 	modules->slots++;
-	copy_text(m->locator, s, 0x10);
-	copy_text(m->bank, s, 0x11);
-	m->is_plugged = field(s, 0x0c, 2) != 0;
-	m->size_mib = size_mib(s);
-	m->rated_mts = speed(s, 0x15, 0x54);
-	m->configured_mts = speed(s, 0x20, 0x58);
-	m->width_bits = (unsigned)field(s, 0x08, 2);
+	dmi_text(m->locator, s, 0x10);
+	dmi_text(m->bank, s, 0x11);
+	m->is_plugged = dmi_field(s, 0x0c, 2) != 0;
+	m->size_mib = dmi_size_mib(s);
+	m->rated_mts = dmi_speed(s, 0x15, 0x54);
+	m->configured_mts = dmi_speed(s, 0x20, 0x58);
+	m->width_bits = (unsigned)dmi_field(s, 0x08, 2);
 	if (m->width_bits == 0xffff)
 		m->width_bits = 0;
-	m->is_ddr = is_ddr(field(s, 0x12, 1));
+	m->is_ddr = dmi_is_ddr(dmi_field(s, 0x12, 1));
 }
 
 /* The length of a structure with its strings; 0 where the table ends before. */
@@ -121,8 +121,8 @@ void dmi_parse(struct modules *modules, const unsigned char *table, size_t lengt
 		if (s.at[0] == END_OF_TABLE)
 			break;
 		if (s.at[0] == MEMORY_DEVICE)
-			add_module(modules, &s);
-		if (s.at[0] == FIRMWARE && field(&s, 0x13, 1) & 0x10)
+			dmi_add(modules, &s);
+		if (s.at[0] == FIRMWARE && dmi_field(&s, 0x13, 1) & 0x10)
 			modules->is_virtual = 1;
 	}
 }

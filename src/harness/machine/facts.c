@@ -14,14 +14,14 @@
 #include <string.h>
 #include <sys/utsname.h>
 
-static void line_of(const char *key, const char *path)
+static void fact_line(const char *key, const char *path)
 {
 	char line[SYSLINE_MAX];
 
 	json_text(key, sysfile_line(line, "%s", path) ? line : NULL);
 }
 
-static void field_of(const char *key, const char *path, const char *field)
+static void fact_field(const char *key, const char *path, const char *field)
 {
 	char value[SYSLINE_MAX];
 
@@ -29,7 +29,7 @@ static void field_of(const char *key, const char *path, const char *field)
 }
 
 /* The word in brackets: "always [madvise] never". */
-static void choice_of(const char *key, const char *path)
+static void fact_choice(const char *key, const char *path)
 {
 	char line[SYSLINE_MAX];
 	char *word = sysfile_line(line, "%s", path) ? strchr(line, '[') : NULL;
@@ -39,7 +39,7 @@ static void choice_of(const char *key, const char *path)
 	json_text(key, word ? word + 1 : NULL);
 }
 
-static void kernel_release(void)
+static void fact_kernel(void)
 {
 	struct utsname name;
 
@@ -55,7 +55,7 @@ static void count_or_null(const char *key, unsigned long value)
 		json_text(key, NULL);
 }
 
-static void numa_nodes(void)
+static void fact_numa_nodes(void)
 {
 	struct cpuset nodes;
 
@@ -63,7 +63,7 @@ static void numa_nodes(void)
 	json_count("numa_nodes", cpuset_count(&nodes) ? (unsigned)cpuset_count(&nodes) : 1);
 }
 
-static void cpus(void)
+static void fact_cpus(void)
 {
 	char line[SYSLINE_MAX];
 	struct cpuset online;
@@ -73,11 +73,11 @@ static void cpus(void)
 	json_count("cpus", (unsigned)cpuset_count(&online));
 	json_count("cores", (unsigned)topology_cores(&online));
 	count_or_null("sockets", (unsigned)topology_sockets(&online));
-	line_of("smt", "/sys/devices/system/cpu/smt/control");
+	fact_line("smt", "/sys/devices/system/cpu/smt/control");
 }
 
 /* The caches of CPU 0, as "L2 2048K shared by 0". */
-static void caches(void)
+static void fact_caches(void)
 {
 	static const char path[] = "/sys/devices/system/cpu/cpu0/cache/index%d/%s";
 	char level[SYSLINE_MAX], type[SYSLINE_MAX], size[SYSLINE_MAX], sharers[SYSLINE_MAX];
@@ -97,7 +97,7 @@ static void caches(void)
 }
 
 /* Per NUMA domain: its CPUs, its memory and the distances to all domains. */
-static void numa(void)
+static void fact_numa(void)
 {
 	char line[SYSLINE_MAX], name[16];
 	struct cpuset online;
@@ -119,7 +119,7 @@ static void numa(void)
 	json_close('}');
 }
 
-static void limit(const char *key, size_t bytes)
+static void fact_limit(const char *key, size_t bytes)
 {
 	if (bytes == (size_t)-1)
 		json_text(key, NULL);
@@ -127,7 +127,7 @@ static void limit(const char *key, size_t bytes)
 		json_number(key, (double)bytes / 1048576.0);
 }
 
-static void module(const struct module *m)
+static void fact_module(const struct module *m)
 {
 	json_open(NULL, '{');
 	json_text("locator", m->locator);
@@ -142,7 +142,7 @@ static void module(const struct module *m)
 
 /* The memory modules that are plugged, by the firmware, else by the kernel's driver; the channels
  * that have one, by the driver alone: it knows them, the firmware has names at most. */
-static void dimms(void)
+static void fact_dimms(void)
 {
 	static struct modules by_firmware, by_driver;
 	const int channels = edac_read(&by_driver), is_dmi = dmi_read(&by_firmware);
@@ -154,43 +154,43 @@ static void dimms(void)
 	json_open("dimms", '[');
 	for (i = 0; i < modules->slots; i++)
 		if (modules->of[i].is_plugged)
-			module(&modules->of[i]);
+			fact_module(&modules->of[i]);
 	json_close(']');
 	count_or_null("memory_channels", (unsigned long)channels);
 }
 
-static void memory(void)
+static void fact_memory(void)
 {
 	char value[SYSLINE_MAX];
 
 	sysfile_field(value, "/proc/meminfo", "MemTotal");
 	json_number("mem_total_mib", atof(value) / 1024);
-	limit("mem_available_mib", memory_available());
-	limit("cgroup_mem_mib", memory_cgroup_limit());
+	fact_limit("mem_available_mib", memory_available());
+	fact_limit("cgroup_mem_mib", memory_cgroup_limit());
 	if (cgroup_cpu_quota() > 0)
 		json_number("cgroup_cpus", cgroup_cpu_quota());
 	else
 		json_text("cgroup_cpus", NULL);
-	field_of("hugepages_total", "/proc/meminfo", "HugePages_Total");
-	field_of("hugepages_free", "/proc/meminfo", "HugePages_Free");
+	fact_field("hugepages_total", "/proc/meminfo", "HugePages_Total");
+	fact_field("hugepages_free", "/proc/meminfo", "HugePages_Free");
 }
 
 void facts_write(void)
 {
 	json_open("facts", '{');
-	field_of("cpu_model", "/proc/cpuinfo", "model name");
-	field_of("microcode", "/proc/cpuinfo", "microcode");
-	kernel_release();
-	choice_of("thp", "/sys/kernel/mm/transparent_hugepage/enabled");
-	line_of("numa_balancing", "/proc/sys/kernel/numa_balancing");
-	line_of("governor", "/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor");
-	line_of("freq_min_khz", "/sys/devices/system/cpu/cpu0/cpufreq/scaling_min_freq");
-	line_of("freq_max_khz", "/sys/devices/system/cpu/cpu0/cpufreq/scaling_max_freq");
-	cpus();
-	caches();
-	numa_nodes();
-	numa();
-	memory();
-	dimms();
+	fact_field("cpu_model", "/proc/cpuinfo", "model name");
+	fact_field("microcode", "/proc/cpuinfo", "microcode");
+	fact_kernel();
+	fact_choice("thp", "/sys/kernel/mm/transparent_hugepage/enabled");
+	fact_line("numa_balancing", "/proc/sys/kernel/numa_balancing");
+	fact_line("governor", "/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor");
+	fact_line("freq_min_khz", "/sys/devices/system/cpu/cpu0/cpufreq/scaling_min_freq");
+	fact_line("freq_max_khz", "/sys/devices/system/cpu/cpu0/cpufreq/scaling_max_freq");
+	fact_cpus();
+	fact_caches();
+	fact_numa_nodes();
+	fact_numa();
+	fact_memory();
+	fact_dimms();
 	json_close('}');
 }

@@ -23,7 +23,7 @@ static int is_knights(void)
 }
 
 /* The largest, should there be several levels of it. */
-static size_t shown(int domain)
+static size_t memory_side_shown(int domain)
 {
 	char line[SYSLINE_MAX];
 	size_t largest = 0;
@@ -72,6 +72,6 @@ size_t memory_side_bytes(const struct cpuset *domains)
 
 	for (domain = 0; domain < DOMAINS_MAX; domain++)
 		if (cpuset_has(domains, domain))
-			sum += shown(domain);
+			sum += memory_side_shown(domain);
 	return sum || !is_knights() ? sum : of_knights(domains);
 }

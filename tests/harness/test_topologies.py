@@ -15,7 +15,6 @@ from reframe.utility import cpuinfo
 
 from membw.site import systems, topology
 
-
 MIB = 1 << 20
 machines = pytest.mark.parametrize('machine', topologies.NAMES, indirect=True)
 with_domains = pytest.mark.parametrize(

@@ -15,11 +15,12 @@ import numpy as np
 
 CONTRACT = {'triad': 300.0, 'copy': 270.0}
 NOISE = 0.004
+FLAGS = '-O2 -fopenmp -mcmodel=medium'  # of gcc-o2
 BEGIN = datetime(2026, 12, 1, tzinfo=timezone.utc)
 
 
-def rows(levels, runs, seed, noise=NOISE, later=0):
-    """Records of `runs` runs of each node; levels is {node: level}; `later` in hours."""
+def rows(levels, runs, seed, noise=NOISE, later=0, apart=1 / 6):
+    """Records of `runs` runs of each node; levels is {node: level}; `later`, `apart` in hours."""
     rng = np.random.default_rng(seed)
     best = 1000 * np.array([CONTRACT['copy'], 300, 300, CONTRACT['triad']])  # MB/s, as KERNELS
     found = []
@@ -27,10 +28,11 @@ def rows(levels, runs, seed, noise=NOISE, later=0):
         shares = np.array(list(levels.values())) * (1 + rng.normal(0, noise, len(levels)))
         rates = shares[:, None, None] * best[None, None, :]
         fleet = fleet_generator.Synthetic(rates, np.zeros(len(levels)))
-        when = BEGIN + timedelta(hours=later, minutes=10 * number)
+        when = BEGIN + timedelta(hours=later + apart * number)
         for record, node in zip(fleet_generator.records(fleet), levels, strict=True):
             record |= {'host': node, 'time': when.strftime('%Y-%m-%dT%H:%M:%SZ')}
             record['rank'], record['ranks'] = 0, 1
+            record['build'] |= {'flags': FLAGS}
             record['threads_on'] = [{'thread': 0, 'cpu': 0, 'affinity': '0'}]
             record['facts']['numa'] = {'0': {'cpus': '0', 'distances': '10'}}
             found.append(record)

@@ -6,12 +6,14 @@ import sys
 from pathlib import Path
 
 from membw.errors import MembwError
+from membw.printable import printable
 
 EPILOG = """\
 A node passes when the agreed statistic of its first valid runs reaches the contract in every
 kernel. INVALID runs are neither passes nor failures: they are repeated. A node that fails is
 measured again as the retest rule says. The machine is
-  ACCEPTED    when every node was measured and no more failed for good than allowed
+  ACCEPTED    when all parties signed, every node was measured and no more failed for good
+              than allowed
   REFUSED     when more failed for good than allowed, whatever is still missing
   INCOMPLETE  otherwise: what must still be run is listed, as commands
 
@@ -73,8 +75,18 @@ def plan(protocol):
     from membw.accept.text import plan_lines
     from membw.statistics.risk import assess
 
+    refuse_unknown(protocol)
     print('\n'.join(plan_lines(protocol, assess(protocol), present_sources())))
     return 0
+
+
+def refuse_unknown(protocol):
+    from membw.accept.agreed import problems
+
+    unknown = list(problems(protocol))
+    if unknown:
+        hint = 'mend the protocol before it is signed: nothing could be measured by it'
+        raise MembwError('\nmembw: '.join(unknown), hint)
 
 
 def present_sources():
@@ -92,7 +104,7 @@ def accept(args, protocol):
 
     decision, problems = measured(args, protocol)
     for problem in problems:
-        print(f'membw: {problem}', file=sys.stderr)
+        print(f'membw: {printable(problem)}', file=sys.stderr)
     found = report(decision, problems)
     for name in args.report:
         _write(name, found)
@@ -104,6 +116,8 @@ def measured(args, protocol):
     """The Decision, after the runs that --run asks for."""
     from membw.accept.missing_runs import carry_out, orders
 
+    if args.run:
+        refuse_unknown(protocol)
     decision, problems = _decide(args, protocol)
     for _ in range(ATTEMPTS * (1 + protocol['retest']['rounds']) if args.run else 0):
         owed = orders(decision)

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import yaml
 
+from membw.accept.agreed import known_systems
 from membw.checkout import root
 from membw.errors import MembwError
 
@@ -24,9 +25,12 @@ def partitions(system):
 
 
 def environs(runs):
-    """Environments of the protocol's system that are its preset, the one to be ordered first."""
-    names = []
-    for partition in partitions(runs['system']):
+    """Environments of the protocol's system that are its preset, the one to be ordered first.
+
+    Where the system is not known, as on another party's machine, the preset itself.
+    """
+    names, is_known = [], runs['system'] in known_systems()
+    for partition in partitions(runs['system']) if is_known else ():
         chains = partition['toolchains']
         for name, chain in chains.items() if isinstance(chains, dict) else ():
             family = chain.get('family', name)

@@ -3,7 +3,8 @@
 import html
 import json
 
-from membw.accept.text import nodes, percent
+from membw.accept.text import ONE_NIGHT, nodes, percent
+from membw.printable import printable
 
 STYLE = """
 body { font: 16px/1.5 system-ui, sans-serif; max-width: 72rem; margin: 2rem auto; padding: 0 1rem }
@@ -73,7 +74,7 @@ def _table(head, rows):
 def _cell(cell):
     if isinstance(cell, tuple):
         return f'<td class="n">{html.escape(cell[1])}</td>'
-    return f'<td>{html.escape(str(cell))}</td>'
+    return f'<td>{html.escape(printable(cell))}</td>'
 
 
 def _numbers(kernels, values):
@@ -127,11 +128,12 @@ def _risks(found):
     bad, good = f'{-risk["bad_node"]:.1%} below', f'{risk["good_node"]:.1%} above'
     spread = ', '.join(f'{k} {s:.2%}' for k, s in risk['noise']['spread'].items())
     texts = (f'accepted with {nodes(allowed + 1)} {bad}', f'refused with every node {good}')
+    limits = risk['at_limit_of_noise']
     rows = [
         [
             f'{party}: {text} the contract',
             ('n', percent(risk[party])),
-            ('n', percent(risk['at_limit_of_noise'][party])),
+            ('n', limits and percent(limits[party]) or 'not known'),
         ]
         for party, text in zip(('buyer', 'vendor'), texts, strict=True)
     ]
@@ -147,8 +149,9 @@ def _risks(found):
         for r in risk['machine_characteristic']
     ]
     return (
-        f'<p>Spread of runs: {html.escape(spread)} ({html.escape(risk["noise"]["from"])}).</p>'
-        + _table(['risk', 'probability', 'with the noise at its upper 95 % limit'], rows)
+        f'<p>Spread of runs: {html.escape(spread)} ({html.escape(risk["noise"]["from"])}).'
+        f'{"" if limits else " In one night: " + html.escape(ONE_NIGHT) + "."}</p>'
+        + _table(['risk', 'probability', 'at most, by what the runs leave open'], rows)
         + _table(['true bandwidth of a node to the contract', 'fails for good'], node)
         + _table([f'bad nodes ({bad}; the others {good})', 'machine accepted'], machine)
     )

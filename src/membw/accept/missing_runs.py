@@ -4,10 +4,14 @@ import shlex
 import socket
 import subprocess
 import sys
+import time
 from dataclasses import dataclass
+from datetime import datetime, timezone
 
+from membw.accept.agreed import known_systems
 from membw.accept.environs import environs, partitions
 from membw.errors import MembwError
+from membw.statistics.nights import nights_of
 
 
 @dataclass
@@ -17,6 +21,8 @@ class Order:
     node: str
     runs: int
     what_for: str
+    not_before: float = 0.0  # seconds since 1970
+    more: int = 0  # runs of later nights
 
 
 def orders(decision):
@@ -24,9 +30,15 @@ def orders(decision):
     if decision.verdict != 'INCOMPLETE':
         return []
     protocol = decision.protocol
-    missing = [Order(n.name, n.needs, n.what_for) for n in decision.nodes if n.needs]
+    missing = [
+        Order(n.name, n.at_once, n.what_for, n.not_before, n.needs - n.at_once)
+        for n in decision.nodes
+        if n.needs
+    ]
     further = protocol['nodes']['count'] - len(decision.nodes)
-    first = Order('', protocol['runs']['repetitions'], 'first')
+    count = protocol['runs']['repetitions']
+    at_once = -(-count // nights_of(protocol, count))
+    first = Order('', at_once, 'first', 0.0, count - at_once)
     return missing + [first for _ in range(further)]
 
 
@@ -59,19 +71,31 @@ def words(protocol, order, local):
 
 def lines(protocol, missing):
     """The commands as text, each with the node that it is for."""
-    local = is_local(protocol)
+    # a report is made anywhere: where the system is not known, a node has to be named
+    local = protocol['runs']['system'] in known_systems() and is_local(protocol)
     for order in missing:
         where = order.node or 'a further node'
         kind = 'run' + 's' * (order.runs > 1)
         kind += '' if order.what_for == 'first' else f' of {order.what_for}'
+        when = f', from {_moment(order.not_before)} on' if order.not_before else ''
+        later = f', {order.more} more on further nights' if order.more else ''
         command = shlex.join(words(protocol, order, local))
-        yield f'{command}   # {where}: {order.runs} {kind}'
+        yield f'{command}   # {where}: {order.runs} {kind}{when}{later}'
+
+
+def _moment(seconds):
+    return datetime.fromtimestamp(seconds, timezone.utc).strftime('%Y-%m-%dT%H:%MZ')
 
 
 def carry_out(protocol, missing, rest):
     """Run what can be run from here; how many commands were run."""
     local, here, done = is_local(protocol), socket.gethostname(), 0
     for order in missing:
+        if order.not_before > time.time():
+            when = _moment(order.not_before)
+            print(f"membw: '{order.node}' has its runs of this night: next from {when} on",
+                  file=sys.stderr)  # fmt: skip
+            continue
         if local and order.node and order.node.split('.')[0] != here.split('.')[0]:
             print(f"membw: '{order.node}' is not this node: not run", file=sys.stderr)
             continue

@@ -8,10 +8,15 @@ import statistics
 from importlib import resources
 
 from membw.errors import MembwError
+from membw.printable import printable
 from membw.results.hostlist import expected_nodes
 from membw.results.metrics import HIGHER, Metric
+from membw.results.record import HOST
 
+MOST_CHARACTERS, MOST_LEVELS = 1_000_000, 20
 STATISTICS = {'median': statistics.median, 'worst': min, 'best': max}
+# what a pattern of the schema asks for, by how it begins
+SHAPES = {'^[^': 'text of one line', '^[A': 'a name', '^[0': 'a date or checksum'}
 HINT = "'membw accept --template' prints a protocol that is right, with comments"
 
 
@@ -83,12 +88,29 @@ def _read(path):
     reader = YAML(typ='safe')  # refuses a key given twice
     try:
         with open(path, encoding='utf-8') as file:
-            protocol = reader.load(file)
+            text = file.read(MOST_CHARACTERS + 1)
+        if len(text) > MOST_CHARACTERS:
+            raise ValueError(f'more than {MOST_CHARACTERS} characters')
+        _refuse_deep(YAML().parse(text))
+        return _plain(reader.load(text))
     except OSError as err:
         raise MembwError(f"cannot read '{path}': {err.strerror}", HINT) from err
+    except RecursionError as err:
+        raise MembwError(f"'{path}' is not a protocol: nested too deep", HINT) from err
     except (YAMLError, ValueError) as err:
         raise MembwError(f"'{path}' is not YAML: {' '.join(str(err).split())}", HINT) from err
-    return _plain(protocol)
+
+
+def _refuse_deep(events):
+    """Aliases and nesting can make a small file endless; a protocol needs neither."""
+    depth = 0
+    for event in events:
+        kind = type(event).__name__
+        depth += (kind.endswith('StartEvent')) - (kind.endswith('EndEvent'))
+        if kind == 'AliasEvent':
+            raise ValueError('an alias (*name): a protocol says each thing in full')
+        if depth > MOST_LEVELS:
+            raise ValueError(f'nested more than {MOST_LEVELS} levels deep')
 
 
 def _plain(value):
@@ -110,7 +132,10 @@ def _of_schema(protocol):
 
 def _line(error):
     where = '.'.join(map(str, error.path)) or 'the protocol'
-    return f'{where}: {error.message}'
+    message = error.message
+    if error.validator == 'pattern':
+        message = f'{error.instance!r} is not {SHAPES.get(error.validator_value[:3], "right")}'
+    return printable(f'{where}: {message}')[:300]
 
 
 def _of_sense(protocol):
@@ -128,6 +153,9 @@ def _of_sense(protocol):
         problems.append(
             'rule.allowed_failures: as many as there are nodes: nothing could be refused'
         )
+    runs, nights = protocol['runs'], protocol['runs'].get('nights', 1)
+    if nights > runs['repetitions']:
+        problems.append(f'runs.nights: {nights} nights, but {runs["repetitions"]} repetitions')
     if protocol['period']['to'] < protocol['period']['from']:
         problems.append('period: ends before it begins')
     problems += [
@@ -145,6 +173,9 @@ def _of_names(nodes):
         names = expected_nodes(nodes['names'])
     except MembwError as err:
         return [f'nodes.names: {err}']
+    strange = [name for name in names if not HOST.fullmatch(name)]
+    if strange:
+        return [f'nodes.names: {printable(repr(strange[0]))} is no name of a node']
     if len(names) == nodes['count']:
         return []
     return [f'nodes.names: {len(names)} names, count is {nodes["count"]}']

@@ -84,7 +84,8 @@ def _risk(risk, protocol):
         'good_node_fails': risk.good_node,
         'buyer': risk.buyer,
         'vendor': risk.vendor,
-        'at_limit_of_noise': dict(zip(('buyer', 'vendor'), risk.limits, strict=True)),
+        'at_limit_of_noise': risk.limits
+        and dict(zip(('buyer', 'vendor'), risk.limits, strict=True)),
         'measured_again': risk.again,
         'node_characteristic': [{'level': lv, 'fails': p} for lv, p in risk.node],
         'machine_characteristic': [{'bad_nodes': d, 'accepted': p} for d, p in risk.machine],

@@ -3,7 +3,11 @@
 from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 
-from membw.accept.protocol import below, statistic
+from membw.accept.protocol import below, statistic, unsigned
+from membw.statistics.nights import NIGHT_S, night_numbers, nights_of
+
+# what the counted runs of one acceptance have in common, where it is known
+ALIKE = ('source_sha256', 'binary_sha256', 'compiler', 'flags', 'compile_line')
 
 
 @dataclass
@@ -18,6 +22,7 @@ class Run:
     source: str = ''  # the file it was read from
     build: dict = field(default_factory=dict)  # what is known of the binary
     counted: str = ''  # 'first', 'retest 1', ...; else why it is not
+    night: int = 0  # of this node's runs that could count
 
 
 @dataclass
@@ -39,6 +44,8 @@ class Tested:
     rounds: list = field(default_factory=list)
     needs: int = 0  # further valid runs
     what_for: str = ''
+    at_once: int = 0  # of them, how many may be made in one night
+    not_before: float = 0.0  # seconds since 1970: the night of the latest run has its runs
 
     @property
     def accepted(self):
@@ -91,17 +98,20 @@ def judge(protocol, name, runs):
     """One node by its runs in order of time."""
     node = Tested(name, runs=runs)
     usable = [run for run in runs if _usable(run)]
+    for run, night in zip(usable, night_numbers([r.time for r in usable]).tolist(), strict=True):
+        run.night = night
+    nights = Counter()  # runs that count, by night
     tests = [('first', protocol['runs']['repetitions'])]
     tests += [
         (f'retest {i + 1}', protocol['retest']['repetitions'])
         for i in range(protocol['retest']['rounds'])
     ]
     for title, count in tests:
-        taken, usable = usable[:count], usable[count:]
-        for run in taken:
-            run.counted = title
+        taken, closed = _take(protocol, usable, count, title, set(nights))
+        nights.update(run.night for run in taken)
         if len(taken) < count:
             node.needs, node.what_for = count - len(taken), title
+            _when(protocol, node, usable, count, closed)
             node.status = 'OPEN' if any(not run.outside for run in runs) else 'MISSING'
             break
         values = statistic(protocol, [run.rates for run in taken])
@@ -111,8 +121,39 @@ def judge(protocol, name, runs):
             break
         node.status = 'FAILED'
     for run in usable:
-        run.counted = 'more than the protocol asks for'
+        run.counted = run.counted or 'more than the protocol asks for'
     return node
+
+
+def _take(protocol, usable, count, title, before):
+    """(the earliest runs that make one test, {night: runs it may still take}).
+
+    Where the protocol asks for several nights, each gives its share and no more, and a retest
+    has nights of its own: runs of one night err alike.
+    """
+    nights = nights_of(protocol, count)
+    share = count if nights == 1 else -(-count // nights)
+    closed = dict.fromkeys(before, 0) if protocol['runs'].get('nights', 1) > 1 else {}
+    taken = []
+    for run in usable:
+        room = closed.setdefault(run.night, share)
+        if not run.counted and len(taken) < count and room:
+            closed[run.night] -= 1
+            run.counted = title
+            taken.append(run)
+    return taken, closed
+
+
+def _when(protocol, node, usable, count, closed):
+    """How many runs may be made tonight, and from when on."""
+    nights = nights_of(protocol, count)
+    node.at_once = node.needs if nights == 1 else min(node.needs, -(-count // nights))
+    if protocol['runs'].get('nights', 1) == 1 or not usable:
+        return
+    begun = min(run.time for run in usable if run.night == usable[-1].night)
+    room = closed[usable[-1].night]
+    node.not_before = 0.0 if room else begun + NIGHT_S
+    node.at_once = min(node.at_once, room or node.at_once)
 
 
 def _usable(run):
@@ -130,10 +171,15 @@ def _verdict(protocol, decision):
     text = f'{len(failed)} of {protocol["nodes"]["count"]} nodes failed, {allowed} allowed'
     if len(failed) > allowed:
         return 'REFUSED', [text]
-    missing = list(_missing(protocol, decision))
+    missing = [*_missing(protocol, decision), *_not_signed(protocol)]
     if missing:
         return 'INCOMPLETE', [*missing, text]
     return 'ACCEPTED', [text]
+
+
+def _not_signed(protocol):
+    if unsigned(protocol):
+        yield f'not signed by {", ".join(unsigned(protocol))}'
 
 
 def _missing(protocol, decision):
@@ -150,7 +196,7 @@ def _missing(protocol, decision):
         yield f'{kind} that are missing: {runs}, on {", ".join(n.name for n in nodes[:5])}' + (
             f' and {len(nodes) - 5} more nodes' if len(nodes) > 5 else ''
         )
-    for name in ('source_sha256', 'binary_sha256'):
+    for name in ALIKE:
         seen = {build[name] for build, _ in decision.builds if build.get(name)}
         if len(seen) > 1:
             yield f'counted runs are of {len(seen)} builds: {name} differs'

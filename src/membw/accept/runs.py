@@ -4,8 +4,10 @@ from collections import defaultdict
 from datetime import datetime, timezone
 from pathlib import Path
 
+from membw.accept.agreed import other_build, other_kind
 from membw.accept.environs import preset_of
 from membw.accept.rule import Run
+from membw.printable import printable
 from membw.results.find_one import kept_build, kept_job
 from membw.results.hostlist import match_expected
 from membw.results.read import read_results
@@ -28,7 +30,36 @@ def read_runs(protocol, paths):
     usual = defaultdict(int)  # ranks per node, in each file
     for _, ranks in together:
         usual[ranks[0].file] = max(usual[ranks[0].file], len(ranks))
-    return [_run(protocol, *run, usual[run[1][0].file]) for run in together], problems
+    runs = [(ranks[0], _run(protocol, node, ranks, usual[ranks[0].file]))
+            for node, ranks in together]  # fmt: skip
+    _only_distinct(runs)
+    return [run for _, run in runs], problems
+
+
+def _only_distinct(runs):
+    """Copies of one run, and runs that begin before the one before them can have ended, are told
+    apart from runs: no node measures twice at a time."""
+    last, figures = {}, {}
+    for record, run in sorted(runs, key=lambda pair: (pair[1].time, pair[1].source)):
+        same = run.node, tuple(sorted(record.rates.items())), record.steadiness
+        before = last.get(run.node)
+        if run.outside or run.invalid:
+            continue
+        if same in figures:
+            run.outside = (
+                f'a copy of the run of {_moment(figures[same])}: every figure is the same'
+            )
+        elif before and run.time - before[1].time < max(1, min(before[0].lasted, record.lasted)):
+            run.outside = (
+                f'{run.time - before[1].time:.3g} s after the run before it, '
+                f'which takes {max(1, before[0].lasted):.3g} s'
+            )
+        else:
+            figures[same], last[run.node] = run.time, (record, run)
+
+
+def _moment(seconds):
+    return datetime.fromtimestamp(seconds, timezone.utc).strftime('%Y-%m-%dT%H:%M:%SZ')
 
 
 def _names(protocol, records):
@@ -78,24 +109,26 @@ def _outside(protocol, record, known):
     runs = protocol['runs']
     wanted = runs.get('test', 'stream')
     if wanted not in known.get('test', wanted):  # cluster_stream is stream
-        yield f'test {known["test"]}'
+        yield printable(f'test {known["test"]}')
+    yield from other_kind(runs, known)
+    yield from other_build(runs, known)
     lacks = [m for m in protocol['metrics'].values() if m not in record.metrics]
     if lacks:
         yield f'no {", ".join(f"{m.name} in {m.unit}" for m in lacks)}'
     yield from _outside_period(protocol['period'], record.time)
     preset = preset_of(runs, known)
     if preset not in (None, runs['preset']):
-        yield f'preset {preset}'
+        yield printable(f'preset {preset}')
     pinning, asked = known.get('pinning', 'unknown'), runs['pinning']
     if pinning not in (asked, SHOWS.get(asked, BOUND)):
-        yield f'pinning {pinning}'
+        yield printable(f'pinning {pinning}')
     size = record.traits.get('array_size')
     if runs['array_size'] not in ('auto', size):
         yield f'arrays of {size} elements'
     for name in ('source_sha256', 'binary_sha256'):
         checksum = known.get(name, 'not recorded')
         if runs.get(name, checksum) != checksum:
-            yield f'{name} {checksum[:12]}'
+            yield printable(f'{name} {checksum[:12]}')
 
 
 def _outside_period(period, time):

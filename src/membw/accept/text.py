@@ -1,5 +1,12 @@
 """An acceptance as text: verdict first, then what it rests on."""
 
+from membw.printable import printable
+
+ONE_NIGHT = (
+    'each test is of one night: what a night does to all its runs is in none of these figures, '
+    'and may be most of it (runs.nights)'
+)
+
 
 def percent(p):
     """A probability for people; resampling cannot tell 0 from rare."""
@@ -39,11 +46,16 @@ def protocol_lines(protocol, contract, checksum, unsigned):
         f'  runs       {runs["system"]}, {runs["preset"]}, pinning {runs["pinning"]}, '
         f'arrays {size if size == "auto" else f"of {size} elements"}'
     )
+    kind = [str(runs[k]) for k in ('kernels_set', 'language', 'compiler', 'flags') if k in runs]
+    kind += [f'elements of {runs[k]} B' for k in ('element_bytes',) if k in runs]
+    if kind:
+        yield f'  program    {", ".join(kind)}'
     if runs.get('allow'):
         yield f'  allowed    {", ".join(runs["allow"])}'
     yield (
         f'  rule       {tested["count"]}{of} nodes, the {runs["statistic"]} of '
-        f'{runs["repetitions"]} valid runs; {protocol["rule"]["allowed_failures"]} may fail'
+        f'{runs["repetitions"]} valid runs{_nights(runs)}; '
+        f'{protocol["rule"]["allowed_failures"]} may fail'
     )
     if retest['rounds']:
         yield f'  retest     {retest["rounds"]} times {retest["repetitions"]} runs; one clears'
@@ -51,12 +63,16 @@ def protocol_lines(protocol, contract, checksum, unsigned):
         yield '  retest     none'
 
 
+def _nights(runs):
+    return f' of {runs["nights"]} nights' if runs.get('nights', 1) > 1 else ''
+
+
 def _builds(builds):
     yield ''
     yield 'binaries of the counted runs'
     for build in builds:
         yield f'  {build["runs"]} runs'
-        yield from (f'    {k:14} {v}' for k, v in build.items() if k != 'runs')
+        yield from (f'    {k:14} {printable(v)}' for k, v in build.items() if k != 'runs')
     if not builds:
         yield '  none'
 
@@ -87,7 +103,7 @@ def _not_counted(found):
     if found['not_counted']:
         yield from ('', 'runs that do not count')
     for run in found['not_counted']:
-        yield f'  {run["node"]:16} {run["time"]}  {run["counted"]}'
+        yield f'  {run["node"]:16} {run["time"]}  {printable(run["counted"])}'
 
 
 def risk_lines(risk, protocol):
@@ -99,11 +115,13 @@ def risk_lines(risk, protocol):
     yield f'risks (spread of runs {spread}; {risk["noise"]["from"]})'
     allowed = protocol['rule']['allowed_failures']
     bad, good = f'{-risk["bad_node"]:.1%} below', f'{risk["good_node"]:.1%} above'
-    yield f'  {"":10}  {"at limit":10}  (with the spread at its upper 95 % limit)'
+    yield f'  {"":10}  {"at most":10}  (with what so many runs leave open of the noise)'
     texts = (f'accepted with {nodes(allowed + 1)} {bad}', f'refused with every node {good}')
     for party, text in zip(('buyer', 'vendor'), texts, strict=True):
-        limit = percent(risk['at_limit_of_noise'][party])
-        yield f'  {percent(risk[party]):>10}  {limit:>10}  {party}: {text} contract'
+        limit = risk['at_limit_of_noise'] and percent(risk['at_limit_of_noise'][party])
+        yield f'  {percent(risk[party]):>10}  {limit or "not known":>10}  {party}: {text} contract'
+    if not risk['at_limit_of_noise']:
+        yield f'  {ONE_NIGHT}'
     if risk['measured_again'] is not None:
         again = percent(risk['measured_again'])
         yield f'  {again:>10}  {"":10}  this machine, measured again, is accepted'

@@ -36,6 +36,7 @@ class Record:
     provenance: dict = field(default_factory=dict)  # provenance.FIELDS
     findings: tuple = ()  # of `invalid`, as 'reason (detail)'
     metrics: tuple = ()  # of `rates`, in their order
+    lasted: float = 0.0  # seconds that its repetitions took, at least
 
 
 class BadRecord(ValueError):
@@ -102,6 +103,7 @@ def parse_record(data, name):
             provenance=provenance.of_record(data, traits),
             findings=_findings(data),
             metrics=measured,
+            lasted=sum(map(_lasted, data.get('kernels', {}).values())),
         )
     except KeyError as err:
         raise BadRecord(f"'{err.args[0]}' is missing") from err
@@ -225,6 +227,10 @@ def _steadiness(row):
     if not (math.isfinite(usual) and math.isfinite(best)):
         raise BadRecord("'avg_s' or 'min_s' is no time")
     return best / usual if usual else 1.0
+
+
+def _lasted(row):
+    return float(sum(row.get('times_s') or [row.get('min_s', 0)]))
 
 
 def _invalid(data):

@@ -14,3 +14,8 @@ def night_numbers(times):
             begun, night = times[i], night + 1
         numbers[i] = night
     return numbers
+
+
+def nights_of(protocol, repetitions):
+    """Over how many nights an acceptance protocol spreads a test of so many runs."""
+    return min(protocol['runs'].get('nights', 1), repetitions)

@@ -10,14 +10,17 @@ ch. 15). That both parties know both risks beforehand is the idea of two-party a
 SC21).
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from scipy import stats
 
+from membw.statistics.nights import nights_of
+
 RESAMPLES = 20_000
 SEED = 20261121  # a report that is made again says the same
 HARDLY = 1e-4
+TAIL_KURTOSIS, TAIL_SKEWNESS = 1.0, 0.5  # from here on the runs are said to have a tail
 ENOUGH = 20  # residuals; with fewer the tails are not known at all
 LEVELS = (-0.05, -0.04, -0.03, -0.02, -0.01, -0.005, 0.0, 0.005, 0.01, 0.02, 0.03, 0.05)
 STATISTICS = {'median': np.median, 'worst': np.min, 'best': np.max}
@@ -25,22 +28,47 @@ STATISTICS = {'median': np.median, 'worst': np.min, 'best': np.max}
 
 @dataclass
 class Noise:
-    """Relative deviations of runs from their node's mean: runs x kernels."""
+    """Relative deviations of runs from their node's level, night by night of each node."""
 
-    residuals: np.ndarray
+    nights: np.ndarray  # nights x kernels: of a night's runs from the node's
+    runs: np.ndarray  # nights x runs x kernels: of a run from its night's; NaN where there is none
     source: str
     kernels: tuple = ()
-    freedom: int = 0  # runs less nodes; 0: assumed, not measured
+    freedom: float = 0  # 0: assumed, not measured
+    one_night: bool = False  # what a night does to all its runs is not in it
+    assumed: bool = False
+    diluted: float = 1.0  # so much larger a deviation from the true level may be than these
+    apart: bool = False  # no night has two runs: whether they would share more is not known
+
+    @property
+    def residuals(self):
+        """Of each run: runs x kernels."""
+        every = self.nights[:, None, :] + self.runs
+        return every[~np.isnan(every).any(axis=2)]
 
     @property
     def smoothing(self):
         """Width of the normal kernel, in spreads (Silverman's rule)."""
         return 1.06 * len(self.residuals) ** -0.2
 
-    def at_its_limit(self):
-        """The noise, as large as it may be: upper 95 % limit of the spread, by chi squared."""
-        factor = np.sqrt(self.freedom / stats.chi2.ppf(0.05, self.freedom)) if self.freedom else 1
-        return Noise(self.residuals * factor, self.source, self.kernels)
+    def times(self, factor):
+        return replace(self, nights=self.nights * factor, runs=self.runs * factor)
+
+    def limits(self):
+        """The noise as small, and as large, as it may be: 95 % limits of the spread by chi
+        squared, with fewer degrees of freedom the longer the tails (M. O'Neill, The American
+        Statistician 68 (2014)); larger still as a node's level, known from its few runs only,
+        hides some of a tail: by half of what it may hide, by all where the runs show a tail."""
+        if not self.freedom:
+            return [self]
+        kurtosis = max(0.0, float(stats.kurtosis(self.residuals, axis=0).max()))
+        skewness = float(stats.skew(self.residuals, axis=0).min())
+        freedom = max(1.0, self.freedom / (1 + kurtosis / 2))
+        least, most = np.sqrt(freedom / stats.chi2.ppf([0.95, 0.05], freedom))
+        tail = np.clip(max(kurtosis / TAIL_KURTOSIS, -skewness / TAIL_SKEWNESS), 0.5, 1)
+        most *= 1 + (self.diluted - 1) * tail
+        every = [self.times(least), self, self.times(most)]
+        return every + [replace(noise, apart=False) for noise in every if noise.apart]
 
     @property
     def spread(self):
@@ -59,59 +87,103 @@ class Risk:
     good_node: float = 0.0  # P(a good node does)
     buyer: float = 0.0  # P(accepted), one bad node more than allowed
     vendor: float = 0.0  # P(refused), no bad node
-    limits: tuple = ()  # (buyer, vendor) where the noise is at its upper limit
+    limits: tuple | None = None  # (buyer, vendor) at most; None: one night cannot tell
     again: float | None = None  # P(this machine, measured again, is accepted)
 
 
 def measured_noise(protocol, nodes):
     """Noise of the believed runs, or what the protocol assumes, or None."""
     kernels = tuple(protocol['contract'])
-    parts = [_residuals(node, kernels) for node in nodes]
-    residuals = np.concatenate([p for p in parts if p is not None] or [np.empty((0, 1))])
-    if len(residuals) >= ENOUGH:
-        count = sum(p is not None for p in parts)
-        text = f'{len(residuals)} runs of {count} nodes'
-        return Noise(residuals, text, kernels, len(residuals) - count)
+    several = protocol['runs'].get('nights', 1) > 1
+    parts = [part for node in nodes if (part := _deviations(node, kernels, several))]
+    count = sum(len(run) for _, runs in parts for run in runs)
+    if count >= ENOUGH:
+        nights = np.concatenate([nights for nights, _ in parts])
+        runs = [run for _, of_node in parts for run in of_node]
+        units = len(nights) if several else count  # what deviates independently
+        freedom = units - len(parts)
+        return Noise(
+            nights, _padded(runs), f'{count} runs of {len(parts)} nodes', kernels, freedom,
+            one_night=not several, diluted=np.sqrt(units / freedom), apart=units == count,
+        )  # fmt: skip
     assumed = protocol['risk'].get('noise')
     if assumed is None:
         return None
-    # normal, all kernels of a run alike: the worst case for a rule that asks for every kernel
     quantiles = stats.norm.ppf((np.arange(2000) + 0.5) / 2000) * assumed
     text = f'assumed: normal, {assumed:.2%} (fewer than {ENOUGH} runs tell)'
-    return Noise(np.repeat(quantiles[:, None], len(kernels), axis=1), text, kernels)
+    shape = len(quantiles), len(kernels)
+    nights = np.broadcast_to(quantiles[:, None], shape)
+    return Noise(nights, np.zeros((shape[0], 1, shape[1])), text, kernels, assumed=True)
 
 
-def _residuals(node, kernels):
-    runs = [r.rates for r in node.runs if not r.invalid and not r.outside]
-    if len(runs) < 2:
+def _deviations(node, kernels, several):
+    """(of each night from the node, [of its runs from the night]); a night is a run of its own
+    where the protocol asks for one night only.  None: too few to tell."""
+    runs = [r for r in node.runs if not r.invalid and not r.outside]
+    nights = [r.night if several else i for i, r in enumerate(runs)]
+    if len(set(nights)) < 2:
         return None
-    values = np.array([[run[k] for k in kernels] for run in runs])
-    widen = np.sqrt(len(runs) / (len(runs) - 1))
-    return (values / values.mean(axis=0) - 1) * widen
+    values = np.array([[run.rates[k] for k in kernels] for run in runs])
+    groups = [values[np.array(nights) == night] for night in sorted(set(nights))]
+    means = np.stack([group.mean(axis=0) for group in groups])
+    level = means.mean(axis=0)
+    widen = np.sqrt(len(groups) / (len(groups) - 1))
+    within = [(group - mean) / level for group, mean in zip(groups, means, strict=True)]
+    return (means / level - 1) * widen, within
 
 
-def node_fails(protocol, noise, level, resamples=RESAMPLES):
+def _padded(runs):
+    """Arrays of runs x kernels as one, NaN where a night has fewer."""
+    found = np.full((len(runs), max(map(len, runs)), runs[0].shape[1]), np.nan)
+    for row, of_night in zip(found, runs, strict=True):
+        row[: len(of_night)] = of_night
+    return found
+
+
+def node_fails(protocol, noise, level, resamples=RESAMPLES, alike=True):
     """P(a node whose true rates are contract x (1 + level) fails for good).
 
     `level` is a number, or one a kernel.  The retest rounds draw anew, so they multiply.
+    Where the noise is assumed, `alike` says whether the kernels of a run err alike.
     """
     rng, rounds = np.random.default_rng(SEED), protocol['retest']['rounds']
-    first = _test_fails(protocol, noise, level, protocol['runs']['repetitions'], resamples, rng)
+    rest = resamples, rng, alike or not noise.assumed
+    first = _test_fails(protocol, noise, level, protocol['runs']['repetitions'], *rest)
     if not rounds or not first:
         return first
     repetitions = protocol['retest']['repetitions']
-    return first * _test_fails(protocol, noise, level, repetitions, resamples, rng) ** rounds
+    return first * _test_fails(protocol, noise, level, repetitions, *rest) ** rounds
 
 
-def _test_fails(protocol, noise, level, repetitions, resamples, rng):
+def _test_fails(protocol, noise, level, repetitions, resamples, rng, alike):
     of = STATISTICS[protocol['runs']['statistic']]
-    drawn = noise.residuals[rng.integers(0, len(noise.residuals), (resamples, repetitions))]
-    # smoothed, kernels alike: a few runs have no tails; shrunk, so that the spread stays
-    h = noise.smoothing
-    shift = h * rng.standard_normal((resamples, repetitions, 1)) * noise.residuals.std(axis=0)
-    drawn = (drawn + shift) / np.sqrt(1 + h * h)
+    drawn = _drawn(protocol, noise, (resamples, repetitions), rng, alike)
     reached = of((1 + np.asarray(level)) * (1 + drawn), axis=1)  # resamples x kernels
     return float((reached < 1).any(axis=1).mean())
+
+
+def _drawn(protocol, noise, shape, rng, alike):
+    """Deviations of so many tests of so many runs: tests x runs x kernels.
+
+    Nights are drawn whole, with runs of theirs, so that what a night's runs share stays shared;
+    smoothed, kernels alike: a few runs have no tails; shrunk, so that the spread stays.
+    """
+    tests, repetitions = shape
+    nights = nights_of(protocol, repetitions)
+    if nights == 1 or noise.apart:  # each run is drawn by itself
+        nights = repetitions
+    of_run = np.arange(repetitions) * nights // repetitions
+    night = rng.integers(0, len(noise.nights), (tests, nights))
+    sizes = (~np.isnan(noise.runs[:, :, 0])).sum(axis=1)
+    run = (rng.random(shape) * sizes[night[:, of_run]]).astype(int)
+    shared, own = noise.nights[night], noise.runs[night[:, of_run], run]
+    h, columns = noise.smoothing, 1
+    if not alike:
+        columns = shared.shape[2]
+        shared = np.stack([rng.permuted(shared[:, :, k]) for k in range(columns)], axis=2)
+    shared = shared + h * noise.nights.std(axis=0) * rng.standard_normal((tests, nights, columns))
+    own = own + h * np.nanstd(noise.runs, axis=(0, 1)) * rng.standard_normal((*shape, columns))
+    return (shared[:, of_run] + own) / np.sqrt(1 + h * h)
 
 
 def accepted(protocol, bad, fails_bad, fails_good):
@@ -151,15 +223,22 @@ def assess(protocol, nodes=()):
     found.bad_node, found.good_node = _both(protocol, noise)
     found.machine = list(_machine(protocol, found.bad_node, found.good_node))
     found.buyer, found.vendor = _two_risks(protocol, found.bad_node, found.good_node)
-    found.limits = _two_risks(protocol, *_both(protocol, noise.at_its_limit()))
+    if not noise.one_night:
+        # more noise is not always the worse: the lowest of five runs is lower with more of it
+        every = [_two_risks(protocol, *_both(protocol, limit)) for limit in noise.limits()]
+        found.limits = tuple(map(max, zip(*every, strict=True)))
     found.again = _again(protocol, noise, nodes)
     return found
 
 
 def _both(protocol, noise):
-    """P(a bad node fails for good), P(a good one does)."""
-    levels = (-protocol['risk']['bad_node'], protocol['risk']['good_node'])
-    return tuple(node_fails(protocol, noise, level) for level in levels)
+    """P(a bad node fails for good), P(a good one does), both as bad for who bears the risk as
+    assumed noise may be: kernels that err alike save a bad node, and each by itself fails a good
+    one."""
+    return (
+        node_fails(protocol, noise, -protocol['risk']['bad_node']),
+        node_fails(protocol, noise, protocol['risk']['good_node'], alike=False),
+    )
 
 
 def _two_risks(protocol, fails_bad, fails_good):

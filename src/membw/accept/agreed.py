@@ -3,8 +3,7 @@
 import re
 from pathlib import Path
 
-import yaml
-
+from membw.build.presets import PresetError, load
 from membw.checkout import root
 from membw.errors import MembwError
 from membw.printable import printable
@@ -31,10 +30,14 @@ def _stems(folder):
 def presets():
     """The rows of configs/presets.yaml and the families: ({}, {}) where there is no checkout."""
     try:
-        table = yaml.safe_load(Path(root(), 'configs', 'presets.yaml').read_text())
-        return table['presets'], table['families']
-    except (MembwError, OSError, yaml.YAMLError, KeyError, TypeError):
+        path = Path(root(), 'configs', 'presets.yaml')
+    except MembwError:
         return {}, {}
+    try:
+        table = load(path)
+    except PresetError as err:
+        raise MembwError(str(err).removeprefix('membw: ')) from err
+    return table['presets'], table['families']
 
 
 def problems(protocol):

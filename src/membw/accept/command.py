@@ -23,7 +23,7 @@ examples:
   membw accept protocol.yaml --run --report accept.html --report accept.json
   membw accept protocol.yaml --results results --results retest/records.jsonl
 
-exit status: 0 ACCEPTED (or --plan, --template); 1 REFUSED or INCOMPLETE; 2 asked wrongly, or the
+exit status: 0 ACCEPTED (or --plan, --template); 1 REFUSED or INCOMPLETE; 2 usage error, or the
 protocol is not what was signed
 """
 ATTEMPTS = 3
@@ -90,10 +90,11 @@ def refuse_unknown(protocol):
 
 
 def present_sources():
-    from membw.build.sources import checksum_of_folder
+    from membw.build.presets import source_sha256
+    from membw.checkout import root
 
     try:
-        return checksum_of_folder()
+        return source_sha256(Path(root(), 'src', 'stream'))
     except (OSError, MembwError):
         return None
 

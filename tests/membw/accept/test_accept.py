@@ -376,7 +376,8 @@ def test_what_another_party_wrote_becomes_no_command_and_no_screen(protocol, cha
 
 
 @pytest.mark.parametrize('text, fact', [
-    ('a: &x [1, 2]\nb: *x\n', 'an alias'), ('[' * 5000, 'nested more than 20 levels deep'), ('x: ' + '9' * 6000, ''),
+    ('a: &x [1, 2]\nb: *x\n', 'an alias'), ('[' * 5000, 'nested more than 20 levels deep'),
+    ('x: ' + '9' * 6000, ''),
     ('a: "' + 'b' * 1_000_001 + '"', 'more than 1000000 characters'), ('a: \x07', ''),
 ])  # fmt: skip
 def test_a_file_that_is_no_protocol_is_one_line(tmp_path, capsys, text, fact):
@@ -708,7 +709,8 @@ def test_run_makes_what_is_missing_and_the_retests(call, protocol, tmp_path):
     done = accept(0.001)
     assert done.returncode == 0, done.stdout + done.stderr
     data = json.loads(done.stdout)
-    assert data['verdict'] == 'ACCEPTED' and len(data['nodes'][0]['runs']) == 2
+    counted = [run['counted'] for run in data['nodes'][0]['runs']]
+    assert data['verdict'] == 'ACCEPTED' and counted.count('first') == 2, counted
     (build,) = data['builds']
     assert build['preset'] == 'gcc-o2' and len(build['binary_sha256']) == 64
     assert data['to_do'] == []
@@ -717,4 +719,5 @@ def test_run_makes_what_is_missing_and_the_retests(call, protocol, tmp_path):
     data = json.loads(done.stdout)
     assert data['verdict'] == 'REFUSED' and data['to_do'] == []
     counted = [run['counted'] for run in data['nodes'][0]['runs']]
-    assert counted == ['first', 'first', 'retest 1']
+    assert sorted(c for c in counted if not c.startswith('INVALID')) == [
+        'first', 'first', 'retest 1']  # fmt: skip

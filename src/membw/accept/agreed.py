@@ -7,7 +7,7 @@ from membw.build.presets import PresetError, load
 from membw.checkout import root
 from membw.errors import MembwError
 from membw.printable import printable
-from membw.results.reframe import KERNELS
+from membw.results.case import STREAM
 
 # what a record says of itself: what a protocol may name, and what it is where none is named
 KIND = {'program': 'stream', 'kernels_set': 'standard', 'language': 'c', 'element_bytes': 8}
@@ -49,17 +49,21 @@ def problems(protocol):
     for word, name, known in (
         ('runs.system', runs['system'], known_systems()),
         ('runs.preset', runs['preset'], list(presets()[0])),
-        *((f'contract.{name}', name, KERNELS) for name in _kernels(protocol)),
+        *((f'contract.{name}', name, STREAM) for name in _new_kernels(protocol)),
     ):
         if known and name not in known:
             yield f"{word}: no '{name}', known are {', '.join(known)}"
 
 
-def _kernels(protocol):
-    """Names in the contract that must be kernels of `stream`."""
+def _new_kernels(protocol):
+    """Names in the contract that must be kernels of `stream` and that its table does not name."""
     of_stream = protocol['runs'].get('test', 'stream') == 'stream'
     metrics = protocol['metrics'] if of_stream else {}
-    return [name for name, metric in metrics.items() if metric.is_bandwidth]
+    try:
+        table = Path(root(), 'src', 'stream', 'kernels', 'kernels.c').read_text()
+    except (MembwError, OSError):
+        return []
+    return [n for n, metric in metrics.items() if metric.is_bandwidth and f'"{n}"' not in table]
 
 
 def agreed_flags(runs):

@@ -3,10 +3,6 @@
 import json
 import pathlib
 
-HOW_TO_READ = (
-    'How to read: the curve rises while threads still find free bandwidth and flattens where the\n'
-    'memory of the domain is full (dashed: saturation). Remote below local: the price of the link.'
-)
 SATURATED = 0.95  # of the best point; a convention of this project
 
 
@@ -30,33 +26,16 @@ def export(path, title, curves, facts):
 
 
 def draw(path):
-    """PNG beside the exported points; needs matplotlib, and says so where there is none."""
-    import matplotlib
-
-    matplotlib.use('Agg')
-    from matplotlib import pyplot
+    """PNG beside the exported points."""
+    from membw.report.numa import save  # the plotting library takes a second to load
 
     path = pathlib.Path(path)
     data = json.loads(path.read_text())
-    figure, axes = pyplot.subplots(figsize=(7, 5))
-    for name, curve in data['curves'].items():
-        threads, gbs = zip(*curve['points'])
-        (line,) = axes.plot(threads, gbs, marker='o', label=f'memory {name}')
-        at = curve['saturation']
-        axes.axvline(
-            at[0],
-            linestyle='--',
-            linewidth=1,
-            color=line.get_color(),
-            label=f'{name}: {at[1]:.1f} GB/s from {at[0]} thread(s)',
-        )
-    axes.set(title=data['title'], xlabel='threads of the first NUMA domain', ylabel='Triad, GB/s')
-    axes.set_ylim(bottom=0)
-    axes.xaxis.get_major_locator().set_params(integer=True)
-    axes.legend(fontsize='small')
-    figure.text(0.02, 0.01, HOW_TO_READ, fontsize=8)
-    figure.subplots_adjust(bottom=0.2)
+    curves = {
+        memory: {'kernel': data['kernel'], 'points': curve['points'],
+                 'saturation': curve['saturation'][0]}
+        for memory, curve in data['curves'].items()
+    }  # fmt: skip
     picture = path.with_suffix('.png')
-    figure.savefig(picture, dpi=120)
-    pyplot.close(figure)
+    save(picture, data['title'], curves)
     return picture

@@ -127,7 +127,4 @@ class numa_scan(stream_options, measurement):
         for memory, curve in data['curves'].items():
             threads, gbs = curve['saturation']
             self.say(f'memory {memory} saturates at {threads} thread(s), {gbs} GB/s')
-        try:
-            self.say(f'curve: {numa_curve.draw(path)}')
-        except ImportError as err:
-            self.say(f'no picture, matplotlib does not load ({err}); the points are in {path}')
+        self.say(f'curve: {numa_curve.draw(path)}')

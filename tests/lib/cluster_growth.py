@@ -57,43 +57,40 @@ def real(folder, program, ranks):
 
 
 def plot(found, path):
-    import matplotlib
+    import altair as alt
 
-    matplotlib.use('Agg')
-    import matplotlib.pyplot as plt
+    from membw.report import charts, pictures
+    from membw.report.model import Picture
 
-    figure, (time, memory) = plt.subplots(1, 2, figsize=(10, 4), layout='constrained')
-    generated, run = found['made_up'], found['real']
-    of = lambda rows, key: [row[key] for row in rows]  # noqa: E731
-    time.loglog(
-        of(generated, 'ranks'),
-        of(generated, 'seconds'),
-        'o-',
-        label='made up: records, join, sort, print',
-    )
-    if run:
-        time.loglog(
-            of(run, 'ranks'),
-            of(run, 'seconds'),
-            's--',
-            label=f'real ranks on {found["cpus"]} CPUs: the same and MPI',
+    real = f'real ranks on {found["cpus"]} CPUs: the same and MPI'
+    lines = (('made_up', 'seconds', 'made up: records, join, sort, print'),
+             ('real', 'seconds', real),
+             ('real', 'cpu_seconds', 'the same, CPU time of rank 0'))  # fmt: skip
+    times = [
+        {'ranks': row['ranks'], 'value': row[key], 'what': what}
+        for kind, key, what in lines for row in found[kind] if row[key] > 0
+    ]  # fmt: skip
+    memory = [
+        {'ranks': row['ranks'], 'value': max(row['mib'], 0.01), 'what': 'names, summaries, list'}
+        for row in found['made_up']
+    ]
+
+    def chart(rows, unit):
+        log = alt.Scale(type='log')
+        names = list(dict.fromkeys(row['what'] for row in rows))
+        base = alt.Chart(charts.data(rows)).encode(
+            x=alt.X('ranks:Q', scale=log), y=alt.Y('value:Q', title=unit, scale=log),
+            color=charts.color('what', names, None),
+        )  # fmt: skip
+        dots = base.mark_point(filled=True, size=60).encode(
+            shape=charts.shape('what', names, None)
         )
-        shown = [row for row in run if row['cpu_seconds'] > 0]
-        time.loglog(
-            of(shown, 'ranks'),
-            of(shown, 'cpu_seconds'),
-            '^:',
-            label='the same, CPU time of rank 0',
-        )
-    time.axhline(1, color='grey', linewidth=0.8)
-    time.set(xlabel='ranks', ylabel='seconds', title='Time of rank 0')
-    memory.loglog(of(generated, 'ranks'), [max(m, 0.01) for m in of(generated, 'mib')], 'o-')
-    memory.set(xlabel='ranks', ylabel='MiB', title='Memory of rank 0: names, summaries, list')
-    for axes in (time, memory):
-        axes.axvline(8192, color='grey', linewidth=0.8, linestyle=':')
-        axes.grid(alpha=0.3)
-    time.legend(fontsize=8)
-    figure.savefig(path, dpi=120)
+        return charts.as_dict(alt.layer(base.mark_line(), dots), 280, unit)
+
+    pictures.save([
+        Picture('time', 'Time of rank 0', '', chart(times, 'seconds')),
+        Picture('memory', 'Memory of rank 0', '', chart(memory, 'MiB')),
+    ], path)  # fmt: skip
 
 
 def main():

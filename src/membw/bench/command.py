@@ -12,7 +12,6 @@ import time
 
 from membw.arguments import count
 from membw.bench import harness as bench_harness
-from membw.bench import picture as bench_picture
 from membw.bench import table as bench_table
 from membw.bench.build import LINES, build, own_sources
 from membw.bench.programs import OURS, PARTS, PINNED, Asked, collect, describe
@@ -182,7 +181,6 @@ def keep(result, folder):
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / f'{result["time"].replace("-", "").replace(":", "")}.json'
     path.write_text(json.dumps(result, indent=1, default=dataclasses.asdict) + '\n')
-    try:
-        print(f'\nkept as {path}, {bench_picture.draw(path)}')
-    except ImportError as err:
-        print(f'\nkept as {path}; no picture, matplotlib does not load ({err})')
+    from membw.report.bench import draw  # the plotting library takes a second to load
+
+    print(f'\nkept as {path}, {draw(path)}')

@@ -104,9 +104,9 @@ def run(args):
     found = judge(every, args.margin / 100, args.fleet_margin / 100, args.alpha / 100)
     found = select(found, every, args)
     if args.plot:
-        from membw.history.plot import draw
+        from membw.report.history import save
 
-        draw(every, found, args.plot, args.kernel)
+        save(every, found, args.plot, args.kernel)
     if args.json:
         print(json.dumps(as_json(every, found, left, args.series), indent=1))
     else:

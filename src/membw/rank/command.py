@@ -74,9 +74,9 @@ def run(args):
     if args.node_check:
         _write(args.node_check, '\n'.join(node_check(fleet.nodes)) + '\n')
     if args.plot:
-        from membw.rank.plot import draw
+        from membw.report.ranking import save
 
-        draw(fleet, args.plot, args.by, args.margin / 100)
+        save(fleet, args.plot, args.by, args.margin / 100)
     return 1 if problems or any(node.verdict != 'PASS' for node in fleet.nodes) else 0
 
 

@@ -4,7 +4,8 @@ import altair as alt
 import numpy as np
 
 from membw.history.series import as_date, as_day
-from membw.report import charts, past
+from membw.history.text import merged
+from membw.report import charts, past, pictures
 from membw.report.model import Cell, Picture, Section, Table
 
 PICTURES = 8  # series; those with changes first, the table has all
@@ -12,11 +13,13 @@ NODES = 5  # changed nodes in one picture, the most changed ones
 EVENTS = 500  # rows of the table
 BAND = 5  # nodes, from which on a band of their spread says more than a line
 FLEET = (
-    'How to read: a line a kernel, a mark a night (the median of the nodes; the band holds 90 % '
+    'How to read: a line per kernel, a mark per night (the median of the nodes; the band holds '
+    '90 % of them). Dotted: a change that is sure, with what changed in the provenance then.'
 )
-FLEET += 'of them). Dotted: a change that is sure, with what changed in the provenance then.'
-CHANGED = 'How to read: one line a node that changed, against the median of its group that night '
-CHANGED += '(0 %); the large triangle is where it changed, downwards for slower.'
+CHANGED = (
+    'How to read: one line per node that changed, against the median of its group that night '
+    '(0 %); the large triangle is where it changed, downwards for slower.'
+)
 LEAD = (
     'Nights of the results database; what was INVALID does not enter, and the axes do not begin '
     'at zero. Changes are those of `membw history`: larger than the margin, sure, and lasting.'
@@ -45,11 +48,19 @@ def section(found):
     return made
 
 
-def _pictures(found, series):
+def save(every, changes, file, kernel=None):
+    """The series with the most changes as a picture file; `kernel`: this one alone."""
+    judged = past.Past(every, merged(changes))
+    chosen = sorted(every, key=lambda s: (-len(past.of_group(judged, s)), -len(s.nodes)))
+    chosen = [series for series in chosen if not kernel or kernel in series.kernels][:PICTURES]
+    pictures.save([p for series in chosen for p in _pictures(judged, series, kernel)], file)
+
+
+def _pictures(found, series, kernel=None):
     events = past.of_group(found, series)
     alone = len(series.nodes) == 1
     whole = [event for event in events if event[0].node is None or alone]
-    yield _of_group(found, series, whole)
+    yield _of_group(found, series, whole, [kernel] if kernel else series.kernels)
     nodes = [event for event in events if event[0].node is not None and not alone]
     if nodes:
         yield _of_nodes(found, series, nodes)
@@ -58,15 +69,15 @@ def _pictures(found, series):
 # the whole group
 
 
-def _of_group(found, series, events):
-    drawn = range(min(len(series.kernels), charts.MOST))  # the table has all
-    points = [p for k in drawn for p in _points(found, series, k)]
+def _of_group(found, series, events, kernels):
+    kernels = kernels[: charts.MOST]  # the table has all
+    points = [p for k in kernels for p in _points(found, series, series.kernels.index(k))]
     marks = [
         {'t': past.milliseconds(as_day(event[0].night)), 'label': _short(event)}
         for event in events
     ]  # fmt: skip
     said = f'{series.label}: {len(series.nights)} nights, {len(events)} changes'
-    chart = charts.as_dict(_chart(series, points, marks), 280, said)
+    chart = charts.as_dict(_chart(series, kernels, points, marks), 280, said)
     name = f'history-{found.number(series) + 1}'
     return Picture(name, f'{series.label}, {_nodes(series)}', FLEET, chart, _table(found, series))
 
@@ -105,14 +116,14 @@ def _tips(**fields):
     return [*charts.tips(**fields), night]
 
 
-def _chart(series, points, marks):
+def _chart(series, kernels, points, marks):
     base = alt.Chart(charts.data(points)).encode(
         x=_time(),
         y=alt.Y('g:Q', title=units(series), scale=alt.Scale(zero=False, padding=16)),
-        color=charts.color('k', series.kernels[: charts.MOST], 'kernel'),
+        color=charts.color('k', kernels, 'kernel'),
     )
     dots = base.mark_point(filled=True, size=34, opacity=1).encode(
-        shape=charts.shape('k', series.kernels[: charts.MOST], 'kernel'),
+        shape=charts.shape('k', kernels, 'kernel'),
         tooltip=_tips(kernel='k:N', nodes='c:Q', **{units(series): 'g:Q'}),
     )
     layers = [base.mark_line(strokeWidth=1.5), dots]

@@ -1,81 +1,96 @@
-"""The section on NUMA: Triad against the number of threads, memory local and remote."""
+"""The section on NUMA: a kernel against the number of threads, by where the memory is."""
 
 import re
 
 import altair as alt
 
-from membw.report import charts
+from membw.report import charts, pictures
 from membw.report.model import Cell, Picture, Section, Table
 
-POINT = re.compile(r'^triad_(local|remote)_(\d+)$')
-MEMORIES = ('local', 'remote')
+POINT = re.compile(r'^([a-z0-9]+)_([a-z]+)_(\d+)$')  # triad_local_12
+MEMORIES = {'local': [1, 0], 'remote': [6, 4], 'cpuless': [2, 2]}  # how their lines are dashed
 LATE = 0.6  # of the threads: a label would not fit to the right
 HOW_TO_READ = (
     'How to read: the curve rises while threads still find free bandwidth and flattens where the '
     'memory of the domain is full; the ring is saturation, the fewest threads with 95 % of the '
-    'best. Remote (dashed, squares) below local: the price of the link.'
+    'best. Remote (dashed) below local: the price of the link. Cpuless (dotted): memory of a '
+    'domain without CPUs, such as HBM beside DDR.'
 )
 
 
 def section(rows):
-    found = Section('numa', 'NUMA scan: threads of one domain, memory local and remote')
+    made = Section('numa', 'NUMA scan: threads of one domain, by where the memory is')
     scans = [row for row in rows if row.test == 'numa_scan']
     for row in scans:
-        curves = curves_of(row)
+        curves = curves_of(row.others)
         if curves:
-            found.pictures.append(_picture(row, curves))
+            made.pictures.append(_picture(row, curves))
         else:
-            found.notes.append(f'{row.where} {row.preset}: no curve, {row.verdict}: {row.why}')
+            made.notes.append(f'{row.where} {row.preset}: no curve, {row.verdict}: {row.why}')
         if curves and 'remote' not in curves:
-            found.notes.append(f'{row.where}: one NUMA domain, nothing remote to compare.')
+            made.notes.append(f'{row.where}: one NUMA domain, nothing remote to compare.')
     if not scans:
-        found.empty = 'No check `numa_scan` is in this run: `membw run -n numa_scan` measures it.'
-    return found
+        made.empty = 'No check `numa_scan` is in this run: `membw run -n numa_scan` measures it.'
+    return made
 
 
-def curves_of(row):
-    """{'local': {'points': [(threads, GB/s)], 'saturation': threads}} as far as measured."""
+def curves_of(figures):
+    """{'local': {'points': [(threads, GB/s)], 'saturation': threads}} of {name: (value, unit)}."""
     curves = {}
-    for name, (value, _) in row.others.items():
+    for name, (value, _) in figures.items():
         point = POINT.match(name)
         if point:
-            curve = curves.setdefault(point[1], {'points': [], 'saturation': None})
-            curve['points'].append((int(point[2]), value))
+            curve = curves.setdefault(point[2], {'points': [], 'saturation': None})
+            curve['kernel'] = point[1]
+            curve['points'].append((int(point[3]), value))
     for memory, curve in curves.items():
         curve['points'].sort()
-        curve['saturation'] = int(row.others.get(f'saturation_{memory}', (0,))[0]) or None
+        curve['saturation'] = int(figures.get(f'saturation_{memory}', (0,))[0]) or None
     return curves
 
 
-def _picture(row, curves):
-    title = f'Triad of one NUMA domain on {row.where}, {row.preset}'
-    points = [
-        {'memory': memory, 'threads': threads, 'gbs': round(gbs, 2), 'provenance': row.id,
+def save(path, title, curves):
+    """One scan as a picture file, for the check itself."""
+    points = _points(curves)
+    kernel = next(iter(curves.values()))['kernel']
+    chart = charts.as_dict(_chart(points, kernel), 300, f'{title}: {_in_words(curves)}')
+    pictures.save([Picture('numa', title, HOW_TO_READ, chart)], path)
+
+
+def _points(curves, provenance=''):
+    return [
+        {'memory': memory, 'threads': threads, 'gbs': round(gbs, 2), 'provenance': provenance,
          'saturated': threads == curve['saturation'],
          'late': threads > LATE * curve['points'][-1][0],
          'label': f'{threads} threads: {gbs:.1f} GB/s'}
         for memory, curve in curves.items() for threads, gbs in curve['points']
     ]  # fmt: skip
+
+
+def _picture(row, curves):
+    kernel, points = next(iter(curves.values()))['kernel'], _points(curves, row.id)
+    title = f'{kernel.capitalize()} of one NUMA domain on {row.where}, {row.preset}'
     name = f'numa-{row.where.replace(":", "-")}-{row.preset}'
-    chart = charts.as_dict(_chart(points), 300, f'{title}: {_said(curves)}')
+    chart = charts.as_dict(_chart(points, kernel), 300, f'{title}: {_in_words(curves)}')
     return Picture(name, title, HOW_TO_READ, chart, _table(row, points))
 
 
-def _said(curves):
+def _in_words(curves):
     return ', '.join(f'{m} saturates at {c["saturation"]} threads' for m, c in curves.items())
 
 
-def _chart(points):
-    memories = [m for m in MEMORIES if any(p['memory'] == m for p in points)]
+def _chart(points, kernel):
+    measured = {point['memory'] for point in points}
+    memories = [m for m in MEMORIES if m in measured] + sorted(measured - set(MEMORIES))
     most = max(point['threads'] for point in points)
     axis = alt.Axis(tickMinStep=1, format='d', tickCount=min(most, 12))
     scale = alt.Scale(domain=[0, most + 0.5], nice=False)
     base = alt.Chart(charts.data(points)).encode(
         x=alt.X('threads:Q', title='threads', axis=axis, scale=scale),
-        y=alt.Y('gbs:Q', title='Triad, GB/s', scale=alt.Scale(zero=True)),
+        y=alt.Y('gbs:Q', title=f'{kernel.capitalize()}, GB/s', scale=alt.Scale(zero=True)),
         color=charts.color('memory', memories, 'memory'),
     )
-    dash = alt.Scale(domain=memories, range=[[1, 0], [6, 4]][: len(memories)])
+    dash = alt.Scale(domain=memories, range=[MEMORIES.get(m, [8, 3]) for m in memories])
     line = base.mark_line(strokeWidth=2).encode(
         strokeDash=alt.StrokeDash('memory:N', scale=dash, legend=None)
     )

@@ -1,4 +1,4 @@
-"""The pictures of a report as files: PNG and SVG, drawn without a browser."""
+"""Pictures as files: PNG and SVG, drawn without a browser."""
 
 import textwrap
 from pathlib import Path
@@ -25,12 +25,48 @@ def write(pictures, folder):
     return len(pictures)
 
 
+def save(pictures, file):
+    """All of them below each other in one file, PNG or SVG by its ending."""
+    file = Path(file)
+    if file.suffix not in ('.png', '.svg'):
+        raise MembwError(f"cannot draw '{file}'", "end it in '.png' or '.svg'")
+    panels = [_inline(titled(picture)) for picture in pictures]
+    for panel in panels:
+        panel.pop('autosize', None)
+    config = panels[0].get('config', {})
+    text = svg({
+        'vconcat': [{k: v for k, v in panel.items() if k != 'config'} for panel in panels],
+        'config': config, 'spacing': 40, 'padding': 12,
+        'resolve': {'scale': {'color': 'independent', 'shape': 'independent'}},
+    })  # fmt: skip
+    try:
+        if file.suffix == '.svg':
+            file.write_text(text, encoding='utf-8')
+        else:
+            file.write_bytes(vl_convert.svg_to_png(text, scale=SCALE))
+    except OSError as err:
+        raise MembwError(f"cannot write '{file}': {err.strerror}") from err
+
+
+def _inline(chart):
+    """The chart with its named data in place: only a whole picture may name data."""
+    named = chart.pop('datasets', {})
+
+    def placed(value):
+        if isinstance(value, dict):
+            if value.get('name') in named and set(value) == {'name'}:
+                return {'values': named[value['name']]}
+            return {key: placed(v) for key, v in value.items()}
+        return [placed(v) for v in value] if isinstance(value, list) else value
+
+    return placed(chart)
+
+
 def titled(picture):
     """The chart with what the page writes around it: title, and how to read it."""
-    title = {
-        'text': textwrap.wrap(picture.title, 80),
-        'subtitle': textwrap.wrap(picture.how_to_read, 105),
-    }
+    title = {'text': textwrap.wrap(picture.title, 80)}
+    if picture.how_to_read:
+        title['subtitle'] = textwrap.wrap(picture.how_to_read, 105)
     return paint(picture.chart, LIGHT) | {'title': title}
 
 

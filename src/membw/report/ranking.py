@@ -3,8 +3,9 @@
 import altair as alt
 import numpy as np
 
+from membw.errors import MembwError
 from membw.rank.fleet import MARGIN
-from membw.report import charts
+from membw.report import charts, pictures
 from membw.report.model import Cell, Picture, Section, Table
 from membw.results.metrics import LOWER, common_unit
 
@@ -16,31 +17,40 @@ MANY = 200  # nodes; from here on the few slow ones get the width that a logarit
 LOW = 'low, not sure'
 MARKS = {'PASS': 'circle', LOW: 'diamond', 'FAIL': 'triangle-down'}
 HOW_TO_READ = (
-    'How to read: one mark a node; 0 % is the median of its group. Triangles FAIL: surely more '
-    'than the margin (dashed) below it, by this kernel or by another, by one of their ranks or by '
-    'unsteady repetitions. Diamonds are low, but not surely so: measure again.'
+    'How to read: one mark per node; 0 % is the median of its group, below it is slower. '
+    'Triangles FAIL: surely more than the margin (dashed) below it, by this kernel or by another, '
+    'by one of their ranks or by unsteady repetitions. Diamonds are low, but not surely so: '
+    'measure again.'
 )
 LEAD = 'Each node against the median of its like (same CPU, build, pinning), as `membw rank` does.'
 
 
 def section(fleet):
     """Pictures of the largest groups; the page makes the table of nodes from `as_data`."""
-    found = Section('nodes', 'Node ranking', LEAD)
+    made = Section('nodes', 'Node ranking', LEAD)
     names = {node.name for node in fleet.nodes} if fleet else set()
     if len(names) < 2:
         only = f'only {names.pop()}' if names else 'no node with a record'
-        found.empty = (
+        made.empty = (
             f'Nothing to rank: {only}; a fleet is compared with itself, from two nodes on.'
         )
-        return found
+        return made
     groups = sorted(fleet.groups, key=lambda g: -len(g.nodes))
     groups = [group for group in groups if len(group.nodes) > 1]
-    found.pictures = [_picture(group) for group in groups[:PICTURES]]
+    made.pictures = [_picture(group) for group in groups[:PICTURES]]
     if len(groups) > PICTURES:
-        found.notes.append(f'{len(groups) - PICTURES} smaller groups have no picture.')
-    found.notes += fleet.warnings
-    found.tables = [_groups(groups)] if groups else []
-    return found
+        made.notes.append(f'{len(groups) - PICTURES} smaller groups have no picture.')
+    made.notes += fleet.warnings
+    made.tables = [_groups(groups)] if groups else []
+    return made
+
+
+def save(fleet, file, by=None, margin=MARGIN):
+    """The ranking of the largest groups as a picture file; `by`: a metric, else the last."""
+    groups = sorted(fleet.groups, key=lambda g: -len(g.nodes))[:PICTURES]
+    if not groups:
+        raise MembwError('no node to draw: none has a record that may be believed')
+    pictures.save([_picture(group, by, margin) for group in groups], file)
 
 
 def _groups(groups):
@@ -66,14 +76,14 @@ def heads(metrics):
     return [m.name.capitalize() if common_unit(metrics) else m.title for m in metrics]
 
 
-def _picture(group):
-    metric = group.metrics[-1]
+def _picture(group, by=None, margin=MARGIN):
+    metric = next((m for m in group.metrics if m.name == by), group.metrics[-1])
     title = f'Group {group.number}: {group.label}'
-    rows = points(group, metric)
+    rows = points(group, metric, margin)
     failed = sum(row['v'] == 'FAIL' for row in rows)
-    said = f'{metric.name.capitalize()} of {len(rows)} nodes, {failed} FAIL'
+    text = f'{metric.name.capitalize()} of {len(rows)} nodes, {failed} FAIL'
     charted = {
-        order: charts.as_dict(_chart(group, order), 360, f'{said}, by {order}')
+        order: charts.as_dict(_chart(group, order, margin), 360, f'{text}, by {order}')
         for order in ('place', 'name')
     }
     paper = charted['place'] | {'datasets': {'nodes': thin(with_labels(rows))}}
@@ -81,7 +91,7 @@ def _picture(group):
     return Picture(name, title, HOW_TO_READ, paper, None, charted, wide=True, group=group.number)
 
 
-def points(group, metric):
+def points(group, metric, margin=MARGIN):
     """One per node: place by rate, place by name, figure, percent to the median, mark, label.
 
     Percent of the rate: below 0 is slower, whatever was measured.
@@ -92,7 +102,7 @@ def points(group, metric):
     return [
         {'n': node.name, 'place': places[i], 'name': names[i],
          'g': round(node.figures[metric.name], 2),
-         'p': round(float(percent[i]), 3), 'v': mark(node, percent[i]), 'l': ''}
+         'p': round(float(percent[i]), 3), 'v': mark(node, percent[i], margin), 'l': ''}
         for i, node in enumerate(group.nodes)
     ]  # fmt: skip
 
@@ -116,8 +126,8 @@ def _places(order):
     return places.tolist()
 
 
-def mark(node, percent):
-    if node.verdict == 'PASS' and percent < -100 * MARGIN:
+def mark(node, percent, margin=MARGIN):
+    if node.verdict == 'PASS' and percent < -100 * margin:
         return LOW
     return node.verdict
 
@@ -132,7 +142,7 @@ def thin(rows):
     return marked + passing
 
 
-def _chart(group, order):
+def _chart(group, order, margin):
     """`order`: 'place' (slowest first) or 'name' (neighbours beside each other)."""
     count = len(group.nodes)
     log = order == 'place' and count > MANY
@@ -156,7 +166,7 @@ def _chart(group, order):
     )
     text = base.transform_filter("datum.l != ''")
     text = text.mark_text(align='left', dx=7, dy=-5, angle=300, fontSize=11, color='@fail')
-    lines = alt.Chart(charts.data([{'p': 0, 'd': False}, {'p': -100 * MARGIN, 'd': True}]))
+    lines = alt.Chart(charts.data([{'p': 0, 'd': False}, {'p': -100 * margin, 'd': True}]))
     dash = alt.condition('datum.d', alt.value([5, 4]), alt.value([1, 0]))
     rules = lines.mark_rule(color='@muted').encode(y='p:Q', strokeDash=dash)
     return alt.layer(rules, marks, text.encode(text='l:N'))

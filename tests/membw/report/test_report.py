@@ -15,6 +15,7 @@ from membw.errors import MembwError
 from membw.rank import fleet
 from membw.report import (
     bandwidth,
+    bench,
     compilers,
     history,
     inputs,
@@ -530,3 +531,36 @@ def test_the_database_is_read_night_by_night(tmp_path):
 def test_one_night_is_no_history_and_none_says_where_it_would_come_from():
     assert 'a second one begins' in history.section(history_of(nights.healthy(3, 1, 1))).empty
     assert 'results/results.db' in history.section(past.of_series([])).empty
+
+
+def test_memory_without_cpus_has_its_curve_and_its_saturation(tmp_path):
+    case = synthetic_run.scan_case(tmp_path, 0)
+    for threads in range(1, 13):
+        gbs = min(210.0, 21.0 * threads)
+        name = f'synthetic:milan:triad_cpuless_{threads}'
+        case['perfvalues'][name] = [gbs, 0, None, None, 'GB/s', None]
+    case['perfvalues']['synthetic:milan:saturation_cpuless'] = [10, 0, None, None, 'threads', None]
+    (picture,) = numa.section(rows_of([case])).pictures
+    shown = {(row[0].text, row[3].text) for row in picture.table.rows}
+    assert ('cpuless', 'saturated') in shown and ('remote', 'saturated') in shown
+    assert 'cpuless saturates at 10 threads' in picture.chart['description']
+
+
+def test_a_scan_is_drawn_by_the_check_as_by_the_report(tmp_path):
+    points = [(threads, 10.0 * threads) for threads in (1, 2, 3)]
+    curves = {'local': {'kernel': 'triad', 'points': points, 'saturation': 3}}
+    numa.save(tmp_path / 'scan.svg', 'NUMA scan of synthetic', curves)
+    assert '3 threads: 30.0 GB/s' in (tmp_path / 'scan.svg').read_text()
+
+
+def test_the_table_of_the_bench_is_drawn_kernel_by_kernel(tmp_path):
+    ratio = {'median': 1.25, 'low': 1.2, 'high': 1.3}
+    table = [{'program': 'membw, tuned', 'copy': ratio, 'update': ratio, 'of': {'copy': 'x'}}]
+    data = {'table': table, 'machine': {'cpu_model': 'Synthetic 9000', 'threads': 24},
+            'array_size': 1000, 'rounds_used': 15, 'time': '2026-11-21T13:00:00Z',
+            'reference': 'stream.c'}  # fmt: skip
+    path = tmp_path / 'bench.json'
+    path.write_text(json.dumps(data))
+    assert bench.draw(path).read_bytes().startswith(b'\x89PNG')
+    spec = bench._chart('update', table)
+    assert values(spec['layer'][0])[0]['median'] == 1.25

@@ -1,7 +1,7 @@
 """STREAM on every idle node at once: one job, one record per process, one verdict per node.
 
 Nodes share no memory: srun starts a process on each, and a node that dies costs its own figure
-only. With MPI (`-S mpi=1`, `-S starter=mpirun`, `-S per=domain`) all measure the same iteration.
+only. With MPI (`-S use_mpi=1`, `-S starter=mpirun`, `-S per=domain`) they measure together.
 """
 
 import json
@@ -94,7 +94,7 @@ class cluster_stream(stream_options, measurement):
     # asked by -S: MPI; srun or mpirun in place of the partition's launcher; one process per 'node'
     # or (MPI) NUMA 'domain'; its threads, 0: one per core; its KiB; at most so many nodes; seconds
     # that processes are waited for
-    mpi = variable(bool, value=False)
+    use_mpi = variable(bool, value=False)
     per = variable(str, value='node')
     rank_threads = variable(int, value=0)
     memory_kib = variable(int, value=0)
@@ -114,7 +114,7 @@ class cluster_stream(stream_options, measurement):
 
     def with_mpi(self):
         """Processes of one node share its memory, so that domains have to agree."""
-        return self.mpi or self.starter.startswith('mpi') or self.per == 'domain'
+        return bool(self.use_mpi) or self.starter.startswith('mpi') or self.per == 'domain'
 
     @run_after('setup')
     def choose_launcher(self):

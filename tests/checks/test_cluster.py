@@ -194,6 +194,33 @@ def test_a_partition_that_gives_fewer_nodes_than_are_idle_is_measured_as_far_as_
     assert 'not asked, beyond the 2 nodes that a job may have: n3' in run.text
 
 
+@pytest.mark.parametrize(
+    'options, with_mpi, launcher',
+    [
+        ('', False, 'srun --cpus-per-task=20 --no-kill --kill-on-bad-exit=0 --wait=300 '),
+        (
+            '-S limit_s=60',
+            False,
+            'srun --cpus-per-task=20 --no-kill --kill-on-bad-exit=0 --wait=60 ',
+        ),
+        ('-S use_mpi=1', True, 'srun --cpus-per-task=20 --no-kill --kill-on-bad-exit=0 /'),
+        ('-S starter=mpirun', True, 'mpirun -np 1 /'),
+        ('-S per=domain', True, 'srun --cpus-per-task=10 --no-kill --kill-on-bad-exit=0 /'),
+    ],
+)
+def test_mpi_is_taken_only_where_it_is_asked_for(call, tmp_path, options, with_mpi, launcher):
+    words = ['-c', 'reframe-checks', '--dry-run', '-n', 'cluster_stream$', '--system', 'ulysses']
+    words += ['-p', 'gcc-o2', '--prefix', tmp_path, *options.split()]
+    done = call('reframe', *words, MEMBW_BUILD='make')
+    assert done.returncode == 0 and 'skipping' not in done.stdout, done.stdout + done.stderr
+    scripts = [path.read_text() for path in tmp_path.rglob('rfm_*.sh')]
+    (build,) = [text for text in scripts if 'make -C' in text]
+    (job,) = [text for text in scripts if '--json cluster.jsonl' in text]
+    assert (' MPI=1 ' in build) == with_mpi == ('hwloc_default_binding_policy:=none' in job)
+    assert f'\n{launcher}' in job
+    assert '#SBATCH --no-kill\n' in job
+
+
 def in_checks(root, code):
     out = subprocess.check_output([sys.executable, '-c', code], cwd=root / 'reframe-checks')
     return out.decode().strip()

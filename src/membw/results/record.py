@@ -10,6 +10,7 @@ from datetime import datetime
 
 from membw.results import metrics, provenance
 from membw.results.numa_facts import count_sockets, first_domain
+from membw.site.peak_from_modules import channel_count
 
 # the first had `kernels` where now there are `metrics`
 SCHEMAS = ('membw-record-1', 'membw-record-2')
@@ -98,7 +99,7 @@ def parse_record(data, name):
             traits=traits,
             domain=first_domain(data),
             sockets=int(_fact(data, 'sockets') or count_sockets(data)),
-            channels=int(_fact(data, 'memory_channels') or 0),
+            channels=channel_count(data.get('facts') or {}),
             allowed=tuple(r['reason'] for r in data.get('reasons', []) if r.get('allowed')),
             provenance=provenance.of_record(data, traits),
             findings=_findings(data),

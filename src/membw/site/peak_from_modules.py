@@ -50,6 +50,14 @@ def peak_from_modules(facts):
     return Peak(channels, _common_speed(modules), how)
 
 
+def channel_count(facts):
+    """How many channels have a module, 0 where the facts of a record do not tell."""
+    try:
+        return _count(facts.get('dimms') or [], facts.get('memory_channels'))[0]
+    except CannotTell:
+        return 0
+
+
 def channel_name(module):
     """The channel of a module, with what names socket and controller; None: not told."""
     locator, bank = module.get('locator') or '', module.get('bank') or ''
@@ -63,7 +71,7 @@ def channel_name(module):
 def channels_by_names(modules):
     """How many channels have a module, by the names of their slots."""
     names = [channel_name(module) for module in modules]
-    if None in names:
+    if None in names or not names:
         raise CannotTell('the names of the slots do not tell the channels')
     slots = Counter((module.get('locator'), module.get('bank')) for module in modules)
     if max(slots.values()) > 1:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from membw.site.peak_from_modules import CannotTell, peak_from_modules
+from membw.site.peak_from_modules import CannotTell, channel_count, peak_from_modules
 
 
 def module(locator, bank='', configured=3200, kind='DDR'):
@@ -111,3 +111,12 @@ def test_edac_counts_channels_that_the_names_do_not_tell():
 def test_edac_and_names_that_differ_give_no_guess():
     with pytest.raises(CannotTell, match='different numbers of channels'):
         peak_from_modules(facts(sockets(8), memory_channels=8))
+
+
+@pytest.mark.parametrize(
+    'more, count',
+    [({}, 16), ({'memory_channels': 16}, 16), ({'memory_channels': 8}, 0), ({'dimms': []}, 0),
+     ({'dimms': [], 'memory_channels': 12}, 12), ({'dimms': [module('A1')]}, 0)],
+)  # fmt: skip
+def test_the_channels_of_a_record_are_edacs_else_as_the_names_say(more, count):
+    assert channel_count(facts(sockets(8), **more)) == count

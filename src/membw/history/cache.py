@@ -2,74 +2,92 @@
 
 import json
 import os
+import sys
+import zlib
 from array import array
 from zipfile import BadZipFile
 
 import numpy as np
 
 from membw.errors import MembwError
-from membw.history.series import ALONE, NAMED, Collector, Left
+from membw.history.series import ALONE, COLUMNS, NAMED, Collector
 from membw.results.metrics import Metric
 from membw.results.provenance import FIELDS
 
 # what was read by other rules is read again
-RULES = ['membw-history-2', list(NAMED), list(ALONE), list(FIELDS)]
-COLUMNS = ('node', 'day', 'made', 'ranks', 'rates')
+RULES = ['membw-history-3', list(NAMED), list(ALONE), list(FIELDS)]
+BROKEN = (
+    OSError, ValueError, KeyError, IndexError, TypeError, EOFError, BadZipFile, zlib.error,
+    NotImplementedError,
+)  # fmt: skip
 
 
 def collect(sources, cache=None):
     """(series, Left) of (identity, load) pairs; what `cache` knows is not loaded again."""
-    collector, known = load(cache, {identity for identity, _ in sources})
-    fresh = [(identity, read) for identity, read in sources if identity not in known]
-    for _, read in fresh:
-        collector.add(*read())
+    collector = load(cache)
+    known = {source['identity'] for source in collector.sources}
     lasting = [identity for identity, _ in sources]
+    gone = known.difference(lasting)
+    collector.without(gone)
+    fresh = [(identity, read) for identity, read in sources if identity not in known]
+    for identity, read in fresh:
+        collector.add(identity, *read())
     # ranks in files of their own wait for each other: such a collection has no state to keep
-    if cache and fresh and None not in lasting and not collector.alone:
-        save(cache, collector, lasting)
-    return collector.series(), collector.left
+    if cache and (fresh or gone) and None not in lasting and not collector.alone:
+        save(cache, collector)
+    return collector.series()
 
 
-def load(cache, present):
-    """(Collector, identities that are in it); empty where a source changed or is gone."""
+def load(cache):
+    """A Collector of what `cache` has; empty where there is none, or a torn one."""
     if not cache or not os.path.exists(cache):
-        return Collector(), set()
+        return Collector()
+    _refuse_another_file(cache)
     try:
         with np.load(cache) as tables:
             index = json.loads(tables['index'].tobytes())
-            if index['rules'] != RULES or not present.issuperset(index['sources']):
-                return Collector(), set()
-            return _restored(index, tables), set(index['sources'])
-    except (OSError, ValueError, KeyError, BadZipFile) as err:
-        raise MembwError(f"'{cache}' holds no history: {err}", 'delete it') from err
+            return _restored(index, tables) if index['rules'] == RULES else Collector()
+    except BROKEN as err:
+        print(f"membw: '{cache}' is damaged and made anew: {err}", file=sys.stderr)
+        return Collector()
+
+
+def _refuse_another_file(cache):
+    """An archive of numpy is a zip file; what is none is not ours to write over."""
+    try:
+        with open(cache, 'rb') as stream:
+            start = stream.read(4)
+    except OSError as err:
+        raise MembwError(f"cannot read '{cache}': {err.strerror}") from err
+    if start and start != b'PK\x03\x04':
+        raise MembwError(f"'{cache}' holds no history", 'give a file of its own, or delete it')
 
 
 def _restored(index, tables):
     collector = Collector()
-    collector.left = Left(**index['left'])
-    collector.seen = set(tables['seen'].tolist())
+    collector.sources = index['sources']
     for i, group in enumerate(index['groups']):
         metrics = tuple(Metric(*row) for row in group['metrics'])
         rows = collector.groups[tuple(group['names']), metrics]
         rows.nodes = {name: n for n, name in enumerate(group['nodes'])}
         rows.provenances = group['provenances']
         rows.software = {tuple(made.items()): n for n, made in enumerate(rows.provenances)}
-        for column in COLUMNS:
-            kind = getattr(rows, column).typecode
-            setattr(rows, column, array(kind, tables[f'{column}-{i}'].tobytes()))
+        rows.table = {c: array(kind, tables[f'{c}-{i}'].tobytes()) for c, kind in COLUMNS.items()}
+        if len({len(rows.table[c]) for c in COLUMNS if c != 'rates'}) > 1:
+            raise ValueError('columns of different lengths')
     return collector
 
 
-def save(cache, collector, sources):
+def save(cache, collector):
     """In one step: a call that is killed leaves the old file."""
-    index = {'rules': RULES, 'sources': sources, 'left': vars(collector.left), 'groups': []}
-    tables = {'seen': np.array(list(collector.seen), dtype=np.uint64)}
+    index = {'rules': RULES, 'sources': collector.sources, 'groups': []}
+    tables = {}
     for i, ((names, metrics), rows) in enumerate(collector.groups.items()):
         index['groups'].append({
             'names': names, 'metrics': metrics, 'nodes': list(rows.nodes),
             'provenances': rows.provenances,
         })  # fmt: skip
-        tables |= {f'{column}-{i}': np.array(getattr(rows, column)) for column in COLUMNS}
+        tables |= {f'{c}-{i}': np.frombuffer(rows.table[c], kind) for c, kind in COLUMNS.items()}
     tables['index'] = np.frombuffer(json.dumps(index).encode(), dtype=np.uint8)
     beside = f'{cache}.{os.getpid()}.npz'
     try:

@@ -1,5 +1,6 @@
 """From results to series: the rate of each metric, node and night, of runs that are alike."""
 
+import time
 from array import array
 from collections import Counter, defaultdict
 from dataclasses import dataclass, field
@@ -10,7 +11,7 @@ import numpy as np
 from membw.results import metrics
 from membw.results.provenance import without_build_path
 from membw.results.reframe import MeasuredNothing
-from membw.results.runs import identity, rates_of, split_runs
+from membw.results.runs import identity, once, rates_of, split_runs
 
 # Runs that differ here are never one series; what was built with what is not among them: a
 # changed compiler is a change within the series.  ReFrame names the run, and keeps the name ...
@@ -71,33 +72,39 @@ class Collector:
     """Takes records as they come and keeps of them what series need, tens of bytes each."""
 
     def __init__(self):
-        self.groups, self.left, self.seen = defaultdict(Rows), Left(), set()
+        self.groups, self.sources = defaultdict(Rows), []
         self.alone = []  # one file a rank: the node's others come with other files
 
-    def add(self, records, problems):
-        nothing = [p for p in problems if isinstance(p, MeasuredNothing)]
-        self.left.nothing += len(nothing)
-        self.left.problems += [p for p in problems if not isinstance(p, MeasuredNothing)]
-        fresh = [r for r in records if self._is_new(r)]
-        if len(fresh) == 1 and fresh[0].ranks > 1:
-            self.alone += fresh
+    def add(self, identity, records, problems):
+        """What one source has."""
+        nothing = sum(isinstance(p, MeasuredNothing) for p in problems)
+        others = [p for p in problems if not isinstance(p, MeasuredNothing)]
+        self.sources.append({'identity': identity, 'nothing': nothing, 'problems': others})
+        if len(records) == 1 and records[0].ranks > 1:
+            self.alone += records
         else:
-            self._enter(fresh)
+            self._enter(once(records), len(self.sources) - 1)
 
     def series(self):
-        """Every group of like runs; what was left out is in `left`."""
-        self._enter(self.alone)
-        self.alone = []
-        return [rows.series(key, self.left) for key, rows in self.groups.items() if rows.nodes]
+        """(every group of like runs, what was left out)."""
+        self._enter(once(self.alone), len(self.sources))
+        self.alone, left = [], Left()
+        left.nothing = sum(source['nothing'] for source in self.sources)
+        left.problems = [p for source in self.sources for p in source['problems']]
+        groups = [(key, rows.columns(len(key[1]))) for key, rows in self.groups.items()]
+        _meet_once([columns for _, columns in groups])
+        series = [self.groups[key].series(key, columns, left) for key, columns in groups]
+        return [s for s in series if len(s.nights)], left
 
-    def _is_new(self, record):
-        """The same record may be met in a database, a report and a file of its own."""
-        key = identity(record)
-        known = key in self.seen
-        self.seen.add(key)
-        return not known
+    def without(self, identities):
+        """Forgets sources."""
+        stays = np.array([s['identity'] not in identities for s in self.sources], dtype=bool)
+        numbers = np.cumsum(stays) - 1
+        self.sources = [s for s, stay in zip(self.sources, stays, strict=True) if stay]
+        for (_, measured), rows in self.groups.items() if not stays.all() else ():
+            rows.keep(stays, numbers, len(measured))
 
-    def _enter(self, records):
+    def _enter(self, records, source):
         units = defaultdict(list)
         for r in records:
             names = NAMED if 'test' in r.traits else ALONE
@@ -105,70 +112,147 @@ class Collector:
             units[key, r.host].append(r)
         for (key, host), of_node in units.items():
             for run in split_runs(of_node):
-                _add_run(self.groups[key[:2]], host, run, self.left)
+                self.groups[key[:2]].add(host, run, source)
 
 
-def _add_run(rows, host, run, left):
-    if not all(r.time for r in run):
-        left.undated += 1
-    elif any(r.invalid for r in run):
-        left.invalid += 1
-    else:
-        rows.add(host, run)
+def _meet_once(groups):
+    """A run may be met in a database, a report and a file of its own: the first counts."""
+    keys = np.concatenate([g['key'] for g in groups]) if groups else np.zeros(0, np.uint64)
+    rising = np.sort(keys)
+    if (rising[1:] != rising[:-1]).all():
+        return
+    sources = np.concatenate([g['source'] for g in groups])
+    order = np.lexsort((np.arange(len(keys)), sources, keys))
+    again = np.zeros(len(keys), dtype=bool)
+    again[order[1:]] = keys[order[1:]] == keys[order[:-1]]
+    begin = 0
+    for g in groups:
+        g['again'] = again[begin : begin + len(g['key'])]
+        begin += len(g['key'])
+
+
+VALID, INVALID, UNDATED = range(3)
+COLUMNS = {
+    'node': 'i', 'day': 'i', 'made': 'i', 'ranks': 'i', 'source': 'i', 'state': 'b', 'key': 'Q',
+    'rates': 'f',
+}  # fmt: skip
 
 
 class Rows:
-    """Compact rows of one group, as they come: millions of them."""
+    """Compact rows of one group, a run each, as they come: millions of them."""
 
     def __init__(self):
         self.nodes, self.software, self.provenances = {}, {}, []
-        self.node, self.day, self.made = array('i'), array('i'), array('i')
-        self.ranks, self.rates = array('i'), array('d')
+        self.table = {name: array(kind) for name, kind in COLUMNS.items()}
 
-    def add(self, host, run):
-        first = run[0]
-        made = without_build_path(first.provenance)
-        key = tuple(made.items())
-        if key not in self.software:
-            self.software[key] = len(self.provenances)
+    def add(self, host, run, source):
+        first, table = run[0], self.table
+        made = without_build_path(first.provenance) | {'ranks': str(len(run))}
+        software = tuple(made.items())
+        if software not in self.software:
+            self.software[software] = len(self.provenances)
             self.provenances.append(made)
-        self.node.append(self.nodes.setdefault(host, len(self.nodes)))
-        self.day.append(int(first.time // DAY_S))
-        self.made.append(self.software[key])
-        self.ranks.append(len(run))
-        self.rates.extend(first.rates.values() if len(run) == 1 else rates_of(run).values())
+        dated = all(r.time for r in run)
+        table['node'].append(self.nodes.setdefault(host, len(self.nodes)))
+        table['day'].append(int(first.time // DAY_S) if dated else 0)
+        table['made'].append(self.software[software])
+        table['ranks'].append(len(run))
+        table['source'].append(source)
+        state = INVALID if any(r.invalid for r in run) else VALID
+        table['state'].append(state if dated else UNDATED)
+        table['key'].append(sum(map(identity, run)) % 2**64)
+        rates = first.rates if len(run) == 1 else rates_of(run)
+        table['rates'].extend(rates.get(m.name, 0.0) for m in first.metrics)
 
-    def series(self, key, left):
+    def columns(self, kernels):
+        """{name: numbers of all rows}."""
+        found = {name: np.frombuffer(a, dtype=a.typecode) for name, a in self.table.items()}
+        found['rates'] = found['rates'].reshape(-1, kernels)
+        return found | {'again': np.zeros(len(found['key']), dtype=bool)}
+
+    def keep(self, stays, numbers, kernels):
+        columns = self.columns(kernels)
+        rows = stays[columns['source']]
+        columns['source'] = numbers[columns['source']].astype(np.intc)
+        self.table = {
+            name: array(kind, columns[name][rows].tobytes()) for name, kind in COLUMNS.items()
+        }
+
+    def series(self, key, columns, left):
         names, measured = key
-        node, day, made, ranks = (
-            np.array(a, dtype=np.int64) for a in (self.node, self.day, self.made, self.ranks)
-        )
-        rates = np.frombuffer(self.rates).reshape(len(node), len(measured))
-        # a node that lost a rank did not report in full: that is no slower node
-        whole = ranks == Counter(ranks.tolist()).most_common(1)[0][0]
-        left.incomplete += int((~whole).sum())
-        nights, column = np.unique(day[whole], return_inverse=True)
-        shape = len(self.nodes), len(nights)
-        cell = node[whole] * shape[1] + column
+        once, state = ~columns['again'], columns['state']
+        tomorrow = time.time() // DAY_S + 1
+        future = once & (columns['day'] > tomorrow)
+        valid = once & (state == VALID) & ~future
+        left.invalid += int((once & (state == INVALID)).sum())
+        left.undated += int((once & (state == UNDATED)).sum())
+        left.future += int(future.sum())
+        whole = valid.copy()
+        whole[valid] = _whole(*(columns[name][valid] for name in ('node', 'day', 'ranks')))
+        left.incomplete += int((valid & ~whole).sum())
+        node, made = columns['node'][whole], columns['made'][whole]
+        nights, column = _nights(columns['day'][whole])
+        there, node = np.unique(node, return_inverse=True) if len(node) else (node, node)
+        hosts = list(self.nodes)
+        shape = len(there), len(nights)
+        cell = node.astype(np.int64) * shape[1] + column
+        rates = columns['rates'][whole].T
         return Series(
             label=' '.join(str(n) for n in names if n is not None) or 'runs',
             kernels=tuple(m.name for m in measured),
             metrics=measured,
-            nodes=list(self.nodes),
+            nodes=[hosts[n] for n in there],
             nights=nights,
-            rates=np.stack([_table(cell, r, shape) for r in rates[whole].T]),
-            software=_latest(cell, made[whole], shape),
+            rates=np.stack([_table(cell, r, shape) for r in rates]),
+            software=_latest(cell, made, shape),
             provenances=self.provenances,
         )
 
 
+def _nights(day):
+    """The days that occur, and the place of each figure's day among them."""
+    if not len(day):
+        return day, day
+    occurs = np.bincount(day - day.min()) > 0
+    return np.flatnonzero(occurs) + day.min(), (np.cumsum(occurs) - 1)[day - day.min()]
+
+
+LASTING = 3  # nights in a row with fewer ranks than the others: that is how the node is now
+
+
+def _whole(node, day, ranks):
+    """A node that lost a rank in a night did not report in full: that is no slower node.
+
+    In full is what most runs of that night have.
+    """
+    if not len(ranks) or (ranks == ranks[0]).all():
+        return np.ones(len(ranks), dtype=bool)
+    counts = Counter(zip(day.tolist(), ranks.tolist(), strict=True))
+    usual = {}
+    for (night, number), runs in counts.items():
+        usual[night] = max(usual.get(night, (0, 0)), (runs, number))
+    few = ranks < np.array([usual[night][1] for night in day.tolist()])
+    order = np.lexsort((day, node))
+    begins = np.ones(len(order), dtype=bool)
+    begins[1:] = (np.diff(node[order]) != 0) | (few[order][1:] != few[order][:-1])
+    stretch = np.cumsum(begins) - 1
+    lasts = np.bincount(stretch)[stretch] >= LASTING
+    whole = np.empty(len(order), dtype=bool)
+    whole[order] = ~few[order] | lasts
+    return whole
+
+
 def _table(cell, values, shape):
     """nodes x nights; the median where one night has several runs."""
+    table = np.full(shape[0] * shape[1], np.nan)
+    runs = np.bincount(cell, minlength=len(table))
+    one = runs[cell] == 1
+    table[cell[one]] = values[one]
+    cell, values = cell[~one], values[~one]
     order = np.lexsort((values, cell))
     places, start, count = np.unique(cell[order], return_index=True, return_counts=True)
     low, high = start + (count - 1) // 2, start + count // 2
-    table = np.full(shape[0] * shape[1], np.nan)
-    table[places] = (values[order][low] + values[order][high]) / 2
+    table[places] = (values[order][low].astype(float) + values[order][high]) / 2
     return table.reshape(shape)
 
 

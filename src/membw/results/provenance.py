@@ -7,7 +7,7 @@ SOFTWARE = (
     'array_size', 'ntimes', 'threads', 'threads_on',
 )  # fmt: skip
 # A change here is the node's own: it lost a DIMM, say.
-HARDWARE = ('memory_gib', 'dimms', 'numa_nodes')
+HARDWARE = ('memory_gib', 'dimms', 'numa_nodes', 'ranks')
 FIELDS = SOFTWARE + HARDWARE
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 from sqlite3 import DatabaseError
 
 from membw.errors import MembwError
+from membw.results import pieces
 from membw.results.record import names_record, read_lines
 from membw.results.reframe import is_report, read_report, read_stored_session, session_uuids
 from membw.results.runs import once
@@ -62,11 +63,30 @@ def _sources(path):
     elif Path(path).is_dir():
         files = (f for f in Path(path).rglob('[!.]*') if is_result(f) and f.is_file())
         for file in sorted(files, key=_reports_first):
-            yield _identity(file), partial(_read_file_of_folder, file)
+            yield from _file(file, _read_file_of_folder)
     elif _is_database(path):
         yield from _sessions(Path(path))
     else:
-        yield _identity(Path(path)), partial(_read_file, Path(path))
+        yield from _file(Path(path), _read_file)
+
+
+def _file(file, load):
+    """A large file of lines comes in pieces; a report is one whole."""
+    if file.stat().st_size <= pieces.PIECE or not _has_lines(file):
+        yield _identity(file), partial(load, file)
+        return
+    for identity, begin, end, number in pieces.pieces(file):
+        yield identity, partial(_read_piece, file, begin, end, number)
+
+
+def _has_lines(file):
+    with open(file, encoding='utf-8', errors='replace') as stream:
+        start = stream.read(pieces.PIECE // 64)
+    return names_record(start) and '\n' in start and not is_report(start)
+
+
+def _read_piece(file, begin, end, number):
+    return read_lines(pieces.read(file, begin, end).split('\n'), str(file), number)
 
 
 def _identity(file):

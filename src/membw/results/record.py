@@ -44,10 +44,10 @@ class BadRecord(ValueError):
     """A line that is no record."""
 
 
-def read_lines(lines, name):
-    """Records and problems (`file:line: what`) of one file's lines."""
+def read_lines(lines, name, first=1):
+    """Records and problems (`file:line: what`) of one file's lines, or those from `first` on."""
     records, problems = [], []
-    for number, line in enumerate(lines, 1):
+    for number, line in enumerate(lines, first):
         if not line.strip():
             continue
         try:

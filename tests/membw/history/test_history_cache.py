@@ -13,6 +13,7 @@ import results_store
 from membw.cli import main
 from membw.history import cache as history_cache
 from membw.history.changes import judge
+from membw.history.series import COLUMNS
 from membw.results import read as results
 
 FULL = bool(os.environ.get('MEMBW_HISTORY_FULL'))
@@ -71,16 +72,42 @@ def test_a_file_that_changed_or_went_is_no_longer_in_it(nights, read, tmp_path, 
     results_store.write_report(files[1], [case for night in nights[10:30] for case in night])
     read.clear()
     assert ' 30 nights ' in told(capsys, *files, '--cache', cache)[1]
-    assert len(read) == 2
+    assert [call[0] for call in read] == [files[1]]
     assert ' 20 nights ' in told(capsys, files[1], '--cache', cache)[1]
 
 
-def test_what_is_no_cache_is_named(nights, tmp_path, capsys):
+def test_what_is_no_cache_is_named_and_left_alone(nights, tmp_path, capsys):
     base, cache = results_store.store(tmp_path / 'r.db', nights), tmp_path / 'history.npz'
-    for content in (b'something else', b'PK\x03\x04 cut off'):
-        cache.write_bytes(content)
-        assert main(['history', str(base), '--cache', str(cache)]) == 2
-        assert 'holds no history' in capsys.readouterr().err
+    cache.write_bytes(b'something else')
+    assert main(['history', str(base), '--cache', str(cache)]) == 2
+    assert 'holds no history' in capsys.readouterr().err
+    assert cache.read_bytes() == b'something else'
+
+
+@pytest.mark.parametrize('size', [0, 10, 0.5, 0.99])
+def test_a_torn_cache_is_made_anew_with_one_line(nights, tmp_path, capsys, size):
+    base, cache = results_store.store(tmp_path / 'r.db', nights), tmp_path / 'history.npz'
+    whole = told(capsys, base, '--json', '--cache', cache)
+    content = cache.read_bytes()
+    cache.write_bytes(content[: int(size * len(content)) if size < 1 else size])
+    code = main(['history', str(base), '--json', '--cache', str(cache)])
+    out, err = capsys.readouterr()
+    assert (code, out) == whole
+    assert err.startswith(f"membw: '{cache}' is damaged and made anew") and err.count('\n') == 1
+    assert len(cache.read_bytes()) == len(content)
+
+
+def test_of_sources_that_changed_only_these_are_read_again(nights, read, tmp_path, capsys):
+    files = []
+    for i, night in enumerate(nights):
+        files.append(tmp_path / f'{i:02}.json')
+        results_store.write_report(files[-1], night)
+    cache = tmp_path / 'history.npz'
+    first = told(capsys, *files, '--json', '--cache', cache)
+    os.utime(files[7], (1, 1))
+    read.clear()
+    assert told(capsys, *files, '--json', '--cache', cache) == first
+    assert [call[0] for call in read] == [files[7]]
 
 
 def test_a_year_is_read_from_it_and_judged_in_a_minute_and_two_gib(tmp_path):
@@ -89,7 +116,7 @@ def test_a_year_is_read_from_it_and_judged_in_a_minute_and_two_gib(tmp_path):
     series = gen.healthy(nodes, 365, 11)
     gen.step(series, 7, 300, 0.03)
     cache = tmp_path / 'history.npz'
-    history_cache.save(cache, filled(series), ['a year'])
+    history_cache.save(cache, filled(series))
     del series
     begun = time.process_time()
     every, _ = history_cache.collect([('a year', None)], cache)
@@ -107,14 +134,17 @@ def filled(series):
     """The Collector that has read all of `series`."""
     collector = history_cache.Collector()
     nodes, nights = series.rates.shape[1:]
-    rows = collector.groups[('synthetic:node', 'stream', 'gcc-o2', 'likwid'), series.metrics]
+    names = 'synthetic:node', 'stream', 'gcc-o2', 'likwid'
+    rows = collector.groups[names, series.metrics]
     rows.nodes = {name: i for i, name in enumerate(series.nodes)}
     rows.provenances = series.provenances
-    rows.node = array('i', np.repeat(np.arange(nodes, dtype=np.intc), nights).tobytes())
-    rows.day = array('i', np.tile(series.nights.astype(np.intc), nodes).tobytes())
-    rows.made = array('i', np.zeros(nodes * nights, dtype=np.intc).tobytes())
-    rows.ranks = array('i', np.ones(nodes * nights, dtype=np.intc).tobytes())
-    rows.rates = array('d', np.moveaxis(series.rates, 0, 2).tobytes())
-    random = np.random.default_rng(1)
-    collector.seen = set(random.integers(2**63, size=nodes * nights).tolist())
+    every = {
+        'node': np.repeat(np.arange(nodes), nights), 'day': np.tile(series.nights, nodes),
+        'ranks': np.ones(nodes * nights), 'key': np.arange(nodes * nights),
+        'rates': np.moveaxis(series.rates, 0, 2),
+    }  # fmt: skip
+    for column, kind in COLUMNS.items():
+        values = every.get(column, np.zeros(nodes * nights))
+        rows.table[column] = array(kind, values.astype(kind).tobytes())
+    collector.sources = [{'identity': 'a year', 'nothing': 0, 'problems': []}]
     return collector

@@ -1,0 +1,54 @@
+"""A file that grows line by line, in pieces: what was read of it stays known, and fits in memory."""
+
+import re
+from hashlib import blake2b
+
+PIECE = 16 << 20  # bytes
+MOST = 4 * PIECE  # a job whose records are longer is cut
+MANY_RANKS = re.compile(rb'"ranks"\s*:\s*([2-9]|\d\d)')
+HOUR = re.compile(rb'"time"\s*:\s*"([^"]{13})')
+
+
+def pieces(file):
+    """(identity, begin, end, number of the first line) of each piece, in order.
+
+    A piece ends with a line, and between the jobs of many ranks. The identity is of what is in
+    it: lines that are appended make the last piece another one, and no other.
+    """
+    with open(file, 'rb') as stream:
+        begin, number = 0, 1
+        while text := _next(stream):
+            digest = blake2b(text, digest_size=16).hexdigest()
+            end = begin + len(text)
+            yield f'{file.resolve()}:{begin}:{digest}', begin, end, number
+            begin, number = end, number + text.count(b'\n')
+
+
+def _next(stream):
+    text = stream.read(PIECE)
+    if len(text) < PIECE:
+        return text
+    parts, last = [text], stream.readline()
+    parts.append(last)
+    size = len(text) + len(last)
+    while size < MOST:
+        line = stream.readline()
+        if not _is_same_job(last, line):
+            stream.seek(-len(line), 1)
+            break
+        parts.append(line)
+        size, last = size + len(line), line
+    return b''.join(parts)
+
+
+def _is_same_job(one, two):
+    hours = [HOUR.search(line) for line in (one, two)]
+    same = all(hours) and hours[0][1] == hours[1][1]
+    return bool(same and MANY_RANKS.search(one) and MANY_RANKS.search(two))
+
+
+def read(file, begin, end):
+    """The text of a piece."""
+    with open(file, 'rb') as stream:
+        stream.seek(begin)
+        return stream.read(end - begin).decode('utf-8', errors='replace')

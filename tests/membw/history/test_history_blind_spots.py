@@ -1,0 +1,191 @@
+"""What the nightly call (`--since 14d`) must tell, and what it must not be blinded by."""
+
+import json
+import time
+
+import history_generator as gen
+import numpy as np
+import pytest
+
+from membw.cli import main
+from membw.history import series as history_series
+from membw.history.changes import judge
+from membw.history.text import is_worse
+from membw.results import pieces
+
+DAY = 86400
+
+
+def record(host, day, triad, rank=0, ranks=1, **fields):
+    moment = time.strftime('%Y-%m-%dT02:00:00+00:00', time.gmtime(day * DAY))
+    return {
+        'schema': 'membw-record-1', 'program': 'stream', 'host': host, 'rank': rank,
+        'ranks': ranks, 'time': moment, 'verdict': 'VALID',
+        'kernels': {'triad': {'best_mbs': 1000 * triad}}, **fields,
+    }  # fmt: skip
+
+
+def write(path, records):
+    path.write_text(''.join(json.dumps(r) + '\n' for r in records))
+    return path
+
+
+def fleet(nights, slow=(), share=0.07, first=gen.FIRST, nodes=12):
+    """Records of `nodes` nodes; n3 is slower by `share` from the night `slow` on."""
+    rng = np.random.default_rng(4)
+    for night in range(nights):
+        for n in range(nodes):
+            rate = 300 * (1 + rng.normal(0, 0.004))
+            rate *= 1 - share if slow and n == 3 and night >= slow else 1
+            yield record(f'n{n}', first + night, rate)
+
+
+def told(capsys, *words):
+    code = main(['history', *map(str, words)])
+    out, err = capsys.readouterr()
+    return code, out, err
+
+
+@pytest.mark.parametrize('ahead', [3, 100, 200_000])
+def test_a_record_from_the_future_is_left_out_and_blinds_nothing(tmp_path, capsys, ahead):
+    today = int(time.time() // DAY)
+    records = list(fleet(60, slow=55, first=today - 59))
+    records.append(record('n1', today + ahead, 300.0))
+    code, text, _ = told(capsys, write(tmp_path / 'r.jsonl', records), '--since', '14d')
+    assert code == 1 and 'n3' in text
+    assert 'left out: 1 run: dated in the future' in text
+
+
+def test_a_node_measured_once_a_week_is_told_when_it_is_sure(tmp_path, capsys):
+    records = [r for week in range(40) for r in _week(week)]
+    for weeks in range(28, 40):
+        part = [r for r in records if r['week'] < weeks]
+        code, text, _ = told(capsys, write(tmp_path / 'r.jsonl', part), '--since', '14d')
+        assert code == 1 and 'n3' in text, weeks
+
+
+def _week(week):
+    rng = np.random.default_rng(week)
+    for n in range(12):
+        rate = 300 * (1 + rng.normal(0, 0.005)) * (0.9 if n == 3 and week >= 25 else 1)
+        yield record(f'n{n}', gen.FIRST + 7 * week, rate, week=week)
+
+
+@pytest.mark.parametrize('share', [0.3, 0.2, 0.15])
+def test_nodes_measured_when_idle_are_told(share):
+    for seed in range(4):
+        series = gen.healthy(20, 160, seed)
+        gone = np.random.default_rng(seed).random(series.software.shape) > share
+        series.rates[:, gone], series.software[gone] = np.nan, -1
+        gen.step(series, 3, 80, 0.06)
+        found = [c for c in judge([series]) if c.node == series.nodes[3]]
+        assert found and all(c.sure > c.night for c in found if c.shape == 'step')
+
+
+def test_what_is_still_slower_stays_told(tmp_path, capsys):
+    path = write(tmp_path / 'r.jsonl', fleet(100, slow=30))
+    code, text, _ = told(capsys, path, '--since', '14d')
+    assert code == 1 and 'n3' in text
+
+
+def test_a_node_that_is_gone_does_not_stay_told():
+    series = gen.healthy(12, 200, 1)
+    gen.step(series, 3, 60, 0.07)
+    series.rates[:, 3, 90:], series.software[3, 90:] = np.nan, -1
+    found = [c for c in judge([series]) if c.node == series.nodes[3]]
+    assert found and not any(map(is_worse, found)) and all(c.gone for c in found)
+
+
+def test_another_number_of_ranks_hides_nothing(tmp_path, capsys):
+    records = list(fleet(60))
+    rng = np.random.default_rng(8)
+    for night in range(60, 100):
+        for n in range(12):
+            part = 75 * (1 + rng.normal(0, 0.004)) * (0.5 if n == 3 and night >= 70 else 1)
+            records += [record(f'n{n}', gen.FIRST + night, part, r, 48) for r in range(4)]
+    code, text, _ = told(capsys, write(tmp_path / 'r.jsonl', records))
+    assert code == 1 and 'left out' not in text
+    row = next(line for line in text.splitlines() if ' n3 ' in line)
+    assert row.startswith(history_series.as_date(gen.FIRST + 70)) and '-5' in row
+
+
+def ranks_lost(nights_lost):
+    rng = np.random.default_rng(9)
+    for night in range(60):
+        for n in range(12):
+            part = 75 * (1 + rng.normal(0, 0.004))
+            ranks = 3 if n == 3 and night in nights_lost else 4
+            yield from (record(f'n{n}', gen.FIRST + night, part, r, 48) for r in range(ranks))
+
+
+def test_a_rank_lost_for_a_night_is_no_slower_node(tmp_path, capsys):
+    path = write(tmp_path / 'r.jsonl', ranks_lost({20, 40, 41, 59}))
+    code, text, _ = told(capsys, path)
+    assert code == 0 and 'left out: 4 runs: not all ranks of the node reported' in text
+
+
+def test_a_rank_lost_for_good_is_told_with_the_number(tmp_path, capsys):
+    code, text, _ = told(capsys, write(tmp_path / 'r.jsonl', ranks_lost(range(50, 60))))
+    assert code == 1 and 'n3' in text and 'ranks: 4 -> 3' in text
+
+
+def test_a_loss_beside_an_update_of_the_fleet_is_not_masked():
+    for seed in range(4):
+        series = gen.healthy(20, 100, seed)
+        gen.update(series, slice(None), 60, compiler='gcc 13.1.0')
+        gen.step(series, slice(None), 60, -0.03)
+        gen.step(series, 3, 60, 0.03)
+        found = judge([series])
+        worse = {c.node for c in found if c.direction == 'slower'}
+        assert worse == {series.nodes[3]}
+
+
+def test_nodes_that_did_not_lose_what_the_others_lost_and_gained_again_are_not_told():
+    series = gen.healthy(20, 150, 1)
+    gen.step(series, slice(0, 11), 50, 0.04)
+    gen.step(series, slice(0, 11), 100, 1 - 1 / 0.96)
+    assert not [c for c in judge([series]) if c.node]
+
+
+def test_a_file_that_grew_is_read_from_where_it_grew(tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr(pieces, 'PIECE', 20_000)
+    monkeypatch.setattr(pieces, 'MOST', 80_000)
+    spans, real = [], pieces.read
+    monkeypatch.setattr(pieces, 'read', lambda *a: spans.append(a[1:]) or real(*a))
+    records = list(fleet(60, slow=40))
+    path, cache = tmp_path / 'r.jsonl', tmp_path / 'history.npz'
+    write(path, records[:-12])
+    told(capsys, path, '--cache', cache)
+    assert len(spans) > 4 and spans[-1][1] == path.stat().st_size
+    spans.clear()
+    write(path, records)
+    grown = told(capsys, path, '--json', '--cache', cache)
+    assert len(spans) <= 2
+    assert grown == told(capsys, path, '--json') and grown[0] == 1
+
+
+def test_a_bad_line_of_a_large_file_has_its_own_number(tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr(pieces, 'PIECE', 20_000)
+    lines = [json.dumps(r) for r in fleet(60)]
+    lines[500] = '{"schema": "membw-record-1", "host": '
+    (tmp_path / 'r.jsonl').write_text('\n'.join(lines) + '\n')
+    code, _, err = told(capsys, tmp_path / 'r.jsonl')
+    assert code == 1 and 'r.jsonl:501: not JSON' in err
+
+
+def test_pieces_do_not_part_the_ranks_of_a_job(tmp_path, monkeypatch):
+    monkeypatch.setattr(pieces, 'PIECE', 5_000)
+    path = write(tmp_path / 'r.jsonl', ranks_lost(()))
+    lines = path.read_text().splitlines()
+    firsts = [number for _, _, _, number in pieces.pieces(path)]
+    assert len(firsts) > 5
+    assert all(json.loads(lines[n - 1])['rank'] == 0 for n in firsts)
+    whole = ''.join(pieces.read(path, b, e) for _, b, e, _ in pieces.pieces(path))
+    assert whole == path.read_text()
+
+
+@pytest.mark.parametrize('text', ['99999999999d', 'd', '2026-13-01'])
+def test_what_is_no_night_is_a_usage_error(tmp_path, capsys, text):
+    path = write(tmp_path / 'r.jsonl', fleet(8))
+    code, _, err = told(capsys, path, '--since', text)
+    assert code == 2 and 'is no night' in err

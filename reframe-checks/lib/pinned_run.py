@@ -45,14 +45,17 @@ class pinned_run(measurement):
         """Where the output that people read is not what the record says, as text."""
         return []
 
+    def where(self):
+        """Threads that are not where they were asked to be, as text."""
+        return pinnings.problems(self.pinning, self.measured['threads_on'], self.cpus)
+
     @sanity_function
     def is_valid(self):
         """Validated, undisturbed, the threads really where they were asked, below the peak."""
         if not self.measured:
             self.not_measured()
         reasons = [*invalid_reasons(self.measured), *self.contradictions()]
-        where = pinnings.problems(self.pinning, self.measured['threads_on'], self.cpus)
-        reasons += [f'cpu-not-where-asked ({text})' for text in where]
+        reasons += [f'cpu-not-where-asked ({text})' for text in self.where()]
         return self.conclude(reasons)
 
     @run_before('performance')

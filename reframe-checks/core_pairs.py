@@ -1,0 +1,37 @@
+"""Who is near whom on one node: a message from core to core, one way, in ns."""
+
+import reframe as rfm
+from lib import pinnings
+from lib.binaries import built
+from lib.pinned_run import pinned_run
+from reframe.core.builtins import run_before, variable
+
+
+@rfm.simple_test
+class core_pairs(pinned_run):
+    """Latency between the nearest and the farthest cores of each class (same cache, domain,
+    socket, node), by compare-and-swap and by a line each way, the lines' home at either side."""
+
+    descr = 'latency from core to core of one node, through memory'
+    binary = built('pingpong')
+    # one environment of the partition: the compiler has no part in it
+    valid_prog_environs = ['+scan']
+    # the program pins its two threads itself, to one pair after the other, and proves it
+    pinning = 'none'
+
+    # by -S: '0-1,0-13' or 'all'; the class that the pairs must be of
+    pairs = variable(str, value='', loggable=True)
+    pair_class = variable(str, value='', loggable=True)
+
+    @run_before('run')
+    def two_threads(self):
+        self.env_vars['OMP_NUM_THREADS'] = 2
+
+    def where(self):
+        """The threads at start; each pair's own places are in the program's verdict."""
+        return pinnings.problems(self.pinning, self.measured['threads_on'], self.cpus[:2])
+
+    def program_options(self, record):
+        options = ['--pairs', self.pairs] if self.pairs else []
+        options += ['--class', self.pair_class] if self.pair_class else []
+        return [*options, *super().program_options(record)]

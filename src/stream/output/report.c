@@ -5,6 +5,7 @@
 #include "../../harness/options.h"
 #include "../../harness/verdict.h"
 #include "../limits/limits_record.h"
+#include "record.h"
 #include "table.h"
 
 #include <stdio.h>

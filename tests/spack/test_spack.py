@@ -230,7 +230,7 @@ def test_the_list_of_what_is_never_built_is_what_its_script_writes(checkout):
 
 def test_an_edit_of_the_source_or_of_a_preset_gives_a_new_hash(my_checkout):
     first = my_checkout.hash()
-    my_checkout.edit('src/stream/kernels.c', '#include', '/* edited */\n#include')
+    my_checkout.edit('src/stream/kernels/kernels.c', '#include', '/* edited */\n#include')
     second = my_checkout.hash()
     my_checkout.edit('configs/presets.yaml', "'-O2 {openmp} {defs} -m", "'-O1 {openmp} {defs} -m")
     third = my_checkout.hash()
@@ -242,7 +242,7 @@ def test_a_lock_older_than_the_source_is_refused(my_checkout):
     folder.mkdir()
     (folder / 'spack.yaml').write_text('spack:\n  specs: [stream %c=gcc]\n  view: false\n')
     my_checkout.spack('-e', folder, 'concretize')
-    my_checkout.edit('src/stream/kernels.c', '#include', '/* edited */\n#include')
+    my_checkout.edit('src/stream/kernels/kernels.c', '#include', '/* edited */\n#include')
     told = my_checkout.spack('-e', folder, 'install', expect=1)
     assert 'the lock is stale' in told and 'hint: spack concretize --force' in told
     assert not list(my_checkout.root.glob('.spack/store/*/stream-*/bin/stream'))
@@ -251,7 +251,7 @@ def test_a_lock_older_than_the_source_is_refused(my_checkout):
 @pytest.mark.parametrize(
     'name, old, new',
     [
-        ('src/stream/kernels.c', '#include', '/* edited */\n#include'),
+        ('src/stream/kernels/kernels.c', '#include', '/* edited */\n#include'),
         ('configs/presets.yaml', '-O3 -mavx2', '-O1 -mavx2'),
         ('spack-repo/spack_repo/membw/packages/stream/package.py', 'every\n', 'any\n'),
         ('spack-repo/spack_repo/membw/build_systems/preset_program.py', 'seconds', 'a second'),

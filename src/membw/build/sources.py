@@ -91,7 +91,7 @@ def find_sources(build, results):
         return Sources(f'kept in {kept}', command, notes)
     found = _commit(build.get('commit') or '', wanted, program)
     if found:
-        paths = [path for path in built_from(program) if _git('ls-tree', found, path)]
+        paths = _of_commit(found, built_from(program))
         words = shlex.join(['git', '-C', root(), 'archive', found, *paths])
         return Sources(f'git commit {found}', f'{words} | tar -x -C "$here/sources"', notes)
     raise MembwError(
@@ -114,10 +114,15 @@ def _commit(recorded, wanted, program):
     recorded = recorded.removesuffix('-dirty')
     history = _git('log', '--all', '--format=%H', '--', *folders).decode().split()
     for candidate in filter(None, [recorded, *history]):
-        archive = _git('archive', candidate, *folders)
+        archive = _git('archive', candidate, *_of_commit(candidate, folders))
         if archive and checksum(archive, program) == wanted:
             return candidate
     return None
+
+
+def _of_commit(commit, paths):
+    """Those that a commit has: git archives nothing where one of them is missing."""
+    return [path for path in paths if _git('ls-tree', commit, path.rstrip('/'))]
 
 
 def _git(*words):
@@ -130,12 +135,16 @@ def _git(*words):
 
 
 def checksum(archive, program):
-    """presets.source_sha256() of the sources of a program in a tar archive."""
+    """presets.source_sha256() of the sources of a program in a tar archive.
+
+    Before there was a harness, src/stream was one flat folder, its names without a folder.
+    """
+    harness, own = source_folders(program)
     with tarfile.open(fileobj=io.BytesIO(archive)) as tar:
-        names = source_folders(program)
-        members = [m for m in tar if m.isfile() and m.name.startswith(names)]
+        members = [m for m in tar if m.isfile() and m.name.startswith((harness, own))]
+        flat = not any(m.name.startswith(harness) for m in members)
         return presets.checksum(
-            (m.name.removeprefix('src/'), tar.extractfile(m).read())
+            (m.name.removeprefix(own if flat else 'src/'), tar.extractfile(m).read())
             for m in members
             if m.name.endswith(presets.SUFFIXES)
         )

@@ -38,12 +38,14 @@ def _head(result):
 
 def _sources(result, sources):
     wanted, program = result.build['source_sha256'], program_of(result)
-    presets = '"$here/sources/src/membw/build/presets.py"'
+    presets = 'src/membw/build/presets.py'
+    if 'program' not in result.build:  # of the time when there was one
+        presets, program = 'configs/presets.py', ''
     yield ''
     yield f'# 1. the exact sources: {sources.origin}'
     yield from (f'# note: {note}' for note in sources.notes)
     yield sources.command
-    yield f'found=$(python {presets} source-sha256 {program})'
+    yield f'found=$(python "$here/sources/{presets}" source-sha256 {program})'
     yield f'[ "$found" = {wanted} ] || {{'
     yield '\techo "membw: the sources are $found, not those of the result" >&2'
     yield '\texit 1'
@@ -51,7 +53,7 @@ def _sources(result, sources):
 
 
 def program_of(result):
-    """A folder of src; results older than the second program do not say it."""
+    """A folder of src; results of the time when there was one program do not say it."""
     return result.build.get('program', 'stream')
 
 
@@ -65,7 +67,8 @@ def _build(result):
     else:
         program, words = program_of(result), shlex.join(result.build['make'])
         where = 'BUILD="$here/build" PYTHON="$(command -v python)"'
-        yield f'make -C "$here/sources/src" {words} {where}'
+        makefile = 'src' if 'program' in result.build else 'src/stream'
+        yield f'make -C "$here/sources/{makefile}" {words} {where}'
         yield f'binary=$here/build/{program}'
 
 

@@ -142,6 +142,8 @@ def history(tmp_path, monkeypatch):
     """A checkout with two commits of src/stream and a third state that is not committed."""
     root = tmp_path / 'checkout'
     (root / 'src/stream').mkdir(parents=True)
+    (root / 'src/harness').mkdir()
+    (root / 'src/harness/clock.c').write_text('tick')
     for name in ('reframe-checks', 'configs', 'spack-repo'):
         (root / name).mkdir()
         (root / name / 'x').write_text('x')
@@ -179,9 +181,20 @@ def test_sources_that_were_never_committed_must_have_been_kept(history, tmp_path
         find_sources(build, tmp_path)
     (tmp_path / 'sources').mkdir()
     with tarfile.open(tmp_path / 'sources/kept.tar.gz', 'w:gz') as archive:
-        archive.add(root / 'src/stream', 'src/stream')
+        archive.add(root / 'src', 'src')
     assert find_sources(build, tmp_path).origin.endswith('kept.tar.gz')
     assert find_sources(build, tmp_path).notes == ()
+
+
+def test_sources_from_before_the_harness_are_still_known(tmp_path):
+    """One flat folder, as `cd src/stream && sha256sum *.c *.h` lists it."""
+    (tmp_path / 'src/stream').mkdir(parents=True)
+    for name in ('a.c', 'b.h', 'notes.txt'):
+        (tmp_path / 'src/stream' / name).write_text(name)
+    line = 'sha256sum a.c b.h | sha256sum; cd ../..; tar -cf flat.tar src'
+    done = subprocess.run(line, shell=True, cwd=tmp_path / 'src/stream', capture_output=True,
+                          text=True)  # fmt: skip
+    assert checksum((tmp_path / 'flat.tar').read_bytes(), 'stream') == done.stdout.split()[0]
 
 
 # --- what is not kept cannot be made again -----------------------------------------------------

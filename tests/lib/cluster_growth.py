@@ -24,7 +24,7 @@ def build_generator(folder):
     program = pathlib.Path(folder) / 'cluster_growth'
     src = ROOT / 'src'
     sources = [src / 'harness/harness.c', *src.glob('stream/**/*.c')]
-    sources = [source for source in sources if source.stem not in ('main', 'stream')]
+    sources = [source for source in sources if source.stem not in ('main', 'stream', 'stream_f')]
     line = ['gcc', '-O0', '-fopenmp', f'-I{src}', f'{ROOT}/tests/probes/cluster_growth.c']
     subprocess.run([*line, *sources, '-o', str(program)], check=True)
     return program

@@ -12,6 +12,9 @@ from pathlib import Path
 
 import fleet_generator
 import numpy as np
+import yaml
+
+from membw.accept.protocol import checksum
 
 CONTRACT = {'triad': 300.0, 'copy': 270.0}
 NOISE = 0.004
@@ -43,6 +46,14 @@ def make_invalid(record, reason='disturbed', detail='8 % of the CPU time went to
     record['verdict'] = 'INVALID'
     record['reasons'] = [{'reason': reason, 'detail': detail, 'allowed': False}]
     return record
+
+
+def write_signed(agreed, path):
+    """A protocol that all its parties have signed."""
+    signed = {'name': 'N. N.', 'date': '2026-08-31', 'protocol_sha256': checksum(agreed)}
+    signatures = [{'party': party, **signed} for party in agreed['parties']]
+    Path(path).write_text(yaml.safe_dump({**agreed, 'signatures': signatures}))
+    return str(path)
 
 
 def write(found, path):

@@ -139,7 +139,7 @@ def _decide(args, protocol):
 
 
 def _html(found):
-    from membw.accept.html import page
+    from membw.report.acceptance import page
 
     return page(found)
 

@@ -113,24 +113,37 @@ def risk_lines(risk, protocol):
         return
     spread = ', '.join(f'{k} {s:.2%}' for k, s in risk['noise']['spread'].items())
     yield f'risks (spread of runs {spread}; {risk["noise"]["from"]})'
-    allowed = protocol['rule']['allowed_failures']
-    bad, good = f'{-risk["bad_node"]:.1%} below', f'{risk["good_node"]:.1%} above'
     yield f'  {"":10}  {"at most":10}  (with what so many runs leave open of the noise)'
-    texts = (f'accepted with {nodes(allowed + 1)} {bad}', f'refused with every node {good}')
-    for party, text in zip(('buyer', 'vendor'), texts, strict=True):
-        limit = risk['at_limit_of_noise'] and percent(risk['at_limit_of_noise'][party])
-        yield f'  {percent(risk[party]):>10}  {limit or "not known":>10}  {party}: {text} contract'
+    parties, node, machine = risk_tables(risk, protocol)
+    yield from (f'  {chance:>10}  {most:>10}  {text}' for text, chance, most in parties[1])
     if not risk['at_limit_of_noise']:
         yield f'  {ONE_NIGHT}'
+    yield '  true bandwidth of a node to the contract, and how often it fails for good'
+    yield from (f'    {level:>7}  {chance:>10}' for level, chance in node[1])
+    yield f'  {machine[0][0]}, and how often the machine is accepted'
+    yield from (f'    {count:>7}  {chance:>10}' for count, chance in machine[1])
+
+
+def risk_tables(risk, protocol):
+    """[(heads, rows)] of a report's risk: of the parties, of a node, of the machine."""
+    allowed, limits = protocol['rule']['allowed_failures'], risk['at_limit_of_noise']
+    bad, good = f'{-risk["bad_node"]:.1%} below', f'{risk["good_node"]:.1%} above'
+    texts = (f'accepted with {nodes(allowed + 1)} {bad}', f'refused with every node {good}')
+    parties = [
+        (f'{party}: {text} contract', percent(risk[party]),
+         percent(limits[party]) if limits else 'not known')
+        for party, text in zip(('buyer', 'vendor'), texts, strict=True)
+    ]  # fmt: skip
     if risk['measured_again'] is not None:
         again = percent(risk['measured_again'])
-        yield f'  {again:>10}  {"":10}  this machine, measured again, is accepted'
-    yield '  true bandwidth of a node to the contract, and how often it fails for good'
-    for row in risk['node_characteristic']:
-        yield f'    {row["level"]:+7.1%}  {percent(row["fails"]):>10}'
-    yield f'  bad nodes ({bad}, the others {good}), and how often the machine is accepted'
-    for row in risk['machine_characteristic']:
-        yield f'    {row["bad_nodes"]:7}  {percent(row["accepted"]):>10}'
+        parties.append(('this machine, measured again, is accepted', again, ''))
+    node = [(f'{r["level"]:+.1%}', percent(r['fails'])) for r in risk['node_characteristic']]
+    machine = [(r['bad_nodes'], percent(r['accepted'])) for r in risk['machine_characteristic']]
+    return [
+        (('risk', 'probability', 'at most, by what the runs leave open'), parties),
+        (('true bandwidth of a node to the contract', 'fails for good'), node),
+        ((f'bad nodes ({bad}, the others {good})', 'machine accepted'), machine),
+    ]
 
 
 def plan_lines(protocol, risk, sources):

@@ -8,6 +8,7 @@ import vl_convert
 from jinja2 import Environment, PackageLoader
 from markupsafe import Markup, escape
 
+from membw.printable import printable
 from membw.report import pictures
 from membw.report.theme import CONFIG, DARK, LIGHT, paint
 
@@ -18,6 +19,23 @@ SIGNS = {'PASS': '✓', 'FAIL': '✕', 'INVALID': '⊘', 'MISSING': '…', 'NOT 
 
 def render(report):
     """The page as text; it fetches nothing, and its figures are there without JavaScript."""
+    return (
+        environment()
+        .get_template('report.html')
+        .render(
+            report=report,
+            light=LIGHT,
+            dark=DARK,
+            drawn={picture.name: _on_paper(picture) for picture in report.pictures()},
+            nodes=_first_nodes(report.fleet),
+            data=_script_data(report),
+            vega=_library(),
+        )
+    )
+
+
+def environment():
+    """The templates of all pages, with their filters."""
     env = Environment(
         loader=PackageLoader('membw.report', 'assets'),
         autoescape=True,
@@ -29,15 +47,9 @@ def render(report):
     env.filters['code'] = lambda text: Markup(CODE.sub(r'<code>\1</code>', str(escape(text))))
     env.filters['breakable'] = lambda text: escape(text).replace(',', Markup(',<wbr>'))
     env.filters['slug'] = lambda word: word.lower().replace(' ', '-')
-    return env.get_template('report.html').render(
-        report=report,
-        light=LIGHT,
-        dark=DARK,
-        drawn={picture.name: _on_paper(picture) for picture in report.pictures()},
-        nodes=_first_nodes(report.fleet),
-        data=_script_data(report),
-        vega=_library(),
-    )
+    env.filters['printable'] = printable
+    env.filters['pretty'] = lambda data: json.dumps(data, indent=1)
+    return env
 
 
 def _on_paper(picture):

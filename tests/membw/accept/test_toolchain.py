@@ -2,6 +2,7 @@
 
 import json
 
+import acceptance_fleet
 import pytest
 import yaml
 from results_store import case, write_report
@@ -51,8 +52,7 @@ def protocol(path, preset='gcc-o2'):
         'rule': {'allowed_failures': 0}, 'retest': {'rounds': 0, 'repetitions': 1},
         'risk': {'bad_node': 0.03, 'good_node': 0.01, 'noise': 0.005}, 'signatures': [],
     }  # fmt: skip
-    path.write_text(yaml.safe_dump(agreed))
-    return str(path)
+    return acceptance_fleet.write_signed(agreed, path)
 
 
 def accept(capsys, *words):
@@ -63,7 +63,7 @@ def accept(capsys, *words):
 def test_a_run_of_the_toolchain_counts_under_its_preset(checkout, tmp_path, capsys):
     results = report(tmp_path / 'run.json', 'gcc11-o2', 3)
     status, data = accept(capsys, protocol(tmp_path / 'p.yaml'), '--results', results)
-    assert (status, data['verdict']) == (0, 'ACCEPTED'), data['not_counted']
+    assert (status, data['verdict']) == (0, 'ACCEPTED'), data['why']
     assert data['builds'][0]['preset'] == 'gcc-o2'
 
 

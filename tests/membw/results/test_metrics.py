@@ -4,6 +4,7 @@ import json
 
 import fleet_generator
 import latency_fleet
+import acceptance_fleet
 import pytest
 import yaml
 from results_store import case, write_report
@@ -99,14 +100,12 @@ def protocol(tmp_path, nodes):
         'period': {'from': '2026-09-01', 'to': '2026-12-31'},
         'contract': {'latency': {'value': 92.0, 'unit': 'ns', 'better': 'lower'}},
         'nodes': {'count': nodes},
-        'runs': {'system': 'thin', 'test': 'chase', 'preset': 'gcc-o2', 'pinning': 'omp',
+        'runs': {'system': 'thin', 'test': 'chase', 'flags': '-O3 -march=native', 'preset': 'gcc-o2', 'pinning': 'omp',
                  'array_size': 'auto', 'repetitions': 3, 'statistic': 'median'},
         'rule': {'allowed_failures': 0}, 'retest': {'rounds': 0, 'repetitions': 1},
         'risk': {'bad_node': 0.03, 'good_node': 0.01, 'noise': 0.005}, 'signatures': [],
     }  # fmt: skip
-    path = tmp_path / 'protocol.yaml'
-    path.write_text(yaml.safe_dump(agreed))
-    return str(path)
+    return acceptance_fleet.write_signed(agreed, tmp_path / 'protocol.yaml')
 
 
 def test_accept_refuses_the_machine_for_the_longer_latency_alone(tmp_path, capsys):
@@ -116,7 +115,7 @@ def test_accept_refuses_the_machine_for_the_longer_latency_alone(tmp_path, capsy
     assert main(['accept', agreed, '--results', file, '--json']) == 1
     data = json.loads(capsys.readouterr().out)
     status = {node['node']: node['status'] for node in data['nodes']}
-    assert data['verdict'] == 'REFUSED'
+    assert data['verdict'] == 'REFUSED', data['not_counted'][:1]
     assert [name for name, word in status.items() if word == 'FAILED'] == [SLOW]
     assert data['contract'] == ['latency at most 92 ns']
     slow = next(node for node in data['nodes'] if node['node'] == SLOW)

@@ -1,0 +1,31 @@
+"""An acceptance as one HTML file that fetches nothing: the sections of its text as tables."""
+
+from membw.accept.text import ONE_NIGHT, risk_tables
+from membw.report.page import environment
+from membw.report.theme import DARK, LIGHT
+
+
+def page(acceptance):
+    """HTML of an acceptance's report (a dict, as accept/report.py makes it)."""
+    risk, protocol = acceptance['risk'], acceptance['protocol']
+    return (
+        environment()
+        .get_template('acceptance.html')
+        .render(
+            it=acceptance,
+            nodes=[row for node in acceptance['nodes'] for row in _rounds(node)],
+            build_names=list(dict.fromkeys(k for build in acceptance['builds'] for k in build)),
+            risks=risk_tables(risk, protocol) if risk else None,
+            one_night=ONE_NIGHT,
+            light=LIGHT,
+            dark=DARK,
+        )
+    )
+
+
+def _rounds(node):
+    """(node, round, remarks), one of each test; a node without one has a row, too."""
+    needs = f'{node["needs"]} valid runs needed ({node["what_for"]})' if node['needs'] else ''
+    for test in node['rounds'] or [{'test': '', 'figures': {}, 'below': []}]:
+        low = f'below the contract: {", ".join(test["below"])}' if test['below'] else ''
+        yield node, test, '; '.join(filter(None, [low, needs]))

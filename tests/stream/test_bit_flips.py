@@ -40,7 +40,7 @@ def records_of(program, flips, folder):
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=900 if os.environ.get('MEMBW_ALL_FLIPS') else 120,
     )
     files = [folder / f'record-{number}.json' for number in range(len(flips))]
     assert all(f.exists() and f.stat().st_size for f in files), done.stdout + done.stderr

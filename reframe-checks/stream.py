@@ -1,12 +1,14 @@
 """STREAM on one node, with every compiler, preset and pinning method it has."""
 
 import reframe as rfm
-from lib import pinnings, stream_table
+from lib import pinnings
 from lib.binaries import built
 from lib.pinned_run import pinned_run
 from lib.stream_options import stream_options
 from reframe.core.builtins import parameter, run_after
 from reframe.core.exceptions import SanityError
+
+from membw.results import stream_table
 
 
 @rfm.simple_test

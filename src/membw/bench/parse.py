@@ -3,11 +3,9 @@
 import re
 
 from membw.errors import MembwError
+from membw.results import stream_table
+from membw.results.stream_table import NUMBER
 
-NUMBER = r'(\d+(?:\.\d+)?(?:[eE][-+]?\d+)?)'
-STREAM_ROW = re.compile(
-    rf'^(Copy|Scale|Add|Triad):\s+{NUMBER}\s+{NUMBER}\s+{NUMBER}\s+{NUMBER}\s*$', re.M
-)
 BABEL_ROW = re.compile(rf'^(Copy|Mul|Add|Triad)\s+{NUMBER}\s+{NUMBER}\s+{NUMBER}\s+{NUMBER}', re.M)
 LIKWID_RATE = re.compile(rf'^MByte/s:\s+{NUMBER}\s*$', re.M)
 LIKWID_TEST = re.compile(r'^(copy|stream)((?:_[a-z0-9]+)*) - (.*)$', re.M)
@@ -23,8 +21,9 @@ def stream(text, program):
     if 'Solution Validates' not in text:
         raise MembwError(f"the results of '{program}' do not validate", 'do not use its figures')
     rows = {
-        name.lower(): rates(best, least, average)
-        for name, best, average, least, _ in STREAM_ROW.findall(text)
+        name: rates(row['best_mbs'], row['min_s'], row['avg_s'])
+        for name, row in stream_table.rows(text).items()
+        if 'min_s' in row
     }
     return complete(rows, program)
 

@@ -1,27 +1,21 @@
-"""Reader of the table that every STREAM prints, whichever version, and of MPI_STREAM's nodes."""
+"""Reader of the table that every STREAM prints, whichever version and whatever its kernels."""
 
 import re
 
-NUMBER = r'(\d+(?:\.\d+)?)'
+NUMBER = r'(\d+(?:\.\d+)?(?:[eE][-+]?\d+)?)'
 ROW = re.compile(
-    rf'^\s*(Copy|Scale|Add|Triad):\s+{NUMBER}(?:\s+{NUMBER}\s+{NUMBER}\s+{NUMBER})?\s*$', re.M
+    rf'^\s*([A-Z]\w*):\s+{NUMBER}(?:\s+{NUMBER}\s+{NUMBER}\s+{NUMBER})?\s*$', re.M
 )
-NODE = re.compile(rf'^\s*(?!Copy|Scale|Add|Triad)([A-Za-z][\w.-]*)\s*:?\s+{NUMBER}\s*$', re.M)
 COLUMNS = ('best_mbs', 'avg_s', 'min_s', 'max_s')
 
 
 def rows(text):
     """{'copy': {'best_mbs': .., 'avg_s': .., 'min_s': .., 'max_s': ..}, ...}; times if printed."""
-    found = {}
+    table = {}
     for name, *values in ROW.findall(text):
         pairs = zip(COLUMNS, values)
-        found[name.lower()] = {column: float(value) for column, value in pairs if value}
-    return found
-
-
-def nodes(text):
-    """{'node6201': MB/s, ...} of MPI_STREAM's list of nodes."""
-    return {name: float(value) for name, value in NODE.findall(text)}
+        table[name.lower()] = {column: float(value) for column, value in pairs if value}
+    return table
 
 
 def contradictions(text, record):

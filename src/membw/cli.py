@@ -57,7 +57,7 @@ def dispatch(argv):
 
 
 def main(argv=None):
-    """Exit status: 0 fine, 1 measured but wrong, 2 asked wrongly."""
+    """Exit status: 0 fine, 1 measured but wrong, 2 usage error."""
     try:
         return dispatch(argv)
     except MembwError as err:

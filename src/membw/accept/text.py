@@ -95,7 +95,7 @@ def _nodes(found, limit):
 
 def _round(r):
     values = ', '.join(f'{k} {v:.1f}' for k, v in r['figures'].items())
-    low = f', {" and ".join(r["below"])} below the contract' if r['below'] else ''
+    low = f', {" and ".join(r["below"])} missing the contract' if r['below'] else ''
     return f'{r["test"]}: {values}{low}'
 
 

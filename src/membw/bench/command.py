@@ -39,7 +39,7 @@ def add_parser(subparsers):
         formatter_class=argparse.RawDescriptionHelpFormatter,
         help='compare our kernels with stream.c and its peers on this machine',
         description=__doc__ + HOW + '\nExit status: 0 measured, 1 a program '
-        'failed or did not validate, 2 asked wrongly.',
+        'failed or did not validate, 2 usage error.',
     )
     parser.add_argument('--rounds', type=count, default=7, help='default: 7')
     parser.add_argument(

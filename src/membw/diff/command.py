@@ -4,6 +4,7 @@ import argparse
 import json
 
 from membw.arguments import fraction
+from membw.statistics.margin import MARGIN
 
 EPILOG = """\
 A and B are each one of
@@ -18,7 +19,7 @@ examples:
   membw diff yesterday.json 'results/reports/run-20261121.json#likwid gcc-o2' --margin 1
 
 exit status: 0 the same build and validity, and no figure apart by more than the margin; 1 they
-differ; 2 asked wrongly
+differ; 2 usage error
 """
 
 
@@ -33,7 +34,7 @@ def add_parser(subparsers):
     )
     parser.add_argument('a', metavar='A')
     parser.add_argument('b', metavar='B')
-    parser.add_argument('--margin', type=fraction, default=0.02, metavar='PERCENT',
+    parser.add_argument('--margin', type=fraction, default=MARGIN, metavar='PERCENT',
         help='figures further apart differ (2)')  # fmt: skip
     parser.add_argument('--results', metavar='DIR', help='where stored results lie (results)')
     parser.add_argument('--all', action='store_true', help='print what is the same, too')

@@ -3,8 +3,8 @@
 from dataclasses import dataclass, field
 
 from membw.results.flatten import GROUPS, fields, figures
+from membw.statistics.margin import MARGIN
 
-MARGIN = 0.02  # 2 % from run to run is normal (Intel's MKL guide, of nodes alike)
 # these make two builds the same one, where the binaries' checksums are not known to be equal
 SAME_BUILD = ('source_sha256', 'binary_sha256', 'compile_line', 'compiler', 'flags',
               'built_in_compiler', 'openmp')  # fmt: skip

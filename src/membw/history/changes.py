@@ -8,9 +8,9 @@ from membw.history.rollouts import take_off
 from membw.history.search import Search, scatters
 from membw.results.provenance import SOFTWARE, difference
 from membw.statistics import change_points as cp
+from membw.statistics.margin import MARGIN
 from membw.statistics.median_polish import LEAST_NODES, row_medians, split
 
-MARGIN = 0.02  # practical, of a node: rank.py's
 FLEET_MARGIN = 0.01  # ... of a fleet: its median is steadier than any node
 ALPHA = 0.001  # statistical: chance of any false alarm in all that is judged, were all healthy
 # A change of software explains a change of the rate that begins this many nights around it.

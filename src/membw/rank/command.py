@@ -81,8 +81,9 @@ def run(args):
 
 
 def _print(args, fleet, problems):
+    from membw.printable import printable
     from membw.rank import text as rank_text
-    from membw.results.hostlist import drain_commands, printable
+    from membw.results.hostlist import drain_commands
 
     if args.json:
         print(json.dumps(rank_text.as_json(fleet, problems), indent=1))
@@ -90,7 +91,7 @@ def _print(args, fleet, problems):
         print('\n'.join(drain_commands(fleet.nodes) or ['# no node to drain']))
     else:
         lines = rank_text.as_text(fleet, args.order, args.by, args.limit)
-        print('\n'.join(printable(line.replace('\t', ' ' * 8)) for line in lines))
+        print('\n'.join(printable(line, keep='\t') for line in lines))
 
 
 def _write(name, text):

@@ -8,8 +8,8 @@ from membw.rank import fault_pattern as pattern
 from membw.rank.groups import form_groups
 from membw.rank.nodes import Node, assemble
 from membw.statistics import robust
+from membw.statistics.margin import MARGIN
 
-MARGIN = 0.02  # practical: 2 % from node to node is normal (Intel's MKL guide)
 ALPHA = 0.01  # statistical: one clean fleet in 100 may see a false alarm
 # The usual rate may be this far below the best one before a node is called unstable.
 UNSTEADY = 0.05

@@ -27,5 +27,5 @@ def _rounds(node):
     """(node, round, remarks), one of each test; a node without one has a row, too."""
     needs = f'{node["needs"]} valid runs needed ({node["what_for"]})' if node['needs'] else ''
     for test in node['rounds'] or [{'test': '', 'figures': {}, 'below': []}]:
-        low = f'below the contract: {", ".join(test["below"])}' if test['below'] else ''
+        low = f'misses the contract: {", ".join(test["below"])}' if test['below'] else ''
         yield node, test, '; '.join(filter(None, [low, needs]))

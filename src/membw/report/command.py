@@ -16,7 +16,7 @@ examples:
   membw report /scratch/membw/results --pictures pictures
 
 exit status: 0 written, whatever it says (`membw summary`, `rank` and `history` judge);
-2 asked wrongly, or nothing was measured
+2 usage error, or nothing was measured
 """
 
 

@@ -14,6 +14,7 @@ from membw.build import presets
 from membw.diff.command import as_json, as_text
 from membw.results.metrics import of_record
 from membw.run.command import alone
+from membw.statistics.margin import MARGIN
 
 EPILOG = """\
 ID is a test case of ReFrame (SESSION:RUN:CASE, as `reframe --list-stored-testcases` shows them), a
@@ -28,7 +29,7 @@ examples:
   membw reproduce 4d9a937f:0:3 --run
 
 exit status: 0 the script is printed, or with --run: the same binary, figures within the margin;
-1 something differs, or it could not be built or run; 2 asked wrongly, or nothing is kept of it
+1 something differs, or it could not be built or run; 2 usage error, or nothing is kept of it
 """
 
 
@@ -44,7 +45,7 @@ def add_parser(subparsers):
     parser.add_argument('id', metavar='ID')
     parser.add_argument('--run', action='store_true', help='do it, and compare')
     parser.add_argument('--folder', metavar='DIR', help='where to build and run (a new one)')
-    parser.add_argument('--margin', type=fraction, default=0.02, metavar='PERCENT',
+    parser.add_argument('--margin', type=fraction, default=MARGIN, metavar='PERCENT',
         help='figures further apart differ (2)')  # fmt: skip
     parser.add_argument('--results', metavar='DIR', help='where stored results lie (results)')
     parser.add_argument('--json', action='store_true', help='with --run: print JSON')

@@ -6,6 +6,7 @@ import numpy as np
 from scipy import stats
 
 from membw.statistics import robust
+from membw.statistics.margin import MARGIN
 from membw.statistics.populations import find_populations
 
 DRAWS = 1000  # of the bootstrap
@@ -14,7 +15,7 @@ SHIFTS = 199  # normal quantiles that stand for nights to come
 SEED = 1  # the same runs give the same words
 MAX_INVALID = 0.10  # more: what is measured is not under control
 MAX_SLOW = 0.10
-SLOW, SLOW_ALPHA = 0.02, 0.01  # those of `membw rank`
+SLOW, SLOW_ALPHA = MARGIN, 0.01  # those of `membw rank`
 FOREIGN = 3.0  # times more or less than the others: another unit or another machine
 FEW_CLUSTERS = 5
 SHIFT_ALPHA = 0.05
@@ -27,7 +28,7 @@ class Rule:
 
     coverage: float = 0.95  # share of healthy runs within it ...
     confidence: float = 0.95  # ... with this certainty
-    margin: float = 0.02  # never closer below ...
+    margin: float = MARGIN  # never closer below ...
     upper: float = 0.05  # ... or above: much faster is another measurement
     all_nodes: bool = False  # the nodes measured are all there are
     widest: float = 0.10  # a tolerance beyond it has to be agreed to

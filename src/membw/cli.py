@@ -2,10 +2,16 @@
 
 import argparse
 import importlib
+import os
 import sys
+import traceback
+from pathlib import Path
 
 from membw import __version__
 from membw.errors import MembwError
+from membw.printable import printable
+
+NEWLINE = '\n'  # several facts of one error, a line each
 
 # each module offers add_parser(subparsers), which sets `func`
 COMMANDS = {
@@ -61,13 +67,29 @@ def main(argv=None):
     try:
         return dispatch(argv)
     except MembwError as err:
-        print(f'membw: {err}', file=sys.stderr)
+        print(f'membw: {printable(err, keep=NEWLINE)}', file=sys.stderr)
         if err.hint:
-            print(f'hint: {err.hint}', file=sys.stderr)
+            print(f'hint: {printable(err.hint, keep=NEWLINE)}', file=sys.stderr)
         return 2
+    except (UnicodeEncodeError, UnicodeDecodeError) as err:
+        return fault(f'text that is not {err.encoding}: {err.reason}', 'look for it in the input')
     except BrokenPipeError:
         sys.stderr.close()
         return 141
     except KeyboardInterrupt:
         print('membw: interrupted', file=sys.stderr)
         return 130
+    except OSError as err:
+        where = f"'{err.filename}': " if err.filename else ''
+        return fault(f'{where}{err.strerror or err}', 'is there room, and may it be written?')
+    except Exception as err:  # whatever is left is ours, and nobody wants to read a traceback
+        if os.environ.get('MEMBW_DEBUG'):
+            raise
+        at = traceback.extract_tb(err.__traceback__)[-1]
+        words = f'{type(err).__name__}: {str(err)[:200]} ({Path(at.filename).name}:{at.lineno})'
+        return fault(f'a bug of ours: {words}', 'MEMBW_DEBUG=1 shows where; please report it')
+
+
+def fault(fact, hint):
+    print(f'membw: {printable(fact)}\nhint: {hint}', file=sys.stderr)
+    return 2

@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 from membw.errors import MembwError
+from membw.files import write_whole
 from membw.printable import printable
 
 EPILOG = """\
@@ -158,7 +159,4 @@ WRITERS = {
 
 
 def _write(name, found):
-    try:
-        Path(name).write_text(WRITERS[Path(name).suffix](found))
-    except OSError as err:
-        raise MembwError(f"cannot write '{name}': {err.strerror}") from err
+    write_whole(name, WRITERS[Path(name).suffix](found))

@@ -86,8 +86,11 @@ def find_sources(build, results):
     wanted, program = build['source_sha256'], build.get('program', 'stream')
     kept = results / 'sources' / str(build.get('sources'))
     notes = _about_present(wanted, program)
-    if kept.is_file() and checksum(kept.read_bytes(), program) == wanted:
-        command = f'tar -xzf {shlex.quote(str(kept))} -C "$here/sources"'
+    if kept.is_file() and _is_itself(kept) and checksum(kept.read_bytes(), program) == wanted:
+        name, sha = shlex.quote(str(kept)), kept.name.split('.')[0]
+        # recipe and Makefile of it are run: what was changed since is not unpacked
+        command = f'[ "$(sha256sum <{name})" = "{sha}  -" ]\n'
+        command += f'tar -xzf {name} -C "$here/sources"'
         return Sources(f'kept in {kept}', command, notes)
     found = _commit(build.get('commit') or '', wanted, program)
     if found:
@@ -98,6 +101,11 @@ def find_sources(build, results):
         f"the sources with checksum '{wanted}' are neither in '{kept.parent}' nor in git",
         'fetch the commit they are of, or bring results/sources from where it was measured',
     )
+
+
+def _is_itself(archive):
+    """An archive is named for its sha256: a changed one is another party's."""
+    return hashlib.sha256(archive.read_bytes()).hexdigest() == archive.name.split('.')[0]
 
 
 def _about_present(wanted, program):

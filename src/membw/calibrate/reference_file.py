@@ -16,6 +16,7 @@ from ruamel.yaml.error import YAMLError
 
 from membw.checkout import root
 from membw.errors import MembwError
+from membw.files import write_whole
 from membw.results.metrics import HIGHER
 
 INDEX = ('$partition', '$environ', 'pinning')
@@ -194,12 +195,7 @@ class ReferenceFile:
         """The paths that were written, each in one step."""
         changes = self.changes()
         for path, _, new in changes:
-            beside = path.with_suffix('.new')
-            try:
-                beside.write_text(new)
-                os.replace(beside, path)
-            except OSError as err:
-                raise MembwError(f"cannot write '{path}': {err.strerror}") from err
+            write_whole(path, new)
         return [path for path, _, _ in changes]
 
 

@@ -2,9 +2,8 @@
 
 import argparse
 import time
-from pathlib import Path
 
-from membw.errors import MembwError
+from membw.files import write_whole
 
 EPILOG = """\
 RESULTS are reports of ReFrame, its results.db, records (JSON, one object a line), or folders of
@@ -48,21 +47,11 @@ def run(args):
     begun = time.time()
     found = inputs.gather(args.results)
     report = build(found, args.nodes, args.title, args.cache)
-    _write(args.output, page.render(report))
-    size = Path(args.output).stat().st_size / 1e6
+    text = page.render(report)
+    write_whole(args.output, text, "'-o FILE' names it")
+    size = len(text.encode()) / 1e6
     print(f'{args.output}: {report.headline} ({size:.1f} MB, {time.time() - begun:.1f} s)')
     if args.pictures:
         count = pictures.write(report.pictures(), args.pictures)
         print(f'{args.pictures}: {count} pictures, each as PNG and SVG')
     return 0
-
-
-def _write(name, text):
-    """All or nothing: the last good report stays when this one cannot be written."""
-    part = Path(f'{name}.part')
-    try:
-        part.write_text(text, encoding='utf-8')
-        part.replace(name)
-    except OSError as err:
-        part.unlink(missing_ok=True)
-        raise MembwError(f"cannot write '{name}': {err.strerror}", "'-o FILE' names it") from err

@@ -3,8 +3,10 @@
 import shlex
 from pathlib import Path
 
+from membw.build.presets import SUFFIXES
 from membw.checkout import root
 from membw.errors import MembwError
+from membw.printable import printable
 from membw.results.archive import WATCHED
 
 
@@ -25,7 +27,7 @@ def _head(result):
     q = shlex.quote
     yield from (
         '#!/bin/bash',
-        f'# {result.title}',
+        f'# {printable(result.title)}',
         f'# made by: membw reproduce {q(result.name)}',
         '# usage: bash THIS [FOLDER]    builds and runs in FOLDER (a new one)',
         f'. {q(root())}/setup-env.sh || exit 2',
@@ -37,17 +39,20 @@ def _head(result):
 
 
 def _sources(result, sources):
-    wanted, program = result.build['source_sha256'], program_of(result)
-    presets = 'src/membw/build/presets.py'
-    if 'program' not in result.build:  # of the time when there was one
-        presets, program = 'configs/presets.py', ''
+    q, top, folders = shlex.quote, 'src', shlex.join(['harness', program_of(result)])
+    if 'program' not in result.build:  # of the time when there was one, in one flat folder
+        top, folders = 'src/stream', '*'
+    names = ' -o '.join(f"-name '*{suffix}'" for suffix in SUFFIXES)
     yield ''
-    yield f'# 1. the exact sources: {sources.origin}'
-    yield from (f'# note: {note}' for note in sources.notes)
+    yield f'# 1. the exact sources: {printable(sources.origin)}'
+    yield from (f'# note: {printable(note)}' for note in sources.notes)
     yield sources.command
-    yield f'found=$(python "$here/sources/{presets}" source-sha256 {program})'
-    yield f'[ "$found" = {wanted} ] || {{'
-    yield '\techo "membw: the sources are $found, not those of the result" >&2'
+    yield '# by nothing that was unpacked: what it says of itself is not asked'
+    yield f'sources=$(cd "$here/sources/{top}" && \\'
+    yield f'\tfind {folders} -type f \\( {names} \\) | LC_ALL=C sort | tr "\\n" "\\0" \\'
+    yield '\t\t| xargs -0 sha256sum | sha256sum | cut -d " " -f 1)'
+    yield f'[ "$sources" = {q(result.build["source_sha256"])} ] || {{'
+    yield '\techo "membw: the sources are $sources, not those of the result" >&2'
     yield '\texit 1'
     yield '}'
 
@@ -59,8 +64,8 @@ def program_of(result):
 
 def _build(result):
     yield ''
-    yield f'# 2. the binary: {result.build["compiler"]}'
-    yield f'#    {shlex.join(result.build["compile_line"])}'
+    yield f'# 2. the binary: {printable(result.build["compiler"])}'
+    yield f'#    {printable(shlex.join(result.build["compile_line"]))}'
     yield from (f'module load {shlex.quote(m)}' for m in result.build.get('modules') or [])
     if result.build.get('dag_hash'):
         yield from _build_by_spack(result)
@@ -77,9 +82,9 @@ def _build_by_spack(result):
     q, folder = shlex.quote, result.build_folder
     if not (folder / 'spack.lock').is_file():
         raise MembwError(f"no lock of the build in '{folder}'", 'bring results/builds along')
-    dag_hash = result.build['dag_hash']
+    dag_hash = q(result.build['dag_hash'])
     yield from (
-        f'#    {result.build["spec"]} /{dag_hash}',
+        f'#    {printable(result.build["spec"])} /{printable(dag_hash)}',
         'mkdir -p "$here/sources/.spack/user" "$here/env"',
         'ln -sfn "$MEMBW_ROOT/.spack/packages" "$here/sources/.spack/packages"',
         "printf 'include:\\n- name: membw\\n  path: ../../configs/spack\\n' \\",
@@ -94,8 +99,9 @@ def _build_by_spack(result):
 
 
 def _checksum(result):
+    checksum = shlex.quote(f'{result.build["binary_sha256"]}  -')
     yield from (
-        f'if [ "$(sha256sum <"$binary")" = "{result.build["binary_sha256"]}  -" ]; then',
+        f'if [ "$(sha256sum <"$binary")" = {checksum} ]; then',
         "\techo 'reproduce: the binary is the same, to the bit'",
         'else',
         "\techo 'reproduce: the binary differs: compare compiler, line and libraries'",
@@ -108,15 +114,16 @@ def _run(result):
     """The job script that ReFrame wrote, with the new binary in the place of the old one."""
     job, folder = result.job, result.job_folder
     yield ''
-    yield f'# 3. run as it was run: {result.job_title()}'
+    yield f'# 3. run as it was run: {printable(result.job_title())}'
     yield 'cd "$here/run"'
     for name in (job['script'], 'scan.sh'):
         if (folder / name).is_file():
             text = (folder / name).read_text().replace(job['binary'], '@BINARY@').rstrip('\n')
-            yield from (f'sed "s|@BINARY@|$binary|g" >{name} <<\'END OF JOB\'', text, 'END OF JOB')
+            file = shlex.quote(name)
+            yield from (f'sed "s|@BINARY@|$binary|g" >{file} <<\'END OF JOB\'', text, 'END OF JOB')
     yield from _environment(folder)
     yield from _start(job)
-    yield f'echo "reproduce: record $here/run/{job["record_in_stage"]}"'
+    yield f'echo "reproduce: record $here/run/"{shlex.quote(job["record_in_stage"])}'
 
 
 def _environment(folder):
@@ -130,13 +137,13 @@ def _environment(folder):
 
 
 def _start(job):
-    script = job['script']
+    script = shlex.quote(job['script'])
     if job['scheduler'] == 'local':
         yield f'bash {script} >rfm_job.out 2>rfm_job.err || {{ cat rfm_job.err >&2; exit 1; }}'
     elif job['scheduler'] in ('slurm', 'squeue'):
         yield f'sbatch --wait {script}'
     else:
-        yield f'echo "membw: run $here/run/{script} on a node of {job["system"]}" >&2'
+        yield f'echo "membw: run $here/run/"{script} on a node of {shlex.quote(job["system"])} >&2'
         yield 'exit 1'
 
 

@@ -1,10 +1,13 @@
 """`membw run`: ReFrame over all checks, then the table; never green for nothing."""
 
 import contextlib
+import errno
 import fcntl
 import os
 import re
+import signal
 import subprocess
+import sys
 import time
 
 from membw.checkout import root
@@ -19,6 +22,9 @@ NOT_LOADED = re.compile(
 SHOWN = re.compile(r'^\[ +(OK|FAIL|SKIP|ABORT) \]|^\S*(WARNING|ERROR):')
 # told once, by the reason of what they depend on, or meant
 QUIET = re.compile(r'\[skipped due to skipped dependencies\]|variables were not set')
+NOT_STORED = re.compile(r'WARNING: failed to store results in the database: (.*)')
+NO_LOCKS = (errno.ENOSYS, errno.EOPNOTSUPP, errno.ENOLCK)  # Lustre without `-o flock`, some NFS
+ENDING_S = 30  # for ReFrame to cancel its jobs and write its report
 COLOURS = re.compile(r'\x1b\[[0-9;]*m')
 
 
@@ -46,12 +52,22 @@ def main(args):
 def alone():
     """One run at a time in a checkout: two would share stage folders and the bandwidth."""
     path = os.path.join(root(), 'results', 'run.lock')
-    os.makedirs(os.path.dirname(path), exist_ok=True)
-    with open(path, 'w') as file:
+    try:
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        file = open(path, 'w')
+    except OSError as err:
+        fact = f"cannot write '{err.filename}': {err.strerror}"
+        raise MembwError(fact, 'results/ takes what is measured: make room for it') from err
+    with file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError as err:
             raise MembwError('another run is under way here', 'wait until it has ended') from err
+        except OSError as err:
+            if err.errno not in NO_LOCKS:
+                raise
+            print(f"membw: no locks on the file system of '{path}': two runs at a time would not "
+                  'be noticed', file=sys.stderr)  # fmt: skip
         yield
 
 
@@ -62,7 +78,9 @@ def measure(args):
     refuse_load_errors(lines)
     refuse_nothing(base, args, lines)
     seconds = time.time() - begun
-    return summary.show(f'{base}.json', seconds, left_out(args.system))
+    status = summary.show(f'{base}.json', seconds, left_out(args.system))
+    refuse_lost_history(lines)
+    return status
 
 
 def new_report_base():
@@ -84,7 +102,7 @@ def reframe(words, base, verbose):
     if 'MEMBW_ROOT' not in os.environ:
         words = ['sh', '-c', '. ./setup-env.sh && exec "$@"', 'sh', *words]
     lines, begun = [], time.time()
-    with open(f'{base}.log', 'w') as log, start(words) as process:
+    with open(f'{base}.log', 'w') as log, start(words) as process, ended_with(process):
         for line in process.stdout:
             line = COLOURS.sub('', line.rstrip('\n'))
             lines.append(line)
@@ -92,6 +110,35 @@ def reframe(words, base, verbose):
             if verbose or (SHOWN.search(line) and not QUIET.search(line)):
                 print(line if verbose else f'{time.time() - begun:6.1f} s  {line}', flush=True)
     return lines
+
+
+@contextlib.contextmanager
+def ended_with(process):
+    """ReFrame and what it started end when this command is told to: by `kill`, `timeout`, a CI.
+
+    It has a session of its own, so that the benchmark hears it as well; ReFrame is interrupted
+    first, as by Ctrl-C, because then it writes its report and cancels its jobs.
+    """
+    previous = signal.signal(signal.SIGTERM, _interrupt)
+    try:
+        yield
+    except BaseException:
+        for number, seconds in (
+            (signal.SIGINT, ENDING_S),
+            (signal.SIGTERM, 1),
+            (signal.SIGKILL, 1),
+        ):
+            with contextlib.suppress(ProcessLookupError):  # the group outlives its first process
+                os.killpg(process.pid, number)
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                process.wait(seconds)
+        raise
+    finally:
+        signal.signal(signal.SIGTERM, previous)
+
+
+def _interrupt(*_):
+    raise KeyboardInterrupt
 
 
 def start(words):
@@ -104,6 +151,7 @@ def start(words):
             stderr=subprocess.STDOUT,
             text=True,
             errors='replace',
+            start_new_session=True,
         )
     except FileNotFoundError as err:
         raise MembwError(f"'{err.filename}' is not on the PATH", "'make setup', then try again")
@@ -118,12 +166,32 @@ def refuse_load_errors(lines):
         raise MembwError(f'not everything could be loaded: {found[0]}{more}', 'repair it first')
 
 
+def refuse_as_told(lines):
+    """What our own configuration or checks said of a file that is wrong: as it stands."""
+    facts = [line.removeprefix('membw: ') for line in lines if line.startswith('membw: ')]
+    hints = [line.removeprefix('hint: ') for line in lines if line.startswith('hint: ')]
+    if facts:
+        facts, hints = (list(dict.fromkeys(texts)) for texts in (facts, hints))
+        raise MembwError('\nmembw: '.join(facts), '\nhint: '.join(hints) or None)
+
+
+def refuse_lost_history(lines):
+    """ReFrame warns that it could not store the run, and ends well; a night would be lost."""
+    lost = [m[1] for m in map(NOT_STORED.search, lines) if m]
+    if lost:
+        raise MembwError(
+            f"measured, but not in the history: 'results/results.db': {lost[0]}",
+            'the table above is all there is of it; move the file away, or wait for who holds it',
+        )
+
+
 def refuse_nothing(base, args, lines):
     """No report or no test case: say why, as far as can be told."""
     if os.path.exists(f'{base}.json') and summary.load(f'{base}.json')['runs']:
         if summary.load(f'{base}.json')['session_info']['num_cases']:
             return
     elif not any('Ran 0/0' in line for line in lines):
+        refuse_as_told(lines)
         said = [line for line in lines if re.search(r'^reframe: |error|WARNING', line)]
         raise MembwError(
             f'ReFrame ended without a report: {said[-1] if said else "it gave no reason"}',

@@ -8,6 +8,7 @@ import re
 
 from membw.checkout import root
 from membw.errors import MembwError
+from membw.printable import printable
 from membw.rank import node_verdicts
 from membw.results import case as of_case
 from membw.results.metrics import common_unit
@@ -16,6 +17,9 @@ from membw.site.cpulist import compress
 
 NO_REFERENCE = 'no reference: recorded only'
 DRY = 'NOT MEASURED'
+# no figure was to be had: not a figure outside its reference, which is what FAIL says
+NOT_RUN = ('startup', 'setup', 'compile', 'compile_complete', 'compile_wait', 'cleanup')
+NOT_RUN_BY = re.compile(r'KeyboardInterrupt|aborted due to|another session is under way')
 
 
 def add_parser(subparsers):
@@ -81,7 +85,9 @@ def judge(case):
         return DRY, 'a dry run'
     if case['result'] in ('pass', 'xfail'):
         return 'PASS', ''
-    why = ' '.join((case.get('fail_reason') or case['result']).split())
+    why = printable(' '.join((case.get('fail_reason') or case['result']).split()))
+    if case.get('fail_phase') in NOT_RUN or NOT_RUN_BY.search(why):
+        return DRY, why
     invalid = re.search(r'INVALID:?\s*(.*)', why)
     if invalid:
         return 'INVALID', invalid.group(1)
@@ -250,10 +256,14 @@ def verdict(cases):
     skips = sum(case['result'] == 'skip' for case in runs)
     counts = f'{words["PASS"]} passed, {words["FAIL"]} failed, {words["INVALID"]} invalid'
     counts += f', {skips} skipped' + (f', {builds} builds failed' if builds else '')
+    ended = sum(judge(c)[0] == DRY and c['result'] != 'pass' for c in runs if measures(c))
+    counts += f', {ended} not measured' if ended else ''
     if words['FAIL'] or builds:
         return f'FAIL: {counts}', 1
     if words['INVALID']:
         return f'INVALID: {counts}', 1
+    if ended:
+        return f'NOT MEASURED: {counts}', 1
     if words[DRY]:
         return f'NOTHING MEASURED: a dry run of {words[DRY]} cases', 0
     if not words['PASS']:

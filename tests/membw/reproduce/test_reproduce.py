@@ -137,6 +137,59 @@ def test_other_sources_are_never_taken(call, by_make, tmp_path):
     assert done.stderr.startswith(f"membw: the sources with checksum '{'f' * 64}' are neither in")
 
 
+def copied(by_make, tmp_path):
+    folder = tmp_path / 'results'
+    shutil.copytree(by_make[0], folder, ignore=shutil.ignore_patterns('stage', 'output'))
+    return folder
+
+
+def test_an_archive_that_was_changed_is_not_taken(call, by_make, tmp_path):
+    """Its C sources are the right ones, but its presets.py, which a build runs, is another's."""
+    folder = copied(by_make, tmp_path)
+    (kept,) = (folder / 'sources').glob('*.tar.gz')
+    with tarfile.open(kept) as archive:
+        archive.extractall(tmp_path / 'x', filter='data')
+    with open(tmp_path / 'x/src/membw/build/presets.py', 'a') as file:
+        file.write(f"open({str(tmp_path / 'PWNED')!r}, 'w')\n")
+    with tarfile.open(kept, 'w:gz') as archive:
+        archive.add(tmp_path / 'x', '.')
+    done = call('membw', 'reproduce', by_make[1], '--results', folder)
+    assert str(kept) not in done.stdout and not (tmp_path / 'PWNED').exists()
+
+
+def test_the_script_runs_nothing_of_the_archive_to_learn_its_checksum(call, by_make, tmp_path):
+    """The archive is compared before it is unpacked, the sources by `sha256sum`."""
+    folder = copied(by_make, tmp_path)
+    done = call('membw', 'reproduce', by_make[1], '--results', folder)
+    assert done.returncode == 0, done.stderr
+    head, _, rest = done.stdout.partition('# 2. the binary')
+    assert 'python' not in head and rest
+    script = tmp_path / 'head.sh'
+    script.write_text(head)
+    good = call('bash', script, tmp_path / 'good')
+    assert good.returncode == 0, good.stderr
+    (kept,) = (folder / 'sources').glob('*.tar.gz')
+    kept.write_bytes(kept.read_bytes() + b'x')
+    assert call('bash', script, tmp_path / 'bad').returncode == 1
+    assert not list((tmp_path / 'bad/sources').iterdir())
+
+
+def test_a_newline_of_another_party_is_no_command(call, by_make, tmp_path):
+    folder = copied(by_make, tmp_path)
+    pwn = f'x\ntouch {tmp_path / "PWNED"}\n'
+    (build,) = (folder / 'builds').glob('*/build.json')
+    data = json.loads(build.read_text())
+    data |= {'compiler': pwn, 'compile_line': ['gcc', pwn], 'commit': pwn}
+    build.write_text(json.dumps(data))
+    (record,) = (folder / 'records').glob('*.json')
+    rows = [json.loads(line) for line in record.read_text().splitlines()]
+    record.write_text(''.join(json.dumps(row | {'host': pwn, 'time': pwn}) + '\n' for row in rows))
+    done = call('membw', 'reproduce', by_make[1], '--results', folder)
+    if done.returncode == 0:
+        assert not [line for line in done.stdout.splitlines() if line.startswith('touch')]
+    assert 'Traceback' not in done.stderr
+
+
 @pytest.fixture
 def history(tmp_path, monkeypatch):
     """A checkout with two commits of src/stream and a third state that is not committed."""
@@ -180,9 +233,13 @@ def test_sources_that_were_never_committed_must_have_been_kept(history, tmp_path
     with pytest.raises(MembwError, match='neither'):
         find_sources(build, tmp_path)
     (tmp_path / 'sources').mkdir()
-    with tarfile.open(tmp_path / 'sources/kept.tar.gz', 'w:gz') as archive:
+    kept = tmp_path / 'sources/kept.tar.gz'
+    with tarfile.open(kept, 'w:gz') as archive:
         archive.add(root / 'src', 'src')
-    assert find_sources(build, tmp_path).origin.endswith('kept.tar.gz')
+    name = f'{presets.sha256(kept)}.tar.gz'
+    kept.rename(tmp_path / 'sources' / name)
+    build['sources'] = name
+    assert find_sources(build, tmp_path).origin.endswith(name)
     assert find_sources(build, tmp_path).notes == ()
 
 

@@ -117,6 +117,21 @@ def test_a_dry_run_is_no_pass(show):
     assert status == 0
 
 
+@pytest.mark.parametrize('why', [
+    {'result': 'fail', 'fail_phase': 'compile_wait',
+     'fail_reason': 'aborted due to KeyboardInterrupt'},
+    {'result': 'fail', 'fail_phase': 'run_wait', 'fail_reason': 'KeyboardInterrupt'},
+    {'result': 'fail', 'fail_phase': 'setup', 'fail_reason': 'type error: \x1b[2Jx'},
+])  # fmt: skip
+def test_what_was_interrupted_or_never_ran_is_not_measured_and_no_fail(show, why):
+    """FAIL says that a figure can be believed and is outside its reference."""
+    status, lines = show(case(), case('none', values=(None,) * 4, **why))
+    assert lines[-1].startswith('Verdict: NOT MEASURED: 1 passed, 0 failed, 0 invalid, ')
+    assert lines[-1].endswith(', 1 not measured')
+    assert status == 1
+    assert not any(' FAIL ' in line or '\x1b' in line for line in lines)
+
+
 def test_an_aborted_case_is_red(show):
     assert show(case(), case('none', 'abort'))[0] == 1
 

@@ -1,0 +1,82 @@
+"""`membw run` where ReFrame, the disk or the user stop it: one clear line, nothing goes on."""
+
+import errno
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+from membw.errors import MembwError
+from membw.run import command
+
+
+def test_the_line_of_our_configuration_is_shown_as_it_stands():
+    lines = ['[ReFrame Setup]', "membw: systems/zz.yaml: 'time_limt': unknown key",
+             "hint: did you mean 'time_limit'?", 'reframe: cannot load']  # fmt: skip
+    with pytest.raises(MembwError, match='time_limt') as caught:
+        command.refuse_as_told(lines)
+    assert caught.value.hint == "did you mean 'time_limit'?"
+    command.refuse_as_told(['nothing of ours'])
+
+
+def test_a_run_that_could_not_be_stored_is_no_success():
+    line = 'reframe: WARNING: failed to store results in the database: file is not a database'
+    with pytest.raises(MembwError, match='not in the history.*file is not a database'):
+        command.refuse_lost_history(['PASSED', line])
+    command.refuse_lost_history(['PASSED'])
+
+
+def test_a_file_system_without_locks_is_told_and_used(monkeypatch, capsys, tmp_path):
+    def no_locks(*_):
+        raise OSError(errno.ENOSYS, 'Function not implemented')
+
+    monkeypatch.setattr(command, 'root', lambda: str(tmp_path))
+    monkeypatch.setattr(command.fcntl, 'flock', no_locks)
+    with command.alone():
+        pass
+    assert 'no locks on the file system' in capsys.readouterr().err
+
+
+def test_results_that_cannot_be_written_are_one_line(monkeypatch, tmp_path):
+    (tmp_path / 'results').write_text('a file')
+    monkeypatch.setattr(command, 'root', lambda: str(tmp_path))
+    with pytest.raises(MembwError, match='cannot write'), command.alone():
+        pass
+
+
+TERMINATED = """
+import os, sys
+from membw.run import command
+command.root = lambda: os.getcwd()
+os.environ['MEMBW_ROOT'] = os.getcwd()
+command.ENDING_S = 1
+command.reframe(['sh', '-c', 'sleep 60 & echo $! >child; echo begun; wait'], 'base', True)
+"""
+
+
+@pytest.mark.parametrize('number', [signal.SIGTERM, signal.SIGINT])
+def test_what_is_measured_ends_with_the_command(tmp_path, number):
+    """`timeout`, a CI that cancels, `kill`: the benchmark once went on to its end."""
+    streams = {'stdout': subprocess.PIPE, 'stderr': subprocess.DEVNULL, 'text': True}
+    process = subprocess.Popen([sys.executable, '-c', TERMINATED], cwd=tmp_path, **streams)
+    assert process.stdout.readline() == 'begun\n'
+    child = int((tmp_path / 'child').read_text())
+    process.send_signal(number)
+    assert process.wait(20) != 0
+    deadline = time.time() + 5
+    while alive(child) and time.time() < deadline:
+        time.sleep(0.05)
+    assert not alive(child)
+    process.stdout.close()
+
+
+def alive(pid):
+    try:
+        os.kill(pid, 0)
+        with open(f'/proc/{pid}/stat') as file:
+            return file.read().split(') ')[1][0] != 'Z'
+    except OSError:
+        return False

@@ -129,6 +129,35 @@ def sundays(size, share):
     return draw
 
 
+def gamma_with_memory(sd, rho):
+    """A skewed tail whose size remembers the night before."""
+
+    def draw(rng, shape):
+        tail = remembering(rho, 1.0)(rng, (1, *shape[1:]))
+        return normal(sd / 3)(rng, shape) - sd * np.exp(0.8 * tail)
+
+    return draw
+
+
+def restless_weeks(times, weeks=2):
+    """The whole fleet is noisier for some weeks in the middle."""
+
+    def draw(rng, shape):
+        found = normal(0.005)(rng, shape)
+        begin = shape[2] // 2
+        found[:, :, begin : begin + 7 * weeks] *= times
+        return found
+
+    return draw
+
+
+def wandering(step):
+    """A random walk of each node, and noise."""
+    return lambda rng, shape: normal(0.005)(rng, shape) + np.cumsum(
+        rng.normal(0, step, (1, *shape[1:])), axis=2
+    )
+
+
 def bootstrapped(residuals, block=5):
     """Nights of a real history without its level, in blocks; each node its own draw."""
 
@@ -175,4 +204,12 @@ HELD_OUT = {
     'calm and restless stretches': volatile(0.005),
     'bad nights, 0 to 20 % a node': of_each_node((0, 0.02, 0.1, 0.2), 0.06),
     'half of the nodes slow on Sundays, -3 %': sundays(0.03, 0.5),
+}
+# ... nor printed before the rules stood
+SEALED = {
+    'a skewed tail that remembers (.6), 1 %': gamma_with_memory(0.01, 0.6),
+    'all 5x noisier for two weeks': restless_weeks(5),
+    'a random walk, 0.05 % a night': wandering(0.0005),
+    'a random walk, 0.15 % a night': wandering(0.0015),
+    '3 % of nights -30 %, in runs of 2': bad_nights(0.03, 0.30, stay=0.5),
 }

@@ -97,7 +97,8 @@ class Search:
 
     def restless(self, margin):
         """(row, begin, end, shares, depth, recovered) of rows with more bad nights than before."""
-        depth = np.maximum(margin, DEPTH * self.rows.calm)
+        memory = self.rows.growth[: cp.LEAST + 1].max()
+        depth = np.maximum(margin, DEPTH * self.rows.calm * memory)
         found = restless(self.distances, depth, self.questions, self.alpha)
         for row, begin, end, *shares in found:
             part = self.distances[row, begin:end]

@@ -34,7 +34,7 @@ def delays(make, who, night, most=5):
 @pytest.mark.parametrize('before', [30, 90])
 def test_a_step_of_3_percent_in_noise_of_half_a_percent_is_found_within_5_nights(before):
     took = []
-    for seed in range(100 if FULL else 10):
+    for seed in range(100 if FULL else 4):
         series = gen.healthy(60, before + 5, seed)
         bad = np.random.default_rng(seed).choice(60, 3, replace=False)
         for node in bad:
@@ -49,7 +49,7 @@ def test_a_step_of_3_percent_in_noise_of_half_a_percent_is_found_within_5_nights
 
 def test_a_step_of_a_node_without_a_fleet_is_found_within_5_nights():
     took = []
-    for seed in range(100 if FULL else 25):
+    for seed in range(100 if FULL else 10):
         series = gen.healthy(1, 65, seed)
         gen.step(series, 0, 60, 0.03)
         took += delays(lambda s=series: s, series.nodes, 60)
@@ -78,7 +78,7 @@ def false_alarms(seeds, nodes, nights, every, **options):
 
 @pytest.mark.parametrize('noise', [0.002, 0.005, 0.008])
 def test_clean_fleets_raise_no_alarm_in_any_night(noise):
-    seeds, every = (range(20), 1) if FULL else (range(2), 6)
+    seeds, every = (range(20), 1) if FULL else (range(1), 8)
     alarms = false_alarms(seeds, 150, 120, every, noise=noise, absent=0.02)
     assert alarms == 0
 
@@ -126,14 +126,14 @@ def test_one_bad_night_is_no_change_and_three_are():
 @pytest.mark.parametrize('share, nights', [(0.05, 100), (0.04, 60)])
 def test_a_slow_drift_is_told_as_a_drift_of_its_whole_size(share, nights):
     shapes, sizes, first = [], [], []
-    for seed in range(20 if FULL else 6):
+    for seed in range(20 if FULL else 3):
         series = gen.healthy(40, 200, seed)
         gen.drift(series, 7, 60, nights, share)
         mine = [c for c in judge([series]) if c.kernel == 'triad']
         assert scopes(mine) == {('node', series.nodes[7], 'slower')}
         shapes += [c.shape for c in mine]
         sizes.append(sum(c.percent for c in mine))
-        known = range(80, 201, 10)
+        known = range(80, 201, 20)
         first.append(next(n - 60 for n in known if judge([gen.truncated(series, n)])))
     print(f'\ndrift of {share:.0%} in {nights} nights: {shapes.count("drift")} of {len(shapes)} '
           f'told as drift, size {np.median(sizes):.1f} %, first told after {np.median(first):.0f} '
@@ -153,7 +153,7 @@ def test_a_fleet_that_shifts_is_no_node():
 
 def test_a_fleet_shift_is_found_within_5_nights():
     took = []
-    for seed in range(20 if FULL else 8):
+    for seed in range(20 if FULL else 4):
         series = gen.healthy(50, 65, seed, common=0.002)
         gen.step(series, EVERYONE, 60, 0.02)
         took += delays(lambda s=series: s, [None], 60)

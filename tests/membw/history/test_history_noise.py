@@ -1,0 +1,113 @@
+"""`membw history` under the noise that machines really have: docs/judging.md has the tables.
+
+MEMBW_HISTORY_FULL=1: more seeds; history_tables.py beside this makes the tables.
+"""
+
+import os
+
+import hard_histories as hard
+import history_generator as gen
+import numpy as np
+import pytest
+
+from membw.history.changes import judge
+from membw.history.text import as_text, is_worse, merged
+from membw.statistics import change_points as cp
+
+SEEDS = range(8 if os.environ.get('MEMBW_HISTORY_FULL') else 1)
+TOLD = {'one node 4x noisier', 'one node 8x noisier', 'yearly wave 2 %, common'}
+
+
+def events(series):
+    return merged(judge([series]))
+
+
+@pytest.mark.parametrize('name', sorted(set(hard.HEALTHY) - TOLD))
+def test_a_healthy_fleet_has_at_most_one_alarm_a_year(name):
+    alarms = sum(len(events(hard.history(hard.HEALTHY[name], seed))) for seed in SEEDS)
+    assert alarms <= len(SEEDS) * hard.NIGHTS / 365
+
+
+@pytest.mark.parametrize('times', [4, 8])
+def test_a_node_that_becomes_noisier_is_told_once_and_as_that(times):
+    for seed in SEEDS:
+        (event,) = events(hard.history(hard.noisier(times), seed))
+        assert {c.kernel for c in event} == set(gen.KERNELS)
+        first = event[0]
+        assert (first.node, first.shape, first.direction) == ('n00001', 'scatter', 'noisier')
+        assert first.scatter[1] / first.scatter[0] == pytest.approx(times, rel=0.4)
+        assert is_worse(first)
+
+
+@pytest.mark.parametrize('share', [0.35, 0.6])
+def test_a_node_that_is_bad_in_some_nights_is_told_as_intermittent(share):
+    told = 0
+    for seed in range(4):
+        series = hard.history(hard.normal(0.005), seed, nights=90)
+        bad = np.random.default_rng(seed).random(90) < share
+        bad[:60] = False
+        series.rates[:, 3, bad] *= 0.94
+        found = judge([series])
+        assert {c.node for c in found} <= {series.nodes[3]}
+        told += any(c.shape == 'intermittent' or c.direction == 'slower' for c in found)
+        for c in (c for c in found if c.shape == 'intermittent'):
+            assert c.percent == pytest.approx(-6, abs=1) and c.share[0] < 0.05 < c.share[1]
+    assert told == 4
+
+
+def test_a_fleet_in_which_all_have_bad_nights_hides_no_step():
+    told = 0
+    for seed in range(3):
+        series = hard.history(hard.bad_nights(0.12, 0.2, stay=0.3), seed, nights=140)
+        gen.step(series, 3, 100, 0.04)
+        worse = {c.node for c in judge([series]) if is_worse(c)}
+        assert worse <= {series.nodes[3]}
+        told += bool(worse)
+    assert told == 3
+
+
+@pytest.mark.parametrize('nights, season', [(300, True), (700, None)])
+def test_a_slow_drift_of_a_fleet_is_no_alarm_while_it_may_be_the_season(nights, season):
+    for seed in SEEDS:
+        series = hard.history(hard.wave(0.02, 365, common=True), seed, nodes=8, nights=nights)
+        found = judge([series])
+        assert not any(is_worse(c) and as_long_as_a_season(c) for c in found)
+        if season:
+            assert any('or a season' in line for line in as_text([series], found, left(), 0))
+
+
+def as_long_as_a_season(change):
+    return change.shape == 'drift' and not change.node
+
+
+def left():
+    from membw.history.series import Left
+
+    return Left()
+
+
+def test_a_fleet_that_lost_more_than_the_season_takes_is_told():
+    series = hard.history(hard.wave(0.01, 365, common=True), 3, nodes=8, nights=730)
+    gen.drift(series, slice(None), 550, 100, 0.06)
+    assert any(is_worse(c) and not c.node for c in judge([series]))
+
+
+def test_a_rack_that_steps_in_one_night_is_told_node_by_node():
+    series = hard.history(hard.normal(0.005), 2, nights=75)
+    gen.step(series, slice(0, 9), 70, 0.05)
+    worse = {c.node for c in judge([series]) if is_worse(c) and c.node}
+    assert worse == set(series.nodes[:9])
+
+
+def test_the_noise_of_a_mean_is_measured_on_means():
+    rng = np.random.default_rng(5)
+    white = rng.normal(0, 0.01, (40, 200))
+    memory = hard.remembering(0.8, 0.01)(rng, (1, 40, 200))[0]
+    count = np.full(40, 200)
+    grown = {}
+    for name, rows in (('white', white), ('memory', memory)):
+        sigma, _ = cp.noise(rows, count)
+        grown[name] = cp.growth(rows, sigma, False)
+    assert np.max(grown['white']) < 1.25
+    # differences of neighbours see sqrt(1 - rho) of an autoregression, means of many all of it
+    assert grown['memory'][12] == pytest.approx(np.sqrt((1 + 0.8) / (1 - 0.8) / 0.2), rel=0.25)

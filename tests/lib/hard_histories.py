@@ -153,8 +153,8 @@ def restless_weeks(times, weeks=2):
 
 def wandering(step):
     """A random walk of each node, and noise."""
-    return lambda rng, shape: normal(0.005)(rng, shape) + np.cumsum(
-        rng.normal(0, step, (1, *shape[1:])), axis=2
+    return lambda rng, shape: (
+        normal(0.005)(rng, shape) + np.cumsum(rng.normal(0, step, (1, *shape[1:])), axis=2)
     )
 
 

@@ -1,0 +1,75 @@
+"""Which nodes of one group of like nodes are low, in what, and how sure."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from membw.statistics import tails
+
+# The usual rate may be this far below the best one before a node is called unstable.
+UNSTEADY = 0.05
+# Hiccups are compared by their logarithm: some have ten times those of others.
+LEAST_HICCUP = 0.002
+
+
+@dataclass
+class Answers:
+    """q: for each figure the chance of any so low in a clean fleet; ratio: to its median.
+
+    One row a node; `ranks` are nodes x ranks x kernels, empty with one rank a node.
+    """
+
+    kernels: tuple  # (ratio, q): nodes x kernels
+    ranks: tuple
+    steady: tuple
+    every: np.ndarray  # q of all kernels together
+
+    @property
+    def node_q(self):
+        count = len(self.every)
+        parts = [t[1].reshape(count, -1) for t in (self.kernels, self.ranks, self.steady)]
+        return np.hstack([*parts, self.every[:, None]]).min(axis=1, initial=1.0)
+
+
+def judge(rates, steadiness, margin, share=1.0):
+    """Answers for GB/s, nodes x ranks x kernels; `share` of the fleet that this group is."""
+    count, ranks, kernels = rates.shape
+    totals = _relative(rates.sum(axis=1))
+    families = (1 + kernels / 2 + (kernels / 2 if ranks > 1 else 0)) / share
+    q_totals = [
+        tails.judge_low(totals[:, k], np.delete(totals, k, axis=1), margin, families)
+        for k in range(kernels)
+    ]
+    q_every = tails.judge_low(totals.mean(axis=1), totals, margin, families)
+    of_ranks = _judge_ranks(rates, margin, families) if ranks > 1 else (np.ones((count, 0, 0)),) * 2
+    return Answers(
+        (totals, np.array(q_totals).T), of_ranks, _judge_steadiness(steadiness, families), q_every
+    )
+
+
+def _relative(values):
+    return values / np.median(values, axis=0)
+
+
+def _judge_ranks(rates, margin, families):
+    """All ranks of a kernel are one sample, each relative to its place in the node."""
+    count, ranks, kernels = rates.shape
+    ratio = _relative(rates)
+    alone = np.empty((count * ranks, 0))
+    q = [
+        tails.judge_low(ratio[:, :, k].ravel(), alone, margin, families)
+        for k in range(kernels)
+    ]
+    return ratio, np.array(q).T.reshape(count, ranks, kernels)
+
+
+def _judge_steadiness(steadiness, families):
+    hiccup = 1 / steadiness - 1
+    usual = np.median(steadiness)
+    unsteady = steadiness / usual < 1 - UNSTEADY
+    if not unsteady.any():
+        return steadiness / usual, np.ones(len(steadiness))
+    logs = np.log(np.maximum(hiccup, 0) + LEAST_HICCUP)
+    column = 1 - (logs - np.median(logs)) / 100  # a spread of 1 in the logarithm reads as 1 %
+    q = tails.judge_low(column, np.empty((len(column), 0)), 1e-9, families)
+    return steadiness / usual, np.where(unsteady, q, 1.0)

@@ -28,7 +28,7 @@ TIED = 0.5
 COARSEST = 0.05
 # Among those called bad, this share may be healthy ones that lie as low.
 FALSE_SHARE = 0.02
-NORMAL = 0.95  # weight of normal noise before looking
+NORMAL = 0.9  # weight of normal noise before looking
 CANDIDATES = 24  # numbers m that are tried
 EXACT = 600  # figures; the middle of larger samples is binned
 SPREADS = 13  # of the grid

@@ -238,7 +238,7 @@ class cluster_stream(stream_options, measurement):
         return [
             found['figures'][kernel]
             for found in self.found['nodes']
-            if found['verdict'] in ('PASS', 'FAIL') and kernel in found['figures']
+            if found['verdict'] in ('PASS', 'FAIL', 'SUSPECT') and kernel in found['figures']
         ]
 
     def median(self, kernel):
@@ -266,5 +266,6 @@ class cluster_stream(stream_options, measurement):
 
     @performance_function('nodes')
     def slow_nodes(self):
-        """Held to 0: a slow node makes the run a FAIL, and the others' figures stay."""
-        return len(ranking.lines(self.found, 'FAIL'))
+        """Held to 0: a slow node makes the run a FAIL, and the others' figures stay; so does one
+        that may be slow (SUSPECT)."""
+        return sum(len(ranking.lines(self.found, word)) for word in ('FAIL', 'SUSPECT'))

@@ -29,4 +29,5 @@ def counts(found):
     """'5 nodes: 3 PASS, 1 FAIL, 0 INVALID, 1 MISSING'."""
     verdicts = [node['verdict'] for node in found['nodes']]
     each = ', '.join(f'{verdicts.count(w)} {w}' for w in ('PASS', 'FAIL', 'INVALID', 'MISSING'))
-    return f'{len(verdicts)} nodes: {each}'
+    suspect = verdicts.count('SUSPECT')
+    return f'{len(verdicts)} nodes: {each}' + (f', {suspect} SUSPECT' if suspect else '')

@@ -10,8 +10,10 @@ from membw.errors import MembwError
 
 EPILOG = """\
 A node FAILs when a rate is both lower than the median of its group by more than the margin and
-surely lower (median and MAD, corrected for the number of nodes and kernels). It is INVALID when
-its record may not be believed, MISSING when it was expected and did not report in full.
+surely lower (than the noise of its group gives, for so many nodes and kernels). It is INVALID when
+its record may not be believed, MISSING when it was expected and did not report in full, SUSPECT
+when nothing shows that its figures are right: it is in a slower part of its like that no fact of
+kit or firmware explains, it could not be compared, or it is too fast to be true.
 
 examples:
   membw rank results/records.jsonl
@@ -19,7 +21,7 @@ examples:
   membw rank run.jsonl --order fastest --limit 0 --plot fleet.png
   membw rank run.jsonl --drain | less          # read them, then run what you agree with
 
-exit status: 0 all PASS; 1 a node is FAIL, INVALID or MISSING, or a line could not be read;
+exit status: 0 all PASS; 1 a node is anything else, or a line could not be read;
 2 usage error or nothing to rank
 """
 
@@ -39,11 +41,19 @@ def add_parser(subparsers):
     add('--margin', type=percent, default=2.0, metavar='PERCENT', help='what is slow (2)')
     add('--alpha', type=percent, default=1.0, metavar='PERCENT',
         help='chance of a false alarm in a clean fleet (1)')  # fmt: skip
+    add('--populations', action='store_true',
+        help='parts of the fleet that are slower than others are meant to be')  # fmt: skip
+    add('--max-age', type=whole, default=14, metavar='DAYS',
+        help='a node is MISSING when silent for so long beside others; 0: never (14)')  # fmt: skip
     add('--order', choices=('slowest', 'fastest'), default='slowest', help='which comes first')
     add('--by', metavar='KERNEL', help='kernel to sort by (the last of the records: triad)')
     add('--limit', type=whole, default=20, metavar='N',
         help='rows per group besides the slow nodes, 0: all (20)')  # fmt: skip
-    add('--node-check', metavar='FILE', help='write "<node> PASS|FAIL|INVALID|MISSING reason"')
+    add(
+        '--node-check',
+        metavar='FILE',
+        help='write "<node> PASS|FAIL|SUSPECT|INVALID|MISSING reason"',
+    )
     add('--plot', metavar='FILE.png', help='draw the ranking')
     add('--json', action='store_true', help='print JSON')
     add('--drain', action='store_true', help='print the Slurm commands that drain failed nodes')
@@ -53,7 +63,7 @@ def add_parser(subparsers):
 def run(args):
     """Exit status as in EPILOG."""
     # numpy and scipy take half a second to load: not for `membw --help`
-    from membw.rank.fleet import judge
+    from membw.rank.fleet import Rule, judge
     from membw.results.hostlist import expected_nodes, match_expected, node_check
     from membw.results.read import read_results
 
@@ -69,7 +79,11 @@ def run(args):
     if args.by and args.by not in kernels:
         raise MembwError(f"no kernel '{args.by}' in the records", f'one of {", ".join(kernels)}')
     expected = match_expected({r.host for r in records}, expected)
-    fleet = judge(records, expected, args.margin / 100, args.alpha / 100)
+    rule = Rule(args.margin / 100, args.alpha / 100, args.populations, args.max_age)
+    fleet = judge(records, expected, rule=rule)
+    for problem in fleet.problems:
+        print(f'membw: {problem}', file=sys.stderr)
+    problems = [*problems, *fleet.problems]
     _print(args, fleet, problems)
     if args.node_check:
         _write(args.node_check, '\n'.join(node_check(fleet.nodes)) + '\n')

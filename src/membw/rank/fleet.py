@@ -1,18 +1,17 @@
 """Judges a fleet: which nodes are slower than their like, how far, how sure."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
+from membw.rank import attendance, doubts
 from membw.rank import fault_pattern as pattern
 from membw.rank.groups import form_groups
-from membw.rank.nodes import Node, assemble
-from membw.statistics import robust
+from membw.rank.nodes import Node, assemble, units_of
+from membw.statistics import low_nodes, tails
 from membw.statistics.margin import MARGIN
 
 ALPHA = 0.01  # statistical: one clean fleet in 100 may see a false alarm
-# The usual rate may be this far below the best one before a node is called unstable.
-UNSTEADY = 0.05
 
 
 @dataclass
@@ -20,69 +19,101 @@ class Fleet:
     groups: list
     nodes: list
     warnings: list
+    problems: list = field(default_factory=list)  # of the records; no node's own
 
 
-def judge(records, expected=(), margin=MARGIN, alpha=ALPHA):
+@dataclass(frozen=True)
+class Rule:
+    """What is held against a fleet."""
+
+    margin: float = MARGIN
+    alpha: float = ALPHA
+    populations: bool = False  # slower parts are meant
+    max_age_days: float = attendance.MAX_AGE_DAYS
+
+
+def judge(records, expected=(), margin=MARGIN, alpha=ALPHA, rule=None, now=None):
     """The verdict on every node of `records` and on every expected one without a record."""
-    nodes = assemble(records)
-    groups, warnings = form_groups([node for node in nodes if node.verdict == 'PASS'])
-    _judge_groups(groups, margin, alpha)
+    rule = rule or Rule(margin, alpha)
+    past, future = attendance.without_future(records, now)
+    problems = attendance.shared_names(units_of(past), rule.max_age_days)
+    nodes = assemble(past, problems)
+    _leave_out_stale(nodes, rule)
+    _note_future(nodes, future, problems)
+    passing = [node for node in nodes if node.verdict == 'PASS']
+    groups, warnings = form_groups(passing, rule.margin, rule.populations)
+    _judge_groups(groups, rule)
+    doubts.of_groups(groups)
     seen = {node.name for node in nodes}
     missing = [Node(n, 'MISSING', ['no record']) for n in expected if n not in seen]
-    return Fleet(groups, nodes + missing, warnings)
+    return Fleet(groups, nodes + missing, warnings, problems)
 
 
-def _judge_groups(groups, margin, alpha):
-    """All nodes of the fleet enter one correction."""
-    if not groups:
-        return
-    answers = [_Answers(group, margin) for group in groups]
-    q = robust.adjust(np.concatenate([a.p_node for a in answers]))
-    every = [(answer, i) for answer in answers for i in range(len(answer.p_node))]
-    for (answer, i), node_q in zip(every, q.tolist(), strict=True):
-        node = answer.group.nodes[i]
-        node.q = node_q
-        _verdict(node, answer, i, alpha)
+def _leave_out_stale(nodes, rule):
+    silent = attendance.stale(nodes, rule.max_age_days)
+    for node in nodes:
+        if node.name in silent:
+            node.verdict = 'MISSING'
+            node.notes.append(silent[node.name])
+
+
+def _note_future(nodes, future, problems):
+    """Records of a clock that is ahead: they may not hide what was measured since."""
+    seen = {node.name for node in nodes}
+    for host in sorted({r.host for r in future}):
+        when = attendance.date(max(r.time for r in future if r.host == host))
+        text = f'a record of {when}, later than today, is left out'
+        if host in seen:
+            problems.append(f'{host}: {text}')
+        else:
+            nodes.append(Node(host, 'INVALID', [text]))
+
+
+def _judge_groups(groups, rule):
+    """All nodes of the fleet share one budget of false alarms, by their number."""
+    total = sum(len(group.nodes) for group in groups)
+    for group in groups:
+        if len(group.nodes) == 1:
+            group.nodes[0].ratios = dict.fromkeys(group.kernels, 1.0)
+            continue
+        answers = _Answers(group, rule.margin, len(group.nodes) / total)
+        for i in range(len(group.nodes)):
+            _verdict(group.nodes[i], answers, i, rule.alpha)
+        doubts.of_few(group, rule.margin)
+        doubts.of_fast(group, answers.found.kernels[0], rule.alpha)
 
 
 class _Answers:
-    """One row a node; columns: each rank's kernels (with two ranks or more), the node's kernels,
-    the steadiness."""
+    """Of one group, as low_nodes has them."""
 
-    def __init__(self, group, margin):
-        self.group = group
+    def __init__(self, group, margin, share):
         rates = np.array([node.rates for node in group.nodes])
-        count, ranks, self.kernels = rates.shape
-        steady = np.array([[node.steadiness] for node in group.nodes])
-        parts = [rates.reshape(count, -1)] if ranks > 1 else []
-        self.ratio, self.z, p = robust.judge_low(np.hstack([*parts, group.totals(), steady]))
-        self.first_total = self.ratio.shape[1] - 1 - self.kernels
-        self.noise = float(np.median(np.abs(self.ratio[:, -2] - 1))) / robust.MAD_TO_SIGMA
-        self.low = self.ratio < 1 - margin
-        self.low[:, -1] = self.ratio[:, -1] < 1 - UNSTEADY
-        # a question counts where the answer is practically low, but all that were asked are paid
-        self.p = np.where(self.low, np.minimum(1, p * p.shape[1]), 1.0)
-        self.p_node = self.p.min(axis=1)
-
-    def of_ranks(self, table, i):
-        """Ranks x kernels of node `i`."""
-        return table[i, : self.first_total].reshape(-1, self.kernels)
+        steadiness = np.array([node.steadiness for node in group.nodes])
+        self.found = low_nodes.judge(rates, group.totals(), steadiness, margin, share)
+        self.q = self.found.node_q
+        ratio = self.found.kernels[0]
+        spread = np.median(np.abs(ratio - 1), axis=0) / tails.MAD_TO_SIGMA
+        self.spread = np.maximum(spread, tails.FLOOR)
+        self.low = (ratio < 1 - margin).any(axis=1)
+        if self.found.ranks[0].size:
+            self.low |= (self.found.ranks[0] < 1 - margin).any(axis=(1, 2))
 
 
 def _verdict(node, answers, i, alpha):
-    totals = answers.ratio[i, answers.first_total : -1]
-    node.ratios = dict(zip(node.kernels, totals.tolist(), strict=True))
-    low = answers.low[i] if answers.low[i].any() else slice(None)
-    node.z = float(answers.z[i, low].min())
-    if len(answers.group.nodes) == 1:
-        node.notes.append('not compared: no other node like it')
-    elif node.q <= alpha:
+    (ratio, _), (ranks, ranks_q), (_, steady_q) = (
+        answers.found.kernels, answers.found.ranks, answers.found.steady,
+    )  # fmt: skip
+    node.ratios = dict(zip(node.kernels, ratio[i].tolist(), strict=True))
+    node.z = float(((ratio[i] - 1) / answers.spread).min())
+    node.q = float(answers.q[i])
+    if node.q <= alpha:
         node.verdict = 'FAIL'
-        ratios, marks = (answers.of_ranks(t, i) for t in (answers.ratio, answers.p <= alpha))
-        unsteady = answers.p[i, -1] <= alpha
-        node.pattern = pattern.describe(node, ratios, marks, unsteady, answers.noise)
-        node.notes[:0] = [node.pattern, _how_far(node, np.where(marks, ratios, 1))]
-    elif answers.low[i].any():
+        marks = ranks_q[i] <= alpha
+        noise = float(answers.spread[-1])
+        unsteady = steady_q[i] <= alpha
+        node.pattern = pattern.describe(node, ranks[i], marks, unsteady, noise)
+        node.notes[:0] = [node.pattern, _how_far(node, np.where(marks, ranks[i], 1))]
+    elif answers.low[i]:
         node.notes.insert(0, f'low, but not sure (q={node.q:.2g}): measure again')
 
 

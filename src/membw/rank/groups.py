@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from membw.rank import doubts
 from membw.results.metrics import node_rates
 from membw.results.record import MEMORY, STRICT
 from membw.statistics.populations import MIN_NODES, MIN_SHARE, find_populations
@@ -33,8 +34,11 @@ class Group:
         return {m.name: m.figure(rate) for m, rate in zip(self.metrics, rates, strict=True)}
 
 
-def form_groups(nodes):
-    """Groups of like nodes, split where two populations show, and warnings about them."""
+def form_groups(nodes, margin=0.02, populations=False):
+    """Groups of like nodes, split where two populations show, and warnings about them.
+
+    `populations`: somebody says that they are meant.
+    """
     families = defaultdict(lambda: defaultdict(list))
     for node in nodes:
         strict = (*(node.traits.get(t) for t in STRICT), node.traits['ranks'], node.metrics)
@@ -46,6 +50,7 @@ def form_groups(nodes):
             groups += parts
             if len(parts) > 1:
                 warnings.append(_populations_text(parts))
+                warnings += [] if populations else doubts.of_populations(parts, margin)
     for number, group in enumerate(groups, 1):
         group.number = number
         for node in group.nodes:
@@ -98,10 +103,11 @@ def _label(nodes):
     t = dict(traits)
     count = f'{len(nodes)} node{"s" * (len(nodes) > 1)}'
     ranks = f'{t["ranks"]} rank{"s" * (t["ranks"] > 1)} x {t.get("threads", 1)} threads each'
+    cpu = str(t.get('cpu_model', 'CPU not named'))
     build = ' '.join(str(t[k]) for k in ('environ', 'compiler', 'flags') if k in t)
     arrays = f'arrays of {t["array_size"]} elements' if 'array_size' in t else ''
     pinning = f'pinning {t["pinning"]}' if 'pinning' in t else ''
-    parts = [count, t.get('cpu_model', 'CPU not named'), ranks, arrays, build, pinning]
+    parts = [count, cpu, ranks, arrays, build, pinning]
     return ', '.join(filter(None, parts))
 
 

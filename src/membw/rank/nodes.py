@@ -5,9 +5,13 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from membw.rank import attendance
 from membw.results.metrics import node_rates
 from membw.results.record import STRICT
 from membw.results.runs import split_runs, usual_ranks
+
+# measured and to be believed, but nothing shows that it is as fast as it should be
+SUSPECT = 'SUSPECT'
 
 
 @dataclass
@@ -22,6 +26,8 @@ class Node:
     rates: np.ndarray = None  # larger is better (results/metrics.py), ranks x metrics
     steadiness: float = 1.0
     traits: dict = field(default_factory=dict)
+    facts: dict = field(default_factory=dict)  # provenance.FIELDS
+    time: float = 0.0
     sockets: int = 1
     channels: int = 0
     ratios: dict = field(default_factory=dict)  # metric -> node's rate / median
@@ -59,15 +65,30 @@ class Node:
         return int(self.traits.get('threads', 1)) * self.traits['ranks']
 
 
-def assemble(records):
+def assemble(records, problems=None):
     """The nodes that the records speak of, once for each program, build and set of metrics."""
+    problems = [] if problems is None else problems
+    runs = [_latest_run(unit) for unit in units_of(records)]
+    usual = _usual_ranks(runs)
+    of_jobs, lost = attendance.ranks_of_jobs(records)
+    problems += lost
+    order = {}  # of the metrics: another one is no other set
+    nodes = []
+    for run in runs:
+        first = run[0]
+        metrics = order.setdefault(frozenset(first.metrics), first.metrics)
+        ranks = of_jobs.get((first.host, first.ranks), usual[_run_key(first)])
+        nodes.append(_node(run, metrics, ranks))
+    return nodes
+
+
+def units_of(records):
+    """Records that speak of one node in one configuration."""
     units = defaultdict(list)
     for record in records:
-        key = (record.host, *(record.traits.get(t) for t in STRICT), record.metrics)
+        key = (record.host, *(record.traits.get(t) for t in STRICT), frozenset(record.metrics))
         units[key].append(record)
-    runs = [_latest_run(unit) for unit in units.values()]
-    usual = _usual_ranks(runs)
-    return [_node(run, usual[_run_key(run[0])]) for run in runs]
+    return list(units.values())
 
 
 def _latest_run(records):
@@ -88,13 +109,14 @@ def _usual_ranks(runs):
     return {key: usual_ranks(members) for key, members in alike.items()}
 
 
-def _node(run, usual):
+def _node(run, metrics, usual):
     first = run[0]
-    node = Node(first.host, metrics=first.metrics)
+    node = Node(first.host, metrics=metrics, facts=first.provenance)
+    node.time = max(r.time for r in run)
     node.traits = dict(first.traits, ranks=len(run))
     node.sockets, node.channels = first.sockets, first.channels
     node.steadiness = min(r.steadiness for r in run)
-    node.rates = np.array([[r.rates[k] for k in first.rates] for r in run])
+    node.rates = np.array([[r.rates[m.name] for m in metrics] for r in run])
     invalid = sorted({reason for r in run for reason in r.invalid})
     if len(run) < usual:
         node.verdict = 'MISSING'

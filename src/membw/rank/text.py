@@ -31,8 +31,8 @@ def _ranking(group, order, by, limit):
     lines = [f'{"node":<{width}}{titles}  to median  verdict ({unit}{order} first)']
     lines += [_row(group.nodes[i], heads, column, width) for i in shown]
     rest = [group.nodes[i] for i in ranked[len(shown) :]]
-    lines += [_row(n, heads, column, width) for n in rest if n.verdict == 'FAIL']
-    hidden = sum(n.verdict != 'FAIL' for n in rest)
+    lines += [_row(n, heads, column, width) for n in rest if n.verdict != 'PASS']
+    hidden = sum(n.verdict == 'PASS' for n in rest)
     return lines + ([f'... and {hidden} more that pass (--limit 0 shows them)'] if hidden else [])
 
 
@@ -84,7 +84,9 @@ def _not_ranked(fleet):
 def _counts(fleet):
     verdicts = [verdict for verdict, _ in worst_verdicts(fleet.nodes).values()]
     parts = (f'{verdicts.count(v)} {v}' for v in ('PASS', 'FAIL', 'INVALID', 'MISSING'))
-    return f'{len(verdicts)} node{"s" * (len(verdicts) != 1)}: ' + ', '.join(parts)
+    text = f'{len(verdicts)} node{"s" * (len(verdicts) != 1)}: ' + ', '.join(parts)
+    suspect = verdicts.count('SUSPECT')
+    return text + (f', {suspect} SUSPECT' if suspect else '')
 
 
 def as_json(fleet, problems):

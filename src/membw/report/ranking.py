@@ -15,7 +15,7 @@ APART = 20  # ... when so many pixels apart
 DRAWN = 400  # passing nodes on paper; the page draws all
 MANY = 200  # nodes; from here on the few slow ones get the width that a logarithm gives
 LOW = 'low, not sure'
-MARKS = {'PASS': 'circle', LOW: 'diamond', 'FAIL': 'triangle-down'}
+MARKS = {'PASS': 'circle', LOW: 'diamond', 'SUSPECT': 'square', 'FAIL': 'triangle-down'}
 HOW_TO_READ = (
     'How to read: one mark per node; 0 % is the median of its group, below it is slower. '
     'Triangles FAIL: surely more than the margin (dashed) below it, by this kernel or by another, '
@@ -153,7 +153,7 @@ def _chart(group, order, margin):
         y=alt.Y('p:Q', title='to the median, %', scale=alt.Scale(zero=False, padding=12)),
     )
     names = list(MARKS)
-    colors = alt.Scale(domain=names, range=['@five', '@two', '@fail'])
+    colors = alt.Scale(domain=names, range=['@five', '@two', '@three', '@fail'])
     shapes = alt.Scale(domain=names, range=list(MARKS.values()))
     size = 34 if count <= MANY else 12
     tip = charts.tips(node='n:N', verdict='v:N', **{'figure': 'g:Q', '% to the median': 'p:Q'})

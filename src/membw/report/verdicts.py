@@ -7,7 +7,7 @@ from membw.report import past
 from membw.report.rows import UNPINNED
 from membw.results.hostlist import fold, worst_verdicts
 
-WORST_FIRST = ('FAIL', 'INVALID', 'MISSING', 'NOT MEASURED', 'PASS')
+WORST_FIRST = ('FAIL', 'SUSPECT', 'INVALID', 'MISSING', 'NOT MEASURED', 'PASS')
 LISTED = 20
 NAMES_SHOWN = 160  # characters of a list of nodes
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from membw.errors import MembwError
 
 MOST_NODES = 1_000_000  # no machine has more; a list that says so is a slip of the keyboard
-WORST_FIRST = ('FAIL', 'INVALID', 'MISSING', 'PASS')
+WORST_FIRST = ('FAIL', 'SUSPECT', 'INVALID', 'MISSING', 'PASS')
 
 
 def expected_nodes(text):
@@ -71,7 +71,7 @@ def worst_verdicts(nodes):
 
 
 def node_check(nodes):
-    """Lines of the node-check file: `<node> PASS|FAIL|INVALID|MISSING reason`, by name."""
+    """Lines of the node-check file: `<node> PASS|FAIL|SUSPECT|INVALID|MISSING reason`, by name."""
     worst = worst_verdicts(nodes)
     return [printable(' '.join(filter(None, [name, *worst[name]]))) for name in sorted(worst)]
 

@@ -31,17 +31,22 @@ class Answers:
         return np.hstack([*parts, self.every[:, None]]).min(axis=1, initial=1.0)
 
 
-def judge(rates, steadiness, margin, share=1.0):
-    """Answers for GB/s, nodes x ranks x kernels; `share` of the fleet that this group is."""
+def judge(rates, totals, steadiness, margin, share=1.0):
+    """Answers for rates (nodes x ranks x kernels, larger is better) and those of whole nodes.
+
+    `share`: of the fleet's nodes in this group.
+    """
     count, ranks, kernels = rates.shape
-    totals = _relative(rates.sum(axis=1))
+    totals = _relative(totals)
     families = (1 + kernels / 2 + (kernels / 2 if ranks > 1 else 0)) / share
     q_totals = [
         tails.judge_low(totals[:, k], np.delete(totals, k, axis=1), margin, families)
         for k in range(kernels)
     ]
     q_every = tails.judge_low(totals.mean(axis=1), totals, margin, families)
-    of_ranks = _judge_ranks(rates, margin, families) if ranks > 1 else (np.ones((count, 0, 0)),) * 2
+    of_ranks = (
+        _judge_ranks(rates, margin, families) if ranks > 1 else (np.ones((count, 0, 0)),) * 2
+    )
     return Answers(
         (totals, np.array(q_totals).T), of_ranks, _judge_steadiness(steadiness, families), q_every
     )
@@ -56,10 +61,7 @@ def _judge_ranks(rates, margin, families):
     count, ranks, kernels = rates.shape
     ratio = _relative(rates)
     alone = np.empty((count * ranks, 0))
-    q = [
-        tails.judge_low(ratio[:, :, k].ravel(), alone, margin, families)
-        for k in range(kernels)
-    ]
+    q = [tails.judge_low(ratio[:, :, k].ravel(), alone, margin, families) for k in range(kernels)]
     return ratio, np.array(q).T.reshape(count, ranks, kernels)
 
 

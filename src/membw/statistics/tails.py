@@ -27,8 +27,12 @@ TIED = 0.5
 # ... if it is no larger than this: nobody rounds a bandwidth to 5 %.
 COARSEST = 0.05
 # Among those called bad, this share may be healthy ones that lie as low.
-FALSE_SHARE = 0.02
-NORMAL = 0.9  # weight of normal noise before looking
+FALSE_SHARE = 0.01
+# Weight of all other shapes than normal noise before looking, from so many nodes on; in fewer no
+# tail can be told from bad nodes, and the weight falls with the square of their number.
+FAR, MANY = 0.08, 100
+# A spread of two or three nodes is hardly known: paid for by this, over their number squared.
+FEW = 9
 CANDIDATES = 24  # numbers m that are tried
 EXACT = 600  # figures; the middle of larger samples is binned
 SPREADS = 13  # of the grid
@@ -40,7 +44,6 @@ class Shape:
     """A distribution with median 0 and MAD 0.6745, by its quantiles at the normal ones `Z`."""
 
     name: str
-    weight: float  # before looking
     quantiles: np.ndarray
     log_density: np.ndarray
 
@@ -59,8 +62,14 @@ def shapes():
     every |= {f'lognormal {tau}': -np.expm1(-tau * Z) / tau for tau in (0.7,)}
     every |= {f'{share:.0%} in a tail of {mean}': _tail(share, mean)
               for share, mean in ((0.05, 3.5), (0.1, 3.5), (0.2, 3.5))}  # fmt: skip
-    rest = (1 - NORMAL) / (len(every) - 1)
-    return [_shape(n, NORMAL if n == 'normal' else rest, q) for n, q in every.items()]
+    return [_shape(name, quantiles) for name, quantiles in every.items()]
+
+
+def _first_guess(count):
+    """log of the weight of each shape before looking."""
+    far = FAR * min(1.0, count / MANY) ** 2
+    others = len(shapes()) - 1
+    return np.log([1 - far] + [far / others] * others)
 
 
 def _tail(share, mean):
@@ -72,13 +81,13 @@ def _tail(share, mean):
     return np.where(Z < 4, low, low[np.searchsorted(Z, 4) - 1] + Z - 4)
 
 
-def _shape(name, weight, quantiles):
+def _shape(name, quantiles):
     quantiles = quantiles - quantiles[len(Z) // 2]
     mad = stats.norm.ppf(0.75)
     spread = _mad(quantiles)
     quantiles = np.maximum.accumulate(quantiles / spread * mad + 1e-12 * Z)
     slope = np.gradient(quantiles, Z)
-    return Shape(name, weight, quantiles, stats.norm.logpdf(Z) - np.log(np.maximum(slope, 1e-300)))
+    return Shape(name, quantiles, stats.norm.logpdf(Z) - np.log(np.maximum(slope, 1e-300)))
 
 
 def _mad(quantiles):
@@ -100,7 +109,7 @@ def rounding(values):
     return float(step) if step <= COARSEST * abs(np.median(values)) else 0.0
 
 
-def judge_low(column, others, margin, divide=1.0, nodes=None):
+def judge_low(column, others, margin, divide=1.0):
     """q for each figure: the chance that a healthy sample of this size has any so low.
 
     column: relative figures (1 is usual). others: more columns of the same nodes, which lend a
@@ -115,7 +124,8 @@ def judge_low(column, others, margin, divide=1.0, nodes=None):
     for m in _numbers(rising, max(margin, 1.01 * step)):
         spread = _Spread(rising, m, others[order[m : count - _unusual(count)]], step)
         joint, share = spread.chance(rising[m - 1], m)
-        value = min(1.0, max(joint * m * (m + 1) / 2 * divide, share / FALSE_SHARE * 0.01))
+        paid = m * (m + 1) / 2 * divide * (1 + FEW / (count - 1) ** 2)
+        value = min(1.0, max(joint * paid, share / FALSE_SHARE * 0.01))
         q[order[:m]] = np.minimum(q[order[:m]], value)
     return q
 
@@ -152,11 +162,11 @@ class _Spread:
         known = (len(rest) - 1) / len(rest) if len(rest) > 1 else 0.0
         prior = -0.5 * (np.log(self.spreads / PRIOR_SPREAD) / np.log(PRIOR_FACTOR)) ** 2
         table = np.array([
-            np.log(shape.weight) + prior + known * self._explains(shape, values, weights)
+            guess + prior + known * self._explains(shape, values, weights)
             + high * shape.log_above(values[-1] / self.spreads)
             + sum(w * self._explains(shape, v, np.ones(len(v))) for v, w in lent)
             + _alike(shape, others)
-            for shape in shapes()
+            for guess, shape in zip(_first_guess(self.count), shapes(), strict=True)
         ])  # fmt: skip
         self.weights = _normed(table)
         # were the m lowest the tail of normal noise, the rest would be what is left of it

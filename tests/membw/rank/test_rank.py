@@ -60,7 +60,7 @@ def three_sigma(fleet):
 
 
 @pytest.mark.parametrize(
-    'nodes, bad, seeds', [(4, 1, 200), (20, 1, 200), (20, 2, 200), (20, 3, 200), (100, 12, 50)]
+    'nodes, bad, seeds', [(4, 1, 200), (20, 1, 200), (20, 2, 100), (20, 3, 60), (100, 12, 25)]
 )
 def test_nodes_that_are_5_percent_slow_are_found_and_3_sigma_misses_them(nodes, bad, seeds):
     fleets = [with_slow(nodes, bad, 0.05, seed) for seed in range(seeds)]
@@ -72,7 +72,7 @@ def test_nodes_that_are_5_percent_slow_are_found_and_3_sigma_misses_them(nodes, 
     assert by_sigma < 0.4 or (nodes, bad) == (20, 1)
 
 
-@pytest.mark.parametrize('nodes, seeds', [(5, 300), (20, 300), (100, 100), (1000, 20)])
+@pytest.mark.parametrize('nodes, seeds', [(5, 300), (20, 300), (100, 100), (1000, 8)])
 @pytest.mark.parametrize('noise', [0.005, 0.01])
 def test_clean_fleets_stay_within_the_budget_of_false_alarms(nodes, seeds, noise):
     fleets = [gen.healthy(nodes, 1000 + seed, noise=noise) for seed in range(seeds)]
@@ -241,8 +241,8 @@ def test_a_retest_replaces_the_result_before_it():
 
 
 def test_low_but_not_sure_is_said_and_passes():
-    fleet = gen.healthy(4, 1, noise=0.001)
-    gen.slow(fleet, [0], 0.025)
+    fleet = gen.healthy(4, 1, noise=0.01)
+    gen.slow(fleet, [0], 0.03)
     node = judge_rows(gen.records(fleet)).nodes[0]
     assert node.verdict == 'PASS'
     assert node.reason.startswith('low, but not sure (q=')

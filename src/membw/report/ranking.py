@@ -80,8 +80,8 @@ def _picture(group, by=None, margin=MARGIN):
     metric = next((m for m in group.metrics if m.name == by), group.metrics[-1])
     title = f'Group {group.number}: {group.label}'
     rows = points(group, metric, margin)
-    failed = sum(row['v'] == 'FAIL' for row in rows)
-    text = f'{metric.name.capitalize()} of {len(rows)} nodes, {failed} FAIL'
+    failed, suspect = (sum(row['v'] == word for row in rows) for word in ('FAIL', 'SUSPECT'))
+    text = f'{metric.name.capitalize()} of {len(rows)} nodes, {failed} FAIL, {suspect} SUSPECT'
     charted = {
         order: charts.as_dict(_chart(group, order, margin), 360, f'{text}, by {order}')
         for order in ('place', 'name')
@@ -111,7 +111,9 @@ def with_labels(rows):
     """On paper: names of the slowest, where there is room for them; the page does it itself."""
     log, named = len(rows) > MANY, []
     most = max(row['place'] for row in rows)
-    for row in sorted((row for row in rows if row['v'] == 'FAIL'), key=lambda row: row['p']):
+    for row in sorted(
+        (row for row in rows if row['v'] in ('FAIL', 'SUSPECT')), key=lambda row: row['p']
+    ):
         share = np.log(row['place']) / np.log(most) if log else row['place'] / most
         at = share * charts.WIDTH
         if len(named) < NAMED and all(abs(at - other) >= APART for other in named):

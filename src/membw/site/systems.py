@@ -9,7 +9,7 @@ import jsonschema
 import yaml
 
 from membw.checkout import root
-from membw.site import peak
+from membw.site import peak, references
 
 LOADER = getattr(yaml, 'CSafeLoader', yaml.SafeLoader)  # libyaml's: a tenth of the time
 
@@ -124,11 +124,15 @@ def load_file(path, table):
     """(data, problems) of one file; problems are (place, fact, hint)."""
     try:
         data = yaml.load(path.read_text(), LOADER)
-    except (OSError, yaml.YAMLError) as err:
+    except (OSError, UnicodeError, yaml.YAMLError) as err:
         return None, [('', ' '.join(str(err).split()), 'mend that line')]
     problems = list(schema_problems(data))
     if not problems:
         problems = [*file_problems(path, data), *table_problems(data, table)]
+    if not problems and 'references' in data:
+        file = data['references']
+        for where, fact, hint in references.problems(path.parent / file, data, table):
+            problems.append((file, f'{where}: {fact}' if where else fact, hint))
     return data, problems
 
 

@@ -1,0 +1,121 @@
+"""What is wrong in a file of systems/references: a typo there once meant 'no reference: PASS'."""
+
+import difflib
+import math
+import pathlib
+import re
+
+from membw.checkout import root
+
+INDEX = ['$partition', '$environ', 'pinning']
+PINNINGS = ('none', 'likwid', 'numactl', 'omp', 'kmp')
+STREAM, BESIDE, UNIT = 'stream', 'calibration', 'GB/s'
+SHAPE = 'a figure is [value, lower, upper, unit], the tolerances as fractions: [166.6, -0.05, 0.1]'
+
+
+def problems(path, system, table):
+    """(place, fact, hint) of each; `system` is the content of the system file, `table` that of
+    the presets."""
+    from ruamel.yaml import YAML, YAMLError
+
+    try:  # refuses a key given twice, where ReFrame's reader would take the last
+        data = YAML(typ='safe').load(path)
+    except (OSError, UnicodeError, YAMLError) as err:
+        yield '', ' '.join(str(err).split()), 'mend that line'
+        return
+    if not isinstance(data, dict):
+        yield '', 'is no table of references', "'stream:' begins such a file"
+        return
+    for test, entries in data.items():
+        if test != BESIDE:
+            yield from _unknown('', test, _tests(), 'check')
+            yield from _of_test(test, entries, system, table)
+
+
+def _tests():
+    return sorted(path.stem for path in pathlib.Path(root(), 'reframe-checks').glob('*.py'))
+
+
+def _of_test(test, entries, system, table):
+    if not isinstance(entries, dict) or not isinstance(entries.get('$index'), list):
+        yield test, "'$index' is missing", f'$index: [{", ".join(INDEX)}]'
+    elif entries['$index'] == INDEX:
+        yield from _of_partitions(test, entries, system, table)
+
+
+def _of_partitions(test, entries, system, table):
+    partitions = {f'{system["name"]}:{p["name"]}': p for p in system['partitions']}
+    for name, environs in _entries(entries):
+        yield from _unknown(test, name, partitions, 'partition')
+        known = sorted({e for full, p in partitions.items() if _fits(name, full)
+                        for e in _environs(p, table)})  # fmt: skip
+        for environ, pinnings in _entries(environs):
+            place = f"{test}.'{name}'"
+            if known:
+                yield from _unknown(place, environ, known, 'environment')
+            for pinning, figures in _entries(pinnings):
+                yield from _unknown(f'{place}.{environ}', pinning, PINNINGS, 'pinning')
+                yield from _of_figures(test, f'{place}.{environ}.{pinning}', figures)
+
+
+def _entries(table):
+    pairs = table.items() if isinstance(table, dict) else ()
+    return [(str(key), value) for key, value in pairs if not str(key).startswith('$')]
+
+
+def _environs(partition, table):
+    """Environments that its toolchains make of the presets."""
+    chains = partition['toolchains']
+    if not isinstance(chains, dict):
+        return list(table['presets'])
+    return [
+        name + preset.removeprefix(row['family'])
+        for name, chain in chains.items()
+        for preset, row in table['presets'].items()
+        if row['family'] == chain.get('family', name)
+    ]
+
+
+def _fits(pattern, name):
+    """As ReFrame matches a key."""
+    try:
+        return pattern == name or re.match(f'^{pattern}$', name) is not None
+    except re.error:
+        return False
+
+
+def _unknown(place, name, known, kind):
+    if not any(_fits(str(name), one) for one in known):
+        near = difflib.get_close_matches(str(name), known, 1)
+        hint = f"did you mean '{near[0]}'?" if near else f'known here: {" ".join(known)}'
+        yield place, f"no {kind} '{name}'", hint
+
+
+def _of_figures(test, place, figures):
+    table = pathlib.Path(root(), 'src', 'stream', 'kernels', 'kernels.c')
+    kernels = table.read_text() if test == STREAM and table.is_file() else ''
+    for name, figure in _entries(figures):
+        if kernels and f'"{name}"' not in kernels:
+            yield place, f"no kernel '{name}'", 'copy, scale, add, triad'
+        fact = _wrong(figure, test) if isinstance(figure, list) else ''
+        if figure is None or fact:
+            yield f'{place}.{name}', fact or 'is empty', SHAPE
+
+
+def _wrong(figure, test):
+    """What is wrong of [value, low, high, unit]."""
+    if len(figure) != 4:
+        return f'has {len(figure)} parts'
+    value, low, high, unit = figure
+    numbers = [v for v in (value, low, high) if v is not None]
+    if value is None or not all(_is_number(v) for v in numbers) or value <= 0:
+        return f'{figure} is not of finite numbers, the first above 0'
+    if low is not None and not -1 <= low <= 0 or high is not None and high < 0:
+        return f'{figure}: the lower tolerance is from -1 to 0, the upper at least 0'
+    if test == STREAM and unit != UNIT:
+        return f"is in '{unit}', but {test} is judged in {UNIT}"
+    return ''
+
+
+def _is_number(value):
+    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)

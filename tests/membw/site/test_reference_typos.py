@@ -1,0 +1,44 @@
+"""A typo in a file of references is one clear line; it once meant 'no reference', and PASS."""
+
+import pytest
+import yaml
+from places import ROOT
+
+from membw.build import presets
+from membw.site import references, systems
+
+SYSTEM = yaml.safe_load((ROOT / 'systems/thin.yaml').read_text())
+GOOD = (ROOT / 'systems/references/thin.yaml').read_text()
+TYPOS = [
+    ('stream:', 'straem:', "no check 'straem'", "did you mean 'stream'?"),
+    ("'thin:thin':", "'thin:thni':", "no partition 'thin:thni'", "did you mean 'thin:thin'?"),
+    ('    gcc-o2:', '    gcc-02:', "no environment 'gcc-02'", "did you mean 'gcc-o2'?"),
+    ('      likwid:', '      likwd:', "no pinning 'likwd'", "did you mean 'likwid'?"),
+    ('        triad:', '        traid:', "no kernel 'traid'", 'copy, scale'),
+    ('0.10, GB/s', '0.10, MB/s', "is in 'MB/s'", 'a figure is'),
+    ('-0.05, 0.10', '0.05, 0.10', 'the lower tolerance is from -1 to 0', 'a figure is'),
+    ('166.6391, -0.05', '.nan, -0.05', 'is not of finite numbers', 'a figure is'),
+    ('166.6391, -0.05, ', '', 'has 2 parts', 'a figure is'),
+    ('        scale: [159', '        copy: [159', 'duplicate key', 'mend that line'),
+    ('  $index', '  index', "'$index' is missing", '$index: [$partition'),
+]
+
+
+@pytest.mark.parametrize('old, new, fact, hint', TYPOS)
+def test_a_typo_is_one_line_with_its_place(tmp_path, old, new, fact, hint):
+    assert old in GOOD
+    path = tmp_path / 'thin.yaml'
+    path.write_text(GOOD.replace(old, new))
+    problems = list(references.problems(path, SYSTEM, presets.load()))
+    assert problems and fact in problems[0][1] and hint in problems[0][2]
+
+
+def test_an_empty_file_and_another_encoding_are_a_line(tmp_path):
+    path = tmp_path / 'thin.yaml'
+    for content in (b'', b'\xff\xfe\x00', b'stream: [\n'):
+        path.write_bytes(content)
+        assert len(list(references.problems(path, SYSTEM, presets.load()))) == 1
+
+
+def test_our_own_references_have_no_typo():
+    assert systems.load(presets.load())[1] == []

@@ -29,24 +29,25 @@ def problems(path, system, table):
     for test, entries in data.items():
         if test != BESIDE:
             yield from _unknown('', test, _tests(), 'check')
-            yield from _of_test(test, entries, system, table)
+            yield from _of_test(test, entries, system, table, path.stem == system['name'])
 
 
 def _tests():
     return sorted(path.stem for path in pathlib.Path(root(), 'reframe-checks').glob('*.py'))
 
 
-def _of_test(test, entries, system, table):
+def _of_test(test, entries, system, table, is_own):
     if not isinstance(entries, dict) or not isinstance(entries.get('$index'), list):
         yield test, "'$index' is missing", f'$index: [{", ".join(INDEX)}]'
     elif entries['$index'] == INDEX:
-        yield from _of_partitions(test, entries, system, table)
+        yield from _of_partitions(test, entries, system, table, is_own)
 
 
-def _of_partitions(test, entries, system, table):
+def _of_partitions(test, entries, system, table, is_own):
     partitions = {f'{system["name"]}:{p["name"]}': p for p in system['partitions']}
     for name, environs in _entries(entries):
-        yield from _unknown(test, name, partitions, 'partition')
+        if is_own:  # a file that systems share has others' partitions, too
+            yield from _unknown(test, name, partitions, 'partition')
         known = sorted({e for full, p in partitions.items() if _fits(name, full)
                         for e in _environs(p, table)})  # fmt: skip
         for environ, pinnings in _entries(environs):

@@ -19,6 +19,7 @@ LEAST = 3  # nights on each side: two bad nights are no change
 WINDOW = 5
 OUTLIER = 3.5  # Iglewicz and Hoaglin, 1993
 FARTHEST = 6.0  # times the noise: what is farther from its level weighs no more than this
+NEAREST = 1 / 3  # of that: where many nights are bad, what lasts shows best so
 BLOCK, AROUND = 15, 61  # nights that share a level; nights whose median it is
 # Differences of neighbours share a figure: they know two thirds of what as many figures know.
 # J. von Neumann, Ann. Math. Stat. 12 (1941)
@@ -48,23 +49,36 @@ class Rows:
         smooth = without_outliers(packed, count, self.sigma)
         reach = FARTHEST * self.sigma
         memory = _growth(clipped(smooth, self.levels, reach), self.sigma, False)
-        self.values = clipped(smooth, self.levels, reach * memory[: LEAST + 1].max())
-        self.growth = _growth(self.values, self.sigma, True)
+        reach *= memory[: LEAST + 1].max()
+        # (values, their growth): as far as shows a step in LEAST nights, and, for what lasts, near
+        self.views = [
+            (values, _growth(values, self.sigma, True))
+            for values in (clipped(smooth, self.levels, reach * share) for share in (1, NEAREST))
+        ]
+        self.values, self.growth = self.views[0]
         self.limit = limit_for(alpha, self.freedom, questions)
+        self._view = {}
 
     def suspects(self):
-        z = strongest(self.values, self.sigma, self.growth)
+        z = np.max([strongest(values, self.sigma, grown) for values, grown in self.views], axis=0)
         return np.flatnonzero((z > self.limit) & (self.count >= 2 * LEAST))
 
     def places(self, row):
-        values = self.values[row, : self.count[row]]
-        return segment(values, self.sigma[row], self.limit[row], self.growth)
+        found = []
+        for values, grown in self.views:
+            self._view[row] = values, grown
+            part = values[row, : self.count[row]]
+            found = segment(part, self.sigma[row], self.limit[row], grown)
+            if found:
+                break
+        return found
 
     def p_value(self, row, before, after):
         """Of the difference of the means of two parts (slices) of a row."""
-        one, two = self.values[row, before], self.values[row, after]
+        values, grown = self._view.get(row, self.views[0])
+        one, two = values[row, before], values[row, after]
         n1, n2 = len(one), len(two)
-        spread = self.sigma[row] * self.growth[min(n1, n2)] * np.sqrt(1 / n1 + 1 / n2)
+        spread = self.sigma[row] * grown[min(n1, n2)] * np.sqrt(1 / n1 + 1 / n2)
         return p_value((two.mean() - one.mean()) / spread, self.freedom[row], self.questions)
 
 

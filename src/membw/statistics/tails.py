@@ -26,8 +26,9 @@ FLOOR = 0.001
 TIED = 0.5
 # ... if it is no larger than this: nobody rounds a bandwidth to 5 %.
 COARSEST = 0.05
-# Among those called bad, this share may be healthy ones that lie as low.
-FALSE_SHARE = 0.01
+# Among those called bad, this share may be healthy ones that lie as low; in normal noise, where
+# the kernels of a node miss each other, a third of it: each kernel brings its own.
+FALSE_SHARE = 0.03
 # Weight of all other shapes than normal noise before looking, from so many nodes on; in fewer no
 # tail can be told from bad nodes, and the weight falls with the square of their number.
 FAR, MANY = 0.08, 100
@@ -125,7 +126,7 @@ def judge_low(column, others, margin, divide=1.0):
         spread = _Spread(rising, m, others[order[m : count - _unusual(count)]], step)
         joint, share = spread.chance(rising[m - 1], m)
         paid = m * (m + 1) / 2 * divide * (1 + FEW / (count - 1) ** 2)
-        value = min(1.0, max(joint * paid, share / FALSE_SHARE * 0.01))
+        value = min(1.0, max(joint * paid, share / FALSE_SHARE * (0.01 + 0.02 * spread.normal)))
         q[order[:m]] = np.minimum(q[order[:m]], value)
     return q
 
@@ -169,6 +170,7 @@ class _Spread:
             for guess, shape in zip(_first_guess(self.count), shapes(), strict=True)
         ])  # fmt: skip
         self.weights = _normed(table)
+        self.normal = self.weights[0].sum()
         # were the m lowest the tail of normal noise, the rest would be what is left of it
         cut = table[0] + m * shapes()[0].log_below(values[0] / self.spreads)
         self.weights_cut = _normed(cut)

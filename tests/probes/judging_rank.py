@@ -1,0 +1,226 @@
+"""The tables of docs/judging.md, section rank: clean fleets and planted faults, before and after.
+
+    PYTHONPATH=src nice python tests/probes/judging_rank.py CLEAN 100
+    PYTHONPATH=src nice python tests/probes/judging_rank.py FAULTS 50 --only exp
+
+"before" is the rule of median and MAD alone, whose parts calibrate still uses.
+"""
+
+import argparse
+import time
+
+import numpy as np
+
+from membw.statistics import low_nodes, populations, robust
+
+MARGIN, ALPHA, UNSTEADY = 0.02, 0.01, 0.05
+RELATIVE = np.array([0.92, 0.93, 0.99, 1.0])  # of triad
+HICCUP = 0.004
+
+
+def labels_of(totals):
+    return populations.find_populations(np.exp(np.log(totals / np.median(totals, 0)).mean(1)))
+
+
+def before(rates, steady):
+    """(FAIL, parts, slower parts that are told)."""
+    count, ranks, _ = rates.shape
+    totals, p_node = rates.sum(1), np.ones(count)
+    labels = labels_of(totals)
+    for part in range(labels.max() + 1):
+        i = np.flatnonzero(labels == part)
+        columns = [rates[i].reshape(len(i), -1)] if ranks > 1 else []
+        ratio, _, p = robust.judge_low(np.hstack([*columns, totals[i], steady[i, None]]))
+        low = ratio < 1 - MARGIN
+        low[:, -1] = ratio[:, -1] < 1 - UNSTEADY
+        p_node[i] = np.where(low, np.minimum(1, p * p.shape[1]), 1).min(1) if len(i) > 1 else 1
+    return robust.adjust(p_node) <= ALPHA, labels, np.zeros(count, bool)
+
+
+def after(rates, steady):
+    count = len(rates)
+    totals = rates.sum(1)
+    labels = labels_of(totals)
+    fail, suspect = np.zeros(count, bool), np.zeros(count, bool)
+    for part in range(labels.max() + 1):
+        i = np.flatnonzero(labels == part)
+        found = low_nodes.judge(rates[i], totals[i], steady[i], MARGIN, len(i) / count)
+        fail[i] = found.node_q <= ALPHA
+        ratio = np.median(totals[i], 0) / np.median(totals[labels == 0], 0)
+        suspect[i] = part > 0 and ratio.mean() < 1 - MARGIN
+    return fail, labels, suspect
+
+
+def unit(kind, rng, size):
+    """Noise with a standard deviation of 1."""
+    if kind.startswith('t'):
+        freedom = int(kind[1:])
+        return rng.standard_t(freedom, size) / np.sqrt(freedom / (freedom - 2))
+    if kind == 'lognormal':  # a left tail
+        variance = np.exp(0.49) * np.expm1(0.49)
+        return -(np.exp(0.7 * rng.normal(0, 1, size)) - np.exp(0.245)) / np.sqrt(variance)
+    if kind == 'gamma':
+        return (2 - rng.gamma(2, 1, size)) / np.sqrt(2)
+    if kind == 'contaminated':
+        wide = np.where(rng.random(size) < 0.1, 3, 1)
+        return wide * rng.normal(0, 1, size) / np.sqrt(1.8)
+    if kind == 'half':  # nobody is faster than the peak
+        return -(np.abs(rng.normal(0, 1, size)) - 0.798) / 0.603
+    draw = {'normal': rng.normal, 'laplace': lambda a, b, n: rng.laplace(0, np.sqrt(0.5), n),
+            'uniform': lambda a, b, n: rng.uniform(-np.sqrt(3), np.sqrt(3), n)}  # fmt: skip
+    return draw[kind](0, 1, size)
+
+
+def fleet(rng, n=100, noise=0.005, kind='normal', ranks=1, common=0.5, tail=None):
+    """GB/s, nodes x ranks x kernels; `common`: share of the variance that kernels share."""
+    x = np.sqrt(common) * unit(kind, rng, (n, ranks, 1))
+    x = (x + np.sqrt(1 - common) * unit(kind, rng, (n, ranks, 4))) * noise
+    if tail:
+        share, mean = tail
+        x -= ((rng.random(n) < share) * rng.exponential(mean, n))[:, None, None]
+    return np.maximum(320 / ranks * RELATIVE * (1 + x), 1)
+
+
+def planted(bad=0, loss=0.0, **noise):
+    """`loss`: a share, or from where to where; `bad` nodes lose it in all kernels."""
+
+    def make(rng):
+        rates = fleet(rng, **noise)
+        where = rng.choice(len(rates), bad, replace=False)
+        rates[where] *= 1 - (loss if np.isscalar(loss) else rng.uniform(*loss, (bad, 1, 1)))
+        return rates, where
+
+    return make
+
+
+def quantised(step, **noise):
+    return lambda rng: (np.round(fleet(rng, **noise) / (step * 320)) * step * 320, [])
+
+
+def kits(share, apart, bad=0, loss=0.0, **noise):
+    def make(rng):
+        rates, where = planted(bad, loss, **noise)(rng)
+        rates[: int(len(rates) * share)] *= 1 - apart
+        return rates, where
+
+    return make
+
+
+def one_kernel(bad, kernel, loss, **noise):
+    def make(rng):
+        rates = fleet(rng, **noise)
+        where = rng.choice(len(rates), bad, replace=False)
+        rates[where, :, kernel] *= 1 - loss
+        return rates, where
+
+    return make
+
+
+def one_rank(loss, **noise):
+    def make(rng):
+        rates = fleet(rng, **noise)
+        rates[0, rng.integers(rates.shape[1])] *= 1 - loss
+        return rates, [0]
+
+    return make
+
+
+def faster(fast, gain, bad, loss, n):
+    """`fast` nodes with a gain; those that lose are others where only one is fast."""
+
+    def make(rng):
+        rates, order = fleet(rng, n), rng.permutation(n)
+        rates[order[:fast]] *= 1 + gain
+        where = order[1 : bad + 1] if fast == 1 else rng.choice(n, bad, replace=False)
+        rates[where] *= 1 - loss
+        return rates, where
+
+    return make
+
+
+UNEVEN = np.array([0.02, 0.01, 0.003, 0.003])
+CLEAN = {
+    'normal .5 %': planted(), 'normal 1 %': planted(noise=0.01),
+    'normal 3 %': planted(noise=0.03), 'normal 3 %, n = 20': planted(noise=0.03, n=20),
+    'exp. tail of 1 % in 10 %': planted(noise=0.003, tail=(0.1, 0.01)),
+    'left lognormal .6 %': planted(noise=0.006, kind='lognormal'),
+    'left lognormal 1 %': planted(noise=0.01, kind='lognormal'),
+    't3, 1 %': planted(noise=0.01, kind='t3'),
+    'uniform +-3 %': planted(noise=0.03 / np.sqrt(3), kind='uniform'),
+    'kernels 2/1/.3/.3 %': planted(noise=UNEVEN),
+    'quantised to .3 %': quantised(0.003), 'quantised to 3 %': quantised(0.03),
+    'kits 50/50, 3 %': kits(0.5, 0.03), 'kits 35/65, 4 %': kits(0.35, 0.04),
+    'kit on 15 %, -4 %': kits(0.15, 0.04), 'kits 30/70, 4 %, 1 %': kits(0.3, 0.04, noise=0.01),
+}  # fmt: skip
+SMALL = {f'{s} % n = {n}': planted(n=n, noise=s / 100)
+         for s in (1, 2, 3) for n in (2, 3, 4, 5, 6, 8, 10, 20, 50)}  # fmt: skip
+# never looked at while the rule was made
+HELD_BACK = {
+    'laplace 1 %': planted(noise=0.01, kind='laplace'),
+    'gamma(2), left, 1 %': planted(noise=0.01, kind='gamma'),
+    '10 % three times as wide, 1 %': planted(noise=0.01, kind='contaminated'),
+    't5, 1 %': planted(noise=0.01, kind='t5'),
+    'half normal, left, 2 %': planted(noise=0.02, kind='half'),
+    'left lognormal 1 %, all common': planted(noise=0.01, kind='lognormal', common=1.0),
+    'normal 3 %, all common, n = 4': planted(n=4, noise=0.03, common=1.0),
+    'normal 3 %, all common, n = 8': planted(n=8, noise=0.03, common=1.0),
+    'laplace 1 %, n = 40': planted(n=40, noise=0.01, kind='laplace'),
+    'laplace 1 %: 3 at -10 %': planted(3, 0.1, noise=0.01, kind='laplace'),
+    'gamma(2) 1 %: 5 at -8 %': planted(5, 0.08, noise=0.01, kind='gamma'),
+    '40 nodes, .7 %: 2 at -5 %': planted(2, 0.05, n=40, noise=0.007),
+    '60 nodes, 1 %: 20 at -8 %': planted(20, 0.08, n=60, noise=0.01),
+}
+FAULTS = {
+    '1 at -3 %': planted(1, 0.03), '5 at -5 %': planted(5, 0.05), '10 at -3 %': planted(10, 0.03),
+    '19 at -5 %': planted(19, 0.05), '20 at -5 %': planted(20, 0.05),
+    '20 at -20 %': planted(20, 0.2), '20 at -3..-10 %': planted(20, (0.03, 0.1)),
+    '30 at -4 %': planted(30, 0.04), '30 at -4 +-1 %': planted(30, (0.0227, 0.0573)),
+    '30 at -12.5 %': planted(30, 0.125), '5 of 20 at -5 %': planted(5, 0.05, n=20),
+    '6 of 20 at -50 %': planted(6, 0.5, n=20), '+5 %, and -4 % of 6': faster(1, 0.05, 1, 0.04, 6),
+    '30 % at +5 %, 2 at -4 %': faster(30, 0.05, 2, 0.04, 100),
+    '1 %: 5 at -5 %': planted(5, 0.05, noise=0.01),
+    '2 %: 5 at -8 %': planted(5, 0.08, noise=0.02),
+    '3 %: 5 at -10 %': planted(5, 0.1, noise=0.03),
+    'exp. tail: 3 at -5 %': planted(3, 0.05, noise=0.003, tail=(0.1, 0.01)),
+    '2/1/.3/.3 %: add -4 % in 3': one_kernel(3, 2, 0.04, noise=UNEVEN),
+    'kits 3 %: 3 at -6 %': kits(0.5, 0.03, 3, 0.06),
+    'kits 1.5 %: 3 at -4 %': kits(0.5, 0.015, 3, 0.04),
+    '8 ranks, 1 %: one -10 %': one_rank(0.1, ranks=8, noise=0.01),
+    '128 ranks, 2 %: one -12.5 %': one_rank(0.125, ranks=128, noise=0.02),
+}  # fmt: skip
+
+
+def measure(rule, make, fleets):
+    """[% of fleets with a false alarm, false alarms per fleet, % found, % found or told]."""
+    sums = np.zeros(5)
+    for seed in range(fleets):
+        rng = np.random.default_rng(seed)
+        rates, where = make(rng)
+        steady = 1 / (1 + np.abs(rng.normal(0, HICCUP, len(rates))))
+        fail, _, suspect = rule(rates, steady)
+        bad = np.zeros(len(rates), bool)
+        bad[where] = True
+        alarms = fail & ~bad
+        told = (fail | suspect) & bad
+        sums += alarms.any(), alarms.sum(), (fail & bad).sum(), told.sum(), bad.sum()
+    planted_nodes = max(sums[4], 1)
+    return [100 * sums[0] / fleets, sums[1] / fleets, *(100 * sums[2:4] / planted_nodes)]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument('table', choices=('CLEAN', 'SMALL', 'HELD_BACK', 'FAULTS'))
+    parser.add_argument('fleets', type=int)
+    parser.add_argument('--only', default='')
+    args = parser.parse_args()
+    print('| fleet | rule | any false alarm % | per fleet | found % | found or SUSPECT % | s |')
+    for name, make in globals()[args.table].items():
+        for rule in (before, after) if args.only in name else ():
+            start = time.perf_counter()
+            cells = ' | '.join(f'{x:.3g}' for x in measure(rule, make, args.fleets))
+            seconds = time.perf_counter() - start
+            print(f'| {name} | {rule.__name__} | {cells} | {seconds:.0f} |', flush=True)
+
+
+if __name__ == '__main__':
+    main()

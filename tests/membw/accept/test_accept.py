@@ -4,11 +4,13 @@ import copy
 import datetime
 import itertools
 import json
+import os
 import re
 
 import acceptance_fleet
 import numpy as np
 import pytest
+import stated_risks
 import yaml
 from scipy import stats
 
@@ -614,6 +616,21 @@ def test_few_runs_leave_the_noise_open_and_the_report_says_so(judged):
     found = judged(fleet(apart=24), runs__nights=3, risk={'bad_node': 0.003, 'good_node': 0.002})
     stated = risk.assess(found.protocol, found.nodes)
     assert stated.limits[0] > stated.buyer > 0 and stated.limits[1] > stated.vendor > 0
+
+
+FULL = os.environ.get('MEMBW_RISKS_FULL') == '1'  # ten minutes
+
+
+@pytest.mark.parametrize('name', stated_risks.ROWS if FULL else ['night .3 + run .3 %, 100 nodes'])
+def test_at_most_holds_in_nine_of_ten_cases(monkeypatch, name):
+    """Of noise of many shapes, with what a night does; one night states no such limit."""
+    monkeypatch.setattr(risk, 'LEVELS', ())
+    monkeypatch.setattr(risk, '_again', lambda *_: None)
+    rng, times = np.random.default_rng(11), 30 if FULL else 3
+    for _, _, _, share in stated_risks.holds(rng, name, times, draws=100_000):
+        assert share >= 0.9 - 0.1 * FULL  # two deviations of 30 draws
+    ((_, _, limits, share), _) = stated_risks.holds(rng, name, 1, nights=1, draws=1000)
+    assert limits == [None] and share is None
 
 
 def test_without_runs_and_assumption_no_risk_is_stated(protocol):

@@ -1,6 +1,6 @@
 """What `membw calibrate` states of false alarms, and what comes, under noise of many shapes.
 
-A table in Markdown: `python tests/membw/calibrate/stated_alarms.py [calibrations per row]`;
+A table in Markdown: `python tests/lib/stated_alarms.py [calibrations per row]`;
 docs/judging.md shows it.  Rows marked `held back` were not looked at while the method was chosen.
 """
 
@@ -107,10 +107,7 @@ def row_of(name, number, times, rule):
 
 def main(times=40):
     tolerance.DRAWS = 300
-    try:
-        rule = Rule(widest=0.5)
-    except TypeError:  # of before
-        rule = Rule()
+    rule = Rule(widest=0.5)
     print('| truth (nodes/runs) | true false alarms % | stated | at most | holds | refused |')
     print('|---|---|---|---|---|---|')
     for number, name in enumerate(ROWS):

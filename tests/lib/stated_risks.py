@@ -1,6 +1,6 @@
 """Stated and true risks of an acceptance under noise of other shapes than the one assumed.
 
-A table in Markdown: `python tests/membw/accept/stated_risks.py [tests per row]`; docs/judging.md
+A table in Markdown: `python tests/lib/stated_risks.py [tests per row]`; docs/judging.md
 shows it.  Rows marked `held back` were not looked at while the method was chosen.
 """
 

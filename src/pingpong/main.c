@@ -1,34 +1,29 @@
 #include "../harness/config.h"
 
+#include "figures.h"
+
 #include "../harness/error.h"
 #include "../harness/json.h"
 #include "../harness/metrics.h"
 #include "../harness/openmp.h"
-#include "../harness/pairs/shared_line.h"
 #include "../harness/program.h"
-#include "../harness/verdict.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { SAME_CORE = REASONS };
-
 static const char *const reasons[] = { "same-core", NULL };
 
-/* A message that is faster than a line can travel was not sent: two cycles of 5 GHz per hop.
- * An interval wider than this is no figure. */
-static const double FASTEST_NS = 0.4, UNSTABLE_SPREAD = 0.10;
-
-/* Seconds per pair: of a few, and of a matrix, where 192 cores have 18,336 pairs. */
-static const double BUDGET = 0.1, BUDGET_MATRIX = 0.003;
+/* Seconds per pair: of a few, and of a matrix, where 192 cores have 18,336 pairs; of a round
+ * of pairs together, which all go on to the end. */
+static const double BUDGET = 0.1, BUDGET_MATRIX = 0.003, BUDGET_TOGETHER = 0.02;
 
 static struct {
 	const char *pairs; /* as asked, NULL: the nearest and farthest of each class */
 	double budget;
-	int methods; /* a bit for each */
+	int methods; /* a bit for each, 0: all that this machine has */
 	int class;   /* PAIR_CLASSES: whatever they are */
-} asked = { NULL, 0, 1 << METHOD_CAS | 1 << METHOD_LINES, PAIR_CLASSES };
+	int together;
+} asked = { NULL, 0, 0, PAIR_CLASSES, 0 };
 
 static void set_pairs(const char *option, const char *text)
 {
@@ -48,7 +43,20 @@ static void set_class(const char *option, const char *text)
 
 static void set_method(const char *option, const char *text)
 {
-	asked.methods = 1 << option_word(option, text, method_names, METHODS);
+	const int method = option_word(option, text, method_names, METHODS);
+
+	if (!method_is_possible((enum method)method))
+		die("'%s %s': this CPU has no cycle counter of one rate (constant_tsc, "
+		    "nonstop_tsc)",
+		    "take cas or lines", option, text);
+	asked.methods = 1 << method;
+}
+
+static void set_together(const char *option, const char *text)
+{
+	(void)option;
+	(void)text;
+	asked.together = 1;
 }
 
 static const struct option_row rows[] = {
@@ -60,9 +68,16 @@ static const struct option_row rows[] = {
 	  "the pairs must be of this class, or the run is INVALID: smt, llc, domain,\n"
 	  "socket or node, the innermost thing that both CPUs belong to",
 	  set_class },
-	{ 0, "method", "NAME", "cas or lines alone (default: both)", set_method },
+	{ 0, "together", NULL,
+	  "pairs without a CPU in common at the same time: those of --pairs, or all\n"
+	  "pairs of cores in rounds (default: one after the other, the others asleep)",
+	  set_together },
+	{ 0, "method", "NAME",
+	  "cas, lines or oneway alone (default: all; oneway by the cycle counter of x86)",
+	  set_method },
 	{ 0, "seconds", "S",
-	  "at most so long for a pair, a method and a home\n(default: 0.1; 'all': 0.003)",
+	  "at most so long for a pair, a method and a home\n"
+	  "(default: 0.1; 'all': 0.003; --together: 0.02)",
 	  set_budget },
 	{ 0, NULL, NULL, NULL, NULL },
 };
@@ -70,129 +85,23 @@ static const struct option_row *const tables[] = { rows, NULL };
 
 struct run {
 	struct pairs pairs;
+	int first[CPUS_MAX + 1]; /* of each round of disjoint pairs */
+	int rounds;
 	struct meeting *meetings; /* pair by pair, method by method, home by home */
+	const char **names;       /* of their figures */
+	int width;                /* meetings of a pair */
 	int count;
 };
-
-static double one_way_ns(double round_trip)
-{
-	return round_trip / 2 * 1e9;
-}
-
-/* "cas_0_13_home_b": which of them is nearest of its class can be seen in the record. */
-static const char *metric_name(const struct meeting *m)
-{
-	char *name = malloc(64);
-
-	if (!name)
-		die("no memory for the name of a metric", "free some memory");
-	snprintf(name, 64, "%s_%d_%d%s", method_names[m->method], m->pair.cpu[0], m->pair.cpu[1],
-		 m->home ? "_home_b" : "");
-	return name;
-}
-
-static void judge_class(const struct pair *pair)
-{
-	if (asked.class == PAIR_CLASSES || (int)pair->class == asked.class)
-		return;
-	if (pair->class == PAIR_SMT)
-		verdict_invalid((enum reason)SAME_CORE, "CPUs %d and %d are one core",
-				pair->cpu[0], pair->cpu[1]);
-	else
-		verdict_invalid(CPU_NOT_WHERE_ASKED, "CPUs %d and %d are of class %s, not %s",
-				pair->cpu[0], pair->cpu[1], pair_class_names[pair->class],
-				pair_class_names[asked.class]);
-}
-
-static void judge_place(const struct meeting *m)
-{
-	int side;
-
-	for (side = 0; side < 2; side++) {
-		const int cpu = m->pair.cpu[side];
-		char list[CPU_LIST_MAX];
-
-		if (cpuset_count(&m->mask[side]) != 1 || !cpuset_has(&m->mask[side], cpu))
-			verdict_invalid(CPU_NOT_WHERE_ASKED,
-					"a thread for CPU %d may run on CPUs %s", cpu,
-					cpuset_format(&m->mask[side], list));
-		if (m->seen[side] >= 0)
-			verdict_invalid(CPU_NOT_WHERE_ASKED,
-					"a thread for CPU %d was seen on CPU %d", cpu,
-					m->seen[side]);
-	}
-	judge_class(&m->pair);
-	if (m->domain >= 0 && m->domain != topology_domain(m->pair.cpu[m->home]))
-		verdict_invalid(MEMORY_NOT_WHERE_ASKED,
-				"the lines of CPU %d lie on NUMA domain %d, not on its own, %d",
-				m->pair.cpu[m->home], m->domain,
-				topology_domain(m->pair.cpu[m->home]));
-}
-
-static void judge_time(const struct meeting *m)
-{
-	const struct order_statistics *s = &m->blocks.round_trip;
-	const char *const name = metric_name(m);
-
-	if (m->wrong)
-		verdict_invalid(NOT_VALIDATED,
-				"%s: %llu of %llu turns carried something else, the first was "
-				"turn %llu",
-				name, m->wrong, m->turns, m->wrong_at);
-	if (m->blocks.shortest < 20 * clock_tick())
-		verdict_invalid(TOO_SHORT, "%s: a block took %.3g s, under 20 ticks of the clock",
-				name, m->blocks.shortest);
-	if (one_way_ns(s->median) < FASTEST_NS)
-		verdict_invalid(TOO_GOOD, "%s reads %.2g ns: no line travels so fast", name,
-				one_way_ns(s->median));
-	if (order_statistics_spread(s) > UNSTABLE_SPREAD)
-		verdict_invalid(UNSTABLE,
-				"%s: the median's interval is %.3g .. %.3g ns, more than %.0f %% "
-				"off the median",
-				name, one_way_ns(s->low), one_way_ns(s->high),
-				100 * UNSTABLE_SPREAD);
-}
-
-static void write_meeting(const struct meeting *m)
-{
-	const struct blocks *b = &m->blocks;
-
-	json_open(NULL, '{');
-	json_text("metric", metric_name(m));
-	json_text("method", method_names[m->method]);
-	json_count("cpu_a", (unsigned long long)m->pair.cpu[0]);
-	json_count("cpu_b", (unsigned long long)m->pair.cpu[1]);
-	json_text("class", pair_class_names[m->pair.class]);
-	json_text("home", m->home ? "b" : "a");
-	json_number("domain", m->domain);
-	json_number("median_ns", one_way_ns(b->round_trip.median));
-	json_number("low_ns", one_way_ns(b->round_trip.low));
-	json_number("high_ns", one_way_ns(b->round_trip.high));
-	json_number("min_ns", one_way_ns(b->round_trip.min));
-	json_number("p10_ns", one_way_ns(b->round_trip.p10));
-	json_number("p90_ns", one_way_ns(b->round_trip.p90));
-	json_number("max_ns", one_way_ns(b->round_trip.max));
-	json_count("blocks", (unsigned long long)b->count);
-	json_count("trips", (unsigned long long)b->trips);
-	json_truth("settled", b->settled);
-	if (b->regimes.count == 2) {
-		json_open("regimes", '{');
-		json_number("lower_ns", one_way_ns(b->regimes.median[0]));
-		json_number("upper_ns", one_way_ns(b->regimes.median[1]));
-		json_number("share_upper", b->regimes.share_upper);
-		json_close('}');
-	}
-	json_close('}');
-}
 
 static void write_run(const void *data)
 {
 	const struct run *run = data;
 	int i;
 
+	json_truth("together", asked.together);
 	json_open("pairs", '[');
 	for (i = 0; i < run->count; i++)
-		write_meeting(&run->meetings[i]);
+		meeting_write(&run->meetings[i], run->names[i]);
 	json_close(']');
 }
 
@@ -206,30 +115,60 @@ static const struct program program = {
 	write_run,
 };
 
+/* The pairs that were asked for are one round. */
+static void refuse_shared_cpus(struct run *run)
+{
+	struct cpuset taken;
+	int i, side;
+
+	cpuset_clear(&taken);
+	for (i = 0; i < run->pairs.count; i++)
+		for (side = 0; side < 2; side++) {
+			const int cpu = run->pairs.list[i].cpu[side];
+
+			if (cpuset_has(&taken, cpu))
+				die("'--together' and '--pairs %s': CPU %d is in two pairs",
+				    "give pairs without a CPU in common, or leave out --pairs",
+				    asked.pairs, cpu);
+			cpuset_add(&taken, cpu);
+		}
+	run->rounds = 1;
+	run->first[1] = run->pairs.count;
+}
+
+static double default_budget(int is_matrix)
+{
+	if (asked.together)
+		return BUDGET_TOGETHER;
+	return is_matrix ? BUDGET_MATRIX : BUDGET;
+}
+
 static void choose_pairs(struct run *run, const struct cpuset *cpus)
 {
-	static int first[CPUS_MAX + 1];
+	const int all = asked.pairs ? strcmp(asked.pairs, "all") == 0 : asked.together;
 
-	if (!asked.pairs)
-		pairs_default(&run->pairs, cpus);
-	else if (strcmp(asked.pairs, "all") == 0)
-		pairs_all(&run->pairs, cpus, first);
-	else
+	if (all)
+		run->rounds = pairs_all(&run->pairs, cpus, run->first);
+	else if (asked.pairs)
 		pairs_read(&run->pairs, "--pairs", asked.pairs, cpus);
+	else
+		pairs_default(&run->pairs, cpus);
 	if (!run->pairs.count)
 		die("this process may run on one CPU alone, and a pair takes two",
 		    "'taskset -pc $$' prints its CPUs; OMP_PROC_BIND and OMP_PLACES narrow them");
+	if (asked.together && !all)
+		refuse_shared_cpus(run);
 	if (!(asked.budget > 0))
-		asked.budget =
-			asked.pairs && strcmp(asked.pairs, "all") == 0 ? BUDGET_MATRIX : BUDGET;
+		asked.budget = default_budget(all);
 }
 
-static void meet(struct run *run)
+static void prepare_meetings(struct run *run)
 {
 	int pair, method, home;
 
 	run->meetings = calloc((size_t)run->pairs.count * METHODS * 2, sizeof(*run->meetings));
-	if (!run->meetings)
+	run->names = calloc((size_t)run->pairs.count * METHODS * 2, sizeof(*run->names));
+	if (!run->meetings || !run->names)
 		die("no memory for the times of %d pairs", "ask for fewer with '--pairs'",
 		    run->pairs.count);
 	for (pair = 0; pair < run->pairs.count; pair++)
@@ -237,46 +176,62 @@ static void meet(struct run *run)
 			for (home = 0; home < 2; home++) {
 				struct meeting *const m = &run->meetings[run->count];
 
-				if (!(asked.methods & 1 << method))
+				if (asked.methods ? !(asked.methods & 1 << method)
+						  : !method_is_possible((enum method)method))
 					continue;
 				m->pair = run->pairs.list[pair];
 				m->method = (enum method)method;
 				m->home = home;
-				shared_line_meet(m, asked.budget);
+				run->names[run->count] = figure_name(m, asked.together);
 				run->count++;
 			}
+	run->width = run->count / run->pairs.count;
 }
 
-static void tell(const struct meeting *m)
+/* The same column of all pairs of a round. */
+static void meet_round(struct run *run, int round, int column)
 {
-	const struct blocks *b = &m->blocks;
+	static struct meeting *at_once[CPUS_MAX];
+	int pair, count = 0;
 
-	printf("%3d - %-3d  %-6s  %-5s  %s  %8.1f  %8.1f .. %-8.1f %8.1f %8.1f", m->pair.cpu[0],
-	       m->pair.cpu[1], pair_class_names[m->pair.class], method_names[m->method],
-	       m->home ? "B" : "A", one_way_ns(b->round_trip.median),
-	       one_way_ns(b->round_trip.low), one_way_ns(b->round_trip.high),
-	       one_way_ns(b->round_trip.min), one_way_ns(b->round_trip.p90));
-	if (b->regimes.count == 2)
-		printf("  two regimes: %.1f and %.1f", one_way_ns(b->regimes.median[0]),
-		       one_way_ns(b->regimes.median[1]));
-	printf("\n");
+	for (pair = run->first[round]; pair < run->first[round + 1]; pair++)
+		at_once[count++] = &run->meetings[pair * run->width + column];
+	shared_lines_meet(at_once, count, asked.budget);
+}
+
+static void meet(struct run *run)
+{
+	int i, round, column;
+
+	if (!asked.together)
+		for (i = 0; i < run->count; i++) {
+			struct meeting *const alone = &run->meetings[i];
+
+			shared_lines_meet(&alone, 1, asked.budget);
+		}
+	for (round = 0; asked.together && round < run->rounds; round++)
+		for (column = 0; column < run->width; column++)
+			meet_round(run, round, column);
 }
 
 static void conclude(const struct run *run)
 {
-	int i;
+	int i, stood = 1;
 
-	printf("ns, one way; home: who touched the lines first; the interval is that of the "
-	       "median, 95 %%\n  A - B    class   method home   median        interval"
-	       "             min      p90\n");
+	for (i = 0; i < run->count; i++)
+		stood &= meeting_stood_weather(&run->meetings[i]);
+	if (stood)
+		verdict_withdraw(DISTURBED);
+	meetings_print_head(run->meetings, run->width);
 	for (i = 0; i < run->count; i++) {
 		const struct meeting *const m = &run->meetings[i];
 
-		judge_place(m);
-		judge_time(m);
-		tell(m);
-		metric(metric_name(m), one_way_ns(m->blocks.round_trip.median), "ns", LOWER);
+		meeting_judge(m, run->names[i], asked.class);
+		metric(run->names[i], one_way_ns(m->blocks.round_trip.median), "ns", LOWER);
+		if (i % run->width == 0)
+			meetings_print_row(m, run->width);
 	}
+	meetings_print_notes(run->meetings, run->count);
 }
 
 int main(int argc, char **argv)
@@ -290,6 +245,7 @@ int main(int argc, char **argv)
 #endif
 	program_start(&program, argc, argv);
 	choose_pairs(&run, &cpus);
+	prepare_meetings(&run);
 	program_pins_itself();
 	program_measuring();
 	meet(&run);

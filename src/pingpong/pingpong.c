@@ -6,4 +6,5 @@
  */
 #include "../harness/harness.c"
 
+#include "figures.c"
 #include "main.c"

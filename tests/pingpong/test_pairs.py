@@ -2,6 +2,7 @@
 
 import functools
 import itertools
+import os
 import subprocess
 
 import numpy as np
@@ -117,3 +118,12 @@ def test_all_pairs_come_once_in_rounds_where_every_core_has_one_partner(probe, t
     for line in rounds:
         busy = [cpu for _, *pair in line for cpu in pair]
         assert len(busy) == len(set(busy)) >= cores - 1
+
+
+@pytest.mark.skipif(os.cpu_count() < 2, reason='this machine has one CPU, a pair takes two')
+def test_two_pairs_at_the_same_time_lose_no_turn(probe):
+    one, other = sorted(os.sched_getaffinity(0))[:2]
+    lines = probe('together', str(one), str(other)).splitlines()
+    assert len(lines) == 2
+    for blocks, played, turns, wrong, *elsewhere in (map(int, line.split()) for line in lines):
+        assert 0 < blocks <= played < turns and wrong == 0 and elsewhere == [-1, -1]

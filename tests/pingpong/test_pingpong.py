@@ -2,6 +2,8 @@
 
 import json
 import os
+import pathlib
+import re
 import subprocess
 
 import pytest
@@ -44,11 +46,17 @@ def run(build, tmp_path):
     return start
 
 
-def test_a_pair_is_measured_by_both_methods_and_with_both_homes(run):
+CPU_FLAGS = re.search(r'^flags\s*:(.*)$', pathlib.Path('/proc/cpuinfo').read_text(), re.M)
+METHODS = ['cas', 'lines']
+if CPU_FLAGS and {'constant_tsc', 'nonstop_tsc'} <= set(CPU_FLAGS[1].split()):
+    METHODS += ['oneway']
+
+
+def test_a_pair_is_measured_by_every_method_and_with_both_homes(run):
     one, other = TWO
     status, said, record = run('--pairs', f'{one}-{other}')
     assert status == 0, said
-    names = [f'{m}_{one}_{other}{home}' for m in ('cas', 'lines') for home in ('', '_home_b')]
+    names = [f'{m}_{one}_{other}{home}' for m in METHODS for home in ('', '_home_b')]
     assert list(record['metrics']) == names
     assert {m['unit'] for m in record['metrics'].values()} == {'ns'}
     assert {m['better'] for m in record['metrics'].values()} == {'lower'}
@@ -73,6 +81,62 @@ def test_a_pair_of_another_class_than_asked_is_invalid(run):
 
 
 SHORT = ('--pairs', f'{TWO[0]}-{TWO[-1]}', '--seconds', '0.005')
+
+
+def test_the_table_has_one_line_per_pair_and_fits_a_terminal(run):
+    said = run(*SHORT)[1]
+    head, row = said.splitlines()[1:3]
+    assert head.split() == ['A', '-', 'B', 'class', *sum(([m, 'A', m, 'B'] for m in METHODS), [])]
+    assert re.match(rf' *{TWO[0]} - {TWO[1]} +\w+ +([\d.]+\*? *){{{2 * len(METHODS)}}}$', row)
+    assert max(map(len, said.splitlines()[:3])) <= 80
+
+
+def test_the_time_of_the_messages_alone_is_less_than_that_of_the_whole_trip(run):
+    """What both sides take to check and to answer falls out of oneway."""
+    if 'oneway' not in METHODS:
+        pytest.skip('this CPU has no cycle counter of one rate')
+    pairs = run('--pairs', f'{TWO[0]}-{TWO[1]}')[2]['pairs']
+    low = {m: min(p['p10_ns'] for p in pairs if p['method'] == m) for m in METHODS}
+    assert 0.4 < low['oneway'] < 1.1 * low['lines']
+
+
+def test_without_a_counter_of_one_rate_there_is_no_oneway(run, tmp_path):
+    (tmp_path / 'root/proc').mkdir(parents=True)
+    (tmp_path / 'root/proc/cpuinfo').write_text('flags\t\t: fpu tsc constant_tsc_x\n')
+    plant = (f'-DMEMBW_SYS_ROOT="{tmp_path}/root"',)
+    status, said, record = run(*SHORT, flags=plant)
+    assert {pair['method'] for pair in record['pairs']} == {'cas', 'lines'}
+    status, said, record = run(*SHORT, '--method', 'oneway', flags=plant)
+    assert status == 2 and 'no cycle counter of one rate' in said
+
+
+def test_what_others_did_counts_only_where_the_median_felt_it(build, tmp_path):
+    """A busy process on each CPU: a tight interval stands, and what is not tight is INVALID."""
+    path = tmp_path / 'record.json'
+    line = [build(), '--json', path, '--pairs', f'{TWO[0]}-{TWO[1]}']
+    burners = [subprocess.Popen(['taskset', '-c', str(cpu), 'sh', '-c', 'while :; do :; done'])
+               for cpu in TWO]  # fmt: skip
+    try:
+        subprocess.run(line, stdout=subprocess.DEVNULL, timeout=60)
+    finally:
+        for burner in burners:
+            burner.kill()
+            burner.wait()
+    record = json.loads(path.read_text())
+    calm = all(
+        (p['high_ns'] - p['low_ns']) / 2 <= 0.05 * p['median_ns']
+        and 2 * p['blocks_interrupted'] <= p['blocks_played']
+        for p in record['pairs']
+    )
+    reasons = {r['reason'] for r in record['reasons']}
+    assert ('disturbed' in reasons) is not calm or record['busy']['others_share'] < 0.05
+    assert record['verdict'] == ('VALID' if not reasons else 'INVALID')
+
+
+def test_pairs_together_say_so_in_their_names(run):
+    record = run('--together', '--method', 'cas')[2]
+    assert record['together'] is True
+    assert all(name.endswith('_together') for name in record['metrics'])
 
 
 def is_found(run, *options, flags):
@@ -113,6 +177,7 @@ def test_nothing_is_found_where_nothing_was_planted(run):
     (('--pairs', 'x-y'), "invalid value for '--pairs': 'x-y'"),
     (('--pairs', '0-1,'), "invalid value for '--pairs': '0-1,'"),
     (('--pairs', ''), "invalid value for '--pairs': ''"),
+    (('--together', '--pairs', f'{TWO[0]}-{TWO[-1]},{TWO[-1]}-{TWO[0]}'), 'is in two pairs'),
     (('--method', 'tcp'), "invalid value for '--method': 'tcp'"),
     (('--class', 'rack'), "invalid value for '--class': 'rack'"),
     (('--seconds', '0'), "invalid value for '--seconds': '0'"),

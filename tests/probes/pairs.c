@@ -4,6 +4,7 @@
  * pairs statistics          reads numbers, prints their order statistics and regimes
  * pairs classes CPUS        the default pairs of these CPUs; built with -DMEMBW_SYS_ROOT
  * pairs rounds CPUS         every pair of cores, a line per round
+ * pairs together A B        two meetings of CPUs A and B at the same time
  */
 #include "../../src/harness/harness.c"
 
@@ -27,6 +28,26 @@ static void print_pair(const struct pair *pair)
 	printf("%s:%d-%d ", pair_class_names[pair->class], pair->cpu[0], pair->cpu[1]);
 }
 
+/* More threads than CPUs: slow, and nothing may be lost. */
+static void meet_twice(int one, int other)
+{
+	static struct meeting meetings[2];
+	struct meeting *at_once[2] = { &meetings[0], &meetings[1] };
+	int i;
+
+	for (i = 0; i < 2; i++) {
+		meetings[i].pair.cpu[0] = i ? other : one;
+		meetings[i].pair.cpu[1] = i ? one : other;
+		meetings[i].method = METHOD_LINES;
+		meetings[i].home = i;
+	}
+	shared_lines_meet(at_once, 2, 0.2);
+	for (i = 0; i < 2; i++)
+		printf("%d %d %llu %llu %d %d\n", meetings[i].blocks.count, meetings[i].played,
+		       meetings[i].turns, meetings[i].wrong, meetings[i].seen[0],
+		       meetings[i].seen[1]);
+}
+
 int main(int argc, char **argv)
 {
 	static int first[CPUS_MAX + 1];
@@ -36,6 +57,10 @@ int main(int argc, char **argv)
 
 	if (argc < 3) {
 		print_statistics();
+		return 0;
+	}
+	if (strcmp(argv[1], "together") == 0) {
+		meet_twice(atoi(argv[2]), atoi(argv[3]));
 		return 0;
 	}
 	cpuset_parse(&cpus, argv[2]);

@@ -66,13 +66,11 @@ static int warm_up(block_run *run, void *side, long trips, double until)
 	return count;
 }
 
-/* One pair is measured at a time: the samples of a matrix together would be gigabytes. */
-static double samples[BLOCKS_MAX];
+/* One pair per thread is measured at a time: a matrix's samples together would be gigabytes. */
+static __thread double samples[BLOCKS_MAX], sorted[BLOCKS_MAX];
 
 static void summarize(struct blocks *b)
 {
-	static double sorted[BLOCKS_MAX];
-
 	memcpy(sorted, samples, (size_t)b->count * sizeof(*sorted));
 	order_statistics(&b->round_trip, sorted, b->count);
 	regimes_find(&b->regimes, sorted, b->count, GAP);
@@ -92,7 +90,8 @@ static int begin_again_longer(struct blocks *b)
 	return 1;
 }
 
-void blocks_measure(struct blocks *b, block_run *run, void *side, double budget)
+void blocks_measure(struct blocks *b, block_run *run, void *side, double budget,
+		    enum patience patience)
 {
 	const double start = clock_now();
 	int next_look = BLOCKS_LEAST;
@@ -113,9 +112,11 @@ void blocks_measure(struct blocks *b, block_run *run, void *side, double budget)
 			next_look = BLOCKS_LEAST;
 			continue;
 		}
-		if (b->settled || clock_now() - start > budget)
-			return;
+		if ((b->settled && patience == UNTIL_SETTLED) || clock_now() - start > budget)
+			break;
 		next_look = b->count + b->count / 4;
 	}
 	summarize(b);
+	while (patience == WHOLE_BUDGET && clock_now() - start < budget)
+		run(side, b->trips);
 }

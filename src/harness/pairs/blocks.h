@@ -27,7 +27,11 @@ struct blocks {
 /* One block of so many round trips; its seconds. */
 typedef double block_run(void *side, long trips);
 
-/* Runs blocks of RUN for so many seconds at most. */
-void blocks_measure(struct blocks *blocks, block_run *run, void *side, double budget);
+/* When to stop: all in company go on to the end, or the last would have the machine alone. */
+enum patience { UNTIL_SETTLED, WHOLE_BUDGET };
+
+/* Runs blocks of RUN for so many seconds at most.  Threads may do so at the same time. */
+void blocks_measure(struct blocks *blocks, block_run *run, void *side, double budget,
+		    enum patience patience);
 
 #endif

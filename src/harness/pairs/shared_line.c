@@ -5,15 +5,18 @@
 #include "../clock.h"
 #include "../error.h"
 #include "../fault.h"
+#include "../machine/time_stamp.h"
 #include "../memory/placement.h"
 #include "../openmp.h"
 
 #include <sched.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
-const char *const method_names[METHODS] = { "cas", "lines" };
+const char *const method_names[METHODS] = { "cas", "lines", "oneway" };
 
 typedef unsigned long long line_word;
 
@@ -33,6 +36,7 @@ struct lines {
 	line_word ball[2][2 * WORDS]; /* of A, of B */
 	line_word order[2 * WORDS];   /* of A to B: how many round trips; STOP ends */
 	line_word ready[2 * WORDS];   /* of B to A: it is in the loop */
+	line_word done[2 * WORDS];    /* of B to A: the block is over, ticks, interruptions */
 };
 
 static const line_word STOP = ~(line_word)0;
@@ -41,7 +45,20 @@ struct side {
 	struct meeting *meeting;
 	struct lines *lines;
 	line_word turn, orders;
+	line_word ticks; /* counter at what came, less counter at what went */
 };
+
+int method_is_possible(enum method method)
+{
+	return method != METHOD_ONEWAY || time_stamp_invariant();
+}
+
+static long times_left(void)
+{
+	struct rusage usage;
+
+	return getrusage(RUSAGE_THREAD, &usage) == 0 ? usage.ru_nivcsw : 0;
+}
 
 /* What word number w of a turn must hold: pair and turn, another value in each line_word. */
 static line_word payload(const struct pair *pair, line_word turn, int w)
@@ -133,52 +150,120 @@ static void turns_by_lines(struct side *s, int side, long trips)
 	}
 }
 
+/* As throw_ball() and catch_ball(), with the counter read next to the word that counts. */
+static void throw_at(struct side *s, int side, line_word turn)
+{
+	line_word *const own = s->lines->ball[side];
+	int w;
+
+	for (w = 1; w < WORDS; w++)
+		own[w] = payload(&s->meeting->pair, turn, w) ^ FAULT_PAYLOAD(turn, w);
+	s->ticks -= time_stamp();
+	STORE_RELEASE(&own[0], turn);
+}
+
+static void catch_at(struct side *s, int side, line_word turn)
+{
+	line_word *const other = s->lines->ball[!side];
+
+	while (LOAD_ACQUIRE(&other[0]) < turn)
+		continue;
+	s->ticks += time_stamp();
+	catch_ball(s, side, turn);
+}
+
+static void turns_by_oneway(struct side *s, int side, long trips)
+{
+	line_word turn = s->turn;
+	long i;
+
+	for (i = 0; i < trips; i++, turn += 2) {
+		if (side == 0) {
+			throw_at(s, 0, turn + 1);
+			catch_at(s, 0, turn + 2);
+		} else {
+			catch_at(s, 1, turn + 1);
+			throw_at(s, 1, turn + 2);
+		}
+	}
+}
+
 static void take_turns(struct side *s, int side, long trips)
 {
-	if (s->meeting->method == METHOD_CAS)
+	switch (s->meeting->method) {
+	case METHOD_CAS:
 		turns_by_cas(s, side, trips);
-	else
+		break;
+	case METHOD_ONEWAY:
+		turns_by_oneway(s, side, trips);
+		break;
+	default:
 		turns_by_lines(s, side, trips);
+	}
 	s->turn += 2 * (line_word)trips;
+}
+
+/* Of the time of a block that which the messages were under way. */
+static double under_way(const struct side *s, double seconds, line_word block)
+{
+	const line_word both = s->ticks + s->lines->done[1];
+
+	return s->meeting->method == METHOD_ONEWAY ? seconds * (double)both / (double)block
+						   : seconds;
 }
 
 /* A's part: the order, two round trips that nobody times, then the block. */
 static double run_block(void *data, long trips)
 {
 	struct side *const s = data;
-	double start;
+	const long left = times_left();
+	line_word ticks;
+	double seconds;
 
 	note_side(s->meeting, 0);
 	s->orders++;
-	s->lines->order[1] = (line_word)trips + 2;
+	s->lines->order[1] = (line_word)trips;
 	STORE_RELEASE(&s->lines->order[0], s->orders);
 	while (LOAD_ACQUIRE(&s->lines->ready[0]) != s->orders)
 		continue;
 	take_turns(s, 0, 2);
-	start = clock_now();
+	s->ticks = 0;
+	ticks = time_stamp();
+	seconds = clock_now();
 	take_turns(s, 0, trips);
-	start = clock_now() - start;
+	seconds = clock_now() - seconds;
+	ticks = time_stamp() - ticks;
 	note_side(s->meeting, 0);
+	while (LOAD_ACQUIRE(&s->lines->done[0]) != s->orders)
+		continue;
+	s->meeting->played++;
+	s->meeting->interrupted += times_left() != left || s->lines->done[2];
 	s->meeting->turns += 2 * (line_word)trips + 4;
-	return start;
+	return under_way(s, seconds, ticks);
 }
 
 /* B's part: follows orders until it is told to stop. */
 static void follow_orders(struct side *s)
 {
 	for (;;) {
-		long trips;
+		long trips, left;
 
 		s->orders++;
 		while (LOAD_ACQUIRE(&s->lines->order[0]) < s->orders)
 			continue;
-		trips = (long)s->lines->order[1];
 		if (s->lines->order[1] == STOP)
 			return;
+		trips = (long)s->lines->order[1];
+		left = times_left();
 		note_side(s->meeting, 1);
 		STORE_RELEASE(&s->lines->ready[0], s->orders);
+		take_turns(s, 1, 2);
+		s->ticks = 0;
 		take_turns(s, 1, trips);
 		note_side(s->meeting, 1);
+		s->lines->done[1] = s->ticks;
+		s->lines->done[2] = (line_word)(times_left() - left);
+		STORE_RELEASE(&s->lines->done[0], s->orders);
 	}
 }
 
@@ -197,42 +282,59 @@ static struct lines *fresh_lines(void)
 	return page;
 }
 
-static void play_side(struct meeting *m, struct lines *lines, int side, double budget)
+static void play_side(struct meeting *m, struct lines *lines, int side, double budget,
+		      enum patience patience)
 {
-	struct side s = { m, lines, 0, 0 };
+	struct side s = { m, lines, 0, 0, 0 };
 
 	if (side == 0) {
-		blocks_measure(&m->blocks, run_block, &s, budget);
+		blocks_measure(&m->blocks, run_block, &s, budget, patience);
 		end_game(&s);
 	} else {
 		follow_orders(&s);
 	}
 }
 
-void shared_line_meet(struct meeting *m, double budget)
+static void begin_meeting(struct meeting *m)
 {
-	struct lines *const lines = fresh_lines();
-	int players = 0;
-
 	m->seen[0] = m->seen[1] = -1;
 	m->wrong = m->turns = 0;
-#pragma omp parallel num_threads(2)
+	m->played = m->interrupted = 0;
+}
+
+void shared_lines_meet(struct meeting *const *meetings, int count, double budget)
+{
+	const enum patience patience = count > 1 ? WHOLE_BUDGET : UNTIL_SETTLED;
+	struct lines **const lines = calloc((size_t)count, sizeof(*lines));
+	int players = 0, i;
+
+	if (!lines)
+		die("no memory for %d pairs at a time", "leave out '--together'", count);
+	for (i = 0; i < count; i++) {
+		begin_meeting(meetings[i]);
+		lines[i] = fresh_lines();
+	}
+#pragma omp parallel num_threads(2 * count)
 	{
-		const int side = omp_get_thread_num();
+		const int side = omp_get_thread_num() % 2, which = omp_get_thread_num() / 2;
 
 #pragma omp single
 		players = omp_get_num_threads();
-		if (players == 2) {
-			pin_side(m, side);
-			if (side == m->home)
-				memset(lines, 0, PAGE);
+		if (players == 2 * count) {
+			pin_side(meetings[which], side);
+			if (side == meetings[which]->home)
+				memset(lines[which], 0, PAGE);
 #pragma omp barrier
-			play_side(m, lines, side, budget);
+			play_side(meetings[which], lines[which], side, budget, patience);
 		}
 	}
-	if (players != 2)
-		die("a pair takes two threads, and there is %d",
-		    "build it with OpenMP, and unset OMP_THREAD_LIMIT and OMP_DYNAMIC", players);
-	m->domain = placement_domain(lines);
-	munmap(lines, PAGE);
+	if (players != 2 * count)
+		die("%d threads are needed, two per pair, and there is %d",
+		    "build it with OpenMP, and unset OMP_THREAD_LIMIT and OMP_DYNAMIC", 2 * count,
+		    players);
+	for (i = 0; i < count; i++) {
+		meetings[i]->domain = placement_domain(lines[i]);
+		munmap(lines[i], PAGE);
+	}
+	free(lines);
 }

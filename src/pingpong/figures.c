@@ -1,0 +1,193 @@
+#include "../harness/config.h"
+
+#include "figures.h"
+
+#include "../harness/clock.h"
+#include "../harness/error.h"
+#include "../harness/json.h"
+#include "../harness/machine/topology.h"
+#include "../harness/verdict.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+/* A message that is faster than a line can travel was not sent: two cycles of 5 GHz per hop.
+ * An interval wider than this is no figure; within the other, others' work did no harm. */
+static const double FASTEST_NS = 0.4, UNSTABLE_SPREAD = 0.10, WEATHER_SPREAD = 0.05;
+
+double one_way_ns(double round_trip)
+{
+	return round_trip / 2 * 1e9;
+}
+
+const char *figure_name(const struct meeting *m, int together)
+{
+	char *name = malloc(64);
+
+	if (!name)
+		die("no memory for the name of a metric", "free some memory");
+	snprintf(name, 64, "%s_%d_%d%s%s", method_names[m->method], m->pair.cpu[0], m->pair.cpu[1],
+		 m->home ? "_home_b" : "", together ? "_together" : "");
+	return name;
+}
+
+static void judge_class(const struct pair *pair, int class)
+{
+	if (class == PAIR_CLASSES || (int)pair->class == class)
+		return;
+	if (pair->class == PAIR_SMT)
+		verdict_invalid((enum reason)SAME_CORE, "CPUs %d and %d are one core",
+				pair->cpu[0], pair->cpu[1]);
+	else
+		verdict_invalid(CPU_NOT_WHERE_ASKED, "CPUs %d and %d are of class %s, not %s",
+				pair->cpu[0], pair->cpu[1], pair_class_names[pair->class],
+				pair_class_names[class]);
+}
+
+static void judge_place(const struct meeting *m, int class)
+{
+	int side;
+
+	for (side = 0; side < 2; side++) {
+		const int cpu = m->pair.cpu[side];
+		char list[CPU_LIST_MAX];
+
+		if (cpuset_count(&m->mask[side]) != 1 || !cpuset_has(&m->mask[side], cpu))
+			verdict_invalid(CPU_NOT_WHERE_ASKED,
+					"a thread for CPU %d may run on CPUs %s", cpu,
+					cpuset_format(&m->mask[side], list));
+		if (m->seen[side] >= 0)
+			verdict_invalid(CPU_NOT_WHERE_ASKED,
+					"a thread for CPU %d was seen on CPU %d", cpu,
+					m->seen[side]);
+	}
+	judge_class(&m->pair, class);
+	if (m->domain >= 0 && m->domain != topology_domain(m->pair.cpu[m->home]))
+		verdict_invalid(MEMORY_NOT_WHERE_ASKED,
+				"the lines of CPU %d lie on NUMA domain %d, not on its own, %d",
+				m->pair.cpu[m->home], m->domain,
+				topology_domain(m->pair.cpu[m->home]));
+}
+
+static void judge_time(const struct meeting *m, const char *name)
+{
+	const struct order_statistics *s = &m->blocks.round_trip;
+
+	if (m->wrong)
+		verdict_invalid(NOT_VALIDATED,
+				"%s: %llu of %llu turns carried something else, the first was "
+				"turn %llu",
+				name, m->wrong, m->turns, m->wrong_at);
+	if (m->blocks.shortest < 20 * clock_tick())
+		verdict_invalid(TOO_SHORT, "%s: a block took %.3g s, under 20 ticks of the clock",
+				name, m->blocks.shortest);
+	if (one_way_ns(s->median) < FASTEST_NS)
+		verdict_invalid(TOO_GOOD, "%s reads %.2g ns: no line travels so fast", name,
+				one_way_ns(s->median));
+	if (order_statistics_spread(s) > UNSTABLE_SPREAD)
+		verdict_invalid(UNSTABLE,
+				"%s: the median's interval is %.3g .. %.3g ns, more than %.0f %% "
+				"off the median",
+				name, one_way_ns(s->low), one_way_ns(s->high),
+				100 * UNSTABLE_SPREAD);
+}
+
+void meeting_judge(const struct meeting *m, const char *name, int class)
+{
+	judge_place(m, class);
+	judge_time(m, name);
+	if (2 * m->interrupted > m->played)
+		verdict_invalid(DISTURBED,
+				"%s: in %d of %d blocks others had one of the two CPUs: the "
+				"median is theirs",
+				name, m->interrupted, m->played);
+}
+
+/* The kernel's ticks tell of a busy moment, not of whether the median passed over it. */
+int meeting_stood_weather(const struct meeting *m)
+{
+	return order_statistics_spread(&m->blocks.round_trip) <= WEATHER_SPREAD &&
+	       2 * m->interrupted <= m->played;
+}
+
+void meeting_write(const struct meeting *m, const char *name)
+{
+	const struct blocks *b = &m->blocks;
+
+	json_open(NULL, '{');
+	json_text("metric", name);
+	json_text("method", method_names[m->method]);
+	json_count("cpu_a", (unsigned long long)m->pair.cpu[0]);
+	json_count("cpu_b", (unsigned long long)m->pair.cpu[1]);
+	json_text("class", pair_class_names[m->pair.class]);
+	json_text("home", m->home ? "b" : "a");
+	json_number("domain", m->domain);
+	json_number("median_ns", one_way_ns(b->round_trip.median));
+	json_number("low_ns", one_way_ns(b->round_trip.low));
+	json_number("high_ns", one_way_ns(b->round_trip.high));
+	json_number("min_ns", one_way_ns(b->round_trip.min));
+	json_number("p10_ns", one_way_ns(b->round_trip.p10));
+	json_number("p90_ns", one_way_ns(b->round_trip.p90));
+	json_number("max_ns", one_way_ns(b->round_trip.max));
+	json_count("blocks", (unsigned long long)b->count);
+	json_count("trips", (unsigned long long)b->trips);
+	json_truth("settled", b->settled);
+	json_count("blocks_played", (unsigned long long)m->played);
+	json_count("blocks_interrupted", (unsigned long long)m->interrupted);
+	if (b->regimes.count == 2) {
+		json_open("regimes", '{');
+		json_number("lower_ns", one_way_ns(b->regimes.median[0]));
+		json_number("upper_ns", one_way_ns(b->regimes.median[1]));
+		json_number("share_upper", b->regimes.share_upper);
+		json_close('}');
+	}
+	json_close('}');
+}
+
+/* "27.4", or "27.4*" where the median is uncertain by more than 2 %. */
+static void print_figure(const struct meeting *m)
+{
+	printf(" %8.1f%c", one_way_ns(m->blocks.round_trip.median), m->blocks.settled ? ' ' : '*');
+}
+
+void meetings_print_head(const struct meeting *row, int width)
+{
+	int i;
+
+	printf("One way, ns; home A, home B: whose side touched the memory first.\n  A - B    "
+	       "class "
+	       " ");
+	for (i = 0; i < width; i++)
+		printf(" %6s %c ", method_names[row[i].method], row[i].home ? 'B' : 'A');
+	printf("\n");
+}
+
+void meetings_print_row(const struct meeting *row, int width)
+{
+	int i;
+
+	printf("%3d - %-3d  %-6s ", row->pair.cpu[0], row->pair.cpu[1],
+	       pair_class_names[row->pair.class]);
+	for (i = 0; i < width; i++)
+		print_figure(&row[i]);
+	printf("\n");
+}
+
+void meetings_print_notes(const struct meeting *all, int count)
+{
+	int i, restless = 0;
+
+	for (i = 0; i < count; i++) {
+		const struct blocks *const b = &all[i].blocks;
+
+		restless += !b->settled;
+		if (b->regimes.count == 2)
+			printf("%d - %d, %s, home %c: two regimes, %.1f and %.1f ns\n",
+			       all[i].pair.cpu[0], all[i].pair.cpu[1], method_names[all[i].method],
+			       all[i].home ? 'B' : 'A', one_way_ns(b->regimes.median[0]),
+			       one_way_ns(b->regimes.median[1]));
+	}
+	if (restless)
+		printf("*: the 95 %% interval of the median is wider than 2 %% (%d of %d)\n",
+		       restless, count);
+}

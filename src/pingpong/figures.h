@@ -1,0 +1,31 @@
+/*
+ * figures: what is said of a pair's meeting: verdict, record, table.
+ */
+#ifndef MEMBW_PINGPONG_FIGURES_H
+#define MEMBW_PINGPONG_FIGURES_H
+
+#include "../harness/pairs/shared_line.h"
+#include "../harness/verdict.h"
+
+/* Own reasons of this program, in the order of their names in main.c. */
+enum { SAME_CORE = REASONS };
+
+double one_way_ns(double round_trip);
+
+/* "cas_0_13_home_b", "lines_0_13_together"; lives as long as the program. */
+const char *figure_name(const struct meeting *m, int together);
+
+/* CLASS: which it must be of; PAIR_CLASSES: any. */
+void meeting_judge(const struct meeting *m, const char *name, int class);
+
+/* Whether what others did meanwhile left the median alone. */
+int meeting_stood_weather(const struct meeting *m);
+
+void meeting_write(const struct meeting *m, const char *name);
+
+/* A line per pair, a column per method and home. */
+void meetings_print_head(const struct meeting *row, int width);
+void meetings_print_row(const struct meeting *row, int width);
+void meetings_print_notes(const struct meeting *all, int count);
+
+#endif

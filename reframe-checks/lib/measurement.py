@@ -57,6 +57,8 @@ class measurement(rfm.RunOnlyRegressionTest):
     threads = variable(int, value=0, loggable=True)
     threads_on = variable(str, value='', loggable=True)
     record = variable(str, value='', loggable=True)
+    # metric -> message of each '$xfail' in its reference, as JSON: ReFrame's report has no word of it
+    known_issues = variable(str, value='', loggable=True)
     # the last day of a calibrated reference that is over, for the table
     reference_expired = variable(str, value='', loggable=True)
 
@@ -210,6 +212,12 @@ class measurement(rfm.RunOnlyRegressionTest):
             return bool(self.reference.index and self.reference[self])
         except (AttributeError, KeyError):
             return False
+
+    @run_before('performance')
+    def note_known_issues(self):
+        if self.has_reference():
+            marked = {name: row.message for name, row in references.expected_failures(self)}
+            self.known_issues = json.dumps(marked) if marked else ''
 
     @run_before('performance')
     def say_no_reference(self):

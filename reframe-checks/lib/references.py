@@ -25,3 +25,9 @@ def expired(path, key, today=None):
     day = str(entry.get('expires', ''))
     over = day and day < str(today or datetime.date.today())
     return day if over and entry.get('in_force') else None
+
+
+def expected_failures(test):
+    """(metric, entry) of what '$xfail' marks in the references of this case."""
+    rows = test.reference[test]
+    return [(name, row) for name, row in rows.items() if hasattr(row, 'message')]

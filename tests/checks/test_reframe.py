@@ -14,6 +14,7 @@ from lib import pinnings
 from places import ROOT
 from record_schema import check
 
+from membw.run import command, summary
 from membw.site import cpulist, topology
 
 SYSTEMS = sorted(path.stem for path in (ROOT / 'systems').glob('*.yaml'))
@@ -448,6 +449,21 @@ def test_a_run_within_its_reference_passes_and_shows_it(session, posed):
     assert done.code == 0, done.text
     assert case['perfvalues']['posed:here:triad'][1] == 0.001
     assert 'no reference' not in done.text
+
+
+@pytest.mark.parametrize('value, word, status', [(1e6, 'KNOWN', 0), (0.001, 'XPASS', 1)])
+def test_an_expected_failure_is_neither_a_pass_nor_forgotten(session, posed, value, word, status):
+    row = f"['$xfail', ticket 123, [{value}, -0.05, 1.0e+9, GB/s]]"
+    text = REFERENCE.format(value=0, high=0)
+    root = posed(references=f'{text[: text.index("{triad")]}{{triad: {row}}}\n')
+    done = session('-r', '-n', 'stream%pinning=none', '--system', 'posed', *TINY, root=root)
+    case = done.case('stream %pinning=none')
+    assert json.loads(case['known_issues']) == {'triad': 'ticket 123'}
+    said, why = summary.judge(case)
+    assert (said, why.split(' (')[0]) == (word, 'triad: ticket 123')
+    assert summary.verdict(done.cases)[1] == status
+    assert any(command.SHOWN.search(line) and word[:2] in line.replace('XFAIL', 'KNOWN')
+               for line in done.text.splitlines())  # fmt: skip
 
 
 # --- the judgement of the affinity, without a run -----------------------------------------------

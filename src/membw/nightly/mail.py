@@ -4,17 +4,22 @@ import os
 import re
 import socket
 
+from membw.errors import MembwError
 from membw.nightly.night import STOPPED, WELL, WRONG
+from membw.results.case import cases_of, title
+from membw.run import summary
 
 WORDS = {WELL: 'well', WRONG: 'look at it', STOPPED: 'out of time'}
 TAIL = 25  # lines of a step that did not end well
 MOST = 100  # nodes named; the node-check file has them all
+KNOWN = 'known failures'
 VERDICT = re.compile(r'^(Verdict: |membw: |hint: )')
 
 
 def write(night, to):
     lines = [*header(night, to), '', *table(night)]
     lines += slow_nodes(night)
+    lines += known(night)
     for name, step in night.state['steps'].items():
         if step['status'] != WELL and name != 'rank':
             lines += ['', f'--- {name}, the last lines of {name}.log', *tail(night, name)]
@@ -28,7 +33,8 @@ def write(night, to):
 def header(night, to):
     where = night.state['asked']['system'] or socket.gethostname()
     found = [name for name, step in night.state['steps'].items() if step['status'] != WELL]
-    what = {0: 'all is well', 1: 'look at'}.get(night.status(), 'not complete:')
+    well = f'all is well, {KNOWN}' if known(night) else 'all is well'
+    what = {0: well, 1: 'look at'}.get(night.status(), 'not complete:')
     subject = f'membw {where} {night.folder.name}: {what} {", ".join(found)}'.rstrip()
     return [f'To: {to}'] * bool(to) + [f'Subject: {subject}']
 
@@ -51,6 +57,25 @@ def slow_nodes(night):
         if told
         else []
     )
+
+
+def known(night):
+    """What failed as its reference expects: no alarm, and not forgotten either."""
+    cases = [case for path in sorted(night.folder.glob('*.json')) for case in reported(path)]
+    lines = [f'{title(case)}: {" ".join(summary.judge(case))}' for case in cases
+             if case.get('result') == 'xfail']  # fmt: skip
+    return ['', f'--- {KNOWN}', *lines[:MOST], *_more(lines)] if lines else []
+
+
+def reported(path):
+    try:
+        return cases_of(summary.load(path))
+    except MembwError:  # state.json, or a report that was cut: its step says so
+        return []
+
+
+def _more(lines):
+    return [f'and {len(lines) - MOST} more'] if len(lines) > MOST else []
 
 
 def tail(night, name):

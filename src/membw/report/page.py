@@ -14,7 +14,10 @@ from membw.report.theme import CONFIG, DARK, LIGHT, paint
 
 CODE = re.compile(r'`([^`]*)`')
 FIRST_NODES = 50  # written into the page, for readers without JavaScript
-SIGNS = {'PASS': '✓', 'FAIL': '✕', 'INVALID': '⊘', 'MISSING': '…', 'NOT MEASURED': '–'}
+SIGNS = {
+    'PASS': '✓', 'KNOWN': '≈', 'XPASS': '?', 'FAIL': '✕', 'INVALID': '⊘', 'MISSING': '…',
+    'NOT MEASURED': '–',
+}  # fmt: skip
 
 
 def render(report):

@@ -7,7 +7,9 @@ from membw.report import past
 from membw.report.rows import UNPINNED
 from membw.results.hostlist import fold, worst_verdicts
 
-WORST_FIRST = ('FAIL', 'SUSPECT', 'INVALID', 'MISSING', 'NOT MEASURED', 'PASS')
+WORST_FIRST = (
+    'FAIL', 'SUSPECT', 'INVALID', 'XPASS', 'MISSING', 'NOT MEASURED', 'KNOWN', 'PASS',
+)  # fmt: skip
 LISTED = 20
 NAMES_SHOWN = 160  # characters of a list of nodes
 

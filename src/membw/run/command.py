@@ -13,13 +13,13 @@ import time
 from membw.checkout import root
 from membw.errors import MembwError
 from membw.results.left_out import left_out
-from membw.run import summary
+from membw.run import junit, summary
 
 # ReFrame only warns of these, runs the rest and exits 0
 NOT_LOADED = re.compile(
     r'^(?:\S*WARNING: (skipping test.*|check path .* does not exist)|\S*ERROR: (.*))$'
 )
-SHOWN = re.compile(r'^\[ +(OK|FAIL|SKIP|ABORT) \]|^\S*(WARNING|ERROR):')
+SHOWN = re.compile(r'^\[ +(OK|FAIL|XFAIL|XPASS|SKIP|ABORT) \]|^\S*(WARNING|ERROR):')
 # told once, by the reason of what they depend on, or meant
 QUIET = re.compile(r'\[skipped due to skipped dependencies\]|variables were not set')
 NOT_STORED = re.compile(r'WARNING: failed to store results in the database: (.*)')
@@ -36,8 +36,8 @@ def add_parser(subparsers):
         usage='membw run [--system SYSTEM] [REFRAME OPTION ...]',
         description='Runs reframe -c reframe-checks -r with the further options given '
         '(-n TEST, -p ENVIRONMENT, -S VARIABLE=VALUE, -v for its whole output, ...), prints '
-        'the table and the verdict. Exit status: 0 all passed, 1 some failed or are invalid, '
-        '2 nothing could be run as asked.',
+        'the table and the verdict. Exit status: 0 all passed or failed as expected, 1 some '
+        'failed or are invalid, 2 nothing could be run as asked.',
     )
     parser.add_argument('--system', help='a file of systems/, default: found by host name')
     parser.set_defaults(func=main, takes_rest=True)
@@ -77,6 +77,7 @@ def measure(args):
     lines = reframe(command(base, args.system, args.rest), base, '-v' in args.rest)
     refuse_load_errors(lines)
     refuse_nothing(base, args, lines)
+    junit.tell_expected(f'{base}.json', f'{base}.xml')
     seconds = time.time() - begun
     status = summary.show(f'{base}.json', seconds, left_out(args.system))
     refuse_lost_history(lines)

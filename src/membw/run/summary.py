@@ -17,6 +17,9 @@ from membw.site.cpulist import compress
 
 NO_REFERENCE = 'no reference: recorded only'
 DRY = 'NOT MEASURED'
+# expected failures: '$xfail' in a references file; ReFrame marks each figure of the report
+EXPECTED = {'xfail': 'KNOWN', 'xpass': 'XPASS'}
+MET = "met what '$xfail' says it misses: take the '$xfail' out of the references file"
 # no figure was to be had: not a figure outside its reference, which is what FAIL says
 NOT_RUN = ('startup', 'setup', 'compile', 'compile_complete', 'compile_wait', 'cleanup')
 NOT_RUN_BY = re.compile(r'KeyboardInterrupt|aborted due to|another session is under way')
@@ -27,7 +30,8 @@ def add_parser(subparsers):
         'summary',
         help='print the table of a run again',
         description='Prints the figures of a ReFrame report with references and verdicts. Exit '
-        'status: 0 all passed, 1 some failed or are invalid, 2 not a report.',
+        'status: 0 all passed or failed as the references expect (KNOWN), 1 some failed, passed '
+        'unexpectedly (XPASS) or are invalid, 2 not a report.',
     )
     parser.add_argument('report', nargs='?', help='default: the newest of results/reports')
     parser.set_defaults(func=lambda args: show(args.report or newest()))
@@ -80,11 +84,16 @@ def measures(case):
 
 
 def judge(case):
-    """PASS, FAIL or INVALID, and why; a dry run passes in ReFrame, having measured nothing."""
+    """PASS, KNOWN, XPASS, FAIL or INVALID, and why.
+
+    A dry run passes in ReFrame, having measured nothing.
+    """
     if case['result'] == 'pass' and case.get('verdict') == '':
         return DRY, 'a dry run'
-    if case['result'] in ('pass', 'xfail'):
+    if case['result'] == 'pass':
         return 'PASS', ''
+    if marked(case):
+        return EXPECTED[marked(case)], expected(case, marked(case))
     why = printable(' '.join((case.get('fail_reason') or case['result']).split()))
     if case.get('fail_phase') in NOT_RUN or NOT_RUN_BY.search(why):
         return DRY, why
@@ -92,6 +101,24 @@ def judge(case):
     if invalid:
         return 'INVALID', invalid.group(1)
     return 'FAIL', why if ' error: ' in why else f'{case.get("fail_phase") or "run"}: {why}'
+
+
+def marked(case):
+    """'xfail' or 'xpass' where the whole case is that; ReFrame reports the latter as 'fail'."""
+    if case['result'] == 'xfail':
+        return 'xfail'
+    outcomes = [row[-1] for row in (case.get('perfvalues') or {}).values()]
+    missed = case['result'] == 'fail' and case.get('fail_phase') == 'performance'
+    return 'xpass' if missed and 'xpass' in outcomes and 'fail' not in outcomes else ''
+
+
+def expected(case, outcome):
+    """What the references file says of the metrics that failed, or passed, as '$xfail' has it."""
+    rows = (case.get('perfvalues') or {}).items()
+    names = [key.rsplit(':', 1)[-1] for key, row in rows if row[-1] == outcome]
+    messages = json.loads(case.get('known_issues') or '{}')
+    said = printable(', '.join(f'{k}: {messages[k]}' if k in messages else k for k in names))
+    return said if outcome == 'xfail' else f'{said} ({MET})'
 
 
 def row(case, metrics):
@@ -255,6 +282,7 @@ def verdict(cases):
     builds = sum(c['result'] not in ('pass', 'skip') for c in cases if c.get('fixture'))
     skips = sum(case['result'] == 'skip' for case in runs)
     counts = f'{words["PASS"]} passed, {words["FAIL"]} failed, {words["INVALID"]} invalid'
+    counts += ''.join(f', {words[w]} {w}' for w in EXPECTED.values() if words[w])
     counts += f', {skips} skipped' + (f', {builds} builds failed' if builds else '')
     ended = sum(judge(c)[0] == DRY and c['result'] != 'pass' for c in runs if measures(c))
     counts += f', {ended} not measured' if ended else ''
@@ -262,8 +290,12 @@ def verdict(cases):
         return f'FAIL: {counts}', 1
     if words['INVALID']:
         return f'INVALID: {counts}', 1
+    if words['XPASS']:
+        return f'XPASS: {counts}', 1
     if ended:
         return f'NOT MEASURED: {counts}', 1
+    if words['KNOWN']:
+        return f'KNOWN: {counts}', 0
     if words[DRY]:
         return f'NOTHING MEASURED: a dry run of {words[DRY]} cases', 0
     if not words['PASS']:

@@ -93,6 +93,22 @@ def test_a_good_night_runs_every_step_once_and_leaves_its_files(place):
     assert (place / 'results/nights/report.html').exists()
 
 
+KNOWN = '''{"session_info": {}, "runs": [{"testcases": [{"name": "stream", "system": "a",
+"partition": "b", "environ": "gcc-o2", "result": "xfail", "known_issues": "{\\"triad\\": \\"T 1\\"}",
+"perfvalues": {"a:b:triad": [1, 9, -0.1, 0.1, "GB/s", "xfail"]}}]}]}'''
+
+
+def test_a_known_failure_is_well_and_is_named(place):
+    (place / 'known.json').write_text(KNOWN)
+    does = 'trap \'cp "$MEMBW_ROOT/known.json" "$folder/reports/run-checks.json"\' EXIT'
+    (place / 'checks.does').write_text(does)
+    done = night(place)
+    assert done.returncode == 0, done.out + done.err
+    lines = (folder_of(place) / 'summary.txt').read_text().splitlines()
+    assert lines[0].endswith('all is well, known failures')
+    assert 'stream @a:b+gcc-o2: KNOWN triad: T 1' in lines
+
+
 def test_the_same_night_again_measures_nothing_and_says_the_same(place):
     first, second = night(place), night(place)
     assert calls(place) == ALL

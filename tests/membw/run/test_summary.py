@@ -1,13 +1,14 @@
 """`membw summary` on reports made by hand: the table, the reasons, the verdict."""
 
 import json
+import xml.etree.ElementTree as ET
 
 import fleet_generator as gen
 import pytest
 from record_schema import check
 
 from membw.results.case import STREAM
-from membw.run import summary
+from membw.run import command, junit, summary
 
 
 def case(pinning='omp', result='pass', values=(10.0, 9.5, 11.0, 11.5), reference=0, **more):
@@ -237,3 +238,64 @@ def test_a_report_without_cases_is_refused(tmp_path):
     (tmp_path / 'x.json').write_text('{"session_info": {}, "runs": []}')
     with pytest.raises(summary.MembwError):
         summary.show(str(tmp_path / 'x.json'))
+
+
+# --- expected failures -------------------------------------------------------------------------
+
+
+def expected(outcome='xfail', **more):
+    """A case whose Triad is marked '$xfail', as ReFrame 4.10 reports it."""
+    missed = {'fail_phase': 'performance', 'fail_reason': 'reference(s) met unexpectedly'}
+    more |= missed if outcome == 'xpass' else {}
+    result = {'xpass': 'fail'}.get(outcome, outcome)
+    found = case(result=result, reference=9000, known_issues='{"triad": "ticket 123"}', **more)
+    for key, row in found['perfvalues'].items():
+        row[-1] = outcome if key.endswith('triad') else 'pass'
+    return found
+
+
+def test_an_expected_failure_is_known_with_its_message_and_no_pass(show):
+    status, lines = show(expected(), case('none'))
+    line = next(ln for ln in lines if 'triad 0%' in ln)
+    assert line.endswith('KNOWN    triad: ticket 123') and 'PASS' not in line
+    assert lines[-1] == 'Verdict: KNOWN: 1 passed, 0 failed, 0 invalid, 1 KNOWN, 0 skipped'
+    assert status == 0
+
+
+def test_an_unexpected_pass_says_what_to_take_out_and_fails(show):
+    status, lines = show(expected('xpass'), case('none'))
+    line = next(ln for ln in lines if 'ticket 123' in ln)
+    assert "XPASS    triad: ticket 123 (met what '$xfail' says it misses: take" in line
+    assert (status, lines[-1].split(':')[1]) == (1, ' XPASS')
+
+
+def test_a_failure_beside_a_known_one_is_a_failure(show):
+    failed = case('none', result='fail', fail_phase='performance', fail_reason='triad=1 GB/s')
+    status, lines = show(expected(), failed)
+    assert (status, lines[-1].split(':')[1]) == (1, ' FAIL')
+
+
+# ReFrame calls an unexpected pass a failure itself
+JUNIT = """<testsuites><testsuite failures="2" tests="4">
+<testcase name="a"/><testcase name="b"/><testcase name="c"><failure message="performance"/></testcase>
+<testcase name="d"><failure message="run"/></testcase></testsuite></testsuites>"""
+
+
+def test_junit_skips_what_is_known_and_fails_what_passed_unexpectedly(tmp_path):
+    cases = [case(), expected(), expected('xpass'), case(result='fail')]
+    report = {'session_info': {}, 'runs': [{'testcases': cases}]}
+    (tmp_path / 'run.json').write_text(json.dumps(report))
+    (tmp_path / 'run.xml').write_text(JUNIT)
+    junit.tell_expected(tmp_path / 'run.json', tmp_path / 'run.xml')
+    suite = ET.parse(tmp_path / 'run.xml').getroot()[0]
+    assert (suite.get('failures'), suite.get('skipped'), suite.get('tests')) == ('2', '1', '4')
+    assert [[child.tag for child in node] for node in suite] == [
+        [], ['skipped'], ['failure'], ['failure'],
+    ]  # fmt: skip
+    assert suite[1][0].get('message') == 'KNOWN: triad: ticket 123'
+    assert suite[2][0].get('message').startswith('XPASS: triad: ticket 123')
+
+
+@pytest.mark.parametrize('word', ['XFAIL', 'XPASS'])
+def test_the_progress_shows_expected_failures_and_unexpected_passes(word):
+    assert command.SHOWN.search(f'[    {word} ] (1/2) stream /1 @a:b+c [ticket 123]')

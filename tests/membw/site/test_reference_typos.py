@@ -33,6 +33,17 @@ def test_a_typo_is_one_line_with_its_place(tmp_path, old, new, fact, hint):
     assert problems and fact in problems[0][1] and hint in problems[0][2]
 
 
+def test_a_known_failure_is_no_typo_and_one_without_its_message_is(tmp_path):
+    path = tmp_path / 'thin.yaml'
+    row = '[166.6391, -0.05, 0.10, GB/s]'
+    assert row in GOOD
+    path.write_text(GOOD.replace(row, f"['$xfail', ticket 123, {row}]"))
+    assert list(references.problems(path, SYSTEM, presets.load())) == []
+    path.write_text(GOOD.replace(row, f"['$xfail', {row}]"))
+    ((_, fact, hint),) = references.problems(path, SYSTEM, presets.load())
+    assert 'without a message' in fact and 'ticket' not in hint
+
+
 def test_an_empty_file_and_another_encoding_are_a_line(tmp_path):
     path = tmp_path / 'thin.yaml'
     for content in (b'', b'\xff\xfe\x00', b'stream: [\n'):

@@ -57,7 +57,7 @@ class measurement(rfm.RunOnlyRegressionTest):
     threads = variable(int, value=0, loggable=True)
     threads_on = variable(str, value='', loggable=True)
     record = variable(str, value='', loggable=True)
-    # metric -> message of each '$xfail' in its reference, as JSON: ReFrame's report has no word of it
+    # {metric: message} of each '$xfail', as JSON: ReFrame's report does not name them
     known_issues = variable(str, value='', loggable=True)
     # the last day of a calibrated reference that is over, for the table
     reference_expired = variable(str, value='', loggable=True)

@@ -93,9 +93,10 @@ def test_a_good_night_runs_every_step_once_and_leaves_its_files(place):
     assert (place / 'results/nights/report.html').exists()
 
 
-KNOWN = '''{"session_info": {}, "runs": [{"testcases": [{"name": "stream", "system": "a",
-"partition": "b", "environ": "gcc-o2", "result": "xfail", "known_issues": "{\\"triad\\": \\"T 1\\"}",
-"perfvalues": {"a:b:triad": [1, 9, -0.1, 0.1, "GB/s", "xfail"]}}]}]}'''
+KNOWN = """{"session_info": {}, "runs": [{"testcases": [{"name": "stream", "system": "a",
+"partition": "b", "environ": "gcc-o2", "result": "xfail",
+"known_issues": "{\\"triad\\": \\"T 1\\"}",
+"perfvalues": {"a:b:triad": [1, 9, -0.1, 0.1, "GB/s", "xfail"]}}]}]}"""
 
 
 def test_a_known_failure_is_well_and_is_named(place):

@@ -277,7 +277,8 @@ def test_a_failure_beside_a_known_one_is_a_failure(show):
 
 # ReFrame calls an unexpected pass a failure itself
 JUNIT = """<testsuites><testsuite failures="2" tests="4">
-<testcase name="a"/><testcase name="b"/><testcase name="c"><failure message="performance"/></testcase>
+<testcase name="a"/><testcase name="b"/>
+<testcase name="c"><failure message="performance"/></testcase>
 <testcase name="d"><failure message="run"/></testcase></testsuite></testsuites>"""
 
 

@@ -17,6 +17,7 @@ from reframe.core.meta import make_test
 
 from lib import prerequisites
 from membw.build import presets, spack_rows
+from membw.build.code_checksum import code_sha256
 from membw.checkout import root
 from membw.results import archive
 
@@ -227,6 +228,7 @@ class program_binary(rfm.CompileOnlyRegressionTest):
         if self.is_dry_run():
             return
         build = {**self.facts(), 'binary_sha256': presets.sha256(self.path)}
+        build['code_sha256'] = code_sha256(self.path)
         build['modules'] = [m['name'] for m in self.current_environ.modules_detailed]
         build['make'] = self.make_words() if self.how == 'make' else None
         lock = self.rows.folder if self.how == 'spack' else None

@@ -13,6 +13,7 @@ from reframe.core.logging import getlogger
 
 from lib import prerequisites, references
 from lib.binaries import results
+from membw.build.code_checksum import code_sha256
 from membw.build.presets import sha256
 from membw.build.sources import commit
 from membw.results import archive
@@ -45,6 +46,7 @@ class measurement(rfm.RunOnlyRegressionTest):
     compile_line = variable(str, value='', loggable=True)
     compiler = variable(str, value='', loggable=True)
     source_sha256 = variable(str, value='', loggable=True)
+    code_sha256 = variable(str, value='', loggable=True)
     binary_sha256 = variable(str, value='', loggable=True)
     spack_hash = variable(str, value='', loggable=True)
     built_with = variable(str, value='', loggable=True)
@@ -130,6 +132,7 @@ class measurement(rfm.RunOnlyRegressionTest):
         self.compiler = build['compiler']
         self.source_sha256 = build['source_sha256']
         self.binary_sha256 = build.get('binary_sha256') or sha256(self.binary.path)
+        self.code_sha256 = code_sha256(self.binary.path)
         self.spack_hash = build.get('dag_hash') or ''
         self.built_with = build.get('built_with') or 'spack'
         self.commit = commit()

@@ -337,6 +337,7 @@ def test_every_log_line_carries_the_provenance(local):
         assert row['compile_line'].startswith('gcc -O2 -fopenmp -mcmodel=medium ')
         assert re.fullmatch('[0-9a-f]{64}', row['source_sha256'])
         assert re.fullmatch('[0-9a-f]{64}', row['binary_sha256'])
+        assert re.fullmatch('[0-9a-f]{64}', row['code_sha256'])
         assert row['verdict'] == 'VALID' and row['built_with'] == 'make'
         assert check(json.loads(pathlib.Path(row['record']).read_text()))['verdict'] == 'VALID'
 

@@ -53,12 +53,19 @@ class Checkout:
         (user / 'include.yaml').write_text(
             'include:\n- name: membw\n  path: ../../configs/spack\n'
         )
+        # a site that caches concretizations: our guard against old sources must hold all the same
+        system = root / '.spack/system'
+        system.mkdir()
+        (system / 'concretizer.yaml').write_text(
+            f'concretizer:\n  concretization_cache: {{enable: true, url: {root}/.spack/solved}}\n'
+        )
 
     def spack(self, *words, expect=0):
         python = ROOT / '.venv/bin/python'
         env = {
             **os.environ,
             'SPACK_USER_CONFIG_PATH': str(self.root / '.spack/user'),
+            'SPACK_SYSTEM_CONFIG_PATH': str(self.root / '.spack/system'),
             'SPACK_USER_CACHE_PATH': str(ROOT / '.spack/cache'),  # the index of 8,600 packages
             'SPACK_PYTHON': str(python if python.exists() else sys.executable),
         }

@@ -1,12 +1,12 @@
 """What a kernel's hot loop means: kind of store, width, and the bytes that really move."""
 
-from membw.codegen.loops import gather, hot
+from membw.codegen.loops import INTEL_STREAMS, gather, hot
 
 WORD = 8  # bytes of an element; every figure is per element of each array
 # arrays that a kernel reads and writes: STREAM counts one word for each
 COUNTED = {'copy': (1, 1), 'scale': (1, 1), 'add': (2, 1), 'triad': (2, 1)}
 # an ordinary store that misses the caches reads its line first; a non-temporal one does not
-KINDS = ('ordinary', 'nontemporal', 'mixed', 'libc', 'string', 'none')
+KINDS = ('ordinary', 'nontemporal', 'mixed', 'libc', 'intel', 'string', 'none')
 
 
 def read_kernel(program, symbol, name=''):
@@ -17,13 +17,14 @@ def read_kernel(program, symbol, name=''):
     loops = hot(code)
     loop = loops[0] if loops else None
     kind = store_kind(code, loops)
-    arrays = COUNTED.get(name) or arrays_of(loop)
-    by_loop = kind not in ('libc', 'string')
+    # a loop whose stores are calls does not show how many arrays it writes
+    arrays = COUNTED.get(name) or (None if code.streaming else arrays_of(loop))
+    by_loop = kind not in ('libc', 'intel', 'string') and not code.streaming
     facts = {
         'symbol': loop.function if loop else code.functions[-1][0].name,
         'stores': kind,
-        'calls': code.libc,
-        **(shape(loop) if loop and by_loop else shape(None)),
+        'calls': code.calls,
+        **(shape(loop) if loop and by_loop else shape(None) | width_of_calls(code)),
         **traffic(kind, arrays, updates(loop) if loop else False),
         'versions': len(loops),
         'loop': [f'{step.address:#x} {step.text}' for step in loop.steps] if loop else [],
@@ -33,7 +34,7 @@ def read_kernel(program, symbol, name=''):
 
 
 def store_kind(code, loops):
-    """One of KINDS; libc's memcpy chooses its stores when the program runs.
+    """One of KINDS; libc's memcpy, and Intel's, choose their stores when the program runs.
 
     Beside a loop of non-temporal stores memcpy does the few elements that are left over.
     """
@@ -41,6 +42,10 @@ def store_kind(code, loops):
     past_caches = sum(loop.nontemporal_bits for loop in loops)
     if code.libc and not past_caches:
         return 'libc'
+    if code.intel and not past_caches:
+        return 'intel'
+    if code.streaming:
+        return 'nontemporal' if stored == past_caches else 'mixed'
     if any(step.string for _, body in code.functions for step in body):
         return 'string'
     if not stored:
@@ -61,6 +66,12 @@ def shape(loop):
         'fma': any(step.fma for step in loop.steps),
         'prefetches': prefetches(loop),
     }
+
+
+def width_of_calls(code):
+    """Where calls store for the kernel, their names say how wide."""
+    bits = [INTEL_STREAMS.match(name)['bits'] for name in code.streaming]
+    return {'width_bits': int(bits[0])} if len(bits) == 1 and bits[0] else {}
 
 
 def prefetches(loop):
@@ -109,12 +120,16 @@ def note(facts, arrays, loop):
     """What a reader must know to believe the figures; '' where there is nothing."""
     if facts['stores'] == 'libc':
         return f'{" and ".join(facts["calls"])} of libc chooses its stores when it runs'
+    if facts['stores'] == 'intel':
+        return f"{' and '.join(facts['calls'])} of Intel's runtime chooses its stores when it runs"
     if facts['stores'] == 'string':
         return "the CPU's microcode chooses its stores"
-    if not loop:
-        return 'no loop found'
     if facts['stores'] == 'mixed':
         return 'some stores are non-temporal, some not'
+    if facts['stores'] == 'nontemporal' and INTEL_STREAMS.match(' '.join(facts['calls'][-1:])):
+        return f'its stores are calls of {" and ".join(facts["calls"])}'
+    if not loop:
+        return 'no loop found'
     if arrays_of(loop) != arrays:
         return 'the loop reads {}, writes {} arrays; expected were {}, {}'.format(
             *arrays_of(loop), *arrays

@@ -1,22 +1,48 @@
 """The code of a kernel, whatever the compiler cut it into, and the loop in it that runs hot."""
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from membw.codegen.isa import steps
 
 # the OpenMP runtime in a static program: no part of a kernel
 RUNTIME = re.compile(r'_*(gomp|omp|kmp|kmpc|ompc)(_|$)', re.IGNORECASE)
 LIBC = re.compile(r'mem(cpy|move|set)')
+# Intel's runtime (libirc, libintlc 2026.2.0 and icc 2020.0.133, by `nm`): _intel_fast_memcpy,
+# __intel_avx_rep_memcpy, _VEC_memcpy choose their stores when they run, as
+# __libirc_nontemporal_store_dynamic does; __libirc_nontemporal_store_256 has no choice
+INTEL_CHOOSES = re.compile(
+    r'_*(intel|VEC)_\w*mem(cpy|move|set)\w*|__libirc_nontemporal_store_dynamic\w*'
+)
+INTEL_STREAMS = re.compile(r'__libirc_nontemporal_store(_(?P<bits>\d+))?$')
 MOST_FUNCTIONS = 50
 
 
 @dataclass
 class Code:
-    """All functions that one kernel consists of, and the copies of libc that it calls."""
+    """All functions that one kernel consists of, and what it calls to have bytes stored."""
 
     functions: list  # of (Function, [Step])
     libc: list  # 'memcpy', as called
+    intel: list = field(default_factory=list)  # '_intel_fast_memcpy': chooses when it runs
+    streaming: list = field(default_factory=list)  # '__libirc_nontemporal_store_256'
+
+    @property
+    def calls(self):
+        return [*self.libc, *self.intel, *self.streaming]
+
+    def note_call(self, name):
+        """Is this a function that stores for the kernel?  Then it is no part of the kernel."""
+        for pattern, names in (
+            (INTEL_CHOOSES, self.intel),
+            (INTEL_STREAMS, self.streaming),
+            (LIBC, self.libc),
+        ):
+            called = pattern.search(name)
+            if called:
+                names += [called.group()] if called.group() not in names else []
+                return True
+        return False
 
 
 @dataclass
@@ -64,12 +90,12 @@ def gather(program, symbol):
         body = steps(program.machine, program.body(function), function.address)
         code.functions.append((function, body))
         for step in body:
-            waiting += leads_to(program, function, step, code.libc)
+            waiting += leads_to(program, function, step, code)
     return code
 
 
-def leads_to(program, function, step, libc):
-    """Further functions of the kernel that this instruction names; libc's are noted apart."""
+def leads_to(program, function, step, code):
+    """Further functions of the kernel that this instruction names; runtimes' are noted apart."""
     target = step.call or step.jump or step.refers
     if step.slot is not None:
         name = program.slots.get(step.slot, '')
@@ -79,9 +105,7 @@ def leads_to(program, function, step, libc):
         name = program.at[target].name
     else:
         name = imported(program, target)
-    called = LIBC.search(name)
-    if called:
-        libc += [called.group()] if called.group() not in libc else []
+    if code.note_call(name):
         return []
     found = program.at.get(target)
     return [found] if found and not RUNTIME.match(found.name) else []

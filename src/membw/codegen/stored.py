@@ -57,10 +57,10 @@ def folder_of(binary, results):
 
 def word(kernel):
     """'memcpy', '64', '256nt' (non-temporal), 'mixed', 'string'."""
-    if kernel['stores'] == 'libc':
+    if kernel['stores'] in ('libc', 'intel'):
         return kernel['calls'][0]
     if kernel['stores'] in ('ordinary', 'nontemporal'):
-        return f'{kernel["width_bits"]}{"nt" if kernel["stores"] == "nontemporal" else ""}'
+        return f'{kernel["width_bits"] or ""}{"nt" if kernel["stores"] == "nontemporal" else ""}'
     return kernel['stores']
 
 

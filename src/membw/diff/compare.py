@@ -6,7 +6,7 @@ from membw.results.flatten import GROUPS, fields, figures
 from membw.statistics.margin import MARGIN
 
 # these make two builds the same one, where the binaries' checksums are not known to be equal
-SAME_BUILD = ('source_sha256', 'binary_sha256', 'compile_line', 'compiler', 'flags',
+SAME_BUILD = ('source_sha256', 'code_sha256', 'binary_sha256', 'compile_line', 'compiler', 'flags',
               'built_in_compiler', 'openmp')  # fmt: skip
 
 
@@ -30,7 +30,7 @@ class Difference:
     def build_differs(self):
         """What tells the builds apart; 'unknown' where nothing says they are the same."""
         same, different = (side.get('build', {}) for side in (self.same, self.different))
-        if 'binary_sha256' in same:
+        if {'binary_sha256', 'code_sha256'} & set(same):
             return []
         found = [f for f in SAME_BUILD if f in different]
         return found or ([] if any(f in same for f in SAME_BUILD) else ['unknown'])

@@ -9,7 +9,8 @@ from membw.report.rows import metrics_of
 UNKNOWN = 'not known'
 KINDS = {  # as `membw codegen` names them, in one order and one colour for all pictures
     'ordinary': 'ordinary stores', 'nontemporal': 'non-temporal stores',
-    'libc': 'memcpy of libc', 'mixed': 'mixed', 'string': 'string instruction',
+    'libc': 'memcpy of libc', 'intel': "memcpy of Intel's runtime",
+    'mixed': 'mixed', 'string': 'string instruction',
 }  # fmt: skip
 HOW_TO_READ = (
     'How to read: the best run of each preset, whatever its pinning; shape and colour say how the '

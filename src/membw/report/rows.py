@@ -10,7 +10,8 @@ from membw.run import summary
 FROM_CASE = (
     'display_name', 'system', 'partition', 'environ', 'pinning', 'node', 'job_completion_time',
     'array_size', 'ntimes', 'threads', 'threads_on', 'compiler', 'compile_line', 'source_sha256',
-    'binary_sha256', 'spack_hash', 'built_with', 'stores', 'peak_gbs', 'peak_source',
+    'code_sha256', 'binary_sha256', 'spack_hash', 'built_with', 'stores', 'peak_gbs',
+    'peak_source',
     'kernel_release', 'thp', 'numa_balancing', 'verdict', 'reasons', 'record', 'report', 'uuid',
 )  # fmt: skip
 UNPINNED = '-'

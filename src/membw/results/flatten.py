@@ -7,7 +7,8 @@ from membw.results.metrics import of_record
 
 GROUPS = ('validity', 'build', 'run', 'facts')
 # of ReFrame's test case: where a field of ours comes from
-BUILD = ('compiler', 'source_sha256', 'binary_sha256', 'spack_hash', 'built_with', 'commit')
+BUILD = ('compiler', 'source_sha256', 'code_sha256', 'binary_sha256', 'spack_hash', 'built_with',
+         'commit')  # fmt: skip
 RUN = ('system', 'partition', 'environ', 'pinning', 'modules', 'env_vars', 'run_environment',
        'num_tasks', 'num_cpus_per_task', 'use_multithreading', 'scheduler')  # fmt: skip
 # of the program's record

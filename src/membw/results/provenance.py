@@ -2,10 +2,12 @@
 
 # Ordered from cause to consequence: the first that differs is the one to name.
 SOFTWARE = (
-    'compiler', 'flags', 'compile_line', 'version', 'source_sha256', 'spack_hash', 'built_with',
-    'binary_sha256', 'kernel_release', 'microcode', 'thp', 'numa_balancing', 'governor', 'pages',
+    'compiler', 'flags', 'compile_line', 'version', 'source_sha256', 'code_sha256', 'spack_hash',
+    'built_with', 'binary_sha256', 'kernel_release', 'microcode', 'thp', 'numa_balancing', 'governor', 'pages',
     'array_size', 'ntimes', 'threads', 'threads_on',
 )  # fmt: skip
+# These name a file, not its code: where the code is the same, whatever else differs comes first.
+OF_FILE = ('spack_hash', 'built_with', 'binary_sha256')
 # A change here is the node's own: it lost a DIMM, say.
 HARDWARE = ('memory_gib', 'dimms', 'numa_nodes', 'ranks')
 FIELDS = SOFTWARE + HARDWARE
@@ -33,10 +35,14 @@ def known(found):
 
 
 def difference(before, after):
-    """{field: (before, after)} of what differs; a field unknown on one side does not."""
+    """{field: (before, after)} of what differs, the likeliest cause first; a field unknown on one
+    side does not differ."""
+    code = before.get('code_sha256')
+    same_code = code is not None and code == after.get('code_sha256')
+    last = OF_FILE if same_code else ()
     return {
         f: (before[f], after[f])
-        for f in FIELDS
+        for f in (*(f for f in FIELDS if f not in last), *last)
         if f in before and f in after and before[f] != after[f]
     }
 

@@ -6,7 +6,7 @@ import subprocess
 import pytest
 from stream_units import units
 
-from membw.codegen import stored
+from membw.codegen import elf, facts, stored
 from membw.codegen.command import read
 from membw.errors import MembwError
 
@@ -230,3 +230,49 @@ def test_the_command_prints_a_table_and_json(call, built):
     assert list(found['kernels']) == ['triad'] and found['schema'] == 'membw-codegen-1'
     done = call('membw', 'codegen', '/dev/null')
     assert done.returncode == 2 and done.stderr.startswith('membw: ') and 'hint: ' in done.stderr
+
+
+# --- Intel's runtime -----------------------------------------------------------------------------
+
+# function: kind of store, its width, factor, what it calls
+INTEL = {
+    'fast': ('intel', None, None, '_intel_fast_memcpy'),
+    'avx_rep': ('intel', None, None, '__intel_avx_rep_memcpy'),
+    'streamed': ('nontemporal', None, 1, '__libirc_nontemporal_store'),
+    'streamed_256': ('nontemporal', 256, 1, '__libirc_nontemporal_store_256'),
+    'chosen': ('intel', None, None, '__libirc_nontemporal_store_dynamic_512'),
+    'with_a_rest': ('mixed', 256, None, '__libirc_nontemporal_store_256'),
+}
+
+
+@pytest.fixture(scope='module', params=['shared', 'static'])
+def of_intel(request, root, need, tmp_path_factory):
+    """A program of kernels that call a stand-in of Intel's runtime, by its real names."""
+    folder = tmp_path_factory.mktemp('intel')
+    source, out = root / 'tests/data/intel_runtime.c', folder / 'kernels.so'
+    line = [need('gcc'), '-O2', '-fPIC', '-fno-builtin', source]
+    if request.param == 'shared':
+        subprocess.run([*line, '-shared', '-DLIBRARY', '-o', folder / 'libirc.so'], check=True)
+        rest = ['-shared', '-L', folder, '-lirc']
+    else:
+        subprocess.run([*line, '-c', '-DLIBRARY', '-o', folder / 'irc.o'], check=True)
+        rest = ['-shared', folder / 'irc.o', '-Wl,-Bsymbolic']
+    subprocess.run([*line, *rest, '-o', out], check=True)
+    program = elf.Program(out)
+    return {name: facts.read_kernel(program, name, 'copy') for name in INTEL}
+
+
+@pytest.mark.parametrize('function', INTEL)
+def test_the_runtime_of_intel_is_known_by_its_names(of_intel, function):
+    kind, bits, factor, called = INTEL[function]
+    found = of_intel[function]
+    assert (found['stores'], found['width_bits'], found['calls']) == (kind, bits, [called])
+    assert found['write_allocate_factor'] == factor
+    assert called in found['note'] or kind == 'mixed'
+    assert ('libc' in found['note']) is False
+    assert ("Intel's runtime chooses" in found['note']) == (kind == 'intel')
+
+
+def test_a_row_says_intels_memcpy_by_its_name():
+    rows = {'copy': kernel('intel', None, ['_intel_fast_memcpy']), 'triad': kernel('nontemporal')}
+    assert stored.brief(rows) == '_intel_fast_memcpy/64nt'

@@ -38,6 +38,15 @@ def result():
     return make
 
 
+def test_the_same_code_in_another_file_is_the_same_build(result):
+    """Another Spack store: its hash is in the RPATH and in the compile line, not in the code."""
+    case = {'code_sha256': 'e' * 64}
+    other = case | {'binary_sha256': 'x', 'spack_hash': 'c9cc'}
+    assert compare(result(case=case), result(case=other)).build_differs == []
+    other['code_sha256'] = 'f' * 64
+    assert 'code_sha256' in compare(result(case=case), result(case=other)).build_differs
+
+
 def test_the_same_result_does_not_differ(result):
     found = compare(result(), result())
     assert found.equal and not found.different and not found.only_a and not found.only_b

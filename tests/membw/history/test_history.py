@@ -188,6 +188,23 @@ def test_an_update_is_told_as_software_and_its_field_is_named(field, value):
         assert found[0].fields[field] == [series.provenances[0][field], value]
 
 
+@pytest.mark.parametrize('code, cause', [('e' * 64, 'kernel_release'), ('f' * 64, 'code_sha256')])
+def test_another_spack_is_not_blamed_where_the_code_is_the_same(code, cause):
+    """Its hash stands in the RPATH, so in the file's checksum; the kernel was new, too."""
+    series = gen.healthy(50, 90, 3)
+    series.provenances[0] |= {
+        'code_sha256': 'e' * 64,
+        'spack_hash': '6bbf',
+        'binary_sha256': 'a' * 64,
+    }
+    gen.update(series, EVERYONE, 60, code_sha256=code, spack_hash='c9cc', binary_sha256='b' * 64,
+               kernel_release='6.12.0')  # fmt: skip
+    gen.step(series, EVERYONE, 60, 0.03)
+    found = judge([series])
+    assert {c.field for c in found} == {cause}
+    assert {'spack_hash', 'binary_sha256'} <= set(found[0].fields)
+
+
 def test_an_update_that_changes_nothing_is_not_told():
     series = gen.healthy(50, 90, 1)
     gen.update(series, EVERYONE, 60, compiler='gcc 13.1.0')

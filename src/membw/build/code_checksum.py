@@ -1,0 +1,26 @@
+"""What a program's code is, whatever path or Spack hash the file beside it carries."""
+
+import hashlib
+
+from elftools.common.exceptions import ELFError
+from elftools.elf.elffile import ELFFile
+
+# RPATH, build id and the names of libraries stand in other sections: the same line in another
+# Spack store makes another file of the same code
+SECTIONS = ('.text', '.rodata')
+
+
+def code_sha256(path):
+    """SHA-256 over the names and bytes of SECTIONS; '' where the file has no code to be read."""
+    digest, found = hashlib.sha256(), False
+    try:
+        with open(path, 'rb') as file:
+            elf = ELFFile(file)
+            for name in SECTIONS:
+                section = elf.get_section_by_name(name)
+                data = section.data() if section else b''
+                digest.update(f'{name} {len(data)}\n'.encode() + data)
+                found = found or name == '.text' and bool(data)
+    except (OSError, ELFError):
+        return ''
+    return digest.hexdigest() if found else ''

@@ -6,6 +6,7 @@
 #include "evidence/interference.h"
 #include "evidence/pinning.h"
 #include "evidence/threads.h"
+#include "job/ranks.h"
 #include "job/record_file.h"
 #include "metrics.h"
 #include "record.h"
@@ -39,7 +40,7 @@ void program_measuring(void)
 
 void program_measured(void)
 {
-	interference_stop(&interference_seen, threads_cpus(), NULL);
+	interference_stop(&interference_seen, threads_cpus(), ranks_sum_on_our_cpus);
 	if (pins_itself)
 		return;
 	threads_sample();

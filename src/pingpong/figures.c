@@ -31,7 +31,7 @@ const char *figure_name(const struct meeting *m, int together)
 	return name;
 }
 
-static void judge_class(const struct pair *pair, int class)
+void class_judge(const struct pair *pair, int class)
 {
 	if (class == PAIR_CLASSES || (int)pair->class == class)
 		return;
@@ -61,7 +61,7 @@ static void judge_place(const struct meeting *m, int class)
 					"a thread for CPU %d was seen on CPU %d", cpu,
 					m->seen[side]);
 	}
-	judge_class(&m->pair, class);
+	class_judge(&m->pair, class);
 	if (m->domain >= 0 && m->domain != topology_domain(m->pair.cpu[m->home]))
 		verdict_invalid(MEMORY_NOT_WHERE_ASKED,
 				"the lines of CPU %d lie on NUMA domain %d, not on its own, %d",
@@ -69,18 +69,13 @@ static void judge_place(const struct meeting *m, int class)
 				topology_domain(m->pair.cpu[m->home]));
 }
 
-static void judge_time(const struct meeting *m, const char *name)
+void blocks_judge(const struct blocks *b, const char *name)
 {
-	const struct order_statistics *s = &m->blocks.round_trip;
+	const struct order_statistics *const s = &b->round_trip;
 
-	if (m->wrong)
-		verdict_invalid(NOT_VALIDATED,
-				"%s: %llu of %llu turns carried something else, the first was "
-				"turn %llu",
-				name, m->wrong, m->turns, m->wrong_at);
-	if (m->blocks.shortest < 20 * clock_tick())
+	if (b->shortest < 20 * clock_tick())
 		verdict_invalid(TOO_SHORT, "%s: a block took %.3g s, under 20 ticks of the clock",
-				name, m->blocks.shortest);
+				name, b->shortest);
 	if (one_way_ns(s->median) < FASTEST_NS)
 		verdict_invalid(TOO_GOOD, "%s reads %.2g ns: no line travels so fast", name,
 				one_way_ns(s->median));
@@ -92,22 +87,37 @@ static void judge_time(const struct meeting *m, const char *name)
 				100 * UNSTABLE_SPREAD);
 }
 
+static void judge_time(const struct meeting *m, const char *name)
+{
+	if (m->wrong)
+		verdict_invalid(NOT_VALIDATED,
+				"%s: %llu of %llu turns carried something else, the first was "
+				"turn %llu",
+				name, m->wrong, m->turns, m->wrong_at);
+	blocks_judge(&m->blocks, name);
+}
+
+void interrupted_judge(const char *name, int interrupted, int played)
+{
+	if (2 * interrupted > played)
+		verdict_invalid(DISTURBED,
+				"%s: in %d of %d blocks others had one of the two CPUs: the "
+				"median is theirs",
+				name, interrupted, played);
+}
+
+/* The kernel's ticks tell of a busy moment, not of whether the median passed over it. */
+int stood_weather(const struct blocks *b, int interrupted, int played)
+{
+	return order_statistics_spread(&b->round_trip) <= WEATHER_SPREAD &&
+	       2 * interrupted <= played;
+}
+
 void meeting_judge(const struct meeting *m, const char *name, int class)
 {
 	judge_place(m, class);
 	judge_time(m, name);
-	if (2 * m->interrupted > m->played)
-		verdict_invalid(DISTURBED,
-				"%s: in %d of %d blocks others had one of the two CPUs: the "
-				"median is theirs",
-				name, m->interrupted, m->played);
-}
-
-/* The kernel's ticks tell of a busy moment, not of whether the median passed over it. */
-int meeting_stood_weather(const struct meeting *m)
-{
-	return order_statistics_spread(&m->blocks.round_trip) <= WEATHER_SPREAD &&
-	       2 * m->interrupted <= m->played;
+	interrupted_judge(name, m->interrupted, m->played);
 }
 
 void meeting_write(const struct meeting *m, const char *name)

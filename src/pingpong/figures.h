@@ -8,7 +8,7 @@
 #include "../harness/verdict.h"
 
 /* Own reasons of this program, in the order of their names in main.c. */
-enum { SAME_CORE = REASONS };
+enum { SAME_CORE = REASONS, SLOW_TRANSPORT_FOUND };
 
 double one_way_ns(double round_trip);
 
@@ -16,10 +16,16 @@ double one_way_ns(double round_trip);
 const char *figure_name(const struct meeting *m, int together);
 
 /* CLASS: which it must be of; PAIR_CLASSES: any. */
+void class_judge(const struct pair *pair, int class);
 void meeting_judge(const struct meeting *m, const char *name, int class);
 
-/* Whether what others did meanwhile left the median alone. */
-int meeting_stood_weather(const struct meeting *m);
+/* Long enough for the clock, steady, not faster than light: the same for lines and messages. */
+void blocks_judge(const struct blocks *blocks, const char *name);
+
+/* Finds disturbed by the blocks in which a side had to leave its CPU to others; whether what
+ * others did left the median alone. */
+void interrupted_judge(const char *name, int interrupted, int played);
+int stood_weather(const struct blocks *blocks, int interrupted, int played);
 
 void meeting_write(const struct meeting *m, const char *name);
 

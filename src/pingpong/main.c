@@ -1,17 +1,24 @@
 #include "../harness/config.h"
 
+#include "exchanges.h"
 #include "figures.h"
+#include "messages.h"
 
 #include "../harness/error.h"
+#include "../harness/fault.h"
+#include "../harness/job/ranks.h"
+#include "../harness/job/record_file.h"
+#include "../harness/job/watchdog.h"
 #include "../harness/json.h"
 #include "../harness/metrics.h"
 #include "../harness/openmp.h"
 #include "../harness/program.h"
+#include "../harness/record.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const reasons[] = { "same-core", NULL };
+static const char *const reasons[] = { "same-core", "slow-transport", NULL };
 
 /* Seconds per pair: of a few, and of a matrix, where 192 cores have 18,336 pairs; of a round
  * of pairs together, which all go on to the end. */
@@ -23,7 +30,8 @@ static struct {
 	int methods; /* a bit for each, 0: all that this machine has */
 	int class;   /* PAIR_CLASSES: whatever they are */
 	int together;
-} asked = { NULL, 0, 0, PAIR_CLASSES, 0 };
+	const char *sizes; /* as asked, NULL: IMB's */
+} asked = { NULL, 0, 0, PAIR_CLASSES, 0, NULL };
 
 static void set_pairs(const char *option, const char *text)
 {
@@ -59,6 +67,12 @@ static void set_together(const char *option, const char *text)
 	asked.together = 1;
 }
 
+static void set_sizes(const char *option, const char *text)
+{
+	asked.sizes = text;
+	message_sizes_read(option, text);
+}
+
 static const struct option_row rows[] = {
 	{ 0, "pairs", "LIST",
 	  "pairs of CPUs, as '0-1,0-13', or 'all': every pair of cores\n"
@@ -66,7 +80,7 @@ static const struct option_row rows[] = {
 	  set_pairs },
 	{ 0, "class", "NAME",
 	  "the pairs must be of this class, or the run is INVALID: smt, llc, domain,\n"
-	  "socket or node, the innermost thing that both CPUs belong to",
+	  "socket, node or remote, the innermost thing that both CPUs belong to",
 	  set_class },
 	{ 0, "together", NULL,
 	  "pairs without a CPU in common at the same time: those of --pairs, or all\n"
@@ -79,6 +93,10 @@ static const struct option_row rows[] = {
 	  "at most so long for a pair, a method and a home\n"
 	  "(default: 0.1; 'all': 0.003; --together: 0.02)",
 	  set_budget },
+	{ 0, "sizes", "LIST",
+	  "of two ranks of MPI: bytes of a message, as '0,8,4194304'\n"
+	  "(default: 0 and the powers of two up to 4194304, as IMB)",
+	  set_sizes },
 	{ 0, NULL, NULL, NULL, NULL },
 };
 static const struct option_row *const tables[] = { rows, NULL };
@@ -98,6 +116,12 @@ static void write_run(const void *data)
 	const struct run *run = data;
 	int i;
 
+#ifdef MEMBW_MPI
+	if (ranks_together()) {
+		exchanges_write();
+		return;
+	}
+#endif
 	json_truth("together", asked.together);
 	json_open("pairs", '[');
 	for (i = 0; i < run->count; i++)
@@ -108,7 +132,8 @@ static void write_run(const void *data)
 static const struct program program = {
 	"pingpong",
 	"Measures how long a message takes from one core to another, through the memory that\n"
-	"they share: one way, in ns.\n",
+	"they share: one way, in ns.  As two ranks of MPI (make MPI=1; mpirun -n 2): how long a\n"
+	"message of MPI takes, for each of its sizes, in us.\n",
 	tables,
 	reasons,
 	NULL,
@@ -218,8 +243,11 @@ static void conclude(const struct run *run)
 {
 	int i, stood = 1;
 
-	for (i = 0; i < run->count; i++)
-		stood &= meeting_stood_weather(&run->meetings[i]);
+	for (i = 0; i < run->count; i++) {
+		const struct meeting *const m = &run->meetings[i];
+
+		stood &= stood_weather(&m->blocks, m->interrupted, m->played);
+	}
 	if (stood)
 		verdict_withdraw(DISTURBED);
 	meetings_print_head(run->meetings, run->width);
@@ -234,22 +262,87 @@ static void conclude(const struct run *run)
 	meetings_print_notes(run->meetings, run->count);
 }
 
+static void measure_lines(struct run *run)
+{
+	if (asked.sizes)
+		die("'--sizes %s': through memory a message is a line",
+		    "two ranks send messages: make MPI=1, then mpirun -n 2 ...", asked.sizes);
+	prepare_meetings(run);
+	program_measuring();
+	meet(run);
+	program_measured();
+	conclude(run);
+}
+
+#ifdef MEMBW_MPI
+
+static void refuse_for_ranks(void)
+{
+	if (ranks_count() != 2)
+		die("a pair takes two ranks, and there are %d", "mpirun -n 2 ...", ranks_count());
+	if (asked.together || asked.methods)
+		die("'--together' and '--method' are for threads, and this is a job of MPI",
+		    "leave them out, or start the program without mpirun");
+}
+
+static void measure_messages(struct run *run, const struct cpuset *cpus)
+{
+	const int pairs_most = run->pairs.count ? run->pairs.count : 1;
+	int remote;
+
+	ranks_meet(cpus, 1);
+	remote = ranks_me() == 0 && strcmp(ranks_node(), ranks_node_of(1)) != 0;
+	if (remote)
+		exchanges_choose_remote(&run->pairs, cpus, asked.pairs != NULL);
+	watchdog_limit(60 + 3 * pairs_most * message_sizes_count * asked.budget,
+		       "in the ping-pong of MPI");
+	program_measuring();
+	if (ranks_me() == 0)
+		exchanges_run(&run->pairs, asked.budget);
+	else
+		messages_follow();
+	program_measured();
+	if (ranks_me() > 0)
+		leave(EXIT_VALID);
+	if (exchanges_stood_weather())
+		verdict_withdraw(DISTURBED);
+	exchanges_conclude(asked.class);
+}
+
+#endif
+
 int main(int argc, char **argv)
 {
 	static struct run run;
 	struct cpuset cpus;
 
+	ranks_start(&argc, &argv);
+	error_hooks(ranks_refuse, ranks_leave);
+	fault_rank(ranks_me());
+	record_process(ranks_node(), ranks_me(), ranks_count());
 	cpuset_of_thread(&cpus);
+#ifdef MEMBW_MPI
+	if (ranks_together()) {
+		exchanges_cpus(&cpus);
+		record_file_of_job();
+	}
+#endif
 #ifdef _OPENMP
-	omp_set_num_threads(2); /* bystanders would spin, and take the turbo of others */
+	/* bystanders would spin, and take the turbo of others */
+	omp_set_num_threads(ranks_together() ? 1 : 2);
 #endif
 	program_start(&program, argc, argv);
+#ifdef MEMBW_MPI
+	if (ranks_together())
+		refuse_for_ranks();
+#endif
 	choose_pairs(&run, &cpus);
-	prepare_meetings(&run);
 	program_pins_itself();
-	program_measuring();
-	meet(&run);
-	program_measured();
-	conclude(&run);
-	return program_end(&run);
+#ifdef MEMBW_MPI
+	if (ranks_together())
+		measure_messages(&run, &cpus);
+	else
+#endif
+		measure_lines(&run);
+	leave(program_end(&run));
 }

@@ -6,5 +6,7 @@
  */
 #include "../harness/harness.c"
 
+#include "exchanges.c"
 #include "figures.c"
 #include "main.c"
+#include "messages.c"

@@ -16,7 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { TAG_SUMMARY = 1, TAG_TEXT };
+enum { TAG_SUMMARY = 1, TAG_TEXT, TAG_MESSAGE };
 
 /* A wait polls at full speed for so long: the start of a kernel must not be late by a sleep that
  * is not over.  Then it looks every tenth of a millisecond. */
@@ -307,6 +307,33 @@ int ranks_hand_over(const char *text, size_t size, double seconds,
 	}
 	MPI_Ibcast(&kept, 1, MPI_INT, 0, MPI_COMM_WORLD, &request);
 	return wait_for_all(&request, seconds) && kept;
+}
+
+void ranks_send(const void *data, size_t bytes, int to)
+{
+	MPI_Send(data, (int)bytes, MPI_BYTE, to, TAG_MESSAGE, MPI_COMM_WORLD);
+}
+
+void ranks_receive(void *data, size_t bytes, int from, enum waiting waiting)
+{
+	int there = waiting == POLLING;
+
+	while (!there) {
+		MPI_Iprobe(from, TAG_MESSAGE, MPI_COMM_WORLD, &there, MPI_STATUS_IGNORE);
+		if (!there)
+			nanosleep(&NAP, NULL);
+	}
+	MPI_Recv(data, (int)bytes, MPI_BYTE, from, TAG_MESSAGE, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+}
+
+const char *ranks_library(void)
+{
+	static char text[MPI_MAX_LIBRARY_VERSION_STRING];
+	int length;
+
+	MPI_Get_library_version(text, &length);
+	text[strcspn(text, "\n")] = '\0';
+	return text;
 }
 
 void ranks_refuse(const char *fact, const char *hint)

@@ -71,6 +71,15 @@ int ranks_gather(const void *own, int size, double seconds, void (*each)(int ran
 int ranks_hand_over(const char *text, size_t size, double seconds,
 		    int (*put)(const char *text, size_t size), int (*publish)(void));
 
+/* One message to or from one rank: MPI's own Send and Recv, for figures that are those of MPI; a
+ * rank that hangs there is the watchdog's.  ASLEEP: looks every tenth of a millisecond only. */
+enum waiting { POLLING, ASLEEP };
+void ranks_send(const void *data, size_t bytes, int to);
+void ranks_receive(void *data, size_t bytes, int from, enum waiting waiting);
+
+/* What MPI calls itself: "Open MPI v4.1.4, ..."; one line. */
+const char *ranks_library(void);
+
 /* For error_hooks(): rank 0 speaks first, and one is enough. */
 void ranks_refuse(const char *fact, const char *hint);
 

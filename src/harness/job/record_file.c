@@ -16,6 +16,18 @@ static FILE *own_file, *all_file;
 static const char *path;
 static char own_path[PATH_MAX], unfinished[PATH_MAX], gathered[PATH_MAX];
 
+static int of_job;
+
+void record_file_of_job(void)
+{
+	of_job = 1;
+}
+
+static int is_alone(void)
+{
+	return of_job || ranks_count() == 1;
+}
+
 /* Of ranks that there are not this time; the others write theirs anew. */
 static void remove_of_more_ranks(const char *ending)
 {
@@ -47,10 +59,10 @@ void record_file_open(const char *path_asked)
 {
 	struct stat there;
 
-	path = path_asked;
+	path = of_job && ranks_me() > 0 ? NULL : path_asked;
 	if (!path)
 		return;
-	if (ranks_count() == 1) {
+	if (is_alone()) {
 		own_file = open_or_die(path);
 		return;
 	}
@@ -82,7 +94,7 @@ int record_file_put(const char *line, size_t size)
 
 	if (!path)
 		return 1;
-	if (ranks_count() == 1)
+	if (is_alone())
 		return (fwrite(line, 1, size, own_file) == size && fflush(own_file) == 0) ||
 		       complain(path);
 	if (!own_file)

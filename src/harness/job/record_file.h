@@ -10,6 +10,9 @@
 
 #include "../config.h"
 
+/* One record speaks for the job, rank 0's, and stands in FILE; before record_file_open(). */
+void record_file_of_job(void);
+
 /* Before anything is measured; dies if the file cannot be written.  Rank 0 removes what an
  * earlier job with more ranks left. */
 void record_file_open(const char *path);

@@ -1,8 +1,11 @@
+#include "../config.h"
+
 #include "blocks.h"
 
 #include "../clock.h"
 
 #include <string.h>
+#include <sys/resource.h>
 
 /* A block: 20 us, and 20 ticks of the clock; the interval: 2 % of the median; two regimes: their
  * medians half as large again, one a fifth of the blocks at least. */
@@ -119,4 +122,11 @@ void blocks_measure(struct blocks *b, block_run *run, void *side, double budget,
 	summarize(b);
 	while (patience == WHOLE_BUDGET && clock_now() - start < budget)
 		run(side, b->trips);
+}
+
+long thread_times_left(void)
+{
+	struct rusage usage;
+
+	return getrusage(RUSAGE_THREAD, &usage) == 0 ? usage.ru_nivcsw : 0;
 }

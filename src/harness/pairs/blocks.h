@@ -34,4 +34,7 @@ enum patience { UNTIL_SETTLED, WHOLE_BUDGET };
 void blocks_measure(struct blocks *blocks, block_run *run, void *side, double budget,
 		    enum patience patience);
 
+/* How often this thread had to leave its CPU to others so far. */
+long thread_times_left(void);
+
 #endif

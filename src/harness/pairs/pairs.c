@@ -9,7 +9,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
-const char *const pair_class_names[PAIR_CLASSES] = { "smt", "llc", "domain", "socket", "node" };
+const char *const pair_class_names[PAIR_CLASSES] = { "smt",    "llc",  "domain",
+						     "socket", "node", "remote" };
 
 enum pair_class pair_class_of(int one, int other)
 {
@@ -99,7 +100,7 @@ void pairs_default(struct pairs *pairs, const struct cpuset *cpus)
 			see_pair(&of[pair_class_of(cores[i], cores[j])], j - i, cores[i],
 				 cores[j]);
 	add_smt(pairs, cpus);
-	for (class = PAIR_LLC; class < PAIR_CLASSES; class++) {
+	for (class = PAIR_LLC; class <= PAIR_NODE; class++) {
 		if (of[class].near)
 			add_pair(pairs, of[class].nearest[0], of[class].nearest[1]);
 		if (of[class].far > of[class].near)

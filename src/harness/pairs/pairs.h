@@ -10,7 +10,15 @@
 
 #include "../machine/cpuset.h"
 
-enum pair_class { PAIR_SMT, PAIR_LLC, PAIR_DOMAIN, PAIR_SOCKET, PAIR_NODE, PAIR_CLASSES };
+enum pair_class {
+	PAIR_SMT,
+	PAIR_LLC,
+	PAIR_DOMAIN,
+	PAIR_SOCKET,
+	PAIR_NODE,
+	PAIR_REMOTE,
+	PAIR_CLASSES
+};
 
 struct pair {
 	int cpu[2];
@@ -26,7 +34,8 @@ extern const char *const pair_class_names[PAIR_CLASSES];
 
 enum pair_class pair_class_of(int one, int other);
 
-/* The nearest and the farthest of each class among these CPUs, one CPU per core but for smt. */
+/* The nearest and the farthest of each class of one node among these CPUs, one CPU per core but
+ * for smt. */
 void pairs_default(struct pairs *pairs, const struct cpuset *cpus);
 
 /* Every pair of cores, in rounds of disjoint pairs (the circle method of round-robin

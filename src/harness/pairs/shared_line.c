@@ -13,7 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 const char *const method_names[METHODS] = { "cas", "lines", "oneway" };
@@ -51,13 +50,6 @@ struct side {
 int method_is_possible(enum method method)
 {
 	return method != METHOD_ONEWAY || time_stamp_invariant();
-}
-
-static long times_left(void)
-{
-	struct rusage usage;
-
-	return getrusage(RUSAGE_THREAD, &usage) == 0 ? usage.ru_nivcsw : 0;
 }
 
 /* What word number w of a turn must hold: pair and turn, another value in each line_word. */
@@ -216,7 +208,7 @@ static double under_way(const struct side *s, double seconds, line_word block)
 static double run_block(void *data, long trips)
 {
 	struct side *const s = data;
-	const long left = times_left();
+	const long left = thread_times_left();
 	line_word ticks;
 	double seconds;
 
@@ -237,7 +229,7 @@ static double run_block(void *data, long trips)
 	while (LOAD_ACQUIRE(&s->lines->done[0]) != s->orders)
 		continue;
 	s->meeting->played++;
-	s->meeting->interrupted += times_left() != left || s->lines->done[2];
+	s->meeting->interrupted += thread_times_left() != left || s->lines->done[2];
 	s->meeting->turns += 2 * (line_word)trips + 4;
 	return under_way(s, seconds, ticks);
 }
@@ -254,7 +246,7 @@ static void follow_orders(struct side *s)
 		if (s->lines->order[1] == STOP)
 			return;
 		trips = (long)s->lines->order[1];
-		left = times_left();
+		left = thread_times_left();
 		note_side(s->meeting, 1);
 		STORE_RELEASE(&s->lines->ready[0], s->orders);
 		take_turns(s, 1, 2);
@@ -262,7 +254,7 @@ static void follow_orders(struct side *s)
 		take_turns(s, 1, trips);
 		note_side(s->meeting, 1);
 		s->lines->done[1] = s->ticks;
-		s->lines->done[2] = (line_word)(times_left() - left);
+		s->lines->done[2] = (line_word)(thread_times_left() - left);
 		STORE_RELEASE(&s->lines->done[0], s->orders);
 	}
 }

@@ -1,12 +1,12 @@
 """Recipe of `pingpong`: src/pingpong of this checkout."""
 
 from spack.package import *
-from spack_repo.membw.build_systems.preset_program import PresetProgram
+from spack_repo.membw.build_systems.preset_program import PresetProgram, WithMpi
 
 
-class Pingpong(PresetProgram):
-    """How long a message takes from one core to another, through the memory that they share: a
-    figure with its interval, the evidence and a verdict for each pair."""
+class Pingpong(WithMpi, PresetProgram):
+    """How long a message takes from one core to another, through the memory that they share or
+    (+mpi) by MPI: a figure with its interval, the evidence and a verdict for each pair."""
 
     version('0.1.0')
 

@@ -1,0 +1,276 @@
+#include "../harness/config.h"
+
+#include "exchanges.h"
+
+#ifdef MEMBW_MPI
+
+#include "figures.h"
+#include "messages.h"
+
+#include "../harness/clock.h"
+#include "../harness/error.h"
+#include "../harness/job/ranks.h"
+#include "../harness/json.h"
+#include "../harness/metrics.h"
+#include "../harness/verdict.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Of the memory's lines: an MPI that takes longer for no byte at all goes by way of a network. */
+static const double SLOW_TRANSPORT = 10;
+static const double MEMORY_SECONDS = 0.05;
+
+static struct exchange *exchanges; /* pair by pair, size by size */
+static struct meeting *memory;     /* of each pair of one node, by lines */
+static int pairs_count;
+
+static const char *const units_of_size[] = { "", "Ki", "Mi", "Gi" };
+
+void exchanges_cpus(struct cpuset *cpus)
+{
+	struct cpuset all;
+
+	memset(&all, 0xff, sizeof(all));
+	sched_setaffinity(0, sizeof(all.part), all.part); /* less what the cgroup forbids */
+	cpuset_of_thread(cpus);
+}
+
+void exchanges_choose_remote(struct pairs *pairs, const struct cpuset *cpus, int asked)
+{
+	int i, cpu = 0;
+
+	if (!asked) {
+		while (cpu < CPUS_MAX - 1 && !cpuset_has(cpus, cpu))
+			cpu++;
+		pairs->list[0].cpu[0] = pairs->list[0].cpu[1] = cpu;
+		pairs->count = 1;
+	}
+	for (i = 0; i < pairs->count; i++)
+		pairs->list[i].class = PAIR_REMOTE;
+}
+
+static void measure_memory(struct meeting *m, const struct pair *pair)
+{
+	m->pair = *pair;
+	m->method = METHOD_LINES;
+	if (pair->class != PAIR_REMOTE)
+		shared_lines_meet(&m, 1, MEMORY_SECONDS);
+}
+
+void exchanges_run(const struct pairs *pairs, double budget)
+{
+	int pair, size;
+
+	pairs_count = pairs->count;
+	exchanges = calloc((size_t)(pairs_count * message_sizes_count), sizeof(*exchanges));
+	memory = calloc((size_t)pairs_count, sizeof(*memory));
+	if (!exchanges || !memory)
+		die("no memory for the times of %d pairs", "ask for fewer with '--pairs'",
+		    pairs_count);
+	for (pair = 0; pair < pairs_count; pair++) /* the other rank sleeps */
+		measure_memory(&memory[pair], &pairs->list[pair]);
+	for (pair = 0; pair < pairs_count; pair++)
+		for (size = 0; size < message_sizes_count; size++) {
+			struct exchange *const e = &exchanges[pair * message_sizes_count + size];
+
+			e->pair = pairs->list[pair];
+			e->size = message_sizes[size];
+			messages_exchange(e, budget);
+		}
+	messages_end();
+}
+
+static double one_way_us(double round_trip)
+{
+	return round_trip / 2 * 1e6;
+}
+
+/* MB/s of 10^6 B/s, IMB's of today; before 2018 it counted 2^20. */
+static double mb_s(const struct exchange *e)
+{
+	return (double)e->size / one_way_us(e->blocks.round_trip.median);
+}
+
+static const char *exchange_name(const struct exchange *e, const char *what)
+{
+	char *name = malloc(64);
+
+	if (!name)
+		die("no memory for the name of a metric", "free some memory");
+	snprintf(name, 64, "mpi_%d_%d_%s", e->pair.cpu[0], e->pair.cpu[1], what);
+	return name;
+}
+
+static const char *time_name(const struct exchange *e)
+{
+	char size[24];
+
+	snprintf(size, sizeof(size), "%zu", e->size);
+	return exchange_name(e, size);
+}
+
+static void judge_exchange(const struct exchange *e, const char *name)
+{
+	int side;
+
+	for (side = 0; side < 2; side++) {
+		const int cpu = e->pair.cpu[side];
+		char list[CPU_LIST_MAX];
+
+		if (cpuset_count(&e->mask[side]) != 1 || !cpuset_has(&e->mask[side], cpu))
+			verdict_invalid(CPU_NOT_WHERE_ASKED,
+					"rank %d for CPU %d may run on CPUs %s", side, cpu,
+					cpuset_format(&e->mask[side], list));
+		if (e->seen[side] >= 0)
+			verdict_invalid(CPU_NOT_WHERE_ASKED,
+					"rank %d for CPU %d was seen on CPU %d", side, cpu,
+					e->seen[side]);
+	}
+	if (e->wrong)
+		verdict_invalid(NOT_VALIDATED,
+				"%s: %llu of %llu words were not what was sent, the first at byte "
+				"%llu",
+				name, e->wrong, e->checked, e->wrong_at);
+	blocks_judge(&e->blocks, name);
+	interrupted_judge(name, e->interrupted, e->played);
+}
+
+static void judge_transport(const struct exchange *first, const struct meeting *m)
+{
+	const double mpi = first->blocks.round_trip.median;
+	const double lines = m->blocks.round_trip.median;
+
+	if (first->pair.class == PAIR_REMOTE || first->size != 0 || mpi <= SLOW_TRANSPORT * lines)
+		return;
+	verdict_warn(SLOW_TRANSPORT_FOUND,
+		     "CPUs %d and %d: a message of 0 bytes takes %.3g us, %.0f times what their "
+		     "shared memory takes (%.3g us)",
+		     first->pair.cpu[0], first->pair.cpu[1], one_way_us(mpi), mpi / lines,
+		     one_way_us(lines));
+}
+
+int exchanges_stood_weather(void)
+{
+	int i;
+
+	for (i = 0; i < pairs_count * message_sizes_count; i++)
+		if (!stood_weather(&exchanges[i].blocks, exchanges[i].interrupted,
+				   exchanges[i].played))
+			return 0;
+	return 1;
+}
+
+static void print_size(size_t size)
+{
+	int unit = 0;
+
+	while (size >= 1024 && size % 1024 == 0) {
+		size /= 1024;
+		unit++;
+	}
+	printf("%5zu %-3s", size, *units_of_size[unit] ? units_of_size[unit] : "");
+}
+
+/* A line per size, a column per pair. */
+static void print_table(void)
+{
+	int pair, size;
+
+	printf("One way, us, and 10^6 B/s\n   bytes ");
+	for (pair = 0; pair < pairs_count; pair++) {
+		const struct pair *const p = &exchanges[pair * message_sizes_count].pair;
+
+		printf("  %4d - %-4d %-7s", p->cpu[0], p->cpu[1], pair_class_names[p->class]);
+	}
+	printf("\n");
+	for (size = 0; size < message_sizes_count; size++) {
+		print_size(message_sizes[size]);
+		for (pair = 0; pair < pairs_count; pair++) {
+			const struct exchange *const e =
+				&exchanges[pair * message_sizes_count + size];
+
+			printf("  %8.2f%c %9.1f", one_way_us(e->blocks.round_trip.median),
+			       e->blocks.settled ? ' ' : '*', mb_s(e));
+		}
+		printf("\n");
+	}
+	printf("*: the 95 %% interval of the median is wider than 2 %%\n");
+}
+
+static void conclude_pair(int pair, int class)
+{
+	const struct exchange *const of_pair = &exchanges[pair * message_sizes_count];
+	const struct exchange *last = of_pair;
+	int size;
+
+	class_judge(&of_pair->pair, class);
+	judge_transport(of_pair, &memory[pair]);
+	for (size = 0; size < message_sizes_count; size++) {
+		const struct exchange *const e = &of_pair[size];
+		const char *const name = time_name(e);
+
+		judge_exchange(e, name);
+		metric(name, one_way_us(e->blocks.round_trip.median), "us", LOWER);
+		last = e->size > last->size ? e : last;
+	}
+	if (last->size)
+		metric(exchange_name(last, "bandwidth"), mb_s(last), "MB/s", HIGHER);
+}
+
+void exchanges_conclude(int class)
+{
+	int pair;
+
+	for (pair = 0; pair < pairs_count; pair++)
+		conclude_pair(pair, class);
+	print_table();
+}
+
+static void write_exchange(const struct exchange *e)
+{
+	const struct order_statistics *const s = &e->blocks.round_trip;
+
+	json_open(NULL, '{');
+	json_text("metric", time_name(e));
+	json_count("cpu_a", (unsigned long long)e->pair.cpu[0]);
+	json_count("cpu_b", (unsigned long long)e->pair.cpu[1]);
+	json_text("class", pair_class_names[e->pair.class]);
+	json_count("bytes", e->size);
+	json_number("median_us", one_way_us(s->median));
+	json_number("low_us", one_way_us(s->low));
+	json_number("high_us", one_way_us(s->high));
+	json_number("min_us", one_way_us(s->min));
+	json_number("p10_us", one_way_us(s->p10));
+	json_number("p90_us", one_way_us(s->p90));
+	json_number("max_us", one_way_us(s->max));
+	json_number("mb_s", mb_s(e));
+	json_count("blocks", (unsigned long long)e->blocks.count);
+	json_count("trips", (unsigned long long)e->blocks.trips);
+	json_truth("settled", e->blocks.settled);
+	json_count("blocks_played", (unsigned long long)e->played);
+	json_count("blocks_interrupted", (unsigned long long)e->interrupted);
+	json_count("words_checked", e->checked);
+	json_close('}');
+}
+
+void exchanges_write(void)
+{
+	int i;
+
+	json_text("mpi_library", ranks_library());
+	json_text("node_a", ranks_node());
+	json_text("node_b", ranks_node_of(1));
+	json_open("memory", '[');
+	for (i = 0; i < pairs_count; i++)
+		if (memory[i].pair.class != PAIR_REMOTE)
+			meeting_write(&memory[i], figure_name(&memory[i], 0));
+	json_close(']');
+	json_open("messages", '[');
+	for (i = 0; i < pairs_count * message_sizes_count; i++)
+		write_exchange(&exchanges[i]);
+	json_close(']');
+}
+
+#endif

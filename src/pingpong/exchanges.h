@@ -1,0 +1,27 @@
+/*
+ * exchanges: the run of two ranks: pairs, sizes, verdict, record, table.
+ */
+#ifndef MEMBW_PINGPONG_EXCHANGES_H
+#define MEMBW_PINGPONG_EXCHANGES_H
+
+#include "../harness/pairs/pairs.h"
+
+/* Every CPU that this process could pin itself to, whatever the launcher bound it to. */
+void exchanges_cpus(struct cpuset *cpus);
+
+/* Pairs of CPUs of two nodes: as ASKED for, else the first CPU of each. */
+void exchanges_choose_remote(struct pairs *pairs, const struct cpuset *cpus, int asked);
+
+/* On rank 0: measures all pairs at all sizes, BUDGET seconds at most for each. */
+void exchanges_run(const struct pairs *pairs, double budget);
+
+/* On rank 0: verdict, metrics and table; CLASS: which the pairs must be of. */
+void exchanges_conclude(int class);
+
+/* On rank 0: whether others left the medians alone. */
+int exchanges_stood_weather(void);
+
+/* Its part of the record. */
+void exchanges_write(void);
+
+#endif

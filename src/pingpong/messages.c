@@ -1,0 +1,291 @@
+#include "../harness/config.h"
+
+#include "messages.h"
+
+#include "../harness/error.h"
+#include "../harness/options.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+size_t message_sizes[SIZES_MAX] = {
+	0,    1,    2,    4,     8,     16,    32,     64,     128,    256,     512,     1024,
+	2048, 4096, 8192, 16384, 32768, 65536, 131072, 262144, 524288, 1048576, 2097152, 4194304
+};
+int message_sizes_count = 24;
+
+static int take_size(const char *text, size_t length)
+{
+	char word[24];
+	char *end;
+	unsigned long size;
+
+	if (!length || length >= sizeof(word) || strspn(text, "0123456789") < length ||
+	    message_sizes_count == SIZES_MAX)
+		return 0;
+	memcpy(word, text, length);
+	word[length] = '\0';
+	size = strtoul(word, &end, 10);
+	if (size > SIZE_MOST)
+		return 0;
+	message_sizes[message_sizes_count++] = size;
+	return 1;
+}
+
+void message_sizes_read(const char *option, const char *text)
+{
+	message_sizes_count = 0;
+	option_list(option, text, take_size,
+		    "bytes of a message with commas between them, as 0,8,4194304; at most 64 "
+		    "sizes, 1 GiB each");
+}
+
+#ifdef MEMBW_MPI
+
+#include "../harness/clock.h"
+#include "../harness/fault.h"
+#include "../harness/job/ranks.h"
+
+#include <sched.h>
+
+typedef unsigned long long word;
+
+enum { TRIPS_CHECKED = 4 };
+
+enum kind { BLOCK, CHECK_FIRST, CHECK_LAST, END };
+
+/* From rank 0 to rank 1. */
+struct order {
+	enum kind kind;
+	struct pair pair;
+	size_t size;
+	long trips;
+	word number; /* of the block */
+};
+
+/* From rank 1 to rank 0, after each order. */
+struct report {
+	word checked, wrong, wrong_at;
+	int seen, left;
+	struct cpuset mask;
+};
+
+static struct rank_side {
+	char *sent, *received; /* words of eight bytes, the last one perhaps in part */
+	int cpu;               /* -1: not pinned yet */
+	struct report report;
+} own = { NULL, NULL, -1, { 0, 0, 0, -1, 0, { { { { 0 } } } } } };
+
+static word block_number;
+
+/* What word number W of a message is: who sends it, in which pair, size, block and trip. */
+static word message_word(const struct order *order, int from, long trip, size_t w)
+{
+	const word place = (order->number << 20) + ((word)trip << 1) + (word)from;
+	const word who = ((word)order->pair.cpu[0] << 13) + (word)order->pair.cpu[1];
+
+	return (place * 0x9e3779b97f4a7c15ULL) ^ (who << 32) ^ ((word)order->size << 3) ^
+	       ((word)w * 0xc2b2ae3d27d4eb4fULL);
+}
+
+static void fill(const struct order *order, int me, long trip)
+{
+	static word fills;
+	const size_t words = (order->size + 7) / 8;
+	size_t w;
+
+	for (w = 0; w < words; w++) {
+		const word value = message_word(order, me, trip, w);
+
+		memcpy(own.sent + 8 * w, &value, sizeof(value));
+	}
+	fills++;
+	for (w = 0; me == 0 && w < words && w < 8; w++) {
+		const word flip = FAULT_PAYLOAD(97 + fills, (int)w);
+		word value;
+
+		memcpy(&value, own.sent + 8 * w, sizeof(value));
+		value ^= flip;
+		memcpy(own.sent + 8 * w, &value, sizeof(value));
+	}
+}
+
+static void check(const struct order *order, int me, long trip)
+{
+	size_t at;
+
+	for (at = 0; at < order->size; at += 8) {
+		const size_t bytes = order->size - at < 8 ? order->size - at : 8;
+		const word value = message_word(order, !me, trip, at / 8);
+
+		own.report.checked++;
+		if (memcmp(own.received + at, &value, bytes) != 0 && !own.report.wrong++)
+			own.report.wrong_at = at;
+	}
+}
+
+/* Fresh memory for each size and pair, touched by the rank whose it is. */
+static void renew_buffers(size_t size)
+{
+	const size_t room = (size + 7) / 8 * 8 + 8;
+
+	free(own.sent);
+	free(own.received);
+	if (posix_memalign((void **)&own.sent, 4096, room) != 0 ||
+	    posix_memalign((void **)&own.received, 4096, room) != 0)
+		die("no memory for messages of %zu bytes", "leave out the largest of '--sizes'",
+		    size);
+	memset(own.sent, 0, room);
+	memset(own.received, 0, room);
+}
+
+static void look(int cpu)
+{
+	if (sched_getcpu() != cpu)
+		own.report.seen = sched_getcpu();
+}
+
+static void be_ready(const struct order *order, int me)
+{
+	const int cpu = order->pair.cpu[me];
+	struct cpuset one;
+
+	if (own.cpu != cpu) {
+		cpuset_clear(&one);
+		cpuset_add(&one, cpu);
+		sched_setaffinity(0, sizeof(one.part), one.part);
+		own.cpu = cpu;
+	}
+	cpuset_of_thread(&own.report.mask);
+	if (order->kind == CHECK_FIRST)
+		renew_buffers(order->size);
+	look(cpu);
+}
+
+static void trip(size_t size, int me)
+{
+	if (me == 0) {
+		ranks_send(own.sent, size, 1);
+		ranks_receive(own.received, size, 1, POLLING);
+	} else {
+		ranks_receive(own.received, size, 0, POLLING);
+		ranks_send(own.sent, size, 0);
+	}
+}
+
+static double play_block(const struct order *order, int me)
+{
+	double start;
+	long i;
+
+	fill(order, me, 0);
+	trip(order->size, me);
+	trip(order->size, me);
+	start = clock_now();
+	for (i = 0; i < order->trips; i++)
+		trip(order->size, me);
+	start = clock_now() - start;
+	check(order, me, 0);
+	return start;
+}
+
+static double play_checks(const struct order *order, int me)
+{
+	long i;
+
+	for (i = 0; i < order->trips; i++) {
+		fill(order, me, i + 1);
+		trip(order->size, me);
+		check(order, me, i + 1);
+	}
+	return 0;
+}
+
+static double play(const struct order *order, int me)
+{
+	const long left = thread_times_left();
+	double seconds;
+
+	be_ready(order, me);
+	seconds = order->kind == BLOCK ? play_block(order, me) : play_checks(order, me);
+	look(order->pair.cpu[me]);
+	own.report.left = thread_times_left() != left;
+	return seconds;
+}
+
+static void note(struct exchange *e, const struct report *r, int side)
+{
+	e->checked += r->checked;
+	if (r->wrong && !e->wrong)
+		e->wrong_at = r->wrong_at;
+	e->wrong += r->wrong;
+	e->mask[side] = r->mask;
+	if (r->seen >= 0)
+		e->seen[side] = r->seen;
+}
+
+static void clear_report(void)
+{
+	memset(&own.report, 0, sizeof(own.report));
+	own.report.seen = -1;
+}
+
+static double give_order(struct exchange *e, enum kind kind, long trips)
+{
+	struct order order;
+	struct report other;
+	double seconds;
+
+	memset(&order, 0, sizeof(order));
+	order.kind = kind;
+	order.pair = e->pair;
+	order.size = e->size;
+	order.trips = trips;
+	order.number = ++block_number;
+	clear_report();
+	ranks_send(&order, sizeof(order), 1);
+	seconds = play(&order, 0);
+	ranks_receive(&other, sizeof(other), 1, POLLING);
+	note(e, &own.report, 0);
+	note(e, &other, 1);
+	e->played++;
+	e->interrupted += own.report.left || other.left;
+	return seconds;
+}
+
+static double run_exchange(void *data, long trips)
+{
+	return give_order(data, BLOCK, trips);
+}
+
+void messages_exchange(struct exchange *e, double budget)
+{
+	e->seen[0] = e->seen[1] = -1;
+	give_order(e, CHECK_FIRST, TRIPS_CHECKED);
+	blocks_measure(&e->blocks, run_exchange, e, budget, UNTIL_SETTLED);
+	give_order(e, CHECK_LAST, TRIPS_CHECKED);
+}
+
+void messages_end(void)
+{
+	struct order order;
+
+	memset(&order, 0, sizeof(order));
+	order.kind = END;
+	ranks_send(&order, sizeof(order), 1);
+}
+
+void messages_follow(void)
+{
+	struct order order;
+
+	ranks_receive(&order, sizeof(order), 0, ASLEEP);
+	while (order.kind != END) {
+		clear_report();
+		play(&order, 1);
+		ranks_send(&own.report, sizeof(own.report), 0);
+		ranks_receive(&order, sizeof(order), 0, POLLING);
+	}
+}
+
+#endif

@@ -1,0 +1,47 @@
+/*
+ * messages: the ping-pong of two ranks of MPI, size by size.
+ *
+ * Both ranks pin themselves to the CPUs of a pair, rank 0 to the first.  A block is the order, a
+ * fresh payload on both sides, two round trips that nobody times, then those that count; after it
+ * both check every byte that they hold.  Before and after the blocks of a size some round trips
+ * have a payload of their own each, checked one by one.
+ */
+#ifndef MEMBW_PINGPONG_MESSAGES_H
+#define MEMBW_PINGPONG_MESSAGES_H
+
+#include "../harness/pairs/blocks.h"
+#include "../harness/pairs/pairs.h"
+
+struct exchange {
+	struct pair pair;
+	size_t size; /* bytes of a message */
+	struct blocks blocks;
+	struct cpuset mask[2];             /* of each rank, read back */
+	int seen[2];                       /* a CPU that it was on in place of its own, or -1 */
+	int played, interrupted;           /* blocks, and those in which a side lost its CPU */
+	unsigned long long checked, wrong; /* words of eight bytes that were looked at, by both */
+	unsigned long long wrong_at;       /* offset in bytes of the first wrong one */
+};
+
+/* IMB's: 0, then the powers of two up to 4 MiB. */
+enum { SIZES_MAX = 64, SIZE_MOST = 1 << 30 };
+extern size_t message_sizes[SIZES_MAX];
+extern int message_sizes_count;
+
+/* "0,8,4194304" */
+void message_sizes_read(const char *option, const char *text);
+
+#ifdef MEMBW_MPI
+
+/* On rank 0: measures one size of one pair, at most so many seconds. */
+void messages_exchange(struct exchange *exchange, double budget);
+
+/* On rank 0: the other may go. */
+void messages_end(void);
+
+/* On rank 1: does what rank 0 asks, until it may go. */
+void messages_follow(void);
+
+#endif
+
+#endif

@@ -1,0 +1,136 @@
+"""The ping-pong of two ranks of MPI: sizes, evidence, faults, bad input."""
+
+import json
+import os
+import re
+import subprocess
+
+import mpi_job
+import pytest
+from places import ROOT
+
+TWO = sorted(os.sched_getaffinity(0))[:2]
+pytestmark = [
+    pytest.mark.skipif(len(TWO) < 2, reason='this machine has one CPU, a pair takes two'),
+    pytest.mark.skipif(bool(mpi_job.lacking()), reason=f'no {mpi_job.lacking()}'),
+]
+PAIR = f'{TWO[0]}-{TWO[-1]}'
+SHORT = ('--pairs', PAIR, '--seconds', '0.01')
+WEATHER = ('--allow', 'disturbed,unstable')
+IMB_SIZES = [0, *(2**i for i in range(23))]
+
+
+@pytest.fixture(scope='module')
+def build(tmp_path_factory):
+    """build('-D...'): the program with MPI, with faults planted."""
+    built = {}
+
+    def of(*flags):
+        if flags not in built:
+            out = tmp_path_factory.mktemp('messages') / 'pingpong'
+            line = ['mpicc', '-DMEMBW_MPI', '-O2', '-fopenmp', *flags]
+            subprocess.run([*line, ROOT / 'src/pingpong/pingpong.c', '-o', out], check=True)
+            built[flags] = out
+        return built[flags]
+
+    return of
+
+
+@pytest.fixture
+def run(build, tmp_path):
+    """run(options): (exit status, output, record or None)"""
+
+    def start(*options, nodes=('one', 'one'), flags=(), **variables):
+        path = tmp_path / 'all.jsonl'
+        path.unlink(missing_ok=True)
+        job = mpi_job.Job(tmp_path, build(*flags), nodes, *options, **variables).wait()
+        text = path.read_text() if path.exists() else ''
+        assert not list(tmp_path.glob('all.jsonl.*')), 'one record speaks for the job'
+        return job.status, job.stdout + job.stderr, json.loads(text) if text else None
+
+    return start
+
+
+def test_the_sizes_are_imbs_and_every_byte_of_them_is_checked(run):
+    status, said, record = run(*SHORT, *WEATHER)
+    assert status == 0, said
+    one, other = PAIR.split('-')
+    names = [f'mpi_{one}_{other}_{size}' for size in IMB_SIZES]
+    assert list(record['metrics']) == [*names, f'mpi_{one}_{other}_bandwidth']
+    assert [m['bytes'] for m in record['messages']] == IMB_SIZES
+    for message in record['messages']:
+        assert record['metrics'][message['metric']]['unit'] == 'us'
+        assert 0 < message['min_us'] <= message['low_us'] <= message['median_us']
+        assert message['mb_s'] == pytest.approx(message['bytes'] / message['median_us'], rel=1e-6)
+        words = -(-message['bytes'] // 8)
+        assert message['words_checked'] >= 2 * words * (message['blocks'] + 8)
+    assert record['mpi_library'] and record['memory'][0]['method'] == 'lines'
+    assert re.search(r'^ +4 Mi +[\d.]+', said, re.M)
+
+
+def test_it_pins_both_ranks_whatever_the_launcher_bound_them_to(run):
+    """One bound to the other's CPU, the other to none."""
+    bound = {'OMPI_MCA_hwloc_base_binding_policy': 'core'}
+    status, said, record = run(*SHORT, *WEATHER, '--sizes', '8', **bound)
+    assert status == 0, said
+
+
+def test_ranks_of_two_nodes_are_a_remote_pair(run):
+    options = (*SHORT, *WEATHER, '--sizes', '0,64')
+    status, said, record = run(*options, nodes=('here', 'there'))
+    assert status == 0, said
+    assert (record['node_a'], record['node_b']) == ('here', 'there')
+    assert {m['class'] for m in record['messages']} == {'remote'} and record['memory'] == []
+    status, said, record = run(*options, '--class', 'remote')
+    assert status == 1 and 'not remote' in said
+
+
+def test_an_mpi_that_does_not_use_the_shared_memory_is_named(run):
+    tcp = {'OMPI_MCA_btl': 'tcp,self', 'OMPI_MCA_pml': 'ob1'}
+    options = ('--pairs', PAIR, *WEATHER, '--sizes', '0')
+    status, said, record = run(*options, **tcp)
+    assert [w['reason'] for w in record['warnings']] == ['slow-transport'], said
+    status, said, record = run(*options, '--strict', 'slow-transport', **tcp)
+    assert status == 1 and 'slow-transport' in {r['reason'] for r in record['reasons']}
+
+
+def test_every_flipped_bit_of_a_message_is_found(run):
+    """8 of 8, one in each word of the message; nothing is found where nothing was planted."""
+    plant = (
+        '-DMEMBW_PLANT_PAYLOAD=atoi(getenv("W")),atoi(getenv("BIT"))',
+        '-D_GNU_SOURCE',
+        '-include',
+        'stdlib.h',
+    )
+    options = (*SHORT, *WEATHER, '--sizes', '64')
+    found = 0
+    for i in range(8):
+        status, said, record = run(*options, flags=plant, W=str(i), BIT=str(9 * i))
+        reasons = {r['reason']: r['detail'] for r in record['reasons']}
+        found += status == 1 and f'the first at byte {8 * i}' in reasons['not-validated']
+    assert found == 8
+    assert run(*options, flags=plant, W='99', BIT='0')[0] == 0
+
+
+@pytest.mark.parametrize('options, nodes, said', [
+    (('--sizes', '8,x'), 2, "invalid value for '--sizes': 'x'"),
+    (('--sizes', '-8'), 2, "invalid value for '--sizes': '-8'"),
+    (('--sizes', '1e30'), 2, "invalid value for '--sizes': '1e30'"),
+    (('--sizes', '1073741825'), 2, "invalid value for '--sizes': '1073741825'"),
+    (('--method', 'cas'), 2, "'--together' and '--method' are for threads"),
+    (('--pairs', '0-8000'), 2, 'there is no CPU 8000 for this process'),
+    ((), 3, 'a pair takes two ranks, and there are 3'),
+    (('--sizes', '8'), 1, "'--sizes 8': through memory a message is a line"),
+])  # fmt: skip
+def test_bad_input_is_one_line_a_hint_and_exit_status_2(run, options, nodes, said):
+    status, output, record = run(*options, nodes=('one',) * nodes)
+    ours = [line for line in output.splitlines() if line.startswith(('membw:', 'hint:'))]
+    assert status == 2 and record is None, output
+    assert len(ours) == 2 and said in ours[0] and ours[1].startswith('hint: '), output
+
+
+def test_make_builds_it_with_mpi(tmp_path):
+    words = ['make', '-C', ROOT / 'src', 'PROGRAM=pingpong', 'MPI=1', f'BUILD={tmp_path}']
+    subprocess.run(words, check=True, stdout=subprocess.DEVNULL)
+    line = json.loads((tmp_path / 'pingpong.json').read_text())['compile_line']
+    assert '-DMEMBW_MPI' in line

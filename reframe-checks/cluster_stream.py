@@ -45,7 +45,7 @@ LOCAL_RANK = '${OMPI_COMM_WORLD_LOCAL_RANK:-${MPI_LOCALRANKID:-none}}'
 WAIT_S = 300  # for the others, once the first process of a job has ended
 RECORDS, ASKED = 'cluster.jsonl', 'asked.txt'
 # one line per node in the log for so many nodes; of more, those alone that are not PASS
-TOLD = 64
+LOGGED = 64
 MOST = 20  # in the reason of a failure
 
 
@@ -104,7 +104,7 @@ class cluster_stream(stream_options, measurement):
 
     node_check = variable(str, value='', loggable=True)
     nodes = variable(str, value='', loggable=True)
-    found = None
+    judged = None
 
     @run_after('init')
     def refuse_nonsense(self):
@@ -213,22 +213,22 @@ class cluster_stream(stream_options, measurement):
 
     def judge(self):
         self.node_check = str(pathlib.Path(self.record).with_suffix('.nodecheck'))
-        self.found = ranking.judge(self.record, self.asked(), self.node_check)
-        self.nodes = ranking.counts(self.found)
+        self.judged = ranking.judge(self.record, self.asked(), self.node_check)
+        self.nodes = ranking.counts(self.judged)
         self.nodes += slurm_nodes.not_asked(self.before, self.asked())
-        told = ranking.lines(self.found)
-        if len(told) > TOLD:
-            told = [line for line in told if line.split()[1] != 'PASS']
-        for line in [self.nodes, *told]:
+        lines = ranking.lines(self.judged)
+        if len(lines) > LOGGED:
+            lines = [line for line in lines if line.split()[1] != 'PASS']
+        for line in [self.nodes, *lines]:
             self.say(line)
 
     @sanity_function
     def is_complete(self):
         """Every node of the job answered, with figures that may be believed."""
-        if not self.found:
+        if not self.judged:
             self.not_measured()
         lost = [
-            line for word in ('MISSING', 'INVALID') for line in ranking.lines(self.found, word)
+            line for word in ('MISSING', 'INVALID') for line in ranking.lines(self.judged, word)
         ]
         more = [f'and {len(lost) - MOST} more'] if len(lost) > MOST else []
         return self.conclude(lost[:MOST] + more)
@@ -236,9 +236,9 @@ class cluster_stream(stream_options, measurement):
     def rates(self, kernel):
         """GB/s of each node that may be believed."""
         return [
-            found['figures'][kernel]
-            for found in self.found['nodes']
-            if found['verdict'] in ('PASS', 'FAIL', 'SUSPECT') and kernel in found['figures']
+            node['figures'][kernel]
+            for node in self.judged['nodes']
+            if node['verdict'] in ('PASS', 'FAIL', 'SUSPECT') and kernel in node['figures']
         ]
 
     def median(self, kernel):
@@ -268,4 +268,4 @@ class cluster_stream(stream_options, measurement):
     def slow_nodes(self):
         """Held to 0: a slow node makes the run a FAIL, and the others' figures stay; so does one
         that may be slow (SUSPECT)."""
-        return sum(len(ranking.lines(self.found, word)) for word in ('FAIL', 'SUSPECT'))
+        return sum(len(ranking.lines(self.judged, word)) for word in ('FAIL', 'SUSPECT'))

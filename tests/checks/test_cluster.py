@@ -9,14 +9,16 @@ import json
 import os
 import pathlib
 import re
+import shlex
 import shutil
 import signal
 import subprocess
-import sys
 import time
 
+import cluster_stream
 import pytest
 import record_schema
+import slurm_nodes
 
 pytestmark = [pytest.mark.slurm, pytest.mark.slow]
 
@@ -221,15 +223,9 @@ def test_mpi_is_taken_only_where_it_is_asked_for(call, tmp_path, options, with_m
     assert '#SBATCH --no-kill\n' in job
 
 
-def in_checks(root, code):
-    out = subprocess.check_output([sys.executable, '-c', code], cwd=root / 'reframe-checks')
-    return out.decode().strip()
-
-
-def test_a_rank_of_a_domain_gets_the_cores_of_that_domain_from_any_mpirun(root):
-    code = 'import cluster_stream as c, shlex; '
-    code += 'print(*map(shlex.quote, c.places_of_rank([[0, 1], [8, 9]])))'
-    line = f'sh {in_checks(root, code)} env | grep OMP_PLACES'
+def test_a_rank_of_a_domain_gets_the_cores_of_that_domain_from_any_mpirun():
+    words = cluster_stream.places_of_rank([[0, 1], [8, 9]])
+    line = f'sh {shlex.join(words)} env | grep OMP_PLACES'
 
     def places(**rank):
         return subprocess.run(
@@ -242,14 +238,14 @@ def test_a_rank_of_a_domain_gets_the_cores_of_that_domain_from_any_mpirun(root):
     assert places() == ''
 
 
-def test_no_launcher_binds_a_rank_unless_the_site_says_so(root):
+def test_no_launcher_binds_a_rank_unless_the_site_says_so():
     """One core per rank is Open MPI's default, and 5 refuses a rank on two sockets."""
-    code = 'import cluster_stream as c; print(*c.given_or(c.UNBOUND), sep=chr(10))'
-    lines = in_checks(root, code) + '\nenv | grep -E "^(OMPI|PRTE|I_MPI)" | sort'
+    lines = cluster_stream.given_or(cluster_stream.UNBOUND)
+    script = '\n'.join([*lines, 'env | grep -E "^(OMPI|PRTE|I_MPI)" | sort'])
 
     def environment(**site):
         done = subprocess.run(
-            ['sh', '-c', lines], env={'PATH': os.environ['PATH'], **site}, capture_output=True
+            ['sh', '-c', script], env={'PATH': os.environ['PATH'], **site}, capture_output=True
         )
         return done.stdout.decode().split()
 
@@ -267,6 +263,5 @@ def test_no_launcher_binds_a_rank_unless_the_site_says_so(root):
         (['-A project'], []),
     ],
 )
-def test_the_queue_is_read_off_the_access_options(root, access, words):
-    code = f'import slurm_nodes; print(slurm_nodes.queue({access!r}))'
-    assert in_checks(root, code) == repr(words)
+def test_the_queue_is_read_off_the_access_options(access, words):
+    assert slurm_nodes.queue(access) == words

@@ -14,8 +14,7 @@ from lib import pinnings
 from places import ROOT
 from record_schema import check
 
-from membw.run import command as run_command
-from membw.run import summary
+from membw.run import reframe_run, summary
 from membw.site import cpulist, topology
 
 SYSTEMS = sorted(path.stem for path in (ROOT / 'systems').glob('*.yaml'))
@@ -464,7 +463,7 @@ def test_an_expected_failure_is_neither_a_pass_nor_forgotten(session, posed, val
     said, why = summary.judge(case)
     assert (said, why.split(' (')[0]) == (word, 'triad: ticket 123')
     assert summary.verdict(done.cases)[1] == status
-    assert any(run_command.SHOWN.search(line) and word[:2] in line.replace('XFAIL', 'KNOWN')
+    assert any(reframe_run.SHOWN.search(line) and word[:2] in line.replace('XFAIL', 'KNOWN')
                for line in done.text.splitlines())  # fmt: skip
 
 

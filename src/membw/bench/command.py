@@ -19,7 +19,7 @@ from membw.bench.rounds import measure
 from membw.bench.stats import usable
 from membw.checkout import root
 from membw.errors import MembwError
-from membw.run.command import alone
+from membw.results.run_lock import alone
 from membw.site.topology import cores_here
 
 SCHEMA = 'membw-bench-1'

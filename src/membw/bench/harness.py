@@ -14,7 +14,7 @@ from membw.bench import setup as bench_setup
 from membw.build import spack_rows
 from membw.checkout import root
 from membw.errors import MembwError
-from membw.run.command import alone
+from membw.results.run_lock import alone
 from membw.site.machine import find_compiler
 
 # a measurement here would be of the arrays' size; what costs is everything else

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from membw.bench import parse as bench_parse
 from membw.bench.build import LINES, build, find_stream_c, own_sources
-from membw.codegen.command import read as read_codegen
+from membw.codegen.read_program import read as read_codegen
 from membw.errors import MembwError
 from membw.site.machine import cpu_features
 

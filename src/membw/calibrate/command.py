@@ -6,7 +6,7 @@ import time
 
 from membw.arguments import count, percent
 from membw.errors import MembwError
-from membw.history.command import default_results
+from membw.results.read import default_results
 
 EPILOG = """\
 Of each partition, environment and pinning: the median of each kernel, and tolerances that 95 % of
@@ -109,7 +109,7 @@ def gather(args):
 
 def measure(args):
     """K rounds of the check; when they began."""
-    from membw.run import command as membw_run
+    from membw.run import reframe_run
 
     if args.results:
         raise MembwError('--rounds and RESULTS exclude each other', 'leave one of them out')
@@ -120,7 +120,7 @@ def measure(args):
     for i in range(args.rounds):
         print(f'round {i + 1} of {args.rounds}, {time.time() - begun:.0f} s', flush=True)
         where = f'{args.system}:{args.partition}' if args.partition else args.system
-        membw_run.main(argparse.Namespace(system=where, rest=rest))
+        reframe_run.measure(where, rest)
     return begun
 
 

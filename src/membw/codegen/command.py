@@ -1,18 +1,10 @@
 """`membw codegen`: what the compiler made of the kernels, read off the program's own code."""
 
 import argparse
-import hashlib
 import json
-import pathlib
-import re
 
-from membw.codegen.elf import Program
-from membw.codegen.facts import COUNTED, read_kernel
-from membw.errors import MembwError
+from membw.codegen.read_program import read
 
-SCHEMA = 'membw-codegen-1'
-PREFIX = 'kernel_'
-TUNED = re.compile(r'tuned_(copy|scale|add|triad)_\w+$')
 HEAD = ('kernel', 'stores', 'width', 'unroll', 'fma', 'prefetch', 'counted', 'moved', 'factor')
 HOW = """
 Width is that of the stores in bits (64: one double at a time), unroll how many of them an
@@ -53,49 +45,6 @@ def main(args):
     facts = read(args.binary, args.kernel, args.tuned)
     print(json.dumps(facts, indent=1) if args.json else table(facts, args.listing))
     return 0
-
-
-def read(path, names=None, tuned=False):
-    """All facts of a program's kernels; MembwError where there are none to be had."""
-    program = Program(path)
-    names = list(names or standard(program)) + (variants(program) if tuned else [])
-    kernels = {name: read_named(program, name) for name in names}
-    missing = [name for name, found in kernels.items() if not found]
-    if missing or not kernels:
-        what = f"'{missing[0]}'" if missing else f'any kernel ({PREFIX}{", ".join(COUNTED)})'
-        raise MembwError(
-            f"'{path}' has no function of {what}",
-            f"'--kernel FUNCTION' reads another one; 'nm {path}' lists them",
-        )
-    return {
-        'schema': SCHEMA,
-        'binary': str(path),
-        'binary_sha256': hashlib.sha256(pathlib.Path(path).read_bytes()).hexdigest(),
-        'machine': program.machine,
-        'kernels': kernels,
-    }
-
-
-def standard(program):
-    names = {function.name for function in program.functions}
-    return [name for name in COUNTED if PREFIX + name in names]
-
-
-def variants(program):
-    """Tuned kernels are functions named tuned_triad_nt_256_u4_t0_s1."""
-    names = {function.name for function in program.functions}
-    found = sorted(name for name in names if TUNED.match(name))
-    if not found:
-        raise MembwError('the program has no tuned kernels', "leave out '--tuned'")
-    return found
-
-
-def read_named(program, name):
-    """By the kernel's name, else by that of a function."""
-    tuned = TUNED.match(name)
-    if tuned:
-        return read_kernel(program, name, tuned.group(1))
-    return read_kernel(program, PREFIX + name, name) or read_kernel(program, name)
 
 
 # --- the table -------------------------------------------------------------------------------

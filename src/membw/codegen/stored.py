@@ -39,10 +39,10 @@ def read(binary, results):
 
 def ask(binary):
     """What `membw codegen --json` prints, or {'why': its error}."""
-    from membw.codegen import command  # disassembles: not needed where a result is kept
+    from membw.codegen import read_program  # disassembles: not needed where a result is kept
 
     try:
-        return command.read(binary)
+        return read_program.read(binary)
     except (MembwError, OSError) as err:
         return {'why': str(err)}
 

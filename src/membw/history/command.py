@@ -37,13 +37,12 @@
 
 import argparse
 import json
-import os
 import sys
 import time
 
 from membw.arguments import percent, whole
-from membw.checkout import root
 from membw.errors import MembwError
+from membw.results.read import default_results
 
 EPILOG = """\
 A change is named when it is both larger than the margin and sure (against everything that was
@@ -112,13 +111,6 @@ def run(args):
     else:
         print('\n'.join(as_text(every, found, left, args.limit)))
     return 1 if left.problems or any(is_worse(c) for c in found) else 0
-
-
-def default_results():
-    path = os.path.join(root(), 'results', 'results.db')
-    if not os.path.exists(path):
-        raise MembwError("no 'results/results.db' yet", "'membw run' makes it, or name RESULTS")
-    return path
 
 
 def read(paths, cache=None):

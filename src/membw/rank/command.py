@@ -3,10 +3,8 @@
 import argparse
 import json
 import sys
-from pathlib import Path
 
 from membw.arguments import percent, whole
-from membw.errors import MembwError
 
 EPILOG = """\
 A node FAILs when a rate is both lower than the median of its group by more than the margin and
@@ -63,30 +61,18 @@ def add_parser(subparsers):
 def run(args):
     """Exit status as in EPILOG."""
     # numpy and scipy take half a second to load: not for `membw --help`
-    from membw.rank.fleet import Rule, judge
-    from membw.results.hostlist import expected_nodes, match_expected, node_check
-    from membw.results.read import read_results
+    from membw.rank.fleet import Rule
+    from membw.rank.rank_results import rank_results
+    from membw.results.hostlist import expected_nodes, write_node_check
 
-    expected = expected_nodes(args.nodes) if args.nodes else []
-    records, problems = read_results(args.results)
+    rule = Rule(args.margin / 100, args.alpha / 100, args.populations, args.max_age)
+    names = expected_nodes(args.nodes) if args.nodes else []
+    fleet, problems = rank_results(args.results, names, rule, args.by)
     for problem in problems:
         print(f'membw: {problem}', file=sys.stderr)
-    if not records:
-        raise MembwError(
-            f"no record in '{' '.join(args.results)}'", "'stream --json FILE' writes one"
-        )
-    kernels = list(dict.fromkeys(kernel for r in records for kernel in r.rates))
-    if args.by and args.by not in kernels:
-        raise MembwError(f"no kernel '{args.by}' in the records", f'one of {", ".join(kernels)}')
-    expected = match_expected({r.host for r in records}, expected)
-    rule = Rule(args.margin / 100, args.alpha / 100, args.populations, args.max_age)
-    fleet = judge(records, expected, rule=rule)
-    for problem in fleet.problems:
-        print(f'membw: {problem}', file=sys.stderr)
-    problems = [*problems, *fleet.problems]
     _print(args, fleet, problems)
     if args.node_check:
-        _write(args.node_check, '\n'.join(node_check(fleet.nodes)) + '\n')
+        write_node_check(args.node_check, fleet.nodes)
     if args.plot:
         from membw.report.ranking import save
 
@@ -106,10 +92,3 @@ def _print(args, fleet, problems):
     else:
         lines = rank_text.as_text(fleet, args.order, args.by, args.limit)
         print('\n'.join(printable(line, keep='\t') for line in lines))
-
-
-def _write(name, text):
-    try:
-        Path(name).write_text(text)
-    except OSError as err:
-        raise MembwError(f"cannot write '{name}': {err.strerror}") from err

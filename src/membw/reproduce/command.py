@@ -11,9 +11,9 @@ from pathlib import Path
 
 from membw.arguments import fraction
 from membw.build import presets
-from membw.diff.command import as_json, as_text
+from membw.diff.text import as_json, as_text
 from membw.results.metrics import of_record
-from membw.run.command import alone
+from membw.results.run_lock import alone
 from membw.statistics.margin import MARGIN
 
 EPILOG = """\

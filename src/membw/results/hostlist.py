@@ -6,6 +6,7 @@ from collections import Counter
 from pathlib import Path
 
 from membw.errors import MembwError
+from membw.printable import printable
 
 MOST_NODES = 1_000_000  # no machine has more; a list that says so is a slip of the keyboard
 WORST_FIRST = ('FAIL', 'SUSPECT', 'INVALID', 'MISSING', 'PASS')
@@ -76,9 +77,11 @@ def node_check(nodes):
     return [printable(' '.join(filter(None, [name, *worst[name]]))) for name in sorted(worst)]
 
 
-def printable(text):
-    """One line that neither a terminal nor the reader of a list takes for more than text."""
-    return ''.join(c if c.isprintable() else '?' for c in text)
+def write_node_check(path, nodes):
+    try:
+        Path(path).write_text('\n'.join(node_check(nodes)) + '\n')
+    except OSError as err:
+        raise MembwError(f"cannot write '{path}': {err.strerror}") from err
 
 
 def drain_commands(nodes):

@@ -1,10 +1,12 @@
 """Finds and reads what RESULTS hold: records, ReFrame's reports, its database."""
 
+import os
 import sys
 from functools import partial
 from pathlib import Path
 from sqlite3 import DatabaseError
 
+from membw.checkout import root
 from membw.errors import MembwError
 from membw.results import pieces
 from membw.results.record import names_record, read_lines
@@ -135,3 +137,10 @@ def _read_text(text, name):
     # not splitlines(): that cuts at U+2028 and U+0085 too, which a JSON string may hold
     records, problems = read_lines(text.split('\n'), name)
     return records, problems or ([] if records else [f'{name}: is empty: no record'])
+
+
+def default_results():
+    path = os.path.join(root(), 'results', 'results.db')
+    if not os.path.exists(path):
+        raise MembwError("no 'results/results.db' yet", "'membw run' makes it, or name RESULTS")
+    return path

@@ -362,7 +362,7 @@ def test_rounds_are_run_and_calibrated_from(checkout, monkeypatch, capsys, clock
 
     A day that ends between two rounds (UTC) once made two nights of them, and no reference.
     """
-    from membw.run import command as membw_run
+    from membw.run import reframe_run
 
     commands, sessions = [], []
     (checkout / 'results').mkdir()
@@ -371,8 +371,8 @@ def test_rounds_are_run_and_calibrated_from(checkout, monkeypatch, capsys, clock
         now = now // 86400 * 86400 - 600
         monkeypatch.setattr(time, 'time', lambda: now)
 
-    def stand_in(args):
-        commands.append((args.system, args.rest))
+    def stand_in(system, rest):
+        commands.append((system, rest))
         rates = gen.healthy(1, 1, len(commands)).rates[:, 0, 0]
         done = now + 50 * len(commands)
         sessions.append([results_store.case('n1', done, rates, where='thin:thin')])
@@ -380,7 +380,7 @@ def test_rounds_are_run_and_calibrated_from(checkout, monkeypatch, capsys, clock
             results_store.store(checkout / 'results/results.db', sessions)
         return 1
 
-    monkeypatch.setattr(membw_run, 'main', stand_in)
+    monkeypatch.setattr(reframe_run, 'measure', stand_in)
     words = ('--system', 'thin', '--environ', 'gcc-o2', '--pinning', 'likwid', '--rounds', '60')
     code, out, err = calibrate(capsys, *words)
     assert code == 0, out + err

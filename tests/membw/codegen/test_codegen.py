@@ -7,7 +7,7 @@ import pytest
 from stream_units import units
 
 from membw.codegen import elf, facts, stored
-from membw.codegen.command import read
+from membw.codegen.read_program import read
 from membw.errors import MembwError
 
 KERNELS = 'src/stream/kernels/kernels.c'

@@ -10,50 +10,51 @@ import time
 import pytest
 
 from membw.errors import MembwError
-from membw.run import command
+from membw.results import run_lock
+from membw.run import reframe_run
 
 
 def test_the_line_of_our_configuration_is_shown_as_it_stands():
     lines = ['[ReFrame Setup]', "membw: systems/zz.yaml: 'time_limt': unknown key",
              "hint: did you mean 'time_limit'?", 'reframe: cannot load']  # fmt: skip
     with pytest.raises(MembwError, match='time_limt') as caught:
-        command.refuse_as_told(lines)
+        reframe_run.refuse_as_told(lines)
     assert caught.value.hint == "did you mean 'time_limit'?"
-    command.refuse_as_told(['nothing of ours'])
+    reframe_run.refuse_as_told(['nothing of ours'])
 
 
 def test_a_run_that_could_not_be_stored_is_no_success():
     line = 'reframe: WARNING: failed to store results in the database: file is not a database'
     with pytest.raises(MembwError, match='not in the history.*file is not a database'):
-        command.refuse_lost_history(['PASSED', line])
-    command.refuse_lost_history(['PASSED'])
+        reframe_run.refuse_lost_history(['PASSED', line])
+    reframe_run.refuse_lost_history(['PASSED'])
 
 
 def test_a_file_system_without_locks_is_told_and_used(monkeypatch, capsys, tmp_path):
     def no_locks(*_):
         raise OSError(errno.ENOSYS, 'Function not implemented')
 
-    monkeypatch.setattr(command, 'root', lambda: str(tmp_path))
-    monkeypatch.setattr(command.fcntl, 'flock', no_locks)
-    with command.alone():
+    monkeypatch.setattr(run_lock, 'root', lambda: str(tmp_path))
+    monkeypatch.setattr(run_lock.fcntl, 'flock', no_locks)
+    with run_lock.alone():
         pass
     assert 'no locks on the file system' in capsys.readouterr().err
 
 
 def test_results_that_cannot_be_written_are_one_line(monkeypatch, tmp_path):
     (tmp_path / 'results').write_text('a file')
-    monkeypatch.setattr(command, 'root', lambda: str(tmp_path))
-    with pytest.raises(MembwError, match='cannot write'), command.alone():
+    monkeypatch.setattr(run_lock, 'root', lambda: str(tmp_path))
+    with pytest.raises(MembwError, match='cannot write'), run_lock.alone():
         pass
 
 
 TERMINATED = """
 import os, sys
-from membw.run import command
-command.root = lambda: os.getcwd()
+from membw.run import reframe_run as run
+run.root = lambda: os.getcwd()
 os.environ['MEMBW_ROOT'] = os.getcwd()
-command.ENDING_S = 1
-command.reframe(['sh', '-c', 'sleep 60 & echo $! >child; echo begun; wait'], 'base', True)
+run.ENDING_S = 1
+run.reframe(['sh', '-c', 'sleep 60 & echo $! >child; echo begun; wait'], 'base', True)
 """
 
 

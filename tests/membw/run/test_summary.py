@@ -8,7 +8,7 @@ import pytest
 from record_schema import check
 
 from membw.results.case import STREAM
-from membw.run import command, junit, summary
+from membw.run import junit, reframe_run, summary
 
 
 def case(pinning='omp', result='pass', values=(10.0, 9.5, 11.0, 11.5), reference=0, **more):
@@ -299,4 +299,4 @@ def test_junit_skips_what_is_known_and_fails_what_passed_unexpectedly(tmp_path):
 
 @pytest.mark.parametrize('word', ['XFAIL', 'XPASS'])
 def test_the_progress_shows_expected_failures_and_unexpected_passes(word):
-    assert command.SHOWN.search(f'[    {word} ] (1/2) stream /1 @a:b+c [ticket 123]')
+    assert reframe_run.SHOWN.search(f'[    {word} ] (1/2) stream /1 @a:b+c [ticket 123]')

@@ -1,0 +1,35 @@
+"""results/run.lock: one measurement at a time in a checkout."""
+
+import contextlib
+import errno
+import fcntl
+import os
+import sys
+
+from membw.checkout import root
+from membw.errors import MembwError
+
+NO_LOCKS = (errno.ENOSYS, errno.EOPNOTSUPP, errno.ENOLCK)  # Lustre without `-o flock`, some NFS
+
+
+@contextlib.contextmanager
+def alone():
+    """One run at a time in a checkout: two would share stage folders and the bandwidth."""
+    path = os.path.join(root(), 'results', 'run.lock')
+    try:
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        file = open(path, 'w')
+    except OSError as err:
+        fact = f"cannot write '{err.filename}': {err.strerror}"
+        raise MembwError(fact, 'results/ takes what is measured: make room for it') from err
+    with file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as err:
+            raise MembwError('another run is under way here', 'wait until it has ended') from err
+        except OSError as err:
+            if err.errno not in NO_LOCKS:
+                raise
+            print(f"membw: no locks on the file system of '{path}': two runs at a time would not "
+                  'be noticed', file=sys.stderr)  # fmt: skip
+        yield

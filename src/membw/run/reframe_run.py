@@ -1,0 +1,166 @@
+"""One run of ReFrame over the checks, then the table; never green for nothing."""
+
+import contextlib
+import os
+import re
+import signal
+import subprocess
+import time
+
+from membw.checkout import root
+from membw.errors import MembwError
+from membw.results.left_out import left_out
+from membw.results.run_lock import alone
+from membw.run import junit, summary
+
+# ReFrame only warns of these, runs the rest and exits 0
+NOT_LOADED = re.compile(
+    r'^(?:\S*WARNING: (skipping test.*|check path .* does not exist)|\S*ERROR: (.*))$'
+)
+SHOWN = re.compile(r'^\[ +(OK|FAIL|XFAIL|XPASS|SKIP|ABORT) \]|^\S*(WARNING|ERROR):')
+# told once, by the reason of what they depend on, or meant
+QUIET = re.compile(r'\[skipped due to skipped dependencies\]|variables were not set')
+NOT_STORED = re.compile(r'WARNING: failed to store results in the database: (.*)')
+ENDING_S = 30  # for ReFrame to cancel its jobs and write its report
+COLOURS = re.compile(r'\x1b\[[0-9;]*m')
+
+
+def measure(system, rest):
+    """ReFrame with the further options `rest`, alone in this checkout; the exit status."""
+    with alone():
+        return _measure(system, rest)
+
+
+def _measure(system, rest):
+    begun = time.time()
+    base = new_report_base()
+    lines = reframe(command(base, system, rest), base, '-v' in rest)
+    refuse_load_errors(lines)
+    refuse_nothing(base, system, rest, lines)
+    junit.tell_expected(f'{base}.json', f'{base}.xml')
+    seconds = time.time() - begun
+    status = summary.show(f'{base}.json', seconds, left_out(system))
+    refuse_lost_history(lines)
+    return status
+
+
+def new_report_base():
+    """Path of this run's report, JUnit file and log, without their suffixes."""
+    folder = os.path.join(root(), 'results', 'reports')
+    os.makedirs(folder, exist_ok=True)
+    return os.path.join(folder, time.strftime('run-%Y%m%dT%H%M%S-') + str(os.getpid()))
+
+
+def command(base, system, rest):
+    checks = [] if {'-c', '--checkpath'} & set(rest) else ['-c', 'reframe-checks']
+    where = ['--system', system] if system else []
+    files = [f'--report-file={base}.json', f'--report-junit={base}.xml', '--nocolor']
+    return ['reframe', *checks, '-r', *where, *files, *rest]
+
+
+def reframe(words, base, verbose):
+    """Run ReFrame, show its progress, keep its whole output; the lines of it."""
+    if 'MEMBW_ROOT' not in os.environ:
+        words = ['sh', '-c', '. ./setup-env.sh && exec "$@"', 'sh', *words]
+    lines, begun = [], time.time()
+    with open(f'{base}.log', 'w') as log, start(words) as process, ended_with(process):
+        for line in process.stdout:
+            line = COLOURS.sub('', line.rstrip('\n'))
+            lines.append(line)
+            print(line, file=log, flush=True)
+            if verbose or (SHOWN.search(line) and not QUIET.search(line)):
+                print(line if verbose else f'{time.time() - begun:6.1f} s  {line}', flush=True)
+    return lines
+
+
+@contextlib.contextmanager
+def ended_with(process):
+    """ReFrame and what it started end when this command is told to: by `kill`, `timeout`, a CI.
+
+    It has a session of its own, so that the benchmark hears it as well; ReFrame is interrupted
+    first, as by Ctrl-C, because then it writes its report and cancels its jobs.
+    """
+    previous = signal.signal(signal.SIGTERM, _interrupt)
+    try:
+        yield
+    except BaseException:
+        for number, seconds in (
+            (signal.SIGINT, ENDING_S),
+            (signal.SIGTERM, 1),
+            (signal.SIGKILL, 1),
+        ):
+            with contextlib.suppress(ProcessLookupError):  # the group outlives its first process
+                os.killpg(process.pid, number)
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                process.wait(seconds)
+        raise
+    finally:
+        signal.signal(signal.SIGTERM, previous)
+
+
+def _interrupt(*_):
+    raise KeyboardInterrupt
+
+
+def start(words):
+    try:
+        return subprocess.Popen(
+            words,
+            cwd=root(),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            errors='replace',
+            start_new_session=True,
+        )
+    except FileNotFoundError as err:
+        raise MembwError(f"'{err.filename}' is not on the PATH", "'make setup', then try again")
+
+
+def refuse_load_errors(lines):
+    """A check or a reference file that does not load is a failure, not a warning."""
+    found = [m.group(1) or m.group(2) for m in map(NOT_LOADED.match, lines) if m]
+    found = [text for text in found if not text.startswith('Traceback')]
+    if found:
+        more = f' (and {len(found) - 1} more)' if len(found) > 1 else ''
+        raise MembwError(f'not everything could be loaded: {found[0]}{more}', 'repair it first')
+
+
+def refuse_as_told(lines):
+    """What our own configuration or checks said of a file that is wrong: as it stands."""
+    facts = [line.removeprefix('membw: ') for line in lines if line.startswith('membw: ')]
+    hints = [line.removeprefix('hint: ') for line in lines if line.startswith('hint: ')]
+    if facts:
+        facts, hints = (list(dict.fromkeys(texts)) for texts in (facts, hints))
+        raise MembwError('\nmembw: '.join(facts), '\nhint: '.join(hints) or None)
+
+
+def refuse_lost_history(lines):
+    """ReFrame warns that it could not store the run, and ends well; a night would be lost."""
+    lost = [m[1] for m in map(NOT_STORED.search, lines) if m]
+    if lost:
+        raise MembwError(
+            f"measured, but not in the history: 'results/results.db': {lost[0]}",
+            'the table above is all there is of it; move the file away, or wait for who holds it',
+        )
+
+
+def refuse_nothing(base, system, rest, lines):
+    """No report or no test case: say why, as far as can be told."""
+    if os.path.exists(f'{base}.json') and summary.load(f'{base}.json')['runs']:
+        if summary.load(f'{base}.json')['session_info']['num_cases']:
+            return
+    elif not any('Ran 0/0' in line for line in lines):
+        refuse_as_told(lines)
+        said = [line for line in lines if re.search(r'^reframe: |error|WARNING', line)]
+        raise MembwError(
+            f'ReFrame ended without a report: {said[-1] if said else "it gave no reason"}',
+            f"'{base}.log' holds all that it said",
+        )
+    chosen = ' '.join(rest)
+    where = f' --system {system}' if system else ''
+    raise MembwError(
+        f"no test case matches '{chosen}'" if chosen else 'no test case fits this system',
+        f"'reframe -c reframe-checks -l{where}' lists the tests",
+    )

@@ -71,6 +71,7 @@ class Machine:
         self.online = expand(self.facts['online'])
         self.cores = self.present(self.facts.get('cores', []))
         self.sockets = self.present(self.facts.get('sockets', []))
+        self.package_ids = self.facts.get('package_ids', range(len(self.sockets)))
         self.caches = [{**c, 'shared': self.present(c['shared'])} for c in self.facts['caches']]
         self.domains = {
             int(number): {**domain, 'cpus': self.only(expand(domain.get('cpus', '')))}
@@ -121,7 +122,7 @@ class Machine:
             f'{folder}/thread_siblings_list': listed(members),
             f'{folder}/core_cpus': mask(members),
             f'{folder}/package_cpus': mask(self.sockets[socket]),
-            f'{folder}/physical_package_id': str(socket),
+            f'{folder}/physical_package_id': str(self.package_ids[socket]),
         }
 
     def cache(self, index, cache, members):

@@ -73,12 +73,26 @@ int topology_sockets(const struct cpuset *cpus)
 	return count;
 }
 
+/* Old kernels have neither node/online nor cpulist: folders and masks are left. */
+static void domains_by_folder(struct cpuset *domains)
+{
+	char line[SYSLINE_MAX];
+	int domain;
+
+	cpuset_clear(domains);
+	for (domain = 0; domain < DOMAINS_MAX; domain++)
+		if (sysfile_line(line, "/sys/devices/system/node/node%d/cpumap", domain))
+			cpuset_add(domains, domain);
+}
+
 void topology_all_domains(struct cpuset *domains)
 {
 	char line[SYSLINE_MAX];
 
-	sysfile_line(line, "/sys/devices/system/node/online");
-	cpuset_parse(domains, line);
+	if (sysfile_line(line, "/sys/devices/system/node/online"))
+		cpuset_parse(domains, line);
+	else
+		domains_by_folder(domains);
 }
 
 /* The CPUs of a domain; an empty set where it has none or there is no such domain. */
@@ -86,8 +100,12 @@ static void cpus_of(struct cpuset *cpus, int domain)
 {
 	char line[SYSLINE_MAX];
 
-	sysfile_line(line, "/sys/devices/system/node/node%d/cpulist", domain);
-	cpuset_parse(cpus, line);
+	if (sysfile_line(line, "/sys/devices/system/node/node%d/cpulist", domain)) {
+		cpuset_parse(cpus, line);
+		return;
+	}
+	sysfile_line(line, "/sys/devices/system/node/node%d/cpumap", domain);
+	cpuset_parse_mask(cpus, line);
 }
 
 int topology_domain_has_cpus(int domain)
@@ -98,13 +116,28 @@ int topology_domain_has_cpus(int domain)
 	return cpuset_count(&cpus) > 0;
 }
 
-/* All at once: on a node of hundreds of CPUs, asking for each is millions of reads. */
+static int lowest(const struct cpuset *set)
+{
+	int number;
+
+	for (number = 0; number < CPUS_MAX; number++)
+		if (cpuset_has(set, number))
+			return number;
+	return 0;
+}
+
+/* All at once: on a node of hundreds of CPUs, asking for each is millions of reads.
+ * A CPU may be online where its domain, without memory, is not: it has no local memory, and
+ * is counted to the lowest domain there is. */
 static void read_domains(short known[CPUS_MAX])
 {
 	struct cpuset cpus, domains;
-	int domain, cpu;
+	int domain, cpu, first;
 
 	topology_all_domains(&domains);
+	first = lowest(&domains);
+	for (cpu = 0; cpu < CPUS_MAX; cpu++)
+		known[cpu] = (short)first;
 	for (domain = 0; domain < DOMAINS_MAX; domain++) {
 		if (!cpuset_has(&domains, domain))
 			continue;

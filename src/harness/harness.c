@@ -4,7 +4,9 @@
  */
 #include "clock.c"
 #include "error.c"
+#include "evidence/core_pair.c"
 #include "evidence/interference.c"
+#include "evidence/lost_time.c"
 #include "evidence/pinning.c"
 #include "evidence/threads.c"
 #include "fault.c"

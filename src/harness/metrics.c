@@ -10,7 +10,8 @@
 struct metric {
 	const char *name, *unit;
 	double value, *samples;
-	int count;
+	double low, high;
+	int has_interval, count;
 	enum better better;
 };
 
@@ -40,6 +41,15 @@ void metric(const char *name, double value, const char *unit, enum better better
 	m->value = value;
 	m->unit = unit;
 	m->better = better;
+}
+
+void metric_interval(const char *name, double low, double high)
+{
+	struct metric *m = metric_named(name);
+
+	m->low = low;
+	m->high = high;
+	m->has_interval = 1;
 }
 
 void metric_samples(const char *name, const double *samples, int count)
@@ -75,9 +85,13 @@ void metrics_print(FILE *out)
 {
 	int m;
 
-	for (m = 0; m < metric_total; m++)
-		fprintf(out, "%s: %.6g %s\n", metric_list[m].name, metric_list[m].value,
+	for (m = 0; m < metric_total; m++) {
+		fprintf(out, "%s: %.6g %s", metric_list[m].name, metric_list[m].value,
 			metric_list[m].unit);
+		if (metric_list[m].has_interval)
+			fprintf(out, " (%.6g to %.6g)", metric_list[m].low, metric_list[m].high);
+		putc('\n', out);
+	}
 }
 
 static void write_metric(const struct metric *m)
@@ -86,6 +100,10 @@ static void write_metric(const struct metric *m)
 
 	json_open(m->name, '{');
 	json_number("value", m->value);
+	if (m->has_interval) {
+		json_number("low", m->low);
+		json_number("high", m->high);
+	}
 	json_text("unit", m->unit);
 	json_text("better", m->better == LOWER ? "lower" : "higher");
 	if (m->count) {

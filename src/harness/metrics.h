@@ -15,6 +15,10 @@ enum better { HIGHER, LOWER };
 /* Sets a metric, a second time in place of the first.  The name lives as long as the program. */
 void metric(const char *name, double value, const char *unit, enum better better);
 
+/* How far the same measurement, started again now, would read; the program says by which method
+ * (docs/repeatability.md). */
+void metric_interval(const char *name, double low, double high);
+
 /* Every measurement that its value was made from, in its unit; copied. */
 void metric_samples(const char *name, const double *samples, int count);
 

@@ -41,6 +41,7 @@ void program_measuring(void)
 void program_measured(void)
 {
 	interference_stop(&interference_seen, threads_cpus(), ranks_sum_on_our_cpus);
+	interference_judge(&interference_seen, threads_cpus());
 	if (pins_itself)
 		return;
 	threads_sample();

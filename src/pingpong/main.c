@@ -256,6 +256,8 @@ static void conclude(const struct run *run)
 
 		meeting_judge(m, run->names[i], asked.class);
 		metric(run->names[i], one_way_ns(m->blocks.round_trip.median), "ns", LOWER);
+		metric_interval(run->names[i], one_way_ns(m->blocks.round_trip.low),
+				one_way_ns(m->blocks.round_trip.high));
 		if (i % run->width == 0)
 			meetings_print_row(m, run->width);
 	}

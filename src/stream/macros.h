@@ -15,8 +15,12 @@
 #define ARRAY_SIZE_GIVEN 0
 #endif
 
-#ifndef NTIMES
-#define NTIMES 10
+#ifdef NTIMES
+#define NTIMES_MACRO (NTIMES)
+#define NTIMES_GIVEN 1
+#else
+#define NTIMES_MACRO 0
+#define NTIMES_GIVEN 0
 #endif
 
 #ifndef OFFSET

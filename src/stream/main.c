@@ -19,6 +19,10 @@
 #include "output/record.h"
 #include "output/table.h"
 
+#include <stdio.h>
+
+static const double REGIME_RATIO = 1.5;
+
 static struct run run;
 
 /* The search leaves anything in the arrays. */
@@ -56,6 +60,8 @@ static void prepare(int argc, char **argv)
 	choice_read(&run.choice, run.options.tuned.kernels);
 	threads_start();
 	cluster_start(&run);
+	core_pair_measure(&run.pair_before);
+	threads_look();
 	memory_policy_domains(&domains, threads_cpus());
 	run.memory_side_bytes = memory_side_bytes(&domains);
 	run.llc_bytes = llc_bytes(threads_cpus(), host_ranks_using);
@@ -74,7 +80,43 @@ static void prepare(int argc, char **argv)
 		       arrays_bytes(run.options.size, run.options.offset), run.options.pages);
 	arrays_place(&run.before, &run.arrays, "before the runs");
 	choose_kernels();
-	cluster_ready(&run, clock_now() - began);
+	cluster_ready(clock_now() - began);
+}
+
+/* Threads notice what is taken of their own CPUs, repetition by repetition. */
+static void judge_interference(void)
+{
+	if (threads_count() < cpuset_count(threads_cpus()))
+		interference_judge(&run.interference, threads_cpus());
+	else
+		interference_warn(&run.interference, threads_cpus());
+}
+
+/* A run that was stopped before there was a figure leaves none. */
+static void settle(void)
+{
+	judge_interference();
+	if (!run.options.ntimes) /* of a rank that gave up, another one is missing */
+		run.options.ntimes =
+			run.measurement.complete + (run.measurement.ended > ENDED_TIME);
+	if (run.measurement.complete > 1 || ranks_together())
+		return;
+	fprintf(stderr,
+		"membw: ended by %s before two repetitions were complete\n"
+		"hint: give it more time, or smaller arrays with '-n'\n",
+		measure_ended(&run.measurement));
+	leave(EXIT_INVALID);
+}
+
+/* The pair answered in 27 and in 107 ns in the two states that were seen. */
+static void judge_regime(void)
+{
+	if (core_pair_ratio(&run.pair_before, &run.pair_after) >= REGIME_RATIO)
+		verdict_warn((enum reason)REGIME_CHANGED,
+			     "CPUs %d and %d were %.0f ns apart before the repetitions and %.0f "
+			     "after them",
+			     run.pair_before.cpus[0], run.pair_before.cpus[1], run.pair_before.ns,
+			     run.pair_after.ns);
 }
 
 int main(int argc, char **argv)
@@ -87,8 +129,11 @@ int main(int argc, char **argv)
 	record_process(ranks_node(), ranks_me(), ranks_count());
 	prepare(argc, argv);
 	interference_start(&run.interference, threads_cpus());
+	run.measurement.ntimes = run.options.ntimes;
+	run.measurement.max_seconds = run.options.max_seconds;
 	measure(&run.measurement, &run.choice, &run.arrays);
 	interference_stop(&run.interference, threads_cpus(), ranks_sum_on_our_cpus);
+	settle();
 	began = clock_now();
 	arrays_place(&run.after, &run.arrays, "after the runs");
 	measure_judge(&run.measurement);
@@ -96,6 +141,8 @@ int main(int argc, char **argv)
 	pinning_judge();
 	cluster_measured(&run);
 	validate_arrays(&run.validation, &run.arrays, run.measurement.passed);
+	core_pair_measure(&run.pair_after);
+	judge_regime();
 	measure_limits();
 	leave(cluster_report(&run, clock_now() - began));
 }

@@ -2,16 +2,42 @@
 
 #include "../harness/clock.h"
 #include "../harness/error.h"
+#include "../harness/evidence/interference.h"
 #include "../harness/evidence/threads.h"
 #include "../harness/fault.h"
 #include "../harness/job/ranks.h"
+#include "../harness/job/watchdog.h"
 #include "../harness/metrics.h"
 #include "../harness/options.h"
 #include "../harness/verdict.h"
 #include "kernels/expect.h"
 #include "kernels/start_values.h"
 
+#include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+
+/* CLEAN_LEAST: undisturbed repetitions of a kernel; one alone may be an accident. */
+enum { CAPACITY_FIRST = 64, BLOCK_REPETITIONS = 3, BLOCKS_ALIKE = 3, THIRDS = 3, CLEAN_LEAST = 3 };
+
+static const double BLOCK_LASTS = 0.25, SETTLED_LASTS = 1, SETTLED_WITHIN = 0.01;
+static const double DISTURBED_SHARE = 0.01, WAKE_SECONDS = 50e-6;
+/* See docs/repeatability.md. */
+static const double INTERVAL_LEAST = 0.01, INTERVAL_FACTOR = 1.0, INTERVAL_WIDE = 0.05;
+
+/* The three best blocks of a kernel, the shortest time first. */
+struct best_blocks {
+	double of[BLOCKS_ALIKE];
+};
+
+struct progress {
+	double start, block_start, stolen;
+	int block_first; /* the repetition that the block begins with */
+	int looked_for;  /* the repetition up to which steal was read */
+	double looked_at;
+	struct best_blocks best[KERNELS];
+};
 
 /* Returns how many kernels were timed. */
 static int iterate(struct measurement *m, const struct kernel_choice *choice,
@@ -20,37 +46,109 @@ static int iterate(struct measurement *m, const struct kernel_choice *choice,
 	int k;
 
 	for (k = 0; k < KERNELS; k++) {
+		struct timing *const t = &m->kernel[k];
 		double start;
 
-		if (!ranks_barrier(k ? m->kernel[k - 1].times[i] : 0))
+		if (!ranks_barrier(k ? m->kernel[k - 1].times[i] : 0) ||
+		    (!ranks_together() && watchdog_signalled()))
 			break;
+		if (k == 0 || ranks_together())
+			threads_sample();
 		start = clock_now();
 		choice_run(choice, k, arrays);
-		m->kernel[k].times[i] = clock_now() - start;
-		m->kernel[k].times[i] = fault_time(m->kernel[k].times[i], i);
+		t->times[i] = clock_now() - start;
+		t->times[i] = fault_time(t->times[i], i);
 		threads_sample();
+		t->lost[i] = threads_lost_seconds();
 	}
 	return k;
+}
+
+int measure_is_disturbed(const struct timing *t, int i)
+{
+	if (!t->lost)
+		return 0;
+	return t->lost[i] > WAKE_SECONDS && t->lost[i] > DISTURBED_SHARE * t->times[i];
+}
+
+int measure_disturbed(const struct measurement *m)
+{
+	int i, k, disturbed = 0;
+
+	for (i = 1; i < m->complete; i++) {
+		int any = 0;
+
+		for (k = 0; k < KERNELS; k++)
+			any |= measure_is_disturbed(&m->kernel[k], i);
+		disturbed += any;
+	}
+	return disturbed;
+}
+
+/* The shortest time that counts of the repetitions FROM .. TO - 1; 0: there is none. */
+static double shortest(const struct timing *t, int from, int to, int count_all)
+{
+	double best = 0;
+	int i;
+
+	for (i = from; i < to; i++)
+		if ((count_all || !measure_is_disturbed(t, i)) &&
+		    (!(best > 0) || t->times[i] < best))
+			best = t->times[i];
+	return best;
+}
+
+/* The three thirds of a run are three shorter ones, begun one after the other. */
+static void find_interval(struct timing *t, int complete, double bytes)
+{
+	const int count_all = t->counted == 0;
+	double least = 0, most = 0, half;
+	int third;
+
+	t->low_mbs = t->high_mbs = 0;
+	for (third = 0; third < THIRDS; third++) {
+		const int from = 1 + third * (complete - 1) / THIRDS;
+		const int to = 1 + (third + 1) * (complete - 1) / THIRDS;
+		const double best = shortest(t, from, to, count_all);
+
+		if (!(best > 0))
+			continue;
+		if (!(least > 0) || best < least)
+			least = best;
+		if (best > most)
+			most = best;
+	}
+	if (!(t->best > 0) || complete - 1 < THIRDS)
+		return;
+	half = INTERVAL_FACTOR * (1 - least / most);
+	half = half > INTERVAL_LEAST ? half : INTERVAL_LEAST;
+	t->low_mbs = 1e-6 * bytes / t->best * (half < 1 ? 1 - half : 0);
+	t->high_mbs = 1e-6 * bytes / t->best * (1 + half);
 }
 
 void measure_timing(struct timing *t, int complete, double bytes)
 {
 	double sum = 0;
-	int i;
+	int i, count_all;
 
-	t->best = t->worst = t->average = t->best_mbs = 0;
+	t->best = t->worst = t->average = t->best_mbs = t->low_mbs = t->high_mbs = 0;
+	t->counted = 0;
 	if (complete < 2)
 		return;
-	t->best = t->worst = t->times[1];
+	for (i = 1; i < complete; i++)
+		t->counted += !measure_is_disturbed(t, i);
+	count_all = t->counted == 0;
+	t->best = shortest(t, 1, complete, count_all);
 	for (i = 1; i < complete; i++) {
+		if (!count_all && measure_is_disturbed(t, i))
+			continue;
 		sum += t->times[i];
-		if (t->times[i] < t->best)
-			t->best = t->times[i];
 		if (t->times[i] > t->worst)
 			t->worst = t->times[i];
 	}
-	t->average = sum / (complete - 1);
+	t->average = sum / (count_all ? complete - 1 : t->counted);
 	t->best_mbs = t->best > 0 ? 1e-6 * bytes / t->best : 0;
+	find_interval(t, complete, bytes);
 }
 
 void measure_judge_peak(const struct measurement *m)
@@ -70,47 +168,202 @@ void measure_summarize(struct measurement *m, size_t size, int ranks)
 			       (double)kernel_bytes(&kernels[k]) * (double)size * ranks);
 }
 
+static void judge_clean(const struct measurement *m, int k)
+{
+	const int least = m->complete - 1 < CLEAN_LEAST ? m->complete - 1 : CLEAN_LEAST;
+
+	if (m->kernel[k].counted < least)
+		verdict_invalid(DISTURBED,
+				"%s: %d of %d repetitions were clean, fewer than %d: others kept "
+				"a thread off its CPU for more than %.0f %% of each other one",
+				kernels[k].name, m->kernel[k].counted, m->complete - 1, least,
+				100 * DISTURBED_SHARE);
+}
+
+static void judge_spread(const struct timing *t, const char *name)
+{
+	const double spread = t->best > 0 ? 100 * (t->average / t->best - 1) : 0;
+	const double wide = t->best_mbs > 0 ? t->high_mbs / t->best_mbs - 1 : 0;
+
+	if (wide > INTERVAL_WIDE)
+		verdict_warn(UNSTABLE,
+			     "%s: started again it would read %.1f to %.1f GB/s, more than %.0f "
+			     "%% off",
+			     name, 1e-3 * t->low_mbs, 1e-3 * t->high_mbs, 100 * INTERVAL_WIDE);
+	if (spread > SPREAD_PERCENT)
+		verdict_warn(UNSTABLE,
+			     "%s took %.0f %% more than its best time on average, more "
+			     "than %d %%",
+			     name, spread, SPREAD_PERCENT);
+}
+
 void measure_judge(const struct measurement *m)
 {
 	int k;
 
 	for (k = 0; k < KERNELS && m->complete > 1; k++) {
 		const struct timing *t = &m->kernel[k];
-		const double spread = t->best > 0 ? 100 * (t->average / t->best - 1) : 0;
 
 		if (t->best < TICKS_AT_LEAST * m->tick)
 			verdict_invalid(TOO_SHORT,
 					"%s took %.3g s, under %d ticks of a clock of %.3g s",
 					kernels[k].name, t->best, TICKS_AT_LEAST, m->tick);
-		if (spread > SPREAD_PERCENT)
-			verdict_warn(UNSTABLE,
-				     "%s took %.0f %% more than its best time on average, more "
-				     "than %d %%",
-				     kernels[k].name, spread, SPREAD_PERCENT);
+		judge_clean(m, k);
+		judge_spread(t, kernels[k].name);
 	}
+	if (!m->ntimes && m->ended != ENDED_SETTLED)
+		verdict_warn(UNSTABLE, "not settled when it ended (%s, %d repetitions)",
+			     measure_ended(m), m->complete);
 	measure_judge_peak(m);
 }
 
-void measure_prepare(struct measurement *m, int ntimes)
+const char *measure_ended(const struct measurement *m)
 {
-	double *times = calloc((size_t)ntimes * KERNELS, sizeof(*times));
+	static const char *const names[] = { "count", "settled", "time limit", "", "other ranks" };
+	static char text[32];
+
+	if (m->ended != ENDED_SIGNAL)
+		return names[m->ended];
+	snprintf(text, sizeof(text), "signal %d", watchdog_signalled());
+	return text;
+}
+
+static double *more_room(double *values, int before, int capacity)
+{
+	double *more = calloc((size_t)capacity * KERNELS, sizeof(*more));
 	int k;
 
-	if (!times)
-		die("no memory for '%d' times", "give less with '-t'", ntimes);
-	m->ntimes = ntimes;
+	if (!more)
+		die("no memory for '%d' times", "give less with '-t'", capacity);
+	for (k = 0; k < KERNELS && before; k++)
+		memcpy(more + (size_t)k * (size_t)capacity, values + (size_t)k * (size_t)before,
+		       (size_t)before * sizeof(*more));
+	free(values);
+	return more;
+}
+
+/* All times of a measurement lie in one piece, kernel after kernel. */
+void measure_reserve(struct measurement *m, int capacity)
+{
+	double *times, *lost;
+	int k;
+
+	if (capacity <= m->capacity)
+		return;
+	times = more_room(m->kernel[0].times, m->capacity, capacity);
+	lost = more_room(m->kernel[0].lost, m->capacity, capacity);
+	for (k = 0; k < KERNELS; k++) {
+		m->kernel[k].times = times + (size_t)k * (size_t)capacity;
+		m->kernel[k].lost = lost + (size_t)k * (size_t)capacity;
+	}
+	m->capacity = capacity;
+}
+
+/* The kernel counts stolen time in ticks; reading it takes time on a node with many CPUs, so no
+ * more often than a tick lasts. */
+static void note_steal(struct measurement *m, struct progress *p)
+{
+	const double now = clock_now();
+	double stolen;
+	int i, k;
+
+	if (now - p->looked_at < 0.02)
+		return;
+	stolen = interference_stolen(threads_cpus());
+	for (i = p->looked_for; i < m->complete && stolen > p->stolen; i++)
+		for (k = 0; k < KERNELS; k++)
+			m->kernel[k].lost[i] += stolen - p->stolen;
+	p->stolen = stolen;
+	p->looked_for = m->complete;
+	p->looked_at = now;
+}
+
+static void rank_block(struct best_blocks *best, double time)
+{
+	int b = BLOCKS_ALIKE - 1;
+
+	if (!(time > 0) || (best->of[b] > 0 && time >= best->of[b]))
+		return;
+	for (; b > 0 && (!(best->of[b - 1] > 0) || time < best->of[b - 1]); b--)
+		best->of[b] = best->of[b - 1];
+	best->of[b] = time;
+}
+
+static void end_block(struct measurement *m, struct progress *p)
+{
+	const double now = clock_now();
+	int k;
+
+	if (m->complete - p->block_first < BLOCK_REPETITIONS || now - p->block_start < BLOCK_LASTS)
+		return;
 	for (k = 0; k < KERNELS; k++)
-		m->kernel[k].times = times + (size_t)k * (size_t)ntimes;
+		rank_block(&p->best[k], shortest(&m->kernel[k], p->block_first, m->complete, 0));
+	m->blocks++;
+	p->block_first = m->complete;
+	p->block_start = now;
+}
+
+static int has_settled(const struct progress *p)
+{
+	int k;
+
+	for (k = 0; k < KERNELS; k++) {
+		const double *const best = p->best[k].of;
+
+		if (!(best[BLOCKS_ALIKE - 1] > 0) ||
+		    best[BLOCKS_ALIKE - 1] > best[0] * (1 + SETTLED_WITHIN))
+			return 0;
+	}
+	return clock_now() - p->start >= SETTLED_LASTS;
+}
+
+/* Whether that was the last repetition; all ranks of a job come to the same answer. */
+static int is_the_end(struct measurement *m, struct progress *p)
+{
+	const int over =
+		m->max_seconds > 0 && m->complete >= 2 && clock_now() - p->start >= m->max_seconds;
+	size_t settled, in_time;
+
+	note_steal(m, p);
+	end_block(m, p);
+	m->ended = ENDED_COUNT;
+	if (m->ntimes && m->complete == m->ntimes)
+		return 1;
+	if (m->ntimes && !(m->max_seconds > 0))
+		return 0;
+	settled = !m->ntimes && has_settled(p);
+	in_time = !over;
+	if (!ranks_least_of_two(&settled, &in_time)) {
+		m->ended = ENDED_BY_OTHERS;
+		return 1;
+	}
+	m->ended = settled ? ENDED_SETTLED : ENDED_TIME;
+	return settled || !in_time;
+}
+
+static void progress_start(struct progress *p)
+{
+	memset(p, 0, sizeof(*p));
+	p->start = p->block_start = p->looked_at = clock_now();
+	p->block_first = 1;
+	p->stolen = interference_stolen(threads_cpus());
 }
 
 void measure(struct measurement *m, const struct kernel_choice *choice,
 	     const struct arrays *arrays)
 {
 	const int reset_every = expect_reset_every();
+	struct progress progress;
 	int i, k = KERNELS;
 
+	watchdog_heed(SIGTERM);
+	watchdog_heed(SIGINT);
 	m->tick = clock_tick();
-	for (i = 0; i < m->ntimes; i++) {
+	measure_reserve(m, m->ntimes ? m->ntimes : CAPACITY_FIRST);
+	progress_start(&progress);
+	for (i = 0;; i++) {
+		if (i == m->capacity)
+			measure_reserve(m, 2 * m->capacity);
 		if (i > 0 && i % reset_every == 0)
 			kernels_reset(arrays);
 		k = iterate(m, choice, arrays, i);
@@ -118,7 +371,11 @@ void measure(struct measurement *m, const struct kernel_choice *choice,
 		if (k < KERNELS)
 			break;
 		m->complete = i + 1;
+		if (is_the_end(m, &progress))
+			break;
 	}
+	if (k < KERNELS)
+		m->ended = watchdog_signalled() ? ENDED_SIGNAL : ENDED_BY_OTHERS;
 	for (; k < KERNELS; k++)
 		choice_run(choice, k, arrays);
 	measure_summarize(m, arrays->size, 1);

@@ -1,5 +1,18 @@
 /*
- * measure: runs the kernels in turn, NTIMES times, and keeps every time.
+ * measure: runs the kernels in turn and keeps every time, until the figures have settled or
+ * exactly so often.
+ *
+ * A block is at least three repetitions and a quarter of a second.  The figures have settled when
+ * the three best blocks of every kernel agree within 1 %, after a second at least; a run that
+ * does not settle ends after --max-seconds.  With -t or the macro NTIMES nothing is waited for.
+ *
+ * A repetition is disturbed where a thread of ours was ready but did not run for more than 1 % of
+ * it (lost_time.h): that makes the kernel longer by as much as two figures may differ.  Less than
+ * 50 us are not counted, in which a sleeping thread is woken.  So is every repetition in which a
+ * hypervisor took a tick of our CPUs.  Best, average and worst are of the others but the first.
+ *
+ * The interval is how far the same measurement, started again now, would read.
+ * docs/repeatability.md has the data by which these numbers were chosen.
  */
 #ifndef MEMBW_MEASURE_H
 #define MEMBW_MEASURE_H
@@ -10,38 +23,55 @@
 enum { TICKS_AT_LEAST = 20, SPREAD_PERCENT = 20 };
 
 struct timing {
-	double *times;               /* seconds, ntimes of them */
-	double best, average, worst; /* of all but the first */
+	double *times;               /* seconds, one of each repetition */
+	double *lost;                /* seconds that a thread lost in it; NULL: not known */
+	int counted;                 /* repetitions, not disturbed, the first left out */
+	double best, average, worst; /* of the counted ones */
 	double best_mbs;             /* 10^6 bytes per second */
+	double low_mbs, high_mbs;    /* both 0 where there are too few for an interval */
 };
 
+enum ended { ENDED_COUNT, ENDED_SETTLED, ENDED_TIME, ENDED_SIGNAL, ENDED_BY_OTHERS };
+
 struct measurement {
-	int ntimes;
-	int complete; /* iterations measured on this rank, all kernels */
-	int passed;   /* iterations that the arrays went through */
-	double tick;  /* seconds, the clock's granularity */
+	int ntimes;         /* exactly so many, 0: until settled */
+	double max_seconds; /* 0: no limit */
+	int capacity;       /* times that there is room for */
+	int complete;       /* iterations measured on this rank, all kernels */
+	int passed;         /* iterations that the arrays went through */
+	int blocks;
+	enum ended ended;
+	double tick; /* seconds, the clock's granularity */
 	struct timing kernel[KERNELS];
 };
 
-/* Takes memory for the times; dies where there is none. */
-void measure_prepare(struct measurement *measurement, int ntimes);
+/* Room for so many times, those that are there kept; dies where there is no memory. */
+void measure_reserve(struct measurement *measurement, int capacity);
 
 /* Runs and times.  In an MPI job every kernel begins with a barrier; a rank
  * that gives up ends the iteration untimed, so that the arrays can be checked. */
 void measure(struct measurement *measurement, const struct kernel_choice *choice,
 	     const struct arrays *arrays);
 
-/* Best, average and worst of the complete runs but the first, each of so many
+/* Best, average and worst of the complete runs that count, each of so many
  * bytes; all 0 where fewer than two are complete. */
 void measure_timing(struct timing *timing, int complete, double bytes);
 
 /* The same of each kernel, of so many ranks with such arrays. */
 void measure_summarize(struct measurement *measurement, size_t size, int ranks);
 
+int measure_is_disturbed(const struct timing *timing, int repetition);
+
+/* Repetitions of any kernel that were disturbed. */
+int measure_disturbed(const struct measurement *measurement);
+
+/* "count", "settled", "time limit", "signal 15" ... */
+const char *measure_ended(const struct measurement *measurement);
+
 /* Finds too-good, also of a node whose ranks together are too good. */
 void measure_judge_peak(const struct measurement *measurement);
 
-/* Finds too-short, unstable and, where a peak is known, too-good. */
+/* Finds too-short, disturbed, unstable and, where a peak is known, too-good. */
 void measure_judge(const struct measurement *measurement);
 
 #endif

@@ -8,7 +8,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { NTIMES_MAX = 1000000, TUNE_SECONDS = 15, TUNE_SECONDS_MAX = 86400 };
+/* MAX_SECONDS: what a machine in bad weather is given (docs/repeatability.md). */
+enum {
+	NTIMES_MAX = 1000000,
+	MAX_SECONDS = 30,
+	MAX_SECONDS_MOST = 86400,
+	TUNE_SECONDS = 15,
+	TUNE_SECONDS_MAX = 86400
+};
 
 static const size_t COUNT_MAX = (size_t)-1 / 1024;
 
@@ -29,6 +36,12 @@ static void set_memory(const char *option, const char *text)
 static void set_ntimes(const char *option, const char *text)
 {
 	options.ntimes = (int)option_count(option, text, 2, NTIMES_MAX);
+}
+
+static void set_max_seconds(const char *option, const char *text)
+{
+	options.max_seconds =
+		option_number(option, text, MAX_SECONDS_MOST, "give seconds, as in 30 or 0.5");
 }
 
 static void set_offset(const char *option, const char *text)
@@ -81,7 +94,14 @@ static const struct option_row OWN[] = {
 	  "STREAM_ARRAY_SIZE, else four times the last-level caches)",
 	  set_size },
 	{ 'm', "memory", "KIB", "KiB of the three arrays together, in place of -n", set_memory },
-	{ 't', "ntimes", "N", "repetitions, at least 2: the first is not counted", set_ntimes },
+	{ 't', "ntimes", "N",
+	  "exactly N repetitions, at least 2: the first is not counted\n"
+	  "(default: macro NTIMES, else until the figures have settled)",
+	  set_ntimes },
+	{ 0, "max-seconds", "S",
+	  "end the repetitions after so long (default: 30; with -t\n"
+	  "or NTIMES: as long as they take)",
+	  set_max_seconds },
 	{ 'o', "offset", "N", "elements left free between two arrays", set_offset },
 	{ 0, "pages", "KIND", "default, thp, 2M or 1G pages for the arrays", set_pages },
 	{ 0, "kernels", "WHICH",
@@ -178,7 +198,7 @@ static void check_macros(void)
 	if (options.size_from == FROM_MACRO && ARRAY_SIZE_MACRO < 1)
 		die("invalid 'STREAM_ARRAY_SIZE=%lld'",
 		    "it must be at least 1: compile with another, or give '-n'", ARRAY_SIZE_MACRO);
-	if (options.ntimes < 2)
+	if (options.ntimes < 2 && (options.ntimes || NTIMES_GIVEN))
 		die("invalid 'NTIMES=%d'",
 		    "it must be at least 2 (the first repetition is not counted): "
 		    "compile with another, or give '-t'",
@@ -218,10 +238,12 @@ struct options stream_options(const struct program *program, int argc, char **ar
 	options.size = (size_t)ARRAY_SIZE_MACRO;
 	options.size_from = ARRAY_SIZE_GIVEN ? FROM_MACRO : FROM_AUTO;
 	options.offset = (size_t)(OFFSET);
-	options.ntimes = NTIMES;
+	options.ntimes = NTIMES_MACRO;
 	options_read(program, argc, argv);
 	options.json = options_json();
 	check_macros();
+	if (!options.ntimes && !(options.max_seconds > 0))
+		options.max_seconds = MAX_SECONDS;
 	check_tuned();
 	return options;
 }

@@ -14,9 +14,10 @@ enum by { BY_AUTO, BY_NODE, BY_RANK };
 struct options {
 	size_t size; /* elements of one array, 0 for automatic */
 	enum size_from size_from;
-	size_t offset; /* elements between two arrays */
-	int ntimes;
-	const char *json; /* file of the record, NULL for none */
+	size_t offset;      /* elements between two arrays */
+	int ntimes;         /* exactly so many, 0: until the figures have settled */
+	double max_seconds; /* of the repetitions, 0: as many as they take */
+	const char *json;   /* file of the record, NULL for none */
 	enum pages pages;
 	struct {
 		const char *kernels; /* standard, tuned, a variant or a file; NULL: standard */

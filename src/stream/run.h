@@ -4,6 +4,7 @@
 #ifndef MEMBW_RUN_H
 #define MEMBW_RUN_H
 
+#include "../harness/evidence/core_pair.h"
 #include "../harness/evidence/interference.h"
 #include "../harness/memory/hugepages.h"
 #include "../harness/memory/placement.h"
@@ -25,7 +26,8 @@ struct run {
 	struct validation validation;
 	int checked; /* the validation was done */
 	struct hugepages pages;
-	struct placement before, after; /* the measurement */
+	struct placement before, after;           /* the measurement */
+	struct core_pair pair_before, pair_after; /* the measurement, too */
 	struct interference interference;
 };
 

@@ -42,6 +42,14 @@ static void read_cpus(struct interference *busy, const struct cpuset *cpus)
 		fclose(file);
 }
 
+double interference_stolen(const struct cpuset *cpus)
+{
+	struct interference now;
+
+	read_cpus(&now, cpus);
+	return now.steal;
+}
+
 void interference_start(struct interference *busy, const struct cpuset *cpus)
 {
 	read_cpus(busy, cpus);
@@ -66,7 +74,6 @@ void interference_stop(struct interference *busy, const struct cpuset *cpus,
 {
 	const double own = own_seconds() - busy->own;
 	struct interference now;
-	char list[CPU_LIST_MAX];
 	double ours;
 
 	read_cpus(&now, cpus);
@@ -75,14 +82,37 @@ void interference_stop(struct interference *busy, const struct cpuset *cpus,
 	busy->steal = now.steal - busy->steal;
 	ours = of_job ? of_job(own) : own;
 	busy->own = ours < 0 ? own : ours;
-	if (ours < 0)
-		return; /* whose time it was cannot be told */
-	if (others(busy) > LEAST_SECONDS && others_share(busy, cpus) > SHARE_ALLOWED)
-		verdict_invalid(DISTURBED,
-				"others took %.0f %% of the time of CPUs %s (%.2f s stolen), more "
-				"than %.0f %%",
-				100 * others_share(busy, cpus), cpuset_format(cpus, list),
-				busy->steal, 100 * SHARE_ALLOWED);
+	busy->owner_unknown = ours < 0;
+}
+
+static int is_busy(const struct interference *busy, const struct cpuset *cpus)
+{
+	return !busy->owner_unknown && others(busy) > LEAST_SECONDS &&
+	       others_share(busy, cpus) > SHARE_ALLOWED;
+}
+
+static const char *busy_text(const struct interference *busy, const struct cpuset *cpus)
+{
+	static char text[CPU_LIST_MAX + 128];
+	char list[CPU_LIST_MAX];
+
+	snprintf(text, sizeof(text),
+		 "others took %.0f %% of the time of CPUs %s (%.2f s stolen), more than %.0f %%",
+		 100 * others_share(busy, cpus), cpuset_format(cpus, list), busy->steal,
+		 100 * SHARE_ALLOWED);
+	return text;
+}
+
+void interference_judge(const struct interference *busy, const struct cpuset *cpus)
+{
+	if (is_busy(busy, cpus))
+		verdict_invalid(DISTURBED, "%s", busy_text(busy, cpus));
+}
+
+void interference_warn(const struct interference *busy, const struct cpuset *cpus)
+{
+	if (is_busy(busy, cpus))
+		verdict_warn(DISTURBED, "%s", busy_text(busy, cpus));
 }
 
 void interference_write(const struct interference *busy, const struct cpuset *cpus)

@@ -39,13 +39,24 @@ static void look_at_thread(struct thread_seen *thread)
 {
 	cpuset_of_thread(&thread->affinity);
 	thread->cpu = sched_getcpu();
+	thread->moved = 0;
+	cpuset_clear(&thread->cpus);
 	note_cpu(thread);
+}
+
+void threads_look(void)
+{
+	int t;
+
+#pragma omp parallel
+	look_at_thread(&threads_known[omp_get_thread_num()]);
+	cpuset_clear(&all_cpus);
+	for (t = 0; t < thread_total; t++)
+		cpuset_join(&all_cpus, &threads_known[t].affinity);
 }
 
 void threads_start(void)
 {
-	int t;
-
 #pragma omp parallel
 	{
 #pragma omp master
@@ -55,17 +66,46 @@ void threads_start(void)
 	if (!threads_known)
 		die("no memory for '%d' threads", "set OMP_NUM_THREADS to less", thread_total);
 #pragma omp parallel
-	look_at_thread(&threads_known[omp_get_thread_num()]);
-	cpuset_clear(&all_cpus);
-	for (t = 0; t < thread_total; t++)
-		cpuset_join(&all_cpus, &threads_known[t].affinity);
+	lost_time_start(&threads_known[omp_get_thread_num()].lost_time);
+	threads_look();
 }
 
 void threads_sample(void)
 {
 #pragma omp parallel
-	note_cpu(&threads_known[omp_get_thread_num()]);
+	{
+		struct thread_seen *const thread = &threads_known[omp_get_thread_num()];
+
+		lost_time_note(&thread->lost_time);
+		note_cpu(thread);
+	}
 	look_for_shared_core();
+}
+
+double threads_lost_seconds(void)
+{
+	double most = 0;
+	int t;
+
+	for (t = 0; t < thread_total; t++)
+		if (threads_known[t].lost_time.lost > most)
+			most = threads_known[t].lost_time.lost;
+	return most;
+}
+
+double threads_least_running(void)
+{
+	double least = 1;
+	int t;
+
+	for (t = 0; t < thread_total; t++) {
+		const struct lost_time *l = &threads_known[t].lost_time;
+		const double share = l->wall_between > 0 ? l->cpu_between / l->wall_between : 1;
+
+		if (share < least)
+			least = share;
+	}
+	return least;
 }
 
 int threads_shared_core(void)

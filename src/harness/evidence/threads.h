@@ -9,6 +9,7 @@
 #define MEMBW_THREADS_H
 
 #include "../machine/cpuset.h"
+#include "lost_time.h"
 
 struct thread_seen {
 	struct cpuset affinity;
@@ -16,13 +17,22 @@ struct thread_seen {
 	int cpu;            /* the first of them */
 	int now;            /* the latest */
 	int moved;
+	struct lost_time lost_time;
 };
 
 /* Starts the threads and asks for their affinity. */
 void threads_start(void);
 
-/* Notes where the threads are, and whether two of them share a core. */
+/* Again as at the start: what moved them before does not count. */
+void threads_look(void);
+
+/* Notes where the threads are, what they lost, and whether two of them share a core. */
 void threads_sample(void);
+
+/* Between the last two samples: the longest time that a thread was ready and did not run, and
+ * the least share of the time that one ran; both are 0 and 1 in the best case. */
+double threads_lost_seconds(void);
+double threads_least_running(void);
 
 /* Samples in which two threads were on one core. */
 int threads_shared_core(void);

@@ -198,6 +198,26 @@ size_t ranks_smallest(size_t value)
 	return reduce(value, MPI_MIN);
 }
 
+int ranks_least_of_two(size_t *one, size_t *other)
+{
+	static unsigned long long own[2],
+		least[2]; /* static: may be under way when this returns */
+	MPI_Request request;
+
+	if (!ranks_together())
+		return 1;
+	if (gave_up)
+		return 0;
+	own[0] = *one;
+	own[1] = *other;
+	MPI_Iallreduce(own, least, 2, MPI_UNSIGNED_LONG_LONG, MPI_MIN, MPI_COMM_WORLD, &request);
+	if (!wait_for_all(&request, ranks_limit(0)))
+		return 0;
+	*one = (size_t)least[0];
+	*other = (size_t)least[1];
+	return 1;
+}
+
 double ranks_sum_on_our_cpus(double own)
 {
 	double *all;

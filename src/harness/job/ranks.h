@@ -55,6 +55,9 @@ void ranks_give_up(const char *why);
 size_t ranks_largest(size_t value);
 size_t ranks_smallest(size_t value);
 
+/* The smallest of each of two values over all ranks; 0 if this rank has given up. */
+int ranks_least_of_two(size_t *one, size_t *other);
+
 /* The sum over this rank and those of its host that share CPUs with it; below 0 where not all
  * answer. */
 double ranks_sum_on_our_cpus(double own);

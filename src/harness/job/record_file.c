@@ -4,6 +4,7 @@
 #include "ranks.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <glob.h>
 #include <limits.h>
 #include <stdio.h>
@@ -14,7 +15,7 @@
 
 static FILE *own_file, *all_file;
 static const char *path;
-static char own_path[PATH_MAX], unfinished[PATH_MAX], gathered[PATH_MAX];
+static char own_path[PATH_MAX], unfinished[PATH_MAX + 32], gathered[PATH_MAX];
 
 static int of_job;
 
@@ -44,6 +45,12 @@ static void remove_of_more_ranks(const char *ending)
 	globfree(&list);
 }
 
+static void drop_unfinished(void)
+{
+	if (*unfinished && own_file)
+		unlink(unfinished);
+}
+
 static FILE *open_or_die(const char *name)
 {
 	FILE *file = fopen(name, "w");
@@ -55,6 +62,42 @@ static FILE *open_or_die(const char *name)
 	return file;
 }
 
+/* A stream that the shell closed leaves its number to the next file that is opened: the table
+ * must not end up in the record. */
+static void fill_closed_streams(void)
+{
+	int stream;
+
+	for (stream = STDIN_FILENO; stream <= STDERR_FILENO; stream++)
+		if (fcntl(stream, F_GETFD) < 0 && open("/dev/null", O_RDWR) < 0)
+			return;
+}
+
+/* A device or a pipe is written as it is, a file replaced when the record is complete: what
+ * stood there stays until then.  Through a link, its target is. */
+static void open_own(void)
+{
+	struct stat there;
+	char *target = NULL;
+
+	if (stat(path, &there) == 0 && !S_ISREG(there.st_mode)) {
+		own_file = open_or_die(path);
+		return;
+	}
+	target = realpath(path, NULL);
+	snprintf(own_path, sizeof(own_path), "%s", target ? target : path);
+	free(target);
+	if (access(own_path, F_OK) == 0 && access(own_path, W_OK) != 0)
+		open_or_die(own_path);
+	snprintf(unfinished, sizeof(unfinished), "%s.unfinished-%ld", own_path, (long)getpid());
+	own_file = fopen(unfinished, "wx");
+	if (!own_file)
+		die("cannot write '%s': %s",
+		    "give '--json' a file in a folder that exists and may be written", path,
+		    strerror(errno));
+	atexit(drop_unfinished);
+}
+
 void record_file_open(const char *path_asked)
 {
 	struct stat there;
@@ -62,8 +105,9 @@ void record_file_open(const char *path_asked)
 	path = of_job && ranks_me() > 0 ? NULL : path_asked;
 	if (!path)
 		return;
+	fill_closed_streams();
 	if (is_alone()) {
-		own_file = open_or_die(path);
+		open_own();
 		return;
 	}
 	if (lstat(path, &there) == 0 && !S_ISREG(there.st_mode))
@@ -94,7 +138,7 @@ int record_file_put(const char *line, size_t size)
 
 	if (!path)
 		return 1;
-	if (is_alone())
+	if (is_alone() && !*unfinished)
 		return (fwrite(line, 1, size, own_file) == size && fflush(own_file) == 0) ||
 		       complain(path);
 	if (!own_file)

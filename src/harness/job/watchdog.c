@@ -1,16 +1,38 @@
 #include "watchdog.h"
 
+#include <signal.h>
+#include <string.h>
+
+static volatile sig_atomic_t signalled;
+
+static void on_end(int number)
+{
+	signalled = number;
+}
+
+void watchdog_heed(int number)
+{
+	struct sigaction action;
+
+	memset(&action, 0, sizeof(action));
+	action.sa_flags = SA_RESTART;
+	action.sa_handler = on_end;
+	sigaction(number, &action, NULL);
+}
+
+int watchdog_signalled(void)
+{
+	return signalled;
+}
+
 #ifdef MEMBW_MPI
 
 #include "../error.h"
 
-#include <signal.h>
 #include <stdio.h>
-#include <string.h>
 #include <sys/time.h>
 #include <unistd.h>
 
-static volatile sig_atomic_t signalled;
 static const char *volatile doing = "";
 static char who[160];
 
@@ -28,21 +50,6 @@ static void on_alarm(int number)
 	say(doing);
 	say("\nhint: look at this node, or give more '--timeout'\n");
 	_exit(EXIT_INVALID);
-}
-
-static void on_end(int number)
-{
-	signalled = number;
-}
-
-void watchdog_heed(int number)
-{
-	struct sigaction action;
-
-	memset(&action, 0, sizeof(action));
-	action.sa_flags = SA_RESTART;
-	action.sa_handler = on_end;
-	sigaction(number, &action, NULL);
 }
 
 void watchdog_start(int rank, const char *node)
@@ -65,11 +72,6 @@ void watchdog_limit(double seconds, const char *what)
 	memset(&timer, 0, sizeof(timer));
 	timer.it_value.tv_sec = 1 + (time_t)seconds;
 	setitimer(ITIMER_REAL, &timer, NULL);
-}
-
-int watchdog_signalled(void)
-{
-	return signalled;
 }
 
 #endif

@@ -1,5 +1,6 @@
 /*
- * watchdog: no rank of an MPI job stays for ever, and a signal to end is heard.
+ * watchdog: no rank of an MPI job stays for ever, and a signal to end is heard, also by a
+ * process that is alone.
  *
  * A timer ends a rank that is stuck where nothing can be tested, in a kernel or in a call of the
  * MPI library, and says which rank it was.  Launchers send SIGTERM when another rank died or the
@@ -19,7 +20,7 @@ void watchdog_limit(double seconds, const char *doing);
 /* From now on this signal, too, asks to stop. */
 void watchdog_heed(int number);
 
-/* Whether a signal asked to stop. */
+/* The number of the signal that asked to stop, 0: none did. */
 int watchdog_signalled(void);
 
 #endif

@@ -108,6 +108,24 @@ void pairs_default(struct pairs *pairs, const struct cpuset *cpus)
 	}
 }
 
+int pairs_nearest(struct pair *pair, const struct cpuset *cpus)
+{
+	static int cores[CPUS_MAX];
+	const int count = one_per_core(cores, cpus);
+	int i;
+
+	for (i = 1; i < count; i++) {
+		const enum pair_class class = pair_class_of(cores[0], cores[i]);
+
+		if (i > 1 && class >= pair->class)
+			continue;
+		pair->cpu[0] = cores[0];
+		pair->cpu[1] = cores[i];
+		pair->class = class;
+	}
+	return count > 1;
+}
+
 int pairs_all(struct pairs *pairs, const struct cpuset *cpus, int *first)
 {
 	static int cores[CPUS_MAX + 1];

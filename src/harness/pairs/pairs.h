@@ -38,6 +38,10 @@ enum pair_class pair_class_of(int one, int other);
  * for smt. */
 void pairs_default(struct pairs *pairs, const struct cpuset *cpus);
 
+/* The nearest two cores among these: of the innermost class, next to the first; 0: there are not
+ * two. */
+int pairs_nearest(struct pair *pair, const struct cpuset *cpus);
+
 /* Every pair of cores, in rounds of disjoint pairs (the circle method of round-robin
  * tournaments); round r holds pairs first[r] .. first[r + 1] - 1.  Returns how many rounds. */
 int pairs_all(struct pairs *pairs, const struct cpuset *cpus, int *first);

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <time.h>
 #include <unistd.h>
 
 const char *const method_names[METHODS] = { "cas", "lines", "oneway" };
@@ -329,4 +330,45 @@ void shared_lines_meet(struct meeting *const *meetings, int count, double budget
 		munmap(lines[i], PAGE);
 	}
 	free(lines);
+}
+
+static void sleep_until(volatile int *is_over)
+{
+	static const struct timespec nap = { 0, 1000000 };
+
+	while (!*is_over)
+		nanosleep(&nap, NULL);
+}
+
+static void play_in_team(struct meeting *m, struct lines *lines, int side, double budget)
+{
+	struct cpuset before;
+
+	cpuset_of_thread(&before);
+	pin_side(m, side);
+	if (side == m->home)
+		memset(lines, 0, PAGE);
+	play_side(m, lines, side, budget, UNTIL_SETTLED);
+	sched_setaffinity(0, sizeof(before.part), before.part);
+}
+
+void shared_line_meet_in_team(struct meeting *m, double budget, const int player[2])
+{
+	struct lines *const lines = fresh_lines();
+	volatile int is_over = 0;
+
+	m->seen[0] = m->seen[1] = -1;
+	m->wrong = m->turns = 0;
+#pragma omp parallel
+	{
+		const int thread = omp_get_thread_num();
+
+		if (thread == player[0] || thread == player[1])
+			play_in_team(m, lines, thread == player[1], budget);
+		if (thread == player[0])
+			is_over = 1;
+		if (thread != player[0] && thread != player[1])
+			sleep_until(&is_over);
+	}
+	munmap(lines, PAGE);
 }

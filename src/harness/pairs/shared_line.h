@@ -44,4 +44,9 @@ int method_is_possible(enum method method);
  * time is over.  The calling thread is pinned, and stays so. */
 void shared_lines_meet(struct meeting *const *meetings, int count, double budget);
 
+/* The same by two threads of a team that there is: the others sleep, and the two get back the
+ * CPUs that they might run on.  (A region of two threads would make some runtimes end the others;
+ * a pinning tool counts those that come after as more.) */
+void shared_line_meet_in_team(struct meeting *meeting, double budget, const int player[2]);
+
 #endif

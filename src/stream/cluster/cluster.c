@@ -28,18 +28,15 @@ void cluster_start(struct run *run)
 	ranks_limit_ask(run->options.limit);
 	ranks_meet(threads_cpus(), threads_count());
 	must_be_alike((size_t)run->options.ntimes, "repetitions");
+	must_be_alike((size_t)(1000 * run->options.max_seconds), "milliseconds at most");
 	must_be_alike(run->options.size, "array sizes");
 	must_be_alike(run->options.json != NULL, "records asked for");
 }
 
-void cluster_ready(struct run *run, double own_step)
+void cluster_ready(double own_step)
 {
-	measure_prepare(&run->measurement, run->options.ntimes);
-	if (!ranks_together())
-		return;
-	measure_prepare(&run->node, run->options.ntimes);
-	measure_prepare(&run->job, run->options.ntimes);
-	ranks_barrier(own_step);
+	if (ranks_together())
+		ranks_barrier(own_step);
 }
 
 static int put_record(const struct run *run)
@@ -57,8 +54,10 @@ static void judge_nodes(struct run *run)
 {
 	struct measurement *m = &run->measurement, *node = &run->node, *job = &run->job;
 
+	measure_reserve(node, m->capacity);
+	measure_reserve(job, m->capacity);
 	if (!ranks_slowest(m->kernel[0].times, node->kernel[0].times, job->kernel[0].times,
-			   KERNELS * m->ntimes))
+			   KERNELS * m->capacity))
 		return;
 	node->complete = job->complete = m->complete;
 	measure_summarize(node, run->arrays.size, ranks_on_node());
@@ -96,10 +95,9 @@ void cluster_start(struct run *run)
 	(void)run;
 }
 
-void cluster_ready(struct run *run, double own_step)
+void cluster_ready(double own_step)
 {
 	(void)own_step;
-	measure_prepare(&run->measurement, run->options.ntimes);
 }
 
 void cluster_measured(struct run *run)

@@ -12,8 +12,8 @@
 /* The ranks meet, and must have been asked for the same. */
 void cluster_start(struct run *run);
 
-/* Room for the times; all begin together. */
-void cluster_ready(struct run *run, double own_step);
+/* All begin together. */
+void cluster_ready(double own_step);
 
 /* After the measurement: slowest times of node and job; what was measured goes to disk before the
  * arrays are checked, if the job is to end. */

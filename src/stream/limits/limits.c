@@ -12,7 +12,7 @@
 
 const char *const limits_names[LIMITS] = { "read", "fill", "fill-nt", "update" };
 
-enum { TRIES = 2 };
+enum { TRIES = 2, TIMES_DEFAULT = 10 };
 
 struct runner {
 	enum limit limit;
@@ -241,7 +241,7 @@ void limits_measure(struct limits *l, const struct arrays *arrays, const struct 
 	while (!can_run(&r))
 		r.compiled++;
 	time_of_run(&r);
-	l->ntimes = m->ntimes;
+	l->ntimes = m->ntimes ? m->ntimes : TIMES_DEFAULT;
 	for (limit = 0; limit < LIMITS; limit++) {
 		r.limit = (enum limit)limit;
 		measure_limit(l, &r, &held);

@@ -1,5 +1,6 @@
 #include "record.h"
 
+#include "../../harness/evidence/lost_time.h"
 #include "../../harness/json.h"
 #include "../../harness/memory/placement.h"
 #include "../../harness/metrics.h"
@@ -27,6 +28,24 @@ static void write_peak_gbs(void)
 	json_text("peak_note", is_given ? "as given by --peak" : "not given");
 }
 
+static void write_repetitions(const struct measurement *m)
+{
+	json_count("ntimes", (unsigned)(m->ntimes ? m->ntimes : m->complete));
+	json_count("iterations", (unsigned)m->complete);
+	json_truth("complete", m->ntimes ? m->complete == m->ntimes : m->ended <= ENDED_TIME);
+	json_text("ended", measure_ended(m));
+	json_open("repetitions", '{');
+	json_text("until", m->ntimes ? "count" : "settled");
+	if (m->max_seconds > 0)
+		json_number("max_s", m->max_seconds);
+	else
+		json_text("max_s", NULL);
+	json_count("blocks", (unsigned)m->blocks);
+	json_count("disturbed", (unsigned)measure_disturbed(m));
+	json_text("lost_time_from", lost_time_basis());
+	json_close('}');
+}
+
 static void write_asked(const struct run *run)
 {
 	static const char *const from[] = { "auto", "macro", "option" };
@@ -35,9 +54,7 @@ static void write_asked(const struct run *run)
 	json_text("array_size_from", from[run->options.size_from]);
 	json_count("offset", run->options.offset);
 	json_count("element_bytes", sizeof(element));
-	json_count("ntimes", (unsigned)run->options.ntimes);
-	json_count("iterations", (unsigned)run->measurement.complete);
-	json_truth("complete", run->measurement.complete == run->options.ntimes);
+	write_repetitions(&run->measurement);
 	json_number("llc_mib", (double)run->llc_bytes / 1048576.0);
 	json_number("memory_side_cache_mib", (double)run->memory_side_bytes / 1048576.0);
 	json_number("clock_tick_s", run->measurement.tick);
@@ -58,6 +75,11 @@ static void write_kernel(const struct run *run, int k)
 	json_number("avg_s", t->average);
 	json_number("min_s", t->best);
 	json_number("max_s", t->worst);
+	json_count("counted", (unsigned)t->counted);
+	json_open("lost_s", '[');
+	for (i = 0; i < run->measurement.complete; i++)
+		json_number(NULL, t->lost[i]);
+	json_close(']');
 	json_open("times_s", '[');
 	for (i = 0; i < run->measurement.complete; i++)
 		json_number(NULL, t->times[i]);
@@ -135,14 +157,18 @@ static void write_own(const void *data)
 	hugepages_write(&run->pages, run->options.pages);
 	placement_write("placement_before", &run->before);
 	placement_write("placement_after", &run->after);
+	core_pair_write("core_pair", &run->pair_before);
+	core_pair_write("core_pair_after", &run->pair_after);
 }
+
+static const char *const stream_reasons[] = { "regime-changed", NULL };
 
 const struct program stream_program = {
 	"stream",
 	"Measures sustainable memory bandwidth with STREAM's kernels, in their plain form\n"
 	"(Standard) or in the one that this machine likes best (Tuned).\n",
 	stream_option_tables,
-	NULL,
+	stream_reasons,
 	"GB/s",
 	write_own,
 };
@@ -154,8 +180,12 @@ char *stream_record(const struct run *run, size_t *size)
 	*size = 0;
 	if (!options_json() || run->measurement.complete < 2)
 		return NULL;
-	for (k = 0; k < KERNELS; k++)
-		metric(kernels[k].name, 1e-3 * run->measurement.kernel[k].best_mbs, "GB/s",
-		       HIGHER);
+	for (k = 0; k < KERNELS; k++) {
+		const struct timing *t = &run->measurement.kernel[k];
+
+		metric(kernels[k].name, 1e-3 * t->best_mbs, "GB/s", HIGHER);
+		if (t->high_mbs > 0)
+			metric_interval(kernels[k].name, 1e-3 * t->low_mbs, 1e-3 * t->high_mbs);
+	}
 	return record_text(&stream_program, &run->interference, run, size);
 }

@@ -4,7 +4,11 @@
 #ifndef MEMBW_STREAM_RECORD_H
 #define MEMBW_STREAM_RECORD_H
 
+#include "../../harness/verdict.h"
 #include "../run.h"
+
+/* Reasons of its own. */
+enum { REGIME_CHANGED = REASONS };
 
 struct program;
 extern const struct program stream_program;

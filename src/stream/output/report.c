@@ -18,6 +18,7 @@ int report(const struct run *run)
 	int recorded = !options_json();
 
 	table_print(&run->measurement);
+	table_repetitions(&run->measurement);
 	table_peak(&run->measurement);
 	table_validation(&run->validation, &run->arrays);
 	if (run->limits)

@@ -45,7 +45,12 @@ void table_banner(const struct options *o, const struct arrays *arrays, size_t l
 		       1000000);
 	if (*note)
 		printf("Note: %s\n", note);
-	printf("Repetitions = %d, the best of all but the first counts\n", o->ntimes);
+	if (o->ntimes)
+		printf("Repetitions = %d, the best of all but the first counts\n", o->ntimes);
+	else
+		printf("Repetitions until the figures have settled, at most %g s; the first does "
+		       "not count\n",
+		       o->max_seconds);
 	printf("Threads = %d, on CPUs %s\n", threads_count(), cpuset_format(threads_cpus(), list));
 	printf("%s", RULE);
 	fflush(stdout);
@@ -74,6 +79,29 @@ void table_print(const struct measurement *m)
 		       t->average, t->best, t->worst);
 	}
 	printf("%s", RULE);
+}
+
+static void print_intervals(const struct measurement *m)
+{
+	int k;
+
+	if (!(m->kernel[0].high_mbs > 0))
+		return;
+	printf("Started again, in GB/s:");
+	for (k = 0; k < KERNELS; k++)
+		printf("%s %s %.1f ±%.1f", k ? "," : "", kernels[k].name,
+		       1e-3 * m->kernel[k].best_mbs,
+		       1e-3 * (m->kernel[k].high_mbs - m->kernel[k].best_mbs));
+	putchar('\n');
+}
+
+void table_repetitions(const struct measurement *m)
+{
+	print_intervals(m);
+	printf("Repetitions: %d", m->complete);
+	if (measure_disturbed(m))
+		printf(", %d of them disturbed and not counted", measure_disturbed(m));
+	printf("; ended by: %s\n", measure_ended(m));
 }
 
 void table_peak(const struct measurement *m)

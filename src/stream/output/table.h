@@ -14,6 +14,9 @@ void table_banner(const struct options *options, const struct arrays *arrays, si
 void table_kernels(const struct kernel_choice *choice);
 void table_print(const struct measurement *measurement);
 
+/* How far the figures would read again, how many repetitions there were, what ended them. */
+void table_repetitions(const struct measurement *measurement);
+
 /* How near the best kernel comes to the theoretical peak, where one is known. */
 void table_peak(const struct measurement *measurement);
 

@@ -1,0 +1,71 @@
+#include "../config.h"
+
+#include "core_pair.h"
+
+#include "../job/ranks.h"
+#include "../json.h"
+#include "../pairs/shared_line.h"
+#include "threads.h"
+
+#include <string.h>
+
+/* Seconds; the median of blocks of 20 us is within 2 % long before that on a quiet node. */
+static const double PAIR_BUDGET = 0.02;
+
+/* The thread that is there already, else any. */
+static int thread_on(int cpu, int other_player)
+{
+	int t;
+
+	for (t = 0; t < threads_count(); t++)
+		if (t != other_player && threads_seen(t)->now == cpu)
+			return t;
+	return other_player == 0;
+}
+
+void core_pair_measure(struct core_pair *p)
+{
+	static struct meeting meeting;
+	const double to_ns = 1e9 / 2; /* one way is half of a round trip */
+	int player[2];
+
+	memset(p, 0, sizeof(*p));
+	memset(&meeting, 0, sizeof(meeting));
+	if (threads_count() < 2 || threads_count() > cpuset_count(threads_cpus()) ||
+	    ranks_on_node() > 1 || !pairs_nearest(&meeting.pair, threads_cpus()))
+		return;
+	player[0] = thread_on(meeting.pair.cpu[0], -1);
+	player[1] = thread_on(meeting.pair.cpu[1], player[0]);
+	meeting.method = METHOD_CAS;
+	shared_line_meet_in_team(&meeting, PAIR_BUDGET, player);
+	if (meeting.wrong || meeting.seen[0] >= 0 || meeting.seen[1] >= 0)
+		return;
+	memcpy(p->cpus, meeting.pair.cpu, sizeof(p->cpus));
+	p->ns = to_ns * meeting.blocks.round_trip.median;
+	p->low_ns = to_ns * meeting.blocks.round_trip.low;
+	p->high_ns = to_ns * meeting.blocks.round_trip.high;
+}
+
+double core_pair_ratio(const struct core_pair *before, const struct core_pair *after)
+{
+	if (!(before->ns > 0) || !(after->ns > 0))
+		return 1;
+	return before->ns > after->ns ? before->ns / after->ns : after->ns / before->ns;
+}
+
+void core_pair_write(const char *name, const struct core_pair *p)
+{
+	if (!(p->ns > 0)) {
+		json_text(name, NULL);
+		return;
+	}
+	json_open(name, '{');
+	json_open("cpus", '[');
+	json_count(NULL, (unsigned)p->cpus[0]);
+	json_count(NULL, (unsigned)p->cpus[1]);
+	json_close(']');
+	json_number("ns", p->ns);
+	json_number("low_ns", p->low_ns);
+	json_number("high_ns", p->high_ns);
+	json_close('}');
+}

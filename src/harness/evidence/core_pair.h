@@ -1,0 +1,26 @@
+/*
+ * core_pair: how far apart the nearest two cores are, now.
+ *
+ * A virtual machine's weather vane: where its host moves a virtual core, the nearest pair answers
+ * in 107 ns in place of 27, and the bandwidth follows.  Two threads of the team play, by
+ * compare-and-swap on one line, for 20 ms at most.
+ */
+#ifndef MEMBW_CORE_PAIR_H
+#define MEMBW_CORE_PAIR_H
+
+struct core_pair {
+	int cpus[2];
+	double ns, low_ns, high_ns; /* one way: median and its 95 % interval; 0: not measured */
+};
+
+/* After threads_start().  Not measured where there is one core or one thread, more threads than
+ * CPUs, or another process of the job on this node. */
+void core_pair_measure(struct core_pair *pair);
+
+/* By how much the larger of the two exceeds the smaller, 1 where one is missing. */
+double core_pair_ratio(const struct core_pair *before, const struct core_pair *after);
+
+/* Writes it under that name, null where it was not measured. */
+void core_pair_write(const char *name, const struct core_pair *pair);
+
+#endif

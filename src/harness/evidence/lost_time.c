@@ -1,0 +1,75 @@
+#include "../config.h"
+
+#include "lost_time.h"
+
+#include "../clock.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/resource.h>
+#include <time.h>
+#include <unistd.h>
+
+static int lost_time_is_counted;
+
+/* "RUNNING READY SLICES", ns; -1 where the kernel does not count. */
+static double ready_seconds(int file)
+{
+	unsigned long long running = 0, ready = 0;
+	char text[128];
+	const ssize_t size = file < 0 ? 0 : pread(file, text, sizeof(text) - 1, 0);
+
+	if (size <= 0)
+		return -1;
+	text[size] = '\0';
+	return sscanf(text, "%llu %llu", &running, &ready) == 2 ? 1e-9 * (double)ready : -1;
+}
+
+static double thread_seconds(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static long involuntary_switches(void)
+{
+	struct rusage usage;
+
+	return getrusage(RUSAGE_THREAD, &usage) == 0 ? usage.ru_nivcsw : 0;
+}
+
+void lost_time_start(struct lost_time *l)
+{
+	l->file = open("/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC);
+	if (ready_seconds(l->file) >= 0)
+		lost_time_is_counted = 1; /* all threads write the same */
+	lost_time_note(l);
+	l->lost = l->wall_between = l->cpu_between = 0;
+}
+
+void lost_time_note(struct lost_time *l)
+{
+	const double cpu = thread_seconds(), wall = clock_now();
+	const double ready = ready_seconds(l->file);
+	const long switches = involuntary_switches();
+
+	l->wall_between = wall - l->wall;
+	l->cpu_between = cpu - l->cpu;
+	if (ready >= 0)
+		l->lost = ready - l->ready;
+	else
+		l->lost = switches > l->switches && l->wall_between > l->cpu_between
+				  ? l->wall_between - l->cpu_between
+				  : 0;
+	l->wall = wall;
+	l->cpu = cpu;
+	l->ready = ready;
+	l->switches = switches;
+}
+
+const char *lost_time_basis(void)
+{
+	return lost_time_is_counted ? "schedstat" : "switches";
+}

@@ -1,0 +1,31 @@
+/*
+ * lost_time: how long a thread was ready to run, but did not.
+ *
+ * The kernel counts it per thread, in ns, in /proc/thread-self/schedstat.  It is the one figure
+ * that tells a thread which others kept from its CPU from one that waits: an OpenMP thread that
+ * spins in a barrier runs, and one that sleeps there is not ready, so neither counts, whatever
+ * its CPU time is.  Where the kernel does not count, an involuntary switch (getrusage) and a CPU
+ * time (CLOCK_THREAD_CPUTIME_ID) below the wall's say it, less exactly; where nobody can tell,
+ * the time is 0 and the basis says so.
+ */
+#ifndef MEMBW_LOST_TIME_H
+#define MEMBW_LOST_TIME_H
+
+struct lost_time {
+	int file;            /* schedstat of the thread, -1: none */
+	double wall, cpu;    /* seconds, at the last note */
+	double ready;        /* seconds ready and not running, since the thread began */
+	long switches;       /* involuntary ones */
+	double wall_between; /* seconds between the last two notes */
+	double lost;         /* seconds of those */
+	double cpu_between;
+};
+
+/* By the thread itself, first and after that; LOST is for what lies between two notes. */
+void lost_time_start(struct lost_time *lost_time);
+void lost_time_note(struct lost_time *lost_time);
+
+/* "schedstat" or "switches": what the answer rests on here. */
+const char *lost_time_basis(void);
+
+#endif

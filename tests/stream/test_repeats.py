@@ -1,0 +1,244 @@
+"""A figure that repeats, or says that it does not: repetitions, evidence, intervals, signals."""
+
+import contextlib
+import json
+import os
+import signal
+import subprocess
+import time
+
+import pytest
+from places import ROOT
+from record_schema import check
+from stream_units import units
+
+CPUS = sorted(os.sched_getaffinity(0))
+ALLOWED = 'array-too-small,too-short,cpu-not-where-asked,oversubscribed,disturbed,unstable'
+SMALL = ['-n', '1e6', '--allow', ALLOWED]
+
+
+def compiled(folder, name, *line):
+    program = folder / name
+    subprocess.run(['gcc', '-O2', '-fopenmp', *map(str, line), '-o', program], check=True)
+    return program
+
+
+@pytest.fixture(scope='module')
+def stream(tmp_path_factory):
+    return compiled(tmp_path_factory.mktemp('repeats'), 'stream', *units())
+
+
+@pytest.fixture(scope='module')
+def summary(tmp_path_factory):
+    """What the program says of a series of (time, lost) pairs."""
+    folder = tmp_path_factory.mktemp('repetitions')
+    probe = compiled(folder, 'probe', ROOT / 'tests/probes/repetitions.c')
+
+    def of(*pairs):
+        line = ' '.join(f'{time} {lost}' for time, lost in pairs) + '\n'
+        done = subprocess.run([probe], input=line, capture_output=True, text=True, check=True)
+        counted, best, low, high = done.stdout.split()
+        return int(counted), float(best), float(low), float(high)
+
+    return of
+
+
+def run(*command, **variables):
+    env = {k: v for k, v in os.environ.items() if not k.startswith(('OMP_', 'GOMP_', 'KMP_'))}
+    return subprocess.run(
+        [*map(str, command)], capture_output=True, text=True, timeout=120, env=env | variables
+    )
+
+
+def record_of(file):
+    record = json.loads(file.read_text())
+    check(record)
+    return record
+
+
+@contextlib.contextmanager
+def busy_loops(cpu, count):
+    line = ['taskset', '-c', str(cpu), 'sh', '-c', 'while :; do :; done']
+    loops = [subprocess.Popen(line) for _ in range(count)]
+    try:
+        yield
+    finally:
+        for loop in loops:
+            loop.kill()
+            loop.wait()
+
+
+def test_a_number_of_repetitions_is_kept_exactly_and_nothing_is_waited_for(stream, tmp_path):
+    done = run(stream, '-t', '5', '--json', tmp_path / 'r', *SMALL)
+    record = record_of(tmp_path / 'r')
+    assert (record['ntimes'], record['iterations'], record['ended']) == (5, 5, 'count')
+    assert record['repetitions']['until'] == 'count' and record['repetitions']['max_s'] is None
+    assert len(record['kernels']['add']['lost_s']) == 5
+    assert 'Repetitions: 5' in done.stdout and 'ended by: count' in done.stdout
+
+
+def test_without_a_number_it_repeats_until_the_figures_have_settled_or_time_is_up(
+    stream, tmp_path
+):
+    began = time.monotonic()
+    done = run(stream, '--max-seconds', '3', '--json', tmp_path / 'r', *SMALL)
+    lasted = time.monotonic() - began
+    record = record_of(tmp_path / 'r')
+    timed = sum(sum(k['times_s']) for k in record['kernels'].values())
+    assert record['repetitions']['until'] == 'settled' and record['complete']
+    assert record['ntimes'] == record['iterations'] >= 10 and record['repetitions']['blocks'] >= 3
+    if record['ended'] == 'settled':
+        assert lasted > 1
+    else:
+        assert record['ended'] == 'time limit' and lasted > 3 and timed < 4
+        assert 'not settled when it ended' in done.stdout or 'unstable' in done.stdout
+
+
+def test_a_time_limit_ends_a_number_of_repetitions_too(stream, tmp_path):
+    run(stream, '-t', '1000000', '--max-seconds', '0.3', '--json', tmp_path / 'r', *SMALL)
+    record = record_of(tmp_path / 'r')
+    assert record['ended'] == 'time limit' and not record['complete']
+    assert 2 <= record['iterations'] < record['ntimes'] == 1000000
+
+
+@pytest.mark.parametrize('number', [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_leaves_a_validated_record_of_what_was_complete(stream, tmp_path, number):
+    line = [stream, '-t', '1000000', '--json', tmp_path / 'r', *SMALL]
+    process = subprocess.Popen([*map(str, line)], stdout=subprocess.PIPE, text=True)
+    time.sleep(1.5)
+    process.send_signal(number)
+    stdout, _ = process.communicate(timeout=60)
+    record = record_of(tmp_path / 'r')
+    assert record['ended'] == f'signal {int(number)}' and not record['complete']
+    assert record['iterations'] >= 2 and record['validation']['ok']
+    assert process.returncode == record['exit_status'] == (record['verdict'] != 'VALID')
+    assert f'ended by: signal {int(number)}' in stdout
+
+
+def test_a_thread_that_others_keep_off_its_cpu_makes_every_repetition_disturbed(stream, tmp_path):
+    with busy_loops(CPUS[0], 3):
+        done = run('taskset', '-c', CPUS[0], stream, '-n', '16e6', '-t', '5', '--json',
+                   tmp_path / 'r')  # fmt: skip
+    record = record_of(tmp_path / 'r')
+    assert 'disturbed' in {r['reason'] for r in record['reasons']} and done.returncode == 1
+    assert record['repetitions']['disturbed'] == 4
+    triad = record['kernels']['triad']
+    assert triad['counted'] == 0
+    assert all(lost > 0.01 * took for lost, took in zip(triad['lost_s'], triad['times_s']))
+
+
+def test_a_disturbed_repetition_is_not_counted(summary):
+    clean = [(0.020, 0)] * 9
+    counted, best, low, high = summary((0.5, 0), *clean, (0.019, 0.001))
+    assert (counted, best) == (9, 50) and low < 50 < high
+    assert summary((0.5, 0), *clean, (0.019, 0.0001))[0] == 10
+
+
+def test_a_wakeup_of_a_short_kernel_is_no_disturbance(summary):
+    assert summary((1, 0), *[(0.0001, 0.00004)] * 6)[0] == 6
+    assert summary((1, 0), *[(0.0001, 0.00006)] * 6)[0] == 0
+
+
+def test_times_that_are_all_disturbed_still_have_a_figure(summary):
+    counted, best, _, _ = summary((1, 0), *[(0.02, 0.01)] * 6)
+    assert (counted, best) == (0, 50)
+
+
+def test_the_interval_is_as_wide_as_the_thirds_of_the_run_differ(summary):
+    def width(*thirds):
+        series = [(t, 0) for third in thirds for t in [third] * 6]
+        _, best, low, high = summary((1, 0), *series)
+        assert best - low == pytest.approx(high - best)
+        return (high - low) / best / 2
+
+    assert width(0.02, 0.02, 0.02) == pytest.approx(0.01)
+    assert width(0.02, 0.025, 0.02) >= 0.2
+    assert width(0.02, 0.025, 0.02) == pytest.approx(width(0.025, 0.02, 0.02))
+
+
+def test_too_few_repetitions_have_no_interval(summary):
+    assert summary((1, 0), (0.02, 0), (0.02, 0))[2:] == (0, 0)
+
+
+def test_every_metric_has_its_interval_in_record_and_table(stream, tmp_path):
+    done = run(stream, '-t', '10', '--json', tmp_path / 'r', *SMALL)
+    for name, metric in record_of(tmp_path / 'r')['metrics'].items():
+        assert metric['low'] < metric['value'] < metric['high']
+        half = metric['high'] - metric['value']
+        assert f'{name} {metric["value"]:.1f} ±{half:.1f}' in done.stdout
+
+
+def test_a_pingpongs_metric_has_the_interval_of_its_median(tmp_path):
+    pingpong = compiled(tmp_path, 'pingpong', ROOT / 'src/pingpong/pingpong.c')
+    done = run(pingpong, '--seconds', '0.01', '--method', 'cas', '--json', tmp_path / 'r')
+    record = json.loads((tmp_path / 'r').read_text())
+    medians = {p['metric']: [p['low_ns'], p['high_ns']] for p in record['pairs']}
+    assert {n: [m['low'], m['high']] for n, m in record['metrics'].items()} == medians
+    assert ' to ' in done.stdout
+
+
+@pytest.mark.skipif(len(CPUS) < 2, reason='a pair takes two CPUs')
+def test_the_nearest_pair_of_cores_is_in_the_record_before_and_after(stream, tmp_path):
+    run(stream, '-t', '3', '--json', tmp_path / 'r', *SMALL, OMP_NUM_THREADS='2')
+    record = record_of(tmp_path / 'r')
+    for pair in (record['core_pair'], record['core_pair_after']):
+        assert pair['low_ns'] <= pair['ns'] <= pair['high_ns'] and len(set(pair['cpus'])) == 2
+
+
+@pytest.mark.skipif(len(CPUS) < 2, reason='a pair takes two CPUs')
+def test_threads_have_their_cpus_back_after_the_pair(stream, tmp_path):
+    places = f'{{{CPUS[1]}}},{{{CPUS[0]}}}'
+    pinned = {'OMP_NUM_THREADS': '2', 'OMP_PROC_BIND': 'true', 'OMP_PLACES': places}
+    run(stream, '-t', '3', '--json', tmp_path / 'r', *SMALL, **pinned)
+    record = record_of(tmp_path / 'r')
+    assert record['core_pair'] is not None
+    assert [(t['affinity'], t['cpus_seen']) for t in record['threads_on']] == [
+        (str(CPUS[1]), str(CPUS[1])),
+        (str(CPUS[0]), str(CPUS[0])),
+    ]
+
+
+def test_one_cpu_has_no_pair(stream, tmp_path):
+    run('taskset', '-c', CPUS[0], stream, '-t', '3', '--json', tmp_path / 'r', *SMALL)
+    record = record_of(tmp_path / 'r')
+    assert record['core_pair'] is None and record['core_pair_after'] is None
+
+
+def test_an_old_record_stays_until_a_new_one_is_complete(stream, tmp_path):
+    (tmp_path / 'r').write_text('old\n')
+    line = [stream, '-t', '1000000', '--json', tmp_path / 'r', *SMALL]
+    process = subprocess.Popen([*map(str, line)], stdout=subprocess.DEVNULL)
+    time.sleep(0.7)
+    process.kill()
+    process.wait()
+    assert (tmp_path / 'r').read_text() == 'old\n'
+
+
+def test_a_record_behind_a_link_is_written_where_the_link_points(stream, tmp_path):
+    (tmp_path / 'target').write_text('old\n')
+    (tmp_path / 'link').symlink_to('target')
+    run(stream, '-t', '3', '--json', tmp_path / 'link', *SMALL)
+    assert (tmp_path / 'link').is_symlink() and record_of(tmp_path / 'target')
+    assert sorted(p.name for p in tmp_path.iterdir()) == ['link', 'target']
+
+
+def test_a_pipe_gets_the_record_and_stays_one(stream, tmp_path):
+    os.mkfifo(tmp_path / 'pipe')
+    line = ['-t', '3', '--json', tmp_path / 'pipe', *SMALL]
+    process = subprocess.Popen([*map(str, [stream, *line])], stdout=subprocess.DEVNULL)
+    assert json.loads((tmp_path / 'pipe').read_text())['program'] == 'stream'
+    process.wait(timeout=60)
+    assert (tmp_path / 'pipe').is_fifo()
+
+
+def test_a_closed_stdout_does_not_put_the_table_into_the_record(stream, tmp_path):
+    line = f'{stream} -t 3 --json {tmp_path}/r {" ".join(SMALL)} >&-'
+    subprocess.run(['sh', '-c', line], timeout=60)
+    assert record_of(tmp_path / 'r')
+
+
+def test_a_usage_error_leaves_no_file_beside(stream, tmp_path):
+    done = run(
+        stream, '--json', tmp_path / 'r', '--save-kernels', tmp_path, '--tune=1', '-n', '1e6'
+    )
+    assert done.returncode == 2 and list(tmp_path.iterdir()) == []

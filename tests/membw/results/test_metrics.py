@@ -194,7 +194,7 @@ def test_ranks_add_up_in_gb_per_s_and_are_averaged_in_ns(tmp_path, capsys):
         row |= {'host': 'n1', 'rank': rank, 'ranks': 2}
         row['metrics']['copy'] = {'value': 10.0, 'unit': 'GB/s', 'better': 'higher'}
     file = fleet_generator.write(rows, tmp_path / 'two.jsonl')
-    assert main(['rank', str(file), '--json']) == 0
+    assert main(['rank', str(file), '--json']) == 1, 'a node alone is not compared: SUSPECT'
     (node,) = json.loads(capsys.readouterr().out)['nodes']
     assert node['figures']['copy'] == pytest.approx(20)
     assert node['figures']['latency'] == pytest.approx(90, rel=0.01)

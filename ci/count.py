@@ -1,14 +1,14 @@
-"""Says what a JUnit file of pytest holds: the counts and every skip's reason; fails on nothing."""
+"""Says what JUnit files of pytest hold: the counts and every skip's reason; fails on nothing."""
 
 import collections
 import sys
 import xml.etree.ElementTree as ET
 
 
-def read(path):
+def read(paths):
     """(counts by outcome, tests by reason of their skip)."""
     counts, skips = collections.Counter(), collections.defaultdict(list)
-    for case in ET.parse(path).iter('testcase'):
+    for case in (case for path in paths for case in ET.parse(path).iter('testcase')):
         outcome = next((c.tag for c in case if c.tag in ('failure', 'error', 'skipped')), 'passed')
         counts[outcome] += 1
         if outcome == 'skipped':
@@ -16,9 +16,9 @@ def read(path):
     return counts, skips
 
 
-def main(path):
+def main(paths):
     try:
-        counts, skips = read(path)
+        counts, skips = read(paths)
     except (OSError, ET.ParseError) as err:
         print(f'ci: no result of pytest: {err}')
         return 1
@@ -32,4 +32,4 @@ def main(path):
 
 
 if __name__ == '__main__':
-    sys.exit(main(sys.argv[1]))
+    sys.exit(main(sys.argv[1:]))

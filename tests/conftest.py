@@ -11,6 +11,30 @@ import pytest
 from places import ROOT
 
 
+# rooms whose tests compute only: they run beside each other on all cores, the others one by one
+TOGETHER = (
+    'harness',
+    'membw/accept',
+    'membw/build',
+    'membw/codegen',
+    'membw/diff',
+    'membw/history',
+    'membw/rank',
+    'membw/report',
+    'membw/results',
+    'membw/site',
+    'membw/statistics',
+    'test_layers.py',
+)
+
+
+def pytest_collection_modifyitems(items):
+    for item in items:
+        place = item.path.relative_to(ROOT / 'tests').as_posix()
+        if not place.startswith(TOGETHER):
+            item.add_marker('alone')
+
+
 @pytest.fixture(scope='session')
 def root():
     return ROOT

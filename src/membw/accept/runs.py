@@ -17,6 +17,7 @@ BUILD = ('compiler', 'flags', 'compile_line', 'source_sha256', 'spack_hash', 'bi
 # what a bare record shows of a pinning method
 SHOWS = {'none': 'free', 'numactl': 'free'}
 BOUND = 'one CPU a thread'
+RESOLUTION_S = 1  # of a record's time
 
 
 def read_runs(protocol, paths):
@@ -49,13 +50,19 @@ def _only_distinct(runs):
             run.outside = (
                 f'a copy of the run of {_moment(figures[same])}: every figure is the same'
             )
-        elif before and run.time - before[1].time < max(1, min(before[0].lasted, record.lasted)):
+        elif before and _too_soon(before, record, run):
             run.outside = (
                 f'{run.time - before[1].time:.3g} s after the run before it, '
-                f'which takes {max(1, before[0].lasted):.3g} s'
+                f'which takes {before[0].lasted:.3g} s'
             )
         else:
             figures[same], last[run.node] = run.time, (record, run)
+
+
+def _too_soon(before, record, run):
+    """Records tell their time in whole seconds: two may be a second further apart than told."""
+    apart = run.time - before[1].time + RESOLUTION_S
+    return apart < min(before[0].lasted, record.lasted)
 
 
 def _moment(seconds):

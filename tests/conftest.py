@@ -10,7 +10,6 @@ import mpi_job
 import pytest
 from places import ROOT
 
-
 # rooms whose tests compute only: they run beside each other on all cores, the others one by one
 TOGETHER = (
     'harness',

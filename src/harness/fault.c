@@ -42,6 +42,16 @@ int fault_cpu_width(int bits)
 #endif
 }
 
+size_t fault_llc(size_t bytes)
+{
+#ifdef MEMBW_PLANT_LLC
+	(void)bytes;
+	return MEMBW_PLANT_LLC;
+#else
+	return bytes;
+#endif
+}
+
 size_t fault_memory(size_t bytes)
 {
 #ifdef MEMBW_PLANT_MEMORY

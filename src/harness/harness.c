@@ -8,6 +8,7 @@
 #include "evidence/interference.c"
 #include "evidence/lost_time.c"
 #include "evidence/pinning.c"
+#include "evidence/places.c"
 #include "evidence/threads.c"
 #include "fault.c"
 #include "job/host_ranks.c"

@@ -39,12 +39,24 @@ static void too_much(const struct options *o, size_t available)
 	    hint, o->size, mib, (double)available / MIB);
 }
 
-void size_choose(struct options *options, size_t llc_bytes, char note[256])
+static void note_caches(enum llc_from from, char note[256])
+{
+	note[0] = '\0';
+	if (from == LLC_FROM_CPU)
+		snprintf(note, 256,
+			 "the kernel does not say how large the caches are; the CPU "
+			 "says so much for its sockets");
+	if (from == LLC_UNKNOWN)
+		snprintf(note, 256, "nobody says how large the caches are; %d MiB are assumed",
+			 LLC_ASSUMED_MIB);
+}
+
+void size_choose(struct options *options, size_t llc_bytes, enum llc_from from, char note[256])
 {
 	const size_t available = memory_available();
 	const size_t share = available / (size_t)ranks_on_node();
 
-	note[0] = '\0';
+	note_caches(from, note);
 	if (options->size_from == FROM_AUTO) {
 		options->size = ranks_largest(size_by_rule(llc_bytes));
 		if (options->size > ranks_smallest(largest_that_fits(share))) {
@@ -63,14 +75,30 @@ void size_choose(struct options *options, size_t llc_bytes, char note[256])
 		too_much(options, available);
 }
 
-void size_judge(size_t size, size_t llc_bytes)
+static void judge_unknown(const struct options *options)
 {
+	static const char *const fact = "the size of the last-level caches is not known";
+
+	if (options->size_from == FROM_AUTO)
+		verdict_invalid(ARRAY_TOO_SMALL,
+				"%s, so no size is sure to be enough: give '-n', four times the "
+				"caches",
+				fact);
+	else
+		verdict_warn(ARRAY_TOO_SMALL, "%s: the size given was taken as it is", fact);
+}
+
+void size_judge(const struct options *options, size_t llc_bytes, enum llc_from from)
+{
+	const size_t size = options->size;
 	const double mib = (double)(size * sizeof(element)) / MIB;
 
 	if (size < LEAST_ELEMENTS)
 		verdict_invalid(ARRAY_TOO_SMALL, "%zu elements per array, the rule asks for %d",
 				size, LEAST_ELEMENTS);
-	if (size < size_by_rule(llc_bytes))
+	if (from == LLC_UNKNOWN)
+		judge_unknown(options);
+	else if (size < size_by_rule(llc_bytes))
 		verdict_invalid(
 			ARRAY_TOO_SMALL,
 			"arrays of %.1f MiB, but the last-level caches used hold %.1f MiB: "

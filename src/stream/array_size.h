@@ -11,11 +11,19 @@
 
 enum { CACHES_PER_ARRAY = 4, LEAST_ELEMENTS = 1000000 };
 
-/* Fills in an automatic size; dies where the memory does not suffice.
- * The note, if any, says that memory made it smaller. */
-void size_choose(struct options *options, size_t llc_bytes, char note[256]);
+/* Who says how large the caches are: sysfs; past it the CPU, for a whole socket; nobody. */
+enum llc_from { LLC_FROM_SYSFS, LLC_FROM_CPU, LLC_UNKNOWN };
 
-/* Finds array-too-small. */
-void size_judge(size_t size, size_t llc_bytes);
+/* Nobody says: so much is taken for them.  No socket of today has more than 1152 MiB (EPYC 9684X),
+ * most have less than half of this. */
+enum { LLC_ASSUMED_MIB = 1024 };
+
+/* Fills in an automatic size; dies where the memory does not suffice.
+ * The note, if any, says that memory made it smaller, or where the size of the caches is from. */
+void size_choose(struct options *options, size_t llc_bytes, enum llc_from from, char note[256]);
+
+/* Finds array-too-small, also of an automatic size where nobody knows the caches; of a size that
+ * somebody gave that is a warning. */
+void size_judge(const struct options *options, size_t llc_bytes, enum llc_from from);
 
 #endif

@@ -50,9 +50,25 @@ static void measure_limits(void)
 	run.limits = &limits;
 }
 
-static void prepare(int argc, char **argv)
+static void find_caches(void)
 {
 	struct cpuset domains;
+
+	memory_policy_domains(&domains, threads_cpus());
+	run.memory_side_bytes = memory_side_bytes(&domains);
+	run.llc_bytes = llc_bytes(threads_cpus(), host_ranks_using);
+	if (run.memory_side_bytes > run.llc_bytes)
+		run.llc_bytes = run.memory_side_bytes;
+	if (run.llc_bytes)
+		return;
+	run.llc_bytes = llc_bytes_at_most();
+	run.llc_from = run.llc_bytes ? LLC_FROM_CPU : LLC_UNKNOWN;
+	if (!run.llc_bytes)
+		run.llc_bytes = (size_t)LLC_ASSUMED_MIB << 20;
+}
+
+static void prepare(int argc, char **argv)
+{
 	char note[256];
 	double began;
 
@@ -62,15 +78,11 @@ static void prepare(int argc, char **argv)
 	cluster_start(&run);
 	core_pair_measure(&run.pair_before);
 	threads_look();
-	memory_policy_domains(&domains, threads_cpus());
-	run.memory_side_bytes = memory_side_bytes(&domains);
-	run.llc_bytes = llc_bytes(threads_cpus(), host_ranks_using);
-	if (run.memory_side_bytes > run.llc_bytes)
-		run.llc_bytes = run.memory_side_bytes;
-	size_choose(&run.options, run.llc_bytes, note);
+	find_caches();
+	size_choose(&run.options, run.llc_bytes, run.llc_from, note);
 	record_file_open(run.options.json);
 	choice_open(run.options.tuned.save);
-	size_judge(run.options.size, run.llc_bytes);
+	size_judge(&run.options, run.llc_bytes, run.llc_from);
 	ranks_barrier(0); /* each has read what memory is free before the first takes some */
 	began = clock_now();
 	arrays_create(&run.arrays, run.options.size, run.options.offset, run.options.pages);

@@ -8,6 +8,7 @@
 #include "../harness/evidence/interference.h"
 #include "../harness/memory/hugepages.h"
 #include "../harness/memory/placement.h"
+#include "array_size.h"
 #include "kernels/validate.h"
 #include "limits/limits.h"
 #include "measure.h"
@@ -17,6 +18,7 @@
 struct run {
 	struct options options;
 	size_t llc_bytes, memory_side_bytes;
+	enum llc_from llc_from;
 	struct kernel_choice choice;
 	const struct tuning *tuning; /* NULL where there was no search */
 	const struct limits *limits; /* NULL where they were not measured */

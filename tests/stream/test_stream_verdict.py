@@ -321,3 +321,51 @@ def test_bad_values_are_refused(stream, options):
     done = subprocess.run([stream, *options], capture_output=True, text=True, timeout=60)
     assert done.returncode == 2
     assert [line.split(':')[0] for line in done.stderr.splitlines()] == ['membw', 'hint']
+
+
+def test_fewer_threads_than_asked_for_are_a_reason(stream, run):
+    done = run(stream, '-n', '1e6', '-t', '3', OMP_NUM_THREADS='2', OMP_THREAD_LIMIT='1')
+    assert 'cpu-not-where-asked' in done.reasons
+    assert 'asks for 2 threads, 1 run' in done.stdout
+
+
+MISSING = [
+    ('OMP_PLACES', '{0},{7777}', 7777),
+    ('OMP_PLACES', '{0}:2:5000', 5000),
+    ('OMP_PLACES', '{0,4000:2:1}', 4000),
+    ('GOMP_CPU_AFFINITY', '0 5000-5003:2', 5000),
+]
+
+
+@pytest.mark.parametrize('variable, value, cpu', MISSING)
+def test_a_place_that_is_not_there_is_a_reason(stream, run, variable, value, cpu):
+    done = run(stream, '-n', '1e6', '-t', '3', OMP_NUM_THREADS='1', **{variable: value})
+    assert 'cpu-not-where-asked' in done.reasons
+    assert f'{variable} names CPU {cpu}, and this machine has' in done.stdout
+
+
+@pytest.mark.parametrize('places', ['cores', 'threads(1)', '{0}', '{0},!{7777}', '{0}:1:9'])
+def test_places_that_are_there_are_no_reason(stream, run, places):
+    done = run(stream, '-n', '1e6', '-t', '3', OMP_NUM_THREADS='1', OMP_PLACES=places)
+    assert 'OMP_PLACES names' not in done.stdout
+
+
+def test_caches_that_the_kernel_hides_are_asked_of_the_cpu(build, run, tmp_path):
+    root = tmp_path / 'root'
+    root.mkdir()
+    program = build(f'-DMEMBW_SYS_ROOT="{root}"', '-DMEMBW_PLANT_LLC=64000000')
+    done = run(program, '-n', '1e6', '-t', '3')
+    assert 'array-too-small' in done.reasons
+    assert (done.record['llc_from'], done.record['llc_mib']) == ('cpu', 64000000 / 2**20)
+
+
+def test_caches_of_unknown_size_make_no_automatic_size_valid(build, run, tmp_path):
+    root = tmp_path / 'root'
+    root.mkdir()
+    unknown = ['-DMEMBW_PLANT_LLC=0', '-DMEMBW_PLANT_MEMORY=200000000']
+    program = build(f'-DMEMBW_SYS_ROOT="{root}"', *unknown)
+    done = run(program, '-t', '3')
+    assert 'array-too-small' in done.reasons and 'caches is not known' in done.stdout
+    assert (done.record['llc_from'], done.record['llc_mib']) == ('unknown', 0)
+    given = run(program, '-n', '1e6', '-t', '3')
+    assert 'array-too-small' in given.warnings - given.reasons

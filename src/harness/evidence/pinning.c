@@ -4,7 +4,9 @@
 
 #include "../machine/cgroup.h"
 #include "../machine/topology.h"
+#include "../sysfile.h"
 #include "../verdict.h"
+#include "places.h"
 #include "threads.h"
 
 #include <stdlib.h>
@@ -75,6 +77,41 @@ static void judge_cores(void)
 			threads_shared_core(), cores, threads_count());
 }
 
+/* "4" or "4,2": how many threads the first level shall have; 0: nobody asked. */
+static int threads_asked(void)
+{
+	const char *value = getenv("OMP_NUM_THREADS");
+
+	return value ? atoi(value) : 0;
+}
+
+/* OMP_THREAD_LIMIT, OMP_DYNAMIC and cgroups take threads away in silence. */
+static void judge_count(void)
+{
+#ifdef _OPENMP
+	if (threads_asked() > threads_count())
+		verdict_invalid(CPU_NOT_WHERE_ASKED,
+				"OMP_NUM_THREADS asks for %d threads, %d run (OMP_THREAD_LIMIT, "
+				"OMP_DYNAMIC?)",
+				threads_asked(), threads_count());
+#endif
+}
+
+static void judge_named(const char *variable, int (*first_missing)(const char *, const char *))
+{
+	const char *value = getenv(variable);
+	char online[SYSLINE_MAX];
+	int missing;
+
+	if (!value || !sysfile_line(online, "/sys/devices/system/cpu/online"))
+		return;
+	missing = first_missing(value, online);
+	if (missing >= 0)
+		verdict_invalid(CPU_NOT_WHERE_ASKED,
+				"%s names CPU %d, and this machine has CPUs %s", variable, missing,
+				online);
+}
+
 void pinning_judge(void)
 {
 	const int cpus = cpuset_count(threads_cpus());
@@ -87,6 +124,9 @@ void pinning_judge(void)
 	if (quota > 0 && threads_count() > quota + 0.01)
 		verdict_invalid(OVERSUBSCRIBED, "%d threads on a cgroup quota of %.2f CPUs",
 				threads_count(), quota);
+	judge_count();
+	judge_named("OMP_PLACES", places_first_missing);
+	judge_named("GOMP_CPU_AFFINITY", affinity_first_missing);
 	judge_threads();
 	judge_cores();
 }

@@ -1,5 +1,5 @@
 /*
- * pinning: are the threads where they were asked to be?
+ * pinning: are the threads where they were asked to be, and as many?
  *
  * Pinning counts as asked for when a thread's affinity is a single core, or
  * when OpenMP was told to bind.  Where nobody asked, a thread that moves or

@@ -1,9 +1,12 @@
 #include "llc.h"
 
+#include "../fault.h"
 #include "../sysfile.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static const char CACHE[] = "/sys/devices/system/cpu/cpu%d/cache/index%d/%s";
 
@@ -68,6 +71,32 @@ size_t llc_bytes(const struct cpuset *cpus, int (*users)(const struct cpuset *sh
 			sum += size_bytes(line) / (size_t)(users ? users(&sharers) : 1);
 	}
 	return sum;
+}
+
+static int sockets_by_cpuinfo(void)
+{
+	FILE *file = fopen("/proc/cpuinfo", "r");
+	char line[1024];
+	int socket, most = 0;
+
+	while (file && fgets(line, sizeof(line), file))
+		if (sscanf(line, "physical id : %d", &socket) == 1 && socket > most)
+			most = socket;
+	if (file)
+		fclose(file);
+	return most + 1;
+}
+
+size_t llc_bytes_at_most(void)
+{
+	long bytes = 0;
+
+#ifdef _SC_LEVEL3_CACHE_SIZE
+	bytes = sysconf(_SC_LEVEL3_CACHE_SIZE);
+	if (bytes <= 0)
+		bytes = sysconf(_SC_LEVEL2_CACHE_SIZE);
+#endif
+	return fault_llc(bytes > 0 ? (size_t)bytes * (size_t)sockets_by_cpuinfo() : 0);
 }
 
 static int read_first_cpu(int cpu)

@@ -37,12 +37,7 @@ void table_banner(const struct options *o, const struct arrays *arrays, size_t l
 	       (size_t)(arrays->of[1] - arrays->of[0]) * sizeof(element));
 	printf("Bytes per element = %zu; memory per array = %.1f MiB, total %.1f MiB\n",
 	       sizeof(element), mib, 3 * mib);
-	if (llc_bytes)
-		printf("Last-level caches used = %.1f MiB\n", (double)llc_bytes / 1048576.0);
-	else
-		printf("Last-level caches used: size unknown, only the least of %d elements "
-		       "holds\n",
-		       1000000);
+	printf("Last-level caches used = %.1f MiB\n", (double)llc_bytes / 1048576.0);
 	if (*note)
 		printf("Note: %s\n", note);
 	if (o->ntimes)

@@ -19,6 +19,7 @@ from lib import prerequisites
 from membw.build import presets, spack_rows
 from membw.build.code_checksum import code_sha256
 from membw.checkout import root
+from membw.codegen import stored
 from membw.results import archive
 
 HELD = {}  # files locked for as long as this process lasts
@@ -233,6 +234,12 @@ class program_binary(rfm.CompileOnlyRegressionTest):
         build['make'] = self.make_words() if self.how == 'make' else None
         lock = self.rows.folder if self.how == 'spack' else None
         archive.keep_build(results(), build, lock)
+
+    @run_after('sanity')
+    def read_codegen(self):
+        """Now, as above: after a run it would compute on the cores that the next one measures."""
+        if not self.is_dry_run():
+            stored.read(self.path, results())
 
 
 @functools.cache  # a fixture is one for each class: checks of one program share it

@@ -258,3 +258,14 @@ def binary_of(program, mpi):
 def built(program, mpi=False):
     """`binary = built('stream')`: the program of each environment, by Spack or by make."""
     return fixture(binary_of(program, mpi), scope='environment')
+
+
+def __getattr__(name):
+    """The classes above that are made by name: a restored session of ReFrame (membw run, its
+    second round) looks for the class of a build in this file."""
+    if name.startswith('spack_'):
+        return spack_rows_of(name.removeprefix('spack_'))
+    if name.endswith('_binary'):
+        program = name.removesuffix('_binary')
+        return binary_of(program.removesuffix('_mpi'), program.endswith('_mpi'))
+    raise AttributeError(f'no {name} in {__name__}')

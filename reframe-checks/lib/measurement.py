@@ -17,6 +17,7 @@ from membw.build.code_checksum import code_sha256
 from membw.build.presets import sha256
 from membw.build.sources import commit
 from membw.results import archive
+from membw.results.metrics import intervals, of_record
 
 
 def invalid_reasons(record):
@@ -25,6 +26,18 @@ def invalid_reasons(record):
         return []
     found = [r for r in record['reasons'] if not r['allowed']]
     return [f'{r["reason"]} ({r["detail"]})' for r in found] or ['the program gives no reason']
+
+
+def doubts(metric, figure, ends, bounds):
+    """Of one metric, from the ends of its interval and the bounds of its reference."""
+    (low, high), (least, most) = ends, bounds
+    said = f'{metric.name} {figure:.4g}, {low:.4g} to {high:.4g} {metric.unit}'
+    if None not in bounds and high - low > most - least:
+        yield f'{said}: wider than the tolerance, {least:.4g} to {most:.4g}'
+    elif least is not None and figure < least <= high:
+        yield f'{said}: it may be the {least:.4g} that the reference wants'
+    elif most is not None and figure > most >= low:
+        yield f'{said}: it may be the {most:.4g} that the reference lets pass'
 
 
 class measurement(rfm.RunOnlyRegressionTest):
@@ -221,6 +234,26 @@ class measurement(rfm.RunOnlyRegressionTest):
         if self.has_reference():
             marked = {name: row.message for name, row in references.expected_failures(self)}
             self.known_issues = json.dumps(marked) if marked else ''
+
+    def held_to(self, name):
+        """(lowest, highest) that the reference of a metric lets pass; None: not held."""
+        try:
+            value, *bounds = self._resolve_reference()[
+                f'{self.current_partition.fullname}:{name}'
+            ][:3]
+        except (KeyError, TypeError, ValueError):  # none, or one that is expected to fail
+            return None
+        return [value * (1 + bound) if bound is not None else None for bound in bounds]
+
+    def doubts(self):
+        """Where a figure's own interval supports neither PASS nor FAIL, as text."""
+        if 'unstable' in self.allow.split(','):
+            return
+        figures, measured = of_record(self.measured)
+        for metric in measured:
+            ends, bounds = intervals(self.measured).get(metric.name), self.held_to(metric.name)
+            if ends and bounds:
+                yield from doubts(metric, figures[metric.name], ends, bounds)
 
     @run_before('performance')
     def say_no_reference(self):

@@ -56,6 +56,7 @@ class pinned_run(measurement):
             self.not_measured()
         reasons = [*invalid_reasons(self.measured), *self.contradictions()]
         reasons += [f'cpu-not-where-asked ({text})' for text in self.where()]
+        reasons += [f'unstable ({text})' for text in self.doubts()]
         return self.conclude(reasons)
 
     @run_before('performance')

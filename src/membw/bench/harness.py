@@ -121,7 +121,8 @@ def session(folder, pinnings):
 
 def make_run(folder):
     """Seconds of a whole `make run`, less those of its programs."""
-    words = ['--prefix', folder, '--perflogdir', folder, *tiny('stream'), *tiny('numa_scan')]
+    words = ['--rounds', '1', '--prefix', folder, '--perflogdir', folder]
+    words += [*tiny('stream'), *tiny('numa_scan')]
     took, output = timed(['make', 'run', f'ARGS={shlex.join(words)}'])
     report = next(ln.split()[1].rstrip(',') for ln in output.splitlines() if ln[:7] == 'report ')
     base = os.path.join(root(), report.removesuffix('.json'))

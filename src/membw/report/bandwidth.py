@@ -8,6 +8,7 @@ from membw.report import charts
 from membw.report.model import Cell, Picture, Section, Table
 from membw.report.rows import UNPINNED, metrics_of
 from membw.results.metrics import HIGHER, common_unit
+from membw.run import ratios
 
 PINNINGS = ('none', 'likwid', 'numactl', 'omp', 'kmp')
 HOW_TO_READ = (
@@ -21,7 +22,7 @@ LEAD = (
 )
 
 
-def section(rows):
+def section(rows, compared=()):
     """Pictures of each partition, one a kernel, and the table of all runs."""
     made = Section('bandwidth', 'Bandwidth by kernel and preset', LEAD)
     rows = [row for row in rows if row.figures or row.pinning != UNPINNED]
@@ -31,7 +32,7 @@ def section(rows):
     for (test, where), members in _groups(rows).items():
         for metric in metrics_of(members):
             made.pictures.append(_picture(test, where, metric, members))
-    made.notes += peaks(rows)
+    made.notes += [*peaks(rows), *ratios.sentences(compared)]
     if not made.pictures:
         made.notes.append('No picture: no run ended with figures that can be believed.')
     made.tables.append(_table(rows))
@@ -161,7 +162,7 @@ def _cells(row, metrics):
 
 def _figure_cell(row, kernel):
     figure = row.figures.get(kernel)
-    return Cell(f'{figure.value:.1f}', figure.value, row.id) if figure else Cell('-', -1)
+    return Cell(figure.text, figure.value, row.id) if figure else Cell('-', -1)
 
 
 def _lowest(row, which):

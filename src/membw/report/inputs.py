@@ -8,9 +8,11 @@ from pathlib import Path
 
 from membw.checkout import root
 from membw.errors import MembwError
+from membw.results.case import cases_of
 from membw.results.record import names_record, read_lines
 from membw.results.reframe import MeasuredNothing, is_report, read_session, stored_sessions
 from membw.results.runs import once
+from membw.run import ratios, rows
 
 HINT = "'membw run' measures this node; or name results: membw report RESULTS"
 ENDINGS = ('.json', '.jsonl', '.db')
@@ -25,6 +27,7 @@ class Inputs:
     reports: list = field(default_factory=list)  # (file, session_info)
     records: list = field(default_factory=list)
     databases: list = field(default_factory=list)
+    ratios: list = field(default_factory=list)  # presets and pinnings, paired within rounds
     problems: list = field(default_factory=list)  # what could not be read
 
 
@@ -104,13 +107,15 @@ def _newest_session(database):
 def _take_report(found, file, text):
     try:
         report = json.loads(text)
-        cases = report['runs'][-1]['testcases'] if report['runs'] else []
+        attempts = [case | {'report': str(file)} for case in cases_of(report)]
+        cases = rows.of_report({'runs': [{'testcases': attempts}]})
         records, problems = read_session({'runs': [{'testcases': cases}]}, str(file))
     except (ValueError, LookupError, TypeError, AttributeError) as err:
         found.problems.append(f'{file}: not a report as ReFrame 4.10 writes it: {err}')
         return
     found.reports.append((file, report.get('session_info', {})))
-    found.cases += [case | {'report': str(file)} for case in cases]
+    found.cases += cases
+    found.ratios += ratios.groups(report)
     found.records += records
     # a case without a figure has a row that says so
     found.problems += [p for p in problems if not isinstance(p, MeasuredNothing)]

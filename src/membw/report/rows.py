@@ -29,6 +29,13 @@ class Figure:
     low: float = None
     high: float = None
     peak: float = None
+    interval: tuple = None  # how far the same measurement, started again, would read
+
+    @property
+    def text(self):
+        if self.interval:
+            return summary.with_interval(self.value, self.interval)
+        return f'{self.value:.1f}'
 
     @property
     def of_reference(self):
@@ -84,6 +91,7 @@ def _row(number, case):
     measured = {} if verdict == 'INVALID' else of_case.figures(case)
     metrics = of_case.metrics(case, record) if measured else ()
     named = {metric.name for metric in metrics}
+    intervals = case.get('intervals') or {}
     return Row(
         id=number,
         test=of_case.test(case),
@@ -92,7 +100,9 @@ def _row(number, case):
         pinning=case.get('pinning') or UNPINNED,
         verdict=verdict,
         why=why or summary.allowed(record),
-        figures={m.name: _figure(m, measured[m.name], peak) for m in metrics},
+        figures={
+            m.name: _figure(m, measured[m.name], peak, intervals.get(m.name)) for m in metrics
+        },
         others={k: (f.value, f.unit) for k, f in measured.items() if k not in named},
         codegen=record.get('codegen') or {},
         threads=summary.placed(record),
@@ -100,13 +110,13 @@ def _row(number, case):
     )
 
 
-def _figure(metric, figure, peak):
+def _figure(metric, figure, peak, interval):
     peak = peak if metric.is_bandwidth else None
     value, reference, low, high = figure[:4]
     if not reference:
-        return Figure(metric, value, peak=peak)
+        return Figure(metric, value, peak=peak, interval=interval)
     bounds = [reference * (1 + t) if t is not None else None for t in (low, high)]
-    return Figure(metric, value, reference, *bounds, peak)
+    return Figure(metric, value, reference, *bounds, peak, interval)
 
 
 def provenance(case, record):

@@ -20,7 +20,7 @@ def build(found, nodes='', title='', cache=None):
         raise _nothing(found, rows)
     nights = past.read(found.databases, found.records, cache)
     sections = [
-        bandwidth.section(rows), numa.section(rows), ranking.section(fleet),
+        bandwidth.section(rows, found.ratios), numa.section(rows), ranking.section(fleet),
         history.section(nights), compilers.section(rows),
     ]  # fmt: skip
     verdict, headline, counts = verdicts.overall(rows, failed_builds(found.cases), fleet, nights)

@@ -7,23 +7,21 @@ import subprocess
 from membw.checkout import root
 
 
-def left_out(system):
-    """{reason: [presets]} of all partitions, as configs/settings.py found them.
-
-    Empty where ReFrame cannot show its configuration: the run before it has said why.
-    """
+def partitions_of(system):
+    """As configs/settings.py bound them; [] where ReFrame cannot show its configuration: a run
+    says why."""
     words = ['reframe', *(['--system', system] if system else [])]
     words.append('--show-config=systems/0/partitions')
     script = ['sh', '-c', '. ./setup-env.sh && exec "$@"', 'sh', *words]
     shown = subprocess.run(script, cwd=root(), capture_output=True, text=True)
     try:
-        return by_reason(json.loads(shown.stdout))
+        return json.loads(shown.stdout)
     except ValueError:
-        return {}
+        return []
 
 
 def by_reason(partitions):
-    """Gather the `left_out` extras; a reason is told once, whatever the partition."""
+    """{reason: [presets]} of the `left_out` extras; a reason is told once, whatever the partition."""
     found = collections.defaultdict(list)
     for partition in partitions:
         for preset, reason in partition.get('extras', {}).get('left_out', {}).items():

@@ -71,6 +71,17 @@ def of_record(data):
     return figures, tuple(metrics)
 
 
+def intervals(data):
+    """{name: (low, high)}: how far the same measurement, started again, would read, as the
+    program says; of the metrics alone that have one, in the unit that is shown."""
+    found = {}
+    for name, row in (data.get('metrics') or {}).items():
+        if row.get('low') is not None and row.get('high') is not None:
+            divisor = SHOWN_AS.get(row['unit'], (row['unit'], 1))[1]
+            found[name] = row['low'] / divisor, row['high'] / divisor
+    return found
+
+
 def _of_kernels(kernels):
     return {
         name: {'value': row['best_mbs'], 'unit': 'MB/s', 'better': HIGHER}

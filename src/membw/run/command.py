@@ -1,6 +1,9 @@
 """`membw run`: measures this node, or another system."""
 
+from membw.arguments import count
 from membw.run.reframe_run import measure
+
+ROUNDS = 2
 
 
 def add_parser(subparsers):
@@ -8,15 +11,19 @@ def add_parser(subparsers):
         'run',
         allow_abbrev=False,
         help='measure this node, or another system',
-        usage='membw run [--system SYSTEM] [REFRAME OPTION ...]',
+        usage='membw run [--system SYSTEM] [--rounds K] [REFRAME OPTION ...]',
         description='Runs reframe -c reframe-checks -r with the further options given '
         '(-n TEST, -p ENVIRONMENT, -S VARIABLE=VALUE, -v for its whole output, ...), prints '
         'the table and the verdict. Exit status: 0 all passed or failed as expected, 1 some '
         'failed or are invalid, 2 nothing could be run as asked.',
     )
     parser.add_argument('--system', help='a file of systems/, default: found by host name')
+    parser.add_argument('--rounds', type=count, default=ROUNDS, metavar='K',
+                        help='on this machine: measure rows that compare K times, in turn, and '
+                        'once more what was disturbed; 1: each once; default: '
+                        f'{ROUNDS}')  # fmt: skip
     parser.set_defaults(func=main, takes_rest=True)
 
 
 def main(args):
-    return measure(args.system, args.rest)
+    return measure(args.system, args.rest, args.rounds)

@@ -4,6 +4,7 @@ import xml.etree.ElementTree as ET
 
 from membw.errors import MembwError
 from membw.run import summary
+from membw.run.judge import judge, marked
 
 
 def tell_expected(report, path):
@@ -12,7 +13,7 @@ def tell_expected(report, path):
     ReFrame writes one <testcase> per case, in the order of its report.
     """
     runs = [run['testcases'] for run in summary.load(report)['runs']]
-    if not any(summary.marked(case) for cases in runs for case in cases):
+    if not any(marked(case) for cases in runs for case in cases):
         return
     try:
         tree = ET.parse(path)
@@ -20,13 +21,13 @@ def tell_expected(report, path):
         raise MembwError(f"cannot read '{path}': {err}") from err
     for suite, cases in zip(tree.getroot().iter('testsuite'), runs, strict=True):
         for node, case in zip(suite.iter('testcase'), cases, strict=True):
-            if summary.marked(case):
+            if marked(case):
                 mark(suite, node, case)
     tree.write(path, encoding='utf-8', xml_declaration=True)
 
 
 def mark(suite, node, case):
-    word, why = summary.judge(case)
+    word, why = judge(case)
     if word == 'KNOWN':
         suite.set('skipped', str(int(suite.get('skipped', 0)) + 1))
         ET.SubElement(node, 'skipped', type=word, message=f'{word}: {why}')

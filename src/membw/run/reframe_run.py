@@ -5,13 +5,14 @@ import os
 import re
 import signal
 import subprocess
+import sys
 import time
 
 from membw.checkout import root
 from membw.errors import MembwError
-from membw.results.left_out import left_out
+from membw.results.left_out import by_reason, partitions_of
 from membw.results.run_lock import alone
-from membw.run import junit, summary
+from membw.run import junit, rounds, summary
 
 # ReFrame only warns of these, runs the rest and exits 0
 NOT_LOADED = re.compile(
@@ -19,29 +20,75 @@ NOT_LOADED = re.compile(
 )
 SHOWN = re.compile(r'^\[ +(OK|FAIL|XFAIL|XPASS|SKIP|ABORT) \]|^\S*(WARNING|ERROR):')
 # told once, by the reason of what they depend on, or meant
-QUIET = re.compile(r'\[skipped due to skipped dependencies\]|variables were not set')
+QUIET = re.compile(
+    r'\[skipped due to skipped dependencies\]|variables were not set|Ignoring check search path'
+)
 NOT_STORED = re.compile(r'WARNING: failed to store results in the database: (.*)')
 ENDING_S = 30  # for ReFrame to cancel its jobs and write its report
 COLOURS = re.compile(r'\x1b\[[0-9;]*m')
 
 
-def measure(system, rest):
-    """ReFrame with the further options `rest`, alone in this checkout; the exit status."""
+def measure(system, rest, asked=1):
+    """ReFrame with the further options `rest`, alone in this checkout; the exit status.
+
+    `asked` rounds of what compares on this machine; with more than one, once more what was
+    disturbed.
+    """
     with alone():
-        return _measure(system, rest)
+        return _measure(system, rest, asked)
 
 
-def _measure(system, rest):
+def _measure(system, rest, asked):
     begun = time.time()
     base = new_report_base()
-    lines = reframe(command(base, system, rest), base, '-v' in rest)
+    partitions = partitions_of(system)
+    options = [*keeping_still(partitions, rest), *rest]
+    lines = reframe(command(base, system, options), base, '-v' in rest)
     refuse_load_errors(lines)
     refuse_nothing(base, system, rest, lines)
     junit.tell_expected(f'{base}.json', f'{base}.xml')
+    if asked > 1 and rounds.applies(rest):
+        lines += in_turn(base, system, options, asked)
     seconds = time.time() - begun
-    status = summary.show(f'{base}.json', seconds, left_out(system))
+    status = summary.show(f'{base}.json', seconds, by_reason(partitions))
     refuse_lost_history(lines)
     return status
+
+
+def keeping_still(partitions, rest):
+    """One case after the other: ReFrame would judge a case while it measures the next one, on
+    the cores that are measured."""
+    local = partitions and all(part['scheduler'] == 'local' for part in partitions)
+    chosen = any(word.startswith('--exec-policy') for word in rest)
+    return ['--exec-policy=serial'] if local and not chosen else []
+
+
+def in_turn(base, system, options, asked):
+    """Further rounds of what compares, then what the weather spoilt; ReFrame's output."""
+    first, lines = f'{base}.json', []
+    for number in range(2, asked + 1):
+        cases = rounds.rows_in_turn(summary.load(first))
+        lines += again(base, system, options, cases, f'round {number} of {asked}')
+    cases = rounds.spoilt(summary.load(first))
+    return lines + again(base, system, options, cases, 'once more, what was disturbed or unstable')
+
+
+def again(base, system, options, cases, what):
+    """One further session; its runs are put into the report of the first."""
+    if not cases:
+        return []
+    print(f'{what}: {len(cases)} rows', flush=True)
+    other = os.path.join(root(), 'results', f'.{os.path.basename(base)}.again.json')
+    # the path again: that of the report has the files of fixtures as well, which are no checks
+    words = ['reframe', *checks(options), '-r', *where(system), '--nocolor']
+    words += [*rounds.words(f'{base}.json', options, cases), f'--report-file={other}']
+    lines = reframe(words, base, '-v' in options)
+    if not os.path.exists(other):
+        print(f"membw: {what}: ReFrame ended without a report, '{base}.log' says why; what was "
+              'measured before stands', file=sys.stderr)  # fmt: skip
+        return lines
+    rounds.merge(f'{base}.json', other)
+    return lines
 
 
 def new_report_base():
@@ -52,10 +99,16 @@ def new_report_base():
 
 
 def command(base, system, rest):
-    checks = [] if {'-c', '--checkpath'} & set(rest) else ['-c', 'reframe-checks']
-    where = ['--system', system] if system else []
     files = [f'--report-file={base}.json', f'--report-junit={base}.xml', '--nocolor']
-    return ['reframe', *checks, '-r', *where, *files, *rest]
+    return ['reframe', *checks(rest), '-r', *where(system), *files, *rest]
+
+
+def checks(rest):
+    return [] if {'-c', '--checkpath'} & set(rest) else ['-c', 'reframe-checks']
+
+
+def where(system):
+    return ['--system', system] if system else []
 
 
 def reframe(words, base, verbose):
@@ -63,7 +116,7 @@ def reframe(words, base, verbose):
     if 'MEMBW_ROOT' not in os.environ:
         words = ['sh', '-c', '. ./setup-env.sh && exec "$@"', 'sh', *words]
     lines, begun = [], time.time()
-    with open(f'{base}.log', 'w') as log, start(words) as process, ended_with(process):
+    with open(f'{base}.log', 'a') as log, start(words) as process, ended_with(process):
         for line in process.stdout:
             line = COLOURS.sub('', line.rstrip('\n'))
             lines.append(line)

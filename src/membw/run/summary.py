@@ -3,26 +3,20 @@
 import collections
 import glob
 import json
+import math
 import os
-import re
 
 from membw.checkout import root
 from membw.errors import MembwError
-from membw.printable import printable
 from membw.rank import node_verdicts
 from membw.results import case as of_case
 from membw.results.metrics import common_unit
+from membw.run import ratios, rows
+from membw.run.judge import DRY, EXPECTED, judge, measures
 from membw.run.skips import print_skips, shorten, skip_reasons
 from membw.site.cpulist import compress
 
 NO_REFERENCE = 'no reference: recorded only'
-DRY = 'NOT MEASURED'
-# expected failures: '$xfail' in a references file; ReFrame marks each figure of the report
-EXPECTED = {'xfail': 'KNOWN', 'xpass': 'XPASS'}
-MET = "met what '$xfail' says it misses: take the '$xfail' out of the references file"
-# no figure was to be had: not a figure outside its reference, which is what FAIL says
-NOT_RUN = ('startup', 'setup', 'compile', 'compile_complete', 'compile_wait', 'cleanup')
-NOT_RUN_BY = re.compile(r'KeyboardInterrupt|aborted due to|another session is under way')
 
 
 def add_parser(subparsers):
@@ -61,15 +55,18 @@ def load(path):
 def show(path, seconds=None, left_out=None):
     """Print the table; the exit status that it deserves."""
     report = load(path)
-    cases = report['runs'][-1]['testcases'] if report['runs'] else []
+    cases = rows.of_report(report)
     if not cases:
         raise MembwError(f"'{path}' holds no test case", "'membw run' without -n runs them all")
     print_tables([case for case in cases if measures(case)])
+    print_ratios(report)
     print_others([case for case in cases if not measures(case) and case['result'] == 'fail'])
     print_skips(cases, skip_reasons(path))
     print_left_out(left_out or {})
     print_places(path)
     text, status = verdict(cases)
+    for line in rows.quality([case for case in cases if measures(case)]):
+        print(line)
     took = f' ({seconds:.0f} s)' if seconds is not None else ''
     print(f'Verdict: {text}{took}')
     return status
@@ -78,56 +75,17 @@ def show(path, seconds=None, left_out=None):
 # one case
 
 
-def measures(case):
-    """Is this a row of the table: a run, not a build, that was not skipped?"""
-    return not case.get('fixture') and case['result'] != 'skip'
-
-
-def judge(case):
-    """PASS, KNOWN, XPASS, FAIL or INVALID, and why.
-
-    A dry run passes in ReFrame, having measured nothing.
-    """
-    if case['result'] == 'pass' and case.get('verdict') == '':
-        return DRY, 'a dry run'
-    if case['result'] == 'pass':
-        return 'PASS', ''
-    if marked(case):
-        return EXPECTED[marked(case)], expected(case, marked(case))
-    why = printable(' '.join((case.get('fail_reason') or case['result']).split()))
-    if case.get('fail_phase') in NOT_RUN or NOT_RUN_BY.search(why):
-        return DRY, why
-    invalid = re.search(r'INVALID:?\s*(.*)', why)
-    if invalid:
-        return 'INVALID', invalid.group(1)
-    return 'FAIL', why if ' error: ' in why else f'{case.get("fail_phase") or "run"}: {why}'
-
-
-def marked(case):
-    """'xfail' or 'xpass' where the whole case is that; ReFrame reports the latter as 'fail'."""
-    if case['result'] == 'xfail':
-        return 'xfail'
-    outcomes = [row[-1] for row in (case.get('perfvalues') or {}).values()]
-    missed = case['result'] == 'fail' and case.get('fail_phase') == 'performance'
-    return 'xpass' if missed and 'xpass' in outcomes and 'fail' not in outcomes else ''
-
-
-def expected(case, outcome):
-    """What the references file says of the metrics that failed, or passed, as '$xfail' has it."""
-    rows = (case.get('perfvalues') or {}).items()
-    names = [key.rsplit(':', 1)[-1] for key, row in rows if row[-1] == outcome]
-    messages = json.loads(case.get('known_issues') or '{}')
-    said = printable(', '.join(f'{k}: {messages[k]}' if k in messages else k for k in names))
-    return said if outcome == 'xfail' else f'{said} ({MET})'
-
-
 def row(case, metrics):
     """Cells of the table whose columns are these metrics."""
     word, why = judge(case)
     measured = of_case.figures(case)
     valid = word != 'INVALID'
+    intervals = case.get('intervals') or {}
     cells = [
-        shown(measured[m.name].value) if valid and m.name in measured else '-' for m in metrics
+        with_interval(measured[m.name].value, intervals.get(m.name))
+        if valid and m.name in measured
+        else '-'
+        for m in metrics
     ]
     data = of_case.record(case)
     share, against = (of_peak(case, data), compare(measured)) if valid else ('', '')
@@ -141,6 +99,15 @@ def row(case, metrics):
 def shown(value):
     """One digit after the point, more of what is small."""
     return f'{value:.1f}' if value >= 10 else f'{value:.3g}'
+
+
+def with_interval(value, interval):
+    """'33.1 ±0.4': how far the same measurement, started again, would read; rounded up."""
+    if not interval:
+        return shown(value)
+    half = max(interval[1] - value, value - interval[0])
+    digits = 1 if value >= 10 else max(0, 2 - math.floor(math.log10(value)))
+    return f'{value:.{digits}f} ±{math.ceil(half * 10**digits - 1e-9) / 10**digits:.{digits}f}'
 
 
 def allowed(data):
@@ -248,6 +215,20 @@ def conditions(records):
     hosts = {r['host'] for r in records if r.get('host')}
     parts += [f'node {", ".join(sorted(hosts))}'] if 0 < len(hosts) < 4 else []
     return f': {", ".join(parts)}' if parts else ''
+
+
+def print_ratios(report):
+    """Presets and pinnings held to the first of each, measured in the same round."""
+    for group in ratios.groups(report):
+        print(f'\nratios of {group.test} on {group.where}, each within one round')
+        titles = [m.name.capitalize() for m in group.metrics]
+        lines = [['', *titles, 'pairs']]
+        for name, base, found, pairs in group.lines:
+            lines.append([f'{name} is', *(ratios.text(found.get(m.name)) for m in group.metrics),
+                          f'of {base}, {pairs}'])  # fmt: skip
+        widths = [max(map(len, column)) for column in zip(*lines)]
+        for line in lines:
+            print('  ' + '  '.join(c.ljust(w) for c, w in zip(line, widths)).rstrip())
 
 
 def print_others(cases):

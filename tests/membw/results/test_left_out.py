@@ -1,6 +1,6 @@
 """What a machine cannot build is told, with the reason."""
 
-from membw.results.left_out import by_reason, left_out
+from membw.results.left_out import by_reason, partitions_of
 
 
 def test_a_reason_is_told_once_for_all_partitions():
@@ -16,7 +16,7 @@ def test_a_reason_is_told_once_for_all_partitions():
 
 
 def test_ulysses_leaves_out_what_needs_avx2():
-    reasons = left_out('ulysses')
+    reasons = by_reason(partitions_of('ulysses'))
     assert 'gcc-avx2' in reasons['needs avx2, which the CPU does not have']
 
 

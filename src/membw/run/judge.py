@@ -1,0 +1,57 @@
+"""PASS, KNOWN, XPASS, FAIL, INVALID or not measured: what one test case of a report is."""
+
+import json
+import re
+
+from membw.printable import printable
+
+DRY = 'NOT MEASURED'
+# expected failures: '$xfail' in a references file; ReFrame marks each figure of the report
+EXPECTED = {'xfail': 'KNOWN', 'xpass': 'XPASS'}
+MET = "met what '$xfail' says it misses: take the '$xfail' out of the references file"
+# no figure was to be had: not a figure outside its reference, which is what FAIL says
+NOT_RUN = ('startup', 'setup', 'compile', 'compile_complete', 'compile_wait', 'cleanup')
+NOT_RUN_BY = re.compile(r'KeyboardInterrupt|aborted due to|another session is under way')
+
+
+def measures(case):
+    """Is this a row of the table: a run, not a build, that was not skipped?"""
+    return not case.get('fixture') and case['result'] != 'skip'
+
+
+def judge(case):
+    """PASS, KNOWN, XPASS, FAIL or INVALID, and why.
+
+    A dry run passes in ReFrame, having measured nothing.
+    """
+    if case['result'] == 'pass' and case.get('verdict') == '':
+        return DRY, 'a dry run'
+    if case['result'] == 'pass':
+        return 'PASS', case.get('note', '')
+    if marked(case):
+        return EXPECTED[marked(case)], expected(case, marked(case))
+    why = printable(' '.join((case.get('fail_reason') or case['result']).split()))
+    if case.get('fail_phase') in NOT_RUN or NOT_RUN_BY.search(why):
+        return DRY, why
+    invalid = re.search(r'INVALID:?\s*(.*)', why)
+    if invalid:
+        return 'INVALID', invalid.group(1)
+    return 'FAIL', why if ' error: ' in why else f'{case.get("fail_phase") or "run"}: {why}'
+
+
+def marked(case):
+    """'xfail' or 'xpass' where the whole case is that; ReFrame reports the latter as 'fail'."""
+    if case['result'] == 'xfail':
+        return 'xfail'
+    outcomes = [row[-1] for row in (case.get('perfvalues') or {}).values()]
+    missed = case['result'] == 'fail' and case.get('fail_phase') == 'performance'
+    return 'xpass' if missed and 'xpass' in outcomes and 'fail' not in outcomes else ''
+
+
+def expected(case, outcome):
+    """What the references file says of the metrics that failed, or passed, as '$xfail' has it."""
+    rows = (case.get('perfvalues') or {}).items()
+    names = [key.rsplit(':', 1)[-1] for key, row in rows if row[-1] == outcome]
+    messages = json.loads(case.get('known_issues') or '{}')
+    said = printable(', '.join(f'{k}: {messages[k]}' if k in messages else k for k in names))
+    return said if outcome == 'xfail' else f'{said} ({MET})'

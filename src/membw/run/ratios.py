@@ -1,0 +1,121 @@
+"""Presets and pinnings against each other, by pairs that were measured in the same round.
+
+A bad minute that hits both of a pair cancels in its ratio; plain figures of different minutes do
+not compare.
+"""
+
+import collections
+import math
+import statistics
+from typing import NamedTuple
+
+from membw.results import case as of_case
+from membw.run import rows
+from membw.run.judge import judge
+
+CONFIDENCE = 0.95
+LEAST = 2  # one pair is no comparison
+
+
+class Ratio(NamedTuple):
+    """The median of the pairs and its interval."""
+
+    median: float
+    low: float
+    high: float
+
+
+class Group(NamedTuple):
+    test: str
+    where: str
+    metrics: tuple
+    lines: list  # (name, what it is held to, {metric: Ratio}, pairs)
+
+
+def groups(report):
+    """A Group of each test and partition with something to compare."""
+    found = [group for cases in by_test(report).values() if (group := compared(cases)).lines]
+    return found
+
+
+def by_test(report):
+    """{(test, partition): [(round, case)]} of what is believed."""
+    tests = collections.defaultdict(list)
+    wrong = {rows.key(case) for case in rows.of_report(report) if judge(case)[0] == 'INVALID'}
+    for number, run in enumerate(report['runs']):
+        for case in run['testcases']:
+            believed = not case.get('fixture') and judge(case)[0] in rows.BELIEVED
+            if believed and rows.key(case) not in wrong:
+                tests[of_case.test(case), of_case.where(case)].append((number, case))
+    return tests
+
+
+def compared(cases):
+    metrics = list(
+        dict.fromkeys(m for _, c in cases for m in of_case.metrics(c, of_case.record(c)))
+    )
+    rates = {
+        (number, case['environ'], case.get('pinning') or '-'): {
+            m.name: m.rate(f.value) for m in metrics
+            if (f := of_case.figures(case).get(m.name)) and f.value
+        }
+        for number, case in cases
+    }  # fmt: skip
+    lines = []
+    for axis in (1, 2):
+        names = list(dict.fromkeys(place[axis] for place in rates))
+        for name in names[1:]:
+            line = against(rates, metrics, axis, name, names[0])
+            lines += [line] if line else []
+    test, where = of_case.test(cases[0][1]), of_case.where(cases[0][1])
+    return Group(test, where, tuple(metrics), lines)
+
+
+def against(rates, metrics, axis, name, base):
+    """One line: the same round and the same other axis, this name to that."""
+    values = collections.defaultdict(list)
+    for place, mine in rates.items():
+        other = rates.get(tuple(base if i == axis else part for i, part in enumerate(place)))
+        if place[axis] == name and other:
+            for metric in metrics:
+                if metric.name in mine and metric.name in other:
+                    ratio = mine[metric.name] / other[metric.name]
+                    values[metric.name].append(metric.figure(ratio))
+    pairs = max(map(len, values.values()), default=0)
+    if pairs < LEAST:
+        return None
+    return name, base, {key: median_of(found) for key, found in values.items()}, pairs
+
+
+def median_of(values):
+    """Its 95 % interval by order statistics, exact for any distribution; of fewer than six
+    values, which have none, the smallest and the largest."""
+    ordered, count = sorted(values), len(values)
+    rank, below = 0, 0.0  # `rank` values may be left out at either end
+    while rank < count // 2:
+        below += math.comb(count, rank) / 2**count
+        if 2 * below > 1 - CONFIDENCE:
+            break
+        rank += 1
+    rank = max(rank - 1, 0)
+    return Ratio(statistics.median(ordered), ordered[rank], ordered[count - 1 - rank])
+
+
+def text(ratio):
+    """'1.02 ±0.01'; rounded up, so that it holds."""
+    if not ratio:
+        return '-'
+    half = max(ratio.high - ratio.median, ratio.median - ratio.low)
+    return f'{ratio.median:.2f} ±{math.ceil(half * 100 - 1e-9) / 100:.2f}'
+
+
+def sentences(compared):
+    """'gcc-o3 is 1.02 ±0.01 of gcc-o2 ...' for each line of the groups; the last metric."""
+    return [
+        f'{group.test} on {group.where}, {group.metrics[-1].name}: {name} is '
+        f'{text(found[group.metrics[-1].name])} of {base}, the median of {pairs} pairs, each '
+        'within one round.'
+        for group in compared
+        for name, base, found, pairs in group.lines
+        if group.metrics[-1].name in found
+    ]

@@ -1,0 +1,85 @@
+"""Rows in turn: further sessions of ReFrame over what the first one built, in changing order.
+
+ReFrame's own --reruns keeps the order and builds again; --restore-session takes the builds of the
+first session as they are, and --exec-order=random has an order of its own each time.
+"""
+
+import json
+import os
+import re
+
+from membw.results import case as of_case
+from membw.run import rows
+from membw.run.judge import judge, measures
+
+# what repeats or takes over sessions by itself is left alone
+OWN_WAYS = ('--reruns', '--duration', '--restore-session', '--repeat', '--max-retries',
+            '--distribute', '--dry-run')  # fmt: skip
+# and the path: that of a restored session is in its report
+SELECTION = {'-n': '--name', '-p': '--prgenv', '-c': '--checkpath'}
+
+
+def applies(rest):
+    return not any(word.split('=')[0] in OWN_WAYS for word in rest)
+
+
+def rows_in_turn(report):
+    """Cases to be measured round after round: of this machine, with others to compare with."""
+    cases = [case for case in rows.of_report(report) if here(case)]
+    tests = [of_case.test(case) for case in cases]
+    return [case for case in cases if tests.count(of_case.test(case)) > 1]
+
+
+def spoilt(report):
+    """Rows that nothing but the weather made INVALID."""
+    return [case for case in rows.of_report(report) if here(case) and rows.transient(case)]
+
+
+def here(case):
+    if case.get('scheduler') != 'local' or not measures(case):
+        return False
+    return judge(case)[0] in rows.BELIEVED or rows.transient(case)
+
+
+def words(first, rest, cases):
+    """Options of ReFrame by which a session measures these cases again; and their neighbours
+    of the same tests and environments, where the cases are no rectangle."""
+    hashes = sorted({case['hashcode'] for case in cases})
+    environs = sorted({re.escape(case['environ']) for case in cases})
+    names = [word for code in hashes for word in ('-n', f'/{code}')]
+    return [*without_selection(rest), f'--restore-session={first}', '--exec-order=random',
+            *names, '-p', f'^({"|".join(environs)})$']  # fmt: skip
+
+
+def without_selection(rest):
+    """-n and -p add up in ReFrame: those of the user have been followed by the first session."""
+    kept, skip = [], False
+    for word in rest:
+        if skip:
+            skip = False
+        elif word in SELECTION or word in SELECTION.values():
+            skip = True
+        elif word[:2] in SELECTION and not word.startswith('--'):
+            continue
+        elif word.split('=')[0] in SELECTION.values():
+            continue
+        else:
+            kept.append(word)
+    return kept
+
+
+def merge(path, other):
+    """The runs of another session into the report of the first; the other's file goes."""
+    with open(path) as file:
+        report = json.load(file)
+    with open(other) as file:
+        later = json.load(file)
+    report['runs'] += later['runs']
+    for name in ('time_end', 'time_end_unix'):
+        report['session_info'][name] = later['session_info'][name]
+    part = f'{path}.part'
+    with open(part, 'w') as file:
+        json.dump(report, file)
+    os.replace(part, path)
+    os.unlink(other)
+    return report

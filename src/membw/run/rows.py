@@ -1,0 +1,140 @@
+"""Rows of a run that was measured in rounds: the attempts at a case, as one case.
+
+Each attempt stays in the report and in the history. A row is believed where some of its attempts
+are: what was merely disturbed or unstable is not held against the others. A result that is wrong
+(not validated, threads elsewhere) is, however often it went well beside.
+"""
+
+import re
+import statistics
+
+from membw.results import case as of_case
+from membw.results.metrics import HIGHER, intervals
+from membw.run.judge import judge
+
+# reasons of the weather: measured again, they may be gone
+TRANSIENT = {'disturbed', 'unstable'}
+REASONS = re.compile(r'(?:^|; )([a-z][a-z-]*) \(')
+BELIEVED = ('PASS', 'KNOWN', 'XPASS', 'FAIL')
+
+
+def of_report(report):
+    """One case of each row, in the order of the report."""
+    attempts = {}
+    for case in of_case.cases_of(report):
+        attempts.setdefault(key(case), []).append(case)
+    return [combined(cases) for cases in attempts.values()]
+
+
+def key(case):
+    return case.get('unique_name') or case['name'], of_case.where(case), case['environ']
+
+
+def transient(case):
+    """INVALID by nothing but the weather."""
+    word, why = judge(case)
+    names = set(REASONS.findall(why))
+    return word == 'INVALID' and bool(names) and names <= TRANSIENT
+
+
+def combined(attempts):
+    """The best of the attempts that are believed, with an interval that holds all of them."""
+    words = [judge(case)[0] for case in attempts]
+    wrong = [c for c, w in zip(attempts, words) if w == 'INVALID' and not transient(c)]
+    believed = [c for c, w in zip(attempts, words) if w in BELIEVED]
+    if wrong or not believed:
+        return wrong[0] if wrong else attempts[-1]
+    kinds = {w for w in words if w in BELIEVED}
+    chosen = {**best(believed), 'intervals': hull(believed)}
+    if len(kinds) > 1:
+        told = ', '.join(f'{words.count(word)} {word}' for word in sorted(kinds))
+        return invalid(chosen, f'unstable (the rounds disagree: {told})')
+    if len(believed) > 1 and wide(chosen):
+        return invalid(chosen, f'unstable ({wide(chosen)})')
+    return {**chosen, 'note': note(attempts)}
+
+
+def best(cases):
+    """By the last metric (STREAM's: Triad), as of STREAM's repetitions."""
+    metrics = of_case.metrics(cases[-1], of_case.record(cases[-1]))
+    if len(cases) == 1 or not metrics:
+        return cases[-1]
+    name, better = metrics[-1].name, metrics[-1].better
+    figures = [(of_case.figures(case)[name].value, case) for case in cases
+               if name in of_case.figures(case)]  # fmt: skip
+    choose = max if better == HIGHER else min
+    return choose(figures, key=lambda pair: pair[0])[1]
+
+
+def hull(cases):
+    """{metric: (low, high)} of the figures and intervals of all; none of one without its own."""
+    points = {}
+    for case in cases:
+        data = of_case.record(case)
+        own, measured = intervals(data), of_case.figures(case)
+        for metric in of_case.metrics(case, data):
+            points.setdefault(metric.name, []).extend(
+                [measured[metric.name].value, *own.get(metric.name, ())]
+            )
+    return {name: (min(p), max(p)) for name, p in points.items() if len(p) > 1}
+
+
+def wide(case):
+    """Which interval is wider than the tolerance of its reference, as text; ''."""
+    for name, figure in of_case.figures(case).items():
+        ends = case['intervals'].get(name)
+        if ends and figure.reference and None not in (figure.low, figure.high):
+            tolerance = (figure.high - figure.low) * abs(figure.reference)
+            if ends[1] - ends[0] > tolerance:
+                return (f'{name} between {ends[0]:.4g} and {ends[1]:.4g} {figure.unit}, '
+                        f'the tolerance is {tolerance:.3g} wide')  # fmt: skip
+    return ''
+
+
+def invalid(case, why):
+    return {**case, 'result': 'fail', 'fail_phase': 'sanity', 'fail_reason': f'INVALID: {why}'}
+
+
+def note(attempts):
+    """What was measured again, and why."""
+    spoilt = [judge(case)[1] for case in attempts if judge(case)[0] not in BELIEVED]
+    if not spoilt:
+        return attempts[0].get('note', '')
+    names = sorted({name for why in spoilt for name in REASONS.findall(why)}) or ['not measured']
+    return f'{len(spoilt)} of {len(attempts)} rounds {", ".join(names)}'
+
+
+# how good the figures are
+
+
+def half_width(case):
+    """The widest of its intervals, as a part of the figure; None where it has none."""
+    measured = of_case.figures(case)
+    halves = [
+        max(high - measured[name].value, measured[name].value - low) / measured[name].value
+        for name, (low, high) in (case.get('intervals') or {}).items()
+        if measured[name].value
+    ]
+    return max(halves, default=None)
+
+
+def quality(cases):
+    """One sentence on the figures, and a line for each row that has none, with why."""
+    believed = [case for case in cases if judge(case)[0] in BELIEVED]
+    halves = [(half_width(case), title(case)) for case in believed]
+    halves = [(half, name) for half, name in halves if half is not None]
+    lost = [case for case in cases if transient(case)]
+    lines = []
+    if halves:
+        middle, (worst, name) = statistics.median(half for half, _ in halves), max(halves)
+        lines.append(f'\nMeasured again, half of the rows would read within ±{middle:.1%} of '
+                     f'their figures, the worst ({name}) within ±{worst:.1%}.')  # fmt: skip
+    if lost:
+        names = ', '.join(title(case) for case in lost)
+        lines.append(f'No figure could be had of {len(lost)} of {len(cases)} rows, others '
+                     f'were at work on these CPUs: {names}.')  # fmt: skip
+    return lines
+
+
+def title(case):
+    return ' '.join(filter(None, [of_case.test(case), case['environ'], case.get('pinning')]))

@@ -1,0 +1,171 @@
+"""`membw run` in rounds: attempts become one row, what compares is paired, sessions restore."""
+
+import json
+
+import pytest
+
+from membw.run import ratios, rounds, rows, summary
+from membw.run.judge import judge
+
+DISTURBED = 'sanity error: INVALID: disturbed (others took 7 % of CPUs 0-1 (0.01 s stolen))'
+WRONG = 'sanity error: INVALID: not-validated (a is 3, 2 expected); disturbed (others took 7 %)'
+
+
+def attempt(triad, environ='gcc-o2', pinning='omp', why=None, reference=0, record='', **more):
+    return {
+        'name': f'stream %pinning={pinning}',
+        'display_name': f'stream %pinning={pinning}',
+        'unique_name': f'stream_{pinning}',
+        'hashcode': f'hash{pinning}',
+        'fixture': False,
+        'scheduler': 'local',
+        'system': 'local',
+        'partition': 'default',
+        'environ': environ,
+        'pinning': pinning,
+        'record': record,
+        'result': 'fail' if why else 'pass',
+        'fail_phase': 'sanity' if why else None,
+        'fail_reason': why,
+        'perfvalues': {}
+        if why and 'INVALID' in why
+        else {'local:default:triad': [triad, reference, -0.1, 0.1, 'GB/s', None]},
+        'dependencies_actual': [],
+        **more,
+    }
+
+
+def session(*runs):
+    return {'session_info': {'num_cases': 1}, 'runs': [{'testcases': list(run)} for run in runs]}
+
+
+def only(*runs):
+    (case,) = rows.of_report(session(*([case] for case in runs)))
+    return case
+
+
+def test_a_disturbed_round_is_told_and_costs_the_row_nothing():
+    case = only(attempt(0, why=DISTURBED), attempt(40.0))
+    assert judge(case) == ('PASS', '1 of 2 rounds disturbed')
+
+
+def test_a_round_with_a_wrong_result_makes_the_row_invalid_whatever_the_others_say():
+    case = only(attempt(40.0), attempt(0, why=WRONG), attempt(41.0))
+    assert judge(case)[0] == 'INVALID' and 'not-validated' in judge(case)[1]
+
+
+def test_the_best_round_is_shown_and_the_interval_holds_all_of_them(capsys, tmp_path):
+    report = session([attempt(40.0)], [attempt(38.5)])
+    (tmp_path / 'run.json').write_text(json.dumps(report))
+    assert summary.show(str(tmp_path / 'run.json')) == 0
+    out = capsys.readouterr().out
+    assert '40.0 ±1.5' in out
+    assert 'half of the rows would read within ±3.8%' in out
+
+
+def test_the_interval_of_the_program_is_in_the_table(tmp_path):
+    data = {'metrics': {'triad': {'value': 40000.0, 'low': 39000.0, 'high': 40200.0,
+                                  'unit': 'MB/s', 'better': 'higher'}}}  # fmt: skip
+    (tmp_path / 'r.json').write_text(json.dumps(data))
+    case = only(attempt(40.0, record=str(tmp_path / 'r.json')))
+    assert case['intervals'] == {'triad': (39.0, 40.2)}
+    assert summary.with_interval(40.0, case['intervals']['triad']) == '40.0 ±1.0'
+
+
+def test_rounds_that_differ_by_more_than_the_tolerance_are_unstable_not_pass():
+    case = only(
+        attempt(100.0, reference=100), attempt(91.0, reference=100), attempt(112.0, reference=100)
+    )
+    word, why = judge(case)
+    assert word == 'INVALID' and why.startswith('unstable (triad between 91 and 112 GB/s')
+    assert rows.transient(case)
+
+
+def test_rounds_that_pass_and_fail_are_no_verdict():
+    fail = attempt(80.0, reference=100) | {
+        'result': 'fail', 'fail_phase': 'performance',
+        'fail_reason': 'performance error: triad=80'}  # fmt: skip
+    word, why = judge(only(attempt(95.0, reference=100), fail))
+    assert (word, why) == ('INVALID', 'unstable (the rounds disagree: 1 FAIL, 1 PASS)')
+    assert judge(only(fail, fail))[0] == 'FAIL'
+
+
+def test_rows_that_could_not_be_had_are_named_and_the_exit_status_says_so(capsys, tmp_path):
+    report = session(
+        [attempt(0, why=DISTURBED), attempt(40.0, 'gcc-o3')], [attempt(0, why=DISTURBED)]
+    )
+    (tmp_path / 'run.json').write_text(json.dumps(report))
+    assert summary.show(str(tmp_path / 'run.json')) == 1
+    assert 'of 1 of 2 rows' in capsys.readouterr().out
+
+
+def two_presets(weathers, ratio=1.02):
+    """One round per weather: gcc-o3 is `ratio` of gcc-o2 whatever the weather."""
+    return session(*(
+        [attempt(40.0 * w, 'gcc-o2', p) for p in ('omp', 'none')]
+        + [attempt(40.0 * w * ratio, 'gcc-o3', p) for p in ('omp', 'none')]
+        for w in weathers
+    ))  # fmt: skip
+
+
+def test_a_bad_minute_cancels_in_the_ratio_of_two_presets():
+    (group,) = ratios.groups(two_presets([1.0, 0.6, 0.9]))
+    assert [(name, base, pairs) for name, base, _, pairs in group.lines] == [
+        ('gcc-o3', 'gcc-o2', 6), ('none', 'omp', 6)]  # fmt: skip
+    assert ratios.text(group.lines[0][2]['triad']) == '1.02 ±0.00'
+    assert 'gcc-o3 is 1.02 ±0.00 of gcc-o2' in ratios.sentences([group])[0]
+
+
+def test_figures_of_different_rounds_are_no_pair():
+    report = session([attempt(40.0, 'gcc-o2')], [attempt(30.0, 'gcc-o3')])
+    assert ratios.groups(report) == []
+
+
+@pytest.mark.parametrize('count, left_out', [(2, 0), (5, 0), (6, 0), (8, 0), (9, 1), (20, 5)])
+def test_the_interval_of_a_median_is_the_one_of_the_tables(count, left_out):
+    """Ranks of the 95 % interval of a median, as tabled in textbooks on order statistics."""
+    found = ratios.median_of([float(i) for i in range(count)])
+    assert (found.low, found.high) == (left_out, count - 1 - left_out)
+
+
+def test_only_local_rows_that_compare_go_into_rounds():
+    far = attempt(40.0, 'gcc-o2', scheduler='slurm')
+    alone = attempt(9.0, name='core_pairs', display_name='core_pairs', unique_name='core_pairs')
+    mine = [attempt(40.0, 'gcc-o2'), attempt(40.0, 'gcc-o3')]
+    chosen = rounds.rows_in_turn(session([*mine, alone]))
+    assert [case['environ'] for case in chosen] == ['gcc-o2', 'gcc-o3']
+    assert rounds.rows_in_turn(session([far, far | {'environ': 'gcc-o3'}])) == []
+
+
+def test_only_what_the_weather_spoilt_is_measured_once_more():
+    report = session(
+        [attempt(0, why=DISTURBED), attempt(0, 'gcc-o3', why=WRONG), attempt(1.0, 'clang-o3')]
+    )
+    assert [case['environ'] for case in rounds.spoilt(report)] == ['gcc-o2']
+
+
+def test_a_further_session_restores_the_first_and_selects_by_itself():
+    words = rounds.words('first.json', ['-n', 'stream', '-Sx=1', '-pgcc.*', '--name=one', '-v'],
+                         [attempt(1.0), attempt(1.0, 'gcc-o3', 'none')])  # fmt: skip
+    assert words[:4] == ['-Sx=1', '-v', '--restore-session=first.json', '--exec-order=random']
+    assert words[4:8] == ['-n', '/hashnone', '-n', '/hashomp']
+    assert words[8:] == ['-p', r'^(gcc\-o2|gcc\-o3)$']
+
+
+@pytest.mark.parametrize('word', ['--dry-run', '--reruns=3', '--restore-session'])
+def test_who_repeats_by_means_of_reframe_is_left_alone(word):
+    assert not rounds.applies(['-n', 'stream', word])
+
+
+def test_the_runs_of_a_further_session_are_of_the_same_report(tmp_path):
+    for name, end in (('first', 5), ('other', 9)):
+        info = {'time_end': str(end), 'time_end_unix': end, 'num_cases': 1}
+        text = json.dumps({'session_info': info, 'runs': [{'testcases': [attempt(end)]}]})
+        (tmp_path / name).write_text(text)
+    report = rounds.merge(tmp_path / 'first', tmp_path / 'other')
+    assert [rows.of_case.figures(c)['triad'].value for c in rows.of_case.cases_of(report)] == [
+        5,
+        9,
+    ]
+    assert not (tmp_path / 'other').exists()
+    assert json.loads((tmp_path / 'first').read_text()) == report

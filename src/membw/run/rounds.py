@@ -15,8 +15,7 @@ from membw.run.judge import judge, measures
 # what repeats or takes over sessions by itself is left alone
 OWN_WAYS = ('--reruns', '--duration', '--restore-session', '--repeat', '--max-retries',
             '--distribute', '--dry-run')  # fmt: skip
-# and the path: that of a restored session is in its report
-SELECTION = {'-n': '--name', '-p': '--prgenv', '-c': '--checkpath'}
+SELECTION = {'-n': '--name', '-p': '--prgenv'}
 
 
 def applies(rest):

@@ -72,6 +72,8 @@ class measurement(rfm.RunOnlyRegressionTest):
     threads = variable(int, value=0, loggable=True)
     threads_on = variable(str, value='', loggable=True)
     record = variable(str, value='', loggable=True)
+    # {name: {unit, better}} as JSON: what the figures are, should the record be lost
+    metrics = variable(str, value='', loggable=True)
     # {metric: message} of each '$xfail', as JSON: ReFrame's report does not name them
     known_issues = variable(str, value='', loggable=True)
     # the last day of a calibrated reference that is over, for the table
@@ -218,9 +220,11 @@ class measurement(rfm.RunOnlyRegressionTest):
         self.perf_variables[name] = sn.make_performance_function(sn.defer(figure), unit)
 
     def note_metrics(self, record):
-        for name, metric in record['metrics'].items():
-            if metric['value'] is not None:
-                self.note_figure(name, metric['value'], metric['unit'])
+        measured = {n: m for n, m in record['metrics'].items() if m['value'] is not None}
+        for name, metric in measured.items():
+            self.note_figure(name, metric['value'], metric['unit'])
+        kinds = {n: {'unit': m['unit'], 'better': m['better']} for n, m in measured.items()}
+        self.metrics = json.dumps(kinds)
 
     def has_reference(self):
         """ReFrame itself passes a run without one, and says nothing."""
@@ -264,13 +268,14 @@ class measurement(rfm.RunOnlyRegressionTest):
         """A calibrated reference has a last day; held to it all the same."""
         path = self.current_partition.extras.get('references')
         key = self.current_partition.fullname, self.current_environ.name, pinning
-        day = references.expired(path, key) if path else None
+        day = references.expired(path, type(self).__name__, key) if path else None
         if day:
             self.reference_expired = day
-            system = self.current_system.name
+            system, name = self.current_system.name, type(self).__name__
+            test = '' if name == references.STREAM else f' --test {name}'
             getlogger().warning(
                 f'{self.display_name} @{"+".join(key[:2])}: the reference expired on {day}: '
-                f'membw calibrate --system {system}'
+                f'membw calibrate --system {system}{test}'
             )
 
     def say(self, text):

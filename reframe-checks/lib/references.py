@@ -5,6 +5,8 @@ import functools
 
 import yaml
 
+from membw.site.references import BESIDE, STREAM
+
 
 @functools.cache
 def read(path):
@@ -16,11 +18,12 @@ def read(path):
         return {}
 
 
-def expired(path, key, today=None):
+def expired(path, test, key, today=None):
     """The day, if the figures of (partition, environment, pinning) were calibrated and it is
     over; None for published and hand-written ones, and for a file that is not there."""
-    entry = read(path).get('calibration') or {}
-    for part in key:
+    entry = read(path).get(BESIDE) or {}
+    # what was measured of `stream` stands directly below `calibration`: it came first
+    for part in key if test == STREAM else (test, *key):
         entry = entry.get(part) or {}
     day = str(entry.get('expires', ''))
     over = day and day < str(today or datetime.date.today())

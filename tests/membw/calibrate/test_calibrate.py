@@ -308,8 +308,21 @@ def test_a_reference_file_that_is_none_is_named(checkout, stored, capsys):
 def test_a_reference_expires_after_its_last_day(tmp_path, key, text, day):
     file = tmp_path / 'r.yaml'
     file.write_text(f"calibration: {{'thin:thin': {{gcc-o2: {{likwid: {text}}}}}}}\n")
-    assert reference_files.expired(file, key, '2026-05-02') == day
-    assert reference_files.expired(tmp_path / 'none.yaml', key) is None
+    assert reference_files.expired(file, 'stream', key, '2026-05-02') == day
+    assert reference_files.expired(tmp_path / 'none.yaml', 'stream', key) is None
+
+
+@pytest.mark.parametrize('test', ['stream', 'pingpong'])
+def test_a_calibrated_reference_of_any_check_has_a_last_day(tmp_path, test):
+    key = ('thin:thin', 'gcc-o2', 'omp')
+    entry = {'expires': '2026-01-31', 'in_force': ['latency']}
+    for part in reversed(key if test == 'stream' else (test, *key)):
+        entry = {part: entry}
+    file = tmp_path / 'thin.yaml'
+    file.write_text(yaml.safe_dump({'calibration': entry}))
+    assert reference_files.expired(file, test, key, '2026-02-01') == '2026-01-31'
+    assert reference_files.expired(file, test, key, '2026-01-31') is None
+    assert reference_files.expired(file, 'dgemm', key, '2026-02-01') is None
 
 
 POSED = """\

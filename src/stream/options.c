@@ -2,6 +2,7 @@
 
 #include "../harness/error.h"
 #include "../harness/options.h"
+#include "health/floors.h"
 #include "kernels/kernels.h"
 #include "tuned/variants.h"
 
@@ -113,6 +114,14 @@ static const struct option_row OWN[] = {
 	{ 0, "save-kernels", "FILE", "keep the choice there, for --kernels FILE", set_save },
 	{ 0, "list-variants", NULL, "the names that --kernels knows, and which run here",
 	  list_variants },
+#ifndef MEMBW_MPI
+	{ 0, "at-least", "FLOORS",
+	  "health check: print one line, PASS, FAIL or INVALID; FLOORS is\n"
+	  "GB/s per kernel, as in triad=150,copy=140, or a file of such",
+	  floors_set },
+	{ 0, "seconds", "S", "end after S seconds, measured or not (exit status 1)",
+	  floors_set_seconds },
+#endif
 	{ 0, "limits", NULL, "then also what reading, filling, updating alone reach", set_limits },
 	{ 0, NULL, NULL, NULL, NULL },
 };

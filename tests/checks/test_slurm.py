@@ -3,6 +3,7 @@
 import json
 import pathlib
 import re
+import time
 
 import pytest
 from record_schema import check
@@ -117,3 +118,39 @@ def test_slurm_takes_the_options_of_the_scrontab_entry(root, slurm, call, tmp_pa
     assert done.returncode == 0, done.stderr
     job.write_text('\n'.join(['#!/bin/sh', '#SBATCH --no-such-option', 'true', '']))
     assert call('sbatch', '--test-only', job, **slurm).returncode != 0
+
+
+def test_slurm_itself_drains_the_node_that_is_below_its_floor(
+    root, call, need, free_ports, tmp_path_factory
+):
+    """HealthCheckProgram on two nodes; the floor of n2 cannot be reached."""
+    need('munged', 'slurmctld', 'slurmd', 'sinfo', 'gcc')
+    folder = tmp_path_factory.mktemp('health')
+    line = ('gcc', '-O1', '-fopenmp', root / 'src/stream/stream.c', '-o', folder / 'stream')
+    assert call(*line).returncode == 0
+    (folder / 'floors.n1').write_text('triad=0.001\n')
+    (folder / 'floors.n2').write_text('triad=1e6\n')
+    program, small = folder / 'check', f'{SMALL},{CROWDED}'
+    program.write_text(
+        f'#!/bin/sh\nexport MEMBW_STREAM={folder}/stream SLURM_CONF={folder}/slurm.conf\n'
+        f'export MEMBW_FLOORS={folder}/floors.$SLURMD_NODENAME PATH=$PATH:/usr/bin:/usr/sbin\n'
+        f'export MEMBW_OPTIONS="-n 1000000 -t 3 --allow {small}"\n'
+        f'exec {root}/ci/entries/slurm-healthcheck >>{folder}/said.$SLURMD_NODENAME 2>&1\n'
+    )
+    program.chmod(0o755)
+    more = f'HealthCheckProgram={program}\nHealthCheckInterval=3\nHealthCheckNodeState=IDLE'
+    place = {'SLURM_EMU_DIR': folder, 'SLURM_CONF': folder / 'slurm.conf'}
+    place |= {'SLURM_EMU_PORT': free_ports(3), 'SLURM_EMU_CONF': more}
+    emu = root / 'ci' / 'slurm-emu'
+    try:
+        started = call(emu, 'start', 2, 1, 2, 'regular1', **place)
+        assert started.returncode == 0, started.stdout + started.stderr
+        until = time.monotonic() + 40
+        states = ''
+        while 'n2 drained' not in states and time.monotonic() < until:
+            time.sleep(0.5)
+            states = call('sinfo', '-h', '-N', '-o', '%N %T %E', **place).stdout
+        assert 'n2 drained membw: FAIL triad ' in states, states
+        assert 'GB/s, at least 1e+06' in states and 'n1 idle none' in states
+    finally:
+        call(emu, 'stop', **place)

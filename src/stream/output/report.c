@@ -4,6 +4,7 @@
 #include "../../harness/job/record_file.h"
 #include "../../harness/options.h"
 #include "../../harness/verdict.h"
+#include "../health/floors.h"
 #include "../limits/limits_record.h"
 #include "record.h"
 #include "table.h"
@@ -27,5 +28,5 @@ int report(const struct run *run)
 		recorded = record_file_put(text, size);
 	verdict_print(stdout);
 	free(text);
-	return recorded ? verdict_status() : EXIT_INVALID;
+	return floors_judge(run, recorded ? verdict_status() : EXIT_INVALID);
 }

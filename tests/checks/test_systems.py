@@ -215,7 +215,7 @@ MISTAKES = {
         'hint: name: thin',
     ),
     'no YAML at all': (
-        'name: thin', 'name: [thin', 'membw: systems/thin.yaml: ', 'hint: mend that line',
+        'name: thin', 'name: [thin', 'membw: systems/thin.yaml: ', 'hint: fix that line',
     ),
 }  # fmt: skip
 

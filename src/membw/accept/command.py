@@ -86,7 +86,7 @@ def refuse_unknown(protocol):
 
     unknown = list(problems(protocol))
     if unknown:
-        hint = 'mend the protocol before it is signed: nothing could be measured by it'
+        hint = 'fix the protocol before it is signed: nothing could be measured by it'
         raise MembwError('\nmembw: '.join(unknown), hint)
 
 

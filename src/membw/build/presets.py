@@ -52,7 +52,7 @@ def parse_yaml(text):
         # libyaml's loader, where PyYAML was built with it, takes a tenth of the time
         return yaml.load(text, getattr(yaml, 'CSafeLoader', yaml.SafeLoader))
     except yaml.YAMLError as err:
-        raise PresetError(f'presets.yaml is not YAML: {one_line(err)}', 'mend that line') from err
+        raise PresetError(f'presets.yaml is not YAML: {one_line(err)}', 'fix that line') from err
 
 
 def parse_yaml_of_spack(text):

@@ -12,9 +12,9 @@ EPILOG = """\
 Of each partition, environment and pinning: the median of each kernel, and tolerances that 95 % of
 healthy runs keep with 95 % confidence, without any assumption on how they are distributed, which
 takes 59 independent runs (299 for --coverage 99). Runs of one node or of one night are not
-independent: how many they are worth is told. A low node is left out and named, however few its
+independent: how many they are worth is reported. A low node is left out and named, however few its
 runs; runs that are INVALID, too few, or of two populations give no reference, and the reason is
-told. The share of healthy runs that would fail all the same is found by resampling.
+reported. The share of healthy runs that would fail all the same is found by resampling.
 
 A figure that was published or written by hand stays in force, and the measured one is noted beside
 it, until --replace; so does a calibrated one that the new median would not meet. The first and the

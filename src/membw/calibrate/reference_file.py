@@ -62,7 +62,7 @@ class ReferenceFile:
                 f"'{self.test}:' and '$index: [$partition, $environ, pinning]' begin such a file",
             ) from err
         if index != INDEX:
-            raise MembwError(f"'{self.path}' is indexed by {index}, not by {INDEX}", 'mend it')
+            raise MembwError(f"'{self.path}' is indexed by {index}, not by {INDEX}", 'fix it')
         return data
 
     def in_force(self, key):

@@ -8,7 +8,7 @@ from membw.codegen.read_program import read
 HEAD = ('kernel', 'stores', 'width', 'unroll', 'fma', 'prefetch', 'counted', 'moved', 'factor')
 HOW = """
 Width is that of the stores in bits (64: one double at a time), unroll how many of them an
-iteration makes. Counted bytes an element are STREAM's; an ordinary store reads the line that it
+iteration makes. Counted bytes per element are STREAM's; an ordinary store reads the line that it
 writes (write-allocate), so that more bytes move: factor is moved / counted. What memcpy does is
 settled when it runs, so its factor is not known. More: docs/compilers.md
 """

@@ -105,7 +105,7 @@ def updates(loop):
 
 
 def traffic(kind, arrays, in_place):
-    """Counted and moved bytes an element, and what write-allocate multiplies them by."""
+    """Counted and moved bytes per element, and what write-allocate multiplies them by."""
     counted = WORD * sum(arrays) if arrays else None
     extra = {'nontemporal': 0, 'none': 0, 'ordinary': 0 if in_place else WORD}.get(kind)
     moved = counted + extra * arrays[1] if counted and extra is not None else None

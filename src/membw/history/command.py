@@ -47,9 +47,9 @@ from membw.results.read import default_results
 EPILOG = """\
 A change is named when it is both larger than the margin and sure (against everything that was
 looked at), and has lasted three nights at least; single bad nights are passed over. 'node': one
-node changed, its like did not; 'fleet': the median of all did; 'software': what was run changed
-in the same night, and the field that did is named. A node of which some nights are bad is told
-as intermittent, one that became noisier as that. INVALID runs do not enter.
+node changed, its peers did not; 'fleet': the median of all did; 'software': what was run changed
+in the same night, and the field that did is named. A node of which some nights are bad is
+reported as intermittent, one that became noisier as that. INVALID runs do not enter.
 
 examples:
   membw history                                    # results/results.db
@@ -71,12 +71,12 @@ def add_parser(subparsers):
     )
     add = parser.add_argument
     add('results', nargs='*', metavar='RESULTS',
-        help="ReFrame's results.db or reports, or records, one JSON object a line; files, "
+        help="ReFrame's results.db or reports, or records, one JSON object per line; files, "
         'folders, - for stdin (results/results.db)')  # fmt: skip
-    add('--since', metavar='NIGHT', help='tell changes that became sure from this night on: '
+    add('--since', metavar='NIGHT', help='report changes that became sure from this night on: '
         '2026-11-21, or 14d: the last 14; and nodes and fleets that are still slower')  # fmt: skip
-    add('--node', metavar='LIST', help='tell changes of these nodes only: n1,n7 or n[001-128]')
-    add('--kernel', metavar='KERNEL', help='tell changes of this kernel only')
+    add('--node', metavar='LIST', help='report changes of these nodes only: n1,n7 or n[001-128]')
+    add('--kernel', metavar='KERNEL', help='report changes of this kernel only')
     add('--margin', type=percent, default=2.0, metavar='PERCENT',
         help='what matters in a node (2)')  # fmt: skip
     add('--fleet-margin', type=percent, default=1.0, metavar='PERCENT',

@@ -28,7 +28,7 @@ reported again. A step that runs out of time is stopped, and what it has measure
 
 EPILOG = """\
 exit status: 0 all is well, 1 something is slow, invalid or changed (or a step failed), 2 the night
-is not complete: it was asked wrongly, stopped, or out of time"""
+is not complete: a usage error, stopped, or out of time"""
 
 
 def add_parser(subparsers):

@@ -1,4 +1,4 @@
-"""`membw rank`: which nodes of a fleet are slower than their like."""
+"""`membw rank`: which nodes of a fleet are slower than comparable ones."""
 
 import argparse
 import json
@@ -10,7 +10,7 @@ EPILOG = """\
 A node FAILs when a rate is both lower than the median of its group by more than the margin and
 surely lower (than the noise of its group gives, for so many nodes and kernels). It is INVALID when
 its record may not be believed, MISSING when it was expected and did not report in full, SUSPECT
-when nothing shows that its figures are right: it is in a slower part of its like that no fact of
+when nothing shows that its figures are right: it is in a slower part of its peers that no fact of
 kit or firmware explains, it could not be compared, or it is too fast to be true.
 
 examples:
@@ -28,12 +28,12 @@ def add_parser(subparsers):
     parser = subparsers.add_parser(
         'rank',
         help='judge a fleet: which nodes are slow, how far, how sure',
-        description='Names the nodes of a fleet that are slower than their like.',
+        description='Names the nodes of a fleet that are slower than comparable ones.',
         epilog=EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     add = parser.add_argument
-    add('results', nargs='+', metavar='RESULTS', help='records, one JSON object a line, '
+    add('results', nargs='+', metavar='RESULTS', help='records, one JSON object per line, '
         'or reports or results.db of ReFrame; files, folders, - for stdin')  # fmt: skip
     add('--nodes', metavar='FILE|LIST', help='expected nodes: a file, or a list as n[001-128]')
     add('--margin', type=percent, default=2.0, metavar='PERCENT', help='what is slow (2)')

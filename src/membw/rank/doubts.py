@@ -11,7 +11,7 @@ from membw.statistics.populations import MIN_NODES, MIN_SHARE
 # Kit and firmware: a part of the fleet that differs in these is meant to differ. A difference in
 # a setting (governor, THP, kernel) is named as a cause to look at, but excuses nothing.
 MEANT = ('memory_gib', 'dimms', 'numa_nodes', 'microcode', 'bios')
-TOO_FAST = 1.20  # to the median: no node is so much better than its like
+TOO_FAST = 1.20  # to the median: no node is so much better than its peers
 ALIKE = 0.9  # of a part's nodes have what most of the others have not
 SURE = 5.0  # spreads between two halves of a few nodes
 
@@ -33,7 +33,7 @@ def of_populations(groups, margin):
             continue
         cause = f'differs in {differs}' if fields else 'no recorded fact differs'
         for node in group.nodes:
-            _suspect(node, f'in the slower part of its like ({part}, {ratio - 1:+.1%}): {cause}')
+            _suspect(node, f'in the slower part of its peers ({part}, {ratio - 1:+.1%}): {cause}')
     return warnings
 
 
@@ -98,7 +98,7 @@ def of_fast(group, ratio, alpha):
     for i in np.flatnonzero((q <= alpha) & (means > TOO_FAST)):
         node = group.nodes[i]
         if node.verdict == 'PASS':
-            _suspect(node, f'implausibly fast: {means[i] - 1:+.1%} to the median of its like')
+            _suspect(node, f'implausibly fast: {means[i] - 1:+.1%} to the median of its peers')
 
 
 def of_groups(groups):

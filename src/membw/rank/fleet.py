@@ -1,4 +1,4 @@
-"""Judges a fleet: which nodes are slower than their like, how far, how sure."""
+"""Judges a fleet: which nodes are slower than comparable ones, how far, how sure."""
 
 from dataclasses import dataclass, field
 

@@ -22,7 +22,9 @@ HOW_TO_READ = (
     'by one of their ranks or by unsteady repetitions. Diamonds are low, but not surely so: '
     'measure again.'
 )
-LEAD = 'Each node against the median of its like (same CPU, build, pinning), as `membw rank` does.'
+LEAD = (
+    'Each node against the median of its peers (same CPU, build, pinning), as `membw rank` does.'
+)
 
 
 def section(fleet):

@@ -30,7 +30,7 @@ def expected_nodes(text):
         hint = "give a file of names or a Slurm host list such as 'n[001-128]'"
         raise MembwError(f"no node list in '{path}': {err}", hint) from err
     if not names:
-        raise MembwError(f"no node in the list '{path}'", 'one name a line, or n[001-128]')
+        raise MembwError(f"no node in the list '{path}'", 'one name per line, or n[001-128]')
     return names
 
 

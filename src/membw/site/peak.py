@@ -34,4 +34,4 @@ def problems(extras):
     gbs = derived(memory)
     if abs(given - gbs) > AGREE * gbs:
         fact = f'is {given:g}, but {product(memory)} give {gbs:g}'
-        yield 'peak_gbs', fact, "mend one of them, or drop 'peak_gbs': it follows from 'memory'"
+        yield 'peak_gbs', fact, "fix one of them, or drop 'peak_gbs': it follows from 'memory'"

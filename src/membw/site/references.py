@@ -23,7 +23,7 @@ def problems(path, system, table):
     try:  # refuses a key given twice, where ReFrame's reader would take the last
         data = YAML(typ='safe').load(path)
     except (OSError, UnicodeError, YAMLError) as err:
-        yield '', ' '.join(str(err).split()), 'mend that line'
+        yield '', ' '.join(str(err).split()), 'fix that line'
         return
     if not isinstance(data, dict):
         yield '', 'is no table of references', "'stream:' begins such a file"

@@ -117,7 +117,7 @@ def file_problems(path, data):
         try:
             re.compile(pattern)
         except re.error as err:
-            yield 'hostnames', f"'{pattern}' is no regular expression: {err}", 'mend it'
+            yield 'hostnames', f"'{pattern}' is no regular expression: {err}", 'fix it'
 
 
 def load_file(path, table):
@@ -125,7 +125,7 @@ def load_file(path, table):
     try:
         data = yaml.load(path.read_text(), LOADER)
     except (OSError, UnicodeError, yaml.YAMLError) as err:
-        return None, [('', ' '.join(str(err).split()), 'mend that line')]
+        return None, [('', ' '.join(str(err).split()), 'fix that line')]
     problems = list(schema_problems(data))
     if not problems:
         problems = [*file_problems(path, data), *table_problems(data, table)]

@@ -22,7 +22,7 @@ enum limit { LIMIT_read, LIMIT_fill, LIMIT_fill_nt, LIMIT_update, LIMITS };
 struct limits {
 	struct {
 		const char *width;     /* of the best; NULL: not to be had here */
-		size_t counted, moved; /* bytes an element */
+		size_t counted, moved; /* bytes per element */
 		struct timing timing;
 	} of[LIMITS];
 	int ntimes;

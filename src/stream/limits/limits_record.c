@@ -52,7 +52,7 @@ void limits_print(const struct limits *l)
 
 	for (i = 0; i < LIMITS; i++)
 		if (l->of[i].width)
-			printf("Limit %-7s = %10.1f MB/s (%zu bytes an element counted, %zu "
+			printf("Limit %-7s = %10.1f MB/s (%zu bytes per element counted, %zu "
 			       "moved; "
 			       "%s bits)\n",
 			       limits_names[i], l->of[i].timing.best_mbs, l->of[i].counted,

@@ -24,7 +24,7 @@ enum { CAPACITY_FIRST = 64, BLOCK_REPETITIONS = 3, BLOCKS_ALIKE = 3, THIRDS = 3,
 static const double BLOCK_LASTS = 0.25, SETTLED_LASTS = 1, SETTLED_WITHIN = 0.01;
 static const double DISTURBED_SHARE = 0.01, WAKE_SECONDS = 50e-6;
 /* See docs/repeatability.md. */
-static const double INTERVAL_LEAST = 0.01, INTERVAL_FACTOR = 1.0, INTERVAL_WIDE = 0.05;
+static const double INTERVAL_LEAST = 0.02, INTERVAL_FACTOR = 1.5, INTERVAL_WIDE = 0.05;
 
 /* The three best blocks of a kernel, the shortest time first. */
 struct best_blocks {
@@ -64,11 +64,15 @@ static int iterate(struct measurement *m, const struct kernel_choice *choice,
 	return k;
 }
 
+static int has_lost(const struct timing *t, int i)
+{
+	return t && t->lost && i >= 0 && t->lost[i] > WAKE_SECONDS &&
+	       t->lost[i] > DISTURBED_SHARE * t->times[i];
+}
+
 int measure_is_disturbed(const struct timing *t, int i)
 {
-	if (!t->lost)
-		return 0;
-	return t->lost[i] > WAKE_SECONDS && t->lost[i] > DISTURBED_SHARE * t->times[i];
+	return has_lost(t, i) || has_lost(t->before, i - t->before_back);
 }
 
 int measure_disturbed(const struct measurement *m)
@@ -103,7 +107,7 @@ static void find_interval(struct timing *t, int complete, double bytes)
 {
 	const int count_all = t->counted == 0;
 	double least = 0, most = 0, half;
-	int third;
+	int third, known = 0;
 
 	t->low_mbs = t->high_mbs = 0;
 	for (third = 0; third < THIRDS; third++) {
@@ -113,12 +117,13 @@ static void find_interval(struct timing *t, int complete, double bytes)
 
 		if (!(best > 0))
 			continue;
+		known++;
 		if (!(least > 0) || best < least)
 			least = best;
 		if (best > most)
 			most = best;
 	}
-	if (!(t->best > 0) || complete - 1 < THIRDS)
+	if (known < 2 || complete - 1 < THIRDS)
 		return;
 	half = INTERVAL_FACTOR * (1 - least / most);
 	half = half > INTERVAL_LEAST ? half : INTERVAL_LEAST;
@@ -175,7 +180,8 @@ static void judge_clean(const struct measurement *m, int k)
 	if (m->kernel[k].counted < least)
 		verdict_invalid(DISTURBED,
 				"%s: %d of %d repetitions were clean, fewer than %d: others kept "
-				"a thread off its CPU for more than %.0f %% of each other one",
+				"a thread off its CPU for more than %.0f %% of each other one, or "
+				"of the kernel before it",
 				kernels[k].name, m->kernel[k].counted, m->complete - 1, least,
 				100 * DISTURBED_SHARE);
 }
@@ -185,6 +191,9 @@ static void judge_spread(const struct timing *t, const char *name)
 	const double spread = t->best > 0 ? 100 * (t->average / t->best - 1) : 0;
 	const double wide = t->best_mbs > 0 ? t->high_mbs / t->best_mbs - 1 : 0;
 
+	if (!(wide > 0))
+		verdict_warn(UNSTABLE, "%s: too few repetitions count to say how it would repeat",
+			     name);
 	if (wide > INTERVAL_WIDE)
 		verdict_warn(UNSTABLE,
 			     "%s: started again it would read %.1f to %.1f GB/s, more than %.0f "
@@ -255,6 +264,8 @@ void measure_reserve(struct measurement *m, int capacity)
 	for (k = 0; k < KERNELS; k++) {
 		m->kernel[k].times = times + (size_t)k * (size_t)capacity;
 		m->kernel[k].lost = lost + (size_t)k * (size_t)capacity;
+		m->kernel[k].before = &m->kernel[k ? k - 1 : KERNELS - 1];
+		m->kernel[k].before_back = k == 0;
 	}
 	m->capacity = capacity;
 }

@@ -35,8 +35,13 @@ int main(void)
 	int count;
 
 	while ((count = read_series()) > 0) {
-		struct timing t = { times, lost, 0, 0, 0, 0, 0, 0, 0 };
+		struct timing t;
 
+		memset(&t, 0, sizeof(t));
+		t.times = times;
+		t.lost = lost;
+		t.before = &t;
+		t.before_back = 1;
 		measure_timing(&t, count, 1e6);
 		printf("%d %.6g %.6g %.6g\n", t.counted, t.best_mbs, t.low_mbs, t.high_mbs);
 	}

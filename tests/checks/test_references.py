@@ -12,6 +12,7 @@ from membw.results import stream_table
 DATA = ROOT / 'tests/data'
 
 FILES = sorted((ROOT / 'systems' / 'references').glob('*.yaml'))
+INDEX = ['$partition', '$environ', 'pinning']
 KERNELS = ('copy', 'scale', 'add', 'triad')
 
 # What was published, GB/s, and by whom; (partition, environment, pinning) -> kernels.
@@ -43,8 +44,8 @@ def entries():
     """{(partition, environment, pinning): {kernel: [value, low, high, unit]}} of all files."""
     found = {}
     for path in FILES:
-        table = yaml.safe_load(path.read_text())['stream']
-        assert table.pop('$index') == ['$partition', '$environ', 'pinning']
+        table = yaml.safe_load(path.read_text()).get('stream', {'$index': INDEX})
+        assert table.pop('$index') == INDEX
         for partition, environs in table.items():
             assert partition.split(':')[0] == path.stem
             for environ, pinnings in environs.items():

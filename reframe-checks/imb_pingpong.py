@@ -1,0 +1,209 @@
+"""The founding program of the ping-pong, IMB-MPI1, between two cores or endpoints of a system."""
+
+import pathlib
+import re
+import shlex
+
+import reframe as rfm
+import reframe.core.runtime as runtime
+from lib import imb_table
+from lib.measurement import measurement
+from reframe.core.backends import getlauncher
+from reframe.core.builtins import parameter, run_after, run_before, sanity_function, variable
+
+from membw.results.archive import NOTE_ENVIRONMENT
+from membw.site import cpulist
+
+OUTPUT = 'imb.txt'
+# what each rank does before it becomes IMB: notes the CPUs that it may run on
+RANK = 'on_cpus.sh'
+RANK_LINES = [
+    'sed -n "s/^Cpus_allowed_list:[[:space:]]*//p" /proc/self/status >rank.$(hostname).$$',
+    'exec "$@"',
+]
+INTER = 'inter:'
+
+
+def pairs_of(partition):
+    """Pairs of this partition's ping-pongs: '0-13', 'mic0-cpu1', 'inter:cpu0-cpu1'."""
+    return partition.extras.get('imb_pairs', ['0-1'])
+
+
+def pairs_here():
+    partitions = runtime.runtime().system.partitions
+    return list(dict.fromkeys(pair for part in partitions for pair in pairs_of(part)))
+
+
+@rfm.simple_test
+class imb_pingpong(measurement):
+    """Time one way of messages of 0 B to 4 MiB, by Intel's MPI benchmarks.
+
+    `-S binding=source`: the line of the source as printed, which binds both ranks to both cores.
+    """
+
+    descr = 'IMB-MPI1 PingPong between two cores, cards or nodes'
+    valid_prog_environs = ['+scan']
+    keep_files = [OUTPUT]
+
+    pair = parameter(pairs_here(), loggable=True)
+
+    # by -S: 'each' rank to its core, or as the 'source' prints it; the program, where it is
+    # neither on the PATH nor Spack's; the source's repetitions
+    binding = variable(str, value='each', loggable=True)
+    imb = variable(str, value='')
+    iterations = variable(int, value=100000)
+
+    @run_after('setup')
+    def refuse_what_is_not_there(self):
+        self.skip_if(
+            self.pair not in pairs_of(self.current_partition),
+            f"'{self.pair}' is a pair of another partition",
+        )
+        self.skip_if(
+            self.binding not in ('each', 'source'), f"binding={self.binding}: 'each' or 'source'"
+        )
+        self.skip_if(
+            (self.current_partition.processor.num_cores or 2) < 2, 'one core, and a pair takes two'
+        )
+        self.skip_if(
+            self.binding == 'source' and not re.fullmatch(r'\d+-\d+', self.pair),
+            'the line of the source names two cores of one node',
+        )
+        self.need_tool('mpirun')
+        self.need_tool('hwloc-bind')
+
+    @run_after('setup')
+    def start_mpirun_ourselves(self):
+        self.job.launcher = getlauncher('local')()
+
+    @run_before('run')
+    def take_nodes(self):
+        self.between_nodes = self.pair.startswith(INTER)
+        self.num_tasks, self.num_tasks_per_node = (2, 1) if self.between_nodes else (1, 1)
+        self.num_cpus_per_task = self.current_partition.processor.num_cores or 2
+
+    @run_before('run')
+    def write_command(self):
+        extras = self.current_partition.extras
+        self.env_vars = {**extras.get('imb_environment', {})}
+        lines = ' '.join(shlex.quote(line) for line in RANK_LINES)
+        self.prerun_cmds += [
+            f'rm -f rank.*; printf "%s\\n" {lines} >{RANK}',
+            *self.find_program(),
+            *self.find_nodes(),
+            NOTE_ENVIRONMENT,
+        ]
+        self.executable = 'mpirun'
+        self.executable_opts = [*self.ranks(), f'>{OUTPUT}']
+
+    def find_program(self):
+        """$imb: what was asked for, else of the PATH, else Spack's."""
+        spack = '$(spack location -i intel-mpi-benchmarks 2>/dev/null)/bin/IMB-MPI1'
+        asked = shlex.quote(self.imb or 'IMB-MPI1')
+        return [
+            f'imb=$(command -v {asked}) || imb={spack}',
+            'test -x "$imb" || { echo "membw-missing IMB-MPI1"; exit 0; }',
+        ]
+
+    def find_nodes(self):
+        """$here, $there: the nodes of the two ranks."""
+        there = '$(scontrol show hostnames | sed -n 2p)' if self.between_nodes else '$here'
+        return ['here=$(hostname)', f'there={there}']
+
+    def ranks(self):
+        """What follows mpirun: the source's own line, or each rank with its place."""
+        test = ['PingPong', '-iter', str(self.iterations)]
+        if self.binding == 'source':
+            one, other = self.pair.split('-')
+            cores = [f'core:{one}', f'core:{other}']
+            return ['-np', '2', 'hwloc-bind', *cores, 'sh', RANK, '"$imb"', *test]
+        one, other = self.pair.removeprefix(INTER).split('-')
+        # two ranks of one socket or card: its first core and its second
+        second = int(one == other and not self.between_nodes)
+        return [
+            *self.rank(one, '$here', 0),
+            *('sh', RANK, self.program(one), *test, ':'),
+            *self.rank(other, '$there', second),
+            *('sh', RANK, self.program(other), *test),
+        ]
+
+    def endpoint(self, name):
+        """{'cores': [8, 9]} of a socket, {'host': '{node}-mic0', 'cpus': [1, 5]} of a card."""
+        known = self.current_partition.extras.get('endpoints', {})
+        return known[name] if name in known else {'cores': [int(name)]}
+
+    def program(self, name):
+        return self.endpoint(name).get('program', '"$imb"')
+
+    def rank(self, name, node, which):
+        place = self.endpoint(name)
+        host = place.get('host', '{node}').replace('{node}', f'${{{node[1:]}}}')
+        where = ['-host', f'"{host}"'] if self.is_of_endpoints() else []
+        bind = ['hwloc-bind', f'core:{place["cores"][which]}'] if 'cores' in place else []
+        pin = ['taskset', '-c', str(place['cpus'][which])] if 'cpus' in place else []
+        return ['-n', '1', *where, *bind, *pin]
+
+    def is_of_endpoints(self):
+        return bool(self.current_partition.extras.get('endpoints'))
+
+    def on_one_host(self):
+        one, other = self.pair.removeprefix(INTER).split('-')
+        return not self.between_nodes and (one == other or not self.is_of_endpoints())
+
+    # --- after the run -------------------------------------------------------------------
+
+    @run_before('sanity')
+    def read_table(self):
+        if self.is_dry_run():
+            return
+        path = pathlib.Path(self.stagedir, OUTPUT)
+        self.text = path.read_text(errors='replace') if path.is_file() else ''
+        self.table = imb_table.rows(self.text)
+
+    def masks(self):
+        """CPUs that each rank could run on."""
+        paths = sorted(pathlib.Path(self.stagedir).glob('rank.*'))
+        return [path.read_text().strip() for path in paths]
+
+    @sanity_function
+    def is_valid(self):
+        """A whole table, and two ranks that were each bound to a core of its own."""
+        if not self.text:
+            self.not_measured()
+        reasons = [f'not-validated ({text})' for text in imb_table.problems(self.text)]
+        per_core = self.current_partition.processor.num_cpus_per_core or 1
+        places = misplaced(self.masks(), per_core)
+        places += shared(self.masks()) if self.on_one_host() else []
+        return self.conclude(reasons + [f'cpu-not-where-asked ({text})' for text in places])
+
+    @run_before('performance')
+    def report_times(self):
+        if self.is_dry_run():
+            return
+        for row in self.table:
+            self.note_figure(f't_{row.bytes}', row.time_us, 'us')
+        if self.table:
+            self.note_figure('bandwidth', imb_table.bandwidth(self.table), 'MB/s')
+
+
+def misplaced(masks, per_core):
+    """Ranks that were not each bound to one core, as text."""
+    if len(masks) != 2:
+        return [f'{len(masks)} ranks of 2 said where they may run']
+    return [
+        f'a rank may run on CPUs {mask}, more than one core'
+        for mask in dict.fromkeys(masks)
+        if len(cpulist.expand(mask)) > per_core
+    ]
+
+
+def shared(masks):
+    """Ranks of one host that may run on the same CPU, as text."""
+    if len(masks) != 2 or not set(cpulist.expand(masks[0])) & set(cpulist.expand(masks[1])):
+        return []
+    if masks[0] != masks[1]:
+        return [f'the ranks may run on CPUs {masks[0]} and {masks[1]}, which overlap']
+    return [
+        f'both ranks are bound to both cores, CPUs {masks[0]}: neither is pinned; '
+        'mpirun -n 1 hwloc-bind core:A ... : -n 1 hwloc-bind core:B ... binds each'
+    ]

@@ -1,0 +1,76 @@
+"""The table of IMB-MPI1 PingPong: its times, the unit of its Mbytes, and whether it is whole."""
+
+import math
+import re
+from dataclasses import dataclass
+
+BEGIN = re.compile(r'^# Benchmarking PingPong\s*$', re.M)
+HEAD = re.compile(r'^ *#bytes +#repetitions +t\[usec\] +Mbytes/sec *$', re.M)
+END = '# All processes entering MPI_Finalize'
+# IMB's own sizes, -msglog 0:22
+SIZES = [0, *(2**i for i in range(23))]
+# bytes of an Mbyte: IMB of today; IMB before 2018
+UNITS = (10**6, 2**20)
+
+
+@dataclass
+class Row:
+    """One size; the time one way, as IMB prints it."""
+
+    bytes: int
+    repetitions: int
+    time_us: float
+    mbytes_s: float
+
+
+def rows(text):
+    """Those of the PingPong table, up to the first line that is none."""
+    begin = BEGIN.search(text)
+    head = HEAD.search(text, begin.end()) if begin else None
+    found = []
+    for line in text[head.end() :].splitlines()[1:] if head else ():
+        words = line.split()
+        try:
+            row = Row(int(words[0]), int(words[1]), float(words[2]), float(words[3]))
+        except (ValueError, IndexError):
+            break
+        if len(words) != 4:
+            break
+        found.append(row)
+    return found
+
+
+def _agrees(row, unit):
+    """Whether the rate follows from the time, which is printed to 0.01 us."""
+    rates = [row.bytes / (row.time_us + d) / (unit / 1e6) for d in (0.0051, -0.0051)]
+    return rates[0] - 0.0051 <= row.mbytes_s <= rates[1] + 0.0051
+
+
+def unit(table):
+    """Bytes of this table's Mbyte, None where its rates do not follow from its times."""
+    with_time = [row for row in table if row.bytes and row.time_us > 0.0051]
+    fits = [u for u in UNITS if with_time and all(_agrees(row, u) for row in with_time)]
+    return fits[0] if len(fits) == 1 else None
+
+
+def problems(text, sizes=SIZES):
+    """Why the table is not to be believed, as text."""
+    table = rows(text)
+    if not table:
+        return ['no PingPong table in the output']
+    lacking = [size for size in sizes if size not in [row.bytes for row in table]]
+    found = []
+    if lacking:
+        found.append(f'the table lacks {len(lacking)} of {len(sizes)} sizes, first {lacking[0]}')
+    elif END not in text:
+        found.append('IMB did not come to its end')
+    if not all(math.isfinite(row.time_us) and row.time_us > 0 for row in table):
+        found.append('a time that is not above 0')
+    elif unit(table) is None:
+        found.append('its Mbytes/sec follow from its times neither with 10^6 nor with 2^20 bytes')
+    return found
+
+
+def bandwidth(table):
+    """MB/s of 10^6 bytes of the best size, from the time."""
+    return max(row.bytes / row.time_us for row in table)

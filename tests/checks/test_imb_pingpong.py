@@ -1,0 +1,213 @@
+"""The founding ping-pong: the sources' tables pass, slower ones fail, torn ones are INVALID."""
+
+import json
+import os
+import pathlib
+import re
+import shutil
+import sys
+
+import mpi_job
+import pytest
+import yaml
+from checkout_copy import copy_checkout, variables
+from places import ROOT
+
+sys.path.append(str(ROOT / 'reframe-checks'))
+from lib import imb_table  # noqa: E402
+
+PAIRS = ('0-1', '0-13')
+TABLES = {pair: (ROOT / f'tests/data/ulysses-imb-{pair}.txt').read_text() for pair in PAIRS}
+POSED = """
+name: posed
+descr: this machine, called Ulysses
+hostnames: [posed]
+sources: [a test]
+references: references/posed.yaml
+partitions:
+- {name: here, descr: all of it, scheduler: local, launcher: local, max_jobs: 1, features: auto,
+   toolchains: {gcc: {cc: gcc, presets: [gcc-o2]}}, extras: {imb_pairs: ['0-1', '0-13']}}
+"""
+# no MPI: notes a mask per rank, as the check's own wrapper would, and prints the table of the pair
+STAND_IN_MPIRUN = """#!/bin/sh
+case "$*" in
+*core:13*) other=13;;
+*) other=1;;
+esac
+echo 0 >rank.posed.1
+echo $other >rank.posed.2
+cat "$TABLES/0-$other"
+"""
+
+
+def references(name):
+    return yaml.safe_load((ROOT / f'systems/references/{name}.yaml').read_text())['imb_pingpong']
+
+
+@pytest.mark.parametrize('pair', PAIRS)
+def test_the_references_of_ulysses_are_the_published_table(pair):
+    rows = imb_table.rows(TABLES[pair])
+    figures = references('ulysses')['ulysses:regular'][pair]
+    assert {f't_{row.bytes}': row.time_us for row in rows} == {k: v[0] for k, v in figures.items()}
+    assert [row.bytes for row in rows] == imb_table.SIZES and len(figures) == 24
+    assert all(unit == 'us' and low < 0 < high < 0.3 for _, low, high, unit in figures.values())
+
+
+@pytest.mark.parametrize('name, part, latencies, bandwidths', [
+    ('robin', 'robin:node', 11, 5),
+    ('helios', 'helios:sandy-bridge', 15, 14),
+])  # fmt: skip
+def test_the_tables_of_cards_are_references_of_pairs_that_the_system_has(
+    name, part, latencies, bandwidths
+):
+    pairs = references(name)[part]
+    figures = [figure for row in pairs.values() for figure in row]
+    assert (figures.count('t_0'), figures.count('bandwidth')) == (latencies, bandwidths)
+    (partition,) = [p for p in yaml.safe_load((ROOT / f'systems/{name}.yaml').read_text())
+                    ['partitions'] if f'{name}:{p["name"]}' == part]  # fmt: skip
+    assert partition['extras']['imb_pairs'] == list(pairs)
+    ends = {end for pair in pairs for end in pair.removeprefix('inter:').split('-')}
+    assert ends <= set(partition['extras']['endpoints'])
+
+
+@pytest.mark.parametrize('pair', PAIRS)
+def test_the_unit_of_mbytes_is_read_off_the_table_itself(pair):
+    """IMB of the source counts 2^20 bytes, that of today 10^6."""
+    assert imb_table.unit(imb_table.rows(TABLES[pair])) == 2**20
+    today = re.sub(
+        r'^( *\d+ +\d+ +([\d.]+)) +[\d.]+$',
+        lambda m: f'{m[1]} {int(m[1].split()[0]) / float(m[2]):.2f}',
+        TABLES[pair],
+        flags=re.M,
+    )
+    assert imb_table.unit(imb_table.rows(today)) == 10**6 and not imb_table.problems(today)
+    wrong = today.replace(f' {4194304 / imb_table.rows(today)[-1].time_us:.2f}', ' 99999.99')
+    assert 'neither with 10^6 nor with 2^20' in imb_table.problems(wrong)[0]
+
+
+@pytest.mark.parametrize('pair', PAIRS)
+def test_a_table_that_was_torn_anywhere_is_not_believed(pair):
+    whole = TABLES[pair]
+    assert imb_table.problems(whole) == []
+    end = whole.index(imb_table.END) + len(imb_table.END)
+    assert all(imb_table.problems(whole[:cut]) for cut in range(end))
+    lines = whole.splitlines(keepends=True)
+    for i in range(5, 29):
+        assert imb_table.problems(''.join(lines[:i] + lines[i + 1 :]))
+
+
+# --- through ReFrame ---------------------------------------------------------------------------
+
+
+@pytest.fixture(scope='module')
+def house(tmp_path_factory):
+    """A checkout whose one system stands for Ulysses: its references, its pairs."""
+    root = copy_checkout(tmp_path_factory.mktemp('house'))
+    (root / 'systems/posed.yaml').write_text(POSED)
+    table = references('ulysses')
+    table['posed:here'] = table.pop('ulysses:regular')
+    (root / 'systems/references/posed.yaml').write_text(yaml.safe_dump({'imb_pingpong': table}))
+    for name in ('mpirun', 'hwloc-bind', 'IMB-MPI1'):
+        (root / 'bin').mkdir(exist_ok=True)
+        (root / 'bin' / name).write_text(STAND_IN_MPIRUN)
+        (root / 'bin' / name).chmod(0o755)
+    return root
+
+
+@pytest.fixture
+def run(house, call, tmp_path):
+    """run(change of the table's text): (status, {pair: case}); the MPI is a stand-in."""
+
+    def session(change, *words, name='imb_pingpong', path=True):
+        for pair, text in TABLES.items():
+            (tmp_path / pair).write_text(change(text))
+        report = tmp_path / 'report.json'
+        env = {**variables(house), **mpi_job.LAUNCHER, 'TABLES': str(tmp_path)}
+        if path:
+            env['PATH'] = f'{house}/bin:{os.environ["PATH"]}'
+        done = call('reframe', '--nocolor', '--system=posed', '-c', house / 'reframe-checks',
+                    '-r', '-n', name, *words, '--report-file', report,
+                    cwd=house, **env)  # fmt: skip
+        assert report.is_file(), done.stdout + done.stderr
+        (cases,) = [r['testcases'] for r in json.loads(report.read_text())['runs']]
+        return done, {case['pair']: case for case in cases}
+
+    return session
+
+
+def slower(text):
+    """Every time 30 % longer, its rate 30 % lower."""
+
+    def row(m):
+        size, count, time, rate = m[0].split()
+        return f'{size} {count} {1.3 * float(time):.2f} {int(size) / float(time) / 1.3 / 1.048576}'
+
+    return re.sub(r'^ *\d+ +\d+ +[\d.]+ +[\d.]+$', row, text, flags=re.M)
+
+
+def test_the_sources_own_tables_pass(run):
+    done, cases = run(lambda text: text)
+    assert done.returncode == 0, done.stdout
+    assert set(cases) == set(PAIRS) and {c['result'] for c in cases.values()} == {'pass'}
+    value, reference, *_ = cases['0-13']['perfvalues']['posed:here:t_65536']
+    assert value == reference == 11.59
+
+
+def test_the_same_30_percent_slower_fail(run):
+    done, cases = run(slower)
+    assert done.returncode == 1
+    assert {c['fail_phase'] for c in cases.values()} == {'performance'}, done.stdout
+    assert {c['verdict'] for c in cases.values()} == {'VALID'}
+
+
+def test_torn_ones_are_invalid(run):
+    done, cases = run(lambda text: text[: text.index('65536')])
+    assert done.returncode == 1
+    for case in cases.values():
+        assert case['verdict'] == 'INVALID', done.stdout
+        assert 'the table lacks 7 of 24 sizes, first 65536' in case['reasons']
+
+
+@pytest.mark.skipif(
+    not (shutil.which('mpirun') and shutil.which('hwloc-bind')), reason='no mpirun or hwloc-bind'
+)
+@pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason='one CPU')
+def test_the_sources_own_line_is_invalid_because_both_ranks_are_bound_to_both_cores(run, house):
+    """A real mpirun and hwloc-bind; IMB alone is a stand-in, which prints the table."""
+    stand_in = house / 'IMB-stand-in'
+    stand_in.write_text('#!/bin/sh\n[ "${OMPI_COMM_WORLD_RANK:-0}" != 0 ] || cat "$TABLES/0-1"\n')
+    stand_in.chmod(0o755)
+    options = {'name': 'imb_pingpong%pair=0-1', 'path': False}
+    words = ('-S', f'imb={stand_in}')
+    done, cases = run(lambda text: text, *words, **options)
+    assert cases['0-1']['verdict'] == 'VALID', done.stdout
+    done, cases = run(lambda text: text, *words, '-S', 'binding=source', **options)
+    case = cases['0-1']
+    assert case['verdict'] == 'INVALID', done.stdout
+    assert 'both ranks are bound to both cores' in case['reasons']
+
+
+def script(call, folder, system, pair, *words):
+    call('reframe', f'--system={system}', '-c', ROOT / 'reframe-checks', '--dry-run', '-n',
+         f'imb_pingpong%pair={pair}', f'--prefix={folder}', *words)  # fmt: skip
+    (path,) = pathlib.Path(folder).rglob('rfm_job.sh')
+    return path.read_text()
+
+
+def test_ulysses_gets_the_printed_line(call, tmp_path):
+    text = script(call, tmp_path, 'ulysses', '0-13', '-S', 'binding=source')
+    line = next(line for line in text.splitlines() if line.startswith('mpirun'))
+    own = line.replace('sh on_cpus.sh "$imb"', 'IMB-MPI1').partition(' >')[0]
+    assert own == 'mpirun -np 2 hwloc-bind core:0 core:13 IMB-MPI1 PingPong -iter 100000'
+
+
+@pytest.mark.parametrize('pair, line', [
+    ('mic0-cpu1', '-n 1 -host "${here}-mic0" taskset -c 1 sh on_cpus.sh IMB-MPI1.mic PingPong '
+                  '-iter 100000 : -n 1 -host "${there}" hwloc-bind core:8 sh on_cpus.sh "$imb" '),
+    ('mic1-mic1', ' taskset -c 5 '),
+    ('inter:cpu1-cpu0', ': -n 1 -host "${there}" hwloc-bind core:0 '),
+])  # fmt: skip
+def test_helios_starts_each_rank_at_its_endpoint(call, tmp_path, pair, line):
+    text = script(call, tmp_path, 'helios', pair)
+    assert line in next(line for line in text.splitlines() if line.startswith('mpirun'))
+    assert 'I_MPI_DAPL_PROVIDER_LIST=ofa-v2-mlx4_0-1u,ofa-v2-mcm-1' in text

@@ -17,7 +17,7 @@
 #include "cluster/cluster.h"
 #include "kernels/start_values.h"
 #include "output/record.h"
-#include "output/table.h"
+#include "output/print.h"
 
 #include <stdio.h>
 

@@ -167,7 +167,7 @@ static void set_list(const char *option, const char *text)
 {
 	options.list = 0;
 	option_list(option, text, add_listed,
-		    "give copy, scale, add, triad, several with commas, or all");
+		    "give the name of a kernel, several with commas, or all");
 }
 
 static const struct option_row OF_JOB[] = {
@@ -181,8 +181,8 @@ static const struct option_row OF_JOB[] = {
 	{ 0, "order", "WORD", "the list of nodes: slowest-last (default) or slowest-first",
 	  set_order },
 	{ 0, "list", "KERNELS",
-	  "kernels listed node by node: copy,scale,add,triad or all\n"
-	  "(default: triad; the summary always has all four)",
+	  "kernels listed node by node: names with commas, or all\n"
+	  "(default: triad; the summary always has all of them)",
 	  set_list },
 	{ 0, "by", "WORD",
 	  "lines of the list: node or rank (default: node, on one\n"

@@ -4,8 +4,8 @@
 !
 ! stream_f.c is the whole program but for these loops: the same options, record, verdict
 ! and validation. Each subroutine is one kernel of kernels/kernels.h, by its name; Fortran's
-! dummy arguments do not overlap. The threads' parts are those of a static schedule, which
-! differ from those of the first touch by less than a cache line per thread.
+! dummy arguments do not overlap. The threads' parts are those of a static schedule: their borders
+! lie up to a quarter as many cache lines from those of the first touch as there are threads.
 
 subroutine kernel_copy(a, b, c, s, n) bind(c)
   use, intrinsic :: iso_c_binding, only: c_double, c_size_t

@@ -99,7 +99,7 @@ def test_the_scan_takes_the_first_row_or_the_one_that_the_partition_names(copy, 
 def test_a_new_compiler_family_is_a_row_and_so_is_its_preset(copy, listing, call):
     """Of a compiler that the table does not know, in one file."""
     table = copy / 'configs/presets.yaml'
-    family = "{cc: cc1c, fc: cc1f, openmp: -omp, spack: '%c=cc1', version: 'cc1 (.*)'}"
+    family = "{cc: cc1c, openmp: -omp, spack: '%c=cc1', version: 'cc1 (.*)'}"
     line = "family: cc1, line: '-O9 {openmp} {defs}', requires: [], features: []"
     plant(table, 'families:\n', f'families:\n  cc1: {family}\n')
     plant(table, '\npresets:\n', f'\npresets:\n  cc1-o9: {{{line}, source: its manual}}\n')

@@ -7,7 +7,7 @@
 #include "../../harness/job/watchdog.h"
 #include "../../harness/verdict.h"
 #include "../output/record.h"
-#include "../output/report.h"
+#include "../output/print.h"
 #include "gather.h"
 
 #include <stdlib.h>

@@ -10,7 +10,7 @@
 #include "../../harness/options.h"
 #include "../../harness/verdict.h"
 #include "../output/record.h"
-#include "../output/table.h"
+#include "../output/print.h"
 #include "job_summary.h"
 
 #include <stdio.h>

@@ -1,12 +1,10 @@
 /*
- * table: what a person and STREAM's parsers read.
+ * print: what a person and STREAM's parsers read.
  */
-#ifndef MEMBW_TABLE_H
-#define MEMBW_TABLE_H
+#ifndef MEMBW_PRINT_H
+#define MEMBW_PRINT_H
 
-#include "../kernels/validate.h"
-#include "../measure.h"
-#include "../options.h"
+#include "../run.h"
 
 void table_banner(const struct options *options, const struct arrays *arrays, size_t llc_bytes,
 		  const char *note);
@@ -14,12 +12,12 @@ void table_banner(const struct options *options, const struct arrays *arrays, si
 void table_kernels(const struct kernel_choice *choice);
 void table_print(const struct measurement *measurement);
 
-/* How far the figures would read again, how many repetitions there were, what ended them. */
-void table_repetitions(const struct measurement *measurement);
-
 /* How near the best kernel comes to the theoretical peak, where one is known. */
 void table_peak(const struct measurement *measurement);
 
 void table_validation(const struct validation *validation, const struct arrays *arrays);
+
+/* Of a run of one process: its table, its record, its verdict; the exit status. */
+int report(const struct run *run);
 
 #endif

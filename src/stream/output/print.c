@@ -1,11 +1,18 @@
-#include "table.h"
+#include "print.h"
 
+#include "../../harness/error.h"
 #include "../../harness/evidence/threads.h"
+#include "../../harness/job/record_file.h"
 #include "../../harness/machine/cpuset.h"
 #include "../../harness/memory/placement.h"
 #include "../../harness/options.h"
+#include "../../harness/verdict.h"
+#include "../health/floors.h"
+#include "../limits/limits_record.h"
+#include "record.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static const char RULE[] = "-------------------------------------------------------------\n";
@@ -90,7 +97,8 @@ static void print_intervals(const struct measurement *m)
 	putchar('\n');
 }
 
-void table_repetitions(const struct measurement *m)
+/* How far the figures would read again, how many repetitions there were, what ended them. */
+static void table_repetitions(const struct measurement *m)
 {
 	print_intervals(m);
 	printf("Repetitions: %d", m->complete);
@@ -136,4 +144,23 @@ void table_validation(const struct validation *v, const struct arrays *arrays)
 		       bits_of(w->expected), (double)w->found, (int)(2 * sizeof(element)),
 		       bits_of(w->found));
 	}
+}
+
+int report(const struct run *run)
+{
+	size_t size;
+	char *text = stream_record(run, &size);
+	int recorded = !options_json();
+
+	table_print(&run->measurement);
+	table_repetitions(&run->measurement);
+	table_peak(&run->measurement);
+	table_validation(&run->validation, &run->arrays);
+	if (run->limits)
+		limits_print(run->limits);
+	if (text)
+		recorded = record_file_put(text, size);
+	verdict_print(stdout);
+	free(text);
+	return floors_judge(run, recorded ? verdict_status() : EXIT_INVALID);
 }

@@ -144,13 +144,13 @@ static int tell_figures(const struct measurement *m)
 	return missed ? EXIT_INVALID : EXIT_VALID;
 }
 
-int floors_judge(const struct run *run, int status)
+int floors_judge(const struct measurement *measurement, int status)
 {
 	int judged;
 
 	if (!line)
 		return status;
-	judged = verdict_is_valid() ? tell_figures(&run->measurement) : tell_invalid();
+	judged = verdict_is_valid() ? tell_figures(measurement) : tell_invalid();
 	if (fclose(line) != 0)
 		judged = EXIT_INVALID; /* nobody was told */
 	line = NULL;

@@ -9,7 +9,7 @@
 #ifndef MEMBW_FLOORS_H
 #define MEMBW_FLOORS_H
 
-#include "../run.h"
+#include "../measure.h"
 
 /* --at-least: "triad=150,copy=140" in GB/s, or a file of such entries; from here on nothing but
  * the one line is printed. */
@@ -19,6 +19,6 @@ void floors_set(const char *option, const char *text);
 void floors_set_seconds(const char *option, const char *text);
 
 /* The exit status of a run that would end with STATUS; prints the line, if floors were given. */
-int floors_judge(const struct run *run, int status);
+int floors_judge(const struct measurement *measurement, int status);
 
 #endif

@@ -162,5 +162,5 @@ int report(const struct run *run)
 		recorded = record_file_put(text, size);
 	verdict_print(stdout);
 	free(text);
-	return floors_judge(run, recorded ? verdict_status() : EXIT_INVALID);
+	return floors_judge(&run->measurement, recorded ? verdict_status() : EXIT_INVALID);
 }

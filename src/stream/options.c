@@ -100,8 +100,8 @@ static const struct option_row OWN[] = {
 	  "(default: macro NTIMES, else until the figures have settled)",
 	  set_ntimes },
 	{ 0, "max-seconds", "S",
-	  "end the repetitions after so long (default: 30; with -t\n"
-	  "or NTIMES: as long as they take)",
+	  "end the repetitions after so long (default: 30, with --seconds\n"
+	  "half of that; with -t or NTIMES: as long as they take)",
 	  set_max_seconds },
 	{ 'o', "offset", "N", "elements left free between two arrays", set_offset },
 	{ 0, "pages", "KIND", "default, thp, 2M or 1G pages for the arrays", set_pages },
@@ -242,6 +242,14 @@ static void check_tuned(void)
 		    "give '--tune', or '--kernels' with a variant", options.tuned.save);
 }
 
+/* Half of what --seconds leaves to all: a busy node is INVALID, not late. */
+static double default_seconds(void)
+{
+	const double half = floors_seconds() / 2;
+
+	return half > 0 && half < MAX_SECONDS ? half : MAX_SECONDS;
+}
+
 struct options stream_options(const struct program *program, int argc, char **argv)
 {
 	options.size = (size_t)ARRAY_SIZE_MACRO;
@@ -252,7 +260,7 @@ struct options stream_options(const struct program *program, int argc, char **ar
 	options.json = options_json();
 	check_macros();
 	if (!options.ntimes && !(options.max_seconds > 0))
-		options.max_seconds = MAX_SECONDS;
+		options.max_seconds = default_seconds();
 	check_tuned();
 	return options;
 }

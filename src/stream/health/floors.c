@@ -20,6 +20,7 @@ static const char BETWEEN[] = ", \t\r\n";
 static double floors[KERNELS];
 static FILE *line; /* where the one line goes; NULL: no floors were given */
 static char late[64];
+static double seconds_given;
 
 static void on_time_over(int number)
 {
@@ -37,6 +38,7 @@ void floors_set_seconds(const char *option, const char *text)
 	struct sigaction action;
 	struct itimerval timer;
 
+	seconds_given = seconds;
 	snprintf(late, sizeof(late), "membw: FAIL not measured within %g s\n", seconds);
 	memset(&action, 0, sizeof(action));
 	action.sa_handler = on_time_over;
@@ -46,6 +48,11 @@ void floors_set_seconds(const char *option, const char *text)
 	timer.it_value.tv_usec =
 		(suseconds_t)(1e6 * (seconds - (double)timer.it_value.tv_sec)) + 1;
 	setitimer(ITIMER_REAL, &timer, NULL);
+}
+
+double floors_seconds(void)
+{
+	return seconds_given;
 }
 
 /* ENTRY is "triad=150". */

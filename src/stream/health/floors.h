@@ -21,4 +21,7 @@ void floors_set_seconds(const char *option, const char *text);
 /* The exit status of a run that would end with STATUS; prints the line, if floors were given. */
 int floors_judge(const struct measurement *measurement, int status);
 
+/* As given by --seconds, 0: it was not. */
+double floors_seconds(void);
+
 #endif

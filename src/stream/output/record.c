@@ -30,7 +30,7 @@ static void write_peak_gbs(void)
 
 static void write_repetitions(const struct measurement *m)
 {
-	json_count("ntimes", (unsigned)(m->ntimes ? m->ntimes : m->complete));
+	json_count("ntimes", (unsigned)m->ntimes);
 	json_count("iterations", (unsigned)m->complete);
 	json_truth("complete", m->ntimes ? m->complete == m->ntimes : m->ended <= ENDED_TIME);
 	json_text("ended", measure_ended(m));

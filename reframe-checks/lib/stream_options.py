@@ -11,6 +11,8 @@ class stream_options(rfm.RegressionTestPlugin):
     # asked by -S or by the partition; 0 leaves it to the program. After the run: what was
     array_size = variable(int, value=0, loggable=True)
     ntimes = variable(int, value=0, loggable=True)
+    # the longest that a figure is waited for, unless there is a number of repetitions
+    max_seconds = variable(float, value=0.0)
     # after the run
     stores = variable(str, value='', loggable=True)
     peak_gbs = variable(float, value=0.0, loggable=True)
@@ -23,6 +25,8 @@ class stream_options(rfm.RegressionTestPlugin):
         times = self.ntimes or extras.get('ntimes')
         options = ['-n', str(size)] if size else []
         options += ['-t', str(times)] if times else []
+        if self.max_seconds and not times:
+            options += ['--max-seconds', f'{self.max_seconds:g}']
         return [*options, *super().program_options(record)]
 
     def note_provenance(self, record):

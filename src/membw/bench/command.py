@@ -12,6 +12,7 @@ import time
 
 from membw.arguments import count
 from membw.bench import harness as bench_harness
+from membw.bench import repeats as bench_repeats
 from membw.bench import table as bench_table
 from membw.bench.build import LINES, build, own_sources
 from membw.bench.programs import OURS, PARTS, PINNED, Asked, collect, describe
@@ -23,7 +24,8 @@ from membw.results.run_lock import alone
 from membw.site.topology import cores_here
 
 SCHEMA = 'membw-bench-1'
-HARNESS = 'harness'
+HARNESS, REPEATS = 'harness', 'repeats'
+OTHERS = (HARNESS, REPEATS)  # not measured in rounds with the programs
 HOW = """
 Each program runs once a round, with the same array size, threads and pinning; what is shown is
 the median of the ratios within the rounds, and the median absolute deviation. likwid-bench tells
@@ -46,7 +48,7 @@ def add_parser(subparsers):
         '--seconds', type=count, help='begin no further round after that, but make two'
     )
     parser.add_argument('--only', type=parts, default=[*PARTS, HARNESS], metavar='PART,...',
-                        help=f'of {", ".join([*PARTS, HARNESS])}')  # fmt: skip
+                        help=f'of {", ".join([*PARTS, *OTHERS])}; default: all but repeats')  # fmt: skip
     parser.add_argument('--size', type=count, metavar='N',
                         help='elements of an array; default: 4 LLCs')  # fmt: skip
     parser.add_argument('--ntimes', type=count, default=10, help='repetitions; default: 10')
@@ -56,13 +58,15 @@ def add_parser(subparsers):
                         help="McCalpin's stream.c; default: Spack's builtin.stream")  # fmt: skip
     parser.add_argument('--babelstream', default=os.environ.get('BABELSTREAM', ''),
                         metavar='PATH', help='BabelStream, as built for OpenMP')  # fmt: skip
+    parser.add_argument('--repeats', type=count, default=bench_repeats.RUNS, metavar='N',
+                        help=f'runs in the part repeats; default: {bench_repeats.RUNS}')  # fmt: skip
     parser.add_argument('--out', metavar='FOLDER', help='default: results/bench')
     parser.set_defaults(func=main)
 
 
 def parts(text):
     names = text.split(',')
-    known = [*PARTS, HARNESS]
+    known = [*PARTS, *OTHERS]
     wrong = [name for name in names if name not in known]
     if wrong:
         raise argparse.ArgumentTypeError(f"'{wrong[0]}' is not one of {', '.join(known)}")
@@ -82,13 +86,39 @@ def main(args):
     if args.only == [HARNESS]:
         print(bench_harness.text(bench_harness.timings(say)))
         return 0
+    if args.only == [REPEATS]:
+        with alone():
+            result = repeated(args)
+        keep_json(result, folder_of(args))
+        return 0
     with alone():
         result, status = bench(args)
     if HARNESS in args.only:  # its runs take the lock themselves
         result['harness'] = bench_harness.timings(say)
         print('\n' + bench_harness.text(result['harness']))
-    keep(result, pathlib.Path(args.out or os.path.join(root(), 'results', 'bench')))
+    if REPEATS in args.only:
+        with alone():
+            result['repeats'] = repeated(args)['repeats']
+    keep(result, folder_of(args))
     return status
+
+
+def folder_of(args):
+    return pathlib.Path(args.out or os.path.join(root(), 'results', 'bench'))
+
+
+def repeated(args):
+    """The part repeats alone: what it found, and where; its table is printed."""
+    record = probe(args.size, cores_here())
+    found = bench_repeats.repeats(say, record['array_size'], args.stream_c, args.repeats)
+    print('\n' + bench_repeats.text(found))
+    return {
+        'schema': SCHEMA,
+        'time': time.strftime('%Y-%m-%dT%H:%M:%SZ', time.gmtime()),
+        'machine': {**record['facts'], 'llc_mib': record['llc_mib']},
+        'array_size': record['array_size'],
+        'repeats': found,
+    }
 
 
 def bench(args):
@@ -97,7 +127,7 @@ def bench(args):
     asked = Asked(
         record['array_size'], args.ntimes, cpus, args.stream_c, args.babelstream, args.tune
     )
-    programs, reasons = collect(asked, [part for part in args.only if part != HARNESS])
+    programs, reasons = collect(asked, [part for part in args.only if part not in OTHERS])
     for reason in reasons:
         say(f'left out: {reason}')
     base = bench_table.reference(programs)
@@ -176,11 +206,18 @@ def show(result):
         print(f'parity (at least {bench_table.PARITY}): {found}')
 
 
-def keep(result, folder):
-    """The JSON and its picture, named by the time."""
+def keep_json(result, folder):
+    """The JSON, named by the time; its path."""
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / f'{result["time"].replace("-", "").replace(":", "")}.json'
     path.write_text(json.dumps(result, indent=1, default=dataclasses.asdict) + '\n')
+    print(f'\nkept as {path}')
+    return path
+
+
+def keep(result, folder):
+    """The JSON and its picture."""
+    path = keep_json(result, folder)
     from membw.report.bench import draw  # the plotting library takes a second to load
 
-    print(f'\nkept as {path}, {draw(path)}')
+    print(f'picture {draw(path)}')

@@ -42,12 +42,15 @@ def _measure(system, rest, asked):
     begun = time.time()
     base = new_report_base()
     partitions = partitions_of(system)
+    turns = asked > 1 and rounds.applies(rest)
     options = [*keeping_still(partitions, rest), *rest]
+    if turns and is_local(partitions):
+        options = ['-S', f'max_seconds={rounds.ROW_S / asked:g}', *options]
     lines = reframe(command(base, system, options), base, '-v' in rest)
     refuse_load_errors(lines)
     refuse_nothing(base, system, rest, lines)
     junit.tell_expected(f'{base}.json', f'{base}.xml')
-    if asked > 1 and rounds.applies(rest):
+    if turns:
         lines += in_turn(base, system, options, asked)
     seconds = time.time() - begun
     status = summary.show(f'{base}.json', seconds, by_reason(partitions))
@@ -58,9 +61,12 @@ def _measure(system, rest, asked):
 def keeping_still(partitions, rest):
     """One case after the other: ReFrame would judge a case while it measures the next one, on
     the cores that are measured."""
-    local = partitions and all(part['scheduler'] == 'local' for part in partitions)
     chosen = any(word.startswith('--exec-policy') for word in rest)
-    return ['--exec-policy=serial'] if local and not chosen else []
+    return ['--exec-policy=serial'] if is_local(partitions) and not chosen else []
+
+
+def is_local(partitions):
+    return bool(partitions) and all(part['scheduler'] == 'local' for part in partitions)
 
 
 def in_turn(base, system, options, asked):

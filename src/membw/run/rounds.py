@@ -15,6 +15,8 @@ from membw.run.judge import judge, measures
 # what repeats or takes over sessions by itself is left alone
 OWN_WAYS = ('--reruns', '--duration', '--restore-session', '--repeat', '--max-retries',
             '--distribute', '--dry-run')  # fmt: skip
+# longest that the figures of a row are waited for, in all its rounds: a little in each
+ROW_S = 10
 SELECTION = {'-n': '--name', '-p': '--prgenv'}
 
 
@@ -30,8 +32,11 @@ def rows_in_turn(report):
 
 
 def spoilt(report):
-    """Rows that nothing but the weather made INVALID."""
-    return [case for case in rows.of_report(report) if here(case) and rows.transient(case)]
+    """Rows that nothing but the weather made INVALID; none where it spoilt most of them: a
+    weather that lasts is not waited for."""
+    cases = [case for case in rows.of_report(report) if here(case)]
+    found = [case for case in cases if rows.transient(case)]
+    return found if 2 * len(found) <= len(cases) else []
 
 
 def here(case):

@@ -137,11 +137,11 @@ def test_only_local_rows_that_compare_go_into_rounds():
     assert rounds.rows_in_turn(session([far, far | {'environ': 'gcc-o3'}])) == []
 
 
-def test_only_what_the_weather_spoilt_is_measured_once_more():
-    report = session(
-        [attempt(0, why=DISTURBED), attempt(0, 'gcc-o3', why=WRONG), attempt(1.0, 'clang-o3')]
-    )
+def test_only_what_the_weather_spoilt_is_measured_once_more_and_not_all_of_it():
+    spoilt, wrong = attempt(0, why=DISTURBED), attempt(0, 'gcc-o3', why=WRONG)
+    report = session([spoilt, wrong, attempt(1.0, 'clang-o3')])
     assert [case['environ'] for case in rounds.spoilt(report)] == ['gcc-o2']
+    assert rounds.spoilt(session([spoilt, attempt(0, 'gcc-o3', why=DISTURBED)])) == []
 
 
 def test_a_further_session_restores_the_first_and_selects_by_itself():

@@ -1,0 +1,154 @@
+"""How well a figure repeats: runs of ours and of stream.c, in turn, as each is run by its users.
+
+stream.c runs its ten repetitions; ours runs until its figure is there, and says how far the same
+measurement, started again, would read.
+"""
+
+import json
+import os
+import pathlib
+import statistics
+import subprocess
+import tempfile
+import time
+from itertools import pairwise
+
+from membw.bench import parse as bench_parse
+from membw.bench.build import LINES, build, find_stream_c, own_sources
+from membw.bench.programs import OURS, PINNED, PINNING_VARIABLES, THEIRS
+from membw.errors import MembwError
+from membw.results.metrics import intervals
+from membw.site.topology import cores_here
+
+RUNS = 30
+AGREE = 0.03  # of the larger figure: what issues and acceptance tests call the same figure
+METRIC = 'triad'
+LIMIT_S = 300
+
+
+def repeats(say, size, stream_c='', runs=RUNS):
+    """{'rows': [...], 'left_out': [...], 'runs': {program: [{figure, low, high, ...}]}}."""
+    commands, reasons = programs(size, stream_c)
+    found = {name: [] for name in commands}
+    for number in range(1, runs + 1):
+        say(f'repeats: run {number} of {runs}', passing=True)
+        for name in order(commands, number):
+            found[name].append(run(name, commands[name]))
+    return {
+        'rows': [{'program': name, **summary(rows)} for name, rows in found.items()],
+        'left_out': reasons,
+        'runs': found,
+        'load_average': os.getloadavg()[2],
+    }
+
+
+def order(commands, number):
+    """Neither is always first."""
+    return list(commands) if number % 2 else list(commands)[::-1]
+
+
+def programs(size, stream_c):
+    """({name: path}, reasons why one is not there), by the line that all ratios are held to."""
+    out, why = build(LINES[0], own_sources(), OURS, 0, 0)
+    if not out:
+        raise MembwError(why, "'membw bench' needs gcc")
+    commands, reasons = {OURS: [str(out), '-n', str(size)]}, []
+    path, where = find_stream_c(stream_c)
+    theirs, why = build(LINES[0], [path], THEIRS, size, 10) if path else (None, where)
+    if theirs:
+        commands[THEIRS] = [str(theirs)]
+    else:
+        reasons.append(f'row of stream.c: {why}')
+    return commands, reasons
+
+
+def run(name, words):
+    """One run: {'figure', 'low', 'high', 'valid', 'reasons', 'seconds'}; GB/s."""
+    env = {k: v for k, v in os.environ.items() if k not in PINNING_VARIABLES}
+    env |= {**PINNED, 'OMP_NUM_THREADS': str(len(cores_here()))}
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder, 'record.json')
+        words = [*words, '--json', str(path)] if name == OURS else words
+        begun = time.monotonic()
+        done = subprocess.run(words, env=env, capture_output=True, text=True, timeout=LIMIT_S)
+        seconds = round(time.monotonic() - begun, 2)
+        if done.returncode not in (0, 1):
+            said = (done.stderr.strip() or 'nothing').splitlines()[-1]
+            raise MembwError(f"'{name}' ended with exit status {done.returncode}: {said}")
+        if name == OURS:
+            return {**of_record(json.loads(path.read_text())), 'seconds': seconds}
+    figure = bench_parse.stream(done.stdout, name)[METRIC]['best_mbs'] / 1000
+    return {'figure': figure, 'low': None, 'high': None, 'valid': True, 'reasons': [],
+            'seconds': seconds}  # fmt: skip
+
+
+def of_record(record):
+    low, high = intervals(record).get(METRIC, (None, None))
+    return {
+        'figure': record['metrics'][METRIC]['value'] / 1000,
+        'low': low,
+        'high': high,
+        'valid': record['verdict'] == 'VALID',
+        'reasons': [reason['reason'] for reason in record['reasons']],
+    }
+
+
+def agree(one, other):
+    return abs(one['figure'] - other['figure']) <= AGREE * max(one['figure'], other['figure'])
+
+
+def holds(one, other):
+    """The interval of one run holds the figure of the other."""
+    return one['low'] is not None and one['low'] <= other['figure'] <= one['high']
+
+
+def summary(rows):
+    """Shares of the consecutive pairs that are both VALID; None where there is no such pair."""
+    valid = [row for row in rows if row['valid']]
+    pairs = [(a, b) for a, b in pairwise(rows) if a['valid'] and b['valid']]
+    within = [agree(a, b) for a, b in pairs]
+    either = [agree(a, b) or holds(a, b) or holds(b, a) for a, b in pairs]
+    covered = [holds(a, b) for a, b in pairs if a['low'] is not None]
+    figures = [row['figure'] for row in valid]
+    return {
+        'runs': len(rows),
+        'valid': len(valid),
+        'pairs': len(pairs),
+        'within': share(within),
+        'within_or_interval': share(either),
+        'next_in_interval': share(covered),
+        'least': min(figures, default=None),
+        'median': statistics.median(figures) if figures else None,
+        'most': max(figures, default=None),
+        'seconds': round(statistics.median(row['seconds'] for row in rows), 2),
+    }
+
+
+def share(yes):
+    return sum(yes) / len(yes) if yes else None
+
+
+HEAD = ['', 'VALID', 'pairs', 'in 3 %', 'or interval', 'next in interval', 'least', 'median',
+        'most', 's per run']  # fmt: skip
+
+
+def text(found):
+    """A line per program: what of its consecutive pairs agrees."""
+    lines = [HEAD, *map(cells, found['rows'])]
+    widths = [max(map(len, column)) for column in zip(*lines)]
+    shown = [f'repeated runs, {METRIC} in GB/s (load average {found["load_average"]:.1f})']
+    for line in lines:
+        row = [line[0].ljust(widths[0]), *(c.rjust(w) for c, w in zip(line[1:], widths[1:]))]
+        shown.append('  ' + '  '.join(row).rstrip())
+    return '\n'.join([*shown, *(f'left out: {reason}' for reason in found['left_out'])])
+
+
+def cells(row):
+    shares = [percent(row[k]) for k in ('within', 'within_or_interval', 'next_in_interval')]
+    figures = [f'{row[k]:.1f}' if row[k] is not None else '-' for k in ('least', 'median', 'most')]
+    counts = [f'{row["valid"]} of {row["runs"]}', str(row['pairs'])]
+    return [row['program'], *counts, *shares, *figures, f'{row["seconds"]:.1f}']
+
+
+def percent(part):
+    return '-' if part is None else f'{part:.0%}'

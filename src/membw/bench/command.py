@@ -48,7 +48,8 @@ def add_parser(subparsers):
         '--seconds', type=count, help='begin no further round after that, but make two'
     )
     parser.add_argument('--only', type=parts, default=[*PARTS, HARNESS], metavar='PART,...',
-                        help=f'of {", ".join([*PARTS, *OTHERS])}; default: all but repeats')  # fmt: skip
+                        help=f'of {", ".join([*PARTS, *OTHERS])}; '
+                        'default: all but repeats')  # fmt: skip
     parser.add_argument('--size', type=count, metavar='N',
                         help='elements of an array; default: 4 LLCs')  # fmt: skip
     parser.add_argument('--ntimes', type=count, default=10, help='repetitions; default: 10')
@@ -59,7 +60,8 @@ def add_parser(subparsers):
     parser.add_argument('--babelstream', default=os.environ.get('BABELSTREAM', ''),
                         metavar='PATH', help='BabelStream, as built for OpenMP')  # fmt: skip
     parser.add_argument('--repeats', type=count, default=bench_repeats.RUNS, metavar='N',
-                        help=f'runs in the part repeats; default: {bench_repeats.RUNS}')  # fmt: skip
+                        help='runs of the part repeats; default: '
+                        f'{bench_repeats.RUNS}')  # fmt: skip
     parser.add_argument('--out', metavar='FOLDER', help='default: results/bench')
     parser.set_defaults(func=main)
 

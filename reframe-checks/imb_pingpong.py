@@ -171,6 +171,7 @@ class imb_pingpong(measurement):
         if not self.text:
             self.not_measured()
         reasons = [f'not-validated ({text})' for text in imb_table.problems(self.text)]
+        reasons += [f'unstable ({text})' for text in imb_table.restless(self.table)]
         per_core = self.current_partition.processor.num_cpus_per_core or 1
         places = misplaced(self.masks(), per_core)
         places += shared(self.masks()) if self.on_one_host() else []

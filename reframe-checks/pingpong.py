@@ -1,0 +1,53 @@
+"""Messages of MPI between two cores of one node: one way, in us, of 0 B to 4 MiB."""
+
+import os
+
+import reframe as rfm
+from lib.binaries import built
+from lib.pinned_run import pinned_run
+from reframe.core.backends import getlauncher
+from reframe.core.builtins import run_after, run_before, variable
+
+
+@rfm.simple_test
+class pingpong(pinned_run):
+    """Time of a message between the nearest and the farthest cores of each class, two ranks."""
+
+    descr = 'messages of MPI from core to core of one node'
+    binary = built('pingpong', mpi=True)
+    valid_prog_environs = ['+scan +mpi']
+    # the ranks pin themselves, to one pair after the other, and prove it
+    pinning = 'none'
+
+    # by -S: '0-1,0-13'; the class that the pairs must be of; bytes, as '0,8,4194304'
+    pairs = variable(str, value='', loggable=True)
+    pair_class = variable(str, value='', loggable=True)
+    sizes = variable(str, value='', loggable=True)
+
+    @run_after('setup')
+    def start_mpirun_ourselves(self):
+        """Two ranks on this node, under whichever scheduler."""
+        self.need_tool('mpirun')
+        self.skip_if(
+            self.current_partition.scheduler.registered_name == 'local'
+            and os.geteuid() == 0
+            and not os.environ.get('OMPI_ALLOW_RUN_AS_ROOT'),
+            'mpirun as root: Open MPI refuses without OMPI_ALLOW_RUN_AS_ROOT=1 and '
+            'OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1',
+        )
+        self.job.launcher = getlauncher('local')()
+
+    @run_before('run')
+    def two_ranks(self):
+        self.env_vars['OMP_NUM_THREADS'] = 1
+        self.executable_opts = ['-n', '2', self.executable, *self.executable_opts]
+        self.executable = 'mpirun'
+
+    def where(self):
+        """Both ranks' places are in the program's own verdict."""
+        return []
+
+    def program_options(self, record):
+        asked = {'--pairs': self.pairs, '--class': self.pair_class, '--sizes': self.sizes}
+        options = [word for name, value in asked.items() if value for word in (name, value)]
+        return [*options, *super().program_options(record)]

@@ -1,0 +1,55 @@
+"""The checks of pairs, run here through ReFrame."""
+
+import json
+import os
+
+import mpi_job
+import pytest
+from places import ROOT
+
+TWO = sorted(os.sched_getaffinity(0))[:2]
+pytestmark = pytest.mark.skipif(len(TWO) < 2, reason='this machine has one CPU, a pair takes two')
+WEATHER = 'disturbed,unstable'
+
+
+@pytest.fixture
+def run(call, tmp_path):
+    """run(check, name=value): (what reframe said, its case of that check)"""
+
+    def session(check, build='make', **variables):
+        report = tmp_path / 'report.json'
+        words = [f'-S{check}.{name}={value}' for name, value in variables.items()]
+        done = call('reframe', '--nocolor', '-c', ROOT / 'reframe-checks', '-r',
+                    '-n', f'^{check}$', *words, f'--prefix={tmp_path}', '--report-file', report,
+                    MEMBW_BUILD=build, **mpi_job.LAUNCHER)  # fmt: skip
+        assert report.is_file(), done.stdout + done.stderr
+        (cases,) = [r['testcases'] for r in json.loads(report.read_text())['runs']]
+        (case,) = [c for c in cases if c['name'] == check]
+        return done, case
+
+    return session
+
+
+@pytest.mark.skipif(bool(mpi_job.lacking()), reason=f'no {mpi_job.lacking()}')
+def test_the_check_starts_two_ranks_and_takes_their_times(run):
+    done, case = run('pingpong', sizes='0,64', allow=WEATHER)
+    assert done.returncode == 0 and case['verdict'] == 'VALID', done.stdout
+    record = json.loads(open(case['record']).read())
+    units = {name: figure[4] for name, figure in case['perfvalues'].items()}
+    assert {name.rpartition(':')[2] for name in units} == set(record['metrics'])
+    assert set(units.values()) == {'us', 'MB/s'}
+
+
+def test_the_check_without_mpi_takes_every_figure_of_its_pair(run):
+    pair = f'{TWO[0]}-{TWO[1]}'
+    done, case = run('core_pairs', pairs=pair, allow=WEATHER)
+    assert done.returncode == 0 and case['verdict'] == 'VALID', done.stdout
+    record = json.loads(open(case['record']).read())
+    names = {name.rpartition(':')[2] for name in case['perfvalues']}
+    assert names == set(record['metrics']) and f'cas_{TWO[0]}_{TWO[1]}' in names
+
+
+def test_a_pair_of_another_class_than_asked_fails_with_the_reason(run):
+    done, case = run('core_pairs', pair_class='smt', allow=WEATHER)
+    assert done.returncode == 1 and case['verdict'] == 'INVALID', done.stdout
+    assert 'cpu-not-where-asked' in case['reasons'] and 'not smt' in case['reasons']

@@ -5,8 +5,10 @@ import os
 import shutil
 import socket
 import subprocess
+from functools import partial
 
 import mpi_job
+import program_build
 import pytest
 from places import ROOT
 
@@ -99,16 +101,15 @@ def need():
 
 
 @pytest.fixture(scope='session')
-def mpi_build(tmp_path_factory):
-    """mpi_build('-D...'): the program with MPI and these faults, built once."""
-    built = {}
+def build_program(tmp_path_factory):
+    """build_program('stream', '-D...'): that program of src, built once per line."""
+    return program_build.Builds(tmp_path_factory.mktemp)
 
-    def of(*flags):
-        if flags not in built:
-            built[flags] = mpi_job.build(tmp_path_factory.mktemp('mpi') / 'stream', *flags)
-        return built[flags]
 
-    return of
+@pytest.fixture(scope='session')
+def mpi_build(build_program):
+    """mpi_build('-D...'): the program with MPI and these faults."""
+    return partial(build_program, 'stream', '-DMEMBW_MPI', '-Werror', cc='mpicc')
 
 
 @pytest.fixture

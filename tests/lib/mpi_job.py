@@ -27,14 +27,6 @@ LAUNCHER = {
 FIGURE = re.compile(r'^([A-Z]+)_(\w+) += ([\d.]+)\t\t MB/s(?: on (\S+))?$', re.M)
 
 
-def build(program, *flags):
-    """The program, with faults planted by -D flags."""
-    line = ['mpicc', '-DMEMBW_MPI', *flags, '-O2', '-fopenmp', *SOURCES, '-o', str(program)]
-    done = subprocess.run(line, capture_output=True, text=True)
-    assert done.returncode == 0 and done.stderr == '', done.stderr
-    return program
-
-
 def lacking():
     """What of an MPI this machine does not have, or None."""
     return next((tool for tool in ('mpicc', 'mpirun') if not shutil.which(tool)), None)

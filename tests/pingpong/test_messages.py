@@ -4,6 +4,7 @@ import json
 import os
 import re
 import subprocess
+from functools import partial
 
 import mpi_job
 import pytest
@@ -21,19 +22,9 @@ IMB_SIZES = [0, *(2**i for i in range(23))]
 
 
 @pytest.fixture(scope='module')
-def build(tmp_path_factory):
+def build(build_program):
     """build('-D...'): the program with MPI, with faults planted."""
-    built = {}
-
-    def of(*flags):
-        if flags not in built:
-            out = tmp_path_factory.mktemp('messages') / 'pingpong'
-            line = ['mpicc', '-DMEMBW_MPI', '-O2', '-fopenmp', *flags]
-            subprocess.run([*line, ROOT / 'src/pingpong/pingpong.c', '-o', out], check=True)
-            built[flags] = out
-        return built[flags]
-
-    return of
+    return partial(build_program, 'pingpong', '-DMEMBW_MPI', cc='mpicc')
 
 
 @pytest.fixture

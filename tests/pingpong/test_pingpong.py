@@ -5,6 +5,7 @@ import os
 import pathlib
 import re
 import subprocess
+from functools import partial
 
 import pytest
 from places import ROOT
@@ -16,19 +17,9 @@ WEATHER = 'disturbed,unstable'
 
 
 @pytest.fixture(scope='module')
-def build(tmp_path_factory):
+def build(build_program):
     """build('-D...'): the program, with faults planted."""
-    built = {}
-
-    def of(*flags):
-        if flags not in built:
-            out = tmp_path_factory.mktemp('pingpong') / 'pingpong'
-            line = ['gcc', '-O2', '-fopenmp', *flags, ROOT / 'src/pingpong/pingpong.c', '-o', out]
-            subprocess.run(line, check=True)
-            built[flags] = out
-        return built[flags]
-
-    return of
+    return partial(build_program, 'pingpong')
 
 
 @pytest.fixture

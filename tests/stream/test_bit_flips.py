@@ -12,22 +12,15 @@ import subprocess
 import pytest
 from places import ROOT
 from record_schema import check
-from stream_units import units
 
 CLANG = shutil.which('clang-19') or shutil.which('clang')
 SIZE, NTIMES = 5000, 6
 DICE = random.Random(2013)
 
 
-def built(out, compiler, *flags):
-    command = [compiler, *flags, '-fopenmp', *units(), '-o', out]
-    subprocess.run(command, check=True, capture_output=True)
-    return out
-
-
 @pytest.fixture(scope='module')
-def program(tmp_path_factory):
-    return built(tmp_path_factory.mktemp('flips') / 'stream', 'gcc', '-g', '-O2')
+def program(build_program):
+    return build_program('stream', '-g')
 
 
 def records_of(program, flips, folder):
@@ -117,10 +110,11 @@ COMPILED = ['-O2', '-O3 -march=native', '-Ofast -march=native -DSTREAM_TYPE=floa
 
 @pytest.mark.parametrize('flags', COMPILED)
 @pytest.mark.parametrize('compiler', ['gcc', 'clang'])
-def test_clean_runs_report_nothing(compiler, flags, tmp_path):
+def test_clean_runs_report_nothing(build_program, compiler, flags, tmp_path):
     if compiler == 'clang' and not CLANG:
         pytest.skip("'clang' is not on the PATH")
-    program = built(tmp_path / 'stream', CLANG if compiler == 'clang' else 'gcc', *flags.split())
+    cc = CLANG if compiler == 'clang' else 'gcc'
+    program = build_program('stream', *flags.split(), cc=cc)
     for ntimes in (2, 3, 4, 5, 18):
         path = tmp_path / f'{ntimes}.json'
         command = [program, '-n', str(SIZE), '-t', str(ntimes), '--json', path]

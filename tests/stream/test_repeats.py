@@ -10,7 +10,6 @@ import time
 import pytest
 from places import ROOT
 from record_schema import check
-from stream_units import units
 
 CPUS = sorted(os.sched_getaffinity(0))
 ALLOWED = 'array-too-small,too-short,cpu-not-where-asked,oversubscribed,disturbed,unstable'
@@ -24,8 +23,8 @@ def compiled(folder, name, *line):
 
 
 @pytest.fixture(scope='module')
-def stream(tmp_path_factory):
-    return compiled(tmp_path_factory.mktemp('repeats'), 'stream', *units())
+def stream(build_program):
+    return build_program('stream')
 
 
 @pytest.fixture(scope='module')
@@ -178,8 +177,8 @@ def test_every_metric_has_its_interval_in_record_and_table(stream, tmp_path):
         assert f'{name} {metric["value"]:.1f} ±{half:.1f}' in done.stdout
 
 
-def test_a_pingpongs_metric_has_the_interval_of_its_median(tmp_path):
-    pingpong = compiled(tmp_path, 'pingpong', ROOT / 'src/pingpong/pingpong.c')
+def test_a_pingpongs_metric_has_the_interval_of_its_median(build_program, tmp_path):
+    pingpong = build_program('pingpong')
     done = run(pingpong, '--seconds', '0.01', '--method', 'cas', '--json', tmp_path / 'r')
     record = json.loads((tmp_path / 'r').read_text())
     medians = {p['metric']: [p['low_ns'], p['high_ns']] for p in record['pairs']}

@@ -6,16 +6,13 @@ import subprocess
 
 import pytest
 import record_schema
-from stream_units import units
 
 DEFECTS = 'array-too-small,too-short,cpu-not-where-asked,oversubscribed,disturbed,unstable'
 
 
 @pytest.fixture(scope='module')
-def program(tmp_path_factory):
-    path = tmp_path_factory.mktemp('step') / 'stream'
-    subprocess.run(['gcc', '-O2', '-fopenmp', *units(), '-o', path], check=True)
-    return path
+def program(build_program):
+    return build_program('stream')
 
 
 @pytest.fixture

@@ -5,6 +5,7 @@ import os
 import re
 import shutil
 import subprocess
+from functools import partial
 
 import pytest
 from places import ROOT
@@ -27,19 +28,9 @@ def run(*command, **options):
 
 
 @pytest.fixture(scope='session')
-def build(tmp_path_factory):
-    """Builds the program once per set of flags; the answer is its path."""
-    built = {}
-
-    def of(*flags, cc='gcc'):
-        if (cc, flags) not in built:
-            program = tmp_path_factory.mktemp('stream') / 'stream'
-            done = run(cc, *flags, *SOURCES, '-o', program)
-            assert done.returncode == 0, done.stderr
-            built[cc, flags] = program
-        return built[cc, flags]
-
-    return of
+def build(build_program):
+    """build('-O2', ...): the program by that line, with no flag besides."""
+    return partial(build_program, 'stream', usual=())
 
 
 @pytest.fixture

@@ -7,10 +7,10 @@ import pathlib
 import resource
 import subprocess
 import time
+from functools import partial
 
 import pytest
 from record_schema import check
-from stream_units import units
 
 SMALL = ['--allow', 'array-too-small']
 CPUS = sorted(os.sched_getaffinity(0))
@@ -18,17 +18,9 @@ OURS = ('OMP_', 'KMP_', 'GOMP_')
 
 
 @pytest.fixture(scope='session')
-def build(tmp_path_factory):
-    built = {}
-
-    def of(*flags):
-        if flags not in built:
-            built[flags] = tmp_path_factory.mktemp('verdict') / 'stream'
-            command = ['gcc', '-O2', '-fopenmp', *flags, *units(), '-o', built[flags]]
-            subprocess.run(command, check=True)
-        return built[flags]
-
-    return of
+def build(build_program):
+    """build('-D...'): the program, with faults planted."""
+    return partial(build_program, 'stream')
 
 
 @pytest.fixture

@@ -6,11 +6,11 @@ import pathlib
 import platform
 import shutil
 import subprocess
+from functools import partial
 
 import pytest
 from places import ROOT
 from record_schema import check
-from stream_units import units
 
 STREAM = ROOT / 'src' / 'stream'
 WARNINGS = ['-Wall', '-Wextra', '-Werror']
@@ -44,19 +44,9 @@ def compiled(cc, output, *flags):
 
 
 @pytest.fixture(scope='session')
-def stream(tmp_path_factory):
-    """Builds the program once per set of flags; the answer is its path."""
-    built = {}
-
-    def of(*flags):
-        if flags not in built:
-            program = tmp_path_factory.mktemp('tuned') / 'stream'
-            done = run('gcc', '-O2', '-fopenmp', *WARNINGS, *flags, *units(), '-o', program)
-            assert done.returncode == 0, done.stderr
-            built[flags] = program
-        return built[flags]
-
-    return of
+def stream(build_program):
+    """stream('-D...'): the program, without a warning."""
+    return partial(build_program, 'stream', *WARNINGS)
 
 
 def record_of(program, tmp_path, *options):

@@ -96,9 +96,7 @@ static void judge_count(void)
 				threads_asked(), threads_count());
 }
 #else
-static void judge_count(void)
-{
-}
+static void judge_count(void) {}
 #endif
 
 static void judge_named(const char *variable, int (*first_missing)(const char *, const char *))

@@ -216,7 +216,7 @@ static void conclude_pair(int pair, int class)
 		last = e->size > last->size ? e : last;
 	}
 	if (last->size)
-		metric(exchange_name(last, "bandwidth"), mb_s(last), "MB/s", HIGHER);
+		metric(exchange_name(last, "bandwidth"), mb_s(last) / 1000, "GB/s", HIGHER);
 }
 
 void exchanges_conclude(int class)

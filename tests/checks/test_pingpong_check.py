@@ -37,7 +37,7 @@ def test_the_check_starts_two_ranks_and_takes_their_times(run):
     record = json.loads(open(case['record']).read())
     units = {name: figure[4] for name, figure in case['perfvalues'].items()}
     assert {name.rpartition(':')[2] for name in units} == set(record['metrics'])
-    assert set(units.values()) == {'us', 'MB/s'}
+    assert set(units.values()) == {'us', 'GB/s'}
 
 
 def test_the_check_without_mpi_takes_every_figure_of_its_pair(run):

@@ -55,6 +55,9 @@ def test_the_sizes_are_imbs_and_every_byte_of_them_is_checked(run):
         assert message['mb_s'] == pytest.approx(message['bytes'] / message['median_us'], rel=1e-6)
         words = -(-message['bytes'] // 8)
         assert message['words_checked'] >= 2 * words * (message['blocks'] + 8)
+    bandwidth = record['metrics'][f'mpi_{one}_{other}_bandwidth']
+    assert (bandwidth['unit'], bandwidth['better']) == ('GB/s', 'higher')
+    assert bandwidth['value'] == pytest.approx(record['messages'][-1]['mb_s'] / 1000)
     assert record['mpi_library'] and record['memory'][0]['method'] == 'lines'
     assert re.search(r'^ +4 Mi +[\d.]+', said, re.M)
 

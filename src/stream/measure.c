@@ -21,10 +21,10 @@
 /* CLEAN_LEAST: undisturbed repetitions of a kernel; one alone may be an accident. */
 enum { CAPACITY_FIRST = 64, BLOCK_REPETITIONS = 3, BLOCKS_ALIKE = 3, THIRDS = 3, CLEAN_LEAST = 3 };
 
-static const double BLOCK_LASTS = 0.25, SETTLED_LASTS = 1, SETTLED_WITHIN = 0.01;
+static const double BLOCK_LASTS = 0.25, SETTLED_LASTS = 1, SETTLED_WITHIN = 0.02;
 static const double DISTURBED_SHARE = 0.01, WAKE_SECONDS = 50e-6;
 /* See docs/repeatability.md. */
-static const double INTERVAL_LEAST = 0.02, INTERVAL_FACTOR = 1.5, INTERVAL_WIDE = 0.05;
+static const double INTERVAL_LEAST = 0.03, INTERVAL_FACTOR = 1.5, INTERVAL_WIDE = 0.05;
 
 /* The three best blocks of a kernel, the shortest time first. */
 struct best_blocks {

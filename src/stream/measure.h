@@ -3,15 +3,14 @@
  * exactly so often.
  *
  * A block is at least three repetitions and a quarter of a second.  The figures have settled when
- * the three best blocks of every kernel agree within 1 %, after a second at least; a run that
+ * the three best blocks of every kernel agree within 2 %, after a second at least; a run that
  * does not settle ends after --max-seconds.  With -t or the macro NTIMES nothing is waited for.
  *
  * A repetition is disturbed where a thread of ours was ready but did not run for more than 1 % of
- * it (lost_time.h): that makes the kernel longer by as much as two figures may differ.  Less than
- * 50 us are not counted, in which a sleeping thread is woken.  So is every repetition in which a
- * hypervisor took a tick of our CPUs, and the one after a disturbed one: what a thread that lags
- * leaves in the caches makes that too fast (57 GB/s among 41 were seen).  Best, average and worst
- * are of the others but the first.
+ * it (lost_time.h); less than 50 us, in which a sleeping thread is woken, do not count.  So is
+ * every repetition in which a hypervisor took a tick of our CPUs, and the kernel after a disturbed
+ * one: what a thread that lags leaves in the caches makes that too fast (57 GB/s among 41 were
+ * seen).  Best, average and worst are of the others but the first.
  *
  * The interval is how far the same measurement, started again now, would read.
  * docs/repeatability.md has the data by which these numbers were chosen.

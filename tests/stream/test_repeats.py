@@ -160,7 +160,7 @@ def test_the_interval_is_as_wide_as_the_thirds_of_the_run_differ(summary):
         assert best - low == pytest.approx(high - best)
         return (high - low) / best / 2
 
-    assert width(0.02, 0.02, 0.02) == pytest.approx(0.02)
+    assert width(0.02, 0.02, 0.02) == pytest.approx(0.03)
     assert width(0.02, 0.025, 0.02) >= 0.2
     assert width(0.02, 0.025, 0.02) == pytest.approx(width(0.025, 0.02, 0.02))
 

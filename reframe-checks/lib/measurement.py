@@ -83,6 +83,9 @@ class measurement(rfm.RunOnlyRegressionTest):
 
     @run_after('setup')
     def need_node(self):
+        # a dry run, too, needs to know how many cores it would ask for
+        reason = prerequisites.no_topology(self.current_partition)
+        self.skip_if(reason, reason)
         if not self.is_dry_run():
             reason = prerequisites.no_scheduler(self.current_partition)
             self.skip_if(reason, reason)

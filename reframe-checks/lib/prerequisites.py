@@ -40,6 +40,15 @@ def no_scheduler(partition):
     return look(partition) if look else None
 
 
+def no_topology(partition):
+    """Why it is not known how many cores a node has, or None."""
+    if not partition.processor.num_cpus:
+        return (
+            f"the cores of {partition.fullname} are not known: its file has no 'processor', "
+            'and no job could be started there to find them'
+        )
+
+
 def no_modules(environ):
     """Why the modules of this environment cannot be loaded, or None."""
     wanted, system = environ.modules, runtime.runtime().modules_system

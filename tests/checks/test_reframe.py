@@ -270,6 +270,22 @@ def test_a_missing_compiler_is_a_reason(session, posed):
     assert "[compiler 'gcc-of-1999' of gcc-o3 not found]" in done.text
 
 
+def test_a_node_whose_cores_nobody_could_tell_is_a_reason(session, posed, tmp_path):
+    """No `processor` in the file, and no job to find it: sbatch is there, and refuses."""
+    root = posed('{gcc: {cc: gcc, presets: [gcc-o3]}}')
+    file, bin = root / 'systems/posed.yaml', tmp_path / 'bin'
+    text = file.read_text().replace('scheduler: local, launcher: local, max_jobs: 1',
+                                    'scheduler: squeue, launcher: srun')  # fmt: skip
+    file.write_text(text)
+    bin.mkdir()
+    (bin / 'sbatch').write_text('#!/bin/sh\nexit 1\n')
+    (bin / 'sbatch').chmod(0o755)
+    path = f'{bin}:{os.environ["PATH"]}'
+    done = session('--dry-run', '-n', 'stream%pinning=omp', '--system', 'posed', root=root, PATH=path)
+    assert done.code == 0, done.text
+    assert 'the cores of posed:here are not known' in done.text
+
+
 def test_missing_modules_are_a_reason(session, posed):
     root = posed('{gcc: {cc: gcc, modules: [gcc/13.2], presets: [gcc-o3]}}')
     done = session('-r', '--system', 'posed', root=root, LMOD_CMD='')

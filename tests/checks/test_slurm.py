@@ -1,11 +1,14 @@
 """A real Slurm on this host, posing as Ulysses: jobs run under it, only honest failures fail."""
 
 import json
+import os
 import pathlib
 import re
+import shutil
 import time
 
 import pytest
+from checkout_copy import copy_checkout, variables
 from record_schema import check
 
 pytestmark = [pytest.mark.slurm, pytest.mark.slow]
@@ -154,3 +157,27 @@ def test_slurm_itself_drains_the_node_that_is_below_its_floor(
         assert 'GB/s, at least 1e+06' in states and 'n1 idle none' in states
     finally:
         call(emu, 'stop', **place)
+
+
+POSED = """name: emu
+descr: nodes whose cores the file does not say
+hostnames: ['emu']
+sources: [a test]
+partitions:
+- {name: cpu, descr: a virtual node, scheduler: squeue, launcher: srun, features: [],
+   access: ['-p regular1'], toolchains: {gcc: {cc: gcc, presets: [gcc-o3]}}}
+"""
+
+
+def test_the_cores_of_a_node_are_found_by_a_job_of_reframe(root, call, slurm, tmp_path):
+    """ReFrame's own detection, with the ReFrame of this checkout: nothing is fetched there."""
+    copy_checkout(tmp_path)
+    shutil.copy(root / 'setup-env.sh', tmp_path)
+    (tmp_path / '.venv').symlink_to(root / '.venv')
+    (tmp_path / 'systems/emu.yaml').write_text(POSED)
+    words = ('reframe', '-c', 'reframe-checks', '-l', '--system', 'emu')
+    done = call(*words, cwd=tmp_path, **variables(tmp_path), **slurm)
+    assert done.returncode == 0, done.stdout + done.stderr
+    found = json.loads((tmp_path / 'results/topology/emu-cpu/processor.json').read_text())
+    assert found['num_cpus'] == os.cpu_count() and 'topology' in found
+    assert 'stream %pinning=omp' in done.stdout

@@ -8,7 +8,7 @@ from checkout_copy import copy_checkout, variables
 from places import ROOT
 
 from membw.build import presets
-from membw.site import machine, peak, systems
+from membw.site import backends, machine, peak, systems
 
 FILES = sorted((ROOT / 'systems').glob('*.yaml'))
 SYSTEMS = {path.stem: yaml.safe_load(path.read_text()) for path in FILES}
@@ -188,13 +188,13 @@ MISTAKES = {
     'an unknown scheduler': (
         'scheduler: slurm', 'scheduler: slrum',
         "membw: systems/thin.yaml: partitions[0].scheduler: 'slrum' is not one of",
-        'hint: one of local slurm',
+        'hint: one of flux local',
     ),
     'a peak that the memory does not give': (
         'peak_gbs: 256', "memory: {channels: 8, mts: 3200, source: '[x]'}\n    peak_gbs: 256",
         'membw: systems/thin.yaml: partitions[0].extras.peak_gbs: is 256, but '
         '8 channels x 3200 MT/s x 8 B give 204.8',
-        "hint: mend one of them, or drop 'peak_gbs'",
+        "hint: fix one of them, or drop 'peak_gbs'",
     ),
     'memory without its source': (
         'peak_gbs: 256', 'memory: {channels: 8, mts: 4000}\n    peak_gbs: 256',
@@ -213,6 +213,28 @@ MISTAKES = {
         'name: thin', 'name: thick',
         "membw: systems/thin.yaml: name: is 'thick', but the file is 'thin.yaml'",
         'hint: name: thin',
+    ),
+    'a key given twice': (
+        'peak_gbs: 256', 'peak_gbs: 256\n    peak_gbs: 200',
+        "membw: systems/thin.yaml: line 25: 'peak_gbs' is given twice", 'hint: keep one',
+    ),
+    'a peak that is no number': (
+        'peak_gbs: 256', 'peak_gbs: .nan',
+        'membw: systems/thin.yaml: partitions[0].extras.peak_gbs: is nan', 'hint: give a finite',
+    ),
+    'sockets that do not make up the node': (
+        'num_cpus: 24', 'num_cpus: 25',
+        'membw: systems/thin.yaml: partitions[0].processor: num_cpus is 25, but 2 sockets of 12 '
+        'CPUs are 24', 'hint: fix one',
+    ),
+    'a modules system that ReFrame has not': (
+        'references:', 'modules_system: tmod32\nreferences:',
+        "membw: systems/thin.yaml: modules_system: 'tmod32' is not one of",
+        'hint: one of tmod4 envmod',
+    ),
+    'an environment variable that is no pair': (
+        '  access:', '  env_vars: [OMP_DISPLAY_ENV]\n  access:',
+        'membw: systems/thin.yaml: partitions[0].env_vars', 'hint: ',
     ),
     'no YAML at all': (
         'name: thin', 'name: [thin', 'membw: systems/thin.yaml: ', 'hint: fix that line',
@@ -250,6 +272,42 @@ def test_a_reference_file_that_is_gone_is_red(copy, listing):
     done = listing('local')
     assert done.returncode == 2
     assert "membw: systems/thin.yaml: references: no file 'references/thin.yaml'" in done.stderr
+
+
+REFRAMES = """  modules: [craype]
+  env_vars: [[FI_PROVIDER, cxi]]
+  prepare_cmds: [ulimit -s unlimited]
+  resources: [{name: memory, options: ['--mem={size}']}]
+  sched_options: {use_nodes_option: true}
+  devices: [{type: gpu, arch: a100, num_devices: 4}]
+  container_platforms: [{type: Apptainer}]
+"""
+
+
+def test_what_reframe_knows_of_a_partition_reaches_it_as_it_stands(copy, call):
+    file = copy / 'systems/thin.yaml'
+    plant(file, 'scheduler: slurm', 'scheduler: pbspro')
+    plant(file, 'launcher: srun', 'launcher: mpirun-openmpi')
+    plant(file, '  access:', f'{REFRAMES}  access:')
+    plant(file, 'references:', 'modules_system: nomod\nenv_vars: [[A, b]]\nreferences:')
+    words = ('--system', 'thin', '--show-config=systems/0')
+    done = call('reframe', *words, cwd=copy, **variables(copy))
+    assert done.returncode == 0, done.stdout + done.stderr
+    shown = yaml.safe_load(done.stdout[done.stdout.index('{') :])
+    assert shown['env_vars'] == [['A', 'b']]
+    (partition,) = shown['partitions']
+    assert (partition['scheduler'], partition['launcher']) == ('pbspro', 'mpirun-openmpi')
+    for key, value in yaml.safe_load(REFRAMES).items():
+        assert partition[key] == value
+
+
+def test_every_scheduler_and_launcher_of_reframe_is_known():
+    assert {'slurm', 'squeue', 'pbspro', 'sge', 'oar', 'lsf', 'ssh', 'local'} <= set(
+        backends.registered('scheduler')
+    )
+    assert {'srun', 'mpirun-intelmpi', 'srunalloc', 'alps', 'ssh'} <= set(
+        backends.registered('launcher')
+    )
 
 
 def test_a_new_system_is_one_file(copy, listing):

@@ -3,13 +3,14 @@
 import copy
 import os
 import pathlib
+import shlex
 import sys
 
 import reframe.core.settings as builtin
 
 from membw.build import presets
 from membw.checkout import root
-from membw.site import machine, peak, systems
+from membw.site import backends, machine, peak, systems
 
 
 def give_up(lines):
@@ -133,7 +134,8 @@ def scheduler(partition):
 
 def reframe_partition(system, partition, table):
     environs, left_out = bind(system, partition, table)
-    keep = ('name', 'descr', 'launcher', 'access', 'time_limit', 'max_jobs', 'processor')
+    keep = ('name', 'descr', 'launcher', 'access', 'time_limit', 'max_jobs', 'processor',
+            *backends.PASSED_THROUGH)  # fmt: skip
     extras = {**peak.completed(partition.get('extras', {})), 'left_out': left_out}
     if system.get('references'):
         # absolute, so that RFM_REFERENCE_PREFIX cannot lead elsewhere
@@ -146,7 +148,10 @@ def reframe_partition(system, partition, table):
         'extras': extras,
     }
     if 'hosts' in partition:
-        bound['sched_options'] = {'ssh_hosts': partition['hosts']}
+        bound['sched_options'] = {
+            'ssh_hosts': partition['hosts'],
+            **partition.get('sched_options', {}),
+        }
         extras['hosts'] = partition['hosts']
     return bound, environs
 
@@ -158,6 +163,7 @@ def reframe_system(system, table):
         'descr': system['descr'],
         'hostnames': system['hostnames'],
         'modules_system': modules_system(system),
+        **{key: system[key] for key in backends.OF_SYSTEM if key in system},
         'prefix': str(results()),
         'partitions': [p for p, _ in parts],
     }
@@ -189,8 +195,10 @@ def configuration():
                 'report_file': str(results() / 'reports' / 'run-{sessionid}.json'),
                 'topology_prefix': str(results() / 'topology'),
                 'keep_stage_files': True,
-                # off: ReFrame's own detection would fetch an installer within a job
-                'remote_detect': False,
+                # a job of its own, once, where a file does not say `processor`; ReFrame's way to
+                # install itself there would fetch an installer: this checkout is used instead
+                'remote_detect': True,
+                'remote_install': [f'. {shlex.quote(os.path.join(root(), "setup-env.sh"))}'],
             }
         ],
     }

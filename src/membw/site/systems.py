@@ -2,6 +2,7 @@
 
 import difflib
 import json
+import math
 import pathlib
 import re
 
@@ -9,7 +10,7 @@ import jsonschema
 import yaml
 
 from membw.checkout import root
-from membw.site import peak, references
+from membw.site import backends, peak, references
 
 LOADER = getattr(yaml, 'CSafeLoader', yaml.SafeLoader)  # libyaml's: a tenth of the time
 
@@ -62,8 +63,9 @@ EXPLAIN = {
 
 
 def schema_problems(data):
-    schema = pathlib.Path(root(), 'configs', 'system.schema.json')
-    validator = jsonschema.Draft202012Validator(json.loads(schema.read_text()))
+    path = pathlib.Path(root(), 'configs', 'system.schema.json')
+    schema = backends.completed(json.loads(path.read_text()))
+    validator = jsonschema.Draft202012Validator(schema)
     errors = sorted(validator.iter_errors(data), key=lambda e: list(map(str, e.path)))
     found = [p for e in errors for p in EXPLAIN.get(e.validator, wrong_value)(e)]
     # a misspelt key is one problem, not also the absence of the right one
@@ -110,6 +112,9 @@ def file_problems(path, data):
     for i, partition in enumerate(data['partitions']):
         for key, fact, hint in peak.problems(partition.get('extras', {})):
             yield f'partitions[{i}].extras.{key}', fact, hint
+    for i, partition in enumerate(data['partitions']):
+        for fact, hint in processor_problems(partition.get('processor', {})):
+            yield f'partitions[{i}].processor', fact, hint
     names = [p['name'] for p in data['partitions']]
     for name in sorted({n for n in names if names.count(n) > 1}):
         yield 'partitions', f"two partitions are named '{name}'", 'rename one'
@@ -120,13 +125,57 @@ def file_problems(path, data):
             yield 'hostnames', f"'{pattern}' is no regular expression: {err}", 'fix it'
 
 
+def repeated_keys(text):
+    """A key given twice: the reader would take the last, and say nothing."""
+    waiting, seen = [yaml.compose(text, LOADER)], set()
+    while waiting:
+        node = waiting.pop()
+        if id(node) in seen or not isinstance(node, yaml.CollectionNode):
+            continue
+        seen.add(id(node))  # an anchor's node is met at each of its aliases
+        if isinstance(node, yaml.SequenceNode):
+            waiting += node.value
+            continue
+        keys = [key.value for key, _ in node.value if isinstance(key, yaml.ScalarNode)]
+        for key, value in node.value:
+            if keys.count(key.value) > 1:
+                keys = [k for k in keys if k != key.value]  # named once
+                line = key.start_mark.line + 1
+                yield f'line {line}', f"'{key.value}' is given twice", 'keep one of them'
+            waiting.append(value)
+
+
+def no_numbers(data, where=''):
+    """Figures that are .nan or .inf: a schema takes them for numbers."""
+    if isinstance(data, dict):
+        for key, value in data.items():
+            yield from no_numbers(value, f'{where}.{key}'.lstrip('.'))
+    elif isinstance(data, list):
+        for i, value in enumerate(data):
+            yield from no_numbers(value, f'{where}[{i}]')
+    elif isinstance(data, float) and not math.isfinite(data):
+        yield where, f'is {data}', 'give a finite number, or leave the key out'
+
+
+def processor_problems(processor):
+    """(fact, hint) where the counts of CPUs contradict each other."""
+    cpus, sockets = processor.get('num_cpus'), processor.get('num_sockets')
+    each, threads = processor.get('num_cpus_per_socket'), processor.get('num_cpus_per_core')
+    if cpus and sockets and each and cpus != sockets * each:
+        fact = f'num_cpus is {cpus}, but {sockets} sockets of {each} CPUs are {sockets * each}'
+        yield fact, 'fix one of them'
+    if cpus and threads and cpus % threads:
+        yield f'{cpus} CPUs are no whole cores of {threads}', "fix 'num_cpus_per_core'"
+
+
 def load_file(path, table):
     """(data, problems) of one file; problems are (place, fact, hint)."""
     try:
-        data = yaml.load(path.read_text(), LOADER)
+        text = path.read_text()
+        data, twice = yaml.load(text, LOADER), list(repeated_keys(text))
     except (OSError, UnicodeError, yaml.YAMLError) as err:
         return None, [('', ' '.join(str(err).split()), 'fix that line')]
-    problems = list(schema_problems(data))
+    problems = twice or [*schema_problems(data), *no_numbers(data)]
     if not problems:
         problems = [*file_problems(path, data), *table_problems(data, table)]
     if not problems and 'references' in data:

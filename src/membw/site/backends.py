@@ -1,0 +1,57 @@
+"""What ReFrame itself knows of schedulers, launchers, modules systems and partitions.
+
+A system file may say whatever ReFrame's own configuration may: the lists and the shapes of these
+keys are read off the ReFrame that runs, so that a newer one knows its own.
+"""
+
+import functools
+import importlib
+import json
+import pathlib
+
+import reframe
+from reframe.core import backends
+
+# keys of a partition, and of a system, that go to ReFrame as they stand
+PASSED_THROUGH = ('modules', 'env_vars', 'prepare_cmds', 'resources', 'sched_options', 'devices',
+                  'container_platforms')  # fmt: skip
+OF_SYSTEM = ('modules', 'env_vars')
+
+
+@functools.cache
+def registered(kind):
+    """Names of ReFrame's backends, kind 'scheduler' or 'launcher'."""
+    for name in getattr(backends, f'_{kind}_backend_modules'):
+        importlib.import_module(name)
+    return sorted(getattr(backends, f'_{kind}s'))
+
+
+@functools.cache
+def configuration_schema():
+    path = pathlib.Path(reframe.__file__).parent / 'schemas' / 'config.json'
+    return in_2020(json.loads(path.read_text()))
+
+
+def in_2020(schema):
+    """ReFrame's is of draft 7: there `items` may be the list that is now `prefixItems`."""
+    if isinstance(schema, list):
+        return [in_2020(part) for part in schema]
+    if not isinstance(schema, dict):
+        return schema
+    named = {'items': 'prefixItems', 'additionalItems': 'items'}
+    pairs = isinstance(schema.get('items'), list)
+    return {named.get(k, k) if pairs else k: in_2020(v) for k, v in schema.items()}
+
+
+def completed(schema):
+    """Our schema of a system file, with ReFrame's part of it."""
+    theirs = configuration_schema()
+    of_system = theirs['properties']['systems']['items']['properties']
+    of_partition = of_system['partitions']['items']['properties']
+    partition = schema['$defs']['partition']['properties']
+    for kind in ('scheduler', 'launcher'):
+        partition[kind] = {'enum': registered(kind)}
+    schema['properties']['modules_system'] = of_system['modules_system']
+    schema['properties'] |= {key: of_system[key] for key in OF_SYSTEM}
+    partition |= {key: of_partition[key] for key in PASSED_THROUGH}
+    return {**schema, 'defs': theirs['defs']}  # where their references lead

@@ -281,7 +281,8 @@ def test_a_node_whose_cores_nobody_could_tell_is_a_reason(session, posed, tmp_pa
     (bin / 'sbatch').write_text('#!/bin/sh\nexit 1\n')
     (bin / 'sbatch').chmod(0o755)
     path = f'{bin}:{os.environ["PATH"]}'
-    done = session('--dry-run', '-n', 'stream%pinning=omp', '--system', 'posed', root=root, PATH=path)
+    words = ('--dry-run', '-n', 'stream%pinning=omp', '--system', 'posed')
+    done = session(*words, root=root, PATH=path)
     assert done.code == 0, done.text
     assert 'the cores of posed:here are not known' in done.text
 

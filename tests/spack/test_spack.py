@@ -341,7 +341,11 @@ def test_the_mpi_variant_is_built_by_the_presets_line_with_this_machines_mpi(che
     folder = checkout.root / 'mpi'
     folder.mkdir()
     packages = {name: {'buildable': False, 'externals': [external]}}
-    asked = {'specs': ['stream +mpi %c=gcc'], 'view': False, 'packages': packages}
+    asked = {
+        'specs': ['stream +mpi %c=gcc', 'pingpong +mpi %c=gcc'],
+        'view': False,
+        'packages': packages,
+    }
     (folder / 'spack.yaml').write_text(yaml.safe_dump({'spack': asked}))
     checkout.spack('-e', folder, 'concretize')
     checkout.spack('-e', folder, 'install')
@@ -359,3 +363,6 @@ def test_the_mpi_variant_is_built_by_the_presets_line_with_this_machines_mpi(che
     assert '-DMEMBW_MPI' in before and '+mpi' in found['spec']
     told = checkout.spack('-e', folder, 'test', 'run', 'stream')
     assert '1 passed of 1 spec' in told
+    prefix = checkout.spack('-e', folder, 'location', '-i', 'pingpong').strip()
+    built = json.loads(pathlib.Path(prefix, 'share/membw/pingpong.json').read_text())
+    assert '-DMEMBW_MPI' in built['compile_line']

@@ -16,8 +16,8 @@
 #include "array_size.h"
 #include "cluster/cluster.h"
 #include "kernels/start_values.h"
-#include "output/record.h"
 #include "output/print.h"
+#include "output/record.h"
 
 #include <stdio.h>
 

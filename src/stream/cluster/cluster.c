@@ -6,8 +6,8 @@
 #include "../../harness/job/record_file.h"
 #include "../../harness/job/watchdog.h"
 #include "../../harness/verdict.h"
-#include "../output/record.h"
 #include "../output/print.h"
+#include "../output/record.h"
 #include "gather.h"
 
 #include <stdlib.h>

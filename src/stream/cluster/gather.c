@@ -9,8 +9,8 @@
 #include "../../harness/job/record_file.h"
 #include "../../harness/options.h"
 #include "../../harness/verdict.h"
-#include "../output/record.h"
 #include "../output/print.h"
+#include "../output/record.h"
 #include "job_summary.h"
 
 #include <stdio.h>

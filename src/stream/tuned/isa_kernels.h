@@ -128,13 +128,13 @@
 #endif
 typedef unsigned long long bits64 __attribute__((aligned(4), may_alias));
 
-#define ROW(store, width, unroll, prefetch, streams)              \
-	{ STORE_##store,                                          \
-	  WIDTH_##width,                                          \
-	  unroll,                                                 \
-	  PREFETCHED_##prefetch,                                  \
-	  streams,                                                \
-	  (unroll) * LANES(width),                                \
+#define ROW(store, width, unroll, prefetch, streams)                               \
+	{ STORE_##store,                                                           \
+	  WIDTH_##width,                                                           \
+	  unroll,                                                                  \
+	  PREFETCHED_##prefetch,                                                   \
+	  streams,                                                                 \
+	  (unroll) * LANES(width),                                                 \
 	  { [KERNEL_copy] = NAME(copy, store, width, unroll, prefetch, streams),   \
 	    [KERNEL_scale] = NAME(scale, store, width, unroll, prefetch, streams), \
 	    [KERNEL_add] = NAME(add, store, width, unroll, prefetch, streams),     \

@@ -114,8 +114,8 @@ static void neon_fence(void)
 }
 
 const struct isa_kernels isa_neon = { NEON_KERNELS, sizeof(NEON_KERNELS) / sizeof(*NEON_KERNELS),
-				    NEON_LIMITS, sizeof(NEON_LIMITS) / sizeof(*NEON_LIMITS),
-				    neon_fence };
+				      NEON_LIMITS, sizeof(NEON_LIMITS) / sizeof(*NEON_LIMITS),
+				      neon_fence };
 
 #else
 

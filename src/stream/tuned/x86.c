@@ -260,8 +260,8 @@ static void x86_fence(void)
 }
 
 const struct isa_kernels isa_x86 = { X86_KERNELS, sizeof(X86_KERNELS) / sizeof(*X86_KERNELS),
-				   X86_LIMITS, sizeof(X86_LIMITS) / sizeof(*X86_LIMITS),
-				   x86_fence };
+				     X86_LIMITS, sizeof(X86_LIMITS) / sizeof(*X86_LIMITS),
+				     x86_fence };
 
 #else
 

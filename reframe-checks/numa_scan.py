@@ -24,6 +24,8 @@ class numa_scan(stream_options, measurement):
     descr = 'Triad of one NUMA domain, threads 1..cores, memory local, remote, without CPUs'
     valid_systems = ['-mic']
     binary = built('stream')
+    # of each point: a scan of a large domain has dozens
+    max_seconds = 5.0
     # one environment of the partition; all of them by -S numa_scan.valid_prog_environs=+preset
     valid_prog_environs = ['+scan']
     pinning = 'numactl'

@@ -29,7 +29,8 @@ class pingpong(pinned_run):
         """Two ranks on this node, under whichever scheduler."""
         self.need_tool('mpirun')
         self.skip_if(
-            self.current_partition.scheduler.registered_name == 'local'
+            not self.is_dry_run()
+            and self.current_partition.scheduler.registered_name == 'local'
             and os.geteuid() == 0
             and not os.environ.get('OMPI_ALLOW_RUN_AS_ROOT'),
             'mpirun as root: Open MPI refuses without OMPI_ALLOW_RUN_AS_ROOT=1 and '

@@ -47,7 +47,9 @@ int main(int argc, char **argv)
 	llc = llc_bytes(&cpus, NULL);
 	side = memory_side_bytes(&domains);
 	memset(&options, 0, sizeof(options));
-	size_choose(&options, side > llc ? side : llc, note);
+	size_choose(&options,
+		    side || llc ? (side > llc ? side : llc) : (size_t)LLC_ASSUMED_MIB << 20,
+		    side || llc ? LLC_FROM_SYSFS : LLC_UNKNOWN, note);
 	json_begin(stdout);
 	json_open(NULL, '{');
 	json_text("cpus", cpuset_format(&cpus, list));

@@ -35,7 +35,8 @@ def read(path, names=None, tuned=False):
 
 
 def standard(program):
-    names = {function.name for function in program.functions}
+    # link-time optimization appends to the name: kernel_copy.lto_priv.0
+    names = {function.name.partition('.')[0] for function in program.functions}
     return [name for name in COUNTED if PREFIX + name in names]
 
 

@@ -720,7 +720,8 @@ def test_run_makes_what_is_missing_and_the_retests(call, protocol, tmp_path):
     def accept(gbs):
         path = protocol(contract={'triad': gbs}, **asked)
         return call('membw', 'accept', path, '--results', where, '--run', '--json',
-                    '--prefix', where, '--perflogdir', where / 'perflogs', MEMBW_BUILD='make',
+                    '-S', 'stream.ntimes=5', '--prefix', where,
+                    '--perflogdir', where / 'perflogs', MEMBW_BUILD='make',
                     RFM_ENABLE_RESULTS_STORAGE='0')  # fmt: skip
 
     done = accept(0.001)

@@ -17,7 +17,7 @@ from membw.errors import MembwError
 
 STREAM = ROOT / 'src/stream'
 ALLOW = 'array-too-small,too-short,disturbed,unstable'
-TINY = ('-S', 'stream.array_size=1000000', '-S', f'stream.allow={ALLOW}')
+TINY = ('-S', 'stream.array_size=1000000', '-S', 'stream.ntimes=5', '-S', f'stream.allow={ALLOW}')
 FAR = ('--margin', '99')  # a tiny run on a busy machine: the figures are noise
 
 

@@ -95,6 +95,11 @@ static void open_own(void)
 		die("cannot write '%s': %s",
 		    "give '--json' a file in a folder that exists and may be written", path,
 		    strerror(errno));
+	/* that it can be written is known now; a process that is killed before there is anything
+	 * to write leaves nothing behind */
+	fclose(own_file);
+	own_file = NULL;
+	unlink(unfinished);
 	atexit(drop_unfinished);
 }
 

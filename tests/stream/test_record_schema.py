@@ -12,7 +12,7 @@ WRONG = {
     'a time in words': lambda row: row['kernels']['copy']['times_s'].append('soon'),
     'a rank before the first': lambda row: row.update(rank=-1),
     'no host': lambda row: row.pop('host'),
-    'a kernel too few': lambda row: row['kernels'].pop('add'),
+    'no kernel at all': lambda row: row['kernels'].clear(),
     'a reason without detail': lambda row: row.update(reasons=[{'reason': 'disturbed'}]),
     'a fact too few': lambda row: row['facts'].pop('numa'),
 }

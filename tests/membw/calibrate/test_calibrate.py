@@ -273,11 +273,11 @@ def test_figures_of_another_build_do_not_enter(checkout, tmp_path, capsys):
 def test_a_system_without_any_reference_is_left_as_it_is_when_all_is_refused(
     checkout, stored, capsys
 ):
-    db = stored('ulysses:regular', nodes=10)
-    code, out, _ = calibrate(capsys, '--system', 'ulysses', db)
+    db = stored('hydra:node', nodes=10)
+    code, out, _ = calibrate(capsys, '--system', 'hydra', db)
     assert code == 1 and 'written' not in out
-    assert not (checkout / 'systems/references/ulysses.yaml').exists()
-    assert 'references' not in (checkout / 'systems/ulysses.yaml').read_text()
+    assert not (checkout / 'systems/references/hydra.yaml').exists()
+    assert 'references' not in (checkout / 'systems/hydra.yaml').read_text()
 
 
 @pytest.mark.parametrize('words, fact', [

@@ -161,7 +161,8 @@ def test_a_night_killed_outright_goes_on_too(place):
 def test_a_step_that_hangs_is_bounded_and_the_night_not_complete(place):
     (place / 'checks.does').write_text('trap "" INT; sleep 300')
     script = (
-        'import sys; from membw import cli, night, nightly; night.GRACE_S = 1\n'
+        'import sys; from membw import cli\n'
+        'from membw.nightly import command as nightly, night; night.GRACE_S = 1\n'
         'real = nightly.main\n'
         'def main(args): args.minutes = 0.05; return real(args)\n'
         'nightly.main = main; sys.exit(cli.main(["nightly"]))'

@@ -65,7 +65,7 @@ def begin(tmp_path):
     """Starts one that goes on for seconds, waits until it measures."""
 
     def start(*command, **variables):
-        started = Run(tmp_path, *command, '-n', '1000000', '-t', '400', **variables)
+        started = Run(tmp_path, *command, '-n', '4000000', '-t', '200', **variables)
         time.sleep(0.5)
         return started
 

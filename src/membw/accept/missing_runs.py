@@ -1,8 +1,8 @@
 """What must still be measured for an acceptance: the exact commands, and running them."""
 
+import contextlib
 import shlex
 import socket
-import subprocess
 import sys
 import time
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from datetime import datetime, timezone
 
 from membw.accept.agreed import known_systems
 from membw.accept.environs import environs, partitions
-from membw.errors import MembwError
+from membw.run.reframe_run import measure
 from membw.statistics.nights import nights_of
 
 
@@ -47,18 +47,11 @@ def is_local(protocol):
     return all(p.get('scheduler') == 'local' for p in partitions(protocol['runs']['system']))
 
 
-def words(protocol, order, local):
-    """The command of one order, as a list of words."""
+def options(protocol, order, local):
+    """ReFrame's, of `membw run` for one order, as a list of words."""
     runs = protocol['runs']
     test = runs.get('test', 'stream')
-    command = [
-        'membw',
-        'run',
-        '--system',
-        runs['system'],
-        '-n',
-        f'{test}%pinning={runs["pinning"]}',
-    ]
+    command = ['-n', f'{test}%pinning={runs["pinning"]}']
     command += ['-p', environs(runs)[0], f'--repeat={order.runs}']
     if runs['array_size'] != 'auto':
         command += ['-S', f'{test}.array_size={runs["array_size"]}']
@@ -79,8 +72,12 @@ def lines(protocol, missing):
         kind += '' if order.what_for == 'first' else f' of {order.what_for}'
         when = f', from {_moment(order.not_before)} on' if order.not_before else ''
         later = f', {order.more} more on further nights' if order.more else ''
-        command = shlex.join(words(protocol, order, local))
+        command = _command(protocol, options(protocol, order, local))
         yield f'{command}   # {where}: {order.runs} {kind}{when}{later}'
+
+
+def _command(protocol, words):
+    return shlex.join(['membw', 'run', '--system', protocol['runs']['system'], *words])
 
 
 def _moment(seconds):
@@ -101,10 +98,9 @@ def carry_out(protocol, missing, rest):
             continue
         if local and not order.node and done:
             continue  # this node is one node, however often it is measured
-        command = [*words(protocol, order, local), *rest]
-        print(f'accept: {shlex.join(command)}', file=sys.stderr, flush=True)
-        ran = subprocess.run([sys.executable, '-m', *command], stdout=sys.stderr)
-        if ran.returncode == 2:
-            raise MembwError('the run above could not be made', 'repair it, then try again')
+        words = [*options(protocol, order, local), *rest]
+        print(f'accept: {_command(protocol, words)}', file=sys.stderr, flush=True)
+        with contextlib.redirect_stdout(sys.stderr):
+            measure(protocol['runs']['system'], words)
         done += 1
     return done

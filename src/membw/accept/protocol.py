@@ -7,6 +7,7 @@ import math
 import statistics
 from importlib import resources
 
+from membw import schema
 from membw.errors import MembwError
 from membw.printable import printable
 from membw.results.hostlist import expected_nodes
@@ -24,7 +25,7 @@ def template():
     return resources.files('membw.accept').joinpath('protocol_template.yaml').read_text()
 
 
-def schema():
+def own_schema():
     return json.loads(resources.files('membw.accept').joinpath('protocol.schema.json').read_text())
 
 
@@ -123,19 +124,18 @@ def _plain(value):
 
 
 def _of_schema(protocol):
-    import jsonschema
+    return [
+        printable(f'{where or "the protocol"}: {_said(fact, hint)}')[:300]
+        for where, fact, hint in schema.problems(own_schema(), protocol, '', '')
+    ]
 
-    checker = jsonschema.Draft202012Validator(schema())
-    errors = sorted(checker.iter_errors(protocol), key=lambda e: [str(p) for p in e.path])
-    return [_line(e) for e in errors]
 
-
-def _line(error):
-    where = '.'.join(map(str, error.path)) or 'the protocol'
-    message = error.message
-    if error.validator == 'pattern':
-        message = f'{error.instance!r} is not {SHAPES.get(error.validator_value[:3], "right")}'
-    return printable(f'{where}: {message}')[:300]
+def _said(fact, hint):
+    """A pattern says what it is for; a reader of a protocol need not know patterns."""
+    asked = [SHAPES[begin] for begin in SHAPES if hint.startswith(f"must match '{begin}")]
+    if asked:
+        return f'{fact.split(" does not match ")[0]} is not {asked[0]}'
+    return f'{fact}; {hint}' if hint.startswith('did you mean') else fact
 
 
 def _of_sense(protocol):

@@ -7,6 +7,7 @@ import time
 from membw.arguments import count, percent
 from membw.errors import MembwError
 from membw.results.read import default_results
+from membw.statistics.margin import MARGIN
 
 EPILOG = """\
 Of each partition, environment and pinning: the median of each kernel, and tolerances that 95 % of
@@ -49,7 +50,7 @@ def add_parser(subparsers):
         help='share of healthy runs within the tolerance (95)')  # fmt: skip
     add('--confidence', type=percent, default=95.0, metavar='PERCENT',
         help='how sure that it is (95)')  # fmt: skip
-    add('--margin', type=percent, default=2.0, metavar='PERCENT',
+    add('--margin', type=percent, default=100 * MARGIN, metavar='PERCENT',
         help='lower tolerance, at least (2)')  # fmt: skip
     add('--upper', type=percent, default=5.0, metavar='PERCENT',
         help='upper tolerance, at least (5)')  # fmt: skip

@@ -43,6 +43,7 @@ import time
 from membw.arguments import percent, whole
 from membw.errors import MembwError
 from membw.results.read import default_results
+from membw.statistics.margin import MARGIN
 
 EPILOG = """\
 A change is named when it is both larger than the margin and sure (against everything that was
@@ -77,7 +78,7 @@ def add_parser(subparsers):
         '2026-11-21, or 14d: the last 14; and nodes and fleets that are still slower')  # fmt: skip
     add('--node', metavar='LIST', help='report changes of these nodes only: n1,n7 or n[001-128]')
     add('--kernel', metavar='KERNEL', help='report changes of this kernel only')
-    add('--margin', type=percent, default=2.0, metavar='PERCENT',
+    add('--margin', type=percent, default=100 * MARGIN, metavar='PERCENT',
         help='what matters in a node (2)')  # fmt: skip
     add('--fleet-margin', type=percent, default=1.0, metavar='PERCENT',
         help='what matters in a fleet, whose median is steadier (1)')  # fmt: skip

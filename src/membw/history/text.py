@@ -109,12 +109,16 @@ def merged(found):
 
 def _row(changes):
     first = changes[0]
-    percents = sorted({f'{c.percent:+.1f}' for c in changes}, key=float)
-    span = percents[0] if len(percents) == 1 else f'{percents[0]} .. {percents[-1]}'
-    span = 'noisier' if first.shape == 'scatter' else f'{span} %'
+    span = 'noisier' if first.shape == 'scatter' else percents(changes)
     who = first.node or f'{first.nodes} nodes'
     kernels, notes = ' '.join(c.kernel for c in changes), '; '.join(_notes(changes))
     return first.night, first.scope, who, span, kernels, first.group, notes
+
+
+def percents(event):
+    """'-3.1 %', or '-3.3 .. -2.9 %' where the kernels differ."""
+    found = sorted({f'{change.percent:+.1f}' for change in event}, key=float)
+    return f'{found[0]} %' if len(found) == 1 else f'{found[0]} .. {found[-1]} %'
 
 
 def _notes(changes):

@@ -5,6 +5,7 @@ import json
 import sys
 
 from membw.arguments import percent, whole
+from membw.statistics.margin import MARGIN
 
 EPILOG = """\
 A node FAILs when a rate is both lower than the median of its group by more than the margin and
@@ -36,7 +37,7 @@ def add_parser(subparsers):
     add('results', nargs='+', metavar='RESULTS', help='records, one JSON object per line, '
         'or reports or results.db of ReFrame; files, folders, - for stdin')  # fmt: skip
     add('--nodes', metavar='FILE|LIST', help='expected nodes: a file, or a list as n[001-128]')
-    add('--margin', type=percent, default=2.0, metavar='PERCENT', help='what is slow (2)')
+    add('--margin', type=percent, default=100 * MARGIN, metavar='PERCENT', help='what is slow (2)')
     add('--alpha', type=percent, default=1.0, metavar='PERCENT',
         help='chance of a false alarm in a clean fleet (1)')  # fmt: skip
     add('--populations', action='store_true',

@@ -8,6 +8,7 @@ import numpy as np
 from membw.rank import doubts
 from membw.results.metrics import node_rates
 from membw.results.record import MEMORY, STRICT
+from membw.statistics.margin import MARGIN
 from membw.statistics.populations import MIN_NODES, MIN_SHARE, find_populations
 
 
@@ -34,7 +35,7 @@ class Group:
         return {m.name: m.figure(rate) for m, rate in zip(self.metrics, rates, strict=True)}
 
 
-def form_groups(nodes, margin=0.02, populations=False):
+def form_groups(nodes, margin=MARGIN, populations=False):
     """Groups of like nodes, split where two populations show, and warnings about them.
 
     `populations`: somebody says that they are meant.

@@ -10,7 +10,7 @@ import numpy as np
 from membw.history.cache import collect
 from membw.history.changes import judge
 from membw.history.series import as_date, as_day
-from membw.history.text import is_worse, merged
+from membw.history.text import is_worse, merged, percents
 from membw.results.read import each_source
 
 RECENT = 14  # nights; older changes stay in the tables, and need no attention
@@ -84,12 +84,6 @@ def usual_software(series, column):
     """What most nodes ran in that night: a number in `provenances`; -1: not known."""
     made = [number for number in series.software[:, column].tolist() if number >= 0]
     return Counter(made).most_common(1)[0][0] if made else -1
-
-
-def percents(event):
-    """'-3.1 %', or '-3.3 .. -2.9 %' where the kernels differ."""
-    found = sorted({f'{change.percent:+.1f}' for change in event}, key=float)
-    return f'{found[0]} %' if len(found) == 1 else f'{found[0]} .. {found[-1]} %'
 
 
 def who(event):

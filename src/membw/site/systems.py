@@ -1,80 +1,24 @@
 """Reader of systems/*.yaml: every file, every problem at once, one clear line each."""
 
-import difflib
 import json
 import math
 import pathlib
 import re
 
-import jsonschema
 import yaml
 
+from membw import schema
 from membw.checkout import root
 from membw.site import backends, peak, references
 
 LOADER = getattr(yaml, 'CSafeLoader', yaml.SafeLoader)  # libyaml's: a tenth of the time
 
 
-def place(path):
-    """partitions[0].extras of deque(['partitions', 0, 'extras'])."""
-    text = ''.join(f'[{p}]' if isinstance(p, int) else f'.{p}' for p in path)
-    return text.lstrip('.')
-
-
-def unknown_keys(error):
-    known = error.schema.get('properties', {})
-    for key in error.instance:
-        if key in known:
-            continue
-        near = difflib.get_close_matches(str(key), known, 1)
-        hint = f"did you mean '{near[0]}'?" if near else f'known here: {" ".join(sorted(known))}'
-        yield place([*error.absolute_path, key]), 'unknown key', hint
-
-
-def missing_key(error):
-    key = re.match(r"'(.*?)' is", error.message).group(1)
-    yield place([*error.absolute_path, key]), 'is missing', 'systems/thin.yaml is an example'
-
-
-def missing_companion(error):
-    for key, needed in error.validator_value.items():
-        for other in needed:
-            if key in error.instance and other not in error.instance:
-                text = f"'{key}' needs '{other}' beside it"
-                yield place(error.absolute_path), text, 'every figure carries its source'
-
-
-def wrong_value(error):
-    hints = {
-        'enum': lambda: 'one of ' + ' '.join(map(str, error.validator_value)),
-        'const': lambda: f'here it must be {error.validator_value!r}',
-        'type': lambda: f'must be of type {error.validator_value}',
-        'pattern': lambda: f"must match '{error.validator_value}'",
-    }
-    hint = hints.get(error.validator, lambda: 'configs/system.schema.json says what is allowed')()
-    yield place(error.absolute_path), error.message, hint
-
-
-EXPLAIN = {
-    'additionalProperties': unknown_keys,
-    'required': missing_key,
-    'dependentRequired': missing_companion,
-}
-
-
 def schema_problems(data):
     path = pathlib.Path(root(), 'configs', 'system.schema.json')
-    schema = backends.completed(json.loads(path.read_text()))
-    validator = jsonschema.Draft202012Validator(schema)
-    errors = sorted(validator.iter_errors(data), key=lambda e: list(map(str, e.path)))
-    found = [p for e in errors for p in EXPLAIN.get(e.validator, wrong_value)(e)]
-    # a misspelt key is one problem, not also the absence of the right one
-    meant = {
-        where.removesuffix(where.split('.')[-1]) + hint.split("'")[1]
-        for where, fact, hint in found
-        if hint.startswith('did you mean')
-    }
-    return [p for p in found if p[1] != 'is missing' or p[0] not in meant]
+    complete = backends.completed(json.loads(path.read_text()))
+    elsewhere = 'configs/system.schema.json says what is allowed'
+    return schema.problems(complete, data, 'systems/thin.yaml is an example', elsewhere)
 
 
 def toolchains(partition):

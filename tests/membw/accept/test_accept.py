@@ -310,7 +310,7 @@ def test_an_order_is_for_one_night_and_says_when_the_next_begins(judged, monkeyp
     line = next(missing_runs.lines(found.protocol, missing_runs.orders(found)))
     assert '--repeat=1 ' in line
     assert line.endswith('# n001: 1 run, from 2026-12-01T12:00Z on, 1 more on further nights')
-    monkeypatch.setattr(missing_runs.subprocess, 'run', pytest.fail)
+    monkeypatch.setattr(missing_runs, 'measure', pytest.fail)
     at_noon = acceptance_fleet.BEGIN.timestamp() + 3600
     monkeypatch.setattr(missing_runs.time, 'time', lambda: at_noon)
     assert missing_runs.carry_out(found.protocol, missing_runs.orders(found), []) == 0

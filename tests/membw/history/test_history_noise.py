@@ -1,6 +1,6 @@
 """`membw history` under the noise that machines really have: docs/judging.md has the tables.
 
-MEMBW_HISTORY_FULL=1: more seeds; history_tables.py beside this makes the tables.
+MEMBW_HISTORY_FULL=1: more seeds; tests/lib/history_tables.py makes the tables.
 """
 
 import os

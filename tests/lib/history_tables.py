@@ -1,6 +1,6 @@
 """The tables of docs/judging.md, "history", made anew.
 
-    MEMBW_HISTORY_FULL=1 python tests/membw/history/history_tables.py healthy power real
+    MEMBW_HISTORY_FULL=1 python tests/lib/history_tables.py healthy power real
 
 `real` wants MEMBW_REAL_HISTORY=FILE: one series a line, a name and the rates, night by night.
 Without FULL: few seeds, some minutes.  The peer is e-divisive: D. Matteson, N. James, JASA 109
@@ -12,15 +12,13 @@ import sys
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parents[2] / 'lib'))
+import hard_histories as hard
+import history_generator as gen
+import numpy as np
+from scipy.ndimage import median_filter
 
-import hard_histories as hard  # noqa: E402
-import history_generator as gen  # noqa: E402
-import numpy as np  # noqa: E402
-from scipy.ndimage import median_filter  # noqa: E402
-
-from membw.history.changes import judge  # noqa: E402
-from membw.history.text import is_worse, merged  # noqa: E402
+from membw.history.changes import judge
+from membw.history.text import is_worse, merged
 
 FULL = bool(os.environ.get('MEMBW_HISTORY_FULL'))
 SEEDS = int(os.environ.get('MEMBW_SEEDS', 12 if FULL else 4))

@@ -1,0 +1,136 @@
+#include "../config.h"
+
+#include "workers.h"
+
+#include "../clock.h"
+#include "../error.h"
+
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A thread and what the kernel has counted of it so far. */
+struct task {
+	long id;
+	double cpu, ready;
+};
+
+struct tasks {
+	struct task *list;
+	int count, room;
+};
+
+static struct tasks tasks_before;
+static double workers_began;
+
+static struct task *add_task(struct tasks *tasks)
+{
+	if (tasks->count == tasks->room) {
+		tasks->room = 2 * tasks->room + 64;
+		tasks->list = realloc(tasks->list, (size_t)tasks->room * sizeof(*tasks->list));
+		if (!tasks->list)
+			die("no memory for '%d' threads", "start fewer", tasks->room);
+	}
+	return &tasks->list[tasks->count++];
+}
+
+/* "RUNNING READY SLICES", ns */
+static void read_task(struct tasks *tasks, const char *id)
+{
+	unsigned long long running, ready;
+	char path[64];
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/self/task/%.20s/schedstat", id);
+	file = fopen(path, "r");
+	if (!file)
+		return;
+	if (fscanf(file, "%llu %llu", &running, &ready) == 2) {
+		struct task *const task = add_task(tasks);
+
+		task->id = atol(id);
+		task->cpu = 1e-9 * (double)running;
+		task->ready = 1e-9 * (double)ready;
+	}
+	fclose(file);
+}
+
+static void read_tasks(struct tasks *tasks)
+{
+	DIR *folder = opendir("/proc/self/task");
+	struct dirent *entry;
+
+	tasks->count = 0;
+	while (folder && (entry = readdir(folder)))
+		if (entry->d_name[0] != '.')
+			read_task(tasks, entry->d_name);
+	if (folder)
+		closedir(folder);
+}
+
+void workers_start(void)
+{
+	read_tasks(&tasks_before);
+	workers_began = clock_now();
+}
+
+/* What it had before; nothing of a thread that began since. */
+static struct task earlier(const struct task *task)
+{
+	const struct task none = { 0, 0, 0 };
+	int i;
+
+	for (i = 0; i < tasks_before.count; i++)
+		if (tasks_before.list[i].id == task->id)
+			return tasks_before.list[i];
+	return none;
+}
+
+void workers_stop(struct workers *workers)
+{
+	static struct tasks now;
+	int i;
+
+	memset(workers, 0, sizeof(*workers));
+	workers->wall = clock_now() - workers_began;
+	read_tasks(&now);
+	for (i = 0; i < now.count; i++) {
+		const struct task before = earlier(&now.list[i]);
+
+		now.list[i].cpu -= before.cpu;
+		now.list[i].ready -= before.ready;
+		workers->all += now.list[i].cpu;
+		if (now.list[i].cpu > workers->most)
+			workers->most = now.list[i].cpu;
+	}
+	for (i = 0; i < now.count; i++) {
+		if (!(now.list[i].cpu > workers->most / 2))
+			continue;
+		workers->count++;
+		if (now.list[i].ready > workers->ready)
+			workers->ready = now.list[i].ready;
+	}
+}
+
+const char *workers_spin(void)
+{
+	static const struct {
+		const char *name, *value;
+	} spins[] = { { "OMP_WAIT_POLICY", "active" },
+		      { "GOMP_SPINCOUNT", "infinite" },
+		      { "GOMP_SPINCOUNT", "infinity" },
+		      { "KMP_BLOCKTIME", "infinite" } };
+	static char text[64];
+	size_t i;
+
+	for (i = 0; i < sizeof(spins) / sizeof(*spins); i++) {
+		const char *value = getenv(spins[i].name);
+
+		if (!value || strcasecmp(value, spins[i].value) != 0)
+			continue;
+		snprintf(text, sizeof(text), "%s=%s", spins[i].name, value);
+		return text;
+	}
+	return NULL;
+}

@@ -35,20 +35,10 @@ MPI = {
 
 
 @pytest.fixture(scope='module')
-def slurm(root, call, need, free_ports, tmp_path_factory):
-    """Nodes n1..n4 in partition regular1, posing as Ulysses; stopped whatever happens."""
-    need('munged', 'slurmctld', 'slurmd', 'sinfo', 'sbatch')
-    folder = tmp_path_factory.mktemp('emu')
-    place = {'SLURM_EMU_DIR': folder, 'SLURM_CONF': folder / 'slurm.conf'}
-    place['SLURM_EMU_PORT'] = free_ports(5)
-    emu = root / 'ci' / 'slurm-emu'
-    try:
-        started = call(emu, 'start', 4, 2, 10, 'regular1', **place)
-        assert started.returncode == 0, started.stdout + started.stderr
+def slurm(slurm_emu, tmp_path_factory):
+    """Nodes n1..n4 in partition regular1, posing as Ulysses."""
+    with slurm_emu(tmp_path_factory.mktemp('emu'), 4, 2, 10) as place:
         yield {**place, **MPI}
-    finally:
-        call(emu, 'stop', **place)
-        assert not list(folder.glob('*.pid'))
 
 
 def standin_gcc(folder, flags):

@@ -23,20 +23,10 @@ CROWDED = 'oversubscribed,cpu-not-where-asked'
 
 
 @pytest.fixture(scope='module')
-def slurm(root, call, need, free_ports, tmp_path_factory):
-    """Two nodes of 2 x 10 cores in partition regular1; stopped whatever happens."""
-    need('munged', 'slurmctld', 'slurmd', 'sinfo', 'sbatch')
-    folder = tmp_path_factory.mktemp('emu')
-    place = {'SLURM_EMU_DIR': folder, 'SLURM_CONF': folder / 'slurm.conf'}
-    place['SLURM_EMU_PORT'] = free_ports(3)
-    emu = root / 'ci' / 'slurm-emu'
-    try:
-        started = call(emu, 'start', 2, 2, 10, 'regular1', **place)
-        assert started.returncode == 0, started.stdout + started.stderr
+def slurm(slurm_emu, tmp_path_factory):
+    """Two nodes of 2 x 10 cores in partition regular1."""
+    with slurm_emu(tmp_path_factory.mktemp('emu'), 2, 2, 10) as place:
         yield place
-    finally:
-        call(emu, 'stop', **place)
-        assert not list(folder.glob('*.pid'))
 
 
 @pytest.fixture(scope='module')
@@ -125,10 +115,10 @@ def test_slurm_takes_the_options_of_the_scrontab_entry(root, slurm, call, tmp_pa
 
 
 def test_slurm_itself_drains_the_node_that_is_below_its_floor(
-    root, call, need, free_ports, tmp_path_factory
+    root, call, need, slurm_emu, tmp_path_factory
 ):
     """HealthCheckProgram on two nodes; the floor of n2 cannot be reached."""
-    need('munged', 'slurmctld', 'slurmd', 'sinfo', 'gcc')
+    need('gcc')
     folder = tmp_path_factory.mktemp('health')
     line = ('gcc', '-O1', '-fopenmp', root / 'src/stream/stream.c', '-o', folder / 'stream')
     assert call(*line).returncode == 0
@@ -143,21 +133,13 @@ def test_slurm_itself_drains_the_node_that_is_below_its_floor(
     )
     program.chmod(0o755)
     more = f'HealthCheckProgram={program}\nHealthCheckInterval=3\nHealthCheckNodeState=IDLE'
-    place = {'SLURM_EMU_DIR': folder, 'SLURM_CONF': folder / 'slurm.conf'}
-    place |= {'SLURM_EMU_PORT': free_ports(3), 'SLURM_EMU_CONF': more}
-    emu = root / 'ci' / 'slurm-emu'
-    try:
-        started = call(emu, 'start', 2, 1, 2, 'regular1', **place)
-        assert started.returncode == 0, started.stdout + started.stderr
-        until = time.monotonic() + 40
-        states = ''
+    until, states = time.monotonic() + 40, ''
+    with slurm_emu(folder, 2, 1, 2, SLURM_EMU_CONF=more) as place:
         while 'n2 drained' not in states and time.monotonic() < until:
             time.sleep(0.5)
             states = call('sinfo', '-h', '-N', '-o', '%N %T %E', **place).stdout
-        assert 'n2 drained membw: FAIL triad ' in states, states
-        assert 'GB/s, at least 1e+06' in states and 'n1 idle none' in states
-    finally:
-        call(emu, 'stop', **place)
+    assert 'n2 drained membw: FAIL triad ' in states, states
+    assert 'GB/s, at least 1e+06' in states and 'n1 idle none' in states
 
 
 POSED = """name: emu

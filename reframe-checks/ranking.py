@@ -3,13 +3,15 @@
 from reframe.core.exceptions import SanityError
 
 from membw.errors import MembwError
-from membw.rank.rank_results import rank_results
-from membw.rank.text import as_json
-from membw.results.hostlist import write_node_check
 
 
 def judge(records, nodes, node_check):
     """The JSON of `membw rank`, with a line for each of the nodes in the node-check file."""
+    # numpy and scipy take half a second to load: not for every session that lists the checks
+    from membw.rank.rank_results import rank_results
+    from membw.rank.text import as_json
+    from membw.results.hostlist import write_node_check
+
     try:
         fleet, problems = rank_results([records], nodes)
         write_node_check(node_check, fleet.nodes)

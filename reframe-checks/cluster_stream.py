@@ -85,6 +85,7 @@ class cluster_stream(stream_options, measurement):
     """Copy, Scale, Add and Triad of the median node, the slowest node, and who is slow."""
 
     descr = 'STREAM memory bandwidth of every idle node, in one job'
+    tags = {'production', 'nightly', 'maintenance', 'acceptance', 'flexible'}
     binary = fixture(cluster_binary, scope='environment')
     valid_systems = ['+flexible']
     valid_prog_environs = ['+preset']

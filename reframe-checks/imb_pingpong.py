@@ -53,6 +53,12 @@ class imb_pingpong(measurement):
     imb = variable(str, value='')
     iterations = variable(int, value=100000)
 
+    @run_after('init')
+    def count_nodes(self):
+        self.between_nodes = self.pair.startswith(INTER)
+        if self.between_nodes:
+            self.tags = self.tags - {'1_node'}
+
     @run_after('setup')
     def refuse_what_is_not_there(self):
         self.skip_if(
@@ -78,7 +84,6 @@ class imb_pingpong(measurement):
 
     @run_before('run')
     def take_nodes(self):
-        self.between_nodes = self.pair.startswith(INTER)
         self.num_tasks, self.num_tasks_per_node = (2, 1) if self.between_nodes else (1, 1)
         self.num_cpus_per_task = self.current_partition.processor.num_cores or 2
 

@@ -16,6 +16,7 @@ class stream(stream_options, pinned_run):
     """Best Copy, Scale, Add and Triad of a whole node, one thread per core."""
 
     descr = 'STREAM memory bandwidth of one node'
+    tags = {'production', 'nightly', 'maintenance', 'acceptance', '1_node'}
     binary = built('stream')
     pinning = parameter(list(pinnings.METHODS), loggable=True)
 

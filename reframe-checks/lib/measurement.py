@@ -6,6 +6,7 @@ import re
 import time
 
 import reframe as rfm
+import reframe.core.runtime as runtime
 import reframe.utility.sanity as sn
 from reframe.core.builtins import run_after, run_before, variable
 from reframe.core.exceptions import SanityError
@@ -51,6 +52,11 @@ class measurement(rfm.RunOnlyRegressionTest):
     # key of the partition's extras that no figure may exceed: 'peak_gbs'; '': none is known
     peak_key = ''
 
+    # what `--tag`, `--mode` and `membw nightly` choose by: docs/reframe.md says what each means
+    tags = {'production', 'nightly', '1_node'}
+    # whoever measures beside another measures the other: Slurm and LSF are told so
+    exclusive_access = True
+
     # findings that do not count, by -S
     allow = variable(str, value='', loggable=True)
 
@@ -80,6 +86,12 @@ class measurement(rfm.RunOnlyRegressionTest):
     reference_expired = variable(str, value='', loggable=True)
 
     # --- before the run ------------------------------------------------------------------
+
+    @run_after('init')
+    def name_maintainers(self):
+        """Of the system's file: whom ReFrame names where the check fails."""
+        parts = runtime.runtime().system.partitions
+        self.maintainers = self.maintainers or parts[0].extras.get('maintainers', [])
 
     @run_after('setup')
     def need_node(self):

@@ -98,13 +98,28 @@ def test_every_system_dry_runs(dry, system):
     assert '0 failure(s)' in done.text
 
 
+def selected(session, *words):
+    lines = session('-l', '--system', 'ulysses', *words).text.splitlines()
+    return {line.split()[1] for line in lines if line.startswith('- ')}
+
+
+def test_tags_and_modes_choose(session):
+    every = selected(session, '--tag=production')
+    assert every > {'stream', 'cluster_stream', 'numa_scan', 'core_pairs', 'imb_pingpong'}
+    assert selected(session, '--tag=1_node') == every - {'cluster_stream'}
+    assert selected(session, '--tag=flexible') == {'cluster_stream'}
+    assert selected(session, '--mode=nightly') == every
+    assert selected(session, '--mode=maintenance') == {'stream', 'cluster_stream'}
+    assert selected(session, '--mode=acceptance', '--tag=1_node') == {'stream'}
+
+
 # system, partition/environment, cores, access lines
 SLURM = [
-    ('ulysses', 'regular/gcc-o2', 20, ['-p regular1', '--exclusive']),
-    ('thin', 'thin/gcc-o2', 24, ['-p THIN', '--exclusive']),
-    ('thin', 'thin/icc-avx2', 24, ['-p THIN', '--exclusive']),
-    ('helios', 'sandy-bridge/gcc-o2', 16, ['-p sandy-bridge', '--exclusive']),
-    ('cea', 'node/gcc-o2', 128, ['--exclusive']),
+    ('ulysses', 'regular/gcc-o2', 20, ['-p regular1']),
+    ('thin', 'thin/gcc-o2', 24, ['-p THIN']),
+    ('thin', 'thin/icc-avx2', 24, ['-p THIN']),
+    ('helios', 'sandy-bridge/gcc-o2', 16, ['-p sandy-bridge']),
+    ('cea', 'node/gcc-o2', 128, []),
 ]
 
 
@@ -118,7 +133,8 @@ def test_the_slurm_script_asks_for_one_whole_node(dry, system, where, cores, acc
     asked = asked_of_slurm(script)
     assert {'--ntasks=1', '--ntasks-per-node=1', f'--cpus-per-task={cores}'} <= set(asked)
     assert '--time=1:0:0' in asked
-    assert [line for line in asked if line in access] == access  # each of them once
+    # by the check, whatever the system's file says; each of them once
+    assert [line for line in asked if line in (*access, '--exclusive')] == ['--exclusive', *access]
     assert f'export OMP_NUM_THREADS={cores}\n' in script
 
 

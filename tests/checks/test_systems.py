@@ -146,7 +146,7 @@ def test_what_the_sources_say_of_the_nodes():
 
     thin = part('thin', 'thin')
     assert thin['processor']['num_cpus'] == 24 and thin['extras']['peak_gbs'] == 2 * 128
-    assert '-p THIN' in thin['access'] and '--exclusive' in thin['access']
+    assert thin['access'] == ['-p THIN']
     ulysses = part('ulysses', 'regular')
     assert ulysses['processor'] == {
         'num_cpus': 20, 'num_cpus_per_core': 1, 'num_cpus_per_socket': 10, 'num_sockets': 2,

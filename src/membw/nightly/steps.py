@@ -54,7 +54,8 @@ class Checks(Measuring):
     name = 'checks'
 
     def command(self):
-        return ['membw', 'run', *self.system, '-x', CLUSTER, *shlex.split(self.args.checks)]
+        chosen = ['--tag=nightly', '-x', CLUSTER]
+        return ['membw', 'run', *self.system, *chosen, *shlex.split(self.args.checks)]
 
 
 class Cluster(Measuring):

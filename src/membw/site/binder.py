@@ -12,6 +12,9 @@ from membw.build import presets
 from membw.checkout import root
 from membw.site import backends, machine, peak, systems
 
+# tags of the checks that ReFrame's --mode chooses as well
+MODES = ('nightly', 'maintenance', 'acceptance')
+
 
 def give_up(lines):
     """A wrong file stops here, in one line each; ReFrame would show a traceback."""
@@ -137,6 +140,8 @@ def reframe_partition(system, partition, table):
     keep = ('name', 'descr', 'launcher', 'access', 'time_limit', 'max_jobs', 'processor',
             *backends.PASSED_THROUGH)  # fmt: skip
     extras = {**peak.completed(partition.get('extras', {})), 'left_out': left_out}
+    if 'maintainers' in system:
+        extras['maintainers'] = system['maintainers']
     if system.get('references'):
         # absolute, so that RFM_REFERENCE_PREFIX cannot lead elsewhere
         extras['references'] = os.path.join(root(), 'systems', system['references'])
@@ -174,6 +179,12 @@ def results():
     return pathlib.Path(root(), 'results')
 
 
+def modes():
+    """`reframe --mode nightly -r --system NAME`, from any folder."""
+    checks = os.path.join(root(), 'reframe-checks')
+    return [{'name': tag, 'options': ['-c', checks, f'--tag={tag}']} for tag in MODES]
+
+
 def logging():
     """ReFrame's own, with the files below results/."""
     ours = copy.deepcopy(builtin.site_configuration['logging'])
@@ -188,6 +199,7 @@ def configuration():
     return {
         'systems': [s for s, _ in bound],
         'environments': [e for _, environs in bound for e in environs],
+        'modes': modes(),
         'logging': logging(),
         'storage': [{'enable': True, 'sqlite_db_file': str(results() / 'results.db')}],
         'general': [

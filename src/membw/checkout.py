@@ -1,5 +1,6 @@
 """Where the checkout lies."""
 
+import difflib
 import os
 import pathlib
 
@@ -12,3 +13,16 @@ def root():
     if not os.path.isdir(os.path.join(here, 'reframe-checks')):
         raise MembwError(f"no checkout of membw in '{here}'", 'source its setup-env.sh first')
     return str(here)
+
+
+def systems():
+    """Names of systems/*.yaml."""
+    return sorted(path.stem for path in pathlib.Path(root(), 'systems').glob('*.yaml'))
+
+
+def refuse_unknown_system(name):
+    known = systems()
+    if name not in known:
+        near = difflib.get_close_matches(name, known, 1)
+        hint = f"did you mean '{near[0]}'?" if near else f'known are {", ".join(known)}'
+        raise MembwError(f"no system '{name}' in systems/", hint)

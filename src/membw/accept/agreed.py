@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 from membw.build.presets import PresetError, load
-from membw.checkout import root
+from membw.checkout import root, systems
 from membw.errors import MembwError
 from membw.printable import printable
 from membw.results.case import STREAM
@@ -17,12 +17,8 @@ NO_FLAG = re.compile(r'-[DILlo]|[^-]')  # definitions, folders, libraries, outpu
 
 
 def known_systems():
-    return _stems('systems')
-
-
-def _stems(folder):
     try:
-        return sorted(path.stem for path in Path(root(), folder).glob('*.yaml'))
+        return systems()
     except MembwError:  # no checkout: a report does not need one
         return []
 

@@ -10,17 +10,14 @@ from pathlib import Path
 import yaml
 
 from membw.accept.agreed import known_systems
-from membw.checkout import root
-from membw.errors import MembwError
+from membw.checkout import refuse_unknown_system, root
 
 
 @cache
 def partitions(system):
     """Of systems/<system>.yaml."""
     path = Path(root(), 'systems', f'{system}.yaml')
-    if not path.is_file():
-        known = ', '.join(sorted(p.stem for p in path.parent.glob('*.yaml')))
-        raise MembwError(f"no system '{system}' in systems/", f'known are {known}')
+    refuse_unknown_system(system)
     return yaml.safe_load(path.read_text()).get('partitions', [])
 
 

@@ -9,6 +9,7 @@ from membw.errors import MembwError
 from membw.results.read import default_results
 from membw.statistics.margin import MARGIN
 
+HOPELESS = 5  # rounds in turn without any figure
 EPILOG = """\
 Of each partition, environment and pinning: the median of each kernel, and tolerances that 95 % of
 healthy runs keep with 95 % confidence, without any assumption on how they are distributed, which
@@ -91,6 +92,7 @@ def run(args):
 def gather(args):
     """Samples of what was asked for; measures first where --rounds says so."""
     from membw.calibrate.samples import select
+    from membw.results.find_one import LISTED_BY
     from membw.results.read import each_result
 
     begun = measure(args) if args.rounds else 0.0
@@ -103,18 +105,18 @@ def gather(args):
         asked = ' '.join(filter(None, (args.system, *chosen)))
         raise MembwError(
             f"no run of '{args.test}' on '{asked}' in '{' '.join(paths)}'",
-            '--rounds K measures first, `reframe --list-stored-testcases` shows what there is',
+            f"--rounds K measures first; '{LISTED_BY}' lists what there is",
         )
     return list(found.values())
 
 
 def measure(args):
     """K rounds of the check; when they began."""
-    from membw.run import reframe_run
+    from membw.run import reframe_run, summary
 
     if args.results:
         raise MembwError('--rounds and RESULTS exclude each other', 'leave one of them out')
-    begun = float(int(time.time()))
+    begun, lost = float(int(time.time())), 0
     name = f'{args.test}%pinning={args.pinning}$' if args.pinning else f'{args.test} '
     rest = ['-n', f'^{name}']
     rest += ['-p', f'^{args.environ}$'] if args.environ else []
@@ -122,6 +124,12 @@ def measure(args):
         print(f'round {i + 1} of {args.rounds}, {time.time() - begun:.0f} s', flush=True)
         where = f'{args.system}:{args.partition}' if args.partition else args.system
         reframe_run.measure(where, rest)
+        lost = 0 if summary.believed(summary.newest()) else lost + 1
+        if lost == HOPELESS:
+            raise MembwError(
+                f'{lost} rounds in turn gave no figure to be believed',
+                'the table above says why; an idle machine takes fewer rounds',
+            )
     return begun
 
 

@@ -14,7 +14,7 @@ from ruamel.yaml import YAML
 from ruamel.yaml.comments import CommentedMap, CommentedSeq
 from ruamel.yaml.error import YAMLError
 
-from membw.checkout import root
+from membw.checkout import refuse_unknown_system, root
 from membw.errors import MembwError
 from membw.files import write_whole
 from membw.results.metrics import HIGHER
@@ -44,8 +44,7 @@ class ReferenceFile:
         self.system, self.test = system, test
         self.path = Path(root(), 'systems', 'references', f'{system}.yaml')
         self.facts = Path(root(), 'systems', f'{system}.yaml')
-        if not self.facts.is_file():
-            raise MembwError(f"no system '{system}' in 'systems'", 'membw run --system lists them')
+        refuse_unknown_system(system)
         self.old = self.path.read_text() if self.path.exists() else ''
         self.data = self._load(self.old or HEAD.format(system=system) + SECTION.format(test=test))
         self.table, self.is_touched = self.data[test], False

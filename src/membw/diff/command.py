@@ -8,8 +8,9 @@ from membw.statistics.margin import MARGIN
 
 EPILOG = """\
 A and B are each one of
-  SESSION:RUN:CASE   a test case, as `reframe --list-stored-testcases` shows them; the beginning of
-                     the session will do
+  SESSION:RUN:CASE   a test case; the beginning of the session will do.
+                     reframe --list-stored-testcases=now-1d:now/mean:+uuid/
+                     lists those of the last day
   RECORD             a file of results/records, or its name alone
   FILE#CASE          a report of ReFrame and words of a case ('stream likwid gcc-o2'), or records
                      and a host

@@ -71,8 +71,9 @@ def as_text(every, found, left, limit):
     """Lines: what was looked at, one row a change, a verdict."""
     seen = _extent(every)
     yield (
-        f'{seen["nodes"]} nodes, {seen["nights"]} nights {seen["from"]} .. {seen["to"]}, '
-        f'{seen["figures"]} figures in {len(every)} groups'
+        f'{_count(seen["nodes"], "node")}, {_count(seen["nights"], "night")} '
+        f'{seen["from"]} .. {seen["to"]}, {seen["figures"]} figures '
+        f'in {_count(len(every), "group")}'
     )
     rows = [_row(changes) for changes in merged(found)]
     shown = rows[-limit:] if limit else rows
@@ -84,6 +85,10 @@ def as_text(every, found, left, limit):
     worse = [changes for changes in merged(found) if any(map(is_worse, changes))]
     judged = too_short(every) < sum(len(s.nodes) for s in every)
     yield f'Verdict: {_verdict(worse) if judged else "too few nights to judge anything"}'
+
+
+def _count(number, what):
+    return f'{number} {what}{"s" * (number != 1)}'
 
 
 HEAD = ('night', 'scope', 'who', 'change', 'kernels', 'group', 'why, until')
@@ -110,7 +115,7 @@ def merged(found):
 def _row(changes):
     first = changes[0]
     span = 'noisier' if first.shape == 'scatter' else percents(changes)
-    who = first.node or f'{first.nodes} nodes'
+    who = first.node or _count(first.nodes, 'node')
     kernels, notes = ' '.join(c.kernel for c in changes), '; '.join(_notes(changes))
     return first.night, first.scope, who, span, kernels, first.group, notes
 
@@ -172,7 +177,7 @@ def _left_text(every, left):
     for name, why in LEFT.items():
         count = getattr(left, name)
         if count:
-            yield f'left out: {count} run{"s" * (count > 1)}: {why}'
+            yield f'left out: {_count(count, "run")}: {why}'
     short, nodes = too_short(every), sum(len(s.nodes) for s in every)
     if short:
         yield f'not judged yet: {short} of {nodes} series: fewer than {2 * LEAST} nights'

@@ -4,9 +4,10 @@ import argparse
 import datetime
 import os
 import pathlib
+import shlex
 import shutil
 import signal
-import subprocess
+import sys
 import time
 
 from membw.arguments import count
@@ -14,6 +15,7 @@ from membw.checkout import root
 from membw.errors import MembwError
 from membw.nightly import mail as night_mail
 from membw.nightly import steps as night_steps
+from membw.nightly.forget import forget
 from membw.nightly.night import Night
 
 DESCRIPTION = """\
@@ -43,11 +45,14 @@ def add_parser(subparsers):
     add('--system', help='a file of systems/ (default: found by host name)')
     add('--night', type=night_named, metavar='DATE', help='as in 2026-11-21 (default: this one)')
     add('--minutes', type=count, default=240, help='bound for the whole night (default: 240)')
-    add('--keep', type=count, default=400, metavar='DAYS', help='of results (default: 400)')
+    add('--keep', type=count, default=400, metavar='NIGHTS',
+        help='the last ones in which anything was measured (default: 400)')  # fmt: skip
     add('--again', action='store_true', help='begin the night anew, though there is one')
     add('--mail-to', metavar='ADDRESS', help='written into summary.txt; nothing is sent')
-    add('--checks', metavar='OPTIONS', default='', help="for ReFrame, as in '-n stream -p gcc-o2'")
-    add('--cluster', metavar='OPTIONS', default='', help='the same for the whole-cluster job')
+    add('--checks', type=words, metavar='OPTIONS', default='',
+        help="for ReFrame, as in '-n stream -p gcc-o2'")  # fmt: skip
+    add('--cluster', type=words, metavar='OPTIONS', default='',
+        help='the same for the whole-cluster job')  # fmt: skip
     parser.set_defaults(func=main)
 
 
@@ -56,6 +61,15 @@ def night_named(text):
         return datetime.date.fromisoformat(text).isoformat()
     except ValueError as err:
         raise MembwError(f"'{text}' is not a date", 'as in 2026-11-21') from err
+
+
+def words(text):
+    """Options as a shell would split them; they stay one text."""
+    try:
+        shlex.split(text)
+    except ValueError as err:
+        raise MembwError(f"no options: '{text}': {err}", "--checks '-n stream'") from err
+    return text
 
 
 def this_night(now=None):
@@ -70,18 +84,22 @@ def interrupt(*_):
 
 def main(args):
     signal.signal(signal.SIGTERM, interrupt)  # what it started ends with it
+    if not shutil.which('membw'):  # called by its path, without setup-env.sh
+        os.environ['PATH'] = f'{pathlib.Path(sys.executable).parent}:{os.environ["PATH"]}'
     nights = pathlib.Path(root(), 'results', 'nights')
     night = Night(nights / (args.night or this_night()), again=args.again)
-    night.begin(system=args.system, minutes=args.minutes)
+    asked = {'checks': args.checks, 'cluster': args.cluster}
+    night.begin(system=args.system, minutes=args.minutes, **asked)
     deadline = time.monotonic() + 60 * args.minutes
     try:
         for step in night_steps.of(args, night):
             night.run(step, deadline)
         publish(night, nights)
+        night.state['forgotten'] = forget(nights, args.keep)
+        night.save()
     finally:
         night_mail.write(night, args.mail_to)
     print((night.folder / 'summary.txt').read_text())
-    forget(nights, args.keep)
     return night.status()
 
 
@@ -92,23 +110,3 @@ def publish(night, nights):
         new = nights / f'.report.{os.getpid()}'
         new.write_bytes(report.read_bytes())
         new.replace(nights / 'report.html')
-
-
-def forget(nights, days):
-    """Removes nights, reports, records with their jobs, and stored sessions older than that.
-
-    Builds and sources stay: later results may be of the same ones.
-    """
-    oldest = time.time() - 86400 * days
-    for folder in [*nights.glob('[0-9]*-[0-9]*-[0-9]*'), *(nights.parent / 'jobs').glob('*')]:
-        if folder.stat().st_mtime < oldest:
-            shutil.rmtree(folder)
-    for kind in ('reports', 'records'):
-        for file in (nights.parent / kind).glob('*'):
-            if file.is_file() and file.stat().st_mtime < oldest:
-                file.unlink()
-    if (nights.parent / 'results.db').exists():
-        query = f'19700101T000000+0000:now-{days}d'
-        subprocess.run(
-            ['reframe', f'--delete-stored-sessions={query}'], cwd=root(), capture_output=True
-        )

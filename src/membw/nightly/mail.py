@@ -6,7 +6,9 @@ import socket
 
 from membw.errors import MembwError
 from membw.nightly.night import STOPPED, WELL, WRONG
+from membw.printable import printable
 from membw.results.case import cases_of, title
+from membw.results.hostlist import read_node_check
 from membw.run import summary
 
 WORDS = {WELL: 'well', WRONG: 'look at it', STOPPED: 'out of time'}
@@ -23,7 +25,7 @@ def write(night, to):
     for name, step in night.state['steps'].items():
         if step['status'] != WELL and name != 'rank':
             lines += ['', f'--- {name}, the last lines of {name}.log', *tail(night, name)]
-    lines += ['', f'All of it is in {night.folder}', '']
+    lines += ['', *night.state.get('forgotten', []), f'All of it is in {night.folder}', '']
     text = '\n'.join(lines)
     new = night.folder / '.summary.txt'
     new.write_text(text)
@@ -49,8 +51,7 @@ def table(night):
 def slow_nodes(night):
     """The lines of the node-check file that are not PASS."""
     path = night.folder / 'nodecheck.txt'
-    lines = path.read_text().splitlines() if path.exists() else []
-    told = [line for line in lines if line.split()[1] != 'PASS']
+    told = [printable(line) for _, verdict, line in read_node_check(path) if verdict != 'PASS']
     more = [f'and {len(told) - MOST} more in {path}'] if len(told) > MOST else []
     return (
         ['', '--- nodes to look at (rank.log has the ranking)', *told[:MOST], *more]

@@ -16,6 +16,19 @@ STOPPED = 124  # as timeout(1) says it
 GRACE_S = 60  # from SIGTERM to SIGKILL: ReFrame cancels its jobs meanwhile
 
 
+SAME = ('system', 'checks', 'cluster')  # asked for: one night is of one of each
+
+
+def _refuse_another_shape(state):
+    if not isinstance(state, dict) or not isinstance(state.get('steps'), dict):
+        raise ValueError("no object with 'steps'")
+    if not isinstance(state.get('asked', {'system': None}), dict):
+        raise ValueError("'asked' is no object")
+    for name, step in state['steps'].items():
+        if not isinstance(step, dict) or not isinstance(step.get('status'), int):
+            raise ValueError(f"step '{name}' has no status")
+
+
 class Night:
     """A folder results/nights/DATE with state.json: {'steps': {NAME: {status, ...}}}."""
 
@@ -29,13 +42,15 @@ class Night:
 
     def load(self):
         try:
-            return json.loads((self.folder / 'state.json').read_text())
+            state = json.loads((self.folder / 'state.json').read_text())
+            _refuse_another_shape(state)
         except FileNotFoundError:
             return {'night': self.folder.name, 'steps': {}}
         except ValueError as err:
             raise MembwError(
                 f"'{self.folder}/state.json' is damaged: {err}", 'begin anew with --again'
             ) from err
+        return state
 
     def save(self):
         """Whole or not at all: a night may be stopped at any moment."""
@@ -46,11 +61,12 @@ class Night:
     def begin(self, **asked):
         """Notes what was asked; another system in the same night is refused."""
         before = self.state.setdefault('asked', asked)
-        if before['system'] != asked['system']:
-            raise MembwError(
-                f"the night {self.folder.name} was begun for system '{before['system']}'",
-                'give the same --system, another --night, or --again',
-            )
+        for name in SAME if self.state['steps'] else SAME[:1]:
+            if before.get(name, asked[name]) != asked[name]:
+                raise MembwError(
+                    f"the night {self.folder.name} was begun for {name} '{before[name] or ''}'",
+                    f'give the same --{name}, another --night, or --again',
+                )
         self.state['asked'] = asked
         self.save()
 

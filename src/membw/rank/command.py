@@ -5,6 +5,7 @@ import json
 import sys
 
 from membw.arguments import percent, whole
+from membw.errors import MembwError
 from membw.statistics.margin import MARGIN
 
 EPILOG = """\
@@ -69,16 +70,32 @@ def run(args):
     rule = Rule(args.margin / 100, args.alpha / 100, args.populations, args.max_age)
     names = expected_nodes(args.nodes) if args.nodes else []
     fleet, problems = rank_results(args.results, names, rule, args.by)
+    refuse_other_names(args.nodes, names, fleet)
     for problem in problems:
         print(f'membw: {problem}', file=sys.stderr)
     _print(args, fleet, problems)
     if args.node_check:
         write_node_check(args.node_check, fleet.nodes)
-    if args.plot:
+    if args.plot and not fleet.groups:
+        print(f"membw: '{args.plot}' is not drawn: no node has a record that may be believed",
+              file=sys.stderr)  # fmt: skip
+    elif args.plot:
         from membw.report.ranking import save
 
         save(fleet, args.plot, args.by, args.margin / 100)
     return 1 if problems or any(node.verdict != 'PASS' for node in fleet.nodes) else 0
+
+
+def refuse_other_names(asked, names, fleet):
+    """A file that is not there reads as the name of a node, which then is MISSING."""
+    from membw.results.hostlist import match_expected
+
+    measured = {node.name for node in fleet.nodes if node.rates is not None}
+    if names and measured and not measured & set(match_expected(measured, names)):
+        raise MembwError(
+            f"no node of '{asked}' is among the {len(measured)} in the records",
+            'is it a file that is not there, or another cluster?',
+        )
 
 
 def _print(args, fleet, problems):

@@ -9,7 +9,7 @@ from membw.report.rows import metrics_of
 UNKNOWN = 'not known'
 KINDS = {  # as `membw codegen` names them, in one order and one colour for all pictures
     'ordinary': 'ordinary stores', 'nontemporal': 'non-temporal stores',
-    'libc': 'memcpy of libc', 'intel': "memcpy of Intel's runtime",
+    'libc': 'copy by libc', 'intel': "copy by Intel's runtime",
     'mixed': 'mixed', 'string': 'string instruction',
 }  # fmt: skip
 HOW_TO_READ = (
@@ -111,12 +111,14 @@ def _line(where, preset, best, metrics):
 
 def _stored(row, kernel):
     """Kind and width: a non-temporal store of 512 bits is not one of 64."""
-    bits = row.codegen.get(kernel, {}).get('width_bits')
-    return Cell(store_of(row, kernel) + (f', {bits} bits' if bits else ''))
+    known = row.codegen.get(kernel, {})
+    bits, calls = known.get('width_bits'), known.get('calls')
+    called = f': {" ".join(calls)}' if calls and known.get('stores') in ('libc', 'intel') else ''
+    return Cell(store_of(row, kernel) + called + (f', {bits} bits' if bits else ''))
 
 
 def _moved(row, name):
-    """With write-allocate; what memcpy does is settled when it runs, and not known."""
+    """With write-allocate; what libc does is settled when it runs, and not known."""
     factor = row.codegen.get(name, {}).get('write_allocate_factor') if row else None
     if not factor:
         return Cell('-', -1)

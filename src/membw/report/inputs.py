@@ -85,14 +85,14 @@ def _take(found, file):
     except OSError as err:
         raise MembwError(f"cannot read '{file}': {err.strerror}") from err
     text = data.decode('utf-8', errors='replace')
-    if not data or text.startswith('SQLite format 3'):
+    if file.suffix == '.db' or text.startswith('SQLite format 3'):
         found.databases.append(file)
     elif is_report(text):
         _take_report(found, file, text)
     else:
-        records, problems = read_lines(text.splitlines(), str(file))
+        records, problems = read_lines(text.split('\n'), str(file))
         found.records += records
-        found.problems += problems
+        found.problems += problems or ([] if records else [f'{file}: is empty: no record'])
 
 
 def _newest_session(database):

@@ -3,7 +3,6 @@
 import altair as alt
 import numpy as np
 
-from membw.errors import MembwError
 from membw.rank.fleet import MARGIN
 from membw.report import charts, pictures
 from membw.report.model import Cell, Picture, Section, Table
@@ -50,8 +49,6 @@ def section(fleet):
 def save(fleet, file, by=None, margin=MARGIN):
     """The ranking of the largest groups as a picture file; `by`: a metric, else the last."""
     groups = sorted(fleet.groups, key=lambda g: -len(g.nodes))[:PICTURES]
-    if not groups:
-        raise MembwError('no node to draw: none has a record that may be believed')
     pictures.save([_picture(group, by, margin) for group in groups], file)
 
 

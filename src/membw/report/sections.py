@@ -1,14 +1,13 @@
 """Puts the report together: sections in their order, verdicts first."""
 
 import time
-from pathlib import Path
 
 from membw.errors import MembwError
 from membw.rank import fleet as fleets
 from membw.report import bandwidth, compilers, history, numa, past, ranking, verdicts
 from membw.report.model import Report
 from membw.report.rows import failed_builds, rows_of
-from membw.results.hostlist import expected_nodes, match_expected
+from membw.results.hostlist import expected_nodes, match_expected, read_node_check
 from membw.run import summary
 
 
@@ -47,9 +46,7 @@ def _asked(cases):
     """The nodes that whole-cluster runs were given, by the node-check file that they leave."""
     names = set()
     for case in cases:
-        file = Path(case.get('node_check') or '.')
-        if file.is_file():
-            names |= {line.split()[0] for line in file.read_text().splitlines() if line.strip()}
+        names |= {name for name, _, _ in read_node_check(case.get('node_check') or '.')}
     return sorted(names)
 
 

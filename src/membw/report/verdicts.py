@@ -18,7 +18,7 @@ def overall(rows, builds, fleet, nights):
     """(verdict, one line, [(what, how many, verdict)])."""
     runs = Counter(row.verdict for row in rows)
     runs['FAIL'] += len(builds)
-    nodes = Counter(verdict for verdict, _ in _nodes(fleet).values())
+    nodes = Counter(verdict for verdict, _ in _nodes(fleet, rows).values())
     counts = [(f'runs {word}', runs[word], word) for word in WORST_FIRST if runs[word]]
     counts += [(f'nodes {word}', nodes[word], word) for word in WORST_FIRST if nodes[word]]
     changes = len(nights.recent())
@@ -39,16 +39,17 @@ def _line(runs, nodes):
     parts = []
     for what, counter in (('runs', runs), ('nodes', nodes)):
         total = sum(counter.values())
+        what = what[: -(total == 1) or None]
         bad = [f'{counter[w]:,} {w}' for w in WORST_FIRST[:-1] if counter[w]]
         if total:
             parts.append(f'{total:,} {what}' + (f', {", ".join(bad)}' if bad else ', all PASS'))
     return '; '.join(parts)
 
 
-def _nodes(fleet):
-    """Nodes of a fleet; a single node is not compared, its runs speak for it."""
+def _nodes(fleet, rows):
+    """Nodes of a fleet; a single node is not compared: its runs, if any, speak for it."""
     worst = worst_verdicts(fleet.nodes)
-    return worst if len(worst) > 1 else {}
+    return worst if len(worst) > 1 or not rows else {}
 
 
 def attention(rows, builds, fleet, nights):
@@ -60,7 +61,7 @@ def attention(rows, builds, fleet, nights):
     allowed = Counter(row.why for row in rows if row.verdict == 'PASS' and row.why)
     for why, count in allowed.items():
         found.append(Alarm('', f'{count} runs PASS that would be INVALID', why, 'bandwidth'))
-    found += _some(_of_nodes(fleet), 'nodes')
+    found += _some(_of_nodes(fleet, rows), 'nodes')
     return found + _some([_of_change(event) for event in nights.recent()], 'changes')
 
 
@@ -82,10 +83,10 @@ def _some(alarms, what):
     return [*alarms[:LISTED], rest]
 
 
-def _of_nodes(fleet):
+def _of_nodes(fleet, rows):
     """Nodes with the same complaint in one line, as n[1-3,7]."""
     alike = defaultdict(list)
-    for name, (verdict, why) in _nodes(fleet).items():
+    for name, (verdict, why) in _nodes(fleet, rows).items():
         if verdict != 'PASS':
             alike[verdict, why.split('; ')[0]].append((name, why))
     alarms = [_alarm(verdict, why, nodes) for (verdict, why), nodes in alike.items()]

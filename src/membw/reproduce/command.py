@@ -17,8 +17,8 @@ from membw.results.run_lock import alone
 from membw.statistics.margin import MARGIN
 
 EPILOG = """\
-ID is a test case of ReFrame (SESSION:RUN:CASE, as `reframe --list-stored-testcases` shows them), a
-file of results/records, or FILE#CASE (see `membw diff --help`).
+ID is a test case of ReFrame (SESSION:RUN:CASE), a file of results/records, or FILE#CASE:
+`membw diff --help` says how to list them.
 
 The script takes the sources from results/sources or the commit of git, never others, builds by
 Spack's lock or the make line in results/builds, and runs the job script in results/jobs with the

@@ -13,8 +13,9 @@ from membw.results.record import is_record
 from membw.results.reframe import is_report, stored_sessions
 
 UUID = re.compile(r'[0-9a-f]{8}[0-9a-f-]*(:\d+)*')
+LISTED_BY = 'reframe --list-stored-testcases=now-1d:now/mean:+uuid/'
 FORMS = (
-    'a test case of ReFrame (SESSION:RUN:CASE, as `reframe --list-stored-testcases` shows), a '
+    f"a test case of ReFrame (SESSION:RUN:CASE, as '{LISTED_BY}' shows), a "
     'record of results/records, or FILE#CASE: a report and part of a case, records and a host'
 )
 

@@ -77,6 +77,19 @@ def node_check(nodes):
     return [printable(' '.join(filter(None, [name, *worst[name]]))) for name in sorted(worst)]
 
 
+def read_node_check(path):
+    """(node, verdict, line) of each line of a node-check file; [] where there is none.
+
+    A line that is cut has no verdict: it is not PASS.
+    """
+    try:
+        lines = Path(path).read_text(encoding='utf-8', errors='replace').splitlines()
+    except OSError:
+        return []
+    words = [(line.split(maxsplit=2), line) for line in lines if line.strip()]
+    return [(w[0], w[1] if len(w) > 1 else '', line) for w, line in words]
+
+
 def write_node_check(path, nodes):
     try:
         Path(path).write_text('\n'.join(node_check(nodes)) + '\n')

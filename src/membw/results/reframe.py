@@ -4,6 +4,7 @@ import json
 import sqlite3
 from contextlib import closing
 from dataclasses import replace
+from urllib.parse import quote
 
 from membw.results import case as of_case
 from membw.results import provenance
@@ -54,7 +55,7 @@ def _query(path, sql, *values):
 
     Read-only, unlike ReFrame's own storage, which takes a lock and makes indexes.
     """
-    with closing(sqlite3.connect(f'file:{path}?mode=ro', uri=True)) as base:
+    with closing(sqlite3.connect(f'file:{quote(str(path))}?mode=ro', uri=True)) as base:
         return [value for (value,) in base.execute(sql, values)]
 
 

@@ -1,14 +1,16 @@
 """One run of ReFrame over the checks, then the table; never green for nothing."""
 
 import contextlib
+import difflib
 import os
+import pathlib
 import re
 import signal
 import subprocess
 import sys
 import time
 
-from membw.checkout import root
+from membw.checkout import refuse_unknown_system, root
 from membw.errors import MembwError
 from membw.results.left_out import by_reason, partitions_of
 from membw.results.run_lock import alone
@@ -23,6 +25,9 @@ SHOWN = re.compile(r'^\[ +(OK|FAIL|XFAIL|XPASS|SKIP|ABORT) \]|^\S*(WARNING|ERROR
 QUIET = re.compile(
     r'\[skipped due to skipped dependencies\]|variables were not set|Ignoring check search path'
 )
+UNKNOWN_SYSTEM = re.compile(r"configuration entry for the requested system: '([^':]*)")
+UNSET = re.compile(r"test '(\w+)': the following variables were not set: (.*)")
+CHECK = re.compile(r'^class (\w+)\(', re.M)
 NOT_STORED = re.compile(r'WARNING: failed to store results in the database: (.*)')
 ENDING_S = 30  # for ReFrame to cancel its jobs and write its report
 COLOURS = re.compile(r'\x1b\[[0-9;]*m')
@@ -121,15 +126,51 @@ def reframe(words, base, verbose):
     """Run ReFrame, show its progress, keep its whole output; the lines of it."""
     if 'MEMBW_ROOT' not in os.environ:
         words = ['sh', '-c', '. ./setup-env.sh && exec "$@"', 'sh', *words]
-    lines, begun = [], time.time()
+    lines, begun, asked = [], time.time(), variables(words)
+    refuse_unknown_checks(asked)
     with open(f'{base}.log', 'a') as log, start(words) as process, ended_with(process):
         for line in process.stdout:
             line = COLOURS.sub('', line.rstrip('\n'))
             lines.append(line)
             print(line, file=log, flush=True)
+            refuse_unset(line, asked)
             if verbose or (SHOWN.search(line) and not QUIET.search(line)):
                 print(line if verbose else f'{time.time() - begun:6.1f} s  {line}', flush=True)
     return lines
+
+
+def variables(words):
+    """[(check, variable)] that `-S check.variable=...` sets."""
+    found = []
+    for before, word in zip(['', *words], words, strict=False):
+        set_by = [word.removeprefix(o) for o in ('--setvar=', '-S') if word.startswith(o)]
+        text = word if before in ('-S', '--setvar') else (set_by or [''])[0]
+        name = text.split('=')[0].split('.')
+        found += [(name[0], name[1])] if '=' in text and len(name) > 1 else []
+    return found
+
+
+def refuse_unknown_checks(asked):
+    """ReFrame passes over a variable of a check that there is not, without a word."""
+    files = pathlib.Path(root(), 'reframe-checks').rglob('*.py')
+    known = sorted({name for file in files for name in CHECK.findall(file.read_text())})
+    for check, variable in asked:
+        if known and check not in known:
+            near = difflib.get_close_matches(check, known, 1)
+            hint = f"did you mean '{near[0]}.{variable}'?" if near else 'name a check of ours'
+            raise MembwError(f"no check '{check}' for '-S {check}.{variable}'", hint)
+
+
+def refuse_unset(line, asked):
+    """... and only warns of one that the check has not."""
+    said = UNSET.search(line)
+    unset = re.findall(r"'(?:\w+\.)?(\w+)'", said[2]) if said else ()
+    wrong = [name for check, name in asked if said and check == said[1] and name in unset]
+    if wrong:
+        raise MembwError(
+            f"check '{said[1]}' has no variable '{wrong[0]}': nothing was set",
+            f"'reframe -c reframe-checks -n {said[1]} --describe' has its variables",
+        )
 
 
 @contextlib.contextmanager
@@ -181,6 +222,8 @@ def refuse_load_errors(lines):
     """A check or a reference file that does not load is a failure, not a warning."""
     found = [m.group(1) or m.group(2) for m in map(NOT_LOADED.match, lines) if m]
     found = [text for text in found if not text.startswith('Traceback')]
+    for system in filter(None, map(UNKNOWN_SYSTEM.search, found)):
+        refuse_unknown_system(system[1])
     if found:
         more = f' (and {len(found) - 1} more)' if len(found) > 1 else ''
         raise MembwError(f'not everything could be loaded: {found[0]}{more}', 'repair it first')

@@ -52,6 +52,12 @@ def load(path):
     return report
 
 
+def believed(path):
+    """How many runs of a report have figures that may be believed."""
+    cases = rows.of_report(load(path))
+    return sum(judge(case)[0] in rows.BELIEVED for case in cases if measures(case))
+
+
 def show(path, seconds=None, left_out=None):
     """Print the table; the exit status that it deserves."""
     report = load(path)
@@ -249,11 +255,15 @@ def print_left_out(presets_by_reason):
 
 
 def print_places(path):
-    base = os.path.relpath(os.path.splitext(path)[0], root())
-    if base.startswith('..'):
-        base = os.path.splitext(path)[0]
+    base = os.path.splitext(path)[0]
+    try:
+        inside = os.path.relpath(base, root())
+    except MembwError:  # a report is read where there is no checkout, too
+        inside = '..'
+    base = base if inside.startswith('..') else inside
     print(f'\nreport {base}.json, all that ReFrame said {base}.log')
-    print('history results/perflogs, results/results.db')
+    if base == inside:
+        print('history results/perflogs, results/results.db')
 
 
 def verdict(cases):

@@ -378,7 +378,7 @@ def test_rounds_are_run_and_calibrated_from(checkout, monkeypatch, capsys, clock
     from membw.run import reframe_run
 
     commands, sessions = [], []
-    (checkout / 'results').mkdir()
+    (checkout / 'results' / 'reports').mkdir(parents=True)
     now = time.time()
     if clock != 'now':
         now = now // 86400 * 86400 - 600
@@ -389,6 +389,7 @@ def test_rounds_are_run_and_calibrated_from(checkout, monkeypatch, capsys, clock
         rates = gen.healthy(1, 1, len(commands)).rates[:, 0, 0]
         done = now + 50 * len(commands)
         sessions.append([results_store.case('n1', done, rates, where='thin:thin')])
+        results_store.write_report(checkout / 'results/reports/run-1.json', sessions[-1])
         if len(commands) == 60:
             results_store.store(checkout / 'results/results.db', sessions)
         return 1
@@ -400,3 +401,22 @@ def test_rounds_are_run_and_calibrated_from(checkout, monkeypatch, capsys, clock
     assert 'round 60 of 60' in out and '60 runs of 1 node' in out
     assert commands[0] == ('thin', ['-n', '^stream%pinning=likwid$', '-p', '^gcc-o2$'])
     assert np.unique([str(a) for a in commands]).size == 1
+
+
+def test_rounds_that_give_no_figure_are_not_gone_on_with(checkout, monkeypatch, capsys):
+    from membw.run import reframe_run
+
+    rounds = []
+    (checkout / 'results' / 'reports').mkdir(parents=True)
+
+    def stand_in(system, rest):
+        rounds.append(rest)
+        case = results_store.case('n1', 1.7e9, [1] * 4, result='fail', fail_phase='sanity',
+                                  fail_reason='INVALID: disturbed')  # fmt: skip
+        results_store.write_report(checkout / 'results/reports/run-1.json', [case])
+        return 1
+
+    monkeypatch.setattr(reframe_run, 'measure', stand_in)
+    code, out, err = calibrate(capsys, '--system', 'thin', '--rounds', '60')
+    assert code == 2 and len(rounds) == 5
+    assert '5 rounds in turn gave no figure to be believed' in err

@@ -1,6 +1,7 @@
 """`membw history` as it is called: what it reads, prints, returns and draws."""
 
 import json
+import shutil
 
 import history_generator as gen
 import pytest
@@ -24,6 +25,14 @@ def database(tmp_path_factory):
 def told(capsys, *words):
     code = main(['history', *map(str, words)])
     return code, capsys.readouterr().out
+
+
+def test_a_database_is_found_below_any_path(database, capsys, tmp_path):
+    odd = tmp_path / 'a#b?c%d' / 'results.db'
+    odd.parent.mkdir()
+    shutil.copy(database, odd)
+    assert told(capsys, odd) == told(capsys, database)
+    assert [path.name for path in tmp_path.iterdir()] == ['a#b?c%d']
 
 
 def test_the_database_is_read_and_judged(database, capsys):

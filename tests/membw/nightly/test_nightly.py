@@ -17,7 +17,9 @@ import time
 
 import pytest
 
+from membw.errors import MembwError
 from membw.nightly import command as nightly
+from membw.nightly.night import Night
 
 # says what it was asked, does what the file STEP.does tells, in shell
 MEMBW = """#!/bin/sh
@@ -120,13 +122,13 @@ def test_the_same_night_again_measures_nothing_and_says_the_same(place):
 
 
 def test_a_slow_night_is_status_1_and_shows_why(place):
-    script = 'printf "n6 PASS\\nn7 FAIL -9 %%\\n" >"$night/nodecheck.txt"; exit 1'
+    script = 'printf "n6 PASS\\nn7 FAIL -9 %%\\n\\nn8\\n" >"$night/nodecheck.txt"; exit 1'
     (place / 'rank.does').write_text(script)
     done = night(place)
     assert done.returncode == 1
     assert 'look at rank' in done.out.split('Subject: ')[1].splitlines()[0]
     told = done.out.split('Subject: ')[1]
-    assert 'n7 FAIL -9 %' in told and 'n6 PASS' not in told
+    assert 'n7 FAIL -9 %\nn8\n' in told and 'n6 PASS' not in told
     assert calls(place) == ALL
 
 
@@ -207,7 +209,21 @@ def test_another_system_in_the_same_night_is_refused(place):
     assert "was begun for system 'thin'" in done.err and 'hint: ' in done.err
 
 
-@pytest.mark.parametrize('words', [('--night', 'soon'), ('--minutes', '0'), ('--keep', 'x')])
+def test_other_checks_in_a_resumed_night_are_refused(place):
+    assert night(place, '--checks', '-n stream').returncode == 0
+    done = night(place, '--checks', '-n one')
+    assert done.returncode == 2 and "was begun for checks '-n stream'" in done.err
+
+
+@pytest.mark.parametrize('state', ['[]', 'null', '{}', '{"steps": []}', '{"steps": {"x": 1}}'])
+def test_a_damaged_state_is_one_line(tmp_path, state):
+    (tmp_path / 'state.json').write_text(state)
+    with pytest.raises(MembwError, match='state.json. is damaged'):
+        Night(tmp_path)
+
+
+@pytest.mark.parametrize('words', [('--night', 'soon'), ('--minutes', '0'), ('--keep', 'x'),
+                                   ('--checks', "-n 'x")])  # fmt: skip
 def test_nonsense_is_asked_again(place, words):
     done = night(place, *words)
     assert done.returncode == 2
@@ -222,8 +238,10 @@ def test_a_night_is_named_after_the_day_on_which_it_began():
     assert nightly.this_night(at(2026, 11, 22, 12, 0)) == '2026-11-22'
 
 
-def test_old_nights_records_and_sessions_are_removed_after_the_stated_time(place, call):
-    """The database is a real one, with one session of a real, empty run moved to 1970."""
+def test_nights_before_the_last_ones_go_with_their_results_and_nothing_else_does(place, call):
+    """By nights that were measured, whatever the clock says; what somebody else put there stays.
+
+    The database is a real one, with one session of a real, empty run moved to 1970."""
     (place / 't.py').write_text(
         'import reframe as rfm\nimport reframe.utility.sanity as sn\n\n\n@rfm.simple_test\n'
         "class t(rfm.RunOnlyRegressionTest):\n    valid_systems = ['*']\n"
@@ -243,20 +261,27 @@ def test_old_nights_records_and_sessions_are_removed_after_the_stated_time(place
         first = base.execute('SELECT uuid FROM sessions LIMIT 1').fetchone()
         base.execute('UPDATE sessions SET session_start_unix = 1 WHERE uuid = ?', first)
     old = place / 'results' / 'nights' / '2020-01-01'
-    record = place / 'results' / 'records' / 'old.json'
-    job, young = (place / 'results' / 'jobs' / name for name in ('old', 'young'))
-    for path in (old / 'state.json', record, job / 'job.json', young / 'job.json'):
+    records, jobs = place / 'results' / 'records', place / 'results' / 'jobs'
+    record, job = records / '20200101T220000-x.json', jobs / '20200101T220000-x'
+    stays = [records / 'cluster.jsonl', records / '20261121T220000-x.json', jobs / 'README',
+             jobs / '20261121T220000-x' / 'job.json']  # fmt: skip
+    for path in (old / 'state.json', record, job / 'job.json', *stays):
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text('{}')
-    for path in (old, record, job):
         os.utime(path, (0, 0))
+    (jobs / '20200102T220000-link').symlink_to(jobs / 'README')
     (place / 'bin' / 'reframe').write_text(
         f'#!/bin/sh\ncase $1 in --delete*) RFM_SQLITE_DB_FILE={database} '
         f'exec {shutil.which("reframe", path=pathlib.Path(sys.executable).parent)} "$@" ;; esac\n'
         'echo "Found 0 check(s)"\n'
     )
-    assert night(place, '--keep', '30').returncode == 0
-    assert not old.exists() and not record.exists() and not job.exists() and young.exists()
+    assert night(place, '--night', '2026-11-20', '--keep', '2').returncode == 0
+    assert old.exists() and record.exists()
+    done = night(place, '--night', '2026-11-21', '--keep', '2')
+    assert done.returncode == 0
+    assert 'removed: 1 nights before 2026-11-20 (--keep 2), and 2 reports' in done.out
+    assert not old.exists() and not record.exists() and not job.exists()
+    assert all(path.exists() for path in stays) and (jobs / '20200102T220000-link').is_symlink()
     with sqlite3.connect(database) as base:
         assert base.execute('SELECT count(*) FROM sessions').fetchone() == (1,)
 

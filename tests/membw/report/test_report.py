@@ -93,6 +93,14 @@ def test_no_results_are_a_clear_error(tmp_path):
         inputs.gather([tmp_path])
 
 
+def test_an_empty_file_is_named_so_and_one_record_is_no_fleet(tmp_path):
+    (tmp_path / 'x.jsonl').touch()
+    with pytest.raises(MembwError, match='x.jsonl: is empty: no record'):
+        inputs.gather([tmp_path / 'x.jsonl'])
+    made = sections.build(inputs.gather([fleet_file(tmp_path / 'one.jsonl', 1)]))
+    assert made.headline.startswith('SUSPECT: 1 node, 1 SUSPECT')
+
+
 def test_a_checkout_that_measured_nothing_says_so(tmp_path, monkeypatch):
     monkeypatch.setenv('MEMBW_ROOT', str(tmp_path))
     (tmp_path / 'reframe-checks').mkdir()
@@ -194,7 +202,7 @@ def test_a_whole_cluster_run_is_ranked_with_the_nodes_it_was_given(tmp_path):
     run = {'session_info': {'uuid': 'x'}, 'runs': [{'testcases': [case]}]}
     (tmp_path / 'run.json').write_text(json.dumps(run))
     made = sections.build(inputs.gather([tmp_path / 'run.json']))
-    assert made.headline == 'FAIL: 1 runs, all PASS; 13 nodes, 1 FAIL, 1 MISSING'
+    assert made.headline == 'FAIL: 1 run, all PASS; 13 nodes, 1 FAIL, 1 MISSING'
     assert [alarm.node for alarm in made.attention] == ['n00005', 'n00013']
     assert made.sections[0].tables[0].rows[0][0].text == 'gcc-o2'
     page.render(made)
@@ -249,7 +257,7 @@ def test_what_memcpy_moves_is_not_known(rows):
     row = one(rows, 'gcc-o2', 'omp')
     codegen = {'triad': {'stores': 'libc', 'write_allocate_factor': None, 'width_bits': None}}
     changed = type(row)(**(vars(row) | {'codegen': codegen}))
-    assert compilers.store_of(changed, 'triad') == 'memcpy of libc'
+    assert compilers.store_of(changed, 'triad') == 'copy by libc'
     assert compilers._moved(changed, 'triad').text == '-'
     assert compilers.store_of(changed, 'copy') == 'not known'
 

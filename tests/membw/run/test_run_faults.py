@@ -48,6 +48,26 @@ def test_results_that_cannot_be_written_are_one_line(monkeypatch, tmp_path):
         pass
 
 
+@pytest.mark.parametrize('words, fact, hint', [
+    (['-S', 'strem.array_size=1'], "no check 'strem'", "did you mean 'stream.array_size'?"),
+    (['--setvar=stream.alow=x'], "'stream' has no variable 'alow'", '--describe'),
+    (['-Sstream.alow=x', '-S', 'ntimes=3'], "'stream' has no variable 'alow'", '--describe'),
+])  # fmt: skip
+def test_a_variable_that_no_check_has_is_refused(words, fact, hint):
+    line = "reframe: WARNING: test 'stream': the following variables were not set: 'stream.alow'"
+    with pytest.raises(MembwError, match=fact) as caught:
+        reframe_run.refuse_unknown_checks(reframe_run.variables(words))
+        reframe_run.refuse_unset(line, reframe_run.variables(words))
+    assert hint in caught.value.hint
+
+
+def test_a_misspelt_system_is_named():
+    line = 'ERROR: failed to load configuration: could not find a configuration entry for the '
+    with pytest.raises(MembwError, match="no system 'ulyses'") as caught:
+        reframe_run.refuse_load_errors([f"{line}requested system: 'ulyses'"])
+    assert caught.value.hint == "did you mean 'ulysses'?"
+
+
 TERMINATED = """
 import os, sys
 from membw.run import reframe_run as run

@@ -23,6 +23,9 @@ tools=(
 	groovyc=groovy java=default-jre-headless
 	systemd-analyze=systemd
 	chromium=chromium chromedriver=chromium-driver
+	/usr/share/lmod/lmod/libexec/lmod=lmod
+	musl-gcc=musl-tools
+	flang-new-19=flang-19
 )
 wanted=$(missing_packages "${tools[@]}")
 if ! command -v clang-19 >/dev/null && ! command -v clang >/dev/null; then
@@ -40,6 +43,16 @@ if [ -n "${wanted// /}" ] && [ "$(cat "$stamp" 2>/dev/null)" != "$wanted" ]; the
 		echo "test: these packages are missing, their tests are skipped: $wanted"
 	fi
 	echo "$wanted" >"$stamp"
+fi
+
+# its package excludes Lmod's: unpacked beside, for the tests alone
+modules=$PWD/.venv/.setup/environment-modules
+if [ ! -d "$modules" ] && can_apt; then
+	(
+		cd .venv/.setup && apt-get download -qq environment-modules >/dev/null 2>&1 &&
+			dpkg -x environment-modules_*.deb "$modules"
+		rm -f environment-modules_*.deb
+	) || echo 'test: no package environment-modules: its tests are skipped'
 fi
 
 . ./setup-env.sh || exit

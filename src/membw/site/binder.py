@@ -4,6 +4,7 @@ import copy
 import os
 import pathlib
 import shlex
+import shutil
 import sys
 
 import reframe.core.settings as builtin
@@ -34,9 +35,14 @@ def read():
 
 
 def modules_system(system):
-    """Lmod asked for where Lmod is absent stops ReFrame before it lists a test."""
-    wanted = system.get('modules_system', 'lmod')
-    return wanted if wanted != 'lmod' or os.environ.get('LMOD_CMD') else 'nomod'
+    """One that is asked for where it is absent stops ReFrame before it lists a test."""
+    here = {
+        'lmod': bool(os.environ.get('LMOD_CMD')),
+        'envmod': bool(shutil.which('modulecmd')),
+        'tmod4': bool(shutil.which('modulecmd')),
+    }
+    wanted = [system['modules_system']] if 'modules_system' in system else ['lmod', 'envmod']
+    return next((name for name in wanted if here.get(name, True)), 'nomod')
 
 
 def environ_name(toolchain, family, preset):
@@ -48,12 +54,12 @@ def has_mpi(partition, chain):
     return ['mpi'] if chain.get('mpicc') and 'mic' not in partition['features'] else []
 
 
-def environment(system, partition, name, chain, preset, table):
+def environment(targets, name, chain, preset, table):
     """One compiler with one set of options: `gcc-o2`, `gcc11-o2`."""
     family = table['families'][chain['family']]
     return {
         'name': environ_name(name, chain['family'], preset),
-        'target_systems': [f'{system["name"]}:{partition["name"]}'],
+        'target_systems': targets,
         'cc': chain.get('cc', family['cc']),
         'cxx': '',
         'ftn': chain.get('fc', ''),
@@ -62,7 +68,6 @@ def environment(system, partition, name, chain, preset, table):
             'preset',
             presets.language(family),
             *table['presets'][preset]['features'],
-            *has_mpi(partition, chain),
         ],
         'extras': {
             'preset': preset,
@@ -74,12 +79,22 @@ def environment(system, partition, name, chain, preset, table):
     }
 
 
+def anywhere(table):
+    """The presets as environments of any system: what a partition of a ReFrame configuration
+    that is not ours names in its `environs`."""
+    families = {preset: row['family'] for preset, row in table['presets'].items()}
+    found = [environment(['*'], f, {'family': f}, p, table) for p, f in families.items()]
+    found[0]['features'].append('scan')
+    return found
+
+
 def lacking(preset, features):
     return [need for need in preset['requires'] if need not in features]
 
 
 def bind(system, partition, table):
     """(environments, {preset: why it is left out}) of one partition."""
+    targets = [f'{system["name"]}:{partition["name"]}']
     chains, left_out, features = partition['toolchains'], {}, partition['features']
     if features == 'auto':
         features = machine.cpu_features()
@@ -103,7 +118,8 @@ def bind(system, partition, table):
             if needs:
                 left_out[preset] = f'needs {" ".join(needs)}, which the CPU does not have'
             else:
-                environs.append(environment(system, partition, name, chain, preset, table))
+                environs.append(environment(targets, name, chain, preset, table))
+                environs[-1]['features'] += has_mpi(partition, chain)
     if environs:
         scanned(partition, environs)['features'].append('scan')
     return environs, left_out
@@ -198,7 +214,7 @@ def configuration():
     bound = [reframe_system(s, table) for s in every]
     return {
         'systems': [s for s, _ in bound],
-        'environments': [e for _, environs in bound for e in environs],
+        'environments': [*anywhere(table), *(e for _, environs in bound for e in environs)],
         'modes': modes(),
         'logging': logging(),
         'storage': [{'enable': True, 'sqlite_db_file': str(results() / 'results.db')}],

@@ -1,0 +1,67 @@
+"""A row whose compiler is in a module, run for real under Lmod and under Environment Modules."""
+
+import json
+import shutil
+
+import modules_systems
+import pytest
+from checkout_copy import copy_checkout, variables
+
+ALLOWED = 'array-too-small,too-short,disturbed,unstable,oversubscribed'
+SYSTEM = """name: modular
+descr: a machine whose compiler is found by a module alone
+hostnames: [modular]
+sources: [a test]
+modules_system: {name}
+partitions:
+- name: node
+  descr: this machine
+  scheduler: local
+  launcher: local
+  max_jobs: 1
+  features: []
+  toolchains:
+    gcc: {{cc: cc-of-the-module, modules: [compiler/7.1], presets: [gcc-o3]}}
+    gone: {{family: gcc, cc: gcc, modules: [compiler/9.9], presets: [gcc-o3]}}
+"""
+MODULE = """#%Module
+prepend-path PATH {folder}
+setenv KMP_BLOCKTIME 71
+"""
+
+
+@pytest.fixture(params=['lmod', 'envmod'])
+def machine(request, tmp_path):
+    """(the checkout with the system, variables of a shell that has this modules system)."""
+    checkout = copy_checkout(tmp_path / 'checkout')
+    (checkout / 'systems/modular.yaml').write_text(SYSTEM.format(name=request.param))
+    compilers, files = tmp_path / 'compilers', tmp_path / 'modulefiles/compiler'
+    for folder in (compilers, files):
+        folder.mkdir(parents=True)
+    (compilers / 'cc-of-the-module').symlink_to(shutil.which('gcc'))
+    (files / '7.1').write_text(MODULE.format(folder=compilers))
+    shell = modules_systems.shell(request.param, tmp_path, files.parent)
+    return checkout, {**shell, **variables(checkout)}
+
+
+def test_a_row_with_a_module_is_built_and_run_with_it(machine, call, environment):
+    checkout, shell = machine
+    shell['PATH'] = f'{environment["PATH"]}:{shell["PATH"]}'
+    done = call(
+        *('reframe', '-c', 'reframe-checks', '-r', '--system', 'modular'),
+        *('-n', 'stream%pinning=none'),
+        *('-S', 'array_size=100000', '-S', 'ntimes=3', '-S', f'allow={ALLOWED}'),
+        f'--report-file={checkout}/run.json',
+        cwd=checkout,
+        **shell,
+    )
+    report = json.loads((checkout / 'run.json').read_text())
+    cases = [c for c in report['runs'][-1]['testcases'] if not c['fixture']]
+    (ran,) = [case for case in cases if case['result'] != 'skip']
+    assert ran['result'] == 'pass', (ran['fail_reason'], done.stdout)
+    assert ran['compile_line'].startswith('cc-of-the-module -O3 ')
+    # the job ran with it as well, and the build says which it was
+    assert 'KMP_BLOCKTIME=71' in ran['run_environment'].split()
+    builds = [json.loads(p.read_text()) for p in checkout.glob('results/builds/*/build.json')]
+    assert [build['modules'] for build in builds] == [['compiler/7.1']]
+    assert "gone-o3 needs module 'compiler/9.9': not available here" in done.stdout

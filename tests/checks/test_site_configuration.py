@@ -1,0 +1,31 @@
+"""A centre's own ReFrame configuration with our checks, by the contract of docs/reframe.md."""
+
+import json
+import re
+
+from places import ROOT
+
+ALLOWED = 'array-too-small,too-short,disturbed,unstable,oversubscribed'
+
+
+def test_the_configuration_of_the_page_runs_our_checks(call, tmp_path):
+    """As the page has it, but for a scheduler that is there; the site's environment without a
+    preset stays the site's own."""
+    page = (ROOT / 'docs/reframe.md').read_text()
+    (text,) = re.findall(r'```python\n(site_configuration.*?)```', page, re.S)
+    text = text.replace("'slurm'", "'local'").replace("'srun'", "'local'")
+    text = re.sub(r"'modules': \[.*?\],", '', text).replace('/apps/membw', str(tmp_path))
+    (tmp_path / 'site.py').write_text(text)
+    done = call(
+        *('reframe', '-C', tmp_path / 'site.py', '-c', 'reframe-checks', '-r'),
+        *('--system', 'daint', '-n', 'stream%pinning=none'),
+        *('-S', 'array_size=100000', '-S', 'ntimes=3', '-S', f'allow={ALLOWED}'),
+        f'--report-file={tmp_path}/run.json',
+        MEMBW_BUILD='make',
+    )
+    report = json.loads((tmp_path / 'run.json').read_text())
+    ran = {c['environ']: c for c in report['runs'][-1]['testcases'] if not c['fixture']}
+    assert set(ran) == {'gcc-o3', 'PrgEnv-gnu-o2'}, done.stdout
+    assert {case['result'] for case in ran.values()} == {'pass'}, done.stdout
+    assert ran['PrgEnv-gnu-o2']['compile_line'].startswith('gcc -O2 -fopenmp -mcmodel=medium ')
+    assert all(case['record'].startswith(f'{tmp_path}/records/') for case in ran.values())

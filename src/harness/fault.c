@@ -102,3 +102,18 @@ unsigned long long fault_payload(unsigned long long turn, int w)
 	return turn == 101 && w == fault[0] ? 1ULL << fault[1] : 0;
 }
 #endif
+
+#ifdef MEMBW_PLANT_LINKS
+void fault_link(int one, int other)
+{
+	static const int faults[][3] = { MEMBW_PLANT_LINKS };
+	size_t i;
+
+	for (i = 0; i < sizeof(faults) / sizeof(faults[0]); i++) {
+		const int a = faults[i][0], b = faults[i][1];
+
+		if ((a == one && (b == other || b < 0)) || (a == other && (b == one || b < 0)))
+			usleep((useconds_t)faults[i][2]);
+	}
+}
+#endif

@@ -10,6 +10,8 @@
  *   MEMBW_PLANT_FAULT=A,I,BIT  flips that bit of element I of array A before the validation
  *   MEMBW_PLANT_PAYLOAD=W,BIT  flips that bit of word W of one message of a ping-pong
  *   MEMBW_PLANT_SKIP           one turn of a ping-pong counts twice
+ *   MEMBW_PLANT_LINKS={A,B,US},...  each round trip of ranks A and B takes US longer; B -1: of A
+ *                              and any other
  *   MEMBW_PLANT_RANK=R         the faults above are on rank R alone
  *
  * Nothing here is called between two readings of the clock that make a figure, but for the
@@ -31,6 +33,12 @@ unsigned long long fault_payload(unsigned long long turn, int w);
 #define FAULT_SKIP(turn) ((turn) == 100 ? 2 : 0)
 #else
 #define FAULT_SKIP(turn) 0
+#endif
+#ifdef MEMBW_PLANT_LINKS
+#define FAULT_LINK(one, other) fault_link(one, other)
+void fault_link(int one, int other);
+#else
+#define FAULT_LINK(one, other) ((void)(other))
 #endif
 
 /* Which rank this process is; 0 until it is said. */

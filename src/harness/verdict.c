@@ -60,6 +60,11 @@ void verdict_allow(int reason)
 	findings[reason].allowed = 1;
 }
 
+int verdict_allows(int reason)
+{
+	return findings[reason].allowed;
+}
+
 void verdict_strict(int reason)
 {
 	findings[reason].strict = 1;

@@ -42,6 +42,7 @@ void verdict_own_reasons(const char *const *names);
 int verdict_reasons(void);
 
 void verdict_allow(int reason);
+int verdict_allows(int reason);
 void verdict_strict(int reason);
 
 void verdict_invalid(int reason, const char *detail, ...) PRINTF_LIKE(2, 3);

@@ -77,9 +77,9 @@ void exchanges_run(const struct pairs *pairs, double budget)
 
 			e->pair = pairs->list[pair];
 			e->size = message_sizes[size];
-			messages_exchange(e, budget);
+			messages_exchange(e, 1, budget, UNTIL_SETTLED);
 		}
-	messages_end();
+	messages_end(1);
 }
 
 static double one_way_us(double round_trip)
@@ -87,10 +87,20 @@ static double one_way_us(double round_trip)
 	return round_trip / 2 * 1e6;
 }
 
-/* MB/s of 10^6 B/s, IMB's of today; before 2018 it counted 2^20. */
-static double mb_s(const struct exchange *e)
+double exchange_us(const struct exchange *e)
 {
-	return (double)e->size / one_way_us(e->blocks.round_trip.median);
+	return one_way_us(e->blocks.round_trip.median);
+}
+
+/* MB/s of 10^6 B/s, IMB's of today; before 2018 it counted 2^20. */
+double exchange_mb_s(const struct exchange *e)
+{
+	return (double)e->size / exchange_us(e);
+}
+
+int exchange_reason(const struct exchange *e)
+{
+	return e->wrong ? NOT_VALIDATED : blocks_reason(&e->blocks, e->interrupted, e->played);
 }
 
 static const char *exchange_name(const struct exchange *e, const char *what)
@@ -111,23 +121,23 @@ static const char *time_name(const struct exchange *e)
 	return exchange_name(e, size);
 }
 
+void place_judge(const struct exchange *e, int side, int rank)
+{
+	const int cpu = e->pair.cpu[side];
+	char list[CPU_LIST_MAX];
+
+	if (cpuset_count(&e->mask[side]) != 1 || !cpuset_has(&e->mask[side], cpu))
+		verdict_invalid(CPU_NOT_WHERE_ASKED, "rank %d for CPU %d may run on CPUs %s", rank,
+				cpu, cpuset_format(&e->mask[side], list));
+	if (e->seen[side] >= 0)
+		verdict_invalid(CPU_NOT_WHERE_ASKED, "rank %d for CPU %d was seen on CPU %d", rank,
+				cpu, e->seen[side]);
+}
+
 static void judge_exchange(const struct exchange *e, const char *name)
 {
-	int side;
-
-	for (side = 0; side < 2; side++) {
-		const int cpu = e->pair.cpu[side];
-		char list[CPU_LIST_MAX];
-
-		if (cpuset_count(&e->mask[side]) != 1 || !cpuset_has(&e->mask[side], cpu))
-			verdict_invalid(CPU_NOT_WHERE_ASKED,
-					"rank %d for CPU %d may run on CPUs %s", side, cpu,
-					cpuset_format(&e->mask[side], list));
-		if (e->seen[side] >= 0)
-			verdict_invalid(CPU_NOT_WHERE_ASKED,
-					"rank %d for CPU %d was seen on CPU %d", side, cpu,
-					e->seen[side]);
-	}
+	place_judge(e, 0, 0);
+	place_judge(e, 1, 1);
 	if (e->wrong)
 		verdict_invalid(NOT_VALIDATED,
 				"%s: %llu of %llu words were not what was sent, the first at byte "
@@ -191,8 +201,8 @@ static void print_table(void)
 			const struct exchange *const e =
 				&exchanges[pair * message_sizes_count + size];
 
-			printf("  %8.2f%c %9.1f", one_way_us(e->blocks.round_trip.median),
-			       e->blocks.settled ? ' ' : '*', mb_s(e));
+			printf("  %8.2f%c %9.1f", exchange_us(e), e->blocks.settled ? ' ' : '*',
+			       exchange_mb_s(e));
 		}
 		printf("\n");
 	}
@@ -212,11 +222,12 @@ static void conclude_pair(int pair, int class)
 		const char *const name = time_name(e);
 
 		judge_exchange(e, name);
-		metric(name, one_way_us(e->blocks.round_trip.median), "us", LOWER);
+		metric(name, exchange_us(e), "us", LOWER);
 		last = e->size > last->size ? e : last;
 	}
 	if (last->size)
-		metric(exchange_name(last, "bandwidth"), mb_s(last) / 1000, "GB/s", HIGHER);
+		metric(exchange_name(last, "bandwidth"), exchange_mb_s(last) / 1000, "GB/s",
+		       HIGHER);
 }
 
 void exchanges_conclude(int class)
@@ -228,15 +239,10 @@ void exchanges_conclude(int class)
 	print_table();
 }
 
-static void write_exchange(const struct exchange *e)
+void exchange_write(const struct exchange *e)
 {
 	const struct order_statistics *const s = &e->blocks.round_trip;
 
-	json_open(NULL, '{');
-	json_text("metric", time_name(e));
-	json_count("cpu_a", (unsigned long long)e->pair.cpu[0]);
-	json_count("cpu_b", (unsigned long long)e->pair.cpu[1]);
-	json_text("class", pair_class_names[e->pair.class]);
 	json_count("bytes", e->size);
 	json_number("median_us", one_way_us(s->median));
 	json_number("low_us", one_way_us(s->low));
@@ -245,13 +251,23 @@ static void write_exchange(const struct exchange *e)
 	json_number("p10_us", one_way_us(s->p10));
 	json_number("p90_us", one_way_us(s->p90));
 	json_number("max_us", one_way_us(s->max));
-	json_number("mb_s", mb_s(e));
+	json_number("mb_s", exchange_mb_s(e));
 	json_count("blocks", (unsigned long long)e->blocks.count);
 	json_count("trips", (unsigned long long)e->blocks.trips);
 	json_truth("settled", e->blocks.settled);
 	json_count("blocks_played", (unsigned long long)e->played);
 	json_count("blocks_interrupted", (unsigned long long)e->interrupted);
 	json_count("words_checked", e->checked);
+}
+
+static void write_named(const struct exchange *e)
+{
+	json_open(NULL, '{');
+	json_text("metric", time_name(e));
+	json_count("cpu_a", (unsigned long long)e->pair.cpu[0]);
+	json_count("cpu_b", (unsigned long long)e->pair.cpu[1]);
+	json_text("class", pair_class_names[e->pair.class]);
+	exchange_write(e);
 	json_close('}');
 }
 
@@ -269,7 +285,7 @@ void exchanges_write(void)
 	json_close(']');
 	json_open("messages", '[');
 	for (i = 0; i < pairs_count * message_sizes_count; i++)
-		write_exchange(&exchanges[i]);
+		write_named(&exchanges[i]);
 	json_close(']');
 }
 

@@ -4,7 +4,20 @@
 #ifndef MEMBW_PINGPONG_EXCHANGES_H
 #define MEMBW_PINGPONG_EXCHANGES_H
 
-#include "../harness/pairs/pairs.h"
+#include "messages.h"
+
+/* One way: us of the median; 10^6 B/s. */
+double exchange_us(const struct exchange *exchange);
+double exchange_mb_s(const struct exchange *exchange);
+
+/* Why its times may not be believed, -1 for no reason. */
+int exchange_reason(const struct exchange *exchange);
+
+/* Finds cpu-not-where-asked at one of its ends, that of RANK. */
+void place_judge(const struct exchange *exchange, int side, int rank);
+
+/* What a record says of its times. */
+void exchange_write(const struct exchange *exchange);
 
 /* Every CPU that this process could pin itself to, whatever the launcher bound it to. */
 void exchanges_cpus(struct cpuset *cpus);

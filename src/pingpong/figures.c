@@ -69,17 +69,48 @@ static void judge_place(const struct meeting *m, int class)
 				topology_domain(m->pair.cpu[m->home]));
 }
 
+static int is_too_short(const struct blocks *b)
+{
+	return b->shortest < 20 * clock_tick();
+}
+
+static int is_too_good(const struct blocks *b)
+{
+	return one_way_ns(b->round_trip.median) < FASTEST_NS;
+}
+
+static int is_unstable(const struct blocks *b)
+{
+	return order_statistics_spread(&b->round_trip) > UNSTABLE_SPREAD;
+}
+
+static int was_interrupted(int interrupted, int played)
+{
+	return 2 * interrupted > played;
+}
+
+int blocks_reason(const struct blocks *b, int interrupted, int played)
+{
+	if (is_too_short(b))
+		return TOO_SHORT;
+	if (is_too_good(b))
+		return TOO_GOOD;
+	if (was_interrupted(interrupted, played))
+		return DISTURBED;
+	return is_unstable(b) ? UNSTABLE : -1;
+}
+
 void blocks_judge(const struct blocks *b, const char *name)
 {
 	const struct order_statistics *const s = &b->round_trip;
 
-	if (b->shortest < 20 * clock_tick())
+	if (is_too_short(b))
 		verdict_invalid(TOO_SHORT, "%s: a block took %.3g s, under 20 ticks of the clock",
 				name, b->shortest);
-	if (one_way_ns(s->median) < FASTEST_NS)
+	if (is_too_good(b))
 		verdict_invalid(TOO_GOOD, "%s reads %.2g ns: no line travels so fast", name,
 				one_way_ns(s->median));
-	if (order_statistics_spread(s) > UNSTABLE_SPREAD)
+	if (is_unstable(b))
 		verdict_invalid(UNSTABLE,
 				"%s: the median's interval is %.3g .. %.3g ns, more than %.0f %% "
 				"off the median",
@@ -99,7 +130,7 @@ static void judge_time(const struct meeting *m, const char *name)
 
 void interrupted_judge(const char *name, int interrupted, int played)
 {
-	if (2 * interrupted > played)
+	if (was_interrupted(interrupted, played))
 		verdict_invalid(DISTURBED,
 				"%s: in %d of %d blocks others had one of the two CPUs: the "
 				"median is theirs",
@@ -110,7 +141,7 @@ void interrupted_judge(const char *name, int interrupted, int played)
 int stood_weather(const struct blocks *b, int interrupted, int played)
 {
 	return order_statistics_spread(&b->round_trip) <= WEATHER_SPREAD &&
-	       2 * interrupted <= played;
+	       !was_interrupted(interrupted, played);
 }
 
 void meeting_judge(const struct meeting *m, const char *name, int class)

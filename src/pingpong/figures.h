@@ -22,6 +22,9 @@ void meeting_judge(const struct meeting *m, const char *name, int class);
 /* Long enough for the clock, steady, not faster than light: the same for lines and messages. */
 void blocks_judge(const struct blocks *blocks, const char *name);
 
+/* The first reason that these blocks and those in which a side lost its CPU give, -1 for none. */
+int blocks_reason(const struct blocks *blocks, int interrupted, int played);
+
 /* Finds disturbed by the blocks in which a side had to leave its CPU to others; whether what
  * others did left the median alone. */
 void interrupted_judge(const char *name, int interrupted, int played);

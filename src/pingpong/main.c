@@ -2,6 +2,7 @@
 
 #include "exchanges.h"
 #include "figures.h"
+#include "links.h"
 #include "messages.h"
 
 #include "../harness/error.h"
@@ -21,8 +22,9 @@
 static const char *const reasons[] = { "same-core", "slow-transport", NULL };
 
 /* Seconds per pair: of a few, and of a matrix, where 192 cores have 18,336 pairs; of a round
- * of pairs together, which all go on to the end. */
-static const double BUDGET = 0.1, BUDGET_MATRIX = 0.003, BUDGET_TOGETHER = 0.02;
+ * of pairs together, which all go on to the end; of links between nodes likewise. */
+static const double BUDGET = 0.1, BUDGET_MATRIX = 0.003, BUDGET_TOGETHER = 0.02,
+		    BUDGET_NODES = 0.05;
 
 static struct {
 	const char *pairs; /* as asked, NULL: the nearest and farthest of each class */
@@ -30,8 +32,9 @@ static struct {
 	int methods; /* a bit for each, 0: all that this machine has */
 	int class;   /* PAIR_CLASSES: whatever they are */
 	int together;
-	const char *sizes; /* as asked, NULL: IMB's */
-} asked = { NULL, 0, 0, PAIR_CLASSES, 0, NULL };
+	const char *sizes; /* as asked, NULL: IMB's, between nodes two */
+	int nodes;
+} asked = { NULL, 0, 0, PAIR_CLASSES, 0, NULL, 0 };
 
 static void set_pairs(const char *option, const char *text)
 {
@@ -73,6 +76,15 @@ static void set_sizes(const char *option, const char *text)
 	message_sizes_read(option, text);
 }
 
+/* Each rank keeps its own links, and its own record. */
+static void set_nodes(const char *option, const char *text)
+{
+	(void)option;
+	(void)text;
+	asked.nodes = 1;
+	record_file_of_job(0);
+}
+
 static const struct option_row rows[] = {
 	{ 0, "pairs", "LIST",
 	  "pairs of CPUs, as '0-1,0-13', or 'all': every pair of cores\n"
@@ -91,12 +103,16 @@ static const struct option_row rows[] = {
 	  set_method },
 	{ 0, "seconds", "S",
 	  "at most so long for a pair, a method and a home\n"
-	  "(default: 0.1; 'all': 0.003; --together: 0.02)",
+	  "(default: 0.1; 'all': 0.003; --together: 0.02; --nodes: 0.05)",
 	  set_budget },
 	{ 0, "sizes", "LIST",
 	  "of two ranks of MPI: bytes of a message, as '0,8,4194304'\n"
-	  "(default: 0 and the powers of two up to 4194304, as IMB)",
+	  "(default: 0 and the powers of two up to 4194304, as IMB; --nodes: 0 and 4194304)",
 	  set_sizes },
+	{ 0, "nodes", NULL,
+	  "one rank of MPI per node: every pair of nodes, in rounds of disjoint pairs;\n"
+	  "each rank writes FILE.rank-N of --json FILE",
+	  set_nodes },
 	{ 0, NULL, NULL, NULL, NULL },
 };
 static const struct option_row *const tables[] = { rows, NULL };
@@ -118,7 +134,10 @@ static void write_run(const void *data)
 
 #ifdef MEMBW_MPI
 	if (ranks_together()) {
-		exchanges_write();
+		if (asked.nodes)
+			links_write();
+		else
+			exchanges_write();
 		return;
 	}
 #endif
@@ -280,8 +299,12 @@ static void measure_lines(struct run *run)
 
 static void refuse_for_ranks(void)
 {
-	if (ranks_count() != 2)
-		die("a pair takes two ranks, and there are %d", "mpirun -n 2 ...", ranks_count());
+	if (asked.nodes && (asked.pairs || asked.class != PAIR_CLASSES))
+		die("'--nodes' takes every pair of nodes, and '--pairs' and '--class' are of one",
+		    "leave them out");
+	if (!asked.nodes && ranks_count() != 2)
+		die("a pair takes two ranks, and there are %d",
+		    "mpirun -n 2 ...; '--nodes' takes one rank per node", ranks_count());
 	if (asked.together || asked.methods)
 		die("'--together' and '--method' are for threads, and this is a job of MPI",
 		    "leave them out, or start the program without mpirun");
@@ -302,13 +325,30 @@ static void measure_messages(struct run *run, const struct cpuset *cpus)
 	if (ranks_me() == 0)
 		exchanges_run(&run->pairs, asked.budget);
 	else
-		messages_follow();
+		messages_follow(0);
 	program_measured();
 	if (ranks_me() > 0)
 		leave(EXIT_VALID);
 	if (exchanges_stood_weather())
 		verdict_withdraw(DISTURBED);
 	exchanges_conclude(asked.class);
+}
+
+static void measure_links(const struct cpuset *cpus)
+{
+	if (!(asked.budget > 0))
+		asked.budget = BUDGET_NODES;
+	if (!asked.sizes)
+		links_default_sizes();
+	ranks_meet(cpus, 1);
+	if (ranks_on_node() > 1)
+		die("'--nodes' takes one rank per node, and %s has %d",
+		    "srun --ntasks-per-node=1, mpirun --map-by node", ranks_node(),
+		    ranks_on_node());
+	program_measuring();
+	links_run(cpus, asked.budget);
+	program_measured();
+	links_conclude();
 }
 
 #endif
@@ -326,7 +366,7 @@ int main(int argc, char **argv)
 #ifdef MEMBW_MPI
 	if (ranks_together()) {
 		exchanges_cpus(&cpus);
-		record_file_of_job();
+		record_file_of_job(1);
 	}
 #endif
 #ifdef _OPENMP
@@ -334,14 +374,20 @@ int main(int argc, char **argv)
 	omp_set_num_threads(ranks_together() ? 1 : 2);
 #endif
 	program_start(&program, argc, argv);
+	if (asked.nodes && !ranks_together())
+		die("'--nodes' takes one rank of MPI per node, and this process is alone",
+		    "make MPI=1, then srun or mpirun with two nodes or more");
 #ifdef MEMBW_MPI
 	if (ranks_together())
 		refuse_for_ranks();
 #endif
-	choose_pairs(&run, &cpus);
+	if (!asked.nodes)
+		choose_pairs(&run, &cpus);
 	program_pins_itself();
 #ifdef MEMBW_MPI
-	if (ranks_together())
+	if (asked.nodes)
+		measure_links(&cpus);
+	else if (ranks_together())
 		measure_messages(&run, &cpus);
 	else
 #endif

@@ -54,7 +54,7 @@ enum { TRIPS_CHECKED = 4 };
 
 enum kind { BLOCK, CHECK_FIRST, CHECK_LAST, END };
 
-/* From rank 0 to rank 1. */
+/* From the rank that leads to the one that follows. */
 struct order {
 	enum kind kind;
 	struct pair pair;
@@ -63,7 +63,7 @@ struct order {
 	word number; /* of the block */
 };
 
-/* From rank 1 to rank 0, after each order. */
+/* Back, after each order. */
 struct report {
 	word checked, wrong, wrong_at;
 	int seen, left;
@@ -73,10 +73,11 @@ struct report {
 static struct rank_side {
 	char *sent, *received; /* words of eight bytes, the last one perhaps in part */
 	int cpu;               /* -1: not pinned yet */
+	int other;             /* the rank at the other end */
 	struct report report;
-} own = { NULL, NULL, -1, { 0, 0, 0, -1, 0, { { { { 0 } } } } } };
+} own = { NULL, NULL, -1, -1, { 0, 0, 0, -1, 0, { { { { 0 } } } } } };
 
-static word block_number;
+static word block_number; /* of those that this rank has led */
 
 /* What word number W of a message is: who sends it, in which pair, size, block and trip. */
 static word message_word(const struct order *order, int from, long trip, size_t w)
@@ -165,11 +166,12 @@ static void be_ready(const struct order *order, int me)
 static void trip(size_t size, int me)
 {
 	if (me == 0) {
-		ranks_send(own.sent, size, 1);
-		ranks_receive(own.received, size, 1, POLLING);
+		ranks_send(own.sent, size, own.other);
+		ranks_receive(own.received, size, own.other, POLLING);
+		FAULT_LINK(ranks_me(), own.other);
 	} else {
-		ranks_receive(own.received, size, 0, POLLING);
-		ranks_send(own.sent, size, 0);
+		ranks_receive(own.received, size, own.other, POLLING);
+		ranks_send(own.sent, size, own.other);
 	}
 }
 
@@ -241,11 +243,11 @@ static double give_order(struct exchange *e, enum kind kind, long trips)
 	order.pair = e->pair;
 	order.size = e->size;
 	order.trips = trips;
-	order.number = ++block_number;
+	order.number = ((word)ranks_me() << 24) + ++block_number;
 	clear_report();
-	ranks_send(&order, sizeof(order), 1);
+	ranks_send(&order, sizeof(order), own.other);
 	seconds = play(&order, 0);
-	ranks_receive(&other, sizeof(other), 1, POLLING);
+	ranks_receive(&other, sizeof(other), own.other, POLLING);
 	note(e, &own.report, 0);
 	note(e, &other, 1);
 	e->played++;
@@ -258,33 +260,35 @@ static double run_exchange(void *data, long trips)
 	return give_order(data, BLOCK, trips);
 }
 
-void messages_exchange(struct exchange *e, double budget)
+void messages_exchange(struct exchange *e, int other, double budget, enum patience patience)
 {
+	own.other = other;
 	e->seen[0] = e->seen[1] = -1;
 	give_order(e, CHECK_FIRST, TRIPS_CHECKED);
-	blocks_measure(&e->blocks, run_exchange, e, budget, UNTIL_SETTLED);
+	blocks_measure(&e->blocks, run_exchange, e, budget, patience);
 	give_order(e, CHECK_LAST, TRIPS_CHECKED);
 }
 
-void messages_end(void)
+void messages_end(int other)
 {
 	struct order order;
 
 	memset(&order, 0, sizeof(order));
 	order.kind = END;
-	ranks_send(&order, sizeof(order), 1);
+	ranks_send(&order, sizeof(order), other);
 }
 
-void messages_follow(void)
+void messages_follow(int other)
 {
 	struct order order;
 
-	ranks_receive(&order, sizeof(order), 0, ASLEEP);
+	own.other = other;
+	ranks_receive(&order, sizeof(order), other, ASLEEP);
 	while (order.kind != END) {
 		clear_report();
 		play(&order, 1);
-		ranks_send(&own.report, sizeof(own.report), 0);
-		ranks_receive(&order, sizeof(order), 0, POLLING);
+		ranks_send(&own.report, sizeof(own.report), other);
+		ranks_receive(&order, sizeof(order), other, POLLING);
 	}
 }
 

@@ -1,10 +1,10 @@
 /*
- * messages: the ping-pong of two ranks of MPI, size by size.
+ * messages: the ping-pong of two ranks of MPI, size by size.  One leads, the other follows.
  *
- * Both ranks pin themselves to the CPUs of a pair, rank 0 to the first.  A block is the order, a
- * fresh payload on both sides, two round trips that nobody times, then those that count; after it
- * both check every byte that they hold.  Before and after the blocks of a size some round trips
- * have a payload of their own each, checked one by one.
+ * Both ranks pin themselves to the CPUs of a pair, the one that leads to the first.  A block is
+ * the order, a fresh payload on both sides, two round trips that nobody times, then those that
+ * count; after it both check every byte that they hold.  Before and after the blocks of a size
+ * some round trips have a payload of their own each, checked one by one.
  */
 #ifndef MEMBW_PINGPONG_MESSAGES_H
 #define MEMBW_PINGPONG_MESSAGES_H
@@ -33,14 +33,15 @@ void message_sizes_read(const char *option, const char *text);
 
 #ifdef MEMBW_MPI
 
-/* On rank 0: measures one size of one pair, at most so many seconds. */
-void messages_exchange(struct exchange *exchange, double budget);
+/* Leads: measures one size of one pair with that rank, at most so many seconds. */
+void messages_exchange(struct exchange *exchange, int other, double budget,
+		       enum patience patience);
 
-/* On rank 0: the other may go. */
-void messages_end(void);
+/* Leads: the other may go. */
+void messages_end(int other);
 
-/* On rank 1: does what rank 0 asks, until it may go. */
-void messages_follow(void);
+/* Follows: does what the other asks, until it may go. */
+void messages_follow(int other);
 
 #endif
 

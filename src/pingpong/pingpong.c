@@ -8,5 +8,6 @@
 
 #include "exchanges.c"
 #include "figures.c"
+#include "links.c"
 #include "main.c"
 #include "messages.c"

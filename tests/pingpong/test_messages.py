@@ -128,3 +128,52 @@ def test_make_builds_it_with_mpi(tmp_path):
     subprocess.run(words, check=True, stdout=subprocess.DEVNULL)
     line = json.loads((tmp_path / 'pingpong.json').read_text())['compile_line']
     assert '-DMEMBW_MPI' in line
+
+
+def records_of_nodes(folder, program, nodes, *options):
+    job = mpi_job.Job(folder, program, nodes, '--nodes', '--seconds', '0.01', *options).wait()
+    return job, job.records()
+
+
+def test_every_pair_of_nodes_meets_once_and_both_sides_keep_the_link(build, tmp_path):
+    """Three nodes on two CPUs: one of them waits in each round."""
+    allowed = ('--allow', 'disturbed,unstable,oversubscribed', '--sizes', '0,4096')
+    job, records = records_of_nodes(tmp_path, build(), ('a', 'b', 'c'), *allowed)
+    assert job.status == 0, job.stdout + job.stderr
+    assert {r['host'] for r in records.values()} == {'a', 'b', 'c'}
+    met = {(r['host'], k['node']): k for r in records.values() for k in r['links']}
+    assert sorted(met) == [(x, y) for x in 'abc' for y in 'abc' if x != y]
+    for (one, other), link in met.items():
+        assert link['messages'] == met[other, one]['messages']
+        assert [m['bytes'] for m in link['messages']] == [0, 4096] and link['reason'] is None
+        assert link['messages'][1]['words_checked'] >= 2 * 512
+    rounds = {frozenset(pair): link['round'] for pair, link in met.items()}
+    assert sorted(rounds.values()) == [0, 1, 2]
+    assert {'latency', 'bandwidth'} == set(records[0]['metrics'])
+
+
+def test_a_flipped_bit_makes_its_link_invalid_on_both_sides(build, tmp_path):
+    """Of each rank that leads, in the first link that it leads."""
+    flip = build('-DMEMBW_PLANT_PAYLOAD=3,5')
+    allowed = ('--allow', 'disturbed,unstable,oversubscribed', '--sizes', '64')
+    job, records = records_of_nodes(tmp_path, flip, ('a', 'b', 'c'), *allowed)
+    links = {(r['host'], k['node']): k for r in records.values() for k in r['links']}
+    bad = {pair for pair, link in links.items() if link['reason'] == 'not-validated'}
+    first_of_a = min(('b', 'c'), key=lambda node: links['a', node]['round'])
+    assert bad == {('a', first_of_a), (first_of_a, 'a'), ('b', 'c'), ('c', 'b')}
+    assert {r['host']: r['verdict'] for r in records.values()}[first_of_a] == 'INVALID'
+
+
+@pytest.mark.parametrize('options, nodes, said', [
+    (('--nodes',), ('one', 'one'), "'--nodes' takes one rank per node, and one has 2"),
+    (('--nodes',), ('one',), "'--nodes' takes one rank of MPI per node, and this process is"),
+    (('--nodes', '--pairs', '0-1'), ('a', 'b'), "'--nodes' takes every pair of nodes"),
+])  # fmt: skip
+def test_nodes_that_cannot_be_paired_are_one_line_and_exit_status_2(
+    build, tmp_path, options, nodes, said
+):
+    job = mpi_job.Job(tmp_path, build(), nodes, *options, json=False).wait()
+    output = (job.stdout + job.stderr).splitlines()
+    ours = [line for line in output if line.startswith(('membw:', 'hint:'))]
+    assert job.status == 2 and len(ours) == 2, output
+    assert said in ours[0] and ours[1].startswith('hint: ')

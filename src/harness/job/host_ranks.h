@@ -20,6 +20,9 @@ struct host_rank {
 /* The COUNT ranks of this host; OWN is the place of this one. */
 void host_ranks_know(const struct host_rank *all, int count, int own);
 
+/* How many ranks of this host come before this one. */
+int host_ranks_before(void);
+
 /* The ranks here that may use one of these CPUs; at least 1. */
 int host_ranks_using(const struct cpuset *cpus);
 

@@ -19,9 +19,9 @@ static char own_path[PATH_MAX], unfinished[PATH_MAX + 32], gathered[PATH_MAX];
 
 static int of_job;
 
-void record_file_of_job(void)
+void record_file_of_job(int one)
 {
-	of_job = 1;
+	of_job = one;
 }
 
 static int is_alone(void)

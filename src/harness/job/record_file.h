@@ -12,8 +12,8 @@
 
 #include "../config.h"
 
-/* One record speaks for the job, rank 0's, and stands in FILE; before record_file_open(). */
-void record_file_of_job(void);
+/* ONE record speaks for the job, rank 0's, and stands in FILE; before record_file_open(). */
+void record_file_of_job(int one);
 
 /* Before anything is measured; dies if the file cannot be written.  Rank 0 removes what an
  * earlier job with more ranks left. */

@@ -126,26 +126,48 @@ int pairs_nearest(struct pair *pair, const struct cpuset *cpus)
 	return count > 1;
 }
 
+static int seats_of(int count)
+{
+	return (count + 1) / 2 * 2;
+}
+
+int pairs_rounds(int count)
+{
+	return seats_of(count) - 1;
+}
+
+int pairs_partner(int count, int round, int one)
+{
+	/* the last seat stays, the others go round */
+	const int last = seats_of(count) - 1;
+	int other;
+
+	if (one == last)
+		other = round;
+	else
+		other = (2 * round + last - one) % last;
+	if (other == one)
+		other = last;
+	return other < count ? other : -1;
+}
+
 int pairs_all(struct pairs *pairs, const struct cpuset *cpus, int *first)
 {
 	static int cores[CPUS_MAX + 1];
-	const int cores_count = one_per_core(cores, cpus), seats = (cores_count + 1) / 2 * 2;
-	int round, seat;
+	const int count = one_per_core(cores, cpus), rounds = pairs_rounds(count);
+	int round, one;
 
-	/* seat 0 stays, the others go round: each round every core has one partner at most */
-	for (round = 0; round < seats - 1; round++) {
+	for (round = 0; round < rounds; round++) {
 		first[round] = pairs->count;
-		for (seat = 0; seat < seats / 2; seat++) {
-			const int one = seat ? (round + seat) % (seats - 1) : seats - 1;
-			const int other = (round + (seats - 1) - seat) % (seats - 1);
+		for (one = 0; one < count; one++) {
+			const int other = pairs_partner(count, round, one);
 
-			if (one < cores_count && other < cores_count)
-				add_pair(pairs, cores[one < other ? one : other],
-					 cores[one < other ? other : one]);
+			if (other > one)
+				add_pair(pairs, cores[one], cores[other]);
 		}
 	}
-	first[seats - 1 > 0 ? seats - 1 : 0] = pairs->count;
-	return seats - 1;
+	first[rounds > 0 ? rounds : 0] = pairs->count;
+	return rounds;
 }
 
 static int read_cpu(const char **at, char after, const char *option, const char *text,

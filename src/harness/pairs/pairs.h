@@ -42,8 +42,13 @@ void pairs_default(struct pairs *pairs, const struct cpuset *cpus);
  * two. */
 int pairs_nearest(struct pair *pair, const struct cpuset *cpus);
 
-/* Every pair of cores, in rounds of disjoint pairs (the circle method of round-robin
- * tournaments); round r holds pairs first[r] .. first[r + 1] - 1.  Returns how many rounds. */
+/* COUNT players in rounds where each meets every other one once (the circle method of round-robin
+ * tournaments): how many rounds, and whom ONE meets in a round, -1 for nobody. */
+int pairs_rounds(int count);
+int pairs_partner(int count, int round, int one);
+
+/* Every pair of cores, in such rounds of disjoint pairs; round r holds pairs first[r] .. first[r +
+ * 1] - 1.  Returns how many rounds. */
 int pairs_all(struct pairs *pairs, const struct cpuset *cpus, int *first);
 
 /* Reads "0-1,0-13"; dies of a CPU that is not among these, of a pair with itself, of no pair. */

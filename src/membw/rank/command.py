@@ -21,7 +21,10 @@ examples:
   membw rank run.jsonl --order fastest --limit 0 --plot fleet.png
   membw rank run.jsonl --drain | less          # read them, then run what you agree with
 
-exit status: 0 all PASS; 1 a node is anything else, or a line could not be read;
+Records of `pingpong --nodes` hold links: a link FAILs by the same rule, apart from what its two
+nodes do elsewhere.
+
+exit status: 0 all PASS; 1 a node or link is anything else, or a line could not be read;
 2 usage error or nothing to rank
 """
 
@@ -83,7 +86,8 @@ def run(args):
         from membw.report.ranking import save
 
         save(fleet, args.plot, args.by, args.margin / 100)
-    return 1 if problems or any(node.verdict != 'PASS' for node in fleet.nodes) else 0
+    found = [*fleet.nodes, *fleet.links.links]
+    return 1 if problems or any(each.verdict != 'PASS' for each in found) else 0
 
 
 def refuse_other_names(asked, names, fleet):

@@ -6,6 +6,7 @@ import numpy as np
 
 from membw.rank import attendance, doubts
 from membw.rank import fault_pattern as pattern
+from membw.rank import links as between
 from membw.rank.groups import form_groups
 from membw.rank.nodes import Node, assemble, units_of
 from membw.statistics import low_nodes, tails
@@ -20,6 +21,7 @@ class Fleet:
     nodes: list
     warnings: list
     problems: list = field(default_factory=list)  # of the records; no node's own
+    links: between.Links = field(default_factory=between.Links)  # between nodes, where measured
 
 
 @dataclass(frozen=True)
@@ -36,6 +38,7 @@ def judge(records, expected=(), margin=MARGIN, alpha=ALPHA, rule=None, now=None)
     """The verdict on every node of `records` and on every expected one without a record."""
     rule = rule or Rule(margin, alpha)
     past, future = attendance.without_future(records, now)
+    past, found = between.judge(past, rule.margin, rule.alpha)
     problems = attendance.shared_names(units_of(past), rule.max_age_days)
     nodes = assemble(past, problems)
     _leave_out_stale(nodes, rule)
@@ -46,7 +49,7 @@ def judge(records, expected=(), margin=MARGIN, alpha=ALPHA, rule=None, now=None)
     doubts.of_groups(groups)
     seen = {node.name for node in nodes}
     missing = [Node(n, 'MISSING', ['no record']) for n in expected if n not in seen]
-    return Fleet(groups, nodes + missing, warnings, problems)
+    return Fleet(groups, nodes + missing, warnings + found.warnings, problems, found)
 
 
 def _leave_out_stale(nodes, rule):

@@ -15,7 +15,7 @@ def as_text(fleet, order, by, limit):
         lines += [f'Group {group.number}: {group.label}', '']
         lines += _ranking(group, order, by, limit) + [''] + _summary(group)
     lines += [f'warning: {text}' for text in fleet.warnings]
-    return lines + _not_ranked(fleet) + [_counts(fleet)]
+    return lines + _not_ranked(fleet) + [_counts(fleet)] + _links(fleet.links)
 
 
 def _ranking(group, order, by, limit):
@@ -89,6 +89,13 @@ def _counts(fleet):
     return text + (f', {suspect} SUSPECT' if suspect else '')
 
 
+def _links(found):
+    """Those that are not PASS, and how many there are."""
+    rows = sorted((link for link in found.links if link.verdict != 'PASS'), key=lambda k: k.q)
+    lines = [f'{link.name}  {link.verdict} {link.reason}' for link in rows]
+    return [*lines, found.counts()] if found else []
+
+
 def as_json(fleet, problems):
     """The same for programs; figures in the metric's unit, ratios to the median of the group's
     rates: more is better, whatever the metric."""
@@ -99,9 +106,15 @@ def as_json(fleet, problems):
             for g in fleet.groups
         ],
         'nodes': [_node_json(node) for node in fleet.nodes],
+        'links': [_link_json(link) for link in fleet.links.links],
         'warnings': fleet.warnings,
         'problems': problems,
     }
+
+
+def _link_json(link):
+    row = {'nodes': link.nodes, 'verdict': link.verdict, 'reason': link.reason, 'q': link.q}
+    return row | {'us': link.figures, 'expected_us': link.expected}
 
 
 def _metrics(group):

@@ -38,6 +38,7 @@ class Record:
     findings: tuple = ()  # of `invalid`, as 'reason (detail)'
     metrics: tuple = ()  # of `rates`, in their order
     lasted: float = 0.0  # seconds that its repetitions took, at least
+    links: tuple = ()  # (other node, why not to be believed or None, {bytes: us one way})
 
 
 class BadRecord(ValueError):
@@ -105,6 +106,7 @@ def parse_record(data, name):
             findings=_findings(data),
             metrics=measured,
             lasted=sum(map(_lasted, data.get('kernels', {}).values())),
+            links=tuple(map(_link, data.get('links', ()))),
         )
     except KeyError as err:
         raise BadRecord(f"'{err.args[0]}' is missing") from err
@@ -232,6 +234,13 @@ def _steadiness(row):
 
 def _lasted(row):
     return float(sum(row.get('times_s') or [row.get('min_s', 0)]))
+
+
+def _link(row):
+    times = {int(m['bytes']): float(m['median_us']) for m in row['messages']}
+    if not all(0 < us < math.inf for us in times.values()):
+        raise BadRecord("'links' holds what is no time: every one is above 0 us, and finite")
+    return _host({'host': row['node']}), row.get('reason'), times
 
 
 def _invalid(data):

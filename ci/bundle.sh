@@ -56,7 +56,7 @@ sh ci/setup.sh
 [ -e .spack/packages/.git ] ||
 	die "'.spack' has no Spack to pack" 'make setup, on a machine that reaches GitHub'
 
-version=$(sed -n 's/^version = "\(.*\)"/\1/p' pyproject.toml)
+version=$(sed -n 's/^#define MEMBW_VERSION "\(.*\)"/\1/p' src/harness/config.h)
 name=membw-$version-$(git rev-parse --short=10 HEAD)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT

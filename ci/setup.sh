@@ -188,14 +188,14 @@ write_for_old_spack() {
 	esac
 }
 
-configure_spack() { # bare `spack install stream` reads our scope, and the index is made once
+configure_spack() { # bare `spack install membw` reads our scope, and the index is made once
 	mkdir -p .spack/user
 	printf 'include:\n- ../../configs/spack\n' >.spack/user/include.yaml
 	write_for_old_spack
 	echo "$pins" >.spack/ready
 	: >.spack/indexing    # a set-up that is killed leaves it, and the next one indexes again
-	begin "Spack: indexing its packages by a first 'spack spec stream', about a minute"
-	if (. ./setup-env.sh && command spack spec stream >.spack/spec.log 2>&1); then
+	begin "Spack: indexing its packages by a first 'spack spec membw', about a minute"
+	if (. ./setup-env.sh && command spack spec membw >.spack/spec.log 2>&1); then
 		rm -f .spack/indexing
 		finish
 		return

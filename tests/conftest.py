@@ -25,6 +25,7 @@ TOGETHER = (
     'membw/results',
     'membw/site',
     'membw/statistics',
+    'membw/test_unpack.py',
     'test_layers.py',
 )
 

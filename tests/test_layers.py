@@ -149,6 +149,8 @@ def test_the_packages_of_the_library_make_no_circle():
 
 
 def test_the_recipes_part_of_the_library_is_the_standard_library_alone():
-    """Spack loads it by path, with a Python of its own that has no membw."""
-    names = {name.split('.')[0] for name in imports(LIBRARY / 'build/presets.py')}
+    """Spack loads it by path, with a Python of its own that has no membw; what stands for a
+    checkout is asked for where there is none, in the installed library alone."""
+    modules = set(imports(LIBRARY / 'build/presets.py')) - {'membw.checkout.root'}
+    names = {name.split('.')[0] for name in modules}
     assert names <= set(sys.stdlib_module_names) | {'yaml', 'spack'}

@@ -5,7 +5,6 @@ import functools
 import os
 import pathlib
 import shlex
-import shutil
 import sys
 
 import reframe as rfm
@@ -48,7 +47,7 @@ def chosen(partition, environ):
     # -march=native must see the node that runs it; modules are loaded by the job, not here
     elsewhere = partition.scheduler.registered_name != 'local' and 'native' in environ.features
     elsewhere = elsewhere or 'fortran' in environ.features  # Spack: variant +fortran of a C row
-    return 'make' if elsewhere or environ.modules or not shutil.which('spack') else 'spack'
+    return 'make' if elsewhere or environ.modules or not spack_rows.can_build() else 'spack'
 
 
 def key(partition, environ):

@@ -14,7 +14,7 @@
 
 #include <stddef.h>
 
-#define MEMBW_VERSION "0.1.0"
+#define MEMBW_VERSION "1.0.0"
 
 enum { LINE = 64 }; /* bytes of a cache line */
 

@@ -1,16 +1,20 @@
-"""Where the checkout lies."""
+"""Where the checkout lies, or what stands for one where membw is installed without."""
 
 import difflib
 import os
 import pathlib
 
 from membw.errors import MembwError
+from membw.unpack import unpacked
 
 
 def root():
-    """The folder that holds reframe-checks and systems: MEMBW_ROOT, or this file's checkout."""
-    here = os.environ.get('MEMBW_ROOT') or pathlib.Path(__file__).resolve().parents[2]
-    if not os.path.isdir(os.path.join(here, 'reframe-checks')):
+    """The folder that holds reframe-checks and systems: MEMBW_ROOT, this file's checkout, or what
+    an installed membw unpacked."""
+    around = pathlib.Path(__file__).resolve().parents[2]
+    named = os.environ.get('MEMBW_ROOT')
+    here = named or (around if is_checkout(around) else unpacked())
+    if not is_checkout(here):
         raise MembwError(f"no checkout of membw in '{here}'", 'source its setup-env.sh first')
     return str(here)
 
@@ -26,3 +30,7 @@ def refuse_unknown_system(name):
         near = difflib.get_close_matches(name, known, 1)
         hint = f"did you mean '{near[0]}'?" if near else f'known are {", ".join(known)}'
         raise MembwError(f"no system '{name}' in systems/", hint)
+
+
+def is_checkout(folder):
+    return os.path.isdir(os.path.join(folder, 'reframe-checks'))

@@ -7,7 +7,6 @@ import sys
 import traceback
 from pathlib import Path
 
-from membw import __version__
 from membw.errors import MembwError
 from membw.printable import printable
 
@@ -28,7 +27,19 @@ COMMANDS = {
     'reproduce': 'membw.reproduce.command',
     'nightly': 'membw.nightly.command',
     'accept': 'membw.accept.command',
+    'checks': 'membw.shell.checks',
+    'env': 'membw.shell.env',
 }
+
+
+class Version(argparse.Action):
+    """Read off the sources where it is asked for: `membw --help` need not wait for that."""
+
+    def __call__(self, parser, *_):
+        from membw.build.presets import version
+
+        print(f'membw {version()}')
+        parser.exit()
 
 
 class Parser(argparse.ArgumentParser):
@@ -41,7 +52,7 @@ class Parser(argparse.ArgumentParser):
 def build_parser(command=None):
     """Of all commands, or of that one: the others' modules need not be loaded then."""
     parser = Parser(prog='membw', description='Measures and judges memory bandwidth.')
-    parser.add_argument('--version', action='version', version=f'membw {__version__}')
+    parser.add_argument('--version', action=Version, nargs=0, help='print the release and end')
     subparsers = parser.add_subparsers(dest='command', metavar='COMMAND', required=True)
     for name, module in COMMANDS.items():
         if command in COMMANDS and name != command:

@@ -80,6 +80,39 @@ def test_make_run_works_without_network(unpacked):
     assert '|spack|' in log
 
 
+WHEEL_ALONE = """
+python3 -m venv v && v/bin/pip install --quiet --no-index --find-links "$1" "$2"
+export PATH="$PWD/v/bin:$PATH"
+mkdir elsewhere && cd elsewhere
+eval "$(membw env)"
+reframe -c "$(membw checks)" --dry-run -r --system ulysses -n 'stream %pinning=omp' -p gcc-o2
+membw run -n 'stream.*pinning=omp' -p '^gcc-o2$' --rounds 1 $3 -S "allow=$4"
+membw summary | tail -n 1
+ls -A
+"""
+
+
+def test_the_wheel_alone_measures_from_any_folder(root, unpacked, tmp_path):
+    """A fresh environment, no index, no checkout: dependencies are the bundle's wheels. The wheel
+    is built from the source archive, so that has all of it as well."""
+    build = f"from setuptools import build_meta; build_meta.build_{{}}('{tmp_path}')"
+    python = root / '.venv/bin/python'
+    subprocess.run([python, '-c', build.format('sdist')], cwd=root, check=True)
+    subprocess.run(['tar', 'xf', next(tmp_path.glob('*.gz'))], cwd=tmp_path, check=True)
+    sources = next(tmp_path.glob('membw-*/'))
+    subprocess.run([python, '-c', build.format('wheel')], cwd=sources, check=True)
+    place = tmp_path / 'place'
+    place.mkdir()
+    words = [unpacked / 'offline/wheels', next(tmp_path.glob('*.whl')), TINY, ALLOWED]
+    done = without_network(place, 'sh', '-euc', WHEEL_ALONE, 'sh', *map(str, words))
+    assert done.returncode == 0, done.stdout + done.stderr
+    home = tmp_path / 'home/.local/share/membw'
+    assert f"checks, systems and C sources are in '{home}'" in done.stderr
+    assert re.search(r'^report ' + str(home / 'results/reports/run-'), done.stdout, re.M)
+    *_, again, left = done.stdout.splitlines()
+    assert again.startswith('Verdict: PASS: 1 passed, 0 failed') and left == 'reframe.log'
+
+
 def test_a_damaged_bundle_is_refused(unpacked, tmp_path):
     """In a copy without what the set-up has made already."""
     copy = tmp_path / 'copy'

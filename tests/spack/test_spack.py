@@ -100,9 +100,9 @@ class Checkout:
         path.write_text(path.read_text().replace(old, new))
 
     def hash(self):
-        told = self.spack('spec', '--json', 'stream', '%c=gcc')
+        told = self.spack('spec', '--json', 'membw', '%c=gcc')
         spec, _ = json.JSONDecoder().raw_decode(told, told.index('{'))
-        return next(node['hash'] for node in spec['spec']['nodes'] if node['name'] == 'stream')
+        return next(node['hash'] for node in spec['spec']['nodes'] if node['name'] == 'membw')
 
 
 @pytest.fixture(scope='session')
@@ -190,29 +190,29 @@ def test_rows_that_are_built_need_no_spack_at_all(rows, checkout):
 
 
 def test_the_stand_alone_test_of_the_package_passes(rows, checkout):
-    told = checkout.spack('test', 'run', f'stream/{record(rows["paths"]["gcc-o2"])["dag_hash"]}')
+    told = checkout.spack('test', 'run', f'membw/{record(rows["paths"]["gcc-o2"])["dag_hash"]}')
     assert '1 passed of 1 spec' in told
     log = checkout.spack('test', 'results', '-l')
     for name in ('test_validates', 'test_refuses_bad_input'):
-        assert f'PASSED: Stream::{name}' in log
+        assert f'PASSED: Membw::{name}' in log
 
 
 def test_the_fortran_version_is_built_by_its_own_line_and_validates(checkout):
     if not shutil.which('gfortran'):
         pytest.skip("'gfortran' is not on the PATH")
-    checkout.spack('install', 'stream', '+fortran', 'tuning=o2', '%c=gcc')
-    prefix = checkout.spack('location', '-i', 'stream', '+fortran').strip()
+    checkout.spack('install', 'membw', '+fortran', 'tuning=o2', '%c=gcc')
+    prefix = checkout.spack('location', '-i', 'membw', '+fortran').strip()
     found = json.loads(pathlib.Path(prefix, 'share/membw/stream_f.json').read_text())
     assert found['preset'] == 'gfortran-o2' and found['compile_line'][:5] == [
         shutil.which('gfortran'), '-O2', '-fopenmp', 'stream.f90', 'stream_f.c',
     ]  # fmt: skip
-    assert found['spec'].startswith('stream@0.1.0+fortran')
-    assert '1 passed of 1 spec' in checkout.spack('test', 'run', 'stream', '+fortran')
-    assert 'PASSED: Stream::test_fortran_validates' in checkout.spack('test', 'results', '-l')
+    assert found['spec'].startswith(f'membw@{presets.version()}+fortran')
+    assert '1 passed of 1 spec' in checkout.spack('test', 'run', 'membw', '+fortran')
+    assert 'PASSED: Membw::test_fortran_validates' in checkout.spack('test', 'results', '-l')
 
 
 def test_the_audit_of_the_package_passes(checkout):
-    told = checkout.spack('audit', 'packages', 'stream')
+    told = checkout.spack('audit', 'packages', 'membw')
     assert told.count('passed') >= 4
 
 
@@ -221,12 +221,12 @@ def test_the_number_of_possible_packages_stays_small(checkout):
     script.write_text(
         'from spack.solver.input_analysis import create_graph_analyzer as analyzer\n'
         'from spack.spec import Spec\n'
-        'found = analyzer().possible_dependencies(Spec("stream"), allowed_deps=15).real_pkgs\n'
+        'found = analyzer().possible_dependencies(Spec("membw"), allowed_deps=15).real_pkgs\n'
         'print("possible:", *sorted(found))\n'
     )
     told = checkout.spack('python', script)
     names = told.partition('possible: ')[2].split()
-    assert 'stream' in names and len(names) < 10, names
+    assert 'membw' in names and len(names) < 10, names
 
 
 def test_the_list_of_what_is_never_built_is_what_its_script_writes(checkout):
@@ -247,12 +247,12 @@ def test_an_edit_of_the_source_or_of_a_preset_gives_a_new_hash(my_checkout):
 def test_a_lock_older_than_the_source_is_refused(my_checkout):
     folder = my_checkout.root / 'env'
     folder.mkdir()
-    (folder / 'spack.yaml').write_text('spack:\n  specs: [stream %c=gcc]\n  view: false\n')
+    (folder / 'spack.yaml').write_text('spack:\n  specs: [membw %c=gcc]\n  view: false\n')
     my_checkout.spack('-e', folder, 'concretize')
     my_checkout.edit('src/stream/kernels/kernels.c', '#include', '/* edited */\n#include')
     told = my_checkout.spack('-e', folder, 'install', expect=1)
     assert 'the lock is stale' in told and 'hint: spack concretize --force' in told
-    assert not list(my_checkout.root.glob('.spack/store/*/stream-*/bin/stream'))
+    assert not list(my_checkout.root.glob('.spack/store/*/membw-*/bin/stream'))
 
 
 @pytest.mark.parametrize(
@@ -260,7 +260,7 @@ def test_a_lock_older_than_the_source_is_refused(my_checkout):
     [
         ('src/stream/kernels/kernels.c', '#include', '/* edited */\n#include'),
         ('configs/presets.yaml', '-O3 -mavx2', '-O1 -mavx2'),
-        ('spack-repo/spack_repo/membw/packages/stream/package.py', 'every\n', 'any\n'),
+        ('spack-repo/spack_repo/membw/packages/membw/package.py', 'every\n', 'any\n'),
         ('spack-repo/spack_repo/membw/build_systems/preset_program.py', 'seconds', 'a second'),
     ],
 )
@@ -279,9 +279,9 @@ def test_rows_drop_a_lock_older_than_source_table_or_recipe(my_checkout, name, o
 @pytest.mark.parametrize(
     'spec, said',
     [
-        ('stream tuning=knc %c=gcc', 'tuning=knc is a preset of icc13 only'),
-        ('stream tuning=nt %c=gcc', 'tuning=nt is a preset of icc, icx, aocc only'),
-        ('stream tuning=knc-huge', 'icc13-knc-huge links libhugetlbfs'),
+        ('membw tuning=knc %c=gcc', 'tuning=knc is a preset of icc13 only'),
+        ('membw tuning=nt %c=gcc', 'tuning=nt is a preset of icc, icx, aocc only'),
+        ('membw tuning=knc-huge', 'icc13-knc-huge links libhugetlbfs'),
     ],
 )
 def test_a_spec_that_cannot_be_names_the_way_out(checkout, spec, said):
@@ -311,8 +311,12 @@ def test_repo_add_takes_the_git_address_of_this_repository(my_checkout):
     my_checkout.spack('repo', 'add', address, clone)
     assert (clone / 'spack-repo-index.yaml').is_file()
     assert 'membw' in my_checkout.spack('repo', 'list')
-    told = my_checkout.spack('info', 'membw.stream')
+    told = my_checkout.spack('info', 'membw.membw')
     assert 'Row of configs/presets.yaml' in told
+    # what a site had before means what it meant: builtin's own `stream`
+    assert 'stream_array_size' in my_checkout.spack('info', 'stream')
+    ours = {path.name for path in clone.glob('spack-repo/spack_repo/membw/packages/*')}
+    assert 'membw' in ours and not ours & {path.name for path in builtin.glob('packages/*')}
 
 
 def mpi_library(mpicc):
@@ -342,14 +346,14 @@ def test_the_mpi_variant_is_built_by_the_presets_line_with_this_machines_mpi(che
     folder.mkdir()
     packages = {name: {'buildable': False, 'externals': [external]}}
     asked = {
-        'specs': ['stream +mpi %c=gcc', 'pingpong +mpi %c=gcc'],
+        'specs': ['membw +mpi %c=gcc', 'pingpong +mpi %c=gcc'],
         'view': False,
         'packages': packages,
     }
     (folder / 'spack.yaml').write_text(yaml.safe_dump({'spack': asked}))
     checkout.spack('-e', folder, 'concretize')
     checkout.spack('-e', folder, 'install')
-    prefix = checkout.spack('-e', folder, 'location', '-i', 'stream').strip()
+    prefix = checkout.spack('-e', folder, 'location', '-i', 'membw').strip()
     before, after = presets.mpi_added(mpicc)
     found = record(f'{prefix}/bin/stream')
     assert found['compile_line'] == [
@@ -361,7 +365,7 @@ def test_the_mpi_variant_is_built_by_the_presets_line_with_this_machines_mpi(che
         *after,
     ]
     assert '-DMEMBW_MPI' in before and '+mpi' in found['spec']
-    told = checkout.spack('-e', folder, 'test', 'run', 'stream')
+    told = checkout.spack('-e', folder, 'test', 'run', 'membw')
     assert '1 passed of 1 spec' in told
     prefix = checkout.spack('-e', folder, 'location', '-i', 'pingpong').strip()
     built = json.loads(pathlib.Path(prefix, 'share/membw/pingpong.json').read_text())

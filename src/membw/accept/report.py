@@ -2,11 +2,11 @@
 
 from datetime import datetime, timezone
 
-from membw import __version__
 from membw.accept.missing_runs import lines as order_lines
 from membw.accept.missing_runs import orders
 from membw.accept.protocol import as_signed, contract_lines, figures, unsigned
 from membw.accept.rule import is_counted
+from membw.build.presets import version
 from membw.statistics.risk import assess
 
 
@@ -20,7 +20,7 @@ def report(decision, problems=()):
         'why': decision.why,
         'counts': {s: len(decision.having(s)) for s in STATUSES},
         'made': _time(datetime.now(timezone.utc).timestamp()),
-        'membw': __version__,
+        'membw': version(),
         'protocol_sha256': protocol['checksum'],
         'signed_by': protocol['signatures'],
         'unsigned': unsigned(protocol),

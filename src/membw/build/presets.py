@@ -2,7 +2,7 @@
 """The table of presets (configs/presets.yaml), the lines that follow from it, what they build.
 
 Make runs this file as a command and Spack's recipe loads it by its path, each with a Python that
-has no membw: it imports nothing of the package.
+has no membw: it imports nothing of the package, unless that is installed without a checkout.
 """
 
 import argparse
@@ -16,11 +16,24 @@ import shutil
 import subprocess
 import sys
 
-ROOT = pathlib.Path(__file__).resolve().parents[3]
+
+def find_root():
+    """The checkout that this file is in; of the installed library, what it unpacked."""
+    here = pathlib.Path(__file__).resolve().parents[3]
+    if (here / 'configs' / 'presets.yaml').is_file():
+        return here
+    from membw.checkout import root
+
+    return pathlib.Path(root())
+
+
+ROOT = find_root()
 TABLE = ROOT / 'configs' / 'presets.yaml'
 PROGRAMS = ROOT / 'src'  # PROGRAMS/<name>/<name>.c, and the harness of all of them
 HARNESS = 'harness'
 SUFFIXES = ('.c', '.h', '.f90')
+# program: its Spack package, where Spack's builtin repository has another of the program's name
+PACKAGES = {'stream': 'membw'}
 
 FAMILY_KEYS = {'cc', 'language', 'openmp', 'spack', 'external', 'version'}
 PRESET_KEYS = {'family', 'line', 'requires', 'features', 'source'}
@@ -185,6 +198,21 @@ def sources_of(preset, program, table):
     if language(family_of(preset, table)) == 'fortran':
         return [f'{program}.f90', f'{program}_f.c']
     return [f'{program}.c']
+
+
+def package(program):
+    """The Spack package that builds src/<program>."""
+    return PACKAGES.get(program, program)
+
+
+def program_of(package):
+    return next((program for program, name in PACKAGES.items() if name == package), package)
+
+
+def version():
+    """Of the release: its one place is the harness, which every program carries along."""
+    text = (PROGRAMS / HARNESS / 'config.h').read_text()
+    return re.search(r'#define MEMBW_VERSION "(.+)"', text)[1]
 
 
 # --- provenance ------------------------------------------------------------------------------

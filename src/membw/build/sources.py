@@ -134,7 +134,9 @@ def _of_commit(commit, paths):
 
 
 def _git(*words):
-    """What git prints; nothing where it fails, or is not there."""
+    """What git prints; nothing where it fails, or is not there; nor of a repository around it."""
+    if not Path(root(), '.git').exists():
+        return b''
     try:
         done = subprocess.run(['git', '-C', root(), *words], capture_output=True)
     except OSError:

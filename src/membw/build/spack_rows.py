@@ -9,6 +9,7 @@ openmp: False, libhugetlbfs, and in `variants` what the program's recipe offers 
 """
 
 import argparse
+import functools
 import hashlib
 import json
 import os
@@ -21,6 +22,15 @@ from membw.build import presets
 
 SCOPE = presets.ROOT / 'configs' / 'spack'
 RECIPES = presets.ROOT / 'spack-repo' / 'spack_repo' / 'membw'
+
+
+@functools.cache
+def can_build():
+    """Whether there is a Spack here that our specs are for, 1.0 or later; the set-up saw to it."""
+    if not shutil.which('spack') or (presets.ROOT / '.spack' / 'ready').exists():
+        return bool(shutil.which('spack'))
+    done = subprocess.run(['spack', '--version'], capture_output=True, text=True)
+    return not done.stdout.startswith('0.') and done.returncode == 0
 
 
 def package_of(constraint):
@@ -47,7 +57,7 @@ def compiler(row, table):
 
 def spec_of(program, row, constraint):
     """The compiler comes last: what stands after it would be said of the compiler."""
-    words = [program, f'tuning={presets.tuning(row["preset"])}']
+    words = [presets.package(program), f'tuning={presets.tuning(row["preset"])}']
     words += [f'{name}={value}' for name, value in row.get('variants', {}).items()]
     words += [f'libhugetlbfs={row["libhugetlbfs"]}'] if row.get('libhugetlbfs') else []
     words += [] if row.get('openmp', True) else ['~openmp']
@@ -77,7 +87,7 @@ def environment(program, rows, table):
             'rows': {
                 'root': 'rows',
                 'link': 'roots',
-                'select': [program],
+                'select': [presets.package(program)],
                 'projections': {**names, 'all': '{name}-{hash}'},
             }
         },

@@ -255,15 +255,19 @@ def print_left_out(presets_by_reason):
 
 
 def print_places(path):
-    base = os.path.splitext(path)[0]
+    """Relative where the reader stands in the checkout."""
+    base = os.path.abspath(os.path.splitext(path)[0])
     try:
-        inside = os.path.relpath(base, root())
+        here = root()
     except MembwError:  # a report is read where there is no checkout, too
-        inside = '..'
-    base = base if inside.startswith('..') else inside
+        here = None
+    is_ours = here and base.startswith(os.path.join(here, ''))
+    if is_ours and os.path.realpath(os.curdir) == os.path.realpath(here):
+        base, here = os.path.relpath(base, here), ''
     print(f'\nreport {base}.json, all that ReFrame said {base}.log')
-    if base == inside:
-        print('history results/perflogs, results/results.db')
+    if is_ours:
+        results = os.path.join(here, 'results')
+        print(f'history {results}/perflogs, {results}/results.db')
 
 
 def verdict(cases):

@@ -296,5 +296,5 @@ def test_spack_gives_the_same_bytes_in_another_store(call, need, tmp_path):
     found = json.loads(done.stdout)
     assert found['same']['build']['binary_sha256'] == build['binary_sha256']
     assert found['same']['build']['spack_hash'] == build['dag_hash']
-    (program,) = (tmp_path / 'again/sources/.spack/store').glob('*/stream-*/bin/stream')
+    (program,) = (tmp_path / 'again/sources/.spack/store').glob('*/membw-*/bin/stream')
     assert presets.sha256(program) == build['binary_sha256']

@@ -45,12 +45,13 @@ def natural_or_none(value):
 
 
 class PresetProgram(Package):
-    """src/<name>/<name>.c and src/harness of this checkout, one file for the compiler. The
+    """src/<program>/<program>.c and src/harness of this checkout, one file for the compiler. The
     variant `tuning` picks the row of configs/presets.yaml."""
 
     homepage = 'https://example.org/membw'
     has_code = False  # nothing to fetch: install() copies the folders of src
     license('BSD-3-Clause')
+    version(presets.version())
 
     # variant -> macro of the program's line, in this order
     macros = {}
@@ -94,8 +95,12 @@ class PresetProgram(Package):
             )
 
     @property
+    def program(self):
+        return presets.program_of(self.name)
+
+    @property
     def sources(self):
-        return presets.PROGRAMS / self.name
+        return presets.PROGRAMS / self.program
 
     def content_hash(self, content=None):
         """Also the sources and the table: an edit of either is another package."""
@@ -129,8 +134,8 @@ class PresetProgram(Package):
     def refuse_stale(self, spec):
         if spec._package_hash != self.content_hash():
             raise InstallError(
-                f'membw: src/{self.name}, the presets or the recipe changed since this spec was '
-                'concretized: the lock is stale\nhint: spack concretize --force'
+                f'membw: src/{self.program}, the presets or the recipe changed since this spec '
+                'was concretized: the lock is stale\nhint: spack concretize --force'
             )
 
     def make_run_paths_relative(self):
@@ -154,7 +159,7 @@ class PresetProgram(Package):
         for name, path in presets.source_files(self.sources).items():
             mkdirp(os.path.dirname(join_path(copied, name)))
             install(str(path), join_path(copied, name))
-        with working_dir(join_path(copied, self.name)):
+        with working_dir(join_path(copied, self.program)):
             self.build(prefix)
 
     def build(self, prefix):
@@ -164,14 +169,14 @@ class PresetProgram(Package):
         mpi = self.spec.satisfies('+mpi')
         before, after = presets.mpi_added(self.spec['mpi'].mpicc) if mpi else ([], [])
         line = [self['c'].cc] + self.compile_flags() + before
-        line += [f'{self.name}.c', '-o', str(prefix.bin.join(self.name))] + after
+        line += [f'{self.program}.c', '-o', str(prefix.bin.join(self.program))] + after
         Executable(line[0])(*line[1:])
-        self.record(self.name, line)
+        self.record(self.program, line)
 
     def record(self, name, line, preset=None):
         """As make writes it, but for the binary's checksum: Spack mends its run paths later."""
         text = {
-            'program': self.name,
+            'program': self.program,
             'built_with': 'spack',
             'preset': preset or self.preset,
             'compile_line': line,
@@ -191,12 +196,12 @@ class PresetProgram(Package):
 
     def test_validates(self):
         """a tiny run computes the right answer"""
-        program = self.runnable(self.name)
+        program = self.runnable(self.program)
         check_outputs(list(self.smoke_output), program(*self.smoke_options, output=str.split))
 
     def test_refuses_bad_input(self):
         """an unknown option is refused with exit status 2"""
-        program = self.runnable(self.name)
+        program = self.runnable(self.program)
         program('--no-such-option', fail_on_error=False, output=str.split, error=str.split)
         assert program.returncode == 2, f'exit status {program.returncode}, not 2'
 
@@ -239,14 +244,14 @@ class WithFortran(PackageBase):
             self.build_fortran(prefix)
 
     def build_fortran(self, prefix):
-        preset, name = self.preset_of('fortran'), f'{self.name}_f'
+        preset, name = self.preset_of('fortran'), f'{self.program}_f'
         flags = presets.flags(
             preset,
             openmp=self.spec.satisfies('+openmp'),
             extra=self.spec.compiler_flags.get('fflags', []),
             libhugetlbfs=self.given('libhugetlbfs'),
         )
-        sources = presets.sources_of(preset, self.name, TABLE)
+        sources = presets.sources_of(preset, self.program, TABLE)
         line = [self['fortran'].fortran, *flags, *sources, '-o', str(prefix.bin.join(name))]
         Executable(line[0])(*line[1:])
         self.record(name, line, preset)

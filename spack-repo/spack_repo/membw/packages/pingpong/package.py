@@ -8,7 +8,5 @@ class Pingpong(WithMpi, PresetProgram):
     """How long a message takes from one core to another, through the memory that they share or
     (+mpi) by MPI: a figure with its interval, the evidence and a verdict for each pair."""
 
-    version('0.1.0')
-
     smoke_options = ('--seconds', '0.01', '--allow', 'disturbed,unstable')
     smoke_output = ('one way', 'Verdict: VALID')

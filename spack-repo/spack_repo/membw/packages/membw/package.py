@@ -1,4 +1,4 @@
-"""Recipe of `stream`: src/stream of this checkout."""
+"""Recipe of src/stream of this checkout; Spack's builtin `stream` is another program."""
 
 from spack.package import *
 from spack_repo.membw.build_systems.preset_program import (
@@ -13,11 +13,9 @@ TINY = 'array-too-small,too-short,cpu-not-where-asked,memory-not-where-asked,ove
 TINY += ',disturbed,unstable,too-good'
 
 
-class Stream(WithFortran, WithMpi, PresetProgram):
+class Membw(WithFortran, WithMpi, PresetProgram):
     """STREAM-compatible memory bandwidth benchmark of the membw project: every
     element validated, a JSON record and a verdict of each run."""
-
-    version('0.1.0')
 
     macros = {
         'array_size': 'STREAM_ARRAY_SIZE',

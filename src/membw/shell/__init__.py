@@ -1,0 +1,1 @@
+"""How ReFrame, a shell and its user find what is membw's."""

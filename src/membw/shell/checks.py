@@ -1,0 +1,20 @@
+"""`membw checks`: where ReFrame finds the checks."""
+
+import os
+
+from membw.checkout import root
+
+
+def add_parser(subparsers):
+    parser = subparsers.add_parser(
+        'checks',
+        help='where the checks are, for reframe -c',
+        description='Prints the folder of the checks: eval "$(membw env)", then from any folder '
+        'reframe -c "$(membw checks)" -r --system SYSTEM.',
+    )
+    parser.set_defaults(func=run)
+
+
+def run(args):
+    print(os.path.join(root(), 'reframe-checks'))
+    return 0

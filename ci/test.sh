@@ -11,7 +11,7 @@ sh ci/setup.sh || exit
 . ci/packages.sh
 
 # a Slurm of our own, a debugger that plants wrong values, more compilers, MPI, lint, and what
-# checks the entries of Jenkins and systemd, and opens the report
+# checks the entries of Jenkins and systemd, opens the report, and reads the export
 tools=(
 	slurmctld=slurmctld slurmd=slurmd sinfo=slurm-client munged=munge
 	mpirun=openmpi-bin mpicc=libopenmpi-dev
@@ -20,6 +20,7 @@ tools=(
 	qemu-aarch64=qemu-user
 	gdb=gdb
 	shellcheck=shellcheck zsh=zsh
+	promtool=prometheus
 	groovyc=groovy java=default-jre-headless
 	systemd-analyze=systemd
 	chromium=chromium chromedriver=chromium-driver

@@ -19,6 +19,7 @@ TOGETHER = (
     'membw/build',
     'membw/codegen',
     'membw/diff',
+    'membw/export',
     'membw/history',
     'membw/rank',
     'membw/report',

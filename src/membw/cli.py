@@ -27,6 +27,7 @@ COMMANDS = {
     'reproduce': 'membw.reproduce.command',
     'nightly': 'membw.nightly.command',
     'accept': 'membw.accept.command',
+    'export': 'membw.export.command',
     'checks': 'membw.shell.checks',
     'env': 'membw.shell.env',
 }

@@ -85,7 +85,7 @@ python3 -m venv v && v/bin/pip install --quiet --no-index --find-links "$1" "$2"
 export PATH="$PWD/v/bin:$PATH"
 mkdir elsewhere && cd elsewhere
 eval "$(membw env)"
-reframe -c "$(membw checks)" --dry-run -r --system ulysses -n 'stream %pinning=omp' -p gcc-o2
+reframe -c "$(membw checks)" -l --system ulysses -n stream
 membw run -n 'stream.*pinning=omp' -p '^gcc-o2$' --rounds 1 $3 -S "allow=$4"
 membw summary | tail -n 1
 ls -A
@@ -108,6 +108,7 @@ def test_the_wheel_alone_measures_from_any_folder(root, unpacked, tmp_path):
     assert done.returncode == 0, done.stdout + done.stderr
     home = tmp_path / 'home/.local/share/membw'
     assert f"checks, systems and C sources are in '{home}'" in done.stderr
+    assert '~ulysses:' in done.stdout
     assert re.search(r'^report ' + str(home / 'results/reports/run-'), done.stdout, re.M)
     *_, again, left = done.stdout.splitlines()
     assert again.startswith('Verdict: PASS: 1 passed, 0 failed') and left == 'reframe.log'

@@ -1,0 +1,1 @@
+"""Figures and verdicts for what a centre has: Prometheus, InfluxDB, a spreadsheet."""

@@ -1,0 +1,29 @@
+"""The same as one table: a row per figure, and one without a figure where none is believed."""
+
+from datetime import datetime, timezone
+
+from membw.tables import Column, Table
+
+LABELS = ('test', 'system', 'partition', 'environ', 'pinning', 'node', 'group')
+FIGURES = ('metric', 'value', 'unit', 'better', 'low', 'high', 'reference', 'ratio')
+NUMBERS = ('value', 'low', 'high', 'reference', 'ratio')
+COLUMNS = tuple(Column(name, name, name in NUMBERS)
+                for name in ('time', *LABELS, 'verdict', *FIGURES, 'reason'))  # fmt: skip
+
+
+def table(rows):
+    return Table('', COLUMNS, [line for row in rows for line in _lines(row)])
+
+
+def _lines(row):
+    labels = [_time(row.time), *(row.labels.get(name) for name in LABELS), row.verdict]
+    for figure in row.figures:
+        yield [*labels, *(getattr(figure, name) for name in FIGURES), row.reason]
+    if not row.figures:
+        yield [*labels, *(None for _ in FIGURES), row.reason]
+
+
+def _time(seconds):
+    return (
+        f'{datetime.fromtimestamp(seconds, timezone.utc):%Y-%m-%dT%H:%M:%SZ}' if seconds else None
+    )

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, field
 
+from membw.errors import MembwError
 from membw.results.flatten import GROUPS, fields, figures
 from membw.statistics.margin import MARGIN
 
@@ -43,11 +44,20 @@ class Difference:
 
 def compare(a, b, margin=MARGIN):
     """A Difference of two Results; margin is a fraction."""
-    found = Difference(_figures(figures(a), figures(b)), margin=margin)
-    of_a, of_b = fields(a), fields(b)
+    (figures_a, of_a), (figures_b, of_b) = _told(a), _told(b)
+    found = Difference(_figures(figures_a, figures_b), margin=margin)
     for group in GROUPS:
         _group(found, group, of_a[group], of_b[group])
     return found
+
+
+def _told(result):
+    """Figures and fields of a Result; one whose record is damaged is named."""
+    try:
+        return figures(result), fields(result)
+    except (TypeError, ValueError, AttributeError, LookupError, OverflowError) as err:
+        fact = f"'{result.name}' is not as in the schema: {type(err).__name__}: {err}"
+        raise MembwError(fact, "'membw rank FILE' says what is wrong with records") from err
 
 
 def _figures(a, b):

@@ -51,6 +51,8 @@ class Change:
     last: str = ''  # the node's last night
     gone: bool = False  # ... was long ago
     unit: str = 'GB/s'
+    now: float = 0.0  # of the last nights
+    acknowledged: str = ''  # why somebody lives with it, and who (acknowledged.py)
 
     def as_figures(self, metric):
         """The same, of figures in place of rates."""
@@ -59,7 +61,7 @@ class Change:
         percent = self.percent if self.shape == 'scatter' else percent
         return dataclasses.replace(
             self, before=round(before, 3), after=round(after, 3), percent=round(percent, 2),
-            unit=metric.unit,
+            now=round(metric.figure(self.now), 3), unit=metric.unit,
         )  # fmt: skip
 
 
@@ -94,6 +96,11 @@ def _of_the_fleet(changes, series):
     typical = sorted(changes, key=lambda c: c.night)[len(changes) // 2]
     whole = {'scope': 'fleet', 'node': None, 'nodes': len(changes)}
     return [dataclasses.replace(typical, **whole, recovered=all(c.recovered for c in changes))]
+
+
+def _now(rates):
+    there = rates[~np.isnan(rates)]
+    return float(np.median(there[-AROUND:])) if len(there) else 0.0
 
 
 class _Kernel:
@@ -158,6 +165,7 @@ class _Kernel:
             shape='step',
             before=level,
             after=level * float(np.exp(r.effect)),
+            now=_now(np.exp(self.level)),
             recovered=False,
             field=named,
             fields={f: list(pair) for f, pair in fields.items()},
@@ -230,7 +238,7 @@ class _Kernel:
             scope='node', node=series.nodes[row], group=series.label, kernel=self.kernel,
             night=series.night(columns[0]), until=series.night(columns[-1]),
             sure=series.night(columns[-1]), confidence=1 - ALPHA, shape=shape,
-            recovered=recovered, **self._last(row), **known,
+            recovered=recovered, now=_now(self.rates[row]), **self._last(row), **known,
         )  # fmt: skip
 
     def _last(self, row):
@@ -260,6 +268,7 @@ class _Kernel:
             shape=move.shape,
             before=before,
             after=after,
+            now=_now(rates),
             recovered=move.recovered,
             field=named,
             fields={f: list(pair) for f, pair in differs.items()},

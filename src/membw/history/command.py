@@ -26,6 +26,8 @@
         "scatter": [0.5, 2.1],         # of one night, percent, before and since, else null
         "last": "2026-11-21",          # the node was last measured,
         "gone": false,                 # ... more than 90 days before the others
+        "now": 161.2,                  # of its last nights
+        "acknowledged": "",            # why somebody lives with it: no alarm then
         "field": "compiler",           # the first that differs in the provenance, or null
         "fields": {"compiler": ["gcc 12.2.0", "gcc 13.1.0"]}}],
      "series": [{                      # with --series
@@ -86,6 +88,10 @@ def add_parser(subparsers):
         help='chance of any false alarm in everything that is judged (0.1)')  # fmt: skip
     add('--cache', metavar='FILE.npz', help='keep here what was read: the next call then reads '
         'only what is new')  # fmt: skip
+    add('--acknowledge', nargs=3, metavar=('NODE', 'NIGHT', 'REASON'),
+        help='somebody knows that NODE (or "fleet") got worse in NIGHT: shown from now on, and no '
+        'alarm until it gets worse still')  # fmt: skip
+    add('--acknowledged', metavar='FILE', help='where that is kept (results/acknowledged.jsonl)')
     add('--limit', type=whole, default=40, metavar='N', help='rows to print, 0: all (40)')
     add('--plot', metavar='FILE.png', help='draw medians, changed nodes and change points')
     add('--json', action='store_true', help='print JSON')
@@ -102,7 +108,7 @@ def run(args):
     every, left = read(args.results or [default_results()], args.cache)
     refuse_unknown(args, every)
     found = judge(every, args.margin / 100, args.fleet_margin / 100, args.alpha / 100)
-    found = select(found, every, args)
+    found = select(known(found, args, left), every, args)
     if args.plot:
         from membw.report.history import save
 
@@ -112,6 +118,21 @@ def run(args):
     else:
         print('\n'.join(as_text(every, found, left, args.limit)))
     return 1 if left.problems or any(is_worse(c) for c in found) else 0
+
+
+def known(found, args, left):
+    """The changes with what somebody acknowledged of them, now or before."""
+    from membw.history import acknowledged
+
+    file = args.acknowledged or acknowledged.own_file()
+    if args.acknowledge:
+        before = acknowledged.apply(found, acknowledged.read(file)[0], args.margin / 100)
+        acknowledged.acknowledge(file, before, *args.acknowledge)
+    entries, problems = acknowledged.read(file)
+    for problem in problems:
+        print(f'membw: {problem}', file=sys.stderr)
+    left.problems += problems
+    return acknowledged.apply(found, entries, args.margin / 100)
 
 
 def read(paths, cache=None):
@@ -172,5 +193,5 @@ def _is_told(change, since):
     """A node or fleet that is slower stays told; other software is told while it is new."""
     from membw.history.text import is_worse
 
-    stays = is_worse(change) and change.scope != 'software'
+    stays = (is_worse(change) or change.acknowledged) and change.scope != 'software'
     return stays or max(change.sure, change.until) >= since

@@ -6,6 +6,7 @@ import numpy as np
 
 from membw.history.changes import NEAR
 from membw.history.series import as_date, as_day
+from membw.printable import printable
 from membw.statistics.change_points import LEAST
 
 SHOWN = 60  # characters of a value that changed
@@ -14,8 +15,8 @@ LATE = 7  # nights until it was sure, that are told
 
 
 def is_worse(change):
-    """Not what may be the season, nor a node that has long not been measured."""
-    is_over = change.recovered or change.gone or change.season
+    """Not what may be the season, what is known of, nor a node that has long not been measured."""
+    is_over = change.recovered or change.gone or change.season or change.acknowledged
     return change.direction in ('slower', 'noisier') and not is_over
 
 
@@ -84,7 +85,9 @@ def as_text(every, found, left, limit):
     yield from _left_text(every, left)
     worse = [changes for changes in merged(found) if any(map(is_worse, changes))]
     judged = too_short(every) < sum(len(s.nodes) for s in every)
-    yield f'Verdict: {_verdict(worse) if judged else "too few nights to judge anything"}'
+    known = sum(any(c.acknowledged for c in event) for event in merged(found))
+    known = f'; {known} acknowledged' if known else ''
+    yield f'Verdict: {_verdict(worse) + known if judged else "too few nights to judge anything"}'
 
 
 def _count(number, what):
@@ -152,6 +155,8 @@ def _notes(changes):
         yield f'last measured {first.last}'
     if all(c.recovered for c in changes):
         yield 'back since'
+    if all(c.acknowledged for c in changes):
+        yield f'acknowledged: {printable(first.acknowledged)}'
 
 
 def _short(text):

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from membw.history import acknowledged
 from membw.history.cache import collect
 from membw.history.changes import judge
 from membw.history.series import as_date, as_day
@@ -62,11 +63,12 @@ def read(databases, records, cache=None):
             print(f'membw: reading the nights of {database} ...', file=sys.stderr)
     beside = (None, lambda: (records, []))
     series, left = collect([*each_source(map(str, databases)), beside], cache)
-    return of_series(sorted(series, key=lambda s: s.label), databases, left.invalid)
+    known = acknowledged.read(acknowledged.own_file())[0]
+    return of_series(sorted(series, key=lambda s: s.label), databases, left.invalid, known)
 
 
-def of_series(series, databases=(), invalid=0):
-    events = merged(judge(series)) if series else []
+def of_series(series, databases=(), invalid=0, known=()):
+    events = merged(acknowledged.apply(judge(series), known)) if series else []
     events.sort(key=lambda event: event[0].night, reverse=True)
     return Past(series, events, [str(d) for d in databases], invalid)
 
@@ -100,6 +102,8 @@ def because(event):
         notes.append(f'a drift, until {max(change.until for change in event)}')
     if all(change.recovered for change in event):
         notes.append('back since')
+    if all(change.acknowledged for change in event):
+        notes.append(f'acknowledged: {first.acknowledged}')
     return '; '.join(notes)
 
 

@@ -186,3 +186,14 @@ def test_the_command_exits_1_when_figures_differ_and_2_when_asked_wrongly(call, 
     assert call('membw', 'diff', 'n1', 'n2', '--results', stored, '--margin', '11').returncode == 0
     done = call('membw', 'diff', 'n1', 'n7', '--results', stored)
     assert done.returncode == 2 and done.stderr.startswith("membw: no result 'n7'\nhint: ")
+
+
+@pytest.mark.parametrize('change', [
+    {'kernels': {'copy': None}, 'metrics': None}, {'reasons': 'x'}, {'facts': 'x'}, {'build': [1]},
+    {'threads_on': [{'thread': 0, 'affinity': 7}]}, {'validation': -1},
+])  # fmt: skip
+def test_a_damaged_record_is_one_line(result, change):
+    damaged = result()
+    damaged.record |= change
+    with pytest.raises(MembwError, match="'r' is not as in the schema"):
+        compare(result(), damaged)

@@ -25,6 +25,7 @@ best calibrated figure are kept as well, and held to alike: no reference is walk
 examples:
   membw calibrate --system thin --dry-run               # from results/results.db
   membw calibrate --system local --environ gcc-o2 --pinning likwid --rounds 59
+  membw calibrate --system thin --environ gcc-o2 --pinning omp --floors /etc/membw/floors
 
 exit status: 0 references proposed for all; 1 some were refused; 2 usage error
 """
@@ -61,6 +62,8 @@ def add_parser(subparsers):
     add('--expires', type=count, default=180, metavar='DAYS',
         help='from when on each run warns that the reference is old (180)')  # fmt: skip
     add('--replace', action='store_true', help='published and hand-written figures too')
+    add('--floors', metavar='FILE',
+        help='also write what stream --at-least reads, --widest below the medians')  # fmt: skip
     add('--dry-run', action='store_true', help='show what would be written, as a diff')
     parser.set_defaults(func=run)
 
@@ -73,7 +76,7 @@ def run(args):
     file = ReferenceFile(args.system, args.test)
     rule = Rule(args.coverage / 100, args.confidence / 100, args.margin / 100, args.upper / 100,
                 args.all_nodes, args.widest / 100)  # fmt: skip
-    refused = 0
+    proposals, refused = [], 0
     for samples in gather(args):
         try:
             proposal = as_figures(propose(samples, rule))
@@ -82,9 +85,12 @@ def run(args):
             refused += 1
             print('\n'.join(refusal_lines(samples, err)))
         else:
+            proposals.append(proposal)
             existing = file.in_force(samples.key)
             kept = file.put(proposal, rule, args.replace, args.expires)
             print('\n'.join(proposal_lines(proposal, existing, kept)))
+    if args.floors:
+        put_floors(args, proposals)
     finish(file, args.dry_run)
     return 1 if refused else 0
 
@@ -188,6 +194,14 @@ def _existing(existing, name, kept):
     bounds = ' .. '.join('open' if b is None else f'{b:+.0%}' for b in (low, high))
     stays = 'stays in force' if name in kept else 'replaced'
     return f'{value:.1f} {bounds}, {stays}'
+
+
+def put_floors(args, proposals):
+    from membw.calibrate import floors
+
+    path = '/dev/stdout' if args.dry_run else args.floors
+    floors.write(path, proposals, args.widest / 100, args.confidence / 100)
+    print(f'written: {args.floors}' if not args.dry_run else '')
 
 
 def finish(file, dry_run):

@@ -3,6 +3,8 @@
 import datetime
 import difflib
 import os
+import re
+import subprocess
 import time
 
 import fleet_generator
@@ -64,6 +66,39 @@ def below(table, key=KEY):
     for part in key:
         table = table[part]
     return table
+
+
+def test_floors_are_what_stream_reads_and_let_healthy_nodes_pass(
+    checkout, stored, capsys, tmp_path, build_program
+):
+    file = tmp_path / 'floors'
+    words = ('--system', 'thin', '--floors', file)
+    assert calibrate(capsys, *words, stored())[0] == 0
+    text = file.read_text()
+    assert '# 0 of these runs are below a floor; of healthy runs at most' in text
+    assert text.startswith('# floors of thin:thin gcc-o2 likwid, GB/s')
+    triad = below(references(checkout)['calibration'])['measured']['triad']['median']
+    floors = dict(line.split('=') for line in text.splitlines() if not line.startswith('#'))
+    assert list(floors) == ['copy', 'scale', 'add', 'triad']
+    assert 0.899 * triad < float(floors['triad']) <= 0.9 * triad
+    # this machine is no node of that system: each kernel is judged, by the program's own reader
+    allowed = 'array-too-small,too-short,disturbed,unstable,oversubscribed,cpu-not-where-asked'
+    line = [build_program('stream'), '-n', '100000', '-t', '3', '--allow', allowed]
+    high = tmp_path / 'high'
+    high.write_text(''.join(f'{name}=1{value}\n' for name, value in floors.items()))
+    done = subprocess.run([*line, '--at-least', high], capture_output=True, text=True)
+    assert done.returncode == 1 and done.stdout.startswith('membw: FAIL copy '), done.stderr
+    done = subprocess.run([*line, '--at-least', file], capture_output=True, text=True)
+    assert done.returncode in (0, 1) and re.match('membw: (PASS|FAIL) ', done.stdout), done.stderr
+
+
+def test_floors_of_two_kinds_of_node_are_no_file(checkout, stored, capsys, tmp_path):
+    two = [stored(), stored(seed=2, pinning='omp')]
+    words = ('--system', 'thin', '--floors', tmp_path / 'floors', *two)
+    code, _, err = calibrate(capsys, *words)
+    assert code == 2 and not (tmp_path / 'floors').exists()
+    assert '2 references for one file of floors: thin:thin gcc-o2 likwid; thin:thin' in err
+    assert calibrate(capsys, *words, '--pinning', 'omp', '--dry-run')[0] == 0
 
 
 def test_published_figures_stay_and_the_measured_ones_stand_beside(checkout, stored, capsys):

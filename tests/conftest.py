@@ -27,6 +27,7 @@ TOGETHER = (
     'membw/site',
     'membw/statistics',
     'membw/test_unpack.py',
+    'membw/system',
     'test_layers.py',
 )
 

@@ -22,6 +22,7 @@ COMMANDS = {
     'report': 'membw.report.command',
     'codegen': 'membw.codegen.command',
     'presets': 'membw.build.presets',
+    'system': 'membw.system.command',
     'bench': 'membw.bench.command',
     'diff': 'membw.diff.command',
     'reproduce': 'membw.reproduce.command',

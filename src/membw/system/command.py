@@ -1,0 +1,81 @@
+"""`membw system add`: writes the file of a cluster from what its Slurm and its nodes say."""
+
+import datetime
+import pathlib
+import re
+import shlex
+import socket
+import sys
+
+from membw.build import presets
+from membw.checkout import root
+from membw.errors import MembwError
+from membw.files import write_whole
+from membw.site import systems
+from membw.system import file, slurm
+
+DESCRIPTION = """\
+Writes systems/NAME.yaml: sinfo says what a partition is, a job on one idle node of it (a minute
+or two) what the node is: cores and NUMA domains, what its CPU can, the compilers that build
+OpenMP with the module that brings each (loaded and asked), and the memory's channels and speed
+where SMBIOS may be read and is clear."""
+
+
+def add_parser(subparsers):
+    parser = subparsers.add_parser('system', help='write the file of a new cluster')
+    commands = parser.add_subparsers(dest='what', metavar='COMMAND', required=True)
+    add = commands.add_parser('add', help='from its Slurm', description=DESCRIPTION)
+    add.add_argument('name', type=system_name, metavar='NAME', help='of the system')
+    add.add_argument('--partition', action='append', required=True, metavar='P',
+                     help='of Slurm; repeat for several')  # fmt: skip
+    add.add_argument('--access', default='', metavar='OPTIONS',
+                     help="that every job needs, as in '-A PROJECT --qos=QOS'")  # fmt: skip
+    add.add_argument('--dry-run', action='store_true', help='print the file, write nothing')
+    add.set_defaults(func=main)
+
+
+def system_name(name):
+    if not re.fullmatch(r'[a-z][a-z0-9-]*', name):
+        raise MembwError(f"'{name}' is no name of a system", 'small letters, digits and -')
+    return name
+
+
+def main(args):
+    path = pathlib.Path(root(), 'systems', f'{args.name}.yaml')
+    if path.exists() and not args.dry_run:
+        raise MembwError(f"'{path}' is there already", 'another name, or remove it first')
+    access = shlex.split(args.access)
+    scheduler, partitions = None, []
+    for name in args.partition:
+        known = slurm.partition(name)
+        scheduler = scheduler or ('slurm' if slurm.has_accounting() else 'squeue')
+        say(f'{name}: {known["nodes"]} nodes, {known["idle"]} idle; asking one of them')
+        node = slurm.node_facts(name, access)
+        if not node['toolchains']:
+            raise MembwError(
+                f'no compiler on {node["host"]} builds OpenMP, on the PATH or in a module',
+                "'membw presets list' shows which are known",
+            )
+        partitions.append((name, node, known['limit_s'], scheduler, access))
+    host = socket.gethostname().split('.')[0]
+    text = file.text(args.name, host, datetime.date.today().isoformat(), partitions)
+    if args.dry_run:
+        print(text, end='')
+        return 0
+    write_whole(path, text)
+    refuse_what_does_not_load(path)
+    print(text, end='')
+    say(f"written: '{path}'; next: membw run --system {args.name} -n 'stream|numa_scan'")
+    return 0
+
+
+def refuse_what_does_not_load(path):
+    """What it wrote is read as any file of a system is."""
+    _, problems = systems.load_file(path, presets.load())
+    if problems:
+        where, fact, hint = problems[0]
+        raise MembwError(f"'{path}' is written, but {where}: {fact}", hint)
+
+
+def say(text):
+    print(f'membw: {text}', file=sys.stderr)

@@ -1,0 +1,87 @@
+"""Compilers of this node, with the module that brings each: found by loading it and asking.
+
+The name of a module says nothing certain of what is in it: each that may hold a compiler is
+loaded, and the compilers that change by it are its own.
+"""
+
+import json
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+
+from membw.build import presets
+from membw.site import machine
+
+MAY_HOLD_COMPILER = re.compile(r'gcc|gnu|llvm|clang|intel|oneapi|icc|icx|aocc|compiler', re.I)
+MOST = 20  # modules that are tried: each takes a second
+
+
+def loaded(modules, words):
+    """A command line that runs `words` with these modules loaded."""
+    load = [f'module load {shlex.quote(name)} >/dev/null 2>&1 &&' for name in modules]
+    return ['bash', '-c', ' '.join([*load, 'exec', shlex.join(words)])]
+
+
+def available():
+    """What `module -t avail` lists, on whichever stream; [] without a modules system."""
+    done = subprocess.run(['bash', '-c', 'module -t avail'], capture_output=True, text=True)
+    lines = [line.strip() for line in f'{done.stdout}\n{done.stderr}'.splitlines()]
+    names = [re.sub(r'\(.*\)$', '', line) for line in lines]
+    return [name for name in names if re.fullmatch(r'[\w.+-][\w.+/-]*[^/:]', name)]
+
+
+def by_version(name):
+    """'gcc/9.1' before 'gcc/12.2'."""
+    return [int(part) if part.isdigit() else part for part in re.split(r'(\d+)', name)]
+
+
+def candidates(names):
+    """The newest of each module that may hold a compiler."""
+    newest = {}
+    for name in sorted(filter(MAY_HOLD_COMPILER.search, names), key=by_version):
+        newest[name.rpartition('/')[0] or name] = name
+    return list(newest.values())[:MOST]
+
+
+def here(table):
+    """{family: {cc, version, path, mpicc}} of the compilers on the PATH that build OpenMP."""
+    chains, _ = machine.toolchains(table)
+    return {
+        family: {
+            'cc': chain['cc'],
+            'version': presets.compiler_version(family, chain['cc'], table),
+            'path': shutil.which(chain['cc']),
+            **({'mpicc': chain['mpicc']} if chain.get('mpicc') else {}),
+        }
+        for family, chain in chains.items()
+    }
+
+
+def within(module):
+    """The same with a module loaded; {} where it cannot be."""
+    words = [sys.executable, '-m', 'membw.system.compiler_modules']
+    done = subprocess.run(loaded([module], words), capture_output=True, text=True)
+    return json.loads(done.stdout) if done.returncode == 0 else {}
+
+
+def toolchains(table):
+    """{name: {family, cc, modules, mpicc}}, as in a system file; those of no module first."""
+    plain = here(table)
+    found = {family: {**chain, 'modules': []} for family, chain in plain.items()}
+    for module in candidates(available()):
+        for family, chain in within(module).items():
+            if chain['path'] == plain.get(family, {}).get('path'):
+                continue
+            name = family
+            if name in found:
+                name += chain['version'].partition('.')[0]
+            found.setdefault(name, {**chain, 'family': family, 'modules': [module]})
+    for chain in found.values():
+        del chain['path']
+    return found
+
+
+if __name__ == '__main__':
+    json.dump(here(presets.load()), sys.stdout)

@@ -1,0 +1,112 @@
+"""The text of systems/<name>.yaml, from what the scheduler and one node of each partition say."""
+
+import re
+
+import yaml
+
+from membw.site.topology import bits
+
+COUNTS = ('num_cpus', 'num_cpus_per_core', 'num_cpus_per_socket', 'num_sockets')
+MASKS = ('cores', 'numa_nodes', 'sockets')
+
+
+def flow(value):
+    """On one line, as YAML."""
+    text = yaml.safe_dump(value, default_flow_style=True, width=10**6, sort_keys=False)
+    return text.removesuffix('\n').removesuffix('\n...')
+
+
+def domain_sets(processor):
+    """[CPUs] of each NUMA domain that has any."""
+    masks = (processor.get('topology') or {}).get('numa_nodes', [])
+    return [cpus for cpus in map(bits, masks) if cpus]
+
+
+def is_usual(processor):
+    """First hardware threads first, domain by domain: then counts say all."""
+    cores = sorted(min(bits(mask)) for mask in processor['topology'].get('cores', []))
+    count = len(domain_sets(processor)) or 1
+    size = len(cores) // count
+    ranges = [set(range(i * size, (i + 1) * size)) for i in range(count)]
+    domains = [cpus & set(cores) for cpus in domain_sets(processor)] or [set(cores)]
+    return cores == list(range(len(cores))) and all(cpus in ranges for cpus in domains)
+
+
+def processor_facts(processor):
+    """Counts, without those that do not divide the CPUs: some are offline."""
+    facts = {key: processor[key] for key in COUNTS if processor.get(key)}
+    sockets = facts.get('num_sockets', 1)
+    if facts['num_cpus'] != sockets * facts.get('num_cpus_per_socket', 0):
+        facts.pop('num_cpus_per_socket', None)
+    if facts['num_cpus'] % facts.get('num_cpus_per_core', 1):
+        del facts['num_cpus_per_core']
+    topology = processor.get('topology')
+    if topology and not is_usual(processor):
+        facts['topology'] = {key: topology[key] for key in MASKS if key in topology}
+    return facts
+
+
+def toolchain(name, chain):
+    facts = {'family': chain['family']} if chain.get('family', name) != name else {}
+    facts |= {'cc': chain['cc']}
+    facts |= {key: chain[key] for key in ('modules', 'mpicc') if chain.get(key)}
+    return f'    {name}: {flow(facts)}    # {chain["version"]}'
+
+
+def extras(node):
+    found, memory = [], node['memory']
+    domains = len(domain_sets(node['processor']))
+    if domains:
+        found.append(f'    numa_domains: {domains}')
+    if 'why' in memory:
+        found += [
+            f'    # no theoretical peak: {memory["why"]}.',
+            '    # `dmidecode -t memory`, as root on a node, has populated channels and speed:',
+            "    # memory: {channels: , mts: , source: 'dmidecode -t memory on ...'}",
+        ]
+    else:
+        source = f'SMBIOS of {node["host"]}, channels {memory["how"]}: check it'
+        facts = {'channels': memory['channels'], 'mts': memory['mts'], 'source': source}
+        found.append(f'    memory: {flow(facts)}')
+    return ['  extras:', *found] if domains or 'why' not in memory else [*found]
+
+
+def partition(name, node, limit_s, scheduler, access):
+    hour = 3600
+    limit = '1h' if not limit_s or limit_s >= hour else f'{max(1, limit_s // 60)}m'
+    lines = [
+        f'- name: {name}',
+        f'  descr: {flow(node["model"])}',
+        f'  scheduler: {scheduler}',
+        '  launcher: srun',
+        f'  access: {flow([f"-p {name}", *access])}',
+        f'  time_limit: {limit}',
+        f'  features: {flow(node["features"])}',
+        f'  processor: {flow(processor_facts(node["processor"]))}',
+        '  toolchains:',
+        *(toolchain(*item) for item in node['toolchains'].items()),
+        *extras(node),
+    ]
+    return lines
+
+
+def host_pattern(host):
+    """login3 -> login\\d+: ReFrame finds the system by the host on which it is started."""
+    return re.sub(r'\d+$', r'\\d+', re.escape(host).replace('\\-', '-'))
+
+
+def text(name, host, day, partitions):
+    """`partitions`: (name, facts of a node, seconds of a job, scheduler, access) of each."""
+    nodes = ', '.join(node['host'] for _, node, *_ in partitions)
+    lines = [
+        f'# systems/{name}.yaml: by `membw system add` on {day}: look it through.',
+        f'name: {name}',
+        f'descr: {name}',
+        f'hostnames: {flow([host_pattern(host)])}',
+        'sources:',
+        f"- 'membw system add on {day}: sinfo; sysfs, SMBIOS and compilers of {nodes}'",
+        'partitions:',
+    ]
+    for facts in partitions:
+        lines += partition(*facts)
+    return '\n'.join(lines) + '\n'

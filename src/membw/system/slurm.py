@@ -1,0 +1,87 @@
+"""A partition of Slurm, and a job on one of its nodes."""
+
+import json
+import os
+import re
+import shlex
+import subprocess
+
+from membw.checkout import root
+from membw.errors import MembwError
+
+JOB_MINUTES = 10
+HOUR_S = 3600
+
+
+def ask(*words):
+    """The output of one of Slurm's commands."""
+    try:
+        done = subprocess.run(words, capture_output=True, text=True, timeout=60)
+    except FileNotFoundError as err:
+        raise MembwError(
+            f"no '{words[0]}' on the PATH: only Slurm can be asked",
+            'for another scheduler write the file: docs/bring-up.md has an example',
+        ) from err
+    except subprocess.TimeoutExpired as err:
+        raise MembwError(f"'{words[0]}' does not answer", 'is the controller up?') from err
+    if done.returncode:
+        said = (done.stderr.splitlines() or ['no reason given'])[0]
+        raise MembwError(f"'{shlex.join(words)}': {said}", 'is the controller up?')
+    return done.stdout
+
+
+def seconds(limit):
+    """'1-02:00:00', '30:00', '45' (minutes) or 'infinite' -> s; 0: no limit."""
+    if not re.match(r'\d', limit):
+        return 0
+    days, _, clock = limit.rpartition('-')
+    parts = [int(part) for part in clock.split(':')]
+    if days:
+        parts = [*parts, 0, 0][:3]
+    elif len(parts) == 1:
+        parts = [0, parts[0], 0]
+    hours, minutes, rest = [0, *parts][-3:]
+    return int(days or 0) * 24 * HOUR_S + hours * HOUR_S + minutes * 60 + rest
+
+
+def partition(name):
+    """{'nodes': how many, 'idle': of them, 'limit_s': of a job}"""
+    lines = ask('sinfo', '-h', '-o', '%R|%D|%T|%l').splitlines()
+    rows = [line.split('|') for line in lines]
+    mine = [row for row in rows if row[0] == name]
+    if not mine:
+        known = sorted({row[0] for row in rows})
+        hint = f'known here: {" ".join(known)}' if known else 'sinfo lists none'
+        raise MembwError(f"Slurm has no partition '{name}'", hint)
+    return {
+        'nodes': sum(int(row[1]) for row in mine),
+        'idle': sum(int(row[1]) for row in mine if row[2] == 'idle'),
+        'limit_s': seconds(mine[0][3]),
+    }
+
+
+def has_accounting():
+    """ReFrame's `slurm` asks sacct for the state of a job, its `squeue` does not."""
+    try:
+        ask('sacct', '-n', '-X', '--name=membw')
+    except MembwError:
+        return False
+    return True
+
+
+def node_facts(name, access):
+    """What membw.system.node says on one node of that partition."""
+    # bash: another shell would not pass on the function `module`
+    script = f'. {shlex.quote(os.path.join(root(), "setup-env.sh"))} && exec python -m {{}}'
+    words = ['srun', '-p', name, *access, '--exclusive', '-N1', '-n1', f'--time={JOB_MINUTES}']
+    words += ['--job-name=membw', 'bash', '-c', script.format('membw.system.node')]
+    done = subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, text=True)
+    try:
+        return json.loads(done.stdout)
+    except ValueError as err:
+        said = [*filter(None, done.stderr.splitlines()), 'no reason given'][0]
+        raise MembwError(
+            f"the job on a node of '{name}' says nothing: {said}",
+            "options that your jobs need: --access '-A PROJECT'; the checkout must lie on a file "
+            'system that the nodes see',
+        ) from err

@@ -1,0 +1,62 @@
+"""Bring-up in one command, on a virtual Slurm with a real Lmod; the file written is used."""
+
+import json
+import shutil
+
+import modules_systems
+import pytest
+import yaml
+from checkout_copy import copy_checkout, variables
+
+pytestmark = [pytest.mark.slurm, pytest.mark.slow]
+
+ALLOWED = 'array-too-small,too-short,disturbed,unstable,oversubscribed'
+
+
+@pytest.fixture
+def cluster(slurm_emu, root, environment, tmp_path):
+    """(a checkout of its own, the variables of a shell there): one node, gcc in a module too."""
+    checkout = copy_checkout(tmp_path / 'checkout')
+    shutil.copy(root / 'setup-env.sh', checkout)
+    (checkout / '.venv').symlink_to(root / '.venv')
+    compilers, files = tmp_path / 'gcc', tmp_path / 'modulefiles/site-gcc'
+    for folder in (compilers, files):
+        folder.mkdir(parents=True)
+    (compilers / 'gcc').symlink_to(shutil.which('gcc'))
+    for version in ('9.4', '12.2'):
+        (files / version).write_text(f'#%Module\nprepend-path PATH {compilers}\n')
+    shell = modules_systems.shell('lmod', tmp_path, files.parent)
+    shell['PATH'] = f'{environment["PATH"]}:{shell["PATH"]}'
+    with slurm_emu(tmp_path / 'emu', 1, 1, 2) as place:
+        yield checkout, {**shell, **variables(checkout), **place}
+
+
+def test_one_command_describes_a_cluster_that_is_then_measured(cluster, call):
+    checkout, shell = cluster
+    done = call('membw', 'system', 'add', 'lyra', '--partition', 'cpu', cwd=checkout, **shell)
+    assert done.returncode == 2
+    assert done.stderr == "membw: Slurm has no partition 'cpu'\nhint: known here: regular1\n"
+    words = ('membw', 'system', 'add', 'lyra', '--partition', 'regular1')
+    done = call(*words, cwd=checkout, **shell)
+    assert done.returncode == 0, done.stderr
+    written = yaml.safe_load((checkout / 'systems/lyra.yaml').read_text())
+    (partition,) = written['partitions']
+    assert partition['scheduler'] == 'squeue' and partition['access'] == ['-p regular1']
+    assert partition['toolchains']['gcc']['cc'] == 'gcc'
+    (of_module,) = [c for c in partition['toolchains'].values() if c.get('modules')]
+    assert of_module['modules'] == ['site-gcc/12.2']  # the newest
+    assert (of_module['family'], of_module['cc']) == ('gcc', 'gcc')
+    assert call(*words, cwd=checkout, **shell).returncode == 2  # it is there already
+
+    name = next(n for n, c in partition['toolchains'].items() if c == of_module)
+    done = call(
+        *('reframe', '-c', 'reframe-checks', '-r', '--system', 'lyra', '-p', f'{name}-o3'),
+        *('-n', 'stream%pinning=none', f'--report-file={checkout}/run.json'),
+        *('-S', 'array_size=100000', '-S', 'ntimes=3', '-S', f'allow={ALLOWED}'),
+        cwd=checkout,
+        **shell,
+    )
+    report = json.loads((checkout / 'run.json').read_text())
+    (case,) = [c for c in report['runs'][-1]['testcases'] if not c['fixture']]
+    assert case['result'] == 'pass', done.stdout
+    assert case['scheduler'] == 'squeue' and case['environ'] == f'{name}-o3'

@@ -1,0 +1,105 @@
+"""What `membw system add` makes of the words of Slurm, of modules and of nodes."""
+
+import pytest
+import topologies
+import yaml
+
+from membw.build import presets
+from membw.site import systems
+from membw.system import compiler_modules, file, node, slurm
+
+# as squeue(1) and sinfo(1) write limits
+LIMITS = {
+    'infinite': 0, 'n/a': 0, '45': 2700, '30:00': 1800, '2:00:00': 7200, '1-02:00:00': 93600,
+    '3-12': 302400, '1-02:30': 95400,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize('text, seconds', LIMITS.items())
+def test_a_limit_of_slurm_in_seconds(text, seconds):
+    assert slurm.seconds(text) == seconds
+
+
+def test_of_each_module_that_may_hold_a_compiler_the_newest_is_tried():
+    names = ['gcc/9.4.0', 'gcc/12.2.0', 'GCCcore/13.1', 'hdf5/1.14', 'python/3.11',
+             'compiler/intel/2024.1', 'compiler/intel/2023.2', 'llvm']  # fmt: skip
+    assert set(compiler_modules.candidates(names)) == {
+        'gcc/12.2.0', 'GCCcore/13.1', 'compiler/intel/2024.1', 'llvm',
+    }  # fmt: skip
+
+
+def node_of(machine, memory):
+    """Facts of a node as membw.system.node has them, of a recorded machine."""
+
+    def masks(sets):
+        return [hex(sum(1 << cpu for cpu in cpus)) for cpus in sets]
+
+    processor = {
+        'num_cpus': len(machine.online),
+        'num_cpus_per_core': len(machine.cores[0]),
+        'num_cpus_per_socket': len(machine.online) // len(machine.sockets),
+        'num_sockets': len(machine.sockets),
+        'topology': {
+            'cores': masks(machine.cores),
+            'sockets': masks(machine.sockets),
+            'numa_nodes': masks(d['cpus'] for d in machine.domains.values()),
+        },
+    }
+    return {
+        'host': 'c001', 'model': 'A CPU: of 2 GHz', 'features': ['avx2', 'x86_64'],
+        'processor': processor, 'memory': memory,
+        'toolchains': {
+            'gcc': {'cc': 'gcc', 'version': '12.2.0', 'modules': [], 'mpicc': 'mpicc'},
+            'icx24': {'family': 'icx', 'cc': 'icx', 'version': '24.1', 'modules': ['intel/24']},
+        },
+    }  # fmt: skip
+
+
+KNOWN = {'channels': 16, 'mts': 3200, 'how': 'as EDAC counts them'}
+
+
+def loaded(tmp_path, name, memory=KNOWN, limit_s=0):
+    """The file of that machine, written and read as every other."""
+    facts = ('cpu', node_of(topologies.Machine(name), memory), limit_s, 'slurm', ['-A me'])
+    text = file.text('lyra', 'lyra-login2', '2026-11-22', [facts])
+    path = tmp_path / 'lyra.yaml'
+    path.write_text(text)
+    data, problems = systems.load_file(path, presets.load())
+    assert problems == []
+    assert data == yaml.safe_load(text)
+    return data['partitions'][0], text
+
+
+def test_a_node_that_counts_its_cpus_as_most_do_needs_no_masks(tmp_path):
+    partition, text = loaded(tmp_path, 'epyc-7763-nps4', limit_s=1200)
+    assert set(partition['processor']) == set(file.COUNTS)
+    assert partition['extras']['numa_domains'] == 8 and partition['time_limit'] == '20m'
+    assert partition['access'] == ['-p cpu', '-A me']
+    assert partition['extras']['memory']['channels'] == 16
+    assert partition['toolchains']['icx24']['modules'] == ['intel/24']
+    assert r'hostnames: [lyra-login\d+]' in text
+
+
+@pytest.mark.parametrize('name', ['power9-gpu-domains', 'haswell-offline-cpu0'])
+def test_one_that_counts_otherwise_has_its_masks(tmp_path, name):
+    assert loaded(tmp_path, name)[0]['processor']['topology']['cores']
+
+
+def test_a_peak_that_cannot_be_told_is_left_to_a_person(tmp_path):
+    partition, text = loaded(tmp_path, 'ulysses', memory={'why': 'the run was not root'})
+    assert 'memory' not in partition['extras']
+    assert '# no theoretical peak: the run was not root' in text
+
+
+def test_the_memory_of_a_node_is_proposed_from_its_modules(monkeypatch):
+    module = {'type': 'DDR', 'size_mib': 32768, 'configured_mts': 3200}
+    slots = [{**module, 'locator': f'P{p}-DIMM{c}1', 'bank': None} for p in (1, 2) for c in 'ABCD']
+    facts = {'dimms_source': 'dmi', 'dimms': slots, 'dimms_are_virtual': False}
+    monkeypatch.setattr(node, 'record_facts', lambda cc, modules: facts)
+    chains = {'gcc': {'cc': 'gcc'}}
+    assert node.memory(chains) == {
+        'channels': 8, 'mts': 3200, 'how': 'by the names of their slots',
+    }  # fmt: skip
+    facts['dimms_are_virtual'] = True
+    assert 'virtual machine' in node.memory(chains)['why']
+    assert 'no compiler' in node.memory({})['why']

@@ -7,6 +7,7 @@ from pathlib import Path
 from membw.accept.agreed import other_build, other_kind
 from membw.accept.environs import preset_of
 from membw.accept.rule import Run
+from membw.accept.unsteady import unsteady
 from membw.printable import printable
 from membw.results.find_one import kept_build, kept_job
 from membw.results.hostlist import match_expected
@@ -85,7 +86,7 @@ def _run(protocol, node, ranks, usual):
     if len(ranks) < usual:
         invalid += (f'{usual - len(ranks)} of {usual} ranks did not report',)
     return Run(
-        node, first.time, rates_of(ranks), invalid,
+        node, first.time, rates_of(ranks), (*invalid, *unsteady(protocol, ranks)),
         '; '.join(_outside(protocol, first, known)), first.file, build,
     )  # fmt: skip
 

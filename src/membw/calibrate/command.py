@@ -104,7 +104,9 @@ def gather(args):
     begun = measure(args) if args.rounds else 0.0
     chosen = args.partition, args.environ, args.pinning
     paths = args.results or [default_results()]
-    found, problems = select(each_result(paths), args.system, chosen, begun, args.test)
+    found, problems = select(
+        each_result(paths), args.system, chosen, begun, args.test, args.widest / 100
+    )
     for problem in problems:
         print(f'membw: {problem}', file=sys.stderr)
     if not found:

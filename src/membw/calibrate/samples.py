@@ -1,5 +1,6 @@
 """The runs that a reference may be taken from, and those that may not, with the reason."""
 
+import math
 import time
 from collections import Counter, defaultdict
 from dataclasses import dataclass, field, replace
@@ -7,7 +8,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from membw.printable import printable
-from membw.results import metrics
+from membw.results import intervals, metrics
 from membw.results.provenance import without_build_path
 from membw.results.reframe import MeasuredNothing
 from membw.results.runs import by_host, identity, rates_of, split_runs, usual_ranks
@@ -46,11 +47,12 @@ class Samples:
         return night_numbers(self.times)
 
 
-def select(chunks, system, chosen, since=0.0, test='stream'):
+def select(chunks, system, chosen, since=0.0, test='stream', widest=math.inf):
     """({key: Samples}, problems) of one test on one system.
 
     `chosen` is (partition, environ, pinning), None where any will do; a record that ReFrame does
-    not name takes all three from it.
+    not name takes all three from it.  A run whose own interval is wider than `widest`, a
+    fraction, says nothing of a tolerance that has to be narrower.
     """
     units, problems, seen = defaultdict(list), [], set()
     for records, bad in chunks:
@@ -60,7 +62,8 @@ def select(chunks, system, chosen, since=0.0, test='stream'):
             if key and r.time >= since and identity(r) not in seen:
                 seen.add(identity(r))
                 units[key].append(r)
-    return {key: _samples(key, _of_nodes(rows)) for key, rows in sorted(units.items())}, problems
+    found = {k: _samples(k, _of_nodes(rows), widest) for k, rows in sorted(units.items())}
+    return found, problems
 
 
 def _of_nodes(records):
@@ -78,7 +81,9 @@ def _whole(run, usual):
     allowed = next((r.allowed for r in run if r.allowed), ())
     rates = rates_of(run)
     measured = tuple(m for m in run[0].metrics if m.name in rates)
-    return replace(run[0], rates=rates, metrics=measured, invalid=invalid, allowed=allowed)
+    spans = intervals.of_node(run)
+    return replace(run[0], rates=rates, metrics=measured, invalid=invalid, allowed=allowed,
+                   spans=spans)  # fmt: skip
 
 
 def _key(record, system, chosen, test):
@@ -96,10 +101,12 @@ def _full(partition, system):
     return f'{system}:{partition}' if partition and ':' not in partition else partition
 
 
-def _samples(key, records):
+def _samples(key, records, widest):
     now = time.time()
-    left = Counter(filter(None, (_unfit(r, now) for r in records)))
-    usable = _of_newest_build([r for r in records if not _unfit(r, now)], left)
+    why = [_unfit(r, now, widest) for r in records]
+    left = Counter(filter(None, why))
+    fit = [r for r, unfit in zip(records, why, strict=True) if not unfit]
+    usable = _of_newest_build(fit, left)
     if not usable:
         return Samples(key, left=left)
     return Samples(
@@ -114,7 +121,7 @@ def _samples(key, records):
     )
 
 
-def _unfit(record, now):
+def _unfit(record, now, widest):
     if record.invalid:
         return f'INVALID: {record.invalid[0].split(" (")[0]}'
     if record.allowed:
@@ -123,6 +130,8 @@ def _unfit(record, now):
         return (
             f'kernels_set {printable(record.traits["kernels_set"])}: a reference is of {STANDARD}'
         )
+    if intervals.half_width(record.rates, record.spans) > widest:
+        return f'measured again, it might read more than {widest:.0%} off'
     if record.time > now + CLOCK_SLACK_S:
         return 'dated in the future'
     return None if record.time else 'without a date'

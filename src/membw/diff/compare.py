@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 
 from membw.errors import MembwError
-from membw.results.flatten import GROUPS, fields, figures
+from membw.results.flatten import GROUPS, fields, figures, spans
 from membw.statistics.margin import MARGIN
 
 # these make two builds the same one, where the binaries' checksums are not known to be equal
@@ -21,11 +21,20 @@ class Difference:
     only_a: dict = field(default_factory=dict)
     only_b: dict = field(default_factory=dict)
     margin: float = MARGIN
+    spans: dict = field(default_factory=dict)  # name -> (interval of A, of B), None: it has none
 
     @property
     def apart(self):
-        """Figures further apart than the margin, or measured on one side only."""
-        return [n for n, (_, _, r, _) in self.figures.items() if r is None or abs(r) > self.margin]
+        """Figures further apart than the margin, or measured on one side only; not those of which
+        one lies in the other's interval: measured again, they might agree."""
+        far = [n for n, (_, _, r, _) in self.figures.items() if r is None or abs(r) > self.margin]
+        return [name for name in far if not self.agree(name)]
+
+    def agree(self, name):
+        """Whether the interval of one holds the figure of the other."""
+        x, y = self.figures[name][:2]
+        pairs = zip(self.spans.get(name, ()), (y, x))
+        return any(span and v is not None and span[0] <= v <= span[1] for span, v in pairs)
 
     @property
     def build_differs(self):
@@ -44,17 +53,18 @@ class Difference:
 
 def compare(a, b, margin=MARGIN):
     """A Difference of two Results; margin is a fraction."""
-    (figures_a, of_a), (figures_b, of_b) = _told(a), _told(b)
+    (figures_a, spans_a, of_a), (figures_b, spans_b, of_b) = _told(a), _told(b)
     found = Difference(_figures(figures_a, figures_b), margin=margin)
+    found.spans = {name: (spans_a.get(name), spans_b.get(name)) for name in found.figures}
     for group in GROUPS:
         _group(found, group, of_a[group], of_b[group])
     return found
 
 
 def _told(result):
-    """Figures and fields of a Result; one whose record is damaged is named."""
+    """Figures, their intervals and fields of a Result; one whose record is damaged is named."""
     try:
-        return figures(result), fields(result)
+        return figures(result), spans(result), fields(result)
     except (TypeError, ValueError, AttributeError, LookupError, OverflowError) as err:
         fact = f"'{result.name}' is not as in the schema: {type(err).__name__}: {err}"
         raise MembwError(fact, "'membw rank FILE' says what is wrong with records") from err

@@ -1,14 +1,19 @@
 """A comparison of two results, as text or as JSON."""
 
+from membw.results.intervals import with_interval
+
 
 def as_json(a, b, found):
-    names = ('a', 'b', 'apart', 'unit')
+    names = ('a', 'b', 'apart', 'unit', 'interval_a', 'interval_b')
     return {
         'a': a.title,
         'b': b.title,
         'verdict': 'SAME' if found.equal else 'DIFFERENT',
         'margin': found.margin,
-        'figures': {n: dict(zip(names, row, strict=True)) for n, row in found.figures.items()},
+        'figures': {
+            n: dict(zip(names, [*row, *found.spans[n]], strict=True))
+            for n, row in found.figures.items()
+        },
         'figures_apart': found.apart,
         'same_build': not found.build_differs,
         'different': {
@@ -40,18 +45,34 @@ def as_text(a, b, found, everything=False):
 
 
 def _figures(found):
-    if found.figures:
-        yield f'{"figures":24}{"A":>10}{"B":>10}   B to A'
-    for name, (x, y, ratio, unit) in found.figures.items():
-        cells = [f'{v:10.1f}' if v is not None else f'{"-":>10}' for v in (x, y)]
-        far = '  apart' if name in found.apart else ''
-        to = f'{ratio:+8.1%}' if ratio is not None else f'{"-":>8}'
-        yield f'  {f"{name} {unit}":22}{"".join(cells)} {to}{far}'
+    rows = [[f'{name} {unit}', *(_figure(v, span) for v, span in zip((x, y), found.spans[name])),
+             _ratio(found, name, ratio)]
+            for name, (x, y, ratio, unit) in found.figures.items()]  # fmt: skip
+    wide = max([10, *(len(cell) + 2 for row in rows for cell in row[1:3])])
+    if rows:
+        yield f'{"figures":24}{"A":>{wide}}{"B":>{wide}}   B to A'
+    for name, a, b, to in rows:
+        yield f'  {name:22}{a:>{wide}}{b:>{wide}} {to}'
+
+
+def _figure(value, span):
+    if value is None:
+        return '-'
+    return with_interval(value, span) if span else f'{value:.1f}'
+
+
+def _ratio(found, name, ratio):
+    to = f'{ratio:+8.1%}' if ratio is not None else f'{"-":>8}'
+    if name in found.apart:
+        return f'{to}  apart'
+    beyond = ratio is not None and abs(ratio) > found.margin
+    return f'{to}  within their intervals' if beyond else to
 
 
 def verdict(found):
     if found.equal:
-        return f'SAME build, no figure apart by more than {found.margin:.1%}'
+        within = ' and their intervals' if any(map(found.agree, found.figures)) else ''
+        return f'SAME build, no figure apart by more than {found.margin:.1%}{within}'
     parts = []
     if found.build_differs == ['unknown']:
         parts.append('nothing says that the builds are the same')

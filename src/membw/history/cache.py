@@ -15,7 +15,7 @@ from membw.results.metrics import Metric
 from membw.results.provenance import FIELDS
 
 # what was read by other rules is read again
-RULES = ['membw-history-3', list(NAMED), list(ALONE), list(FIELDS)]
+RULES = ['membw-history-4', list(NAMED), list(ALONE), list(FIELDS)]
 BROKEN = (
     OSError, ValueError, KeyError, IndexError, TypeError, EOFError, BadZipFile, zlib.error,
     NotImplementedError,

@@ -8,9 +8,11 @@ from datetime import date, timedelta
 
 import numpy as np
 
-from membw.results import metrics
+from membw.history import regimes
+from membw.results import intervals, metrics
 from membw.results.provenance import without_build_path
 from membw.results.reframe import MeasuredNothing
+from membw.results.regimes import crossed, latency
 from membw.results.runs import identity, once, rates_of, split_runs
 
 # Runs that differ here are never one series; what was built with what is not among them: a
@@ -55,6 +57,8 @@ class Left:
     undated: int = 0
     future: int = 0
     nothing: int = 0  # a test case without a figure
+    wide: int = 0  # an interval far wider than those of the node's other runs
+    crossed: int = 0  # a run between two states of the machine
     problems: list = field(default_factory=list)
 
 
@@ -93,7 +97,9 @@ class Collector:
         left.problems = [p for source in self.sources for p in source['problems']]
         groups = [(key, rows.columns(len(key[1]))) for key, rows in self.groups.items()]
         _meet_once([columns for _, columns in groups])
-        series = [self.groups[key].series(key, columns, left) for key, columns in groups]
+        series = [
+            s for key, columns in groups for s in self.groups[key].series(key, columns, left)
+        ]
         return [s for s in series if len(s.nights)], left
 
     def without(self, identities):
@@ -134,8 +140,9 @@ def _meet_once(groups):
 VALID, INVALID, UNDATED = range(3)
 COLUMNS = {
     'node': 'i', 'day': 'i', 'made': 'i', 'ranks': 'i', 'source': 'i', 'state': 'b', 'key': 'Q',
-    'rates': 'f',
+    'half': 'f', 'pair': 'f', 'rates': 'f',
 }  # fmt: skip
+CROSSED = -1  # in place of a latency
 
 
 class Rows:
@@ -162,6 +169,9 @@ class Rows:
         table['state'].append(state if dated else UNDATED)
         table['key'].append(sum(map(identity, run)) % 2**64)
         rates = first.rates if len(run) == 1 else rates_of(run)
+        spans = first.spans if len(run) == 1 else intervals.of_node(run)
+        table['half'].append(intervals.half_width(rates, spans))
+        table['pair'].append(CROSSED if crossed(first.pair) else latency(first.pair))
         table['rates'].extend(rates.get(m.name, 0.0) for m in first.metrics)
 
     def columns(self, kernels):
@@ -190,23 +200,48 @@ class Rows:
         whole = valid.copy()
         whole[valid] = _whole(*(columns[name][valid] for name in ('node', 'day', 'ranks')))
         left.incomplete += int((valid & ~whole).sum())
-        node, made = columns['node'][whole], columns['made'][whole]
-        nights, column = _nights(columns['day'][whole])
-        there, node = np.unique(node, return_inverse=True) if len(node) else (node, node)
+        narrow = _narrow(columns['node'][whole], columns['half'][whole])
+        left.wide += int((~narrow).sum())
+        found = {name: values[whole][narrow] for name, values in columns.items()}
+        parts = regimes.parts(found['node'], found['day'], found['pair'])
+        left.crossed += len(found['node']) - sum(int(rows.sum()) for _, rows in parts)
+        label = ' '.join(str(n) for n in names if n is not None) or 'runs'
+        return [
+            self._of_regime(label + more, measured, {n: v[rows] for n, v in found.items()})
+            for more, rows in parts
+        ]
+
+    def _of_regime(self, label, measured, runs):
+        nights, column = _nights(runs['day'])
+        there, node = runs['node'], runs['node']
+        if len(node):
+            there, node = np.unique(node, return_inverse=True)
         hosts = list(self.nodes)
         shape = len(there), len(nights)
         cell = node.astype(np.int64) * shape[1] + column
-        rates = columns['rates'][whole].T
+        weights = intervals.weight(runs['half'])
         return Series(
-            label=' '.join(str(n) for n in names if n is not None) or 'runs',
+            label=label,
             kernels=tuple(m.name for m in measured),
             metrics=measured,
             nodes=[hosts[n] for n in there],
             nights=nights,
-            rates=np.stack([_table(cell, r, shape) for r in rates]),
-            software=_latest(cell, made, shape),
+            rates=np.stack([_table(cell, r, weights, shape) for r in runs['rates'].T]),
+            software=_latest(cell, runs['made'], shape),
             provenances=self.provenances,
         )
+
+
+FAR_WIDER, WIDE = 3, 0.10  # than the node's other runs, and than matters
+
+
+def _narrow(node, half):
+    """All but the runs that know far less than the others of their node."""
+    narrow = half <= WIDE
+    for i in np.unique(node[~narrow]):
+        of_node = node == i
+        narrow[of_node] |= half[of_node] <= FAR_WIDER * np.median(half[of_node])
+    return narrow
 
 
 def _nights(day):
@@ -242,17 +277,15 @@ def _whole(node, day, ranks):
     return whole
 
 
-def _table(cell, values, shape):
-    """nodes x nights; the median where one night has several runs."""
+def _table(cell, values, weights, shape):
+    """nodes x nights; where one night has several runs their median, each with its weight."""
     table = np.full(shape[0] * shape[1], np.nan)
     runs = np.bincount(cell, minlength=len(table))
     one = runs[cell] == 1
     table[cell[one]] = values[one]
-    cell, values = cell[~one], values[~one]
-    order = np.lexsort((values, cell))
-    places, start, count = np.unique(cell[order], return_index=True, return_counts=True)
-    low, high = start + (count - 1) // 2, start + count // 2
-    table[places] = (values[order][low].astype(float) + values[order][high]) / 2
+    if not one.all():
+        places, medians = intervals.weighted_medians(values[~one], weights[~one], cell[~one])
+        table[places] = medians
     return table.reshape(shape)
 
 

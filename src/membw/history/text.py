@@ -175,6 +175,8 @@ LEFT = {
     'undated': 'without a date',
     'future': 'dated in the future',
     'nothing': 'without a figure or a record',
+    'wide': "an interval far wider than those of the node's other runs",
+    'crossed': 'the nearest cores were moved while it measured',
 }
 
 

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from membw.rank import support
 from membw.rank.nodes import SUSPECT
 from membw.results.provenance import FIELDS
 from membw.results.record import STRICT
@@ -32,8 +33,10 @@ def of_populations(groups, margin):
             warnings.append(f'{part} at {ratio - 1:+.1%}, explained by {differs}')
             continue
         cause = f'differs in {differs}' if fields else 'no recorded fact differs'
+        fast = np.median(fastest.totals(), 0)
         for node in group.nodes:
-            _suspect(node, f'in the slower part of its peers ({part}, {ratio - 1:+.1%}): {cause}')
+            _suspect(node, f'in the slower part of its peers ({part}, {ratio - 1:+.1%}): {cause}',
+                     fast)  # fmt: skip
     return warnings
 
 
@@ -74,7 +77,8 @@ def of_few(group, margin):
                 parts = order, order
             for i in parts[0]:
                 text = f'{slow} of {count} nodes {loss:+.1%} to the others: cannot tell which'
-                _suspect(group.nodes[i], f'{text} are right')
+                others = np.median(group.totals()[parts[1]], 0)
+                _suspect(group.nodes[i], f'{text} are right', others)
             return
 
 
@@ -97,7 +101,7 @@ def of_fast(group, ratio, alpha):
     q = tails.judge_low(slowness, 1 / ratio, 1 - 1 / TOO_FAST)
     for i in np.flatnonzero((q <= alpha) & (means > TOO_FAST)):
         node = group.nodes[i]
-        if node.verdict == 'PASS':
+        if node.verdict == 'PASS' and not support.may_be_below(node, group, TOO_FAST):
             _suspect(node, f'implausibly fast: {means[i] - 1:+.1%} to the median of its peers')
 
 
@@ -166,7 +170,11 @@ def _beside(group, larger):
     return f' ({"; ".join(parts)}; {_ratio(group, larger) - 1:+.1%} to group {larger.number})'
 
 
-def _suspect(node, text):
+def _suspect(node, text, peers=None):
+    """`peers`: the rates that the node misses; its own interval may take that back."""
+    if peers is not None and support.may_reach(node, peers):
+        node.notes.insert(0, support.note(node))
+        return
     if node.verdict == 'PASS':
         node.verdict = SUSPECT
     node.notes.insert(0, text)

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from membw.rank import attendance, doubts
+from membw.rank import attendance, doubts, support
 from membw.rank import fault_pattern as pattern
 from membw.rank import links as between
 from membw.rank.groups import form_groups
@@ -92,8 +92,11 @@ class _Answers:
     def __init__(self, group, margin, share):
         rates = np.array([node.rates for node in group.nodes])
         steadiness = np.array([node.steadiness for node in group.nodes])
-        self.found = low_nodes.judge(rates, group.totals(), steadiness, margin, share)
+        found = low_nodes.judge(rates, group.totals(), steadiness, margin, share)
+        unheld = found.node_q
+        self.found = support.only_supported(found, group.nodes)
         self.q = self.found.node_q
+        self.taken_back = unheld < self.q  # by the node's own interval
         ratio = self.found.kernels[0]
         spread = np.median(np.abs(ratio - 1), axis=0) / tails.MAD_TO_SIGMA
         self.spread = np.maximum(spread, tails.FLOOR)
@@ -117,7 +120,8 @@ def _verdict(node, answers, i, alpha):
         node.pattern = pattern.describe(node, ranks[i], marks, unsteady, noise)
         node.notes[:0] = [node.pattern, _how_far(node, np.where(marks, ranks[i], 1))]
     elif answers.low[i]:
-        node.notes.insert(0, f'low, but not sure (q={node.q:.2g}): measure again')
+        unsure = f'low, but not sure (q={node.q:.2g}): {support.AGAIN}'
+        node.notes.insert(0, support.note(node) if answers.taken_back[i] else unsure)
 
 
 def _how_far(node, ratios):

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from membw.rank import attendance
+from membw.rank import attendance, support
 from membw.results.metrics import node_rates
 from membw.results.record import STRICT
 from membw.results.runs import split_runs, usual_ranks
@@ -24,6 +24,7 @@ class Node:
     group: int = 0
     metrics: tuple = ()
     rates: np.ndarray = None  # larger is better (results/metrics.py), ranks x metrics
+    ends: np.ndarray = None  # 2 x ranks x metrics: of each rate's interval, else the rate itself
     steadiness: float = 1.0
     traits: dict = field(default_factory=dict)
     facts: dict = field(default_factory=dict)  # provenance.FIELDS
@@ -117,6 +118,7 @@ def _node(run, metrics, usual):
     node.sockets, node.channels = first.sockets, first.channels
     node.steadiness = min(r.steadiness for r in run)
     node.rates = np.array([[r.rates[m.name] for m in metrics] for r in run])
+    node.ends = support.ends_of(run, metrics)
     invalid = sorted({reason for r in run for reason in r.invalid})
     if len(run) < usual:
         node.verdict = 'MISSING'

@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 
 from membw.results import case as of_case
+from membw.results.intervals import with_interval
 from membw.results.metrics import Metric
 from membw.run import summary
 
@@ -34,7 +35,7 @@ class Figure:
     @property
     def text(self):
         if self.interval:
-            return summary.with_interval(self.value, self.interval)
+            return with_interval(self.value, self.interval)
         return f'{self.value:.1f}'
 
     @property

@@ -3,7 +3,7 @@
 import shlex
 
 from membw.results import case as of_case
-from membw.results.metrics import of_record
+from membw.results.metrics import intervals, of_record
 
 GROUPS = ('validity', 'build', 'run', 'facts')
 # of ReFrame's test case: where a field of ours comes from
@@ -21,6 +21,11 @@ def figures(result):
     known = {name: (f.value, f.unit) for name, f in of_case.figures(result.case).items()}
     values, measured = of_record(result.record) if result.record else ({}, ())
     return known | {m.name: (values[m.name], m.unit) for m in measured if m.name not in known}
+
+
+def spans(result):
+    """{name: (low, high)} of the record's metrics that have an interval."""
+    return intervals(result.record) if result.record else {}
 
 
 def fields(result):

@@ -8,7 +8,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from membw.results import metrics, provenance
+from membw.results import intervals, metrics, provenance, regimes
 from membw.results.numa_facts import count_sockets, first_domain
 from membw.site.peak_from_modules import channel_count
 
@@ -39,6 +39,8 @@ class Record:
     metrics: tuple = ()  # of `rates`, in their order
     lasted: float = 0.0  # seconds that its repetitions took, at least
     links: tuple = ()  # (other node, why not to be believed or None, {bytes: us one way})
+    spans: dict = field(default_factory=dict)  # metric -> (low, high) of its rate, if it says so
+    pair: tuple = ()  # of the nearest cores, ns (results/regimes.py)
 
 
 class BadRecord(ValueError):
@@ -107,6 +109,8 @@ def parse_record(data, name):
             metrics=measured,
             lasted=sum(map(_lasted, data.get('kernels', {}).values())),
             links=tuple(map(_link, data.get('links', ()))),
+            spans=intervals.of_rates(data, measured),
+            pair=regimes.latencies(data),
         )
     except KeyError as err:
         raise BadRecord(f"'{err.args[0]}' is missing") from err

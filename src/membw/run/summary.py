@@ -3,13 +3,13 @@
 import collections
 import glob
 import json
-import math
 import os
 
 from membw.checkout import root
 from membw.errors import MembwError
 from membw.rank import node_verdicts
 from membw.results import case as of_case
+from membw.results.intervals import shown, with_interval
 from membw.results.metrics import common_unit
 from membw.run import ratios, rows
 from membw.run.judge import DRY, EXPECTED, judge, measures
@@ -100,20 +100,6 @@ def row(case, metrics):
     where = [case['environ'], case.get('pinning') or '-']
     rest = [share, against, case.get('stores') or '?', placed(data), word, why or allowed(data)]
     return [*where, *cells, *rest]
-
-
-def shown(value):
-    """One digit after the point, more of what is small."""
-    return f'{value:.1f}' if value >= 10 else f'{value:.3g}'
-
-
-def with_interval(value, interval):
-    """'33.1 ±0.4': how far the same measurement, started again, would read; rounded up."""
-    if not interval:
-        return shown(value)
-    half = max(interval[1] - value, value - interval[0])
-    digits = 1 if value >= 10 else max(0, 2 - math.floor(math.log10(value)))
-    return f'{value:.{digits}f} ±{math.ceil(half * 10**digits - 1e-9) / 10**digits:.{digits}f}'
 
 
 def allowed(data):

@@ -13,6 +13,7 @@ import pytest
 import stated_risks
 import yaml
 from scipy import stats
+from with_intervals import with_intervals
 
 from membw.accept import protocol as protocols
 from membw.accept.rule import Run, decide
@@ -739,3 +740,24 @@ def test_run_makes_what_is_missing_and_the_retests(call, protocol, tmp_path):
     counted = [run['counted'] for run in data['nodes'][0]['runs']]
     assert sorted(c for c in counted if not c.startswith('INVALID')) == [
         'first', 'first', 'retest 1']  # fmt: skip
+
+
+def with_halves(rows, **halves):
+    return [with_intervals(row, halves.get(row['host'], 0.03)) for row in rows]
+
+
+def test_a_run_with_the_contract_inside_a_wide_interval_is_neither_pass_nor_failure(judged):
+    decision = judged(with_halves(fleet(bad=['n002', 'n003'], level=0.97), n003=0.2, n004=0.2))
+    status = {node.name: node.status for node in decision.nodes}
+    assert status == {name: 'PASS' for name in NODES} | {
+        'n002': 'OPEN', 'n003': 'OPEN', 'n004': 'OPEN'}  # fmt: skip
+    tested = {node.name: node.what_for for node in decision.nodes if node.status == 'OPEN'}
+    assert tested == {'n002': 'retest 1', 'n003': 'first', 'n004': 'first'}
+    (run, *_) = next(node.runs for node in decision.nodes if node.name == 'n003')
+    assert run.counted.startswith('INVALID: unstable (') and 'the contract lies' in run.counted
+    allowed = judged(
+        with_halves(fleet(bad=['n003'], level=0.97), n003=0.2), runs__allow=['unstable']
+    )
+    assert {n.name: n.what_for for n in allowed.nodes if n.status == 'OPEN'} == {
+        'n003': 'retest 1'
+    }

@@ -15,9 +15,12 @@ import results_store
 import yaml
 from checkout_copy import copy_checkout, variables
 from lib import references as reference_files
+from with_intervals import with_intervals
 
 from membw.calibrate.reference_file import match
+from membw.calibrate.samples import select
 from membw.cli import main
+from membw.results.record import parse_record
 from membw.run import summary
 
 KEY = 'thin:thin', 'gcc-o2', 'likwid'
@@ -455,3 +458,15 @@ def test_rounds_that_give_no_figure_are_not_gone_on_with(checkout, monkeypatch, 
     code, out, err = calibrate(capsys, '--system', 'thin', '--rounds', '60')
     assert code == 2 and len(rounds) == 5
     assert '5 rounds in turn gave no figure to be believed' in err
+
+
+def test_a_run_that_might_read_further_off_than_the_widest_tolerance_sets_none():
+    rows = fleet_generator.records(fleet_generator.healthy(6, seed=1))
+    rows = [with_intervals(row, 0.2 if i == 2 else 0.05) for i, row in enumerate(rows)]
+    records = [parse_record(row, 'made up') for row in rows]
+    chosen = ('node', 'gcc-o2', 'likwid')
+    found, _ = select([(records, [])], 'thin', chosen, widest=0.1)
+    assert len(found['thin:node', 'gcc-o2', 'likwid'].nodes) == 5
+    assert found['thin:node', 'gcc-o2', 'likwid'].left == {
+        'measured again, it might read more than 10% off': 1
+    }

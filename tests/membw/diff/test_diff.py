@@ -6,8 +6,10 @@ import sqlite3
 
 import fleet_generator
 import pytest
+from with_intervals import with_intervals
 
 from membw.diff.compare import compare
+from membw.diff.text import as_text
 from membw.errors import MembwError
 from membw.results.find_one import Result, find
 
@@ -197,3 +199,19 @@ def test_a_damaged_record_is_one_line(result, change):
     damaged.record |= change
     with pytest.raises(MembwError, match="'r' is not as in the schema"):
         compare(result(), damaged)
+
+
+def test_figures_within_each_others_intervals_are_shown_and_do_not_differ(result):
+    def other(share, half):
+        found = result(case={'perfvalues': {}})
+        for row in found.record['kernels'].values():
+            row['best_mbs'] *= share
+        with_intervals(found.record, half)
+        return found
+
+    found = compare(other(1, 0.06), other(0.95, 0.03))
+    assert found.equal
+    text = '\n'.join(as_text(result(), result(), found))
+    assert '-5.0%  within their intervals' in text and '±' in text
+    found = compare(other(1, 0.03), other(0.95, 0.03))
+    assert found.apart == ['copy', 'scale', 'add', 'triad']

@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from membw.results.intervals import with_interval
 from membw.run import ratios, rounds, rows, summary
 from membw.run.judge import judge
 
@@ -69,7 +70,7 @@ def test_the_interval_of_the_program_is_in_the_table(tmp_path):
     (tmp_path / 'r.json').write_text(json.dumps(data))
     case = only(attempt(40.0, record=str(tmp_path / 'r.json')))
     assert case['intervals'] == {'triad': (39.0, 40.2)}
-    assert summary.with_interval(40.0, case['intervals']['triad']) == '40.0 ±1.0'
+    assert with_interval(40.0, case['intervals']['triad']) == '40.0 ±1.0'
 
 
 def test_rounds_that_differ_by_more_than_the_tolerance_are_unstable_not_pass():

@@ -1,0 +1,50 @@
+"""The states of a virtual machine whose host moves its cores: figures of different ones differ.
+
+The nearest pair of cores tells them apart (`core_pair` of a record, before and after the
+repetitions): it answered in 28 or in 125 ns, and Triad read 43 or 65 GB/s with it.
+"""
+
+import math
+
+# of two latencies; src/stream/main.c warns of as much within one run
+APART = 1.5
+
+
+def latencies(data):
+    """(before, after) in ns of a record's JSON object; () where the pair was not measured."""
+    pairs = [data.get(name) or {} for name in ('core_pair', 'core_pair_after')]
+    found = tuple(float(pair['ns']) for pair in pairs if pair.get('ns'))
+    return found if len(found) == 2 and min(found) > 0 else ()
+
+
+def crossed(pair):
+    """Whether the machine changed its state between two latencies."""
+    return bool(pair) and max(pair) >= APART * min(pair)
+
+
+def latency(pair):
+    """One figure of both, ns; 0: not known, or of two states."""
+    return math.sqrt(pair[0] * pair[1]) if pair and not crossed(pair) else 0.0
+
+
+def groups(values):
+    """[(least, most)] of latencies in ns, fastest first: those between which nothing was seen for
+    a factor of APART.  0 is not known, and in none."""
+    found = []
+    for value in sorted(v for v in values if v > 0):
+        if found and value < APART * found[-1][1]:
+            found[-1] = found[-1][0], value
+        else:
+            found.append((value, value))
+    return found
+
+
+def number(value, found):
+    """Which of the groups; -1: not known."""
+    return next((i for i, (low, high) in enumerate(found) if low <= value <= high), -1)
+
+
+def text(group):
+    """'28 ns', or '26 to 33 ns'."""
+    low, high = (f'{value:.0f}' for value in group)
+    return f'{low} ns' if low == high else f'{low} to {high} ns'

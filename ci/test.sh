@@ -65,13 +65,17 @@ if [ $# -gt 0 ]; then
 	python -m pytest --durations=15 --junitxml=results/tests.xml "$@"
 	tests=$?
 else
-	# what does not measure takes all cores; then what does, with nothing beside it
-	python -m pytest -n logical --dist loadfile -m 'not alone' --durations=15 \
-		--junitxml=results/tests-together.xml
-	together=$?
-	python -m pytest -m alone --durations=15 --junitxml=results/tests-alone.xml
-	tests=$?
-	[ "$together" = 0 ] || tests=$together
+	# what computes takes all cores; what waits for other programs goes two at a time; then what
+	# measures, with nothing beside it
+	tests=0
+	stage() { # NAME WORD...: one stage of the tests
+		local name=$1
+		shift
+		python -m pytest "$@" --durations=15 --junitxml="results/tests-$name.xml" || tests=$?
+	}
+	stage together -m 'not alone and not beside' -n logical --dist loadfile
+	stage beside -m beside -n 2 --dist loadfile
+	stage alone -m alone
 fi
 [ "$lint" = 0 ] || echo 'test: lint failed, see the lines that begin with check: above'
 [ "$tests" = 0 ] || exit "$tests"

@@ -1,6 +1,7 @@
 """What the tests share: where the checkout lies, the entry points, Spack, other tools."""
 
 import contextlib
+import fcntl
 import os
 import shutil
 import socket
@@ -12,30 +13,50 @@ import program_build
 import pytest
 from places import ROOT
 
-# rooms whose tests compute only: they run beside each other on all cores, the others one by one
+# rooms whose tests compute only, but for those named below: on all cores
 TOGETHER = (
+    'checks/test_doubts.py',
+    'checks/test_references.py',
+    'checks/test_restored.py',
+    'checks/test_site_configuration.py',
     'harness',
-    'membw/accept',
-    'membw/build',
-    'membw/codegen',
-    'membw/diff',
-    'membw/export',
-    'membw/history',
-    'membw/rank',
-    'membw/report',
-    'membw/results',
-    'membw/site',
-    'membw/statistics',
-    'membw/test_unpack.py',
-    'membw/system',
+    'membw',
+    'stream/test_flip_arithmetic.py',
+    'stream/test_record_schema.py',
     'test_layers.py',
+)
+# rooms whose tests wait for ReFrame, Slurm, Spack, MPI or a compiler and judge no figure: two at
+# a time. What is in neither list measures, or counts the time, and has the machine for itself.
+BESIDE = (
+    'checks/test_cluster.py',
+    'checks/test_imb_pingpong.py',
+    'checks/test_modules.py',
+    'checks/test_reframe.py',
+    'checks/test_second_program.py',
+    'checks/test_slurm.py',
+    'checks/test_system_add.py',
+    'checks/test_systems.py',
+    'ci',
+    'membw/bench/test_bench.py',
+    'membw/calibrate',
+    'membw/nightly',
+    'membw/reproduce',
+    'spack',
+    'stream/test_bit_flips.py',
+    'stream/test_fifth_kernel.py',
+    'stream/test_fortran.py',
+    'stream/test_mpi.py',
+    'stream/test_mpi_broken.py',
+    'stream/test_step.py',
 )
 
 
 def pytest_collection_modifyitems(items):
     for item in items:
         place = item.path.relative_to(ROOT / 'tests').as_posix()
-        if not place.startswith(TOGETHER):
+        if place.startswith(BESIDE):
+            item.add_marker('beside')
+        elif not place.startswith(TOGETHER):
             item.add_marker('alone')
 
 
@@ -71,12 +92,22 @@ def call(environment):
     return run
 
 
+@pytest.fixture
+def one_run():
+    """For tests that take this checkout's results/run.lock: one at a time in all processes."""
+    (ROOT / 'results').mkdir(exist_ok=True)
+    with open(ROOT / 'results/tests.lock', 'w') as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+
+
 @pytest.fixture(scope='session')
 def free_ports():
     """free_ports(n): the first of n in a row, so that two checkouts test at the same time."""
 
     def find(count):
-        for first in range(20000 + os.getpid() % 5000, 32000, count):
+        # processes that were begun one after the other look 20 ports apart
+        for first in range(20000 + os.getpid() * 20 % 10000, 32000, count):
             with contextlib.ExitStack() as stack:
                 try:
                     for port in range(first, first + count):

@@ -98,7 +98,7 @@ class Session:
 
 
 @pytest.fixture
-def session(root, environment, slurm, tmp_path):
+def session(root, environment, slurm, tmp_path, one_run):
     def make(*words, **options):
         return Session((root, environment, slurm, tmp_path), *words, **options)
 

@@ -5,16 +5,13 @@ import os
 import pathlib
 import re
 import shutil
-import sys
 
 import mpi_job
 import pytest
 import yaml
 from checkout_copy import copy_checkout, variables
+from lib import imb_table
 from places import ROOT
-
-sys.path.append(str(ROOT / 'reframe-checks'))
-from lib import imb_table  # noqa: E402
 
 PAIRS = ('0-1', '0-13')
 TABLES = {pair: (ROOT / f'tests/data/ulysses-imb-{pair}.txt').read_text() for pair in PAIRS}

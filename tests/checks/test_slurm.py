@@ -64,7 +64,7 @@ def test_jobs_run_under_slurm_and_are_measured(session):
     assert case['result'] == 'pass' or HONEST.search(case['fail_reason'])
 
 
-def test_a_job_of_slurm_is_made_again_under_slurm(session, slurm, call, tmp_path):
+def test_a_job_of_slurm_is_made_again_under_slurm(session, slurm, call, tmp_path, one_run):
     """`membw reproduce` submits the job script that ReFrame wrote, with the binary built anew."""
     (case,) = session(f'{SMALL},{CROWDED}', '-n', 'stream%pinning=omp')
     record, again = pathlib.Path(case['record']), tmp_path / 'again'
@@ -89,7 +89,7 @@ def test_nothing_passes_unseen_and_only_honest_failures_fail(session):
     assert [t for t in told.values() if not HONEST.search(t) and not REFUSED.search(t)] == []
 
 
-def test_without_a_controller_all_is_skipped_with_a_reason(environment, call, tmp_path):
+def test_without_a_controller_all_is_skipped_with_a_reason(environment, call, tmp_path, one_run):
     (tmp_path / 'sinfo').write_text('#!/bin/sh\nexit 1\n')
     (tmp_path / 'sinfo').chmod(0o755)
     done = call(

@@ -29,7 +29,7 @@ class tiny(rfm.RunOnlyRegressionTest):
 
 
 @pytest.fixture
-def run(call, tmp_path):
+def run(call, tmp_path, one_run):
     """membw run on a check file of the test's own, in a folder of its own."""
 
     def measure(*words, more='', pattern='figure', message='no figure', text=None):
@@ -73,11 +73,11 @@ def test_a_name_that_matches_nothing_is_red(run):
     assert '-n nothing_like_this' in is_one_clear_error(run('-n', 'nothing_like_this'))
 
 
-def test_a_missing_check_file_is_red(call):
+def test_a_missing_check_file_is_red(call, one_run):
     assert 'gone.py' in is_one_clear_error(call('membw', 'run', '-c', 'gone.py'))
 
 
-def test_an_unknown_system_is_red(call):
+def test_an_unknown_system_is_red(call, one_run):
     assert 'atlantis' in is_one_clear_error(call('membw', 'run', '--system', 'atlantis'))
 
 
@@ -153,7 +153,7 @@ def test_setup_env_says_what_to_do_before_the_set_up(root, call, need, tmp_path,
     assert 'is not set up' in done.stderr and f'hint: make -C {tmp_path} setup' in done.stderr
 
 
-def test_a_second_run_at_the_same_time_is_refused(call, root):
+def test_a_second_run_at_the_same_time_is_refused(call, root, one_run):
     (root / 'results').mkdir(exist_ok=True)
     with open(root / 'results' / 'run.lock', 'w') as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)

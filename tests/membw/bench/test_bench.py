@@ -290,7 +290,7 @@ def test_where_stream_c_is_not_to_be_had_the_reason_is_told(monkeypatch, tmp_pat
 # --- the whole of it, of our own programs alone --------------------------------------------------
 
 
-def test_a_whole_run_prints_the_table_and_keeps_it(call, need, tmp_path):
+def test_a_whole_run_prints_the_table_and_keeps_it(call, need, tmp_path, one_run):
     need('gcc')
     bare = {'STREAM_C': '', 'PATH': f'{pathlib.Path(need("gcc")).parent}:/usr/bin:/bin'}
     done = call(
@@ -310,7 +310,7 @@ def test_a_whole_run_prints_the_table_and_keeps_it(call, need, tmp_path):
     assert kept.with_suffix('.png').stat().st_size > 10000
 
 
-def test_two_measurements_at_a_time_are_refused(call, root, need):
+def test_two_measurements_at_a_time_are_refused(call, root, need, one_run):
     need('flock', 'gcc')
     (root / 'results').mkdir(exist_ok=True)
     with subprocess.Popen(
@@ -331,6 +331,6 @@ def test_two_measurements_at_a_time_are_refused(call, root, need):
         (['--stream-c', '/nowhere/stream.c', '--size', '1000'], "no file '/nowhere/stream.c'"),
     ],
 )
-def test_wrong_questions_are_one_clear_error(call, words, said):
+def test_wrong_questions_are_one_clear_error(call, words, said, one_run):
     done = call('membw', 'bench', *words)
     assert done.returncode == 2 and said in done.stderr and 'Traceback' not in done.stderr

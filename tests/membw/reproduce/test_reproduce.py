@@ -76,7 +76,7 @@ def test_a_record_knows_its_commit(by_make):
         assert measured(by_make[0])[0]['commit'].removesuffix('-dirty') == done.stdout.strip()
 
 
-def test_make_gives_the_same_binary_and_the_run_is_the_same(call, by_make, tmp_path):
+def test_make_gives_the_same_binary_and_the_run_is_the_same(call, by_make, tmp_path, one_run):
     folder, name = by_make
     done = call('membw', 'reproduce', name, '--results', folder, '--run', '--json', *FAR,
                 '--folder', tmp_path / 'again', OMP_DYNAMIC='true')  # fmt: skip
@@ -101,7 +101,7 @@ def test_the_printed_script_runs_as_it_is(call, by_make, tmp_path):
     assert json.loads((tmp_path / 'again/run/record.json').read_text())['array_size'] == 1000000
 
 
-def test_a_changed_build_is_named(call, by_make, tmp_path):
+def test_a_changed_build_is_named(call, by_make, tmp_path, one_run):
     """The recorded line says -O3; what is built again is not."""
     folder = tmp_path / 'results'
     shutil.copytree(by_make[0], folder, ignore=shutil.ignore_patterns('stage', 'output'))
@@ -113,7 +113,7 @@ def test_a_changed_build_is_named(call, by_make, tmp_path):
     assert 'the build differs (binary_sha256, compile_line)' in done.stdout
 
 
-def test_a_build_that_fails_says_where_the_log_is(call, by_make, tmp_path):
+def test_a_build_that_fails_says_where_the_log_is(call, by_make, tmp_path, one_run):
     folder = tmp_path / 'results'
     shutil.copytree(by_make[0], folder, ignore=shutil.ignore_patterns('stage', 'output'))
     (path,) = (folder / 'builds').glob('*/build.json')
@@ -283,7 +283,7 @@ def test_clang_gives_the_same_bytes_in_another_folder(tmp_path, need):
 
 
 @pytest.mark.spack
-def test_spack_gives_the_same_bytes_in_another_store(call, need, tmp_path):
+def test_spack_gives_the_same_bytes_in_another_store(call, need, tmp_path, one_run):
     """Built in this checkout's store, again from the lock in a store of its own."""
     if call('spack', '--version').returncode:
         pytest.skip('no spack (make setup)')

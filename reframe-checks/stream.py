@@ -4,7 +4,7 @@ import reframe as rfm
 from lib import pinnings
 from lib.binaries import built
 from lib.pinned_run import pinned_run
-from lib.stream_options import stream_options
+from lib.stream_options import other_pages, stream_options
 from reframe.core.builtins import parameter, run_after
 from reframe.core.exceptions import SanityError
 
@@ -31,3 +31,4 @@ class stream(stream_options, pinned_run):
             raise SanityError(f'table and record differ: {text}')
         if 'Solution Validates' not in self.output():
             yield "not-validated (no 'Solution Validates' in the output)"
+        yield from other_pages(self.pages_asked(), self.measured['pages'])

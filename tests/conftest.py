@@ -28,6 +28,7 @@ TOGETHER = (
 # rooms whose tests wait for ReFrame, Slurm, Spack, MPI or a compiler and judge no figure: two at
 # a time. What is in neither list measures, or counts the time, and has the machine for itself.
 BESIDE = (
+    'checks/test_card.py',
     'checks/test_cluster.py',
     'checks/test_imb_pingpong.py',
     'checks/test_modules.py',

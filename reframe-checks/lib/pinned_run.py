@@ -1,8 +1,10 @@
 """One run of a program on a whole node, its threads pinned by a method, one record."""
 
-from reframe.core.builtins import run_before, sanity_function
+import os
 
-from lib import pinnings
+from reframe.core.builtins import run_after, run_before, sanity_function
+
+from lib import card, pinnings
 from lib.measurement import invalid_reasons, measurement
 from membw.results.archive import NOTE_ENVIRONMENT
 from membw.site import topology
@@ -20,6 +22,23 @@ class pinned_run(measurement):
         """One CPU per thread; all cores of the node."""
         return topology.cores(self.current_partition)
 
+    @run_after('setup')
+    def need_libraries(self):
+        if card.is_card(self.current_partition) and not self.is_dry_run():
+            reason = card.lacking_library(self.current_partition, self.current_environ)
+            self.skip_if(reason, reason)
+
+    def program_there(self):
+        """The program by the path that the node knows; what it needs goes to a card with it."""
+        if not card.is_card(self.current_partition):
+            return self.binary.path
+        paths = card.libraries(self.current_partition, self.current_environ)
+        if not self.is_dry_run():
+            card.stage(self.stagedir, self.binary.path, paths)
+        self.env_vars.update(card.VARIABLES)
+        self.postrun_cmds += [card.BRING_BACK]
+        return f'./{os.path.basename(self.binary.path)}'
+
     @run_before('run')
     def pin(self):
         # in front of the program: launcher.options are dropped by the local launcher
@@ -29,7 +48,7 @@ class pinned_run(measurement):
         command, env = pinnings.ask(self.pinning, self.cpus)
         self.env_vars = {'OMP_NUM_THREADS': len(self.cpus), **env}
         self.prerun_cmds += [pinnings.unset_others(env), NOTE_ENVIRONMENT]
-        self.executable, *options = [*command, self.binary.path]
+        self.executable, *options = [*command, self.program_there()]
         self.executable_opts = [*options, *self.program_options('record.json')]
 
     @run_before('sanity')

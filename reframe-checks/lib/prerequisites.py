@@ -6,6 +6,8 @@ import shutil
 import reframe.core.runtime as runtime
 import reframe.utility.osext as osext
 
+from lib import card
+
 
 @functools.cache  # a dead controller takes its whole time limit: ask it once, not once a case
 def answers(command):
@@ -22,16 +24,11 @@ def no_slurm(partition):
         return f"{partition.fullname} needs Slurm: no controller answers 'sinfo'"
 
 
-def no_ssh(partition):
-    if not shutil.which('ssh'):
-        return f"{partition.fullname} is reached by ssh: no 'ssh' on this host"
-    hosts = partition.extras.get('hosts', [])
-    for host in hosts:
-        if not answers(f'ssh -o BatchMode=yes -o ConnectTimeout=5 {host} true'):
-            return f"{partition.fullname} is reached by ssh: '{host}' does not answer"
+def no_card(partition):
+    return card.unreachable(partition) or card.another(partition)
 
 
-SCHEDULERS = {'slurm': no_slurm, 'squeue': no_slurm, 'ssh': no_ssh}
+SCHEDULERS = {'slurm': no_slurm, 'squeue': no_slurm, 'ssh': no_card}
 
 
 def no_scheduler(partition):

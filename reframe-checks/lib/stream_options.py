@@ -6,6 +6,15 @@ from reframe.core.builtins import variable
 from lib.binaries import results
 from membw.codegen import stored
 
+# of the kinds that are reserved; how much of the arrays came in transparent ones, the program says
+PAGE_KIB = {'2M': 2048, '1G': 1048576}
+
+
+def other_pages(asked, got):
+    """Where the arrays do not lie in the reserved pages that the preset asks for, as text."""
+    if asked in PAGE_KIB and got['page_kib'] != PAGE_KIB[asked]:
+        yield f'memory-not-where-asked (pages of {got["page_kib"]} KiB, {asked} asked)'
+
 
 class stream_options(rfm.RegressionTestPlugin):
     # asked by -S or by the partition; 0 leaves it to the program. After the run: what was
@@ -27,7 +36,11 @@ class stream_options(rfm.RegressionTestPlugin):
         options += ['-t', str(times)] if times else []
         if self.max_seconds and not times:
             options += ['--max-seconds', f'{self.max_seconds:g}']
+        options += ['--pages', self.pages_asked()] if self.pages_asked() else []
         return [*options, *super().program_options(record)]
+
+    def pages_asked(self):
+        return self.current_environ.extras.get('pages')
 
     def note_provenance(self, record):
         super().note_provenance(record)

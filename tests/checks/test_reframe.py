@@ -189,7 +189,9 @@ def test_the_cards_run_with_kmp_affinity_only(dry, system, partition, threads):
         assert 'export KMP_AFFINITY=scatter\n' in script
         assert f'export OMP_NUM_THREADS={threads}\n' in script
         assert 'likwid' not in script and 'numactl' not in script
-        assert ' -n 64000000 ' in run_line(script)
+        (line,) = [ln for ln in script.splitlines() if '--json record.json' in ln]
+        assert ' -n 64000000 ' in line
+        assert ('--pages 2M' in line) == (environ == 'icc13-knc-huge')
 
 
 def test_the_huge_pages_of_the_cards_are_linked(dry):

@@ -36,8 +36,9 @@ SUFFIXES = ('.c', '.h', '.f90')
 PACKAGES = {'stream': 'membw'}
 
 FAMILY_KEYS = {'cc', 'language', 'openmp', 'spack', 'external', 'version'}
-PRESET_KEYS = {'family', 'line', 'requires', 'features', 'source'}
-OPTIONAL_KEYS = {'language', 'external'}
+PRESET_KEYS = {'family', 'line', 'requires', 'features', 'pages', 'source'}
+OPTIONAL_KEYS = {'language', 'external', 'pages'}
+PAGES = ('thp', '2M', '1G')
 LANGUAGES = ('c', 'fortran')
 PLACEHOLDERS = {'openmp', 'defs', 'libhugetlbfs'}
 # a macro of a line: STREAM_ARRAY_SIZE=800000000, STREAM_TYPE=float
@@ -137,6 +138,8 @@ def check_row(where, name, row, families):
         problems.append(f"{where}: unknown family '{row['family']}'")
     elif not re.fullmatch(re.escape(row['family']) + r'-[a-z0-9][a-z0-9-]*', name):
         problems.append(f"{where}: the name is not '{row['family']}-<tuning>'")
+    if row.get('pages', PAGES[0]) not in PAGES:
+        problems.append(f"{where}: 'pages' is one of {' '.join(PAGES)}")
     unknown = set(re.findall(r'{(.*?)}', row['line'])) - PLACEHOLDERS
     problems += [f"{where}: unknown placeholder '{{{word}}}'" for word in sorted(unknown)]
     return problems

@@ -71,6 +71,7 @@ def environment(targets, name, chain, preset, table):
         ],
         'extras': {
             'preset': preset,
+            'pages': table['presets'][preset].get('pages'),
             'family': chain['family'],
             'cc': chain.get('cc', family['cc']),
             'spack': chain.get('spack', family['spack']),

@@ -2,7 +2,8 @@
 """TEST DOUBLE of a compiler that is not here: records its arguments, then calls gcc.
 
 Copy it to <prefix>/bin/<name> with the banner in <prefix>/VERSION; each call becomes one JSON
-line in <prefix>/calls.jsonl. It proves what line arrives, never a figure.
+line in <prefix>/calls.jsonl. It proves what line arrives, never a figure. <prefix>/LINK, where it
+is there, has what the real one links by itself: a runtime of its own.
 """
 
 import json
@@ -33,4 +34,7 @@ for word in words:
         passed.append('-fopenmp')
     elif not UNKNOWN.match(word):
         passed.append(word)
+link = prefix / 'LINK'
+if compiles and link.exists():
+    passed += link.read_text().split()
 os.execvp('gcc', ['gcc', *passed])

@@ -1,0 +1,176 @@
+"""A card that sees no file of its host, by ci/card-emu: what is taken there, what comes back.
+
+The compiler is a stand-in (gcc for this host's CPU under the name of icc 13, tests/lib/standin),
+and so is the card: an sshd on loopback. They show how a card is measured, no figure of one.
+"""
+
+import json
+import os
+import pathlib
+import re
+import signal
+import subprocess
+import threading
+import time
+
+import pytest
+import yaml
+from checkout_copy import copy_checkout, variables
+from lib.stream_options import other_pages
+from places import ROOT
+from standin import StandIn
+
+ALLOW = 'array-too-small,too-short,disturbed,unstable'
+POSED = {
+    'name': 'posed',
+    'descr': 'a card on this host',
+    'hostnames': ['posed'],
+    'sources': ['a test'],
+}
+
+
+@pytest.fixture(scope='module')
+def house(tmp_path_factory, call, need, free_ports):
+    """A checkout with a system of one host and two partitions, whose card is that of the first."""
+    need('sshd', 'ssh', 'unshare')
+    if os.geteuid():
+        pytest.skip('only root can give a card a root of its own')
+    root = copy_checkout(tmp_path_factory.mktemp('house'))
+    card = root / 'card'
+    place = {'CARD_EMU_DIR': card, 'CARD_EMU_PORT': free_ports(1), 'CARD_EMU_HIDE': ROOT.parent}
+    emu = ROOT / 'ci/card-emu'
+    started = call(emu, 'start', 'B1PRQ-5110P/5120D', 'Enabled', **place)
+    if 'unshare failed' in (card / 'out').read_text():
+        pytest.skip('no mount namespace can be made here')
+    try:
+        assert started.returncode == 0, started.stderr
+        write_system(root, card, f'CARD_EMU_DIR={card} {emu} micinfo')
+        yield root
+    finally:
+        call(emu, 'stop', **place)
+
+
+def write_system(root, card, micinfo):
+    icc = StandIn(root / 'icc', 'icc13', 'icc')
+    # a runtime of its own: the program does not start where it is not found
+    library = root / 'libs/libiomp5.so'
+    library.parent.mkdir()
+    line = ('gcc', '-shared', '-o', library, f'-Wl,-soname,{library.name}', '-xc', '/dev/null')
+    subprocess.run(line, check=True)
+    (root / 'icc/LINK').write_text(f'-Wl,--no-as-needed {library}')
+    partition = {
+        'scheduler': 'ssh', 'launcher': 'local', 'hosts': ['mic0'], 'features': ['mic'],
+        'access': ['-F', f'{card}/ssh_config'], 'processor': {'num_cpus': 1},
+        'toolchains': {'icc13': {'cc': str(icc.path)}},
+    }  # fmt: skip
+    parts = [
+        {
+            'name': name, 'descr': name, **partition,
+            'extras': {
+                'threads': 1, 'libraries': [path],
+                'identify': {'command': micinfo,
+                             'says': {'Board SKU': '5110P', 'ECC Mode': ecc}},
+            },
+        }
+        for name, ecc, path in (
+            ('on', 'Enabled', str(library)),
+            ('off', 'Disabled', str(library)),
+            ('bare', 'Enabled', '/nowhere/libiomp5.so'),
+        )
+    ]  # fmt: skip
+    (root / 'systems/posed.yaml').write_text(yaml.safe_dump({**POSED, 'partitions': parts}))
+
+
+@pytest.fixture
+def measure(house, call, tmp_path):
+    """measure(word, ...): (done, {partition: its case of stream}) of the plain build."""
+
+    def session(*words, preset='icc13-knc'):
+        report = tmp_path / 'report.json'
+        done = call('reframe', '--nocolor', '-c', house / 'reframe-checks', '-r', '--system=posed',
+                    '-n', 'stream%pinning=kmp', '-p', f'^{preset}$', *words, '--prefix', tmp_path,
+                    '--report-file', report, cwd=house, MEMBW_BUILD='make',
+                    RFM_ENABLE_RESULTS_STORAGE=0, **variables(house))  # fmt: skip
+        assert report.is_file(), done.stdout + done.stderr
+        (cases,) = [r['testcases'] for r in json.loads(report.read_text())['runs']]
+        return done, {c['partition']: c for c in cases if c['name'].startswith('stream %')}
+
+    return session
+
+
+def test_program_and_libraries_go_there_and_the_record_comes_back(measure, house, call):
+    """Another card, and one whose library this host does not have, are skipped with the reason."""
+    config = house / 'card/ssh_config'
+    there = call('ssh', '-F', config, 'mic0', f'ls {house} {ROOT}/src')
+    assert there.returncode != 0 and there.stdout == '', 'the card sees files of its host'
+    done, cases = measure('-S', 'stream.array_size=1000000', '-S', 'stream.ntimes=5',
+                          '-S', f'stream.allow={ALLOW}')  # fmt: skip
+    case = cases['on']
+    assert case['result'] == 'pass' and case['verdict'] == 'VALID', done.stdout
+    record = json.loads(pathlib.Path(case['record']).read_text())
+    assert record['array_size'] == 1000000 and record['kernels']['triad']['best_mbs'] > 0
+    assert '-mmic' in case['compile_line']
+    assert "this card is another: ECC Mode is 'Enabled'" in done.stdout
+    assert "no '/nowhere/libiomp5.so' on this host to take there" in done.stdout
+    assert cases['off']['result'] == cases['bare']['result'] == 'skip'
+
+
+def test_an_invalid_run_comes_back_with_its_reasons(measure):
+    done, cases = measure('-S', 'stream.array_size=1000000', '-S', 'stream.ntimes=5')
+    assert done.returncode == 1 and cases['on']['verdict'] == 'INVALID', done.stdout
+    assert 'array-too-small' in cases['on']['reasons']
+    assert json.loads(pathlib.Path(cases['on']['record']).read_text())['verdict'] == 'INVALID'
+
+
+def parent(process):
+    return int((process / 'stat').read_text().rpartition(')')[2].split()[1])
+
+
+def break_link(until):
+    """As a card that crashes: the session of the program's run ends, once it measures."""
+    while time.monotonic() < until:
+        for process in pathlib.Path('/proc').glob('[0-9]*'):
+            try:
+                if (process / 'cmdline').read_bytes().startswith(b'./stream\0'):
+                    while (process / 'comm').read_text() != 'sshd\n':
+                        process = pathlib.Path('/proc', str(parent(process)))
+                    return os.kill(int(process.name), signal.SIGKILL)
+            except OSError:
+                continue
+        time.sleep(0.05)
+
+
+def test_a_link_that_breaks_in_mid_run_is_a_failure_that_says_so(measure):
+    breaking = threading.Thread(target=break_link, args=(time.monotonic() + 60,))
+    breaking.start()
+    done, cases = measure('-S', 'stream.array_size=1000000', '-S', 'stream.ntimes=20000',
+                          '-S', f'stream.allow={ALLOW}')  # fmt: skip
+    breaking.join()
+    assert done.returncode == 1 and cases['on']['result'] == 'fail'
+    assert re.search('not measured, no record: .*closed', cases['on']['fail_reason']), done.stdout
+
+
+# --- 2 MB pages ----------------------------------------------------------------------------------
+
+
+def test_the_pages_that_the_articles_arrays_take_are_counted(build_program):
+    """3 x 64,000,000 x 8 B; the article reserves 623 as an example."""
+    facts = pathlib.Path('/proc/meminfo').read_text()
+    free = re.search(r'HugePages_Free: +(\d+)', facts)
+    if free and int(free[1]) >= 733:
+        pytest.skip('this machine has them')
+    line = [build_program('stream'), '-n', '64000000', '--pages', '2M']
+    done = subprocess.run(line, capture_output=True, text=True)
+    assert done.returncode == 2
+    assert "'--pages 2M': 733 such pages are not available" in done.stderr
+    assert 'sysctl vm.nr_hugepages=' in done.stderr
+
+
+@pytest.mark.parametrize('asked, kib, said', [
+    ('2M', 2048, []),
+    ('2M', 4, ['memory-not-where-asked (pages of 4 KiB, 2M asked)']),
+    ('1G', 2048, ['memory-not-where-asked (pages of 2048 KiB, 1G asked)']),
+    (None, 4, []),
+])  # fmt: skip
+def test_pages_that_did_not_come_are_a_reason(asked, kib, said):
+    assert list(other_pages(asked, {'page_kib': kib})) == said

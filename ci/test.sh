@@ -11,7 +11,8 @@ sh ci/setup.sh || exit
 . ci/packages.sh
 
 # a Slurm of our own, a debugger that plants wrong values, more compilers, MPI, lint, and what
-# checks the entries of Jenkins and systemd, opens the report, and reads the export
+# checks the entries of Jenkins and systemd, opens the report, and reads the export; BLAS
+# libraries, of which only some have threads, with a program that calls one
 tools=(
 	slurmctld=slurmctld slurmd=slurmd sinfo=slurm-client munged=munge
 	mpirun=openmpi-bin mpicc=libopenmpi-dev
@@ -20,6 +21,7 @@ tools=(
 	qemu-aarch64=qemu-user
 	gdb=gdb
 	sshd=openssh-server
+	'hpcc=hpcc libopenblas-openmp-dev libopenblas-pthread-dev libopenblas-serial-dev libblis-openmp-dev'
 	shellcheck=shellcheck zsh=zsh
 	promtool=prometheus
 	groovyc=groovy java=default-jre-headless

@@ -1,11 +1,11 @@
 # Plain make build of one program of src: the compile line is the preset's and nothing else.
 #
 #   make -C src/stream PRESET=gcc-o2 [CC=gcc-12] [OPENMP=0] [EXTRA='-g'] [LIBHUGETLBFS=PATH]
-#        [MPI=1 [MPICC=mpicc]] [BUILD=DIR] and the program's own macros
+#        [MPI=1 [MPICC=mpicc]] [BLAS=ROW] [BUILD=DIR] and the program's own macros
 #
 # makes BUILD/stream (MPI=1: for a whole cluster, in PRESET-mpi) and, beside it, stream.json: what was built, how, from what. A second make does nothing; an edit of a
 # source, of the preset's row, of an option above or another compiler version rebuilds.
-# Presets: membw presets list.
+# Presets: membw presets list. BLAS: a row of configs/blas.yaml, for a program that calls one.
 #
 # A program is a folder of src with a file of the same name for the compiler. One with macros of
 # its own has a Makefile that sets DEFINES (NAME=VALUE ...) and includes this file; the others are
@@ -16,11 +16,12 @@ ROOT := ../..
 PRESETS := $(ROOT)/src/membw/build/presets.py
 PYTHON ?= $(or $(wildcard $(ROOT)/.venv/bin/python),python3)
 PRESET ?= gcc-o2
-BUILD ?= $(ROOT)/build/$(PRESET)$(if $(filter 1,$(MPI)),-mpi)
+BUILD ?= $(ROOT)/build/$(PRESET)$(if $(filter 1,$(MPI)),-mpi)$(BLAS:%=-%)
 OPENMP ?= 1
 MPICC ?= mpicc
 # the preset's compiler and line; the wrapper only says what MPI adds to it
 WITH_MPI := $(if $(filter 1,$(MPI)),--mpicc='$(MPICC)')
+WITH_BLAS := $(BLAS:%=--blas='%')
 
 # a CC of make itself or of the environment says nothing about the preset: the command line does
 ifneq ($(origin CC),command line)
@@ -32,7 +33,7 @@ PLAN := $(BUILD)/$(PROGRAM).mk
 
 ifeq ($(filter clean help,$(MAKECMDGOALS)),)
 $(shell $(PYTHON) $(PRESETS) plan '$(PRESET)' $(PROGRAM) --stamp '$(PLAN)' --cc='$(CC)' \
-	--extra='$(EXTRA)' $(WITH_MPI) $(patsubst %,-D '%',$(DEFINES)) \
+	--extra='$(EXTRA)' $(WITH_MPI) $(WITH_BLAS) $(patsubst %,-D '%',$(DEFINES)) \
 	$(if $(LIBHUGETLBFS),--libhugetlbfs '$(LIBHUGETLBFS)') $(if $(filter 0,$(OPENMP)),--no-openmp))
 ifneq ($(.SHELLSTATUS),0)
 $(error nothing built: preset '$(PRESET)' cannot be used, see above)
@@ -50,7 +51,7 @@ all: $(BUILD)/$(PROGRAM)
 
 $(BUILD)/$(PROGRAM): $(SOURCES) $(PLAN)
 	$(LINE)
-	@$(RECORD) $(WITH_MPI) -- $(LINE)
+	@$(RECORD) $(WITH_MPI) $(WITH_BLAS) -- $(LINE)
 
 clean:
 	rm -rf $(BUILD)/$(PROGRAM) $(BUILD)/$(PROGRAM).json $(PLAN)

@@ -23,7 +23,7 @@ DATA = Path(__file__).with_name('data')
 LIST = DATA / 'files.json'  # {path: sha256}
 TAKEN = '.files.json'  # the same, of the release that lies in the folder
 # what a site writes: an edited one stays, and the new release's is put beside it
-OF_THE_SITE = ('systems/', 'configs/presets.yaml')
+OF_THE_SITE = ('systems/', 'configs/presets.yaml', 'configs/blas.yaml')
 
 
 def home():

@@ -40,6 +40,16 @@ int cpu_width(void)
 	return fault_cpu_width(128);
 }
 
+int cpu_has_avx(void)
+{
+	enum { OSXSAVE = 1 << 27, AVX = 1 << 28, YMM_SAVED = 0x06 };
+	unsigned one[4];
+
+	cpuid(1, one);
+	return one[2] & OSXSAVE && one[2] & AVX && (saved() & YMM_SAVED) == YMM_SAVED &&
+	       fault_cpu_width(256) == 256;
+}
+
 #elif defined(__aarch64__)
 
 int cpu_width(void)
@@ -47,11 +57,21 @@ int cpu_width(void)
 	return fault_cpu_width(128); /* NEON belongs to the architecture */
 }
 
+int cpu_has_avx(void)
+{
+	return 0;
+}
+
 #else
 
 int cpu_width(void)
 {
 	return fault_cpu_width(0);
+}
+
+int cpu_has_avx(void)
+{
+	return 0;
 }
 
 #endif

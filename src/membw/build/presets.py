@@ -6,6 +6,7 @@ has no membw: it imports nothing of the package, unless that is installed withou
 """
 
 import argparse
+import glob
 import hashlib
 import json
 import os
@@ -29,6 +30,7 @@ def find_root():
 
 ROOT = find_root()
 TABLE = ROOT / 'configs' / 'presets.yaml'
+BLAS_TABLE = ROOT / 'configs' / 'blas.yaml'
 PROGRAMS = ROOT / 'src'  # PROGRAMS/<name>/<name>.c, and the harness of all of them
 HARNESS = 'harness'
 SUFFIXES = ('.c', '.h', '.f90')
@@ -39,6 +41,7 @@ FAMILY_KEYS = {'cc', 'language', 'openmp', 'spack', 'external', 'version'}
 PRESET_KEYS = {'family', 'line', 'requires', 'features', 'pages', 'source'}
 OPTIONAL_KEYS = {'language', 'external', 'pages'}
 PAGES = ('thp', '2M', '1G')
+LISTS = ('requires', 'features', 'libraries')
 LANGUAGES = ('c', 'fortran')
 PLACEHOLDERS = {'openmp', 'defs', 'libhugetlbfs'}
 # a macro of a line: STREAM_ARRAY_SIZE=800000000, STREAM_TYPE=float
@@ -126,7 +129,7 @@ def check_keys(where, row, keys, optional):
     problems = [f"{where}: unknown key '{key}'" for key in row if key not in keys]
     problems += [f"{where}: '{key}' is missing" for key in sorted(keys - optional - set(row))]
     for key in sorted(set(row) & keys):
-        kind, word = (list, 'a list') if key in ('requires', 'features') else (str, 'text')
+        kind, word = (list, 'a list') if key in LISTS else (str, 'text')
         if not isinstance(row[key], kind):
             problems.append(f"{where}: '{key}' is not {word}")
     return problems
@@ -216,6 +219,63 @@ def version():
     """Of the release: its one place is the harness, which every program carries along."""
     text = (PROGRAMS / HARNESS / 'config.h').read_text()
     return re.search(r'#define MEMBW_VERSION "(.+)"', text)[1]
+
+
+# --- the BLAS that a program is linked with --------------------------------------------------
+
+BLAS_KEYS = {
+    'compile', 'link', 'folder', 'preset', 'libraries', 'threading', 'variable', 'spack', 'source',
+}  # fmt: skip
+
+
+def load_blas(path=BLAS_TABLE):
+    """{name: row} of configs/blas.yaml, checked."""
+    try:
+        rows = parse_yaml(pathlib.Path(path).read_text())['rows']
+    except OSError as err:
+        raise PresetError(f"cannot read '{path}': {err.strerror}", 'restore it from git') from err
+    problems = [
+        text
+        for name, row in rows.items()
+        for text in check_keys(f'rows.{name}', row, BLAS_KEYS, {'folder', 'preset'})
+    ]
+    if problems:
+        raise PresetError(
+            '\nmembw: '.join(f'blas.yaml: {p}' for p in problems),
+            'the head of blas.yaml says what each key means',
+        )
+    return rows
+
+
+def blas_row(name, rows=None):
+    rows = rows or load_blas()
+    if name not in rows:
+        raise PresetError(
+            f"unknown BLAS '{name}'", f'one of {" ".join(rows)}; a new one is a row of blas.yaml'
+        )
+    return rows[name]
+
+
+def from_environment(words, name):
+    """Words of a row with each ${NAME} filled in."""
+
+    def value(match):
+        if not os.environ.get(match[1]):
+            raise PresetError(
+                f"BLAS '{name}' needs {match[1]}, which is not set",
+                'load the module of the library, or set it to the folder that it lies in',
+            )
+        return os.environ[match[1]]
+
+    return [re.sub(r'\$\{(\w+)\}', value, word) for word in shlex.split(words)]
+
+
+def blas_words(name, rows=None):
+    """(words in front of the sources, words behind them) that link a row's library."""
+    row = blas_row(name, rows)
+    folders = sorted(glob.glob(row.get('folder', '')))[:1]
+    found = [word for path in folders for word in (f'-L{path}', f'-Wl,-rpath,{path}')]
+    return from_environment(row['compile'], name), [*found, *from_environment(row['link'], name)]
 
 
 # --- provenance ------------------------------------------------------------------------------
@@ -346,6 +406,9 @@ def do_plan(args, table):
     check_compiler(args.preset, cc, table)
     line = flags(args.preset, defines=args.define, table=table, **options)
     before, after = mpi_added(args.mpicc) if args.mpicc else ([], [])
+    if args.blas:
+        compiled, linked = blas_words(args.blas)
+        before, after = [*compiled, *before], [*linked, *after]
     plan = {
         'PLAN_CC': cc,
         'PLAN_FLAGS': shlex.join([*line, *before]),
@@ -368,6 +431,7 @@ def do_record(args, table):
         'compile_line': args.line,
         'compiler': banner(args.line[0]),
         'mpi': args.mpicc,
+        'blas': args.blas,
         'source_sha256': source_sha256(folder),
         'binary_sha256': sha256(args.binary),
         'spec': None,
@@ -430,12 +494,14 @@ def add_commands(parser):
     plan.add_argument('program', help='a folder of src')
     plan.add_argument('--cc', default='')
     plan.add_argument('--mpicc', help='with MPI: the wrapper whose additions the line gets')
+    plan.add_argument('--blas', help='row of blas.yaml whose library the program is linked with')
     plan.add_argument('--stamp', required=True)
     record = commands.add_parser('record', help='write BINARY.json beside a binary')
     record.add_argument('preset')
     record.add_argument('binary')
     record.add_argument('--sources', required=True, help="the program's folder")
     record.add_argument('--mpicc', help='the MPI wrapper whose additions are in the line')
+    record.add_argument('--blas', help='the row of blas.yaml that is in the line')
     record.add_argument('line', nargs='+', help='after --: the line that made it')
     sha = commands.add_parser(
         'source-sha256', help='checksum of a program and the harness, as records carry it'

@@ -55,6 +55,8 @@ class PresetProgram(Package):
 
     # variant -> macro of the program's line, in this order
     macros = {}
+    # words behind the sources
+    libraries = ()
     # options of a run that takes seconds anywhere, and what it prints when all is well
     smoke_options = ()
     smoke_output = ()
@@ -169,7 +171,8 @@ class PresetProgram(Package):
         mpi = self.spec.satisfies('+mpi')
         before, after = presets.mpi_added(self.spec['mpi'].mpicc) if mpi else ([], [])
         line = [self['c'].cc] + self.compile_flags() + before
-        line += [f'{self.program}.c', '-o', str(prefix.bin.join(self.program))] + after
+        line += [f'{self.program}.c', '-o', str(prefix.bin.join(self.program)), *self.libraries]
+        line += after
         Executable(line[0])(*line[1:])
         self.record(self.program, line)
 

@@ -1,0 +1,35 @@
+/*
+ * judge: what makes a multiplication's figure not to be believed, beyond what any program asks.
+ */
+#ifndef MEMBW_DGEMM_JUDGE_H
+#define MEMBW_DGEMM_JUDGE_H
+
+#include "blas/blas.h"
+#include "measure.h"
+
+#include "../harness/verdict.h"
+
+enum { THREADS_IDLE = REASONS, WRONG_LIBRARY };
+
+/* Whether others kept none of its threads off a CPU for more than 1 % of its time. */
+int repetition_is_clean(const struct repetition *repetition);
+
+/* How many threads worked, in the median repetition; 0: the kernel does not say. */
+int shape_workers(const struct shape *shape);
+
+/* CPUs' worth of time that they had, in the median repetition. */
+double shape_cpus(const struct shape *shape);
+
+/* The shares of attainable of the repetitions, in order; their median. */
+double shape_percent(const struct shape *shape, double *low, double *high);
+
+/* The best of the clean repetitions; of all, where none is. */
+double shape_gflops(const struct shape *shape);
+
+/* Finds threads-idle, too-short, too-good, unstable, not-validated. */
+void shape_judge(const struct shape *shape, const struct blas *blas, int threads, double stated);
+
+/* Finds disturbed, or withdraws it where the figures come from clean repetitions. */
+void shapes_judge_disturbed(const struct shape *shapes, int count);
+
+#endif

@@ -1,0 +1,159 @@
+#include "../harness/config.h"
+
+#include "judge.h"
+#include "output.h"
+
+#include "../harness/error.h"
+#include "../harness/evidence/threads.h"
+#include "../harness/fault.h"
+#include "../harness/job/ranks.h"
+#include "../harness/machine/topology.h"
+#include "../harness/program.h"
+#include "../harness/record.h"
+#include "../harness/sysfile.h"
+
+static const char *const reasons[] = { "threads-idle", "wrong-library", NULL };
+
+enum { SQUARE_REPETITIONS = 3, K192_REPETITIONS = 5 };
+
+static struct {
+	size_t n, threads, repetitions; /* 0: as it is best here */
+	int shape;                      /* SHAPES: both */
+	const char *libraries, *threading;
+	double stated;
+} asked = { 0, 0, 0, SHAPES, NULL, NULL, 0 };
+
+static void set_n(const char *option, const char *text)
+{
+	asked.n = option_count(option, text, 8, 1000000);
+}
+
+static void set_shape(const char *option, const char *text)
+{
+	asked.shape = option_word(option, text, shape_names, SHAPES);
+}
+
+static void set_repetitions(const char *option, const char *text)
+{
+	asked.repetitions = option_count(option, text, 1, REPETITIONS_MAX);
+}
+
+static void set_threads(const char *option, const char *text)
+{
+	asked.threads = option_count(option, text, 1, CPUS_MAX);
+}
+
+static void set_libraries(const char *option, const char *text)
+{
+	(void)option;
+	asked.libraries = text;
+}
+
+static void set_threading(const char *option, const char *text)
+{
+	(void)option;
+	asked.threading = text;
+}
+
+static void set_stated(const char *option, const char *text)
+{
+	asked.stated = option_number(option, text, 1e12, "give GFlop/s, as in 448");
+}
+
+static const struct option_row rows[] = {
+	{ 'n', "size", "N",
+	  "m = n (default: two seconds of the square one, half a second of k192, more\n"
+	  "than four last-level caches, and what the memory holds)",
+	  set_n },
+	{ 0, "shape", "NAME",
+	  "square (m = n = k) or k192 (k = 192: nodeperf's, the update of HPL) alone", set_shape },
+	{ 't', "repetitions", "T", "so often (default: 3 square ones, 5 of k192)",
+	  set_repetitions },
+	{ 0, "threads", "T",
+	  "so many threads must work (default: one for each core of the node, whatever\n"
+	  "affinity and OMP_NUM_THREADS say)",
+	  set_threads },
+	{ 0, "library", "NAMES",
+	  "begins of file names, with commas: each must be mapped, one of them called",
+	  set_libraries },
+	{ 0, "threading", "KIND",
+	  "what the library must say of itself: none, pthreads, openmp or tbb", set_threading },
+	{ 0, "stated", "GFLOPS", "peak of the node as stated, to compare what is attainable with",
+	  set_stated },
+	{ 0, NULL, NULL, NULL, NULL },
+};
+static const struct option_row *const tables[] = { rows, NULL };
+
+static const struct program program = {
+	"dgemm",
+	"Measures how much of a node's arithmetic a BLAS reaches: dgemm of the library that this\n"
+	"program was linked with, in GFlop/s and in percent of what the same threads can do at\n"
+	"that moment; every element of the product is validated.\n",
+	tables,
+	reasons,
+	NULL,
+	output_write,
+};
+
+/* One for each core of the node. */
+static int cores_of_node(void)
+{
+	char line[SYSLINE_MAX];
+	struct cpuset online;
+
+	if (!sysfile_line(line, "/sys/devices/system/cpu/online") || !cpuset_parse(&online, line))
+		return threads_count();
+	return topology_cores(&online);
+}
+
+static void measure_all(struct run *run)
+{
+	const double gflops = asked.n ? 1 : measure_roughly();
+	int kind;
+
+	for (kind = 0; kind < SHAPES; kind++) {
+		struct shape *const s = &run->shapes[run->count];
+
+		if (asked.shape != SHAPES && asked.shape != kind)
+			continue;
+		measure_size(s, (enum shape_kind)kind, asked.n, gflops);
+		measure_shape(s, asked.repetitions ? (int)asked.repetitions
+				 : kind == SQUARE  ? SQUARE_REPETITIONS
+						   : K192_REPETITIONS);
+		run->count++;
+	}
+}
+
+static void judge_all(struct run *run)
+{
+	int i;
+
+	shapes_judge_disturbed(run->shapes, run->count);
+	blas_judge(&run->blas, WRONG_LIBRARY, asked.libraries, asked.threading);
+	for (i = 0; i < run->count; i++) {
+		shape_judge(&run->shapes[i], &run->blas, run->threads, run->stated);
+		validate_judge(&run->shapes[i].wrong, shape_names[run->shapes[i].kind]);
+	}
+}
+
+int main(int argc, char **argv)
+{
+	static struct run run;
+
+	ranks_start(&argc, &argv);
+	error_hooks(ranks_refuse, ranks_leave);
+	fault_rank(ranks_me());
+	record_process(ranks_node(), ranks_me(), ranks_count());
+	program_start(&program, argc, argv);
+	run.threads = asked.threads ? (int)asked.threads : cores_of_node();
+	run.stated = asked.stated;
+	blas_look(&run.blas);
+	ceiling_start(run.threads);
+	program_measuring();
+	measure_all(&run);
+	program_measured();
+	judge_all(&run);
+	output_print(&run);
+	output_metrics(&run);
+	leave(program_end(&run));
+}

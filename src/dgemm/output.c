@@ -1,0 +1,166 @@
+#include "output.h"
+
+#include "judge.h"
+
+#include "../harness/error.h"
+#include "../harness/json.h"
+#include "../harness/metrics.h"
+#include "../harness/order_statistics.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+/* The ceilings around all multiplications of a run. */
+static double median_ceiling(const struct run *run, double (*ask)(const struct ceiling *))
+{
+	static double values[SHAPES * REPETITIONS_MAX];
+	int s, i, count = 0;
+
+	for (s = 0; s < run->count; s++)
+		for (i = 0; i < run->shapes[s].count; i++)
+			values[count++] = ask(&run->shapes[s].repetitions[i].ceiling);
+	return median(values, count);
+}
+
+static double gflops_of(const struct ceiling *c)
+{
+	return c->gflops;
+}
+
+static double ghz_of(const struct ceiling *c)
+{
+	return c->ghz;
+}
+
+static double slowest_of(const struct ceiling *c)
+{
+	return c->slowest;
+}
+
+static void print_shape(const struct run *run, const struct shape *s)
+{
+	double low, high;
+
+	printf("%-6s %7zu %7zu %6d %8.3f %9.1f %12.1f %% %8d of %d\n", shape_names[s->kind], s->m,
+	       s->k, s->calls, s->repetitions[0].workers.wall, shape_gflops(s),
+	       shape_percent(s, &low, &high), shape_workers(s), run->threads);
+}
+
+void output_print(const struct run *run)
+{
+	int i;
+
+	printf("C += A B, by %s\n", blas_text(&run->blas));
+	printf("Attainable: %.1f GFlop/s, %d threads of %s", median_ceiling(run, gflops_of),
+	       run->threads, ceiling_loop());
+	if (ceiling_flops_per_cycle() > 0)
+		printf(" at %.3g GHz, %.2f flop per cycle", median_ceiling(run, ghz_of),
+		       ceiling_flops_per_cycle());
+	printf("\nshape    m = n       k  calls  seconds   GFlop/s  of attainable  worked\n");
+	for (i = 0; i < run->count; i++)
+		print_shape(run, &run->shapes[i]);
+}
+
+static const char *const gflops_names[SHAPES] = { "dgemm_square", "dgemm_k192" };
+static const char *const percent_names[SHAPES] = { "dgemm_square_of_attainable",
+						   "dgemm_k192_of_attainable" };
+
+static void shape_metrics(const struct shape *s)
+{
+	static double gflops[REPETITIONS_MAX], percent[REPETITIONS_MAX];
+	double low, high, usual;
+	int i;
+
+	for (i = 0; i < s->count; i++) {
+		gflops[i] = s->repetitions[i].gflops;
+		percent[i] = s->repetitions[i].percent;
+	}
+	metric(gflops_names[s->kind], shape_gflops(s), "GFlop/s", HIGHER);
+	metric_samples(gflops_names[s->kind], gflops, s->count);
+	usual = shape_percent(s, &low, &high);
+	metric(percent_names[s->kind], usual, "%", HIGHER);
+	metric_interval(percent_names[s->kind], low, high);
+	metric_samples(percent_names[s->kind], percent, s->count);
+}
+
+void output_metrics(const struct run *run)
+{
+	const double attainable = median_ceiling(run, gflops_of);
+	int i;
+
+	for (i = 0; i < run->count; i++)
+		shape_metrics(&run->shapes[i]);
+	metric("attainable", attainable, "GFlop/s", HIGHER);
+	if (run->stated > 0)
+		metric("attainable_of_stated", 100 * attainable / run->stated, "%", HIGHER);
+	if (median_ceiling(run, ghz_of) > 0)
+		metric("clock", median_ceiling(run, ghz_of), "GHz", HIGHER);
+	metric("slowest_core", 100 * median_ceiling(run, slowest_of), "%", HIGHER);
+	if (shape_workers(&run->shapes[0]))
+		metric("threads_worked", shape_workers(&run->shapes[0]), "threads", HIGHER);
+}
+
+static void write_repetition(const struct repetition *r)
+{
+	json_open(NULL, '{');
+	json_number("seconds", r->workers.wall);
+	json_number("gflops", r->gflops);
+	json_number("percent_of_attainable", r->percent);
+	json_number("attainable_gflops", r->ceiling.gflops);
+	json_number("ghz", r->ceiling.ghz);
+	json_count("threads_worked", (unsigned)r->workers.count);
+	json_number("cpu_s", r->workers.all);
+	json_number("busiest_cpu_s", r->workers.most);
+	json_number("kept_off_s", r->workers.ready);
+	json_number("others_s", r->others);
+	json_truth("clean", repetition_is_clean(r));
+	json_close('}');
+}
+
+static void write_shape(const struct shape *s)
+{
+	int i;
+
+	json_open(shape_names[s->kind], '{');
+	json_count("m", s->m);
+	json_count("n", s->n);
+	json_count("k", s->k);
+	json_count("calls", (unsigned)s->calls);
+	json_number("flops", shape_flops(s));
+	json_count("wrong_columns", s->wrong.columns);
+	json_open("repetitions", '[');
+	for (i = 0; i < s->count; i++)
+		write_repetition(&s->repetitions[i]);
+	json_close(']');
+	json_close('}');
+}
+
+void output_write(const void *data)
+{
+	const struct run *const run = data;
+	int i;
+
+	json_count("threads_asked", (unsigned)run->threads);
+	blas_write(&run->blas);
+	json_open("shapes", '{');
+	for (i = 0; i < run->count; i++)
+		write_shape(&run->shapes[i]);
+	json_close('}');
+	json_open("denominators", '{');
+	json_open("stated", '{');
+	json_number("gflops", run->stated > 0 ? run->stated : 0);
+	json_text("source", run->stated > 0 ? "--stated" : NULL);
+	json_close('}');
+	json_open("attainable", '{');
+	json_number("gflops", median_ceiling(run, gflops_of));
+	json_text("source", ceiling_loop());
+	json_close('}');
+	json_open("clock", '{');
+	json_number("ghz", median_ceiling(run, ghz_of));
+	json_number("flops_per_cycle", ceiling_flops_per_cycle());
+	json_number("nearest_flops_per_cycle", ceiling_nearest_flops_per_cycle());
+	json_text("source", "a chain of additions, between the loops");
+	json_close('}');
+	json_close('}');
+	ceiling_write();
+}

@@ -1,0 +1,22 @@
+/*
+ * output: the table for people, the metrics and the program's part of the record.
+ */
+#ifndef MEMBW_DGEMM_OUTPUT_H
+#define MEMBW_DGEMM_OUTPUT_H
+
+#include "blas/blas.h"
+#include "measure.h"
+
+struct run {
+	struct blas blas;
+	struct shape shapes[SHAPES];
+	int count;
+	int threads;   /* asked for */
+	double stated; /* GFlop/s, 0: not known */
+};
+
+void output_print(const struct run *run);
+void output_metrics(const struct run *run);
+void output_write(const void *run);
+
+#endif

@@ -1,0 +1,288 @@
+"""dgemm: figures, denominators, validation, who worked, whose library it was, bad input."""
+
+import json
+import os
+import pathlib
+import re
+import subprocess
+
+import blas_here
+import pytest
+from places import ROOT
+from record_schema import check
+
+CPUS = len(os.sched_getaffinity(0))
+WEATHER = 'disturbed,unstable,cpu-not-where-asked'
+# what a multiplication of a millisecond cannot be
+TINY = f'{WEATHER},too-short,threads-idle,too-good,oversubscribed'
+# too short for any figure; long enough for the ticks of the kernel to tell who worked
+FEW = ('--shape', 'square', '-n', '50', '-t', '1')
+SHORT = ('--shape', 'square', '-n', '1600', '-t', '1')
+
+
+@pytest.fixture(scope='session')
+def linked(build_program):
+    """linked('openblas-openmp'): dgemm with that library."""
+
+    def link(variant, *flags):
+        return build_program('dgemm', '-O0', *flags, *blas_here.words(variant))
+
+    return link
+
+
+@pytest.fixture(scope='session')
+def plain(build_program):
+    """plain('-D...'): dgemm with a multiplication of the tests' own in it."""
+    return lambda *flags: build_program(
+        'dgemm', '-O0', *flags, str(ROOT / 'tests/data/plain_dgemm.c')
+    )
+
+
+@pytest.fixture
+def run(tmp_path):
+    """run(program, options, variant='openblas-serial', OMP_NUM_THREADS=1): (status, output,
+    record); `variant` is the library that the loader takes."""
+
+    def start(program, *options, variant=None, before=(), **variables):
+        path = tmp_path / 'record.json'
+        path.unlink(missing_ok=True)
+        theirs = re.compile('OMP_|GOMP_|KMP_|BLIS_NUM|OPENBLAS_NUM|LD_')
+        env = {k: v for k, v in os.environ.items() if not theirs.match(k)}
+        env |= {k: str(v) for k, v in variables.items()}
+        if variant:
+            env['LD_LIBRARY_PATH'] = blas_here.folder(variant)
+        words = [*before, program, '--json', path, *options]
+        done = subprocess.run(words, capture_output=True, text=True, env=env, timeout=120)
+        text = path.read_text() if path.exists() else ''
+        return done.returncode, done.stdout + done.stderr, json.loads(text) if text else None
+
+    return start
+
+
+def reasons(record):
+    return {finding['reason'] for finding in record['reasons'] if not finding['allowed']}
+
+
+def detail(record, reason):
+    return next(f['detail'] for f in record['reasons'] if f['reason'] == reason)
+
+
+# --- figures ---------------------------------------------------------------------------------
+
+
+def test_both_shapes_have_a_figure_and_a_share_of_what_was_attainable(linked, run):
+    status, said, record = run(linked('openblas-openmp'), '-n', '700', '-t', '2',
+                               '--stated', '1e4', '--allow', TINY)  # fmt: skip
+    assert status == 0, said
+    check(record)
+    units = {name: (m['unit'], m['better']) for name, m in record['metrics'].items()}
+    assert units == {
+        'dgemm_square': ('GFlop/s', 'higher'), 'dgemm_square_of_attainable': ('%', 'higher'),
+        'dgemm_k192': ('GFlop/s', 'higher'), 'dgemm_k192_of_attainable': ('%', 'higher'),
+        'attainable': ('GFlop/s', 'higher'), 'attainable_of_stated': ('%', 'higher'),
+        'clock': ('GHz', 'higher'), 'slowest_core': ('%', 'higher'),
+        'threads_worked': ('threads', 'higher'),
+    }  # fmt: skip
+    figures = {name: m['value'] for name, m in record['metrics'].items()}
+    square, k192 = record['shapes']['square'], record['shapes']['k192']
+    assert (square['m'], square['n'], square['k']) == (700, 700, 700)
+    assert (k192['m'], k192['n'], k192['k']) == (700, 700, 192)
+    assert square['flops'] == 2 * 700**3 and k192['flops'] == 2 * 700 * 700 * 192 * k192['calls']
+    for shape in (square, k192):
+        for r in shape['repetitions']:
+            assert r['gflops'] == pytest.approx(shape['flops'] / r['seconds'] / 1e9)
+    assert figures['attainable_of_stated'] == pytest.approx(figures['attainable'] / 100)
+    assert all(record['denominators'][d]['source'] for d in ('stated', 'attainable', 'clock'))
+
+
+def test_attainable_is_flop_per_cycle_times_the_clock_within_two_percent(linked, run):
+    """Whatever goes on beside it: the median of pieces of 100 us."""
+    record = run(linked('openblas-openmp'), '-n', '100', '-t', '3', '--allow', TINY)[2]
+    clock = record['denominators']['clock']
+    attainable = record['metrics']['attainable']['value']
+    whole = record['threads_asked'] * clock['nearest_flops_per_cycle'] * clock['ghz']
+    assert attainable == pytest.approx(whole, rel=0.02)
+
+
+@pytest.mark.parametrize('bits, loops', [(256, {'avx2'}), (128, {'sse2', 'portable'})])
+def test_a_cpu_with_narrower_registers_has_a_lower_ceiling(plain, run, bits, loops):
+    widest = run(plain(), '-n', '16', '-t', '1', '--allow', TINY)[2]['denominators']['attainable']
+    if widest['source'] not in ('avx512', 'avx2'):
+        pytest.skip(f'this CPU has {widest["source"]} alone')
+    other = run(plain(f'-DMEMBW_CPU_WIDTH={bits}'), '-n', '16', '-t', '1', '--allow', TINY)[2]
+    narrower = other['denominators']['attainable']
+    assert narrower['source'] in loops and narrower['gflops'] < 1.05 * widest['gflops']
+
+
+def test_the_ceiling_of_arm_runs_its_own_loop(build_program, run, need):
+    """By an emulator: that it runs, not how fast."""
+    need('aarch64-linux-gnu-gcc')
+    emulator = need('qemu-aarch64')
+    program = build_program('dgemm', '-O0', '-static', str(ROOT / 'tests/data/plain_dgemm.c'),
+                            cc='aarch64-linux-gnu-gcc')  # fmt: skip
+    status, said, record = run(program, *FEW, '-n', '24', '--threads', '1', '--allow', TINY,
+                               before=(emulator,), OMP_NUM_THREADS=1)  # fmt: skip
+    assert status == 0, said
+    loop = record['denominators']['attainable']
+    assert loop['source'] in ('neon', 'portable') and loop['gflops'] > 0
+
+
+# --- is the product right? -------------------------------------------------------------------
+
+
+def test_every_flipped_bit_of_a_product_is_found_and_its_element_named(tmp_path):
+    """15808 of 15808, and 234 of 234 pairs of errors that cancel in the sum of their column."""
+    line = ['gcc', '-O2', ROOT / 'tests/probes/dgemm_flips.c', '-o', tmp_path / 'flips']
+    subprocess.run(line, check=True)
+    done = subprocess.run([tmp_path / 'flips'], capture_output=True, text=True, timeout=60)
+    flips, pairs = 19 * 13 * 64, 18 * 13
+    assert done.stdout == f'found {flips} of {flips}, pairs {pairs} of {pairs}\n'
+
+
+def test_a_flip_in_a_run_is_named_with_row_column_and_bits(plain, run):
+    column, row = 5, 3
+    flip = f'-DMEMBW_PLANT_FAULT=2,{column}*24+{row},0'
+    status, said, record = run(plain(flip), *FEW, '-n', '24', '--allow', TINY)
+    assert status == 1 and reasons(record) >= {'not-validated'}
+    text = detail(record, 'not-validated')
+    assert f'1 of 24 columns of C are wrong, the first in row {row} of column {column}' in text
+    actual, expected = (int(bits, 16) for bits in re.findall(r'\((0x[0-9a-f]{16})\)', text))
+    assert actual ^ expected == 1
+
+
+def test_a_library_that_does_nothing_is_too_good_and_not_validated(plain, run):
+    status, said, record = run(plain('-DLAZY'), *FEW, '-n', '500')
+    assert status == 1 and reasons(record) >= {'too-good', 'not-validated', 'too-short'}
+
+
+# --- who worked? -----------------------------------------------------------------------------
+
+ACCIDENTS = {
+    'a library without threads': {'variant': 'openblas-serial'},
+    'OPENBLAS_NUM_THREADS=1': {'variant': 'openblas-pthread', 'OPENBLAS_NUM_THREADS': 1},
+    'OMP_NUM_THREADS=1': {'variant': 'openblas-openmp', 'OMP_NUM_THREADS': 1},
+    'an affinity of one CPU': {
+        'variant': 'openblas-openmp',
+        'before': ('taskset', '-c', str(min(os.sched_getaffinity(0)))),
+    },
+    'a thread bound before the library counts CPUs': {
+        'variant': 'openblas-pthread',
+        'OMP_PROC_BIND': 'close',
+        'OMP_PLACES': 'cores',
+    },
+}
+many = pytest.mark.skipif(CPUS < 2, reason='one CPU: one thread is all of them')
+
+
+@many
+@pytest.mark.parametrize('accident', ACCIDENTS.values(), ids=ACCIDENTS.keys())
+def test_one_thread_in_place_of_all_is_invalid(linked, run, accident):
+    status, said, record = run(linked('openblas-openmp'), *SHORT, **accident)
+    assert status == 1 and 'threads-idle' in reasons(record), said
+    assert f'square: 1 of {record["threads_asked"]} threads worked' in said
+
+
+@many
+def test_a_nested_region_is_found(linked, run):
+    """The library is called by one thread of a team, and starts no threads of its own."""
+    program = linked('openblas-openmp', '-DMEMBW_PLANT_NESTED')
+    status, said, record = run(program, *SHORT, OMP_WAIT_POLICY='PASSIVE',
+                               variant='openblas-openmp')  # fmt: skip
+    assert status == 1 and 'threads-idle' in reasons(record), said
+    assert 'square: 1 of' in said
+
+
+@many
+def test_a_cgroup_of_one_cpu_is_found(linked, run):
+    """All threads work, each for a share of the time."""
+    group = pathlib.Path('/sys/fs/cgroup/cpu', f'membw-test-{os.getpid()}')
+    try:
+        group.mkdir()
+        (group / 'cpu.cfs_quota_us').write_text('100000')
+        (group / 'cpu.cfs_period_us').write_text('100000')
+    except OSError as err:
+        pytest.skip(f'no cgroup can be made here: {err.strerror}')
+    try:
+        enter = f'echo $$ >{group}/tasks; exec "$@"'
+        status, said, record = run(linked('openblas-openmp'), *SHORT, variant='openblas-openmp',
+                                   before=('sh', '-c', enter, 'sh'))  # fmt: skip
+        assert status == 1 and 'threads-idle' in reasons(record), said
+        assert 'the time of 1.00 CPUs' in detail(record, 'threads-idle')
+    finally:
+        group.rmdir()
+
+
+@many
+def test_all_threads_at_work_are_counted_and_no_reason(linked, run):
+    """The same line as the accidents', without one."""
+    for variant in ('openblas-openmp', 'openblas-pthread'):
+        record = run(linked('openblas-openmp'), '--shape', 'square', '-n', '2000', '-t', '3',
+                     variant=variant)[2]  # fmt: skip
+        counts = [r['threads_worked'] for r in record['shapes']['square']['repetitions']]
+        assert sorted(counts)[1] == record['threads_asked'], record['shapes']
+        assert 'threads-idle' not in reasons(record)
+
+
+def test_a_thread_that_spins_cannot_be_told_from_one_that_works(linked, run):
+    record = run(linked('openblas-openmp'), *SHORT, OMP_WAIT_POLICY='active')[2]
+    assert 'set OMP_WAIT_POLICY=PASSIVE' in detail(record, 'threads-idle')
+
+
+def test_so_many_threads_as_asked_are_enough(linked, run):
+    record = run(linked('openblas-openmp'), *SHORT, '--threads', '1', OMP_NUM_THREADS=1)[2]
+    assert record['threads_asked'] == 1 and 'threads-idle' not in reasons(record)
+
+
+# --- whose library was it? -------------------------------------------------------------------
+
+
+def test_the_record_says_which_library_was_called(linked, run):
+    blas = run(linked('openblas-openmp'), *FEW, variant='openblas-serial')[2]['blas']
+    assert blas['library'].startswith(blas_here.folder('openblas-serial'))
+    assert (blas['family'], blas['threading']) == ('openblas', 'none')
+    assert blas['says'].startswith('OpenBLAS')
+
+
+def test_another_library_than_the_rows_is_wrong(linked, run):
+    program = linked('openblas-openmp')
+    record = run(program, *FEW, '--library', 'libmkl_sequential', '--allow', TINY)[2]
+    assert reasons(record) == {'wrong-library'}
+    assert 'no libmkl_sequential is mapped' in detail(record, 'wrong-library')
+    serial = run(program, *FEW, '--library', 'libopenblas', '--threading', 'openmp',
+                 variant='openblas-serial')[2]  # fmt: skip
+    assert "threads of kind 'none', not 'openmp'" in detail(serial, 'wrong-library')
+
+
+def test_two_libraries_at_once_are_wrong(linked, run):
+    other = f'{blas_here.folder("blis-openmp")}/libblis.so.4'
+    record = run(linked('openblas-openmp'), *FEW, LD_PRELOAD=other)[2]
+    assert 'two libraries are mapped' in detail(record, 'wrong-library')
+    assert record['blas']['family'] == 'blis'
+
+
+def test_debians_libblas_is_part_of_its_openblas(build_program, run):
+    folder = blas_here.folder('openblas-openmp')
+    program = build_program('dgemm', '-O0', '-Wl,--no-as-needed', f'-L{folder}', '-lblas')
+    record = run(program, *FEW, variant='openblas-openmp')[2]
+    assert record['blas']['library'].endswith('libblas.so.3')
+    assert 'wrong-library' not in reasons(record)
+
+
+# --- bad input -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize('options, said', [
+    (('-n', '4'), "invalid value for '-n': '4'"),
+    (('-n', '900000'), "'-n 900000' takes"),
+    (('--shape', 'round'), "invalid value for '--shape': 'round'"),
+    (('-t', '0'), "invalid value for '-t': '0'"),
+    (('--threads', 'all'), "invalid value for '--threads': 'all'"),
+    (('--stated', '-1'), "invalid value for '--stated': '-1'"),
+    (('--peak', '448'), "unknown option '--peak'"),
+])  # fmt: skip
+def test_bad_input_is_one_line_a_hint_and_exit_status_2(plain, run, options, said):
+    status, output, record = run(plain(), *options)
+    lines = output.splitlines()
+    assert status == 2 and record is None, output
+    assert len(lines) == 2 and lines[0].startswith('membw: ') and said in lines[0], output
+    assert lines[1].startswith('hint: ')

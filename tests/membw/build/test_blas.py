@@ -1,0 +1,93 @@
+"""The table of BLAS libraries: the founding lines, literally; what reaches the compiler."""
+
+import re
+import shlex
+
+import pytest
+from standin import StandIn
+
+from membw.build import presets
+
+# [ulysses], as printed but for the misprint -o3, MPI's wrapper and what its dots leave out
+INTEL = '-O2 -xHost -fopenmp -mkl nodeperf.c'
+GNU = (
+    '-fopenmp -O3 -m64 -I/opt/mkl/include nodeperf.c '
+    '-lmkl_intel_lp64 -lmkl_sequential -lmkl_core -lpthread -lm -ldl'
+)
+
+
+@pytest.fixture
+def mkl(monkeypatch):
+    monkeypatch.setenv('MKLROOT', '/opt/mkl')
+
+
+def line(name):
+    """What the row makes of nodeperf.c, without the output."""
+    row = presets.blas_row(name)
+    before, after = presets.blas_words(name)
+    return [*presets.flags(row['preset']), *before, 'nodeperf.c', *after]
+
+
+def test_the_founding_line_of_442_gflops_is_a_row(mkl):
+    words = [word.replace('-qopenmp', '-fopenmp') for word in line('mkl-intel')]
+    assert sorted(words) == sorted(INTEL.split())
+
+
+def test_the_founding_line_of_27_gflops_is_a_row_and_says_that_it_has_no_threads(mkl):
+    words = line('mkl-sequential')
+    source = words.index('nodeperf.c')
+    printed = GNU.split()
+    assert words[source:] == printed[printed.index('nodeperf.c') :]
+    assert sorted(words[:source]) == sorted(printed[: printed.index('nodeperf.c')])
+    assert presets.blas_row('mkl-sequential')['threading'] == 'none'
+
+
+def test_the_other_rows_have_threads():
+    others = set(presets.load_blas()) - {'mkl-sequential'}
+    assert {presets.blas_row(name)['threading'] for name in others} <= {'openmp', 'pthreads'}
+
+
+def test_a_row_without_its_environment_says_what_is_missing(monkeypatch):
+    monkeypatch.delenv('MKLROOT', raising=False)
+    with pytest.raises(presets.PresetError, match="BLAS 'mkl-sequential' needs MKLROOT"):
+        presets.blas_words('mkl-sequential')
+
+
+def test_a_folder_that_is_there_is_linked_with_a_run_path_and_another_is_not(tmp_path):
+    rows = presets.load_blas()
+    row = rows['openblas-openmp'] | {'folder': f'{tmp_path}/*/there'}
+    assert presets.blas_words('here', {'here': row})[1] == ['-lopenblas']
+    (tmp_path / 'arch/there').mkdir(parents=True)
+    folder = tmp_path / 'arch/there'
+    expected = [f'-L{folder}', f'-Wl,-rpath,{folder}', '-lopenblas']
+    assert presets.blas_words('here', {'here': row})[1] == expected
+
+
+@pytest.mark.parametrize('row, said', [
+    ({}, "rows.x: 'compile' is missing"),
+    ({'libraries': 'libblas'}, "rows.x: 'libraries' is not a list"),
+    ({'speed': '1'}, "rows.x: unknown key 'speed'"),
+])  # fmt: skip
+def test_a_row_that_is_wrong_is_refused_with_its_place(tmp_path, row, said):
+    path = tmp_path / 'blas.yaml'
+    path.write_text(f'rows:\n  x: {row}\n')
+    with pytest.raises(presets.PresetError, match=re.escape(said)):
+        presets.load_blas(path)
+
+
+def test_make_links_the_row_that_was_asked_for(call, tmp_path):
+    """Intel's line, by a stand-in: the row's words are in front of the source and behind it."""
+    icc = StandIn(tmp_path / 'intel', 'icc', 'icc')
+    done = call('make', '-C', 'src', 'PROGRAM=dgemm', 'PRESET=icc-o2', f'CC={icc.path}',
+                'BLAS=mkl-intel', f'BUILD={tmp_path / "b"}', '-n')  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    (line,) = [text for text in done.stdout.splitlines() if ' -o ' in text][:1]
+    words = shlex.split(line)
+    assert words[1:] == ['-O2', '-qopenmp', '-xHost', 'dgemm.c', '-o', str(tmp_path / 'b/dgemm'),
+                         '-mkl']  # fmt: skip
+
+
+def test_a_library_that_is_no_row_is_refused_in_two_lines(call, tmp_path):
+    done = call('make', '-C', 'src', 'PROGRAM=dgemm', 'BLAS=atlas', f'BUILD={tmp_path}')
+    assert done.returncode == 2
+    assert "membw: unknown BLAS 'atlas'" in done.stderr and 'hint: one of' in done.stderr

@@ -62,6 +62,8 @@ def add_parser(subparsers):
     parser.add_argument('--repeats', type=count, default=bench_repeats.RUNS, metavar='N',
                         help='runs of the part repeats; default: '
                         f'{bench_repeats.RUNS}')  # fmt: skip
+    parser.add_argument('--max-seconds', type=count, metavar='S',
+                        help='of a run of ours in the part repeats; default: 30')  # fmt: skip
     parser.add_argument('--out', metavar='FOLDER', help='default: results/bench')
     parser.set_defaults(func=main)
 
@@ -112,7 +114,9 @@ def folder_of(args):
 def repeated(args):
     """The part repeats alone: what it found, and where; its table is printed."""
     record = probe(args.size, cores_here())
-    found = bench_repeats.repeats(say, record['array_size'], args.stream_c, args.repeats)
+    found = bench_repeats.repeats(
+        say, record['array_size'], args.stream_c, args.repeats, args.max_seconds
+    )
     print('\n' + bench_repeats.text(found))
     return {
         'schema': SCHEMA,

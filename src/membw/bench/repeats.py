@@ -1,7 +1,9 @@
 """How well a figure repeats: runs of ours and of stream.c, in turn, as each is run by its users.
 
 stream.c runs its ten repetitions; ours runs until its figure is there, and says how far the same
-measurement, started again, would read.
+measurement, started again, would read.  Where the host of a virtual machine moved its cores
+between two runs (the nearest pair of cores says so), that is another measurement: such pairs are
+counted apart.
 """
 
 import json
@@ -17,7 +19,8 @@ from membw.bench import parse as bench_parse
 from membw.bench.build import LINES, build, find_stream_c, own_sources
 from membw.bench.programs import OURS, PINNED, PINNING_VARIABLES, THEIRS
 from membw.errors import MembwError
-from membw.results.metrics import intervals
+from membw.results import regimes
+from membw.results.metrics import intervals, of_record
 from membw.site.topology import cores_here
 
 RUNS = 30
@@ -26,9 +29,12 @@ METRIC = 'triad'
 LIMIT_S = 300
 
 
-def repeats(say, size, stream_c='', runs=RUNS):
-    """{'rows': [...], 'left_out': [...], 'runs': {program: [{figure, low, high, ...}]}}."""
+def repeats(say, size, stream_c='', runs=RUNS, max_seconds=None):
+    """`max_seconds` is of ours, else its own limit.
+
+    {'rows': [...], 'left_out': [...], 'runs': {program: [{figure, low, high, ...}]}}."""
     commands, reasons = programs(size, stream_c)
+    commands[OURS] += ['--max-seconds', f'{max_seconds}'] if max_seconds else []
     found = {name: [] for name in commands}
     for number in range(1, runs + 1):
         say(f'repeats: run {number} of {runs}', passing=True)
@@ -76,21 +82,32 @@ def run(name, words):
             said = (done.stderr.strip() or 'nothing').splitlines()[-1]
             raise MembwError(f"'{name}' ended with exit status {done.returncode}: {said}")
         if name == OURS:
-            return {**of_record(json.loads(path.read_text())), 'seconds': seconds}
+            return {**told(json.loads(path.read_text())), 'seconds': seconds}
     figure = bench_parse.stream(done.stdout, name)[METRIC]['best_mbs'] / 1000
     return {'figure': figure, 'low': None, 'high': None, 'valid': True, 'reasons': [],
             'seconds': seconds}  # fmt: skip
 
 
-def of_record(record):
-    low, high = intervals(record).get(METRIC, (None, None))
+def told(record):
+    """Of one record of ours; `metrics` has (figure, low, high) of each, GB/s."""
+    ends, figures = intervals(record), of_record(record)[0]
+    spans = {name: (value, *ends.get(name, (None, None))) for name, value in figures.items()}
+    figure, low, high = spans[METRIC]
     return {
-        'figure': record['metrics'][METRIC]['value'] / 1000,
+        'figure': figure,
         'low': low,
         'high': high,
+        'metrics': spans,
+        'nearest_ns': regimes.latencies(record),
         'valid': record['verdict'] == 'VALID',
         'reasons': [reason['reason'] for reason in record['reasons']],
     }
+
+
+def moved(one, other):
+    """Whether the machine changed its state in one of two runs or between them."""
+    both = [*one.get('nearest_ns', ()), *other.get('nearest_ns', ())]
+    return regimes.crossed(both)
 
 
 def agree(one, other):
@@ -103,20 +120,23 @@ def holds(one, other):
 
 
 def summary(rows):
-    """Shares of the consecutive pairs that are both VALID; None where there is no such pair."""
+    """Shares of the consecutive pairs that are both VALID and of one state of the machine; None
+    where there is no such pair."""
     valid = [row for row in rows if row['valid']]
     pairs = [(a, b) for a, b in pairwise(rows) if a['valid'] and b['valid']]
-    within = [agree(a, b) for a, b in pairs]
-    either = [agree(a, b) or holds(a, b) or holds(b, a) for a, b in pairs]
-    covered = [holds(a, b) for a, b in pairs if a['low'] is not None]
+    alike = [pair for pair in pairs if not moved(*pair)]
+    within = [agree(a, b) for a, b in alike]
+    either = [agree(a, b) or holds(a, b) or holds(b, a) for a, b in alike]
     figures = [row['figure'] for row in valid]
     return {
         'runs': len(rows),
         'valid': len(valid),
-        'pairs': len(pairs),
+        'pairs': len(alike),
+        'moved': len(pairs) - len(alike),
         'within': share(within),
         'within_or_interval': share(either),
-        'next_in_interval': share(covered),
+        'next_in_interval': share(covered(alike)),
+        'half_width': usual_half(valid),
         'least': min(figures, default=None),
         'median': statistics.median(figures) if figures else None,
         'most': max(figures, default=None),
@@ -124,12 +144,30 @@ def summary(rows):
     }
 
 
+def covered(pairs):
+    """Of each metric of each pair: whether the interval of the first run holds the figure of the
+    next."""
+    return [
+        low <= b['metrics'][name][0] <= high
+        for a, b in pairs
+        for name, (_, low, high) in a.get('metrics', {}).items()
+        if low is not None
+    ]
+
+
+def usual_half(rows):
+    """The median half width of all intervals, as a part of the figure."""
+    spans = [span for row in rows for span in row.get('metrics', {}).values()]
+    halves = [(high - low) / 2 / value for value, low, high in spans if low is not None]
+    return statistics.median(halves) if halves else None
+
+
 def share(yes):
     return sum(yes) / len(yes) if yes else None
 
 
-HEAD = ['', 'VALID', 'pairs', 'in 3 %', 'or interval', 'next in interval', 'least', 'median',
-        'most', 's per run']  # fmt: skip
+HEAD = ['', 'VALID', 'pairs', 'moved', 'in 3 %', 'or interval', 'next in interval', 'half width',
+        'least', 'median', 'most', 's per run']  # fmt: skip
 
 
 def text(found):
@@ -144,9 +182,10 @@ def text(found):
 
 
 def cells(row):
-    shares = [percent(row[k]) for k in ('within', 'within_or_interval', 'next_in_interval')]
+    names = ('within', 'within_or_interval', 'next_in_interval', 'half_width')
+    shares = [percent(row[k]) for k in names]
     figures = [f'{row[k]:.1f}' if row[k] is not None else '-' for k in ('least', 'median', 'most')]
-    counts = [f'{row["valid"]} of {row["runs"]}', str(row['pairs'])]
+    counts = [f'{row["valid"]} of {row["runs"]}', str(row['pairs']), str(row['moved'])]
     return [row['program'], *counts, *shares, *figures, f'{row["seconds"]:.1f}']
 
 

@@ -7,10 +7,19 @@ import pytest
 from membw.bench import repeats
 
 
-def run(figure, half=None, valid=True, seconds=1.0):
+def run(figure, half=None, valid=True, seconds=1.0, nearest=()):
     low, high = (figure - half, figure + half) if half else (None, None)
     return {'figure': figure, 'low': low, 'high': high, 'valid': valid, 'reasons': [],
+            'metrics': {'triad': (figure, low, high)}, 'nearest_ns': nearest,
             'seconds': seconds}  # fmt: skip
+
+
+def test_a_pair_between_which_the_cores_were_moved_is_counted_apart():
+    near, far = (28, 29), (125, 125)
+    runs = [run(43.0, 1.3, nearest=near), run(43.5, 1.3, nearest=near), run(65.0, 2, nearest=far),
+            run(64.0, 2, nearest=(125, 28)), run(43.0, 1.3, nearest=near)]  # fmt: skip
+    found = repeats.summary(runs)
+    assert (found['pairs'], found['moved'], found['next_in_interval']) == (1, 3, 1)
 
 
 def test_pairs_within_three_per_cent_or_within_a_stated_interval_agree():
@@ -30,7 +39,7 @@ def test_an_invalid_run_is_in_no_pair_and_no_figure():
 def test_without_a_pair_there_is_no_share():
     found = repeats.summary([run(40.0), run(10.0, valid=False)])
     assert found['within'] is None
-    assert repeats.cells({'program': 'ours', **found})[3] == '-'
+    assert repeats.cells({'program': 'ours', **found})[4] == '-'
 
 
 def test_programs_go_in_turn_and_stream_c_is_left_out_with_the_reason(monkeypatch):
@@ -54,6 +63,6 @@ def test_the_figure_and_interval_of_a_record_are_in_gb_per_s():
         'unit': 'MB/s',
         'better': 'higher',
     }
-    found = repeats.of_record({'metrics': {'triad': metric}, 'verdict': 'VALID', 'reasons': []})
+    found = repeats.told({'metrics': {'triad': metric}, 'verdict': 'VALID', 'reasons': []})
     assert (found['figure'], found['low'], found['high'], found['valid']) == (40, 39, 40.1, True)
     assert math.isclose(found['high'], 40.1)

@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 
 from membw.errors import MembwError
 from membw.results.flatten import GROUPS, fields, figures, spans
+from membw.results.regimes import crossed, latencies
 from membw.statistics.margin import MARGIN
 
 # these make two builds the same one, where the binaries' checksums are not known to be equal
@@ -22,6 +23,7 @@ class Difference:
     only_b: dict = field(default_factory=dict)
     margin: float = MARGIN
     spans: dict = field(default_factory=dict)  # name -> (interval of A, of B), None: it has none
+    nearest: tuple = ((), ())  # ns between the nearest cores of A and B, before and after
 
     @property
     def apart(self):
@@ -29,6 +31,11 @@ class Difference:
         one lies in the other's interval: measured again, they might agree."""
         far = [n for n, (_, _, r, _) in self.figures.items() if r is None or abs(r) > self.margin]
         return [name for name in far if not self.agree(name)]
+
+    @property
+    def two_states(self):
+        """The host of a virtual machine moved its cores: the figures do not compare."""
+        return crossed(self.nearest[0] + self.nearest[1])
 
     def agree(self, name):
         """Whether the interval of one holds the figure of the other."""
@@ -56,6 +63,7 @@ def compare(a, b, margin=MARGIN):
     (figures_a, spans_a, of_a), (figures_b, spans_b, of_b) = _told(a), _told(b)
     found = Difference(_figures(figures_a, figures_b), margin=margin)
     found.spans = {name: (spans_a.get(name), spans_b.get(name)) for name in found.figures}
+    found.nearest = latencies(a.record), latencies(b.record)
     for group in GROUPS:
         _group(found, group, of_a[group], of_b[group])
     return found

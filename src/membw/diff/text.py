@@ -1,6 +1,7 @@
 """A comparison of two results, as text or as JSON."""
 
 from membw.results.intervals import with_interval
+from membw.results.regimes import text
 
 
 def as_json(a, b, found):
@@ -15,6 +16,8 @@ def as_json(a, b, found):
             for n, row in found.figures.items()
         },
         'figures_apart': found.apart,
+        'nearest_cores_ns': dict(zip('ab', found.nearest, strict=True)),
+        'two_states': found.two_states,
         'same_build': not found.build_differs,
         'different': {
             group: {n: {'a': x, 'b': y} for n, (x, y) in rows.items()}
@@ -30,6 +33,10 @@ def as_text(a, b, found, everything=False):
     """Lines for people: figures, what differs, what only one has, the verdict."""
     yield from (f'A  {a.title}', f'B  {b.title}', '')
     yield from _figures(found)
+    if found.two_states:
+        sides = [text(ns) if ns else 'not known' for ns in found.nearest]
+        yield 'two states of the machine: the nearest cores are apart by'
+        yield from (f'    {side}  {apart}' for side, apart in zip('AB', sides, strict=True))
     for group, rows in found.different.items():
         yield f'different: {group}'
         for name, (x, y) in rows.items():
@@ -80,6 +87,7 @@ def verdict(found):
         parts.append(f'the build differs ({", ".join(found.build_differs)})')
     if found.apart:
         parts.append(f'apart by more than {found.margin:.1%}: {", ".join(found.apart)}')
+        parts[-1] += ', in two states of the machine' if found.two_states else ''
     if 'verdict' in found.different.get('validity', {}):
         parts.append('{} and {}'.format(*found.different['validity']['verdict']))
     return f'DIFFERENT: {"; ".join(parts) or "validation"}'

@@ -6,6 +6,7 @@ from membw.results import case as of_case
 from membw.results.intervals import with_interval
 from membw.results.metrics import Metric
 from membw.run import summary
+from membw.run.rows import states
 
 # as ReFrame's report names them (reframe-checks/measurement.py), then what the record adds
 FROM_CASE = (
@@ -66,8 +67,8 @@ class Row:
 
 
 def rows_of(cases):
-    """A Row for each case that ran, in the order of the report."""
-    ran = [case for case in cases if summary.measures(case)]
+    """A Row for each case that ran, in the order of the report; each state apart."""
+    ran = [state for case in cases if summary.measures(case) for state in states(case)]
     return [_row(f'run-{number}', case) for number, case in enumerate(ran, 1)]
 
 

@@ -45,6 +45,6 @@ def number(value, found):
 
 
 def text(group):
-    """'28 ns', or '26 to 33 ns'."""
-    low, high = (f'{value:.0f}' for value in group)
+    """'28 ns', or '26 to 33 ns'; of a group or of several latencies."""
+    low, high = (f'{value:.0f}' for value in (min(group), max(group)))
     return f'{low} ns' if low == high else f'{low} to {high} ns'

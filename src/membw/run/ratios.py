@@ -1,7 +1,7 @@
 """Presets and pinnings against each other, by pairs that were measured in the same round.
 
 A bad minute that hits both of a pair cancels in its ratio; plain figures of different minutes do
-not compare.
+not compare.  Nor do those of two states of a virtual machine, within a round or not.
 """
 
 import collections
@@ -10,6 +10,7 @@ import statistics
 from typing import NamedTuple
 
 from membw.results import case as of_case
+from membw.results import regimes
 from membw.run import rows
 from membw.run.judge import judge
 
@@ -61,22 +62,29 @@ def compared(cases):
         }
         for number, case in cases
     }  # fmt: skip
+    nearest = {
+        (number, case['environ'], case.get('pinning') or '-'): regimes.latencies(
+            of_case.record(case)
+        )
+        for number, case in cases
+    }
     lines = []
     for axis in (1, 2):
         names = list(dict.fromkeys(place[axis] for place in rates))
         for name in names[1:]:
-            line = against(rates, metrics, axis, name, names[0])
+            line = against(rates, nearest, metrics, axis, name, names[0])
             lines += [line] if line else []
     test, where = of_case.test(cases[0][1]), of_case.where(cases[0][1])
     return Group(test, where, tuple(metrics), lines)
 
 
-def against(rates, metrics, axis, name, base):
-    """One line: the same round and the same other axis, this name to that."""
+def against(rates, nearest, metrics, axis, name, base):
+    """One line: the same round, the same other axis and the same state, this name to that."""
     values = collections.defaultdict(list)
     for place, mine in rates.items():
-        other = rates.get(tuple(base if i == axis else part for i, part in enumerate(place)))
-        if place[axis] == name and other:
+        at = tuple(base if i == axis else part for i, part in enumerate(place))
+        other = rates.get(at)
+        if place[axis] == name and other and not regimes.crossed(nearest[place] + nearest[at]):
             for metric in metrics:
                 if metric.name in mine and metric.name in other:
                     ratio = mine[metric.name] / other[metric.name]

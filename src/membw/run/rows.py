@@ -9,6 +9,7 @@ import re
 import statistics
 
 from membw.results import case as of_case
+from membw.results import regimes
 from membw.results.metrics import HIGHER, intervals
 from membw.run.judge import judge
 
@@ -38,20 +39,55 @@ def transient(case):
 
 
 def combined(attempts):
-    """The best of the attempts that are believed, with an interval that holds all of them."""
+    """The best of the attempts that are believed, with an interval that holds all of them.
+
+    Where the machine has states, `states` has the same of each other one.
+    """
     words = [judge(case)[0] for case in attempts]
     wrong = [c for c, w in zip(attempts, words) if w == 'INVALID' and not transient(c)]
     believed = [c for c, w in zip(attempts, words) if w in BELIEVED]
     if wrong or not believed:
         return wrong[0] if wrong else attempts[-1]
     kinds = {w for w in words if w in BELIEVED}
-    chosen = {**best(believed), 'intervals': hull(believed)}
+    parts = by_state(believed)
+    chosen, *others = [shown(cases, where) for where, cases in parts]
+    between = len(believed) - sum(len(cases) for _, cases in parts)
     if len(kinds) > 1:
         told = ', '.join(f'{words.count(word)} {word}' for word in sorted(kinds))
         return invalid(chosen, f'unstable (the rounds disagree: {told})')
-    if len(believed) > 1 and wide(chosen):
-        return invalid(chosen, f'unstable ({wide(chosen)})')
-    return {**chosen, 'note': note(attempts)}
+    too_wide = next(filter(None, map(wide, (chosen, *others))), '')
+    if len(believed) > 1 and too_wide:
+        return invalid(chosen, f'unstable ({too_wide})')
+    crossed = f'{between} of {len(attempts)} rounds between two states' if between else ''
+    notes = filter(None, (chosen['note'], note(attempts), crossed))
+    return {**chosen, 'note': '; '.join(notes), 'states': others}
+
+
+def states(case):
+    """A row, and the same row in each other state of the machine."""
+    return [case, *case.get('states', ())]
+
+
+def shown(cases, where):
+    return {**best(cases), 'intervals': hull(cases), 'note': where}
+
+
+def by_state(cases):
+    """[(how far apart the nearest cores were, attempts)], the usual state first; what crossed from
+    one to another is in none, unless there is nothing else."""
+    pairs = [regimes.latencies(of_case.record(case)) for case in cases]
+    found = regimes.groups(map(regimes.latency, pairs))
+    if len(found) < 2 and not any(map(regimes.crossed, pairs)):
+        return [('', cases)]
+    parts = []
+    for group in found:
+        of_state = [c for c, p in zip(cases, pairs) if group[0] <= regimes.latency(p) <= group[1]]
+        parts.append((f'nearest cores {regimes.text(group)} apart', of_state))
+    unknown = [case for case, pair in zip(cases, pairs) if not pair]
+    parts += [('', unknown)] if unknown else []
+    if not parts:
+        return [('the nearest cores were moved while it measured', cases)]
+    return sorted(parts, key=lambda part: -len(part[1]))
 
 
 def best(cases):
@@ -121,14 +157,18 @@ def half_width(case):
 def quality(cases):
     """One sentence on the figures, and a line for each row that has none, with why."""
     believed = [case for case in cases if judge(case)[0] in BELIEVED]
-    halves = [(half_width(case), title(case)) for case in believed]
+    halves = [(half_width(state), title(case)) for case in believed for state in states(case)]
     halves = [(half, name) for half, name in halves if half is not None]
     lost = [case for case in cases if transient(case)]
+    several = sum(len(states(case)) > 1 for case in cases)
     lines = []
     if halves:
         middle, (worst, name) = statistics.median(half for half, _ in halves), max(halves)
         lines.append(f'\nMeasured again, half of the rows would read within ±{middle:.1%} of '
                      f'their figures, the worst ({name}) within ±{worst:.1%}.')  # fmt: skip
+    if several:
+        lines.append(f'{several} of {len(cases)} rows were measured in several states of this '
+                     'machine, whose host moves its cores: each has its own line.')  # fmt: skip
     if lost:
         names = ', '.join(title(case) for case in lost)
         lines.append(f'No figure could be had of {len(lost)} of {len(cases)} rows, others '

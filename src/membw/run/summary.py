@@ -154,7 +154,8 @@ def print_tables(cases):
         unit = f', {common_unit(metrics)}' if common_unit(metrics) else ''
         print(f'\n{name} on {where}{unit}{conditions(records)}')
         if metrics or not any(map(of_case.figures, members)):
-            print_table([row(case, metrics) for case in members], metrics)
+            lines = [row(state, metrics) for case in members for state in rows.states(case)]
+            print_table(lines, metrics)
         else:
             print_plain(members)
         for line in [line for case in members for line in node_verdicts.lines_of(case)]:

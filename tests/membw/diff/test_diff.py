@@ -6,7 +6,7 @@ import sqlite3
 
 import fleet_generator
 import pytest
-from with_intervals import with_intervals
+from with_intervals import with_intervals, with_pair
 
 from membw.diff.compare import compare
 from membw.diff.text import as_text
@@ -199,6 +199,17 @@ def test_a_damaged_record_is_one_line(result, change):
     damaged.record |= change
     with pytest.raises(MembwError, match="'r' is not as in the schema"):
         compare(result(), damaged)
+
+
+def test_two_states_of_the_machine_are_named(result):
+    figure = {'local:default:triad': [70.0, 0, None, None, 'GB/s', 'pass']}
+    near, far = result(), result(case={'perfvalues': figure})
+    with_pair(near.record, 28)
+    with_pair(far.record, 125, 126)
+    text = '\n'.join(as_text(near, far, compare(near, far)))
+    assert 'the nearest cores are apart by\n    A  28 ns\n    B  125 to 126 ns' in text
+    assert 'apart by more than 2.0%: triad, in two states of the machine' in text
+    assert not compare(near, near).two_states
 
 
 def test_figures_within_each_others_intervals_are_shown_and_do_not_differ(result):

@@ -2,8 +2,11 @@
 
 import json
 
+import fleet_generator
 import pytest
+from with_intervals import with_intervals, with_pair
 
+from membw.report import rows as report_rows
 from membw.results.intervals import with_interval
 from membw.run import ratios, rounds, rows, summary
 from membw.run.judge import judge
@@ -120,6 +123,55 @@ def test_a_bad_minute_cancels_in_the_ratio_of_two_presets():
 def test_figures_of_different_rounds_are_no_pair():
     report = session([attempt(40.0, 'gcc-o2')], [attempt(30.0, 'gcc-o3')])
     assert ratios.groups(report) == []
+
+
+def in_state(folder, triad, before, after=None, **more):
+    """An attempt whose record has that figure ±1 %, and the latency of the nearest cores."""
+    (data,) = fleet_generator.records(fleet_generator.healthy(1, seed=1))
+    data['kernels'] = {'triad': data['kernels']['triad'] | {'best_mbs': 1000 * triad}}
+    path = folder / f'{len(list(folder.iterdir()))}.json'
+    path.write_text(json.dumps(with_pair(with_intervals(data, 0.01), before, after)))
+    return attempt(triad, record=str(path), **more)
+
+
+def test_two_states_of_a_machine_are_two_lines_of_a_row_and_never_one_interval(tmp_path, capsys):
+    (tmp_path / 'records').mkdir()
+    report = session(*(
+        [in_state(tmp_path / 'records', triad, *ns)]
+        for triad, *ns in ((43.0, 28), (65.0, 125), (43.5, 29), (52.0, 28, 125))
+    ))  # fmt: skip
+    (case,) = rows.of_report(report)
+    assert case['intervals']['triad'] == pytest.approx((42.57, 43.935))
+    (tmp_path / 'run.json').write_text(json.dumps(report))
+    assert summary.show(str(tmp_path / 'run.json')) == 0
+    out = capsys.readouterr().out
+    usual, other = (line for line in out.splitlines() if line.startswith('  gcc-o2'))
+    assert '43.5 ±1.0' in usual and 'nearest cores 28 to 29 ns apart' in usual
+    assert '1 of 4 rounds between two states' in usual
+    assert '65.0 ±0.7' in other and 'nearest cores 125 ns apart' in other
+    assert '1 of 1 rows were measured in several states' in out and '1 passed' in out
+    assert [row.figures['triad'].value for row in report_rows.rows_of([case])] == [43.5, 65.0]
+
+
+def test_a_row_that_crossed_in_every_round_says_so(tmp_path):
+    case = only(in_state(tmp_path, 52.0, 28, 125), in_state(tmp_path, 60.0, 125, 28))
+    assert case['note'] == 'the nearest cores were moved while it measured'
+    assert case['intervals']['triad'] == pytest.approx((51.48, 60.6))
+
+
+def test_a_pair_of_two_states_is_no_ratio(tmp_path):
+    def runs(*latencies):
+        figures = {28: 43.0, 125: 65.0}
+        return session(*(
+            [in_state(tmp_path, figures[ns] * share, ns, environ=environ)
+             for ns, environ, share in zip(pair, ('gcc-o2', 'gcc-o3'), (1, 1.02))]
+            for pair in latencies
+        ))  # fmt: skip
+
+    (group,) = ratios.groups(runs((28, 28), (28, 125), (125, 125), (125, 28)))
+    ((_, _, found, pairs),) = group.lines
+    assert pairs == 2 and ratios.text(found['triad']) == '1.02 ±0.00'
+    assert ratios.groups(runs((28, 125), (125, 28))) == []
 
 
 @pytest.mark.parametrize('count, left_out', [(2, 0), (5, 0), (6, 0), (8, 0), (9, 1), (20, 5)])

@@ -77,27 +77,17 @@ static void judge_cores(void)
 			threads_shared_core(), cores, threads_count());
 }
 
-#ifdef _OPENMP
-/* "4" or "4,2": how many threads the first level shall have; 0: nobody asked. */
-static int threads_asked(void)
-{
-	const char *value = getenv("OMP_NUM_THREADS");
-
-	return value ? atoi(value) : 0;
-}
-
 /* OMP_THREAD_LIMIT, OMP_DYNAMIC and cgroups take threads away in silence. */
 static void judge_count(void)
 {
+#ifdef _OPENMP
 	if (threads_asked() > threads_count())
 		verdict_invalid(CPU_NOT_WHERE_ASKED,
-				"OMP_NUM_THREADS asks for %d threads, %d run (OMP_THREAD_LIMIT, "
+				"this run asks for %d threads, %d run (OMP_THREAD_LIMIT, "
 				"OMP_DYNAMIC?)",
 				threads_asked(), threads_count());
-}
-#else
-static void judge_count(void) {}
 #endif
+}
 
 static void judge_named(const char *variable, int (*first_missing)(const char *, const char *))
 {

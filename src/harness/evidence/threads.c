@@ -8,9 +8,11 @@
 #include "../openmp.h"
 
 #include <stdlib.h>
+#include <unistd.h>
 
 static struct thread_seen *threads_known;
 static int thread_total;
+static int team_asked; /* 0: nobody but the environment */
 static int shared_core;
 static struct cpuset all_cpus;
 
@@ -68,6 +70,30 @@ void threads_start(void)
 #pragma omp parallel
 	lost_time_start(&threads_known[omp_get_thread_num()].lost_time);
 	threads_look();
+}
+
+void threads_team(int count)
+{
+	int t;
+
+	for (t = 0; t < thread_total; t++)
+		if (threads_known[t].lost_time.file >= 0)
+			close(threads_known[t].lost_time.file);
+	free(threads_known);
+	omp_set_num_threads(count);
+	team_asked = count;
+	shared_core = 0;
+	threads_start();
+}
+
+/* OMP_NUM_THREADS: "4" or "4,2", how many threads the first level shall have. */
+int threads_asked(void)
+{
+	const char *value = getenv("OMP_NUM_THREADS");
+
+	if (team_asked)
+		return team_asked;
+	return value ? atoi(value) : 0;
 }
 
 void threads_sample(void)

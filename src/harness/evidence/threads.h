@@ -23,6 +23,13 @@ struct thread_seen {
 /* Starts the threads and asks for their affinity. */
 void threads_start(void);
 
+/* From now on there are COUNT threads, for a program that compares counts of them: starts them
+ * and asks for their affinity, and forgets what was noted of others. */
+void threads_team(int count);
+
+/* How many there shall be: threads_team(), else OMP_NUM_THREADS; 0: nobody asked. */
+int threads_asked(void);
+
 /* Again as at the start: what moved them before does not count. */
 void threads_look(void);
 

@@ -85,6 +85,8 @@ def anywhere(table):
     that is not ours names in its `environs`."""
     families = {preset: row['family'] for preset, row in table['presets'].items()}
     found = [environment(['*'], f, {'family': f}, p, table) for p, f in families.items()]
+    for family in table['families']:
+        mark_first([e for e in found if e['extras']['family'] == family])
     found[0]['features'].append('scan')
     return found
 
@@ -108,7 +110,7 @@ def bind(system, partition, table):
         }
     environs = []
     for name, chain in chains.items():
-        chain = {'family': name, **chain}
+        chain, bound = {'family': name, **chain}, []
         rows = {
             p: row
             for p, row in table['presets'].items()
@@ -119,11 +121,20 @@ def bind(system, partition, table):
             if needs:
                 left_out[preset] = f'needs {" ".join(needs)}, which the CPU does not have'
             else:
-                environs.append(environment(targets, name, chain, preset, table))
-                environs[-1]['features'] += has_mpi(partition, chain)
+                bound.append(environment(targets, name, chain, preset, table))
+                bound[-1]['features'] += has_mpi(partition, chain)
+        mark_first(bound)
+        environs += bound
     if environs:
         scanned(partition, environs)['features'].append('scan')
     return environs, left_out
+
+
+def mark_first(environs):
+    """Of each compiler one row measures its OpenMP runtime: the flags have no part in it."""
+    in_c = [e for e in environs if 'c' in e['features']]
+    for environ in in_c[:1]:
+        environ['features'].append('runtime')
 
 
 def scanned(partition, environs):

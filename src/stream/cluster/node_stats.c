@@ -1,5 +1,6 @@
 #include "node_stats.h"
 
+#include "../../harness/elementary.h"
 #include "../../harness/order_statistics.h"
 
 #include <stdlib.h>
@@ -92,17 +93,6 @@ void nodes_sort(struct unit *units, int count, int kernel, int slowest_first)
 	kernel_sorted = kernel;
 	slowest_comes_first = slowest_first;
 	qsort(units, (size_t)count, sizeof(*units), by_rate);
-}
-
-/* Newton's method, because sqrt() needs -lm, which the published lines have not. */
-static double square_root(double square)
-{
-	double x = square > 1 ? square : 1;
-	int i;
-
-	for (i = 0; i < 200 && x * x > square * (1 + 1e-15); i++)
-		x = (x + square / x) / 2;
-	return square > 0 ? x : 0;
 }
 
 /* 2: to be believed, 1: INVALID, 0: not all ranks are there, -1: no figure. */

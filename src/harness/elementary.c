@@ -1,0 +1,38 @@
+#include "elementary.h"
+
+/* Newton's method. */
+double square_root(double square)
+{
+	double x = square > 1 ? square : 1;
+	int i;
+
+	for (i = 0; i < 200 && x * x > square * (1 + 1e-15); i++)
+		x = (x + square / x) / 2;
+	return square > 0 ? x : 0;
+}
+
+/* Digit by digit: the logarithm of a square is twice as large. */
+double binary_logarithm(double x)
+{
+	double result = 0, digit = 1;
+	int i;
+
+	for (; x >= 2; x /= 2)
+		result += 1;
+	for (; x < 1; x *= 2)
+		result -= 1;
+	for (i = 0; i < 52; i++) {
+		digit /= 2;
+		x *= x;
+		if (x >= 2) {
+			x /= 2;
+			result += digit;
+		}
+	}
+	return result;
+}
+
+double absolute(double x)
+{
+	return x < 0 ? -x : x;
+}

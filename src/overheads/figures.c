@@ -1,0 +1,151 @@
+#include "../harness/config.h"
+
+#include "figures.h"
+
+#include "../harness/clock.h"
+#include "../harness/elementary.h"
+#include "../harness/error.h"
+#include "../harness/json.h"
+#include "reasons.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* In parts of the construct's own time.  A reference is no better known than the second: a call
+ * more or less, another alignment of a loop. */
+static const double UNSTABLE_SPREAD = 0.10, COMPARABLE = 0.02;
+
+const char *figure_name(const struct construct *c, int threads)
+{
+	char *name = malloc(64);
+
+	if (!name)
+		die("no memory for the name of a metric", "free some memory");
+	if (c->bytes)
+		snprintf(name, 64, "%s_%zu_t%d", c->name, c->bytes, threads);
+	else
+		snprintf(name, 64, "%s_t%d", c->name, threads);
+	return name;
+}
+
+static double mean_of(const double *values, int count)
+{
+	double sum = 0;
+	int i;
+
+	for (i = 0; i < count; i++)
+		sum += values[i];
+	return sum / count;
+}
+
+static double deviation_of(const double *values, int count, double mean)
+{
+	double sum = 0;
+	int i;
+
+	for (i = 0; i < count; i++)
+		sum += (values[i] - mean) * (values[i] - mean);
+	return count > 1 ? square_root(sum / (count - 1)) : 0;
+}
+
+/* common.c of EPCC's suite, v3.1: the difference of the means, +- 1.96 (sd of the construct + sd
+ * of the reference). */
+static void as_epcc(struct figure *f, const struct overhead *o)
+{
+	const double with = mean_of(o->with, o->count), without = mean_of(o->without, o->count);
+
+	f->mean = 1e6 * (with - without);
+	f->half_width = 1e6 * 1.96 *
+			(deviation_of(o->with, o->count, with) +
+			 deviation_of(o->without, o->count, without));
+}
+
+void figure_of(struct figure *f, const struct overhead *o)
+{
+	double room[PAIRS_MAX];
+	int i;
+
+	memset(f, 0, sizeof(*f));
+	if (!o->count)
+		return;
+	for (i = 0; i < o->count; i++)
+		room[i] = 1e6 * (o->with[i] - o->without[i]);
+	order_statistics(&f->overhead, room, o->count);
+	memcpy(room, o->with, (size_t)o->count * sizeof(*room));
+	f->with = 1e6 * median(room, o->count);
+	memcpy(room, o->without, (size_t)o->count * sizeof(*room));
+	f->without = 1e6 * median(room, o->count);
+	as_epcc(f, o);
+	f->break_even = f->overhead.median > 0 ? f->overhead.median / 0.10 : 0;
+}
+
+/* Half of the interval, in parts of what the construct takes with its delay. */
+static double spread_of(const struct figure *f)
+{
+	const double above = f->overhead.high - f->overhead.median;
+	const double below = f->overhead.median - f->overhead.low;
+
+	if (f->overhead.count < INTERVAL_SAMPLES || !(f->with > 0))
+		return 1;
+	return (above > below ? above : below) / f->with;
+}
+
+int figure_is_steady(const struct figure *f, const struct overhead *o)
+{
+	return spread_of(f) <= UNSTABLE_SPREAD && 2 * o->count >= o->played;
+}
+
+void figure_judge(const struct figure *f, const struct overhead *o)
+{
+	if (f->overhead.count < INTERVAL_SAMPLES)
+		return;
+	if (o->shortest < 20 * clock_tick())
+		verdict_invalid(TOO_SHORT, "%s: a block took %.3g s, under 20 ticks of the clock",
+				o->name, o->shortest);
+	if (f->overhead.high < -COMPARABLE * f->without)
+		verdict_invalid((enum reason)NEGATIVE_OVERHEAD,
+				"%s: %.3g to %.3g us: the reference (%.3g us) does more than the "
+				"construct",
+				o->name, f->overhead.low, f->overhead.high, f->without);
+}
+
+void figure_write(const struct figure *f, const struct overhead *o)
+{
+	json_open(NULL, '{');
+	json_text("metric", o->name);
+	json_text("construct", o->construct->name);
+	json_count("bytes", o->construct->bytes);
+	json_count("threads", (unsigned)o->threads);
+	json_number("overhead_us", f->overhead.median);
+	json_number("low_us", f->overhead.low);
+	json_number("high_us", f->overhead.high);
+	json_number("construct_us", f->with);
+	json_number("reference_us", f->without);
+	json_number("mean_us", f->mean);
+	json_number("half_width_us", f->half_width);
+	json_number("break_even_us", f->break_even);
+	json_count("repetitions", (unsigned long long)o->repetitions);
+	json_count("pairs", (unsigned)o->count);
+	json_count("pairs_played", (unsigned)o->played);
+	json_truth("steady", figure_is_steady(f, o));
+	json_close('}');
+}
+
+void figures_print_head(int threads)
+{
+	printf("%d thread%s, us          bytes   overhead     95 %% interval        EPCC's mean "
+	       "+-1.96 sd  10 %% of a kernel of\n",
+	       threads, threads == 1 ? " " : "s");
+}
+
+void figure_print(const struct figure *f, const struct overhead *o)
+{
+	char bytes[24] = "";
+
+	if (o->construct->bytes)
+		snprintf(bytes, sizeof(bytes), "%zu", o->construct->bytes);
+	printf("  %-16s %8s %10.4g%c%10.4g .. %-10.4g %10.4g +-%-10.3g %10.4g\n",
+	       o->construct->name, bytes, f->overhead.median, figure_is_steady(f, o) ? ' ' : '*',
+	       f->overhead.low, f->overhead.high, f->mean, f->half_width, f->break_even);
+}

@@ -1,0 +1,307 @@
+#include "../harness/config.h"
+
+#include "constructs.h"
+#include "delay.h"
+#include "figures.h"
+#include "fits.h"
+#include "measure.h"
+#include "reasons.h"
+#include "runtime.h"
+#include "team.h"
+
+#include "../harness/error.h"
+#include "../harness/evidence/pinning.h"
+#include "../harness/evidence/threads.h"
+#include "../harness/json.h"
+#include "../harness/metrics.h"
+#include "../harness/openmp.h"
+#include "../harness/program.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const reasons[] = { "negative-overhead", "fewer-threads",
+				       "delay-optimized-away", NULL };
+
+/* EPCC's delay: 0.1 us. */
+static const double DELAY_SECONDS = 1e-7;
+
+enum { TEAMS_MAX = 64, NAMES_MAX = 64, THREADS_MAX = 1 << 16 };
+
+static struct {
+	int threads[TEAMS_MAX], teams;
+	const char *names[NAMES_MAX]; /* of constructs, as asked */
+	size_t lengths[NAMES_MAX];
+	int names_count; /* 0: all */
+	int pairs;
+} asked = { { 0 }, 0, { NULL }, { 0 }, 0, 61 };
+
+struct run {
+	struct overhead *overheads; /* team by team, construct by construct */
+	struct figure *figures;
+	int count;
+};
+
+static int take_threads(const char *text, size_t length)
+{
+	char word[16];
+	int threads;
+
+	if (!length || length >= sizeof(word) || strspn(text, "0123456789") < length ||
+	    asked.teams == TEAMS_MAX)
+		return 0;
+	memcpy(word, text, length);
+	word[length] = '\0';
+	threads = atoi(word);
+	if (threads < 1 || threads > THREADS_MAX)
+		return 0;
+	asked.threads[asked.teams++] = threads;
+	return 1;
+}
+
+static void set_threads(const char *option, const char *text)
+{
+	asked.teams = 0;
+	option_list(option, text, take_threads, "threads of a team with commas between, as 1,2,4");
+}
+
+static int is_named(const struct construct *c, const char *name, size_t length)
+{
+	return strlen(c->name) == length && strncmp(c->name, name, length) == 0;
+}
+
+static int take_construct(const char *text, size_t length)
+{
+	int c;
+
+	for (c = 0; c < constructs_count; c++)
+		if (is_named(&constructs[c], text, length))
+			break;
+	if (c == constructs_count || asked.names_count == NAMES_MAX)
+		return 0;
+	asked.names[asked.names_count] = text;
+	asked.lengths[asked.names_count++] = length;
+	return 1;
+}
+
+static void set_constructs(const char *option, const char *text)
+{
+	asked.names_count = 0;
+	option_list(option, text, take_construct, "names of the table, as barrier,reduction");
+}
+
+static void set_pairs(const char *option, const char *text)
+{
+	asked.pairs = (int)option_count(option, text, INTERVAL_SAMPLES, PAIRS_MAX);
+}
+
+static const struct option_row rows[] = {
+	{ 0, "threads", "LIST",
+	  "threads of each team, as '1,2,4' (default: 1, 2, 4, ... and OMP_NUM_THREADS,\n"
+	  "or as many as there are CPUs)",
+	  set_threads },
+	{ 0, "constructs", "LIST",
+	  "these alone, as 'barrier,reduction' (default: all): parallel, for, parallel_for,\n"
+	  "for_dynamic, for_dynamic_8, for_guided (64 iterations per thread), barrier,\n"
+	  "barrier_late, single, critical, lock, atomic, ordered, reduction,\n"
+	  "reduction_array, task, taskloop; private, firstprivate, copyprivate, copyin\n"
+	  "(arrays of 8 bytes to 461 KiB)",
+	  set_constructs },
+	{ 0, "pairs", "N", "pairs of construct and reference (default: 61)", set_pairs },
+	{ 0, NULL, NULL, NULL, NULL },
+};
+static const struct option_row *const tables[] = { rows, NULL };
+
+static void write_run(const void *data)
+{
+	const struct run *const run = data;
+	int i;
+
+	runtime_write();
+	json_open("delay", '{');
+	json_number("us", 1e6 * delay_seconds());
+	json_count("steps", (unsigned long long)delay_steps());
+	json_number("doubled", delay_doubled());
+	json_close('}');
+	json_open("overheads", '[');
+	for (i = 0; i < run->count; i++)
+		figure_write(&run->figures[i], &run->overheads[i]);
+	json_close(']');
+	fits_write(run->overheads, run->figures, run->count);
+}
+
+static const struct program program = {
+	"overheads",
+	"Measures what OpenMP itself costs, construct by construct: the time of a construct less\n"
+	"that of the same work without it, the two in turn.\n",
+	tables,
+	reasons,
+	NULL,
+	write_run,
+};
+
+static int by_number(const void *left, const void *right)
+{
+	return *(const int *)left - *(const int *)right;
+}
+
+/* The least first: a runtime keeps the threads that it has, and ends those that it no longer
+ * needs. */
+static void choose_teams(int most)
+{
+	int t, kept = 0;
+
+	for (t = 1; !asked.teams && t < most; t *= 2)
+		asked.threads[kept++] = t;
+	if (!asked.teams) {
+		asked.threads[kept++] = most;
+		asked.teams = kept;
+		return;
+	}
+	qsort(asked.threads, (size_t)asked.teams, sizeof(*asked.threads), by_number);
+	for (t = 0; t < asked.teams; t++)
+		if (!kept || asked.threads[t] != asked.threads[kept - 1])
+			asked.threads[kept++] = asked.threads[t];
+	asked.teams = kept;
+}
+
+static int construct_asked(const struct construct *c)
+{
+	int n;
+
+	for (n = 0; n < asked.names_count; n++)
+		if (is_named(c, asked.names[n], asked.lengths[n]))
+			return 1;
+	return !asked.names_count;
+}
+
+static void prepare_run(struct run *run)
+{
+	const size_t most = (size_t)(asked.teams * constructs_count);
+	int t, c;
+
+	run->overheads = calloc(most, sizeof(*run->overheads));
+	run->figures = calloc(most, sizeof(*run->figures));
+	if (!run->overheads || !run->figures)
+		die("no memory for the times of %d teams", "ask for fewer with '--threads'",
+		    asked.teams);
+	for (t = 0; t < asked.teams; t++)
+		for (c = 0; c < constructs_count; c++)
+			if (construct_asked(&constructs[c])) {
+				struct overhead *const o = &run->overheads[run->count++];
+
+				o->construct = &constructs[c];
+				o->threads = asked.threads[t];
+				o->name = figure_name(o->construct, o->threads);
+			}
+}
+
+static void measure_team(struct overhead *overheads, int count)
+{
+	threads_team(overheads->threads);
+	team_start(overheads->threads);
+	delay_calibrate(DELAY_SECONDS);
+	overheads_measure(overheads, count, asked.pairs);
+	threads_sample();
+	pinning_judge();
+}
+
+/* One that a compiler has a formula for takes no longer for twice the steps. */
+static void judge_delay(void)
+{
+	if (delay_doubled() < 1.5)
+		verdict_invalid((enum reason)DELAY_OPTIMIZED_AWAY,
+				"the delay takes %.2f times as long for twice the steps, not 2 "
+				"times: the compiler has a formula for it",
+				delay_doubled());
+}
+
+/* One overhead of many that was disturbed has no figure; the others stand. */
+static void judge_steadiness(const struct run *run)
+{
+	const char *first = NULL;
+	int i, unsteady = 0;
+
+	for (i = 0; i < run->count; i++)
+		if (!figure_is_steady(&run->figures[i], &run->overheads[i]) && !unsteady++)
+			first = run->overheads[i].name;
+	if (10 * unsteady > run->count)
+		verdict_invalid(UNSTABLE,
+				"%d of %d overheads, the first %s, have an interval of more than "
+				"10 %% of the construct's time, or pairs that others disturbed",
+				unsteady, run->count, first);
+	else if (unsteady)
+		verdict_warn(UNSTABLE, "%d of %d overheads have no figure, the first is %s",
+			     unsteady, run->count, first);
+	if (10 * unsteady <= run->count)
+		verdict_withdraw(DISTURBED);
+}
+
+static void print_tables(const struct run *run)
+{
+	int i;
+
+	for (i = 0; i < run->count; i++) {
+		const struct overhead *const o = &run->overheads[i];
+
+		if (i == 0 || run->overheads[i - 1].threads != o->threads)
+			figures_print_head(o->threads);
+		figure_print(&run->figures[i], o);
+	}
+	printf("*: no figure, the interval is too wide\n");
+	fits_print(run->overheads, run->figures, run->count);
+}
+
+/* Of an INVALID run all of them: nobody takes them for figures. */
+static void say_metrics(const struct run *run)
+{
+	int i;
+
+	for (i = 0; i < run->count; i++) {
+		const struct overhead *const o = &run->overheads[i];
+		const struct figure *const f = &run->figures[i];
+
+		if (!o->count || (verdict_is_valid() && !figure_is_steady(f, o)))
+			continue;
+		metric(o->name, f->overhead.median, "us", LOWER);
+		metric_interval(o->name, f->overhead.low, f->overhead.high);
+	}
+}
+
+static void conclude(struct run *run)
+{
+	int i;
+
+	judge_delay();
+	for (i = 0; i < run->count; i++) {
+		figure_of(&run->figures[i], &run->overheads[i]);
+		figure_judge(&run->figures[i], &run->overheads[i]);
+	}
+	judge_steadiness(run);
+	say_metrics(run);
+	print_tables(run);
+}
+
+int main(int argc, char **argv)
+{
+	static struct run run;
+	int t;
+
+	program_start(&program, argc, argv);
+	choose_teams(threads_asked() > threads_count() ? threads_asked() : threads_count());
+	prepare_run(&run);
+	threads_team(asked.threads[asked.teams - 1]);
+	program_pins_itself(); /* each team is judged by itself */
+	printf("OpenMP's overheads: %s %s, wait policy %s, a delay of %.2f us\n", runtime_name(),
+	       runtime_version(),
+	       getenv("OMP_WAIT_POLICY") ? getenv("OMP_WAIT_POLICY") : "default",
+	       1e6 * DELAY_SECONDS);
+	program_measuring();
+	for (t = 0; t < asked.teams; t++)
+		measure_team(&run.overheads[t * (run.count / asked.teams)],
+			     run.count / asked.teams);
+	program_measured();
+	conclude(&run);
+	return program_end(&run);
+}

@@ -1,0 +1,30 @@
+/*
+ * measure: construct and reference in turn, pair by pair.
+ *
+ * The constructs of a team take turns: one pair of each, then the next of each, so that what
+ * disturbs for a second disturbs few pairs of any.  In every second pair the reference comes
+ * first (A B B A).  A pair in which a thread had to leave its CPU to others does not count and is
+ * made again, up to three times as many in all.
+ */
+#ifndef MEMBW_OVERHEADS_MEASURE_H
+#define MEMBW_OVERHEADS_MEASURE_H
+
+#include "constructs.h"
+
+enum { PAIRS_MAX = 1001 };
+
+struct overhead {
+	const struct construct *construct;
+	int threads;
+	const char *name;       /* of its metric; lives as long as the program */
+	long repetitions;       /* in a block */
+	double shortest;        /* seconds of a block */
+	int count;              /* pairs that count */
+	int played;             /* and those that do not */
+	double *with, *without; /* seconds of a repetition, in the order of the pairs */
+};
+
+/* Measures all of them, of one team; ends after PAIRS pairs of each. */
+void overheads_measure(struct overhead *overheads, int count, int pairs);
+
+#endif

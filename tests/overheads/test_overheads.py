@@ -1,0 +1,187 @@
+"""What OpenMP costs: figures, evidence, faults, runtimes, bad input."""
+
+import json
+import os
+import shutil
+import subprocess
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+import pytest
+import record_schema
+from places import ROOT
+from scipy import stats
+
+CPUS = sorted(os.sched_getaffinity(0))
+pytestmark = pytest.mark.skipif(len(CPUS) < 2, reason='this machine has one CPU, a team takes two')
+# what a shared machine may be at any moment: only what the program says of it is tested here
+WEATHER = 'disturbed,unstable'
+SHORT = ('--threads', '2', '--pairs', '15')
+CLANG = shutil.which('clang-19') or shutil.which('clang')
+SIZES = [8, 72, 648, 5832, 52488, 472392]
+SCALAR = [
+    'parallel', 'for', 'parallel_for', 'for_dynamic', 'for_dynamic_8', 'for_guided', 'barrier',
+    'barrier_late', 'single', 'critical', 'lock', 'atomic', 'ordered', 'reduction',
+    'reduction_array', 'task', 'taskloop',
+]  # fmt: skip
+BY_BYTES = ['private', 'firstprivate', 'copyprivate', 'copyin']
+
+
+@pytest.fixture(scope='module')
+def build(build_program):
+    """build('-D...', cc=): the program, with faults planted."""
+    return partial(build_program, 'overheads')
+
+
+@pytest.fixture
+def run(build, tmp_path):
+    """run(options): (exit status, output, record or None)"""
+
+    def start(*options, flags=(), cc='gcc', allow=WEATHER, **variables):
+        path = tmp_path / 'record.json'
+        path.unlink(missing_ok=True)
+        words = [build(*flags, cc=cc), '--json', path, *(('--allow', allow) if allow else ())]
+        kept = {k: v for k, v in os.environ.items() if not k.startswith(('OMP_', 'GOMP_', 'KMP_'))}
+        done = subprocess.run([*words, *options], capture_output=True, text=True, timeout=120,
+                              env={**kept, 'OMP_NUM_THREADS': '2', **variables})  # fmt: skip
+        text = path.read_text() if path.exists() else ''
+        return done.returncode, done.stdout + done.stderr, json.loads(text) if text else None
+
+    return start
+
+
+def test_every_construct_has_a_figure_for_every_team(run):
+    status, said, record = run('--pairs', '6')
+    assert status == 0, said
+    record_schema.check(record)
+    rows = record['overheads']
+    assert {row['threads'] for row in rows} == {1, 2}
+    names = [(row['construct'], row['bytes']) for row in rows if row['threads'] == 2]
+    wanted = [(name, 648 if name == 'reduction_array' else 0) for name in SCALAR]
+    assert names == wanted + [(name, size) for name in BY_BYTES for size in SIZES]
+    for row in rows:
+        assert row['low_us'] <= row['overhead_us'] <= row['high_us']
+        assert row['break_even_us'] == pytest.approx(max(0, 10 * row['overhead_us']))
+        assert row['reference_us'] > 0 and row['construct_us'] > 0 and row['pairs'] <= 6
+        if row['steady']:
+            metric = record['metrics'][row['metric']]
+            assert (metric['unit'], metric['better']) == ('us', 'lower')
+            assert metric['value'] == row['overhead_us']
+    fits = {(f['construct'], f.get('threads')) for f in record['fits']}
+    assert fits == {(name, threads) for name in BY_BYTES for threads in (1, 2)}
+    assert record['delay']['us'] == pytest.approx(0.1, rel=0.05)
+    runtime = record['runtime']
+    assert runtime['name'] == 'libgomp' and runtime['version'].startswith('GOMP_')
+    assert Path(runtime['library']).name.startswith('libgomp')
+
+
+@pytest.fixture(scope='module')
+def probe(tmp_path_factory):
+    program = tmp_path_factory.mktemp('overheads') / 'probe'
+    line = ['gcc', '-O1', '-fopenmp', ROOT / 'tests/probes/overheads.c', '-o', program]
+    subprocess.run(line, check=True)
+
+    def ask(*words, rows):
+        text = ''.join(' '.join(repr(float(x)) for x in row) + '\n' for row in rows)
+        done = subprocess.run([program, *words], input=text, capture_output=True, text=True)
+        return [float(word) for word in done.stdout.split()]
+
+    return ask
+
+
+def test_the_interval_is_scipys_and_epccs_figures_are_epccs(probe):
+    rng = np.random.default_rng(1)
+    with_, without = rng.lognormal(-14, 0.3, 61), rng.lognormal(-16, 0.3, 61)
+    got = probe('figure', rows=zip(with_, without))
+    overhead = 1e6 * (with_ - without)
+    interval = stats.quantile_test(overhead, p=0.5).confidence_interval(0.95)
+    mean = 1e6 * (with_.mean() - without.mean())
+    half = 1.96e6 * (with_.std(ddof=1) + without.std(ddof=1))
+    wanted = [np.median(overhead), interval.low, interval.high, mean, half]
+    assert got == pytest.approx([*wanted, 10 * np.median(overhead)], rel=1e-9)
+
+
+def test_a_fit_finds_the_line_that_the_points_were_made_of(probe):
+    by_bytes = [(n, 0.5 + n / 20e3, 0.01) for n in SIZES]  # 20 GB/s are 20,000 bytes per us
+    assert probe('fit', 'bytes', rows=by_bytes) == pytest.approx([0.5, 1 / 20e3, 20])
+    by_threads = [(t, 0.2 + 0.3 * np.log2(t), 0.01) for t in (1, 2, 4, 20)]
+    assert probe('fit', 'threads', rows=by_threads)[:2] == pytest.approx([0.2, 0.3])
+    assert probe('fit', 'threads', rows=by_threads[:3]) == [], 'two points are always on a line'
+
+
+FAULTS = {
+    'no-delay': 'delay-optimized-away',
+    'lost-work': 'not-validated',
+    'sum': 'not-validated',
+    'copy': 'not-validated',
+    'shared': 'not-validated',
+    'slow-reference': 'negative-overhead',
+}
+
+
+@pytest.mark.parametrize('fault', ['none', *FAULTS])
+def test_every_planted_fault_is_found_and_nothing_else(run, fault):
+    plant = ('-DMEMBW_PLANT_OVERHEAD=getenv("PLANT")',)
+    constructs = ('--constructs', 'for,reduction,firstprivate')
+    status, said, record = run(*SHORT, *constructs, flags=plant, PLANT=fault)
+    found = {r['reason'] for r in record['reasons'] if not r['allowed']}
+    assert found == ({FAULTS[fault]} if fault in FAULTS else set()), said
+    assert status == bool(found)
+
+
+def test_a_team_that_is_smaller_than_asked_is_invalid(run):
+    status, said, record = run('--pairs', '6', '--constructs', 'barrier', OMP_THREAD_LIMIT='1')
+    assert status == 1
+    assert 'fewer-threads' in {r['reason'] for r in record['reasons']}
+    assert 'barrier_t2: 1 threads had a part in it, 2 were asked for' in said
+
+
+def test_more_threads_than_cpus_are_invalid(run):
+    many = str(2 * len(CPUS))
+    options = ('--threads', many, '--pairs', '6', '--constructs', 'parallel')
+    status, said, record = run(*options)
+    assert status == 1 and 'oversubscribed' in {r['reason'] for r in record['reasons']}, said
+
+
+def intel_runtime():
+    """PyPI's intel-openmp, beside whatever python runs the tests."""
+    found = sorted(Path(os.sys.prefix).glob('lib/libiomp5.so'))
+    return found[0] if found else None
+
+
+@pytest.mark.parametrize('policy', ['active', 'passive'])
+@pytest.mark.parametrize('runtime', ['libgomp', 'libomp', 'libiomp5'])
+def test_the_runtime_and_how_its_threads_wait_are_in_the_record(run, runtime, policy):
+    variables, cc = {'OMP_WAIT_POLICY': policy}, 'gcc'
+    if runtime != 'libgomp':
+        cc = CLANG or pytest.skip('no clang')
+    if runtime == 'libiomp5':
+        variables['LD_PRELOAD'] = str(intel_runtime() or pytest.skip('no intel-openmp of PyPI'))
+    status, said, record = run(*SHORT, '--constructs', 'parallel,barrier', cc=cc, **variables)
+    assert status == 0, said
+    seen = record['runtime']
+    assert (seen['name'], seen['wait_policy']) == (runtime, policy) and seen['version']
+    if runtime != 'libgomp':
+        assert (seen['blocktime_ms'] > 0) == (policy == 'active')
+
+
+@pytest.mark.parametrize('options, said', [
+    (('--threads', '0'), "invalid value for '--threads': '0'"),
+    (('--threads', '2,x'), "invalid value for '--threads': 'x'"),
+    (('--constructs', 'barriers'), "invalid value for '--constructs': 'barriers'"),
+    (('--pairs', '5'), '--pairs'),
+    (('--peak', '5'), '--peak'),
+])  # fmt: skip
+def test_bad_input_is_one_line_a_hint_and_exit_status_2(run, options, said):
+    status, output, record = run(*options, allow=None)
+    lines = output.splitlines()
+    assert status == 2 and record is None
+    assert len(lines) == 2 and lines[0].startswith('overheads:') or lines[0].startswith('membw:')
+    assert said in lines[0] and lines[1].startswith('hint: '), output
+
+
+def test_without_openmp_there_is_nothing_to_build(tmp_path):
+    line = ['gcc', '-O0', ROOT / 'src/overheads/overheads.c', '-o', tmp_path / 'overheads']
+    done = subprocess.run(line, capture_output=True, text=True)
+    assert done.returncode != 0 and 'compile it with OpenMP' in done.stderr

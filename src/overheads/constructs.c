@@ -19,7 +19,7 @@ void constructs_first_run(int is_first)
 
 static word ref_delay(long n)
 {
-	const int times = FAULT_OVERHEAD("slow-reference") ? 100 : 1;
+	const int times = FAULT_OVERHEAD("slow-reference") ? 20 : 1;
 	struct worker *const w = worker_here();
 	long j;
 

@@ -145,6 +145,10 @@ void figure_print(const struct figure *f, const struct overhead *o)
 
 	if (o->construct->bytes)
 		snprintf(bytes, sizeof(bytes), "%zu", o->construct->bytes);
+	if (!o->count) {
+		printf("  %-16s %8s          -\n", o->construct->name, bytes);
+		return;
+	}
 	printf("  %-16s %8s %10.4g%c%10.4g .. %-10.4g %10.4g +-%-10.3g %10.4g\n",
 	       o->construct->name, bytes, f->overhead.median, figure_is_steady(f, o) ? ' ' : '*',
 	       f->overhead.low, f->overhead.high, f->mean, f->half_width, f->break_even);

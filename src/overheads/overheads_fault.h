@@ -7,7 +7,7 @@
  *	sum             a sum is one too large
  *	copy            what a thread sees in its copy is not what was copied
  *	shared          all threads have the same "private" copy
- *	slow-reference  the reference takes a hundred delays in place of one
+ *	slow-reference  the reference takes twenty delays in place of one
  */
 #ifndef MEMBW_OVERHEADS_FAULT_H
 #define MEMBW_OVERHEADS_FAULT_H

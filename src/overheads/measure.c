@@ -12,7 +12,7 @@
 /* A block is this long: thousands of readings of the clock, a tenth of a slice of the kernel's. */
 static const double SAMPLE_SECONDS = 0.0002;
 /* Of a team that cannot run (more threads than CPUs): what there is by then must do. */
-static const double LONGEST_SECONDS = 20;
+static const double LONGEST_SECONDS = 10;
 enum { PLAYED_MOST = 3 };
 
 static double seconds_of_block(const struct overhead *o, int with)

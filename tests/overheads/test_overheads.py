@@ -124,7 +124,10 @@ FAULTS = {
 def test_every_planted_fault_is_found_and_nothing_else(run, fault):
     plant = ('-DMEMBW_PLANT_OVERHEAD=getenv("PLANT")',)
     constructs = ('--constructs', 'for,reduction,firstprivate')
-    status, said, record = run(*SHORT, *constructs, flags=plant, PLANT=fault)
+    for _ in range(5):  # others may disturb every pair of a construct: it then has no overhead
+        status, said, record = run(*SHORT, *constructs, flags=plant, PLANT=fault)
+        if all(row['pairs'] >= 6 for row in record['overheads']):
+            break
     found = {r['reason'] for r in record['reasons'] if not r['allowed']}
     assert found == ({FAULTS[fault]} if fault in FAULTS else set()), said
     assert status == bool(found)

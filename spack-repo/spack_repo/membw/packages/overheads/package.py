@@ -12,6 +12,6 @@ class Overheads(PresetProgram):
 
     conflicts('~openmp', msg='overheads measures what OpenMP costs: build it with +openmp')
 
-    smoke_options = ('--threads', '1', '--constructs', 'parallel,reduction', '--pairs', '6',
-                     '--allow', 'disturbed,unstable,oversubscribed,cpu-not-where-asked')  # fmt: skip
+    smoke_options = ('--threads', '1', '--constructs', 'parallel,reduction', '--pairs', '6')
+    smoke_options += ('--allow', 'disturbed,unstable,oversubscribed,cpu-not-where-asked')
     smoke_output = ("OpenMP's overheads", 'Verdict: VALID')

@@ -60,6 +60,13 @@ if [ ! -d "$modules" ] && can_apt; then
 		rm -f environment-modules_*.deb
 	) || echo 'test: no package environment-modules: its tests are skipped'
 fi
+# Intel's OpenMP runtime, for the pinning of its compilers
+intel=$PWD/.venv/.setup/intel-openmp
+if [ ! -d "$intel" ] && [ "$(uname -m)" = x86_64 ]; then
+	.venv/bin/pip install --quiet --disable-pip-version-check --no-deps --require-hashes \
+		--prefix "$intel" -r ci/requirements-intel.txt ||
+		echo 'test: no intel-openmp from PyPI: its tests are skipped'
+fi
 
 . ./setup-env.sh || exit
 bash ci/check.sh

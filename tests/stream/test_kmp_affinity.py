@@ -1,0 +1,57 @@
+"""The pinning `kmp` with Intel's own OpenMP runtime (PyPI's intel-openmp) under clang."""
+
+import json
+import os
+import subprocess
+
+import pytest
+from lib import pinnings
+from places import ROOT
+
+from membw.site.machine import find_compiler
+
+RUNTIME = ROOT / '.venv/.setup/intel-openmp/lib'  # ci/test.sh
+
+
+@pytest.fixture(scope='module')
+def program(build_program):
+    clang = find_compiler('clang')
+    if not clang or not (RUNTIME / 'libiomp5.so').exists():
+        pytest.skip("no clang, or no libiomp5 of PyPI's intel-openmp")
+    line = ('-fopenmp=libiomp5', f'-L{RUNTIME}', f'-Wl,-rpath,{RUNTIME}')
+    path = build_program('stream', *line, cc=clang, usual=('-O2',))
+    needed = subprocess.run(['ldd', path], capture_output=True, text=True).stdout
+    assert f'{RUNTIME}/libiomp5.so' in needed
+    return path
+
+
+@pytest.fixture
+def places(program, tmp_path):
+    """places(KMP_AFFINITY, cpus): threads_on of the record of a run on those CPUs."""
+
+    def run(affinity, cpus):
+        env = {k: v for k, v in os.environ.items() if k not in pinnings.PINNING_VARIABLES}
+        env |= {'OMP_NUM_THREADS': str(len(cpus)), 'KMP_AFFINITY': affinity}
+        words = ['taskset', '-c', ','.join(map(str, cpus)), program, '-n', '100003', '-t', '2']
+        record = tmp_path / 'record.json'
+        done = subprocess.run([*words, '--json', record], env=env, capture_output=True, text=True)
+        assert done.returncode == 1, done.stderr  # tiny arrays
+        return json.loads(record.read_text())['threads_on']
+
+    return run
+
+
+def test_what_the_check_asks_for_puts_each_thread_on_a_core_of_its_own(places):
+    cpus = sorted(os.sched_getaffinity(0))[:2]
+    _, asked = pinnings.ask('kmp', cpus)
+    assert pinnings.problems('kmp', places(asked['KMP_AFFINITY'], cpus), cpus) == []
+
+
+def test_the_record_says_where_intels_runtime_put_the_threads(places):
+    cpus = sorted(os.sched_getaffinity(0))[:2]
+    if len(cpus) < 2:
+        pytest.skip('one CPU: any order is the same')
+    back = places(f'granularity=fine,proclist=[{cpus[1]},{cpus[0]}],explicit', cpus)
+    assert [thread['affinity'] for thread in back] == [str(cpus[1]), str(cpus[0])]
+    free = pinnings.problems('kmp', places('disabled', cpus), cpus)
+    assert 'both may run on cpu' in free[0]

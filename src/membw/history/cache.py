@@ -26,14 +26,16 @@ def collect(sources, cache=None):
     """(series, Left) of (identity, load) pairs; what `cache` knows is not loaded again."""
     collector = load(cache)
     known = {source['identity'] for source in collector.sources}
-    lasting = [identity for identity, _ in sources]
-    gone = known.difference(lasting)
+    lasting, is_fresh = set(), False
+    for identity, read in sources:  # one at a time: a pipe has them as they come
+        lasting.add(identity)
+        if identity is None or identity not in known:
+            collector.add(identity, *read())
+            is_fresh = True
+    gone = known - lasting
     collector.without(gone)
-    fresh = [(identity, read) for identity, read in sources if identity not in known]
-    for identity, read in fresh:
-        collector.add(identity, *read())
     # ranks in files of their own wait for each other: such a collection has no state to keep
-    if cache and (fresh or gone) and None not in lasting and not collector.alone:
+    if cache and (is_fresh or gone) and None not in lasting and not collector.alone:
         save(cache, collector)
     return collector.series()
 

@@ -140,7 +140,7 @@ def read(paths, cache=None):
     from membw.history.cache import collect
     from membw.results.read import each_source
 
-    every, left = collect(list(each_source(paths)), cache)
+    every, left = collect(each_source(paths), cache)
     for problem in left.problems:
         print(f'membw: {problem}', file=sys.stderr)
     if not every:

@@ -6,11 +6,10 @@ from datetime import UTC, datetime
 
 import numpy as np
 
+from membw.results.latest import AHEAD_S
 from membw.results.runs import SPAN_S
 
 DAY_S = 86_400
-# A clock may be off by a time zone; more, and its records would hide all later ones.
-AHEAD_S = DAY_S
 MAX_AGE_DAYS = 14
 # Two results of one name that differ by more, on half of all nodes, are of two machines.
 TWO_MACHINES = 0.10

@@ -3,12 +3,12 @@
 from membw.errors import MembwError
 from membw.rank.fleet import Rule, judge
 from membw.results.hostlist import match_expected
-from membw.results.read import read_results
+from membw.results.read import read_latest
 
 
 def rank_results(paths, expected=(), rule=Rule(), metric=None):
     """(Fleet, problems) of the records in the paths; `metric`: one that they must hold."""
-    records, problems = read_results(paths)
+    records, problems = read_latest(paths)
     if not records:
         fact = f"no record in '{' '.join(map(str, paths))}'"
         raise MembwError('\nmembw: '.join([*problems, fact]), "'stream --json FILE' writes one")

@@ -17,28 +17,34 @@ def pieces(file):
     """
     with open(file, 'rb') as stream:
         begin, number = 0, 1
-        while text := _next(stream):
+        for text in texts(stream):
             digest = blake2b(text, digest_size=16).hexdigest()
             end = begin + len(text)
             yield f'{file.resolve()}:{begin}:{digest}', begin, end, number
             begin, number = end, number + text.count(b'\n')
 
 
-def _next(stream):
-    text = stream.read(PIECE)
-    if len(text) < PIECE:
-        return text
+def texts(stream, held=b''):
+    """The pieces of a stream of bytes, which may be a pipe, as bytes; `held`: its begin."""
+    while text := held + stream.read(max(PIECE - len(held), 1)):
+        held = b''
+        if len(text) >= PIECE:
+            text, held = _to_the_end(text, stream)
+        yield text
+
+
+def _to_the_end(text, stream):
+    """(the piece with its last line and job, the next line)."""
     parts, last = [text], stream.readline()
     parts.append(last)
-    size = len(text) + len(last)
+    size, line = len(text) + len(last), b''
     while size < MOST:
         line = stream.readline()
         if not _is_same_job(last, line):
-            stream.seek(-len(line), 1)
             break
         parts.append(line)
-        size, last = size + len(line), line
-    return b''.join(parts)
+        size, last, line = size + len(line), line, b''
+    return b''.join(parts), line
 
 
 def _is_same_job(one, two):

@@ -11,6 +11,7 @@ from membw.errors import MembwError
 from membw.results import pieces
 from membw.results.record import names_record, read_lines
 from membw.results.reframe import is_report, read_report, read_stored_session, session_uuids
+from membw.results.latest import Latest
 from membw.results.runs import once
 
 ENDINGS = ('.json', '.jsonl')
@@ -25,6 +26,15 @@ def read_results(paths):
         records += found
         problems += bad
     return once(records), problems
+
+
+def read_latest(paths):
+    """The same, without what newer runs of a node replace: however long the files are."""
+    latest, problems = Latest(), []
+    for found, bad in each_result(paths):
+        latest.add(found)
+        problems += bad
+    return once(latest.records()), problems
 
 
 def each_result(paths):
@@ -61,7 +71,7 @@ def _unreadable(path, err):
 
 def _sources(path):
     if path == '-':
-        yield None, lambda: _read_text(sys.stdin.read(), 'stdin')
+        yield from _of_stream(sys.stdin.buffer, 'stdin')
     elif Path(path).is_dir():
         files = (f for f in Path(path).rglob('[!.]*') if is_result(f) and f.is_file())
         for file in sorted(files, key=_reports_first):
@@ -83,8 +93,25 @@ def _file(file, load):
 
 def _has_lines(file):
     with open(file, encoding='utf-8', errors='replace') as stream:
-        start = stream.read(pieces.PIECE // 64)
-    return names_record(start) and '\n' in start and not is_report(start)
+        return _begins_with_records(stream.read(pieces.PIECE // 64))
+
+
+def _begins_with_records(text):
+    return names_record(text) and '\n' in text and not is_report(text)
+
+
+def _of_stream(stream, name):
+    """Lines of records are read piece by piece; each is forgotten before the next one."""
+    start = stream.read(pieces.PIECE // 64)
+    if not _begins_with_records(start.decode(errors='replace')):
+        text = (start + stream.read()).decode('utf-8', errors='replace')
+        yield None, partial(_read_text, text, name)
+        return
+    number = 1
+    for text in pieces.texts(stream, start):
+        lines = text.decode('utf-8', errors='replace').split('\n')
+        yield None, partial(read_lines, lines, name, number)
+        number += len(lines) - 1
 
 
 def _read_piece(file, begin, end, number):

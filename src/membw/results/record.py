@@ -14,6 +14,7 @@ from membw.site.peak_from_modules import channel_count
 
 # the first had `kernels` where now there are `metrics`
 SCHEMAS = ('membw-record-1', 'membw-record-2')
+MOST_PROBLEMS = 100  # told of one file, or of a piece of a long one
 A_RECORD = re.compile(r'"schema"\s*:\s*"membw-record-')
 
 
@@ -57,6 +58,9 @@ def read_lines(lines, name, first=1):
             records.append(parse_record(parse_json(line), name))
         except BadRecord as err:
             problems.append(f'{name}:{number}: {err}')
+    if len(problems) > MOST_PROBLEMS:
+        more = f'{name}: and {len(problems) - MOST_PROBLEMS} more lines that cannot be read'
+        problems[MOST_PROBLEMS:] = [more]
     return records, problems
 
 

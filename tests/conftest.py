@@ -20,12 +20,14 @@ TOGETHER = (
     'checks/test_restored.py',
     'harness',
     'membw',
+    'pingpong/test_pairs.py',
     'stream/test_flip_arithmetic.py',
     'stream/test_record_schema.py',
     'test_layers.py',
 )
 # rooms whose tests wait for ReFrame, Slurm, Spack, MPI or a compiler and judge no figure: two at
-# a time. What is in neither list measures, or counts the time, and has the machine for itself.
+# a time. What is in neither list, and a test that is marked so, measures or counts the time, and
+# has the machine for itself.
 BESIDE = (
     'checks/test_card.py',
     'checks/test_cluster.py',
@@ -46,15 +48,20 @@ BESIDE = (
     'stream/test_bit_flips.py',
     'stream/test_fifth_kernel.py',
     'stream/test_fortran.py',
+    'stream/test_health_check.py',
     'stream/test_mpi.py',
     'stream/test_mpi_broken.py',
     'stream/test_step.py',
+    'stream/test_stream_program.py',
+    'stream/test_tuned.py',
 )
 
 
 def pytest_collection_modifyitems(items):
     for item in items:
         place = item.path.relative_to(ROOT / 'tests').as_posix()
+        if item.get_closest_marker('alone'):
+            continue
         if place.startswith(BESIDE):
             item.add_marker('beside')
         elif not place.startswith(TOGETHER):

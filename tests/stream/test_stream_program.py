@@ -260,7 +260,7 @@ def test_flags_of_the_build_are_recorded(build, tmp_path):
 
 
 def test_a_too_small_array_is_told(stream, tmp_path):
-    done, record = record_of(stream, tmp_path, '-n', '1000')
+    done, record = record_of(stream, tmp_path, '-n', '1000', '-t', '3')
     assert done.returncode == 1 and 'array-too-small' in done.stdout.splitlines()[-1]
     assert 'array-too-small' in [reason['reason'] for reason in record['reasons']]
 

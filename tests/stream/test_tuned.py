@@ -227,6 +227,7 @@ def test_what_makes_no_sense_together_is_refused(stream, options, fact):
 # --- the search ----------------------------------------------------------------------------------
 
 
+@pytest.mark.alone
 def test_the_search_says_what_it_tried_and_takes_the_best(stream, tmp_path):
     done, record = record_of(stream(), tmp_path, '--kernels', 'tuned', '--tune=2')
     tuning = record['tuning']
@@ -241,6 +242,7 @@ def test_the_search_says_what_it_tried_and_takes_the_best(stream, tmp_path):
         assert tuning['kernels'][kernel]['anchors'][store].startswith(store)
 
 
+@pytest.mark.alone
 def test_the_search_finds_a_variant_that_is_really_faster(stream, tmp_path):
     """Variants made slow on purpose never win: the search measures, it does not guess."""
     program = stream('-DMEMBW_PLANT_SLOW_BUT="-u4-"')

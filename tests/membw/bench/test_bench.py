@@ -287,6 +287,31 @@ def test_where_stream_c_is_not_to_be_had_the_reason_is_told(monkeypatch, tmp_pat
         bench_build.find_stream_c(str(tmp_path / 'stream.c'))
 
 
+@pytest.mark.spack
+def test_spack_fetches_stream_c_by_its_own_package(need, monkeypatch, tmp_path, environment):
+    """From its git address, which leads to a repository of ours here."""
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+    need('spack')
+    origin, folder = tmp_path / 'STREAM', tmp_path / 'staged'
+    origin.mkdir()
+    (origin / 'stream.c').write_text('int main(void) { return 7; }\n')
+    for words in (
+        ('init', '--quiet', '--initial-branch=master'),
+        ('add', 'stream.c'),
+        ('-c', 'user.name=a', '-c', 'user.email=a@b', 'commit', '--quiet', '-m', 'stream.c'),
+    ):
+        subprocess.run(['git', *words], cwd=origin, check=True)
+    monkeypatch.setenv('GIT_CONFIG_COUNT', '1')
+    monkeypatch.setenv('GIT_CONFIG_KEY_0', f'url.file://{origin}.insteadOf')
+    monkeypatch.setenv('GIT_CONFIG_VALUE_0', 'https://github.com/jeffhammond/STREAM.git')
+    why = bench_build.stage(folder)
+    (fetched,) = folder.rglob('stream.c')
+    assert fetched.read_text() == (origin / 'stream.c').read_text(), why
+    head = subprocess.check_output(['git', '-C', origin, 'rev-parse', 'HEAD'], text=True)
+    assert head.startswith(bench_build.commit_of(fetched.parent))
+
+
 # --- the whole of it, of our own programs alone --------------------------------------------------
 
 

@@ -1,0 +1,156 @@
+"""Fixture: dgemm of each BLAS that a partition has, built once, by one environment."""
+
+import functools
+import glob
+import os
+import subprocess
+import sys
+
+import reframe as rfm
+import reframe.core.runtime as runtime
+from reframe.core.builtins import fixture, parameter, run_after, variable
+
+from lib.binaries import program_binary
+from membw.build import presets
+
+ROWS = presets.load_blas()
+CALLS_IT = 'void dgemm_(void); int main(void) { dgemm_(); return 0; }'
+
+
+def is_local(partition):
+    return partition.scheduler.registered_name == 'local'
+
+
+def has_threads(name):
+    return ROWS[name]['threading'] != 'none'
+
+
+@functools.cache
+def known_to_the_loader():
+    try:
+        done = subprocess.run(['/sbin/ldconfig', '-p'], capture_output=True, text=True, timeout=60)
+    except OSError:
+        return ''
+    return done.stdout
+
+
+def seems_here(name):
+    """Whether it is worth while to ask the linker of this machine: a look at files."""
+    row = ROWS[name]
+    if 'folder' in row:
+        return bool(glob.glob(row['folder']))
+    places = ':'.join(os.environ.get(v, '') for v in ('LIBRARY_PATH', 'LD_LIBRARY_PATH'))
+    names = [word[2:] for word in row['link'].split() if word.startswith('-l')][:1]
+    return all(
+        f'lib{n}.so' in known_to_the_loader()
+        or any(os.path.exists(f'{place}/lib{n}.so') for place in places.split(':') if place)
+        for n in names
+    )
+
+
+def rows_of(partition):
+    """The libraries that are measured there: what its file names, but for those without threads,
+    which are measured only when asked for; of this machine the first that is here."""
+    named = partition.extras.get('blas')
+    if named is not None:
+        return [name for name in named if has_threads(name)]
+    here = [name for name in ROWS if has_threads(name) and environment(partition, name)]
+    here = [name for name in here if seems_here(name)]
+    return (here or ['openblas-openmp'])[:1] if is_local(partition) else []
+
+
+def environment(partition, name):
+    """The environment that builds the row there, or None: the compiler has no part in the figure.
+    Where the row names the preset of its source's line, that and no other."""
+    wanted = ROWS[name].get('preset')
+    for environ in partition.environs:
+        if environ.extras['preset'] == wanted or (not wanted and 'scan' in environ.features):
+            return environ
+    return None
+
+
+@functools.cache
+def cannot_link(cc, name):
+    """Why this machine's compiler cannot link the row, or None."""
+    try:
+        before, after = presets.blas_words(name)
+    except presets.PresetError as err:
+        return f'BLAS {name}: {err.fact}'
+    line = [cc, *before, '-x', 'c', '-', '-x', 'none', '-o', '/dev/null', *after]
+    done = subprocess.run(line, input=CALLS_IT, capture_output=True, text=True, timeout=60)
+    if done.returncode:
+        return f"BLAS {name}: no library here that '{ROWS[name]['link']}' links"
+
+
+class blas_binary(program_binary):
+    """By make: the site's own library, and the row's own words."""
+
+    program = 'dgemm'
+    blas = parameter(list(ROWS), loggable=True)
+
+    @run_after('init')
+    def choose_host(self):
+        self.descr = f'build of src/dgemm with {self.blas}'
+        self.how, self.build_locally = 'make', False
+
+    @run_after('setup')
+    def need_library(self):
+        if not self.is_dry_run() and is_local(self.current_partition):
+            reason = cannot_link(self.current_environ.cc, self.blas)
+            self.skip_if(reason, reason)
+
+    def make_words(self):
+        return [*super().make_words(), f'BLAS={self.blas}']
+
+
+class of_a_blas(rfm.RegressionTestPlugin):
+    """A check of dgemm: one case for each BLAS of each partition, its options and variables."""
+
+    binary = fixture(blas_binary, scope='environment')
+
+    # by -S: rows of configs/blas.yaml, with commas, in place of those that the partition names
+    libraries = variable(str, value='')
+    # after init: the row of configs/blas.yaml
+    blas = variable(str, value='', loggable=True)
+    # openmp: the library's threads are ours; others bind theirs themselves, or not
+    pinning = variable(str, value='', loggable=True)
+
+    @run_after('init')
+    def choose_cases(self):
+        chosen = type(self).get_variant_info(self.variant_num, recurse=True)
+        self.blas = chosen['fixtures']['binary']['params']['blas']
+        asked = self.libraries.split(',') if self.libraries else []
+        self.refuse_unknown(asked)
+        self.pinning = 'omp' if ROWS[self.blas]['threading'] == 'openmp' else 'none'
+        found = {
+            part.fullname: environment(part, self.blas)
+            for part in runtime.runtime().system.partitions
+            if self.blas in (asked or rows_of(part))
+        }
+        self.valid_systems = [name for name, environ in found.items() if environ]
+        self.valid_prog_environs = sorted({e.name for e in found.values() if e})
+
+    def refuse_unknown(self, names):
+        """In two lines: else there would be no case, and nothing said."""
+        try:
+            for name in names:
+                presets.blas_row(name, ROWS)
+        except presets.PresetError as err:
+            print(err, file=sys.stderr)
+            raise SystemExit(2) from err
+
+    def blas_variables(self, threads):
+        """All that says how many, and that a thread that waits sleeps: then it is told from one
+        that works."""
+        return {
+            'OMP_NUM_THREADS': threads,
+            ROWS[self.blas]['variable']: threads,
+            'OMP_WAIT_POLICY': 'PASSIVE',
+        }
+
+    def blas_options(self, threads):
+        row = ROWS[self.blas]
+        options = ['--threads', str(threads), '--library', ','.join(row['libraries'])]
+        options += ['--threading', row['threading']]
+        stated = self.current_partition.extras.get('peak_gflops')
+        return [*options, '--stated', str(stated)] if stated else options

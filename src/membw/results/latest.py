@@ -8,7 +8,7 @@ from membw.results.runs import SPAN_S
 
 AHEAD_S = 86_400  # a clock may be off by a time zone; more, and its records are of the future
 WINDOW_S = 2 * SPAN_S  # all ranks of a run are within
-FEW = 64  # records of a node that are not looked through
+FEW = 8  # records of a node that are not looked through
 
 
 class Latest:

@@ -6,6 +6,7 @@ from hashlib import blake2b
 PIECE = 16 << 20  # bytes
 MOST = 4 * PIECE  # a job whose records are longer is cut
 MANY_RANKS = re.compile(rb'"ranks"\s*:\s*([2-9]|\d\d)')
+FIRST_RANK = re.compile(rb'"rank"\s*:\s*0\b')
 HOUR = re.compile(rb'"time"\s*:\s*"([^"]{13})')
 
 
@@ -35,9 +36,9 @@ def texts(stream, held=b''):
 
 def _to_the_end(text, stream):
     """(the piece with its last line and job, the next line)."""
-    parts, last = [text], stream.readline()
-    parts.append(last)
-    size, line = len(text) + len(last), b''
+    end = stream.readline()
+    parts, last = [text, end], text[text.rfind(b'\n') + 1 :] + end
+    size, line = len(text) + len(end), b''
     while size < MOST:
         line = stream.readline()
         if not _is_same_job(last, line):
@@ -48,8 +49,9 @@ def _to_the_end(text, stream):
 
 
 def _is_same_job(one, two):
+    """Of the same hour; or a clock is wrong, and no other job begins."""
     hours = [HOUR.search(line) for line in (one, two)]
-    same = all(hours) and hours[0][1] == hours[1][1]
+    same = all(hours) and hours[0][1] == hours[1][1] or not FIRST_RANK.search(two)
     return bool(same and MANY_RANKS.search(one) and MANY_RANKS.search(two))
 
 

@@ -1,12 +1,13 @@
 """Tables as they are printed: aligned for people, Markdown, CSV and JSON for programs.
 
-A command says what its columns are; this module how they look.
+A command says what its columns are and what stands between its tables; this module how they look.
 """
 
 import csv
 import io
 import json
 import os
+import re
 import sys
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -23,14 +24,20 @@ COLOURS = {
     'KNOWN': CYAN,
 }
 BOLD = '1'
+JUDGED = ('verdict', 'status')  # columns that begin with such a word
+SENTENCE = re.compile(r'(Verdict: )(\w+)')
 
 
 class Column(NamedTuple):
-    """`name` for programs, `title` for people; figures stand at the right."""
+    """`name` for programs, `title` for people; figures stand at the right.
+
+    An optional one is not shown where nothing is in it.
+    """
 
     name: str
     title: str
     right: bool = False
+    optional: bool = False
 
 
 class Cell(NamedTuple):
@@ -46,11 +53,16 @@ class Cell(NamedTuple):
 
 @dataclass
 class Table:
-    """Rows of values or Cells, one for each column."""
+    """Rows of values or Cells, one for each column.
+
+    `lines`: how people read it where aligned columns would be too wide.
+    """
 
     title: str
     columns: tuple
     rows: list = field(default_factory=list)
+    indent: str = '  '
+    lines: list | None = None
 
     def __post_init__(self):
         self.rows = [[c if isinstance(c, Cell) else Cell(c) for c in row] for row in self.rows]
@@ -60,13 +72,15 @@ class Table:
         names = [column.name for column in self.columns]
         return [dict(zip(names, (c.value for c in row), strict=True)) for row in self.rows]
 
+    def used(self):
+        """Numbers of the columns that are shown."""
+        return [i for i, column in enumerate(self.columns)
+                if not column.optional or any(str(row[i]) for row in self.rows)]  # fmt: skip
+
     def texts(self):
-        """The lines of cells, titles first, without the columns that nothing is in."""
+        """The lines of the used columns' cells, titles first."""
         lines = [[c.title for c in self.columns], *([str(c) for c in row] for row in self.rows)]
-        used = [
-            i for i in range(len(self.columns)) if not self.rows or any(r[i] for r in lines[1:])
-        ]
-        return [[line[i] for i in used] for line in lines], [self.columns[i].right for i in used]
+        return [[line[i] for i in self.used()] for line in lines]
 
 
 def add_argument(parser, default='plain', formats=FORMATS):
@@ -74,12 +88,15 @@ def add_argument(parser, default='plain', formats=FORMATS):
                         help=f'of the tables ({default})')  # fmt: skip
 
 
-def as_text(tables, form='plain', colour=None):
-    """All tables in one of FORMATS, without the last newline."""
+def as_text(blocks, form='plain', colour=None):
+    """Tables and the lines of text between them, in one of FORMATS, without the last newline.
+
+    CSV has the tables alone.
+    """
     if form == 'plain':
         colour = is_coloured() if colour is None else colour
-        return '\n\n'.join('\n'.join(_plain(table, colour)) for table in tables)
-    return {'md': _markdown, 'csv': _csv, 'json': _json}[form](tables).rstrip('\n')
+        return '\n'.join(line for block in blocks for line in _plain(block, colour))
+    return {'md': _markdown, 'csv': _csv, 'json': _json}[form](list(blocks)).rstrip('\n')
 
 
 def is_coloured(stream=None):
@@ -88,43 +105,61 @@ def is_coloured(stream=None):
     return stream.isatty() and not os.environ.get('NO_COLOR') and os.environ.get('TERM') != 'dumb'
 
 
-def painted(text, colour):
-    """A verdict in its colour; the spaces around it stay plain."""
-    code = COLOURS.get(text.strip().partition(' ')[0].rstrip(':'))
-    return f'\x1b[{code}m{text}\x1b[0m' if colour and code else text
+def painted(word):
+    """A word in the colour of its verdict."""
+    code = COLOURS.get(word)
+    return f'\x1b[{code}m{word}\x1b[0m' if code else word
 
 
-def _plain(table, colour):
-    lines, rights = table.texts()
-    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
-    if table.title:
-        yield f'\x1b[{BOLD}m{table.title}\x1b[0m' if colour else table.title
+def _plain(block, colour):
+    if isinstance(block, str):
+        yield SENTENCE.sub(lambda m: m[1] + painted(m[2]), block) if colour else block
+        return
+    if block.title:
+        yield f'\x1b[{BOLD}m{block.title}\x1b[0m' if colour else block.title
+    yield from _aligned(block, colour) if block.lines is None else block.lines
+
+
+def _aligned(table, colour):
+    lines, columns = table.texts(), [table.columns[i] for i in table.used()]
+    widths = [max(map(len, cells)) for cells in zip(*lines, strict=True)]
     for line in lines:
-        cells = [cell.rjust(width) if right else cell.ljust(width)
-                 for cell, width, right in zip(line, widths, rights, strict=True)]  # fmt: skip
+        cells = [cell.rjust(width) if column.right else cell.ljust(width)
+                 for cell, width, column in zip(line, widths, columns, strict=True)]  # fmt: skip
         while len(cells) > 1 and not cells[-1].strip():
             cells.pop()
         cells[-1] = cells[-1].rstrip()
-        yield '  ' + '  '.join(painted(cell, colour) for cell in cells)
+        if colour and line is not lines[0]:
+            cells = [re.sub(r'[A-Z]+', lambda m: painted(m[0]), cell, count=1)
+                     if column.name in JUDGED else cell
+                     for cell, column in zip(cells, columns, strict=False)]  # fmt: skip
+        yield table.indent + '  '.join(cells)
 
 
-def _markdown(tables):
-    parts = []
-    for table in tables:
-        lines, rights = table.texts()
-        rule = ['---:' if right else '---' for right in rights]
-        rows = [_escaped(lines[0]), rule, *map(_escaped, lines[1:])]
-        head = [f'{table.title}\n'] if table.title else []
-        parts.append('\n'.join([*head, *(f'| {" | ".join(row)} |' for row in rows)]))
+def _markdown(blocks):
+    """Lines of text that follow each other are a block of their own, as they were laid out."""
+    parts, lines = [], []
+    for block in [*blocks, None]:
+        if isinstance(block, str):
+            lines.append(block)
+            continue
+        text = '\n'.join(lines).strip('\n')
+        parts += [f'```text\n{text}\n```' if '\n' in text else text] if text else []
+        parts += [_markdown_table(block)] if block else []
+        lines = []
     return '\n\n'.join(parts)
 
 
-def _escaped(cells):
-    return [cell.replace('|', '\\|') for cell in cells]
+def _markdown_table(table):
+    lines = [[cell.replace('|', '\\|') for cell in line] for line in table.texts()]
+    rule = ['---:' if table.columns[i].right else '---' for i in table.used()]
+    rows = [f'| {" | ".join(line)} |' for line in (lines[0], rule, *lines[1:])]
+    return '\n'.join([*([table.title, ''] if table.title else []), *rows])
 
 
-def _csv(tables):
+def _csv(blocks):
     """One table of all columns; the first says which of several a row is of."""
+    tables = [block for block in blocks if isinstance(block, Table)]
     rows = [{'table': table.title, **row} for table in tables for row in table.values()]
     names = list(dict.fromkeys(column.name for table in tables for column in table.columns))
     names = ['table'] * (len(tables) > 1) + names
@@ -135,6 +170,9 @@ def _csv(tables):
     return text.getvalue()
 
 
-def _json(tables):
+def _json(blocks):
+    tables = [block for block in blocks if isinstance(block, Table)]
     found = [{'title': table.title, 'rows': table.values()} for table in tables]
-    return json.dumps({'schema': 'membw-tables-1', 'tables': found}, indent=1, allow_nan=False)
+    notes = [block for block in blocks if isinstance(block, str) and block]
+    data = {'schema': 'membw-tables-1', 'tables': found, 'notes': notes}
+    return json.dumps(data, indent=1, allow_nan=False)

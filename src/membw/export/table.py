@@ -7,7 +7,7 @@ from membw.tables import Column, Table
 LABELS = ('test', 'system', 'partition', 'environ', 'pinning', 'node', 'group')
 FIGURES = ('metric', 'value', 'unit', 'better', 'low', 'high', 'reference', 'ratio')
 NUMBERS = ('value', 'low', 'high', 'reference', 'ratio')
-COLUMNS = tuple(Column(name, name, name in NUMBERS)
+COLUMNS = tuple(Column(name, name, name in NUMBERS, optional=True)
                 for name in ('time', *LABELS, 'verdict', *FIGURES, 'reason'))  # fmt: skip
 
 

@@ -164,8 +164,8 @@ def quality(cases):
     lines = []
     if halves:
         middle, (worst, name) = statistics.median(half for half, _ in halves), max(halves)
-        lines.append(f'\nMeasured again, half of the rows would read within ±{middle:.1%} of '
-                     f'their figures, the worst ({name}) within ±{worst:.1%}.')  # fmt: skip
+        lines += ['', f'Measured again, half of the rows would read within ±{middle:.1%} of '
+                  f'their figures, the worst ({name}) within ±{worst:.1%}.']  # fmt: skip
     if several:
         lines.append(f'{several} of {len(cases)} rows were measured in several states of this '
                      'machine, whose host moves its cores: each has its own line.')  # fmt: skip

@@ -31,7 +31,7 @@ def root_reason(case, by_name, reasons):
     return reason or "reason not in the report: see ReFrame's output"
 
 
-def print_skips(cases, reasons):
+def skip_lines(cases, reasons):
     """Skipped runs by reason; skipped builds only where no run tells of them."""
     by_name = {
         (c['unique_name'], f'{c["system"]}:{c["partition"]}', c['environ']): c for c in cases
@@ -41,11 +41,11 @@ def print_skips(cases, reasons):
         if case['result'] == 'skip' and not case.get('fixture'):
             groups[root_reason(case, by_name, reasons)].append(case)
     if groups:
-        print('\nskipped')
+        yield from ('', 'skipped')
     for reason, members in sorted(groups.items()):
         tests = sorted({c['name'].split()[0] for c in members})
         environs = sorted({c['environ'] for c in members})
-        print(f'  {reason}: {len(members)} of {", ".join(tests)} ({shorten(environs)})')
+        yield f'  {reason}: {len(members)} of {", ".join(tests)} ({shorten(environs)})'
 
 
 def shorten(names):

@@ -5,6 +5,7 @@ import glob
 import json
 import os
 
+from membw import tables
 from membw.checkout import root
 from membw.errors import MembwError
 from membw.rank import node_verdicts
@@ -13,8 +14,9 @@ from membw.results.intervals import shown, with_interval
 from membw.results.metrics import common_unit
 from membw.run import ratios, rows
 from membw.run.judge import DRY, EXPECTED, judge, measures
-from membw.run.skips import print_skips, shorten, skip_reasons
+from membw.run.skips import shorten, skip_lines, skip_reasons
 from membw.site.cpulist import compress
+from membw.tables import Cell, Column, Table
 
 NO_REFERENCE = 'no reference: recorded only'
 
@@ -28,7 +30,8 @@ def add_parser(subparsers):
         'unexpectedly (XPASS) or are invalid, 2 not a report.',
     )
     parser.add_argument('report', nargs='?', help='default: the newest of results/reports')
-    parser.set_defaults(func=lambda args: show(args.report or newest()))
+    tables.add_argument(parser)
+    parser.set_defaults(func=lambda args: show(args.report or newest(), form=args.format))
 
 
 def newest():
@@ -58,24 +61,28 @@ def believed(path):
     return sum(judge(case)[0] in rows.BELIEVED for case in cases if measures(case))
 
 
-def show(path, seconds=None, left_out=None):
+def show(path, seconds=None, left_out=None, form='plain'):
     """Print the table; the exit status that it deserves."""
     report = load(path)
     cases = rows.of_report(report)
     if not cases:
         raise MembwError(f"'{path}' holds no test case", "'membw run' without -n runs them all")
-    print_tables([case for case in cases if measures(case)])
-    print_ratios(report)
-    print_others([case for case in cases if not measures(case) and case['result'] == 'fail'])
-    print_skips(cases, skip_reasons(path))
-    print_left_out(left_out or {})
-    print_places(path)
     text, status = verdict(cases)
-    for line in rows.quality([case for case in cases if measures(case)]):
-        print(line)
     took = f' ({seconds:.0f} s)' if seconds is not None else ''
-    print(f'Verdict: {text}{took}')
+    blocks = [*blocks_of(report, cases, path, left_out or {}), f'Verdict: {text}{took}']
+    print(tables.as_text(blocks, form))
     return status
+
+
+def blocks_of(report, cases, path, left_out):
+    """Tables, and the lines between them."""
+    yield from tables_of([case for case in cases if measures(case)])
+    yield from ratio_tables(report)
+    yield from other_lines([c for c in cases if not measures(c) and c['result'] == 'fail'])
+    yield from skip_lines(cases, skip_reasons(path))
+    yield from left_out_lines(left_out)
+    yield from place_lines(path)
+    yield from rows.quality([case for case in cases if measures(case)])
 
 
 # one case
@@ -88,18 +95,23 @@ def row(case, metrics):
     valid = word != 'INVALID'
     intervals = case.get('intervals') or {}
     cells = [
-        with_interval(measured[m.name].value, intervals.get(m.name))
+        Cell(measured[m.name].value, with_interval(measured[m.name].value, intervals.get(m.name)))
         if valid and m.name in measured
-        else '-'
+        else Cell(None, '-')
         for m in metrics
     ]
     data = of_case.record(case)
-    share, against = (of_peak(case, data), compare(measured)) if valid else ('', '')
+    share, against = (of_peak(case, data), compare(measured)) if valid else (None, '')
     if against and case.get('reference_expired'):
         against += f' (it expired on {case["reference_expired"]})'
-    where = [case['environ'], case.get('pinning') or '-']
-    rest = [share, against, case.get('stores') or '?', placed(data), word, why or allowed(data)]
+    where = [case['environ'], Cell(case.get('pinning'), case.get('pinning') or '-')]
+    stores = Cell(case.get('stores'), case.get('stores') or '?')
+    rest = [percent(share), against, stores, placed(data), word, why or allowed(data)]
     return [*where, *cells, *rest]
+
+
+def percent(share):
+    return Cell(share, '' if share is None else f'{share:.1%}')
 
 
 def allowed(data):
@@ -136,14 +148,14 @@ def of_peak(case, data):
     listed = [measured[m.name].value for m in of_case.metrics(case, data) if m.is_bandwidth]
     points = [figure.value for figure in measured.values() if figure.unit == 'GB/s']
     if not peak or not points:
-        return ''
-    return f'{(listed[-1] if listed else max(points)) / peak:.1%}'
+        return None
+    return (listed[-1] if listed else max(points)) / peak
 
 
 # what is printed
 
 
-def print_tables(cases):
+def tables_of(cases):
     groups = collections.defaultdict(list)
     for case in cases:
         name = case['name'].split()[0]
@@ -152,14 +164,15 @@ def print_tables(cases):
         records = [of_case.record(case) for case in members]
         metrics = metrics_of(members, records)
         unit = f', {common_unit(metrics)}' if common_unit(metrics) else ''
-        print(f'\n{name} on {where}{unit}{conditions(records)}')
+        title = f'{name} on {where}{unit}{conditions(records)}'
+        yield ''
         if metrics or not any(map(of_case.figures, members)):
-            lines = [row(state, metrics) for case in members for state in rows.states(case)]
-            print_table(lines, metrics)
+            states = [state for case in members for state in rows.states(case)]
+            yield table(title, states, metrics)
         else:
-            print_plain(members)
+            yield table_of_points(title, members)
         for line in [line for case in members for line in node_verdicts.lines_of(case)]:
-            print(f'  {line}')
+            yield f'  {line}'
 
 
 def metrics_of(cases, records):
@@ -168,32 +181,45 @@ def metrics_of(cases, records):
     return list(dict.fromkeys(m for case, data in pairs for m in of_case.metrics(case, data)))
 
 
-def print_table(rows, metrics):
-    titles = [m.name.capitalize() if common_unit(metrics) else m.title for m in metrics]
-    head = ['preset', 'pinning', *titles, '% of peak', 'reference', 'stores', 'threads']
-    lines = [[*head, 'verdict', ''], *sorted(rows, key=lambda r: r[:2])]
-    peak = 2 + len(metrics)
-    if not any(line[peak] for line in rows):
-        lines = [line[:peak] + line[peak + 1 :] for line in lines]  # no peak is known
-    widths = [max(map(len, column)) for column in zip(*lines)]
-    for line in lines:
-        cells = [
-            cell.rjust(width) if 2 <= i < 2 + len(metrics) else cell.ljust(width)
-            for i, (cell, width) in enumerate(zip(line, widths))
-        ]
-        print('  ' + '  '.join(cells).rstrip())
+def table(title, cases, metrics):
+    unit = common_unit(metrics)
+    heads = [(m.name, m.name.capitalize() if unit else m.title, True) for m in metrics]
+    columns = [('preset', 'preset'), ('pinning', 'pinning'), *heads,
+               ('of_peak', '% of peak', False, True),
+               ('reference', 'reference'), ('stores', 'stores'), ('threads', 'threads'),
+               ('verdict', 'verdict'), ('reason', '')]  # fmt: skip
+    lines = [row(case, metrics) for case in cases]
+    lines.sort(key=lambda cells: (cells[0], str(cells[1])))
+    return Table(title, tuple(Column(*column) for column in columns), lines)
 
 
-def print_plain(cases):
-    """A test with figures of its own: one line per case."""
-    for case in sorted(cases, key=lambda c: (c['environ'], c['display_name'])):
-        word, why = judge(case)
-        figures = ', '.join(f'{k} {shown(f.value)}' for k, f in of_case.figures(case).items())
-        detail = ' '.join(case['display_name'].split()[1:])
-        figures = figures if word != 'INVALID' else ''
-        share = of_peak(case, of_case.record(case)) if figures else ''
-        share = share and f'best {share} of peak'
-        print('  ' + '  '.join(filter(None, [case['environ'], detail, figures, share, word, why])))
+POINTS = tuple(Column(name, name, name == 'value') for name in
+               ('preset', 'case', 'figure', 'value', 'unit', 'verdict', 'reason'))  # fmt: skip
+
+
+def table_of_points(title, cases):
+    """A test with figures of its own: one line per case for people."""
+    cases = sorted(cases, key=lambda c: (c['environ'], c['display_name']))
+    points = [point for case in cases for point in points_of(case)]
+    return Table(title, POINTS, points, lines=list(map(plain_line, cases)))
+
+
+def points_of(case):
+    word, why = judge(case)
+    detail = ' '.join(case['display_name'].split()[1:])
+    found = of_case.figures(case).items() if word != 'INVALID' else ()
+    points = [[name, figure.value, figure.unit] for name, figure in found]
+    return [[case['environ'], detail, *point, word, why] for point in points or [[None] * 3]]
+
+
+def plain_line(case):
+    word, why = judge(case)
+    figures = ', '.join(f'{k} {shown(f.value)}' for k, f in of_case.figures(case).items())
+    detail = ' '.join(case['display_name'].split()[1:])
+    figures = figures if word != 'INVALID' else ''
+    share = of_peak(case, of_case.record(case)) if figures else None
+    best = share and f'best {share:.1%} of peak'
+    return '  ' + '  '.join(filter(None, [case['environ'], detail, figures, best, word, why]))
 
 
 def conditions(records):
@@ -210,38 +236,43 @@ def conditions(records):
     return f': {", ".join(parts)}' if parts else ''
 
 
-def print_ratios(report):
+def ratio_tables(report):
     """Presets and pinnings held to the first of each, measured in the same round."""
     for group in ratios.groups(report):
-        print(f'\nratios of {group.test} on {group.where}, each within one round')
-        titles = [m.name.capitalize() for m in group.metrics]
-        lines = [['', *titles, 'pairs']]
-        for name, base, found, pairs in group.lines:
-            lines.append([f'{name} is', *(ratios.text(found.get(m.name)) for m in group.metrics),
-                          f'of {base}, {pairs}'])  # fmt: skip
-        widths = [max(map(len, column)) for column in zip(*lines)]
-        for line in lines:
-            print('  ' + '  '.join(c.ljust(w) for c, w in zip(line, widths)).rstrip())
+        metrics = [Column(m.name, m.name.capitalize()) for m in group.metrics]
+        columns = (Column('name', ''), *metrics, Column('base', 'pairs'))
+        lines = [
+            [Cell(name, f'{name} is'), *(ratio_cell(found.get(m.name)) for m in group.metrics),
+             Cell(base, f'of {base}, {pairs}')]
+            for name, base, found, pairs in group.lines
+        ]  # fmt: skip
+        yield ''
+        yield Table(f'ratios of {group.test} on {group.where}, each within one round',
+                    columns, lines)  # fmt: skip
 
 
-def print_others(cases):
+def ratio_cell(ratio):
+    return Cell(ratio.median if ratio else None, ratios.text(ratio))
+
+
+def other_lines(cases):
     for case in cases:
         word, why = judge(case)
         where = f'{case["system"]}:{case["partition"]}+{case["environ"]}'
-        print(f'  {word} {case["display_name"].split()[0]} @{where}: {why}')
+        yield f'  {word} {case["display_name"].split()[0]} @{where}: {why}'
 
 
 # what was left out
 
 
-def print_left_out(presets_by_reason):
+def left_out_lines(presets_by_reason):
     if presets_by_reason:
-        print('\npresets left out')
+        yield from ('', 'presets left out')
     for reason, presets in sorted(presets_by_reason.items()):
-        print(f'  {reason}: {", ".join(presets)}')
+        yield f'  {reason}: {", ".join(presets)}'
 
 
-def print_places(path):
+def place_lines(path):
     """Relative where the reader stands in the checkout."""
     base = os.path.abspath(os.path.splitext(path)[0])
     try:
@@ -251,10 +282,10 @@ def print_places(path):
     is_ours = here and base.startswith(os.path.join(here, ''))
     if is_ours and os.path.realpath(os.curdir) == os.path.realpath(here):
         base, here = os.path.relpath(base, here), ''
-    print(f'\nreport {base}.json, all that ReFrame said {base}.log')
+    yield from ('', f'report {base}.json, all that ReFrame said {base}.log')
     if is_ours:
         results = os.path.join(here, 'results')
-        print(f'history {results}/perflogs, {results}/results.db')
+        yield f'history {results}/perflogs, {results}/results.db'
 
 
 def verdict(cases):

@@ -87,8 +87,8 @@ mkdir elsewhere && cd elsewhere
 eval "$(membw env)"
 reframe -c "$(membw checks)" -l --system ulysses -n stream
 membw run -n 'stream.*pinning=omp' -p '^gcc-o2$' --rounds 1 $3 -S "allow=$4"
+[ -z "$(ls -A)" ]
 membw summary | tail -n 1
-ls -A
 """
 
 
@@ -110,8 +110,7 @@ def test_the_wheel_alone_measures_from_any_folder(root, unpacked, tmp_path):
     assert f"checks, systems and C sources are in '{home}'" in done.stderr
     assert '~ulysses:' in done.stdout
     assert re.search(r'^report ' + str(home / 'results/reports/run-'), done.stdout, re.M)
-    *_, again, left = done.stdout.splitlines()
-    assert again.startswith('Verdict: PASS: 1 passed, 0 failed') and left == 'reframe.log'
+    assert done.stdout.splitlines()[-1].startswith('Verdict: PASS: 1 passed, 0 failed')
 
 
 def test_a_damaged_bundle_is_refused(unpacked, tmp_path):

@@ -6,7 +6,6 @@ import json
 import os
 import pathlib
 import subprocess
-import sys
 import tempfile
 import time
 
@@ -20,6 +19,7 @@ from membw.bench.rounds import measure
 from membw.bench.stats import usable
 from membw.checkout import root
 from membw.errors import MembwError
+from membw.progress import say
 from membw.results.run_lock import alone
 from membw.site.topology import cores_here
 
@@ -75,15 +75,6 @@ def parts(text):
     if wrong:
         raise argparse.ArgumentTypeError(f"'{wrong[0]}' is not one of {', '.join(known)}")
     return names
-
-
-def say(text, passing=False):
-    """Progress; a passing line is written over where there is a terminal, else left out."""
-    terminal = sys.stderr.isatty()
-    if passing and terminal:
-        print(f'\r\033[K{text} ...', end='', file=sys.stderr, flush=True)
-    elif not passing:
-        print(('\r\033[K' if terminal else '') + text, file=sys.stderr, flush=True)
 
 
 def main(args):

@@ -12,6 +12,7 @@ import time
 
 from membw.checkout import refuse_unknown_system, root
 from membw.errors import MembwError
+from membw.progress import Cases, say
 from membw.results.left_out import by_reason, partitions_of
 from membw.results.run_lock import alone
 from membw.run import junit, rounds, summary
@@ -33,17 +34,21 @@ ENDING_S = 30  # for ReFrame to cancel its jobs and write its report
 COLOURS = re.compile(r'\x1b\[[0-9;]*m')
 
 
-def measure(system, rest, asked=1):
+def measure(system, rest, asked=1, form='plain'):
     """ReFrame with the further options `rest`, alone in this checkout; the exit status.
 
     `asked` rounds of what compares on this machine; with more than one, once more what was
-    disturbed.
+    disturbed. Tables in one of tables.FORMATS: what is for people alone goes to stderr otherwise.
     """
-    with alone():
-        return _measure(system, rest, asked)
+    with alone(), contextlib.redirect_stdout(sys.stdout if form == 'plain' else sys.stderr):
+        base, seconds, partitions, lines = _measure(system, rest, asked)
+    status = summary.show(f'{base}.json', seconds, by_reason(partitions), form)
+    refuse_lost_history(lines)
+    return status
 
 
 def _measure(system, rest, asked):
+    """(path of the report without its suffix, seconds, partitions, ReFrame's lines)."""
     begun = time.time()
     base = new_report_base()
     partitions = partitions_of(system)
@@ -57,10 +62,7 @@ def _measure(system, rest, asked):
     junit.tell_expected(f'{base}.json', f'{base}.xml')
     if turns:
         lines += in_turn(base, system, options, asked)
-    seconds = time.time() - begun
-    status = summary.show(f'{base}.json', seconds, by_reason(partitions))
-    refuse_lost_history(lines)
-    return status
+    return base, time.time() - begun, partitions, lines
 
 
 def keeping_still(partitions, rest):
@@ -126,7 +128,7 @@ def reframe(words, base, verbose):
     """Run ReFrame, show its progress, keep its whole output; the lines of it."""
     if 'MEMBW_ROOT' not in os.environ:
         words = ['sh', '-c', '. ./setup-env.sh && exec "$@"', 'sh', *words]
-    lines, begun, asked = [], time.time(), variables(words)
+    lines, begun, cases, asked = [], time.time(), Cases(), variables(words)
     refuse_unknown_checks(asked)
     with open(f'{base}.log', 'a') as log, start(words) as process, ended_with(process):
         for line in process.stdout:
@@ -134,8 +136,13 @@ def reframe(words, base, verbose):
             lines.append(line)
             print(line, file=log, flush=True)
             refuse_unset(line, asked)
+            under_way = cases.take(line)
             if verbose or (SHOWN.search(line) and not QUIET.search(line)):
-                print(line if verbose else f'{time.time() - begun:6.1f} s  {line}', flush=True)
+                say(
+                    line if verbose else f'{time.time() - begun:6.1f} s  {line}', stream=sys.stdout
+                )
+            if under_way and not verbose:
+                say(under_way, passing=True)
     return lines
 
 

@@ -35,3 +35,19 @@ def counts(ranking):
     each = ', '.join(f'{verdicts.count(w)} {w}' for w in ('PASS', 'FAIL', 'INVALID', 'MISSING'))
     suspect = verdicts.count('SUSPECT')
     return f'{len(verdicts)} nodes: {each}' + (f', {suspect} SUSPECT' if suspect else '')
+
+
+def lines_of_links(ranking, words):
+    """'n1 - n4 FAIL 0 B take ...' of each link with one of these verdicts, the surest first."""
+    found = [link for link in ranking['links'] if link['verdict'] in words]
+    return [
+        f'{" - ".join(link["nodes"])} {link["verdict"]} {link["reason"]}'
+        for link in sorted(found, key=lambda link: link['q'])
+    ]
+
+
+def counts_of_links(ranking):
+    """'10 links: 9 PASS, 1 FAIL, 0 INVALID'."""
+    verdicts = [link['verdict'] for link in ranking['links']]
+    each = ', '.join(f'{verdicts.count(w)} {w}' for w in ('PASS', 'FAIL', 'INVALID'))
+    return f'{len(verdicts)} links: {each}'

@@ -19,6 +19,7 @@ import cluster_stream
 import pytest
 import record_schema
 import slurm_nodes
+import whole_cluster
 
 pytestmark = [pytest.mark.slurm, pytest.mark.slow]
 
@@ -230,7 +231,7 @@ def test_a_rank_of_a_domain_gets_the_cores_of_that_domain_from_any_mpirun():
 
 def test_no_launcher_binds_a_rank_unless_the_site_says_so():
     """One core per rank is Open MPI's default, and 5 refuses a rank on two sockets."""
-    lines = cluster_stream.given_or(cluster_stream.UNBOUND)
+    lines = whole_cluster.given_or(whole_cluster.UNBOUND)
     script = '\n'.join([*lines, 'env | grep -E "^(OMPI|PRTE|I_MPI)" | sort'])
 
     def environment(**site):

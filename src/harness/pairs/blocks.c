@@ -36,7 +36,7 @@ static double least_block(void)
 
 static long long_enough(block_run *run, void *side, double until)
 {
-	long trips = 8;
+	long trips = 1;
 
 	while (shortest_of_three(run, side, trips) < least_block() && trips < 1L << 30 &&
 	       clock_now() < until)

@@ -66,7 +66,7 @@ def judge(records, margin, alpha):
         effects, levels, residuals[size] = split(tables[size], distance)
         usual = np.nanmedian(effects)
         found.effects[size] = dict(zip(hosts, np.exp(-effects - usual).tolist(), strict=True))
-        if of_node.any():
+        if distance.any():
             found.warnings.append(_of_switches(hosts, of_node, size, levels))
     _judge_links(found, hosts, residuals, margin, alpha)
     own = {id(record): _with_effects(record, found.effects) for record in last}
@@ -117,14 +117,21 @@ def _judge_links(found, hosts, residuals, margin, alpha):
     places = [tuple(at[host] for host in link.nodes) for link in found.links]
     ratios = np.exp([[residuals[size][place] for size in residuals] for place in places])
     known = np.flatnonzero(~np.isnan(ratios).any(axis=1))
-    _compare([found.links[i] for i in known], list(residuals), ratios[known], margin, alpha)
+    if len(known) < len(found.links):
+        found.warnings.append(
+            f'{len(found.links) - len(known)} of {len(found.links)} links are not compared: they, '
+            'or too many others of their nodes, have no time that may be believed'
+        )
+    if len(known) > 1:
+        _compare([found.links[i] for i in known], list(residuals), ratios[known], margin, alpha)
 
 
 def _of_switches(hosts, of_node, size, levels):
-    parts = [
-        fold([host for host, number in zip(hosts, of_node, strict=True) if number == k])
+    behind = [
+        [host for host, number in zip(hosts, of_node, strict=True) if number == k]
         for k in range(of_node.max() + 1)
     ]
+    parts = [fold(names) for names in behind if len(names) > 1]
     longer = ', '.join(f'{np.exp(-level) - 1:+.1%}' for level in levels[1:])
     return (
         f'{len(parts)} switches by the times of their links: {"; ".join(parts)}; between them '

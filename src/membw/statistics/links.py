@@ -1,5 +1,7 @@
 """What of the time between two nodes is the one's, the other's, and the link's between them."""
 
+import itertools
+
 import numpy as np
 from scipy.sparse import csgraph
 
@@ -16,7 +18,8 @@ def switches(logs):
     distance 0 behind one switch, then 1, ... the slower; all 0 where no populations show.
 
     Nodes that any chain of links of the fastest population joins are behind one switch, and how
-    far two switches are apart most links between them say.
+    far two switches are apart most links between them say. A node that is far from all others is
+    slow, and behind no switch of its own.
     """
     count = len(logs)
     upper = np.triu(~np.isnan(logs), 1)
@@ -26,12 +29,12 @@ def switches(logs):
         return np.zeros(count, dtype=int), np.zeros((count, count), dtype=int)
     of_switch, of_node = csgraph.connected_components(labels == 0, directed=False)
     distance = np.zeros((count, count), dtype=int)
-    for one in range(of_switch):
-        for other in range(one + 1, of_switch):
-            between = (of_node == one)[:, None] & (of_node == other)
-            found = np.maximum(labels, labels.T)[between]
-            if (found >= 0).any():
-                distance[between | between.T] = np.bincount(found[found >= 0]).argmax()
+    several = [k for k in range(of_switch) if (of_node == k).sum() > 1]
+    for one, other in itertools.combinations(several, 2):
+        between = (of_node == one)[:, None] & (of_node == other)
+        found = np.maximum(labels, labels.T)[between]
+        if (found >= 0).any():
+            distance[between | between.T] = np.bincount(found[found >= 0]).argmax()
     return of_node, distance
 
 

@@ -58,6 +58,15 @@ def test_links_that_lead_through_another_switch_are_not_called_slow_nor_their_no
     assert latency.startswith(parts) and 'between them 0 B take +2' in latency
 
 
+@pytest.mark.parametrize('nodes', [6, 9])
+def test_a_node_that_is_far_from_all_others_is_slow_and_behind_no_switch_of_its_own(nodes):
+    cluster = link_fleet.Cluster(nodes, 5)
+    cluster.slow_node(nodes - 1, 1.0)
+    fleet = judged(cluster)
+    assert slow_nodes(fleet) == {name(nodes - 1)} and not slow_links(fleet)
+    assert not any('switches' in text for text in fleet.warnings)
+
+
 def test_every_pair_of_192_nodes_is_judged_in_seconds():
     cluster = link_fleet.Cluster(192, 2)
     cluster.slow_link(11, 150, 0.2)

@@ -1,0 +1,166 @@
+"""One job on every idle node of a partition, a record of each, a verdict of each."""
+
+import json
+import pathlib
+
+import ranking
+import slurm_nodes
+import yaml
+from lib.measurement import measurement
+from reframe.core.backends import getlauncher
+from reframe.core.builtins import (
+    performance_function,
+    run_after,
+    run_before,
+    sanity_function,
+    variable,
+)
+from reframe.core.logging import getlogger
+
+from membw.results.archive import NOTE_ENVIRONMENT
+
+# what a launcher may think of binding: the threads pin themselves by OMP_PLACES. Open MPI 4 and 5
+# would bind a rank to one core, and 5 refuses a rank that spans packages; Intel MPI
+UNBOUND = {
+    'OMPI_MCA_hwloc_base_binding_policy': 'none',
+    'PRTE_MCA_hwloc_default_binding_policy': 'none',
+    'I_MPI_PIN': 'off',
+}
+# seconds for the others to write, after a rank died: Open MPI 4 and 5
+PATIENT = {
+    'OMPI_MCA_odls_base_sigkill_timeout': 10,
+    'PRTE_MCA_odls_base_sigkill_timeout': 10,
+}
+RECORDS, ASKED = 'cluster.jsonl', 'asked.txt'
+# one line per node in the log for so many nodes; of more, those alone that are not PASS
+LOGGED = 64
+MOST = 20  # in the reason of a failure
+
+
+def given_or(variables):
+    """Lines of a job script: each variable as the site has it, else as here."""
+    lines = [f': "${{{name}:={value}}}"' for name, value in variables.items()]
+    return [*lines, f'export {" ".join(variables)}']
+
+
+class whole_cluster(measurement):
+    """A check adds `binary`, the command and its figures; RECORDS, or one of each process, is what
+    its program writes."""
+
+    valid_systems = ['+flexible']
+    num_tasks = 0  # all idle nodes: ReFrame's flexible allocation
+    keep_files = [RECORDS, ASKED]
+    least_nodes = 0  # without one, ReFrame itself says so
+
+    # asked by -S: srun or mpirun in place of the partition's launcher; at most so many nodes
+    starter = variable(str, value='')
+    max_nodes = variable(int, value=0)
+
+    node_check = variable(str, value='', loggable=True)
+    nodes = variable(str, value='', loggable=True)
+    judged = None
+
+    @run_after('setup')
+    def choose_launcher(self):
+        if self.starter:
+            self.job.launcher = getlauncher(self.starter)()
+
+    @run_after('setup')
+    def take_reference(self):
+        """No slow node, whatever else is known of this system."""
+        self.reference = {'*': {'slow_nodes': (0, None, 0, 'nodes')}}
+        path = self.current_partition.extras.get('references')
+        if path and type(self).__name__ in yaml.safe_load(pathlib.Path(path).read_text()):
+            self.reference = {'$ref': path}
+
+    def survive_a_node(self, with_mpi):
+        """Lines and options of the job script: what is left goes on without a node."""
+        self.by_srun = self.job.launcher.registered_name == 'srun'
+        self.job.options += ['--no-kill', '--no-requeue']
+        self.prerun_cmds = [f'scontrol show hostnames >{ASKED}']
+        if self.by_srun:
+            self.job.launcher.options += ['--no-kill', '--kill-on-bad-exit=0']
+        if with_mpi:
+            self.prerun_cmds += given_or({**UNBOUND, **PATIENT})
+        self.prerun_cmds += [NOTE_ENVIRONMENT]
+
+    def look_around(self):
+        """Who could be asked, before anybody is; a partition may not give all at once.
+
+        After num_tasks_per_node is known.
+        """
+        if self.is_dry_run():
+            return
+        access = self.job.sched_access
+        slurm_nodes.wait_for_ending(access)
+        self.before = slurm_nodes.states(access)
+        idle = [name for name, state in self.before.items() if state == 'idle']
+        self.skip_if(
+            len(idle) < self.least_nodes,
+            f'{self.least_nodes} idle nodes are needed, and there is {len(idle)}',
+        )
+        limits = [n for n in (self.max_nodes, slurm_nodes.most_nodes(access)) if n]
+        if limits and min(limits) < len(idle):
+            self.num_tasks = min(limits) * self.num_tasks_per_node
+
+    # --- after the run -------------------------------------------------------------------
+
+    def asked(self):
+        """The nodes of the job, as Slurm gave them to it."""
+        path = pathlib.Path(self.stagedir, ASKED)
+        return path.read_text().split() if path.is_file() else []
+
+    @run_before('sanity')
+    def read_record(self):
+        """The file that rank 0 gathered, or one of each process."""
+        if self.is_dry_run():
+            return
+        main = pathlib.Path(self.stagedir, RECORDS)
+        parts = sorted(main.parent.glob(f'{RECORDS}.rank-*'))
+        text = ''.join(p.read_text() for p in [main, *parts] if p.is_file())
+        lines = [line + '\n' for line in text.splitlines() if line.endswith('}')]
+        if not lines:
+            return
+        main.write_text(''.join(lines))
+        self.note_provenance(json.loads(lines[0]))
+        self.record = self.keep(RECORDS, type(self).__name__)
+        self.judge()
+
+    def judge(self):
+        self.node_check = str(pathlib.Path(self.record).with_suffix('.nodecheck'))
+        self.judged = ranking.judge(self.record, self.asked(), self.node_check)
+        self.nodes = ranking.counts(self.judged)
+        self.nodes += slurm_nodes.not_asked(self.before, self.asked())
+        lines = ranking.lines(self.judged)
+        if len(lines) > LOGGED:
+            lines = [line for line in lines if line.split()[1] != 'PASS']
+        self.say(self.nodes)
+        for line in lines:
+            self.tell(line, line.split()[1] != 'PASS')
+
+    def tell(self, line, is_wrong):
+        """What is wrong `membw run` shows, too."""
+        if is_wrong:
+            getlogger().warning(f'{self.display_name}: {line}')
+        else:
+            self.say(line)
+
+    @sanity_function
+    def is_complete(self):
+        """Every node of the job answered, with figures that may be believed."""
+        if not self.judged:
+            self.not_measured()
+        lost = self.lost()
+        more = [f'and {len(lost) - MOST} more'] if len(lost) > MOST else []
+        return self.conclude(lost[:MOST] + more)
+
+    def lost(self):
+        """Whose figures may not be believed, as text."""
+        words = ('MISSING', 'INVALID')
+        return [line for word in words for line in ranking.lines(self.judged, word)]
+
+    @performance_function('nodes')
+    def slow_nodes(self):
+        """Held to 0: a slow node makes the run a FAIL, and the others' figures stay; so does one
+        that may be slow (SUSPECT)."""
+        return sum(len(ranking.lines(self.judged, word)) for word in ('FAIL', 'SUSPECT'))

@@ -139,7 +139,7 @@ def test_a_stopped_night_goes_on_where_it_was_stopped(place):
         time.sleep(0.05)
         assert process.poll() is None
     process.send_signal(signal.SIGTERM)
-    process.communicate(timeout=30)
+    process.communicate(timeout=60)
     assert process.returncode == 130
     assert 'not complete' in (folder_of(place) / 'summary.txt').read_text()
     (place / 'go').touch()
@@ -154,7 +154,7 @@ def test_a_night_killed_outright_goes_on_too(place):
         time.sleep(0.05)
         assert process.poll() is None
     process.kill()
-    process.communicate(timeout=30)
+    process.communicate(timeout=60)
     (place / 'go').touch()
     assert night(place).returncode == 0
     assert calls(place) == ['checks', 'cluster', 'rank', 'history', 'history', 'report']

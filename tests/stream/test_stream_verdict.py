@@ -72,8 +72,15 @@ def begin(tmp_path):
     return start
 
 
+@pytest.fixture(scope='module')
+def elsewhere(build_program, tmp_path_factory):
+    """(a link, the program that takes the folder behind it for the root of its machine)."""
+    link = tmp_path_factory.mktemp('elsewhere') / 'root'
+    return link, build_program('stream', f'-DMEMBW_SYS_ROOT="{link}"')
+
+
 @pytest.fixture
-def recorded_machine(build, tmp_path):
+def recorded_machine(elsewhere, tmp_path):
     """The program on the /sys of another machine, given as {path: text}."""
 
     def of(files):
@@ -81,7 +88,10 @@ def recorded_machine(build, tmp_path):
             file = tmp_path / 'root/sys' / path
             file.parent.mkdir(parents=True, exist_ok=True)
             file.write_text(text + '\n')
-        return build(f'-DMEMBW_SYS_ROOT="{tmp_path}/root"')
+        link, program = elsewhere
+        link.unlink(missing_ok=True)
+        link.symlink_to(tmp_path / 'root')
+        return program
 
     return of
 

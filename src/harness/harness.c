@@ -3,6 +3,7 @@
  * file first.  program.h says how such a program looks.
  */
 #include "clock.c"
+#include "deviation.c"
 #include "elementary.c"
 #include "error.c"
 #include "evidence/core_pair.c"

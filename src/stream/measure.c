@@ -1,6 +1,7 @@
 #include "measure.h"
 
 #include "../harness/clock.h"
+#include "../harness/deviation.h"
 #include "../harness/error.h"
 #include "../harness/evidence/interference.h"
 #include "../harness/evidence/threads.h"
@@ -18,13 +19,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* CLEAN_LEAST: undisturbed repetitions of a kernel; one alone may be an accident. */
-enum { CAPACITY_FIRST = 64, BLOCK_REPETITIONS = 3, BLOCKS_ALIKE = 3, THIRDS = 3, CLEAN_LEAST = 3 };
+/* CLEAN_LEAST: undisturbed repetitions of a kernel; one alone may be an accident.  PARTS: of a
+ * run, for its interval; PART_REPETITIONS: in each, where there are enough for three. */
+enum {
+	CAPACITY_FIRST = 64,
+	BLOCK_REPETITIONS = 3,
+	BLOCKS_ALIKE = 3,
+	CLEAN_LEAST = 3,
+	PARTS = STUDENT_FREEDOM + 1,
+	PARTS_LEAST = 3,
+	PART_REPETITIONS = 3
+};
 
 static const double BLOCK_LASTS = 0.25, SETTLED_LASTS = 1, SETTLED_WITHIN = 0.02;
 static const double DISTURBED_SHARE = 0.01, WAKE_SECONDS = 50e-6;
 /* See docs/repeatability.md. */
-static const double INTERVAL_LEAST = 0.03, INTERVAL_FACTOR = 1.5, INTERVAL_WIDE = 0.05;
+static const double INTERVAL_LEAST = 0.02, INTERVAL_FACTOR = 1.1, INTERVAL_WIDE = 0.05;
 
 /* The three best blocks of a kernel, the shortest time first. */
 struct best_blocks {
@@ -102,30 +112,33 @@ static double shortest(const struct timing *t, int from, int to, int count_all)
 	return best;
 }
 
-/* The three thirds of a run are three shorter ones, begun one after the other. */
+static int parts_of(int counted)
+{
+	const int parts = counted / PART_REPETITIONS;
+
+	return parts > PARTS ? PARTS : parts < PARTS_LEAST ? PARTS_LEAST : parts;
+}
+
+/* The parts of a run are shorter runs, begun one after the other: what their best ones scatter,
+ * times Student's t. */
 static void find_interval(struct timing *t, int complete, double bytes)
 {
-	const int count_all = t->counted == 0;
-	double least = 0, most = 0, half;
-	int third, known = 0;
+	const int count_all = t->counted == 0, all = complete - 1;
+	const int parts = parts_of(count_all ? all : t->counted);
+	double rates[PARTS], half;
+	int part, known = 0;
 
 	t->low_mbs = t->high_mbs = 0;
-	for (third = 0; third < THIRDS; third++) {
-		const int from = 1 + third * (complete - 1) / THIRDS;
-		const int to = 1 + (third + 1) * (complete - 1) / THIRDS;
-		const double best = shortest(t, from, to, count_all);
+	for (part = 0; part < parts && all >= parts; part++) {
+		const double best = shortest(t, 1 + part * all / parts,
+					     1 + (part + 1) * all / parts, count_all);
 
-		if (!(best > 0))
-			continue;
-		known++;
-		if (!(least > 0) || best < least)
-			least = best;
-		if (best > most)
-			most = best;
+		if (best > 0)
+			rates[known++] = t->best / best;
 	}
-	if (known < 2 || complete - 1 < THIRDS)
+	if (known < 2)
 		return;
-	half = INTERVAL_FACTOR * (1 - least / most);
+	half = INTERVAL_FACTOR * student(known - 1) * deviation(rates, known);
 	half = half > INTERVAL_LEAST ? half : INTERVAL_LEAST;
 	t->low_mbs = 1e-6 * bytes / t->best * (half < 1 ? 1 - half : 0);
 	t->high_mbs = 1e-6 * bytes / t->best * (1 + half);

@@ -4,12 +4,14 @@ import contextlib
 import json
 import os
 import signal
+import statistics
 import subprocess
 import time
 
 import pytest
 from places import ROOT
 from record_schema import check
+from scipy import stats
 
 CPUS = sorted(os.sched_getaffinity(0))
 ALLOWED = 'array-too-small,too-short,cpu-not-where-asked,oversubscribed,disturbed,unstable'
@@ -153,16 +155,22 @@ def test_times_that_are_all_disturbed_still_have_a_figure(summary):
     assert (counted, best) == (0, 50)
 
 
-def test_the_interval_is_as_wide_as_the_thirds_of_the_run_differ(summary):
-    def width(*thirds):
-        series = [(t, 0) for third in thirds for t in [third] * 6]
+@pytest.mark.parametrize('parts, repetitions', [(3, 1), (3, 3), (4, 3), (12, 3), (12, 50)])
+def test_the_interval_is_what_the_best_of_the_parts_of_a_run_scatter(summary, parts, repetitions):
+    def width(*bests):
+        # each part has its best time somewhere, the others are slower
+        series = [(best * (1 if i == number % repetitions else 1.5), 0)
+                  for number, best in enumerate(bests) for i in range(repetitions)]  # fmt: skip
         _, best, low, high = summary((1, 0), *series)
-        assert best - low == pytest.approx(high - best)
+        assert best - low == pytest.approx(high - best, rel=1e-4)
         return (high - low) / best / 2
 
-    assert width(0.02, 0.02, 0.02) == pytest.approx(0.03)
-    assert width(0.02, 0.025, 0.02) >= 0.2
-    assert width(0.02, 0.025, 0.02) == pytest.approx(width(0.025, 0.02, 0.02))
+    assert width(*[0.02] * parts) == pytest.approx(0.02, rel=1e-4)
+    bests = [0.02 * (1 + 0.01 * i) for i in range(parts)]
+    rates = [bests[0] / best for best in bests]
+    expected = 1.1 * stats.t.ppf(0.975, parts - 1) * statistics.stdev(rates)
+    assert width(*bests) == pytest.approx(expected, rel=1e-3)
+    assert width(*bests[::-1]) == pytest.approx(expected, rel=1e-3)
 
 
 def test_too_few_repetitions_have_no_interval(summary):

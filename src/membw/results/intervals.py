@@ -13,7 +13,7 @@ UNKNOWN = 0.0  # half width of what has no interval
 # an interval this much wider than its figure says that the machine was not steady (stream warns)
 WIDE = 0.05
 # No interval is narrower than the programs' own (src/stream/measure.c): weights stay finite.
-LEAST = 0.03
+LEAST = 0.02
 
 
 def of_rates(data, measured):

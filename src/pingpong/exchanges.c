@@ -4,6 +4,7 @@
 
 #ifdef MEMBW_MPI
 
+#include "curve.h"
 #include "figures.h"
 #include "messages.h"
 
@@ -183,6 +184,55 @@ static void print_size(size_t size)
 	printf("%5zu %-3s", size, *units_of_size[unit] ? units_of_size[unit] : "");
 }
 
+/* Of one pair, in us and bytes; the sizes may have been asked for in any order. */
+static void fit(struct curve *curve, int pair)
+{
+	static size_t sizes[SIZES_MAX];
+	static double times[SIZES_MAX];
+	int i, at, count = 0;
+
+	for (i = 0; i < message_sizes_count; i++) {
+		const struct exchange *const e = &exchanges[pair * message_sizes_count + i];
+
+		for (at = count; at > 0 && sizes[at - 1] > e->size; at--) {
+			sizes[at] = sizes[at - 1];
+			times[at] = times[at - 1];
+		}
+		if (at > 0 && sizes[at - 1] == e->size)
+			continue; /* asked for twice */
+		sizes[at] = e->size;
+		times[at] = exchange_us(e);
+		count++;
+	}
+	curve_fit(curve, sizes, times, count);
+}
+
+static void print_knees(const struct curve *c)
+{
+	int i;
+
+	for (i = 0; i < c->knees_count; i++)
+		printf("%s%zu", i ? ", " : "; another protocol from ", c->knees[i]);
+	printf("%s\n", c->knees_count ? " B" : "");
+}
+
+static void print_fits(void)
+{
+	int pair;
+
+	for (pair = 0; pair < pairs_count; pair++) {
+		const struct pair *const p = &exchanges[pair * message_sizes_count].pair;
+		struct curve c;
+
+		fit(&c, pair);
+		if (!(c.bandwidth > 0))
+			continue;
+		printf("%d - %d: %.2f us, asymptotic %.4g MB/s, half of it at %.0f B", p->cpu[0],
+		       p->cpu[1], c.latency, c.bandwidth, c.n_half);
+		print_knees(&c);
+	}
+}
+
 /* A line per size, a column per pair. */
 static void print_table(void)
 {
@@ -237,6 +287,7 @@ void exchanges_conclude(int class)
 	for (pair = 0; pair < pairs_count; pair++)
 		conclude_pair(pair, class);
 	print_table();
+	print_fits();
 }
 
 void exchange_write(const struct exchange *e)
@@ -271,6 +322,34 @@ static void write_named(const struct exchange *e)
 	json_close('}');
 }
 
+static void write_or_null(const char *key, double value)
+{
+	if (value > 0)
+		json_number(key, value);
+	else
+		json_text(key, NULL);
+}
+
+static void write_fit(int pair)
+{
+	const struct pair *const p = &exchanges[pair * message_sizes_count].pair;
+	struct curve c;
+	int i;
+
+	fit(&c, pair);
+	json_open(NULL, '{');
+	json_count("cpu_a", (unsigned long long)p->cpu[0]);
+	json_count("cpu_b", (unsigned long long)p->cpu[1]);
+	json_number("latency_us", c.latency);
+	write_or_null("asymptotic_mb_s", c.bandwidth);
+	write_or_null("half_bytes", c.n_half);
+	json_open("knees_bytes", '[');
+	for (i = 0; i < c.knees_count; i++)
+		json_count(NULL, c.knees[i]);
+	json_close(']');
+	json_close('}');
+}
+
 void exchanges_write(void)
 {
 	int i;
@@ -282,6 +361,10 @@ void exchanges_write(void)
 	for (i = 0; i < pairs_count; i++)
 		if (memory[i].pair.class != PAIR_REMOTE)
 			meeting_write(&memory[i], figure_name(&memory[i], 0));
+	json_close(']');
+	json_open("fits", '[');
+	for (i = 0; i < pairs_count; i++)
+		write_fit(i);
 	json_close(']');
 	json_open("messages", '[');
 	for (i = 0; i < pairs_count * message_sizes_count; i++)

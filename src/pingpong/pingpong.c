@@ -6,6 +6,7 @@
  */
 #include "../harness/harness.c"
 
+#include "curve.c"
 #include "exchanges.c"
 #include "figures.c"
 #include "links.c"

@@ -31,10 +31,14 @@ def run(call, tmp_path):
 
 
 @pytest.mark.skipif(bool(mpi_job.lacking()), reason=f'no {mpi_job.lacking()}')
-def test_the_check_starts_two_ranks_and_takes_their_times(run):
-    done, case = run('pingpong', sizes='0,64', allow=WEATHER)
+def test_the_check_starts_two_ranks_and_takes_the_median_of_three_launches(run):
+    done, case = run('pingpong', sizes='0,64', allow=WEATHER, launches=3)
     assert done.returncode == 0 and case['verdict'] == 'VALID', done.stdout
     record = json.loads(open(case['record']).read())
+    name = next(iter(record['metrics']))
+    values = sorted(launch['metrics'][name] for launch in record['launches'])
+    row = record['metrics'][name]
+    assert [row['low'], row['value'], row['high']] == values
     units = {name: figure[4] for name, figure in case['perfvalues'].items()}
     assert {name.rpartition(':')[2] for name in units} == set(record['metrics'])
     assert set(units.values()) == {'us', 'GB/s'}

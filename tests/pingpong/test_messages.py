@@ -89,7 +89,7 @@ def test_an_mpi_that_does_not_use_the_shared_memory_is_named(run):
 
 
 def test_every_flipped_bit_of_a_message_is_found(run):
-    """8 of 8, one in each word of the message; nothing is found where nothing was planted."""
+    """3 of 3, in the first word, a middle one and the last; nothing where nothing was planted."""
     plant = (
         '-DMEMBW_PLANT_PAYLOAD=atoi(getenv("W")),atoi(getenv("BIT"))',
         '-D_GNU_SOURCE',
@@ -98,11 +98,11 @@ def test_every_flipped_bit_of_a_message_is_found(run):
     )
     options = (*SHORT, *WEATHER, '--sizes', '64')
     found = 0
-    for i in range(8):
+    for i in (0, 4, 7):
         status, said, record = run(*options, flags=plant, W=str(i), BIT=str(9 * i))
         reasons = {r['reason']: r['detail'] for r in record['reasons']}
         found += status == 1 and f'the first at byte {8 * i}' in reasons['not-validated']
-    assert found == 8
+    assert found == 3
     assert run(*options, flags=plant, W='99', BIT='0')[0] == 0
 
 

@@ -8,6 +8,7 @@ import subprocess
 import numpy as np
 import pytest
 import topologies
+from lib import imb_table
 from places import ROOT
 from scipy import stats
 
@@ -71,6 +72,47 @@ def test_two_regimes_of_a_virtual_machine_are_told_apart(probe):
 ], ids=['one', 'broad', 'interruptions', 'slope'])  # fmt: skip
 def test_one_regime_is_not_taken_for_two(probe, values):
     assert statistics(probe, values)['regimes'] == 1
+
+
+# --- all sizes together ------------------------------------------------------------------------
+
+
+def curve(probe, points):
+    latency, bandwidth, half, *knees = probe(
+        'curve', text=''.join(f'{size} {us!r}\n' for size, us in points)
+    ).split()
+    return float(latency), float(bandwidth), float(half), list(map(int, knees))
+
+
+def test_a_line_of_hockney_is_fitted_to_its_own_parameters(probe):
+    """2 us and 10 GB/s: half of it at 20,000 bytes; noise of 1 % moves it little."""
+    rng = np.random.default_rng(1)
+    sizes = [0, *(2**i for i in range(23))]
+    latency, bandwidth, half, knees = curve(probe, [(n, 2 + n / 1e4) for n in sizes])
+    assert (latency, knees) == (2, [])
+    assert bandwidth == pytest.approx(1e4) and half == pytest.approx(2e4)
+    noisy = [(n, (2 + n / 1e4) * (1 + rng.normal(0, 0.01))) for n in sizes]
+    _, bandwidth, half, knees = curve(probe, noisy)
+    assert bandwidth == pytest.approx(1e4, rel=0.03) and half == pytest.approx(2e4, rel=0.1)
+    assert knees == []
+
+
+def test_the_published_curves_of_ulysses_show_their_protocols(probe):
+    """Two sockets: 32768 B took 11.46 us and 65536 B 11.59 us. One socket: no such step."""
+    rows = {pair: imb_table.rows((ROOT / f'tests/data/ulysses-imb-{pair}.txt').read_text())
+            for pair in ('0-1', '0-13')}  # fmt: skip
+    points = {pair: [(row.bytes, row.time_us) for row in found] for pair, found in rows.items()}
+    latency, bandwidth, half, knees = curve(probe, points['0-13'])
+    assert latency == 0.47 and knees == [65536] and 6500 < bandwidth < 7000
+    assert 8192 < half < 65536
+    latency, bandwidth, half, knees = curve(probe, points['0-1'])
+    assert latency == 0.17 and knees == [] and 11500 < bandwidth < 12500
+
+
+def test_a_jump_is_a_knee_and_few_sizes_have_no_bandwidth(probe):
+    jump = [(n, 1 + n / 1e4 + (3 if n >= 4096 else 0)) for n in (2**i for i in range(23))]
+    assert curve(probe, jump)[3] == [4096]
+    assert curve(probe, [(0, 1.0), (8, 1.0), (4194304, 400.0)]) == (1.0, 0, 0, [])
 
 
 # --- pairs -------------------------------------------------------------------------------------

@@ -4,9 +4,12 @@
  * pairs statistics          reads numbers, prints their order statistics and regimes
  * pairs classes CPUS        the default pairs of these CPUs; built with -DMEMBW_SYS_ROOT
  * pairs rounds CPUS         every pair of cores, a line per round
+ * pairs curve               reads "bytes time" lines: latency, bandwidth, half, knees
  * pairs together A B        two meetings of CPUs A and B at the same time
  */
 #include "../../src/harness/harness.c"
+
+#include "../../src/pingpong/curve.c"
 
 static void print_statistics(void)
 {
@@ -21,6 +24,22 @@ static void print_statistics(void)
 	regimes_find(&r, values, count, 1.5);
 	printf("%.17g %.17g %.17g %.17g %.17g %d %.17g %.17g %.17g\n", s.min, s.median, s.max,
 	       s.low, s.high, r.count, r.median[0], r.median[1], r.share_upper);
+}
+
+static void print_curve(void)
+{
+	static size_t sizes[64];
+	static double times[64];
+	struct curve c;
+	int count = 0, i;
+
+	while (count < 64 && scanf("%zu %lf", &sizes[count], &times[count]) == 2)
+		count++;
+	curve_fit(&c, sizes, times, count);
+	printf("%.17g %.17g %.17g", c.latency, c.bandwidth, c.n_half);
+	for (i = 0; i < c.knees_count; i++)
+		printf(" %zu", c.knees[i]);
+	printf("\n");
 }
 
 static void print_pair(const struct pair *pair)
@@ -55,6 +74,10 @@ int main(int argc, char **argv)
 	struct cpuset cpus;
 	int rounds, round, i;
 
+	if (argc == 2 && strcmp(argv[1], "curve") == 0) {
+		print_curve();
+		return 0;
+	}
 	if (argc < 3) {
 		print_statistics();
 		return 0;

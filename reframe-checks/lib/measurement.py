@@ -18,6 +18,7 @@ from membw.build.code_checksum import code_sha256
 from membw.build.presets import sha256
 from membw.build.sources import commit
 from membw.results import archive
+from membw.results.intervals import doubts
 from membw.results.metrics import intervals, of_record
 
 
@@ -27,18 +28,6 @@ def invalid_reasons(record):
         return []
     found = [r for r in record['reasons'] if not r['allowed']]
     return [f'{r["reason"]} ({r["detail"]})' for r in found] or ['the program gives no reason']
-
-
-def doubts(metric, figure, ends, bounds):
-    """Of one metric, from the ends of its interval and the bounds of its reference."""
-    (low, high), (least, most) = ends, bounds
-    said = f'{metric.name} {figure:.4g}, {low:.4g} to {high:.4g} {metric.unit}'
-    if None not in bounds and high - low > most - least:
-        yield f'{said}: wider than the tolerance, {least:.4g} to {most:.4g}'
-    elif least is not None and figure < least <= high:
-        yield f'{said}: it may be the {least:.4g} that the reference wants'
-    elif most is not None and figure > most >= low:
-        yield f'{said}: it may be the {most:.4g} that the reference lets pass'
 
 
 class measurement(rfm.RunOnlyRegressionTest):
@@ -272,7 +261,7 @@ class measurement(rfm.RunOnlyRegressionTest):
         for metric in measured:
             ends, bounds = intervals(self.measured).get(metric.name), self.held_to(metric.name)
             if ends and bounds:
-                yield from doubts(metric, figures[metric.name], ends, bounds)
+                yield from doubts(metric.name, figures[metric.name], metric.unit, ends, bounds)
 
     @run_before('performance')
     def say_no_reference(self):

@@ -59,9 +59,9 @@ def _measure(system, rest, asked):
     lines = reframe(command(base, system, options), base, '-v' in rest)
     refuse_load_errors(lines)
     refuse_nothing(base, system, rest, lines)
-    junit.tell_expected(f'{base}.json', f'{base}.xml')
     if turns:
         lines += in_turn(base, system, options, asked)
+    junit.tell_verdicts(f'{base}.json', f'{base}.xml')
     return base, time.time() - begun, partitions, lines
 
 

@@ -10,6 +10,7 @@ import statistics
 
 from membw.results import case as of_case
 from membw.results import regimes
+from membw.results.intervals import doubts
 from membw.results.metrics import HIGHER, intervals
 from membw.run.judge import judge
 
@@ -55,9 +56,9 @@ def combined(attempts):
     if len(kinds) > 1:
         told = ', '.join(f'{words.count(word)} {word}' for word in sorted(kinds))
         return invalid(chosen, f'unstable (the rounds disagree: {told})')
-    too_wide = next(filter(None, map(wide, (chosen, *others))), '')
-    if len(believed) > 1 and too_wide:
-        return invalid(chosen, f'unstable ({too_wide})')
+    doubt = next(filter(None, map(in_doubt, (chosen, *others))), '')
+    if len(believed) > 1 and doubt:
+        return invalid(chosen, f'unstable ({doubt})')
     crossed = f'{between} of {len(attempts)} rounds between two states' if between else ''
     notes = filter(None, (chosen['note'], note(attempts), crossed))
     return {**chosen, 'note': '; '.join(notes), 'states': others}
@@ -115,16 +116,16 @@ def hull(cases):
     return {name: (min(p), max(p)) for name, p in points.items() if len(p) > 1}
 
 
-def wide(case):
-    """Which interval is wider than the tolerance of its reference, as text; ''."""
+def in_doubt(case):
+    """Which figures of several rounds support neither PASS nor FAIL, as text; ''."""
+    texts = []
     for name, figure in of_case.figures(case).items():
         ends = case['intervals'].get(name)
-        if ends and figure.reference and None not in (figure.low, figure.high):
-            tolerance = (figure.high - figure.low) * abs(figure.reference)
-            if ends[1] - ends[0] > tolerance:
-                return (f'{name} between {ends[0]:.4g} and {ends[1]:.4g} {figure.unit}, '
-                        f'the tolerance is {tolerance:.3g} wide')  # fmt: skip
-    return ''
+        if ends and figure.reference:
+            bounds = [figure.reference * (1 + part) if part is not None else None
+                      for part in (figure.low, figure.high)]  # fmt: skip
+            texts += doubts(name, figure.value, figure.unit, ends, bounds)
+    return '; '.join(texts)
 
 
 def invalid(case, why):

@@ -287,7 +287,7 @@ def test_junit_skips_what_is_known_and_fails_what_passed_unexpectedly(tmp_path):
     report = {'session_info': {}, 'runs': [{'testcases': cases}]}
     (tmp_path / 'run.json').write_text(json.dumps(report))
     (tmp_path / 'run.xml').write_text(JUNIT)
-    junit.tell_expected(tmp_path / 'run.json', tmp_path / 'run.xml')
+    junit.tell_verdicts(tmp_path / 'run.json', tmp_path / 'run.xml')
     suite = ET.parse(tmp_path / 'run.xml').getroot()[0]
     assert (suite.get('failures'), suite.get('skipped'), suite.get('tests')) == ('2', '1', '4')
     assert [[child.tag for child in node] for node in suite] == [
@@ -295,6 +295,26 @@ def test_junit_skips_what_is_known_and_fails_what_passed_unexpectedly(tmp_path):
     ]  # fmt: skip
     assert suite[1][0].get('message') == 'KNOWN: triad: ticket 123'
     assert suite[2][0].get('message').startswith('XPASS: triad: ticket 123')
+
+
+def test_junit_has_the_verdicts_of_all_rounds(tmp_path):
+    """Disturbed in the first round, then had; had first, then wrong; a build; as ever."""
+    lost = {'result': 'fail', 'fail_phase': 'sanity', 'fail_reason': 'INVALID: disturbed (x)'}
+    wrong = lost | {'fail_reason': 'INVALID: not-validated (x)'}
+    first = [case('omp', **lost), case('none'), binary(), case('likwid')]
+    again = [case('omp'), case('none', **wrong), case('likwid')]
+    report = {'session_info': {}, 'runs': [{'testcases': first}, {'testcases': again}]}
+    (tmp_path / 'run.json').write_text(json.dumps(report))
+    (tmp_path / 'run.xml').write_text(
+        '<testsuites><testsuite failures="1" tests="4"><testcase name="a"><failure message="x">'
+        'text</failure></testcase><testcase name="b"/><testcase name="c"/><testcase name="d"/>'
+        '</testsuite></testsuites>'
+    )
+    junit.tell_verdicts(tmp_path / 'run.json', tmp_path / 'run.xml')
+    suite = ET.parse(tmp_path / 'run.xml').getroot()[0]
+    assert [[(c.tag, c.get('message')) for c in node] for node in suite] == [
+        [], [('failure', 'INVALID: not-validated (x)')], [], []]  # fmt: skip
+    assert suite.get('failures') == '1'
 
 
 @pytest.mark.parametrize('word', ['XFAIL', 'XPASS'])

@@ -1,11 +1,7 @@
 """A figure whose own interval supports neither PASS nor FAIL is INVALID (unstable)."""
 
 import pytest
-from lib.measurement import doubts
-
-from membw.results.metrics import Metric
-
-TRIAD = Metric('triad')
+from membw.results.intervals import doubts
 
 
 @pytest.mark.parametrize('figure, ends, bounds', [
@@ -16,7 +12,7 @@ TRIAD = Metric('triad')
     (100, (50, 150), (40, None)),
 ])  # fmt: skip
 def test_a_figure_that_its_interval_supports_is_judged(figure, ends, bounds):
-    assert list(doubts(TRIAD, figure, ends, bounds)) == []
+    assert list(doubts('triad', figure, 'GB/s', ends, bounds)) == []
 
 
 @pytest.mark.parametrize('figure, ends, bounds, said', [
@@ -26,5 +22,5 @@ def test_a_figure_that_its_interval_supports_is_judged(figure, ends, bounds):
     (94, (92, 96), (95, None), 'it may be the 95'),
 ])  # fmt: skip
 def test_neither_pass_nor_fail_is_said_with_figure_and_interval(figure, ends, bounds, said):
-    (text,) = doubts(TRIAD, figure, ends, bounds)
+    (text,) = doubts('triad', figure, 'GB/s', ends, bounds)
     assert said in text and text.startswith(f'triad {figure}, {ends[0]} to {ends[1]} GB/s')

@@ -3,7 +3,7 @@
 import reframe as rfm
 from lib.blas_binary import of_a_blas
 from lib.pinned_run import pinned_run
-from reframe.core.builtins import run_before, variable
+from reframe.core.builtins import run_before
 
 
 @rfm.simple_test
@@ -13,16 +13,6 @@ class dgemm(of_a_blas, pinned_run):
 
     descr = 'DGEMM of one node, validated, beside its own ceiling'
 
-    # by -S: m = n, 0: by time, caches and memory; repetitions of each shape, 0: 3 and 5
-    size = variable(int, value=0, loggable=True)
-    repetitions = variable(int, value=0, loggable=True)
-
     @run_before('run')
     def let_the_library_take_all(self):
-        self.env_vars.update(self.blas_variables(len(self.cpus)))
-
-    def program_options(self, record):
-        options = self.blas_options(len(self.cpus))
-        options += ['-n', str(self.size)] if self.size else []
-        options += ['-t', str(self.repetitions)] if self.repetitions else []
-        return [*options, *super().program_options(record)]
+        self.env_vars.update(self.blas_variables())

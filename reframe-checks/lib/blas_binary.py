@@ -12,6 +12,7 @@ from reframe.core.builtins import fixture, parameter, run_after, variable
 
 from lib.binaries import program_binary
 from membw.build import presets
+from membw.site import topology
 
 ROWS = presets.load_blas()
 CALLS_IT = 'void dgemm_(void); int main(void) { dgemm_(); return 0; }'
@@ -110,18 +111,20 @@ class of_a_blas(rfm.RegressionTestPlugin):
 
     # by -S: rows of configs/blas.yaml, with commas, in place of those that the partition names
     libraries = variable(str, value='')
+    # by -S: m = n, 0: by time, caches and memory; repetitions of each shape, 0: 3 and 5
+    size = variable(int, value=0, loggable=True)
+    repetitions = variable(int, value=0, loggable=True)
     # after init: the row of configs/blas.yaml
     blas = variable(str, value='', loggable=True)
-    # openmp: the library's threads are ours; others bind theirs themselves, or not
+    # the same: by it the cases of a partition and environment are told apart in all results
     pinning = variable(str, value='', loggable=True)
 
     @run_after('init')
     def choose_cases(self):
         chosen = type(self).get_variant_info(self.variant_num, recurse=True)
-        self.blas = chosen['fixtures']['binary']['params']['blas']
+        self.blas = self.pinning = chosen['fixtures']['binary']['params']['blas']
         asked = self.libraries.split(',') if self.libraries else []
         self.refuse_unknown(asked)
-        self.pinning = 'omp' if ROWS[self.blas]['threading'] == 'openmp' else 'none'
         found = {
             part.fullname: environment(part, self.blas)
             for part in runtime.runtime().system.partitions
@@ -129,6 +132,11 @@ class of_a_blas(rfm.RegressionTestPlugin):
         }
         self.valid_systems = [name for name, environ in found.items() if environ]
         self.valid_prog_environs = sorted({e.name for e in found.values() if e})
+
+    @property
+    def method(self):
+        """OpenMP's threads are the library's, one per core; another kind binds its own, or not."""
+        return 'omp' if ROWS[self.blas]['threading'] == 'openmp' else 'none'
 
     def refuse_unknown(self, names):
         """In two lines: else there would be no case, and nothing said."""
@@ -139,18 +147,23 @@ class of_a_blas(rfm.RegressionTestPlugin):
             print(err, file=sys.stderr)
             raise SystemExit(2) from err
 
-    def blas_variables(self, threads):
-        """All that says how many, and that a thread that waits sleeps: then it is told from one
+    def cores(self):
+        return topology.cores(self.current_partition)
+
+    def blas_variables(self):
+        """All that says how many threads, and that one that waits sleeps: so it is told from one
         that works."""
         return {
-            'OMP_NUM_THREADS': threads,
-            ROWS[self.blas]['variable']: threads,
+            'OMP_NUM_THREADS': len(self.cores()),
+            ROWS[self.blas]['variable']: len(self.cores()),
             'OMP_WAIT_POLICY': 'PASSIVE',
         }
 
-    def blas_options(self, threads):
-        row = ROWS[self.blas]
-        options = ['--threads', str(threads), '--library', ','.join(row['libraries'])]
-        options += ['--threading', row['threading']]
-        stated = self.current_partition.extras.get('peak_gflops')
-        return [*options, '--stated', str(stated)] if stated else options
+    def program_options(self, record):
+        row, stated = ROWS[self.blas], self.current_partition.extras.get('peak_gflops')
+        options = ['--threads', str(len(self.cores()))]
+        options += ['--library', ','.join(row['libraries']), '--threading', row['threading']]
+        options += ['--stated', str(stated)] if stated else []
+        options += ['-n', str(self.size)] if self.size else []
+        options += ['-t', str(self.repetitions)] if self.repetitions else []
+        return [*options, *super().program_options(record)]

@@ -18,6 +18,12 @@ class pinned_run(measurement):
 
     keep_files = ['record.json']
 
+    @property
+    def method(self):
+        """How its threads are pinned: what `pinning` says, unless that tells cases apart by
+        something else."""
+        return self.pinning
+
     def cpus_to_use(self):
         """One CPU per thread; all cores of the node."""
         return topology.cores(self.current_partition)
@@ -42,10 +48,10 @@ class pinned_run(measurement):
     @run_before('run')
     def pin(self):
         # in front of the program: launcher.options are dropped by the local launcher
-        self.need_tool(pinnings.tool(self.pinning))
+        self.need_tool(pinnings.tool(self.method))
         self.cpus = self.cpus_to_use()
         self.take_cores(self.cpus)
-        command, env = pinnings.ask(self.pinning, self.cpus)
+        command, env = pinnings.ask(self.method, self.cpus)
         self.env_vars = {'OMP_NUM_THREADS': len(self.cpus), **env}
         self.prerun_cmds += [pinnings.unset_others(env), NOTE_ENVIRONMENT]
         self.executable, *options = [*command, self.program_there()]
@@ -66,7 +72,7 @@ class pinned_run(measurement):
 
     def where(self):
         """Threads that are not where they were asked to be, as text."""
-        return pinnings.problems(self.pinning, self.measured['threads_on'], self.cpus)
+        return pinnings.problems(self.method, self.measured['threads_on'], self.cpus)
 
     @sanity_function
     def is_valid(self):

@@ -61,9 +61,8 @@ void output_print(const struct run *run)
 		print_shape(run, &run->shapes[i]);
 }
 
-static const char *const gflops_names[SHAPES] = { "dgemm_square", "dgemm_k192" };
-static const char *const percent_names[SHAPES] = { "dgemm_square_of_attainable",
-						   "dgemm_k192_of_attainable" };
+static const char *const gflops_names[SHAPES] = { "square", "k192" };
+static const char *const percent_names[SHAPES] = { "square_share", "k192_share" };
 
 static void shape_metrics(const struct shape *s)
 {
@@ -92,12 +91,12 @@ void output_metrics(const struct run *run)
 		shape_metrics(&run->shapes[i]);
 	metric("attainable", attainable, "GFlop/s", HIGHER);
 	if (run->stated > 0)
-		metric("attainable_of_stated", 100 * attainable / run->stated, "%", HIGHER);
+		metric("attainable_share", 100 * attainable / run->stated, "%", HIGHER);
 	if (median_ceiling(run, ghz_of) > 0)
 		metric("clock", median_ceiling(run, ghz_of), "GHz", HIGHER);
 	metric("slowest_core", 100 * median_ceiling(run, slowest_of), "%", HIGHER);
 	if (shape_workers(&run->shapes[0]))
-		metric("threads_worked", shape_workers(&run->shapes[0]), "threads", HIGHER);
+		metric("worked", shape_workers(&run->shapes[0]), "threads", HIGHER);
 }
 
 static void write_repetition(const struct repetition *r)

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import subprocess
 
 import blas_here
@@ -37,7 +38,7 @@ def test_the_check_takes_every_figure_and_names_the_library(run):
     assert done.returncode == 0 and case['verdict'] == 'VALID', done.stdout
     record = json.loads(open(case['record']).read())
     names = {name.rpartition(':')[2] for name in case['perfvalues']}
-    assert names == set(record['metrics']) >= {'dgemm_k192', 'dgemm_square_of_attainable'}
+    assert names == set(record['metrics']) >= {'k192', 'square_share'}
     assert (case['blas'], record['blas']['threading']) == ('openblas-openmp', 'openmp')
     assert record['blas']['environment']['OMP_WAIT_POLICY'] == 'PASSIVE'
     assert case['compile_line'].endswith('-lopenblas')
@@ -98,5 +99,38 @@ def test_ulysses_is_asked_for_all_its_cores_and_told_its_peak(call, tmp_path):
 def test_the_reference_of_ulysses_is_what_was_published():
     table = yaml.safe_load((ROOT / 'systems/references/ulysses.yaml').read_text())
     of_icc = table['dgemm']['ulysses:regular']['icc-o2']
-    assert of_icc == {'mkl-intel': {'dgemm_k192': [442, -0.05, 0.02, 'GFlop/s']}}
+    assert of_icc == {'mkl-intel': {'k192': [442, -0.05, 0.02, 'GFlop/s']}}
     assert 442 * 1.02 > 448 > 442  # what is left to the peak, and 27 is below every tolerance
+
+
+@pytest.mark.slurm
+@pytest.mark.slow
+def test_every_idle_node_is_measured_by_one_job_and_a_slow_one_is_named(
+    call, slurm_emu, tmp_path, one_run
+):
+    """Four virtual nodes of this machine, of which one takes ten times as long: gcc is a stand-in
+    that adds the fault, and figures mean nothing."""
+    blas_here.folder('openblas-openmp')
+    tools = tmp_path / 'tools'
+    tools.mkdir()
+    fault = '-DMEMBW_PLANT_RANK=2 -DMEMBW_PLANT_SLOW=10'
+    (tools / 'gcc').write_text(f'#!/bin/sh\nexec {shutil.which("gcc")} {fault} "$@"\n')
+    (tools / 'gcc').chmod(0o755)
+    report = tmp_path / 'report.json'
+    asked = {'libraries': 'openblas-openmp', 'size': 200, 'repetitions': 1,
+             'allow': f'{WEATHER},too-short,threads-idle,too-good'}  # fmt: skip
+    words = [f'-Scluster_dgemm.{name}={value}' for name, value in asked.items()]
+    with slurm_emu(tmp_path / 'emu', 4, 2, 10) as place:
+        path = f'{tools}:{os.environ["PATH"]}'
+        done = call('reframe', '--nocolor', '--system=ulysses', '-c', ROOT / 'reframe-checks',
+                    '-r', '-n', '^cluster_dgemm', *words, f'--prefix={tmp_path}',
+                    '--report-file', report,
+                    **{**place, 'MEMBW_SLURM_BACKEND': 'squeue', 'PATH': path})  # fmt: skip
+    (cases,) = [r['testcases'] for r in json.loads(report.read_text())['runs']]
+    (case,) = [c for c in cases if c['name'].startswith('cluster_dgemm ')]
+    records = [json.loads(line) for line in open(case['record'])]
+    assert sorted(r['host'] for r in records) == ['n1', 'n2', 'n3', 'n4'], done.stdout
+    (slow,) = [r['host'] for r in records if r['rank'] == 2]
+    assert f'{slow} FAIL' in done.stdout and case['fail_phase'] == 'performance', done.stdout
+    values = {k.split(':')[-1]: v[0] for k, v in case['perfvalues'].items()}
+    assert values['k192_slowest'] < values['k192'] and values['attainable'] > 0

@@ -5,9 +5,11 @@ import math
 import pathlib
 import re
 
+from membw.build import presets
 from membw.checkout import root
 
 INDEX = ['$partition', '$environ', 'pinning']
+DGEMM = ('dgemm', 'cluster_dgemm')
 PINNINGS = ('none', 'likwid', 'numactl', 'omp', 'kmp')
 STREAM, BESIDE, UNIT = 'stream', 'calibration', 'GB/s'
 EXPECTED = '$xfail'  # ReFrame's mark of a failure that is known
@@ -57,8 +59,13 @@ def _of_partitions(test, entries, system, table, is_own):
             if known:
                 yield from _unknown(place, environ, known, 'environment')
             for pinning, figures in _entries(pinnings):
-                yield from _unknown(f'{place}.{environ}', pinning, PINNINGS, 'pinning')
+                yield from _unknown(f'{place}.{environ}', pinning, _pinnings(test), 'pinning')
                 yield from _of_figures(test, f'{place}.{environ}.{pinning}', figures)
+
+
+def _pinnings(test):
+    """What tells the cases of a check apart: a pinning; of DGEMM the library."""
+    return tuple(presets.load_blas()) if test in DGEMM else PINNINGS
 
 
 def _entries(table):

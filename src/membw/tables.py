@@ -113,7 +113,8 @@ def painted(word):
 
 def _plain(block, colour):
     if isinstance(block, str):
-        yield SENTENCE.sub(lambda m: m[1] + painted(m[2]), block) if colour else block
+        line = printable(block, keep='\t')
+        yield SENTENCE.sub(lambda m: m[1] + painted(m[2]), line) if colour else line
         return
     if block.title:
         yield f'\x1b[{BOLD}m{block.title}\x1b[0m' if colour else block.title

@@ -5,6 +5,7 @@ import json
 import sys
 from pathlib import Path
 
+from membw import tables
 from membw.errors import MembwError
 from membw.files import write_whole
 from membw.printable import printable
@@ -50,7 +51,8 @@ def add_parser(subparsers):
     add('--run', action='store_true', help='make the runs that are missing, retests included')
     add('--report', action='append', metavar='FILE', default=[],
         help='write it: .html, .json or .txt; may be given again')  # fmt: skip
-    add('--json', action='store_true', help='print JSON')
+    add('--json', action='store_true', help='print JSON, as --format json')
+    tables.add_argument(parser)
     parser.set_defaults(func=run, takes_rest=True)
 
 
@@ -102,7 +104,7 @@ def present_sources():
 
 def accept(args, protocol):
     from membw.accept.report import report
-    from membw.accept.text import lines
+    from membw.accept.text import blocks
 
     decision, problems = measured(args, protocol)
     for problem in problems:
@@ -110,7 +112,10 @@ def accept(args, protocol):
     found = report(decision, problems)
     for name in args.report:
         _write(name, found)
-    print(json.dumps(found, indent=1) if args.json else '\n'.join(lines(found, PASSED_SHOWN)))
+    if args.json or args.format == 'json':
+        print(json.dumps(found, indent=1))
+    else:
+        print(tables.as_text(blocks(found, PASSED_SHOWN), args.format))
     return 0 if decision.verdict == 'ACCEPTED' else 1
 
 
@@ -146,9 +151,9 @@ def _html(found):
 
 
 def _text(found):
-    from membw.accept.text import lines
+    from membw.accept.text import text
 
-    return '\n'.join(lines(found)) + '\n'
+    return text(found) + '\n'
 
 
 WRITERS = {

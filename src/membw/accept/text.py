@@ -1,6 +1,8 @@
 """An acceptance as text: verdict first, then what it rests on."""
 
+from membw import tables
 from membw.printable import printable
+from membw.tables import Cell, Column, Table
 
 ONE_NIGHT = (
     'each test is of one night: what a night does to all its runs is in none of these figures, '
@@ -17,8 +19,13 @@ def nodes(count):
     return f'{count} node{"s" * (count != 1)}'
 
 
-def lines(found, passed=None):
-    """Lines for people; no more than `passed` of the nodes that passed, None: all."""
+def text(found):
+    """The whole of it, as a file keeps it."""
+    return tables.as_text(blocks(found), colour=False)
+
+
+def blocks(found, passed=None):
+    """Lines and a table for people; no more than `passed` of the nodes that passed, None: all."""
     yield f'acceptance: {found["title"]}'
     yield from protocol_lines(found['protocol'], found['contract'], found['protocol_sha256'],
         found['unsigned'])  # fmt: skip
@@ -77,20 +84,28 @@ def _builds(builds):
         yield '  none'
 
 
+COLUMNS = Column('node', 'node'), Column('status', 'status'), Column('rounds', 'rounds')
+
+
 def _nodes(found, limit):
     yield ''
-    yield 'nodes: ' + ', '.join(f'{n} {s}' for s, n in found['counts'].items() if n)
+    title = 'nodes: ' + ', '.join(f'{n} {s}' for s, n in found['counts'].items() if n)
     passed = [n['node'] for n in found['nodes'] if n['status'] == 'PASS']
     hidden = set(passed[limit:]) if limit is not None else set()
-    for node in (n for n in found['nodes'] if n['node'] not in hidden):
-        parts = [_round(r) for r in node['rounds']]
-        if node['needs']:
-            parts.append(f'{node["needs"]} more valid runs needed ({node["what_for"]})')
-        yield f'  {node["node"]:16} {node["status"]:8} {"; ".join(parts)}'.rstrip()
+    shown = [n for n in found['nodes'] if n['node'] not in hidden]
+    rows = [[n['node'], n['status'], Cell(n['rounds'], _rounds(n))] for n in shown]
+    yield Table(title, COLUMNS, rows) if rows else title
     if hidden:
         yield f'  ... and {nodes(len(hidden))} PASS: a --report has them all'
     if found['other_nodes']:
         yield f'  not in the protocol: {", ".join(found["other_nodes"])}'
+
+
+def _rounds(node):
+    parts = [_round(r) for r in node['rounds']]
+    if node['needs']:
+        parts.append(f'{node["needs"]} more valid runs needed ({node["what_for"]})')
+    return '; '.join(parts)
 
 
 def _round(r):

@@ -1,8 +1,10 @@
 """The table of `membw bench`: paired ratios to stream.c as gcc -O2 makes it."""
 
+from membw import tables
 from membw.bench.build import LINES
 from membw.bench.programs import OURS, THEIRS
 from membw.bench.stats import best_of, rates, ratio, summary
+from membw.tables import Cell, Column, Table
 
 KERNELS = ('copy', 'scale', 'add', 'triad')
 # what the Standard kernels are meant to reach of stream.c's, by the same compiler line
@@ -73,21 +75,17 @@ def against_peers(rounds, programs):
 # --- as text ---------------------------------------------------------------------------------
 
 
-def text(title, first, table):
-    """Aligned columns: a name, then median and MAD of each kernel."""
-    head = [first, *(kernel.capitalize() for kernel in KERNELS)]
-    lines = [head, *([row[first], *(cell(row[kernel]) for kernel in KERNELS)] for row in table)]
-    widths = [max(len(line[i]) for line in lines) for i in range(len(head))]
-    shown = [title]
-    for line in lines:
-        cells = [line[0].ljust(widths[0])]
-        cells += [c.rjust(width) for c, width in zip(line[1:], widths[1:])]
-        shown.append('  ' + '  '.join(cells).rstrip())
-    return '\n'.join(shown)
+def text(title, first, rows):
+    """A name, then median and MAD of each kernel."""
+    columns = [Column(first, first), *(Column(k, k.capitalize(), True) for k in KERNELS)]
+    lines = [[row[first], *(cell(row[kernel]) for kernel in KERNELS)] for row in rows]
+    return tables.as_text([Table(title, tuple(columns), lines)])
 
 
 def cell(found):
-    return f'{found.median:.2f} ±{found.mad:.2f}' if found else '-'
+    return Cell(
+        *((found.median, f'{found.median:.2f} ±{found.mad:.2f}') if found else (None, '-'))
+    )
 
 
 def base_rates(rounds, base):

@@ -4,10 +4,13 @@ import argparse
 import sys
 import time
 
+from membw import tables
 from membw.arguments import count, percent
 from membw.errors import MembwError
+from membw.files import write_whole
 from membw.results.read import default_results
 from membw.statistics.margin import MARGIN
+from membw.tables import Cell, Column, Table
 
 HOPELESS = 5  # rounds in turn without any figure
 EPILOG = """\
@@ -65,6 +68,7 @@ def add_parser(subparsers):
     add('--floors', metavar='FILE',
         help='also write what stream --at-least reads, --widest below the medians')  # fmt: skip
     add('--dry-run', action='store_true', help='show what would be written, as a diff')
+    tables.add_argument(parser)
     parser.set_defaults(func=run)
 
 
@@ -76,23 +80,25 @@ def run(args):
     file = ReferenceFile(args.system, args.test)
     rule = Rule(args.coverage / 100, args.confidence / 100, args.margin / 100, args.upper / 100,
                 args.all_nodes, args.widest / 100)  # fmt: skip
-    proposals, refused = [], 0
+    proposals, blocks, asked = [], [], 0
     for samples in gather(args):
         try:
             proposal = as_figures(propose(samples, rule))
             refuse_decline(file, proposal, args.replace)
         except Refusal as err:
-            refused += 1
-            print('\n'.join(refusal_lines(samples, err)))
+            blocks += refusal_lines(samples, err)
         else:
             proposals.append(proposal)
             existing = file.in_force(samples.key)
             kept = file.put(proposal, rule, args.replace, args.expires)
-            print('\n'.join(proposal_lines(proposal, existing, kept)))
-    if args.floors:
-        put_floors(args, proposals)
-    finish(file, args.dry_run)
-    return 1 if refused else 0
+            blocks += proposal_blocks(proposal, existing, kept)
+        asked += 1
+    try:
+        blocks += floor_lines(args, proposals) if args.floors else []
+        blocks += finish(file, args.dry_run)
+    finally:
+        print(tables.as_text(blocks, args.format))
+    return 1 if len(proposals) < asked else 0
 
 
 def gather(args):
@@ -165,19 +171,36 @@ def left_lines(samples):
         yield f'  left out: {n} run{"s" * (n > 1)}: {why}'
 
 
-def proposal_lines(proposal, existing, kept):
+COLUMNS = (
+    Column('kernel', 'kernel'), Column('median', 'median', True),
+    Column('unit', 'unit'), Column('interval_low', '95 % interval'), Column('interval_high', ''),
+    Column('lower', 'lower', True), Column('upper', 'upper', True), Column('existing', 'existing'),
+)  # fmt: skip
+
+
+def proposal_blocks(proposal, existing, kept):
+    """The table of a proposal, and what is said of it."""
     samples = proposal.samples
     nodes = len(set(samples.nodes))
-    yield (
+    title = (
         f'{" ".join(samples.key)}: {len(samples.nodes)} runs of {nodes} '
         f'node{"s" * (nodes > 1)}, worth {proposal.effective} independent ones'
     )
-    yield '  kernel   median  95 % interval      lower    upper  existing'
-    for name, kernel in proposal.kernels.items():
-        yield (
-            f'  {name:7}{kernel.median:8.1f}  {kernel.interval[0]:.1f} .. {kernel.interval[1]:.1f}'
-            f'  {kernel.low:+8.1%} {kernel.high:+8.1%}  {_existing(existing, name, kept)}'
-        )
+    units = {metric.name: metric.unit for metric in samples.metrics}
+    rows = [
+        [
+            name,
+            Cell(kernel.median, f'{kernel.median:.1f}'),
+            units[name],
+            Cell(kernel.interval[0], f'{kernel.interval[0]:.1f} ..'),
+            Cell(kernel.interval[1], f'{kernel.interval[1]:.1f}'),
+            Cell(kernel.low, f'{kernel.low:+.1%}'),
+            Cell(kernel.high, f'{kernel.high:+.1%}'),
+            _existing(existing, name, kept),
+        ]
+        for name, kernel in proposal.kernels.items()
+    ]
+    yield Table(title, COLUMNS, rows)
     yield f'  false alarms: {alarms_text(proposal.alarms)}'
     yield from (f'  {note}' for note in proposal.notes)
     yield from left_lines(samples)
@@ -198,17 +221,17 @@ def _existing(existing, name, kept):
     return f'{value:.1f} {bounds}, {stays}'
 
 
-def put_floors(args, proposals):
+def floor_lines(args, proposals):
     from membw.calibrate import floors
 
-    path = '/dev/stdout' if args.dry_run else args.floors
-    floors.write(path, proposals, args.widest / 100, args.confidence / 100)
-    print(f'written: {args.floors}' if not args.dry_run else '')
+    text = floors.of_one(proposals, args.widest / 100, args.confidence / 100)
+    if args.dry_run:
+        return text.splitlines()
+    write_whole(args.floors, text)
+    return [f'written: {args.floors}']
 
 
 def finish(file, dry_run):
     if dry_run:
-        print('\n'.join(file.diff()) or 'nothing to write')
-        return
-    for path in file.write() if file.changes() else ():
-        print(f'written: {path}')
+        return file.diff() or ['nothing to write']
+    return [f'written: {path}' for path in (file.write() if file.changes() else ())]

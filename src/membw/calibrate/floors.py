@@ -12,12 +12,11 @@ from scipy.stats import beta
 
 from membw.build.presets import version
 from membw.errors import MembwError
-from membw.files import write_whole
 from membw.results.metrics import HIGHER
 
 
-def write(path, proposals, widest, confidence):
-    """Of one proposal: a file is for one binary, pinned in one way, on one kind of node."""
+def of_one(proposals, widest, confidence):
+    """The text of the file: for one binary, pinned in one way, on one kind of node."""
     if len(proposals) != 1:
         names = '; '.join(' '.join(proposal.samples.key) for proposal in proposals)
         raise MembwError(
@@ -27,7 +26,7 @@ def write(path, proposals, widest, confidence):
             if names
             else 'the reasons are above',
         )
-    write_whole(path, as_text(proposals[0], widest, confidence))
+    return as_text(proposals[0], widest, confidence)
 
 
 def as_text(proposal, widest, confidence):

@@ -3,9 +3,12 @@
 import argparse
 import json
 
+from membw import tables
 from membw.codegen.read_program import read
+from membw.tables import Cell, Column, Table
 
-HEAD = ('kernel', 'stores', 'width', 'unroll', 'fma', 'prefetch', 'counted', 'moved', 'factor')
+NAMES = ('kernel', 'stores', 'width', 'unroll', 'fma', 'prefetch', 'counted', 'moved', 'factor')
+COLUMNS = tuple(Column(name, name) for name in NAMES)
 HOW = """
 Width is that of the stores in bits (64: one double at a time), unroll how many of them an
 iteration makes. Counted bytes per element are STREAM's; an ordinary store reads the line that it
@@ -31,6 +34,7 @@ def add_parser(subparsers):
 def add_options(parser):
     parser.add_argument('binary', help='a program that was built: build/gcc-o2/stream')
     parser.add_argument('--json', action='store_true', help='as JSON, with each loop in full')
+    tables.add_argument(parser)
     parser.add_argument('--listing', action='store_true', help='print the loops, too')
     parser.add_argument('--tuned', action='store_true', help='every tuned variant, too')
     parser.add_argument(
@@ -43,25 +47,23 @@ def add_options(parser):
 
 def main(args):
     facts = read(args.binary, args.kernel, args.tuned)
-    print(json.dumps(facts, indent=1) if args.json else table(facts, args.listing))
+    as_json = args.json or args.format == 'json'
+    found = blocks(facts, args.listing)
+    print(json.dumps(facts, indent=1) if as_json else tables.as_text(found, args.format))
     return 0
 
 
 # --- the table -------------------------------------------------------------------------------
 
 
-def table(facts, listing=False):
-    lines = [HEAD, *(cells(name, found) for name, found in facts['kernels'].items())]
-    widths = [max(len(line[i]) for line in lines) for i in range(len(HEAD))]
-    text = [f'{facts["binary"]}, {facts["machine"]}']
-    for line in lines:
-        row = '  '.join(cell.ljust(width) for cell, width in zip(line, widths))
-        text.append(f'  {row}'.rstrip())
+def blocks(facts, listing=False):
+    """The table, and what is said below it."""
+    rows = [cells(name, found) for name, found in facts['kernels'].items()]
+    yield Table(f'{facts["binary"]}, {facts["machine"]}', COLUMNS, rows)
     for name, found in facts['kernels'].items():
-        text += [f'{name}: {found["note"]}'] if found['note'] else []
+        yield from [f'{name}: {found["note"]}'] if found['note'] else []
     for name, found in facts['kernels'].items():
-        text += ['', f'{name} ({found["symbol"]}):', *found['loop']] if listing else []
-    return '\n'.join(text)
+        yield from ['', f'{name} ({found["symbol"]}):', *found['loop']] if listing else []
 
 
 def cells(name, found):
@@ -70,12 +72,12 @@ def cells(name, found):
         name,
         ' '.join(found['calls']) or found['stores'],
         width,
-        plain(found['unroll']),
+        Cell(found['unroll'], plain(found['unroll'])),
         {True: 'yes', False: 'no', None: '-'}[found['fma']],
         ', '.join(map(prefetch, found['prefetches'])) or '-',
-        plain(found['counted_bytes']),
-        plain(found['moved_bytes'], '?'),
-        plain(found['write_allocate_factor'], '?'),
+        Cell(found['counted_bytes'], plain(found['counted_bytes'])),
+        Cell(found['moved_bytes'], plain(found['moved_bytes'], '?')),
+        Cell(found['write_allocate_factor'], plain(found['write_allocate_factor'], '?')),
     )
 
 

@@ -3,6 +3,7 @@
 import argparse
 import json
 
+from membw import tables
 from membw.arguments import fraction
 from membw.statistics.margin import MARGIN
 
@@ -39,19 +40,20 @@ def add_parser(subparsers):
         help='figures further apart differ (2)')  # fmt: skip
     parser.add_argument('--results', metavar='DIR', help='where stored results lie (results)')
     parser.add_argument('--all', action='store_true', help='print what is the same, too')
-    parser.add_argument('--json', action='store_true', help='print JSON')
+    parser.add_argument('--json', action='store_true', help='print JSON, as --format json')
+    tables.add_argument(parser)
     parser.set_defaults(func=run)
 
 
 def run(args):
     from membw.diff.compare import compare
-    from membw.diff.text import as_json, as_text
+    from membw.diff.text import as_blocks, as_json
     from membw.results.find_one import find
 
     a, b = find(args.a, args.results), find(args.b, args.results)
     found = compare(a, b, args.margin)
-    if args.json:
+    if args.json or args.format == 'json':
         print(json.dumps(as_json(a, b, found), indent=1))
     else:
-        print('\n'.join(as_text(a, b, found, args.all)))
+        print(tables.as_text(as_blocks(a, b, found, args.all), args.format))
     return 0 if found.equal else 1

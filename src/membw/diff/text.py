@@ -2,6 +2,7 @@
 
 from membw.results.intervals import with_interval
 from membw.results.regimes import text
+from membw.tables import Cell, Column, Table
 
 
 def as_json(a, b, found):
@@ -29,8 +30,8 @@ def as_json(a, b, found):
     }
 
 
-def as_text(a, b, found, everything=False):
-    """Lines for people: figures, what differs, what only one has, the verdict."""
+def as_blocks(a, b, found, everything=False):
+    """A table and lines: figures, what differs, what only one has, the verdict."""
     yield from (f'A  {a.title}', f'B  {b.title}', '')
     yield from _figures(found)
     if found.two_states:
@@ -51,15 +52,18 @@ def as_text(a, b, found, everything=False):
     yield from ('', f'Verdict: {verdict(found)}')
 
 
+COLUMNS = (Column('figure', 'figures'), Column('unit', ''), Column('a', 'A', True),
+           Column('b', 'B', True), Column('ratio', 'B to A', True),
+           Column('apart', ''))  # fmt: skip
+
+
 def _figures(found):
-    rows = [[f'{name} {unit}', *(_figure(v, span) for v, span in zip((x, y), found.spans[name])),
-             _ratio(found, name, ratio)]
-            for name, (x, y, ratio, unit) in found.figures.items()]  # fmt: skip
-    wide = max([10, *(len(cell) + 2 for row in rows for cell in row[1:3])])
-    if rows:
-        yield f'{"figures":24}{"A":>{wide}}{"B":>{wide}}   B to A'
-    for name, a, b, to in rows:
-        yield f'  {name:22}{a:>{wide}}{b:>{wide}} {to}'
+    rows = [
+        [name, unit, *(Cell(v, _figure(v, span)) for v, span in zip((x, y), found.spans[name])),
+         Cell(ratio, f'{ratio:+.1%}' if ratio is not None else '-'), _apart(found, name, ratio)]
+        for name, (x, y, ratio, unit) in found.figures.items()
+    ]  # fmt: skip
+    return [Table('', COLUMNS, rows, indent='')] if rows else []
 
 
 def _figure(value, span):
@@ -68,12 +72,11 @@ def _figure(value, span):
     return with_interval(value, span) if span else f'{value:.1f}'
 
 
-def _ratio(found, name, ratio):
-    to = f'{ratio:+8.1%}' if ratio is not None else f'{"-":>8}'
+def _apart(found, name, ratio):
     if name in found.apart:
-        return f'{to}  apart'
+        return 'apart'
     beyond = ratio is not None and abs(ratio) > found.margin
-    return f'{to}  within their intervals' if beyond else to
+    return 'within their intervals' if beyond else ''
 
 
 def verdict(found):

@@ -42,6 +42,7 @@ import json
 import sys
 import time
 
+from membw import tables
 from membw.arguments import percent, whole
 from membw.errors import MembwError
 from membw.results.read import default_results
@@ -94,7 +95,8 @@ def add_parser(subparsers):
     add('--acknowledged', metavar='FILE', help='where that is kept (results/acknowledged.jsonl)')
     add('--limit', type=whole, default=40, metavar='N', help='rows to print, 0: all (40)')
     add('--plot', metavar='FILE.png', help='draw medians, changed nodes and change points')
-    add('--json', action='store_true', help='print JSON')
+    add('--json', action='store_true', help='print JSON, as --format json')
+    tables.add_argument(parser)
     add('--series', action='store_true', help='with --json: the series behind it too')
     parser.set_defaults(func=run)
 
@@ -103,7 +105,7 @@ def run(args):
     """Exit status as in EPILOG."""
     # numpy and scipy take half a second to load: not for `membw --help`
     from membw.history.changes import judge
-    from membw.history.text import as_json, as_text, is_worse
+    from membw.history.text import as_blocks, as_json, is_worse
 
     every, left = read(args.results or [default_results()], args.cache)
     refuse_unknown(args, every)
@@ -113,10 +115,10 @@ def run(args):
         from membw.report.history import save
 
         save(every, found, args.plot, args.kernel)
-    if args.json:
+    if args.json or args.format == 'json':
         print(json.dumps(as_json(every, found, left, args.series), indent=1))
     else:
-        print('\n'.join(as_text(every, found, left, args.limit)))
+        print(tables.as_text(as_blocks(every, found, left, args.limit), args.format))
     return 1 if left.problems or any(is_worse(c) for c in found) else 0
 
 

@@ -8,6 +8,7 @@ from membw.history.changes import NEAR
 from membw.history.series import as_date, as_day
 from membw.printable import printable
 from membw.statistics.change_points import LEAST
+from membw.tables import Column, Table
 
 SHOWN = 60  # characters of a value that changed
 FAR = 14  # nights between the kernels' dates of what has no sharp beginning
@@ -68,8 +69,8 @@ def _plain(values):
     return [None if np.isnan(v) else round(float(v), 3) for v in values]
 
 
-def as_text(every, found, left, limit):
-    """Lines: what was looked at, one row a change, a verdict."""
+def as_blocks(every, found, left, limit):
+    """Lines and a table: what was looked at, one row a change, a verdict."""
     seen = _extent(every)
     yield (
         f'{_count(seen["nodes"], "node")}, {_count(seen["nights"], "night")} '
@@ -81,7 +82,7 @@ def as_text(every, found, left, limit):
     if len(shown) < len(rows):
         yield f'... {len(rows) - len(shown)} earlier changes, --limit 0 shows them'
     if shown:
-        yield from _columns([HEAD, *shown])
+        yield Table('', COLUMNS, shown, indent='')
     yield from _left_text(every, left)
     worse = [changes for changes in merged(found) if any(map(is_worse, changes))]
     judged = too_short(every) < sum(len(s.nodes) for s in every)
@@ -94,7 +95,8 @@ def _count(number, what):
     return f'{number} {what}{"s" * (number != 1)}'
 
 
-HEAD = ('night', 'scope', 'who', 'change', 'kernels', 'group', 'why, until')
+COLUMNS = tuple(Column(title.partition(',')[0], title) for title in
+                ('night', 'scope', 'who', 'change', 'kernels', 'group', 'why, until'))  # fmt: skip
 
 
 def merged(found):
@@ -161,12 +163,6 @@ def _notes(changes):
 
 def _short(text):
     return text if len(text) <= SHOWN else f'{text[: SHOWN - 3]}...'
-
-
-def _columns(rows):
-    widths = [max(len(r[i]) for r in rows) for i in range(len(HEAD))]
-    for row in rows:
-        yield '  '.join(text.ljust(w) for text, w in zip(row, widths, strict=True)).rstrip()
 
 
 LEFT = {

@@ -4,6 +4,7 @@ import argparse
 import json
 import sys
 
+from membw import tables
 from membw.arguments import percent, whole
 from membw.errors import MembwError
 from membw.statistics.margin import MARGIN
@@ -58,7 +59,8 @@ def add_parser(subparsers):
         help='write "<node> PASS|FAIL|SUSPECT|INVALID|MISSING reason"',
     )
     add('--plot', metavar='FILE.png', help='draw the ranking')
-    add('--json', action='store_true', help='print JSON')
+    add('--json', action='store_true', help='print JSON, as --format json')
+    tables.add_argument(parser)
     add('--drain', action='store_true', help='print the Slurm commands that drain failed nodes')
     parser.set_defaults(func=run)
 
@@ -103,14 +105,13 @@ def refuse_other_names(asked, names, fleet):
 
 
 def _print(args, fleet, problems):
-    from membw.printable import printable
     from membw.rank import text as rank_text
     from membw.results.hostlist import drain_commands
 
-    if args.json:
+    if args.json or args.format == 'json':
         print(json.dumps(rank_text.as_json(fleet, problems), indent=1))
     elif args.drain:
         print('\n'.join(drain_commands(fleet.nodes) or ['# no node to drain']))
     else:
-        lines = rank_text.as_text(fleet, args.order, args.by, args.limit)
-        print('\n'.join(printable(line, keep='\t') for line in lines))
+        blocks = rank_text.as_blocks(fleet, args.order, args.by, args.limit)
+        print(tables.as_text(blocks, args.format))

@@ -4,18 +4,19 @@ import numpy as np
 
 from membw.results.hostlist import fold, worst_verdicts
 from membw.results.metrics import common_unit
+from membw.tables import Cell, Column, Table
 
 ORDERS = {'slowest': 1, 'fastest': -1}
 
 
-def as_text(fleet, order, by, limit):
-    """The whole report as lines."""
-    lines = []
+def as_blocks(fleet, order, by, limit):
+    """The whole report: tables, and the lines between them."""
+    blocks = []
     for group in fleet.groups:
-        lines += [f'Group {group.number}: {group.label}', '']
-        lines += _ranking(group, order, by, limit) + [''] + _summary(group)
-    lines += [f'warning: {text}' for text in fleet.warnings]
-    return lines + _not_ranked(fleet) + [_counts(fleet)] + _links(fleet.links)
+        blocks += [f'Group {group.number}: {group.label}', '']
+        blocks += _ranking(group, order, by, limit) + [''] + _summary(group)
+    blocks += [f'warning: {text}' for text in fleet.warnings]
+    return blocks + _not_ranked(fleet) + [_counts(fleet)] + _links(fleet.links)
 
 
 def _ranking(group, order, by, limit):
@@ -23,25 +24,30 @@ def _ranking(group, order, by, limit):
     totals = group.totals()
     ranked = np.argsort(ORDERS[order] * totals[:, column], kind='stable')
     shown = ranked if limit == 0 else ranked[:limit]
-    width = max(len(group.nodes[i].name) for i in shown)
+    rest = [group.nodes[i] for i in ranked[len(shown) :]]
+    nodes = [group.nodes[i] for i in shown] + [n for n in rest if n.verdict != 'PASS']
+    hidden = sum(n.verdict == 'PASS' for n in rest)
+    table = Table('', _columns(group, order), [_row(n, column) for n in nodes], indent='')
+    more = [f'... and {hidden} more that pass (--limit 0 shows them)'] if hidden else []
+    return [table, *more]
+
+
+def _columns(group, order):
     unit = common_unit(group.metrics)
     heads = [m.name.capitalize() if unit else m.title for m in group.metrics]
-    titles = ''.join(f'{head:>{max(10, len(head) + 2)}}' for head in heads)
+    figures = [Column(m.name, h, True) for m, h in zip(group.metrics, heads, strict=True)]
     unit = f'{unit}, ' if unit else ''
-    lines = [f'{"node":<{width}}{titles}  to median  verdict ({unit}{order} first)']
-    lines += [_row(group.nodes[i], heads, column, width) for i in shown]
-    rest = [group.nodes[i] for i in ranked[len(shown) :]]
-    lines += [_row(n, heads, column, width) for n in rest if n.verdict != 'PASS']
-    hidden = sum(n.verdict == 'PASS' for n in rest)
-    return lines + ([f'... and {hidden} more that pass (--limit 0 shows them)'] if hidden else [])
+    return (Column('node', 'node'), *figures, Column('to_median', 'to median', True),
+            Column('verdict', f'verdict ({unit}{order} first)'),
+            Column('reason', ''))  # fmt: skip
 
 
-def _row(node, heads, column, width):
-    cells = zip(node.figures.values(), heads, strict=True)
-    figures = ''.join(f'{figure:{max(10, len(head) + 2)}.2f}' for figure, head in cells)
-    kernel = node.kernels[column]
-    ratio = node.percent(kernel, node.ratios[kernel])
-    return f'{node.name:<{width}}{figures}  {ratio:>9}  {node.verdict} {node.reason}'.rstrip()
+def _row(node, column):
+    figures = [Cell(figure, f'{figure:.2f}') for figure in node.figures.values()]
+    kernel, ratio = node.kernels[column], node.ratios[node.kernels[column]]
+    to_median = Cell(node.metrics[column].figure(ratio), node.percent(kernel, ratio))
+    judged = Cell(node.verdict, f'{node.verdict} {node.reason}'.rstrip())
+    return [node.name, *figures, to_median, judged, Cell(node.reason, '')]
 
 
 def _summary(group):

@@ -9,9 +9,10 @@ import tempfile
 from dataclasses import replace
 from pathlib import Path
 
+from membw import tables
 from membw.arguments import fraction
 from membw.build import presets
-from membw.diff.text import as_json, as_text
+from membw.diff.text import as_blocks, as_json
 from membw.results.metrics import of_record
 from membw.results.run_lock import alone
 from membw.statistics.margin import MARGIN
@@ -129,5 +130,5 @@ def tell(args, old, new):
         return 0 if found.equal else 1
     same = 'binary_sha256' in found.same.get('build', {})
     print(f'binary: {"the same, to the bit" if same else "DIFFERS"}')
-    print('\n'.join(as_text(old, new, found)))
+    print(tables.as_text(as_blocks(old, new, found)))
     return 0 if found.equal else 1

@@ -8,8 +8,9 @@ import fleet_generator
 import pytest
 from with_intervals import with_intervals, with_pair
 
+from membw import tables
 from membw.diff.compare import compare
-from membw.diff.text import as_text
+from membw.diff.text import as_blocks
 from membw.errors import MembwError
 from membw.results.find_one import Result, find
 
@@ -206,7 +207,7 @@ def test_two_states_of_the_machine_are_named(result):
     near, far = result(), result(case={'perfvalues': figure})
     with_pair(near.record, 28)
     with_pair(far.record, 125, 126)
-    text = '\n'.join(as_text(near, far, compare(near, far)))
+    text = tables.as_text(as_blocks(near, far, compare(near, far)))
     assert 'the nearest cores are apart by\n    A  28 ns\n    B  125 to 126 ns' in text
     assert 'apart by more than 2.0%: triad, in two states of the machine' in text
     assert not compare(near, near).two_states
@@ -222,7 +223,7 @@ def test_figures_within_each_others_intervals_are_shown_and_do_not_differ(result
 
     found = compare(other(1, 0.06), other(0.95, 0.03))
     assert found.equal
-    text = '\n'.join(as_text(result(), result(), found))
+    text = tables.as_text(as_blocks(result(), result(), found))
     assert '-5.0%  within their intervals' in text and '±' in text
     found = compare(other(1, 0.03), other(0.95, 0.03))
     assert found.apart == ['copy', 'scale', 'add', 'triad']

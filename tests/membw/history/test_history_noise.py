@@ -10,8 +10,9 @@ import history_generator as gen
 import numpy as np
 import pytest
 
+from membw import tables
 from membw.history.changes import judge
-from membw.history.text import as_text, is_worse, merged
+from membw.history.text import as_blocks, is_worse, merged
 from membw.statistics import change_points as cp
 
 SEEDS = range(8 if os.environ.get('MEMBW_HISTORY_FULL') else 1)
@@ -73,7 +74,7 @@ def test_a_slow_drift_of_a_fleet_is_no_alarm_while_it_may_be_the_season(nights, 
         found = judge([series])
         assert not any(is_worse(c) and as_long_as_a_season(c) for c in found)
         if season:
-            assert any('or a season' in line for line in as_text([series], found, left(), 0))
+            assert 'or a season' in tables.as_text(as_blocks([series], found, left(), 0))
 
 
 def as_long_as_a_season(change):

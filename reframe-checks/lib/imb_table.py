@@ -31,7 +31,7 @@ def rows(text):
     """Those of the PingPong table, up to the first line that is none."""
     begin = BEGIN.search(text)
     head = HEAD.search(text, begin.end()) if begin else None
-    found = []
+    table = []
     for line in text[head.end() :].splitlines()[1:] if head else ():
         words = line.split()
         try:
@@ -40,8 +40,8 @@ def rows(text):
             break
         if len(words) != 4:
             break
-        found.append(row)
-    return found
+        table.append(row)
+    return table
 
 
 def _agrees(row, unit):
@@ -63,16 +63,16 @@ def problems(text, sizes=SIZES):
     if not table:
         return ['no PingPong table in the output']
     lacking = [size for size in sizes if size not in [row.bytes for row in table]]
-    found = []
+    facts = []
     if lacking:
-        found.append(f'the table lacks {len(lacking)} of {len(sizes)} sizes, first {lacking[0]}')
+        facts.append(f'the table lacks {len(lacking)} of {len(sizes)} sizes, first {lacking[0]}')
     elif END not in text:
-        found.append('IMB did not come to its end')
+        facts.append('IMB did not come to its end')
     if not all(math.isfinite(row.time_us) and row.time_us > 0 for row in table):
-        found.append('a time that is not above 0')
+        facts.append('a time that is not above 0')
     elif unit(table) is None:
-        found.append('its Mbytes/sec follow from its times neither with 10^6 nor with 2^20 bytes')
-    return found
+        facts.append('its Mbytes/sec follow from its times neither with 10^6 nor with 2^20 bytes')
+    return facts
 
 
 def restless(table):
@@ -80,13 +80,13 @@ def restless(table):
 
     IMB reads the clock once around all repetitions of a size: a busy moment shows only here.
     """
-    found = []
+    pairs = []
     for small, large in itertools.combinations(table, 2):
         if small.time_us > RESTLESS * large.time_us:
-            found.append(
+            pairs.append(
                 f'{small.bytes} B took {small.time_us:g} us, {large.bytes} B {large.time_us:g} us'
             )
-    return found[:1]
+    return pairs[:1]
 
 
 def bandwidth(table):

@@ -105,16 +105,16 @@ def folder_of(args):
 def repeated(args):
     """The part repeats alone: what it found, and where; its table is printed."""
     record = probe(args.size, cores_here())
-    found = bench_repeats.repeats(
+    result = bench_repeats.repeats(
         say, record['array_size'], args.stream_c, args.repeats, args.max_seconds
     )
-    print('\n' + bench_repeats.text(found))
+    print('\n' + bench_repeats.text(result))
     return {
         'schema': SCHEMA,
         'time': time.strftime('%Y-%m-%dT%H:%M:%SZ', time.gmtime()),
         'machine': {**record['facts'], 'llc_mib': record['llc_mib']},
         'array_size': record['array_size'],
-        'repeats': found,
+        'repeats': result,
     }
 
 
@@ -199,8 +199,8 @@ def show(result):
     if result['parity']:
         print(bench_table.text('\nours to stream.c by the same line', 'line', result['parity']))
         below = result['below_parity']
-        found = f'below it: {"; ".join(below)}' if below else 'reached by all'
-        print(f'parity (at least {bench_table.PARITY}): {found}')
+        reached = f'below it: {"; ".join(below)}' if below else 'reached by all'
+        print(f'parity (at least {bench_table.PARITY}): {reached}')
 
 
 def keep_json(result, folder):

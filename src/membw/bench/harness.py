@@ -35,11 +35,11 @@ PROMISED = {
 
 def timings(say):
     """{'rows': [{'what', 'seconds', 'promised', 'of'}], 'left_out': [why a thing is not timed]}"""
-    found, reasons = {}, []
+    series, reasons = {}, []
     promised = dict(PROMISED)
     for part in (checks, matrix, arrays):
         try:
-            promised |= part(found, say) or {}
+            promised |= part(series, say) or {}
         except MembwError as err:
             reasons.append(f'timings of {part.__name__}: {err}')
     rows = [
@@ -49,20 +49,20 @@ def timings(say):
             'promised': promised[what],
             'of': len(values),
         }
-        for what, values in found.items()
+        for what, values in series.items()
     ]
     return {'rows': rows, 'left_out': reasons, 'load_average': os.getloadavg()[2]}
 
 
-def text(found):
-    width = max((len(row['what']) for row in found['rows']), default=0)
-    lines = [f'what membw itself costs (load average {found["load_average"]:.1f})']
+def text(result):
+    width = max((len(row['what']) for row in result['rows']), default=0)
+    lines = [f'what membw itself costs (load average {result["load_average"]:.1f})']
     lines.append(f'  {"":{width}}  seconds  promised')
-    for row in found['rows']:
+    for row in result['rows']:
         late = '' if row['seconds'] <= row['promised'] else '  more than promised'
         took = f'{row["seconds"]:7.2f}  {row["promised"]:8g}'
         lines.append(f'  {row["what"]:{width}}  {took}{late}')
-    return '\n'.join([*lines, *found['left_out']])
+    return '\n'.join([*lines, *result['left_out']])
 
 
 def timed(words, **variables):
@@ -83,20 +83,20 @@ def timed(words, **variables):
 # --- the checks ------------------------------------------------------------------------------
 
 
-def checks(found, say):
+def checks(series, say):
     """What ReFrame and our checks add; all that they write goes to a folder that is removed."""
     say('timing: reframe -l', passing=True)
     listing = ['reframe', '-c', 'reframe-checks', '-l']
-    found['reframe -l'] = [timed(listing)[0] for _ in range(REPEATS)]
+    series['reframe -l'] = [timed(listing)[0] for _ in range(REPEATS)]
     with tempfile.TemporaryDirectory() as folder:
         session(folder, 'none')  # builds
-        found['a check beyond its program'] = []
+        series['a check beyond its program'] = []
         for number in range(REPEATS):
             say(f'timing: checks, {number + 1} of {REPEATS}', passing=True)
-            found['a check beyond its program'].append(per_check(folder))
+            series['a check beyond its program'].append(per_check(folder))
         say('timing: make run', passing=True)
         make_run(folder)
-        found['make run again, beyond the measuring'] = [make_run(folder)]
+        series['make run again, beyond the measuring'] = [make_run(folder)]
 
 
 def tiny(check):
@@ -136,31 +136,31 @@ def program_seconds(report):
     """Seconds of each case's job alone: the same script once more, without ReFrame."""
     with open(report) as file:
         cases = json.load(file)['runs'][-1]['testcases']
-    found = []
+    seconds = []
     for case in cases:
         if not case.get('fixture') and case['result'] == 'pass':
             begun = time.monotonic()
             subprocess.run(['bash', 'rfm_job.sh'], cwd=case['stagedir'], capture_output=True)
-            found.append(time.monotonic() - begun)
-    return found
+            seconds.append(time.monotonic() - begun)
+    return seconds
 
 
 # --- the arrays ------------------------------------------------------------------------------
 
 
-def arrays(found, say):
+def arrays(series, say):
     """Setting up most of the memory, in the time that its page faults alone take at most."""
     with alone():
         gib, ours, faults = bench_setup.timing(say)
     what = f'set-up of {gib:.1f} GiB of arrays'
-    found[what] = ours
+    series[what] = ours
     return {what: round(max(faults), 2)}
 
 
 # --- Spack -----------------------------------------------------------------------------------
 
 
-def matrix(found, say):
+def matrix(series, say):
     """Twelve rows that Spack has not seen yet; what it installs is removed again."""
     if not shutil.which('spack'):
         raise MembwError('no Spack here')
@@ -173,7 +173,7 @@ def matrix(found, say):
                 ('matrix of 12: build', install),
             ):
                 say(f'timing: {what}', passing=True)
-                found[what] = [timed(['sh', '-c', line])[0]]
+                series[what] = [timed(['sh', '-c', line])[0]]
         finally:
             where = ['spack', '-e', folder, 'uninstall', '--all', '--yes-to-all']
             subprocess.run(where, capture_output=True)

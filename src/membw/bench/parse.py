@@ -56,10 +56,10 @@ def complete(rows, program):
 
 def likwid(text, test):
     """{'copy': {'mean_mbs': ..}}: likwid-bench tells the mean over its repetitions alone."""
-    found = LIKWID_RATE.search(text)
-    if not found:
+    match = LIKWID_RATE.search(text)
+    if not match:
         raise MembwError(f"likwid-bench printed no rate of '{test}'", 'run it by hand')
-    return {LIKWID_KERNELS[test.split('_')[0]]: {'mean_mbs': float(found.group(1))}}
+    return {LIKWID_KERNELS[test.split('_')[0]]: {'mean_mbs': float(match.group(1))}}
 
 
 def likwid_tests(listing, flags):
@@ -67,12 +67,12 @@ def likwid_tests(listing, flags):
 
     Returns [(test, non-temporal?)], from what `likwid-bench -a` prints.
     """
-    found = []
+    tests = []
     for kernel, suffix, _ in LIKWID_TEST.findall(listing):
         words = suffix.strip('_').split('_')
         if 'sp' not in words and all(flag in flags for flag in needs(words)):
-            found.append((kernel + suffix, 'mem' in words))
-    return found
+            tests.append((kernel + suffix, 'mem' in words))
+    return tests
 
 
 def needs(words):

@@ -35,15 +35,15 @@ def repeats(say, size, stream_c='', runs=RUNS, max_seconds=None):
     {'rows': [...], 'left_out': [...], 'runs': {program: [{figure, low, high, ...}]}}."""
     commands, reasons = programs(size, stream_c)
     commands[OURS] += ['--max-seconds', f'{max_seconds}'] if max_seconds else []
-    found = {name: [] for name in commands}
+    runs_of = {name: [] for name in commands}
     for number in range(1, runs + 1):
         say(f'repeats: run {number} of {runs}', passing=True)
         for name in order(commands, number):
-            found[name].append(run(name, commands[name]))
+            runs_of[name].append(run(name, commands[name]))
     return {
-        'rows': [{'program': name, **summary(rows)} for name, rows in found.items()],
+        'rows': [{'program': name, **summary(rows)} for name, rows in runs_of.items()],
         'left_out': reasons,
-        'runs': found,
+        'runs': runs_of,
         'load_average': os.getloadavg()[2],
     }
 
@@ -170,15 +170,15 @@ HEAD = ['', 'VALID', 'pairs', 'moved', 'in 3 %', 'or interval', 'next in interva
         'least', 'median', 'most', 's per run']  # fmt: skip
 
 
-def text(found):
+def text(result):
     """A line per program: what of its consecutive pairs agrees."""
-    lines = [HEAD, *map(cells, found['rows'])]
+    lines = [HEAD, *map(cells, result['rows'])]
     widths = [max(map(len, column)) for column in zip(*lines)]
-    shown = [f'repeated runs, {METRIC} in GB/s (load average {found["load_average"]:.1f})']
+    shown = [f'repeated runs, {METRIC} in GB/s (load average {result["load_average"]:.1f})']
     for line in lines:
         row = [line[0].ljust(widths[0]), *(c.rjust(w) for c, w in zip(line[1:], widths[1:]))]
         shown.append('  ' + '  '.join(row).rstrip())
-    return '\n'.join([*shown, *(f'left out: {reason}' for reason in found['left_out'])])
+    return '\n'.join([*shown, *(f'left out: {reason}' for reason in result['left_out'])])
 
 
 def cells(row):

@@ -24,17 +24,17 @@ def measure(programs, cpus, rounds, seconds, say):
     A program that crashes or does not validate is not run again.  A round in which a program
     stayed disturbed is repeated, at most as many rounds again in all.
     """
-    found, begun, programs = [], time.monotonic(), list(programs)
-    while programs and enough(found) < rounds and len(found) < 2 * rounds:
-        if seconds and len(found) >= 2 and time.monotonic() - begun > seconds:
-            say(f'{seconds} s are over after {len(found)} rounds')
+    rounds_done, begun, programs = [], time.monotonic(), list(programs)
+    while programs and enough(rounds_done) < rounds and len(rounds_done) < 2 * rounds:
+        if seconds and len(rounds_done) >= 2 and time.monotonic() - begun > seconds:
+            say(f'{seconds} s are over after {len(rounds_done)} rounds')
             break
-        number = len(found) + 1
-        found.append(one_round(ordered(programs, number), cpus, number, rounds, say))
-        programs = [p for p in programs if p.name in found[-1]['programs']]
+        number = len(rounds_done) + 1
+        rounds_done.append(one_round(ordered(programs, number), cpus, number, rounds, say))
+        programs = [p for p in programs if p.name in rounds_done[-1]['programs']]
         if number == PRUNE_AFTER:
-            programs = prune(programs, found)
-    return found
+            programs = prune(programs, rounds_done)
+    return rounds_done
 
 
 def enough(rounds):

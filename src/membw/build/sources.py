@@ -92,11 +92,11 @@ def find_sources(build, results):
         command = f'[ "$(sha256sum <{name})" = "{sha}  -" ]\n'
         command += f'tar -xzf {name} -C "$here/sources"'
         return Sources(f'kept in {kept}', command, notes)
-    found = _commit(build.get('commit') or '', wanted, program)
-    if found:
-        paths = _of_commit(found, built_from(program))
-        words = shlex.join(['git', '-C', root(), 'archive', found, *paths])
-        return Sources(f'git commit {found}', f'{words} | tar -x -C "$here/sources"', notes)
+    revision = _commit(build.get('commit') or '', wanted, program)
+    if revision:
+        paths = _of_commit(revision, built_from(program))
+        words = shlex.join(['git', '-C', root(), 'archive', revision, *paths])
+        return Sources(f'git commit {revision}', f'{words} | tar -x -C "$here/sources"', notes)
     raise MembwError(
         f"the sources with checksum '{wanted}' are neither in '{kept.parent}' nor in git",
         'fetch the commit they are of, or bring results/sources from where it was measured',

@@ -58,11 +58,11 @@ def steps(machine, code, address):
     engine.skipdata = True  # a literal amidst the code must not end the reading
     body = list(engine.disasm(code, address))
     reader = X86Reader(body) if machine == 'x86-64' else ArmReader()
-    return [reader.read(found) for found in body]
+    return [reader.read(insn) for insn in body]
 
 
-def start(found):
-    return Step(found.address, f'{found.mnemonic} {found.op_str}'.strip(), found.mnemonic)
+def start(insn):
+    return Step(insn.address, f'{insn.mnemonic} {insn.op_str}'.strip(), insn.mnemonic)
 
 
 # --- x86-64 ----------------------------------------------------------------------------------
@@ -73,67 +73,67 @@ class X86Reader:
 
     def __init__(self, body):
         self.framed = any(
-            found.op_str.startswith('rbp, ') and 'rsp' in found.op_str for found in body
+            insn.op_str.startswith('rbp, ') and 'rsp' in insn.op_str for insn in body
         )
 
-    def read(self, found):
-        step = start(found)
-        if not found.id:
+    def read(self, insn):
+        step = start(insn)
+        if not insn.id:
             return step
-        step.nontemporal = 'movnt' in found.mnemonic and 'movntdqa' not in found.mnemonic
-        step.fma = found.mnemonic.startswith(('vfmadd', 'vfnmadd', 'vfmsub', 'vfnmsub'))
-        step.string = found.mnemonic.startswith(('rep movs', 'rep stos'))
-        step.bumps = bump_x86(found)
-        follow_x86(found, step)
-        memory = [(n, op) for n, op in enumerate(found.operands) if op.type == x86.X86_OP_MEM]
+        step.nontemporal = 'movnt' in insn.mnemonic and 'movntdqa' not in insn.mnemonic
+        step.fma = insn.mnemonic.startswith(('vfmadd', 'vfnmadd', 'vfmsub', 'vfnmsub'))
+        step.string = insn.mnemonic.startswith(('rep movs', 'rep stos'))
+        step.bumps = bump_x86(insn)
+        follow_x86(insn, step)
+        memory = [(n, op) for n, op in enumerate(insn.operands) if op.type == x86.X86_OP_MEM]
         if memory and not step.string:
-            touch_x86(found, step, *memory[0], self.framed)
+            touch_x86(insn, step, *memory[0], self.framed)
         return step
 
 
-def follow_x86(found, step):
+def follow_x86(insn, step):
     """Where it goes, and what address it takes."""
-    groups, last = found.groups, found.operands[-1] if found.operands else None
+    groups, last = insn.groups, insn.operands[-1] if insn.operands else None
     if not last:
         return
     goes = capstone.CS_GRP_JUMP in groups or capstone.CS_GRP_CALL in groups
     relative = last.type == x86.X86_OP_MEM and last.mem.base == x86.X86_REG_RIP
-    there = found.address + found.size + last.mem.disp if relative else None
+    there = insn.address + insn.size + last.mem.disp if relative else None
     if goes and last.type == x86.X86_OP_IMM:
         step.call = last.imm if capstone.CS_GRP_CALL in groups else None
         step.jump = None if step.call else last.imm
     elif goes:
         step.slot = there
-    elif found.mnemonic == 'lea' and relative:
+    elif insn.mnemonic == 'lea' and relative:
         step.refers = there
-    elif found.mnemonic.startswith('mov') and last.type == x86.X86_OP_IMM:
+    elif insn.mnemonic.startswith('mov') and last.type == x86.X86_OP_IMM:
         step.refers = last.imm
 
 
-def bump_x86(found):
+def bump_x86(insn):
     """add rax, 8 and the like."""
-    operands = found.operands
+    operands = insn.operands
     if not operands or operands[0].type != x86.X86_OP_REG:
         return None
-    by = {'inc': 1, 'dec': -1}.get(found.mnemonic)
-    if found.mnemonic in ('add', 'sub') and operands[1].type == x86.X86_OP_IMM:
-        by = operands[1].imm if found.mnemonic == 'add' else -operands[1].imm
+    by = {'inc': 1, 'dec': -1}.get(insn.mnemonic)
+    if insn.mnemonic in ('add', 'sub') and operands[1].type == x86.X86_OP_IMM:
+        by = operands[1].imm if insn.mnemonic == 'add' else -operands[1].imm
     return (operands[0].reg, by) if by else None
 
 
-def touch_x86(found, step, position, operand, framed):
+def touch_x86(insn, step, position, operand, framed):
     """Loads and stores: Intel's order puts what is written first."""
     memory = operand.mem
     access = Access(operand.size * 8, (memory.base, memory.index, memory.scale), memory.disp)
-    if found.mnemonic.startswith('prefetch'):
+    if insn.mnemonic.startswith('prefetch'):
         step.prefetch = access
-    if found.mnemonic.startswith(X86_NO_ACCESS) or on_stack_x86(memory, framed):
+    if insn.mnemonic.startswith(X86_NO_ACCESS) or on_stack_x86(memory, framed):
         return
-    if position > 0 or found.mnemonic.startswith(X86_ONLY_READS):
+    if position > 0 or insn.mnemonic.startswith(X86_ONLY_READS):
         step.loads.append(access)
         return
     step.stores.append(access)
-    if 'mov' not in found.mnemonic and 'extract' not in found.mnemonic:
+    if 'mov' not in insn.mnemonic and 'extract' not in insn.mnemonic:
         step.loads.append(access)  # add [memory], register
 
 
@@ -156,61 +156,61 @@ class ArmReader:
     def __init__(self):
         self.pages = {}
 
-    def read(self, found):
-        step = start(found)
-        if not found.id:
+    def read(self, insn):
+        step = start(insn)
+        if not insn.id:
             return step
-        step.nontemporal = found.mnemonic.startswith(('stnp', 'stnt1'))
-        step.fma = found.mnemonic.startswith(('fml', 'fmad', 'fmsub', 'fnm'))
-        self.follow(found, step)
-        memory = [op for op in found.operands if op.type == arm.ARM64_OP_MEM]
+        step.nontemporal = insn.mnemonic.startswith(('stnp', 'stnt1'))
+        step.fma = insn.mnemonic.startswith(('fml', 'fmad', 'fmsub', 'fnm'))
+        self.follow(insn, step)
+        memory = [op for op in insn.operands if op.type == arm.ARM64_OP_MEM]
         if memory:
-            touch_arm(found, step, memory[0].mem)
+            touch_arm(insn, step, memory[0].mem)
         return step
 
-    def follow(self, found, step):
-        groups, operands = found.groups, found.operands
+    def follow(self, insn, step):
+        groups, operands = insn.groups, insn.operands
         if capstone.CS_GRP_CALL in groups:
-            step.call = operands[-1].imm if found.mnemonic == 'bl' else None
+            step.call = operands[-1].imm if insn.mnemonic == 'bl' else None
         elif capstone.CS_GRP_JUMP in groups and operands[-1].type == arm.ARM64_OP_IMM:
             step.jump = operands[-1].imm
-        elif found.mnemonic == 'adr':
+        elif insn.mnemonic == 'adr':
             step.refers = operands[1].imm
-        elif found.mnemonic == 'adrp':
+        elif insn.mnemonic == 'adrp':
             self.pages[operands[0].reg] = operands[1].imm
-        elif found.mnemonic == 'add' and operands[2].type == arm.ARM64_OP_IMM:
+        elif insn.mnemonic == 'add' and operands[2].type == arm.ARM64_OP_IMM:
             if operands[0].reg == operands[1].reg:
                 step.bumps = operands[0].reg, operands[2].imm
             page = self.pages.get(operands[1].reg)
             step.refers = None if page is None else page + operands[2].imm
-        elif found.mnemonic == 'ldr' and operands[-1].type == arm.ARM64_OP_MEM:
+        elif insn.mnemonic == 'ldr' and operands[-1].type == arm.ARM64_OP_MEM:
             page = self.pages.get(operands[-1].mem.base)
             step.slot = None if page is None else page + operands[-1].mem.disp
 
 
-def touch_arm(found, step, memory):
+def touch_arm(insn, step, memory):
     base = (memory.base, memory.index, 1)
-    if found.writeback and found.operands[-1].type == arm.ARM64_OP_IMM:
-        step.bumps = memory.base, found.operands[-1].imm
-    if found.mnemonic.startswith('prf'):
+    if insn.writeback and insn.operands[-1].type == arm.ARM64_OP_IMM:
+        step.bumps = memory.base, insn.operands[-1].imm
+    if insn.mnemonic.startswith('prf'):
         step.prefetch = Access(0, base, memory.disp)
         return
-    if memory.base in ARM_STACK or not found.mnemonic.startswith(('ld', 'st')):
+    if memory.base in ARM_STACK or not insn.mnemonic.startswith(('ld', 'st')):
         return
-    moved = step.loads if found.mnemonic.startswith('ld') else step.stores
+    moved = step.loads if insn.mnemonic.startswith('ld') else step.stores
     offset = memory.disp
-    for operand in found.operands:
-        bits = arm_bits(found, operand)
+    for operand in insn.operands:
+        bits = arm_bits(insn, operand)
         if bits:
-            step.scalable |= found.reg_name(operand.reg).startswith('z')
+            step.scalable |= insn.reg_name(operand.reg).startswith('z')
             moved.append(Access(bits, base, offset))
             offset += bits // 8
 
 
-def arm_bits(found, operand):
+def arm_bits(insn, operand):
     """Bits of a data register; predicates and the rest have none."""
     if operand.type != arm.ARM64_OP_REG:
         return 0
-    if operand.vas and not found.reg_name(operand.reg).startswith('z'):
+    if operand.vas and not insn.reg_name(operand.reg).startswith('z'):
         return 64 if operand.vas in ARM_HALF else 128
-    return ARM_BITS.get(found.reg_name(operand.reg)[0], 0)
+    return ARM_BITS.get(insn.reg_name(operand.reg)[0], 0)

@@ -61,17 +61,17 @@ class Loop:
     @property
     def nontemporal_bits(self):
         stores = (s.stores for s in self.steps if s.nontemporal)
-        return sum(access.bits for found in stores for access in found)
+        return sum(access.bits for accesses in stores for access in accesses)
 
     def places(self, of):
         """The accesses of(step), as seen from the registers at the loop's beginning."""
-        found, bumped = [], {}
+        accesses, bumped = [], {}
         for step in self.steps:
-            found += [access.after(bumped) for access in of(step)]
+            accesses += [access.after(bumped) for access in of(step)]
             if step.bumps:
                 register, by = step.bumps
                 bumped[register] = bumped.get(register, 0) + by
-        return found
+        return accesses
 
 
 def gather(program, symbol):
@@ -107,8 +107,8 @@ def leads_to(program, function, step, code):
         name = imported(program, target)
     if code.note_call(name):
         return []
-    found = program.at.get(target)
-    return [found] if found and not RUNTIME.match(found.name) else []
+    callee = program.at.get(target)
+    return [callee] if callee and not RUNTIME.match(callee.name) else []
 
 
 def inside(function, address):

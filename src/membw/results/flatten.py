@@ -30,13 +30,13 @@ def spans(result):
 
 def fields(result):
     """{group: {field: value}}; fields that are not known are not there."""
-    found = {
+    groups = {
         'validity': _validity(result),
         'build': _build(result),
         'run': _run(result),
         'facts': dict(_flat(result.record.get('facts') or {})),
     }
-    return {g: {k: v for k, v in f.items() if v not in (None, '', [])} for g, f in found.items()}
+    return {g: {k: v for k, v in f.items() if v not in (None, '', [])} for g, f in groups.items()}
 
 
 def _validity(result):
@@ -54,15 +54,15 @@ def _validity(result):
 def _build(result):
     case, of_record = result.case, result.record.get('build') or {}
     line = result.build.get('compile_line') or shlex.split(case.get('compile_line') or '')
-    found = {name: case.get(name) or result.build.get(name) for name in BUILD}
-    found['spack_hash'] = found['spack_hash'] or result.build.get('dag_hash')
-    found['preset'] = result.build.get('preset')
-    found['compile_line'] = shlex.join(without_output(line))
-    found['flags'] = of_record.get('flags')
-    found['built_in_compiler'] = of_record.get('compiler')
-    found['openmp'] = of_record.get('openmp')
-    found['stores'] = case.get('stores')
-    return found
+    values = {name: case.get(name) or result.build.get(name) for name in BUILD}
+    values['spack_hash'] = values['spack_hash'] or result.build.get('dag_hash')
+    values['preset'] = result.build.get('preset')
+    values['compile_line'] = shlex.join(without_output(line))
+    values['flags'] = of_record.get('flags')
+    values['built_in_compiler'] = of_record.get('compiler')
+    values['openmp'] = of_record.get('openmp')
+    values['stores'] = case.get('stores')
+    return values
 
 
 def without_output(line):
@@ -72,16 +72,16 @@ def without_output(line):
 
 def _run(result):
     record, case = result.record, result.case
-    found = {name: record.get(name) for name in RUN_OF_RECORD}
-    found |= {name: case.get(name) or result.job.get(name) for name in RUN}
-    found['test'] = of_case.test(case)
-    found['options'] = shlex.join(_options(case))
-    found['pages'] = (record.get('pages') or {}).get('asked')
-    found['memory_policy'] = (record.get('placement_after') or {}).get('policy')
-    found['threads_on'] = ' '.join(t['affinity'] for t in record.get('threads_on') or [])
-    found['allowed'] = ', '.join(r['reason'] for r in record.get('reasons') or [] if r['allowed'])
-    found['node'] = record.get('host') or case.get('node')
-    return {**found, **{k: str(v) for k, v in found.items() if isinstance(v, dict | list) and v}}
+    values = {name: record.get(name) for name in RUN_OF_RECORD}
+    values |= {name: case.get(name) or result.job.get(name) for name in RUN}
+    values['test'] = of_case.test(case)
+    values['options'] = shlex.join(_options(case))
+    values['pages'] = (record.get('pages') or {}).get('asked')
+    values['memory_policy'] = (record.get('placement_after') or {}).get('policy')
+    values['threads_on'] = ' '.join(t['affinity'] for t in record.get('threads_on') or [])
+    values['allowed'] = ', '.join(r['reason'] for r in record.get('reasons') or [] if r['allowed'])
+    values['node'] = record.get('host') or case.get('node')
+    return {**values, **{k: str(v) for k, v in values.items() if isinstance(v, dict | list) and v}}
 
 
 def _options(case):

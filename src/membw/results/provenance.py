@@ -16,12 +16,12 @@ FIELDS = SOFTWARE + HARDWARE
 def of_record(data, traits):
     """{field: value} of one rank's JSON object; `traits` as records.py has them."""
     facts, build = data.get('facts') or {}, data.get('build') or {}
-    found = {**facts, **data, **build, **traits}
-    found['kernel_release'] = facts.get('kernel')
-    found['pages'] = (data.get('pages') or {}).get('asked')
+    fields = {**facts, **data, **build, **traits}
+    fields['kernel_release'] = facts.get('kernel')
+    fields['pages'] = (data.get('pages') or {}).get('asked')
     threads = data.get('threads_on') or []
-    found['threads_on'] = ' '.join(str(t['affinity']) for t in threads) or None
-    return known(found)
+    fields['threads_on'] = ' '.join(str(t['affinity']) for t in threads) or None
+    return known(fields)
 
 
 def of_case(case):
@@ -29,9 +29,9 @@ def of_case(case):
     return known(case)
 
 
-def known(found):
+def known(fields):
     """The fields that have a value, as text."""
-    return {f: str(found[f]) for f in FIELDS if found.get(f) not in (None, '', 'None', [])}
+    return {f: str(fields[f]) for f in FIELDS if fields.get(f) not in (None, '', 'None', [])}
 
 
 def difference(before, after):
@@ -47,11 +47,11 @@ def difference(before, after):
     }
 
 
-def without_build_path(found):
+def without_build_path(fields):
     """The compile line ends in a path that holds Spack's hash: that alone is no other line."""
-    line = found.get('compile_line')
+    line = fields.get('compile_line')
     if not line:
-        return found
+        return fields
     words = line.split()
     kept = [w for i, w in enumerate(words) if w != '-o' and words[i - 1 : i] != ['-o']]
-    return {**found, 'compile_line': ' '.join(kept)}
+    return {**fields, 'compile_line': ' '.join(kept)}

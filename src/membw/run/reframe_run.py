@@ -148,13 +148,13 @@ def reframe(words, base, verbose):
 
 def variables(words):
     """[(check, variable)] that `-S check.variable=...` sets."""
-    found = []
+    pairs = []
     for before, word in zip(['', *words], words, strict=False):
         set_by = [word.removeprefix(o) for o in ('--setvar=', '-S') if word.startswith(o)]
         text = word if before in ('-S', '--setvar') else (set_by or [''])[0]
         name = text.split('=')[0].split('.')
-        found += [(name[0], name[1])] if '=' in text and len(name) > 1 else []
-    return found
+        pairs += [(name[0], name[1])] if '=' in text and len(name) > 1 else []
+    return pairs
 
 
 def refuse_unknown_checks(asked):
@@ -227,13 +227,13 @@ def start(words):
 
 def refuse_load_errors(lines):
     """A check or a reference file that does not load is a failure, not a warning."""
-    found = [m.group(1) or m.group(2) for m in map(NOT_LOADED.match, lines) if m]
-    found = [text for text in found if not text.startswith('Traceback')]
-    for system in filter(None, map(UNKNOWN_SYSTEM.search, found)):
+    faults = [m.group(1) or m.group(2) for m in map(NOT_LOADED.match, lines) if m]
+    faults = [text for text in faults if not text.startswith('Traceback')]
+    for system in filter(None, map(UNKNOWN_SYSTEM.search, faults)):
         refuse_unknown_system(system[1])
-    if found:
-        more = f' (and {len(found) - 1} more)' if len(found) > 1 else ''
-        raise MembwError(f'not everything could be loaded: {found[0]}{more}', 'repair it first')
+    if faults:
+        more = f' (and {len(faults) - 1} more)' if len(faults) > 1 else ''
+        raise MembwError(f'not everything could be loaded: {faults[0]}{more}', 'repair it first')
 
 
 def refuse_as_told(lines):

@@ -64,14 +64,14 @@ class Rows:
         return np.flatnonzero((z > self.limit) & (self.count >= 2 * LEAST))
 
     def places(self, row):
-        found = []
+        changes = []
         for values, grown in self.views:
             self._view[row] = values, grown
             part = values[row, : self.count[row]]
-            found = segment(part, self.sigma[row], self.limit[row], grown)
-            if found:
+            changes = segment(part, self.sigma[row], self.limit[row], grown)
+            if changes:
                 break
-        return found
+        return changes
 
     def p_value(self, row, before, after):
         """Of the difference of the means of two parts (slices) of a row."""
@@ -125,7 +125,7 @@ def growth(packed, sigma, tails):
     `tails` add; after A. Gallant's and W. Newey's long-run variances, on the scale that is used.
     """
     width = packed.shape[1]
-    found, known = [1.0], [1.0]
+    scales, known = [1.0], [1.0]
     some = slice(None, None, max(1, len(packed) // SAMPLE))
     rows = packed[some] / sigma[some, None]
     sums = np.hstack([np.zeros((len(rows), 1)), np.cumsum(rows, axis=1)])
@@ -144,8 +144,8 @@ def growth(packed, sigma, tails):
         known.append(
             np.sqrt((PRIOR_WEIGHT * known[-1] ** 2 + worth * squared) / (PRIOR_WEIGHT + worth))
         )
-        found.append(n)
-    return np.interp(np.arange(width + 1), found, np.maximum(known, 1.0))
+        scales.append(n)
+    return np.interp(np.arange(width + 1), scales, np.maximum(known, 1.0))
 
 
 def _distances(sums, n, beside):
@@ -158,15 +158,15 @@ def _distances(sums, n, beside):
 
 def _without_the_largest(values):
     """Rows without their most striking step: what is left tells the noise."""
-    found = values.copy()
-    for row in found:
+    rest = values.copy()
+    for row in rest:
         there = row[~np.isnan(row)]
         sums = _Sums(there[None, :], np.ones(len(there) + 1))
         place = _best_split(sums, 0, len(there), 0.0)
         if place:
             for part in (slice(0, place), slice(place, len(there))):
                 row[part] -= np.median(row[part])
-    return found
+    return rest
 
 
 def pack(values):
@@ -202,14 +202,15 @@ def without_outliers(packed, count, sigma):
 
 def levels(packed):
     """The running median of rows, the same for a block of nights."""
-    found = np.empty_like(packed)
+    medians = np.empty_like(packed)
     for begin in range(0, packed.shape[1], BLOCK):
         centre = begin + BLOCK // 2
         # a window at the end of a row reaches as far back
         first = max(min(centre - AROUND // 2, packed.shape[1] - AROUND), 0)
         window = packed[:, first : first + AROUND]
-        found[:, begin : begin + BLOCK] = middle(window, (~np.isnan(window)).sum(axis=1))[:, None]
-    return found
+        counts = (~np.isnan(window)).sum(axis=1)
+        medians[:, begin : begin + BLOCK] = middle(window, counts)[:, None]
+    return medians
 
 
 def clipped(values, levels, reach):
@@ -234,12 +235,12 @@ def _median_of_three(a, b, c):
 
 def intervals(length):
     """Seeded intervals [left, right): halves, quarters, ..., each shifted by half of itself."""
-    found, size = [(0, length)], length / 2
+    spans, size = [(0, length)], length / 2
     while size >= 2 * LEAST:
         starts = np.arange(0, length - size + 1e-9, size / 2)
-        found += [(int(np.floor(s)), int(np.ceil(s + size))) for s in starts]
+        spans += [(int(np.floor(s)), int(np.ceil(s + size))) for s in starts]
         size /= 2
-    return sorted({(left, min(right, length)) for left, right in found})
+    return sorted({(left, min(right, length)) for left, right in spans})
 
 
 def strongest(packed, sigma, growth):
@@ -281,14 +282,14 @@ class _Sums:
 def segment(values, sigma, limit, growth):
     """Places where one row without gaps changes: each begins a new level, with |z| > limit."""
     values = np.asarray(values, dtype=float)
-    sums, found, todo = _Sums(values[None, :], growth), [], [(0, len(values))]
+    sums, changes, todo = _Sums(values[None, :], growth), [], [(0, len(values))]
     while todo:
         left, right = todo.pop()
         place = _best_split(sums, left, right, limit * sigma)
         if place:
-            found.append(place)
+            changes.append(place)
             todo += [(left, place), (place, right)]
-    return _prune(sums, sorted(found), len(values), limit * sigma)
+    return _prune(sums, sorted(changes), len(values), limit * sigma)
 
 
 def _best_split(sums, left, right, limit):

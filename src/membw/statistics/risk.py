@@ -134,10 +134,10 @@ def _deviations(node, kernels, several):
 
 def _padded(runs):
     """Arrays of runs x kernels as one, NaN where a night has fewer."""
-    found = np.full((len(runs), max(map(len, runs)), runs[0].shape[1]), np.nan)
-    for row, of_night in zip(found, runs, strict=True):
+    nights = np.full((len(runs), max(map(len, runs)), runs[0].shape[1]), np.nan)
+    for row, of_night in zip(nights, runs, strict=True):
         row[: len(of_night)] = of_night
-    return found
+    return nights
 
 
 def node_fails(protocol, noise, level, resamples=RESAMPLES, alike=True):
@@ -192,8 +192,8 @@ def accepted(protocol, bad, fails_bad, fails_good):
     total = protocol['nodes'].get('of', tested)
     among = np.arange(max(0, tested - (total - bad)), min(bad, tested) + 1)
     weights = stats.hypergeom.pmf(among, total, bad, tested)
-    found = [_at_most(allowed, k, tested - k, fails_bad, fails_good) for k in among.tolist()]
-    return float(np.clip(np.dot(weights, found), 0, 1))
+    chances = [_at_most(allowed, k, tested - k, fails_bad, fails_good) for k in among.tolist()]
+    return float(np.clip(np.dot(weights, chances), 0, 1))
 
 
 def _at_most(allowed, bad, good, fails_bad, fails_good):
@@ -218,17 +218,17 @@ def assess(protocol, nodes=()):
     noise = measured_noise(protocol, nodes)
     if noise is None:
         return None
-    found = Risk(noise)
-    found.node = [(level, node_fails(protocol, noise, level)) for level in LEVELS]
-    found.bad_node, found.good_node = _both(protocol, noise)
-    found.machine = list(_machine(protocol, found.bad_node, found.good_node))
-    found.buyer, found.vendor = _two_risks(protocol, found.bad_node, found.good_node)
+    risk = Risk(noise)
+    risk.node = [(level, node_fails(protocol, noise, level)) for level in LEVELS]
+    risk.bad_node, risk.good_node = _both(protocol, noise)
+    risk.machine = list(_machine(protocol, risk.bad_node, risk.good_node))
+    risk.buyer, risk.vendor = _two_risks(protocol, risk.bad_node, risk.good_node)
     if not noise.one_night:
         # more noise is not always the worse: the lowest of five runs is lower with more of it
         every = [_two_risks(protocol, *_both(protocol, limit)) for limit in noise.limits()]
-        found.limits = tuple(map(max, zip(*every, strict=True)))
-    found.again = _again(protocol, noise, nodes)
-    return found
+        risk.limits = tuple(map(max, zip(*every, strict=True)))
+    risk.again = _again(protocol, noise, nodes)
+    return risk
 
 
 def _both(protocol, noise):

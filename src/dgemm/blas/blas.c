@@ -186,8 +186,10 @@ static void ask_mkl(struct blas *blas)
 		(void (*)(char *, int))of_library(blas, "mkl_get_version_string");
 	int (*const threads)(void) = (int (*)(void))of_library(blas, "MKL_Get_Max_Threads");
 
-	if (version)
+	if (version) {
 		version(blas->says, 300);
+		blas->says[strcspn(blas->says, "-")] = '\0'; /* the product, its date, blanks */
+	}
 	blas->threads = threads ? threads() : 0;
 	if (is_mapped("libmkl_sequential", 17))
 		blas->threading = "none";

@@ -4,7 +4,7 @@ import time
 
 from membw.errors import MembwError
 from membw.rank import fleet as fleets
-from membw.report import bandwidth, compilers, history, numa, past, ranking, verdicts
+from membw.report import arithmetic, bandwidth, compilers, history, numa, past, ranking, verdicts
 from membw.report.model import Report
 from membw.report.rows import failed_builds, rows_of
 from membw.results.hostlist import expected_nodes, match_expected, read_node_check
@@ -19,7 +19,8 @@ def build(found, nodes='', title='', cache=None):
         raise _nothing(found, rows)
     nights = past.read(found.databases, found.records, cache)
     sections = [
-        bandwidth.section(rows, found.ratios), numa.section(rows), ranking.section(fleet),
+        bandwidth.section([r for r in rows if r.test != arithmetic.TEST], found.ratios),
+        numa.section(rows), arithmetic.section(rows), ranking.section(fleet),
         history.section(nights), compilers.section(rows),
     ]  # fmt: skip
     verdict, headline, counts = verdicts.overall(rows, failed_builds(found.cases), fleet, nights)
@@ -30,7 +31,7 @@ def build(found, nodes='', title='', cache=None):
         counts=counts,
         attention=verdicts.attention(rows, failed_builds(found.cases), fleet, nights),
         facts=_facts(found),
-        sections=sections,
+        sections=[section for section in sections if section],
         provenance={row.id: row.provenance for row in rows} | past.provenance(nights),
         fleet=ranking.as_data(fleet, found.records),
         problems=found.problems,

@@ -1,7 +1,6 @@
 """Recorded machines (tests/data/topologies): sizes, pin lists and domains come out right there."""
 
 import collections
-import json
 import os
 import re
 import subprocess
@@ -43,25 +42,6 @@ def machine(request):
 @pytest.fixture
 def tree(trees, machine):
     return trees(machine)
-
-
-@pytest.fixture(scope='session')
-def probe(tmp_path_factory):
-    """probe(root, CPUs, domains): what the program's own code makes of that machine."""
-    folder = tmp_path_factory.mktemp('probe')
-    root, program = folder / 'root', folder / 'topology'
-    line = ['gcc', '-O1', f'-I{ROOT}/src', f'-DMEMBW_SYS_ROOT="{root}"']
-    subprocess.run([*line, ROOT / 'tests/probes/topology.c', '-o', program], check=True)
-
-    def run(tree, cpus, *domains):
-        root.unlink(missing_ok=True)
-        root.symlink_to(tree)
-        words = [program, topologies.listed(cpus), *map(topologies.listed, domains)]
-        done = subprocess.run(words, capture_output=True, text=True, timeout=60)
-        assert done.returncode == 0, done.stderr
-        return json.loads(done.stdout)
-
-    return run
 
 
 def system(tree, folder):

@@ -1,8 +1,10 @@
-"""Recorded machines: tests/data/topologies/*.yaml, and the /sys that each of them describes.
+"""Recorded machines: tests/data/topologies/*.yaml, and the /sys that each of them describes;
+tests/data/topologies/hwloc/*.yaml, hwloc's recorded trees, written by record_topology.py.
 
 A file names the CPUs, which of them are one core, the sockets, each cache by who shares it,
 and the NUMA domains. Lists of CPUs are written as the kernel writes them; `{first: 0-7,192-199,
 step: 8, count: 24}` is that list 24 times, each time 8 CPUs further.
+`old_kernel`: masks, no lists.
 """
 
 import os
@@ -13,6 +15,7 @@ from places import ROOT
 
 FOLDER = ROOT / 'tests/data/topologies'
 NAMES = sorted(path.stem for path in FOLDER.glob('*.yaml'))
+OF_HWLOC = sorted(f'hwloc/{path.stem}' for path in FOLDER.glob('hwloc/*.yaml'))
 GIB = 1 << 30
 CPU = 'sys/devices/system/cpu'
 
@@ -97,6 +100,12 @@ class Machine:
     def files(self):
         """{path: text}; CPUs that share a core or a cache share its folder, by links()."""
         found = {f'{CPU}/online': listed(self.online), **self.numa()}
+        if self.facts.get('old_kernel'):
+            found = {
+                path: text
+                for path, text in found.items()
+                if not path.endswith(('/cpulist', 'node/online'))
+            }
         for members in self.cores:
             found |= self.core(members)
         for index, cache in enumerate(self.caches):
@@ -117,20 +126,21 @@ class Machine:
 
     def core(self, members):
         folder = f'{CPU}/cpu{members[0]}/topology'
-        socket = next(i for i, cpus in enumerate(self.sockets) if members[0] in cpus)
-        return {
-            f'{folder}/thread_siblings_list': listed(members),
-            f'{folder}/core_cpus': mask(members),
-            f'{folder}/package_cpus': mask(self.sockets[socket]),
-            f'{folder}/physical_package_id': str(self.package_ids[socket]),
-        }
+        socket = next((i for i, cpus in enumerate(self.sockets) if members[0] in cpus), None)
+        found = {f'{folder}/thread_siblings': mask(members)}
+        if not self.facts.get('old_kernel'):
+            found[f'{folder}/thread_siblings_list'] = listed(members)
+        if socket is not None:
+            found[f'{folder}/core_siblings'] = mask(self.sockets[socket])
+            found[f'{folder}/physical_package_id'] = str(self.package_ids[socket])
+        return found
 
     def cache(self, index, cache, members):
         facts = {
             'level': cache['level'], 'type': cache.get('type', 'Unified'),
             'size': f'{cache["kib"]}K', 'shared_cpu_map': mask(members),
         }  # fmt: skip
-        if not self.facts.get('masks_only'):
+        if not (self.facts.get('masks_only') or self.facts.get('old_kernel')):
             facts['shared_cpu_list'] = listed(members)
         folder = f'{CPU}/cpu{members[0]}/cache/index{index}'
         return {f'{folder}/{name}': str(value) for name, value in facts.items()}

@@ -8,6 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
+enum { INDEXES = 10 }; /* of the caches of a CPU: four levels, instructions apart */
+
 static const char CACHE[] = "/sys/devices/system/cpu/cpu%d/cache/index%d/%s";
 
 static size_t size_bytes(const char *text)
@@ -24,9 +26,12 @@ static int last_level(int cpu)
 	char line[SYSLINE_MAX];
 	int index, highest = -1, level = 0;
 
-	for (index = 0; sysfile_line(line, CACHE, cpu, index, "level"); index++) {
-		const int this_level = atoi(line);
+	for (index = 0; index < INDEXES; index++) {
+		int this_level;
 
+		if (!sysfile_line(line, CACHE, cpu, index, "level"))
+			continue; /* the firmware may leave one out */
+		this_level = atoi(line);
 		sysfile_line(line, CACHE, cpu, index, "type");
 		if (this_level > level && strcmp(line, "Instruction") != 0) {
 			level = this_level;

@@ -4,14 +4,36 @@
 
 #include <stdlib.h>
 
+static int lowest(const struct cpuset *set)
+{
+	int number;
+
+	for (number = 0; number < CPUS_MAX; number++)
+		if (cpuset_has(set, number))
+			return number;
+	return 0;
+}
+
+/* The lowest CPU of a mask of a CPU's folder, -1 where there is none. */
+static int first_of_mask(int cpu, const char *name)
+{
+	char line[SYSLINE_MAX];
+	struct cpuset set;
+
+	if (!sysfile_line(line, "/sys/devices/system/cpu/cpu%d/topology/%s", cpu, name))
+		return -1;
+	return cpuset_parse_mask(&set, line) ? lowest(&set) : -1;
+}
+
 static int first_sibling(int cpu)
 {
 	char line[SYSLINE_MAX];
+	int first;
 
-	if (!sysfile_line(line, "/sys/devices/system/cpu/cpu%d/topology/thread_siblings_list",
-			  cpu))
-		return cpu;
-	return atoi(line);
+	if (sysfile_line(line, "/sys/devices/system/cpu/cpu%d/topology/thread_siblings_list", cpu))
+		return atoi(line);
+	first = first_of_mask(cpu, "thread_siblings"); /* kernels without lists */
+	return first < 0 ? cpu : first;
 }
 
 int topology_core(int cpu)
@@ -37,13 +59,14 @@ int topology_cores(const struct cpuset *cpus)
 	return cpuset_count(&cores);
 }
 
+/* Firmware may give packages no numbers (-1: s390, POWER, Itanium): their lowest CPU then. */
 static int read_socket(int cpu)
 {
 	char line[SYSLINE_MAX];
 
 	if (!sysfile_line(line, "/sys/devices/system/cpu/cpu%d/topology/physical_package_id", cpu))
 		return -1;
-	return atoi(line) < 0 ? -1 : atoi(line);
+	return atoi(line) < 0 ? first_of_mask(cpu, "core_siblings") : atoi(line);
 }
 
 int topology_socket(int cpu)
@@ -114,16 +137,6 @@ int topology_domain_has_cpus(int domain)
 
 	cpus_of(&cpus, domain);
 	return cpuset_count(&cpus) > 0;
-}
-
-static int lowest(const struct cpuset *set)
-{
-	int number;
-
-	for (number = 0; number < CPUS_MAX; number++)
-		if (cpuset_has(set, number))
-			return number;
-	return 0;
 }
 
 /* All at once: on a node of hundreds of CPUs, asking for each is millions of reads.

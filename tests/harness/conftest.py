@@ -1,0 +1,27 @@
+"""What the tests of the machine share: the program's own reader, led to another /sys."""
+
+import json
+import subprocess
+
+import pytest
+import topologies
+from places import ROOT
+
+
+@pytest.fixture(scope='session')
+def probe(tmp_path_factory):
+    """probe(root, CPUs, domains): what the program's own code makes of that machine."""
+    folder = tmp_path_factory.mktemp('probe')
+    root, program = folder / 'root', folder / 'topology'
+    line = ['gcc', '-O1', f'-I{ROOT}/src', f'-DMEMBW_SYS_ROOT="{root}"']
+    subprocess.run([*line, ROOT / 'tests/probes/topology.c', '-o', program], check=True)
+
+    def run(tree, cpus, *domains):
+        root.unlink(missing_ok=True)
+        root.symlink_to(tree)
+        words = [program, topologies.listed(cpus), *map(topologies.listed, domains)]
+        done = subprocess.run(words, capture_output=True, text=True, timeout=60)
+        assert done.returncode == 0, done.stderr
+        return json.loads(done.stdout)
+
+    return run

@@ -35,6 +35,13 @@ binaries: .always ## every preset that this machine's compilers can build, witho
 		$(MAKE) --no-print-directory -C src PRESET="$$preset" CC="$$cc" || exit; \
 	done
 
+man: .always ## man pages of membw and its programs, into build/man (help2man)
+	@sh ci/setup.sh
+	@for program in src/*/*.c; do name=$$(basename $$program .c); \
+		[ "$$program" != "src/$$name/$$name.c" ] || [ $$name = harness ] || \
+		$(MAKE) --no-print-directory -C src PROGRAM=$$name BUILD=$(PWD)/build/man/bin || exit; done
+	@$(ENV) && bash ci/man.sh build/man $$(ls build/man/bin/* | grep -v '\.')
+
 lock: .always ## pin anew what ci/requirements.in asks for
 	@sh ci/lock.sh --upgrade
 

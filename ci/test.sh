@@ -23,7 +23,7 @@ tools=(
 	sshd=openssh-server
 	'hpcc=hpcc libopenblas-openmp-dev libopenblas-pthread-dev libopenblas-serial-dev libblis-openmp-dev'
 	shellcheck=shellcheck zsh=zsh
-	promtool=prometheus
+	promtool=prometheus help2man=help2man mandoc=mandoc
 	groovyc=groovy java=default-jre-headless
 	systemd-analyze=systemd
 	chromium=chromium chromedriver=chromium-driver

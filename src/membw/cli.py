@@ -31,6 +31,7 @@ COMMANDS = {
     'export': 'membw.export.command',
     'checks': 'membw.shell.checks',
     'env': 'membw.shell.env',
+    'completion': 'membw.shell.completion',
 }
 
 
@@ -67,6 +68,10 @@ def build_parser(command=None):
 def dispatch(argv):
     """Options that a subcommand does not know are an error, unless it hands them on."""
     argv = sys.argv[1:] if argv is None else argv
+    if '_ARGCOMPLETE' in os.environ:  # the tab key: argcomplete answers, and ends the process
+        from membw.shell.completion import answer
+
+        answer(build_parser)
     parser = build_parser(argv[0] if argv else None)
     args, rest = parser.parse_known_args(argv)
     if rest and not getattr(args, 'takes_rest', False):

@@ -2,11 +2,12 @@
 
 import os
 
-from reframe.core.builtins import run_after, run_before, sanity_function
+from reframe.core.builtins import run_after, run_before, sanity_function, variable
 
 from lib import card, pinnings
 from lib.measurement import invalid_reasons, measurement
 from membw.results.archive import NOTE_ENVIRONMENT
+from membw.run import realtime
 from membw.site import topology
 
 
@@ -17,6 +18,8 @@ class pinned_run(measurement):
     """
 
     keep_files = ['record.json']
+    # other processes wait for their CPUs; whoever starts the job has to be permitted to
+    realtime = variable(bool, value=False)
 
     @property
     def method(self):
@@ -52,6 +55,9 @@ class pinned_run(measurement):
         self.cpus = self.cpus_to_use()
         self.take_cores(self.cpus)
         command, env = pinnings.ask(self.method, self.cpus)
+        if self.realtime:
+            self.need_tool(realtime.COMMAND[0])
+            command = [*realtime.COMMAND, *command]
         self.env_vars = {'OMP_NUM_THREADS': len(self.cpus), **env}
         self.prerun_cmds += [pinnings.unset_others(env), NOTE_ENVIRONMENT]
         self.executable, *options = [*command, self.program_there()]

@@ -8,6 +8,7 @@
 #include "metrics.h"
 #include "verdict.h"
 
+#include <sched.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -68,6 +69,15 @@ static void record_build(void)
 	json_close('}');
 }
 
+/* By the kernel's names; NULL: one without a name here. */
+static const char *scheduling(void)
+{
+	static const char *const names[] = { "other", "fifo", "rr", "batch" };
+	const int policy = sched_getscheduler(0);
+
+	return policy >= 0 && policy < 4 ? names[policy] : NULL;
+}
+
 static void record_identity(const struct program *program)
 {
 	const time_t now = time(NULL);
@@ -82,6 +92,7 @@ static void record_identity(const struct program *program)
 	json_count("rank", (unsigned)process_rank);
 	json_count("ranks", (unsigned)process_ranks);
 	json_count("threads", (unsigned)threads_count());
+	json_text("scheduling", scheduling());
 }
 
 static void record_peak(const struct program *program)

@@ -13,7 +13,7 @@ RUN = ('system', 'partition', 'environ', 'pinning', 'modules', 'env_vars', 'run_
        'num_tasks', 'num_cpus_per_task', 'use_multithreading', 'scheduler')  # fmt: skip
 # of the program's record
 RUN_OF_RECORD = ('program', 'version', 'language', 'kernels_set', 'array_size', 'offset', 'ntimes',
-                 'element_bytes', 'threads', 'ranks', 'llc_mib')  # fmt: skip
+                 'element_bytes', 'threads', 'ranks', 'llc_mib', 'scheduling')  # fmt: skip
 
 
 def figures(result):

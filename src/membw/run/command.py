@@ -12,7 +12,8 @@ def add_parser(subparsers):
         'run',
         allow_abbrev=False,
         help='measure this node, or another system',
-        usage='membw run [--system SYSTEM] [--rounds K] [--format FORMAT] [REFRAME OPTION ...]',
+        usage='membw run [--system SYSTEM] [--rounds K] [--realtime] [--format FORMAT] '
+        '[REFRAME OPTION ...]',
         description='Runs reframe -c reframe-checks -r with the further options given '
         '(-n TEST, -p ENVIRONMENT, -S VARIABLE=VALUE, -v for its whole output, ...), prints '
         'the table and the verdict. Exit status: 0 all passed or failed as expected, 1 some '
@@ -23,9 +24,12 @@ def add_parser(subparsers):
                         help='on this machine: measure rows that compare K times, in turn, and '
                         'once more what was disturbed; 1: each once; default: '
                         f'{ROUNDS}')  # fmt: skip
+    parser.add_argument('--realtime', action='store_true',
+                        help='by real-time priority, so that other processes wait while a case '
+                        'is measured, where that is permitted')  # fmt: skip
     tables.add_argument(parser)
     parser.set_defaults(func=main, takes_rest=True)
 
 
 def main(args):
-    return measure(args.system, args.rest, args.rounds, args.format)
+    return measure(args.system, args.rest, args.rounds, args.format, args.realtime)

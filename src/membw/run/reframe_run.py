@@ -15,7 +15,7 @@ from membw.errors import MembwError
 from membw.progress import Cases, say
 from membw.results.left_out import by_reason, partitions_of
 from membw.results.run_lock import alone
-from membw.run import junit, rounds, summary
+from membw.run import junit, realtime, rounds, summary
 
 # ReFrame only warns of these, runs the rest and exits 0
 NOT_LOADED = re.compile(
@@ -34,26 +34,28 @@ ENDING_S = 30  # for ReFrame to cancel its jobs and write its report
 COLOURS = re.compile(r'\x1b\[[0-9;]*m')
 
 
-def measure(system, rest, asked=1, form='plain'):
+def measure(system, rest, asked=1, form='plain', by_priority=False):
     """ReFrame with the further options `rest`, alone in this checkout; the exit status.
 
     `asked` rounds of what compares on this machine; with more than one, once more what was
-    disturbed. Tables in one of tables.FORMATS: what is for people alone goes to stderr otherwise.
+    disturbed; `by_priority`: in real time. Tables in one of tables.FORMATS: what is for people
+    alone goes to stderr otherwise.
     """
     with alone(), contextlib.redirect_stdout(sys.stdout if form == 'plain' else sys.stderr):
-        base, seconds, partitions, lines = _measure(system, rest, asked)
+        base, seconds, partitions, lines = _measure(system, rest, asked, by_priority)
     status = summary.show(f'{base}.json', seconds, by_reason(partitions), form)
     refuse_lost_history(lines)
     return status
 
 
-def _measure(system, rest, asked):
+def _measure(system, rest, asked, by_priority):
     """(path of the report without its suffix, seconds, partitions, ReFrame's lines)."""
     begun = time.time()
     base = new_report_base()
     partitions = partitions_of(system)
     turns = asked > 1 and rounds.applies(rest)
-    options = [*keeping_still(partitions, rest), *rest]
+    priority = realtime.words(by_priority, is_local(partitions))
+    options = [*keeping_still(partitions, rest), *priority, *rest]
     if turns and is_local(partitions):
         options = ['-S', f'max_seconds={rounds.ROW_S / asked:g}', *options]
     lines = reframe(command(base, system, options), base, '-v' in rest)
@@ -83,6 +85,7 @@ def in_turn(base, system, options, asked):
         cases = rounds.rows_in_turn(summary.load(first))
         lines += again(base, system, options, cases, f'round {number} of {asked}')
     cases = rounds.spoilt(summary.load(first))
+    options = [*options, '-S', f'max_seconds={rounds.LAST_S}']
     return lines + again(base, system, options, cases, 'once more, what was disturbed or unstable')
 
 

@@ -17,6 +17,7 @@ OWN_WAYS = ('--reruns', '--duration', '--restore-session', '--repeat', '--max-re
             '--distribute', '--dry-run')  # fmt: skip
 # longest that the figures of a row are waited for, in all its rounds: a little in each
 ROW_S = 10
+LAST_S = 30  # what was disturbed or unstable, once more: as long as the program waits by itself
 SELECTION = {'-n': '--name', '-p': '--prgenv'}
 
 

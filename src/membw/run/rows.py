@@ -9,10 +9,11 @@ import re
 import statistics
 
 from membw.results import case as of_case
-from membw.results import regimes
 from membw.results.intervals import doubts
 from membw.results.metrics import HIGHER, intervals
-from membw.run.judge import judge
+from membw.run import realtime
+from membw.run import states as states_of_hosts
+from membw.run.judge import judge, measures
 
 # reasons of the weather: measured again, they may be gone
 TRANSIENT = {'disturbed', 'unstable'}
@@ -25,7 +26,8 @@ def of_report(report):
     attempts = {}
     for case in of_case.cases_of(report):
         attempts.setdefault(key(case), []).append(case)
-    return [combined(cases) for cases in attempts.values()]
+    hosts = states_of_hosts.of_hosts(filter(measures, of_case.cases_of(report)))
+    return [combined(cases, hosts) for cases in attempts.values()]
 
 
 def key(case):
@@ -39,10 +41,10 @@ def transient(case):
     return word == 'INVALID' and bool(names) and names <= TRANSIENT
 
 
-def combined(attempts):
+def combined(attempts, hosts):
     """The best of the attempts that are believed, with an interval that holds all of them.
 
-    Where the machine has states, `states` has the same of each other one.
+    Where the machine has states (`hosts`), `states` has the same of each other one.
     """
     words = [judge(case)[0] for case in attempts]
     wrong = [c for c, w in zip(attempts, words) if w == 'INVALID' and not transient(c)]
@@ -50,7 +52,7 @@ def combined(attempts):
     if wrong or not believed:
         return wrong[0] if wrong else attempts[-1]
     kinds = {w for w in words if w in BELIEVED}
-    parts = by_state(believed)
+    parts = states_of_hosts.parts(believed, hosts)
     chosen, *others = [shown(cases, where) for where, cases in parts]
     between = len(believed) - sum(len(cases) for _, cases in parts)
     if len(kinds) > 1:
@@ -71,24 +73,6 @@ def states(case):
 
 def shown(cases, where):
     return {**best(cases), 'intervals': hull(cases), 'note': where}
-
-
-def by_state(cases):
-    """[(how far apart the nearest cores were, attempts)], the usual state first; what crossed from
-    one to another is in none, unless there is nothing else."""
-    pairs = [regimes.latencies(of_case.record(case)) for case in cases]
-    found = regimes.groups(map(regimes.latency, pairs))
-    if len(found) < 2 and not any(map(regimes.crossed, pairs)):
-        return [('', cases)]
-    parts = []
-    for group in found:
-        of_state = [c for c, p in zip(cases, pairs) if group[0] <= regimes.latency(p) <= group[1]]
-        parts.append((f'nearest cores {regimes.text(group)} apart', of_state))
-    unknown = [case for case, pair in zip(cases, pairs) if not pair]
-    parts += [('', unknown)] if unknown else []
-    if not parts:
-        return [('the nearest cores were moved while it measured', cases)]
-    return sorted(parts, key=lambda part: -len(part[1]))
 
 
 def best(cases):
@@ -174,6 +158,8 @@ def quality(cases):
         names = ', '.join(title(case) for case in lost)
         lines.append(f'No figure could be had of {len(lost)} of {len(cases)} rows, others '
                      f'were at work on these CPUs: {names}.')  # fmt: skip
+        lines.append("Wait until they have ended, or say 'membw run --realtime': then they wait"
+                     f' ({realtime.HINT}).')  # fmt: skip
     return lines
 
 

@@ -231,6 +231,8 @@ def conditions(records):
             parts.append(text.format(values.pop()))
     peaks = {(r['peak_gbs'], r.get('peak_note')) for r in records if r.get('peak_gbs')}
     parts += ['peak {:g} GB/s ({})'.format(*peaks.pop())] if len(peaks) == 1 else []
+    policies = {r.get('scheduling') for r in records}
+    parts += ['real-time priority'] if policies == {'fifo'} else []
     hosts = {r['host'] for r in records if r.get('host')}
     parts += [f'node {", ".join(sorted(hosts))}'] if 0 < len(hosts) < 4 else []
     return f': {", ".join(parts)}' if parts else ''

@@ -155,6 +155,16 @@ def test_two_states_of_a_machine_are_two_lines_of_a_row_and_never_one_interval(t
     assert [row.figures['triad'].value for row in report_rows.rows_of([case])] == [43.5, 65.0]
 
 
+def test_rows_of_different_states_say_so_each(tmp_path):
+    near, far = in_state(tmp_path, 43.0, 28), in_state(tmp_path, 65.0, 125, environ='gcc-o3')
+    found = rows.of_report(session([near, far]))
+    assert [c['note'] for c in found] == [
+        'nearest cores 28 ns apart',
+        'nearest cores 125 ns apart',
+    ]
+    assert only(near)['note'] == ''
+
+
 def test_a_row_that_crossed_in_every_round_says_so(tmp_path):
     case = only(in_state(tmp_path, 52.0, 28, 125), in_state(tmp_path, 60.0, 125, 28))
     assert case['note'] == 'the nearest cores were moved while it measured'

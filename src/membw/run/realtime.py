@@ -1,0 +1,29 @@
+"""Real-time priority: other processes wait for their CPUs while a case is measured.
+
+`nice` does not do it: where the kernel groups processes by session (autogroup), it counts within
+one session only.  The kernel keeps 5 % of each second for the others, unless it was told not to
+(kernel.sched_rt_runtime_us).
+"""
+
+import subprocess
+
+from membw.errors import MembwError
+
+WORDS = ['-S', 'realtime=1']  # a variable of reframe-checks/lib/pinned_run.py
+COMMAND = ['chrt', '--fifo', '1']
+HINT = 'root may, and whom limits.conf gives an rtprio'
+
+
+def permitted():
+    """Whether a process of this user may have it, here."""
+    try:
+        return subprocess.run([*COMMAND, 'true'], capture_output=True).returncode == 0
+    except OSError:
+        return False
+
+
+def words(asked, is_local):
+    """Options of ReFrame; on a node of a cluster the job finds out whether it may."""
+    if asked and is_local and not permitted():
+        raise MembwError('real-time priority is not permitted here', HINT)
+    return WORDS if asked else []

@@ -57,7 +57,7 @@ class cluster_stream(stream_options, whole_cluster):
     descr = 'STREAM memory bandwidth of every idle node, in one job'
     tags = {'production', 'nightly', 'maintenance', 'acceptance', 'flexible'}
     binary = fixture(cluster_binary, scope='environment')
-    valid_prog_environs = ['+preset']
+    valid_prog_environs = ['+preset -offload']
 
     # asked by -S: MPI; one process per 'node' or (MPI) NUMA 'domain'; its threads, 0: one per
     # core; its KiB; seconds that processes are waited for

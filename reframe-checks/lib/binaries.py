@@ -36,6 +36,9 @@ def lack(partition, environ):
     path = partition.extras.get('libhugetlbfs', '')
     if not reason and 'hugetlbfs' in environ.features and not os.path.isdir(path):
         reason = f"{environ.name}: no libhugetlbfs at '{path}'"
+    if not reason and 'offload' in environ.features:
+        line = presets.flags(environ.extras['preset'])
+        reason = prerequisites.no_offload(environ, tuple(line))
     return reason
 
 
@@ -46,7 +49,8 @@ def chosen(partition, environ):
         return how
     # -march=native must see the node that runs it; modules are loaded by the job, not here
     elsewhere = partition.scheduler.registered_name != 'local' and 'native' in environ.features
-    elsewhere = elsewhere or 'fortran' in environ.features  # Spack: variant +fortran of a C row
+    # Spack: variant +fortran of a C row; a row for a device is of src/nbody alone
+    elsewhere = elsewhere or {'fortran', 'offload'} & set(environ.features)
     return 'make' if elsewhere or environ.modules or not spack_rows.can_build() else 'spack'
 
 

@@ -37,7 +37,7 @@ class measurement(rfm.RunOnlyRegressionTest):
     """
 
     valid_systems = ['*']
-    valid_prog_environs = ['+preset']
+    valid_prog_environs = ['+preset -offload']
     # key of the partition's extras that no figure may exceed: 'peak_gbs'; '': none is known
     peak_key = ''
 

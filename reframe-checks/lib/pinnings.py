@@ -105,15 +105,16 @@ def tool(method):
     return METHODS[method][2]
 
 
-def problems(method, threads_on, cpus):
-    """Problems of a record's threads_on under a method that asked for these CPUs."""
+def problems(method, threads_on, cpus, one_a_core=True):
+    """Problems of a record's threads_on under a method that asked for these CPUs; not one_a_core:
+    hardware threads of a core were asked for."""
     if len(threads_on) != len(cpus):
         return [f'{len(threads_on)} threads ran, asked were {len(cpus)}']
     places = [expand(thread['affinity']) for thread in threads_on]
     room = set().union(*places)
     if len(room) < len(places):
         return [f'{len(places)} threads share cpus {compress(room)}']
-    twins = found_twins(threads_on) if method in ONE_A_CORE else ()
+    twins = found_twins(threads_on) if one_a_core and method in ONE_A_CORE else ()
     return [*METHODS[method][1](places, cpus), *twins]
 
 

@@ -1,7 +1,9 @@
 """What a run needs and this host may lack: each lack is one readable reason to skip."""
 
 import functools
+import os
 import shutil
+import subprocess
 
 import reframe.core.runtime as runtime
 import reframe.utility.osext as osext
@@ -69,3 +71,17 @@ def no_tool(partition, tool):
     """Why a local run cannot use this tool, or None; elsewhere the job finds out."""
     if tool and partition.scheduler.registered_name == 'local' and not shutil.which(tool):
         return f"'{tool}' not found on this host"
+
+
+@functools.cache
+def no_offload(environ, line):
+    """Why this compiler makes no code for a device, or None; with modules the job finds out."""
+    if environ.modules:
+        return None
+    source = 'int main(void) {\n#pragma omp target\n;\nreturn 0; }\n'
+    words = [environ.cc, *line, '-x', 'c', '-', '-o', os.devnull]
+    done = subprocess.run(words, input=source, capture_output=True, text=True)
+    if done.returncode == 0:
+        return None
+    said = [text for text in done.stderr.splitlines() if 'error' in text or 'could not' in text]
+    return f'{environ.name} makes no code for a device: {(said or ["no reason given"])[0].strip()}'

@@ -131,10 +131,13 @@ def bind(system, partition, table):
 
 
 def mark_first(environs):
-    """Of each compiler one row measures its OpenMP runtime: the flags have no part in it."""
-    in_c = [e for e in environs if 'c' in e['features']]
-    for environ in in_c[:1]:
-        environ['features'].append('runtime')
+    """Of each compiler one row measures its OpenMP runtime, where the flags have no part in it,
+    and one computes: with all registers of the node, where there is such a row."""
+    in_c = [e for e in environs if 'c' in e['features'] and 'offload' not in e['features']]
+    if in_c:
+        in_c[0]['features'].append('runtime')
+        native = [e for e in in_c if 'native' in e['features']]
+        (native or in_c)[0]['features'].append('compute')
 
 
 def scanned(partition, environs):

@@ -1,0 +1,22 @@
+"""What both checks of src/nbody share: how much it computes, and in which precision."""
+
+import reframe as rfm
+from reframe.core.builtins import variable
+
+
+class nbody_options(rfm.RegressionTestPlugin):
+    # by -S: 'float'; bodies and rounds, 0 leaves them to the program; '1,20'
+    precision = variable(str, value='double', loggable=True)
+    bodies = variable(int, value=0, loggable=True)
+    rounds = variable(int, value=0)
+    threads_asked = variable(str, value='', loggable=True)
+
+    def program_options(self, record):
+        asked = {
+            '--precision': self.precision,
+            '--bodies': self.bodies,
+            '--rounds': self.rounds,
+            '--threads': self.threads_asked,
+        }
+        options = [word for name, value in asked.items() if value for word in (name, str(value))]
+        return [*options, *super().program_options(record)]

@@ -1,0 +1,108 @@
+#include "../harness/config.h"
+
+#include "energy.h"
+
+#include "../harness/elementary.h"
+#include "nbody_fault.h"
+
+#include <stdlib.h>
+
+enum { SYSTEM = 512, STEPS = 16 };
+static const double STEP_TIME = 1e-3;
+
+/* Of a system at rest at first: the velocities are kept here, in double. */
+struct motion {
+	struct bodies bodies;
+	double v[3][SYSTEM];
+};
+
+static double coordinate(const struct bodies *b, int axis, long i)
+{
+	const float *const single[] = { b->single.x, b->single.y, b->single.z };
+	const double *const twice[] = { b->twice.x, b->twice.y, b->twice.z };
+
+	return b->precision == SINGLE ? (double)single[axis][i] : twice[axis][i];
+}
+
+static void move(struct bodies *b, int axis, long i, double way)
+{
+	float *const single[] = { b->single.x, b->single.y, b->single.z };
+	double *const twice[] = { b->twice.x, b->twice.y, b->twice.z };
+
+	if (b->precision == SINGLE)
+		single[axis][i] += (float)way;
+	else
+		twice[axis][i] += way;
+}
+
+static double acceleration(const struct bodies *b, int axis, long i)
+{
+	const void *const a = bodies_acceleration(b, axis);
+
+	return b->precision == SINGLE ? (double)((const float *)a)[i] : ((const double *)a)[i];
+}
+
+static void kick(struct motion *m, double time)
+{
+	const double push = FAULT_FORCE("warm") ? 1 : 0;
+	int axis;
+	long i;
+
+	bodies_forces(&m->bodies, 0, bodies_groups(&m->bodies));
+	for (axis = 0; axis < 3; axis++)
+		for (i = 0; i < SYSTEM; i++)
+			m->v[axis][i] += time * (acceleration(&m->bodies, axis, i) + push);
+}
+
+static void drift(struct motion *m, double time)
+{
+	int axis;
+	long i;
+
+	for (axis = 0; axis < 3; axis++)
+		for (i = 0; i < SYSTEM; i++)
+			move(&m->bodies, axis, i, time * m->v[axis][i]);
+}
+
+static double energy_of(const struct motion *m)
+{
+	const double mass = 1.0 / SYSTEM;
+	double moving = 0, potential = 0;
+	long i, j;
+	int axis;
+
+	for (i = 0; i < SYSTEM; i++) {
+		for (axis = 0; axis < 3; axis++)
+			moving += m->v[axis][i] * m->v[axis][i];
+		for (j = 0; j < i; j++) {
+			double square = SOFTENING;
+
+			for (axis = 0; axis < 3; axis++) {
+				const double d = coordinate(&m->bodies, axis, i) -
+						 coordinate(&m->bodies, axis, j);
+
+				square += d * d;
+			}
+			potential -= mass * mass / square_root(square);
+		}
+	}
+	return mass * moving / 2 + potential;
+}
+
+double energy_drift(enum precision precision)
+{
+	static struct motion m;
+	double before, after;
+	int step;
+
+	bodies_start(&m.bodies, precision, SYSTEM);
+	before = energy_of(&m);
+	for (step = 0; step < STEPS; step++) {
+		kick(&m, STEP_TIME / 2);
+		drift(&m, STEP_TIME);
+		kick(&m, STEP_TIME / 2);
+	}
+	after = energy_of(&m);
+	bodies_end(&m.bodies);
+	return absolute(after / before - 1);
+}

@@ -1,0 +1,173 @@
+#include "../harness/config.h"
+
+#include "figures.h"
+
+#include "../harness/clock.h"
+#include "../harness/error.h"
+#include "../harness/json.h"
+#include "../harness/metrics.h"
+#include "reasons.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const double UNSTABLE_SPREAD = 0.10, WEATHER_SPREAD = 0.05;
+/* Of accelerations on a device, in parts of the largest: thousands of roundings. */
+static const double DEVICE_DIFFERENCE[PRECISIONS] = { 1e-3, 1e-9 };
+
+static double serial_of(double speed_up, int threads)
+{
+	const double share = 1.0 / threads;
+
+	return threads > 1 && speed_up > 0 ? (1 / speed_up - share) / (1 - share) : 0;
+}
+
+void figure_of(struct figure *f, const struct crew *crew, const struct crew *baseline, long bodies,
+	       int rounds)
+{
+	double seconds[ROUNDS_MAX], ratios[ROUNDS_MAX];
+	int round;
+
+	memset(f, 0, sizeof(*f));
+	for (round = 0; round < rounds; round++) {
+		seconds[round] = crew->seconds[round];
+		ratios[round] = baseline->seconds[round] / crew->seconds[round];
+	}
+	order_statistics(&f->seconds, seconds, rounds);
+	order_statistics(&f->speed_up, ratios, rounds);
+	f->gflops =
+		1e-9 * FLOP_PER_INTERACTION * (double)bodies * (double)bodies / f->seconds.median;
+	f->efficiency = crew->threads ? f->speed_up.median / crew->threads : 0;
+	f->serial = serial_of(f->speed_up.median, crew->threads);
+	f->serial_low = serial_of(f->speed_up.high, crew->threads);
+	f->serial_high = serial_of(f->speed_up.low, crew->threads);
+}
+
+/* "4 threads", "4 threads of the device", "the device" */
+static const char *crew_text(const struct crew *crew)
+{
+	static char text[64];
+
+	if (!crew->threads)
+		return "the device";
+	snprintf(text, sizeof(text), "%d thread%s%s", crew->threads, crew->threads == 1 ? "" : "s",
+		 crew->on_device ? " of the device" : "");
+	return text;
+}
+
+static void judge_forces(const struct crew *crew, enum precision precision)
+{
+	if (crew->wrong)
+		verdict_invalid(
+			NOT_VALIDATED,
+			"%s: %ld forces are not those of the first run to the bit, the first "
+			"that of body %ld: 0x%llx, not 0x%llx",
+			crew_text(crew), crew->wrong, crew->wrong_body, crew->found,
+			crew->expected);
+	if (crew->difference > DEVICE_DIFFERENCE[precision])
+		verdict_invalid(NOT_VALIDATED,
+				"%s: a force is off by %.2g of the largest, more than %.0e",
+				crew_text(crew), crew->difference, DEVICE_DIFFERENCE[precision]);
+}
+
+void figure_judge(const struct figure *f, const struct crew *crew, enum precision precision)
+{
+	judge_forces(crew, precision);
+	if (crew->worked < crew->threads)
+		verdict_invalid((enum reason)THREADS_IDLE, "%d of %d threads had work",
+				crew->worked, crew->threads);
+	if (crew->not_offloaded)
+		verdict_invalid(
+			(enum reason)OFFLOAD_NOT_DONE,
+			"%d of %d target regions ran on the host (a device for this build is "
+			"missing, or the build has no code for it)",
+			crew->not_offloaded, crew->runs);
+	if (2 * crew->spoilt > f->seconds.count)
+		verdict_invalid(DISTURBED, "%s: others disturbed %d of %d rounds", crew_text(crew),
+				crew->spoilt, f->seconds.count);
+	if (f->seconds.min < 20 * clock_tick())
+		verdict_invalid(TOO_SHORT, "%s: a run took %.3g s, under 20 ticks of the clock",
+				crew_text(crew), f->seconds.min);
+	if (order_statistics_spread(&f->speed_up) > UNSTABLE_SPREAD)
+		verdict_invalid(UNSTABLE,
+				"%s: the speed-up is between %.3g and %.3g, more than %.0f %% off "
+				"the median",
+				crew_text(crew), f->speed_up.low, f->speed_up.high,
+				100 * UNSTABLE_SPREAD);
+}
+
+int figure_stood_weather(const struct figure *f, const struct crew *crew)
+{
+	return order_statistics_spread(&f->speed_up) <= WEATHER_SPREAD &&
+	       2 * crew->spoilt <= f->seconds.count;
+}
+
+static const char *name_of(const char *what, const struct crew *crew)
+{
+	char *const name = malloc(64);
+
+	if (!name)
+		die("no memory for the name of a metric", "free some memory");
+	if (crew->threads)
+		snprintf(name, 64, "%s_%d", what, crew->threads);
+	else
+		snprintf(name, 64, "%s_device", what);
+	return name;
+}
+
+void figure_metrics(const struct figure *f, const struct crew *crew)
+{
+	const char *const name = name_of("speedup", crew);
+
+	metric(name_of("gflops", crew), f->gflops, "GFlop/s", HIGHER);
+	if (crew->threads == 1)
+		return;
+	metric(name, f->speed_up.median, "x", HIGHER);
+	metric_interval(name, f->speed_up.low, f->speed_up.high);
+}
+
+void figure_write(const struct figure *f, const struct crew *crew)
+{
+	json_open(NULL, '{');
+	json_count("threads", (unsigned)crew->threads);
+	json_truth("on_device", crew->on_device);
+	json_number("time_s", f->seconds.median);
+	json_number("time_low_s", f->seconds.low);
+	json_number("time_high_s", f->seconds.high);
+	json_number("speedup", f->speed_up.median);
+	json_number("speedup_low", f->speed_up.low);
+	json_number("speedup_high", f->speed_up.high);
+	json_number("efficiency", f->efficiency);
+	json_number("serial_fraction", f->serial);
+	json_number("serial_fraction_low", f->serial_low);
+	json_number("serial_fraction_high", f->serial_high);
+	json_number("gflops", f->gflops);
+	json_count("rounds", (unsigned)f->speed_up.count);
+	json_count("runs", (unsigned)crew->runs);
+	json_count("rounds_spoilt", (unsigned)crew->spoilt);
+	json_count("threads_worked", (unsigned)crew->worked);
+	json_number("force_difference", crew->difference);
+	json_close('}');
+}
+
+void figures_print_head(void)
+{
+	printf("threads      time, s   speed-up    95 %% interval     efficiency  serial fraction "
+	       "(interval)    GFlop/s\n");
+}
+
+void figure_print(const struct figure *f, const struct crew *crew)
+{
+	char threads[32];
+
+	snprintf(threads, sizeof(threads), "%d", crew->threads);
+	printf("%-10s %9.4g %10.4g  %8.4g .. %-8.4g %8.1f %%", crew->threads ? threads : "device",
+	       f->seconds.median, f->speed_up.median, f->speed_up.low, f->speed_up.high,
+	       100 * f->efficiency);
+	if (crew->threads > 1)
+		printf("  %8.4f (%.4f .. %.4f)", f->serial, f->serial_low, f->serial_high);
+	else
+		printf("  %28s", "");
+	printf(" %10.4g\n", f->gflops);
+}

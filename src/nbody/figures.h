@@ -1,0 +1,34 @@
+/*
+ * figures: what is said of a crew's rounds: speed-up, verdict, record, table.
+ */
+#ifndef MEMBW_NBODY_FIGURES_H
+#define MEMBW_NBODY_FIGURES_H
+
+#include "../harness/order_statistics.h"
+#include "measure.h"
+
+struct figure {
+	struct order_statistics seconds;
+	struct order_statistics speed_up; /* over the baseline's run of the same round */
+	double gflops;                    /* 20 flop per interaction */
+	double efficiency;                /* speed-up per thread */
+	/* Karp and Flatt, Measuring Parallel Processor Performance, CACM 33 (1990): the part of
+	 * the work that is not shared; from the median and both ends of the speed-up */
+	double serial, serial_low, serial_high;
+};
+
+void figure_of(struct figure *figure, const struct crew *crew, const struct crew *baseline,
+	       long bodies, int rounds);
+
+void figure_judge(const struct figure *figure, const struct crew *crew, enum precision precision);
+
+/* Whether others left the medians alone. */
+int figure_stood_weather(const struct figure *figure, const struct crew *crew);
+
+void figure_metrics(const struct figure *figure, const struct crew *crew);
+void figure_write(const struct figure *figure, const struct crew *crew);
+
+void figures_print_head(void);
+void figure_print(const struct figure *figure, const struct crew *crew);
+
+#endif

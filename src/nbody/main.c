@@ -1,0 +1,297 @@
+#include "../harness/config.h"
+
+#include "bodies.h"
+#include "energy.h"
+#include "figures.h"
+#include "measure.h"
+#include "offload.h"
+#include "reasons.h"
+
+#include "../harness/error.h"
+#include "../harness/evidence/threads.h"
+#include "../harness/json.h"
+#include "../harness/metrics.h"
+#include "../harness/openmp.h"
+#include "../harness/program.h"
+#include "nbody_fault.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const reasons[] = { "threads-idle", "offload-not-done", "no-baseline", NULL };
+
+/* Of what is rounded in a sum over all bodies, and in steps of the small system. */
+static const double MOMENTUM_LIMIT[PRECISIONS] = { 1e-4, 1e-6 };
+static const double ENERGY_LIMIT[PRECISIONS] = { 1e-4, 1e-5 };
+
+enum { CREWS_MAX = 64, THREADS_MAX = 1 << 16, BODIES_MOST = 1 << 24 };
+
+static struct {
+	int threads[CREWS_MAX], count;
+	enum precision precision;
+	int offload;
+	long bodies;    /* 0: by the time of one thread */
+	double seconds; /* of a run of one thread; 0: by the threads */
+	int rounds;
+} asked = { { 0 }, 0, DOUBLE, 0, 0, 0, 15 };
+
+struct run {
+	struct crew crews[CREWS_MAX];
+	struct figure figures[CREWS_MAX];
+	int count;
+	struct bodies bodies;
+	double momentum, energy, fixed;
+};
+
+static int take_threads(const char *text, size_t length)
+{
+	char word[16];
+	int threads;
+
+	if (!length || length >= sizeof(word) || strspn(text, "0123456789") < length ||
+	    asked.count == CREWS_MAX)
+		return 0;
+	memcpy(word, text, length);
+	word[length] = '\0';
+	threads = atoi(word);
+	if (threads < 1 || threads > THREADS_MAX)
+		return 0;
+	asked.threads[asked.count++] = threads;
+	return 1;
+}
+
+static void set_threads(const char *option, const char *text)
+{
+	asked.count = 0;
+	option_list(option, text, take_threads, "threads with commas between, as 1,2,4");
+}
+
+static void set_precision(const char *option, const char *text)
+{
+	asked.precision = (enum precision)option_word(option, text, precision_names, PRECISIONS);
+}
+
+static void set_bodies(const char *option, const char *text)
+{
+	asked.bodies = (long)option_count(option, text, GROUP, BODIES_MOST);
+}
+
+static void set_seconds(const char *option, const char *text)
+{
+	asked.seconds = option_number(option, text, 3600, "seconds of one thread, as 0.1");
+}
+
+static void set_rounds(const char *option, const char *text)
+{
+	asked.rounds = (int)option_count(option, text, INTERVAL_SAMPLES, ROUNDS_MAX);
+}
+
+static void set_offload(const char *option, const char *text)
+{
+	(void)option;
+	(void)text;
+	asked.offload = 1;
+}
+
+static const struct option_row rows[] = {
+	{ 0, "threads", "LIST",
+	  "threads, as '1,2,4' (default: 1, 2, 4, ... and OMP_NUM_THREADS, or as many as there\n"
+	  "are CPUs); speed-ups are over the least of them, which must be 1",
+	  set_threads },
+	{ 0, "precision", "TYPE", "float or double (default)", set_precision },
+	{ 0, "bodies", "N",
+	  "rounded up to 16 for each thread (default: as many as one thread takes --seconds for)",
+	  set_bodies },
+	{ 0, "seconds", "S",
+	  "time of a run of one thread (default: 0.01 for each thread that there is, at most 1)",
+	  set_seconds },
+	{ 0, "rounds", "N", "runs of each count of threads (default: 15)", set_rounds },
+	{ 0, "offload", NULL,
+	  "on a device, by 'omp target': all of it beside one thread of the host, or with\n"
+	  "--threads so many of its threads",
+	  set_offload },
+	{ 0, NULL, NULL, NULL, NULL },
+};
+static const struct option_row *const tables[] = { rows, NULL };
+
+static void write_run(const void *data)
+{
+	const struct run *const run = data;
+	int i;
+
+	json_text("mode", asked.offload ? "offload" : "host");
+	json_text("precision", precision_names[asked.precision]);
+	json_count("bodies", (unsigned long long)run->bodies.count);
+	json_number("momentum", run->momentum);
+	json_number("energy_drift", run->energy);
+	if (asked.offload) {
+		json_number("devices", offload_devices());
+		json_number("offload_fixed_s", run->fixed);
+	}
+	json_open("scaling", '[');
+	for (i = 0; i < run->count; i++)
+		figure_write(&run->figures[i], &run->crews[i]);
+	json_close(']');
+}
+
+static const struct program program = {
+	"nbody",
+	"Measures how a computation of all pairs of bodies scales with the threads of a node:\n"
+	"speed-up over one thread of the same run, the part that is not shared, GFlop/s.\n",
+	tables,
+	reasons,
+	NULL,
+	write_run,
+};
+
+static int by_number(const void *left, const void *right)
+{
+	return *(const int *)left - *(const int *)right;
+}
+
+static void add_crew(struct run *run, int threads, int on_device)
+{
+	struct crew *const crew = &run->crews[run->count];
+
+	if (run->count && crew[-1].threads == threads && crew[-1].on_device == on_device)
+		return;
+	crew->threads = threads;
+	crew->on_device = on_device;
+	run->count++;
+}
+
+/* The baseline first. */
+static void choose_crews(struct run *run, int most)
+{
+	int t;
+
+	qsort(asked.threads, (size_t)asked.count, sizeof(*asked.threads), by_number);
+	for (t = 0; t < asked.count; t++)
+		add_crew(run, asked.threads[t], asked.offload);
+	if (asked.count)
+		return;
+	for (t = 1; !asked.offload && t < most && run->count < CREWS_MAX - 1; t *= 2)
+		add_crew(run, t, 0);
+	add_crew(run, asked.offload ? 1 : most, 0);
+	if (asked.offload)
+		add_crew(run, 0, 1);
+}
+
+static int most_on_host(const struct run *run)
+{
+	int i, most = 1;
+
+	for (i = 0; i < run->count; i++)
+		if (!run->crews[i].on_device && run->crews[i].threads > most)
+			most = run->crews[i].threads;
+	return most;
+}
+
+/* Short runs fit between what others do; those of all threads must be long beside what it takes
+ * to begin and to end them. */
+static double seconds_by(int threads)
+{
+	const double seconds = 0.01 * threads;
+
+	if (asked.seconds > 0)
+		return asked.seconds;
+	return seconds < 1 ? seconds : 1;
+}
+
+static long choose_bodies(int threads)
+{
+	const long piece = (long)GROUP * threads;
+
+	if (!asked.bodies)
+		return bodies_for(asked.precision, seconds_by(threads), threads);
+	return (asked.bodies + piece - 1) / piece * piece;
+}
+
+static void judge_baseline(const struct run *run)
+{
+	if (run->crews[0].threads != 1)
+		verdict_invalid(
+			(enum reason)NO_BASELINE,
+			"the least count of threads is %d: no run of one thread to compare "
+			"with",
+			run->crews[0].threads);
+	else if (!run->figures[0].seconds.count)
+		verdict_invalid((enum reason)NO_BASELINE,
+				"others disturbed every run of one thread");
+}
+
+static void judge_physics(const struct run *run)
+{
+	if (run->momentum > MOMENTUM_LIMIT[asked.precision])
+		verdict_invalid(
+			NOT_VALIDATED,
+			"the forces do not cancel: their sum is %.2g of their sizes', more "
+			"than %.0e",
+			run->momentum, MOMENTUM_LIMIT[asked.precision]);
+	if (run->energy > ENERGY_LIMIT[asked.precision])
+		verdict_invalid(NOT_VALIDATED,
+				"the energy of a small system drifts by %.2g, more than %.0e",
+				run->energy, ENERGY_LIMIT[asked.precision]);
+}
+
+static void conclude(struct run *run)
+{
+	int i, stood = 1;
+
+	for (i = 0; i < run->count; i++) {
+		figure_of(&run->figures[i], &run->crews[i], &run->crews[0], run->bodies.count,
+			  asked.rounds);
+		figure_judge(&run->figures[i], &run->crews[i], asked.precision);
+		stood &= figure_stood_weather(&run->figures[i], &run->crews[i]);
+	}
+	judge_baseline(run);
+	judge_physics(run);
+	if (stood)
+		verdict_withdraw(DISTURBED);
+	printf("%ld bodies, %s, all pairs%s\n", run->bodies.count,
+	       precision_names[asked.precision], asked.offload ? ", offloaded" : "");
+	figures_print_head();
+	for (i = 0; i < run->count; i++) {
+		figure_print(&run->figures[i], &run->crews[i]);
+		figure_metrics(&run->figures[i], &run->crews[i]);
+	}
+	if (asked.offload)
+		printf("an offload of nothing takes %.4g s\n", run->fixed);
+}
+
+static void pull(struct bodies *b)
+{
+	long i;
+
+	for (i = 0; FAULT_FORCE("pull") && i < b->count; i++) {
+		if (b->precision == SINGLE)
+			b->single.az[i] += 0.1f;
+		else
+			b->twice.az[i] += 0.1;
+	}
+}
+
+int main(int argc, char **argv)
+{
+	static struct run run;
+	int most;
+
+	program_start(&program, argc, argv);
+	choose_crews(&run, threads_asked() > threads_count() ? threads_asked() : threads_count());
+	most = most_on_host(&run);
+	bodies_start(&run.bodies, asked.precision, choose_bodies(most));
+	threads_team(most);
+	program_pins_itself(); /* each crew is judged by itself */
+	program_measuring();
+	crews_measure(run.crews, run.count, &run.bodies, asked.rounds);
+	if (asked.offload)
+		run.fixed = offload_fixed_seconds(asked.precision, run.bodies.count);
+	threads_team(most);
+	program_measured();
+	pull(&run.bodies);
+	run.momentum = bodies_momentum(&run.bodies);
+	run.energy = energy_drift(asked.precision);
+	conclude(&run);
+	return program_end(&run);
+}

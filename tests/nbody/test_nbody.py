@@ -1,0 +1,129 @@
+"""Scaling of all pairs of bodies: figures, evidence, faults, bad input."""
+
+import json
+import os
+import subprocess
+from functools import partial
+
+import pytest
+import record_schema
+
+CPUS = sorted(os.sched_getaffinity(0))
+pytestmark = pytest.mark.skipif(len(CPUS) < 2, reason='this machine has one CPU')
+# what a shared machine may be at any moment: only what the program says of it is tested here
+WEATHER = 'disturbed,unstable'
+SHORT = ('--bodies', '500', '--rounds', '6')
+
+
+@pytest.fixture(scope='module')
+def build(build_program):
+    """build('-D...'): the program, with faults planted."""
+    return partial(build_program, 'nbody')
+
+
+@pytest.fixture
+def run(build, tmp_path):
+    """run(options): (exit status, output, record or None)"""
+
+    def start(*options, flags=(), **variables):
+        path = tmp_path / 'record.json'
+        path.unlink(missing_ok=True)
+        kept = {k: v for k, v in os.environ.items() if not k.startswith(('OMP_', 'GOMP_'))}
+        done = subprocess.run(
+            [build(*flags), '--json', path, '--allow', WEATHER, *options], timeout=120,
+            capture_output=True, text=True, env={**kept, 'OMP_NUM_THREADS': '2', **variables},
+        )  # fmt: skip
+        text = path.read_text() if path.exists() else ''
+        return done.returncode, done.stdout + done.stderr, json.loads(text) if text else None
+
+    return start
+
+
+@pytest.mark.parametrize('precision', ['float', 'double'])
+def test_speed_up_efficiency_and_serial_fraction_follow_from_the_rounds(run, precision):
+    status, said, record = run('--precision', precision, '--rounds', '7', '--seconds', '0.005')
+    assert status == 0, said
+    record_schema.check(record)
+    assert record['bodies'] % 32 == 0 and record['precision'] == precision
+    one, two = record['scaling']
+    assert (one['threads'], two['threads'], two['threads_worked']) == (1, 2, 2)
+    assert one['speedup'] == 1 and two['efficiency'] == pytest.approx(two['speedup'] / 2)
+    for end, other in (('', ''), ('_low', '_high'), ('_high', '_low')):
+        speed_up = two[f'speedup{other}']
+        wanted = (1 / speed_up - 1 / 2) / (1 - 1 / 2)  # Karp and Flatt
+        assert two[f'serial_fraction{end}'] == pytest.approx(wanted)
+    for row in (one, two):
+        assert row['time_low_s'] <= row['time_s'] <= row['time_high_s']
+        assert row['gflops'] == pytest.approx(20e-9 * record['bodies'] ** 2 / row['time_s'])
+    metric = record['metrics']['speedup_2']
+    assert (metric['value'], metric['unit'], metric['better']) == (two['speedup'], 'x', 'higher')
+    assert set(record['metrics']) == {'gflops_1', 'gflops_2', 'speedup_2'}
+    assert record['momentum'] < 1e-6 and record['energy_drift'] < 1e-4 * 5
+
+
+PLANT = ('-DMEMBW_PLANT_FORCE=getenv("FORCE")',)
+
+
+def test_every_flipped_bit_of_a_force_is_found_and_located(run):
+    """16 of 16 in float and in double, the body and both values named."""
+    found = 0
+    for n in range(16):
+        precision, bits = (('float', 32), ('double', 64))[n % 2]
+        body, bit = 31 * n, (n * 5) % bits
+        status, said, record = run(*SHORT, '--precision', precision, flags=PLANT,
+                                   FORCE=f'{body},{bit}')  # fmt: skip
+        (reason,) = [r for r in record['reasons'] if not r['allowed']]
+        assert status == 1 and reason['reason'] == 'not-validated', said
+        words = reason['detail'].split()
+        values = int(words[-3].rstrip(','), 16), int(words[-1], 16)
+        found += f'that of body {body}:' in reason['detail'] and values[0] ^ values[1] == 1 << bit
+    assert found == 16
+    assert run(*SHORT, flags=PLANT, FORCE='none')[0] == 0
+
+
+@pytest.mark.parametrize('fault, reason, said', [
+    ('lazy', 'threads-idle', '1 of 2 threads had work'),
+    ('pull', 'not-validated', 'the forces do not cancel'),
+    ('warm', 'not-validated', 'the energy of a small system drifts'),
+])  # fmt: skip
+def test_idle_threads_and_wrong_forces_are_invalid(run, fault, reason, said):
+    status, output, record = run(*SHORT, flags=PLANT, FORCE=fault)
+    found = {r['reason'] for r in record['reasons'] if not r['allowed']}
+    assert status == 1 and found == {reason} and said in output
+
+
+def test_a_team_that_is_smaller_than_asked_is_idle(run):
+    status, said, record = run(*SHORT, OMP_THREAD_LIMIT='1')
+    assert status == 1 and 'threads-idle' in {r['reason'] for r in record['reasons']}, said
+
+
+def test_without_one_thread_there_is_no_baseline(run):
+    status, said, record = run(*SHORT, '--threads', '2')
+    assert status == 1 and 'no-baseline' in {r['reason'] for r in record['reasons']}, said
+
+
+def test_an_offload_that_ran_on_the_host_is_invalid(run):
+    """What gcc does without a plug-in, even where the offload is mandatory: in silence."""
+    status, said, record = run(*SHORT, '--offload', OMP_TARGET_OFFLOAD='MANDATORY')
+    if record is None:  # a runtime that does refuse
+        assert status != 0
+        return
+    found = {r['reason'] for r in record['reasons'] if not r['allowed']}
+    assert (status, found) == (1, {'offload-not-done'}) or record['devices'] > 0, said
+    assert record['mode'] == 'offload' and record['offload_fixed_s'] is not None
+    assert [row['on_device'] for row in record['scaling']] == [False, True]
+    assert record['scaling'][1]['force_difference'] < 1e-9
+
+
+@pytest.mark.parametrize('options, said', [
+    (('--threads', '0'), "invalid value for '--threads': '0'"),
+    (('--precision', 'half'), "invalid value for '--precision': 'half'"),
+    (('--bodies', '15'), '--bodies'),
+    (('--rounds', '5'), '--rounds'),
+    (('--seconds', 'x'), '--seconds'),
+])  # fmt: skip
+def test_bad_input_is_one_line_a_hint_and_exit_status_2(run, options, said):
+    status, output, record = run(*options)
+    lines = output.splitlines()
+    assert status == 2 and record is None and len(lines) == 2
+    assert said in lines[0] and lines[1].startswith('hint: '), output

@@ -44,7 +44,7 @@ def reframe(call, tmp_path):
 def test_the_check_measures_with_both_affinities(reframe):
     words = ['-S', 'nbody.bodies=512', '-S', 'nbody.rounds=6',
              '-S', 'nbody.allow=disturbed,unstable', '-p', '^gcc-']  # fmt: skip
-    done, cases = reframe('^nbody ', '-r', *words)
+    done, cases = reframe('^nbody%', '-r', *words)
     assert done.returncode == 0, done.stdout
     assert sorted(c['name'] for c in cases) == [
         'nbody %pinning=omp %affinity=close',
@@ -56,7 +56,7 @@ def test_the_check_measures_with_both_affinities(reframe):
 
 
 def test_the_card_of_the_sources_has_236_threads(reframe, tmp_path):
-    done, _ = reframe('^nbody .*scatter', '--system', 'helios', '--dry-run')
+    done, _ = reframe('^nbody%.*scatter', '--system', 'helios', '--dry-run')
     assert done.returncode == 0, done.stdout
     (script,) = tmp_path.glob('stage/helios/mic/*/nbody_*/rfm_job.sh')
     text = script.read_text()

@@ -50,7 +50,7 @@ class BuildPy(build_py):
         checksums = {}
         for name in carried():
             (data / name).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(HERE / name, data / name)
+            shutil.copy(HERE / name, data / name)
             checksums[name] = hashlib.sha256((data / name).read_bytes()).hexdigest()
         (data / 'files.json').write_text(json.dumps(checksums, indent=1) + '\n')
 

@@ -99,7 +99,7 @@ def _copy(folder, name, edited):
         os.replace(target, f'{target}.old')
         print(f"membw: '{target}' was edited: that is '{target}.old' now", file=sys.stderr)
     part = target.with_name(f'.{target.name}.part')
-    shutil.copyfile(DATA / name, part)
+    shutil.copy(DATA / name, part)  # some are to be run
     os.replace(part, target)
 
 

@@ -14,9 +14,10 @@ from membw.arguments import count
 from membw.checkout import root
 from membw.errors import MembwError
 from membw.nightly import mail as night_mail
+from membw.nightly import notify
 from membw.nightly import steps as night_steps
 from membw.nightly.forget import forget
-from membw.nightly.night import Night
+from membw.nightly.night import NOT_DONE, Night
 
 DESCRIPTION = """\
 Runs one night: all checks, the whole-cluster job where the system has nodes to ask for, the slow
@@ -30,7 +31,7 @@ reported again. A step that runs out of time is stopped, and what it has measure
 
 EPILOG = """\
 exit status: 0 all is well, 1 something is slow, invalid or changed (or a step failed), 2 the night
-is not complete: a usage error, stopped, or out of time"""
+is not complete: a usage error, stopped, or out of time; or --notify could tell nobody"""
 
 
 def add_parser(subparsers):
@@ -49,6 +50,8 @@ def add_parser(subparsers):
         help='the last ones in which anything was measured (default: 400)')  # fmt: skip
     add('--again', action='store_true', help='begin the night anew, though there is one')
     add('--mail-to', metavar='ADDRESS', help='written into summary.txt; nothing is sent')
+    add('--notify', type=words, metavar='COMMAND', action='append', default=[],
+        help='run COMMAND FOLDER STATUS at the end, or when stopped; repeatable')  # fmt: skip
     add('--checks', type=words, metavar='OPTIONS', default='',
         help="for ReFrame, as in '-n stream -p gcc-o2'")  # fmt: skip
     add('--cluster', type=words, metavar='OPTIONS', default='',
@@ -64,7 +67,7 @@ def night_named(text):
 
 
 def words(text):
-    """Options as a shell would split them; they stay one text."""
+    """Words as a shell would split them; they stay one text."""
     try:
         shlex.split(text)
     except ValueError as err:
@@ -99,8 +102,9 @@ def main(args):
         night.save()
     finally:
         night_mail.write(night, args.mail_to)
+        told = notify.tell(args.notify, night)
     print((night.folder / 'summary.txt').read_text())
-    return night.status()
+    return night.status() if told else NOT_DONE
 
 
 def publish(night, nights):

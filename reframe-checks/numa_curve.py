@@ -16,11 +16,11 @@ def export(path, title, curves, facts):
     """The points as JSON; the picture and any later report read only this file."""
     path = pathlib.Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
-    found = {
+    shown = {
         name: {'points': points, 'saturation': saturation(points)}
         for name, points in curves.items()
     }
-    data = {'title': title, 'kernel': 'triad', 'unit': 'GB/s', 'curves': found, **facts}
+    data = {'title': title, 'kernel': 'triad', 'unit': 'GB/s', 'curves': shown, **facts}
     path.write_text(json.dumps(data, indent=1) + '\n')
     return data
 

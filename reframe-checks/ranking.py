@@ -39,10 +39,10 @@ def counts(ranking):
 
 def lines_of_links(ranking, words):
     """'n1 - n4 FAIL 0 B take ...' of each link with one of these verdicts, the surest first."""
-    found = [link for link in ranking['links'] if link['verdict'] in words]
+    chosen = [link for link in ranking['links'] if link['verdict'] in words]
     return [
         f'{" - ".join(link["nodes"])} {link["verdict"]} {link["reason"]}'
-        for link in sorted(found, key=lambda link: link['q'])
+        for link in sorted(chosen, key=lambda link: link['q'])
     ]
 
 

@@ -15,7 +15,6 @@ from places import ROOT
 
 # rooms whose tests compute only, but for those named below: on all cores
 TOGETHER = (
-    'checks/test_doubts.py',
     'checks/test_references.py',
     'checks/test_restored.py',
     'harness',
@@ -58,6 +57,9 @@ BESIDE = (
 
 
 def pytest_collection_modifyitems(items):
+    gone = [place for place in (*TOGETHER, *BESIDE) if not (ROOT / 'tests' / place).exists()]
+    if gone:
+        raise pytest.UsageError(f'tests/conftest.py names what is not there: {", ".join(gone)}')
     for item in items:
         place = item.path.relative_to(ROOT / 'tests').as_posix()
         if item.get_closest_marker('alone'):

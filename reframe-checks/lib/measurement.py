@@ -26,8 +26,8 @@ def invalid_reasons(record):
     """What the program itself found, as 'reason (detail)'."""
     if record['verdict'] == 'VALID':
         return []
-    found = [r for r in record['reasons'] if not r['allowed']]
-    return [f'{r["reason"]} ({r["detail"]})' for r in found] or ['the program gives no reason']
+    counted = [r for r in record['reasons'] if not r['allowed']]
+    return [f'{r["reason"]} ({r["detail"]})' for r in counted] or ['the program gives no reason']
 
 
 class measurement(rfm.RunOnlyRegressionTest):

@@ -92,13 +92,13 @@ def find_stream_c(asked):
     if not shutil.which('spack'):
         return None, "no Spack to fetch it, and no '--stream-c PATH'"
     folder = pathlib.Path(root(), 'build', 'bench', 'builtin.stream')
-    found = sorted(folder.rglob('stream.c'))
-    if not found:
+    files = sorted(folder.rglob('stream.c'))
+    if not files:
         why = stage(folder)
-        found = sorted(folder.rglob('stream.c'))
-        if not found:
+        files = sorted(folder.rglob('stream.c'))
+        if not files:
             return None, f"Spack cannot stage builtin.stream ({why}), and no '--stream-c PATH'"
-    return found[0], f"Spack's package builtin.stream, commit {commit_of(found[0].parent)}"
+    return files[0], f"Spack's package builtin.stream, commit {commit_of(files[0].parent)}"
 
 
 def commit_of(folder):

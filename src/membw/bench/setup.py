@@ -37,20 +37,20 @@ def rounds(path, total, say, count):
     """
     cpus = cores_here()
     env = {**os.environ, **PINNED, 'OMP_NUM_THREADS': str(len(cpus))}
-    found = {way: [] for way in WAYS}
+    seconds = {way: [] for way in WAYS}
     for number in range(count + 1):
         say(f'timing: set-up of {total / GIB:.1f} GiB, {number} of {count}', passing=True)
         for way in WAYS if number % 2 else WAYS[::-1]:
             done = subprocess.run([path, str(total), way], env=env, capture_output=True, text=True)
             if done.returncode:
                 raise MembwError(f'{path.name} ends with status {done.returncode}')
-            found[way] += [float(done.stdout)] if number else []
-    return found
+            seconds[way] += [float(done.stdout)] if number else []
+    return seconds
 
 
 def timing(say, total=None, count=ROUNDS):
     """(GiB, seconds of the set-up in each round, those of the page faults alone)."""
     path = program()
     total = total or size(path)
-    found = rounds(path, total, say, count)
-    return total / GIB, *(found[way] for way in WAYS)
+    seconds = rounds(path, total, say, count)
+    return total / GIB, *(seconds[way] for way in WAYS)

@@ -64,7 +64,7 @@ def best_of(rounds, programs, kernel):
     """Of several variants that with the highest median of a kernel's mean, or None."""
     medians = {}
     for program in programs:
-        found = [value for value in rates(rounds, program, kernel, 'mean_mbs') if value]
-        if found:
-            medians[program] = statistics.median(found)
+        means = [value for value in rates(rounds, program, kernel, 'mean_mbs') if value]
+        if means:
+            medians[program] = statistics.median(means)
     return max(medians, key=medians.get, default=None)

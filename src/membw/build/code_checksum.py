@@ -12,7 +12,7 @@ SECTIONS = ('.text', '.rodata')
 
 def code_sha256(path):
     """SHA-256 over the names and bytes of SECTIONS; '' where the file has no code to be read."""
-    digest, found = hashlib.sha256(), False
+    digest, has_code = hashlib.sha256(), False
     try:
         with open(path, 'rb') as file:
             elf = ELFFile(file)
@@ -20,7 +20,7 @@ def code_sha256(path):
                 section = elf.get_section_by_name(name)
                 data = section.data() if section else b''
                 digest.update(f'{name} {len(data)}\n'.encode() + data)
-                found = found or name == '.text' and bool(data)
+                has_code = has_code or name == '.text' and bool(data)
     except (OSError, ELFError):
         return ''
-    return digest.hexdigest() if found else ''
+    return digest.hexdigest() if has_code else ''

@@ -50,13 +50,13 @@ class Program:
 
     def read_slots(self, elf):
         """GOT address -> the function that the loader writes there."""
-        found = {}
+        names = {}
         for section in elf.iter_sections():
             if isinstance(section, RelocationSection):
                 symbols = elf.get_section(section['sh_link'])
                 for entry in section.iter_relocations():
-                    found[entry['r_offset']] = self.relocated(entry, symbols)
-        return {address: name for address, name in found.items() if name}
+                    names[entry['r_offset']] = self.relocated(entry, symbols)
+        return {address: name for address, name in names.items() if name}
 
     def relocated(self, entry, symbols):
         if entry['r_info_type'] == PICKED_AT_START[self.machine]:

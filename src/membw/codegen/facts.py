@@ -77,7 +77,7 @@ def width_of_calls(code):
 def prefetches(loop):
     """[{'kind': 'prefetcht0', 'bytes_ahead': 1024}]: from the first access of the iteration."""
     accesses = loop.places(lambda step: step.loads + step.stores)
-    found = {}
+    distances = {}
     for step, there in zip(
         [step for step in loop.steps if step.prefetch],
         loop.places(lambda step: [step.prefetch] if step.prefetch else []),
@@ -85,8 +85,8 @@ def prefetches(loop):
         # aarch64 names the kind by an operand: prfm pldl1keep, [x0, #512]
         kind = step.text.split(',')[0] if step.mnemonic.startswith('prf') else step.mnemonic
         offsets = [there.offset - a.offset for a in accesses if a.base == there.base]
-        found.setdefault(kind, []).extend([max(offsets)] if offsets else [])
-    return [{'kind': k, 'bytes_ahead': min(d, default=None)} for k, d in found.items()]
+        distances.setdefault(kind, []).extend([max(offsets)] if offsets else [])
+    return [{'kind': k, 'bytes_ahead': min(d, default=None)} for k, d in distances.items()]
 
 
 def arrays_of(loop):

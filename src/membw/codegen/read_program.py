@@ -18,7 +18,7 @@ def read(path, names=None, tuned=False):
     program = Program(path)
     names = list(names or standard(program)) + (variants(program) if tuned else [])
     kernels = {name: read_named(program, name) for name in names}
-    missing = [name for name, found in kernels.items() if not found]
+    missing = [name for name, kernel in kernels.items() if not kernel]
     if missing or not kernels:
         what = f"'{missing[0]}'" if missing else f'any kernel ({PREFIX}{", ".join(COUNTED)})'
         raise MembwError(
@@ -43,10 +43,10 @@ def standard(program):
 def variants(program):
     """Tuned kernels are functions named tuned_triad_nt_256_u4_t0_s1."""
     names = {function.name for function in program.functions}
-    found = sorted(name for name in names if TUNED.match(name))
-    if not found:
+    tuned = sorted(name for name in names if TUNED.match(name))
+    if not tuned:
         raise MembwError('the program has no tuned kernels', "leave out '--tuned'")
-    return found
+    return tuned
 
 
 def read_named(program, name):

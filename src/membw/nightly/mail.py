@@ -34,10 +34,10 @@ def write(night, to):
 
 def header(night, to):
     where = night.state['asked']['system'] or socket.gethostname()
-    found = [name for name, step in night.state['steps'].items() if step['status'] != WELL]
+    unwell = [name for name, step in night.state['steps'].items() if step['status'] != WELL]
     well = f'all is well, {KNOWN}' if known(night) else 'all is well'
     what = {0: well, 1: 'look at'}.get(night.status(), 'not complete:')
-    subject = f'membw {where} {night.folder.name}: {what} {", ".join(found)}'.rstrip()
+    subject = f'membw {where} {night.folder.name}: {what} {", ".join(unwell)}'.rstrip()
     return [f'To: {to}'] * bool(to) + [f'Subject: {subject}']
 
 

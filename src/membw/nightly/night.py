@@ -113,10 +113,10 @@ class Night:
         self.save()
 
     def status(self):
-        found = [step['status'] for step in self.state['steps'].values()]
-        if any(status not in (WELL, WRONG) for status in found):
+        statuses = [step['status'] for step in self.state['steps'].values()]
+        if any(status not in (WELL, WRONG) for status in statuses):
             return NOT_DONE
-        return max(found, default=NOT_DONE)
+        return max(statuses, default=NOT_DONE)
 
 
 def bounded(words, log, seconds):

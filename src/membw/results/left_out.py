@@ -22,9 +22,9 @@ def partitions_of(system):
 
 def by_reason(partitions):
     """{reason: [presets]} of the `left_out` extras; a reason is told once, whatever the partition."""
-    found = collections.defaultdict(list)
+    presets_of = collections.defaultdict(list)
     for partition in partitions:
         for preset, reason in partition.get('extras', {}).get('left_out', {}).items():
-            if preset not in found[reason]:
-                found[reason].append(preset)
-    return dict(found)
+            if preset not in presets_of[reason]:
+                presets_of[reason].append(preset)
+    return dict(presets_of)

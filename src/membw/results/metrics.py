@@ -74,12 +74,12 @@ def of_record(data):
 def intervals(data):
     """{name: (low, high)}: how far the same measurement, started again, would read, as the
     program says; of the metrics alone that have one, in the unit that is shown."""
-    found = {}
+    ends = {}
     for name, row in (data.get('metrics') or {}).items():
         if row.get('low') is not None and row.get('high') is not None:
             divisor = SHOWN_AS.get(row['unit'], (row['unit'], 1))[1]
-            found[name] = row['low'] / divisor, row['high'] / divisor
-    return found
+            ends[name] = row['low'] / divisor, row['high'] / divisor
+    return ends
 
 
 def _of_kernels(kernels):

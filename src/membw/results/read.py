@@ -22,8 +22,8 @@ RESCUED = '.rank-'
 def read_results(paths):
     """Records and problems of files, folders and - (stdin)."""
     records, problems = [], []
-    for found, bad in each_result(paths):
-        records += found
+    for rows, bad in each_result(paths):
+        records += rows
         problems += bad
     return once(records), problems
 
@@ -31,8 +31,8 @@ def read_results(paths):
 def read_latest(paths):
     """The same, without what newer runs of a node replace: however long the files are."""
     latest, problems = Latest(), []
-    for found, bad in each_result(paths):
-        latest.add(found)
+    for rows, bad in each_result(paths):
+        latest.add(rows)
         problems += bad
     return once(latest.records()), problems
 

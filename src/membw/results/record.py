@@ -259,8 +259,8 @@ def _invalid(data):
 
 
 def _findings(data):
-    found = [r for r in data.get('reasons', []) if not r.get('allowed')]
-    return tuple(' '.join(filter(None, [r['reason'], _detail(r)])) for r in found)
+    reasons = [r for r in data.get('reasons', []) if not r.get('allowed')]
+    return tuple(' '.join(filter(None, [r['reason'], _detail(r)])) for r in reasons)
 
 
 def _detail(reason):

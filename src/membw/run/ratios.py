@@ -35,8 +35,7 @@ class Group(NamedTuple):
 
 def groups(report):
     """A Group of each test and partition with something to compare."""
-    found = [group for cases in by_test(report).values() if (group := compared(cases)).lines]
-    return found
+    return [group for cases in by_test(report).values() if (group := compared(cases)).lines]
 
 
 def by_test(report):
@@ -92,7 +91,7 @@ def against(rates, nearest, metrics, axis, name, base):
     pairs = max(map(len, values.values()), default=0)
     if pairs < LEAST:
         return None
-    return name, base, {key: median_of(found) for key, found in values.items()}, pairs
+    return name, base, {key: median_of(series) for key, series in values.items()}, pairs
 
 
 def median_of(values):
@@ -121,9 +120,9 @@ def sentences(compared):
     """'gcc-o3 is 1.02 ±0.01 of gcc-o2 ...' for each line of the groups; the last metric."""
     return [
         f'{group.test} on {group.where}, {group.metrics[-1].name}: {name} is '
-        f'{text(found[group.metrics[-1].name])} of {base}, the median of {pairs} pairs, each '
+        f'{text(medians[group.metrics[-1].name])} of {base}, the median of {pairs} pairs, each '
         'within one round.'
         for group in compared
-        for name, base, found, pairs in group.lines
-        if group.metrics[-1].name in found
+        for name, base, medians, pairs in group.lines
+        if group.metrics[-1].name in medians
     ]

@@ -36,8 +36,8 @@ def spoilt(report):
     """Rows that nothing but the weather made INVALID; none where it spoilt most of them: a
     weather that lasts is not waited for."""
     cases = [case for case in rows.of_report(report) if here(case)]
-    found = [case for case in cases if rows.transient(case)]
-    return found if 2 * len(found) <= len(cases) else []
+    passing = [case for case in cases if rows.transient(case)]
+    return passing if 2 * len(passing) <= len(cases) else []
 
 
 def here(case):

@@ -12,10 +12,10 @@ def skip_reasons(path):
     """(hash, where) -> reason, from the log beside the report: the report has no word of it."""
     try:
         with open(os.path.splitext(path)[0] + '.log') as file:
-            found = [m for m in map(SKIPPED.match, file.read().splitlines()) if m]
+            skips = [m for m in map(SKIPPED.match, file.read().splitlines()) if m]
     except OSError:
         return {}
-    return {(m.group(2), m.group(3)): m.group(4) for m in found}
+    return {(m.group(2), m.group(3)): m.group(4) for m in skips}
 
 
 def root_reason(case, by_name, reasons):

@@ -26,6 +26,10 @@ def test_healthy_nodes_in_a_tail_are_seldom_taken_for_bad_ones(name, most):
     assert alarms_and_found('CLEAN', name, 40)[0] <= most
 
 
+def test_a_mild_left_tail_hides_no_slow_nodes():
+    assert alarms_and_found('HELD_BACK', 'gamma(2) 1 %: 5 at -8 %', 20)[1] >= 80
+
+
 @pytest.mark.parametrize('name, least', [
     ('1 at -3 %', 90), ('5 at -5 %', 98), ('20 at -5 %', 99), ('30 at -4 %', 99),
     ('+5 %, and -4 % of 6', 80), ('exp. tail: 3 at -5 %', 85), ('kits 3 %: 3 at -6 %', 90),

@@ -123,12 +123,19 @@ static void settle(void)
 /* The pair answered in 27 and in 107 ns in the two states that were seen. */
 static void judge_regime(void)
 {
-	if (core_pair_ratio(&run.pair_before, &run.pair_after) >= REGIME_RATIO)
-		verdict_warn((enum reason)REGIME_CHANGED,
-			     "CPUs %d and %d were %.0f ns apart before the repetitions and %.0f "
-			     "after them",
-			     run.pair_before.cpus[0], run.pair_before.cpus[1], run.pair_before.ns,
-			     run.pair_after.ns);
+	const struct core_pair_between *const between = &run.measurement.nearest;
+	char text[64] = "";
+
+	if (core_pair_ratio(&run.pair_before, &run.pair_after, between) < REGIME_RATIO)
+		return;
+	if (between->looks)
+		snprintf(text, sizeof(text), ", %.0f to %.0f between", between->least_ns,
+			 between->most_ns);
+	verdict_warn((enum reason)REGIME_CHANGED,
+		     "CPUs %d and %d were %.0f ns apart before the repetitions and %.0f after "
+		     "them%s",
+		     run.pair_before.cpus[0], run.pair_before.cpus[1], run.pair_before.ns,
+		     run.pair_after.ns, text);
 }
 
 int main(int argc, char **argv)

@@ -31,7 +31,7 @@ enum {
 	PART_REPETITIONS = 3
 };
 
-static const double BLOCK_LASTS = 0.25, SETTLED_LASTS = 1, SETTLED_WITHIN = 0.02;
+static const double BLOCK_LASTS = 0.25, PAIR_EVERY = 1, SETTLED_LASTS = 1, SETTLED_WITHIN = 0.02;
 static const double DISTURBED_SHARE = 0.01, WAKE_SECONDS = 50e-6;
 /* See docs/repeatability.md. */
 static const double INTERVAL_LEAST = 0.02, INTERVAL_FACTOR = 1.1, INTERVAL_WIDE = 0.05;
@@ -46,6 +46,7 @@ struct progress {
 	int block_first; /* the repetition that the block begins with */
 	int looked_for;  /* the repetition up to which steal was read */
 	double looked_at;
+	double paired_at; /* when the nearest cores were looked at */
 	struct best_blocks best[KERNELS];
 };
 
@@ -327,6 +328,15 @@ static void end_block(struct measurement *m, struct progress *p)
 	p->block_start = now;
 }
 
+/* The host of a virtual machine may move a core and move it back within a run. */
+static void look_at_pair(struct measurement *m, struct progress *p)
+{
+	if (clock_now() - p->paired_at < PAIR_EVERY)
+		return;
+	core_pair_look(&m->nearest);
+	p->paired_at = clock_now();
+}
+
 static int has_settled(const struct progress *p)
 {
 	int k;
@@ -349,6 +359,7 @@ static int is_the_end(struct measurement *m, struct progress *p)
 	size_t settled, in_time;
 
 	note_steal(m, p);
+	look_at_pair(m, p);
 	end_block(m, p);
 	m->ended = ENDED_COUNT;
 	if (m->ntimes && m->complete == m->ntimes)
@@ -368,7 +379,7 @@ static int is_the_end(struct measurement *m, struct progress *p)
 static void progress_start(struct progress *p)
 {
 	memset(p, 0, sizeof(*p));
-	p->start = p->block_start = p->looked_at = clock_now();
+	p->start = p->block_start = p->looked_at = p->paired_at = clock_now();
 	p->block_first = 1;
 	p->stolen = interference_stolen(threads_cpus());
 }

@@ -18,6 +18,7 @@
 #ifndef MEMBW_MEASURE_H
 #define MEMBW_MEASURE_H
 
+#include "../harness/evidence/core_pair.h"
 #include "search/kernel_choice.h"
 
 /* A spread is the average of the times above the best, in parts of the best. */
@@ -46,6 +47,7 @@ struct measurement {
 	enum ended ended;
 	double tick; /* seconds, the clock's granularity */
 	struct timing kernel[KERNELS];
+	struct core_pair_between nearest; /* about once a second */
 };
 
 /* Room for so many times, those that are there kept; dies where there is no memory. */

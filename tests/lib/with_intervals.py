@@ -18,9 +18,12 @@ def with_intervals(record, half=0.03):
     return record
 
 
-def with_pair(record, before, after=None):
-    """ns before and after the repetitions."""
+def with_pair(record, before, after=None, between=()):
+    """ns before and after the repetitions, and the least and most of them between."""
     pair = {'cpus': [0, 1], 'low_ns': before, 'high_ns': before}
     record['core_pair'] = pair | {'ns': before}
     record['core_pair_after'] = pair | {'ns': after or before}
+    if between:
+        least, most = between
+        record['core_pair_between'] = {'looks': 2, 'least_ns': least, 'most_ns': most}
     return record

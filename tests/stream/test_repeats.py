@@ -178,7 +178,7 @@ def test_too_few_repetitions_have_no_interval(summary):
 
 
 def test_every_metric_has_its_interval_in_record_and_table(stream, tmp_path):
-    done = run(stream, '-t', '10', '--json', tmp_path / 'r', *SMALL)
+    done = run(stream, '-t', '200', '--json', tmp_path / 'r', *SMALL)
     for name, metric in record_of(tmp_path / 'r')['metrics'].items():
         assert metric['low'] < metric['value'] < metric['high']
         half = metric['high'] - metric['value']
@@ -203,12 +203,20 @@ def test_the_nearest_pair_of_cores_is_in_the_record_before_and_after(stream, tmp
 
 
 @pytest.mark.skipif(len(CPUS) < 2, reason='a pair takes two CPUs')
+def test_the_pair_is_looked_at_about_once_per_second_of_the_repetitions(stream, tmp_path):
+    line = ['-t', '1000000', '--max-seconds', '2.5', '--json', tmp_path / 'r', *SMALL]
+    run(stream, *line, OMP_NUM_THREADS='2')
+    between = record_of(tmp_path / 'r')['core_pair_between']
+    assert 1 <= between['looks'] <= 2 and 0 < between['least_ns'] <= between['most_ns']
+
+
+@pytest.mark.skipif(len(CPUS) < 2, reason='a pair takes two CPUs')
 def test_threads_have_their_cpus_back_after_the_pair(stream, tmp_path):
     places = f'{{{CPUS[1]}}},{{{CPUS[0]}}}'
     pinned = {'OMP_NUM_THREADS': '2', 'OMP_PROC_BIND': 'true', 'OMP_PLACES': places}
     run(stream, '-t', '3', '--json', tmp_path / 'r', *SMALL, **pinned)
     record = record_of(tmp_path / 'r')
-    assert record['core_pair'] is not None
+    assert record['core_pair'] is not None and record['core_pair_between'] is None
     assert [(t['affinity'], t['cpus_seen']) for t in record['threads_on']] == [
         (str(CPUS[1]), str(CPUS[1])),
         (str(CPUS[0]), str(CPUS[0])),

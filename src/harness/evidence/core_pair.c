@@ -46,11 +46,46 @@ void core_pair_measure(struct core_pair *p)
 	p->high_ns = to_ns * meeting.blocks.round_trip.high;
 }
 
-double core_pair_ratio(const struct core_pair *before, const struct core_pair *after)
+void core_pair_look(struct core_pair_between *between)
 {
-	if (!(before->ns > 0) || !(after->ns > 0))
+	struct core_pair now;
+
+	core_pair_measure(&now);
+	if (!(now.ns > 0))
+		return;
+	if (!between->looks || now.ns < between->least_ns)
+		between->least_ns = now.ns;
+	if (!between->looks || now.ns > between->most_ns)
+		between->most_ns = now.ns;
+	between->looks++;
+}
+
+double core_pair_ratio(const struct core_pair *before, const struct core_pair *after,
+		       const struct core_pair_between *between)
+{
+	double least = before->ns < after->ns ? before->ns : after->ns;
+	double most = before->ns < after->ns ? after->ns : before->ns;
+
+	if (!(least > 0))
 		return 1;
-	return before->ns > after->ns ? before->ns / after->ns : after->ns / before->ns;
+	if (between->looks && between->least_ns < least)
+		least = between->least_ns;
+	if (between->looks && between->most_ns > most)
+		most = between->most_ns;
+	return most / least;
+}
+
+void core_pair_write_between(const char *name, const struct core_pair_between *between)
+{
+	if (!between->looks) {
+		json_text(name, NULL);
+		return;
+	}
+	json_open(name, '{');
+	json_count("looks", (unsigned)between->looks);
+	json_number("least_ns", between->least_ns);
+	json_number("most_ns", between->most_ns);
+	json_close('}');
 }
 
 void core_pair_write(const char *name, const struct core_pair *p)

@@ -17,8 +17,21 @@ struct core_pair {
  * CPUs, or another process of the job on this node. */
 void core_pair_measure(struct core_pair *pair);
 
-/* By how much the larger of the two exceeds the smaller, 1 where one is missing. */
-double core_pair_ratio(const struct core_pair *before, const struct core_pair *after);
+/* The same, seen several times between: for a state that comes and goes within a run. */
+struct core_pair_between {
+	int looks;
+	double least_ns, most_ns;
+};
+
+/* One more look; not measured, none. */
+void core_pair_look(struct core_pair_between *between);
+
+/* Writes it under that name, null where there was no look. */
+void core_pair_write_between(const char *name, const struct core_pair_between *between);
+
+/* By how much the largest of them exceeds the smallest, 1 where the first two are missing. */
+double core_pair_ratio(const struct core_pair *before, const struct core_pair *after,
+		       const struct core_pair_between *between);
 
 /* Writes it under that name, null where it was not measured. */
 void core_pair_write(const char *name, const struct core_pair *pair);

@@ -11,10 +11,14 @@ APART = 1.5
 
 
 def latencies(data):
-    """(before, after) in ns of a record's JSON object; () where the pair was not measured."""
+    """(before, after) in ns of a record's JSON object, and the least and the most that was seen
+    between; () where the pair was not measured."""
     pairs = [data.get(name) or {} for name in ('core_pair', 'core_pair_after')]
     found = tuple(float(pair['ns']) for pair in pairs if pair.get('ns'))
-    return found if len(found) == 2 and min(found) > 0 else ()
+    if len(found) < 2 or min(found) <= 0:
+        return ()
+    between = data.get('core_pair_between') or {}
+    return (*found, *(float(between[name]) for name in ('least_ns', 'most_ns') if between))
 
 
 def crossed(pair):

@@ -161,6 +161,7 @@ static void write_own(const void *data)
 	placement_write("placement_before", &run->before);
 	placement_write("placement_after", &run->after);
 	core_pair_write("core_pair", &run->pair_before);
+	core_pair_write_between("core_pair_between", &run->measurement.nearest);
 	core_pair_write("core_pair_after", &run->pair_after);
 }
 

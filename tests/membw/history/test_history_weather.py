@@ -10,6 +10,7 @@ from membw.history.changes import judge
 from membw.history.series import Collector
 from membw.results.intervals import weighted_medians
 from membw.results.record import parse_record
+from membw.results.regimes import crossed, latencies
 
 
 def series_of(*runs):
@@ -66,6 +67,12 @@ def test_two_states_of_a_machine_are_two_series_and_no_step():
         *((n, share, 0.03, ns) for n, (share, ns) in night), (56, 0.8, 0.03, 28, 125)
     )
     assert left.crossed == 1 and sum(len(s.nights) for s in found) == 56
+
+
+def test_a_state_that_came_and_went_within_a_run_is_seen():
+    (data,) = fleet_generator.records(fleet_generator.healthy(1, seed=1))
+    assert not crossed(latencies(with_pair(data, 28, 29, (28, 30))))
+    assert crossed(latencies(with_pair(data, 28, 29, (28, 120))))
 
 
 def test_a_latency_that_rises_once_and_stays_is_a_change_of_the_node():

@@ -44,7 +44,9 @@ def add_parser(subparsers):
     )
     add = parser.add_argument
     add('protocol', nargs='?', metavar='PROTOCOL', help='the YAML file')
-    add('--template', action='store_true', help='print a protocol to begin with')
+    add('--template', nargs='?', const='protocol', choices=('protocol', 'node'),
+        help="print a protocol to begin with; node: Intel's node procedure, STREAM and DGEMM "
+        'of each node within 2 %% of the fleet')  # fmt: skip
     add('--plan', action='store_true', help='check the protocol; print risks and checksum')
     add('--results', action='append', metavar='PATH', default=[],
         help="records, reports, results.db, folders (results); again for a retest's")  # fmt: skip
@@ -63,15 +65,29 @@ def run(args):
     if args.rest and not args.run:
         raise MembwError(f"unknown argument '{args.rest[0]}'", "'membw accept --help' lists them")
     if args.template:
-        print(protocols.template(), end='')
+        print(protocols.template(args.template), end='')
         return 0
     if not args.protocol:
         raise MembwError('no protocol given', "'membw accept --template' prints one")
     for name in args.report:
         if Path(name).suffix not in WRITERS:
             raise MembwError(f"'{name}' is no kind of report", f'one of {", ".join(WRITERS)}')
-    protocol = protocols.load(args.protocol)
-    return plan(protocol) if args.plan else accept(args, protocol)
+    parts = protocols.load_parts(args.protocol)
+    if args.plan:
+        return max(map(plan, parts))
+    found = [accept(args, part) for part in parts]
+    if args.json or args.format == 'json':
+        print(json.dumps(found if len(found) > 1 else found[0], indent=1))
+    elif len(found) > 1:
+        print(f'\nVerdict: {_of_all(found)}')
+    return 0 if all(part['verdict'] == 'ACCEPTED' for part in found) else 1
+
+
+def _of_all(found):
+    """A machine is refused by any part, and accepted by all of them."""
+    words = [part['verdict'] for part in found]
+    word = next((w for w in ('REFUSED', 'INCOMPLETE') if w in words), 'ACCEPTED')
+    return f'{word}: ' + '; '.join(f'{part["title"]} {part["verdict"]}' for part in found)
 
 
 def plan(protocol):
@@ -79,7 +95,7 @@ def plan(protocol):
     from membw.statistics.risk import assess
 
     refuse_unknown(protocol)
-    print('\n'.join(plan_lines(protocol, assess(protocol), present_sources())))
+    print('\n'.join(plan_lines(protocol, assess(protocol), *present_sources(protocol['runs']))))
     return 0
 
 
@@ -92,17 +108,21 @@ def refuse_unknown(protocol):
         raise MembwError('\nmembw: '.join(unknown), hint)
 
 
-def present_sources():
+def present_sources(runs):
+    """(folder of the program, checksum of its present sources or None)"""
     from membw.build.presets import source_sha256
     from membw.checkout import root
+    from membw.site.references import DGEMM
 
+    folder = 'src/dgemm' if runs.get('test') in DGEMM else 'src/stream'
     try:
-        return source_sha256(Path(root(), 'src', 'stream'))
+        return folder, source_sha256(Path(root(), folder))
     except (OSError, MembwError):
-        return None
+        return folder, None
 
 
 def accept(args, protocol):
+    """The report of one part, written and printed."""
     from membw.accept.report import report
     from membw.accept.text import blocks
 
@@ -111,12 +131,12 @@ def accept(args, protocol):
         print(f'membw: {printable(problem)}', file=sys.stderr)
     found = report(decision, problems)
     for name in args.report:
-        _write(name, found)
-    if args.json or args.format == 'json':
-        print(json.dumps(found, indent=1))
-    else:
+        path = Path(name)
+        part = f'-{protocol["part"]}' if protocol['part'] else ''
+        _write(str(path.with_name(f'{path.stem}{part}{path.suffix}')), found)
+    if not (args.json or args.format == 'json'):
         print(tables.as_text(blocks(found, PASSED_SHOWN), args.format))
-    return 0 if decision.verdict == 'ACCEPTED' else 1
+    return found
 
 
 def measured(args, protocol):
@@ -135,12 +155,18 @@ def measured(args, protocol):
 
 
 def _decide(args, protocol):
+    from membw.accept.protocol import held_to_fleet
     from membw.accept.rule import decide
     from membw.accept.runs import read_runs
     from membw.checkout import root
 
     paths = args.results or [str(Path(root(), 'results'))]
-    runs, problems = read_runs(protocol, [p for p in paths if args.results or Path(p).is_dir()])
+    paths = [p for p in paths if args.results or Path(p).is_dir()]
+    runs, problems = read_runs(protocol, paths)
+    if protocol['within']:
+        protocol = held_to_fleet(protocol, runs)
+        # whether a run is steady enough is told at the contract, which is known only now
+        runs, problems = read_runs(protocol, paths)
     return decide(protocol, runs), problems
 
 

@@ -11,6 +11,7 @@ from datetime import datetime, timezone
 from membw.accept.agreed import known_systems
 from membw.accept.environs import environs, partitions
 from membw.run.reframe_run import measure
+from membw.site.references import DGEMM
 from membw.statistics.nights import nights_of
 
 
@@ -52,6 +53,8 @@ def options(protocol, order, local):
     runs = protocol['runs']
     test = runs.get('test', 'stream')
     command = ['-n', f'{test}%pinning={runs["pinning"]}']
+    if test in DGEMM:
+        command = ['-n', f'^{test} ', '-S', f'{test}.libraries={runs["pinning"]}']
     command += ['-p', environs(runs)[0], f'--repeat={order.runs}']
     if runs['array_size'] != 'auto':
         command += ['-S', f'{test}.array_size={runs["array_size"]}']

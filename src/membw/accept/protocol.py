@@ -8,12 +8,15 @@ import statistics
 from importlib import resources
 
 from membw import schema
+from membw.build import presets
 from membw.errors import MembwError
 from membw.printable import printable
 from membw.results.hostlist import expected_nodes
 from membw.results.metrics import HIGHER, Metric
 from membw.results.record import HOST
+from membw.site.references import DGEMM, PINNINGS
 
+PROTOCOL, PROCEDURE = 'membw-protocol-1', 'membw-procedure-1'
 MOST_CHARACTERS, MOST_LEVELS = 1_000_000, 20
 STATISTICS = {'median': statistics.median, 'worst': min, 'best': max}
 # what a pattern of the schema asks for, by how it begins
@@ -21,8 +24,9 @@ SHAPES = {'^[^': 'text of one line', '^[A': 'a name', '^[0': 'a date or checksum
 HINT = "'membw accept --template' prints a protocol that is right, with comments"
 
 
-def template():
-    return resources.files('membw.accept').joinpath('protocol_template.yaml').read_text()
+def template(name='protocol'):
+    """The text of a template: of a protocol, or of Intel's `node` procedure."""
+    return resources.files('membw.accept').joinpath(f'{name}_template.yaml').read_text()
 
 
 def own_schema():
@@ -30,17 +34,55 @@ def own_schema():
 
 
 def load(path):
-    """The protocol as a dict, with 'names' (a list, or None) and 'checksum' added.
+    """The one protocol of a file that is no procedure."""
+    (protocol,) = load_parts(path)
+    return protocol
 
-    `contract` is {kernel: rate} then, `metrics` says of what, and 'signed' is the content of the
-    file.  Raises MembwError with all problems of the file, and for a signature of another content.
+
+def load_parts(path):
+    """[protocol, ...], one for each part of a procedure, of which each has a contract and runs of
+    its own: as dicts, with 'names' (a list, or None), 'part' and 'checksum' (of the file) added.
+
+    `contract` is {kernel: rate} then, `metrics` says of what, `within` what is held to the fleet,
+    and 'signed' is the content of the file.  Raises MembwError with all problems of the file, and
+    for a signature of another content.
     """
-    protocol = _read(path)
-    problems = _of_schema(protocol) or _of_sense(protocol)
+    content = _read(path)
+    parts = _parts(content)
+    problems = [text for part in parts.values() for text in _of_schema(part) or _of_sense(part)]
     if problems:
-        raise MembwError('\nmembw: '.join(f'{path}: {text}' for text in problems), HINT)
+        lines = dict.fromkeys(f'{path}: {text}' for text in problems)
+        raise MembwError('\nmembw: '.join(lines), HINT)
+    return [_loaded(path, name, part, content) for name, part in parts.items()]
+
+
+def _parts(content):
+    """{name: protocol} of a procedure; {'': itself} of a protocol."""
+    if not isinstance(content, dict) or content.get('schema') != PROCEDURE:
+        return {'': content}
+    parts = content.get('parts')
+    if not isinstance(parts, dict) or not parts or not all(map(_is_part, parts.values())):
+        raise MembwError("'parts' is missing: {stream: {contract: .., runs: ..}, dgemm: ..}", HINT)
+    shared = {key: value for key, value in content.items() if key != 'parts'}
+    return {
+        name: {**shared, 'schema': PROTOCOL, 'title': f'{content.get("title")}: {name}', **part}
+        for name, part in parts.items()
+    }
+
+
+def _is_part(part):
+    return isinstance(part, dict)
+
+
+def _loaded(path, part, protocol, content):
     protocol['signed'] = copy.deepcopy(protocol)
-    protocol['checksum'] = checksum(protocol)
+    protocol['checksum'] = checksum(content)
+    protocol['part'] = part
+    protocol['within'] = {
+        name: least['within']
+        for name, least in protocol['contract'].items()
+        if isinstance(least, dict) and 'within' in least
+    }
     names = protocol['nodes'].get('names')
     protocol['names'] = expected_nodes(names) if names else None
     contract = {name: _agreed(name, least) for name, least in protocol['contract'].items()}
@@ -67,7 +109,8 @@ def _agreed(name, least):
     """(Metric, figure) of a line of the contract: a number is GB/s, at least."""
     if not isinstance(least, dict):
         return Metric(name), least
-    return Metric(name, least['unit'], least['better']), least['value']
+    # within so much of the fleet: what that is follows from the runs (held_to_fleet)
+    return Metric(name, least['unit'], least['better']), least.get('value', 1.0)
 
 
 def figures(protocol, rates):
@@ -80,7 +123,29 @@ def contract_lines(protocol):
     """'triad at least 300 GB/s', 'latency at most 95 ns'."""
     for name, metric in protocol['metrics'].items():
         bound = 'at least' if metric.better == HIGHER else 'at most'
-        yield f'{name} {bound} {metric.figure(protocol["contract"][name]):g} {metric.unit}'
+        share, fleet = protocol['within'].get(name), protocol.get('fleet', {}).get(name)
+        text = f'{bound} {metric.figure(protocol["contract"][name]):g} {metric.unit}'
+        if share:
+            within = f'within {share:.1%} of the fleet'
+            median = f', whose median is {metric.figure(fleet):g}' if fleet else ''
+            text = f'{text}, {within}{median}' if fleet else within
+        yield f'{name} {text}'
+
+
+def held_to_fleet(protocol, runs):
+    """The protocol whose relative lines of the contract are figures: of the median over all nodes,
+    each by its first valid runs. Itself where there is none of either."""
+    first = {}
+    for run in sorted(runs, key=lambda run: run.time):
+        of_node = first.setdefault(run.node, [])
+        if not run.outside and not run.invalid and len(of_node) < protocol['runs']['repetitions']:
+            of_node.append(run.rates)
+    values = [statistic(protocol, rates) for rates in first.values() if rates]
+    if not protocol['within'] or not values:
+        return protocol
+    fleet = {name: statistics.median(v[name] for v in values) for name in protocol['within']}
+    contract = {name: fleet[name] * (1 - share) for name, share in protocol['within'].items()}
+    return {**protocol, 'fleet': fleet, 'contract': {**protocol['contract'], **contract}}
 
 
 def _read(path):
@@ -124,6 +189,19 @@ def _plain(value):
 
 
 def _of_schema(protocol):
+    return [*_of_own_schema(protocol), *_of_pinning(protocol)]
+
+
+def _of_pinning(protocol):
+    """A name in any case; of DGEMM it is that of a library."""
+    runs = protocol.get('runs') if isinstance(protocol, dict) else None
+    pinning = runs.get('pinning') if isinstance(runs, dict) else None
+    known = tuple(presets.load_blas()) if pinning and runs.get('test') in DGEMM else PINNINGS
+    if pinning and pinning not in known:
+        yield printable(f'runs.pinning: {pinning!r} is not one of {", ".join(known)}')[:300]
+
+
+def _of_own_schema(protocol):
     return [
         printable(f'{where or "the protocol"}: {_said(fact, hint)}')[:300]
         for where, fact, hint in schema.problems(own_schema(), protocol, '', '')

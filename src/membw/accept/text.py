@@ -161,8 +161,8 @@ def risk_tables(risk, protocol):
     ]
 
 
-def plan_lines(protocol, risk, sources):
-    """What a party reads before it signs."""
+def plan_lines(protocol, risk, folder, sources):
+    """What a party reads before it signs; `sources` is the checksum of the folder."""
     from membw.accept.protocol import contract_lines, unsigned
     from membw.accept.report import _risk
 
@@ -172,7 +172,7 @@ def plan_lines(protocol, risk, sources):
     runs = protocol['nodes']['count'] * protocol['runs']['repetitions']
     yield f'  to do      {runs} valid runs, without retests'
     if sources:
-        yield f'  sources    present src/stream: source_sha256 {sources}'
+        yield f'  sources    present {folder}: source_sha256 {sources}'
     yield from risk_lines(_risk(risk, protocol), protocol)
     yield ''
     yield 'to sign, each party adds to signatures:'

@@ -1,0 +1,123 @@
+"""STREAM and DGEMM of every node as one protocol, each within 2 % of the fleet."""
+
+import copy
+
+import acceptance_fleet
+import pytest
+import yaml
+
+from membw.accept import protocol as protocols
+from membw.accept.missing_runs import options
+from membw.cli import main
+from membw.errors import MembwError
+
+NODES = [f'n{i:03}' for i in range(1, 9)]
+RUNS = {'system': 'local', 'preset': 'gcc-o2', 'pinning': 'likwid', 'array_size': 'auto',
+        'repetitions': 3, 'statistic': 'median'}  # fmt: skip
+LEAST = {'within': 0.02, 'better': 'higher'}
+PROCEDURE = {
+    'schema': 'membw-procedure-1',
+    'title': 'nodes of tests',
+    'parties': {'buyer': 'us', 'vendor': 'them'},
+    'period': {'from': '2026-12-01', 'to': '2026-12-14'},
+    'nodes': {'count': 8, 'names': 'n[001-008]'},
+    'parts': {
+        'stream': {'contract': {'triad': {**LEAST, 'unit': 'GB/s'}}, 'runs': RUNS},
+        'dgemm': {
+            'contract': {'k192': {**LEAST, 'unit': 'GFlop/s'}},
+            'runs': {**RUNS, 'test': 'dgemm', 'pinning': 'openblas-openmp'},
+        },
+    },
+    'rule': {'allowed_failures': 0},
+    'retest': {'rounds': 0, 'repetitions': 1},
+    'risk': {'bad_node': 0.03, 'good_node': 0.01, 'noise': 0.005},
+    'signatures': [],
+}
+
+
+def dgemm(levels, seed):
+    """Records of dgemm, of nodes that reach such shares of 440 GFlop/s."""
+    rows = acceptance_fleet.rows(levels, 3, seed, noise=0.002, later=5)
+    for row in rows:
+        gflops = 440 / 300e3 * row.pop('kernels')['triad']['best_mbs']
+        row |= {'schema': 'membw-record-2', 'program': 'dgemm'}
+        row['metrics'] = {'k192': {'value': gflops, 'unit': 'GFlop/s', 'better': 'higher'}}
+    return rows
+
+
+@pytest.fixture
+def accept(tmp_path, capsys):
+    """accept({node: level of DGEMM}): (exit status, what was printed)"""
+
+    def run(levels, *options, **changes):
+        agreed = {**copy.deepcopy(PROCEDURE), **changes}
+        path = acceptance_fleet.write_signed(agreed, tmp_path / 'procedure.yaml')
+        found = acceptance_fleet.rows(dict.fromkeys(NODES, 1.0), 3, seed=1, noise=0.002)
+        found += dgemm({**dict.fromkeys(NODES, 1.0), **levels}, seed=2)
+        records = acceptance_fleet.write(found, tmp_path / 'records.jsonl')
+        status = main(['accept', path, '--results', str(records), *options])
+        return status, capsys.readouterr().out
+
+    return run
+
+
+def test_a_fleet_whose_nodes_are_alike_is_accepted_by_both_parts(accept):
+    status, said = accept({})
+    assert status == 0, said
+    assert 'Verdict: ACCEPTED: nodes of tests: dgemm ACCEPTED; nodes of tests: stream' in said
+    assert 'GFlop/s, within 2.0% of the fleet, whose median is 44' in said
+
+
+def test_a_node_four_percent_below_the_others_in_one_part_refuses_the_machine(accept, tmp_path):
+    report = tmp_path / 'nodes.json'
+    status, said = accept({'n003': 0.96}, '--report', str(report))
+    assert status == 1
+    assert said.splitlines()[-1] == (
+        'Verdict: REFUSED: nodes of tests: dgemm REFUSED; nodes of tests: stream ACCEPTED'
+    )
+    names = sorted(path.name for path in tmp_path.glob('nodes*.json'))
+    assert names == ['nodes-dgemm.json', 'nodes-stream.json']
+    (failed,) = [
+        node['node']
+        for node in yaml.safe_load((tmp_path / 'nodes-dgemm.json').read_text())['nodes']
+        if node['status'] == 'FAILED'
+    ]
+    assert failed == 'n003'
+
+
+def test_one_percent_below_is_within_the_fleet(accept):
+    assert accept({'n003': 0.99})[0] == 0
+
+
+def test_a_signature_is_of_all_parts(tmp_path):
+    path = acceptance_fleet.write_signed(PROCEDURE, tmp_path / 'p.yaml')
+    assert [part['part'] for part in protocols.load_parts(path)] == ['dgemm', 'stream']
+    content = yaml.safe_load((tmp_path / 'p.yaml').read_text())
+    content['parts']['dgemm']['contract']['k192']['within'] = 0.05
+    (tmp_path / 'p.yaml').write_text(yaml.safe_dump(content))
+    with pytest.raises(MembwError, match='is not what N. N'):
+        protocols.load_parts(path)
+
+
+@pytest.mark.parametrize('part, said', [
+    ({'dgemm': {**PROCEDURE['parts']['dgemm'], 'runs': {**RUNS, 'test': 'dgemm'}}},
+     "runs.pinning: 'likwid' is not one of mkl-intel"),
+    ({'stream': {'runs': RUNS}}, 'contract'),
+    ({}, "'parts' is missing"),
+    ({'stream': 5}, "'parts' is missing"),
+])  # fmt: skip
+def test_what_is_wrong_in_a_part_is_said(tmp_path, part, said):
+    path = tmp_path / 'p.yaml'
+    path.write_text(yaml.safe_dump({**PROCEDURE, 'parts': part}))
+    with pytest.raises(MembwError, match=said):
+        protocols.load_parts(path)
+
+
+def test_the_template_is_right_and_its_runs_can_be_made(tmp_path):
+    path = tmp_path / 'p.yaml'
+    path.write_text(protocols.template('node'))
+    stream, dgemm_part = protocols.load_parts(path)
+    assert stream['within'] == {'triad': 0.02} and dgemm_part['within']['k192'] == 0.02
+    order = type('Order', (), {'node': 'n001', 'runs': 3})
+    words = options(dgemm_part, order, local=False)
+    assert words[:4] == ['-n', '^dgemm ', '-S', 'dgemm.libraries=mkl-intel']

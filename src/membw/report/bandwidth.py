@@ -14,8 +14,9 @@ PINNINGS = ('none', 'likwid', 'numactl', 'omp', 'kmp')
 HOW_TO_READ = (
     'How to read: one mark per run, by preset (line) and pinning (colour and shape); further '
     '{side} is faster. Black bar: reference, grey: its tolerance. Dashed: theoretical peak. '
-    'A crossed mark FAILs.'
+    'A crossed mark FAILs. A run without a mark is INVALID: the table says why.'
 )
+NO_PEAK = 'no peak is known: `peak_gbs` and `peak_source` of its system file state it'
 LEAD = (
     'Counted GB/s (10⁹ bytes, as STREAM counts them), best of the repetitions. INVALID runs have '
     'no figure: it must not be believed.'
@@ -25,7 +26,8 @@ LEAD = (
 def section(rows, compared=()):
     """Pictures of each partition, one a kernel, and the table of all runs."""
     made = Section('bandwidth', 'Bandwidth by kernel and preset', LEAD)
-    rows = [row for row in rows if row.figures or row.pinning != UNPINNED]
+    # a curve has figures of its own, and a section of its own
+    rows = [r for r in rows if r.figures or r.pinning != UNPINNED and not r.others]
     if not rows:
         made.empty = 'No run of the check `stream` is among the results: no preset to show.'
         return made
@@ -45,7 +47,7 @@ def peaks(rows):
     for row in rows:
         known = next((f.peak for f in row.figures.values() if f.peak), None)
         source = row.provenance.get('peak source', 'its source is not recorded')
-        text = f'theoretical peak {known:g} GB/s ({source})' if known else 'no peak is known'
+        text = f'theoretical peak {known:g} GB/s ({source})' if known else NO_PEAK
         if any(f.metric.is_bandwidth for f in row.figures.values()):
             texts.add(f'{row.where}: {text}.')
     measured = [row for row in rows if row.figures]

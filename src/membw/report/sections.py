@@ -10,6 +10,8 @@ from membw.report.rows import failed_builds, rows_of
 from membw.results.hostlist import expected_nodes, match_expected, read_node_check
 from membw.run import summary
 
+NAMED = 3  # nodes or processors in the heading
+
 
 def build(found, nodes='', title='', cache=None):
     """A Report of the Inputs; `nodes`: those expected; an error where nothing was measured."""
@@ -30,7 +32,7 @@ def build(found, nodes='', title='', cache=None):
         headline=headline,
         counts=counts,
         attention=verdicts.attention(rows, failed_builds(found.cases), fleet, nights),
-        facts=_facts(found),
+        facts=_facts(found, rows),
         sections=[section for section in sections if section],
         provenance={row.id: row.provenance for row in rows} | past.provenance(nights),
         fleet=ranking.as_data(fleet, found.records),
@@ -80,9 +82,21 @@ def _span(info):
     return f'{time.strftime("%Y-%m-%d %H:%M", start)}{until} UTC'
 
 
-def _facts(found):
-    """What was read: (name, text)."""
-    facts = []
+def _machines(found, rows):
+    """Nodes, processors and time of the run, as far as known: what a reader asks first."""
+    nodes = {r.host for r in found.records} | {row.provenance.get('node') for row in rows}
+    cpus = {r.traits.get('cpu_model') for r in found.records}
+    cpus |= {row.provenance.get('cpu model') for row in rows}
+    for names in (nodes, cpus):
+        known = sorted(str(name) for name in names if name)
+        more = f' and {len(known) - NAMED} more' if len(known) > NAMED else ''
+        yield ', '.join(known[:NAMED]) + more
+    yield from [_span(info) for _, info in found.reports][:1]
+
+
+def _facts(found, rows):
+    """What was measured, and read: (name, text)."""
+    facts = [('measured', '; '.join(filter(None, _machines(found, rows))))]
     for file, info in found.reports:
         facts.append(('run', _span(info)))
         facts.append(('report', str(file)))

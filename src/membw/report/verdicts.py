@@ -17,15 +17,16 @@ NAMES_SHOWN = 160  # characters of a list of nodes
 def overall(rows, builds, fleet, nights):
     """(verdict, one line, [(what, how many, verdict)])."""
     runs = Counter(row.verdict for row in rows)
-    runs['FAIL'] += len(builds)
     nodes = Counter(verdict for verdict, _ in _nodes(fleet, rows).values())
-    counts = [(f'runs {word}', runs[word], word) for word in WORST_FIRST if runs[word]]
+    counts = [('builds failed', len(builds), 'FAIL')] if builds else []
+    counts += [(f'runs {word}', runs[word], word) for word in WORST_FIRST if runs[word]]
     counts += [(f'nodes {word}', nodes[word], word) for word in WORST_FIRST if nodes[word]]
     changes = len(nights.recent())
     counts += [('changes for the worse', changes, 'CHANGE')] if changes else []
     words = [word for word in WORST_FIRST if runs[word] or nodes[word]]
-    verdict = words[0] if words else 'NOT MEASURED'
+    verdict = 'FAIL' if builds else words[0] if words else 'NOT MEASURED'
     line = f'{verdict}: {_line(runs, nodes)}'
+    line += f'; {len(builds)} build{"s" * (len(builds) > 1)} failed' if builds else ''
     allowed = sum(row.verdict == 'PASS' and bool(row.why) for row in rows)
     line += f'; {allowed} only because a reason against them was allowed' if allowed else ''
     return (

@@ -33,6 +33,7 @@ from membw.report.rows import rows_of
 from membw.report.theme import DARK, LIGHT, paint
 from membw.results.metrics import Metric
 from membw.results.record import read_lines
+from membw.run import summary
 
 
 @pytest.fixture(scope='module')
@@ -239,7 +240,8 @@ def test_a_column_that_says_the_same_everywhere_is_left_out(report):
     (runs,) = report.sections[0].tables
     heads = [title for title, _ in runs.heads]
     assert 'partition' not in heads and 'synthetic:milan' in runs.caption
-    assert {'test', 'of reference', 'of peak', 'why'} <= set(heads)
+    assert {'of reference', 'of peak', 'why'} <= set(heads)
+    assert 'test' not in heads  # curves have a section of their own
     assert {len(row) for row in runs.rows} == {len(heads)}
 
 
@@ -262,6 +264,30 @@ def test_what_memcpy_moves_is_not_known(rows):
     assert compilers.store_of(changed, 'copy') == 'not known'
 
 
+def test_a_figure_outside_its_reference_says_by_how_much():
+    rows = {'s:p:triad': [91.3, 168.3, -0.06, 0.1, 'GB/s', 'fail'],
+            's:p:copy': [160.0, 150.0, -0.06, 0.1, 'GB/s', 'pass'],
+            's:p:lag': [99.0, 90.0, None, 0.05, 'ns', 'fail'],
+            's:p:add': [1.0, 0, None, None, 'GB/s', None]}  # fmt: skip
+    case = {'result': 'fail', 'fail_phase': 'performance', 'fail_reason': 'x', 'perfvalues': rows}
+    assert summary.judge(case) == ('FAIL', (
+        'triad 91.3 GB/s, at least 158.2 wanted: -46 % to its reference; '
+        'lag 99 ns, at most 94.5 wanted: +10 % to its reference'))  # fmt: skip
+
+
+def test_builds_that_failed_are_no_runs(tmp_path):
+    build = synthetic_run.case('stream_binary', 'icx-o2', fixture=True, result='fail',
+                               fail_phase='compile', fail_reason='no icx')  # fmt: skip
+    figures = {'synthetic:milan:triad': [300.0, 0, None, None, 'GB/s', None]}
+    run = synthetic_run.case('stream %pinning=omp', 'gcc-o2', pinning='omp', perfvalues=figures)
+    report = {'session_info': {'uuid': 'x'}, 'runs': [{'testcases': [build, run]}]}
+    (tmp_path / 'run.json').write_text(json.dumps(report))
+    made = sections.build(inputs.gather([tmp_path / 'run.json']))
+    assert made.headline == 'FAIL: 1 run, all PASS; 1 build failed'
+    assert ('builds failed', 1, 'FAIL') in made.counts
+    assert made.facts[0][0] == 'measured'
+
+
 def test_the_peak_stands_with_its_source(report):
     source = '10 synthetic channels x 3200 MT/s x 8 B'
     assert report.sections[0].notes[:2] == [
@@ -281,7 +307,7 @@ def test_presets_are_compared_by_pairs_of_one_round(report):
 
 
 def test_the_summary_counts_and_lists_the_worst_first(report):
-    assert report.headline == 'FAIL: 18 runs, 2 FAIL, 1 INVALID'
+    assert report.headline == 'FAIL: 17 runs, 1 FAIL, 1 INVALID; 1 build failed'
     assert ('runs PASS', 15, 'PASS') in report.counts
     assert [alarm.verdict for alarm in report.attention] == ['FAIL', 'FAIL', 'INVALID']
     assert 'unknown argument' in report.attention[0].why
@@ -423,7 +449,7 @@ def test_the_command_writes_the_page_and_its_pictures(results, tmp_path, capsys)
     out, folder = tmp_path / 'r.html', tmp_path / 'pictures'
     status = cli.main(['report', str(results), '-o', str(out), '--pictures', str(folder)])
     said = capsys.readouterr().out
-    assert status == 0 and 'FAIL: 18 runs, 2 FAIL, 1 INVALID' in said
+    assert status == 0 and 'FAIL: 17 runs, 1 FAIL, 1 INVALID; 1 build failed' in said
     assert out.read_text().startswith('<!DOCTYPE html>')
     names = {file.stem for file in folder.iterdir()}
     assert 'numa-synthetic-milan-gcc-o2' in names and len(names) >= 9
@@ -533,7 +559,9 @@ def test_a_fault_of_a_node_in_all_its_groups_is_one_alarm():
 def test_the_database_is_read_night_by_night(tmp_path):
     results = synthetic_run.folder(tmp_path / 'results', nights=30, slower_from=20)
     made = sections.build(inputs.gather([results]))
-    assert made.headline == ('FAIL: 18 runs, 2 FAIL, 1 INVALID; lasting changes for the worse: 1')
+    assert made.headline == (
+        'FAIL: 17 runs, 1 FAIL, 1 INVALID; 1 build failed; lasting changes for the worse: 1'
+    )
     (alarm,) = [alarm for alarm in made.attention if alarm.verdict == 'CHANGE']
     events, series = next(s for s in made.sections if s.id == 'history').tables
     # how many of the 15 groups are sure enough is for the tests of membw history

@@ -131,7 +131,7 @@ def _of_switches(hosts, of_node, size, levels):
         [host for host, number in zip(hosts, of_node, strict=True) if number == k]
         for k in range(of_node.max() + 1)
     ]
-    parts = [fold(names) for names in behind if len(names) > 1]
+    parts = [fold(names) for names in behind if names]
     longer = ', '.join(f'{np.exp(-level) - 1:+.1%}' for level in levels[1:])
     return (
         f'{len(parts)} switches by the times of their links: {"; ".join(parts)}; between them '

@@ -181,7 +181,9 @@ def as_data(fleet, records):
     files, traits, newest = _Numbered(), _Numbered(), {}
     for record in sorted(records, key=lambda r: r.time):
         newest[record.host] = record
-    metrics = {m.name: m for node in fleet.nodes for m in node.metrics}
+    # of what was compared: a node measured alone, pair by pair, has hundreds that nobody ranks
+    compared = [group for group in fleet.groups if len(group.nodes) > 1] or fleet.groups
+    metrics = {m.name: m for group in compared for m in group.metrics}
     kernels = list(metrics)
     nodes = [_node(node, kernels, newest.get(node.name), files, traits) for node in fleet.nodes]
     groups = {
@@ -201,7 +203,8 @@ def as_data(fleet, records):
 def _node(node, kernels, record, files, traits):
     figures = [None] * len(kernels)
     if node.rates is not None and node.verdict != 'INVALID':
-        figures = [round(node.figures[k], 2) if k in node.kernels else None for k in kernels]
+        measured = node.figures
+        figures = [round(measured[k], 2) if k in measured else None for k in kernels]
     row = [node.name, node.verdict, node.group, figures, node.reason]
     if record is None:
         return row

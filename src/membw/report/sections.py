@@ -4,7 +4,17 @@ import time
 
 from membw.errors import MembwError
 from membw.rank import fleet as fleets
-from membw.report import arithmetic, bandwidth, compilers, history, numa, past, ranking, verdicts
+from membw.report import (
+    arithmetic,
+    bandwidth,
+    compilers,
+    history,
+    numa,
+    pairs,
+    past,
+    ranking,
+    verdicts,
+)
 from membw.report.model import Report
 from membw.report.rows import failed_builds, rows_of
 from membw.results.hostlist import expected_nodes, match_expected, read_node_check
@@ -23,6 +33,7 @@ def build(found, nodes='', title='', cache=None):
     sections = [
         bandwidth.section([r for r in rows if r.test != arithmetic.TEST], found.ratios),
         numa.section(rows), arithmetic.section(rows), ranking.section(fleet),
+        pairs.section(found.records, found.cases, fleet.links),
         history.section(nights), compilers.section(rows),
     ]  # fmt: skip
     verdict, headline, counts = verdicts.overall(rows, failed_builds(found.cases), fleet, nights)

@@ -39,6 +39,7 @@ class Record:
     findings: tuple = ()  # of `invalid`, as 'reason (detail)'
     metrics: tuple = ()  # of `rates`, in their order
     lasted: float = 0.0  # seconds that its repetitions took, at least
+    timings: dict = field(default_factory=dict)  # of pingpong: its `pairs` or `messages`
     links: tuple = ()  # (other node, why not to be believed or None, {bytes: us one way})
     spans: dict = field(default_factory=dict)  # metric -> (low, high) of its rate, if it says so
     pair: tuple = ()  # of the nearest cores, ns (results/regimes.py)
@@ -112,6 +113,7 @@ def parse_record(data, name):
             findings=_findings(data),
             metrics=measured,
             lasted=sum(map(_lasted, data.get('kernels', {}).values())),
+            timings={k: data[k] for k in ('pairs', 'messages') if data.get(k)},
             links=tuple(map(_link, data.get('links', ()))),
             spans=intervals.of_rates(data, measured),
             pair=regimes.latencies(data),

@@ -19,7 +19,7 @@ def switches(logs):
 
     Nodes that any chain of links of the fastest population joins are behind one switch, and how
     far two switches are apart most links between them say. A node that is far from all others is
-    slow, and behind no switch of its own.
+    slow, and behind the switch that it is least far from.
     """
     count = len(logs)
     upper = np.triu(~np.isnan(logs), 1)
@@ -28,8 +28,11 @@ def switches(logs):
     if labels.max() < 1:
         return np.zeros(count, dtype=int), np.zeros((count, count), dtype=int)
     of_switch, of_node = csgraph.connected_components(labels == 0, directed=False)
-    distance = np.zeros((count, count), dtype=int)
     several = [k for k in range(of_switch) if (of_node == k).sum() > 1]
+    for alone in np.flatnonzero(~np.isin(of_node, several)) if several else ():
+        near = [np.nanmedian(logs[alone, of_node == k]) for k in several]
+        of_node[alone] = several[int(np.argmax(near))]
+    distance = np.zeros((count, count), dtype=int)
     for one, other in itertools.combinations(several, 2):
         between = (of_node == one)[:, None] & (of_node == other)
         found = np.maximum(labels, labels.T)[between]

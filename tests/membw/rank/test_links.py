@@ -51,8 +51,9 @@ def test_links_that_lead_through_another_switch_are_not_called_slow_nor_their_no
     planted = {(name(nodes - 2), name(nodes - 1)), (name(0), name(nodes - 1))}
     for one, other in ((nodes - 2, nodes - 1), (0, nodes - 1)):
         cluster.slow_link(one, other, 0.15)
+    cluster.slow_node(1, 0.15)
     fleet = judged(cluster)
-    assert slow_links(fleet) == planted and not slow_nodes(fleet)
+    assert slow_links(fleet) == planted and slow_nodes(fleet) == {name(1)}
     parts = f'2 switches by the times of their links: n[00001-{first:05}]; n[{first + 1:05}-'
     (latency, bandwidth) = [text for text in fleet.warnings if 'switches' in text]
     assert latency.startswith(parts) and 'between them 0 B take +2' in latency

@@ -83,7 +83,6 @@ def test_every_system_loads_and_dry_runs(dry, system):
     done = dry(system)
     assert done.code == 0, done.text
     assert 'skipping test file' not in done.text
-    assert re.search(r'Found [1-9]\d* check', done.text), done.text
     ran = re.search(r'Ran (\d+)/(\d+) test case', done.text)
     # a pair that the partition does not have is no case of it
     skipped = re.findall(r'SKIP.*\[(.*)\]', done.text)

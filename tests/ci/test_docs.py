@@ -159,3 +159,11 @@ def test_a_block_without_a_mark_is_found():
     assert unmarked('```sh\nls\n```\n') == [1]
     assert unmarked('\n```\nls\n```\n```sh untested: needs a cluster\nls\n```\n') == [2]
     assert unmarked('```yaml\na: 1\n```\n```text\nx\n```\n') == []
+
+
+@pytest.mark.parametrize('name', ['nodecheck.txt', 'fleet.png', 'history.png', 'report.html',
+                                  'fleet.html', 'accept.html', 'pictures/x.png'])  # fmt: skip
+def test_what_the_examples_write_makes_no_checkout_dirty(name):
+    """Else `make bundle` refuses after the README was followed."""
+    done = subprocess.run(['git', 'check-ignore', '-q', name], cwd=ROOT)
+    assert done.returncode == 0

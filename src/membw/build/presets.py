@@ -90,11 +90,13 @@ def one_line(err):
 def load(path=TABLE):
     """The whole table, checked: {'families': {...}, 'presets': {...}}."""
     try:
-        text = pathlib.Path(path).read_text()
+        text = pathlib.Path(path).read_text(encoding='utf-8')
     except OSError as err:
         raise PresetError(f"cannot read '{path}': {err.strerror}", 'restore it from git') from err
+    except UnicodeError as err:
+        raise PresetError(f"'{path}' is not UTF-8: {err}", 'save it as UTF-8') from err
     table = parse_yaml(text)
-    problems = check(table)
+    problems = [*given_twice(text), *check(table)]
     if problems:
         name = pathlib.Path(path).name
         raise PresetError(
@@ -102,6 +104,19 @@ def load(path=TABLE):
             'the head of presets.yaml says what each key means',
         )
     return table
+
+
+def given_twice(text):
+    """Rows and keys of rows that stand there twice: the reader would take the last, silently."""
+    place, seen = [], set()
+    for number, line in enumerate(text.splitlines(), 1):
+        key = re.match(r'(?P<indent>(  )*)(?P<name>[\w.+-]+):(\s|$)', line)
+        if not key or len(key['indent']) > 4:
+            continue
+        place = [*place[: len(key['indent']) // 2], key['name']]
+        if tuple(place) in seen:
+            yield f"line {number}: '{'.'.join(place)}' is given twice"
+        seen.add(tuple(place))
 
 
 def check(table):

@@ -130,6 +130,23 @@ def test_all_problems_of_a_table_are_told_at_once(tmp_path):
         assert word in str(told.value)
 
 
+@pytest.mark.parametrize('row, said', [
+    ("  gcc-o2:\n    line: ''\n", "'presets.gcc-o2' is given twice"),
+    ("    family: gcc\n", "'presets.gcc-o2.family' is given twice"),
+])  # fmt: skip
+def test_what_is_given_twice_is_refused(tmp_path, row, said):
+    text = yaml.safe_dump({'families': GOOD['families']})
+    text += yaml.safe_dump({'presets': {'gcc-o2': GOOD['presets']['gcc-o2']}})
+    with pytest.raises(presets.PresetError, match=said):
+        presets.load(table_file(tmp_path, text + row))
+
+
+def test_a_table_that_is_not_utf_8_is_one_line(tmp_path):
+    (tmp_path / 'presets.yaml').write_bytes('# \xfc\n'.encode('latin-1'))
+    with pytest.raises(presets.PresetError, match='is not UTF-8'):
+        presets.load(tmp_path / 'presets.yaml')
+
+
 @pytest.mark.parametrize('text', ['', '- a\n', 'families: {\n', 'families: 1\npresets: 2\n'])
 def test_a_file_that_is_no_table_is_told_without_a_traceback(tmp_path, text):
     with pytest.raises(presets.PresetError, match='^membw: presets.yaml'):

@@ -253,7 +253,8 @@ static void print_tables(const struct run *run)
 	fits_print(run->overheads, run->figures, run->count);
 }
 
-/* Of an INVALID run all of them: nobody takes them for figures. */
+/* Of an INVALID run all of them: nobody takes them for figures.  What costs nothing that can be
+ * measured has none: a metric is above 0. */
 static void say_metrics(const struct run *run)
 {
 	int i;
@@ -262,7 +263,7 @@ static void say_metrics(const struct run *run)
 		const struct overhead *const o = &run->overheads[i];
 		const struct figure *const f = &run->figures[i];
 
-		if (!o->count || (verdict_is_valid() && !figure_is_steady(f, o)))
+		if (!(f->overhead.median > 0) || (verdict_is_valid() && !figure_is_steady(f, o)))
 			continue;
 		metric(o->name, f->overhead.median, "us", LOWER);
 		metric_interval(o->name, f->overhead.low, f->overhead.high);

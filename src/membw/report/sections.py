@@ -10,6 +10,7 @@ from membw.report import (
     compilers,
     history,
     numa,
+    openmp,
     pairs,
     past,
     ranking,
@@ -21,6 +22,8 @@ from membw.results.hostlist import expected_nodes, match_expected, read_node_che
 from membw.run import summary
 
 NAMED = 3  # nodes or processors in the heading
+# checks with a section of their own
+OTHERS = (arithmetic.TEST, *openmp.SCALING, openmp.OVERHEADS)
 
 
 def build(found, nodes='', title='', cache=None):
@@ -31,9 +34,9 @@ def build(found, nodes='', title='', cache=None):
         raise _nothing(found, rows)
     nights = past.read(found.databases, found.records, cache)
     sections = [
-        bandwidth.section([r for r in rows if r.test != arithmetic.TEST], found.ratios),
-        numa.section(rows), arithmetic.section(rows), ranking.section(fleet),
-        pairs.section(found.records, found.cases, fleet.links),
+        bandwidth.section([r for r in rows if r.test not in OTHERS], found.ratios),
+        numa.section(rows), arithmetic.section(rows), openmp.section(rows),
+        ranking.section(fleet), pairs.section(found.records, found.cases, fleet.links),
         history.section(nights), compilers.section(rows),
     ]  # fmt: skip
     verdict, headline, counts = verdicts.overall(rows, failed_builds(found.cases), fleet, nights)

@@ -18,6 +18,8 @@ from membw.run.skips import shorten, skip_lines, skip_reasons
 from membw.site.cpulist import compress
 from membw.tables import Cell, Column, Table
 
+# figures of a case that still fit a line
+WIDE = 12
 NO_REFERENCE = 'no reference: recorded only'
 
 
@@ -166,7 +168,9 @@ def tables_of(cases):
         unit = f', {common_unit(metrics)}' if common_unit(metrics) else ''
         title = f'{name} on {where}{unit}{conditions(records)}'
         yield ''
-        if metrics or not any(map(of_case.figures, members)):
+        if len(metrics) > WIDE:
+            yield from table_of_figures(title, members, metrics)
+        elif metrics or not any(map(of_case.figures, members)):
             states = [state for case in members for state in rows.states(case)]
             yield table(title, states, metrics)
         else:
@@ -191,6 +195,26 @@ def table(title, cases, metrics):
     lines = [row(case, metrics) for case in cases]
     lines.sort(key=lambda cells: (cells[0], str(cells[1])))
     return Table(title, tuple(Column(*column) for column in columns), lines)
+
+
+def table_of_figures(title, cases, metrics):
+    """More figures than a line holds: a line per figure and a column per case, then the
+    verdicts."""
+    told = [case['display_name'].split()[1:] for case in cases]
+    alike = set.intersection(*map(set, told))
+    names = [
+        ' '.join(
+            [case['environ'], *(word.partition('=')[2] for word in words if word not in alike)]
+        )
+        for case, words in zip(cases, told, strict=True)
+    ]
+    cells = [dict(zip(metrics, row(case, metrics)[2:])) for case in cases]
+    columns = [Column('figure', 'figure'), *(Column(name, name, True) for name in names)]
+    common = common_unit(metrics)
+    lines = [[m.name if common else m.title, *(of[m] for of in cells)] for m in metrics]
+    yield Table(title, tuple(columns), lines)
+    for case, name in zip(cases, names, strict=True):
+        yield '  ' + ' '.join(filter(None, [f'{name}:', *judge(case)]))
 
 
 POINTS = tuple(Column(name, name, name == 'value') for name in

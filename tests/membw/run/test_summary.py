@@ -90,6 +90,27 @@ def test_the_title_says_the_unit_and_the_head_what_each_column_holds(show):
     assert row.index('no reference') == head.index('reference')
 
 
+def test_more_figures_than_a_line_holds_have_a_line_each_and_a_column_per_case(show):
+    names = [f'overhead_{n}' for n in range(summary.WIDE + 1)]
+    cases = [
+        case(values=()) | {
+            'name': f'overheads %wait_policy={policy}',
+            'display_name': f'overheads %pinning=omp %wait_policy={policy}',
+            'unique_name': policy,
+            'perfvalues': {f'local:default:{n}': [0.25, 0, None, None, 'us', None] for n in names},
+            'metrics': json.dumps({n: {'unit': 'us', 'better': 'lower'} for n in names}),
+        }
+        for policy in ('active', 'passive')
+    ]  # fmt: skip
+    status, lines = show(*cases)
+    assert status == 0
+    (head,) = [line for line in lines if line.split()[:1] == ['figure']]
+    assert head.split() == ['figure', 'gcc-o2', 'active', 'gcc-o2', 'passive']
+    shown = [line.split() for line in lines if line.strip().startswith('overhead_')]
+    assert shown == [[name, '0.25', '0.25'] for name in names]
+    assert '  gcc-o2 active: PASS' in lines and '  gcc-o2 passive: PASS' in lines
+
+
 def test_a_reference_is_shown_as_a_ratio(show):
     _, lines = show(case(reference=10))
     assert any('of reference: copy 100%, scale 95%, add 110%, triad 115%' in ln for ln in lines)

@@ -1,0 +1,168 @@
+"""The section on OpenMP: how a computation scales, and what each construct costs."""
+
+import re
+
+import altair as alt
+
+from membw.report import charts
+from membw.report.model import Cell, Picture, Section, Table
+
+SCALING, OVERHEADS = ('nbody', 'nbody_offload'), 'overheads'
+SPEED_UP = re.compile(r'^speedup_(\d+)$')
+OVERHEAD = re.compile(r'^([a-z_]+?(?:_8)?)(?:_(\d+))?_t(\d+)$')
+BY_BYTES = ('private', 'firstprivate', 'copyprivate', 'copyin')
+BY_THREADS = ('parallel', 'for', 'barrier', 'single', 'critical', 'reduction')
+READ_SCALING = (
+    'How to read: speed-up over one thread of the same run, with its 95 % interval; the dashed '
+    'line is ideal. Further below it with more threads: a part of the work is not shared, or the '
+    'clock falls as more cores work.'
+)
+READ_THREADS = (
+    'How to read: what a construct adds to its work, both axes logarithmic, with the 95 % '
+    'interval of the median. A straight line up is a cost per thread, a flat one costs the same '
+    'for all.'
+)
+READ_BYTES = (
+    'How to read: what a region costs that copies an array for each thread, both axes '
+    'logarithmic, with 95 % intervals. Flat: the region itself; the slope to the right: the copy.'
+)
+
+
+def section(rows):
+    """Pictures of each run of `nbody` and `overheads`, a table of each; None: no such run."""
+    scaling = [row for row in rows if row.test in SCALING]
+    overheads = [row for row in rows if row.test == OVERHEADS]
+    if not scaling and not overheads:
+        return None
+    made = Section('openmp', 'OpenMP: scaling and overheads')
+    made.pictures += _each(scaling, _scaling_picture)
+    made.pictures += _each(overheads, _threads_picture) + _each(overheads, _bytes_picture)
+    for row in [*scaling, *overheads]:
+        if not row.figures:
+            made.notes.append(f'{row.where} {row.preset} {row.test}: {row.verdict}: {row.why}')
+    return made
+
+
+def _each(rows, draw):
+    """The pictures that there is something for; names tell the runs of a preset apart."""
+    drawn = [draw(row, number) for number, row in enumerate(rows, 1)]
+    return [picture for picture in drawn if picture]
+
+
+def speed_ups(row):
+    """[{threads, value, low, high}] of a run, the baseline first."""
+    points = [_ends({'threads': 1}, None, 1.0)]
+    for name, figure in row.figures.items():
+        found = SPEED_UP.match(name)
+        if found:
+            points.append(_ends({'threads': int(found[1])}, figure.interval, figure.value))
+    return sorted(points, key=lambda point: point['threads']) if len(points) > 1 else []
+
+
+def overheads(row):
+    """[{construct, bytes, threads, value, low, high}] of a run, in us; 0 bytes: no array."""
+    points = []
+    for name, figure in row.figures.items():
+        found = OVERHEAD.match(name)
+        if found:
+            what = {'construct': found[1], 'bytes': int(found[2] or 0), 'threads': int(found[3])}
+            points.append(_ends(what, figure.interval, figure.value))
+    return points
+
+
+def _ends(what, interval, value):
+    low, high = interval or (value, value)
+    # a logarithm has no 0: an interval that reaches it is drawn to a hundredth of the figure
+    return {**what, 'value': value, 'low': max(low, value / 100), 'high': high}
+
+
+def _picture(kind, row, number, title, how, chart, table):
+    name = f'{kind}-{row.where.replace(":", "-")}-{row.preset}-{number}'
+    return Picture(name, title, how, charts.as_dict(chart, 300, title), table)
+
+
+def _scaling_picture(row, number):
+    points = speed_ups(row)
+    if not points:
+        return None
+    most = max(point['threads'] for point in points)
+    axis = alt.Axis(tickMinStep=1, format='d', tickCount=min(most, 12))
+    scale = alt.Scale(domain=[0, most * 1.05], nice=False)
+    x = alt.X('threads:Q', title='threads', axis=axis, scale=scale)
+    base = alt.Chart(charts.data(points)).encode(
+        x=x, y=alt.Y('value:Q', title='speed-up', scale=alt.Scale(zero=True))
+    )
+    tip = charts.tips(threads='threads:Q', speed_up='value:Q', from_='low:Q', to='high:Q')
+    ideal = alt.Chart(charts.data([{'threads': n, 'value': n} for n in (1, most)]))
+    line = ideal.mark_line(color='@muted', strokeDash=[5, 4]).encode(x=x, y='value:Q')
+    spread = base.mark_rule(color='@fore', strokeWidth=2).encode(y='low:Q', y2='high:Q')
+    dots = base.mark_point(size=60, filled=True, opacity=1).encode(tooltip=tip)
+    title = f'Speed-up of all pairs on {_where(row)}'
+    heads = [('threads', True), ('speed-up', True), ('low', True), ('high', True),
+             ('efficiency', True)]  # fmt: skip
+    lines = [
+        [Cell(str(p['threads']), p['threads']), Cell(f'{p["value"]:.3g}', p['value'], row.id),
+         Cell(f'{p["low"]:.3g}', p['low']), Cell(f'{p["high"]:.3g}', p['high']),
+         Cell(f'{p["value"] / p["threads"]:.1%}', p['value'] / p['threads'])]
+        for p in points
+    ]  # fmt: skip
+    layers = alt.layer(line, base.mark_line(strokeWidth=2), spread, dots)
+    return _picture(row.test, row, number, title, READ_SCALING, layers, Table(heads, lines, title))
+
+
+def _threads_picture(row, number):
+    points = [p for p in overheads(row) if p['construct'] in BY_THREADS and not p['bytes']]
+    title = f'Overheads over threads on {_where(row)}'
+    chart = _log_log(points, 'threads', 'threads', [n for n in BY_THREADS if _has(points, n)])
+    return points and _picture('overheads-threads', row, number, title, READ_THREADS, chart,
+                               _table(row, overheads(row), title))  # fmt: skip
+
+
+def _bytes_picture(row, number):
+    points = [p for p in overheads(row) if p['construct'] in BY_BYTES]
+    most = max((point['threads'] for point in points), default=0)
+    points = [point for point in points if point['threads'] == most]
+    title = f'Overheads over bytes with {most} threads on {_where(row)}'
+    chart = _log_log(
+        points, 'bytes', 'bytes of the array', [n for n in BY_BYTES if _has(points, n)]
+    )
+    return points and _picture('overheads-bytes', row, number, title, READ_BYTES, chart, None)
+
+
+def _where(row):
+    """'local:default, gcc-o2 active': with the values of the run's parameters."""
+    words = row.provenance.get('display name', '').split()[1:]
+    values = [word.partition('=')[2] for word in words if not word.startswith('%pinning')]
+    return ' '.join([f'{row.where}, {row.preset}', *values])
+
+
+def _has(points, name):
+    return any(point['construct'] == name for point in points)
+
+
+def _log_log(points, field, title, names):
+    log = alt.Scale(type='log')
+    base = alt.Chart(charts.data(points)).encode(
+        x=alt.X(f'{field}:Q', title=title, scale=log),
+        y=alt.Y('value:Q', title='overhead, us', scale=log),
+        color=charts.color('construct', names, 'construct'),
+    )
+    spread = base.mark_rule(strokeWidth=2).encode(y='low:Q', y2='high:Q')
+    tip = charts.tips(construct='construct:N', threads='threads:Q', bytes='bytes:Q', us='value:Q')
+    dots = base.mark_point(size=60, filled=True, opacity=1).encode(
+        shape=charts.shape('construct', names, 'construct'), tooltip=tip
+    )
+    return alt.layer(base.mark_line(strokeWidth=1.5), spread, dots)
+
+
+def _table(row, points, title):
+    heads = [('construct', False), ('bytes', True), ('threads', True), ('overhead, us', True),
+             ('low', True), ('high', True), ('10 % of a kernel of, us', True)]  # fmt: skip
+    lines = [
+        [Cell(p['construct']), Cell(str(p['bytes'] or ''), p['bytes']),
+         Cell(str(p['threads']), p['threads']), Cell(f'{p["value"]:.3g}', p['value'], row.id),
+         Cell(f'{p["low"]:.3g}', p['low']), Cell(f'{p["high"]:.3g}', p['high']),
+         Cell(f'{10 * p["value"]:.3g}', 10 * p['value'])]
+        for p in points
+    ]  # fmt: skip
+    return Table(heads, lines, title)

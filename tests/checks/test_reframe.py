@@ -99,10 +99,13 @@ def selected(session, *words):
 def test_tags_and_modes_choose(session):
     every = selected(session, '--tag=production')
     assert every > {'stream', 'cluster_stream', 'numa_scan', 'core_pairs', 'imb_pingpong'}
-    assert selected(session, '--tag=1_node') == every - {'cluster_stream'}
-    assert selected(session, '--tag=flexible') == {'cluster_stream'}
-    assert selected(session, '--mode=nightly') == every
-    assert selected(session, '--mode=maintenance') == {'stream', 'cluster_stream'}
+    clusters = selected(session, '--tag=flexible')
+    assert clusters >= {'cluster_stream', 'cluster_pairs'}
+    assert all(name.startswith('cluster_') for name in clusters)
+    assert selected(session, '--tag=1_node') == every - clusters
+    # n (n - 1) / 2 pairs are not for every night
+    assert selected(session, '--mode=nightly') == every - {'cluster_pairs'}
+    assert selected(session, '--mode=maintenance') == {'stream', *clusters}
     assert selected(session, '--mode=acceptance', '--tag=1_node') == {'stream'}
 
 

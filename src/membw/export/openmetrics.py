@@ -12,9 +12,8 @@ BASE = {
     'ms': ('seconds', 1e-3),
     'us': ('seconds', 1e-6),
     'ns': ('seconds', 1e-9),
-    'GFLOP/s': ('flops_per_second', 1e9),
-    'Gflop/s': ('flops_per_second', 1e9),
-    'TFLOP/s': ('flops_per_second', 1e12),
+    'GFlop/s': ('flops_per_second', 1e9),
+    '%': ('ratio', 0.01),
 }
 WHAT = {
     'figure': ('measured and believed', 'value'),

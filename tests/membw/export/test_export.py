@@ -18,6 +18,8 @@ import synthetic_run
 from places import ROOT
 
 from membw.cli import main
+from membw.export import openmetrics
+from membw.export.figures import Figure, Row
 
 DASHBOARD = ROOT / 'ci/entries/grafana-dashboard.json'
 LATENCY = {'value': 97.5, 'low': 95.0, 'high': 99.0, 'unit': 'ns', 'better': 'lower'}
@@ -57,6 +59,22 @@ def test_openmetrics_has_each_figure_in_base_units_and_the_verdict_as_a_label(re
     assert 'membw_figure_low_seconds' in text and 'membw_reference_seconds' in text
     assert re.search(r'verdict="FAIL",metric="triad",better="higher"} 91\d+\.', text)
     assert text.endswith('# EOF\n')
+
+
+@pytest.mark.parametrize(
+    'unit, value, line',
+    [
+        ('GFlop/s', 442.0, 'membw_figure_flops_per_second{test="dgemm",verdict="PASS",'),
+        ('%', 12.5, 'membw_figure_ratio{test="dgemm",'),
+        ('steps/h', 3.0, 'membw_figure_steps_per_h{test="dgemm",'),
+    ],
+)
+def test_a_unit_of_any_program_becomes_a_part_of_the_name(unit, value, line):
+    figure = Figure('x', unit, 'higher', value)
+    text = openmetrics.as_text([Row({'test': 'dgemm'}, 'PASS', '', 0.0, (figure,))])
+    (found,) = [x for x in text.splitlines() if x.startswith('membw_figure')]
+    assert found.startswith(line)
+    assert float(found.split()[-1]) == value * {'GFlop/s': 1e9, '%': 0.01}.get(unit, 1)
 
 
 @pytest.mark.parametrize('form', ['openmetrics', 'influx', 'csv', 'json', 'md', 'plain'])

@@ -11,6 +11,7 @@ import time
 
 from membw.arguments import count
 from membw.bench import harness as bench_harness
+from membw.bench import overheads as bench_overheads
 from membw.bench import repeats as bench_repeats
 from membw.bench import table as bench_table
 from membw.bench.build import LINES, build, own_sources
@@ -24,8 +25,8 @@ from membw.results.run_lock import alone
 from membw.site.topology import cores_here
 
 SCHEMA = 'membw-bench-1'
-HARNESS, REPEATS = 'harness', 'repeats'
-OTHERS = (HARNESS, REPEATS)  # not measured in rounds with the programs
+HARNESS, REPEATS, OVERHEADS = 'harness', 'repeats', 'overheads'
+OTHERS = (HARNESS, REPEATS, OVERHEADS)  # not measured in rounds with the programs
 HOW = """
 Each program runs once a round, with the same array size, threads and pinning; what is shown is
 the median of the ratios within the rounds, and the median absolute deviation. likwid-bench tells
@@ -49,7 +50,7 @@ def add_parser(subparsers):
     )
     parser.add_argument('--only', type=parts, default=[*PARTS, HARNESS], metavar='PART,...',
                         help=f'of {", ".join([*PARTS, *OTHERS])}; '
-                        'default: all but repeats')  # fmt: skip
+                        'default: all but repeats and overheads')  # fmt: skip
     parser.add_argument('--size', type=count, metavar='N',
                         help='elements of an array; default: 4 LLCs')  # fmt: skip
     parser.add_argument('--ntimes', type=count, default=10, help='repetitions; default: 10')
@@ -59,6 +60,8 @@ def add_parser(subparsers):
                         help="McCalpin's stream.c; default: Spack's builtin.stream")  # fmt: skip
     parser.add_argument('--babelstream', default=os.environ.get('BABELSTREAM', ''),
                         metavar='PATH', help='BabelStream, as built for OpenMP')  # fmt: skip
+    parser.add_argument('--epcc', default=os.environ.get('EPCC', ''), metavar='PATH',
+                        help="EPCC's syncbench, for the part overheads")  # fmt: skip
     parser.add_argument('--repeats', type=count, default=bench_repeats.RUNS, metavar='N',
                         help='runs of the part repeats; default: '
                         f'{bench_repeats.RUNS}')  # fmt: skip
@@ -86,6 +89,12 @@ def main(args):
             result = repeated(args)
         keep_json(result, folder_of(args))
         return 0
+    if args.only == [OVERHEADS]:
+        with alone():
+            begun = time.strftime('%Y-%m-%dT%H:%M:%SZ', time.gmtime())
+            result = {'schema': SCHEMA, 'time': begun, 'overheads': overheads(args)}
+        keep_json(result, folder_of(args))
+        return 0
     with alone():
         result, status = bench(args)
     if HARNESS in args.only:  # its runs take the lock themselves
@@ -94,8 +103,18 @@ def main(args):
     if REPEATS in args.only:
         with alone():
             result['repeats'] = repeated(args)['repeats']
+    if OVERHEADS in args.only:
+        with alone():
+            result['overheads'] = overheads(args)
     keep(result, folder_of(args))
     return status
+
+
+def overheads(args):
+    """The part overheads: what it found; its table is printed."""
+    result = bench_overheads.measured(say, args.epcc, args.rounds)
+    print('\n' + bench_overheads.text(result))
+    return result
 
 
 def folder_of(args):

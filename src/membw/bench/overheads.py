@@ -1,0 +1,123 @@
+"""OpenMP's overheads by src/overheads and by EPCC's syncbench, in turn, as their users run them.
+
+EPCC's suite is Apache-2 and built by whom it belongs to; the user names its program.
+"""
+
+import json
+import os
+import pathlib
+import re
+import statistics
+import subprocess
+import tempfile
+
+from membw.bench.build import LINES, build
+from membw.bench.programs import PINNED
+from membw.checkout import root
+from membw.errors import MembwError
+from membw.site.topology import cores_here
+
+# ours -> as EPCC's suite v3.1 prints it
+CONSTRUCTS = {
+    'parallel': 'PARALLEL',
+    'for': 'FOR',
+    'parallel_for': 'PARALLEL FOR',
+    'barrier': 'BARRIER',
+    'single': 'SINGLE',
+    'critical': 'CRITICAL',
+    'lock': 'LOCK/UNLOCK',
+    'atomic': 'ATOMIC',
+    'ordered': 'ORDERED',
+    'reduction': 'REDUCTION',
+}
+LINE = re.compile(r'^(\S.*?) overhead = +(\S+) microseconds \+/- +(\S+)$', re.M)
+LIMIT_S = 600
+
+
+def epcc_overheads(text):
+    """{construct of ours: (us, half width)} of what syncbench printed."""
+    found = {name: (float(us), float(half)) for name, us, half in LINE.findall(text)}
+    return {ours: found[theirs] for ours, theirs in CONSTRUCTS.items() if theirs in found}
+
+
+def measured(say, epcc, rounds):
+    """{'rows': [...], 'left_out': [...], 'runs': {program: [{construct: us}]}}."""
+    if epcc and not os.access(epcc, os.X_OK):
+        raise MembwError(f"no program '{epcc}'", "give the path of EPCC's syncbench")
+    source = pathlib.Path(root(), 'src', 'overheads', 'overheads.c')
+    ours, why = build(LINES[0], [source], 'overheads')
+    if not ours:
+        raise MembwError(why, "'membw bench' needs gcc")
+    threads = len(cores_here())
+    runs_of = {'overheads': [], **({'EPCC': []} if epcc else {})}
+    programs = {'overheads': lambda: run_ours(ours, threads),
+                'EPCC': lambda: run_epcc(epcc, threads)}  # fmt: skip
+    for number in range(1, rounds + 1):
+        say(f'overheads: round {number} of {rounds}', passing=True)
+        for name in list(runs_of)[:: 1 if number % 2 else -1]:
+            runs_of[name].append(programs[name]())
+    return {
+        'rows': [row(name, runs_of) for name in CONSTRUCTS],
+        'left_out': [] if epcc else ["rows of EPCC: no '--epcc PATH' of its syncbench"],
+        'runs': runs_of,
+        'threads': threads,
+        'load_average': os.getloadavg()[2],
+    }
+
+
+def start(words, threads):
+    env = {**os.environ, **PINNED, 'OMP_NUM_THREADS': str(threads)}
+    return subprocess.run(words, env=env, capture_output=True, text=True, timeout=LIMIT_S)
+
+
+def run_ours(program, threads):
+    """{construct: us}; of an INVALID run those that it has, since a round is not repeated."""
+    with tempfile.TemporaryDirectory() as folder:
+        record = pathlib.Path(folder, 'record.json')
+        names = ','.join(CONSTRUCTS)
+        words = [program, '--threads', str(threads), '--constructs', names, '--json', record]
+        done = start(list(map(str, words)), threads)
+        if not record.is_file():
+            raise MembwError(f'overheads measured nothing: {done.stderr.strip()}')
+        data = json.loads(record.read_text())
+    return {o['construct']: o['overhead_us'] for o in data['overheads'] if o['steady']}
+
+
+def run_epcc(program, threads):
+    done = start([program], threads)
+    found = epcc_overheads(done.stdout)
+    if done.returncode or not found:
+        raise MembwError(f"'{program}' printed no overheads", 'it is to be syncbench of EPCC')
+    return {name: us for name, (us, _) in found.items()}
+
+
+def row(construct, runs_of):
+    """Median and spread (largest over smallest) of each program's runs; None: no figure."""
+    found = {'construct': construct}
+    for name, runs in runs_of.items():
+        values = [run[construct] for run in runs if construct in run]
+        apart = max(values) / min(values) if values and min(values) > 0 else None
+        found[name] = {'median': statistics.median(values) if values else None, 'apart': apart,
+                       'runs': len(values)}  # fmt: skip
+    return found
+
+
+def text(result):
+    """The table."""
+    names = list(result['runs'])
+    lines = [f"OpenMP's overheads, us, {result['threads']} threads: median, and how far runs lie "
+             f'apart (load {result["load_average"]:.1f})']  # fmt: skip
+    lines.append(f'  {"construct":14}' + ''.join(f'{n:>12}{"apart":>8}' for n in names))
+    for found in result['rows']:
+        cells = ''.join(f'{_number(found[n]["median"]):>12}{_times(found[n]["apart"]):>8}'
+                        for n in names)  # fmt: skip
+        lines.append(f'  {found["construct"]:14}{cells}')
+    return '\n'.join([*lines, *result['left_out']])
+
+
+def _number(value):
+    return '-' if value is None else f'{value:.3g}'
+
+
+def _times(value):
+    return '-' if value is None else f'x{value:.2f}'

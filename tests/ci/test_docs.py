@@ -71,9 +71,14 @@ def unmarked(text):
 
 
 def missing_lines(expected, output):
-    """Expected lines that the output lacks; `...` within a line stands for anything."""
-    patterns = [re.escape(line.strip()).replace(r'\.\.\.', '.*') for line in expected]
-    lines = [line.strip() for line in output.splitlines()]
+    """Expected lines that the output lacks; `...` within a line stands for anything. How wide a
+    column is depends on what else stands in it."""
+
+    def squeezed(line):
+        return ' '.join(line.split())
+
+    patterns = [re.escape(squeezed(line)).replace(r'\.\.\.', '.*') for line in expected]
+    lines = [squeezed(line) for line in output.splitlines()]
     return [p for p in patterns if p and not any(re.fullmatch(p, line) for line in lines)]
 
 

@@ -96,6 +96,7 @@ ENVIRONMENT = {
         'MEMBW_SECONDS': 'health checks: their bound',
         'MEMBW_OPTIONS': 'more options: of the program; of `membw nightly` in GitLab',
         'MEMBW_SYSTEM': 'GitLab, Jenkins: the system of a pipeline',
+        'MEMBW_WEBHOOK': 'notify-webhook: the address that a night is told to',
         'MEMBW_HTTPJSON': 'httpjson.py: the address that figures are sent to',
     },
     'read by the programs': {

@@ -133,7 +133,8 @@ class imb_pingpong(measurement):
         ]
 
     def endpoint(self, name):
-        """{'cores': [8, 9]} of a socket, {'host': '{node}-mic0', 'cpus': [1, 5]} of a card."""
+        """{'cores': [8, 9]}, or {'socket': 1, 'cores': [0, 1]} by their numbers within it;
+        {'host': '{node}-mic0', 'cpus': [1, 5]} of a card."""
         known = self.current_partition.extras.get('endpoints', {})
         return known[name] if name in known else {'cores': [int(name)]}
 
@@ -144,7 +145,9 @@ class imb_pingpong(measurement):
         place = self.endpoint(name)
         host = place.get('host', '{node}').replace('{node}', f'${{{node[1:]}}}')
         where = ['-host', f'"{host}"'] if self.is_of_endpoints() else []
-        bind = ['hwloc-bind', f'core:{place["cores"][which]}'] if 'cores' in place else []
+        socket = f'socket:{place["socket"]}.' if 'socket' in place else ''
+        core = f'{socket}core:{place["cores"][which]}' if 'cores' in place else ''
+        bind = ['hwloc-bind', core] if core else []
         pin = ['taskset', '-c', str(place['cpus'][which])] if 'cpus' in place else []
         return ['-n', '1', *where, *bind, *pin]
 

@@ -31,6 +31,17 @@ const char *figure_name(const struct meeting *m, int together)
 	return name;
 }
 
+const char *class_figure_name(const struct meeting *m, int together, const char *what)
+{
+	char *name = malloc(64);
+
+	if (!name)
+		die("no memory for the name of a metric", "free some memory");
+	snprintf(name, 64, "%s_%s%s%s%s", method_names[m->method], pair_class_names[m->pair.class],
+		 m->home ? "_home_b" : "", together ? "_together" : "", what);
+	return name;
+}
+
 void class_judge(const struct pair *pair, int class)
 {
 	if (class == PAIR_CLASSES || (int)pair->class == class)

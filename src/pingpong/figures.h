@@ -15,6 +15,9 @@ double one_way_ns(double round_trip);
 /* "cas_0_13_home_b", "lines_0_13_together"; lives as long as the program. */
 const char *figure_name(const struct meeting *m, int together);
 
+/* "cas_llc", "cas_node_home_b_most": WHAT is "" or "_most". */
+const char *class_figure_name(const struct meeting *m, int together, const char *what);
+
 /* CLASS: which it must be of; PAIR_CLASSES: any. */
 void class_judge(const struct pair *pair, int class);
 void meeting_judge(const struct meeting *m, const char *name, int class);

@@ -124,6 +124,7 @@ struct run {
 	struct meeting *meetings; /* pair by pair, method by method, home by home */
 	const char **names;       /* of their figures */
 	int width;                /* meetings of a pair */
+	int is_matrix;            /* every pair of cores */
 	int count;
 };
 
@@ -191,6 +192,7 @@ static void choose_pairs(struct run *run, const struct cpuset *cpus)
 {
 	const int all = asked.pairs ? strcmp(asked.pairs, "all") == 0 : asked.together;
 
+	run->is_matrix = all;
 	if (all)
 		run->rounds = pairs_all(&run->pairs, cpus, run->first);
 	else if (asked.pairs)
@@ -258,6 +260,50 @@ static void meet(struct run *run)
 			meet_round(run, round, column);
 }
 
+/* Of a matrix nobody compares thousands of figures by name: the median pair of each class, and
+ * the one that is farthest apart. */
+static void metrics_of_class(const struct run *run, int column, enum pair_class class)
+{
+	const struct meeting *any = NULL;
+	double *const ns = calloc((size_t)run->pairs.count, sizeof(*ns));
+	int pair, count = 0;
+
+	if (!ns)
+		die("no memory for the times of %d pairs", "ask for fewer with '--pairs'",
+		    run->pairs.count);
+	for (pair = 0; pair < run->pairs.count; pair++) {
+		const struct meeting *const m = &run->meetings[pair * run->width + column];
+
+		if (m->pair.class != class)
+			continue;
+		any = m;
+		ns[count++] = one_way_ns(m->blocks.round_trip.median);
+	}
+	if (any) {
+		metric(class_figure_name(any, asked.together, ""), median(ns, count), "ns", LOWER);
+		metric(class_figure_name(any, asked.together, "_most"), ns[count - 1], "ns",
+		       LOWER);
+	}
+	free(ns);
+}
+
+static void metrics_of_matrix(const struct run *run)
+{
+	int column, class;
+
+	for (column = 0; column < run->width; column++)
+		for (class = 0; class < PAIR_CLASSES; class++)
+			metrics_of_class(run, column, (enum pair_class)class);
+}
+
+static void metric_of_pair(const struct meeting *m, const char *name)
+{
+	const struct order_statistics *const s = &m->blocks.round_trip;
+
+	metric(name, one_way_ns(s->median), "ns", LOWER);
+	metric_interval(name, one_way_ns(s->low), one_way_ns(s->high));
+}
+
 static void conclude(const struct run *run)
 {
 	int i, stood = 1;
@@ -274,12 +320,13 @@ static void conclude(const struct run *run)
 		const struct meeting *const m = &run->meetings[i];
 
 		meeting_judge(m, run->names[i], asked.class);
-		metric(run->names[i], one_way_ns(m->blocks.round_trip.median), "ns", LOWER);
-		metric_interval(run->names[i], one_way_ns(m->blocks.round_trip.low),
-				one_way_ns(m->blocks.round_trip.high));
+		if (!run->is_matrix)
+			metric_of_pair(m, run->names[i]);
 		if (i % run->width == 0)
 			meetings_print_row(m, run->width);
 	}
+	if (run->is_matrix)
+		metrics_of_matrix(run);
 	meetings_print_notes(run->meetings, run->count);
 }
 

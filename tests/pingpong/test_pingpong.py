@@ -4,6 +4,7 @@ import json
 import os
 import pathlib
 import re
+import statistics
 import subprocess
 from functools import partial
 
@@ -132,7 +133,20 @@ def test_what_others_did_counts_only_where_the_median_felt_it(build, tmp_path):
 def test_pairs_together_say_so_in_their_names(run):
     record = run('--together', '--method', 'cas')[2]
     assert record['together'] is True
-    assert all(name.endswith('_together') for name in record['metrics'])
+    assert all('_together' in name for name in record['metrics'])
+
+
+def test_the_metrics_of_a_matrix_are_its_classes_and_the_record_has_every_pair(run):
+    record = run('--pairs', 'all', '--method', 'cas')[2]
+    times = {}
+    for pair in record['pairs']:
+        name = f'cas_{pair["class"]}' + ('_home_b' if pair['home'] == 'b' else '')
+        times.setdefault(name, []).append(pair['median_ns'])
+    figures = {name: row['value'] for name, row in record['metrics'].items()}
+    assert figures == {
+        **{name: pytest.approx(statistics.median(found)) for name, found in times.items()},
+        **{f'{name}_most': pytest.approx(max(found)) for name, found in times.items()},
+    }
 
 
 def is_found(run, *options, flags):

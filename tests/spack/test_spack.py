@@ -9,6 +9,7 @@ import shutil
 import subprocess
 import sys
 
+import blas_here
 import pytest
 import yaml
 from checkout_copy import copy_checkout, variables
@@ -370,3 +371,28 @@ def test_the_mpi_variant_is_built_by_the_presets_line_with_this_machines_mpi(che
     prefix = checkout.spack('-e', folder, 'location', '-i', 'pingpong').strip()
     built = json.loads(pathlib.Path(prefix, 'share/membw/pingpong.json').read_text())
     assert '-DMEMBW_MPI' in built['compile_line']
+
+
+def test_dgemm_is_linked_with_the_blas_of_the_spec_and_refuses_one_without_threads(checkout):
+    """This machine's OpenBLAS, as an external."""
+    prefix = checkout.root / 'openblas'
+    (prefix / 'lib').mkdir(parents=True)
+    for path in pathlib.Path(blas_here.folder('openblas-openmp')).glob('libopenblas*.so*'):
+        (prefix / 'lib' / path.name).symlink_to(path.resolve())
+    external = {'spec': 'openblas@=0.3.21 threads=openmp', 'prefix': str(prefix)}
+    folder = checkout.root / 'blas'
+    folder.mkdir()
+    asked = {
+        'specs': ['dgemm tuning=o3 %c=gcc ^openblas threads=openmp'],
+        'view': False,
+        'packages': {'openblas': {'buildable': False, 'externals': [external]}},
+    }
+    (folder / 'spack.yaml').write_text(yaml.safe_dump({'spack': asked}))
+    checkout.spack('-e', folder, 'concretize')
+    checkout.spack('-e', folder, 'install')
+    there = checkout.spack('-e', folder, 'location', '-i', 'dgemm').strip()
+    line = json.loads(pathlib.Path(there, 'share/membw/dgemm.json').read_text())['compile_line']
+    assert line[1:-2] == ['-O3', '-fopenmp', 'dgemm.c', '-o', f'{there}/bin/dgemm']
+    assert line[-2:] == [f'-L{prefix}/lib', '-lopenblas']
+    said = checkout.spack('spec', 'dgemm tuning=o3 %c=gcc ^openblas threads=none', expect=1)
+    assert 'this openblas has no threads' in said

@@ -10,6 +10,7 @@ import tempfile
 import time
 
 from membw.arguments import count
+from membw.bench import dgemm as bench_dgemm
 from membw.bench import harness as bench_harness
 from membw.bench import overheads as bench_overheads
 from membw.bench import repeats as bench_repeats
@@ -25,8 +26,9 @@ from membw.results.run_lock import alone
 from membw.site.topology import cores_here
 
 SCHEMA = 'membw-bench-1'
-HARNESS, REPEATS, OVERHEADS = 'harness', 'repeats', 'overheads'
-OTHERS = (HARNESS, REPEATS, OVERHEADS)  # not measured in rounds with the programs
+HARNESS, REPEATS = 'harness', 'repeats'
+BESIDE = ('dgemm', 'overheads')  # rounds of their own, with peers of their own
+OTHERS = (HARNESS, REPEATS, *BESIDE)  # not measured in rounds with the programs of STREAM
 HOW = """
 Each program runs once a round, with the same array size, threads and pinning; what is shown is
 the median of the ratios within the rounds, and the median absolute deviation. likwid-bench tells
@@ -50,7 +52,7 @@ def add_parser(subparsers):
     )
     parser.add_argument('--only', type=parts, default=[*PARTS, HARNESS], metavar='PART,...',
                         help=f'of {", ".join([*PARTS, *OTHERS])}; '
-                        'default: all but repeats and overheads')  # fmt: skip
+                        f'default: all but {", ".join([REPEATS, *BESIDE])}')  # fmt: skip
     parser.add_argument('--size', type=count, metavar='N',
                         help='elements of an array; default: 4 LLCs')  # fmt: skip
     parser.add_argument('--ntimes', type=count, default=10, help='repetitions; default: 10')
@@ -89,32 +91,37 @@ def main(args):
             result = repeated(args)
         keep_json(result, folder_of(args))
         return 0
-    if args.only == [OVERHEADS]:
+    if set(args.only) <= set(BESIDE):
         with alone():
-            begun = time.strftime('%Y-%m-%dT%H:%M:%SZ', time.gmtime())
-            result = {'schema': SCHEMA, 'time': begun, 'overheads': overheads(args)}
-        keep_json(result, folder_of(args))
+            keep_json(stamp() | beside(args), folder_of(args))
         return 0
     with alone():
         result, status = bench(args)
+        result |= beside(args)
     if HARNESS in args.only:  # its runs take the lock themselves
         result['harness'] = bench_harness.timings(say)
         print('\n' + bench_harness.text(result['harness']))
     if REPEATS in args.only:
         with alone():
             result['repeats'] = repeated(args)['repeats']
-    if OVERHEADS in args.only:
-        with alone():
-            result['overheads'] = overheads(args)
     keep(result, folder_of(args))
     return status
 
 
-def overheads(args):
-    """The part overheads: what it found; its table is printed."""
-    result = bench_overheads.measured(say, args.epcc, args.rounds)
-    print('\n' + bench_overheads.text(result))
-    return result
+def stamp():
+    return {'schema': SCHEMA, 'time': time.strftime('%Y-%m-%dT%H:%M:%SZ', time.gmtime())}
+
+
+def beside(args):
+    """{part: what it found} of the parts with peers of their own; their tables are printed."""
+    results = {}
+    if 'dgemm' in args.only:
+        results['dgemm'] = bench_dgemm.compare(say, args.rounds)
+        print('\n' + bench_dgemm.text(results['dgemm']))
+    if 'overheads' in args.only:
+        results['overheads'] = bench_overheads.measured(say, args.epcc, args.rounds)
+        print('\n' + bench_overheads.text(results['overheads']))
+    return results
 
 
 def folder_of(args):
@@ -129,8 +136,7 @@ def repeated(args):
     )
     print('\n' + bench_repeats.text(result))
     return {
-        'schema': SCHEMA,
-        'time': time.strftime('%Y-%m-%dT%H:%M:%SZ', time.gmtime()),
+        **stamp(),
         'machine': {**record['facts'], 'llc_mib': record['llc_mib']},
         'array_size': record['array_size'],
         'repeats': result,
@@ -152,8 +158,7 @@ def bench(args):
     rounds = measure(programs, cpus, args.rounds, args.seconds, say)
     result = evaluate(rounds, programs, base)
     result |= {
-        'schema': SCHEMA,
-        'time': time.strftime('%Y-%m-%dT%H:%M:%SZ', time.gmtime()),
+        **stamp(),
         'machine': {**record['facts'], 'threads': asked.threads, 'llc_mib': record['llc_mib']},
         'array_size': asked.size,
         'ntimes': asked.ntimes,

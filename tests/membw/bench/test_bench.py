@@ -8,6 +8,7 @@ import pytest
 from places import ROOT
 
 from membw.bench import build as bench_build
+from membw.bench import dgemm as bench_dgemm
 from membw.bench import interference as bench_weather
 from membw.bench import parse as bench_parse
 from membw.bench import rounds as bench_rounds
@@ -359,3 +360,24 @@ def test_two_measurements_at_a_time_are_refused(call, root, need, one_run):
 def test_wrong_questions_are_one_clear_error(call, words, said, one_run):
     done = call('membw', 'bench', *words)
     assert done.returncode == 2 and said in done.stderr and 'Traceback' not in done.stderr
+
+
+def test_the_figures_of_the_peers_of_dgemm_are_read():
+    said = 'DGEMM_N=576\nStarDGEMM_Gflops=14.1812\nSingleDGEMM_Gflops=16.7903\n'
+    assert bench_dgemm.of_hpcc(said)['figures'] == {'StarDGEMM': 14.1812, 'SingleDGEMM': 16.7903}
+    rate = bench_dgemm.of_peakflops('Time:\t\t\t1.7e+01 sec\nMFlops/s:\t\t7049.91\n')
+    assert rate['figures'] == {'peakflops': 7.04991}
+    for read in (bench_dgemm.of_hpcc, bench_dgemm.of_peakflops):
+        with pytest.raises(MembwError, match='printed no'):
+            read('')
+
+
+def test_what_each_says_of_one_core_stands_beside_its_figure():
+    """The peer prints a figure and no word; ours says INVALID."""
+    ours = {'figures': {'square': 27.0, 'square_share': 6.0}, 'says': 'INVALID, threads-idle'}
+    peer = {'figures': {'SingleDGEMM': 27.0}, 'says': ''}
+    rounds = [{'membw dgemm, one thread': ours, 'hpcc, one thread': peer}] * 2
+    table = bench_dgemm.text({'size': 4000, 'blas': 'openblas-openmp', 'rounds': rounds})
+    lines = {line.strip().split('  ')[0]: line for line in table.splitlines()[2:]}
+    assert lines['membw dgemm, one thread'].rstrip().endswith('INVALID, threads-idle')
+    assert lines['hpcc, one thread'].rstrip().endswith('nothing')

@@ -90,6 +90,7 @@ static struct task earlier(const struct task *task)
 void workers_stop(struct workers *workers)
 {
 	static struct tasks now;
+	double wanted = 0; /* by the thread that wanted most: it ran, or was ready to */
 	int i;
 
 	memset(workers, 0, sizeof(*workers));
@@ -103,9 +104,11 @@ void workers_stop(struct workers *workers)
 		workers->all += now.list[i].cpu;
 		if (now.list[i].cpu > workers->most)
 			workers->most = now.list[i].cpu;
+		if (now.list[i].cpu + now.list[i].ready > wanted)
+			wanted = now.list[i].cpu + now.list[i].ready;
 	}
 	for (i = 0; i < now.count; i++) {
-		if (!(now.list[i].cpu > workers->most / 2))
+		if (!(now.list[i].cpu + now.list[i].ready > wanted / 2))
 			continue;
 		workers->count++;
 		if (now.list[i].ready > workers->ready)

@@ -8,8 +8,8 @@
 #define MEMBW_WORKERS_H
 
 struct workers {
-	int count;    /* threads that had more than half of the CPU time of the busiest; 0: the
-			 kernel does not say */
+	int count;    /* threads that ran, or were ready to and kept off their CPU, for more than
+			 half as long as the one that did so longest; 0: the kernel does not say */
 	double wall;  /* seconds from start to stop */
 	double most;  /* CPU seconds of the busiest */
 	double all;   /* of all together */

@@ -4,6 +4,7 @@
 
 #include "../harness/elementary.h"
 #include "../harness/error.h"
+#include "../harness/openmp.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,6 +2,8 @@
 
 #include "offload.h"
 
+#include "inverse_root.h"
+
 #include "../harness/openmp.h"
 
 #if defined(_OPENMP) && _OPENMP >= 201307

@@ -23,8 +23,10 @@ static const char *const reasons[] = { "same-core", "slow-transport", NULL };
 
 /* Seconds per pair: of a few, and of a matrix, where 192 cores have 18,336 pairs; of a round
  * of pairs together, which all go on to the end; of links between nodes likewise. */
-static const double BUDGET = 0.1, BUDGET_MATRIX = 0.003, BUDGET_TOGETHER = 0.02,
-		    BUDGET_NODES = 0.05;
+static const double BUDGET = 0.1, BUDGET_MATRIX = 0.003, BUDGET_TOGETHER = 0.02;
+#ifdef MEMBW_MPI
+static const double BUDGET_NODES = 0.05;
+#endif
 
 static struct {
 	const char *pairs; /* as asked, NULL: the nearest and farthest of each class */

@@ -158,22 +158,22 @@ def test_the_verdict_comes_first(visit):
 
 def test_a_table_is_sorted_by_a_click_both_ways(visit):
     browser = visit('run', whole=False)
-    head = '#bandwidth > .scroll thead th:nth-child(7) button'
+    head = '#bandwidth > .scroll thead th:nth-child(6) button'
     assert (
         browser.execute_script(f"return document.querySelector('{head}').textContent") == 'Triad'
     )
     for order in (1, -1):
         click(browser, head)
-        found = [float(t) for t in column(browser, '#bandwidth > .scroll table', 6) if t != '-']
+        found = [float(t) for t in column(browser, '#bandwidth > .scroll table', 5) if t != '-']
         assert len(found) == 15 and found == sorted(found)[::order]
-    said = "return document.querySelector('#bandwidth th:nth-child(7)').getAttribute('aria-sort')"
+    said = "return document.querySelector('#bandwidth th:nth-child(6)').getAttribute('aria-sort')"
     assert browser.execute_script(said) == 'descending'
 
 
 def test_a_filter_leaves_the_rows_with_all_its_words(visit):
     browser = visit('run', whole=False)
     browser.find_element('css selector', '#bandwidth .row-filter').send_keys('icx-nt pass')
-    assert column(browser, '#bandwidth > .scroll table', 1) == ['icx-nt'] * 4
+    assert column(browser, '#bandwidth > .scroll table', 0) == ['icx-nt'] * 4
     assert browser.find_element('css selector', '#bandwidth output').text == '4 of 17'
 
 
@@ -274,7 +274,7 @@ def test_it_is_used_by_keyboard_alone(visit):
         reached.append((tag, text))
         if head and text == 'Triad' and sorted_by is None:
             keys(browser, 'ENTER')
-            sorted_by = [t for t in column(browser, '#bandwidth > .scroll table', 6) if t != '-']
+            sorted_by = [t for t in column(browser, '#bandwidth > .scroll table', 5) if t != '-']
     assert sorted_by == sorted(sorted_by, key=float) and len(sorted_by) == 15
     assert reached[0] == ('A', 'to the summary')
     assert any(tag == 'BUTTON' and 'dark' in text for tag, text in reached)

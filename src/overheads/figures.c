@@ -3,7 +3,7 @@
 #include "figures.h"
 
 #include "../harness/clock.h"
-#include "../harness/elementary.h"
+#include "../harness/deviation.h"
 #include "../harness/error.h"
 #include "../harness/json.h"
 #include "reasons.h"
@@ -39,26 +39,13 @@ static double mean_of(const double *values, int count)
 	return sum / count;
 }
 
-static double deviation_of(const double *values, int count, double mean)
-{
-	double sum = 0;
-	int i;
-
-	for (i = 0; i < count; i++)
-		sum += (values[i] - mean) * (values[i] - mean);
-	return count > 1 ? square_root(sum / (count - 1)) : 0;
-}
-
 /* common.c of EPCC's suite, v3.1: the difference of the means, +- 1.96 (sd of the construct + sd
  * of the reference). */
 static void as_epcc(struct figure *f, const struct overhead *o)
 {
-	const double with = mean_of(o->with, o->count), without = mean_of(o->without, o->count);
-
-	f->mean = 1e6 * (with - without);
-	f->half_width = 1e6 * 1.96 *
-			(deviation_of(o->with, o->count, with) +
-			 deviation_of(o->without, o->count, without));
+	f->mean = 1e6 * (mean_of(o->with, o->count) - mean_of(o->without, o->count));
+	f->half_width =
+		1e6 * 1.96 * (deviation(o->with, o->count) + deviation(o->without, o->count));
 }
 
 void figure_of(struct figure *f, const struct overhead *o)

@@ -1,6 +1,6 @@
 #include "node_stats.h"
 
-#include "../../harness/elementary.h"
+#include "../../harness/deviation.h"
 #include "../../harness/order_statistics.h"
 
 #include <stdlib.h>
@@ -107,7 +107,6 @@ void nodes_statistics(struct statistics *s, const struct unit *units, int count,
 		      double *scratch)
 {
 	int i, best = 0, threads = 0;
-	double squares = 0;
 
 	memset(s, 0, sizeof(*s));
 	for (i = 0; i < count; i++)
@@ -132,9 +131,7 @@ void nodes_statistics(struct statistics *s, const struct unit *units, int count,
 		return;
 	s->per_thread = threads ? s->average / threads : 0;
 	s->average /= s->count;
-	for (i = 0; i < s->count; i++)
-		squares += (scratch[i] - s->average) * (scratch[i] - s->average);
-	s->deviation = s->count > 1 ? square_root(squares / (s->count - 1)) : 0;
+	s->deviation = deviation(scratch, s->count);
 	s->median = median(scratch, s->count);
 	for (i = 0; i < s->count; i++)
 		scratch[i] =

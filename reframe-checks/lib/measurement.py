@@ -18,7 +18,7 @@ from membw.build.code_checksum import code_sha256
 from membw.build.presets import sha256
 from membw.build.sources import commit
 from membw.results import archive
-from membw.results.intervals import doubts
+from membw.results.doubts import doubts
 from membw.results.metrics import intervals, of_record
 
 

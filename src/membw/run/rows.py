@@ -9,7 +9,7 @@ import re
 import statistics
 
 from membw.results import case as of_case
-from membw.results.intervals import doubts
+from membw.results.doubts import doubts
 from membw.results.metrics import HIGHER, intervals
 from membw.run import realtime
 from membw.run import states as states_of_hosts

@@ -61,7 +61,7 @@ def test_the_repositorys_own_ci_is_ci_run(file):
 
 
 def calls():
-    for path in sorted(ENTRIES.iterdir()):
+    for path in sorted(filter(pathlib.Path.is_file, ENTRIES.iterdir())):
         for found in CALL.finditer(path.read_text()):
             if '--system' in found[1]:
                 yield pytest.param(found[1], id=path.name)

@@ -155,8 +155,8 @@ def test_an_archive_that_was_changed_is_not_taken(call, by_make, tmp_path):
     """Its C sources are the right ones, but its presets.py, which a build runs, is another's."""
     folder = copied(by_make, tmp_path)
     (kept,) = (folder / 'sources').glob('*.tar.gz')
-    with tarfile.open(kept) as archive:
-        archive.extractall(tmp_path / 'x', filter='data')
+    (tmp_path / 'x').mkdir()
+    subprocess.run(['tar', '-xf', kept, '-C', tmp_path / 'x'], check=True)
     with open(tmp_path / 'x/src/membw/build/presets.py', 'a') as file:
         file.write(f"open({str(tmp_path / 'PWNED')!r}, 'w')\n")
     with tarfile.open(kept, 'w:gz') as archive:

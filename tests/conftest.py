@@ -62,7 +62,7 @@ def pytest_collection_modifyitems(items):
         raise pytest.UsageError(f'tests/conftest.py names what is not there: {", ".join(gone)}')
     for item in items:
         place = item.path.relative_to(ROOT / 'tests').as_posix()
-        if item.get_closest_marker('alone'):
+        if item.get_closest_marker('alone') or item.get_closest_marker('beside'):
             continue
         if place.startswith(BESIDE):
             item.add_marker('beside')

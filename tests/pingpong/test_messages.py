@@ -106,6 +106,7 @@ def test_every_flipped_bit_of_a_message_is_found(run):
     assert run(*options, flags=plant, W='99', BIT='0')[0] == 0
 
 
+@pytest.mark.beside
 @pytest.mark.parametrize('options, nodes, said', [
     (('--sizes', '8,x'), 2, "invalid value for '--sizes': 'x'"),
     (('--sizes', '-8'), 2, "invalid value for '--sizes': '-8'"),
@@ -164,6 +165,7 @@ def test_a_flipped_bit_makes_its_link_invalid_on_both_sides(build, tmp_path):
     assert {r['host']: r['verdict'] for r in records.values()}[first_of_a] == 'INVALID'
 
 
+@pytest.mark.beside
 @pytest.mark.parametrize('options, nodes, said', [
     (('--nodes',), ('one', 'one'), "'--nodes' takes one rank per node, and one has 2"),
     (('--nodes',), ('one',), "'--nodes' takes one rank of MPI per node, and this process is"),

@@ -171,7 +171,7 @@ def test_arrays_under_the_rule_are_too_small(recorded_machine, run, size):
 
 def test_what_a_person_allows_is_recorded_and_valid(stream, run):
     allowed = 'array-too-small,too-short,disturbed,oversubscribed,cpu-not-where-asked'
-    done = run('taskset', '-c', CPUS[0], stream, '-n', '10', '--allow', allowed)
+    done = run('taskset', '-c', CPUS[0], stream, '-n', '10', '-t', '10', '--allow', allowed)
     assert done.status == 0
     assert {'reason': 'array-too-small', 'allowed': True}.items() <= done.record['reasons'][
         0

@@ -25,8 +25,8 @@ TOGETHER = (
     'test_layers.py',
 )
 # rooms whose tests wait for ReFrame, Slurm, Spack, MPI or a compiler and judge no figure: two at
-# a time. What is in neither list, and a test that is marked so, measures or counts the time, and
-# has the machine for itself.
+# a time. What is in neither list measures or counts the time, and has the machine for itself. A
+# test's own mark, beside or alone, goes before these lists.
 BESIDE = (
     'checks/test_card.py',
     'checks/test_cluster.py',

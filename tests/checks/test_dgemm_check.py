@@ -108,7 +108,7 @@ def test_the_reference_of_ulysses_is_what_was_published():
 def test_every_idle_node_is_measured_by_one_job_and_a_slow_one_is_named(
     call, slurm_emu, tmp_path, one_run
 ):
-    """Four virtual nodes of this machine, of which one takes forty times as long: gcc is a stand-in
+    """Four virtual nodes of this machine, of which one takes 40 times as long: gcc is a stand-in
     that adds the fault, and figures mean nothing."""
     blas_here.folder('openblas-openmp')
     tools = tmp_path / 'tools'

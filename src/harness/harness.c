@@ -45,4 +45,5 @@
 #include "program.c"
 #include "record.c"
 #include "sysfile.c"
+#include "team_sizes.c"
 #include "verdict.c"

@@ -13,6 +13,7 @@
 #include "../harness/metrics.h"
 #include "../harness/openmp.h"
 #include "../harness/program.h"
+#include "../harness/team_sizes.h"
 #include "nbody_fault.h"
 
 #include <stdio.h>
@@ -25,16 +26,17 @@ static const char *const reasons[] = { "threads-idle", "offload-not-done", "no-b
 static const double MOMENTUM_LIMIT[PRECISIONS] = { 1e-4, 1e-6 };
 static const double ENERGY_LIMIT[PRECISIONS] = { 1e-4, 1e-5 };
 
-enum { CREWS_MAX = 64, THREADS_MAX = 1 << 16, BODIES_MOST = 1 << 24 };
+/* A team on the host may be joined by the device. */
+enum { CREWS_MAX = TEAM_SIZES_MAX + 1, BODIES_MOST = 1 << 24 };
 
 static struct {
-	int threads[CREWS_MAX], count;
+	struct team_sizes teams;
 	enum precision precision;
 	int offload;
 	long bodies;    /* 0: by the time of one thread */
 	double seconds; /* of a run of one thread; 0: by the threads */
 	int rounds;
-} asked = { { 0 }, 0, DOUBLE, 0, 0, 0, 15 };
+} asked = { { 0, { 0 } }, DOUBLE, 0, 0, 0, 15 };
 
 struct run {
 	struct crew crews[CREWS_MAX];
@@ -44,27 +46,9 @@ struct run {
 	double momentum, energy, fixed;
 };
 
-static int take_threads(const char *text, size_t length)
-{
-	char word[16];
-	int threads;
-
-	if (!length || length >= sizeof(word) || strspn(text, "0123456789") < length ||
-	    asked.count == CREWS_MAX)
-		return 0;
-	memcpy(word, text, length);
-	word[length] = '\0';
-	threads = atoi(word);
-	if (threads < 1 || threads > THREADS_MAX)
-		return 0;
-	asked.threads[asked.count++] = threads;
-	return 1;
-}
-
 static void set_threads(const char *option, const char *text)
 {
-	asked.count = 0;
-	option_list(option, text, take_threads, "threads with commas between, as 1,2,4");
+	team_sizes_read(&asked.teams, option, text, "threads with commas between, as 1,2,4");
 }
 
 static void set_precision(const char *option, const char *text)
@@ -145,17 +129,10 @@ static const struct program program = {
 	write_run,
 };
 
-static int by_number(const void *left, const void *right)
-{
-	return *(const int *)left - *(const int *)right;
-}
-
 static void add_crew(struct run *run, int threads, int on_device)
 {
 	struct crew *const crew = &run->crews[run->count];
 
-	if (run->count && crew[-1].threads == threads && crew[-1].on_device == on_device)
-		return;
 	crew->threads = threads;
 	crew->on_device = on_device;
 	run->count++;
@@ -164,17 +141,14 @@ static void add_crew(struct run *run, int threads, int on_device)
 /* The baseline first. */
 static void choose_crews(struct run *run, int most)
 {
+	const int all_on_device = asked.offload && asked.teams.count;
 	int t;
 
-	qsort(asked.threads, (size_t)asked.count, sizeof(*asked.threads), by_number);
-	for (t = 0; t < asked.count; t++)
-		add_crew(run, asked.threads[t], asked.offload);
-	if (asked.count)
-		return;
-	for (t = 1; !asked.offload && t < most && run->count < CREWS_MAX - 1; t *= 2)
-		add_crew(run, t, 0);
-	add_crew(run, asked.offload ? 1 : most, 0);
-	if (asked.offload)
+	if (!asked.teams.count)
+		team_sizes_double(&asked.teams, asked.offload ? 1 : most);
+	for (t = 0; t < asked.teams.count; t++)
+		add_crew(run, asked.teams.threads[t], all_on_device);
+	if (asked.offload && !all_on_device)
 		add_crew(run, 0, 1);
 }
 

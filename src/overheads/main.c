@@ -16,6 +16,7 @@
 #include "../harness/metrics.h"
 #include "../harness/openmp.h"
 #include "../harness/program.h"
+#include "../harness/team_sizes.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,15 +32,15 @@ static const double LAUNCH_SPREAD = 0.03;
 /* EPCC's delay: 0.1 us. */
 static const double DELAY_SECONDS = 1e-7;
 
-enum { TEAMS_MAX = 64, NAMES_MAX = 64, THREADS_MAX = 1 << 16 };
+enum { NAMES_MAX = 64 };
 
 static struct {
-	int threads[TEAMS_MAX], teams;
+	struct team_sizes teams;
 	const char *names[NAMES_MAX]; /* of constructs, as asked */
 	size_t lengths[NAMES_MAX];
 	int names_count; /* 0: all */
 	int pairs;
-} asked = { { 0 }, 0, { NULL }, { 0 }, 0, 61 };
+} asked = { { 0, { 0 } }, { NULL }, { 0 }, 0, 61 };
 
 struct run {
 	struct overhead *overheads; /* team by team, construct by construct */
@@ -47,27 +48,10 @@ struct run {
 	int count;
 };
 
-static int take_threads(const char *text, size_t length)
-{
-	char word[16];
-	int threads;
-
-	if (!length || length >= sizeof(word) || strspn(text, "0123456789") < length ||
-	    asked.teams == TEAMS_MAX)
-		return 0;
-	memcpy(word, text, length);
-	word[length] = '\0';
-	threads = atoi(word);
-	if (threads < 1 || threads > THREADS_MAX)
-		return 0;
-	asked.threads[asked.teams++] = threads;
-	return 1;
-}
-
 static void set_threads(const char *option, const char *text)
 {
-	asked.teams = 0;
-	option_list(option, text, take_threads, "threads of a team with commas between, as 1,2,4");
+	team_sizes_read(&asked.teams, option, text,
+			"threads of a team with commas between, as 1,2,4");
 }
 
 static int is_named(const struct construct *c, const char *name, size_t length)
@@ -145,31 +129,6 @@ static const struct program program = {
 	write_run,
 };
 
-static int by_number(const void *left, const void *right)
-{
-	return *(const int *)left - *(const int *)right;
-}
-
-/* The least first: a runtime keeps the threads that it has, and ends those that it no longer
- * needs. */
-static void choose_teams(int most)
-{
-	int t, kept = 0;
-
-	for (t = 1; !asked.teams && t < most; t *= 2)
-		asked.threads[kept++] = t;
-	if (!asked.teams) {
-		asked.threads[kept++] = most;
-		asked.teams = kept;
-		return;
-	}
-	qsort(asked.threads, (size_t)asked.teams, sizeof(*asked.threads), by_number);
-	for (t = 0; t < asked.teams; t++)
-		if (!kept || asked.threads[t] != asked.threads[kept - 1])
-			asked.threads[kept++] = asked.threads[t];
-	asked.teams = kept;
-}
-
 static int construct_asked(const struct construct *c)
 {
 	int n;
@@ -182,21 +141,23 @@ static int construct_asked(const struct construct *c)
 
 static void prepare_run(struct run *run)
 {
-	const size_t most = (size_t)(asked.teams * constructs_count);
+	const size_t most = (size_t)(asked.teams.count * constructs_count);
 	int t, c;
 
 	run->overheads = calloc(most, sizeof(*run->overheads));
 	run->figures = calloc(most, sizeof(*run->figures));
 	if (!run->overheads || !run->figures)
 		die("no memory for the times of %d teams", "ask for fewer with '--threads'",
-		    asked.teams);
-	for (t = 0; t < asked.teams; t++)
+		    asked.teams.count);
+	/* the least first: a runtime keeps the threads that it has, and ends those that it no
+	 * longer needs */
+	for (t = 0; t < asked.teams.count; t++)
 		for (c = 0; c < constructs_count; c++)
 			if (construct_asked(&constructs[c])) {
 				struct overhead *const o = &run->overheads[run->count++];
 
 				o->construct = &constructs[c];
-				o->threads = asked.threads[t];
+				o->threads = asked.teams.threads[t];
 				o->name = figure_name(o->construct, o->threads);
 			}
 }
@@ -295,18 +256,21 @@ int main(int argc, char **argv)
 	int t;
 
 	program_start(&program, argc, argv);
-	choose_teams(threads_asked() > threads_count() ? threads_asked() : threads_count());
+	if (!asked.teams.count)
+		team_sizes_double(&asked.teams, threads_asked() > threads_count()
+							? threads_asked()
+							: threads_count());
 	prepare_run(&run);
-	threads_team(asked.threads[asked.teams - 1]);
+	threads_team(asked.teams.threads[asked.teams.count - 1]);
 	program_pins_itself(); /* each team is judged by itself */
 	printf("OpenMP's overheads: %s %s, wait policy %s, a delay of %.2f us\n", runtime_name(),
 	       runtime_version(),
 	       getenv("OMP_WAIT_POLICY") ? getenv("OMP_WAIT_POLICY") : "default",
 	       1e6 * DELAY_SECONDS);
 	program_measuring();
-	for (t = 0; t < asked.teams; t++)
-		measure_team(&run.overheads[t * (run.count / asked.teams)],
-			     run.count / asked.teams);
+	for (t = 0; t < asked.teams.count; t++)
+		measure_team(&run.overheads[t * (run.count / asked.teams.count)],
+			     run.count / asked.teams.count);
 	program_measured();
 	conclude(&run);
 	return program_end(&run);

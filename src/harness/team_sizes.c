@@ -1,0 +1,57 @@
+#include "config.h"
+
+#include "team_sizes.h"
+
+#include "options.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static struct team_sizes *sizes_read;
+
+static int take_size_of_team(const char *text, size_t length)
+{
+	char word[16];
+	int threads;
+
+	if (!length || length >= sizeof(word) || strspn(text, "0123456789") < length ||
+	    sizes_read->count == TEAM_SIZES_MAX)
+		return 0;
+	memcpy(word, text, length);
+	word[length] = '\0';
+	threads = atoi(word);
+	if (threads < 1 || threads > THREADS_MAX)
+		return 0;
+	sizes_read->threads[sizes_read->count++] = threads;
+	return 1;
+}
+
+static int by_threads(const void *left, const void *right)
+{
+	return *(const int *)left - *(const int *)right;
+}
+
+void team_sizes_read(struct team_sizes *sizes, const char *option, const char *text,
+		     const char *hint)
+{
+	int t, kept = 0;
+
+	sizes->count = 0;
+	sizes_read = sizes;
+	option_list(option, text, take_size_of_team, hint);
+	qsort(sizes->threads, (size_t)sizes->count, sizeof(*sizes->threads), by_threads);
+	for (t = 0; t < sizes->count; t++)
+		if (!kept || sizes->threads[t] != sizes->threads[kept - 1])
+			sizes->threads[kept++] = sizes->threads[t];
+	sizes->count = kept;
+}
+
+void team_sizes_double(struct team_sizes *sizes, int most)
+{
+	int threads;
+
+	sizes->count = 0;
+	for (threads = 1; threads < most; threads *= 2)
+		sizes->threads[sizes->count++] = threads;
+	sizes->threads[sizes->count++] = most;
+}

@@ -4,28 +4,7 @@ import fcntl
 import shutil
 
 import pytest
-
-CHECK = """
-import reframe as rfm
-from reframe.core.builtins import sanity_function, performance_function, run_after
-import reframe.utility.sanity as sn
-
-@rfm.simple_test
-class tiny(rfm.RunOnlyRegressionTest):
-    valid_systems = ['*']
-    valid_prog_environs = ['gcc-o2']
-    executable = 'echo'
-    executable_opts = ['figure 3.0']
-    {more}
-
-    @sanity_function
-    def validate(self):
-        return sn.assert_found({pattern!r}, self.stdout, msg={message!r})
-
-    @performance_function('GB/s')
-    def triad(self):
-        return sn.extractsingle(r'figure (\\S+)', self.stdout, 1, float)
-"""
+import tiny_check
 
 
 @pytest.fixture
@@ -33,7 +12,7 @@ def run(call, tmp_path, one_run):
     """membw run on a check file of the test's own, in a folder of its own."""
 
     def measure(*words, more='', pattern='figure', message='no figure', text=None):
-        text = text or CHECK.format(more=more, pattern=pattern, message=message)
+        text = text or tiny_check.text(more, pattern, message)
         (tmp_path / 'tiny.py').write_text(text)
         where = ('-c', tmp_path / 'tiny.py', '--prefix', tmp_path / 'reframe')
         return call('membw', 'run', '--system', 'local', *where, *words)

@@ -15,6 +15,7 @@ import urllib.request
 import fleet_generator
 import pytest
 import synthetic_run
+import tiny_check
 from places import ROOT
 
 from membw.cli import main
@@ -225,27 +226,6 @@ def test_every_panel_of_the_dashboard_shows_something(prometheus):
 
 # --- pushed by ReFrame --------------------------------------------------------------------------
 
-CHECK = """
-import reframe as rfm
-import reframe.utility.sanity as sn
-from reframe.core.builtins import performance_function, sanity_function
-
-@rfm.simple_test
-class tiny(rfm.RunOnlyRegressionTest):
-    valid_systems = ['*']
-    valid_prog_environs = ['gcc-o2']
-    executable = 'echo'
-    executable_opts = ['figure 3.0']
-
-    @sanity_function
-    def validate(self):
-        return sn.assert_found('figure', self.stdout)
-
-    @performance_function('GB/s')
-    def triad(self):
-        return sn.extractsingle(r'figure (\\S+)', self.stdout, 1, float)
-"""
-
 
 def test_reframe_pushes_each_figure_and_our_own_log_goes_on(call, tmp_path):
     pushed = []
@@ -259,7 +239,7 @@ def test_reframe_pushes_each_figure_and_our_own_log_goes_on(call, tmp_path):
         def log_message(self, *words):
             pass
 
-    (tmp_path / 'tiny.py').write_text(CHECK)
+    (tmp_path / 'tiny.py').write_text(tiny_check.text())
     with http.server.HTTPServer(('127.0.0.1', 0), Sink) as sink:
         threading.Thread(target=sink.serve_forever, daemon=True).start()
         words = ['-C', ROOT / 'ci/entries/httpjson.py', '-c', tmp_path / 'tiny.py', '-r',

@@ -5,6 +5,7 @@ import statistics
 import ranking
 import reframe as rfm
 from lib.binaries import built
+from lib.option_words import option_words
 from reframe.core.builtins import performance_function, run_after, run_before, variable
 from whole_cluster import RECORDS, whole_cluster
 
@@ -46,7 +47,7 @@ class cluster_pairs(whole_cluster):
         self.env_vars = {'OMP_NUM_THREADS': 1}
         options = ['--nodes', *self.program_options(RECORDS)]
         options += ['--seconds', f'{self.seconds:g}'] if self.seconds else []
-        options += ['--sizes', self.sizes] if self.sizes else []
+        options += option_words({'--sizes': self.sizes})
         self.executable, self.executable_opts = self.binary.path, options
 
     def judge(self):

@@ -9,6 +9,7 @@ import statistics
 
 import reframe as rfm
 from lib.binaries import program_binary, spack_rows_of
+from lib.option_words import option_words
 from lib.stream_options import stream_options
 from reframe.core.builtins import (
     fixture,
@@ -107,7 +108,7 @@ class cluster_stream(stream_options, whole_cluster):
     @run_before('run')
     def ask(self):
         options = self.program_options(RECORDS)
-        options += ['-m', str(self.memory_kib)] if self.memory_kib else []
+        options += option_words({'-m': self.memory_kib})
         if self.with_mpi() and self.limit_s:
             options += ['--timeout', f'{self.limit_s:g}']
         self.executable, self.executable_opts = self.binary.path, options

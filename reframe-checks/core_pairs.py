@@ -3,6 +3,7 @@
 import reframe as rfm
 from lib import pinnings
 from lib.binaries import built
+from lib.option_words import option_words
 from lib.pinned_run import pinned_run
 from reframe.core.builtins import run_before, variable
 
@@ -32,6 +33,5 @@ class core_pairs(pinned_run):
         return pinnings.problems(self.pinning, self.measured['threads_on'], self.cpus[:2])
 
     def program_options(self, record):
-        options = ['--pairs', self.pairs] if self.pairs else []
-        options += ['--class', self.pair_class] if self.pair_class else []
-        return [*options, *super().program_options(record)]
+        asked = {'--pairs': self.pairs, '--class': self.pair_class}
+        return [*option_words(asked), *super().program_options(record)]

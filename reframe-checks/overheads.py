@@ -3,6 +3,7 @@
 import reframe as rfm
 from lib.binaries import built
 from lib.openmp_run import openmp_run
+from lib.option_words import option_words
 from reframe.core.builtins import parameter, run_before, variable
 
 
@@ -32,7 +33,9 @@ class overheads(openmp_run):
         self.prerun_cmds += [f'unset {" ".join(others)}']
 
     def program_options(self, record):
-        asked = {'--threads': self.teams, '--constructs': self.constructs}
-        options = [word for name, value in asked.items() if value for word in (name, value)]
-        options += ['--pairs', str(self.pairs)] if self.pairs else []
-        return [*options, *super().program_options(record)]
+        asked = {
+            '--threads': self.teams,
+            '--constructs': self.constructs,
+            '--pairs': self.pairs,
+        }
+        return [*option_words(asked), *super().program_options(record)]

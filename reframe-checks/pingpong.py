@@ -7,6 +7,7 @@ import shlex
 
 import reframe as rfm
 from lib.binaries import built
+from lib.option_words import option_words
 from lib.pinned_run import pinned_run
 from reframe.core.backends import getlauncher
 from reframe.core.builtins import run_after, run_before, variable
@@ -81,5 +82,4 @@ class pingpong(pinned_run):
 
     def program_options(self, record):
         asked = {'--pairs': self.pairs, '--class': self.pair_class, '--sizes': self.sizes}
-        options = [word for name, value in asked.items() if value for word in (name, value)]
-        return [*options, *super().program_options(record)]
+        return [*option_words(asked), *super().program_options(record)]

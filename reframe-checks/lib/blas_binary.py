@@ -11,6 +11,7 @@ import reframe.core.runtime as runtime
 from reframe.core.builtins import fixture, parameter, run_after, variable
 
 from lib.binaries import program_binary
+from lib.option_words import option_words
 from membw.build import presets
 from membw.site import topology
 
@@ -163,7 +164,5 @@ class of_a_blas(rfm.RegressionTestPlugin):
         row, stated = ROWS[self.blas], self.current_partition.extras.get('peak_gflops')
         options = ['--threads', str(len(self.cores()))]
         options += ['--library', ','.join(row['libraries']), '--threading', row['threading']]
-        options += ['--stated', str(stated)] if stated else []
-        options += ['-n', str(self.size)] if self.size else []
-        options += ['-t', str(self.repetitions)] if self.repetitions else []
+        options += option_words({'--stated': stated, '-n': self.size, '-t': self.repetitions})
         return [*options, *super().program_options(record)]

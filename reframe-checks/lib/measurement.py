@@ -14,6 +14,7 @@ from reframe.core.logging import getlogger
 
 from lib import prerequisites, references
 from lib.binaries import results
+from lib.option_words import option_words
 from membw.build.code_checksum import code_sha256
 from membw.build.presets import sha256
 from membw.build.sources import commit
@@ -105,10 +106,9 @@ class measurement(rfm.RunOnlyRegressionTest):
     def program_options(self, record):
         """Command-line options of one run of the program."""
         extras = self.current_partition.extras
-        options = ['--allow', self.allow] if self.allow else []
         # a figure above the peak makes the program's own verdict INVALID
-        options += ['--peak', str(extras[self.peak_key])] if extras.get(self.peak_key) else []
-        return [*options, '--json', record]
+        asked = {'--allow': self.allow, '--peak': extras.get(self.peak_key)}
+        return [*option_words(asked), '--json', record]
 
     def take_cores(self, cpus):
         """The whole node for one task, one thread per core."""

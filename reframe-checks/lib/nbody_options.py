@@ -3,6 +3,8 @@
 import reframe as rfm
 from reframe.core.builtins import variable
 
+from lib.option_words import option_words
+
 
 class nbody_options(rfm.RegressionTestPlugin):
     # by -S: 'float'; bodies and rounds, 0 leaves them to the program; '1,20'
@@ -18,5 +20,4 @@ class nbody_options(rfm.RegressionTestPlugin):
             '--rounds': self.rounds,
             '--threads': self.threads_asked,
         }
-        options = [word for name, value in asked.items() if value for word in (name, str(value))]
-        return [*options, *super().program_options(record)]
+        return [*option_words(asked), *super().program_options(record)]

@@ -4,6 +4,7 @@ import reframe as rfm
 from reframe.core.builtins import variable
 
 from lib.binaries import results
+from lib.option_words import option_words
 from membw.codegen import stored
 
 # of the kinds that are reserved; how much of the arrays came in transparent ones, the program says
@@ -32,11 +33,10 @@ class stream_options(rfm.RegressionTestPlugin):
         extras = self.current_partition.extras
         size = self.array_size or extras.get('array_size')
         times = self.ntimes or extras.get('ntimes')
-        options = ['-n', str(size)] if size else []
-        options += ['-t', str(times)] if times else []
+        options = option_words({'-n': size, '-t': times})
         if self.max_seconds and not times:
             options += ['--max-seconds', f'{self.max_seconds:g}']
-        options += ['--pages', self.pages_asked()] if self.pages_asked() else []
+        options += option_words({'--pages': self.pages_asked()})
         return [*options, *super().program_options(record)]
 
     def pages_asked(self):

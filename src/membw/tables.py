@@ -83,9 +83,9 @@ class Table:
         return [[line[i] for i in self.used()] for line in lines]
 
 
-def add_argument(parser, default='plain', formats=FORMATS):
-    parser.add_argument('--format', choices=formats, default=default,
-                        help=f'of the tables ({default})')  # fmt: skip
+def add_argument(parser):
+    parser.add_argument('--format', choices=FORMATS, default='plain',
+                        help='of the tables (plain)')  # fmt: skip
 
 
 def as_text(blocks, form='plain', colour=None):

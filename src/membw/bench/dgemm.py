@@ -12,6 +12,7 @@ import tempfile
 
 from membw.bench.parse import needs
 from membw.bench.programs import PINNED
+from membw.bench.rounds import in_turn
 from membw.build import presets
 from membw.checkout import root
 from membw.errors import MembwError
@@ -73,16 +74,7 @@ def compare(say, rounds):
     programs, left_out = collect()
     for reason in left_out:
         say(f'left out: {reason}')
-    found = []
-    for number in range(rounds):
-        order = list(programs.items())
-        order = order[number % len(order) :] + order[: number % len(order)]
-        results = {}
-        for name, start in order:
-            say(f'dgemm, round {number + 1} of {rounds}: {name}', passing=True)
-            results[name] = start()
-        say(f'dgemm, round {number + 1} of {rounds}: done')
-        found.append(results)
+    found = in_turn('dgemm', programs, rounds, say)
     return {'size': SIZE, 'blas': BLAS, 'rounds': found, 'left_out': left_out}
 
 

@@ -13,9 +13,11 @@ import tempfile
 
 from membw.bench.build import LINES, build
 from membw.bench.programs import PINNED
+from membw.bench.rounds import in_turn
 from membw.checkout import root
 from membw.errors import MembwError
 from membw.site.topology import cores_here
+from membw.tables import Cell, Column, Table, as_text
 
 # ours -> as EPCC's suite v3.1 prints it
 CONSTRUCTS = {
@@ -49,13 +51,11 @@ def measured(say, epcc, rounds):
     if not ours:
         raise MembwError(why, "'membw bench' needs gcc")
     threads = len(cores_here())
-    runs_of = {'overheads': [], **({'EPCC': []} if epcc else {})}
-    programs = {'overheads': lambda: run_ours(ours, threads),
-                'EPCC': lambda: run_epcc(epcc, threads)}  # fmt: skip
-    for number in range(1, rounds + 1):
-        say(f'overheads: round {number} of {rounds}', passing=True)
-        for name in list(runs_of)[:: 1 if number % 2 else -1]:
-            runs_of[name].append(programs[name]())
+    programs = {'overheads': lambda: run_ours(ours, threads)}
+    if epcc:
+        programs['EPCC'] = lambda: run_epcc(epcc, threads)
+    done = in_turn('overheads', programs, rounds, say)
+    runs_of = {name: [results[name] for results in done] for name in programs}
     return {
         'rows': [row(name, runs_of) for name in CONSTRUCTS],
         'left_out': [] if epcc else ["rows of EPCC: no '--epcc PATH' of its syncbench"],
@@ -104,15 +104,15 @@ def row(construct, runs_of):
 
 def text(result):
     """The table."""
-    names = list(result['runs'])
-    lines = [f"OpenMP's overheads, us, {result['threads']} threads: median, and how far runs lie "
-             f'apart (load {result["load_average"]:.1f})']  # fmt: skip
-    lines.append(f'  {"construct":14}' + ''.join(f'{n:>12}{"apart":>8}' for n in names))
-    for found in result['rows']:
-        cells = ''.join(f'{_number(found[n]["median"]):>12}{_times(found[n]["apart"]):>8}'
-                        for n in names)  # fmt: skip
-        lines.append(f'  {found["construct"]:14}{cells}')
-    return '\n'.join([*lines, *result['left_out']])
+    title = (f"OpenMP's overheads, us, {result['threads']} threads: median, and how far runs lie "
+             f'apart (load {result["load_average"]:.1f})')  # fmt: skip
+    columns, rows = [Column('construct', 'construct')], [[r['construct']] for r in result['rows']]
+    for name in result['runs']:
+        columns += [Column(name, name, right=True), Column(f'{name}_apart', 'apart', right=True)]
+        for cells, row in zip(rows, result['rows'], strict=True):
+            median, apart = row[name]['median'], row[name]['apart']
+            cells += [Cell(median, _number(median)), Cell(apart, _times(apart))]
+    return as_text([Table(title, tuple(columns), rows), *result['left_out']])
 
 
 def _number(value):

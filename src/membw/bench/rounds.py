@@ -55,6 +55,20 @@ def ordered(programs, number):
     return [program for group in order for program in shuffler.sample(group, len(group))]
 
 
+def in_turn(part, starts, rounds, say):
+    """[{name: what its start returned}] of each round; none is always after the same one."""
+    found = []
+    for number in range(rounds):
+        first = number % len(starts)
+        results = {}
+        for name in [*list(starts)[first:], *list(starts)[:first]]:
+            say(f'{part}, round {number + 1} of {rounds}: {name}', passing=True)
+            results[name] = starts[name]()
+        say(f'{part}, round {number + 1} of {rounds}: done')
+        found.append(results)
+    return found
+
+
 def one_round(programs, cpus, number, rounds, say):
     begun, results, disturbed, failed = time.monotonic(), {}, [], {}
     for program in programs:

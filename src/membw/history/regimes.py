@@ -13,10 +13,11 @@ def parts(node, day, pair):
 
     `pair` is the latency of the nearest cores in ns, 0: not known, below 0: the run crossed.
     """
-    found = regimes.groups(np.unique(np.round(pair, 1)).tolist())
+    values, of_value = np.unique(np.round(pair, 1), return_inverse=True)
+    found = regimes.groups(values.tolist())
     if len(found) < 2:
         return [('', np.ones(len(pair), dtype=bool))]
-    of_run = np.array([regimes.number(value, found) for value in np.round(pair, 1)])
+    of_run = np.array([regimes.number(value, found) for value in values])[of_value]
     if not _go_to_and_fro(node, day, of_run):
         return [('', np.ones(len(pair), dtype=bool))]
     usual = np.bincount(of_run[of_run >= 0]).argmax()

@@ -157,16 +157,18 @@ def measured(args, protocol):
 def _decide(args, protocol):
     from membw.accept.protocol import held_to_fleet
     from membw.accept.rule import decide
-    from membw.accept.runs import read_runs
+    from membw.accept.runs import runs_of
     from membw.checkout import root
+    from membw.results.read import read_results
 
     paths = args.results or [str(Path(root(), 'results'))]
     paths = [p for p in paths if args.results or Path(p).is_dir()]
-    runs, problems = read_runs(protocol, paths)
+    records, problems = read_results(paths)
+    runs = runs_of(protocol, records)
     if protocol['within']:
         protocol = held_to_fleet(protocol, runs)
         # whether a run is steady enough is told at the contract, which is known only now
-        runs, problems = read_runs(protocol, paths)
+        runs = runs_of(protocol, records)
     return decide(protocol, runs), problems
 
 

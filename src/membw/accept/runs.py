@@ -11,7 +11,6 @@ from membw.accept.unsteady import unsteady
 from membw.printable import printable
 from membw.results.find_one import kept_build, kept_job
 from membw.results.hostlist import match_expected
-from membw.results.read import read_results
 from membw.results.runs import rates_of, split_runs
 
 BUILD = ('compiler', 'flags', 'compile_line', 'source_sha256', 'spack_hash', 'binary_sha256')
@@ -21,9 +20,8 @@ BOUND = 'one CPU a thread'
 RESOLUTION_S = 1  # of a record's time
 
 
-def read_runs(protocol, paths):
-    """(Runs, problems of reading) of record files, reports, databases and folders."""
-    records, problems = read_results(paths)
+def runs_of(protocol, records):
+    """Runs, of the records of read_results: each counted or with the reason."""
     renamed = _names(protocol, records)
     by_node = defaultdict(list)
     for record in records:
@@ -35,7 +33,7 @@ def read_runs(protocol, paths):
     runs = [(ranks[0], _run(protocol, node, ranks, usual[ranks[0].file]))
             for node, ranks in together]  # fmt: skip
     _only_distinct(runs)
-    return [run for _, run in runs], problems
+    return [run for _, run in runs]
 
 
 def _only_distinct(runs):

@@ -67,12 +67,14 @@ def protocol(tmp_path):
 @pytest.fixture
 def judged(protocol, tmp_path):
     """A function: the Decision on records, through files as the command reads them."""
-    from membw.accept.runs import read_runs
+    from membw.accept.runs import runs_of
+    from membw.results.read import read_results
 
     def judge(rows, **changes):
         path = acceptance_fleet.write(rows, tmp_path / 'records.jsonl')
         agreed = protocols.load(protocol(**changes))
-        runs, problems = read_runs(agreed, [str(path)])
+        records, problems = read_results([str(path)])
+        runs = runs_of(agreed, records)
         assert problems == []
         return decide(agreed, runs)
 

@@ -162,6 +162,8 @@ def variables(words):
 
 def refuse_unknown_checks(asked):
     """ReFrame passes over a variable of a check that there is not, without a word."""
+    if not asked:
+        return
     files = pathlib.Path(root(), 'reframe-checks').rglob('*.py')
     known = sorted({name for file in files for name in CHECK.findall(file.read_text())})
     for check, variable in asked:

@@ -34,8 +34,9 @@ class Group(NamedTuple):
 
 
 def groups(report):
-    """A Group of each test and partition with something to compare."""
-    return [group for cases in by_test(report).values() if (group := compared(cases)).lines]
+    """A Group of each test and partition with something to compare, that fits a line."""
+    found = [compared(cases) for cases in by_test(report).values()]
+    return [group for group in found if group.lines and len(group.metrics) <= rows.WIDE]
 
 
 def by_test(report):
@@ -55,17 +56,14 @@ def compared(cases):
         dict.fromkeys(m for _, c in cases for m in of_case.metrics(c, of_case.record(c)))
     )
     rates = {
-        (number, case['environ'], case.get('pinning') or '-'): {
+        place_of(number, case): {
             m.name: m.rate(f.value) for m in metrics
             if (f := of_case.figures(case).get(m.name)) and f.value
         }
         for number, case in cases
     }  # fmt: skip
     nearest = {
-        (number, case['environ'], case.get('pinning') or '-'): regimes.latencies(
-            of_case.record(case)
-        )
-        for number, case in cases
+        place_of(number, case): regimes.latencies(of_case.record(case)) for number, case in cases
     }
     lines = []
     for axis in (1, 2):
@@ -75,6 +73,13 @@ def compared(cases):
             lines += [line] if line else []
     test, where = of_case.test(cases[0][1]), of_case.where(cases[0][1])
     return Group(test, where, tuple(metrics), lines)
+
+
+def place_of(number, case):
+    """Round, preset, pinning and the test's other parameters: a pair differs in one alone."""
+    words = [word for word in case['name'].split()[1:] if word.startswith('%')]
+    others = tuple(word for word in words if not word.startswith('%pinning='))
+    return number, case['environ'], case.get('pinning') or '-', others
 
 
 def against(rates, nearest, metrics, axis, name, base):

@@ -18,6 +18,8 @@ from membw.run.judge import judge, measures
 # reasons of the weather: measured again, they may be gone
 TRANSIENT = {'disturbed', 'unstable'}
 REASONS = re.compile(r'(?:^|; )([a-z][a-z-]*) \(')
+# figures of a case that still fit a line; of more the table has a line each
+WIDE = 12
 BELIEVED = ('PASS', 'KNOWN', 'XPASS', 'FAIL')
 
 
@@ -72,7 +74,10 @@ def states(case):
 
 
 def shown(cases, where):
-    return {**best(cases), 'intervals': hull(cases), 'note': where}
+    chosen, ends = best(cases), hull(cases)
+    # a program may leave out a figure that it is not sure of, in one round and not in another
+    intervals = {name: ends[name] for name in of_case.figures(chosen) if name in ends}
+    return {**chosen, 'intervals': intervals, 'note': where}
 
 
 def best(cases):
@@ -129,8 +134,11 @@ def note(attempts):
 
 
 def half_width(case):
-    """The widest of its intervals, as a part of the figure; None where it has none."""
+    """The widest of its intervals, as a part of the figure; None where it has none, or so many
+    figures that the widest says nothing of the others."""
     measured = of_case.figures(case)
+    if len(measured) > WIDE:
+        return None
     halves = [
         max(high - measured[name].value, measured[name].value - low) / measured[name].value
         for name, (low, high) in (case.get('intervals') or {}).items()

@@ -18,8 +18,6 @@ from membw.run.skips import shorten, skip_lines, skip_reasons
 from membw.site.cpulist import compress
 from membw.tables import Cell, Column, Table
 
-# figures of a case that still fit a line
-WIDE = 12
 NO_REFERENCE = 'no reference: recorded only'
 
 
@@ -168,7 +166,7 @@ def tables_of(cases):
         unit = f', {common_unit(metrics)}' if common_unit(metrics) else ''
         title = f'{name} on {where}{unit}{conditions(records)}'
         yield ''
-        if len(metrics) > WIDE:
+        if len(metrics) > rows.WIDE:
             yield from table_of_figures(title, members, metrics)
         elif metrics or not any(map(of_case.figures, members)):
             states = [state for case in members for state in rows.states(case)]

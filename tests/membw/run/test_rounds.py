@@ -96,6 +96,60 @@ def test_rounds_that_pass_and_fail_are_no_verdict():
     assert judge(only(fail, fail))[0] == 'FAIL'
 
 
+def overheads(folder, environ, policy, figures, **more):
+    """A round of src/overheads: {metric: us}, each with an interval of 10 %."""
+    path = folder / f'{environ}-{policy}-{len(list(folder.iterdir()))}.json'
+    path.write_text(json.dumps({'metrics': {
+        name: {'value': us, 'low': 0.9 * us, 'high': 1.1 * us, 'unit': 'us', 'better': 'lower'}
+        for name, us in figures.items()
+    }}))  # fmt: skip
+    name = f'overheads %pinning=omp %wait_policy={policy}'
+    return attempt(1.0, environ, record=str(path)) | {
+        'name': name,
+        'display_name': name,
+        'unique_name': f'overheads_{policy}',
+        'perfvalues': {
+            f'local:default:{name}': [us, 0, None, None, 'us', None]
+            for name, us in figures.items()
+        },
+        **more,
+    }
+
+
+def test_a_figure_that_one_round_left_out_is_no_key_error(tmp_path):
+    """The shown round lacks what the program was not sure of; another one had it."""
+    case = only(
+        overheads(tmp_path, 'gcc-o2', 'passive', {'copyin': 6.0, 'barrier': 0.5}),
+        overheads(tmp_path, 'gcc-o2', 'passive', {'barrier': 0.4}),
+    )
+    assert list(case['intervals']) == ['barrier']
+    assert rows.half_width(case) == pytest.approx(0.15 / 0.4)
+
+
+def test_a_pair_differs_in_one_parameter_alone(tmp_path):
+    """clang's passive round was INVALID: its active one is no partner of gcc's passive one."""
+    runs = []
+    for _ in range(2):
+        run = [overheads(tmp_path, 'gcc-o2', 'active', {'barrier': 0.1})]
+        run.append(overheads(tmp_path, 'clang-o3', 'active', {'barrier': 0.2}))
+        run.append(overheads(tmp_path, 'gcc-o2', 'passive', {'barrier': 5.0}))
+        run.append(attempt(0, 'clang-o3', why=DISTURBED) | {
+            'name': run[2]['name'], 'unique_name': 'overheads_passive'})  # fmt: skip
+        runs.append(run)
+    (group,) = ratios.groups(session(*runs))
+    ((name, base, medians, pairs),) = group.lines
+    assert (name, base, pairs) == ('clang-o3', 'gcc-o2', 2)
+    assert medians['barrier'].median == pytest.approx(2.0)
+
+
+def test_what_has_a_line_for_each_figure_is_in_no_sentence_of_all_rows(tmp_path):
+    many = {f'private_{n}': 0.001 * (n + 1) for n in range(rows.WIDE + 1)}
+    runs = [[overheads(tmp_path, environ, 'active', many) for environ in ('gcc-o2', 'clang-o3')]
+            for _ in range(2)]  # fmt: skip
+    assert ratios.groups(session(*runs)) == []
+    assert rows.quality(rows.of_report(session(*runs))) == []
+
+
 def test_rows_that_could_not_be_had_are_named_and_the_exit_status_says_so(capsys, tmp_path):
     report = session(
         [attempt(0, why=DISTURBED), attempt(40.0, 'gcc-o3')], [attempt(0, why=DISTURBED)]

@@ -8,7 +8,7 @@ import pytest
 from record_schema import check
 
 from membw.results.case import STREAM
-from membw.run import junit, reframe_run, summary
+from membw.run import junit, reframe_run, rows, summary
 
 
 def case(pinning='omp', result='pass', values=(10.0, 9.5, 11.0, 11.5), reference=0, **more):
@@ -91,7 +91,7 @@ def test_the_title_says_the_unit_and_the_head_what_each_column_holds(show):
 
 
 def test_more_figures_than_a_line_holds_have_a_line_each_and_a_column_per_case(show):
-    names = [f'overhead_{n}' for n in range(summary.WIDE + 1)]
+    names = [f'overhead_{n}' for n in range(rows.WIDE + 1)]
     cases = [
         case(values=()) | {
             'name': f'overheads %wait_policy={policy}',

@@ -40,7 +40,7 @@ ROW_TEXT = """\
 def copy_with_fifth_kernel(folder, loop='s * a[i]', value='s * a'):
     """The sources with it, in `folder`/src; its path."""
     source = folder / 'src'
-    shutil.copytree(ROOT / 'src', source, ignore=shutil.ignore_patterns('membw', '__pycache__'))
+    shutil.copytree(ROOT / 'src', source, ignore=shutil.ignore_patterns('membw', '*.egg-info'))
     kernels = source / 'stream/kernels'
     _replace(kernels / 'kernels.h', LIST, f'{LIST} K({NAME})')
     _replace(kernels / 'kernels.c', LOOP, LOOP_TEXT.format(loop=loop, value=value) + LOOP)

@@ -200,19 +200,29 @@ static void judge_clean(const struct measurement *m, int k)
 				100 * DISTURBED_SHARE);
 }
 
-static void judge_spread(const struct timing *t, const char *name)
+/* Without an interval nothing says how far a figure can be believed; who asked for a number of
+ * repetitions has them, with a warning. */
+static void judge_interval(const struct measurement *m, int k)
 {
-	const double spread = t->best > 0 ? 100 * (t->average / t->best - 1) : 0;
+	const struct timing *const t = &m->kernel[k];
 	const double wide = t->best_mbs > 0 ? t->high_mbs / t->best_mbs - 1 : 0;
 
 	if (!(wide > 0))
-		verdict_warn(UNSTABLE, "%s: too few repetitions count to say how it would repeat",
-			     name);
+		(m->ntimes ? verdict_warn : verdict_invalid)(
+			UNSTABLE, "%s: too few repetitions count to say how it would repeat",
+			kernels[k].name);
 	if (wide > INTERVAL_WIDE)
 		verdict_warn(UNSTABLE,
 			     "%s: started again it would read %.1f to %.1f GB/s, more than %.0f "
 			     "%% off",
-			     name, 1e-3 * t->low_mbs, 1e-3 * t->high_mbs, 100 * INTERVAL_WIDE);
+			     kernels[k].name, 1e-3 * t->low_mbs, 1e-3 * t->high_mbs,
+			     100 * INTERVAL_WIDE);
+}
+
+static void judge_spread(const struct timing *t, const char *name)
+{
+	const double spread = t->best > 0 ? 100 * (t->average / t->best - 1) : 0;
+
 	if (spread > SPREAD_PERCENT)
 		verdict_warn(UNSTABLE,
 			     "%s took %.0f %% more than its best time on average, more "
@@ -232,6 +242,7 @@ void measure_judge(const struct measurement *m)
 					"%s took %.3g s, under %d ticks of a clock of %.3g s",
 					kernels[k].name, t->best, TICKS_AT_LEAST, m->tick);
 		judge_clean(m, k);
+		judge_interval(m, k);
 		judge_spread(t, kernels[k].name);
 	}
 	if (!m->ntimes && m->ended != ENDED_SETTLED)

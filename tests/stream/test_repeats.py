@@ -177,6 +177,24 @@ def test_too_few_repetitions_have_no_interval(summary):
     assert summary((1, 0), (0.02, 0), (0.02, 0))[2:] == (0, 0)
 
 
+@pytest.mark.parametrize('number, word', [([], 'unstable'), (['-t', '3'], None)])
+def test_a_run_without_an_interval_is_believed_only_where_a_number_was_asked_for(
+    stream, tmp_path, number, word
+):
+    """Two or three repetitions, however quiet the machine is."""
+    allowed = ALLOWED.removesuffix(',unstable')
+    line = [stream, '-n', '1e6', '--allow', allowed, *(number or ['--max-seconds', '0.001'])]
+    done = run(*line, '--json', tmp_path / 'r')
+    record = record_of(tmp_path / 'r')
+    assert all('low' not in metric for metric in record['metrics'].values())
+    assert 'triad' in done.stdout and '(no interval)' in done.stdout
+    counted = [reason for reason in record['reasons'] if not reason['allowed']]
+    assert [reason['reason'] for reason in counted] == ([word] if word else [])
+    assert done.returncode == (1 if word else 0)
+    said = record['warnings'] if not word else counted
+    assert 'too few repetitions count to say how it would repeat' in json.dumps(said)
+
+
 def test_every_metric_has_its_interval_in_record_and_table(stream, tmp_path):
     done = run(stream, '-t', '200', '--json', tmp_path / 'r', *SMALL)
     for name, metric in record_of(tmp_path / 'r')['metrics'].items():

@@ -83,17 +83,25 @@ void table_print(const struct measurement *m)
 	printf("%s", RULE);
 }
 
+static void print_interval(const struct timing *t, const char *name)
+{
+	printf(" %s %.1f", name, 1e-3 * t->best_mbs);
+	if (t->high_mbs > 0)
+		printf(" ±%.1f", 1e-3 * (t->high_mbs - t->best_mbs));
+	else
+		printf(" (no interval)");
+}
+
 static void print_intervals(const struct measurement *m)
 {
 	int k;
 
-	if (!(m->kernel[0].high_mbs > 0))
-		return;
 	printf("Started again, in GB/s:");
-	for (k = 0; k < KERNELS; k++)
-		printf("%s %s %.1f ±%.1f", k ? "," : "", kernels[k].name,
-		       1e-3 * m->kernel[k].best_mbs,
-		       1e-3 * (m->kernel[k].high_mbs - m->kernel[k].best_mbs));
+	for (k = 0; k < KERNELS; k++) {
+		if (k)
+			putchar(',');
+		print_interval(&m->kernel[k], kernels[k].name);
+	}
 	putchar('\n');
 }
 

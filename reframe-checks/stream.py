@@ -18,6 +18,7 @@ class stream(stream_options, pinned_run):
     descr = 'STREAM memory bandwidth of one node'
     tags = {'production', 'nightly', 'maintenance', 'acceptance', '1_node'}
     binary = built('stream')
+    in_rounds = True
     pinning = parameter(list(pinnings.METHODS), loggable=True)
 
     @run_after('init')

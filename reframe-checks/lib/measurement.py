@@ -39,6 +39,8 @@ class measurement(rfm.RunOnlyRegressionTest):
 
     valid_systems = ['*']
     valid_prog_environs = ['+preset -offload']
+    # its cases are compared with each other: `membw run` measures them in rounds
+    in_rounds = variable(bool, value=False, loggable=True)
     # key of the partition's extras that no figure may exceed: 'peak_gbs'; '': none is known
     peak_key = ''
 
@@ -70,6 +72,8 @@ class measurement(rfm.RunOnlyRegressionTest):
     record = variable(str, value='', loggable=True)
     # {name: {unit, better}} as JSON: what the figures are, should the record be lost
     metrics = variable(str, value='', loggable=True)
+    # whether a reference says what its figures should be
+    is_held = variable(bool, value=False, loggable=True)
     # {metric: message} of each '$xfail', as JSON: ReFrame's report does not name them
     known_issues = variable(str, value='', loggable=True)
     # the last day of a calibrated reference that is over, for the table
@@ -123,6 +127,7 @@ class measurement(rfm.RunOnlyRegressionTest):
         path = self.current_partition.extras.get('references')
         if path and type(self).__name__ in references.read(path):
             self.reference = {'$ref': path}
+            self.is_held = self.has_reference()
 
     # --- after the run -------------------------------------------------------------------
 
@@ -212,6 +217,7 @@ class measurement(rfm.RunOnlyRegressionTest):
         self.verdict = 'INVALID' if problems else 'VALID'
         self.reasons = '; '.join(problems)
         if problems:
+            self.say(f'INVALID: {self.reasons}')
             raise SanityError(f'INVALID: {self.reasons}')
         return True
 

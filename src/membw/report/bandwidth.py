@@ -34,7 +34,7 @@ def section(rows, compared=()):
     for (test, where), members in _groups(rows).items():
         for metric in metrics_of(members):
             made.pictures.append(_picture(test, where, metric, members))
-    made.notes += [*peaks(rows), *ratios.sentences(compared)]
+    made.notes += [*peaks(rows), *ratios.sentences(compared), *ratios.left_out(compared)]
     if not made.pictures:
         made.notes.append('No picture: no run ended with figures that can be believed.')
     made.tables.append(_table(rows))

@@ -35,9 +35,14 @@ class Metric(NamedTuple):
         return self.unit == 'GB/s'
 
     @property
-    def adds(self):
-        """What is per second adds up over the ranks of a node; of anything else the mean counts."""
+    def is_rate(self):
+        """So much per second: never near zero, so that a part of it says something."""
         return self.better == HIGHER and self.unit.endswith('/s')
+
+    @property
+    def adds(self):
+        """Rates add up over the ranks of a node; of anything else the mean counts."""
+        return self.is_rate
 
     @property
     def title(self):

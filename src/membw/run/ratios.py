@@ -31,12 +31,17 @@ class Group(NamedTuple):
     where: str
     metrics: tuple
     lines: list  # (name, what it is held to, {metric: Ratio}, pairs)
+    moved: list  # (name, what it is held to): too few pairs were of one state of the machine
 
 
 def groups(report):
     """A Group of each test and partition with something to compare, that fits a line."""
     found = [compared(cases) for cases in by_test(report).values()]
-    return [group for group in found if group.lines and len(group.metrics) <= rows.WIDE]
+    return [
+        group
+        for group in found
+        if (group.lines or group.moved) and len(group.metrics) <= rows.WIDE
+    ]
 
 
 def by_test(report):
@@ -65,14 +70,22 @@ def compared(cases):
     nearest = {
         place_of(number, case): regimes.latencies(of_case.record(case)) for number, case in cases
     }
-    lines = []
+    lines, moved = [], []
     for axis in (1, 2):
         names = list(dict.fromkeys(place[axis] for place in rates))
         for name in names[1:]:
-            line = against(rates, nearest, metrics, axis, name, names[0])
-            lines += [line] if line else []
+            pairs = pairs_of(rates, axis, name, names[0])
+            alike = [
+                pair
+                for pair in pairs
+                if not regimes.crossed([*nearest[pair[0]], *nearest[pair[1]]])
+            ]
+            if len(alike) >= LEAST:
+                lines.append(against(rates, alike, metrics, name, names[0]))
+            elif len(pairs) >= LEAST:
+                moved.append((name, names[0]))
     test, where = of_case.test(cases[0][1]), of_case.where(cases[0][1])
-    return Group(test, where, tuple(metrics), lines)
+    return Group(test, where, tuple(metrics), lines, moved)
 
 
 def place_of(number, case):
@@ -82,21 +95,26 @@ def place_of(number, case):
     return number, case['environ'], case.get('pinning') or '-', others
 
 
-def against(rates, nearest, metrics, axis, name, base):
-    """One line: the same round, the same other axis and the same state, this name to that."""
+def pairs_of(rates, axis, name, base):
+    """[(place of this name, place of that)]: the same round, the same on every other axis."""
+    mine = [place for place in rates if place[axis] == name]
+    found = [
+        (place, tuple(base if i == axis else part for i, part in enumerate(place)))
+        for place in mine
+    ]
+    return [pair for pair in found if rates.get(pair[1])]
+
+
+def against(rates, pairs, metrics, name, base):
+    """One line: this name to that."""
     values = collections.defaultdict(list)
-    for place, mine in rates.items():
-        at = tuple(base if i == axis else part for i, part in enumerate(place))
-        other = rates.get(at)
-        if place[axis] == name and other and not regimes.crossed(nearest[place] + nearest[at]):
-            for metric in metrics:
-                if metric.name in mine and metric.name in other:
-                    ratio = mine[metric.name] / other[metric.name]
-                    values[metric.name].append(metric.figure(ratio))
-    pairs = max(map(len, values.values()), default=0)
-    if pairs < LEAST:
-        return None
-    return name, base, {key: median_of(series) for key, series in values.items()}, pairs
+    for mine, other in ((rates[one], rates[at]) for one, at in pairs):
+        for metric in metrics:
+            if metric.name in mine and metric.name in other:
+                ratio = mine[metric.name] / other[metric.name]
+                values[metric.name].append(metric.figure(ratio))
+    medians = {key: median_of(series) for key, series in values.items()}
+    return name, base, medians, len(pairs)
 
 
 def median_of(values):
@@ -119,6 +137,15 @@ def text(ratio):
         return '-'
     half = max(ratio.high - ratio.median, ratio.median - ratio.low)
     return f'{ratio.median:.2f} ±{math.ceil(half * 100 - 1e-9) / 100:.2f}'
+
+
+def left_out(compared):
+    """One line on what has no ratio, because its host moved the cores; or none."""
+    names = [f'{name} to {base} ({group.test})' for group in compared
+             for name, base in group.moved]  # fmt: skip
+    if names:
+        yield ('No ratio, the two of most pairs were measured in two states of this machine, '
+               f'whose host moves its cores: {", ".join(names)}.')  # fmt: skip
 
 
 def sentences(compared):

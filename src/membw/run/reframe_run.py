@@ -15,13 +15,16 @@ from membw.errors import MembwError
 from membw.progress import Cases, say
 from membw.results.left_out import by_reason, partitions_of
 from membw.results.run_lock import alone
-from membw.run import junit, realtime, rounds, summary
+from membw.run import junit, realtime, rounds, rows, summary
+from membw.run.others import Others
 
 # ReFrame only warns of these, runs the rest and exits 0
 NOT_LOADED = re.compile(
     r'^(?:\S*WARNING: (skipping test.*|check path .* does not exist)|\S*ERROR: (.*))$'
 )
 SHOWN = re.compile(r'^\[ +(OK|FAIL|XFAIL|XPASS|SKIP|ABORT) \]|^\S*(WARNING|ERROR):')
+# what our checks say just before ReFrame says FAIL, as of any case that it does not pass
+SAID_INVALID = re.compile(r' @\S+: INVALID: (.*)')
 # told once, by the reason of what they depend on, or meant
 QUIET = re.compile(
     r'\[skipped due to skipped dependencies\]|variables were not set|Ignoring check search path'
@@ -41,9 +44,11 @@ def measure(system, rest, asked=1, form='plain', by_priority=False):
     disturbed; `by_priority`: in real time. Tables in one of tables.FORMATS: what is for people
     alone goes to stderr otherwise.
     """
+    others = Others()
     with alone(), contextlib.redirect_stdout(sys.stdout if form == 'plain' else sys.stderr):
         base, seconds, partitions, lines = _measure(system, rest, asked, by_priority)
-    status = summary.show(f'{base}.json', seconds, by_reason(partitions), form)
+    who = others.text() if is_local(partitions) else ''
+    status = summary.show(f'{base}.json', seconds, by_reason(partitions), form, who)
     refuse_lost_history(lines)
     return status
 
@@ -85,7 +90,8 @@ def in_turn(base, system, options, asked):
         cases = rounds.rows_in_turn(summary.load(first))
         lines += again(base, system, options, cases, f'round {number} of {asked}')
     cases = rounds.spoilt(summary.load(first))
-    options = [*options, '-S', f'max_seconds={rounds.LAST_S}']
+    if cases:
+        options = [*options, '-S', f'max_seconds={rounds.last_seconds(len(cases)):g}']
     return lines + again(base, system, options, cases, 'once more, what was disturbed or unstable')
 
 
@@ -133,6 +139,7 @@ def reframe(words, base, verbose):
         words = ['sh', '-c', '. ./setup-env.sh && exec "$@"', 'sh', *words]
     lines, begun, cases, asked = [], time.time(), Cases(), variables(words)
     refuse_unknown_checks(asked)
+    why = ''
     with open(f'{base}.log', 'a') as log, start(words) as process, ended_with(process):
         for line in process.stdout:
             line = COLOURS.sub('', line.rstrip('\n'))
@@ -140,13 +147,23 @@ def reframe(words, base, verbose):
             print(line, file=log, flush=True)
             refuse_unset(line, asked)
             under_way = cases.take(line)
-            if verbose or (SHOWN.search(line) and not QUIET.search(line)):
-                say(
-                    line if verbose else f'{time.time() - begun:6.1f} s  {line}', stream=sys.stdout
-                )
+            if verbose:
+                say(line, stream=sys.stdout)
+            elif SHOWN.search(line) and not QUIET.search(line):
+                say(f'{time.time() - begun:6.1f} s  {as_invalid(line, why)}', stream=sys.stdout)
+            invalid = SAID_INVALID.search(line)
+            why = invalid[1] if invalid else '' if SHOWN.search(line) else why
             if under_way and not verbose:
                 say(under_way, passing=True)
     return lines
+
+
+def as_invalid(line, why):
+    """A line of the progress in the table's word, where the check said why it is INVALID."""
+    if not why or not line.startswith('[     FAIL ]'):
+        return line
+    names = ', '.join(rows.REASONS.findall(why))
+    return line.replace('    FAIL ]', ' INVALID ]', 1) + (f' ({names})' if names else '')
 
 
 def variables(words):

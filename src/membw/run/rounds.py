@@ -16,8 +16,10 @@ from membw.run.judge import judge, measures
 OWN_WAYS = ('--reruns', '--duration', '--restore-session', '--repeat', '--max-retries',
             '--distribute', '--dry-run')  # fmt: skip
 # longest that the figures of a row are waited for, in all its rounds: a little in each
-ROW_S = 10
-LAST_S = 30  # what was disturbed or unstable, once more: as long as the program waits by itself
+ROW_S = 5
+# what was disturbed or unstable, once more: a row as long as the program waits by itself, all
+# rows together so long, but none less than in its rounds
+LAST_S, LAST_ALL_S = 30, 45
 SELECTION = {'-n': '--name', '-p': '--prgenv'}
 
 
@@ -26,10 +28,16 @@ def applies(rest):
 
 
 def rows_in_turn(report):
-    """Cases to be measured round after round: of this machine, with others to compare with."""
-    cases = [case for case in rows.of_report(report) if here(case)]
+    """Cases to be measured round after round: of this machine and a check that says so, with
+    others to compare with."""
+    cases = [case for case in rows.of_report(report) if here(case) and case.get('in_rounds')]
     tests = [of_case.test(case) for case in cases]
     return [case for case in cases if tests.count(of_case.test(case)) > 1]
+
+
+def last_seconds(count):
+    """How long each of so many spoilt rows is measured once more."""
+    return max(ROW_S, min(LAST_S, LAST_ALL_S / count))
 
 
 def spoilt(report):

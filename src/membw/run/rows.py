@@ -134,42 +134,68 @@ def note(attempts):
 
 
 def half_width(case):
-    """The widest of its intervals, as a part of the figure; None where it has none, or so many
-    figures that the widest says nothing of the others."""
+    """The widest interval of its rates, as a part of the rate; None where it has none, or so many
+    figures that the widest says nothing of the others.
+
+    What is no rate (an overhead is a difference) may be near zero, and a part of that is nothing.
+    """
     measured = of_case.figures(case)
     if len(measured) > WIDE:
         return None
+    ends = case.get('intervals') or {}
+    rates = [m.name for m in of_case.metrics(case, of_case.record(case)) if m.is_rate]
     halves = [
-        max(high - measured[name].value, measured[name].value - low) / measured[name].value
-        for name, (low, high) in (case.get('intervals') or {}).items()
-        if measured[name].value
+        max(ends[name][1] - measured[name].value, measured[name].value - ends[name][0])
+        / measured[name].value
+        for name in rates
+        if name in ends and measured[name].value
     ]
     return max(halves, default=None)
 
 
-def quality(cases):
-    """One sentence on the figures, and a line for each row that has none, with why."""
+def unjudged(case):
+    """A row of this machine that the weather alone left without a figure, and that no reference
+    waits for: nothing is known to be wrong."""
+    return transient(case) and case.get('scheduler') == 'local' and not case.get('is_held')
+
+
+def quality(cases, others=''):
+    """One sentence on the figures, and which rows have none and why; `others`: who else was at
+    work meanwhile, as text."""
     believed = [case for case in cases if judge(case)[0] in BELIEVED]
     halves = [(half_width(state), title(case)) for case in believed for state in states(case)]
     halves = [(half, name) for half, name in halves if half is not None]
-    lost = [case for case in cases if transient(case)]
     several = sum(len(states(case)) > 1 for case in cases)
     lines = []
     if halves:
         middle, (worst, name) = statistics.median(half for half, _ in halves), max(halves)
         lines += ['', f'Measured again, half of the rows would read within ±{middle:.1%} of '
-                  f'their figures, the worst ({name}) within ±{worst:.1%}.']  # fmt: skip
+                  f'their rates, the worst ({name}) within ±{worst:.1%}.']  # fmt: skip
     if several:
         lines.append(f'{several} of {len(cases)} rows were measured in several states of this '
                      'machine, whose host moves its cores: each has its own line.')  # fmt: skip
-    if lost:
-        names = ', '.join(title(case) for case in lost)
-        lines.append(f'No figure could be had of {len(lost)} of {len(cases)} rows, others '
-                     f'were at work on these CPUs: {names}.')  # fmt: skip
-        lines.append("Wait until they have ended, or say 'membw run --realtime': then they wait"
-                     f' ({realtime.HINT}).')  # fmt: skip
+    return lines + without_figure([case for case in cases if transient(case)], len(cases), others)
+
+
+def without_figure(lost, count, others):
+    """Which rows the weather left without a figure, and what helps."""
+    if not lost:
+        return []
+    by_reason = {}
+    for case in lost:
+        names = ', '.join(REASONS.findall(judge(case)[1]))
+        by_reason.setdefault(names, []).append(title(case))
+    lines = ['', f'No figure could be had of {len(lost)} of {count} rows:']
+    lines += [f'  {names}: {", ".join(titles)}' for names, titles in by_reason.items()]
+    if any('disturbed' in names for names in by_reason):
+        who = f' ({others})' if others else ''
+        lines.append(f'Others were at work on these CPUs{who}. Wait until they have ended, or say '
+                     f"'membw run --realtime': then they wait ({realtime.HINT}).")  # fmt: skip
     return lines
 
 
 def title(case):
-    return ' '.join(filter(None, [of_case.test(case), case['environ'], case.get('pinning')]))
+    """Test, environment and the parameters that tell its cases apart."""
+    words = (case.get('display_name') or case.get('name') or '').split()[1:]
+    values = [word.partition('=')[2] for word in words if word.startswith('%')]
+    return ' '.join([of_case.test(case), case['environ'], *filter(None, values)])

@@ -9,11 +9,17 @@ MOVED = 'the nearest cores were moved while it measured'
 
 
 def of_hosts(cases):
-    """{host: its states}, as results/regimes.py has them, from all rows of a report."""
+    """{host: its states}, as results/regimes.py has them, from all rows of a report; [] of a host
+    that stayed in one."""
     found = collections.defaultdict(list)
     for data in map(of_case.record, cases):
-        found[data.get('host')].append(regimes.latency(regimes.latencies(data)))
-    return {host: regimes.groups(values) for host, values in found.items()}
+        found[data.get('host')].append(regimes.latencies(data))
+    return {host: of_host(pairs) for host, pairs in found.items()}
+
+
+def of_host(pairs):
+    groups = regimes.groups(map(regimes.latency, pairs))
+    return groups if len(groups) > 1 or any(map(regimes.crossed, pairs)) else []
 
 
 def parts(cases, hosts):
@@ -25,7 +31,7 @@ def parts(cases, hosts):
     records = [of_case.record(case) for case in cases]
     pairs = [regimes.latencies(data) for data in records]
     groups = hosts.get(records[0].get('host'), [])
-    if len(groups) < 2 and not any(map(regimes.crossed, pairs)):
+    if not groups and not any(map(regimes.crossed, pairs)):
         return [('', cases)]
     by_group = collections.defaultdict(list)
     for case, pair in zip(cases, pairs):

@@ -61,20 +61,20 @@ def believed(path):
     return sum(judge(case)[0] in rows.BELIEVED for case in cases if measures(case))
 
 
-def show(path, seconds=None, left_out=None, form='plain'):
-    """Print the table; the exit status that it deserves."""
+def show(path, seconds=None, left_out=None, form='plain', others=''):
+    """Print the table; the exit status that it deserves. `others`: who else was at work."""
     report = load(path)
     cases = rows.of_report(report)
     if not cases:
         raise MembwError(f"'{path}' holds no test case", "'membw run' without -n runs them all")
     text, status = verdict(cases)
     took = f' ({seconds:.0f} s)' if seconds is not None else ''
-    blocks = [*blocks_of(report, cases, path, left_out or {}), f'Verdict: {text}{took}']
+    blocks = [*blocks_of(report, cases, path, left_out or {}, others), f'Verdict: {text}{took}']
     print(tables.as_text(blocks, form))
     return status
 
 
-def blocks_of(report, cases, path, left_out):
+def blocks_of(report, cases, path, left_out, others):
     """Tables, and the lines between them."""
     yield from tables_of([case for case in cases if measures(case)])
     yield from ratio_tables(report)
@@ -82,7 +82,7 @@ def blocks_of(report, cases, path, left_out):
     yield from skip_lines(cases, skip_reasons(path))
     yield from left_out_lines(left_out)
     yield from place_lines(path)
-    yield from rows.quality([case for case in cases if measures(case)])
+    yield from rows.quality([case for case in cases if measures(case)], others)
 
 
 # one case
@@ -262,7 +262,8 @@ def conditions(records):
 
 def ratio_tables(report):
     """Presets and pinnings held to the first of each, measured in the same round."""
-    for group in ratios.groups(report):
+    found = ratios.groups(report)
+    for group in (group for group in found if group.lines):
         metrics = [Column(m.name, m.name.capitalize()) for m in group.metrics]
         columns = (Column('name', ''), *metrics, Column('base', 'pairs'))
         lines = [
@@ -273,6 +274,7 @@ def ratio_tables(report):
         yield ''
         yield Table(f'ratios of {group.test} on {group.where}, each within one round',
                     columns, lines)  # fmt: skip
+    yield from ratios.left_out(found)
 
 
 def ratio_cell(ratio):
@@ -325,7 +327,8 @@ def verdict(cases):
     counts += f', {ended} not measured' if ended else ''
     if words['FAIL'] or builds:
         return f'FAIL: {counts}', 1
-    if words['INVALID']:
+    unjudged = sum(rows.unjudged(case) for case in runs if measures(case))
+    if words['INVALID'] > unjudged:
         return f'INVALID: {counts}', 1
     if words['XPASS']:
         return f'XPASS: {counts}', 1
@@ -335,6 +338,8 @@ def verdict(cases):
         return f'KNOWN: {counts}', 0
     if words[DRY]:
         return f'NOTHING MEASURED: a dry run of {words[DRY]} cases', 0
+    if words['INVALID'] and not words['PASS']:
+        return f'INVALID: {counts}', 1
     if not words['PASS']:
         return f'NOTHING MEASURED: all {skips} cases were skipped, for the reasons above', 0
-    return f'PASS: {counts}', 0
+    return f'PASS{" of what could be measured" if unjudged else ""}: {counts}', 0

@@ -7,6 +7,7 @@ import pytest
 from with_intervals import with_intervals, with_pair
 
 from membw.report import rows as report_rows
+from membw.results import case as of_case
 from membw.results.intervals import with_interval
 from membw.run import ratios, rounds, rows, summary
 from membw.run.judge import judge
@@ -123,7 +124,6 @@ def test_a_figure_that_one_round_left_out_is_no_key_error(tmp_path):
         overheads(tmp_path, 'gcc-o2', 'passive', {'barrier': 0.4}),
     )
     assert list(case['intervals']) == ['barrier']
-    assert rows.half_width(case) == pytest.approx(0.15 / 0.4)
 
 
 def test_a_pair_differs_in_one_parameter_alone(tmp_path):
@@ -150,13 +150,41 @@ def test_what_has_a_line_for_each_figure_is_in_no_sentence_of_all_rows(tmp_path)
     assert rows.quality(rows.of_report(session(*runs))) == []
 
 
-def test_rows_that_could_not_be_had_are_named_and_the_exit_status_says_so(capsys, tmp_path):
-    report = session(
-        [attempt(0, why=DISTURBED), attempt(40.0, 'gcc-o3')], [attempt(0, why=DISTURBED)]
-    )
-    (tmp_path / 'run.json').write_text(json.dumps(report))
+@pytest.mark.parametrize('lost, status, word', [
+    ({}, 0, 'PASS of what could be measured: 1 passed, 0 failed, 1 invalid'),
+    ({'is_held': True}, 1, 'INVALID: 1 passed'),
+    ({'scheduler': 'slurm'}, 1, 'INVALID: 1 passed'),
+    ({'fail_reason': WRONG}, 1, 'INVALID: 1 passed'),
+])  # fmt: skip
+def test_rows_that_could_not_be_had_are_named_and_fail_only_where_something_waits_for_them(
+    capsys, tmp_path, lost, status, word
+):
+    """On this machine, with no reference, what is not known is neither right nor wrong."""
+    spoilt = attempt(0, why=DISTURBED) | lost
+    (tmp_path / 'run.json').write_text(json.dumps(session([spoilt, attempt(40.0, 'gcc-o3')])))
+    assert summary.show(str(tmp_path / 'run.json'), others='1.8 of 2 CPUs: cc1 0.9') == status
+    out = capsys.readouterr().out
+    assert f'Verdict: {word}' in out
+    if 'fail_reason' not in lost:
+        assert 'No figure could be had of 1 of 2 rows:\n  disturbed: stream gcc-o2 omp\n' in out
+        assert 'Others were at work on these CPUs (1.8 of 2 CPUs: cc1 0.9). Wait' in out
+
+
+def test_a_run_without_a_single_figure_is_no_pass(tmp_path):
+    (tmp_path / 'run.json').write_text(json.dumps(session([attempt(0, why=DISTURBED)])))
     assert summary.show(str(tmp_path / 'run.json')) == 1
-    assert 'of 1 of 2 rows' in capsys.readouterr().out
+
+
+def test_what_is_no_rate_is_in_no_sentence_of_all_rows(tmp_path):
+    """An overhead of 0.001 us may be -0.02 to 0.02."""
+    folder = tmp_path / 'records'
+    folder.mkdir()
+    near_zero = overheads(folder, 'gcc-o2', 'active', {'copyin': 0.001})
+    assert rows.half_width(only(near_zero)) is None
+    rate = attempt(40.0, environ='gcc-o3'), attempt(39.0, environ='gcc-o3')
+    report = session([near_zero, rate[0]], [rate[1]])
+    (_, sentence) = rows.quality(rows.of_report(report))
+    assert sentence.endswith('the worst (stream gcc-o3 omp) within ±2.5%.')
 
 
 def two_presets(weathers, ratio=1.02):
@@ -219,6 +247,14 @@ def test_rows_of_different_states_say_so_each(tmp_path):
     assert only(near)['note'] == ''
 
 
+def test_where_one_row_crossed_a_steady_one_says_in_which_state_it_was(tmp_path):
+    runs = [[in_state(tmp_path, 43.0, 28), in_state(tmp_path, 50.0, 28, after, environ='gcc-o3')]
+            for after in (29, 125)]  # fmt: skip
+    steady, crossed = rows.of_report(session(*runs))
+    assert steady['note'] == 'nearest cores 28 ns apart'
+    assert crossed['note'] == 'nearest cores 28 ns apart; 1 of 2 rounds between two states'
+
+
 def test_a_row_that_crossed_in_every_round_says_so(tmp_path):
     case = only(in_state(tmp_path, 52.0, 28, 125), in_state(tmp_path, 60.0, 125, 28))
     assert case['note'] == 'the nearest cores were moved while it measured'
@@ -237,7 +273,19 @@ def test_a_pair_of_two_states_is_no_ratio(tmp_path):
     (group,) = ratios.groups(runs((28, 28), (28, 125), (125, 125), (125, 28)))
     ((_, _, found, pairs),) = group.lines
     assert pairs == 2 and ratios.text(found['triad']) == '1.02 ±0.00'
-    assert ratios.groups(runs((28, 125), (125, 28))) == []
+    assert list(ratios.left_out([group])) == []
+
+
+def test_a_ratio_that_two_states_left_out_is_named(tmp_path, capsys):
+    (tmp_path / 'records').mkdir()
+    runs = [[in_state(tmp_path / 'records', 43.0, one), in_state(tmp_path / 'records', 65.0, other,
+             environ='gcc-o3')] for one, other in ((28, 125), (125, 28))]  # fmt: skip
+    (tmp_path / 'run.json').write_text(json.dumps(session(*runs)))
+    assert summary.show(str(tmp_path / 'run.json')) == 0
+    out = capsys.readouterr().out
+    assert 'ratios of stream' not in out
+    assert 'No ratio, the two of most pairs were measured in two states of this machine' in out
+    assert 'gcc-o3 to gcc-o2 (stream).' in out
 
 
 @pytest.mark.parametrize('count, left_out', [(2, 0), (5, 0), (6, 0), (8, 0), (9, 1), (20, 5)])
@@ -248,11 +296,14 @@ def test_the_interval_of_a_median_is_the_one_of_the_tables(count, left_out):
 
 
 def test_only_local_rows_that_compare_go_into_rounds():
-    far = attempt(40.0, 'gcc-o2', scheduler='slurm')
+    far = attempt(40.0, 'gcc-o2', scheduler='slurm', in_rounds=True)
     alone = attempt(9.0, name='core_pairs', display_name='core_pairs', unique_name='core_pairs')
-    mine = [attempt(40.0, 'gcc-o2'), attempt(40.0, 'gcc-o3')]
-    chosen = rounds.rows_in_turn(session([*mine, alone]))
+    mine = [attempt(40.0, environ, in_rounds=True) for environ in ('gcc-o2', 'gcc-o3')]
+    once = [attempt(4.0, environ, name='nbody', unique_name='nbody', in_rounds=False)
+            for environ in ('gcc-o2', 'gcc-o3')]  # fmt: skip
+    chosen = rounds.rows_in_turn(session([*mine, alone | {'in_rounds': True}, *once]))
     assert [case['environ'] for case in chosen] == ['gcc-o2', 'gcc-o3']
+    assert {of_case.test(case) for case in chosen} == {'stream'}
     assert rounds.rows_in_turn(session([far, far | {'environ': 'gcc-o3'}])) == []
 
 
@@ -261,6 +312,11 @@ def test_only_what_the_weather_spoilt_is_measured_once_more_and_not_all_of_it():
     report = session([spoilt, wrong, attempt(1.0, 'clang-o3')])
     assert [case['environ'] for case in rounds.spoilt(report)] == ['gcc-o2']
     assert rounds.spoilt(session([spoilt, attempt(0, 'gcc-o3', why=DISTURBED)])) == []
+
+
+@pytest.mark.parametrize('count, seconds', [(1, 30), (9, 5), (3, 15), (20, 5)])
+def test_what_was_spoilt_has_a_bound_for_all_of_it_together(count, seconds):
+    assert rounds.last_seconds(count) == seconds
 
 
 def test_a_further_session_restores_the_first_and_selects_by_itself():

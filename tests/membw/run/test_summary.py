@@ -341,3 +341,13 @@ def test_junit_has_the_verdicts_of_all_rounds(tmp_path):
 @pytest.mark.parametrize('word', ['XFAIL', 'XPASS'])
 def test_the_progress_shows_expected_failures_and_unexpected_passes(word):
     assert reframe_run.SHOWN.search(f'[    {word} ] (1/2) stream /1 @a:b+c [ticket 123]')
+
+
+def test_the_progress_says_invalid_where_the_table_will():
+    """The check says why just before ReFrame, which has one word for all that it does not pass."""
+    said = 'stream %pinning=omp @a:b+c: INVALID: disturbed (others took 7 %); too-short (x)'
+    why = reframe_run.SAID_INVALID.search(said)[1]
+    line = '[     FAIL ] (1/2) stream %pinning=omp /1b89 @a:b+c'
+    assert reframe_run.as_invalid(line, why) == (
+        '[  INVALID ] (1/2) stream %pinning=omp /1b89 @a:b+c (disturbed, too-short)')  # fmt: skip
+    assert reframe_run.as_invalid(line, '') == line

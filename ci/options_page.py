@@ -35,6 +35,7 @@ VARIABLES = {
     },
     'every check': {
         'allow': 'reasons for INVALID that do not count, as in `too-short,unstable`',
+        'in_rounds': '1: `membw run` measures its cases in rounds, as those of `stream`',
         'exclusive_access': '0: the nodes are not asked for as a whole (default: 1)',
         'maintainers': 'whom ReFrame names where the check fails; default: the system file says',
     },

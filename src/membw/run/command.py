@@ -16,13 +16,15 @@ def add_parser(subparsers):
         '[REFRAME OPTION ...]',
         description='Runs reframe -c reframe-checks -r with the further options given '
         '(-n TEST, -p ENVIRONMENT, -S VARIABLE=VALUE, -v for its whole output, ...), prints '
-        'the table and the verdict. Exit status: 0 all passed or failed as expected, 1 some '
-        'failed or are invalid, 2 nothing could be run as asked.',
+        'the table and the verdict. Exit status: 0 all passed or failed as expected (rows of '
+        'this machine that only other processes left without a figure, and that no reference '
+        'waits for, are named), 1 some failed or are invalid, or there is no figure at all, 2 '
+        'nothing could be run as asked.',
     )
     parser.add_argument('--system', help='a file of systems/, default: found by host name')
     parser.add_argument('--rounds', type=count, default=ROUNDS, metavar='K',
-                        help='on this machine: measure rows that compare K times, in turn, and '
-                        'once more what was disturbed; 1: each once; default: '
+                        help='on this machine: measure what compares (stream) K times, in turn, '
+                        'and once more what was disturbed; 1: each once; default: '
                         f'{ROUNDS}')  # fmt: skip
     parser.add_argument('--realtime', action='store_true',
                         help='by real-time priority, so that other processes wait while a case '

@@ -80,8 +80,9 @@ def compared(cases):
                 for pair in pairs
                 if not regimes.crossed([*nearest[pair[0]], *nearest[pair[1]]])
             ]
-            if len(alike) >= LEAST:
-                lines.append(against(rates, alike, metrics, name, names[0]))
+            line = against(rates, alike, metrics, name, names[0])
+            if line:
+                lines.append(line)
             elif len(pairs) >= LEAST:
                 moved.append((name, names[0]))
     test, where = of_case.test(cases[0][1]), of_case.where(cases[0][1])
@@ -106,15 +107,17 @@ def pairs_of(rates, axis, name, base):
 
 
 def against(rates, pairs, metrics, name, base):
-    """One line: this name to that."""
+    """One line: this name to that; None where too few pairs have a figure in common."""
     values = collections.defaultdict(list)
     for mine, other in ((rates[one], rates[at]) for one, at in pairs):
         for metric in metrics:
             if metric.name in mine and metric.name in other:
                 ratio = mine[metric.name] / other[metric.name]
                 values[metric.name].append(metric.figure(ratio))
-    medians = {key: median_of(series) for key, series in values.items()}
-    return name, base, medians, len(pairs)
+    count = max(map(len, values.values()), default=0)
+    if count < LEAST:
+        return None
+    return name, base, {key: median_of(series) for key, series in values.items()}, count
 
 
 def median_of(values):

@@ -16,6 +16,7 @@ from membw.run.judge import judge
 
 CONFIDENCE = 0.95
 LEAST = 2  # one pair is no comparison
+STUDENT = (12.706, 4.303, 3.182, 2.776)  # two-sided 95 %, of 2 to 5 values
 
 
 class Ratio(NamedTuple):
@@ -121,9 +122,14 @@ def against(rates, pairs, metrics, name, base):
 
 
 def median_of(values):
-    """Its 95 % interval by order statistics, exact for any distribution; of fewer than six
-    values, which have none, the smallest and the largest."""
+    """Its 95 % interval by order statistics, exact for any distribution; fewer than six values
+    have none (two hold their median in half of the cases): by Student's t."""
     ordered, count = sorted(values), len(values)
+    if count < 2 + len(STUDENT):
+        half = STUDENT[count - 2] * statistics.stdev(values) / math.sqrt(count)
+        middle = statistics.median(ordered)
+        return Ratio(middle, max(min(ordered[0], middle - half), 0),
+                     max(ordered[-1], middle + half))  # fmt: skip
     rank, below = 0, 0.0  # `rank` values may be left out at either end
     while rank < count // 2:
         below += math.comb(count, rank) / 2**count

@@ -1,8 +1,24 @@
 /*
  * repetitions: what measure.c says of times that somebody made up.  A series is a line of
  * "TIME LOST" pairs in seconds; the answer a line of how many count, best rate, low and high.
+ *
+ * With an argument: how long a machine on which each repetition takes so many seconds, whatever
+ * this one does meanwhile, is measured until it has settled; repetitions, seconds, what ended it.
  */
 #include "../../src/harness/harness.c"
+
+static double made_up_now, each_lasts;
+
+static double made_up_clock(void)
+{
+	return made_up_now;
+}
+
+#define clock_now made_up_clock
+#define threads_sample() ((void)0)
+#define threads_lost_seconds() 0.0
+#define interference_stolen(cpus) ((void)(cpus), 0.0)
+#define core_pair_look(between) ((void)(between))
 
 #include "../../src/stream/kernels/arrays.c"
 #include "../../src/stream/kernels/expect.c"
@@ -13,6 +29,17 @@
 void choice_run(const struct kernel_choice *choice, int k, const struct arrays *arrays)
 {
 	(void)choice, (void)k, (void)arrays;
+	made_up_now += each_lasts / KERNELS;
+}
+
+static void settle(double seconds)
+{
+	static struct measurement m = { .max_seconds = 30 };
+	static const struct arrays none;
+
+	each_lasts = seconds;
+	measure(&m, NULL, &none);
+	printf("%d %.6g %s\n", m.complete, made_up_now, measure_ended(&m));
 }
 
 enum { SERIES_MAX = 100000 };
@@ -30,10 +57,14 @@ static int read_series(void)
 	return count;
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
 	int count;
 
+	if (argc > 1) {
+		settle(strtod(argv[1], NULL));
+		return 0;
+	}
 	while ((count = read_series()) > 0) {
 		struct timing t;
 

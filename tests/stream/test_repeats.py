@@ -30,10 +30,14 @@ def stream(build_program):
 
 
 @pytest.fixture(scope='module')
-def summary(tmp_path_factory):
-    """What the program says of a series of (time, lost) pairs."""
+def probe(tmp_path_factory):
     folder = tmp_path_factory.mktemp('repetitions')
-    probe = compiled(folder, 'probe', ROOT / 'tests/probes/repetitions.c')
+    return compiled(folder, 'probe', ROOT / 'tests/probes/repetitions.c')
+
+
+@pytest.fixture(scope='module')
+def summary(probe):
+    """What the program says of a series of (time, lost) pairs."""
 
     def of(*pairs):
         line = ' '.join(f'{time} {lost}' for time, lost in pairs) + '\n'
@@ -97,6 +101,16 @@ def test_without_a_number_it_repeats_until_the_figures_have_settled_or_time_is_u
     else:
         assert record['ended'] == 'time limit' and lasted > 3 and timed < 4
         assert 'not settled when it ended' in done.stdout or 'unstable' in done.stdout
+
+
+@pytest.mark.parametrize('seconds', [0.0005, 0.004, 0.02, 0.05, 0.09, 0.2, 1.5])
+def test_where_it_settles_at_once_it_costs_at_most_a_second_more_than_ten_repetitions(
+    probe, seconds
+):
+    done = subprocess.run([probe, str(seconds)], capture_output=True, text=True, check=True)
+    count, took, *ended = done.stdout.split()
+    assert ended == ['settled'] and int(count) >= 10
+    assert float(took) <= 1.3 * 10 * seconds + 1
 
 
 def test_a_time_limit_ends_a_number_of_repetitions_too(stream, tmp_path):

@@ -128,8 +128,7 @@ def median_of(values):
     if count < 2 + len(STUDENT):
         half = STUDENT[count - 2] * statistics.stdev(values) / math.sqrt(count)
         middle = statistics.median(ordered)
-        return Ratio(middle, max(min(ordered[0], middle - half), 0),
-                     max(ordered[-1], middle + half))  # fmt: skip
+        return Ratio(middle, max(middle - half, 0), middle + half)
     rank, below = 0, 0.0  # `rank` values may be left out at either end
     while rank < count // 2:
         below += math.comb(count, rank) / 2**count

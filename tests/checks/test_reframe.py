@@ -443,6 +443,11 @@ def test_a_small_array_is_invalid(session):
     assert done.code == 1 and case['result'] == 'fail' and case['verdict'] == 'INVALID'
     assert 'sanity error: INVALID: ' in case['fail_reason']
     assert 'array-too-small' in case['fail_reason']
+    assert case['in_rounds'] and not case['is_held']
+    # what `membw run` shows in place of ReFrame's one word for all that it does not pass
+    said, failed = (next(i for i, line in enumerate(done.text.splitlines()) if pattern in line)
+                    for pattern in (': INVALID: array-too-small (', '[     FAIL ] '))  # fmt: skip
+    assert failed == said + 1
 
 
 def test_a_figure_above_the_peak_is_invalid(session, posed):
@@ -494,6 +499,7 @@ def test_runs_are_held_to_their_references(held):
     def case(pinning):
         return held.case(f'stream %pinning={pinning}')
 
+    assert all(case(pinning)['is_held'] for pinning in ('none', 'omp', 'numactl', 'likwid'))
     below = case('none')
     assert below['verdict'] == 'VALID' and below['result'] == 'fail'
     said = below['fail_reason']

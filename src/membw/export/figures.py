@@ -53,8 +53,7 @@ LABELS = ('system', 'partition', 'environ', 'pinning', 'node')
 
 def _title(case):
     """The test with its parameters, but for the pinning, which has a label of its own."""
-    words = (case.get('display_name') or case['name']).split()
-    return ' '.join(word for word in words if not word.startswith(('%pinning=', '/')))
+    return ' '.join([of_case.test(case), *of_case.parameters(case)])
 
 
 def _known(labels):

@@ -11,15 +11,17 @@ import numpy as np
 from membw.history import regimes
 from membw.results import intervals, metrics
 from membw.results.provenance import without_build_path
+from membw.results.record import ASKED
 from membw.results.reframe import MeasuredNothing
 from membw.results.regimes import crossed, latency
 from membw.results.runs import identity, once, rates_of, split_runs
 
 # Runs that differ here are never one series; what was built with what is not among them: a
 # changed compiler is a change within the series.  ReFrame names the run, and keeps the name ...
-NAMED = ('partition', 'test', 'environ', 'pinning')
+NAMED = ('partition', 'test', 'environ', 'pinning', 'parameters')
 # ... a record that is alone has to be told by what it says of itself.
-ALONE = ('program', 'language', 'kernels_set', 'element_bytes', 'cpu_model', 'flags', 'pinning')
+ALONE = ('program', 'language', 'kernels_set', 'element_bytes', 'cpu_model', 'flags', 'pinning',
+         *ASKED)  # fmt: skip
 DAY_S = 86400
 EPOCH = date(1970, 1, 1)
 

@@ -105,7 +105,7 @@ def _label(nodes):
     count = f'{len(nodes)} node{"s" * (len(nodes) > 1)}'
     ranks = f'{t["ranks"]} rank{"s" * (t["ranks"] > 1)} x {t.get("threads", 1)} threads each'
     cpu = str(t.get('cpu_model', 'CPU not named'))
-    build = ' '.join(str(t[k]) for k in ('environ', 'compiler', 'flags') if k in t)
+    build = ' '.join(str(t[k]) for k in ('environ', 'parameters', 'compiler', 'flags') if k in t)
     arrays = f'arrays of {t["array_size"]} elements' if 'array_size' in t else ''
     pinning = f'pinning {t["pinning"]}' if 'pinning' in t else ''
     parts = [count, cpu, ranks, arrays, build, pinning]

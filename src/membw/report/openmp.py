@@ -6,6 +6,7 @@ import altair as alt
 
 from membw.report import charts
 from membw.report.model import Cell, Picture, Section, Table
+from membw.results import case as of_case
 
 SCALING, OVERHEADS = ('nbody', 'nbody_offload'), 'overheads'
 SPEED_UP = re.compile(r'^speedup_(\d+)$')
@@ -131,8 +132,8 @@ def _bytes_picture(row, number):
 
 def _where(row):
     """'local:default, gcc-o2 active': with the values of the run's parameters."""
-    words = row.provenance.get('display name', '').split()[1:]
-    values = [word.partition('=')[2] for word in words if not word.startswith('%pinning')]
+    words = of_case.parameters({'name': row.provenance.get('display name')})
+    values = [word.partition('=')[2] for word in words]
     return ' '.join([f'{row.where}, {row.preset}', *values])
 
 

@@ -1,6 +1,7 @@
 """One test case of ReFrame's report: its figures, its record, its title."""
 
 import json
+import re
 from pathlib import Path
 from typing import NamedTuple
 
@@ -53,6 +54,14 @@ def _of_check(named):
 def test(case):
     """The test's name without its parameters."""
     return (case.get('name') or '?').split()[0].split('@')[0]
+
+
+def parameters(case):
+    """('%wait_policy=active', ...) of the test's name; not %pinning, which has a field of its own,
+    nor what --repeat and --distribute add."""
+    name = case.get('name') or case.get('display_name') or ''
+    words = (word.split(' /')[0].strip() for word in re.split(r'\s(?=%)', name)[1:])
+    return tuple(word for word in words if not word.startswith(('%pinning=', '%.', '%$')))
 
 
 def where(case):

@@ -4,7 +4,7 @@
 SOFTWARE = (
     'compiler', 'flags', 'compile_line', 'version', 'source_sha256', 'code_sha256', 'spack_hash',
     'built_with', 'binary_sha256', 'kernel_release', 'microcode', 'thp', 'numa_balancing', 'governor', 'pages',
-    'array_size', 'ntimes', 'threads', 'threads_on',
+    'array_size', 'bodies', 'shapes', 'ntimes', 'threads', 'threads_on',
 )  # fmt: skip
 # These name a file, not its code: where the code is the same, whatever else differs comes first.
 OF_FILE = ('spack_hash', 'built_with', 'binary_sha256')
@@ -19,9 +19,15 @@ def of_record(data, traits):
     fields = {**facts, **data, **build, **traits}
     fields['kernel_release'] = facts.get('kernel')
     fields['pages'] = (data.get('pages') or {}).get('asked')
+    fields['shapes'] = _shapes(data.get('shapes') or {})
     threads = data.get('threads_on') or []
     fields['threads_on'] = ' '.join(str(t['affinity']) for t in threads) or None
     return known(fields)
+
+
+def _shapes(shapes):
+    """'square 4096x4096x4096, ...' of src/dgemm: another one is another figure."""
+    return ', '.join(f'{name} {s["m"]}x{s["n"]}x{s["k"]}' for name, s in shapes.items())
 
 
 def of_case(case):

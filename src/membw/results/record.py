@@ -128,10 +128,12 @@ def parse_record(data, name):
         raise BadRecord('not as in the schema: nested too deep') from err
 
 
+# What other programs were asked for: other work, or other waiting (src/nbody, src/overheads).
+ASKED = ('mode', 'precision', 'wait_policy')
 # Nodes that differ here are never compared ...
 STRICT = (
     'program', 'language', 'kernels_set', 'element_bytes', 'compiler', 'flags', 'cpu_model',
-    'test', 'environ', 'pinning',
+    'test', 'environ', 'pinning', 'parameters', *ASKED,
 )  # fmt: skip
 # ... here only when one has no group of its own: a node that lost a DIMM differs from its peers.
 MEMORY = (
@@ -159,6 +161,7 @@ def _traits(data):
     merged = {**facts, **data, **build, 'memory_gib': _memory_gib(facts)}
     merged['dimms'] = _dimms(facts)
     merged.setdefault('pinning', _pinning(data))
+    merged['wait_policy'] = (data.get('runtime') or {}).get('wait_policy')
     known = {name: _plain(merged.get(name)) for name in STRICT + MEMORY}
     return {name: value for name, value in known.items() if value is not None}
 

@@ -96,6 +96,7 @@ def _test_traits(case):
     """What ReFrame knows better than the program; runs of other tests are not compared."""
     known = {'test': of_case.test(case), 'environ': case.get('environ')}
     known |= {'pinning': case.get('pinning'), 'partition': of_case.where(case)}
+    known['parameters'] = ' '.join(of_case.parameters(case))
     return {key: value for key, value in known.items() if value}
 
 

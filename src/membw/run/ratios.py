@@ -92,9 +92,7 @@ def compared(cases):
 
 def place_of(number, case):
     """Round, preset, pinning and the test's other parameters: a pair differs in one alone."""
-    words = [word for word in case['name'].split()[1:] if word.startswith('%')]
-    others = tuple(word for word in words if not word.startswith('%pinning='))
-    return number, case['environ'], case.get('pinning') or '-', others
+    return number, case['environ'], case.get('pinning') or '-', of_case.parameters(case)
 
 
 def pairs_of(rates, axis, name, base):

@@ -6,6 +6,7 @@ import time
 import history_generator as gen
 import numpy as np
 import pytest
+import results_store
 
 from membw.cli import main
 from membw.history import series as history_series
@@ -38,6 +39,35 @@ def fleet(nights, slow=(), share=0.07, first=gen.FIRST, nodes=12):
             rate = 300 * (1 + rng.normal(0, 0.004))
             rate *= 1 - share if slow and n == 3 and night >= slow else 1
             yield record(f'n{n}', first + night, rate)
+
+
+@pytest.mark.parametrize('fields', [{'wait_policy': 'passive'}, {'precision': 'double'}])
+def test_other_waiting_or_work_is_a_series_of_its_own(tmp_path, capsys, fields):
+    """Two runs each night, of records or of a parametrized check: a step in one is told of it."""
+    records = [dict(r, time=r['time'].replace('T02', 'T03'), runtime=fields, **fields,
+                    kernels={'triad': {'best_mbs': 0.1 * r['kernels']['triad']['best_mbs']}})
+               for r in fleet(60, slow=50)]  # fmt: skip
+    code, text, _ = told(capsys, write(tmp_path / 'r.jsonl', [*fleet(60), *records]))
+    assert code == 1 and 'in 2 groups' in text and text.count('n3') == 1
+    (value,) = fields.values()
+    assert value in next(line for line in text.splitlines() if 'n3' in line)
+
+
+def test_a_parameter_of_the_check_makes_another_series(tmp_path, capsys):
+    nights = []
+    for active, passive in zip(*(list(results_store.sessions_of(gen.healthy(6, 12, seed)))
+                                 for seed in (1, 2)), strict=True):  # fmt: skip
+        for policy, cases in (('active', active), ('passive', passive)):
+            for case in cases:
+                case['name'] = f'overheads %pinning=likwid %wait_policy={policy}'
+        nights.append([*active, *passive])
+    base = results_store.store(tmp_path / 'r.db', nights)
+    code, text, _ = told(capsys, base, '--json', '--series')
+    groups = {row['group'] for row in json.loads(text)['series']}
+    assert code == 0 and {group.split('%')[-1] for group in groups} == {
+        'wait_policy=active', 'wait_policy=passive'
+    }  # fmt: skip
+    assert json.loads(text)['figures'] == 2 * 6 * 12 * 4
 
 
 def told(capsys, *words):

@@ -6,6 +6,7 @@ from datetime import UTC, datetime, timedelta
 import fleet_generator as gen
 import numpy as np
 import pytest
+import results_store
 
 from membw.cli import main
 from membw.rank.fleet import Rule, judge
@@ -34,6 +35,36 @@ def verdicts(rows, file='all.jsonl', **options):
 
 def of(result, word):
     return {node.name for node in result.nodes if node.verdict == word}
+
+
+def test_runs_that_differ_in_a_parameter_of_the_check_are_not_compared(tmp_path, capsys):
+    """A passive team takes ten times an active one's time: no node is slow for that."""
+    cases = [
+        results_store.case(
+            f'n{node:02d}', TONIGHT.timestamp(), [share * (100 + node / 20)] * 4,
+            name=f'overheads %pinning=likwid %wait_policy={policy}',
+        )
+        for node in range(12) for policy, share in (('active', 1.0), ('passive', 0.1))
+    ]  # fmt: skip
+    results_store.write_report(tmp_path / 'run.json', cases)
+    assert main(['rank', '--json', '--max-age=0', str(tmp_path / 'run.json')]) == 0
+    told = json.loads(capsys.readouterr().out)
+    medians = [group['metrics']['triad']['median'] for group in told['groups']]
+    assert len(medians) == 2 and max(medians) == pytest.approx(10 * min(medians))
+    assert sorted(group['nodes'] for group in told['groups']) == [12, 12]
+    assert sum('%wait_policy=passive' in group['label'] for group in told['groups']) == 1
+
+
+def test_records_of_other_work_or_waiting_are_not_compared():
+    """The same without ReFrame, which would have named the parameter."""
+    for fields in ({'runtime': {'wait_policy': 'passive'}}, {'precision': 'double'}):
+        rows = rows_of(12)
+        rows += [scaled(row, 0.5, **fields) for row in rows_of(12, seed=8)]
+        for row in rows[12:]:
+            row['time'] = (TONIGHT - timedelta(hours=1)).isoformat()
+        found = verdicts(rows)
+        assert [len(group.nodes) for group in found.groups] == [12, 12]
+        assert of(found, 'PASS') == {node.name for node in found.nodes}
 
 
 def rank(tmp_path, rows, *arguments):

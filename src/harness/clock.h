@@ -8,6 +8,10 @@
 
 double clock_now(void);
 
+/* CPU seconds of this thread, of this process. */
+double clock_thread(void);
+double clock_process(void);
+
 /* The smallest step that the clock was seen to take, in seconds. */
 double clock_tick(void);
 

@@ -79,6 +79,14 @@ void json_number(const char *key, double value)
 		fputs("null", json_out);
 }
 
+void json_positive(const char *key, double value)
+{
+	if (value > 0)
+		json_number(key, value);
+	else
+		json_text(key, NULL);
+}
+
 void json_count(const char *key, unsigned long long value)
 {
 	json_key(key);

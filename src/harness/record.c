@@ -100,10 +100,7 @@ static void record_peak(const struct program *program)
 	if (!program->peak_unit)
 		return;
 	json_open("peak", '{');
-	if (options_peak() > 0)
-		json_number("value", options_peak());
-	else
-		json_text("value", NULL);
+	json_positive("value", options_peak());
 	json_text("unit", program->peak_unit);
 	json_close('}');
 }

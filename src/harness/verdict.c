@@ -113,20 +113,37 @@ const char *verdict_detail(int reason)
 	return findings[reason].detail;
 }
 
-int verdict_is_valid(void)
+unsigned verdict_set(enum finding finding)
 {
+	unsigned set = 0;
 	int r;
 
 	for (r = 0; r < reason_total; r++)
-		if (findings[r].finding == FOUND)
-			return 0;
-	return 1;
+		set |= (unsigned)(findings[r].finding == finding) << r;
+	return set;
+}
+
+int verdict_is_valid(void)
+{
+	return !verdict_set(FOUND);
+}
+
+void reasons_print(FILE *out, unsigned set)
+{
+	const char *before = "";
+	int r;
+
+	for (r = 0; r < reason_total; r++) {
+		if (!(set >> r & 1))
+			continue;
+		fprintf(out, "%s%s", before, reason_names[r]);
+		before = ", ";
+	}
 }
 
 void verdict_print(FILE *out)
 {
 	static const char *const word[] = { "", "warning", "invalid", "allowed" };
-	const char *before = "(";
 	int r;
 
 	for (r = 0; r < reason_total; r++)
@@ -137,13 +154,8 @@ void verdict_print(FILE *out)
 		fprintf(out, "Verdict: VALID\n");
 		return;
 	}
-	fprintf(out, "Verdict: INVALID ");
-	for (r = 0; r < reason_total; r++) {
-		if (findings[r].finding != FOUND)
-			continue;
-		fprintf(out, "%s%s", before, reason_names[r]);
-		before = ", ";
-	}
+	fprintf(out, "Verdict: INVALID (");
+	reasons_print(out, verdict_set(FOUND));
 	fprintf(out, ")\n");
 }
 

@@ -54,6 +54,10 @@ void verdict_withdraw(int reason);
 enum finding verdict_finding(int reason);
 const char *verdict_detail(int reason);
 
+/* A bit for each reason with that finding; their names, with commas. */
+unsigned verdict_set(enum finding finding);
+void reasons_print(FILE *out, unsigned set);
+
 int verdict_is_valid(void);
 
 /* The findings, one per line, then "Verdict: ..." */

@@ -322,14 +322,6 @@ static void write_named(const struct exchange *e)
 	json_close('}');
 }
 
-static void write_or_null(const char *key, double value)
-{
-	if (value > 0)
-		json_number(key, value);
-	else
-		json_text(key, NULL);
-}
-
 static void write_fit(int pair)
 {
 	const struct pair *const p = &exchanges[pair * message_sizes_count].pair;
@@ -341,8 +333,8 @@ static void write_fit(int pair)
 	json_count("cpu_a", (unsigned long long)p->cpu[0]);
 	json_count("cpu_b", (unsigned long long)p->cpu[1]);
 	json_number("latency_us", c.latency);
-	write_or_null("asymptotic_mb_s", c.bandwidth);
-	write_or_null("half_bytes", c.n_half);
+	json_positive("asymptotic_mb_s", c.bandwidth);
+	json_positive("half_bytes", c.n_half);
 	json_open("knees_bytes", '[');
 	for (i = 0; i < c.knees_count; i++)
 		json_count(NULL, c.knees[i]);

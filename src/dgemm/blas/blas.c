@@ -281,10 +281,7 @@ void blas_write(const struct blas *blas)
 	json_text("family", blas->family);
 	json_text("says", blas->says);
 	json_text("threading", blas->threading);
-	if (blas->threads)
-		json_count("threads", (unsigned)blas->threads);
-	else
-		json_text("threads", NULL);
+	json_positive("threads", blas->threads);
 	json_open("mapped", '[');
 	for (i = 0; i < blas_objects.count; i++)
 		json_text(NULL, base_name(blas_objects.path[i]));

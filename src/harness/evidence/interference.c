@@ -7,18 +7,9 @@
 #include "../verdict.h"
 
 #include <stdio.h>
-#include <time.h>
 #include <unistd.h>
 
 static const double SHARE_ALLOWED = 0.05, LEAST_SECONDS = 0.1;
-
-static double own_seconds(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 static void read_cpus(struct interference *busy, const struct cpuset *cpus)
 {
@@ -53,7 +44,7 @@ double interference_stolen(const struct cpuset *cpus)
 void interference_start(struct interference *busy, const struct cpuset *cpus)
 {
 	read_cpus(busy, cpus);
-	busy->own = own_seconds();
+	busy->own = clock_process();
 	busy->wall = clock_now();
 }
 
@@ -72,7 +63,7 @@ static double others_share(const struct interference *busy, const struct cpuset 
 void interference_stop(struct interference *busy, const struct cpuset *cpus,
 		       double (*of_job)(double own))
 {
-	const double own = own_seconds() - busy->own;
+	const double own = clock_process() - busy->own;
 	struct interference now;
 	double ours;
 

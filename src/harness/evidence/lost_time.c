@@ -7,7 +7,6 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <sys/resource.h>
-#include <time.h>
 #include <unistd.h>
 
 static int lost_time_is_counted;
@@ -25,14 +24,6 @@ static double ready_seconds(int file)
 	return sscanf(text, "%llu %llu", &running, &ready) == 2 ? 1e-9 * (double)ready : -1;
 }
 
-static double thread_seconds(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 static long involuntary_switches(void)
 {
 	struct rusage usage;
@@ -46,23 +37,20 @@ void lost_time_start(struct lost_time *l)
 	if (ready_seconds(l->file) >= 0)
 		lost_time_is_counted = 1; /* all threads write the same */
 	lost_time_note(l);
-	l->lost = l->wall_between = l->cpu_between = 0;
+	l->lost = 0;
 }
 
 void lost_time_note(struct lost_time *l)
 {
-	const double cpu = thread_seconds(), wall = clock_now();
+	const double cpu = clock_thread(), wall = clock_now();
 	const double ready = ready_seconds(l->file);
+	const double not_run = (wall - l->wall) - (cpu - l->cpu);
 	const long switches = involuntary_switches();
 
-	l->wall_between = wall - l->wall;
-	l->cpu_between = cpu - l->cpu;
 	if (ready >= 0)
 		l->lost = ready - l->ready;
 	else
-		l->lost = switches > l->switches && l->wall_between > l->cpu_between
-				  ? l->wall_between - l->cpu_between
-				  : 0;
+		l->lost = switches > l->switches && not_run > 0 ? not_run : 0;
 	l->wall = wall;
 	l->cpu = cpu;
 	l->ready = ready;

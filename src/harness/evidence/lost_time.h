@@ -12,13 +12,11 @@
 #define MEMBW_LOST_TIME_H
 
 struct lost_time {
-	int file;            /* schedstat of the thread, -1: none */
-	double wall, cpu;    /* seconds, at the last note */
-	double ready;        /* seconds ready and not running, since the thread began */
-	long switches;       /* involuntary ones */
-	double wall_between; /* seconds between the last two notes */
-	double lost;         /* seconds of those */
-	double cpu_between;
+	int file;         /* schedstat of the thread, -1: none */
+	double wall, cpu; /* seconds, at the last note */
+	double ready;     /* seconds ready and not running, since the thread began */
+	long switches;    /* involuntary ones */
+	double lost;      /* seconds between the last two notes */
 };
 
 /* By the thread itself, first and after that; LOST is for what lies between two notes. */

@@ -41,8 +41,8 @@ static void judge_threads(void)
 
 		cpuset_format(&thread->cpus, list);
 		cpuset_format(&thread->affinity, may);
-		for (cpu = 0; cpu < CPUS_MAX; cpu++)
-			if (cpuset_has(&thread->cpus, cpu) && !cpuset_has(&thread->affinity, cpu))
+		EACH_OF_SET (cpu, &thread->cpus)
+			if (!cpuset_has(&thread->affinity, cpu))
 				verdict_invalid(CPU_NOT_WHERE_ASKED,
 						"thread %d ran on CPU %d, outside its %s", t, cpu,
 						may);

@@ -119,21 +119,6 @@ double threads_lost_seconds(void)
 	return most;
 }
 
-double threads_least_running(void)
-{
-	double least = 1;
-	int t;
-
-	for (t = 0; t < thread_total; t++) {
-		const struct lost_time *l = &threads_known[t].lost_time;
-		const double share = l->wall_between > 0 ? l->cpu_between / l->wall_between : 1;
-
-		if (share < least)
-			least = share;
-	}
-	return least;
-}
-
 int threads_shared_core(void)
 {
 	return shared_core;

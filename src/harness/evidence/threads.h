@@ -36,10 +36,8 @@ void threads_look(void);
 /* Notes where the threads are, what they lost, and whether two of them share a core. */
 void threads_sample(void);
 
-/* Between the last two samples: the longest time that a thread was ready and did not run, and
- * the least share of the time that one ran; both are 0 and 1 in the best case. */
+/* Between the last two samples: the longest time that a thread was ready and did not run. */
 double threads_lost_seconds(void);
-double threads_least_running(void);
 
 /* Samples in which two threads were on one core. */
 int threads_shared_core(void);

@@ -50,23 +50,17 @@ int cpu_has_avx(void)
 	       fault_cpu_width(256) == 256;
 }
 
-#elif defined(__aarch64__)
-
-int cpu_width(void)
-{
-	return fault_cpu_width(128); /* NEON belongs to the architecture */
-}
-
-int cpu_has_avx(void)
-{
-	return 0;
-}
-
 #else
 
+#if defined(__aarch64__)
+enum { NATIVE_BITS = 128 }; /* NEON belongs to the architecture */
+#else
+enum { NATIVE_BITS = 0 };
+#endif
+
 int cpu_width(void)
 {
-	return fault_cpu_width(0);
+	return fault_cpu_width(NATIVE_BITS);
 }
 
 int cpu_has_avx(void)

@@ -25,6 +25,14 @@ int cpuset_count(const struct cpuset *set)
 	return CPU_COUNT_S(sizeof(*set), set->part);
 }
 
+int cpuset_next(const struct cpuset *set, int after)
+{
+	while (++after < CPUS_MAX)
+		if (cpuset_has(set, after))
+			return after;
+	return -1;
+}
+
 void cpuset_join(struct cpuset *set, const struct cpuset *more)
 {
 	CPU_OR_S(sizeof(*set), set->part, set->part, more->part);

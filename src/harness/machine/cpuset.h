@@ -18,6 +18,12 @@ void cpuset_clear(struct cpuset *set);
 void cpuset_add(struct cpuset *set, int cpu);
 int cpuset_has(const struct cpuset *set, int cpu);
 int cpuset_count(const struct cpuset *set);
+
+/* The lowest number of the set above AFTER, -1 where there is none. */
+int cpuset_next(const struct cpuset *set, int after);
+#define EACH_OF_SET(number, set) \
+	for ((number) = cpuset_next(set, -1); (number) >= 0; (number) = cpuset_next(set, number))
+
 void cpuset_join(struct cpuset *set, const struct cpuset *more);
 
 /* The CPUs that the calling thread may run on. */

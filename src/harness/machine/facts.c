@@ -46,15 +46,6 @@ static void fact_kernel(void)
 	json_text("kernel", uname(&name) == 0 ? name.release : NULL);
 }
 
-/* 0: not known */
-static void count_or_null(const char *key, unsigned long value)
-{
-	if (value)
-		json_count(key, value);
-	else
-		json_text(key, NULL);
-}
-
 static void fact_numa_nodes(void)
 {
 	struct cpuset nodes;
@@ -72,7 +63,7 @@ static void fact_cpus(void)
 	cpuset_parse(&online, line);
 	json_count("cpus", (unsigned)cpuset_count(&online));
 	json_count("cores", (unsigned)topology_cores(&online));
-	count_or_null("sockets", (unsigned)topology_sockets(&online));
+	json_positive("sockets", topology_sockets(&online));
 	fact_line("smt", "/sys/devices/system/cpu/smt/control");
 }
 
@@ -105,9 +96,8 @@ static void fact_numa(void)
 
 	topology_all_domains(&online);
 	json_open("numa", '{');
-	for (node = 0; node < DOMAINS_MAX; node++) {
-		if (!cpuset_has(&online, node) ||
-		    !sysfile_line(line, "/sys/devices/system/node/node%d/distance", node))
+	EACH_OF_SET (node, &online) {
+		if (!sysfile_line(line, "/sys/devices/system/node/node%d/distance", node))
 			continue;
 		snprintf(name, sizeof(name), "%d", node);
 		json_open(name, '{');
@@ -133,10 +123,10 @@ static void fact_module(const struct module *m)
 	json_text("locator", m->locator);
 	json_text("bank", m->bank);
 	json_text("type", m->is_ddr ? "DDR" : NULL);
-	count_or_null("size_mib", m->size_mib);
-	count_or_null("rated_mts", m->rated_mts);
-	count_or_null("configured_mts", m->configured_mts);
-	count_or_null("width_bits", m->width_bits);
+	json_positive("size_mib", m->size_mib);
+	json_positive("rated_mts", m->rated_mts);
+	json_positive("configured_mts", m->configured_mts);
+	json_positive("width_bits", m->width_bits);
 	json_close('}');
 }
 
@@ -156,7 +146,7 @@ static void fact_dimms(void)
 		if (modules->of[i].is_plugged)
 			fact_module(&modules->of[i]);
 	json_close(']');
-	count_or_null("memory_channels", (unsigned long)channels);
+	json_positive("memory_channels", channels);
 }
 
 static void fact_memory(void)
@@ -167,10 +157,7 @@ static void fact_memory(void)
 	json_number("mem_total_mib", atof(value) / 1024);
 	fact_limit("mem_available_mib", memory_available());
 	fact_limit("cgroup_mem_mib", memory_cgroup_limit());
-	if (cgroup_cpu_quota() > 0)
-		json_number("cgroup_cpus", cgroup_cpu_quota());
-	else
-		json_text("cgroup_cpus", NULL);
+	json_positive("cgroup_cpus", cgroup_cpu_quota());
 	fact_field("hugepages_total", "/proc/meminfo", "HugePages_Total");
 	fact_field("hugepages_free", "/proc/meminfo", "HugePages_Free");
 }

@@ -62,12 +62,9 @@ size_t llc_bytes(const struct cpuset *cpus, int (*users)(const struct cpuset *sh
 	int cpu;
 
 	cpuset_clear(&counted);
-	for (cpu = 0; cpu < CPUS_MAX; cpu++) {
-		int index;
+	EACH_OF_SET (cpu, cpus) {
+		const int index = cpuset_has(&counted, cpu) ? -1 : last_level(cpu);
 
-		if (!cpuset_has(cpus, cpu) || cpuset_has(&counted, cpu))
-			continue;
-		index = last_level(cpu);
 		if (index < 0)
 			continue;
 		sharers_of(&sharers, cpu, index);
@@ -108,15 +105,11 @@ static int read_first_cpu(int cpu)
 {
 	const int index = last_level(cpu);
 	struct cpuset sharers;
-	int first;
 
 	if (index < 0)
 		return -1;
 	sharers_of(&sharers, cpu, index);
-	for (first = 0; first < CPUS_MAX; first++)
-		if (cpuset_has(&sharers, first))
-			return first;
-	return -1;
+	return cpuset_next(&sharers, -1);
 }
 
 int llc_first_cpu(int cpu)

@@ -38,9 +38,8 @@ static size_t on_domains(const struct cpuset *domains, const char *what)
 	size_t sum = 0;
 	int domain;
 
-	for (domain = 0; domain < DOMAINS_MAX; domain++)
-		if (cpuset_has(domains, domain))
-			sum += on_domain(domain, what);
+	EACH_OF_SET (domain, domains)
+		sum += on_domain(domain, what);
 	return sum;
 }
 

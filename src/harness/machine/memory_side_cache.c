@@ -47,9 +47,7 @@ static size_t of_knights(const struct cpuset *domains)
 	int domain;
 
 	topology_all_domains(&all);
-	for (domain = 0; domain < DOMAINS_MAX; domain++) {
-		if (!cpuset_has(&all, domain))
-			continue;
+	EACH_OF_SET (domain, &all) {
 		if (topology_domain_has_cpus(domain)) {
 			with_cpus++;
 			asked += (size_t)cpuset_has(domains, domain);
@@ -70,8 +68,7 @@ size_t memory_side_bytes(const struct cpuset *domains)
 	size_t sum = 0;
 	int domain;
 
-	for (domain = 0; domain < DOMAINS_MAX; domain++)
-		if (cpuset_has(domains, domain))
-			sum += memory_side_shown(domain);
+	EACH_OF_SET (domain, domains)
+		sum += memory_side_shown(domain);
 	return sum || !is_knights() ? sum : of_knights(domains);
 }

@@ -4,16 +4,6 @@
 
 #include <stdlib.h>
 
-static int lowest(const struct cpuset *set)
-{
-	int number;
-
-	for (number = 0; number < CPUS_MAX; number++)
-		if (cpuset_has(set, number))
-			return number;
-	return 0;
-}
-
 /* The lowest CPU of a mask of a CPU's folder, -1 where there is none. */
 static int first_of_mask(int cpu, const char *name)
 {
@@ -22,7 +12,8 @@ static int first_of_mask(int cpu, const char *name)
 
 	if (!sysfile_line(line, "/sys/devices/system/cpu/cpu%d/topology/%s", cpu, name))
 		return -1;
-	return cpuset_parse_mask(&set, line) ? lowest(&set) : -1;
+	cpuset_parse_mask(&set, line);
+	return cpuset_next(&set, -1);
 }
 
 static int first_sibling(int cpu)
@@ -53,9 +44,8 @@ int topology_cores(const struct cpuset *cpus)
 	int cpu;
 
 	cpuset_clear(&cores);
-	for (cpu = 0; cpu < CPUS_MAX; cpu++)
-		if (cpuset_has(cpus, cpu))
-			cpuset_add(&cores, topology_core(cpu));
+	EACH_OF_SET (cpu, cpus)
+		cpuset_add(&cores, topology_core(cpu));
 	return cpuset_count(&cores);
 }
 
@@ -85,8 +75,8 @@ int topology_sockets(const struct cpuset *cpus)
 	static int seen[CPUS_MAX];
 	int cpu, k, count = 0;
 
-	for (cpu = 0; cpu < CPUS_MAX; cpu++) {
-		if (!cpuset_has(cpus, cpu) || topology_socket(cpu) < 0)
+	EACH_OF_SET (cpu, cpus) {
+		if (topology_socket(cpu) < 0)
 			continue;
 		for (k = 0; k < count && seen[k] != topology_socket(cpu); k++)
 			continue;
@@ -148,16 +138,13 @@ static void read_domains(short known[CPUS_MAX])
 	int domain, cpu, first;
 
 	topology_all_domains(&domains);
-	first = lowest(&domains);
+	first = cpuset_count(&domains) ? cpuset_next(&domains, -1) : 0;
 	for (cpu = 0; cpu < CPUS_MAX; cpu++)
 		known[cpu] = (short)first;
-	for (domain = 0; domain < DOMAINS_MAX; domain++) {
-		if (!cpuset_has(&domains, domain))
-			continue;
+	EACH_OF_SET (domain, &domains) {
 		cpus_of(&cpus, domain);
-		for (cpu = 0; cpu < CPUS_MAX; cpu++)
-			if (cpuset_has(&cpus, cpu))
-				known[cpu] = (short)domain;
+		EACH_OF_SET (cpu, &cpus)
+			known[cpu] = (short)domain;
 	}
 }
 
@@ -177,7 +164,6 @@ void topology_domains(struct cpuset *domains, const struct cpuset *cpus)
 	int cpu;
 
 	cpuset_clear(domains);
-	for (cpu = 0; cpu < CPUS_MAX; cpu++)
-		if (cpuset_has(cpus, cpu))
-			cpuset_add(domains, topology_domain(cpu));
+	EACH_OF_SET (cpu, cpus)
+		cpuset_add(domains, topology_domain(cpu));
 }

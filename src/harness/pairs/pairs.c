@@ -46,8 +46,8 @@ static int one_per_core(int *cores, const struct cpuset *cpus)
 	int cpu, count = 0;
 
 	cpuset_clear(&taken);
-	for (cpu = 0; cpu < CPUS_MAX; cpu++) {
-		if (!cpuset_has(cpus, cpu) || cpuset_has(&taken, topology_core(cpu)))
+	EACH_OF_SET (cpu, cpus) {
+		if (cpuset_has(&taken, topology_core(cpu)))
 			continue;
 		cpuset_add(&taken, topology_core(cpu));
 		cores[count++] = cpu;
@@ -60,10 +60,9 @@ static void add_smt(struct pairs *pairs, const struct cpuset *cpus)
 {
 	int one, other;
 
-	for (one = 0; one < CPUS_MAX; one++)
-		for (other = one + 1; cpuset_has(cpus, one) && other < CPUS_MAX; other++)
-			if (cpuset_has(cpus, other) &&
-			    topology_core(one) == topology_core(other)) {
+	EACH_OF_SET (one, cpus)
+		for (other = one; (other = cpuset_next(cpus, other)) >= 0;)
+			if (topology_core(one) == topology_core(other)) {
 				add_pair(pairs, one, other);
 				return;
 			}

@@ -55,12 +55,16 @@ void size_choose(struct options *options, size_t llc_bytes, enum llc_from from, 
 {
 	const size_t available = memory_available();
 	const size_t share = available / (size_t)ranks_on_node();
+	size_t of_all[2]; /* the complement of the rule's size; what fits */
 
 	note_caches(from, note);
 	if (options->size_from == FROM_AUTO) {
-		options->size = ranks_largest(size_by_rule(llc_bytes));
-		if (options->size > ranks_smallest(largest_that_fits(share))) {
-			options->size = ranks_smallest(largest_that_fits(share));
+		of_all[0] = ~size_by_rule(llc_bytes);
+		of_all[1] = largest_that_fits(share);
+		ranks_smallest(of_all, 2);
+		options->size = ~of_all[0];
+		if (options->size > of_all[1]) {
+			options->size = of_all[1];
 			snprintf(note, 256,
 				 "array size capped by the memory available, %.0f MiB: the rule "
 				 "asks for %zu elements",

@@ -92,7 +92,7 @@ static void prepare(int argc, char **argv)
 		       arrays_bytes(run.options.size, run.options.offset), run.options.pages);
 	arrays_place(&run.before, &run.arrays, "before the runs");
 	choose_kernels();
-	cluster_ready(clock_now() - began);
+	ranks_barrier(clock_now() - began);
 }
 
 /* Threads notice what is taken of their own CPUs, repetition by repetition. */

@@ -81,7 +81,7 @@ static int has_lost(const struct timing *t, int i)
 	       t->lost[i] > DISTURBED_SHARE * t->times[i];
 }
 
-int measure_is_disturbed(const struct timing *t, int i)
+static int is_disturbed(const struct timing *t, int i)
 {
 	return has_lost(t, i) || has_lost(t->before, i - t->before_back);
 }
@@ -94,7 +94,7 @@ int measure_disturbed(const struct measurement *m)
 		int any = 0;
 
 		for (k = 0; k < KERNELS; k++)
-			any |= measure_is_disturbed(&m->kernel[k], i);
+			any |= is_disturbed(&m->kernel[k], i);
 		disturbed += any;
 	}
 	return disturbed;
@@ -107,8 +107,7 @@ static double shortest(const struct timing *t, int from, int to, int count_all)
 	int i;
 
 	for (i = from; i < to; i++)
-		if ((count_all || !measure_is_disturbed(t, i)) &&
-		    (!(best > 0) || t->times[i] < best))
+		if ((count_all || !is_disturbed(t, i)) && (!(best > 0) || t->times[i] < best))
 			best = t->times[i];
 	return best;
 }
@@ -155,11 +154,11 @@ void measure_timing(struct timing *t, int complete, double bytes)
 	if (complete < 2)
 		return;
 	for (i = 1; i < complete; i++)
-		t->counted += !measure_is_disturbed(t, i);
+		t->counted += !is_disturbed(t, i);
 	count_all = t->counted == 0;
 	t->best = shortest(t, 1, complete, count_all);
 	for (i = 1; i < complete; i++) {
-		if (!count_all && measure_is_disturbed(t, i))
+		if (!count_all && is_disturbed(t, i))
 			continue;
 		sum += t->times[i];
 		if (t->times[i] > t->worst)
@@ -367,7 +366,7 @@ static int is_the_end(struct measurement *m, struct progress *p)
 {
 	const int over =
 		m->max_seconds > 0 && m->complete >= 2 && clock_now() - p->start >= m->max_seconds;
-	size_t settled, in_time;
+	size_t of_all[2]; /* settled; in time */
 
 	note_steal(m, p);
 	look_at_pair(m, p);
@@ -377,14 +376,14 @@ static int is_the_end(struct measurement *m, struct progress *p)
 		return 1;
 	if (m->ntimes && !(m->max_seconds > 0))
 		return 0;
-	settled = !m->ntimes && has_settled(p);
-	in_time = !over;
-	if (!ranks_least_of_two(&settled, &in_time)) {
+	of_all[0] = !m->ntimes && has_settled(p);
+	of_all[1] = !over;
+	if (!ranks_smallest(of_all, 2)) {
 		m->ended = ENDED_BY_OTHERS;
 		return 1;
 	}
-	m->ended = settled ? ENDED_SETTLED : ENDED_TIME;
-	return settled || !in_time;
+	m->ended = of_all[0] ? ENDED_SETTLED : ENDED_TIME;
+	return of_all[0] || !of_all[1];
 }
 
 static void progress_start(struct progress *p)

@@ -65,8 +65,6 @@ void measure_timing(struct timing *timing, int complete, double bytes);
 /* The same of each kernel, of so many ranks with such arrays. */
 void measure_summarize(struct measurement *measurement, size_t size, int ranks);
 
-int measure_is_disturbed(const struct timing *timing, int repetition);
-
 /* Repetitions of any kernel that were disturbed. */
 int measure_disturbed(const struct measurement *measurement);
 

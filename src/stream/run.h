@@ -26,7 +26,6 @@ struct run {
 	struct measurement measurement;
 	struct measurement node, job; /* slowest times, of an MPI job; times NULL if not known */
 	struct validation validation;
-	int checked; /* the validation was done */
 	struct hugepages pages;
 	struct placement before, after;           /* the measurement */
 	struct core_pair pair_before, pair_after; /* the measurement, too */

@@ -10,7 +10,6 @@
 
 #include "array_size.c"
 #include "cluster/cluster.c"
-#include "cluster/gather.c"
 #include "cluster/job_summary.c"
 #include "cluster/node_stats.c"
 #include "health/floors.c"

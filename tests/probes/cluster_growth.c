@@ -21,11 +21,6 @@ static char *names;
 static char record[6600];
 static int ranks_per_node = 1;
 
-static const char *name_of(int rank)
-{
-	return names + (size_t)(rank / ranks_per_node) * NODE_NAME_MAX;
-}
-
 /* Not getrusage's figure: that one a process inherits from whoever started it. */
 static long peak_kib(void)
 {
@@ -50,11 +45,10 @@ static void fill(struct summary *s, int rank, double mbs)
 	int k;
 
 	s->rank = rank;
-	s->arrived = 1;
+	s->node = names + (size_t)(rank / ranks_per_node) * NODE_NAME_MAX;
 	s->threads = 128;
-	s->iterations = 10;
 	for (k = 0; k < KERNELS; k++)
-		s->mbs[k] = mbs > 0 ? mbs : 300000 * (1 + 0.01 * uniform());
+		s->mbs[k] = s->node_mbs[k] = mbs > 0 ? mbs : 300000 * (1 + 0.01 * uniform());
 }
 
 int main(int argc, char **argv)
@@ -76,7 +70,6 @@ int main(int argc, char **argv)
 	memset(record, 'x', sizeof(record) - 1);
 	record[sizeof(record) - 1] = '\n';
 	memset(&options, 0, sizeof(options));
-	options.ntimes = 10;
 	summaries = calloc((size_t)ranks, sizeof(*summaries));
 	names = calloc((size_t)ranks, NODE_NAME_MAX);
 	if (!summaries || !names || ranks < 1 || ranks_per_node < 1)
@@ -89,8 +82,8 @@ int main(int argc, char **argv)
 	for (i = 0; i < ranks; i++)
 		record_file_gather(record, sizeof(record));
 	record_file_publish();
-	summary_print(summaries, ranks, &options, name_of);
-	summary_verdict(summaries, ranks, &options, name_of, NULL);
+	summary_print(summaries, ranks, &options);
+	summary_verdict(summaries, ranks);
 	fflush(stdout);
 	fprintf(stderr,
 		"{\"ranks\": %d, \"seconds\": %.6f, \"mib\": %.2f, \"summary_bytes\": %d}\n",

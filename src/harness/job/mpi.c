@@ -16,20 +16,18 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { TAG_SUMMARY = 1, TAG_TEXT, TAG_MESSAGE };
+enum { TAG_TEXT = 1, TAG_MESSAGE };
 
 /* A wait polls at full speed for so long: the start of a kernel must not be late by a sleep that
  * is not over.  Then it looks every tenth of a millisecond. */
 static const double SPIN_SECONDS = 1.0;
 static const struct timespec NAP = { 0, 100000 };
 
-/* After a signal the launcher kills soon: Open MPI within a second.  Rank 0 listens so long. */
-static const double SIGNAL_SECONDS = 0.3;
-
 static MPI_Comm host = MPI_COMM_NULL, node = MPI_COMM_NULL;
 static int on_host = 1, on_node = 1;
 static char *nodes; /* on rank 0: NODE_NAME_MAX bytes of each rank */
 static const char *gave_up;
+static double gave_up_at; /* clock */
 
 static void *memory_of(int count, size_t size)
 {
@@ -77,12 +75,6 @@ const char *ranks_gave_up(void)
 	return gave_up;
 }
 
-void ranks_give_up(const char *why)
-{
-	if (!gave_up)
-		gave_up = why;
-}
-
 static void nap(double waited)
 {
 	if (waited > SPIN_SECONDS)
@@ -91,34 +83,24 @@ static void nap(double waited)
 		sched_yield();
 }
 
-/* Time that is left of so many seconds, less once a signal has come. */
-static int is_over(double waited, double seconds)
-{
-	return waited > seconds || (watchdog_signalled() && waited > SIGNAL_SECONDS);
-}
-
-static int wait_for(MPI_Request *request, double seconds)
-{
-	const double start = clock_now();
-	int done = 0;
-
-	while (MPI_Test(request, &done, MPI_STATUS_IGNORE) == MPI_SUCCESS && !done) {
-		const double waited = clock_now() - start;
-
-		if (waited > seconds || watchdog_signalled())
-			return 0;
-		nap(waited);
-	}
-	return done;
-}
-
-/* For what all do together, while nobody has given up. */
+/* For what all do together, while nobody has given up; what is being received into stays. */
 static int wait_for_all(MPI_Request *request, double seconds)
 {
-	if (!wait_for(request, seconds))
-		ranks_give_up(watchdog_signalled() ? "a signal asked to stop"
-						   : "another rank did not come in time");
-	return gave_up == NULL;
+	const double start = clock_now();
+	double waited = 0;
+	int done = 0;
+
+	while (!watchdog_signalled() && waited <= seconds &&
+	       MPI_Test(request, &done, MPI_STATUS_IGNORE) == MPI_SUCCESS) {
+		if (done)
+			return 1;
+		waited = clock_now() - start;
+		nap(waited);
+	}
+	gave_up = watchdog_signalled() ? "a signal asked to stop"
+				       : "another rank did not come in time";
+	gave_up_at = clock_now();
+	return 0;
 }
 
 int ranks_barrier(double own_step)
@@ -128,8 +110,6 @@ int ranks_barrier(double own_step)
 
 	if (!ranks_together())
 		return 1;
-	if (watchdog_signalled())
-		ranks_give_up("a signal asked to stop");
 	if (gave_up)
 		return 0;
 	/* the others are given up first; this is for a rank that hangs after its barrier */
@@ -179,42 +159,24 @@ void ranks_meet(const struct cpuset *cpus, int threads)
 		   MPI_COMM_WORLD);
 }
 
-static size_t reduce(size_t value, MPI_Op op)
+int ranks_smallest(size_t *values, int count)
 {
-	unsigned long long mine = value, all = value;
-
-	if (ranks_together())
-		MPI_Allreduce(&mine, &all, 1, MPI_UNSIGNED_LONG_LONG, op, MPI_COMM_WORLD);
-	return (size_t)all;
-}
-
-size_t ranks_largest(size_t value)
-{
-	return reduce(value, MPI_MAX);
-}
-
-size_t ranks_smallest(size_t value)
-{
-	return reduce(value, MPI_MIN);
-}
-
-int ranks_least_of_two(size_t *one, size_t *other)
-{
-	static unsigned long long own[2],
-		least[2]; /* static: may be under way when this returns */
+	static unsigned long long own[SMALLEST_MOST], least[SMALLEST_MOST];
 	MPI_Request request;
+	int i;
 
 	if (!ranks_together())
 		return 1;
 	if (gave_up)
 		return 0;
-	own[0] = *one;
-	own[1] = *other;
-	MPI_Iallreduce(own, least, 2, MPI_UNSIGNED_LONG_LONG, MPI_MIN, MPI_COMM_WORLD, &request);
+	for (i = 0; i < count; i++)
+		own[i] = values[i];
+	MPI_Iallreduce(own, least, count, MPI_UNSIGNED_LONG_LONG, MPI_MIN, MPI_COMM_WORLD,
+		       &request);
 	if (!wait_for_all(&request, ranks_limit(0)))
 		return 0;
-	*one = (size_t)least[0];
-	*other = (size_t)least[1];
+	for (i = 0; i < count; i++)
+		values[i] = (size_t)least[i];
 	return 1;
 }
 
@@ -249,84 +211,48 @@ int ranks_slowest(const double *own, double *of_node, double *of_job, int count)
 	       wait_for_all(&request[1], ranks_limit(0));
 }
 
-int ranks_gather(const void *own, int size, double seconds, void (*each)(int rank, const void *))
+int ranks_gather(const void *own, int size, void *all, double own_step)
 {
-	const double start = clock_now();
-	void *message;
-	int heard;
+	const double seconds = ranks_limit(own_step);
+	MPI_Request request;
 
-	watchdog_limit(3 * seconds + LIMIT_SECONDS, "in MPI, while the results were gathered");
-	if (ranks_me() > 0) {
-		MPI_Request sent;
-
-		MPI_Isend(own, size, MPI_CHAR, 0, TAG_SUMMARY, MPI_COMM_WORLD, &sent);
-		MPI_Request_free(&sent);
-		return 1;
-	}
-	message = memory_of(1, (size_t)size);
-	for (heard = 1; heard < ranks_count(); heard++) {
-		MPI_Status status;
-		double waited = 0;
-		int there = 0;
-
-		while (MPI_Iprobe(MPI_ANY_SOURCE, TAG_SUMMARY, MPI_COMM_WORLD, &there, &status),
-		       !there && !is_over(waited, seconds)) {
-			waited = clock_now() - start;
-			nap(waited);
-		}
-		if (!there)
-			break;
-		MPI_Recv(message, size, MPI_CHAR, status.MPI_SOURCE, TAG_SUMMARY, MPI_COMM_WORLD,
-			 MPI_STATUS_IGNORE);
-		each(status.MPI_SOURCE, message);
-	}
-	free(message);
-	return heard;
+	if (gave_up)
+		return 0;
+	watchdog_limit(3 * seconds, "in MPI, while the results were gathered");
+	MPI_Igather(own, size, MPI_BYTE, all, size, MPI_BYTE, 0, MPI_COMM_WORLD, &request);
+	return wait_for_all(&request, seconds);
 }
 
-/* Synchronous at the other end: nothing but headers gathers here before its turn. */
-static int take_text(int rank, double seconds, int (*put)(const char *, size_t))
+static int take_text(int rank, int (*put)(const char *, size_t))
 {
-	const double start = clock_now();
 	MPI_Status status;
-	int there = 0, size, kept;
+	int size, kept;
 	char *text;
 
-	while (MPI_Iprobe(rank, TAG_TEXT, MPI_COMM_WORLD, &there, &status), !there) {
-		if (is_over(clock_now() - start, seconds))
-			return 0;
-		nap(clock_now() - start);
-	}
+	MPI_Probe(rank, TAG_TEXT, MPI_COMM_WORLD, &status);
 	MPI_Get_count(&status, MPI_CHAR, &size);
 	text = memory_of(size + 1, 1);
-	kept = MPI_Recv(text, size, MPI_CHAR, rank, TAG_TEXT, MPI_COMM_WORLD, MPI_STATUS_IGNORE) ==
-		       MPI_SUCCESS &&
-	       put(text, (size_t)size);
+	MPI_Recv(text, size, MPI_CHAR, rank, TAG_TEXT, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+	kept = put(text, (size_t)size);
 	free(text);
 	return kept;
 }
 
-int ranks_hand_over(const char *text, size_t size, double seconds,
-		    int (*put)(const char *text, size_t size), int (*publish)(void))
+int ranks_hand_over(const char *text, size_t size, int (*put)(const char *text, size_t size),
+		    int (*publish)(void))
 {
-	static int kept = 1;
-	MPI_Request request;
-	int rank;
+	int rank, kept = 1;
 
-	if (ranks_me() > 0) {
-		MPI_Issend(text, (int)size, MPI_CHAR, 0, TAG_TEXT, MPI_COMM_WORLD, &request);
-		if (!wait_for_all(&request, seconds))
-			return 0;
-	} else {
+	watchdog_limit(5 * ranks_limit(0), "in MPI, while the records were gathered");
+	if (ranks_me() > 0) /* synchronous: nothing but headers lies on rank 0 before its turn */
+		MPI_Ssend(text, (int)size, MPI_CHAR, 0, TAG_TEXT, MPI_COMM_WORLD);
+	else
 		kept = put(text, size);
-		for (rank = 1; rank < ranks_count() && kept; rank++)
-			kept = take_text(rank, seconds, put);
-		kept = kept && publish();
-		if (!kept)
-			ranks_give_up("the record of a rank could not be kept");
-	}
-	MPI_Ibcast(&kept, 1, MPI_INT, 0, MPI_COMM_WORLD, &request);
-	return wait_for_all(&request, seconds) && kept;
+	for (rank = 1; ranks_me() == 0 && rank < ranks_count(); rank++)
+		kept &= take_text(rank, put);
+	kept = kept && (ranks_me() > 0 || publish());
+	MPI_Bcast(&kept, 1, MPI_INT, 0, MPI_COMM_WORLD);
+	return kept;
 }
 
 void ranks_send(const void *data, size_t bytes, int to)
@@ -356,33 +282,40 @@ const char *ranks_library(void)
 	return text;
 }
 
+/* Rank 0 speaks first, the others one after the other.  Whoever has ended the job by then has said
+ * why: Open MPI begins that with SIGCONT. */
+static void wait_my_turn(double seconds, int status)
+{
+	const int before = ranks_me() < 20 ? ranks_me() : 20;
+	const double until = clock_now() + seconds + (before ? 1 + 0.1 * before : 0);
+
+	watchdog_heed(SIGCONT);
+	while (clock_now() < until && !watchdog_signalled())
+		nanosleep(&NAP, NULL);
+	if (watchdog_signalled())
+		_exit(status);
+}
+
 void ranks_refuse(const char *fact, const char *hint)
 {
 	if (!ranks_together() || ranks_me() == 0)
 		return;
-	/* what rank 0 says as well has ended the job by then, of others the first one's word; Open
-	 * MPI begins that with SIGCONT */
-	watchdog_heed(SIGCONT);
-	usleep((useconds_t)(1000000 + 100000 * (ranks_me() < 20 ? ranks_me() : 20)));
-	if (watchdog_signalled())
-		_exit(EXIT_USAGE);
+	wait_my_turn(0, EXIT_USAGE);
 	fprintf(stderr, "membw: %s (rank %d on %s)\nhint: %s\n", fact, ranks_me(), ranks_node(),
 		hint);
 	ranks_leave(EXIT_USAGE);
 }
 
-/* Whoever leaves first lets the launcher end the others, which may still be writing: rank 0
- * ends the job when it has heard them, and is given up in its turn. */
-static void wait_for_the_end(void)
+/* Whoever leaves first lets the launcher end the others, which may still be writing: as long as
+ * this rank took since it gave up, and a second. */
+static void give_up(void)
 {
-	const double start = clock_now(), seconds = ranks_limit(0);
-
-	watchdog_limit(seconds + 5, "at the end of the job");
-	while (!is_over(clock_now() - start, seconds))
-		nanosleep(&NAP, NULL);
-	if (!watchdog_signalled())
-		fprintf(stderr, "membw: rank %d on %s: gave up: %s\n", ranks_me(), ranks_node(),
-			gave_up);
+	wait_my_turn(clock_now() - gave_up_at + 1, EXIT_INVALID);
+	fprintf(stderr,
+		"membw: rank %d on %s: gave up: %s\n"
+		"hint: who answered has a record of its own: 'membw rank --nodes' names the "
+		"others\n",
+		ranks_me(), ranks_node(), gave_up);
 }
 
 void ranks_leave(int status)
@@ -392,13 +325,11 @@ void ranks_leave(int status)
 		MPI_Finalize();
 		return;
 	}
-	if (status == EXIT_USAGE || (gave_up && ranks_me() == 0))
-		MPI_Abort(MPI_COMM_WORLD, status);
-	if (gave_up) {
-		wait_for_the_end();
-		_exit(status);
-	}
 	watchdog_limit(LIMIT_SECONDS, "at the end of the job");
+	if (gave_up)
+		give_up();
+	if (gave_up || status == EXIT_USAGE)
+		MPI_Abort(MPI_COMM_WORLD, status);
 	MPI_Finalize();
 	/* rank 0 speaks for the job: one status, not a race of many */
 	exit(ranks_me() == 0 ? status : EXIT_VALID);

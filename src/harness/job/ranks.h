@@ -49,14 +49,11 @@ int ranks_barrier(double own_step);
 
 /* Why this rank gave up, NULL if it did not. */
 const char *ranks_gave_up(void);
-void ranks_give_up(const char *why);
 
-/* The largest and the smallest over all ranks. */
-size_t ranks_largest(size_t value);
-size_t ranks_smallest(size_t value);
-
-/* The smallest of each of two values over all ranks; 0 if this rank has given up. */
-int ranks_least_of_two(size_t *one, size_t *other);
+/* Of each of COUNT values the smallest over all ranks (of ~value: the largest's complement); 0 if
+ * this rank has given up. */
+enum { SMALLEST_MOST = 8 };
+int ranks_smallest(size_t *values, int count);
 
 /* The sum over this rank and those of its host that share CPUs with it; below 0 where not all
  * answer. */
@@ -65,14 +62,13 @@ double ranks_sum_on_our_cpus(double own);
 /* The largest of each of COUNT values over this rank's node and, on rank 0, over all. */
 int ranks_slowest(const double *own, double *node, double *job, int count);
 
-/* The others' SIZE bytes come to rank 0, in any order, until all are in or the time is up: EACH
- * hears of them.  Returns how many ranks have spoken, rank 0 among them; elsewhere 1. */
-int ranks_gather(const void *own, int size, double seconds, void (*each)(int rank, const void *));
+/* SIZE bytes of each rank come to rank 0, into ALL; 0 if this rank has given up. */
+int ranks_gather(const void *own, int size, void *all, double own_step);
 
 /* The texts come to rank 0 one by one, in the order of the ranks: PUT keeps each, PUBLISH all.
  * 1 on every rank if they are kept. */
-int ranks_hand_over(const char *text, size_t size, double seconds,
-		    int (*put)(const char *text, size_t size), int (*publish)(void));
+int ranks_hand_over(const char *text, size_t size, int (*put)(const char *text, size_t size),
+		    int (*publish)(void));
 
 /* One message to or from one rank: MPI's own Send and Recv, for figures that are those of MPI; a
  * rank that hangs there is the watchdog's.  ASLEEP: looks every tenth of a millisecond only. */
@@ -89,8 +85,21 @@ void ranks_refuse(const char *fact, const char *hint);
 /* Leaves the job: in order or, after giving up or a usage error, by ending it for all. */
 void ranks_leave(int status);
 
-#else
-#include "single.h"
+#else /* nobody is waited for */
+
+#define ONE static __inline__ __attribute__((unused))
+
+/* clang-format off */
+ONE int ranks_together(void) { return 0; }
+ONE int ranks_on_node(void) { return 1; }
+ONE int ranks_smallest(size_t *values, int count) { return values && count; }
+ONE int ranks_barrier(double own_step) { return own_step >= 0; }
+/* clang-format on */
+
+#define ranks_sum_on_our_cpus NULL
+#define ranks_refuse NULL
+#define ranks_leave NULL
+
 #endif
 
 #endif

@@ -1,24 +1,41 @@
 #include "cluster.h"
 
+#include "../../harness/clock.h"
 #include "../../harness/error.h"
 #include "../../harness/evidence/threads.h"
 #include "../../harness/job/ranks.h"
 #include "../../harness/job/record_file.h"
-#include "../../harness/job/watchdog.h"
+#include "../../harness/options.h"
 #include "../../harness/verdict.h"
 #include "../output/print.h"
 #include "../output/record.h"
-#include "gather.h"
+#include "job_summary.h"
 
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #ifdef MEMBW_MPI
 
-static void must_be_alike(size_t value, const char *what)
+/* A value and its complement: the smallest of both over all ranks say whether they are alike. */
+static void must_be_alike(const struct options *o)
 {
-	if (ranks_smallest(value) != ranks_largest(value))
-		die("the '%s' of the ranks differ, %zu here", "give every rank the same options",
-		    what, value);
+	static const char *const what[] = { "repetitions", "milliseconds at most", "array sizes",
+					    "records asked for" };
+	const size_t own[] = { (size_t)o->ntimes, (size_t)(1000 * o->max_seconds), o->size,
+			       o->json != NULL };
+	size_t least[SMALLEST_MOST];
+	int i;
+
+	for (i = 0; i < 4; i++) {
+		least[2 * i] = own[i];
+		least[2 * i + 1] = ~own[i];
+	}
+	ranks_smallest(least, 8);
+	for (i = 0; i < 4; i++)
+		if (least[2 * i] != ~least[2 * i + 1])
+			die("the '%s' of the ranks differ, %zu here",
+			    "give every rank the same options", what[i], own[i]);
 }
 
 void cluster_start(struct run *run)
@@ -27,16 +44,57 @@ void cluster_start(struct run *run)
 		return;
 	ranks_limit_ask(run->options.limit);
 	ranks_meet(threads_cpus(), threads_count());
-	must_be_alike((size_t)run->options.ntimes, "repetitions");
-	must_be_alike((size_t)(1000 * run->options.max_seconds), "milliseconds at most");
-	must_be_alike(run->options.size, "array sizes");
-	must_be_alike(run->options.json != NULL, "records asked for");
+	must_be_alike(&run->options);
 }
 
-void cluster_ready(double own_step)
+/* All times of a measurement lie in one piece, kernel after kernel. */
+void cluster_measured(struct run *run)
 {
-	if (ranks_together())
-		ranks_barrier(own_step);
+	struct measurement *m = &run->measurement, *node = &run->node, *job = &run->job;
+
+	if (!ranks_together())
+		return;
+	measure_reserve(node, m->capacity);
+	measure_reserve(job, m->capacity);
+	if (!ranks_slowest(m->kernel[0].times, node->kernel[0].times, job->kernel[0].times,
+			   KERNELS * m->capacity))
+		return;
+	node->complete = job->complete = m->complete;
+	measure_summarize(node, run->arrays.size, ranks_on_node());
+	measure_summarize(job, run->arrays.size, ranks_count());
+	measure_judge_peak(node);
+}
+
+static void summarize_rank(struct summary *s, const struct run *run)
+{
+	int finding, k, r;
+
+	memset(s, 0, sizeof(*s));
+	s->threads = threads_count();
+	for (k = 0; k < KERNELS; k++) {
+		s->mbs[k] = run->measurement.kernel[k].best_mbs;
+		s->node_mbs[k] = run->node.kernel[k].best_mbs;
+	}
+	for (finding = WARNED; finding <= ALLOWED; finding++)
+		s->reasons[finding] = verdict_set((enum finding)finding);
+	s->detail_of = REASONS_MAX;
+	for (r = verdict_reasons() - 1; r >= 0; r--)
+		if (verdict_finding(r) == FOUND && s->detail_of != NOT_VALIDATED)
+			s->detail_of = r;
+	if (s->detail_of < REASONS_MAX)
+		snprintf(s->detail, sizeof(s->detail), "%s", verdict_detail(s->detail_of));
+}
+
+static void print_job(const struct run *run)
+{
+	printf("All %d ranks together, in the time of the slowest of each iteration\n",
+	       ranks_count());
+	table_print(&run->job);
+	if (options_peak() > 0) {
+		printf("Node %s: ", ranks_node());
+		table_peak(&run->node);
+	}
+	table_validation(&run->validation, &run->arrays);
 }
 
 static int put_record(const struct run *run)
@@ -49,67 +107,74 @@ static int put_record(const struct run *run)
 	return recorded;
 }
 
-/* All times of a measurement lie in one piece, kernel after kernel. */
-static void judge_nodes(struct run *run)
+/* 1 if all records stand in the file; else each rank's own one stays. */
+static int hand_over_record(const struct run *run)
 {
-	struct measurement *m = &run->measurement, *node = &run->node, *job = &run->job;
+	size_t size;
+	char *text;
+	int kept;
 
-	measure_reserve(node, m->capacity);
-	measure_reserve(job, m->capacity);
-	if (!ranks_slowest(m->kernel[0].times, node->kernel[0].times, job->kernel[0].times,
-			   KERNELS * m->capacity))
-		return;
-	node->complete = job->complete = m->complete;
-	measure_summarize(node, run->arrays.size, ranks_on_node());
-	measure_summarize(job, run->arrays.size, ranks_count());
-	measure_judge_peak(node);
+	if (!run->options.json)
+		return 1;
+	text = stream_record(run, &size);
+	kept = ranks_hand_over(text ? text : "", size, record_file_gather, record_file_publish);
+	if (kept)
+		record_file_drop();
+	free(text);
+	return kept;
 }
 
-void cluster_measured(struct run *run)
+/* Rank 0's word for all. */
+static int print_summary_of(const struct run *run, struct summary *summaries, int kept,
+			    double began, double cpu)
 {
-	if (!ranks_together())
-		return;
-	judge_nodes(run);
-	if (!ranks_gave_up())
-		return;
-	if (!run->measurement.complete && watchdog_signalled())
-		leave(EXIT_INVALID); /* whoever ended the job has said why */
-	verdict_invalid(NOT_VALIDATED, "stopped before the arrays could be checked: %s",
-			ranks_gave_up());
-	put_record(run);
-	verdict_withdraw(NOT_VALIDATED);
+	int rank;
+
+	for (rank = 0; rank < ranks_count(); rank++) {
+		summaries[rank].rank = rank;
+		summaries[rank].node = ranks_node_of(rank);
+	}
+	print_job(run);
+	summary_print(summaries, ranks_count(), &run->options);
+	printf("Collected %d ranks in %.4f s, %.4f s of rank 0's CPU time\n", ranks_count(),
+	       clock_now() - began, clock_thread() - cpu);
+	if (!kept)
+		printf("Records: one of each rank, %s.rank-N\n", run->options.json);
+	return summary_verdict(summaries, ranks_count());
+}
+
+/* This rank gave up: no more than it measured itself. */
+static int report_alone(const struct run *run)
+{
+	printf("Rank %d alone, %d iterations\n", ranks_me(), run->measurement.complete);
+	if (run->measurement.complete > 1)
+		table_print(&run->measurement);
+	table_validation(&run->validation, &run->arrays);
+	if (run->options.json)
+		printf("Records: one of each rank that answered, %s.rank-N\n", run->options.json);
+	printf("invalid: incomplete: %s\nVerdict: INVALID (incomplete)\n", ranks_gave_up());
+	return EXIT_INVALID;
 }
 
 int cluster_report(struct run *run, double own_step)
 {
-	run->checked = 1;
+	static struct summary own, *all; /* static: a gathering may be under way at the end */
+	const double began = clock_now(), cpu = clock_thread();
+	int recorded, valid = verdict_is_valid(), kept;
+
 	if (!ranks_together())
 		return report(run);
-	return gather(run, put_record(run), own_step);
-}
-
-#else
-
-void cluster_start(struct run *run)
-{
-	(void)run;
-}
-
-void cluster_ready(double own_step)
-{
-	(void)own_step;
-}
-
-void cluster_measured(struct run *run)
-{
-	(void)run;
-}
-
-int cluster_report(struct run *run, double own_step)
-{
-	(void)own_step;
-	run->checked = 1;
-	return report(run);
+	recorded = put_record(run);
+	summarize_rank(&own, run);
+	all = ranks_me() ? NULL : calloc((size_t)ranks_count(), sizeof(*all));
+	if (!ranks_me() && !all)
+		die("no memory for '%d' ranks", "start fewer", ranks_count());
+	if (!ranks_gather(&own, sizeof(own), all, own_step))
+		return report_alone(run);
+	kept = hand_over_record(run);
+	if (ranks_me() == 0)
+		valid = print_summary_of(run, all, kept, began, cpu);
+	return valid && kept && recorded ? EXIT_VALID : EXIT_INVALID;
 }
 
 #endif

@@ -5,56 +5,6 @@
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-
-/* A line names so many nodes; the list and the records have them all. */
-enum { NAMED_MAX = 16 };
-
-struct names {
-	const char *list[NAMED_MAX];
-	const char *last; /* the ranks of a node mostly come one after the other */
-	int listed, more;
-};
-
-static void names_add(struct names *names, const char *name)
-{
-	const char *last = names->last;
-	int i;
-
-	names->last = name;
-	if (last && strcmp(last, name) == 0)
-		return;
-	for (i = 0; i < names->listed; i++)
-		if (strcmp(names->list[i], name) == 0)
-			return;
-	if (names->listed < NAMED_MAX)
-		names->list[names->listed++] = name;
-	else
-		names->more++;
-}
-
-static void names_print(const struct names *names)
-{
-	int i;
-
-	for (i = 0; i < names->listed; i++)
-		printf("%s%s", i ? ", " : "", names->list[i]);
-	if (names->more)
-		printf(" and %d more", names->more);
-}
-
-static void print_reasons(unsigned set)
-{
-	const char *before = "";
-	int r;
-
-	for (r = 0; r < verdict_reasons(); r++) {
-		if (!(set >> r & 1))
-			continue;
-		printf("%s%s", before, reason_name(r));
-		before = ", ";
-	}
-}
 
 /* MPI_STREAM's line is the name and the rate; the rest comes only where there is something to
  * say. */
@@ -67,12 +17,8 @@ static void print_unit(const struct unit *u, int kernel, int by_rank)
 		printf("\t%d ranks", u->ranks);
 	if (u->invalid) {
 		printf("\tINVALID: ");
-		print_reasons(u->invalid);
+		reasons_print(stdout, u->invalid);
 	}
-	if (u->missing && u->ranks > 1)
-		printf("\tMISSING: %d of %d ranks", u->missing, u->ranks);
-	else if (u->missing)
-		printf("\tMISSING");
 	putchar('\n');
 }
 
@@ -134,42 +80,15 @@ static void print_summary(const struct unit *units, int count, double *scratch, 
 	printf("============SUMMARY============\n\n");
 	for (k = 0; k < KERNELS; k++) {
 		nodes_statistics(&s, units, count, k, scratch);
-		if (s.count)
-			print_statistics(kernels[k].name, k, &s);
+		print_statistics(kernels[k].name, k, &s);
 	}
 	printf("==========END SUMMARY==========\n\n");
 	nodes_statistics(&s, units, count, KERNEL_triad, scratch);
 	if (s.left_out)
-		printf("Left out of the summary, because INVALID or incomplete: %d of %d %ss\n",
-		       s.left_out, s.left_out + s.count, by_rank ? "rank" : "node");
+		printf("Left out of the summary, because INVALID: %d of %d %ss\n", s.left_out,
+		       s.left_out + s.count, by_rank ? "rank" : "node");
 	if (s.count > 1)
 		print_slowest(&s, by_rank);
-	else if (!s.count)
-		printf("No rank has a figure: fewer than 2 iterations were complete\n");
-}
-
-static void print_missing(const struct summary *summaries, int count, const char *(*name_of)(int))
-{
-	const char *before = "";
-	int i, missing = 0;
-
-	for (i = 0; i < count; i++)
-		missing += !summaries[i].arrived;
-	if (!missing)
-		return;
-	printf("missing: %d of %d ranks: ", missing, count);
-	for (i = 0; i < count; i++) {
-		if (summaries[i].arrived)
-			continue;
-		printf("%s%s (rank %d)", before, name_of(i), i);
-		before = ", ";
-	}
-	putchar('\n');
-	fflush(stdout);
-	fprintf(stderr,
-		"membw: no result of '%d' of %d ranks\n"
-		"hint: look at the nodes named as missing; what the others measured is reported\n",
-		missing, count);
 }
 
 static const char *detail_of(const struct summary *summaries, int count, int reason)
@@ -177,54 +96,45 @@ static const char *detail_of(const struct summary *summaries, int count, int rea
 	int i;
 
 	for (i = 0; i < count; i++)
-		if (summaries[i].arrived && summaries[i].detail_of == reason &&
-		    *summaries[i].detail)
+		if (summaries[i].detail_of == reason)
 			return summaries[i].detail;
-	if (verdict_finding(reason) != NOT_FOUND)
-		return verdict_detail(reason);
-	return "the records say more";
+	return verdict_finding(reason) != NOT_FOUND ? verdict_detail(reason)
+						    : "the records say more";
 }
 
-/* A reason in one line, with the nodes and ranks that it was found on. */
+/* A reason in one line; which units it is of the list says. */
 static void print_finding(enum finding kind, int reason, const struct summary *summaries,
-			  int count, const char *(*name_of)(int))
+			  int count)
 {
 	static const char *const word[] = { "", "warning", "invalid", "allowed" };
-	struct names names = { { 0 }, NULL, 0, 0 };
-	int i, ranks = 0, first = -1;
+	int i, ranks = 0, first = 0;
 
-	for (i = 0; i < count; i++) {
+	for (i = count - 1; i >= 0; i--) {
 		if (!(summaries[i].reasons[kind] >> reason & 1))
 			continue;
-		first = ranks++ ? first : i;
-		names_add(&names, name_of(i));
+		first = i;
+		ranks++;
 	}
 	if (!ranks)
 		return;
 	printf("%s: %s: ", word[kind], reason_name(reason));
-	if (ranks == count)
-		printf("on all %d ranks", ranks);
-	else
-		names_print(&names);
-	if (ranks < count && ranks > 1)
-		printf(" (%d ranks, first %d)", ranks, first);
-	else if (ranks < count)
-		printf(" (rank %d)", first);
-	printf(": %s\n", detail_of(summaries, count, reason));
+	if (ranks > 1)
+		printf("%d of %d ranks, first ", ranks, count);
+	printf("%s (rank %d): %s\n", summaries[first].node, first,
+	       detail_of(summaries, count, reason));
 }
 
-static void print_findings(const struct summary *summaries, int count, const char *(*name_of)(int))
+static void print_findings(const struct summary *summaries, int count)
 {
 	static const enum finding kinds[] = { FOUND, ALLOWED, WARNED };
 	int kind, r;
 
 	for (kind = 0; kind < 3; kind++)
 		for (r = 0; r < verdict_reasons(); r++)
-			print_finding(kinds[kind], r, summaries, count, name_of);
+			print_finding(kinds[kind], r, summaries, count);
 }
 
-void summary_print(const struct summary *summaries, int count, const struct options *o,
-		   const char *(*name_of)(int rank))
+void summary_print(const struct summary *summaries, int count, const struct options *o)
 {
 	struct unit *units = calloc((size_t)count, sizeof(*units));
 	double *scratch = calloc((size_t)count, sizeof(*scratch));
@@ -232,59 +142,39 @@ void summary_print(const struct summary *summaries, int count, const struct opti
 
 	if (!units || !scratch)
 		die("no memory to list '%d' ranks", "free some", count);
-	n = nodes_join(units, summaries, count, by_rank, name_of);
+	n = nodes_join(units, summaries, count, by_rank);
 	if (o->by == BY_AUTO && n == 1) {
 		by_rank = 1;
-		n = nodes_join(units, summaries, count, by_rank, name_of);
+		n = nodes_join(units, summaries, count, by_rank);
 	}
 	printf("%d ranks; by bandwidth, slowest %s\n", count, o->slowest_first ? "first" : "last");
 	for (k = 0; k < KERNELS; k++)
 		if ((o->list ? o->list : 1u << KERNEL_triad) >> k & 1)
 			print_list(units, n, k, o, by_rank);
 	print_summary(units, n, scratch, by_rank);
-	print_missing(summaries, count, name_of);
-	print_findings(summaries, count, name_of);
+	print_findings(summaries, count);
 	free(units);
 	free(scratch);
 }
 
-int summary_verdict(const struct summary *summaries, int count, const struct options *o,
-		    const char *(*name_of)(int), const char *gave_up)
+int summary_verdict(const struct summary *summaries, int count)
 {
-	struct names names = { { 0 }, NULL, 0, 0 };
-	int i, fewest = o->ntimes, missing = 0, bad = 0, incomplete;
+	int i, bad = 0, first = 0;
 	unsigned invalid = 0;
 
-	for (i = 0; i < count; i++) {
-		const struct summary *s = &summaries[i];
-
-		missing += !s->arrived;
-		if (s->arrived && s->iterations < fewest)
-			fewest = s->iterations;
-		invalid |= s->reasons[FOUND];
-		if (s->arrived && !s->reasons[FOUND])
+	for (i = count - 1; i >= 0; i--) {
+		if (!summaries[i].reasons[FOUND])
 			continue;
+		invalid |= summaries[i].reasons[FOUND];
+		first = i;
 		bad++;
-		names_add(&names, name_of(i));
 	}
-	incomplete = gave_up || missing || fewest < o->ntimes;
-	if (!incomplete && !invalid) {
+	if (!bad) {
 		printf("Verdict: VALID\n");
 		return 1;
 	}
-	if (incomplete)
-		printf("invalid: incomplete: %d of %d iterations were measured on all that "
-		       "answered: %s\n",
-		       fewest, o->ntimes, gave_up ? gave_up : "a rank did not answer");
 	printf("Verdict: INVALID (");
-	print_reasons(invalid);
-	printf("%s%s)", invalid && incomplete ? ", " : "", incomplete ? "incomplete" : "");
-	if (bad == count)
-		printf(" on all %d ranks", count);
-	else if (bad)
-		printf(" on ");
-	if (bad && bad < count)
-		names_print(&names);
-	putchar('\n');
+	reasons_print(stdout, invalid);
+	printf(") on %d of %d ranks, first %s\n", bad, count, summaries[first].node);
 	return 0;
 }

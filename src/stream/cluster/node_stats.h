@@ -4,8 +4,7 @@
  *
  * A summary is of fixed size, so that 8192 of them are a few MB.  A node's rate is that of its
  * ranks together, in one and the same iteration: all their bytes in the time of the slowest of
- * them.  Figures that are INVALID, or of a node whose ranks did not all answer, stay out of the
- * statistics, unless there are no others.
+ * them.  Figures that are INVALID stay out of the statistics, unless there are no others.
  */
 #ifndef MEMBW_NODE_STATS_H
 #define MEMBW_NODE_STATS_H
@@ -17,12 +16,11 @@ enum { DETAIL_MAX = 160 };
 
 struct summary {
 	int rank;
-	int arrived; /* 0: nothing was heard of this rank */
+	const char *node; /* where this rank is known, on rank 0 */
 	int threads;
-	int iterations;                /* complete ones */
 	unsigned reasons[ALLOWED + 1]; /* of each kind of finding: a bit per reason */
 	double mbs[KERNELS];           /* the rank alone, its best; 0 for none */
-	double node_mbs[KERNELS];      /* its node; 0 where that is not known */
+	double node_mbs[KERNELS];      /* its node */
 	int detail_of;                 /* the reason that the detail is of */
 	char detail[DETAIL_MAX];
 };
@@ -31,27 +29,25 @@ struct summary {
 struct unit {
 	const char *name;
 	int rank; /* the first */
-	int ranks, missing, threads;
+	int ranks, threads;
 	unsigned invalid; /* a bit per reason */
 	double mbs[KERNELS];
 };
 
 struct statistics {
-	int count, left_out; /* units counted; with a figure, but INVALID or incomplete */
+	int count, left_out; /* units counted; INVALID ones */
 	double average, per_thread, deviation, median, mad;
 	const struct unit *largest, *smallest;
 };
 
 /* Joins the ranks of each node, or (BY_RANK) takes each for itself; returns how many units, in
- * UNITS, which has room for COUNT.  NAME_OF names the node of a rank. */
-int nodes_join(struct unit *units, const struct summary *summaries, int count, int by_rank,
-	       const char *(*name_of)(int rank));
+ * UNITS, which has room for COUNT. */
+int nodes_join(struct unit *units, const struct summary *summaries, int count, int by_rank);
 
-/* Sorts by the rate of a kernel; units without one come last. */
+/* Sorts by the rate of a kernel. */
 void nodes_sort(struct unit *units, int count, int kernel, int slowest_first);
 
-/* Over the units that have a figure: the VALID ones, else the complete ones, else all; SCRATCH
- * has room for COUNT. */
+/* Over the VALID units, else over all; SCRATCH has room for COUNT. */
 void nodes_statistics(struct statistics *statistics, const struct unit *units, int count,
 		      int kernel, double *scratch);
 

@@ -39,4 +39,9 @@ extern const char *const limits_names[LIMITS];
 void limits_measure(struct limits *limits, const struct arrays *arrays,
 		    const struct measurement *measurement, const struct kernel_choice *choice);
 
+/* Writes "limits" of the record; null where they were not measured. */
+void limits_record(const struct limits *limits);
+
+void limits_print(const struct limits *limits);
+
 #endif

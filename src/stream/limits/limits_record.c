@@ -1,4 +1,4 @@
-#include "limits_record.h"
+#include "limits.h"
 
 #include "../../harness/json.h"
 

@@ -8,7 +8,6 @@
 #include "../../harness/options.h"
 #include "../../harness/verdict.h"
 #include "../health/floors.h"
-#include "../limits/limits_record.h"
 #include "record.h"
 
 #include <stdio.h>

@@ -5,8 +5,6 @@
 #include "../../harness/memory/placement.h"
 #include "../../harness/metrics.h"
 #include "../../harness/record.h"
-#include "../limits/limits_record.h"
-#include "../search/search_record.h"
 
 static void write_kernels_of(const struct run *run)
 {
@@ -20,10 +18,7 @@ static void write_peak_gbs(void)
 {
 	const int is_given = options_peak() > 0;
 
-	if (is_given)
-		json_number("peak_gbs", options_peak());
-	else
-		json_text("peak_gbs", NULL);
+	json_positive("peak_gbs", options_peak());
 	json_text("peak_source", is_given ? "option" : "none");
 	json_text("peak_note", is_given ? "as given by --peak" : "not given");
 }
@@ -36,10 +31,7 @@ static void write_repetitions(const struct measurement *m)
 	json_text("ended", measure_ended(m));
 	json_open("repetitions", '{');
 	json_text("until", m->ntimes ? "count" : "settled");
-	if (m->max_seconds > 0)
-		json_number("max_s", m->max_seconds);
-	else
-		json_text("max_s", NULL);
+	json_positive("max_s", m->max_seconds);
 	json_count("blocks", (unsigned)m->blocks);
 	json_count("disturbed", (unsigned)measure_disturbed(m));
 	json_text("lost_time_from", lost_time_basis());
@@ -130,10 +122,7 @@ static void write_validation(const struct run *run)
 	int i;
 
 	json_open("validation", '{');
-	if (run->checked)
-		json_truth("ok", run->validation.wrong == 0);
-	else
-		json_text("ok", NULL);
+	json_truth("ok", run->validation.wrong == 0);
 	json_count("wrong_elements", run->validation.wrong);
 	json_open("first", '[');
 	for (i = 0; i < run->validation.listed; i++)

@@ -39,4 +39,7 @@ struct tuning {
 void tune(struct tuning *tuning, struct kernel_choice *choice, const struct arrays *arrays,
 	  size_t llc_bytes, double budget_s);
 
+/* Writes "tuning" of the record: what the search saw; null where there was none. */
+void search_record(const struct tuning *tuning);
+
 #endif

@@ -1,4 +1,4 @@
-#include "search_record.h"
+#include "search.h"
 
 #include "../../harness/json.h"
 

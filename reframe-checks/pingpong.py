@@ -1,23 +1,18 @@
 """Messages of MPI between two cores of one node: one way, in us, of 0 B to 4 MiB."""
 
-import json
 import os
-import pathlib
-import shlex
 
 import reframe as rfm
 from lib.binaries import built
 from lib.option_words import option_words
 from lib.pinned_run import pinned_run
+from lib.several_launches import several_launches
 from reframe.core.backends import getlauncher
 from reframe.core.builtins import run_after, run_before, variable
-from reframe.core.exceptions import SanityError
-
-from membw.results import launches
 
 
 @rfm.simple_test
-class pingpong(pinned_run):
+class pingpong(several_launches, pinned_run):
     """Time of a message between the nearest and the farthest cores of each class, two ranks."""
 
     descr = 'messages of MPI from core to core of one node'
@@ -30,12 +25,6 @@ class pingpong(pinned_run):
     pairs = variable(str, value='', loggable=True)
     pair_class = variable(str, value='', loggable=True)
     sizes = variable(str, value='', loggable=True)
-    # of mpirun, whose medians' median counts
-    launches = variable(int, value=1, loggable=True)
-
-    @run_after('init')
-    def refuse_no_launch(self):
-        self.skip_if(self.launches < 1, f'launches={self.launches}: 1 or more')
 
     @run_after('setup')
     def start_mpirun_ourselves(self):
@@ -56,25 +45,7 @@ class pingpong(pinned_run):
         self.env_vars['OMP_NUM_THREADS'] = 1
         self.executable_opts = ['-n', '2', self.executable, *self.executable_opts]
         self.executable = 'mpirun'
-        self.postrun_cmds += [
-            f'{shlex.join([self.executable, *self.executable_opts[:-1]])} {file}'
-            for file in self.files()[1:]
-        ]
-
-    def files(self):
-        """Of the records, one per launch."""
-        return ['record.json', *(f'launch-{n}.json' for n in range(2, self.launches + 1))]
-
-    def read_records(self, names):
-        """The launches as one record, in the place of the first."""
-        records = super().read_records(self.files())
-        if self.launches == 1 or not records:
-            return records
-        if len(records) < self.launches:
-            raise SanityError(f'{len(records)} of {self.launches} launches left a record')
-        made = launches.combine(records)
-        pathlib.Path(self.stagedir, 'record.json').write_text(json.dumps(made) + '\n')
-        return [made]
+        self.launch_again()
 
     def where(self):
         """Both ranks' places are in the program's own verdict."""

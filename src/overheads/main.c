@@ -10,6 +10,7 @@
 #include "team.h"
 
 #include "../harness/error.h"
+#include "../harness/evidence/core_pair.h"
 #include "../harness/evidence/pinning.h"
 #include "../harness/evidence/threads.h"
 #include "../harness/json.h"
@@ -46,6 +47,7 @@ struct run {
 	struct overhead *overheads; /* team by team, construct by construct */
 	struct figure *figures;
 	int count;
+	struct core_pair before, after;
 };
 
 static void set_threads(const char *option, const char *text)
@@ -112,6 +114,8 @@ static void write_run(const void *data)
 	json_count("steps", (unsigned long long)delay_steps());
 	json_number("doubled", delay_doubled());
 	json_close('}');
+	core_pair_write("core_pair", &run->before);
+	core_pair_write("core_pair_after", &run->after);
 	json_open("overheads", '[');
 	for (i = 0; i < run->count; i++)
 		figure_write(&run->figures[i], &run->overheads[i]);
@@ -267,11 +271,13 @@ int main(int argc, char **argv)
 	       runtime_version(),
 	       getenv("OMP_WAIT_POLICY") ? getenv("OMP_WAIT_POLICY") : "default",
 	       1e6 * DELAY_SECONDS);
+	core_pair_measure(&run.before);
 	program_measuring();
 	for (t = 0; t < asked.teams.count; t++)
 		measure_team(&run.overheads[t * (run.count / asked.teams.count)],
 			     run.count / asked.teams.count);
 	program_measured();
+	core_pair_measure(&run.after);
 	conclude(&run);
 	return program_end(&run);
 }

@@ -6,9 +6,10 @@ import pytest
 from places import ROOT
 
 
-def test_the_check_has_a_row_per_runtime_and_wait_policy(call, tmp_path):
+def test_the_check_has_a_row_per_runtime_and_asked_wait_policy_of_several_launches(call, tmp_path):
     report = tmp_path / 'report.json'
     words = ['-S', 'overheads.constructs=barrier', '-S', 'overheads.pairs=6',
+             '-S', 'overheads.wait_policies=active,passive', '-S', 'overheads.launches=2',
              '-S', 'overheads.allow=disturbed,unstable']  # fmt: skip
     done = call('reframe', '--nocolor', '-c', ROOT / 'reframe-checks', '-r', '-n', '^overheads',
                 '-p', '^gcc-', *words, f'--prefix={tmp_path}', '--report-file', report,
@@ -16,20 +17,23 @@ def test_the_check_has_a_row_per_runtime_and_wait_policy(call, tmp_path):
     assert done.returncode == 0, done.stdout
     (cases,) = [r['testcases'] for r in json.loads(report.read_text())['runs']]
     cases = [c for c in cases if c['name'].startswith('overheads ')]
-    assert [c['verdict'] for c in cases] == ['VALID'] * 3
+    assert [c['verdict'] for c in cases] == ['VALID'] * 2
     for case in cases:
         record = json.loads(open(case['record']).read())
-        policy = record['runtime']['wait_policy'] or 'default'
-        assert f'wait_policy={policy}' in case['name']
+        assert f'wait_policy={record["runtime"]["wait_policy"]}' in case['name']
+        assert [launch['verdict'] for launch in record['launches']] == ['VALID'] * 2
         assert {n.rpartition(':')[2] for n in case['perfvalues']} == set(record['metrics'])
 
 
 @pytest.mark.parametrize('system, threads', [('hydra', '20'), ('helios', '240')])
 def test_the_systems_of_the_sources_are_there(call, tmp_path, system, threads):
-    """Recorded only: plots alone were published.  On the card all its hardware threads."""
+    """Recorded only: plots alone were published.  On the card all its hardware threads.  Of the
+    wait policies only the runtime's own, unless others are asked for."""
     done = call('reframe', '--nocolor', '-c', ROOT / 'reframe-checks', '--system', system,
-                '--dry-run', '-n', '^overheads.*default', f'--prefix={tmp_path}')  # fmt: skip
+                '--dry-run', '-n', '^overheads', f'--prefix={tmp_path}')  # fmt: skip
     assert done.returncode == 0, done.stdout
     scripts = [p.read_text() for p in tmp_path.glob(f'stage/{system}/*/*/overheads_*/rfm_job.sh')]
+    assert scripts and not any('OMP_WAIT_POLICY=' in text for text in scripts)
+    assert all(text.count('--pairs 21') == 6 for text in scripts)
     asked = [line for text in scripts for line in text.splitlines() if 'OMP_NUM_THREADS=' in line]
     assert any(line.endswith(f'={threads}') for line in asked), asked

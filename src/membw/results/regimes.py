@@ -21,22 +21,22 @@ def latencies(data):
     return (*found, *(float(between[name]) for name in ('least_ns', 'most_ns') if between))
 
 
-def crossed(pair):
+def crossed(pair, apart=APART):
     """Whether the machine changed its state between two latencies."""
-    return bool(pair) and max(pair) >= APART * min(pair)
+    return bool(pair) and max(pair) >= apart * min(pair)
 
 
-def latency(pair):
+def latency(pair, apart=APART):
     """One figure of both, ns; 0: not known, or of two states."""
-    return math.sqrt(pair[0] * pair[1]) if pair and not crossed(pair) else 0.0
+    return math.sqrt(pair[0] * pair[1]) if pair and not crossed(pair, apart) else 0.0
 
 
-def groups(values):
+def groups(values, apart=APART):
     """[(least, most)] of latencies in ns, fastest first: those between which nothing was seen for
-    a factor of APART.  0 is not known, and in none."""
+    a factor of `apart`.  0 is not known, and in none."""
     found = []
     for value in sorted(v for v in values if v > 0):
-        if found and value < APART * found[-1][1]:
+        if found and value < apart * found[-1][1]:
             found[-1] = found[-1][0], value
         else:
             found.append((value, value))

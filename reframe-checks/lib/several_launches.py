@@ -1,0 +1,41 @@
+"""A run that starts its program several times: the launch is a factor of its own."""
+
+import json
+import pathlib
+import shlex
+
+import reframe as rfm
+from reframe.core.builtins import run_after, variable
+from reframe.core.exceptions import SanityError
+
+from membw.results import launches
+
+
+class several_launches(rfm.RegressionTestPlugin):
+    """One record of all of them; a check calls `launch_again` once its command is complete, whose
+    last word is the record."""
+
+    # whose medians' median counts
+    launches = variable(int, value=1, loggable=True)
+
+    @run_after('setup')
+    def refuse_no_launch(self):
+        self.skip_if(self.launches < 1, f'launches={self.launches}: 1 or more')
+
+    def launch_again(self):
+        command = shlex.join([self.executable, *self.executable_opts[:-1]])
+        self.postrun_cmds += [f'{command} {name}' for name in self._names()[1:]]
+
+    def _names(self):
+        return ['record.json', *(f'launch-{n}.json' for n in range(2, self.launches + 1))]
+
+    def read_records(self, names):
+        """The launches as one record, in the place of the first."""
+        records = super().read_records(self._names())
+        if self.launches == 1 or not records:
+            return records
+        if len(records) < self.launches:
+            raise SanityError(f'{len(records)} of {self.launches} launches left a record')
+        made = launches.combine(records)
+        pathlib.Path(self.stagedir, 'record.json').write_text(json.dumps(made) + '\n')
+        return [made]

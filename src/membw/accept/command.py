@@ -46,7 +46,7 @@ def add_parser(subparsers):
     add('protocol', nargs='?', metavar='PROTOCOL', help='the YAML file')
     add('--template', nargs='?', const='protocol', choices=('protocol', 'node'),
         help="print a protocol to begin with; node: Intel's node procedure, STREAM and DGEMM "
-        'of each node within 2 %% of the fleet')  # fmt: skip
+        'of each node within 2 %% of the fleet, each pair of nodes within 4 %%')  # fmt: skip
     add('--plan', action='store_true', help='check the protocol; print risks and checksum')
     add('--results', action='append', metavar='PATH', default=[],
         help="records, reports, results.db, folders (results); again for a retest's")  # fmt: skip
@@ -110,11 +110,13 @@ def refuse_unknown(protocol):
 
 def present_sources(runs):
     """(folder of the program, checksum of its present sources or None)"""
+    from membw.accept.pairs import are_held
     from membw.build.presets import source_sha256
     from membw.checkout import root
     from membw.site.references import DGEMM
 
     folder = 'src/dgemm' if runs.get('test') in DGEMM else 'src/stream'
+    folder = 'src/pingpong' if are_held(runs) else folder
     try:
         return folder, source_sha256(Path(root(), folder))
     except (OSError, MembwError):

@@ -5,11 +5,14 @@ import shlex
 import socket
 import sys
 import time
+from collections import defaultdict
 from dataclasses import dataclass
 from datetime import datetime, timezone
 
+from membw.accept import pairs
 from membw.accept.agreed import known_systems
 from membw.accept.environs import environs, partitions
+from membw.results.hostlist import fold
 from membw.run.reframe_run import measure
 from membw.site.references import DGEMM
 from membw.statistics.nights import nights_of
@@ -40,7 +43,20 @@ def orders(decision):
     count = protocol['runs']['repetitions']
     at_once = -(-count // nights_of(protocol, count))
     first = Order('', at_once, 'first', 0.0, count - at_once)
+    if pairs.are_held(protocol['runs']):
+        return list(_of_jobs(missing)) or [first] * (further > 0)
     return missing + [first for _ in range(further)]
+
+
+def _of_jobs(missing):
+    """One order of all nodes whose pairs owe the same: a job measures every pair of its nodes."""
+    alike = defaultdict(list)
+    for order in missing:
+        alike[order.what_for, order.not_before].append(order)
+    for (what_for, not_before), owed in alike.items():
+        nodes = fold(sorted({end for order in owed for end in pairs.ends(order.node)}))
+        most = max(order.runs for order in owed)
+        yield Order(nodes, most, what_for, not_before, max(order.more for order in owed))
 
 
 def is_local(protocol):
@@ -55,6 +71,8 @@ def options(protocol, order, local):
     command = ['-n', f'{test}%pinning={runs["pinning"]}']
     if test in DGEMM:
         command = ['-n', f'^{test} ', '-S', f'{test}.libraries={runs["pinning"]}']
+    if pairs.are_held(runs):
+        command = ['-n', f'^{test}$']
     command += ['-p', environs(runs)[0], f'--repeat={order.runs}']
     if runs['array_size'] != 'auto':
         command += ['-S', f'{test}.array_size={runs["array_size"]}']

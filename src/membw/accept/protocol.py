@@ -8,6 +8,7 @@ import statistics
 from importlib import resources
 
 from membw import schema
+from membw.accept import pairs
 from membw.build import presets
 from membw.errors import MembwError
 from membw.printable import printable
@@ -21,6 +22,7 @@ MOST_CHARACTERS, MOST_LEVELS = 1_000_000, 20
 STATISTICS = {'median': statistics.median, 'worst': min, 'best': max}
 # what a pattern of the schema asks for, by how it begins
 SHAPES = {'^[^': 'text of one line', '^[A': 'a name', '^[0': 'a date or checksum'}
+FIGURES_OF_PAIRS = ' and '.join(f'{m.name} in {m.unit}' for m in pairs.FIGURES)
 HINT = "'membw accept --template' prints a protocol that is right, with comments"
 
 
@@ -43,7 +45,8 @@ def load_parts(path):
     """[protocol, ...], one for each part of a procedure, of which each has a contract and runs of
     its own: as dicts, with 'names' (a list, or None), 'part' and 'checksum' (of the file) added.
 
-    `contract` is {kernel: rate} then, `metrics` says of what, `within` what is held to the fleet,
+    `names` and `nodes` are of pairs where the runs are (pairs.py).  `contract` is {kernel: rate}
+    then, `metrics` says of what, `within` what is held to the fleet,
     and 'signed' is the content of the file.  Raises MembwError with all problems of the file, and
     for a signature of another content.
     """
@@ -85,6 +88,9 @@ def _loaded(path, part, protocol, content):
     }
     names = protocol['nodes'].get('names')
     protocol['names'] = expected_nodes(names) if names else None
+    if pairs.are_held(protocol['runs']):
+        protocol['nodes'] = pairs.counted(protocol['nodes'])
+        protocol['names'] = names and pairs.names(protocol['names'])
     contract = {name: _agreed(name, least) for name, least in protocol['contract'].items()}
     protocol['metrics'] = {name: metric for name, (metric, _) in contract.items()}
     protocol['contract'] = {name: metric.rate(least) for name, (metric, least) in contract.items()}
@@ -232,6 +238,13 @@ def _of_sense(protocol):
             'rule.allowed_failures: as many as there are nodes: nothing could be refused'
         )
     runs, nights = protocol['runs'], protocol['runs'].get('nights', 1)
+    if pairs.are_held(runs):
+        problems += [
+            f'contract.{name}: of pairs, {FIGURES_OF_PAIRS} alone are known'
+            for name, least in protocol['contract'].items()
+            if _agreed(name, least)[0] not in pairs.FIGURES
+        ]
+        problems += ['nodes.count: a pair takes two'] * (count < 2)
     if nights > runs['repetitions']:
         problems.append(f'runs.nights: {nights} nights, but {runs["repetitions"]} repetitions')
     if protocol['period']['to'] < protocol['period']['from']:

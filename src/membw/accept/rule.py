@@ -3,6 +3,7 @@
 from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 
+from membw.accept.pairs import are_held, in_common, item
 from membw.accept.protocol import below, statistic, unsigned
 from membw.statistics.nights import NIGHT_S, night_numbers, nights_of
 
@@ -168,7 +169,10 @@ def _usable(run):
 def _verdict(protocol, decision):
     """REFUSED as soon as nothing that is missing could change it."""
     failed, allowed = decision.having('FAILED'), protocol['rule']['allowed_failures']
-    text = f'{len(failed)} of {protocol["nodes"]["count"]} nodes failed, {allowed} allowed'
+    total, runs = protocol['nodes']['count'], protocol['runs']
+    text = f'{len(failed)} of {total} {item(runs, total)} failed, {allowed} allowed'
+    if are_held(runs):
+        text = ', '.join([text, *in_common([node.name for node in failed])])
     if len(failed) > allowed:
         return 'REFUSED', [text]
     missing = [*_missing(protocol, decision), *_not_signed(protocol)]
@@ -186,15 +190,17 @@ def _missing(protocol, decision):
     count, open_nodes = protocol['nodes']['count'], decision.having('OPEN')
     reported = len([n for n in decision.nodes if n.status != 'MISSING'])
     if reported < count:
-        yield f'{count - reported} of {count} nodes have no run under the protocol'
+        things = item(protocol['runs'], count)
+        yield f'{count - reported} of {count} {things} have no run under the protocol'
     if reported > count:
-        yield f'{reported} nodes reported, the protocol is of {count}: name them in nodes.names'
+        things = item(protocol['runs'], reported)
+        yield f'{reported} {things} reported, the protocol is of {count}: name them in nodes.names'
     for title in dict.fromkeys(node.what_for for node in open_nodes):
         nodes = [n for n in open_nodes if n.what_for == title]
         runs = sum(n.needs for n in nodes)
         kind = 'valid runs' if title == 'first' else f'valid runs of {title}'
         yield f'{kind} that are missing: {runs}, on {", ".join(n.name for n in nodes[:5])}' + (
-            f' and {len(nodes) - 5} more nodes' if len(nodes) > 5 else ''
+            f' and {len(nodes) - 5} more' if len(nodes) > 5 else ''
         )
     for name in ALIKE:
         seen = {build[name] for build, _ in decision.builds if build.get(name)}

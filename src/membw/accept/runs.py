@@ -4,6 +4,7 @@ from collections import defaultdict
 from datetime import datetime, timezone
 from pathlib import Path
 
+from membw.accept import pairs
 from membw.accept.agreed import other_build, other_kind
 from membw.accept.environs import preset_of
 from membw.accept.rule import Run
@@ -23,6 +24,8 @@ RESOLUTION_S = 1  # of a record's time
 def runs_of(protocol, records):
     """Runs, of the records of read_results: each counted or with the reason."""
     renamed = _names(protocol, records)
+    if pairs.are_held(protocol['runs']):
+        records, renamed = pairs.of_links(records, renamed), {}
     by_node = defaultdict(list)
     for record in records:
         by_node[renamed.get(record.host, record.host)].append(record)
@@ -71,6 +74,8 @@ def _moment(seconds):
 def _names(protocol, records):
     """{host of a record: the protocol's name of it}: n1.site.org is n1."""
     names = protocol['names'] or []
+    if pairs.are_held(protocol['runs']):
+        names = sorted({end for pair in names for end in pairs.ends(pair)})
     matched = match_expected({r.host for r in records}, names)
     return dict(zip(matched, names, strict=True))
 
@@ -126,7 +131,8 @@ def _outside(protocol, record, known):
     if preset not in (None, runs['preset']):
         yield printable(f'preset {preset}')
     pinning, asked = known.get('pinning', 'unknown'), runs['pinning']
-    if pinning not in (asked, SHOWS.get(asked, BOUND)):
+    is_pinned = not pairs.are_held(runs)  # one rank per node, wherever its MPI has it
+    if is_pinned and pinning not in (asked, SHOWS.get(asked, BOUND)):
         yield printable(f'pinning {pinning}')
     size = record.traits.get('array_size')
     if runs['array_size'] not in ('auto', size):

@@ -1,7 +1,9 @@
 """An acceptance as text: verdict first, then what it rests on."""
 
 from membw import tables
+from membw.accept.pairs import are_held, item
 from membw.printable import printable
+from membw.results.intervals import shown
 from membw.tables import Cell, Column, Table
 
 ONE_NIGHT = (
@@ -13,10 +15,6 @@ ONE_NIGHT = (
 def percent(p):
     """A probability for people; resampling cannot tell 0 from rare."""
     return '< 0.01 %' if p < 1e-4 else '> 99.99 %' if p > 1 - 1e-4 else f'{100 * p:.2f} %'
-
-
-def nodes(count):
-    return f'{count} node{"s" * (count != 1)}'
 
 
 def text(found):
@@ -41,6 +39,9 @@ def blocks(found, passed=None):
 def protocol_lines(protocol, contract, checksum, unsigned):
     runs, tested, retest = protocol['runs'], protocol['nodes'], protocol['retest']
     of = f' of {tested["of"]}' if tested.get('of') else ''
+    tested_all = f'{tested["count"]}{of} nodes'
+    if are_held(runs):
+        tested_all = 'every pair of nodes'
     size = runs['array_size']
     yield f'  protocol   sha256 {checksum}'
     for s in protocol['signatures']:
@@ -48,7 +49,7 @@ def protocol_lines(protocol, contract, checksum, unsigned):
     if unsigned:
         yield f'  signed     NOT by {", ".join(unsigned)}'
     yield f'  period     {protocol["period"]["from"]} to {protocol["period"]["to"]}'
-    yield f'  contract   {", ".join(contract)}, of each node'
+    yield f'  contract   {", ".join(contract)}, of each {item(runs)}'
     yield (
         f'  runs       {runs["system"]}, {runs["preset"]}, pinning {runs["pinning"]}, '
         f'arrays {size if size == "auto" else f"of {size} elements"}'
@@ -60,7 +61,7 @@ def protocol_lines(protocol, contract, checksum, unsigned):
     if runs.get('allow'):
         yield f'  allowed    {", ".join(runs["allow"])}'
     yield (
-        f'  rule       {tested["count"]}{of} nodes, the {runs["statistic"]} of '
+        f'  rule       {tested_all}, the {runs["statistic"]} of '
         f'{runs["repetitions"]} valid runs{_nights(runs)}; '
         f'{protocol["rule"]["allowed_failures"]} may fail'
     )
@@ -89,14 +90,17 @@ COLUMNS = Column('node', 'node'), Column('status', 'status'), Column('rounds', '
 
 def _nodes(found, limit):
     yield ''
-    title = 'nodes: ' + ', '.join(f'{n} {s}' for s, n in found['counts'].items() if n)
+    title = f'{item(found["protocol"]["runs"], 2)}: ' + ', '.join(
+        f'{n} {s}' for s, n in found['counts'].items() if n
+    )
     passed = [n['node'] for n in found['nodes'] if n['status'] == 'PASS']
     hidden = set(passed[limit:]) if limit is not None else set()
     shown = [n for n in found['nodes'] if n['node'] not in hidden]
     rows = [[n['node'], n['status'], Cell(n['rounds'], _rounds(n))] for n in shown]
     yield Table(title, COLUMNS, rows) if rows else title
     if hidden:
-        yield f'  ... and {nodes(len(hidden))} PASS: a --report has them all'
+        things = item(found['protocol']['runs'], len(hidden))
+        yield f'  ... and {len(hidden)} {things} PASS: a --report has them all'
     if found['other_nodes']:
         yield f'  not in the protocol: {", ".join(found["other_nodes"])}'
 
@@ -109,7 +113,7 @@ def _rounds(node):
 
 
 def _round(r):
-    values = ', '.join(f'{k} {v:.1f}' for k, v in r['figures'].items())
+    values = ', '.join(f'{k} {shown(v)}' for k, v in r['figures'].items())
     low = f', {" and ".join(r["below"])} missing the contract' if r['below'] else ''
     return f'{r["test"]}: {values}{low}'
 
@@ -133,7 +137,7 @@ def risk_lines(risk, protocol):
     yield from (f'  {chance:>10}  {most:>10}  {text}' for text, chance, most in parties[1])
     if not risk['at_limit_of_noise']:
         yield f'  {ONE_NIGHT}'
-    yield '  true bandwidth of a node to the contract, and how often it fails for good'
+    yield f'  {node[0][0]}, and how often it fails for good'
     yield from (f'    {level:>7}  {chance:>10}' for level, chance in node[1])
     yield f'  {machine[0][0]}, and how often the machine is accepted'
     yield from (f'    {count:>7}  {chance:>10}' for count, chance in machine[1])
@@ -143,7 +147,11 @@ def risk_tables(risk, protocol):
     """[(heads, rows)] of a report's risk: of the parties, of a node, of the machine."""
     allowed, limits = protocol['rule']['allowed_failures'], risk['at_limit_of_noise']
     bad, good = f'{-risk["bad_node"]:.1%} below', f'{risk["good_node"]:.1%} above'
-    texts = (f'accepted with {nodes(allowed + 1)} {bad}', f'refused with every node {good}')
+    runs = protocol['runs']
+    texts = (
+        f'accepted with {allowed + 1} {item(runs, allowed + 1)} {bad}',
+        f'refused with every {item(runs)} {good}',
+    )
     parties = [
         (f'{party}: {text} contract', percent(risk[party]),
          percent(limits[party]) if limits else 'not known')
@@ -152,12 +160,13 @@ def risk_tables(risk, protocol):
     if risk['measured_again'] is not None:
         again = percent(risk['measured_again'])
         parties.append(('this machine, measured again, is accepted', again, ''))
+    figure = 'rate' if are_held(runs) else 'bandwidth'
     node = [(f'{r["level"]:+.1%}', percent(r['fails'])) for r in risk['node_characteristic']]
     machine = [(r['bad_nodes'], percent(r['accepted'])) for r in risk['machine_characteristic']]
     return [
         (('risk', 'probability', 'at most, by what the runs leave open'), parties),
-        (('true bandwidth of a node to the contract', 'fails for good'), node),
-        ((f'bad nodes ({bad}, the others {good})', 'machine accepted'), machine),
+        ((f'true {figure} of a {item(runs)} to the contract', 'fails for good'), node),
+        ((f'bad {item(runs, 2)} ({bad}, the others {good})', 'machine accepted'), machine),
     ]
 
 
@@ -169,8 +178,11 @@ def plan_lines(protocol, risk, folder, sources):
     yield f'protocol: {protocol["title"]}'
     contract = list(contract_lines(protocol))
     yield from protocol_lines(protocol, contract, protocol['checksum'], unsigned(protocol))
-    runs = protocol['nodes']['count'] * protocol['runs']['repetitions']
-    yield f'  to do      {runs} valid runs, without retests'
+    runs = protocol['runs']['repetitions']
+    if are_held(protocol['runs']):
+        yield f'  to do      {runs} valid runs of every pair, each pair once in a job'
+    else:
+        yield f'  to do      {protocol["nodes"]["count"] * runs} valid runs, without retests'
     if sources:
         yield f'  sources    present {folder}: source_sha256 {sources}'
     yield from risk_lines(_risk(risk, protocol), protocol)

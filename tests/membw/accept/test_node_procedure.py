@@ -1,8 +1,10 @@
-"""STREAM and DGEMM of every node as one protocol, each within 2 % of the fleet."""
+"""STREAM, DGEMM and pairs of nodes as one protocol, within 2 %, 2 % and 4 % of the fleet."""
 
 import copy
+from datetime import timedelta
 
 import acceptance_fleet
+import link_fleet
 import pytest
 import yaml
 
@@ -27,6 +29,13 @@ PROCEDURE = {
             'contract': {'k192': {**LEAST, 'unit': 'GFlop/s'}},
             'runs': {**RUNS, 'test': 'dgemm', 'pinning': 'openblas-openmp'},
         },
+        'pairs': {
+            'contract': {
+                'latency': {'within': 0.04, 'unit': 'us', 'better': 'lower'},
+                'bandwidth': {'within': 0.04, 'unit': 'GB/s', 'better': 'higher'},
+            },
+            'runs': {**RUNS, 'system': 'ulysses', 'test': 'cluster_pairs', 'pinning': 'none'},
+        },
     },
     'rule': {'allowed_failures': 0},
     'retest': {'rounds': 0, 'repetitions': 1},
@@ -45,15 +54,35 @@ def dgemm(levels, seed):
     return rows
 
 
+def pairs(plant, runs=3, first=0):
+    """Records of so many jobs of cluster_pairs; plant(cluster, number) makes something slow."""
+    found = []
+    for number in range(first, first + runs):
+        cluster = link_fleet.Cluster(len(NODES), seed=number, noise=0.005)
+        cluster.names = NODES
+        plant(cluster, number)
+        when = acceptance_fleet.BEGIN + timedelta(hours=10 + number)
+        for record in cluster.records():
+            record |= {'host': NODES[record['rank']], 'time': when.strftime('%Y-%m-%dT%H:%M:%SZ')}
+            record['build'] |= {'flags': acceptance_fleet.FLAGS}
+            found.append(record)
+    return found
+
+
+def nothing(cluster, number):
+    """All links are alike."""
+
+
 @pytest.fixture
 def accept(tmp_path, capsys):
     """accept({node: level of DGEMM}): (exit status, what was printed)"""
 
-    def run(levels, *options, **changes):
+    def run(levels, *options, links=None, **changes):
         agreed = {**copy.deepcopy(PROCEDURE), **changes}
         path = acceptance_fleet.write_signed(agreed, tmp_path / 'procedure.yaml')
         found = acceptance_fleet.rows(dict.fromkeys(NODES, 1.0), 3, seed=1, noise=0.002)
         found += dgemm({**dict.fromkeys(NODES, 1.0), **levels}, seed=2)
+        found += pairs(nothing) if links is None else links
         records = acceptance_fleet.write(found, tmp_path / 'records.jsonl')
         status = main(['accept', path, '--results', str(records), *options])
         return status, capsys.readouterr().out
@@ -61,10 +90,14 @@ def accept(tmp_path, capsys):
     return run
 
 
-def test_a_fleet_whose_nodes_are_alike_is_accepted_by_both_parts(accept):
+def test_a_fleet_whose_nodes_and_links_are_alike_is_accepted_by_all_parts(accept):
     status, said = accept({})
     assert status == 0, said
-    assert 'Verdict: ACCEPTED: nodes of tests: dgemm ACCEPTED; nodes of tests: stream' in said
+    assert said.splitlines()[-1] == (
+        'Verdict: ACCEPTED: nodes of tests: dgemm ACCEPTED; nodes of tests: pairs ACCEPTED; '
+        'nodes of tests: stream ACCEPTED'
+    )
+    assert 'pairs of nodes: 28 PASS' in said
     assert 'GFlop/s, within 2.0% of the fleet, whose median is 44' in said
 
 
@@ -73,10 +106,11 @@ def test_a_node_four_percent_below_the_others_in_one_part_refuses_the_machine(ac
     status, said = accept({'n003': 0.96}, '--report', str(report))
     assert status == 1
     assert said.splitlines()[-1] == (
-        'Verdict: REFUSED: nodes of tests: dgemm REFUSED; nodes of tests: stream ACCEPTED'
+        'Verdict: REFUSED: nodes of tests: dgemm REFUSED; nodes of tests: pairs ACCEPTED; '
+        'nodes of tests: stream ACCEPTED'
     )
     names = sorted(path.name for path in tmp_path.glob('nodes*.json'))
-    assert names == ['nodes-dgemm.json', 'nodes-stream.json']
+    assert names == ['nodes-dgemm.json', 'nodes-pairs.json', 'nodes-stream.json']
     (failed,) = [
         node['node']
         for node in yaml.safe_load((tmp_path / 'nodes-dgemm.json').read_text())['nodes']
@@ -89,9 +123,45 @@ def test_one_percent_below_is_within_the_fleet(accept):
     assert accept({'n003': 0.99})[0] == 0
 
 
+def test_a_link_eight_percent_slower_is_the_one_that_fails(accept):
+    slow = pairs(lambda cluster, _: cluster.slow_link(2, 5, 0.08))
+    status, said = accept({}, links=slow)
+    assert status == 1 and '1 of 28 pairs of nodes failed, 0 allowed\n' in said
+    (line,) = [line for line in said.splitlines() if 'FAILED' in line and '~' in line]
+    assert line.startswith('  n003~n006  FAILED  first: ') and 'latency 1.4' in line
+    assert accept({}, links=pairs(lambda cluster, _: cluster.slow_link(2, 5, 0.02)))[0] == 0
+
+
+def test_a_node_whose_links_are_all_slow_is_named(accept):
+    said = accept({}, links=pairs(lambda cluster, _: cluster.slow_node(2, 0.08)))[1]
+    assert '7 of 28 pairs of nodes failed, 0 allowed, n003 is in 7 of them' in said
+
+
+def test_a_pair_that_may_not_be_believed_or_failed_is_measured_again_by_its_nodes_alone(accept):
+    def disturb(cluster, number):
+        if number == 1:
+            cluster.spoil(0, 3, 'disturbed')
+        if number < 3:
+            cluster.slow_link(2, 5, 0.08)
+
+    retest = {'retest': {'rounds': 1, 'repetitions': 2}}
+    status, said = accept({}, links=pairs(disturb), **retest)
+    assert status == 1 and 'INVALID: disturbed' in said
+    assert 'n001~n004  OPEN' in said and '1 more valid runs needed (first)' in said
+    orders = [line.strip() for line in said.splitlines() if line.strip().startswith('membw run')]
+    command = "membw run --system ulysses -n '^cluster_pairs$' -p gcc-o2"
+    assert [line.split('   #')[0] for line in orders] == [
+        f"{command} --repeat=1 -J 'nodelist=n[001,004]'",
+        f"{command} --repeat=2 -J 'nodelist=n[003,006]'",
+    ]
+    status, said = accept({}, links=pairs(disturb, runs=6), **retest)
+    assert status == 0 and 'pairs of nodes: 27 PASS, 1 CLEARED' in said
+    assert 'buyer: accepted with 1 pair of nodes 3.0% below contract' in said
+
+
 def test_a_signature_is_of_all_parts(tmp_path):
     path = acceptance_fleet.write_signed(PROCEDURE, tmp_path / 'p.yaml')
-    assert [part['part'] for part in protocols.load_parts(path)] == ['dgemm', 'stream']
+    assert [part['part'] for part in protocols.load_parts(path)] == ['dgemm', 'pairs', 'stream']
     content = yaml.safe_load((tmp_path / 'p.yaml').read_text())
     content['parts']['dgemm']['contract']['k192']['within'] = 0.05
     (tmp_path / 'p.yaml').write_text(yaml.safe_dump(content))
@@ -103,6 +173,8 @@ def test_a_signature_is_of_all_parts(tmp_path):
     ({'dgemm': {**PROCEDURE['parts']['dgemm'], 'runs': {**RUNS, 'test': 'dgemm'}}},
      "runs.pinning: 'likwid' is not one of mkl-intel"),
     ({'stream': {'runs': RUNS}}, 'contract'),
+    ({'pairs': {**PROCEDURE['parts']['pairs'], 'contract': {'triad': 5.0}}},
+     'contract.triad: of pairs, latency in us and bandwidth in GB/s alone are known'),
     ({}, "'parts' is missing"),
     ({'stream': 5}, "'parts' is missing"),
 ])  # fmt: skip
@@ -116,7 +188,9 @@ def test_what_is_wrong_in_a_part_is_said(tmp_path, part, said):
 def test_the_template_is_right_and_its_runs_can_be_made(tmp_path):
     path = tmp_path / 'p.yaml'
     path.write_text(protocols.template('node'))
-    stream, dgemm_part = protocols.load_parts(path)
+    stream, dgemm_part, of_pairs = protocols.load_parts(path)
+    assert of_pairs['within'] == {'latency': 0.04, 'bandwidth': 0.04}
+    assert (len(of_pairs['names']), of_pairs['nodes']['count']) == (8128, 8128)
     assert stream['within'] == {'triad': 0.02} and dgemm_part['within']['k192'] == 0.02
     order = type('Order', (), {'node': 'n001', 'runs': 3})
     words = options(dgemm_part, order, local=False)

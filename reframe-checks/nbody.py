@@ -6,6 +6,9 @@ from lib.nbody_options import nbody_options
 from lib.openmp_run import openmp_run
 from reframe.core.builtins import parameter, run_after, run_before
 
+# of Intel's runtime alone; balanced (all cores, neighbours in number on one) is its card's
+INTELS = ('compact', 'scatter', 'balanced')
+
 
 @rfm.simple_test
 class nbody(nbody_options, openmp_run):
@@ -16,11 +19,11 @@ class nbody(nbody_options, openmp_run):
     binary = built('nbody')
     # one environment of each compiler, with the registers that this CPU has
     valid_prog_environs = ['+compute']
-    affinity = parameter(['close', 'spread', 'compact', 'scatter'], loggable=True)
+    affinity = parameter(['close', 'spread', *INTELS], loggable=True)
 
     @run_after('init')
     def choose_affinity(self):
-        if (self.affinity in ('compact', 'scatter')) != (self.pinning == 'kmp'):
+        if (self.affinity in INTELS) != (self.pinning == 'kmp'):
             self.valid_systems = []
 
     def threads_of_card(self):

@@ -373,8 +373,8 @@ def test_the_mpi_variant_is_built_by_the_presets_line_with_this_machines_mpi(che
     assert '-DMEMBW_MPI' in built['compile_line']
 
 
-def test_dgemm_is_linked_with_the_blas_of_the_spec_and_refuses_one_without_threads(checkout):
-    """This machine's OpenBLAS, as an external."""
+def test_the_programs_of_a_node_are_installed_and_dgemm_with_the_blas_of_the_spec(checkout):
+    """nbody, overheads, and dgemm with this machine's OpenBLAS, as an external; in one go."""
     prefix = checkout.root / 'openblas'
     (prefix / 'lib').mkdir(parents=True)
     for path in pathlib.Path(blas_here.folder('openblas-openmp')).glob('libopenblas*.so*'):
@@ -383,16 +383,30 @@ def test_dgemm_is_linked_with_the_blas_of_the_spec_and_refuses_one_without_threa
     folder = checkout.root / 'blas'
     folder.mkdir()
     asked = {
-        'specs': ['dgemm tuning=o3 %c=gcc ^openblas threads=openmp'],
+        'specs': [
+            'dgemm tuning=o3 %c=gcc ^openblas threads=openmp',
+            'nbody tuning=o3 %c=gcc',
+            'overheads %c=gcc',
+        ],
         'view': False,
         'packages': {'openblas': {'buildable': False, 'externals': [external]}},
     }
     (folder / 'spack.yaml').write_text(yaml.safe_dump({'spack': asked}))
     checkout.spack('-e', folder, 'concretize')
     checkout.spack('-e', folder, 'install')
-    there = checkout.spack('-e', folder, 'location', '-i', 'dgemm').strip()
-    line = json.loads(pathlib.Path(there, 'share/membw/dgemm.json').read_text())['compile_line']
-    assert line[1:-2] == ['-O3', '-fopenmp', 'dgemm.c', '-o', f'{there}/bin/dgemm']
-    assert line[-2:] == [f'-L{prefix}/lib', '-lopenblas']
+    options = {'dgemm': ['-O3', '-fopenmp'], 'nbody': ['-O3', '-fopenmp'],
+               'overheads': ['-O2', '-fopenmp', '-mcmodel=medium']}  # fmt: skip
+    behind = {'dgemm': [f'-L{prefix}/lib', '-lopenblas']}
+    for name, words in options.items():
+        there = checkout.spack('-e', folder, 'location', '-i', name).strip()
+        text = pathlib.Path(there, f'share/membw/{name}.json').read_text()
+        line = [*words, f'{name}.c', '-o', f'{there}/bin/{name}', *behind.get(name, [])]
+        assert json.loads(text)['compile_line'][1:] == line
+    assert '2 passed of 2 specs' in checkout.spack(
+        '-e', folder, 'test', 'run', 'nbody', 'overheads'
+    )
+    log = checkout.spack('-e', folder, 'test', 'results', '-l')
+    for name in ('Nbody', 'Overheads'):
+        assert f'PASSED: {name}::test_validates' in log
     said = checkout.spack('spec', 'dgemm tuning=o3 %c=gcc ^openblas threads=none', expect=1)
     assert 'this openblas has no threads' in said

@@ -6,11 +6,11 @@ import shlex
 
 import reframe as rfm
 import reframe.core.runtime as runtime
-from lib import imb_table
 from lib.measurement import measurement
 from reframe.core.backends import getlauncher
 from reframe.core.builtins import parameter, run_after, run_before, sanity_function, variable
 
+from membw.results import imb_table
 from membw.results.archive import NOTE_ENVIRONMENT
 from membw.site import cpulist
 

@@ -3,8 +3,10 @@
 #include "exchanges.h"
 #include "figures.h"
 #include "links.h"
+#include "matrix_time.h"
 #include "messages.h"
 
+#include "../harness/clock.h"
 #include "../harness/error.h"
 #include "../harness/fault.h"
 #include "../harness/job/ranks.h"
@@ -21,9 +23,9 @@
 
 static const char *const reasons[] = { "same-core", "slow-transport", NULL };
 
-/* Seconds per pair: of a few, and of a matrix, where 192 cores have 18,336 pairs; of a round
- * of pairs together, which all go on to the end; of links between nodes likewise. */
-static const double BUDGET = 0.1, BUDGET_MATRIX = 0.003, BUDGET_TOGETHER = 0.02;
+/* Seconds per pair: of a few; of a round of pairs together, which all go on to the end; of links
+ * between nodes likewise. */
+static const double BUDGET = 0.1, BUDGET_TOGETHER = 0.02;
 #ifdef MEMBW_MPI
 static const double BUDGET_NODES = 0.05;
 #endif
@@ -105,7 +107,8 @@ static const struct option_row rows[] = {
 	  set_method },
 	{ 0, "seconds", "S",
 	  "at most so long for a pair, a method and a home\n"
-	  "(default: 0.1; 'all': 0.003; --together: 0.02; --nodes: 0.05)",
+	  "(default: 0.1; --together: 0.02; --nodes: 0.05; 'all': what is left of 2 s for\n"
+	  "all, or of half a millisecond for each, shared by those that are left)",
 	  set_budget },
 	{ 0, "sizes", "LIST",
 	  "of two ranks of MPI: bytes of a message, as '0,8,4194304'\n"
@@ -183,13 +186,6 @@ static void refuse_shared_cpus(struct run *run)
 	run->first[1] = run->pairs.count;
 }
 
-static double default_budget(int is_matrix)
-{
-	if (asked.together)
-		return BUDGET_TOGETHER;
-	return is_matrix ? BUDGET_MATRIX : BUDGET;
-}
-
 static void choose_pairs(struct run *run, const struct cpuset *cpus)
 {
 	const int all = asked.pairs ? strcmp(asked.pairs, "all") == 0 : asked.together;
@@ -206,8 +202,10 @@ static void choose_pairs(struct run *run, const struct cpuset *cpus)
 		    "'taskset -pc $$' prints its CPUs; OMP_PROC_BIND and OMP_PLACES narrow them");
 	if (asked.together && !all)
 		refuse_shared_cpus(run);
-	if (!(asked.budget > 0))
-		asked.budget = default_budget(all);
+	if (!(asked.budget > 0) && asked.together)
+		asked.budget = BUDGET_TOGETHER;
+	else if (!(asked.budget > 0) && !all)
+		asked.budget = BUDGET;
 }
 
 static void prepare_meetings(struct run *run)
@@ -247,16 +245,25 @@ static void meet_round(struct run *run, int round, int column)
 	shared_lines_meet(at_once, count, asked.budget);
 }
 
+static void meet_alone(struct run *run)
+{
+	const double end = clock_now() + matrix_seconds(run->count);
+	int i;
+
+	for (i = 0; i < run->count; i++) {
+		struct meeting *const alone = &run->meetings[i];
+		const double share = matrix_share(end - clock_now(), run->count - i);
+
+		shared_lines_meet(&alone, 1, asked.budget > 0 ? asked.budget : share);
+	}
+}
+
 static void meet(struct run *run)
 {
-	int i, round, column;
+	int round, column;
 
 	if (!asked.together)
-		for (i = 0; i < run->count; i++) {
-			struct meeting *const alone = &run->meetings[i];
-
-			shared_lines_meet(&alone, 1, asked.budget);
-		}
+		meet_alone(run);
 	for (round = 0; asked.together && round < run->rounds; round++)
 		for (column = 0; column < run->width; column++)
 			meet_round(run, round, column);

@@ -11,4 +11,5 @@
 #include "figures.c"
 #include "links.c"
 #include "main.c"
+#include "matrix_time.c"
 #include "messages.c"

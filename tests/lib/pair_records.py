@@ -6,9 +6,10 @@ import json
 import fleet_generator
 import numpy as np
 import synthetic_run
-from lib import imb_table
 from places import ROOT
 from record_schema import check
+
+from membw.results import imb_table
 
 BEGIN = '2026-11-20T03:00:00Z'
 

@@ -8,9 +8,10 @@ import subprocess
 import numpy as np
 import pytest
 import topologies
-from lib import imb_table
 from places import ROOT
 from scipy import stats
+
+from membw.results import imb_table
 
 
 @pytest.fixture(scope='module')
@@ -160,6 +161,29 @@ def test_all_pairs_come_once_in_rounds_where_every_core_has_one_partner(probe, t
     for line in rounds:
         busy = [cpu for _, *pair in line for cpu in pair]
         assert len(busy) == len(set(busy)) >= cores - 1
+
+
+# what a meeting takes besides its blocks: threads that move, a fresh page (docs/pairs.md)
+SET_UP_NS = 60_000
+
+
+@pytest.mark.parametrize('one_way_ns', [30, 500])
+@pytest.mark.parametrize('name, cores, seconds', [
+    ('ulysses', 20, 2.05),
+    ('epyc-9654-l3-as-numa', 192, 60),
+])  # fmt: skip
+def test_a_matrix_ends_in_time_also_where_nothing_settles(
+    tmp_path, trees, name, cores, seconds, one_way_ns
+):
+    """Counted by a clock that goes on by what the blocks take: see tests/probes/matrix.c."""
+    machine, program = topologies.Machine(name), tmp_path / 'matrix'
+    line = ['gcc', '-O1', '-fopenmp', f'-DMEMBW_SYS_ROOT="{trees(name)}"']
+    subprocess.run([*line, ROOT / 'tests/probes/matrix.c', '-o', program], check=True)
+    words = [program, topologies.listed(machine.online), str(one_way_ns), str(SET_UP_NS)]
+    done = subprocess.run(words, check=True, capture_output=True, text=True)
+    counted, figures, took, least_blocks = map(float, done.stdout.split())
+    assert (counted, figures) == (cores, cores * (cores - 1) / 2 * 6)
+    assert took <= seconds and least_blocks >= 11
 
 
 @pytest.mark.skipif(os.cpu_count() < 2, reason='this machine has one CPU, a pair takes two')

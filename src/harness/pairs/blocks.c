@@ -27,11 +27,17 @@ static double shortest_of_three(block_run *run, void *side, long trips)
 	return shortest;
 }
 
+/* Looked for once per thread: that takes as long as half a block. */
 static double least_block(void)
 {
-	const double ticks = BLOCK_TICKS * clock_tick();
+	static __thread double least;
 
-	return ticks > BLOCK_SECONDS ? ticks : BLOCK_SECONDS;
+	if (!(least > 0)) {
+		const double ticks = BLOCK_TICKS * clock_tick();
+
+		least = ticks > BLOCK_SECONDS ? ticks : BLOCK_SECONDS;
+	}
+	return least;
 }
 
 static long long_enough(block_run *run, void *side, double until)
@@ -97,25 +103,27 @@ void blocks_measure(struct blocks *b, block_run *run, void *side, double budget,
 		    enum patience patience)
 {
 	const double start = clock_now();
-	int next_look = BLOCKS_LEAST;
+	int next_look = BLOCKS_LEAST, is_over = 0;
 
 	memset(b, 0, sizeof(*b));
 	b->trips = long_enough(run, side, start + WARM_SHARE / 2 * budget);
 	b->warm = warm_up(run, side, b->trips, start + WARM_SHARE * budget);
-	while (b->count < BLOCKS_MAX) {
+	while (b->count < BLOCKS_MAX && !is_over) {
 		const double seconds = run(side, b->trips);
 
 		if (!b->count || seconds < b->shortest)
 			b->shortest = seconds;
 		samples[b->count++] = seconds / (double)b->trips;
-		if (b->count < next_look)
+		is_over = b->count >= BLOCKS_LEAST && clock_now() - start > budget;
+		if (b->count < next_look && !is_over)
 			continue;
 		summarize(b);
 		if (begin_again_longer(b)) {
 			next_look = BLOCKS_LEAST;
+			is_over = 0;
 			continue;
 		}
-		if ((b->settled && patience == UNTIL_SETTLED) || clock_now() - start > budget)
+		if (b->settled && patience == UNTIL_SETTLED)
 			break;
 		next_look = b->count + b->count / 4;
 	}

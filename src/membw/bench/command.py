@@ -13,6 +13,7 @@ from membw.arguments import count
 from membw.bench import dgemm as bench_dgemm
 from membw.bench import harness as bench_harness
 from membw.bench import overheads as bench_overheads
+from membw.bench import pairs as bench_pairs
 from membw.bench import repeats as bench_repeats
 from membw.bench import table as bench_table
 from membw.bench.build import LINES, build, own_sources
@@ -27,7 +28,7 @@ from membw.site.topology import cores_here
 
 SCHEMA = 'membw-bench-1'
 HARNESS, REPEATS = 'harness', 'repeats'
-BESIDE = ('dgemm', 'overheads')  # rounds of their own, with peers of their own
+BESIDE = ('dgemm', 'overheads', 'pairs')  # rounds of their own, with peers of their own
 OTHERS = (HARNESS, REPEATS, *BESIDE)  # not measured in rounds with the programs of STREAM
 HOW = """
 Each program runs once a round, with the same array size, threads and pinning; what is shown is
@@ -64,6 +65,7 @@ def add_parser(subparsers):
                         metavar='PATH', help='BabelStream, as built for OpenMP')  # fmt: skip
     parser.add_argument('--epcc', default=os.environ.get('EPCC', ''), metavar='PATH',
                         help="EPCC's syncbench, for the part overheads")  # fmt: skip
+    bench_pairs.add_arguments(parser)
     parser.add_argument('--repeats', type=count, default=bench_repeats.RUNS, metavar='N',
                         help='runs of the part repeats; default: '
                         f'{bench_repeats.RUNS}')  # fmt: skip
@@ -121,6 +123,10 @@ def beside(args):
     if 'overheads' in args.only:
         results['overheads'] = bench_overheads.measured(say, args.epcc, args.rounds)
         print('\n' + bench_overheads.text(results['overheads']))
+    if 'pairs' in args.only:
+        peers = {'cas': args.core_to_core_latency, 'mpi': args.imb}
+        results['pairs'] = bench_pairs.compare(say, args.rounds, peers, args.cpus, args.busy)
+        print('\n' + bench_pairs.text(results['pairs']))
     return results
 
 

@@ -33,9 +33,9 @@ def cpu_features():
 
 
 def candidates(cc):
-    """cc itself and cc-<version> on PATH, newest first."""
+    """cc itself and cc-<version> on PATH, newest first; a path names one alone."""
     versions = set()
-    for folder in os.environ.get('PATH', '').split(os.pathsep):
+    for folder in os.environ.get('PATH', '').split(os.pathsep) if os.sep not in cc else ():
         for path in pathlib.Path(folder or '.').glob(f'{cc}-[0-9]*'):
             if re.fullmatch(re.escape(cc) + r'-[\d.]+', path.name):
                 versions.add(path.name)

@@ -1,0 +1,327 @@
+"""Pairs beside their peers: `cas` beside core-to-core-latency, messages of MPI beside IMB-MPI1.
+
+Both are started in turn, size by size, on the same two CPUs; IMB-MPI1 and ours with the same MPI.
+"""
+
+import argparse
+import contextlib
+import functools
+import itertools
+import json
+import os
+import pathlib
+import re
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+
+from membw.bench.build import LINES, Line, build
+from membw.bench.rounds import in_turn
+from membw.checkout import root
+from membw.errors import MembwError
+from membw.results import imb_table
+from membw.site.topology import cores_here
+from membw.tables import Cell, Column, Table, as_text
+
+CAS, MPI = 'cas', 'mpi'
+PEERS = {CAS: 'core-to-core-latency', MPI: 'IMB-MPI1'}
+UNITS = {CAS: 'ns', MPI: 'us'}
+# the repetitions of the source's line (IMB takes fewer of large messages); c2c's, of its page
+REPETITIONS, ROUND_TRIPS, SAMPLES = '100000', '1000', '300'
+LIMIT_S = 300
+# a VALID figure under load that lies further than this from that without
+WRONG = 0.05
+QUIET, BUSY = 'quiet', 'busy'
+
+
+def add_arguments(parser):
+    parser.add_argument('--core-to-core-latency', default=os.environ.get('CORE_TO_CORE', ''),
+                        metavar='PATH', help='for the part pairs; default: PATH')  # fmt: skip
+    parser.add_argument('--imb', default=os.environ.get('IMB', ''), metavar='PATH',
+                        help='IMB-MPI1, for the part pairs; default: PATH')  # fmt: skip
+    parser.add_argument('--cpus', type=two_cpus, metavar='A-B',
+                        help='of the part pairs; default: the first two cores')  # fmt: skip
+    parser.add_argument('--busy', action='store_true', help='in the part pairs, each figure once '
+                        'more with a busy loop on both CPUs')  # fmt: skip
+
+
+def two_cpus(text):
+    if not re.fullmatch(r'\d+-\d+', text) or len(set(text.split('-'))) < 2:
+        raise argparse.ArgumentTypeError(f"'{text}' is not two CPUs, as 0-1")
+    return [int(cpu) for cpu in text.split('-')]
+
+
+def compare(say, rounds, peers, cpus=None, busy=False):
+    """{'rows': [...], 'left_out': [...], 'rounds': [{'cas': {'quiet': {program: ..}}}]}.
+
+    Args:
+        peers: {'cas': path of core-to-core-latency, 'mpi': path of IMB-MPI1}; '': of the PATH.
+        cpus: the two; None: the first two cores.
+        busy: measure once more with a busy loop on both.
+
+    Raises MembwError where a path names no program, or a program prints no figure.
+    """
+    cpus = cpus or cores_here()[:2]
+    if len(cpus) < 2:
+        raise MembwError('one CPU, and a pair takes two')
+    with tempfile.TemporaryDirectory() as folder:
+        things, left_out = collect(peers, cpus, pathlib.Path(folder))
+        for reason in left_out:
+            say(f'left out: {reason}')
+        weathers = [QUIET, BUSY] if busy else [QUIET]
+        starts = {name: both(*programs, cpus, weathers) for name, programs in things.items()}
+        done = in_turn('pairs', starts, rounds, say) if starts else []
+    return {
+        'cpus': cpus,
+        'weathers': weathers,
+        'load_average': os.getloadavg()[2],
+        'left_out': left_out,
+        'rounds': done,
+        'rows': [row(name, weather, done) for weather in weathers for name in things],
+    }
+
+
+def both(ours, theirs, cpus, weathers):
+    """What measures a thing once by each program: neither is always first."""
+    turns = itertools.cycle([('ours', 'theirs'), ('theirs', 'ours')])
+
+    def measure():
+        results, order = {}, next(turns)
+        for weather in weathers:
+            with burning(cpus if weather == BUSY else ()):
+                found = {who: ours() if who == 'ours' else theirs() for who in order}
+            results[weather] = found
+        return results
+
+    return measure
+
+
+@contextlib.contextmanager
+def burning(cpus):
+    """A process on each of these CPUs that does nothing, and does not stop doing it."""
+    line = [sys.executable, '-c', 'while True: pass']
+    burners = [subprocess.Popen(['taskset', '-c', str(cpu), *line]) for cpu in cpus]
+    try:
+        yield
+    finally:
+        for burner in burners:
+            burner.kill()
+            burner.wait()
+
+
+# --- the programs ----------------------------------------------------------------------------
+
+
+def collect(peers, cpus, folder):
+    """({'cas' or bytes: (what starts ours, what starts theirs)}, why others are not there)."""
+    things, left_out = {}, []
+    core_to_core = program_of(CAS, peers[CAS], left_out)
+    if core_to_core:
+        things[CAS] = (
+            functools.partial(ours_by_lines, built(LINES[0]), cpus, folder),
+            functools.partial(theirs_by_lines, core_to_core, cpus),
+        )
+    imb = program_of(MPI, peers[MPI], left_out)
+    if imb:
+        mpirun, mpicc = tools_of(imb)
+        with_mpi = built(Line(mpicc, (*LINES[0].flags, '-DMEMBW_MPI')))
+        refuse_two_libraries(imb, with_mpi)
+        for size in imb_table.SIZES:
+            things[f'{size} B'] = (
+                functools.partial(ours_by_mpi, mpirun, with_mpi, cpus, size, folder),
+                functools.partial(theirs_by_mpi, mpirun, imb, cpus, size, folder),
+            )
+    return things, left_out
+
+
+def program_of(which, asked, left_out):
+    """Its path; None, and a reason more, where it is not on the PATH."""
+    path = shutil.which(asked or PEERS[which])
+    if asked and not path:
+        raise MembwError(f"no program '{asked}'", f'give the path of {PEERS[which]}')
+    if not path:
+        left_out.append(f"{PEERS[which]}: no '{PEERS[which]}' on PATH")
+    return path
+
+
+def tools_of(imb):
+    """(mpirun, mpicc): those beside IMB-MPI1, else of the PATH."""
+    folders = os.pathsep.join([os.path.dirname(os.path.abspath(imb)), os.environ.get('PATH', '')])
+    found = [shutil.which(name, path=folders) for name in ('mpirun', 'mpicc')]
+    if not all(found):
+        raise MembwError(f"no mpirun and mpicc for '{imb}'",
+                         'put those of the MPI that it was built with on the PATH')  # fmt: skip
+    return found
+
+
+def built(line):
+    source = pathlib.Path(root(), 'src', 'pingpong', 'pingpong.c')
+    binary, why = build(line, [source], 'pingpong')
+    if not binary:
+        raise MembwError(why, "the part pairs of 'membw bench' needs it")
+    return binary
+
+
+def refuse_two_libraries(imb, binary):
+    """The same transport is compared only where both take the same library."""
+    libraries = [library_of(program) for program in (imb, binary)]
+    if libraries[0] != libraries[1]:
+        raise MembwError(
+            f'IMB-MPI1 takes {libraries[0]}, and our program {libraries[1]}',
+            'put mpirun and mpicc of the MPI that IMB-MPI1 was built with first on the PATH',
+        )
+
+
+def library_of(program):
+    """The libmpi that a program would load now; a wrapper script has none."""
+    done = subprocess.run(['ldd', str(program)], capture_output=True, text=True)
+    found = re.search(r'^\s*libmpi\.so\S* => (\S+)', done.stdout, re.M)
+    return os.path.realpath(found[1]) if found else 'no libmpi'
+
+
+def start(words):
+    root_may = {'OMPI_ALLOW_RUN_AS_ROOT': '1', 'OMPI_ALLOW_RUN_AS_ROOT_CONFIRM': '1'}
+    env = {**os.environ, **root_may, 'OMP_NUM_THREADS': '1'}
+    return subprocess.run(list(map(str, words)), env=env, stdin=subprocess.DEVNULL,
+                          capture_output=True, text=True, timeout=LIMIT_S)  # fmt: skip
+
+
+def measured(words, folder):
+    """Ours: the record of the one pair and figure that were asked for."""
+    path = folder / 'record.json'
+    path.unlink(missing_ok=True)
+    done = start([*words, '--json', path])
+    if not path.is_file():
+        raise MembwError(f'pingpong measured nothing: {done.stderr.strip()}')
+    return json.loads(path.read_text())
+
+
+def said_of(record, time):
+    return {'time': time, 'verdict': record['verdict'],
+            'reasons': [r['reason'] for r in record['reasons']]}  # fmt: skip
+
+
+def ours_by_lines(binary, cpus, folder):
+    pair = '-'.join(map(str, cpus))
+    record = measured([binary, '--pairs', pair, '--method', 'cas'], folder)
+    # the peer's line is touched first by neither of the two: home A
+    return said_of(record, record['pairs'][0]['median_ns'])
+
+
+def theirs_by_lines(program, cpus):
+    done = start(
+        [program, ROUND_TRIPS, SAMPLES, '-b', '1', '--csv', '-c', ','.join(map(str, cpus))]
+    )
+    found = re.search(r'^,*([\d.]+),*$', done.stdout, re.M)
+    if done.returncode or not found:
+        raise MembwError(f"'{program}' printed no latency", 'it is to be core-to-core-latency')
+    return {'time': float(found[1])}
+
+
+def ours_by_mpi(mpirun, binary, cpus, size, folder):
+    pair = '-'.join(map(str, cpus))
+    words = [mpirun, '-n', '2', binary, '--pairs', pair, '--sizes', size]
+    record = measured(words, folder)
+    return said_of(record, record['messages'][0]['median_us'])
+
+
+def theirs_by_mpi(mpirun, imb, cpus, size, folder):
+    """Each rank bound to its CPU: the source's line binds both to both."""
+    lengths = folder / 'lengths'
+    lengths.write_text(f'{size}\n')
+    test = [imb, 'PingPong', '-iter', REPETITIONS, '-msglen', lengths]
+    one, other = (['-n', '1', 'taskset', '-c', cpu, *test] for cpu in cpus)
+    done = start([mpirun, *one, ':', *other])
+    times = [row.time_us for row in imb_table.rows(done.stdout) if row.bytes == size]
+    if done.returncode or not times:
+        said = (done.stderr.strip() or done.stdout.strip() or 'nothing').splitlines()[-1]
+        raise MembwError(f"'{imb}' printed no time of {size} B: {said}", 'run it by hand')
+    return {'time': times[0]}
+
+
+# --- what they say together ------------------------------------------------------------------
+
+
+def row(name, weather, rounds):
+    """Both medians of a thing, the median of the ratios within the rounds and its interval.
+
+    Rounds in which ours was INVALID have no figure, and stand in 'invalid'. With a busy loop the
+    ratios are of each program to itself without one: 'ours_busy', 'theirs_busy'; 'wrong' counts
+    figures that were VALID and off by more than 5 %.
+    """
+    from membw.statistics.tolerance import median_interval  # scipy takes a second to load
+
+    results = [found[name][weather] for found in rounds]
+    valid = [r for r in results if r['ours']['verdict'] == 'VALID']
+    ratios = [r['ours']['time'] / r['theirs']['time'] for r in valid if r['theirs']['time'] > 0]
+    found = {
+        'name': name,
+        'weather': weather,
+        'unit': UNITS[CAS if name == CAS else MPI],
+        'peer': PEERS[CAS if name == CAS else MPI],
+        'ours': middle([r['ours']['time'] for r in valid]),
+        'theirs': middle([r['theirs']['time'] for r in results]),
+        'ratio': middle(ratios),
+        'interval': median_interval(ratios, len(ratios)) if ratios else None,
+        'invalid': len(results) - len(valid),
+        'rounds': len(results),
+    }
+    if weather == BUSY:
+        pairs = [(r[name][QUIET], r[name][BUSY]) for r in rounds]
+        ours = [b['ours']['time'] / q['ours']['time'] for q, b in pairs
+                if q['ours']['verdict'] == b['ours']['verdict'] == 'VALID']  # fmt: skip
+        found['ours_busy'] = middle(ours)
+        found['theirs_busy'] = middle([b['theirs']['time'] / q['theirs']['time']
+                                       for q, b in pairs if q['theirs']['time'] > 0])  # fmt: skip
+        found['wrong'] = sum(abs(ratio - 1) > WRONG for ratio in ours)
+    return found
+
+
+def middle(values):
+    return statistics.median(values) if values else None
+
+
+SHOWN = (
+    Column('what', 'what'),
+    Column('ours', 'membw', right=True),
+    Column('theirs', 'peer', right=True),
+    Column('ratio', 'ratio', right=True),
+    Column('interval', '95 % interval', right=True),
+    Column('invalid', 'INVALID', right=True),
+)
+SHOWN_BUSY = (
+    Column('ours_busy', 'membw busy / quiet', right=True),
+    Column('theirs_busy', 'peer busy / quiet', right=True),
+    Column('wrong', 'VALID and wrong', right=True),
+)
+
+
+def text(result):
+    """A table for each weather."""
+    tables = []
+    for weather in result['weathers']:
+        lines = [cells(row) for row in result['rows'] if row['weather'] == weather]
+        title = (f'CPUs {result["cpus"][0]} and {result["cpus"][1]}, one way: cas beside '
+                 f'{PEERS[CAS]} (ns), messages beside {PEERS[MPI]} (us), '
+                 f'{len(result["rounds"])} rounds, load {result["load_average"]:.1f}')  # fmt: skip
+        title = title if weather == QUIET else 'The same with a busy loop on both CPUs'
+        columns = (*SHOWN, *SHOWN_BUSY) if weather == BUSY else SHOWN
+        tables.append(Table(title, columns, lines))
+    return as_text([*tables, *result['left_out']])
+
+
+def cells(row):
+    low, high = row['interval'] or (None, None)
+    interval = '-' if low is None else f'{low:.3f} to {high:.3f}'
+    line = [row['name'], number(row['ours'], '.4g'), number(row['theirs'], '.4g'),
+            number(row['ratio'], '.3f'), Cell(row['interval'], interval),
+            Cell(row['invalid'], f'{row["invalid"]} of {row["rounds"]}')]  # fmt: skip
+    if row['weather'] == BUSY:
+        line += [number(row[key], '.3f') for key in ('ours_busy', 'theirs_busy')] + [row['wrong']]
+    return line
+
+
+def number(value, form):
+    return Cell(value, '-' if value is None else format(value, form))

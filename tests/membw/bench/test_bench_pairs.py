@@ -1,0 +1,116 @@
+"""The part pairs of `membw bench`: both programs of each figure in turn, and what they say."""
+
+import argparse
+import os
+import subprocess
+
+import mpi_job
+import pytest
+
+from membw.bench import pairs
+from membw.errors import MembwError
+from membw.results import imb_table
+
+# as core-to-core-latency 1.2.0 prints its matrix of two cores
+CORE_TO_CORE = '#!/bin/sh\nprintf ",\\n%s,\\n" 26.5 >&1\n'
+# no IMB: two ranks of the same MPI, and a table as it prints it
+IMB = r"""
+#include <mpi.h>
+#include <stdio.h>
+static const char table[] = "# Benchmarking PingPong\n#bytes #repetitions t[usec] Mbytes/sec\n"
+                            "%d 1000 0.50 %.2f\n";
+int main(int argc, char **argv)
+{
+    FILE *lengths = fopen(argv[argc - 1], "r");
+    int me, size;
+
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &me);
+    if (me == 0 && fscanf(lengths, "%d", &size) == 1)
+        printf(table, size, size / 0.5);
+    MPI_Finalize();
+    return 0;
+}
+"""
+
+
+def found(ours, theirs, verdict='VALID'):
+    return {'ours': {'time': ours, 'verdict': verdict}, 'theirs': {'time': theirs}}
+
+
+def test_ratios_are_of_rounds_in_which_ours_was_valid():
+    rounds = [{'cas': {'quiet': found(ours, 100.0)}} for ours in (90, 98, 99, 101, 102, 103, 180)]
+    rounds.append({'cas': {'quiet': found(5000, 100.0, 'INVALID')}})
+    row = pairs.row('cas', 'quiet', rounds)
+    assert (row['ours'], row['theirs'], row['ratio']) == (101, 100, 1.01)
+    assert row['interval'] == (0.9, 1.8), 'seven ratios: the order statistics 1 and 7'
+    assert (row['invalid'], row['rounds'], row['unit']) == (1, 8, 'ns')
+    assert pairs.row('8 B', 'quiet', [{'8 B': {'quiet': found(1, 1, 'INVALID')}}])['ratio'] is None
+
+
+def test_under_load_each_is_held_to_itself_and_what_is_valid_and_wrong_is_counted():
+    quiet = found(100, 100)
+    busy = [found(104, 900), found(106, 800), found(900, 700, 'INVALID')]
+    rounds = [{'8 B': {'quiet': quiet, 'busy': b}} for b in busy]
+    row = pairs.row('8 B', 'busy', rounds)
+    assert row['ours_busy'] == pytest.approx(1.05) and row['theirs_busy'] == 8
+    assert (row['wrong'], row['invalid']) == (1, 1)
+
+
+def stand_ins(folder):
+    """{'cas': path, 'mpi': path} of programs that print what the peers print."""
+    core_to_core, imb = folder / 'core-to-core-latency', folder / 'IMB-MPI1'
+    core_to_core.write_text(CORE_TO_CORE)
+    core_to_core.chmod(0o755)
+    (folder / 'imb.c').write_text(IMB)
+    subprocess.run(['mpicc', folder / 'imb.c', '-o', imb], check=True)
+    return {'cas': str(core_to_core), 'mpi': str(imb)}
+
+
+@pytest.mark.beside
+@pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason='this machine has one CPU')
+@pytest.mark.skipif(bool(mpi_job.lacking()), reason=f'no {mpi_job.lacking()}')
+def test_both_run_in_turn_on_two_cpus_quiet_and_with_busy_loops(tmp_path, monkeypatch):
+    monkeypatch.setattr(imb_table, 'SIZES', [64])
+    said = []
+    result = pairs.compare(lambda text, passing=False: said.append(text), 2, stand_ins(tmp_path),
+                           busy=True)  # fmt: skip
+    assert result['left_out'] == [] and len(result['rounds']) == 2
+    assert [(r['name'], r['weather']) for r in result['rows']] == [
+        ('cas', 'quiet'), ('64 B', 'quiet'), ('cas', 'busy'), ('64 B', 'busy')]  # fmt: skip
+    for row in result['rows']:
+        assert row['theirs'] == {'cas': 26.5, '64 B': 0.5}[row['name']] and row['rounds'] == 2
+    for results in result['rounds']:
+        for thing in ('cas', '64 B'):
+            ours = results[thing]['quiet']['ours']
+            assert ours['time'] > 0 and ours['verdict'] in ('VALID', 'INVALID')
+            assert (ours['verdict'] == 'INVALID') == bool(ours['reasons'])
+    table = pairs.text(result)
+    assert 'with a busy loop on both CPUs' in table and 'VALID and wrong' in table
+
+
+def test_what_is_not_there_is_left_out_or_refused(tmp_path, monkeypatch):
+    empty = {'cas': '', 'mpi': ''}
+    monkeypatch.setenv('PATH', str(tmp_path))
+    assert pairs.collect(empty, [0, 1], tmp_path)[0] == {}
+    assert "no 'IMB-MPI1' on PATH" in pairs.collect(empty, [0, 1], tmp_path)[1][1]
+    with pytest.raises(MembwError, match="no program '/no/imb'"):
+        pairs.collect({**empty, 'mpi': '/no/imb'}, [0, 1], tmp_path)
+    imb = tmp_path / 'IMB-MPI1'
+    imb.write_text('#!/bin/sh\n')
+    imb.chmod(0o755)
+    with pytest.raises(MembwError, match='no mpirun and mpicc for'):
+        pairs.collect(empty, [0, 1], tmp_path)
+
+
+def test_two_programs_of_two_mpi_libraries_are_not_compared(monkeypatch):
+    monkeypatch.setattr(pairs, 'library_of', lambda program: f'/lib/{program}/libmpi.so')
+    with pytest.raises(MembwError, match='IMB-MPI1 takes /lib/imb/libmpi.so, and our program'):
+        pairs.refuse_two_libraries('imb', 'ours')
+
+
+@pytest.mark.parametrize('text', ['0', '0-', '1-1', 'a-b', '0,1'])
+def test_cpus_are_two(text):
+    assert pairs.two_cpus('0-13') == [0, 13]
+    with pytest.raises(argparse.ArgumentTypeError, match='is not two CPUs, as 0-1'):
+        pairs.two_cpus(text)

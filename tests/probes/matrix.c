@@ -1,0 +1,63 @@
+/*
+ * matrix: how long the matrix of a recorded machine takes where no figure ever settles.
+ *
+ * matrix CPUS ONE_WAY SET_UP  built with -DMEMBW_SYS_ROOT; ns of a message, ns that a meeting
+ * takes besides its blocks.  Prints cores, figures, seconds, least blocks.
+ *
+ * The clock is made up: it goes on by what a block takes, from half to twice what was asked for.
+ */
+#define _GNU_SOURCE
+
+#include <time.h>
+
+static long long now_ns;
+
+static int made_up_clock(clockid_t clock, struct timespec *t)
+{
+	(void)clock;
+	now_ns += 25;
+	t->tv_sec = now_ns / 1000000000;
+	t->tv_nsec = now_ns % 1000000000;
+	return 0;
+}
+
+#define clock_gettime made_up_clock
+
+#include "../../src/harness/harness.c"
+
+#include "../../src/pingpong/matrix_time.c"
+
+static double play(void *one_way, long trips)
+{
+	static unsigned long long state = 1;
+	double factor;
+
+	state = state * 6364136223846793005ULL + 1442695040888963407ULL;
+	factor = 0.5 + 1.5 * (double)(state >> 33) / (double)(1ULL << 31);
+	now_ns += (long long)(*(double *)one_way * 2 * (double)trips * factor);
+	return 1e-9 * *(double *)one_way * 2 * (double)trips * factor;
+}
+
+int main(int argc, char **argv)
+{
+	static int first[CPUS_MAX + 1];
+	double one_way = argc > 3 ? atof(argv[2]) : 0;
+	struct pairs pairs = { NULL, 0 };
+	struct blocks blocks;
+	struct cpuset cpus;
+	double end;
+	int figures, i, rounds, least = BLOCKS_MAX;
+
+	cpuset_parse(&cpus, argv[1]);
+	rounds = pairs_all(&pairs, &cpus, first);
+	figures = pairs.count * METHODS * 2;
+	end = clock_now() + matrix_seconds(figures);
+	for (i = 0; i < figures; i++) {
+		now_ns += atoll(argv[3]);
+		blocks_measure(&blocks, play, &one_way,
+			       matrix_share(end - clock_now(), figures - i), UNTIL_SETTLED);
+		least = blocks.count < least ? blocks.count : least;
+	}
+	printf("%d %d %.3f %d\n", rounds + 1, figures, 1e-9 * (double)now_ns, least);
+	return 0;
+}

@@ -6,6 +6,7 @@ import shlex
 
 import reframe as rfm
 import reframe.core.runtime as runtime
+from lib.endpoints import INTER, class_of_pair
 from lib.measurement import measurement
 from reframe.core.backends import getlauncher
 from reframe.core.builtins import parameter, run_after, run_before, sanity_function, variable
@@ -21,7 +22,6 @@ RANK_LINES = [
     'sed -n "s/^Cpus_allowed_list:[[:space:]]*//p" /proc/self/status >rank.$(hostname).$$',
     'exec "$@"',
 ]
-INTER = 'inter:'
 
 
 def pairs_of(partition):
@@ -53,6 +53,9 @@ class imb_pingpong(measurement):
     imb = variable(str, value='')
     iterations = variable(int, value=100000)
 
+    # what lies between the two endpoints
+    pair_class = variable(str, value='', loggable=True)
+
     @run_after('init')
     def count_nodes(self):
         self.between_nodes = self.pair.startswith(INTER)
@@ -75,6 +78,7 @@ class imb_pingpong(measurement):
             self.binding == 'source' and not re.fullmatch(r'\d+-\d+', self.pair),
             'the line of the source names two cores of one node',
         )
+        self.pair_class = class_of_pair(self.pair, self.endpoints())
         self.need_tool('mpirun')
         self.need_tool('hwloc-bind')
 
@@ -132,10 +136,13 @@ class imb_pingpong(measurement):
             *('sh', RANK, self.program(other), *test),
         ]
 
+    def endpoints(self):
+        return self.current_partition.extras.get('endpoints', {})
+
     def endpoint(self, name):
         """{'cores': [8, 9]}, or {'socket': 1, 'cores': [0, 1]} by their numbers within it;
         {'host': '{node}-mic0', 'cpus': [1, 5]} of a card."""
-        known = self.current_partition.extras.get('endpoints', {})
+        known = self.endpoints()
         return known[name] if name in known else {'cores': [int(name)]}
 
     def program(self, name):
@@ -144,19 +151,16 @@ class imb_pingpong(measurement):
     def rank(self, name, node, which):
         place = self.endpoint(name)
         host = place.get('host', '{node}').replace('{node}', f'${{{node[1:]}}}')
-        where = ['-host', f'"{host}"'] if self.is_of_endpoints() else []
+        where = ['-host', f'"{host}"'] if self.endpoints() else []
         socket = f'socket:{place["socket"]}.' if 'socket' in place else ''
         core = f'{socket}core:{place["cores"][which]}' if 'cores' in place else ''
         bind = ['hwloc-bind', core] if core else []
         pin = ['taskset', '-c', str(place['cpus'][which])] if 'cpus' in place else []
         return ['-n', '1', *where, *bind, *pin]
 
-    def is_of_endpoints(self):
-        return bool(self.current_partition.extras.get('endpoints'))
-
     def on_one_host(self):
         one, other = self.pair.removeprefix(INTER).split('-')
-        return not self.between_nodes and (one == other or not self.is_of_endpoints())
+        return not self.between_nodes and (one == other or not self.endpoints())
 
     # --- after the run -------------------------------------------------------------------
 

@@ -13,6 +13,7 @@
 #include "../harness/job/record_file.h"
 #include "../harness/job/watchdog.h"
 #include "../harness/json.h"
+#include "../harness/machine/memory_available.h"
 #include "../harness/metrics.h"
 #include "../harness/openmp.h"
 #include "../harness/program.h"
@@ -27,7 +28,7 @@ static const char *const reasons[] = { "same-core", "slow-transport", NULL };
  * between nodes likewise. */
 static const double BUDGET = 0.1, BUDGET_TOGETHER = 0.02;
 #ifdef MEMBW_MPI
-static const double BUDGET_NODES = 0.05;
+static const double BUDGET_NODES = 0.05, MEMORY_SHARE_MOST = 0.95;
 #endif
 
 static struct {
@@ -366,12 +367,30 @@ static void refuse_for_ranks(void)
 		    "leave them out, or start the program without mpirun");
 }
 
+/* Each rank has a message to send and one to receive; MPI's own memory comes to that. */
+static void refuse_more_than_memory(void)
+{
+	const size_t available = memory_available();
+	size_t largest = 0;
+	double bytes;
+	int i;
+
+	for (i = 0; i < message_sizes_count; i++)
+		largest = message_sizes[i] > largest ? message_sizes[i] : largest;
+	bytes = 2.0 * ranks_on_node() * (double)largest;
+	if (bytes > MEMORY_SHARE_MOST * (double)available)
+		die("messages of %zu bytes take %.0f MiB on %s, but there are %.0f MiB of memory",
+		    "leave out the largest of '--sizes'", largest, bytes / 1048576, ranks_node(),
+		    (double)available / 1048576);
+}
+
 static void measure_messages(struct run *run, const struct cpuset *cpus)
 {
 	const int pairs_most = run->pairs.count ? run->pairs.count : 1;
 	int remote;
 
 	ranks_meet(cpus, 1);
+	refuse_more_than_memory();
 	remote = ranks_me() == 0 && strcmp(ranks_node(), ranks_node_of(1)) != 0;
 	if (remote)
 		exchanges_choose_remote(&run->pairs, cpus, asked.pairs != NULL);
@@ -401,6 +420,7 @@ static void measure_links(const struct cpuset *cpus)
 		die("'--nodes' takes one rank per node, and %s has %d",
 		    "srun --ntasks-per-node=1, mpirun --map-by node", ranks_node(),
 		    ranks_on_node());
+	refuse_more_than_memory();
 	program_measuring();
 	links_run(cpus, asked.budget);
 	program_measured();

@@ -10,6 +10,7 @@ import mpi_job
 import pytest
 import yaml
 from checkout_copy import copy_checkout, variables
+from lib.endpoints import class_of_pair
 from places import ROOT
 
 from membw.results import imb_table
@@ -66,6 +67,23 @@ def test_the_tables_of_cards_are_references_of_pairs_that_the_system_has(
     assert partition['extras']['imb_pairs'] == list(pairs)
     ends = {end for pair in pairs for end in pair.removeprefix('inter:').split('-')}
     assert ends <= set(partition['extras']['endpoints'])
+
+
+@pytest.mark.parametrize('name, near, far', [
+    ('helios', 'mic0-cpu1', 'mic1-cpu1'),
+    ('robin', 'mic1-cpu1', 'mic0-cpu1'),
+])  # fmt: skip
+def test_a_pair_with_a_card_has_a_class_of_its_own(name, near, far):
+    """And the published figures are those of the classes: near moves more than far."""
+    system = yaml.safe_load((ROOT / f'systems/{name}.yaml').read_text())
+    (extras,) = [p['extras'] for p in system['partitions'] if 'endpoints' in p['extras']]
+    classes = {pair: class_of_pair(pair, extras['endpoints']) for pair in extras['imb_pairs']}
+    assert classes.pop(near) == 'host-card near' and classes.pop(far) == 'host-card far'
+    assert classes['mic1-mic0'] == 'card-card' and classes['mic1-mic1'] == 'card'
+    assert {kind for pair, kind in classes.items() if pair.startswith('inter:')} == {'remote'}
+    (figures,) = [row for row in references(name).values() if near in row]
+    assert figures[near]['bandwidth'][0] > 3 * figures[far]['bandwidth'][0]
+    assert class_of_pair('0-13', extras['endpoints']) == '' == class_of_pair('0-13', {})
 
 
 @pytest.mark.parametrize('pair', PAIRS)

@@ -124,6 +124,38 @@ def test_bad_input_is_one_line_a_hint_and_exit_status_2(run, options, nodes, sai
     assert len(ours) == 2 and said in ours[0] and ours[1].startswith('hint: '), output
 
 
+def refusal(output):
+    """(the fact, the hint) of what says nothing else of ours."""
+    fact, hint = [ln for ln in output.splitlines() if ln.startswith(('membw:', 'hint:'))]
+    return fact, hint
+
+
+@pytest.mark.beside
+@pytest.mark.parametrize('nodes', [('--nodes',), ()])
+def test_more_memory_than_there_is_is_refused_before_any_of_it_is_touched(run, tmp_path, nodes):
+    (tmp_path / 'root/proc').mkdir(parents=True)
+    (tmp_path / 'root/proc/meminfo').write_text('MemAvailable: 4096 kB\n')
+    plant = (f'-DMEMBW_SYS_ROOT="{tmp_path}/root"',)
+    names = ('one', 'two') if nodes else ('one', 'one')
+    status, output, record = run('--sizes', '0,2097152', *nodes, nodes=names, flags=plant)
+    fact, hint = refusal(output)
+    size = 4 if nodes else 8
+    assert status == 2 and record is None, output
+    assert f'messages of 2097152 bytes take {size} MiB on one, but there are 4 MiB' in fact
+    assert "leave out the largest of '--sizes'" in hint
+
+
+@pytest.mark.beside
+def test_without_an_mpi_it_says_what_is_missing(tmp_path):
+    """Built without one: by its options; to be built with one: by make."""
+    words = ['make', '-C', ROOT / 'src', 'PROGRAM=pingpong', 'MPI=1', 'MPICC=no-such-mpicc',
+             f'BUILD={tmp_path}']  # fmt: skip
+    done = subprocess.run(words, capture_output=True, text=True)
+    fact, hint = refusal(done.stderr)
+    assert done.returncode == 2 and fact == "membw: no 'no-such-mpicc' on the PATH"
+    assert 'load an MPI module' in hint and not list(tmp_path.iterdir())
+
+
 def test_make_builds_it_with_mpi(tmp_path):
     words = ['make', '-C', ROOT / 'src', 'PROGRAM=pingpong', 'MPI=1', f'BUILD={tmp_path}']
     subprocess.run(words, check=True, stdout=subprocess.DEVNULL)

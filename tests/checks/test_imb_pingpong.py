@@ -7,6 +7,7 @@ import re
 import shutil
 
 import mpi_job
+import other_mpi
 import pytest
 import yaml
 from checkout_copy import copy_checkout, variables
@@ -142,11 +143,11 @@ def house(tmp_path_factory):
 def run(house, call, tmp_path):
     """run(change of the table's text): (status, {pair: case}); the MPI is a stand-in."""
 
-    def session(change, *words, name='imb_pingpong', path=True):
+    def session(change, *words, name='imb_pingpong', path=True, **more):
         for pair, text in TABLES.items():
             (tmp_path / pair).write_text(change(text))
         report = tmp_path / 'report.json'
-        env = {**variables(house), **mpi_job.LAUNCHER, 'TABLES': str(tmp_path)}
+        env = {**variables(house), **mpi_job.LAUNCHER, 'TABLES': str(tmp_path), **more}
         if path:
             env['PATH'] = f'{house}/bin:{os.environ["PATH"]}'
         done = call('reframe', '--nocolor', '--system=posed', '-c', house / 'reframe-checks',
@@ -209,6 +210,28 @@ def test_the_sources_own_line_is_invalid_because_both_ranks_are_bound_to_both_co
     case = cases['0-1']
     assert case['verdict'] == 'INVALID', done.stdout
     assert 'both ranks are bound to both cores' in case['reasons']
+
+
+@pytest.mark.skipif(
+    not (other_mpi.is_there('impi') and shutil.which('hwloc-bind')),
+    reason='no impi of PyPI, or no hwloc-bind',
+)
+@pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason='one CPU')
+@pytest.mark.parametrize('binding', ['each', 'source'])
+def test_the_program_of_the_sources_itself_is_run_and_read(run, binding):
+    """IMB-MPI1 of Intel's own MPI, by the line of the check and by the one that was printed."""
+    own = {k: v for k, v in other_mpi.environment('impi').items() if os.environ.get(k) != v}
+    words = ('-S', 'iterations=100', '-S', f'binding={binding}')
+    done, cases = run(str, *words, name='imb_pingpong%pair=0-1', path=False, **own)
+    case = cases['0-1']
+    times = {name.rpartition(':t_')[2]: v[0] for name, v in case['perfvalues'].items()
+             if ':t_' in name}  # fmt: skip
+    assert list(map(int, times)) == imb_table.SIZES and min(times.values()) > 0, done.stdout
+    if binding == 'source':
+        assert 'both ranks are bound to both cores' in case['reasons'], done.stdout
+    else:  # another machine than Ulysses, and perhaps a busy one
+        assert 'cpu-not-where-asked' not in case['reasons'], done.stdout
+        assert (case['verdict'] == 'VALID') == (not case['reasons'])
 
 
 def script(call, folder, system, pair, *words):

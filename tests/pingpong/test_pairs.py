@@ -14,14 +14,12 @@ from scipy import stats
 from membw.results import imb_table
 
 
-@pytest.fixture(scope='module')
-def probe(tmp_path_factory):
-    """probe(words, tree=, text=): output of tests/probes/pairs.c on that machine's /sys."""
-    folder = tmp_path_factory.mktemp('pairs')
-    root, program = folder / 'root', folder / 'pairs'
+def built_probe(folder, name):
+    """run(words, tree=, text=): output of tests/probes/NAME.c on that machine's /sys."""
+    root, program = folder / 'root', folder / name
     root.symlink_to('/')
     line = ['gcc', '-O1', '-fopenmp', f'-DMEMBW_SYS_ROOT="{root}"']
-    subprocess.run([*line, ROOT / 'tests/probes/pairs.c', '-o', program], check=True)
+    subprocess.run([*line, ROOT / f'tests/probes/{name}.c', '-o', program], check=True)
 
     def run(*words, tree='/', text=''):
         root.unlink()
@@ -31,6 +29,16 @@ def probe(tmp_path_factory):
         return done.stdout
 
     return run
+
+
+@pytest.fixture(scope='module')
+def probe(tmp_path_factory):
+    return built_probe(tmp_path_factory.mktemp('pairs'), 'pairs')
+
+
+@pytest.fixture(scope='module')
+def matrix(tmp_path_factory):
+    return built_probe(tmp_path_factory.mktemp('matrix'), 'matrix')
 
 
 def statistics(probe, values):
@@ -173,15 +181,12 @@ SET_UP_NS = 60_000
     ('epyc-9654-l3-as-numa', 192, 60),
 ])  # fmt: skip
 def test_a_matrix_ends_in_time_also_where_nothing_settles(
-    tmp_path, trees, name, cores, seconds, one_way_ns
+    matrix, trees, name, cores, seconds, one_way_ns
 ):
     """Counted by a clock that goes on by what the blocks take: see tests/probes/matrix.c."""
-    machine, program = topologies.Machine(name), tmp_path / 'matrix'
-    line = ['gcc', '-O1', '-fopenmp', f'-DMEMBW_SYS_ROOT="{trees(name)}"']
-    subprocess.run([*line, ROOT / 'tests/probes/matrix.c', '-o', program], check=True)
-    words = [program, topologies.listed(machine.online), str(one_way_ns), str(SET_UP_NS)]
-    done = subprocess.run(words, check=True, capture_output=True, text=True)
-    counted, figures, took, least_blocks = map(float, done.stdout.split())
+    cpus = topologies.listed(topologies.Machine(name).online)
+    said = matrix(cpus, str(one_way_ns), str(SET_UP_NS), tree=trees(name))
+    counted, figures, took, least_blocks = map(float, said.split())
     assert (counted, figures) == (cores, cores * (cores - 1) / 2 * 6)
     assert took <= seconds and least_blocks >= 11
 

@@ -63,30 +63,40 @@ def stand_ins(folder):
     core_to_core.write_text(CORE_TO_CORE)
     core_to_core.chmod(0o755)
     (folder / 'imb.c').write_text(IMB)
-    subprocess.run(['mpicc', folder / 'imb.c', '-o', imb], check=True)
+    if not mpi_job.lacking():
+        subprocess.run(['mpicc', folder / 'imb.c', '-o', imb], check=True)
     return {'cas': str(core_to_core), 'mpi': str(imb)}
+
+
+def compared(peers, **options):
+    return pairs.compare(lambda text, passing=False: None, 1, peers, **options)
+
+
+@pytest.mark.beside
+@pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason='this machine has one CPU')
+def test_both_are_measured_quiet_and_with_busy_loops(tmp_path):
+    result = compared({**stand_ins(tmp_path), 'mpi': ''}, busy=True)
+    assert [(r['name'], r['weather'], r['theirs'], r['rounds']) for r in result['rows']] == [
+        ('cas', 'quiet', 26.5, 1), ('cas', 'busy', 26.5, 1)]  # fmt: skip
+    for weather in ('quiet', 'busy'):
+        ours = result['rounds'][0]['cas'][weather]['ours']
+        assert ours['time'] > 0 and (ours['verdict'] == 'INVALID') == bool(ours['reasons'])
+    table = pairs.text(result)
+    assert 'with a busy loop on both CPUs' in table and 'VALID and wrong' in table
 
 
 @pytest.mark.beside
 @pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason='this machine has one CPU')
 @pytest.mark.skipif(bool(mpi_job.lacking()), reason=f'no {mpi_job.lacking()}')
-def test_both_run_in_turn_on_two_cpus_quiet_and_with_busy_loops(tmp_path, monkeypatch):
-    monkeypatch.setattr(imb_table, 'SIZES', [64])
-    said = []
-    result = pairs.compare(lambda text, passing=False: said.append(text), 2, stand_ins(tmp_path),
-                           busy=True)  # fmt: skip
-    assert result['left_out'] == [] and len(result['rounds']) == 2
-    assert [(r['name'], r['weather']) for r in result['rows']] == [
-        ('cas', 'quiet'), ('64 B', 'quiet'), ('cas', 'busy'), ('64 B', 'busy')]  # fmt: skip
-    for row in result['rows']:
-        assert row['theirs'] == {'cas': 26.5, '64 B': 0.5}[row['name']] and row['rounds'] == 2
-    for results in result['rounds']:
-        for thing in ('cas', '64 B'):
-            ours = results[thing]['quiet']['ours']
-            assert ours['time'] > 0 and ours['verdict'] in ('VALID', 'INVALID')
-            assert (ours['verdict'] == 'INVALID') == bool(ours['reasons'])
-    table = pairs.text(result)
-    assert 'with a busy loop on both CPUs' in table and 'VALID and wrong' in table
+def test_two_ranks_of_each_program_are_measured_size_by_size(tmp_path, monkeypatch):
+    monkeypatch.setattr(imb_table, 'SIZES', [0, 64])
+    monkeypatch.setenv('PATH', f'{tmp_path}:{os.environ["PATH"]}')
+    stand_ins(tmp_path)
+    result = compared({'cas': '', 'mpi': ''})
+    assert result['left_out'] == []
+    assert [(r['name'], r['theirs']) for r in result['rows']] == [
+        ('cas', 26.5), ('0 B', 0.5), ('64 B', 0.5)]  # fmt: skip
+    assert result['rounds'][0]['64 B']['quiet']['ours']['time'] > 0
 
 
 def test_what_is_not_there_is_left_out_or_refused(tmp_path, monkeypatch):

@@ -1,0 +1,59 @@
+"""Open MPI 5, MPICH and Intel MPI: ranks of two sockets are where the program wants them."""
+
+import json
+import os
+import subprocess
+
+import other_mpi
+import pytest
+import whole_cluster
+from places import ROOT
+
+from membw.site import cpulist
+
+TWO = sorted(os.sched_getaffinity(0))[:2]
+pytestmark = [
+    pytest.mark.beside,
+    pytest.mark.skipif(len(TWO) < 2, reason='this machine has one CPU, a pair takes two'),
+]
+MASK = ['sed', '-n', r's/^Cpus_allowed_list:[[:space:]]*//p', '/proc/self/status']
+WEATHER = 'disturbed,unstable'
+
+
+@pytest.fixture(params=other_mpi.NAMES)
+def mpi(request):
+    if not other_mpi.is_there(request.param):
+        pytest.skip(f'no {request.param} of PyPI')
+    return request.param
+
+
+def run(mpi, *words, **variables):
+    env = other_mpi.environment(mpi, **other_mpi.TWO_SOCKETS, **variables)
+    words = list(map(str, words))
+    return subprocess.run(words, env=env, capture_output=True, text=True, timeout=120)
+
+
+def test_two_ranks_of_two_sockets_go_to_the_cpus_of_their_pair(mpi, tmp_path):
+    """Whatever the launcher bound them to: one each (Open MPI, Intel MPI), nothing (MPICH)."""
+    program, path = tmp_path / 'pingpong', tmp_path / 'record.json'
+    line = ['-O2', '-fopenmp', '-DMEMBW_MPI', ROOT / 'src/pingpong/pingpong.c', '-o', program]
+    built = run(mpi, 'mpicc', *line)
+    assert built.returncode == 0, built.stderr
+    pair = f'{TWO[1]}-{TWO[0]}'
+    done = run(mpi, 'mpirun', '-n', 2, program, '--pairs', pair, '--sizes', '0,65536',
+               '--seconds', '0.02', '--json', path, '--allow', WEATHER)  # fmt: skip
+    assert done.returncode == 0, done.stdout + done.stderr
+    record = json.loads(path.read_text())
+    name = {'openmpi': 'Open MPI v5', 'mpich': 'MPICH', 'impi': 'Intel(R) MPI Library'}[mpi]
+    assert record['verdict'] == 'VALID' and name in record['mpi_library']
+    assert [m['bytes'] for m in record['messages']] == [0, 65536]
+    assert record['messages'][1]['words_checked'] >= 2 * 8192
+
+
+def test_one_rank_of_two_sockets_gets_all_cpus_of_both(mpi):
+    """As the whole-cluster checks start it; by default Open MPI 5 gives it one core."""
+    free = run(mpi, 'mpirun', '-n', 1, *MASK, **whole_cluster.UNBOUND)
+    assert cpulist.expand(free.stdout.strip()) == sorted(os.sched_getaffinity(0)), free.stderr
+    if mpi == 'openmpi':
+        bound = run(mpi, 'mpirun', '-n', 1, *MASK)
+        assert len(cpulist.expand(bound.stdout.strip())) == 1

@@ -124,6 +124,18 @@ def test_bad_input_is_one_line_a_hint_and_exit_status_2(run, options, nodes, sai
     assert len(ours) == 2 and said in ours[0] and ours[1].startswith('hint: '), output
 
 
+@pytest.mark.beside
+@pytest.mark.parametrize('number', ['1', '40'])
+def test_a_message_that_never_comes_ends_the_job_with_its_reason(run, number):
+    """The first, which is an order, and one of a block: MPI says so, and fills nothing."""
+    plant = ('-D_GNU_SOURCE', '-include', ROOT / 'tests/probes/failing_receive.h')
+    status, output, record = run(*SHORT, '--sizes', '64', flags=plant, FAIL_AT=number)
+    assert status == 1 and record is None and 'Segmentation' not in output, output
+    fact, hint = refusal(output)
+    assert fact.startswith('membw: rank 1 on one: no message from rank 0: MPI_ERR_OTHER')
+    assert hint.startswith('hint: can their nodes reach each other?')
+
+
 def refusal(output):
     """(the fact, the hint) of what says nothing else of ours."""
     fact, hint = [ln for ln in output.splitlines() if ln.startswith(('membw:', 'hint:'))]

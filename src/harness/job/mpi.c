@@ -255,21 +255,44 @@ int ranks_hand_over(const char *text, size_t size, int (*put)(const char *text, 
 	return kept;
 }
 
+/* A connection that failed, say. To go on with what never came would end in a crash. */
+static void end_without(int code, const char *what, int other)
+{
+	char text[MPI_MAX_ERROR_STRING] = "";
+	int length;
+
+	MPI_Error_string(code, text, &length);
+	fprintf(stderr,
+		"membw: rank %d on %s: no message %s rank %d: %s\n"
+		"hint: can their nodes reach each other? MPI's own lines say more\n",
+		ranks_me(), ranks_node(), what, other, text);
+	fflush(NULL);
+	MPI_Abort(MPI_COMM_WORLD, EXIT_INVALID);
+	_exit(EXIT_INVALID);
+}
+
 void ranks_send(const void *data, size_t bytes, int to)
 {
-	MPI_Send(data, (int)bytes, MPI_BYTE, to, TAG_MESSAGE, MPI_COMM_WORLD);
+	const int code = MPI_Send(data, (int)bytes, MPI_BYTE, to, TAG_MESSAGE, MPI_COMM_WORLD);
+
+	if (code != MPI_SUCCESS)
+		end_without(code, "to", to);
 }
 
 void ranks_receive(void *data, size_t bytes, int from, enum waiting waiting)
 {
-	int there = waiting == POLLING;
+	int there = waiting == POLLING, code = MPI_SUCCESS;
 
-	while (!there) {
-		MPI_Iprobe(from, TAG_MESSAGE, MPI_COMM_WORLD, &there, MPI_STATUS_IGNORE);
+	while (!there && code == MPI_SUCCESS) {
+		code = MPI_Iprobe(from, TAG_MESSAGE, MPI_COMM_WORLD, &there, MPI_STATUS_IGNORE);
 		if (!there)
 			nanosleep(&NAP, NULL);
 	}
-	MPI_Recv(data, (int)bytes, MPI_BYTE, from, TAG_MESSAGE, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+	if (code == MPI_SUCCESS)
+		code = MPI_Recv(data, (int)bytes, MPI_BYTE, from, TAG_MESSAGE, MPI_COMM_WORLD,
+				MPI_STATUS_IGNORE);
+	if (code != MPI_SUCCESS)
+		end_without(code, "from", from);
 }
 
 const char *ranks_library(void)

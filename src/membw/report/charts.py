@@ -7,6 +7,8 @@ from membw.report.theme import CATEGORIES, CONFIG
 WIDTH = 640  # of a picture on paper; in the page a chart is as wide as its place
 SHAPES = ('circle', 'square', 'triangle-up', 'diamond', 'cross', 'triangle-down')
 MOST = len(SHAPES)  # that one chart can tell apart
+# of a legend: what a phone of 390 px leaves beside the axis, a symbol with its gaps, a letter
+PHONE_PX, SYMBOL_PX, LETTER_PX = 280, 30, 7
 
 
 def as_dict(chart, height, description):
@@ -26,12 +28,18 @@ def tips(**fields):
     return [alt.Tooltip(field, title=title.replace('_', ' ')) for title, field in fields.items()]
 
 
+def _legend(names):
+    """In as many columns as a phone has room for: Vega cuts off what is wider."""
+    longest = max(map(len, names), default=0)
+    return alt.Legend(columns=max(1, PHONE_PX // (SYMBOL_PX + LETTER_PX * longest)))
+
+
 def color(field, names, title):
     """Colours by name, the same in every chart; always together with `shape`."""
     scale = alt.Scale(domain=list(names), range=list(CATEGORIES[: len(names)]))
-    return alt.Color(f'{field}:N', scale=scale, title=title, sort=None)
+    return alt.Color(f'{field}:N', scale=scale, title=title, sort=None, legend=_legend(names))
 
 
 def shape(field, names, title):
     scale = alt.Scale(domain=list(names), range=list(SHAPES[: len(names)]))
-    return alt.Shape(f'{field}:N', scale=scale, title=title, sort=None)
+    return alt.Shape(f'{field}:N', scale=scale, title=title, sort=None, legend=_legend(names))

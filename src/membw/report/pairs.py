@@ -259,7 +259,7 @@ def _lines(curves, title, value):
     base = alt.Chart(charts.data(points)).encode(
         x=alt.X('at:Q', title='bytes of a message', scale=alt.Scale(type='log'), axis=axis),
         y=alt.Y('value:Q', title=title, scale=alt.Scale(type='log'),
-                axis=alt.Axis(format='~s', values=[10.0**k for k in range(-3, 7)])),
+                axis=alt.Axis(format='~g', values=[10.0**k for k in range(-3, 7)])),
         color=charts.color('pair', names, 'pair'),
     )  # fmt: skip
     dash = alt.condition('datum.published', alt.value([6, 4]), alt.value([1, 0]))

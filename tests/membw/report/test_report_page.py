@@ -6,6 +6,7 @@ import re
 import shutil
 
 import fleet_generator as fleets
+import pair_records
 import pytest
 import synthetic_run
 
@@ -28,6 +29,7 @@ def pages(tmp_path_factory):
     made = {
         'run': sections.build(inputs.gather([results])),
         'fleet': sections.build(inputs.gather([file]), 'n[00001-01001]'),
+        'pairs': sections.build(inputs.gather([pair_records.folder(folder / 'pairs')])),
     }
     for name, report in made.items():
         (folder / f'{name}.html').write_text(page.render(report), encoding='utf-8')
@@ -301,6 +303,17 @@ def test_a_phone_shows_it_without_sideways_scrolling(visit, name, width):
     )
     assert wide == []
     assert browser.execute_script('return document.documentElement.scrollWidth') <= width
+
+
+def test_a_phone_shows_the_whole_legend_of_a_picture(visit):
+    """Vega cuts off what is wider than the picture."""
+    browser = visit('pairs', width=PHONE)
+    room = browser.execute_script(
+        """return [...document.querySelectorAll('.live svg')].flatMap((svg) =>
+        [...svg.querySelectorAll('.role-legend text')].map((text) =>
+          svg.getBoundingClientRect().right - text.getBoundingClientRect().right))"""
+    )
+    assert len(room) > 10 and min(room) > -1
 
 
 def test_on_paper_stand_the_figures_in_light_colours(visit):

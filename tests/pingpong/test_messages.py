@@ -79,6 +79,22 @@ def test_ranks_of_two_nodes_are_a_remote_pair(run):
     assert status == 1 and 'not remote' in said
 
 
+def test_a_host_and_its_card_run_a_build_each(build, tmp_path):
+    """The card is a stand-in: another build, with another node's name, on this machine."""
+    path, line = tmp_path / 'record.json', ['mpirun']
+    for node, flags in (('helios1', ()), ('helios1-mic0', ('-O0', '-DMEMBW_CARD_STAND_IN'))):
+        line += [':'] if len(line) > 1 else []
+        line += ['-n', '1', '-x', f'SLURMD_NODENAME={node}', build(*flags), *SHORT, *WEATHER]
+        line += ['--sizes', '0,4096', '--json', path]
+    env = {**os.environ, **mpi_job.LAUNCHER}
+    done = subprocess.run(list(map(str, line)), env=env, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+    record = json.loads(path.read_text())
+    assert (record['node_a'], record['node_b']) == ('helios1', 'helios1-mic0')
+    assert {m['class'] for m in record['messages']} == {'remote'}
+    assert record['messages'][1]['words_checked'] >= 2 * 512
+
+
 def test_an_mpi_that_does_not_use_the_shared_memory_is_named(run):
     tcp = {'OMPI_MCA_btl': 'tcp,self', 'OMPI_MCA_pml': 'ob1'}
     options = ('--pairs', PAIR, *WEATHER, '--sizes', '0')
@@ -143,17 +159,20 @@ def refusal(output):
 
 
 @pytest.mark.beside
-@pytest.mark.parametrize('nodes', [('--nodes',), ()])
-def test_more_memory_than_there_is_is_refused_before_any_of_it_is_touched(run, tmp_path, nodes):
+@pytest.mark.parametrize('nodes, options, mib', [
+    (('one', 'one'), (), 8),  # two ranks of one node, a message to send and one to receive each
+    (('one', 'two'), ('--nodes',), 4),
+])  # fmt: skip
+def test_more_memory_than_there_is_is_refused_before_any_of_it_is_touched(
+    build, tmp_path, nodes, options, mib
+):
     (tmp_path / 'root/proc').mkdir(parents=True)
     (tmp_path / 'root/proc/meminfo').write_text('MemAvailable: 4096 kB\n')
-    plant = (f'-DMEMBW_SYS_ROOT="{tmp_path}/root"',)
-    names = ('one', 'two') if nodes else ('one', 'one')
-    status, output, record = run('--sizes', '0,2097152', *nodes, nodes=names, flags=plant)
-    fact, hint = refusal(output)
-    size = 4 if nodes else 8
-    assert status == 2 and record is None, output
-    assert f'messages of 2097152 bytes take {size} MiB on one, but there are 4 MiB' in fact
+    program = build(f'-DMEMBW_SYS_ROOT="{tmp_path}/root"')
+    job = mpi_job.Job(tmp_path, program, nodes, '--sizes', '0,2097152', *options).wait()
+    fact, hint = refusal(job.stderr)
+    assert job.status == 2 and not job.records(), job.stdout + job.stderr
+    assert f'messages of 2097152 bytes take {mib} MiB on one, but there are 4 MiB' in fact
     assert "leave out the largest of '--sizes'" in hint
 
 

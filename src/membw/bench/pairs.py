@@ -68,11 +68,13 @@ def compare(say, rounds, peers, cpus=None, busy=False):
         raise MembwError('one CPU, and a pair takes two')
     with tempfile.TemporaryDirectory() as folder:
         things, left_out = collect(peers, cpus, pathlib.Path(folder))
+        if not things:
+            raise MembwError('; '.join(left_out), 'docs/bench.md says where to get them')
         for reason in left_out:
             say(f'left out: {reason}')
         weathers = [QUIET, BUSY] if busy else [QUIET]
         starts = {name: both(*programs, cpus, weathers) for name, programs in things.items()}
-        done = in_turn('pairs', starts, rounds, say) if starts else []
+        done = in_turn('pairs', starts, rounds, say)
     return {
         'cpus': cpus,
         'weathers': weathers,

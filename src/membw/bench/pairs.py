@@ -14,7 +14,6 @@ import re
 import shutil
 import statistics
 import subprocess
-import sys
 import tempfile
 
 from membw.bench.build import LINES, Line, build
@@ -103,7 +102,7 @@ def both(ours, theirs, cpus, weathers):
 @contextlib.contextmanager
 def burning(cpus):
     """A process on each of these CPUs that does nothing, and does not stop doing it."""
-    line = [sys.executable, '-c', 'while True: pass']
+    line = ['sh', '-c', 'while :; do :; done']
     burners = [subprocess.Popen(['taskset', '-c', str(cpu), *line]) for cpu in cpus]
     try:
         yield

@@ -103,6 +103,16 @@ pack_clone() { # NAME URL TAG COMMIT: the one pinned commit, as a bare repositor
 	rm -rf "$bare/hooks"
 }
 
+# What Spack itself would download for a row: from v2026.06.0 on its compiler wrapper.
+pack_sources() {
+	(. ./setup-env.sh && spack mirror create --directory "$top/offline/sources" \
+		--dependencies membw) >"$work/mirror.log" 2>&1 || {
+		tail -n 5 "$work/mirror.log" >&2
+		die 'Spack could not fetch the sources of its own packages (its reason is above)' \
+			'make the bundle on a machine that reaches them'
+	}
+}
+
 checksums() {
 	(cd "$top/offline" && find . -type f -print0 | sort -z | xargs -0 sha256sum) >"$work/sums"
 	mv "$work/sums" "$top/offline/SHA256SUMS"
@@ -121,6 +131,7 @@ say 'the pinned Python packages' fetch_wheels
 say "Spack $SPACK_TAG" pack_clone spack "$SPACK_URL" "$SPACK_TAG" "$SPACK_COMMIT"
 say "its package repository $PACKAGES_TAG" \
 	pack_clone packages "$PACKAGES_URL" "$PACKAGES_TAG" "$PACKAGES_COMMIT"
+say 'what Spack would download' pack_sources
 say 'checksums' checksums
 say 'the archive' archive
 echo "bundle: parts: $(cd "$top/offline" && du -sh -- * | awk '{print $2 " " $1}' | paste -sd, |

@@ -188,10 +188,17 @@ write_for_old_spack() {
 	esac
 }
 
+use_sources_of_bundle() {
+	rm -f .spack/user/mirrors.yaml
+	[ -z "$offline" ] || [ ! -d offline/sources ] ||
+		printf 'mirrors:\n  bundle: file://%s/offline/sources\n' "$root" >.spack/user/mirrors.yaml
+}
+
 configure_spack() { # bare `spack install membw` reads our scope, and the index is made once
 	mkdir -p .spack/user
 	printf 'include:\n- ../../configs/spack\n' >.spack/user/include.yaml
 	write_for_old_spack
+	use_sources_of_bundle
 	echo "$pins" >.spack/ready
 	: >.spack/indexing    # a set-up that is killed leaves it, and the next one indexes again
 	begin "Spack: indexing its packages by a first 'spack spec membw', about a minute"

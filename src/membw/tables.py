@@ -3,6 +3,7 @@
 A command says what its columns are and what stands between its tables; this module how they look.
 """
 
+import argparse
 import csv
 import io
 import json
@@ -86,6 +87,8 @@ class Table:
 def add_argument(parser):
     parser.add_argument('--format', choices=FORMATS, default='plain',
                         help='of the tables (plain)')  # fmt: skip
+    parser.add_argument('--json', action='store_const', const='json', dest='format',
+                        default=argparse.SUPPRESS, help='the same as --format json')  # fmt: skip
 
 
 def as_text(blocks, form='plain', colour=None):

@@ -84,6 +84,8 @@ WHEEL_ALONE = """
 python3 -m venv v && v/bin/pip install --quiet --no-index --find-links "$1" "$2"
 export PATH="$PWD/v/bin:$PATH"
 mkdir elsewhere && cd elsewhere
+checks=$(membw checks)
+reframe -C "$checks/../configs/settings.py" -c "$checks" -l --system helios -n stream
 eval "$(membw env)"
 reframe -c "$(membw checks)" -l --system ulysses -n stream
 membw run -n 'stream.*pinning=omp' -p '^gcc-o2$' --rounds 1 $3 -S "allow=$4"
@@ -108,7 +110,7 @@ def test_the_wheel_alone_measures_from_any_folder(root, unpacked, tmp_path):
     assert done.returncode == 0, done.stdout + done.stderr
     home = tmp_path / 'home/.local/share/membw'
     assert f"checks, systems and C sources are in '{home}'" in done.stderr
-    assert '~ulysses:' in done.stdout
+    assert '~ulysses:' in done.stdout and '~helios:' in done.stdout
     assert re.search(r'^report ' + str(home / 'results/reports/run-'), done.stdout, re.M)
     assert done.stdout.splitlines()[-1].startswith('Verdict: PASS: 1 passed, 0 failed')
 

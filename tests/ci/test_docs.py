@@ -128,7 +128,41 @@ def test_the_readme_leads_to_every_page():
     assert reached == set(PAGES)
 
 
+def anchors(page):
+    """As GitHub and GitLab name a page's headings."""
+    text = re.sub(r'^```.*?^```', '', page.read_text(), flags=re.M | re.S)
+    titles = re.findall(r'^#+ (.*)', text, re.M)
+    return {re.sub(r'[^\w -]', '', title.lower()).replace(' ', '-') for title in titles}
+
+
+def dead_links(page):
+    """Targets that are not there; of other sites nothing is asked."""
+    text = re.sub(r'^```.*?^```', '', page.read_text(), flags=re.M | re.S)
+    for target in re.findall(r'\]\(([^)\s]+)\)', text):
+        name, _, anchor = target.partition('#')
+        file = page.parent / name if name else page
+        if re.match(r'\w+:', target):
+            continue
+        if not file.exists() or (anchor and anchor not in anchors(file)):
+            yield target
+
+
+def test_every_link_leads_somewhere():
+    tracked = subprocess.check_output(['git', 'ls-files', '*.md'], cwd=ROOT, text=True)
+    pages = [ROOT / name for name in tracked.split()]
+    assert len(pages) > len(PAGES)
+    assert {str(p): dead for p in pages if (dead := list(dead_links(p)))} == {}
+
+
 # --- the test itself finds what is wrong -------------------------------------------------------
+
+
+def test_a_dead_link_is_found(tmp_path):
+    (tmp_path / 'a.md').write_text(
+        '# A (1): b_c\n[x](#a-1-b_c) [y](b.md) [z](#d) [w](https://e)\n'
+    )
+    assert list(dead_links(tmp_path / 'a.md')) == ['b.md', '#d']
+
 
 RIGHT = """
 <!-- test

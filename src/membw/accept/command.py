@@ -53,7 +53,6 @@ def add_parser(subparsers):
     add('--run', action='store_true', help='make the runs that are missing, retests included')
     add('--report', action='append', metavar='FILE', default=[],
         help='write it: .html, .json or .txt; may be given again')  # fmt: skip
-    add('--json', action='store_true', help='print JSON, as --format json')
     tables.add_argument(parser)
     parser.set_defaults(func=run, takes_rest=True)
 
@@ -76,7 +75,7 @@ def run(args):
     if args.plan:
         return max(map(plan, parts))
     found = [accept(args, part) for part in parts]
-    if args.json or args.format == 'json':
+    if args.format == 'json':
         print(json.dumps(found if len(found) > 1 else found[0], indent=1))
     elif len(found) > 1:
         print(f'\nVerdict: {_of_all(found)}')
@@ -136,7 +135,7 @@ def accept(args, protocol):
         path = Path(name)
         part = f'-{protocol["part"]}' if protocol['part'] else ''
         _write(str(path.with_name(f'{path.stem}{part}{path.suffix}')), found)
-    if not (args.json or args.format == 'json'):
+    if args.format != 'json':
         print(tables.as_text(blocks(found, PASSED_SHOWN), args.format))
     return found
 

@@ -66,10 +66,14 @@ def parse_yaml(text):
     except ImportError:
         return parse_yaml_of_spack(text)
     try:
-        # libyaml's loader, where PyYAML was built with it, takes a tenth of the time
-        return yaml.load(text, getattr(yaml, 'CSafeLoader', yaml.SafeLoader))
+        return yaml.load(text, loader(yaml))
     except yaml.YAMLError as err:
         raise PresetError(f'presets.yaml is not YAML: {one_line(err)}', 'fix that line') from err
+
+
+def loader(yaml):
+    """libyaml's, where PyYAML was built with it: it takes a tenth of the time."""
+    return getattr(yaml, 'CSafeLoader', yaml.SafeLoader)
 
 
 def parse_yaml_of_spack(text):
@@ -96,7 +100,8 @@ def load(path=TABLE):
     except UnicodeError as err:
         raise PresetError(f"'{path}' is not UTF-8: {err}", 'save it as UTF-8') from err
     table = parse_yaml(text)
-    problems = [*given_twice(text), *check(table)]
+    twice = [f"line {line}: '{place}' is given twice" for line, place in given_twice(text)]
+    problems = [*twice, *check(table)]
     if problems:
         name = pathlib.Path(path).name
         raise PresetError(
@@ -107,16 +112,30 @@ def load(path=TABLE):
 
 
 def given_twice(text):
-    """Rows and keys of rows that stand there twice: the reader would take the last, silently."""
-    place, seen = [], set()
-    for number, line in enumerate(text.splitlines(), 1):
-        key = re.match(r'(?P<indent>(  )*)(?P<name>[\w.+-]+):(\s|$)', line)
-        if not key or len(key['indent']) > 4:
+    """(line, place) of each key that stands there twice: PyYAML would take the last, silently.
+
+    Spack's own reader refuses such a text itself.
+    """
+    try:
+        import yaml
+    except ImportError:
+        return
+    waiting, seen = [('', yaml.compose(text, loader(yaml)))], set()
+    while waiting:
+        place, node = waiting.pop()
+        if id(node) in seen or not isinstance(node, yaml.CollectionNode):
             continue
-        place = [*place[: len(key['indent']) // 2], key['name']]
-        if tuple(place) in seen:
-            yield f"line {number}: '{'.'.join(place)}' is given twice"
-        seen.add(tuple(place))
+        seen.add(id(node))  # an anchor's node is met at each of its aliases
+        if isinstance(node, yaml.SequenceNode):
+            waiting += [(f'{place}[{i}]', item) for i, item in enumerate(node.value)]
+            continue
+        names = set()
+        for key, value in node.value:
+            name = f'{place}.{key.value}'.lstrip('.')
+            if name in names:
+                yield key.start_mark.line + 1, name
+            names.add(name)
+            waiting.append((name, value))
 
 
 def check(table):

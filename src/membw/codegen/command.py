@@ -33,7 +33,6 @@ def add_parser(subparsers):
 
 def add_options(parser):
     parser.add_argument('binary', help='a program that was built: build/gcc-o2/stream')
-    parser.add_argument('--json', action='store_true', help='as JSON, with each loop in full')
     tables.add_argument(parser)
     parser.add_argument('--listing', action='store_true', help='print the loops, too')
     parser.add_argument('--tuned', action='store_true', help='every tuned variant, too')
@@ -47,9 +46,10 @@ def add_options(parser):
 
 def main(args):
     facts = read(args.binary, args.kernel, args.tuned)
-    as_json = args.json or args.format == 'json'
-    found = blocks(facts, args.listing)
-    print(json.dumps(facts, indent=1) if as_json else tables.as_text(found, args.format))
+    if args.format == 'json':
+        print(json.dumps(facts, indent=1))
+    else:
+        print(tables.as_text(blocks(facts, args.listing), args.format))
     return 0
 
 

@@ -40,7 +40,6 @@ def add_parser(subparsers):
         help='figures further apart differ (2)')  # fmt: skip
     parser.add_argument('--results', metavar='DIR', help='where stored results lie (results)')
     parser.add_argument('--all', action='store_true', help='print what is the same, too')
-    parser.add_argument('--json', action='store_true', help='print JSON, as --format json')
     tables.add_argument(parser)
     parser.set_defaults(func=run)
 
@@ -52,7 +51,7 @@ def run(args):
 
     a, b = find(args.a, args.results), find(args.b, args.results)
     found = compare(a, b, args.margin)
-    if args.json or args.format == 'json':
+    if args.format == 'json':
         print(json.dumps(as_json(a, b, found), indent=1))
     else:
         print(tables.as_text(as_blocks(a, b, found, args.all), args.format))

@@ -95,7 +95,6 @@ def add_parser(subparsers):
     add('--acknowledged', metavar='FILE', help='where that is kept (results/acknowledged.jsonl)')
     add('--limit', type=whole, default=40, metavar='N', help='rows to print, 0: all (40)')
     add('--plot', metavar='FILE.png', help='draw medians, changed nodes and change points')
-    add('--json', action='store_true', help='print JSON, as --format json')
     tables.add_argument(parser)
     add('--series', action='store_true', help='with --json: the series behind it too')
     parser.set_defaults(func=run)
@@ -115,7 +114,7 @@ def run(args):
         from membw.report.history import save
 
         save(every, found, args.plot, args.kernel)
-    if args.json or args.format == 'json':
+    if args.format == 'json':
         print(json.dumps(as_json(every, found, left, args.series), indent=1))
     else:
         print(tables.as_text(as_blocks(every, found, left, args.limit), args.format))

@@ -59,7 +59,6 @@ def add_parser(subparsers):
         help='write "<node> PASS|FAIL|SUSPECT|INVALID|MISSING reason"',
     )
     add('--plot', metavar='FILE.png', help='draw the ranking')
-    add('--json', action='store_true', help='print JSON, as --format json')
     tables.add_argument(parser)
     add('--drain', action='store_true', help='print the Slurm commands that drain failed nodes')
     parser.set_defaults(func=run)
@@ -108,7 +107,7 @@ def _print(args, fleet, problems):
     from membw.rank import text as rank_text
     from membw.results.hostlist import drain_commands
 
-    if args.json or args.format == 'json':
+    if args.format == 'json':
         print(json.dumps(rank_text.as_json(fleet, problems), indent=1))
     elif args.drain:
         print('\n'.join(drain_commands(fleet.nodes) or ['# no node to drain']))

@@ -49,7 +49,7 @@ def add_parser(subparsers):
     parser.add_argument('--margin', type=fraction, default=MARGIN, metavar='PERCENT',
         help='figures further apart differ (2)')  # fmt: skip
     parser.add_argument('--results', metavar='DIR', help='where stored results lie (results)')
-    parser.add_argument('--json', action='store_true', help='with --run: print JSON')
+    tables.add_argument(parser)
     parser.set_defaults(func=run)
 
 
@@ -125,10 +125,10 @@ def tell(args, old, new):
     found.figures = {n: row for n, row in found.figures.items() if 'saturation' not in n}
     # what only ReFrame says of a run cannot differ: the script is its own
     found.only_a = {}
-    if args.json:
+    if args.format == 'json':
         print(json.dumps(as_json(old, new, found), indent=1))
         return 0 if found.equal else 1
     same = 'binary_sha256' in found.same.get('build', {})
-    print(f'binary: {"the same, to the bit" if same else "DIFFERS"}')
-    print(tables.as_text(as_blocks(old, new, found)))
+    said = f'binary: {"the same, to the bit" if same else "DIFFERS"}'
+    print(tables.as_text([said, *as_blocks(old, new, found)], args.format))
     return 0 if found.equal else 1

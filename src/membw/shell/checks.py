@@ -10,7 +10,8 @@ def add_parser(subparsers):
         'checks',
         help='where the checks are, for reframe -c',
         description='Prints the folder of the checks: eval "$(membw env)", then from any folder '
-        'reframe -c "$(membw checks)" -r --system SYSTEM.',
+        'reframe -c "$(membw checks)" -r --system SYSTEM. Without the first: reframe -C '
+        '"$(membw checks)/../configs/settings.py" -c ...',
     )
     parser.set_defaults(func=run)
 

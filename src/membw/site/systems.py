@@ -8,10 +8,9 @@ import re
 import yaml
 
 from membw import schema
+from membw.build import presets
 from membw.checkout import root
 from membw.site import backends, peak, references
-
-LOADER = getattr(yaml, 'CSafeLoader', yaml.SafeLoader)  # libyaml's: a tenth of the time
 
 
 def schema_problems(data):
@@ -69,26 +68,6 @@ def file_problems(path, data):
             yield 'hostnames', f"'{pattern}' is no regular expression: {err}", 'fix it'
 
 
-def repeated_keys(text):
-    """A key given twice: the reader would take the last, and say nothing."""
-    waiting, seen = [yaml.compose(text, LOADER)], set()
-    while waiting:
-        node = waiting.pop()
-        if id(node) in seen or not isinstance(node, yaml.CollectionNode):
-            continue
-        seen.add(id(node))  # an anchor's node is met at each of its aliases
-        if isinstance(node, yaml.SequenceNode):
-            waiting += node.value
-            continue
-        keys = [key.value for key, _ in node.value if isinstance(key, yaml.ScalarNode)]
-        for key, value in node.value:
-            if keys.count(key.value) > 1:
-                keys = [k for k in keys if k != key.value]  # named once
-                line = key.start_mark.line + 1
-                yield f'line {line}', f"'{key.value}' is given twice", 'keep one of them'
-            waiting.append(value)
-
-
 def no_numbers(data, where=''):
     """Figures that are .nan or .inf: a schema takes them for numbers."""
     if isinstance(data, dict):
@@ -116,10 +95,12 @@ def load_file(path, table):
     """(data, problems) of one file; problems are (place, fact, hint)."""
     try:
         text = path.read_text()
-        data, twice = yaml.load(text, LOADER), list(repeated_keys(text))
+        data, twice = yaml.load(text, presets.loader(yaml)), list(presets.given_twice(text))
     except (OSError, UnicodeError, yaml.YAMLError) as err:
         return None, [('', ' '.join(str(err).split()), 'fix that line')]
-    problems = twice or [*schema_problems(data), *no_numbers(data)]
+    problems = [(f'line {line}', f"'{place}' is given twice", 'keep one of them')
+                for line, place in twice]  # fmt: skip
+    problems = problems or [*schema_problems(data), *no_numbers(data)]
     if not problems:
         problems = [*file_problems(path, data), *table_problems(data, table)]
     if not problems and 'references' in data:

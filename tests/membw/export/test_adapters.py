@@ -87,6 +87,15 @@ def application():
     return told
 
 
+def test_benchparks_experiment_sets_what_the_application_asks_for():
+    data = yaml.safe_load((ENTRIES / 'benchpark_ramble.yaml').read_text())
+    (workloads,) = data['ramble']['applications'].values()
+    told = application()
+    assert list(workloads['workloads']) == [words[0] for words, _ in told['workload']]
+    (experiment,) = workloads['workloads']['stream']['experiments'].values()
+    assert {words[0] for words, _ in told['workload_variable']} <= set(experiment['variables'])
+
+
 def test_rambles_experiment_is_a_success_with_a_valid_verdict_alone(case, tmp_path):
     verdict, folder, env = case
     told = application()

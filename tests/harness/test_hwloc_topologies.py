@@ -7,9 +7,8 @@ made-up ones (4fake, 64fake, fakehetero*, fakememinitiators, fakeKNL-*), cgroups
 (16amd64-4n4c-cgroup-distance-merge, 16amd64-8n2c-cpusets, 32amd64-4s2n4c-cgroup2), firmware that
 contradicts itself and of which hwloc drops a part (8em64t-2s2ca2c-buggynuma, 2s390-2c,
 40intel64-4n10c+pci-conflicts). Known to differ: two cores of a Bulldozer module count as one
-(64amd64-4s2n4ca2co: the kernel calls them siblings), Itanium sockets numbered anew in each domain
-count once (16ia64-8n2s), an L3 whose sharers the kernel leaves empty counts for each CPU
-(8ia64-2s2c2t).
+(64amd64-4s2n4ca2co: the kernel calls them siblings), and an L3 whose sharers the kernel leaves
+empty counts for each CPU (8ia64-2s2c2t): arrays are larger than need be.
 """
 
 import pytest

@@ -49,14 +49,20 @@ int topology_cores(const struct cpuset *cpus)
 	return cpuset_count(&cores);
 }
 
-/* Firmware may give packages no numbers (-1: s390, POWER, Itanium): their lowest CPU then. */
+/*
+ * The lowest CPU of the package: firmware gives packages no numbers (-1: s390, POWER), or the same
+ * ones in each NUMA domain (Itanium).
+ */
 static int read_socket(int cpu)
 {
 	char line[SYSLINE_MAX];
+	int first = first_of_mask(cpu, "core_siblings");
 
+	if (first >= 0)
+		return first;
 	if (!sysfile_line(line, "/sys/devices/system/cpu/cpu%d/topology/physical_package_id", cpu))
 		return -1;
-	return atoi(line) < 0 ? first_of_mask(cpu, "core_siblings") : atoi(line);
+	return atoi(line);
 }
 
 int topology_socket(int cpu)

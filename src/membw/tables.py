@@ -52,6 +52,11 @@ class Cell(NamedTuple):
         return printable('' if shown is None else shown)
 
 
+def shown(value, form):
+    """A figure as people read it; '-' where there is none."""
+    return Cell(value, '-' if value is None else format(value, form))
+
+
 @dataclass
 class Table:
     """Rows of values or Cells, one for each column.

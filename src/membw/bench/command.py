@@ -9,6 +9,7 @@ import subprocess
 import tempfile
 import time
 
+from membw import tables
 from membw.arguments import count
 from membw.bench import dgemm as bench_dgemm
 from membw.bench import harness as bench_harness
@@ -72,6 +73,7 @@ def add_parser(subparsers):
     parser.add_argument('--max-seconds', type=count, metavar='S',
                         help='of a run of ours in the part repeats; default: 30')  # fmt: skip
     parser.add_argument('--out', metavar='FOLDER', help='default: results/bench')
+    tables.add_argument(parser)
     parser.set_defaults(func=main)
 
 
@@ -84,29 +86,53 @@ def parts(text):
     return names
 
 
+class Page:
+    """What is printed: to people as it is found, to programs all of it at the end."""
+
+    def __init__(self, form):
+        self.form, self.blocks = form, []
+
+    def add(self, *blocks):
+        if self.form == 'plain':
+            print(tables.as_text(['', *blocks]))
+        else:
+            self.blocks += blocks
+
+    def end(self):
+        if self.form != 'plain':
+            print(tables.as_text(self.blocks, self.form))
+
+
 def main(args):
+    page = Page(args.format)
+    status = measured(args, page)
+    page.end()
+    return status
+
+
+def measured(args, page):
     if args.only == [HARNESS]:
-        print(bench_harness.text(bench_harness.timings(say)))
+        page.add(*bench_harness.blocks(bench_harness.timings(say)))
         return 0
     if args.only == [REPEATS]:
         with alone():
-            result = repeated(args)
-        keep_json(result, folder_of(args))
+            result = repeated(args, page)
+        keep_json(result, folder_of(args), page)
         return 0
     if set(args.only) <= set(BESIDE):
         with alone():
-            keep_json(stamp() | beside(args), folder_of(args))
+            keep_json(stamp() | beside(args, page), folder_of(args), page)
         return 0
     with alone():
-        result, status = bench(args)
-        result |= beside(args)
+        result, status = bench(args, page)
+        result |= beside(args, page)
     if HARNESS in args.only:  # its runs take the lock themselves
         result['harness'] = bench_harness.timings(say)
-        print('\n' + bench_harness.text(result['harness']))
+        page.add(*bench_harness.blocks(result['harness']))
     if REPEATS in args.only:
         with alone():
-            result['repeats'] = repeated(args)['repeats']
-    keep(result, folder_of(args))
+            result['repeats'] = repeated(args, page)['repeats']
+    keep(result, folder_of(args), page)
     return status
 
 
@@ -114,19 +140,19 @@ def stamp():
     return {'schema': SCHEMA, 'time': time.strftime('%Y-%m-%dT%H:%M:%SZ', time.gmtime())}
 
 
-def beside(args):
+def beside(args, page):
     """{part: what it found} of the parts with peers of their own; their tables are printed."""
     results = {}
     if 'dgemm' in args.only:
         results['dgemm'] = bench_dgemm.compare(say, args.rounds)
-        print('\n' + bench_dgemm.text(results['dgemm']))
+        page.add(*bench_dgemm.blocks(results['dgemm']))
     if 'overheads' in args.only:
         results['overheads'] = bench_overheads.measured(say, args.epcc, args.rounds)
-        print('\n' + bench_overheads.text(results['overheads']))
+        page.add(*bench_overheads.blocks(results['overheads']))
     if 'pairs' in args.only:
         peers = {'cas': args.core_to_core_latency, 'mpi': args.imb}
         results['pairs'] = bench_pairs.compare(say, args.rounds, peers, args.cpus, args.busy)
-        print('\n' + bench_pairs.text(results['pairs']))
+        page.add(*bench_pairs.blocks(results['pairs']))
     return results
 
 
@@ -134,13 +160,13 @@ def folder_of(args):
     return pathlib.Path(args.out or os.path.join(root(), 'results', 'bench'))
 
 
-def repeated(args):
+def repeated(args, page):
     """The part repeats alone: what it found, and where; its table is printed."""
     record = probe(args.size, cores_here())
     result = bench_repeats.repeats(
         say, record['array_size'], args.stream_c, args.repeats, args.max_seconds
     )
-    print('\n' + bench_repeats.text(result))
+    page.add(*bench_repeats.blocks(result))
     return {
         **stamp(),
         'machine': {**record['facts'], 'llc_mib': record['llc_mib']},
@@ -149,7 +175,7 @@ def repeated(args):
     }
 
 
-def bench(args):
+def bench(args, page):
     cpus = cores_here()
     record = probe(args.size, cpus)
     asked = Asked(
@@ -172,7 +198,7 @@ def bench(args):
         'programs': {program.name: describe(program) for program in programs},
         'rounds': rounds,
     }
-    show(result)
+    page.add(*blocks(result))
     return result, 1 if any(counts(program, rounds) for program in programs) else 0
 
 
@@ -213,38 +239,41 @@ def evaluate(rounds, programs, base):
     }
 
 
-def show(result):
-    machine, used = result['machine'], result['rounds_used']
-    print(
-        f'\n{machine["cpu_model"]}, {machine["threads"]} threads, {result["array_size"]} elements'
-    )
-    print(f'{result["reference"]}: {result["reference_gbs"]} GB/s')
-    print(f'ratios to it, {used} rounds' + (f'; {result["remark"]}' if result['remark'] else ''))
-    print('\n' + bench_table.text('', 'program', result['table']).lstrip('\n'))
+def blocks(result):
+    """The tables of STREAM's programs, and what is said of them."""
+    machine, used, table = result['machine'], result['rounds_used'], bench_table.table
+    found = [
+        f'{machine["cpu_model"]}, {machine["threads"]} threads, {result["array_size"]} elements',
+        f'{result["reference"]}: {result["reference_gbs"]} GB/s',
+        f'ratios to it, {used} rounds' + (f'; {result["remark"]}' if result['remark'] else ''),
+        '',
+        table('', 'program', result['table']),
+    ]
     for row in result['table']:
         names = [f'{kernel} {test.split()[-1]}' for kernel, test in row.get('of', {}).items()]
-        print(f'{row["program"]}: {", ".join(names)}' if names else '', end='\n' if names else '')
+        found += [f'{row["program"]}: {", ".join(names)}'] if names else []
     if result['against_peers']:
-        print(bench_table.text('\ntuned to its peers, means', 'program', result['against_peers']))
+        found += ['', table('tuned to its peers, means', 'program', result['against_peers'])]
     if result['parity']:
-        print(bench_table.text('\nours to stream.c by the same line', 'line', result['parity']))
         below = result['below_parity']
         reached = f'below it: {"; ".join(below)}' if below else 'reached by all'
-        print(f'parity (at least {bench_table.PARITY}): {reached}')
+        found += ['', table('ours to stream.c by the same line', 'line', result['parity']),
+                  f'parity (at least {bench_table.PARITY}): {reached}']  # fmt: skip
+    return found
 
 
-def keep_json(result, folder):
+def keep_json(result, folder, page):
     """The JSON, named by the time; its path."""
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / f'{result["time"].replace("-", "").replace(":", "")}.json'
     path.write_text(json.dumps(result, indent=1, default=dataclasses.asdict) + '\n')
-    print(f'\nkept as {path}')
+    page.add(f'kept as {path}')
     return path
 
 
-def keep(result, folder):
+def keep(result, folder, page):
     """The JSON and its picture."""
-    path = keep_json(result, folder)
+    path = keep_json(result, folder, page)
     from membw.report.bench import draw  # the plotting library takes a second to load
 
-    print(f'picture {draw(path)}')
+    page.add(f'picture {draw(path)}')

@@ -18,7 +18,7 @@ from membw.checkout import root
 from membw.errors import MembwError
 from membw.site.machine import cpu_features
 from membw.site.topology import cores_here
-from membw.tables import Cell, Column, Table, as_text
+from membw.tables import Column, Table, shown
 
 BLAS = 'openblas-openmp'
 SIZE, HPCC_SIZE = 3000, 2000  # of ours; of hpcc's HPL, of which its DGEMM has 1 / sqrt(3)
@@ -184,7 +184,7 @@ SHOWN = {
 }
 
 
-def text(found):
+def blocks(found):
     """The table that is printed."""
     lines = []
     for program in found['rounds'][0]:
@@ -194,6 +194,6 @@ def text(found):
             values = [run['figures'][name] for run in runs if name in run['figures']]
             if values:
                 middle = statistics.median(values)
-                cells = [Cell(v, f'{v:.2f}') for v in (min(values), middle, max(values))]
+                cells = [shown(v, '.2f') for v in (min(values), middle, max(values))]
                 lines.append([program, title, *cells, says])
-    return as_text([Table(f'DGEMM with {found["blas"]}, n = {found["size"]}', COLUMNS, lines)])
+    return [Table(f'DGEMM with {found["blas"]}, n = {found["size"]}', COLUMNS, lines)]

@@ -16,6 +16,7 @@ from membw.checkout import root
 from membw.errors import MembwError
 from membw.results.run_lock import alone
 from membw.site.machine import find_compiler
+from membw.tables import Cell, Column, Table
 
 # a measurement here would be of the arrays' size; what costs is everything else
 TINY = 1000000
@@ -54,15 +55,27 @@ def timings(say):
     return {'rows': rows, 'left_out': reasons, 'load_average': os.getloadavg()[2]}
 
 
-def text(result):
-    width = max((len(row['what']) for row in result['rows']), default=0)
-    lines = [f'what membw itself costs (load average {result["load_average"]:.1f})']
-    lines.append(f'  {"":{width}}  seconds  promised')
-    for row in result['rows']:
-        late = '' if row['seconds'] <= row['promised'] else '  more than promised'
-        took = f'{row["seconds"]:7.2f}  {row["promised"]:8g}'
-        lines.append(f'  {row["what"]:{width}}  {took}{late}')
-    return '\n'.join([*lines, *result['left_out']])
+COLUMNS = (
+    Column('what', ''),
+    Column('seconds', 'seconds', right=True),
+    Column('promised', 'promised', right=True),
+    Column('late', '', optional=True),
+)
+
+
+def blocks(result):
+    """The table, and why a thing is not timed."""
+    title = f'what membw itself costs (load average {result["load_average"]:.1f})'
+    rows = [
+        [
+            row['what'],
+            Cell(row['seconds'], f'{row["seconds"]:.2f}'),
+            Cell(row['promised'], f'{row["promised"]:g}'),
+            None if row['seconds'] <= row['promised'] else 'more than promised',
+        ]
+        for row in result['rows']
+    ]
+    return [Table(title, COLUMNS, rows), *result['left_out']]
 
 
 def timed(words, **variables):

@@ -17,7 +17,7 @@ from membw.bench.rounds import in_turn
 from membw.checkout import root
 from membw.errors import MembwError
 from membw.site.topology import cores_here
-from membw.tables import Cell, Column, Table, as_text
+from membw.tables import Cell, Column, Table, shown
 
 # ours -> as EPCC's suite v3.1 prints it
 CONSTRUCTS = {
@@ -102,8 +102,8 @@ def row(construct, runs_of):
     return found
 
 
-def text(result):
-    """The table."""
+def blocks(result):
+    """The table, and whose rows are left out."""
     title = (f"OpenMP's overheads, us, {result['threads']} threads: median, and how far runs lie "
              f'apart (load {result["load_average"]:.1f})')  # fmt: skip
     columns, rows = [Column('construct', 'construct')], [[r['construct']] for r in result['rows']]
@@ -111,13 +111,6 @@ def text(result):
         columns += [Column(name, name, right=True), Column(f'{name}_apart', 'apart', right=True)]
         for cells, row in zip(rows, result['rows'], strict=True):
             median, apart = row[name]['median'], row[name]['apart']
-            cells += [Cell(median, _number(median)), Cell(apart, _times(apart))]
-    return as_text([Table(title, tuple(columns), rows), *result['left_out']])
-
-
-def _number(value):
-    return '-' if value is None else f'{value:.3g}'
-
-
-def _times(value):
-    return '-' if value is None else f'x{value:.2f}'
+            times = None if apart is None else f'x{apart:.2f}'
+            cells += [shown(median, '.3g'), Cell(apart, times or '-')]
+    return [Table(title, tuple(columns), rows), *result['left_out']]

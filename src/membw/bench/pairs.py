@@ -22,7 +22,7 @@ from membw.checkout import root
 from membw.errors import MembwError
 from membw.results import imb_table
 from membw.site.topology import cores_here
-from membw.tables import Cell, Column, Table, as_text
+from membw.tables import Cell, Column, Table, shown
 
 CAS, MPI = 'cas', 'mpi'
 PEERS = {CAS: 'core-to-core-latency', MPI: 'IMB-MPI1'}
@@ -299,7 +299,7 @@ SHOWN_BUSY = (
 )
 
 
-def text(result):
+def blocks(result):
     """A table for each weather."""
     tables = []
     for weather in result['weathers']:
@@ -310,19 +310,15 @@ def text(result):
         title = title if weather == QUIET else 'The same with a busy loop on both CPUs'
         columns = (*SHOWN, *SHOWN_BUSY) if weather == BUSY else SHOWN
         tables.append(Table(title, columns, lines))
-    return as_text([*tables, *result['left_out']])
+    return [*tables, *result['left_out']]
 
 
 def cells(row):
     low, high = row['interval'] or (None, None)
     interval = '-' if low is None else f'{low:.3f} to {high:.3f}'
-    line = [row['name'], number(row['ours'], '.4g'), number(row['theirs'], '.4g'),
-            number(row['ratio'], '.3f'), Cell(row['interval'], interval),
+    line = [row['name'], shown(row['ours'], '.4g'), shown(row['theirs'], '.4g'),
+            shown(row['ratio'], '.3f'), Cell(row['interval'], interval),
             Cell(row['invalid'], f'{row["invalid"]} of {row["rounds"]}')]  # fmt: skip
     if row['weather'] == BUSY:
-        line += [number(row[key], '.3f') for key in ('ours_busy', 'theirs_busy')] + [row['wrong']]
+        line += [shown(row[key], '.3f') for key in ('ours_busy', 'theirs_busy')] + [row['wrong']]
     return line
-
-
-def number(value, form):
-    return Cell(value, '-' if value is None else format(value, form))

@@ -22,6 +22,7 @@ from membw.errors import MembwError
 from membw.results import regimes
 from membw.results.metrics import intervals, of_record
 from membw.site.topology import cores_here
+from membw.tables import Cell, Column, Table, shown
 
 RUNS = 30
 AGREE = 0.03  # of the larger figure: what issues and acceptance tests call the same figure
@@ -166,28 +167,26 @@ def share(yes):
     return sum(yes) / len(yes) if yes else None
 
 
-HEAD = ['', 'VALID', 'pairs', 'moved', 'in 3 %', 'or interval', 'next in interval', 'half width',
-        'least', 'median', 'most', 's per run']  # fmt: skip
+SHARES = {
+    'within': 'in 3 %',
+    'within_or_interval': 'or interval',
+    'next_in_interval': 'next in interval',
+    'half_width': 'half width',
+}
+FIGURES = {'least': 'least', 'median': 'median', 'most': 'most', 'seconds': 's per run'}
+TITLES = {'valid': 'VALID', 'pairs': 'pairs', 'moved': 'moved', **SHARES, **FIGURES}
+COLUMNS = (Column('program', ''), *(Column(k, title, right=True) for k, title in TITLES.items()))
 
 
-def text(result):
+def blocks(result):
     """A line per program: what of its consecutive pairs agrees."""
-    lines = [HEAD, *map(cells, result['rows'])]
-    widths = [max(map(len, column)) for column in zip(*lines)]
-    shown = [f'repeated runs, {METRIC} in GB/s (load average {result["load_average"]:.1f})']
-    for line in lines:
-        row = [line[0].ljust(widths[0]), *(c.rjust(w) for c, w in zip(line[1:], widths[1:]))]
-        shown.append('  ' + '  '.join(row).rstrip())
-    return '\n'.join([*shown, *(f'left out: {reason}' for reason in result['left_out'])])
+    title = f'repeated runs, {METRIC} in GB/s (load average {result["load_average"]:.1f})'
+    left_out = [f'left out: {reason}' for reason in result['left_out']]
+    return [Table(title, COLUMNS, [cells(row) for row in result['rows']]), *left_out]
 
 
 def cells(row):
-    names = ('within', 'within_or_interval', 'next_in_interval', 'half_width')
-    shares = [percent(row[k]) for k in names]
-    figures = [f'{row[k]:.1f}' if row[k] is not None else '-' for k in ('least', 'median', 'most')]
-    counts = [f'{row["valid"]} of {row["runs"]}', str(row['pairs']), str(row['moved'])]
-    return [row['program'], *counts, *shares, *figures, f'{row["seconds"]:.1f}']
-
-
-def percent(part):
-    return '-' if part is None else f'{part:.0%}'
+    valid = Cell(row['valid'], f'{row["valid"]} of {row["runs"]}')
+    shares = [shown(row[name], '.0%') for name in SHARES]
+    return [row['program'], valid, row['pairs'], row['moved'], *shares,
+            *(shown(row[name], '.1f') for name in FIGURES)]  # fmt: skip

@@ -1,6 +1,5 @@
 """The table of `membw bench`: paired ratios to stream.c as gcc -O2 makes it."""
 
-from membw import tables
 from membw.bench.build import LINES
 from membw.bench.programs import OURS, THEIRS
 from membw.bench.stats import best_of, rates, ratio, summary
@@ -72,14 +71,14 @@ def against_peers(rounds, programs):
     ]
 
 
-# --- as text ---------------------------------------------------------------------------------
+# --- as a table ---------------------------------------------------------------------------------
 
 
-def text(title, first, rows):
+def table(title, first, rows):
     """A name, then median and MAD of each kernel."""
     columns = [Column(first, first), *(Column(k, k.capitalize(), True) for k in KERNELS)]
     lines = [[row[first], *(cell(row[kernel]) for kernel in KERNELS)] for row in rows]
-    return tables.as_text([Table(title, tuple(columns), lines)])
+    return Table(title, tuple(columns), lines)
 
 
 def cell(found):
@@ -99,11 +98,11 @@ def base_rates(rounds, base):
     return ', '.join(words)
 
 
-def missed(table):
+def missed(rows):
     """'gcc -O2: copy 0.97': where parity does not hold."""
     return [
         f'{row["line"]}: {kernel} {row[kernel].median:.3f}'
-        for row in table
+        for row in rows
         for kernel in KERNELS
         if row[kernel] and row[kernel].median < PARITY
     ]

@@ -17,6 +17,7 @@ from membw.bench import stats as bench_stats
 from membw.bench import table as bench_table
 from membw.bench.programs import Program
 from membw.errors import MembwError
+from membw.tables import as_text
 
 DATA = ROOT / 'tests/data'
 STREAM = """
@@ -140,7 +141,7 @@ def test_a_table_shows_median_and_spread_and_what_is_below_parity():
     ours, theirs = f'membw, {line}', f'stream.c, {line}'
     programs = [Program(name, 'standard', [], None) for name in (theirs, ours)]
     rounds = [one(**{theirs: 100, ours: 94}), one(**{theirs: 50, ours: 48})]
-    shown = bench_table.text('', 'program', bench_table.rows(rounds, programs, theirs))
+    shown = as_text([bench_table.table('', 'program', bench_table.rows(rounds, programs, theirs))])
     assert f'{ours} 0.95 ±0.01' in ' '.join(shown.split())
     table = bench_table.parity(rounds, programs)
     assert bench_table.missed(table) == [f'{line}: copy 0.950']
@@ -321,13 +322,16 @@ def test_a_whole_run_prints_the_table_and_keeps_it(call, need, tmp_path, one_run
     bare = {'STREAM_C': '', 'PATH': f'{pathlib.Path(need("gcc")).parent}:/usr/bin:/bin'}
     done = call(
         pathlib.Path(need('membw')), 'bench', '--only', 'standard', '--rounds', '2', '--size',
-        '100000', '--ntimes', '3', '--out', tmp_path, **bare,
+        '100000', '--ntimes', '3', '--out', tmp_path, '--format', 'json', **bare,
     )  # fmt: skip
     assert done.returncode == 0, done.stdout + done.stderr
     assert 'left out: rows of stream.c' in done.stderr
-    assert 'membw, gcc -O2 -ffreestanding' in done.stdout
+    printed = json.loads(done.stdout)
+    names = [row['program'] for row in printed['tables'][0]['rows']]
+    assert 'membw, gcc -O2 -ffreestanding' in names
     (kept,) = tmp_path.glob('*.json')
     found = json.loads(kept.read_text())
+    assert f'kept as {kept}' in printed['notes']
     assert found['schema'] == 'membw-bench-1' and found['reference'] == 'membw, gcc -O2'
     first = found['table'][0]
     assert first['program'] == 'membw, gcc -O2' and first['triad']['median'] == 1
@@ -377,7 +381,8 @@ def test_what_each_says_of_one_core_stands_beside_its_figure():
     ours = {'figures': {'square': 27.0, 'square_share': 6.0}, 'says': 'INVALID, threads-idle'}
     peer = {'figures': {'SingleDGEMM': 27.0}, 'says': ''}
     rounds = [{'membw dgemm, one thread': ours, 'hpcc, one thread': peer}] * 2
-    table = bench_dgemm.text({'size': 4000, 'blas': 'openblas-openmp', 'rounds': rounds})
+    found = {'size': 4000, 'blas': 'openblas-openmp', 'rounds': rounds}
+    table = as_text(bench_dgemm.blocks(found))
     lines = {line.strip().split('  ')[0]: line for line in table.splitlines()[2:]}
     assert lines['membw dgemm, one thread'].rstrip().endswith('INVALID, threads-idle')
     assert lines['hpcc, one thread'].rstrip().endswith('nothing')

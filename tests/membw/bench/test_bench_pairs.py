@@ -10,6 +10,7 @@ import pytest
 from membw.bench import pairs
 from membw.errors import MembwError
 from membw.results import imb_table
+from membw.tables import as_text
 
 # as core-to-core-latency 1.2.0 prints its matrix of two cores
 CORE_TO_CORE = '#!/bin/sh\nprintf ",\\n%s,\\n" 26.5 >&1\n'
@@ -81,7 +82,7 @@ def test_both_are_measured_quiet_and_with_busy_loops(tmp_path):
     for weather in ('quiet', 'busy'):
         ours = result['rounds'][0]['cas'][weather]['ours']
         assert ours['time'] > 0 and (ours['verdict'] == 'INVALID') == bool(ours['reasons'])
-    table = pairs.text(result)
+    table = as_text(pairs.blocks(result))
     assert 'with a busy loop on both CPUs' in table and 'VALID and wrong' in table
 
 

@@ -5,6 +5,7 @@ import math
 import pytest
 
 from membw.bench import repeats
+from membw.tables import as_text
 
 
 def run(figure, half=None, valid=True, seconds=1.0, nearest=()):
@@ -39,7 +40,7 @@ def test_an_invalid_run_is_in_no_pair_and_no_figure():
 def test_without_a_pair_there_is_no_share():
     found = repeats.summary([run(40.0), run(10.0, valid=False)])
     assert found['within'] is None
-    assert repeats.cells({'program': 'ours', **found})[4] == '-'
+    assert str(repeats.cells({'program': 'ours', **found})[4]) == '-'
 
 
 def test_programs_go_in_turn_and_stream_c_is_left_out_with_the_reason(monkeypatch):
@@ -51,7 +52,7 @@ def test_programs_go_in_turn_and_stream_c_is_left_out_with_the_reason(monkeypatc
     assert begun == ['membw', 'stream.c', 'stream.c', 'membw']
     ours = {'membw': ['a']}, ['row of stream.c: no']
     monkeypatch.setattr(repeats, 'programs', lambda *_: ours)
-    shown = repeats.text(repeats.repeats(lambda *_, **__: None, 1000, runs=2))
+    shown = as_text(repeats.blocks(repeats.repeats(lambda *_, **__: None, 1000, runs=2)))
     assert 'left out: row of stream.c: no' in shown and '2 of 2' in shown
 
 

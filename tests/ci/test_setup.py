@@ -126,29 +126,55 @@ def test_spack_that_cannot_be_had_is_one_line_and_no_failure(root, call, tmp_pat
     assert (again.returncode, again.stdout, again.stderr) == (0, '', '')
 
 
-@pytest.mark.parametrize('version, written', [('1.0.2', True), ('1.1.0', False)])
-def test_an_own_spack_of_1_0_is_spared_its_static_analysis(root, call, tmp_path, version, written):
-    """1.0.x ends in a traceback with it: 'StaticAnalysis' object has no attribute 'store'."""
+@pytest.fixture
+def with_own_spack(root, call, tmp_path):
+    """with_own_spack(version): set-up of a copy with that Spack of the user's, a stand-in."""
+    commit = re.search(r'^PACKAGES_COMMIT=(\w+)', (root / 'ci/versions.env').read_text(), re.M)[1]
     shutil.copytree(root / 'ci', tmp_path / 'ci')
     for name in ('pyproject.toml', 'setup-env.sh'):
         shutil.copy(root / name, tmp_path)
-    commit = re.search(r'^PACKAGES_COMMIT=(\w+)', (root / 'ci/versions.env').read_text(), re.M)[1]
     for folder in ('bin', 'own/bin', '.venv/bin'):
         (tmp_path / folder).mkdir(parents=True)
     stand_in(tmp_path / 'bin', 'git', f'echo {commit}')
-    stand_in(tmp_path / 'own/bin', 'spack', f'[ "$1" != --version ] || echo {version}')
     for name in ('python', 'membw'):
         os.symlink(root / '.venv/bin' / name, tmp_path / '.venv/bin' / name)
     copy_stamps(root, tmp_path)
-    done = call('sh', tmp_path / 'ci/setup.sh', PATH=f'{tmp_path}/bin:/usr/bin:/bin',
-                SPACK_ROOT=tmp_path / 'own')  # fmt: skip
-    assert done.returncode == 0 and f"using '{tmp_path}/own'" in done.stdout, done.stderr
-    assert (tmp_path / '.spack/ready').exists() and not (tmp_path / '.spack/indexing').exists()
-    assert (tmp_path / '.spack/user/concretizer.yaml').exists() == written
-    (tmp_path / '.spack/indexing').touch()
-    again = call('sh', tmp_path / 'ci/setup.sh', PATH=f'{tmp_path}/bin:/usr/bin:/bin',
-                 SPACK_ROOT=tmp_path / 'own')  # fmt: skip
+
+    def run(version):
+        stand_in(tmp_path / 'own/bin', 'spack', f'[ "$1" != --version ] || echo {version}')
+        return call('sh', tmp_path / 'ci/setup.sh', PATH=f'{tmp_path}/bin:/usr/bin:/bin',
+                    SPACK_ROOT=tmp_path / 'own')  # fmt: skip
+
+    run.copy = tmp_path
+    return run
+
+
+@pytest.mark.parametrize('version, written', [('1.0.2', True), ('1.1.0', False)])
+def test_an_own_spack_of_1_0_is_spared_its_static_analysis(with_own_spack, version, written):
+    """1.0.x ends in a traceback with it: 'StaticAnalysis' object has no attribute 'store'."""
+    done, copy = with_own_spack(version), with_own_spack.copy
+    assert done.returncode == 0 and f"using '{copy}/own'" in done.stdout, done.stderr
+    assert (copy / '.spack/ready').exists() and not (copy / '.spack/indexing').exists()
+    assert (copy / '.spack/user/concretizer.yaml').exists() == written
+    assert not (copy / '.spack/user/mirrors.yaml').exists()
+    (copy / '.spack/indexing').touch()
+    again = with_own_spack(version)
     assert 'indexing' in again.stdout, 'a set-up that was killed while it indexed does so again'
+
+
+@pytest.mark.spack
+def test_spack_takes_the_sources_of_a_bundle_as_a_mirror(with_own_spack, call, need):
+    need('spack')
+    copy = with_own_spack.copy
+    (copy / 'offline/sources').mkdir(parents=True)
+    (copy / 'configs/spack').mkdir(parents=True)
+    (copy / 'offline/sources/cc.sh').touch()
+    empty = 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855'  # of SHA-256
+    (copy / 'offline/SHA256SUMS').write_text(f'{empty}  sources/cc.sh\n')
+    done = with_own_spack('1.1.0')
+    assert done.returncode == 0, done.stderr
+    listed = call('spack', '-C', copy / '.spack/user', 'mirror', 'list')
+    assert f'file://{copy}/offline/sources' in listed.stdout, listed.stderr
 
 
 def test_every_requirement_is_pinned_with_a_checksum(root):

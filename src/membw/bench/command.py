@@ -99,15 +99,16 @@ class Page:
             self.blocks += blocks
 
     def end(self):
-        if self.form != 'plain':
+        if self.blocks:
             print(tables.as_text(self.blocks, self.form))
 
 
 def main(args):
     page = Page(args.format)
-    status = measured(args, page)
-    page.end()
-    return status
+    try:
+        return measured(args, page)
+    finally:  # a part that fails does not take the others with it
+        page.end()
 
 
 def measured(args, page):

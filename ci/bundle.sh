@@ -103,7 +103,7 @@ pack_clone() { # NAME URL TAG COMMIT: the one pinned commit, as a bare repositor
 	rm -rf "$bare/hooks"
 }
 
-# What Spack itself would download for a row: from v2026.06.0 on its compiler wrapper.
+# What Spack takes to build a row: its compiler wrapper, from v2026.06.0 on by the network.
 pack_sources() {
 	(. ./setup-env.sh && spack mirror create --directory "$top/offline/sources" \
 		--dependencies membw) >"$work/mirror.log" 2>&1 || {
@@ -131,7 +131,7 @@ say 'the pinned Python packages' fetch_wheels
 say "Spack $SPACK_TAG" pack_clone spack "$SPACK_URL" "$SPACK_TAG" "$SPACK_COMMIT"
 say "its package repository $PACKAGES_TAG" \
 	pack_clone packages "$PACKAGES_URL" "$PACKAGES_TAG" "$PACKAGES_COMMIT"
-say 'what Spack would download' pack_sources
+say 'what Spack takes to build a row' pack_sources
 say 'checksums' checksums
 say 'the archive' archive
 echo "bundle: parts: $(cd "$top/offline" && du -sh -- * | awk '{print $2 " " $1}' | paste -sd, |

@@ -75,6 +75,8 @@ def test_make_run_works_without_network(unpacked):
     assert done.returncode == 0, done.stdout + done.stderr
     assert 'the bundle: comparing checksums' in done.stdout
     assert 'cannot be had' not in done.stdout
+    assert list((unpacked / 'offline/sources/compiler-wrapper').iterdir())
+    assert str(unpacked / 'offline/sources') in (unpacked / '.spack/user/mirrors.yaml').read_text()
     assert re.search(r'^Verdict: PASS: 1 passed', done.stdout, re.M)
     log = (unpacked / 'results/perflogs/local/default/stream.log').read_text()
     assert '|spack|' in log

@@ -38,7 +38,8 @@ class Others:
 
 
 def seconds_of_processes(proc):
-    """{(pid, name): CPU seconds} of those that can be seen, but this one."""
+    """{(pid, name): CPU seconds} of those that can be seen, but this one and the first, to whom
+    all orphans belong in the end."""
     tick, found = os.sysconf('SC_CLK_TCK'), {}
     for file in pathlib.Path(proc).glob('[0-9]*/stat'):
         try:
@@ -47,7 +48,7 @@ def seconds_of_processes(proc):
             continue
         head, _, rest = text.rpartition(')')
         pid, _, name = head.partition(' (')
-        if int(pid) != os.getpid():
+        if int(pid) not in (1, os.getpid()):
             found[pid, name] = sum(map(int, rest.split()[TIMES])) / tick
     return found
 

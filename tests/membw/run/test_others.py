@@ -13,14 +13,17 @@ def stat(folder, pid, name, ticks):
     (folder / str(pid) / 'stat').write_text(f'{pid} ({name}) {" ".join(fields)}\n')
 
 
-def test_processes_of_one_name_are_added_with_their_ended_children_and_this_one_is_none(tmp_path):
+def test_processes_of_one_name_are_added_with_their_ended_children(tmp_path):
+    """This one is none of the others, and the orphans of all are not init's work."""
     stat(tmp_path, 7, 'cc1 (a) b', (100, 10, 0, 0))
     stat(tmp_path, 8, 'make', (0, 0, 500, 0))
     stat(tmp_path, os.getpid(), 'membw', (1, 0, 0, 0))
+    stat(tmp_path, 1, 'init', (0, 0, 0, 0))
     before = others.seconds_of_processes(tmp_path)
     stat(tmp_path, 7, 'cc1 (a) b', (150, 10, 0, 0))
     stat(tmp_path, 9, 'cc1 (a) b', (25, 0, 0, 0))
     stat(tmp_path, 8, 'make', (0, 0, 500, 200))
+    stat(tmp_path, 1, 'init', (0, 0, 900, 0))
     taken = others.by_name(before, others.seconds_of_processes(tmp_path))
     tick = os.sysconf('SC_CLK_TCK')
     assert taken == {'cc1 (a) b': pytest.approx(75 / tick), 'make': pytest.approx(200 / tick)}

@@ -18,6 +18,7 @@ from reframe.core.builtins import (
     run_before,
     variable,
 )
+from reframe.core.exceptions import ReframeError
 from whole_cluster import RECORDS, whole_cluster
 
 from membw.site import topology
@@ -70,7 +71,8 @@ class cluster_stream(stream_options, whole_cluster):
 
     @run_after('init')
     def refuse_nonsense(self):
-        self.skip_if(self.per not in ('node', 'domain'), f"per={self.per}: 'node' or 'domain'")
+        if self.per not in ('node', 'domain'):
+            raise ReframeError(f"per={self.per}: 'node' or 'domain'")
         if self.with_mpi():
             self.valid_prog_environs = [f'{self.valid_prog_environs[0]} +mpi']
 

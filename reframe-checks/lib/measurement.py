@@ -9,7 +9,7 @@ import reframe as rfm
 import reframe.core.runtime as runtime
 import reframe.utility.sanity as sn
 from reframe.core.builtins import run_after, run_before, variable
-from reframe.core.exceptions import SanityError
+from reframe.core.exceptions import ReframeError, SanityError
 from reframe.core.logging import getlogger
 
 from lib import prerequisites, references
@@ -21,6 +21,9 @@ from membw.build.sources import commit
 from membw.results import archive
 from membw.results.doubts import doubts
 from membw.results.metrics import intervals, of_record
+
+# variables below that are no options: what they say is read off the run
+NOTED = ('verdict', 'reasons', 'compiler', 'node', 'threads', 'threads_on', 'record', 'metrics')
 
 
 def invalid_reasons(record):
@@ -80,6 +83,13 @@ class measurement(rfm.RunOnlyRegressionTest):
     reference_expired = variable(str, value='', loggable=True)
 
     # --- before the run ------------------------------------------------------------------
+
+    @run_after('init')
+    def refuse_what_a_run_notes(self):
+        """`-S stream.threads=4` would be taken and mean nothing."""
+        name = next(filter(lambda name: getattr(self, name), NOTED), None)
+        if name:
+            raise ReframeError(f"'{name}' is noted by the run: '-S' cannot set it")
 
     @run_after('init')
     def name_maintainers(self):

@@ -6,7 +6,7 @@ import shlex
 
 import reframe as rfm
 from reframe.core.builtins import run_after, variable
-from reframe.core.exceptions import SanityError
+from reframe.core.exceptions import ReframeError, SanityError
 
 from membw.results import launches
 
@@ -18,9 +18,10 @@ class several_launches(rfm.RegressionTestPlugin):
     # whose medians' median counts
     launches = variable(int, value=1, loggable=True)
 
-    @run_after('setup')
+    @run_after('init')
     def refuse_no_launch(self):
-        self.skip_if(self.launches < 1, f'launches={self.launches}: 1 or more')
+        if self.launches < 1:
+            raise ReframeError(f'launches={self.launches}: 1 or more')
 
     def launch_again(self):
         command = shlex.join([self.executable, *self.executable_opts[:-1]])

@@ -24,6 +24,9 @@ def write_whole(name, text, hint=None):
 
 
 def _is_special(name):
+    """/dev/stdout may be a regular file by now, and is still no name of it."""
+    if os.path.abspath(name).startswith(('/dev/', '/proc/')):
+        return True
     try:
         return not stat.S_ISREG(os.stat(name).st_mode)
     except FileNotFoundError:

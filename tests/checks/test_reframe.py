@@ -14,6 +14,7 @@ from lib import pinnings
 from places import ROOT
 from record_schema import check
 
+from membw.errors import MembwError
 from membw.run import reframe_run, summary
 from membw.site import cpulist, topology
 
@@ -100,6 +101,20 @@ def test_every_system_loads_and_dry_runs(dry, system):
 def selected(session, *words):
     lines = session('-l', '--system', 'ulysses', *words).text.splitlines()
     return {line.split()[1] for line in lines if line.startswith('- ')}
+
+
+def test_a_value_that_means_nothing_is_refused(call):
+    """All three were taken, or left the check out, without a word."""
+    words = ('-Sstream.threads=4', '-Spingpong.launches=0', '-Scluster_stream.per=socket')
+    done = call('reframe', '--nocolor', '-c', 'reframe-checks', '-l', *words)
+    for test, why in (('stream', "'threads' is noted by the run: '-S' cannot set it"),
+                      ('pingpong', 'launches=0: 1 or more'),
+                      ('cluster_stream', "per=socket: 'node' or 'domain'")):  # fmt: skip
+        fact = f"skipping test '{test}': reframe error: {why}"
+        (line,) = {line for line in done.stdout.splitlines() if fact in line}
+        with pytest.raises(MembwError) as caught:
+            reframe_run.refuse_load_errors([line])
+        assert str(caught.value).endswith(fact) and '-S' in caught.value.hint
 
 
 def test_tags_and_modes_choose(session):

@@ -1,6 +1,8 @@
 """What is written as a whole: nothing but a regular file is ever replaced."""
 
 import os
+import subprocess
+import sys
 import threading
 
 import pytest
@@ -21,6 +23,22 @@ def test_a_pipe_is_written_through_and_stays_a_pipe(tmp_path):
     assert texts == ['a page'] and pipe.is_fifo()
     write_whole('/dev/null', 'x')
     assert not os.path.isfile('/dev/null')
+
+
+@pytest.mark.parametrize('redirected', [False, True])
+def test_dev_stdout_is_written_through(tmp_path, redirected):
+    """Where stdout is a file, too: its name is not the file's."""
+    words = [
+        sys.executable,
+        '-c',
+        "from membw.files import write_whole as w; w('/dev/stdout', 'x')",
+    ]
+    with open(tmp_path / 'out', 'w') as file:
+        stdout = file if redirected else subprocess.PIPE
+        done = subprocess.run(words, stdout=stdout, text=True, check=True)
+    assert (tmp_path / 'out').read_text() == ('x' if redirected else '')
+    assert done.stdout == (None if redirected else 'x')
+    assert [p.name for p in tmp_path.iterdir()] == ['out']
 
 
 def test_a_link_stays_a_link_and_its_target_keeps_its_mode(tmp_path):

@@ -6,7 +6,7 @@ import socket
 import sys
 import time
 from collections import defaultdict
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timezone
 
 from membw.accept import pairs
@@ -17,8 +17,11 @@ from membw.run.reframe_run import measure
 from membw.site.references import DGEMM
 from membw.statistics.nights import nights_of
 
+FOLDED = 5  # nodes that owe the same: so many are one line
+NODE = 'NODE'
 
-@dataclass
+
+@dataclass(frozen=True)
 class Order:
     """Runs that one node still owes; node '' is any further one."""
 
@@ -84,17 +87,35 @@ def options(protocol, order, local):
 
 
 def lines(protocol, missing):
-    """The commands as text, each with the node that it is for."""
+    """The commands as text, each with the node that it is for; of many nodes that owe the same
+    one line, which a shell runs over all of them."""
     # a report is made anywhere: where the system is not known, a node has to be named
     local = protocol['runs']['system'] in known_systems() and is_local(protocol)
+    for alike in _alike(missing):
+        if local or not alike[0].node or len(alike) < FOLDED:
+            yield from (_line(protocol, order, order.node, local) for order in alike)
+        else:
+            nodes = fold(order.node for order in alike)
+            line = _line(protocol, replace(alike[0], node=NODE), f'each of {nodes}', local)
+            line = line.replace(f'nodelist={NODE}', 'nodelist=$node; done')
+            yield f'for node in $(scontrol show hostnames {shlex.quote(nodes)}); do {line}'
+
+
+def _alike(missing):
+    """Orders that differ in their node alone, as lists, in the order of the first of each."""
+    groups = {}
     for order in missing:
-        where = order.node or 'a further node'
-        kind = 'run' + 's' * (order.runs > 1)
-        kind += '' if order.what_for == 'first' else f' of {order.what_for}'
-        when = f', from {_moment(order.not_before)} on' if order.not_before else ''
-        later = f', {order.more} more on further nights' if order.more else ''
-        command = _command(protocol, options(protocol, order, local))
-        yield f'{command}   # {where}: {order.runs} {kind}{when}{later}'
+        groups.setdefault(replace(order, node=order.node and NODE), []).append(order)
+    return groups.values()
+
+
+def _line(protocol, order, where, local):
+    kind = 'run' + 's' * (order.runs > 1)
+    kind += '' if order.what_for == 'first' else f' of {order.what_for}'
+    when = f', from {_moment(order.not_before)} on' if order.not_before else ''
+    later = f', {order.more} more on further nights' if order.more else ''
+    command = _command(protocol, options(protocol, order, local))
+    return f'{command}   # {where or "a further node"}: {order.runs} {kind}{when}{later}'
 
 
 def _command(protocol, words):

@@ -3,6 +3,7 @@
 from membw import tables
 from membw.accept.pairs import are_held, item
 from membw.printable import printable
+from membw.results.hostlist import fold
 from membw.results.intervals import shown
 from membw.tables import Cell, Column, Table
 
@@ -97,12 +98,26 @@ def _nodes(found, limit):
     hidden = set(passed[limit:]) if limit is not None else set()
     shown = [n for n in found['nodes'] if n['node'] not in hidden]
     rows = [[n['node'], n['status'], Cell(n['rounds'], _rounds(n))] for n in shown]
+    if limit is not None and not are_held(found['protocol']['runs']):
+        rows = _folded(rows)
     yield Table(title, COLUMNS, rows) if rows else title
     if hidden:
         things = item(found['protocol']['runs'], len(hidden))
         yield f'  ... and {len(hidden)} {things} PASS: a --report has them all'
     if found['other_nodes']:
         yield f'  not in the protocol: {", ".join(found["other_nodes"])}'
+
+
+def _folded(rows):
+    """One row for all nodes of which the same is said: those that nobody has measured yet."""
+    alike = {}
+    for name, status, rounds in rows:
+        key = name if rounds.value else (status, rounds.text)
+        alike.setdefault(key, []).append([name, status, rounds])
+    return [
+        [fold(row[0] for row in group) if len(group) > 1 else group[0][0], *group[0][1:]]
+        for group in alike.values()
+    ]
 
 
 def _rounds(node):

@@ -9,7 +9,7 @@ from membw.errors import MembwError
 from membw.checkout import root
 from membw.results.case import cases_of, one_record
 from membw.results.case import title as case_title
-from membw.results.record import is_record
+from membw.results.record import BadRecord, is_record, parse_json
 from membw.results.reframe import is_report, stored_sessions
 
 UUID = re.compile(r'[0-9a-f]{8}[0-9a-f-]*(:\d+)*')
@@ -71,12 +71,12 @@ def find(text, results=None):
 
 def _in_file(file, part, text):
     content = file.read_text(encoding='utf-8', errors='replace')
-    if is_report(content):
-        cases = cases_of(json.loads(content))
-        return Result(text, case=_only(_measured(cases), part, text), results=_results_of(file))
     try:
-        rows = [json.loads(line) for line in content.splitlines() if line.strip()]
-    except ValueError as err:
+        if is_report(content):
+            cases = cases_of(parse_json(content))
+            return Result(text, case=_only(_measured(cases), part, text), results=_results_of(file))
+        rows = [parse_json(line) for line in content.splitlines() if line.strip()]
+    except BadRecord as err:
         raise MembwError(f"'{file}' is no record and no report: {err}", f'give {FORMS}') from err
     if not rows or not all(map(is_record, rows)):
         raise MembwError(f"'{file}' is no record and no report", f'give {FORMS}')

@@ -11,7 +11,9 @@ EXPECTED = {'xfail': 'KNOWN', 'xpass': 'XPASS'}
 MET = "met what '$xfail' says it misses: take the '$xfail' out of the references file"
 # no figure was to be had: not a figure outside its reference, which is what FAIL says
 NOT_RUN = ('startup', 'setup', 'compile', 'compile_complete', 'compile_wait', 'cleanup')
-NOT_RUN_BY = re.compile(r'KeyboardInterrupt|aborted due to|another session is under way')
+NOT_RUN_BY = re.compile(
+    r'KeyboardInterrupt|aborted due to|another session is under way|not measured, no record'
+)
 
 
 def measures(case):

@@ -28,11 +28,13 @@ SAID_INVALID = re.compile(r' @\S+: INVALID: (.*)')
 # told once, by the reason of what they depend on, or meant
 QUIET = re.compile(
     r'\[skipped due to skipped dependencies\]|variables were not set|Ignoring check search path'
+    r'|ERROR: Traceback'
 )
 UNKNOWN_SYSTEM = re.compile(r"configuration entry for the requested system: '([^':]*)")
 UNSET = re.compile(r"test '(\w+)': the following variables were not set: (.*)")
 CHECK = re.compile(r'^class (\w+)\(', re.M)
 NOT_STORED = re.compile(r'WARNING: failed to store results in the database: (.*)')
+RERUN = " (rerun with '-v' for a backtrace)"
 ENDING_S = 30  # for ReFrame to cancel its jobs and write its report
 COLOURS = re.compile(r'\x1b\[[0-9;]*m')
 
@@ -250,12 +252,13 @@ def start(words):
 def refuse_load_errors(lines):
     """A check or a reference file that does not load is a failure, not a warning."""
     faults = [m.group(1) or m.group(2) for m in map(NOT_LOADED.match, lines) if m]
-    faults = [text for text in faults if not text.startswith('Traceback')]
+    faults = [text.replace(RERUN, '') for text in faults if not text.startswith('Traceback')]
     for system in filter(None, map(UNKNOWN_SYSTEM.search, faults)):
         refuse_unknown_system(system[1])
     if faults:
         more = f' (and {len(faults) - 1} more)' if len(faults) > 1 else ''
-        raise MembwError(f'not everything could be loaded: {faults[0]}{more}', 'repair it first')
+        hint = "repair it first; or is it a value after '-S'?"
+        raise MembwError(f'not everything could be loaded: {faults[0]}{more}', hint)
 
 
 def refuse_as_told(lines):

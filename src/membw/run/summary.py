@@ -2,7 +2,6 @@
 
 import collections
 import glob
-import json
 import os
 
 from membw import tables
@@ -12,6 +11,7 @@ from membw.rank import node_verdicts
 from membw.results import case as of_case
 from membw.results.intervals import shown, with_interval
 from membw.results.metrics import common_unit
+from membw.results.record import BadRecord, parse_json
 from membw.run import ratios, rows
 from membw.run.judge import DRY, EXPECTED, judge, measures
 from membw.run.skips import shorten, skip_lines, skip_reasons
@@ -44,12 +44,12 @@ def newest():
 def load(path):
     """A ReFrame report; anything else is refused."""
     try:
-        with open(path) as file:
-            report = json.load(file)
+        with open(path, encoding='utf-8', errors='replace') as file:
+            report = parse_json(file.read())
     except OSError as err:
         raise MembwError(f"cannot read '{path}': {err.strerror}", "'membw run' makes a report")
-    except ValueError as err:
-        raise MembwError(f"'{path}' is not JSON: {err}", 'give the .json file of a run')
+    except BadRecord as err:
+        raise MembwError(f"'{path}' is no report: {err}", 'give the .json file of a run')
     if not isinstance(report, dict) or not {'session_info', 'runs'} <= set(report):
         raise MembwError(f"'{path}' is not a ReFrame report", 'give the .json file of a run')
     return report

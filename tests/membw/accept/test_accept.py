@@ -312,7 +312,9 @@ def test_an_order_is_for_one_night_and_says_when_the_next_begins(judged, monkeyp
     found = judged(fleet(runs=1), runs__nights=3, runs__system='thin')
     line = next(missing_runs.lines(found.protocol, missing_runs.orders(found)))
     assert '--repeat=1 ' in line
-    assert line.endswith('# n001: 1 run, from 2026-12-01T12:00Z on, 1 more on further nights')
+    assert line.endswith(
+        '# each of n[001-008]: 1 run, from 2026-12-01T12:00Z on, 1 more on further nights'
+    )
     monkeypatch.setattr(missing_runs, 'measure', pytest.fail)
     at_noon = acceptance_fleet.BEGIN.timestamp() + 3600
     monkeypatch.setattr(missing_runs.time, 'time', lambda: at_noon)
@@ -693,6 +695,20 @@ def test_orders_of_a_slurm_system_name_the_node(call, protocol, tmp_path):
     assert line.split('   #')[0] == (
         'membw run --system thin -n stream%pinning=likwid -p gcc-o2 --repeat=3 '
         '-S stream.array_size=136000000 -S stream.allow=disturbed -J nodelist=n008'
+    )
+
+
+def test_nodes_of_which_the_same_is_said_are_one_line(call, protocol, tmp_path):
+    """20,000 nodes that nobody had measured were 40,000 lines."""
+    first = acceptance_fleet.write(fleet(nodes=NODES[:1], runs=2), tmp_path / 'first.jsonl')
+    done = call('membw', 'accept', protocol(runs__system='thin'), '--results', first)
+    assert '  n[002-008]  MISSING  3 more valid runs needed (first)\n' in done.stdout
+    orders = done.stdout.split('still to be run\n')[1].splitlines()
+    assert orders[0].endswith('-J nodelist=n001   # n001: 1 run')
+    assert orders[1] == (
+        "  for node in $(scontrol show hostnames 'n[002-008]'); do membw run --system thin "
+        '-n stream%pinning=likwid -p gcc-o2 --repeat=3 -J nodelist=$node; done   '
+        '# each of n[002-008]: 3 runs'
     )
 
 

@@ -202,6 +202,14 @@ def test_a_damaged_record_is_one_line(result, change):
         compare(result(), damaged)
 
 
+@pytest.mark.parametrize('text', ['[' * 100_000, '{"session_info": ' + '[' * 100_000,
+                                  '{"host": ' + '9' * 6000 + '}'])  # fmt: skip
+def test_a_file_that_python_cannot_take_is_one_line(tmp_path, text):
+    (tmp_path / 'x.json').write_text(text)
+    with pytest.raises(MembwError, match='is no record and no report: not as in the schema'):
+        find(str(tmp_path / 'x.json'), tmp_path)
+
+
 def test_two_states_of_the_machine_are_named(result):
     figure = {'local:default:triad': [70.0, 0, None, None, 'GB/s', 'pass']}
     near, far = result(), result(case={'perfvalues': figure})

@@ -144,6 +144,8 @@ def test_a_dry_run_is_no_pass(show):
      'fail_reason': 'aborted due to KeyboardInterrupt'},
     {'result': 'fail', 'fail_phase': 'run_wait', 'fail_reason': 'KeyboardInterrupt'},
     {'result': 'fail', 'fail_phase': 'setup', 'fail_reason': 'type error: \x1b[2Jx'},
+    {'result': 'fail', 'fail_phase': 'sanity',
+     'fail_reason': "sanity error: not measured, no record: membw: invalid value for '-n': '-5'"},
 ])  # fmt: skip
 def test_what_was_interrupted_or_never_ran_is_not_measured_and_no_fail(show, why):
     """FAIL says that a figure can be believed and is outside its reference."""
@@ -248,7 +250,7 @@ def test_the_best_of_a_scan_is_held_to_the_peak(show, record):
     assert any('best 20.0% of peak' in line for line in lines)
 
 
-@pytest.mark.parametrize('text', ('', '[]', '{"runs": []}', 'null'))
+@pytest.mark.parametrize('text', ('', '[]', '{"runs": []}', 'null', '[' * 100_000))
 def test_what_is_not_a_report_is_refused(tmp_path, text):
     (tmp_path / 'x.json').write_text(text)
     with pytest.raises(summary.MembwError):

@@ -32,8 +32,10 @@ def section(rows, compared=()):
         made.empty = 'No run of the check `stream` is among the results: no preset to show.'
         return made
     for (test, where), members in _groups(rows).items():
-        for metric in metrics_of(members):
-            made.pictures.append(_picture(test, where, metric, members))
+        metrics = metrics_of(members)
+        for metric in metrics:
+            alike = [m for m in metrics if m.unit == metric.unit]
+            made.pictures.append(_picture(test, where, metric, members, _most(members, alike)))
     made.notes += [*peaks(rows), *ratios.sentences(compared), *ratios.left_out(compared)]
     if not made.pictures:
         made.notes.append('No picture: no run ended with figures that can be believed.')
@@ -64,15 +66,21 @@ def _groups(rows):
     return groups
 
 
-def _picture(test, where, metric, rows):
+def _most(rows, metrics):
+    """Where the axis of all these pictures ends: they are compared by eye."""
+    figures = [row.figures[m.name] for row in rows for m in metrics if m.name in row.figures]
+    return max(filter(None, (x for f in figures for x in (f.value, f.high, f.peak))))
+
+
+def _picture(test, where, metric, rows, most):
     measured = [row for row in rows if metric.name in row.figures]
     name = f'bandwidth-{test}-{where.replace(":", "-")}-{metric.name}'
     title = f'{metric.name.capitalize()} on {where}'
     how = HOW_TO_READ.format(side='right' if metric.better == HIGHER else 'left')
-    return Picture(name, title, how, _chart(title, metric, measured))
+    return Picture(name, title, how, _chart(title, metric, measured, most))
 
 
-def _chart(title, metric, rows):
+def _chart(title, metric, rows, most):
     points = [_point(row, row.figures[metric.name]) for row in rows]
     pinnings = [p for p in PINNINGS if any(row.pinning == p for row in rows)]
     pinnings += sorted({row.pinning for row in rows} - set(PINNINGS))  # UNPINNED
@@ -80,7 +88,8 @@ def _chart(title, metric, rows):
         y=alt.Y('preset:N', title=None, axis=alt.Axis(grid=True, tickBand='extent')),
         yOffset=alt.YOffset('pinning:N', scale=alt.Scale(domain=pinnings)),
     )
-    value = alt.X('value:Q', title=metric.title, scale=alt.Scale(zero=True))
+    scale = alt.Scale(domain=[0, 1.03 * most], nice=False)
+    value = alt.X('value:Q', title=metric.title, scale=scale)
     marks = base.mark_point(size=70, filled=True, opacity=1).encode(
         x=value,
         color=charts.color('pinning', pinnings, 'pinning'),
@@ -147,8 +156,9 @@ def _table(rows):
     where, metrics = sorted({row.where for row in rows}), metrics_of(rows)
     unit = common_unit(metrics)
     heads = [('test', False), ('partition', False), ('preset', False), ('pinning', False)]
+    heads.append(('verdict', False))  # before the figures: a phone shows it
     heads += [(m.name.capitalize() if unit else m.title, True) for m in metrics]
-    heads += [('of reference', True), ('of peak', True), ('verdict', False), ('why', False)]
+    heads += [('of reference', True), ('of peak', True), ('why', False)]
     unit = f': {unit}' if unit else ''
     caption = f'All runs on {", ".join(where)}{unit}; a click shows where a figure comes from'
     table = Table(heads, [_cells(row, metrics) for row in rows], caption)
@@ -159,7 +169,7 @@ def _cells(row, metrics):
     words = [Cell(row.test), Cell(row.where), Cell(row.preset), Cell(row.pinning)]
     figures = [_figure_cell(row, metric.name) for metric in metrics]
     lowest = [_lowest(row, 'of_reference'), _lowest(row, 'of_peak')]
-    return [*words, *figures, *lowest, Cell(row.verdict, '', row.id, row.verdict), Cell(row.why)]
+    return [*words, Cell(row.verdict, '', row.id, row.verdict), *figures, *lowest, Cell(row.why)]
 
 
 def _figure_cell(row, kernel):

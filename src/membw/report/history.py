@@ -38,8 +38,10 @@ def section(found):
         made.empty = f'One night is on record, {night}: a second one begins a history.'
         return made
     long.sort(key=lambda series: -len(past.of_group(found, series)))
-    for series in long[:PICTURES]:
-        made.pictures += _pictures(found, series)
+    changed = sum(bool(past.of_group(found, series)) for series in long)
+    for i, series in enumerate(long[:PICTURES]):
+        drawn = made.pictures if i < max(changed, 1) else made.folded
+        drawn += _pictures(found, series)
     if len(long) > PICTURES:
         made.notes.append(f'{len(long) - PICTURES} series have no picture; the table has them.')
     made.tables = [_events(found), _all_series(found)] if found.events else [_all_series(found)]

@@ -59,6 +59,7 @@ class Section:
     title: str
     lead: str = ''
     pictures: list = field(default_factory=list)
+    folded: list = field(default_factory=list)  # pictures of what did not change
     tables: list = field(default_factory=list)
     empty: str = ''
     notes: list = field(default_factory=list)
@@ -80,4 +81,4 @@ class Report:
     problems: list
 
     def pictures(self):
-        return [picture for section in self.sections for picture in section.pictures]
+        return [p for section in self.sections for p in (*section.pictures, *section.folded)]

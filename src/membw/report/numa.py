@@ -84,7 +84,8 @@ def _chart(points, kernel):
     memories = [m for m in MEMORIES if m in measured] + sorted(measured - set(MEMORIES))
     most = max(point['threads'] for point in points)
     axis = alt.Axis(tickMinStep=1, format='d', tickCount=min(most, 12))
-    scale = alt.Scale(domain=[0, most + 0.5], nice=False)
+    # two points do not fill the width of twelve
+    scale = alt.Scale(domain=[0.5, max(most, 4) + 0.5], nice=False)
     base = alt.Chart(charts.data(points)).encode(
         x=alt.X('threads:Q', title='threads', axis=axis, scale=scale),
         y=alt.Y('gbs:Q', title=f'{kernel.capitalize()}, GB/s', scale=alt.Scale(zero=True)),

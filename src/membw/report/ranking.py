@@ -115,10 +115,19 @@ def with_labels(rows):
     ):
         share = np.log(row['place']) / np.log(most) if log else row['place'] / most
         at = share * charts.WIDTH
-        if len(named) < NAMED and all(abs(at - other) >= APART for other in named):
-            named.append(at)
+        near = [other for place, other in named if abs(at - place) < APART]
+        if near:
+            near[-1]['l'] += joined(near[-1]['l'], row['n'])
+        elif len(named) < NAMED:
+            named.append((at, row))
             row['l'] = row['n']
     return rows
+
+
+def joined(label, name):
+    """What a label gains by a further node at its place; of more than three the table tells."""
+    count = label.count(' ') + 1
+    return f' {name}' if count < 3 else '' if label.endswith('…') else ' …'
 
 
 def _places(order):

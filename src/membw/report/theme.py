@@ -38,7 +38,7 @@ CONFIG = {
     'axis': {
         'labelColor': '@fore', 'titleColor': '@muted', 'gridColor': '@grid', 'tickColor': '@grid',
         'domainColor': '@muted', 'labelFontSize': 12, 'titleFontSize': 12,
-        'titleFontWeight': 'normal', 'labelLimit': 160,
+        'titleFontWeight': 'normal', 'labelLimit': 160, 'labelSeparation': 8,
     },
     'legend': {
         'labelColor': '@fore', 'titleColor': '@muted', 'orient': 'top', 'labelFontSize': 12,

@@ -511,6 +511,34 @@ def test_a_step_of_all_nodes_is_marked_with_the_field_that_changed():
     assert past.provenance(found)['past-0-1']['compiler'] == 'gcc 13.1.0'
 
 
+def test_what_did_not_change_is_folded():
+    every = [nights.healthy(20, 40, seed) for seed in (1, 2, 3)]
+    for number, series in enumerate(every):
+        series.label += f' {number}'
+    nights.step(every[2], slice(None), 30, 0.03)
+    made = history.section(past.of_series(every))
+    assert [p.title[:-10] for p in made.pictures] == [every[2].label]
+    assert [p.title[:-10] for p in made.folded] == [s.label for s in every[:2]]
+
+
+def test_kernels_are_drawn_to_one_axis(rows):
+    """Four of their own, by 2 and by 5, could not be compared by eye."""
+    drawn = [p.chart for p in bandwidth.section(rows).pictures]
+    axes = [
+        layer['encoding']['x']['scale']['domain']
+        for chart in drawn for layer in chart['layer'] if 'scale' in layer['encoding'].get('x', {})
+    ]  # fmt: skip
+    assert len(axes) == len(drawn) == 4 and all(axis == axes[0] for axis in axes)
+    assert axes[0][1] > synthetic_run.PEAK
+
+
+def test_slow_nodes_beside_each_other_are_all_named():
+    rows = [{'n': f'n{i}', 'place': i, 'p': -9.0 + i, 'v': 'FAIL', 'l': ''} for i in range(1, 6)]
+    rows += [{'n': f'm{i}', 'place': i, 'p': 0, 'v': 'PASS', 'l': ''} for i in range(6, 190)]
+    assert ranking.with_labels(rows)[0]['l'] == 'n1 n2 n3 …'
+    assert not any(row['l'] for row in rows[1:])
+
+
 def test_points_of_a_series_have_median_band_and_software():
     series = nights.healthy(20, 3, 1)
     series.rates[:, :, 1] = np.nan

@@ -67,6 +67,7 @@ def visit(chromium, pages):
         chromium.execute_script('localStorage.clear()')
         chromium.refresh()
         if whole:
+            chromium.execute_script("document.querySelector('.folded')?.setAttribute('open', '')")
             resize(chromium, width, 30_000)  # all charts come near at once
             wait(chromium, ALL_DRAWN)
             resize(chromium, width, 900)
@@ -133,7 +134,8 @@ def test_every_figure_is_drawn_with_its_marks(visit, name, least, marks):
         const live = f.querySelector('.live'), box = live.getBoundingClientRect();
         return { id: f.id, failed: f.classList.contains('failed'), width: box.width,
           height: box.height, marks: live.querySelectorAll(arguments[0]).length,
-          caption: f.querySelector('figcaption').textContent,
+          caption: f.querySelector('figcaption')?.textContent ?? '',
+          section: f.closest('section').id,
           said: live.querySelector('[aria-label]')?.getAttribute('aria-label') };
         })""",
         marks,
@@ -143,7 +145,21 @@ def test_every_figure_is_drawn_with_its_marks(visit, name, least, marks):
         assert not figure['failed'], figure
         assert figure['width'] > 300 and figure['height'] > 100, figure
         assert figure['marks'] >= 1, figure
-        assert figure['caption'].startswith('How to read: ')
+    said = [(figure['section'], figure['caption']) for figure in figures if figure['caption']]
+    assert len(set(said)) == len(said)  # once a section is enough
+    assert {section for section, _ in said} == {figure['section'] for figure in figures}
+    assert all(text.startswith('How to read: ') for _, text in said)
+
+
+def test_a_picture_that_is_not_drawn_yet_stands_there_as_on_paper(visit):
+    """Thumbnails, mail previews and `chromium --screenshot` showed blank places."""
+    browser = visit('run', whole=False)
+    last = "const f = [...document.querySelectorAll('figure')].filter((f) => f.checkVisibility())"
+    shown = browser.execute_script(
+        f"{last}.pop(); return [f.classList.contains('drawn'), "
+        "f.querySelector('.paper').getBoundingClientRect().height > 100]"
+    )
+    assert shown == [False, True]
 
 
 def test_the_verdict_comes_first(visit):
@@ -160,15 +176,15 @@ def test_the_verdict_comes_first(visit):
 
 def test_a_table_is_sorted_by_a_click_both_ways(visit):
     browser = visit('run', whole=False)
-    head = '#bandwidth > .scroll thead th:nth-child(6) button'
+    head = '#bandwidth > .scroll thead th:nth-child(7) button'
     assert (
         browser.execute_script(f"return document.querySelector('{head}').textContent") == 'Triad'
     )
     for order in (1, -1):
         click(browser, head)
-        found = [float(t) for t in column(browser, '#bandwidth > .scroll table', 5) if t != '-']
+        found = [float(t) for t in column(browser, '#bandwidth > .scroll table', 6) if t != '-']
         assert len(found) == 15 and found == sorted(found)[::order]
-    said = "return document.querySelector('#bandwidth th:nth-child(6)').getAttribute('aria-sort')"
+    said = "return document.querySelector('#bandwidth th:nth-child(7)').getAttribute('aria-sort')"
     assert browser.execute_script(said) == 'descending'
 
 
@@ -276,7 +292,7 @@ def test_it_is_used_by_keyboard_alone(visit):
         reached.append((tag, text))
         if head and text == 'Triad' and sorted_by is None:
             keys(browser, 'ENTER')
-            sorted_by = [t for t in column(browser, '#bandwidth > .scroll table', 5) if t != '-']
+            sorted_by = [t for t in column(browser, '#bandwidth > .scroll table', 6) if t != '-']
     assert sorted_by == sorted(sorted_by, key=float) and len(sorted_by) == 15
     assert reached[0] == ('A', 'to the summary')
     assert any(tag == 'BUTTON' and 'dark' in text for tag, text in reached)
@@ -303,6 +319,9 @@ def test_a_phone_shows_it_without_sideways_scrolling(visit, name, width):
     )
     assert wide == []
     assert browser.execute_script('return document.documentElement.scrollWidth') <= width
+    table = {'run': '#bandwidth > .scroll table', 'fleet': '#node-table'}[name]
+    verdict = f"return document.querySelector('{table} .badge').getBoundingClientRect().right"
+    assert browser.execute_script(verdict) <= width  # and the verdict without scrolling either
 
 
 def test_a_phone_shows_the_whole_legend_of_a_picture(visit):

@@ -35,8 +35,12 @@ function label(points, order, width) { // the slowest by name, where there is ro
 	for (const point of points.filter((p) => p.v === 'FAIL')) {
 		const share = log ? Math.log(point.place) / Math.log(points.length) : point[order] / points.length;
 		const x = share * width;
-		if (taken.length < fleet.named && taken.every((other) => Math.abs(other - x) >= fleet.apart)) {
-			taken.push(x);
+		const near = taken.filter((other) => Math.abs(other.x - x) < fleet.apart).pop();
+		if (near) {
+			near.names.push(point.n);
+			near.point.l = near.names.slice(0, 3).join(' ') + (near.names.length > 3 ? ' …' : '');
+		} else if (taken.length < fleet.named) {
+			taken.push({ x, point, names: [point.n] });
 			point.l = point.n;
 		}
 	}
@@ -89,7 +93,7 @@ if ($('#node-table')) {
 		const low = number(node.low === null ? '-' : `${(100 * node.low).toFixed(1)} %`);
 		const verdict = element('td', '');
 		verdict.append(badge(node.verdict));
-		made.append(name, number(node.group || '-'), ...rates, low, verdict, element('td', node.reason));
+		made.append(name, verdict, number(node.group || '-'), ...rates, low, element('td', node.reason));
 		return made;
 	}
 

@@ -30,7 +30,8 @@ function paint(part, colors) {
 	return Object.fromEntries(Object.entries(part).map(([key, item]) => [key, paint(item, colors)]));
 }
 
-// --- charts: drawn when they come near, and again when colours or the question change
+// --- charts: drawn when they come near, and again when colours or the question change; until
+// then, and in pictures of the page that nobody scrolls, those for paper stand in their places
 
 const drawn = new Map(); // element -> what Vega gave
 let variant = 'place';
@@ -63,6 +64,7 @@ async function drawNow(place) {
 		drawn.set(place, result);
 		result.view.addEventListener('click', (event, item) => item && item.datum && tellOfMark(item.datum));
 		place.dataset.drawn = `${theme()} ${variant} ${kernel}`;
+		place.closest('figure').classList.add('drawn'); // what was there for paper goes
 	} catch (problem) {
 		place.closest('figure').classList.add('failed');
 		console.error(`the chart ${place.dataset.chart} cannot be drawn:`, problem);

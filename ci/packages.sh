@@ -20,8 +20,8 @@ install_hint() { # PACKAGES: what a person types here
 	esac
 }
 
-can_apt() {
-	[ "$(id -u)" = 0 ] && command -v apt-get >/dev/null 2>&1
+can_apt() { # NO_APT=1: nobody is to install anything here, root or not
+	[ -z "${NO_APT:-}" ] && [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null 2>&1
 }
 
 apt_install() { # PACKAGE...: those of them that this release has; removes nothing

@@ -3,6 +3,7 @@
 # what is there already is left alone without a word.
 #
 # usage: ci/setup.sh [--retry]     --retry: look again for tools and Spack that were missing
+# As root it installs missing tools by apt-get; NO_APT=1: it names them, and goes on without.
 # In an unpacked bundle (ci/bundle.sh) nothing is asked of the network.  PYTHON=PATH names the Python.
 set -eu
 cd "$(dirname "$0")/.."
@@ -128,7 +129,7 @@ tools() {
 	# libgomp comes with gcc; some other cc may have no OpenMP at all
 	[ -n "$wanted" ] && [ "$(cat "$stamps/tools-missing" 2>/dev/null)" != "$wanted" ] || return 0
 	if can_apt; then
-		begin "installing by apt-get: $wanted"
+		begin "installing by apt-get: $wanted (NO_APT=1: nothing is installed)"
 		# shellcheck disable=SC2086 # a list of words
 		apt_install $wanted || true
 		wanted=$(missing_tools)

@@ -37,10 +37,13 @@ if ! command -v clang-19 >/dev/null && ! command -v clang >/dev/null; then
 fi
 stamp=.venv/.setup/test-tools-missing
 # of the tests' sshd no service is made: Debian's unit looks for this file
-[[ $wanted != *openssh-server* ]] || ! can_apt || touch /etc/ssh/sshd_not_to_be_run
+if [[ $wanted == *openssh-server* ]] && can_apt; then
+	touch /etc/ssh/sshd_not_to_be_run
+	echo 'test: no service is made of sshd: /etc/ssh/sshd_not_to_be_run, to be removed should you want one'
+fi
 if [ -n "${wanted// /}" ] && [ "$(cat "$stamp" 2>/dev/null)" != "$wanted" ]; then
 	if can_apt; then
-		echo "test: installing by apt-get: $wanted"
+		echo "test: installing by apt-get: $wanted (NO_APT=1: nothing is installed)"
 		begun=$SECONDS
 		# shellcheck disable=SC2086 # a list of words
 		apt_install $wanted || true

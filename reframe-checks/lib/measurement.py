@@ -31,7 +31,16 @@ def invalid_reasons(record):
     if record['verdict'] == 'VALID':
         return []
     counted = [r for r in record['reasons'] if not r['allowed']]
-    return [f'{r["reason"]} ({r["detail"]})' for r in counted] or ['the program gives no reason']
+    texts = [f'{r["reason"]} ({r["detail"]}{by_whom(r, record)})' for r in counted]
+    return texts or ['the program gives no reason']
+
+
+def by_whom(reason, record):
+    """The busiest processes beside the program, where it does not name them itself."""
+    others = record['busy'].get('processes')
+    if reason['reason'] != 'disturbed' or not others or 'meanwhile' in reason['detail']:
+        return ''
+    return ', busiest meanwhile: ' + ', '.join(f'{o["name"]} {o["cpu_s"]:.1f} s' for o in others)
 
 
 class measurement(rfm.RunOnlyRegressionTest):

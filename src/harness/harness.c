@@ -10,6 +10,7 @@
 #include "evidence/cpu_clock.c"
 #include "evidence/interference.c"
 #include "evidence/lost_time.c"
+#include "evidence/neighbours.c"
 #include "evidence/pinning.c"
 #include "evidence/places.c"
 #include "evidence/threads.c"

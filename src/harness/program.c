@@ -4,6 +4,7 @@
 
 #include "error.h"
 #include "evidence/interference.h"
+#include "evidence/neighbours.h"
 #include "evidence/pinning.h"
 #include "evidence/threads.h"
 #include "job/ranks.h"
@@ -35,12 +36,14 @@ void program_pins_itself(void)
 void program_measuring(void)
 {
 	threads_sample();
+	neighbours_start();
 	interference_start(&interference_seen, threads_cpus());
 }
 
 void program_measured(void)
 {
 	interference_stop(&interference_seen, threads_cpus(), ranks_sum_on_our_cpus);
+	neighbours_stop(ranks_count());
 	interference_judge(&interference_seen, threads_cpus());
 	if (pins_itself)
 		return;

@@ -4,6 +4,7 @@
  */
 #include "../harness/clock.h"
 #include "../harness/error.h"
+#include "../harness/evidence/neighbours.h"
 #include "../harness/evidence/pinning.h"
 #include "../harness/evidence/threads.h"
 #include "../harness/fault.h"
@@ -147,11 +148,13 @@ int main(int argc, char **argv)
 	fault_rank(ranks_me());
 	record_process(ranks_node(), ranks_me(), ranks_count());
 	prepare(argc, argv);
+	neighbours_start();
 	interference_start(&run.interference, threads_cpus());
 	run.measurement.ntimes = run.options.ntimes;
 	run.measurement.max_seconds = run.options.max_seconds;
 	measure(&run.measurement, &run.choice, &run.arrays);
 	interference_stop(&run.interference, threads_cpus(), ranks_sum_on_our_cpus);
+	neighbours_stop(ranks_count());
 	settle();
 	began = clock_now();
 	arrays_place(&run.after, &run.arrays, "after the runs");

@@ -4,6 +4,7 @@
 #include "../harness/deviation.h"
 #include "../harness/error.h"
 #include "../harness/evidence/interference.h"
+#include "../harness/evidence/neighbours.h"
 #include "../harness/evidence/threads.h"
 #include "../harness/fault.h"
 #include "../harness/job/ranks.h"
@@ -194,9 +195,9 @@ static void judge_clean(const struct measurement *m, int k)
 		verdict_invalid(DISTURBED,
 				"%s: %d of %d repetitions were clean, fewer than %d: others kept "
 				"a thread off its CPU for more than %.0f %% of each other one, or "
-				"of the kernel before it",
+				"of the kernel before it%s",
 				kernels[k].name, m->kernel[k].counted, m->complete - 1, least,
-				100 * DISTURBED_SHARE);
+				100 * DISTURBED_SHARE, neighbours_text());
 }
 
 /* Without an interval nothing says how far a figure can be believed; who asked for a number of

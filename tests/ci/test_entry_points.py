@@ -123,6 +123,15 @@ def test_setup_env_works_from_any_folder_and_twice(root, call, need, tmp_path, s
     assert path.split(':').count(f'{root}/.venv/bin') == 1
 
 
+def test_a_shell_that_cannot_source_has_a_command_for_it(root, call, tmp_path):
+    """csh, tcsh and fish."""
+    words = ('sh', '-c', 'echo "$MEMBW_ROOT"; command -v reframe; pwd; exit 3')
+    done = call(root / 'ci/in-env', *words, cwd=tmp_path, PATH='/usr/bin:/bin', MEMBW_ROOT='')
+    lines = [str(root), f'{root}/.venv/bin/reframe', str(tmp_path)]
+    assert done.stdout.splitlines() == lines and done.returncode == 3, done.stderr
+    assert call(root / 'ci/in-env', '--help').stdout.startswith('Runs a command as from a shell')
+
+
 @pytest.mark.parametrize('shell', ('sh', 'bash', 'dash'))
 def test_setup_env_says_what_to_do_before_the_set_up(root, call, need, tmp_path, shell):
     need(shell)

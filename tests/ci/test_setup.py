@@ -88,6 +88,12 @@ def test_the_hint_names_the_package_manager_of_the_system(copied, manager, hint)
     assert f'hint: {hint}, or PYTHON=PATH' in done.stderr and 'apt-get' not in done.stderr
 
 
+@pytest.mark.parametrize('no_apt, installs', [('', 'yes'), ('1', 'no')])
+def test_root_installs_nothing_where_that_is_not_wanted(root, call, no_apt, installs):
+    code = 'id() { echo 0; }; apt-get() { :; }; . ci/packages.sh; can_apt && echo yes || echo no'
+    assert call('bash', '-c', code, cwd=root, NO_APT=no_apt).stdout.strip() == installs
+
+
 def test_a_path_with_a_space_is_refused_in_the_first_second(copied):
     done = copied(folder='my checkout', python3='exit 0')
     assert done.returncode == 2

@@ -184,6 +184,16 @@ def test_bad_input_gets_one_line_and_the_way_out(stream, options, text):
     assert 'Copy:' not in done.stdout
 
 
+@pytest.mark.parametrize('variables, text', [
+    ({'OMP_NUM_THREADS': '100000'}, 'OMP_NUM_THREADS asks for 100000 threads, more than 65536'),
+    ({'OMP_STACKSIZE': '100000G'}, 'the OpenMP runtime could not start its threads'),
+])  # fmt: skip
+def test_threads_that_cannot_be_had_are_refused(stream, variables, text):
+    """libgomp crashes, or ends by status 1, which means measured and not to be believed."""
+    done = run(stream, *QUICK, env={**os.environ, 'OMP_NUM_THREADS': '4', **variables})
+    assert done.returncode == 2 and f'membw: {text}\nhint: ' in done.stderr
+
+
 @pytest.mark.parametrize(
     'macro', ['NTIMES=1', 'STREAM_ARRAY_SIZE=0', 'STREAM_ARRAY_SIZE=-5', 'OFFSET=-1']
 )

@@ -5,6 +5,7 @@
 #include "../clock.h"
 #include "../json.h"
 #include "../verdict.h"
+#include "neighbours.h"
 
 #include <stdio.h>
 #include <unistd.h>
@@ -74,6 +75,9 @@ void interference_stop(struct interference *busy, const struct cpuset *cpus,
 	ours = of_job ? of_job(own) : own;
 	busy->own = ours < 0 ? own : ours;
 	busy->owner_unknown = ours < 0;
+	if (now.all <= 0)
+		verdict_warn(DISTURBED,
+			     "not known: /proc/stat does not say how busy these CPUs are");
 }
 
 static int is_busy(const struct interference *busy, const struct cpuset *cpus)
@@ -84,13 +88,13 @@ static int is_busy(const struct interference *busy, const struct cpuset *cpus)
 
 static const char *busy_text(const struct interference *busy, const struct cpuset *cpus)
 {
-	static char text[CPU_LIST_MAX + 128];
+	static char text[CPU_LIST_MAX + 384];
 	char list[CPU_LIST_MAX];
 
 	snprintf(text, sizeof(text),
-		 "others took %.0f %% of the time of CPUs %s (%.2f s stolen), more than %.0f %%",
+		 "others took %.0f %% of the time of CPUs %s (%.2f s stolen), more than %.0f %%%s",
 		 100 * others_share(busy, cpus), cpuset_format(cpus, list), busy->steal,
-		 100 * SHARE_ALLOWED);
+		 100 * SHARE_ALLOWED, neighbours_text());
 	return text;
 }
 
@@ -114,5 +118,6 @@ void interference_write(const struct interference *busy, const struct cpuset *cp
 	json_number("all_s", busy->all);
 	json_number("steal_s", busy->steal);
 	json_number("others_share", others_share(busy, cpus));
+	neighbours_write();
 	json_close('}');
 }

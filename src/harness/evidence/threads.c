@@ -6,7 +6,9 @@
 #include "../json.h"
 #include "../machine/topology.h"
 #include "../openmp.h"
+#include "../team_sizes.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -57,8 +59,27 @@ void threads_look(void)
 		cpuset_join(&all_cpus, &threads_known[t].affinity);
 }
 
+/* A runtime that cannot start its threads says so and exits by 1, which means measured. */
+static void refuse_without_team(void)
+{
+	if (thread_total)
+		return;
+	fprintf(stderr, "membw: the OpenMP runtime could not start its threads\n"
+			"hint: set OMP_NUM_THREADS to less, or raise 'ulimit -u'\n");
+	_exit(EXIT_USAGE);
+}
+
 void threads_start(void)
 {
+	static int watching;
+
+	/* libgomp has been seen to crash at 100,000 */
+	if (threads_asked() > THREADS_MAX)
+		die("OMP_NUM_THREADS asks for %d threads, more than %d",
+		    "one thread per CPU is usual", threads_asked(), THREADS_MAX);
+	if (!watching++)
+		atexit(refuse_without_team);
+	thread_total = 0;
 #pragma omp parallel
 	{
 #pragma omp master

@@ -48,7 +48,6 @@ class PresetProgram(Package):
     """src/<program>/<program>.c and src/harness of this checkout, one file for the compiler. The
     variant `tuning` picks the row of configs/presets.yaml."""
 
-    homepage = 'https://example.org/membw'
     has_code = False  # nothing to fetch: install() copies the folders of src
     license('BSD-3-Clause')
     version(presets.version())

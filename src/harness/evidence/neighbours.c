@@ -1,0 +1,173 @@
+#include "../config.h"
+
+#include "neighbours.h"
+
+#include "../json.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { NEIGHBOURS = 3 };
+
+static const double LEAST_NEIGHBOUR_SECONDS = 0.1;
+
+struct neighbour {
+	int pid;
+	double seconds;
+	char name[32];
+};
+
+struct neighbour_list {
+	struct neighbour *of;
+	size_t count;
+};
+
+static struct neighbour_list neighbours_before;
+static struct neighbour neighbours_busiest[NEIGHBOURS];
+
+/* "4711 (a name) R 1 ...": a name may hold blanks and brackets, and what moves a cursor. */
+static int neighbour_read(struct neighbour *process, const char *pid)
+{
+	char path[64], text[512], *name = NULL, *end = NULL, *letter;
+	unsigned long user, system;
+	long child_user, child_system;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%.16s/stat", pid);
+	file = fopen(path, "r");
+	if (file && fgets(text, sizeof(text), file)) {
+		name = strchr(text, '(');
+		end = strrchr(text, ')');
+	}
+	if (file)
+		fclose(file);
+	if (!name || !end ||
+	    sscanf(end + 1, " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %lu %lu %ld %ld", &user,
+		   &system, &child_user, &child_system) < 4)
+		return 0;
+	*end = '\0';
+	for (letter = ++name; *letter; letter++)
+		if (!isprint((unsigned char)*letter))
+			*letter = '?';
+	process->pid = atoi(pid);
+	snprintf(process->name, sizeof(process->name), "%.31s", name);
+	process->seconds = ((double)(user + system) + (double)(child_user + child_system)) /
+			   (double)sysconf(_SC_CLK_TCK);
+	return 1;
+}
+
+static struct neighbour_list neighbours_look(void)
+{
+	struct neighbour_list list = { NULL, 0 };
+	DIR *folder = opendir("/proc");
+	struct dirent *entry;
+
+	while (folder && (entry = readdir(folder)) != NULL) {
+		struct neighbour process, *more;
+
+		if (!isdigit((unsigned char)entry->d_name[0]) ||
+		    !neighbour_read(&process, entry->d_name))
+			continue;
+		more = realloc(list.of, (list.count + 1) * sizeof(*more));
+		if (!more)
+			break;
+		list.of = more;
+		list.of[list.count++] = process;
+	}
+	if (folder)
+		closedir(folder);
+	return list;
+}
+
+static int neighbour_order(const void *a, const void *b)
+{
+	const struct neighbour *const one = a, *const other = b;
+
+	return (one->pid > other->pid) - (one->pid < other->pid);
+}
+
+void neighbours_start(void)
+{
+	free(neighbours_before.of);
+	neighbours_before = neighbours_look();
+	if (neighbours_before.count)
+		qsort(neighbours_before.of, neighbours_before.count, sizeof(*neighbours_before.of),
+		      neighbour_order);
+}
+
+/* What it took since neighbours_start(); one that was not there then took all of it since. */
+static double neighbour_took(const struct neighbour *now)
+{
+	const struct neighbour_list *const list = &neighbours_before;
+	const struct neighbour *before = NULL;
+
+	if (list->count)
+		before = bsearch(now, list->of, list->count, sizeof(*now), neighbour_order);
+	return now->seconds - (before ? before->seconds : 0);
+}
+
+static void neighbour_enter(struct neighbour process)
+{
+	int i;
+
+	for (i = 0; i < NEIGHBOURS; i++)
+		if (process.seconds > neighbours_busiest[i].seconds) {
+			const struct neighbour less = neighbours_busiest[i];
+
+			neighbours_busiest[i] = process;
+			process = less;
+		}
+}
+
+void neighbours_stop(int ranks)
+{
+	struct neighbour_list now = neighbours_look();
+	struct neighbour own = { 0, 0, "" };
+	size_t i;
+
+	neighbour_read(&own, "self");
+	memset(neighbours_busiest, 0, sizeof(neighbours_busiest));
+	for (i = 0; i < now.count; i++) {
+		struct neighbour process = now.of[i];
+
+		process.seconds = neighbour_took(&process);
+		if (process.pid != (int)getpid() && process.seconds >= LEAST_NEIGHBOUR_SECONDS &&
+		    (ranks < 2 || strcmp(process.name, own.name) != 0))
+			neighbour_enter(process);
+	}
+	free(now.of);
+}
+
+const char *neighbours_text(void)
+{
+	static char text[NEIGHBOURS * 64 + 32];
+	size_t used = 0;
+	int i;
+
+	*text = '\0';
+	for (i = 0; i < NEIGHBOURS && neighbours_busiest[i].pid; i++)
+		used += (size_t)snprintf(
+			text + used, sizeof(text) - used, "%s %s (%d) %.1f s",
+			i ? "," : ", busiest meanwhile:", neighbours_busiest[i].name,
+			neighbours_busiest[i].pid, neighbours_busiest[i].seconds);
+	return text;
+}
+
+void neighbours_write(void)
+{
+	int i;
+
+	json_open("processes", '[');
+	for (i = 0; i < NEIGHBOURS && neighbours_busiest[i].pid; i++) {
+		json_open(NULL, '{');
+		json_text("name", neighbours_busiest[i].name);
+		json_count("pid", (unsigned long long)neighbours_busiest[i].pid);
+		json_number("cpu_s", neighbours_busiest[i].seconds);
+		json_close('}');
+	}
+	json_close(']');
+}

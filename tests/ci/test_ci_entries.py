@@ -4,6 +4,7 @@ Each file is checked by its own service's schema or checker, and its commands ar
 would measure against a stand-in ci/nightly, which leaves what a night leaves.
 """
 
+import json
 import os
 import pathlib
 import re
@@ -13,6 +14,7 @@ import sys
 
 import pytest
 import yaml
+from checkout_copy import copy_checkout
 from places import ROOT
 
 from membw.cli import build_parser
@@ -161,6 +163,22 @@ def test_the_scrontab_is_one_cron_line_that_runs(checkout):
     *when, command = crons[0].split(maxsplit=5)
     assert len(when) == 5 and all(re.fullmatch(r'[\d*/,-]+', field) for field in when)
     assert sh(checkout.rename(checkout.parent / 'membw'), command) == 0
+
+
+def test_easybuilds_file_builds_what_it_installs(tmp_path, need):
+    """Its command, in the sources of this release; EasyBuild itself was tried by hand."""
+    need('gcc', 'make')
+    (file,) = ENTRIES.glob('*.eb')
+    config = {'SYSTEM': None, 'SOURCE_TAR_GZ': None}
+    exec(file.read_text(), config)
+    assert file.name == f'membw-{config["version"]}.eb'
+    assert f'\nversion: {config["version"]}\n' in (ROOT / 'CITATION.cff').read_text()
+    copy_checkout(tmp_path, ('src', 'configs'))
+    assert sh(tmp_path, f'make {config["buildopts"]}') == 0
+    files = [tmp_path / name for names, _ in config['files_to_copy'] for name in names]
+    assert all(file.is_file() for file in files)
+    record = json.loads((tmp_path / 'out/stream.json').read_text())
+    assert record['preset'] == 'gcc-o2' and record['compile_line'][0] == 'gcc'
 
 
 TINY = '-S array_size=100000 -S ntimes=3 -S allow=array-too-small,too-short,disturbed,unstable'

@@ -18,12 +18,12 @@ def tests_of(pipeline, listing):
 
 
 def job_of(job, options):
-    found = HASH.search(job['script'][-1])
+    named = HASH.search(job['script'][-1])
     return {
         'stage': 'test',
         # two at once would share stage folders and, on one node, the bandwidth
         'resource_group': 'membw',
-        'script': [f'membw run {options} -n {found[1]}'],
+        'script': [f'membw run {options} -n {named[1]}'],
         'artifacts': {'when': 'always', 'paths': ['results/reports'], 'expire_in': '60 days'},
     }
 

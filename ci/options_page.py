@@ -165,8 +165,8 @@ def programs():
 
 def make_targets():
     text = (ROOT / 'Makefile').read_text()
-    found = re.findall(r'^([a-z]+):[^#\n]*## (.*)$', text, re.M)
-    return table('target', [(f'`make {name}`', what) for name, what in found])
+    targets = re.findall(r'^([a-z]+):[^#\n]*## (.*)$', text, re.M)
+    return table('target', [(f'`make {name}`', what) for name, what in targets])
 
 
 def named(tables):

@@ -38,13 +38,13 @@ def providers():
 
 
 def direct_dependencies(name):
-    found = set()
+    names = set()
     for dep in spack.repo.PATH.get_pkg_class(name).dependencies_by_name(when=False):
         if spack.repo.PATH.is_virtual(dep):
-            found |= {spec.name for spec in spack.repo.PATH.providers_for(dep)}
+            names |= {spec.name for spec in spack.repo.PATH.providers_for(dep)}
         else:
-            found.add(dep)
-    return found
+            names.add(dep)
+    return names
 
 
 def frontier():

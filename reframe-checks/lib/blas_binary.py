@@ -126,13 +126,13 @@ class of_a_blas(rfm.RegressionTestPlugin):
         self.blas = self.pinning = chosen['fixtures']['binary']['params']['blas']
         asked = self.libraries.split(',') if self.libraries else []
         self.refuse_unknown(asked)
-        found = {
+        environs = {
             part.fullname: environment(part, self.blas)
             for part in runtime.runtime().system.partitions
             if self.blas in (asked or rows_of(part))
         }
-        self.valid_systems = [name for name, environ in found.items() if environ]
-        self.valid_prog_environs = sorted({e.name for e in found.values() if e})
+        self.valid_systems = [name for name, environ in environs.items() if environ]
+        self.valid_prog_environs = sorted({e.name for e in environs.values() if e})
 
     @property
     def method(self):

@@ -19,14 +19,14 @@ def problems(schema, data, missing, elsewhere):
         jsonschema.Draft202012Validator(schema).iter_errors(data),
         key=lambda e: list(map(str, e.path)),
     )
-    found = [p for e in errors for p in _explained(e, missing, elsewhere)]
+    explained = [p for e in errors for p in _explained(e, missing, elsewhere)]
     # a misspelt key is one problem, not also the absence of the right one
     meant = {
         where.removesuffix(where.split('.')[-1]) + hint.split("'")[1]
-        for where, fact, hint in found
+        for where, fact, hint in explained
         if hint.startswith('did you mean')
     }
-    return [p for p in found if p[1] != 'is missing' or p[0] not in meant]
+    return [p for p in explained if p[1] != 'is missing' or p[0] not in meant]
 
 
 def _explained(error, missing, elsewhere):

@@ -181,7 +181,7 @@ def _csv(blocks):
 
 def _json(blocks):
     tables = [block for block in blocks if isinstance(block, Table)]
-    found = [{'title': table.title, 'rows': table.values()} for table in tables]
+    rows = [{'title': table.title, 'rows': table.values()} for table in tables]
     notes = [block for block in blocks if isinstance(block, str) and block]
-    data = {'schema': 'membw-tables-1', 'tables': found, 'notes': notes}
+    data = {'schema': 'membw-tables-1', 'tables': rows, 'notes': notes}
     return json.dumps(data, indent=1, allow_nan=False)

@@ -116,5 +116,5 @@ def _prefix():
     """Where pip put our commands: of an environment, of a user, or of the machine; or None."""
     of_user = sysconfig.get_path('scripts', f'{os.name}_user')
     folders = (sysconfig.get_path('scripts'), of_user, os.path.dirname(sys.argv[0]))
-    found = (path for path in folders if os.access(os.path.join(path, 'membw'), os.X_OK))
-    return next((os.path.dirname(os.path.abspath(path)) for path in found), None)
+    with_membw = (path for path in folders if os.access(os.path.join(path, 'membw'), os.X_OK))
+    return next((os.path.dirname(os.path.abspath(path)) for path in with_membw), None)

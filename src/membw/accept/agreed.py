@@ -79,11 +79,11 @@ def agreed_flags(runs):
 
 def words(line):
     """The flags of a compile line, or of the flags alone, in order."""
-    found, parts = [], line.split()
+    quoted, parts = [], line.split()
     for before, word in zip(['', *parts], parts, strict=False):
         if not NO_FLAG.match(word) and before != '-o':
-            found.append(word)
-    return found
+            quoted.append(word)
+    return quoted
 
 
 def other_kind(runs, traits):

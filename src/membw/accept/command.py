@@ -74,19 +74,19 @@ def run(args):
     parts = protocols.load_parts(args.protocol)
     if args.plan:
         return max(map(plan, parts))
-    found = [accept(args, part) for part in parts]
+    acceptances = [accept(args, part) for part in parts]
     if args.format == 'json':
-        print(json.dumps(found if len(found) > 1 else found[0], indent=1))
-    elif len(found) > 1:
-        print(f'\nVerdict: {_of_all(found)}')
-    return 0 if all(part['verdict'] == 'ACCEPTED' for part in found) else 1
+        print(json.dumps(acceptances if len(acceptances) > 1 else acceptances[0], indent=1))
+    elif len(acceptances) > 1:
+        print(f'\nVerdict: {_of_all(acceptances)}')
+    return 0 if all(part['verdict'] == 'ACCEPTED' for part in acceptances) else 1
 
 
-def _of_all(found):
+def _of_all(acceptances):
     """A machine is refused by any part, and accepted by all of them."""
-    words = [part['verdict'] for part in found]
+    words = [part['verdict'] for part in acceptances]
     word = next((w for w in ('REFUSED', 'INCOMPLETE') if w in words), 'ACCEPTED')
-    return f'{word}: ' + '; '.join(f'{part["title"]} {part["verdict"]}' for part in found)
+    return f'{word}: ' + '; '.join(f'{part["title"]} {part["verdict"]}' for part in acceptances)
 
 
 def plan(protocol):
@@ -130,14 +130,14 @@ def accept(args, protocol):
     decision, problems = measured(args, protocol)
     for problem in problems:
         print(f'membw: {printable(problem)}', file=sys.stderr)
-    found = report(decision, problems)
+    acceptance = report(decision, problems)
     for name in args.report:
         path = Path(name)
         part = f'-{protocol["part"]}' if protocol['part'] else ''
-        _write(str(path.with_name(f'{path.stem}{part}{path.suffix}')), found)
+        _write(str(path.with_name(f'{path.stem}{part}{path.suffix}')), acceptance)
     if args.format != 'json':
-        print(tables.as_text(blocks(found, PASSED_SHOWN), args.format))
-    return found
+        print(tables.as_text(blocks(acceptance, PASSED_SHOWN), args.format))
+    return acceptance
 
 
 def measured(args, protocol):
@@ -173,24 +173,24 @@ def _decide(args, protocol):
     return decide(protocol, runs), problems
 
 
-def _html(found):
+def _html(acceptance):
     from membw.report.acceptance import page
 
-    return page(found)
+    return page(acceptance)
 
 
-def _text(found):
+def _text(acceptance):
     from membw.accept.text import text
 
-    return text(found) + '\n'
+    return text(acceptance) + '\n'
 
 
 WRITERS = {
     '.html': _html,
-    '.json': lambda found: json.dumps(found, indent=1) + '\n',
+    '.json': lambda acceptance: json.dumps(acceptance, indent=1) + '\n',
     '.txt': _text,
 }
 
 
-def _write(name, found):
-    write_whole(name, WRITERS[Path(name).suffix](found))
+def _write(name, acceptance):
+    write_whole(name, WRITERS[Path(name).suffix](acceptance))

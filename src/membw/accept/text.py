@@ -18,23 +18,23 @@ def percent(p):
     return '< 0.01 %' if p < 1e-4 else '> 99.99 %' if p > 1 - 1e-4 else f'{100 * p:.2f} %'
 
 
-def text(found):
+def text(acceptance):
     """The whole of it, as a file keeps it."""
-    return tables.as_text(blocks(found), colour=False)
+    return tables.as_text(blocks(acceptance), colour=False)
 
 
-def blocks(found, passed=None):
+def blocks(acceptance, passed=None):
     """Lines and a table for people; no more than `passed` of the nodes that passed, None: all."""
-    yield f'acceptance: {found["title"]}'
-    yield from protocol_lines(found['protocol'], found['contract'], found['protocol_sha256'],
-        found['unsigned'])  # fmt: skip
-    yield from _builds(found['builds'])
-    yield from _nodes(found, passed)
-    yield from _not_counted(found)
-    yield from risk_lines(found['risk'], found['protocol'])
-    if found['to_do']:
-        yield from ('', 'still to be run', *(f'  {line}' for line in found['to_do']))
-    yield from ('', f'Verdict: {found["verdict"]}: {"; ".join(found["why"])}')
+    yield f'acceptance: {acceptance["title"]}'
+    agreed = ('protocol', 'contract', 'protocol_sha256', 'unsigned')
+    yield from protocol_lines(*(acceptance[name] for name in agreed))
+    yield from _builds(acceptance['builds'])
+    yield from _nodes(acceptance, passed)
+    yield from _not_counted(acceptance)
+    yield from risk_lines(acceptance['risk'], acceptance['protocol'])
+    if acceptance['to_do']:
+        yield from ('', 'still to be run', *(f'  {line}' for line in acceptance['to_do']))
+    yield from ('', f'Verdict: {acceptance["verdict"]}: {"; ".join(acceptance["why"])}')
 
 
 def protocol_lines(protocol, contract, checksum, unsigned):
@@ -89,23 +89,23 @@ def _builds(builds):
 COLUMNS = Column('node', 'node'), Column('status', 'status'), Column('rounds', 'rounds')
 
 
-def _nodes(found, limit):
+def _nodes(acceptance, limit):
     yield ''
-    title = f'{item(found["protocol"]["runs"], 2)}: ' + ', '.join(
-        f'{n} {s}' for s, n in found['counts'].items() if n
+    title = f'{item(acceptance["protocol"]["runs"], 2)}: ' + ', '.join(
+        f'{n} {s}' for s, n in acceptance['counts'].items() if n
     )
-    passed = [n['node'] for n in found['nodes'] if n['status'] == 'PASS']
+    passed = [n['node'] for n in acceptance['nodes'] if n['status'] == 'PASS']
     hidden = set(passed[limit:]) if limit is not None else set()
-    shown = [n for n in found['nodes'] if n['node'] not in hidden]
+    shown = [n for n in acceptance['nodes'] if n['node'] not in hidden]
     rows = [[n['node'], n['status'], Cell(n['rounds'], _rounds(n))] for n in shown]
-    if limit is not None and not are_held(found['protocol']['runs']):
+    if limit is not None and not are_held(acceptance['protocol']['runs']):
         rows = _folded(rows)
     yield Table(title, COLUMNS, rows) if rows else title
     if hidden:
-        things = item(found['protocol']['runs'], len(hidden))
+        things = item(acceptance['protocol']['runs'], len(hidden))
         yield f'  ... and {len(hidden)} {things} PASS: a --report has them all'
-    if found['other_nodes']:
-        yield f'  not in the protocol: {", ".join(found["other_nodes"])}'
+    if acceptance['other_nodes']:
+        yield f'  not in the protocol: {", ".join(acceptance["other_nodes"])}'
 
 
 def _folded(rows):
@@ -133,10 +133,10 @@ def _round(r):
     return f'{r["test"]}: {values}{low}'
 
 
-def _not_counted(found):
-    if found['not_counted']:
+def _not_counted(acceptance):
+    if acceptance['not_counted']:
         yield from ('', 'runs that do not count')
-    for run in found['not_counted']:
+    for run in acceptance['not_counted']:
         yield f'  {run["node"]:16} {run["time"]}  {printable(run["counted"])}'
 
 

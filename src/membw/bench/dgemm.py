@@ -74,8 +74,8 @@ def compare(say, rounds):
     programs, left_out = collect()
     for reason in left_out:
         say(f'left out: {reason}')
-    found = in_turn('dgemm', programs, rounds, say)
-    return {'size': SIZE, 'blas': BLAS, 'rounds': found, 'left_out': left_out}
+    runs = in_turn('dgemm', programs, rounds, say)
+    return {'size': SIZE, 'blas': BLAS, 'rounds': runs, 'left_out': left_out}
 
 
 def collect():
@@ -144,10 +144,13 @@ def hpcc(more):
 
 
 def of_hpcc(text):
-    found = dict(re.findall(r'^(StarDGEMM_Gflops|SingleDGEMM_Gflops)=([\d.]+)', text, re.M))
-    if len(found) < 2:
+    figures = dict(re.findall(r'^(StarDGEMM_Gflops|SingleDGEMM_Gflops)=([\d.]+)', text, re.M))
+    if len(figures) < 2:
         raise MembwError('hpcc printed no figure of its DGEMM', 'run it by hand')
-    return {'figures': {name.partition('_')[0]: float(v) for name, v in found.items()}, 'says': ''}
+    return {
+        'figures': {name.partition('_')[0]: float(v) for name, v in figures.items()},
+        'says': '',
+    }
 
 
 def peakflops_test():
@@ -184,11 +187,11 @@ SHOWN = {
 }
 
 
-def blocks(found):
+def blocks(comparison):
     """The table that is printed."""
     lines = []
-    for program in found['rounds'][0]:
-        runs = [results[program] for results in found['rounds']]
+    for program in comparison['rounds'][0]:
+        runs = [results[program] for results in comparison['rounds']]
         says = ' | '.join(sorted({run['says'] for run in runs})) or 'nothing'
         for name, title in SHOWN.items():
             values = [run['figures'][name] for run in runs if name in run['figures']]
@@ -196,4 +199,4 @@ def blocks(found):
                 middle = statistics.median(values)
                 cells = [shown(v, '.2f') for v in (min(values), middle, max(values))]
                 lines.append([program, title, *cells, says])
-    return [Table(f'DGEMM with {found["blas"]}, n = {found["size"]}', COLUMNS, lines)]
+    return [Table(f'DGEMM with {comparison["blas"]}, n = {comparison["size"]}', COLUMNS, lines)]

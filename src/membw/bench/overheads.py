@@ -38,8 +38,8 @@ LIMIT_S = 600
 
 def epcc_overheads(text):
     """{construct of ours: (us, half width)} of what syncbench printed."""
-    found = {name: (float(us), float(half)) for name, us, half in LINE.findall(text)}
-    return {ours: found[theirs] for ours, theirs in CONSTRUCTS.items() if theirs in found}
+    overheads = {name: (float(us), float(half)) for name, us, half in LINE.findall(text)}
+    return {ours: overheads[theirs] for ours, theirs in CONSTRUCTS.items() if theirs in overheads}
 
 
 def measured(say, epcc, rounds):
@@ -85,21 +85,21 @@ def run_ours(program, threads):
 
 def run_epcc(program, threads):
     done = start([program], threads)
-    found = epcc_overheads(done.stdout)
-    if done.returncode or not found:
+    overheads = epcc_overheads(done.stdout)
+    if done.returncode or not overheads:
         raise MembwError(f"'{program}' printed no overheads", 'it is to be syncbench of EPCC')
-    return {name: us for name, (us, _) in found.items()}
+    return {name: us for name, (us, _) in overheads.items()}
 
 
 def row(construct, runs_of):
     """Median and spread (largest over smallest) of each program's runs; None: no figure."""
-    found = {'construct': construct}
+    line = {'construct': construct}
     for name, runs in runs_of.items():
         values = [run[construct] for run in runs if construct in run]
         apart = max(values) / min(values) if values and min(values) > 0 else None
-        found[name] = {'median': statistics.median(values) if values else None, 'apart': apart,
+        line[name] = {'median': statistics.median(values) if values else None, 'apart': apart,
                        'runs': len(values)}  # fmt: skip
-    return found
+    return line
 
 
 def blocks(result):

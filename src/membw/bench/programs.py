@@ -124,8 +124,8 @@ def collect(asked, parts):
     """All programs of these parts, and a line for each thing that is not there."""
     programs, reasons = [], []
     for part in parts:
-        found, why = PARTS[part](asked)
-        programs += found
+        of_part, why = PARTS[part](asked)
+        programs += of_part
         reasons += why
     return programs, reasons
 
@@ -141,7 +141,7 @@ def describe(program):
         if program.part == 'tuned':
             return {**facts, 'choice': pathlib.Path(program.words[-1]).read_text()}
         facts['codegen'] = {
-            name: {key: value for key, value in found.items() if key != 'loop'}
-            for name, found in kernels.items()
+            name: {key: value for key, value in kernel.items() if key != 'loop'}
+            for name, kernel in kernels.items()
         }
     return facts

@@ -57,7 +57,7 @@ def ordered(programs, number):
 
 def in_turn(part, starts, rounds, say):
     """[{name: what its start returned}] of each round; none is always after the same one."""
-    found = []
+    done = []
     for number in range(rounds):
         first = number % len(starts)
         results = {}
@@ -65,8 +65,8 @@ def in_turn(part, starts, rounds, say):
             say(f'{part}, round {number + 1} of {rounds}: {name}', passing=True)
             results[name] = starts[name]()
         say(f'{part}, round {number + 1} of {rounds}: done')
-        found.append(results)
-    return found
+        done.append(results)
+    return done
 
 
 def one_round(programs, cpus, number, rounds, say):

@@ -19,25 +19,25 @@ def reference(programs):
 
 def rows(rounds, programs, base):
     """[{'program': .., 'copy': Ratio or None, ...}] in the order of the table."""
-    found = [
+    lines = [
         {'program': p.name, **{k: ratio(rounds, p.name, base, k) for k in KERNELS}}
         for p in programs
         if p.part != 'likwid'
     ]
-    return found + best_rows(rounds, programs, base)
+    return lines + best_rows(rounds, programs, base)
 
 
 def best_rows(rounds, programs, base):
     """likwid-bench: of its plain and of its non-temporal kernels the best one each."""
-    found = []
+    lines = []
     for nontemporal, name in ((False, 'best of plain'), (True, 'best of non-temporal')):
         family = [p.name for p in programs if p.part == 'likwid' and p.nontemporal == nontemporal]
         best = {kernel: best_of(rounds, family, kernel) for kernel in KERNELS}
         if any(best.values()):
             row = {'program': f'likwid-bench, {name}', 'of': {k: v for k, v in best.items() if v}}
             row |= {k: ratio(rounds, best[k], base, k) if best[k] else None for k in KERNELS}
-            found.append(row)
-    return found
+            lines.append(row)
+    return lines
 
 
 def parity(rounds, programs):
@@ -81,9 +81,9 @@ def table(title, first, rows):
     return Table(title, tuple(columns), lines)
 
 
-def cell(found):
+def cell(middle):
     return Cell(
-        *((found.median, f'{found.median:.2f} ±{found.mad:.2f}') if found else (None, '-'))
+        *((middle.median, f'{middle.median:.2f} ±{middle.mad:.2f}') if middle else (None, '-'))
     )
 
 
@@ -93,8 +93,8 @@ def base_rates(rounds, base):
     for kernel in KERNELS:
         values = [v / 1000 for v in rates(rounds, base, kernel) if v]
         if values:
-            found = summary(values)
-            words.append(f'{kernel} {found.median:.1f} ({min(values):.1f} to {max(values):.1f})')
+            middle = summary(values)
+            words.append(f'{kernel} {middle.median:.1f} ({min(values):.1f} to {max(values):.1f})')
     return ', '.join(words)
 
 

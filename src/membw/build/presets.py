@@ -152,8 +152,8 @@ def check(table):
             problems.append(f"{where}: 'language' is one of {' '.join(LANGUAGES)}")
     for name, row in table['presets'].items():
         where = f'presets.{name}'
-        found = check_keys(where, row, PRESET_KEYS, OPTIONAL_KEYS)
-        problems += found or check_row(where, name, row, table['families'])
+        of_row = check_keys(where, row, PRESET_KEYS, OPTIONAL_KEYS)
+        problems += of_row or check_row(where, name, row, table['families'])
     return problems
 
 
@@ -308,8 +308,8 @@ def blas_words(name, rows=None):
     """(words in front of the sources, words behind them) that link a row's library."""
     row = blas_row(name, rows)
     folders = sorted(glob.glob(row.get('folder', '')))[:1]
-    found = [word for path in folders for word in (f'-L{path}', f'-Wl,-rpath,{path}')]
-    return from_environment(row['compile'], name), [*found, *from_environment(row['link'], name)]
+    places = [word for path in folders for word in (f'-L{path}', f'-Wl,-rpath,{path}')]
+    return from_environment(row['compile'], name), [*places, *from_environment(row['link'], name)]
 
 
 # --- provenance ------------------------------------------------------------------------------

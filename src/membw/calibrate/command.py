@@ -110,18 +110,18 @@ def gather(args):
     begun = measure(args) if args.rounds else 0.0
     chosen = args.partition, args.environ, args.pinning
     paths = args.results or [default_results()]
-    found, problems = select(
+    samples, problems = select(
         each_result(paths), args.system, chosen, begun, args.test, args.widest / 100
     )
     for problem in problems:
         print(f'membw: {problem}', file=sys.stderr)
-    if not found:
+    if not samples:
         asked = ' '.join(filter(None, (args.system, *chosen)))
         raise MembwError(
             f"no run of '{args.test}' on '{asked}' in '{' '.join(paths)}'",
             f"--rounds K measures first; '{LISTED_BY}' lists what there is",
         )
-    return list(found.values())
+    return list(samples.values())
 
 
 def measure(args):

@@ -62,8 +62,8 @@ def select(chunks, system, chosen, since=0.0, test='stream', widest=math.inf):
             if key and r.time >= since and identity(r) not in seen:
                 seen.add(identity(r))
                 units[key].append(r)
-    found = {k: _samples(k, _of_nodes(rows), widest) for k, rows in sorted(units.items())}
-    return found, problems
+    samples = {k: _samples(k, _of_nodes(rows), widest) for k, rows in sorted(units.items())}
+    return samples, problems
 
 
 def _of_nodes(records):

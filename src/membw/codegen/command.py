@@ -58,26 +58,26 @@ def main(args):
 
 def blocks(facts, listing=False):
     """The table, and what is said below it."""
-    rows = [cells(name, found) for name, found in facts['kernels'].items()]
+    rows = [cells(name, kernel) for name, kernel in facts['kernels'].items()]
     yield Table(f'{facts["binary"]}, {facts["machine"]}', COLUMNS, rows)
-    for name, found in facts['kernels'].items():
-        yield from [f'{name}: {found["note"]}'] if found['note'] else []
-    for name, found in facts['kernels'].items():
-        yield from ['', f'{name} ({found["symbol"]}):', *found['loop']] if listing else []
+    for name, kernel in facts['kernels'].items():
+        yield from [f'{name}: {kernel["note"]}'] if kernel['note'] else []
+    for name, kernel in facts['kernels'].items():
+        yield from ['', f'{name} ({kernel["symbol"]}):', *kernel['loop']] if listing else []
 
 
-def cells(name, found):
-    width = str(found['width_bits'] or '-') + ('+' if found['scalable'] else '')
+def cells(name, kernel):
+    width = str(kernel['width_bits'] or '-') + ('+' if kernel['scalable'] else '')
     return (
         name,
-        ' '.join(found['calls']) or found['stores'],
+        ' '.join(kernel['calls']) or kernel['stores'],
         width,
-        Cell(found['unroll'], plain(found['unroll'])),
-        {True: 'yes', False: 'no', None: '-'}[found['fma']],
-        ', '.join(map(prefetch, found['prefetches'])) or '-',
-        Cell(found['counted_bytes'], plain(found['counted_bytes'])),
-        Cell(found['moved_bytes'], plain(found['moved_bytes'], '?')),
-        Cell(found['write_allocate_factor'], plain(found['write_allocate_factor'], '?')),
+        Cell(kernel['unroll'], plain(kernel['unroll'])),
+        {True: 'yes', False: 'no', None: '-'}[kernel['fma']],
+        ', '.join(map(prefetch, kernel['prefetches'])) or '-',
+        Cell(kernel['counted_bytes'], plain(kernel['counted_bytes'])),
+        Cell(kernel['moved_bytes'], plain(kernel['moved_bytes'], '?')),
+        Cell(kernel['write_allocate_factor'], plain(kernel['write_allocate_factor'], '?')),
     )
 
 
@@ -85,6 +85,6 @@ def plain(value, unknown='-'):
     return unknown if value is None else f'{value:g}'
 
 
-def prefetch(found):
-    ahead = found['bytes_ahead']
-    return found['kind'] + (f' {ahead:+d} B' if ahead is not None else '')
+def prefetch(instruction):
+    ahead = instruction['bytes_ahead']
+    return instruction['kind'] + (f' {ahead:+d} B' if ahead is not None else '')

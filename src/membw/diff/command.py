@@ -50,9 +50,9 @@ def run(args):
     from membw.results.find_one import find
 
     a, b = find(args.a, args.results), find(args.b, args.results)
-    found = compare(a, b, args.margin)
+    difference = compare(a, b, args.margin)
     if args.format == 'json':
-        print(json.dumps(as_json(a, b, found), indent=1))
+        print(json.dumps(as_json(a, b, difference), indent=1))
     else:
-        print(tables.as_text(as_blocks(a, b, found, args.all), args.format))
-    return 0 if found.equal else 1
+        print(tables.as_text(as_blocks(a, b, difference, args.all), args.format))
+    return 0 if difference.equal else 1

@@ -49,8 +49,8 @@ class Difference:
         same, different = (side.get('build', {}) for side in (self.same, self.different))
         if {'binary_sha256', 'code_sha256'} & set(same):
             return []
-        found = [f for f in SAME_BUILD if f in different]
-        return found or ([] if any(f in same for f in SAME_BUILD) else ['unknown'])
+        fields = [f for f in SAME_BUILD if f in different]
+        return fields or ([] if any(f in same for f in SAME_BUILD) else ['unknown'])
 
     @property
     def equal(self):
@@ -61,12 +61,14 @@ class Difference:
 def compare(a, b, margin=MARGIN):
     """A Difference of two Results; margin is a fraction."""
     (figures_a, spans_a, of_a), (figures_b, spans_b, of_b) = _told(a), _told(b)
-    found = Difference(_figures(figures_a, figures_b), margin=margin)
-    found.spans = {name: (spans_a.get(name), spans_b.get(name)) for name in found.figures}
-    found.nearest = latencies(a.record), latencies(b.record)
+    difference = Difference(_figures(figures_a, figures_b), margin=margin)
+    difference.spans = {
+        name: (spans_a.get(name), spans_b.get(name)) for name in difference.figures
+    }
+    difference.nearest = latencies(a.record), latencies(b.record)
     for group in GROUPS:
-        _group(found, group, of_a[group], of_b[group])
-    return found
+        _group(difference, group, of_a[group], of_b[group])
+    return difference
 
 
 def _told(result):
@@ -79,21 +81,21 @@ def _told(result):
 
 
 def _figures(a, b):
-    found = {}
+    figures = {}
     for name in [*a, *(n for n in b if n not in a)]:
         (x, unit), (y, other) = a.get(name, (None, '')), b.get(name, (None, ''))
         known = x is not None and y is not None and unit == other and x
-        found[name] = (x, y, y / x - 1 if known else None, unit or other)
-    return found
+        figures[name] = (x, y, y / x - 1 if known else None, unit or other)
+    return figures
 
 
-def _group(found, group, a, b):
+def _group(difference, group, a, b):
     both = [name for name in a if name in b]
     parts = (
-        (found.same, {n: a[n] for n in both if a[n] == b[n]}),
-        (found.different, {n: (a[n], b[n]) for n in both if a[n] != b[n]}),
-        (found.only_a, {n: v for n, v in a.items() if n not in b}),
-        (found.only_b, {n: v for n, v in b.items() if n not in a}),
+        (difference.same, {n: a[n] for n in both if a[n] == b[n]}),
+        (difference.different, {n: (a[n], b[n]) for n in both if a[n] != b[n]}),
+        (difference.only_a, {n: v for n, v in a.items() if n not in b}),
+        (difference.only_b, {n: v for n, v in b.items() if n not in a}),
     )
     for place, values in parts:
         if values:

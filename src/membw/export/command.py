@@ -60,11 +60,11 @@ def rows_of(names):
     """Rows of all that is named, in that order."""
     from membw.run.summary import newest
 
-    found = [row for name in names or [newest()] for row in _rows(name)]
-    if not found:
+    rows = [row for name in names or [newest()] for row in _rows(name)]
+    if not rows:
         raise MembwError(f"nothing was measured in '{' '.join(names)}'",
                          'name a report, a night or records')  # fmt: skip
-    return found
+    return rows
 
 
 def _rows(name):

@@ -36,8 +36,8 @@ class Row(NamedTuple):
 def of_report(report):
     """Rows of a run of ReFrame; what was skipped or only rehearsed has none."""
     cases = [case for case in rows.of_report(report) if measures(case)]
-    found = [(case, *judge(case)) for case in cases]
-    return [_of_case(case, word, why) for case, word, why in found if word != DRY]
+    judged = [(case, *judge(case)) for case in cases]
+    return [_of_case(case, word, why) for case, word, why in judged if word != DRY]
 
 
 def _of_case(case, verdict, reason):
@@ -63,14 +63,16 @@ def _known(labels):
 def _figures(case):
     kinds = {metric.name: metric for metric in of_case.metrics(case, of_case.record(case))}
     intervals = case.get('intervals') or {}
-    found = []
+    figures = []
     for name, figure in of_case.figures(case).items():
         low, high = intervals.get(name, (None, None))
         reference = figure.reference or None
         better = kinds[name].better if name in kinds else ''
         ratio = figure.value / reference if reference else None
-        found.append(Figure(name, figure.unit, better, figure.value, low, high, reference, ratio))
-    return tuple(found)
+        figures.append(
+            Figure(name, figure.unit, better, figure.value, low, high, reference, ratio)
+        )
+    return tuple(figures)
 
 
 def of_fleet(fleet):

@@ -218,8 +218,8 @@ class _Kernel:
 
     def noisier_changes(self, noisier, but):
         """`but`: nodes of which is told that some of their nights are bad."""
-        for row, found in noisier.items():
-            for column, spreads, recovered in found if self.series.nodes[row] not in but else ():
+        for row, spans in noisier.items():
+            for column, spreads, recovered in spans if self.series.nodes[row] not in but else ():
                 percents = [round(100 * float(s), 2) for s in spreads[self.number]]
                 rates = self.rates[row]
                 medians = [np.nanmedian(rates[:column]), np.nanmedian(rates[column:])]
@@ -282,11 +282,11 @@ class _Kernel:
             return {}
         old, new = place[max(move.first - NEAR - 1, 0)], place[move.first]
         new = place[min(move.first + NEAR, len(place) - 1)] if made[new] == made[old] else new
-        found = self._between(made[old], made[new])
+        fields = self._between(made[old], made[new])
         if row is None or not self.is_fleet:
-            return found
+            return fields
         others = self._between(self.majority[old], self.majority[new])
-        return {f: pair for f, pair in found.items() if others.get(f) != pair}
+        return {f: pair for f, pair in fields.items() if others.get(f) != pair}
 
     def _between(self, old, new):
         if old < 0 or new < 0 or old == new:

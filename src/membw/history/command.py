@@ -108,32 +108,32 @@ def run(args):
 
     every, left = read(args.results or [default_results()], args.cache)
     refuse_unknown(args, every)
-    found = judge(every, args.margin / 100, args.fleet_margin / 100, args.alpha / 100)
-    found = select(known(found, args, left), every, args)
+    changes = judge(every, args.margin / 100, args.fleet_margin / 100, args.alpha / 100)
+    changes = select(known(changes, args, left), every, args)
     if args.plot:
         from membw.report.history import save
 
-        save(every, found, args.plot, args.kernel)
+        save(every, changes, args.plot, args.kernel)
     if args.format == 'json':
-        print(json.dumps(as_json(every, found, left, args.series), indent=1))
+        print(json.dumps(as_json(every, changes, left, args.series), indent=1))
     else:
-        print(tables.as_text(as_blocks(every, found, left, args.limit), args.format))
-    return 1 if left.problems or any(is_worse(c) for c in found) else 0
+        print(tables.as_text(as_blocks(every, changes, left, args.limit), args.format))
+    return 1 if left.problems or any(is_worse(c) for c in changes) else 0
 
 
-def known(found, args, left):
+def known(changes, args, left):
     """The changes with what somebody acknowledged of them, now or before."""
     from membw.history import acknowledged
 
     file = args.acknowledged or acknowledged.own_file()
     if args.acknowledge:
-        before = acknowledged.apply(found, acknowledged.read(file)[0], args.margin / 100)
+        before = acknowledged.apply(changes, acknowledged.read(file)[0], args.margin / 100)
         acknowledged.acknowledge(file, before, *args.acknowledge)
     entries, problems = acknowledged.read(file)
     for problem in problems:
         print(f'membw: {problem}', file=sys.stderr)
     left.problems += problems
-    return acknowledged.apply(found, entries, args.margin / 100)
+    return acknowledged.apply(changes, entries, args.margin / 100)
 
 
 def read(paths, cache=None):
@@ -180,10 +180,10 @@ def since(text, newest):
         raise MembwError(f"'{text}' is no night", 'say --since 2026-11-21 or --since 14d') from err
 
 
-def select(found, every, args):
+def select(changes, every, args):
     return [
         c
-        for c in found
+        for c in changes
         if _is_told(c, args.since)
         and (not args.node or c.node in args.node)
         and (not args.kernel or c.kernel == args.kernel)

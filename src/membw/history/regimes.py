@@ -14,17 +14,17 @@ def parts(node, day, pair):
     `pair` is the latency of the nearest cores in ns, 0: not known, below 0: the run crossed.
     """
     values, of_value = np.unique(np.round(pair, 1), return_inverse=True)
-    found = regimes.groups(values.tolist())
-    if len(found) < 2:
+    groups = regimes.groups(values.tolist())
+    if len(groups) < 2:
         return [('', np.ones(len(pair), dtype=bool))]
-    of_run = np.array([regimes.number(value, found) for value in values])[of_value]
+    of_run = np.array([regimes.number(value, groups) for value in values])[of_value]
     if not _go_to_and_fro(node, day, of_run):
         return [('', np.ones(len(pair), dtype=bool))]
     usual = np.bincount(of_run[of_run >= 0]).argmax()
     of_run[pair == 0] = usual  # older runs, of before it was measured
     return [
         (f', nearest cores {regimes.text(group)} apart', of_run == i)
-        for i, group in enumerate(found)
+        for i, group in enumerate(groups)
     ]
 
 

@@ -32,28 +32,28 @@ def take_off(logs, software):
     same of the nodes that kept what they had.  Where all switch in one night nobody did, and the
     fleet's own level shows the change.
     """
-    found = []
+    taken = []
     for (old, new), batches in _switches(software).items():
         rollout = _effect(logs, software, old, new, batches)
         if rollout:
-            found.append(rollout)
+            taken.append(rollout)
             if abs(rollout.effect) >= LEAST_EFFECT:
                 switched = np.concatenate([nodes for _, nodes in batches])
                 logs = _without(logs, software, switched, rollout)
-    return found, logs
+    return taken, logs
 
 
 def _switches(software):
     """{(old, new): [(night, nodes)]}, in order of time."""
-    last, found = software[:, 0].copy(), {}
+    last, nights_of = software[:, 0].copy(), {}
     for night in range(1, software.shape[1]):
         now = software[:, night]
         changed = np.flatnonzero((now >= 0) & (last >= 0) & (now != last))
         for pair in sorted(set(zip(last[changed].tolist(), now[changed].tolist(), strict=True))):
             nodes = changed[(last[changed] == pair[0]) & (now[changed] == pair[1])]
-            found.setdefault(pair, []).append((night, nodes))
+            nights_of.setdefault(pair, []).append((night, nodes))
         last = np.where(now >= 0, now, last)
-    return found
+    return nights_of
 
 
 def _effect(logs, software, old, new, batches):

@@ -34,33 +34,33 @@ class Search:
         without what changed in them.
         """
         for _ in range(2):
-            found = {row: self._moves(row, margin) for row in self.suspects}
-            for row, its_moves in found.items():
+            of_rows = {row: self._moves(row, margin) for row in self.suspects}
+            for row, its_moves in of_rows.items():
                 self._level_out(row, its_moves)
             self.bad_nights = BadNights(self.distances)
-        return {row: self._judged(row, its_moves, margin) for row, its_moves in found.items()}
+        return {row: self._judged(row, its_moves, margin) for row, its_moves in of_rows.items()}
 
     def _moves(self, row, margin):
         raw = self.rows.raw[row, : self.rows.count[row]]
         values = self.rows.values[row, : self.rows.count[row]]
         places = self.rows.places(row)
         while True:
-            found = moves(raw, values, places, margin)
-            chances = [self._chance(row, raw, m) for m in found]
-            if not found or max(chances) <= BAD_NIGHTS_ALPHA * self.alpha:
-                return found
-            doubtful = found[int(np.argmax(chances))]
+            its_moves = moves(raw, values, places, margin)
+            chances = [self._chance(row, raw, m) for m in its_moves]
+            if not its_moves or max(chances) <= BAD_NIGHTS_ALPHA * self.alpha:
+                return its_moves
+            doubtful = its_moves[int(np.argmax(chances))]
             after = len(raw[doubtful.after]) <= len(raw[doubtful.before])
             places.remove(doubtful.after.start if after else doubtful.before.stop)
 
-    def _judged(self, row, found, margin):
+    def _judged(self, row, its_moves, margin):
         raw = self.rows.raw[row, : self.rows.count[row]]
-        now = np.median(raw[found[-1].after]) if found else 0
-        for move in found:
+        now = np.median(raw[its_moves[-1].after]) if its_moves else 0
+        for move in its_moves:
             move.recovered = bool(abs(now - np.median(raw[move.before])) < margin)
             move.p = self.rows.p_value(row, move.before, move.after)
             move.sure = self._sure(row, raw, move, margin)
-        return found
+        return its_moves
 
     def _chance(self, row, raw, move):
         """That the shorter side of a step is but bad nights of the longer one."""
@@ -84,9 +84,9 @@ class Search:
                 return end - 1
         return move.after.stop - 1
 
-    def _level_out(self, row, found):
+    def _level_out(self, row, its_moves):
         """Distances from the levels between steps; what was soon over stays a bad stretch."""
-        edges = [0, *(m.first for m in found if m.shape == 'step'), self.rows.count[row]]
+        edges = [0, *(m.first for m in its_moves if m.shape == 'step'), self.rows.count[row]]
         level = None
         for a, b in zip(edges, edges[1:], strict=False) if len(edges) > 2 else ():
             raw = self.rows.raw[row, a:b]
@@ -99,8 +99,8 @@ class Search:
         """(row, begin, end, shares, depth, recovered) of rows with more bad nights than before."""
         memory = self.rows.growth[: cp.LEAST + 1].max()
         depth = np.maximum(margin, DEPTH * self.rows.calm * memory)
-        found = restless(self.distances, depth, self.questions, self.alpha)
-        for row, begin, end, *shares in found:
+        stretches = restless(self.distances, depth, self.questions, self.alpha)
+        for row, begin, end, *shares in stretches:
             part = self.distances[row, begin:end]
             size = np.median(part[part < -depth[row]])
             over = (1 - shares[1]) ** (self.rows.count[row] - end) < OVER
@@ -119,7 +119,7 @@ def scatters(tables, questions, alpha, margin):
     scores = np.mean([_normal_scores(d) for d in distances], axis=0)
     count, columns = np.maximum(packed[0][1] - 1, 0), packed[0][2]
     rows = cp.Rows(scores * cp.PRIOR_SPREAD, count, questions, alpha)
-    found, largest = {}, np.zeros((len(tables), len(scores)))
+    noisier, largest = {}, np.zeros((len(tables), len(scores)))
     for row in rows.suspects():
         edges = [0, *rows.places(row), count[row]]
         spreads = np.array([
@@ -127,13 +127,13 @@ def scatters(tables, questions, alpha, margin):
             for d in distances
         ]) / MAD_TO_SIGMA / np.sqrt(2)  # fmt: skip
         largest[:, row] = spreads.max(axis=1)
-        found[row] = [
+        noisier[row] = [
             (columns[row, edges[i + 1] + 1], spreads[:, i : i + 2], _is_over(spreads, i))
             for i in range(len(edges) - 2)
             if edges[i + 2] - edges[i + 1] >= LEAST_NOISY
             and _is_noisier(spreads[:, i], spreads[:, i + 1], margin)
         ]
-    return found, largest
+    return noisier, largest
 
 
 def _normal_scores(distances):

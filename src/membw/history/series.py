@@ -178,9 +178,9 @@ class Rows:
 
     def columns(self, kernels):
         """{name: numbers of all rows}."""
-        found = {name: np.frombuffer(a, dtype=a.typecode) for name, a in self.table.items()}
-        found['rates'] = found['rates'].reshape(-1, kernels)
-        return found | {'again': np.zeros(len(found['key']), dtype=bool)}
+        columns = {name: np.frombuffer(a, dtype=a.typecode) for name, a in self.table.items()}
+        columns['rates'] = columns['rates'].reshape(-1, kernels)
+        return columns | {'again': np.zeros(len(columns['key']), dtype=bool)}
 
     def keep(self, stays, numbers, kernels):
         columns = self.columns(kernels)
@@ -204,12 +204,12 @@ class Rows:
         left.incomplete += int((valid & ~whole).sum())
         narrow = _narrow(columns['node'][whole], columns['half'][whole])
         left.wide += int((~narrow).sum())
-        found = {name: values[whole][narrow] for name, values in columns.items()}
-        parts = regimes.parts(found['node'], found['day'], found['pair'])
-        left.crossed += len(found['node']) - sum(int(rows.sum()) for _, rows in parts)
+        of_series = {name: values[whole][narrow] for name, values in columns.items()}
+        parts = regimes.parts(of_series['node'], of_series['day'], of_series['pair'])
+        left.crossed += len(of_series['node']) - sum(int(rows.sum()) for _, rows in parts)
         label = ' '.join(str(n) for n in names if n is not None) or 'runs'
         return [
-            self._of_regime(label + more, measured, {n: v[rows] for n, v in found.items()})
+            self._of_regime(label + more, measured, {n: v[rows] for n, v in of_series.items()})
             for more, rows in parts
         ]
 

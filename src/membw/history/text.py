@@ -21,18 +21,18 @@ def is_worse(change):
     return change.direction in ('slower', 'noisier') and not is_over
 
 
-def as_json(every, found, left, with_series):
+def as_json(every, changes, left, with_series):
     """The object that history.py describes."""
     data = {
         **_extent(every),
-        'worse': sum(map(is_worse, found)),
+        'worse': sum(map(is_worse, changes)),
         'left_out': {k: getattr(left, k) for k in LEFT},
         'too_short': too_short(every),
         'problems': left.problems,
-        'changes': [asdict(c) for c in found],
+        'changes': [asdict(c) for c in changes],
     }
     if with_series:
-        data['series'] = [row for series in every for row in _series_rows(series, found)]
+        data['series'] = [row for series in every for row in _series_rows(series, changes)]
     return data
 
 
@@ -47,8 +47,8 @@ def _extent(every):
     }
 
 
-def _series_rows(series, found):
-    changed = {c.node for c in found if c.node and c.group == series.label}
+def _series_rows(series, changes):
+    changed = {c.node for c in changes if c.node and c.group == series.label}
     for k, metric in enumerate(series.metrics):
         figures = series.figures(k)
         low, median, high = np.nanpercentile(figures, [5, 50, 95], axis=0)
@@ -69,7 +69,7 @@ def _plain(values):
     return [None if np.isnan(v) else round(float(v), 3) for v in values]
 
 
-def as_blocks(every, found, left, limit):
+def as_blocks(every, changes, left, limit):
     """Lines and a table: what was looked at, one row a change, a verdict."""
     seen = _extent(every)
     yield (
@@ -77,16 +77,16 @@ def as_blocks(every, found, left, limit):
         f'{seen["from"]} .. {seen["to"]}, {seen["figures"]} figures '
         f'in {_count(len(every), "group")}'
     )
-    rows = [_row(changes) for changes in merged(found)]
+    rows = [_row(event) for event in merged(changes)]
     shown = rows[-limit:] if limit else rows
     if len(shown) < len(rows):
         yield f'... {len(rows) - len(shown)} earlier changes, --limit 0 shows them'
     if shown:
         yield Table('', COLUMNS, shown, indent='')
     yield from _left_text(every, left)
-    worse = [changes for changes in merged(found) if any(map(is_worse, changes))]
+    worse = [event for event in merged(changes) if any(map(is_worse, event))]
     judged = too_short(every) < sum(len(s.nodes) for s in every)
-    known = sum(any(c.acknowledged for c in event) for event in merged(found))
+    known = sum(any(c.acknowledged for c in event) for event in merged(changes))
     known = f'; {known} acknowledged' if known else ''
     yield f'Verdict: {_verdict(worse) + known if judged else "too few nights to judge anything"}'
 
@@ -99,10 +99,10 @@ COLUMNS = tuple(Column(title.partition(',')[0], title) for title in
                 ('night', 'scope', 'who', 'change', 'kernels', 'group', 'why, until'))  # fmt: skip
 
 
-def merged(found):
+def merged(changes):
     """Lists of changes that are one event: the same kind, who and group, the same days."""
     events = []
-    for c in found:
+    for c in changes:
         for event in reversed(events):
             first = event[0]
             same = (c.scope, c.node, c.group, c.direction, c.field, c.shape) == (
@@ -127,8 +127,8 @@ def _row(changes):
 
 def percents(event):
     """'-3.1 %', or '-3.3 .. -2.9 %' where the kernels differ."""
-    found = sorted({f'{change.percent:+.1f}' for change in event}, key=float)
-    return f'{found[0]} %' if len(found) == 1 else f'{found[0]} .. {found[-1]} %'
+    texts = sorted({f'{change.percent:+.1f}' for change in event}, key=float)
+    return f'{texts[0]} %' if len(texts) == 1 else f'{texts[0]} .. {texts[-1]} %'
 
 
 def _notes(changes):

@@ -87,8 +87,8 @@ def run(args):
         from membw.report.ranking import save
 
         save(fleet, args.plot, args.by, args.margin / 100)
-    found = [*fleet.nodes, *fleet.links.links]
-    return 1 if problems or any(each.verdict != 'PASS' for each in found) else 0
+    judged = [*fleet.nodes, *fleet.links.links]
+    return 1 if problems or any(each.verdict != 'PASS' for each in judged) else 0
 
 
 def refuse_other_names(asked, names, fleet):

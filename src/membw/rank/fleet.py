@@ -38,7 +38,7 @@ def judge(records, expected=(), margin=MARGIN, alpha=ALPHA, rule=None, now=None)
     """The verdict on every node of `records` and on every expected one without a record."""
     rule = rule or Rule(margin, alpha)
     past, future = attendance.without_future(records, now)
-    past, found = between.judge(past, rule.margin, rule.alpha)
+    past, links = between.judge(past, rule.margin, rule.alpha)
     problems = attendance.shared_names(units_of(past), rule.max_age_days)
     nodes = assemble(past, problems)
     _leave_out_stale(nodes, rule)
@@ -49,7 +49,7 @@ def judge(records, expected=(), margin=MARGIN, alpha=ALPHA, rule=None, now=None)
     doubts.of_groups(groups)
     seen = {node.name for node in nodes}
     missing = [Node(n, 'MISSING', ['no record']) for n in expected if n not in seen]
-    return Fleet(groups, nodes + missing, warnings + found.warnings, problems, found)
+    return Fleet(groups, nodes + missing, warnings + links.warnings, problems, links)
 
 
 def _leave_out_stale(nodes, rule):
@@ -83,7 +83,7 @@ def _judge_groups(groups, rule):
         for i in range(len(group.nodes)):
             _verdict(group.nodes[i], answers, i, rule.alpha)
         doubts.of_few(group, rule.margin)
-        doubts.of_fast(group, answers.found.kernels[0], rule.alpha)
+        doubts.of_fast(group, answers.judged.kernels[0], rule.alpha)
 
 
 class _Answers:
@@ -92,22 +92,22 @@ class _Answers:
     def __init__(self, group, margin, share):
         rates = np.array([node.rates for node in group.nodes])
         steadiness = np.array([node.steadiness for node in group.nodes])
-        found = low_nodes.judge(rates, group.totals(), steadiness, margin, share)
-        unheld = found.node_q
-        self.found = support.only_supported(found, group.nodes)
-        self.q = self.found.node_q
+        judged = low_nodes.judge(rates, group.totals(), steadiness, margin, share)
+        unheld = judged.node_q
+        self.judged = support.only_supported(judged, group.nodes)
+        self.q = self.judged.node_q
         self.taken_back = unheld < self.q  # by the node's own interval
-        ratio = self.found.kernels[0]
+        ratio = self.judged.kernels[0]
         spread = np.median(np.abs(ratio - 1), axis=0) / tails.MAD_TO_SIGMA
         self.spread = np.maximum(spread, tails.FLOOR)
         self.low = (ratio < 1 - margin).any(axis=1)
-        if self.found.ranks[0].size:
-            self.low |= (self.found.ranks[0] < 1 - margin).any(axis=(1, 2))
+        if self.judged.ranks[0].size:
+            self.low |= (self.judged.ranks[0] < 1 - margin).any(axis=(1, 2))
 
 
 def _verdict(node, answers, i, alpha):
     (ratio, _), (ranks, ranks_q), (_, steady_q) = (
-        answers.found.kernels, answers.found.ranks, answers.found.steady,
+        answers.judged.kernels, answers.judged.ranks, answers.judged.steady,
     )  # fmt: skip
     node.ratios = dict(zip(node.kernels, ratio[i].tolist(), strict=True))
     node.z = float(((ratio[i] - 1) / answers.spread).min())

@@ -54,12 +54,12 @@ def judge(records, margin, alpha):
     """(the records, in which a node's rates are its own effect, Links)."""
     newest = max((r.time for r in records if r.links), default=0)
     last = [r for r in records if r.links and newest - r.time <= SPAN_S]
-    found = Links(_read(last))
-    if not found:
-        return records, found
-    hosts = sorted({host for link in found.links for host in link.nodes})
-    sizes = sorted({size for link in found.links for size in link.figures})
-    tables = {size: _matrix(found.links, hosts, size) for size in sizes}
+    links = Links(_read(last))
+    if not links:
+        return records, links
+    hosts = sorted({host for link in links.links for host in link.nodes})
+    sizes = sorted({size for link in links.links for size in link.figures})
+    tables = {size: _matrix(links.links, hosts, size) for size in sizes}
     of_node, distance = switches(tables[sizes[0]])
     say = _of_switches
     if not distance.any() and len(hosts) >= LEAST_NODES:
@@ -69,12 +69,12 @@ def judge(records, margin, alpha):
     for size in sizes:
         effects, levels, residuals[size] = split(tables[size], distance)
         usual = np.nanmedian(effects)
-        found.effects[size] = dict(zip(hosts, np.exp(-effects - usual).tolist(), strict=True))
+        links.effects[size] = dict(zip(hosts, np.exp(-effects - usual).tolist(), strict=True))
         if distance.any():
-            found.warnings.append(say(hosts, of_node, size, levels))
-    _judge_links(found, hosts, residuals, margin, alpha)
-    own = {id(record): _with_effects(record, found.effects) for record in last}
-    return [own.get(id(record), record) for record in records], found
+            links.warnings.append(say(hosts, of_node, size, levels))
+    _judge_links(links, hosts, residuals, margin, alpha)
+    own = {id(record): _with_effects(record, links.effects) for record in last}
+    return [own.get(id(record), record) for record in records], links
 
 
 def _read(records):
@@ -111,23 +111,23 @@ def _with_effects(record, effects):
     return replace(record, rates=rates)
 
 
-def _judge_links(found, hosts, residuals, margin, alpha):
+def _judge_links(links, hosts, residuals, margin, alpha):
     if len(hosts) < LEAST_NODES:
-        found.warnings.append(
+        links.warnings.append(
             f'{len(hosts)} nodes: a link is told apart from its nodes from {LEAST_NODES} on'
         )
         return
     at = {host: i for i, host in enumerate(hosts)}
-    places = [tuple(at[host] for host in link.nodes) for link in found.links]
+    places = [tuple(at[host] for host in link.nodes) for link in links.links]
     ratios = np.exp([[residuals[size][place] for size in residuals] for place in places])
     known = np.flatnonzero(~np.isnan(ratios).any(axis=1))
-    if len(known) < len(found.links):
-        found.warnings.append(
-            f'{len(found.links) - len(known)} of {len(found.links)} links are not compared: they, '
+    if len(known) < len(links.links):
+        links.warnings.append(
+            f'{len(links.links) - len(known)} of {len(links.links)} links are not compared: they, '
             'or too many others of their nodes, have no time that may be believed'
         )
     if len(known) > 1:
-        _compare([found.links[i] for i in known], list(residuals), ratios[known], margin, alpha)
+        _compare([links.links[i] for i in known], list(residuals), ratios[known], margin, alpha)
 
 
 def _small_groups(tables):

@@ -40,18 +40,18 @@ def may_be_below(node, group, times):
     return bool(lower.mean() < times and _half(node) > WIDE)
 
 
-def only_supported(found, nodes):
+def only_supported(answers, nodes):
     """The Answers of low_nodes, without those to figures whose interval reaches the median."""
     reach = totals(nodes, 1) / np.median([node.totals for node in nodes], axis=0)
-    ratio, q = found.kernels
-    found.kernels = ratio, _without(q, ratio, reach)
-    found.every = _without(found.every, ratio.mean(axis=1), reach.mean(axis=1))
-    of_ranks, q = found.ranks
+    ratio, q = answers.kernels
+    answers.kernels = ratio, _without(q, ratio, reach)
+    answers.every = _without(answers.every, ratio.mean(axis=1), reach.mean(axis=1))
+    of_ranks, q = answers.ranks
     if of_ranks.size:
         upper = np.array([node.ends[1] for node in nodes])
         upper = upper / np.median([node.rates for node in nodes], axis=0)
-        found.ranks = of_ranks, _without(q, of_ranks, upper)
-    return found
+        answers.ranks = of_ranks, _without(q, of_ranks, upper)
+    return answers
 
 
 def _without(q, ratio, reach):

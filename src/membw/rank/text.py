@@ -95,11 +95,11 @@ def _counts(fleet):
     return text + (f', {suspect} SUSPECT' if suspect else '')
 
 
-def _links(found):
+def _links(links):
     """Those that are not PASS, and how many there are."""
-    rows = sorted((link for link in found.links if link.verdict != 'PASS'), key=lambda k: k.q)
+    rows = sorted((link for link in links.links if link.verdict != 'PASS'), key=lambda k: k.q)
     lines = [f'{link.name}  {link.verdict} {link.reason}' for link in rows]
-    return [*lines, found.counts()] if found else []
+    return [*lines, links.counts()] if links else []
 
 
 def as_json(fleet, problems):

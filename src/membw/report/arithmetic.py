@@ -37,12 +37,12 @@ def section(rows):
 def bars(row):
     """{bar: GFlop/s} of a run, as far as they are known."""
     values = {name: figure.value for name, figure in row.figures.items()}
-    found = {}
+    percents = {}
     if values.get('attainable_share'):
-        found[STATED] = 100 * values['attainable'] / values['attainable_share']
-    found[ATTAINABLE] = values.get('attainable')
-    found |= {bar: values.get(name) for name, bar in REACHED.items()}
-    return {bar: value for bar, value in found.items() if value}
+        percents[STATED] = 100 * values['attainable'] / values['attainable_share']
+    percents[ATTAINABLE] = values.get('attainable')
+    percents |= {bar: values.get(name) for name, bar in REACHED.items()}
+    return {bar: value for bar, value in percents.items() if value}
 
 
 def _picture(where, rows):

@@ -45,8 +45,8 @@ def run(args):
     from membw.report.sections import build
 
     begun = time.time()
-    found = inputs.gather(args.results)
-    report = build(found, args.nodes, args.title, args.cache)
+    results = inputs.gather(args.results)
+    report = build(results, args.nodes, args.title, args.cache)
     text = page.render(report)
     write_whole(args.output, text, "'-o FILE' names it")
     size = len(text.encode()) / 1e6

@@ -26,26 +26,28 @@ LEAD = (
 )
 
 
-def section(found):
+def section(nights):
     """Pictures, the table of changes and the table of all series."""
     made = Section('history', 'History', LEAD)
-    if not found.series:
+    if not nights.series:
         made.empty = 'No night is on record: ReFrame writes results/results.db, run by run.'
         return made
-    long = [series for series in found.series if len(series.nights) > 1]
+    long = [series for series in nights.series if len(series.nights) > 1]
     if not long:
-        night = as_date(found.series[0].nights[-1])
+        night = as_date(nights.series[0].nights[-1])
         made.empty = f'One night is on record, {night}: a second one begins a history.'
         return made
-    long.sort(key=lambda series: -len(past.of_group(found, series)))
-    changed = sum(bool(past.of_group(found, series)) for series in long)
+    long.sort(key=lambda series: -len(past.of_group(nights, series)))
+    changed = sum(bool(past.of_group(nights, series)) for series in long)
     for i, series in enumerate(long[:PICTURES]):
         drawn = made.pictures if i < max(changed, 1) else made.folded
-        drawn += _pictures(found, series)
+        drawn += _pictures(nights, series)
     if len(long) > PICTURES:
         made.notes.append(f'{len(long) - PICTURES} series have no picture; the table has them.')
-    made.tables = [_events(found), _all_series(found)] if found.events else [_all_series(found)]
-    if not found.events:
+    made.tables = (
+        [_events(nights), _all_series(nights)] if nights.events else [_all_series(nights)]
+    )
+    if not nights.events:
         made.notes.append('No change was found.')
     return made
 
@@ -58,30 +60,30 @@ def save(every, changes, file, kernel=None):
     pictures.save([p for series in chosen for p in _pictures(judged, series, kernel)], file)
 
 
-def _pictures(found, series, kernel=None):
-    events = past.of_group(found, series)
+def _pictures(nights, series, kernel=None):
+    events = past.of_group(nights, series)
     alone = len(series.nodes) == 1
     whole = [event for event in events if event[0].node is None or alone]
-    yield _of_group(found, series, whole, [kernel] if kernel else series.kernels)
+    yield _of_group(nights, series, whole, [kernel] if kernel else series.kernels)
     nodes = [event for event in events if event[0].node is not None and not alone]
     if nodes:
-        yield _of_nodes(found, series, nodes)
+        yield _of_nodes(nights, series, nodes)
 
 
 # the whole group
 
 
-def _of_group(found, series, events, kernels):
+def _of_group(nights, series, events, kernels):
     kernels = kernels[: charts.MOST]  # the table has all
-    points = [p for k in kernels for p in _points(found, series, series.kernels.index(k))]
+    points = [p for k in kernels for p in _points(nights, series, series.kernels.index(k))]
     marks = [
         {'t': past.milliseconds(as_day(event[0].night)), 'label': _short(event)}
         for event in events
     ]  # fmt: skip
     said = f'{series.label}: {len(series.nights)} nights, {len(events)} changes'
     chart = charts.as_dict(_chart(series, kernels, points, marks), 280, said)
-    name = f'history-{found.number(series) + 1}'
-    return Picture(name, f'{series.label}, {_nodes(series)}', FLEET, chart, _table(found, series))
+    name = f'history-{nights.number(series) + 1}'
+    return Picture(name, f'{series.label}, {_nodes(series)}', FLEET, chart, _table(nights, series))
 
 
 def _short(event):
@@ -92,16 +94,16 @@ def _nodes(series):
     return f'{len(series.nodes)} nodes' if len(series.nodes) > 1 else series.nodes[0]
 
 
-def _points(found, series, k):
+def _points(nights, series, k):
     """One a night that has a value: median, and 5 and 95 % where there are nodes enough."""
-    low, median, high = found.spread(series, k)
+    low, median, high = nights.spread(series, k)
     counts = (~np.isnan(series.rates[k])).sum(axis=0)
     for i in np.flatnonzero(counts):
         made = past.usual_software(series, i)
         point = {
             't': past.milliseconds(series.nights[i]), 'k': series.kernels[k],
             'g': round(float(median[i]), 2), 'c': int(counts[i]),
-            'provenance': f'past-{found.number(series)}-{made}',
+            'provenance': f'past-{nights.number(series)}-{made}',
         }  # fmt: skip
         if len(series.nodes) >= BAND:
             point |= {'low': round(float(low[i]), 2), 'high': round(float(high[i]), 2)}
@@ -143,12 +145,12 @@ def _changes(marks):
     return [rule, text.encode(y=alt.value(2), text='label:N')]
 
 
-def _table(found, series):
+def _table(nights, series):
     heads = [('kernel', False), ('nights', True), ('median', True), ('lowest', True),
              ('highest', True), ('latest', True)]  # fmt: skip
     lines = []
     for k, kernel in enumerate(series.kernels):
-        medians = found.spread(series, k)[1]
+        medians = nights.spread(series, k)[1]
         known = medians[~np.isnan(medians)]
         figures = [float(np.median(known)), known.min(), known.max(), known[-1]]
         cells = [Cell(f'{gbs:.1f}', float(gbs)) for gbs in figures]
@@ -164,26 +166,26 @@ def units(series):
 # nodes that changed
 
 
-def _of_nodes(found, series, events):
+def _of_nodes(nights, series, events):
     """The most changed nodes, by the kernel in which they changed most."""
     by_node = {}
     for change in (change for event in events for change in event):
         if change.node not in by_node or abs(change.percent) > abs(by_node[change.node].percent):
             by_node[change.node] = change
     worst = sorted(by_node.values(), key=lambda change: -abs(change.percent))[:NODES]
-    points = [point for change in worst for point in _node_points(found, series, change)]
+    points = [point for change in worst for point in _node_points(nights, series, change)]
     names = [change.node for change in worst]
     left = len(by_node) - len(worst)
     title = f'{len(by_node)} nodes of {series.label} that changed'
     title += f', the {len(worst)} that changed most' if left else ''
     said = f'{title}: {", ".join(names)}'
     chart = charts.as_dict(_node_chart(points, names), 280, said)
-    return Picture(f'history-{found.number(series) + 1}-nodes', title, CHANGED, chart)
+    return Picture(f'history-{nights.number(series) + 1}-nodes', title, CHANGED, chart)
 
 
-def _node_points(found, series, change):
+def _node_points(nights, series, change):
     k, node = series.kernels.index(change.kernel), series.nodes.index(change.node)
-    percent = 100 * (series.figures(k)[node] / found.spread(series, k)[1] - 1)
+    percent = 100 * (series.figures(k)[node] / nights.spread(series, k)[1] - 1)
     for i in np.flatnonzero(~np.isnan(percent)):
         yield {
             't': past.milliseconds(series.nights[i]), 'n': change.node, 'k': change.kernel,
@@ -216,11 +218,11 @@ def _node_chart(points, names):
 # tables
 
 
-def _events(found):
+def _events(nights):
     words = ('who', 'scope', 'kernels', 'group', 'what differs in the provenance')
     heads = [('night', False), ('change', True), *((word, False) for word in words)]
-    lines = [_event(i, event) for i, event in enumerate(found.events[:EVENTS])]
-    more = len(found.events) - len(lines)
+    lines = [_event(i, event) for i, event in enumerate(nights.events[:EVENTS])]
+    more = len(nights.events) - len(lines)
     also = f'; {more} older ones: membw history --limit 0' if more else ''
     return Table(heads, lines, f'Changes, the newest first{also}')
 
@@ -233,20 +235,20 @@ def _event(i, event):
     return [Cell(first.night), percent, *words, Cell(past.because(event))]
 
 
-def _all_series(found):
+def _all_series(nights):
     heads = [('group', False), ('nodes', True), ('nights', True), ('latest night', False),
              ('kernel', False), ('latest', True), ('to the nights before', True)]  # fmt: skip
-    lines = [_series_line(found, series) for series in found.series]
+    lines = [_series_line(nights, series) for series in nights.series]
     return Table(heads, lines, 'All series: median of the nodes')
 
 
-def _series_line(found, series):
+def _series_line(nights, series):
     metric = series.metrics[-1]
-    medians = found.spread(series, len(series.metrics) - 1)[1]
+    medians = nights.spread(series, len(series.metrics) - 1)[1]
     known = medians[~np.isnan(medians)]
     made = past.usual_software(series, len(series.nights) - 1)
     counts = [Cell(str(n), n) for n in (len(series.nodes), len(series.nights))]
-    latest = Cell(f'{known[-1]:.1f}', float(known[-1]), f'past-{found.number(series)}-{made}')
+    latest = Cell(f'{known[-1]:.1f}', float(known[-1]), f'past-{nights.number(series)}-{made}')
     change = Cell('-', -1)
     if len(known) > 1:
         percent = 100 * float(known[-1] / np.median(known[:-1]) - 1)

@@ -33,21 +33,21 @@ class Inputs:
 
 def gather(paths):
     """Inputs of the files and folders; without any, of this checkout's results."""
-    found = Inputs()
+    inputs = Inputs()
     paths = [Path(path) for path in paths] or [_own_results()]
     for path in paths:
         if not path.exists():
             raise MembwError(f"no such file or folder '{path}'", HINT)
         for file in _of_folder(path) if path.is_dir() else [path]:
-            _take(found, file)
-    if not found.cases and not found.records:
-        for database in found.databases:
-            _take_report(found, database, _newest_session(database))
-    if not found.cases and not found.records:
-        said = f': {found.problems[0]}' if found.problems else ''
+            _take(inputs, file)
+    if not inputs.cases and not inputs.records:
+        for database in inputs.databases:
+            _take_report(inputs, database, _newest_session(database))
+    if not inputs.cases and not inputs.records:
+        said = f': {inputs.problems[0]}' if inputs.problems else ''
         raise MembwError(f"nothing was measured in '{' '.join(map(str, paths))}'{said}", HINT)
-    found.records = once(found.records)
-    return found
+    inputs.records = once(inputs.records)
+    return inputs
 
 
 def _own_results():
@@ -78,7 +78,7 @@ def _head(file):
         return stream.read(600)
 
 
-def _take(found, file):
+def _take(inputs, file):
     """One file, by what is in it."""
     try:
         data = file.read_bytes() if file.suffix != '.db' else b''
@@ -86,36 +86,36 @@ def _take(found, file):
         raise MembwError(f"cannot read '{file}': {err.strerror}") from err
     text = data.decode('utf-8', errors='replace')
     if file.suffix == '.db' or text.startswith('SQLite format 3'):
-        found.databases.append(file)
+        inputs.databases.append(file)
     elif is_report(text):
-        _take_report(found, file, text)
+        _take_report(inputs, file, text)
     else:
         records, problems = read_lines(text.split('\n'), str(file))
-        found.records += records
-        found.problems += problems or ([] if records else [f'{file}: is empty: no record'])
+        inputs.records += records
+        inputs.problems += problems or ([] if records else [f'{file}: is empty: no record'])
 
 
 def _newest_session(database):
     """The report that ReFrame stored last; the database is only read."""
     try:
-        found = stored_sessions(database, 'ORDER BY session_start_unix DESC LIMIT 1')
+        sessions = stored_sessions(database, 'ORDER BY session_start_unix DESC LIMIT 1')
     except sqlite3.DatabaseError as err:
         raise MembwError(f"'{database}' is no results database of ReFrame: {err}", HINT) from err
-    return found[0] if found else '{}'
+    return sessions[0] if sessions else '{}'
 
 
-def _take_report(found, file, text):
+def _take_report(inputs, file, text):
     try:
         report = json.loads(text)
         attempts = [case | {'report': str(file)} for case in cases_of(report)]
         cases = rows.of_report({'runs': [{'testcases': attempts}]})
         records, problems = read_session({'runs': [{'testcases': cases}]}, str(file))
     except (ValueError, LookupError, TypeError, AttributeError) as err:
-        found.problems.append(f'{file}: not a report as ReFrame 4.10 writes it: {err}')
+        inputs.problems.append(f'{file}: not a report as ReFrame 4.10 writes it: {err}')
         return
-    found.reports.append((file, report.get('session_info', {})))
-    found.cases += cases
-    found.ratios += ratios.groups(report)
-    found.records += records
+    inputs.reports.append((file, report.get('session_info', {})))
+    inputs.cases += cases
+    inputs.ratios += ratios.groups(report)
+    inputs.records += records
     # a case without a figure has a row that says so
-    found.problems += [p for p in problems if not isinstance(p, MeasuredNothing)]
+    inputs.problems += [p for p in problems if not isinstance(p, MeasuredNothing)]

@@ -54,9 +54,9 @@ def speed_ups(row):
     """[{threads, value, low, high}] of a run, the baseline first."""
     points = [_ends({'threads': 1}, None, 1.0)]
     for name, figure in row.figures.items():
-        found = SPEED_UP.match(name)
-        if found:
-            points.append(_ends({'threads': int(found[1])}, figure.interval, figure.value))
+        metric = SPEED_UP.match(name)
+        if metric:
+            points.append(_ends({'threads': int(metric[1])}, figure.interval, figure.value))
     return sorted(points, key=lambda point: point['threads']) if len(points) > 1 else []
 
 
@@ -64,9 +64,13 @@ def overheads(row):
     """[{construct, bytes, threads, value, low, high}] of a run, in us; 0 bytes: no array."""
     points = []
     for name, figure in row.figures.items():
-        found = OVERHEAD.match(name)
-        if found:
-            what = {'construct': found[1], 'bytes': int(found[2] or 0), 'threads': int(found[3])}
+        metric = OVERHEAD.match(name)
+        if metric:
+            what = {
+                'construct': metric[1],
+                'bytes': int(metric[2] or 0),
+                'threads': int(metric[3]),
+            }
             points.append(_ends(what, figure.interval, figure.value))
     return points
 

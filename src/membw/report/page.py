@@ -63,7 +63,7 @@ def _on_paper(picture):
 def unique_ids(svg, name):
     """Each SVG counts its clip paths and gradients from 0; in one page they would be mixed up."""
     svg = re.sub(r'\bid="', f'id="{name}-', svg)
-    return re.sub(r'url\(#|href="#', lambda found: f'{found[0]}{name}-', svg)
+    return re.sub(r'url\(#|href="#', lambda reference: f'{reference[0]}{name}-', svg)
 
 
 def _script_data(report):

@@ -140,8 +140,8 @@ def _cells(times, names, summary):
     for (one, other), value in times.items():
         values[bins[one], bins[other]].append(value)
     rows = [
-        {'row': texts[i], 'column': texts[j], 'value': float(f'{summary(found):.4g}')}
-        for (i, j), found in values.items()
+        {'row': texts[i], 'column': texts[j], 'value': float(f'{summary(those):.4g}')}
+        for (i, j), those in values.items()
     ]
     return rows, texts
 
@@ -224,7 +224,7 @@ def _of_imb(cases):
 
 def _of_curves(curves):
     """Time and bandwidth, a picture each, per partition or node."""
-    found = []
+    pictures = []
     for where in dict.fromkeys(curve.where for curve in curves):
         unique = {c.name: c for c in curves if c.where == where and c.times}
         own = list(unique.values())[: charts.MOST]
@@ -239,8 +239,8 @@ def _of_curves(curves):
             text = f'Messages of MPI on {where}: {title}'
             chart = charts.as_dict(_lines(own, title, value), 320, f'{text}: {words}')
             table = _table(own, text) if kind == 'times' else None
-            found.append(Picture(f'pairs-{kind}-{place}', text, how, chart, table))
-    return found
+            pictures.append(Picture(f'pairs-{kind}-{place}', text, how, chart, table))
+    return pictures
 
 
 def _lines(curves, title, value):

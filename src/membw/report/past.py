@@ -109,11 +109,11 @@ def because(event):
 
 def provenance(past):
     """id -> {name: text}: behind each event, and behind the software of each series."""
-    found = {f'change-{i}': _of_event(event) for i, event in enumerate(past.events)}
+    texts = {f'change-{i}': _of_event(event) for i, event in enumerate(past.events)}
     for s, series in enumerate(past.series):
         for number, made in enumerate(series.provenances):
-            found[f'past-{s}-{number}'] = _of_software(series, number, made)
-    return found
+            texts[f'past-{s}-{number}'] = _of_software(series, number, made)
+    return texts
 
 
 def _of_event(event):

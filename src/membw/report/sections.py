@@ -26,31 +26,31 @@ NAMED = 3  # nodes or processors in the heading
 OTHERS = (arithmetic.TEST, *openmp.SCALING, openmp.OVERHEADS)
 
 
-def build(found, nodes='', title='', cache=None):
+def build(inputs, nodes='', title='', cache=None):
     """A Report of the Inputs; `nodes`: those expected; an error where nothing was measured."""
-    rows = rows_of(found.cases)
-    fleet = _judge(found.records, expected_nodes(nodes) if nodes else _asked(found.cases))
+    rows = rows_of(inputs.cases)
+    fleet = _judge(inputs.records, expected_nodes(nodes) if nodes else _asked(inputs.cases))
     if not fleet.nodes and not any(map(_tells, rows)):
-        raise _nothing(found, rows)
-    nights = past.read(found.databases, found.records, cache)
+        raise _nothing(inputs, rows)
+    nights = past.read(inputs.databases, inputs.records, cache)
     sections = [
-        bandwidth.section([r for r in rows if r.test not in OTHERS], found.ratios),
+        bandwidth.section([r for r in rows if r.test not in OTHERS], inputs.ratios),
         numa.section(rows), arithmetic.section(rows), openmp.section(rows),
-        ranking.section(fleet), pairs.section(found.records, found.cases, fleet.links),
+        ranking.section(fleet), pairs.section(inputs.records, inputs.cases, fleet.links),
         history.section(nights), compilers.section(rows),
     ]  # fmt: skip
-    verdict, headline, counts = verdicts.overall(rows, failed_builds(found.cases), fleet, nights)
+    verdict, headline, counts = verdicts.overall(rows, failed_builds(inputs.cases), fleet, nights)
     return Report(
         title=title or _title(rows, fleet),
         verdict=verdict,
         headline=headline,
         counts=counts,
-        attention=verdicts.attention(rows, failed_builds(found.cases), fleet, nights),
-        facts=_facts(found, rows),
+        attention=verdicts.attention(rows, failed_builds(inputs.cases), fleet, nights),
+        facts=_facts(inputs, rows),
         sections=[section for section in sections if section],
         provenance={row.id: row.provenance for row in rows} | past.provenance(nights),
-        fleet=ranking.as_data(fleet, found.records),
-        problems=found.problems,
+        fleet=ranking.as_data(fleet, inputs.records),
+        problems=inputs.problems,
     )
 
 
@@ -71,10 +71,10 @@ def _judge(records, expected):
     return fleets.judge(records, match_expected({r.host for r in records}, expected))
 
 
-def _nothing(found, rows):
+def _nothing(inputs, rows):
     """A run that skipped everything, or a dry run, has nothing to show."""
-    files = ', '.join(str(file) for file, _ in found.reports)
-    why = 'a dry run' if rows else summary.verdict(found.cases)[0].lower()
+    files = ', '.join(str(file) for file, _ in inputs.reports)
+    why = 'a dry run' if rows else summary.verdict(inputs.cases)[0].lower()
     return MembwError(
         f"'{files}' measured nothing: {why}", 'name an older one: membw report results/reports/...'
     )
@@ -96,28 +96,28 @@ def _span(info):
     return f'{time.strftime("%Y-%m-%d %H:%M", start)}{until} UTC'
 
 
-def _machines(found, rows):
+def _machines(inputs, rows):
     """Nodes, processors and time of the run, as far as known: what a reader asks first."""
-    nodes = {r.host for r in found.records} | {row.provenance.get('node') for row in rows}
-    cpus = {r.traits.get('cpu_model') for r in found.records}
+    nodes = {r.host for r in inputs.records} | {row.provenance.get('node') for row in rows}
+    cpus = {r.traits.get('cpu_model') for r in inputs.records}
     cpus |= {row.provenance.get('cpu model') for row in rows}
     for names in (nodes, cpus):
         known = sorted(str(name) for name in names if name)
         more = f' and {len(known) - NAMED} more' if len(known) > NAMED else ''
         yield ', '.join(known[:NAMED]) + more
-    yield from [_span(info) for _, info in found.reports][:1]
+    yield from [_span(info) for _, info in inputs.reports][:1]
 
 
-def _facts(found, rows):
+def _facts(inputs, rows):
     """What was measured, and read: (name, text)."""
-    facts = [('measured', '; '.join(filter(None, _machines(found, rows))))]
-    for file, info in found.reports:
+    facts = [('measured', '; '.join(filter(None, _machines(inputs, rows))))]
+    for file, info in inputs.reports:
         facts.append(('run', _span(info)))
         facts.append(('report', str(file)))
         facts.append(('command', info.get('cmdline', '')))
         facts.append(('ReFrame', info.get('version', '')))
-    files = {record.file for record in found.records}
-    facts.append(('records', f'{len(found.records)} in {len(files)} files'))
-    facts += [('history', str(file)) for file in found.databases]
+    files = {record.file for record in inputs.records}
+    facts.append(('records', f'{len(inputs.records)} in {len(files)} files'))
+    facts += [('history', str(file)) for file in inputs.databases]
     facts.append(('written', time.strftime('%Y-%m-%d %H:%M:%S %z')))
     return [(name, text) for name, text in facts if text]

@@ -55,15 +55,15 @@ def _nodes(fleet, rows):
 
 def attention(rows, builds, fleet, nights):
     """[Alarm], the worst first of each kind."""
-    found = [Alarm('FAIL', f'build {what}', why) for what, why in builds]
+    alarms = [Alarm('FAIL', f'build {what}', why) for what, why in builds]
     bad = [row for row in rows if row.verdict != 'PASS']
     bad.sort(key=lambda row: WORST_FIRST.index(row.verdict))
-    found += _some([Alarm(r.verdict, _name(r), r.why, 'bandwidth') for r in bad], 'runs')
+    alarms += _some([Alarm(r.verdict, _name(r), r.why, 'bandwidth') for r in bad], 'runs')
     allowed = Counter(row.why for row in rows if row.verdict == 'PASS' and row.why)
     for why, count in allowed.items():
-        found.append(Alarm('', f'{count} runs PASS that would be INVALID', why, 'bandwidth'))
-    found += _some(_of_nodes(fleet, rows), 'nodes')
-    return found + _some([_of_change(event) for event in nights.recent()], 'changes')
+        alarms.append(Alarm('', f'{count} runs PASS that would be INVALID', why, 'bandwidth'))
+    alarms += _some(_of_nodes(fleet, rows), 'nodes')
+    return alarms + _some([_of_change(event) for event in nights.recent()], 'changes')
 
 
 @dataclass

@@ -121,14 +121,14 @@ def tell(args, old, new):
     # the check does not run again: the program's own verdicts are compared
     case = {k: v for k, v in old.case.items() if k not in ('verdict', 'reasons', 'result')}
     old = replace(old, case=case)
-    found = compare(old, new, args.margin)
-    found.figures = {n: row for n, row in found.figures.items() if 'saturation' not in n}
+    difference = compare(old, new, args.margin)
+    difference.figures = {n: row for n, row in difference.figures.items() if 'saturation' not in n}
     # what only ReFrame says of a run cannot differ: the script is its own
-    found.only_a = {}
+    difference.only_a = {}
     if args.format == 'json':
-        print(json.dumps(as_json(old, new, found), indent=1))
-        return 0 if found.equal else 1
-    same = 'binary_sha256' in found.same.get('build', {})
+        print(json.dumps(as_json(old, new, difference), indent=1))
+        return 0 if difference.equal else 1
+    same = 'binary_sha256' in difference.same.get('build', {})
     said = f'binary: {"the same, to the bit" if same else "DIFFERS"}'
-    print(tables.as_text([said, *as_blocks(old, new, found)], args.format))
-    return 0 if found.equal else 1
+    print(tables.as_text([said, *as_blocks(old, new, difference)], args.format))
+    return 0 if difference.equal else 1

@@ -18,9 +18,9 @@ LEAST = 0.02
 
 def of_rates(data, measured):
     """{metric: (low, high)} of a record's JSON object, as rates: larger is better."""
-    found, ends = metrics.intervals(data), {}
+    intervals, ends = metrics.intervals(data), {}
     for metric in measured:
-        low, high = found.get(metric.name, (None, None))
+        low, high = intervals.get(metric.name, (None, None))
         if high is not None and (low > 0 or metric.better == metrics.HIGHER):
             ends[metric.name] = tuple(sorted((metric.rate(low), metric.rate(high))))
     return ends

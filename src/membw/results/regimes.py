@@ -14,11 +14,11 @@ def latencies(data):
     """(before, after) in ns of a record's JSON object, and the least and the most that was seen
     between; () where the pair was not measured."""
     pairs = [data.get(name) or {} for name in ('core_pair', 'core_pair_after')]
-    found = tuple(float(pair['ns']) for pair in pairs if pair.get('ns'))
-    if len(found) < 2 or min(found) <= 0:
+    times = tuple(float(pair['ns']) for pair in pairs if pair.get('ns'))
+    if len(times) < 2 or min(times) <= 0:
         return ()
     between = data.get('core_pair_between') or {}
-    return (*found, *(float(between[name]) for name in ('least_ns', 'most_ns') if between))
+    return (*times, *(float(between[name]) for name in ('least_ns', 'most_ns') if between))
 
 
 def crossed(pair, apart=APART):
@@ -34,18 +34,18 @@ def latency(pair, apart=APART):
 def groups(values, apart=APART):
     """[(least, most)] of latencies in ns, fastest first: those between which nothing was seen for
     a factor of `apart`.  0 is not known, and in none."""
-    found = []
+    spans = []
     for value in sorted(v for v in values if v > 0):
-        if found and value < apart * found[-1][1]:
-            found[-1] = found[-1][0], value
+        if spans and value < apart * spans[-1][1]:
+            spans[-1] = spans[-1][0], value
         else:
-            found.append((value, value))
-    return found
+            spans.append((value, value))
+    return spans
 
 
-def number(value, found):
+def number(value, spans):
     """Which of the groups; -1: not known."""
-    return next((i for i, (low, high) in enumerate(found) if low <= value <= high), -1)
+    return next((i for i, (low, high) in enumerate(spans) if low <= value <= high), -1)
 
 
 def text(group):

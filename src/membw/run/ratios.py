@@ -37,10 +37,10 @@ class Group(NamedTuple):
 
 def groups(report):
     """A Group of each test and partition with something to compare, that fits a line."""
-    found = [compared(cases) for cases in by_test(report).values()]
+    of_tests = [compared(cases) for cases in by_test(report).values()]
     return [
         group
-        for group in found
+        for group in of_tests
         if (group.lines or group.moved) and len(group.metrics) <= rows.WIDE
     ]
 

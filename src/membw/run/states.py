@@ -11,10 +11,10 @@ MOVED = 'the nearest cores were moved while it measured'
 def of_hosts(cases):
     """{host: its states}, as results/regimes.py has them, from all rows of a report; [] of a host
     that stayed in one."""
-    found = collections.defaultdict(list)
+    by_host = collections.defaultdict(list)
     for data in map(of_case.record, cases):
-        found[data.get('host')].append(regimes.latencies(data))
-    return {host: of_host(pairs) for host, pairs in found.items()}
+        by_host[data.get('host')].append(regimes.latencies(data))
+    return {host: of_host(pairs) for host, pairs in by_host.items()}
 
 
 def of_host(pairs):

@@ -229,8 +229,8 @@ def table_of_points(title, cases):
 def points_of(case):
     word, why = judge(case)
     detail = ' '.join(case['display_name'].split()[1:])
-    found = of_case.figures(case).items() if word != 'INVALID' else ()
-    points = [[name, figure.value, figure.unit] for name, figure in found]
+    figures = of_case.figures(case).items() if word != 'INVALID' else ()
+    points = [[name, figure.value, figure.unit] for name, figure in figures]
     return [[case['environ'], detail, *point, word, why] for point in points or [[None] * 3]]
 
 
@@ -267,9 +267,9 @@ def ratio_tables(report):
         metrics = [Column(m.name, m.name.capitalize()) for m in group.metrics]
         columns = (Column('name', ''), *metrics, Column('base', 'pairs'))
         lines = [
-            [Cell(name, f'{name} is'), *(ratio_cell(found.get(m.name)) for m in group.metrics),
+            [Cell(name, f'{name} is'), *(ratio_cell(paired.get(m.name)) for m in group.metrics),
              Cell(base, f'of {base}, {pairs}')]
-            for name, base, found, pairs in group.lines
+            for name, base, paired, pairs in group.lines
         ]  # fmt: skip
         yield ''
         yield Table(f'ratios of {group.test} on {group.where}, each within one round',

@@ -84,11 +84,11 @@ def anywhere(table):
     """The presets as environments of any system: what a partition of a ReFrame configuration
     that is not ours names in its `environs`."""
     families = {preset: row['family'] for preset, row in table['presets'].items()}
-    found = [environment(['*'], f, {'family': f}, p, table) for p, f in families.items()]
+    environs = [environment(['*'], f, {'family': f}, p, table) for p, f in families.items()]
     for family in table['families']:
-        mark_first([e for e in found if e['extras']['family'] == family])
-    found[0]['features'].append('scan')
-    return found
+        mark_first([e for e in environs if e['extras']['family'] == family])
+    environs[0]['features'].append('scan')
+    return environs
 
 
 def lacking(preset, features):

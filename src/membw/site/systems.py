@@ -21,8 +21,8 @@ def schema_problems(data):
 
 
 def toolchains(partition):
-    found = partition['toolchains']
-    return {} if isinstance(found, str) else found
+    chains = partition['toolchains']
+    return {} if isinstance(chains, str) else chains
 
 
 def table_problems(data, table):

@@ -56,10 +56,10 @@ def cores(partition):
 
 def numbered(folder=NODES):
     """{number: CPUs} of the NUMA domains of this machine, those without CPUs too."""
-    found = {}
+    lists = {}
     for path in folder.glob('node[0-9]*/cpulist'):
-        found[int(path.parent.name[4:])] = expand(path.read_text().strip())
-    return dict(sorted(found.items()))
+        lists[int(path.parent.name[4:])] = expand(path.read_text().strip())
+    return dict(sorted(lists.items()))
 
 
 def domain_cpus(number, folder=NODES):
@@ -70,8 +70,8 @@ def domain_cpus(number, folder=NODES):
 def local_domains(allowed, nodes=NODES, cpus=CPUS):
     """{number: CPUs, one per core} of each NUMA domain of this machine that has allowed CPUs."""
     sets = {number: set(allowed) & set(members) for number, members in numbered(nodes).items()}
-    found = {number: one_per_core(s, cpus) for number, s in sets.items() if s}
-    return found or {0: one_per_core(allowed, cpus)}
+    cores = {number: one_per_core(s, cpus) for number, s in sets.items() if s}
+    return cores or {0: one_per_core(allowed, cpus)}
 
 
 def domains(partition):
@@ -102,17 +102,17 @@ def local_memories(home, others, folder=NODES):
     far = distances(home, folder)
     remote = [number for number in others if number != home]
     without = [number for number, cpus in numbered(folder).items() if not cpus]
-    found = {'local': home}
+    memories = {'local': home}
     if remote:
-        found['remote'] = max(remote, key=lambda n: (far.get(n, 0), -n))
+        memories['remote'] = max(remote, key=lambda n: (far.get(n, 0), -n))
     if without:
-        found['cpuless'] = min(without, key=lambda n: (far.get(n, 0), n))
-    return found
+        memories['cpuless'] = min(without, key=lambda n: (far.get(n, 0), n))
+    return memories
 
 
 def memories(partition):
     """Name -> NUMA domain whose memory the threads of the first domain read and write."""
-    found = list(domains(partition))
+    numbers = list(domains(partition))
     if is_local(partition):
-        return local_memories(found[0], found)
-    return dict(zip(('local', 'remote'), found))
+        return local_memories(numbers[0], numbers)
+    return dict(zip(('local', 'remote'), numbers))

@@ -85,9 +85,9 @@ def restless(distances, depth, questions, alpha):
     rise = sums - np.minimum.accumulate(sums, axis=1)
     sure = rise.max(axis=1) > np.log(questions / alpha)
     for row in np.flatnonzero(sure & (others >= LEAST_OTHERS) & (expected < MOST)):
-        found = _stretch(far[row], distances[row] > depth[row], rise[row], share[row])
-        if found:
-            yield (row, *found)
+        stretch = _stretch(far[row], distances[row] > depth[row], rise[row], share[row])
+        if stretch:
+            yield (row, *stretch)
 
 
 def _stretch(far, good, rise, usual):

@@ -39,9 +39,9 @@ def switches(logs):
     distance = np.zeros((count, count), dtype=int)
     for one, other in itertools.combinations(several, 2):
         between = (of_node == one)[:, None] & (of_node == other)
-        found = np.maximum(labels, labels.T)[between]
-        if (found >= 0).any():
-            distance[between | between.T] = np.bincount(found[found >= 0]).argmax()
+        between_them = np.maximum(labels, labels.T)[between]
+        if (between_them >= 0).any():
+            distance[between | between.T] = np.bincount(between_them[between_them >= 0]).argmax()
     return of_node, distance
 
 
@@ -72,13 +72,13 @@ def split(logs, distance):
     np.fill_diagonal(apart, False)
     # first of all: else the nodes of a small switch would pay for it
     of_level = [logs[apart & (distance == k)] for k in range(distance.max() + 1)]
-    levels = np.array([np.median(found) if found.size else np.nan for found in of_level])
+    levels = np.array([np.median(rates) if rates.size else np.nan for rates in of_level])
     for _ in range(LEVEL_ROUNDS if len(levels) > 1 else 1):
         effects, residuals = polish(logs - levels[distance])
         for level in range(len(levels)):
-            found = residuals[distance == level]
-            if not np.isnan(found).all():
-                levels[level] += np.nanmedian(found)
+            left = residuals[distance == level]
+            if not np.isnan(left).all():
+                levels[level] += np.nanmedian(left)
     # what all links have in common is the nodes'
     return effects + levels[0] / 2, levels - levels[0], residuals
 
@@ -111,7 +111,7 @@ def _medians(logs):
 
 def _without_each(values):
     """Medians of each row, each time without the value of that column."""
-    found = np.full(values.shape, np.nan)
+    medians = np.full(values.shape, np.nan)
     for i, row in enumerate(values):
         (at,) = np.nonzero(~np.isnan(row))
         if len(at) < 2:
@@ -120,5 +120,5 @@ def _without_each(values):
         rising, place = row[at][order], np.empty(len(at), dtype=int)
         place[order] = np.arange(len(at))
         low, high = (len(at) - 2) // 2, (len(at) - 1) // 2
-        found[i, at] = (rising[low + (place <= low)] + rising[high + (place <= high)]) / 2
-    return found
+        medians[i, at] = (rising[low + (place <= low)] + rising[high + (place <= high)]) / 2
+    return medians

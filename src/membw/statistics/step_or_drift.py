@@ -32,10 +32,10 @@ def moves(raw, values, places, margin):
     """
     edges = [0, *places, len(values)]
     levels = np.array([np.median(raw[a:b]) for a, b in zip(edges, edges[1:], strict=False)])
-    found = []
+    changes = []
     for first, last in _runs(np.sign(np.diff(levels))):
-        found += _moves_of_run(values, edges[first : last + 2], levels[first : last + 1], margin)
-    return [m for m in found if abs(m.delta) >= margin and _agrees(raw, m)]
+        changes += _moves_of_run(values, edges[first : last + 2], levels[first : last + 1], margin)
+    return [m for m in changes if abs(m.delta) >= margin and _agrees(raw, m)]
 
 
 def _agrees(raw, move):

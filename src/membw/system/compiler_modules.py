@@ -69,18 +69,18 @@ def within(module):
 def toolchains(table):
     """{name: {family, cc, modules, mpicc}}, as in a system file; those of no module first."""
     plain = here(table)
-    found = {family: {**chain, 'modules': []} for family, chain in plain.items()}
+    chains = {family: {**chain, 'modules': []} for family, chain in plain.items()}
     for module in candidates(available()):
         for family, chain in within(module).items():
             if chain['path'] == plain.get(family, {}).get('path'):
                 continue
             name = family
-            if name in found:
+            if name in chains:
                 name += chain['version'].partition('.')[0]
-            found.setdefault(name, {**chain, 'family': family, 'modules': [module]})
-    for chain in found.values():
+            chains.setdefault(name, {**chain, 'family': family, 'modules': [module]})
+    for chain in chains.values():
         del chain['path']
-    return found
+    return chains
 
 
 if __name__ == '__main__':

@@ -54,12 +54,12 @@ def toolchain(name, chain):
 
 
 def extras(node):
-    found, memory = [], node['memory']
+    lines, memory = [], node['memory']
     domains = len(domain_sets(node['processor']))
     if domains:
-        found.append(f'    numa_domains: {domains}')
+        lines.append(f'    numa_domains: {domains}')
     if 'why' in memory:
-        found += [
+        lines += [
             f'    # no theoretical peak: {memory["why"]}.',
             '    # `dmidecode -t memory`, as root on a node, has populated channels and speed:',
             "    # memory: {channels: , mts: , source: 'dmidecode -t memory on ...'}",
@@ -67,8 +67,8 @@ def extras(node):
     else:
         source = f'SMBIOS of {node["host"]}, channels {memory["how"]}: check it'
         facts = {'channels': memory['channels'], 'mts': memory['mts'], 'source': source}
-        found.append(f'    memory: {flow(facts)}')
-    return ['  extras:', *found] if domains or 'why' not in memory else [*found]
+        lines.append(f'    memory: {flow(facts)}')
+    return ['  extras:', *lines] if domains or 'why' not in memory else [*lines]
 
 
 def partition(name, node, limit_s, scheduler, access):

@@ -15,6 +15,7 @@ from reframe.core.exceptions import ReframeError
 from reframe.core.meta import make_test
 
 from lib import prerequisites
+from lib.quick_log import quick_log
 from membw.build import presets, spack_rows
 from membw.build.code_checksum import code_sha256
 from membw.checkout import root
@@ -85,7 +86,7 @@ def hold(path):
     return True
 
 
-class spack_build(rfm.RunOnlyRegressionTest):
+class spack_build(quick_log, rfm.RunOnlyRegressionTest):
     """Every row of a program in this system that Spack builds, installed in one go."""
 
     descr = 'rows of this system, by Spack'
@@ -133,7 +134,7 @@ class spack_build(rfm.RunOnlyRegressionTest):
         )
 
 
-class program_binary(rfm.CompileOnlyRegressionTest):
+class program_binary(quick_log, rfm.CompileOnlyRegressionTest):
     """An executable of a folder of src, of one compiler and preset, and its build record."""
 
     sourcesdir = None

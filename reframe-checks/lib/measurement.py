@@ -15,6 +15,7 @@ from reframe.core.logging import getlogger
 from lib import prerequisites, references
 from lib.binaries import results
 from lib.option_words import option_words
+from lib.quick_log import quick_log
 from membw.build.code_checksum import code_sha256
 from membw.build.presets import sha256
 from membw.build.sources import commit
@@ -43,7 +44,7 @@ def by_whom(reason, record):
     return ', busiest meanwhile: ' + ', '.join(f'{o["name"]} {o["cpu_s"]:.1f} s' for o in others)
 
 
-class measurement(rfm.RunOnlyRegressionTest):
+class measurement(quick_log, rfm.RunOnlyRegressionTest):
     """A program of src on a node of its own: options in, JSON record out.
 
     A check says `binary = built('stream')` and how it runs; what it measured is in the record.

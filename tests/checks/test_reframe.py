@@ -14,6 +14,7 @@ from lib import pinnings
 from places import ROOT
 from record_schema import check
 
+import stream
 from membw.errors import MembwError
 from membw.run import reframe_run, summary
 from membw.site import cpulist, topology
@@ -532,6 +533,12 @@ def test_runs_are_held_to_their_references(held):
         assert summary.verdict([*others, known])[1] == status
         assert any(reframe_run.SHOWN.search(line) and word[:2] in line.replace('XFAIL', 'KNOWN')
                    for line in held.text.splitlines())  # fmt: skip
+
+
+def test_nothing_deprecated_is_read_for_each_line_of_the_log():
+    """ReFrame unwinds the stack for `variables`: two thirds of what a session computed."""
+    names = {name for name, _ in stream.stream.loggable_attrs()}
+    assert 'variables' not in names and names >= {'env_vars', 'verdict', 'record'}
 
 
 # --- the judgement of the affinity, without a run -----------------------------------------------

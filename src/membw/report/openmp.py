@@ -10,7 +10,7 @@ from membw.results import case as of_case
 
 SCALING, OVERHEADS = ('nbody', 'nbody_offload'), 'overheads'
 SPEED_UP = re.compile(r'^speedup_(\d+)$')
-OVERHEAD = re.compile(r'^([a-z_]+?(?:_8)?)(?:_(\d+))?_t(\d+)$')
+OVERHEAD = re.compile(r'^(for_dynamic_8|[a-z_]+?)(?:_(\d+))?_t(\d+)$')
 BY_BYTES = ('private', 'firstprivate', 'copyprivate', 'copyin')
 BY_THREADS = ('parallel', 'for', 'barrier', 'single', 'critical', 'reduction')
 READ_SCALING = (
@@ -148,7 +148,7 @@ def _has(points, name):
 def _log_log(points, field, title, names):
     log = alt.Scale(type='log')
     base = alt.Chart(charts.data(points)).encode(
-        x=alt.X(f'{field}:Q', title=title, scale=log),
+        x=alt.X(f'{field}:Q', title=title, scale=alt.Scale(type='log', nice=False)),
         y=alt.Y('value:Q', title='overhead, us', scale=log),
         color=charts.color('construct', names, 'construct'),
     )

@@ -43,6 +43,7 @@ CONFIG = {
     'legend': {
         'labelColor': '@fore', 'titleColor': '@muted', 'orient': 'top', 'labelFontSize': 12,
         'titleFontWeight': 'normal', 'symbolStrokeWidth': 2,
+        'columns': 3,  # as many as a phone is wide
     },
     'title': {'color': '@fore', 'subtitleColor': '@muted', 'anchor': 'start', 'fontSize': 15,
               'subtitleFontSize': 11, 'subtitlePadding': 6},

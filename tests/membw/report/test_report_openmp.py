@@ -23,7 +23,7 @@ def scaling():
 
 def overheads():
     made = {'for_dynamic_8_t2': 0.3, 'barrier_t1': 0.002, 'barrier_t2': 0.26, 'barrier_t4': 0.4,
-            'firstprivate_72_t4': 0.5, 'firstprivate_472392_t4': 9.0}  # fmt: skip
+            'firstprivate_8_t4': 0.5, 'firstprivate_472392_t4': 9.0}  # fmt: skip
     return row('overheads', {
         name: Figure(Metric(name, 'us', LOWER), us, interval=(-0.001, 2 * us))
         for name, us in made.items()
@@ -34,7 +34,7 @@ def test_names_are_taken_apart():
     points = openmp.overheads(overheads())
     assert [(p['construct'], p['bytes'], p['threads']) for p in points] == [
         ('for_dynamic_8', 0, 2), ('barrier', 0, 1), ('barrier', 0, 2), ('barrier', 0, 4),
-        ('firstprivate', 72, 4), ('firstprivate', 472392, 4),
+        ('firstprivate', 8, 4), ('firstprivate', 472392, 4),
     ]  # fmt: skip
     assert all(0 < p['low'] < p['value'] < p['high'] for p in points), 'a logarithm has no 0'
     assert [p['threads'] for p in openmp.speed_ups(scaling())] == [1, 2, 4, 8, 16]

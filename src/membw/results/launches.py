@@ -12,21 +12,21 @@ from membw.results import regimes
 NEAR = 1.1
 
 
-def combine(records):
+def combine(records, allow=()):
     """The first record that may be believed, with the medians of the launches as its metrics.
 
     low and high are the least and the largest launch: of six they hold the median of all launches
     with 97 %, whatever its distribution (1 - 2 / 2^n). Launches count that may be believed and
     found the machine in one state, the usual one; where those are not more than half of all, no
     figure is made of them, and the record says what is wrong. Nor is one made of what only half of
-    them have a figure of.
+    them have a figure of. `allow`: reasons that do not count.
     """
     valid = [record for record in records if record['verdict'] == 'VALID']
     alike, states = _of_usual_state(valid)
     if 2 * len(alike) > len(records):
         used, chosen = alike, dict(alike[0])
     elif 2 * len(valid) > len(records):
-        used, chosen = valid, {**valid[0], **_between_states(valid[0], states)}
+        used, chosen = valid, {**valid[0], **_between_states(valid[0], states, allow)}
     else:
         used, chosen = records, dict(next(r for r in records if r['verdict'] != 'VALID'))
     rows = {name: row for record in reversed(used) for name, row in record['metrics'].items()}
@@ -61,15 +61,16 @@ def _of_usual_state(records):
     return [r for r, n in zip(records, numbers, strict=True) if n == usual], states
 
 
-def _between_states(record, states):
+def _between_states(record, states, allow):
     """What makes a record INVALID whose launches had no state in common."""
     said = ', '.join(map(regimes.text, states)) or 'no two alike'
     reason = {
         'reason': 'unstable',
         'detail': f'the nearest cores were moved between the launches: {said} apart',
-        'allowed': False,
+        'allowed': 'unstable' in allow,
     }
-    return {'verdict': 'INVALID', 'exit_status': 1, 'reasons': [*record['reasons'], reason]}
+    verdict = {} if reason['allowed'] else {'verdict': 'INVALID', 'exit_status': 1}
+    return {**verdict, 'reasons': [*record['reasons'], reason]}
 
 
 def _of_launches(records, name):

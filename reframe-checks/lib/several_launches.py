@@ -17,6 +17,8 @@ class several_launches(rfm.RegressionTestPlugin):
 
     # whose medians' median counts
     launches = variable(int, value=1, loggable=True)
+    # from begin to begin, at least: what a host or a neighbour does may last for seconds
+    seconds_apart = variable(float, value=0.0)
 
     @run_after('init')
     def refuse_no_launch(self):
@@ -24,8 +26,13 @@ class several_launches(rfm.RegressionTestPlugin):
             raise ReframeError(f'launches={self.launches}: 1 or more')
 
     def launch_again(self):
-        command = shlex.join([self.executable, *self.executable_opts[:-1]])
-        self.postrun_cmds += [f'{command} {name}' for name in self._names()[1:]]
+        """In one shell where the launcher puts it: on a node, or a card."""
+        if self.launches == 1:
+            return
+        program = shlex.join([self.executable, *self.executable_opts[:-1]])
+        apart = f'sleep {self.seconds_apart:g} & ' if self.seconds_apart else ''
+        loop = f'for record in {" ".join(self._names())}; do {apart}{program} $record; wait; done'
+        self.executable, self.executable_opts = 'sh', ['-c', shlex.quote(loop)]
 
     def _names(self):
         return ['record.json', *(f'launch-{n}.json' for n in range(2, self.launches + 1))]

@@ -10,6 +10,7 @@ def test_the_check_has_a_row_per_runtime_and_asked_wait_policy_of_several_launch
     report = tmp_path / 'report.json'
     words = ['-S', 'overheads.constructs=barrier', '-S', 'overheads.pairs=6',
              '-S', 'overheads.wait_policies=active,passive', '-S', 'overheads.launches=2',
+             '-S', 'overheads.seconds_apart=0',
              '-S', 'overheads.allow=disturbed,unstable']  # fmt: skip
     done = call('reframe', '--nocolor', '-c', ROOT / 'reframe-checks', '-r', '-n', '^overheads',
                 '-p', '^gcc-', *words, f'--prefix={tmp_path}', '--report-file', report,
@@ -34,6 +35,8 @@ def test_the_systems_of_the_sources_are_there(call, tmp_path, system, threads):
     assert done.returncode == 0, done.stdout
     scripts = [p.read_text() for p in tmp_path.glob(f'stage/{system}/*/*/overheads_*/rfm_job.sh')]
     assert scripts and not any('OMP_WAIT_POLICY=' in text for text in scripts)
-    assert all(text.count('--pairs 21') == 6 for text in scripts)
+    loop = "sh -c 'for record in record.json launch-2.json launch-3.json launch-4.json "
+    loop += 'launch-5.json launch-6.json; do sleep 2 & '
+    assert all(loop in text and '--pairs 15 --json $record; wait' in text for text in scripts)
     asked = [line for text in scripts for line in text.splitlines() if 'OMP_NUM_THREADS=' in line]
     assert any(line.endswith(f'={threads}') for line in asked), asked

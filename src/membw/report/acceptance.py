@@ -1,5 +1,6 @@
 """An acceptance as one HTML file that fetches nothing: the sections of its text as tables."""
 
+from membw.accept.pairs import item
 from membw.accept.text import ONE_NIGHT, risk_tables
 from membw.report.page import environment
 from membw.report.theme import DARK, LIGHT
@@ -13,6 +14,8 @@ def page(acceptance):
         .get_template('acceptance.html')
         .render(
             it=acceptance,
+            item=item(protocol['runs']),
+            items=item(protocol['runs'], 2),
             nodes=[row for node in acceptance['nodes'] for row in _rounds(node)],
             build_names=list(dict.fromkeys(k for build in acceptance['builds'] for k in build)),
             risks=risk_tables(risk, protocol) if risk else None,

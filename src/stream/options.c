@@ -133,43 +133,6 @@ static void set_timeout(const char *option, const char *text)
 	options.limit = option_number(option, text, 1e6, "give seconds, as in 60 or 0.5");
 }
 
-static void set_order(const char *option, const char *text)
-{
-	static const char *const words[] = { "slowest-last", "slowest-first" };
-
-	options.slowest_first = option_word(option, text, words, 2);
-}
-
-static void set_by(const char *option, const char *text)
-{
-	static const char *const words[] = { "node", "rank" };
-
-	options.by = option_word(option, text, words, 2) ? BY_RANK : BY_NODE;
-}
-
-static int is_name(const char *name, const char *text, size_t length)
-{
-	return strlen(name) == length && strncmp(name, text, length) == 0;
-}
-
-static int add_listed(const char *name, size_t length)
-{
-	const unsigned before = options.list;
-	int k;
-
-	for (k = 0; k < KERNELS; k++)
-		if (is_name(kernels[k].name, name, length) || is_name("all", name, length))
-			options.list |= 1u << k;
-	return options.list != before || is_name("all", name, length);
-}
-
-static void set_list(const char *option, const char *text)
-{
-	options.list = 0;
-	option_list(option, text, add_listed,
-		    "give the name of a kernel, several with commas, or all");
-}
-
 static const struct option_row OF_JOB[] = {
 	{ 0, NULL, NULL,
 	  "Of a job of several MPI ranks (-n and -m are per rank; FILE gets a line of each):",
@@ -178,16 +141,6 @@ static const struct option_row OF_JOB[] = {
 	  "a rank waits S seconds for the others, then reports without\n"
 	  "them (default: 60, or 20 times its own last step if longer)",
 	  set_timeout },
-	{ 0, "order", "WORD", "the list of nodes: slowest-last (default) or slowest-first",
-	  set_order },
-	{ 0, "list", "KERNELS",
-	  "kernels listed node by node: names with commas, or all\n"
-	  "(default: triad; the summary always has all of them)",
-	  set_list },
-	{ 0, "by", "WORD",
-	  "lines of the list: node or rank (default: node, on one\n"
-	  "node alone rank)",
-	  set_by },
 	{ 0, NULL, NULL, NULL, NULL },
 };
 

@@ -9,8 +9,6 @@
 
 enum size_from { FROM_AUTO, FROM_MACRO, FROM_OPTION };
 
-enum by { BY_AUTO, BY_NODE, BY_RANK };
-
 struct options {
 	size_t size; /* elements of one array, 0 for automatic */
 	enum size_from size_from;
@@ -25,11 +23,7 @@ struct options {
 		const char *save;    /* file of the choice, NULL for none */
 		int limits;          /* measure them, too */
 	} tuned;
-	/* of an MPI job */
-	double limit;      /* seconds to wait for other ranks, 0 for the default */
-	int slowest_first; /* in the list of nodes */
-	unsigned list;     /* the kernels listed, a bit each; 0 for Triad */
-	enum by by;        /* what a line of the list is: for AUTO a node, if there are two */
+	double limit; /* of an MPI job: seconds to wait for other ranks, 0 for the default */
 };
 
 struct program;

@@ -113,8 +113,8 @@ class Job:
             found.setdefault(kernel, {})[name] = (float(value), node or None)
         return found
 
-    def listed(self, kernel='Triad'):
+    def listed(self):
         """[(node, MB/s, what else the line says), ...] in the order printed."""
-        part = self.stdout.partition(f'\n{kernel} Rate (MB/s):\n')[2].partition('\n\n')[0]
+        part = self.stdout.partition('\nTriad Rate (MB/s):\n')[2].partition('\n\n')[0]
         rows = [re.match(r'(\S+)\t\t([\d.]+)\t?(.*)$', line) for line in part.splitlines()]
         return [(row[1], float(row[2]), row[3]) for row in rows]

@@ -55,7 +55,6 @@ int main(int argc, char **argv)
 {
 	const int ranks = argc > 1 ? atoi(argv[1]) : 0;
 	const long before = peak_kib();
-	struct options options;
 	struct summary *summaries;
 	double start;
 	int i;
@@ -69,7 +68,6 @@ int main(int argc, char **argv)
 	record_file_open(argv[3]);
 	memset(record, 'x', sizeof(record) - 1);
 	record[sizeof(record) - 1] = '\n';
-	memset(&options, 0, sizeof(options));
 	summaries = calloc((size_t)ranks, sizeof(*summaries));
 	names = calloc((size_t)ranks, NODE_NAME_MAX);
 	if (!summaries || !names || ranks < 1 || ranks_per_node < 1)
@@ -82,7 +80,7 @@ int main(int argc, char **argv)
 	for (i = 0; i < ranks; i++)
 		record_file_gather(record, sizeof(record));
 	record_file_publish();
-	summary_print(summaries, ranks, &options);
+	summary_print(summaries, ranks);
 	summary_verdict(summaries, ranks);
 	fflush(stdout);
 	fprintf(stderr,

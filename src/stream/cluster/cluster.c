@@ -135,7 +135,7 @@ static int print_summary_of(const struct run *run, struct summary *summaries, in
 		summaries[rank].node = ranks_node_of(rank);
 	}
 	print_job(run);
-	summary_print(summaries, ranks_count(), &run->options);
+	summary_print(summaries, ranks_count());
 	printf("Collected %d ranks in %.4f s, %.4f s of rank 0's CPU time\n", ranks_count(),
 	       clock_now() - began, clock_thread() - cpu);
 	if (!kept)

@@ -8,9 +8,9 @@
 
 /* MPI_STREAM's line is the name and the rate; the rest comes only where there is something to
  * say. */
-static void print_unit(const struct unit *u, int kernel, int by_rank)
+static void print_unit(const struct unit *u, int by_rank)
 {
-	printf("%s\t\t%f", u->name, u->mbs[kernel]);
+	printf("%s\t\t%f", u->name, u->mbs[KERNEL_triad]);
 	if (by_rank)
 		printf("\trank %d", u->rank);
 	else if (u->ranks > 1)
@@ -22,16 +22,15 @@ static void print_unit(const struct unit *u, int kernel, int by_rank)
 	putchar('\n');
 }
 
-static void print_list(struct unit *units, int count, int kernel, const struct options *o,
-		       int by_rank)
+static void print_list(struct unit *units, int count, int by_rank)
 {
 	char title[KERNEL_TITLE_MAX];
 	int i;
 
-	nodes_sort(units, count, kernel, o->slowest_first);
-	printf("%s Rate (MB/s):\n", kernel_title(&kernels[kernel], title));
+	nodes_sort(units, count);
+	printf("%s Rate (MB/s):\n", kernel_title(&kernels[KERNEL_triad], title));
 	for (i = 0; i < count; i++)
-		print_unit(&units[i], kernel, by_rank);
+		print_unit(&units[i], by_rank);
 	putchar('\n');
 }
 
@@ -134,23 +133,20 @@ static void print_findings(const struct summary *summaries, int count)
 			print_finding(kinds[kind], r, summaries, count);
 }
 
-void summary_print(const struct summary *summaries, int count, const struct options *o)
+void summary_print(const struct summary *summaries, int count)
 {
 	struct unit *units = calloc((size_t)count, sizeof(*units));
 	double *scratch = calloc((size_t)count, sizeof(*scratch));
-	int by_rank = o->by == BY_RANK, k, n;
+	int n, by_rank;
 
 	if (!units || !scratch)
 		die("no memory to list '%d' ranks", "free some", count);
-	n = nodes_join(units, summaries, count, by_rank);
-	if (o->by == BY_AUTO && n == 1) {
-		by_rank = 1;
-		n = nodes_join(units, summaries, count, by_rank);
-	}
-	printf("%d ranks; by bandwidth, slowest %s\n", count, o->slowest_first ? "first" : "last");
-	for (k = 0; k < KERNELS; k++)
-		if ((o->list ? o->list : 1u << KERNEL_triad) >> k & 1)
-			print_list(units, n, k, o, by_rank);
+	n = nodes_join(units, summaries, count);
+	by_rank = n == 1;
+	if (by_rank)
+		n = nodes_apart(units, summaries, count);
+	printf("%d ranks; by bandwidth, slowest last\n", count);
+	print_list(units, n, by_rank);
 	print_summary(units, n, scratch, by_rank);
 	print_findings(summaries, count);
 	free(units);

@@ -5,10 +5,10 @@
 #ifndef MEMBW_JOB_SUMMARY_H
 #define MEMBW_JOB_SUMMARY_H
 
-#include "../options.h"
 #include "node_stats.h"
 
-void summary_print(const struct summary *summaries, int count, const struct options *options);
+/* Node by node; rank by rank where there is but one node. */
+void summary_print(const struct summary *summaries, int count);
 
 /* The last line; 1 if every rank is valid. */
 int summary_verdict(const struct summary *summaries, int count);

@@ -6,9 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int kernel_sorted;
-static int slowest_comes_first;
-
 static int by_name(const void *x, const void *y)
 {
 	const struct unit *a = x, *b = y;
@@ -28,14 +25,20 @@ static void begin(struct unit *unit, const struct summary *s)
 	memcpy(unit->mbs, s->mbs, sizeof(unit->mbs));
 }
 
-int nodes_join(struct unit *units, const struct summary *summaries, int count, int by_rank)
+int nodes_apart(struct unit *units, const struct summary *summaries, int count)
 {
-	int i, nodes = 0;
+	int i;
 
 	for (i = 0; i < count; i++)
 		begin(&units[i], &summaries[i]);
-	if (by_rank)
-		return count;
+	return count;
+}
+
+int nodes_join(struct unit *units, const struct summary *summaries, int count)
+{
+	int i, nodes = 0;
+
+	nodes_apart(units, summaries, count);
 	qsort(units, (size_t)count, sizeof(*units), by_name);
 	for (i = 0; i < count; i++) {
 		struct unit *const node = &units[nodes - 1];
@@ -57,19 +60,13 @@ int nodes_join(struct unit *units, const struct summary *summaries, int count, i
 static int by_rate(const void *x, const void *y)
 {
 	const struct unit *a = x, *b = y;
-	const double p = a->mbs[kernel_sorted], q = b->mbs[kernel_sorted];
+	const double p = a->mbs[KERNEL_triad], q = b->mbs[KERNEL_triad];
 
-	if (p < q)
-		return slowest_comes_first ? -1 : 1;
-	if (p > q)
-		return slowest_comes_first ? 1 : -1;
-	return by_name(x, y);
+	return p > q ? -1 : p < q ? 1 : by_name(x, y);
 }
 
-void nodes_sort(struct unit *units, int count, int kernel, int slowest_first)
+void nodes_sort(struct unit *units, int count)
 {
-	kernel_sorted = kernel;
-	slowest_comes_first = slowest_first;
 	qsort(units, (size_t)count, sizeof(*units), by_rate);
 }
 

@@ -40,12 +40,13 @@ struct statistics {
 	const struct unit *largest, *smallest;
 };
 
-/* Joins the ranks of each node, or (BY_RANK) takes each for itself; returns how many units, in
- * UNITS, which has room for COUNT. */
-int nodes_join(struct unit *units, const struct summary *summaries, int count, int by_rank);
+/* Each rank for itself, or the ranks of each node together; returns how many units, in UNITS,
+ * which has room for COUNT. */
+int nodes_apart(struct unit *units, const struct summary *summaries, int count);
+int nodes_join(struct unit *units, const struct summary *summaries, int count);
 
-/* Sorts by the rate of a kernel. */
-void nodes_sort(struct unit *units, int count, int kernel, int slowest_first);
+/* By Triad, the slowest last. */
+void nodes_sort(struct unit *units, int count);
 
 /* Over the VALID units, else over all; SCRATCH has room for COUNT. */
 void nodes_statistics(struct statistics *statistics, const struct unit *units, int count,

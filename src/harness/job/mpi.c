@@ -229,11 +229,13 @@ static int take_text(int rank, int (*put)(const char *, size_t))
 	int size, kept;
 	char *text;
 
-	MPI_Probe(rank, TAG_TEXT, MPI_COMM_WORLD, &status);
+	if (MPI_Probe(rank, TAG_TEXT, MPI_COMM_WORLD, &status) != MPI_SUCCESS)
+		return 0;
 	MPI_Get_count(&status, MPI_CHAR, &size);
 	text = memory_of(size + 1, 1);
-	MPI_Recv(text, size, MPI_CHAR, rank, TAG_TEXT, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-	kept = put(text, (size_t)size);
+	kept = MPI_Recv(text, size, MPI_CHAR, rank, TAG_TEXT, MPI_COMM_WORLD, MPI_STATUS_IGNORE) ==
+		       MPI_SUCCESS &&
+	       put(text, (size_t)size);
 	free(text);
 	return kept;
 }
@@ -251,8 +253,7 @@ int ranks_hand_over(const char *text, size_t size, int (*put)(const char *text, 
 	for (rank = 1; ranks_me() == 0 && rank < ranks_count(); rank++)
 		kept &= take_text(rank, put);
 	kept = kept && (ranks_me() > 0 || publish());
-	MPI_Bcast(&kept, 1, MPI_INT, 0, MPI_COMM_WORLD);
-	return kept;
+	return MPI_Bcast(&kept, 1, MPI_INT, 0, MPI_COMM_WORLD) == MPI_SUCCESS && kept;
 }
 
 /* A connection that failed, say. To go on with what never came would end in a crash. */

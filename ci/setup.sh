@@ -192,7 +192,8 @@ write_for_old_spack() {
 use_sources_of_bundle() {
 	rm -f .spack/user/mirrors.yaml
 	[ -z "$offline" ] || [ ! -d offline/sources ] ||
-		printf 'mirrors:\n  bundle: file://%s/offline/sources\n' "$root" >.spack/user/mirrors.yaml
+		printf 'mirrors:\n  bundle: {url: "file://%s/offline/sources", source: true, binary: false}\n' \
+			"$root" >.spack/user/mirrors.yaml
 }
 
 configure_spack() { # bare `spack install membw` reads our scope, and the index is made once

@@ -104,6 +104,8 @@ venv() {
 		return
 	fi
 	python_is_fit
+	[ -w . ] || die "'$root/.venv' is not fit for $(id -un), who may not write there" \
+		"ask its owner to set it up ('make setup'), or use a clone of your own"
 	begin "python environment in .venv: $(grep -c '^[a-z]' ci/requirements.txt) pinned packages"
 	.venv/bin/python -m pip --version >/dev/null 2>&1 || "$python" -m venv --clear .venv
 	# shellcheck disable=SC2086 # two words or none

@@ -13,6 +13,8 @@ from membw.accept import pairs
 from membw.accept.agreed import known_systems
 from membw.accept.environs import environs, partitions
 from membw.results.hostlist import fold
+from membw.run import rows, summary
+from membw.run.judge import measures
 from membw.run.reframe_run import measure
 from membw.site.references import DGEMM
 from membw.statistics.nights import nights_of
@@ -73,7 +75,8 @@ def options(protocol, order, local):
     test = runs.get('test', 'stream')
     command = ['-n', f'{test}%pinning={runs["pinning"]}']
     if test in DGEMM:
-        command = ['-n', f'^{test} ', '-S', f'{test}.libraries={runs["pinning"]}']
+        # ReFrame compares names without their blanks
+        command = ['-n', f'^{test}%', '-S', f'{test}.libraries={runs["pinning"]}']
     if pairs.are_held(runs):
         command = ['-n', f'^{test}$']
     command += ['-p', environs(runs)[0], f'--repeat={order.runs}']
@@ -144,5 +147,9 @@ def carry_out(protocol, missing, rest):
         print(f'accept: {_command(protocol, words)}', file=sys.stderr, flush=True)
         with contextlib.redirect_stdout(sys.stderr):
             measure(protocol['runs']['system'], words)
+        if not any(map(measures, rows.of_report(summary.load(summary.newest())))):
+            print('membw: nothing was measured, for the reasons above: no further run is tried',
+                  file=sys.stderr)  # fmt: skip
+            break
         done += 1
     return done

@@ -566,7 +566,8 @@ def run(args):
         print(err, file=sys.stderr)
         return 2
     except OSError as err:
-        print(f"membw: '{err.filename}': {err.strerror}\nhint: is it writable", file=sys.stderr)
+        where = f"'{err.filename}': " if err.filename else ''
+        print(f'membw: {where}{err.strerror}\nhint: may it be written?', file=sys.stderr)
         return 2
     return 0
 

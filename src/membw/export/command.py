@@ -1,6 +1,8 @@
 """`membw export`: a run, a ranking or a night for Prometheus, InfluxDB or a spreadsheet."""
 
 import argparse
+import itertools
+import sys
 from pathlib import Path
 
 from membw.errors import MembwError
@@ -29,7 +31,8 @@ def add_parser(subparsers):
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     add = parser.add_argument
-    add('what', nargs='*', metavar='WHAT', help='reports, nights, records (the newest report)')
+    add('what', nargs='*', metavar='WHAT',
+        help='reports, nights, records (the newest report that measured something)')  # fmt: skip
     add('--format', choices=('openmetrics', 'influx', 'csv', 'json', 'md', 'plain'),
         default='openmetrics', help='(openmetrics)')  # fmt: skip
     add('--output', metavar='FILE', help='written as a whole or not at all, in place of stdout')
@@ -58,11 +61,18 @@ def as_text(rows, form):
 
 def rows_of(names):
     """Rows of all that is named, in that order."""
-    from membw.run.summary import newest
+    from membw.run.summary import newest_first
 
-    rows = [row for name in names or [newest()] for row in _rows(name)]
+    rows = [row for name in names for row in _rows(name)]
+    if not names:  # a run that skipped all of its cases hides no figure of the one before it
+        names = newest_first()
+        empty = list(itertools.takewhile(lambda name: not _rows(name), names))
+        rows = _rows(names[len(empty)]) if len(empty) < len(names) else []
+        if empty and rows:
+            print(f"membw: '{empty[0]}' measured nothing: exported is '{names[len(empty)]}'",
+                  file=sys.stderr)  # fmt: skip
     if not rows:
-        raise MembwError(f"nothing was measured in '{' '.join(names)}'",
+        raise MembwError(f"nothing was measured in '{names[0]}'",
                          'name a report, a night or records')  # fmt: skip
     return rows
 

@@ -1,6 +1,7 @@
 """`membw report`: one HTML file that a computing centre opens in the morning, and pictures."""
 
 import argparse
+import sys
 import time
 
 from membw.files import write_whole
@@ -46,6 +47,8 @@ def run(args):
 
     begun = time.time()
     results = inputs.gather(args.results)
+    for file in results.passed_over:
+        print(f"membw: '{file}' measured nothing: an older run is shown", file=sys.stderr)
     report = build(results, args.nodes, args.title, args.cache)
     text = page.render(report)
     write_whole(args.output, text, "'-o FILE' names it")

@@ -1,5 +1,6 @@
 """What the report is made of: the newest run, records of nodes, NUMA curves, the database."""
 
+import itertools
 import json
 import re
 import sqlite3
@@ -13,6 +14,7 @@ from membw.results.record import names_record, read_lines
 from membw.results.reframe import MeasuredNothing, is_report, read_session, stored_sessions
 from membw.results.runs import once
 from membw.run import ratios, rows
+from membw.run.judge import DRY, judge, measures
 
 HINT = "'membw run' measures this node; or name results: membw report RESULTS"
 ENDINGS = ('.json', '.jsonl', '.db')
@@ -29,6 +31,7 @@ class Inputs:
     databases: list = field(default_factory=list)
     ratios: list = field(default_factory=list)  # presets and pinnings, paired within rounds
     problems: list = field(default_factory=list)  # what could not be read
+    passed_over: list = field(default_factory=list)  # newer reports that measured nothing
 
 
 def gather(paths):
@@ -38,7 +41,7 @@ def gather(paths):
     for path in paths:
         if not path.exists():
             raise MembwError(f"no such file or folder '{path}'", HINT)
-        for file in _of_folder(path) if path.is_dir() else [path]:
+        for file in _of_folder(path, inputs) if path.is_dir() else [path]:
             _take(inputs, file)
     if not inputs.cases and not inputs.records:
         for database in inputs.databases:
@@ -57,14 +60,30 @@ def _own_results():
     return folder
 
 
-def _of_folder(folder):
-    """The newest report and the database; where there is no report, every record."""
+def _of_folder(folder, inputs):
+    """The newest report that measured something, and the database; where there is no report,
+    every record."""
     files = [f for f in sorted(folder.rglob('[!.]*')) if f.suffix in ENDINGS and f.is_file()]
     databases = [f for f in files if f.suffix == '.db']
     reports = [f for f in files if f.suffix == '.json' and is_report(_head(f))]
     if reports:
-        return [max(reports, key=_begun), *databases]
+        reports.sort(key=_begun, reverse=True)
+        empty = list(itertools.takewhile(lambda file: not _measured(file), reports))
+        if len(empty) < len(reports):
+            inputs.passed_over += empty
+        return [reports[len(empty) % len(reports)], *databases]
     return [f for f in files if f.suffix != '.db' and names_record(_head(f))] + databases
+
+
+def _measured(report):
+    """Not where all was skipped, and not in a dry run; a build that failed tells something, and
+    what cannot be read is told later."""
+    try:
+        cases = cases_of(json.loads(report.read_text(encoding='utf-8', errors='replace')))
+        broken = any(case['result'] == 'fail' for case in cases if case.get('fixture'))
+        return broken or any(judge(case)[0] != DRY for case in filter(measures, cases))
+    except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
+        return True
 
 
 def _begun(report):

@@ -21,7 +21,10 @@ def alone():
         file = open(path, 'w')
     except OSError as err:
         fact = f"cannot write '{err.filename}': {err.strerror}"
-        raise MembwError(fact, 'results/ takes what is measured: make room for it') from err
+        hint = 'results/ takes what is measured: make room for it'
+        if err.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
+            hint = 'results/ takes what is measured: measure in a clone of your own'
+        raise MembwError(fact, hint) from err
     with file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -35,10 +35,15 @@ def add_parser(subparsers):
 
 
 def newest():
+    return newest_first()[0]
+
+
+def newest_first():
+    """The reports of this checkout."""
     reports = glob.glob(os.path.join(root(), 'results', 'reports', '*.json'))
     if not reports:
         raise MembwError("no report in 'results/reports'", "'membw run' makes one")
-    return max(reports, key=os.path.getmtime)
+    return sorted(reports, key=os.path.getmtime, reverse=True)
 
 
 def load(path):

@@ -185,7 +185,7 @@ def test_what_is_wrong_in_a_part_is_said(tmp_path, part, said):
         protocols.load_parts(path)
 
 
-def test_the_template_is_right_and_its_runs_can_be_made(tmp_path):
+def test_the_template_is_right_and_its_runs_can_be_made(tmp_path, call):
     path = tmp_path / 'p.yaml'
     path.write_text(protocols.template('node'))
     stream, dgemm_part, of_pairs = protocols.load_parts(path)
@@ -194,4 +194,10 @@ def test_the_template_is_right_and_its_runs_can_be_made(tmp_path):
     assert stream['within'] == {'triad': 0.02} and dgemm_part['within']['k192'] == 0.02
     order = type('Order', (), {'node': 'n001', 'runs': 3})
     words = options(dgemm_part, order, local=False)
-    assert words[:4] == ['-n', '^dgemm ', '-S', 'dgemm.libraries=mkl-intel']
+    assert words[:4] == ['-n', '^dgemm%', '-S', 'dgemm.libraries=mkl-intel']
+    for part, name in ((stream, 'stream %pin'), (dgemm_part, 'dgemm %'), (of_pairs, 'cluster_p')):
+        words = options(part, order, local=False)
+        chosen = words[: words.index('-p')]
+        done = call('reframe', '-c', 'reframe-checks', '-l', '--system', 'ulysses', *chosen)
+        listed = [line for line in done.stdout.splitlines() if line.startswith('- ')]
+        assert len(listed) == 1 and listed[0].startswith(f'- {name}'), done.stdout

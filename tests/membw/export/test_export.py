@@ -5,6 +5,7 @@ import csv
 import http.server
 import io
 import json
+import os
 import re
 import subprocess
 import threading
@@ -49,6 +50,21 @@ def export(form, *what):
     with contextlib.redirect_stdout(out):
         assert main(['export', '--format', form, *map(str, what)]) == 0
     return out.getvalue()
+
+
+def test_a_run_that_skipped_all_hides_no_figure_of_the_one_before(report, tmp_path, monkeypatch):
+    reports = tmp_path / 'results/reports'
+    reports.mkdir(parents=True)
+    (tmp_path / 'reframe-checks').mkdir()
+    (reports / 'a.json').write_text(report.read_text())
+    skipped = {'session_info': {}, 'runs': [{'testcases': [synthetic_run.skipped_case()]}]}
+    (reports / 'b.json').write_text(json.dumps(skipped))
+    os.utime(reports / 'a.json', (1, 1))
+    monkeypatch.setenv('MEMBW_ROOT', str(tmp_path))
+    said = io.StringIO()
+    with contextlib.redirect_stderr(said):
+        assert export('csv') == export('csv', report)
+    assert "b.json' measured nothing: exported is '" in said.getvalue()
 
 
 def test_openmetrics_has_each_figure_in_base_units_and_the_verdict_as_a_label(report):

@@ -10,6 +10,7 @@ import http.server
 import json
 import os
 import pathlib
+import re
 import shutil
 import signal
 import sqlite3
@@ -334,6 +335,25 @@ def test_two_nights_at_once_are_refused(root, call):
     assert done.returncode == 2
     assert 'another night is under way in this checkout, process 4711' in done.stderr
     assert 'hint: ' in done.stderr
+
+
+def test_a_checkout_of_somebody_else_and_one_without_locks(root, call, tmp_path):
+    """One line, and status 2; or one line, and on: the second is no other night."""
+    (tmp_path / 'ci').mkdir()
+    shutil.copy(root / 'ci/nightly', tmp_path / 'ci')
+    (tmp_path / 'ci/setup.sh').write_text('echo set-up; exit 3\n')
+    (tmp_path / 'results').write_text('no folder: what root may not write either')
+    done = call('bash', tmp_path / 'ci/nightly')
+    assert done.returncode == 2 and re.search(
+        r"^membw: '.*/results/nights' cannot be", done.stderr
+    )
+    assert done.stderr.count('\n') == 2 and '\nhint: ' in done.stderr
+    (tmp_path / 'results').unlink()
+    (tmp_path / 'flock').write_text('#!/bin/sh\nexit 66\n')
+    (tmp_path / 'flock').chmod(0o755)
+    done = call('bash', tmp_path / 'ci/nightly', PATH=f'{tmp_path}:{os.environ["PATH"]}')
+    assert done.returncode == 3 and 'set-up' in done.stderr
+    assert done.stderr.startswith("membw: no locks on the file system of 'results'")
 
 
 def test_ci_nightly_explains_itself(call):

@@ -2,6 +2,7 @@
 
 import json
 import re
+import shutil
 import time
 
 import fleet_generator as fleets
@@ -77,9 +78,20 @@ def test_of_a_folder_the_newest_run_is_shown_whatever_the_dates_of_its_files(res
     assert [file.name for file, _ in inputs.gather([results]).reports] == ['run-003.json']
 
 
-def test_a_database_alone_shows_the_run_stored_last(results, tmp_path):
-    import shutil
+def test_a_run_that_skipped_all_hides_none_that_measured(results, tmp_path, capsys):
+    shutil.copytree(results, tmp_path / 'results')
+    skipped = {'session_info': {'time_start_unix': 2e9}, 'runs': [
+        {'testcases': [synthetic_run.skipped_case()]}]}  # fmt: skip
+    (tmp_path / 'results/reports/run-004.json').write_text(
+        json.dumps(skipped).replace('2000000000.0', '2000000000')
+    )
+    assert cli.main(['report', str(tmp_path / 'results'), '-o', str(tmp_path / 'page.html')]) == 0
+    assert "run-004.json' measured nothing: an older run is shown\n" in capsys.readouterr().err
+    found = inputs.gather([tmp_path / 'results'])
+    assert [file.name for file, _ in found.reports] == ['run-003.json']
 
+
+def test_a_database_alone_shows_the_run_stored_last(results, tmp_path):
     found = inputs.gather([shutil.copy(results / 'results.db', tmp_path)])
     assert found.reports[0][1]['uuid'] == 's3' and len(rows_of(found.cases)) == 17
     (tmp_path / 'other.db').write_text('no database')
@@ -167,8 +179,6 @@ def test_behind_a_run_stand_binary_compile_line_and_record(rows):
 
 
 def test_a_record_is_found_after_the_results_were_moved(tmp_path, results):
-    import shutil
-
     moved = shutil.copytree(results, tmp_path / 'moved')
     for file in (moved / 'reports').iterdir():
         file.write_text(file.read_text().replace(str(results), '/nowhere'))

@@ -209,9 +209,11 @@ def ended_with(process):
     """ReFrame and what it started end when this command is told to: by `kill`, `timeout`, a CI.
 
     It has a session of its own, so that the benchmark hears it as well; ReFrame is interrupted
-    first, as by Ctrl-C, because then it writes its report and cancels its jobs.
+    first, as by Ctrl-C, because then it writes its report and cancels its jobs. A terminal that
+    closes tells it as well, unless nohup says otherwise.
     """
-    previous = signal.signal(signal.SIGTERM, _interrupt)
+    heard = [n for n in (signal.SIGTERM, signal.SIGHUP) if signal.getsignal(n) != signal.SIG_IGN]
+    previous = {number: signal.signal(number, _interrupt) for number in heard}
     try:
         yield
     except BaseException:
@@ -222,11 +224,13 @@ def ended_with(process):
         ):
             with contextlib.suppress(ProcessLookupError):  # the group outlives its first process
                 os.killpg(process.pid, number)
-            with contextlib.suppress(subprocess.TimeoutExpired):
+            # an impatient second Ctrl-C asks for the next, harder signal
+            with contextlib.suppress(subprocess.TimeoutExpired, KeyboardInterrupt):
                 process.wait(seconds)
         raise
     finally:
-        signal.signal(signal.SIGTERM, previous)
+        for number, handler in previous.items():
+            signal.signal(number, handler)
 
 
 def _interrupt(*_):

@@ -242,13 +242,13 @@ def evaluate(rounds, programs, base):
 
 def blocks(result):
     """The tables of STREAM's programs, and what is said of them."""
-    machine, used, table = result['machine'], result['rounds_used'], bench_table.table
+    machine, table = result['machine'], bench_table.table
+    used = '; '.join(filter(None, [f'{result["rounds_used"]} rounds', result['remark']]))
     found = [
         f'{machine["cpu_model"]}, {machine["threads"]} threads, {result["array_size"]} elements',
         f'{result["reference"]}: {result["reference_gbs"]} GB/s',
-        f'ratios to it, {used} rounds' + (f'; {result["remark"]}' if result['remark'] else ''),
         '',
-        table('', 'program', result['table']),
+        table(f'ratios to {result["reference"]}, {used}', 'program', result['table']),
     ]
     for row in result['table']:
         names = [f'{kernel} {test.split()[-1]}' for kernel, test in row.get('of', {}).items()]

@@ -327,6 +327,7 @@ def test_a_whole_run_prints_the_table_and_keeps_it(call, need, tmp_path, one_run
     assert done.returncode == 0, done.stdout + done.stderr
     assert 'left out: rows of stream.c' in done.stderr
     printed = json.loads(done.stdout)
+    assert printed['tables'][0]['title'].startswith('ratios to membw, gcc -O2, ')
     names = [row['program'] for row in printed['tables'][0]['rows']]
     assert 'membw, gcc -O2 -ffreestanding' in names
     (kept,) = tmp_path.glob('*.json')

@@ -1,18 +1,10 @@
 """DGEMM on every idle node at once: one job, one process and one record per node."""
 
-import json
-import statistics
-
 import reframe as rfm
 from lib import pinnings
 from lib.blas_binary import of_a_blas
 from reframe.core.builtins import run_before
 from whole_cluster import RECORDS, whole_cluster
-
-from membw.results.metrics import of_record
-
-WAIT_S = 300  # for the others, once the first process of a job has ended
-BELIEVED = ('PASS', 'FAIL', 'SUSPECT')
 
 
 @rfm.simple_test
@@ -22,6 +14,7 @@ class cluster_dgemm(of_a_blas, whole_cluster):
 
     descr = 'DGEMM of every idle node, in one job'
     tags = {'production', 'nightly', 'maintenance', 'acceptance', 'flexible'}
+    slowest_of = '.*'
 
     @run_before('run')
     def spread(self):
@@ -34,22 +27,6 @@ class cluster_dgemm(of_a_blas, whole_cluster):
         pinned = pinnings.ask(self.method, self.cores())[1]
         self.env_vars = {**pinned, **self.blas_variables()}
         self.survive_a_node(with_mpi=False)
-        if self.by_srun:
-            self.job.launcher.options += [f'--wait={WAIT_S}', '--output=0', '--error=all']
         self.look_around()
         self.executable = self.binary.path
         self.executable_opts = self.program_options(RECORDS)
-
-    @run_before('performance')
-    def report_metrics(self):
-        if self.is_dry_run():
-            return
-        nodes = [node for node in self.judged['nodes'] if node['verdict'] in BELIEVED]
-        with open(self.record) as file:
-            metrics = of_record(json.loads(file.readline()))[1]
-        for metric in metrics:
-            figures = [n['figures'][metric.name] for n in nodes if metric.name in n['figures']]
-            if figures:
-                self.note_figure(metric.name, statistics.median(figures), metric.unit)
-                slowest = min(figures, key=metric.rate)
-                self.note_figure(f'{metric.name}_slowest', slowest, metric.unit)

@@ -1,7 +1,5 @@
 """Messages of MPI between all idle nodes, every pair of them: which node, which link is slow."""
 
-import statistics
-
 import ranking
 import reframe as rfm
 from lib.binaries import built
@@ -63,22 +61,6 @@ class cluster_pairs(whole_cluster):
         """A message that did not arrive as it was sent discredits the network, not its time."""
         wrong = ranking.lines_of_links(self.judged, ('INVALID',))
         return [*super().lost(), *(line for line in wrong if 'not-validated' in line)]
-
-    def figures(self, name):
-        return [
-            node['figures'][name]
-            for node in self.judged['nodes']
-            if name in node.get('figures', ())
-        ]
-
-    @performance_function('us')
-    def latency(self):
-        """Of the median node to a usual other one."""
-        return round(statistics.median(self.figures('latency')), 3)
-
-    @performance_function('GB/s')
-    def bandwidth(self):
-        return round(statistics.median(self.figures('bandwidth')), 3)
 
     @performance_function('links')
     def slow_links(self):

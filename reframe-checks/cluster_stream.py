@@ -5,7 +5,6 @@ only. With MPI (`-S use_mpi=1`, `-S starter=mpirun`, `-S per=domain`) they measu
 """
 
 import shlex
-import statistics
 
 import reframe as rfm
 from lib.binaries import program_binary, spack_rows_of
@@ -13,18 +12,16 @@ from lib.option_words import option_words
 from lib.stream_options import stream_options
 from reframe.core.builtins import (
     fixture,
-    performance_function,
     run_after,
     run_before,
     variable,
 )
 from reframe.core.exceptions import ReframeError
-from whole_cluster import RECORDS, whole_cluster
+from whole_cluster import RECORDS, WAIT_S, whole_cluster
 
 from membw.site import topology
 
 LOCAL_RANK = '${OMPI_COMM_WORLD_LOCAL_RANK:-${MPI_LOCALRANKID:-none}}'
-WAIT_S = 300  # for the others, once the first process of a job has ended
 
 
 def places_of_rank(shares):
@@ -58,6 +55,7 @@ class cluster_stream(stream_options, whole_cluster):
 
     descr = 'STREAM memory bandwidth of every idle node, in one job'
     tags = {'production', 'nightly', 'maintenance', 'acceptance', 'flexible'}
+    slowest_of = 'triad'
     binary = fixture(cluster_binary, scope='environment')
     valid_prog_environs = ['+preset -offload']
 
@@ -100,11 +98,7 @@ class cluster_stream(stream_options, whole_cluster):
 
     @run_before('run')
     def survive(self):
-        self.survive_a_node(self.with_mpi())
-        if self.by_srun and not self.with_mpi():
-            # the table of one node as an example: the records have them all
-            wait = f'--wait={self.limit_s or WAIT_S:.0f}'
-            self.job.launcher.options += [wait, '--output=0', '--error=all']
+        self.survive_a_node(self.with_mpi(), self.limit_s or WAIT_S)
         self.look_around()
 
     @run_before('run')
@@ -118,34 +112,3 @@ class cluster_stream(stream_options, whole_cluster):
             words = [*places_of_rank(self.shares), self.binary.path]
             self.executable = 'sh'
             self.executable_opts = [*map(shlex.quote, words), *options]
-
-    def rates(self, kernel):
-        """GB/s of each node that may be believed."""
-        return [
-            node['figures'][kernel]
-            for node in self.judged['nodes']
-            if node['verdict'] in ('PASS', 'FAIL', 'SUSPECT') and kernel in node['figures']
-        ]
-
-    def median(self, kernel):
-        return round(statistics.median(self.rates(kernel)), 3)
-
-    @performance_function('GB/s')
-    def copy(self):
-        return self.median('copy')
-
-    @performance_function('GB/s')
-    def scale(self):
-        return self.median('scale')
-
-    @performance_function('GB/s')
-    def add(self):
-        return self.median('add')
-
-    @performance_function('GB/s')
-    def triad(self):
-        return self.median('triad')
-
-    @performance_function('GB/s')
-    def triad_slowest(self):
-        return round(min(self.rates('triad')), 3)

@@ -2,6 +2,8 @@
 
 import json
 import pathlib
+import re
+import statistics
 
 import ranking
 import slurm_nodes
@@ -18,6 +20,7 @@ from reframe.core.builtins import (
 from reframe.core.logging import getlogger
 
 from membw.results.archive import NOTE_ENVIRONMENT
+from membw.results.metrics import of_record
 
 # what a launcher may think of binding: the threads pin themselves by OMP_PLACES. Open MPI 4 and 5
 # would bind a rank to one core, and 5 refuses a rank that spans packages; Intel MPI
@@ -31,7 +34,9 @@ PATIENT = {
     'OMPI_MCA_odls_base_sigkill_timeout': 10,
     'PRTE_MCA_odls_base_sigkill_timeout': 10,
 }
+WAIT_S = 300  # for the others, once the first process of a job has ended
 RECORDS, ASKED = 'cluster.jsonl', 'asked.txt'
+BELIEVED = ('PASS', 'FAIL', 'SUSPECT')
 # one line per node in the log for so many nodes; of more, those alone that are not PASS
 LOGGED = 64
 MOST = 20  # in the reason of a failure
@@ -44,13 +49,14 @@ def given_or(variables):
 
 
 class whole_cluster(measurement):
-    """A check adds `binary`, the command and its figures; RECORDS, or one of each process, is what
-    its program writes."""
+    """A check adds `binary` and the command; RECORDS, or one of each process, is what its program
+    writes. Each metric of the records is a figure, that of the median node."""
 
     valid_systems = ['+flexible']
     num_tasks = 0  # all idle nodes: ReFrame's flexible allocation
     keep_files = [RECORDS, ASKED]
     least_nodes = 0  # without one, ReFrame itself says so
+    slowest_of = ''  # a pattern: of these metrics the slowest node is a figure of its own
 
     # asked by -S: srun or mpirun in place of the partition's launcher; at most so many nodes
     starter = variable(str, value='')
@@ -73,7 +79,7 @@ class whole_cluster(measurement):
         if path and type(self).__name__ in yaml.safe_load(pathlib.Path(path).read_text()):
             self.reference = {'$ref': path}
 
-    def survive_a_node(self, with_mpi):
+    def survive_a_node(self, with_mpi, wait_s=WAIT_S):
         """Lines and options of the job script: what is left goes on without a node."""
         self.by_srun = self.job.launcher.registered_name == 'srun'
         self.job.options += ['--no-kill', '--no-requeue']
@@ -82,6 +88,9 @@ class whole_cluster(measurement):
             self.job.launcher.options += ['--no-kill', '--kill-on-bad-exit=0']
         if with_mpi:
             self.prerun_cmds += given_or({**UNBOUND, **PATIENT})
+        elif self.by_srun:
+            # what one node prints as an example: the records have them all
+            self.job.launcher.options += [f'--wait={wait_s:.0f}', '--output=0', '--error=all']
         self.prerun_cmds += [NOTE_ENVIRONMENT]
 
     def look_around(self):
@@ -158,6 +167,22 @@ class whole_cluster(measurement):
         """Whose figures may not be believed, as text."""
         words = ('MISSING', 'INVALID')
         return [line for word in words for line in ranking.lines(self.judged, word)]
+
+    @run_before('performance')
+    def report_metrics(self):
+        """Of the nodes that may be believed."""
+        if self.is_dry_run():
+            return
+        nodes = [node for node in self.judged['nodes'] if node['verdict'] in BELIEVED]
+        with open(self.record) as file:
+            metrics = of_record(json.loads(file.readline()))[1]
+        for metric in metrics:
+            figures = [n['figures'][metric.name] for n in nodes if metric.name in n['figures']]
+            if figures:
+                self.note_figure(metric.name, statistics.median(figures), metric.unit)
+            if figures and re.fullmatch(self.slowest_of, metric.name):
+                slowest = min(figures, key=metric.rate)
+                self.note_figure(f'{metric.name}_slowest', slowest, metric.unit)
 
     @performance_function('nodes')
     def slow_nodes(self):

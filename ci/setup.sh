@@ -203,6 +203,8 @@ configure_spack() { # bare `spack install membw` reads our scope, and the index 
 	printf 'include:\n- ../../configs/spack\n' >.spack/user/include.yaml
 	write_for_old_spack
 	use_sources_of_bundle
+	# the bundle's index is of this very commit; Spack believes it when it is newer than the clone
+	[ ! -d offline/index ] || { mkdir -p .spack/cache/cache && cp -R offline/index/. .spack/cache/cache; }
 	echo "$pins" >.spack/ready
 	: >.spack/indexing    # a set-up that is killed leaves it, and the next one indexes again
 	begin "Spack: indexing its packages by a first 'spack spec membw', about a minute"

@@ -77,13 +77,17 @@ def test_make_run_works_without_network(unpacked):
     assert 'cannot be had' not in done.stdout
     assert list((unpacked / 'offline/sources/compiler-wrapper').iterdir())
     assert str(unpacked / 'offline/sources') in (unpacked / '.spack/user/mirrors.yaml').read_text()
+    ready = (unpacked / '.spack/ready').stat().st_mtime_ns
+    (index,) = (unpacked / '.spack/cache/cache/patches').glob('builtin-*.json')
+    assert index.stat().st_mtime_ns <= ready, 'Spack made anew what the bundle brings'
     assert re.search(r'^Verdict: PASS: 1 passed', done.stdout, re.M)
     log = (unpacked / 'results/perflogs/local/default/stream.log').read_text()
     assert '|spack|' in log
 
 
 WHEEL_ALONE = """
-python3 -m venv v && v/bin/pip install --quiet --no-index --find-links "$1" "$2"
+python3 -m venv --without-pip v
+"$5" -m pip --python v/bin/python install --quiet --no-compile --no-index --find-links "$1" "$2"
 export PATH="$PWD/v/bin:$PATH"
 mkdir elsewhere && cd elsewhere
 checks=$(membw checks)
@@ -107,7 +111,7 @@ def test_the_wheel_alone_measures_from_any_folder(root, unpacked, tmp_path):
     subprocess.run([python, '-c', build.format('wheel')], cwd=sources, check=True)
     place = tmp_path / 'place'
     place.mkdir()
-    words = [unpacked / 'offline/wheels', next(tmp_path.glob('*.whl')), TINY, ALLOWED]
+    words = [unpacked / 'offline/wheels', next(tmp_path.glob('*.whl')), TINY, ALLOWED, python]
     done = without_network(place, 'sh', '-euc', WHEEL_ALONE, 'sh', *map(str, words))
     assert done.returncode == 0, done.stdout + done.stderr
     home = tmp_path / 'home/.local/share/membw'

@@ -83,8 +83,8 @@ if [ $# -gt 0 ]; then
 	python -m pytest --durations=15 --junitxml=results/tests.xml "$@"
 	tests=$?
 else
-	# what computes takes all cores; what waits for other programs goes two at a time; then what
-	# measures, with nothing beside it
+	# what computes takes all cores; what waits for other programs goes one more than cores at a
+	# time, in the order of tests/conftest.py; then what measures, with nothing beside it
 	tests=0
 	stage() { # NAME WORD...: one stage of the tests
 		local name=$1
@@ -92,7 +92,8 @@ else
 		python -m pytest "$@" --durations=15 --junitxml="results/tests-$name.xml" || tests=$?
 	}
 	stage together -m 'not alone and not beside' -n logical --dist loadfile
-	stage beside -m beside -n 2 --dist loadfile
+	cores=$(nproc)
+	stage beside -m beside -n $((cores < 4 ? cores + 1 : 4)) --dist loadfile --no-loadscope-reorder
 	stage alone -m alone
 fi
 [ "$lint" = 0 ] || echo 'test: lint failed, see the lines that begin with check: above'

@@ -21,38 +21,42 @@ TOGETHER = (
     'membw',
     'pingpong/test_pairs.py',
     'stream/test_flip_arithmetic.py',
+    'stream/test_interval_coverage.py',
     'stream/test_record_schema.py',
     'test_layers.py',
 )
-# rooms whose tests wait for ReFrame, Slurm, Spack, MPI or a compiler and judge no figure: two at
-# a time. What is in neither list measures or counts the time, and has the machine for itself. A
-# test's own mark, beside or alone, goes before these lists.
+# rooms whose tests wait for ReFrame, Slurm, Spack, MPI or a compiler and judge no figure: a few
+# at a time, and in this order, what takes longest first, so that no file is left over at the end.
+# What is in neither list measures or counts the time, and has the machine for itself. A test's
+# own mark, beside or alone, goes before these lists.
 BESIDE = (
-    'checks/test_card.py',
-    'checks/test_cluster.py',
-    'checks/test_imb_pingpong.py',
-    'checks/test_modules.py',
-    'checks/test_reframe.py',
-    'checks/test_second_program.py',
-    'checks/test_site_configuration.py',
-    'checks/test_slurm.py',
-    'checks/test_system_add.py',
-    'checks/test_systems.py',
+    'spack',
     'ci',
+    'checks/test_reframe.py',
+    'stream/test_mpi.py',
+    'checks/test_cluster.py',
+    'stream/test_stream_program.py',
+    'checks/test_system_add.py',
+    'stream/test_bit_flips.py',
+    'checks/test_slurm.py',
+    'checks/test_systems.py',
+    'checks/test_card.py',
+    'checks/test_second_program.py',
+    'stream/test_mpi_broken.py',
+    'stream/test_tuned.py',
+    'membw/reproduce',
+    'checks/test_imb_pingpong.py',
     'membw/bench/test_bench.py',
     'membw/calibrate',
     'membw/nightly',
-    'membw/reproduce',
-    'spack',
-    'stream/test_bit_flips.py',
+    'checks/test_site_configuration.py',
     'stream/test_fifth_kernel.py',
     'stream/test_fortran.py',
+    'checks/test_modules.py',
+    'stream/test_kmp_affinity.py',
+    'stream/test_static_musl.py',
     'stream/test_health_check.py',
-    'stream/test_mpi.py',
-    'stream/test_mpi_broken.py',
     'stream/test_step.py',
-    'stream/test_stream_program.py',
-    'stream/test_tuned.py',
 )
 
 
@@ -61,13 +65,22 @@ def pytest_collection_modifyitems(items):
     if gone:
         raise pytest.UsageError(f'tests/conftest.py names what is not there: {", ".join(gone)}')
     for item in items:
-        place = item.path.relative_to(ROOT / 'tests').as_posix()
         if item.get_closest_marker('alone') or item.get_closest_marker('beside'):
             continue
-        if place.startswith(BESIDE):
+        if place_of(item).startswith(BESIDE):
             item.add_marker('beside')
-        elif not place.startswith(TOGETHER):
+        elif not place_of(item).startswith(TOGETHER):
             item.add_marker('alone')
+    items.sort(key=turn)
+
+
+def place_of(item):
+    return item.path.relative_to(ROOT / 'tests').as_posix()
+
+
+def turn(item):
+    """Number in BESIDE."""
+    return next((i for i, place in enumerate(BESIDE) if place_of(item).startswith(place)), -1)
 
 
 @pytest.fixture(scope='session')
@@ -145,9 +158,10 @@ def need():
 
 
 @pytest.fixture(scope='session')
-def build_program(tmp_path_factory):
+def build_program():
     """build_program('stream', '-D...'): that program of src, built once per line."""
-    return program_build.Builds(tmp_path_factory.mktemp)
+    program_build.remove_old()
+    return program_build.build
 
 
 @pytest.fixture(scope='session')

@@ -71,17 +71,20 @@ def test_the_sources_line_of_27_gflops_ends_invalid_with_the_reason(run, stub_mk
                           '-ldl').split()  # fmt: skip
 
 
+@pytest.mark.beside
 def test_a_library_that_is_not_here_is_a_skip_that_says_so(call, tmp_path):
     done = call('reframe', '--nocolor', '-c', ROOT / 'reframe-checks', '-r', '-n', '^dgemm',
                 '-S', 'dgemm.libraries=nvpl', f'--prefix={tmp_path}')  # fmt: skip
     assert "[BLAS nvpl: no library here that '-lnvpl_blas_lp64_gomp' links]" in done.stdout
 
 
+@pytest.mark.beside
 def test_a_library_that_is_no_row_is_refused(call):
     done = call('reframe', '-c', ROOT / 'reframe-checks', '-l', '-S', 'dgemm.libraries=atlas')
     assert done.returncode == 2 and "membw: unknown BLAS 'atlas'" in done.stderr
 
 
+@pytest.mark.beside
 def test_ulysses_is_asked_for_all_its_cores_and_told_its_peak(call, tmp_path):
     done = call('reframe', '--nocolor', '--system=ulysses', '-c', ROOT / 'reframe-checks',
                 '--dry-run', '-n', '^dgemm', f'--prefix={tmp_path}')  # fmt: skip
@@ -96,6 +99,7 @@ def test_ulysses_is_asked_for_all_its_cores_and_told_its_peak(call, tmp_path):
     assert 'BLAS=mkl-intel' in build.read_text()
 
 
+@pytest.mark.beside
 def test_the_reference_of_ulysses_is_what_was_published():
     table = yaml.safe_load((ROOT / 'systems/references/ulysses.yaml').read_text())
     of_icc = table['dgemm']['ulysses:regular']['icc-o2']

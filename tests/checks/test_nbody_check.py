@@ -14,6 +14,7 @@ OFFLOAD = {1: 130.61, 2: 66.47, 4: 33.78, 8: 18.78, 16: 12.02, 32: 7.44, 64: 6.1
            236: 3.96}  # fmt: skip
 
 
+@pytest.mark.beside
 @pytest.mark.parametrize('test, partition, times', [
     ('nbody', 'helios:sandy-bridge', SANDY_BRIDGE),
     ('nbody', 'helios:mic', NATIVE),
@@ -55,6 +56,7 @@ def test_the_check_measures_with_both_affinities(reframe):
         assert case['verdict'] == 'VALID' and 'speedup_2' in names
 
 
+@pytest.mark.beside
 def test_the_card_of_the_sources_has_236_threads(reframe, tmp_path):
     done, _ = reframe('^nbody%', '--system', 'helios', '--dry-run')
     assert done.returncode == 0, done.stdout

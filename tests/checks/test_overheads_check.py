@@ -26,6 +26,7 @@ def test_the_check_has_a_row_per_runtime_and_asked_wait_policy_of_several_launch
         assert {n.rpartition(':')[2] for n in case['perfvalues']} == set(record['metrics'])
 
 
+@pytest.mark.beside
 @pytest.mark.parametrize('system, threads', [('hydra', '20'), ('helios', '240')])
 def test_the_systems_of_the_sources_are_there(call, tmp_path, system, threads):
     """Recorded only: plots alone were published.  On the card all its hardware threads.  Of the

@@ -14,7 +14,7 @@ import tempfile
 
 from mpi_job import DEFECTS, Job, lacking
 from places import ROOT
-from program_build import Builds
+from program_build import build
 
 MADE_UP = (64, 256, 1024, 4096, 8192, 16384, 32768, 65536)
 COLLECTED = re.compile(r'Collected (\d+) ranks in ([\d.]+) s, ([\d.]+) s of')
@@ -110,8 +110,7 @@ def main():
         if lacking():
             print(f"no real ranks: no '{lacking()}' on the PATH")
             args.ranks = []
-        builds = Builds(lambda name: pathlib.Path(tempfile.mkdtemp(dir=folder, prefix=name)))
-        program = builds('stream', '-DMEMBW_MPI', cc='mpicc') if args.ranks else None
+        program = build('stream', '-DMEMBW_MPI', cc='mpicc') if args.ranks else None
         for ranks in args.ranks:
             found['real'].append(real(folder, program, ranks))
             print(found['real'][-1], flush=True)

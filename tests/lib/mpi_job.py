@@ -1,6 +1,5 @@
 """Runs the MPI variant under mpirun on this machine, and reads what it leaves behind."""
 
-import contextlib
 import json
 import os
 import pathlib
@@ -24,6 +23,8 @@ LAUNCHER = {
     'OMPI_MCA_odls_base_sigkill_timeout': '3',  # a loaded machine needs more than one second
     'OMP_NUM_THREADS': '1',
 }
+# for jobs that leave nothing behind which takes time to write: the launcher waits for it, even so
+AT_ONCE = {'OMPI_MCA_odls_base_sigkill_timeout': '1'}
 FIGURE = re.compile(r'^([A-Z]+)_(\w+) += ([\d.]+)\t\t MB/s(?: on (\S+))?$', re.M)
 
 
@@ -36,7 +37,7 @@ class Job:
     """One mpirun; `nodes` names the pretended node of each rank."""
 
     def __init__(self, folder, program, nodes, *options, json=True, **variables):
-        self.json = folder / 'all.jsonl'
+        self.folder, self.json = folder, folder / 'all.jsonl'
         more = ['--json', str(self.json)] if json else []
         line = ['mpirun']
         for i, node in enumerate(nodes):
@@ -60,6 +61,8 @@ class Job:
             try:
                 if os.readlink(folder / 'exe') != str(self.program):
                     continue
+                if os.readlink(folder / 'cwd') != str(self.folder):  # another test's
+                    continue
                 variables = (folder / 'environ').read_bytes().split(b'\0')
             except OSError:
                 continue
@@ -82,11 +85,6 @@ class Job:
 
     def kill(self, rank):
         self.hit(rank, signal.SIGKILL)
-
-    def kill_all(self):
-        for process in self.ranks().values():
-            with contextlib.suppress(ProcessLookupError):  # the launcher was faster
-                os.kill(process, signal.SIGKILL)
 
     def stop(self, rank):
         self.hit(rank, signal.SIGSTOP)

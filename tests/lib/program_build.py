@@ -1,31 +1,61 @@
-"""One program of src, built as its one file for the compiler; the same line once per session."""
+"""One program of src, built as its one file for the compiler: the same line once per checkout.
 
+Workers of pytest-xdist, and the stages of ci/test.sh, take each other's binaries: they lie in
+build/tests, by what the sources, the compiler and the line are.
+"""
+
+import contextlib
+import fcntl
+import functools
+import hashlib
+import os
+import shutil
 import subprocess
+import time
 
 from places import ROOT
 
-USUAL = ('-O2', '-fopenmp')
+# what is measured here means nothing, and -O2 takes the compiler twice as long
+USUAL = ('-O1', '-fopenmp')
+BUILDS = ROOT / 'build/tests'
+DAY_S = 24 * 60 * 60
 
 
 def one_file(program):
     return ROOT / 'src' / program / f'{program}.c'
 
 
-class Builds:
-    """builds('stream', '-DMEMBW_PLANT_FAULT=1,77,3'): the path of that program.
+@functools.cache
+def sources():
+    """A checksum of what any program is made of."""
+    total = hashlib.sha256()
+    for path in sorted((ROOT / 'src').glob('*/**/*.[ch]')) + sorted(ROOT.glob('tests/data/*.c')):
+        total.update(f'{path} '.encode() + path.read_bytes())
+    return total.hexdigest()
 
-    Flags come behind the usual ones, so that a later -O counts; `usual=()` leaves those out.
-    """
 
-    def __init__(self, new_folder):
-        self.new_folder, self.paths = new_folder, {}
-
-    def __call__(self, program, *flags, cc='gcc', usual=USUAL):
-        key = program, cc, *usual, *flags
-        if key not in self.paths:
-            path = self.new_folder(program) / program
-            line = [cc, *usual, *flags, one_file(program), '-o', path]
-            done = subprocess.run(line, capture_output=True, text=True)
+def build(program, *flags, cc='gcc', usual=USUAL):
+    """Its path. Flags come behind the usual ones, so that a later -O counts; `usual=()` leaves
+    those out."""
+    line = [cc, *usual, *flags, str(one_file(program))]
+    compiler = shutil.which(cc)
+    assert compiler, f"'{cc}' is not on the PATH"
+    made_of = [sources(), os.path.realpath(compiler), os.stat(compiler).st_mtime_ns, *line]
+    folder = BUILDS / hashlib.sha256(repr(made_of).encode()).hexdigest()[:16]
+    folder.mkdir(parents=True, exist_ok=True)
+    with open(folder / 'lock', 'w') as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        path = folder / program
+        if not path.exists():
+            done = subprocess.run([*line, '-o', f'{path}.part'], capture_output=True, text=True)
             assert done.returncode == 0, done.stderr
-            self.paths[key] = path
-        return self.paths[key]
+            os.rename(f'{path}.part', path)
+    return path
+
+
+def remove_old():
+    """Of sources, compilers and folders of tests that are no more: not asked for since a day."""
+    for lock in BUILDS.glob('*/lock'):
+        with contextlib.suppress(FileNotFoundError):  # another worker was faster
+            if time.time() - lock.stat().st_mtime > DAY_S:
+                shutil.rmtree(lock.parent, ignore_errors=True)

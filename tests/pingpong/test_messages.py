@@ -34,6 +34,7 @@ def run(build, tmp_path):
     def start(*options, nodes=('one', 'one'), flags=(), **variables):
         path = tmp_path / 'all.jsonl'
         path.unlink(missing_ok=True)
+        variables = {**mpi_job.AT_ONCE, **variables}
         job = mpi_job.Job(tmp_path, build(*flags), nodes, *options, **variables).wait()
         text = path.read_text() if path.exists() else ''
         assert not list(tmp_path.glob('all.jsonl.*')), 'one record speaks for the job'
@@ -104,6 +105,7 @@ def test_an_mpi_that_does_not_use_the_shared_memory_is_named(run):
     assert status == 1 and 'slow-transport' in {r['reason'] for r in record['reasons']}
 
 
+@pytest.mark.beside
 def test_every_flipped_bit_of_a_message_is_found(run):
     """3 of 3, in the first word, a middle one and the last; nothing where nothing was planted."""
     plant = (
@@ -169,7 +171,8 @@ def test_more_memory_than_there_is_is_refused_before_any_of_it_is_touched(
     (tmp_path / 'root/proc').mkdir(parents=True)
     (tmp_path / 'root/proc/meminfo').write_text('MemAvailable: 4096 kB\n')
     program = build(f'-DMEMBW_SYS_ROOT="{tmp_path}/root"')
-    job = mpi_job.Job(tmp_path, program, nodes, '--sizes', '0,2097152', *options).wait()
+    words = ('--sizes', '0,2097152', *options)
+    job = mpi_job.Job(tmp_path, program, nodes, *words, **mpi_job.AT_ONCE).wait()
     fact, hint = refusal(job.stderr)
     assert job.status == 2 and not job.records(), job.stdout + job.stderr
     assert f'messages of 2097152 bytes take {mib} MiB on one, but there are 4 MiB' in fact
@@ -187,6 +190,7 @@ def test_without_an_mpi_it_says_what_is_missing(tmp_path):
     assert 'load an MPI module' in hint and not list(tmp_path.iterdir())
 
 
+@pytest.mark.beside
 def test_make_builds_it_with_mpi(tmp_path):
     words = ['make', '-C', ROOT / 'src', 'PROGRAM=pingpong', 'MPI=1', f'BUILD={tmp_path}']
     subprocess.run(words, check=True, stdout=subprocess.DEVNULL)
@@ -199,6 +203,7 @@ def records_of_nodes(folder, program, nodes, *options):
     return job, job.records()
 
 
+@pytest.mark.beside
 def test_every_pair_of_nodes_meets_once_and_both_sides_keep_the_link(build, tmp_path):
     """Three nodes on two CPUs: one of them waits in each round."""
     allowed = ('--allow', 'disturbed,unstable,oversubscribed', '--sizes', '0,4096')
@@ -216,6 +221,7 @@ def test_every_pair_of_nodes_meets_once_and_both_sides_keep_the_link(build, tmp_
     assert {'latency', 'bandwidth'} == set(records[0]['metrics'])
 
 
+@pytest.mark.beside
 def test_a_flipped_bit_makes_its_link_invalid_on_both_sides(build, tmp_path):
     """Of each rank that leads, in the first link that it leads."""
     flip = build('-DMEMBW_PLANT_PAYLOAD=3,5')
@@ -237,7 +243,7 @@ def test_a_flipped_bit_makes_its_link_invalid_on_both_sides(build, tmp_path):
 def test_nodes_that_cannot_be_paired_are_one_line_and_exit_status_2(
     build, tmp_path, options, nodes, said
 ):
-    job = mpi_job.Job(tmp_path, build(), nodes, *options, json=False).wait()
+    job = mpi_job.Job(tmp_path, build(), nodes, *options, json=False, **mpi_job.AT_ONCE).wait()
     output = (job.stdout + job.stderr).splitlines()
     ours = [line for line in output if line.startswith(('membw:', 'hint:'))]
     assert job.status == 2 and len(ours) == 2, output

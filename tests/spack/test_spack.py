@@ -100,10 +100,12 @@ class Checkout:
         assert old in path.read_text()
         path.write_text(path.read_text().replace(old, new))
 
-    def hash(self):
-        told = self.spack('spec', '--json', 'membw', '%c=gcc')
-        spec, _ = json.JSONDecoder().raw_decode(told, told.index('{'))
-        return next(node['hash'] for node in spec['spec']['nodes'] if node['name'] == 'membw')
+    def installed(self, program, variant=''):
+        """The build record of the one in the store that has this variant."""
+        paths = self.root.glob(f'.spack/store/**/share/membw/{program}.json')
+        records = [json.loads(path.read_text()) for path in paths]
+        (record,) = [record for record in records if variant in record['spec']]
+        return record
 
 
 @pytest.fixture(scope='session')
@@ -202,8 +204,7 @@ def test_the_fortran_version_is_built_by_its_own_line_and_validates(checkout):
     if not shutil.which('gfortran'):
         pytest.skip("'gfortran' is not on the PATH")
     checkout.spack('install', 'membw', '+fortran', 'tuning=o2', '%c=gcc')
-    prefix = checkout.spack('location', '-i', 'membw', '+fortran').strip()
-    found = json.loads(pathlib.Path(prefix, 'share/membw/stream_f.json').read_text())
+    found = checkout.installed('stream_f')
     assert found['preset'] == 'gfortran-o2' and found['compile_line'][:5] == [
         shutil.which('gfortran'), '-O2', '-fopenmp', 'stream.f90', 'stream_f.c',
     ]  # fmt: skip
@@ -236,24 +237,24 @@ def test_the_list_of_what_is_never_built_is_what_its_script_writes(checkout):
     assert (checkout.root / 'configs/spack/packages.yaml').read_text() == before
 
 
-def test_an_edit_of_the_source_or_of_a_preset_gives_a_new_hash(my_checkout):
-    first = my_checkout.hash()
-    my_checkout.edit('src/stream/kernels/kernels.c', '#include', '/* edited */\n#include')
-    second = my_checkout.hash()
-    my_checkout.edit('configs/presets.yaml', "'-O2 {openmp} {defs} -m", "'-O1 {openmp} {defs} -m")
-    third = my_checkout.hash()
-    assert len(first) == 32 and len({first, second, third}) == 3
-
-
-def test_a_lock_older_than_the_source_is_refused(my_checkout):
+def test_an_edit_gives_a_new_hash_and_the_lock_of_before_is_refused(my_checkout):
     folder = my_checkout.root / 'env'
     folder.mkdir()
     (folder / 'spack.yaml').write_text('spack:\n  specs: [membw %c=gcc]\n  view: false\n')
-    my_checkout.spack('-e', folder, 'concretize')
+
+    def concretized():
+        my_checkout.spack('-e', folder, 'concretize', '--force')
+        (root,) = json.loads((folder / 'spack.lock').read_text())['roots']
+        return root['hash']
+
+    first = concretized()
     my_checkout.edit('src/stream/kernels/kernels.c', '#include', '/* edited */\n#include')
     told = my_checkout.spack('-e', folder, 'install', expect=1)
     assert 'the lock is stale' in told and 'hint: spack concretize --force' in told
     assert not list(my_checkout.root.glob('.spack/store/*/membw-*/bin/stream'))
+    second = concretized()
+    my_checkout.edit('configs/presets.yaml', "'-O2 {openmp} {defs} -m", "'-O1 {openmp} {defs} -m")
+    assert len(first) == 32 and len({first, second, concretized()}) == 3
 
 
 @pytest.mark.parametrize(
@@ -352,25 +353,22 @@ def test_the_mpi_variant_is_built_by_the_presets_line_with_this_machines_mpi(che
         'packages': packages,
     }
     (folder / 'spack.yaml').write_text(yaml.safe_dump({'spack': asked}))
-    checkout.spack('-e', folder, 'concretize')
     checkout.spack('-e', folder, 'install')
-    prefix = checkout.spack('-e', folder, 'location', '-i', 'membw').strip()
     before, after = presets.mpi_added(mpicc)
-    found = record(f'{prefix}/bin/stream')
+    found = checkout.installed('stream', '+mpi')
+    (program,) = [word for word in found['compile_line'] if word.endswith('/bin/stream')]
     assert found['compile_line'] == [
         shutil.which('gcc'),
         *'-O2 -fopenmp -mcmodel=medium'.split(),
         *before,
         *sources(ROOT),
-        *['-o', f'{prefix}/bin/stream'],
+        *['-o', program],
         *after,
     ]
     assert '-DMEMBW_MPI' in before and '+mpi' in found['spec']
     told = checkout.spack('-e', folder, 'test', 'run', 'membw')
     assert '1 passed of 1 spec' in told
-    prefix = checkout.spack('-e', folder, 'location', '-i', 'pingpong').strip()
-    built = json.loads(pathlib.Path(prefix, 'share/membw/pingpong.json').read_text())
-    assert '-DMEMBW_MPI' in built['compile_line']
+    assert '-DMEMBW_MPI' in checkout.installed('pingpong')['compile_line']
 
 
 def test_the_programs_of_a_node_are_installed_and_dgemm_with_the_blas_of_the_spec(checkout):
@@ -392,16 +390,14 @@ def test_the_programs_of_a_node_are_installed_and_dgemm_with_the_blas_of_the_spe
         'packages': {'openblas': {'buildable': False, 'externals': [external]}},
     }
     (folder / 'spack.yaml').write_text(yaml.safe_dump({'spack': asked}))
-    checkout.spack('-e', folder, 'concretize')
     checkout.spack('-e', folder, 'install')
     options = {'dgemm': ['-O3', '-fopenmp'], 'nbody': ['-O3', '-fopenmp'],
                'overheads': ['-O2', '-fopenmp', '-mcmodel=medium']}  # fmt: skip
     behind = {'dgemm': [f'-L{prefix}/lib', '-lopenblas']}
     for name, words in options.items():
-        there = checkout.spack('-e', folder, 'location', '-i', name).strip()
-        text = pathlib.Path(there, f'share/membw/{name}.json').read_text()
-        line = [*words, f'{name}.c', '-o', f'{there}/bin/{name}', *behind.get(name, [])]
-        assert json.loads(text)['compile_line'][1:] == line
+        line = checkout.installed(name)['compile_line']
+        (program,) = [word for word in line if word.endswith(f'/bin/{name}')]
+        assert line[1:] == [*words, f'{name}.c', '-o', program, *behind.get(name, [])]
     assert '2 passed of 2 specs' in checkout.spack(
         '-e', folder, 'test', 'run', 'nbody', 'overheads'
     )

@@ -9,7 +9,7 @@ import subprocess
 import sys
 
 import pytest
-from mpi_job import DEFECTS, LAUNCHER, SOURCES, lacking
+from mpi_job import AT_ONCE, DEFECTS, LAUNCHER, SOURCES, lacking
 from places import ROOT
 
 from membw.build import presets
@@ -97,7 +97,8 @@ def test_a_flipped_bit_on_one_rank_is_that_ranks_and_the_others_stand(mpi_run):
 
 def test_every_node_short_of_memory_is_named_with_both_figures(mpi_run):
     short = ('-DMEMBW_PLANT_RANK=2', '-DMEMBW_PLANT_MEMORY=104857600')
-    done = mpi_run('-m', '204800', flags=short, nodes=['n1', 'n2', 'n3', 'n3']).wait()
+    done = mpi_run('-m', '204800', flags=short, nodes=['n1', 'n2', 'n3', 'n3'],
+                   **AT_ONCE).wait()  # fmt: skip
     assert done.status == 2 and done.records() == {}
     said = [line for line in done.stderr.splitlines() if line.startswith('membw: ')]
     assert len(said) == 1
@@ -119,7 +120,7 @@ def test_m_is_kib_of_one_process(mpi_run):
     ],
 )
 def test_a_usage_error_is_said_once_with_status_2(mpi_run, options, said):
-    done = mpi_run(*TINY, *options, json='--json' not in options).wait()
+    done = mpi_run(*TINY, *options, json='--json' not in options, **AT_ONCE).wait()
     assert done.status == 2, done.stderr
     assert done.stderr.count('membw: ') == 1 and said in done.stderr
     assert done.stderr.count('hint: ') == 1

@@ -265,10 +265,10 @@ def test_two_programs_at_once_disturb_each_other(stream, tmp_path):
     assert all(one.record['busy']['processes'][0]['cpu_s'] > 0.1 for one in done)
 
 
-def test_repetitions_that_vary_are_a_warning_and_strictly_a_reason(stream, begin):
+def test_repetitions_that_vary_are_a_warning_and_strictly_a_reason(stream, run):
+    line = ['taskset', '-c', CPUS[0], stream, *SMALL, '-n', '4000000', '-t', '80']
     with busy_loop(CPUS[0]):
-        lenient = begin('taskset', '-c', CPUS[0], stream, *SMALL).end()
-        strict = begin('taskset', '-c', CPUS[0], stream, *SMALL, '--strict', 'unstable').end()
+        lenient, strict = run(*line), run(*line, '--strict', 'unstable')
     assert 'unstable' in lenient.warnings - lenient.reasons
     assert 'unstable' in strict.reasons
 

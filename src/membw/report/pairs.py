@@ -194,15 +194,20 @@ def _of_messages(record):
         name = f'{m["cpu_a"]}-{m["cpu_b"]}'
         curve = curves.setdefault(name, Curve(f'{name} {m["class"]}', where))
         curve.times[m['bytes']] = m['median_us']
-    behind = [_published(where, name) for name in curves]
+    published = _published(where)
+    behind = [
+        _reference(name, where, {k: row[0] for k, row in published[name].items()})
+        for name in curves
+        if published.get(name)
+    ]
     return [*curves.values(), *(curve for curve in behind if curve)]
 
 
-def _published(where, pair):
+def _published(where):
+    """{pair: its references} of a partition."""
     path = Path(root(), 'systems', 'references', f'{where.partition(":")[0]}.yaml')
     table = yaml.safe_load(path.read_text()) if path.is_file() else {}
-    rows = ((table.get('imb_pingpong') or {}).get(where) or {}).get(pair)
-    return _reference(pair, where, {k: row[0] for k, row in rows.items()}) if rows else None
+    return (table.get('imb_pingpong') or {}).get(where) or {}
 
 
 def _reference(pair, where, figures):

@@ -198,12 +198,12 @@ def test_threads_that_cannot_be_had_are_refused(stream, variables, text):
     'macro', ['NTIMES=1', 'STREAM_ARRAY_SIZE=0', 'STREAM_ARRAY_SIZE=-5', 'OFFSET=-1']
 )
 def test_a_bad_macro_is_told_at_run_time(build, macro):
-    done = run(build('-O1', f'-D{macro}'))
+    done = run(build('-O0', f'-D{macro}'))
     assert done.returncode == 2 and f"invalid '{macro}'" in done.stderr
 
 
 def test_an_integer_stream_type_is_refused(build):
-    done = run(build('-O1', '-DSTREAM_TYPE=int'), *QUICK)
+    done = run(build('-O0', '-DSTREAM_TYPE=int'), *QUICK)
     assert done.returncode == 2 and 'STREAM_TYPE' in done.stderr
 
 
@@ -213,7 +213,7 @@ def test_a_full_disk_is_not_a_success(stream):
 
 
 def test_macros_set_the_defaults_and_options_override_them(build, tmp_path):
-    program = build('-O2', '-DSTREAM_ARRAY_SIZE=1200000', '-DNTIMES=4', '-DOFFSET=16')
+    program = build('-O0', '-DSTREAM_ARRAY_SIZE=1200000', '-DNTIMES=4', '-DOFFSET=16')
     _, record = record_of(program, tmp_path)
     assert [record[k] for k in ('array_size', 'array_size_from', 'ntimes', 'offset')] == [
         1200000,
@@ -263,7 +263,7 @@ def test_the_record_holds_what_was_printed(stream, tmp_path):
 
 
 def test_flags_of_the_build_are_recorded(build, tmp_path):
-    program = build('-O2', '-DMEMBW_FLAGS="-O2 \\"quoted\\""')
+    program = build('-O0', '-DMEMBW_FLAGS="-O2 \\"quoted\\""')
     _, record = record_of(program, tmp_path, *QUICK)
     assert record['build']['flags'] == '-O2 "quoted"'
     assert re.match(r'gcc \d+\.\d', record['build']['compiler'])
@@ -277,7 +277,7 @@ def test_a_too_small_array_is_told(stream, tmp_path):
 
 @pytest.mark.parametrize('array, index, bit', [(0, 0, 0), (1, 999999, 63), (2, 1234, 51)])
 def test_a_planted_wrong_value_fails_validation(build, tmp_path, array, index, bit):
-    program = build('-O1', f'-DMEMBW_PLANT_FAULT={array},{index},{bit}')
+    program = build('-O0', f'-DMEMBW_PLANT_FAULT={array},{index},{bit}')
     done, record = record_of(program, tmp_path, '--allow', DEFECTS, *QUICK)
     assert done.returncode == 1 and 'Solution Validates' not in done.stdout
     assert done.stdout.splitlines()[-1] == 'Verdict: INVALID (not-validated)'
@@ -311,7 +311,7 @@ def test_the_metrics_are_the_kernels_best_rates(stream, tmp_path):
 
 def test_a_fault_that_slows_is_planted_outside_the_timed_window(build, tmp_path):
     """A figure is 50 times what the clock said, whatever the waiting took beyond that."""
-    program = build('-O1', '-fopenmp', '-DMEMBW_PLANT_SLOW=50')
+    program = build('-O0', '-fopenmp', '-DMEMBW_PLANT_SLOW=50')
     _, slow = record_of(program, tmp_path, '-n', '1e6', '-t', '3')
     assert slow['busy']['wall_s'] > sum(sum(k['times_s']) for k in slow['kernels'].values())
     timed = (ROOT / 'src/stream/measure.c').read_text()

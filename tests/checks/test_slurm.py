@@ -40,7 +40,6 @@ def session(slurm, call, tmp_path_factory):
             *('-S', 'array_size=100000', '-S', 'ntimes=3', '-S', f'allow={allow}'),
             *(f'--report-file={folder}/run.json', '--prefix', folder, *words),
             MEMBW_SLURM_BACKEND='squeue',
-            MEMBW_BUILD='make',  # of the one row: Spack would build all of them
             **slurm,
         )
         assert 'Ran 0/0' not in done.stdout, done.stdout

@@ -31,7 +31,7 @@ BY_BYTES = ['private', 'firstprivate', 'copyprivate', 'copyin']
 @pytest.fixture(scope='module')
 def build(build_program):
     """build('-D...', cc=): the program, with faults planted."""
-    return partial(build_program, 'overheads')
+    return partial(build_program, 'overheads', '-O2')
 
 
 @pytest.fixture

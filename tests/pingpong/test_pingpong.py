@@ -20,7 +20,7 @@ WEATHER = 'disturbed,unstable'
 @pytest.fixture(scope='module')
 def build(build_program):
     """build('-D...'): the program, with faults planted."""
-    return partial(build_program, 'pingpong')
+    return partial(build_program, 'pingpong', '-O2')
 
 
 @pytest.fixture

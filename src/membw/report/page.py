@@ -98,6 +98,7 @@ def _first_nodes(fleet):
 
     def order(node):
         figure = node[3][-1] or 0 if node[3] else 0
-        return node[1] == 'PASS', -figure if fleet['lower'][-1] else figure
+        # no metric where every node is INVALID
+        return node[1] == 'PASS', -figure if fleet['lower'][-1:] == [True] else figure
 
     return sorted(fleet['nodes'], key=order)[:FIRST_NODES]

@@ -114,6 +114,17 @@ def test_an_empty_file_is_named_so_and_one_record_is_no_fleet(tmp_path):
     assert made.headline.startswith('SUSPECT: 1 node, 1 SUSPECT')
 
 
+@pytest.mark.parametrize('count', [1, 4])
+def test_a_fleet_of_which_nothing_may_be_believed_has_a_page(tmp_path, count):
+    """No node has a figure to order them by: it was an IndexError, in each such night."""
+    file = fleet_file(tmp_path / 'fleet.jsonl', count)
+    rows = [json.loads(line) for line in file.read_text().splitlines()]
+    wrong = {'verdict': 'INVALID', 'reasons': [{'reason': 'disturbed', 'allowed': False}]}
+    file.write_text('\n'.join(json.dumps(row | wrong) for row in rows))
+    made = sections.build(inputs.gather([file]))
+    assert made.headline.startswith('INVALID') and 'n00001' in page.render(made)
+
+
 def test_a_checkout_that_measured_nothing_says_so(tmp_path, monkeypatch):
     monkeypatch.setenv('MEMBW_ROOT', str(tmp_path))
     (tmp_path / 'reframe-checks').mkdir()

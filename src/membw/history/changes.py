@@ -5,7 +5,7 @@ import dataclasses
 import numpy as np
 
 from membw.history.rollouts import take_off
-from membw.history.search import Search, scatters
+from membw.history.search import Search, each, scatters
 from membw.results.provenance import SOFTWARE, difference
 from membw.statistics import change_points as cp
 from membw.statistics.margin import MARGIN
@@ -71,14 +71,15 @@ def judge(every, margin=MARGIN, fleet_margin=FLEET_MARGIN, alpha=ALPHA):
     of_fleets = max(1, sum(s.rates.shape[0] * s.rates.shape[2] for s in every))
     changes = []
     for series in every:
-        kernels = [_Kernel(series, k) for k in range(len(series.kernels))]
+        kernels = each(lambda k, of=series: _Kernel(of, k), range(len(series.kernels)))
         noisier, scatter = scatters([k.rest for k in kernels], questions, alpha, margin)
-        for judged, least, metric in zip(kernels, scatter, series.metrics, strict=True):
+        searches = each(lambda pair: Search(pair[0].rest, questions, alpha, pair[1]),
+                        zip(kernels, scatter, strict=True))  # fmt: skip
+        for judged, search, metric in zip(kernels, searches, series.metrics, strict=True):
             of_kernel = []
             if judged.is_fleet:
                 of_kernel += judged.rollout_changes(fleet_margin, alpha, of_fleets)
                 of_kernel += judged.fleet_changes(fleet_margin, alpha, of_fleets)
-            search = Search(judged.rest, questions, alpha, least)
             of_kernel += judged.node_changes(search, margin)
             intermittent = list(judged.intermittent_changes(search, margin))
             of_kernel += _of_the_fleet(intermittent, series)

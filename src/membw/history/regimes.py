@@ -13,6 +13,8 @@ def parts(node, day, pair):
 
     `pair` is the latency of the nearest cores in ns, 0: not known, below 0: the run crossed.
     """
+    if not pair.any():
+        return [('', np.ones(len(pair), dtype=bool))]
     values, of_value = np.unique(np.round(pair, 1), return_inverse=True)
     groups = regimes.groups(values.tolist())
     if len(groups) < 2:

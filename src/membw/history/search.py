@@ -1,5 +1,8 @@
 """Searches rows of nights (a node's, or a fleet's level) for what changed in them."""
 
+import os
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 from scipy.special import ndtri
 
@@ -14,6 +17,13 @@ DEPTH = 4.0  # times the noise of one night (and the margin): a bad night
 OVER = 0.01  # chance that an intermittent row has no bad night for so long
 NOISIER, OF_MARGIN = 1.5, 0.5  # times the scatter before; share of the margin
 LEAST_NOISY = 14  # nights: a few bad ones are no scatter
+
+
+def each(work, what):
+    """[work(x) for x in what], on all cores that there are: numpy lets go of Python's lock."""
+    what = list(what)
+    with ThreadPoolExecutor(max(1, min(len(what), len(os.sched_getaffinity(0))))) as pool:
+        return list(pool.map(work, what))
 
 
 class Search:
@@ -116,7 +126,7 @@ def scatters(tables, questions, alpha, margin):
     """
     packed = [cp.pack(table) for table in tables]
     distances = [np.abs(np.diff(values)) for values, _, _ in packed]
-    scores = np.mean([_normal_scores(d) for d in distances], axis=0)
+    scores = sum(each(_normal_scores, distances)) / len(distances)
     count, columns = np.maximum(packed[0][1] - 1, 0), packed[0][2]
     rows = cp.Rows(scores * cp.PRIOR_SPREAD, count, questions, alpha)
     noisier, largest = {}, np.zeros((len(tables), len(scores)))
@@ -138,10 +148,12 @@ def scatters(tables, questions, alpha, margin):
 
 def _normal_scores(distances):
     """B. van der Waerden, 1952; NaN stays NaN."""
-    ranks = np.argsort(np.argsort(distances, axis=1), axis=1) + 1.0
-    there = ~np.isnan(distances)
-    shares = ranks / (there.sum(axis=1)[:, None] + 1.0)
-    return ndtri(np.where(there, shares, np.nan))
+    count, width = (~np.isnan(distances)).sum(axis=1), distances.shape[1]
+    scores, of_row = np.full((width + 1, width), np.nan), np.empty_like(distances)
+    for n in np.unique(count):
+        scores[n, :n] = ndtri(np.arange(1, n + 1) / (n + 1.0))
+    np.put_along_axis(of_row, np.argsort(distances, axis=1), scores[count], axis=1)
+    return of_row
 
 
 def _is_noisier(before, after, margin):

@@ -199,25 +199,23 @@ class Rows:
         left.invalid += int((once & (state == INVALID)).sum())
         left.undated += int((once & (state == UNDATED)).sum())
         left.future += int(future.sum())
-        whole = valid.copy()
-        whole[valid] = _whole(*(columns[name][valid] for name in ('node', 'day', 'ranks')))
-        left.incomplete += int((valid & ~whole).sum())
-        narrow = _narrow(columns['node'][whole], columns['half'][whole])
+        runs = _only(columns, valid)
+        whole = _whole(*(runs[name] for name in ('node', 'day', 'ranks')))
+        left.incomplete += int((~whole).sum())
+        runs = _only(runs, whole)
+        narrow = _narrow(runs['node'], runs['half'])
         left.wide += int((~narrow).sum())
-        of_series = {name: values[whole][narrow] for name, values in columns.items()}
-        parts = regimes.parts(of_series['node'], of_series['day'], of_series['pair'])
-        left.crossed += len(of_series['node']) - sum(int(rows.sum()) for _, rows in parts)
+        runs = _only(runs, narrow)
+        parts = regimes.parts(runs['node'], runs['day'], runs['pair'])
+        left.crossed += len(runs['node']) - sum(int(rows.sum()) for _, rows in parts)
         label = ' '.join(str(n) for n in names if n is not None) or 'runs'
         return [
-            self._of_regime(label + more, measured, {n: v[rows] for n, v in of_series.items()})
-            for more, rows in parts
+            self._of_regime(label + more, measured, _only(runs, rows)) for more, rows in parts
         ]
 
     def _of_regime(self, label, measured, runs):
-        nights, column = _nights(runs['day'])
-        there, node = runs['node'], runs['node']
-        if len(node):
-            there, node = np.unique(node, return_inverse=True)
+        nights, column = _numbered(runs['day'])
+        there, node = _numbered(runs['node'])
         hosts = list(self.nodes)
         shape = len(there), len(nights)
         cell = node.astype(np.int64) * shape[1] + column
@@ -228,7 +226,7 @@ class Rows:
             metrics=measured,
             nodes=[hosts[n] for n in there],
             nights=nights,
-            rates=np.stack([_table(cell, r, weights, shape) for r in runs['rates'].T]),
+            rates=_tables(cell, runs['rates'], weights, shape),
             software=_latest(cell, runs['made'], shape),
             provenances=self.provenances,
         )
@@ -246,12 +244,20 @@ def _narrow(node, half):
     return narrow | (half <= FAR_WIDER * usual[np.searchsorted(places, node)])
 
 
-def _nights(day):
-    """The days that occur, and the place of each figure's day among them."""
-    if not len(day):
-        return day, day
-    occurs = np.bincount(day - day.min()) > 0
-    return np.flatnonzero(occurs) + day.min(), (np.cumsum(occurs) - 1)[day - day.min()]
+def _only(columns, rows):
+    """Of each column these rows; mostly they are all."""
+    if rows.all():
+        return columns
+    return {name: values[rows] for name, values in columns.items()}
+
+
+def _numbered(numbers):
+    """The numbers (days, nodes) that occur, and the place of each figure's among them."""
+    if not len(numbers):
+        return numbers, numbers
+    first = numbers.min()
+    occurs = np.bincount(numbers - first) > 0
+    return np.flatnonzero(occurs) + first, (np.cumsum(occurs) - 1)[numbers - first]
 
 
 LASTING = 3  # nights in a row with fewer ranks than the others: that is how the node is now
@@ -279,16 +285,18 @@ def _whole(node, day, ranks):
     return whole
 
 
-def _table(cell, values, weights, shape):
-    """nodes x nights; where one night has several runs their median, each with its weight."""
-    table = np.full(shape[0] * shape[1], np.nan)
-    runs = np.bincount(cell, minlength=len(table))
-    one = runs[cell] == 1
-    table[cell[one]] = values[one]
-    if not one.all():
-        places, medians = intervals.weighted_medians(values[~one], weights[~one], cell[~one])
-        table[places] = medians
-    return table.reshape(shape)
+def _tables(cell, rates, weights, shape):
+    """kernels x nodes x nights; where one night has several runs their median, each with its
+    weight."""
+    tables = np.full((rates.shape[1], shape[0] * shape[1]), np.nan)
+    one = np.bincount(cell, minlength=tables.shape[1])[cell] == 1
+    once = slice(None) if one.all() else one
+    for table, values in zip(tables, rates.T, strict=True):
+        table[cell[once]] = values[once]
+        if once is one:
+            places, medians = intervals.weighted_medians(values[~one], weights[~one], cell[~one])
+            table[places] = medians
+    return tables.reshape(-1, *shape)
 
 
 def _latest(cell, made, shape):

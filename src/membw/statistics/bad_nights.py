@@ -1,7 +1,7 @@
 """Nights far from the level of their row: how often, and whether a row has more of them now."""
 
 import numpy as np
-from scipy import stats
+from scipy.special import bdtrc, ndtr
 
 from membw.statistics.change_points import BLOCK, SAMPLE
 
@@ -50,10 +50,10 @@ class BadNights:
         """
         depth = np.median(excursion) / 2
         share, again = self.share(row, reference, depth)
-        if share <= MORE * stats.norm.sf(abs(depth) / normal):
+        if share <= MORE * ndtr(-abs(depth) / normal):
             return 0.0
         bad = _far(excursion[None, :], depth).sum()
-        return share * stats.binom.sf(bad - 2, len(excursion) - 1, again)
+        return share * (bdtrc(bad - 2, len(excursion) - 1, again) if bad > 1 else 1.0)
 
 
 def _far(values, depth):

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from membw.statistics.change_points import middle, pack
+from membw.statistics.change_points import middle
 
 # Fewer nodes with the same software in one night have no median of their own.
 LEAST_NODES = 5
@@ -25,8 +25,7 @@ def split(logs, software):
 
 
 def row_medians(values):
-    packed, count, _ = pack(values)
-    return middle(packed, count)
+    return middle(values, (~np.isnan(values)).sum(axis=1))
 
 
 def _levels(values, software):
@@ -34,7 +33,14 @@ def _levels(values, software):
     nights = values.shape[1]
     level, majority = np.full(nights, np.nan), np.full(nights, -1)
     common = np.empty_like(values)
-    for night in range(nights):
+    made, alike = software.max(axis=0, initial=-1), _alike(software)
+    columns = np.ascontiguousarray(values.T[alike])
+    count = (~np.isnan(columns)).sum(axis=1)
+    usual, many = middle(columns, count), count >= LEAST_NODES
+    common[:, alike] = usual
+    level[alike] = np.where(many, usual, np.nan)
+    majority[alike] = np.where(many, made[alike], -1)
+    for night in np.flatnonzero(~alike):
         column, made = values[:, night], software[:, night]
         there = ~np.isnan(column)
         if there.sum() < LEAST_NODES:
@@ -48,3 +54,9 @@ def _levels(values, software):
             part = made == number
             common[part, night] = np.median(column[there & part])
     return level, majority, common
+
+
+def _alike(software):
+    """The nights in which all nodes have the same software."""
+    high = software.max(axis=0, initial=-1)
+    return ((software == high) | (software < 0)).all(axis=0)

@@ -1,7 +1,7 @@
 """Robust statistics: what is typical, how far off is a figure, how sure are we."""
 
 import numpy as np
-from scipy import stats
+from scipy.special import stdtr
 
 # MAD / 0.6745 estimates the standard deviation of normal noise: Phi^-1(3/4).
 # B. Iglewicz, D. Hoaglin, How to Detect and Handle Outliers, ASQC 1993.
@@ -44,7 +44,7 @@ def judge_low(values):
     median, mad = median_mad(values)
     spread, freedom = moderated_spread(median, mad, len(values))
     z = (values - median) / spread
-    return values / median, z, stats.t.cdf(z, freedom)
+    return values / median, z, stdtr(freedom, z)
 
 
 def adjust(p_values):
@@ -55,5 +55,7 @@ def adjust(p_values):
     Y. Benjamini, Y. Hochberg, JRSS B 57 (1995); holds for kernels that rise and fall together:
     Y. Benjamini, D. Yekutieli, Ann. Statist. 29 (2001).
     """
+    from scipy import stats  # half a second to load: not for a history
+
     p_values = np.asarray(p_values, dtype=float)
     return stats.false_discovery_control(p_values) if p_values.size else p_values

@@ -134,7 +134,7 @@ def filled(series):
     """The Collector that has read all of `series`."""
     collector = history_cache.Collector()
     nodes, nights = series.rates.shape[1:]
-    names = 'synthetic:node', 'stream', 'gcc-o2', 'likwid'
+    names = 'synthetic:node', 'stream', 'gcc-o2', 'likwid', None
     rows = collector.groups[names, series.metrics]
     rows.nodes = {name: i for i, name in enumerate(series.nodes)}
     rows.provenances = series.provenances

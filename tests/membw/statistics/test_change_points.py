@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from membw.statistics import change_points as cp
+from membw.statistics.median_polish import split
 
 
 def test_the_noise_is_not_inflated_by_a_step_a_drift_or_outliers():
@@ -36,3 +37,42 @@ def test_gaps_do_not_move_a_change():
     assert cp.segment(values, 0.005, 6, white) == [40]
     assert cp.segment(gaps[~np.isnan(gaps)], 0.005, 6, white) == [37]
     assert cp.strongest(gaps[None, :], np.array([0.005]), white)[0] > 6
+
+
+def test_rows_without_gaps_are_searched_the_short_way_to_the_same_answer(monkeypatch):
+    """A year of a large fleet is mostly whole rows: of those the slow way looks at none."""
+    rng = np.random.default_rng(3)
+    values = rng.normal(0, 0.005, (60, 90))
+    values[::7, 40:] -= 0.02
+    values[rng.random(values.shape) < 0.1] = np.nan
+    values[:20] = np.nan_to_num(values[:20])
+    packed, count, _ = cp.pack(values)
+    sigma, growth = np.full(60, 0.005), 1 + np.arange(91) / 100
+    fast = cp.strongest(packed, sigma, growth)
+    sums = cp._Sums(packed, growth)
+    slow = np.max([sums.z2(*span).max(axis=1) for span in cp.intervals(90)], axis=0)
+    assert fast == pytest.approx(np.sqrt(slow) / sigma)
+    looked_at = []
+    real = cp._Sums.z2
+    monkeypatch.setattr(
+        cp._Sums, 'z2', lambda s, *span: looked_at.append(len(s.sum)) or real(s, *span)
+    )
+    assert cp.strongest(packed[:20], sigma[:20], growth) == pytest.approx(fast[:20])
+    assert not looked_at
+    cp.strongest(packed, sigma, growth)
+    assert sum(looked_at) < 0.2 * 60 * len(cp.intervals(90))  # the ends of the shorter rows
+
+
+@pytest.mark.parametrize('made', [[0], [0, 1]])
+def test_what_is_common_to_a_night_is_its_median_within_the_software(made):
+    rng = np.random.default_rng(4)
+    logs = rng.normal(0, 0.005, (40, 30)) + rng.normal(0, 0.02, 30)
+    software = np.tile(np.array(made * 40)[:40, None], 30)
+    software[:, :10] = 0
+    logs[3, 5], software[3, 5] = np.nan, -1
+    logs[4:, 7], software[4:, 7] = np.nan, -1  # too few for a level
+    level, majority, rest = split(logs, software)
+    assert np.isnan(level[7]) and majority[7] == -1 and (np.delete(majority, 7) == 0).all()
+    assert np.nanstd(rest[:, 8:]) < 0.006 and np.isnan(rest[3, 5])
+    for number in made:
+        assert np.abs(np.nanmedian(rest[software[:, 20] == number], axis=0)).max() < 0.003

@@ -76,10 +76,19 @@ def _sources(path):
         files = (f for f in Path(path).rglob('[!.]*') if is_result(f) and f.is_file())
         for file in sorted(files, key=_reports_first):
             yield from _file(file, _read_file_of_folder)
+    elif not Path(path).is_file():  # <(zcat records.jsonl.gz): what is read of it is gone from it
+        _refuse_device(path)
+        with open(path, 'rb') as stream:
+            yield from _of_stream(stream, path)
     elif _is_database(path):
         yield from _sessions(Path(path))
     else:
         yield from _file(Path(path), _read_file)
+
+
+def _refuse_device(path):
+    if Path(path).is_char_device() and path != os.devnull:
+        raise MembwError(f"'{path}' is a device, no results", 'give files, folders, or - for stdin')
 
 
 def _file(file, load):

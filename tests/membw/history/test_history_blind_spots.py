@@ -1,6 +1,8 @@
 """What the nightly call (`--since 14d`) must tell, and what it must not be blinded by."""
 
 import json
+import os
+import threading
 import time
 
 import history_generator as gen
@@ -192,6 +194,26 @@ def test_a_file_that_grew_is_read_from_where_it_grew(tmp_path, capsys, monkeypat
     grown = told(capsys, path, '--json', '--cache', cache)
     assert len(spans) <= 2
     assert grown == told(capsys, path, '--json') and grown[0] == 1
+
+
+@pytest.mark.parametrize('name', ['pipe', '-'])
+def test_nothing_of_a_pipe_is_lost(tmp_path, monkeypatch, capsys, name):
+    """As a shell's <(zcat records.jsonl.gz): what kind of file it is may not be read off it."""
+    text = ''.join(json.dumps(r) + '\n' for r in fleet(20))
+    pipe = tmp_path / 'pipe'
+    os.mkfifo(pipe)
+    writer = threading.Thread(target=pipe.write_text, args=(text,))
+    writer.start()
+    if name == '-':
+        monkeypatch.setattr('sys.stdin', pipe.open())
+    code, out, _ = told(capsys, '-' if name == '-' else pipe, '--json')
+    writer.join()
+    assert code == 0 and json.loads(out)['figures'] == 12 * 20
+
+
+def test_a_device_without_an_end_is_refused(capsys):
+    assert main(['rank', '/dev/zero']) == 2
+    assert "'/dev/zero' is a device" in capsys.readouterr().err
 
 
 def test_a_bad_line_of_a_large_file_has_its_own_number(tmp_path, capsys, monkeypatch):

@@ -298,10 +298,12 @@ class measurement(quick_log, rfm.RunOnlyRegressionTest):
         """A calibrated reference has a last day; held to it all the same."""
         path = self.current_partition.extras.get('references')
         key = self.current_partition.fullname, self.current_environ.name, pinning
-        day = references.expired(path, type(self).__name__, key) if path else None
+        system, name = self.current_system.name, type(self).__name__
+        more = references.more_of_index(path, name) if path else ()
+        key += tuple(str(getattr(self, attribute)) for attribute in more)
+        day = references.expired(path, name, key) if path else None
         if day:
             self.reference_expired = day
-            system, name = self.current_system.name, type(self).__name__
             test = '' if name == references.STREAM else f' --test {name}'
             getlogger().warning(
                 f'{self.display_name} @{"+".join(key[:2])}: the reference expired on {day}: '

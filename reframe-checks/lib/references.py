@@ -5,7 +5,7 @@ import functools
 
 import yaml
 
-from membw.site.references import BESIDE, STREAM
+from membw.site.references import BESIDE, INDEX, STREAM
 
 
 @functools.cache
@@ -18,8 +18,13 @@ def read(path):
         return {}
 
 
+def more_of_index(path, test):
+    """Attributes of the check beside partition, environment and pinning."""
+    return (read(path).get(test) or {}).get('$index', [])[len(INDEX) :]
+
+
 def expired(path, test, key, today=None):
-    """The day, if the figures of (partition, environment, pinning) were calibrated and it is
+    """The day, if the figures of (partition, environment, pinning, ...) were calibrated and it is
     over; None for published and hand-written ones, and for a file that is not there."""
     entry = read(path).get(BESIDE) or {}
     # what was measured of `stream` stands directly below `calibration`: it came first

@@ -21,6 +21,9 @@ independent: how many they are worth is reported. A low node is left out and nam
 runs; runs that are INVALID, too few, or of two populations give no reference, and the reason is
 reported. The share of healthy runs that would fail all the same is found by resampling.
 
+A check's own parameters (the wait policies of overheads, the affinities of nbody) tell its cases
+apart in the index of its references, too.
+
 A figure that was published or written by hand stays in force, and the measured one is noted beside
 it, until --replace; so does a calibrated one that the new median would not meet. The first and the
 best calibrated figure are kept as well, and held to alike: no reference is walked down in steps.
@@ -82,6 +85,7 @@ def run(args):
                 args.all_nodes, args.widest / 100)  # fmt: skip
     proposals, blocks, asked = [], [], 0
     for samples in gather(args):
+        file.hold_to_index(samples.parameters)
         try:
             proposal = as_figures(propose(samples, rule))
             refuse_decline(file, proposal, args.replace)
@@ -121,7 +125,7 @@ def gather(args):
             f"no run of '{args.test}' on '{asked}' in '{' '.join(paths)}'",
             f"--rounds K measures first; '{LISTED_BY}' lists what there is",
         )
-    return list(samples.values())
+    return samples
 
 
 def measure(args):

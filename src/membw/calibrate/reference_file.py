@@ -28,7 +28,7 @@ HEAD = """\
 """
 SECTION = """\
 {test}:
-  $index: [$partition, $environ, pinning]
+  $index: [{index}]
 """
 BESIDE = 'what membw calibrate measured; ReFrame does not read it'
 
@@ -46,23 +46,34 @@ class ReferenceFile:
         self.facts = Path(root(), 'systems', f'{system}.yaml')
         refuse_unknown_system(system)
         self.old = self.path.read_text() if self.path.exists() else ''
-        self.data = self._load(self.old or HEAD.format(system=system) + SECTION.format(test=test))
+        self.data = self._load()
         self.table, self.is_touched = self.data[test], False
 
-    def _load(self, text):
+    def _load(self):
+        section = SECTION.format(test=self.test, index=', '.join(INDEX))
         try:
-            data = _yaml().load(text)
+            data = _yaml().load(self.old or HEAD.format(system=self.system) + section)
             if self.test != TEST and self.test not in data:
-                data[self.test] = _yaml().load(SECTION.format(test=self.test))[self.test]
-            index = tuple(data[self.test]['$index'])
+                data[self.test] = _yaml().load(section)[self.test]
+            tuple(data[self.test]['$index'])
         except (YAMLError, KeyError, TypeError) as err:
             raise MembwError(
                 f"no references of ReFrame in '{self.path}': {' '.join(str(err).split())}",
-                f"'{self.test}:' and '$index: [$partition, $environ, pinning]' begin such a file",
+                f"'{self.test}:' and '$index: [{', '.join(INDEX)}]' begin such a file",
             ) from err
-        if index != INDEX:
-            raise MembwError(f"'{self.path}' is indexed by {index}, not by {INDEX}", 'fix it')
         return data
+
+    def hold_to_index(self, parameters):
+        """A check's own parameters are in the index: what one of its cases reaches is no reference
+        of another."""
+        wanted, index = (*INDEX, *parameters), tuple(self.table['$index'])
+        if index == INDEX and len(self.table) == 1:
+            self.table['$index'] = _flow(wanted)
+        elif index != wanted:
+            raise MembwError(
+                f"'{self.path}': '{self.test}' is indexed by {', '.join(index)}",
+                f'its runs are told apart by {", ".join(wanted)}: write its figures so',
+            )
 
     def in_force(self, key):
         """{kernel: [value, low, high, unit]} that ReFrame holds this key to now."""

@@ -9,6 +9,7 @@ import numpy as np
 
 from membw.printable import printable
 from membw.results import intervals, metrics
+from membw.results.case import own_parameters
 from membw.results.provenance import without_build_path
 from membw.results.reframe import MeasuredNothing
 from membw.results.runs import by_host, identity, rates_of, split_runs, usual_ranks
@@ -27,9 +28,9 @@ HARDWARE = ('cpu_model', 'microcode', 'memory_gib', 'dimms', 'numa_nodes')
 
 @dataclass
 class Samples:
-    """Runs of one partition, environment and pinning."""
+    """Runs of one partition, environment and pinning, and of one value of each parameter."""
 
-    key: tuple  # (partition, environ, pinning)
+    key: tuple  # (partition, environ, pinning, a value of each of `parameters`)
     kernels: tuple = ()
     nodes: list = field(default_factory=list)  # a name per run
     times: list = field(default_factory=list)
@@ -37,6 +38,7 @@ class Samples:
     left: Counter = field(default_factory=Counter)  # why a run does not count -> how often
     fingerprint: dict = field(default_factory=dict)  # software, hardware -> field -> values
     metrics: tuple = ()  # of the kernels; bandwidths where nothing is said
+    parameters: tuple = ()  # names of the check's own, which tell its cases apart: wait_policy
 
     def __post_init__(self):
         self.metrics = self.metrics or metrics.default(self.kernels)
@@ -48,13 +50,13 @@ class Samples:
 
 
 def select(chunks, system, chosen, since=0.0, test='stream', widest=math.inf):
-    """({key: Samples}, problems) of one test on one system.
+    """([Samples], problems) of one test on one system, a key each.
 
     `chosen` is (partition, environ, pinning), None where any will do; a record that ReFrame does
     not name takes all three from it.  A run whose own interval is wider than `widest`, a
     fraction, says nothing of a tolerance that has to be narrower.
     """
-    units, problems, seen = defaultdict(list), [], set()
+    units, problems, seen, names = defaultdict(list), [], set(), {}
     for records, bad in chunks:
         problems += [p for p in bad if not isinstance(p, MeasuredNothing)]
         for r in records:
@@ -62,8 +64,14 @@ def select(chunks, system, chosen, since=0.0, test='stream', widest=math.inf):
             if key and r.time >= since and identity(r) not in seen:
                 seen.add(identity(r))
                 units[key].append(r)
-    samples = {k: _samples(k, _of_nodes(rows), widest) for k, rows in sorted(units.items())}
-    return samples, problems
+                names[key] = tuple(_parameters(r))
+    return [
+        _samples(k, names[k], _of_nodes(rows), widest) for k, rows in sorted(units.items())
+    ], problems
+
+
+def _parameters(record):
+    return own_parameters(record.traits.get('parameters', ''))
 
 
 def _of_nodes(records):
@@ -94,21 +102,23 @@ def _key(record, system, chosen, test):
         return None
     wanted = (_full(chosen[0], system), *chosen[1:])
     fits = all(w in (None, n) for w, n in zip(wanted, named, strict=True))
-    return named if fits and named[0].split(':')[0] == system else None
+    if not fits or named[0].split(':')[0] != system:
+        return None
+    return (*named, *_parameters(record).values())
 
 
 def _full(partition, system):
     return f'{system}:{partition}' if partition and ':' not in partition else partition
 
 
-def _samples(key, records, widest):
+def _samples(key, parameters, records, widest):
     now = time.time()
     why = [_unfit(r, now, widest) for r in records]
     left = Counter(filter(None, why))
     fit = [r for r, unfit in zip(records, why, strict=True) if not unfit]
     usable = _of_newest_build(fit, left)
     if not usable:
-        return Samples(key, left=left)
+        return Samples(key, left=left, parameters=parameters)
     return Samples(
         key,
         kernels=tuple(usable[0].rates),
@@ -118,6 +128,7 @@ def _samples(key, records, widest):
         rates=np.array([list(r.rates.values()) for r in usable]),
         left=left,
         fingerprint=_fingerprint(usable),
+        parameters=parameters,
     )
 
 

@@ -64,6 +64,13 @@ def parameters(case):
     return tuple(word for word in words if not word.startswith(('%pinning=', '%.', '%$')))
 
 
+def own_parameters(words):
+    """{name: value} of `parameters`, joined: the test's own, by which references may be kept; not
+    those of what it is built with (%binary.blas)."""
+    pairs = (word.partition('=') for word in re.split(r'\s?%', words)[1:])
+    return {name: value for name, _, value in pairs if '.' not in name}
+
+
 def where(case):
     return f'{case.get("system")}:{case.get("partition")}'
 

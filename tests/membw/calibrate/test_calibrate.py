@@ -241,6 +241,34 @@ def test_tuned_records_and_records_of_the_future_are_no_reference(checkout, tmp_
     assert code == 1 and 'refused: no run that may be believed' in out
 
 
+def test_a_parameter_of_the_check_has_references_of_its_own(checkout, tmp_path, capsys):
+    """A passive team takes ten times as long as an active one."""
+    sessions = []
+    for policy, share in (('active', 1.0), ('passive', 0.1)):
+        name = f'overheads %pinning=likwid %wait_policy={policy}'
+        for cases in nights(seed=int(10 * share), name=name):
+            for figure in (f for case in cases for f in case['perfvalues'].values()):
+                figure[0] *= share
+            sessions.append(cases)
+    db = results_store.store(tmp_path / 'r.db', sessions)
+    code, out, _ = calibrate(capsys, '--system', 'thin', '--test', 'overheads', db)
+    assert code == 0 and out.count('210 runs of 70 nodes') == 2
+    table = references(checkout, 'thin')
+    assert table['overheads']['$index'] == ['$partition', '$environ', 'pinning', 'wait_policy']
+    active, passive = (below(table['overheads'], (*KEY, policy))['triad'][0]
+                       for policy in ('active', 'passive'))  # fmt: skip
+    assert active == pytest.approx(10 * passive, rel=0.01)
+    path = checkout / 'systems/references/thin.yaml'
+    more = reference_files.more_of_index(path, 'overheads')
+    assert more == ['wait_policy'] and reference_files.more_of_index(path, 'stream') == []
+    late = str(datetime.date.today() + datetime.timedelta(days=999))
+    assert reference_files.expired(path, 'overheads', (*KEY, 'passive'), late)
+    # a file that is indexed otherwise is not written into
+    path.write_text(path.read_text().replace(', wait_policy]', ']'))
+    code, _, err = calibrate(capsys, '--system', 'thin', '--test', 'overheads', db)
+    assert code == 2 and "'overheads' is indexed by $partition, $environ, pinning\n" in err
+
+
 def test_what_a_pattern_gave_is_not_lost(checkout, stored, capsys):
     """cea holds every gcc to a published Triad: a measured Copy must not hide it."""
     db = stored('cea:node', pinning='none')
@@ -465,8 +493,6 @@ def test_a_run_that_might_read_further_off_than_the_widest_tolerance_sets_none()
     rows = [with_intervals(row, 0.2 if i == 2 else 0.05) for i, row in enumerate(rows)]
     records = [parse_record(row, 'made up') for row in rows]
     chosen = ('node', 'gcc-o2', 'likwid')
-    found, _ = select([(records, [])], 'thin', chosen, widest=0.1)
-    assert len(found['thin:node', 'gcc-o2', 'likwid'].nodes) == 5
-    assert found['thin:node', 'gcc-o2', 'likwid'].left == {
-        'measured again, it might read more than 10% off': 1
-    }
+    (found,), _ = select([(records, [])], 'thin', chosen, widest=0.1)
+    assert found.key == ('thin:node', 'gcc-o2', 'likwid') and len(found.nodes) == 5
+    assert found.left == {'measured again, it might read more than 10% off': 1}

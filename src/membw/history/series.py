@@ -97,11 +97,10 @@ class Collector:
         self.alone, left = [], Left()
         left.nothing = sum(source['nothing'] for source in self.sources)
         left.problems = [p for source in self.sources for p in source['problems']]
-        groups = [(key, rows.columns(len(key[1]))) for key, rows in self.groups.items()]
-        _meet_once([columns for _, columns in groups])
-        series = [
-            s for key, columns in groups for s in self.groups[key].series(key, columns, left)
-        ]
+        groups = [(key, rows, rows.columns(len(key[1]))) for key, rows in self.groups.items()]
+        _meet_once([columns for *_, columns in groups])
+        groups = map(_merged, _chains(groups))
+        series = [s for key, rows, columns in groups for s in rows.series(key, columns, left)]
         return [s for s in series if len(s.nights)], left
 
     def without(self, identities):
@@ -121,6 +120,44 @@ class Collector:
         for (key, host), of_node in units.items():
             for run in split_runs(of_node):
                 self.groups[key[:2]].add(host, run, source)
+
+
+def _chains(groups):
+    """Lists of groups that follow each other: records without a name that differ in their flags
+    alone are one series where one set of flags ends before the other begins."""
+    chains = []
+    for group in sorted(groups, key=lambda g: _span(g)[0]):
+        fits = (c for c in chains if _follows(c[-1], group))
+        chain = next(fits, None)
+        chain.append(group) if chain else chains.append([group])
+    return chains
+
+
+def _span(group):
+    """(first, last) day of a group's runs."""
+    columns = group[2]
+    days = columns['day'][columns['state'] != UNDATED]
+    return (int(days.min()), int(days.max())) if len(days) else (0, 0)
+
+
+def _follows(before, after):
+    (names, measured), (later, measured_later) = before[0], after[0]
+    apart = {n for n, one, two in zip(ALONE, names, later, strict=False) if one != two}
+    is_alone = len(names) == len(later) == len(ALONE)
+    alike = is_alone and measured == measured_later and apart == {'flags'}
+    return alike and 0 < _span(before)[1] < _span(after)[0]
+
+
+def _merged(chain):
+    """(key, Rows, columns) of one series, named as its latest part is."""
+    if len(chain) == 1:
+        return chain[0]
+    whole, parts = Rows(), []
+    for _, rows, columns in chain:
+        node = np.array([whole.nodes.setdefault(h, len(whole.nodes)) for h in rows.nodes])
+        made = np.array([whole.number_of(made) for made in rows.provenances])
+        parts.append(columns | {'node': node[columns['node']], 'made': made[columns['made']]})
+    return chain[-1][0], whole, {n: np.concatenate([p[n] for p in parts]) for n in parts[0]}
 
 
 def _meet_once(groups):
@@ -157,14 +194,11 @@ class Rows:
     def add(self, host, run, source):
         first, table = run[0], self.table
         made = without_build_path(first.provenance) | {'ranks': str(len(run))}
-        software = tuple(made.items())
-        if software not in self.software:
-            self.software[software] = len(self.provenances)
-            self.provenances.append(made)
+        number = self.number_of(made)
         dated = all(r.time for r in run)
         table['node'].append(self.nodes.setdefault(host, len(self.nodes)))
         table['day'].append(int(first.time // DAY_S) if dated else 0)
-        table['made'].append(self.software[software])
+        table['made'].append(number)
         table['ranks'].append(len(run))
         table['source'].append(source)
         state = INVALID if any(r.invalid for r in run) else VALID
@@ -175,6 +209,14 @@ class Rows:
         table['half'].append(intervals.half_width(rates, spans))
         table['pair'].append(CROSSED if crossed(first.pair) else latency(first.pair))
         table['rates'].extend(rates.get(m.name, 0.0) for m in first.metrics)
+
+    def number_of(self, made):
+        """Of this software in `provenances`."""
+        software = tuple(made.items())
+        if software not in self.software:
+            self.software[software] = len(self.provenances)
+            self.provenances.append(made)
+        return self.software[software]
 
     def columns(self, kernels):
         """{name: numbers of all rows}."""

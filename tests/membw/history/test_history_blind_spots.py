@@ -172,6 +172,22 @@ def test_a_loss_beside_an_update_of_the_fleet_is_not_masked():
         assert worse == {series.nodes[3]}
 
 
+def test_new_flags_of_records_without_a_name_hide_no_loss(tmp_path, capsys):
+    """All nodes lose 10 % with `-O3 -g` in place of `-O3`; two sets of flags each night are two
+    series."""
+    before = [r | {'build': {'flags': '-O3'}} for r in fleet(40)]
+    after = [r | {'build': {'flags': '-O3 -g'}} for r in fleet(20, first=gen.FIRST + 40)]
+    for r in after:
+        r['kernels'] = {'triad': {'best_mbs': 0.9 * r['kernels']['triad']['best_mbs']}}
+    code, text, _ = told(capsys, write(tmp_path / 'r.jsonl', before + after), '--json')
+    (change,) = json.loads(text)['changes']
+    assert (code, change['scope'], change['field']) == (1, 'software', 'flags')
+    assert change['percent'] == pytest.approx(-10, abs=0.5)
+    both = [r | {'build': {'flags': flags}, 'time': r['time'].replace('T02', hour)}
+            for flags, hour in (('-O2', 'T02'), ('-O3', 'T03')) for r in fleet(20)]  # fmt: skip
+    assert 'in 2 groups' in told(capsys, write(tmp_path / 'b.jsonl', both))[1]
+
+
 def test_nodes_that_did_not_lose_what_the_others_lost_and_gained_again_are_not_told():
     series = gen.healthy(20, 150, 1)
     gen.step(series, slice(0, 11), 50, 0.04)

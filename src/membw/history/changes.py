@@ -1,11 +1,13 @@
 """Judges series: one node changed, the whole fleet did, or the software was another one."""
 
 import dataclasses
+import functools
 
 import numpy as np
 
 from membw.history.rollouts import take_off
 from membw.history.search import Search, each, scatters
+from membw.history.series import as_day
 from membw.results.provenance import SOFTWARE, difference
 from membw.statistics import change_points as cp
 from membw.statistics.margin import MARGIN
@@ -16,6 +18,7 @@ ALPHA = 0.001  # statistical: chance of any false alarm in all that is judged, w
 # A change of software explains a change of the rate that begins this many nights around it.
 NEAR = 2
 AROUND = 5  # nights before and after
+FAR = 14  # nights between the kernels' dates of what has no sharp beginning
 STAYED = 0.25  # a node that moved by less of what it differs by now stayed where it was
 # A drift that takes so many days may be a season: a node's has to be larger than the margin by
 # this, a fleet's is held against the same nights of the year before.
@@ -67,7 +70,7 @@ class Change:
 
 def judge(every, margin=MARGIN, fleet_margin=FLEET_MARGIN, alpha=ALPHA):
     """Changes in a list of Series, the oldest first."""
-    questions = max(1, sum(s.rates.size for s in every))
+    questions = max(1, sum(s.rates.size + _of_mean(s) for s in every))
     of_fleets = max(1, sum(s.rates.shape[0] * s.rates.shape[2] for s in every))
     changes = []
     for series in every:
@@ -75,6 +78,7 @@ def judge(every, margin=MARGIN, fleet_margin=FLEET_MARGIN, alpha=ALPHA):
         noisier, scatter = scatters([k.rest for k in kernels], questions, alpha, margin)
         searches = each(lambda pair: Search(pair[0].rest, questions, alpha, pair[1]),
                         zip(kernels, scatter, strict=True))  # fmt: skip
+        common, of_nodes = MeanOfKernels(kernels, scatter, questions, alpha), []
         for judged, search, metric in zip(kernels, searches, series.metrics, strict=True):
             of_kernel = []
             if judged.is_fleet:
@@ -85,8 +89,47 @@ def judge(every, margin=MARGIN, fleet_margin=FLEET_MARGIN, alpha=ALPHA):
             of_kernel += _of_the_fleet(intermittent, series)
             nodes = {c.node for c in intermittent}
             of_kernel += _of_the_fleet(judged.noisier_changes(noisier, nodes), series)
+            of_nodes += [c for c in of_kernel if c.node]
             changes += [change.as_figures(metric) for change in of_kernel]
+        for judged, metric in zip(kernels, series.metrics, strict=True):
+            found = common.changes(judged, of_nodes, margin)
+            changes += [change.as_figures(metric) for change in found]
     return sorted(changes, key=lambda c: (c.night, c.scope, c.node or '', c.group))
+
+
+def _of_mean(series):
+    """Figures that the mean of several kernels adds to those that are looked at."""
+    return series.rates[0].size if len(series.kernels) > 1 else 0
+
+
+class MeanOfKernels:
+    """What shows in all kernels of a node together, and in none of them alone: the mean of their
+    logarithms is as noisy only in what they share."""
+
+    def __init__(self, kernels, scatter, questions, alpha):
+        self.search = None
+        if len(kernels) > 1:
+            rest = sum(kernel.rest for kernel in kernels) / len(kernels)
+            self.search = Search(rest, questions, alpha, np.mean(scatter, axis=0))
+
+    @functools.cache
+    def moves(self, margin):
+        return self.search.moves(np.log1p(margin)) if self.search else {}
+
+    def changes(self, kernel, known, margin):
+        """Of one kernel, those of at least `margin` in it that are not among the `known`."""
+        for row, moves in self.moves(margin).items():
+            of_node = [c for c in known if c.node == kernel.series.nodes[row]]
+            for move in moves:
+                place = self.search.columns[row]
+                if not any(_is_told(c, kernel.series.nights[place], move) for c in of_node):
+                    yield from kernel.change_of(row, place, move, margin)
+
+
+def _is_told(change, days, move):
+    """Whether a change of the node lies where the mean of its kernels moves."""
+    begin, end = days[move.first] - FAR, days[move.until] + FAR
+    return as_day(change.night) <= end and as_day(change.until) >= begin
 
 
 def _of_the_fleet(changes, series):
@@ -177,14 +220,26 @@ class _Kernel:
         for row, moves in search.moves(np.log1p(margin)).items():
             place, left_behind = search.columns[row], 0.0
             for move in moves:
-                days = np.ptp(self.series.nights[place[[move.first, move.until]]])
-                if days >= SEASON and abs(move.delta) < SEASON_MARGIN * np.log1p(margin):
+                if self._may_be_season(place, move, margin):
                     continue
                 if self._moved_itself(row, place, move, left_behind):
                     rates, made = self.rates[row], self.series.software[row]
                     yield self._change(row, place, move, rates, made)
                 else:
                     left_behind += move.delta
+
+    def _may_be_season(self, place, move, margin):
+        days = np.ptp(self.series.nights[place[[move.first, move.until]]])
+        return days >= SEASON and abs(move.delta) < SEASON_MARGIN * np.log1p(margin)
+
+    def change_of(self, row, place, move, margin):
+        """The change of this kernel in a move of the mean of all."""
+        parts = [np.nanmedian(self.rest[row, place[s]]) for s in (move.before, move.after)]
+        move = dataclasses.replace(move, delta=float(parts[1] - parts[0]))
+        if abs(move.delta) < np.log1p(margin) or self._may_be_season(place, move, margin):
+            return
+        if self._moved_itself(row, place, move, 0.0):
+            yield self._change(row, place, move, self.rates[row], self.series.software[row])
 
     def _moved_itself(self, row, place, move, left_behind):
         """Not so where the others changed and this node alone stayed as it was.

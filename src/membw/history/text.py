@@ -4,14 +4,13 @@ from dataclasses import asdict
 
 import numpy as np
 
-from membw.history.changes import NEAR
+from membw.history.changes import FAR, NEAR
 from membw.history.series import as_date, as_day
 from membw.printable import printable
 from membw.statistics.change_points import LEAST
 from membw.tables import Column, Table
 
 SHOWN = 60  # characters of a value that changed
-FAR = 14  # nights between the kernels' dates of what has no sharp beginning
 LATE = 7  # nights until it was sure, that are told
 
 

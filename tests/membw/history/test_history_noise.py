@@ -3,6 +3,7 @@
 MEMBW_HISTORY_FULL=1: more seeds; tests/lib/history_tables.py makes the tables.
 """
 
+import dataclasses
 import os
 
 import hard_histories as hard
@@ -54,6 +55,25 @@ def test_a_node_that_is_bad_in_some_nights_is_told_as_intermittent(share):
         for c in (c for c in found if c.shape == 'intermittent'):
             assert c.percent == pytest.approx(-6, abs=1) and c.share[0] < 0.05 < c.share[1]
     assert told == 4
+
+
+def test_what_the_kernels_show_together_is_told_before_one_shows_it_alone():
+    told = alone = 0
+    for seed in range(4):
+        series = hard.history(lambda rng, shape: rng.normal(0, 0.02, shape), seed, nights=66)
+        gen.step(series, 3, 60, 0.05)
+        found = judge([series])
+        assert {c.node for c in found} <= {series.nodes[3]}
+        told += any(c.night == series.night(60) and c.direction == 'slower' for c in found)
+        for k, kernel in enumerate(series.kernels):
+            one = dataclasses.replace(
+                series,
+                kernels=(kernel,),
+                metrics=(series.metrics[k],),
+                rates=series.rates[k : k + 1],
+            )
+            alone += bool(judge([one]))
+    assert told == 4 and alone < 12, 'of 16'
 
 
 def test_a_fleet_in_which_all_have_bad_nights_hides_no_step():

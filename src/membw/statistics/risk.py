@@ -21,6 +21,7 @@ RESAMPLES = 20_000
 SEED = 20261121  # a report that is made again says the same
 HARDLY = 1e-4
 TAIL_KURTOSIS, TAIL_SKEWNESS = 1.0, 0.5  # from here on the runs are said to have a tail
+HANDFUL = 5  # runs: so few tell nothing of the tail that they lie in
 ENOUGH = 20  # residuals; with fewer the tails are not known at all
 LEVELS = (-0.05, -0.04, -0.03, -0.02, -0.01, -0.005, 0.0, 0.005, 0.01, 0.02, 0.03, 0.05)
 STATISTICS = {'median': np.median, 'worst': np.min, 'best': np.max}
@@ -226,6 +227,7 @@ def assess(protocol, nodes=()):
     if not noise.one_night:
         # more noise is not always the worse: the lowest of five runs is lower with more of it
         every = [_two_risks(protocol, *_both(protocol, limit)) for limit in noise.limits()]
+        every.append(_two_risks(protocol, risk.bad_node, _fails_by_count(protocol, noise)))
         risk.limits = tuple(map(max, zip(*every, strict=True)))
     risk.again = _again(protocol, noise, nodes)
     return risk
@@ -239,6 +241,31 @@ def _both(protocol, noise):
         node_fails(protocol, noise, -protocol['risk']['bad_node']),
         node_fails(protocol, noise, protocol['risk']['good_node'], alike=False),
     )
+
+
+def _fails_by_count(protocol, noise):
+    """P(a good node fails for good), at most, where hardly a run was so low that it decides.
+
+    What is drawn from a handful of runs says little of a tail; how many they are is exact,
+    whatever the distribution (C. Clopper, E. Pearson, Biometrika 26 (1934)).  0: enough were low.
+    """
+    if not noise.apart:  # of runs that share a night the number is not binomial
+        return 0.0
+    good = protocol['risk']['good_node']
+    # one run far off is as far from its node's mean as this says
+    low = ((1 + good) * (1 + noise.residuals * noise.diluted) < 1).any(axis=1)
+    count = int(low.sum())
+    if count > HANDFUL:
+        return 0.0
+    p, tests = float(stats.beta.ppf(0.95, count + 1, len(low) - count)), protocol['retest']
+    first = _test_fails_by(protocol, p, protocol['runs']['repetitions'])
+    return first * _test_fails_by(protocol, p, tests['repetitions']) ** tests['rounds']
+
+
+def _test_fails_by(protocol, p, repetitions):
+    """P(a test fails) of a chance `p` that a run is too low."""
+    decide = {'worst': 1, 'median': (repetitions + 1) // 2, 'best': repetitions}
+    return float(stats.binom.sf(decide[protocol['runs']['statistic']] - 1, repetitions, p))
 
 
 def _two_risks(protocol, fails_bad, fails_good):

@@ -623,6 +623,27 @@ def test_few_runs_leave_the_noise_open_and_the_report_says_so(judged):
     assert stated.limits[0] > stated.buyer > 0 and stated.limits[1] > stated.vendor > 0
 
 
+@pytest.mark.parametrize('statistic, decide', [('worst', 1), ('median', 2), ('best', 3)])
+@pytest.mark.parametrize('low', [0, 3])
+def test_a_tail_that_hardly_a_run_shows_is_bounded_by_their_number(
+    protocol, statistic, decide, low
+):
+    """Clopper and Pearson: with so many of 180 runs that low, the share is at most `p`."""
+    agreed = protocols.load(protocol(
+        runs__statistic=statistic, runs__nights=3, retest__rounds=0,
+        risk={'bad_node': 0.01, 'good_node': 0.01},
+    ))  # fmt: skip
+    residuals = np.full((180, 1), 0.001)
+    residuals[:low] = -0.03
+    noise = risk.Noise(residuals, np.zeros((180, 1, 1)), '', ('triad',), 120, apart=True)
+    stated = risk._fails_by_count(agreed, noise)
+    p = stats.binomtest(low, 180).proportion_ci(0.90).high
+    assert stated == pytest.approx(stats.binom.sf(decide - 1, 3, p))
+    noise.runs = np.zeros((180, 1, 1))
+    residuals[:40] = -0.03
+    assert risk._fails_by_count(agreed, noise) == 0, 'enough were low: they tell'
+
+
 FULL = os.environ.get('MEMBW_RISKS_FULL') == '1'  # ten minutes
 
 

@@ -251,9 +251,7 @@ class Rows:
         parts = regimes.parts(runs['node'], runs['day'], runs['pair'])
         left.crossed += len(runs['node']) - sum(int(rows.sum()) for _, rows in parts)
         label = ' '.join(str(n) for n in names if n is not None) or 'runs'
-        return [
-            self._of_regime(label + more, measured, _only(runs, rows)) for more, rows in parts
-        ]
+        return [self._of_regime(label + more, measured, _only(runs, rows)) for more, rows in parts]
 
     def _of_regime(self, label, measured, runs):
         nights, column = _numbered(runs['day'])

@@ -162,7 +162,7 @@ def test_the_pages_that_the_articles_arrays_take_are_counted(build_program):
     line = [build_program('stream'), '-n', '64000000', '--pages', '2M']
     done = subprocess.run(line, capture_output=True, text=True)
     assert done.returncode == 2
-    assert "'--pages 2M': 733 such pages are not available" in done.stderr
+    assert "'--pages 2M': 733 of these pages cannot be had" in done.stderr
     assert 'sysctl vm.nr_hugepages=' in done.stderr
 
 

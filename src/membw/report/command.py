@@ -56,5 +56,5 @@ def run(args):
     print(f'{args.output}: {report.headline} ({size:.1f} MB, {time.time() - begun:.1f} s)')
     if args.pictures:
         count = pictures.write(report.pictures(), args.pictures)
-        print(f'{args.pictures}: {count} pictures, each as PNG and SVG')
+        print(f'{args.pictures}: {count} picture{"s" * (count != 1)}, each as PNG and SVG')
     return 0

@@ -55,7 +55,7 @@ def find(text, results=None):
     Raises MembwError where it names none, or more than one.
     """
     results = Path(results or Path(root(), 'results'))
-    file, _, part = text.partition('#')
+    file, _, part = (text, '', '') if Path(text).is_file() else text.partition('#')
     if Path(file).is_file():
         return complete(_in_file(Path(file), part, text))
     stored = results / 'records' / f'{text.removesuffix(".json")}.json'

@@ -202,6 +202,11 @@ def test_a_damaged_record_is_one_line(result, change):
         compare(result(), damaged)
 
 
+def test_a_file_may_have_any_name(stored, tmp_path):
+    file = (stored / 'records/n1.json').rename(tmp_path / 'ä #1?%.json')
+    assert find(str(file), stored).record['host'] == 'n1'
+
+
 @pytest.mark.parametrize('text', ['[' * 100_000, '{"session_info": ' + '[' * 100_000,
                                   '{"host": ' + '9' * 6000 + '}'])  # fmt: skip
 def test_a_file_that_python_cannot_take_is_one_line(tmp_path, text):

@@ -279,7 +279,8 @@ def ratio_tables(report):
         yield ''
         yield Table(f'ratios of {group.test} on {group.where}, each within one round',
                     columns, lines)  # fmt: skip
-    yield from ratios.left_out(found)
+    for line in ratios.left_out(found):
+        yield from ('', line)
 
 
 def ratio_cell(ratio):

@@ -77,7 +77,7 @@ def compare(say, rounds, peers, cpus=None, busy=False):
     return {
         'cpus': cpus,
         'weathers': weathers,
-        'load_average': os.getloadavg()[2],
+        'load_average': os.getloadavg()[0],
         'left_out': left_out,
         'rounds': done,
         'rows': [row(name, weather, done) for weather in weathers for name in things],

@@ -152,7 +152,9 @@ def beside(args, page):
         page.add(*bench_overheads.blocks(results['overheads']))
     if 'pairs' in args.only:
         peers = {'cas': args.core_to_core_latency, 'mpi': args.imb}
-        results['pairs'] = bench_pairs.compare(say, args.rounds, peers, args.cpus, args.busy)
+        results['pairs'] = bench_pairs.compare(
+            say, args.rounds, peers, args.cpus, args.busy, args.realtime
+        )
         page.add(*bench_pairs.blocks(results['pairs']))
     return results
 

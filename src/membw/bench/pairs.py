@@ -15,12 +15,14 @@ import shutil
 import statistics
 import subprocess
 import tempfile
+from dataclasses import dataclass, field
 
 from membw.bench.build import LINES, Line, build
 from membw.bench.rounds import in_turn
 from membw.checkout import root
 from membw.errors import MembwError
 from membw.results import imb_table
+from membw.run import realtime as run_realtime
 from membw.site.topology import cores_here
 from membw.tables import Cell, Column, Table, shown
 
@@ -44,6 +46,8 @@ def add_arguments(parser):
                         help='of the part pairs; default: the first two cores')  # fmt: skip
     parser.add_argument('--busy', action='store_true', help='in the part pairs, each figure once '
                         'more with a busy loop on both CPUs')  # fmt: skip
+    parser.add_argument('--realtime', action='store_true', help='part pairs under chrt --fifo: '
+                        'nobody else gets the two CPUs; needs root')  # fmt: skip
 
 
 def two_cpus(text):
@@ -52,48 +56,52 @@ def two_cpus(text):
     return [int(cpu) for cpu in text.split('-')]
 
 
-def compare(say, rounds, peers, cpus=None, busy=False):
+def compare(say, rounds, peers, cpus=None, busy=False, realtime=False):
     """{'rows': [...], 'left_out': [...], 'rounds': [{'cas': {'quiet': {program: ..}}}]}.
 
     Args:
         peers: {'cas': path of core-to-core-latency, 'mpi': path of IMB-MPI1}; '': of the PATH.
         cpus: the two; None: the first two cores.
         busy: measure once more with a busy loop on both.
+        realtime: start what measures without a busy loop, ours and theirs, by chrt --fifo.
 
     Raises MembwError where a path names no program, or a program prints no figure.
     """
     cpus = cpus or cores_here()[:2]
     if len(cpus) < 2:
         raise MembwError('one CPU, and a pair takes two')
+    run_realtime.words(realtime, is_local=True)  # refused where it is not permitted
+    places = {QUIET: Place(cpus, run_realtime.COMMAND if realtime else [])}
+    if busy:
+        places[BUSY] = Place(cpus)
     with tempfile.TemporaryDirectory() as folder:
-        things, left_out = collect(peers, cpus, pathlib.Path(folder))
+        things, left_out = collect(peers, pathlib.Path(folder))
         if not things:
             raise MembwError('; '.join(left_out), 'docs/bench.md says where to get them')
         for reason in left_out:
             say(f'left out: {reason}')
-        weathers = [QUIET, BUSY] if busy else [QUIET]
-        starts = {name: both(*programs, cpus, weathers) for name, programs in things.items()}
+        starts = {name: both(*programs, places) for name, programs in things.items()}
         done = in_turn('pairs', starts, rounds, say)
     return {
         'cpus': cpus,
-        'weathers': weathers,
+        'weathers': list(places),
+        'realtime': realtime,
         'load_average': os.getloadavg()[0],
         'left_out': left_out,
         'rounds': done,
-        'rows': [row(name, weather, done) for weather in weathers for name in things],
+        'rows': [row(name, weather, done) for weather in places for name in things],
     }
 
 
-def both(ours, theirs, cpus, weathers):
+def both(ours, theirs, places):
     """What measures a thing once by each program: neither is always first."""
-    turns = itertools.cycle([('ours', 'theirs'), ('theirs', 'ours')])
+    turns = itertools.cycle([{'ours': ours, 'theirs': theirs}, {'theirs': theirs, 'ours': ours}])
 
     def measure():
-        results, order = {}, next(turns)
-        for weather in weathers:
-            with burning(cpus if weather == BUSY else ()):
-                found = {who: ours() if who == 'ours' else theirs() for who in order}
-            results[weather] = found
+        results, programs = {}, next(turns)
+        for weather, place in places.items():
+            with burning(place.cpus if weather == BUSY else ()):
+                results[weather] = {who: run(place) for who, run in programs.items()}
         return results
 
     return measure
@@ -115,14 +123,26 @@ def burning(cpus):
 # --- the programs ----------------------------------------------------------------------------
 
 
-def collect(peers, cpus, folder):
+@dataclass(frozen=True)
+class Place:
+    """Two CPUs, and what goes before a program that measures on them."""
+
+    cpus: list
+    prefix: list = field(default_factory=list)
+
+    @property
+    def pair(self):
+        return '-'.join(map(str, self.cpus))
+
+
+def collect(peers, folder):
     """({'cas' or bytes: (what starts ours, what starts theirs)}, why others are not there)."""
     things, left_out = {}, []
     core_to_core = program_of(CAS, peers[CAS], left_out)
     if core_to_core:
         things[CAS] = (
-            functools.partial(ours_by_lines, built(LINES[0]), cpus, folder),
-            functools.partial(theirs_by_lines, core_to_core, cpus),
+            functools.partial(ours_by_lines, built(LINES[0]), folder),
+            functools.partial(theirs_by_lines, core_to_core),
         )
     imb = program_of(MPI, peers[MPI], left_out)
     if imb:
@@ -131,8 +151,8 @@ def collect(peers, cpus, folder):
         refuse_two_libraries(imb, with_mpi)
         for size in imb_table.SIZES:
             things[f'{size} B'] = (
-                functools.partial(ours_by_mpi, mpirun, with_mpi, cpus, size, folder),
-                functools.partial(theirs_by_mpi, mpirun, imb, cpus, size, folder),
+                functools.partial(ours_by_mpi, mpirun, with_mpi, size, folder),
+                functools.partial(theirs_by_mpi, mpirun, imb, size, folder),
             )
     return things, left_out
 
@@ -178,8 +198,8 @@ def refuse_two_libraries(imb, binary):
 def library_of(program):
     """The libmpi that a program would load now; a wrapper script has none."""
     done = subprocess.run(['ldd', str(program)], capture_output=True, text=True)
-    found = re.search(r'^\s*libmpi\.so\S* => (\S+)', done.stdout, re.M)
-    return os.path.realpath(found[1]) if found else 'no libmpi'
+    found = re.search(r'^\s*libmpi\.so\S* => (/\S+)', done.stdout, re.M)
+    return os.path.realpath(found[1]) if found else 'no libmpi that is found'
 
 
 def start(words):
@@ -204,36 +224,36 @@ def said_of(record, time):
             'reasons': [r['reason'] for r in record['reasons']]}  # fmt: skip
 
 
-def ours_by_lines(binary, cpus, folder):
-    pair = '-'.join(map(str, cpus))
-    record = measured([binary, '--pairs', pair, '--method', 'cas'], folder)
+def ours_by_lines(binary, folder, place):
+    words = [*place.prefix, binary, '--pairs', place.pair, '--method', 'cas']
+    record = measured(words, folder)
     # the peer's line is touched first by neither of the two: home A
     return said_of(record, record['pairs'][0]['median_ns'])
 
 
-def theirs_by_lines(program, cpus):
-    done = start(
-        [program, ROUND_TRIPS, SAMPLES, '-b', '1', '--csv', '-c', ','.join(map(str, cpus))]
-    )
+def theirs_by_lines(program, place):
+    cpus = ','.join(map(str, place.cpus))
+    done = start([*place.prefix, program, ROUND_TRIPS, SAMPLES, '-b', '1', '--csv', '-c', cpus])
     found = re.search(r'^,*([\d.]+),*$', done.stdout, re.M)
     if done.returncode or not found:
         raise MembwError(f"'{program}' printed no latency", 'it is to be core-to-core-latency')
     return {'time': float(found[1])}
 
 
-def ours_by_mpi(mpirun, binary, cpus, size, folder):
-    pair = '-'.join(map(str, cpus))
-    words = [mpirun, '-n', '2', binary, '--pairs', pair, '--sizes', size]
+def ours_by_mpi(mpirun, binary, size, folder, place):
+    """With the time of a line between the two CPUs: on a virtual machine the cores move."""
+    words = [mpirun, '-n', '2', *place.prefix, binary, '--pairs', place.pair, '--sizes', size]
     record = measured(words, folder)
-    return said_of(record, record['messages'][0]['median_us'])
+    lines = {'lines_ns': record['memory'][0]['median_ns']}
+    return said_of(record, record['messages'][0]['median_us']) | lines
 
 
-def theirs_by_mpi(mpirun, imb, cpus, size, folder):
+def theirs_by_mpi(mpirun, imb, size, folder, place):
     """Each rank bound to its CPU: the source's line binds both to both."""
     lengths = folder / 'lengths'
     lengths.write_text(f'{size}\n')
-    test = [imb, 'PingPong', '-iter', REPETITIONS, '-msglen', lengths]
-    one, other = (['-n', '1', 'taskset', '-c', cpu, *test] for cpu in cpus)
+    test = [*place.prefix, imb, 'PingPong', '-iter', REPETITIONS, '-msglen', lengths]
+    one, other = (['-n', '1', 'taskset', '-c', cpu, *test] for cpu in place.cpus)
     done = start([mpirun, *one, ':', *other])
     times = [row.time_us for row in imb_table.rows(done.stdout) if row.bytes == size]
     if done.returncode or not times:
@@ -306,7 +326,8 @@ def blocks(result):
         lines = [cells(row) for row in result['rows'] if row['weather'] == weather]
         title = (f'CPUs {result["cpus"][0]} and {result["cpus"][1]}, one way: cas beside '
                  f'{PEERS[CAS]} (ns), messages beside {PEERS[MPI]} (us), '
-                 f'{len(result["rounds"])} rounds, load {result["load_average"]:.1f}')  # fmt: skip
+                 f'{len(result["rounds"])} rounds, load {result["load_average"]:.1f}'
+                 f'{", chrt --fifo" if result["realtime"] else ""}')  # fmt: skip
         title = title if weather == QUIET else 'The same with a busy loop on both CPUs'
         columns = (*SHOWN, *SHOWN_BUSY) if weather == BUSY else SHOWN
         tables.append(Table(title, columns, lines))

@@ -103,16 +103,16 @@ def test_two_ranks_of_each_program_are_measured_size_by_size(tmp_path, monkeypat
 def test_what_is_not_there_is_left_out_or_refused(tmp_path, monkeypatch):
     empty = {'cas': '', 'mpi': ''}
     monkeypatch.setenv('PATH', str(tmp_path))
-    assert pairs.collect(empty, [0, 1], tmp_path)[0] == {}
+    assert pairs.collect(empty, tmp_path)[0] == {}
     with pytest.raises(MembwError, match="no 'core-to-core-latency' on PATH; .*no 'IMB-MPI1'"):
         compared(empty, cpus=[0, 1])
     with pytest.raises(MembwError, match="no program '/no/imb'"):
-        pairs.collect({**empty, 'mpi': '/no/imb'}, [0, 1], tmp_path)
+        pairs.collect({**empty, 'mpi': '/no/imb'}, tmp_path)
     imb = tmp_path / 'IMB-MPI1'
     imb.write_text('#!/bin/sh\n')
     imb.chmod(0o755)
     with pytest.raises(MembwError, match='no mpirun and mpicc for'):
-        pairs.collect(empty, [0, 1], tmp_path)
+        pairs.collect(empty, tmp_path)
 
 
 def test_two_programs_of_two_mpi_libraries_are_not_compared(monkeypatch):

@@ -7,8 +7,7 @@ from reframe.core.builtins import run_after, run_before, sanity_function, variab
 from lib import card, pinnings
 from lib.measurement import invalid_reasons, measurement
 from membw.results.archive import NOTE_ENVIRONMENT
-from membw.run import realtime
-from membw.site import topology
+from membw.site import realtime, topology
 
 
 class pinned_run(measurement):

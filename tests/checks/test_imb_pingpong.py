@@ -218,20 +218,19 @@ def test_the_sources_own_line_is_invalid_because_both_ranks_are_bound_to_both_co
 )
 @pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason='one CPU')
 @pytest.mark.parametrize('binding', ['each', 'source'])
-def test_the_program_of_the_sources_itself_is_run_and_read(run, binding):
+def test_the_program_of_the_sources_itself_is_run_and_read(run, house, binding):
     """IMB-MPI1 of Intel's own MPI, by the line of the check and by the one that was printed."""
     own = {k: v for k, v in other_mpi.environment('impi').items() if os.environ.get(k) != v}
     words = ('-S', 'iterations=100', '-S', f'binding={binding}')
-    done, cases = run(str, *words, name='imb_pingpong%pair=0-1', path=False, **own)
-    case = cases['0-1']
-    times = {name.rpartition(':t_')[2]: v[0] for name, v in case['perfvalues'].items()
-             if ':t_' in name}  # fmt: skip
-    assert list(map(int, times)) == imb_table.SIZES and min(times.values()) > 0, done.stdout
+    done, cases = run(str, *words, name='imb_pingpong%pair=0-1$', path=False, **own)
+    newest = max(house.rglob('imb.txt'), key=lambda path: path.stat().st_mtime)
+    assert imb_table.problems(newest.read_text()) == [], done.stdout
+    reasons = cases['0-1']['reasons']
     if binding == 'source':
-        assert 'both ranks are bound to both cores' in case['reasons'], done.stdout
-    else:  # another machine than Ulysses, and perhaps a busy one
-        assert 'cpu-not-where-asked' not in case['reasons'], done.stdout
-        assert (case['verdict'] == 'VALID') == (not case['reasons'])
+        assert 'both ranks are bound to both cores' in reasons, done.stdout
+    else:  # a busy machine may make it unstable
+        assert 'cpu-not-where-asked' not in reasons and 'not-validated' not in reasons, reasons
+    assert (cases['0-1']['verdict'] == 'VALID') == (not reasons)
 
 
 def script(call, folder, system, pair, *words):

@@ -22,7 +22,7 @@ from membw.bench.rounds import in_turn
 from membw.checkout import root
 from membw.errors import MembwError
 from membw.results import imb_table
-from membw.run import realtime as run_realtime
+from membw.site import realtime as real_time
 from membw.site.topology import cores_here
 from membw.tables import Cell, Column, Table, shown
 
@@ -70,8 +70,8 @@ def compare(say, rounds, peers, cpus=None, busy=False, realtime=False):
     cpus = cpus or cores_here()[:2]
     if len(cpus) < 2:
         raise MembwError('one CPU, and a pair takes two')
-    run_realtime.words(realtime, is_local=True)  # refused where it is not permitted
-    places = {QUIET: Place(cpus, run_realtime.COMMAND if realtime else [])}
+    real_time.words(realtime, is_local=True)  # refused where it is not permitted
+    places = {QUIET: Place(cpus, real_time.COMMAND if realtime else [])}
     if busy:
         places[BUSY] = Place(cpus)
     with tempfile.TemporaryDirectory() as folder:

@@ -11,9 +11,9 @@ import statistics
 from membw.results import case as of_case
 from membw.results.doubts import doubts
 from membw.results.metrics import HIGHER, intervals
-from membw.run import realtime
 from membw.run import states as states_of_hosts
 from membw.run.judge import judge, measures
+from membw.site import realtime
 
 # reasons of the weather: measured again, they may be gone
 TRANSIENT = {'disturbed', 'unstable'}

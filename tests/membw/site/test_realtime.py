@@ -3,7 +3,7 @@
 import pytest
 
 from membw.errors import MembwError
-from membw.run import realtime
+from membw.site import realtime
 
 
 def test_the_program_is_started_by_real_time_priority_before_it_is_pinned(call, tmp_path):

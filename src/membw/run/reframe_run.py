@@ -15,8 +15,9 @@ from membw.errors import MembwError
 from membw.progress import Cases, say
 from membw.results.left_out import by_reason, partitions_of
 from membw.results.run_lock import alone
-from membw.run import junit, realtime, rounds, rows, summary
+from membw.run import junit, rounds, rows, summary
 from membw.run.others import Others
+from membw.site import realtime
 
 # ReFrame only warns of these, runs the rest and exits 0
 NOT_LOADED = re.compile(

@@ -265,6 +265,20 @@ def test_two_programs_at_once_disturb_each_other(stream, tmp_path):
     assert all(one.record['busy']['processes'][0]['cpu_s'] > 0.1 for one in done)
 
 
+def test_where_the_kernel_does_not_say_how_busy_it_is_the_run_says_so(stream, tmp_path):
+    """A container that masks /proc/stat: `disturbed` cannot be judged by it."""
+    (tmp_path / 'empty').touch()
+    hidden = f'mount --bind {tmp_path}/empty /proc/stat && exec "$@"'
+    inside = ['unshare', '-m', 'sh', '-c', hidden, 'sh']
+    if subprocess.run([*inside, 'true'], capture_output=True).returncode:
+        pytest.skip('unshare -m: not permitted here')
+    done = subprocess.run([*inside, stream, '-n', '1000000', '-t', '3'], capture_output=True,
+                          text=True, timeout=60)  # fmt: skip
+    # what the threads themselves lost is known all the same, and goes first
+    said = 'not known: /proc/stat does not say', 'repetitions were clean, fewer'
+    assert re.search(f'disturbed: .*({"|".join(said)})', done.stdout), done.stderr
+
+
 def test_repetitions_that_vary_are_a_warning_and_strictly_a_reason(stream, run):
     line = ['taskset', '-c', CPUS[0], stream, *SMALL, '-n', '4000000', '-t', '80']
     with busy_loop(CPUS[0]):

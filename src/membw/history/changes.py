@@ -1,7 +1,6 @@
 """Judges series: one node changed, the whole fleet did, or the software was another one."""
 
 import dataclasses
-import functools
 
 import numpy as np
 
@@ -76,24 +75,19 @@ def judge(every, margin=MARGIN, fleet_margin=FLEET_MARGIN, alpha=ALPHA):
     for series in every:
         kernels = each(lambda k, of=series: _Kernel(of, k), range(len(series.kernels)))
         noisier, scatter = scatters([k.rest for k in kernels], questions, alpha, margin)
-        searches = each(lambda pair: Search(pair[0].rest, questions, alpha, pair[1]),
-                        zip(kernels, scatter, strict=True))  # fmt: skip
-        common, of_nodes = MeanOfKernels(kernels, scatter, questions, alpha), []
-        for judged, search, metric in zip(kernels, searches, series.metrics, strict=True):
-            of_kernel = []
-            if judged.is_fleet:
-                of_kernel += judged.rollout_changes(fleet_margin, alpha, of_fleets)
-                of_kernel += judged.fleet_changes(fleet_margin, alpha, of_fleets)
-            of_kernel += judged.node_changes(search, margin)
-            intermittent = list(judged.intermittent_changes(search, margin))
-            of_kernel += _of_the_fleet(intermittent, series)
-            nodes = {c.node for c in intermittent}
-            of_kernel += _of_the_fleet(judged.noisier_changes(noisier, nodes), series)
-            of_nodes += [c for c in of_kernel if c.node]
-            changes += [change.as_figures(metric) for change in of_kernel]
-        for judged, metric in zip(kernels, series.metrics, strict=True):
-            found = common.changes(judged, of_nodes, margin)
-            changes += [change.as_figures(metric) for change in found]
+
+        def search_one(pair, noisier=noisier):  # what is searched is gone with the answer
+            judged, least = pair
+            found = Search(judged.rest, questions, alpha, least)
+            of_fleet = judged.of_fleet(fleet_margin, alpha, of_fleets)
+            return [*of_fleet, *judged.of_nodes(found, noisier, margin)]
+
+        found = each(search_one, zip(kernels, scatter, strict=True))
+        common = MeanOfKernels(kernels, scatter, questions, alpha, margin)
+        known = [c for of_kernel in found for c in of_kernel if c.node]
+        for judged, of_kernel, metric in zip(kernels, found, series.metrics, strict=True):
+            more = common.changes(judged, known, margin)
+            changes += [change.as_figures(metric) for change in (*of_kernel, *more)]
     return sorted(changes, key=lambda c: (c.night, c.scope, c.node or '', c.group))
 
 
@@ -106,22 +100,19 @@ class MeanOfKernels:
     """What shows in all kernels of a node together, and in none of them alone: the mean of their
     logarithms is as noisy only in what they share."""
 
-    def __init__(self, kernels, scatter, questions, alpha):
-        self.search = None
+    def __init__(self, kernels, scatter, questions, alpha, margin):
+        self.moves = {}
         if len(kernels) > 1:
             rest = sum(kernel.rest for kernel in kernels) / len(kernels)
-            self.search = Search(rest, questions, alpha, np.mean(scatter, axis=0))
-
-    @functools.cache
-    def moves(self, margin):
-        return self.search.moves(np.log1p(margin)) if self.search else {}
+            search = Search(rest, questions, alpha, np.mean(scatter, axis=0))
+            self.columns, self.moves = search.columns, search.moves(np.log1p(margin))
 
     def changes(self, kernel, known, margin):
         """Of one kernel, those of at least `margin` in it that are not among the `known`."""
-        for row, moves in self.moves(margin).items():
+        for row, moves in self.moves.items():
             of_node = [c for c in known if c.node == kernel.series.nodes[row]]
             for move in moves:
-                place = self.search.columns[row]
+                place = self.columns[row]
                 if not any(_is_told(c, kernel.series.nights[place], move) for c in of_node):
                     yield from kernel.change_of(row, place, move, margin)
 
@@ -161,6 +152,18 @@ class _Kernel:
             self.level, self.majority, self.rest = split(logs, series.software)
         else:
             self.rest = logs - row_medians(logs)[:, None]
+
+    def of_fleet(self, margin, alpha, questions):
+        if self.is_fleet:
+            yield from self.rollout_changes(margin, alpha, questions)
+            yield from self.fleet_changes(margin, alpha, questions)
+
+    def of_nodes(self, search, noisier, margin):
+        yield from self.node_changes(search, margin)
+        intermittent = list(self.intermittent_changes(search, margin))
+        yield from _of_the_fleet(intermittent, self.series)
+        nodes = {c.node for c in intermittent}
+        yield from _of_the_fleet(self.noisier_changes(noisier, nodes), self.series)
 
     def fleet_changes(self, margin, alpha, questions):
         search = Search(self.level[None, :], questions, alpha)

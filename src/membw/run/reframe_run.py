@@ -16,7 +16,6 @@ from membw.progress import Cases, say
 from membw.results.left_out import by_reason, partitions_of
 from membw.results.run_lock import alone
 from membw.run import junit, rounds, rows, summary
-from membw.run.others import Others
 from membw.site import realtime
 
 # ReFrame only warns of these, runs the rest and exits 0
@@ -47,11 +46,9 @@ def measure(system, rest, asked=1, form='plain', by_priority=False):
     disturbed; `by_priority`: in real time. Tables in one of tables.FORMATS: what is for people
     alone goes to stderr otherwise.
     """
-    others = Others()
     with alone(), contextlib.redirect_stdout(sys.stdout if form == 'plain' else sys.stderr):
         base, seconds, partitions, lines = _measure(system, rest, asked, by_priority)
-    who = others.text() if is_local(partitions) else ''
-    status = summary.show(f'{base}.json', seconds, by_reason(partitions), form, who)
+    status = summary.show(f'{base}.json', seconds, by_reason(partitions), form)
     refuse_lost_history(lines)
     return status
 

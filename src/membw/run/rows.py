@@ -159,9 +159,8 @@ def unjudged(case):
     return transient(case) and case.get('scheduler') == 'local' and not case.get('is_held')
 
 
-def quality(cases, others=''):
-    """One sentence on the figures, and which rows have none and why; `others`: who else was at
-    work meanwhile, as text."""
+def quality(cases):
+    """One sentence on the figures, and which rows have none and why."""
     believed = [case for case in cases if judge(case)[0] in BELIEVED]
     halves = [(half_width(state), title(case)) for case in believed for state in states(case)]
     halves = [(half, name) for half, name in halves if half is not None]
@@ -174,10 +173,10 @@ def quality(cases, others=''):
     if several:
         lines.append(f'{several} of {len(cases)} rows were measured in several states of this '
                      'machine, whose host moves its cores: each has its own line.')  # fmt: skip
-    return lines + without_figure([case for case in cases if transient(case)], len(cases), others)
+    return lines + without_figure([case for case in cases if transient(case)], len(cases))
 
 
-def without_figure(lost, count, others):
+def without_figure(lost, count):
     """Which rows the weather left without a figure, and what helps."""
     if not lost:
         return []
@@ -188,9 +187,9 @@ def without_figure(lost, count, others):
     lines = ['', f'No figure could be had of {len(lost)} of {count} rows:']
     lines += [f'  {names}: {", ".join(titles)}' for names, titles in by_reason.items()]
     if any('disturbed' in names for names in by_reason):
-        who = f' ({others})' if others else ''
-        lines.append(f'Others were at work on these CPUs{who}. Wait until they have ended, or say '
-                     f"'membw run --realtime': then they wait ({realtime.HINT}).")  # fmt: skip
+        lines += ['Others were at work on these CPUs: each row says who. Wait until they have '
+                  "ended, or say 'membw run --realtime': then they wait "
+                  f'({realtime.HINT}).']  # fmt: skip
     return lines
 
 

@@ -66,20 +66,20 @@ def believed(path):
     return sum(judge(case)[0] in rows.BELIEVED for case in cases if measures(case))
 
 
-def show(path, seconds=None, left_out=None, form='plain', others=''):
-    """Print the table; the exit status that it deserves. `others`: who else was at work."""
+def show(path, seconds=None, left_out=None, form='plain'):
+    """Print the table; the exit status that it deserves."""
     report = load(path)
     cases = rows.of_report(report)
     if not cases:
         raise MembwError(f"'{path}' holds no test case", "'membw run' without -n runs them all")
     text, status = verdict(cases)
     took = f' ({seconds:.0f} s)' if seconds is not None else ''
-    blocks = [*blocks_of(report, cases, path, left_out or {}, others), f'Verdict: {text}{took}']
+    blocks = [*blocks_of(report, cases, path, left_out or {}), f'Verdict: {text}{took}']
     print(tables.as_text(blocks, form))
     return status
 
 
-def blocks_of(report, cases, path, left_out, others):
+def blocks_of(report, cases, path, left_out):
     """Tables, and the lines between them."""
     yield from tables_of([case for case in cases if measures(case)])
     yield from ratio_tables(report)
@@ -87,7 +87,7 @@ def blocks_of(report, cases, path, left_out, others):
     yield from skip_lines(cases, skip_reasons(path))
     yield from left_out_lines(left_out)
     yield from place_lines(path)
-    yield from rows.quality([case for case in cases if measures(case)], others)
+    yield from rows.quality([case for case in cases if measures(case)])
 
 
 # one case

@@ -336,7 +336,7 @@ def _tables(cell, rates, weights, shape):
         if once is one:
             places, medians = intervals.weighted_medians(values[~one], weights[~one], cell[~one])
             table[places] = medians
-    return tables.reshape(-1, *shape)
+    return tables.reshape(len(tables), *shape)
 
 
 def _latest(cell, made, shape):

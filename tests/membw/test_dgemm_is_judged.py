@@ -63,7 +63,7 @@ def case(made):
         for name, m in metrics.items()
     }
     return results_store.case(
-        made['host'], seconds, [0] * 4, where='thin:thin', name='dgemm %blas=mkl-intel',
+        made['host'], seconds, [0] * 4, where='thin:thin', name='dgemm %binary.blas=mkl-intel',
         pinning='mkl-intel', perfvalues=figures, metrics=json.dumps(kinds),
     )  # fmt: skip
 

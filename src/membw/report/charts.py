@@ -43,3 +43,9 @@ def color(field, names, title):
 def shape(field, names, title):
     scale = alt.Scale(domain=list(names), range=list(SHAPES[: len(names)]))
     return alt.Shape(f'{field}:N', scale=scale, title=title, sort=None, legend=_legend(names))
+
+
+def stroke_dash(field, names, dashes, title):
+    """Dashes by name, in the legend of `color` and `shape` of the same field."""
+    scale = alt.Scale(domain=list(names), range=list(dashes))
+    return alt.StrokeDash(f'{field}:N', scale=scale, title=title, sort=None, legend=_legend(names))

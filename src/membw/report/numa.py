@@ -91,9 +91,9 @@ def _chart(points, kernel):
         y=alt.Y('gbs:Q', title=f'{kernel.capitalize()}, GB/s', scale=alt.Scale(zero=True)),
         color=charts.color('memory', memories, 'memory'),
     )
-    dash = alt.Scale(domain=memories, range=[MEMORIES.get(m, [8, 3]) for m in memories])
+    dashes = [MEMORIES.get(m, [8, 3]) for m in memories]
     line = base.mark_line(strokeWidth=2).encode(
-        strokeDash=alt.StrokeDash('memory:N', scale=dash, legend=None)
+        strokeDash=charts.stroke_dash('memory', memories, dashes, 'memory')
     )
     tip = charts.tips(memory='memory:N', threads='threads:Q', **{'GB/s': 'gbs:Q'})
     dots = base.mark_point(size=60, filled=True, opacity=1).encode(

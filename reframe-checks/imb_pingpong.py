@@ -44,6 +44,8 @@ class imb_pingpong(measurement):
     descr = 'IMB-MPI1 PingPong between two cores, cards or nodes'
     valid_prog_environs = ['+scan']
     keep_files = [OUTPUT]
+    # Intel's mpirun waits for ever for a rank that died; IMB takes at most 10 s per size
+    time_limit = '20m'
 
     pair = parameter(pairs_here(), loggable=True)
 

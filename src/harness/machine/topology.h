@@ -15,8 +15,8 @@ int topology_core(int cpu);
 /* How many cores a set of CPUs has. */
 int topology_cores(const struct cpuset *cpus);
 
-/* The number of the socket of a CPU as the firmware gives it (Arm: above a million), -1 where the
- * kernel does not say. */
+/* The socket of a CPU: the first of the CPUs that the kernel says share its package, whatever
+ * number firmware gives that; -1 where the kernel does not say. */
 int topology_socket(int cpu);
 
 /* How many sockets, 0 where the kernel does not say. */

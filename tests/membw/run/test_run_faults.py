@@ -69,8 +69,9 @@ def test_a_misspelt_system_is_named():
 
 
 TERMINATED = """
-import os, sys
+import os, signal, sys
 from membw.run import reframe_run as run
+signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored where a shell began it by '&'
 run.root = lambda: os.getcwd()
 os.environ['MEMBW_ROOT'] = os.getcwd()
 run.ENDING_S = 0.5

@@ -12,20 +12,22 @@ from membw.results import regimes
 NEAR = 1.1
 
 
-def combine(records, allow=()):
+def combine(records, allow=(), asked=None):
     """The first record that may be believed, with the medians of the launches as its metrics.
 
     low and high are the least and the largest launch: of six they hold the median of all launches
     with 97 %, whatever its distribution (1 - 2 / 2^n). Launches count that may be believed and
-    found the machine in one state, the usual one; where those are not more than half of all, no
-    figure is made of them, and the record says what is wrong. Nor is one made of what only half of
-    them have a figure of. `allow`: reasons that do not count.
+    found the machine in one state, the usual one; where those are not more than half of the `asked`
+    (default: of all; more are made where some were disturbed), no figure is made of them, and the
+    record says what is wrong. Nor is one made of what only half of them have a figure of. `allow`:
+    reasons that do not count.
     """
+    asked = asked or len(records)
     valid = [record for record in records if record['verdict'] == 'VALID']
     alike, states = _of_usual_state(valid)
-    if 2 * len(alike) > len(records):
+    if 2 * len(alike) > asked:
         used, chosen = alike, dict(alike[0])
-    elif 2 * len(valid) > len(records):
+    elif 2 * len(valid) > asked:
         used, chosen = valid, {**valid[0], **_between_states(valid[0], states, allow)}
     else:
         used, chosen = records, dict(next(r for r in records if r['verdict'] != 'VALID'))

@@ -23,6 +23,9 @@ def test_a_launch_that_may_not_be_believed_does_not_count_while_most_may():
     assert made['verdict'] == 'VALID' and made['metrics']['mpi_0_1_0']['high'] == 0.4
     made = combine([record(9, 'INVALID'), record(0.2)])
     assert made['verdict'] == 'INVALID' and made['reasons'][0]['reason'] == 'disturbed'
+    bad = [record(9, 'INVALID') for _ in range(4)]  # two of three were wanted, and five had to be
+    assert combine([*bad, record(0.2), record(0.4)], asked=3)['verdict'] == 'VALID'
+    assert combine([*bad, record(9, 'INVALID'), record(0.4)], asked=3)['verdict'] == 'INVALID'
 
 
 def test_a_figure_that_most_launches_have_counts_though_the_first_has_it_not():

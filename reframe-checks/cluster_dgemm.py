@@ -1,10 +1,9 @@
 """DGEMM on every idle node at once: one job, one process and one record per node."""
 
 import reframe as rfm
-import reframe.core.runtime as runtime
 from lib import pinnings
 from lib.blas_binary import of_a_blas
-from reframe.core.builtins import run_after, run_before
+from reframe.core.builtins import run_before
 from whole_cluster import RECORDS, whole_cluster
 
 
@@ -16,16 +15,6 @@ class cluster_dgemm(of_a_blas, whole_cluster):
     descr = 'DGEMM of every idle node, in one job'
     tags = {'production', 'nightly', 'maintenance', 'acceptance', 'flexible'}
     slowest_of = '.*'
-
-    @run_after('init')
-    def leave_out_a_node_alone(self):
-        """Of the partitions of the BLAS those where ReFrame can ask for all idle nodes."""
-        flexible = {
-            part.fullname
-            for part in runtime.runtime().system.partitions
-            if 'flexible' in part.features
-        }
-        self.valid_systems = [name for name in self.valid_systems if name in flexible]
 
     @run_before('run')
     def spread(self):

@@ -126,10 +126,12 @@ class of_a_blas(rfm.RegressionTestPlugin):
         self.blas = self.pinning = chosen['fixtures']['binary']['params']['blas']
         asked = self.libraries.split(',') if self.libraries else []
         self.refuse_unknown(asked)
+        # '+flexible' of a check of a whole cluster: this choice names partitions in its place
+        features = {word[1:] for word in self.valid_systems if word.startswith('+')}
         environs = {
             part.fullname: environment(part, self.blas)
             for part in runtime.runtime().system.partitions
-            if self.blas in (asked or rows_of(part))
+            if self.blas in (asked or rows_of(part)) and features <= set(part.features)
         }
         self.valid_systems = [name for name, environ in environs.items() if environ]
         self.valid_prog_environs = sorted({e.name for e in environs.values() if e})

@@ -39,8 +39,7 @@ class several_launches(rfm.RegressionTestPlugin):
         self.executable, self.executable_opts = 'sh', ['-c', shlex.quote(loop)]
 
     def _names(self):
-        most = 2 * self.launches if self.launches > 1 else 1
-        return ['record.json', *(f'launch-{n}.json' for n in range(2, most + 1))]
+        return ['record.json', *(f'launch-{n}.json' for n in range(2, 2 * self.launches + 1))]
 
     def read_records(self, names):
         """The launches as one record, in the place of the first."""

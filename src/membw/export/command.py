@@ -1,7 +1,6 @@
 """`membw export`: a run, a ranking or a night for Prometheus, InfluxDB or a spreadsheet."""
 
 import argparse
-import itertools
 import sys
 from pathlib import Path
 
@@ -64,17 +63,25 @@ def rows_of(names):
     from membw.run.summary import newest_first
 
     rows = [row for name in names for row in _rows(name)]
-    if not names:  # a run that skipped all of its cases hides no figure of the one before it
+    if not names:
         names = newest_first()
-        empty = list(itertools.takewhile(lambda name: not _rows(name), names))
-        rows = _rows(names[len(empty)]) if len(empty) < len(names) else []
-        if empty and rows:
-            print(f"membw: '{empty[0]}' measured nothing: exported is '{names[len(empty)]}'",
-                  file=sys.stderr)  # fmt: skip
+        rows = _of_newest(names)
     if not rows:
         raise MembwError(f"nothing was measured in '{names[0]}'",
                          'name a report, a night or records')  # fmt: skip
     return rows
+
+
+def _of_newest(names):
+    """Of the first that has any: a run that skipped all of its cases hides none before it."""
+    for name in names:
+        rows = _rows(name)
+        if rows:
+            if name != names[0]:
+                print(f"membw: '{names[0]}' measured nothing: exported is '{name}'",
+                      file=sys.stderr)  # fmt: skip
+            return rows
+    return []
 
 
 def _rows(name):

@@ -283,13 +283,14 @@ class _Sums:
         self.sum = np.hstack([zero, np.cumsum(np.where(there, values, 0), axis=1)])
         self.weight = 1 / growth**2
 
-    def z2(self, left, right):
+    def z2(self, left, right, rows=slice(None)):
         """Squared, for a noise of 1: rows x splits after left + 1, left + 2, ..., right - 1."""
-        n1 = self.count[:, left + 1 : right] - self.count[:, left : left + 1]
-        n = (self.count[:, right] - self.count[:, left])[:, None]
+        count, sums = self.count[rows], self.sum[rows]
+        n1 = count[:, left + 1 : right] - count[:, left : left + 1]
+        n = (count[:, right] - count[:, left])[:, None]
         n2 = n - n1
-        s1 = self.sum[:, left + 1 : right] - self.sum[:, left : left + 1]
-        total = (self.sum[:, right] - self.sum[:, left])[:, None]
+        s1 = sums[:, left + 1 : right] - sums[:, left : left + 1]
+        total = (sums[:, right] - sums[:, left])[:, None]
         enough = (n1 >= LEAST) & (n2 >= LEAST)
         shorter = np.minimum(np.arange(1, right - left), np.arange(right - left - 1, 0, -1))
         with np.errstate(divide='ignore', invalid='ignore'):
@@ -298,9 +299,7 @@ class _Sums:
 
     def z(self, left, right, rows):
         """|z| of some rows."""
-        some = object.__new__(_Sums)
-        some.count, some.sum, some.weight = self.count[rows], self.sum[rows], self.weight
-        return np.sqrt(some.z2(left, right))
+        return np.sqrt(self.z2(left, right, rows))
 
     def z_of_whole(self, left, right, rows):
         """The same of rows that have a value in each of these nights: far faster."""

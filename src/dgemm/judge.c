@@ -181,6 +181,17 @@ void shape_judge(const struct shape *s, const struct blas *blas, int threads, do
 	judge_spread(s);
 }
 
+void kernels_judge(const struct blas *blas)
+{
+	const char *const variable = blas_chosen_by(blas);
+
+	if (variable)
+		verdict_invalid(FORCED_KERNELS,
+				"%s=%s in the environment chose the library's kernels, not this "
+				"CPU: the figures are theirs, not the node's",
+				variable, getenv(variable));
+}
+
 void shapes_judge_disturbed(const struct shape *shapes, int count)
 {
 	int i, clean = 0;

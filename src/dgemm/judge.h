@@ -9,7 +9,7 @@
 
 #include "../harness/verdict.h"
 
-enum { THREADS_IDLE = REASONS, WRONG_LIBRARY };
+enum { THREADS_IDLE = REASONS, WRONG_LIBRARY, FORCED_KERNELS };
 
 /* Whether others kept none of its threads off a CPU for more than 1 % of its time. */
 int repetition_is_clean(const struct repetition *repetition);
@@ -28,6 +28,9 @@ double shape_gflops(const struct shape *shape);
 
 /* Finds threads-idle, too-short, too-good, unstable, not-validated. */
 void shape_judge(const struct shape *shape, const struct blas *blas, int threads, double stated);
+
+/* Finds forced-kernels: the share is then of the kernels that somebody chose, not the node's. */
+void kernels_judge(const struct blas *blas);
 
 /* Finds disturbed, or withdraws it where the figures come from clean repetitions. */
 void shapes_judge_disturbed(const struct shape *shapes, int count);

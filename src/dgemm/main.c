@@ -12,7 +12,7 @@
 #include "../harness/record.h"
 #include "../harness/sysfile.h"
 
-static const char *const reasons[] = { "threads-idle", "wrong-library", NULL };
+static const char *const reasons[] = { "threads-idle", "wrong-library", "forced-kernels", NULL };
 
 enum { SQUARE_REPETITIONS = 3, K192_REPETITIONS = 5 };
 
@@ -130,6 +130,7 @@ static void judge_all(struct run *run)
 
 	shapes_judge_disturbed(run->shapes, run->count);
 	blas_judge(&run->blas, WRONG_LIBRARY, asked.libraries, asked.threading);
+	kernels_judge(&run->blas);
 	for (i = 0; i < run->count; i++) {
 		shape_judge(&run->shapes[i], &run->blas, run->threads, run->stated);
 		validate_judge(&run->shapes[i].wrong, shape_names[run->shapes[i].kind]);

@@ -34,13 +34,16 @@ def run(call, tmp_path):
 def test_the_check_takes_every_figure_and_names_the_library(run):
     blas_here.folder('openblas-openmp')
     done, case = run(libraries='openblas-openmp', size=1200, repetitions=1,
-                     allow=f'{WEATHER},too-short,threads-idle')  # fmt: skip
+                     allow=f'{WEATHER},too-short,threads-idle,forced-kernels',
+                     env={'OPENBLAS_CORETYPE': 'Prescott'})  # fmt: skip
     assert done.returncode == 0 and case['verdict'] == 'VALID', done.stdout
     record = json.loads(open(case['record']).read())
     names = {name.rpartition(':')[2] for name in case['perfvalues']}
     assert names == set(record['metrics']) >= {'k192', 'square_share'}
     assert (case['blas'], record['blas']['threading']) == ('openblas-openmp', 'openmp')
     assert record['blas']['environment']['OMP_WAIT_POLICY'] == 'PASSIVE'
+    (forced,) = [r for r in record['reasons'] if r['reason'] == 'forced-kernels']
+    assert forced['allowed'] and forced['detail'].startswith('OPENBLAS_CORETYPE=Prescott in the')
     assert case['compile_line'].endswith('-lopenblas')
 
 
@@ -123,7 +126,7 @@ def test_every_idle_node_is_measured_by_one_job_and_a_slow_one_is_named(
     (tools / 'gcc').chmod(0o755)
     report = tmp_path / 'report.json'
     asked = {'libraries': 'openblas-openmp', 'size': 200, 'repetitions': 3,
-             'allow': f'{WEATHER},too-short,threads-idle,too-good'}  # fmt: skip
+             'allow': f'{WEATHER},too-short,threads-idle,too-good,forced-kernels'}  # fmt: skip
     words = [f'-Scluster_dgemm.{name}={value}' for name, value in asked.items()]
     with slurm_emu(tmp_path / 'emu', 4, 2, 10) as place:
         path = f'{tools}:{os.environ["PATH"]}'

@@ -14,7 +14,7 @@ from record_schema import check
 CPUS = len(os.sched_getaffinity(0))
 WEATHER = 'disturbed,unstable,cpu-not-where-asked'
 # what a multiplication of a millisecond cannot be
-TINY = f'{WEATHER},too-short,threads-idle,too-good,oversubscribed'
+TINY = f'{WEATHER},too-short,threads-idle,too-good,oversubscribed,forced-kernels'
 # too short for any figure; long enough for the ticks of the kernel to tell who worked
 FEW = ('--shape', 'square', '-n', '50', '-t', '1')
 SHORT = ('--shape', 'square', '-n', '1600', '-t', '1')
@@ -253,11 +253,20 @@ def test_another_library_than_the_rows_is_wrong(linked, run):
     assert "threads of kind 'none', not 'openmp'" in detail(serial, 'wrong-library')
 
 
+def test_kernels_that_the_environment_chose_are_not_the_nodes(linked, run):
+    """OPENBLAS_CORETYPE halved a share unnoticed."""
+    status, said, record = run(linked('openblas-openmp'), *FEW, OPENBLAS_CORETYPE='Prescott')
+    assert status == 1 and 'forced-kernels' in reasons(record)
+    assert 'invalid: forced-kernels: OPENBLAS_CORETYPE=Prescott in the environment chose' in said
+    assert record['blas']['environment']['OPENBLAS_CORETYPE'] == 'Prescott'
+
+
 def test_two_libraries_at_once_are_wrong(linked, run):
     other = f'{blas_here.folder("blis-openmp")}/libblis.so.4'
-    record = run(linked('openblas-openmp'), *FEW, LD_PRELOAD=other)[2]
+    record = run(linked('openblas-openmp'), *FEW, LD_PRELOAD=other, OPENBLAS_CORETYPE='Nehalem')[2]
     assert 'two libraries are mapped' in detail(record, 'wrong-library')
-    assert record['blas']['family'] == 'blis'
+    # a variable of the one that is not called chooses nothing
+    assert record['blas']['family'] == 'blis' and 'forced-kernels' not in reasons(record)
 
 
 def test_debians_libblas_is_part_of_its_openblas(build_program, run):

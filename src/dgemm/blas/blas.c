@@ -17,7 +17,7 @@
 #pragma weak dlsym
 #pragma weak dladdr
 
-enum { OBJECTS_MAX = 1024, FAMILIES = 6 };
+enum { OBJECTS_MAX = 1024, FAMILIES = 6, CHOOSERS = 3 };
 
 static struct {
 	char *path[OBJECTS_MAX]; /* real paths, without the program's own */
@@ -25,23 +25,28 @@ static struct {
 	int count;
 } blas_objects;
 
-/* A library is of the family whose function it has. */
+/* A library is of the family whose function it has.  It takes the kernels that its variables say
+ * (OpenBLAS: dynamic.c and parameter.c; AOCL user guide 5.3, dynamic dispatch; oneMKL developer
+ * guide, instruction set specific dispatching), else those that are best for this CPU. */
 static const struct {
-	const char *name, *has;
+	const char *name, *has, *chosen_by[CHOOSERS + 1];
 } blas_families[FAMILIES] = {
-	{ "openblas", "openblas_get_config" }, { "blis", "bli_info_get_version_str" },
-	{ "mkl", "mkl_get_version_string" },   { "armpl", "armplinfo" },
-	{ "nvpl", "nvpl_blas_get_version" },   { "flexiblas", "flexiblas_get_version" },
+	{ "openblas", "openblas_get_config", { "OPENBLAS_CORETYPE", "OPENBLAS_BLOCK_FACTOR" } },
+	{ "blis", "bli_info_get_version_str", { "BLIS_ARCH_TYPE", "AOCL_ENABLE_INSTRUCTIONS" } },
+	{ "mkl",
+	  "mkl_get_version_string",
+	  { "MKL_ENABLE_INSTRUCTIONS", "MKL_DEBUG_CPU_TYPE", "MKL_CBWR" } },
+	{ "armpl", "armplinfo", { NULL } },
+	{ "nvpl", "nvpl_blas_get_version", { "NVPL_BLAS_DEBUG_CPU_TYPE" } },
+	{ "flexiblas", "flexiblas_get_version", { NULL } },
 };
 
 /* Environment that says how many threads; which of them, a library knows. */
-static const char *const blas_variables[] = { "OMP_NUM_THREADS",         "OPENBLAS_NUM_THREADS",
-					      "GOTO_NUM_THREADS",        "BLIS_NUM_THREADS",
-					      "MKL_NUM_THREADS",         "ARMPL_NUM_THREADS",
-					      "NVPL_NUM_THREADS",        "MKL_DYNAMIC",
-					      "OPENBLAS_CORETYPE",       "BLIS_ARCH_TYPE",
-					      "MKL_ENABLE_INSTRUCTIONS", "MKL_DEBUG_CPU_TYPE",
-					      "OMP_WAIT_POLICY",         NULL };
+static const char *const blas_variables[] = { "OMP_NUM_THREADS",  "OPENBLAS_NUM_THREADS",
+					      "GOTO_NUM_THREADS", "BLIS_NUM_THREADS",
+					      "MKL_NUM_THREADS",  "ARMPL_NUM_THREADS",
+					      "NVPL_NUM_THREADS", "MKL_DYNAMIC",
+					      "OMP_WAIT_POLICY",  NULL };
 
 static const char *base_name(const char *path)
 {
@@ -83,14 +88,22 @@ static const char *object_of(void *function)
 		       : NULL;
 }
 
-static const char *family_of(const char *object)
+/* FAMILIES: of none. */
+static int family_number(const char *object)
 {
 	int f;
 
 	for (f = 0; f < FAMILIES; f++)
 		if (function_of(object, blas_families[f].has))
-			return blas_families[f].name;
-	return NULL;
+			break;
+	return f;
+}
+
+static const char *family_of(const char *object)
+{
+	const int f = family_number(object);
+
+	return f < FAMILIES ? blas_families[f].name : NULL;
 }
 
 /* Debian's libblas.so.3 of OpenBLAS is that of the libopenblas.so.0 beside it. */
@@ -258,6 +271,19 @@ void blas_judge(const struct blas *blas, int reason, const char *names, const ch
 				blas->threading, threading);
 }
 
+const char *blas_chosen_by(const struct blas *blas)
+{
+	const int f = *blas->path ? family_number(blas->path) : FAMILIES;
+	const char *const *variable;
+
+	if (f == FAMILIES)
+		return NULL;
+	for (variable = blas_families[f].chosen_by; *variable; variable++)
+		if (getenv(*variable))
+			return *variable;
+	return NULL;
+}
+
 const char *blas_text(const struct blas *blas)
 {
 	static char text[2 * BLAS_TEXT_MAX];
@@ -271,9 +297,16 @@ const char *blas_text(const struct blas *blas)
 	return text;
 }
 
+/* Those that are set, to the end of the list. */
+static void write_variables(const char *const *variable)
+{
+	for (; *variable; variable++)
+		if (getenv(*variable))
+			json_text(*variable, getenv(*variable));
+}
+
 void blas_write(const struct blas *blas)
 {
-	const char *const *variable;
 	int i;
 
 	json_open("blas", '{');
@@ -287,9 +320,9 @@ void blas_write(const struct blas *blas)
 		json_text(NULL, base_name(blas_objects.path[i]));
 	json_close(']');
 	json_open("environment", '{');
-	for (variable = blas_variables; *variable; variable++)
-		if (getenv(*variable))
-			json_text(*variable, getenv(*variable));
+	write_variables(blas_variables);
+	for (i = 0; i < FAMILIES; i++)
+		write_variables(blas_families[i].chosen_by);
 	json_close('}');
 	json_close('}');
 }

@@ -32,6 +32,9 @@ void blas_look(struct blas *blas);
  * whatever they are.  Two libraries at once are wrong in any case. */
 void blas_judge(const struct blas *blas, int reason, const char *libraries, const char *threading);
 
+/* The variable of the environment that chose its kernels in place of this CPU; NULL: none. */
+const char *blas_chosen_by(const struct blas *blas);
+
 /* "OpenBLAS 0.3.21 ..., threading: none", for messages */
 const char *blas_text(const struct blas *blas);
 

@@ -4,7 +4,10 @@ from spack.package import *
 from spack_repo.membw.build_systems.preset_program import PresetProgram
 
 # what a tiny run on a shared machine cannot be: only the product is tested here
-TINY = 'too-short,too-good,threads-idle,cpu-not-where-asked,oversubscribed,disturbed,unstable'
+TINY = (
+    'too-short,too-good,threads-idle,cpu-not-where-asked,oversubscribed,disturbed,unstable,'
+    'forced-kernels'
+)
 
 
 class Dgemm(PresetProgram):

@@ -45,8 +45,19 @@ class Version(argparse.Action):
         parser.exit()
 
 
+class Help(argparse.RawDescriptionHelpFormatter):
+    """Text of several lines as it is laid out; one long line is filled."""
+
+    def _fill_text(self, text, width, indent):
+        above = super() if '\n' in text else super(argparse.RawDescriptionHelpFormatter, self)
+        return above._fill_text(text, width, indent)
+
+
 class Parser(argparse.ArgumentParser):
-    """argparse in our error style."""
+    """argparse with our help and our style of errors."""
+
+    def __init__(self, **options):
+        super().__init__(**{'formatter_class': Help, **options})
 
     def error(self, message):
         raise MembwError(message, f"'{self.prog} --help' lists the options")

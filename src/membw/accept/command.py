@@ -1,6 +1,5 @@
 """`membw accept`: an acceptance protocol that two parties signed, applied to a machine."""
 
-import argparse
 import json
 import sys
 from pathlib import Path
@@ -39,7 +38,6 @@ def add_parser(subparsers):
         help='accept or refuse a machine by a signed protocol',
         description='Applies an acceptance protocol to the runs of a machine.',
         epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
         usage='membw accept PROTOCOL [options] [--run [REFRAME OPTION ...]]',
     )
     add = parser.add_argument

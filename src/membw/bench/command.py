@@ -43,7 +43,6 @@ membw itself costs. No figure is a failure.
 def add_parser(subparsers):
     parser = subparsers.add_parser(
         'bench',
-        formatter_class=argparse.RawDescriptionHelpFormatter,
         help='compare our kernels with stream.c and its peers on this machine',
         description=__doc__ + HOW + '\nExit status: 0 measured, 1 a program '
         'failed or did not validate, 2 usage error.',

@@ -1,6 +1,5 @@
 """`membw calibrate`: references of a system from its own runs, into its reference file."""
 
-import argparse
 import sys
 import time
 
@@ -43,7 +42,6 @@ def add_parser(subparsers):
         help="take references from a system's own runs",
         description='Proposes references from results and writes systems/references/SYSTEM.yaml.',
         epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     add = parser.add_argument
     add('results', nargs='*', metavar='RESULTS',

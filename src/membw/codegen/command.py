@@ -1,6 +1,5 @@
 """`membw codegen`: what the compiler made of the kernels, read off the program's own code."""
 
-import argparse
 import json
 
 from membw import tables
@@ -20,7 +19,6 @@ settled when it runs, so its factor is not known. More: docs/compilers.md
 def add_parser(subparsers):
     parser = subparsers.add_parser(
         'codegen',
-        formatter_class=argparse.RawDescriptionHelpFormatter,
         help='what the compiler made of the kernels of a program',
         description='Reads, from the disassembly of each kernel of a program for x86-64 or '
         'aarch64,\nthe kind of its stores, their width, calls of memcpy, prefetches, and so '

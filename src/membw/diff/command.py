@@ -1,6 +1,5 @@
 """`membw diff`: what differs between two results."""
 
-import argparse
 import json
 
 from membw import tables
@@ -32,7 +31,6 @@ def add_parser(subparsers):
         description='Names what differs between two results: figures, validity, build, run, facts '
         'of the node.',
         epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument('a', metavar='A')
     parser.add_argument('b', metavar='B')

@@ -1,6 +1,5 @@
 """`membw export`: a run, a ranking or a night for Prometheus, InfluxDB or a spreadsheet."""
 
-import argparse
 import sys
 from pathlib import Path
 
@@ -27,7 +26,6 @@ def add_parser(subparsers):
         help='figures for Prometheus, InfluxDB, a spreadsheet',
         description='Prints the figures and verdicts of a run, a ranking or a night.',
         epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     add = parser.add_argument
     add('what', nargs='*', metavar='WHAT',

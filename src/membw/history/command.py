@@ -37,7 +37,6 @@
         "nodes": {"n042": [166.5]}}]}  # those that changed; null: no value
 """
 
-import argparse
 import json
 import sys
 import time
@@ -71,7 +70,6 @@ def add_parser(subparsers):
         help='say what changed since when: a node, the fleet, the software',
         description='Finds where the rates of nodes and fleets changed from night to night.',
         epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     add = parser.add_argument
     add('results', nargs='*', metavar='RESULTS',

@@ -1,6 +1,5 @@
 """`membw nightly`: one night of measuring, judging and reporting; called by ci/nightly."""
 
-import argparse
 import datetime
 import os
 import pathlib
@@ -40,7 +39,6 @@ def add_parser(subparsers):
         help='one night: checks, whole cluster, history, report',
         description=DESCRIPTION,
         epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     add = parser.add_argument
     add('--system', help='a file of systems/ (default: found by host name)')

@@ -1,6 +1,5 @@
 """`membw rank`: which nodes of a fleet are slower than comparable ones."""
 
-import argparse
 import json
 import sys
 
@@ -36,7 +35,6 @@ def add_parser(subparsers):
         help='judge a fleet: which nodes are slow, how far, how sure',
         description='Names the nodes of a fleet that are slower than comparable ones.',
         epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     add = parser.add_argument
     add('results', nargs='+', metavar='RESULTS', help='records, one JSON object per line, '

@@ -1,6 +1,5 @@
 """`membw report`: one HTML file that a computing centre opens in the morning, and pictures."""
 
-import argparse
 import sys
 import time
 
@@ -27,7 +26,6 @@ def add_parser(subparsers):
         description='Writes one HTML file that needs no network: verdicts first, then bandwidth, '
         'NUMA scan, node ranking, history, compilers, and the provenance of each figure.',
         epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     add = parser.add_argument
     add('results', nargs='*', metavar='RESULTS', help='default: the newest run of this checkout')

@@ -1,6 +1,5 @@
 """`membw reproduce`: one stored result again, from its exact sources, and what differs."""
 
-import argparse
 import hashlib
 import json
 import subprocess
@@ -41,7 +40,6 @@ def add_parser(subparsers):
         description='Prints the exact commands that rebuild the binary of a stored result and run '
         'it as it was run, as a shell script; or does so, and names what differs.',
         epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument('id', metavar='ID')
     parser.add_argument('--run', action='store_true', help='do it, and compare')

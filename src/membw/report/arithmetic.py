@@ -3,7 +3,8 @@
 import altair as alt
 
 from membw.report import charts
-from membw.report.model import Cell, Picture, Section, Table
+from membw.report.model import Cell, Section, Table
+from membw.report.rows import metrics_of
 
 TEST = 'dgemm'
 # the bars, from the outermost denominator inward
@@ -64,24 +65,16 @@ def _picture(where, rows):
     )
     text = chart.mark_text(align='left', dx=5).encode(text=alt.Text('gflops:Q', format='.1f'))
     height = 24 * len(points) + 20
-    name = f'dgemm-{where.replace(":", "-")}'
-    return Picture(name, title, HOW_TO_READ, charts.as_dict(alt.layer(drawn, text), height, title))
+    return charts.picture(f'dgemm-{where}', title, HOW_TO_READ, [drawn, text], height)
 
 
 def _table(rows):
-    names = list(dict.fromkeys(name for row in rows for name in row.figures))
-    of = {name: row.figures[name].metric for row in rows for name in row.figures}
-    heads = [('partition', False), ('preset', False), ('library', False)]
-    heads += [(of[name].title, True) for name in names] + [('verdict', False), ('why', False)]
+    metrics = metrics_of(rows)
+    titles = ['partition', 'preset', 'library', *(m.title for m in metrics), 'verdict', 'why']
     lines = [
         [Cell(row.where), Cell(row.preset), Cell(row.pinning),
-         *(_cell(row, name) for name in names),
+         *(row.cell(metric.name) for metric in metrics),
          Cell(row.verdict, provenance=row.id, verdict=row.verdict), Cell(row.why)]
         for row in rows
     ]  # fmt: skip
-    return Table(heads, lines, 'Runs of DGEMM; shares are in percent').slim('partition')
-
-
-def _cell(row, name):
-    figure = row.figures.get(name)
-    return Cell(figure.text, figure.value, row.id) if figure else Cell('-', -1)
+    return Table(titles, lines, 'Runs of DGEMM; shares are in percent').slim('partition')

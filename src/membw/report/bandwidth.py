@@ -5,9 +5,9 @@ from collections import defaultdict
 import altair as alt
 
 from membw.report import charts
-from membw.report.model import Cell, Picture, Section, Table
+from membw.report.model import NONE, Cell, Section, Table
 from membw.report.rows import UNPINNED, metrics_of
-from membw.results.metrics import HIGHER, common_unit
+from membw.results.metrics import HIGHER, common_unit, heads
 from membw.run import ratios
 
 PINNINGS = ('none', 'likwid', 'numactl', 'omp', 'kmp')
@@ -73,14 +73,7 @@ def _most(rows, metrics):
 
 
 def _picture(test, where, metric, rows, most):
-    measured = [row for row in rows if metric.name in row.figures]
-    name = f'bandwidth-{test}-{where.replace(":", "-")}-{metric.name}'
-    title = f'{metric.name.capitalize()} on {where}'
-    how = HOW_TO_READ.format(side='right' if metric.better == HIGHER else 'left')
-    return Picture(name, title, how, _chart(title, metric, measured, most))
-
-
-def _chart(title, metric, rows, most):
+    rows = [row for row in rows if metric.name in row.figures]
     points = [_point(row, row.figures[metric.name]) for row in rows]
     pinnings = [p for p in PINNINGS if any(row.pinning == p for row in rows)]
     pinnings += sorted({row.pinning for row in rows} - set(PINNINGS))  # UNPINNED
@@ -97,10 +90,15 @@ def _chart(title, metric, rows, most):
         tooltip=charts.tips(**{metric.unit: 'value:Q'}, **TIPS),
     )
     layers = [*_references(base, points), marks, *_failed(base, points), *_peak(points)]
-    lanes = len({row.preset for row in rows}) * max(2, len(pinnings))
+    height = 13 * len({row.preset for row in rows}) * max(2, len(pinnings)) + 10
     values = [point['value'] for point in points]
+    name, title = (
+        f'bandwidth-{test}-{where}-{metric.name}',
+        f'{metric.name.capitalize()} on {where}',
+    )
+    how = HOW_TO_READ.format(side='right' if metric.better == HIGHER else 'left')
     text = f'{title}: {len(points)} runs, {min(values)} to {max(values)} {metric.unit}'
-    return charts.as_dict(alt.layer(*layers), 13 * lanes + 10, text)
+    return charts.picture(name, title, how, layers, height, text)
 
 
 TIPS = {
@@ -155,26 +153,20 @@ def _peak(points):
 def _table(rows):
     where, metrics = sorted({row.where for row in rows}), metrics_of(rows)
     unit = common_unit(metrics)
-    heads = [('test', False), ('partition', False), ('preset', False), ('pinning', False)]
-    heads.append(('verdict', False))  # before the figures: a phone shows it
-    heads += [(m.name.capitalize() if unit else m.title, True) for m in metrics]
-    heads += [('of reference', True), ('of peak', True), ('why', False)]
+    # the verdict before the figures: a phone shows it
+    titles = ['test', 'partition', 'preset', 'pinning', 'verdict', *heads(metrics)]
     unit = f': {unit}' if unit else ''
     caption = f'All runs on {", ".join(where)}{unit}; a click shows where a figure comes from'
-    table = Table(heads, [_cells(row, metrics) for row in rows], caption)
+    lines = [_cells(row, metrics) for row in rows]
+    table = Table([*titles, 'of reference', 'of peak', 'why'], lines, caption)
     return table.slim('test', 'partition', 'of reference', 'of peak', 'why')
 
 
 def _cells(row, metrics):
     words = [Cell(row.test), Cell(row.where), Cell(row.preset), Cell(row.pinning)]
-    figures = [_figure_cell(row, metric.name) for metric in metrics]
+    figures = [row.cell(metric.name) for metric in metrics]
     lowest = [_lowest(row, 'of_reference'), _lowest(row, 'of_peak')]
     return [*words, Cell(row.verdict, '', row.id, row.verdict), *figures, *lowest, Cell(row.why)]
-
-
-def _figure_cell(row, kernel):
-    figure = row.figures.get(kernel)
-    return Cell(figure.text, figure.value, row.id) if figure else Cell('-', -1)
 
 
 def _lowest(row, which):
@@ -182,6 +174,6 @@ def _lowest(row, which):
     choose = min if which == 'of_reference' else max
     shares = {k: getattr(f, which) for k, f in row.figures.items() if getattr(f, which)}
     if not shares:
-        return Cell('-', -1)
+        return NONE
     name = choose(shares, key=lambda k: row.figures[k].metric.rate(shares[k]))
     return Cell(f'{name} {shares[name]:.0%}', shares[name], row.id)

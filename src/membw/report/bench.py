@@ -6,7 +6,6 @@ from pathlib import Path
 import altair as alt
 
 from membw.report import charts, pictures
-from membw.report.model import Picture
 
 HOW_TO_READ = (
     'How to read: bar: median of the paired ratios of a round; line: quartiles. 1 (dashed) = '
@@ -24,12 +23,9 @@ def draw(path):
         f'{machine["cpu_model"]}, {machine["threads"]} threads, {data["array_size"]} elements '
         f'per array, {data["rounds_used"]} rounds, {data["time"][:10]}'
     )
-    how = HOW_TO_READ.format(base=data['reference'])
-    drawn = [
-        Picture(f'bench-{kernel}', kernel.capitalize(), '', _chart(kernel, data['table']))
-        for kernel in kernels
-    ]
-    drawn[0].title, drawn[0].how_to_read = f'{drawn[0].title}: {where}', how
+    drawn = [_picture(kernel, data['table']) for kernel in kernels]
+    drawn[0].title += f': {where}'
+    drawn[0].how_to_read = HOW_TO_READ.format(base=data['reference'])
     pictures.save(drawn, name)
     return name
 
@@ -38,7 +34,7 @@ def _has(rows, kernel):
     return any('median' in row[kernel] for row in rows if isinstance(row.get(kernel), dict))
 
 
-def _chart(kernel, table):
+def _picture(kernel, table):
     points = [
         {'program': row['program'], 'kind': row['program'].split(',')[0],
          **{name: row[kernel][name] for name in ('median', 'low', 'high')}}
@@ -55,7 +51,6 @@ def _chart(kernel, table):
         x=alt.value(0), text=alt.Text('median:Q', format='.2f')
     )
     one = alt.Chart(charts.data([{'one': 1}])).mark_rule(color='@muted', strokeDash=[5, 4])
-    layers = alt.layer(bar, spread, text, one.encode(x='one:Q'))
-    return charts.as_dict(
-        layers, 22 * len(points) + 10, f'{kernel}: ratios of {len(points)} programs'
-    )
+    layers, height = [bar, spread, text, one.encode(x='one:Q')], 22 * len(points) + 10
+    said = f'{kernel}: ratios of {len(points)} programs'
+    return charts.picture(f'bench-{kernel}', kernel.capitalize(), '', layers, height, said)

@@ -2,6 +2,7 @@
 
 import altair as alt
 
+from membw.report.model import Picture
 from membw.report.theme import CATEGORIES, CONFIG
 
 WIDTH = 640  # of a picture on paper; in the page a chart is as wide as its place
@@ -9,6 +10,12 @@ SHAPES = ('circle', 'square', 'triangle-up', 'diamond', 'cross', 'triangle-down'
 MOST = len(SHAPES)  # that one chart can tell apart
 # of a legend: what a phone of 390 px leaves beside the axis, a symbol with its gaps, a letter
 PHONE_PX, SYMBOL_PX, LETTER_PX = 280, 30, 7
+
+
+def picture(name, title, how_to_read, layers, height, description='', table=None):
+    """The Picture of a chart's layers; `description` is its title where nothing else is said."""
+    chart = as_dict(alt.layer(*layers), height, description or title)
+    return Picture(name.replace(':', '-'), title, how_to_read, chart, table)
 
 
 def as_dict(chart, height, description):
@@ -43,6 +50,12 @@ def color(field, names, title):
 def shape(field, names, title):
     scale = alt.Scale(domain=list(names), range=list(SHAPES[: len(names)]))
     return alt.Shape(f'{field}:N', scale=scale, title=title, sort=None, legend=_legend(names))
+
+
+def lines(base, shapes, tip, size=60, width=2):
+    """A line and marks of each colour of `base`."""
+    dots = base.mark_point(size=size, filled=True, opacity=1)
+    return [base.mark_line(strokeWidth=width), dots.encode(shape=shapes, tooltip=tip)]
 
 
 def stroke_dash(field, names, dashes, title):

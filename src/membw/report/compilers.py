@@ -3,7 +3,7 @@
 import altair as alt
 
 from membw.report import charts
-from membw.report.model import Cell, Picture, Section, Table
+from membw.report.model import NONE, Cell, Section, Table, number
 from membw.report.rows import metrics_of
 
 UNKNOWN = 'not known'
@@ -80,31 +80,30 @@ def _picture(where, metric, best):
         tooltip=tip,
     )
     text = chart.mark_text(align='left', dx=9).encode(text=alt.Text('gbs:Q', format='.1f'))
-    drawn = charts.as_dict(alt.layer(marks, text), 26 * len(points) + 20, title)
-    name = f'compilers-{where.replace(":", "-")}-{metric.name}'
-    return Picture(name, title, HOW_TO_READ, drawn)
+    name, height = f'compilers-{where}-{metric.name}', 26 * len(points) + 20
+    return charts.picture(name, title, HOW_TO_READ, [marks, text], height)
 
 
 def _table(best):
     metrics = list(dict.fromkeys(metric for _, _, metric in best))
     first, last = metrics[0].name, metrics[-1].name
-    heads = [('partition', False), ('preset', False), ('compiler', False)]
-    heads += [(metric.name.capitalize(), True) for metric in metrics]
-    heads += [(f'stores of {name.capitalize()}', False) for name in (first, last)]
-    heads.append((f'{last.capitalize()} moved', True))
+    titles = ['partition', 'preset', 'compiler', *(m.name.capitalize() for m in metrics)]
+    titles += [f'stores of {name.capitalize()}' for name in (first, last)]
+    titles.append(f'{last.capitalize()} moved')
     lines = {(where, preset) for where, preset, _ in best}
     rows = [_line(where, preset, best, metrics) for where, preset in sorted(lines)]
     caption = 'Best run of each preset: GB/s counted, and moved as estimated'
-    return Table(heads, rows, caption).slim('partition')
+    return Table(titles, rows, caption).slim('partition')
 
 
 def _line(where, preset, best, metrics):
     runs = {metric.name: best.get((where, preset, metric)) for metric in metrics}
     known = next(row for row in runs.values() if row)
     cells = [Cell(where), Cell(preset), Cell(known.provenance.get('compiler', '-'))]
-    for name, row in runs.items():
-        gbs = row.figures[name].value if row else 0
-        cells.append(Cell(f'{gbs:.1f}', gbs, row.id) if row else Cell('-', -1))
+    cells += [
+        number(row.figures[name].value, '.1f', row.id) if row else NONE
+        for name, row in runs.items()
+    ]
     first, last = metrics[0].name, metrics[-1].name
     return [*cells, _stored(known, first), _stored(known, last), _moved(runs[last], last)]
 
@@ -120,7 +119,4 @@ def _stored(row, kernel):
 def _moved(row, name):
     """With write-allocate; what libc does is settled when it runs, and not known."""
     factor = row.codegen.get(name, {}).get('write_allocate_factor') if row else None
-    if not factor:
-        return Cell('-', -1)
-    gbs = row.figures[name].value * factor
-    return Cell(f'{gbs:.1f}', gbs, row.id)
+    return number(row.figures[name].value * factor, '.1f', row.id) if factor else NONE

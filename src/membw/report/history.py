@@ -6,7 +6,7 @@ import numpy as np
 from membw.history.series import as_date, as_day
 from membw.history.text import merged
 from membw.report import charts, past, pictures
-from membw.report.model import Cell, Picture, Section, Table
+from membw.report.model import NONE, Cell, Section, Table, number
 
 PICTURES = 8  # series; those with changes first, the table has all
 NODES = 5  # changed nodes in one picture, the most changed ones
@@ -81,9 +81,9 @@ def _of_group(nights, series, events, kernels):
         for event in events
     ]  # fmt: skip
     said = f'{series.label}: {len(series.nights)} nights, {len(events)} changes'
-    chart = charts.as_dict(_chart(series, kernels, points, marks), 280, said)
-    name = f'history-{nights.number(series) + 1}'
-    return Picture(name, f'{series.label}, {_nodes(series)}', FLEET, chart, _table(nights, series))
+    name, title = f'history-{nights.number(series) + 1}', f'{series.label}, {_nodes(series)}'
+    layers = _layers(series, kernels, points, marks)
+    return charts.picture(name, title, FLEET, layers, 280, said, _table(nights, series))
 
 
 def _short(event):
@@ -120,20 +120,17 @@ def _tips(**fields):
     return [*charts.tips(**fields), night]
 
 
-def _chart(series, kernels, points, marks):
+def _layers(series, kernels, points, marks):
     base = alt.Chart(charts.data(points)).encode(
         x=_time(),
         y=alt.Y('g:Q', title=units(series), scale=alt.Scale(zero=False, padding=16)),
         color=charts.color('k', kernels, 'kernel'),
     )
-    dots = base.mark_point(filled=True, size=34, opacity=1).encode(
-        shape=charts.shape('k', kernels, 'kernel'),
-        tooltip=_tips(kernel='k:N', nodes='c:Q', **{units(series): 'g:Q'}),
-    )
-    layers = [base.mark_line(strokeWidth=1.5), dots]
+    tip = _tips(kernel='k:N', nodes='c:Q', **{units(series): 'g:Q'})
+    layers = charts.lines(base, charts.shape('k', kernels, 'kernel'), tip, 34, 1.5)
     if any('low' in point for point in points):
         layers.insert(0, base.mark_area(opacity=0.2).encode(y='low:Q', y2='high:Q'))
-    return alt.layer(*layers, *_changes(marks))
+    return [*layers, *_changes(marks)]
 
 
 def _changes(marks):
@@ -146,16 +143,14 @@ def _changes(marks):
 
 
 def _table(nights, series):
-    heads = [('kernel', False), ('nights', True), ('median', True), ('lowest', True),
-             ('highest', True), ('latest', True)]  # fmt: skip
     lines = []
     for k, kernel in enumerate(series.kernels):
         medians = nights.spread(series, k)[1]
         known = medians[~np.isnan(medians)]
         figures = [float(np.median(known)), known.min(), known.max(), known[-1]]
-        cells = [Cell(f'{gbs:.1f}', float(gbs)) for gbs in figures]
-        lines.append([Cell(kernel), Cell(str(len(known)), len(known)), *cells])
-    return Table(heads, lines, f'{series.label}: medians of the nights, {units(series)}')
+        lines.append([Cell(kernel), number(len(known)), *(number(gbs, '.1f') for gbs in figures)])
+    titles = ['kernel', 'nights', 'median', 'lowest', 'highest', 'latest']
+    return Table(titles, lines, f'{series.label}: medians of the nights, {units(series)}')
 
 
 def units(series):
@@ -178,9 +173,8 @@ def _of_nodes(nights, series, events):
     left = len(by_node) - len(worst)
     title = f'{len(by_node)} nodes of {series.label} that changed'
     title += f', the {len(worst)} that changed most' if left else ''
-    said = f'{title}: {", ".join(names)}'
-    chart = charts.as_dict(_node_chart(points, names), 280, said)
-    return Picture(f'history-{nights.number(series) + 1}-nodes', title, CHANGED, chart)
+    name, said = f'history-{nights.number(series) + 1}-nodes', f'{title}: {", ".join(names)}'
+    return charts.picture(name, title, CHANGED, _node_layers(points, names), 280, said)
 
 
 def _node_points(nights, series, change):
@@ -194,16 +188,13 @@ def _node_points(nights, series, change):
         }  # fmt: skip
 
 
-def _node_chart(points, names):
+def _node_layers(points, names):
     base = alt.Chart(charts.data(points)).encode(
         x=_time(),
         y=alt.Y('p:Q', title='to the median of the night, %', scale=alt.Scale(zero=True)),
         color=charts.color('n', names, 'node'),
     )
-    dots = base.mark_point(filled=True, size=26, opacity=1).encode(
-        shape=charts.shape('n', names, 'node'),
-        tooltip=_tips(node='n:N', kernel='k:N', **{'%': 'p:Q'}),
-    )
+    tip = _tips(node='n:N', kernel='k:N', **{'%': 'p:Q'})
     at = base.transform_filter('datum.at')
     marks = [
         at.transform_filter(f'datum.down == {str(down).lower()}').mark_point(
@@ -212,19 +203,19 @@ def _node_chart(points, names):
         for down, shape in ((True, 'triangle-down'), (False, 'triangle-up'))
         if any(point['at'] and point['down'] == down for point in points)
     ]
-    return alt.layer(base.mark_line(strokeWidth=1.2), dots, *marks)
+    return [*charts.lines(base, charts.shape('n', names, 'node'), tip, 26, 1.2), *marks]
 
 
 # tables
 
 
 def _events(nights):
-    words = ('who', 'scope', 'kernels', 'group', 'what differs in the provenance')
-    heads = [('night', False), ('change', True), *((word, False) for word in words)]
+    titles = ['night', 'change', 'who', 'scope', 'kernels', 'group',
+              'what differs in the provenance']  # fmt: skip
     lines = [_event(i, event) for i, event in enumerate(nights.events[:EVENTS])]
     more = len(nights.events) - len(lines)
     also = f'; {more} older ones: membw history --limit 0' if more else ''
-    return Table(heads, lines, f'Changes, the newest first{also}')
+    return Table(titles, lines, f'Changes, the newest first{also}')
 
 
 def _event(i, event):
@@ -236,10 +227,10 @@ def _event(i, event):
 
 
 def _all_series(nights):
-    heads = [('group', False), ('nodes', True), ('nights', True), ('latest night', False),
-             ('kernel', False), ('latest', True), ('to the nights before', True)]  # fmt: skip
+    titles = ['group', 'nodes', 'nights', 'latest night', 'kernel', 'latest',
+              'to the nights before']  # fmt: skip
     lines = [_series_line(nights, series) for series in nights.series]
-    return Table(heads, lines, 'All series: median of the nodes')
+    return Table(titles, lines, 'All series: median of the nodes')
 
 
 def _series_line(nights, series):
@@ -247,9 +238,9 @@ def _series_line(nights, series):
     medians = nights.spread(series, len(series.metrics) - 1)[1]
     known = medians[~np.isnan(medians)]
     made = past.usual_software(series, len(series.nights) - 1)
-    counts = [Cell(str(n), n) for n in (len(series.nodes), len(series.nights))]
-    latest = Cell(f'{known[-1]:.1f}', float(known[-1]), f'past-{nights.number(series)}-{made}')
-    change = Cell('-', -1)
+    counts = [number(len(series.nodes)), number(len(series.nights))]
+    latest = number(known[-1], '.1f', f'past-{nights.number(series)}-{made}')
+    change = NONE
     if len(known) > 1:
         percent = 100 * float(known[-1] / np.median(known[:-1]) - 1)
         change = Cell(f'{percent:+.1f} %', percent)

@@ -16,25 +16,41 @@ class Cell:
     def key(self):
         return self.text if self.sort == '' else self.sort
 
+    @property
+    def is_number(self):
+        return not isinstance(self.sort, str)
+
+
+def number(value, form='', provenance=''):
+    """The Cell of a number."""
+    return Cell(format(value, form), float(value), provenance)
+
+
+NONE = Cell('-', -1)  # where a column of numbers has none
+
 
 @dataclass
 class Table:
-    """`heads` are (title, is a number); the rows have a Cell for each."""
+    """The rows have a Cell for each title."""
 
-    heads: list
+    titles: list
     rows: list
     caption: str = ''
 
+    @property
+    def heads(self):
+        """[(title, whether its cells are numbers)]"""
+        cells = zip(*self.rows, strict=True) if self.rows else [()] * len(self.titles)
+        return [
+            (t, any(c.is_number for c in of)) for t, of in zip(self.titles, cells, strict=True)
+        ]
+
     def slim(self, *titles):
         """Without those of the columns that say the same in every row."""
-        texts = [{row[i].text for row in self.rows} for i in range(len(self.heads))]
-        kept = [
-            i
-            for i, (title, _) in enumerate(self.heads)
-            if title not in titles or len(texts[i]) > 1
-        ]
-        heads = [self.heads[i] for i in kept]
-        return Table(heads, [[row[i] for i in kept] for row in self.rows], self.caption)
+        told = [len({row[i].text for row in self.rows}) > 1 for i in range(len(self.titles))]
+        shown = [i for i, t in enumerate(self.titles) if t not in titles or told[i]]
+        rows = [[row[i] for i in shown] for row in self.rows]
+        return Table([self.titles[i] for i in shown], rows, self.caption)
 
 
 @dataclass

@@ -5,7 +5,7 @@ import re
 import altair as alt
 
 from membw.report import charts, pictures
-from membw.report.model import Cell, Picture, Section, Table
+from membw.report.model import Cell, Section, Table, number
 
 POINT = re.compile(r'^([a-z0-9]+)_([a-z]+)_(\d+)$')  # triad_local_12
 MEMORIES = {'local': [1, 0], 'remote': [6, 4], 'cpuless': [2, 2]}  # how their lines are dashed
@@ -24,7 +24,8 @@ def section(rows):
     for row in scans:
         curves = curves_of(row.others)
         if curves:
-            made.pictures.append(_picture(row, curves))
+            title = f'{_kernel(curves)} of one NUMA domain on {row.where}, {row.preset}'
+            made.pictures.append(_picture(title, curves, row))
         else:
             made.notes.append(f'{row.where} {row.preset}: no curve, {row.verdict}: {row.why}')
         if curves and 'remote' not in curves:
@@ -51,13 +52,14 @@ def curves_of(figures):
 
 def save(path, title, curves):
     """One scan as a picture file, for the check itself."""
-    points = _points(curves)
-    kernel = next(iter(curves.values()))['kernel']
-    chart = charts.as_dict(_chart(points, kernel), 300, f'{title}: {_in_words(curves)}')
-    pictures.save([Picture('numa', title, HOW_TO_READ, chart)], path)
+    pictures.save([_picture(title, curves)], path)
 
 
-def _points(curves, provenance=''):
+def _kernel(curves):
+    return next(iter(curves.values()))['kernel'].capitalize()
+
+
+def _points(curves, provenance):
     return [
         {'memory': memory, 'threads': threads, 'gbs': round(gbs, 2), 'provenance': provenance,
          'saturated': threads == curve['saturation'],
@@ -67,19 +69,16 @@ def _points(curves, provenance=''):
     ]  # fmt: skip
 
 
-def _picture(row, curves):
-    kernel, points = next(iter(curves.values()))['kernel'], _points(curves, row.id)
-    title = f'{kernel.capitalize()} of one NUMA domain on {row.where}, {row.preset}'
-    name = f'numa-{row.where.replace(":", "-")}-{row.preset}'
-    chart = charts.as_dict(_chart(points, kernel), 300, f'{title}: {_in_words(curves)}')
-    return Picture(name, title, HOW_TO_READ, chart, _table(row, points))
+def _picture(title, curves, row=None):
+    """`row`: of the run; without one, what the check itself draws."""
+    points = _points(curves, row.id if row else '')
+    said = ', '.join(f'{m} saturates at {c["saturation"]} threads' for m, c in curves.items())
+    name, table = (f'numa-{row.where}-{row.preset}', _table(row, points)) if row else ('', None)
+    layers = _layers(points, _kernel(curves))
+    return charts.picture(name, title, HOW_TO_READ, layers, 300, f'{title}: {said}', table)
 
 
-def _in_words(curves):
-    return ', '.join(f'{m} saturates at {c["saturation"]} threads' for m, c in curves.items())
-
-
-def _chart(points, kernel):
+def _layers(points, kernel):
     measured = {point['memory'] for point in points}
     memories = [m for m in MEMORIES if m in measured] + sorted(measured - set(MEMORIES))
     most = max(point['threads'] for point in points)
@@ -88,18 +87,14 @@ def _chart(points, kernel):
     scale = alt.Scale(domain=[0.5, max(most, 4) + 0.5], nice=False)
     base = alt.Chart(charts.data(points)).encode(
         x=alt.X('threads:Q', title='threads', axis=axis, scale=scale),
-        y=alt.Y('gbs:Q', title=f'{kernel.capitalize()}, GB/s', scale=alt.Scale(zero=True)),
+        y=alt.Y('gbs:Q', title=f'{kernel}, GB/s', scale=alt.Scale(zero=True)),
         color=charts.color('memory', memories, 'memory'),
     )
     dashes = [MEMORIES.get(m, [8, 3]) for m in memories]
-    line = base.mark_line(strokeWidth=2).encode(
-        strokeDash=charts.stroke_dash('memory', memories, dashes, 'memory')
-    )
     tip = charts.tips(memory='memory:N', threads='threads:Q', **{'GB/s': 'gbs:Q'})
-    dots = base.mark_point(size=60, filled=True, opacity=1).encode(
-        shape=charts.shape('memory', memories, 'memory'), tooltip=tip
-    )
-    return alt.layer(line, dots, *_saturation(base, points))
+    line, dots = charts.lines(base, charts.shape('memory', memories, 'memory'), tip)
+    line = line.encode(strokeDash=charts.stroke_dash('memory', memories, dashes, 'memory'))
+    return [line, dots, *_saturation(base, points)]
 
 
 def _saturation(base, points):
@@ -118,10 +113,10 @@ def _saturation(base, points):
 
 
 def _table(row, points):
-    heads = [('memory', False), ('threads', True), ('GB/s', True), ('', False)]
     lines = [
-        [Cell(p['memory']), Cell(str(p['threads']), p['threads']),
-         Cell(f'{p["gbs"]:.1f}', p['gbs'], row.id), Cell('saturated' if p['saturated'] else '')]
+        [Cell(p['memory']), number(p['threads']), number(p['gbs'], '.1f', row.id),
+         Cell('saturated' if p['saturated'] else '')]
         for p in points
     ]  # fmt: skip
-    return Table(heads, lines, f'NUMA scan of {row.where}, {row.preset}')
+    return Table(['memory', 'threads', 'GB/s', ''], lines,
+                 f'NUMA scan of {row.where}, {row.preset}')  # fmt: skip

@@ -5,7 +5,8 @@ import re
 import altair as alt
 
 from membw.report import charts
-from membw.report.model import Cell, Picture, Section, Table
+from membw.report.model import Cell, Section, Table
+from membw.report.model import number as cell
 from membw.results import case as of_case
 
 SCALING, OVERHEADS = ('nbody', 'nbody_offload'), 'overheads'
@@ -81,9 +82,9 @@ def _ends(what, interval, value):
     return {**what, 'value': value, 'low': max(low, value / 100), 'high': high}
 
 
-def _picture(kind, row, number, title, how, chart, table):
-    name = f'{kind}-{row.where.replace(":", "-")}-{row.preset}-{number}'
-    return Picture(name, title, how, charts.as_dict(chart, 300, title), table)
+def _picture(kind, row, number, title, how, layers, table):
+    return charts.picture(f'{kind}-{row.where}-{row.preset}-{number}', title, how, layers, 300,
+                          table=table)  # fmt: skip
 
 
 def _scaling_picture(row, number):
@@ -101,26 +102,30 @@ def _scaling_picture(row, number):
     ideal = alt.Chart(charts.data([{'threads': n, 'value': n} for n in (1, most)]))
     line = ideal.mark_line(color='@muted', strokeDash=[5, 4]).encode(x=x, y='value:Q')
     spread = base.mark_rule(color='@fore', strokeWidth=2).encode(y='low:Q', y2='high:Q')
-    dots = base.mark_point(size=60, filled=True, opacity=1).encode(tooltip=tip)
     title = f'Speed-up of all pairs on {_where(row)}'
-    heads = [('threads', True), ('speed-up', True), ('low', True), ('high', True),
-             ('efficiency', True)]  # fmt: skip
     lines = [
-        [Cell(str(p['threads']), p['threads']), Cell(f'{p["value"]:.3g}', p['value'], row.id),
-         Cell(f'{p["low"]:.3g}', p['low']), Cell(f'{p["high"]:.3g}', p['high']),
-         Cell(f'{p["value"] / p["threads"]:.1%}', p['value'] / p['threads'])]
+        [cell(p['threads']), *_figures(p, row), cell(p['value'] / p['threads'], '.1%')]
         for p in points
-    ]  # fmt: skip
-    layers = alt.layer(line, base.mark_line(strokeWidth=2), spread, dots)
-    return _picture(row.test, row, number, title, READ_SCALING, layers, Table(heads, lines, title))
+    ]
+    table = Table(['threads', 'speed-up', 'low', 'high', 'efficiency'], lines, title)
+    layers = [line, spread, *charts.lines(base, alt.value('circle'), tip)]
+    return _picture(row.test, row, number, title, READ_SCALING, layers, table)
+
+
+def _figures(point, row):
+    """Cells of a figure and its interval."""
+    ends = [cell(point[end], '.3g') for end in ('low', 'high')]
+    return [cell(point['value'], '.3g', row.id), *ends]
 
 
 def _threads_picture(row, number):
     points = [p for p in overheads(row) if p['construct'] in BY_THREADS and not p['bytes']]
     title = f'Overheads over threads on {_where(row)}'
-    chart = _log_log(points, 'threads', 'threads', [n for n in BY_THREADS if _has(points, n)])
-    return points and _picture('overheads-threads', row, number, title, READ_THREADS, chart,
-                               _table(row, overheads(row), title))  # fmt: skip
+    layers = _log_log(points, 'threads', 'threads', BY_THREADS)
+    table = _table(row, overheads(row), title)
+    return points and _picture(
+        'overheads-threads', row, number, title, READ_THREADS, layers, table
+    )
 
 
 def _bytes_picture(row, number):
@@ -128,10 +133,8 @@ def _bytes_picture(row, number):
     most = max((point['threads'] for point in points), default=0)
     points = [point for point in points if point['threads'] == most]
     title = f'Overheads over bytes with {most} threads on {_where(row)}'
-    chart = _log_log(
-        points, 'bytes', 'bytes of the array', [n for n in BY_BYTES if _has(points, n)]
-    )
-    return points and _picture('overheads-bytes', row, number, title, READ_BYTES, chart, None)
+    layers = _log_log(points, 'bytes', 'bytes of the array', BY_BYTES)
+    return points and _picture('overheads-bytes', row, number, title, READ_BYTES, layers, None)
 
 
 def _where(row):
@@ -141,33 +144,25 @@ def _where(row):
     return ' '.join([f'{row.where}, {row.preset}', *values])
 
 
-def _has(points, name):
-    return any(point['construct'] == name for point in points)
-
-
-def _log_log(points, field, title, names):
-    log = alt.Scale(type='log')
+def _log_log(points, field, title, constructs):
+    """Layers; of the constructs those that were measured."""
+    names = [n for n in constructs if any(point['construct'] == n for point in points)]
     base = alt.Chart(charts.data(points)).encode(
         x=alt.X(f'{field}:Q', title=title, scale=alt.Scale(type='log', nice=False)),
-        y=alt.Y('value:Q', title='overhead, us', scale=log),
+        y=alt.Y('value:Q', title='overhead, us', scale=alt.Scale(type='log')),
         color=charts.color('construct', names, 'construct'),
     )
     spread = base.mark_rule(strokeWidth=2).encode(y='low:Q', y2='high:Q')
     tip = charts.tips(construct='construct:N', threads='threads:Q', bytes='bytes:Q', us='value:Q')
-    dots = base.mark_point(size=60, filled=True, opacity=1).encode(
-        shape=charts.shape('construct', names, 'construct'), tooltip=tip
-    )
-    return alt.layer(base.mark_line(strokeWidth=1.5), spread, dots)
+    return [spread, *charts.lines(base, charts.shape('construct', names, 'construct'), tip)]
 
 
 def _table(row, points, title):
-    heads = [('construct', False), ('bytes', True), ('threads', True), ('overhead, us', True),
-             ('low', True), ('high', True), ('10 % of a kernel of, us', True)]  # fmt: skip
+    titles = ['construct', 'bytes', 'threads', 'overhead, us', 'low', 'high',
+              '10 % of a kernel of, us']  # fmt: skip
     lines = [
-        [Cell(p['construct']), Cell(str(p['bytes'] or ''), p['bytes']),
-         Cell(str(p['threads']), p['threads']), Cell(f'{p["value"]:.3g}', p['value'], row.id),
-         Cell(f'{p["low"]:.3g}', p['low']), Cell(f'{p["high"]:.3g}', p['high']),
-         Cell(f'{10 * p["value"]:.3g}', 10 * p['value'])]
+        [Cell(p['construct']), Cell(str(p['bytes'] or ''), p['bytes']), cell(p['threads']),
+         *_figures(p, row), cell(10 * p['value'], '.3g')]
         for p in points
     ]  # fmt: skip
-    return Table(heads, lines, title)
+    return Table(titles, lines, title)

@@ -12,7 +12,7 @@ import yaml
 from membw.checkout import root
 from membw.rank.links import in_words
 from membw.report import charts
-from membw.report.model import Cell, Picture, Section, Table
+from membw.report.model import NONE, Cell, Section, Table, number
 from membw.results import case as of_case
 
 MATRICES = 4  # the first ones of a run
@@ -97,7 +97,7 @@ def _join(first, one, other):
     first[other] = one
 
 
-def _of_cores(record, number):
+def _of_cores(record, which):
     pairs = record.timings['pairs']
     method = next(m for m in METHODS if any(p['method'] == m for p in pairs))
     pairs = [p for p in pairs if p['method'] == method]
@@ -111,22 +111,15 @@ def _of_cores(record, number):
     low, high = min(times.values()), max(times.values())
     words = f'{title}: {len(cpus)} CPUs, {low:.0f} to {high:.0f} ns'
     tip = charts.tips(home='row:N', other='column:N', ns='value:Q')
-    chart = _heat_map(cells, names, 'ns', 'other CPU', 'home: touched first by CPU', tip)
-    heads = [('class', False), ('pairs', True), ('least, ns', True), ('median', True),
-             ('most', True)]  # fmt: skip
+    layers = _heat_map(cells, names, 'ns', 'other CPU', 'home: touched first by CPU', tip)
     lines = []
     for kind in dict.fromkeys(p['class'] for p in pairs):
         of_kind = [p['median_ns'] for p in pairs if p['class'] == kind]
         values = (min(of_kind), statistics.median(of_kind), max(of_kind))
-        lines.append([Cell(kind), Cell(str(len(of_kind) // 2), len(of_kind)),
-                      *(Cell(f'{v:.1f}', v) for v in values)])  # fmt: skip
-    return Picture(
-        f'pairs-cores-{record.host}-{number}',
-        title,
-        OF_CORES,
-        charts.as_dict(chart, _side(names), words),
-        Table(heads, lines, title),
-    )
+        lines.append([Cell(kind), number(len(of_kind) // 2), *(number(v, '.1f') for v in values)])
+    table = Table(['class', 'pairs', 'least, ns', 'median', 'most'], lines, title)
+    name = f'pairs-cores-{record.host}-{which}'
+    return charts.picture(name, title, OF_CORES, layers, _side(names), words, table)
 
 
 def _cells(times, names, summary):
@@ -155,14 +148,13 @@ def _heat_map(cells, names, unit, across, down, tip, top=None, marked=()):
     values = [cell['value'] for cell in cells]
     domain = [min(values), min(top or math.inf, max(values))]
     middle = sum(domain) / 2
-    axis = alt.Axis(labels=len(names) <= NAMED, ticks=False, domain=False, labelOverlap=True,
-                    labelAngle=0 if max(map(len, names)) < 4 else -90)  # fmt: skip
+    shared = {'labels': len(names) <= NAMED, 'ticks': False, 'domain': False, 'labelOverlap': True}
+    angle = 0 if max(map(len, names)) < 4 else -90
+    sides = {'sort': names, 'scale': alt.Scale(domain=names)}
     base = alt.Chart(charts.data(cells)).encode(
-        x=alt.X('column:N', sort=names, title=across, axis=axis, scale=alt.Scale(domain=names)),
-        y=alt.Y('row:N', sort=names, title=down, scale=alt.Scale(domain=names),
-                axis=alt.Axis(labels=len(names) <= NAMED, ticks=False, domain=False,
-                              labelOverlap=True)),
-    )  # fmt: skip
+        x=alt.X('column:N', title=across, axis=alt.Axis(**shared, labelAngle=angle), **sides),
+        y=alt.Y('row:N', title=down, axis=alt.Axis(**shared), **sides),
+    )
     scale = alt.Scale(scheme='viridis', domain=domain, clamp=True)
     legend = alt.Legend(title=unit, orient='right', gradientLength=140)
     color = alt.Color('value:Q', scale=scale, legend=legend)
@@ -175,10 +167,9 @@ def _heat_map(cells, names, unit, across, down, tip, top=None, marked=()):
         crosses = alt.Chart(charts.data(list(marked))).mark_point(
             shape='cross', size=90, angle=45, filled=True, color='@fail', stroke='white'
         )
-        layers.append(
-            crosses.encode(x=alt.X('column:N', sort=names), y=alt.Y('row:N', sort=names))
-        )
-    return alt.layer(*layers)
+        at = {'x': alt.X('column:N', sort=names), 'y': alt.Y('row:N', sort=names)}
+        layers.append(crosses.encode(**at))
+    return layers
 
 
 # --- messages --------------------------------------------------------------------------------
@@ -235,16 +226,16 @@ def _of_curves(curves):
         own = list(unique.values())[: charts.MOST]
         if not own:
             continue
-        place = where.replace(':', '-')
-        words = ', '.join(f'{c.name} {min(c.times.values()):.3g} us' for c in own)
+        least = ', '.join(f'{c.name} {min(c.times.values()):.3g} us' for c in own)
         for kind, title, how, value in (
             ('times', 'one way, us', OF_TIMES, lambda size, us: us),
             ('rates', '10^6 B/s', OF_RATES, lambda size, us: size / us if size else None),
         ):
             text = f'Messages of MPI on {where}: {title}'
-            chart = charts.as_dict(_lines(own, title, value), 320, f'{text}: {words}')
+            layers = _lines(own, title, value)
             table = _table(own, text) if kind == 'times' else None
-            pictures.append(Picture(f'pairs-{kind}-{place}', text, how, chart, table))
+            name, words = f'pairs-{kind}-{where}', f'{text}: {least}'
+            pictures.append(charts.picture(name, text, how, layers, 320, words, table))
     return pictures
 
 
@@ -268,24 +259,19 @@ def _lines(curves, title, value):
         color=charts.color('pair', names, 'pair'),
     )  # fmt: skip
     dash = alt.condition('datum.published', alt.value([6, 4]), alt.value([1, 0]))
-    line = base.mark_line(strokeWidth=2).encode(strokeDash=dash, detail='pair:N')
     tip = charts.tips(pair='pair:N', size='size:N', value='value:Q')
-    dots = base.mark_point(size=40, filled=True, opacity=1).encode(
-        shape=charts.shape('pair', names, 'pair'), tooltip=tip
-    )
-    return alt.layer(line, dots)
+    line, dots = charts.lines(base, charts.shape('pair', names, 'pair'), tip, 40)
+    return [line.encode(strokeDash=dash, detail='pair:N'), dots]
 
 
 def _table(curves, title):
     sizes = sorted({size for c in curves for size in c.times})
-    heads = [('bytes', True), *((c.name, True) for c in curves)]
     rows = [
-        [Cell(in_words(size), size), *(
-            Cell(f'{c.times[size]:.4g}', c.times[size]) if size in c.times else Cell('-', -1)
-            for c in curves)]
+        [Cell(in_words(size), size),
+         *(number(c.times[size], '.4g') if size in c.times else NONE for c in curves)]
         for size in sizes
     ]  # fmt: skip
-    return Table(heads, rows, title)
+    return Table(['bytes', *(c.name for c in curves)], rows, title)
 
 
 # --- node to node ----------------------------------------------------------------------------
@@ -316,19 +302,16 @@ def _of_size(links, names, size):
     words = f'{title}: {links.counts()}'
     tip = charts.tips(node='row:N', other='column:N', times_the_usual='value:Q')
     top = max(1.5, 1 + 2 * (statistics.quantiles(times.values(), n=20)[-1] - 1))
-    chart = _heat_map(cells, texts, 'times', 'node', 'node', tip, top, marked)
-    heads = [('link', False), ('verdict', False), ('us', True), ('expected', True)]
+    layers = _heat_map(cells, texts, 'times', 'node', 'node', tip, top, marked)
     rows = [
-        [Cell(k.name), Cell(k.verdict, verdict=k.verdict),
-         Cell(f'{k.figures[size]:.4g}', k.figures[size]),
-         Cell(f'{k.expected.get(size, 0):.4g}', k.expected.get(size, 0))]
+        [Cell(k.name), Cell(k.verdict, verdict=k.verdict), number(k.figures[size], '.4g'),
+         number(k.expected.get(size, 0), '.4g')]
         for k in sorted(known, key=lambda k: -times[k.nodes])[:20]
     ]  # fmt: skip
-    table = Table(heads, rows, f'the 20 slowest links, {in_words(size)}')
-    return Picture(
-        f'pairs-nodes-{size}',
-        title,
-        OF_NODES,
-        charts.as_dict(chart, _side(texts), words),
-        table,
+    titles, caption = (
+        ['link', 'verdict', 'us', 'expected'],
+        f'the 20 slowest links, {in_words(size)}',
     )
+    table = Table(titles, rows, caption)
+    name = f'pairs-nodes-{size}'
+    return charts.picture(name, title, OF_NODES, layers, _side(texts), words, table)

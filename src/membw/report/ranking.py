@@ -5,8 +5,8 @@ import numpy as np
 
 from membw.rank.fleet import MARGIN
 from membw.report import charts, pictures
-from membw.report.model import Cell, Picture, Section, Table
-from membw.results.metrics import LOWER, common_unit
+from membw.report.model import NONE, Cell, Picture, Section, Table, number
+from membw.results.metrics import LOWER, common_unit, heads
 
 PICTURES = 6  # the largest groups
 NAMED = 15  # slow nodes named in a picture ...
@@ -56,23 +56,15 @@ def _groups(groups):
     """What is usual in each group: the median that its nodes are held to."""
     metrics = list(dict.fromkeys(metric for group in groups for metric in group.metrics))
     kernels, unit = list(dict.fromkeys(m.name for m in metrics)), common_unit(metrics)
-    columns = [('group', True), ('nodes', True), *((head, True) for head in heads(metrics))]
     unit = f', {unit}' if unit else ''
     lines = []
     for group in groups:
         medians = group.medians()
-        cells = [Cell(f'{medians[k]:.1f}', medians[k]) if k in medians else Cell('-', -1)
-                 for k in kernels]  # fmt: skip
-        counts = [Cell(str(n), n) for n in (group.number, len(group.nodes))]
+        cells = [number(medians[k], '.1f') if k in medians else NONE for k in kernels]
+        counts = [number(group.number), number(len(group.nodes))]
         lines.append([*counts, *cells, Cell(group.label)])
-    return Table(
-        [*columns, ('what they have in common', False)], lines, f'Medians of the groups{unit}'
-    )
-
-
-def heads(metrics):
-    """Of columns; with the unit where the units differ."""
-    return [m.name.capitalize() if common_unit(metrics) else m.title for m in metrics]
+    titles = ['group', 'nodes', *heads(metrics), 'what they have in common']
+    return Table(titles, lines, f'Medians of the groups{unit}')
 
 
 def _picture(group, by=None, margin=MARGIN):

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, field
 
+from membw.report.model import NONE, Cell
 from membw.results import case as of_case
 from membw.results.intervals import with_interval
 from membw.results.metrics import Metric
@@ -35,9 +36,7 @@ class Figure:
 
     @property
     def text(self):
-        if self.interval:
-            return with_interval(self.value, self.interval)
-        return f'{self.value:.1f}'
+        return with_interval(self.value, self.interval)
 
     @property
     def of_reference(self):
@@ -64,6 +63,11 @@ class Row:
     codegen: dict = field(default_factory=dict)  # kernel -> what `membw codegen` read
     threads: str = ''
     provenance: dict = field(default_factory=dict)
+
+    def cell(self, name):
+        """Of a table: the figure of that name."""
+        figure = self.figures.get(name)
+        return Cell(figure.text, figure.value, self.id) if figure else NONE
 
 
 def rows_of(cases):

@@ -60,6 +60,12 @@ def common_unit(metrics):
     return units.pop() if len(units) == 1 else ''
 
 
+def heads(metrics):
+    """Titles of columns; with the unit where the units differ."""
+    common = common_unit(metrics)
+    return [m.name.capitalize() if common else m.title for m in metrics]
+
+
 def of_record(data):
     """({name: figure}, metrics) of a record's JSON object, in its order.
 

@@ -654,5 +654,5 @@ def test_the_table_of_the_bench_is_drawn_kernel_by_kernel(tmp_path):
     path = tmp_path / 'bench.json'
     path.write_text(json.dumps(data))
     assert bench.draw(path).read_bytes().startswith(b'\x89PNG')
-    spec = bench._chart('update', table)
+    spec = bench._picture('update', table).chart
     assert values(spec['layer'][0])[0]['median'] == 1.25

@@ -14,7 +14,7 @@ from reframe.core.builtins import fixture, run_after, run_before, sanity_functio
 from reframe.core.exceptions import ReframeError
 from reframe.core.meta import make_test
 
-from lib import prerequisites
+from lib import local_jobs, prerequisites
 from lib.quick_log import quick_log
 from membw.build import presets, spack_rows
 from membw.build.code_checksum import code_sha256
@@ -23,6 +23,7 @@ from membw.codegen import stored
 from membw.results import archive
 
 HELD = {}  # files locked for as long as this process lasts
+local_jobs.end_alone()
 
 
 def results():

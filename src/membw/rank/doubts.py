@@ -13,6 +13,8 @@ from membw.statistics.populations import MIN_NODES, MIN_SHARE
 # a setting (governor, THP, kernel) is named as a cause to look at, but excuses nothing.
 MEANT = ('memory_gib', 'dimms', 'numa_nodes', 'microcode', 'bios')
 TOO_FAST = 1.20  # to the median: no node is so much better than its peers
+# ... and no noise takes this much: a busy process beside each thread halves a figure
+TOO_SLOW = 0.25
 ALIKE = 0.9  # of a part's nodes have what most of the others have not
 SURE = 5.0  # spreads between two halves of a few nodes
 
@@ -103,6 +105,13 @@ def of_fast(group, ratio, alpha):
         node = group.nodes[i]
         if node.verdict == 'PASS' and not support.may_be_below(node, group, TOO_FAST):
             _suspect(node, f'implausibly fast: {means[i] - 1:+.1%} to the median of its peers')
+
+
+def of_slow(group, ratio):
+    """Nodes so far below their peers that not being sure, or a wide interval, is no excuse."""
+    for node, mean in zip(group.nodes, ratio.mean(axis=1), strict=True):
+        if node.verdict == 'PASS' and mean < TOO_SLOW:
+            _suspect(node, f'implausibly slow: {mean - 1:+.1%} to the median of its peers')
 
 
 def of_groups(groups):

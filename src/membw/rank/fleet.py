@@ -84,6 +84,7 @@ def _judge_groups(groups, rule):
             _verdict(group.nodes[i], answers, i, rule.alpha)
         doubts.of_few(group, rule.margin)
         doubts.of_fast(group, answers.judged.kernels[0], rule.alpha)
+        doubts.of_slow(group, answers.judged.kernels[0])
 
 
 class _Answers:

@@ -250,6 +250,15 @@ def test_an_implausibly_fast_node_is_suspect(factor):
     assert 'implausibly fast' in result.nodes[3].reason
 
 
+def test_a_node_at_a_twentieth_never_passes_however_far_its_peers_lie_apart():
+    rows = [scaled(row, f) for row, f in zip(rows_of(4), (1, 0.7, 0.05, 0.5), strict=True)]
+    result = verdicts(rows)
+    assert of(result, 'SUSPECT') == {gen.name(2)} and not of(result, 'FAIL')
+    assert 'implausibly slow: -9' in result.nodes[2].reason
+    rows = [scaled(row, f) for row, f in zip(rows_of(4), (1, 0.7, 0.35, 0.5), strict=True)]
+    assert len(of(verdicts(rows), 'PASS')) == 4, 'not sure, and no wonder'
+
+
 def test_a_node_that_is_5_percent_faster_is_fine():
     rows = rows_of(20)
     rows[3] = scaled(rows[3], 1.05)

@@ -34,6 +34,11 @@ def test_a_low_node_whose_interval_reaches_the_others_has_to_be_measured_again(r
     assert found.reason == 'low, but its own interval (+20.0%) reaches its peers: measure again'
 
 
+def test_no_interval_excuses_a_node_at_a_twentieth():
+    found = node(fleet({3: 30.0}, share=0.95))
+    assert found.verdict == 'SUSPECT' and 'reaches its peers: measure again' in found.reason
+
+
 def test_the_others_are_judged_beside_it():
     records = fleet({3: 0.2}, slow=(3, 7))
     assert (node(records).verdict, node(records, 7).verdict) == ('PASS', 'FAIL')

@@ -99,9 +99,9 @@ def environment():
 
 @pytest.fixture(scope='session')
 def call(environment):
-    """Run a command in the checkout as setup-env.sh has it; never raises, never waits long."""
+    """Run a command in the checkout as setup-env.sh has it; the limit is for one that hangs."""
 
-    def run(*words, timeout=300, cwd=ROOT, **variables):
+    def run(*words, timeout=600, cwd=ROOT, **variables):
         return subprocess.run(
             [str(word) for word in words],
             cwd=cwd,

@@ -132,7 +132,7 @@ def test_one_node_made_slow_is_named_and_the_figures_stay(session, starter, need
 
 def until_measuring(folder, nodes):
     """{node: process} of the program's ranks, once all of them have used CPU time."""
-    for _ in range(1200):
+    for _ in range(3000):
         found = {}
         for entry in pathlib.Path('/proc').glob('[0-9]*'):
             try:

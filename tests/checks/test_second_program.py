@@ -74,7 +74,7 @@ def by_make(session):
 
 def test_make_builds_it_and_records_the_line(house, tmp_path):
     words = ['make', '-C', 'src', 'PROGRAM=chase', f'BUILD={tmp_path}', f'PYTHON={sys.executable}']
-    done = subprocess.run(words, cwd=house, capture_output=True, text=True, timeout=120)
+    done = subprocess.run(words, cwd=house, capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stderr
     record = presets.build_record(tmp_path / 'chase')
     assert record['compile_line'] == [
@@ -82,7 +82,7 @@ def test_make_builds_it_and_records_the_line(house, tmp_path):
     ]  # fmt: skip
     assert record['program'] == 'chase'
     assert record['source_sha256'] == presets.source_sha256(house / 'src/chase')
-    again = subprocess.run(words, cwd=house, capture_output=True, text=True, timeout=120)
+    again = subprocess.run(words, cwd=house, capture_output=True, text=True, timeout=300)
     assert 'Nothing to be done' in again.stdout
 
 

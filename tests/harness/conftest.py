@@ -20,7 +20,7 @@ def probe(tmp_path_factory):
         root.unlink(missing_ok=True)
         root.symlink_to(tree)
         words = [program, topologies.listed(cpus), *map(topologies.listed, domains)]
-        done = subprocess.run(words, capture_output=True, text=True, timeout=60)
+        done = subprocess.run(words, capture_output=True, text=True, timeout=300)
         assert done.returncode == 0, done.stderr
         return json.loads(done.stdout)
 

@@ -17,7 +17,7 @@ def chase(tmp_path_factory):
     shutil.copytree(ROOT / 'src/harness', src / 'harness')
     shutil.copytree(ROOT / 'tests/data/chase', src / 'chase')
     line = 'gcc -O2 -fopenmp -Wall -Wextra -Werror chase.c -o chase'.split()
-    done = subprocess.run(line, cwd=src / 'chase', capture_output=True, text=True, timeout=60)
+    done = subprocess.run(line, cwd=src / 'chase', capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stderr
     return src / 'chase/chase'
 
@@ -25,7 +25,7 @@ def chase(tmp_path_factory):
 def run(*command):
     env = os.environ | {'OMP_NUM_THREADS': '1'}
     return subprocess.run(
-        [str(word) for word in command], capture_output=True, text=True, timeout=60, env=env
+        [str(word) for word in command], capture_output=True, text=True, timeout=300, env=env
     )
 
 

@@ -334,7 +334,7 @@ def test_hwloc_sees_the_same_node(machine, tree, need):
     clean = {**os.environ, 'HWLOC_FSROOT': str(tree), 'HWLOC_COMPONENTS': 'linux,stop',
              'HWLOC_THISSYSTEM': '0', 'HWLOC_KEEP_NVIDIA_GPU_NUMA_NODES': '1'}  # fmt: skip
     words = ['lstopo-no-graphics', '--no-io', '--of', 'xml']
-    done = subprocess.run(words, capture_output=True, text=True, env=clean, timeout=60)
+    done = subprocess.run(words, capture_output=True, text=True, env=clean, timeout=300)
     count = collections.Counter(re.findall(r'<object type="(\w+)"', done.stdout))
     assert count['Core'] == machine.facts['expect']['cores'], done.stderr
     assert count['PU'] == len(machine.online)

@@ -49,7 +49,7 @@ class Job:
         )
         self.program = pathlib.Path(program)
 
-    def wait(self, timeout=60):
+    def wait(self, timeout=300):
         self.stdout, self.stderr = self.process.communicate(timeout=timeout)
         self.status = self.process.returncode
         return self
@@ -73,7 +73,7 @@ class Job:
 
     def until_measuring(self, ranks):
         """Waits until all ranks have opened their records' files, and some iterations more."""
-        for _ in range(400):
+        while self.process.poll() is None:
             time.sleep(0.05)
             if len(list(self.json.parent.glob(f'{self.json.name}.unfinished-*'))) == ranks:
                 break

@@ -30,7 +30,7 @@ def run(build, tmp_path):
         path.unlink(missing_ok=True)
         kept = {k: v for k, v in os.environ.items() if not k.startswith(('OMP_', 'GOMP_'))}
         done = subprocess.run(
-            [build(*flags), '--json', path, '--allow', WEATHER, *options], timeout=120,
+            [build(*flags), '--json', path, '--allow', WEATHER, *options], timeout=300,
             capture_output=True, text=True, env={**kept, 'OMP_NUM_THREADS': '2', **variables},
         )  # fmt: skip
         text = path.read_text() if path.exists() else ''

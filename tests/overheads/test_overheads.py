@@ -43,7 +43,7 @@ def run(build, tmp_path):
         path.unlink(missing_ok=True)
         words = [build(*flags, cc=cc), '--json', path, *(('--allow', allow) if allow else ())]
         kept = {k: v for k, v in os.environ.items() if not k.startswith(('OMP_', 'GOMP_', 'KMP_'))}
-        done = subprocess.run([*words, *options], capture_output=True, text=True, timeout=120,
+        done = subprocess.run([*words, *options], capture_output=True, text=True, timeout=300,
                               env={**kept, 'OMP_NUM_THREADS': '2', **variables})  # fmt: skip
         text = path.read_text() if path.exists() else ''
         return done.returncode, done.stdout + done.stderr, json.loads(text) if text else None

@@ -30,7 +30,7 @@ def mpi(request):
 def run(mpi, *words, **variables):
     env = other_mpi.environment(mpi, **other_mpi.TWO_SOCKETS, **variables)
     words = list(map(str, words))
-    return subprocess.run(words, env=env, capture_output=True, text=True, timeout=120)
+    return subprocess.run(words, env=env, capture_output=True, text=True, timeout=300)
 
 
 def test_two_ranks_of_two_sockets_go_to_the_cpus_of_their_pair(mpi, tmp_path):

@@ -325,7 +325,7 @@ def mpi_library(mpicc):
     """('openmpi', '4.1.4') of the MPI that the wrapper belongs to, or None."""
     run = os.path.join(os.path.dirname(shutil.which(mpicc) or ''), 'mpirun')
     try:
-        done = subprocess.run([run, '--version'], capture_output=True, text=True, timeout=60)
+        done = subprocess.run([run, '--version'], capture_output=True, text=True, timeout=300)
     except (OSError, subprocess.TimeoutExpired):
         return None
     names = {

@@ -19,7 +19,7 @@ def stream(tmp_path_factory):
 
 
 def check(stream, *words):
-    done = subprocess.run([stream, *words], capture_output=True, text=True, timeout=60)
+    done = subprocess.run([stream, *words], capture_output=True, text=True, timeout=300)
     return done.returncode, done.stdout, done.stderr
 
 

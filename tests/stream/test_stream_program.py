@@ -23,7 +23,7 @@ DEFECTS = 'array-too-small,too-short,cpu-not-where-asked,oversubscribed,disturbe
 
 def run(*command, **options):
     return subprocess.run(
-        [str(word) for word in command], capture_output=True, text=True, timeout=60, **options
+        [str(word) for word in command], capture_output=True, text=True, timeout=300, **options
     )
 
 

@@ -30,7 +30,7 @@ X86 = platform.machine() == 'x86_64'
 def run(*command, **variables):
     env = {**os.environ, 'OMP_WAIT_POLICY': 'passive', 'OMP_NUM_THREADS': '2', **variables}
     return subprocess.run(
-        [str(word) for word in command], capture_output=True, text=True, timeout=120, env=env
+        [str(word) for word in command], capture_output=True, text=True, timeout=300, env=env
     )
 
 

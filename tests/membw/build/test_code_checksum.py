@@ -12,7 +12,7 @@ def built(need, folder, name, *flags, text='a', status=0):
     source.write_text(SOURCE % (text, status))
     out = folder / name
     line = [need('gcc'), '-O1', *flags, '-x', 'c', '-', '-o', out]
-    subprocess.run(line, input=source.read_text(), text=True, check=True, timeout=60)
+    subprocess.run(line, input=source.read_text(), text=True, check=True, timeout=300)
     return out
 
 

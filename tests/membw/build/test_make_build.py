@@ -29,7 +29,7 @@ def make(tmp_path):
             env={**os.environ, **variables},
             capture_output=True,
             text=True,
-            timeout=120,
+            timeout=300,
         )
 
     run.root, run.build = root, tmp_path / 'build'

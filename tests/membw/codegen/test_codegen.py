@@ -24,7 +24,7 @@ def built(root, need, tmp_path_factory):
         out = folder / f'{abs(hash((compiler, flags, source)))}.so'
         if not out.exists():
             line = [need(compiler), *flags, '-shared', '-fPIC', root / source, '-o', out]
-            subprocess.run(line, check=True, timeout=60)
+            subprocess.run(line, check=True, timeout=300)
         return out
 
     return build
@@ -90,7 +90,7 @@ def test_copy_is_memcpy_unless_the_program_is_freestanding(built, clang, compile
 def test_memcpy_is_found_however_the_program_is_linked(root, tmp_path, need, how):
     out = tmp_path / 'stream'
     line = [need('gcc'), '-O2', '-fopenmp', '-w', how, *units(), '-o', out]
-    subprocess.run(line, check=True, capture_output=True, timeout=120)
+    subprocess.run(line, check=True, capture_output=True, timeout=300)
     kernels = read(out)['kernels']
     assert kernels['copy']['calls'][0] in ('memcpy', 'memmove')
     assert brief(kernels['triad']) == ('ordinary', 64, 1)

@@ -208,21 +208,21 @@ def handler(folder):
 def asking(address):
     def answer(query):
         url = f'{address}?{urllib.parse.urlencode({"query": query})}'
-        with urllib.request.urlopen(url, timeout=10) as reply:
+        with urllib.request.urlopen(url, timeout=60) as reply:
             return json.load(reply)['data']['result']
 
     return answer
 
 
 def wait_for(answered, process, log):
-    limit = time.monotonic() + 60
+    limit = time.monotonic() + 300
     while time.monotonic() < limit:
         with contextlib.suppress(OSError):
             if answered():
                 return
         assert process.poll() is None, log.read_text()
         time.sleep(0.2)
-    raise AssertionError(f'nothing was read in 60 s: {log.read_text()}')
+    raise AssertionError(f'nothing was read in 300 s: {log.read_text()}')
 
 
 def test_prometheus_reads_what_was_exported(prometheus):

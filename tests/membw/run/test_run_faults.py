@@ -91,8 +91,8 @@ def test_what_is_measured_ends_with_the_command(tmp_path, number, times):
     for _ in range(times):  # a child that takes its time meets an impatient user
         process.send_signal(number)
         time.sleep(0.2)
-    assert process.wait(20) != 0
-    deadline = time.time() + 5
+    assert process.wait(300) != 0
+    deadline = time.time() + 60
     while alive(child) and time.time() < deadline:
         time.sleep(0.05)
     assert not alive(child)

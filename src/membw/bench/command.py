@@ -1,6 +1,7 @@
 """`membw bench`: stream.c, its peers and our kernels side by side, in interleaved rounds."""
 
 import argparse
+import contextlib
 import dataclasses
 import json
 import os
@@ -28,9 +29,7 @@ from membw.results.run_lock import alone
 from membw.site.topology import cores_here
 
 SCHEMA = 'membw-bench-1'
-HARNESS, REPEATS = 'harness', 'repeats'
-BESIDE = ('dgemm', 'overheads', 'pairs')  # rounds of their own, with peers of their own
-OTHERS = (HARNESS, REPEATS, *BESIDE)  # not measured in rounds with the programs of STREAM
+HARNESS = 'harness'
 HOW = """
 Each program runs once a round, with the same array size, threads and pinning; what is shown is
 the median of the ratios within the rounds, and the median absolute deviation. likwid-bench tells
@@ -51,9 +50,10 @@ def add_parser(subparsers):
     parser.add_argument(
         '--seconds', type=count, help='begin no further round after that, but make two'
     )
+    asked = [part for part in OTHERS if part != HARNESS]
     parser.add_argument('--only', type=parts, default=[*PARTS, HARNESS], metavar='PART,...',
                         help=f'of {", ".join([*PARTS, *OTHERS])}; '
-                        f'default: all but {", ".join([REPEATS, *BESIDE])}')  # fmt: skip
+                        f'default: all but {", ".join(asked)}')  # fmt: skip
     parser.add_argument('--size', type=count, metavar='N',
                         help='elements of an array; default: 4 LLCs')  # fmt: skip
     parser.add_argument('--ntimes', type=count, default=10, help='repetitions; default: 10')
@@ -111,88 +111,66 @@ def main(args):
 
 
 def measured(args, page):
-    if args.only == [HARNESS]:
-        page.add(*bench_harness.blocks(bench_harness.timings(say)))
-        return 0
-    if args.only == [REPEATS]:
+    """The exit status; what was measured is printed and kept part by part."""
+    result = {'schema': SCHEMA, 'time': time.strftime('%Y-%m-%dT%H:%M:%SZ', time.gmtime())}
+    status, in_rounds = 0, [part for part in args.only if part in PARTS]
+    if in_rounds:
         with alone():
-            result = repeated(args, page)
-        keep_json(result, folder_of(args), page)
-        return 0
-    if set(args.only) <= set(BESIDE):
-        with alone():
-            keep_json(stamp() | beside(args, page), folder_of(args), page)
-        return 0
-    with alone():
-        result, status = bench(args, page)
-        result |= beside(args, page)
-    if HARNESS in args.only:  # its runs take the lock themselves
-        result['harness'] = bench_harness.timings(say)
-        page.add(*bench_harness.blocks(result['harness']))
-    if REPEATS in args.only:
-        with alone():
-            result['repeats'] = repeated(args, page)['repeats']
-    keep(result, folder_of(args), page)
+            of_rounds, status = bench(args, in_rounds)
+        result |= of_rounds
+        page.add(*blocks(result))
+    for name, (measure_part, blocks_of) in OTHERS.items():
+        if name in args.only:
+            # the runs of the part harness take the lock themselves
+            with contextlib.nullcontext() if name == HARNESS else alone():
+                result[name] = measure_part(args)
+            page.add(*blocks_of(result[name]))
+    keep(result, pathlib.Path(args.out or os.path.join(root(), 'results', 'bench')), page)
     return status
 
 
-def stamp():
-    return {'schema': SCHEMA, 'time': time.strftime('%Y-%m-%dT%H:%M:%SZ', time.gmtime())}
+def pairs(args):
+    peers = {'cas': args.core_to_core_latency, 'mpi': args.imb}
+    return bench_pairs.compare(say, args.rounds, peers, args.cpus, args.busy, args.realtime)
 
 
-def beside(args, page):
-    """{part: what it found} of the parts with peers of their own; their tables are printed."""
-    results = {}
-    if 'dgemm' in args.only:
-        results['dgemm'] = bench_dgemm.compare(say, args.rounds)
-        page.add(*bench_dgemm.blocks(results['dgemm']))
-    if 'overheads' in args.only:
-        results['overheads'] = bench_overheads.measured(say, args.epcc, args.rounds)
-        page.add(*bench_overheads.blocks(results['overheads']))
-    if 'pairs' in args.only:
-        peers = {'cas': args.core_to_core_latency, 'mpi': args.imb}
-        results['pairs'] = bench_pairs.compare(
-            say, args.rounds, peers, args.cpus, args.busy, args.realtime
-        )
-        page.add(*bench_pairs.blocks(results['pairs']))
-    return results
-
-
-def folder_of(args):
-    return pathlib.Path(args.out or os.path.join(root(), 'results', 'bench'))
-
-
-def repeated(args, page):
-    """The part repeats alone: what it found, and where; its table is printed."""
+def repeats(args):
     record = probe(args.size, cores_here())
-    result = bench_repeats.repeats(
-        say, record['array_size'], args.stream_c, args.repeats, args.max_seconds
-    )
-    page.add(*bench_repeats.blocks(result))
-    return {
-        **stamp(),
-        'machine': {**record['facts'], 'llc_mib': record['llc_mib']},
-        'array_size': record['array_size'],
-        'repeats': result,
-    }
+    size = record['array_size']
+    result = bench_repeats.repeats(say, size, args.stream_c, args.repeats, args.max_seconds)
+    machine = {**record['facts'], 'llc_mib': record['llc_mib']}
+    return {'machine': machine, 'array_size': size, **result}
 
 
-def bench(args, page):
+# part -> (what measures it, what prints it): not in rounds with the programs of STREAM, most of
+# them with peers of their own
+OTHERS = {
+    HARNESS: (lambda args: bench_harness.timings(say), bench_harness.blocks),
+    'repeats': (repeats, bench_repeats.blocks),
+    'dgemm': (lambda args: bench_dgemm.compare(say, args.rounds), bench_dgemm.blocks),
+    'overheads': (
+        lambda args: bench_overheads.measured(say, args.epcc, args.rounds),
+        bench_overheads.blocks,
+    ),
+    'pairs': (pairs, bench_pairs.blocks),
+}
+
+
+def bench(args, parts):
+    """(what the programs of STREAM measured in rounds, the exit status)."""
     cpus = cores_here()
     record = probe(args.size, cpus)
     asked = Asked(
         record['array_size'], args.ntimes, cpus, args.stream_c, args.babelstream, args.tune
     )
-    programs, reasons = collect(asked, [part for part in args.only if part not in OTHERS])
+    programs, reasons = collect(asked, parts)
     for reason in reasons:
         say(f'left out: {reason}')
     base = bench_table.reference(programs)
     if not base:
         raise MembwError('nothing to hold the figures to', "let '--only' name standard, too")
     rounds = measure(programs, cpus, args.rounds, args.seconds, say)
-    result = evaluate(rounds, programs, base)
-    result |= {
-        **stamp(),
+    result = evaluate(rounds, programs, base) | {
         'machine': {**record['facts'], 'threads': asked.threads, 'llc_mib': record['llc_mib']},
         'array_size': asked.size,
         'ntimes': asked.ntimes,
@@ -200,8 +178,7 @@ def bench(args, page):
         'programs': {program.name: describe(program) for program in programs},
         'rounds': rounds,
     }
-    page.add(*blocks(result))
-    return result, 1 if any(counts(program, rounds) for program in programs) else 0
+    return result, int(any(counts(program, rounds) for program in programs))
 
 
 def counts(program, rounds):
@@ -245,7 +222,7 @@ def blocks(result):
     """The tables of STREAM's programs, and what is said of them."""
     machine, table = result['machine'], bench_table.table
     used = '; '.join(filter(None, [f'{result["rounds_used"]} rounds', result['remark']]))
-    found = [
+    lines = [
         f'{machine["cpu_model"]}, {machine["threads"]} threads, {result["array_size"]} elements',
         f'{result["reference"]}: {result["reference_gbs"]} GB/s',
         '',
@@ -253,29 +230,24 @@ def blocks(result):
     ]
     for row in result['table']:
         names = [f'{kernel} {test.split()[-1]}' for kernel, test in row.get('of', {}).items()]
-        found += [f'{row["program"]}: {", ".join(names)}'] if names else []
+        lines += [f'{row["program"]}: {", ".join(names)}'] if names else []
     if result['against_peers']:
-        found += ['', table('tuned to its peers, means', 'program', result['against_peers'])]
+        lines += ['', table('tuned to its peers, means', 'program', result['against_peers'])]
     if result['parity']:
         below = result['below_parity']
         reached = f'below it: {"; ".join(below)}' if below else 'reached by all'
-        found += ['', table('ours to stream.c by the same line', 'line', result['parity']),
+        lines += ['', table('ours to stream.c by the same line', 'line', result['parity']),
                   f'parity (at least {bench_table.PARITY}): {reached}']  # fmt: skip
-    return found
+    return lines
 
 
-def keep_json(result, folder, page):
-    """The JSON, named by the time; its path."""
+def keep(result, folder, page):
+    """The JSON, named by the time; the picture of its table."""
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / f'{result["time"].replace("-", "").replace(":", "")}.json'
     path.write_text(json.dumps(result, indent=1, default=dataclasses.asdict) + '\n')
     page.add(f'kept as {path}')
-    return path
+    if 'table' in result:
+        from membw.report.bench import draw  # the plotting library takes a second to load
 
-
-def keep(result, folder, page):
-    """The JSON and its picture."""
-    path = keep_json(result, folder, page)
-    from membw.report.bench import draw  # the plotting library takes a second to load
-
-    page.add(f'picture {draw(path)}')
+        page.add(f'picture {draw(path)}')

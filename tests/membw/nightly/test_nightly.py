@@ -61,8 +61,7 @@ def place(tmp_path):
 
 def start(place, *words):
     return subprocess.Popen(
-        [sys.executable, '-c', 'import sys; from membw.cli import main; sys.exit(main())']
-        + ['nightly', *words],
+        [sys.executable, '-m', 'membw', 'nightly', *words],
         env={**os.environ, 'MEMBW_ROOT': str(place), 'PATH': f'{place}/bin:{os.environ["PATH"]}'},
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -242,24 +241,24 @@ def test_a_system_without_nodes_leaves_the_cluster_out(place):
     assert 'left out: no partition of this system has nodes' in done.out
 
 
-def test_another_system_in_the_same_night_is_refused(place):
-    assert night(place, '--system', 'thin').returncode == 0
-    done = night(place, '--system', 'cea')
-    assert done.returncode == 2
-    assert "was begun for system 'thin'" in done.err and 'hint: ' in done.err
+def test_another_system_and_other_checks_in_the_same_night_are_refused(place):
+    asked = '--system', 'thin', '--checks', '-n stream'
+    assert night(place, *asked).returncode == 0
+    for words, fact in (
+        (('--system', 'cea', *asked[2:]), "was begun for system 'thin'"),
+        ((*asked[:3], '-n one'), "was begun for checks '-n stream'"),
+    ):
+        done = night(place, *words)
+        assert done.returncode == 2 and fact in done.err and 'hint: ' in done.err
 
 
-def test_other_checks_in_a_resumed_night_are_refused(place):
-    assert night(place, '--checks', '-n stream').returncode == 0
-    done = night(place, '--checks', '-n one')
-    assert done.returncode == 2 and "was begun for checks '-n stream'" in done.err
-
-
-@pytest.mark.parametrize('state', ['[]', 'null', '{}', '{"steps": []}', '{"steps": {"x": 1}}'])
+@pytest.mark.parametrize('state', ['[]', 'null', '{}', '{"steps": []}', '{"steps": {"x": 1}}',
+                                   '{"steps": '])  # fmt: skip
 def test_a_damaged_state_is_one_line(tmp_path, state):
     (tmp_path / 'state.json').write_text(state)
-    with pytest.raises(MembwError, match='state.json. is damaged'):
+    with pytest.raises(MembwError, match='state.json. is damaged') as error:
         Night(tmp_path)
+    assert '--again' in error.value.hint
 
 
 @pytest.mark.parametrize('words', [('--night', 'soon'), ('--minutes', '0'), ('--keep', 'x'),
@@ -362,11 +361,3 @@ def test_ci_nightly_explains_itself(call):
     done = call('bash', 'ci/nightly', '--help')
     assert done.returncode == 0
     assert 'takes up where it was stopped' in done.stdout
-
-
-def test_a_damaged_state_is_told(place):
-    assert night(place).returncode == 0
-    (folder_of(place) / 'state.json').write_text('{"steps": ')
-    done = night(place)
-    assert done.returncode == 2
-    assert '--again' in done.err

@@ -48,6 +48,19 @@ def by_make(call, tmp_path_factory):
     return folder, measure(call, folder, 'make', 'gcc-o3')
 
 
+@pytest.fixture
+def copied(by_make, tmp_path):
+    """(its results, copied: what is stored may be changed, the record's name)."""
+    folder = tmp_path / 'results'
+    shutil.copytree(by_make[0], folder, ignore=shutil.ignore_patterns('stage', 'output'))
+    return folder, by_make[1]
+
+
+def change_build(folder, old, new):
+    (path,) = (folder / 'builds').glob('*/build.json')
+    path.write_text(path.read_text().replace(old, new))
+
+
 def build_json(folder):
     (path,) = (folder / 'builds').glob('*/build.json')
     return json.loads(path.read_text())
@@ -109,24 +122,20 @@ def test_the_printed_script_runs_as_it_is(call, by_make, tmp_path):
     assert json.loads((tmp_path / 'again/run/record.json').read_text())['array_size'] == 1000000
 
 
-def test_a_changed_build_is_named(call, by_make, tmp_path, one_run):
+def test_a_changed_build_is_named(call, copied, one_run):
     """The recorded line says -O3; what is built again is not."""
-    folder = tmp_path / 'results'
-    shutil.copytree(by_make[0], folder, ignore=shutil.ignore_patterns('stage', 'output'))
-    (path,) = (folder / 'builds').glob('*/build.json')
-    path.write_text(path.read_text().replace('"PRESET=gcc-o3"', '"PRESET=gcc-o2"'))
-    done = call('membw', 'reproduce', by_make[1], '--results', folder, '--run', *FAR)
+    folder, name = copied
+    change_build(folder, '"PRESET=gcc-o3"', '"PRESET=gcc-o2"')
+    done = call('membw', 'reproduce', name, '--results', folder, '--run', *FAR)
     assert done.returncode == 1, done.stdout + done.stderr
     assert done.stdout.startswith('binary: DIFFERS')
     assert 'the build differs (binary_sha256, compile_line)' in done.stdout
 
 
-def test_a_build_that_fails_says_where_the_log_is(call, by_make, tmp_path, one_run):
-    folder = tmp_path / 'results'
-    shutil.copytree(by_make[0], folder, ignore=shutil.ignore_patterns('stage', 'output'))
-    (path,) = (folder / 'builds').glob('*/build.json')
-    path.write_text(path.read_text().replace('"CC=gcc"', '"CC=gone-99"'))
-    done = call('membw', 'reproduce', by_make[1], '--results', folder, '--run')
+def test_a_build_that_fails_says_where_the_log_is(call, copied, one_run):
+    folder, name = copied
+    change_build(folder, '"CC=gcc"', '"CC=gone-99"')
+    done = call('membw', 'reproduce', name, '--results', folder, '--run')
     assert done.returncode == 1 and 'reproduce.log' in done.stderr
     assert 'Traceback' not in done.stderr
 
@@ -134,26 +143,17 @@ def test_a_build_that_fails_says_where_the_log_is(call, by_make, tmp_path, one_r
 # --- the sources -------------------------------------------------------------------------------
 
 
-def test_other_sources_are_never_taken(call, by_make, tmp_path):
-    folder = tmp_path / 'results'
-    shutil.copytree(by_make[0], folder, ignore=shutil.ignore_patterns('stage', 'output'))
-    (path,) = (folder / 'builds').glob('*/build.json')
-    text = path.read_text().replace(presets.source_sha256(STREAM), 'f' * 64)
-    path.write_text(text)
-    done = call('membw', 'reproduce', by_make[1], '--results', folder)
+def test_other_sources_are_never_taken(call, copied):
+    folder, name = copied
+    change_build(folder, presets.source_sha256(STREAM), 'f' * 64)
+    done = call('membw', 'reproduce', name, '--results', folder)
     assert done.returncode == 2 and done.stdout == ''
     assert done.stderr.startswith(f"membw: the sources with checksum '{'f' * 64}' are neither in")
 
 
-def copied(by_make, tmp_path):
-    folder = tmp_path / 'results'
-    shutil.copytree(by_make[0], folder, ignore=shutil.ignore_patterns('stage', 'output'))
-    return folder
-
-
-def test_an_archive_that_was_changed_is_not_taken(call, by_make, tmp_path):
+def test_an_archive_that_was_changed_is_not_taken(call, copied, tmp_path):
     """Its C sources are the right ones, but its presets.py, which a build runs, is another's."""
-    folder = copied(by_make, tmp_path)
+    folder, name = copied
     (kept,) = (folder / 'sources').glob('*.tar.gz')
     (tmp_path / 'x').mkdir()
     subprocess.run(['tar', '-xf', kept, '-C', tmp_path / 'x'], check=True)
@@ -161,14 +161,14 @@ def test_an_archive_that_was_changed_is_not_taken(call, by_make, tmp_path):
         file.write(f"open({str(tmp_path / 'PWNED')!r}, 'w')\n")
     with tarfile.open(kept, 'w:gz') as archive:
         archive.add(tmp_path / 'x', '.')
-    done = call('membw', 'reproduce', by_make[1], '--results', folder)
+    done = call('membw', 'reproduce', name, '--results', folder)
     assert str(kept) not in done.stdout and not (tmp_path / 'PWNED').exists()
 
 
-def test_the_script_runs_nothing_of_the_archive_to_learn_its_checksum(call, by_make, tmp_path):
+def test_the_script_runs_nothing_of_the_archive_to_learn_its_checksum(call, copied, tmp_path):
     """The archive is compared before it is unpacked, the sources by `sha256sum`."""
-    folder = copied(by_make, tmp_path)
-    done = call('membw', 'reproduce', by_make[1], '--results', folder)
+    folder, name = copied
+    done = call('membw', 'reproduce', name, '--results', folder)
     assert done.returncode == 0, done.stderr
     head, _, rest = done.stdout.partition('# 2. the binary')
     assert 'python' not in head and rest
@@ -182,8 +182,8 @@ def test_the_script_runs_nothing_of_the_archive_to_learn_its_checksum(call, by_m
     assert not list((tmp_path / 'bad/sources').iterdir())
 
 
-def test_a_newline_of_another_party_is_no_command(call, by_make, tmp_path):
-    folder = copied(by_make, tmp_path)
+def test_a_newline_of_another_party_is_no_command(call, copied, tmp_path):
+    folder, name = copied
     pwn = f'x\ntouch {tmp_path / "PWNED"}\n'
     (build,) = (folder / 'builds').glob('*/build.json')
     data = json.loads(build.read_text())
@@ -192,7 +192,7 @@ def test_a_newline_of_another_party_is_no_command(call, by_make, tmp_path):
     (record,) = (folder / 'records').glob('*.json')
     rows = [json.loads(line) for line in record.read_text().splitlines()]
     record.write_text(''.join(json.dumps(row | {'host': pwn, 'time': pwn}) + '\n' for row in rows))
-    done = call('membw', 'reproduce', by_make[1], '--results', folder)
+    done = call('membw', 'reproduce', name, '--results', folder)
     if done.returncode == 0:
         assert not [line for line in done.stdout.splitlines() if line.startswith('touch')]
     assert 'Traceback' not in done.stderr

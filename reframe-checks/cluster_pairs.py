@@ -7,6 +7,8 @@ from lib.option_words import option_words
 from reframe.core.builtins import performance_function, run_after, run_before, variable
 from whole_cluster import RECORDS, whole_cluster
 
+from membw.printable import at_most
+
 # one line per link that is not PASS, so many in the log
 LOGGED = 64
 
@@ -52,9 +54,8 @@ class cluster_pairs(whole_cluster):
         super().judge()
         self.links = ranking.counts_of_links(self.judged)
         lines = ranking.lines_of_links(self.judged, ('FAIL', 'INVALID'))
-        more = [f'and {len(lines) - LOGGED} more'] if len(lines) > LOGGED else []
         self.say(self.links)
-        for line in [*lines[:LOGGED], *more]:
+        for line in at_most(lines, LOGGED):
             self.tell(line, is_wrong=True)
 
     def lost(self):

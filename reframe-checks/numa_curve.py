@@ -1,4 +1,4 @@
-"""The curve of a NUMA scan: from its exported points to a picture; nothing is measured here."""
+"""The curve of a NUMA scan: its points as a file and a picture; nothing is measured here."""
 
 import json
 import pathlib
@@ -13,29 +13,18 @@ def saturation(points):
 
 
 def export(path, title, curves, facts):
-    """The points as JSON; the picture and any later report read only this file."""
-    path = pathlib.Path(path)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    shown = {
-        name: {'points': points, 'saturation': saturation(points)}
-        for name, points in curves.items()
-    }
-    data = {'title': title, 'kernel': 'triad', 'unit': 'GB/s', 'curves': shown, **facts}
-    path.write_text(json.dumps(data, indent=1) + '\n')
-    return data
-
-
-def draw(path):
-    """PNG beside the exported points."""
+    """{memory: [(threads, GB/s)]} as JSON, with a picture beside it: the path of that."""
     from membw.report.numa import save  # the plotting library takes a second to load
 
     path = pathlib.Path(path)
-    data = json.loads(path.read_text())
-    curves = {
-        memory: {'kernel': data['kernel'], 'points': curve['points'],
-                 'saturation': curve['saturation'][0]}
-        for memory, curve in data['curves'].items()
-    }  # fmt: skip
-    picture = path.with_suffix('.png')
-    save(picture, data['title'], curves)
-    return picture
+    path.parent.mkdir(parents=True, exist_ok=True)
+    ends = {name: saturation(points) for name, points in curves.items()}
+    shown = {name: {'points': p, 'saturation': ends[name]} for name, p in curves.items()}
+    data = {'title': title, 'kernel': 'triad', 'unit': 'GB/s', 'curves': shown, **facts}
+    path.write_text(json.dumps(data, indent=1) + '\n')
+    drawn = {
+        name: {'kernel': 'triad', 'points': points, 'saturation': ends[name][0]}
+        for name, points in curves.items()
+    }
+    save(path.with_suffix('.png'), title, drawn)
+    return path.with_suffix('.png')

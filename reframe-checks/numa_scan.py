@@ -113,7 +113,9 @@ class numa_scan(stream_options, measurement):
         for name, points in curves.items():
             for count, gbs in points:
                 self.note_figure(f'triad_{name}_{count}', gbs, 'GB/s')
-            self.note_figure(f'saturation_{name}', numa_curve.saturation(points)[0], 'threads')
+            threads, gbs = numa_curve.saturation(points)
+            self.note_figure(f'saturation_{name}', threads, 'threads')
+            self.say(f'memory {name} saturates at {threads} thread(s), {gbs} GB/s')
         self.picture(curves)
 
     def picture(self, curves):
@@ -125,8 +127,5 @@ class numa_scan(stream_options, measurement):
             'array_size': self.array_size,
             'compile_line': self.compile_line,
         }
-        data = numa_curve.export(path, f'NUMA scan of {name} on {self.node}', curves, facts)
-        for memory, curve in data['curves'].items():
-            threads, gbs = curve['saturation']
-            self.say(f'memory {memory} saturates at {threads} thread(s), {gbs} GB/s')
-        self.say(f'curve: {numa_curve.draw(path)}')
+        title = f'NUMA scan of {name} on {self.node}'
+        self.say(f'curve: {numa_curve.export(path, title, curves, facts)}')

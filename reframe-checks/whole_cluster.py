@@ -7,7 +7,7 @@ import statistics
 
 import ranking
 import slurm_nodes
-import yaml
+from lib import references
 from lib.measurement import measurement
 from reframe.core.backends import getlauncher
 from reframe.core.builtins import (
@@ -19,6 +19,7 @@ from reframe.core.builtins import (
 )
 from reframe.core.logging import getlogger
 
+from membw.printable import at_most
 from membw.results.archive import NOTE_ENVIRONMENT
 from membw.results.metrics import of_record
 
@@ -76,7 +77,7 @@ class whole_cluster(measurement):
         """No slow node, whatever else is known of this system."""
         self.reference = {'*': {'slow_nodes': (0, None, 0, 'nodes')}}
         path = self.current_partition.extras.get('references')
-        if path and type(self).__name__ in yaml.safe_load(pathlib.Path(path).read_text()):
+        if path and type(self).__name__ in references.read(path):
             self.reference = {'$ref': path}
 
     def survive_a_node(self, with_mpi, wait_s=WAIT_S):
@@ -159,9 +160,7 @@ class whole_cluster(measurement):
         """Every node of the job answered, with figures that may be believed."""
         if not self.judged:
             self.not_measured()
-        lost = self.lost()
-        more = [f'and {len(lost) - MOST} more'] if len(lost) > MOST else []
-        return self.conclude(lost[:MOST] + more)
+        return self.conclude(at_most(self.lost(), MOST))
 
     def lost(self):
         """Whose figures may not be believed, as text."""

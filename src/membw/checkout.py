@@ -1,10 +1,9 @@
 """Where the checkout lies, or what stands for one where membw is installed without."""
 
-import difflib
 import os
 import pathlib
 
-from membw.errors import MembwError
+from membw.errors import MembwError, did_you_mean
 from membw.unpack import unpacked
 
 
@@ -27,9 +26,7 @@ def systems():
 def refuse_unknown_system(name):
     known = systems()
     if name not in known:
-        near = difflib.get_close_matches(name, known, 1)
-        hint = f"did you mean '{near[0]}'?" if near else f'known are {", ".join(known)}'
-        raise MembwError(f"no system '{name}' in systems/", hint)
+        raise MembwError(f"no system '{name}' in systems/", did_you_mean(name, known))
 
 
 def is_checkout(folder):

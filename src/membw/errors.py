@@ -1,5 +1,7 @@
 """What every subcommand raises in place of a traceback."""
 
+import difflib
+
 
 class MembwError(Exception):
     """Asked wrongly: a fact, and the way out."""
@@ -7,3 +9,9 @@ class MembwError(Exception):
     def __init__(self, fact, hint=''):
         super().__init__(fact)
         self.hint = hint
+
+
+def did_you_mean(name, known):
+    """The hint for a name that is not one of the known ones."""
+    near = difflib.get_close_matches(str(name), known, 1)
+    return f"did you mean '{near[0]}'?" if near else f'known here: {" ".join(sorted(known))}'

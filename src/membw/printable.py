@@ -16,3 +16,9 @@ def printable(text, keep=''):
 
 def _code(char):
     return f'\\x{ord(char):02x}' if ord(char) < 256 else f'\\u{ord(char):04x}'
+
+
+def at_most(lines, most):
+    """So many of the lines, and how many more there are."""
+    more = len(lines) - most
+    return [*lines[:most], *([f'and {more} more'] if more > 0 else [])]

@@ -1,7 +1,8 @@
 """What a JSON schema finds wrong in a file, as (place, fact, hint): each problem once."""
 
-import difflib
 import re
+
+from membw.errors import did_you_mean
 
 
 def place(path):
@@ -44,11 +45,8 @@ def _explained(error, missing, elsewhere):
 def _unknown_keys(error):
     known = error.schema.get('properties', {})
     for key in error.instance:
-        if key in known:
-            continue
-        near = difflib.get_close_matches(str(key), known, 1)
-        hint = f"did you mean '{near[0]}'?" if near else f'known here: {" ".join(sorted(known))}'
-        yield place([*error.absolute_path, key]), 'unknown key', hint
+        if key not in known:
+            yield place([*error.absolute_path, key]), 'unknown key', did_you_mean(key, known)
 
 
 def _missing_companions(error):

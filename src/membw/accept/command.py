@@ -132,7 +132,8 @@ def accept(args, protocol):
     for name in args.report:
         path = Path(name)
         part = f'-{protocol["part"]}' if protocol['part'] else ''
-        _write(str(path.with_name(f'{path.stem}{part}{path.suffix}')), acceptance)
+        text = WRITERS[path.suffix](acceptance)
+        write_whole(path.with_name(f'{path.stem}{part}{path.suffix}'), text)
     if args.format != 'json':
         print(tables.as_text(blocks(acceptance, PASSED_SHOWN), args.format))
     return acceptance
@@ -188,7 +189,3 @@ WRITERS = {
     '.json': lambda acceptance: json.dumps(acceptance, indent=1) + '\n',
     '.txt': _text,
 }
-
-
-def _write(name, acceptance):
-    write_whole(name, WRITERS[Path(name).suffix](acceptance))

@@ -7,13 +7,13 @@ import sys
 import time
 from collections import defaultdict
 from dataclasses import dataclass, replace
-from datetime import datetime, timezone
 
 from membw.accept import pairs
 from membw.accept.agreed import known_systems
 from membw.accept.environs import environs, partitions
+from membw.moments import MINUTES, utc
 from membw.results.hostlist import fold
-from membw.run import rows, summary
+from membw.run import newest, rows, summary
 from membw.run.judge import measures
 from membw.run.reframe_run import measure
 from membw.site.references import DGEMM
@@ -115,7 +115,7 @@ def _alike(missing):
 def _line(protocol, order, where, local):
     kind = 'run' + 's' * (order.runs > 1)
     kind += '' if order.what_for == 'first' else f' of {order.what_for}'
-    when = f', from {_moment(order.not_before)} on' if order.not_before else ''
+    when = f', from {utc(order.not_before, MINUTES)} on' if order.not_before else ''
     later = f', {order.more} more on further nights' if order.more else ''
     command = _command(protocol, options(protocol, order, local))
     return f'{command}   # {where or "a further node"}: {order.runs} {kind}{when}{later}'
@@ -125,16 +125,12 @@ def _command(protocol, words):
     return shlex.join(['membw', 'run', '--system', protocol['runs']['system'], *words])
 
 
-def _moment(seconds):
-    return datetime.fromtimestamp(seconds, timezone.utc).strftime('%Y-%m-%dT%H:%MZ')
-
-
 def carry_out(protocol, missing, rest):
     """Run what can be run from here; how many commands were run."""
     local, here, done = is_local(protocol), socket.gethostname(), 0
     for order in missing:
         if order.not_before > time.time():
-            when = _moment(order.not_before)
+            when = utc(order.not_before, MINUTES)
             print(f"membw: '{order.node}' has its runs of this night: next from {when} on",
                   file=sys.stderr)  # fmt: skip
             continue
@@ -147,7 +143,7 @@ def carry_out(protocol, missing, rest):
         print(f'accept: {_command(protocol, words)}', file=sys.stderr, flush=True)
         with contextlib.redirect_stdout(sys.stderr):
             measure(protocol['runs']['system'], words)
-        if not any(map(measures, rows.of_report(summary.load(summary.newest())))):
+        if not any(map(measures, rows.of_report(summary.load(newest.reports()[0])))):
             print('membw: nothing was measured, for the reasons above: no further run is tried',
                   file=sys.stderr)  # fmt: skip
             break

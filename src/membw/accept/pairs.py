@@ -55,8 +55,8 @@ def of_links(records, renamed):
             by_pair[BETWEEN.join(sorted(sides))].append(_of_link(record, reason, times))
     return [
         replace(_both_ends(run), host=pair)
-        for pair, found in by_pair.items()
-        for run in split_runs(found)
+        for pair, of_pair in by_pair.items()
+        for run in split_runs(of_pair)
     ]
 
 
@@ -78,6 +78,6 @@ def _both_ends(run):
 
 def in_common(failed):
     """'n003 is in 7 of them' of failed pairs: a slow node is not so many slow links."""
-    found = Counter(end for pair in failed for end in ends(pair)).most_common(1)
-    if len(failed) > 2 and 2 * found[0][1] > len(failed):
-        yield f'{found[0][0]} is in {found[0][1]} of them'
+    most = Counter(end for pair in failed for end in ends(pair)).most_common(1)
+    if len(failed) > 2 and 2 * most[0][1] > len(failed):
+        yield f'{most[0][0]} is in {most[0][1]} of them'

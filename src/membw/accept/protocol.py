@@ -64,17 +64,14 @@ def _parts(content):
     if not isinstance(content, dict) or content.get('schema') != PROCEDURE:
         return {'': content}
     parts = content.get('parts')
-    if not isinstance(parts, dict) or not parts or not all(map(_is_part, parts.values())):
+    values = parts.values() if isinstance(parts, dict) else ()
+    if not values or not all(isinstance(part, dict) for part in values):
         raise MembwError("'parts' is missing: {stream: {contract: .., runs: ..}, dgemm: ..}", HINT)
     shared = {key: value for key, value in content.items() if key != 'parts'}
     return {
         name: {**shared, 'schema': PROTOCOL, 'title': f'{content.get("title")}: {name}', **part}
         for name, part in parts.items()
     }
-
-
-def _is_part(part):
-    return isinstance(part, dict)
 
 
 def _loaded(path, part, protocol, content):

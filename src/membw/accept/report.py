@@ -1,12 +1,13 @@
 """Everything needed to argue about an acceptance, as plain data: what JSON, text and HTML show."""
 
-from datetime import datetime, timezone
+import time
 
 from membw.accept.missing_runs import lines as order_lines
 from membw.accept.missing_runs import orders
 from membw.accept.protocol import as_signed, contract_lines, figures, unsigned
 from membw.accept.rule import is_counted
 from membw.build.presets import version
+from membw.moments import utc
 from membw.statistics.risk import assess
 
 
@@ -19,7 +20,7 @@ def report(decision, problems=()):
         'verdict': decision.verdict,
         'why': decision.why,
         'counts': {s: len(decision.having(s)) for s in STATUSES},
-        'made': _time(datetime.now(timezone.utc).timestamp()),
+        'made': utc(time.time()),
         'membw': version(),
         'protocol_sha256': protocol['checksum'],
         'signed_by': protocol['signatures'],
@@ -57,7 +58,7 @@ def _node(protocol, node):
 def _run(protocol, run):
     return {
         'node': run.node,
-        'time': _time(run.time),
+        'time': utc(run.time),
         'figures': _figures(protocol, run.rates),
         'counted': run.counted,
         'binary_sha256': run.build.get('binary_sha256'),
@@ -67,10 +68,6 @@ def _run(protocol, run):
 
 def _figures(protocol, rates):
     return {name: round(figure, 3) for name, figure in figures(protocol, rates).items()}
-
-
-def _time(seconds):
-    return datetime.fromtimestamp(seconds, timezone.utc).strftime('%Y-%m-%dT%H:%M:%SZ')
 
 
 def _risk(risk, protocol):

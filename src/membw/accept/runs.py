@@ -1,7 +1,6 @@
 """From records to the runs of an acceptance: each run of a node, counted or with the reason."""
 
 from collections import defaultdict
-from datetime import datetime, timezone
 from pathlib import Path
 
 from membw.accept import pairs
@@ -9,6 +8,7 @@ from membw.accept.agreed import other_build, other_kind
 from membw.accept.environs import preset_of
 from membw.accept.rule import Run
 from membw.accept.unsteady import unsteady
+from membw.moments import utc
 from membw.printable import printable
 from membw.results.find_one import kept_build, kept_job
 from membw.results.hostlist import match_expected
@@ -49,9 +49,7 @@ def _only_distinct(runs):
         if run.outside or run.invalid:
             continue
         if same in figures:
-            run.outside = (
-                f'a copy of the run of {_moment(figures[same])}: every figure is the same'
-            )
+            run.outside = f'a copy of the run of {utc(figures[same])}: every figure is the same'
         elif before and _too_soon(before, record, run):
             run.outside = (
                 f'{run.time - before[1].time:.3g} s after the run before it, '
@@ -65,10 +63,6 @@ def _too_soon(before, record, run):
     """Records tell their time in whole seconds: two may be a second further apart than told."""
     apart = run.time - before[1].time + RESOLUTION_S
     return apart < min(before[0].lasted, record.lasted)
-
-
-def _moment(seconds):
-    return datetime.fromtimestamp(seconds, timezone.utc).strftime('%Y-%m-%dT%H:%M:%SZ')
 
 
 def _names(protocol, records):
@@ -144,6 +138,6 @@ def _outside(protocol, record, known):
 
 
 def _outside_period(period, time):
-    day = datetime.fromtimestamp(time, timezone.utc).strftime('%Y-%m-%d')
+    day = utc(time, '%Y-%m-%d')
     if not period['from'] <= day <= period['to']:
         yield f'measured on {day}'

@@ -128,7 +128,7 @@ def gather(args):
 
 def measure(args):
     """K rounds of the check; when they began."""
-    from membw.run import reframe_run, summary
+    from membw.run import newest, reframe_run, summary
 
     if args.results:
         raise MembwError('--rounds and RESULTS exclude each other', 'leave one of them out')
@@ -140,7 +140,7 @@ def measure(args):
         print(f'round {i + 1} of {args.rounds}, {time.time() - begun:.0f} s', flush=True)
         where = f'{args.system}:{args.partition}' if args.partition else args.system
         reframe_run.measure(where, rest)
-        lost = 0 if summary.believed(summary.newest()) else lost + 1
+        lost = 0 if summary.believed(newest.reports()[0]) else lost + 1
         if lost == HOPELESS:
             raise MembwError(
                 f'{lost} rounds in turn gave no figure to be believed',

@@ -58,28 +58,21 @@ def as_text(rows, form):
 
 def rows_of(names):
     """Rows of all that is named, in that order."""
-    from membw.run.summary import newest_first
-
-    rows = [row for name in names for row in _rows(name)]
-    if not names:
-        names = newest_first()
-        rows = _of_newest(names)
+    rows = [row for name in names or [_newest()] for row in _rows(name)]
     if not rows:
-        raise MembwError(f"nothing was measured in '{names[0]}'",
-                         'name a report, a night or records')  # fmt: skip
+        where = f" in '{names[0]}'" if names else ''
+        raise MembwError(f'nothing was measured{where}', 'name a report, a night or records')
     return rows
 
 
-def _of_newest(names):
-    """Of the first that has any: a run that skipped all of its cases hides none before it."""
-    for name in names:
-        rows = _rows(name)
-        if rows:
-            if name != names[0]:
-                print(f"membw: '{names[0]}' measured nothing: exported is '{name}'",
-                      file=sys.stderr)  # fmt: skip
-            return rows
-    return []
+def _newest():
+    """A run that skipped all of its cases hides none before it."""
+    from membw.run import newest
+
+    report, empty = newest.that_measured(newest.reports())
+    for file in empty:
+        print(f"membw: '{file}' measured nothing: exported is '{report}'", file=sys.stderr)
+    return report
 
 
 def _rows(name):
@@ -96,11 +89,9 @@ def _rows(name):
 
 def _is_report(path):
     from membw.results.reframe import is_report
+    from membw.run.newest import head
 
-    if not path.is_file():
-        return False
-    with open(path, encoding='utf-8', errors='replace') as file:
-        return is_report(file.read(200))
+    return path.is_file() and is_report(head(path))
 
 
 def _of_report(path):

@@ -1,7 +1,6 @@
 """The same as one table: a row per figure, and one without a figure where none is believed."""
 
-from datetime import datetime, timezone
-
+from membw.moments import utc
 from membw.tables import Column, Table
 
 LABELS = ('test', 'system', 'partition', 'environ', 'pinning', 'node', 'group')
@@ -16,14 +15,9 @@ def table(rows):
 
 
 def _lines(row):
-    labels = [_time(row.time), *(row.labels.get(name) for name in LABELS), row.verdict]
+    when = utc(row.time) if row.time else None
+    labels = [when, *(row.labels.get(name) for name in LABELS), row.verdict]
     for figure in row.figures:
         yield [*labels, *(getattr(figure, name) for name in FIGURES), row.reason]
     if not row.figures:
         yield [*labels, *(None for _ in FIGURES), row.reason]
-
-
-def _time(seconds):
-    return (
-        f'{datetime.fromtimestamp(seconds, timezone.utc):%Y-%m-%dT%H:%M:%SZ}' if seconds else None
-    )

@@ -78,14 +78,14 @@ def judge(every, margin=MARGIN, fleet_margin=FLEET_MARGIN, alpha=ALPHA):
 
         def search_one(pair, noisier=noisier):  # what is searched is gone with the answer
             judged, least = pair
-            found = Search(judged.rest, questions, alpha, least)
+            search = Search(judged.rest, questions, alpha, least)
             of_fleet = judged.of_fleet(fleet_margin, alpha, of_fleets)
-            return [*of_fleet, *judged.of_nodes(found, noisier, margin)]
+            return [*of_fleet, *judged.of_nodes(search, noisier, margin)]
 
-        found = each(search_one, zip(kernels, scatter, strict=True))
+        searched = each(search_one, zip(kernels, scatter, strict=True))
         common = MeanOfKernels(kernels, scatter, questions, alpha, margin)
-        known = [c for of_kernel in found for c in of_kernel if c.node]
-        for judged, of_kernel, metric in zip(kernels, found, series.metrics, strict=True):
+        known = [c for of_kernel in searched for c in of_kernel if c.node]
+        for judged, of_kernel, metric in zip(kernels, searched, series.metrics, strict=True):
             more = common.changes(judged, known, margin)
             changes += [change.as_figures(metric) for change in (*of_kernel, *more)]
     return sorted(changes, key=lambda c: (c.night, c.scope, c.node or '', c.group))

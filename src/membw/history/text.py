@@ -118,19 +118,20 @@ def merged(changes):
 
 def _row(changes):
     first = changes[0]
-    span = 'noisier' if first.shape == 'scatter' else percents(changes)
     who = first.node or _count(first.nodes, 'node')
-    kernels, notes = ' '.join(c.kernel for c in changes), '; '.join(_notes(changes))
-    return first.night, first.scope, who, span, kernels, first.group, notes
+    kernels, why = ' '.join(c.kernel for c in changes), '; '.join(_why(changes))
+    return first.night, first.scope, who, percents(changes), kernels, first.group, why
 
 
 def percents(event):
-    """'-3.1 %', or '-3.3 .. -2.9 %' where the kernels differ."""
+    """'-3.1 %', or '-3.3 .. -2.9 %' where the kernels differ; 'noisier' of what scatters more."""
+    if event[0].shape == 'scatter':
+        return 'noisier'
     texts = sorted({f'{change.percent:+.1f}' for change in event}, key=float)
     return f'{texts[0]} %' if len(texts) == 1 else f'{texts[0]} .. {texts[-1]} %'
 
 
-def _notes(changes):
+def _why(changes):
     first = changes[0]
     for name, (before, after) in first.fields.items():
         if name == first.field:
@@ -138,6 +139,12 @@ def _notes(changes):
     others = [name for name in first.fields if name != first.field]
     if others:
         yield f'also {" ".join(others)}'
+    yield from notes(changes)
+
+
+def notes(changes):
+    """What became of it since, and how it came."""
+    first = changes[0]
     until = max(c.until for c in changes)
     if first.shape == 'drift':
         yield f'drifts until {until}'

@@ -12,6 +12,7 @@ import time
 from membw.arguments import count
 from membw.checkout import root
 from membw.errors import MembwError
+from membw.files import write_whole
 from membw.nightly import mail as night_mail
 from membw.nightly import notify
 from membw.nightly import steps as night_steps
@@ -106,9 +107,7 @@ def main(args):
 
 
 def publish(night, nights):
-    """The newest report takes the place of the last good one, at once or not at all."""
+    """The newest report takes the place of the last good one."""
     report = night.folder / 'report.html'
     if night.ended_well('report') and report.exists():
-        new = nights / f'.report.{os.getpid()}'
-        new.write_bytes(report.read_bytes())
-        new.replace(nights / 'report.html')
+        write_whole(nights / 'report.html', report.read_text(encoding='utf-8'))

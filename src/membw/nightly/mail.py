@@ -1,12 +1,12 @@
 """summary.txt of a night: a Subject, what each step said, where the rest is."""
 
-import os
 import re
 import socket
 
 from membw.errors import MembwError
+from membw.files import write_whole
 from membw.nightly.night import STOPPED, WELL, WRONG
-from membw.printable import printable
+from membw.printable import at_most, printable
 from membw.results.case import cases_of, title
 from membw.results.hostlist import read_node_check
 from membw.run import summary
@@ -26,10 +26,7 @@ def write(night, to):
         if step['status'] != WELL and name != 'rank':
             lines += ['', f'--- {name}, the last lines of {name}.log', *tail(night, name)]
     lines += ['', *night.state.get('forgotten', []), f'All of it is in {night.folder}', '']
-    text = '\n'.join(lines)
-    new = night.folder / '.summary.txt'
-    new.write_text(text)
-    os.replace(new, night.folder / 'summary.txt')
+    write_whole(night.folder / 'summary.txt', '\n'.join(lines))
 
 
 def header(night, to):
@@ -50,14 +47,10 @@ def table(night):
 
 def slow_nodes(night):
     """The lines of the node-check file that are not PASS."""
-    path = night.folder / 'nodecheck.txt'
-    told = [printable(line) for _, verdict, line in read_node_check(path) if verdict != 'PASS']
-    more = [f'and {len(told) - MOST} more in {path}'] if len(told) > MOST else []
-    return (
-        ['', '--- nodes to look at (rank.log has the ranking)', *told[:MOST], *more]
-        if told
-        else []
-    )
+    nodes = read_node_check(night.folder / 'nodecheck.txt')
+    lines = [printable(line) for _, verdict, line in nodes if verdict != 'PASS']
+    head = ['', '--- nodes to look at (nodecheck.txt has all, rank.log the ranking)']
+    return [*head, *at_most(lines, MOST)] if lines else []
 
 
 def known(night):
@@ -65,7 +58,7 @@ def known(night):
     cases = [case for path in sorted(night.folder.glob('*.json')) for case in reported(path)]
     lines = [f'{title(case)}: {" ".join(summary.judge(case))}' for case in cases
              if case.get('result') == 'xfail']  # fmt: skip
-    return ['', f'--- {KNOWN}', *lines[:MOST], *_more(lines)] if lines else []
+    return ['', f'--- {KNOWN}', *at_most(lines, MOST)] if lines else []
 
 
 def reported(path):
@@ -73,10 +66,6 @@ def reported(path):
         return cases_of(summary.load(path))
     except MembwError:  # state.json, or a report that was cut: its step says so
         return []
-
-
-def _more(lines):
-    return [f'and {len(lines) - MOST} more'] if len(lines) > MOST else []
 
 
 def tail(night, name):

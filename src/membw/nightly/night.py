@@ -9,6 +9,7 @@ import subprocess
 import time
 
 from membw.errors import MembwError
+from membw.files import write_whole
 
 # of a step: 0 and 1 are its own words; 2 was not measured, and is tried again when resumed
 WELL, WRONG, NOT_DONE = 0, 1, 2
@@ -53,10 +54,8 @@ class Night:
         return state
 
     def save(self):
-        """Whole or not at all: a night may be stopped at any moment."""
-        new = self.folder / '.state.json'
-        new.write_text(json.dumps(self.state, indent=1) + '\n')
-        os.replace(new, self.folder / 'state.json')
+        """A night may be stopped at any moment."""
+        write_whole(self.folder / 'state.json', json.dumps(self.state, indent=1) + '\n')
 
     def begin(self, **asked):
         """Notes what was asked; another system in the same night is refused."""

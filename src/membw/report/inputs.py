@@ -1,8 +1,6 @@
 """What the report is made of: the newest run, records of nodes, NUMA curves, the database."""
 
-import itertools
 import json
-import re
 import sqlite3
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,12 +11,10 @@ from membw.results.case import cases_of
 from membw.results.record import names_record, read_lines
 from membw.results.reframe import MeasuredNothing, is_report, read_session, stored_sessions
 from membw.results.runs import once
-from membw.run import ratios, rows
-from membw.run.judge import DRY, judge, measures
+from membw.run import newest, ratios, rows
 
 HINT = "'membw run' measures this node; or name results: membw report RESULTS"
 ENDINGS = ('.json', '.jsonl', '.db')
-BEGUN = re.compile(r'"time_start_unix": ([\d.]+)')
 
 
 @dataclass
@@ -65,36 +61,12 @@ def _of_folder(folder, inputs):
     every record."""
     files = [f for f in sorted(folder.rglob('[!.]*')) if f.suffix in ENDINGS and f.is_file()]
     databases = [f for f in files if f.suffix == '.db']
-    reports = [f for f in files if f.suffix == '.json' and is_report(_head(f))]
+    reports = [f for f in files if f.suffix == '.json' and is_report(newest.head(f))]
     if reports:
-        reports.sort(key=_begun, reverse=True)
-        empty = list(itertools.takewhile(lambda file: not _measured(file), reports))
-        if len(empty) < len(reports):
-            inputs.passed_over += empty
-        return [reports[len(empty) % len(reports)], *databases]
-    return [f for f in files if f.suffix != '.db' and names_record(_head(f))] + databases
-
-
-def _measured(report):
-    """Not where all was skipped, and not in a dry run; a build that failed tells something, and
-    what cannot be read is told later."""
-    try:
-        cases = cases_of(json.loads(report.read_text(encoding='utf-8', errors='replace')))
-        broken = any(case['result'] == 'fail' for case in cases if case.get('fixture'))
-        return broken or any(judge(case)[0] != DRY for case in filter(measures, cases))
-    except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
-        return True
-
-
-def _begun(report):
-    """When its run began; copying changes the time of a file, not what is in it."""
-    said = BEGUN.search(_head(report))
-    return float(said[1]) if said else report.stat().st_mtime
-
-
-def _head(file):
-    with open(file, encoding='utf-8', errors='replace') as stream:
-        return stream.read(600)
+        report, empty = newest.that_measured(reports)
+        inputs.passed_over += empty
+        return [report, *databases]
+    return [f for f in files if f.suffix != '.db' and names_record(newest.head(f))] + databases
 
 
 def _take(inputs, file):

@@ -7,7 +7,6 @@ import altair as alt
 from membw.report import charts
 from membw.report.model import Cell, Section, Table
 from membw.report.model import number as cell
-from membw.results import case as of_case
 
 SCALING, OVERHEADS = ('nbody', 'nbody_offload'), 'overheads'
 SPEED_UP = re.compile(r'^speedup_(\d+)$')
@@ -139,9 +138,7 @@ def _bytes_picture(row, number):
 
 def _where(row):
     """'local:default, gcc-o2 active': with the values of the run's parameters."""
-    words = of_case.parameters({'name': row.provenance.get('display name')})
-    values = [word.partition('=')[2] for word in words]
-    return ' '.join([f'{row.where}, {row.preset}', *values])
+    return ' '.join([f'{row.where}, {row.preset}', *row.parameters])
 
 
 def _log_log(points, field, title, constructs):

@@ -11,7 +11,7 @@ from membw.history import acknowledged
 from membw.history.cache import collect
 from membw.history.changes import judge
 from membw.history.series import as_date, as_day
-from membw.history.text import is_worse, merged, percents
+from membw.history.text import is_worse, merged, notes, percents
 from membw.results.read import each_source
 
 RECENT = 14  # nights; older changes stay in the tables, and need no attention
@@ -94,17 +94,9 @@ def who(event):
 
 
 def because(event):
-    """What differs in the provenance at the time; whether it is over."""
-    first, notes = event[0], []
-    for name, (before, after) in first.fields.items():
-        notes.append(f'{name.replace("_", " ")}: {before} → {after}')
-    if first.shape == 'drift':
-        notes.append(f'a drift, until {max(change.until for change in event)}')
-    if all(change.recovered for change in event):
-        notes.append('back since')
-    if all(change.acknowledged for change in event):
-        notes.append(f'acknowledged: {first.acknowledged}')
-    return '; '.join(notes)
+    """What differs in the provenance at the time, and what became of it."""
+    fields = (f'{n.replace("_", " ")}: {a} → {b}' for n, (a, b) in event[0].fields.items())
+    return '; '.join([*fields, *notes(event)])
 
 
 def provenance(past):

@@ -63,6 +63,7 @@ class Row:
     codegen: dict = field(default_factory=dict)  # kernel -> what `membw codegen` read
     threads: str = ''
     provenance: dict = field(default_factory=dict)
+    parameters: tuple = ()  # values of the test's own, but the pinning
 
     def cell(self, name):
         """Of a table: the figure of that name."""
@@ -113,6 +114,7 @@ def _row(number, case):
         codegen=record.get('codegen') or {},
         threads=summary.placed(record),
         provenance=provenance(case, record),
+        parameters=tuple(of_case.values(of_case.parameters(case))),
     )
 
 

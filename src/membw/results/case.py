@@ -56,12 +56,22 @@ def test(case):
     return (case.get('name') or '?').split()[0].split('@')[0]
 
 
-def parameters(case):
-    """('%wait_policy=active', ...) of the test's name; not %pinning, which has a field of its own,
-    nor what --repeat and --distribute add."""
+def words(case):
+    """['%pinning=omp', '%wait_policy=active', ...] of the test's name; not what --repeat and
+    --distribute add."""
     name = case.get('name') or case.get('display_name') or ''
-    words = (word.split(' /')[0].strip() for word in re.split(r'\s(?=%)', name)[1:])
-    return tuple(word for word in words if not word.startswith(('%pinning=', '%.', '%$')))
+    parts = (word.split(' /')[0].strip() for word in re.split(r'\s(?=%)', name)[1:])
+    return [word for word in parts if not word.startswith(('%.', '%$'))]
+
+
+def parameters(case):
+    """Those words but the pinning, which has a field of its own."""
+    return tuple(word for word in words(case) if not word.startswith('%pinning='))
+
+
+def values(words):
+    """['omp', 'active'] of such words."""
+    return [word.partition('=')[2] for word in words]
 
 
 def own_parameters(words):

@@ -4,6 +4,7 @@ import shlex
 
 from membw.results import case as of_case
 from membw.results.metrics import intervals, of_record
+from membw.results.provenance import without_output
 
 GROUPS = ('validity', 'build', 'run', 'facts')
 # of ReFrame's test case: where a field of ours comes from
@@ -63,11 +64,6 @@ def _build(result):
     values['openmp'] = of_record.get('openmp')
     values['stores'] = case.get('stores')
     return values
-
-
-def without_output(line):
-    """A compile line without '-o FILE': where the binary lies is no part of how it was built."""
-    return [w for i, w in enumerate(line) if w != '-o' and (i == 0 or line[i - 1] != '-o')]
 
 
 def _run(result):

@@ -55,9 +55,11 @@ def difference(before, after):
 
 def without_build_path(fields):
     """The compile line ends in a path that holds Spack's hash: that alone is no other line."""
-    line = fields.get('compile_line')
-    if not line:
+    if not fields.get('compile_line'):
         return fields
-    words = line.split()
-    kept = [w for i, w in enumerate(words) if w != '-o' and words[i - 1 : i] != ['-o']]
-    return {**fields, 'compile_line': ' '.join(kept)}
+    return {**fields, 'compile_line': ' '.join(without_output(fields['compile_line'].split()))}
+
+
+def without_output(words):
+    """A compile line without '-o FILE': where the binary lies is no part of how it was built."""
+    return [w for i, w in enumerate(words) if w != '-o' and words[i - 1 : i] != ['-o']]

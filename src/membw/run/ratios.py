@@ -98,11 +98,11 @@ def place_of(number, case):
 def pairs_of(rates, axis, name, base):
     """[(place of this name, place of that)]: the same round, the same on every other axis."""
     mine = [place for place in rates if place[axis] == name]
-    found = [
+    pairs = [
         (place, tuple(base if i == axis else part for i, part in enumerate(place)))
         for place in mine
     ]
-    return [pair for pair in found if rates.get(pair[1])]
+    return [pair for pair in pairs if rates.get(pair[1])]
 
 
 def against(rates, pairs, metrics, name, base):

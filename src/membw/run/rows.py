@@ -195,6 +195,5 @@ def without_figure(lost, count):
 
 def title(case):
     """Test, environment and the parameters that tell its cases apart."""
-    words = (case.get('display_name') or case.get('name') or '').split()[1:]
-    values = [word.partition('=')[2] for word in words if word.startswith('%')]
-    return ' '.join([of_case.test(case), case['environ'], *filter(None, values)])
+    values = filter(None, of_case.values(of_case.words(case)))
+    return ' '.join([of_case.test(case), case['environ'], *values])

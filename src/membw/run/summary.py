@@ -1,7 +1,6 @@
 """`membw summary`: what a ReFrame report says, as one table and one verdict."""
 
 import collections
-import glob
 import os
 
 from membw import tables
@@ -14,6 +13,7 @@ from membw.results.metrics import common_unit
 from membw.results.record import BadRecord, parse_json
 from membw.run import ratios, rows
 from membw.run.judge import DRY, EXPECTED, judge, measures
+from membw.run.newest import reports
 from membw.run.skips import shorten, skip_lines, skip_reasons
 from membw.site.cpulist import compress
 from membw.tables import Cell, Column, Table
@@ -31,19 +31,7 @@ def add_parser(subparsers):
     )
     parser.add_argument('report', nargs='?', help='default: the newest of results/reports')
     tables.add_argument(parser)
-    parser.set_defaults(func=lambda args: show(args.report or newest(), form=args.format))
-
-
-def newest():
-    return newest_first()[0]
-
-
-def newest_first():
-    """The reports of this checkout."""
-    reports = glob.glob(os.path.join(root(), 'results', 'reports', '*.json'))
-    if not reports:
-        raise MembwError("no report in 'results/reports'", "'membw run' makes one")
-    return sorted(reports, key=os.path.getmtime, reverse=True)
+    parser.set_defaults(func=lambda args: show(args.report or reports()[0], form=args.format))
 
 
 def load(path):
@@ -267,8 +255,8 @@ def conditions(records):
 
 def ratio_tables(report):
     """Presets and pinnings held to the first of each, measured in the same round."""
-    found = ratios.groups(report)
-    for group in (group for group in found if group.lines):
+    groups = ratios.groups(report)
+    for group in (group for group in groups if group.lines):
         metrics = [Column(m.name, m.name.capitalize()) for m in group.metrics]
         columns = (Column('name', ''), *metrics, Column('base', 'pairs'))
         lines = [
@@ -279,7 +267,7 @@ def ratio_tables(report):
         yield ''
         yield Table(f'ratios of {group.test} on {group.where}, each within one round',
                     columns, lines)  # fmt: skip
-    for line in ratios.left_out(found):
+    for line in ratios.left_out(groups):
         yield from ('', line)
 
 

@@ -1,12 +1,12 @@
 """What is wrong in a file of systems/references: a typo there once meant 'no reference: PASS'."""
 
-import difflib
 import math
 import pathlib
 import re
 
 from membw.build import presets
 from membw.checkout import root
+from membw.errors import did_you_mean
 
 INDEX = ['$partition', '$environ', 'pinning']
 DGEMM = ('dgemm', 'cluster_dgemm')
@@ -96,9 +96,7 @@ def _fits(pattern, name):
 
 def _unknown(place, name, known, kind):
     if not any(_fits(str(name), one) for one in known):
-        near = difflib.get_close_matches(str(name), known, 1)
-        hint = f"did you mean '{near[0]}'?" if near else f'known here: {" ".join(known)}'
-        yield place, f"no {kind} '{name}'", hint
+        yield place, f"no {kind} '{name}'", did_you_mean(name, known)
 
 
 def _of_figures(test, place, figures):

@@ -1,0 +1,55 @@
+"""The newest report of a run, and the newest that measured something."""
+
+import itertools
+import json
+import re
+from pathlib import Path
+
+from membw.checkout import root
+from membw.errors import MembwError
+from membw.results.case import cases_of
+from membw.run.judge import DRY, judge, measures
+
+BEGUN = re.compile(r'"time_start_unix": ([\d.]+)')
+
+
+def reports():
+    """Those of this checkout, the newest first."""
+    files = list(Path(root(), 'results', 'reports').glob('*.json'))
+    if not files:
+        raise MembwError("no report in 'results/reports'", "'membw run' makes one")
+    return newest_first(files)
+
+
+def newest_first(files):
+    return sorted(files, key=begun, reverse=True)
+
+
+def begun(report):
+    """When its run began; copying changes the time of a file, not what is in it."""
+    said = BEGUN.search(head(report))
+    return float(said[1]) if said else report.stat().st_mtime
+
+
+def head(file):
+    with open(file, encoding='utf-8', errors='replace') as stream:
+        return stream.read(600)
+
+
+def that_measured(files):
+    """(the newest of the reports that measured something, the newer ones that did not); where
+    none did, the newest of all."""
+    files = newest_first(files)
+    empty = list(itertools.takewhile(lambda file: not measured(file), files))
+    return (files[len(empty)], empty) if len(empty) < len(files) else (files[0], [])
+
+
+def measured(report):
+    """Not where all was skipped, and not in a dry run; a build that failed tells something, and
+    what cannot be read is told later."""
+    try:
+        cases = cases_of(json.loads(report.read_text(encoding='utf-8', errors='replace')))
+        broken = any(case['result'] == 'fail' for case in cases if case.get('fixture'))
+        return broken or any(judge(case)[0] != DRY for case in filter(measures, cases))
+    except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
+        return True

@@ -4,6 +4,7 @@ import re
 
 from membw.errors import MembwError
 from membw.results import stream_table
+from membw.results.case import STREAM
 from membw.results.stream_table import NUMBER
 
 BABEL_ROW = re.compile(rf'^(Copy|Mul|Add|Triad)\s+{NUMBER}\s+{NUMBER}\s+{NUMBER}\s+{NUMBER}', re.M)
@@ -46,7 +47,7 @@ def rates(best, least, average):
 
 
 def complete(rows, program):
-    missing = [name for name in ('copy', 'scale', 'add', 'triad') if name not in rows]
+    missing = [name for name in STREAM if name not in rows]
     if missing:
         raise MembwError(
             f"'{program}' printed no row of {missing[0]}", 'is it the program that you mean?'

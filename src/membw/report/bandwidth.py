@@ -9,8 +9,8 @@ from membw.report.model import NONE, Cell, Section, Table
 from membw.report.rows import UNPINNED, metrics_of
 from membw.results.metrics import HIGHER, common_unit, heads
 from membw.run import ratios
+from membw.site.references import PINNINGS
 
-PINNINGS = ('none', 'likwid', 'numactl', 'omp', 'kmp')
 HOW_TO_READ = (
     'How to read: one mark per run, by preset (line) and pinning (colour and shape); further '
     '{side} is faster. Black bar: reference, grey: its tolerance. Dashed: theoretical peak. '

@@ -1,6 +1,7 @@
 """`membw bench`: outputs are read right, ratios are paired, noise is told and not hidden."""
 
 import json
+import os
 import pathlib
 import subprocess
 
@@ -240,31 +241,23 @@ def test_ours_and_theirs_are_built_by_the_same_line(tmp_path, need):
     assert '-mcmodel=medium' not in bench_build.command(line, ['a.c'], 'out', 80000000, 10)
 
 
-def test_an_edit_of_a_file_that_another_takes_in_builds_anew(tmp_path, need, monkeypatch):
+@pytest.mark.parametrize(
+    'paths', [('all.c', 'taken.c'), ('src/stream/stream.c', 'src/harness/machine/x.c')]
+)
+def test_an_edit_of_what_a_source_takes_in_builds_anew(tmp_path, need, monkeypatch, paths):
     need('gcc')
     monkeypatch.setattr(bench_build, 'root', lambda: tmp_path)
-    taken, source = tmp_path / 'taken.c', tmp_path / 'all.c'
-    source.write_text('#include "taken.c"\n')
-    found = set()
+    source, taken = (tmp_path / path for path in paths)
+    for path in (source, taken):
+        path.parent.mkdir(parents=True, exist_ok=True)
+    source.write_text(f'#include "{os.path.relpath(taken, source.parent)}"\n')
+    built = set()
     for status in (3, 3, 4):
         taken.write_text(f'int main(void) {{ return {status}; }}\n')
         out, why = bench_build.build(bench_build.LINES[0], [source], 'x')
         assert not why and subprocess.run([out]).returncode == status
-        found.add(out)
-    assert len(found) == 2
-
-
-def test_an_edit_of_the_harness_builds_ours_anew(tmp_path, need, monkeypatch):
-    need('gcc')
-    monkeypatch.setattr(bench_build, 'root', lambda: tmp_path)
-    source, harness = tmp_path / 'src/stream/stream.c', tmp_path / 'src/harness/machine/x.c'
-    for path in (source, harness):
-        path.parent.mkdir(parents=True)
-    source.write_text('#include "../harness/machine/x.c"\n')
-    for status in (3, 4):
-        harness.write_text(f'int main(void) {{ return {status}; }}\n')
-        out, why = bench_build.build(bench_build.LINES[0], bench_build.own_sources(), 'x')
-        assert not why and subprocess.run([out]).returncode == status
+        built.add(out)
+    assert len(built) == 2
 
 
 def test_the_setup_and_the_page_faults_alone_are_both_timed(need):

@@ -17,6 +17,7 @@ import fleet_generator
 import pytest
 import synthetic_run
 import tiny_check
+from http_sink import sink
 from places import ROOT
 
 from membw.cli import main
@@ -244,27 +245,13 @@ def test_every_panel_of_the_dashboard_shows_something(prometheus):
 
 
 def test_reframe_pushes_each_figure_and_our_own_log_goes_on(call, tmp_path):
-    pushed = []
-
-    class Sink(http.server.BaseHTTPRequestHandler):
-        def do_POST(self):
-            pushed.append(json.loads(self.rfile.read(int(self.headers['Content-Length']))))
-            self.send_response(200)
-            self.end_headers()
-
-        def log_message(self, *words):
-            pass
-
     (tmp_path / 'tiny.py').write_text(tiny_check.text())
-    with http.server.HTTPServer(('127.0.0.1', 0), Sink) as sink:
-        threading.Thread(target=sink.serve_forever, daemon=True).start()
+    with sink() as (address, pushed):
         words = ['-C', ROOT / 'ci/entries/httpjson.py', '-c', tmp_path / 'tiny.py', '-r',
                  '--system', 'local', '--prefix', tmp_path,
                  '--report-file', tmp_path / 'report.json',
                  '--perflogdir', tmp_path / 'logs']  # fmt: skip
-        url = f'http://127.0.0.1:{sink.server_port}/'
-        done = call('reframe', *words, MEMBW_HTTPJSON=url, RFM_SYSTEM='local')
-        sink.shutdown()
+        done = call('reframe', *words, MEMBW_HTTPJSON=f'{address}/', RFM_SYSTEM='local')
     assert done.returncode == 0, done.stdout + done.stderr
     (event,) = pushed
     assert event['check_perf_triad_value'] == 3.0 and event['check_perf_triad_unit'] == 'GB/s'

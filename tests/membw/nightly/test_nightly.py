@@ -6,8 +6,6 @@ how a night is run, not what is measured; tests/test_slurm.py runs a real one.
 
 import datetime
 import fcntl
-import http.server
-import json
 import os
 import pathlib
 import re
@@ -16,10 +14,10 @@ import signal
 import sqlite3
 import subprocess
 import sys
-import threading
 import time
 
 import pytest
+from http_sink import sink
 from places import ROOT
 
 from membw.errors import MembwError
@@ -122,26 +120,13 @@ def test_a_known_failure_is_well_and_is_named(place):
 
 def test_who_is_to_be_told_gets_the_folder_and_the_status(place):
     """By the entry for a webhook, and by a command that fails: that is no quiet night."""
-    got = []
-
-    class Sink(http.server.BaseHTTPRequestHandler):
-        def do_POST(self):
-            got.append(json.loads(self.rfile.read(int(self.headers['Content-Length']))))
-            self.send_response(200)
-            self.end_headers()
-
-        def log_message(self, *words):
-            pass
-
-    with http.server.HTTPServer(('127.0.0.1', 0), Sink) as sink:
-        threading.Thread(target=sink.serve_forever, daemon=True).start()
-        hook = f'env MEMBW_WEBHOOK=http://127.0.0.1:{sink.server_port} {ENTRIES}/notify-webhook'
+    with sink() as (address, got):
+        hook = f'env MEMBW_WEBHOOK={address} {ENTRIES}/notify-webhook'
         mail = f'env SENDMAIL={place}/sendmail {ENTRIES}/notify-mail'
         (place / 'sendmail').write_text(f'#!/bin/sh\ncat >{place}/mail\n')
         (place / 'sendmail').chmod(0o755)
         words = ('--notify', f'{hook} --unless-well', '--notify', hook, '--notify', mail)
         done = night(place, '--mail-to', 'hpc@example.org', *words)
-        sink.shutdown()
     assert done.returncode == 0, done.out + done.err
     (message,) = got  # of a good night, by the one that wants to hear of all
     assert 'all is well' in message['text'] and 'checks    well' in message['text']

@@ -12,6 +12,7 @@ import reframe.core.settings as builtin
 from membw.build import presets
 from membw.checkout import root
 from membw.site import backends, machine, peak, systems
+from membw.site.environs import environ_name
 
 # tags of the checks that ReFrame's --mode chooses as well
 MODES = ('nightly', 'maintenance', 'acceptance')
@@ -43,10 +44,6 @@ def modules_system(system):
     }
     wanted = [system['modules_system']] if 'modules_system' in system else ['lmod', 'envmod']
     return next((name for name in wanted if here.get(name, True)), 'nomod')
-
-
-def environ_name(toolchain, family, preset):
-    return toolchain + preset.removeprefix(family)
 
 
 def has_mpi(partition, chain):

@@ -7,6 +7,7 @@ import re
 from membw.build import presets
 from membw.checkout import root
 from membw.errors import did_you_mean
+from membw.site.environs import of_partition
 
 INDEX = ['$partition', '$environ', 'pinning']
 DGEMM = ('dgemm', 'cluster_dgemm')
@@ -53,7 +54,7 @@ def _of_partitions(test, entries, system, table, is_own):
         if is_own:  # a file that systems share has others' partitions, too
             yield from _unknown(test, name, partitions, 'partition')
         known = sorted({e for full, p in partitions.items() if _fits(name, full)
-                        for e in _environs(p, table)})  # fmt: skip
+                        for e in of_partition(p, table)})  # fmt: skip
         for environ, pinnings in _entries(environs):
             place = f"{test}.'{name}'"
             if known:
@@ -71,19 +72,6 @@ def _pinnings(test):
 def _entries(table):
     pairs = table.items() if isinstance(table, dict) else ()
     return [(str(key), value) for key, value in pairs if not str(key).startswith('$')]
-
-
-def _environs(partition, table):
-    """Environments that its toolchains make of the presets."""
-    chains = partition['toolchains']
-    if not isinstance(chains, dict):
-        return list(table['presets'])
-    return [
-        name + preset.removeprefix(row['family'])
-        for name, chain in chains.items()
-        for preset, row in table['presets'].items()
-        if row['family'] == chain.get('family', name)
-    ]
 
 
 def _fits(pattern, name):

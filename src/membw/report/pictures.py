@@ -13,15 +13,11 @@ SCALE = 2  # pixels of a PNG for one of the chart's
 
 def write(pictures, folder):
     """How many; each is `<name>.png` and `<name>.svg`."""
-    try:
-        Path(folder).mkdir(parents=True, exist_ok=True)
-        for picture in pictures:
-            text = svg(titled(picture))
-            Path(folder, f'{picture.name}.svg').write_text(text, encoding='utf-8')
-            png = vl_convert.svg_to_png(text, scale=SCALE)
-            Path(folder, f'{picture.name}.png').write_bytes(png)
-    except OSError as err:
-        raise MembwError(f"cannot write '{err.filename or folder}': {err.strerror}") from err
+    Path(folder).mkdir(parents=True, exist_ok=True)
+    for picture in pictures:
+        text = svg(titled(picture))
+        for suffix in ('svg', 'png'):
+            _draw(text, Path(folder, f'{picture.name}.{suffix}'))
     return len(pictures)
 
 
@@ -31,21 +27,23 @@ def save(pictures, file):
     if file.suffix not in ('.png', '.svg'):
         raise MembwError(f"cannot draw '{file}'", "end it in '.png' or '.svg'")
     panels = [_inline(titled(picture)) for picture in pictures]
-    for panel in panels:
-        panel.pop('autosize', None)
     config = panels[0].get('config', {})
+    own = ('autosize', 'config')  # of a whole picture alone
     text = svg({
-        'vconcat': [{k: v for k, v in panel.items() if k != 'config'} for panel in panels],
+        'vconcat': [{k: v for k, v in panel.items() if k not in own} for panel in panels],
         'config': config, 'spacing': 40, 'padding': 12,
         'resolve': {'scale': {'color': 'independent', 'shape': 'independent'}},
     })  # fmt: skip
+    _draw(text, file)
+
+
+def _draw(text, file):
+    """An SVG as that, or as PNG."""
+    drawn = text.encode() if file.suffix == '.svg' else vl_convert.svg_to_png(text, scale=SCALE)
     try:
-        if file.suffix == '.svg':
-            file.write_text(text, encoding='utf-8')
-        else:
-            file.write_bytes(vl_convert.svg_to_png(text, scale=SCALE))
+        file.write_bytes(drawn)
     except OSError as err:
-        raise MembwError(f"cannot write '{file}': {err.strerror}") from err
+        raise MembwError(f"cannot write '{err.filename or file}': {err.strerror}") from err
 
 
 def _inline(chart):

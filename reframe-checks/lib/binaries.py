@@ -1,5 +1,6 @@
 """Fixtures: the binary of a program of each (partition, environment), built once."""
 
+import collections
 import fcntl
 import functools
 import os
@@ -23,6 +24,8 @@ from membw.codegen import stored
 from membw.results import archive
 
 HELD = {}  # files locked for as long as this process lasts
+# {program: {(partition, environment)}}: the rows that the loaded checks run; -p leaves out others
+NEEDED = collections.defaultdict(set)
 local_jobs.end_alone()
 
 
@@ -88,7 +91,7 @@ def hold(path):
 
 
 class spack_build(quick_log, rfm.RunOnlyRegressionTest):
-    """Every row of a program in this system that Spack builds, installed in one go."""
+    """The rows of a program that checks run here and that Spack builds, installed in one go."""
 
     descr = 'rows of this system, by Spack'
     local = True
@@ -114,8 +117,13 @@ class spack_build(quick_log, rfm.RunOnlyRegressionTest):
         self.executable = 'true'
         if self.is_dry_run():
             return
-        pairs = [(p, e) for p in self.current_system.partitions for e in p.environs]
-        rows = [row(p, e) for p, e in pairs if chosen(p, e) == 'spack' and not lack(p, e)]
+        pairs = [
+            (part, environ)
+            for part in self.current_system.partitions
+            for environ in part.environs
+            if (part.fullname, environ.name) in NEEDED[self.program]
+        ]
+        rows = [row(p, e) for p, e in pairs if not lack(p, e)]
         if rows:
             self.paths = spack_rows.write(self.folder, self.program, rows)
             self.prerun_cmds = spack_rows.commands(self.folder, self.paths)
@@ -161,6 +169,8 @@ class program_binary(quick_log, rfm.CompileOnlyRegressionTest):
         elif environ:
             self.how = chosen(part, environ)
             self.build_locally = self.how == 'spack' or 'mic' in part.features
+        if self.how == 'spack':
+            NEEDED[self.program].add((part.fullname, environ.name))
 
     @run_after('setup')
     def need_compiler(self):

@@ -65,18 +65,17 @@ def spec_of(program, row, constraint):
 
 
 def environment(program, rows, table):
-    """(what spack.yaml holds, {environ: folder of the row in the view})"""
+    """(what spack.yaml holds, {environ: spec of the row})"""
     names, externals = {}, {}
-    folders = {}
+    specs = {}
     for row in rows:
         constraint, external = compiler(row, table)
         for name, entry in external.items():
             known = externals.setdefault(name, [])
             known += [entry] if entry['spec'] not in [e['spec'] for e in known] else []
         # two environments may be the same row under two names: one build, one folder
-        folders[row['environ']] = names.setdefault(
-            spec_of(program, row, constraint), row['environ']
-        )
+        spec = specs[row['environ']] = spec_of(program, row, constraint)
+        names.setdefault(spec, row['environ'])
     # unify false: when_possible was seen to give a clang row the binary of the gcc row
     spack = {
         'include': [str(SCOPE)],
@@ -92,7 +91,7 @@ def environment(program, rows, table):
             }
         },
     }
-    return {'spack': spack}, folders
+    return spack, specs
 
 
 def fingerprint(program, text):
@@ -103,16 +102,50 @@ def fingerprint(program, text):
     return hashlib.sha256('\n'.join(parts).encode()).hexdigest()
 
 
+def holds(before, spack):
+    """Whether all rows of an environment are in the one of before."""
+    known = before['packages']
+    externals = all(
+        entry in known.get(name, {'externals': []})['externals']
+        for name, package in spack['packages'].items()
+        for entry in package['externals']
+    )
+    return externals and set(spack['specs']) <= set(before['specs'])
+
+
+def as_text(spack):
+    return json.dumps({'spack': spack}, indent=1) + '\n'  # JSON is YAML
+
+
+def present(folder, program):
+    """What spack.yaml there holds, where its lock is of today's sources; else None."""
+    try:
+        spack = json.loads((folder / 'spack.yaml').read_text())['spack']
+        made_of = (folder / 'fingerprint').read_text()
+    except (OSError, ValueError, KeyError):
+        return None
+    return spack if made_of == fingerprint(program, as_text(spack)) else None
+
+
 def write(folder, program, rows, table=None):
-    """Write FOLDER/spack.yaml; drop a stale lock. Returns {environ: path of its program}."""
+    """Write FOLDER/spack.yaml; drop a stale lock. Returns {environ: path of its program}.
+
+    One that holds these rows and more is left alone: who chooses a few rows of many (-p) shall
+    not wait for Spack, now or when all are asked for again.
+    """
     folder = pathlib.Path(folder).resolve()
-    content, folders = environment(program, rows, table or presets.load())
-    text = json.dumps(content, indent=1) + '\n'  # JSON is YAML
+    spack, specs = environment(program, rows, table or presets.load())
+    before = present(folder, program)
+    if before and holds(before, spack):
+        spack = before
     folder.mkdir(parents=True, exist_ok=True)
-    presets.write_if_changed(folder / 'spack.yaml', text)
-    if presets.write_if_changed(folder / 'fingerprint', fingerprint(program, text)):
+    presets.write_if_changed(folder / 'spack.yaml', as_text(spack))
+    if presets.write_if_changed(folder / 'fingerprint', fingerprint(program, as_text(spack))):
         (folder / 'spack.lock').unlink(missing_ok=True)
-    return {environ: folder / 'rows' / name / 'bin' / program for environ, name in folders.items()}
+    names = spack['view']['rows']['projections']
+    return {
+        environ: folder / 'rows' / names[spec] / 'bin' / program for environ, spec in specs.items()
+    }
 
 
 def commands(folder, paths):

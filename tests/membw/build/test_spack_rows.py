@@ -1,0 +1,71 @@
+"""Which rows Spack is asked for: those that a check runs, and none again that it has built."""
+
+import yaml
+from checkout_copy import copy_checkout, variables
+
+from membw.build import spack_rows
+
+POSED = """
+name: posed
+descr: this machine
+hostnames: [posed]
+sources: [a test]
+partitions:
+- {name: here, descr: all of it, scheduler: local, launcher: local, max_jobs: 1, features: [],
+   extras: {build: spack},
+   toolchains: {gcc: {cc: gcc, presets: [gcc-o3, gcc-native, gcc-freestanding]}}}
+"""
+
+
+def rows(*presets):
+    return [{'environ': name, 'preset': name, 'cc': 'gcc'} for name in presets]
+
+
+def specs(folder):
+    return yaml.safe_load((folder / 'spack.yaml').read_text())['spack']['specs']
+
+
+def built(folder, paths):
+    """As if Spack had been there."""
+    (folder / 'spack.lock').write_text('{}')
+    for path in paths.values():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.touch()
+
+
+def test_a_few_rows_of_those_that_are_built_need_no_spack_nor_do_all_of_them_afterwards(tmp_path):
+    every = spack_rows.write(tmp_path, 'stream', rows('gcc-o2', 'gcc-o3'))
+    built(tmp_path, every)
+    one = spack_rows.write(tmp_path, 'stream', rows('gcc-o3'))
+    assert one == {'gcc-o3': every['gcc-o3']}
+    assert spack_rows.commands(tmp_path, one) == [] == spack_rows.commands(tmp_path, every)
+    more = spack_rows.write(tmp_path, 'stream', rows('gcc-o3', 'gcc-freestanding'))
+    assert len(spack_rows.commands(tmp_path, more)) == 2 and len(specs(tmp_path)) == 2
+
+
+def test_rows_of_other_sources_are_built_again_and_only_those_that_are_asked_for(tmp_path):
+    built(tmp_path, spack_rows.write(tmp_path, 'stream', rows('gcc-o2', 'gcc-o3')))
+    (tmp_path / 'fingerprint').write_text('of sources that were edited since')
+    one = spack_rows.write(tmp_path, 'stream', rows('gcc-o3'))
+    assert len(specs(tmp_path)) == 1 and len(spack_rows.commands(tmp_path, one)) == 2
+
+
+def test_reframe_asks_for_the_rows_that_its_checks_run(tmp_path, call):
+    """By a Spack that builds nothing: `nbody` is measured by one row of each compiler, `stream`
+    by all of them, and by what `-p` leaves."""
+    house = copy_checkout(tmp_path / 'house')
+    (house / 'systems/posed.yaml').write_text(POSED)
+    spack = tmp_path / 'bin/spack'
+    spack.parent.mkdir()
+    spack.write_text('#!/bin/sh\n[ "$1" != --version ] || echo 1.1.0\n')
+    spack.chmod(0o755)
+    path = f'{spack.parent}:/usr/bin:/bin:/usr/sbin'
+    reframe = call('which', 'reframe').stdout.strip()
+    asked = {}
+    for name, words in {'nbody': (), 'stream': ('-p', 'gcc-(o3|native)')}.items():
+        done = call(reframe, '-c', house / 'reframe-checks', '-r', '-n', f'^{name}%', *words,
+                    '--system', 'posed', cwd=house, PATH=path, **variables(house))  # fmt: skip
+        assert done.returncode == 1 and 'Spack built no row' in done.stdout, done.stdout
+        found = specs(house / 'results/spack/posed' / name)
+        asked[name] = [word for spec in found for word in spec.split() if 'tuning' in word]
+    assert asked == {'nbody': ['tuning=native'], 'stream': ['tuning=o3', 'tuning=native']}

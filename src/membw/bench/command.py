@@ -17,6 +17,7 @@ from membw.bench import harness as bench_harness
 from membw.bench import overheads as bench_overheads
 from membw.bench import pairs as bench_pairs
 from membw.bench import repeats as bench_repeats
+from membw.bench import runs as bench_runs
 from membw.bench import table as bench_table
 from membw.bench.build import LINES, build, own_sources
 from membw.bench.programs import OURS, PARTS, PINNED, Asked, collect, describe
@@ -29,7 +30,8 @@ from membw.results.run_lock import alone
 from membw.site.topology import cores_here
 
 SCHEMA = 'membw-bench-1'
-HARNESS = 'harness'
+HARNESS, RUNS = 'harness', 'runs'
+LOCK_THEMSELVES = (HARNESS, RUNS)  # each of their runs is a `membw run`
 HOW = """
 Each program runs once a round, with the same array size, threads and pinning; what is shown is
 the median of the ratios within the rounds, and the median absolute deviation. likwid-bench tells
@@ -48,7 +50,10 @@ def add_parser(subparsers):
     )
     parser.add_argument('--rounds', type=count, default=7, help='default: 7')
     parser.add_argument(
-        '--seconds', type=count, help='begin no further round after that, but make two'
+        '--seconds',
+        type=count,
+        help='begin no further round after that, but make two; in the '
+        'part runs no run that would end later',
     )
     asked = [part for part in OTHERS if part != HARNESS]
     parser.add_argument('--only', type=parts, default=[*PARTS, HARNESS], metavar='PART,...',
@@ -71,6 +76,7 @@ def add_parser(subparsers):
                         f'{bench_repeats.RUNS}')  # fmt: skip
     parser.add_argument('--max-seconds', type=count, metavar='S',
                         help='of a run of ours in the part repeats; default: 30')  # fmt: skip
+    bench_runs.add_arguments(parser)
     parser.add_argument('--out', metavar='FOLDER', help='default: results/bench')
     tables.add_argument(parser)
     parser.set_defaults(func=main)
@@ -121,8 +127,7 @@ def measured(args, page):
         page.add(*blocks(result))
     for name, (measure_part, blocks_of) in OTHERS.items():
         if name in args.only:
-            # the runs of the part harness take the lock themselves
-            with contextlib.nullcontext() if name == HARNESS else alone():
+            with contextlib.nullcontext() if name in LOCK_THEMSELVES else alone():
                 result[name] = measure_part(args)
             page.add(*blocks_of(result[name]))
     keep(result, pathlib.Path(args.out or os.path.join(root(), 'results', 'bench')), page)
@@ -142,6 +147,12 @@ def repeats(args):
     return {'machine': machine, 'array_size': size, **result}
 
 
+def runs(args):
+    return bench_runs.measured(
+        say, args.runs, args.seconds, args.checks, args.realtime, args.busy, args.held_to
+    )
+
+
 # part -> (what measures it, what prints it): not in rounds with the programs of STREAM, most of
 # them with peers of their own
 OTHERS = {
@@ -153,6 +164,7 @@ OTHERS = {
         bench_overheads.blocks,
     ),
     'pairs': (pairs, bench_pairs.blocks),
+    RUNS: (runs, bench_runs.blocks),
 }
 
 

@@ -45,9 +45,11 @@ def add_arguments(parser):
     parser.add_argument('--cpus', type=two_cpus, metavar='A-B',
                         help='of the part pairs; default: the first two cores')  # fmt: skip
     parser.add_argument('--busy', action='store_true', help='in the part pairs, each figure once '
-                        'more with a busy loop on both CPUs')  # fmt: skip
+                        'more with a busy loop on both CPUs; in the part runs, all with one on '
+                        'each core')  # fmt: skip
     parser.add_argument('--realtime', action='store_true', help='part pairs under chrt --fifo: '
-                        'nobody else gets the two CPUs; needs root')  # fmt: skip
+                        'nobody else gets the two CPUs; needs root. Part runs: membw run '
+                        '--realtime')  # fmt: skip
 
 
 def two_cpus(text):

@@ -16,10 +16,10 @@ from membw.run.judge import judge, measures
 OWN_WAYS = ('--reruns', '--duration', '--restore-session', '--repeat', '--max-retries',
             '--distribute', '--dry-run')  # fmt: skip
 # longest that the figures of a row are waited for, in all its rounds: a little in each
-ROW_S = 4
+ROW_S = 2
 # what was disturbed or unstable, once more: a row as long as the program waits by itself, all
 # rows together so long, but none less than in its rounds
-LAST_S, LAST_ALL_S = 30, 45
+LAST_S, LAST_ALL_S = 30, 30
 SELECTION = {'-n': '--name', '-p': '--prgenv'}
 
 

@@ -93,16 +93,31 @@ def best(cases):
 
 
 def hull(cases):
-    """{metric: (low, high)} of the figures and intervals of all; none of one without its own."""
-    points = {}
+    """{metric: (low, high)} of the best of several rounds; none of one without its own.
+
+    The best of further rounds is below this one's interval only if each of them is below its
+    own, so that the better end of the lows counts, and of the highs; no lower than any figure.
+    """
+    spans = {}
     for case in cases:
         data = of_case.record(case)
         own, measured = intervals(data), of_case.figures(case)
         for metric in of_case.metrics(case, data):
-            points.setdefault(metric.name, []).extend(
-                [measured[metric.name].value, *own.get(metric.name, ())]
-            )
-    return {name: (min(p), max(p)) for name, p in points.items() if len(p) > 1}
+            value = measured[metric.name].value
+            spans.setdefault(metric, []).append((value, *own.get(metric.name, (value, value))))
+    return {
+        metric.name: span_of_best(rounds, metric.better)
+        for metric, rounds in spans.items()
+        if len(rounds) > 1 or rounds[0][1] < rounds[0][2]
+    }
+
+
+def span_of_best(rounds, better):
+    """(low, high) of the best of [(value, low, high)]."""
+    values, lows, highs = zip(*rounds, strict=True)
+    if better == HIGHER:
+        return min(max(lows), min(values)), max(highs)
+    return min(lows), max(min(highs), max(values))
 
 
 def in_doubt(case):

@@ -6,6 +6,7 @@ from datetime import datetime, timezone
 from pathlib import Path
 
 import numpy as np
+import reframe_case
 
 KERNELS = ('copy', 'scale', 'add', 'triad')
 RELATIVE = (0.92, 0.93, 0.99, 1.0)
@@ -58,16 +59,15 @@ def report(path, night, rng, share):
 
 
 def case(name, environ, **more):
-    return {
-        'name': name, 'display_name': name, 'unique_name': f'{name} {environ}', 'hashcode': 'h',
-        'fixture': False, 'system': 'synthetic', 'partition': 'milan', 'environ': environ,
-        'result': 'pass', 'fail_phase': None, 'fail_reason': None, 'perfvalues': {},
-        'dependencies_actual': [], 'node': 'synthetic-n1', 'verdict': 'VALID', 'reasons': '',
-        'compiler': 'synthetic 12.2', 'compile_line': f'cc --preset {environ} <*.c> -o stream',
+    known = {
+        'system': 'synthetic', 'partition': 'milan', 'node': 'synthetic-n1', 'verdict': 'VALID',
+        'unique_name': f'{name} {environ}', 'reasons': '', 'compiler': 'synthetic 12.2',
+        'compile_line': f'cc --preset {environ} <*.c> -o stream',
         'source_sha256': 'aaaa', 'binary_sha256': f'bbbb-{environ}', 'spack_hash': 'hhhh',
         'peak_gbs': PEAK, 'peak_source': '10 synthetic channels x 3200 MT/s x 8 B',
         'job_completion_time': '2026-11-18T00:00:00+00:00', **more,
     }  # fmt: skip
+    return reframe_case.case(name, environ, **known)
 
 
 def stream_case(path, night, preset, pinning, rng, share):

@@ -6,6 +6,7 @@ import statistics
 
 import fleet_generator
 import pytest
+import reframe_case
 from scipy import stats
 from with_intervals import with_intervals, with_pair
 
@@ -20,27 +21,13 @@ WRONG = 'sanity error: INVALID: not-validated (a is 3, 2 expected); disturbed (o
 
 
 def attempt(triad, environ='gcc-o2', pinning='omp', why=None, reference=0, record='', **more):
-    return {
-        'name': f'stream %pinning={pinning}',
-        'display_name': f'stream %pinning={pinning}',
-        'unique_name': f'stream_{pinning}',
-        'hashcode': f'hash{pinning}',
-        'fixture': False,
-        'scheduler': 'local',
-        'system': 'local',
-        'partition': 'default',
-        'environ': environ,
-        'pinning': pinning,
-        'record': record,
-        'result': 'fail' if why else 'pass',
-        'fail_phase': 'sanity' if why else None,
-        'fail_reason': why,
-        'perfvalues': {}
-        if why and 'INVALID' in why
-        else {'local:default:triad': [triad, reference, -0.1, 0.1, 'GB/s', None]},
-        'dependencies_actual': [],
-        **more,
-    }
+    figures = {'local:default:triad': [triad, reference, -0.1, 0.1, 'GB/s', None]}
+    failed = {'result': 'fail', 'fail_phase': 'sanity', 'fail_reason': why} if why else {}
+    known = {
+        'scheduler': 'local', 'pinning': pinning, 'record': record, 'hashcode': f'hash{pinning}',
+        'perfvalues': {} if why and 'INVALID' in why else figures, **failed, **more,
+    }  # fmt: skip
+    return reframe_case.case(f'stream %pinning={pinning}', environ) | known
 
 
 def session(*runs):
@@ -107,17 +94,11 @@ def overheads(folder, environ, policy, figures, **more):
         name: {'value': us, 'low': 0.9 * us, 'high': 1.1 * us, 'unit': 'us', 'better': 'lower'}
         for name, us in figures.items()
     }}))  # fmt: skip
+    values = {f'local:default:{name}': [us, 0, None, None, 'us', None]
+              for name, us in figures.items()}  # fmt: skip
+    known = {'scheduler': 'local', 'pinning': 'omp', 'record': str(path), 'perfvalues': values}
     name = f'overheads %pinning=omp %wait_policy={policy}'
-    return attempt(1.0, environ, record=str(path)) | {
-        'name': name,
-        'display_name': name,
-        'unique_name': f'overheads_{policy}',
-        'perfvalues': {
-            f'local:default:{name}': [us, 0, None, None, 'us', None]
-            for name, us in figures.items()
-        },
-        **more,
-    }
+    return reframe_case.case(name, environ, **known | more)
 
 
 def test_a_figure_that_one_round_left_out_is_no_key_error(tmp_path):
@@ -137,7 +118,7 @@ def test_a_pair_differs_in_one_parameter_alone(tmp_path):
         run.append(overheads(tmp_path, 'clang-o3', 'active', {'barrier': 0.2}))
         run.append(overheads(tmp_path, 'gcc-o2', 'passive', {'barrier': 5.0}))
         run.append(attempt(0, 'clang-o3', why=DISTURBED) | {
-            'name': run[2]['name'], 'unique_name': 'overheads_passive'})  # fmt: skip
+            'name': run[2]['name'], 'unique_name': run[2]['name']})  # fmt: skip
         runs.append(run)
     (group,) = ratios.groups(session(*runs))
     ((name, base, medians, pairs),) = group.lines

@@ -5,6 +5,7 @@ import xml.etree.ElementTree as ET
 
 import fleet_generator as gen
 import pytest
+import reframe_case
 from record_schema import check
 
 from membw.results.case import STREAM
@@ -16,23 +17,11 @@ def case(pinning='omp', result='pass', values=(10.0, 9.5, 11.0, 11.5), reference
         f'local:default:{k}': [v, reference, -0.1, 0.1, 'GB/s', None]
         for k, v in zip(STREAM, values)
     }
-    return {
-        'name': f'stream %pinning={pinning}',
-        'display_name': f'stream %pinning={pinning}',
-        'unique_name': f'stream_{pinning}',
-        'hashcode': f'hash{pinning}',
-        'fixture': False,
-        'system': 'local',
-        'partition': 'default',
-        'environ': 'gcc-o2',
-        'pinning': pinning,
-        'result': result,
-        'perfvalues': figures,
-        'fail_phase': None,
-        'fail_reason': None,
-        'dependencies_actual': [['stream_binary', 'local:default', 'gcc-o2']],
-        **more,
-    }
+    return reframe_case.case(
+        f'stream %pinning={pinning}', pinning=pinning, result=result, perfvalues=figures,
+        hashcode=f'hash{pinning}',
+        dependencies_actual=[['stream_binary', 'local:default', 'gcc-o2']],
+    ) | more  # fmt: skip
 
 
 def whole_record(**changes):
@@ -41,14 +30,9 @@ def whole_record(**changes):
 
 
 def binary(result='pass'):
-    return case(result=result, values=()) | {
-        'fixture': True,
-        'name': 'stream_binary ~local:default+gcc-o2',
-        'display_name': 'stream_binary ~local:default+gcc-o2',
-        'unique_name': 'stream_binary',
-        'hashcode': 'b1',
-        'dependencies_actual': [],
-    }
+    name = 'stream_binary ~local:default+gcc-o2'
+    return reframe_case.case(name, fixture=True, result=result, unique_name='stream_binary',
+                             hashcode='b1')  # fmt: skip
 
 
 @pytest.fixture

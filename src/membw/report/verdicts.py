@@ -5,11 +5,8 @@ from dataclasses import dataclass
 
 from membw.report import past
 from membw.report.rows import UNPINNED
-from membw.results.hostlist import fold, worst_verdicts
+from membw.results.hostlist import WORST_FIRST, fold, worst_verdicts
 
-WORST_FIRST = (
-    'FAIL', 'SUSPECT', 'INVALID', 'XPASS', 'MISSING', 'NOT MEASURED', 'KNOWN', 'PASS',
-)  # fmt: skip
 LISTED = 20
 NAMES_SHOWN = 160  # characters of a list of nodes
 

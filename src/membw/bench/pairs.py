@@ -172,11 +172,11 @@ def program_of(which, asked, left_out):
 def tools_of(imb):
     """(mpirun, mpicc): those beside IMB-MPI1, else of the PATH."""
     folders = os.pathsep.join([os.path.dirname(os.path.abspath(imb)), os.environ.get('PATH', '')])
-    found = [shutil.which(name, path=folders) for name in ('mpirun', 'mpicc')]
-    if not all(found):
+    tools = [shutil.which(name, path=folders) for name in ('mpirun', 'mpicc')]
+    if not all(tools):
         raise MembwError(f"no mpirun and mpicc for '{imb}'",
                          'put those of the MPI that it was built with on the PATH')  # fmt: skip
-    return found
+    return tools
 
 
 def built(line):
@@ -200,8 +200,8 @@ def refuse_two_libraries(imb, binary):
 def library_of(program):
     """The libmpi that a program would load now; a wrapper script has none."""
     done = subprocess.run(['ldd', str(program)], capture_output=True, text=True)
-    found = re.search(r'^\s*libmpi\.so\S* => (/\S+)', done.stdout, re.M)
-    return os.path.realpath(found[1]) if found else 'no libmpi that is found'
+    library = re.search(r'^\s*libmpi\.so\S* => (/\S+)', done.stdout, re.M)
+    return os.path.realpath(library[1]) if library else 'no libmpi that is found'
 
 
 def start(words):
@@ -236,10 +236,10 @@ def ours_by_lines(binary, folder, place):
 def theirs_by_lines(program, place):
     cpus = ','.join(map(str, place.cpus))
     done = start([*place.prefix, program, ROUND_TRIPS, SAMPLES, '-b', '1', '--csv', '-c', cpus])
-    found = re.search(r'^,*([\d.]+),*$', done.stdout, re.M)
-    if done.returncode or not found:
+    latency = re.search(r'^,*([\d.]+),*$', done.stdout, re.M)
+    if done.returncode or not latency:
         raise MembwError(f"'{program}' printed no latency", 'it is to be core-to-core-latency')
-    return {'time': float(found[1])}
+    return {'time': float(latency[1])}
 
 
 def ours_by_mpi(mpirun, binary, size, folder, place):
@@ -276,10 +276,10 @@ def row(name, weather, rounds):
     """
     from membw.statistics.tolerance import median_interval  # scipy takes a second to load
 
-    results = [found[name][weather] for found in rounds]
+    results = [of_round[name][weather] for of_round in rounds]
     valid = [r for r in results if r['ours']['verdict'] == 'VALID']
     ratios = [r['ours']['time'] / r['theirs']['time'] for r in valid if r['theirs']['time'] > 0]
-    found = {
+    line = {
         'name': name,
         'weather': weather,
         'unit': UNITS[CAS if name == CAS else MPI],
@@ -295,11 +295,11 @@ def row(name, weather, rounds):
         pairs = [(r[name][QUIET], r[name][BUSY]) for r in rounds]
         ours = [b['ours']['time'] / q['ours']['time'] for q, b in pairs
                 if q['ours']['verdict'] == b['ours']['verdict'] == 'VALID']  # fmt: skip
-        found['ours_busy'] = middle(ours)
-        found['theirs_busy'] = middle([b['theirs']['time'] / q['theirs']['time']
+        line['ours_busy'] = middle(ours)
+        line['theirs_busy'] = middle([b['theirs']['time'] / q['theirs']['time']
                                        for q, b in pairs if q['theirs']['time'] > 0])  # fmt: skip
-        found['wrong'] = sum(abs(ratio - 1) > WRONG for ratio in ours)
-    return found
+        line['wrong'] = sum(abs(ratio - 1) > WRONG for ratio in ours)
+    return line
 
 
 def middle(values):

@@ -34,12 +34,17 @@ def add_parser(subparsers):
     )
     parser.add_argument('a', metavar='A')
     parser.add_argument('b', metavar='B')
+    parser.add_argument('--all', action='store_true', help='print what is the same, too')
+    add_options(parser)
+    parser.set_defaults(func=run)
+
+
+def add_options(parser):
+    """Of whatever compares two results."""
     parser.add_argument('--margin', type=fraction, default=MARGIN, metavar='PERCENT',
         help='figures further apart differ (2)')  # fmt: skip
     parser.add_argument('--results', metavar='DIR', help='where stored results lie (results)')
-    parser.add_argument('--all', action='store_true', help='print what is the same, too')
     tables.add_argument(parser)
-    parser.set_defaults(func=run)
 
 
 def run(args):

@@ -9,12 +9,11 @@ from dataclasses import replace
 from pathlib import Path
 
 from membw import tables
-from membw.arguments import fraction
 from membw.build import presets
+from membw.diff.command import add_options
 from membw.diff.text import as_blocks, as_json
 from membw.results.metrics import of_record
 from membw.results.run_lock import alone
-from membw.statistics.margin import MARGIN
 
 EPILOG = """\
 ID is a test case of ReFrame (SESSION:RUN:CASE), a file of results/records, or FILE#CASE:
@@ -44,10 +43,7 @@ def add_parser(subparsers):
     parser.add_argument('id', metavar='ID')
     parser.add_argument('--run', action='store_true', help='do it, and compare')
     parser.add_argument('--folder', metavar='DIR', help='where to build and run (a new one)')
-    parser.add_argument('--margin', type=fraction, default=MARGIN, metavar='PERCENT',
-        help='figures further apart differ (2)')  # fmt: skip
-    parser.add_argument('--results', metavar='DIR', help='where stored results lie (results)')
-    tables.add_argument(parser)
+    add_options(parser)
     parser.set_defaults(func=run)
 
 

@@ -20,6 +20,8 @@ ROW_S = 2
 # what was disturbed or unstable, once more: a row as long as the program waits by itself, all
 # rows together so long, but none less than in its rounds
 LAST_S, LAST_ALL_S = 30, 30
+# what has no such limit (launches of overheads, dgemm) takes as long as it took: so much together
+LAST_OTHERS_S = 45
 SELECTION = {'-n': '--name', '-p': '--prgenv'}
 
 
@@ -41,11 +43,18 @@ def last_seconds(count):
 
 
 def spoilt(report):
-    """Rows that nothing but the weather made INVALID; none where it spoilt most of them: a
-    weather that lasts is not waited for."""
+    """Rows that nothing but the weather made INVALID, as far as there is time; none where it
+    spoilt most of them: a weather that lasts is not waited for."""
     cases = [case for case in rows.of_report(report) if here(case)]
     passing = [case for case in cases if rows.transient(case)]
-    return passing if 2 * len(passing) <= len(cases) else []
+    if 2 * len(passing) > len(cases):
+        return []
+    others = [case for case in passing if not case.get('in_rounds')]
+    in_time, seconds = [case for case in passing if case.get('in_rounds')], 0
+    for case in sorted(others, key=lambda case: case.get('time_run') or 0):
+        seconds += case.get('time_run') or 0
+        in_time += [case] if seconds <= LAST_OTHERS_S else []
+    return in_time
 
 
 def here(case):

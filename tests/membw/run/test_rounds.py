@@ -327,6 +327,15 @@ def test_only_what_the_weather_spoilt_is_measured_once_more_and_not_all_of_it():
     assert rounds.spoilt(session([spoilt, attempt(0, 'gcc-o3', why=DISTURBED)])) == []
 
 
+def test_what_is_not_measured_in_rounds_is_measured_once_more_as_far_as_there_is_time():
+    long = [attempt(0, name, why=DISTURBED, time_run=25.0) for name in ('gcc-o2', 'gcc-o3')]
+    short = attempt(0, 'clang-o2', why=DISTURBED, time_run=15.0)
+    row = attempt(0, 'clang-o3', why=DISTURBED, time_run=99.0, in_rounds=True)
+    whole = [attempt(1.0, f'preset-{number}') for number in range(4)]
+    chosen = rounds.spoilt(session([*long, short, row, *whole]))
+    assert [case['environ'] for case in chosen] == ['clang-o3', 'clang-o2', 'gcc-o2']
+
+
 @pytest.mark.parametrize('count, seconds', [(1, 30), (10, 3), (3, 10), (20, 2)])
 def test_what_was_spoilt_has_a_bound_for_all_of_it_together(count, seconds):
     assert rounds.last_seconds(count) == seconds

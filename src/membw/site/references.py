@@ -4,6 +4,8 @@ import math
 import pathlib
 import re
 
+import yaml
+
 from membw.build import presets
 from membw.checkout import root
 from membw.errors import did_you_mean
@@ -21,12 +23,15 @@ SHAPE = 'a figure is [value, lower, upper, unit], the tolerances as fractions: [
 def problems(path, system, table):
     """(place, fact, hint) of each; `system` is the content of the system file, `table` that of
     the presets."""
-    from ruamel.yaml import YAML, YAMLError
-
-    try:  # refuses a key given twice, where ReFrame's reader would take the last
-        data = YAML(typ='safe').load(path)
-    except (OSError, UnicodeError, YAMLError) as err:
+    try:
+        text = path.read_text()
+        data, twice = yaml.load(text, presets.loader(yaml)), list(presets.given_twice(text))
+    except (OSError, UnicodeError, yaml.YAMLError) as err:
         yield '', ' '.join(str(err).split()), 'fix that line'
+        return
+    if twice:
+        for line, place in twice:
+            yield f'line {line}', f"'{place}' is given twice", 'keep one of them'
         return
     if not isinstance(data, dict):
         yield '', 'is no table of references', "'stream:' begins such a file"

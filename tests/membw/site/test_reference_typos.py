@@ -19,7 +19,7 @@ TYPOS = [
     ('-0.05, 0.10', '0.05, 0.10', 'the lower tolerance is from -1 to 0', 'a figure is'),
     ('166.6391, -0.05', '.nan, -0.05', 'is not of finite numbers', 'a figure is'),
     ('166.6391, -0.05, ', '', 'has 2 parts', 'a figure is'),
-    ('        scale: [159', '        copy: [159', 'duplicate key', 'fix that line'),
+    ('        scale: [159', '        copy: [159', "copy' is given twice", 'keep one of them'),
     ('  $index', '  index', "'$index' is missing", '$index: [$partition'),
 ]
 

@@ -6,7 +6,9 @@ set -uo pipefail
 cd "$(dirname "$0")/.." || exit 2
 PATH=$PATH:/usr/sbin:/sbin
 
-sh ci/setup.sh || exit
+# byte code of what is imported alone is made, then: pip would make all of it, one file after the
+# other (so it is said: 0 means --no-compile)
+PIP_NO_COMPILE=0 sh ci/setup.sh || exit
 # shellcheck source=ci/packages.sh
 . ci/packages.sh
 

@@ -36,7 +36,8 @@ def without_network(folder, *words):
     separate = ['unshare', '--net'] + ([] if os.geteuid() == 0 else ['--map-root-user'])
     home = folder.parent / 'home'
     home.mkdir(exist_ok=True)
-    shell = ['env', '-i', f'HOME={home}', 'PATH=/usr/local/bin:/usr/bin:/bin']
+    # 0 means --no-compile (sic): a quarter of a minute less
+    shell = ['env', '-i', f'HOME={home}', 'PATH=/usr/local/bin:/usr/bin:/bin', 'PIP_NO_COMPILE=0']
     if subprocess.run([*separate, 'true'], capture_output=True).returncode:
         pytest.skip('unshare cannot make a network namespace here')
     return subprocess.run(

@@ -114,7 +114,7 @@ def test_every_pair_of_192_nodes_is_judged_in_seconds():
     records = [parse_record(row, 'synthetic') for row in cluster.records()]
     begun = time.process_time()
     fleet = judge(records)
-    assert time.process_time() - begun < 20
+    assert time.process_time() - begun < 60
     assert len(fleet.links.links) == 192 * 191 // 2
     assert slow_links(fleet) == {(name(11), name(150))} and slow_nodes(fleet) == {name(77)}
 

@@ -112,7 +112,8 @@ class of_a_blas(rfm.RegressionTestPlugin):
 
     # by -S: rows of configs/blas.yaml, with commas, in place of those that the partition names
     libraries = variable(str, value='')
-    # by -S: m = n, 0: by time, caches and memory; repetitions of each shape, 0: 3 and 5
+    # by -S: m = n, 0: by time, caches and memory; repetitions of each shape, 0: as many as it
+    # takes
     size = variable(int, value=0, loggable=True)
     repetitions = variable(int, value=0, loggable=True)
     # after init: the row of configs/blas.yaml

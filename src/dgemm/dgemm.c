@@ -14,4 +14,5 @@
 #include "matrices.c"
 #include "measure.c"
 #include "output.c"
+#include "repetitions.c"
 #include "validate.c"

@@ -1,35 +1,19 @@
 #include "judge.h"
 
-#include "../harness/error.h"
+#include "repetitions.h"
+
+#include "../harness/evidence/neighbours.h"
 #include "../harness/machine/cgroup.h"
-#include "../harness/order_statistics.h"
 
 #include <stdlib.h>
 
 /* TICKS_LAST: twenty of the kernel's ticks, by which it counts who worked.  CPUS_LEAST,
  * CPUS_TAKEN: of the CPUs asked for, what the threads must have had, unless they were taken. */
-static const double TICKS_LAST = 0.08, CLEAN_SHARE = 0.01, CPUS_LEAST = 0.75, CPUS_TAKEN = 0.9,
-		    GOOD_FACTOR = 1.02, UNSTABLE_SHARE = 0.05;
-
-int repetition_is_clean(const struct repetition *r)
-{
-	return r->workers.ready <= CLEAN_SHARE * r->workers.wall;
-}
-
-/* The median of what is asked of each repetition. */
-static double median_of(const struct shape *s, double (*ask)(const struct repetition *))
-{
-	double *const values = malloc((size_t)s->count * sizeof(*values)), result;
-	int i;
-
-	if (!values)
-		die("no memory for '%d' figures", "give less with '-t'", s->count);
-	for (i = 0; i < s->count; i++)
-		values[i] = ask(&s->repetitions[i]);
-	result = median(values, s->count);
-	free(values);
-	return result;
-}
+static const double TICKS_LAST = 0.08, CPUS_LEAST = 0.75, CPUS_TAKEN = 0.9, GOOD_FACTOR = 1.02;
+/* Of the interval of the share, in points: a node that is 2 % low would not be seen. */
+static const double UNSTABLE_POINTS = 2;
+/* One alone may be an accident. */
+enum { CLEAN_LEAST = 3 };
 
 static double workers_of(const struct repetition *r)
 {
@@ -51,58 +35,20 @@ static double seconds_of(const struct repetition *r)
 	return r->workers.wall;
 }
 
-static double percent_of(const struct repetition *r)
-{
-	return r->percent;
-}
-
 int shape_workers(const struct shape *s)
 {
-	return (int)median_of(s, workers_of);
+	return (int)repetitions_median(s, workers_of);
 }
 
 double shape_cpus(const struct shape *s)
 {
-	return median_of(s, cpus_had);
-}
-
-double shape_percent(const struct shape *s, double *low, double *high)
-{
-	int i;
-
-	*low = *high = s->repetitions[0].percent;
-	for (i = 1; i < s->count; i++) {
-		const double percent = s->repetitions[i].percent;
-
-		*low = percent < *low ? percent : *low;
-		*high = percent > *high ? percent : *high;
-	}
-	return median_of(s, percent_of);
-}
-
-static double best(const struct shape *s, int clean_alone)
-{
-	double most = 0;
-	int i;
-
-	for (i = 0; i < s->count; i++)
-		if ((!clean_alone || repetition_is_clean(&s->repetitions[i])) &&
-		    s->repetitions[i].gflops > most)
-			most = s->repetitions[i].gflops;
-	return most;
-}
-
-double shape_gflops(const struct shape *s)
-{
-	const double clean = best(s, 1);
-
-	return clean > 0 ? clean : best(s, 0);
+	return repetitions_median(s, cpus_had);
 }
 
 static void judge_workers(const struct shape *s, const struct blas *blas, int threads)
 {
 	const char *const name = shape_names[s->kind], *const spins = workers_spin();
-	const double cpus = shape_cpus(s), others = median_of(s, others_of);
+	const double cpus = shape_cpus(s), others = repetitions_median(s, others_of);
 	const double quota = cgroup_cpu_quota();
 	const int worked = shape_workers(s);
 
@@ -142,34 +88,31 @@ static void judge_figures(const struct shape *s, double stated)
 					"%s reads %.1f GFlop/s, and what the threads could do "
 					"at that moment was %.1f",
 					name, r->gflops, r->ceiling.gflops);
-		if (r->moved > UNSTABLE_SHARE || r->moved < -UNSTABLE_SHARE)
-			verdict_warn(UNSTABLE,
-				     "%s: what the threads could do changed by %.0f %% during one "
-				     "multiplication",
-				     name, 100 * r->moved);
 	}
-	if (stated > 0 && shape_gflops(s) > stated)
+	if (stated > 0 && repetitions_gflops(s) > stated)
 		verdict_warn(TOO_GOOD,
 			     "%s reads %.1f GFlop/s, above the stated %g: a peak at the base "
 			     "clock, or a wrong one",
-			     name, shape_gflops(s), stated);
+			     name, repetitions_gflops(s), stated);
 }
 
 static void judge_spread(const struct shape *s)
 {
-	double low, high;
-	const double usual = shape_percent(s, &low, &high);
+	struct order_statistics share;
 
-	if (high - low > 2 * UNSTABLE_SHARE * usual)
-		verdict_invalid(UNSTABLE,
-				"%s: %.1f to %.1f %% of attainable, more than %.0f %% off the "
-				"median",
-				shape_names[s->kind], low, high, 100 * UNSTABLE_SHARE);
+	repetitions_share(&share, s);
+	if (repetitions_half_width(&share) > UNSTABLE_POINTS)
+		verdict_invalid(
+			UNSTABLE,
+			"%s: %.1f %% of attainable, measured again %.1f to %.1f: more than "
+			"%g points off",
+			shape_names[s->kind], share.median, share.low, share.high,
+			UNSTABLE_POINTS);
 }
 
 void shape_judge(const struct shape *s, const struct blas *blas, int threads, double stated)
 {
-	const double lasted = median_of(s, seconds_of);
+	const double lasted = repetitions_median(s, seconds_of);
 
 	if (lasted < TICKS_LAST)
 		verdict_invalid(TOO_SHORT,
@@ -192,17 +135,24 @@ void kernels_judge(const struct blas *blas)
 				variable, getenv(variable));
 }
 
+/* What the whole run says of its CPUs is withdrawn where the figures are of clean repetitions. */
 void shapes_judge_disturbed(const struct shape *shapes, int count)
 {
-	int i, clean = 0;
+	int i;
 
-	for (i = 0; i < count; i++)
-		clean += best(&shapes[i], 1) > 0;
-	if (clean == count)
-		verdict_withdraw(DISTURBED);
-	else
-		verdict_invalid(DISTURBED,
-				"no repetition was clean: others kept a thread off its CPU for "
-				"more than %.0f %% of each",
-				100 * CLEAN_SHARE);
+	for (i = 0; i < count; i++) {
+		const struct shape *const s = &shapes[i];
+		const int clean = repetitions_clean(s);
+		const int least = s->count < CLEAN_LEAST ? s->count : CLEAN_LEAST;
+
+		if (clean >= least)
+			continue;
+		verdict_invalid(
+			DISTURBED,
+			"%s: %d of %d repetitions were clean, fewer than %d: in each other "
+			"one a thread was kept off its CPU, or could do less on it%s",
+			shape_names[s->kind], clean, s->count, least, neighbours_text());
+		return;
+	}
+	verdict_withdraw(DISTURBED);
 }

@@ -11,20 +11,11 @@
 
 enum { THREADS_IDLE = REASONS, WRONG_LIBRARY, FORCED_KERNELS };
 
-/* Whether others kept none of its threads off a CPU for more than 1 % of its time. */
-int repetition_is_clean(const struct repetition *repetition);
-
 /* How many threads worked, in the median repetition; 0: the kernel does not say. */
 int shape_workers(const struct shape *shape);
 
 /* CPUs' worth of time that they had, in the median repetition. */
 double shape_cpus(const struct shape *shape);
-
-/* The shares of attainable of the repetitions, in order; their median. */
-double shape_percent(const struct shape *shape, double *low, double *high);
-
-/* The best of the clean repetitions; of all, where none is. */
-double shape_gflops(const struct shape *shape);
 
 /* Finds threads-idle, too-short, too-good, unstable, not-validated. */
 void shape_judge(const struct shape *shape, const struct blas *blas, int threads, double stated);

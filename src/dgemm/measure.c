@@ -1,6 +1,7 @@
 #include "measure.h"
 
 #include "blas/blas.h"
+#include "repetitions.h"
 
 #include "../harness/clock.h"
 #include "../harness/error.h"
@@ -14,10 +15,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The square one: seconds of a multiplication; k = 192: of all calls of a repetition. */
-static const double SQUARE_LASTS = 2.2, K192_LASTS = 0.5, ROUGH_LASTS = 0.1;
-/* LLC_FACTOR: as of arrays of STREAM.  NODEPERF_N: C (15000 x 15000) += A (15000 x 192) B. */
-enum { LLC_FACTOR = 4, NODEPERF_K = 192, NODEPERF_N = 15000, ROUGH_N = 512, CALLS_MAX = 100000 };
+/* Seconds of a repetition at all that is attainable: long enough for the kernel to see who worked,
+ * short enough for what is attainable to stay. */
+static const double LASTS[SHAPES] = { 0.2, 0.1 };
+/* Of all of them, and to what half of the interval of the share is brought, in points. */
+static const double LASTS_LEAST = 2, SHARE_WITHIN = 0.5;
+/* LLC_FACTOR: as of arrays of STREAM.  NODEPERF_N: C (15000 x 15000) += A (15000 x 192) B. EVEN_N:
+ * a clock that is a little higher makes no other size, and with it another share. */
+enum { LLC_FACTOR = 4, NODEPERF_K = 192, NODEPERF_N = 15000, EVEN_N = 512, CALLS_MAX = 100000 };
 static const double MEMORY_SHARE = 0.7;
 
 const char *const shape_names[SHAPES] = { "square", "k192" };
@@ -57,24 +62,6 @@ double shape_flops(const struct shape *s)
 	return 2.0 * (double)s->m * (double)s->n * (double)s->k * s->calls;
 }
 
-double measure_roughly(void)
-{
-	struct matrices x;
-	double took = 0;
-	size_t n = ROUGH_N;
-
-	for (;; n = n * 3 / 2) {
-		matrices_make(&x, n, n, n);
-		multiply(&x); /* the first time the library starts its threads */
-		took = clock_now();
-		multiply(&x);
-		took = clock_now() - took;
-		matrices_free(&x);
-		if (took > ROUGH_LASTS)
-			return 2e-9 * (double)n * (double)n * (double)n / took;
-	}
-}
-
 /* The largest multiple of 8 whose power is not above the value; without libm, which no line has.
  */
 static size_t root(double value, int power)
@@ -97,9 +84,15 @@ static size_t smaller(size_t a, size_t b)
 	return a < b ? a : b;
 }
 
-static size_t square_side(double gflops)
+static size_t even(size_t n)
 {
-	const size_t by_time = root(SQUARE_LASTS * 1e9 * gflops / 2, 3);
+	return n < EVEN_N ? n : (n + EVEN_N / 2) / EVEN_N * EVEN_N;
+}
+
+/* More than the caches, for the square one, which has all three matrices there. */
+static size_t square_side(double flops)
+{
+	const size_t by_time = even(root(flops / 2, 3));
 	const size_t by_llc =
 		side_of(LLC_FACTOR * (double)llc_bytes(threads_cpus(), NULL), MATRICES);
 	const size_t by_memory = side_of(MEMORY_SHARE * (double)memory_available(), MATRICES);
@@ -107,9 +100,9 @@ static size_t square_side(double gflops)
 	return smaller(by_time > by_llc ? by_time : by_llc, by_memory);
 }
 
-static size_t k192_side(double gflops)
+static size_t k192_side(double flops)
 {
-	const size_t by_time = root(K192_LASTS * 1e9 * gflops / 2 / NODEPERF_K, 2);
+	const size_t by_time = even(root(flops / 2 / NODEPERF_K, 2));
 	const size_t by_memory = side_of(MEMORY_SHARE * (double)memory_available(), 1);
 
 	return smaller(smaller(by_time, NODEPERF_N), by_memory);
@@ -117,7 +110,8 @@ static size_t k192_side(double gflops)
 
 void measure_size(struct shape *s, enum shape_kind kind, size_t n, double gflops)
 {
-	const size_t side = n ? n : kind == SQUARE ? square_side(gflops) : k192_side(gflops);
+	const double flops = 1e9 * gflops * LASTS[kind];
+	const size_t side = n ? n : kind == SQUARE ? square_side(flops) : k192_side(flops);
 	double calls;
 
 	memset(s, 0, sizeof(*s));
@@ -129,8 +123,8 @@ void measure_size(struct shape *s, enum shape_kind kind, size_t n, double gflops
 		    matrices_bytes(s->m, s->n, s->k) / 1048576,
 		    (double)memory_available() / 1048576);
 	s->calls = 1;
-	calls = K192_LASTS * 1e9 * gflops / shape_flops(s);
-	if (kind == K192 && calls > 1)
+	calls = flops / shape_flops(s);
+	if (kind == K192 && calls > 1.5)
 		s->calls = calls < CALLS_MAX ? (int)calls + 1 : CALLS_MAX;
 }
 
@@ -164,6 +158,8 @@ static void measure_repetition(struct repetition *r, const struct shape *s, stru
 	r->ceiling = after;
 	r->ceiling.gflops = (before->gflops + after.gflops) / 2;
 	r->ceiling.ghz = (before->ghz + after.ghz) / 2;
+	if (before->per_cycle < after.per_cycle)
+		r->ceiling.per_cycle = before->per_cycle;
 	r->moved = after.gflops / before->gflops - 1;
 	/* where the kernel does not count, or not finely enough, the wall clock does */
 	worked = r->workers.count && r->workers.most < r->workers.wall ? r->workers.most
@@ -173,20 +169,36 @@ static void measure_repetition(struct repetition *r, const struct shape *s, stru
 	*before = after;
 }
 
-void measure_shape(struct shape *s, int repetitions)
+static int is_known(const struct shape *s, double seconds, double max_seconds)
 {
+	struct order_statistics share;
+
+	if (seconds >= max_seconds)
+		return 1;
+	repetitions_share(&share, s);
+	return seconds >= LASTS_LEAST && repetitions_clean(s) >= INTERVAL_SAMPLES &&
+	       repetitions_half_width(&share) <= SHARE_WITHIN;
+}
+
+void measure_shape(struct shape *s, int repetitions, double max_seconds)
+{
+	const int most = repetitions ? repetitions : REPETITIONS_MAX;
 	struct matrices x;
 	struct ceiling before;
-	int i;
+	double began;
 
-	s->count = repetitions;
-	s->repetitions = calloc((size_t)repetitions, sizeof(*s->repetitions));
+	s->repetitions = calloc((size_t)most, sizeof(*s->repetitions));
 	if (!s->repetitions)
-		die("no memory for '%d' repetitions", "give less with '-t'", repetitions);
+		die("no memory for '%d' repetitions", "give less with '-t'", most);
 	matrices_make(&x, s->m, s->n, s->k);
+	run_calls(&x, 1); /* the first time the library starts its threads */
+	began = clock_now();
 	ceiling_measure(&before);
-	for (i = 0; i < repetitions; i++)
-		measure_repetition(&s->repetitions[i], s, &x, i, &before);
+	do {
+		measure_repetition(&s->repetitions[s->count], s, &x, s->count, &before);
+		s->count++;
+	} while (s->count < most &&
+		 (repetitions || !is_known(s, clock_now() - began, max_seconds)));
 	validate(&s->wrong, &x);
 	matrices_free(&x);
 }

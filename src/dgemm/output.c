@@ -1,6 +1,7 @@
 #include "output.h"
 
 #include "judge.h"
+#include "repetitions.h"
 
 #include "../harness/error.h"
 #include "../harness/json.h"
@@ -9,18 +10,6 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-
-/* The ceilings around all multiplications of a run. */
-static double median_ceiling(const struct run *run, double (*ask)(const struct ceiling *))
-{
-	static double values[SHAPES * REPETITIONS_MAX];
-	int s, i, count = 0;
-
-	for (s = 0; s < run->count; s++)
-		for (i = 0; i < run->shapes[s].count; i++)
-			values[count++] = ask(&run->shapes[s].repetitions[i].ceiling);
-	return median(values, count);
-}
 
 static double gflops_of(const struct ceiling *c)
 {
@@ -37,13 +26,32 @@ static double slowest_of(const struct ceiling *c)
 	return c->slowest;
 }
 
+/* The ceilings around the multiplications of a run that count, in the middle. */
+static double median_ceiling(const struct run *run, double (*ask)(const struct ceiling *))
+{
+	static double values[SHAPES * REPETITIONS_MAX];
+	int s, i, count = 0;
+
+	for (s = 0; s < run->count; s++) {
+		const struct shape *const of = &run->shapes[s];
+		const int all = repetitions_clean(of) == 0;
+
+		for (i = 0; i < of->count; i++)
+			if (all || repetition_is_clean(of, i))
+				values[count++] = ask(&of->repetitions[i].ceiling);
+	}
+	return median(values, count);
+}
+
 static void print_shape(const struct run *run, const struct shape *s)
 {
-	double low, high;
+	struct order_statistics share;
 
-	printf("%-6s %7zu %7zu %6d %8.3f %9.1f %12.1f %% %8d of %d\n", shape_names[s->kind], s->m,
-	       s->k, s->calls, s->repetitions[0].workers.wall, shape_gflops(s),
-	       shape_percent(s, &low, &high), shape_workers(s), run->threads);
+	repetitions_share(&share, s);
+	printf("%-6s %7zu %7zu %6d %8.3f %4d of %-4d %9.1f %7.1f %% (%.1f .. %.1f) %6d of %d\n",
+	       shape_names[s->kind], s->m, s->k, s->calls, s->repetitions[0].workers.wall,
+	       repetitions_clean(s), s->count, repetitions_gflops(s), share.median, share.low,
+	       share.high, shape_workers(s), run->threads);
 }
 
 void output_print(const struct run *run)
@@ -56,7 +64,8 @@ void output_print(const struct run *run)
 	if (ceiling_flops_per_cycle() > 0)
 		printf(" at %.3g GHz, %.2f flop per cycle", median_ceiling(run, ghz_of),
 		       ceiling_flops_per_cycle());
-	printf("\nshape    m = n       k  calls  seconds   GFlop/s  of attainable  worked\n");
+	printf("\nshape    m = n       k  calls  seconds  clean         GFlop/s  of attainable    "
+	       "       worked\n");
 	for (i = 0; i < run->count; i++)
 		print_shape(run, &run->shapes[i]);
 }
@@ -64,21 +73,29 @@ void output_print(const struct run *run)
 static const char *const gflops_names[SHAPES] = { "square", "k192" };
 static const char *const percent_names[SHAPES] = { "square_share", "k192_share" };
 
+/* No interval is narrower: a minute later the memory of a host may be another one, as of STREAM.
+ */
+static const double WITHIN = 0.02;
+
 static void shape_metrics(const struct shape *s)
 {
 	static double gflops[REPETITIONS_MAX], percent[REPETITIONS_MAX];
-	double low, high, usual;
+	struct order_statistics share;
+	double least, most;
 	int i;
 
 	for (i = 0; i < s->count; i++) {
 		gflops[i] = s->repetitions[i].gflops;
 		percent[i] = s->repetitions[i].percent;
 	}
-	metric(gflops_names[s->kind], shape_gflops(s), "GFlop/s", HIGHER);
+	metric(gflops_names[s->kind], repetitions_gflops(s), "GFlop/s", HIGHER);
 	metric_samples(gflops_names[s->kind], gflops, s->count);
-	usual = shape_percent(s, &low, &high);
-	metric(percent_names[s->kind], usual, "%", HIGHER);
-	metric_interval(percent_names[s->kind], low, high);
+	repetitions_share(&share, s);
+	least = (1 - WITHIN) * share.median;
+	most = (1 + WITHIN) * share.median;
+	metric(percent_names[s->kind], share.median, "%", HIGHER);
+	metric_interval(percent_names[s->kind], share.low < least ? share.low : least,
+			share.high > most ? share.high : most);
 	metric_samples(percent_names[s->kind], percent, s->count);
 }
 
@@ -99,8 +116,10 @@ void output_metrics(const struct run *run)
 		metric("worked", shape_workers(&run->shapes[0]), "threads", HIGHER);
 }
 
-static void write_repetition(const struct repetition *r)
+static void write_repetition(const struct shape *s, int i)
 {
+	const struct repetition *const r = &s->repetitions[i];
+
 	json_open(NULL, '{');
 	json_number("seconds", r->workers.wall);
 	json_number("gflops", r->gflops);
@@ -112,7 +131,7 @@ static void write_repetition(const struct repetition *r)
 	json_number("busiest_cpu_s", r->workers.most);
 	json_number("kept_off_s", r->workers.ready);
 	json_number("others_s", r->others);
-	json_truth("clean", repetition_is_clean(r));
+	json_truth("clean", repetition_is_clean(s, i));
 	json_close('}');
 }
 
@@ -129,7 +148,7 @@ static void write_shape(const struct shape *s)
 	json_count("wrong_columns", s->wrong.columns);
 	json_open("repetitions", '[');
 	for (i = 0; i < s->count; i++)
-		write_repetition(&s->repetitions[i]);
+		write_repetition(s, i);
 	json_close(']');
 	json_close('}');
 }

@@ -4,12 +4,14 @@ import json
 import os
 import pathlib
 import re
+import statistics
 import subprocess
 
 import blas_here
 import pytest
 from places import ROOT
 from record_schema import check
+from scipy import stats
 
 CPUS = len(os.sched_getaffinity(0))
 WEATHER = 'disturbed,unstable,cpu-not-where-asked'
@@ -93,6 +95,21 @@ def test_both_shapes_have_a_figure_and_a_share_of_what_was_attainable(linked, ru
             assert r['gflops'] == pytest.approx(shape['flops'] / r['seconds'] / 1e9)
     assert figures['attainable_share'] == pytest.approx(figures['attainable'] / 100)
     assert all(record['denominators'][d]['source'] for d in ('stated', 'attainable', 'clock'))
+
+
+def test_the_share_is_the_median_of_the_clean_repetitions_with_its_exact_interval(linked, run):
+    """Without -t so many as it takes; of all where none was clean."""
+    record = run(linked('openblas-openmp'), '--shape', 'square', '-n', '300',
+                 '--max-seconds', '0.4', '--allow', TINY)[2]  # fmt: skip
+    repetitions = record['shapes']['square']['repetitions']
+    counted = [r for r in repetitions if r['clean']] or repetitions
+    shares = sorted(r['percent_of_attainable'] for r in counted)
+    rank = int(stats.binom.ppf(0.025, len(shares), 0.5)) or 1
+    share = record['metrics']['square_share']
+    middle = statistics.median(shares)
+    assert share['value'] == pytest.approx(middle)
+    assert share['low'] == pytest.approx(min(shares[rank - 1], 0.98 * middle))
+    assert share['high'] == pytest.approx(max(shares[-rank], 1.02 * middle))
 
 
 def test_attainable_is_flop_per_cycle_times_the_clock_within_two_percent(linked, run):
@@ -289,6 +306,7 @@ def test_debians_libblas_is_part_of_its_openblas(build_program, run):
     (('-n', '900000'), "'-n 900000' takes"),
     (('--shape', 'round'), "invalid value for '--shape': 'round'"),
     (('-t', '0'), "invalid value for '-t': '0'"),
+    (('--max-seconds', 'long'), "invalid value for '--max-seconds': 'long'"),
     (('--threads', 'all'), "invalid value for '--threads': 'all'"),
     (('--stated', '-1'), "invalid value for '--stated': '-1'"),
     (('--peak', '448'), "unknown option '--peak'"),

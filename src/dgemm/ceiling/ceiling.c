@@ -12,7 +12,7 @@
 #include <sched.h>
 #include <stdlib.h>
 
-enum { PIECES = 240, PIECES_TO_CHOOSE = 40 };
+enum { PIECES = 100, PIECES_TO_CHOOSE = 40 };
 
 static const double PIECE_LASTS = 100e-6;
 
@@ -108,7 +108,7 @@ void ceiling_start(int threads)
 void ceiling_measure(struct ceiling *ceiling)
 {
 	const int count = ceiling_now.count;
-	double usual;
+	double usual, cycles = 0;
 	int t, slowest = 0;
 
 	ceiling->gflops = run_all(PIECES);
@@ -121,7 +121,8 @@ void ceiling_measure(struct ceiling *ceiling)
 	ceiling->slowest = ceiling_now.threads[slowest].gflops / usual;
 	ceiling->slowest_cpu = ceiling_now.threads[slowest].cpu;
 	for (t = 0; t < count; t++)
-		ceiling_now.sorted[t] = ceiling_now.threads[t].ghz;
+		cycles += ceiling_now.sorted[t] = ceiling_now.threads[t].ghz;
+	ceiling->per_cycle = cycles > 0 ? ceiling->gflops / cycles : 0;
 	ceiling->ghz = median(ceiling_now.sorted, count);
 	ceiling_now.flops_per_cycle = ceiling->ghz > 0 ? usual / ceiling->ghz : 0;
 }

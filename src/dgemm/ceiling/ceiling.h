@@ -10,9 +10,10 @@
 #define MEMBW_CEILING_H
 
 struct ceiling {
-	double gflops;  /* of all threads together */
-	double ghz;     /* median over the threads, 0: not known */
-	double slowest; /* the slowest thread, in parts of the median one */
+	double gflops;    /* of all threads together */
+	double ghz;       /* median over the threads, 0: not known */
+	double per_cycle; /* flop of all threads in parts of all their cycles, 0: not known */
+	double slowest;   /* the slowest thread, in parts of the median one */
 	int slowest_cpu;
 };
 

@@ -116,7 +116,7 @@ def ours(binary, more):
     """{figure: value} and what the program says of itself."""
     with tempfile.TemporaryDirectory() as folder:
         path = pathlib.Path(folder, 'record.json')
-        words = [str(binary), '--shape', 'square', '-n', str(SIZE), '-t', '3', '--json', str(path)]
+        words = [str(binary), '--shape', 'square', '-n', str(SIZE), '--json', str(path)]
         subprocess.run(words, env=environment(more), capture_output=True, timeout=LIMIT_S)
         record = json.loads(path.read_text())
     figures = {name: metric['value'] for name, metric in record['metrics'].items()}

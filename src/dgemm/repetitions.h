@@ -1,0 +1,31 @@
+/*
+ * repetitions: which of a shape's multiplications count, and what they say together.
+ */
+#ifndef MEMBW_REPETITIONS_H
+#define MEMBW_REPETITIONS_H
+
+#include "measure.h"
+
+#include "../harness/order_statistics.h"
+
+/* Whether nobody else had a part in it, as far as can be seen: none of its threads was kept off
+ * its CPU for more than 1 % of its time, what they could do before and after was the same within 2
+ * %, and per cycle within 3 % of the most that the shape saw.  Whoever works on the other hardware
+ * thread of a core takes of the second and third alone: the clock stays. */
+int repetition_is_clean(const struct shape *shape, int i);
+
+int repetitions_clean(const struct shape *shape);
+
+/* The shares of what was attainable, in percent: of the clean ones; of all, where none is. */
+void repetitions_share(struct order_statistics *share, const struct shape *shape);
+
+/* Half of the interval of their median, in points. */
+double repetitions_half_width(const struct order_statistics *share);
+
+/* The best of the clean ones; of all, where none is. */
+double repetitions_gflops(const struct shape *shape);
+
+/* The median of what is asked of each that counts. */
+double repetitions_median(const struct shape *shape, double (*ask)(const struct repetition *));
+
+#endif

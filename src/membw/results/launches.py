@@ -8,35 +8,29 @@ import statistics
 
 from membw.results import regimes
 
-# what two cores tell each other differs less between launches of one state of the machine
-NEAR = 1.1
 
-
-def combine(records, allow=(), asked=None):
+def combine(records, asked=None):
     """The first record that may be believed, with the medians of the launches as its metrics.
 
-    low and high are the least and the largest launch: of six they hold the median of all launches
-    with 97 %, whatever its distribution (1 - 2 / 2^n). Launches count that may be believed and
-    found the machine in one state, the usual one; where those are not more than half of the `asked`
-    (default: of all; more are made where some were disturbed), no figure is made of them, and the
-    record says what is wrong. Nor is one made of what only half of them have a figure of. `allow`:
-    reasons that do not count.
+    low and high are those of the least and the largest launch: of six they hold the median of all
+    launches with 97 %, whatever its distribution (1 - 2 / 2^n). Launches count that may be believed: those
+    in the state of the machine in which most were, where that is more than half of the `asked`
+    (default: of all; more are made where some were disturbed); else of all states together, whose
+    intervals then reach from one to the other, and a warning says so. Where not even those are
+    more than half, no figure is made of them, and the record says what is wrong. Nor is one made
+    of what only half of them have a figure of.
     """
     asked = asked or len(records)
     valid = [record for record in records if record['verdict'] == 'VALID']
-    alike, states = _of_usual_state(valid)
-    if 2 * len(alike) > asked:
-        used, chosen = alike, dict(alike[0])
+    parts = _by_state(valid)
+    if 2 * max(map(len, parts), default=0) > asked:
+        used = max(parts, key=len)
+        chosen = dict(used[0])
     elif 2 * len(valid) > asked:
-        used, chosen = valid, {**valid[0], **_between_states(valid[0], states, allow)}
+        used, chosen = valid, _of_several_states(valid)
     else:
         used, chosen = records, dict(next(r for r in records if r['verdict'] != 'VALID'))
-    rows = {name: row for record in reversed(used) for name, row in record['metrics'].items()}
-    chosen['metrics'] = {
-        name: {**row, **_of_launches(used, name)}
-        for name, row in rows.items()
-        if 2 * sum(name in record['metrics'] for record in used) > len(used)
-    }
+    chosen['metrics'] = _metrics(used)
     chosen['launches'] = [
         {
             'verdict': record['verdict'],
@@ -50,34 +44,51 @@ def combine(records, allow=(), asked=None):
     return chosen
 
 
-def _of_usual_state(records):
-    """(the launches in the state of most of them, all states); of what measured no pair of cores
-    all."""
+def _by_state(records):
+    """[[records of one state of the machine]]; of what measured no pair of cores one of all; a
+    launch during which the state changed is in none."""
     pairs = [regimes.latencies(record) for record in records]
     if not all(pairs):
-        return records, []
-    latencies = [regimes.latency(pair, NEAR) for pair in pairs]
-    states = regimes.groups(latencies, NEAR)
+        return [records]
+    latencies = [regimes.latency(pair) for pair in pairs]
+    states = regimes.groups(latencies)
     numbers = [regimes.number(latency, states) for latency in latencies]
-    usual = max(range(len(states)), key=numbers.count, default=None)
-    return [r for r, n in zip(records, numbers, strict=True) if n == usual], states
+    return [
+        [r for r, number in zip(records, numbers, strict=True) if number == state]
+        for state in range(len(states))
+    ]
 
 
-def _between_states(record, states, allow):
-    """What makes a record INVALID whose launches had no state in common."""
-    said = ', '.join(map(regimes.text, states)) or 'no two alike'
-    reason = {
-        'reason': 'unstable',
-        'detail': f'the nearest cores were moved between the launches: {said} apart',
-        'allowed': 'unstable' in allow,
+def _of_several_states(records):
+    """The first, with what all of them saw of the nearest cores, and a warning."""
+    seen = [ns for record in records for ns in regimes.latencies(record)]
+    between = {'looks': len(seen), 'least_ns': min(seen), 'most_ns': max(seen)}
+    detail = (
+        f'the nearest cores were moved between the launches, {regimes.text(seen)} apart, and no '
+        'state of the machine has most of them: the intervals reach from one state to the other'
+    )
+    warning = {'reason': 'unstable', 'detail': detail}
+    first = records[0]
+    return {**first, 'core_pair_between': between, 'warnings': [*first['warnings'], warning]}
+
+
+def _metrics(records):
+    rows = {name: row for record in reversed(records) for name, row in record['metrics'].items()}
+    return {
+        name: {**row, **_of_launches(records, name)}
+        for name, row in rows.items()
+        if 2 * sum(name in record['metrics'] for record in records) > len(records)
     }
-    verdict = {} if reason['allowed'] else {'verdict': 'INVALID', 'exit_status': 1}
-    return {**verdict, 'reasons': [*record['reasons'], reason]}
 
 
 def _of_launches(records, name):
-    values = [r['metrics'][name]['value'] for r in records if name in r['metrics']]
-    values = [value for value in values if value is not None]
-    if not values:
+    rows = [r['metrics'][name] for r in records if name in r['metrics']]
+    rows = [row for row in rows if row['value'] is not None]
+    if not rows:
         return {}
-    return {'value': statistics.median(values), 'low': min(values), 'high': max(values)}
+    values = [row['value'] for row in rows]
+    return {
+        'value': statistics.median(values),
+        'low': min(row.get('low', row['value']) for row in rows),
+        'high': max(row.get('high', row['value']) for row in rows),
+    }

@@ -4,39 +4,9 @@
 #ifndef MEMBW_DGEMM_MEASURE_H
 #define MEMBW_DGEMM_MEASURE_H
 
-#include "ceiling/ceiling.h"
-#include "matrices.h"
-#include "validate.h"
-
-#include "../harness/evidence/workers.h"
-
-enum { REPETITIONS_MAX = 1000 };
-
-enum shape_kind {
-	SQUARE, /* m = n = k */
-	K192,   /* nodeperf's, the update of HPL: k = 192 */
-	SHAPES
-};
+#include "shape.h"
 
 extern const char *const shape_names[SHAPES];
-
-/* One timing: CALLS multiplications, and what the threads did meanwhile. */
-struct repetition {
-	struct workers workers;
-	struct ceiling ceiling; /* the mean of before and after; per cycle, the lower of them */
-	double gflops;          /* by the wall clock */
-	double percent;         /* of attainable, by the CPU time of the busiest thread */
-	double moved;           /* after in parts of before, less 1 */
-	double others;          /* CPU seconds that other processes took of our CPUs meanwhile */
-};
-
-struct shape {
-	enum shape_kind kind;
-	size_t m, n, k;
-	int calls, count;
-	struct repetition *repetitions;
-	struct wrong wrong;
-};
 
 /* Floating-point operations of all calls of a repetition: 2 m n k each. */
 double shape_flops(const struct shape *shape);

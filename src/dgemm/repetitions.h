@@ -4,7 +4,7 @@
 #ifndef MEMBW_REPETITIONS_H
 #define MEMBW_REPETITIONS_H
 
-#include "measure.h"
+#include "shape.h"
 
 #include "../harness/order_statistics.h"
 

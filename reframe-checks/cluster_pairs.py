@@ -52,18 +52,22 @@ class cluster_pairs(whole_cluster):
 
     def judge(self):
         super().judge()
-        self.links = ranking.counts_of_links(self.judged)
-        lines = ranking.lines_of_links(self.judged, ('FAIL', 'INVALID'))
+        self.links = self.judged.links.counts()
         self.say(self.links)
-        for line in at_most(lines, LOGGED):
-            self.tell(line, is_wrong=True)
+        for line in at_most(self.of_links('FAIL', 'INVALID'), LOGGED):
+            self.warn(line)
+
+    def of_links(self, *words):
+        """'n1 - n4 FAIL 0 B take ...' of links with one of these verdicts, the surest first."""
+        links = sorted(self.judged.links.links, key=lambda link: link.q)
+        return ranking.of_verdict(links, *words)
 
     def lost(self):
         """A message that did not arrive as it was sent discredits the network, not its time."""
-        wrong = ranking.lines_of_links(self.judged, ('INVALID',))
-        return [*super().lost(), *(line for line in wrong if 'not-validated' in line)]
+        wrong = (line for line in self.of_links('INVALID') if 'not-validated' in line)
+        return [*super().lost(), *wrong]
 
     @performance_function('links')
     def slow_links(self):
         """Held to 0, as slow nodes are."""
-        return len(ranking.lines_of_links(self.judged, ('FAIL',)))
+        return len(self.of_links('FAIL'))

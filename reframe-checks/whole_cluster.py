@@ -38,6 +38,7 @@ PATIENT = {
 WAIT_S = 300  # for the others, once the first process of a job has ended
 RECORDS, ASKED = 'cluster.jsonl', 'asked.txt'
 BELIEVED = ('PASS', 'FAIL', 'SUSPECT')
+NOT_PASS = ('FAIL', 'SUSPECT', 'INVALID', 'MISSING')
 # one line per node in the log for so many nodes; of more, those alone that are not PASS
 LOGGED = 64
 MOST = 20  # in the reason of a failure
@@ -138,22 +139,18 @@ class whole_cluster(measurement):
 
     def judge(self):
         self.node_check = str(pathlib.Path(self.record).with_suffix('.nodecheck'))
-        self.judged = ranking.judge(self.record, self.asked(), self.node_check)
-        self.nodes = ranking.counts(self.judged)
-        self.nodes += slurm_nodes.not_asked(self.before, self.asked())
-        lines = ranking.lines(self.judged)
-        if len(lines) > LOGGED:
-            lines = [line for line in lines if line.split()[1] != 'PASS']
+        self.judged, counts = ranking.judge(self.record, self.asked(), self.node_check)
+        self.nodes = counts + slurm_nodes.not_asked(self.before, self.asked())
         self.say(self.nodes)
-        for line in lines:
-            self.tell(line, line.split()[1] != 'PASS')
+        if len(self.judged.nodes) <= LOGGED:
+            for line in ranking.of_verdict(self.judged.nodes, 'PASS'):
+                self.say(line)
+        for line in ranking.of_verdict(self.judged.nodes, *NOT_PASS):
+            self.warn(line)
 
-    def tell(self, line, is_wrong):
-        """What is wrong `membw run` shows, too."""
-        if is_wrong:
-            getlogger().warning(f'{self.display_name}: {line}')
-        else:
-            self.say(line)
+    def warn(self, line):
+        """`membw run` shows it, too."""
+        getlogger().warning(f'{self.display_name}: {line}')
 
     @sanity_function
     def is_complete(self):
@@ -164,19 +161,18 @@ class whole_cluster(measurement):
 
     def lost(self):
         """Whose figures may not be believed, as text."""
-        words = ('MISSING', 'INVALID')
-        return [line for word in words for line in ranking.lines(self.judged, word)]
+        return ranking.of_verdict(self.judged.nodes, 'MISSING', 'INVALID')
 
     @run_before('performance')
     def report_metrics(self):
         """Of the nodes that may be believed."""
         if self.is_dry_run():
             return
-        nodes = [node for node in self.judged['nodes'] if node['verdict'] in BELIEVED]
+        nodes = [node.figures for node in self.judged.nodes if node.verdict in BELIEVED]
         with open(self.record) as file:
             metrics = of_record(json.loads(file.readline()))[1]
         for metric in metrics:
-            figures = [n['figures'][metric.name] for n in nodes if metric.name in n['figures']]
+            figures = [node[metric.name] for node in nodes if metric.name in node]
             if figures:
                 self.note_figure(metric.name, statistics.median(figures), metric.unit)
             if figures and re.fullmatch(self.slowest_of, metric.name):
@@ -187,4 +183,4 @@ class whole_cluster(measurement):
     def slow_nodes(self):
         """Held to 0: a slow node makes the run a FAIL, and the others' figures stay; so does one
         that may be slow (SUSPECT)."""
-        return sum(len(ranking.lines(self.judged, word)) for word in ('FAIL', 'SUSPECT'))
+        return len(ranking.of_verdict(self.judged.nodes, 'FAIL', 'SUSPECT'))

@@ -16,7 +16,7 @@ def as_blocks(fleet, order, by, limit):
         blocks += [f'Group {group.number}: {group.label}', '']
         blocks += _ranking(group, order, by, limit) + [''] + _summary(group)
     blocks += [f'warning: {text}' for text in fleet.warnings]
-    return blocks + _not_ranked(fleet) + [_counts(fleet)] + _links(fleet.links)
+    return blocks + _not_ranked(fleet) + [counts(fleet)] + _links(fleet.links)
 
 
 def _ranking(group, order, by, limit):
@@ -87,7 +87,8 @@ def _not_ranked(fleet):
     return [f'{fold(same)}  {verdict} {why}' for (verdict, why), same in sorted(names.items())]
 
 
-def _counts(fleet):
+def counts(fleet):
+    """'5 nodes: 3 PASS, 1 FAIL, 0 INVALID, 1 MISSING'."""
     verdicts = [verdict for verdict, _ in worst_verdicts(fleet.nodes).values()]
     parts = (f'{verdicts.count(v)} {v}' for v in ('PASS', 'FAIL', 'INVALID', 'MISSING'))
     text = f'{len(verdicts)} node{"s" * (len(verdicts) != 1)}: ' + ', '.join(parts)

@@ -52,7 +52,7 @@ typedef unsigned long long word;
 
 enum { TRIPS_CHECKED = 4 };
 
-enum kind { BLOCK, CHECK_FIRST, CHECK_LAST, END };
+enum kind { BLOCK, CHECK_FIRST, CHECK_LAST, PAUSE, END };
 
 /* From the rank that leads to the one that follows. */
 struct order {
@@ -260,22 +260,48 @@ static double run_exchange(void *data, long trips)
 	return give_order(data, BLOCK, trips);
 }
 
+static void look_at(struct exchange *e, struct blocks *blocks, double budget,
+		    enum patience patience)
+{
+	give_order(e, CHECK_FIRST, TRIPS_CHECKED);
+	blocks_measure(blocks, run_exchange, e, budget, patience);
+	give_order(e, CHECK_LAST, TRIPS_CHECKED);
+}
+
 void messages_exchange(struct exchange *e, int other, double budget, enum patience patience)
 {
 	own.other = other;
 	e->seen[0] = e->seen[1] = -1;
-	give_order(e, CHECK_FIRST, TRIPS_CHECKED);
-	blocks_measure(&e->blocks, run_exchange, e, budget, patience);
-	give_order(e, CHECK_LAST, TRIPS_CHECKED);
+	look_at(e, &e->blocks, budget, patience);
 }
 
-void messages_end(int other)
+void messages_look_again(struct exchange *e, int other, double budget)
+{
+	struct blocks later;
+
+	own.other = other;
+	look_at(e, &later, budget, UNTIL_SETTLED);
+	e->again = later.round_trip.median;
+	blocks_widen(&e->blocks, e->again);
+}
+
+static void tell(enum kind kind, int other)
 {
 	struct order order;
 
 	memset(&order, 0, sizeof(order));
-	order.kind = END;
+	order.kind = kind;
 	ranks_send(&order, sizeof(order), other);
+}
+
+void messages_pause(int other)
+{
+	tell(PAUSE, other);
+}
+
+void messages_end(int other)
+{
+	tell(END, other);
 }
 
 void messages_follow(int other)
@@ -285,10 +311,13 @@ void messages_follow(int other)
 	own.other = other;
 	ranks_receive(&order, sizeof(order), other, ASLEEP);
 	while (order.kind != END) {
-		clear_report();
-		play(&order, 1);
-		ranks_send(&own.report, sizeof(own.report), other);
-		ranks_receive(&order, sizeof(order), other, POLLING);
+		if (order.kind != PAUSE) {
+			clear_report();
+			play(&order, 1);
+			ranks_send(&own.report, sizeof(own.report), other);
+		}
+		ranks_receive(&order, sizeof(order), other,
+			      order.kind == PAUSE ? ASLEEP : POLLING);
 	}
 }
 

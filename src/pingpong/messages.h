@@ -5,6 +5,9 @@
  * the order, a fresh payload on both sides, two round trips that nobody times, then those that
  * count; after it both check every byte that they hold.  Before and after the blocks of a size
  * some round trips have a payload of their own each, checked one by one.
+ *
+ * A figure is one of its moment.  A second look, with other memory and after all other sizes, is
+ * held against it.
  */
 #ifndef MEMBW_PINGPONG_MESSAGES_H
 #define MEMBW_PINGPONG_MESSAGES_H
@@ -16,6 +19,7 @@ struct exchange {
 	struct pair pair;
 	size_t size; /* bytes of a message */
 	struct blocks blocks;
+	double again;                      /* s, median of a second look; 0: there was none */
 	struct cpuset mask[2];             /* of each rank, read back */
 	int seen[2];                       /* a CPU that it was on in place of its own, or -1 */
 	int played, interrupted;           /* blocks, and those in which a side lost its CPU */
@@ -36,6 +40,12 @@ void message_sizes_read(const char *option, const char *text);
 /* Leads: measures one size of one pair with that rank, at most so many seconds. */
 void messages_exchange(struct exchange *exchange, int other, double budget,
 		       enum patience patience);
+
+/* Leads: once more, later, with fresh memory; the interval gets as wide as both together. */
+void messages_look_again(struct exchange *exchange, int other, double budget);
+
+/* Leads: the other sleeps until there is another order. */
+void messages_pause(int other);
 
 /* Leads: the other may go. */
 void messages_end(int other);

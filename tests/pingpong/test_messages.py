@@ -154,6 +154,24 @@ def test_a_message_that_never_comes_ends_the_job_with_its_reason(run, number):
     assert hint.startswith('hint: can their nodes reach each other?')
 
 
+@pytest.mark.beside
+@pytest.mark.parametrize('later, said', [
+    ('messages', "the median's interval is"),
+    ('lines', 'the CPUs are not where they were'),
+])  # fmt: skip
+def test_a_machine_that_is_another_one_later_is_found(run, later, said):
+    """As one figure that was VALID at twice its time: the host had moved the CPUs meanwhile."""
+    header = ROOT / 'tests/probes/later_slower.h'
+    plant = ('-D_GNU_SOURCE', '-include', header, '-DMEMBW_PLANT_PAYLOAD=later_word(),0')
+    status, output, record = run('--pairs', PAIR, '--sizes', '64', flags=plant, LATER=later)
+    reasons = {r['reason']: r['detail'] for r in record['reasons']}
+    assert status == 1 and said in reasons['unstable'], output
+    message = record['messages'][0]
+    assert message['low_us'] <= message['again_us'] <= message['high_us']
+    before, after = (record[name][0]['median_ns'] for name in ('memory', 'memory_later'))
+    assert later == 'messages' or after > 1.5 * before
+
+
 def refusal(output):
     """(the fact, the hint) of what says nothing else of ours."""
     fact, hint = [ln for ln in output.splitlines() if ln.startswith(('membw:', 'hint:'))]

@@ -191,6 +191,12 @@ def test_a_matrix_ends_in_time_also_where_nothing_settles(
     assert took <= seconds and least_blocks >= 11
 
 
+def test_a_moment_in_which_all_blocks_agree_is_no_figure(matrix):
+    """5 ms of a neighbour: eleven blocks of 20 us agreed on 2430 ns, and were VALID."""
+    one_way_ns, settled, seconds = map(float, matrix('moment').split())
+    assert (one_way_ns, settled) == (1310, 1) and 0.02 <= seconds < 0.1
+
+
 @pytest.mark.skipif(os.cpu_count() < 2, reason='this machine has one CPU, a pair takes two')
 def test_two_pairs_at_the_same_time_lose_no_turn(probe):
     one, other = sorted(os.sched_getaffinity(0))[:2]

@@ -12,6 +12,8 @@
 static const double BLOCK_SECONDS = 20e-6, BLOCK_TICKS = 20, AGREE = 0.02, GAP = 1.5;
 /* Of the budget, what looking for the length of a block and warming up may take. */
 static const double WARM_SHARE = 0.3;
+/* Eleven blocks are a quarter of a millisecond: less than what a neighbour or a host takes. */
+static const double LEAST_SHARE = 0.2;
 
 /* The shortest of three: a block that somebody interrupted is long for another reason. */
 static double shortest_of_three(block_run *run, void *side, long trips)
@@ -123,13 +125,23 @@ void blocks_measure(struct blocks *b, block_run *run, void *side, double budget,
 			is_over = 0;
 			continue;
 		}
-		if (b->settled && patience == UNTIL_SETTLED)
+		if (b->settled && patience == UNTIL_SETTLED &&
+		    clock_now() - start >= LEAST_SHARE * budget)
 			break;
 		next_look = b->count + b->count / 4;
 	}
 	summarize(b);
 	while (patience == WHOLE_BUDGET && clock_now() - start < budget)
 		run(side, b->trips);
+}
+
+void blocks_widen(struct blocks *b, double median)
+{
+	struct order_statistics *const s = &b->round_trip;
+
+	s->low = median < s->low ? median : s->low;
+	s->high = median > s->high ? median : s->high;
+	b->settled = order_statistics_spread(s) <= AGREE;
 }
 
 long thread_times_left(void)

@@ -3,9 +3,10 @@
  *
  * One reading of the clock times a block of round trips, long enough for the clock.  Blocks go
  * on until the 95 % interval of their median is within 2 % of it, or the time for this pair is
- * over.  Before that, blocks that are thrown away until three in a row agree within 2 %: the
- * frequency has settled.  What a busy moment did to some blocks the median passes over; what it
- * did to most of them makes the interval wide, and that is said.
+ * over; a fifth of that time at least, so that one moment is no figure.  Before that, blocks that
+ * are thrown away until three in a row agree within 2 %: the frequency has settled.  What a busy
+ * moment did to some blocks the median passes over; what it did to most of them makes the
+ * interval wide, and that is said.
  */
 #ifndef MEMBW_BLOCKS_H
 #define MEMBW_BLOCKS_H
@@ -33,6 +34,9 @@ enum patience { UNTIL_SETTLED, WHOLE_BUDGET };
 /* Runs blocks of RUN for so many seconds at most.  Threads may do so at the same time. */
 void blocks_measure(struct blocks *blocks, block_run *run, void *side, double budget,
 		    enum patience patience);
+
+/* The interval becomes wide enough to hold the median of another look. */
+void blocks_widen(struct blocks *blocks, double median);
 
 /* How often this thread had to leave its CPU to others so far. */
 long thread_times_left(void);

@@ -136,7 +136,9 @@ def measured(args, page):
 
 def pairs(args):
     peers = {'cas': args.core_to_core_latency, 'mpi': args.imb}
-    return bench_pairs.compare(say, args.rounds, peers, args.cpus, args.busy, args.realtime)
+    return bench_pairs.compare(
+        say, args.rounds, peers, args.cpus, args.busy, args.realtime, args.sizes
+    )
 
 
 def repeats(args):

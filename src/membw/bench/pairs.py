@@ -29,9 +29,14 @@ from membw.tables import Cell, Column, Table, shown
 CAS, MPI = 'cas', 'mpi'
 PEERS = {CAS: 'core-to-core-latency', MPI: 'IMB-MPI1'}
 UNITS = {CAS: 'ns', MPI: 'us'}
-# the repetitions of the source's line (IMB takes fewer of large messages); c2c's, of its page
-REPETITIONS, ROUND_TRIPS, SAMPLES = '100000', '1000', '300'
+# The repetitions of the source's line. IMB would take fewer of large messages, 40 MiB in all: its
+# start is then up to half of what it times (docs/pairs.md). With a busy loop its own default.
+REPETITIONS, VOLUME, REPETITIONS_BUSY = 100000, 2**31, 1000
+# core-to-core-latency's, of its page
+ROUND_TRIPS, SAMPLES = '1000', '300'
 LIMIT_S = 300
+# of `cas` around the runs that are compared: beyond it the host has moved the CPUs between them
+MOVED, TRIES = 1.25, 3
 # a VALID figure under load that lies further than this from that without
 WRONG = 0.05
 QUIET, BUSY = 'quiet', 'busy'
@@ -44,6 +49,9 @@ def add_arguments(parser):
                         help='IMB-MPI1, for the part pairs; default: PATH')  # fmt: skip
     parser.add_argument('--cpus', type=two_cpus, metavar='A-B',
                         help='of the part pairs; default: the first two cores')  # fmt: skip
+    parser.add_argument('--sizes', type=figures, metavar='LIST',
+                        help=f"of the part pairs, as 0,65536 or {CAS},0; default: {CAS} and IMB's"
+                        ' 24 sizes')  # fmt: skip
     parser.add_argument('--busy', action='store_true', help='in the part pairs, each figure once '
                         'more with a busy loop on both CPUs; in the part runs, all with one on '
                         'each core')  # fmt: skip
@@ -58,7 +66,14 @@ def two_cpus(text):
     return [int(cpu) for cpu in text.split('-')]
 
 
-def compare(say, rounds, peers, cpus=None, busy=False, realtime=False):
+def figures(text):
+    known = [CAS, *map(str, imb_table.SIZES)]
+    if not set(text.split(',')) <= set(known):
+        raise argparse.ArgumentTypeError(f"'{text}' is not of {', '.join(known)}")
+    return [name if name == CAS else f'{name} B' for name in text.split(',')]
+
+
+def compare(say, rounds, peers, cpus=None, busy=False, realtime=False, only=None):
     """{'rows': [...], 'left_out': [...], 'rounds': [{'cas': {'quiet': {program: ..}}}]}.
 
     Args:
@@ -66,6 +81,7 @@ def compare(say, rounds, peers, cpus=None, busy=False, realtime=False):
         cpus: the two; None: the first two cores.
         busy: measure once more with a busy loop on both.
         realtime: start what measures without a busy loop, ours and theirs, by chrt --fifo.
+        only: names of figures, as 'cas' and '64 B'; None: all.
 
     Raises MembwError where a path names no program, or a program prints no figure.
     """
@@ -75,14 +91,16 @@ def compare(say, rounds, peers, cpus=None, busy=False, realtime=False):
     real_time.words(realtime, is_local=True)  # refused where it is not permitted
     places = {QUIET: Place(cpus, real_time.COMMAND if realtime else [])}
     if busy:
-        places[BUSY] = Place(cpus)
+        places[BUSY] = Place(cpus, is_busy=True)
     with tempfile.TemporaryDirectory() as folder:
         things, left_out = collect(peers, pathlib.Path(folder))
+        things = {name: things[name] for name in only or things if name in things}
         if not things:
             raise MembwError('; '.join(left_out), 'docs/bench.md says where to get them')
         for reason in left_out:
             say(f'left out: {reason}')
-        starts = {name: both(*programs, places) for name, programs in things.items()}
+        look = functools.partial(line_now, built(LINES[0]), pathlib.Path(folder), Place(cpus))
+        starts = {name: both(*programs, places, look) for name, programs in things.items()}
         done = in_turn('pairs', starts, rounds, say)
     return {
         'cpus': cpus,
@@ -95,15 +113,28 @@ def compare(say, rounds, peers, cpus=None, busy=False, realtime=False):
     }
 
 
-def both(ours, theirs, places):
-    """What measures a thing once by each program: neither is always first."""
+def both(ours, theirs, places, look):
+    """What measures a thing once by each program: neither is always first.
+
+    Again, up to three times, where LOOK, the ns of a line between the two CPUs, was another before
+    or after; 'moved' of what it returns says that the last time it was, too.
+    """
     turns = itertools.cycle([{'ours': ours, 'theirs': theirs}, {'theirs': theirs, 'ours': ours}])
 
-    def measure():
-        results, programs = {}, next(turns)
+    def once(programs):
+        results, looks = {}, [look()]
         for weather, place in places.items():
             with burning(place.cpus if weather == BUSY else ()):
                 results[weather] = {who: run(place) for who, run in programs.items()}
+            looks.append(look())
+        return results | {'looks_ns': looks, 'moved': max(looks) > MOVED * min(looks)}
+
+    def measure():
+        programs = next(turns)
+        for _ in range(TRIES):
+            results = once(programs)
+            if not results['moved']:
+                break
         return results
 
     return measure
@@ -131,6 +162,7 @@ class Place:
 
     cpus: list
     prefix: list = field(default_factory=list)
+    is_busy: bool = False  # somebody else computes on both
 
     @property
     def pair(self):
@@ -226,8 +258,12 @@ def said_of(record, time):
             'reasons': [r['reason'] for r in record['reasons']]}  # fmt: skip
 
 
-def ours_by_lines(binary, folder, place):
-    words = [*place.prefix, binary, '--pairs', place.pair, '--method', 'cas']
+def line_now(binary, folder, place):
+    return ours_by_lines(binary, folder, place, '--seconds', '0.02')['time']
+
+
+def ours_by_lines(binary, folder, place, *options):
+    words = [*place.prefix, binary, '--pairs', place.pair, '--method', 'cas', *options]
     record = measured(words, folder)
     # the peer's line is touched first by neither of the two: home A
     return said_of(record, record['pairs'][0]['median_ns'])
@@ -243,25 +279,25 @@ def theirs_by_lines(program, place):
 
 
 def ours_by_mpi(mpirun, binary, size, folder, place):
-    """With the time of a line between the two CPUs: on a virtual machine the cores move."""
     words = [mpirun, '-n', '2', *place.prefix, binary, '--pairs', place.pair, '--sizes', size]
     record = measured(words, folder)
-    lines = {'lines_ns': record['memory'][0]['median_ns']}
-    return said_of(record, record['messages'][0]['median_us']) | lines
+    return said_of(record, record['messages'][0]['median_us'])
 
 
 def theirs_by_mpi(mpirun, imb, size, folder, place):
     """Each rank bound to its CPU: the source's line binds both to both."""
     lengths = folder / 'lengths'
     lengths.write_text(f'{size}\n')
-    test = [*place.prefix, imb, 'PingPong', '-iter', REPETITIONS, '-msglen', lengths]
+    most = REPETITIONS_BUSY if place.is_busy else min(REPETITIONS, VOLUME // max(size, 1))
+    test = [*place.prefix, imb, 'PingPong', '-iter', most, '-iter_policy', 'off', '-msglen',
+            lengths]  # fmt: skip
     one, other = (['-n', '1', 'taskset', '-c', cpu, *test] for cpu in place.cpus)
     done = start([mpirun, *one, ':', *other])
-    times = [row.time_us for row in imb_table.rows(done.stdout) if row.bytes == size]
+    times = [imb_table.finer_us(r) for r in imb_table.rows(done.stdout) if r.bytes == size]
     if done.returncode or not times:
         said = (done.stderr.strip() or done.stdout.strip() or 'nothing').splitlines()[-1]
         raise MembwError(f"'{imb}' printed no time of {size} B: {said}", 'run it by hand')
-    return {'time': times[0]}
+    return dict(zip(('time', 'off'), times[0]))
 
 
 # --- what they say together ------------------------------------------------------------------
@@ -270,15 +306,20 @@ def theirs_by_mpi(mpirun, imb, size, folder, place):
 def row(name, weather, rounds):
     """Both medians of a thing, the median of the ratios within the rounds and its interval.
 
-    Rounds in which ours was INVALID have no figure, and stand in 'invalid'. With a busy loop the
-    ratios are of each program to itself without one: 'ours_busy', 'theirs_busy'; 'wrong' counts
+    Rounds in which ours was INVALID have no figure, and stand in 'invalid'; those in which the
+    CPUs were moved have no ratio, and stand in 'moved'. Of a time that is printed to 0.01 us, the
+    ratio is to the nearest that it may have been. With a busy loop the ratios are of each program
+    to itself without one: 'ours_busy', 'theirs_busy'; 'wrong' counts
     figures that were VALID and off by more than 5 %.
     """
     from membw.statistics.tolerance import median_interval  # scipy takes a second to load
 
     results = [of_round[name][weather] for of_round in rounds]
     valid = [r for r in results if r['ours']['verdict'] == 'VALID']
-    ratios = [r['ours']['time'] / r['theirs']['time'] for r in valid if r['theirs']['time'] > 0]
+    still = [r for r in rounds if not r[name].get('moved')]
+    ratios = [ratio_of(r[name][weather]) for r in still
+              if r[name][weather]['ours']['verdict'] == 'VALID'
+              and r[name][weather]['theirs']['time'] > 0]  # fmt: skip
     line = {
         'name': name,
         'weather': weather,
@@ -289,10 +330,11 @@ def row(name, weather, rounds):
         'ratio': middle(ratios),
         'interval': median_interval(ratios, len(ratios)) if ratios else None,
         'invalid': len(results) - len(valid),
+        'moved': len(rounds) - len(still),
         'rounds': len(results),
     }
     if weather == BUSY:
-        pairs = [(r[name][QUIET], r[name][BUSY]) for r in rounds]
+        pairs = [(r[name][QUIET], r[name][BUSY]) for r in still]
         ours = [b['ours']['time'] / q['ours']['time'] for q, b in pairs
                 if q['ours']['verdict'] == b['ours']['verdict'] == 'VALID']  # fmt: skip
         line['ours_busy'] = middle(ours)
@@ -300,6 +342,12 @@ def row(name, weather, rounds):
                                        for q, b in pairs if q['theirs']['time'] > 0])  # fmt: skip
         line['wrong'] = sum(abs(ratio - 1) > WRONG for ratio in ours)
     return line
+
+
+def ratio_of(result):
+    ours, theirs = result['ours']['time'], result['theirs']['time']
+    off = result['theirs'].get('off', 0)
+    return ours / min(max(ours, theirs - off), theirs + off)
 
 
 def middle(values):
@@ -313,6 +361,7 @@ SHOWN = (
     Column('ratio', 'ratio', right=True),
     Column('interval', '95 % interval', right=True),
     Column('invalid', 'INVALID', right=True),
+    Column('moved', 'CPUs moved', right=True),
 )
 SHOWN_BUSY = (
     Column('ours_busy', 'membw busy / quiet', right=True),
@@ -341,7 +390,8 @@ def cells(row):
     interval = '-' if low is None else f'{low:.3f} to {high:.3f}'
     line = [row['name'], shown(row['ours'], '.4g'), shown(row['theirs'], '.4g'),
             shown(row['ratio'], '.3f'), Cell(row['interval'], interval),
-            Cell(row['invalid'], f'{row["invalid"]} of {row["rounds"]}')]  # fmt: skip
+            Cell(row['invalid'], f'{row["invalid"]} of {row["rounds"]}'),
+            row['moved']]  # fmt: skip
     if row['weather'] == BUSY:
         line += [shown(row[key], '.3f') for key in ('ours_busy', 'theirs_busy')] + [row['wrong']]
     return line

@@ -57,6 +57,17 @@ def unit(table):
     return fits[0] if len(fits) == 1 else None
 
 
+def finer_us(row):
+    """(time, how far it may be off), us: from the rate where that has more digits.
+
+    A time is printed to 0.01 us, which is 8 % of 0.12 us; a rate to 0.01 MB/s, of today's Mbytes.
+    """
+    if not row.mbytes_s > row.time_us or not _agrees(row, UNITS[0]):
+        return row.time_us, 0.005
+    time_us = row.bytes / row.mbytes_s
+    return time_us, time_us * 0.005 / row.mbytes_s
+
+
 def problems(text, sizes=SIZES):
     """Why the table is not to be believed, as text."""
     table = rows(text)

@@ -47,6 +47,35 @@ def test_ratios_are_of_rounds_in_which_ours_was_valid():
     assert row['interval'] == (0.9, 1.8), 'seven ratios: the order statistics 1 and 7'
     assert (row['invalid'], row['rounds'], row['unit']) == (1, 8, 'ns')
     assert pairs.row('8 B', 'quiet', [{'8 B': {'quiet': found(1, 1, 'INVALID')}}])['ratio'] is None
+    rounds.append({'cas': {'quiet': found(500, 100.0), 'moved': True}})
+    row = pairs.row('cas', 'quiet', rounds)
+    assert (row['ratio'], row['moved']) == (1.01, 1), 'of two machines there is no ratio'
+
+
+def test_a_time_of_two_digits_is_held_to_what_it_may_have_been():
+    row = imb_table.Row(8, 100000, 0.12, 64.94)
+    time_us, off = imb_table.finer_us(row)
+    assert time_us == pytest.approx(8 / 64.94) and off == pytest.approx(9.5e-6, rel=0.01)
+    assert imb_table.finer_us(imb_table.Row(0, 100000, 0.12, 0.0)) == (0.12, 0.005)
+    assert imb_table.finer_us(imb_table.Row(64, 1, 400.0, 0.16)) == (400.0, 0.005)
+    of_no_byte = {'ours': {'time': 0.124}, 'theirs': {'time': 0.12, 'off': 0.005}}
+    assert pairs.ratio_of(of_no_byte) == 1
+    of_no_byte['ours']['time'] = 0.15
+    assert pairs.ratio_of(of_no_byte) == pytest.approx(1.2)
+
+
+@pytest.mark.parametrize('looks, runs, moved', [
+    ([24, 26], 1, False),
+    ([24, 120, 120, 110], 2, False),
+    ([24, 120] * 3, 3, True),
+])  # fmt: skip
+def test_runs_between_which_the_cpus_were_moved_are_made_again(looks, runs, moved):
+    runs_of_ours, looked = [], iter(looks)
+    ours = {'time': 1.0, 'verdict': 'VALID'}
+    measure = pairs.both(lambda place: runs_of_ours.append(place) or ours, lambda place: ours,
+                         {pairs.QUIET: pairs.Place([0, 1])}, lambda: next(looked))  # fmt: skip
+    assert measure()['moved'] == moved and len(runs_of_ours) == runs
+    assert next(looked, None) is None
 
 
 def test_under_load_each_is_held_to_itself_and_what_is_valid_and_wrong_is_counted():
@@ -90,10 +119,9 @@ def test_both_are_measured_quiet_and_with_busy_loops(tmp_path):
 @pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason='this machine has one CPU')
 @pytest.mark.skipif(bool(mpi_job.lacking()), reason=f'no {mpi_job.lacking()}')
 def test_two_ranks_of_each_program_are_measured_size_by_size(tmp_path, monkeypatch):
-    monkeypatch.setattr(imb_table, 'SIZES', [0, 64])
     monkeypatch.setenv('PATH', f'{tmp_path}:{os.environ["PATH"]}')
     stand_ins(tmp_path)
-    result = compared({'cas': '', 'mpi': ''})
+    result = compared({'cas': '', 'mpi': ''}, only=pairs.figures('cas,0,64'))
     assert result['left_out'] == []
     assert [(r['name'], r['theirs']) for r in result['rows']] == [
         ('cas', 26.5), ('0 B', 0.5), ('64 B', 0.5)]  # fmt: skip
@@ -119,6 +147,12 @@ def test_two_programs_of_two_mpi_libraries_are_not_compared(monkeypatch):
     monkeypatch.setattr(pairs, 'library_of', lambda program: f'/lib/{program}/libmpi.so')
     with pytest.raises(MembwError, match='IMB-MPI1 takes /lib/imb/libmpi.so, and our program'):
         pairs.refuse_two_libraries('imb', 'ours')
+
+
+@pytest.mark.parametrize('text', ['3', '', '0,', 'lines'])
+def test_sizes_are_those_of_imb(text):
+    with pytest.raises(argparse.ArgumentTypeError, match='is not of cas, 0, 1, 2'):
+        pairs.figures(text)
 
 
 @pytest.mark.parametrize('text', ['0', '0-', '1-1', 'a-b', '0,1'])

@@ -6,6 +6,9 @@
 
 #include "messages.h"
 
+/* How often two looks at a size are taken where they disagree. */
+enum { EXCHANGE_TRIES = 3 };
+
 /* One way: us of the median; 10^6 B/s. */
 double exchange_us(const struct exchange *exchange);
 double exchange_mb_s(const struct exchange *exchange);

@@ -29,6 +29,8 @@ static const char *const reasons[] = { "same-core", "slow-transport", NULL };
 static const double BUDGET = 0.1, BUDGET_TOGETHER = 0.02;
 #ifdef MEMBW_MPI
 static const double BUDGET_NODES = 0.05, MEMORY_SHARE_MOST = 0.95;
+/* Of a large message, how often the fewest blocks of two looks send, fill and check it; B/s. */
+static const double PASSES_LEAST = 400, SLOWEST = 1e9;
 #endif
 
 static struct {
@@ -384,6 +386,17 @@ static void refuse_more_than_memory(void)
 		    (double)available / 1048576);
 }
 
+/* How long all sizes of a pair may take; then somebody hangs. */
+static double longest_pair(void)
+{
+	double seconds = 0;
+	int i;
+
+	for (i = 0; i < message_sizes_count; i++)
+		seconds += 3 * asked.budget + PASSES_LEAST * (double)message_sizes[i] / SLOWEST;
+	return EXCHANGE_TRIES * seconds;
+}
+
 static void measure_messages(struct run *run, const struct cpuset *cpus)
 {
 	const int pairs_most = run->pairs.count ? run->pairs.count : 1;
@@ -394,8 +407,7 @@ static void measure_messages(struct run *run, const struct cpuset *cpus)
 	remote = ranks_me() == 0 && strcmp(ranks_node(), ranks_node_of(1)) != 0;
 	if (remote)
 		exchanges_choose_remote(&run->pairs, cpus, asked.pairs != NULL);
-	watchdog_limit(60 + 3 * pairs_most * message_sizes_count * asked.budget,
-		       "in the ping-pong of MPI");
+	watchdog_limit(60 + pairs_most * longest_pair(), "in the ping-pong of MPI");
 	program_measuring();
 	if (ranks_me() == 0)
 		exchanges_run(&run->pairs, asked.budget);

@@ -272,6 +272,7 @@ void messages_exchange(struct exchange *e, int other, double budget, enum patien
 {
 	own.other = other;
 	e->seen[0] = e->seen[1] = -1;
+	e->played = e->interrupted = 0;
 	look_at(e, &e->blocks, budget, patience);
 }
 

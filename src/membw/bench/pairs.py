@@ -31,7 +31,8 @@ PEERS = {CAS: 'core-to-core-latency', MPI: 'IMB-MPI1'}
 UNITS = {CAS: 'ns', MPI: 'us'}
 # The repetitions of the source's line. IMB would take fewer of large messages, 40 MiB in all: its
 # start is then up to half of what it times (docs/pairs.md). With a busy loop its own default.
-REPETITIONS, VOLUME, REPETITIONS_BUSY = 100000, 2**31, 1000
+REPETITIONS, VOLUME = 100000, 2**31
+REPETITIONS_BUSY, VOLUME_BUSY = 1000, 40 * 2**20
 # core-to-core-latency's, of its page
 ROUND_TRIPS, SAMPLES = '1000', '300'
 LIMIT_S = 300
@@ -288,7 +289,8 @@ def theirs_by_mpi(mpirun, imb, size, folder, place):
     """Each rank bound to its CPU: the source's line binds both to both."""
     lengths = folder / 'lengths'
     lengths.write_text(f'{size}\n')
-    most = REPETITIONS_BUSY if place.is_busy else min(REPETITIONS, VOLUME // max(size, 1))
+    most, volume = (REPETITIONS_BUSY, VOLUME_BUSY) if place.is_busy else (REPETITIONS, VOLUME)
+    most = min(most, volume // max(size, 1))
     test = [*place.prefix, imb, 'PingPong', '-iter', most, '-iter_policy', 'off', '-msglen',
             lengths]  # fmt: skip
     one, other = (['-n', '1', 'taskset', '-c', cpu, *test] for cpu in place.cpus)

@@ -141,6 +141,8 @@ void blocks_widen(struct blocks *b, double median)
 
 	s->low = median < s->low ? median : s->low;
 	s->high = median > s->high ? median : s->high;
+	s->min = s->low < s->min ? s->low : s->min;
+	s->max = s->high > s->max ? s->high : s->max;
 	b->settled = order_statistics_spread(s) <= AGREE;
 }
 

@@ -52,7 +52,7 @@ class Search:
 
     def _moves(self, row, margin):
         raw = self.rows.raw[row, : self.rows.count[row]]
-        values = self.rows.values[row, : self.rows.count[row]]
+        values = self.rows.values(row)
         places = self.rows.places(row)
         while True:
             its_moves = moves(raw, values, places, margin)

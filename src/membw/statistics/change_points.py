@@ -14,8 +14,8 @@ import numpy as np
 from scipy.special import stdtr, stdtrit  # scipy.stats takes half a second to load
 
 from membw.statistics.robust import MAD_EFFICIENCY, MAD_TO_SIGMA
+from membw.statistics.splits import LEAST, Screen, Sums, chunks, intervals, strongest
 
-LEAST = 3  # nights on each side: two bad nights are no change
 WINDOW = 5
 OUTLIER = 3.5  # Iglewicz and Hoaglin, 1993
 FARTHEST = 6.0  # times the noise: what is farther from its level weighs no more than this
@@ -35,7 +35,6 @@ BESIDE = 4  # times as many nights are the level that they are compared with
 SAMPLE = 500  # rows that tell the growth of the noise
 LEAST_WORTH = 2.0  # degrees of freedom
 TAIL, TAIL_TO_SIGMA, LEAST_FOR_TAIL = 0.95, 1.96, 60
-CHUNK = 256  # rows at a time: what is computed of them stays in the cache of a core
 
 
 class Rows:
@@ -46,37 +45,56 @@ class Rows:
         self.calm, self.freedom = noise(packed, count)
         self.sigma = np.maximum(self.calm, least)
         self.levels = levels(packed)
-        smooth = without_outliers(packed, count, self.sigma)
-        reach = FARTHEST * self.sigma
-        memory = _growth(clipped(smooth, self.levels, reach), self.sigma, False)
-        reach *= memory[: LEAST + 1].max()
-        # (values, their growth): as far as shows a step in LEAST nights, and, for what lasts, near
-        self.views = [
-            (values, _growth(values, self.sigma, True))
-            for values in (clipped(smooth, self.levels, reach * share) for share in (1, NEAREST))
-        ]
-        self.values, self.growth = self.views[0]
         self.limit = limit_for(alpha, self.freedom, questions)
+        some = np.arange(0, len(packed), max(1, len(packed) // SAMPLE))
+        self.reach = FARTHEST * self.sigma
+        (values, _), sigma = self.views(some), self.sigma[some]
+        self.reach = self.reach * _growth(values, sigma, False)[: LEAST + 1].max()
+        self.grown = [_growth(values, sigma, True) for values in self.views(some)]
+        self.growth = self.grown[0]
         self._view = {}
 
+    def views(self, rows):
+        """Values of some rows: as far off as LEAST nights show a step; near, for what lasts."""
+        sigma, levels = self.sigma[rows], self.levels[rows]
+        smooth = without_outliers(self.raw[rows], self.count[rows], sigma)
+        low, high = _around(levels)
+        for share in (1, NEAREST):
+            reach = share * self.reach[rows, None]
+            yield np.clip(smooth, low - reach, high + reach)
+
     def suspects(self):
-        z = np.max([strongest(values, self.sigma, grown) for values, grown in self.views], axis=0)
-        return np.flatnonzero((z > self.limit) & (self.count >= 2 * LEAST))
+        """Rows with any split that is sure."""
+        sure = np.zeros(len(self.raw), dtype=bool)
+        screens = [Screen(self.raw.shape[1], grown) for grown in self.grown]
+        for rows in chunks(np.argsort(-self.count, kind='stable')):
+            sigma, limit = self.sigma[rows], self.limit[rows]
+            for values, screen in zip(self.views(rows), screens, strict=True):
+                may = np.flatnonzero(screen.may_exceed(values / sigma[:, None], limit))
+                z = strongest(values[may], sigma[may], screen.growth)
+                sure[rows[may]] |= z > limit[may]
+        return np.flatnonzero(sure & (self.count >= 2 * LEAST))
 
     def places(self, row):
         changes = []
-        for values, grown in self.views:
-            self._view[row] = values, grown
-            part = values[row, : self.count[row]]
+        for view in zip(self.views([row]), self.grown, strict=True):
+            self._view[row] = values, grown = view[0][0], view[1]
+            part = values[: self.count[row]]
             changes = segment(part, self.sigma[row], self.limit[row], grown)
             if changes:
                 break
         return changes
 
+    def values(self, row):
+        """Of one row, as its steps are looked for."""
+        return next(self.views([row]))[0, : self.count[row]]
+
     def p_value(self, row, before, after):
         """Of the difference of the means of two parts (slices) of a row."""
-        values, grown = self._view.get(row, self.views[0])
-        one, two = values[row, before], values[row, after]
+        if row not in self._view:
+            self._view[row] = next(self.views([row]))[0], self.growth
+        values, grown = self._view[row]
+        one, two = values[before], values[after]
         n1, n2 = len(one), len(two)
         spread = self.sigma[row] * grown[min(n1, n2)] * np.sqrt(1 / n1 + 1 / n2)
         return p_value((two.mean() - one.mean()) / spread, self.freedom[row], self.questions)
@@ -87,10 +105,9 @@ def noise(packed, count, many=MANY):
 
     The row's own estimate is averaged with what its like have: G. Smyth, SAGMB 3 (2004).
     """
-    distances = np.abs(np.diff(packed))
-    own = middle(distances, np.maximum(count - 1, 0)) / MAD_TO_SIGMA / np.sqrt(2)
+    own = _middle_of(_moved, packed, np.maximum(count - 1, 0)) / MAD_TO_SIGMA / np.sqrt(2)
     freedom = MAD_EFFICIENCY * DIFFERENCE_EFFICIENCY * np.maximum(count - 1, 0)
-    floor = max(FLOOR, _quantum(distances) / 2)
+    floor = max(FLOOR, _quantum(_moved(packed[:: max(1, len(packed) // SAMPLE)])) / 2)
     told = own[count >= 2 * LEAST]
     fleet = len(told) >= many
     prior = max(float(np.median(told)), floor) if fleet else PRIOR_SPREAD
@@ -100,10 +117,14 @@ def noise(packed, count, many=MANY):
     return sigma, weight + freedom
 
 
+def _moved(packed):
+    """From each night to the next."""
+    return np.abs(np.diff(packed))
+
+
 def _quantum(distances):
     """What figures are rounded to: where half of all nights equal the night before, or nearly."""
-    some = distances[:: max(1, len(distances) // SAMPLE)]
-    some = some[~np.isnan(some)]
+    some = distances[~np.isnan(distances)]
     moved = some[some > FLOOR]
     if not len(moved) or len(moved) > 0.9 * len(some):
         return 0.0
@@ -170,7 +191,7 @@ def _without_the_largest(values):
     rest = values.copy()
     for row in rest:
         there = row[~np.isnan(row)]
-        sums = _Sums(there[None, :], np.ones(len(there) + 1))
+        sums = Sums(there[None, :], np.ones(len(there) + 1))
         place = _best_split(sums, 0, len(there), 0.0)
         if place:
             for part in (slice(0, place), slice(place, len(there))):
@@ -190,12 +211,21 @@ def pack(values):
 
 def middle(values, count):
     """Median of the first `count` in size of each row; NaN sorts last."""
-    if not values.shape[1]:
-        return np.zeros(len(values))
-    rising = np.sort(values, axis=1)
-    low, high = np.maximum(count - 1, 0) // 2, np.minimum(count // 2, values.shape[1] - 1)
-    pairs = np.take_along_axis(rising, np.stack([low, high], axis=1), axis=1)
-    return np.where(count > 0, pairs.mean(axis=1), 0)
+    return _middle_of(lambda rows: rows, values, count)
+
+
+def _middle_of(figures, values, count):
+    """The same of what `figures` makes of some rows."""
+    medians = np.zeros(len(values))
+    for rows in chunks(np.arange(len(values))):
+        rising = np.sort(figures(values[rows[0] : rows[-1] + 1]), axis=1)
+        width, many = rising.shape[1], count[rows]
+        if not width:
+            continue
+        low, high = np.maximum(many - 1, 0) // 2, np.minimum(many // 2, width - 1)
+        row = np.arange(len(rows))
+        medians[rows] = np.where(many > 0, (rising[row, low] + rising[row, high]) / 2, 0)
+    return medians
 
 
 def without_outliers(packed, count, sigma):
@@ -225,14 +255,14 @@ def levels(packed):
     return medians
 
 
-def clipped(values, levels, reach):
-    """A night farther from the levels of its block and those beside it is brought nearer."""
+def _around(levels):
+    """The lowest and the highest level of each night's block and those beside it."""
     low, high = levels.copy(), levels.copy()
     for here, beside in ((slice(None, -BLOCK), slice(BLOCK, None)),
                          (slice(BLOCK, None), slice(None, -BLOCK))):  # fmt: skip
         low[:, here] = np.minimum(low[:, here], levels[:, beside])
         high[:, here] = np.maximum(high[:, here], levels[:, beside])
-    return np.clip(values, low - reach[:, None], high + reach[:, None])
+    return low, high
 
 
 def _median_of_five(a, b, c, d, e):
@@ -245,83 +275,10 @@ def _median_of_three(a, b, c):
     return np.maximum(np.minimum(a, b), np.minimum(np.maximum(a, b), c))
 
 
-def intervals(length):
-    """Seeded intervals [left, right): halves, quarters, ..., each shifted by half of itself."""
-    spans, size = [(0, length)], length / 2
-    while size >= 2 * LEAST:
-        starts = np.arange(0, length - size + 1e-9, size / 2)
-        spans += [(int(np.floor(s)), int(np.ceil(s + size))) for s in starts]
-        size /= 2
-    return sorted({(left, min(right, length)) for left, right in spans})
-
-
-def strongest(packed, sigma, growth):
-    """The largest |z| of any split of any seeded interval of each row."""
-    count = (~np.isnan(packed)).sum(axis=1)
-    order, best = np.argsort(-count, kind='stable'), np.zeros(len(packed))
-    for start in range(0, len(packed), CHUNK):
-        part = order[start : start + CHUNK]
-        sums, strong = _Sums(packed[part], growth), np.zeros(len(part))
-        for left, right in intervals(packed.shape[1]):
-            whole = int(np.searchsorted(-count[part], -right, side='right'))
-            for rows, z in ((slice(None, whole), sums.z_of_whole),
-                            (slice(whole, None), sums.z)):  # fmt: skip
-                if len(strong[rows]):
-                    z = z(left, right, rows).max(axis=1, initial=0)  # one night: no split
-                    np.maximum(strong[rows], z, out=strong[rows])
-        best[part] = strong
-    return best / sigma
-
-
-class _Sums:
-    """Running sums of rows with gaps: sum and number of any interval at once."""
-
-    def __init__(self, values, growth):
-        there = ~np.isnan(values)
-        zero = np.zeros((len(values), 1))
-        self.count = np.hstack([zero, np.cumsum(there, axis=1, dtype=float)])
-        self.sum = np.hstack([zero, np.cumsum(np.where(there, values, 0), axis=1)])
-        self.weight = 1 / growth**2
-
-    def z2(self, left, right, rows=slice(None)):
-        """Squared, for a noise of 1: rows x splits after left + 1, left + 2, ..., right - 1."""
-        count, sums = self.count[rows], self.sum[rows]
-        n1 = count[:, left + 1 : right] - count[:, left : left + 1]
-        n = (count[:, right] - count[:, left])[:, None]
-        n2 = n - n1
-        s1 = sums[:, left + 1 : right] - sums[:, left : left + 1]
-        total = (sums[:, right] - sums[:, left])[:, None]
-        enough = (n1 >= LEAST) & (n2 >= LEAST)
-        shorter = np.minimum(np.arange(1, right - left), np.arange(right - left - 1, 0, -1))
-        with np.errstate(divide='ignore', invalid='ignore'):
-            z2 = (s1 - n1 * (total / n)) ** 2 * (n * self.weight[shorter]) / (n1 * n2)
-        return np.where(enough, z2, 0)
-
-    def z(self, left, right, rows):
-        """|z| of some rows."""
-        return np.sqrt(self.z2(left, right, rows))
-
-    def z_of_whole(self, left, right, rows):
-        """The same of rows that have a value in each of these nights: far faster."""
-        n = right - left
-        n1 = np.arange(LEAST, n - LEAST + 1)
-        if not len(n1):
-            return np.zeros((len(self.sum[rows]), 0))
-        scale = np.sqrt(n * self.weight[np.minimum(n1, n - n1)] / (n1 * (n - n1)))
-        begin = self.sum[rows, left, None]
-        total = self.sum[rows, right, None] - begin
-        z = total * (-n1 / n)
-        z += self.sum[rows, left + LEAST : right - LEAST + 1]
-        z -= begin
-        np.abs(z, out=z)
-        z *= scale
-        return z
-
-
 def segment(values, sigma, limit, growth):
     """Places where one row without gaps changes: each begins a new level, with |z| > limit."""
     values = np.asarray(values, dtype=float)
-    sums, changes, todo = _Sums(values[None, :], growth), [], [(0, len(values))]
+    sums, changes, todo = Sums(values[None, :], growth), [], [(0, len(values))]
     while todo:
         left, right = todo.pop()
         place = _best_split(sums, left, right, limit * sigma)

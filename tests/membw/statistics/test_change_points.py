@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from membw.statistics import change_points as cp
+from membw.statistics import splits
 from membw.statistics.median_polish import split
 
 
@@ -36,7 +37,7 @@ def test_gaps_do_not_move_a_change():
     gaps[[3, 38, 39, 45]] = np.nan
     assert cp.segment(values, 0.005, 6, white) == [40]
     assert cp.segment(gaps[~np.isnan(gaps)], 0.005, 6, white) == [37]
-    assert cp.strongest(gaps[None, :], np.array([0.005]), white)[0] > 6
+    assert splits.strongest(gaps[None, :], np.array([0.005]), white)[0] > 6
 
 
 def test_rows_without_gaps_are_searched_the_short_way_to_the_same_answer(monkeypatch):
@@ -48,21 +49,21 @@ def test_rows_without_gaps_are_searched_the_short_way_to_the_same_answer(monkeyp
     values[:20] = np.nan_to_num(values[:20])
     packed, count, _ = cp.pack(values)
     sigma, growth = np.full(60, 0.005), 1 + np.arange(91) / 100
-    fast = cp.strongest(packed, sigma, growth)
-    sums = cp._Sums(packed, growth)
-    slow = np.max([sums.z2(*span).max(axis=1) for span in cp.intervals(90)], axis=0)
+    fast = splits.strongest(packed, sigma, growth)
+    sums = splits.Sums(packed, growth)
+    slow = np.max([sums.z2(*span).max(axis=1) for span in splits.intervals(90)], axis=0)
     assert fast == pytest.approx(np.sqrt(slow) / sigma)
-    looked_at, real = [], cp._Sums.z2
+    looked_at, real = [], splits.Sums.z2
 
     def spy(sums, left, right, rows=slice(None)):
         looked_at.append(len(sums.sum[rows]))
         return real(sums, left, right, rows)
 
-    monkeypatch.setattr(cp._Sums, 'z2', spy)
-    assert cp.strongest(packed[:20], sigma[:20], growth) == pytest.approx(fast[:20])
+    monkeypatch.setattr(splits.Sums, 'z2', spy)
+    assert splits.strongest(packed[:20], sigma[:20], growth) == pytest.approx(fast[:20])
     assert not looked_at
-    cp.strongest(packed, sigma, growth)
-    assert sum(looked_at) < 0.2 * 60 * len(cp.intervals(90))  # the ends of the shorter rows
+    splits.strongest(packed, sigma, growth)
+    assert sum(looked_at) < 0.2 * 60 * len(splits.intervals(90))  # the ends of the shorter rows
 
 
 @pytest.mark.parametrize('made', [[0], [0, 1]])

@@ -4,7 +4,6 @@ import json
 import os
 import sys
 import zlib
-from array import array
 from zipfile import BadZipFile
 
 import numpy as np
@@ -74,7 +73,8 @@ def _restored(index, tables):
         rows.nodes = {name: n for n, name in enumerate(group['nodes'])}
         rows.provenances = group['provenances']
         rows.software = {tuple(made.items()): n for n, made in enumerate(rows.provenances)}
-        rows.table = {c: array(kind, tables[f'{c}-{i}'].tobytes()) for c, kind in COLUMNS.items()}
+        for column, values in rows.table.items():
+            values.frombytes(np.ascontiguousarray(tables[f'{column}-{i}']).data.cast('B'))
         if len({len(rows.table[c]) for c in COLUMNS if c != 'rates'}) > 1:
             raise ValueError('columns of different lengths')
     return collector

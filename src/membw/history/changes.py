@@ -21,7 +21,7 @@ FAR = 14  # nights between the kernels' dates of what has no sharp beginning
 STAYED = 0.25  # a node that moved by less of what it differs by now stayed where it was
 # A drift that takes so many days may be a season: a node's has to be larger than the margin by
 # this, a fleet's is held against the same nights of the year before.
-SEASON, SEASON_MARGIN, YEAR, SAME_SEASON = 60, 1.25, 365, 14
+SEASON, SEASON_MARGIN, YEAR, SAME_SEASON = 45, 1.25, 365, 14
 GONE = 90  # days without a figure: whatever a node was, it is no longer measured
 MANY = 1 / 3  # of the nodes: what so many show in their own rows is the fleet's
 

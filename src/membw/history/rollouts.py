@@ -45,6 +45,8 @@ def take_off(logs, software):
 
 def _switches(software):
     """{(old, new): [(night, nodes)]}, in order of time."""
+    if len(np.unique(software[software >= 0])) < 2:
+        return {}
     last, nights_of = software[:, 0].copy(), {}
     for night in range(1, software.shape[1]):
         now = software[:, night]

@@ -152,7 +152,9 @@ def _normal_scores(distances):
     scores, of_row = np.full((width + 1, width), np.nan), np.empty_like(distances)
     for n in np.unique(count):
         scores[n, :n] = ndtri(np.arange(1, n + 1) / (n + 1.0))
-    np.put_along_axis(of_row, np.argsort(distances, axis=1), scores[count], axis=1)
+    for rows in cp.chunks(np.arange(len(distances))):
+        places = np.argsort(distances[rows], axis=1)
+        of_row[rows[:, None], places] = scores[count[rows]]
     return of_row
 
 

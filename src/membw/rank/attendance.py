@@ -6,8 +6,8 @@ from datetime import UTC, datetime
 
 import numpy as np
 
-from membw.results.latest import AHEAD_S
-from membw.results.runs import SPAN_S
+from membw.results.latest import AHEAD_S, WINDOW_S
+from membw.results.runs import SPAN_S, split_runs
 
 DAY_S = 86_400
 MAX_AGE_DAYS = 14
@@ -84,22 +84,27 @@ def shared_names(units, max_age_days):
     """A problem, where half of the nodes have two results that differ as two machines do."""
     apart = set()
     for records in units:
-        files = defaultdict(dict)
-        for r in sorted(records, key=lambda r: r.time):
-            files[r.file][r.rank] = r
-        last = sorted(files.values(), key=lambda f: max(r.time for r in f.values()))[-2:]
-        if len(last) == 2 and _differ(*last, max_age_days):
+        *before, last = split_runs(records)
+        beside = [run for run in before if _may_be_another_machine(run[0], last[0])]
+        if beside and _differ(beside[-1], last, max_age_days):
             apart.add(records[0].host)
     hosts = {records[0].host for records in units}
     if len(apart) < max(2, len(hosts) / 2):
         return []
     return [
         f'{len(apart)} of {len(hosts)} nodes have two results more than {TWO_MACHINES:.0%} apart '
-        'in two files: two clusters with the same names? judge one at a time'
+        'in two files, or within half an hour: two clusters with the same names? judge one at a '
+        'time'
     ]
 
 
+def _may_be_another_machine(one, last):
+    """What a file says later of a node is how it is since; but hardly since half an hour."""
+    return one.file != last.file or (one.time and last.time - one.time <= WINDOW_S)
+
+
 def _differ(one, other, max_age_days):
+    one, other = ({r.rank: r for r in run} for run in (one, other))
     common = one.keys() & other.keys()
     if not common:
         return False

@@ -69,13 +69,20 @@ def _metric_summary(metric, figures, threads, nodes):
         ('MIN', figures.min(), f' on {low.name}'),
         ('AVG', figures.mean(), ''),
         ('AVG_per_proc', figures.mean() / threads, ''),
-        ('STDD', figures.std(ddof=1) if len(figures) > 1 else 0.0, ''),
+        ('STDD', _standard_deviation(figures), ''),
         ('MEDIAN', median, ''),
         ('MAD', np.median(np.abs(figures - median)), ''),
     ]
     rows = [row for row in rows if metric.adds or row[0] != 'AVG_per_proc']
     name = metric.name.upper()
     return [f'{name + "_" + key:<18} = {value:f}\t\t {unit}{on}' for key, value, on in rows]
+
+
+def _standard_deviation(figures):
+    if len(figures) < 2:
+        return 0.0
+    # relative to the largest: the square of an implausible figure may be no number
+    return figures.max() * (figures / figures.max()).std(ddof=1)
 
 
 def _not_ranked(fleet):

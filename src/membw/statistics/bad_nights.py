@@ -74,20 +74,24 @@ def restless(distances, depth, questions, alpha):
     healthy[known.rows] = True
     bad, all_nights = far[healthy].sum(), there[healthy].sum()
     others = all_nights - np.where(healthy, there.sum(axis=1), 0)
-    share = (bad - np.where(healthy, far.sum(axis=1), 0) + 1) / (others + 2)
+    number = far.sum(axis=1)
+    share = (bad - np.where(healthy, number, 0) + 1) / (others + 2)
     after = ((far[healthy][:, 1:] & far[healthy][:, :-1]).sum() + PAIRS * share) / (bad + PAIRS)
     expected = np.maximum(EXPECTED, TIMES * share)
     with np.errstate(divide='ignore', invalid='ignore'):
         up = np.log(expected / share) * (1 - np.minimum(after, 1))
         down = np.log((1 - np.minimum(expected, 0.99)) / (1 - share))
-    score = np.where(far, up[:, None], np.where(there, down[:, None], 0))
-    sums = np.hstack([np.zeros((len(score), 1)), np.cumsum(score, axis=1)])
-    rise = sums - np.minimum.accumulate(sums, axis=1)
-    sure = rise.max(axis=1) > np.log(questions / alpha)
-    for row in np.flatnonzero(sure & (others >= LEAST_OTHERS) & (expected < MOST)):
-        stretch = _stretch(far[row], distances[row] > depth[row], rise[row], share[row])
-        if stretch:
-            yield (row, *stretch)
+    limit = np.log(questions / alpha)
+    # a sum rises by no more than `up` in each bad night: most rows have too few of them
+    may = np.flatnonzero((number * up > limit) & (others >= LEAST_OTHERS) & (expected < MOST))
+    score = np.where(far[may], up[may, None], np.where(there[may], down[may, None], 0))
+    sums = np.hstack([np.zeros((len(may), 1)), np.cumsum(score, axis=1)])
+    rises = sums - np.minimum.accumulate(sums, axis=1)
+    for row, rise in zip(may, rises, strict=True):
+        if rise.max() > limit:
+            stretch = _stretch(far[row], distances[row] > depth[row], rise, share[row])
+            if stretch:
+                yield (row, *stretch)
 
 
 def _stretch(far, good, rise, usual):

@@ -247,25 +247,31 @@ def _fails_by_count(protocol, noise):
     """P(a good node fails for good), at most, where hardly a run was so low that it decides.
 
     What is drawn from a handful of runs says little of a tail; how many they are is exact,
-    whatever the distribution (C. Clopper, E. Pearson, Biometrika 26 (1934)).  0: enough were low.
+    whatever the distribution (C. Clopper, E. Pearson, Biometrika 26 (1934)). Counted are the
+    nights of nodes, with any run that low: whatever a night's runs share.  0: enough were low.
     """
-    if not noise.apart:  # of runs that share a night the number is not binomial
+    if noise.assumed:
         return 0.0
     good = protocol['risk']['good_node']
-    # one run far off is as far from its node's mean as this says
-    low = ((1 + good) * (1 + noise.residuals * noise.diluted) < 1).any(axis=1)
+    # one run far off is as far from its node's mean as this says; NaN is not low
+    every = noise.nights[:, None, :] + noise.runs
+    low = ((1 + good) * (1 + every * noise.diluted) < 1).any(axis=(1, 2))
     count = int(low.sum())
     if count > HANDFUL:
         return 0.0
     p, tests = float(stats.beta.ppf(0.95, count + 1, len(low) - count)), protocol['retest']
-    first = _test_fails_by(protocol, p, protocol['runs']['repetitions'])
-    return first * _test_fails_by(protocol, p, tests['repetitions']) ** tests['rounds']
+    runs = noise.runs.shape[1]
+    first = _test_fails_by(protocol, p, runs, protocol['runs']['repetitions'])
+    return first * _test_fails_by(protocol, p, runs, tests['repetitions']) ** tests['rounds']
 
 
-def _test_fails_by(protocol, p, repetitions):
-    """P(a test fails) of a chance `p` that a run is too low."""
+def _test_fails_by(protocol, p, runs, repetitions):
+    """P(a test fails), at most, of a chance `p` that a night of so many `runs` has one too low."""
     decide = {'worst': 1, 'median': (repetitions + 1) // 2, 'best': repetitions}
-    return float(stats.binom.sf(decide[protocol['runs']['statistic']] - 1, repetitions, p))
+    nights = nights_of(protocol, repetitions)
+    most = -(-repetitions // nights)  # runs of a night
+    least = -(-decide[protocol['runs']['statistic']] // most)  # nights that are low
+    return float(stats.binom.sf(least - 1, nights, min(1.0, p * -(-most // runs))))
 
 
 def _two_risks(protocol, fails_bad, fails_good):

@@ -637,6 +637,21 @@ def test_a_tail_that_hardly_a_run_shows_is_bounded_by_their_number(
     assert risk._fails_by_count(agreed, noise) == 0, 'enough were low: they tell'
 
 
+@pytest.mark.parametrize('statistic, least', [('worst', 1), ('median', 1), ('best', 2)])
+def test_runs_that_share_a_night_count_as_one_in_that_bound(protocol, statistic, least):
+    """Four runs in three nights: 180 nights of nodes, a third of them with two runs."""
+    agreed = protocols.load(protocol(
+        runs__statistic=statistic, runs__nights=3, runs__repetitions=4, retest__rounds=0,
+        risk={'bad_node': 0.01, 'good_node': 0.01},
+    ))  # fmt: skip
+    runs = np.zeros((180, 2, 1))
+    runs[60:, 1] = np.nan
+    runs[:3, 1], runs[60:62, 0] = -0.03, -0.03
+    noise = risk.Noise(np.zeros((180, 1)), runs, '', ('triad',), 120)
+    p = stats.binomtest(5, 180).proportion_ci(0.90).high
+    assert risk._fails_by_count(agreed, noise) == pytest.approx(stats.binom.sf(least - 1, 3, p))
+
+
 FULL = os.environ.get('MEMBW_RISKS_FULL') == '1'  # ten minutes
 
 

@@ -1,6 +1,7 @@
 """Nothing is PASS that was not compared: slow racks, lost pinning, silence, wrong clocks."""
 
 import json
+import warnings
 from datetime import UTC, datetime, timedelta
 
 import fleet_generator as gen
@@ -10,7 +11,9 @@ import results_store
 
 from membw.cli import main
 from membw.rank.fleet import Rule, judge
+from membw.rank.text import as_blocks
 from membw.results.record import parse_record
+from membw.tables import as_text
 
 TONIGHT = datetime(2026, 11, 21, 13, tzinfo=UTC)
 
@@ -233,6 +236,16 @@ def test_two_clusters_with_the_same_names_are_told():
     assert '10 of 10 nodes have two results more than 10% apart' in result.problems[0]
 
 
+@pytest.mark.parametrize('minutes, told', [(10, True), (1440, False)])
+def test_two_clusters_in_one_file_are_told_by_how_soon_their_results_follow(minutes, told):
+    """A day later it is the same fleet, and slower: `membw history` says since when."""
+    later = (TONIGHT - timedelta(minutes=minutes)).isoformat()
+    rows = [scaled(row, 0.5, time=later) for row in rows_of(10)]
+    rows += [scaled(row, 1, time=TONIGHT.isoformat()) for row in rows_of(10, seed=8)]
+    result = judge([parse_record(row, 'one.jsonl') for row in rows], now=TONIGHT.timestamp())
+    assert bool(result.problems) == told
+
+
 def test_a_second_night_in_another_file_is_no_second_cluster():
     one = rows_of(10)
     other = [scaled(row, 0.99, time='2026-11-20T13:00:00Z') for row in rows_of(10, seed=8)]
@@ -248,6 +261,9 @@ def test_an_implausibly_fast_node_is_suspect(factor):
     result = verdicts(rows)
     assert of(result, 'SUSPECT') == {gen.name(3)}
     assert 'implausibly fast' in result.nodes[3].reason
+    with warnings.catch_warnings():
+        warnings.simplefilter('error')
+        as_text(as_blocks(result, 'slowest', 'triad', 0))
 
 
 def test_a_node_at_a_twentieth_never_passes_however_far_its_peers_lie_apart():

@@ -66,6 +66,25 @@ def test_rows_without_gaps_are_searched_the_short_way_to_the_same_answer(monkeyp
     assert sum(looked_at) < 0.2 * 60 * len(splits.intervals(90))  # the ends of the shorter rows
 
 
+@pytest.mark.parametrize('gaps', [0, 0.02, 0.4])
+@pytest.mark.parametrize('width', [5, 6, 13, 90, 365])
+def test_the_screen_leaves_out_no_row_that_the_search_finds(gaps, width):
+    """With limits in the midst of what the rows show."""
+    rng = np.random.default_rng(width)
+    values = rng.normal(0, 0.005, (splits.CHUNK, width))
+    values[::9, width // 2 :] -= 0.01
+    values[::31] -= np.linspace(0, 5, width)
+    values[rng.random(values.shape) < gaps] = np.nan
+    packed, count, _ = cp.pack(values)
+    packed = packed[np.argsort(-count, kind='stable')]
+    sigma, growth = np.linspace(0.004, 0.006, len(packed)), 1 + np.arange(width + 1) / 100
+    z, screen = splits.strongest(packed, sigma, growth), splits.Screen(width, growth)
+    for limit in np.quantile(z, [0, 0.3, 0.7, 0.95]):
+        may = screen.may_exceed(packed / sigma[:, None], np.full(len(packed), limit))
+        assert may[z > limit].all()
+        assert not may[z < 0.99 * limit - 0.05].any()
+
+
 @pytest.mark.parametrize('made', [[0], [0, 1]])
 def test_what_is_common_to_a_night_is_its_median_within_the_software(made):
     rng = np.random.default_rng(4)

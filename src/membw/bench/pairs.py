@@ -40,7 +40,7 @@ LIMIT_S = 300
 MOVED, TRIES = 1.25, 3
 # a VALID figure under load that lies further than this from that without
 WRONG = 0.05
-QUIET, BUSY = 'quiet', 'busy'
+QUIET, BUSY, AFTER = 'quiet', 'busy', 'after'
 
 
 def add_arguments(parser):
@@ -127,6 +127,9 @@ def both(ours, theirs, places, look):
         for weather, place in places.items():
             with burning(place.cpus if weather == BUSY else ()):
                 results[weather] = {who: run(place) for who, run in programs.items()}
+            looks.append(look())
+        if BUSY in places:  # what the machine does by itself is no fault of the loop
+            results[AFTER] = {'ours': ours(places[QUIET])}
             looks.append(look())
         return results | {'looks_ns': looks, 'moved': max(looks) > MOVED * min(looks)}
 
@@ -311,7 +314,8 @@ def row(name, weather, rounds):
     Rounds in which ours was INVALID have no figure, and stand in 'invalid'; those in which the
     CPUs were moved have no ratio, and stand in 'moved'. Of a time that is printed to 0.01 us, the
     ratio is to the nearest that it may have been. With a busy loop the ratios are of each program
-    to itself without one: 'ours_busy', 'theirs_busy'; 'wrong' counts
+    to itself without one: 'theirs_busy'; 'ours_busy', to the nearest of what it read before and
+    after, whose own ratio is 'ours_after', and of what lies between; 'wrong' counts
     figures that were VALID and off by more than 5 %.
     """
     from membw.statistics.tolerance import median_interval  # scipy takes a second to load
@@ -336,14 +340,26 @@ def row(name, weather, rounds):
         'rounds': len(results),
     }
     if weather == BUSY:
-        pairs = [(r[name][QUIET], r[name][BUSY]) for r in still]
-        ours = [b['ours']['time'] / q['ours']['time'] for q, b in pairs
-                if q['ours']['verdict'] == b['ours']['verdict'] == 'VALID']  # fmt: skip
-        line['ours_busy'] = middle(ours)
-        line['theirs_busy'] = middle([b['theirs']['time'] / q['theirs']['time']
-                                       for q, b in pairs if q['theirs']['time'] > 0])  # fmt: skip
-        line['wrong'] = sum(abs(ratio - 1) > WRONG for ratio in ours)
+        line |= beside_itself([r[name] for r in still])
     return line
+
+
+def beside_itself(rounds):
+    """What a busy loop did to either program; see row()."""
+    ours, after = [], []
+    for of_round in rounds:
+        all_of_ours = [of_round[weather]['ours'] for weather in (QUIET, BUSY, AFTER)]
+        if {result['verdict'] for result in all_of_ours} == {'VALID'}:
+            before, busy, later = (result['time'] for result in all_of_ours)
+            ours.append(busy / min(max(busy, min(before, later)), max(before, later)))
+            after.append(later / before)
+    return {
+        'ours_busy': middle(ours),
+        'ours_after': middle(after),
+        'theirs_busy': middle([r[BUSY]['theirs']['time'] / r[QUIET]['theirs']['time']
+                               for r in rounds if r[QUIET]['theirs']['time'] > 0]),
+        'wrong': sum(abs(ratio - 1) > WRONG for ratio in ours),
+    }  # fmt: skip
 
 
 def ratio_of(result):
@@ -367,6 +383,7 @@ SHOWN = (
 )
 SHOWN_BUSY = (
     Column('ours_busy', 'membw busy / quiet', right=True),
+    Column('ours_after', 'quiet / quiet', right=True),
     Column('theirs_busy', 'peer busy / quiet', right=True),
     Column('wrong', 'VALID and wrong', right=True),
 )
@@ -395,5 +412,7 @@ def cells(row):
             Cell(row['invalid'], f'{row["invalid"]} of {row["rounds"]}'),
             row['moved']]  # fmt: skip
     if row['weather'] == BUSY:
-        line += [shown(row[key], '.3f') for key in ('ours_busy', 'theirs_busy')] + [row['wrong']]
+        line += [shown(row[key], '.3f') for key in ('ours_busy', 'ours_after', 'theirs_busy')] + [
+            row['wrong']
+        ]
     return line

@@ -81,10 +81,14 @@ def test_runs_between_which_the_cpus_were_moved_are_made_again(looks, runs, move
 def test_under_load_each_is_held_to_itself_and_what_is_valid_and_wrong_is_counted():
     quiet = found(100, 100)
     busy = [found(104, 900), found(106, 800), found(900, 700, 'INVALID')]
-    rounds = [{'8 B': {'quiet': quiet, 'busy': b}} for b in busy]
+    rounds = [{'8 B': {'quiet': quiet, 'busy': b, 'after': found(100, 100)}} for b in busy]
     row = pairs.row('8 B', 'busy', rounds)
     assert row['ours_busy'] == pytest.approx(1.05) and row['theirs_busy'] == 8
-    assert (row['wrong'], row['invalid']) == (1, 1)
+    assert (row['wrong'], row['invalid'], row['ours_after']) == (1, 1, 1)
+    for of_round in rounds:
+        of_round['8 B']['after'] = found(110, 100)
+    row = pairs.row('8 B', 'busy', rounds)
+    assert (row['ours_busy'], row['wrong']) == (1, 0), 'the machine did so by itself'
 
 
 def stand_ins(folder):

@@ -5,8 +5,6 @@
 #include "../harness/evidence/neighbours.h"
 #include "../harness/machine/cgroup.h"
 
-#include <stdlib.h>
-
 /* TICKS_LAST: twenty of the kernel's ticks, by which it counts who worked.  CPUS_LEAST,
  * CPUS_TAKEN: of the CPUs asked for, what the threads must have had, unless they were taken. */
 static const double TICKS_LAST = 0.08, CPUS_LEAST = 0.75, CPUS_TAKEN = 0.9, GOOD_FACTOR = 1.02;

@@ -1,8 +1,7 @@
 /*
  * judge: what makes a multiplication's figure not to be believed, beyond what any program asks.
  */
-#ifndef MEMBW_DGEMM_JUDGE_H
-#define MEMBW_DGEMM_JUDGE_H
+#pragma once
 
 #include "blas/blas.h"
 #include "measure.h"
@@ -25,5 +24,3 @@ void kernels_judge(const struct blas *blas);
 
 /* Finds disturbed, or withdraws it where the figures come from clean repetitions. */
 void shapes_judge_disturbed(const struct shape *shapes, int count);
-
-#endif

@@ -5,91 +5,47 @@
 
 #include "../harness/error.h"
 #include "../harness/evidence/threads.h"
-#include "../harness/fault.h"
-#include "../harness/job/ranks.h"
 #include "../harness/machine/topology.h"
 #include "../harness/program.h"
-#include "../harness/record.h"
-#include "../harness/sysfile.h"
 
 static const char *const reasons[] = { "threads-idle", "wrong-library", "forced-kernels", NULL };
 
 enum { LOOKS = 9 };
 
 static struct {
-	size_t n, threads, repetitions; /* 0: as it is best here */
-	int shape;                      /* SHAPES: both */
+	int n, threads, repetitions; /* 0: as it is best here */
+	int shape;                   /* SHAPES: both */
 	const char *libraries, *threading;
 	double stated, max_seconds; /* of each shape */
 } asked = { 0, 0, 0, SHAPES, NULL, NULL, 0, 8 };
-
-static void set_n(const char *option, const char *text)
-{
-	asked.n = option_count(option, text, 8, 1000000);
-}
-
-static void set_shape(const char *option, const char *text)
-{
-	asked.shape = option_word(option, text, shape_names, SHAPES);
-}
-
-static void set_repetitions(const char *option, const char *text)
-{
-	asked.repetitions = option_count(option, text, 1, REPETITIONS_MAX);
-}
-
-static void set_threads(const char *option, const char *text)
-{
-	asked.threads = option_count(option, text, 1, CPUS_MAX);
-}
-
-static void set_libraries(const char *option, const char *text)
-{
-	(void)option;
-	asked.libraries = text;
-}
-
-static void set_threading(const char *option, const char *text)
-{
-	(void)option;
-	asked.threading = text;
-}
-
-static void set_stated(const char *option, const char *text)
-{
-	asked.stated = option_number(option, text, 1e12, "give GFlop/s, as in 448");
-}
-
-static void set_max_seconds(const char *option, const char *text)
-{
-	asked.max_seconds = option_number(option, text, 1e6, "give seconds, as in 30");
-}
 
 static const struct option_row rows[] = {
 	{ 'n', "size", "N",
 	  "m = n (default: by what is attainable, 0.2 s of the square one, and more than\n"
 	  "four last-level caches; 0.1 s of k192, 15000 at most; what the memory holds)",
-	  set_n },
+	  .count = &asked.n, .least = 8, .most = 1000000 },
 	{ 0, "shape", "NAME",
-	  "square (m = n = k) or k192 (k = 192: nodeperf's, the update of HPL) alone", set_shape },
+	  "square (m = n = k) or k192 (k = 192: nodeperf's, the update of HPL) alone",
+	  .word = &asked.shape, .words = shape_names, .most = SHAPES },
 	{ 't', "repetitions", "T",
 	  "so often (default: two seconds and more, until the share is known within half\n"
 	  "a point)",
-	  set_repetitions },
+	  .count = &asked.repetitions, .least = 1, .most = REPETITIONS_MAX },
 	{ 0, "max-seconds", "S", "so long at most, without -t, for each shape (default: 8)",
-	  set_max_seconds },
+	  .number = &asked.max_seconds, .most = 1000000, .hint = "give seconds, as in 30" },
 	{ 0, "threads", "T",
 	  "so many threads must work (default: one for each core of the node, whatever\n"
 	  "affinity and OMP_NUM_THREADS say)",
-	  set_threads },
+	  .count = &asked.threads, .least = 1, .most = CPUS_MAX },
 	{ 0, "library", "NAMES",
 	  "begins of file names, with commas: each must be mapped, one of them called",
-	  set_libraries },
+	  .text = &asked.libraries },
 	{ 0, "threading", "KIND",
-	  "what the library must say of itself: none, pthreads, openmp or tbb", set_threading },
+	  "what the library must say of itself: none, pthreads, openmp or tbb",
+	  .text = &asked.threading },
 	{ 0, "stated", "GFLOPS", "peak of the node as stated, to compare what is attainable with",
-	  set_stated },
-	{ 0, NULL, NULL, NULL, NULL },
+	  .number = &asked.stated, .most = 1000000000000, .hint = "give GFlop/s, as in 448" },
+	{ 0 },
 };
 static const struct option_row *const tables[] = { rows, NULL };
 
@@ -107,12 +63,10 @@ static const struct program program = {
 /* One for each core of the node. */
 static int cores_of_node(void)
 {
-	char line[SYSLINE_MAX];
 	struct cpuset online;
 
-	if (!sysfile_line(line, "/sys/devices/system/cpu/online") || !cpuset_parse(&online, line))
-		return threads_count();
-	return topology_cores(&online);
+	cpuset_online(&online);
+	return cpuset_count(&online) ? topology_cores(&online) : threads_count();
 }
 
 /* GFlop/s at the best of several moments: sizes do not depend on who disturbed one of them. */
@@ -140,8 +94,8 @@ static void measure_all(struct run *run)
 
 		if (asked.shape != SHAPES && asked.shape != kind)
 			continue;
-		measure_size(s, (enum shape_kind)kind, asked.n, asked.n ? 1 : attainable);
-		measure_shape(s, (int)asked.repetitions, asked.max_seconds);
+		measure_size(s, (enum shape_kind)kind, (size_t)asked.n, asked.n ? 1 : attainable);
+		measure_shape(s, asked.repetitions, asked.max_seconds);
 		run->count++;
 	}
 }
@@ -163,12 +117,9 @@ int main(int argc, char **argv)
 {
 	static struct run run;
 
-	ranks_start(&argc, &argv);
-	error_hooks(ranks_refuse, ranks_leave);
-	fault_rank(ranks_me());
-	record_process(ranks_node(), ranks_me(), ranks_count());
+	program_join(&argc, &argv);
 	program_start(&program, argc, argv);
-	run.threads = asked.threads ? (int)asked.threads : cores_of_node();
+	run.threads = asked.threads ? asked.threads : cores_of_node();
 	run.stated = asked.stated;
 	blas_look(&run.blas);
 	ceiling_start(run.threads);

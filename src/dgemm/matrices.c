@@ -3,7 +3,6 @@
 #include "../harness/memory/map.h"
 #include "../harness/openmp.h"
 
-#include <string.h>
 #include <sys/mman.h>
 
 typedef unsigned long long dgemm_u64;

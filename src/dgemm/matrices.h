@@ -6,8 +6,7 @@
  * sum reaches 2^53: what C must hold is known exactly.  Each entry follows from its place, so
  * that nothing has to be kept to know it.
  */
-#ifndef MEMBW_MATRICES_H
-#define MEMBW_MATRICES_H
+#pragma once
 
 #include "../harness/config.h"
 
@@ -30,5 +29,3 @@ void matrices_free(struct matrices *matrices);
 
 /* What A, B and, before anything was added, C hold in row i of column j. */
 int matrices_entry(enum matrix matrix, size_t i, size_t j);
-
-#endif

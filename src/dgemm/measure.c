@@ -11,10 +11,6 @@
 #include "../harness/machine/llc.h"
 #include "../harness/machine/memory_available.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 /* Seconds of a repetition at all that is attainable: long enough for the kernel to see who worked,
  * short enough for what is attainable to stay. */
 static const double LASTS[SHAPES] = { 0.2, 0.1 };
@@ -133,7 +129,7 @@ static void time_calls(struct repetition *r, const struct shape *s, struct matri
 	struct interference others;
 	double began;
 
-	interference_start(&others, threads_cpus());
+	interference_start(&others);
 	workers_start();
 	began = clock_now();
 	run_calls(x, s->calls);
@@ -141,8 +137,8 @@ static void time_calls(struct repetition *r, const struct shape *s, struct matri
 	began = fault_time(began, i);
 	workers_stop(&r->workers);
 	r->workers.wall = began;
-	interference_stop(&others, threads_cpus(), NULL);
-	r->others = others.all - others.own + others.steal;
+	interference_stop(&others);
+	r->others = interference_others(&others);
 	r->gflops = 1e-9 * shape_flops(s) / began;
 }
 

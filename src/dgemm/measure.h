@@ -1,8 +1,7 @@
 /*
  * measure: C += A B by the library, between two readings of the ceiling, repeated.
  */
-#ifndef MEMBW_DGEMM_MEASURE_H
-#define MEMBW_DGEMM_MEASURE_H
+#pragma once
 
 #include "shape.h"
 
@@ -18,5 +17,3 @@ void measure_size(struct shape *shape, enum shape_kind kind, size_t n, double gf
 /* Measures and validates it, in so many REPETITIONS.  0: for two seconds and more, until the
  * share of attainable is known within half a point, for MAX_SECONDS at most. */
 void measure_shape(struct shape *shape, int repetitions, double max_seconds);
-
-#endif

@@ -8,9 +8,6 @@
 #include "../harness/metrics.h"
 #include "../harness/order_statistics.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-
 static double gflops_of(const struct ceiling *c)
 {
 	return c->gflops;

@@ -1,8 +1,7 @@
 /*
  * output: the table for people, the metrics and the program's part of the record.
  */
-#ifndef MEMBW_DGEMM_OUTPUT_H
-#define MEMBW_DGEMM_OUTPUT_H
+#pragma once
 
 #include "blas/blas.h"
 #include "measure.h"
@@ -18,5 +17,3 @@ struct run {
 void output_print(const struct run *run);
 void output_metrics(const struct run *run);
 void output_write(const void *run);
-
-#endif

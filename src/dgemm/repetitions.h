@@ -1,8 +1,7 @@
 /*
  * repetitions: which of a shape's multiplications count, and what they say together.
  */
-#ifndef MEMBW_REPETITIONS_H
-#define MEMBW_REPETITIONS_H
+#pragma once
 
 #include "shape.h"
 
@@ -27,5 +26,3 @@ double repetitions_gflops(const struct shape *shape);
 
 /* The median of what is asked of each that counts. */
 double repetitions_median(const struct shape *shape, double (*ask)(const struct repetition *));
-
-#endif

@@ -1,8 +1,7 @@
 /*
  * shape: a multiplication, the repetitions of it, and what each saw.
  */
-#ifndef MEMBW_SHAPE_H
-#define MEMBW_SHAPE_H
+#pragma once
 
 #include "ceiling/ceiling.h"
 #include "validate.h"
@@ -34,5 +33,3 @@ struct shape {
 	struct repetition *repetitions;
 	struct wrong wrong;
 };
-
-#endif

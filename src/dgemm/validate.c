@@ -6,9 +6,6 @@
 #include "../harness/openmp.h"
 #include "../harness/verdict.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 enum { VECTORS = 3 };
 
 typedef unsigned long long validate_u64;

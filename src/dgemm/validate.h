@@ -7,8 +7,7 @@
  * several in one column hide from one vector with probability 2^-10 at most, and from all three
  * with 2^-30.  Source: R. Freivalds, Probabilistic machines can use less running time, IFIP 1977.
  */
-#ifndef MEMBW_VALIDATE_H
-#define MEMBW_VALIDATE_H
+#pragma once
 
 #include "matrices.h"
 
@@ -23,5 +22,3 @@ void validate(struct wrong *wrong, const struct matrices *matrices);
 
 /* Finds not-validated. */
 void validate_judge(const struct wrong *wrong, const char *name);
-
-#endif

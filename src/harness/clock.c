@@ -1,5 +1,3 @@
-#include "config.h"
-
 #include "clock.h"
 
 #include <time.h>

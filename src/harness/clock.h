@@ -3,8 +3,9 @@
  *
  * Stands alone (libc only), because the Fortran program links this file too.
  */
-#ifndef MEMBW_CLOCK_H
-#define MEMBW_CLOCK_H
+#pragma once
+
+#include "config.h"
 
 double clock_now(void);
 
@@ -14,5 +15,3 @@ double clock_process(void);
 
 /* The smallest step that the clock was seen to take, in seconds. */
 double clock_tick(void);
-
-#endif

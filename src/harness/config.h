@@ -1,18 +1,21 @@
 /*
  * config: what every file agrees on.
  *
- * Must be included before any system header: it asks for the Linux extensions.
+ * Must be included before any system header: it asks for the Linux extensions.  A file has it, and
+ * the C library's three headers that nearly all use, by way of its own header.
  * The sources stay within C11 and gnu89 at once, because icc 13 (the compiler
  * of the Knights Corner recipes) starts in gnu89.
  */
-#ifndef MEMBW_CONFIG_H
-#define MEMBW_CONFIG_H
+#pragma once
 
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
 
 #include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #define MEMBW_VERSION "1.0.0"
 
@@ -20,5 +23,3 @@ enum { LINE = 64 }; /* bytes of a cache line */
 
 #define NOINLINE __attribute__((noinline))
 #define PRINTF_LIKE(text, first) __attribute__((format(printf, text, first)))
-
-#endif

@@ -1,8 +1,7 @@
 /*
  * deviation: how far a few values lie apart, and how far the next one may be expected.
  */
-#ifndef MEMBW_DEVIATION_H
-#define MEMBW_DEVIATION_H
+#pragma once
 
 /* The standard deviation of a sample of COUNT values, by COUNT - 1; 0 of fewer than two. */
 double deviation(const double *values, int count);
@@ -11,5 +10,3 @@ double deviation(const double *values, int count);
  * STUDENT_FREEDOM. */
 enum { STUDENT_FREEDOM = 11 };
 double student(int freedom);
-
-#endif

@@ -1,8 +1,7 @@
 /*
  * elementary: functions of libm, because the published compile lines have no -lm.
  */
-#ifndef MEMBW_ELEMENTARY_H
-#define MEMBW_ELEMENTARY_H
+#pragma once
 
 /* 0 of what is not above 0. */
 double square_root(double square);
@@ -11,5 +10,3 @@ double square_root(double square);
 double binary_logarithm(double x);
 
 double absolute(double x);
-
-#endif

@@ -1,8 +1,6 @@
 #include "error.h"
 
 #include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
 
 static void (*refuse_hook)(const char *fact, const char *hint);
 static void (*end_hook)(int status);

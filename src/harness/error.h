@@ -1,8 +1,7 @@
 /*
  * error: one line that says what is wrong, one that says the way out.
  */
-#ifndef MEMBW_ERROR_H
-#define MEMBW_ERROR_H
+#pragma once
 
 #include "config.h"
 
@@ -18,5 +17,3 @@ void leave(int status) __attribute__((noreturn));
 /* For a program of several processes, which set this before anything can fail: who prints the
  * two lines (it may return: then this process does), and how to end. */
 void error_hooks(void (*refuse)(const char *fact, const char *hint), void (*end)(int status));
-
-#endif

@@ -2,8 +2,6 @@
 
 #include "clock.h"
 
-#include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
 static int fault_me;

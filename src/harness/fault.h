@@ -17,8 +17,7 @@
  * Nothing here is called between two readings of the clock that make a figure, but for the
  * messages of a ping-pong, which are made there.
  */
-#ifndef MEMBW_FAULT_H
-#define MEMBW_FAULT_H
+#pragma once
 
 #include "config.h"
 
@@ -65,5 +64,3 @@ double fault_time(double seconds, int i);
 
 /* Flips the planted bit in one of the arrays, of elements of SIZE bytes. */
 void fault_flip(void *const *arrays, size_t size);
-
-#endif

@@ -45,6 +45,7 @@
 #include "pairs/shared_line.c"
 #include "program.c"
 #include "record.c"
+#include "room.c"
 #include "sysfile.c"
 #include "team_sizes.c"
 #include "verdict.c"

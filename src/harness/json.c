@@ -1,7 +1,5 @@
 #include "json.h"
 
-#include <string.h>
-
 static FILE *json_out;
 static int json_first;
 
@@ -103,4 +101,14 @@ void json_truth(const char *key, int value)
 {
 	json_key(key);
 	fputs(value ? "true" : "false", json_out);
+}
+
+void json_numbers(const char *key, const double *values, int count)
+{
+	int i;
+
+	json_open(key, '[');
+	for (i = 0; i < count; i++)
+		json_number(NULL, values[i]);
+	json_close(']');
 }

@@ -3,12 +3,9 @@
  *
  * A NULL key is for the members of an array.
  */
-#ifndef MEMBW_JSON_H
-#define MEMBW_JSON_H
+#pragma once
 
 #include "config.h"
-
-#include <stdio.h>
 
 void json_begin(FILE *file);
 void json_open(const char *key, char bracket);
@@ -19,5 +16,4 @@ void json_positive(const char *key, double value);  /* null if not above 0 */
 void json_count(const char *key, unsigned long long value);
 void json_hex(const char *key, unsigned long long value);
 void json_truth(const char *key, int value);
-
-#endif
+void json_numbers(const char *key, const double *values, int count); /* an array */

@@ -2,10 +2,10 @@
 
 #include "error.h"
 #include "json.h"
+#include "room.h"
 #include "verdict.h"
 
-#include <stdlib.h>
-#include <string.h>
+#include <stdarg.h>
 
 struct metric {
 	const char *name, *unit;
@@ -17,6 +17,20 @@ struct metric {
 
 static struct metric *metric_list;
 static int metric_total;
+
+const char *metric_name(const char *format, ...)
+{
+	va_list rest;
+	char *name;
+	int size;
+
+	va_start(rest, format);
+	size = vasprintf(&name, format, rest);
+	va_end(rest);
+	if (size < 0)
+		die("no memory for the name of a metric", "free some memory");
+	return name;
+}
 
 /* The metric of that name, a new one where there is none. */
 static struct metric *metric_named(const char *name)
@@ -56,9 +70,8 @@ void metric_samples(const char *name, const double *samples, int count)
 {
 	struct metric *m = metric_named(name);
 
-	m->samples = realloc(m->samples, (size_t)count * sizeof(*samples));
-	if (!m->samples)
-		die("no memory for '%d' samples", "ask for fewer", count);
+	free(m->samples);
+	m->samples = room_for((size_t)count, sizeof(*samples), "samples", "ask for fewer");
 	memcpy(m->samples, samples, (size_t)count * sizeof(*samples));
 	m->count = count;
 }
@@ -96,8 +109,6 @@ void metrics_print(FILE *out)
 
 static void write_metric(const struct metric *m)
 {
-	int i;
-
 	json_open(m->name, '{');
 	json_number("value", m->value);
 	if (m->has_interval) {
@@ -106,12 +117,8 @@ static void write_metric(const struct metric *m)
 	}
 	json_text("unit", m->unit);
 	json_text("better", m->better == LOWER ? "lower" : "higher");
-	if (m->count) {
-		json_open("samples", '[');
-		for (i = 0; i < m->count; i++)
-			json_number(NULL, m->samples[i]);
-		json_close(']');
-	}
+	if (m->count)
+		json_numbers("samples", m->samples, m->count);
 	json_close('}');
 }
 

@@ -3,14 +3,14 @@
  *
  * Whoever compares runs reads these and knows no kernel by name.
  */
-#ifndef MEMBW_METRICS_H
-#define MEMBW_METRICS_H
+#pragma once
 
 #include "config.h"
 
-#include <stdio.h>
-
 enum better { HIGHER, LOWER };
+
+/* A name as by printf(); lives as long as the program. */
+const char *metric_name(const char *format, ...) PRINTF_LIKE(1, 2);
 
 /* Sets a metric, a second time in place of the first.  The name lives as long as the program. */
 void metric(const char *name, double value, const char *unit, enum better better);
@@ -33,5 +33,3 @@ void metrics_print(FILE *out);
 
 /* Writes "metrics" of the record. */
 void metrics_write(void);
-
-#endif

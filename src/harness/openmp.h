@@ -1,8 +1,7 @@
 /*
  * openmp: omp.h, or one thread where the compiler was not asked for OpenMP.
  */
-#ifndef MEMBW_OPENMP_H
-#define MEMBW_OPENMP_H
+#pragma once
 
 #ifdef _OPENMP
 #include <omp.h>
@@ -14,6 +13,4 @@
 #define omp_get_thread_num() 0
 #define omp_get_num_threads() 1
 #define omp_set_num_threads(count) ((void)(count))
-#endif
-
 #endif

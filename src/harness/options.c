@@ -1,16 +1,9 @@
-#include "config.h"
-
 #include "options.h"
 
 #include "error.h"
 #include "verdict.h"
 
-#include <errno.h>
 #include <getopt.h>
-#include <limits.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum {
 	OPTIONS_MAX = 64,
@@ -29,27 +22,17 @@ static int row_count;
 
 size_t option_count(const char *option, const char *text, size_t least, size_t most)
 {
-	char *end = NULL, hint[64];
-	unsigned long long value = 0, zeros = 0;
+	char *end, hint[64];
+	const double value = strtod(text, &end); /* exact, for more than fits into any memory */
 
-	errno = 0;
-	if (*text >= '0' && *text <= '9')
-		value = strtoull(text, &end, 10);
-	if (end && *end == 'e' && end[1] >= '0' && end[1] <= '9' && !errno) {
-		zeros = strtoull(end + 1, &end, 10);
-		for (; zeros && value && !errno; zeros--) {
-			errno = value > ULLONG_MAX / 10 ? ERANGE : 0;
-			value *= 10;
-		}
-	}
-	if (!end || *end)
+	if (strspn(text, "0123456789e") < strlen(text) || end == text || *end)
 		die("invalid value for '%s': '%s'", "give a whole number, as in 100000000 or 1e8",
 		    option, text);
 	snprintf(hint, sizeof(hint), "it must be at most %zu", most);
-	if (errno || value > most)
+	if (value > (double)most)
 		die("invalid value for '%s': '%s'", hint, option, text);
 	snprintf(hint, sizeof(hint), "it must be at least %zu", least);
-	if (value < least)
+	if (value < (double)least)
 		die("invalid value for '%s': '%s'", hint, option, text);
 	return (size_t)value;
 }
@@ -93,6 +76,14 @@ void option_list(const char *option, const char *names,
 	}
 }
 
+size_t option_list_number(const char *name, size_t length, size_t most)
+{
+	const size_t digits = strspn(name, "0123456789");
+	const unsigned long long value = digits ? strtoull(name, NULL, 10) : 0;
+
+	return digits && digits == length && value <= most ? (size_t)value : most + 1;
+}
+
 static const char *all_reasons(void)
 {
 	static char text[1024];
@@ -104,38 +95,27 @@ static const char *all_reasons(void)
 	return text;
 }
 
-static int allow_one(const char *name, size_t length)
+static void (*to_reason)(int reason);
+
+static int take_reason(const char *name, size_t length)
 {
 	const int reason = reason_named(name, length);
 
 	if (reason >= 0)
-		verdict_allow(reason);
-	return reason >= 0;
-}
-
-static int make_one_strict(const char *name, size_t length)
-{
-	const int reason = reason_named(name, length);
-
-	if (reason >= 0)
-		verdict_strict(reason);
+		to_reason(reason);
 	return reason >= 0;
 }
 
 static void take_allow(const char *option, const char *text)
 {
-	option_list(option, text, allow_one, all_reasons());
+	to_reason = verdict_allow;
+	option_list(option, text, take_reason, all_reasons());
 }
 
 static void take_strict(const char *option, const char *text)
 {
-	option_list(option, text, make_one_strict, all_reasons());
-}
-
-static void take_json(const char *option, const char *text)
-{
-	(void)option;
-	json_path = text;
+	to_reason = verdict_strict;
+	option_list(option, text, take_reason, all_reasons());
 }
 
 static void take_peak(const char *option, const char *text)
@@ -206,19 +186,22 @@ static void version_print(const char *option, const char *text)
 }
 
 static const struct option_row COMMON[] = {
-	{ 0, "json", "FILE", "write the record of the run there, one JSON object", take_json },
+	{ 0, "json", "FILE", "write the record of the run there, one JSON object",
+	  .text = &json_path },
 	{ 0, "allow", "REASON", "do not let REASON make the run INVALID; repeat, or a,b,c",
-	  take_allow },
-	{ 0, "strict", "REASON", "let what is only a warning make the run INVALID", take_strict },
-	{ 'h', "help", NULL, "this text", help_print },
-	{ 0, "version", NULL, "version", version_print },
-	{ 0, NULL, NULL, NULL, NULL },
+	  .set = take_allow },
+	{ 0, "strict", "REASON", "let what is only a warning make the run INVALID",
+	  .set = take_strict },
+	{ 'h', "help", NULL, "this text", .set = help_print },
+	{ 0, "version", NULL, "version", .set = version_print },
+	{ 0 },
 };
 
 /* the argument is the program's unit */
 static struct option_row PEAK[] = {
-	{ 0, "peak", NULL, "theoretical peak of the node: more than that is too good", take_peak },
-	{ 0, NULL, NULL, NULL, NULL },
+	{ 0, "peak", NULL, "theoretical peak of the node: more than that is too good",
+	  .set = take_peak },
+	{ 0 },
 };
 
 static void add_table(const struct option_row *row)
@@ -300,7 +283,18 @@ static void set_one(const struct option_row *row)
 		snprintf(option, sizeof(option), "-%c", row->letter);
 	else
 		snprintf(option, sizeof(option), "--%s", row->name);
-	row->set(option, optarg);
+	if (row->flag)
+		*row->flag = 1;
+	if (row->text)
+		*row->text = optarg;
+	if (row->count)
+		*row->count = (int)option_count(option, optarg, row->least, row->most);
+	if (row->number)
+		*row->number = option_number(option, optarg, (double)row->most, row->hint);
+	if (row->word)
+		*row->word = option_word(option, optarg, row->words, (int)row->most);
+	if (row->set)
+		row->set(option, optarg);
 }
 
 void options_read(const struct program *of, int argc, char **argv)

@@ -2,19 +2,29 @@
  * options: what a program says of itself, one table row for each option; help and errors
  * follow from it.
  */
-#ifndef MEMBW_OPTIONS_H
-#define MEMBW_OPTIONS_H
+#pragma once
 
 #include "config.h"
 
 /* A table ends with a row of zeros.  A row without a name is a heading: its help alone is
- * printed. */
+ * printed.  Behind the first four fields a row says where its value goes:
+ *	{ 'n', "size", "N", "m = n", .count = &asked.n, .least = 8, .most = 1000000 },
+ */
 struct option_row {
 	char letter;          /* 0: none */
 	const char *name;     /* "array-size" */
 	const char *argument; /* "N"; "[N]": may be left out; NULL: takes none */
 	const char *help;     /* its lines, with \n between them */
-	/* OPTION is what messages call it, "-n" or "--json"; TEXT is NULL where none was given */
+	int *flag;            /* becomes 1 */
+	const char **text;    /* as it was given */
+	int *count;           /* a whole number, 100 or 1e2, from LEAST to MOST */
+	double *number;       /* above 0, up to MOST; HINT says what to give */
+	int *word;            /* the place among WORDS, of which there are MOST */
+	size_t least, most;
+	const char *hint;
+	const char *const *words;
+	/* What else is to be done; OPTION is what messages call it, "-n" or "--json"; TEXT is NULL
+	 * where none was given */
 	void (*set)(const char *option, const char *text);
 };
 
@@ -52,4 +62,5 @@ int option_word(const char *option, const char *text, const char *const *words, 
 void option_list(const char *option, const char *names,
 		 int (*take)(const char *name, size_t length), const char *hint);
 
-#endif
+/* For TAKE: the number that a name is, digits alone; MOST + 1 where it is none up to MOST. */
+size_t option_list_number(const char *name, size_t length, size_t most);

@@ -1,6 +1,6 @@
 #include "order_statistics.h"
 
-#include <stdlib.h>
+#include "json.h"
 
 static int by_value(const void *left, const void *right)
 {
@@ -63,6 +63,23 @@ void order_statistics(struct order_statistics *s, double *values, int count)
 	s->median = middle(values, count);
 	s->low = rank ? values[rank - 1] : s->min;
 	s->high = rank ? values[count - rank] : s->max;
+}
+
+void order_statistics_write(const struct order_statistics *s, double scale, const char *unit)
+{
+	const struct {
+		const char *name;
+		double value;
+	} members[] = { { "median", s->median }, { "low", s->low }, { "high", s->high },
+			{ "min", s->min },       { "p10", s->p10 }, { "p90", s->p90 },
+			{ "max", s->max } };
+	char key[32];
+	size_t i;
+
+	for (i = 0; i < sizeof(members) / sizeof(*members); i++) {
+		snprintf(key, sizeof(key), "%s_%s", members[i].name, unit);
+		json_number(key, scale * members[i].value);
+	}
 }
 
 double order_statistics_spread(const struct order_statistics *s)

@@ -1,24 +1,26 @@
-#include "config.h"
-
 #include "program.h"
 
 #include "error.h"
 #include "evidence/interference.h"
-#include "evidence/neighbours.h"
 #include "evidence/pinning.h"
 #include "evidence/threads.h"
+#include "fault.h"
 #include "job/ranks.h"
 #include "job/record_file.h"
 #include "metrics.h"
 #include "record.h"
 #include "verdict.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-
 static const struct program *this_program;
-static struct interference interference_seen;
 static int pins_itself;
+
+void program_join(int *argc, char ***argv)
+{
+	ranks_start(argc, argv);
+	error_hooks(ranks_refuse, ranks_leave);
+	fault_rank(ranks_me());
+	record_process(ranks_node(), ranks_me(), ranks_count());
+}
 
 void program_start(const struct program *program, int argc, char **argv)
 {
@@ -36,15 +38,13 @@ void program_pins_itself(void)
 void program_measuring(void)
 {
 	threads_sample();
-	neighbours_start();
-	interference_start(&interference_seen, threads_cpus());
+	interference_run_start();
 }
 
 void program_measured(void)
 {
-	interference_stop(&interference_seen, threads_cpus(), ranks_sum_on_our_cpus);
-	neighbours_stop(ranks_count());
-	interference_judge(&interference_seen, threads_cpus());
+	interference_run_stop(ranks_sum_on_our_cpus, ranks_count());
+	interference_judge(verdict_invalid);
 	if (pins_itself)
 		return;
 	threads_sample();
@@ -59,7 +59,7 @@ int program_end(const void *data)
 
 	metrics_judge(options_peak(), this_program->peak_unit);
 	metrics_print(stdout);
-	text = options_json() ? record_text(this_program, &interference_seen, data, &size) : NULL;
+	text = options_json() ? record_text(this_program, data, &size) : NULL;
 	if (text)
 		recorded = record_file_put(text, size);
 	verdict_print(stdout);

@@ -3,7 +3,7 @@
  *
  *	#include "../harness/harness.c"
  *
- *	static const struct option_row rows[] = { ..., { 0, NULL, NULL, NULL, NULL } };
+ *	static const struct option_row rows[] = { ..., { 0 } };
  *	static const struct option_row *const tables[] = { rows, NULL };
  *	static const struct program chase = { "chase", "What it measures.\n", tables, ... };
  *
@@ -19,10 +19,13 @@
  *		return program_end(NULL);            metrics, record, verdict
  *	}
  */
-#ifndef MEMBW_PROGRAM_H
-#define MEMBW_PROGRAM_H
+#pragma once
 
 #include "options.h"
+
+/* Before anything else, in a program that may be one of several processes: joins the job, of MPI
+ * or srun. */
+void program_join(int *argc, char ***argv);
 
 /* Reads the options, starts the threads, opens the file of the record. */
 void program_start(const struct program *program, int argc, char **argv);
@@ -37,5 +40,3 @@ void program_measured(void);
 /* Prints the metrics and the verdict, writes the record; DATA is for the program's own part.
  * The exit status. */
 int program_end(const void *data);
-
-#endif

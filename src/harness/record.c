@@ -1,7 +1,6 @@
-#include "config.h"
-
 #include "record.h"
 
+#include "evidence/interference.h"
 #include "evidence/threads.h"
 #include "json.h"
 #include "machine/facts.h"
@@ -9,8 +8,6 @@
 #include "verdict.h"
 
 #include <sched.h>
-#include <stdio.h>
-#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -105,8 +102,7 @@ static void record_peak(const struct program *program)
 	json_close('}');
 }
 
-static void record_line(FILE *out, const struct program *program,
-			const struct interference *interference, const void *data)
+static void record_line(FILE *out, const struct program *program, const void *data)
 {
 	json_begin(out);
 	json_open(NULL, '{');
@@ -117,22 +113,21 @@ static void record_line(FILE *out, const struct program *program,
 		program->write(data);
 	verdict_write();
 	threads_write();
-	interference_write(interference, threads_cpus());
+	interference_write();
 	facts_write();
 	record_build();
 	json_close('}');
 	putc('\n', out);
 }
 
-char *record_text(const struct program *program, const struct interference *interference,
-		  const void *data, size_t *size)
+char *record_text(const struct program *program, const void *data, size_t *size)
 {
 	char *text = NULL;
 	FILE *out = open_memstream(&text, size);
 
 	if (!out)
 		return NULL;
-	record_line(out, program, interference, data);
+	record_line(out, program, data);
 	fclose(out);
 	return text;
 }

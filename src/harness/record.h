@@ -2,10 +2,8 @@
  * record: a run as one JSON object on one line; record.schema.json describes what all programs
  * have in common.
  */
-#ifndef MEMBW_RECORD_H
-#define MEMBW_RECORD_H
+#pragma once
 
-#include "evidence/interference.h"
 #include "options.h"
 
 /* The process among those of its job; without it: this host, rank 0 of 1. */
@@ -14,7 +12,4 @@ const char *record_host(void);
 
 /* The line, to be freed; NULL where there is no memory for it.  What only this program has comes
  * from program->write(data). */
-char *record_text(const struct program *program, const struct interference *interference,
-		  const void *data, size_t *size);
-
-#endif
+char *record_text(const struct program *program, const void *data, size_t *size);

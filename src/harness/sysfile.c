@@ -1,12 +1,8 @@
-#include "config.h"
-
 #include "sysfile.h"
 
 #include "fault.h"
 
 #include <stdarg.h>
-#include <stdio.h>
-#include <string.h>
 
 FILE *sysfile_open(const char *path)
 {

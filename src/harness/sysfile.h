@@ -1,12 +1,9 @@
 /*
  * sysfile: one line or one number out of a file of /sys or /proc.
  */
-#ifndef MEMBW_SYSFILE_H
-#define MEMBW_SYSFILE_H
+#pragma once
 
 #include "config.h"
-
-#include <stdio.h>
 
 enum { SYSLINE_MAX = 16384 };
 
@@ -21,5 +18,3 @@ int sysfile_field(char value[SYSLINE_MAX], const char *path, const char *key);
 
 /* The first bytes of a file of /sys, as many as fit; 0 where it cannot be read. */
 size_t sysfile_bytes(unsigned char *bytes, size_t most, const char *path);
-
-#endif

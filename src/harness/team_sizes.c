@@ -1,28 +1,16 @@
-#include "config.h"
-
 #include "team_sizes.h"
 
 #include "options.h"
-
-#include <stdlib.h>
-#include <string.h>
 
 static struct team_sizes *sizes_read;
 
 static int take_size_of_team(const char *text, size_t length)
 {
-	char word[16];
-	int threads;
+	const size_t threads = option_list_number(text, length, THREADS_MAX);
 
-	if (!length || length >= sizeof(word) || strspn(text, "0123456789") < length ||
-	    sizes_read->count == TEAM_SIZES_MAX)
+	if (threads < 1 || threads > THREADS_MAX || sizes_read->count == TEAM_SIZES_MAX)
 		return 0;
-	memcpy(word, text, length);
-	word[length] = '\0';
-	threads = atoi(word);
-	if (threads < 1 || threads > THREADS_MAX)
-		return 0;
-	sizes_read->threads[sizes_read->count++] = threads;
+	sizes_read->threads[sizes_read->count++] = (int)threads;
 	return 1;
 }
 

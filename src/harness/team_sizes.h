@@ -1,8 +1,9 @@
 /*
  * team_sizes: the numbers of threads that a program goes through, one team after the other.
  */
-#ifndef MEMBW_TEAM_SIZES_H
-#define MEMBW_TEAM_SIZES_H
+#pragma once
+
+#include "config.h"
 
 enum { TEAM_SIZES_MAX = 64 };
 
@@ -18,5 +19,3 @@ void team_sizes_read(struct team_sizes *sizes, const char *option, const char *t
 /* 1, 2, 4, ... and MOST, at most THREADS_MAX. */
 enum { THREADS_MAX = 1 << 16 };
 void team_sizes_double(struct team_sizes *sizes, int most);
-
-#endif

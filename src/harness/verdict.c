@@ -1,12 +1,9 @@
-#include "config.h"
-
 #include "verdict.h"
 
 #include "error.h"
 #include "json.h"
 
 #include <stdarg.h>
-#include <string.h>
 
 static const char *reason_names[REASONS_MAX] = {
 	"array-too-small",

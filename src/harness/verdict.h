@@ -6,12 +6,9 @@
  * run INVALID.  A warning is a finding that alone does not discredit a run;
  * --strict turns it into a reason.
  */
-#ifndef MEMBW_VERDICT_H
-#define MEMBW_VERDICT_H
+#pragma once
 
 #include "config.h"
-
-#include <stdio.h>
 
 enum reason {
 	ARRAY_TOO_SMALL,
@@ -68,5 +65,3 @@ int verdict_status(void);
 
 /* Writes "verdict", "exit_status", "reasons" and "warnings" of the record. */
 void verdict_write(void);
-
-#endif

@@ -1,13 +1,8 @@
-#include "../harness/config.h"
-
 #include "bodies.h"
 
 #include "../harness/elementary.h"
 #include "../harness/error.h"
 #include "../harness/openmp.h"
-
-#include <stdlib.h>
-#include <string.h>
 
 const char *const precision_names[PRECISIONS] = { "float", "double" };
 
@@ -23,7 +18,7 @@ static double place_of(long i, int axis)
 	return (double)(x >> 40) / (double)(1 << 24);
 }
 
-static void *room_for(long count, size_t element)
+static void *aligned_room(long count, size_t element)
 {
 	void *room;
 
@@ -35,13 +30,13 @@ static void *room_for(long count, size_t element)
 #define PLACE(real, b)                                            \
 	do {                                                      \
 		(b)->count = count;                               \
-		(b)->x = room_for(count, sizeof(real));           \
-		(b)->y = room_for(count, sizeof(real));           \
-		(b)->z = room_for(count, sizeof(real));           \
-		(b)->m = room_for(count, sizeof(real));           \
-		(b)->ax = room_for(count, sizeof(real));          \
-		(b)->ay = room_for(count, sizeof(real));          \
-		(b)->az = room_for(count, sizeof(real));          \
+		(b)->x = aligned_room(count, sizeof(real));       \
+		(b)->y = aligned_room(count, sizeof(real));       \
+		(b)->z = aligned_room(count, sizeof(real));       \
+		(b)->m = aligned_room(count, sizeof(real));       \
+		(b)->ax = aligned_room(count, sizeof(real));      \
+		(b)->ay = aligned_room(count, sizeof(real));      \
+		(b)->az = aligned_room(count, sizeof(real));      \
 		PLACE_EACH                                        \
 		for (i = 0; i < count; i++) {                     \
 			(b)->x[i] = (real)place_of(i, 0);         \
@@ -80,20 +75,13 @@ void bodies_start(struct bodies *b, enum precision precision, long count)
 
 void bodies_end(struct bodies *b)
 {
-	free(b->single.x);
-	free(b->single.y);
-	free(b->single.z);
-	free(b->single.m);
-	free(b->single.ax);
-	free(b->single.ay);
-	free(b->single.az);
-	free(b->twice.x);
-	free(b->twice.y);
-	free(b->twice.z);
-	free(b->twice.m);
-	free(b->twice.ax);
-	free(b->twice.ay);
-	free(b->twice.az);
+	int axis;
+
+	for (axis = 0; axis < 3; axis++) {
+		free(bodies_place(b, axis));
+		free(bodies_acceleration(b, axis));
+	}
+	free(b->precision == SINGLE ? (void *)b->single.m : (void *)b->twice.m);
 }
 
 long bodies_groups(const struct bodies *b)
@@ -109,6 +97,14 @@ void bodies_forces(const struct bodies *b, long first, long last)
 		forces_double(&b->twice, first, last);
 }
 
+void *bodies_place(const struct bodies *b, int axis)
+{
+	float *const single[] = { b->single.x, b->single.y, b->single.z };
+	double *const twice[] = { b->twice.x, b->twice.y, b->twice.z };
+
+	return b->precision == SINGLE ? (void *)single[axis] : (void *)twice[axis];
+}
+
 void *bodies_acceleration(const struct bodies *b, int axis)
 {
 	float *const single[] = { b->single.ax, b->single.ay, b->single.az };
@@ -122,10 +118,18 @@ size_t bodies_element(const struct bodies *b)
 	return b->precision == SINGLE ? sizeof(float) : sizeof(double);
 }
 
-static double number(const struct bodies *b, const void *array, long i)
+double bodies_number(const struct bodies *b, const void *array, long i)
 {
 	return b->precision == SINGLE ? (double)((const float *)array)[i]
 				      : ((const double *)array)[i];
+}
+
+void bodies_add(const struct bodies *b, void *array, long i, double more)
+{
+	if (b->precision == SINGLE)
+		((float *)array)[i] += (float)more;
+	else
+		((double *)array)[i] += more;
 }
 
 double bodies_momentum(const struct bodies *b)
@@ -138,7 +142,7 @@ double bodies_momentum(const struct bodies *b)
 		double square = 0;
 
 		for (axis = 0; axis < 3; axis++) {
-			const double a = number(b, bodies_acceleration(b, axis), i);
+			const double a = bodies_number(b, bodies_acceleration(b, axis), i);
 
 			sum[axis] += a;
 			square += a * a;
@@ -158,8 +162,8 @@ double bodies_difference(const struct bodies *b, void *const others[3])
 
 	for (axis = 0; axis < 3; axis++)
 		for (i = 0; i < b->count; i++) {
-			const double a = number(b, bodies_acceleration(b, axis), i);
-			const double off = absolute(a - number(b, others[axis], i));
+			const double a = bodies_number(b, bodies_acceleration(b, axis), i);
+			const double off = absolute(a - bodies_number(b, others[axis], i));
 
 			largest = absolute(a) > largest ? absolute(a) : largest;
 			difference = off > difference ? off : difference;

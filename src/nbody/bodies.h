@@ -2,8 +2,7 @@
  * bodies: places and masses, by a fixed sequence of numbers; what is true of the forces between
  * them whatever the run.
  */
-#ifndef MEMBW_NBODY_BODIES_H
-#define MEMBW_NBODY_BODIES_H
+#pragma once
 
 #include "forces.h"
 
@@ -26,9 +25,13 @@ long bodies_groups(const struct bodies *bodies);
 /* Those of the groups from FIRST to below LAST. */
 void bodies_forces(const struct bodies *bodies, long first, long last);
 
-/* Accelerations as they are kept: AXIS 0 to 2, COUNT elements of so many bytes. */
+/* Places and accelerations as they are kept: AXIS 0 to 2, COUNT elements of so many bytes; one of
+ * them, and to add to it. */
+void *bodies_place(const struct bodies *bodies, int axis);
 void *bodies_acceleration(const struct bodies *bodies, int axis);
 size_t bodies_element(const struct bodies *bodies);
+double bodies_number(const struct bodies *bodies, const void *array, long i);
+void bodies_add(const struct bodies *bodies, void *array, long i, double more);
 
 /* |sum of m a| / sum of |m a|: 0, but for what is rounded. */
 double bodies_momentum(const struct bodies *bodies);
@@ -36,5 +39,3 @@ double bodies_momentum(const struct bodies *bodies);
 /* The largest difference of an acceleration, in parts of the largest acceleration; OTHERS are
  * three arrays of the same precision. */
 double bodies_difference(const struct bodies *bodies, void *const others[3]);
-
-#endif

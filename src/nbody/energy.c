@@ -1,11 +1,7 @@
-#include "../harness/config.h"
-
 #include "energy.h"
 
 #include "../harness/elementary.h"
 #include "nbody_fault.h"
-
-#include <stdlib.h>
 
 enum { SYSTEM = 512, STEPS = 16 };
 static const double STEP_TIME = 1e-3;
@@ -16,52 +12,29 @@ struct motion {
 	double v[3][SYSTEM];
 };
 
-static double coordinate(const struct bodies *b, int axis, long i)
-{
-	const float *const single[] = { b->single.x, b->single.y, b->single.z };
-	const double *const twice[] = { b->twice.x, b->twice.y, b->twice.z };
-
-	return b->precision == SINGLE ? (double)single[axis][i] : twice[axis][i];
-}
-
-static void move(struct bodies *b, int axis, long i, double way)
-{
-	float *const single[] = { b->single.x, b->single.y, b->single.z };
-	double *const twice[] = { b->twice.x, b->twice.y, b->twice.z };
-
-	if (b->precision == SINGLE)
-		single[axis][i] += (float)way;
-	else
-		twice[axis][i] += way;
-}
-
-static double acceleration(const struct bodies *b, int axis, long i)
-{
-	const void *const a = bodies_acceleration(b, axis);
-
-	return b->precision == SINGLE ? (double)((const float *)a)[i] : ((const double *)a)[i];
-}
-
 static void kick(struct motion *m, double time)
 {
+	const struct bodies *const b = &m->bodies;
 	const double push = FAULT_FORCE("warm") ? 1 : 0;
 	int axis;
 	long i;
 
-	bodies_forces(&m->bodies, 0, bodies_groups(&m->bodies));
+	bodies_forces(b, 0, bodies_groups(b));
 	for (axis = 0; axis < 3; axis++)
 		for (i = 0; i < SYSTEM; i++)
-			m->v[axis][i] += time * (acceleration(&m->bodies, axis, i) + push);
+			m->v[axis][i] +=
+				time * (bodies_number(b, bodies_acceleration(b, axis), i) + push);
 }
 
 static void drift(struct motion *m, double time)
 {
+	const struct bodies *const b = &m->bodies;
 	int axis;
 	long i;
 
 	for (axis = 0; axis < 3; axis++)
 		for (i = 0; i < SYSTEM; i++)
-			move(&m->bodies, axis, i, time * m->v[axis][i]);
+			bodies_add(b, bodies_place(b, axis), i, time * m->v[axis][i]);
 }
 
 static double energy_of(const struct motion *m)
@@ -78,8 +51,9 @@ static double energy_of(const struct motion *m)
 			double square = SOFTENING;
 
 			for (axis = 0; axis < 3; axis++) {
-				const double d = coordinate(&m->bodies, axis, i) -
-						 coordinate(&m->bodies, axis, j);
+				const void *const x = bodies_place(&m->bodies, axis);
+				const double d = bodies_number(&m->bodies, x, i) -
+						 bodies_number(&m->bodies, x, j);
 
 				square += d * d;
 			}

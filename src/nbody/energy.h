@@ -4,12 +4,9 @@
  * A small system of its own moves for some steps (leapfrog); the energy, from a potential that is
  * computed apart and slowly, must stay.
  */
-#ifndef MEMBW_NBODY_ENERGY_H
-#define MEMBW_NBODY_ENERGY_H
+#pragma once
 
 #include "bodies.h"
 
 /* |E after - E before| / |E before|. */
 double energy_drift(enum precision precision);
-
-#endif

@@ -1,16 +1,9 @@
-#include "../harness/config.h"
-
 #include "figures.h"
 
 #include "../harness/clock.h"
-#include "../harness/error.h"
 #include "../harness/json.h"
 #include "../harness/metrics.h"
 #include "reasons.h"
-
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 static const double UNSTABLE_SPREAD = 0.10, WEATHER_SPREAD = 0.05;
 /* Of accelerations on a device, in parts of the largest: thousands of roundings. */
@@ -75,11 +68,11 @@ void figure_judge(const struct figure *f, const struct crew *crew, enum precisio
 {
 	judge_forces(crew, precision);
 	if (crew->worked < crew->threads)
-		verdict_invalid((enum reason)THREADS_IDLE, "%d of %d threads had work",
-				crew->worked, crew->threads);
+		verdict_invalid(THREADS_IDLE, "%d of %d threads had work", crew->worked,
+				crew->threads);
 	if (crew->not_offloaded)
 		verdict_invalid(
-			(enum reason)OFFLOAD_NOT_DONE,
+			OFFLOAD_NOT_DONE,
 			"%d of %d target regions ran on the host (a device for this build is "
 			"missing, or the build has no code for it)",
 			crew->not_offloaded, crew->runs);
@@ -105,15 +98,8 @@ int figure_stood_weather(const struct figure *f, const struct crew *crew)
 
 static const char *name_of(const char *what, const struct crew *crew)
 {
-	char *const name = malloc(64);
-
-	if (!name)
-		die("no memory for the name of a metric", "free some memory");
-	if (crew->threads)
-		snprintf(name, 64, "%s_%d", what, crew->threads);
-	else
-		snprintf(name, 64, "%s_device", what);
-	return name;
+	return crew->threads ? metric_name("%s_%d", what, crew->threads)
+			     : metric_name("%s_device", what);
 }
 
 void figure_metrics(const struct figure *f, const struct crew *crew)

@@ -1,8 +1,7 @@
 /*
  * figures: what is said of a crew's rounds: speed-up, verdict, record, table.
  */
-#ifndef MEMBW_NBODY_FIGURES_H
-#define MEMBW_NBODY_FIGURES_H
+#pragma once
 
 #include "../harness/order_statistics.h"
 #include "measure.h"
@@ -30,5 +29,3 @@ void figure_write(const struct figure *figure, const struct crew *crew);
 
 void figures_print_head(void);
 void figure_print(const struct figure *figure, const struct crew *crew);
-
-#endif

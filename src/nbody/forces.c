@@ -1,10 +1,6 @@
-#include "../harness/config.h"
-
 #include "forces.h"
 
 #include "inverse_root.h"
-
-#include <string.h>
 
 /* The loop over the GROUP is the one that becomes vectors: its sums are side by side. */
 #define FORCES(real)                                                                            \

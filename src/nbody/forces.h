@@ -8,8 +8,7 @@
  * 20 flop (L. Nyland, M. Harris, J. Prins, Fast N-Body Simulation with CUDA, GPU Gems 3, 2007,
  * section 31.2), whatever a compiler makes of it.
  */
-#ifndef MEMBW_NBODY_FORCES_H
-#define MEMBW_NBODY_FORCES_H
+#pragma once
 
 #include "../harness/config.h"
 
@@ -32,5 +31,3 @@ struct bodies_double {
 /* Those of the groups from FIRST to below LAST. */
 void forces_float(const struct bodies_float *b, long first, long last);
 void forces_double(const struct bodies_double *b, long first, long last);
-
-#endif

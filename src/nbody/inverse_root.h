@@ -1,5 +1,4 @@
-#ifndef MEMBW_INVERSE_ROOT_H
-#define MEMBW_INVERSE_ROOT_H
+#pragma once
 
 #include <string.h>
 
@@ -34,5 +33,3 @@ static __inline__ double inverse_root_double(double x)
 	y = y * (1.5 - half * y * y);
 	return y * (1.5 - half * y * y);
 }
-
-#endif

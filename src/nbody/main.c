@@ -10,15 +10,9 @@
 #include "../harness/error.h"
 #include "../harness/evidence/threads.h"
 #include "../harness/json.h"
-#include "../harness/metrics.h"
-#include "../harness/openmp.h"
 #include "../harness/program.h"
 #include "../harness/team_sizes.h"
 #include "nbody_fault.h"
-
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 static const char *const reasons[] = { "threads-idle", "offload-not-done", "no-baseline", NULL };
 
@@ -31,9 +25,9 @@ enum { CREWS_MAX = TEAM_SIZES_MAX + 1, BODIES_MOST = 1 << 24 };
 
 static struct {
 	struct team_sizes teams;
-	enum precision precision;
+	int precision; /* enum precision */
 	int offload;
-	long bodies;    /* 0: by the time of one thread */
+	int bodies;     /* 0: by the time of one thread */
 	double seconds; /* of a run of one thread; 0: by the threads */
 	int rounds;
 } asked = { { 0, { 0 } }, DOUBLE, 0, 0, 0, 15 };
@@ -51,51 +45,26 @@ static void set_threads(const char *option, const char *text)
 	team_sizes_read(&asked.teams, option, text, "threads with commas between, as 1,2,4");
 }
 
-static void set_precision(const char *option, const char *text)
-{
-	asked.precision = (enum precision)option_word(option, text, precision_names, PRECISIONS);
-}
-
-static void set_bodies(const char *option, const char *text)
-{
-	asked.bodies = (long)option_count(option, text, GROUP, BODIES_MOST);
-}
-
-static void set_seconds(const char *option, const char *text)
-{
-	asked.seconds = option_number(option, text, 3600, "seconds of one thread, as 0.1");
-}
-
-static void set_rounds(const char *option, const char *text)
-{
-	asked.rounds = (int)option_count(option, text, INTERVAL_SAMPLES, ROUNDS_MAX);
-}
-
-static void set_offload(const char *option, const char *text)
-{
-	(void)option;
-	(void)text;
-	asked.offload = 1;
-}
-
 static const struct option_row rows[] = {
 	{ 0, "threads", "LIST",
 	  "threads, as '1,2,4' (default: 1, 2, 4, ... and OMP_NUM_THREADS, or as many as there\n"
 	  "are CPUs); speed-ups are over the least of them, which must be 1",
-	  set_threads },
-	{ 0, "precision", "TYPE", "float or double (default)", set_precision },
+	  .set = set_threads },
+	{ 0, "precision", "TYPE", "float or double (default)", .word = &asked.precision,
+	  .words = precision_names, .most = PRECISIONS },
 	{ 0, "bodies", "N",
 	  "rounded up to 16 for each thread (default: as many as one thread takes --seconds for)",
-	  set_bodies },
+	  .count = &asked.bodies, .least = GROUP, .most = BODIES_MOST },
 	{ 0, "seconds", "S",
 	  "time of a run of one thread (default: 0.01 for each thread that there is, at most 1)",
-	  set_seconds },
-	{ 0, "rounds", "N", "runs of each count of threads (default: 15)", set_rounds },
+	  .number = &asked.seconds, .most = 3600, .hint = "seconds of one thread, as 0.1" },
+	{ 0, "rounds", "N", "runs of each count of threads (default: 15)", .count = &asked.rounds,
+	  .least = INTERVAL_SAMPLES, .most = ROUNDS_MAX },
 	{ 0, "offload", NULL,
 	  "on a device, by 'omp target': all of it beside one thread of the host, or with\n"
 	  "--threads so many of its threads",
-	  set_offload },
-	{ 0, NULL, NULL, NULL, NULL },
+	  .flag = &asked.offload },
+	{ 0 },
 };
 static const struct option_row *const tables[] = { rows, NULL };
 
@@ -186,13 +155,12 @@ static void judge_baseline(const struct run *run)
 {
 	if (run->crews[0].threads != 1)
 		verdict_invalid(
-			(enum reason)NO_BASELINE,
+			NO_BASELINE,
 			"the least count of threads is %d: no run of one thread to compare "
 			"with",
 			run->crews[0].threads);
 	else if (!run->figures[0].seconds.count)
-		verdict_invalid((enum reason)NO_BASELINE,
-				"others disturbed every run of one thread");
+		verdict_invalid(NO_BASELINE, "others disturbed every run of one thread");
 }
 
 static void judge_physics(const struct run *run)
@@ -238,12 +206,8 @@ static void pull(struct bodies *b)
 {
 	long i;
 
-	for (i = 0; FAULT_FORCE("pull") && i < b->count; i++) {
-		if (b->precision == SINGLE)
-			b->single.az[i] += 0.1f;
-		else
-			b->twice.az[i] += 0.1;
-	}
+	for (i = 0; FAULT_FORCE("pull") && i < b->count; i++)
+		bodies_add(b, bodies_acceleration(b, 2), i, 0.1);
 }
 
 int main(int argc, char **argv)
@@ -252,7 +216,7 @@ int main(int argc, char **argv)
 	int most;
 
 	program_start(&program, argc, argv);
-	choose_crews(&run, threads_asked() > threads_count() ? threads_asked() : threads_count());
+	choose_crews(&run, threads_most());
 	most = most_on_host(&run);
 	bodies_start(&run.bodies, asked.precision, choose_bodies(most));
 	threads_team(most);

@@ -1,17 +1,12 @@
-#include "../harness/config.h"
-
 #include "measure.h"
 
 #include "../harness/clock.h"
-#include "../harness/error.h"
 #include "../harness/evidence/pinning.h"
 #include "../harness/evidence/threads.h"
 #include "../harness/openmp.h"
+#include "../harness/room.h"
 #include "nbody_fault.h"
 #include "offload.h"
-
-#include <stdlib.h>
-#include <string.h>
 
 enum { TRIES = 4 };
 static const double LOST_ALLOWED = 0.02;
@@ -39,12 +34,11 @@ static void take_share(const struct bodies *b, struct share *shares, int thread,
 /* Seconds; how many threads had a share. */
 static double run_on_host(const struct bodies *b, int threads, int *worked)
 {
-	struct share *const shares = calloc((size_t)threads, sizeof(*shares));
+	struct share *const shares = room_for((size_t)threads, sizeof(*shares), "threads",
+					      "ask for fewer with '--threads'");
 	double start;
 	int t;
 
-	if (!shares)
-		die("no memory for %d threads", "ask for fewer with '--threads'", threads);
 	start = clock_now();
 #pragma omp parallel
 	take_share(b, shares, omp_get_thread_num(), omp_get_num_threads());
@@ -91,16 +85,12 @@ static double measure_run(struct crew *crew, const struct bodies *b)
 
 static void keep_forces(const struct bodies *b, void *kept[3])
 {
-	const size_t bytes = (size_t)b->count * bodies_element(b);
+	const size_t count = (size_t)b->count, element = bodies_element(b);
 	int axis;
 
 	for (axis = 0; axis < 3; axis++) {
-		if (!kept[axis])
-			kept[axis] = malloc(bytes);
-		if (!kept[axis])
-			die("no memory for the forces of %ld bodies",
-			    "ask for fewer with '--bodies'", b->count);
-		memcpy(kept[axis], bodies_acceleration(b, axis), bytes);
+		kept[axis] = room_for(count, element, "forces", "ask for fewer with '--bodies'");
+		memcpy(kept[axis], bodies_acceleration(b, axis), count * element);
 	}
 }
 

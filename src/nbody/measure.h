@@ -5,8 +5,7 @@
  * the other way.  A run in which a thread lost its CPU for more than 2 % of the time is made
  * again, up to four times; of one that stays so the last try counts, and the round is spoilt.
  */
-#ifndef MEMBW_NBODY_MEASURE_H
-#define MEMBW_NBODY_MEASURE_H
+#pragma once
 
 #include "bodies.h"
 
@@ -32,5 +31,3 @@ void crews_measure(struct crew *crews, int count, struct bodies *bodies, int rou
 
 /* Of four sizes on the device: seconds of an offload of nothing, by time = a + b N^2. */
 double offload_fixed_seconds(enum precision precision, long bodies);
-
-#endif

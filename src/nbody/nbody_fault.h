@@ -7,8 +7,7 @@
  *                           system's bodies are pushed from outside.  TEXT is an expression, as
  *                           getenv("FORCE")
  */
-#ifndef MEMBW_NBODY_FAULT_H
-#define MEMBW_NBODY_FAULT_H
+#pragma once
 
 #ifdef MEMBW_PLANT_FORCE
 #include <stdlib.h>
@@ -36,6 +35,4 @@ static __inline__ void fault_flip_force(void *accelerations, size_t size)
 #else
 #define FAULT_FORCE(name) 0
 #define FAULT_FLIP_FORCE(accelerations, size) ((void)(accelerations), (void)(size))
-#endif
-
 #endif

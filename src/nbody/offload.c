@@ -1,5 +1,3 @@
-#include "../harness/config.h"
-
 #include "offload.h"
 
 #include "inverse_root.h"

@@ -4,8 +4,7 @@
  * Where a compiler has no code for a device, or the runtime finds none, a target region runs on
  * the host without a word: the region itself is asked where it is.
  */
-#ifndef MEMBW_NBODY_OFFLOAD_H
-#define MEMBW_NBODY_OFFLOAD_H
+#pragma once
 
 #include "bodies.h"
 
@@ -15,5 +14,3 @@ int offload_devices(void);
 /* All forces, with what is sent and brought back; THREADS of the device, 0: all of it.  Returns
  * whether it was done on a device. */
 int offload_forces(const struct bodies *bodies, int threads);
-
-#endif

@@ -1,12 +1,9 @@
 /*
  * reasons: why a speed-up may not be believed, beside what the harness finds.
  */
-#ifndef MEMBW_NBODY_REASONS_H
-#define MEMBW_NBODY_REASONS_H
+#pragma once
 
 #include "../harness/verdict.h"
 
 /* In the order of their names in main.c. */
 enum { THREADS_IDLE = REASONS, OFFLOAD_NOT_DONE, NO_BASELINE };
-
-#endif

@@ -1,5 +1,3 @@
-#include "../harness/config.h"
-
 #include "constructs.h"
 
 #include "../harness/openmp.h"

@@ -13,8 +13,7 @@
  * region with such an array; copyprivate: a single that hands one to all.  barrier_late: the last
  * thread comes 20 delays after the others.
  */
-#ifndef MEMBW_OVERHEADS_CONSTRUCTS_H
-#define MEMBW_OVERHEADS_CONSTRUCTS_H
+#pragma once
 
 #include "../harness/config.h"
 
@@ -34,5 +33,3 @@ extern const int constructs_count;
 
 /* The first run of each on a team fills the arrays that are copied. */
 void constructs_first_run(int is_first);
-
-#endif

@@ -1,5 +1,3 @@
-#include "../harness/config.h"
-
 #include "delay.h"
 
 #include "../harness/clock.h"

@@ -5,8 +5,7 @@
  * threads took together knows the product of their words: work that was lost, done twice or
  * optimized away does not go unseen (power()).
  */
-#ifndef MEMBW_OVERHEADS_DELAY_H
-#define MEMBW_OVERHEADS_DELAY_H
+#pragma once
 
 #include "../harness/config.h"
 
@@ -27,5 +26,3 @@ double delay_seconds(void);
 /* What twice the steps take, in parts of what they take once: 2, unless a compiler found a
  * formula. */
 double delay_doubled(void);
-
-#endif

@@ -1,16 +1,10 @@
-#include "../harness/config.h"
-
 #include "figures.h"
 
 #include "../harness/clock.h"
 #include "../harness/deviation.h"
-#include "../harness/error.h"
 #include "../harness/json.h"
+#include "../harness/metrics.h"
 #include "reasons.h"
-
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* In parts of the construct's own time.  A reference is no better known than the second: a call
  * more or less, another alignment of a loop. */
@@ -18,15 +12,8 @@ static const double UNSTABLE_SPREAD = 0.10, COMPARABLE = 0.02;
 
 const char *figure_name(const struct construct *c, int threads)
 {
-	char *name = malloc(64);
-
-	if (!name)
-		die("no memory for the name of a metric", "free some memory");
-	if (c->bytes)
-		snprintf(name, 64, "%s_%zu_t%d", c->name, c->bytes, threads);
-	else
-		snprintf(name, 64, "%s_t%d", c->name, threads);
-	return name;
+	return c->bytes ? metric_name("%s_%zu_t%d", c->name, c->bytes, threads)
+			: metric_name("%s_t%d", c->name, threads);
 }
 
 static double mean_of(const double *values, int count)
@@ -91,7 +78,7 @@ void figure_judge(const struct figure *f, const struct overhead *o)
 		verdict_invalid(TOO_SHORT, "%s: a block took %.3g s, under 20 ticks of the clock",
 				o->name, o->shortest);
 	if (f->overhead.high < -COMPARABLE * f->without)
-		verdict_invalid((enum reason)NEGATIVE_OVERHEAD,
+		verdict_invalid(NEGATIVE_OVERHEAD,
 				"%s: %.3g to %.3g us: the reference (%.3g us) does more than the "
 				"construct",
 				o->name, f->overhead.low, f->overhead.high, f->without);

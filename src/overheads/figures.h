@@ -1,8 +1,7 @@
 /*
  * figures: what is said of a construct's pairs: overhead, verdict, record, table.
  */
-#ifndef MEMBW_OVERHEADS_FIGURES_H
-#define MEMBW_OVERHEADS_FIGURES_H
+#pragma once
 
 #include "../harness/order_statistics.h"
 #include "measure.h"
@@ -31,5 +30,3 @@ void figure_write(const struct figure *figure, const struct overhead *overhead);
 
 void figures_print_head(int threads);
 void figure_print(const struct figure *figure, const struct overhead *overhead);
-
-#endif

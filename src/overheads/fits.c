@@ -1,12 +1,7 @@
-#include "../harness/config.h"
-
 #include "fits.h"
 
 #include "../harness/elementary.h"
 #include "../harness/json.h"
-
-#include <stdio.h>
-#include <string.h>
 
 struct line {
 	int points;

@@ -15,13 +15,9 @@
 #include "../harness/evidence/threads.h"
 #include "../harness/json.h"
 #include "../harness/metrics.h"
-#include "../harness/openmp.h"
 #include "../harness/program.h"
+#include "../harness/room.h"
 #include "../harness/team_sizes.h"
-
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 static const char *const reasons[] = { "negative-overhead", "fewer-threads",
 				       "delay-optimized-away", NULL };
@@ -34,15 +30,11 @@ static const double LAUNCH_SPREAD = 0.12;
 /* EPCC's delay: 0.1 us. */
 static const double DELAY_SECONDS = 1e-7;
 
-enum { NAMES_MAX = 64 };
-
 static struct {
 	struct team_sizes teams;
-	const char *names[NAMES_MAX]; /* of constructs, as asked */
-	size_t lengths[NAMES_MAX];
-	int names_count; /* 0: all */
+	char *constructs; /* 1 for each of the table that was asked for; NULL: all */
 	int pairs;
-} asked = { { 0, { 0 } }, { NULL }, { 0 }, 0, 61 };
+} asked = { { 0, { 0 } }, NULL, 61 };
 
 struct run {
 	struct overhead *overheads; /* team by team, construct by construct */
@@ -57,50 +49,40 @@ static void set_threads(const char *option, const char *text)
 			"threads of a team with commas between, as 1,2,4");
 }
 
-static int is_named(const struct construct *c, const char *name, size_t length)
-{
-	return strlen(c->name) == length && strncmp(c->name, name, length) == 0;
-}
-
+/* Of a name that several have, as private by the size of its array, all. */
 static int take_construct(const char *text, size_t length)
 {
-	int c;
+	int c, any = 0;
 
 	for (c = 0; c < constructs_count; c++)
-		if (is_named(&constructs[c], text, length))
-			break;
-	if (c == constructs_count || asked.names_count == NAMES_MAX)
-		return 0;
-	asked.names[asked.names_count] = text;
-	asked.lengths[asked.names_count++] = length;
-	return 1;
+		if (strlen(constructs[c].name) == length &&
+		    strncmp(constructs[c].name, text, length) == 0)
+			asked.constructs[c] = any = 1;
+	return any;
 }
 
 static void set_constructs(const char *option, const char *text)
 {
-	asked.names_count = 0;
+	free(asked.constructs);
+	asked.constructs = room_for((size_t)constructs_count, 1, "constructs", "free some memory");
 	option_list(option, text, take_construct, "names of the table, as barrier,reduction");
-}
-
-static void set_pairs(const char *option, const char *text)
-{
-	asked.pairs = (int)option_count(option, text, INTERVAL_SAMPLES, PAIRS_MAX);
 }
 
 static const struct option_row rows[] = {
 	{ 0, "threads", "LIST",
 	  "threads of each team, as '1,2,4' (default: 1, 2, 4, ... and OMP_NUM_THREADS,\n"
 	  "or as many as there are CPUs)",
-	  set_threads },
+	  .set = set_threads },
 	{ 0, "constructs", "LIST",
 	  "these alone, as 'barrier,reduction' (default: all): parallel, for, parallel_for,\n"
 	  "for_dynamic, for_dynamic_8, for_guided (64 iterations per thread), barrier,\n"
 	  "barrier_late, single, critical, lock, atomic, ordered, reduction,\n"
 	  "reduction_array, task, taskloop; private, firstprivate, copyprivate, copyin\n"
 	  "(arrays of 8 bytes to 461 KiB)",
-	  set_constructs },
-	{ 0, "pairs", "N", "pairs of construct and reference (default: 61)", set_pairs },
-	{ 0, NULL, NULL, NULL, NULL },
+	  .set = set_constructs },
+	{ 0, "pairs", "N", "pairs of construct and reference (default: 61)", .count = &asked.pairs,
+	  .least = INTERVAL_SAMPLES, .most = PAIRS_MAX },
+	{ 0 },
 };
 static const struct option_row *const tables[] = { rows, NULL };
 
@@ -134,31 +116,19 @@ static const struct program program = {
 	write_run,
 };
 
-static int construct_asked(const struct construct *c)
-{
-	int n;
-
-	for (n = 0; n < asked.names_count; n++)
-		if (is_named(c, asked.names[n], asked.lengths[n]))
-			return 1;
-	return !asked.names_count;
-}
-
 static void prepare_run(struct run *run)
 {
+	static const char hint[] = "ask for fewer with '--threads'";
 	const size_t most = (size_t)(asked.teams.count * constructs_count);
 	int t, c;
 
-	run->overheads = calloc(most, sizeof(*run->overheads));
-	run->figures = calloc(most, sizeof(*run->figures));
-	if (!run->overheads || !run->figures)
-		die("no memory for the times of %d teams", "ask for fewer with '--threads'",
-		    asked.teams.count);
+	run->overheads = room_for(most, sizeof(*run->overheads), "overheads", hint);
+	run->figures = room_for(most, sizeof(*run->figures), "figures", hint);
 	/* the least first: a runtime keeps the threads that it has, and ends those that it no
 	 * longer needs */
 	for (t = 0; t < asked.teams.count; t++)
 		for (c = 0; c < constructs_count; c++)
-			if (construct_asked(&constructs[c])) {
+			if (!asked.constructs || asked.constructs[c]) {
 				struct overhead *const o = &run->overheads[run->count++];
 
 				o->construct = &constructs[c];
@@ -181,7 +151,7 @@ static void measure_team(struct overhead *overheads, int count)
 static void judge_delay(void)
 {
 	if (delay_doubled() < 1.5)
-		verdict_invalid((enum reason)DELAY_OPTIMIZED_AWAY,
+		verdict_invalid(DELAY_OPTIMIZED_AWAY,
 				"the delay takes %.2f times as long for twice the steps, not 2 "
 				"times: the compiler has a formula for it",
 				delay_doubled());
@@ -262,9 +232,7 @@ int main(int argc, char **argv)
 
 	program_start(&program, argc, argv);
 	if (!asked.teams.count)
-		team_sizes_double(&asked.teams, threads_asked() > threads_count()
-							? threads_asked()
-							: threads_count());
+		team_sizes_double(&asked.teams, threads_most());
 	prepare_run(&run);
 	threads_team(asked.teams.threads[asked.teams.count - 1]);
 	program_pins_itself(); /* each team is judged by itself */

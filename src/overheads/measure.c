@@ -1,13 +1,10 @@
-#include "../harness/config.h"
-
 #include "measure.h"
 
 #include "../harness/clock.h"
 #include "../harness/error.h"
 #include "../harness/pairs/blocks.h"
+#include "../harness/room.h"
 #include "team.h"
-
-#include <stdlib.h>
 
 /* A block is this long: thousands of readings of the clock, a tenth of a slice of the kernel's. */
 static const double SAMPLE_SECONDS = 0.0002;
@@ -85,10 +82,10 @@ static void play_pair(struct overhead *o)
 
 static void prepare(struct overhead *o, int pairs)
 {
-	o->with = calloc((size_t)pairs, sizeof(*o->with));
-	o->without = calloc((size_t)pairs, sizeof(*o->without));
-	if (!o->with || !o->without)
-		die("no memory for %d pairs", "ask for fewer with '--pairs'", pairs);
+	static const char hint[] = "ask for fewer with '--pairs'";
+
+	o->with = room_for((size_t)pairs, sizeof(*o->with), "pairs", hint);
+	o->without = room_for((size_t)pairs, sizeof(*o->without), "pairs", hint);
 	find_repetitions(o);
 }
 

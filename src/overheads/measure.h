@@ -6,8 +6,7 @@
  * first (A B B A).  A pair in which a thread had to leave its CPU to others does not count and is
  * made again, up to three times as many in all.
  */
-#ifndef MEMBW_OVERHEADS_MEASURE_H
-#define MEMBW_OVERHEADS_MEASURE_H
+#pragma once
 
 #include "constructs.h"
 
@@ -26,5 +25,3 @@ struct overhead {
 
 /* Measures all of them, of one team; ends after PAIRS pairs of each. */
 void overheads_measure(struct overhead *overheads, int count, int pairs);
-
-#endif

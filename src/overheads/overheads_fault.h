@@ -9,8 +9,7 @@
  *	shared          all threads have the same "private" copy
  *	slow-reference  the reference takes twenty delays in place of one
  */
-#ifndef MEMBW_OVERHEADS_FAULT_H
-#define MEMBW_OVERHEADS_FAULT_H
+#pragma once
 
 #ifdef MEMBW_PLANT_OVERHEAD
 #include <stdlib.h>
@@ -27,6 +26,4 @@ static __inline__ int fault_planted(const char *name)
 #define FAULT_OVERHEAD(name) fault_planted(name)
 #else
 #define FAULT_OVERHEAD(name) 0
-#endif
-
 #endif

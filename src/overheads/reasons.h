@@ -1,12 +1,9 @@
 /*
  * reasons: why an overhead may not be believed, beside what the harness finds.
  */
-#ifndef MEMBW_OVERHEADS_REASONS_H
-#define MEMBW_OVERHEADS_REASONS_H
+#pragma once
 
 #include "../harness/verdict.h"
 
 /* In the order of their names in main.c. */
 enum { NEGATIVE_OVERHEAD = REASONS, FEWER_THREADS, DELAY_OPTIMIZED_AWAY };
-
-#endif

@@ -1,5 +1,3 @@
-#include "../harness/config.h"
-
 #include "runtime.h"
 
 #include "../harness/json.h"
@@ -8,9 +6,6 @@
 
 #include <ctype.h>
 #include <limits.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 
 /* Of libomp and libiomp5: ms that a thread spins before it sleeps. */

@@ -1,8 +1,9 @@
 /*
  * runtime: which OpenMP runtime this process has, and how its threads wait.
  */
-#ifndef MEMBW_OVERHEADS_RUNTIME_H
-#define MEMBW_OVERHEADS_RUNTIME_H
+#pragma once
+
+#include "../harness/config.h"
 
 /* "libgomp", "libomp", "libiomp5": the library that is mapped; "unknown": linked statically, or
  * another one. */
@@ -12,5 +13,3 @@ const char *runtime_name(void);
 const char *runtime_version(void);
 
 void runtime_write(void);
-
-#endif

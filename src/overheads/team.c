@@ -1,14 +1,9 @@
-#include "../harness/config.h"
-
 #include "team.h"
 
 #include "../harness/error.h"
 #include "../harness/openmp.h"
 #include "overheads_fault.h"
 #include "reasons.h"
-
-#include <stdlib.h>
-#include <string.h>
 
 static struct worker *workers;
 static int team_size;
@@ -132,7 +127,7 @@ void block_end(const char *name, word count, int threads)
 	for (t = 0; t < team_size; t++)
 		product *= workers[t].x;
 	if (seen < threads)
-		verdict_invalid((enum reason)FEWER_THREADS,
+		verdict_invalid(FEWER_THREADS,
 				"%s: %d threads had a part in it, %d were asked for", name, seen,
 				threads);
 	else if (product != delays(count))

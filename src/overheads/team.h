@@ -1,8 +1,7 @@
 /*
  * team: what each thread of a team did in a block, and whether it was all of it.
  */
-#ifndef MEMBW_OVERHEADS_TEAM_H
-#define MEMBW_OVERHEADS_TEAM_H
+#pragma once
 
 #include "delay.h"
 
@@ -36,5 +35,3 @@ void sum_expect(double sum, double expected);
  * THREADS: how many should have had a part.  Finds not-validated and fewer-threads, for NAME. */
 void block_begin(void);
 void block_end(const char *name, word delays, int threads);
-
-#endif

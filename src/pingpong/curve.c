@@ -1,10 +1,6 @@
-#include "../harness/config.h"
-
 #include "curve.h"
 
 #include "../harness/order_statistics.h"
-
-#include <string.h>
 
 enum { CURVE_SIZES_MAX = 64, LARGE = 65536, LARGE_LEAST = 3 };
 

@@ -10,10 +10,9 @@
  *            by a factor that rises from 1 to 2; one that is a quarter off both of its neighbours
  *            is a jump: up, or (as eager to rendezvous often is) down to hardly any growth.
  */
-#ifndef MEMBW_PINGPONG_CURVE_H
-#define MEMBW_PINGPONG_CURVE_H
+#pragma once
 
-#include <stddef.h>
+#include "../harness/config.h"
 
 enum { KNEES_MAX = 8 };
 
@@ -27,5 +26,3 @@ struct curve {
 
 /* Of COUNT sizes that rise, at most 64. */
 void curve_fit(struct curve *curve, const size_t *sizes, const double *times, int count);
-
-#endif

@@ -1,5 +1,3 @@
-#include "../harness/config.h"
-
 #include "exchanges.h"
 
 #ifdef MEMBW_MPI
@@ -8,16 +6,11 @@
 #include "figures.h"
 #include "messages.h"
 
-#include "../harness/clock.h"
-#include "../harness/error.h"
 #include "../harness/job/ranks.h"
 #include "../harness/json.h"
 #include "../harness/metrics.h"
+#include "../harness/room.h"
 #include "../harness/verdict.h"
-
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* Of the memory's lines: an MPI that takes longer for no byte at all goes by way of a network. */
 static const double SLOW_TRANSPORT = 10;
@@ -39,7 +32,7 @@ void exchanges_cpus(struct cpuset *cpus)
 	struct cpuset all;
 
 	memset(&all, 0xff, sizeof(all));
-	sched_setaffinity(0, sizeof(all.part), all.part); /* less what the cgroup forbids */
+	cpuset_bind(&all); /* less what the cgroup forbids */
 	cpuset_of_thread(cpus);
 }
 
@@ -92,15 +85,14 @@ static void measure_pair(int pair, const struct pair *cpus, double budget)
 
 void exchanges_run(const struct pairs *pairs, double budget)
 {
+	static const char hint[] = "ask for fewer with '--pairs'";
 	int pair;
 
 	pairs_count = pairs->count;
-	exchanges = calloc((size_t)(pairs_count * message_sizes_count), sizeof(*exchanges));
-	memory = calloc((size_t)pairs_count, sizeof(*memory));
-	memory_later = calloc((size_t)pairs_count, sizeof(*memory_later));
-	if (!exchanges || !memory || !memory_later)
-		die("no memory for the times of %d pairs", "ask for fewer with '--pairs'",
-		    pairs_count);
+	exchanges = room_for((size_t)(pairs_count * message_sizes_count), sizeof(*exchanges),
+			     "messages", "ask for fewer with '--sizes'");
+	memory = room_for((size_t)pairs_count, sizeof(*memory), "pairs", hint);
+	memory_later = room_for((size_t)pairs_count, sizeof(*memory_later), "pairs", hint);
 	for (pair = 0; pair < pairs_count; pair++) /* the other rank sleeps */
 		measure_memory(&memory[pair], &pairs->list[pair]);
 	for (pair = 0; pair < pairs_count; pair++)
@@ -132,35 +124,17 @@ int exchange_reason(const struct exchange *e)
 	return e->wrong ? NOT_VALIDATED : blocks_reason(&e->blocks, e->interrupted, e->played);
 }
 
-static const char *exchange_name(const struct exchange *e, const char *what)
-{
-	char *name = malloc(64);
-
-	if (!name)
-		die("no memory for the name of a metric", "free some memory");
-	snprintf(name, 64, "mpi_%d_%d_%s", e->pair.cpu[0], e->pair.cpu[1], what);
-	return name;
-}
-
 static const char *time_name(const struct exchange *e)
 {
-	char size[24];
-
-	snprintf(size, sizeof(size), "%zu", e->size);
-	return exchange_name(e, size);
+	return metric_name("mpi_%d_%d_%zu", e->pair.cpu[0], e->pair.cpu[1], e->size);
 }
 
 void place_judge(const struct exchange *e, int side, int rank)
 {
-	const int cpu = e->pair.cpu[side];
-	char list[CPU_LIST_MAX];
+	char who[32];
 
-	if (cpuset_count(&e->mask[side]) != 1 || !cpuset_has(&e->mask[side], cpu))
-		verdict_invalid(CPU_NOT_WHERE_ASKED, "rank %d for CPU %d may run on CPUs %s", rank,
-				cpu, cpuset_format(&e->mask[side], list));
-	if (e->seen[side] >= 0)
-		verdict_invalid(CPU_NOT_WHERE_ASKED, "rank %d for CPU %d was seen on CPU %d", rank,
-				cpu, e->seen[side]);
+	snprintf(who, sizeof(who), "rank %d", rank);
+	side_judge(who, e->pair.cpu[side], &e->mask[side], e->seen[side]);
 }
 
 static void judge_exchange(const struct exchange *e, const char *name)
@@ -227,27 +201,15 @@ static void print_size(size_t size)
 	printf("%5zu %-3s", size, *units_of_size[unit] ? units_of_size[unit] : "");
 }
 
-/* Of one pair, in us and bytes; the sizes may have been asked for in any order. */
+/* Of one pair, in us and bytes. */
 static void fit(struct curve *curve, int pair)
 {
-	static size_t sizes[SIZES_MAX];
-	static double times[SIZES_MAX];
-	int i, at, count = 0;
+	double times[SIZES_MAX];
+	int i;
 
-	for (i = 0; i < message_sizes_count; i++) {
-		const struct exchange *const e = &exchanges[pair * message_sizes_count + i];
-
-		for (at = count; at > 0 && sizes[at - 1] > e->size; at--) {
-			sizes[at] = sizes[at - 1];
-			times[at] = times[at - 1];
-		}
-		if (at > 0 && sizes[at - 1] == e->size)
-			continue; /* asked for twice */
-		sizes[at] = e->size;
-		times[at] = exchange_us(e);
-		count++;
-	}
-	curve_fit(curve, sizes, times, count);
+	for (i = 0; i < message_sizes_count; i++)
+		times[i] = exchange_us(&exchanges[pair * message_sizes_count + i]);
+	curve_fit(curve, message_sizes, times, message_sizes_count);
 }
 
 static void print_knees(const struct curve *c)
@@ -305,7 +267,7 @@ static void print_table(void)
 static void conclude_pair(int pair, int class)
 {
 	const struct exchange *const of_pair = &exchanges[pair * message_sizes_count];
-	const struct exchange *last = of_pair;
+	const struct exchange *const last = &of_pair[message_sizes_count - 1];
 	int size;
 
 	class_judge(&of_pair->pair, class);
@@ -317,11 +279,10 @@ static void conclude_pair(int pair, int class)
 
 		judge_exchange(e, name);
 		metric(name, exchange_us(e), "us", LOWER);
-		last = e->size > last->size ? e : last;
 	}
 	if (last->size)
-		metric(exchange_name(last, "bandwidth"), exchange_mb_s(last) / 1000, "GB/s",
-		       HIGHER);
+		metric(metric_name("mpi_%d_%d_bandwidth", last->pair.cpu[0], last->pair.cpu[1]),
+		       exchange_mb_s(last) / 1000, "GB/s", HIGHER);
 }
 
 void exchanges_conclude(int class)
@@ -336,23 +297,11 @@ void exchanges_conclude(int class)
 
 void exchange_write(const struct exchange *e)
 {
-	const struct order_statistics *const s = &e->blocks.round_trip;
-
 	json_count("bytes", e->size);
-	json_number("median_us", one_way_us(s->median));
-	json_number("low_us", one_way_us(s->low));
-	json_number("high_us", one_way_us(s->high));
-	json_number("min_us", one_way_us(s->min));
-	json_number("p10_us", one_way_us(s->p10));
-	json_number("p90_us", one_way_us(s->p90));
-	json_number("max_us", one_way_us(s->max));
+	order_statistics_write(&e->blocks.round_trip, one_way_us(1), "us");
 	json_positive("again_us", one_way_us(e->again));
 	json_number("mb_s", exchange_mb_s(e));
-	json_count("blocks", (unsigned long long)e->blocks.count);
-	json_count("trips", (unsigned long long)e->blocks.trips);
-	json_truth("settled", e->blocks.settled);
-	json_count("blocks_played", (unsigned long long)e->played);
-	json_count("blocks_interrupted", (unsigned long long)e->interrupted);
+	blocks_write(&e->blocks, e->played, e->interrupted);
 	json_count("words_checked", e->checked);
 }
 
@@ -360,9 +309,7 @@ static void write_named(const struct exchange *e)
 {
 	json_open(NULL, '{');
 	json_text("metric", time_name(e));
-	json_count("cpu_a", (unsigned long long)e->pair.cpu[0]);
-	json_count("cpu_b", (unsigned long long)e->pair.cpu[1]);
-	json_text("class", pair_class_names[e->pair.class]);
+	pair_write(&e->pair);
 	exchange_write(e);
 	json_close('}');
 }

@@ -1,8 +1,7 @@
 /*
  * exchanges: the run of two ranks: pairs, sizes, verdict, record, table.
  */
-#ifndef MEMBW_PINGPONG_EXCHANGES_H
-#define MEMBW_PINGPONG_EXCHANGES_H
+#pragma once
 
 #include "messages.h"
 
@@ -39,5 +38,3 @@ int exchanges_stood_weather(void);
 
 /* Its part of the record. */
 void exchanges_write(void);
-
-#endif

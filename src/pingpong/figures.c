@@ -1,15 +1,10 @@
-#include "../harness/config.h"
-
 #include "figures.h"
 
 #include "../harness/clock.h"
-#include "../harness/error.h"
 #include "../harness/json.h"
 #include "../harness/machine/topology.h"
+#include "../harness/metrics.h"
 #include "../harness/verdict.h"
-
-#include <stdio.h>
-#include <stdlib.h>
 
 /* A message that is faster than a line can travel was not sent: two cycles of 5 GHz per hop.
  * An interval wider than this is no figure; within the other, others' work did no harm. */
@@ -22,24 +17,14 @@ double one_way_ns(double round_trip)
 
 const char *figure_name(const struct meeting *m, int together)
 {
-	char *name = malloc(64);
-
-	if (!name)
-		die("no memory for the name of a metric", "free some memory");
-	snprintf(name, 64, "%s_%d_%d%s%s", method_names[m->method], m->pair.cpu[0], m->pair.cpu[1],
-		 m->home ? "_home_b" : "", together ? "_together" : "");
-	return name;
+	return metric_name("%s_%d_%d%s%s", method_names[m->method], m->pair.cpu[0], m->pair.cpu[1],
+			   m->home ? "_home_b" : "", together ? "_together" : "");
 }
 
 const char *class_figure_name(const struct meeting *m, int together, const char *what)
 {
-	char *name = malloc(64);
-
-	if (!name)
-		die("no memory for the name of a metric", "free some memory");
-	snprintf(name, 64, "%s_%s%s%s%s", method_names[m->method], pair_class_names[m->pair.class],
-		 m->home ? "_home_b" : "", together ? "_together" : "", what);
-	return name;
+	return metric_name("%s_%s%s%s%s", method_names[m->method], pair_class_names[m->pair.class],
+			   m->home ? "_home_b" : "", together ? "_together" : "", what);
 }
 
 void class_judge(const struct pair *pair, int class)
@@ -47,31 +32,32 @@ void class_judge(const struct pair *pair, int class)
 	if (class == PAIR_CLASSES || (int)pair->class == class)
 		return;
 	if (pair->class == PAIR_SMT)
-		verdict_invalid((enum reason)SAME_CORE, "CPUs %d and %d are one core",
-				pair->cpu[0], pair->cpu[1]);
+		verdict_invalid(SAME_CORE, "CPUs %d and %d are one core", pair->cpu[0],
+				pair->cpu[1]);
 	else
 		verdict_invalid(CPU_NOT_WHERE_ASKED, "CPUs %d and %d are of class %s, not %s",
 				pair->cpu[0], pair->cpu[1], pair_class_names[pair->class],
 				pair_class_names[class]);
 }
 
+void side_judge(const char *who, int cpu, const struct cpuset *mask, int seen)
+{
+	char list[CPU_LIST_MAX];
+
+	if (cpuset_count(mask) != 1 || !cpuset_has(mask, cpu))
+		verdict_invalid(CPU_NOT_WHERE_ASKED, "%s for CPU %d may run on CPUs %s", who, cpu,
+				cpuset_format(mask, list));
+	if (seen >= 0)
+		verdict_invalid(CPU_NOT_WHERE_ASKED, "%s for CPU %d was seen on CPU %d", who, cpu,
+				seen);
+}
+
 static void judge_place(const struct meeting *m, int class)
 {
 	int side;
 
-	for (side = 0; side < 2; side++) {
-		const int cpu = m->pair.cpu[side];
-		char list[CPU_LIST_MAX];
-
-		if (cpuset_count(&m->mask[side]) != 1 || !cpuset_has(&m->mask[side], cpu))
-			verdict_invalid(CPU_NOT_WHERE_ASKED,
-					"a thread for CPU %d may run on CPUs %s", cpu,
-					cpuset_format(&m->mask[side], list));
-		if (m->seen[side] >= 0)
-			verdict_invalid(CPU_NOT_WHERE_ASKED,
-					"a thread for CPU %d was seen on CPU %d", cpu,
-					m->seen[side]);
-	}
+	for (side = 0; side < 2; side++)
+		side_judge("a thread", m->pair.cpu[side], &m->mask[side], m->seen[side]);
 	class_judge(&m->pair, class);
 	if (m->domain >= 0 && m->domain != topology_domain(m->pair.cpu[m->home]))
 		verdict_invalid(MEMORY_NOT_WHERE_ASKED,
@@ -162,6 +148,22 @@ void meeting_judge(const struct meeting *m, const char *name, int class)
 	interrupted_judge(name, m->interrupted, m->played);
 }
 
+void blocks_write(const struct blocks *b, int played, int interrupted)
+{
+	json_count("blocks", (unsigned long long)b->count);
+	json_count("trips", (unsigned long long)b->trips);
+	json_truth("settled", b->settled);
+	json_count("blocks_played", (unsigned long long)played);
+	json_count("blocks_interrupted", (unsigned long long)interrupted);
+}
+
+void pair_write(const struct pair *pair)
+{
+	json_count("cpu_a", (unsigned long long)pair->cpu[0]);
+	json_count("cpu_b", (unsigned long long)pair->cpu[1]);
+	json_text("class", pair_class_names[pair->class]);
+}
+
 void meeting_write(const struct meeting *m, const char *name)
 {
 	const struct blocks *b = &m->blocks;
@@ -169,23 +171,11 @@ void meeting_write(const struct meeting *m, const char *name)
 	json_open(NULL, '{');
 	json_text("metric", name);
 	json_text("method", method_names[m->method]);
-	json_count("cpu_a", (unsigned long long)m->pair.cpu[0]);
-	json_count("cpu_b", (unsigned long long)m->pair.cpu[1]);
-	json_text("class", pair_class_names[m->pair.class]);
+	pair_write(&m->pair);
 	json_text("home", m->home ? "b" : "a");
 	json_number("domain", m->domain);
-	json_number("median_ns", one_way_ns(b->round_trip.median));
-	json_number("low_ns", one_way_ns(b->round_trip.low));
-	json_number("high_ns", one_way_ns(b->round_trip.high));
-	json_number("min_ns", one_way_ns(b->round_trip.min));
-	json_number("p10_ns", one_way_ns(b->round_trip.p10));
-	json_number("p90_ns", one_way_ns(b->round_trip.p90));
-	json_number("max_ns", one_way_ns(b->round_trip.max));
-	json_count("blocks", (unsigned long long)b->count);
-	json_count("trips", (unsigned long long)b->trips);
-	json_truth("settled", b->settled);
-	json_count("blocks_played", (unsigned long long)m->played);
-	json_count("blocks_interrupted", (unsigned long long)m->interrupted);
+	order_statistics_write(&b->round_trip, one_way_ns(1), "ns");
+	blocks_write(b, m->played, m->interrupted);
 	if (b->regimes.count == 2) {
 		json_open("regimes", '{');
 		json_number("lower_ns", one_way_ns(b->regimes.median[0]));

@@ -1,8 +1,7 @@
 /*
  * figures: what is said of a pair's meeting: verdict, record, table.
  */
-#ifndef MEMBW_PINGPONG_FIGURES_H
-#define MEMBW_PINGPONG_FIGURES_H
+#pragma once
 
 #include "../harness/pairs/shared_line.h"
 #include "../harness/verdict.h"
@@ -17,6 +16,10 @@ const char *figure_name(const struct meeting *m, int together);
 
 /* "cas_llc", "cas_node_home_b_most": WHAT is "" or "_most". */
 const char *class_figure_name(const struct meeting *m, int together, const char *what);
+
+/* Finds cpu-not-where-asked: WHO, a thread or a rank for that CPU, might run on these, and was
+ * SEEN on another (-1: it was not). */
+void side_judge(const char *who, int cpu, const struct cpuset *mask, int seen);
 
 /* CLASS: which it must be of; PAIR_CLASSES: any. */
 void class_judge(const struct pair *pair, int class);
@@ -33,11 +36,13 @@ int blocks_reason(const struct blocks *blocks, int interrupted, int played);
 void interrupted_judge(const char *name, int interrupted, int played);
 int stood_weather(const struct blocks *blocks, int interrupted, int played);
 
+/* Members of the record: of a pair; of its blocks. */
+void pair_write(const struct pair *pair);
+void blocks_write(const struct blocks *blocks, int played, int interrupted);
+
 void meeting_write(const struct meeting *m, const char *name);
 
 /* A line per pair, a column per method and home. */
 void meetings_print_head(const struct meeting *row, int width);
 void meetings_print_row(const struct meeting *row, int width);
 void meetings_print_notes(const struct meeting *all, int count);
-
-#endif

@@ -1,5 +1,3 @@
-#include "../harness/config.h"
-
 #include "links.h"
 
 #ifdef MEMBW_MPI
@@ -14,11 +12,8 @@
 #include "../harness/json.h"
 #include "../harness/metrics.h"
 #include "../harness/order_statistics.h"
+#include "../harness/room.h"
 #include "../harness/verdict.h"
-
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* What two ranks tell each other before they play. */
 struct end {
@@ -94,8 +89,8 @@ void links_run(const struct cpuset *cpus, double budget)
 
 	strcpy(here.node, ranks_node());
 	here.cpu = own_cpu(cpus);
-	links = calloc((size_t)rounds, sizeof(*links));
-	for (round = 0; links && round < rounds; round++) {
+	links = room_for((size_t)rounds, sizeof(*links), "links", "start fewer ranks");
+	for (round = 0; round < rounds; round++) {
 		struct link *const link = &links[links_count];
 
 		if (!ranks_barrier(message_sizes_count * budget))
@@ -104,14 +99,11 @@ void links_run(const struct cpuset *cpus, double budget)
 		link->rank = pairs_partner(ranks_count(), round, ranks_me());
 		if (link->rank < 0)
 			continue;
-		link->exchanges = calloc((size_t)message_sizes_count, sizeof(*link->exchanges));
-		if (!link->exchanges)
-			break;
+		link->exchanges = room_for((size_t)message_sizes_count, sizeof(*link->exchanges),
+					   "messages of a link", "ask for fewer '--sizes'");
 		play_link(link, budget);
 		links_count++;
 	}
-	if (round < rounds)
-		die("no memory for the times of %d links", "ask for fewer '--sizes'", rounds);
 }
 
 /* Why this link's times may not be believed, -1 for no reason; which SIZE shows it. */
@@ -172,12 +164,11 @@ static void judge_links(void)
 /* Of the links that may be believed, or of all. */
 static double median_us(int size)
 {
-	double *const times = calloc((size_t)links_count, sizeof(*times));
+	double *const times =
+		room_for((size_t)links_count, sizeof(*times), "links", "free some memory");
 	double found;
 	int i, at, count = 0;
 
-	if (!times)
-		die("no memory for the times of %d links", "free some memory", links_count);
 	for (i = 0; i < links_count; i++)
 		if (link_reason(&links[i], &at) < 0)
 			times[count++] = exchange_us(&links[i].exchanges[size]);
@@ -207,12 +198,8 @@ static void print_links(int small, int large)
 
 void links_conclude(void)
 {
-	int small = 0, large = 0, i;
+	const int small = 0, large = message_sizes_count - 1;
 
-	for (i = 1; i < message_sizes_count; i++) {
-		small = message_sizes[i] < message_sizes[small] ? i : small;
-		large = message_sizes[i] > message_sizes[large] ? i : large;
-	}
 	host_ranks_judge();
 	judge_links();
 	metric("latency", median_us(small), "us", LOWER);

@@ -6,8 +6,7 @@
  * lost stand in those of the others.  A link has reasons of its own: one of many does not
  * discredit a node.
  */
-#ifndef MEMBW_PINGPONG_LINKS_H
-#define MEMBW_PINGPONG_LINKS_H
+#pragma once
 
 #include "../harness/machine/cpuset.h"
 
@@ -22,5 +21,3 @@ void links_conclude(void);
 
 /* Their part of the record. */
 void links_write(void);
-
-#endif

@@ -8,7 +8,6 @@
 
 #include "../harness/clock.h"
 #include "../harness/error.h"
-#include "../harness/fault.h"
 #include "../harness/job/ranks.h"
 #include "../harness/job/record_file.h"
 #include "../harness/job/watchdog.h"
@@ -17,10 +16,7 @@
 #include "../harness/metrics.h"
 #include "../harness/openmp.h"
 #include "../harness/program.h"
-#include "../harness/record.h"
-
-#include <stdlib.h>
-#include <string.h>
+#include "../harness/room.h"
 
 static const char *const reasons[] = { "same-core", "slow-transport", NULL };
 
@@ -43,22 +39,6 @@ static struct {
 	int nodes;
 } asked = { NULL, 0, 0, PAIR_CLASSES, 0, NULL, 0 };
 
-static void set_pairs(const char *option, const char *text)
-{
-	(void)option;
-	asked.pairs = text;
-}
-
-static void set_budget(const char *option, const char *text)
-{
-	asked.budget = option_number(option, text, 3600, "seconds, as 0.1");
-}
-
-static void set_class(const char *option, const char *text)
-{
-	asked.class = option_word(option, text, pair_class_names, PAIR_CLASSES);
-}
-
 static void set_method(const char *option, const char *text)
 {
 	const int method = option_word(option, text, method_names, METHODS);
@@ -70,25 +50,11 @@ static void set_method(const char *option, const char *text)
 	asked.methods = 1 << method;
 }
 
-static void set_together(const char *option, const char *text)
-{
-	(void)option;
-	(void)text;
-	asked.together = 1;
-}
-
-static void set_sizes(const char *option, const char *text)
-{
-	asked.sizes = text;
-	message_sizes_read(option, text);
-}
-
 /* Each rank keeps its own links, and its own record. */
 static void set_nodes(const char *option, const char *text)
 {
 	(void)option;
 	(void)text;
-	asked.nodes = 1;
 	record_file_of_job(0);
 }
 
@@ -96,32 +62,32 @@ static const struct option_row rows[] = {
 	{ 0, "pairs", "LIST",
 	  "pairs of CPUs, as '0-1,0-13', or 'all': every pair of cores\n"
 	  "(default: the nearest and the farthest pair of each class)",
-	  set_pairs },
+	  .text = &asked.pairs },
 	{ 0, "class", "NAME",
 	  "the pairs must be of this class, or the run is INVALID: smt, llc, domain,\n"
 	  "socket, node or remote, the innermost thing that both CPUs belong to",
-	  set_class },
+	  .word = &asked.class, .words = pair_class_names, .most = PAIR_CLASSES },
 	{ 0, "together", NULL,
 	  "pairs without a CPU in common at the same time: those of --pairs, or all\n"
 	  "pairs of cores in rounds (default: one after the other, the others asleep)",
-	  set_together },
+	  .flag = &asked.together },
 	{ 0, "method", "NAME",
 	  "cas, lines or oneway alone (default: all; oneway by the cycle counter of x86)",
-	  set_method },
+	  .set = set_method },
 	{ 0, "seconds", "S",
 	  "at most so long for a pair, a method and a home\n"
 	  "(default: 0.1; --together: 0.02; --nodes: 0.05; 'all': what is left of 2 s for\n"
 	  "all, or of half a millisecond for each, shared by those that are left)",
-	  set_budget },
+	  .number = &asked.budget, .most = 3600, .hint = "seconds, as 0.1" },
 	{ 0, "sizes", "LIST",
 	  "of two ranks of MPI: bytes of a message, as '0,8,4194304'\n"
 	  "(default: 0 and the powers of two up to 4194304, as IMB; --nodes: 0 and 4194304)",
-	  set_sizes },
+	  .text = &asked.sizes, .set = message_sizes_read },
 	{ 0, "nodes", NULL,
 	  "one rank of MPI per node: every pair of nodes, in rounds of disjoint pairs;\n"
 	  "each rank writes FILE.rank-N of --json FILE",
-	  set_nodes },
-	{ 0, NULL, NULL, NULL, NULL },
+	  .flag = &asked.nodes, .set = set_nodes },
+	{ 0 },
 };
 static const struct option_row *const tables[] = { rows, NULL };
 
@@ -211,15 +177,17 @@ static void choose_pairs(struct run *run, const struct cpuset *cpus)
 		asked.budget = BUDGET;
 }
 
+static void *room_for_pairs(const struct run *run, size_t size)
+{
+	return room_for((size_t)run->pairs.count, size, "pairs", "ask for fewer with '--pairs'");
+}
+
 static void prepare_meetings(struct run *run)
 {
 	int pair, method, home;
 
-	run->meetings = calloc((size_t)run->pairs.count * METHODS * 2, sizeof(*run->meetings));
-	run->names = calloc((size_t)run->pairs.count * METHODS * 2, sizeof(*run->names));
-	if (!run->meetings || !run->names)
-		die("no memory for the times of %d pairs", "ask for fewer with '--pairs'",
-		    run->pairs.count);
+	run->meetings = room_for_pairs(run, METHODS * 2 * sizeof(*run->meetings));
+	run->names = room_for_pairs(run, METHODS * 2 * sizeof(*run->names));
 	for (pair = 0; pair < run->pairs.count; pair++)
 		for (method = 0; method < METHODS; method++)
 			for (home = 0; home < 2; home++) {
@@ -277,12 +245,9 @@ static void meet(struct run *run)
 static void metrics_of_class(const struct run *run, int column, enum pair_class class)
 {
 	const struct meeting *any = NULL;
-	double *const ns = calloc((size_t)run->pairs.count, sizeof(*ns));
+	double *const ns = room_for_pairs(run, sizeof(*ns));
 	int pair, count = 0;
 
-	if (!ns)
-		die("no memory for the times of %d pairs", "ask for fewer with '--pairs'",
-		    run->pairs.count);
 	for (pair = 0; pair < run->pairs.count; pair++) {
 		const struct meeting *const m = &run->meetings[pair * run->width + column];
 
@@ -373,13 +338,9 @@ static void refuse_for_ranks(void)
 static void refuse_more_than_memory(void)
 {
 	const size_t available = memory_available();
-	size_t largest = 0;
-	double bytes;
-	int i;
+	const size_t largest = message_sizes[message_sizes_count - 1];
+	const double bytes = 2.0 * ranks_on_node() * (double)largest;
 
-	for (i = 0; i < message_sizes_count; i++)
-		largest = message_sizes[i] > largest ? message_sizes[i] : largest;
-	bytes = 2.0 * ranks_on_node() * (double)largest;
 	if (bytes > MEMORY_SHARE_MOST * (double)available)
 		die("messages of %zu bytes take %.0f MiB on %s, but there are %.0f MiB of memory",
 		    "leave out the largest of '--sizes'", largest, bytes / 1048576, ranks_node(),
@@ -446,10 +407,7 @@ int main(int argc, char **argv)
 	static struct run run;
 	struct cpuset cpus;
 
-	ranks_start(&argc, &argv);
-	error_hooks(ranks_refuse, ranks_leave);
-	fault_rank(ranks_me());
-	record_process(ranks_node(), ranks_me(), ranks_count());
+	program_join(&argc, &argv);
 	cpuset_of_thread(&cpus);
 #ifdef MEMBW_MPI
 	if (ranks_together()) {

@@ -1,5 +1,3 @@
-#include "../harness/config.h"
-
 #include "matrix_time.h"
 
 /* 2 s, or half a millisecond for each: eleven blocks of 20 us, and as many to look for their

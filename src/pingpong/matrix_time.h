@@ -4,13 +4,12 @@
  * Most settle at once, and leave their time to those that do not; where nothing settles the whole
  * still ends in time: 20 cores after 2 s, 192 cores after 55 s.
  */
-#ifndef MEMBW_PINGPONG_MATRIX_TIME_H
-#define MEMBW_PINGPONG_MATRIX_TIME_H
+#pragma once
+
+#include "../harness/config.h"
 
 /* Seconds for so many figures together. */
 double matrix_seconds(int figures);
 
 /* Seconds for the next one, of those that are left for so many. */
 double matrix_share(double seconds_left, int figures_left);
-
-#endif

@@ -1,12 +1,7 @@
-#include "../harness/config.h"
-
 #include "messages.h"
 
 #include "../harness/error.h"
 #include "../harness/options.h"
-
-#include <stdlib.h>
-#include <string.h>
 
 size_t message_sizes[SIZES_MAX] = {
 	0,    1,    2,    4,     8,     16,    32,     64,     128,    256,     512,     1024,
@@ -16,28 +11,37 @@ int message_sizes_count = 24;
 
 static int take_size(const char *text, size_t length)
 {
-	char word[24];
-	char *end;
-	unsigned long size;
+	const size_t size = option_list_number(text, length, SIZE_MOST);
 
-	if (!length || length >= sizeof(word) || strspn(text, "0123456789") < length ||
-	    message_sizes_count == SIZES_MAX)
-		return 0;
-	memcpy(word, text, length);
-	word[length] = '\0';
-	size = strtoul(word, &end, 10);
-	if (size > SIZE_MOST)
+	if (size > SIZE_MOST || message_sizes_count == SIZES_MAX)
 		return 0;
 	message_sizes[message_sizes_count++] = size;
 	return 1;
 }
 
+static int by_size(const void *left, const void *right)
+{
+	const size_t a = *(const size_t *)left, b = *(const size_t *)right;
+
+	return (a > b) - (a < b);
+}
+
 void message_sizes_read(const char *option, const char *text)
 {
+	static const char hint[] =
+		"bytes of a message with commas between them, as 0,8,4194304; at most 64 "
+		"sizes, 1 GiB each";
+	int i, kept = 0;
+
 	message_sizes_count = 0;
-	option_list(option, text, take_size,
-		    "bytes of a message with commas between them, as 0,8,4194304; at most 64 "
-		    "sizes, 1 GiB each");
+	option_list(option, text, take_size, hint);
+	if (!message_sizes_count)
+		die("invalid value for '%s': '%s'", hint, option, text);
+	qsort(message_sizes, (size_t)message_sizes_count, sizeof(*message_sizes), by_size);
+	for (i = 0; i < message_sizes_count; i++)
+		if (!kept || message_sizes[i] != message_sizes[kept - 1])
+			message_sizes[kept++] = message_sizes[i];
+	message_sizes_count = kept;
 }
 
 #ifdef MEMBW_MPI
@@ -149,14 +153,10 @@ static void look(int cpu)
 static void be_ready(const struct order *order, int me)
 {
 	const int cpu = order->pair.cpu[me];
-	struct cpuset one;
 
-	if (own.cpu != cpu) {
-		cpuset_clear(&one);
-		cpuset_add(&one, cpu);
-		sched_setaffinity(0, sizeof(one.part), one.part);
-		own.cpu = cpu;
-	}
+	if (own.cpu != cpu)
+		cpuset_pin(cpu);
+	own.cpu = cpu;
 	cpuset_of_thread(&own.report.mask);
 	if (order->kind == CHECK_FIRST)
 		renew_buffers(order->size);

@@ -9,8 +9,7 @@
  * A figure is one of its moment.  A second look, with other memory and after all other sizes, is
  * held against it.
  */
-#ifndef MEMBW_PINGPONG_MESSAGES_H
-#define MEMBW_PINGPONG_MESSAGES_H
+#pragma once
 
 #include "../harness/pairs/blocks.h"
 #include "../harness/pairs/pairs.h"
@@ -32,7 +31,7 @@ enum { SIZES_MAX = 64, SIZE_MOST = 1 << 30 };
 extern size_t message_sizes[SIZES_MAX];
 extern int message_sizes_count;
 
-/* "0,8,4194304" */
+/* "0,8,4194304"; afterwards rising, each once. */
 void message_sizes_read(const char *option, const char *text);
 
 #ifdef MEMBW_MPI
@@ -52,7 +51,5 @@ void messages_end(int other);
 
 /* Follows: does what the other asks, until it may go. */
 void messages_follow(int other);
-
-#endif
 
 #endif

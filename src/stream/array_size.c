@@ -6,8 +6,6 @@
 #include "../harness/verdict.h"
 #include "kernels/arrays.h"
 
-#include <stdio.h>
-
 static const double MIB = 1024.0 * 1024.0;
 
 static size_t size_by_rule(size_t llc_bytes)

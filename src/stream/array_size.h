@@ -4,8 +4,7 @@
  * STREAM's rule: an array has at least four times the size of all last-level
  * caches that the run uses, and at least one million elements.
  */
-#ifndef MEMBW_ARRAY_SIZE_H
-#define MEMBW_ARRAY_SIZE_H
+#pragma once
 
 #include "options.h"
 
@@ -25,5 +24,3 @@ void size_choose(struct options *options, size_t llc_bytes, enum llc_from from, 
 /* Finds array-too-small, also of an automatic size where nobody knows the caches; of a size that
  * somebody gave that is a warning. */
 void size_judge(const struct options *options, size_t llc_bytes, enum llc_from from);
-
-#endif

@@ -2,8 +2,7 @@
  * macros: STREAM's (STREAM_ARRAY_SIZE, NTIMES, OFFSET, STREAM_TYPE) set the defaults at compile
  * time, the options override them at run time.
  */
-#ifndef MEMBW_MACROS_H
-#define MEMBW_MACROS_H
+#pragma once
 
 #include "../harness/config.h"
 
@@ -39,5 +38,3 @@ typedef STREAM_TYPE element;
 #define ELEMENT_IS ELEMENT_IS_OF(STREAM_TYPE)
 #define ELEMENT_IS_float 4
 #define ELEMENT_IS_double 8
-
-#endif

@@ -4,23 +4,20 @@
  */
 #include "../harness/clock.h"
 #include "../harness/error.h"
-#include "../harness/evidence/neighbours.h"
+#include "../harness/evidence/interference.h"
 #include "../harness/evidence/pinning.h"
 #include "../harness/evidence/threads.h"
-#include "../harness/fault.h"
 #include "../harness/job/host_ranks.h"
 #include "../harness/job/record_file.h"
 #include "../harness/machine/llc.h"
 #include "../harness/machine/memory_policy.h"
 #include "../harness/machine/memory_side_cache.h"
-#include "../harness/record.h"
+#include "../harness/program.h"
 #include "array_size.h"
 #include "cluster/cluster.h"
 #include "kernels/start_values.h"
 #include "output/print.h"
 #include "output/record.h"
-
-#include <stdio.h>
 
 static const double REGIME_RATIO = 1.5;
 
@@ -96,19 +93,12 @@ static void prepare(int argc, char **argv)
 	ranks_barrier(clock_now() - began);
 }
 
-/* Threads notice what is taken of their own CPUs, repetition by repetition. */
-static void judge_interference(void)
-{
-	if (threads_count() < cpuset_count(threads_cpus()))
-		interference_judge(&run.interference, threads_cpus());
-	else
-		interference_warn(&run.interference, threads_cpus());
-}
-
 /* A run that was stopped before there was a figure leaves none. */
 static void settle(void)
 {
-	judge_interference();
+	/* threads notice what is taken of their own CPUs, repetition by repetition */
+	interference_judge(threads_count() < cpuset_count(threads_cpus()) ? verdict_invalid
+									  : verdict_warn);
 	if (!run.options.ntimes) /* of a rank that gave up, another one is missing */
 		run.options.ntimes =
 			run.measurement.complete + (run.measurement.ended > ENDED_TIME);
@@ -132,7 +122,7 @@ static void judge_regime(void)
 	if (between->looks)
 		snprintf(text, sizeof(text), ", %.0f to %.0f between", between->least_ns,
 			 between->most_ns);
-	verdict_warn((enum reason)REGIME_CHANGED,
+	verdict_warn(REGIME_CHANGED,
 		     "CPUs %d and %d were %.0f ns apart before the repetitions and %.0f after "
 		     "them%s",
 		     run.pair_before.cpus[0], run.pair_before.cpus[1], run.pair_before.ns,
@@ -143,18 +133,13 @@ int main(int argc, char **argv)
 {
 	double began;
 
-	ranks_start(&argc, &argv);
-	error_hooks(ranks_refuse, ranks_leave);
-	fault_rank(ranks_me());
-	record_process(ranks_node(), ranks_me(), ranks_count());
+	program_join(&argc, &argv);
 	prepare(argc, argv);
-	neighbours_start();
-	interference_start(&run.interference, threads_cpus());
+	interference_run_start();
 	run.measurement.ntimes = run.options.ntimes;
 	run.measurement.max_seconds = run.options.max_seconds;
 	measure(&run.measurement, &run.choice, &run.arrays);
-	interference_stop(&run.interference, threads_cpus(), ranks_sum_on_our_cpus);
-	neighbours_stop(ranks_count());
+	interference_run_stop(ranks_sum_on_our_cpus, ranks_count());
 	settle();
 	began = clock_now();
 	arrays_place(&run.after, &run.arrays, "after the runs");

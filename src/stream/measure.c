@@ -2,7 +2,6 @@
 
 #include "../harness/clock.h"
 #include "../harness/deviation.h"
-#include "../harness/error.h"
 #include "../harness/evidence/interference.h"
 #include "../harness/evidence/neighbours.h"
 #include "../harness/evidence/threads.h"
@@ -11,14 +10,12 @@
 #include "../harness/job/watchdog.h"
 #include "../harness/metrics.h"
 #include "../harness/options.h"
+#include "../harness/room.h"
 #include "../harness/verdict.h"
 #include "kernels/expect.h"
 #include "kernels/start_values.h"
 
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* CLEAN_LEAST: undisturbed repetitions of a kernel; one alone may be an accident.  PARTS: of a
  * run, for its interval; PART_REPETITIONS: in each, where there are enough for three. */
@@ -264,11 +261,10 @@ const char *measure_ended(const struct measurement *m)
 
 static double *more_room(double *values, int before, int capacity)
 {
-	double *more = calloc((size_t)capacity * KERNELS, sizeof(*more));
+	double *more = room_for((size_t)capacity, KERNELS * sizeof(*more), "times",
+				"give less with '-t'");
 	int k;
 
-	if (!more)
-		die("no memory for '%d' times", "give less with '-t'", capacity);
 	for (k = 0; k < KERNELS && before; k++)
 		memcpy(more + (size_t)k * (size_t)capacity, values + (size_t)k * (size_t)before,
 		       (size_t)before * sizeof(*more));
@@ -305,7 +301,7 @@ static void note_steal(struct measurement *m, struct progress *p)
 
 	if (now - p->looked_at < 0.02)
 		return;
-	stolen = interference_stolen(threads_cpus());
+	stolen = interference_stolen();
 	for (i = p->looked_for; i < m->complete && stolen > p->stolen; i++)
 		for (k = 0; k < KERNELS; k++)
 			m->kernel[k].lost[i] += stolen - p->stolen;
@@ -392,7 +388,7 @@ static void progress_start(struct progress *p)
 	memset(p, 0, sizeof(*p));
 	p->start = p->block_start = p->looked_at = p->paired_at = clock_now();
 	p->block_first = 1;
-	p->stolen = interference_stolen(threads_cpus());
+	p->stolen = interference_stolen();
 }
 
 void measure(struct measurement *m, const struct kernel_choice *choice,

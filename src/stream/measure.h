@@ -15,8 +15,7 @@
  * The interval is how far the same measurement, started again now, would read.
  * docs/repeatability.md has the data by which these numbers were chosen.
  */
-#ifndef MEMBW_MEASURE_H
-#define MEMBW_MEASURE_H
+#pragma once
 
 #include "../harness/evidence/core_pair.h"
 #include "search/kernel_choice.h"
@@ -76,5 +75,3 @@ void measure_judge_peak(const struct measurement *measurement);
 
 /* Finds too-short, disturbed, unstable and, where a peak is known, too-good. */
 void measure_judge(const struct measurement *measurement);
-
-#endif

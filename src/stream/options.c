@@ -6,17 +6,8 @@
 #include "kernels/kernels.h"
 #include "tuned/variants.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 /* MAX_SECONDS: what a machine in bad weather is given (docs/repeatability.md). */
-enum {
-	NTIMES_MAX = 1000000,
-	MAX_SECONDS = 30,
-	MAX_SECONDS_MOST = 86400,
-	TUNE_SECONDS = 15,
-	TUNE_SECONDS_MAX = 86400
-};
+enum { NTIMES_MAX = 1000000, MAX_SECONDS = 30, TUNE_SECONDS = 15, SECONDS_MOST = 86400 };
 
 static const size_t COUNT_MAX = (size_t)-1 / 1024;
 
@@ -34,51 +25,16 @@ static void set_memory(const char *option, const char *text)
 	options.size_from = FROM_OPTION;
 }
 
-static void set_ntimes(const char *option, const char *text)
-{
-	options.ntimes = (int)option_count(option, text, 2, NTIMES_MAX);
-}
-
-static void set_max_seconds(const char *option, const char *text)
-{
-	options.max_seconds =
-		option_number(option, text, MAX_SECONDS_MOST, "give seconds, as in 30 or 0.5");
-}
-
 static void set_offset(const char *option, const char *text)
 {
 	options.offset = option_count(option, text, 0, COUNT_MAX);
 }
 
-static void set_pages(const char *option, const char *text)
-{
-	options.pages = (enum pages)option_word(option, text, pages_names, PAGES_KINDS);
-}
-
-static void set_kernels(const char *option, const char *text)
-{
-	(void)option;
-	options.tuned.kernels = text;
-}
-
 static void set_tune(const char *option, const char *text)
 {
-	options.tuned.seconds = text ? option_number(option, text, TUNE_SECONDS_MAX,
-						     "give seconds, as in --tune=15")
-				     : TUNE_SECONDS;
-}
-
-static void set_save(const char *option, const char *text)
-{
-	(void)option;
-	options.tuned.save = text;
-}
-
-static void set_limits(const char *option, const char *text)
-{
-	(void)option;
-	(void)text;
-	options.tuned.limits = 1;
+	options.tuned.seconds =
+		text ? option_number(option, text, SECONDS_MOST, "give seconds, as in --tune=15")
+		     : TUNE_SECONDS;
 }
 
 static void list_variants(const char *option, const char *text)
@@ -93,57 +49,54 @@ static const struct option_row OWN[] = {
 	{ 'n', "array-size", "N",
 	  "elements of one array; 100000000 or 1e8 (default: macro\n"
 	  "STREAM_ARRAY_SIZE, else four times the last-level caches)",
-	  set_size },
-	{ 'm', "memory", "KIB", "KiB of the three arrays together, in place of -n", set_memory },
+	  .set = set_size },
+	{ 'm', "memory", "KIB", "KiB of the three arrays together, in place of -n",
+	  .set = set_memory },
 	{ 't', "ntimes", "N",
 	  "exactly N repetitions, at least 2: the first is not counted\n"
 	  "(default: macro NTIMES, else until the figures have settled)",
-	  set_ntimes },
+	  .count = &options.ntimes, .least = 2, .most = NTIMES_MAX },
 	{ 0, "max-seconds", "S",
 	  "end the repetitions after so long (default: 30, with --seconds\n"
 	  "half of that; with -t or NTIMES: as long as they take)",
-	  set_max_seconds },
-	{ 'o', "offset", "N", "elements left free between two arrays", set_offset },
-	{ 0, "pages", "KIND", "default, thp, 2M or 1G pages for the arrays", set_pages },
+	  .number = &options.max_seconds, .most = SECONDS_MOST,
+	  .hint = "give seconds, as in 30 or 0.5" },
+	{ 'o', "offset", "N", "elements left free between two arrays", .set = set_offset },
+	{ 0, "pages", "KIND", "default, thp, 2M or 1G pages for the arrays",
+	  .word = &options.pages, .words = pages_names, .most = PAGES_KINDS },
 	{ 0, "kernels", "WHICH",
 	  "standard (default), tuned (what --tune finds), the name of a\n"
 	  "variant, or a FILE of chosen ones",
-	  set_kernels },
+	  .text = &options.tuned.kernels },
 	{ 0, "tune", "[SECONDS]", "search the best variant of each kernel first (default: 15 s)",
-	  set_tune },
-	{ 0, "save-kernels", "FILE", "keep the choice there, for --kernels FILE", set_save },
+	  .set = set_tune },
+	{ 0, "save-kernels", "FILE", "keep the choice there, for --kernels FILE",
+	  .text = &options.tuned.save },
 	{ 0, "list-variants", NULL, "the names that --kernels knows, and which run here",
-	  list_variants },
+	  .set = list_variants },
 #ifndef MEMBW_MPI
 	{ 0, "at-least", "FLOORS",
 	  "health check: print one line, PASS, FAIL or INVALID; FLOORS is\n"
 	  "GB/s per kernel, as in triad=150,copy=140, or a file of such",
-	  floors_set },
+	  .set = floors_set },
 	{ 0, "seconds", "S", "end after S seconds, measured or not (exit status 1)",
-	  floors_set_seconds },
+	  .set = floors_set_seconds },
 #endif
-	{ 0, "limits", NULL, "then also what reading, filling, updating alone reach", set_limits },
-	{ 0, NULL, NULL, NULL, NULL },
+	{ 0, "limits", NULL, "then also what reading, filling, updating alone reach",
+	  .flag = &options.tuned.limits },
+	{ 0 },
 };
 
 #ifdef MEMBW_MPI
-
-static void set_timeout(const char *option, const char *text)
-{
-	options.limit = option_number(option, text, 1e6, "give seconds, as in 60 or 0.5");
-}
-
 static const struct option_row OF_JOB[] = {
-	{ 0, NULL, NULL,
-	  "Of a job of several MPI ranks (-n and -m are per rank; FILE gets a line of each):",
-	  NULL },
+	{ .help = "Of a job of several MPI ranks (-n and -m are per rank; FILE gets a line of "
+		  "each):" },
 	{ 0, "timeout", "S",
 	  "a rank waits S seconds for the others, then reports without\n"
 	  "them (default: 60, or 20 times its own last step if longer)",
-	  set_timeout },
-	{ 0, NULL, NULL, NULL, NULL },
+	  .number = &options.limit, .most = 1000000, .hint = "give seconds, as in 60 or 0.5" },
+	{ 0 },
 };
-
 #endif
 
 const struct option_row *const stream_option_tables[] = {

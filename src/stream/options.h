@@ -1,8 +1,7 @@
 /*
  * options: what was asked for; macros give the defaults.
  */
-#ifndef MEMBW_STREAM_OPTIONS_H
-#define MEMBW_STREAM_OPTIONS_H
+#pragma once
 
 #include "../harness/memory/map.h"
 #include "macros.h"
@@ -16,7 +15,7 @@ struct options {
 	int ntimes;         /* exactly so many, 0: until the figures have settled */
 	double max_seconds; /* of the repetitions, 0: as many as they take */
 	const char *json;   /* file of the record, NULL for none */
-	enum pages pages;
+	int pages;          /* enum pages */
 	struct {
 		const char *kernels; /* standard, tuned, a variant or a file; NULL: standard */
 		double seconds;      /* of the search, 0 for none */
@@ -32,5 +31,3 @@ struct program;
 struct options stream_options(const struct program *program, int argc, char **argv);
 
 extern const struct option_row *const stream_option_tables[];
-
-#endif

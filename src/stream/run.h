@@ -1,11 +1,9 @@
 /*
  * run: one run of STREAM, all that is known of it.
  */
-#ifndef MEMBW_RUN_H
-#define MEMBW_RUN_H
+#pragma once
 
 #include "../harness/evidence/core_pair.h"
-#include "../harness/evidence/interference.h"
 #include "../harness/memory/hugepages.h"
 #include "../harness/memory/placement.h"
 #include "array_size.h"
@@ -29,7 +27,4 @@ struct run {
 	struct hugepages pages;
 	struct placement before, after;           /* the measurement */
 	struct core_pair pair_before, pair_after; /* the measurement, too */
-	struct interference interference;
 };
-
-#endif

@@ -7,8 +7,7 @@
  *                                bit of one element is flipped; the sum of what is read is then
  *                                that of the flipped array
  */
-#ifndef MEMBW_STREAM_FAULT_H
-#define MEMBW_STREAM_FAULT_H
+#pragma once
 
 #include "tuned/variants.h"
 
@@ -37,5 +36,3 @@ static __inline__ void fault_limit(int limit, element *at)
 	(void)limit;
 	(void)at;
 }
-
-#endif

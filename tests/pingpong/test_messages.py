@@ -126,6 +126,7 @@ def test_every_flipped_bit_of_a_message_is_found(run):
 
 @pytest.mark.beside
 @pytest.mark.parametrize('options, nodes, said', [
+    (('--sizes', ''), 2, "invalid value for '--sizes': ''"),
     (('--sizes', '8,x'), 2, "invalid value for '--sizes': 'x'"),
     (('--sizes', '-8'), 2, "invalid value for '--sizes': '-8'"),
     (('--sizes', '1e30'), 2, "invalid value for '--sizes': '1e30'"),

@@ -1,5 +1,3 @@
-#include "../../harness/config.h"
-
 #include "blas.h"
 
 #include "../../harness/json.h"
@@ -8,9 +6,6 @@
 #include <dlfcn.h>
 #include <limits.h>
 #include <link.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* Not in libc before glibc 2.34: a line without -ldl then knows the objects alone. */
 #pragma weak dlopen

@@ -4,8 +4,7 @@
  * Of the objects that are mapped, not of the line that linked them: LD_LIBRARY_PATH, LD_PRELOAD
  * and update-alternatives come after it.
  */
-#ifndef MEMBW_BLAS_H
-#define MEMBW_BLAS_H
+#pragma once
 
 #include "../../harness/config.h"
 
@@ -40,5 +39,3 @@ const char *blas_text(const struct blas *blas);
 
 /* Writes "blas" of the record. */
 void blas_write(const struct blas *blas);
-
-#endif

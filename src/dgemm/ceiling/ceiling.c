@@ -10,7 +10,6 @@
 #include "../../harness/order_statistics.h"
 
 #include <sched.h>
-#include <stdlib.h>
 
 enum { PIECES = 100, PIECES_TO_CHOOSE = 40 };
 

@@ -6,8 +6,9 @@
  * instructions and the power cap of the moment, without counters and without root; a busy
  * neighbour hits single pieces.
  */
-#ifndef MEMBW_CEILING_H
-#define MEMBW_CEILING_H
+#pragma once
+
+#include "../../harness/config.h"
 
 struct ceiling {
 	double gflops;    /* of all threads together */
@@ -32,5 +33,3 @@ double ceiling_nearest_flops_per_cycle(void);
 
 /* Writes "ceiling_threads" of the record: of the last measurement, thread by thread. */
 void ceiling_write(void);
-
-#endif

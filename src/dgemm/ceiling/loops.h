@@ -1,8 +1,7 @@
 /*
  * loops: multiply and add in registers alone, by each instruction set: nothing else can be faster.
  */
-#ifndef MEMBW_LOOPS_H
-#define MEMBW_LOOPS_H
+#pragma once
 
 struct loop {
 	const char *name;
@@ -17,5 +16,3 @@ const struct loop *const *loops(int *count);
 /* TURNS turns, on numbers that keep all bits of their mantissas moving: power, and with it the
  * clock, depends on them. */
 void loop_run(const struct loop *loop, long turns);
-
-#endif

@@ -1,13 +1,9 @@
-#include "../config.h"
-
 #include "core_pair.h"
 
 #include "../job/ranks.h"
 #include "../json.h"
 #include "../pairs/shared_line.h"
 #include "threads.h"
-
-#include <string.h>
 
 /* Seconds; the median of blocks of 20 us is within 2 % long before that on a quiet node. */
 static const double PAIR_BUDGET = 0.02;

@@ -5,8 +5,9 @@
  * in 107 ns in place of 27, and the bandwidth follows.  Two threads of the team play, by
  * compare-and-swap on one line, for 20 ms at most.
  */
-#ifndef MEMBW_CORE_PAIR_H
-#define MEMBW_CORE_PAIR_H
+#pragma once
+
+#include "../config.h"
 
 struct core_pair {
 	int cpus[2];
@@ -35,5 +36,3 @@ double core_pair_ratio(const struct core_pair *before, const struct core_pair *a
 
 /* Writes it under that name, null where it was not measured. */
 void core_pair_write(const char *name, const struct core_pair *pair);
-
-#endif

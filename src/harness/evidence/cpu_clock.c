@@ -1,5 +1,3 @@
-#include "../config.h"
-
 #include "cpu_clock.h"
 
 #include "../clock.h"

@@ -4,11 +4,10 @@
  * A chain of additions of two registers, each of which waits for the one before: one cycle each
  * on every x86-64 and 64-bit Arm CPU that runs instructions out of order.
  */
-#ifndef MEMBW_CPU_CLOCK_H
-#define MEMBW_CPU_CLOCK_H
+#pragma once
+
+#include "../config.h"
 
 /* GHz, of some 10 us; 0 where one cycle per addition is not known (Knights Corner and other
  * architectures).  An interrupt makes it less: take the median of several. */
 double cpu_clock_ghz(void);
-
-#endif

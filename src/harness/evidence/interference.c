@@ -1,18 +1,19 @@
-#include "../config.h"
-
 #include "interference.h"
 
 #include "../clock.h"
 #include "../json.h"
 #include "../verdict.h"
 #include "neighbours.h"
+#include "threads.h"
 
-#include <stdio.h>
 #include <unistd.h>
+
+static struct interference of_run;
+static int owner_unknown; /* other ranks on these CPUs did not answer */
 
 static const double SHARE_ALLOWED = 0.05, LEAST_SECONDS = 0.1;
 
-static void read_cpus(struct interference *busy, const struct cpuset *cpus)
+static void read_cpus(struct interference *busy)
 {
 	const double hertz = (double)sysconf(_SC_CLK_TCK);
 	FILE *file = fopen("/proc/stat", "r");
@@ -25,7 +26,7 @@ static void read_cpus(struct interference *busy, const struct cpuset *cpus)
 
 		if (sscanf(line, "cpu%d %lf %lf %lf %lf %lf %lf %lf %lf", &cpu, &user, &nice,
 			   &system, &idle, &wait, &irq, &softirq, &steal) < 5 ||
-		    line[3] == ' ' || !cpuset_has(cpus, cpu))
+		    line[3] == ' ' || !cpuset_has(threads_cpus(), cpu))
 			continue;
 		busy->all += (user + nice + system + irq + softirq) / hertz;
 		busy->steal += steal / hertz;
@@ -34,90 +35,88 @@ static void read_cpus(struct interference *busy, const struct cpuset *cpus)
 		fclose(file);
 }
 
-double interference_stolen(const struct cpuset *cpus)
+double interference_stolen(void)
 {
 	struct interference now;
 
-	read_cpus(&now, cpus);
+	read_cpus(&now);
 	return now.steal;
 }
 
-void interference_start(struct interference *busy, const struct cpuset *cpus)
+void interference_start(struct interference *busy)
 {
-	read_cpus(busy, cpus);
+	read_cpus(busy);
 	busy->own = clock_process();
 	busy->wall = clock_now();
 }
 
-static double others(const struct interference *busy)
+double interference_others(const struct interference *busy)
 {
 	const double seconds = busy->all - busy->own;
 
 	return (seconds > 0 ? seconds : 0) + busy->steal;
 }
 
-static double others_share(const struct interference *busy, const struct cpuset *cpus)
+static double others_share(void)
 {
-	return busy->wall > 0 ? others(busy) / (busy->wall * cpuset_count(cpus)) : 0;
+	const double wall = of_run.wall * cpuset_count(threads_cpus());
+
+	return wall > 0 ? interference_others(&of_run) / wall : 0;
 }
 
-void interference_stop(struct interference *busy, const struct cpuset *cpus,
-		       double (*of_job)(double own))
+void interference_stop(struct interference *busy)
 {
-	const double own = clock_process() - busy->own;
 	struct interference now;
-	double ours;
 
-	read_cpus(&now, cpus);
+	read_cpus(&now);
 	busy->wall = clock_now() - busy->wall;
+	busy->own = clock_process() - busy->own;
 	busy->all = now.all - busy->all;
 	busy->steal = now.steal - busy->steal;
-	ours = of_job ? of_job(own) : own;
-	busy->own = ours < 0 ? own : ours;
-	busy->owner_unknown = ours < 0;
 	if (now.all <= 0)
 		verdict_warn(DISTURBED,
 			     "not known: /proc/stat does not say how busy these CPUs are");
 }
 
-static int is_busy(const struct interference *busy, const struct cpuset *cpus)
+void interference_run_start(void)
 {
-	return !busy->owner_unknown && others(busy) > LEAST_SECONDS &&
-	       others_share(busy, cpus) > SHARE_ALLOWED;
+	neighbours_start();
+	interference_start(&of_run);
 }
 
-static const char *busy_text(const struct interference *busy, const struct cpuset *cpus)
+void interference_run_stop(double (*of_job)(double own), int ranks)
 {
-	static char text[CPU_LIST_MAX + 384];
+	double ours;
+
+	interference_stop(&of_run);
+	neighbours_stop(ranks);
+	ours = of_job ? of_job(of_run.own) : of_run.own;
+	owner_unknown = ours < 0;
+	if (!owner_unknown)
+		of_run.own = ours;
+}
+
+void interference_judge(void (*find)(int reason, const char *detail, ...))
+{
 	char list[CPU_LIST_MAX];
 
-	snprintf(text, sizeof(text),
-		 "others took %.0f %% of the time of CPUs %s (%.2f s stolen), more than %.0f %%%s",
-		 100 * others_share(busy, cpus), cpuset_format(cpus, list), busy->steal,
-		 100 * SHARE_ALLOWED, neighbours_text());
-	return text;
+	if (owner_unknown || interference_others(&of_run) <= LEAST_SECONDS ||
+	    others_share() <= SHARE_ALLOWED)
+		return;
+	find(DISTURBED,
+	     "others took %.0f %% of the time of CPUs %s (%.2f s stolen), more than %.0f %%%s",
+	     100 * others_share(), cpuset_format(threads_cpus(), list), of_run.steal,
+	     100 * SHARE_ALLOWED, neighbours_text());
 }
 
-void interference_judge(const struct interference *busy, const struct cpuset *cpus)
-{
-	if (is_busy(busy, cpus))
-		verdict_invalid(DISTURBED, "%s", busy_text(busy, cpus));
-}
-
-void interference_warn(const struct interference *busy, const struct cpuset *cpus)
-{
-	if (is_busy(busy, cpus))
-		verdict_warn(DISTURBED, "%s", busy_text(busy, cpus));
-}
-
-void interference_write(const struct interference *busy, const struct cpuset *cpus)
+void interference_write(void)
 {
 	json_open("busy", '{');
-	json_number("wall_s", busy->wall);
-	json_number("own_s", busy->own);
-	json_number("all_s", busy->all);
-	json_number("steal_s", busy->steal);
-	json_number("others_share", others_share(busy, cpus));
+	json_number("wall_s", of_run.wall);
+	json_number("own_s", of_run.own);
+	json_number("all_s", of_run.all);
+	json_number("steal_s", of_run.steal);
+	json_number("others_share", others_share());
 	neighbours_write();
 	json_close('}');
 }

@@ -7,31 +7,31 @@
  * (lost_time.h) only warns, unless some of the CPUs have no thread of ours to notice it.  Under
  * 0.1 s it is too little to tell, because the kernel counts in hundredths of a second.
  */
-#ifndef MEMBW_INTERFERENCE_H
-#define MEMBW_INTERFERENCE_H
+#pragma once
 
-#include "../machine/cpuset.h"
-
+/* Seconds; all but wall summed over the CPUs. */
 struct interference {
-	double wall, own, all, steal; /* seconds; all but wall summed over the CPUs */
-	int owner_unknown;            /* other ranks on these CPUs did not answer */
+	double wall, own, all, steal;
 };
 
-void interference_start(struct interference *interference, const struct cpuset *cpus);
+/* Of a part of the run: stop turns the readings into differences. */
+void interference_start(struct interference *part);
+void interference_stop(struct interference *part);
 
-/* Seconds that a hypervisor has stolen of these CPUs so far, in ticks of the kernel. */
-double interference_stolen(const struct cpuset *cpus);
+/* CPU seconds that others took, or a hypervisor. */
+double interference_others(const struct interference *part);
 
-/* Turns the readings into differences.  OF_JOB adds to this process's seconds
- * those of its job on the same CPUs, below 0 where that is not known; NULL: it is alone. */
-void interference_stop(struct interference *interference, const struct cpuset *cpus,
-		       double (*of_job)(double own));
+/* Seconds that a hypervisor has stolen of our CPUs so far, in ticks of the kernel. */
+double interference_stolen(void);
 
-/* Finds disturbed: a reason; a warning. */
-void interference_judge(const struct interference *interference, const struct cpuset *cpus);
-void interference_warn(const struct interference *interference, const struct cpuset *cpus);
+/* Of the run, with the neighbours (neighbours.h).  OF_JOB adds to this process's seconds those of
+ * its job of so many RANKS on the same CPUs, below 0 where that is not known; NULL: it is alone.
+ */
+void interference_run_start(void);
+void interference_run_stop(double (*of_job)(double own), int ranks);
+
+/* Finds disturbed, by verdict_invalid or, where the threads notice it themselves, verdict_warn. */
+void interference_judge(void (*find)(int reason, const char *detail, ...));
 
 /* Writes "busy" of the record. */
-void interference_write(const struct interference *interference, const struct cpuset *cpus);
-
-#endif
+void interference_write(void);

@@ -1,11 +1,8 @@
-#include "../config.h"
-
 #include "lost_time.h"
 
 #include "../clock.h"
 
 #include <fcntl.h>
-#include <stdio.h>
 #include <sys/resource.h>
 #include <unistd.h>
 

@@ -8,8 +8,9 @@
  * time (CLOCK_THREAD_CPUTIME_ID) below the wall's say it, less exactly; where nobody can tell,
  * the time is 0 and the basis says so.
  */
-#ifndef MEMBW_LOST_TIME_H
-#define MEMBW_LOST_TIME_H
+#pragma once
+
+#include "../config.h"
 
 struct lost_time {
 	int file;         /* schedstat of the thread, -1: none */
@@ -25,5 +26,3 @@ void lost_time_note(struct lost_time *lost_time);
 
 /* "schedstat" or "switches": what the answer rests on here. */
 const char *lost_time_basis(void);
-
-#endif

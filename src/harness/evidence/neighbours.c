@@ -1,14 +1,9 @@
-#include "../config.h"
-
 #include "neighbours.h"
 
 #include "../json.h"
 
 #include <ctype.h>
 #include <dirent.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 enum { NEIGHBOURS = 3 };

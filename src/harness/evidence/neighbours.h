@@ -6,8 +6,9 @@
  * compilation of a thousand short processes is told as its make.  Where /proc shows a user his own
  * processes only (hidepid), others have no name.
  */
-#ifndef MEMBW_NEIGHBOURS_H
-#define MEMBW_NEIGHBOURS_H
+#pragma once
+
+#include "../config.h"
 
 void neighbours_start(void);
 
@@ -20,5 +21,3 @@ const char *neighbours_text(void);
 
 /* Writes "processes" of "busy" in the record. */
 void neighbours_write(void);
-
-#endif

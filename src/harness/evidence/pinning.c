@@ -1,16 +1,10 @@
-#include "../config.h"
-
 #include "pinning.h"
 
 #include "../machine/cgroup.h"
 #include "../machine/topology.h"
-#include "../sysfile.h"
 #include "../verdict.h"
 #include "places.h"
 #include "threads.h"
-
-#include <stdlib.h>
-#include <string.h>
 
 static int is_set(const char *variable, const char *no, const char *also_no)
 {
@@ -48,13 +42,9 @@ static void judge_threads(void)
 						may);
 		if (topology_cores(&thread->cpus) < 2)
 			continue;
-		if (is_asked(thread))
-			verdict_invalid(CPU_NOT_WHERE_ASKED, "thread %d moved between CPUs %s", t,
-					list);
-		else
-			verdict_warn(CPU_NOT_WHERE_ASKED,
-				     "thread %d moved between CPUs %s; nothing pinned it", t,
-				     list);
+		(is_asked(thread) ? verdict_invalid : verdict_warn)(
+			CPU_NOT_WHERE_ASKED, "thread %d moved between CPUs %s%s", t, list,
+			is_asked(thread) ? "" : "; nothing pinned it");
 	}
 }
 
@@ -64,17 +54,11 @@ static void judge_cores(void)
 
 	if (!threads_shared_core() || cores < threads_count())
 		return;
-	if (is_asked(threads_seen(0)))
-		verdict_invalid(
-			CPU_NOT_WHERE_ASKED,
-			"two threads on one core in %d samples, with %d cores for %d threads",
-			threads_shared_core(), cores, threads_count());
-	else
-		verdict_warn(
-			CPU_NOT_WHERE_ASKED,
-			"two threads on one core in %d samples, with %d cores for %d threads; "
-			"nothing pinned them",
-			threads_shared_core(), cores, threads_count());
+	(is_asked(threads_seen(0)) ? verdict_invalid : verdict_warn)(
+		CPU_NOT_WHERE_ASKED,
+		"two threads on one core in %d samples, with %d cores for %d threads%s",
+		threads_shared_core(), cores, threads_count(),
+		is_asked(threads_seen(0)) ? "" : "; nothing pinned them");
 }
 
 /* OMP_THREAD_LIMIT, OMP_DYNAMIC and cgroups take threads away in silence. */
@@ -89,19 +73,22 @@ static void judge_count(void)
 #endif
 }
 
-static void judge_named(const char *variable, int (*first_missing)(const char *, const char *))
+static void judge_named(const char *variable,
+			int (*first_missing)(const char *, const struct cpuset *))
 {
 	const char *value = getenv(variable);
-	char online[SYSLINE_MAX];
+	char list[CPU_LIST_MAX];
+	struct cpuset online;
 	int missing;
 
-	if (!value || !sysfile_line(online, "/sys/devices/system/cpu/online"))
+	cpuset_online(&online);
+	if (!value || !cpuset_count(&online))
 		return;
-	missing = first_missing(value, online);
+	missing = first_missing(value, &online);
 	if (missing >= 0)
 		verdict_invalid(CPU_NOT_WHERE_ASKED,
 				"%s names CPU %d, and this machine has CPUs %s", variable, missing,
-				online);
+				cpuset_format(&online, list));
 }
 
 void pinning_judge(void)

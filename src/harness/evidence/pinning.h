@@ -5,10 +5,9 @@
  * when OpenMP was told to bind.  Where nobody asked, a thread that moves or
  * meets another on a core is a fact to know, a warning, not a wrong run.
  */
-#ifndef MEMBW_PINNING_H
-#define MEMBW_PINNING_H
+#pragma once
+
+#include "../config.h"
 
 /* Finds oversubscribed and cpu-not-where-asked; after the runs. */
 void pinning_judge(void);
-
-#endif

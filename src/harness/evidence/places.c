@@ -1,11 +1,4 @@
-#include "../config.h"
-
 #include "places.h"
-
-#include "../machine/cpuset.h"
-
-#include <stdlib.h>
-#include <string.h>
 
 /* Numbers, LENGTH of them from FIRST on, STRIDE apart. */
 struct interval {
@@ -74,12 +67,10 @@ static long missing_of_place(const char **at, const struct cpuset *online)
 	return -1;
 }
 
-int places_first_missing(const char *places, const char *online_list)
+int places_first_missing(const char *places, const struct cpuset *online)
 {
-	struct cpuset online;
 	const char *at = places;
 
-	cpuset_parse(&online, online_list);
 	while (at && (at = strpbrk(at, "{!")) != NULL) {
 		long cpu;
 
@@ -87,7 +78,7 @@ int places_first_missing(const char *places, const char *online_list)
 			at = strchr(at, '}');
 			continue;
 		}
-		cpu = missing_of_place(&at, &online);
+		cpu = missing_of_place(&at, online);
 		if (cpu >= 0)
 			return (int)cpu;
 		at += *at != '\0' && *at != '{';
@@ -95,12 +86,10 @@ int places_first_missing(const char *places, const char *online_list)
 	return -1;
 }
 
-int affinity_first_missing(const char *list, const char *online_list)
+int affinity_first_missing(const char *list, const struct cpuset *online)
 {
-	struct cpuset online;
 	const char *at = list;
 
-	cpuset_parse(&online, online_list);
 	while (*at) {
 		struct interval i = { 0, 1, 1 };
 		char *end;
@@ -115,7 +104,7 @@ int affinity_first_missing(const char *list, const char *online_list)
 			i.stride = strtol(end + 1, &end, 10);
 			i.length = i.stride > 0 ? (i.length + i.stride - 1) / i.stride : 0;
 		}
-		cpu = missing_of(&i, 0, &online);
+		cpu = missing_of(&i, 0, online);
 		if (cpu >= 0)
 			return (int)cpu;
 		at = end + strspn(end, ", \t");

@@ -3,14 +3,13 @@
  *
  * A runtime leaves out a CPU that is not there, some in silence, and binds to the others.
  */
-#ifndef MEMBW_PLACES_H
-#define MEMBW_PLACES_H
+#pragma once
 
-/* The first CPU of "{0,1},{4:2:8}:4:16" that is not in the list ONLINE ("0-3,8"), -1: none is
- * missing.  Names as "cores", and places that are taken away ("!{3}"), name none. */
-int places_first_missing(const char *places, const char *online);
+#include "../machine/cpuset.h"
+
+/* The first CPU of "{0,1},{4:2:8}:4:16" that is not ONLINE, -1: none is missing.  Names as
+ * "cores", and places that are taken away ("!{3}"), name none. */
+int places_first_missing(const char *places, const struct cpuset *online);
 
 /* The same of "0 3 1-2 4-15:2". */
-int affinity_first_missing(const char *list, const char *online);
-
-#endif
+int affinity_first_missing(const char *list, const struct cpuset *online);

@@ -1,15 +1,12 @@
-#include "../config.h"
-
 #include "threads.h"
 
 #include "../error.h"
 #include "../json.h"
 #include "../machine/topology.h"
 #include "../openmp.h"
+#include "../room.h"
 #include "../team_sizes.h"
 
-#include <stdio.h>
-#include <stdlib.h>
 #include <unistd.h>
 
 static struct thread_seen *threads_known;
@@ -85,9 +82,8 @@ void threads_start(void)
 #pragma omp master
 		thread_total = omp_get_num_threads();
 	}
-	threads_known = calloc((size_t)thread_total, sizeof(*threads_known));
-	if (!threads_known)
-		die("no memory for '%d' threads", "set OMP_NUM_THREADS to less", thread_total);
+	threads_known = room_for((size_t)thread_total, sizeof(*threads_known), "threads",
+				 "set OMP_NUM_THREADS to less");
 #pragma omp parallel
 	lost_time_start(&threads_known[omp_get_thread_num()].lost_time);
 	threads_look();
@@ -115,6 +111,11 @@ int threads_asked(void)
 	if (team_asked)
 		return team_asked;
 	return value ? atoi(value) : 0;
+}
+
+int threads_most(void)
+{
+	return threads_asked() > thread_total ? threads_asked() : thread_total;
 }
 
 void threads_sample(void)

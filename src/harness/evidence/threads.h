@@ -5,8 +5,7 @@
  * the timed part.  Affinity is each thread's own: what a pinning tool or
  * OMP_PLACES really gave it, not what was intended.
  */
-#ifndef MEMBW_THREADS_H
-#define MEMBW_THREADS_H
+#pragma once
 
 #include "../machine/cpuset.h"
 #include "lost_time.h"
@@ -30,6 +29,9 @@ void threads_team(int count);
 /* How many there shall be: threads_team(), else OMP_NUM_THREADS; 0: nobody asked. */
 int threads_asked(void);
 
+/* As many as that, or as there are, if that is more. */
+int threads_most(void);
+
 /* Again as at the start: what moved them before does not count. */
 void threads_look(void);
 
@@ -50,5 +52,3 @@ const struct cpuset *threads_cpus(void);
 
 /* Writes "threads_on" of the record. */
 void threads_write(void);
-
-#endif

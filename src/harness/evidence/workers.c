@@ -1,14 +1,9 @@
-#include "../config.h"
-
 #include "workers.h"
 
 #include "../clock.h"
 #include "../error.h"
 
 #include <dirent.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
 
 /* A thread and what the kernel has counted of it so far. */

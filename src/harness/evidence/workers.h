@@ -4,8 +4,9 @@
  * A library's threads are its own: the kernel knows them all, by /proc/self/task.  One that waits
  * by spinning looks as if it worked, so WORKERS_SPIN names what makes them do that.
  */
-#ifndef MEMBW_WORKERS_H
-#define MEMBW_WORKERS_H
+#pragma once
+
+#include "../config.h"
 
 struct workers {
 	int count;    /* threads that ran, or were ready to and kept off their CPU, for more than
@@ -23,5 +24,3 @@ void workers_stop(struct workers *workers);
 
 /* "OMP_WAIT_POLICY=ACTIVE", or what else makes a thread that waits look busy; NULL: nothing. */
 const char *workers_spin(void);
-
-#endif

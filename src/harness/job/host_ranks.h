@@ -5,8 +5,7 @@
  * job's doing: it is told apart from what strangers take, and, when there are more threads than
  * CPUs, named.  Before they are known, and without MPI, there are none.
  */
-#ifndef MEMBW_HOST_RANKS_H
-#define MEMBW_HOST_RANKS_H
+#pragma once
 
 #include "../machine/cpuset.h"
 #include "ranks.h"
@@ -31,5 +30,3 @@ double host_ranks_sum_on_our_cpus(const double *of_each);
 
 /* Finds oversubscribed: ranks that share CPUs have more threads than those. */
 void host_ranks_judge(void);
-
-#endif

@@ -4,15 +4,13 @@
 
 #include "../clock.h"
 #include "../error.h"
+#include "../room.h"
 #include "host_ranks.h"
 #include "watchdog.h"
 
 #include <mpi.h>
 #include <sched.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -31,11 +29,7 @@ static double gave_up_at; /* clock */
 
 static void *memory_of(int count, size_t size)
 {
-	void *memory = calloc((size_t)count, size);
-
-	if (!memory)
-		die("no memory for '%d' ranks", "start fewer", count);
-	return memory;
+	return room_for((size_t)count, size, "ranks", "start fewer");
 }
 
 void ranks_join(int *argc, char ***argv, int *me, int *count)

@@ -1,7 +1,5 @@
 #include "ranks.h"
 
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 /* srun alone sets it, for what it starts; a batch script has none. */

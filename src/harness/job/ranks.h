@@ -6,8 +6,7 @@
  * With MPI every wait has a time limit: a rank that waits longer, or that a signal asks to
  * stop, gives up for good, keeps what it measured and goes on to report it.
  */
-#ifndef MEMBW_RANKS_H
-#define MEMBW_RANKS_H
+#pragma once
 
 #include "../config.h"
 
@@ -99,7 +98,5 @@ ONE int ranks_barrier(double own_step) { return own_step >= 0; }
 #define ranks_sum_on_our_cpus NULL
 #define ranks_refuse NULL
 #define ranks_leave NULL
-
-#endif
 
 #endif

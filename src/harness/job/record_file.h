@@ -7,8 +7,7 @@
  * they stand in FILE, and the others go.  A file that is not complete has a name that no reader
  * takes, FILE.unfinished-N.
  */
-#ifndef MEMBW_RECORD_FILE_H
-#define MEMBW_RECORD_FILE_H
+#pragma once
 
 #include "../config.h"
 
@@ -28,5 +27,3 @@ int record_file_publish(void);
 
 /* The record of this process stands in FILE: its own file goes. */
 void record_file_drop(void);
-
-#endif

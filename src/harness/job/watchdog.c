@@ -1,7 +1,6 @@
 #include "watchdog.h"
 
 #include <signal.h>
-#include <string.h>
 
 static volatile sig_atomic_t signalled;
 
@@ -29,7 +28,6 @@ int watchdog_signalled(void)
 
 #include "../error.h"
 
-#include <stdio.h>
 #include <sys/time.h>
 #include <unistd.h>
 

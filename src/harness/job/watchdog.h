@@ -7,8 +7,7 @@
  * time is up, and kill soon after (Open MPI within a second): it is noted here, and whoever waits
  * looks for it.
  */
-#ifndef MEMBW_WATCHDOG_H
-#define MEMBW_WATCHDOG_H
+#pragma once
 
 #include "../config.h"
 
@@ -22,5 +21,3 @@ void watchdog_heed(int number);
 
 /* The number of the signal that asked to stop, 0: none did. */
 int watchdog_signalled(void);
-
-#endif

@@ -2,25 +2,16 @@
 
 #include "../sysfile.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 /* v1 writes "no limit" as the largest page-aligned number. */
 static const size_t NO_LIMIT_V1 = (size_t)1 << 62;
 
 static int lists_controller(const char *controllers, const char *controller)
 {
-	const size_t length = strlen(controller);
-	const char *at = controllers;
+	char list[SYSLINE_MAX], word[64];
 
-	while (at) {
-		at += *at == ',';
-		if (strncmp(at, controller, length) == 0 && strchr(",:", at[length]))
-			return 1;
-		at = strchr(at, ',');
-	}
-	return 0;
+	snprintf(list, sizeof(list), ",%.*s,", (int)strcspn(controllers, ":"), controllers);
+	snprintf(word, sizeof(word), ",%s,", controller);
+	return strstr(list, word) != NULL;
 }
 
 /* The folder of this process's group: v1's of the controller, else v2's. */

@@ -1,8 +1,7 @@
 /*
  * cgroup: the limits that the control groups of this process set, v1 and v2.
  */
-#ifndef MEMBW_CGROUP_H
-#define MEMBW_CGROUP_H
+#pragma once
 
 #include "../config.h"
 
@@ -12,5 +11,3 @@ size_t cgroup_smallest(const char *controller, const char *file, const char *use
 
 /* CPUs' worth of time that the quota grants, 0 for no quota. */
 double cgroup_cpu_quota(void);
-
-#endif

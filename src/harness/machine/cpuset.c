@@ -1,8 +1,6 @@
 #include "cpuset.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include "../sysfile.h"
 
 void cpuset_clear(struct cpuset *set)
 {
@@ -42,6 +40,28 @@ void cpuset_of_thread(struct cpuset *set)
 {
 	cpuset_clear(set);
 	sched_getaffinity(0, sizeof(*set), set->part);
+}
+
+void cpuset_bind(const struct cpuset *set)
+{
+	sched_setaffinity(0, sizeof(*set), set->part);
+}
+
+void cpuset_pin(int cpu)
+{
+	struct cpuset one;
+
+	cpuset_clear(&one);
+	cpuset_add(&one, cpu);
+	cpuset_bind(&one);
+}
+
+void cpuset_online(struct cpuset *set)
+{
+	char line[SYSLINE_MAX];
+
+	sysfile_line(line, "/sys/devices/system/cpu/online");
+	cpuset_parse(set, line);
 }
 
 int cpuset_parse(struct cpuset *set, const char *list)

@@ -1,8 +1,7 @@
 /*
  * cpuset: a set of CPUs by number, as Linux numbers them, up to 8192.
  */
-#ifndef MEMBW_CPUSET_H
-#define MEMBW_CPUSET_H
+#pragma once
 
 #include "../config.h"
 
@@ -29,6 +28,13 @@ void cpuset_join(struct cpuset *set, const struct cpuset *more);
 /* The CPUs that the calling thread may run on. */
 void cpuset_of_thread(struct cpuset *set);
 
+/* From now on the calling thread may run on these alone; on this one alone. */
+void cpuset_bind(const struct cpuset *set);
+void cpuset_pin(int cpu);
+
+/* Those that are online; none where sysfs does not say. */
+void cpuset_online(struct cpuset *set);
+
 /* Reads "0-3,8": sysfs's and taskset's notation; returns how many CPUs. */
 int cpuset_parse(struct cpuset *set, const char *list);
 
@@ -37,5 +43,3 @@ const char *cpuset_format(const struct cpuset *set, char text[CPU_LIST_MAX]);
 
 /* Reads "ffff,00000001": sysfs's masks, words of 32 bits, the lowest last. */
 int cpuset_parse_mask(struct cpuset *set, const char *mask);
-
-#endif

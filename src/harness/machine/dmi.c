@@ -2,9 +2,6 @@
 
 #include "../sysfile.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 enum { FIRMWARE = 0, MEMORY_DEVICE = 17, END_OF_TABLE = 127, HEADER = 4, TABLE_MAX = 1 << 20 };
 
 /* One structure: its fields, then its strings up to two zero bytes. */

@@ -6,8 +6,7 @@
  * BIOS Reference Specification 3.x, section 7.18.  Firmware is often careless:
  * every length is checked, a structure that does not fit ends the reading.
  */
-#ifndef MEMBW_DMI_H
-#define MEMBW_DMI_H
+#pragma once
 
 #include "../config.h"
 
@@ -35,5 +34,3 @@ void dmi_parse(struct modules *modules, const unsigned char *table, size_t lengt
 
 /* The same of this machine; 0 where it cannot be read (not root, no firmware). */
 int dmi_read(struct modules *modules);
-
-#endif

@@ -2,10 +2,6 @@
 
 #include "../sysfile.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 enum { CONTROLLERS_MAX = 64, SLOTS_MAX = 64 };
 
 static const char FACT[] = "/sys/devices/system/edac/mc/mc%d/dimm%d/%s";

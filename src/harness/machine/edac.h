@@ -4,13 +4,10 @@
  * Readable by everybody where such a driver is loaded; it knows which channel
  * a module really sits in, but no speeds.
  */
-#ifndef MEMBW_EDAC_H
-#define MEMBW_EDAC_H
+#pragma once
 
 #include "dmi.h"
 
 /* The modules, without speeds; returns how many channels have one, 0 where no
  * driver is loaded or the locations name no channel. */
 int edac_read(struct modules *modules);
-
-#endif

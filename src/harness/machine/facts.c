@@ -1,5 +1,3 @@
-#include "../config.h"
-
 #include "facts.h"
 
 #include "../json.h"
@@ -10,8 +8,6 @@
 #include "memory_available.h"
 #include "topology.h"
 
-#include <stdlib.h>
-#include <string.h>
 #include <sys/utsname.h>
 
 static void fact_line(const char *key, const char *path)
@@ -56,11 +52,9 @@ static void fact_numa_nodes(void)
 
 static void fact_cpus(void)
 {
-	char line[SYSLINE_MAX];
 	struct cpuset online;
 
-	sysfile_line(line, "/sys/devices/system/cpu/online");
-	cpuset_parse(&online, line);
+	cpuset_online(&online);
 	json_count("cpus", (unsigned)cpuset_count(&online));
 	json_count("cores", (unsigned)topology_cores(&online));
 	json_positive("sockets", topology_sockets(&online));

@@ -3,9 +3,6 @@
 #include "../fault.h"
 #include "../sysfile.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 enum { INDEXES = 10 }; /* of the caches of a CPU: four levels, instructions apart */

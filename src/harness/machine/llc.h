@@ -1,8 +1,7 @@
 /*
  * llc: the last-level caches behind a set of CPUs, from sysfs.
  */
-#ifndef MEMBW_LLC_H
-#define MEMBW_LLC_H
+#pragma once
 
 #include "cpuset.h"
 
@@ -19,5 +18,3 @@ size_t llc_bytes_at_most(void);
 /* The lowest CPU of those that share this one's last-level cache, -1 where the kernel does not
  * say. */
 int llc_first_cpu(int cpu);
-
-#endif

@@ -5,9 +5,6 @@
 #include "cgroup.h"
 #include "memory_policy.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-
 static size_t smaller_of(size_t x, size_t y)
 {
 	return x < y ? x : y;

@@ -1,8 +1,7 @@
 /*
  * memory_available: how many bytes this process may still take.
  */
-#ifndef MEMBW_MEMORY_AVAILABLE_H
-#define MEMBW_MEMORY_AVAILABLE_H
+#pragma once
 
 #include "cpuset.h"
 
@@ -16,5 +15,3 @@ size_t memory_total_on(const struct cpuset *domains);
 
 /* The smallest limit of the cgroups themselves; (size_t)-1 for none. */
 size_t memory_cgroup_limit(void);
-
-#endif

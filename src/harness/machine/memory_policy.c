@@ -1,6 +1,5 @@
 #include "memory_policy.h"
 
-#include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 

@@ -1,8 +1,7 @@
 /*
  * memory_policy: the NUMA domains that memory is asked to come from (numactl).
  */
-#ifndef MEMBW_MEMORY_POLICY_H
-#define MEMBW_MEMORY_POLICY_H
+#pragma once
 
 #include "topology.h"
 
@@ -14,5 +13,3 @@ void memory_policy_domains(struct cpuset *domains, const struct cpuset *cpus);
 
 /* Whether the policy allows these domains alone (numactl --membind). */
 int memory_policy_is_bound(struct cpuset *domains);
-
-#endif

@@ -4,8 +4,6 @@
 #include "memory_available.h"
 #include "topology.h"
 
-#include <stdlib.h>
-
 /* Intel ARK, Xeon Phi x200 (Knights Landing, Mill): 16 GB of MCDRAM in each;
  * the kernel does not show what of it is cache, and the rest is domains
  * without CPUs. */

@@ -6,12 +6,9 @@
  * rule of four times the caches means it.  Linux shows it where the firmware
  * does (ACPI HMAT): node/nodeN/memory_side_cache/indexM/size, in bytes.
  */
-#ifndef MEMBW_MEMORY_SIDE_H
-#define MEMBW_MEMORY_SIDE_H
+#pragma once
 
 #include "cpuset.h"
 
 /* Bytes of the caches in front of these NUMA domains' memory, 0 for none. */
 size_t memory_side_bytes(const struct cpuset *domains);
-
-#endif

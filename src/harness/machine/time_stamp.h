@@ -3,8 +3,7 @@
  *
  * Linux says so by the flags constant_tsc and nonstop_tsc of /proc/cpuinfo.
  */
-#ifndef MEMBW_TIME_STAMP_H
-#define MEMBW_TIME_STAMP_H
+#pragma once
 
 #include "../config.h"
 
@@ -22,5 +21,3 @@ static __inline__ unsigned long long time_stamp(void)
 	return 0;
 #endif
 }
-
-#endif

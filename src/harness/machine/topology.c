@@ -2,8 +2,6 @@
 
 #include "../sysfile.h"
 
-#include <stdlib.h>
-
 /* The lowest CPU of a mask of a CPU's folder, -1 where there is none. */
 static int first_of_mask(int cpu, const char *name)
 {
@@ -78,18 +76,13 @@ int topology_socket(int cpu)
 
 int topology_sockets(const struct cpuset *cpus)
 {
-	static int seen[CPUS_MAX];
-	int cpu, k, count = 0;
+	struct cpuset sockets;
+	int cpu;
 
-	EACH_OF_SET (cpu, cpus) {
-		if (topology_socket(cpu) < 0)
-			continue;
-		for (k = 0; k < count && seen[k] != topology_socket(cpu); k++)
-			continue;
-		if (k == count)
-			seen[count++] = topology_socket(cpu);
-	}
-	return count;
+	cpuset_clear(&sockets);
+	EACH_OF_SET (cpu, cpus)
+		cpuset_add(&sockets, topology_socket(cpu));
+	return cpuset_count(&sockets);
 }
 
 /* Old kernels have neither node/online nor cpulist: folders and masks are left. */

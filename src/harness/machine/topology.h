@@ -1,8 +1,7 @@
 /*
  * topology: which CPUs are one core, and which NUMA domain they belong to.
  */
-#ifndef MEMBW_TOPOLOGY_H
-#define MEMBW_TOPOLOGY_H
+#pragma once
 
 #include "cpuset.h"
 
@@ -32,5 +31,3 @@ int topology_domain_has_cpus(int domain);
 
 /* The NUMA domains of a set of CPUs. */
 void topology_domains(struct cpuset *domains, const struct cpuset *cpus);
-
-#endif

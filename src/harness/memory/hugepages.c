@@ -3,10 +3,6 @@
 #include "../error.h"
 #include "../json.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 static size_t value_of(const char *line, const char *key)
 {
 	return strncmp(line, key, strlen(key)) == 0 ? strtoull(line + strlen(key), NULL, 10) : 0;

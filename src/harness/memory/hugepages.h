@@ -1,8 +1,7 @@
 /*
  * hugepages: the pages that the kernel really gave a piece of memory, from smaps.
  */
-#ifndef MEMBW_HUGEPAGES_H
-#define MEMBW_HUGEPAGES_H
+#pragma once
 
 #include "map.h"
 
@@ -16,5 +15,3 @@ void hugepages_read(struct hugepages *got, const void *memory, size_t bytes, enu
 
 /* Writes "pages" of the record. */
 void hugepages_write(const struct hugepages *got, enum pages pages);
-
-#endif

@@ -1,5 +1,3 @@
-#include "../config.h"
-
 #include "map.h"
 
 #include "../error.h"
@@ -7,7 +5,6 @@
 
 #include <errno.h>
 #include <stdint.h>
-#include <string.h>
 #include <sys/mman.h>
 
 /* Linux's numbers, for C libraries that are older than the kernel they meet. */

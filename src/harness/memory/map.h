@@ -1,8 +1,7 @@
 /*
  * map: memory for what is measured, in pages of the kind that was asked for.
  */
-#ifndef MEMBW_MAP_H
-#define MEMBW_MAP_H
+#pragma once
 
 #include "../config.h"
 
@@ -15,5 +14,3 @@ static const size_t MAP_ALIGNMENT = (size_t)2 << 20;
 
 /* Maps memory without touching it; dies where there are no such pages. */
 char *map_memory(size_t bytes, enum pages pages);
-
-#endif

@@ -1,5 +1,3 @@
-#include "../config.h"
-
 #include "placement.h"
 
 #include "../json.h"
@@ -8,8 +6,6 @@
 
 #include <fcntl.h>
 #include <stdint.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 

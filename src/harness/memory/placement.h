@@ -5,8 +5,7 @@
  * of the CPUs that the thread may run on, because it touched the page first.
  * One page in a hundred may lie elsewhere: a neighbour's thread touches it.
  */
-#ifndef MEMBW_PLACEMENT_H
-#define MEMBW_PLACEMENT_H
+#pragma once
 
 #include "../machine/topology.h"
 
@@ -35,5 +34,3 @@ enum { PHYSICAL_TEXT_MAX = 32 };
 
 /* The physical address as 0x..., NULL unless root: the kernel hides it from others. */
 const char *placement_physical(const void *address, char text[PHYSICAL_TEXT_MAX]);
-
-#endif

@@ -1,10 +1,7 @@
-#include "../config.h"
-
 #include "blocks.h"
 
 #include "../clock.h"
 
-#include <string.h>
 #include <sys/resource.h>
 
 /* A block: 20 us, and 20 ticks of the clock; the interval: 2 % of the median; two regimes: their

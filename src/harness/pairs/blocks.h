@@ -8,8 +8,7 @@
  * moment did to some blocks the median passes over; what it did to most of them makes the
  * interval wide, and that is said.
  */
-#ifndef MEMBW_BLOCKS_H
-#define MEMBW_BLOCKS_H
+#pragma once
 
 #include "../order_statistics.h"
 
@@ -40,5 +39,3 @@ void blocks_widen(struct blocks *blocks, double median);
 
 /* How often this thread had to leave its CPU to others so far. */
 long thread_times_left(void);
-
-#endif

@@ -1,13 +1,8 @@
-#include "../config.h"
-
 #include "pairs.h"
 
 #include "../error.h"
 #include "../machine/llc.h"
 #include "../machine/topology.h"
-
-#include <errno.h>
-#include <stdlib.h>
 
 const char *const pair_class_names[PAIR_CLASSES] = { "smt",    "llc",  "domain",
 						     "socket", "node", "remote" };
@@ -169,23 +164,11 @@ int pairs_all(struct pairs *pairs, const struct cpuset *cpus, int *first)
 	return rounds;
 }
 
-static int read_cpu(const char **at, char after, const char *option, const char *text,
-		    const struct cpuset *cpus)
+static void refuse_cpu(long cpu, const char *option, const char *text, const struct cpuset *cpus)
 {
-	char *end;
-	long cpu;
-
-	errno = 0;
-	cpu = strtol(*at, &end, 10);
-	if (end == *at || errno || (*end && *end != after) || (after == '-' && !*end))
-		die("invalid value for '%s': '%s'",
-		    "pairs of CPUs with commas between them, as '0-1,0-13', or 'all'", option,
-		    text);
 	if (cpu < 0 || cpu >= CPUS_MAX || !cpuset_has(cpus, (int)cpu))
 		die("'%s %s': there is no CPU %ld for this process",
 		    "'taskset -pc $$' prints the CPUs that it may run on", option, text, cpu);
-	*at = *end ? end + 1 : end;
-	return (int)cpu;
 }
 
 void pairs_read(struct pairs *pairs, const char *option, const char *text,
@@ -194,12 +177,20 @@ void pairs_read(struct pairs *pairs, const char *option, const char *text,
 	const char *at = text;
 
 	do {
-		const int one = read_cpu(&at, '-', option, text, cpus);
-		const int other = read_cpu(&at, ',', option, text, cpus);
+		long one, other;
+		int used = 0;
 
+		if (sscanf(at, "%ld-%ld%n", &one, &other, &used) < 2 ||
+		    (at[used] && at[used] != ','))
+			die("invalid value for '%s': '%s'",
+			    "pairs of CPUs with commas between them, as '0-1,0-13', or 'all'",
+			    option, text);
+		refuse_cpu(one, option, text, cpus);
+		refuse_cpu(other, option, text, cpus);
 		if (one == other)
-			die("'%s %s': CPU %d is no pair with itself", "name two CPUs", option,
+			die("'%s %s': CPU %ld is no pair with itself", "name two CPUs", option,
 			    text, one);
-		add_pair(pairs, one, other);
+		add_pair(pairs, (int)one, (int)other);
+		at += used + (at[used] == ',');
 	} while (at[-1] == ',');
 }

@@ -5,8 +5,7 @@
  * nearest and the farthest pair of each class are taken: near and far by the number of the
  * core, which follows the ring or the mesh on the machines that we know.
  */
-#ifndef MEMBW_PAIRS_H
-#define MEMBW_PAIRS_H
+#pragma once
 
 #include "../machine/cpuset.h"
 
@@ -54,5 +53,3 @@ int pairs_all(struct pairs *pairs, const struct cpuset *cpus, int *first);
 /* Reads "0-1,0-13"; dies of a CPU that is not among these, of a pair with itself, of no pair. */
 void pairs_read(struct pairs *pairs, const char *option, const char *text,
 		const struct cpuset *cpus);
-
-#endif

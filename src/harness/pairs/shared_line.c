@@ -1,5 +1,3 @@
-#include "../config.h"
-
 #include "shared_line.h"
 
 #include "../clock.h"
@@ -8,10 +6,9 @@
 #include "../machine/time_stamp.h"
 #include "../memory/placement.h"
 #include "../openmp.h"
+#include "../room.h"
 
 #include <sched.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <time.h>
 #include <unistd.h>
@@ -70,11 +67,7 @@ static void note_side(struct meeting *m, int side)
 
 static void pin_side(struct meeting *m, int side)
 {
-	struct cpuset own;
-
-	cpuset_clear(&own);
-	cpuset_add(&own, m->pair.cpu[side]);
-	sched_setaffinity(0, sizeof(own.part), own.part);
+	cpuset_pin(m->pair.cpu[side]);
 	cpuset_of_thread(&m->mask[side]);
 	note_side(m, side);
 }
@@ -298,11 +291,10 @@ static void begin_meeting(struct meeting *m)
 void shared_lines_meet(struct meeting *const *meetings, int count, double budget)
 {
 	const enum patience patience = count > 1 ? WHOLE_BUDGET : UNTIL_SETTLED;
-	struct lines **const lines = calloc((size_t)count, sizeof(*lines));
+	struct lines **const lines = room_for((size_t)count, sizeof(*lines), "pairs at a time",
+					      "leave out '--together'");
 	int players = 0, i;
 
-	if (!lines)
-		die("no memory for %d pairs at a time", "leave out '--together'", count);
 	for (i = 0; i < count; i++) {
 		begin_meeting(meetings[i]);
 		lines[i] = fresh_lines();
@@ -349,7 +341,7 @@ static void play_in_team(struct meeting *m, struct lines *lines, int side, doubl
 	if (side == m->home)
 		memset(lines, 0, PAGE);
 	play_side(m, lines, side, budget, UNTIL_SETTLED);
-	sched_setaffinity(0, sizeof(before.part), before.part);
+	cpuset_bind(&before);
 }
 
 void shared_line_meet_in_team(struct meeting *m, double budget, const int player[2])
@@ -357,8 +349,7 @@ void shared_line_meet_in_team(struct meeting *m, double budget, const int player
 	struct lines *const lines = fresh_lines();
 	volatile int is_over = 0;
 
-	m->seen[0] = m->seen[1] = -1;
-	m->wrong = m->turns = 0;
+	begin_meeting(m);
 #pragma omp parallel
 	{
 		const int thread = omp_get_thread_num();

@@ -12,8 +12,7 @@
  * lost, doubled or torn shows.  The lines are fresh pages for each pair, touched first by one
  * of the two: where they have their home makes a difference on some machines.
  */
-#ifndef MEMBW_SHARED_LINE_H
-#define MEMBW_SHARED_LINE_H
+#pragma once
 
 #include "blocks.h"
 #include "pairs.h"
@@ -48,5 +47,3 @@ void shared_lines_meet(struct meeting *const *meetings, int count, double budget
  * CPUs that they might run on.  (A region of two threads would make some runtimes end the others;
  * a pinning tool counts those that come after as more.) */
 void shared_line_meet_in_team(struct meeting *meeting, double budget, const int player[2]);
-
-#endif

@@ -6,14 +6,11 @@
 #include "../../harness/job/ranks.h"
 #include "../../harness/job/record_file.h"
 #include "../../harness/options.h"
+#include "../../harness/room.h"
 #include "../../harness/verdict.h"
 #include "../output/print.h"
 #include "../output/record.h"
 #include "job_summary.h"
-
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #ifdef MEMBW_MPI
 
@@ -166,9 +163,8 @@ int cluster_report(struct run *run, double own_step)
 		return report(run);
 	recorded = put_record(run);
 	summarize_rank(&own, run);
-	all = ranks_me() ? NULL : calloc((size_t)ranks_count(), sizeof(*all));
-	if (!ranks_me() && !all)
-		die("no memory for '%d' ranks", "start fewer", ranks_count());
+	if (!ranks_me())
+		all = room_for((size_t)ranks_count(), sizeof(*all), "ranks", "start fewer");
 	if (!ranks_gather(&own, sizeof(own), all, own_step))
 		return report_alone(run);
 	kept = hand_over_record(run);

@@ -6,8 +6,7 @@
  * gave up waiting (ranks.h) reports what it measured itself: who did not is named by
  * 'membw rank --nodes' from the records.
  */
-#ifndef MEMBW_CLUSTER_H
-#define MEMBW_CLUSTER_H
+#pragma once
 
 #include "../run.h"
 
@@ -26,6 +25,4 @@ int cluster_report(struct run *run, double own_step);
 #define cluster_start(run) ((void)0)
 #define cluster_measured(run) ((void)0)
 #define cluster_report(run, own_step) ((void)(own_step), report(run))
-#endif
-
 #endif

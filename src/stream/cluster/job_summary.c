@@ -1,10 +1,9 @@
 #include "job_summary.h"
 
 #include "../../harness/error.h"
+#include "../../harness/room.h"
 
 #include <ctype.h>
-#include <stdio.h>
-#include <stdlib.h>
 
 /* MPI_STREAM's line is the name and the rate; the rest comes only where there is something to
  * say. */
@@ -135,12 +134,11 @@ static void print_findings(const struct summary *summaries, int count)
 
 void summary_print(const struct summary *summaries, int count)
 {
-	struct unit *units = calloc((size_t)count, sizeof(*units));
-	double *scratch = calloc((size_t)count, sizeof(*scratch));
+	static const char hint[] = "start fewer";
+	struct unit *units = room_for((size_t)count, sizeof(*units), "ranks", hint);
+	double *scratch = room_for((size_t)count, sizeof(*scratch), "ranks", hint);
 	int n, by_rank;
 
-	if (!units || !scratch)
-		die("no memory to list '%d' ranks", "free some", count);
 	n = nodes_join(units, summaries, count);
 	by_rank = n == 1;
 	if (by_rank)

@@ -2,8 +2,7 @@
  * job_summary: what rank 0 prints of all nodes: the sorted list and the summary in the layout of
  * CEA's MPI_STREAM, what was found where, and the verdict on the whole job.
  */
-#ifndef MEMBW_JOB_SUMMARY_H
-#define MEMBW_JOB_SUMMARY_H
+#pragma once
 
 #include "node_stats.h"
 
@@ -12,5 +11,3 @@ void summary_print(const struct summary *summaries, int count);
 
 /* The last line; 1 if every rank is valid. */
 int summary_verdict(const struct summary *summaries, int count);
-
-#endif

@@ -3,9 +3,6 @@
 #include "../../harness/deviation.h"
 #include "../../harness/order_statistics.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 static int by_name(const void *x, const void *y)
 {
 	const struct unit *a = x, *b = y;

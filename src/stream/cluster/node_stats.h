@@ -6,8 +6,7 @@
  * ranks together, in one and the same iteration: all their bytes in the time of the slowest of
  * them.  Figures that are INVALID stay out of the statistics, unless there are no others.
  */
-#ifndef MEMBW_NODE_STATS_H
-#define MEMBW_NODE_STATS_H
+#pragma once
 
 #include "../../harness/verdict.h"
 #include "../kernels/kernels.h"
@@ -51,5 +50,3 @@ void nodes_sort(struct unit *units, int count);
 /* Over the VALID units, else over all; SCRATCH has room for COUNT. */
 void nodes_statistics(struct statistics *statistics, const struct unit *units, int count,
 		      int kernel, double *scratch);
-
-#endif

@@ -6,8 +6,7 @@
  *	membw: FAIL triad 140.2 GB/s, at least 150
  *	membw: INVALID disturbed (...)
  */
-#ifndef MEMBW_FLOORS_H
-#define MEMBW_FLOORS_H
+#pragma once
 
 #include "../measure.h"
 
@@ -23,5 +22,3 @@ int floors_judge(const struct measurement *measurement, int status);
 
 /* As given by --seconds, 0: it was not. */
 double floors_seconds(void);
-
-#endif

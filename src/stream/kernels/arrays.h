@@ -4,8 +4,7 @@
  * They lie one after the other, as STREAM's static arrays do: array k begins
  * k * (size + offset) elements after the first, rounded up to 64 bytes.
  */
-#ifndef MEMBW_ARRAYS_H
-#define MEMBW_ARRAYS_H
+#pragma once
 
 #include "../../harness/memory/map.h"
 #include "../../harness/memory/placement.h"
@@ -34,5 +33,3 @@ void arrays_place(struct placement *placement, const struct arrays *arrays, cons
 
 /* What an array's address is a multiple of, up to the 2 MiB that are asked for. */
 size_t arrays_alignment(const struct arrays *arrays, int array);
-
-#endif

@@ -21,8 +21,7 @@
  * one element of each array, in wider arithmetic, which shows how many iterations are
  * exact, which arrays an iteration begins with, and what they all hold in the end.
  */
-#ifndef MEMBW_EXPECT_H
-#define MEMBW_EXPECT_H
+#pragma once
 
 #include "kernels.h"
 
@@ -38,5 +37,3 @@ int expect_is_carried(enum array array);
 
 /* What the arrays hold after so many iterations, with the resets between. */
 void expect_after(element expected[ARRAYS], int iterations);
-
-#endif

@@ -3,7 +3,6 @@
 #include "thread_range.h"
 
 #include <ctype.h>
-#include <stdio.h>
 
 /* --- what the kernels must give, on numbers --- */
 

@@ -19,8 +19,7 @@
  * inside an OpenMP region, and with it they do what they do for static arrays
  * (a Copy that becomes memcpy, no run-time overlap checks).
  */
-#ifndef MEMBW_KERNELS_H
-#define MEMBW_KERNELS_H
+#pragma once
 
 #include "arrays.h"
 
@@ -58,5 +57,3 @@ size_t kernel_bytes(const struct kernel *kernel);
 
 /* "Triad" for triad, as STREAM's table has it; leaves room for a colon. */
 const char *kernel_title(const struct kernel *kernel, char title[KERNEL_TITLE_MAX]);
-
-#endif

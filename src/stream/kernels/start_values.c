@@ -4,8 +4,6 @@
 #include "expect.h"
 #include "thread_range.h"
 
-#include <string.h>
-
 enum { PAGE_ELEMENTS = 4096 / sizeof(element) };
 
 static void fill(element *at, element value, size_t size)

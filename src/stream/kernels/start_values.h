@@ -1,8 +1,7 @@
 /*
  * start_values: what the arrays begin with, and begin with again.
  */
-#ifndef MEMBW_START_VALUES_H
-#define MEMBW_START_VALUES_H
+#pragma once
 
 #include "arrays.h"
 
@@ -12,5 +11,3 @@ void kernels_first_touch(const struct arrays *arrays);
 /* After expect_reset_every() iterations: the arrays that an iteration begins with hold the
  * start values again, and a wrong element stays wrong by the same bits; not timed. */
 void kernels_reset(const struct arrays *arrays);
-
-#endif

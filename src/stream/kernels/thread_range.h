@@ -3,8 +3,7 @@
  * last check.  Contiguous, and as even as can be with borders between cache
  * lines: the arrays begin on a line, so no two threads write to the same one.
  */
-#ifndef MEMBW_THREAD_RANGE_H
-#define MEMBW_THREAD_RANGE_H
+#pragma once
 
 #include "../../harness/openmp.h"
 #include "../macros.h"
@@ -44,5 +43,3 @@ static __inline__ struct share share_of_thread(size_t size)
 {
 	return share_of(size, (size_t)omp_get_thread_num(), (size_t)omp_get_num_threads());
 }
-
-#endif

@@ -5,8 +5,6 @@
 #include "expect.h"
 #include "thread_range.h"
 
-#include <string.h>
-
 /* Elements compared at once, by memcmp: as fast as memory whatever the flags,
  * while nothing is wrong. */
 enum { BLOCK = 1024 };

@@ -2,8 +2,7 @@
  * validate: every element of every array against the one right value, bit by
  * bit (expect.h says why there is exactly one).
  */
-#ifndef MEMBW_VALIDATE_H
-#define MEMBW_VALIDATE_H
+#pragma once
 
 #include "arrays.h"
 
@@ -27,5 +26,3 @@ void validate_arrays(struct validation *validation, const struct arrays *arrays,
 
 /* An element's bits as a number. */
 unsigned long long bits_of(element value);
-
-#endif

@@ -12,8 +12,7 @@
  * Reading and filling alone give a bound for a kernel that reads r and writes w
  * bytes in turn: (r + w) / (r / READ + w / FILL).
  */
-#ifndef MEMBW_LIMITS_H
-#define MEMBW_LIMITS_H
+#pragma once
 
 #include "../measure.h"
 
@@ -43,5 +42,3 @@ void limits_measure(struct limits *limits, const struct arrays *arrays,
 void limits_record(const struct limits *limits);
 
 void limits_print(const struct limits *limits);
-
-#endif

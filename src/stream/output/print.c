@@ -10,10 +10,6 @@
 #include "../health/floors.h"
 #include "record.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 static const char RULE[] = "-------------------------------------------------------------\n";
 
 static const char *set_of(const struct options *o)

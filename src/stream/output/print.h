@@ -1,8 +1,7 @@
 /*
  * print: what a person and STREAM's parsers read.
  */
-#ifndef MEMBW_PRINT_H
-#define MEMBW_PRINT_H
+#pragma once
 
 #include "../run.h"
 
@@ -19,5 +18,3 @@ void table_validation(const struct validation *validation, const struct arrays *
 
 /* Of a run of one process: its table, its record, its verdict; the exit status. */
 int report(const struct run *run);
-
-#endif

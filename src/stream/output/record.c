@@ -60,7 +60,6 @@ static void write_kernel(const struct run *run, int k)
 {
 	const struct timing *t = &run->measurement.kernel[k];
 	char name[VARIANT_NAME_MAX];
-	int i;
 
 	json_open(kernels[k].name, '{');
 	json_text("variant",
@@ -71,14 +70,8 @@ static void write_kernel(const struct run *run, int k)
 	json_number("min_s", t->best);
 	json_number("max_s", t->worst);
 	json_count("counted", (unsigned)t->counted);
-	json_open("lost_s", '[');
-	for (i = 0; i < run->measurement.complete; i++)
-		json_number(NULL, t->lost[i]);
-	json_close(']');
-	json_open("times_s", '[');
-	for (i = 0; i < run->measurement.complete; i++)
-		json_number(NULL, t->times[i]);
-	json_close(']');
+	json_numbers("lost_s", t->lost, run->measurement.complete);
+	json_numbers("times_s", t->times, run->measurement.complete);
 	json_close('}');
 }
 
@@ -180,5 +173,5 @@ char *stream_record(const struct run *run, size_t *size)
 		if (t->high_mbs > 0)
 			metric_interval(kernels[k].name, 1e-3 * t->low_mbs, 1e-3 * t->high_mbs);
 	}
-	return record_text(&stream_program, &run->interference, run, size);
+	return record_text(&stream_program, run, size);
 }

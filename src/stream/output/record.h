@@ -1,8 +1,7 @@
 /*
  * record: what STREAM's record has beside the common part; record.schema.json describes it.
  */
-#ifndef MEMBW_STREAM_RECORD_H
-#define MEMBW_STREAM_RECORD_H
+#pragma once
 
 #include "../../harness/verdict.h"
 #include "../run.h"
@@ -16,5 +15,3 @@ extern const struct program stream_program;
 /* The record as a line of text, to be freed; NULL where no file was asked for
  * or fewer than two iterations are complete. */
 char *stream_record(const struct run *run, size_t *size);
-
-#endif

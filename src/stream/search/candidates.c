@@ -2,8 +2,6 @@
 
 #include "../../harness/order_statistics.h"
 
-#include <string.h>
-
 /* Bytes; the first is what every one is tried with. */
 static const size_t DISTANCES[] = { 1024, 512, 2048, 4096, 8192 };
 

@@ -1,8 +1,7 @@
 /*
  * candidates: which variants the search tries, and what it saw of each.
  */
-#ifndef MEMBW_CANDIDATES_H
-#define MEMBW_CANDIDATES_H
+#pragma once
 
 #include "../tuned/variants.h"
 
@@ -33,5 +32,3 @@ void candidates_add_store(struct candidates *candidates, enum store store);
 void candidates_add_distances(struct candidates *candidates, struct variant variant);
 
 void ratios_add(struct ratios *ratios, double ratio);
-
-#endif

@@ -6,8 +6,6 @@
 #include "../../harness/sysfile.h"
 
 #include <errno.h>
-#include <stdio.h>
-#include <string.h>
 
 enum { FILE_MOST = 16384 };
 
@@ -35,34 +33,18 @@ static void must_run_here(const struct variant *variant)
 		    variants_name(variant, name));
 }
 
-static const char *skip_to(const char *at, char wanted)
-{
-	at += strspn(at, " \t\r\n");
-	return *at == wanted ? at + 1 : NULL;
-}
-
 /* The text behind "key": in a file of ours; 0 where there is none that fits. */
 static int read_text(const char *json, const char *key, char *value, size_t most)
 {
-	const size_t length = strlen(key);
-	const char *at = json, *from;
-	size_t size;
+	char pattern[64];
+	const char *at = json;
 
-	while ((at = strchr(at, '"')) != NULL) {
-		from = ++at;
-		if (strncmp(at, key, length) != 0 || at[length] != '"')
-			continue;
-		from = skip_to(at + length + 1, ':');
-		if (from)
-			from = skip_to(from, '"');
-		if (!from)
-			continue;
-		size = strcspn(from, "\"");
-		if (size >= most || !from[size])
-			return 0;
-		memcpy(value, from, size);
-		value[size] = '\0';
-		return 1;
+	snprintf(pattern, sizeof(pattern), "\"%s\" : \"%%%zu[^\"]\"%%n", key, most - 1);
+	for (; (at = strchr(at, '"')) != NULL; at++) {
+		int used = 0;
+
+		if (sscanf(at, pattern, value, &used) == 1 && used)
+			return 1;
 	}
 	return 0;
 }

@@ -5,8 +5,7 @@
  * .., "kernels": {"copy": "nt-256-u4-t0x1024-s1", ..}}, so that a fleet runs
  * the same.
  */
-#ifndef MEMBW_KERNEL_CHOICE_H
-#define MEMBW_KERNEL_CHOICE_H
+#pragma once
 
 #include "../tuned/variants.h"
 
@@ -28,5 +27,3 @@ void choice_save(const struct kernel_choice *choice);
 
 /* Runs a kernel, the one that was chosen. */
 void choice_run(const struct kernel_choice *choice, int kernel, const struct arrays *arrays);
-
-#endif

@@ -19,8 +19,7 @@
  *
  * A kernel that has no variant is passed over: its Standard loop runs.
  */
-#ifndef MEMBW_SEARCH_H
-#define MEMBW_SEARCH_H
+#pragma once
 
 #include "candidates.h"
 #include "kernel_choice.h"
@@ -41,5 +40,3 @@ void tune(struct tuning *tuning, struct kernel_choice *choice, const struct arra
 
 /* Writes "tuning" of the record: what the search saw; null where there was none. */
 void search_record(const struct tuning *tuning);
-
-#endif

@@ -14,12 +14,9 @@
  * never inlined, that work on whole steps alone: `unroll` vectors of each of
  * `streams` parts, which lie `part` elements one behind the other.
  */
-#ifndef MEMBW_ISA_KERNELS_H
-#define MEMBW_ISA_KERNELS_H
+#pragma once
 
 #include "variants.h"
-
-#include <string.h>
 
 #define EACH_PREFETCH(M, store, width, unroll, streams) \
 	M(store, width, unroll, none, streams)          \
@@ -139,5 +136,3 @@ typedef unsigned long long bits64 __attribute__((aligned(4), may_alias));
 	    [KERNEL_scale] = NAME(scale, store, width, unroll, prefetch, streams), \
 	    [KERNEL_add] = NAME(add, store, width, unroll, prefetch, streams),     \
 	    [KERNEL_triad] = NAME(triad, store, width, unroll, prefetch, streams) } },
-
-#endif

@@ -15,29 +15,29 @@
 #define VECTOR_NEON float32x4_t
 #endif
 
-struct pair {
+struct neon_pair {
 	VECTOR_NEON low, high;
 };
 
 enum { HALF = 16 / sizeof(element) };
 
-static __inline__ struct pair load(const element *from)
+static __inline__ struct neon_pair neon_load(const element *from)
 {
-	struct pair v;
+	struct neon_pair v;
 
 	v.low = OF_TYPE(vld1q_)(from);
 	v.high = OF_TYPE(vld1q_)(from + HALF);
 	return v;
 }
 
-static __inline__ void store(element *to, struct pair v)
+static __inline__ void neon_store(element *to, struct neon_pair v)
 {
 	OF_TYPE(vst1q_)(to, v.low);
 	OF_TYPE(vst1q_)(to + HALF, v.high);
 }
 
 /* No intrinsic says so. */
-static __inline__ void store_pair_non_temporal(element *to, struct pair v)
+static __inline__ void neon_store_non_temporal(element *to, struct neon_pair v)
 {
 	struct bytes {
 		char of[32];
@@ -46,37 +46,37 @@ static __inline__ void store_pair_non_temporal(element *to, struct pair v)
 	__asm__ volatile("stnp %q1, %q2, %0" : "=Ump"(*whole) : "w"(v.low), "w"(v.high));
 }
 
-static __inline__ struct pair add(struct pair x, struct pair y)
+static __inline__ struct neon_pair neon_add(struct neon_pair x, struct neon_pair y)
 {
 	x.low = OF_TYPE(vaddq_)(x.low, y.low);
 	x.high = OF_TYPE(vaddq_)(x.high, y.high);
 	return x;
 }
 
-static __inline__ struct pair multiply(struct pair x, struct pair y)
+static __inline__ struct neon_pair neon_multiply(struct neon_pair x, struct neon_pair y)
 {
 	x.low = OF_TYPE(vmulq_)(x.low, y.low);
 	x.high = OF_TYPE(vmulq_)(x.high, y.high);
 	return x;
 }
 
-static __inline__ struct pair splat(element s)
+static __inline__ struct neon_pair neon_splat(element s)
 {
-	struct pair v;
+	struct neon_pair v;
 
 	v.low = v.high = OF_TYPE(vdupq_n_)(s);
 	return v;
 }
 
 #define ATTRIBUTE_128
-#define VECTOR_128 struct pair
+#define VECTOR_128 struct neon_pair
 #define BYTES_128 32 /* of a pair */
-#define LOAD_128 load
-#define STORE_ordinary_128 store
-#define STORE_nt_128 store_pair_non_temporal
-#define ADD_128 add
-#define MUL_128 multiply
-#define SPLAT_128 splat
+#define LOAD_128 neon_load
+#define STORE_ordinary_128 neon_store
+#define STORE_nt_128 neon_store_non_temporal
+#define ADD_128 neon_add
+#define MUL_128 neon_multiply
+#define SPLAT_128 neon_splat
 
 #define PREFETCH_nta(address) __builtin_prefetch(address, 0, 0)
 #define PREFETCH_t0(address) __builtin_prefetch(address, 0, 3)

@@ -2,10 +2,6 @@
 
 #include "../../harness/machine/cpu_width.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 static const char *const STORE_NAMES[STORES] = { "ordinary", "nt" };
 const char *const variants_width_names[WIDTHS] = { "any", "128", "256", "512" };
 static const char *const PREFETCH_NAMES[PREFETCHES] = { "none", "nta", "t0" };
@@ -76,91 +72,6 @@ void variants_fence_all(void)
 			ISA[i]->fence();
 }
 
-/* Reads a prefix of *at up to the next '-' or the end; its index in names, or -1. */
-static int word(const char **at, const char *const names[], int count)
-{
-	const size_t length = strcspn(*at, "-x");
-	int i;
-
-	for (i = 0; i < count; i++)
-		if (strlen(names[i]) == length && strncmp(names[i], *at, length) == 0) {
-			*at += length;
-			return i;
-		}
-	return -1;
-}
-
-/* Reads a whole number from 1 to `most`; 0 where there is none. */
-static size_t number(const char **at, size_t most)
-{
-	char *end;
-	const unsigned long long value = strtoull(*at, &end, 10);
-
-	if (**at < '1' || **at > '9' || value > most)
-		return 0;
-	*at = end;
-	return (size_t)value;
-}
-
-static int letter(const char **at, char wanted)
-{
-	const int is_there = **at == wanted;
-
-	*at += is_there;
-	return is_there;
-}
-
-static const struct tuned_kernel *compiled_like(const struct tuned_kernel *wanted)
-{
-	const struct tuned_kernel *t;
-	int i;
-
-	for (i = 0; (t = variants_compiled(i)) != NULL; i++)
-		if (t->store == wanted->store && t->width == wanted->width &&
-		    t->unroll == wanted->unroll && t->prefetch == wanted->prefetch &&
-		    t->streams == wanted->streams)
-			return t;
-	return NULL;
-}
-
-static int parse_compiled(struct tuned_kernel *wanted, size_t *ahead, const char **at)
-{
-	const int store = word(at, STORE_NAMES, STORES);
-	const int width =
-		store >= 0 && letter(at, '-') ? word(at, variants_width_names, WIDTHS) : -1;
-	int prefetch;
-
-	if (width < 0 || !letter(at, '-') || !letter(at, 'u'))
-		return 0;
-	wanted->store = (enum store)store;
-	wanted->width = (enum width)width;
-	wanted->unroll = (int)number(at, 1000);
-	if (!letter(at, '-') || (prefetch = word(at, PREFETCH_NAMES, PREFETCHES)) < 0)
-		return 0;
-	wanted->prefetch = (enum prefetch)prefetch;
-	*ahead = letter(at, 'x') ? number(at, AHEAD_MOST) : 0;
-	if ((*ahead > 0) != (prefetch != PREFETCHED_none))
-		return 0;
-	if (!letter(at, '-') || !letter(at, 's'))
-		return 0;
-	wanted->streams = (int)number(at, 1000);
-	return 1;
-}
-
-int variants_parse(struct variant *variant, const char *name)
-{
-	struct tuned_kernel wanted;
-
-	memset(variant, 0, sizeof(*variant));
-	if (strcmp(name, STANDARD) == 0)
-		return 1;
-	memset(&wanted, 0, sizeof(wanted));
-	if (!parse_compiled(&wanted, &variant->ahead, &name) || *name)
-		return 0;
-	variant->compiled = compiled_like(&wanted);
-	return variant->compiled != NULL;
-}
-
 const char *variants_name(const struct variant *v, char name[VARIANT_NAME_MAX])
 {
 	const struct tuned_kernel *t = v->compiled;
@@ -174,6 +85,27 @@ const char *variants_name(const struct variant *v, char name[VARIANT_NAME_MAX])
 		 variants_width_names[t->width], t->unroll, PREFETCH_NAMES[t->prefetch], distance,
 		 t->streams);
 	return name;
+}
+
+/* What is printed alike is the same: the names are the grammar. */
+int variants_parse(struct variant *variant, const char *name)
+{
+	const char *const distance = strchr(name, 'x');
+	const size_t ahead = distance ? strtoul(distance + 1, NULL, 10) : 0;
+	char text[VARIANT_NAME_MAX];
+	int i;
+
+	memset(variant, 0, sizeof(*variant));
+	if (strcmp(name, STANDARD) == 0)
+		return 1;
+	if (ahead > AHEAD_MOST || (distance && !ahead))
+		return 0;
+	for (i = 0; (variant->compiled = variants_compiled(i)) != NULL; i++) {
+		variant->ahead = variant->compiled->prefetch == PREFETCHED_none ? 0 : ahead;
+		if (strcmp(variants_name(variant, text), name) == 0)
+			return 1;
+	}
+	return 0;
 }
 
 void variants_list(void)

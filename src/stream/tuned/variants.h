@@ -13,8 +13,7 @@
  * All but the distance of PREFETCH is compiled in; that is a number of the run.  A kernel need
  * not have a variant: where there is none its Standard loop runs.
  */
-#ifndef MEMBW_VARIANTS_H
-#define MEMBW_VARIANTS_H
+#pragma once
 
 #include "../kernels/kernels.h"
 
@@ -109,5 +108,3 @@ void variants_run_slice(const struct variant *variant, int kernel, const struct 
 /* out = f(x, y) over n elements at any address, by the calling thread alone. */
 void variants_span(const struct variant *variant, int kernel, element *out, const element *x,
 		   const element *y, element s, size_t n);
-
-#endif

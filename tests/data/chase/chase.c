@@ -3,16 +3,12 @@
  */
 #include "../harness/harness.c"
 
-static size_t mib = 64;
-
-static void set_mib(const char *option, const char *text)
-{
-	mib = option_count(option, text, 1, 1 << 20);
-}
+static int mib = 64;
 
 static const struct option_row rows[] = {
-	{ 'm', "memory", "MIB", "MiB that the chain goes through (default: 64)", set_mib },
-	{ 0, NULL, NULL, NULL, NULL },
+	{ 'm', "memory", "MIB", "MiB that the chain goes through (default: 64)", .count = &mib,
+	  .least = 1, .most = 1 << 20 },
+	{ 0 },
 };
 static const struct option_row *const tables[] = { rows, NULL };
 
@@ -21,7 +17,7 @@ static const char *const reasons[] = { "chain-broken", NULL };
 
 static void write_own(const void *data)
 {
-	json_count("memory_mib", *(const size_t *)data);
+	json_count("memory_mib", (unsigned)*(const int *)data);
 }
 
 static const struct program chase = { "chase", "Latency of memory, by a chain of loads.\n",
@@ -35,7 +31,7 @@ int main(int argc, char **argv)
 	int turn;
 
 	program_start(&chase, argc, argv);
-	n = (mib << 20) / sizeof(*next);
+	n = ((size_t)mib << 20) / sizeof(*next);
 	next = (size_t *)map_memory(n * sizeof(*next), PAGES_DEFAULT);
 	for (i = 0; i < n; i++) /* n is a power of 2 times mib: an odd step visits all */
 		next[i] = (i + n / 2 + 12345 * 8 + 1) % n;

@@ -32,7 +32,8 @@ enum {
 static const double BLOCK_LASTS = 0.25, PAIR_EVERY = 1, SETTLED_LASTS = 1, SETTLED_WITHIN = 0.02;
 static const double DISTURBED_SHARE = 0.01, WAKE_SECONDS = 50e-6;
 /* See docs/repeatability.md. */
-static const double INTERVAL_LEAST = 0.02, INTERVAL_FACTOR = 1.3, INTERVAL_WIDE = 0.05;
+static const double INTERVAL_LEAST = 0.02, INTERVAL_FACTOR = 1.3, INTERVAL_WIDE = 0.05,
+		    INTERVAL_SAYS_NOTHING = 0.5;
 
 /* The three best blocks of a kernel, the shortest time first. */
 struct best_blocks {
@@ -138,7 +139,9 @@ static void find_interval(struct timing *t, int complete, double bytes)
 		return;
 	half = INTERVAL_FACTOR * student(known - 1) * deviation(rates, known);
 	half = half > INTERVAL_LEAST ? half : INTERVAL_LEAST;
-	t->low_mbs = 1e-6 * bytes / t->best * (half < 1 ? 1 - half : 0);
+	if (half > INTERVAL_SAYS_NOTHING)
+		return;
+	t->low_mbs = 1e-6 * bytes / t->best * (1 - half);
 	t->high_mbs = 1e-6 * bytes / t->best * (1 + half);
 }
 
@@ -206,8 +209,10 @@ static void judge_interval(const struct measurement *m, int k)
 
 	if (!(wide > 0))
 		(m->ntimes ? verdict_warn : verdict_invalid)(
-			UNSTABLE, "%s: too few repetitions count to say how it would repeat",
-			kernels[k].name);
+			UNSTABLE,
+			"%s: too few repetitions count, or they scatter too far, to say how it "
+			"would repeat within %.0f %%",
+			kernels[k].name, 100 * INTERVAL_SAYS_NOTHING);
 	if (wide > INTERVAL_WIDE)
 		verdict_warn(UNSTABLE,
 			     "%s: started again it would read %.1f to %.1f GB/s, more than %.0f "

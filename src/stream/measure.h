@@ -31,7 +31,7 @@ struct timing {
 	int counted;                 /* repetitions, not disturbed, the first left out */
 	double best, average, worst; /* of the counted ones */
 	double best_mbs;             /* 10^6 bytes per second */
-	double low_mbs, high_mbs;    /* both 0 where there are too few for an interval */
+	double low_mbs, high_mbs;    /* both 0: no interval can be had */
 };
 
 enum ended { ENDED_COUNT, ENDED_SETTLED, ENDED_TIME, ENDED_SIGNAL, ENDED_BY_OTHERS };

@@ -6,6 +6,7 @@ import shlex
 import numa_curve
 import reframe as rfm
 from lib import pinnings
+from lib.at_realtime import at_realtime
 from lib.binaries import built, results
 from lib.measurement import invalid_reasons, measurement
 from lib.stream_options import stream_options
@@ -17,7 +18,7 @@ from membw.site.cpulist import expand
 
 
 @rfm.simple_test
-class numa_scan(stream_options, measurement):
+class numa_scan(at_realtime, stream_options, measurement):
     """Triad with 1..cores threads of the first NUMA domain, memory bound to it, to the farthest
     domain, and to the nearest that has no CPUs (HBM beside DDR), as far as there are such."""
 
@@ -57,7 +58,7 @@ class numa_scan(stream_options, measurement):
             self.binary.path,
             *self.program_options(self.file(memory, count)),
         ]
-        return f'OMP_NUM_THREADS={count} {shlex.join(words)}'
+        return f'OMP_NUM_THREADS={count} {shlex.join(self.at_priority(words))}'
 
     @staticmethod
     def file(memory, count):
@@ -82,8 +83,11 @@ class numa_scan(stream_options, measurement):
             self.not_measured()
         problems = []
         for point, record in self.measured.items():
-            name = '{} memory, {} thread(s): '.format(*point)
-            problems += [name + text for text in self.problems(point[1], record)]
+            where = '{} memory, {} thread(s)'.format(*point)
+            # the reason stays in front, by which a case of mere weather is known
+            problems += [
+                text.replace('(', f'({where}: ', 1) for text in self.problems(point[1], record)
+            ]
         return self.conclude(problems)
 
     def problems(self, count, record):

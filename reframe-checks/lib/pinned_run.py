@@ -2,23 +2,22 @@
 
 import os
 
-from reframe.core.builtins import run_after, run_before, sanity_function, variable
+from reframe.core.builtins import run_after, run_before, sanity_function
 
 from lib import card, pinnings
+from lib.at_realtime import at_realtime
 from lib.measurement import invalid_reasons, measurement
 from membw.results.archive import NOTE_ENVIRONMENT
-from membw.site import realtime, topology
+from membw.site import topology
 
 
-class pinned_run(measurement):
+class pinned_run(at_realtime, measurement):
     """What the record says is what ReFrame gets: verdict, metrics, references.
 
     A check adds `binary = built(...)` and `pinning = parameter([...])`, methods of lib.pinnings.
     """
 
     keep_files = ['record.json']
-    # other processes wait for their CPUs; whoever starts the job has to be permitted to
-    realtime = variable(bool, value=False)
 
     @property
     def method(self):
@@ -54,12 +53,9 @@ class pinned_run(measurement):
         self.cpus = self.cpus_to_use()
         self.take_cores(self.cpus)
         command, env = pinnings.ask(self.method, self.cpus)
-        if self.realtime:
-            self.need_tool(realtime.COMMAND[0])
-            command = [*realtime.COMMAND, *command]
         self.env_vars = {'OMP_NUM_THREADS': len(self.cpus), **env}
         self.prerun_cmds += [pinnings.unset_others(env), NOTE_ENVIRONMENT]
-        self.executable, *options = [*command, self.program_there()]
+        self.executable, *options = [*self.at_priority(command), self.program_there()]
         self.executable_opts = [*options, *self.program_options('record.json')]
 
     @run_before('sanity')

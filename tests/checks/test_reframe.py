@@ -16,8 +16,8 @@ from record_schema import check
 
 import stream
 from membw.errors import MembwError
-from membw.run import reframe_run, summary
-from membw.site import cpulist, topology
+from membw.run import reframe_run, rows, summary
+from membw.site import cpulist, realtime, topology
 
 SYSTEMS = sorted(path.stem for path in (ROOT / 'systems').glob('*.yaml'))
 # its source does not give the cores of the nodes: ReFrame's remote detection finds them
@@ -412,6 +412,20 @@ def test_the_scan_writes_its_curve(local):
     assert [threads for threads, _ in curve['points']] == list(range(1, len(cores_here()) + 1))
     assert curve['saturation'] in curve['points']
     assert points.with_suffix('.png').read_bytes().startswith(b'\x89PNG')
+
+
+def test_a_scan_that_is_invalid_names_the_reason_then_the_point(session, need):
+    """By the reason alone membw run knows what is worth another attempt."""
+    need('numactl')
+    at_once = realtime.words(realtime.permitted(), is_local=True)
+    done = session('-r', '-n', 'numa_scan', '-p', 'gcc-o2', '-S', 'numa_scan.array_size=1000',
+                   '-S', 'numa_scan.ntimes=3', *at_once)  # fmt: skip
+    assert done.code == 1
+    case = done.case('numa_scan')
+    assert 'array-too-small (local memory, 1 thread(s): ' in case['reasons']
+    assert 'array-too-small' in rows.REASONS.findall(case['reasons'])
+    (script,) = done.folder.glob('stage/**/scan.sh')
+    assert (' chrt --fifo 1 numactl ' in script.read_text()) == bool(at_once)
 
 
 def test_local_runs_do_not_overlap(local):

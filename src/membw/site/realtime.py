@@ -9,7 +9,7 @@ import subprocess
 
 from membw.errors import MembwError
 
-WORDS = ['-S', 'realtime=1']  # a variable of reframe-checks/lib/pinned_run.py
+WORDS = ['-S', 'realtime=1']  # a variable of reframe-checks/lib/at_realtime.py
 COMMAND = ['chrt', '--fifo', '1']
 HINT = 'root may, and whom limits.conf gives an rtprio'
 

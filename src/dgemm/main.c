@@ -86,7 +86,7 @@ static double most_attainable(void)
 
 static void measure_all(struct run *run)
 {
-	const double attainable = most_attainable();
+	const double attainable = asked.n ? 1 : most_attainable();
 	int kind;
 
 	for (kind = 0; kind < SHAPES; kind++) {
@@ -94,7 +94,7 @@ static void measure_all(struct run *run)
 
 		if (asked.shape != SHAPES && asked.shape != kind)
 			continue;
-		measure_size(s, (enum shape_kind)kind, (size_t)asked.n, asked.n ? 1 : attainable);
+		measure_size(s, (enum shape_kind)kind, (size_t)asked.n, attainable);
 		measure_shape(s, asked.repetitions, asked.max_seconds);
 		run->count++;
 	}

@@ -36,15 +36,21 @@ int topology_core(int cpu)
 	return known[cpu] - 1;
 }
 
-int topology_cores(const struct cpuset *cpus)
+/* How many different numbers CPUs have. */
+static int numbers_of(const struct cpuset *cpus, int (*number)(int cpu))
 {
-	struct cpuset cores;
+	struct cpuset numbers;
 	int cpu;
 
-	cpuset_clear(&cores);
+	cpuset_clear(&numbers);
 	EACH_OF_SET (cpu, cpus)
-		cpuset_add(&cores, topology_core(cpu));
-	return cpuset_count(&cores);
+		cpuset_add(&numbers, number(cpu));
+	return cpuset_count(&numbers);
+}
+
+int topology_cores(const struct cpuset *cpus)
+{
+	return numbers_of(cpus, topology_core);
 }
 
 /*
@@ -76,13 +82,7 @@ int topology_socket(int cpu)
 
 int topology_sockets(const struct cpuset *cpus)
 {
-	struct cpuset sockets;
-	int cpu;
-
-	cpuset_clear(&sockets);
-	EACH_OF_SET (cpu, cpus)
-		cpuset_add(&sockets, topology_socket(cpu));
-	return cpuset_count(&sockets);
+	return numbers_of(cpus, topology_socket);
 }
 
 /* Old kernels have neither node/online nor cpulist: folders and masks are left. */

@@ -24,7 +24,7 @@ from membw.checkout import root
 from membw.errors import MembwError
 from membw.results import case as of_case
 from membw.results import regimes
-from membw.run import ratios, rows, summary
+from membw.run import newest, ratios, rows, summary
 from membw.run.judge import judge, measures
 from membw.site.topology import cores_here
 from membw.tables import Cell, Column, Table, shown
@@ -82,23 +82,18 @@ def kept(path):
 
 
 def one_run(command):
-    before = set(reports())
+    before = newest.files_here()
     begun, load = time.monotonic(), os.getloadavg()[0]
     done = subprocess.run([sys.executable, '-m', 'membw', *command], cwd=root(),
                           stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
                           stderr=subprocess.PIPE, text=True)  # fmt: skip
     took = time.monotonic() - begun
-    new = [path for path in reports() if path not in before]
+    new = newest.newest_first(newest.files_here() - before)
     if done.returncode == 2 or not new:
         said = (done.stderr.strip() or 'no report').splitlines()[0]
         raise MembwError(f"'membw {shlex.join(command)}' measured nothing: {said}")
     return {'status': done.returncode, 'seconds': round(took, 1), 'load': load,
-            'report': new[0], **told(summary.load(new[0]))}  # fmt: skip
-
-
-def reports():
-    folder = pathlib.Path(root(), 'results', 'reports')
-    return sorted(map(str, folder.glob('run-*.json')), reverse=True)
+            'report': str(new[0]), **told(summary.load(new[0]))}  # fmt: skip
 
 
 def told(report):
@@ -149,7 +144,7 @@ def series_of(runs, states):
 
 
 def against_the_others(result):
-    """[(row, metric, (value, low, high), what is right)] of each figure that has an interval."""
+    """[(row, (value, low, high), what is right)] of each figure that has an interval."""
     quiet = result['quiet'] or []
     lines = [line for run in (*quiet, *result['runs']) for line in run['rows']]
     states = regimes.groups(line['nearest_ns'] for line in lines)
@@ -159,13 +154,13 @@ def against_the_others(result):
             others = right.get(key, {}) if quiet else {n: f for n, f in figures.items()
                                                        if n != number}  # fmt: skip
             if others:
-                yield key[0], key[2], figure, statistics.median(v for v, *_ in others.values())
+                yield key[0], figure, statistics.median(v for v, *_ in others.values())
 
 
 def by_test(result):
     """{test: [(held, half width, how far off beyond its interval)]}; parts of the figure."""
     found = collections.defaultdict(list)
-    for name, _, (value, low, high), right in against_the_others(result):
+    for name, (value, low, high), right in against_the_others(result):
         beyond = max(low - right, right - high, 0) / right if right else 0
         half = (high - low) / 2 / value if value else 0
         found[name.split()[0]].append((low <= right <= high, half, beyond))

@@ -13,9 +13,14 @@ from membw.run.judge import DRY, judge, measures
 BEGUN = re.compile(r'"time_start_unix": ([\d.]+)')
 
 
+def files_here():
+    """The reports of this checkout, if any."""
+    return set(Path(root(), 'results', 'reports').glob('*.json'))
+
+
 def reports():
     """Those of this checkout, the newest first."""
-    files = list(Path(root(), 'results', 'reports').glob('*.json'))
+    files = files_here()
     if not files:
         raise MembwError("no report in 'results/reports'", "'membw run' makes one")
     return newest_first(files)

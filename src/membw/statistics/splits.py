@@ -107,8 +107,7 @@ def strongest(packed, sigma, growth):
     """The largest |z| of any split of any seeded interval of each row."""
     count = (~np.isnan(packed)).sum(axis=1)
     order, best = np.argsort(-count, kind='stable'), np.zeros(len(packed))
-    for start in range(0, len(packed), CHUNK):
-        part = order[start : start + CHUNK]
+    for part in chunks(order):
         sums, strong = Sums(packed[part], growth), np.zeros(len(part))
         for left, right in intervals(packed.shape[1]):
             whole = int(np.searchsorted(-count[part], -right, side='right'))

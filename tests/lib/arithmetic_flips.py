@@ -3,11 +3,11 @@
 import collections
 import subprocess
 
+import program_build
 from places import ROOT
 
 NEEDED = ['stream/kernels/arrays.c', 'stream/kernels/expect.c', 'stream/kernels/kernels.c',
           'stream/kernels/start_values.c']  # fmt: skip
-NEEDED += ['harness/harness.c']
 Flip = collections.namedtuple('Flip', 'read bit iteration last found bits expected')
 
 
@@ -19,10 +19,18 @@ def flip_of(line):
     )
 
 
-def flips(compiler, flags, element, folder, source=ROOT / 'src'):
+def built(compiler, flags, element, folder, source=ROOT / 'src'):
+    """The program of these kernels. The harness below them flips and computes nothing: it is
+    compiled once."""
     program = folder / 'flip_arithmetic'
     files = [*(source / name for name in NEEDED), ROOT / 'tests/probes/flip_arithmetic.c']
+    files.append(program_build.harness('-fopenmp', cc=compiler))
     options = [*flags, f'-DSTREAM_TYPE={element}', '-fopenmp', '-w', f'-I{source}/stream']
     subprocess.run([compiler, *options, *files, '-o', program, '-lm'], check=True)
-    done = subprocess.run([program], check=True, capture_output=True, text=True)
+    return program
+
+
+def flips(*of_program):
+    """Every flip that it makes, as flip_of has it."""
+    done = subprocess.run([built(*of_program)], check=True, capture_output=True, text=True)
     return [flip_of(line) for line in done.stdout.splitlines()]

@@ -17,6 +17,8 @@ from places import ROOT
 
 # what is measured here means nothing, and -O2 takes the compiler twice as long
 USUAL = ('-O1', '-fopenmp')
+# with a fault planted: it runs once or twice, and the compiler takes a third of -O1's time
+PLANTED = ('-O0', '-fopenmp')
 BUILDS = ROOT / 'build/tests'
 DAY_S = 24 * 60 * 60
 
@@ -34,9 +36,11 @@ def sources():
     return total.hexdigest()
 
 
-def build(program, *flags, cc='gcc', usual=USUAL):
+def build(program, *flags, cc='gcc', usual=None):
     """Its path. Flags come behind the usual ones, so that a later -O counts; `usual=()` leaves
     those out."""
+    if usual is None:
+        usual = PLANTED if any(flag.startswith('-DMEMBW_PLANT_') for flag in flags) else USUAL
     line = [cc, *usual, *flags, str(one_file(program))]
     compiler = shutil.which(cc)
     assert compiler, f"'{cc}' is not on the PATH"
@@ -51,6 +55,12 @@ def build(program, *flags, cc='gcc', usual=USUAL):
             assert done.returncode == 0, done.stderr
             os.rename(f'{path}.part', path)
     return path
+
+
+def harness(*flags, cc='gcc'):
+    """The harness as an object, for what is built of some other sources file by file: those are
+    compiled as the test says, this is not what it proves."""
+    return build('harness', '-c', *flags, cc=cc, usual=('-O0', '-w'))
 
 
 def remove_old():

@@ -4,6 +4,7 @@ tests/probes/flip_arithmetic.c runs the program's own kernels; the same outcomes
 to a check of averages with STREAM's documented bounds, to say what comparing bits is worth.
 """
 
+import functools
 import math
 import shutil
 import struct
@@ -24,6 +25,17 @@ EPSILON, AVERAGED = {'double': 1e-13, 'float': 1e-6}, 10_000_000
 READ = 'copy a, scale a, scale c, add a, add b, triad b, triad c'.split(', ')
 
 
+@pytest.fixture(scope='module')
+def every_flip(tmp_path_factory):
+    """every_flip(compiler, name of flags, element), made once."""
+
+    @functools.cache
+    def made(compiler, flags, element):
+        return flips(compiler, FLAGS[flags], element, tmp_path_factory.mktemp('flips'))
+
+    return made
+
+
 def average_differs(flip, element):
     """STREAM's way: the mean distance to the expected value, relative to it, above a bound."""
     bits, value = FORMAT[element]
@@ -38,11 +50,11 @@ def average_differs(flip, element):
 @pytest.mark.parametrize('element', BITS)
 @pytest.mark.parametrize('flags', FLAGS)
 @pytest.mark.parametrize('compiler', ['gcc', 'clang'])
-def test_no_flip_that_a_kernel_reads_is_lost(compiler, flags, element, tmp_path):
+def test_no_flip_that_a_kernel_reads_is_lost(compiler, flags, element, every_flip):
     path = CLANG if compiler == 'clang' else compiler
     if not path:
         pytest.skip("'clang' is not on the PATH")
-    every = flips(path, FLAGS[flags], element, tmp_path)
+    every = every_flip(path, flags, element)
     assert {(f.read, f.bit) for f in every} == {(r, b) for r in READ for b in range(BITS[element])}
     assert [f for f in every if not f.found] == []
     # the start value comes back in time: some flips are followed over two resets
@@ -53,9 +65,9 @@ def test_no_flip_that_a_kernel_reads_is_lost(compiler, flags, element, tmp_path)
 
 
 @pytest.mark.parametrize('element', BITS)
-def test_values_stay_far_from_overflow_and_denormals(element, tmp_path):
+def test_values_stay_far_from_overflow_and_denormals(element, every_flip):
     bits, value = FORMAT[element]
-    every = flips('gcc', FLAGS['each operation rounded'], element, tmp_path)
+    every = every_flip('gcc', 'each operation rounded', element)
     seen = {struct.unpack(value, struct.pack(bits, word))[0] for f in every for word in f.expected}
     assert all(0.25 < abs(x) < 4 for x in seen)
     # after every reset the same values: no more than two iterations' worth, however long it runs

@@ -1,15 +1,16 @@
 """Tuned kernels: every variant is right to the bit, names, files and the search hold."""
 
+import functools
 import json
 import os
 import pathlib
 import platform
 import shutil
 import subprocess
-from functools import partial
 
 import pytest
 from places import ROOT
+from program_build import harness
 from record_schema import check
 
 STREAM = ROOT / 'src' / 'stream'
@@ -21,7 +22,7 @@ VARIANTS = [
     f'stream/tuned/{name}.c' for name in ('variants', 'variants_run', 'x86', 'neon', 'portable')
 ]
 VARIANTS += ['stream/kernels/kernels.c', 'stream/kernels/expect.c']
-VARIANTS += ['stream/kernels/arrays.c', 'harness/harness.c']
+VARIANTS += ['stream/kernels/arrays.c']
 SMALL = ['-n', '20000', '-t', '3']
 KERNELS = ('copy', 'scale', 'add', 'triad')
 X86 = platform.machine() == 'x86_64'
@@ -34,9 +35,22 @@ def run(*command, **variables):
     )
 
 
+@pytest.fixture(scope='module')
+def check_of(tmp_path_factory):
+    """check_of(cc, element): the check of all variants, with OpenMP; built once."""
+
+    @functools.cache
+    def build(cc, element):
+        output = tmp_path_factory.mktemp('variants') / 'check'
+        return compiled(cc, output, '-fopenmp', f'-DSTREAM_TYPE={element}')
+
+    return build
+
+
 def compiled(cc, output, *flags):
     """The variants with the check of them, as one program."""
     sources = [ROOT / 'src' / name for name in VARIANTS]
+    sources.append(harness(*(flag for flag in flags if flag == '-fopenmp'), cc=cc))
     check = ROOT / 'tests' / 'data' / 'variant_check.c'
     done = run(cc, '-O2', *WARNINGS, *flags, f'-I{STREAM}', check, *sources, '-o', output)
     assert done.returncode == 0, done.stderr
@@ -46,7 +60,7 @@ def compiled(cc, output, *flags):
 @pytest.fixture(scope='session')
 def stream(build_program):
     """stream('-D...'): the program, without a warning."""
-    return partial(build_program, 'stream', *WARNINGS)
+    return functools.partial(build_program, 'stream', *WARNINGS)
 
 
 def record_of(program, tmp_path, *options):
@@ -69,10 +83,10 @@ def listed(program):
 
 
 @pytest.mark.parametrize('cc, element', [('gcc', 'double'), ('gcc', 'float'), (CLANG, 'double')])
-def test_every_variant_is_right_at_awkward_sizes_and_addresses(cc, element, tmp_path):
+def test_every_variant_is_right_at_awkward_sizes_and_addresses(cc, element, check_of):
     if not cc:
         pytest.skip("'clang' is not on the PATH")
-    program = compiled(cc, tmp_path / 'check', '-fopenmp', f'-DSTREAM_TYPE={element}')
+    program = check_of(cc, element)
     for threads in ('1', '2'):
         done = run(program, OMP_NUM_THREADS=threads)
         assert done.returncode == 0, done.stdout
@@ -103,9 +117,8 @@ BROKEN = ['leaves-out-the-last', 'writes-one-too-many', 'reads-the-first-stream-
           'forgets-the-factor', 'reads-x-for-y', 'reads-a-word-twice']  # fmt: skip
 
 
-def test_a_broken_variant_is_caught(tmp_path):
-    program = compiled('gcc', tmp_path / 'check', '-Wno-unknown-pragmas')
-    done = run(program, 'broken')
+def test_a_broken_variant_is_caught(check_of):
+    done = run(check_of('gcc', 'double'), 'broken', OMP_NUM_THREADS='1')
     caught = {way: int(count) for way, count in map(str.split, done.stdout.splitlines())}
     assert sorted(caught) == sorted(BROKEN) and min(caught.values()) > 0
 
@@ -115,7 +128,7 @@ def test_every_variant_that_runs_here_validates_in_the_program(stream):
     assert len(names) > 4
     for number, name in enumerate(names):
         done = run(stream(), '-n', 999 + 2 * number, '-o', number, '-t', 2, '--kernels',
-                   name.replace('x1024', 'x512'))  # fmt: skip
+                   name.replace('x1024', 'x512'), OMP_NUM_THREADS='1')  # fmt: skip
         assert done.returncode == 1 and 'Solution Validates' in done.stdout, name
 
 
@@ -254,7 +267,7 @@ def test_the_search_says_what_it_tried_and_takes_the_best(stream, tmp_path):
 @pytest.mark.alone
 def test_the_search_finds_a_variant_that_is_really_faster(stream, tmp_path):
     """Variants made slow on purpose never win: the search measures, it does not guess."""
-    program = stream('-DMEMBW_PLANT_SLOW_BUT="-u4-"')
+    program = stream('-O1', '-DMEMBW_PLANT_SLOW_BUT="-u4-"')
     done, record = record_of(program, tmp_path, '-n', '300000', '--tune=4')
     assert {v['variant'].split('-')[2] for v in record['kernels'].values()} == {'u4'}
 
@@ -297,6 +310,7 @@ def test_the_limits_are_measured_and_right(stream, tmp_path, element, size):
 
 @pytest.mark.parametrize('limit', LIMITS)
 def test_a_bit_that_a_limit_reads_or_writes_wrong_is_found(stream, tmp_path, limit):
-    program = stream(f'-DMEMBW_PLANT_LIMIT={list(LIMITS).index(limit)}')
-    done = run(program, *SMALL, '--limits')
+    words = ('-D_GNU_SOURCE', '-include', 'stdlib.h')
+    program = stream('-DMEMBW_PLANT_LIMIT=atoi(getenv("LIMIT"))', *words)
+    done = run(program, *SMALL, '--limits', LIMIT=str(list(LIMITS).index(limit)))
     assert done.returncode == 1 and 'results of --limits are not as they must be' in done.stdout

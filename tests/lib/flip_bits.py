@@ -1,7 +1,7 @@
-"""Inside gdb: flips one bit of one element in each of many runs of the stream program.
+"""Inside gdb: flips bits of elements in each of many runs of the stream program.
 
-Reads flips.json (a list of [where, pass, array, index, bit]), runs the program once for each,
-stops it at its pass through function `where`, flips the bit there and lets it go on; the
+Reads runs.json (a list of [where, pass, [[array, index, bit], ...]]), starts the program once for
+each, stops it at its pass through function `where`, flips the bits there and lets it go on; the
 program writes its record to record-<number>.json.
 """
 
@@ -31,13 +31,14 @@ for setting in [
     'startup-with-shell off',
 ]:
     gdb.execute(f'set {setting}')
-with open(f'{folder}/flips.json') as file:
-    flips = json.load(file)
-for number, (where, passes, array, index, bit) in enumerate(flips):
+with open(f'{folder}/runs.json') as file:
+    runs = json.load(file)
+for number, (where, passes, flips) in enumerate(runs):
     stop = gdb.Breakpoint(where)
     stop.ignore_count = passes
     record = f'{folder}/record-{number}.json'
     gdb.execute(f'run -n {size} -t {ntimes} --json {record}', to_string=True)
-    flip(array, index, bit)
+    for each in flips:
+        flip(*each)
     stop.delete()
     gdb.execute('continue', to_string=True)

@@ -1,80 +1,42 @@
 """A single flipped bit is found, wherever it is: flips in a running program, by a debugger.
 
-MEMBW_ALL_FLIPS=1 tries every bit of every array, which takes minutes, in place of a sample.
+A run has several, each in a block of the validation's of its own, which the others do not give
+away. MEMBW_ALL_FLIPS=1 tries every bit of every array, in place of a sample.
 """
 
+import itertools
 import json
 import os
 import random
-import shutil
 import subprocess
 
 import pytest
 from places import ROOT
 from record_schema import check
 
-CLANG = shutil.which('clang-19') or shutil.which('clang')
-SIZE, NTIMES = 5000, 6
+# the validation compares so many elements at once; those of a run lie further apart, whatever is
+# added to where they begin
+BLOCK, APART, ADDED = 1024, 1700, 600
+SIZE, NTIMES = 12000, 6
+SLOTS = SIZE // APART - 1
+ALL = bool(os.environ.get('MEMBW_ALL_FLIPS'))
 DICE = random.Random(2013)
 
 
-@pytest.fixture(scope='module')
-def program(build_program):
-    return build_program('stream', '-g')
-
-
-def records_of(program, flips, folder):
-    """One run for each flip; their records, in order."""
-    (folder / 'flips.json').write_text(json.dumps(flips))
-    done = subprocess.run(
-        ['gdb', '-nx', '-batch', '-x', ROOT / 'tests/lib/flip_bits.py', program],
-        env={**os.environ, 'FLIPS': str(folder), 'FLIPS_SIZE': str(SIZE)}
-        | {'FLIPS_NTIMES': str(NTIMES), 'OMP_NUM_THREADS': '2', 'OMP_WAIT_POLICY': 'passive'},
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        timeout=900 if os.environ.get('MEMBW_ALL_FLIPS') else 120,
-    )
-    files = [folder / f'record-{number}.json' for number in range(len(flips))]
-    assert all(f.exists() and f.stat().st_size for f in files), done.stdout + done.stderr
-    records = [json.loads(f.read_text()) for f in files]
-    for record in records:
-        check(record)
-    return records
-
-
-def bits_changed(wrong):
-    return int(wrong['expected_bits'], 16) ^ int(wrong['found_bits'], 16)
-
-
-def is_invalid(record):
-    reasons = [reason['reason'] for reason in record['reasons']]
-    return record['verdict'] == 'INVALID' and 'not-validated' in reasons
+def in_groups(items, size):
+    return [items[i : i + size] for i in range(0, len(items), size)]
 
 
 def at_validation():
-    """Every bit position, the arrays in turn, and the ends of each array; all, if asked to."""
-    every = range(3) if os.environ.get('MEMBW_ALL_FLIPS') else None
-    flips = [
-        ['validate_arrays', 0, array, DICE.randrange(SIZE), bit]
-        for bit in range(64)
-        for array in every or [bit % 3]
+    """Runs with every bit position, the arrays in turn, nine each; with the ends of each array,
+    one each; with every bit of every array, if asked to."""
+    every = [(array, bit) for bit in range(64) for array in (range(3) if ALL else [bit % 3])]
+    several = [
+        [[array, n // 3 * APART + DICE.randrange(ADDED), bit] for n, (array, bit) in enumerate(g)]
+        for g in in_groups(every, 9)
     ]
     ends = [(array, index) for array in range(3) for index in (0, SIZE - 1)]
-    return flips + [['validate_arrays', 0, *end, DICE.randrange(64)] for end in ends]
-
-
-def test_every_bit_is_found_at_validation(program, tmp_path):
-    flips = at_validation()
-    found = 0
-    for (_, _, array, index, bit), record in zip(flips, records_of(program, flips, tmp_path)):
-        wrong = record['validation']['first']
-        assert is_invalid(record) and record['validation']['wrong_elements'] == len(wrong) == 1
-        assert (wrong[0]['array'], wrong[0]['index']) == ('abc'[array], index)
-        assert bits_changed(wrong[0]) == 1 << bit
-        assert wrong[0]['host'] == record['host']
-        found += 1
-    print(f'bit flips at validation: {found} of {len(flips)} found')
+    return several + [[[*end, DICE.randrange(64)]] for end in ends]
 
 
 # the kernel that is about to begin, and an array that it or a later one reads
@@ -89,36 +51,78 @@ READ_NEXT = [
 ]
 
 
-@pytest.mark.parametrize('kernel, array', READ_NEXT, ids=[f'{k}-{"abc"[a]}' for k, a in READ_NEXT])
-def test_a_bit_flipped_between_kernels_is_found(program, tmp_path, kernel, array):
-    few = [0, 1, 62, 63, *DICE.sample(range(2, 62), 2)]
-    bits = range(64) if os.environ.get('MEMBW_ALL_FLIPS') else few
-    flips = [
-        [kernel, DICE.randrange(NTIMES - 1), array, DICE.randrange(SIZE), bit] for bit in bits
+def between_kernels(array):
+    """Runs with the ends of a number and two more of its bits; with every bit, if asked to."""
+    bits = list(range(64)) if ALL else [0, 1, 62, 63, *DICE.sample(range(2, 62), 2)]
+    return [
+        [[array, n * APART + DICE.randrange(ADDED), bit] for n, bit in enumerate(group)]
+        for group in in_groups(bits, SLOTS)
     ]
-    found = 0
-    for (*_, index, _), record in zip(flips, records_of(program, flips, tmp_path)):
+
+
+@pytest.fixture(scope='module')
+def found(build_program, tmp_path_factory):
+    """{(where, array or None): [(flips, record of the run that had them), ...]}, by one gdb."""
+    folder = tmp_path_factory.mktemp('flips')
+    planned = {('validate_arrays', None): [(0, flips) for flips in at_validation()]}
+    for kernel, array in READ_NEXT:
+        runs = between_kernels(array)
+        planned[kernel, array] = [(DICE.randrange(NTIMES - 1), flips) for flips in runs]
+    runs = [(where, *run) for (where, _), runs in planned.items() for run in runs]
+    (folder / 'runs.json').write_text(json.dumps(runs))
+    done = subprocess.run(
+        ['gdb', '-nx', '-batch', '-x', ROOT / 'tests/lib/flip_bits.py',
+         build_program('stream', '-g')],
+        env={**os.environ, 'FLIPS': str(folder), 'FLIPS_SIZE': str(SIZE)}
+        | {'FLIPS_NTIMES': str(NTIMES), 'OMP_NUM_THREADS': '2', 'OMP_WAIT_POLICY': 'passive'},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=900 if ALL else 240,
+    )  # fmt: skip
+    files = [folder / f'record-{number}.json' for number in range(len(runs))]
+    assert all(f.exists() and f.stat().st_size for f in files), done.stdout + done.stderr
+    records = iter([check(json.loads(f.read_text())) for f in files])
+    return {key: [(flips, next(records)) for _, flips in runs] for key, runs in planned.items()}
+
+
+def bits_changed(wrong):
+    return int(wrong['expected_bits'], 16) ^ int(wrong['found_bits'], 16)
+
+
+def is_invalid(record):
+    reasons = [reason['reason'] for reason in record['reasons']]
+    return record['verdict'] == 'INVALID' and 'not-validated' in reasons
+
+
+def test_every_bit_is_found_at_validation(found):
+    runs = found['validate_arrays', None]
+    assert {bit for flips, _ in runs for *_, bit in flips} == set(range(64))
+    for flips, record in runs:
+        wrong = record['validation']['first']
+        assert is_invalid(record) and record['validation']['wrong_elements'] == len(flips)
+        seen = [(w['array'], w['index'], bits_changed(w)) for w in wrong]
+        assert seen == sorted(('abc'[array], index, 1 << bit) for array, index, bit in flips)
+        assert {w['host'] for w in wrong} == {record['host']}
+    count = sum(len(flips) for flips, _ in runs)
+    print(f'bit flips at validation: {count} of {count} found')
+
+
+@pytest.mark.parametrize('kernel, array', READ_NEXT, ids=[f'{k}-{"abc"[a]}' for k, a in READ_NEXT])
+def test_a_bit_flipped_between_kernels_is_found(found, kernel, array):
+    for flips, record in found[kernel, array]:
         assert is_invalid(record)
-        assert {wrong['index'] for wrong in record['validation']['first']} == {index}
-        assert 'a' in {wrong['array'] for wrong in record['validation']['first']}
-        found += 1
-    print(f'bit flips of {"abc"[array]} before {kernel}: {found} of {len(flips)} found')
+        # a is written from the others last: whatever was flipped has reached it, and is listed
+        in_a = {w['index'] for w in record['validation']['first'] if w['array'] == 'a'}
+        assert in_a == {index for _, index, _ in flips}
+        assert {w['index'] for w in record['validation']['first']} == in_a
+    count = sum(len(flips) for flips, _ in found[kernel, array])
+    print(f'bit flips of {"abc"[array]} before {kernel}: {count} of {count} found')
 
 
-COMPILED = ['-O2', '-O3 -march=native', '-Ofast -march=native -DSTREAM_TYPE=float']
-
-
-@pytest.mark.parametrize('flags', COMPILED)
-@pytest.mark.parametrize('compiler', ['gcc', 'clang'])
-def test_clean_runs_report_nothing(build_program, compiler, flags, tmp_path):
-    if compiler == 'clang' and not CLANG:
-        pytest.skip("'clang' is not on the PATH")
-    cc = CLANG if compiler == 'clang' else 'gcc'
-    program = build_program('stream', *flags.split(), cc=cc)
-    for ntimes in (2, 3, 4, 5, 18):
-        path = tmp_path / f'{ntimes}.json'
-        command = [program, '-n', str(SIZE), '-t', str(ntimes), '--json', path]
-        subprocess.run(command, capture_output=True)
-        record = check(json.loads(path.read_text()))
-        assert record['validation'] == {'ok': True, 'wrong_elements': 0, 'first': []}
-        assert 'not-validated' not in [reason['reason'] for reason in record['reasons']]
+def test_flips_of_a_run_are_never_compared_at_once(found):
+    text = (ROOT / 'src/stream/kernels/validate.c').read_text()
+    assert f'enum {{ BLOCK = {BLOCK} }};' in text
+    for flips, _ in itertools.chain(*found.values()):
+        places = sorted((array, index) for array, index, _ in flips)
+        assert all(a != b or j - i > BLOCK for (a, i), (b, j) in itertools.pairwise(places))

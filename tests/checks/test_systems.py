@@ -8,7 +8,7 @@ from checkout_copy import copy_checkout, variables
 from places import ROOT
 
 from membw.build import presets
-from membw.site import backends, machine, peak, systems
+from membw.site import backends, binder, machine, peak, systems
 
 FILES = sorted((ROOT / 'systems').glob('*.yaml'))
 SYSTEMS = {path.stem: yaml.safe_load(path.read_text()) for path in FILES}
@@ -29,11 +29,26 @@ def copy(tmp_path):
 def listing(call, copy):
     """`reframe -l` of the copy, as anybody would type it."""
 
-    def run(system='thin'):
-        words = ('-c', copy / 'reframe-checks', '-l', '--system', system)
+    def run(system='thin', check='stream'):
+        words = ('-c', copy / f'reframe-checks/{check}.py', '-l', '--system', system)
         return call('reframe', *words, cwd=copy, **variables(copy))
 
     return run
+
+
+@pytest.fixture
+def told(copy, monkeypatch, capsys):
+    """What ReFrame's configuration says of the copy, line by line: it ends everything."""
+
+    def read():
+        monkeypatch.setattr(systems, 'root', lambda: copy)
+        with pytest.raises(SystemExit) as end:
+            binder.read()
+        out, err = capsys.readouterr()
+        assert (end.value.code, out) == (2, '')
+        return err.splitlines()
+
+    return read
 
 
 def plant(path, old, new):
@@ -82,9 +97,9 @@ def test_the_system_of_the_bring_up_page_is_taken_as_it_stands(copy, listing):
     assert f'{name}:' in done.stdout
 
 
-def test_the_scan_takes_the_first_row_or_the_one_that_the_partition_names(copy, listing):
+def test_the_scan_takes_the_first_row_or_the_one_that_the_partition_names(copy, listing, told):
     def scanned():
-        lines = iter(listing('thin').stdout.splitlines())
+        lines = iter(listing('thin', 'numa_scan').stdout.splitlines())
         next(line for line in lines if line.startswith('- numa_scan'))
         return next(lines)
 
@@ -93,7 +108,7 @@ def test_the_scan_takes_the_first_row_or_the_one_that_the_partition_names(copy, 
     plant(file, '  scheduler: slurm', '  scan_preset: icc-nt\n  scheduler: slurm')
     assert '^stream_binary ~thin:thin+icc-nt ' in scanned()
     plant(file, 'icc-nt', 'icc-nn')
-    assert "partitions[0].scan_preset: unknown preset 'icc-nn'" in listing('thin').stderr
+    assert "partitions[0].scan_preset: unknown preset 'icc-nn'" in told()[0]
 
 
 def test_a_new_compiler_family_is_a_row_and_so_is_its_preset(copy, listing, call):
@@ -244,35 +259,35 @@ MISTAKES = {
 
 
 @pytest.mark.parametrize('old, new, line, hint', MISTAKES.values(), ids=MISTAKES)
-def test_a_mistake_is_one_clear_line(copy, listing, old, new, line, hint):
+def test_a_mistake_is_one_clear_line(copy, told, old, new, line, hint):
     plant(copy / 'systems/thin.yaml', old, new)
-    done = listing()
-    said = done.stderr.splitlines()
-    assert done.returncode == 2, done.stdout + done.stderr
-    assert any(text.startswith(line) for text in said), done.stderr
-    assert any(text.startswith(hint) for text in said), done.stderr
-    assert all(text.startswith(('membw: ', 'hint: ')) for text in said), done.stderr
-    assert 'Traceback' not in done.stdout + done.stderr
+    said = told()
+    assert any(text.startswith(line) for text in said), said
+    assert any(text.startswith(hint) for text in said), said
+    assert all(text.startswith(('membw: ', 'hint: ')) for text in said), said
 
 
-def test_a_misspelt_key_is_told_once(copy, listing):
+def test_a_misspelt_key_is_told_once(copy, told):
     plant(copy / 'systems/thin.yaml', 'scheduler: slurm', 'shceduler: slurm')
-    assert len(listing().stderr.splitlines()) == 2
+    assert len(told()) == 2
 
 
 def test_mistakes_of_several_files_are_told_at_once(copy, listing):
+    """Whichever system is asked for, by whoever types it."""
     plant(copy / 'systems/thin.yaml', 'launcher: srun', 'launcher: surn')
     plant(copy / 'systems/cea.yaml', 'descr: CEA', 'dscr: CEA')
-    said = listing().stderr
-    assert 'systems/thin.yaml: partitions[0].launcher' in said
-    assert 'systems/cea.yaml: dscr' in said
-
-
-def test_a_reference_file_that_is_gone_is_red(copy, listing):
-    (copy / 'systems/references/thin.yaml').unlink()
     done = listing('local')
-    assert done.returncode == 2
-    assert "membw: systems/thin.yaml: references: no file 'references/thin.yaml'" in done.stderr
+    assert done.returncode == 2 and 'Traceback' not in done.stdout + done.stderr
+    assert 'systems/thin.yaml: partitions[0].launcher' in done.stderr
+    assert 'systems/cea.yaml: dscr' in done.stderr
+    said = done.stderr.splitlines()
+    assert all(text.startswith(('membw: ', 'hint: ')) for text in said), done.stderr
+
+
+def test_a_reference_file_that_is_gone_is_red(copy, told):
+    (copy / 'systems/references/thin.yaml').unlink()
+    said = "membw: systems/thin.yaml: references: no file 'references/thin.yaml'"
+    assert told()[0].startswith(said)
 
 
 REFRAMES = """  modules: [craype]
@@ -319,9 +334,10 @@ def test_a_new_system_is_one_file(copy, listing):
     assert 'anew:node+gcc-o2' in done.stdout
 
 
-def test_a_preset_is_bound_only_where_the_cpu_has_what_it_needs(listing):
-    assert 'gcc-avx2' in listing('thin').stdout
-    assert 'gcc-avx2' not in listing('ulysses').stdout
+def test_a_preset_is_bound_only_where_the_cpu_has_what_it_needs():
+    bound = {system['name']: system['partitions'] for system in binder.configuration()['systems']}
+    assert 'gcc-avx2' in bound['thin'][0]['environs']
+    assert 'gcc-avx2' not in bound['ulysses'][0]['environs']
 
 
 def test_lmod_is_used_only_where_it_is(call):

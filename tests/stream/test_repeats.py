@@ -21,7 +21,7 @@ SMALL = ['-n', '1e6', '--allow', ALLOWED]
 
 def compiled(folder, name, *line):
     program = folder / name
-    subprocess.run(['gcc', '-O2', '-fopenmp', *map(str, line), '-o', program], check=True)
+    subprocess.run(['gcc', '-O0', '-fopenmp', *map(str, line), '-o', program], check=True)
     return program
 
 
@@ -83,11 +83,12 @@ def test_a_number_of_repetitions_is_kept_exactly_and_nothing_is_waited_for(strea
     assert 'Repetitions: 5' in done.stdout and 'ended by: count' in done.stdout
 
 
+@pytest.mark.alone
 def test_without_a_number_it_repeats_until_the_figures_have_settled_or_time_is_up(
     stream, tmp_path
 ):
     began = time.monotonic()
-    done = run(stream, '--max-seconds', '3', '--json', tmp_path / 'r', *SMALL)
+    done = run(stream, '--max-seconds', '2', '--json', tmp_path / 'r', *SMALL)
     lasted = time.monotonic() - began
     record = record_of(tmp_path / 'r')
     timed = sum(sum(k['times_s']) for k in record['kernels'].values())
@@ -100,7 +101,7 @@ def test_without_a_number_it_repeats_until_the_figures_have_settled_or_time_is_u
     if record['ended'] == 'settled':
         assert lasted > 1
     else:
-        assert record['ended'] == 'time limit' and lasted > 3 and timed < 4
+        assert record['ended'] == 'time limit' and lasted > 2 and timed < 3
         assert 'not settled when it ended' in done.stdout or 'unstable' in done.stdout
 
 
@@ -125,7 +126,7 @@ def test_a_time_limit_ends_a_number_of_repetitions_too(stream, tmp_path):
 def test_a_signal_leaves_a_validated_record_of_what_was_complete(stream, tmp_path, number):
     line = [stream, '-t', '1000000', '--json', tmp_path / 'r', *SMALL]
     process = subprocess.Popen([*map(str, line)], stdout=subprocess.PIPE, text=True)
-    until_cpu_used(process, 2)  # far beyond its preparations
+    until_cpu_used(process, 0.7)  # far beyond its preparations
     process.send_signal(number)
     stdout, _ = process.communicate(timeout=300)
     record = record_of(tmp_path / 'r')
@@ -135,6 +136,7 @@ def test_a_signal_leaves_a_validated_record_of_what_was_complete(stream, tmp_pat
     assert f'ended by: signal {int(number)}' in stdout
 
 
+@pytest.mark.alone
 def test_a_thread_that_others_keep_off_its_cpu_makes_every_repetition_disturbed(stream, tmp_path):
     with busy_loops(CPUS[0], 3):
         done = run('taskset', '-c', CPUS[0], stream, '-n', '16e6', '-t', '5', '--json',
@@ -220,6 +222,7 @@ def test_a_run_without_an_interval_is_believed_only_where_a_number_was_asked_for
     assert 'too few repetitions count, or they scatter too far' in json.dumps(said)
 
 
+@pytest.mark.alone
 def test_every_metric_has_its_interval_in_record_and_table(stream, tmp_path):
     for _ in range(8):  # beside others a figure may have none
         done = run(stream, '-t', '200', '--json', tmp_path / 'r', *SMALL)
@@ -240,6 +243,7 @@ def test_a_pingpongs_metric_has_the_interval_of_its_median(build_program, tmp_pa
     assert ' to ' in done.stdout
 
 
+@pytest.mark.alone
 @pytest.mark.skipif(len(CPUS) < 2, reason='a pair takes two CPUs')
 def test_the_nearest_pair_of_cores_is_in_the_record_before_and_after(stream, tmp_path):
     run(stream, '-t', '3', '--json', tmp_path / 'r', *SMALL, OMP_NUM_THREADS='2')
@@ -248,6 +252,7 @@ def test_the_nearest_pair_of_cores_is_in_the_record_before_and_after(stream, tmp
         assert pair['low_ns'] <= pair['ns'] <= pair['high_ns'] and len(set(pair['cpus'])) == 2
 
 
+@pytest.mark.alone
 @pytest.mark.skipif(len(CPUS) < 2, reason='a pair takes two CPUs')
 def test_the_pair_is_looked_at_about_once_per_second_of_the_repetitions(stream, tmp_path):
     line = ['-t', '1000000', '--max-seconds', '2.5', '--json', tmp_path / 'r', *SMALL]
@@ -256,6 +261,7 @@ def test_the_pair_is_looked_at_about_once_per_second_of_the_repetitions(stream, 
     assert 1 <= between['looks'] <= 2 and 0 < between['least_ns'] <= between['most_ns']
 
 
+@pytest.mark.alone
 @pytest.mark.skipif(len(CPUS) < 2, reason='a pair takes two CPUs')
 def test_threads_have_their_cpus_back_after_the_pair(stream, tmp_path):
     places = f'{{{CPUS[1]}}},{{{CPUS[0]}}}'

@@ -64,11 +64,11 @@ def run(tmp_path):
 
 @pytest.fixture
 def begin(tmp_path):
-    """Starts one that goes on for seconds, waits until it measures."""
+    """Starts one that goes on for a second, waits until it measures."""
 
     def start(*command, **variables):
-        started = Run(tmp_path, *command, '-n', '4000000', '-t', '200', **variables)
-        until_cpu_used(started.process, 0.7)
+        started = Run(tmp_path, *command, '-n', '1000000', '-t', '300', **variables)
+        until_cpu_used(started.process, 0.4)
         return started
 
     return start
@@ -140,12 +140,14 @@ def clean_run(attempt):
     return done
 
 
+@pytest.mark.alone
 def test_a_clean_pinned_run_is_valid(stream, run):
     done = clean_run(lambda: run(stream, '-n', '1e6', '-t', '50', *SMALL, OMP_PROC_BIND='true'))
     assert done.reasons == set()
     assert [t['moved'] for t in done.record['threads_on']] == [False] * len(CPUS)
 
 
+@pytest.mark.alone
 def test_a_clean_run_with_arrays_of_its_own_choice_is_valid(recorded_machine, run):
     program = recorded_machine(cache(0, '2048K', '0') | cache(1, '2048K', '1'))
     done = clean_run(lambda: run(program, '-t', '50', OMP_PROC_BIND='true'))
@@ -216,6 +218,7 @@ def test_more_threads_than_the_cgroup_quota(recorded_machine, run):
     assert 'oversubscribed' in done.reasons and done.record['facts']['cgroup_cpus'] == 1
 
 
+@pytest.mark.alone
 def test_a_pinned_thread_moved_from_outside(stream, begin):
     started = begin('taskset', '-c', CPUS[0], stream, *SMALL)
     subprocess.run(['taskset', '-acp', str(CPUS[1]), str(started.process.pid)], check=True)
@@ -227,6 +230,7 @@ def herd(started):
     subprocess.run(['taskset', '-acp', str(CPUS[0]), str(started.process.pid)], check=True)
 
 
+@pytest.mark.alone
 def test_bound_threads_that_share_a_core_while_cores_are_free(stream, begin):
     places = f'{{{CPUS[0]},{CPUS[1]}}}'
     started = begin(stream, *SMALL, OMP_PROC_BIND='true', OMP_PLACES=places, OMP_NUM_THREADS='2')
@@ -234,6 +238,7 @@ def test_bound_threads_that_share_a_core_while_cores_are_free(stream, begin):
     assert 'cpu-not-where-asked' in started.end().reasons
 
 
+@pytest.mark.alone
 def test_unpinned_threads_that_share_a_core_are_a_warning(stream, begin):
     started = begin(stream, *SMALL, OMP_NUM_THREADS='2')
     herd(started)
@@ -241,6 +246,7 @@ def test_unpinned_threads_that_share_a_core_are_a_warning(stream, begin):
     assert 'cpu-not-where-asked' in done.warnings - done.reasons
 
 
+@pytest.mark.alone
 def test_strict_makes_the_warning_a_reason(stream, begin):
     started = begin(stream, *SMALL, '--strict', 'cpu-not-where-asked', OMP_NUM_THREADS='2')
     herd(started)
@@ -254,6 +260,7 @@ def test_the_real_affinity_of_each_thread_is_recorded(stream, run):
     assert 'cpu-not-where-asked' not in done.reasons
 
 
+@pytest.mark.alone
 def test_two_programs_at_once_disturb_each_other(stream, tmp_path):
     """Kernels of 10 ms and more, longer than what the kernel gives one of them at a time."""
     line = ['taskset', '-c', CPUS[0], stream, '-n', '16000000', '-t', '8', *SMALL]
@@ -280,6 +287,7 @@ def test_where_the_kernel_does_not_say_how_busy_it_is_the_run_says_so(stream, tm
     assert re.search(f'disturbed: .*({"|".join(said)})', done.stdout), done.stderr
 
 
+@pytest.mark.alone
 def test_repetitions_that_vary_are_a_warning_and_strictly_a_reason(stream, run):
     line = ['taskset', '-c', CPUS[0], stream, *SMALL, '-n', '4000000', '-t', '80']
     with busy_loop(CPUS[0]):
@@ -318,6 +326,7 @@ def thp():
     return pathlib.Path('/sys/kernel/mm/transparent_hugepage/enabled').read_text()
 
 
+@pytest.mark.alone
 def test_huge_pages_asked_for_are_had_or_refused(stream, tmp_path):
     started = Run(tmp_path, stream, '-n', '4e6', '-t', '3', '--pages', 'thp')
     if '[never]' in thp():

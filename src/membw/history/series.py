@@ -207,6 +207,7 @@ class Rows:
         rates = first.rates if len(run) == 1 else rates_of(run)
         spans = first.spans if len(run) == 1 else intervals.of_node(run)
         table['half'].append(intervals.half_width(rates, spans))
+        rates = intervals.known(rates, spans) if spans else rates
         table['pair'].append(CROSSED if crossed(first.pair) else latency(first.pair))
         table['rates'].extend(rates.get(m.name, 0.0) for m in first.metrics)
 
@@ -334,7 +335,10 @@ def _tables(cell, rates, weights, shape):
     for table, values in zip(tables, rates.T, strict=True):
         table[cell[once]] = values[once]
         if once is one:
-            places, medians = intervals.weighted_medians(values[~one], weights[~one], cell[~one])
+            several = ~one & ~np.isnan(values)
+            places, medians = intervals.weighted_medians(
+                values[several], weights[several], cell[several]
+            )
             table[places] = medians
     return tables.reshape(len(tables), *shape)
 

@@ -27,10 +27,13 @@ def totals(nodes, end):
 def may_reach(node, rates):
     """Whether a node with a wide interval may be as fast as these rates of its peers.
 
-    An interval as narrow as they come takes nothing back of what many nodes show together.
+    An interval as narrow as they come takes nothing back of what many nodes show together, nor
+    does one without an end of what the other figures show.
     """
     ratio, upper = node.totals / rates, node_rates(node.ends[1], node.metrics) / rates
-    worst = ratio.argmin()
+    if np.isinf(upper).all():
+        return True
+    worst = np.where(np.isinf(upper), np.inf, ratio).argmin()
     return bool(upper[worst] / ratio[worst] > 1 + WIDE and ratio[worst] < 1 <= upper[worst])
 
 
@@ -45,7 +48,8 @@ def only_supported(answers, nodes):
     reach = totals(nodes, 1) / np.median([node.totals for node in nodes], axis=0)
     ratio, q = answers.kernels
     answers.kernels = ratio, _without(q, ratio, reach)
-    answers.every = _without(answers.every, ratio.mean(axis=1), reach.mean(axis=1))
+    ends = np.where(np.isinf(reach), np.maximum(ratio, 1), reach)  # the others decide
+    answers.every = _without(answers.every, ratio.mean(axis=1), ends.mean(axis=1))
     of_ranks, q = answers.ranks
     if of_ranks.size:
         upper = np.array([node.ends[1] for node in nodes])
@@ -61,7 +65,9 @@ def _without(q, ratio, reach):
 
 def note(node):
     """Of a node that is low and not surely so."""
-    return f'low, but its own interval (+{_half(node):.1%}) reaches its peers: {AGAIN}'
+    half = _half(node)
+    how_far = f'+{half:.1%}' if np.isfinite(half) else 'a figure that may be 0'
+    return f'low, but its own interval ({how_far}) reaches its peers: {AGAIN}'
 
 
 def _half(node):

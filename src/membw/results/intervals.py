@@ -10,6 +10,7 @@ import numpy as np
 from membw.results import metrics
 
 UNKNOWN = 0.0  # half width of what has no interval
+NOTHING = 10.0  # ... and of what may be anything: weights stay above 0
 # an interval this much wider than its figure says that the machine was not steady (stream warns)
 WIDE = 0.05
 # No interval is narrower than the programs' own (src/stream/measure.c): weights stay finite.
@@ -17,13 +18,26 @@ LEAST = 0.02
 
 
 def of_rates(data, measured):
-    """{metric: (low, high)} of a record's JSON object, as rates: larger is better."""
+    """{metric: (low, high)} of a record's JSON object, as rates: larger is better. A time that
+    may be 0 or less is a rate without an upper end: nothing is known of it."""
     intervals, ends = metrics.intervals(data), {}
     for metric in measured:
         low, high = intervals.get(metric.name, (None, None))
-        if high is not None and (low > 0 or metric.better == metrics.HIGHER):
-            ends[metric.name] = tuple(sorted((metric.rate(low), metric.rate(high))))
+        if high is None:
+            continue
+        if metric.better == metrics.HIGHER:
+            ends[metric.name] = low, high
+        elif high > 0:
+            ends[metric.name] = metric.rate(high), metric.rate(low) if low > 0 else math.inf
     return ends
+
+
+def known(rates, spans):
+    """{metric: rate}; NaN of what may be anything."""
+    return {
+        name: rate if spans.get(name, (0, 0))[1] < math.inf else math.nan
+        for name, rate in rates.items()
+    }
 
 
 def of_node(run):
@@ -38,13 +52,14 @@ def of_node(run):
 
 
 def half_width(rates, spans):
-    """The widest of the intervals, as a part of its rate; UNKNOWN where there is none."""
+    """The widest of the intervals that end, as a part of its rate; UNKNOWN where there is none,
+    NOTHING where none ends."""
     parts = [
         max(high - rates[name], rates[name] - low) / rates[name]
         for name, (low, high) in spans.items()
         if rates.get(name)
     ]
-    return max(filter(math.isfinite, parts), default=UNKNOWN)
+    return max(filter(math.isfinite, parts), default=NOTHING if parts else UNKNOWN)
 
 
 def weight(half):

@@ -56,6 +56,26 @@ def test_a_run_that_is_far_less_sure_than_the_others_is_left_out_and_counted():
     assert len(same.nights) == 5 and left.wide == 0
 
 
+def test_a_time_that_may_be_0_has_no_value_in_its_night_and_the_others_of_its_run_have():
+    """Of two figures in us: 2 and 0.1, in some runs with an interval from below 0."""
+    collector = Collector()
+    (row,) = fleet_generator.records(fleet_generator.healthy(1, seed=1))
+    sure, unsure = (0.1, 0.05), (0.5, -0.3)
+    runs = (1, sure), (2, sure), (3, sure), (3, unsure), (4, unsure), (4, sure), (5, unsure)
+    for hour, (night, (us, low)) in enumerate(runs):
+        row['time'] = f'2026-01-{night:02}T{hour:02}:00:00Z'
+        row['metrics'] = {
+            name: {'value': v, 'unit': 'us', 'better': 'lower', 'low': a, 'high': 2 * v}
+            for name, v, a in (('parallel', 2.0, 1.9), ('copyin', us, low))
+        }
+        record = parse_record(row | {'schema': 'membw-record-2'}, 'made up')
+        collector.add(str(hour), [record], [])
+    ((one,), left) = collector.series()
+    parallel, copyin = one.figures(0)[0].tolist(), one.figures(1)[0].tolist()
+    assert parallel == pytest.approx([2.0] * 5) and left.wide == 0
+    assert copyin[:4] == pytest.approx([0.1] * 4) and np.isnan(copyin[4])
+
+
 def test_two_states_of_a_machine_are_two_series_and_no_step():
     night = [(n, (0.66, 28) if n // 7 % 2 else (1.0, 125)) for n in range(56)]
     found, left = series_of(*((n, share, 0.03, ns) for n, (share, ns) in night))

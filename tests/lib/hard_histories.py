@@ -158,6 +158,76 @@ def wandering(step):
     )
 
 
+def hopping(size, stay):
+    """Each node between two levels, as it stays in one for so many nights."""
+
+    def draw(rng, shape):
+        hops = rng.random(shape[1:]) < 1 / stay
+        level = size * (np.cumsum(hops, axis=1) % 2)
+        return normal(0.004)(rng, shape) - level
+
+    return draw
+
+
+def of_each_boot(sd, nights):
+    """A level of its own from one boot of a node to the next."""
+
+    def draw(rng, shape):
+        boots = np.cumsum(rng.random(shape[1:]) < 1 / nights, axis=1)
+        levels = rng.normal(0, sd, (shape[1], shape[2] + 1))
+        return normal(0.004)(rng, shape) + np.take_along_axis(levels, boots, axis=1)
+
+    return draw
+
+
+def month_ends(size, nights=3):
+    """Everybody computes then: all nodes are slow, each as it happens."""
+
+    def draw(rng, shape):
+        late = np.arange(shape[2]) % 30 >= 30 - nights
+        return normal(0.006)(rng, shape) - late * rng.uniform(0, 2 * size, shape[1:])
+
+    return draw
+
+
+def own_noise(least, most):
+    """Some nodes are ten times as noisy as others, and always were."""
+
+    def draw(rng, shape):
+        own = np.exp(rng.uniform(np.log(least), np.log(most), shape[1]))
+        return normal(1.0)(rng, shape) * own[:, None]
+
+    return draw
+
+
+def of_kernels(*sds):
+    def draw(rng, shape):
+        return normal(1.0)(rng, shape) * np.resize(sds, shape[0])[:, None, None]
+
+    return draw
+
+
+def far_with_memory(rho, freedom, sd):
+    """Autoregressive, its innovations with far tails."""
+
+    def draw(rng, shape):
+        found = student(freedom, sd)(rng, shape) * np.sqrt(1 - rho**2)
+        for night in range(1, shape[2]):
+            found[..., night] += rho * found[..., night - 1]
+        return found
+
+    return draw
+
+
+def with_gaps(noise, share):
+    """Measured when idle: so many of a node's nights are missing."""
+
+    def draw(rng, shape):
+        return np.where(rng.random(shape[1:]) < share, np.nan, noise(rng, shape))
+
+    return draw
+
+
 def bootstrapped(residuals, block=5):
     """Nights of a real history without its level, in blocks; each node its own draw."""
 
@@ -175,6 +245,7 @@ def history(noise, seed, nodes=NODES, nights=NIGHTS, fleet=0.001):
     series = gen.healthy(nodes, nights, seed, noise=1e-9, common=fleet)
     rng = np.random.default_rng([seed, 99])
     series.rates *= np.exp(noise(rng, series.rates.shape))
+    series.software[np.isnan(series.rates[0])] = -1
     return series
 
 
@@ -212,4 +283,16 @@ SEALED = {
     'a random walk, 0.05 % a night': wandering(0.0005),
     'a random walk, 0.15 % a night': wandering(0.0015),
     '3 % of nights -30 %, in runs of 2': bad_nights(0.03, 0.30, stay=0.5),
+}
+# ... first run on 22 November 2026, when all rules stood
+SEALED_2 = {
+    'two levels 1.5 % apart, 10 nights each': hopping(0.015, 10),
+    'another level each boot (0.5 %), every 30 nights': of_each_boot(0.005, 30),
+    'the last 3 nights of a month, 0 to -8 %': month_ends(0.04),
+    'noise of 0.3 to 3 %, each node its own': own_noise(0.003, 0.03),
+    'kernels of 3, 0.5, 0.5, 1 %': of_kernels(0.03, 0.005, 0.005, 0.01),
+    't3 with a memory of .7, 1 %': far_with_memory(0.7, 3, 0.01),
+    'AR .7, 1 %, 60 % of the nights missing': with_gaps(remembering(0.7, 0.01), 0.6),
+    'left gamma with a memory of .3, 1.5 %': gamma_with_memory(0.015, 0.3),
+    'half-yearly wave of 1 %, each its own': wave(0.01, 182),
 }

@@ -9,9 +9,10 @@ than the ratio of the likelihoods. For docs/judging.md, section rank.
 from itertools import combinations
 
 import numpy as np
-from scipy.stats import exponnorm, norm
+from scipy.stats import exponnorm, norm, t
 
 FLEETS, ALARMS = 20_000, 0.02
+ALARMED = 0.01, 0.02, 0.05, 0.06, 0.11  # shares of clean fleets
 RNG = np.random.default_rng(1)
 # exponential tail: a node's mean of four kernels, half of whose variance is common
 CORE, SHARE, TAIL, LOSS = 0.003 * np.sqrt(0.5 + 0.5 / 4), 0.1, 0.01, 0.05
@@ -32,24 +33,54 @@ def ratios(x, loss=LOSS):
     return np.interp(x + loss, grid, log) - np.interp(x, grid, log)
 
 
-def node_by_node(alarms):
-    """Share of the bad nodes found with one limit of the ratio of each of 100 nodes."""
-    clean, bad = ratios(tail_noise((FLEETS, 100))), ratios(tail_noise(FLEETS) - LOSS)
-    return (bad > np.quantile(clean.max(axis=1), 1 - alarms)).mean()
+# t3: all four kernels of a node, half of the variance common; what none has in common is known to
+# the judge as well, so that a node is more than its mean
+T3 = 0.01 / np.sqrt(3) / np.sqrt(2)
+COMMON = np.arange(-0.4, 0.05, 0.0007)  # of a node's kernels
 
 
-def whole_fleet(alarms, bad=3, loss=LOSS):
-    """... where it is known that none or so many are bad, and all by the same loss."""
+def t3_noise(shape):
+    return T3 * (t.rvs(3, size=(*shape, 1), random_state=RNG)
+                 + t.rvs(3, size=(*shape, 4), random_state=RNG))  # fmt: skip
+
+
+def t3_density(x):
+    """log, nodes x kernels: whatever they have in common."""
+    common = t.logpdf(COMMON / T3, 3)
+    of_kernels = t.logpdf((x[:, :, None] - COMMON) / T3, 3).sum(axis=1)
+    return np.logaddexp.reduce(common + of_kernels, axis=1)
+
+
+def t3_ratios(x, loss=LOSS):
+    """Of nodes as far down as a bad one may be; no other looks like one."""
+    low, found = x.mean(axis=-1) < -0.4 * loss, np.full(x.shape[:-1], -30.0)
+    parts = np.array_split(x[low], max(1, low.sum() // 2000))
+    found[low] = np.concatenate([t3_density(p + loss) - t3_density(p) for p in parts])
+    return found
+
+
+NOISES = {'exponential tail': (tail_noise, ratios), 't3, 1 %': (t3_noise, t3_ratios)}
+
+
+def best(name, bad=3, loss=LOSS):
+    """(of each share of ALARMED the share of the bad nodes found with one limit of the ratio of
+    each of 100 nodes; the same where it is known that none or so many are bad, by that loss)."""
+    noise, ratio = NOISES[name]
+    clean, ill = noise((FLEETS, 100)), noise((FLEETS, 100))
+    ill[:, :bad] -= loss
+    clean, ill = ratio(clean, loss), ratio(ill, loss)
 
     def score(fleet):
-        order = np.sort(np.exp(np.minimum(ratios(fleet, loss), 200)), axis=1)[:, -12:]
+        order = np.sort(np.exp(np.minimum(fleet, 200)), axis=1)[:, -12:]
         return sum(order[:, list(c)].prod(axis=1) for c in combinations(range(12), bad))
 
-    clean, ill = tail_noise((FLEETS, 100)), tail_noise((FLEETS, 100))
-    ill[:, :bad] -= loss
-    named = np.argsort(-ratios(ill, loss), axis=1)[:, :bad] < bad
-    sure = score(ill) > np.quantile(score(clean), 1 - alarms)
-    return (named.mean(axis=1) * sure).mean()
+    limits = [np.quantile(values, [1 - a for a in ALARMED])
+              for values in (clean.max(axis=1), score(clean))]  # fmt: skip
+    named = (np.argsort(-ill, axis=1)[:, :bad] < bad).mean(axis=1)
+    whole = score(ill)
+    return [(ill[:, :bad] > limit).mean() for limit in limits[0]], [
+        (named * (whole > limit)).mean() for limit in limits[1]
+    ]
 
 
 def few(n, common, alarms=ALARMS, noise=(0.03, 0.005), loss=0.05):
@@ -87,10 +118,11 @@ def few(n, common, alarms=ALARMS, noise=(0.03, 0.005), loss=0.05):
 
 
 def main():
-    for alarms in (0.01, 0.02, 0.05, 0.11):
-        print(f'exponential tail, 3 at -5 %, {alarms:.0%} of clean fleets alarm: node by node '
-              f'{node_by_node(alarms):.0%}; the fleet as a whole {whole_fleet(alarms):.1%}; '
-              f'one at -5 %: {whole_fleet(alarms, 1):.0%}')  # fmt: skip
+    print('of 100 nodes, some at -5 %: found where so many clean fleets alarm:', ALARMED)
+    for name in NOISES:
+        for bad in (1, 3):
+            single, whole = (' '.join(f'{x:4.0%}' for x in row) for row in best(name, bad))
+            print(f'{name}, {bad} bad: node by node {single}; the fleet as a whole {whole}')
     for n in (3, 4, 5, 6, 8):
         print(f'one of {n} at -5 %, noise .5 %, and 2 % of clean fleets at 3 % alarm: found '
               f'{few(n, 0.5):.1%}; kernels all common {few(n, 1.0):.1%}')  # fmt: skip

@@ -110,7 +110,7 @@ def _healthy(job):
     kinds = [e[0].shape for e in told]
     return [
         len(told), bool(told), ever, sum(any(map(is_worse, e)) for e in told),
-        sum(map(len, told)), kinds.count('spread'), kinds.count('intermittent'), peer,
+        sum(map(len, told)), kinds.count('scatter'), kinds.count('intermittent'), peer,
     ]  # fmt: skip
 
 
@@ -129,7 +129,7 @@ NOISES |= {name: noise for name, (_, _, noise) in SMALL.items()}
 
 def healthy(names):
     print('healthy: a fleet of 20 nodes x 180 nights; events told, P(any), in any look, red; '
-          'changes (kernels), spread, intermittent; e-divisive on triad')  # fmt: skip
+          'changes (kernels), scatter, intermittent; e-divisive on triad')  # fmt: skip
     for name in names:
         nodes, nights, _ = SMALL.get(name, (hard.NODES, hard.NIGHTS, None))
         print(f'{name:42}', ' '.join(f'{x:6.2f}' for x in healthy_row(name, nodes, nights)),

@@ -22,6 +22,9 @@ STAYED = 0.25  # a node that moved by less of what it differs by now stayed wher
 # A drift that takes so many days may be a season: a node's has to be larger than the margin by
 # this, a fleet's is held against the same nights of the year before.
 SEASON, SEASON_MARGIN, YEAR, SAME_SEASON = 45, 1.25, 365, 14
+# In the first year it is one unless the fleet outruns the largest season that we allow for: a sine
+# of 5 % from its best to its worst night. Medians of the nights so many days around are compared.
+SWING, SMOOTH = 0.05, 7
 GONE = 90  # days without a figure: whatever a node was, it is no longer measured
 MANY = 1 / 3  # of the nodes: what so many show in their own rows is the fleet's
 
@@ -184,8 +187,19 @@ class _Kernel:
         now = self.level[np.abs(nights - end) <= SAME_SEASON]
         then = self.level[np.abs(nights - end + YEAR) <= SAME_SEASON]
         if np.isnan(then).all():
-            return 'unknown'
+            return 'no' if self._outruns_a_season(begin, end) else 'unknown'
         return 'yes' if abs(np.nanmedian(now) - np.nanmedian(then)) < margin else 'no'
+
+    def _outruns_a_season(self, begin, end):
+        """Whether the fleet moved further within SEASON days than a season of SWING does."""
+        nights, most = self.series.nights, SWING * np.sin(np.pi * SEASON / YEAR)
+        there = ~np.isnan(self.level)
+        around = [
+            np.median(near) if len(near) else np.nan
+            for near in (self.level[there & (np.abs(nights - day) <= SMOOTH)]
+                         for day in range(begin - SEASON, end + SEASON))
+        ]  # fmt: skip
+        return bool((np.abs(np.subtract(around[SEASON:], around[:-SEASON])) > most).any())
 
     def rollout_changes(self, margin, alpha, questions):
         for r in self.rollouts:

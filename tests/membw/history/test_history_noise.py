@@ -97,6 +97,14 @@ def test_a_slow_drift_of_a_fleet_is_no_alarm_while_it_may_be_the_season(nights, 
             assert 'or a season' in tables.as_text(as_blocks([series], found, left(), 0))
 
 
+@pytest.mark.parametrize('share, days', [(0.03, 50), (0.04, 60)])
+def test_a_fleet_that_drifts_faster_than_a_season_is_an_alarm_in_its_first_year(share, days):
+    for seed in SEEDS:
+        series = hard.history(hard.normal(0.005), seed, nodes=8, nights=80 + days)
+        gen.drift(series, slice(None), 60, days, share)
+        assert any(is_worse(c) and not c.node for c in judge([series]))
+
+
 def as_long_as_a_season(change):
     return change.shape == 'drift' and not change.node
 

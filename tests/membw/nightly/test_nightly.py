@@ -16,7 +16,9 @@ import subprocess
 import sys
 import time
 
+import fleet_generator
 import pytest
+import ranking
 from http_sink import sink
 from places import ROOT
 
@@ -154,6 +156,25 @@ def test_a_slow_night_is_status_1_and_shows_why(place):
     told = done.out.split('Subject: ')[1]
     assert 'n7 FAIL -9 %\nn8\n' in told and 'n6 PASS' not in told
     assert calls(place) == ALL
+
+
+def test_a_slow_rack_is_a_red_night_that_names_its_nodes(place):
+    """30 of 100 nodes at -50 %, as the whole-cluster job leaves them, judged by the real command:
+    once all of them were PASS. The check itself counts them by the same rule."""
+    fleet = fleet_generator.healthy(100, seed=4)
+    fleet_generator.slow(fleet, range(30), 0.5)
+    records = fleet_generator.write(fleet_generator.records(fleet), place / 'rack.jsonl')
+    left = 'cp "$MEMBW_ROOT/rack.jsonl" "$folder/records/x-cluster_stream.jsonl"\n'
+    (place / 'cluster.does').write_text(left)
+    (place / 'rank.does').write_text(f'exec {sys.executable} -m membw "$@"\n')
+    done = night(place)
+    assert done.returncode == 1, done.out + done.err
+    subject, *lines = done.out.split('Subject: ')[1].splitlines()
+    assert subject.endswith('look at rank')
+    slow = [line for line in lines if ' SUSPECT in the slower part of its peers' in line]
+    assert len(slow) == 30 and '(30 of 100 nodes, -50.' in slow[0]
+    judged, _ = ranking.judge(records, [], place / 'nodecheck.txt')
+    assert len(ranking.of_verdict(judged.nodes, 'FAIL', 'SUSPECT')) == 30
 
 
 def test_a_stopped_night_goes_on_where_it_was_stopped(place):

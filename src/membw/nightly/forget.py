@@ -32,9 +32,9 @@ def forget(nights, keep):
     for path in gone:
         shutil.rmtree(path) if _is_folder(path) else path.unlink()
     _forget_sessions(nights.parent / 'results.db', first)
-    others = len(gone) - len(folders) + keep
-    return [f'removed: {len(folders) - keep} nights before {first} (--keep {keep}), and {others} '
-            'reports, records and jobs of them']  # fmt: skip
+    count, others = len(folders) - keep, len(gone) - len(folders) + keep
+    return [f'removed: {count} night{"s" * (count > 1)} before {first} (--keep {keep}), and '
+            f'{others} reports, records and jobs of before']  # fmt: skip
 
 
 def _is_folder(path):

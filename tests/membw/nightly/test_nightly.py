@@ -324,7 +324,7 @@ def test_nights_before_the_last_ones_go_with_their_results_and_nothing_else_does
     assert old.exists() and record.exists()
     done = night(place, '--night', '2026-11-21', '--keep', '2')
     assert done.returncode == 0
-    assert 'removed: 1 nights before 2026-11-20 (--keep 2), and 2 reports' in done.out
+    assert 'removed: 1 night before 2026-11-20 (--keep 2), and 2 reports' in done.out
     assert not old.exists() and not record.exists() and not job.exists()
     assert all(path.exists() for path in stays) and (jobs / '20200102T220000-link').is_symlink()
     with sqlite3.connect(database) as base:

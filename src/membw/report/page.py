@@ -15,8 +15,8 @@ from membw.report.theme import CONFIG, DARK, LIGHT, paint
 CODE = re.compile(r'`([^`]*)`')
 FIRST_NODES = 50  # written into the page, for readers without JavaScript
 SIGNS = {
-    'PASS': '✓', 'KNOWN': '≈', 'XPASS': '?', 'FAIL': '✕', 'INVALID': '⊘', 'MISSING': '…',
-    'NOT MEASURED': '–',
+    'PASS': '✓', 'KNOWN': '≈', 'XPASS': '?', 'FAIL': '✕', 'SUSPECT': '△', 'INVALID': '⊘',
+    'MISSING': '…', 'NOT MEASURED': '–',
 }  # fmt: skip
 
 

@@ -15,7 +15,7 @@ from membw.report import inputs, page, sections
 # Chromium starts in a second; each test opens its page anew
 PHONE = 390
 NODES = 1000
-SLOW = (3, 40, 500)
+SLOW, FAST = (3, 40, 500), 700
 
 
 @pytest.fixture(scope='module')
@@ -25,6 +25,7 @@ def pages(tmp_path_factory):
     results = synthetic_run.folder(folder / 'results', nights=4)
     fleet = fleets.healthy(NODES, 1)
     fleets.slow(fleet, SLOW, 0.08)
+    fleet.rates[FAST] *= 1.5
     file = fleets.write(fleets.records(fleet), folder / 'fleet.jsonl')
     made = {
         'run': sections.build(inputs.gather([results])),
@@ -249,6 +250,8 @@ def test_nodes_are_found_by_name_by_verdict_and_page_by_page(visit):
     browser = visit('fleet', whole=False)
     slow = [fleets.name(n) for n in SLOW]
     assert sorted(column(browser, '#node-table', 0)[:3]) == slow
+    assert column(browser, '#node-table', 0)[3] == fleets.name(FAST)
+    assert column(browser, '#node-table', 1)[2:4] == ['✕ FAIL', '△ SUSPECT']
     count = browser.find_element('id', 'node-count')
     assert count.text == '1 to 50 of 1,001'
     click(browser, '#node-next')

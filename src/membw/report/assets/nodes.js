@@ -75,7 +75,9 @@ function tellOfNode(name) {
 }
 
 if ($('#node-table')) {
-	const RANK = ['FAIL', 'INVALID', 'MISSING', 'PASS'];
+	// the filter lists the verdicts, worst first, each with its sign
+	const SIGNS = Object.fromEntries([...$('#node-verdict').options].map((o) => [o.value, o.dataset.sign]));
+	const RANK = Object.keys(SIGNS);
 	const keys = {
 		name: (node) => node.name, group: (node) => node.group || null, low: (node) => node.low,
 		verdict: (node) => RANK.indexOf(node.verdict), reason: (node) => node.reason || null,
@@ -112,7 +114,7 @@ if ($('#node-table')) {
 
 	function badge(word) {
 		const made = element('span', '', `badge ${word.toLowerCase()}`);
-		const sign = element('span', { PASS: '✓', FAIL: '✕', INVALID: '⊘', MISSING: '…' }[word]);
+		const sign = element('span', SIGNS[word]);
 		sign.setAttribute('aria-hidden', 'true');
 		made.append(sign, ` ${word}`);
 		return made;

@@ -15,7 +15,7 @@ run: .always ## set up what is missing, measure this node, print the table and t
 	@sh ci/setup.sh
 	@$(ENV) && membw run $${SYSTEM:+--system "$$SYSTEM"} $(ARGS)
 
-bench: .always ## compare with stream.c and likwid-bench: STREAM_C=PATH BABELSTREAM=PATH ARGS=...
+bench: .always ## compare with stream.c and likwid-bench: STREAM_C=PATH ARGS=...
 	@sh ci/setup.sh
 	@$(ENV) && membw bench $(ARGS)
 

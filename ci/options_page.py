@@ -79,7 +79,6 @@ ENVIRONMENT = {
         'MEMBW_SLURM_BACKEND': '`squeue`: ReFrame asks squeue in place of sacct (no accounting)',
         'MEMBW_DEBUG': 'a bug of ours ends in a traceback',
         'STREAM_C': "`membw bench`: path of McCalpin's stream.c",
-        'BABELSTREAM': '`membw bench`: path of BabelStream',
         'NO_COLOR': 'no colours on a terminal (no-color.org)',
     },
     "ReFrame's own, which matter here": {

@@ -3,11 +3,10 @@
 import pathlib
 import shlex
 
-import numa_curve
 import reframe as rfm
 from lib import pinnings
 from lib.at_realtime import at_realtime
-from lib.binaries import built, results
+from lib.binaries import built
 from lib.measurement import invalid_reasons, measurement
 from lib.stream_options import stream_options
 from reframe.core.builtins import run_before, sanity_function
@@ -15,6 +14,14 @@ from reframe.core.builtins import run_before, sanity_function
 from membw.results.archive import NOTE_ENVIRONMENT
 from membw.site import topology
 from membw.site.cpulist import expand
+
+SATURATED = 0.95  # of the best point; a convention of this project
+
+
+def saturation(points):
+    """The fewest threads that reach 95 % of the best: [(threads, GB/s)] -> (threads, GB/s)."""
+    best = max(gbs for _, gbs in points)
+    return min((threads, gbs) for threads, gbs in points if gbs >= SATURATED * best)
 
 
 @rfm.simple_test
@@ -113,23 +120,9 @@ class numa_scan(at_realtime, stream_options, measurement):
     def report_curves(self):
         if self.is_dry_run():
             return
-        curves = self.curves()
-        for name, points in curves.items():
+        for name, points in self.curves().items():
             for count, gbs in points:
                 self.note_figure(f'triad_{name}_{count}', gbs, 'GB/s')
-            threads, gbs = numa_curve.saturation(points)
+            threads, gbs = saturation(points)
             self.note_figure(f'saturation_{name}', threads, 'threads')
             self.say(f'memory {name} saturates at {threads} thread(s), {gbs} GB/s')
-        self.picture(curves)
-
-    def picture(self, curves):
-        name = f'{self.current_partition.fullname}+{self.current_environ.name}'
-        path = results() / f'numa_scan-{name.replace(":", "-").replace("+", "-")}.json'
-        facts = {
-            'node': self.node,
-            'environ': self.current_environ.name,
-            'array_size': self.array_size,
-            'compile_line': self.compile_line,
-        }
-        title = f'NUMA scan of {name} on {self.node}'
-        self.say(f'curve: {numa_curve.export(path, title, curves, facts)}')

@@ -66,8 +66,6 @@ def add_parser(subparsers):
                         help='for the search of tuned kernels; default: 15')  # fmt: skip
     parser.add_argument('--stream-c', default=os.environ.get('STREAM_C', ''), metavar='PATH',
                         help="McCalpin's stream.c; default: Spack's builtin.stream")  # fmt: skip
-    parser.add_argument('--babelstream', default=os.environ.get('BABELSTREAM', ''),
-                        metavar='PATH', help='BabelStream, as built for OpenMP')  # fmt: skip
     parser.add_argument('--epcc', default=os.environ.get('EPCC', ''), metavar='PATH',
                         help="EPCC's syncbench, for the part overheads")  # fmt: skip
     bench_pairs.add_arguments(parser)
@@ -174,9 +172,7 @@ def bench(args, parts):
     """(what the programs of STREAM measured in rounds, the exit status)."""
     cpus = cores_here()
     record = probe(args.size, cpus)
-    asked = Asked(
-        record['array_size'], args.ntimes, cpus, args.stream_c, args.babelstream, args.tune
-    )
+    asked = Asked(record['array_size'], args.ntimes, cpus, args.stream_c, args.tune)
     programs, reasons = collect(asked, parts)
     for reason in reasons:
         say(f'left out: {reason}')
@@ -256,12 +252,8 @@ def blocks(result):
 
 
 def keep(result, folder, page):
-    """The JSON, named by the time; the picture of its table."""
+    """The JSON, named by the time."""
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / f'{result["time"].replace("-", "").replace(":", "")}.json'
     path.write_text(json.dumps(result, indent=1, default=dataclasses.asdict) + '\n')
     page.add(f'kept as {path}')
-    if 'table' in result:
-        from membw.report.bench import draw  # the plotting library takes a second to load
-
-        page.add(f'picture {draw(path)}')

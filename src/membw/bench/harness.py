@@ -10,11 +10,9 @@ import subprocess
 import tempfile
 import time
 
-from membw.bench import setup as bench_setup
 from membw.build import spack_rows
 from membw.checkout import root
 from membw.errors import MembwError
-from membw.results.run_lock import alone
 from membw.site.machine import find_compiler
 from membw.tables import Cell, Column, Table
 
@@ -23,7 +21,7 @@ TINY = 1000000
 ALLOW = 'array-too-small,too-short,disturbed,unstable'
 REPEATS = 3
 ROWS = 12
-# what is told -> seconds promised (nothing fails by it); the arrays promise their page faults
+# what is told -> seconds promised (nothing fails by it)
 PROMISED = {
     'reframe -l': 1,
     'a check beyond its program': 0.6,
@@ -37,17 +35,16 @@ PROMISED = {
 def timings(say):
     """{'rows': [{'what', 'seconds', 'promised', 'of'}], 'left_out': [why a thing is not timed]}"""
     series, reasons = {}, []
-    promised = dict(PROMISED)
-    for part in (checks, matrix, arrays):
+    for part in (checks, matrix):
         try:
-            promised |= part(series, say) or {}
+            part(series, say)
         except MembwError as err:
             reasons.append(f'timings of {part.__name__}: {err}')
     rows = [
         {
             'what': what,
             'seconds': round(statistics.median(values), 2),
-            'promised': promised[what],
+            'promised': PROMISED[what],
             'of': len(values),
         }
         for what, values in series.items()
@@ -156,18 +153,6 @@ def program_seconds(report):
             subprocess.run(['bash', 'rfm_job.sh'], cwd=case['stagedir'], capture_output=True)
             seconds.append(time.monotonic() - begun)
     return seconds
-
-
-# --- the arrays ------------------------------------------------------------------------------
-
-
-def arrays(series, say):
-    """Setting up most of the memory, in the time that its page faults alone take at most."""
-    with alone():
-        gib, ours, faults = bench_setup.timing(say)
-    what = f'set-up of {gib:.1f} GiB of arrays'
-    series[what] = ours
-    return {what: round(max(faults), 2)}
 
 
 # --- Spack -----------------------------------------------------------------------------------

@@ -7,7 +7,6 @@ from membw.results import stream_table
 from membw.results.case import STREAM
 from membw.results.stream_table import NUMBER
 
-BABEL_ROW = re.compile(rf'^(Copy|Mul|Add|Triad)\s+{NUMBER}\s+{NUMBER}\s+{NUMBER}\s+{NUMBER}', re.M)
 LIKWID_RATE = re.compile(rf'^MByte/s:\s+{NUMBER}\s*$', re.M)
 LIKWID_TEST = re.compile(r'^(copy|stream)((?:_[a-z0-9]+)*) - (.*)$', re.M)
 # likwid-bench's kernel -> ours; its "triad" reads three arrays and is another kernel
@@ -26,33 +25,18 @@ def stream(text, program):
         for name, row in stream_table.rows(text).items()
         if 'min_s' in row
     }
-    return complete(rows, program)
-
-
-def babelstream(text, program):
-    """The same of BabelStream's table, whose Mul is STREAM's Scale."""
-    if re.search(r'^Validation failed', text, re.M):
-        raise MembwError(f"the results of '{program}' do not validate", 'do not use its figures')
-    rows = {
-        {'Mul': 'scale'}.get(name, name.lower()): rates(best, least, average)
-        for name, best, least, _, average in BABEL_ROW.findall(text)
-    }
-    return complete(rows, program)
-
-
-def rates(best, least, average):
-    """The best is of the shortest time; the same bytes in the average time give the mean."""
-    best, least, average = float(best), float(least), float(average)
-    return {'best_mbs': best, 'mean_mbs': best * least / average if average else best}
-
-
-def complete(rows, program):
     missing = [name for name in STREAM if name not in rows]
     if missing:
         raise MembwError(
             f"'{program}' printed no row of {missing[0]}", 'is it the program that you mean?'
         )
     return rows
+
+
+def rates(best, least, average):
+    """The best is of the shortest time; the same bytes in the average time give the mean."""
+    best, least, average = float(best), float(least), float(average)
+    return {'best_mbs': best, 'mean_mbs': best * least / average if average else best}
 
 
 def likwid(text, test):

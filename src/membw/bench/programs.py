@@ -39,7 +39,6 @@ class Asked:
     ntimes: int
     cpus: list
     stream_c: str = ''
-    babelstream: str = ''
     tune: int = 15
 
     @property
@@ -87,18 +86,6 @@ def likwid(asked):
     return programs, [] if programs else ['rows of likwid-bench: it lists no kernel']
 
 
-def babelstream(asked):
-    """BabelStream, where the user names its program."""
-    if not asked.babelstream:
-        return [], ["rows of BabelStream: no '--babelstream PATH'"]
-    if not shutil.which(asked.babelstream):
-        raise MembwError(f"no program '{asked.babelstream}'", 'give the path of omp-stream')
-    words = [asked.babelstream, '--arraysize', str(asked.size), '--numtimes', str(asked.ntimes)]
-    name = 'BabelStream'
-    parse = functools.partial(bench_parse.babelstream, program=name)
-    return [Program(name, 'babelstream', words, parse, asked.env)], []
-
-
 def tuned(asked):
     """Our tuned kernels: searched once, before the rounds, then run by the saved choice."""
     out, why = build(LINES[0], own_sources(), OURS, asked.size, asked.ntimes)
@@ -117,7 +104,7 @@ def tuned(asked):
     return [Program(name, 'tuned', words, parse, asked.env, str(LINES[0]))], []
 
 
-PARTS = {'standard': standard, 'tuned': tuned, 'likwid': likwid, 'babelstream': babelstream}
+PARTS = {'standard': standard, 'tuned': tuned, 'likwid': likwid}
 
 
 def collect(asked, parts):

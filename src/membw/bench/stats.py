@@ -3,18 +3,18 @@
 import statistics
 from dataclasses import dataclass
 
+from membw.statistics.robust import median_mad
+
 # fewer clean rounds than this, and the disturbed ones are better than nothing
 LEAST_ROUNDS = 3
 
 
 @dataclass(frozen=True)
 class Ratio:
-    """Median of the paired ratios, median absolute deviation, quartiles, number of rounds."""
+    """Median of the paired ratios, median absolute deviation, number of rounds."""
 
     median: float
     mad: float
-    low: float
-    high: float
     rounds: int
 
 
@@ -39,16 +39,7 @@ def ratio(rounds, program, other, kernel, kind=None):
 
 def summary(values):
     """Ratio(...) of a list of at least one figure."""
-    middle = statistics.median(values)
-    spread = statistics.median(abs(value - middle) for value in values)
-    low, _, high = quartiles(values)
-    return Ratio(middle, spread, low, high, len(values))
-
-
-def quartiles(values):
-    if len(values) < 2:
-        return values * 3
-    return statistics.quantiles(values, n=4, method='inclusive')
+    return Ratio(*map(float, median_mad(values)), len(values))
 
 
 def usable(rounds):

@@ -4,7 +4,7 @@ import re
 
 import altair as alt
 
-from membw.report import charts, pictures
+from membw.report import charts
 from membw.report.model import Cell, Section, Table, number
 
 POINT = re.compile(r'^([a-z0-9]+)_([a-z]+)_(\d+)$')  # triad_local_12
@@ -50,11 +50,6 @@ def curves_of(figures):
     return curves
 
 
-def save(path, title, curves):
-    """One scan as a picture file, for the check itself."""
-    pictures.save([_picture(title, curves)], path)
-
-
 def _kernel(curves):
     return next(iter(curves.values()))['kernel'].capitalize()
 
@@ -69,13 +64,12 @@ def _points(curves, provenance):
     ]  # fmt: skip
 
 
-def _picture(title, curves, row=None):
-    """`row`: of the run; without one, what the check itself draws."""
-    points = _points(curves, row.id if row else '')
+def _picture(title, curves, row):
+    points = _points(curves, row.id)
     said = ', '.join(f'{m} saturates at {c["saturation"]} threads' for m, c in curves.items())
-    name, table = (f'numa-{row.where}-{row.preset}', _table(row, points)) if row else ('', None)
-    layers = _layers(points, _kernel(curves))
-    return charts.picture(name, title, HOW_TO_READ, layers, 300, f'{title}: {said}', table)
+    name, layers = f'numa-{row.where}-{row.preset}', _layers(points, _kernel(curves))
+    text, table = f'{title}: {said}', _table(row, points)
+    return charts.picture(name, title, HOW_TO_READ, layers, 300, text, table)
 
 
 def _layers(points, kernel):

@@ -13,7 +13,6 @@ from membw.bench import dgemm as bench_dgemm
 from membw.bench import interference as bench_weather
 from membw.bench import parse as bench_parse
 from membw.bench import rounds as bench_rounds
-from membw.bench import setup as bench_setup
 from membw.bench import stats as bench_stats
 from membw.bench import table as bench_table
 from membw.bench.programs import Program
@@ -28,14 +27,6 @@ Scale:          25102.6     0.087909     0.086884     0.089311
 Add:            28310.0     0.116512     0.115561     0.118309
 Triad:          27911.2     0.118122     0.117212     0.119872
 Solution Validates: avg error less than 1.000000e-13 on all three arrays
-"""
-BABEL = """
-Function    MBytes/sec  Min (sec)   Max         Average
-Copy        46000.000   0.04000     0.05000     0.05000
-Mul         25000.000   0.08000     0.09000     0.08000
-Add         28000.000   0.11000     0.12000     0.11000
-Triad       27000.000   0.12000     0.13000     0.12000
-Dot         30000.000   0.07000     0.08000     0.07500
 """
 
 
@@ -53,19 +44,11 @@ def test_the_table_of_stream_gives_best_and_mean():
 def test_results_that_do_not_validate_are_refused():
     with pytest.raises(MembwError, match='do not validate'):
         bench_parse.stream(STREAM.replace('Validates', 'Fails'), 'stream.c')
-    with pytest.raises(MembwError, match='do not validate'):
-        bench_parse.babelstream(BABEL + 'Validation failed on c[]. Average error 1', 'BabelStream')
 
 
 def test_a_table_without_a_row_is_refused():
     with pytest.raises(MembwError, match='no row of triad'):
         bench_parse.stream(STREAM.replace('Triad', 'Dot'), 'stream.c')
-
-
-def test_the_mul_of_babelstream_is_scale():
-    found = bench_parse.babelstream(BABEL, 'BabelStream')
-    assert found['scale'] == {'best_mbs': 25000, 'mean_mbs': 25000}
-    assert found['copy'] == {'best_mbs': 46000, 'mean_mbs': pytest.approx(36800)}
 
 
 def test_likwid_bench_tells_a_mean():
@@ -107,7 +90,6 @@ def test_a_ratio_is_paired_within_the_round():
     found = bench_stats.ratio(SWINGING, 'b', 'a', 'copy')
     assert found.median == pytest.approx(1.10) and found.rounds == 4
     assert found.mad == pytest.approx(0.005)
-    assert found.low == pytest.approx(1.0975) and found.high == pytest.approx(1.1025)
 
 
 def test_a_program_that_tells_its_mean_alone_is_held_to_the_mean():
@@ -260,15 +242,6 @@ def test_an_edit_of_what_a_source_takes_in_builds_anew(tmp_path, need, monkeypat
     assert len(built) == 2
 
 
-def test_the_setup_and_the_page_faults_alone_are_both_timed(need):
-    need('gcc')
-    told = []
-    gib, ours, faults = bench_setup.timing(lambda text, passing: told.append(text), 2**28, 2)
-    assert gib == 0.25 and len(ours) == len(faults) == 2 and len(told) == 3
-    assert min(ours + faults) > 0
-    assert 2**28 < bench_setup.size(bench_setup.program()) <= bench_setup.MOST
-
-
 def test_a_compiler_that_is_not_there_is_a_reason():
     line = bench_build.Line('cc-of-1999', ('-O2',))
     assert bench_build.build(line, ['a.c'], 'x', 1, 1) == (None, "no 'cc-of-1999' on PATH")
@@ -331,7 +304,6 @@ def test_a_whole_run_prints_the_table_and_keeps_it(call, need, tmp_path, one_run
     assert first['program'] == 'membw, gcc -O2' and first['triad']['median'] == 1
     made = found['programs']['membw, gcc -O2 -ffreestanding']['codegen']
     assert made['copy']['stores'] == 'ordinary'
-    assert kept.with_suffix('.png').stat().st_size > 10000
 
 
 def test_two_measurements_at_a_time_are_refused(call, root, need, one_run):

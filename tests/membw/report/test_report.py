@@ -16,7 +16,6 @@ from membw.errors import MembwError
 from membw.rank import fleet
 from membw.report import (
     bandwidth,
-    bench,
     compilers,
     history,
     inputs,
@@ -636,23 +635,3 @@ def test_memory_without_cpus_has_its_curve_and_its_saturation(tmp_path):
     shown = {(row[0].text, row[3].text) for row in picture.table.rows}
     assert ('cpuless', 'saturated') in shown and ('remote', 'saturated') in shown
     assert 'cpuless saturates at 10 threads' in picture.chart['description']
-
-
-def test_a_scan_is_drawn_by_the_check_as_by_the_report(tmp_path):
-    points = [(threads, 10.0 * threads) for threads in (1, 2, 3)]
-    curves = {'local': {'kernel': 'triad', 'points': points, 'saturation': 3}}
-    numa.save(tmp_path / 'scan.svg', 'NUMA scan of synthetic', curves)
-    assert '3 threads: 30.0 GB/s' in (tmp_path / 'scan.svg').read_text()
-
-
-def test_the_table_of_the_bench_is_drawn_kernel_by_kernel(tmp_path):
-    ratio = {'median': 1.25, 'low': 1.2, 'high': 1.3}
-    table = [{'program': 'membw, tuned', 'copy': ratio, 'update': ratio, 'of': {'copy': 'x'}}]
-    data = {'table': table, 'machine': {'cpu_model': 'Synthetic 9000', 'threads': 24},
-            'array_size': 1000, 'rounds_used': 15, 'time': '2026-11-21T13:00:00Z',
-            'reference': 'stream.c'}  # fmt: skip
-    path = tmp_path / 'bench.json'
-    path.write_text(json.dumps(data))
-    assert bench.draw(path).read_bytes().startswith(b'\x89PNG')
-    spec = bench._picture('update', table).chart
-    assert values(spec['layer'][0])[0]['median'] == 1.25

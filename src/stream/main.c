@@ -18,6 +18,7 @@
 #include "kernels/start_values.h"
 #include "output/print.h"
 #include "output/record.h"
+#include "search/search.h"
 
 static const double REGIME_RATIO = 1.5;
 
@@ -26,11 +27,8 @@ static struct run run;
 /* The search leaves anything in the arrays. */
 static void choose_kernels(void)
 {
-	static struct tuning tuning;
-
 	if (run.options.tuned.seconds > 0) {
-		run.tuning = &tuning;
-		tune(&tuning, &run.choice, &run.arrays, run.llc_bytes, run.options.tuned.seconds);
+		tune(&run.choice, &run.arrays, run.llc_bytes, run.options.tuned.seconds);
 		kernels_first_touch(&run.arrays);
 	}
 	choice_save(&run.choice);

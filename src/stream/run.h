@@ -11,14 +11,12 @@
 #include "limits/limits.h"
 #include "measure.h"
 #include "options.h"
-#include "search/search.h"
 
 struct run {
 	struct options options;
 	size_t llc_bytes, memory_side_bytes;
 	enum llc_from llc_from;
 	struct kernel_choice choice;
-	const struct tuning *tuning; /* NULL where there was no search */
 	const struct limits *limits; /* NULL where they were not measured */
 	struct arrays arrays;
 	struct measurement measurement;

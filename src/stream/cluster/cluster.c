@@ -1,6 +1,5 @@
 #include "cluster.h"
 
-#include "../../harness/clock.h"
 #include "../../harness/error.h"
 #include "../../harness/evidence/threads.h"
 #include "../../harness/job/ranks.h"
@@ -122,8 +121,7 @@ static int hand_over_record(const struct run *run)
 }
 
 /* Rank 0's word for all. */
-static int print_summary_of(const struct run *run, struct summary *summaries, int kept,
-			    double began, double cpu)
+static int print_summary_of(const struct run *run, struct summary *summaries, int kept)
 {
 	int rank;
 
@@ -133,8 +131,6 @@ static int print_summary_of(const struct run *run, struct summary *summaries, in
 	}
 	print_job(run);
 	summary_print(summaries, ranks_count());
-	printf("Collected %d ranks in %.4f s, %.4f s of rank 0's CPU time\n", ranks_count(),
-	       clock_now() - began, clock_thread() - cpu);
 	if (!kept)
 		printf("Records: one of each rank, %s.rank-N\n", run->options.json);
 	return summary_verdict(summaries, ranks_count());
@@ -156,7 +152,6 @@ static int report_alone(const struct run *run)
 int cluster_report(struct run *run, double own_step)
 {
 	static struct summary own, *all; /* static: a gathering may be under way at the end */
-	const double began = clock_now(), cpu = clock_thread();
 	int recorded, valid = verdict_is_valid(), kept;
 
 	if (!ranks_together())
@@ -169,7 +164,7 @@ int cluster_report(struct run *run, double own_step)
 		return report_alone(run);
 	kept = hand_over_record(run);
 	if (ranks_me() == 0)
-		valid = print_summary_of(run, all, kept, began, cpu);
+		valid = print_summary_of(run, all, kept);
 	return valid && kept && recorded ? EXIT_VALID : EXIT_INVALID;
 }
 

@@ -75,18 +75,6 @@ static void write_kernel(const struct run *run, int k)
 	json_close('}');
 }
 
-static void write_layout(const struct arrays *arrays)
-{
-	char name[2] = "a";
-	int k;
-
-	json_open("alignment_bytes", '{');
-	for (k = 0; k < ARRAYS; k++, name[0]++)
-		json_count(name, arrays_alignment(arrays, k));
-	json_close('}');
-	json_count("stride_bytes", (size_t)(arrays->of[1] - arrays->of[0]) * sizeof(element));
-}
-
 static void write_wrong(const struct wrong *w, const struct arrays *arrays)
 {
 	const char name[2] = { (char)('a' + w->array), '\0' };
@@ -135,9 +123,7 @@ static void write_own(const void *data)
 	for (k = 0; k < KERNELS; k++)
 		write_kernel(run, k);
 	json_close('}');
-	search_record(run->tuning);
 	limits_record(run->limits);
-	write_layout(&run->arrays);
 	write_validation(run);
 	hugepages_write(&run->pages, run->options.pages);
 	placement_write("placement_before", &run->before);

@@ -2,7 +2,6 @@
 
 #include "../../harness/clock.h"
 #include "../../harness/job/ranks.h"
-#include "../../harness/json.h"
 #include "../stream_fault.h"
 
 #include <unistd.h>
@@ -15,13 +14,13 @@ static const double UNTIL_STORE_BEST = 0.45, UNTIL_STORES = 0.6;
 enum { PARTS_MOST = 64, KEPT_MOST = 4, ANCHOR_EVERY = 2, LLC_TIMES = 2 };
 
 struct search {
-	struct tuning *tuning;
 	const struct arrays *arrays;
-	struct candidates *tried;
-	struct variant anchor;
-	int kernel, confirm, ran; /* ran: candidates of this kernel, so far */
-	size_t next;              /* slice */
-	double begun, last_shown; /* clock */
+	struct candidates tried;                /* of this kernel */
+	struct variant anchor, anchors[STORES]; /* now; of the probes of each kind of store */
+	int kernel, confirm, ran;               /* ran: candidates of this kernel, so far */
+	size_t next;                            /* slice */
+	size_t probe_parts, confirm_parts;      /* slices of a share */
+	double budget_s, begun, last_shown;     /* seconds; clock */
 	int alive[CANDIDATES_MOST], count;
 	unsigned long long random;
 };
@@ -34,7 +33,7 @@ static int random_below(struct search *s, int n)
 
 static double time_slice(struct search *s, const struct variant *variant)
 {
-	const size_t parts = s->confirm ? s->tuning->confirm_parts : s->tuning->probe_parts;
+	const size_t parts = s->confirm ? s->confirm_parts : s->probe_parts;
 	double start;
 
 	if (s->confirm)
@@ -54,13 +53,13 @@ static void show_progress(struct search *s)
 		return;
 	s->last_shown = now;
 	fprintf(stderr, "\rmembw: tuning %s, %d variants left, %.1f of %.0f s ",
-		kernels[s->kernel].name, s->count, now - s->begun, s->tuning->budget_s);
+		kernels[s->kernel].name, s->count, now - s->begun, s->budget_s);
 	fflush(stderr);
 }
 
 static struct ratios *ratios_of(const struct search *s, int index)
 {
-	struct candidate *candidate = &s->tried->of[index];
+	struct candidate *candidate = &s->tried.of[index];
 
 	return s->confirm ? &candidate->confirm : &candidate->probe;
 }
@@ -101,7 +100,7 @@ static int play_round(struct search *s, double deadline)
 	for (done = 0; done < s->count && (!s->ran || clock_now() < deadline); done++) {
 		if (done % ANCHOR_EVERY == 0)
 			anchors[count++] = time_slice(s, &s->anchor);
-		times[done] = time_slice(s, &s->tried->of[s->alive[done]].variant);
+		times[done] = time_slice(s, &s->tried.of[s->alive[done]].variant);
 		s->ran++;
 		show_progress(s);
 	}
@@ -156,9 +155,9 @@ static void take_store(struct search *s, enum store store)
 {
 	int i;
 
-	candidates_add_store(s->tried, store);
-	for (i = s->count = 0; i < s->tried->count; i++)
-		if (s->tried->of[i].variant.compiled->store == store)
+	candidates_add_store(&s->tried, store);
+	for (i = s->count = 0; i < s->tried.count; i++)
+		if (s->tried.of[i].variant.compiled->store == store)
 			s->alive[s->count++] = i;
 }
 
@@ -167,9 +166,9 @@ static void choose_anchor(struct search *s)
 {
 	int i;
 
-	s->anchor = s->tried->of[s->alive[0]].variant;
+	s->anchor = s->tried.of[s->alive[0]].variant;
 	for (i = 0; i < s->count; i++) {
-		const struct variant *at = &s->tried->of[s->alive[i]].variant;
+		const struct variant *at = &s->tried.of[s->alive[i]].variant;
 
 		if (at->compiled->unroll == 4 && at->compiled->streams == 1 && !at->ahead)
 			s->anchor = *at;
@@ -183,7 +182,7 @@ static int best_of_store(struct search *s, enum store store, int best[KEPT_MOST]
 	if (!s->count)
 		return 0;
 	choose_anchor(s);
-	s->tuning->kernel[s->kernel].anchor[store] = s->anchor;
+	s->anchors[store] = s->anchor;
 	halve(s, KEPT_MOST, deadline);
 	memcpy(best, s->alive, (size_t)s->count * sizeof(*best));
 	return s->count;
@@ -192,10 +191,10 @@ static int best_of_store(struct search *s, enum store store, int best[KEPT_MOST]
 /* Step 2: by confirming runs, is the best with ordinary stores faster than the best without? */
 static int ordinary_wins(struct search *s, int nt, int ordinary, double deadline)
 {
-	const struct ratios *confirmed = &s->tried->of[ordinary].confirm;
+	const struct ratios *confirmed = &s->tried.of[ordinary].confirm;
 
 	s->confirm = 1;
-	s->anchor = s->tried->of[nt].variant;
+	s->anchor = s->tried.of[nt].variant;
 	s->alive[0] = ordinary;
 	s->count = 1;
 	while (confirmed->rounds < ROUNDS_MOST && play_round(s, deadline))
@@ -207,17 +206,16 @@ static int ordinary_wins(struct search *s, int nt, int ordinary, double deadline
 /* Step 3: what differs from the best in distance alone, halved to one. */
 static int best_distance(struct search *s, const int best[KEPT_MOST], int kept, double deadline)
 {
-	const int from = s->tried->count;
+	const int from = s->tried.count;
 	int i;
 
 	for (i = 0; i < kept; i++)
-		candidates_add_distances(s->tried, s->tried->of[best[i]].variant);
+		candidates_add_distances(&s->tried, s->tried.of[best[i]].variant);
 	s->count = kept;
 	memcpy(s->alive, best, (size_t)kept * sizeof(*best));
-	for (i = from; i < s->tried->count; i++)
+	for (i = from; i < s->tried.count; i++)
 		s->alive[s->count++] = i;
-	s->anchor =
-		s->tuning->kernel[s->kernel].anchor[s->tried->of[best[0]].variant.compiled->store];
+	s->anchor = s->anchors[s->tried.of[best[0]].variant.compiled->store];
 	halve(s, 1, deadline);
 	return s->alive[0];
 }
@@ -246,12 +244,11 @@ static size_t clamp(double value, size_t most)
 /* How long a run is: by its time, and by what the caches hold. */
 static void choose_parts(struct search *s, size_t llc_bytes)
 {
-	struct tuning *t = s->tuning;
 	struct variant any;
 	int i;
 	const double moved = (double)s->arrays->size * sizeof(element) * 2;
 
-	t->probe_parts = t->confirm_parts = 1;
+	s->probe_parts = s->confirm_parts = 1;
 	for (i = 0; !variants_runs_here(variants_compiled(i));)
 		i++;
 	any.compiled = variants_compiled(i);
@@ -259,8 +256,8 @@ static void choose_parts(struct search *s, size_t llc_bytes)
 	for (s->kernel = 0; !variants_has(s->kernel);)
 		s->kernel++;
 	time_slice(s, &any);
-	t->probe_parts = clamp(time_slice(s, &any) / PROBE_SECONDS, PARTS_MOST);
-	t->confirm_parts = clamp(moved / (LLC_TIMES * (double)llc_bytes + 1), PARTS_MOST);
+	s->probe_parts = clamp(time_slice(s, &any) / PROBE_SECONDS, PARTS_MOST);
+	s->confirm_parts = clamp(moved / (LLC_TIMES * (double)llc_bytes + 1), PARTS_MOST);
 }
 
 static void say_winner(const struct search *s, const struct candidate *winner, double seconds)
@@ -275,17 +272,16 @@ static void say_winner(const struct search *s, const struct candidate *winner, d
 		variants_name(&s->anchor, anchor), winner->probe.rounds, s->ran);
 }
 
-void tune(struct tuning *t, struct kernel_choice *choice, const struct arrays *arrays,
-	  size_t llc_bytes, double budget_s)
+void tune(struct kernel_choice *choice, const struct arrays *arrays, size_t llc_bytes,
+	  double budget_s)
 {
 	static struct search s;
 	int k, winner, count = 0;
 	double start;
 
-	s.tuning = t;
 	s.arrays = arrays;
 	s.begun = clock_now();
-	t->budget_s = budget_s;
+	s.budget_s = budget_s;
 	choose_parts(&s, llc_bytes);
 	for (k = 0; k < KERNELS; k++)
 		count += variants_has(k);
@@ -297,77 +293,11 @@ void tune(struct tuning *t, struct kernel_choice *choice, const struct arrays *a
 			continue;
 		start = clock_now();
 		s.kernel = k;
-		s.tried = &t->kernel[k].tried;
-		s.ran = 0;
+		s.tried.count = s.ran = 0;
 		winner = tune_kernel(&s, start, left / count--);
-		choice->of[k] = s.tried->of[winner].variant;
-		t->kernel[k].winner = winner;
-		say_winner(&s, &s.tried->of[winner], clock_now() - start);
+		choice->of[k] = s.tried.of[winner].variant;
+		say_winner(&s, &s.tried.of[winner], clock_now() - start);
 	}
 	choice->tuned = 1;
 	choice->from = "search";
-	t->seconds = clock_now() - s.begun;
-}
-
-static void write_candidate(const struct candidate *candidate)
-{
-	char name[VARIANT_NAME_MAX];
-
-	json_open(NULL, '{');
-	json_text("variant", variants_name(&candidate->variant, name));
-	json_number("median_ratio", candidate->probe.median);
-	json_count("rounds", (unsigned)candidate->probe.rounds);
-	if (candidate->confirm.rounds) {
-		json_number("full_median_ratio", candidate->confirm.median);
-		json_count("full_rounds", (unsigned)candidate->confirm.rounds);
-	}
-	json_close('}');
-}
-
-static void write_anchors(const struct variant anchors[STORES])
-{
-	static const char *const keys[STORES] = { "ordinary", "nt" };
-	char name[VARIANT_NAME_MAX];
-	int store;
-
-	json_open("anchors", '{');
-	for (store = 0; store < STORES; store++)
-		json_text(keys[store],
-			  anchors[store].compiled ? variants_name(&anchors[store], name) : NULL);
-	json_close('}');
-}
-
-static void write_search_of(const struct tuning *t, int k)
-{
-	int i;
-
-	json_open(kernels[k].name, '{');
-	write_anchors(t->kernel[k].anchor);
-	json_open("tried", '[');
-	for (i = 0; i < t->kernel[k].tried.count; i++)
-		if (t->kernel[k].tried.of[i].probe.rounds)
-			write_candidate(&t->kernel[k].tried.of[i]);
-	json_close(']');
-	json_close('}');
-}
-
-void search_record(const struct tuning *t)
-{
-	int k;
-
-	if (!t) {
-		json_text("tuning", NULL);
-		return;
-	}
-	json_open("tuning", '{');
-	json_number("budget_s", t->budget_s);
-	json_number("seconds", t->seconds);
-	json_count("brief_slices", t->probe_parts);
-	json_count("full_slices", t->confirm_parts);
-	json_open("kernels", '{');
-	for (k = 0; k < KERNELS; k++)
-		if (variants_has(k))
-			write_search_of(t, k);
-	json_close('}');
-	json_close('}');
 }

@@ -24,19 +24,7 @@
 #include "candidates.h"
 #include "kernel_choice.h"
 
-struct tuning {
-	double budget_s, seconds;
-	size_t probe_parts, confirm_parts; /* slices of a share */
-	struct {
-		struct variant anchor[STORES]; /* of the probes */
-		struct candidates tried;
-		int winner; /* index of tried */
-	} kernel[KERNELS];
-};
-
-/* Searches; the arrays hold anything afterwards.  The progress goes to stderr. */
-void tune(struct tuning *tuning, struct kernel_choice *choice, const struct arrays *arrays,
-	  size_t llc_bytes, double budget_s);
-
-/* Writes "tuning" of the record: what the search saw; null where there was none. */
-void search_record(const struct tuning *tuning);
+/* Searches; the arrays hold anything afterwards.  The progress goes to stderr, and of each kernel
+ * the winner, its ratio to the anchor and the rounds that this is the median of. */
+void tune(struct kernel_choice *choice, const struct arrays *arrays, size_t llc_bytes,
+	  double budget_s);

@@ -290,17 +290,6 @@ def test_a_spec_that_cannot_be_names_the_way_out(checkout, spec, said):
     assert said in ' '.join(checkout.spack('spec', *spec.split(), expect=1).split())
 
 
-def test_a_matrix_of_twelve_rows_concretizes(checkout):
-    shutil.which('gcc') or pytest.skip('gcc is not on the PATH')
-    known = checkout.spack('compilers')
-    if 'llvm@' not in known:
-        pytest.skip('the matrix is gcc x clang, and Spack finds no clang here')
-    checkout.spack('-e', checkout.root / 'configs/envs/local', 'concretize')
-    lock = json.loads((checkout.root / 'configs/envs/local/spack.lock').read_text())
-    assert len(lock['roots']) == 12
-    assert len({root['hash'] for root in lock['roots']}) == 12
-
-
 def test_repo_add_takes_the_git_address_of_this_repository(my_checkout):
     git = ['git', '-c', 'user.name=t', '-c', 'user.email=t@example.org']
     for words in (['init', '-q'], ['add', *COPIED], ['commit', '-q', '-m', 'all']):

@@ -484,12 +484,6 @@ def build_record(binary):
     return json.loads(next((p for p in beside if p.is_file()), beside[0]).read_text())
 
 
-def do_sha(args, table):
-    if not (PROGRAMS / args.program).is_dir():
-        raise PresetError(f"no program '{args.program}'", f'a folder of {PROGRAMS}')
-    print(source_sha256(PROGRAMS / args.program))
-
-
 def define(text):
     if not DEFINE.fullmatch(text):
         name, _, value = text.partition('=')
@@ -537,10 +531,6 @@ def add_commands(parser):
     record.add_argument('--mpicc', help='the MPI wrapper whose additions are in the line')
     record.add_argument('--blas', help='the row of blas.yaml that is in the line')
     record.add_argument('line', nargs='+', help='after --: the line that made it')
-    sha = commands.add_parser(
-        'source-sha256', help='checksum of a program and the harness, as records carry it'
-    )
-    sha.add_argument('program', nargs='?', default='stream', help='a folder of src (stream)')
     return parser
 
 
@@ -550,13 +540,7 @@ def add_parser(subparsers):
     add_commands(parser).set_defaults(func=run)
 
 
-DO = {
-    'list': do_list,
-    'flags': do_flags,
-    'plan': do_plan,
-    'record': do_record,
-    'source-sha256': do_sha,
-}
+DO = {'list': do_list, 'flags': do_flags, 'plan': do_plan, 'record': do_record}
 
 
 def run(args):

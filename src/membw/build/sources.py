@@ -145,16 +145,11 @@ def _git(*words):
 
 
 def checksum(archive, program):
-    """presets.source_sha256() of the sources of a program in a tar archive.
-
-    Before there was a harness, src/stream was one flat folder, its names without a folder.
-    """
-    harness, own = source_folders(program)
+    """presets.source_sha256() of the sources of a program in a tar archive."""
+    folders = source_folders(program)
     with tarfile.open(fileobj=io.BytesIO(archive)) as tar:
-        members = [m for m in tar if m.isfile() and m.name.startswith((harness, own))]
-        flat = not any(m.name.startswith(harness) for m in members)
         return presets.checksum(
-            (m.name.removeprefix(own if flat else 'src/'), tar.extractfile(m).read())
-            for m in members
-            if m.name.endswith(presets.SUFFIXES)
+            (m.name.removeprefix('src/'), tar.extractfile(m).read())
+            for m in tar
+            if m.isfile() and m.name.startswith(folders) and m.name.endswith(presets.SUFFIXES)
         )

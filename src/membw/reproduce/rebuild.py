@@ -39,16 +39,14 @@ def _head(result):
 
 
 def _sources(result, sources):
-    q, top, folders = shlex.quote, 'src', shlex.join(['harness', program_of(result)])
-    if 'program' not in result.build:  # of the time when there was one, in one flat folder
-        top, folders = 'src/stream', '*'
+    q, folders = shlex.quote, shlex.join(['harness', program_of(result)])
     names = ' -o '.join(f"-name '*{suffix}'" for suffix in SUFFIXES)
     yield ''
     yield f'# 1. the exact sources: {printable(sources.origin)}'
     yield from (f'# note: {printable(note)}' for note in sources.notes)
     yield sources.command
     yield '# by nothing that was unpacked: what it says of itself is not asked'
-    yield f'sources=$(cd "$here/sources/{top}" && \\'
+    yield 'sources=$(cd "$here/sources/src" && \\'
     yield f'\tfind {folders} -type f \\( {names} \\) | LC_ALL=C sort | tr "\\n" "\\0" \\'
     yield '\t\t| xargs -0 sha256sum | sha256sum | cut -d " " -f 1)'
     yield f'[ "$sources" = {q(result.build["source_sha256"])} ] || {{'
@@ -58,7 +56,7 @@ def _sources(result, sources):
 
 
 def program_of(result):
-    """A folder of src; results of the time when there was one program do not say it."""
+    """A folder of src."""
     return result.build.get('program', 'stream')
 
 
@@ -72,8 +70,7 @@ def _build(result):
     else:
         program, words = program_of(result), shlex.join(result.build['make'])
         where = 'BUILD="$here/build" PYTHON="$(command -v python)"'
-        makefile = 'src' if 'program' in result.build else 'src/stream'
-        yield f'make -C "$here/sources/{makefile}" {words} {where}'
+        yield f'make -C "$here/sources/src" {words} {where}'
         yield f'binary=$here/build/{program}'
 
 

@@ -251,17 +251,6 @@ def test_sources_that_were_never_committed_must_have_been_kept(history, tmp_path
     assert find_sources(build, tmp_path).notes == ()
 
 
-def test_sources_from_before_the_harness_are_still_known(tmp_path):
-    """One flat folder, as `cd src/stream && sha256sum *.c *.h` lists it."""
-    (tmp_path / 'src/stream').mkdir(parents=True)
-    for name in ('a.c', 'b.h', 'notes.txt'):
-        (tmp_path / 'src/stream' / name).write_text(name)
-    line = 'sha256sum a.c b.h | sha256sum; cd ../..; tar -cf flat.tar src'
-    done = subprocess.run(line, shell=True, cwd=tmp_path / 'src/stream', capture_output=True,
-                          text=True)  # fmt: skip
-    assert checksum((tmp_path / 'flat.tar').read_bytes(), 'stream') == done.stdout.split()[0]
-
-
 # --- what is not kept cannot be made again -----------------------------------------------------
 
 

@@ -8,8 +8,6 @@ class Nbody(PresetProgram):
     """How a computation of all pairs of bodies scales with the threads of a node: speed-up over
     one thread of the same run, forces equal to the bit, and a verdict."""
 
-    version('0.1.0')
-
     smoke_options = ('--threads', '1', '--bodies', '256', '--rounds', '6')
     smoke_options += ('--allow', 'disturbed,unstable,too-short,cpu-not-where-asked')
     smoke_output = ('all pairs', 'Verdict: VALID')

@@ -8,8 +8,6 @@ class Overheads(PresetProgram):
     """What OpenMP itself costs: construct and the same work without it in turn, each overhead
     with its exact interval, the runtime and how its threads wait, and a verdict."""
 
-    version('0.1.0')
-
     conflicts('~openmp', msg='overheads measures what OpenMP costs: build it with +openmp')
 
     smoke_options = ('--threads', '1', '--constructs', 'parallel,reduction', '--pairs', '6')

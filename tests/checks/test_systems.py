@@ -97,18 +97,10 @@ def test_the_system_of_the_bring_up_page_is_taken_as_it_stands(copy, listing):
     assert f'{name}:' in done.stdout
 
 
-def test_the_scan_takes_the_first_row_or_the_one_that_the_partition_names(copy, listing, told):
-    def scanned():
-        lines = iter(listing('thin', 'numa_scan').stdout.splitlines())
-        next(line for line in lines if line.startswith('- numa_scan'))
-        return next(lines)
-
-    assert '^stream_binary ~thin:thin+gcc-o2 ' in scanned()
-    file = copy / 'systems/thin.yaml'
-    plant(file, '  scheduler: slurm', '  scan_preset: icc-nt\n  scheduler: slurm')
-    assert '^stream_binary ~thin:thin+icc-nt ' in scanned()
-    plant(file, 'icc-nt', 'icc-nn')
-    assert "partitions[0].scan_preset: unknown preset 'icc-nn'" in told()[0]
+def test_the_scan_takes_the_first_row(listing):
+    lines = iter(listing('thin', 'numa_scan').stdout.splitlines())
+    next(line for line in lines if line.startswith('- numa_scan'))
+    assert '^stream_binary ~thin:thin+gcc-o2 ' in next(lines)
 
 
 def test_a_new_compiler_family_is_a_row_and_so_is_its_preset(copy, listing, call):

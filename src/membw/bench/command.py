@@ -62,8 +62,6 @@ def add_parser(subparsers):
     parser.add_argument('--size', type=count, metavar='N',
                         help='elements of an array; default: 4 LLCs')  # fmt: skip
     parser.add_argument('--ntimes', type=count, default=10, help='repetitions; default: 10')
-    parser.add_argument('--tune', type=count, default=15, metavar='SECONDS',
-                        help='for the search of tuned kernels; default: 15')  # fmt: skip
     parser.add_argument('--stream-c', default=os.environ.get('STREAM_C', ''), metavar='PATH',
                         help="McCalpin's stream.c; default: Spack's builtin.stream")  # fmt: skip
     parser.add_argument('--epcc', default=os.environ.get('EPCC', ''), metavar='PATH',
@@ -172,7 +170,7 @@ def bench(args, parts):
     """(what the programs of STREAM measured in rounds, the exit status)."""
     cpus = cores_here()
     record = probe(args.size, cpus)
-    asked = Asked(record['array_size'], args.ntimes, cpus, args.stream_c, args.tune)
+    asked = Asked(record['array_size'], args.ntimes, cpus, args.stream_c)
     programs, reasons = collect(asked, parts)
     for reason in reasons:
         say(f'left out: {reason}')

@@ -39,7 +39,6 @@ class Asked:
     ntimes: int
     cpus: list
     stream_c: str = ''
-    tune: int = 15
 
     @property
     def threads(self):
@@ -92,7 +91,7 @@ def tuned(asked):
     if not out:
         return [], [f'row of tuned kernels: {why}']
     choice = out.with_suffix('.kernels')
-    words = [str(out), f'--tune={asked.tune}', '--save-kernels', str(choice), '-t', '2']
+    words = [str(out), '--tune', '--save-kernels', str(choice), '-t', '2']
     choice.unlink(missing_ok=True)
     done = subprocess.run(words, env={**os.environ, **asked.env}, capture_output=True, text=True)
     if not choice.exists():

@@ -33,7 +33,6 @@ def add_parser(subparsers):
     add('--pictures', metavar='DIR', help='write each picture as PNG and SVG too')
     add('--nodes', metavar='FILE|LIST', help='expected nodes: a file, or a list as n[001-128]')
     add('--cache', metavar='FILE', help='keep the nights read there: that of membw history')
-    add('--title', help='heading of the page, default: the systems that were measured')
     parser.set_defaults(func=run)
 
 
@@ -47,7 +46,7 @@ def run(args):
     results = inputs.gather(args.results)
     for file in results.passed_over:
         print(f"membw: '{file}' measured nothing: an older run is shown", file=sys.stderr)
-    report = build(results, args.nodes, args.title, args.cache)
+    report = build(results, args.nodes, args.cache)
     text = page.render(report)
     write_whole(args.output, text, "'-o FILE' names it")
     size = len(text.encode()) / 1e6

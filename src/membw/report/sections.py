@@ -26,7 +26,7 @@ NAMED = 3  # nodes or processors in the heading
 OTHERS = (arithmetic.TEST, *openmp.SCALING, openmp.OVERHEADS)
 
 
-def build(inputs, nodes='', title='', cache=None):
+def build(inputs, nodes='', cache=None):
     """A Report of the Inputs; `nodes`: those expected; an error where nothing was measured."""
     rows = rows_of(inputs.cases)
     fleet = _judge(inputs.records, expected_nodes(nodes) if nodes else _asked(inputs.cases))
@@ -41,7 +41,7 @@ def build(inputs, nodes='', title='', cache=None):
     ]  # fmt: skip
     verdict, headline, counts = verdicts.overall(rows, failed_builds(inputs.cases), fleet, nights)
     return Report(
-        title=title or _title(rows, fleet),
+        title=_title(rows, fleet),
         verdict=verdict,
         headline=headline,
         counts=counts,

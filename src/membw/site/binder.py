@@ -123,7 +123,7 @@ def bind(system, partition, table):
         mark_first(bound)
         environs += bound
     if environs:
-        scanned(partition, environs)['features'].append('scan')
+        environs[0]['features'].append('scan')  # what is taken where all rows would take hours
     return environs, left_out
 
 
@@ -135,13 +135,6 @@ def mark_first(environs):
         in_c[0]['features'].append('runtime')
         native = [e for e in in_c if 'native' in e['features']]
         (native or in_c)[0]['features'].append('compute')
-
-
-def scanned(partition, environs):
-    """The environment that a scan takes, where all would take hours: the partition's
-    `scan_preset`, else the first row of presets.yaml that it can have."""
-    asked = partition.get('scan_preset')
-    return next((e for e in environs if e['extras']['preset'] == asked), environs[0])
 
 
 def features_of(partition, table):

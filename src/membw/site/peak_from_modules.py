@@ -10,9 +10,7 @@ Firmware errs and names mislead: this is a proposal for a person to check, never
 
 import re
 from collections import Counter
-from dataclasses import dataclass
 
-BYTES_PER_TRANSFER = 8  # DDR to DDR5: 64 bits of data per channel
 SLOTS_PER_CHANNEL = 3  # more on a channel of DDR are not built
 CHANNEL = re.compile(r'channel[ _-]*(\d+|[a-z](?![a-z]))', re.IGNORECASE)
 LETTER = re.compile(r'dimm[ _-]*(p\d_)?[a-z](?=\d)', re.IGNORECASE)
@@ -22,32 +20,16 @@ class CannotTell(ValueError):
     """Why there is no guess."""
 
 
-@dataclass(frozen=True)
-class Peak:
-    """The guess and how it was made."""
-
-    channels: int
-    mts: int
-    how: str
-
-    @property
-    def gbs(self):
-        return self.channels * self.mts * BYTES_PER_TRANSFER / 1000
-
-    @property
-    def note(self):
-        return f'{self.channels} channels with a module, {self.how}, x {self.mts} MT/s x 8 B'
-
-
-def peak_from_modules(facts):
-    """The Peak from the facts of a record; CannotTell where they do not suffice."""
+def memory_of_modules(facts):
+    """{'channels': 16, 'mts': 3200, 'how': ...} by the facts of a record, as peak.derived() takes
+    it; CannotTell where they do not suffice."""
     modules = facts.get('dimms') or []
     if facts.get('dimms_source') != 'dmi' or not modules:
         raise CannotTell('the firmware describes no module, or the run was not root')
     if facts.get('dimms_are_virtual'):
         raise CannotTell('a virtual machine, whose modules are made up')
     channels, how = _count(modules, facts.get('memory_channels'))
-    return Peak(channels, _common_speed(modules), how)
+    return {'channels': channels, 'mts': _common_speed(modules), 'how': how}
 
 
 def channel_count(facts):

@@ -28,10 +28,6 @@ def toolchains(partition):
 def table_problems(data, table):
     """What a schema of one file cannot see: the table of presets."""
     for i, partition in enumerate(data['partitions']):
-        preset = partition.get('scan_preset')
-        if preset and preset not in table['presets']:
-            text = f"unknown preset '{preset}'"
-            yield f'partitions[{i}].scan_preset', text, '`membw presets list` shows them'
         for name, chain in toolchains(partition).items():
             where = f'partitions[{i}].toolchains.{name}'
             family = chain.get('family', name)

@@ -13,7 +13,7 @@ from reframe.utility import cpuinfo
 from membw.build import presets
 from membw.checkout import root
 from membw.site import machine
-from membw.site.peak_from_modules import CannotTell, peak_from_modules
+from membw.site.peak_from_modules import CannotTell, memory_of_modules
 from membw.system import compiler_modules
 
 
@@ -45,12 +45,11 @@ def memory(chains):
     """{'channels': 16, 'mts': 3200, 'how': ...}, or {'why': there is none}."""
     try:
         chain = next(iter(chains.values()))
-        peak = peak_from_modules(record_facts(chain['cc'], chain.get('modules', [])))
+        return memory_of_modules(record_facts(chain['cc'], chain.get('modules', [])))
     except StopIteration:
         return {'why': 'no compiler to build the program that asks the firmware'}
     except (CannotTell, OSError, ValueError) as err:
         return {'why': str(err)}
-    return {'channels': peak.channels, 'mts': peak.mts, 'how': peak.how}
 
 
 def facts():

@@ -2,7 +2,8 @@
 
 import pytest
 
-from membw.site.peak_from_modules import CannotTell, channel_count, peak_from_modules
+from membw.site.peak import derived
+from membw.site.peak_from_modules import CannotTell, channel_count, memory_of_modules
 
 
 def module(locator, bank='', configured=3200, kind='DDR'):
@@ -51,9 +52,9 @@ PEAKS = {
 
 @pytest.mark.parametrize('modules, channels, gbs', PEAKS.values(), ids=PEAKS)
 def test_the_peak_is_channels_times_speed_times_8(modules, channels, gbs):
-    peak = peak_from_modules(facts(modules))
-    assert (peak.channels, peak.gbs) == (channels, pytest.approx(gbs, rel=1e-9))
-    assert f'{channels} channels with a module, by the names of their slots' in peak.note
+    memory = memory_of_modules(facts(modules))
+    assert (memory['channels'], derived(memory)) == (channels, pytest.approx(gbs, rel=1e-9))
+    assert memory['how'] == 'by the names of their slots'
 
 
 NO_PEAK = {
@@ -86,7 +87,7 @@ NO_PEAK = {
 @pytest.mark.parametrize('modules, why', NO_PEAK.values(), ids=NO_PEAK)
 def test_where_the_channels_cannot_be_told_there_is_no_guess(modules, why):
     with pytest.raises(CannotTell, match=why):
-        peak_from_modules(facts(modules))
+        memory_of_modules(facts(modules))
 
 
 @pytest.mark.parametrize(
@@ -99,18 +100,18 @@ def test_where_the_channels_cannot_be_told_there_is_no_guess(modules, why):
 )
 def test_without_the_firmware_of_a_real_machine_there_is_no_guess(more, why):
     with pytest.raises(CannotTell, match=why):
-        peak_from_modules(facts(sockets(8), **more))
+        memory_of_modules(facts(sockets(8), **more))
 
 
 def test_edac_counts_channels_that_the_names_do_not_tell():
     modules = [module(f'PROC 1 DIMM {n}') for n in range(8)]
-    peak = peak_from_modules(facts(modules, memory_channels=8))
-    assert peak.gbs == pytest.approx(8 * 3200 * 8 / 1000) and 'as EDAC counts them' in peak.note
+    memory = memory_of_modules(facts(modules, memory_channels=8))
+    assert memory == {'channels': 8, 'mts': 3200, 'how': 'as EDAC counts them'}
 
 
 def test_edac_and_names_that_differ_give_no_guess():
     with pytest.raises(CannotTell, match='different numbers of channels'):
-        peak_from_modules(facts(sockets(8), memory_channels=8))
+        memory_of_modules(facts(sockets(8), memory_channels=8))
 
 
 @pytest.mark.parametrize(

@@ -20,8 +20,7 @@ from places import ROOT
 from membw.cli import build_parser
 
 ENTRIES = ROOT / 'ci' / 'entries'
-GITLAB = ['.gitlab-ci.yml', 'ci/gitlab-own.yml']
-GITLAB += [f'ci/entries/gitlab-{name}.yml' for name in ('nightly', 'child')]
+GITLAB = ['.gitlab-ci.yml', 'ci/entries/gitlab-nightly.yml']
 CALL = re.compile(r'ci/nightly ((?:"[^"]*"|[^\n\'"])*)')
 STAND_IN = """#!/bin/bash
 mkdir -p results/nights/2026-11-20 results/nights/2026-11-21
@@ -58,8 +57,7 @@ def test_the_schema_would_find_a_slip(tmp_path):
 
 @pytest.mark.parametrize('file', ['.gitlab-ci.yml', '.github/workflows/ci.yml'])
 def test_the_repositorys_own_ci_is_ci_run(file):
-    told = (ROOT / file).read_text() + (ROOT / 'ci/gitlab-own.yml').read_text()
-    assert 'bash .ci/run' in told
+    assert 'bash .ci/run' in (ROOT / file).read_text()
 
 
 def calls():
@@ -179,50 +177,3 @@ def test_easybuilds_file_builds_what_it_installs(tmp_path, need):
     assert all(file.is_file() for file in files)
     record = json.loads((tmp_path / 'out/stream.json').read_text())
     assert record['preset'] == 'gcc-o2' and record['compile_line'][0] == 'gcc'
-
-
-TINY = '-S array_size=100000 -S ntimes=3 -S allow=array-too-small,too-short,disturbed,unstable'
-TINY += ',oversubscribed,cpu-not-where-asked'
-
-
-@pytest.fixture(scope='module')
-def child(call, tmp_path_factory):
-    """The child pipeline of this machine's unpinned gcc runs, as the entry's script makes it."""
-    job = yaml.safe_load(text('gitlab-child.yml'))['generate']
-    folder = tmp_path_factory.mktemp('gitlab')
-    script = '\n'.join(job['script']).replace('>child.yml', f'>{folder}/child.yml')
-    variables = {
-        'MEMBW_SYSTEM': 'local',
-        'MEMBW_OPTIONS': '-n stream.*pinning=(none|omp) -p gcc-o2',
-    }
-    done = call('bash', '-ec', script, **variables)
-    assert done.returncode == 0, done.stdout + done.stderr
-    return folder / 'child.yml'
-
-
-def test_the_child_pipeline_keeps_to_gitlabs_schema(child):
-    assert schema_checker('gitlab-ci', child) == (0, 'ok -- validation done\n')
-
-
-def test_the_child_pipeline_has_one_job_a_test(child):
-    jobs = [job for job in yaml.safe_load(child.read_text()).values() if 'script' in job]
-    assert len(jobs) == 2
-    assert len({job['script'][0] for job in jobs}) == 2
-    assert all('--system local -p gcc-o2' in job['script'][0] for job in jobs)
-
-
-@pytest.mark.slow
-def test_a_job_of_the_child_pipeline_measures(call, child):
-    """Run as its runner would, but with tiny arrays."""
-    pipeline = yaml.safe_load(child.read_text())
-    job = next(job for job in pipeline.values() if 'script' in job)
-    lines = [*pipeline['default']['before_script'], f'{job["script"][0]} {TINY}']
-    done = call('bash', '-ec', '\n'.join(lines))
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert 'Verdict: PASS: 1 passed' in done.stdout
-
-
-def test_a_child_pipeline_of_nothing_is_refused(call):
-    done = call('ci/gitlab-child', '-n', 'nothing_like_this')
-    assert done.returncode == 2
-    assert 'nothing_like_this' in done.stderr and done.stdout == ''

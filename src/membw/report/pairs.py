@@ -7,7 +7,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import altair as alt
+import numpy as np
 import yaml
+from scipy.sparse.csgraph import connected_components
 
 from membw.checkout import root
 from membw.rank.links import in_words
@@ -75,26 +77,16 @@ def section(records, cases, links):
 def by_topology(pairs):
     """The CPUs of these pairs, those beside each other that share most."""
     cpus = sorted({cpu for p in pairs for cpu in (p['cpu_a'], p['cpu_b'])})
+    at = {cpu: i for i, cpu in enumerate(cpus)}
     keys = {cpu: (cpu,) for cpu in cpus}
     for reach in range(1, len(CLASSES) + 1):
         within = ('smt', *CLASSES[:reach])
-        first = {cpu: cpu for cpu in cpus}
+        shares = np.zeros((len(cpus), len(cpus)))
         for p in pairs:
-            if p['class'] in within:
-                _join(first, p['cpu_a'], p['cpu_b'])
-        keys = {cpu: (_head(first, cpu), *key) for cpu, key in keys.items()}
+            shares[at[p['cpu_a']], at[p['cpu_b']]] = p['class'] in within
+        _, groups = connected_components(shares, directed=False)
+        keys = {cpu: (group, *keys[cpu]) for cpu, group in zip(cpus, groups)}
     return sorted(cpus, key=keys.get)
-
-
-def _head(first, cpu):
-    while first[cpu] != cpu:
-        cpu = first[cpu]
-    return cpu
-
-
-def _join(first, one, other):
-    one, other = sorted((_head(first, one), _head(first, other)))
-    first[other] = one
 
 
 def _of_cores(record, which):

@@ -4,7 +4,7 @@ import difflib
 
 
 class MembwError(Exception):
-    """Asked wrongly: a fact, and the way out."""
+    """A usage error: a fact, and the way out."""
 
     def __init__(self, fact, hint=''):
         super().__init__(fact)

@@ -33,7 +33,6 @@ def add_options(parser):
     parser.add_argument('binary', help='a program that was built: build/gcc-o2/stream')
     tables.add_argument(parser)
     parser.add_argument('--listing', action='store_true', help='print the loops, too')
-    parser.add_argument('--tuned', action='store_true', help='every tuned variant, too')
     parser.add_argument(
         '--kernel',
         metavar='NAME',
@@ -43,7 +42,7 @@ def add_options(parser):
 
 
 def main(args):
-    facts = read(args.binary, args.kernel, args.tuned)
+    facts = read(args.binary, args.kernel)
     if args.format == 'json':
         print(json.dumps(facts, indent=1))
     else:

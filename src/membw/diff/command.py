@@ -34,7 +34,6 @@ def add_parser(subparsers):
     )
     parser.add_argument('a', metavar='A')
     parser.add_argument('b', metavar='B')
-    parser.add_argument('--all', action='store_true', help='print what is the same, too')
     add_options(parser)
     parser.set_defaults(func=run)
 
@@ -57,5 +56,5 @@ def run(args):
     if args.format == 'json':
         print(json.dumps(as_json(a, b, difference), indent=1))
     else:
-        print(tables.as_text(as_blocks(a, b, difference, args.all), args.format))
+        print(tables.as_text(as_blocks(a, b, difference), args.format))
     return 0 if difference.equal else 1

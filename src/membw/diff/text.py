@@ -30,7 +30,7 @@ def as_json(a, b, difference):
     }
 
 
-def as_blocks(a, b, difference, everything=False):
+def as_blocks(a, b, difference):
     """A table and lines: figures, what differs, what only one has, the verdict."""
     yield from (f'A  {a.title}', f'B  {b.title}', '')
     yield from _figures(difference)
@@ -46,9 +46,7 @@ def as_blocks(a, b, difference, everything=False):
         for group, rows in groups.items():
             yield f'only in {side}: {group}'
             yield from (f'  {name}  {value}' for name, value in rows.items())
-    for group, rows in difference.same.items():
-        yield f'same: {group}: {", ".join(rows)}' if not everything else f'same: {group}'
-        yield from (f'  {name}  {value}' for name, value in rows.items() if everything)
+    yield from (f'same: {group}: {", ".join(rows)}' for group, rows in difference.same.items())
     yield from ('', f'Verdict: {verdict(difference)}')
 
 

@@ -138,9 +138,7 @@ void choice_save(const struct kernel_choice *choice)
 	json_begin(to_save);
 	json_open(NULL, '{');
 	json_text("schema", SCHEMA);
-	json_text("version", MEMBW_VERSION);
 	json_text("cpu_model", cpu_model());
-	json_count("element_bytes", sizeof(element));
 	json_open("kernels", '{');
 	for (k = 0; k < KERNELS; k++)
 		json_text(kernels[k].name, variants_name(&choice->of[k], name));

@@ -13,11 +13,13 @@ import statistics
 import subprocess
 import tempfile
 import time
+from functools import partial
 from itertools import pairwise
 
 from membw.bench import parse as bench_parse
 from membw.bench.build import LINES, build, find_stream_c, own_sources
 from membw.bench.programs import OURS, PINNED, PINNING_VARIABLES, THEIRS
+from membw.bench.rounds import in_turn
 from membw.errors import MembwError
 from membw.results import regimes
 from membw.results.metrics import intervals, of_record
@@ -36,22 +38,15 @@ def repeats(say, size, stream_c='', runs=RUNS, max_seconds=None):
     {'rows': [...], 'left_out': [...], 'runs': {program: [{figure, low, high, ...}]}}."""
     commands, reasons = programs(size, stream_c)
     commands[OURS] += ['--max-seconds', f'{max_seconds}'] if max_seconds else []
-    runs_of = {name: [] for name in commands}
-    for number in range(1, runs + 1):
-        say(f'repeats: run {number} of {runs}', passing=True)
-        for name in order(commands, number):
-            runs_of[name].append(run(name, commands[name]))
+    starts = {name: partial(run, name, words) for name, words in commands.items()}
+    done = in_turn('repeats', starts, runs, say)
+    runs_of = {name: [results[name] for results in done] for name in commands}
     return {
         'rows': [{'program': name, **summary(rows)} for name, rows in runs_of.items()],
         'left_out': reasons,
         'runs': runs_of,
         'load_average': os.getloadavg()[2],
     }
-
-
-def order(commands, number):
-    """Neither is always first."""
-    return list(commands) if number % 2 else list(commands)[::-1]
 
 
 def programs(size, stream_c):

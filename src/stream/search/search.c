@@ -57,7 +57,7 @@ static void show_progress(struct search *s)
 	fflush(stderr);
 }
 
-static struct ratios *ratios_of(const struct search *s, int index)
+static struct ratios *ratios_of(struct search *s, int index)
 {
 	struct candidate *candidate = &s->tried.of[index];
 

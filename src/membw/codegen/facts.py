@@ -26,7 +26,6 @@ def read_kernel(program, symbol, name=''):
         'calls': code.calls,
         **(shape(loop) if loop and by_loop else shape(None) | width_of_calls(code)),
         **traffic(kind, arrays, updates(loop) if loop else False),
-        'versions': len(loops),
         'loop': [f'{step.address:#x} {step.text}' for step in loop.steps] if loop else [],
     }
     facts['note'] = note(facts, arrays, loop)

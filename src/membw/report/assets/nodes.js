@@ -32,7 +32,7 @@ function rankPoints(group, by, order, width) {
 function label(points, order, width) { // the slowest by name, where there is room
 	const log = order === 'place' && points.length > fleet.many;
 	const taken = [];
-	for (const point of points.filter((p) => p.v === 'FAIL')) {
+	for (const point of points.filter((p) => p.v === 'FAIL' || p.v === 'SUSPECT')) {
 		const share = log ? Math.log(point.place) / Math.log(points.length) : point[order] / points.length;
 		const x = share * width;
 		const near = taken.filter((other) => Math.abs(other.x - x) < fleet.apart).pop();

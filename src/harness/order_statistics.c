@@ -1,5 +1,7 @@
 #include "order_statistics.h"
 
+#include "deviation.h"
+#include "elementary.h"
 #include "json.h"
 
 static int by_value(const void *left, const void *right)
@@ -63,6 +65,50 @@ void order_statistics(struct order_statistics *s, double *values, int count)
 	s->median = middle(values, count);
 	s->low = rank ? values[rank - 1] : s->min;
 	s->high = rank ? values[count - rank] : s->max;
+}
+
+/* Of a measurement; one of fewer values says nothing of its own. */
+enum { TURN_PARTS = 6, TURN_PART_LEAST = 4 };
+
+/* Which part of these is above the middle; those that equal it count half. */
+static double share_above(const double *values, int count, double middle)
+{
+	double sum = 0;
+	int i;
+
+	for (i = 0; i < count; i++)
+		sum += values[i] > middle ? 1 : values[i] < middle ? 0 : 0.5;
+	return sum / count;
+}
+
+/* How much further from the middle than of independent values the ends of the interval are: by
+ * how far the shares of the parts lie apart, which of independent ones is half / root(length). */
+static double dependence(const double *values, int count, double middle)
+{
+	const int length = count / TURN_PARTS;
+	double shares[TURN_PARTS], factor;
+	int i;
+
+	if (length < TURN_PART_LEAST)
+		return 1;
+	for (i = 0; i < TURN_PARTS; i++)
+		shares[i] = share_above(values + i * length, length, middle);
+	factor = deviation(shares, TURN_PARTS) * 2 * square_root(length) *
+		 student(TURN_PARTS - 1) / 1.960;
+	return factor > 1 ? factor : 1;
+}
+
+void order_statistics_in_turn(struct order_statistics *s, const double *values, double *room,
+			      int count)
+{
+	const double half = (count + 1) / 2.0;
+	double rank;
+
+	memcpy(room, values, (size_t)count * sizeof(*room));
+	order_statistics(s, room, count);
+	rank = half - dependence(values, count, s->median) * (half - interval_rank(count));
+	s->low = room[rank >= 1 ? (int)rank - 1 : 0];
+	s->high = room[rank >= 1 ? count - (int)rank : count - 1];
 }
 
 void order_statistics_write(const struct order_statistics *s, double scale, const char *unit)

@@ -121,7 +121,7 @@ double exchange_mb_s(const struct exchange *e)
 
 int exchange_reason(const struct exchange *e)
 {
-	return e->wrong ? NOT_VALIDATED : blocks_reason(&e->blocks, e->interrupted, e->played);
+	return e->wrong ? NOT_VALIDATED : blocks_reason(&e->blocks);
 }
 
 static const char *time_name(const struct exchange *e)
@@ -147,7 +147,6 @@ static void judge_exchange(const struct exchange *e, const char *name)
 				"%llu",
 				name, e->wrong, e->checked, e->wrong_at);
 	blocks_judge(&e->blocks, name);
-	interrupted_judge(name, e->interrupted, e->played);
 }
 
 static void judge_transport(const struct exchange *first, const struct meeting *m)
@@ -184,8 +183,7 @@ int exchanges_stood_weather(void)
 	int i;
 
 	for (i = 0; i < pairs_count * message_sizes_count; i++)
-		if (!stood_weather(&exchanges[i].blocks, exchanges[i].interrupted,
-				   exchanges[i].played))
+		if (!stood_weather(&exchanges[i].blocks))
 			return 0;
 	return 1;
 }
@@ -301,7 +299,7 @@ void exchange_write(const struct exchange *e)
 	order_statistics_write(&e->blocks.round_trip, one_way_us(1), "us");
 	json_positive("again_us", one_way_us(e->again));
 	json_number("mb_s", exchange_mb_s(e));
-	blocks_write(&e->blocks, e->played, e->interrupted);
+	blocks_write(&e->blocks);
 	json_count("words_checked", e->checked);
 }
 

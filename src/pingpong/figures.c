@@ -81,18 +81,13 @@ static int is_unstable(const struct blocks *b)
 	return order_statistics_spread(&b->round_trip) > UNSTABLE_SPREAD;
 }
 
-static int was_interrupted(int interrupted, int played)
-{
-	return 2 * interrupted > played;
-}
-
-int blocks_reason(const struct blocks *b, int interrupted, int played)
+int blocks_reason(const struct blocks *b)
 {
 	if (is_too_short(b))
 		return TOO_SHORT;
 	if (is_too_good(b))
 		return TOO_GOOD;
-	if (was_interrupted(interrupted, played))
+	if (blocks_lost(b))
 		return DISTURBED;
 	return is_unstable(b) ? UNSTABLE : -1;
 }
@@ -113,6 +108,11 @@ void blocks_judge(const struct blocks *b, const char *name)
 				"off the median",
 				name, one_way_ns(s->low), one_way_ns(s->high),
 				100 * UNSTABLE_SPREAD);
+	if (blocks_lost(b))
+		verdict_invalid(DISTURBED,
+				"%s: in %d of %d blocks others had one of the two CPUs: the "
+				"median is theirs",
+				name, b->interrupted, b->count);
 }
 
 static void judge_time(const struct meeting *m, const char *name)
@@ -125,36 +125,25 @@ static void judge_time(const struct meeting *m, const char *name)
 	blocks_judge(&m->blocks, name);
 }
 
-void interrupted_judge(const char *name, int interrupted, int played)
-{
-	if (was_interrupted(interrupted, played))
-		verdict_invalid(DISTURBED,
-				"%s: in %d of %d blocks others had one of the two CPUs: the "
-				"median is theirs",
-				name, interrupted, played);
-}
-
 /* The kernel's ticks tell of a busy moment, not of whether the median passed over it. */
-int stood_weather(const struct blocks *b, int interrupted, int played)
+int stood_weather(const struct blocks *b)
 {
-	return order_statistics_spread(&b->round_trip) <= WEATHER_SPREAD &&
-	       !was_interrupted(interrupted, played);
+	return order_statistics_spread(&b->round_trip) <= WEATHER_SPREAD && !blocks_lost(b);
 }
 
 void meeting_judge(const struct meeting *m, const char *name, int class)
 {
 	judge_place(m, class);
 	judge_time(m, name);
-	interrupted_judge(name, m->interrupted, m->played);
 }
 
-void blocks_write(const struct blocks *b, int played, int interrupted)
+void blocks_write(const struct blocks *b)
 {
-	json_count("blocks", (unsigned long long)b->count);
+	json_count("blocks", (unsigned long long)b->round_trip.count);
 	json_count("trips", (unsigned long long)b->trips);
 	json_truth("settled", b->settled);
-	json_count("blocks_played", (unsigned long long)played);
-	json_count("blocks_interrupted", (unsigned long long)interrupted);
+	json_count("blocks_played", (unsigned long long)b->count);
+	json_count("blocks_interrupted", (unsigned long long)b->interrupted);
 }
 
 void pair_write(const struct pair *pair)
@@ -175,7 +164,7 @@ void meeting_write(const struct meeting *m, const char *name)
 	json_text("home", m->home ? "b" : "a");
 	json_number("domain", m->domain);
 	order_statistics_write(&b->round_trip, one_way_ns(1), "ns");
-	blocks_write(b, m->played, m->interrupted);
+	blocks_write(b);
 	if (b->regimes.count == 2) {
 		json_open("regimes", '{');
 		json_number("lower_ns", one_way_ns(b->regimes.median[0]));

@@ -25,20 +25,19 @@ void side_judge(const char *who, int cpu, const struct cpuset *mask, int seen);
 void class_judge(const struct pair *pair, int class);
 void meeting_judge(const struct meeting *m, const char *name, int class);
 
-/* Long enough for the clock, steady, not faster than light: the same for lines and messages. */
+/* Long enough for the clock, steady, not faster than light, not somebody else's: the same for
+ * lines and messages. */
 void blocks_judge(const struct blocks *blocks, const char *name);
 
-/* The first reason that these blocks and those in which a side lost its CPU give, -1 for none. */
-int blocks_reason(const struct blocks *blocks, int interrupted, int played);
+/* The first reason that these blocks give, -1 for none. */
+int blocks_reason(const struct blocks *blocks);
 
-/* Finds disturbed by the blocks in which a side had to leave its CPU to others; whether what
- * others did left the median alone. */
-void interrupted_judge(const char *name, int interrupted, int played);
-int stood_weather(const struct blocks *blocks, int interrupted, int played);
+/* Whether what others did left the median alone. */
+int stood_weather(const struct blocks *blocks);
 
 /* Members of the record: of a pair; of its blocks. */
 void pair_write(const struct pair *pair);
-void blocks_write(const struct blocks *blocks, int played, int interrupted);
+void blocks_write(const struct blocks *blocks);
 
 void meeting_write(const struct meeting *m, const char *name);
 

@@ -122,12 +122,9 @@ static int link_stood_weather(const struct link *link)
 {
 	int i;
 
-	for (i = 0; i < message_sizes_count; i++) {
-		const struct exchange *const e = &link->exchanges[i];
-
-		if (!stood_weather(&e->blocks, e->interrupted, e->played))
+	for (i = 0; i < message_sizes_count; i++)
+		if (!stood_weather(&link->exchanges[i].blocks))
 			return 0;
-	}
 	return 1;
 }
 

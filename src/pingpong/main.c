@@ -171,6 +171,8 @@ static void choose_pairs(struct run *run, const struct cpuset *cpus)
 		    "'taskset -pc $$' prints its CPUs; OMP_PROC_BIND and OMP_PLACES narrow them");
 	if (asked.together && !all)
 		refuse_shared_cpus(run);
+	if (!all && !ranks_together())
+		pairs_within_a_node(&run->pairs, "--pairs", asked.pairs);
 	if (!(asked.budget > 0) && asked.together)
 		asked.budget = BUDGET_TOGETHER;
 	else if (!(asked.budget > 0) && !all)
@@ -285,11 +287,8 @@ static void conclude(const struct run *run)
 {
 	int i, stood = 1;
 
-	for (i = 0; i < run->count; i++) {
-		const struct meeting *const m = &run->meetings[i];
-
-		stood &= stood_weather(&m->blocks, m->interrupted, m->played);
-	}
+	for (i = 0; i < run->count; i++)
+		stood &= stood_weather(&run->meetings[i].blocks);
 	if (stood)
 		verdict_withdraw(DISTURBED);
 	meetings_print_head(run->meetings, run->width);
@@ -364,6 +363,8 @@ static void measure_messages(struct run *run, const struct cpuset *cpus)
 	int remote;
 
 	ranks_meet(cpus, 1);
+	if (!run->is_matrix && ranks_on_node() == 2)
+		pairs_within_a_node(&run->pairs, "--pairs", asked.pairs);
 	refuse_more_than_memory();
 	remote = ranks_me() == 0 && strcmp(ranks_node(), ranks_node_of(1)) != 0;
 	if (remote)

@@ -232,7 +232,7 @@ static void clear_report(void)
 	own.report.seen = -1;
 }
 
-static double give_order(struct exchange *e, enum kind kind, long trips)
+static double give_order(struct exchange *e, enum kind kind, long trips, int *interrupted)
 {
 	struct order order;
 	struct report other;
@@ -250,29 +250,29 @@ static double give_order(struct exchange *e, enum kind kind, long trips)
 	ranks_receive(&other, sizeof(other), own.other, POLLING);
 	note(e, &own.report, 0);
 	note(e, &other, 1);
-	e->played++;
-	e->interrupted += own.report.left || other.left;
+	*interrupted = own.report.left || other.left;
 	return seconds;
 }
 
-static double run_exchange(void *data, long trips)
+static double run_exchange(void *data, long trips, int *interrupted)
 {
-	return give_order(data, BLOCK, trips);
+	return give_order(data, BLOCK, trips, interrupted);
 }
 
 static void look_at(struct exchange *e, struct blocks *blocks, double budget,
 		    enum patience patience)
 {
-	give_order(e, CHECK_FIRST, TRIPS_CHECKED);
+	int lost;
+
+	give_order(e, CHECK_FIRST, TRIPS_CHECKED, &lost);
 	blocks_measure(blocks, run_exchange, e, budget, patience);
-	give_order(e, CHECK_LAST, TRIPS_CHECKED);
+	give_order(e, CHECK_LAST, TRIPS_CHECKED, &lost);
 }
 
 void messages_exchange(struct exchange *e, int other, double budget, enum patience patience)
 {
 	own.other = other;
 	e->seen[0] = e->seen[1] = -1;
-	e->played = e->interrupted = 0;
 	look_at(e, &e->blocks, budget, patience);
 }
 

@@ -21,7 +21,6 @@ struct exchange {
 	double again;                      /* s, median of a second look; 0: there was none */
 	struct cpuset mask[2];             /* of each rank, read back */
 	int seen[2];                       /* a CPU that it was on in place of its own, or -1 */
-	int played, interrupted;           /* blocks, and those in which a side lost its CPU */
 	unsigned long long checked, wrong; /* words of eight bytes that were looked at, by both */
 	unsigned long long wrong_at;       /* offset in bytes of the first wrong one */
 };

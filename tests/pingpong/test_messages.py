@@ -80,6 +80,16 @@ def test_ranks_of_two_nodes_are_a_remote_pair(run):
     assert status == 1 and 'not remote' in said
 
 
+def test_of_two_nodes_both_ways_between_two_cpus_are_pairs_and_of_one_node_are_not(run):
+    both = f'{PAIR},{TWO[-1]}-{TWO[0]}'
+    options = ('--pairs', both, '--sizes', '8', '--seconds', '0.01', *WEATHER)
+    status, said, record = run(*options, nodes=('here', 'there'))
+    assert status == 0 and len(record['messages']) == 2, said
+    status, said, record = run(*options)
+    assert status == 2 and record is None
+    assert f"membw: '--pairs {both}': {TWO[-1]}-{TWO[0]} is {PAIR} once more" in said
+
+
 def test_a_host_and_its_card_run_a_build_each(build, tmp_path):
     """The card is a stand-in: another build, with another node's name, on this machine."""
     path, line = tmp_path / 'record.json', ['mpirun']

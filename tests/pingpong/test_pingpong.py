@@ -12,6 +12,7 @@ import pytest
 from places import ROOT
 
 TWO = sorted(os.sched_getaffinity(0))[:2]
+PAIR = f'{TWO[0]}-{TWO[-1]}'
 pytestmark = pytest.mark.skipif(len(TWO) < 2, reason='this machine has one CPU, a pair takes two')
 # what a shared machine may be at any moment; the figures' own intervals are judged all the same
 WEATHER = 'disturbed,unstable'
@@ -72,7 +73,7 @@ def test_a_pair_of_another_class_than_asked_is_invalid(run):
     assert f'are of class {actual}, not {asked}' in said or 'same-core' in said
 
 
-SHORT = ('--pairs', f'{TWO[0]}-{TWO[-1]}', '--seconds', '0.005')
+SHORT = ('--pairs', PAIR, '--seconds', '0.005')
 
 
 def test_the_table_has_one_line_per_pair_and_fits_a_terminal(run):
@@ -191,7 +192,9 @@ def test_nothing_is_found_where_nothing_was_planted(run):
     (('--pairs', 'x-y'), "invalid value for '--pairs': 'x-y'"),
     (('--pairs', '0-1,'), "invalid value for '--pairs': '0-1,'"),
     (('--pairs', ''), "invalid value for '--pairs': ''"),
-    (('--together', '--pairs', f'{TWO[0]}-{TWO[-1]},{TWO[-1]}-{TWO[0]}'), 'is in two pairs'),
+    (('--pairs', f'{PAIR},{PAIR}'), f'{PAIR} is named twice'),
+    (('--pairs', f'{PAIR},{TWO[-1]}-{TWO[0]}'), f'is {PAIR} once more'),
+    (('--together', '--pairs', f'{PAIR},{TWO[-1]}-{TWO[0]}'), 'is in two pairs'),
     (('--method', 'tcp'), "invalid value for '--method': 'tcp'"),
     (('--class', 'rack'), "invalid value for '--class': 'rack'"),
     (('--seconds', '0'), "invalid value for '--seconds': '0'"),

@@ -15,11 +15,11 @@ static const double LEAST_SHARE = 0.2;
 /* The shortest of three: a block that somebody interrupted is long for another reason. */
 static double shortest_of_three(block_run *run, void *side, long trips)
 {
-	double shortest = run(side, trips);
-	int i;
+	int i, lost;
+	double shortest = run(side, trips, &lost);
 
 	for (i = 1; i < 3; i++) {
-		const double seconds = run(side, trips);
+		const double seconds = run(side, trips, &lost);
 
 		shortest = seconds < shortest ? seconds : shortest;
 	}
@@ -60,10 +60,10 @@ static int agree(double a, double b, double c)
 static int warm_up(block_run *run, void *side, long trips, double until)
 {
 	double last = 0, before = 0;
-	int count = 0;
+	int count = 0, lost;
 
 	while (clock_now() < until) {
-		const double now = run(side, trips);
+		const double now = run(side, trips, &lost);
 
 		count++;
 		if (count >= 3 && agree(now, last, before))
@@ -75,13 +75,35 @@ static int warm_up(block_run *run, void *side, long trips, double until)
 }
 
 /* One pair per thread is measured at a time: a matrix's samples together would be gigabytes. */
-static __thread double samples[BLOCKS_MAX], sorted[BLOCKS_MAX];
+static __thread double samples[BLOCKS_MAX], chosen[BLOCKS_MAX], sorted[BLOCKS_MAX];
+static __thread char interrupted[BLOCKS_MAX];
+
+static void run_one(struct blocks *b, block_run *run, void *side)
+{
+	int lost = 0;
+	const double seconds = run(side, b->trips, &lost);
+
+	if (!b->count || seconds < b->shortest)
+		b->shortest = seconds;
+	b->interrupted += lost;
+	interrupted[b->count] = (char)lost;
+	samples[b->count++] = seconds / (double)b->trips;
+}
+
+int blocks_lost(const struct blocks *b)
+{
+	return 2 * b->interrupted > b->count;
+}
 
 static void summarize(struct blocks *b)
 {
-	memcpy(sorted, samples, (size_t)b->count * sizeof(*sorted));
-	order_statistics(&b->round_trip, sorted, b->count);
-	regimes_find(&b->regimes, sorted, b->count, GAP);
+	int i, count = 0;
+
+	for (i = 0; i < b->count; i++)
+		if (!interrupted[i] || blocks_lost(b))
+			chosen[count++] = samples[i];
+	order_statistics_in_turn(&b->round_trip, chosen, sorted, count);
+	regimes_find(&b->regimes, sorted, count, GAP);
 	b->settled = order_statistics_spread(&b->round_trip) <= AGREE;
 }
 
@@ -93,7 +115,7 @@ static int begin_again_longer(struct blocks *b)
 	if (!(block > 0) || block >= least_block() / 2)
 		return 0;
 	b->trips = (long)((double)b->trips * least_block() / block) + 1;
-	b->count = 0;
+	b->count = b->interrupted = 0;
 	b->settled = 0;
 	return 1;
 }
@@ -102,17 +124,13 @@ void blocks_measure(struct blocks *b, block_run *run, void *side, double budget,
 		    enum patience patience)
 {
 	const double start = clock_now();
-	int next_look = BLOCKS_LEAST, is_over = 0;
+	int next_look = BLOCKS_LEAST, is_over = 0, lost;
 
 	memset(b, 0, sizeof(*b));
 	b->trips = long_enough(run, side, start + WARM_SHARE / 2 * budget);
 	b->warm = warm_up(run, side, b->trips, start + WARM_SHARE * budget);
 	while (b->count < BLOCKS_MAX && !is_over) {
-		const double seconds = run(side, b->trips);
-
-		if (!b->count || seconds < b->shortest)
-			b->shortest = seconds;
-		samples[b->count++] = seconds / (double)b->trips;
+		run_one(b, run, side);
 		is_over = b->count >= BLOCKS_LEAST && clock_now() - start > budget;
 		if (b->count < next_look && !is_over)
 			continue;
@@ -129,7 +147,7 @@ void blocks_measure(struct blocks *b, block_run *run, void *side, double budget,
 	}
 	summarize(b);
 	while (patience == WHOLE_BUDGET && clock_now() - start < budget)
-		run(side, b->trips);
+		run(side, b->trips, &lost);
 }
 
 void blocks_widen(struct blocks *b, double median)

@@ -4,9 +4,12 @@
  * One reading of the clock times a block of round trips, long enough for the clock.  Blocks go
  * on until the 95 % interval of their median is within 2 % of it, or the time for this pair is
  * over; a fifth of that time at least, so that one moment is no figure.  Before that, blocks that
- * are thrown away until three in a row agree within 2 %: the frequency has settled.  What a busy
- * moment did to some blocks the median passes over; what it did to most of them makes the
- * interval wide, and that is said.
+ * are thrown away until three in a row agree within 2 %: the frequency has settled.
+ *
+ * Blocks in which a side had to leave its CPU to others are left out: with two fifths of them the
+ * median of all is what five sixths of the others fall short of, and its interval does not know.
+ * Where they are more than half the figure is of all, and somebody else's.  What a busy moment
+ * did to other blocks the median passes over, or the interval gets wide, and that is said.
  */
 #pragma once
 
@@ -15,7 +18,8 @@
 enum { BLOCKS_MAX = 4000, BLOCKS_LEAST = 11 };
 
 struct blocks {
-	int count;
+	int count;       /* those that were timed */
+	int interrupted; /* of them, those in which a side lost its CPU */
 	long trips;      /* per block */
 	int warm;        /* blocks thrown away */
 	int settled;     /* the interval is within 2 % */
@@ -24,8 +28,8 @@ struct blocks {
 	struct regimes regimes;
 };
 
-/* One block of so many round trips; its seconds. */
-typedef double block_run(void *side, long trips);
+/* One block of so many round trips; its seconds, and whether a side lost its CPU in it. */
+typedef double block_run(void *side, long trips, int *interrupted);
 
 /* When to stop: all in company go on to the end, or the last would have the machine alone. */
 enum patience { UNTIL_SETTLED, WHOLE_BUDGET };
@@ -36,6 +40,9 @@ void blocks_measure(struct blocks *blocks, block_run *run, void *side, double bu
 
 /* The interval becomes wide enough to hold the median of another look. */
 void blocks_widen(struct blocks *blocks, double median);
+
+/* Whether the median is somebody else's: others had one of the two CPUs in most blocks. */
+int blocks_lost(const struct blocks *blocks);
 
 /* How often this thread had to leave its CPU to others so far. */
 long thread_times_left(void);

@@ -171,6 +171,17 @@ static void refuse_cpu(long cpu, const char *option, const char *text, const str
 		    "'taskset -pc $$' prints the CPUs that it may run on", option, text, cpu);
 }
 
+/* Among the first COUNT. */
+static int has_pair(const struct pairs *pairs, int count, long one, long other)
+{
+	int i;
+
+	for (i = 0; i < count; i++)
+		if (pairs->list[i].cpu[0] == one && pairs->list[i].cpu[1] == other)
+			return 1;
+	return 0;
+}
+
 void pairs_read(struct pairs *pairs, const char *option, const char *text,
 		const struct cpuset *cpus)
 {
@@ -187,10 +198,26 @@ void pairs_read(struct pairs *pairs, const char *option, const char *text,
 			    option, text);
 		refuse_cpu(one, option, text, cpus);
 		refuse_cpu(other, option, text, cpus);
-		if (one == other)
-			die("'%s %s': CPU %ld is no pair with itself", "name two CPUs", option,
-			    text, one);
+		if (has_pair(pairs, pairs->count, one, other))
+			die("'%s %s': %ld-%ld is named twice", "name each pair once", option, text,
+			    one, other);
 		add_pair(pairs, (int)one, (int)other);
 		at += used + (at[used] == ',');
 	} while (at[-1] == ',');
+}
+
+void pairs_within_a_node(const struct pairs *pairs, const char *option, const char *text)
+{
+	int i;
+
+	for (i = 0; i < pairs->count; i++) {
+		const int *const cpu = pairs->list[i].cpu;
+
+		if (cpu[0] == cpu[1])
+			die("'%s %s': CPU %d is no pair with itself", "name two CPUs", option,
+			    text, cpu[0]);
+		if (has_pair(pairs, i, cpu[1], cpu[0]))
+			die("'%s %s': %d-%d is %d-%d once more", "name each pair once", option,
+			    text, cpu[0], cpu[1], cpu[1], cpu[0]);
+	}
 }

@@ -50,6 +50,10 @@ int pairs_partner(int count, int round, int one);
  * 1] - 1.  Returns how many rounds. */
 int pairs_all(struct pairs *pairs, const struct cpuset *cpus, int *first);
 
-/* Reads "0-1,0-13"; dies of a CPU that is not among these, of a pair with itself, of no pair. */
+/* Reads "0-1,0-13"; dies of a CPU that is not among these, of a pair named twice, of no pair. */
 void pairs_read(struct pairs *pairs, const char *option, const char *text,
 		const struct cpuset *cpus);
+
+/* Dies of a pair with itself, and of 1-0 after 0-1: between two CPUs of one node the way is the
+ * same from either side.  Between two nodes both are pairs. */
+void pairs_within_a_node(const struct pairs *pairs, const char *option, const char *text);

@@ -199,7 +199,7 @@ static double under_way(const struct side *s, double seconds, line_word block)
 }
 
 /* A's part: the order, two round trips that nobody times, then the block. */
-static double run_block(void *data, long trips)
+static double run_block(void *data, long trips, int *interrupted)
 {
 	struct side *const s = data;
 	const long left = thread_times_left();
@@ -222,8 +222,7 @@ static double run_block(void *data, long trips)
 	note_side(s->meeting, 0);
 	while (LOAD_ACQUIRE(&s->lines->done[0]) != s->orders)
 		continue;
-	s->meeting->played++;
-	s->meeting->interrupted += thread_times_left() != left || s->lines->done[2];
+	*interrupted = thread_times_left() != left || s->lines->done[2];
 	s->meeting->turns += 2 * (line_word)trips + 4;
 	return under_way(s, seconds, ticks);
 }
@@ -285,7 +284,6 @@ static void begin_meeting(struct meeting *m)
 {
 	m->seen[0] = m->seen[1] = -1;
 	m->wrong = m->turns = 0;
-	m->played = m->interrupted = 0;
 }
 
 void shared_lines_meet(struct meeting *const *meetings, int count, double budget)

@@ -32,8 +32,6 @@ struct meeting {
 	unsigned long long wrong;    /* turns whose payload was not what it must be */
 	unsigned long long wrong_at; /* the first of them */
 	unsigned long long turns;    /* all */
-	int played;                  /* blocks, those thrown away counted */
-	int interrupted; /* of them, those in which a side had to leave its CPU to others */
 };
 
 /* Whether this machine has what the method needs. */

@@ -52,8 +52,8 @@ def add_parser(subparsers):
     parser.add_argument(
         '--seconds',
         type=count,
-        help='begin no further round after that, but make two; in the '
-        'part runs no run that would end later',
+        help='begin no further round after that, but make two (in the part pairs no further '
+        'figure); in the part runs no run that would end later',
     )
     asked = [part for part in OTHERS if part != HARNESS]
     parser.add_argument('--only', type=parts, default=[*PARTS, HARNESS], metavar='PART,...',
@@ -133,8 +133,9 @@ def measured(args, page):
 def pairs(args):
     peers = {'cas': args.core_to_core_latency, 'mpi': args.imb}
     return bench_pairs.compare(
-        say, args.rounds, peers, args.cpus, args.busy, args.realtime, args.sizes
-    )
+        say, args.rounds, peers, args.cpus, args.busy, args.realtime, args.sizes, args.seconds,
+        args.within,
+    )  # fmt: skip
 
 
 def repeats(args):

@@ -15,8 +15,10 @@ import shutil
 import statistics
 import subprocess
 import tempfile
+import time
 from dataclasses import dataclass, field
 
+from membw.arguments import percent
 from membw.bench.build import LINES, Line, build
 from membw.bench.rounds import in_turn
 from membw.checkout import root
@@ -36,11 +38,18 @@ REPETITIONS_BUSY, VOLUME_BUSY = 1000, 40 * 2**20
 # core-to-core-latency's, of its page
 ROUND_TRIPS, SAMPLES = '1000', '300'
 LIMIT_S = 300
+# what was read a moment ago is not read again
+MOMENT_S = 0.1
 # of `cas` around the runs that are compared: beyond it the host has moved the CPUs between them
 MOVED, TRIES = 1.25, 3
-# a VALID figure under load that lies further than this from that without
-WRONG = 0.05
+# a VALID figure under load that lies further than this from that without; how near a ratio to the
+# peer is asked to be where nothing else is said
+WRONG, NEAR = 0.05, 0.03
+# fewer ratios have no interval of 95 %
+LEAST_RATIOS = 6
 QUIET, BUSY, AFTER = 'quiet', 'busy', 'after'
+# whether a ratio is near 1; more INVALID rounds than not are an answer, too
+YES, NO, OPEN, INVALID = 'yes', 'no', 'not known', 'INVALID'
 
 
 def add_arguments(parser):
@@ -59,6 +68,10 @@ def add_arguments(parser):
     parser.add_argument('--realtime', action='store_true', help='part pairs under chrt --fifo: '
                         'nobody else gets the two CPUs; needs root. Part runs: membw run '
                         '--realtime')  # fmt: skip
+    parser.add_argument('--within', type=percent, metavar='PERCENT', help='part pairs: of each '
+                        'figure as many rounds as tell whether its ratio is within so much of 1, '
+                        'and busy within 5 of quiet; --rounds and --seconds are then the '
+                        'most')  # fmt: skip
 
 
 def two_cpus(text):
@@ -74,7 +87,9 @@ def figures(text):
     return [name if name == CAS else f'{name} B' for name in text.split(',')]
 
 
-def compare(say, rounds, peers, cpus=None, busy=False, realtime=False, only=None):
+def compare(
+    say, rounds, peers, cpus=None, busy=False, realtime=False, only=None, seconds=None, within=None
+):
     """{'rows': [...], 'left_out': [...], 'rounds': [{'cas': {'quiet': {program: ..}}}]}.
 
     Args:
@@ -83,6 +98,9 @@ def compare(say, rounds, peers, cpus=None, busy=False, realtime=False, only=None
         busy: measure once more with a busy loop on both.
         realtime: start what measures without a busy loop, ours and theirs, by chrt --fifo.
         only: names of figures, as 'cas' and '64 B'; None: all.
+        seconds: nothing begins after that, but for two rounds.
+        within: percent; a figure of which it is known whether its ratio is so near to 1 gets no
+            further round. None: all get all rounds.
 
     Raises MembwError where a path names no program, or a program prints no figure.
     """
@@ -100,18 +118,39 @@ def compare(say, rounds, peers, cpus=None, busy=False, realtime=False, only=None
             raise MembwError('; '.join(left_out), 'docs/bench.md says where to get them')
         for reason in left_out:
             say(f'left out: {reason}')
-        look = functools.partial(line_now, built(LINES[0]), pathlib.Path(folder), Place(cpus))
+        read = functools.partial(line_now, built(LINES[0]), pathlib.Path(folder), Place(cpus))
+        look = Look(read)
         starts = {name: both(*programs, places, look) for name, programs in things.items()}
-        done = in_turn('pairs', starts, rounds, say)
+        near = within / 100 if within else NEAR
+
+        def is_known(name, done):
+            lines = [row(name, weather, done, near) for weather in places]
+            return bool(within) and all(line['near'] != OPEN for line in lines)
+
+        done = in_turn('pairs', starts, rounds, say, seconds, is_known)
     return {
         'cpus': cpus,
         'weathers': list(places),
         'realtime': realtime,
         'load_average': os.getloadavg()[0],
+        'near': near,
         'left_out': left_out,
         'rounds': done,
-        'rows': [row(name, weather, done) for weather in places for name in things],
+        'rows': [row(name, weather, done, near) for weather in places for name in things],
     }
+
+
+class Look:
+    """ns of a line between the two CPUs now; what READ said a moment ago still holds."""
+
+    def __init__(self, read):
+        self.read, self.ns, self.at = read, None, -MOMENT_S
+
+    def __call__(self):
+        if time.monotonic() - self.at > MOMENT_S:
+            self.ns = self.read()
+            self.at = time.monotonic()
+        return self.ns
 
 
 def both(ours, theirs, places, look):
@@ -257,8 +296,10 @@ def measured(words, folder):
     return json.loads(path.read_text())
 
 
-def said_of(record, time):
-    return {'time': time, 'verdict': record['verdict'],
+def said_of(record, figure, unit):
+    """The median and its interval, and whether they may be believed."""
+    return {'time': figure[f'median_{unit}'], 'low': figure[f'low_{unit}'],
+            'high': figure[f'high_{unit}'], 'verdict': record['verdict'],
             'reasons': [r['reason'] for r in record['reasons']]}  # fmt: skip
 
 
@@ -270,7 +311,7 @@ def ours_by_lines(binary, folder, place, *options):
     words = [*place.prefix, binary, '--pairs', place.pair, '--method', 'cas', *options]
     record = measured(words, folder)
     # the peer's line is touched first by neither of the two: home A
-    return said_of(record, record['pairs'][0]['median_ns'])
+    return said_of(record, record['pairs'][0], 'ns')
 
 
 def theirs_by_lines(program, place):
@@ -285,7 +326,7 @@ def theirs_by_lines(program, place):
 def ours_by_mpi(mpirun, binary, size, folder, place):
     words = [mpirun, '-n', '2', *place.prefix, binary, '--pairs', place.pair, '--sizes', size]
     record = measured(words, folder)
-    return said_of(record, record['messages'][0]['median_us'])
+    return said_of(record, record['messages'][0], 'us')
 
 
 def theirs_by_mpi(mpirun, imb, size, folder, place):
@@ -308,24 +349,18 @@ def theirs_by_mpi(mpirun, imb, size, folder, place):
 # --- what they say together ------------------------------------------------------------------
 
 
-def row(name, weather, rounds):
+def row(name, weather, rounds, near=NEAR):
     """Both medians of a thing, the median of the ratios within the rounds and its interval.
 
     Rounds in which ours was INVALID have no figure, and stand in 'invalid'; those in which the
     CPUs were moved have no ratio, and stand in 'moved'. Of a time that is printed to 0.01 us, the
-    ratio is to the nearest that it may have been. With a busy loop the ratios are of each program
-    to itself without one: 'theirs_busy'; 'ours_busy', to the nearest of what it read before and
-    after, whose own ratio is 'ours_after', and of what lies between; 'wrong' counts
-    figures that were VALID and off by more than 5 %.
+    ratio is to the nearest that it may have been. 'near' says whether the ratio is within that
+    part of 1. With a busy loop it is of ours to itself without one; see beside_itself().
     """
-    from membw.statistics.tolerance import median_interval  # scipy takes a second to load
-
-    results = [of_round[name][weather] for of_round in rounds]
-    valid = [r for r in results if r['ours']['verdict'] == 'VALID']
-    still = [r for r in rounds if not r[name].get('moved')]
-    ratios = [ratio_of(r[name][weather]) for r in still
-              if r[name][weather]['ours']['verdict'] == 'VALID'
-              and r[name][weather]['theirs']['time'] > 0]  # fmt: skip
+    rounds = [of_round[name] for of_round in rounds if name in of_round]
+    results = [of_round[weather] for of_round in rounds]
+    valid = [r for r in results if is_valid(r['ours'])]
+    still = [of_round for of_round in rounds if not of_round.get('moved')]
     line = {
         'name': name,
         'weather': weather,
@@ -333,33 +368,63 @@ def row(name, weather, rounds):
         'peer': PEERS[CAS if name == CAS else MPI],
         'ours': middle([r['ours']['time'] for r in valid]),
         'theirs': middle([r['theirs']['time'] for r in results]),
-        'ratio': middle(ratios),
-        'interval': median_interval(ratios, len(ratios)) if ratios else None,
         'invalid': len(results) - len(valid),
         'moved': len(rounds) - len(still),
         'rounds': len(results),
     }
     if weather == BUSY:
-        line |= beside_itself([r[name] for r in still])
+        line |= beside_itself(still)
+    else:
+        line |= of_ratios([
+            ratio_of(r[weather]) for r in still
+            if is_valid(r[weather]['ours']) and r[weather]['theirs']['time'] > 0
+        ], near)  # fmt: skip
+    if len(results) >= LEAST_RATIOS and 2 * line['invalid'] > len(results):
+        line['near'] = INVALID
     return line
 
 
+def is_valid(result):
+    return result['verdict'] == 'VALID'
+
+
 def beside_itself(rounds):
-    """What a busy loop did to either program; see row()."""
+    """What a busy loop did to either program: ratios to itself without one.
+
+    Ours is held to the nearest of what it read before and after, and of what lies between;
+    'ours_after' is the ratio of those two. 'wrong' counts figures that were VALID and off by more
+    than 5 %, 'wrong_quiet' the same of what was read after, to what was read before.
+    """
     ours, after = [], []
     for of_round in rounds:
         all_of_ours = [of_round[weather]['ours'] for weather in (QUIET, BUSY, AFTER)]
-        if {result['verdict'] for result in all_of_ours} == {'VALID'}:
+        if all(map(is_valid, all_of_ours)):
             before, busy, later = (result['time'] for result in all_of_ours)
             ours.append(busy / min(max(busy, min(before, later)), max(before, later)))
             after.append(later / before)
     return {
-        'ours_busy': middle(ours),
+        **of_ratios(ours, WRONG),
         'ours_after': middle(after),
         'theirs_busy': middle([r[BUSY]['theirs']['time'] / r[QUIET]['theirs']['time']
                                for r in rounds if r[QUIET]['theirs']['time'] > 0]),
         'wrong': sum(abs(ratio - 1) > WRONG for ratio in ours),
+        'wrong_quiet': sum(abs(ratio - 1) > WRONG for ratio in after),
     }  # fmt: skip
+
+
+def of_ratios(ratios, near):
+    """Their median, its 95 % interval, and whether that lies within `near` of 1."""
+    from membw.statistics.tolerance import median_interval  # scipy takes a second to load
+
+    if not ratios:
+        return {'ratio': None, 'interval': None, 'near': OPEN}
+    low, high = median_interval(ratios, len(ratios))
+    answer = OPEN
+    if len(ratios) >= LEAST_RATIOS and 1 - near <= low and high <= 1 + near:
+        answer = YES
+    elif len(ratios) >= LEAST_RATIOS and (high < 1 - near or low > 1 + near):
+        answer = NO
+    return {'ratio': middle(ratios), 'interval': (low, high), 'near': answer}
 
 
 def ratio_of(result):
@@ -372,47 +437,59 @@ def middle(values):
     return statistics.median(values) if values else None
 
 
-SHOWN = (
-    Column('what', 'what'),
-    Column('ours', 'membw', right=True),
-    Column('theirs', 'peer', right=True),
-    Column('ratio', 'ratio', right=True),
-    Column('interval', '95 % interval', right=True),
-    Column('invalid', 'INVALID', right=True),
-    Column('moved', 'CPUs moved', right=True),
-)
-SHOWN_BUSY = (
-    Column('ours_busy', 'membw busy / quiet', right=True),
-    Column('ours_after', 'quiet / quiet', right=True),
-    Column('theirs_busy', 'peer busy / quiet', right=True),
-    Column('wrong', 'VALID and wrong', right=True),
-)
+def columns(weather, near):
+    """Those of BUSY have some more; there the ratio is of ours to itself."""
+    busy = weather == BUSY
+    more = (
+        Column('ours_after', 'quiet / quiet', right=True),
+        Column('theirs_busy', 'peer busy / quiet', right=True),
+        Column('wrong', 'VALID and wrong', right=True),
+        Column('wrong_quiet', 'quiet and as far off', right=True),
+    )
+    return (
+        Column('name', 'what'),
+        Column('ours', 'membw', right=True),
+        Column('theirs', 'peer', right=True),
+        Column('ratio', 'membw busy / quiet' if busy else 'ratio', right=True),
+        Column('interval', '95 % interval', right=True),
+        Column('near', f'within {100 * (WRONG if busy else near):g} %', right=True),
+        Column('invalid', 'INVALID', right=True),
+        Column('moved', 'CPUs moved', right=True),
+        *(more if busy else ()),
+    )
 
 
 def blocks(result):
-    """A table for each weather."""
-    tables = []
+    """A table for each weather, and how many of its figures are as near as was asked."""
+    lines = []
     for weather in result['weathers']:
-        lines = [cells(row) for row in result['rows'] if row['weather'] == weather]
+        rows = [row for row in result['rows'] if row['weather'] == weather]
         title = (f'CPUs {result["cpus"][0]} and {result["cpus"][1]}, one way: cas beside '
                  f'{PEERS[CAS]} (ns), messages beside {PEERS[MPI]} (us), '
                  f'{len(result["rounds"])} rounds, load {result["load_average"]:.1f}'
                  f'{", chrt --fifo" if result["realtime"] else ""}')  # fmt: skip
         title = title if weather == QUIET else 'The same with a busy loop on both CPUs'
-        columns = (*SHOWN, *SHOWN_BUSY) if weather == BUSY else SHOWN
-        tables.append(Table(title, columns, lines))
-    return [*tables, *result['left_out']]
+        of_weather = columns(weather, result['near'])
+        lines.append(Table(title, of_weather, [cells(row, of_weather) for row in rows]))
+        answers = [row['near'] for row in rows]
+        counted = ', '.join(f'{word} {answers.count(word)}' for word in (YES, NO, INVALID, OPEN))
+        near = next(column.title for column in of_weather if column.name == 'near')
+        lines.append(f'{near}: {counted}, of {len(rows)}')
+    return [*lines, *result['left_out']]
 
 
-def cells(row):
+FORMS = {'ours': '.4g', 'theirs': '.4g', 'ratio': '.3f', 'ours_after': '.3f', 'theirs_busy': '.3f'}
+
+
+def cells(row, of_weather):
     low, high = row['interval'] or (None, None)
-    interval = '-' if low is None else f'{low:.3f} to {high:.3f}'
-    line = [row['name'], shown(row['ours'], '.4g'), shown(row['theirs'], '.4g'),
-            shown(row['ratio'], '.3f'), Cell(row['interval'], interval),
-            Cell(row['invalid'], f'{row["invalid"]} of {row["rounds"]}'),
-            row['moved']]  # fmt: skip
-    if row['weather'] == BUSY:
-        line += [shown(row[key], '.3f') for key in ('ours_busy', 'ours_after', 'theirs_busy')] + [
-            row['wrong']
-        ]
-    return line
+    texts = {
+        'interval': '-' if low is None else f'{low:.3f} to {high:.3f}',
+        'invalid': f'{row["invalid"]} of {row["rounds"]}',
+    }
+    return [
+        shown(row[c.name], FORMS[c.name])
+        if c.name in FORMS
+        else Cell(row[c.name], texts.get(c.name))
+        for c in of_weather
+    ]

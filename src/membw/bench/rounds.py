@@ -55,16 +55,26 @@ def ordered(programs, number):
     return [program for group in order for program in shuffler.sample(group, len(group))]
 
 
-def in_turn(part, starts, rounds, say):
-    """[{name: what its start returned}] of each round; none is always after the same one."""
-    done = []
+def in_turn(part, starts, rounds, say, seconds=None, is_known=lambda name, rounds: False):
+    """[{name: what its start returned}] of each round; none is always after the same one.
+
+    A name that `is_known`, by all rounds so far, is in no further one; after `seconds` nothing
+    begins any more but for two rounds.
+    """
+    done, begun = [], time.monotonic()
     for number in range(rounds):
         first = number % len(starts)
         results = {}
         for name in [*list(starts)[first:], *list(starts)[:first]]:
+            if seconds and len(done) >= 2 and time.monotonic() - begun > seconds:
+                break
+            if is_known(name, done):
+                continue
             say(f'{part}, round {number + 1} of {rounds}: {name}', passing=True)
             results[name] = starts[name]()
-        say(f'{part}, round {number + 1} of {rounds}: done')
+        if not results:
+            break
+        say(f'{part}, round {number + 1} of {rounds}: {len(results)} done')
         done.append(results)
     return done
 

@@ -7,7 +7,7 @@ import subprocess
 import mpi_job
 import pytest
 
-from membw.bench import pairs
+from membw.bench import pairs, rounds
 from membw.errors import MembwError
 from membw.results import imb_table
 from membw.tables import as_text
@@ -40,15 +40,15 @@ def found(ours, theirs, verdict='VALID'):
 
 
 def test_ratios_are_of_rounds_in_which_ours_was_valid():
-    rounds = [{'cas': {'quiet': found(ours, 100.0)}} for ours in (90, 98, 99, 101, 102, 103, 180)]
-    rounds.append({'cas': {'quiet': found(5000, 100.0, 'INVALID')}})
-    row = pairs.row('cas', 'quiet', rounds)
+    done = [{'cas': {'quiet': found(ours, 100.0)}} for ours in (90, 98, 99, 101, 102, 103, 180)]
+    done.append({'cas': {'quiet': found(5000, 100.0, 'INVALID')}})
+    row = pairs.row('cas', 'quiet', done)
     assert (row['ours'], row['theirs'], row['ratio']) == (101, 100, 1.01)
     assert row['interval'] == (0.9, 1.8), 'seven ratios: the order statistics 1 and 7'
     assert (row['invalid'], row['rounds'], row['unit']) == (1, 8, 'ns')
     assert pairs.row('8 B', 'quiet', [{'8 B': {'quiet': found(1, 1, 'INVALID')}}])['ratio'] is None
-    rounds.append({'cas': {'quiet': found(500, 100.0), 'moved': True}})
-    row = pairs.row('cas', 'quiet', rounds)
+    done.append({'cas': {'quiet': found(500, 100.0), 'moved': True}})
+    row = pairs.row('cas', 'quiet', done)
     assert (row['ratio'], row['moved']) == (1.01, 1), 'of two machines there is no ratio'
 
 
@@ -81,14 +81,50 @@ def test_runs_between_which_the_cpus_were_moved_are_made_again(looks, runs, move
 def test_under_load_each_is_held_to_itself_and_what_is_valid_and_wrong_is_counted():
     quiet = found(100, 100)
     busy = [found(104, 900), found(106, 800), found(900, 700, 'INVALID')]
-    rounds = [{'8 B': {'quiet': quiet, 'busy': b, 'after': found(100, 100)}} for b in busy]
-    row = pairs.row('8 B', 'busy', rounds)
-    assert row['ours_busy'] == pytest.approx(1.05) and row['theirs_busy'] == 8
+    done = [{'8 B': {'quiet': quiet, 'busy': b, 'after': found(100, 100)}} for b in busy]
+    row = pairs.row('8 B', 'busy', done)
+    assert row['ratio'] == pytest.approx(1.05) and row['theirs_busy'] == 8
     assert (row['wrong'], row['invalid'], row['ours_after']) == (1, 1, 1)
-    for of_round in rounds:
+    for of_round in done:
         of_round['8 B']['after'] = found(110, 100)
-    row = pairs.row('8 B', 'busy', rounds)
-    assert (row['ours_busy'], row['wrong']) == (1, 0), 'the machine did so by itself'
+    row = pairs.row('8 B', 'busy', done)
+    assert (row['ratio'], row['wrong']) == (1, 0), 'the machine did so by itself'
+    assert row['wrong_quiet'] == 2, 'of those that are VALID in all three'
+
+
+@pytest.mark.parametrize('times, near', [
+    ([98, 99, 100, 101, 102, 102.9], 'yes'),
+    ([98, 99, 100, 101, 102], 'not known'),  # five have no interval
+    ([98, 99, 100, 101, 102, 103.1], 'not known'),
+    ([104, 105, 106, 107, 108, 109], 'no'),
+    ([90, 91, 92, 93, 94, 96.9], 'no'),
+    ([100] * 6 + [None] * 7, 'INVALID'),
+])  # fmt: skip
+def test_how_near_a_ratio_is_to_1_is_told_by_its_interval(times, near):
+    quiet = [
+        {'cas': {'quiet': found(ns, 100) if ns else found(1, 100, 'INVALID')}} for ns in times
+    ]
+    assert pairs.row('cas', 'quiet', quiet, near=0.03)['near'] == near
+
+
+def test_what_is_known_needs_no_further_round_and_nothing_begins_when_the_time_is_over():
+    starts = {'one': lambda: 1, 'two': lambda: 2}
+    known = {'is_known': lambda name, done: name == 'two' and len(done) == 3}
+    done = rounds.in_turn('a part', starts, 5, lambda text, passing=False: None, **known)
+    assert [list(of_round) for of_round in done] == [
+        ['one', 'two'], ['two', 'one'], ['one', 'two'], ['one'], ['one', 'two']]  # fmt: skip
+    known['is_known'] = lambda name, done: len(done) >= 2
+    assert len(rounds.in_turn('a part', starts, 5, lambda *_, **__: None, **known)) == 2
+    assert len(rounds.in_turn('a part', starts, 5, lambda *_, **__: None, seconds=1e-9)) == 2
+
+
+def test_a_line_that_was_read_a_moment_ago_is_not_read_again(monkeypatch):
+    now, read = [5.0], []
+    monkeypatch.setattr(pairs.time, 'monotonic', lambda: now[0])
+    look = pairs.Look(lambda: read.append(now[0]) or 10 * now[0])
+    assert (look(), look()) == (50, 50)
+    now[0] = 6.0
+    assert look() == 60 and read == [5.0, 6.0]
 
 
 def stand_ins(folder):
@@ -117,6 +153,7 @@ def test_both_are_measured_quiet_and_with_busy_loops(tmp_path):
         assert ours['time'] > 0 and (ours['verdict'] == 'INVALID') == bool(ours['reasons'])
     table = as_text(pairs.blocks(result))
     assert 'with a busy loop on both CPUs' in table and 'VALID and wrong' in table
+    assert 'within 3 %: yes 0, no 0, INVALID 0, not known 1, of 1' in table
 
 
 @pytest.mark.beside

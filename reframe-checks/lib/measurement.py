@@ -223,14 +223,16 @@ class measurement(quick_log, rfm.RunOnlyRegressionTest):
             'binary_sha256': self.binary_sha256,
         }
 
-    def not_measured(self):
-        """The program's own last words, where it wrote no record."""
+    def last_words(self):
+        """The program's own, where it wrote no record."""
         path = pathlib.Path(self.stagedir, str(self.job.stderr))
         lines = [ln.strip() for ln in path.read_text(errors='replace').splitlines() if ln.strip()]
         # ours first; else what a tool said first: its usage and srun's line come after
         ours = [ln for ln in lines if ln.startswith('membw:')]
-        said = [*ours, *(ln for ln in lines if not ln.startswith('srun:')), *lines, 'nothing'][0]
-        raise SanityError(f'not measured, no record: {said}')
+        return [*ours, *(ln for ln in lines if not ln.startswith('srun:')), *lines, 'nothing'][0]
+
+    def not_measured(self):
+        raise SanityError(f'not measured, no record: {self.last_words()}')
 
     def conclude(self, problems):
         """VALID, or a failure that begins with INVALID: such a figure is never believed."""

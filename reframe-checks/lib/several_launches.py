@@ -26,7 +26,11 @@ class several_launches(rfm.RegressionTestPlugin):
             raise ReframeError(f'launches={self.launches}: 1 or more')
 
     def launch_again(self):
-        """In one shell where the launcher puts it: on a node, or a card."""
+        """In one shell where the launcher puts it: on a node, or a card.
+
+        A launch without a record did not measure (a library that is missing, an option that there
+        is not), nor will the next one: the loop ends with it.
+        """
         if self.launches == 1:
             return
         program = shlex.join([self.executable, *self.executable_opts[:-1]])
@@ -34,7 +38,7 @@ class several_launches(rfm.RegressionTestPlugin):
         loop = (
             f'valid=0; for record in {" ".join(self._names())}; '
             f'do {apart}{program} $record && valid=$((valid + 1)); wait; '
-            f'[ $valid -lt {self.launches} ] || break; done'
+            f'[ -e $record ] && [ $valid -lt {self.launches} ] || break; done'
         )
         self.executable, self.executable_opts = 'sh', ['-c', shlex.quote(loop)]
 
@@ -47,7 +51,8 @@ class several_launches(rfm.RegressionTestPlugin):
         if self.launches == 1 or not records:
             return records
         if len(records) < self.launches:
-            raise SanityError(f'{len(records)} of {self.launches} launches left a record')
+            raise SanityError(f'{len(records)} of {self.launches} launches left a record: '
+                              f'{self.last_words()}')  # fmt: skip
         made = launches.combine(records, self.launches)
         pathlib.Path(self.stagedir, 'record.json').write_text(json.dumps(made) + '\n')
         return [made]

@@ -6,6 +6,7 @@ import dataclasses
 import json
 import os
 import pathlib
+import signal
 import subprocess
 import tempfile
 import time
@@ -106,6 +107,8 @@ class Page:
 
 def main(args):
     page = Page(args.format)
+    # busy loops and programs end with it, however it is ended
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         return measured(args, page)
     finally:  # a part that fails does not take the others with it

@@ -31,6 +31,8 @@ from membw.tables import Cell, Column, Table, shown
 
 RUNS = 10
 VERDICTS = ('PASS', 'INVALID', 'FAIL')
+UNKNOWN = -1  # the state of what did not measure the pair
+MADE_BY = "give the file that 'membw bench --only runs' names as 'kept as ...', not what it prints"
 
 
 def add_arguments(parser):
@@ -65,7 +67,13 @@ def measured(say, runs, seconds=None, checks='', realtime=False, busy=False, hel
             if done and seconds and time.monotonic() - begun + last > seconds:
                 break
             say(f'runs: {len(done) + 1} of {runs}', passing=True)
-            done.append(one_run(command))
+            try:
+                done.append(one_run(command))
+            except KeyboardInterrupt:
+                if not done:
+                    raise
+                say(f'runs: interrupted after {len(done)} of {runs}, which are kept')
+                break
             say(f'run {len(done)} of {runs}: exit status {done[-1]["status"]}, '
                 f'{done[-1]["seconds"]:.0f} s')  # fmt: skip
     return {'command': shlex.join(['membw', *command]), 'asked': runs, 'busy': busy,
@@ -75,25 +83,39 @@ def measured(say, runs, seconds=None, checks='', realtime=False, busy=False, hel
 def kept(path):
     """The runs of a file that this part left."""
     try:
-        runs = json.loads(pathlib.Path(path).read_text())['runs']['runs']
-    except (OSError, ValueError, LookupError, TypeError) as err:
-        raise MembwError(f"'{path}' holds no runs: {err}", "'membw bench --only runs' makes it")
-    return runs
+        kept_there = json.loads(pathlib.Path(path).read_text())
+    except (OSError, ValueError) as err:
+        raise MembwError(f"cannot read '{path}': {err}", MADE_BY)
+    try:
+        return kept_there['runs']['runs']
+    except (LookupError, TypeError):
+        raise MembwError(f"'{path}' holds no runs", MADE_BY)
 
 
 def one_run(command):
     before = newest.files_here()
     begun, load = time.monotonic(), os.getloadavg()[0]
-    done = subprocess.run([sys.executable, '-m', 'membw', *command], cwd=root(),
-                          stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-                          stderr=subprocess.PIPE, text=True)  # fmt: skip
+    status, said = ended([sys.executable, '-m', 'membw', *command])
     took = time.monotonic() - begun
     new = newest.newest_first(newest.files_here() - before)
-    if done.returncode == 2 or not new:
-        said = (done.stderr.strip() or 'no report').splitlines()[0]
+    if status == 2 or not new:
+        said = (said.strip() or 'no report').splitlines()[0]
         raise MembwError(f"'membw {shlex.join(command)}' measured nothing: {said}")
-    return {'status': done.returncode, 'seconds': round(took, 1), 'load': load,
+    return {'status': status, 'seconds': round(took, 1), 'load': load,
             'report': str(new[0]), **told(summary.load(new[0]))}  # fmt: skip
+
+
+def ended(words):
+    """(exit status, stderr); told to end, it ends what it started and writes its report."""
+    with subprocess.Popen(words, cwd=root(), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                          stderr=subprocess.PIPE, text=True) as process:  # fmt: skip
+        try:
+            said = process.communicate()[1]
+        except KeyboardInterrupt:
+            process.terminate()
+            process.wait()
+            raise
+    return process.returncode, said
 
 
 def told(report):
@@ -111,16 +133,19 @@ def told(report):
 
 
 def row(case, state):
-    """Of a row, or of it in one state of the machine."""
+    """Of a row, or of it in one state of the machine; no figure of what crossed from one to
+    another, which repeats in none."""
     word, why = judge(case)
     ends = state.get('intervals') or {}
     data = of_case.record(state)
-    figures = of_case.figures(state) if word in rows.BELIEVED else {}
+    nearest = regimes.latencies(data)
+    counts = word in rows.BELIEVED and not regimes.crossed(nearest)
+    figures = of_case.figures(state) if counts else {}
     return {
         'row': rows.title(case),
         'verdict': word,
         'reasons': rows.REASONS.findall(why) if word == 'INVALID' else [],
-        'nearest_ns': regimes.latency(regimes.latencies(data)),
+        'nearest_ns': regimes.latency(nearest),
         'metrics': {
             metric.name: (figures[metric.name].value, *ends[metric.name])
             for metric in of_case.metrics(state, data)
@@ -144,12 +169,15 @@ def series_of(runs, states):
 
 
 def against_the_others(result):
-    """[(row, (value, low, high), what is right)] of each figure that has an interval."""
+    """[(row, (value, low, high), what is right)] of each figure that has an interval; on a machine
+    of several states none of a test that does not say in which it was."""
     quiet = result['quiet'] or []
     lines = [line for run in (*quiet, *result['runs']) for line in run['rows']]
     states = regimes.groups(line['nearest_ns'] for line in lines)
     right = series_of(quiet, states)
     for key, figures in series_of(result['runs'], states).items():
+        if key[1] == UNKNOWN and len(states) > 1:
+            continue
         for number, figure in figures.items():
             others = right.get(key, {}) if quiet else {n: f for n, f in figures.items()
                                                        if n != number}  # fmt: skip
@@ -214,16 +242,21 @@ def blocks(result):
         yield ''
         yield (f'ratios of two runs: {sum(agree)} of {len(agree)} agree ({share(agree):.0%}): the '
                'interval of one holds the other')  # fmt: skip
-    words = collections.Counter(line['verdict'] for run in runs for line in run['rows'])
+    words = sum(map(verdicts, runs), collections.Counter())
     yield ''
     yield f'INVALID: {words["INVALID"]} of {sum(words.values())} rows of all runs'
     yield from (f'  {line}' for line in lost(runs))
 
 
+def verdicts(run):
+    """How many rows have which; one that was measured in two states has two lines."""
+    return collections.Counter({line['row']: line['verdict'] for line in run['rows']}.values())
+
+
 def line_of(number, run):
-    words = collections.Counter(line['verdict'] for line in run['rows'])
+    words = verdicts(run)
     return [number, run['status'], shown(run['seconds'], '.0f'), shown(run['load'], '.1f'),
-            len(run['rows']), *(words[word] for word in VERDICTS)]  # fmt: skip
+            words.total(), *(words[word] for word in VERDICTS)]  # fmt: skip
 
 
 def test_line(test, found):

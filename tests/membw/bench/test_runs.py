@@ -56,9 +56,11 @@ def test_busy_runs_are_held_to_the_quiet_ones_that_were_kept(made, tmp_path):
     text = as_text(list(runs.blocks(found)))
     assert 'INVALID: 1 of 3 rows of all runs' in text
     assert 'stream gcc-o3 omp: 1 times (disturbed)' in text and f'quiet runs of {path}' in text
-    path.write_text('{"repeats": {}}')
-    with pytest.raises(MembwError, match='holds no runs'):
-        made(run(line(40.0)), held_to=path)
+    for text, why in (('{"repeats": {}}', 'holds no runs'), ('no JSON', 'cannot read')):
+        path.write_text(text)
+        with pytest.raises(MembwError, match=why) as caught:
+            made(run(line(40.0)), held_to=path)
+        assert "names as 'kept as ...'" in caught.value.hint
 
 
 def test_no_run_is_begun_that_would_end_after_the_time(made):
@@ -72,16 +74,32 @@ def test_ratios_of_any_two_runs_agree_where_one_holds_the_other(made):
     assert runs.ratios_agree(found['runs']) == [True, False, False]
 
 
-def test_a_report_is_told_with_intervals_and_states(tmp_path):
-    record = {'host': 'n1', 'kernels': {'triad': {'best_mbs': 40000.0}}, 'verdict': 'VALID'}
-    path = tmp_path / 'records/record.json'
-    path.parent.mkdir()
-    path.write_text(json.dumps(with_pair(with_intervals(record, 0.1), 28.0)))
-    case = {'name': 'stream %pinning=omp', 'display_name': 'stream %pinning=omp', 'fixture': False,
+def case_of(folder, gbs, before, after=None):
+    """A row of stream ±10 %, the nearest cores that far apart before and after."""
+    record = {'host': 'n1', 'kernels': {'triad': {'best_mbs': 1000.0 * gbs}}, 'verdict': 'VALID'}
+    path = folder / f'{before}-{after}.json'
+    path.write_text(json.dumps(with_pair(with_intervals(record, 0.1), before, after)))
+    return {'name': 'stream %pinning=omp', 'display_name': 'stream %pinning=omp', 'fixture': False,
             'unique_name': 'stream_1', 'hashcode': 'h', 'scheduler': 'local', 'system': 'local',
             'partition': 'default', 'environ': 'gcc-o2', 'pinning': 'omp', 'result': 'pass',
             'verdict': 'VALID', 'record': str(path), 'dependencies_actual': [],
-            'perfvalues': {'local:default:triad': [40.0, 0, None, None, 'GB/s']}}  # fmt: skip
+            'perfvalues': {'local:default:triad': [gbs, 0, None, None, 'GB/s']}}  # fmt: skip
+
+
+def test_each_figure_is_told_of_its_own_state_and_none_of_what_crossed(tmp_path):
+    """A row of two states has two lines; one that was moved while it measured repeats in none."""
+    near, far = case_of(tmp_path, 43.0, 28.0), case_of(tmp_path, 65.0, 125.0)
+    moved = case_of(tmp_path, 52.0, 28.0, 125.0) | {'unique_name': 'stream_2', 'environ': 'gcc-o3'}
+    told = runs.told({'session_info': {}, 'runs': [{'testcases': [near, moved]},
+                                                  {'testcases': [far, moved]}]})  # fmt: skip
+    figures = [line['metrics'].get('triad', [None])[0] for line in told['rows']]
+    assert figures == [43.0, 65.0, None]
+    assert [line['nearest_ns'] for line in told['rows']] == pytest.approx([28, 125, 0])
+    assert runs.verdicts(told) == {'PASS': 2}  # rows, not lines
+
+
+def test_a_report_is_told_with_intervals_and_states(tmp_path):
+    case = case_of(tmp_path, 40.0, 28.0)
     spoilt = case | {'unique_name': 'stream_2', 'result': 'fail', 'fail_phase': 'sanity',
                      'fail_reason': 'sanity error: INVALID: disturbed (others)'}  # fmt: skip
     good, bad = runs.told({'session_info': {}, 'runs': [{'testcases': [case, spoilt]}]})['rows']

@@ -15,7 +15,7 @@ from membw.errors import MembwError
 from membw.progress import Cases, say
 from membw.results.left_out import by_reason, partitions_of
 from membw.results.run_lock import alone
-from membw.run import junit, rounds, rows, summary
+from membw.run import junit, rounds, rows, summary, under_way
 from membw.site import realtime
 
 # ReFrame only warns of these, runs the rest and exits 0
@@ -44,19 +44,30 @@ def measure(system, rest, asked=1, form='plain', by_priority=False):
 
     `asked` rounds of what compares on this machine; with more than one, once more what was
     disturbed; `by_priority`: in real time. Tables in one of tables.FORMATS: what is for people
-    alone goes to stderr otherwise.
+    alone goes to stderr otherwise. Who interrupts it has the table of what was measured before.
     """
-    with alone(), contextlib.redirect_stdout(sys.stdout if form == 'plain' else sys.stderr):
-        base, seconds, partitions, lines = _measure(system, rest, asked, by_priority)
-    status = summary.show(f'{base}.json', seconds, by_reason(partitions), form)
+    begun, base = time.time(), report_base()
+    try:
+        with alone(), contextlib.redirect_stdout(sys.stdout if form == 'plain' else sys.stderr):
+            partitions, lines = _measure(base, system, rest, asked, by_priority)
+    except KeyboardInterrupt:
+        if os.path.exists(f'{base}.json'):  # ReFrame writes it where a case had begun
+            show_interrupted(f'{base}.json', time.time() - begun, form)
+        raise
+    status = summary.show(f'{base}.json', time.time() - begun, by_reason(partitions), form)
     refuse_lost_history(lines)
     return status
 
 
-def _measure(system, rest, asked, by_priority):
-    """(path of the report without its suffix, seconds, partitions, ReFrame's lines)."""
-    begun = time.time()
-    base = new_report_base()
+def show_interrupted(report, seconds, form):
+    summary.show(report, seconds, form=form)
+    for line in under_way.kept(summary.load(report), os.path.join(root(), 'results')):
+        say(line)
+
+
+def _measure(base, system, rest, asked, by_priority):
+    """(partitions, ReFrame's lines); the files of the run are `base` and a suffix."""
+    os.makedirs(os.path.dirname(base), exist_ok=True)
     partitions = partitions_of(system)
     turns = asked > 1 and rounds.applies(rest)
     priority = realtime.words(by_priority, is_local(partitions))
@@ -69,7 +80,7 @@ def _measure(system, rest, asked, by_priority):
     if turns:
         lines += in_turn(base, system, options, asked)
     junit.tell_verdicts(f'{base}.json', f'{base}.xml')
-    return base, time.time() - begun, partitions, lines
+    return partitions, lines
 
 
 def keeping_still(partitions, rest):
@@ -104,20 +115,20 @@ def again(base, system, options, cases, what):
     # the path again: that of the report has the files of fixtures as well, which are no checks
     words = ['reframe', *checks(options), '-r', *where(system), '--nocolor']
     words += [*rounds.words(f'{base}.json', options, cases), f'--report-file={other}']
-    lines = reframe(words, base, '-v' in options)
-    if not os.path.exists(other):
-        print(f"membw: {what}: ReFrame ended without a report, '{base}.log' says why; what was "
-              'measured before stands', file=sys.stderr)  # fmt: skip
-        return lines
-    rounds.merge(f'{base}.json', other)
-    return lines
+    try:
+        return reframe(words, base, '-v' in options)
+    finally:  # what was measured until an interruption, too
+        if os.path.exists(other):
+            rounds.merge(f'{base}.json', other)
+        else:
+            print(f"membw: {what}: ReFrame ended without a report, '{base}.log' says why; what "
+                  'was measured before stands', file=sys.stderr)  # fmt: skip
 
 
-def new_report_base():
+def report_base():
     """Path of this run's report, JUnit file and log, without their suffixes."""
-    folder = os.path.join(root(), 'results', 'reports')
-    os.makedirs(folder, exist_ok=True)
-    return os.path.join(folder, time.strftime('run-%Y%m%dT%H%M%S-') + str(os.getpid()))
+    name = time.strftime('run-%Y%m%dT%H%M%S-') + str(os.getpid())
+    return os.path.join(root(), 'results', 'reports', name)
 
 
 def command(base, system, rest):
@@ -211,7 +222,7 @@ def ended_with(process):
     closes tells it as well, unless nohup says otherwise.
     """
     heard = [n for n in (signal.SIGTERM, signal.SIGHUP) if signal.getsignal(n) != signal.SIG_IGN]
-    previous = {number: signal.signal(number, _interrupt) for number in heard}
+    previous = {n: signal.signal(n, signal.default_int_handler) for n in heard}
     try:
         yield
     except BaseException:
@@ -229,10 +240,6 @@ def ended_with(process):
     finally:
         for number, handler in previous.items():
             signal.signal(number, handler)
-
-
-def _interrupt(*_):
-    raise KeyboardInterrupt
 
 
 def start(words):

@@ -11,6 +11,7 @@ import statistics
 from membw.results import case as of_case
 from membw.results.doubts import doubts
 from membw.results.metrics import HIGHER, intervals
+from membw.run import between_rounds
 from membw.run import states as states_of_hosts
 from membw.run.judge import judge, measures
 from membw.site import realtime
@@ -29,7 +30,10 @@ def of_report(report):
     for case in of_case.cases_of(report):
         attempts.setdefault(key(case), []).append(case)
     hosts = states_of_hosts.of_hosts(filter(measures, of_case.cases_of(report)))
-    return [combined(cases, hosts) for cases in attempts.values()]
+    repeated = [good for cases in attempts.values() if len(good := believed(cases)) > 1]
+    parts = [part for cases in repeated for part in states_of_hosts.parts(cases, hosts)]
+    moves = between_rounds.half_widths(parts)
+    return [combined(cases, hosts, moves) for cases in attempts.values()]
 
 
 def key(case):
@@ -43,25 +47,30 @@ def transient(case):
     return word == 'INVALID' and bool(names) and names <= TRANSIENT
 
 
-def combined(attempts, hosts):
+def believed(attempts):
+    return [case for case in attempts if judge(case)[0] in BELIEVED]
+
+
+def combined(attempts, hosts, moves):
     """The best of the attempts that are believed, with an interval that holds all of them.
 
-    Where the machine has states (`hosts`), `states` has the same of each other one.
+    Where the machine has states (`hosts`), `states` has the same of each other one; `moves`: how
+    far the rounds of all rows lie apart, as between_rounds.half_widths has it.
     """
     words = [judge(case)[0] for case in attempts]
     wrong = [c for c, w in zip(attempts, words) if w == 'INVALID' and not transient(c)]
-    believed = [c for c, w in zip(attempts, words) if w in BELIEVED]
-    if wrong or not believed:
+    good = believed(attempts)
+    if wrong or not good:
         return wrong[0] if wrong else attempts[-1]
     kinds = {w for w in words if w in BELIEVED}
-    parts = states_of_hosts.parts(believed, hosts)
-    chosen, *others = [shown(cases, where) for where, cases in parts]
-    between = len(believed) - sum(len(cases) for _, cases in parts)
+    parts = states_of_hosts.parts(good, hosts)
+    chosen, *others = [shown(cases, where, moves) for where, cases in parts]
+    between = len(good) - sum(len(cases) for _, cases in parts)
     if len(kinds) > 1:
         told = ', '.join(f'{words.count(word)} {word}' for word in sorted(kinds))
         return invalid(chosen, f'unstable (the rounds disagree: {told})')
     doubt = next(filter(None, map(in_doubt, (chosen, *others))), '')
-    if len(believed) > 1 and doubt:
+    if len(good) > 1 and doubt:
         return invalid(chosen, f'unstable ({doubt})')
     crossed = f'{between} of {len(attempts)} rounds between two states' if between else ''
     notes = filter(None, (chosen['note'], note(attempts), crossed))
@@ -73,10 +82,17 @@ def states(case):
     return [case, *case.get('states', ())]
 
 
-def shown(cases, where):
+def shown(cases, where, moves):
     chosen, ends = best(cases), hull(cases)
+    figures = of_case.figures(chosen)
+    half = between_rounds.of_part(moves, where, cases)
+    for metric in of_case.metrics(chosen, of_case.record(chosen)) if half else ():
+        low, high = ends.get(metric.name, (0, 0))
+        if metric.is_rate and low > 0:
+            value = figures[metric.name].value
+            ends[metric.name] = between_rounds.widened(value, low, high, half)
     # a program may leave out a figure that it is not sure of, in one round and not in another
-    intervals = {name: ends[name] for name in of_case.figures(chosen) if name in ends}
+    intervals = {name: ends[name] for name in figures if name in ends}
     return {**chosen, 'intervals': intervals, 'note': where}
 
 
@@ -176,8 +192,9 @@ def unjudged(case):
 
 def quality(cases):
     """One sentence on the figures, and which rows have none and why."""
-    believed = [case for case in cases if judge(case)[0] in BELIEVED]
-    halves = [(half_width(state), title(case)) for case in believed for state in states(case)]
+    halves = [
+        (half_width(state), title(case)) for case in believed(cases) for state in states(case)
+    ]
     halves = [(half, name) for half, name in halves if half is not None]
     several = sum(len(states(case)) > 1 for case in cases)
     lines = []

@@ -1,6 +1,7 @@
 """`membw run` in rounds: attempts become one row, what compares is paired, sessions restore."""
 
 import json
+import math
 import random
 import statistics
 
@@ -12,8 +13,9 @@ from with_intervals import with_intervals, with_pair
 
 from membw.report import rows as report_rows
 from membw.results import case as of_case
+from membw.results import run_lock
 from membw.results.intervals import with_interval
-from membw.run import ratios, rounds, rows, summary
+from membw.run import between_rounds, ratios, reframe_run, rounds, rows, summary
 from membw.run.judge import judge
 
 DISTURBED = 'sanity error: INVALID: disturbed (others took 7 % of CPUs 0-1 (0.01 s stolen))'
@@ -320,6 +322,52 @@ def test_the_interval_of_the_best_of_two_rounds_holds_the_best_of_the_next_two()
     assert rows.span_of_best([(38, 33, 43), (42, 36, 48)], 'lower') == (33, 43)
 
 
+PRESETS = [f'preset-{number}' for number in range(20)]
+
+
+def whole_run(draw, moves):
+    """Two rounds of twenty rows, each preset with a rate of its own; the host gives another part
+    every second row, as far apart as `moves` says; 1 % of a row's own."""
+    rounds_of_it = []
+    for number in range(2):
+        order = PRESETS if number == 0 else random.Random(number).sample(PRESETS, len(PRESETS))
+        given = [1 + draw(0, moves) for _ in order[::2]]
+        rounds_of_it.append([
+            attempt((40 + PRESETS.index(name)) * given[i // 2] * (1 + draw(0, 0.01)), name)
+            for i, name in enumerate(order)
+        ])  # fmt: skip
+    return {case['environ']: case for case in rows.of_report(session(*rounds_of_it))}
+
+
+@pytest.mark.parametrize('moves', [0.0, 0.03, 0.1])
+def test_a_row_carries_how_far_the_host_moved_all_of_them(moves):
+    """The next run's figures lie in this one's intervals, whatever the host does meanwhile; and
+    where it stays, the intervals are as narrow as the rows'."""
+    draw = random.Random(7).gauss
+    runs = [whole_run(draw, moves) for _ in range(20)]
+    halves, held = [], []
+    for run, later in zip(runs, runs[1:]):
+        for name, case in run.items():
+            low, high = case['intervals']['triad']
+            held.append(low <= of_case.figures(later[name])['triad'].value <= high)
+            halves.append((high - low) / 2 / of_case.figures(case)['triad'].value)
+    assert statistics.mean(held) > 0.9
+    assert statistics.median(halves) < 0.03 + 3 * moves
+
+
+def test_too_few_rounds_say_nothing_of_the_host():
+    (one,) = rows.of_report(session([attempt(40.0)], [attempt(38.0)]))
+    assert one['intervals']['triad'] == (38.0, 40.0)
+    several = rows.of_report(session(
+        *([attempt(40.0 * given, name) for name in PRESETS[:2]] for given in (1, 0.95))
+    ))  # fmt: skip
+    t, deviation = stats.t.ppf(0.975, 2), abs(math.log(0.95)) / 2**0.5
+    apart = t * deviation * between_rounds.BEST_TO_BEST
+    low, high = several[0]['intervals']['triad']
+    assert math.log(high / 40) == pytest.approx(apart)
+    assert math.log(40 / low) == pytest.approx(math.hypot(apart, math.log(0.95)))
+
+
 def test_only_what_the_weather_spoilt_is_measured_once_more_and_not_all_of_it():
     spoilt, wrong = attempt(0, why=DISTURBED), attempt(0, 'gcc-o3', why=WRONG)
     report = session([spoilt, wrong, attempt(1.0, 'clang-o3')])
@@ -366,3 +414,40 @@ def test_the_runs_of_a_further_session_are_of_the_same_report(tmp_path):
     ]
     assert not (tmp_path / 'other').exists()
     assert json.loads((tmp_path / 'first').read_text()) == report
+
+
+def test_who_interrupts_a_run_has_what_was_measured_until_then(monkeypatch, tmp_path, capsys):
+    """Ctrl-C in the second round: ReFrame writes the report of what had ended, then ends; the
+    program under way writes its record, which ReFrame does not read."""
+    ended = {'result': 'abort', 'fail_phase': 'run', 'fail_reason': 'aborted due to '
+             'KeyboardInterrupt', 'perfvalues': {}, 'stagedir': str(tmp_path)}  # fmt: skip
+    (tmp_path / 'record.json').write_text('{"complete": false}\n')
+    sessions = [[attempt(40.0, 'gcc-o2'), attempt(41.0, 'gcc-o3')],
+                [attempt(42.0, 'gcc-o2'), attempt(0, 'gcc-o3') | ended]]  # fmt: skip
+
+    def interrupted(words, base, verbose):
+        (file,) = (word.partition('=')[2] for word in words if word.startswith('--report-file='))
+        cases = [case | {'in_rounds': True} for case in sessions.pop(0)]
+        times = {'time_end': '', 'time_end_unix': 0}
+        report = session(cases) | {'session_info': times | {'num_cases': len(cases)}}
+        with open(file, 'w') as stream:
+            json.dump(report, stream)
+        if not sessions:
+            raise KeyboardInterrupt
+        return []
+
+    for place in (reframe_run, run_lock):
+        monkeypatch.setattr(place, 'root', lambda: str(tmp_path))
+    monkeypatch.setattr(reframe_run, 'partitions_of', lambda system: [{'scheduler': 'local'}])
+    monkeypatch.setattr(reframe_run, 'reframe', interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        reframe_run.measure('local', [], 2)
+    out, err = capsys.readouterr()
+    assert '42.0 ±2.0' in out and 'Verdict: PASS: 2 passed' in out
+    assert '1 of 2 rounds not measured' in out
+    assert (
+        'under way was stream gcc-o3 omp: ' in err
+    )  # its record is kept, the round's is not left
+    (record,) = (tmp_path / 'results/records').iterdir()
+    assert record.read_text() == '{"complete": false}\n'
+    assert [file.suffix for file in (tmp_path / 'results').rglob('*run-*')] == ['.json']

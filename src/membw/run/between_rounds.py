@@ -15,7 +15,7 @@ from membw.results import case as of_case
 from membw.run.states import MOVED
 
 CONFIDENCE = 0.95
-LEAST = 2  # degrees of freedom; fewer say nothing
+LEAST = 5  # degrees of freedom; with fewer, Student's t alone doubles the interval
 # A row is the best of two rounds, and so is the next one: of normal rounds the best of two has a
 # variance of 1 - 1 / pi, and the difference of two such figures twice that.
 BEST_TO_BEST = math.sqrt(2 * (1 - 1 / math.pi))

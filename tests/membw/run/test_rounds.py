@@ -356,14 +356,15 @@ def test_a_row_carries_how_far_the_host_moved_all_of_them(moves):
 
 
 def test_too_few_rounds_say_nothing_of_the_host():
-    (one,) = rows.of_report(session([attempt(40.0)], [attempt(38.0)]))
-    assert one['intervals']['triad'] == (38.0, 40.0)
-    several = rows.of_report(session(
-        *([attempt(40.0 * given, name) for name in PRESETS[:2]] for given in (1, 0.95))
-    ))  # fmt: skip
-    t, deviation = stats.t.ppf(0.975, 2), abs(math.log(0.95)) / 2**0.5
+    def whole(count):
+        halves = [[attempt(40.0 * given, name) for name in PRESETS[:count]] for given in (1, 0.95)]
+        return rows.of_report(session(*halves))[0]['intervals']['triad']
+
+    freedom = between_rounds.LEAST
+    assert whole(freedom - 1) == pytest.approx((38.0, 40.0))
+    low, high = whole(freedom)
+    t, deviation = stats.t.ppf(0.975, freedom), abs(math.log(0.95)) / 2**0.5
     apart = t * deviation * between_rounds.BEST_TO_BEST
-    low, high = several[0]['intervals']['triad']
     assert math.log(high / 40) == pytest.approx(apart)
     assert math.log(40 / low) == pytest.approx(math.hypot(apart, math.log(0.95)))
 

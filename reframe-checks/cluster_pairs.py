@@ -3,6 +3,7 @@
 import ranking
 import reframe as rfm
 from lib.binaries import built
+from lib.option_words import option_words
 from reframe.core.builtins import performance_function, run_after, run_before, variable
 from whole_cluster import RECORDS, whole_cluster
 
@@ -23,6 +24,10 @@ class cluster_pairs(whole_cluster):
     valid_prog_environs = ['+scan +mpi']
     least_nodes = 2
 
+    # asked by -S: seconds for a size of a link; bytes, as '0,4194304'
+    seconds = variable(float, value=0.0)
+    sizes = variable(str, value='', loggable=True)
+
     # what was found, for log and database
     links = variable(str, value='', loggable=True)
 
@@ -40,8 +45,10 @@ class cluster_pairs(whole_cluster):
         self.survive_a_node(with_mpi=True)
         self.look_around()
         self.env_vars = {'OMP_NUM_THREADS': 1}
-        self.executable = self.binary.path
-        self.executable_opts = ['--nodes', *self.program_options(RECORDS)]
+        options = ['--nodes', *self.program_options(RECORDS)]
+        options += ['--seconds', f'{self.seconds:g}'] if self.seconds else []
+        options += option_words({'--sizes': self.sizes})
+        self.executable, self.executable_opts = self.binary.path, options
 
     def judge(self):
         super().judge()

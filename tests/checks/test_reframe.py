@@ -9,6 +9,7 @@ import shutil
 import sys
 
 import pytest
+import standin_gcc
 from checkout_copy import copy_checkout, variables
 from lib import pinnings
 from places import ROOT
@@ -18,12 +19,13 @@ import stream
 from membw.errors import MembwError
 from membw.results import case as of_case
 from membw.run import reframe_run, rows, summary
-from membw.site import cpulist, realtime, topology
+from membw.site import binder, cpulist, realtime, topology
 
 SYSTEMS = sorted(path.stem for path in (ROOT / 'systems').glob('*.yaml'))
 # its source does not give the cores of the nodes: ReFrame's remote detection finds them
 DETECTED = ('robin',)
 KERNELS = ('copy', 'scale', 'add', 'triad')
+STREAM = 'reframe-checks/stream.py'
 # a test measures nothing: small arrays, on a machine that may be busy
 ALLOW = 'array-too-small,too-short,disturbed,unstable'
 TINY = [f'-S{check}.{setting}' for check in ('stream', 'numa_scan')
@@ -39,8 +41,9 @@ class Session:
         runs = json.loads(report.read_text())['runs'] if report.exists() else []
         self.cases = runs[0]['testcases'] if runs else []
 
-    def case(self, name):
-        found = [c for c in self.cases if c['display_name'] == name]
+    def case(self, name, partition=''):
+        found = [c for c in self.cases if c['display_name'] == name
+                 and partition in ('', c['partition'])]  # fmt: skip
         assert len(found) == 1, self.text
         return found[0]
 
@@ -55,13 +58,13 @@ class Session:
 def session(call, tmp_path_factory):
     """Run reframe as anybody would, but with everything it writes in a folder of its own."""
 
-    def run(*words, root=ROOT, **more):
+    def run(*words, root=ROOT, checks='reframe-checks', **more):
         folder = tmp_path_factory.mktemp('reframe')
         places = ('--prefix', folder, '--perflogdir', folder / 'perflogs',
                   '--report-file', folder / 'report.json')  # fmt: skip
         settings = {**variables(root), 'RFM_ENABLE_RESULTS_STORAGE': '0',
                     'MEMBW_BUILD': 'make', 'MEMBW_SLURM_BACKEND': '', **more}  # fmt: skip
-        words = ('-c', root / 'reframe-checks', *words, *places)
+        words = ('-c', root / checks, *words, *places)
         return Session(call('reframe', '--nocolor', *words, cwd=root, **settings), folder)
 
     return run
@@ -120,16 +123,25 @@ def test_a_value_that_means_nothing_is_refused(call):
 
 
 def test_tags_and_modes_choose(session):
-    every = selected(session, '--tag=production')
+    """A mode is its tag: one is typed."""
+    text = session('--describe', '--system', 'ulysses').text
+    tests, _ = json.JSONDecoder().raw_decode(text, text.index('[\n'))
+
+    def tagged(tag):
+        return {test['@class'] for test in tests if tag in test['tags']}
+
+    every, clusters = tagged('production'), tagged('flexible')
     assert every > {'stream', 'cluster_stream', 'numa_scan', 'core_pairs', 'imb_pingpong'}
-    clusters = selected(session, '--tag=flexible')
     assert clusters >= {'cluster_stream', 'cluster_pairs'}
     assert all(name.startswith('cluster_') for name in clusters)
-    assert selected(session, '--tag=1_node') == every - clusters
+    assert tagged('1_node') == every - clusters
     # n (n - 1) / 2 pairs are not for every night
-    assert selected(session, '--mode=nightly') == every - {'cluster_pairs'}
-    assert selected(session, '--mode=maintenance') == {'stream', *clusters}
+    assert tagged('nightly') == every - {'cluster_pairs'}
+    assert tagged('maintenance') == {'stream', *clusters}
+    assert tagged('acceptance') & tagged('1_node') == {'stream'}
     assert selected(session, '--mode=acceptance', '--tag=1_node') == {'stream'}
+    assert {mode['name'] for mode in binder.modes()} == {'nightly', 'maintenance', 'acceptance'}
+    assert all(mode['options'][2:] == [f'--tag={mode["name"]}'] for mode in binder.modes())
 
 
 # system, partition/environment, cores, access lines
@@ -241,15 +253,25 @@ def test_the_scan_goes_through_a_domain_local_and_remote(dry, system, cores):
 # --- skips --------------------------------------------------------------------------------------
 
 
-@pytest.fixture
-def bare(tmp_path):
-    """A PATH with what a small machine has: no Slurm, no Intel compiler, no likwid."""
-    tools = ('bash sh env uname make gcc as ld cat ls mkdir rm hostname test true git sed expr '
-             'numactl nproc lscpu getconf python3').split()  # fmt: skip
+def small_machine(folder):
+    """A PATH with what one has: no Slurm, no Intel compiler, no likwid."""
+    tools = ('bash sh env uname make as ld cat ls mkdir rm hostname test true git sed expr '
+             'numactl chrt nproc lscpu getconf python3').split()  # fmt: skip
     for tool in tools:
         if shutil.which(tool):
-            (tmp_path / tool).symlink_to(shutil.which(tool))
-    return f'{pathlib.Path(sys.executable).parent}:{tmp_path}'
+            (folder / tool).symlink_to(shutil.which(tool))
+    return f'{pathlib.Path(sys.executable).parent}:{standin_gcc.put_up(folder)}'
+
+
+@pytest.fixture
+def bare(tmp_path):
+    return small_machine(tmp_path)
+
+
+@pytest.fixture(scope='module')
+def quick_gcc(environment, tmp_path_factory):
+    """A PATH for what is built as a preset says, and run for its verdict alone."""
+    return f'{standin_gcc.put_up(tmp_path_factory.mktemp("gcc"))}:{environment["PATH"]}'
 
 
 def test_ulysses_from_elsewhere_is_skipped_with_a_reason(session, bare):
@@ -275,25 +297,22 @@ def test_a_card_that_does_not_answer_is_a_reason(session, bare):
     assert "phi:knc-5110p is reached by ssh: no 'ssh' on this host" in done.text
 
 
-def test_a_missing_tool_is_a_reason_and_the_rest_runs(session, bare):
-    done = session('-r', '-n', 'stream%pinning=(likwid|none)', '-p', 'gcc-o2', *TINY, PATH=bare)
-    assert done.code == 0, done.text
-    assert done.case('stream %pinning=likwid')['result'] == 'skip'
-    assert "'likwid-pin' not found on this host" in done.text
-    assert done.case('stream %pinning=none')['result'] == 'pass'
-
-
 @pytest.fixture
 def posed(tmp_path):
     """A checkout with one more system: this machine under another name."""
     copy_checkout(tmp_path)
 
-    def write(toolchains='{gcc: {cc: gcc, presets: [gcc-o3]}}', extras='{}', references=None):
+    def write(toolchains='{gcc: {cc: gcc, presets: [gcc-o3]}}', references=None, **extras):
+        """extras: those of each partition, by its name."""
         text = (
             "name: posed\ndescr: this machine\nhostnames: ['posed']\nsources: [a test]\n"
-            'partitions:\n- {name: here, descr: all of it, scheduler: local, launcher: local, '
-            f'max_jobs: 1, features: [],\n   toolchains: {toolchains}, extras: {extras}}}\n'
+            'partitions:\n'
         )
+        for name, more in (extras or {'here': '{}'}).items():
+            text += (
+                f'- {{name: {name}, descr: all of it, scheduler: local, launcher: local, '
+                f'max_jobs: 1, features: [],\n   toolchains: {toolchains}, extras: {more}}}\n'
+            )
         if references:
             text += 'references: references/posed.yaml\n'
             (tmp_path / 'systems/references/posed.yaml').write_text(references)
@@ -303,11 +322,13 @@ def posed(tmp_path):
     return write
 
 
-def test_a_missing_compiler_is_a_reason(session, posed):
-    root = posed('{gcc: {cc: gcc-of-1999, presets: [gcc-o3]}}')
-    done = session('-r', '--system', 'posed', root=root)
+def test_a_missing_compiler_and_missing_modules_are_a_reason(session, posed):
+    root = posed('{gcc: {cc: gcc-of-1999, presets: [gcc-o3]}, new: '
+                 '{family: gcc, cc: gcc, modules: [gcc/13.2], presets: [gcc-o3]}}')  # fmt: skip
+    done = session('-r', '--system', 'posed', root=root, checks=STREAM, LMOD_CMD='')
     assert done.code == 0, done.text
     assert "[compiler 'gcc-of-1999' of gcc-o3 not found]" in done.text
+    assert "[new-o3 needs module 'gcc/13.2': no modules system here]" in done.text
 
 
 def test_a_node_whose_cores_nobody_could_tell_is_a_reason(session, posed, tmp_path):
@@ -322,16 +343,9 @@ def test_a_node_whose_cores_nobody_could_tell_is_a_reason(session, posed, tmp_pa
     (bin / 'sbatch').chmod(0o755)
     path = f'{bin}:{os.environ["PATH"]}'
     words = ('--dry-run', '-n', 'stream%pinning=omp', '--system', 'posed')
-    done = session(*words, root=root, PATH=path)
+    done = session(*words, root=root, checks=STREAM, PATH=path)
     assert done.code == 0, done.text
     assert 'the cores of posed:here are not known' in done.text
-
-
-def test_missing_modules_are_a_reason(session, posed):
-    root = posed('{gcc: {cc: gcc, modules: [gcc/13.2], presets: [gcc-o3]}}')
-    done = session('-r', '--system', 'posed', root=root, LMOD_CMD='')
-    assert done.code == 0, done.text
-    assert "[gcc-o3 needs module 'gcc/13.2': no modules system here]" in done.text
 
 
 # --- runs ---------------------------------------------------------------------------------------
@@ -415,18 +429,34 @@ def test_the_scan_has_a_figure_for_each_number_of_threads(local):
     assert saturated >= 0.95 * max(points.values())
 
 
-def test_a_scan_that_is_invalid_names_the_reason_then_the_point(session, need):
-    """By the reason alone membw run knows what is worth another attempt."""
+@pytest.fixture(scope='module')
+def small(session, need, tmp_path_factory):
+    """Arrays that fit in cache, and nothing is allowed; on a small machine; run once, at real-time
+    priority where that is permitted."""
     need('numactl')
+    words = [f'-S{check}.{setting}' for check, size in (('stream', 1000000), ('numa_scan', 1000))
+             for setting in (f'array_size={size}', 'ntimes=5')]  # fmt: skip
     at_once = realtime.words(realtime.permitted(), is_local=True)
-    done = session('-r', '-n', 'numa_scan', '-p', 'gcc-o2', '-S', 'numa_scan.array_size=1000',
-                   '-S', 'numa_scan.ntimes=3', *at_once)  # fmt: skip
-    assert done.code == 1
-    case = done.case('numa_scan')
+    path = small_machine(tmp_path_factory.mktemp('tools'))
+    done = session('-r', '-n', 'stream%pinning=(likwid|none)|numa_scan', '-p', 'gcc-o2', *words,
+                   *at_once, PATH=path)  # fmt: skip
+    assert done.code == 1, done.text
+    return done
+
+
+def test_a_missing_tool_is_a_reason_and_the_rest_runs(small):
+    assert small.case('stream %pinning=likwid')['result'] == 'skip'
+    assert "'likwid-pin' not found on this host" in small.text
+    assert small.case('stream %pinning=none')['verdict'] == 'INVALID'
+
+
+def test_a_scan_that_is_invalid_names_the_reason_then_the_point(small):
+    """By the reason alone membw run knows what is worth another attempt."""
+    case = small.case('numa_scan')
     assert 'array-too-small (local memory, 1 thread(s): ' in case['reasons']
     assert 'array-too-small' in rows.REASONS.findall(case['reasons'])
-    (script,) = done.folder.glob('stage/**/scan.sh')
-    assert (' chrt --fifo 1 numactl ' in script.read_text()) == bool(at_once)
+    (script,) = small.folder.glob('stage/**/scan.sh')
+    assert (' chrt --fifo 1 numactl ' in script.read_text()) == realtime.permitted()
 
 
 def test_local_runs_do_not_overlap(local):
@@ -465,40 +495,37 @@ def test_a_second_session_at_the_same_time_is_refused(call, tmp_path):
     assert sorted(path.name for path in (tmp_path / 'stage').iterdir()) == ['local.lock']
 
 
-def test_a_small_array_is_invalid(session):
-    done = session(
-        '-r', '-n', 'stream%pinning=none', '-p', 'gcc-o2', '-S', 'stream.array_size=1000000',
-        '-S', 'stream.ntimes=5',
-    )  # fmt: skip
-    case = done.case('stream %pinning=none')
-    assert done.code == 1 and case['result'] == 'fail' and case['verdict'] == 'INVALID'
+def test_a_small_array_is_invalid(small):
+    case = small.case('stream %pinning=none')
+    assert case['result'] == 'fail' and case['verdict'] == 'INVALID'
     assert 'sanity error: INVALID: ' in case['fail_reason']
     assert 'array-too-small' in case['fail_reason']
     assert case['in_rounds'] and not case['is_held']
     # what `membw run` shows in place of ReFrame's one word for all that it does not pass
-    said, failed = (next(i for i, line in enumerate(done.text.splitlines()) if pattern in line)
+    said, failed = (next(i for i, line in enumerate(small.text.splitlines()) if pattern in line)
                     for pattern in (': INVALID: array-too-small (', '[     FAIL ] '))  # fmt: skip
     assert failed == said + 1
 
 
-def test_a_figure_above_the_peak_is_invalid(session, posed):
-    root = posed(extras="{peak_gbs: 0.001, peak_source: '[test]: nothing is that slow'}")
-    done = session('-r', '-n', 'stream%pinning=none', '--system', 'posed', *TINY, root=root)
+def test_a_figure_above_the_peak_is_invalid_and_the_peak_may_follow_from_the_memory(
+    session, posed, quick_gcc
+):
+    root = posed(low="{peak_gbs: 0.001, peak_source: '[test]: nothing is that slow'}",
+                 of_memory="{memory: {channels: 16, mts: 3200, source: '[test] a data sheet'}}",
+                 )  # fmt: skip
+    done = session('-r', '-n', 'stream%pinning=none', '--system', 'posed', *TINY, root=root,
+                   checks=STREAM, PATH=quick_gcc)  # fmt: skip
     assert done.code == 1
-    reason = done.case('stream %pinning=none')['fail_reason']
+    case = done.case('stream %pinning=none', 'low')
+    reason = case['fail_reason']
     assert 'INVALID: too-good (copy reads ' in reason and 'the peak of 0.001 GB/s' in reason
     # the program itself judged, so that its record says it wherever it is read
-    (kept,) = (done.folder / 'records').glob('*-none.json')
-    record = json.loads(kept.read_text())
+    record = json.loads(pathlib.Path(case['record']).read_text())
     assert (record['peak_gbs'], record['peak_source']) == (0.001, 'option')
     assert 'too-good' in {r['reason'] for r in record['reasons'] if not r['allowed']}
-
-
-def test_a_peak_follows_from_the_memory_and_is_reported_with_its_source(session, posed):
-    root = posed(extras="{memory: {channels: 16, mts: 3200, source: '[test] a data sheet'}}")
-    done = session('-r', '-n', 'stream%pinning=none', '--system', 'posed', *TINY, root=root)
-    case = done.case('stream %pinning=none')
-    assert done.code == 0, done.text
+    # it is reported with its source
+    case = done.case('stream %pinning=none', 'of_memory')
+    assert case['result'] == 'pass', done.text
     assert case['peak_gbs'] == 409.6
     assert case['peak_source'] == '16 channels x 3200 MT/s x 8 B; [test] a data sheet'
 
@@ -516,12 +543,14 @@ stream:
 
 
 @pytest.fixture
-def held(session, posed, need):
+def held(session, posed, need, quick_gcc):
     """One session of four rows: below its reference, within it, and the same two, expected to
     fail."""
     need('likwid-pin', 'numactl')
     root = posed(references=REFERENCES)
-    return session('-r', '-n', '^stream', '--system', 'posed', *TINY, root=root)
+    return session(
+        '-r', '-n', '^stream', '--system', 'posed', *TINY, root=root, checks=STREAM, PATH=quick_gcc
+    )
 
 
 def test_runs_are_held_to_their_references(held):

@@ -3,23 +3,37 @@
 import contextlib
 import os
 import signal
+import time
 
 from reframe.core.schedulers.local import LocalJobScheduler
 
 
 def kill_own_alone(scheduler, job):
-    """LocalJobScheduler._kill_all as it stands in ReFrame 4.10, but for its last line.
+    """LocalJobScheduler._kill_all as in ReFrame 4.10, but for its last line and that it waits.
 
     There `os.waitpid(0, 0)` follows, for any child of ReFrame's process group. The job itself has
     been waited for, and has a session of its own; what is waited for are the `scp` and `ssh` of a
     job of the ssh scheduler. A build that ends beside one thus holds everything up until that is
     over, and takes its exit status away: "failed with exit code None", nothing measured.
+
+    Nor has a job that is ended early, by its time limit or with ReFrame, two seconds there: the
+    script dies of SIGTERM at once, and the program, which saves what it measured, with it.
     """
+    if job.cancel_time:
+        let_end(job, job.cancel_time + scheduler.CANCEL_GRACE_PERIOD)
     scheduler.log(f'sending SIGKILL to process group {job.jobid}')
     with contextlib.suppress(ProcessLookupError, PermissionError):  # ended, or no more ours
         os.killpg(int(job.jobid), signal.SIGKILL)
     job.f_stdout.close()
     job.f_stderr.close()
+
+
+def let_end(job, until):
+    """Until no process of the job is left, or that moment has come."""
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        while time.time() < until:
+            os.killpg(int(job.jobid), 0)
+            time.sleep(0.02)
 
 
 def end_alone():

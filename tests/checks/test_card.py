@@ -135,7 +135,7 @@ def test_a_build_that_ends_leaves_what_is_taken_to_the_card_its_exit_status(monk
     os.waitid(os.P_PID, build.pid, os.WEXITED | os.WNOWAIT)
     files = {f'f_{name}': (tmp_path / name).open('w') for name in ('stdout', 'stderr')}
     job = types.SimpleNamespace(jobid=str(build.pid), _jobid=build.pid, _proc=build,
-                                _state='RUNNING', **files)  # fmt: skip
+                                _state='RUNNING', cancel_time=None, **files)  # fmt: skip
     LocalJobScheduler().poll(job)
     assert (job._exitcode, job._state) == (0, 'SUCCESS')
     assert all(file.closed for file in files.values())

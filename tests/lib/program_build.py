@@ -40,7 +40,7 @@ def build(program, *flags, cc='gcc', usual=None):
     """Its path. Flags come behind the usual ones, so that a later -O counts; `usual=()` leaves
     those out."""
     if usual is None:
-        usual = PLANTED if any(flag.startswith('-DMEMBW_PLANT_') for flag in flags) else USUAL
+        usual = PLANTED if any(str(flag).startswith('-DMEMBW_PLANT_') for flag in flags) else USUAL
     line = [cc, *usual, *flags, str(one_file(program))]
     compiler = shutil.which(cc)
     assert compiler, f"'{cc}' is not on the PATH"

@@ -27,6 +27,7 @@ class cluster_dgemm(of_a_blas, whole_cluster):
         pinned = pinnings.ask(self.method, self.cores())[1]
         self.env_vars = {**pinned, **self.blas_variables()}
         self.survive_a_node(with_mpi=False)
+        self.let_the_library_choose_its_kernels()
         self.look_around()
         self.executable = self.binary.path
         self.executable_opts = self.program_options(RECORDS)

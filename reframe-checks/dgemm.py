@@ -16,3 +16,4 @@ class dgemm(of_a_blas, pinned_run):
     @run_before('run')
     def let_the_library_take_all(self):
         self.env_vars.update(self.blas_variables())
+        self.let_the_library_choose_its_kernels()

@@ -3,12 +3,13 @@
 import functools
 import glob
 import os
+import re
 import subprocess
 import sys
 
 import reframe as rfm
 import reframe.core.runtime as runtime
-from reframe.core.builtins import fixture, parameter, run_after, variable
+from reframe.core.builtins import fixture, parameter, run_after, run_before, variable
 
 from lib.binaries import program_binary
 from lib.option_words import option_words
@@ -16,6 +17,11 @@ from membw.build import presets
 from membw.site import topology
 
 ROWS = presets.load_blas()
+# in bash: the program knows them
+LEAVE_OUT = (
+    'for name in $({program} --kernel-variables); do '
+    '[ -z "${{!name}}" ] || echo "membw-left-out $name=${{!name}}"; unset $name; done'
+)
 CALLS_IT = 'void dgemm_(void); int main(void) { dgemm_(); return 0; }'
 
 
@@ -162,6 +168,18 @@ class of_a_blas(rfm.RegressionTestPlugin):
             ROWS[self.blas]['variable']: len(self.cores()),
             'OMP_WAIT_POLICY': 'PASSIVE',
         }
+
+    def let_the_library_choose_its_kernels(self):
+        """What a login shell says of them is no fact of the node. Before all else of the job, so
+        that the environment that is noted is the run's."""
+        if 'forced-kernels' not in self.allow.split(','):
+            self.prerun_cmds.insert(0, LEAVE_OUT.format(program=self.binary.path))
+
+    @run_before('sanity')
+    def say_what_was_left_out(self):
+        if not self.is_dry_run():
+            left_out = re.findall(r'^membw-left-out (.+)', self.output(), re.M)
+            self.note = f'left out: {", ".join(left_out)}' if left_out else ''
 
     def program_options(self, record):
         row, stated = ROWS[self.blas], self.current_partition.extras.get('peak_gflops')

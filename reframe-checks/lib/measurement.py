@@ -24,7 +24,17 @@ from membw.results.doubts import doubts
 from membw.results.metrics import intervals, of_record
 
 # variables below that are no options: what they say is read off the run
-NOTED = ('verdict', 'reasons', 'compiler', 'node', 'threads', 'threads_on', 'record', 'metrics')
+NOTED = (
+    'verdict',
+    'reasons',
+    'note',
+    'compiler',
+    'node',
+    'threads',
+    'threads_on',
+    'record',
+    'metrics',
+)
 
 
 def invalid_reasons(record):
@@ -67,6 +77,8 @@ class measurement(quick_log, rfm.RunOnlyRegressionTest):
 
     verdict = variable(str, value='', loggable=True)
     reasons = variable(str, value='', loggable=True)
+    # what a table says beside PASS
+    note = variable(str, value='', loggable=True)
     compile_line = variable(str, value='', loggable=True)
     compiler = variable(str, value='', loggable=True)
     source_sha256 = variable(str, value='', loggable=True)

@@ -127,10 +127,12 @@ void kernels_judge(const struct blas *blas)
 	const char *const variable = blas_chosen_by(blas);
 
 	if (variable)
-		verdict_invalid(FORCED_KERNELS,
-				"%s=%s in the environment chose the library's kernels, not this "
-				"CPU: the figures are theirs, not the node's",
-				variable, getenv(variable));
+		verdict_invalid(
+			FORCED_KERNELS,
+			"%s=%s in the environment chose the library's kernels, not this "
+			"CPU: the figures are theirs, not the node's; unset it, or allow it "
+			"where it is meant",
+			variable, getenv(variable));
 }
 
 /* What the whole run says of its CPUs is withdrawn where the figures are of clean repetitions. */

@@ -19,17 +19,25 @@ static struct {
 	double stated, max_seconds; /* of each shape */
 } asked = { 0, 0, 0, SHAPES, NULL, NULL, 0, 8 };
 
+static void print_kernel_variables(const char *option, const char *text)
+{
+	(void)option;
+	(void)text;
+	blas_choosers_print();
+	leave(EXIT_VALID);
+}
+
 static const struct option_row rows[] = {
 	{ 'n', "size", "N",
-	  "m = n (default: by what is attainable, 0.2 s of the square one, and more than\n"
+	  "m = n (default: by what is attainable, 0.15 s of the square one, and more than\n"
 	  "four last-level caches; 0.1 s of k192, 15000 at most; what the memory holds)",
 	  .count = &asked.n, .least = 8, .most = 1000000 },
 	{ 0, "shape", "NAME",
 	  "square (m = n = k) or k192 (k = 192: nodeperf's, the update of HPL) alone",
 	  .word = &asked.shape, .words = shape_names, .most = SHAPES },
 	{ 't', "repetitions", "T",
-	  "so often (default: two seconds and more, until the share is known within half\n"
-	  "a point)",
+	  "so often (default: two seconds and more, until the share is known within a\n"
+	  "point)",
 	  .count = &asked.repetitions, .least = 1, .most = REPETITIONS_MAX },
 	{ 0, "max-seconds", "S", "so long at most, without -t, for each shape (default: 8)",
 	  .number = &asked.max_seconds, .most = 1000000, .hint = "give seconds, as in 30" },
@@ -43,6 +51,9 @@ static const struct option_row rows[] = {
 	{ 0, "threading", "KIND",
 	  "what the library must say of itself: none, pthreads, openmp or tbb",
 	  .text = &asked.threading },
+	{ 0, "kernel-variables", NULL,
+	  "print the variables by which libraries are told their kernels, no more",
+	  .set = print_kernel_variables },
 	{ 0, "stated", "GFLOPS", "peak of the node as stated, to compare what is attainable with",
 	  .number = &asked.stated, .most = 1000000000000, .hint = "give GFlop/s, as in 448" },
 	{ 0 },

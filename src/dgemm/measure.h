@@ -15,5 +15,5 @@ double shape_flops(const struct shape *shape);
 void measure_size(struct shape *shape, enum shape_kind kind, size_t n, double gflops);
 
 /* Measures and validates it, in so many REPETITIONS.  0: for two seconds and more, until the
- * share of attainable is known within half a point, for MAX_SECONDS at most. */
+ * share of attainable is known within a point, for MAX_SECONDS at most. */
 void measure_shape(struct shape *shape, int repetitions, double max_seconds);

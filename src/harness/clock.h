@@ -7,11 +7,11 @@
 
 #include "config.h"
 
-double clock_now(void);
+LOCAL double clock_now(void);
 
 /* CPU seconds of this thread, of this process. */
-double clock_thread(void);
-double clock_process(void);
+LOCAL double clock_thread(void);
+LOCAL double clock_process(void);
 
 /* The smallest step that the clock was seen to take, in seconds. */
-double clock_tick(void);
+LOCAL double clock_tick(void);

@@ -21,5 +21,11 @@
 
 enum { LINE = 64 }; /* bytes of a cache line */
 
+/* Before each function of the harness: a program is one file for the compiler, with all of the
+ * harness in it, and what it does not use is then not compiled. */
+#ifndef LOCAL
+#define LOCAL static __attribute__((unused))
+#endif
+
 #define NOINLINE __attribute__((noinline))
 #define PRINTF_LIKE(text, first) __attribute__((format(printf, text, first)))

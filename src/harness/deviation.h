@@ -4,9 +4,9 @@
 #pragma once
 
 /* The standard deviation of a sample of COUNT values, by COUNT - 1; 0 of fewer than two. */
-double deviation(const double *values, int count);
+LOCAL double deviation(const double *values, int count);
 
 /* Student's t, two-sided 95 %, of so many degrees of freedom, at least 1 and at most
  * STUDENT_FREEDOM. */
 enum { STUDENT_FREEDOM = 11 };
-double student(int freedom);
+LOCAL double student(int freedom);

@@ -9,11 +9,13 @@
 enum { EXIT_VALID = 0, EXIT_INVALID = 1, EXIT_USAGE = 2 };
 
 /* Prints "membw: FACT" and "hint: HINT" on stderr and ends with EXIT_USAGE. */
-void die(const char *fact, const char *hint, ...) __attribute__((noreturn)) PRINTF_LIKE(1, 3);
+LOCAL void die(const char *fact, const char *hint, ...) __attribute__((noreturn))
+PRINTF_LIKE(1, 3);
 
 /* Ends the program. */
-void leave(int status) __attribute__((noreturn));
+LOCAL void leave(int status) __attribute__((noreturn));
 
 /* For a program of several processes, which set this before anything can fail: who prints the
  * two lines (it may return: then this process does), and how to end. */
-void error_hooks(void (*refuse)(const char *fact, const char *hint), void (*end)(int status));
+LOCAL void error_hooks(void (*refuse)(const char *fact, const char *hint),
+		       void (*end)(int status));

@@ -24,7 +24,7 @@
 /* What to add (by exclusive or) to word W of the message of a turn, and to the turn itself. */
 #ifdef MEMBW_PLANT_PAYLOAD
 #define FAULT_PAYLOAD(turn, w) fault_payload(turn, w)
-unsigned long long fault_payload(unsigned long long turn, int w);
+LOCAL unsigned long long fault_payload(unsigned long long turn, int w);
 #else
 #define FAULT_PAYLOAD(turn, w) 0
 #endif
@@ -35,32 +35,32 @@ unsigned long long fault_payload(unsigned long long turn, int w);
 #endif
 #ifdef MEMBW_PLANT_LINKS
 #define FAULT_LINK(one, other) fault_link(one, other)
-void fault_link(int one, int other);
+LOCAL void fault_link(int one, int other);
 #else
 #define FAULT_LINK(one, other) ((void)(other))
 #endif
 
 /* Which rank this process is; 0 until it is said. */
-void fault_rank(int rank);
+LOCAL void fault_rank(int rank);
 
 /* Whether faults are to be planted in this process. */
-int fault_is_here(void);
+LOCAL int fault_is_here(void);
 
 /* The path to read in place of a file of /sys or /proc. */
 enum { FAULT_PATH_MAX = 16384 };
-const char *fault_path(const char *path, char room[FAULT_PATH_MAX]);
+LOCAL const char *fault_path(const char *path, char room[FAULT_PATH_MAX]);
 
 /* Register width in bits, at most what was planted. */
-int fault_cpu_width(int bits);
+LOCAL int fault_cpu_width(int bits);
 
 /* Bytes of cache, or what was planted. */
-size_t fault_llc(size_t bytes);
+LOCAL size_t fault_llc(size_t bytes);
 
 /* Bytes of memory, or what was planted. */
-size_t fault_memory(size_t bytes);
+LOCAL size_t fault_memory(size_t bytes);
 
 /* What was timed took SECONDS in repetition I: what it shall have taken, after that time. */
-double fault_time(double seconds, int i);
+LOCAL double fault_time(double seconds, int i);
 
 /* Flips the planted bit in one of the arrays, of elements of SIZE bytes. */
-void fault_flip(void *const *arrays, size_t size);
+LOCAL void fault_flip(void *const *arrays, size_t size);

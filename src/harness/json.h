@@ -7,13 +7,13 @@
 
 #include "config.h"
 
-void json_begin(FILE *file);
-void json_open(const char *key, char bracket);
-void json_close(char bracket);
-void json_text(const char *key, const char *value); /* NULL and "" write null */
-void json_number(const char *key, double value);    /* null if not finite */
-void json_positive(const char *key, double value);  /* null if not above 0 */
-void json_count(const char *key, unsigned long long value);
-void json_hex(const char *key, unsigned long long value);
-void json_truth(const char *key, int value);
-void json_numbers(const char *key, const double *values, int count); /* an array */
+LOCAL void json_begin(FILE *file);
+LOCAL void json_open(const char *key, char bracket);
+LOCAL void json_close(char bracket);
+LOCAL void json_text(const char *key, const char *value); /* NULL and "" write null */
+LOCAL void json_number(const char *key, double value);    /* null if not finite */
+LOCAL void json_positive(const char *key, double value);  /* null if not above 0 */
+LOCAL void json_count(const char *key, unsigned long long value);
+LOCAL void json_hex(const char *key, unsigned long long value);
+LOCAL void json_truth(const char *key, int value);
+LOCAL void json_numbers(const char *key, const double *values, int count); /* an array */

@@ -10,26 +10,26 @@
 enum better { HIGHER, LOWER };
 
 /* A name as by printf(); lives as long as the program. */
-const char *metric_name(const char *format, ...) PRINTF_LIKE(1, 2);
+LOCAL const char *metric_name(const char *format, ...) PRINTF_LIKE(1, 2);
 
 /* Sets a metric, a second time in place of the first.  The name lives as long as the program. */
-void metric(const char *name, double value, const char *unit, enum better better);
+LOCAL void metric(const char *name, double value, const char *unit, enum better better);
 
 /* How far the same measurement, started again now, would read; the program says by which method
  * (docs/repeatability.md). */
-void metric_interval(const char *name, double low, double high);
+LOCAL void metric_interval(const char *name, double low, double high);
 
 /* Every measurement that its value was made from, in its unit; copied. */
-void metric_samples(const char *name, const double *samples, int count);
+LOCAL void metric_samples(const char *name, const double *samples, int count);
 
 /* Finds too-good: a metric of that unit above the peak (0: not known). */
-void metrics_judge(double peak, const char *unit);
+LOCAL void metrics_judge(double peak, const char *unit);
 
 /* The finding itself, of a figure that is no metric of its own. */
-void judge_peak(const char *name, double value, const char *unit, double peak);
+LOCAL void judge_peak(const char *name, double value, const char *unit, double peak);
 
 /* "latency: 93.2 ns", one per line. */
-void metrics_print(FILE *out);
+LOCAL void metrics_print(FILE *out);
 
 /* Writes "metrics" of the record. */
-void metrics_write(void);
+LOCAL void metrics_write(void);

@@ -41,26 +41,26 @@ struct program {
 
 /* Reads the command line by the tables of the program and these of its own: --json, --allow,
  * --strict, --peak (where the program has a peak), --help, --version.  Dies of what is wrong. */
-void options_read(const struct program *program, int argc, char **argv);
+LOCAL void options_read(const struct program *program, int argc, char **argv);
 
-const char *options_json(void); /* file of the record, NULL: none */
-double options_peak(void);      /* 0: not given */
+LOCAL const char *options_json(void); /* file of the record, NULL: none */
+LOCAL double options_peak(void);      /* 0: not given */
 
 /* For setters.  Each dies of a value that it cannot take. */
 
 /* A whole number, 100000000 or 1e8, from LEAST to MOST. */
-size_t option_count(const char *option, const char *text, size_t least, size_t most);
+LOCAL size_t option_count(const char *option, const char *text, size_t least, size_t most);
 
 /* A number above 0, up to MOST; the hint says what to give. */
-double option_number(const char *option, const char *text, double most, const char *hint);
+LOCAL double option_number(const char *option, const char *text, double most, const char *hint);
 
 /* The place of TEXT among COUNT words. */
-int option_word(const char *option, const char *text, const char *const *words, int count);
+LOCAL int option_word(const char *option, const char *text, const char *const *words, int count);
 
 /* Each name of a list with commas, with its length: TAKE returns 0 for one that it does not
  * know. */
-void option_list(const char *option, const char *names,
-		 int (*take)(const char *name, size_t length), const char *hint);
+LOCAL void option_list(const char *option, const char *names,
+		       int (*take)(const char *name, size_t length), const char *hint);
 
 /* For TAKE: the number that a name is, digits alone; MOST + 1 where it is none up to MOST. */
-size_t option_list_number(const char *name, size_t length, size_t most);
+LOCAL size_t option_list_number(const char *name, size_t length, size_t most);

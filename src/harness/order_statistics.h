@@ -27,21 +27,22 @@ struct order_statistics {
 };
 
 /* Of at least one value; sorts them. */
-double median(double *values, int count);
+LOCAL double median(double *values, int count);
 
 /* Of at least one value; sorts them. */
-void order_statistics(struct order_statistics *s, double *values, int count);
+LOCAL void order_statistics(struct order_statistics *s, double *values, int count);
 
 /* The same of values in the order in which they were measured, with an interval for that; sorts
  * a copy in ROOM. */
-void order_statistics_in_turn(struct order_statistics *s, const double *values, double *room,
-			      int count);
+LOCAL void order_statistics_in_turn(struct order_statistics *s, const double *values, double *room,
+				    int count);
 
 /* Writes members of the record, "median_ns", "low_ns" ...: each times SCALE, in UNIT. */
-void order_statistics_write(const struct order_statistics *s, double scale, const char *unit);
+LOCAL void order_statistics_write(const struct order_statistics *s, double scale,
+				  const char *unit);
 
 /* Half of the interval's width in parts of the median; 1 where there is none. */
-double order_statistics_spread(const struct order_statistics *s);
+LOCAL double order_statistics_spread(const struct order_statistics *s);
 
 /* Two regimes: a part of at least a fifth of the samples on either side of a gap. */
 struct regimes {
@@ -51,4 +52,4 @@ struct regimes {
 };
 
 /* Of sorted values; GAP is what the upper part's median must be of the lower one's, above 1. */
-void regimes_find(struct regimes *regimes, const double *sorted, int count, double gap);
+LOCAL void regimes_find(struct regimes *regimes, const double *sorted, int count, double gap);

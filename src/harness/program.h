@@ -25,18 +25,18 @@
 
 /* Before anything else, in a program that may be one of several processes: joins the job, of MPI
  * or srun. */
-void program_join(int *argc, char ***argv);
+LOCAL void program_join(int *argc, char ***argv);
 
 /* Reads the options, starts the threads, opens the file of the record. */
-void program_start(const struct program *program, int argc, char **argv);
+LOCAL void program_start(const struct program *program, int argc, char **argv);
 
 /* This program pins each thread itself, more than once, and judges that itself. */
-void program_pins_itself(void);
+LOCAL void program_pins_itself(void);
 
 /* What counts for the verdict lies between these two. */
-void program_measuring(void);
-void program_measured(void);
+LOCAL void program_measuring(void);
+LOCAL void program_measured(void);
 
 /* Prints the metrics and the verdict, writes the record; DATA is for the program's own part.
  * The exit status. */
-int program_end(const void *data);
+LOCAL int program_end(const void *data);

@@ -6,4 +6,4 @@
 #include "config.h"
 
 /* For COUNT times SIZE bytes; dies of "no memory for COUNT WHAT", with the hint. */
-void *room_for(size_t count, size_t size, const char *what, const char *hint);
+LOCAL void *room_for(size_t count, size_t size, const char *what, const char *hint);

@@ -13,9 +13,9 @@ struct team_sizes {
 };
 
 /* A list with commas, as 1,2,4: afterwards rising, each once. */
-void team_sizes_read(struct team_sizes *sizes, const char *option, const char *text,
-		     const char *hint);
+LOCAL void team_sizes_read(struct team_sizes *sizes, const char *option, const char *text,
+			   const char *hint);
 
 /* 1, 2, 4, ... and MOST, at most THREADS_MAX. */
 enum { THREADS_MAX = 1 << 16 };
-void team_sizes_double(struct team_sizes *sizes, int most);
+LOCAL void team_sizes_double(struct team_sizes *sizes, int most);

@@ -27,41 +27,41 @@ enum { REASONS_MAX = 24 };
 
 enum finding { NOT_FOUND, WARNED, FOUND, ALLOWED };
 
-const char *reason_name(int reason);
+LOCAL const char *reason_name(int reason);
 
 /* The reason of that name, -1 where there is none. */
-int reason_named(const char *name, size_t length);
+LOCAL int reason_named(const char *name, size_t length);
 
 /* Names of a program's own reasons, then NULL; NULL for none. */
-void verdict_own_reasons(const char *const *names);
+LOCAL void verdict_own_reasons(const char *const *names);
 
 /* How many reasons there are, those of the program counted. */
-int verdict_reasons(void);
+LOCAL int verdict_reasons(void);
 
-void verdict_allow(int reason);
-int verdict_allows(int reason);
-void verdict_strict(int reason);
+LOCAL void verdict_allow(int reason);
+LOCAL int verdict_allows(int reason);
+LOCAL void verdict_strict(int reason);
 
-void verdict_invalid(int reason, const char *detail, ...) PRINTF_LIKE(2, 3);
-void verdict_warn(int reason, const char *detail, ...) PRINTF_LIKE(2, 3);
+LOCAL void verdict_invalid(int reason, const char *detail, ...) PRINTF_LIKE(2, 3);
+LOCAL void verdict_warn(int reason, const char *detail, ...) PRINTF_LIKE(2, 3);
 
 /* The finding was provisional. */
-void verdict_withdraw(int reason);
+LOCAL void verdict_withdraw(int reason);
 
-enum finding verdict_finding(int reason);
-const char *verdict_detail(int reason);
+LOCAL enum finding verdict_finding(int reason);
+LOCAL const char *verdict_detail(int reason);
 
 /* A bit for each reason with that finding; their names, with commas. */
-unsigned verdict_set(enum finding finding);
-void reasons_print(FILE *out, unsigned set);
+LOCAL unsigned verdict_set(enum finding finding);
+LOCAL void reasons_print(FILE *out, unsigned set);
 
-int verdict_is_valid(void);
+LOCAL int verdict_is_valid(void);
 
 /* The findings, one per line, then "Verdict: ..." */
-void verdict_print(FILE *out);
+LOCAL void verdict_print(FILE *out);
 
 /* EXIT_VALID or EXIT_INVALID. */
-int verdict_status(void);
+LOCAL int verdict_status(void);
 
 /* Writes "verdict", "exit_status", "reasons" and "warnings" of the record. */
-void verdict_write(void);
+LOCAL void verdict_write(void);

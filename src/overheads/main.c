@@ -22,10 +22,9 @@
 static const char *const reasons[] = { "negative-overhead", "fewer-threads",
 				       "delay-optimized-away", NULL };
 
-/* The interval of the median is of this second; a minute later a host may be in another state, and
- * every construct takes up to a fifth longer.  In parts of the construct's time; docs/overheads.md
- * has the launches. */
-static const double LAUNCH_SPREAD = 0.12;
+/* Minutes later the same state reads a little else.  In parts of the construct's time;
+ * docs/overheads.md has the launches. */
+static const double LAUNCH_SPREAD = 0.04;
 
 /* EPCC's delay: 0.1 us. */
 static const double DELAY_SECONDS = 1e-7;
@@ -99,6 +98,7 @@ static void write_run(const void *data)
 	json_close('}');
 	core_pair_write("core_pair", &run->before);
 	core_pair_write("core_pair_after", &run->after);
+	json_positive("additions_per_cycle", overheads_additions(run->overheads, run->count));
 	json_open("overheads", '[');
 	for (i = 0; i < run->count; i++)
 		figure_write(&run->figures[i], &run->overheads[i]);
@@ -157,7 +157,8 @@ static void judge_delay(void)
 				delay_doubled());
 }
 
-/* One overhead of many that was disturbed has no figure; the others stand. */
+/* One overhead of many that was disturbed has no figure; the others stand. They read the same in a
+ * launch of which a quarter has none (docs/overheads.md). */
 static void judge_steadiness(const struct run *run)
 {
 	const char *first = NULL;
@@ -166,7 +167,7 @@ static void judge_steadiness(const struct run *run)
 	for (i = 0; i < run->count; i++)
 		if (!figure_is_steady(&run->figures[i], &run->overheads[i]) && !unsteady++)
 			first = run->overheads[i].name;
-	if (10 * unsteady > run->count)
+	if (2 * unsteady > run->count)
 		verdict_invalid(UNSTABLE,
 				"%d of %d overheads, the first %s, have an interval of more than "
 				"10 %% of the construct's time, or pairs that others disturbed",
@@ -174,7 +175,7 @@ static void judge_steadiness(const struct run *run)
 	else if (unsteady)
 		verdict_warn(UNSTABLE, "%d of %d overheads have no figure, the first is %s",
 			     unsteady, run->count, first);
-	if (10 * unsteady <= run->count)
+	if (2 * unsteady <= run->count)
 		verdict_withdraw(DISTURBED);
 }
 

@@ -2,6 +2,8 @@
 
 #include "../harness/clock.h"
 #include "../harness/error.h"
+#include "../harness/evidence/cpu_clock.h"
+#include "../harness/order_statistics.h"
 #include "../harness/pairs/blocks.h"
 #include "../harness/room.h"
 #include "team.h"
@@ -54,25 +56,44 @@ static void find_repetitions(struct overhead *o)
 	o->shortest = 1e9;
 }
 
-static long times_left(void)
-{
-	long left = 0;
+/* What the threads have at a moment. */
+struct moment {
+	long left;        /* how often threads had to leave their CPUs so far */
+	double additions; /* per cycle, of the thread that has the fewest */
+};
 
-#pragma omp parallel reduction(+ : left)
-	left += thread_times_left();
-	return left;
+static struct moment moment_now(void)
+{
+	struct moment now = { 0, 1e9 };
+
+#pragma omp parallel
+	{
+		const double additions = cpu_additions_per_cycle();
+		const long left = thread_times_left();
+
+#pragma omp critical(moment)
+		{
+			now.left += left;
+			now.additions = additions < now.additions ? additions : now.additions;
+		}
+	}
+	return now;
 }
 
 static void play_pair(struct overhead *o)
 {
 	const int reference_first = o->played++ % 2;
-	const long left = times_left();
+	const struct moment before = moment_now();
+	struct moment after;
 	double seconds[2]; /* without, with */
 
 	seconds[!reference_first] = seconds_of_block(o, !reference_first);
 	seconds[reference_first] = seconds_of_block(o, reference_first);
-	if (times_left() != left)
+	after = moment_now();
+	if (after.left != before.left)
 		return;
+	o->additions[o->count] =
+		before.additions < after.additions ? before.additions : after.additions;
 	o->with[o->count] = seconds[1] / (double)o->repetitions;
 	o->without[o->count] = seconds[0] / (double)o->repetitions;
 	o->count++;
@@ -86,6 +107,7 @@ static void prepare(struct overhead *o, int pairs)
 
 	o->with = room_for((size_t)pairs, sizeof(*o->with), "pairs", hint);
 	o->without = room_for((size_t)pairs, sizeof(*o->without), "pairs", hint);
+	o->additions = room_for((size_t)pairs, sizeof(*o->additions), "pairs", hint);
 	find_repetitions(o);
 }
 
@@ -109,4 +131,24 @@ void overheads_measure(struct overhead *overheads, int count, int pairs)
 		if (!lacking)
 			return;
 	}
+}
+
+double overheads_additions(const struct overhead *overheads, int count)
+{
+	double *const medians =
+		room_for((size_t)count, sizeof(*medians), "medians", "ask for fewer");
+	double values[PAIRS_MAX], middle;
+	int i, known = 0;
+
+	for (i = 0; i < count; i++) {
+		const struct overhead *const o = &overheads[i];
+
+		if (!o->count)
+			continue;
+		memcpy(values, o->additions, (size_t)o->count * sizeof(*values));
+		medians[known++] = median(values, o->count);
+	}
+	middle = known ? median(medians, known) : 0;
+	free(medians);
+	return middle;
 }

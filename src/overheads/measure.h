@@ -21,7 +21,12 @@ struct overhead {
 	int count;              /* pairs that count */
 	int played;             /* and those that do not */
 	double *with, *without; /* seconds of a repetition, in the order of the pairs */
+	double *additions;      /* per cycle, of the thread that had the fewest around the pair */
 };
 
 /* Measures all of them, of one team; ends after PAIRS pairs of each. */
 void overheads_measure(struct overhead *overheads, int count, int pairs);
+
+/* Additions per cycle around the pairs, in the middle: the same machine has fewer while somebody
+ * is at work on the other hardware threads of its cores.  0: not known. */
+double overheads_additions(const struct overhead *overheads, int count);

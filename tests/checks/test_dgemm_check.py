@@ -32,9 +32,10 @@ def run(call, tmp_path):
 
 
 def test_the_check_takes_every_figure_and_names_the_library(run):
+    """And leaves out what a login shell says of the library's kernels."""
     blas_here.folder('openblas-openmp')
     done, case = run(libraries='openblas-openmp', size=1200, repetitions=1,
-                     allow=f'{WEATHER},too-short,threads-idle,forced-kernels',
+                     allow=f'{WEATHER},too-short,threads-idle',
                      env={'OPENBLAS_CORETYPE': 'Prescott'})  # fmt: skip
     assert done.returncode == 0 and case['verdict'] == 'VALID', done.stdout
     record = json.loads(open(case['record']).read())
@@ -42,8 +43,8 @@ def test_the_check_takes_every_figure_and_names_the_library(run):
     assert names == set(record['metrics']) >= {'k192', 'square_share'}
     assert (case['blas'], record['blas']['threading']) == ('openblas-openmp', 'openmp')
     assert record['blas']['environment']['OMP_WAIT_POLICY'] == 'PASSIVE'
-    (forced,) = [r for r in record['reasons'] if r['reason'] == 'forced-kernels']
-    assert forced['allowed'] and forced['detail'].startswith('OPENBLAS_CORETYPE=Prescott in the')
+    assert 'OPENBLAS_CORETYPE' not in record['blas']['environment']
+    assert case['note'] == 'left out: OPENBLAS_CORETYPE=Prescott'
     assert case['compile_line'].endswith('-lopenblas')
 
 
@@ -91,10 +92,14 @@ def test_a_library_that_is_no_row_is_refused(call):
 @pytest.mark.beside
 def test_ulysses_is_asked_for_all_its_cores_and_told_its_peak(call, tmp_path):
     done = call('reframe', '--nocolor', '--system=ulysses', '-c', ROOT / 'reframe-checks',
-                '--dry-run', '-n', '^dgemm', f'--prefix={tmp_path}')  # fmt: skip
+                '--dry-run', '-n', '^(cluster_)?dgemm', f'--prefix={tmp_path}',
+                '-S', 'cluster_dgemm.allow=forced-kernels')  # fmt: skip
     assert done.returncode == 0, done.stdout + done.stderr
     (script,) = tmp_path.glob('stage/ulysses/regular/icc-o2/dgemm*/rfm_job.sh')
     text = script.read_text()
+    (of_all,) = tmp_path.glob('stage/ulysses/regular/icc-o2/cluster_dgemm*/rfm_job.sh')
+    leaves_out = [p for p in (script, of_all) if '--kernel-variables' in p.read_text()]
+    assert leaves_out == [script], 'the kernels that were allowed are kept'
     for wanted in ('export OMP_NUM_THREADS=20', 'export MKL_NUM_THREADS=20', '--threads 20',
                    'export OMP_WAIT_POLICY=PASSIVE', '--stated 448', '--threading openmp',
                    '--library libmkl_intel_lp64,libmkl_intel_thread,libmkl_core'):  # fmt: skip

@@ -98,10 +98,14 @@ def test_both_shapes_have_a_figure_and_a_share_of_what_was_attainable(linked, ru
 
 
 def test_the_share_is_the_median_of_the_clean_repetitions_with_its_exact_interval(linked, run):
-    """Without -t so many as it takes; of all where none was clean."""
+    """Without -t so many as it takes, each of so many calls that the kernel's ticks can tell who
+    worked; of all where none was clean."""
     record = run(linked('openblas-openmp'), '--shape', 'square', '-n', '300',
                  '--max-seconds', '0.4', '--allow', TINY)[2]  # fmt: skip
     repetitions = record['shapes']['square']['repetitions']
+    assert record['shapes']['square']['calls'] > 1
+    assert min(r['seconds'] for r in repetitions) >= 0.09
+    assert 'too-short' not in {r['reason'] for r in record['reasons']}
     counted = [r for r in repetitions if r['clean']] or repetitions
     shares = sorted(r['percent_of_attainable'] for r in counted)
     rank = int(stats.binom.ppf(0.025, len(shares), 0.5)) or 1
@@ -280,6 +284,9 @@ def test_kernels_that_the_environment_chose_are_not_the_nodes(linked, run):
     assert status == 1 and 'forced-kernels' in reasons(record)
     assert 'invalid: forced-kernels: OPENBLAS_CORETYPE=Prescott in the environment chose' in said
     assert record['blas']['environment']['OPENBLAS_CORETYPE'] == 'Prescott'
+    status, said, record = run(linked('openblas-openmp'), '--kernel-variables')
+    assert status == 0 and record is None
+    assert {'OPENBLAS_CORETYPE', 'MKL_CBWR', 'BLIS_ARCH_TYPE'} <= set(said.split())
 
 
 def test_two_libraries_at_once_are_wrong(linked, run):
@@ -296,6 +303,14 @@ def test_debians_libblas_is_part_of_its_openblas(build_program, run):
     record = run(program, *FEW, variant='openblas-openmp')[2]
     assert record['blas']['library'].endswith('libblas.so.3')
     assert 'wrong-library' not in reasons(record)
+
+
+def test_what_a_program_does_not_use_of_the_harness_is_not_compiled(build_program):
+    """Else each build takes a third longer (src/harness/README.md)."""
+    program = build_program('dgemm', '-O1', str(ROOT / 'tests/data/plain_dgemm.c'))
+    done = subprocess.run(['nm', program], capture_output=True, text=True, check=True)
+    names = {line.split()[-1] for line in done.stdout.splitlines()}
+    assert 'main' in names and 'core_pair_measure' not in names
 
 
 # --- bad input -------------------------------------------------------------------------------

@@ -16,7 +16,7 @@ struct core_pair {
 
 /* After threads_start().  Not measured where there is one core or one thread, more threads than
  * CPUs, or another process of the job on this node. */
-void core_pair_measure(struct core_pair *pair);
+LOCAL void core_pair_measure(struct core_pair *pair);
 
 /* The same, seen several times between: for a state that comes and goes within a run. */
 struct core_pair_between {
@@ -25,14 +25,14 @@ struct core_pair_between {
 };
 
 /* One more look; not measured, none. */
-void core_pair_look(struct core_pair_between *between);
+LOCAL void core_pair_look(struct core_pair_between *between);
 
 /* Writes it under that name, null where there was no look. */
-void core_pair_write_between(const char *name, const struct core_pair_between *between);
+LOCAL void core_pair_write_between(const char *name, const struct core_pair_between *between);
 
 /* By how much the largest of them exceeds the smallest, 1 where the first two are missing. */
-double core_pair_ratio(const struct core_pair *before, const struct core_pair *after,
-		       const struct core_pair_between *between);
+LOCAL double core_pair_ratio(const struct core_pair *before, const struct core_pair *after,
+			     const struct core_pair_between *between);
 
 /* Writes it under that name, null where it was not measured. */
-void core_pair_write(const char *name, const struct core_pair *pair);
+LOCAL void core_pair_write(const char *name, const struct core_pair *pair);

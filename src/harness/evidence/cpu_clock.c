@@ -4,8 +4,13 @@
 
 /* 64 additions a turn: the loop around them runs beside the chain. */
 enum { CHAIN_TURNS = 500, CHAIN_LENGTH = 64 };
+/* of eight chains: as long as one chain, where four additions are done at once */
+enum { CHAINS_TURNS = 4 * CHAIN_TURNS };
 
 #if defined(__x86_64__) && !defined(__MIC__)
+
+#define ADD_ONE_TO(sum) "add %9, %" sum "\n\t"
+#define UNTIL_NONE_IS_LEFT "dec %0\n\tjnz 1b"
 
 static int chain(long turns)
 {
@@ -24,6 +29,9 @@ static int chain(long turns)
 }
 
 #elif defined(__aarch64__)
+
+#define ADD_ONE_TO(sum) "add %" sum ", %" sum ", %9\n\t"
+#define UNTIL_NONE_IS_LEFT "subs %0, %0, #1\n\tb.ne 1b"
 
 static int chain(long turns)
 {
@@ -50,6 +58,24 @@ static int chain(long turns)
 
 #endif
 
+/* Eight chains in turn, which do not wait for each other. */
+static void chains(long turns)
+{
+#ifdef ADD_ONE_TO
+	long a = 0, b = 0, c = 0, d = 0, e = 0, f = 0, g = 0, h = 0, one = 1;
+
+	__asm__ volatile("1: .rept 8\n\t" ADD_ONE_TO("1") ADD_ONE_TO("2") ADD_ONE_TO("3")
+				 ADD_ONE_TO("4") ADD_ONE_TO("5") ADD_ONE_TO("6") ADD_ONE_TO("7")
+					 ADD_ONE_TO("8") ".endr\n\t" UNTIL_NONE_IS_LEFT
+			 : "+r"(turns), "+r"(a), "+r"(b), "+r"(c), "+r"(d), "+r"(e), "+r"(f),
+			   "+r"(g), "+r"(h)
+			 : "r"(one)
+			 : "cc");
+#else
+	(void)turns;
+#endif
+}
+
 double cpu_clock_ghz(void)
 {
 	const double began = clock_now();
@@ -57,4 +83,14 @@ double cpu_clock_ghz(void)
 	if (!chain(CHAIN_TURNS))
 		return 0;
 	return 1e-9 * CHAIN_TURNS * CHAIN_LENGTH / (clock_now() - began);
+}
+
+double cpu_additions_per_cycle(void)
+{
+	const double ghz = cpu_clock_ghz(), began = clock_now();
+
+	if (!(ghz > 0))
+		return 0;
+	chains(CHAINS_TURNS);
+	return CHAINS_TURNS * CHAIN_LENGTH / (1e9 * (clock_now() - began) * ghz);
 }

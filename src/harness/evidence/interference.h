@@ -15,23 +15,23 @@ struct interference {
 };
 
 /* Of a part of the run: stop turns the readings into differences. */
-void interference_start(struct interference *part);
-void interference_stop(struct interference *part);
+LOCAL void interference_start(struct interference *part);
+LOCAL void interference_stop(struct interference *part);
 
 /* CPU seconds that others took, or a hypervisor. */
-double interference_others(const struct interference *part);
+LOCAL double interference_others(const struct interference *part);
 
 /* Seconds that a hypervisor has stolen of our CPUs so far, in ticks of the kernel. */
-double interference_stolen(void);
+LOCAL double interference_stolen(void);
 
 /* Of the run, with the neighbours (neighbours.h).  OF_JOB adds to this process's seconds those of
  * its job of so many RANKS on the same CPUs, below 0 where that is not known; NULL: it is alone.
  */
-void interference_run_start(void);
-void interference_run_stop(double (*of_job)(double own), int ranks);
+LOCAL void interference_run_start(void);
+LOCAL void interference_run_stop(double (*of_job)(double own), int ranks);
 
 /* Finds disturbed, by verdict_invalid or, where the threads notice it themselves, verdict_warn. */
-void interference_judge(void (*find)(int reason, const char *detail, ...));
+LOCAL void interference_judge(void (*find)(int reason, const char *detail, ...));
 
 /* Writes "busy" of the record. */
-void interference_write(void);
+LOCAL void interference_write(void);

@@ -21,8 +21,8 @@ struct lost_time {
 };
 
 /* By the thread itself, first and after that; LOST is for what lies between two notes. */
-void lost_time_start(struct lost_time *lost_time);
-void lost_time_note(struct lost_time *lost_time);
+LOCAL void lost_time_start(struct lost_time *lost_time);
+LOCAL void lost_time_note(struct lost_time *lost_time);
 
 /* "schedstat" or "switches": what the answer rests on here. */
-const char *lost_time_basis(void);
+LOCAL const char *lost_time_basis(void);

@@ -10,14 +10,14 @@
 
 #include "../config.h"
 
-void neighbours_start(void);
+LOCAL void neighbours_start(void);
 
 /* Of a job of several RANKS, the others of the same name are no neighbours. */
-void neighbours_stop(int ranks);
+LOCAL void neighbours_stop(int ranks);
 
 /* ", busiest meanwhile: cc1 (4711) 3.2 s, python3 (815) 1.0 s", of all CPUs; "" where none took
  * a tenth of a second. */
-const char *neighbours_text(void);
+LOCAL const char *neighbours_text(void);
 
 /* Writes "processes" of "busy" in the record. */
-void neighbours_write(void);
+LOCAL void neighbours_write(void);

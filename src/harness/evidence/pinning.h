@@ -10,4 +10,4 @@
 #include "../config.h"
 
 /* Finds oversubscribed and cpu-not-where-asked; after the runs. */
-void pinning_judge(void);
+LOCAL void pinning_judge(void);

@@ -9,7 +9,7 @@
 
 /* The first CPU of "{0,1},{4:2:8}:4:16" that is not ONLINE, -1: none is missing.  Names as
  * "cores", and places that are taken away ("!{3}"), name none. */
-int places_first_missing(const char *places, const struct cpuset *online);
+LOCAL int places_first_missing(const char *places, const struct cpuset *online);
 
 /* The same of "0 3 1-2 4-15:2". */
-int affinity_first_missing(const char *list, const struct cpuset *online);
+LOCAL int affinity_first_missing(const char *list, const struct cpuset *online);

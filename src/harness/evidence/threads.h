@@ -20,35 +20,35 @@ struct thread_seen {
 };
 
 /* Starts the threads and asks for their affinity. */
-void threads_start(void);
+LOCAL void threads_start(void);
 
 /* From now on there are COUNT threads, for a program that compares counts of them: starts them
  * and asks for their affinity, and forgets what was noted of others. */
-void threads_team(int count);
+LOCAL void threads_team(int count);
 
 /* How many there shall be: threads_team(), else OMP_NUM_THREADS; 0: nobody asked. */
-int threads_asked(void);
+LOCAL int threads_asked(void);
 
 /* As many as that, or as there are, if that is more. */
-int threads_most(void);
+LOCAL int threads_most(void);
 
 /* Again as at the start: what moved them before does not count. */
-void threads_look(void);
+LOCAL void threads_look(void);
 
 /* Notes where the threads are, what they lost, and whether two of them share a core. */
-void threads_sample(void);
+LOCAL void threads_sample(void);
 
 /* Between the last two samples: the longest time that a thread was ready and did not run. */
-double threads_lost_seconds(void);
+LOCAL double threads_lost_seconds(void);
 
 /* Samples in which two threads were on one core. */
-int threads_shared_core(void);
+LOCAL int threads_shared_core(void);
 
-int threads_count(void);
-const struct thread_seen *threads_seen(int thread);
+LOCAL int threads_count(void);
+LOCAL const struct thread_seen *threads_seen(int thread);
 
 /* All CPUs that one thread or another may run on. */
-const struct cpuset *threads_cpus(void);
+LOCAL const struct cpuset *threads_cpus(void);
 
 /* Writes "threads_on" of the record. */
-void threads_write(void);
+LOCAL void threads_write(void);

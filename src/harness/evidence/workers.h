@@ -17,10 +17,10 @@ struct workers {
 	double ready; /* the longest that one of them was ready to run, but did not */
 };
 
-void workers_start(void);
+LOCAL void workers_start(void);
 
 /* What happened since then.  The kernel keeps its books from tick to tick, every 1 to 4 ms. */
-void workers_stop(struct workers *workers);
+LOCAL void workers_stop(struct workers *workers);
 
 /* "OMP_WAIT_POLICY=ACTIVE", or what else makes a thread that waits look busy; NULL: nothing. */
-const char *workers_spin(void);
+LOCAL const char *workers_spin(void);

@@ -17,16 +17,16 @@ struct host_rank {
 };
 
 /* The COUNT ranks of this host; OWN is the place of this one. */
-void host_ranks_know(const struct host_rank *all, int count, int own);
+LOCAL void host_ranks_know(const struct host_rank *all, int count, int own);
 
 /* How many ranks of this host come before this one. */
-int host_ranks_before(void);
+LOCAL int host_ranks_before(void);
 
 /* The ranks here that may use one of these CPUs; at least 1. */
-int host_ranks_using(const struct cpuset *cpus);
+LOCAL int host_ranks_using(const struct cpuset *cpus);
 
 /* Of a value of each rank of this host: the sum over those that share CPUs with this one. */
-double host_ranks_sum_on_our_cpus(const double *of_each);
+LOCAL double host_ranks_sum_on_our_cpus(const double *of_each);
 
 /* Finds oversubscribed: ranks that share CPUs have more threads than those. */
-void host_ranks_judge(void);
+LOCAL void host_ranks_judge(void);

@@ -14,75 +14,75 @@
 
 enum { NODE_NAME_MAX = 64, LIMIT_SECONDS = 60, LIMIT_STEPS = 20 };
 
-int ranks_me(void);
-int ranks_count(void);
+LOCAL int ranks_me(void);
+LOCAL int ranks_count(void);
 
 /* The node's name: Slurm's where srun started us, else the host's. */
-const char *ranks_node(void);
+LOCAL const char *ranks_node(void);
 
 /* Seconds that a rank waits for others: as asked by --timeout, else 60, or 20 times what its
  * own last step took, if that is more. */
-void ranks_limit_ask(double seconds);
-double ranks_limit(double own_step);
+LOCAL void ranks_limit_ask(double seconds);
+LOCAL double ranks_limit(double own_step);
 
 /* Joins the job; before anything else. */
-void ranks_start(int *argc, char ***argv);
+LOCAL void ranks_start(int *argc, char ***argv);
 
 #ifdef MEMBW_MPI
 
 /* The same, in mpi.c: what MPI says, unless it says that this process is alone. */
-void ranks_join(int *argc, char ***argv, int *me, int *count);
+LOCAL void ranks_join(int *argc, char ***argv, int *me, int *count);
 
 /* Whether there is anybody to wait for. */
-int ranks_together(void);
+LOCAL int ranks_together(void);
 
 /* Exchanges names, CPUs and thread counts (host_ranks.h). */
-void ranks_meet(const struct cpuset *cpus, int threads);
+LOCAL void ranks_meet(const struct cpuset *cpus, int threads);
 
 /* On rank 0: the node of a rank; how many ranks this rank's node has. */
-const char *ranks_node_of(int rank);
-int ranks_on_node(void);
+LOCAL const char *ranks_node_of(int rank);
+LOCAL int ranks_on_node(void);
 
 /* Waits for all ranks; 0 if this rank has given up. */
-int ranks_barrier(double own_step);
+LOCAL int ranks_barrier(double own_step);
 
 /* Why this rank gave up, NULL if it did not. */
-const char *ranks_gave_up(void);
+LOCAL const char *ranks_gave_up(void);
 
 /* Of each of COUNT values the smallest over all ranks (of ~value: the largest's complement); 0 if
  * this rank has given up. */
 enum { SMALLEST_MOST = 8 };
-int ranks_smallest(size_t *values, int count);
+LOCAL int ranks_smallest(size_t *values, int count);
 
 /* The sum over this rank and those of its host that share CPUs with it; below 0 where not all
  * answer. */
-double ranks_sum_on_our_cpus(double own);
+LOCAL double ranks_sum_on_our_cpus(double own);
 
 /* The largest of each of COUNT values over this rank's node and, on rank 0, over all. */
-int ranks_slowest(const double *own, double *node, double *job, int count);
+LOCAL int ranks_slowest(const double *own, double *node, double *job, int count);
 
 /* SIZE bytes of each rank come to rank 0, into ALL; 0 if this rank has given up. */
-int ranks_gather(const void *own, int size, void *all, double own_step);
+LOCAL int ranks_gather(const void *own, int size, void *all, double own_step);
 
 /* The texts come to rank 0 one by one, in the order of the ranks: PUT keeps each, PUBLISH all.
  * 1 on every rank if they are kept. */
-int ranks_hand_over(const char *text, size_t size, int (*put)(const char *text, size_t size),
-		    int (*publish)(void));
+LOCAL int ranks_hand_over(const char *text, size_t size, int (*put)(const char *text, size_t size),
+			  int (*publish)(void));
 
 /* One message to or from one rank: MPI's own Send and Recv, for figures that are those of MPI; a
  * rank that hangs there is the watchdog's.  ASLEEP: looks every tenth of a millisecond only. */
 enum waiting { POLLING, ASLEEP };
-void ranks_send(const void *data, size_t bytes, int to);
-void ranks_receive(void *data, size_t bytes, int from, enum waiting waiting);
+LOCAL void ranks_send(const void *data, size_t bytes, int to);
+LOCAL void ranks_receive(void *data, size_t bytes, int from, enum waiting waiting);
 
 /* What MPI calls itself: "Open MPI v4.1.4, ..."; one line. */
-const char *ranks_library(void);
+LOCAL const char *ranks_library(void);
 
 /* For error_hooks(): rank 0 speaks first, and one is enough. */
-void ranks_refuse(const char *fact, const char *hint);
+LOCAL void ranks_refuse(const char *fact, const char *hint);
 
 /* Leaves the job: in order or, after giving up or a usage error, by ending it for all. */
-void ranks_leave(int status);
+LOCAL void ranks_leave(int status);
 
 #else /* nobody is waited for */
 

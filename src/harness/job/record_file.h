@@ -12,18 +12,18 @@
 #include "../config.h"
 
 /* ONE record speaks for the job, rank 0's, and stands in FILE; before record_file_open(). */
-void record_file_of_job(int one);
+LOCAL void record_file_of_job(int one);
 
 /* Before anything is measured; dies if the file cannot be written.  Rank 0 removes what an
  * earlier job with more ranks left. */
-void record_file_open(const char *path);
+LOCAL void record_file_open(const char *path);
 
 /* Writes this process's record, again if it is known better; 1 if all went well. */
-int record_file_put(const char *line, size_t size);
+LOCAL int record_file_put(const char *line, size_t size);
 
 /* On rank 0: adds a record to FILE; ends FILE, 1 if it is complete. */
-int record_file_gather(const char *line, size_t size);
-int record_file_publish(void);
+LOCAL int record_file_gather(const char *line, size_t size);
+LOCAL int record_file_publish(void);
 
 /* The record of this process stands in FILE: its own file goes. */
-void record_file_drop(void);
+LOCAL void record_file_drop(void);

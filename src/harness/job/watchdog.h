@@ -11,13 +11,15 @@
 
 #include "../config.h"
 
-void watchdog_start(int rank, const char *node);
+#ifdef MEMBW_MPI
+LOCAL void watchdog_start(int rank, const char *node);
 
 /* From now on the rank may take so many seconds for this, then it is ended with status 1. */
-void watchdog_limit(double seconds, const char *doing);
+LOCAL void watchdog_limit(double seconds, const char *doing);
+#endif
 
 /* From now on this signal, too, asks to stop. */
-void watchdog_heed(int number);
+LOCAL void watchdog_heed(int number);
 
 /* The number of the signal that asked to stop, 0: none did. */
-int watchdog_signalled(void);
+LOCAL int watchdog_signalled(void);

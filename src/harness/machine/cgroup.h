@@ -7,7 +7,7 @@
 
 /* The smallest value of FILE in the group of CONTROLLER and all groups above
  * it, less the value of USED there (NULL: nothing); (size_t)-1 for no limit. */
-size_t cgroup_smallest(const char *controller, const char *file, const char *used);
+LOCAL size_t cgroup_smallest(const char *controller, const char *file, const char *used);
 
 /* CPUs' worth of time that the quota grants, 0 for no quota. */
-double cgroup_cpu_quota(void);
+LOCAL double cgroup_cpu_quota(void);

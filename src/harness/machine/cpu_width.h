@@ -4,7 +4,7 @@
 #pragma once
 
 /* Bits: 512 (AVX-512F), 256 (AVX2) or 128 on x86-64, 128 (NEON) on aarch64, else 0. */
-int cpu_width(void);
+LOCAL int cpu_width(void);
 
 /* Whether registers of 256 bits can be used for floating point, AVX2 or not. */
-int cpu_has_avx(void);
+LOCAL int cpu_has_avx(void);

@@ -13,33 +13,33 @@ struct cpuset {
 	cpu_set_t part[8];
 };
 
-void cpuset_clear(struct cpuset *set);
-void cpuset_add(struct cpuset *set, int cpu);
-int cpuset_has(const struct cpuset *set, int cpu);
-int cpuset_count(const struct cpuset *set);
+LOCAL void cpuset_clear(struct cpuset *set);
+LOCAL void cpuset_add(struct cpuset *set, int cpu);
+LOCAL int cpuset_has(const struct cpuset *set, int cpu);
+LOCAL int cpuset_count(const struct cpuset *set);
 
 /* The lowest number of the set above AFTER, -1 where there is none. */
-int cpuset_next(const struct cpuset *set, int after);
+LOCAL int cpuset_next(const struct cpuset *set, int after);
 #define EACH_OF_SET(number, set) \
 	for ((number) = cpuset_next(set, -1); (number) >= 0; (number) = cpuset_next(set, number))
 
-void cpuset_join(struct cpuset *set, const struct cpuset *more);
+LOCAL void cpuset_join(struct cpuset *set, const struct cpuset *more);
 
 /* The CPUs that the calling thread may run on. */
-void cpuset_of_thread(struct cpuset *set);
+LOCAL void cpuset_of_thread(struct cpuset *set);
 
 /* From now on the calling thread may run on these alone; on this one alone. */
-void cpuset_bind(const struct cpuset *set);
-void cpuset_pin(int cpu);
+LOCAL void cpuset_bind(const struct cpuset *set);
+LOCAL void cpuset_pin(int cpu);
 
 /* Those that are online; none where sysfs does not say. */
-void cpuset_online(struct cpuset *set);
+LOCAL void cpuset_online(struct cpuset *set);
 
 /* Reads "0-3,8": sysfs's and taskset's notation; returns how many CPUs. */
-int cpuset_parse(struct cpuset *set, const char *list);
+LOCAL int cpuset_parse(struct cpuset *set, const char *list);
 
 /* Writes the same notation; the longest, every second CPU, fits. */
-const char *cpuset_format(const struct cpuset *set, char text[CPU_LIST_MAX]);
+LOCAL const char *cpuset_format(const struct cpuset *set, char text[CPU_LIST_MAX]);
 
 /* Reads "ffff,00000001": sysfs's masks, words of 32 bits, the lowest last. */
-int cpuset_parse_mask(struct cpuset *set, const char *mask);
+LOCAL int cpuset_parse_mask(struct cpuset *set, const char *mask);

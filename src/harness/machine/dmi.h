@@ -30,7 +30,7 @@ struct modules {
 };
 
 /* Reads structures out of a table; what is no structure is left out. */
-void dmi_parse(struct modules *modules, const unsigned char *table, size_t length);
+LOCAL void dmi_parse(struct modules *modules, const unsigned char *table, size_t length);
 
 /* The same of this machine; 0 where it cannot be read (not root, no firmware). */
-int dmi_read(struct modules *modules);
+LOCAL int dmi_read(struct modules *modules);

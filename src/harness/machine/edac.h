@@ -10,4 +10,4 @@
 
 /* The modules, without speeds; returns how many channels have one, 0 where no
  * driver is loaded or the locations name no channel. */
-int edac_read(struct modules *modules);
+LOCAL int edac_read(struct modules *modules);

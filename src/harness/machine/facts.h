@@ -6,4 +6,4 @@
 #include "../config.h"
 
 /* Writes "facts" of the record. */
-void facts_write(void);
+LOCAL void facts_write(void);

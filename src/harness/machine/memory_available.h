@@ -8,10 +8,10 @@
 /* The smallest of MemAvailable, what is free on the NUMA domains that a memory
  * policy (numactl --membind) names, and what the cgroups (v1 or v2, this one and
  * those above it) leave; (size_t)-1 where the kernel says neither. */
-size_t memory_available(void);
+LOCAL size_t memory_available(void);
 
 /* Bytes that these NUMA domains have; 0 where they do not say. */
-size_t memory_total_on(const struct cpuset *domains);
+LOCAL size_t memory_total_on(const struct cpuset *domains);
 
 /* The smallest limit of the cgroups themselves; (size_t)-1 for none. */
-size_t memory_cgroup_limit(void);
+LOCAL size_t memory_cgroup_limit(void);

@@ -6,10 +6,10 @@
 #include "topology.h"
 
 /* The policy in a word, "default", "bind" ..., and the domains that it names. */
-const char *memory_policy(struct cpuset *domains);
+LOCAL const char *memory_policy(struct cpuset *domains);
 
 /* The domains that pages are asked to lie on: those of the policy, else those of the CPUs. */
-void memory_policy_domains(struct cpuset *domains, const struct cpuset *cpus);
+LOCAL void memory_policy_domains(struct cpuset *domains, const struct cpuset *cpus);
 
 /* Whether the policy allows these domains alone (numactl --membind). */
-int memory_policy_is_bound(struct cpuset *domains);
+LOCAL int memory_policy_is_bound(struct cpuset *domains);

@@ -11,4 +11,4 @@
 #include "cpuset.h"
 
 /* Bytes of the caches in front of these NUMA domains' memory, 0 for none. */
-size_t memory_side_bytes(const struct cpuset *domains);
+LOCAL size_t memory_side_bytes(const struct cpuset *domains);

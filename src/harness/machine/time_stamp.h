@@ -7,7 +7,7 @@
 
 #include "../config.h"
 
-int time_stamp_invariant(void);
+LOCAL int time_stamp_invariant(void);
 
 /* Not before what stands before it, and what stands after it not before. */
 static __inline__ unsigned long long time_stamp(void)

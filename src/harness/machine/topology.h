@@ -9,25 +9,25 @@
 enum { DOMAINS_MAX = 1024 };
 
 /* The first CPU of the core that this CPU belongs to. */
-int topology_core(int cpu);
+LOCAL int topology_core(int cpu);
 
 /* How many cores a set of CPUs has. */
-int topology_cores(const struct cpuset *cpus);
+LOCAL int topology_cores(const struct cpuset *cpus);
 
 /* The socket of a CPU: the first of the CPUs that the kernel says share its package, whatever
  * number firmware gives that; -1 where the kernel does not say. */
-int topology_socket(int cpu);
+LOCAL int topology_socket(int cpu);
 
 /* How many sockets, 0 where the kernel does not say. */
-int topology_sockets(const struct cpuset *cpus);
+LOCAL int topology_sockets(const struct cpuset *cpus);
 
 /* The NUMA domain of a CPU, 0 where the kernel knows none. */
-int topology_domain(int cpu);
+LOCAL int topology_domain(int cpu);
 
 /* Every NUMA domain that is online, those without CPUs too. */
-void topology_all_domains(struct cpuset *domains);
+LOCAL void topology_all_domains(struct cpuset *domains);
 
-int topology_domain_has_cpus(int domain);
+LOCAL int topology_domain_has_cpus(int domain);
 
 /* The NUMA domains of a set of CPUs. */
-void topology_domains(struct cpuset *domains, const struct cpuset *cpus);
+LOCAL void topology_domains(struct cpuset *domains, const struct cpuset *cpus);

@@ -11,7 +11,8 @@ struct hugepages {
 };
 
 /* To be read after first touch; dies where '--pages thp' got next to nothing (less than half). */
-void hugepages_read(struct hugepages *got, const void *memory, size_t bytes, enum pages pages);
+LOCAL void hugepages_read(struct hugepages *got, const void *memory, size_t bytes,
+			  enum pages pages);
 
 /* Writes "pages" of the record. */
-void hugepages_write(const struct hugepages *got, enum pages pages);
+LOCAL void hugepages_write(const struct hugepages *got, enum pages pages);

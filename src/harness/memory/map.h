@@ -13,4 +13,4 @@ extern const char *const pages_names[PAGES_KINDS];
 static const size_t MAP_ALIGNMENT = (size_t)2 << 20;
 
 /* Maps memory without touching it; dies where there are no such pages. */
-char *map_memory(size_t bytes, enum pages pages);
+LOCAL char *map_memory(size_t bytes, enum pages pages);

@@ -15,22 +15,22 @@ struct placement {
 	struct cpuset asked;    /* where the last misplaced page should lie */
 };
 
-void placement_begin(struct placement *placement);
+LOCAL void placement_begin(struct placement *placement);
 
 /* Samples pages of memory that a thread with this affinity touched first. */
-void placement_sample(struct placement *placement, const void *memory, size_t bytes,
-		      const struct cpuset *affinity);
+LOCAL void placement_sample(struct placement *placement, const void *memory, size_t bytes,
+			    const struct cpuset *affinity);
 
 /* Finds memory-not-where-asked. */
-void placement_judge(const struct placement *placement, const char *when);
+LOCAL void placement_judge(const struct placement *placement, const char *when);
 
 /* Writes such a member of the record. */
-void placement_write(const char *key, const struct placement *placement);
+LOCAL void placement_write(const char *key, const struct placement *placement);
 
 /* The domain of the page at an address, -1 where the kernel does not say. */
-int placement_domain(const void *address);
+LOCAL int placement_domain(const void *address);
 
 enum { PHYSICAL_TEXT_MAX = 32 };
 
 /* The physical address as 0x..., NULL unless root: the kernel hides it from others. */
-const char *placement_physical(const void *address, char text[PHYSICAL_TEXT_MAX]);
+LOCAL const char *placement_physical(const void *address, char text[PHYSICAL_TEXT_MAX]);

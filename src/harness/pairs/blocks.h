@@ -35,14 +35,14 @@ typedef double block_run(void *side, long trips, int *interrupted);
 enum patience { UNTIL_SETTLED, WHOLE_BUDGET };
 
 /* Runs blocks of RUN for so many seconds at most.  Threads may do so at the same time. */
-void blocks_measure(struct blocks *blocks, block_run *run, void *side, double budget,
-		    enum patience patience);
+LOCAL void blocks_measure(struct blocks *blocks, block_run *run, void *side, double budget,
+			  enum patience patience);
 
 /* The interval becomes wide enough to hold the median of another look. */
-void blocks_widen(struct blocks *blocks, double median);
+LOCAL void blocks_widen(struct blocks *blocks, double median);
 
 /* Whether the median is somebody else's: others had one of the two CPUs in most blocks. */
-int blocks_lost(const struct blocks *blocks);
+LOCAL int blocks_lost(const struct blocks *blocks);
 
 /* How often this thread had to leave its CPU to others so far. */
-long thread_times_left(void);
+LOCAL long thread_times_left(void);

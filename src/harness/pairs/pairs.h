@@ -31,29 +31,29 @@ struct pairs {
 
 extern const char *const pair_class_names[PAIR_CLASSES];
 
-enum pair_class pair_class_of(int one, int other);
+LOCAL enum pair_class pair_class_of(int one, int other);
 
 /* The nearest and the farthest of each class of one node among these CPUs, one CPU per core but
  * for smt. */
-void pairs_default(struct pairs *pairs, const struct cpuset *cpus);
+LOCAL void pairs_default(struct pairs *pairs, const struct cpuset *cpus);
 
 /* The nearest two cores among these: of the innermost class, next to the first; 0: there are not
  * two. */
-int pairs_nearest(struct pair *pair, const struct cpuset *cpus);
+LOCAL int pairs_nearest(struct pair *pair, const struct cpuset *cpus);
 
 /* COUNT players in rounds where each meets every other one once (the circle method of round-robin
  * tournaments): how many rounds, and whom ONE meets in a round, -1 for nobody. */
-int pairs_rounds(int count);
-int pairs_partner(int count, int round, int one);
+LOCAL int pairs_rounds(int count);
+LOCAL int pairs_partner(int count, int round, int one);
 
 /* Every pair of cores, in such rounds of disjoint pairs; round r holds pairs first[r] .. first[r +
  * 1] - 1.  Returns how many rounds. */
-int pairs_all(struct pairs *pairs, const struct cpuset *cpus, int *first);
+LOCAL int pairs_all(struct pairs *pairs, const struct cpuset *cpus, int *first);
 
 /* Reads "0-1,0-13"; dies of a CPU that is not among these, of a pair named twice, of no pair. */
-void pairs_read(struct pairs *pairs, const char *option, const char *text,
-		const struct cpuset *cpus);
+LOCAL void pairs_read(struct pairs *pairs, const char *option, const char *text,
+		      const struct cpuset *cpus);
 
 /* Dies of a pair with itself, and of 1-0 after 0-1: between two CPUs of one node the way is the
  * same from either side.  Between two nodes both are pairs. */
-void pairs_within_a_node(const struct pairs *pairs, const char *option, const char *text);
+LOCAL void pairs_within_a_node(const struct pairs *pairs, const char *option, const char *text);

@@ -8,6 +8,11 @@ import statistics
 
 from membw.results import regimes
 
+# Of the additions per cycle that the freest launch had: below this somebody else was at work on the
+# other hardware threads of its cores, whom a virtual machine does not see; so many launches without
+# are enough (docs/overheads.md).
+ALONE, ENOUGH = 0.95, 3
+
 
 def combine(records, asked=None):
     """The first record that may be believed, with the medians of the launches as its metrics.
@@ -15,8 +20,9 @@ def combine(records, asked=None):
     low and high are those of the least and the largest launch: of six they hold the median of all
     launches with 97 %, whatever its distribution (1 - 2 / 2^n). Launches count that may be believed: those
     in the state of the machine in which most were, where that is more than half of the `asked`
-    (default: of all; more are made where some were disturbed); else of all states together, whose
-    intervals then reach from one to the other, and a warning says so. Where not even those are
+    (default: of all; more are made where some were disturbed), and of these those that had their
+    cores to themselves; else of all states together, whose intervals then reach from one to the
+    other, and a warning says so. Where not even those are
     more than half, no figure is made of them, and the record says what is wrong. Nor is one made
     of what only half of them have a figure of.
     """
@@ -24,7 +30,7 @@ def combine(records, asked=None):
     valid = [record for record in records if record['verdict'] == 'VALID']
     parts = _by_state(valid)
     if 2 * max(map(len, parts), default=0) > asked:
-        used = max(parts, key=len)
+        used = _alone(max(parts, key=len))
         chosen = dict(used[0])
     elif 2 * len(valid) > asked:
         used, chosen = valid, _of_several_states(valid)
@@ -36,12 +42,20 @@ def combine(records, asked=None):
             'verdict': record['verdict'],
             'reasons': [reason['reason'] for reason in record['reasons']],
             'nearest_cores_ns': regimes.latencies(record),
+            'additions_per_cycle': record.get('additions_per_cycle'),
             'counts': any(record is one for one in used),
             'metrics': {name: row['value'] for name, row in record['metrics'].items()},
         }
         for record in records
     ]
     return chosen
+
+
+def _alone(records):
+    """Those that had their cores to themselves, where they are enough; else all."""
+    rates = [record.get('additions_per_cycle') or 0 for record in records]
+    alone = [r for r, rate in zip(records, rates, strict=True) if rate >= ALONE * max(rates)]
+    return alone if len(alone) >= ENOUGH else records
 
 
 def _by_state(records):

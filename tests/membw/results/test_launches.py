@@ -4,11 +4,12 @@ from membw.results import regimes
 from membw.results.launches import combine
 
 
-def record(value, verdict='VALID', reason='disturbed', ns=None):
+def record(value, verdict='VALID', reason='disturbed', ns=None, additions=None):
     reasons = [] if verdict == 'VALID' else [{'reason': reason, 'detail': '', 'allowed': False}]
     metric = {'value': value, 'unit': 'us', 'better': 'lower'}
     cores = {'core_pair': {'ns': ns}, 'core_pair_after': {'ns': ns * 1.02}} if ns else {}
     metrics = {'mpi_0_1_0': metric}
+    cores['additions_per_cycle'] = additions
     return {'verdict': verdict, 'reasons': reasons, 'warnings': [], 'metrics': metrics, **cores}
 
 
@@ -50,6 +51,20 @@ def test_launches_in_another_state_of_the_machine_do_not_count():
     assert [one['counts'] for one in made['launches']] == [False, *[True] * 4, False]
     made = combine([record(0.3, 'INVALID', 'too-short', ns=25), record(0.3, ns=25)])
     assert [r['reason'] for r in made['reasons']] == ['too-short']
+
+
+def test_launches_that_shared_their_cores_do_not_count_while_some_had_them_alone():
+    """A parallel region of 0.471 us with 5.16 additions per cycle, of 0.553 with 4.2."""
+    shared = [record(v, ns=28, additions=4.2) for v in (0.553, 0.55, 0.56, 0.54)]
+    alone = [
+        record(v, ns=28, additions=a) for v, a in ((0.471, 5.16), (0.475, 5.1), (0.469, 5.15))
+    ]
+    made = combine([*shared, *alone])
+    row = made['metrics']['mpi_0_1_0']
+    assert made['verdict'] == 'VALID' and (row['low'], row['high']) == (0.469, 0.475)
+    assert [one['counts'] for one in made['launches']] == [False] * 4 + [True] * 3
+    row = combine([*shared, *alone[:2]])['metrics']['mpi_0_1_0']  # too few: all of them
+    assert (row['low'], row['high']) == (0.471, 0.56)
 
 
 def test_where_no_state_has_most_launches_the_intervals_reach_over_all_of_them():

@@ -22,7 +22,8 @@
 enum { LINE = 64 }; /* bytes of a cache line */
 
 /* Before each function of the harness: a program is one file for the compiler, with all of the
- * harness in it, and what it does not use is then not compiled. */
+ * harness in it, and what it does not use is then not compiled.  -DLOCAL= where tests give the
+ * compiler several files. */
 #ifndef LOCAL
 #define LOCAL static __attribute__((unused))
 #endif

@@ -25,7 +25,8 @@ def built(compiler, flags, element, folder, source=ROOT / 'src'):
     program = folder / 'flip_arithmetic'
     files = [*(source / name for name in NEEDED), ROOT / 'tests/probes/flip_arithmetic.c']
     files.append(program_build.harness('-fopenmp', cc=compiler))
-    options = [*flags, f'-DSTREAM_TYPE={element}', '-fopenmp', '-w', f'-I{source}/stream']
+    options = [*flags, f'-DSTREAM_TYPE={element}', '-fopenmp', '-w', '-DLOCAL=']
+    options.append(f'-I{source}/stream')
     subprocess.run([compiler, *options, *files, '-o', program, '-lm'], check=True)
     return program
 

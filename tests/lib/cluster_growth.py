@@ -13,7 +13,8 @@ def build_generator(folder):
     src = ROOT / 'src'
     sources = [src / 'harness/harness.c', *src.glob('stream/**/*.c')]
     sources = [source for source in sources if source.stem not in ('main', 'stream', 'stream_f')]
-    line = ['gcc', '-O0', '-fopenmp', f'-I{src}', f'{ROOT}/tests/probes/cluster_growth.c']
+    line = ['gcc', '-O0', '-fopenmp', '-DLOCAL=', f'-I{src}']
+    sources.append(ROOT / 'tests/probes/cluster_growth.c')
     subprocess.run([*line, *sources, '-o', str(program)], check=True)
     return program
 

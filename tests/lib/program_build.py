@@ -60,7 +60,7 @@ def build(program, *flags, cc='gcc', usual=None):
 def harness(*flags, cc='gcc'):
     """The harness as an object, for what is built of some other sources file by file: those are
     compiled as the test says, this is not what it proves."""
-    return build('harness', '-c', *flags, cc=cc, usual=('-O0', '-w'))
+    return build('harness', '-c', '-DLOCAL=', *flags, cc=cc, usual=('-O0', '-w'))
 
 
 def remove_old():

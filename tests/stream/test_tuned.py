@@ -57,7 +57,9 @@ def compiled(cc, output, *flags):
     sources = [ROOT / 'src' / name for name in VARIANTS]
     sources.append(harness(*(flag for flag in flags if flag == '-fopenmp'), cc=cc))
     check = ROOT / 'tests' / 'data' / 'variant_check.c'
-    done = run(cc, '-O2', *WARNINGS, *flags, f'-I{STREAM}', check, *sources, '-o', output)
+    done = run(
+        cc, '-O2', '-DLOCAL=', *WARNINGS, *flags, f'-I{STREAM}', check, *sources, '-o', output
+    )
     assert done.returncode == 0, done.stderr
     return output
 

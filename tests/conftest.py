@@ -51,6 +51,7 @@ BESIDE = (
     'membw/calibrate',
     'membw/nightly',
     'checks/test_site_configuration.py',
+    'checks/test_pingpong_check.py',
     'stream/test_repeats.py',
     'stream/test_fifth_kernel.py',
     'stream/test_fortran.py',

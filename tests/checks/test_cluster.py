@@ -10,7 +10,6 @@ import os
 import pathlib
 import re
 import shlex
-import shutil
 import signal
 import subprocess
 import time
@@ -19,6 +18,7 @@ import cluster_stream
 import pytest
 import record_schema
 import slurm_nodes
+import standin_gcc
 import whole_cluster
 
 pytestmark = [pytest.mark.slurm, pytest.mark.slow]
@@ -42,19 +42,12 @@ def slurm(slurm_emu, tmp_path_factory):
         yield {**place, **MPI}
 
 
-def standin_gcc(folder, flags):
-    """The real one, with the flags that plant a fault."""
-    script = f'#!/bin/sh\nexec {shutil.which("gcc")} {flags} "$@"\n'
-    (folder / 'gcc').write_text(script)
-    (folder / 'gcc').chmod(0o755)
-
-
 class Session:
     """One `membw run -n cluster_stream`: what it printed, its test case, its records."""
 
-    def __init__(self, place, size, times, flags='', **options):
+    def __init__(self, place, size, times, *faults, **options):
         self.root, self.environment, slurm, self.folder = place
-        standin_gcc(self.folder, flags)
+        standin_gcc.put_up(self.folder, *faults)
         allow = options.pop('allow', DEFECTS)
         asked = {'array_size': size, 'ntimes': times, 'rank_threads': 1, 'allow': allow}
         asked |= options
@@ -111,8 +104,8 @@ def test_one_node_made_slow_is_named_and_the_figures_stay(session, starter, need
     """Three healthy nodes and one that takes 20 times as long."""
     if starter:
         need('mpicc', 'mpirun')
-    flags = f'-DMEMBW_PLANT_RANK=2 -DMEMBW_PLANT_SLOW={SLOW}'
-    run = session(200000, 20, flags=flags, **({'starter': starter} if starter else {})).run()
+    faults = ('-DMEMBW_PLANT_RANK=2', f'-DMEMBW_PLANT_SLOW={SLOW}')
+    run = session(200000, 20, *faults, **({'starter': starter} if starter else {})).run()
     assert run.status == 1, run.text
     assert ('-DMEMBW_MPI' in run.case['compile_line']) == bool(starter)
     records = {record['host']: record for record in run.records()}
@@ -146,7 +139,7 @@ def until_measuring(folder, nodes):
                 ticks = int((entry / 'stat').read_text().rpartition(')')[2].split()[11])
             except (OSError, ValueError):
                 continue
-            if ticks >= 100:
+            if ticks >= 30:
                 found[variables['SLURMD_NODENAME']] = int(entry.name)
         if len(found) == nodes:
             return found
@@ -156,7 +149,7 @@ def until_measuring(folder, nodes):
 
 def test_a_node_killed_in_mid_run_costs_its_own_figure_alone(session):
     """All nodes take 100 times as long, so that there is a middle to kill one in."""
-    run = session(200000, 100, flags='-DMEMBW_PLANT_SLOW=100').start()
+    run = session(50000, 40, '-DMEMBW_PLANT_SLOW=100').start()
     try:
         os.kill(until_measuring(run.folder, 4)['n3'], signal.SIGKILL)
         run.wait()
@@ -203,7 +196,7 @@ def test_a_partition_that_gives_fewer_nodes_than_are_idle_is_measured_as_far_as_
     ],
 )
 def test_mpi_is_taken_only_where_it_is_asked_for(call, tmp_path, options, with_mpi, launcher):
-    words = ['-c', 'reframe-checks', '--dry-run', '-n', 'cluster_stream$', '--system', 'ulysses']
+    words = ['-c', 'reframe-checks/cluster_stream.py', '--dry-run', '--system', 'ulysses']
     words += ['-p', 'gcc-o2', '--prefix', tmp_path, *options.split()]
     done = call('reframe', *words, MEMBW_BUILD='make')
     assert done.returncode == 0 and 'skipping' not in done.stdout, done.stdout + done.stderr

@@ -150,9 +150,9 @@ def run(house, call, tmp_path):
         env = {**variables(house), **mpi_job.LAUNCHER, 'TABLES': str(tmp_path), **more}
         if path:
             env['PATH'] = f'{house}/bin:{os.environ["PATH"]}'
-        done = call('reframe', '--nocolor', '--system=posed', '-c', house / 'reframe-checks',
-                    '-r', '-n', name, *words, '--report-file', report,
-                    cwd=house, **env)  # fmt: skip
+        checks = house / 'reframe-checks/imb_pingpong.py'
+        done = call('reframe', '--nocolor', '--system=posed', '-c', checks, '-r', '-n', name,
+                    *words, '--report-file', report, cwd=house, **env)  # fmt: skip
         assert report.is_file(), done.stdout + done.stderr
         (cases,) = [r['testcases'] for r in json.loads(report.read_text())['runs']]
         return done, {case['pair']: case for case in cases}
@@ -233,27 +233,32 @@ def test_the_program_of_the_sources_itself_is_run_and_read(run, house, binding):
     assert (cases['0-1']['verdict'] == 'VALID') == (not reasons)
 
 
-def script(call, folder, system, pair, *words):
-    call('reframe', f'--system={system}', '-c', ROOT / 'reframe-checks', '--dry-run', '-n',
-         f'imb_pingpong%pair={pair}', f'--prefix={folder}', *words)  # fmt: skip
-    (path,) = pathlib.Path(folder).rglob('rfm_job.sh')
-    return path.read_text()
+def lines(call, folder, system, pairs, *words):
+    """The lines of mpirun in the jobs of these pairs."""
+    name = f'imb_pingpong%pair=({pairs})$'
+    call('reframe', f'--system={system}', '-c', ROOT / 'reframe-checks/imb_pingpong.py',
+         '--dry-run', '-n', name, f'--prefix={folder}', *words)  # fmt: skip
+    texts = [path.read_text() for path in pathlib.Path(folder).rglob('rfm_job.sh')]
+    return [ln for text in texts for ln in text.splitlines() if ln.startswith('mpirun')], texts
 
 
 def test_ulysses_gets_the_printed_line(call, tmp_path):
-    text = script(call, tmp_path, 'ulysses', '0-13', '-S', 'binding=source')
-    line = next(line for line in text.splitlines() if line.startswith('mpirun'))
+    (line,), _ = lines(call, tmp_path, 'ulysses', '0-13', '-S', 'binding=source')
     own = line.replace('sh on_cpus.sh "$imb"', 'IMB-MPI1').partition(' >')[0]
     assert own == 'mpirun -np 2 hwloc-bind core:0 core:13 IMB-MPI1 PingPong -iter 100000'
 
 
-@pytest.mark.parametrize('pair, line', [
-    ('mic0-cpu1', '-n 1 -host "${here}-mic0" taskset -c 1 sh on_cpus.sh IMB-MPI1.mic PingPong '
-                  '-iter 100000 : -n 1 -host "${there}" hwloc-bind core:8 sh on_cpus.sh "$imb" '),
-    ('mic1-mic1', ' taskset -c 5 '),
-    ('inter:cpu1-cpu0', ': -n 1 -host "${there}" hwloc-bind core:0 '),
-])  # fmt: skip
-def test_helios_starts_each_rank_at_its_endpoint(call, tmp_path, pair, line):
-    text = script(call, tmp_path, 'helios', pair)
-    assert line in next(line for line in text.splitlines() if line.startswith('mpirun'))
-    assert 'I_MPI_DAPL_PROVIDER_LIST=ofa-v2-mlx4_0-1u,ofa-v2-mcm-1' in text
+ENDPOINTS = {
+    'mic0-cpu1': '-n 1 -host "${here}-mic0" taskset -c 1 sh on_cpus.sh IMB-MPI1.mic PingPong '
+                 '-iter 100000 : -n 1 -host "${there}" hwloc-bind core:8 sh on_cpus.sh "$imb" ',
+    'mic1-mic1': ' taskset -c 5 ',
+    'inter:cpu1-cpu0': ': -n 1 -host "${there}" hwloc-bind core:0 ',
+}  # fmt: skip
+
+
+def test_helios_starts_each_rank_at_its_endpoint(call, tmp_path):
+    found, texts = lines(call, tmp_path, 'helios', '|'.join(ENDPOINTS))
+    assert len(found) == len(ENDPOINTS), texts
+    for pair, part in ENDPOINTS.items():
+        assert len([line for line in found if part in line]) == 1, pair
+    assert all('I_MPI_DAPL_PROVIDER_LIST=ofa-v2-mlx4_0-1u,ofa-v2-mcm-1' in t for t in texts)

@@ -5,6 +5,8 @@ import json
 import pytest
 from places import ROOT
 
+CHECK = ROOT / 'reframe-checks/overheads.py'
+
 
 def test_the_check_has_a_row_per_runtime_and_asked_wait_policy_of_several_launches(call, tmp_path):
     report = tmp_path / 'report.json'
@@ -12,7 +14,7 @@ def test_the_check_has_a_row_per_runtime_and_asked_wait_policy_of_several_launch
              '-S', 'overheads.wait_policies=active,passive', '-S', 'overheads.launches=2',
              '-S', 'overheads.seconds_apart=0',
              '-S', 'overheads.allow=disturbed,unstable']  # fmt: skip
-    done = call('reframe', '--nocolor', '-c', ROOT / 'reframe-checks', '-r', '-n', '^overheads',
+    done = call('reframe', '--nocolor', '-c', CHECK, '-r', '-n', '^overheads',
                 '-p', '^gcc-', *words, f'--prefix={tmp_path}', '--report-file', report,
                 MEMBW_BUILD='make')  # fmt: skip
     assert done.returncode == 0, done.stdout
@@ -43,7 +45,7 @@ def test_what_cannot_measure_is_launched_once_and_says_why(call, tmp_path):
 def test_the_systems_of_the_sources_are_there(call, tmp_path, system, threads):
     """Recorded only: plots alone were published.  On the card all its hardware threads.  Of the
     wait policies only the runtime's own, unless others are asked for."""
-    done = call('reframe', '--nocolor', '-c', ROOT / 'reframe-checks', '--system', system,
+    done = call('reframe', '--nocolor', '-c', CHECK, '--system', system,
                 '--dry-run', '-n', '^overheads', f'--prefix={tmp_path}')  # fmt: skip
     assert done.returncode == 0, done.stdout
     scripts = [p.read_text() for p in tmp_path.glob(f'stage/{system}/*/*/overheads_*/rfm_job.sh')]

@@ -5,6 +5,7 @@ import os
 
 import mpi_job
 import pytest
+import standin_gcc
 from places import ROOT
 
 TWO = sorted(os.sched_getaffinity(0))[:2]
@@ -13,15 +14,16 @@ WEATHER = 'disturbed,unstable'
 
 
 @pytest.fixture
-def run(call, tmp_path):
+def run(call, environment, tmp_path):
     """run(check, name=value): (what reframe said, its case of that check)"""
 
     def session(check, build='make', **variables):
         report = tmp_path / 'report.json'
         words = [f'-S{check}.{name}={value}' for name, value in variables.items()]
-        done = call('reframe', '--nocolor', '-c', ROOT / 'reframe-checks', '-r',
+        path = f'{standin_gcc.put_up(tmp_path / "tools")}:{environment["PATH"]}'
+        done = call('reframe', '--nocolor', '-c', ROOT / f'reframe-checks/{check}.py', '-r',
                     '-n', f'^{check}$', *words, f'--prefix={tmp_path}', '--report-file', report,
-                    MEMBW_BUILD=build, **mpi_job.LAUNCHER)  # fmt: skip
+                    MEMBW_BUILD=build, PATH=path, **mpi_job.LAUNCHER)  # fmt: skip
         assert report.is_file(), done.stdout + done.stderr
         (cases,) = [r['testcases'] for r in json.loads(report.read_text())['runs']]
         (case,) = [c for c in cases if c['name'] == check]

@@ -3,12 +3,13 @@
 import json
 import re
 
+import standin_gcc
 from places import ROOT
 
 ALLOWED = 'array-too-small,too-short,disturbed,unstable,oversubscribed'
 
 
-def test_the_configuration_of_the_page_runs_our_checks(call, tmp_path):
+def test_the_configuration_of_the_page_runs_our_checks(call, environment, tmp_path):
     """As the page has it, but for a scheduler that is there; the site's environment without a
     preset stays the site's own."""
     page = (ROOT / 'docs/reframe.md').read_text()
@@ -22,6 +23,7 @@ def test_the_configuration_of_the_page_runs_our_checks(call, tmp_path):
         *('-S', 'array_size=100000', '-S', 'ntimes=3', '-S', f'allow={ALLOWED}'),
         f'--report-file={tmp_path}/run.json',
         MEMBW_BUILD='make',
+        PATH=f'{standin_gcc.put_up(tmp_path / "tools")}:{environment["PATH"]}',
     )
     report = json.loads((tmp_path / 'run.json').read_text())
     ran = {c['environ']: c for c in report['runs'][-1]['testcases'] if not c['fixture']}

@@ -61,7 +61,10 @@ def test_speed_up_efficiency_and_serial_fraction_follow_from_the_rounds(run, pre
     assert record['momentum'] < 1e-6 and record['energy_drift'] < 1e-4 * 5
 
 
-PLANT = ('-DMEMBW_PLANT_FORCE=getenv("FORCE")',)
+PLANT = (
+    '-O1',
+    '-DMEMBW_PLANT_FORCE=getenv("FORCE")',
+)
 
 
 def test_every_flipped_bit_of_a_force_is_found_and_located(run):

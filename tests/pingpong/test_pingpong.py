@@ -65,6 +65,7 @@ def test_the_default_pairs_take_under_two_seconds_of_measuring(run):
     assert 0 < len(record['pairs']) * 0.1 < 4
 
 
+@pytest.mark.beside
 def test_a_pair_of_another_class_than_asked_is_invalid(run):
     actual = run('--pairs', f'{TWO[0]}-{TWO[1]}', '--seconds', '0.01')[2]['pairs'][0]['class']
     asked = 'node' if actual != 'node' else 'llc'
@@ -97,6 +98,7 @@ def test_the_time_of_the_messages_alone_is_less_than_that_of_the_whole_trip(run)
     pytest.fail(f'oneway takes longer than lines in each of six runs, the last: {low}')
 
 
+@pytest.mark.beside
 def test_without_a_counter_of_one_rate_there_is_no_oneway(run, tmp_path):
     (tmp_path / 'root/proc').mkdir(parents=True)
     (tmp_path / 'root/proc/cpuinfo').write_text('flags\t\t: fpu tsc constant_tsc_x\n')
@@ -160,13 +162,16 @@ def is_found(run, *options, flags):
     return status == 1 and 'not-validated' in reasons and 'carried something else' in said
 
 
+@pytest.mark.beside
 def test_a_turn_that_counts_twice_is_found(run):
-    assert is_found(run, '--method', 'cas', flags=('-DMEMBW_PLANT_SKIP',))
+    assert is_found(run, '--method', 'cas', flags=('-O0', '-DMEMBW_PLANT_SKIP'))
 
 
+@pytest.mark.beside
 def test_every_flipped_bit_of_a_message_is_found(run, monkeypatch):
     """64 of 64: one flip of one message each, in words 1 to 7 in turn."""
     flags = (
+        '-O0',
         '-DMEMBW_PLANT_PAYLOAD=atoi(getenv("W")),atoi(getenv("BIT"))',
         '-D_GNU_SOURCE',
         '-include',
@@ -185,6 +190,7 @@ def test_nothing_is_found_where_nothing_was_planted(run):
     assert status == 0, said
 
 
+@pytest.mark.beside
 @pytest.mark.parametrize('options, said', [
     (('--pairs', f'{TWO[0]}-{TWO[0]}'), 'is no pair with itself'),
     (('--pairs', f'{TWO[0]}-8000'), 'there is no CPU 8000 for this process'),
@@ -207,13 +213,15 @@ def test_bad_input_is_one_line_a_hint_and_exit_status_2(run, options, said):
     assert lines[1].startswith('hint: ')
 
 
+@pytest.mark.beside
 def test_one_cpu_is_no_pair(build):
     done = subprocess.run(['taskset', '-c', str(TWO[0]), build()], capture_output=True, text=True)
     assert done.returncode == 2 and 'one CPU alone, and a pair takes two' in done.stderr
 
 
+@pytest.mark.beside
 def test_without_openmp_it_says_so(tmp_path):
-    line = ['gcc', '-O1', ROOT / 'src/pingpong/pingpong.c', '-o', tmp_path / 'pingpong']
+    line = ['gcc', '-O0', ROOT / 'src/pingpong/pingpong.c', '-o', tmp_path / 'pingpong']
     subprocess.run(line, check=True)
     done = subprocess.run([tmp_path / 'pingpong'], capture_output=True, text=True)
     assert done.returncode == 2 and 'build it with OpenMP' in done.stderr

@@ -9,6 +9,7 @@ import subprocess
 import sys
 
 import pytest
+import standin_gcc
 from mpi_job import AT_ONCE, DEFECTS, LAUNCHER, SOURCES, lacking
 from places import ROOT
 
@@ -165,7 +166,12 @@ def test_one_process_of_the_mpi_build_is_the_plain_program(mpi_build, tmp_path):
     assert json.loads(path.read_text())['ranks'] == 1
 
 
-def test_make_builds_it_by_the_presets_line_and_what_mpicc_adds(tmp_path):
+def path_of_quick_gcc(folder):
+    return f'{standin_gcc.put_up(folder / "tools")}:{os.environ["PATH"]}'
+
+
+def test_make_builds_it_by_the_presets_line_and_what_mpicc_adds(tmp_path, monkeypatch):
+    monkeypatch.setenv('PATH', path_of_quick_gcc(tmp_path))
     line = ['make', '-C', 'src/stream', f'PYTHON={sys.executable}', 'PRESET=gcc-o3', 'MPI=1']
     done = subprocess.run(
         [*line, f'BUILD={tmp_path}'], cwd=ROOT, capture_output=True, text=True, timeout=300
@@ -213,6 +219,7 @@ def test_reframe_builds_it_for_environments_that_have_an_mpi(tmp_path, call):
         "        return sn.assert_found('--timeout', self.stdout)\n"
     )
     words = ['-c', check, '--prefix', tmp_path, '--system', 'local', '-r']
-    done = call('reframe', *words, PYTHONPATH=ROOT / 'reframe-checks')
+    done = call('reframe', *words, PYTHONPATH=ROOT / 'reframe-checks',
+                PATH=path_of_quick_gcc(tmp_path))  # fmt: skip
     assert done.returncode == 0, done.stdout
     assert 'stream_mpi_binary' in done.stdout and 'Ran 2/2 test case(s)' in done.stdout

@@ -26,7 +26,7 @@ static const double BUDGET = 0.1, BUDGET_TOGETHER = 0.02;
 #ifdef MEMBW_MPI
 static const double BUDGET_NODES = 0.05, MEMORY_SHARE_MOST = 0.95;
 /* Of a large message, how often the fewest blocks of two looks send, fill and check it; B/s. */
-static const double PASSES_LEAST = 400, SLOWEST = 1e9;
+static const double PASSES_LEAST = 800, SLOWEST = 1e9;
 #endif
 
 static struct {

@@ -178,15 +178,17 @@ static void trip(size_t size, int me)
 static double play_block(const struct order *order, int me)
 {
 	double start;
-	long i;
+	long i, left;
 
 	fill(order, me, 0);
 	trip(order->size, me);
+	left = thread_times_left();
 	trip(order->size, me);
 	start = clock_now();
 	for (i = 0; i < order->trips; i++)
 		trip(order->size, me);
 	start = clock_now() - start;
+	own.report.left = thread_times_left() != left;
 	check(order, me, 0);
 	return start;
 }
@@ -205,13 +207,11 @@ static double play_checks(const struct order *order, int me)
 
 static double play(const struct order *order, int me)
 {
-	const long left = thread_times_left();
 	double seconds;
 
 	be_ready(order, me);
 	seconds = order->kind == BLOCK ? play_block(order, me) : play_checks(order, me);
 	look(order->pair.cpu[me]);
-	own.report.left = thread_times_left() != left;
 	return seconds;
 }
 

@@ -95,6 +95,12 @@ int blocks_lost(const struct blocks *b)
 	return 2 * b->interrupted > b->count;
 }
 
+/* Of clean ones, where there are any to be had. */
+static int has_enough(const struct blocks *b)
+{
+	return b->count - b->interrupted >= BLOCKS_LEAST || b->count >= 2 * BLOCKS_LEAST;
+}
+
 static void summarize(struct blocks *b)
 {
 	int i, count = 0;
@@ -131,7 +137,7 @@ void blocks_measure(struct blocks *b, block_run *run, void *side, double budget,
 	b->warm = warm_up(run, side, b->trips, start + WARM_SHARE * budget);
 	while (b->count < BLOCKS_MAX && !is_over) {
 		run_one(b, run, side);
-		is_over = b->count >= BLOCKS_LEAST && clock_now() - start > budget;
+		is_over = has_enough(b) && clock_now() - start > budget;
 		if (b->count < next_look && !is_over)
 			continue;
 		summarize(b);

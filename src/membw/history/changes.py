@@ -1,6 +1,7 @@
 """Judges series: one node changed, the whole fleet did, or the software was another one."""
 
 import dataclasses
+from functools import partial
 
 import numpy as np
 
@@ -85,8 +86,9 @@ def judge(every, margin=MARGIN, fleet_margin=FLEET_MARGIN, alpha=ALPHA):
             of_fleet = judged.of_fleet(fleet_margin, alpha, of_fleets)
             return [*of_fleet, *judged.of_nodes(search, noisier, margin)]
 
-        searched = each(search_one, zip(kernels, scatter, strict=True))
-        common = MeanOfKernels(kernels, scatter, questions, alpha, margin)
+        jobs = [partial(search_one, pair) for pair in zip(kernels, scatter, strict=True)]
+        jobs.append(partial(MeanOfKernels, kernels, scatter, questions, alpha, margin))
+        *searched, common = each(lambda job: job(), jobs)
         known = [c for of_kernel in searched for c in of_kernel if c.node]
         for judged, of_kernel, metric in zip(kernels, searched, series.metrics, strict=True):
             more = common.changes(judged, known, margin)
@@ -147,12 +149,16 @@ class _Kernel:
     def __init__(self, series, k):
         self.series, self.number, self.kernel = series, k, series.kernels[k]
         self.rates = series.rates[k]
+        usual = row_medians(self.rates)
+        usual[usual == 0] = 1
         with np.errstate(invalid='ignore', divide='ignore'):
-            logs = np.log(self.rates)
+            # of ratios near 1: single precision is then far finer than any noise
+            logs = np.log(self.rates / usual[:, None], dtype=np.float32, casting='same_kind')
         self.is_fleet = len(series.nodes) >= LEAST_NODES
         if self.is_fleet:
             self.rollouts, logs = take_off(logs, series.software)
-            self.level, self.majority, self.rest = split(logs, series.software)
+            parts = split(logs, series.software, np.log(usual))
+            self.level, self.majority, self.rest = parts
         else:
             self.rest = logs - row_medians(logs)[:, None]
 

@@ -51,8 +51,7 @@ class Search:
         return {row: self._judged(row, its_moves, margin) for row, its_moves in of_rows.items()}
 
     def _moves(self, row, margin):
-        raw = self.rows.raw[row, : self.rows.count[row]]
-        values = self.rows.values(row)
+        raw, values = self.rows.nights(row), self.rows.values(row)
         places = self.rows.places(row)
         while True:
             its_moves = moves(raw, values, places, margin)
@@ -64,7 +63,7 @@ class Search:
             places.remove(doubtful.after.start if after else doubtful.before.stop)
 
     def _judged(self, row, its_moves, margin):
-        raw = self.rows.raw[row, : self.rows.count[row]]
+        raw = self.rows.nights(row)
         now = np.median(raw[its_moves[-1].after]) if its_moves else 0
         for move in its_moves:
             move.recovered = bool(abs(now - np.median(raw[move.before])) < margin)
@@ -148,7 +147,7 @@ def scatters(tables, questions, alpha, margin):
 
 def _normal_scores(distances):
     """B. van der Waerden, 1952; NaN stays NaN."""
-    count, width = (~np.isnan(distances)).sum(axis=1), distances.shape[1]
+    count, width = cp.value_counts(distances), distances.shape[1]
     scores, of_row = np.full((width + 1, width), np.nan), np.empty_like(distances)
     for n in np.unique(count):
         scores[n, :n] = ndtri(np.arange(1, n + 1) / (n + 1.0))

@@ -3,7 +3,7 @@
 import numpy as np
 from scipy.special import bdtrc, ndtr
 
-from membw.statistics.change_points import BLOCK, SAMPLE
+from membw.statistics.change_points import BLOCK, SAMPLE, value_counts
 
 OWN_WEIGHT = 20  # nights that what the others show is worth, beside a row's own
 PAIRS = 3  # ... and bad nights, where a night resembles the one before
@@ -67,16 +67,13 @@ def restless(distances, depth, questions, alpha):
     quarter of the nights are bad, in place of the share that the others have; clusters of bad
     nights count as fewer.
     """
-    far = distances < -depth[:, None]
-    known = BadNights(distances)
-    there = ~np.isnan(distances)
-    healthy = np.zeros(len(distances), dtype=bool)
-    healthy[known.rows] = True
-    bad, all_nights = far[healthy].sum(), there[healthy].sum()
-    others = all_nights - np.where(healthy, there.sum(axis=1), 0)
-    number = far.sum(axis=1)
-    share = (bad - np.where(healthy, number, 0) + 1) / (others + 2)
-    after = ((far[healthy][:, 1:] & far[healthy][:, :-1]).sum() + PAIRS * share) / (bad + PAIRS)
+    far = distances < -depth[:, None].astype(distances.dtype)
+    number, healthy = np.count_nonzero(far, axis=1), BadNights(distances).rows
+    there, own = value_counts(distances[healthy]), np.zeros((2, len(distances)))
+    own[:, healthy] = there, number[healthy]
+    others, bad = there.sum() - own[0], number[healthy].sum()
+    share = (bad - own[1] + 1) / (others + 2)
+    after = ((far[healthy, 1:] & far[healthy, :-1]).sum() + PAIRS * share) / (bad + PAIRS)
     expected = np.maximum(EXPECTED, TIMES * share)
     with np.errstate(divide='ignore', invalid='ignore'):
         up = np.log(expected / share) * (1 - np.minimum(after, 1))
@@ -84,7 +81,8 @@ def restless(distances, depth, questions, alpha):
     limit = np.log(questions / alpha)
     # a sum rises by no more than `up` in each bad night: most rows have too few of them
     may = np.flatnonzero((number * up > limit) & (others >= LEAST_OTHERS) & (expected < MOST))
-    score = np.where(far[may], up[may, None], np.where(there[may], down[may, None], 0))
+    quiet = np.where(np.isnan(distances[may]), 0, down[may, None])
+    score = np.where(far[may], up[may, None], quiet)
     sums = np.hstack([np.zeros((len(may), 1)), np.cumsum(score, axis=1)])
     rises = sums - np.minimum.accumulate(sums, axis=1)
     for row, rise in zip(may, rises, strict=True):

@@ -7,14 +7,15 @@ replaced when up to two of five neighbours are bad), the noise of one night is e
 differences of neighbours, which neither a step nor a drift inflates, by their MAD; and what the
 mean of several nights has more than that (memory, waves, tails) is measured on such means.
 
-Rows are packed: their values first, NaN behind them.
+Rows are packed: their values first, NaN behind them. In single precision all is done in half the
+time and memory; sums and what is said of a single row are in double precision.
 """
 
 import numpy as np
 from scipy.special import stdtr, stdtrit  # scipy.stats takes half a second to load
 
 from membw.statistics.robust import MAD_EFFICIENCY, MAD_TO_SIGMA
-from membw.statistics.splits import LEAST, Screen, Sums, chunks, intervals, strongest
+from membw.statistics.splits import LEAST, Screen, Sums, chunks, intervals, running_sums, strongest
 
 WINDOW = 5
 OUTLIER = 3.5  # Iglewicz and Hoaglin, 1993
@@ -48,19 +49,19 @@ class Rows:
         self.limit = limit_for(alpha, self.freedom, questions)
         some = np.arange(0, len(packed), max(1, len(packed) // SAMPLE))
         self.reach = FARTHEST * self.sigma
-        (values, _), sigma = self.views(some), self.sigma[some]
-        self.reach = self.reach * _growth(values, sigma, False)[: LEAST + 1].max()
+        near, sigma = next(self.views(some)), self.sigma[some]
+        self.reach = self.reach * _growth(near, sigma, False, SCALES[:1])[: LEAST + 1].max()
         self.grown = [_growth(values, sigma, True) for values in self.views(some)]
         self.growth = self.grown[0]
         self._view = {}
 
     def views(self, rows):
         """Values of some rows: as far off as LEAST nights show a step; near, for what lasts."""
-        sigma, levels = self.sigma[rows], self.levels[rows]
-        smooth = without_outliers(self.raw[rows], self.count[rows], sigma)
-        low, high = _around(levels)
+        kind = self.raw.dtype
+        smooth = without_outliers(self.raw[rows], self.count[rows], self.sigma[rows].astype(kind))
+        low, high = _around(self.levels[rows])
         for share in (1, NEAREST):
-            reach = share * self.reach[rows, None]
+            reach = (share * self.reach[rows, None]).astype(kind)
             yield np.clip(smooth, low - reach, high + reach)
 
     def suspects(self):
@@ -69,8 +70,9 @@ class Rows:
         screens = [Screen(self.raw.shape[1], grown) for grown in self.grown]
         for rows in chunks(np.argsort(-self.count, kind='stable')):
             sigma, limit = self.sigma[rows], self.limit[rows]
+            scale = (1 / sigma[:, None]).astype(self.raw.dtype)
             for values, screen in zip(self.views(rows), screens, strict=True):
-                may = np.flatnonzero(screen.may_exceed(values / sigma[:, None], limit))
+                may = np.flatnonzero(screen.may_exceed(values * scale, limit))
                 z = strongest(values[may], sigma[may], screen.growth)
                 sure[rows[may]] |= z > limit[may]
         return np.flatnonzero(sure & (self.count >= 2 * LEAST))
@@ -78,21 +80,25 @@ class Rows:
     def places(self, row):
         changes = []
         for view in zip(self.views([row]), self.grown, strict=True):
-            self._view[row] = values, grown = view[0][0], view[1]
+            self._view[row] = values, grown = view[0][0].astype(float), view[1]
             part = values[: self.count[row]]
             changes = segment(part, self.sigma[row], self.limit[row], grown)
             if changes:
                 break
         return changes
 
+    def nights(self, row):
+        """Of one row, as they are."""
+        return self.raw[row, : self.count[row]].astype(float)
+
     def values(self, row):
         """Of one row, as its steps are looked for."""
-        return next(self.views([row]))[0, : self.count[row]]
+        return next(self.views([row]))[0, : self.count[row]].astype(float)
 
     def p_value(self, row, before, after):
         """Of the difference of the means of two parts (slices) of a row."""
         if row not in self._view:
-            self._view[row] = next(self.views([row]))[0], self.growth
+            self._view[row] = self.values(row), self.growth
         values, grown = self._view[row]
         one, two = values[before], values[after]
         n1, n2 = len(one), len(two)
@@ -131,13 +137,13 @@ def _quantum(distances):
     return float(np.quantile(moved, 0.1))
 
 
-def _growth(values, sigma, tails):
+def _growth(values, sigma, tails, scales=SCALES):
     # a few rows' changes would be taken for noise
     levelled = _without_the_largest(values) if len(values) < MANY else values
-    return growth(levelled, sigma, tails)
+    return growth(levelled, sigma, tails, scales)
 
 
-def growth(packed, sigma, tails):
+def growth(packed, sigma, tails, most=SCALES):
     """The noise of a mean of n nights beyond that of n nights without memory: an array by n.
 
     Measured: how far the means of n nights lie from those of the nights before and after, pooled
@@ -148,14 +154,13 @@ def growth(packed, sigma, tails):
     width = packed.shape[1]
     scales, known = [1.0], [1.0]
     some = slice(None, None, max(1, len(packed) // SAMPLE))
-    rows = packed[some] / sigma[some, None]
-    sums = np.hstack([np.zeros((len(rows), 1)), np.cumsum(rows, axis=1)])
-    for n in SCALES:
+    sums = running_sums(packed[some] / sigma[some, None]).astype(packed.dtype)
+    for n in most:
         beside = min(max(width // 2 - n, n), BESIDE * n)
         if n + beside >= width:
             break
-        distances = np.abs(np.concatenate(list(_distances(sums, n, beside))))
-        distances.sort()  # NaN last; twice as fast as a median and a quantile
+        distances = np.concatenate(list(_distances(sums, n, beside)))
+        np.abs(distances, out=distances).sort()  # NaN last; twice as fast as two quantiles
         number = len(distances) - int(np.isnan(distances).sum())
         worth = MAD_EFFICIENCY * number / 2 / n
         if worth < LEAST_WORTH:
@@ -181,9 +186,12 @@ def _quantile(rising, share):
 def _distances(sums, n, beside):
     """Of n nights from those before; from those after."""
     for first, second in ((beside, n), (n, beside)):
-        left = sums[:, first : -second or None] - sums[:, : -(first + second)]
+        left = sums[:, first:-second] - sums[:, : -(first + second)]
         right = sums[:, first + second :] - sums[:, first:-second]
-        yield (right / second - left / first).ravel()
+        right /= second
+        left /= first
+        right -= left
+        yield right.ravel()
 
 
 def _without_the_largest(values):
@@ -199,10 +207,15 @@ def _without_the_largest(values):
     return rest
 
 
+def value_counts(values):
+    """Of values in each row."""
+    return np.count_nonzero(~np.isnan(values), axis=1)
+
+
 def pack(values):
     """Values of each row moved to its left, NaN behind them; their number, and their columns."""
     there = ~np.isnan(values)
-    count = there.sum(axis=1)
+    count = np.count_nonzero(there, axis=1)
     if (count == values.shape[1]).all():
         return values, count, np.broadcast_to(np.arange(values.shape[1]), values.shape)
     order = np.argsort(~there, axis=1, kind='stable')
@@ -216,7 +229,7 @@ def middle(values, count):
 
 def _middle_of(figures, values, count):
     """The same of what `figures` makes of some rows."""
-    medians = np.zeros(len(values))
+    medians = np.zeros(len(values), values.dtype)
     for rows in chunks(np.arange(len(values))):
         rising = np.sort(figures(values[rows[0] : rows[-1] + 1]), axis=1)
         width, many = rising.shape[1], count[rows]
@@ -230,15 +243,15 @@ def _middle_of(figures, values, count):
 
 def without_outliers(packed, count, sigma):
     """Packed rows with isolated outliers replaced by the median of five neighbours."""
-    if packed.shape[1] < WINDOW:
+    last = packed.shape[1] - WINDOW
+    if last < 0:
         return packed
-    windows = np.lib.stride_tricks.sliding_window_view(packed, WINDOW, axis=1)
-    medians = _median_of_five(*np.moveaxis(windows, 2, 0))
-    half = WINDOW // 2
-    place = np.arange(packed.shape[1])[None, :]
+    medians = _median_of_five(*(packed[:, i : i + last + 1] for i in range(WINDOW)))
     # the first and last two share the window that ends with them
-    centre = np.clip(place, half, np.maximum(count - 1 - half, half)[:, None]) - half
-    usual = np.take_along_axis(medians, np.minimum(centre, medians.shape[1] - 1), axis=1)
+    usual = np.pad(medians, ((0, 0), (WINDOW // 2,) * 2), 'edge')
+    short = np.flatnonzero(count < packed.shape[1])
+    for place in (count[short] - 1, count[short] - 2):
+        usual[short, place] = medians[short, np.maximum(count[short] - WINDOW, 0)]
     return np.where(np.abs(packed - usual) > OUTLIER * sigma[:, None], usual, packed)
 
 
@@ -250,8 +263,7 @@ def levels(packed):
         # a window at the end of a row reaches as far back
         first = max(min(centre - AROUND // 2, packed.shape[1] - AROUND), 0)
         window = packed[:, first : first + AROUND]
-        counts = (~np.isnan(window)).sum(axis=1)
-        medians[:, begin : begin + BLOCK] = middle(window, counts)[:, None]
+        medians[:, begin : begin + BLOCK] = middle(window, value_counts(window))[:, None]
     return medians
 
 
@@ -289,12 +301,12 @@ def segment(values, sigma, limit, growth):
 
 
 def _best_split(sums, left, right, limit):
-    best, place = limit**2, None
-    for low, high in intervals(right - left) if right - left >= 2 * LEAST else ():
-        z2 = sums.z2(left + low, left + high)[0]
-        at = int(z2.argmax()) if z2.size else 0
-        if z2.size and z2[at] > best:
-            best, place = z2[at], left + low + at + 1
+    best, place = limit, None
+    for low, high in intervals(right - left):
+        z = sums.z_of_whole(left + low, left + high, slice(1))[0]
+        at = int(z.argmax()) if z.size else 0
+        if z.size and z[at] > best:
+            best, place = z[at], left + low + at + LEAST
     return place
 
 

@@ -2,44 +2,42 @@
 
 import numpy as np
 
-from membw.statistics.change_points import middle
+from membw.statistics.change_points import middle, value_counts
 
 # Fewer nodes with the same software in one night have no median of their own.
 LEAST_NODES = 5
 ROUNDS = 2
 
 
-def split(logs, software):
-    """(level, majority, rest) of logarithms of rates, nodes x nights.
+def split(logs, software, base=0.0):
+    """(level, majority, rest) of logarithms of rates, nodes x nights, less `base`.
 
     level: of the largest part of the fleet with the same software, a night each; NaN where
     fewer than LEAST_NODES reported. majority: the number of that software. rest: what is left
     of each node when its own part's level and its own usual distance from it are taken off:
     J. Tukey's median polish, within each software.
     """
-    offset = row_medians(logs)
+    offset, alike = row_medians(logs), _alike(software)
     for _ in range(ROUNDS):
-        level, majority, common = _levels(logs - offset[:, None], software)
-        offset = row_medians(logs - common)
-    return level + np.median(offset), majority, logs - common - offset[:, None]
+        level, majority, common = _levels(logs - offset[:, None], software, alike)
+        rest = logs - common
+        offset = row_medians(rest)
+    rest -= offset[:, None]
+    return level + np.median(base + offset), majority, rest
 
 
 def row_medians(values):
-    return middle(values, (~np.isnan(values)).sum(axis=1))
+    return middle(values, value_counts(values))
 
 
-def _levels(values, software):
+def _levels(values, software, alike):
     """A night's medians; nodes with a software that few others have join the largest part."""
-    nights = values.shape[1]
-    level, majority = np.full(nights, np.nan), np.full(nights, -1)
-    common = np.empty_like(values)
-    made, alike = software.max(axis=0, initial=-1), _alike(software)
-    columns = np.ascontiguousarray(values.T[alike])
-    count = (~np.isnan(columns)).sum(axis=1)
+    columns = np.ascontiguousarray(values.T)
+    count = value_counts(columns)
     usual, many = middle(columns, count), count >= LEAST_NODES
-    common[:, alike] = usual
-    level[alike] = np.where(many, usual, np.nan)
-    majority[alike] = np.where(many, made[alike], -1)
+    level = np.where(many & alike, usual.astype(float), np.nan)
+    majority = np.where(many & alike, software.max(axis=0, initial=-1), -1)
+    common = usual[None, :] if alike.all() else np.tile(usual, (len(values), 1))
     for night in np.flatnonzero(~alike):
         column, made = values[:, night], software[:, night]
         there = ~np.isnan(column)

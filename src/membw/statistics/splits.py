@@ -4,6 +4,9 @@ S. Kovacs, P. Buehlmann, H. Li, A. Munk, Biometrika 110 (2023). Rows are packed:
 first, NaN behind them.
 """
 
+from functools import lru_cache
+from typing import NamedTuple
+
 import numpy as np
 
 LEAST = 3  # nights on each side: two bad nights are no change
@@ -26,41 +29,31 @@ class Screen:
     """
 
     def __init__(self, width, growth):
-        self.growth, self.spans = growth, []
-        for left, right in intervals(width):
-            n, n1 = right - left, np.arange(LEAST, right - left - LEAST + 1)
-            if len(n1):
-                scale = np.sqrt(n / (n1 * (n - n1))) / growth[np.minimum(n1, n - n1)]
-                share, scale = (a[:, None].astype(np.float32) for a in (n1 / n, scale))
-                self.spans.append((left, right, share, scale))
-        self.spans.sort(key=lambda span: (span[1] - span[0] > SHORT, span[1]))
-        # those of the short ones, one after the other: (left, split, right) and their weights
-        short = [span for span in self.spans if span[1] - span[0] <= SHORT]
-        self.ends = np.array([right for _, right, *_ in short], dtype=int)
-        self.begins = np.cumsum([0, *(len(scale) for *_, scale in short)])
-        self.places = np.hstack([_places(*span) for span in short] or [np.zeros((3, 0), int)])
-        self.share = np.vstack([share for *_, share, _ in short] or [np.zeros((0, 1))])
-        self.scale = np.vstack([scale for *_, scale in short] or [np.zeros((0, 1))])
+        self.growth, self.splits = growth, _splits(width)
+        scale = self.splits.scale / growth[self.splits.shorter]
+        self.scale = scale.astype(np.float32)[:, None]
 
     def may_exceed(self, packed, limit):
         """`packed`: values for a noise of 1, the longest rows first."""
-        count = (~np.isnan(packed)).sum(axis=1)
+        count, splits = np.count_nonzero(~np.isnan(packed), axis=1), self.splits
         width, shortest = packed.shape[1], int(count.min(initial=packed.shape[1]))
-        running = np.zeros((width + 1, len(packed)), dtype=np.float32)
-        running[1:] = np.cumsum(packed, axis=1).T
-        together = int(np.searchsorted(self.ends, shortest, side='right'))
-        strong = self._of_short(running, self.begins[together])
-        sums = None
-        for left, right, share, scale in self.spans[together:]:
-            whole = int(np.searchsorted(-count, -right, side='right'))
+        running = np.zeros((width + 1, len(packed)))
+        for before, night, after in zip(running, packed.T.copy(), running[1:], strict=False):
+            np.add(before, night, out=after)  # a sixth of the time of cumsum()
+        running = running.astype(np.float32)
+        together = int(np.searchsorted(splits.short, shortest, side='right'))
+        strong, sums = self._of_short(running, splits.begins[together]), None
+        for i, (left, right) in enumerate(splits.spans[together:].tolist(), together):
+            whole, some = np.searchsorted(-count, (-right, -left - 2 * LEAST), 'right').tolist()
             if whole:
+                these = slice(*splits.begins[i : i + 2])
                 begin, end = running[left, :whole], running[right, :whole]
-                z = share * (begin - end)
+                z = splits.share[these] * (begin - end)
                 z += running[left + LEAST : right - LEAST + 1, :whole]
                 z -= begin
-                _raise(strong[:whole], z, scale)
-            part = slice(whole, int(np.searchsorted(-count, -(left + 2 * LEAST), side='right')))
-            if part.stop > part.start:
+                _raise(strong[:whole], z, self.scale[these])
+            if some > whole:
+                part = slice(whole, some)
                 sums = sums or Sums(packed, self.growth)
                 z = sums.z(left, right, part).max(axis=1, initial=0)
                 np.maximum(strong[part], z, out=strong[part])
@@ -70,20 +63,48 @@ class Screen:
     def _of_short(self, running, number):
         strong = np.zeros(running.shape[1], dtype=np.float32)
         if number:
-            left, split, right = self.places[:, :number]
+            left, split, right = self.splits.places[:, :number]
             begin = running[left]
             z = running[split]
             z -= begin
             begin -= running[right]
-            begin *= self.share[:number]
+            begin *= self.splits.share[:number]
             z += begin
             _raise(strong, z, self.scale[:number])
         return strong
 
 
-def _places(left, right, share, scale):
-    split = np.arange(left + LEAST, right - LEAST + 1)
-    return np.stack([np.full(len(split), left), split, np.full(len(split), right)])
+class Splits(NamedTuple):
+    """Every split of every seeded interval, one interval after the other, the short ones first."""
+
+    spans: np.ndarray  # left and right of each interval
+    short: np.ndarray  # right of each short one
+    begins: np.ndarray  # of each interval in the rest
+    places: np.ndarray  # left, split and right of each split
+    shorter: np.ndarray  # nights of its shorter part
+    share: np.ndarray  # of its first part
+    scale: np.ndarray  # from the distance of its sum to |z|, of white noise
+
+
+@lru_cache
+def _splits(width):
+    every = [(left, right) for left, right in intervals(width) if right - left >= 2 * LEAST]
+    every.sort(key=lambda span: (span[1] - span[0] > SHORT, span[1]))
+    spans = np.array(every, dtype=int).reshape(-1, 2)
+    many = spans[:, 1] - spans[:, 0] - 2 * LEAST + 1
+    begins = np.append(0, np.cumsum(many))
+    left, right = np.repeat(spans, many, axis=0).T
+    n1 = LEAST + np.arange(begins[-1]) - np.repeat(begins[:-1], many)
+    n = right - left
+    return Splits(
+        spans=spans,
+        short=spans[spans[:, 1] - spans[:, 0] <= SHORT, 1],
+        begins=begins,
+        places=np.stack([left, left + n1, right]),
+        shorter=np.minimum(n1, n - n1),
+        share=(n1 / n).astype(np.float32)[:, None],
+        scale=np.sqrt(n / (n1 * (n - n1))),
+    )
 
 
 def _raise(strong, z, scale):
@@ -93,6 +114,7 @@ def _raise(strong, z, scale):
     np.maximum(strong, z.max(axis=0), out=strong)
 
 
+@lru_cache
 def intervals(length):
     """Seeded intervals [left, right): halves, quarters, ..., each shifted by half of itself."""
     spans, size = [(0, length)], length / 2
@@ -120,14 +142,18 @@ def strongest(packed, sigma, growth):
     return best / sigma
 
 
+def running_sums(values):
+    """Sums of the first 0, 1, 2, ... of each row, in double precision."""
+    return np.hstack([np.zeros((len(values), 1)), np.cumsum(values, axis=1, dtype=float)])
+
+
 class Sums:
     """Running sums of rows with gaps: sum and number of any interval at once."""
 
     def __init__(self, values, growth):
         there = ~np.isnan(values)
-        zero = np.zeros((len(values), 1))
-        self.count = np.hstack([zero, np.cumsum(there, axis=1, dtype=float)])
-        self.sum = np.hstack([zero, np.cumsum(np.where(there, values, 0), axis=1)])
+        self.count = running_sums(there)
+        self.sum = running_sums(np.where(there, values, 0))
         self.weight = 1 / growth**2
 
     def z2(self, left, right, rows=slice(None)):

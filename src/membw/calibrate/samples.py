@@ -12,7 +12,7 @@ from membw.results import intervals, metrics
 from membw.results.case import own_parameters
 from membw.results.provenance import without_build_path
 from membw.results.reframe import MeasuredNothing
-from membw.results.runs import by_host, identity, rates_of, split_runs, usual_ranks
+from membw.results.runs import by_host, rates_of, split_runs, usual_ranks
 from membw.statistics.nights import night_numbers
 
 # A reference belongs to one build and one way to run: these are of the newest run ...
@@ -61,8 +61,8 @@ def select(chunks, system, chosen, since=0.0, test='stream', widest=math.inf):
         problems += [p for p in bad if not isinstance(p, MeasuredNothing)]
         for r in records:
             key = _key(r, system, chosen, test)
-            if key and r.time >= since and identity(r) not in seen:
-                seen.add(identity(r))
+            if key and r.time >= since and r.identity not in seen:
+                seen.add(r.identity)
                 units[key].append(r)
                 names[key] = tuple(_parameters(r))
     return [

@@ -5,7 +5,11 @@ The larger a rate, the better, whatever was measured; so no rule asks for a dire
 become rates where a record is read, and figures again where something is shown or written.
 """
 
+import math
+from functools import lru_cache
 from typing import NamedTuple
+
+from membw.printable import printable
 
 HIGHER, LOWER = 'higher', 'lower'
 # In what the record of a kernel may be, and what is shown everywhere: 10^9 B/s.
@@ -74,12 +78,21 @@ def of_record(data):
     rows = data['metrics'] if 'metrics' in data else _of_kernels(data['kernels'])
     figures, metrics = {}, []
     for name, row in rows.items():
-        unit, divisor = SHOWN_AS.get(row['unit'], (row['unit'], 1))
-        if row['better'] not in (HIGHER, LOWER):
-            raise ValueError(f"metric '{name}' is better '{row['better']}'")
+        metric, divisor = _metric(name, row['unit'], row['better'])
         figures[name] = float(row['value']) / divisor
-        metrics.append(Metric(name, unit, row['better']))
+        metrics.append(metric)
     return figures, tuple(metrics)
+
+
+@lru_cache
+def _metric(name, unit, better):
+    """(as it is shown, what its figure is divided by then)."""
+    unit, divisor = SHOWN_AS.get(unit, (unit, 1))
+    if printable(unit) != unit:
+        raise ValueError(f"metric '{name}' has the unit {ascii(unit)[:40]}")
+    if better not in (HIGHER, LOWER):
+        raise ValueError(f"metric '{name}' is better '{better}'")
+    return Metric(name, unit, better), divisor
 
 
 def intervals(data):
@@ -90,6 +103,8 @@ def intervals(data):
         if row.get('low') is not None and row.get('high') is not None:
             divisor = SHOWN_AS.get(row['unit'], (row['unit'], 1))[1]
             ends[name] = row['low'] / divisor, row['high'] / divisor
+            if not all(map(math.isfinite, ends[name])):
+                raise ValueError(f"metric '{name}' has an interval without an end")
     return ends
 
 

@@ -14,20 +14,21 @@ FIELDS = SOFTWARE + HARDWARE
 
 
 def of_record(data, traits):
-    """{field: value} of one rank's JSON object; `traits` as records.py has them."""
+    """{field: value} of one rank's JSON object with its shapes() as text; `traits` as record.py
+    has them."""
     facts, build = data.get('facts') or {}, data.get('build') or {}
     fields = {**facts, **data, **build, **traits}
     fields['kernel_release'] = facts.get('kernel')
     fields['pages'] = (data.get('pages') or {}).get('asked')
-    fields['shapes'] = _shapes(data.get('shapes') or {})
     threads = data.get('threads_on') or []
     fields['threads_on'] = ' '.join(str(t['affinity']) for t in threads) or None
     return known(fields)
 
 
-def _shapes(shapes):
+def shapes(data):
     """'square 4096x4096x4096, ...' of src/dgemm: another one is another figure."""
-    return ', '.join(f'{name} {s["m"]}x{s["n"]}x{s["k"]}' for name, s in shapes.items())
+    every = (data.get('shapes') or {}).items()
+    return ', '.join(f'{name} {s["m"]}x{s["n"]}x{s["k"]}' for name, s in every)
 
 
 def of_case(case):

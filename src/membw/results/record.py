@@ -1,12 +1,16 @@
 """Reads the records that our programs write: one JSON object per line, one line per rank."""
 
 import json
+import marshal
 import math
 import re
 import statistics
 from collections import Counter
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import cached_property, lru_cache
+from hashlib import blake2b
+from typing import NamedTuple
 
 from membw.results import intervals, metrics, provenance, regimes
 from membw.results.numa_facts import count_sockets, first_domain
@@ -44,6 +48,12 @@ class Record:
     spans: dict = field(default_factory=dict)  # metric -> (low, high) of its rate, if it says so
     pair: tuple = ()  # of the nearest cores, ns (results/regimes.py)
 
+    @cached_property
+    def identity(self):
+        """64 bits that are the same wherever it is met: database, report, file of its own."""
+        figures = marshal.dumps((self.host, self.rank, self.time, *self.rates.values()), 2)
+        return int.from_bytes(blake2b(figures, digest_size=8).digest(), 'little')
+
 
 class BadRecord(ValueError):
     """A line that is no record."""
@@ -79,7 +89,8 @@ def parse_json(line):
     try:
         return json.loads(line)
     except json.JSONDecodeError as err:
-        raise BadRecord(f'not JSON: {err.msg} at column {err.colno}') from err
+        line = f'line {err.lineno}, ' if err.lineno > 1 else ''
+        raise BadRecord(f'not JSON: {err.msg} at {line}column {err.colno}') from err
     except ValueError as err:  # an integer of more digits than Python converts
         raise BadRecord('not as in the schema: an integer of thousands of digits') from err
     except RecursionError as err:
@@ -93,8 +104,9 @@ def parse_record(data, name):
     try:
         host = _host(data)
         _hold_to_schema(data)
-        traits = _traits(data)
+        setting = _setting(data)
         figures, measured = metrics.of_record(data)
+        kernels, reasons = data.get('kernels') or {}, data.get('reasons') or ()
         return Record(
             host=host,
             rank=int(data.get('rank', 0)),
@@ -102,21 +114,17 @@ def parse_record(data, name):
             time=_seconds(data.get('time')),
             file=name,
             rates={m.name: _rate(m, figures[m.name]) for m in measured},
-            steadiness=min((_steadiness(v) for v in data.get('kernels', {}).values()), default=1.0),
+            steadiness=min(map(_steadiness, kernels.values()), default=1.0),
             invalid=_invalid(data),
-            traits=traits,
-            domain=first_domain(data),
-            sockets=int(_fact(data, 'sockets') or count_sockets(data)),
-            channels=channel_count(data.get('facts') or {}),
-            allowed=tuple(r['reason'] for r in data.get('reasons', []) if r.get('allowed')),
-            provenance=provenance.of_record(data, traits),
-            findings=_findings(data),
+            allowed=tuple(r['reason'] for r in reasons if r.get('allowed')),
+            findings=_findings(reasons),
             metrics=measured,
-            lasted=sum(map(_lasted, data.get('kernels', {}).values())),
+            lasted=sum(map(_lasted, kernels.values())),
             timings={k: data[k] for k in ('pairs', 'messages') if data.get(k)},
             links=tuple(map(_link, data.get('links', ()))),
             spans=intervals.of_rates(data, measured),
             pair=regimes.latencies(data),
+            **setting._asdict(),
         )
     except KeyError as err:
         raise BadRecord(f"'{err.args[0]}' is missing") from err
@@ -139,6 +147,42 @@ STRICT = (
 MEMORY = (
     'array_size', 'threads', 'numa_nodes', 'memory_gib', 'dimms',
 )  # fmt: skip
+
+
+class Setting(NamedTuple):
+    """What a record says of node, build and run but its figures: many have the same."""
+
+    traits: dict
+    provenance: dict
+    domain: int
+    sockets: int
+    channels: int
+
+
+SAID_BY = {
+    *STRICT, *MEMORY, *provenance.FIELDS, 'runtime', 'pages', 'kernel', 'mem_total_mib', 'numa',
+    'sockets', 'memory_channels',
+}  # fmt: skip
+
+
+def _setting(data):
+    parts = [data, data.get('facts') or {}, data.get('build') or {}]
+    said, facts, build = ({k: v for k, v in p.items() if k in SAID_BY} for p in parts)
+    said |= {'facts': facts, 'build': build, 'shapes': provenance.shapes(data)}
+    return _setting_of(marshal.dumps(said, 2))
+
+
+@lru_cache(4096)
+def _setting_of(said):
+    data = marshal.loads(said)
+    facts, traits = data['facts'], _traits(data)
+    return Setting(
+        traits=traits,
+        provenance=provenance.of_record(data, traits),
+        domain=first_domain(data),
+        sockets=int(facts.get('sockets') or count_sockets(data)),
+        channels=channel_count(facts),
+    )
 
 
 def _hold_to_schema(data):
@@ -196,10 +240,6 @@ def _dimm(dimm):
     return f'{dimm.get("size_mib")} MiB{speed}'
 
 
-def _fact(data, name):
-    return (data.get('facts') or {}).get(name)
-
-
 # RFC 1123, and the underscore that some sites have: what a scheduler, a shell or a node-check
 # file reads as anything but one name is none
 HOST = re.compile(r'[A-Za-z0-9][A-Za-z0-9._-]*')
@@ -234,12 +274,12 @@ def _rate(metric, figure):
 
 def _steadiness(row):
     """Best time / usual time; the first repetition and the worst of the others are forgiven."""
-    every = row.get('times_s', [])
-    if not all(0 < t < math.inf for t in every):
+    every = row.get('times_s')
+    if every and not (min(every) > 0 and math.isfinite(sum(every))):
         raise BadRecord("'times_s' holds what is no time: every one is above 0 s, and finite")
-    times = sorted(every[1:])[:-1]
+    times = sorted(every[1:])[:-1] if every else ()
     usual = statistics.fmean(times) if times else row.get('avg_s', row.get('min_s', 0))
-    best = min(times) if times else row.get('min_s', 0)
+    best = times[0] if times else row.get('min_s', 0)
     if not (math.isfinite(usual) and math.isfinite(best)):
         raise BadRecord("'avg_s' or 'min_s' is no time")
     return best / usual if usual else 1.0
@@ -263,8 +303,8 @@ def _invalid(data):
     return tuple(map(str, named)) or ('no-reason-given',)
 
 
-def _findings(data):
-    reasons = [r for r in data.get('reasons', []) if not r.get('allowed')]
+def _findings(reasons):
+    reasons = (r for r in reasons if not r.get('allowed'))
     return tuple(' '.join(filter(None, [r['reason'], _detail(r)])) for r in reasons)
 
 

@@ -1,7 +1,6 @@
 """One run of one node: its ranks' records together, each met once; what the node did in it."""
 
 from collections import Counter, defaultdict
-from hashlib import blake2b
 from pathlib import Path
 
 import numpy as np
@@ -12,17 +11,11 @@ from membw.results.metrics import node_rates
 SPAN_S = 900
 
 
-def identity(record):
-    """64 bits that are the same wherever a record is met: database, report, file of its own."""
-    text = repr((record.host, record.rank, record.time, list(record.rates.values())))
-    return int.from_bytes(blake2b(text.encode(), digest_size=8).digest(), 'little')
-
-
 def once(records):
     """A record met twice counts once; the one with more known about it (from a report) stays."""
     best = {}
     for record in records:
-        key = identity(record)
+        key = record.identity
         if key not in best or _known(record) > _known(best[key]):
             best[key] = record
     return list(best.values())
@@ -45,6 +38,8 @@ def split_runs(records):
 
     Ranks of one job write one file, or each a file of its own.
     """
+    if len(records) == 1:
+        return [records]
     per_file = Counter(r.file for r in records)
     jobs = defaultdict(list)
     for record in records:

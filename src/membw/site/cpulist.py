@@ -1,11 +1,15 @@
 """CPU lists as the kernel writes them: '0-2,5'."""
 
+MOST = 1 << 16  # Linux is built for 8,192 at most
+
 
 def expand(text):
     """'0-2,5' -> [0, 1, 2, 5]."""
     cpus = []
     for part in filter(None, str(text).replace(' ', '').split(',')):
         first, _, last = part.partition('-')
+        if int(last or first) >= MOST:
+            raise ValueError(f"'{part[:40]}' is no CPU")
         cpus += range(int(first), int(last or first) + 1)
     return cpus
 

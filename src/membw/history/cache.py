@@ -4,6 +4,7 @@ import json
 import os
 import sys
 import zlib
+from concurrent.futures import ThreadPoolExecutor
 from zipfile import BadZipFile
 
 import numpy as np
@@ -14,7 +15,7 @@ from membw.results.metrics import Metric
 from membw.results.provenance import FIELDS
 
 # what was read by other rules is read again
-RULES = ['membw-history-4', list(NAMED), list(ALONE), list(FIELDS)]
+RULES = ['membw-history-5', list(NAMED), list(ALONE), list(FIELDS)]
 BROKEN = (
     OSError, ValueError, KeyError, IndexError, TypeError, EOFError, BadZipFile, zlib.error,
     NotImplementedError,
@@ -34,9 +35,14 @@ def collect(sources, cache=None):
     gone = known - lasting
     collector.without(gone)
     # ranks in files of their own wait for each other: such a collection has no state to keep
-    if cache and (is_fresh or gone) and None not in lasting and not collector.alone:
-        save(cache, collector)
-    return collector.series()
+    keep = cache and (is_fresh or gone) and None not in lasting and not collector.alone
+    collector.gather()
+    with ThreadPoolExecutor(1) as pool:  # writing takes as long as what comes next
+        saved = pool.submit(save, cache, collector) if keep else None
+        series = collector.series()
+    if saved:
+        saved.result()
+    return series
 
 
 def load(cache):
@@ -73,11 +79,16 @@ def _restored(index, tables):
         rows.nodes = {name: n for n, name in enumerate(group['nodes'])}
         rows.provenances = group['provenances']
         rows.software = {tuple(made.items()): n for n, made in enumerate(rows.provenances)}
-        for column, values in rows.table.items():
-            values.frombytes(np.ascontiguousarray(tables[f'{column}-{i}']).data.cast('B'))
-        if len({len(rows.table[c]) for c in COLUMNS if c != 'rates'}) > 1:
+        rows.stored = {c: np.asarray(tables[f'{c}-{i}'], kind) for c, kind in COLUMNS.items()}
+        if len({len(rows.stored[c]) for c in COLUMNS if c != 'rates'}) > 1:
             raise ValueError('columns of different lengths')
     return collector
+
+
+def _narrow(numbers):
+    """In as few bytes as they need: what is written is what takes the time."""
+    is_whole = numbers.dtype.kind == 'i' and numbers.min(initial=0) >= 0
+    return numbers.astype(np.min_scalar_type(numbers.max(initial=0))) if is_whole else numbers
 
 
 def save(cache, collector):
@@ -89,7 +100,7 @@ def save(cache, collector):
             'names': names, 'metrics': metrics, 'nodes': list(rows.nodes),
             'provenances': rows.provenances,
         })  # fmt: skip
-        tables |= {f'{c}-{i}': np.frombuffer(rows.table[c], kind) for c, kind in COLUMNS.items()}
+        tables |= {f'{c}-{i}': _narrow(rows.stored[c]) for c in COLUMNS}
     tables['index'] = np.frombuffer(json.dumps(index).encode(), dtype=np.uint8)
     beside = f'{cache}.{os.getpid()}.npz'
     try:

@@ -40,6 +40,8 @@
 import json
 import sys
 import time
+from importlib import import_module
+from threading import Thread
 
 from membw import tables
 from membw.arguments import percent, whole
@@ -100,11 +102,12 @@ def add_parser(subparsers):
 
 def run(args):
     """Exit status as in EPILOG."""
-    # numpy and scipy take half a second to load: not for `membw --help`
+    # numpy and scipy take half a second to load: not for `membw --help`, and while a cache is read
+    Thread(target=import_module, args=['membw.history.changes'], daemon=True).start()
+    every, left = read(args.results or [default_results()], args.cache)
     from membw.history.changes import judge
     from membw.history.text import as_blocks, as_json, is_worse
 
-    every, left = read(args.results or [default_results()], args.cache)
     refuse_unknown(args, every)
     changes = judge(every, args.margin / 100, args.fleet_margin / 100, args.alpha / 100)
     changes = select(known(changes, args, left), every, args)

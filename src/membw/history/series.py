@@ -14,7 +14,7 @@ from membw.results.provenance import without_build_path
 from membw.results.record import ASKED
 from membw.results.reframe import MeasuredNothing
 from membw.results.regimes import crossed, latency
-from membw.results.runs import identity, once, rates_of, split_runs
+from membw.results.runs import once, rates_of, split_runs
 
 # Runs that differ here are never one series; what was built with what is not among them: a
 # changed compiler is a change within the series.  ReFrame names the run, and keeps the name ...
@@ -94,6 +94,7 @@ class Collector:
     def series(self):
         """(every group of like runs, what was left out)."""
         self._enter(once(self.alone), len(self.sources))
+        self.gather()
         self.alone, left = [], Left()
         left.nothing = sum(source['nothing'] for source in self.sources)
         left.problems = [p for source in self.sources for p in source['problems']]
@@ -102,6 +103,11 @@ class Collector:
         groups = map(_merged, _chains(groups))
         series = [s for key, rows, columns in groups for s in rows.series(key, columns, left)]
         return [s for s in series if len(s.nights)], left
+
+    def gather(self):
+        """What is stored and what is new, in one."""
+        for rows in self.groups.values():
+            rows.gather()
 
     def without(self, identities):
         """Forgets sources."""
@@ -189,21 +195,20 @@ class Rows:
 
     def __init__(self):
         self.nodes, self.software, self.provenances = {}, {}, []
+        self.stored = {}  # {name: numbers} of those before, and of all by gather()
         self.table = {name: array(kind) for name, kind in COLUMNS.items()}
 
     def add(self, host, run, source):
         first, table = run[0], self.table
-        made = without_build_path(first.provenance) | {'ranks': str(len(run))}
-        number = self.number_of(made)
         dated = all(r.time for r in run)
         table['node'].append(self.nodes.setdefault(host, len(self.nodes)))
         table['day'].append(int(first.time // DAY_S) if dated else 0)
-        table['made'].append(number)
+        table['made'].append(self.number_of(first.provenance | {'ranks': str(len(run))}))
         table['ranks'].append(len(run))
         table['source'].append(source)
         state = INVALID if any(r.invalid for r in run) else VALID
         table['state'].append(state if dated else UNDATED)
-        table['key'].append(sum(map(identity, run)) % 2**64)
+        table['key'].append(sum(r.identity for r in run) % 2**64)
         rates = first.rates if len(run) == 1 else rates_of(run)
         spans = first.spans if len(run) == 1 else intervals.of_node(run)
         table['half'].append(intervals.half_width(rates, spans))
@@ -215,23 +220,31 @@ class Rows:
         """Of this software in `provenances`."""
         software = tuple(made.items())
         if software not in self.software:
-            self.software[software] = len(self.provenances)
-            self.provenances.append(made)
+            plain = without_build_path(made)
+            if plain not in self.provenances:
+                self.provenances.append(plain)
+            self.software[software] = self.provenances.index(plain)
         return self.software[software]
+
+    def gather(self):
+        for name, kind in COLUMNS.items():
+            new, self.table[name] = np.frombuffer(self.table[name], kind), array(kind)
+            if name not in self.stored:  # no copy: this may be most of the memory
+                self.stored[name] = new
+            elif len(new):
+                self.stored[name] = np.concatenate([self.stored[name], new])
 
     def columns(self, kernels):
         """{name: numbers of all rows}."""
-        columns = {name: np.frombuffer(a, dtype=a.typecode) for name, a in self.table.items()}
-        columns['rates'] = columns['rates'].reshape(-1, kernels)
-        return columns | {'again': np.zeros(len(columns['key']), dtype=bool)}
+        again = np.zeros(len(self.stored['key']), dtype=bool)
+        return self.stored | {'rates': self.stored['rates'].reshape(-1, kernels), 'again': again}
 
     def keep(self, stays, numbers, kernels):
+        self.gather()
         columns = self.columns(kernels)
         rows = stays[columns['source']]
         columns['source'] = numbers[columns['source']].astype(np.intc)
-        self.table = {
-            name: array(kind, columns[name][rows].tobytes()) for name, kind in COLUMNS.items()
-        }
+        self.stored = {name: columns[name][rows].ravel() for name in COLUMNS}
 
     def series(self, key, columns, left):
         names, measured = key
@@ -260,14 +273,13 @@ class Rows:
         hosts = list(self.nodes)
         shape = len(there), len(nights)
         cell = node.astype(np.int64) * shape[1] + column
-        weights = intervals.weight(runs['half'])
         return Series(
             label=label,
             kernels=tuple(m.name for m in measured),
             metrics=measured,
             nodes=[hosts[n] for n in there],
             nights=nights,
-            rates=_tables(cell, runs['rates'], weights, shape),
+            rates=_tables(cell, runs['rates'], runs['half'], shape),
             software=_latest(cell, runs['made'], shape),
             provenances=self.provenances,
         )
@@ -326,10 +338,10 @@ def _whole(node, day, ranks):
     return whole
 
 
-def _tables(cell, rates, weights, shape):
-    """kernels x nodes x nights; where one night has several runs their median, each with its
-    weight."""
-    tables = np.full((rates.shape[1], shape[0] * shape[1]), np.nan)
+def _tables(cell, rates, half, shape):
+    """kernels x nodes x nights; where one night has several runs their median, each with the
+    weight of its interval."""
+    tables = np.full((rates.shape[1], shape[0] * shape[1]), np.nan, rates.dtype)
     one = np.bincount(cell, minlength=tables.shape[1])[cell] == 1
     once = slice(None) if one.all() else one
     for table, values in zip(tables, rates.T, strict=True):
@@ -337,7 +349,7 @@ def _tables(cell, rates, weights, shape):
         if once is one:
             several = ~one & ~np.isnan(values)
             places, medians = intervals.weighted_medians(
-                values[several], weights[several], cell[several]
+                values[several], intervals.weight(half[several]), cell[several]
             )
             table[places] = medians
     return tables.reshape(len(tables), *shape)

@@ -3,7 +3,6 @@
 import os
 import resource
 import time
-from array import array
 
 import history_generator as gen
 import numpy as np
@@ -145,6 +144,6 @@ def filled(series):
     }  # fmt: skip
     for column, kind in COLUMNS.items():
         values = every.get(column, np.zeros(nodes * nights))
-        rows.table[column] = array(kind, values.astype(kind).tobytes())
+        rows.stored[column] = values.astype(kind).ravel()
     collector.sources = [{'identity': 'a year', 'nothing': 0, 'problems': []}]
     return collector

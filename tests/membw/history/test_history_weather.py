@@ -29,7 +29,7 @@ def series_of(*runs):
 
 def levels(series):
     usual = series_of((0, 1.0, 0.03))[0][0].rates[-1].item()
-    return np.round(series.rates[-1, 0] / usual, 3).tolist()
+    return np.round(series.rates[-1, 0].astype(float) / usual, 3).tolist()
 
 
 def test_of_two_runs_in_a_night_the_surer_one_counts_and_equal_ones_are_averaged():

@@ -170,6 +170,7 @@ def _csv(blocks):
     """One table of all columns; the first says which of several a row is of."""
     tables = [block for block in blocks if isinstance(block, Table)]
     rows = [{'table': table.title, **row} for table in tables for row in table.values()]
+    rows = [{k: printable(v) if isinstance(v, str) else v for k, v in r.items()} for r in rows]
     names = list(dict.fromkeys(column.name for table in tables for column in table.columns))
     names = ['table'] * (len(tables) > 1) + names
     text = io.StringIO()

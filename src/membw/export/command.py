@@ -5,6 +5,7 @@ from pathlib import Path
 
 from membw.errors import MembwError
 from membw.files import write_whole
+from membw.printable import printable
 
 EPILOG = """\
 What is exported: a report of `membw run` (the newest, when nothing is named), a night's folder, or
@@ -113,4 +114,7 @@ def _of_records(path):
     from membw.export.figures import of_fleet
     from membw.rank.rank_results import rank_results
 
-    return of_fleet(rank_results([str(path)])[0])
+    fleet, problems = rank_results([str(path)])
+    for problem in problems:
+        print(f'membw: {printable(problem)}', file=sys.stderr)
+    return of_fleet(fleet)

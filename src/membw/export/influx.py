@@ -3,6 +3,8 @@
 `membw` has a line per figure, `membw_verdict` one per test case or node.
 """
 
+from membw.printable import printable
+
 
 def as_text(rows):
     return '\n'.join(line for row in rows for line in _lines(row))
@@ -27,7 +29,7 @@ def _tags(tags):
 
 def _escaped(value):
     """A tag's value: no newline, and a comma, an equals sign or a space has a backslash."""
-    text = ' '.join(str(value).split()).rstrip('\\')
+    text = _line(value).rstrip('\\')
     for char in ',= ':
         text = text.replace(char, f'\\{char}')
     return text
@@ -35,5 +37,9 @@ def _escaped(value):
 
 def _text(value):
     """A field that is text."""
-    text = ' '.join(str(value).split()).replace('\\', '\\\\').replace('"', '\\"')
+    text = _line(value).replace('\\', '\\\\').replace('"', '\\"')
     return f'"{text}"'
+
+
+def _line(value):
+    return printable(' '.join(str(value).split()))

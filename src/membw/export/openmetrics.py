@@ -3,6 +3,8 @@ collector, promtool): gauges, base units, no time stamps on samples."""
 
 import re
 
+from membw.printable import printable
+
 # of a unit of ours: the base unit that Prometheus wants in a name, and how many of it
 BASE = {
     'GB/s': ('bytes_per_second', 1e9),
@@ -73,4 +75,5 @@ def _as_name(unit):
 
 
 def _quoted(text):
-    return str(text).replace('\\', '\\\\').replace('"', '\\"').replace('\n', '\\n')
+    text = printable(text, keep='\n')
+    return text.replace('\\', '\\\\').replace('"', '\\"').replace('\n', '\\n')

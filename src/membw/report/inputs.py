@@ -1,6 +1,5 @@
 """What the report is made of: the newest run, records of nodes, NUMA curves, the database."""
 
-import json
 import sqlite3
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -8,8 +7,14 @@ from pathlib import Path
 from membw.checkout import root
 from membw.errors import MembwError
 from membw.results.case import cases_of
-from membw.results.record import names_record, read_lines
-from membw.results.reframe import MeasuredNothing, is_report, read_session, stored_sessions
+from membw.results.record import BadRecord, names_record, read_lines
+from membw.results.reframe import (
+    MeasuredNothing,
+    is_report,
+    parse_report,
+    read_session,
+    stored_sessions,
+)
 from membw.results.runs import once
 from membw.run import newest, ratios, rows
 
@@ -41,7 +46,8 @@ def gather(paths):
             _take(inputs, file)
     if not inputs.cases and not inputs.records:
         for database in inputs.databases:
-            _take_report(inputs, database, _newest_session(database))
+            for text in _newest_session(database):
+                _take_report(inputs, database, text)
     if not inputs.cases and not inputs.records:
         said = f': {inputs.problems[0]}' if inputs.problems else ''
         raise MembwError(f"nothing was measured in '{' '.join(map(str, paths))}'{said}", HINT)
@@ -87,22 +93,21 @@ def _take(inputs, file):
 
 
 def _newest_session(database):
-    """The report that ReFrame stored last; the database is only read."""
+    """The report that ReFrame stored last, if any; the database is only read."""
     try:
-        sessions = stored_sessions(database, 'ORDER BY session_start_unix DESC LIMIT 1')
+        return stored_sessions(database, 'ORDER BY session_start_unix DESC LIMIT 1')
     except sqlite3.DatabaseError as err:
         raise MembwError(f"'{database}' is no results database of ReFrame: {err}", HINT) from err
-    return sessions[0] if sessions else '{}'
 
 
 def _take_report(inputs, file, text):
     try:
-        report = json.loads(text)
+        report = parse_report(text)
         attempts = [case | {'report': str(file)} for case in cases_of(report)]
         cases = rows.of_report({'runs': [{'testcases': attempts}]})
         records, problems = read_session({'runs': [{'testcases': cases}]}, str(file))
-    except (ValueError, LookupError, TypeError, AttributeError) as err:
-        inputs.problems.append(f'{file}: not a report as ReFrame 4.10 writes it: {err}')
+    except BadRecord as err:
+        inputs.problems.append(f'{file}: {err}')
         return
     inputs.reports.append((file, report.get('session_info', {})))
     inputs.cases += cases

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from membw.results.metrics import HIGHER, Metric, of_record
+from membw.results.record import parse_json
 
 # The figures of a report that is older than metrics, when its record is gone, too.
 STREAM = ('copy', 'scale', 'add', 'triad')
@@ -116,7 +117,8 @@ def record(case, report=None):
 def one_record(file, node=None):
     """Of that node, else the first; {} where the file cannot be read."""
     try:
-        rows = [json.loads(line) for line in file.read_text().splitlines() if line.strip()]
+        rows = [parse_json(line) for line in file.read_text().split('\n') if line.strip()]
     except (OSError, ValueError):
         return {}
+    rows = [row for row in rows if isinstance(row, dict)]
     return next((row for row in rows if row.get('host') == node), rows[0] if rows else {})

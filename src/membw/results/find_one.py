@@ -9,8 +9,8 @@ from membw.errors import MembwError
 from membw.checkout import root
 from membw.results.case import cases_of, one_record
 from membw.results.case import title as case_title
-from membw.results.record import BadRecord, is_record, parse_json
-from membw.results.reframe import is_report, stored_sessions
+from membw.results.record import BadRecord, parse_json, parse_record
+from membw.results.reframe import is_report, parse_report, stored_sessions
 
 UUID = re.compile(r'[0-9a-f]{8}[0-9a-f-]*(:\d+)*')
 LISTED_BY = 'reframe --list-stored-testcases=now-1d:now/mean:+uuid/'
@@ -73,12 +73,14 @@ def _in_file(file, part, text):
     content = file.read_text(encoding='utf-8', errors='replace')
     try:
         if is_report(content):
-            cases = cases_of(parse_json(content))
+            cases = cases_of(parse_report(content))
             return Result(text, case=_only(_measured(cases), part, text), results=_results_of(file))
-        rows = [parse_json(line) for line in content.splitlines() if line.strip()]
+        rows = [parse_json(line) for line in content.split('\n') if line.strip()]
+        for row in rows:
+            parse_record(row, text)
     except BadRecord as err:
         raise MembwError(f"'{file}' is no record and no report: {err}", f'give {FORMS}') from err
-    if not rows or not all(map(is_record, rows)):
+    if not rows:
         raise MembwError(f"'{file}' is no record and no report", f'give {FORMS}')
     rows = [r for r in rows if not part or part in (r.get('host'), f'{r.get("rank")}')]
     if len(rows) != 1:
@@ -98,10 +100,17 @@ def _in_database(path, text):
         raise MembwError(f"no results database '{path}'", "'membw run' makes one")
     session = text.partition(':')[0]
     blobs = stored_sessions(path, 'WHERE substr(uuid, 1, ?) = ?', len(session), session)
-    cases = [c for blob in blobs for c in cases_of(json.loads(blob))]
+    cases = _cases_of(blobs, path)
     rest = text.partition(':')[2]
     chosen = [c for c in _measured(cases) if not rest or c['uuid'].endswith(f':{rest}')]
     return Result(text, case=_only(chosen, '', text), results=path.parent)
+
+
+def _cases_of(blobs, database):
+    try:
+        return [c for blob in blobs for c in cases_of(parse_report(blob))]
+    except BadRecord as err:
+        raise MembwError(f"'{database}' holds a session that is no report: {err}") from err
 
 
 def _measured(cases):
@@ -166,5 +175,5 @@ def _case_of_record(database, name):
         return {}
     which = 'WHERE instr(json_blob, ?) ORDER BY 1 LIMIT 1'
     blobs = stored_sessions(database, which, f'/{name}"')
-    cases = [c for blob in blobs for c in cases_of(json.loads(blob))]
+    cases = _cases_of(blobs, database)
     return next((c for c in cases if Path(c.get('record') or '').name == name), {})

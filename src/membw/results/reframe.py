@@ -8,7 +8,16 @@ from urllib.parse import quote
 
 from membw.results import case as of_case
 from membw.results import provenance
-from membw.results.record import SCHEMAS, BadRecord, parse_record, read_lines
+from membw.results.record import LATEST, SCHEMAS, BadRecord, parse_json, parse_record, read_lines
+
+# of a test case: what each has, and what is text where it is there
+ALWAYS = 'name', 'system', 'partition', 'environ', 'result'
+TEXTS = (
+    *ALWAYS, 'unique_name', 'display_name', 'uuid', 'record', 'stagedir', 'reasons', 'verdict',
+    'fail_reason', 'fail_phase', 'node', 'job_completion_time', 'pinning',
+)  # fmt: skip
+ENDED = 'job_completion_time_unix'
+DAMAGED = AttributeError, LookupError, OverflowError, RecursionError, TypeError, ValueError
 
 
 class MeasuredNothing(str):
@@ -19,16 +28,44 @@ def is_report(text):
     return text.lstrip()[:1] == '{' and '"session_info"' in text[:200]
 
 
+def parse_report(text):
+    """A report's JSON object whose test cases can be relied on; BadRecord says what cannot."""
+    report, case = parse_json(text), {}
+    try:
+        if not isinstance(report['session_info'], dict) or not isinstance(report['runs'], list):
+            raise TypeError('no session with runs')
+        for case in of_case.cases_of(report):
+            _hold_to_form(case)
+    except DAMAGED as err:
+        missing = f'{err} is missing' if isinstance(err, KeyError) else err
+        where = f'{case["name"]!a}: ' if isinstance(case, dict) and 'name' in case else ''
+        raise BadRecord(f'not a report as ReFrame 4.10 writes it: {where}{missing}') from err
+    return report
+
+
+def _hold_to_form(case):
+    wrong = [name for name in TEXTS if not isinstance(case.get(name) or '', str)]
+    wrong += [name for name in ALWAYS if not case.get('fixture') and case[name] is None]
+    wrong += [] if 0 <= (case.get(ENDED) or 0) < LATEST else [ENDED]
+    if wrong:
+        raise TypeError(f"'{wrong[0]}' is {ascii(case[wrong[0]])[:80]}")
+    for name, figure in of_case.figures(case).items():
+        if not all(map(_is_number, figure[:4])) or not isinstance(figure.unit, str):
+            raise TypeError(f"'{name}' is {ascii(figure[:])[:80]}")
+    of_case.metrics(case)
+    json.loads(case.get('known_issues') or '{}')
+
+
+def _is_number(value):
+    return value is None or isinstance(value, int | float) and not abs(value) > 1e300
+
+
 def read_report(text, name):
     """Records and problems of a report; a report kept by 'general.report_file'."""
     try:
-        return read_session(json.loads(text), name)
-    except json.JSONDecodeError as err:
-        return [], [f'{name}:{err.lineno}: not JSON: {err.msg}']
-    except (AttributeError, LookupError, TypeError, ValueError) as err:
-        return [], [f'{name}: not a report as ReFrame 4.10 writes it: {err}']
-    except RecursionError:
-        return [], [f'{name}: not a report as ReFrame 4.10 writes it: nested too deep']
+        return read_session(parse_report(text), name)
+    except BadRecord as err:
+        return [], [f'{name}: {err}']
 
 
 def session_uuids(path):

@@ -1,13 +1,14 @@
 """The newest report of a run, and the newest that measured something."""
 
 import itertools
-import json
 import re
 from pathlib import Path
 
 from membw.checkout import root
 from membw.errors import MembwError
 from membw.results.case import cases_of
+from membw.results.record import BadRecord
+from membw.results.reframe import parse_report
 from membw.run.judge import DRY, judge, measures
 
 BEGUN = re.compile(r'"time_start_unix": ([\d.]+)')
@@ -53,8 +54,8 @@ def measured(report):
     """Not where all was skipped, and not in a dry run; a build that failed tells something, and
     what cannot be read is told later."""
     try:
-        cases = cases_of(json.loads(report.read_text(encoding='utf-8', errors='replace')))
-        broken = any(case['result'] == 'fail' for case in cases if case.get('fixture'))
-        return broken or any(judge(case)[0] != DRY for case in filter(measures, cases))
-    except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
+        cases = cases_of(parse_report(report.read_text(encoding='utf-8', errors='replace')))
+    except BadRecord:
         return True
+    broken = any(case['result'] == 'fail' for case in cases if case.get('fixture'))
+    return broken or any(judge(case)[0] != DRY for case in filter(measures, cases))

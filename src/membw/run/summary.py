@@ -10,7 +10,8 @@ from membw.rank import node_verdicts
 from membw.results import case as of_case
 from membw.results.intervals import shown, with_interval
 from membw.results.metrics import common_unit
-from membw.results.record import BadRecord, parse_json
+from membw.results.record import BadRecord
+from membw.results.reframe import parse_report
 from membw.run import ratios, rows
 from membw.run.judge import DRY, EXPECTED, judge, measures
 from membw.run.newest import reports
@@ -38,14 +39,11 @@ def load(path):
     """A ReFrame report; anything else is refused."""
     try:
         with open(path, encoding='utf-8', errors='replace') as file:
-            report = parse_json(file.read())
+            return parse_report(file.read())
     except OSError as err:
         raise MembwError(f"cannot read '{path}': {err.strerror}", "'membw run' makes a report")
     except BadRecord as err:
         raise MembwError(f"'{path}' is no report: {err}", 'give the .json file of a run')
-    if not isinstance(report, dict) or not {'session_info', 'runs'} <= set(report):
-        raise MembwError(f"'{path}' is not a ReFrame report", 'give the .json file of a run')
-    return report
 
 
 def believed(path):

@@ -53,6 +53,7 @@ BESIDE = (
     'checks/test_site_configuration.py',
     'checks/test_pingpong_check.py',
     'stream/test_repeats.py',
+    'dgemm',
     'stream/test_fifth_kernel.py',
     'stream/test_fortran.py',
     'checks/test_modules.py',

@@ -5,6 +5,7 @@ import shutil
 
 import modules_systems
 import pytest
+import standin_gcc
 import yaml
 from checkout_copy import copy_checkout, variables
 
@@ -23,9 +24,8 @@ def cluster(slurm_emu, root, environment, tmp_path):
     shutil.copy(root / 'setup-env.sh', checkout)
     (checkout / '.venv').symlink_to(root / '.venv')
     compilers, files = tmp_path / 'gcc', tmp_path / 'modulefiles/site-gcc'
-    for folder in (compilers, files):
-        folder.mkdir(parents=True)
-    (compilers / 'gcc').symlink_to(shutil.which('gcc'))
+    files.mkdir(parents=True)
+    standin_gcc.put_up(compilers)
     for version in ('9.4', '12.2'):
         (files / version).write_text(f'#%Module\nprepend-path PATH {compilers}\n')
     shell = modules_systems.shell('lmod', tmp_path, files.parent)

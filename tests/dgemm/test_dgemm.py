@@ -72,6 +72,7 @@ def detail(record, reason):
 # --- figures ---------------------------------------------------------------------------------
 
 
+@pytest.mark.alone
 def test_both_shapes_have_a_figure_and_a_share_of_what_was_attainable(linked, run):
     status, said, record = run(linked('openblas-openmp'), '-n', '700', '-t', '2',
                                '--stated', '1e4', '--allow', TINY)  # fmt: skip
@@ -116,6 +117,7 @@ def test_the_share_is_the_median_of_the_clean_repetitions_with_its_exact_interva
     assert share['high'] == pytest.approx(max(shares[-rank], 1.02 * middle))
 
 
+@pytest.mark.alone
 def test_attainable_is_flop_per_cycle_times_the_clock_within_two_percent(linked, run):
     """The median of pieces of 100 us, and what the clock was between them."""
     shares = []
@@ -129,6 +131,7 @@ def test_attainable_is_flop_per_cycle_times_the_clock_within_two_percent(linked,
     pytest.fail(f'attainable is not flop per cycle times the clock in any run: {shares}')
 
 
+@pytest.mark.alone
 @pytest.mark.parametrize('bits, loops', [(256, {'avx2'}), (128, {'sse2', 'portable'})])
 def test_a_cpu_with_narrower_registers_has_a_lower_ceiling(plain, run, bits, loops):
     widest = run(plain(), '-n', '16', '-t', '1', '--allow', TINY)[2]['denominators']['attainable']
@@ -199,6 +202,7 @@ ACCIDENTS = {
 many = pytest.mark.skipif(CPUS < 2, reason='one CPU: one thread is all of them')
 
 
+@pytest.mark.alone
 @many
 @pytest.mark.parametrize('accident', ACCIDENTS.values(), ids=ACCIDENTS.keys())
 def test_one_thread_in_place_of_all_is_invalid(linked, run, accident):
@@ -207,6 +211,7 @@ def test_one_thread_in_place_of_all_is_invalid(linked, run, accident):
     assert f'square: 1 of {record["threads_asked"]} threads worked' in said
 
 
+@pytest.mark.alone
 @many
 def test_a_nested_region_is_found(linked, run):
     """The library is called by one thread of a team, and starts no threads of its own."""
@@ -217,6 +222,7 @@ def test_a_nested_region_is_found(linked, run):
     assert 'square: 1 of' in said
 
 
+@pytest.mark.alone
 @many
 def test_a_cgroup_of_one_cpu_is_found(linked, run):
     """All threads work, each for a share of the time."""
@@ -237,6 +243,7 @@ def test_a_cgroup_of_one_cpu_is_found(linked, run):
         group.rmdir()
 
 
+@pytest.mark.alone
 @many
 def test_all_threads_at_work_are_counted_and_no_reason(linked, run):
     """The same line as the accidents', without one."""
@@ -248,11 +255,13 @@ def test_all_threads_at_work_are_counted_and_no_reason(linked, run):
         assert 'threads-idle' not in reasons(record)
 
 
+@pytest.mark.alone
 def test_a_thread_that_spins_cannot_be_told_from_one_that_works(linked, run):
     record = run(linked('openblas-openmp'), *SHORT, OMP_WAIT_POLICY='active')[2]
     assert 'set OMP_WAIT_POLICY=PASSIVE' in detail(record, 'threads-idle')
 
 
+@pytest.mark.alone
 def test_so_many_threads_as_asked_are_enough(linked, run):
     record = run(linked('openblas-openmp'), *SHORT, '--threads', '1', OMP_NUM_THREADS=1)[2]
     assert record['threads_asked'] == 1 and 'threads-idle' not in reasons(record)

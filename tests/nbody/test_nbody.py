@@ -118,6 +118,7 @@ def test_an_offload_that_ran_on_the_host_is_invalid(run):
     assert record['scaling'][1]['force_difference'] < 1e-9
 
 
+@pytest.mark.beside
 @pytest.mark.parametrize('options, said', [
     (('--threads', '0'), "invalid value for '--threads': '0'"),
     (('--precision', 'half'), "invalid value for '--precision': 'half'"),

@@ -14,7 +14,7 @@ OPTIONS = ['-n', '100003', '-t', '7']
 
 
 def built(folder, source, *flags):
-    command = ['gcc', '-O2', '-fopenmp', *flags, 'stream.c', '-o', folder / 'stream']
+    command = ['gcc', '-O1', '-fopenmp', *flags, 'stream.c', '-o', folder / 'stream']
     subprocess.run(command, cwd=source / 'stream', check=True)
     return folder / 'stream'
 

@@ -5,17 +5,14 @@ import subprocess
 
 import pytest
 from places import ROOT
-from stream_units import units
 
 QUIET = ['-n', '1000000', '-t', '3', '--allow']
 QUIET += ['array-too-small,too-short,disturbed,unstable,oversubscribed,cpu-not-where-asked']
 
 
 @pytest.fixture(scope='module')
-def stream(tmp_path_factory):
-    program = tmp_path_factory.mktemp('health') / 'stream'
-    subprocess.run(['gcc', '-O1', '-fopenmp', *units(), '-o', program], check=True)
-    return program
+def stream(build_program):
+    return build_program('stream')
 
 
 def check(stream, *words):

@@ -753,7 +753,7 @@ def test_asked_wrongly_is_one_line_and_exit_2(call, protocol, words, fact):
     assert done.stderr.startswith(f'membw: {fact}') and '\nhint: ' in done.stderr
 
 
-def test_run_makes_what_is_missing_and_the_retests(call, protocol, tmp_path):
+def test_run_makes_what_is_missing_and_the_retests(call, protocol, tmp_path, one_run):
     """This node, tiny arrays: ReFrame makes the two runs, and the one that retests a failure."""
     today = datetime.datetime.now(datetime.timezone.utc).date()
     allow = ['array-too-small', 'too-short', 'disturbed', 'unstable']

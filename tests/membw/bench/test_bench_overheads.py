@@ -34,7 +34,7 @@ def test_runs_that_lie_apart_are_told_and_what_has_no_figure_too():
 
 
 @pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason='this machine has one CPU')
-def test_both_run_in_turn_and_the_table_names_both(call, tmp_path):
+def test_both_run_in_turn_and_the_table_names_both(call, tmp_path, one_run):
     epcc = tmp_path / 'syncbench'
     epcc.write_text(f"#!/bin/sh\ncat <<'EOF'\n{SYNCBENCH}EOF\n")
     epcc.chmod(0o755)

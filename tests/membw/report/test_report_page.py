@@ -65,8 +65,8 @@ def visit(chromium, pages):
         chromium.execute_cdp_cmd('Emulation.setEmulatedMedia', {'media': '', 'features': scheme})
         resize(chromium, width, 900)
         chromium.get(pages[name].as_uri())
-        chromium.execute_script('localStorage.clear()')
-        chromium.refresh()
+        if chromium.execute_script(FORGET):
+            chromium.refresh()
         if whole:
             chromium.execute_script("document.querySelector('.folded')?.setAttribute('open', '')")
             resize(chromium, width, 30_000)  # all charts come near at once
@@ -78,6 +78,8 @@ def visit(chromium, pages):
     chromium.execute_cdp_cmd('Emulation.setScriptExecutionDisabled', {'value': False})
 
 
+# what an earlier visit left, if any
+FORGET = 'const kept = localStorage.length; localStorage.clear(); return kept'
 ALL_DRAWN = "return [...document.querySelectorAll('.live')].every((e) => e.dataset.drawn)"
 
 

@@ -69,7 +69,7 @@ def build_parser(command=None):
     parser.add_argument('--version', action=Version, nargs=0, help='print the release and end')
     subparsers = parser.add_subparsers(dest='command', metavar='COMMAND', required=True)
     for name, module in COMMANDS.items():
-        if command in COMMANDS and name != command:
+        if command is not None and name != command:
             subparsers.add_parser(name)
         else:
             importlib.import_module(module).add_parser(subparsers)
@@ -83,7 +83,8 @@ def dispatch(argv):
         from membw.shell.completion import answer
 
         answer(build_parser)
-    parser = build_parser(argv[0] if argv else None)
+    lists_all = argv[:1] in (['-h'], ['--help'])
+    parser = build_parser(None if lists_all else ''.join(argv[:1]))
     args, rest = parser.parse_known_args(argv)
     if rest and not getattr(args, 'takes_rest', False):
         parser.error(f"unknown argument '{rest[0]}'")

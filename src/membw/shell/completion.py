@@ -27,10 +27,10 @@ def run(args):
 def answer(build_parser):
     """What that function asks for, in _ARGCOMPLETE; argcomplete then ends the process.
 
-    Of the command on the line alone: the others need not be loaded.
+    Of the command on the line alone, once it has a space behind it: the others need not be loaded.
     """
-    words = os.environ.get('COMP_LINE', '').split()
-    parser = build_parser(words[1] if len(words) > 1 else None)
+    words = os.environ.get('COMP_LINE', '').split(' ')
+    parser = build_parser(words[1] if len(words) > 2 else None)
     for each in (parser, *parser._subparsers._group_actions[0].choices.values()):
         for action in each._actions:
             if action.dest == 'system':

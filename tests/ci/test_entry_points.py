@@ -36,24 +36,26 @@ def test_a_good_run_is_green_and_says_so_last(run):
 
 
 def test_a_broken_check_file_is_red(run):
+    """ReFrame goes no further."""
     assert 'syntax error' in is_one_clear_error(run(text='import reframe\ndef f(:\n'))
 
 
-def test_a_check_that_raises_on_import_is_red(run):
-    assert 'tiny.py' in is_one_clear_error(run(text='import no_such_module\nimport reframe\n'))
-
-
-def test_a_missing_reference_file_is_red(run):
-    done = run(more="reference = {'$ref': 'gone.yaml', '$index': ['$partition']}")
-    assert 'gone.yaml' in is_one_clear_error(done)
+def test_what_cannot_be_loaded_is_red_and_all_of_it_is_named(run, tmp_path):
+    """A module that is not there, a reference file that is not, and a check file that is not."""
+    (tmp_path / 'raises.py').write_text('import no_such_module\nimport reframe\n')
+    words = ('-c', tmp_path / 'raises.py', '-c', tmp_path / 'gone.py')
+    done = run(*words, more="reference = {'$ref': 'gone.yaml', '$index': ['$partition']}")
+    *facts, hint = done.stderr.splitlines()
+    assert done.returncode == 2, done.stdout + done.stderr
+    assert hint.startswith('hint: ') and len(facts) == 3, done.stderr
+    assert all(fact.startswith('membw: ') for fact in facts), done.stderr
+    assert 'Traceback' not in done.stdout.replace('ERROR: Traceback', '')
+    for words in (('no_such_module', 'raises.py'), ('gone.yaml',), ('gone.py', 'does not exist')):
+        assert any(all(word in fact for word in words) for fact in facts), done.stderr
 
 
 def test_a_name_that_matches_nothing_is_red(run):
     assert '-n nothing_like_this' in is_one_clear_error(run('-n', 'nothing_like_this'))
-
-
-def test_a_missing_check_file_is_red(call, one_run):
-    assert 'gone.py' in is_one_clear_error(call('membw', 'run', '-c', 'gone.py'))
 
 
 def test_an_unknown_system_is_red(call, one_run):
@@ -64,18 +66,18 @@ def test_an_unknown_option_of_reframe_is_red(run):
     assert '--no-such-option' in is_one_clear_error(run('--no-such-option'))
 
 
-def test_an_invalid_result_is_red_and_its_figure_is_not_shown(run):
-    done = run(pattern='validates', message='INVALID: array-too-small')
-    assert done.returncode == 1
-    assert 'INVALID  array-too-small' in done.stdout
-    assert '3.0' not in done.stdout
-    assert done.stdout.splitlines()[-1].startswith('Verdict: INVALID: 0 passed')
-
-
-def test_a_figure_outside_its_reference_is_red(run):
-    done = run(more="reference = {'*': {'triad': (6.0, -0.1, 0.1, 'GB/s')}}")
+def test_an_invalid_and_a_wrong_figure_are_red_and_the_invalid_one_is_not_shown(run):
+    """Two checks: the figure of one lies outside its reference, the other's output is INVALID."""
+    low = tiny_check.text("reference = {'*': {'triad': (6.0, -0.1, 0.1, 'GB/s')}}")
+    invalid = tiny_check.text(pattern='validates', message='INVALID: array-too-small')
+    invalid = invalid.replace('class tiny', 'class other').replace('3.0', '98765.0')
+    done = run(text=low + invalid)
     assert done.returncode == 1
     assert 'FAIL' in done.stdout and 'triad 3 GB/s, at least 5.4 wanted' in done.stdout
+    assert 'INVALID  array-too-small' in done.stdout
+    assert '98765' not in done.stdout
+    verdict = done.stdout.splitlines()[-1]
+    assert verdict.startswith('Verdict: FAIL: 0 passed, 1 failed, 1 invalid'), verdict
 
 
 def test_all_skipped_is_no_green_pass(run):

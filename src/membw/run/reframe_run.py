@@ -265,9 +265,9 @@ def refuse_load_errors(lines):
     for system in filter(None, map(UNKNOWN_SYSTEM.search, faults)):
         refuse_unknown_system(system[1])
     if faults:
-        more = f' (and {len(faults) - 1} more)' if len(faults) > 1 else ''
+        each = '\nmembw: '.join(dict.fromkeys(faults))
         hint = "repair it first; or is it a value after '-S'?"
-        raise MembwError(f'not everything could be loaded: {faults[0]}{more}', hint)
+        raise MembwError(f'not everything could be loaded: {each}', hint)
 
 
 def refuse_as_told(lines):

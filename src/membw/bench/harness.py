@@ -179,7 +179,7 @@ def matrix(series, say):
 
 def write_rows(folder):
     """A row for each preset that this machine has a compiler for, and again with other sizes;
-    the shell lines that the checks build them by.
+    the shell lines that concretize them, and that the checks build them by.
     """
     presets = []
     for name, family in (('gcc', 'gcc'), ('clang', 'clang')):
@@ -195,4 +195,5 @@ def write_rows(folder):
         size = str(unseen + number // len(presets))
         rows.append({'environ': f'{preset}-{number}', 'preset': preset, 'cc': compiler,
                      'variants': {'array_size': size}})  # fmt: skip
-    return spack_rows.commands(folder, spack_rows.write(folder, 'stream', rows))
+    (install,) = spack_rows.commands(folder, spack_rows.write(folder, 'stream', rows))
+    return f"spack -e '{folder}' concretize", install

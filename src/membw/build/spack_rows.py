@@ -153,9 +153,10 @@ def commands(folder, paths):
     folder = pathlib.Path(folder).resolve()
     if (folder / 'spack.lock').is_file() and all(path.exists() for path in paths.values()):
         return []
-    # a row is one compiler process: as many at once as there are CPUs
+    # a row is one compiler process: as many at once as there are CPUs; what has no lock yet is
+    # concretized first
     at_once = min(len(paths), len(os.sched_getaffinity(0)))
-    return [f"spack -e '{folder}' concretize", f"spack -e '{folder}' install -p {at_once}"]
+    return [f"spack -e '{folder}' install -p {at_once}"]
 
 
 def main(argv=None):

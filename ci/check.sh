@@ -7,16 +7,23 @@ set -uo pipefail
 shopt -s extglob
 cd "$(dirname "$0")/.." || exit 2
 PATH=$PWD/.venv/bin:$PATH
-failed=()
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
 
+# One per CPU at a time; what one says is shown in one piece, when it has ended.
 check() { # NAME COMMAND...
-	local name=$1 begun=$SECONDS
+	while [ "$(jobs -pr | wc -l)" -ge "$(nproc)" ]; do wait -n; done
+	told "$@" &
+}
+
+told() { # NAME COMMAND...
+	local name=$1 begun=$SECONDS said
 	shift
-	if "$@"; then
-		echo "check: $name: fine ($((SECONDS - begun)) s)"
+	if said=$("$@" 2>&1); then
+		echo "${said:+$said$'\n'}check: $name: fine ($((SECONDS - begun)) s)"
 	else
-		echo "check: $name: FAILED"
-		failed+=("$name")
+		echo "${said:+$said$'\n'}check: $name: FAILED"
+		touch "$work/$name"
 	fi
 }
 
@@ -32,6 +39,7 @@ mapfile -t scripts < <(git ls-files -co --exclude-standard '*.sh' ci .ci |
 
 check 'ruff check' ruff check --quiet ${fix:+--fix} .
 if [ "$fix" ]; then
+	wait # both write
 	check 'ruff format' ruff format --quiet .
 else
 	check 'ruff format' ruff format --quiet --diff .
@@ -39,6 +47,7 @@ fi
 if [ ${#c_files[@]} -gt 0 ]; then
 	if [ "$fix" ]; then
 		check 'clang-format' clang-format -i "${c_files[@]}"
+		wait
 	else
 		check 'clang-format' clang-format --dry-run -Werror "${c_files[@]}"
 	fi
@@ -69,7 +78,9 @@ else
 	skip 'warnings of mpicc' 'it is not on the PATH (apt-get install libopenmpi-dev)'
 fi
 
-[ ${#failed[@]} = 0 ] || {
+wait
+cd "$work" && failed=(*)
+[ "${failed[*]}" = '*' ] || {
 	echo "check: failed: ${failed[*]}"
 	echo "hint: 'ci/check.sh --fix' repairs the layout"
 	exit 1

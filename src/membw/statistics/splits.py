@@ -43,8 +43,11 @@ class Screen:
         running = running.astype(np.float32)
         together = int(np.searchsorted(splits.short, shortest, side='right'))
         strong, sums = self._of_short(running, splits.begins[together]), None
-        for i, (left, right) in enumerate(splits.spans[together:].tolist(), together):
-            whole, some = np.searchsorted(-count, (-right, -left - 2 * LEAST), 'right').tolist()
+        # nights that fill a span, and that give it a split: rows that have so many
+        nights = splits.spans[together:, ::-1] + (0, 2 * LEAST)
+        rows = np.searchsorted(-count, -nights, side='right').tolist()
+        spans = zip(splits.spans[together:].tolist(), rows, strict=True)
+        for i, ((left, right), (whole, some)) in enumerate(spans, together):
             if whole:
                 these = slice(*splits.begins[i : i + 2])
                 begin, end = running[left, :whole], running[right, :whole]

@@ -1,5 +1,6 @@
 """Spack: exact lines, new hashes after edits, stale locks refused, a small concretizer problem."""
 
+import glob
 import json
 import os
 import pathlib
@@ -9,7 +10,6 @@ import shutil
 import subprocess
 import sys
 
-import blas_here
 import pytest
 import yaml
 from checkout_copy import copy_checkout, variables
@@ -47,6 +47,7 @@ class Checkout:
 
     def __init__(self, spack, root):
         self.spack_command, self.root = spack, root
+        self.machine = root / 'machine'  # a scope: what this machine has
         copy_checkout(root, COPIED)
         user = root / '.spack/user'
         user.mkdir(parents=True)
@@ -60,6 +61,8 @@ class Checkout:
         (system / 'concretizer.yaml').write_text(
             f'concretizer:\n  concretization_cache: {{enable: true, url: {root}/.spack/solved}}\n'
         )
+        # `spack test results` tells of all tests in there
+        (system / 'config.yaml').write_text(f'config:\n  test_stage: {root}/.spack/tested\n')
 
     def spack(self, *words, expect=0):
         python = ROOT / '.venv/bin/python'
@@ -141,6 +144,68 @@ def rows(checkout):
     return {'folder': folder, 'table': table, 'paths': paths, 'calls': calls}
 
 
+@pytest.fixture(scope='session')
+def installed(checkout):
+    """Every program, by one line, which is one problem for the concretizer: with the Fortran, the
+    MPI and the BLAS that this machine has; a test of one that it has not is skipped."""
+    mpi, blas = external_mpi(), external_openblas(checkout.root / 'openblas')
+    more = ('+fortran' if shutil.which('gfortran') else '') + ('+mpi' if mpi else '')
+    specs = [f'membw tuning=o2 {more} %c=gcc', 'nbody tuning=o3 %c=gcc', 'overheads %c=gcc']
+    specs += ['pingpong +mpi %c=gcc'] if mpi else []
+    specs += ['dgemm tuning=o3 %c=gcc ^openblas threads=openmp'] if blas else []
+    packages = {
+        name: {'buildable': False, 'externals': [entry]} for name, entry in {**mpi, **blas}.items()
+    }
+    checkout.machine.mkdir()
+    (checkout.machine / 'packages.yaml').write_text(yaml.safe_dump({'packages': packages}))
+    checkout.spack('-C', checkout.machine, 'install', *' '.join(specs).split())
+    return {'fortran': '+fortran' in more, 'mpi': bool(mpi), 'openblas': bool(blas)}
+
+
+def external_mpi():
+    """{package: external} of this machine's MPI, as `spack external find` tells it."""
+    mpicc = shutil.which('mpicc')
+    library = mpi_library(mpicc) if mpicc else None
+    if not library:
+        return {}
+    name, version = library
+    return {name: {'spec': f'{name}@={version}', 'prefix': str(pathlib.Path(mpicc).parents[1])}}
+
+
+def mpi_library(mpicc):
+    """('openmpi', '4.1.4') of the MPI that the wrapper belongs to, or None."""
+    run = os.path.join(os.path.dirname(mpicc), 'mpirun')
+    try:
+        done = subprocess.run([run, '--version'], capture_output=True, text=True, timeout=300)
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    names = {
+        'openmpi': r'\(Open MPI\) ([\d.]+)',
+        'mpich': r'HYDRA build details:\s+Version:\s+([\d.]+)',
+        'intel-oneapi-mpi': r'Intel\(R\) MPI Library .* Version ([\d.]+)',
+    }
+    for name, pattern in names.items():
+        version = re.search(pattern, done.stdout)
+        if version:
+            return name, version.group(1)
+    return None
+
+
+def external_openblas(prefix):
+    """{package: external} of Debian's OpenBLAS with threads, put into a prefix of its own."""
+    found = glob.glob('/usr/lib/*/openblas-openmp')
+    if not found:
+        return {}
+    (prefix / 'lib').mkdir(parents=True)
+    for path in pathlib.Path(found[0]).glob('libopenblas*.so*'):
+        (prefix / 'lib' / path.name).symlink_to(path.resolve())
+    return {'openblas': {'spec': 'openblas@=0.3.21 threads=openmp', 'prefix': str(prefix)}}
+
+
+def need(installed, what):
+    installed[what] or pytest.skip(f'no {what} that Spack could be told of here')
+
+
 def of_row(asked):
     """What FOUNDING says of a line, as a row of spack_rows has it."""
     variants = {name: value for name, value in asked.items() if name != 'libhugetlbfs'}
@@ -192,33 +257,8 @@ def test_rows_that_are_built_need_no_spack_at_all(rows, checkout):
     assert checkout.write_rows(rows['folder'], rows['table'])[1] == []
 
 
-def test_the_stand_alone_test_of_the_package_passes(rows, checkout):
-    told = checkout.spack('test', 'run', f'membw/{record(rows["paths"]["gcc-o2"])["dag_hash"]}')
-    assert '1 passed of 1 spec' in told
-    log = checkout.spack('test', 'results', '-l')
-    for name in ('test_validates', 'test_refuses_bad_input'):
-        assert f'PASSED: Membw::{name}' in log
-
-
-def test_the_fortran_version_is_built_by_its_own_line_and_validates(checkout):
-    if not shutil.which('gfortran'):
-        pytest.skip("'gfortran' is not on the PATH")
-    checkout.spack('install', 'membw', '+fortran', 'tuning=o2', '%c=gcc')
-    found = checkout.installed('stream_f')
-    assert found['preset'] == 'gfortran-o2' and found['compile_line'][:5] == [
-        shutil.which('gfortran'), '-O2', '-fopenmp', 'stream.f90', 'stream_f.c',
-    ]  # fmt: skip
-    assert found['spec'].startswith(f'membw@{presets.version()}+fortran')
-    assert '1 passed of 1 spec' in checkout.spack('test', 'run', 'membw', '+fortran')
-    assert 'PASSED: Membw::test_fortran_validates' in checkout.spack('test', 'results', '-l')
-
-
-def test_the_audit_of_the_package_passes(checkout):
-    told = checkout.spack('audit', 'packages', 'membw')
-    assert told.count('passed') >= 4
-
-
 def test_the_number_of_possible_packages_stays_small(checkout):
+    """As long as Spack was told of no MPI and no BLAS: before the tests below."""
     script = checkout.root / 'possible.py'
     script.write_text(
         'from spack.solver.input_analysis import create_graph_analyzer as analyzer\n'
@@ -231,63 +271,138 @@ def test_the_number_of_possible_packages_stays_small(checkout):
     assert 'membw' in names and len(names) < 10, names
 
 
+def test_the_stand_alone_tests_of_the_packages_pass(rows, installed, checkout):
+    """Of a row, of the variants in one, and of what a node runs besides; in one go."""
+    ours = [record(rows['paths']['gcc-o2']), checkout.installed('stream', 'array_size=none')]
+    specs = [*(f'membw/{found["dag_hash"]}' for found in ours), 'nbody', 'overheads']
+    told = checkout.spack('-C', checkout.machine, 'test', 'run', *specs)
+    assert '4 passed of 4 specs' in told
+    log = checkout.spack('test', 'results', '-l')
+    assert log.count('PASSED: Membw::test_validates') == 2
+    passed = [
+        'Membw::test_refuses_bad_input',
+        'Nbody::test_validates',
+        'Overheads::test_validates',
+    ]
+    passed += ['Membw::test_fortran_validates'] if installed['fortran'] else []
+    for name in passed:
+        assert f'PASSED: {name}' in log
+
+
+def test_the_fortran_version_is_built_by_its_own_line(installed, checkout):
+    need(installed, 'fortran')
+    found = checkout.installed('stream_f')
+    assert found['preset'] == 'gfortran-o2' and found['compile_line'][:5] == [
+        shutil.which('gfortran'), '-O2', '-fopenmp', 'stream.f90', 'stream_f.c',
+    ]  # fmt: skip
+    assert found['spec'].startswith(f'membw@{presets.version()}+fortran')
+
+
+def test_the_mpi_variant_is_built_by_the_presets_line_with_this_machines_mpi(installed, checkout):
+    need(installed, 'mpi')
+    before, after = presets.mpi_added(shutil.which('mpicc'))
+    found = checkout.installed('stream', '+mpi')
+    (program,) = [word for word in found['compile_line'] if word.endswith('/bin/stream')]
+    assert found['compile_line'] == [
+        shutil.which('gcc'),
+        *'-O2 -fopenmp -mcmodel=medium'.split(),
+        *before,
+        *sources(ROOT),
+        *['-o', program],
+        *after,
+    ]
+    assert '-DMEMBW_MPI' in before
+    assert '-DMEMBW_MPI' in checkout.installed('pingpong')['compile_line']
+
+
+@pytest.mark.parametrize(
+    'name, options, behind, has',
+    [
+        ('nbody', '-O3 -fopenmp', '', None),
+        ('overheads', '-O2 -fopenmp -mcmodel=medium', '', None),
+        ('dgemm', '-O3 -fopenmp', '-L{prefix}/lib -lopenblas', 'openblas'),
+    ],
+)
+def test_the_programs_of_a_node_are_built_and_dgemm_with_the_blas_of_the_spec(
+    installed, checkout, name, options, behind, has
+):
+    has and need(installed, has)
+    line = checkout.installed(name)['compile_line']
+    (program,) = [word for word in line if word.endswith(f'/bin/{name}')]
+    behind = behind.format(prefix=checkout.root / 'openblas').split()
+    assert line[1:] == [*options.split(), f'{name}.c', '-o', program, *behind]
+
+
+def test_the_audit_of_the_package_passes(checkout):
+    told = checkout.spack('audit', 'packages', 'membw')
+    assert told.count('passed') >= 4
+
+
 def test_the_list_of_what_is_never_built_is_what_its_script_writes(checkout):
     before = (checkout.root / 'configs/spack/packages.yaml').read_text()
     checkout.spack('python', checkout.root / 'configs/spack/frontier.py')
     assert (checkout.root / 'configs/spack/packages.yaml').read_text() == before
 
 
-def test_an_edit_gives_a_new_hash_and_the_lock_of_before_is_refused(my_checkout):
-    folder = my_checkout.root / 'env'
-    folder.mkdir()
-    (folder / 'spack.yaml').write_text('spack:\n  specs: [membw %c=gcc]\n  view: false\n')
+def test_an_edit_gives_a_new_hash_and_the_lock_of_before_is_refused(rows, my_checkout):
+    """The first lock is the one of the rows, of the same sources; of a source and of the table."""
+    folder = my_checkout.root / 'rows'
+    my_checkout.write_rows(folder, [GCC])
+    lock = json.loads((rows['folder'] / 'spack.lock').read_text())
+    built = record(rows['paths']['gcc-o2'])['dag_hash']
+    lock['roots'] = [root for root in lock['roots'] if root['hash'] == built]
+    (folder / 'spack.lock').write_text(json.dumps(lock))
 
-    def concretized():
-        my_checkout.spack('-e', folder, 'concretize', '--force')
+    def refused():
+        told = my_checkout.spack('-e', folder, 'install', expect=1)
+        assert 'the lock is stale' in told and 'hint: spack concretize --force' in told
+        assert not list(my_checkout.root.glob('.spack/store/*/membw-*/bin/stream'))
         (root,) = json.loads((folder / 'spack.lock').read_text())['roots']
         return root['hash']
 
-    first = concretized()
     my_checkout.edit('src/stream/kernels/kernels.c', '#include', '/* edited */\n#include')
-    told = my_checkout.spack('-e', folder, 'install', expect=1)
-    assert 'the lock is stale' in told and 'hint: spack concretize --force' in told
-    assert not list(my_checkout.root.glob('.spack/store/*/membw-*/bin/stream'))
-    second = concretized()
+    first = refused()
+    my_checkout.spack('-e', folder, 'concretize', '--force')
     my_checkout.edit('configs/presets.yaml', "'-O2 {openmp} {defs} -m", "'-O1 {openmp} {defs} -m")
-    assert len(first) == 32 and len({first, second, concretized()}) == 3
+    second = refused()
+    assert first == built and len(second) == 32 and second != first
 
 
-@pytest.mark.parametrize(
-    'name, old, new',
-    [
-        ('src/stream/kernels/kernels.c', '#include', '/* edited */\n#include'),
-        ('configs/presets.yaml', '-O3 -mavx2', '-O1 -mavx2'),
-        ('spack-repo/spack_repo/membw/packages/membw/package.py', 'every\n', 'any\n'),
-        ('spack-repo/spack_repo/membw/build_systems/preset_program.py', 'seconds', 'a second'),
-    ],
-)
-def test_rows_drop_a_lock_older_than_source_table_or_recipe(my_checkout, name, old, new):
+def test_rows_drop_a_lock_older_than_source_table_or_recipe(my_checkout):
     folder = my_checkout.root / 'rows'
     lock = folder / 'spack.lock'
+
+    def keeps_the_lock():
+        lock.write_text('{}')
+        my_checkout.write_rows(folder, [GCC])
+        return lock.exists()
+
+    recipes = 'spack-repo/spack_repo/membw'
     my_checkout.write_rows(folder, [GCC])
-    lock.write_text('{}')
-    my_checkout.write_rows(folder, [GCC])
-    assert lock.exists()
-    my_checkout.edit(name, old, new)
-    my_checkout.write_rows(folder, [GCC])
-    assert not lock.exists()
+    assert keeps_the_lock()
+    for name, old, new in (
+        ('src/stream/kernels/kernels.c', '#include', '/* edited */\n#include'),
+        ('configs/presets.yaml', '-O3 -mavx2', '-O1 -mavx2'),
+        (f'{recipes}/packages/membw/package.py', 'every\n', 'any\n'),
+        (f'{recipes}/build_systems/preset_program.py', 'seconds', 'a second'),
+    ):
+        my_checkout.edit(name, old, new)
+        assert not keeps_the_lock(), name
+        assert keeps_the_lock(), name
 
 
-@pytest.mark.parametrize(
-    'spec, said',
-    [
-        ('membw tuning=knc %c=gcc', 'tuning=knc is a preset of icc13 only'),
-        ('membw tuning=nt %c=gcc', 'tuning=nt is a preset of icc, icx, aocc only'),
-        ('membw tuning=knc-huge', 'icc13-knc-huge links libhugetlbfs'),
-    ],
-)
-def test_a_spec_that_cannot_be_names_the_way_out(checkout, spec, said):
-    assert said in ' '.join(checkout.spack('spec', *spec.split(), expect=1).split())
+def test_specs_that_cannot_be_name_the_way_out(installed, checkout):
+    """Wrong in four ways, asked together: what is said of each stands in one answer."""
+    wrong = {
+        'membw tuning=knc %c=gcc': 'tuning=knc is a preset of icc13 only',
+        'nbody tuning=nt %c=gcc': 'tuning=nt is a preset of icc, icx, aocc only',
+        'pingpong tuning=knc-huge': 'icc13-knc-huge links libhugetlbfs',
+        'dgemm tuning=o3 %c=gcc ^openblas threads=none': 'this openblas has no threads',
+    }
+    words = ' '.join(wrong).split()
+    told = checkout.spack('-C', checkout.machine, 'spec', *words, expect=1)
+    told = ' '.join(told.split())
+    assert [said for said in wrong.values() if said not in told] == []
 
 
 def test_repo_add_takes_the_git_address_of_this_repository(my_checkout):
@@ -308,90 +423,3 @@ def test_repo_add_takes_the_git_address_of_this_repository(my_checkout):
     assert 'stream_array_size' in my_checkout.spack('info', 'stream')
     ours = {path.name for path in clone.glob('spack-repo/spack_repo/membw/packages/*')}
     assert 'membw' in ours and not ours & {path.name for path in builtin.glob('packages/*')}
-
-
-def mpi_library(mpicc):
-    """('openmpi', '4.1.4') of the MPI that the wrapper belongs to, or None."""
-    run = os.path.join(os.path.dirname(shutil.which(mpicc) or ''), 'mpirun')
-    try:
-        done = subprocess.run([run, '--version'], capture_output=True, text=True, timeout=300)
-    except (OSError, subprocess.TimeoutExpired):
-        return None
-    names = {
-        'openmpi': r'\(Open MPI\) ([\d.]+)',
-        'mpich': r'HYDRA build details:\s+Version:\s+([\d.]+)',
-        'intel-oneapi-mpi': r'Intel\(R\) MPI Library .* Version ([\d.]+)',
-    }
-    for name, pattern in names.items():
-        version = re.search(pattern, done.stdout)
-        if version:
-            return name, version.group(1)
-    return None
-
-
-def test_the_mpi_variant_is_built_by_the_presets_line_with_this_machines_mpi(checkout):
-    mpicc = shutil.which('mpicc') or pytest.skip("'mpicc' is not on the PATH")
-    name, version = mpi_library(mpicc) or pytest.skip(f"whose '{mpicc}' is, is unknown")
-    external = {'spec': f'{name}@={version}', 'prefix': str(pathlib.Path(mpicc).parents[1])}
-    folder = checkout.root / 'mpi'
-    folder.mkdir()
-    packages = {name: {'buildable': False, 'externals': [external]}}
-    asked = {
-        'specs': ['membw +mpi %c=gcc', 'pingpong +mpi %c=gcc'],
-        'view': False,
-        'packages': packages,
-    }
-    (folder / 'spack.yaml').write_text(yaml.safe_dump({'spack': asked}))
-    checkout.spack('-e', folder, 'install')
-    before, after = presets.mpi_added(mpicc)
-    found = checkout.installed('stream', '+mpi')
-    (program,) = [word for word in found['compile_line'] if word.endswith('/bin/stream')]
-    assert found['compile_line'] == [
-        shutil.which('gcc'),
-        *'-O2 -fopenmp -mcmodel=medium'.split(),
-        *before,
-        *sources(ROOT),
-        *['-o', program],
-        *after,
-    ]
-    assert '-DMEMBW_MPI' in before and '+mpi' in found['spec']
-    told = checkout.spack('-e', folder, 'test', 'run', 'membw')
-    assert '1 passed of 1 spec' in told
-    assert '-DMEMBW_MPI' in checkout.installed('pingpong')['compile_line']
-
-
-def test_the_programs_of_a_node_are_installed_and_dgemm_with_the_blas_of_the_spec(checkout):
-    """nbody, overheads, and dgemm with this machine's OpenBLAS, as an external; in one go."""
-    prefix = checkout.root / 'openblas'
-    (prefix / 'lib').mkdir(parents=True)
-    for path in pathlib.Path(blas_here.folder('openblas-openmp')).glob('libopenblas*.so*'):
-        (prefix / 'lib' / path.name).symlink_to(path.resolve())
-    external = {'spec': 'openblas@=0.3.21 threads=openmp', 'prefix': str(prefix)}
-    folder = checkout.root / 'blas'
-    folder.mkdir()
-    asked = {
-        'specs': [
-            'dgemm tuning=o3 %c=gcc ^openblas threads=openmp',
-            'nbody tuning=o3 %c=gcc',
-            'overheads %c=gcc',
-        ],
-        'view': False,
-        'packages': {'openblas': {'buildable': False, 'externals': [external]}},
-    }
-    (folder / 'spack.yaml').write_text(yaml.safe_dump({'spack': asked}))
-    checkout.spack('-e', folder, 'install')
-    options = {'dgemm': ['-O3', '-fopenmp'], 'nbody': ['-O3', '-fopenmp'],
-               'overheads': ['-O2', '-fopenmp', '-mcmodel=medium']}  # fmt: skip
-    behind = {'dgemm': [f'-L{prefix}/lib', '-lopenblas']}
-    for name, words in options.items():
-        line = checkout.installed(name)['compile_line']
-        (program,) = [word for word in line if word.endswith(f'/bin/{name}')]
-        assert line[1:] == [*words, f'{name}.c', '-o', program, *behind.get(name, [])]
-    assert '2 passed of 2 specs' in checkout.spack(
-        '-e', folder, 'test', 'run', 'nbody', 'overheads'
-    )
-    log = checkout.spack('-e', folder, 'test', 'results', '-l')
-    for name in ('Nbody', 'Overheads'):
-        assert f'PASSED: {name}::test_validates' in log
-    said = checkout.spack('spec', 'dgemm tuning=o3 %c=gcc ^openblas threads=none', expect=1)
-    assert 'this openblas has no threads' in said

@@ -36,7 +36,7 @@ def slurm(slurm_emu, need, tmp_path_factory):
 
 
 @pytest.fixture
-def run(root, environment, call, slurm, tmp_path):
+def run(root, environment, call, slurm, tmp_path, one_run):
     """run(flags, name=value): (what `membw run -n cluster_pairs` said, its test case)"""
 
     def session(flags='', **asked):

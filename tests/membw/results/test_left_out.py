@@ -20,6 +20,6 @@ def test_ulysses_leaves_out_what_needs_avx2():
     assert 'gcc-avx2' in reasons['needs avx2, which the CPU does not have']
 
 
-def test_the_run_prints_what_was_left_out(call):
+def test_the_run_prints_what_was_left_out(call, one_run):
     done = call('membw', 'run', '--system', 'ulysses', '-n', 'stream')
     assert 'needs avx2, which the CPU does not have: gcc-avx2' in done.stdout

@@ -26,7 +26,9 @@ def figures(case):
     """{name: Figure} as far as measured, in the order of the report."""
     values = case.get('perfvalues') or {}
     return {
-        key.rsplit(':', 1)[-1]: Figure(*row[:5]) for key, row in values.items() if row[0] is not None
+        key.rsplit(':', 1)[-1]: Figure(*row[:5])
+        for key, row in values.items()
+        if row[0] is not None
     }
 
 
@@ -41,8 +43,11 @@ def metrics(case, data=None):
     elif case.get('metrics'):
         named = _of_check(case['metrics'])
     else:
-        named = [Metric(name, measured[name].unit) for name in STREAM
-                 if name in measured and measured[name].value]
+        named = [
+            Metric(name, measured[name].unit)
+            for name in STREAM
+            if name in measured and measured[name].value
+        ]
     return tuple(m for m in named if m.name in measured)
 
 

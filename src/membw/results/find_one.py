@@ -5,8 +5,8 @@ import re
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from membw.errors import MembwError
 from membw.checkout import root
+from membw.errors import MembwError
 from membw.results.case import cases_of, one_record
 from membw.results.case import title as case_title
 from membw.results.record import BadRecord, parse_json, parse_record
@@ -74,7 +74,9 @@ def _in_file(file, part, text):
     try:
         if is_report(content):
             cases = cases_of(parse_report(content))
-            return Result(text, case=_only(_measured(cases), part, text), results=_results_of(file))
+            return Result(
+                text, case=_only(_measured(cases), part, text), results=_results_of(file)
+            )
         rows = [parse_json(line) for line in content.split('\n') if line.strip()]
         for row in rows:
             parse_record(row, text)

@@ -1,4 +1,4 @@
-"""How far figures would read, were they measured again: of ranks, of nodes, and what that supports.
+"""How far figures would read, measured again: of ranks, of nodes, and what that supports.
 
 A record of before there were intervals has none: its figures are taken as they stand.
 """

@@ -8,9 +8,9 @@ import statistics
 
 from membw.results import regimes
 
-# Of the additions per cycle that the freest launch had: below this somebody else was at work on the
-# other hardware threads of its cores, whom a virtual machine does not see; so many launches without
-# are enough (docs/overheads.md).
+# Of the additions per cycle that the freest launch had: below this somebody else was at work on
+# the other hardware threads of its cores, whom a virtual machine does not see; so many launches
+# without are enough (docs/overheads.md).
 ALONE, ENOUGH = 0.95, 3
 
 
@@ -18,13 +18,13 @@ def combine(records, asked=None):
     """The first record that may be believed, with the medians of the launches as its metrics.
 
     low and high are those of the least and the largest launch: of six they hold the median of all
-    launches with 97 %, whatever its distribution (1 - 2 / 2^n). Launches count that may be believed: those
-    in the state of the machine in which most were, where that is more than half of the `asked`
-    (default: of all; more are made where some were disturbed), and of these those that had their
-    cores to themselves; else of all states together, whose intervals then reach from one to the
-    other, and a warning says so. Where not even those are
-    more than half, no figure is made of them, and the record says what is wrong. Nor is one made
-    of what only half of them have a figure of.
+    launches with 97 %, whatever its distribution (1 - 2 / 2^n). Launches count that may be
+    believed: those in the state of the machine in which most were, where that is more than half of
+    the `asked` (default: of all; more are made where some were disturbed), and of these those that
+    had their cores to themselves; else of all states together, whose intervals then reach from one
+    to the other, and a warning says so. Where not even those are more than half, no figure is made
+    of them, and the record says what is wrong. Nor is one made of what only half of them have a
+    figure of.
     """
     asked = asked or len(records)
     valid = [record for record in records if record['verdict'] == 'VALID']

@@ -21,7 +21,7 @@ def partitions_of(system):
 
 
 def by_reason(partitions):
-    """{reason: [presets]} of the `left_out` extras; a reason is told once, whatever the partition."""
+    """{reason: [presets]} of the `left_out` extras, each told once, whatever the partition."""
     presets_of = collections.defaultdict(list)
     for partition in partitions:
         for preset, reason in partition.get('extras', {}).get('left_out', {}).items():

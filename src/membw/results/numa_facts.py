@@ -29,4 +29,3 @@ def count_sockets(data):
 
 def _domains(data):
     return (data.get('facts') or {}).get('numa') or {}
-

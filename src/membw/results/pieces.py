@@ -1,4 +1,4 @@
-"""A file that grows line by line, in pieces: what was read of it stays known, and fits in memory."""
+"""A file that grows line by line, in pieces: what was read stays known, and fits in memory."""
 
 import re
 from hashlib import blake2b

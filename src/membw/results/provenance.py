@@ -3,8 +3,8 @@
 # Ordered from cause to consequence: the first that differs is the one to name.
 SOFTWARE = (
     'compiler', 'flags', 'compile_line', 'version', 'source_sha256', 'code_sha256', 'spack_hash',
-    'built_with', 'binary_sha256', 'kernel_release', 'microcode', 'thp', 'numa_balancing', 'governor', 'pages',
-    'array_size', 'bodies', 'shapes', 'ntimes', 'threads', 'threads_on',
+    'built_with', 'binary_sha256', 'kernel_release', 'microcode', 'thp', 'numa_balancing',
+    'governor', 'pages', 'array_size', 'bodies', 'shapes', 'ntimes', 'threads', 'threads_on',
 )  # fmt: skip
 # These name a file, not its code: where the code is the same, whatever else differs comes first.
 OF_FILE = ('spack_hash', 'built_with', 'binary_sha256')

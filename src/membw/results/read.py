@@ -9,9 +9,9 @@ from sqlite3 import DatabaseError
 from membw.checkout import root
 from membw.errors import MembwError
 from membw.results import pieces
+from membw.results.latest import Latest
 from membw.results.record import names_record, read_lines
 from membw.results.reframe import is_report, read_report, read_stored_session, session_uuids
-from membw.results.latest import Latest
 from membw.results.runs import once
 
 ENDINGS = ('.json', '.jsonl')
@@ -88,7 +88,9 @@ def _sources(path):
 
 def _refuse_device(path):
     if Path(path).is_char_device() and path != os.devnull:
-        raise MembwError(f"'{path}' is a device, no results", 'give files, folders, or - for stdin')
+        raise MembwError(
+            f"'{path}' is a device, no results", 'give files, folders, or - for stdin'
+        )
 
 
 def _file(file, load):

@@ -52,7 +52,11 @@ def _in_turn(records):
     runs = []
     for record in sorted(records, key=lambda r: (r.time, r.rank)):
         run = runs[-1] if runs and record.ranks > 1 else None
-        if run and record.time - run[0].time <= SPAN_S and record.rank not in {r.rank for r in run}:
+        if (
+            run
+            and record.time - run[0].time <= SPAN_S
+            and record.rank not in {r.rank for r in run}
+        ):
             run.append(record)
         else:
             runs.append([record])

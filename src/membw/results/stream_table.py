@@ -3,9 +3,7 @@
 import re
 
 NUMBER = r'(\d+(?:\.\d+)?(?:[eE][-+]?\d+)?)'
-ROW = re.compile(
-    rf'^\s*([A-Z]\w*):\s+{NUMBER}(?:\s+{NUMBER}\s+{NUMBER}\s+{NUMBER})?\s*$', re.M
-)
+ROW = re.compile(rf'^\s*([A-Z]\w*):\s+{NUMBER}(?:\s+{NUMBER}\s+{NUMBER}\s+{NUMBER})?\s*$', re.M)
 COLUMNS = ('best_mbs', 'avg_s', 'min_s', 'max_s')
 
 

@@ -2,16 +2,14 @@
 
 import json
 import os
-import pathlib
 import shutil
 import subprocess
 import sys
 
 import pytest
-from standin import FOUNDING, StandIn, sources
-
 from checkout_copy import copy_checkout
 from places import ROOT
+from standin import FOUNDING, StandIn, sources
 
 from membw.build import presets
 

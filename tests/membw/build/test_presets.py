@@ -1,15 +1,11 @@
 """The table of presets: the founding lines word by word, and what a wrong table says."""
 
-import pathlib
 import shlex
 import subprocess
-import sys
 
 import pytest
 import yaml
 from standin import BANNERS, FOUNDING, StandIn
-
-from places import ROOT
 
 from membw.build import presets
 

@@ -1,6 +1,7 @@
 """A figure whose own interval supports neither PASS nor FAIL is INVALID (unstable)."""
 
 import pytest
+
 from membw.results.doubts import doubts
 
 

@@ -2,9 +2,9 @@
 
 import json
 
+import acceptance_fleet
 import fleet_generator
 import latency_fleet
-import acceptance_fleet
 import pytest
 import yaml
 from results_store import case, write_report
@@ -60,7 +60,9 @@ def test_history_says_that_a_longer_latency_got_worse_and_a_shorter_one_did_not(
     assert set(changes) == {SLOW, FAST} and data['worse'] == 1
     slow, fast = changes[SLOW], changes[FAST]
     assert (slow['direction'], fast['direction']) == ('slower', 'faster')
-    assert slow['percent'] == pytest.approx(5, abs=1) and fast['percent'] == pytest.approx(-5, abs=1)
+    assert slow['percent'] == pytest.approx(5, abs=1) and fast['percent'] == pytest.approx(
+        -5, abs=1
+    )
     assert slow['unit'] == 'ns' and slow['before'] < 92 < 93 < slow['after']
     (series,) = data['series']
     assert (series['unit'], series['better']) == ('ns', 'lower')
@@ -100,8 +102,9 @@ def protocol(tmp_path, nodes):
         'period': {'from': '2026-09-01', 'to': '2026-12-31'},
         'contract': {'latency': {'value': 92.0, 'unit': 'ns', 'better': 'lower'}},
         'nodes': {'count': nodes},
-        'runs': {'system': 'thin', 'test': 'chase', 'flags': '-O3 -march=native', 'preset': 'gcc-o2', 'pinning': 'omp',
-                 'array_size': 'auto', 'repetitions': 3, 'statistic': 'median'},
+        'runs': {'system': 'thin', 'test': 'chase', 'flags': '-O3 -march=native',
+                 'preset': 'gcc-o2', 'pinning': 'omp', 'array_size': 'auto', 'repetitions': 3,
+                 'statistic': 'median'},
         'rule': {'allowed_failures': 0}, 'retest': {'rounds': 0, 'repetitions': 1},
         'risk': {'bad_node': 0.03, 'good_node': 0.01, 'noise': 0.005}, 'signatures': [],
     }  # fmt: skip

@@ -14,6 +14,11 @@
 #include <time.h>
 #include <unistd.h>
 
+/* A program whose figure is a message asks for what its peers ask for; pingpong.c says why. */
+#ifndef RANKS_THREADS
+#define RANKS_THREADS MPI_THREAD_FUNNELED
+#endif
+
 enum { TAG_TEXT = 1, TAG_MESSAGE };
 
 /* A wait polls at full speed for so long: the start of a kernel must not be late by a sleep that
@@ -36,7 +41,7 @@ void ranks_join(int *argc, char ***argv, int *me, int *count)
 {
 	int provided, size;
 
-	MPI_Init_thread(argc, argv, MPI_THREAD_FUNNELED, &provided);
+	MPI_Init_thread(argc, argv, RANKS_THREADS, &provided);
 	MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
 	MPI_Comm_size(MPI_COMM_WORLD, &size);
 	if (size == 1)

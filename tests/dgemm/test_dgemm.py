@@ -121,7 +121,7 @@ def test_the_share_is_the_median_of_the_clean_repetitions_with_its_exact_interva
 def test_attainable_is_flop_per_cycle_times_the_clock_within_two_percent(linked, run):
     """The median of pieces of 100 us, and what the clock was between them."""
     shares = []
-    for _ in range(8):  # a host may slow the clock between the two, not each time
+    for _ in range(60):  # a host may slow the clock, or share a core, for seconds
         record = run(linked('openblas-openmp'), '-n', '100', '-t', '3', '--allow', TINY)[2]
         clock = record['denominators']['clock']
         whole = record['threads_asked'] * clock['nearest_flops_per_cycle'] * clock['ghz']

@@ -64,20 +64,15 @@ struct moment {
 
 static struct moment moment_now(void)
 {
-	struct moment now = { 0, 1e9 };
+	double additions = 1e9;
+	long left = 0;
 
-#pragma omp parallel
+#pragma omp parallel reduction(+ : left) reduction(min : additions)
 	{
-		const double additions = cpu_additions_per_cycle();
-		const long left = thread_times_left();
-
-#pragma omp critical(moment)
-		{
-			now.left += left;
-			now.additions = additions < now.additions ? additions : now.additions;
-		}
+		additions = cpu_additions_per_cycle();
+		left = thread_times_left();
 	}
-	return now;
+	return (struct moment){ left, additions };
 }
 
 static void play_pair(struct overhead *o)

@@ -9,6 +9,7 @@ from scipy.special import ndtri
 from membw.statistics import change_points as cp
 from membw.statistics.bad_nights import BadNights, restless
 from membw.statistics.robust import MAD_TO_SIGMA
+from membw.statistics.splits import value_counts
 from membw.statistics.step_or_drift import moves
 
 # How often bad nights come is known less well than how noisy good ones are: a larger chance.
@@ -147,7 +148,7 @@ def scatters(tables, questions, alpha, margin):
 
 def _normal_scores(distances):
     """B. van der Waerden, 1952; NaN stays NaN."""
-    count, width = cp.value_counts(distances), distances.shape[1]
+    count, width = value_counts(distances), distances.shape[1]
     scores, of_row = np.full((width + 1, width), np.nan), np.empty_like(distances)
     for n in np.unique(count):
         scores[n, :n] = ndtri(np.arange(1, n + 1) / (n + 1.0))

@@ -30,7 +30,7 @@ def half_widths(parts):
     """
     spreads = collections.defaultdict(list)
     for state, cases in parts:
-        spread = spread_of(cases) if state != MOVED else None
+        spread = spread_of(cases) if state != MOVED and len(cases) > 1 else None
         for name in {state, ALL} if spread else ():
             spreads[(*_test(cases[0]), name)].append(spread)
     widths = {key: half_width(rows) for key, rows in spreads.items()}

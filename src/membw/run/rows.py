@@ -30,10 +30,9 @@ def of_report(report):
     for case in of_case.cases_of(report):
         attempts.setdefault(key(case), []).append(case)
     hosts = states_of_hosts.of_hosts(filter(measures, of_case.cases_of(report)))
-    repeated = [good for cases in attempts.values() if len(good := believed(cases)) > 1]
-    parts = [part for cases in repeated for part in states_of_hosts.parts(cases, hosts)]
-    moves = between_rounds.half_widths(parts)
-    return [combined(cases, hosts, moves) for cases in attempts.values()]
+    parts = {row: in_states(cases, hosts) for row, cases in attempts.items()}
+    moves = between_rounds.half_widths(part for of_row in parts.values() for part in of_row)
+    return [combined(cases, parts[row], moves) for row, cases in attempts.items()]
 
 
 def key(case):
@@ -51,26 +50,32 @@ def believed(attempts):
     return [case for case in attempts if judge(case)[0] in BELIEVED]
 
 
-def combined(attempts, hosts, moves):
+def in_states(attempts, hosts):
+    """(state, attempts that are believed) of each state of the machine."""
+    good = believed(attempts)
+    return states_of_hosts.parts(good, hosts) if good else []
+
+
+def combined(attempts, parts, moves):
     """The best of the attempts that are believed, with an interval that holds all of them.
 
-    Where the machine has states (`hosts`), `states` has the same of each other one; `moves`: how
-    far the rounds of all rows lie apart, as between_rounds.half_widths has it.
+    Where the machine has states, `states` has the same of each other one; `parts` is what
+    in_states has of the attempts; `moves`: how far the rounds of all rows lie apart, as
+    between_rounds.half_widths has it.
     """
     words = [judge(case)[0] for case in attempts]
     wrong = [c for c, w in zip(attempts, words) if w == 'INVALID' and not transient(c)]
-    good = believed(attempts)
+    good = sum(word in BELIEVED for word in words)
     if wrong or not good:
         return wrong[0] if wrong else attempts[-1]
     kinds = {w for w in words if w in BELIEVED}
-    parts = states_of_hosts.parts(good, hosts)
     chosen, *others = [shown(cases, where, moves) for where, cases in parts]
-    between = len(good) - sum(len(cases) for _, cases in parts)
+    between = good - sum(len(cases) for _, cases in parts)
     if len(kinds) > 1:
         told = ', '.join(f'{words.count(word)} {word}' for word in sorted(kinds))
         return invalid(chosen, f'unstable (the rounds disagree: {told})')
     doubt = next(filter(None, map(in_doubt, (chosen, *others))), '')
-    if len(good) > 1 and doubt:
+    if good > 1 and doubt:
         return invalid(chosen, f'unstable ({doubt})')
     crossed = f'{between} of {len(attempts)} rounds between two states' if between else ''
     notes = filter(None, (chosen['note'], note(attempts), crossed))

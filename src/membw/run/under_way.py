@@ -5,6 +5,7 @@ import pathlib
 import shutil
 import time
 
+from membw.results import archive
 from membw.results import case as of_case
 from membw.run import rows
 from membw.run.judge import DRY, judge, measures
@@ -19,10 +20,8 @@ def kept(report, results):
     for case in (case for case in cases if judge(case)[0] == DRY and case.get('stagedir')):
         record = written(pathlib.Path(case['stagedir'], RECORD))
         if record:
-            stamp = time.strftime('%Y%m%dT%H%M%S', time.gmtime())
-            words = (stamp, case['system'], case['partition'], case['environ'], 'interrupted')
-            path = pathlib.Path(results, 'records', f'{"-".join(words)}.json')
-            path.parent.mkdir(parents=True, exist_ok=True)
+            where, environ = of_case.where(case), case['environ']
+            path = archive.record_path(results, where, environ, 'interrupted')
             shutil.copy(record, path)
             yield f'under way was {rows.title(case)}: {path}'
 

@@ -3,7 +3,8 @@
 import numpy as np
 from scipy.special import bdtrc, ndtr
 
-from membw.statistics.change_points import BLOCK, SAMPLE, value_counts
+from membw.statistics.change_points import BLOCK, SAMPLE
+from membw.statistics.splits import value_counts
 
 OWN_WEIGHT = 20  # nights that what the others show is worth, beside a row's own
 PAIRS = 3  # ... and bad nights, where a night resembles the one before

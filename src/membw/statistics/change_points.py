@@ -15,7 +15,16 @@ import numpy as np
 from scipy.special import stdtr, stdtrit  # scipy.stats takes half a second to load
 
 from membw.statistics.robust import MAD_EFFICIENCY, MAD_TO_SIGMA
-from membw.statistics.splits import LEAST, Screen, Sums, chunks, intervals, running_sums, strongest
+from membw.statistics.splits import (
+    LEAST,
+    Screen,
+    Sums,
+    chunks,
+    intervals,
+    running_sums,
+    strongest,
+    value_counts,
+)
 
 WINDOW = 5
 OUTLIER = 3.5  # Iglewicz and Hoaglin, 1993
@@ -205,11 +214,6 @@ def _without_the_largest(values):
             for part in (slice(0, place), slice(place, len(there))):
                 row[part] -= np.median(row[part])
     return rest
-
-
-def value_counts(values):
-    """Of values in each row."""
-    return np.count_nonzero(~np.isnan(values), axis=1)
 
 
 def pack(values):

@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from membw.statistics.change_points import middle, value_counts
+from membw.statistics.change_points import middle
+from membw.statistics.splits import value_counts
 
 # Fewer nodes with the same software in one night have no median of their own.
 LEAST_NODES = 5

@@ -35,7 +35,7 @@ class Screen:
 
     def may_exceed(self, packed, limit):
         """`packed`: values for a noise of 1, the longest rows first."""
-        count, splits = np.count_nonzero(~np.isnan(packed), axis=1), self.splits
+        count, splits = value_counts(packed), self.splits
         width, shortest = packed.shape[1], int(count.min(initial=packed.shape[1]))
         running = np.zeros((width + 1, len(packed)))
         for before, night, after in zip(running, packed.T.copy(), running[1:], strict=False):
@@ -130,7 +130,7 @@ def intervals(length):
 
 def strongest(packed, sigma, growth):
     """The largest |z| of any split of any seeded interval of each row."""
-    count = (~np.isnan(packed)).sum(axis=1)
+    count = value_counts(packed)
     order, best = np.argsort(-count, kind='stable'), np.zeros(len(packed))
     for part in chunks(order):
         sums, strong = Sums(packed[part], growth), np.zeros(len(part))
@@ -143,6 +143,11 @@ def strongest(packed, sigma, growth):
                     np.maximum(strong[rows], z, out=strong[rows])
         best[part] = strong
     return best / sigma
+
+
+def value_counts(values):
+    """Of values in each row."""
+    return np.count_nonzero(~np.isnan(values), axis=1)
 
 
 def running_sums(values):

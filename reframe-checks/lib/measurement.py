@@ -3,7 +3,6 @@
 import json
 import pathlib
 import re
-import time
 
 import reframe as rfm
 import reframe.core.runtime as runtime
@@ -208,11 +207,8 @@ class measurement(quick_log, rfm.RunOnlyRegressionTest):
         """A record of the stage, which the next run empties, to results/records; the job that
         wrote it to results/jobs.
         """
-        folder = results() / 'records'
-        folder.mkdir(parents=True, exist_ok=True)
-        stamp = time.strftime('%Y%m%dT%H%M%S', time.gmtime())
-        part = self.current_partition.fullname.replace(':', '-')
-        path = folder / f'{stamp}-{part}-{self.current_environ.name}-{label}.json'
+        where = self.current_partition.fullname, self.current_environ.name
+        path = archive.record_path(results(), *where, label)
         if path.exists():  # tiny runs, repeated, may end in the same second
             path = path.with_name(f'{path.stem}-{self.short_name}.json')
         lines = pathlib.Path(self.stagedir, name).read_text().splitlines()

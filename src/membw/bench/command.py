@@ -26,6 +26,7 @@ from membw.bench.rounds import measure
 from membw.bench.stats import usable
 from membw.checkout import root
 from membw.errors import MembwError
+from membw.moments import utc
 from membw.progress import say
 from membw.results.run_lock import alone
 from membw.site.topology import cores_here
@@ -117,7 +118,7 @@ def main(args):
 
 def measured(args, page):
     """The exit status; what was measured is printed and kept part by part."""
-    result = {'schema': SCHEMA, 'time': time.strftime('%Y-%m-%dT%H:%M:%SZ', time.gmtime())}
+    result = {'schema': SCHEMA, 'time': utc(time.time())}
     status, in_rounds = 0, [part for part in args.only if part in PARTS]
     if in_rounds:
         with alone():

@@ -9,8 +9,10 @@ import hashlib
 import json
 import pathlib
 import shutil
+import time
 
 from membw.build.sources import commit, packed
+from membw.moments import utc
 
 ENVIRONMENT = 'environment.txt'
 # variables that change how a run goes, or what it is linked with
@@ -47,6 +49,14 @@ def keep_build(results, build, environment_folder):
     sources = keep_sources(results, build['program'])
     text = json.dumps({**build, 'commit': commit(), 'sources': sources}, indent=1) + '\n'
     write(folder / 'build.json', text)
+
+
+def record_path(results, where, environ, label):
+    """Of a record that ends now, in results/records; `where`: 'system:partition'."""
+    folder = pathlib.Path(results, 'records')
+    folder.mkdir(parents=True, exist_ok=True)
+    stamp = utc(time.time(), '%Y%m%dT%H%M%S')
+    return folder / f'{stamp}-{where.replace(":", "-")}-{environ}-{label}.json'
 
 
 def keep_job(results, stem, stage, job):

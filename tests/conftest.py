@@ -17,6 +17,7 @@ from places import ROOT
 TOGETHER = (
     'checks/test_references.py',
     'checks/test_restored.py',
+    'checks/test_several_launches.py',
     'harness',
     'membw',
     'pingpong/test_pairs.py',

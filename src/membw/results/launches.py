@@ -12,6 +12,13 @@ from membw.results import regimes
 # the other hardware threads of its cores, whom a virtual machine does not see; so many launches
 # without are enough (docs/overheads.md).
 ALONE, ENOUGH = 0.95, 3
+# what the next launch has as well, or what no other one makes good
+WRONG = ('array-too-small', 'not-validated', 'cpu-not-where-asked', 'memory-not-where-asked',
+         'oversubscribed')  # fmt: skip
+# ... in the line that a program writes as its record, for grep -E
+WRONG_IN_RECORD = (
+    f'"reason": ?"({"|".join(WRONG)})", ?"detail": ?"([^"\\\\]|\\\\.)*", ?"allowed": ?false'
+)
 
 
 def combine(records, asked=None):
@@ -23,13 +30,16 @@ def combine(records, asked=None):
     the `asked` (default: of all; more are made where some were disturbed), and of these those that
     had their cores to themselves; else of all states together, whose intervals then reach from one
     to the other, and a warning says so. Where not even those are more than half, no figure is made
-    of them, and the record says what is wrong. Nor is one made of what only half of them have a
-    figure of.
+    of them, and the record says what is wrong; as where one of them is wrong, and not by the
+    weather. Nor is one made of what only half of them have a figure of.
     """
     asked = asked or len(records)
+    wrong = next(filter(is_wrong, records), None)
     valid = [record for record in records if record['verdict'] == 'VALID']
     parts = _by_state(valid)
-    if 2 * max(map(len, parts), default=0) > asked:
+    if wrong:
+        used, chosen = records, dict(wrong)
+    elif 2 * max(map(len, parts), default=0) > asked:
         used = _alone(max(parts, key=len))
         chosen = dict(used[0])
     elif 2 * len(valid) > asked:
@@ -49,6 +59,11 @@ def combine(records, asked=None):
         for record in records
     ]
     return chosen
+
+
+def is_wrong(record):
+    """INVALID for good, whatever other launches read."""
+    return any(r['reason'] in WRONG and not r.get('allowed') for r in record['reasons'])
 
 
 def _alone(records):

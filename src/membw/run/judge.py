@@ -13,6 +13,7 @@ MET = "met what '$xfail' says it misses: take the '$xfail' out of the references
 NOT_RUN = ('startup', 'setup', 'compile', 'compile_complete', 'compile_wait', 'cleanup')
 NOT_RUN_BY = re.compile(
     r'KeyboardInterrupt|aborted due to|another session is under way|not measured, no record'
+    r'|job timed out'
 )
 
 

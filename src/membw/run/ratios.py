@@ -46,9 +46,14 @@ def groups(report):
 
 
 def by_test(report):
-    """{(test, partition): [(round, case)]} of what is believed."""
+    """{(test, partition): [(round, case)]} of what is believed; of a row that is wrong nothing, of
+    one whose rounds lie too far apart what each round has."""
     tests = collections.defaultdict(list)
-    wrong = {rows.key(case) for case in rows.of_report(report) if judge(case)[0] == 'INVALID'}
+    wrong = {
+        rows.key(case)
+        for case in rows.of_report(report)
+        if judge(case)[0] == 'INVALID' and not rows.transient(case)
+    }
     for number, run in enumerate(report['runs']):
         for case in run['testcases']:
             believed = not case.get('fixture') and judge(case)[0] in rows.BELIEVED

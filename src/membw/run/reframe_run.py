@@ -55,13 +55,18 @@ def measure(system, rest, asked=1, form='plain', by_priority=False):
             show_interrupted(f'{base}.json', time.time() - begun, form)
         raise
     status = summary.show(f'{base}.json', time.time() - begun, by_reason(partitions), form)
+    tell_cut_short(f'{base}.json')
     refuse_lost_history(lines)
     return status
 
 
 def show_interrupted(report, seconds, form):
     summary.show(report, seconds, form=form)
-    for line in under_way.kept(summary.load(report), os.path.join(root(), 'results')):
+    tell_cut_short(report, under_way.WRITTEN_S)
+
+
+def tell_cut_short(report, wait_s=0.0):
+    for line in under_way.kept(summary.load(report), os.path.join(root(), 'results'), wait_s):
         say(line)
 
 

@@ -10,6 +10,7 @@ import statistics
 
 from membw.results import case as of_case
 from membw.results.doubts import doubts
+from membw.results.intervals import with_interval
 from membw.results.metrics import HIGHER, intervals
 from membw.run import between_rounds
 from membw.run import states as states_of_hosts
@@ -21,6 +22,8 @@ TRANSIENT = {'disturbed', 'unstable'}
 REASONS = re.compile(r'(?:^|; )([a-z][a-z-]*) \(')
 # figures of a case that still fit a line; of more the table has a line each
 WIDE = 12
+# as a part of the figure: src/stream/measure.c has the same of a program's own
+NO_INTERVAL = 0.5
 BELIEVED = ('PASS', 'KNOWN', 'XPASS', 'FAIL')
 
 
@@ -71,6 +74,9 @@ def combined(attempts, parts, moves):
     kinds = {w for w in words if w in BELIEVED}
     chosen, *others = [shown(cases, where, moves) for where, cases in parts]
     between = good - sum(len(cases) for _, cases in parts)
+    wide = next(filter(None, map(says_nothing, (chosen, *others))), '')
+    if wide and not allows_unstable(chosen):
+        return invalid(chosen, f'unstable ({wide})')
     if len(kinds) > 1:
         told = ', '.join(f'{words.count(word)} {word}' for word in sorted(kinds))
         return invalid(chosen, f'unstable (the rounds disagree: {told})')
@@ -153,6 +159,30 @@ def in_doubt(case):
     return '; '.join(texts)
 
 
+def says_nothing(case):
+    """Which rates have an interval of more than half the figure, as text; ''. The rule of the
+    programs' own (src/stream/measure.c), of an interval that the rounds made wider than theirs."""
+    measured, data = of_case.figures(case), of_case.record(case)
+    own = intervals(data)
+    rates = [m.name for m in of_case.metrics(case, data) if m.is_rate]
+    return '; '.join(
+        f'{name} {with_interval(measured[name].value, case["intervals"][name])}: '
+        'the rounds lie too far apart, an interval beyond half the figure is none'
+        for name in rates
+        if name in case['intervals'] and case['intervals'][name] != own.get(name)
+        and half_of(measured[name].value, case['intervals'][name]) > NO_INTERVAL
+    )  # fmt: skip
+
+
+def half_of(value, ends):
+    """The wider side, as a part of the figure."""
+    return max(ends[1] - value, value - ends[0]) / value if value else 0.0
+
+
+def allows_unstable(case):
+    return 'unstable' in (case.get('allow') or '').split(',')
+
+
 def invalid(case, why):
     return {**case, 'result': 'fail', 'fail_phase': 'sanity', 'fail_reason': f'INVALID: {why}'}
 
@@ -181,8 +211,7 @@ def half_width(case):
     ends = case.get('intervals') or {}
     rates = [m.name for m in of_case.metrics(case, of_case.record(case)) if m.is_rate]
     halves = [
-        max(ends[name][1] - measured[name].value, measured[name].value - ends[name][0])
-        / measured[name].value
+        half_of(measured[name].value, ends[name])
         for name in rates
         if name in ends and measured[name].value
     ]

@@ -31,6 +31,11 @@ def test_a_launch_that_may_not_be_believed_does_not_count_while_most_may():
     assert combine([*bad, record(9, 'INVALID'), record(0.4)], asked=3)['verdict'] == 'INVALID'
 
 
+def test_a_launch_that_is_wrong_for_good_is_outvoted_by_none():
+    made = combine([record(0.2), record(9, 'INVALID', 'not-validated'), record(0.3), record(0.2)])
+    assert made['verdict'] == 'INVALID' and made['reasons'][0]['reason'] == 'not-validated'
+
+
 def test_a_figure_that_most_launches_have_counts_though_the_first_has_it_not():
     """src/overheads leaves out what it is not sure of."""
     records = [record(v) for v in (0.3, 0.2, 0.9)]

@@ -15,7 +15,7 @@ from membw.report import rows as report_rows
 from membw.results import case as of_case
 from membw.results import run_lock
 from membw.results.intervals import with_interval
-from membw.run import between_rounds, ratios, reframe_run, rounds, rows, summary
+from membw.run import between_rounds, ratios, reframe_run, rounds, rows, summary, under_way
 from membw.run.judge import judge
 
 DISTURBED = 'sanity error: INVALID: disturbed (others took 7 % of CPUs 0-1 (0.01 s stolen))'
@@ -355,6 +355,19 @@ def test_a_row_carries_how_far_the_host_moved_all_of_them(moves):
     assert statistics.median(halves) < 0.03 + 3 * moves
 
 
+def test_rounds_too_far_apart_for_an_interval_are_unstable_not_pass():
+    """As a program's own interval beyond half its figure is none; each row as wide as it is."""
+    halves = [[attempt(40.0 * given, name) for name in PRESETS] for given in (1, 0.6, 0.95)]
+    case, *_ = rows.of_report(session(*halves))
+    word, why = judge(case)
+    assert word == 'INVALID' and why.startswith('unstable (triad 40.0 ±'), why
+    assert 'beyond half the figure is none' in why and rows.transient(case)
+    allowed = [[one | {'allow': 'too-short,unstable'} for one in half] for half in halves]
+    assert judge(rows.of_report(session(*allowed))[0])[0] == 'PASS'
+    near = [[attempt(40.0 * given, name) for name in PRESETS] for given in (1, 0.9, 0.95)]
+    assert judge(rows.of_report(session(*near))[0])[0] == 'PASS'
+
+
 def test_too_few_rounds_say_nothing_of_the_host():
     def whole(count):
         halves = [[attempt(40.0 * given, name) for name in PRESETS[:count]] for given in (1, 0.95)]
@@ -447,8 +460,25 @@ def test_who_interrupts_a_run_has_what_was_measured_until_then(monkeypatch, tmp_
     assert '42.0 ±2.0' in out and 'Verdict: PASS: 2 passed' in out
     assert '1 of 2 rounds not measured' in out
     assert (
-        'under way was stream gcc-o3 omp: ' in err
+        'cut short was stream gcc-o3 omp, its record: ' in err
     )  # its record is kept, the round's is not left
     (record,) = (tmp_path / 'results/records').iterdir()
     assert record.read_text() == '{"complete": false}\n'
     assert [file.suffix for file in (tmp_path / 'results').rglob('*run-*')] == ['.json']
+
+
+def test_a_case_that_its_time_limit_ended_is_not_measured_and_its_record_is_kept(tmp_path):
+    """ReFrame reads nothing then: what the program saved lies in the stage, for the next run to
+    empty."""
+    why = 'job error: [jobid=7] job timed out (3.1s > 3.0s)'
+    ended = {'result': 'fail', 'fail_phase': 'run_wait', 'fail_reason': why, 'perfvalues': {},
+             'stagedir': str(tmp_path)}  # fmt: skip
+    report = session([attempt(41.0, 'gcc-o3'), attempt(0, 'gcc-o2') | ended])
+    text, status = summary.verdict(rows.of_report(report))
+    assert (text.partition(':')[0], status) == ('NOT MEASURED', 1)
+    assert list(under_way.kept(report, tmp_path / 'results')) == []
+    (tmp_path / 'record.json').write_text('{"complete": false}\n')
+    (said,) = under_way.kept(report, tmp_path / 'results')
+    (record,) = (tmp_path / 'results/records').iterdir()
+    assert said == f'cut short was stream gcc-o2 omp, its record: {record}'
+    assert record.read_text() == '{"complete": false}\n'

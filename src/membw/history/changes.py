@@ -172,7 +172,8 @@ class _Kernel:
         intermittent = list(self.intermittent_changes(search, margin))
         yield from _of_the_fleet(intermittent, self.series)
         nodes = {c.node for c in intermittent}
-        yield from _of_the_fleet(self.noisier_changes(noisier, nodes), self.series)
+        of_scatter = self.noisier_changes(noisier, nodes, search.alpha)
+        yield from _of_the_fleet(of_scatter, self.series)
 
     def fleet_changes(self, margin, alpha, questions):
         search = Search(self.level[None, :], questions, alpha)
@@ -288,14 +289,14 @@ class _Kernel:
             columns = search.columns[row, begin:end]
             usual = float(np.nanmedian(self.rates[row, columns]))
             yield self._unsteady(
-                row, columns, 'intermittent', recovered,
+                row, columns, 'intermittent', recovered, search.alpha,
                 direction='slower',
                 percent=100 * float(np.expm1(depth)),
                 before=usual, after=usual * float(np.exp(depth)),
                 share=[round(s, 3) for s in shares],
             )  # fmt: skip
 
-    def noisier_changes(self, noisier, but):
+    def noisier_changes(self, noisier, but, alpha):
         """`but`: nodes of which is told that some of their nights are bad."""
         for row, spans in noisier.items():
             for column, spreads, recovered in spans if self.series.nodes[row] not in but else ():
@@ -303,7 +304,7 @@ class _Kernel:
                 rates = self.rates[row]
                 medians = [np.nanmedian(rates[:column]), np.nanmedian(rates[column:])]
                 yield self._unsteady(
-                    row, [column], 'scatter', recovered,
+                    row, [column], 'scatter', recovered, alpha,
                     direction='noisier',
                     percent=round(percents[1] - percents[0], 2),
                     before=float(medians[0]),
@@ -311,12 +312,12 @@ class _Kernel:
                     scatter=percents,
                 )  # fmt: skip
 
-    def _unsteady(self, row, columns, shape, recovered, **known):
+    def _unsteady(self, row, columns, shape, recovered, alpha, **known):
         series = self.series
         return Change(
             scope='node', node=series.nodes[row], group=series.label, kernel=self.kernel,
             night=series.night(columns[0]), until=series.night(columns[-1]),
-            sure=series.night(columns[-1]), confidence=1 - ALPHA, shape=shape,
+            sure=series.night(columns[-1]), confidence=1 - alpha, shape=shape,
             recovered=recovered, now=_now(self.rates[row]), **self._last(row), **known,
         )  # fmt: skip
 

@@ -150,6 +150,27 @@ def test_a_dry_run_shows_the_diff_and_writes_nothing(checkout, stored, capsys):
     assert (checkout / 'systems/references/thin.yaml').read_text() == before
 
 
+def test_coverage_confidence_and_upper_are_those_of_the_tolerances(checkout, stored, capsys):
+    """Of 300 independent runs, normal: limits lie beyond what that share of all runs keeps, and
+    not by more than so many runs leave open; the mean of four kernels."""
+    db, of_all = stored(nodes=300, count=1), np.hypot(0.005, 0.005)
+
+    def tolerances(*words):
+        words = '--replace', '--margin', '0.1', *words
+        assert calibrate(capsys, '--system', 'thin', *words, db)[0] == 0
+        return np.array([row[1:3] for row in below(references(checkout)['stream']).values()])
+
+    for coverage, distance, beyond in (('80', 0.84, 0.45), ('95', 1.64, 0.75), ('99', 2.33, 1.75)):
+        low = tolerances('--coverage', coverage)[:, 0].mean() / of_all
+        assert -distance - beyond < low <= -distance
+    sure, usual = (tolerances('--coverage', '80', '--confidence', c) for c in ('99.99', '50'))
+    assert (sure[:, 0] < usual[:, 0]).all() and (usual[:, 1] == 0.05).all()
+    assert (tolerances('--upper', '7.5')[:, 1] == 0.075).all()
+    for option, value, needed in (('--coverage', '99.5', 598), ('--confidence', '99.99999', 315)):
+        code, out, _ = calibrate(capsys, '--system', 'thin', option, value, db)
+        assert code == 1 and f'too few runs: 300, but {needed} are needed to say of' in out
+
+
 def test_the_diff_of_a_first_calibration_names_both_files(checkout, stored, capsys):
     db = stored('local:default')
     facts = (checkout / 'systems/local.yaml').read_text()

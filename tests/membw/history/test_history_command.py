@@ -4,6 +4,7 @@ import json
 import shutil
 
 import history_generator as gen
+import numpy as np
 import pytest
 import results_store
 
@@ -67,6 +68,35 @@ def test_options_choose_what_is_told(database, capsys):
     assert told(capsys, database, '--node', 'n00001')[0] == 0
     code, text = told(capsys, database, '--kernel', 'copy', '--json')
     assert {c['kernel'] for c in json.loads(text)['changes']} == {'copy'}
+
+
+def test_margins_and_alpha_are_what_a_change_has_to_exceed(tmp_path, capsys):
+    """Four nodes fall by 2 to 3.5 % in the last nights, one has bad nights, the fleet has 1.5 %
+    less."""
+    series = gen.healthy(12, 90, 1)
+    gen.step(series, slice(None), 20, 0.015)
+    bad = np.random.default_rng(1).random(90) < 0.6
+    bad[:30] = False
+    series.rates[:, 9, bad] *= 0.9
+    for i, share in enumerate((0.02, 0.025, 0.03, 0.035)):
+        gen.step(series, 2 * i, 80 + 2 * i, share)
+    base = results_store.store(tmp_path / 'r.db', results_store.sessions_of(series))
+
+    def changes(*words):
+        return json.loads(told(capsys, base, '--json', *words)[1])['changes']
+
+    by_alpha = {alpha: changes('--alpha', alpha) for alpha in (0.0001, 0.1, 10)}
+    assert by_alpha[0.1] == changes()
+    for alpha, found in by_alpha.items():
+        assert {c['shape'] for c in found} == {'step', 'intermittent'}
+        assert all(1 - c['confidence'] <= alpha / 100 * (1 + 1e-9) for c in found)
+    falls = [{(c['node'], c['kernel']) for c in found} for found in by_alpha.values()]
+    assert falls[0] < falls[1] < falls[2]
+    of_fleet = {c['kernel'] for c in changes() if c['scope'] == 'fleet'}
+    assert of_fleet == set(series.kernels)
+    narrow = changes('--fleet-margin', 2)
+    assert narrow == [c for c in changes() if c['scope'] == 'node'] != []
+    assert {c['scope'] for c in changes('--margin', 15)} == {'fleet'}
 
 
 @pytest.mark.parametrize('words, fact', [

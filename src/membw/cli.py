@@ -92,8 +92,21 @@ def dispatch(argv):
     return args.func(args)
 
 
+def open_standard_streams():
+    """What the caller closed (`>&-`) is the null device: the next file opened would take its
+    number, and all that is printed."""
+    for number, name in enumerate(('stdin', 'stdout', 'stderr')):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(number, 'w' if number else 'r', closefd=False))
+
+
 def main(argv=None):
     """Exit status: 0 fine, 1 measured but wrong, 2 usage error."""
+    open_standard_streams()
     try:
         return dispatch(argv)
     except MembwError as err:

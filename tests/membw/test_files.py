@@ -1,12 +1,15 @@
 """What is written as a whole: nothing but a regular file is ever replaced."""
 
 import os
+import resource
 import subprocess
 import sys
 import threading
 
+import fleet_generator
 import pytest
 
+from membw.cli import main
 from membw.errors import MembwError
 from membw.files import write_whole
 
@@ -60,3 +63,52 @@ def test_what_cannot_be_written_leaves_the_last_good_one(tmp_path):
     with pytest.raises(TypeError):
         write_whole(old, 7)
     assert old.read_text() == 'good' and [p.name for p in tmp_path.iterdir()] == ['old']
+
+
+@pytest.fixture
+def fleet(tmp_path):
+    return fleet_generator.write(
+        fleet_generator.records(fleet_generator.healthy(20, 7)), tmp_path / 'fleet.jsonl'
+    )
+
+
+@pytest.mark.parametrize('words', [
+    ['rank', '--node-check'], ['rank', '--plot'], ['history', '--cache'], ['report', '-o'],
+    ['export', '--output'],
+], ids=' '.join)  # fmt: skip
+def test_a_disk_that_fills_leaves_the_last_file_and_nothing_beside_it(
+    tmp_path, fleet, capsys, words
+):
+    """A node that is cut off a node-check file would pass for one that nobody measured."""
+    file = tmp_path / 'kept' / 'file.png'
+    file.parent.mkdir()
+    file.write_bytes(b'' if '--cache' in words else b'of last night')
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (100, limits[1]))
+    try:
+        assert main([words[0], str(fleet), *words[1:], str(file)]) == 2
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    assert f"membw: cannot write '{file}': File too large" in capsys.readouterr().err
+    assert file.read_bytes() == (b'' if '--cache' in words else b'of last night')
+    assert os.listdir(file.parent) == [file.name]
+
+
+def test_a_device_without_an_end_is_not_read(fleet, capsys):
+    for words in (['rank', fleet, '--nodes', '/dev/zero'], ['accept', '/dev/zero', '--plan'],
+                  ['history', fleet, '--acknowledged', '/dev/zero']):  # fmt: skip
+        assert main([str(word) for word in words]) == 2
+        assert "membw: '/dev/zero' is a device, which has no end\nhint:" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize('closed', ['>&-', '>&- 2>&-', '<&-'])
+def test_a_stream_that_the_caller_closed_takes_nothing_of_a_file(tmp_path, fleet, closed):
+    """The next file opened had its number, and what is printed."""
+    page = tmp_path / 'page.html'
+    line = f'"{sys.executable}" -m membw report "{fleet}" -o "{page}" {closed}'
+    done = subprocess.run(['sh', '-c', line], capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, '')
+    assert page.read_text().startswith('<!DOCTYPE html>')
+    assert page.read_text().rstrip().endswith('</html>')
+    line = f'"{sys.executable}" -m membw rank "{fleet}" {closed}'
+    assert subprocess.run(['sh', '-c', line]).returncode == 0

@@ -11,6 +11,7 @@ from membw import schema
 from membw.accept import pairs
 from membw.build import presets
 from membw.errors import MembwError
+from membw.files import refuse_endless
 from membw.printable import printable
 from membw.results.hostlist import expected_nodes
 from membw.results.metrics import HIGHER, Metric
@@ -154,6 +155,7 @@ def held_to_fleet(protocol, runs):
 def _read(path):
     from ruamel.yaml import YAML, YAMLError
 
+    refuse_endless(path, HINT)
     reader = YAML(typ='safe')  # refuses a key given twice
     try:
         with open(path, encoding='utf-8') as file:

@@ -26,6 +26,7 @@ from membw.bench.rounds import measure
 from membw.bench.stats import usable
 from membw.checkout import root
 from membw.errors import MembwError
+from membw.files import write_whole
 from membw.moments import utc
 from membw.progress import say
 from membw.results.run_lock import alone
@@ -258,5 +259,5 @@ def keep(result, folder, page):
     """The JSON, named by the time."""
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / f'{result["time"].replace("-", "").replace(":", "")}.json'
-    path.write_text(json.dumps(result, indent=1, default=dataclasses.asdict) + '\n')
+    write_whole(path, json.dumps(result, indent=1, default=dataclasses.asdict) + '\n')
     page.add(f'kept as {path}')

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from membw.checkout import root
 from membw.errors import MembwError
+from membw.files import refuse_endless
 from membw.history.series import as_day
 from membw.history.text import FAR, is_worse
 from membw.printable import printable
@@ -53,6 +54,7 @@ def read(path):
 
 
 def _lines(path):
+    refuse_endless(path, "'--acknowledged FILE' names a file")
     try:
         text = Path(path).read_text(encoding='utf-8', errors='replace')
     except OSError as err:
@@ -116,10 +118,17 @@ def acknowledge(path, changes, node, night, reason):
         raise MembwError(f"'{node}' did not get worse in the night {night}", hint)
     try:
         with open(path, 'a', encoding='utf-8') as file:
+            if _is_torn(path):
+                file.write('\n')
             file.writelines(json.dumps(_entry(c, reason)) + '\n' for c in chosen)
     except OSError as err:
         raise MembwError(f"cannot write '{path}': {err.strerror}") from err
     return len(chosen)
+
+
+def _is_torn(path):
+    """A full disk cut the last line: what is written behind it would be lost with it."""
+    return Path(path).read_bytes()[-1:] not in (b'', b'\n')
 
 
 def _day(night):

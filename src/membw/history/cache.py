@@ -10,6 +10,7 @@ from zipfile import BadZipFile
 import numpy as np
 
 from membw.errors import MembwError
+from membw.files import write_whole
 from membw.history.series import ALONE, COLUMNS, NAMED, Collector
 from membw.results.metrics import Metric
 from membw.results.provenance import FIELDS
@@ -102,9 +103,4 @@ def save(cache, collector):
         })  # fmt: skip
         tables |= {f'{c}-{i}': _narrow(rows.stored[c]) for c in COLUMNS}
     tables['index'] = np.frombuffer(json.dumps(index).encode(), dtype=np.uint8)
-    beside = f'{cache}.{os.getpid()}.npz'
-    try:
-        np.savez(beside, **tables)
-        os.replace(beside, cache)
-    except OSError as err:
-        raise MembwError(f"cannot write '{cache}': {err.strerror}") from err
+    write_whole(cache, lambda file: np.savez(file, **tables))

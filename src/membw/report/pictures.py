@@ -6,6 +6,7 @@ from pathlib import Path
 import vl_convert
 
 from membw.errors import MembwError
+from membw.files import write_whole
 from membw.report.theme import LIGHT, paint
 
 SCALE = 2  # pixels of a PNG for one of the chart's
@@ -40,10 +41,7 @@ def save(pictures, file):
 def _draw(text, file):
     """An SVG as that, or as PNG."""
     drawn = text.encode() if file.suffix == '.svg' else vl_convert.svg_to_png(text, scale=SCALE)
-    try:
-        file.write_bytes(drawn)
-    except OSError as err:
-        raise MembwError(f"cannot write '{err.filename or file}': {err.strerror}") from err
+    write_whole(file, drawn)
 
 
 def _inline(chart):

@@ -6,6 +6,7 @@ from collections import Counter
 from pathlib import Path
 
 from membw.errors import MembwError
+from membw.files import refuse_endless, write_whole
 from membw.printable import printable
 
 MOST_NODES = 1_000_000  # no machine has more; a list that says so is a slip of the keyboard
@@ -24,6 +25,7 @@ def expected_nodes(text):
     if '/' in text and not known:
         raise MembwError(f"no file '{path}'", 'a file of names, or a list such as n[001-128]')
     if known:
+        refuse_endless(path, 'a file of names, or a list such as n[001-128]')
         lines = path.read_text(encoding='utf-8', errors='replace').splitlines()
         text = ','.join(','.join(line.split('#')[0].split()) for line in lines)
     _refuse_endless(text, path)
@@ -94,10 +96,8 @@ def read_node_check(path):
 
 
 def write_node_check(path, nodes):
-    try:
-        Path(path).write_text('\n'.join(node_check(nodes)) + '\n')
-    except OSError as err:
-        raise MembwError(f"cannot write '{path}': {err.strerror}") from err
+    """As a whole: a node that a full disk cut off would pass for one that nobody measured."""
+    write_whole(path, '\n'.join(node_check(nodes)) + '\n')
 
 
 def drain_commands(nodes):

@@ -8,6 +8,7 @@ from sqlite3 import DatabaseError
 
 from membw.checkout import root
 from membw.errors import MembwError
+from membw.files import refuse_endless
 from membw.results import pieces
 from membw.results.latest import Latest
 from membw.results.record import names_record, read_lines
@@ -77,20 +78,13 @@ def _sources(path):
         for file in sorted(files, key=_reports_first):
             yield from _file(file, _read_file_of_folder)
     elif not Path(path).is_file():  # <(zcat records.jsonl.gz): what is read of it is gone from it
-        _refuse_device(path)
+        refuse_endless(path, 'give files, folders, or - for stdin')
         with open(path, 'rb') as stream:
             yield from _of_stream(stream, path)
     elif _is_database(path):
         yield from _sessions(Path(path))
     else:
         yield from _file(Path(path), _read_file)
-
-
-def _refuse_device(path):
-    if Path(path).is_char_device() and path != os.devnull:
-        raise MembwError(
-            f"'{path}' is a device, no results", 'give files, folders, or - for stdin'
-        )
 
 
 def _file(file, load):

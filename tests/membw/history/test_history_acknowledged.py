@@ -83,3 +83,10 @@ def test_a_torn_line_is_named_and_the_others_hold(tmp_path, judged):
         file.write('{"schema": "membw-ack\n[]\n')
     code, out, err = judged()
     assert code == 1 and 'known.jsonl:5: no acknowledgement' in err and '1 acknowledged' in out
+
+
+def test_nothing_is_written_behind_a_line_that_a_full_disk_cut(tmp_path, judged):
+    node, night = stored(tmp_path / 'r.jsonl')
+    (tmp_path / 'known.jsonl').write_text('{"schema": "membw-ack')
+    code, out, err = judged('--acknowledge', node, night, 'known')
+    assert code == 1 and 'known.jsonl:1: no acknowledgement' in err and '1 acknowledged' in out

@@ -124,6 +124,24 @@ int exchange_reason(const struct exchange *e)
 	return e->wrong ? NOT_VALIDATED : blocks_reason(&e->blocks);
 }
 
+/* Of the median, and of what follows from it: the ends of its interval. */
+static void time_metric(const struct exchange *e, const char *name)
+{
+	const struct order_statistics *const s = &e->blocks.round_trip;
+
+	metric(name, exchange_us(e), "us", LOWER);
+	metric_interval(name, one_way_us(s->low), one_way_us(s->high));
+}
+
+static void bandwidth_metric(const struct exchange *e, const char *name)
+{
+	const struct order_statistics *const s = &e->blocks.round_trip;
+
+	metric(name, exchange_mb_s(e) / 1000, "GB/s", HIGHER);
+	metric_interval(name, (double)e->size / one_way_us(s->high) / 1000,
+			(double)e->size / one_way_us(s->low) / 1000);
+}
+
 static const char *time_name(const struct exchange *e)
 {
 	return metric_name("mpi_%d_%d_%zu", e->pair.cpu[0], e->pair.cpu[1], e->size);
@@ -276,11 +294,11 @@ static void conclude_pair(int pair, int class)
 		const char *const name = time_name(e);
 
 		judge_exchange(e, name);
-		metric(name, exchange_us(e), "us", LOWER);
+		time_metric(e, name);
 	}
 	if (last->size)
-		metric(metric_name("mpi_%d_%d_bandwidth", last->pair.cpu[0], last->pair.cpu[1]),
-		       exchange_mb_s(last) / 1000, "GB/s", HIGHER);
+		bandwidth_metric(last, metric_name("mpi_%d_%d_bandwidth", last->pair.cpu[0],
+						   last->pair.cpu[1]));
 }
 
 void exchanges_conclude(int class)
@@ -297,6 +315,7 @@ void exchange_write(const struct exchange *e)
 {
 	json_count("bytes", e->size);
 	order_statistics_write(&e->blocks.round_trip, one_way_us(1), "us");
+	json_number("mean_us", one_way_us(e->blocks.mean));
 	json_positive("again_us", one_way_us(e->again));
 	json_number("mb_s", exchange_mb_s(e));
 	blocks_write(&e->blocks);

@@ -164,6 +164,7 @@ void meeting_write(const struct meeting *m, const char *name)
 	json_text("home", m->home ? "b" : "a");
 	json_number("domain", m->domain);
 	order_statistics_write(&b->round_trip, one_way_ns(1), "ns");
+	json_number("mean_ns", one_way_ns(b->mean));
 	blocks_write(b);
 	if (b->regimes.count == 2) {
 		json_open("regimes", '{');

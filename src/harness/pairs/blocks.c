@@ -105,9 +105,12 @@ static void summarize(struct blocks *b)
 {
 	int i, count = 0;
 
-	for (i = 0; i < b->count; i++)
+	b->mean = 0;
+	for (i = 0; i < b->count; i++) {
+		b->mean += samples[i] / b->count;
 		if (!interrupted[i] || blocks_lost(b))
 			chosen[count++] = samples[i];
+	}
 	order_statistics_in_turn(&b->round_trip, chosen, sorted, count);
 	regimes_find(&b->regimes, sorted, count, GAP);
 	b->settled = order_statistics_spread(&b->round_trip) <= AGREE;

@@ -25,6 +25,7 @@ struct blocks {
 	int settled;     /* the interval is within 2 % */
 	double shortest; /* seconds of the shortest block as the clock read it */
 	struct order_statistics round_trip; /* seconds: block / trips */
+	double mean; /* of all blocks, also those of others: what programs with one clock print */
 	struct regimes regimes;
 };
 

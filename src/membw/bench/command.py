@@ -139,7 +139,7 @@ def pairs(args):
     peers = {'cas': args.core_to_core_latency, 'mpi': args.imb}
     return bench_pairs.compare(
         say, args.rounds, peers, args.cpus, args.busy, args.realtime, args.sizes, args.seconds,
-        args.within,
+        args.within, args.imb_buffers,
     )  # fmt: skip
 
 

@@ -19,6 +19,7 @@ import time
 from dataclasses import dataclass, field
 
 from membw.arguments import percent
+from membw.bench import page_aligned
 from membw.bench.build import LINES, Line, build
 from membw.bench.rounds import in_turn
 from membw.checkout import root
@@ -48,6 +49,8 @@ WRONG, NEAR = 0.05, 0.03
 # fewer ratios have no interval of 95 %
 LEAST_RATIOS = 6
 QUIET, BUSY, AFTER = 'quiet', 'busy', 'after'
+# where IMB has what it sends: as ours at the start of a page, or where its MPI puts it
+PAGE, OWN = 'page', 'own'
 # whether a ratio is near 1; more INVALID rounds than not are an answer, too
 YES, NO, OPEN, INVALID = 'yes', 'no', 'not known', 'INVALID'
 
@@ -57,6 +60,9 @@ def add_arguments(parser):
                         metavar='PATH', help='for the part pairs; default: PATH')  # fmt: skip
     parser.add_argument('--imb', default=os.environ.get('IMB', ''), metavar='PATH',
                         help='IMB-MPI1, for the part pairs; default: PATH')  # fmt: skip
+    parser.add_argument('--imb-buffers', choices=(PAGE, OWN), default=PAGE, help='of the part '
+                        'pairs: what IMB-MPI1 sends lies at the start of a page, as ours, or '
+                        'where its MPI puts it (page)')  # fmt: skip
     parser.add_argument('--cpus', type=two_cpus, metavar='A-B',
                         help='of the part pairs; default: the first two cores')  # fmt: skip
     parser.add_argument('--sizes', type=figures, metavar='LIST',
@@ -88,7 +94,16 @@ def figures(text):
 
 
 def compare(
-    say, rounds, peers, cpus=None, busy=False, realtime=False, only=None, seconds=None, within=None
+    say,
+    rounds,
+    peers,
+    cpus=None,
+    busy=False,
+    realtime=False,
+    only=None,
+    seconds=None,
+    within=None,
+    imb_buffers=PAGE,
 ):
     """{'rows': [...], 'left_out': [...], 'rounds': [{'cas': {'quiet': {program: ..}}}]}.
 
@@ -101,6 +116,7 @@ def compare(
         seconds: nothing begins after that, but for two rounds.
         within: percent; a figure of which it is known whether its ratio is so near to 1 gets no
             further round. None: all get all rounds.
+        imb_buffers: 'page', or 'own': where IMB has what it sends.
 
     Raises MembwError where a path names no program, or a program prints no figure.
     """
@@ -112,7 +128,7 @@ def compare(
     if busy:
         places[BUSY] = Place(cpus, is_busy=True)
     with tempfile.TemporaryDirectory() as folder:
-        things, left_out = collect(peers, pathlib.Path(folder))
+        things, left_out = collect(peers, pathlib.Path(folder), imb_buffers)
         things = {name: things[name] for name in only or things if name in things}
         if not things:
             raise MembwError('; '.join(left_out), 'docs/bench.md says where to get them')
@@ -132,6 +148,7 @@ def compare(
         'cpus': cpus,
         'weathers': list(places),
         'realtime': realtime,
+        'imb_buffers': imb_buffers,
         'load_average': os.getloadavg()[0],
         'near': near,
         'left_out': left_out,
@@ -212,7 +229,7 @@ class Place:
         return '-'.join(map(str, self.cpus))
 
 
-def collect(peers, folder):
+def collect(peers, folder, imb_buffers=PAGE):
     """({'cas' or bytes: (what starts ours, what starts theirs)}, why others are not there)."""
     things, left_out = {}, []
     core_to_core = program_of(CAS, peers[CAS], left_out)
@@ -226,6 +243,9 @@ def collect(peers, folder):
         mpirun, mpicc = tools_of(imb)
         with_mpi = built(Line(mpicc, (*LINES[0].flags, '-DMEMBW_MPI')))
         refuse_two_libraries(imb, with_mpi)
+        imb = [imb]
+        if imb_buffers == PAGE:
+            imb = ['env', f'LD_PRELOAD={page_aligned.library(mpicc)}', *imb]
         for size in imb_table.SIZES:
             things[f'{size} B'] = (
                 functools.partial(ours_by_mpi, mpirun, with_mpi, size, folder),
@@ -297,9 +317,10 @@ def measured(words, folder):
 
 
 def said_of(record, figure, unit):
-    """The median and its interval, and whether they may be believed."""
+    """The median and its interval, the mean, and whether they may be believed."""
     return {'time': figure[f'median_{unit}'], 'low': figure[f'low_{unit}'],
-            'high': figure[f'high_{unit}'], 'verdict': record['verdict'],
+            'high': figure[f'high_{unit}'], 'mean': figure[f'mean_{unit}'],
+            'verdict': record['verdict'],
             'reasons': [r['reason'] for r in record['reasons']]}  # fmt: skip
 
 
@@ -335,14 +356,14 @@ def theirs_by_mpi(mpirun, imb, size, folder, place):
     lengths.write_text(f'{size}\n')
     most, volume = (REPETITIONS_BUSY, VOLUME_BUSY) if place.is_busy else (REPETITIONS, VOLUME)
     most = min(most, volume // max(size, 1))
-    test = [*place.prefix, imb, 'PingPong', '-iter', most, '-iter_policy', 'off', '-msglen',
+    test = [*place.prefix, *imb, 'PingPong', '-iter', most, '-iter_policy', 'off', '-msglen',
             lengths]  # fmt: skip
     one, other = (['-n', '1', 'taskset', '-c', cpu, *test] for cpu in place.cpus)
     done = start([mpirun, *one, ':', *other])
     times = [imb_table.finer_us(r) for r in imb_table.rows(done.stdout) if r.bytes == size]
     if done.returncode or not times:
         said = (done.stderr.strip() or done.stdout.strip() or 'nothing').splitlines()[-1]
-        raise MembwError(f"'{imb}' printed no time of {size} B: {said}", 'run it by hand')
+        raise MembwError(f"'{imb[-1]}' printed no time of {size} B: {said}", 'run it by hand')
     return dict(zip(('time', 'off'), times[0]))
 
 
@@ -353,9 +374,10 @@ def row(name, weather, rounds, near=NEAR):
     """Both medians of a thing, the median of the ratios within the rounds and its interval.
 
     Rounds in which ours was INVALID have no figure, and stand in 'invalid'; those in which the
-    CPUs were moved have no ratio, and stand in 'moved'. Of a time that is printed to 0.01 us, the
-    ratio is to the nearest that it may have been. 'near' says whether the ratio is within that
-    part of 1. With a busy loop it is of ours to itself without one; see beside_itself().
+    CPUs were moved have no ratio, and stand in 'moved'. The peers print a mean: the ratio is of
+    our mean to it, 'of_median' that of our median, and 'ours' is the median. Of a time that is
+    printed to 0.01 us, the ratio is to the nearest that it may have been. 'near' says whether the
+    ratio is within that part of 1. With a busy loop it is of ours to itself without one; see beside_itself().
     """
     rounds = [of_round[name] for of_round in rounds if name in of_round]
     results = [of_round[weather] for of_round in rounds]
@@ -375,10 +397,12 @@ def row(name, weather, rounds, near=NEAR):
     if weather == BUSY:
         line |= beside_itself(still)
     else:
-        line |= of_ratios([
-            ratio_of(r[weather]) for r in still
-            if is_valid(r[weather]['ours']) and r[weather]['theirs']['time'] > 0
-        ], near)  # fmt: skip
+        compared = [
+            of_round[weather] for of_round in still
+            if is_valid(of_round[weather]['ours']) and of_round[weather]['theirs']['time'] > 0
+        ]  # fmt: skip
+        line |= of_ratios([ratio_of(result, 'mean') for result in compared], near)
+        line['of_median'] = middle([ratio_of(result, 'time') for result in compared])
     if len(results) >= LEAST_RATIOS and 2 * line['invalid'] > len(results):
         line['near'] = INVALID
     return line
@@ -427,8 +451,8 @@ def of_ratios(ratios, near):
     return {'ratio': middle(ratios), 'interval': (low, high), 'near': answer}
 
 
-def ratio_of(result):
-    ours, theirs = result['ours']['time'], result['theirs']['time']
+def ratio_of(result, statistic):
+    ours, theirs = result['ours'][statistic], result['theirs']['time']
     off = result['theirs'].get('off', 0)
     return ours / min(max(ours, theirs - off), theirs + off)
 
@@ -440,6 +464,7 @@ def middle(values):
 def columns(weather, near):
     """Those of BUSY have some more; there the ratio is of ours to itself."""
     busy = weather == BUSY
+    of_median = () if busy else (Column('of_median', 'of our median', right=True),)
     more = (
         Column('ours_after', 'quiet / quiet', right=True),
         Column('theirs_busy', 'peer busy / quiet', right=True),
@@ -450,7 +475,8 @@ def columns(weather, near):
         Column('name', 'what'),
         Column('ours', 'membw', right=True),
         Column('theirs', 'peer', right=True),
-        Column('ratio', 'membw busy / quiet' if busy else 'ratio', right=True),
+        *of_median,
+        Column('ratio', 'membw busy / quiet' if busy else 'of our mean', right=True),
         Column('interval', '95 % interval', right=True),
         Column('near', f'within {100 * (WRONG if busy else near):g} %', right=True),
         Column('invalid', 'INVALID', right=True),
@@ -467,7 +493,8 @@ def blocks(result):
         title = (f'CPUs {result["cpus"][0]} and {result["cpus"][1]}, one way: cas beside '
                  f'{PEERS[CAS]} (ns), messages beside {PEERS[MPI]} (us), '
                  f'{len(result["rounds"])} rounds, load {result["load_average"]:.1f}'
-                 f'{", chrt --fifo" if result["realtime"] else ""}')  # fmt: skip
+                 f'{", chrt --fifo" if result["realtime"] else ""}; ratios to the peer, '
+                 f'IMB\'s buffers: {result["imb_buffers"]}')  # fmt: skip
         title = title if weather == QUIET else 'The same with a busy loop on both CPUs'
         of_weather = columns(weather, result['near'])
         lines.append(Table(title, of_weather, [cells(row, of_weather) for row in rows]))
@@ -478,7 +505,14 @@ def blocks(result):
     return [*lines, *result['left_out']]
 
 
-FORMS = {'ours': '.4g', 'theirs': '.4g', 'ratio': '.3f', 'ours_after': '.3f', 'theirs_busy': '.3f'}
+FORMS = {
+    'ours': '.4g',
+    'theirs': '.4g',
+    'of_median': '.3f',
+    'ratio': '.3f',
+    'ours_after': '.3f',
+    'theirs_busy': '.3f',
+}
 
 
 def cells(row, of_weather):

@@ -51,14 +51,19 @@ def test_the_sizes_are_imbs_and_every_byte_of_them_is_checked(run):
     assert list(record['metrics']) == [*names, f'mpi_{one}_{other}_bandwidth']
     assert [m['bytes'] for m in record['messages']] == IMB_SIZES
     for message in record['messages']:
-        assert record['metrics'][message['metric']]['unit'] == 'us'
+        metric = record['metrics'][message['metric']]
+        assert metric['unit'] == 'us'
+        assert (metric['low'], metric['high']) == (message['low_us'], message['high_us'])
         assert 0 < message['min_us'] <= message['low_us'] <= message['median_us']
         assert message['mb_s'] == pytest.approx(message['bytes'] / message['median_us'], rel=1e-6)
         words = -(-message['bytes'] // 8)
         assert message['words_checked'] >= 2 * words * (message['blocks'] + 8)
     bandwidth = record['metrics'][f'mpi_{one}_{other}_bandwidth']
     assert (bandwidth['unit'], bandwidth['better']) == ('GB/s', 'higher')
-    assert bandwidth['value'] == pytest.approx(record['messages'][-1]['mb_s'] / 1000)
+    largest = record['messages'][-1]
+    assert bandwidth['value'] == pytest.approx(largest['mb_s'] / 1000)
+    assert bandwidth['low'] == pytest.approx(largest['bytes'] / largest['high_us'] / 1000)
+    assert bandwidth['high'] == pytest.approx(largest['bytes'] / largest['low_us'] / 1000)
     assert record['mpi_library'] and record['memory'][0]['method'] == 'lines'
     assert re.search(r'^ +4 Mi +[\d.]+', said, re.M)
 

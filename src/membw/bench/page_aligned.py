@@ -1,7 +1,7 @@
 """IMB-MPI1 with its buffers where ours are: each at the start of a page.
 
-IMB takes them from MPI_Alloc_mem, somewhere in a page by MPICH and Intel MPI; a message takes up to
-8 % longer there (docs/pairs.md).
+IMB takes them from MPI_Alloc_mem, which puts them somewhere in a page; a message may take 8 %
+longer there (docs/pairs.md).
 """
 
 import pathlib

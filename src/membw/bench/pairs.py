@@ -377,7 +377,8 @@ def row(name, weather, rounds, near=NEAR):
     CPUs were moved have no ratio, and stand in 'moved'. The peers print a mean: the ratio is of
     our mean to it, 'of_median' that of our median, and 'ours' is the median. Of a time that is
     printed to 0.01 us, the ratio is to the nearest that it may have been. 'near' says whether the
-    ratio is within that part of 1. With a busy loop it is of ours to itself without one; see beside_itself().
+    ratio is within that part of 1. With a busy loop it is of ours to itself without one; see
+    beside_itself().
     """
     rounds = [of_round[name] for of_round in rounds if name in of_round]
     results = [of_round[weather] for of_round in rounds]

@@ -5,8 +5,8 @@
  * takes besides its blocks.  Prints cores, figures, seconds, least blocks.
  * matrix moment               one pair in 0.1 s, of 2430 ns for 5 ms and of 1310 ns from then on.
  * matrix busy PERCENT         one pair in 0.1 s, 900 to 1100 ns; in so many of its blocks another
- *                             has the CPU for 0.1 ms.  Prints median, low, high, blocks_lost(), mean,
- *                             trips per block.
+ *                             has the CPU for 0.1 ms.  Prints median, low, high, blocks_lost(),
+ * mean, trips per block.
  *
  * The clock is made up: it goes on by what a block takes, from half to twice what was asked for.
  */
@@ -74,9 +74,8 @@ static int busy(double percent)
 	struct blocks b;
 
 	blocks_measure(&b, play_beside, &percent, 0.1, UNTIL_SETTLED);
-	printf("%.0f %.0f %.0f %d %.0f %ld\n", 5e8 * b.round_trip.median,
-	       5e8 * b.round_trip.low, 5e8 * b.round_trip.high, blocks_lost(&b), 5e8 * b.mean,
-	       b.trips);
+	printf("%.0f %.0f %.0f %d %.0f %ld\n", 5e8 * b.round_trip.median, 5e8 * b.round_trip.low,
+	       5e8 * b.round_trip.high, blocks_lost(&b), 5e8 * b.mean, b.trips);
 	return 0;
 }
 

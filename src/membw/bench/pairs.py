@@ -32,8 +32,8 @@ from membw.tables import Cell, Column, Table, shown
 CAS, MPI = 'cas', 'mpi'
 PEERS = {CAS: 'core-to-core-latency', MPI: 'IMB-MPI1'}
 UNITS = {CAS: 'ns', MPI: 'us'}
-# As long as ours, 10 to 200 ms. IMB would take fewer of large messages, 40 MiB in all: its start is
-# then up to half of what it times (docs/pairs.md). With a busy loop its own default.
+# As long as ours, 10 to 200 ms. IMB would take fewer of large messages, 40 MiB in all: its start
+# is then up to half of what it times (docs/pairs.md). With a busy loop its own default.
 REPETITIONS, VOLUME = 30000, 2**29
 REPETITIONS_BUSY, VOLUME_BUSY = 1000, 40 * 2**20
 # core-to-core-latency's, of its page

@@ -48,8 +48,8 @@ lock: .always ## pin anew what ci/requirements.in asks for
 bundle: .always ## one archive for a machine without network (ARGS=--help)
 	@bash ci/bundle.sh $(ARGS)
 
-clean: .always ## remove builds and results
-	rm -rf build results .pytest_cache .ruff_cache
+clean: .always ## remove builds and what runs leave behind; results stay
+	rm -rf build results/stage results/output .pytest_cache .ruff_cache
 
 distclean: clean ## remove the set-up too: .venv and .spack
 	rm -rf .venv .spack

@@ -1,5 +1,7 @@
 #include "error.h"
 
+#include "streams.h"
+
 #include <stdarg.h>
 
 static void (*refuse_hook)(const char *fact, const char *hint);
@@ -13,6 +15,8 @@ void error_hooks(void (*refuse)(const char *fact, const char *hint), void (*end)
 
 void leave(int status)
 {
+	if (status == EXIT_VALID && !streams_took_all())
+		status = EXIT_INVALID;
 	if (end_hook)
 		end_hook(status);
 	exit(status);

@@ -12,7 +12,8 @@ enum { EXIT_VALID = 0, EXIT_INVALID = 1, EXIT_USAGE = 2 };
 LOCAL void die(const char *fact, const char *hint, ...) __attribute__((noreturn))
 PRINTF_LIKE(1, 3);
 
-/* Ends the program. */
+/* Ends the program; EXIT_INVALID in place of EXIT_VALID where stdout took not all, on a full disk.
+ */
 LOCAL void leave(int status) __attribute__((noreturn));
 
 /* For a program of several processes, which set this before anything can fail: who prints the

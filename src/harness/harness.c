@@ -46,6 +46,7 @@
 #include "program.c"
 #include "record.c"
 #include "room.c"
+#include "streams.c"
 #include "sysfile.c"
 #include "team_sizes.c"
 #include "verdict.c"

@@ -1,6 +1,7 @@
 #include "options.h"
 
 #include "error.h"
+#include "streams.h"
 #include "verdict.h"
 
 #include <getopt.h>
@@ -303,6 +304,7 @@ void options_read(const struct program *of, int argc, char **argv)
 	char letters[2 * OPTIONS_MAX + 2];
 	int got;
 
+	streams_fill_closed();
 	options_of = of;
 	verdict_own_reasons(options_of->reasons);
 	add_tables();

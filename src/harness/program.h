@@ -16,7 +16,7 @@
  *		metric("latency", ns, "ns", LOWER);
  *		if (wrong)
  *			verdict_invalid(NOT_VALIDATED, "...");
- *		return program_end(NULL);            metrics, record, verdict
+ *		leave(program_end(NULL));            metrics, record, verdict
  *	}
  */
 #pragma once

@@ -94,7 +94,7 @@ def dispatch(argv):
 
 def open_standard_streams():
     """What the caller closed (`>&-`) is the null device: the next file opened would take its
-    number, and all that is printed."""
+    number, and all that is printed. What is not ASCII has a code where the locale has no more."""
     for number, name in enumerate(('stdin', 'stdout', 'stderr')):
         try:
             os.fstat(number)
@@ -102,6 +102,8 @@ def open_standard_streams():
             os.open(os.devnull, os.O_RDWR)
         if getattr(sys, name) is None:
             setattr(sys, name, open(number, 'w' if number else 'r', closefd=False))
+    if sys.stdout.encoding.lower() == 'ascii':  # no table is lost for a plus-minus sign
+        sys.stdout.reconfigure(errors='backslashreplace')
 
 
 def main(argv=None):

@@ -231,5 +231,5 @@ int main(int argc, char **argv)
 	run.momentum = bodies_momentum(&run.bodies);
 	run.energy = energy_drift(asked.precision);
 	conclude(&run);
-	return program_end(&run);
+	leave(program_end(&run));
 }

@@ -249,5 +249,5 @@ int main(int argc, char **argv)
 	program_measured();
 	core_pair_measure(&run.after);
 	conclude(&run);
-	return program_end(&run);
+	leave(program_end(&run));
 }

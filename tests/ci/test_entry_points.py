@@ -110,6 +110,18 @@ def test_make_alone_lists_its_targets(call):
     assert all(f'make {word} ' in out for word in ('run', 'test', 'check', 'setup', 'clean'))
 
 
+def test_make_clean_spares_what_was_measured(root, call, tmp_path):
+    """A year of nights is no rubbish of a build."""
+    copy = shutil.copy(root / 'Makefile', tmp_path)
+    kept = [tmp_path / 'results' / name for name in ('results.db', 'records/x', 'nights/y')]
+    left = [tmp_path / name for name in ('build/x', 'results/stage/x', '.venv/x', '.spack/x')]
+    for path in (*kept, *left):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.touch()
+    assert call('make', '-f', copy, 'distclean', cwd=tmp_path).returncode == 0
+    assert all(path.exists() for path in kept) and not any(path.exists() for path in left)
+
+
 @pytest.mark.parametrize('shell', ('sh', 'bash', 'dash', 'zsh'))
 def test_setup_env_works_from_any_folder_and_twice(root, call, need, tmp_path, shell):
     need(shell)

@@ -40,6 +40,15 @@ def test_its_record_is_as_the_common_schema_says(chase, tmp_path):
     assert done.stdout.splitlines()[-1].startswith(f'Verdict: {record["verdict"]}')
 
 
+def test_a_table_that_a_full_disk_cut_is_no_success(chase):
+    words = [str(chase), '-m', '1', '--allow', 'disturbed,array-too-small,unstable']
+    for out, status, said in (('/dev/null', 0, ''), ('/dev/full', 1, 'is not complete\nhint: ')):
+        line = ['sh', '-c', f'exec "$@" >{out}', 'sh', *words]
+        done = run(*line)
+        assert done.returncode == status and said in done.stderr, done.stderr
+    assert run('sh', '-c', 'exec "$@" >&-', 'sh', *words).returncode == 0
+
+
 def test_its_options_stand_in_the_help_before_those_of_all_programs(chase):
     done = run(chase, '--help')
     places = [done.stdout.index(word) for word in ('--memory MIB', '--json FILE', '--version')]

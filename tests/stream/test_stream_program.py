@@ -232,6 +232,10 @@ def test_an_integer_stream_type_is_refused(build):
 def test_a_full_disk_is_not_a_success(stream):
     done = run(stream, '--allow', DEFECTS, '--json', '/dev/full', *QUICK)
     assert done.returncode == 1 and "'/dev/full' is not complete" in done.stderr
+    words = [stream, '--allow', DEFECTS, '-n', '1e6', '-t', '4']
+    with open('/dev/full', 'w') as full:
+        done = subprocess.run(words, stdout=full, stderr=subprocess.PIPE, text=True, timeout=300)
+    assert done.returncode == 1 and 'what was printed is not complete' in done.stderr
 
 
 def test_macros_set_the_defaults_and_options_override_them(build, tmp_path):

@@ -4,7 +4,6 @@
 #include "ranks.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <glob.h>
 #include <limits.h>
 #include <sys/stat.h>
@@ -59,17 +58,6 @@ static FILE *open_or_die(const char *name)
 	return file;
 }
 
-/* A stream that the shell closed leaves its number to the next file that is opened: the table
- * must not end up in the record. */
-static void fill_closed_streams(void)
-{
-	int stream;
-
-	for (stream = STDIN_FILENO; stream <= STDERR_FILENO; stream++)
-		if (fcntl(stream, F_GETFD) < 0 && open("/dev/null", O_RDWR) < 0)
-			return;
-}
-
 /* A device or a pipe is written as it is, a file replaced when the record is complete: what
  * stood there stays until then.  Through a link, its target is. */
 static void open_own(void)
@@ -107,7 +95,6 @@ void record_file_open(const char *path_asked)
 	path = of_job && ranks_me() > 0 ? NULL : path_asked;
 	if (!path)
 		return;
-	fill_closed_streams();
 	if (is_alone()) {
 		open_own();
 		return;

@@ -156,11 +156,15 @@ def reframe(words, base, verbose):
     lines, begun, cases, asked = [], time.time(), Cases(), variables(words)
     refuse_unknown_checks(asked)
     why = ''
-    with open(f'{base}.log', 'a') as log, start(words) as process, ended_with(process):
+    with (
+        open(f'{base}.log', 'ab', buffering=0) as log,
+        start(words) as process,
+        ended_with(process),
+    ):
         for line in process.stdout:
             line = COLOURS.sub('', line.rstrip('\n'))
             lines.append(line)
-            print(line, file=log, flush=True)
+            keep(line, log)
             refuse_unset(line, asked)
             under_way = cases.take(line)
             if verbose:
@@ -172,6 +176,14 @@ def reframe(words, base, verbose):
             if under_way and not verbose:
                 say(under_way, passing=True)
     return lines
+
+
+def keep(line, log):
+    try:
+        log.write(f'{line}\n'.encode())
+    except OSError as err:  # then nothing that is measured can be kept
+        hint = 'results/ takes what is measured: make room for it'
+        raise MembwError(f"cannot write '{log.name}': {err.strerror}", hint) from err
 
 
 def as_invalid(line, why):

@@ -39,7 +39,10 @@ def load(path):
     """A ReFrame report; anything else is refused."""
     try:
         with open(path, encoding='utf-8', errors='replace') as file:
-            return parse_report(file.read())
+            text = file.read()
+        if not text.strip():
+            raise MembwError(f"'{path}' is empty", 'was the disk full when ReFrame wrote it?')
+        return parse_report(text)
     except OSError as err:
         raise MembwError(f"cannot read '{path}': {err.strerror}", "'membw run' makes a report")
     except BadRecord as err:

@@ -48,5 +48,5 @@ int main(int argc, char **argv)
 		verdict_invalid(CHAIN_BROKEN, "the chain ended at %zu of %zu", at, n);
 	metric_samples("latency", ns, 5);
 	metric("latency", median(ns, 5), "ns", LOWER);
-	return program_end(&mib);
+	leave(program_end(&mib));
 }

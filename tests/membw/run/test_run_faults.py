@@ -48,6 +48,17 @@ def test_results_that_cannot_be_written_are_one_line(monkeypatch, tmp_path):
         pass
 
 
+def test_a_disk_that_fills_in_mid_run_is_named_and_ends_it(monkeypatch, tmp_path):
+    monkeypatch.setattr(reframe_run, 'root', lambda: str(tmp_path))
+    monkeypatch.setenv('MEMBW_ROOT', str(tmp_path))
+    (tmp_path / 'base.log').symlink_to('/dev/full')
+    words = ['sh', '-c', 'echo begun; echo $$ >child; exec sleep 60']
+    with pytest.raises(MembwError, match='cannot write .*base.log.: No space left on device'):
+        reframe_run.reframe(words, str(tmp_path / 'base'), False)
+    child = tmp_path / 'child'  # it was ended before, or after, it said who it is
+    assert not (child.exists() and child.read_text() and alive(int(child.read_text())))
+
+
 @pytest.mark.parametrize('words, fact, hint', [
     (['-S', 'strem.array_size=1'], "no check 'strem'", "did you mean 'stream.array_size'?"),
     (['--setvar=stream.alow=x'], "'stream' has no variable 'alow'", '--describe'),

@@ -241,6 +241,13 @@ def test_what_is_not_a_report_is_refused(tmp_path, text):
         summary.show(str(tmp_path / 'x.json'))
 
 
+def test_a_report_that_a_full_disk_left_empty_is_told_as_that(tmp_path):
+    (tmp_path / 'x.json').touch()
+    with pytest.raises(summary.MembwError, match='is empty') as caught:
+        summary.show(str(tmp_path / 'x.json'))
+    assert 'disk' in caught.value.hint
+
+
 def test_a_report_without_cases_is_refused(tmp_path):
     (tmp_path / 'x.json').write_text('{"session_info": {}, "runs": []}')
     with pytest.raises(summary.MembwError):

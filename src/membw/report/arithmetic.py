@@ -20,6 +20,7 @@ LEAD = (
     'GFlop/s of a validated multiplication, 2 m n k, by the library that the preset was linked '
     'with. INVALID runs have no figure: one core of a node is not a slow node.'
 )
+NOT_STATED = 'No peak is stated: `peak_gflops` of the partition, in its system file, adds the bar.'
 
 
 def section(rows):
@@ -32,6 +33,8 @@ def section(rows):
     for where in sorted({row.where for row in measured}):
         made.pictures.append(_picture(where, [row for row in measured if row.where == where]))
     made.tables.append(_table(rows))
+    if not any(STATED in bars(row) for row in measured):
+        made.notes.append(NOT_STATED)
     return made
 
 
@@ -60,7 +63,7 @@ def _picture(where, rows):
         x=alt.X('gflops:Q', title='GFlop/s', scale=alt.Scale(domain=[0, 1.15 * most], nice=False)),
     )
     drawn = chart.mark_bar().encode(
-        color=charts.color('bar', BARS, None),
+        color=charts.color('bar', BARS, None, drawn={point['bar'] for point in points}),
         tooltip=charts.tips(library='library:N', bar='bar:N', **{'GFlop/s': 'gflops:Q'}),
     )
     text = chart.mark_text(align='left', dx=5).encode(text=alt.Text('gflops:Q', format='.1f'))

@@ -1,5 +1,7 @@
 """What all charts share: Altair's charts as plain dicts, their size, their marks."""
 
+import math
+
 import altair as alt
 
 from membw.report.model import Picture
@@ -41,10 +43,25 @@ def _legend(names):
     return alt.Legend(columns=max(1, PHONE_PX // (SYMBOL_PX + LETTER_PX * longest)))
 
 
-def color(field, names, title):
-    """Colours by name, the same in every chart; always together with `shape`."""
+def log_steps(low, high):
+    """What a logarithmic axis is marked with, from at most `low` to at least `high` (> 0): 1, 2 and 5
+    of each power of ten; the powers alone over more than three of them."""
+    powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+    digits = (1, 2, 5) if len(powers) <= 4 else (1,)
+    steps = [digit * 10.0**power for power in powers for digit in digits]
+    below = sum(step <= low for step in steps) - 1
+    above = sum(step < high for step in steps)
+    return steps[max(below, 0) : above + 1]
+
+
+def color(field, names, title, drawn=None):
+    """Colours by name, the same in every chart, of which the legend has those that are `drawn`;
+    always together with `shape`."""
     scale = alt.Scale(domain=list(names), range=list(CATEGORIES[: len(names)]))
-    return alt.Color(f'{field}:N', scale=scale, title=title, sort=None, legend=_legend(names))
+    legend = _legend(names)
+    if drawn is not None:
+        legend.values = [name for name in names if name in drawn]
+    return alt.Color(f'{field}:N', scale=scale, title=title, sort=None, legend=legend)
 
 
 def shape(field, names, title):

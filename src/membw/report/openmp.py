@@ -11,6 +11,7 @@ from membw.report.model import number as cell
 SCALING, OVERHEADS = ('nbody', 'nbody_offload'), 'overheads'
 SPEED_UP = re.compile(r'^speedup_(\d+)$')
 OVERHEAD = re.compile(r'^(for_dynamic_8|[a-z_]+?)(?:_(\d+))?_t(\d+)$')
+EDGE_PX = 12  # beside the first and last mark, so that none lies on an axis
 BY_BYTES = ('private', 'firstprivate', 'copyprivate', 'copyin')
 BY_THREADS = ('parallel', 'for', 'barrier', 'single', 'critical', 'reduction')
 READ_SCALING = (
@@ -77,8 +78,7 @@ def overheads(row):
 
 def _ends(what, interval, value):
     low, high = interval or (value, value)
-    # a logarithm has no 0: an interval that reaches it is drawn to a hundredth of the figure
-    return {**what, 'value': value, 'low': max(low, value / 100), 'high': high}
+    return {**what, 'value': value, 'low': low, 'high': high}
 
 
 def _picture(kind, row, number, title, how, layers, table):
@@ -92,7 +92,7 @@ def _scaling_picture(row, number):
         return None
     most = max(point['threads'] for point in points)
     axis = alt.Axis(tickMinStep=1, format='d', tickCount=min(most, 12))
-    scale = alt.Scale(domain=[0, most * 1.05], nice=False)
+    scale = alt.Scale(domain=[1, most], nice=False, padding=EDGE_PX)
     x = alt.X('threads:Q', title='threads', axis=axis, scale=scale)
     base = alt.Chart(charts.data(points)).encode(
         x=x, y=alt.Y('value:Q', title='speed-up', scale=alt.Scale(zero=True))
@@ -142,14 +142,23 @@ def _where(row):
 
 
 def _log_log(points, field, title, constructs):
-    """Layers; of the constructs those that were measured."""
+    """Layers; of the constructs those that were measured. Marked on the axes are what was measured
+    (no 1.5 threads) and whole steps."""
+    if not points:
+        return []
     names = [n for n in constructs if any(point['construct'] == n for point in points)]
+    # a logarithm has no 0: an interval that reaches it is drawn to a third of the figure
+    points = [{**point, 'drawn_low': max(point['low'], point['value'] / 3)} for point in points]
+    steps = charts.log_steps(min(p['drawn_low'] for p in points), max(p['high'] for p in points))
+    measured = sorted({point[field] for point in points})
     base = alt.Chart(charts.data(points)).encode(
-        x=alt.X(f'{field}:Q', title=title, scale=alt.Scale(type='log', nice=False)),
-        y=alt.Y('value:Q', title='overhead, us', scale=alt.Scale(type='log')),
+        x=alt.X(f'{field}:Q', title=title, axis=alt.Axis(values=measured, format=',d'),
+                scale=alt.Scale(type='log', nice=False, padding=EDGE_PX)),
+        y=alt.Y('value:Q', title='overhead, us', axis=alt.Axis(values=steps, format='~g'),
+                scale=alt.Scale(type='log', nice=False, domain=[steps[0], steps[-1]])),
         color=charts.color('construct', names, 'construct'),
-    )
-    spread = base.mark_rule(strokeWidth=2).encode(y='low:Q', y2='high:Q')
+    )  # fmt: skip
+    spread = base.mark_rule(strokeWidth=2).encode(y='drawn_low:Q', y2='high:Q')
     tip = charts.tips(construct='construct:N', threads='threads:Q', bytes='bytes:Q', us='value:Q')
     return [spread, *charts.lines(base, charts.shape('construct', names, 'construct'), tip)]
 

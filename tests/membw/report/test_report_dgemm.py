@@ -23,6 +23,9 @@ def test_every_denominator_is_a_bar_beside_what_was_reached():
     (picture,) = arithmetic.section([row]).pictures
     drawn = pictures.svg(paint(picture.chart, LIGHT))
     assert all(text in drawn for text in ('448.0', '470.4', '442.0', 'stated peak', 'mkl-intel'))
+    (picture,), notes = (m := arithmetic.section([run('mkl-intel', unknown)])).pictures, m.notes
+    assert '>stated peak<' not in pictures.svg(paint(picture.chart, LIGHT)), 'no bar, no legend'
+    assert notes == [arithmetic.NOT_STATED]
 
 
 def test_a_run_of_one_core_has_its_reason_and_no_bar():

@@ -6,6 +6,9 @@
 #include "reasons.h"
 
 static const double UNSTABLE_SPREAD = 0.10, WEATHER_SPREAD = 0.05;
+/* Of the additions per cycle of one thread: two on one core have 0.5 (a speed-up of 1.1), those
+ * beside somebody who comes and goes 0.7 (1.86). */
+static const double SHARED_CORE = 0.65;
 /* Of accelerations on a device, in parts of the largest: thousands of roundings. */
 static const double DEVICE_DIFFERENCE[PRECISIONS] = { 1e-3, 1e-9 };
 
@@ -19,16 +22,18 @@ static double serial_of(double speed_up, int threads)
 void figure_of(struct figure *f, const struct crew *crew, const struct crew *baseline, long bodies,
 	       int rounds)
 {
-	double seconds[ROUNDS_MAX], ratios[ROUNDS_MAX];
+	double seconds[ROUNDS_MAX], ratios[ROUNDS_MAX], additions[ROUNDS_MAX];
 	int round;
 
 	memset(f, 0, sizeof(*f));
 	for (round = 0; round < rounds; round++) {
 		seconds[round] = crew->seconds[round];
+		additions[round] = crew->additions[round];
 		ratios[round] = baseline->seconds[round] / crew->seconds[round];
 	}
 	order_statistics(&f->seconds, seconds, rounds);
 	order_statistics(&f->speed_up, ratios, rounds);
+	f->additions = median(additions, rounds);
 	f->gflops =
 		1e-9 * FLOP_PER_INTERACTION * (double)bodies * (double)bodies / f->seconds.median;
 	f->efficiency = crew->threads ? f->speed_up.median / crew->threads : 0;
@@ -64,7 +69,15 @@ static void judge_forces(const struct crew *crew, enum precision precision)
 				crew_text(crew), crew->difference, DEVICE_DIFFERENCE[precision]);
 }
 
-void figure_judge(const struct figure *f, const struct crew *crew, enum precision precision)
+int figure_shares_cores(const struct figure *f, const struct crew *crew,
+			const struct figure *baseline)
+{
+	return !crew->on_device && !crew->shared_core &&
+	       f->additions < SHARED_CORE * baseline->additions;
+}
+
+void figure_judge(const struct figure *f, const struct crew *crew, const struct figure *baseline,
+		  enum precision precision)
 {
 	judge_forces(crew, precision);
 	if (crew->worked < crew->threads)
@@ -79,6 +92,12 @@ void figure_judge(const struct figure *f, const struct crew *crew, enum precisio
 	if (2 * crew->spoilt > f->seconds.count)
 		verdict_invalid(DISTURBED, "%s: others disturbed %d of %d rounds", crew_text(crew),
 				crew->spoilt, f->seconds.count);
+	if (figure_shares_cores(f, crew, baseline))
+		verdict_invalid(
+			DISTURBED,
+			"%s: %.3g additions per cycle on one of their cores, %.3g where one "
+			"thread runs: the host shares that core, among them or with others",
+			crew_text(crew), f->additions, baseline->additions);
 	if (f->seconds.min < 20 * clock_tick())
 		verdict_invalid(TOO_SHORT, "%s: a run took %.3g s, under 20 ticks of the clock",
 				crew_text(crew), f->seconds.min);
@@ -132,6 +151,7 @@ void figure_write(const struct figure *f, const struct crew *crew)
 	json_count("rounds", (unsigned)f->speed_up.count);
 	json_count("runs", (unsigned)crew->runs);
 	json_count("rounds_spoilt", (unsigned)crew->spoilt);
+	json_number("additions_per_cycle", f->additions);
 	json_count("threads_worked", (unsigned)crew->worked);
 	json_number("force_difference", crew->difference);
 	json_close('}');

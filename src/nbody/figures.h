@@ -11,6 +11,7 @@ struct figure {
 	struct order_statistics speed_up; /* over the baseline's run of the same round */
 	double gflops;                    /* 20 flop per interaction */
 	double efficiency;                /* speed-up per thread */
+	double additions;                 /* per cycle, median over the rounds */
 	/* Karp and Flatt, Measuring Parallel Processor Performance, CACM 33 (1990): the part of
 	 * the work that is not shared; from the median and both ends of the speed-up */
 	double serial, serial_low, serial_high;
@@ -19,7 +20,12 @@ struct figure {
 void figure_of(struct figure *figure, const struct crew *crew, const struct crew *baseline,
 	       long bodies, int rounds);
 
-void figure_judge(const struct figure *figure, const struct crew *crew, enum precision precision);
+/* Threads on cores of their own, as this machine knows them, do less per cycle than one alone. */
+int figure_shares_cores(const struct figure *figure, const struct crew *crew,
+			const struct figure *baseline);
+
+void figure_judge(const struct figure *figure, const struct crew *crew,
+		  const struct figure *baseline, enum precision precision);
 
 /* Whether others left the medians alone. */
 int figure_stood_weather(const struct figure *figure, const struct crew *crew);

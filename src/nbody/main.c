@@ -184,8 +184,9 @@ static void conclude(struct run *run)
 	for (i = 0; i < run->count; i++) {
 		figure_of(&run->figures[i], &run->crews[i], &run->crews[0], run->bodies.count,
 			  asked.rounds);
-		figure_judge(&run->figures[i], &run->crews[i], asked.precision);
-		stood &= figure_stood_weather(&run->figures[i], &run->crews[i]);
+		figure_judge(&run->figures[i], &run->crews[i], &run->figures[0], asked.precision);
+		stood &= figure_stood_weather(&run->figures[i], &run->crews[i]) &&
+			 !figure_shares_cores(&run->figures[i], &run->crews[i], &run->figures[0]);
 	}
 	judge_baseline(run);
 	judge_physics(run);

@@ -1,6 +1,7 @@
 #include "measure.h"
 
 #include "../harness/clock.h"
+#include "../harness/evidence/cpu_clock.h"
 #include "../harness/evidence/pinning.h"
 #include "../harness/evidence/threads.h"
 #include "../harness/openmp.h"
@@ -8,7 +9,8 @@
 #include "nbody_fault.h"
 #include "offload.h"
 
-enum { TRIES = 4 };
+/* Additions are counted so often in a row: a thread that slept comes later than the others. */
+enum { TRIES = 4, COUNTS = 4 };
 static const double LOST_ALLOWED = 0.02;
 
 /* What a thread did in a run, on lines of its own. */
@@ -67,15 +69,40 @@ static double run_crew(struct crew *crew, const struct bodies *b)
 	return start;
 }
 
-static double measure_run(struct crew *crew, const struct bodies *b)
+/* Per cycle, of the thread of the team that has the fewest, all counting at once. */
+static double additions_now(const struct crew *crew)
 {
-	double seconds = 0;
+	double additions = 1e9;
+
+	if (crew->on_device)
+		return 0;
+#pragma omp parallel reduction(min : additions)
+	{
+		int i;
+
+		for (i = 0; i < COUNTS; i++) {
+			const double counted = cpu_additions_per_cycle();
+
+			additions = counted < additions ? counted : additions;
+		}
+	}
+	if (FAULT_FORCE("one core") && crew->threads > 1)
+		additions = 0.01;
+	return additions;
+}
+
+static double measure_run(struct crew *crew, const struct bodies *b, double *additions)
+{
+	double seconds = 0, before;
 	int i;
 
 	for (i = 0; i < TRIES; i++) {
+		before = additions_now(crew);
 		threads_sample();
 		seconds = run_crew(crew, b);
 		threads_sample();
+		*additions = additions_now(crew);
+		*additions = before < *additions ? before : *additions;
 		if (threads_lost_seconds() <= LOST_ALLOWED * seconds)
 			return seconds;
 	}
@@ -144,9 +171,11 @@ static void play_round(struct crew *crews, int count, struct bodies *b, int roun
 		struct crew *const crew = &crews[round % 2 ? count - 1 - i : i];
 
 		start_team(crew);
-		crew->seconds[round] = measure_run(crew, b);
-		if (!crew->on_device)
+		crew->seconds[round] = measure_run(crew, b, &crew->additions[round]);
+		if (!crew->on_device) {
 			pinning_judge();
+			crew->shared_core += threads_shared_core();
+		}
 		if (crew == &crews[count - 1])
 			FAULT_FLIP_FORCE(bodies_acceleration(b, 1), bodies_element(b));
 		compare_forces(crew, b, kept);

@@ -4,6 +4,8 @@
  * A speed-up is of a run and of the baseline's run in the same round.  Every second round goes
  * the other way.  A run in which a thread lost its CPU for more than 2 % of the time is made
  * again, up to four times; of one that stays so the last try counts, and the round is spoilt.
+ * Around each run every thread of the host counts its additions per cycle: two cores of a virtual
+ * machine may be one core of its host.
  */
 #pragma once
 
@@ -14,12 +16,14 @@ enum { ROUNDS_MAX = 101 };
 /* Threads of the host, or of a device (0: all of it). */
 struct crew {
 	int threads, on_device;
-	double seconds[ROUNDS_MAX]; /* by round */
-	int runs, spoilt;           /* runs made; rounds in which others disturbed each */
-	int worked;                 /* the fewest threads that had their share in a run */
-	int not_offloaded;          /* runs that should have been on a device, and were not */
-	double difference;          /* the largest from the baseline's forces */
-	long wrong, wrong_body;     /* bodies whose force differs in a bit, the first of them */
+	double seconds[ROUNDS_MAX];   /* by round */
+	double additions[ROUNDS_MAX]; /* per cycle, of the thread that has the fewest */
+	int shared_core;              /* two threads were on one core, as this machine knows it */
+	int runs, spoilt;             /* runs made; rounds in which others disturbed each */
+	int worked;                   /* the fewest threads that had their share in a run */
+	int not_offloaded;            /* runs that should have been on a device, and were not */
+	double difference;            /* the largest from the baseline's forces */
+	long wrong, wrong_body;       /* bodies whose force differs in a bit, the first of them */
 	unsigned long long found, expected; /* its bits */
 };
 

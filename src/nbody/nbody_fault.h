@@ -3,7 +3,8 @@
  *
  *   MEMBW_PLANT_FORCE=TEXT  "I,BIT": after the last run that bit of the acceleration of body I is
  *                           flipped; "pull": every body is pulled towards one side; "lazy": the
- *                           last thread of a team leaves its share to the first; "warm": the test
+ *                           last thread of a team leaves its share to the first; "one core":
+ *                           several threads have 0.01 additions per cycle; "warm": the test
  *                           system's bodies are pushed from outside.  TEXT is an expression, as
  *                           getenv("FORCE")
  */

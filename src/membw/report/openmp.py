@@ -91,7 +91,7 @@ def _scaling_picture(row, number):
     if not points:
         return None
     most = max(point['threads'] for point in points)
-    axis = alt.Axis(tickMinStep=1, format='d', tickCount=min(most, 12))
+    axis = alt.Axis(values=[point['threads'] for point in points], labelOverlap='greedy')
     scale = alt.Scale(domain=[1, most], nice=False, padding=EDGE_PX)
     x = alt.X('threads:Q', title='threads', axis=axis, scale=scale)
     base = alt.Chart(charts.data(points)).encode(

@@ -44,8 +44,8 @@ def _legend(names):
 
 
 def log_steps(low, high):
-    """What a logarithmic axis is marked with, from at most `low` to at least `high` (> 0): 1, 2 and 5
-    of each power of ten; the powers alone over more than three of them."""
+    """What a logarithmic axis is marked with, from at most `low` to at least `high` (> 0): 1, 2
+    and 5 of each power of ten; the powers alone over more than three of them."""
     powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
     digits = (1, 2, 5) if len(powers) <= 4 else (1,)
     steps = [digit * 10.0**power for power in powers for digit in digits]

@@ -60,7 +60,7 @@ VARIABLES = {
     'overheads': {
         'teams': 'numbers of threads, as in `1,20`; default: the program decides',
         'constructs': 'as in `barrier,reduction`; default: all',
-        'pairs': 'of a construct and its reference; 0: until the figures have settled',
+        'pairs': 'of a construct and its reference in a launch (15); 0: the program decides',
     },
     'imb_pingpong': {
         'binding': '`each` rank to its core, or as the `source` prints it',

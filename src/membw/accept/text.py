@@ -175,12 +175,11 @@ def risk_tables(risk, protocol):
     if risk['measured_again'] is not None:
         again = percent(risk['measured_again'])
         parties.append(('this machine, measured again, is accepted', again, ''))
-    figure = 'rate' if are_held(runs) else 'bandwidth'
     node = [(f'{r["level"]:+.1%}', percent(r['fails'])) for r in risk['node_characteristic']]
     machine = [(r['bad_nodes'], percent(r['accepted'])) for r in risk['machine_characteristic']]
     return [
         (('risk', 'probability', 'at most, by what the runs leave open'), parties),
-        ((f'true {figure} of a {item(runs)} to the contract', 'fails for good'), node),
+        ((f'true figure of a {item(runs)} to the contract', 'fails for good'), node),
         ((f'bad {item(runs, 2)} ({bad}, the others {good})', 'machine accepted'), machine),
     ]
 

@@ -2,6 +2,7 @@
 
 import json
 import os
+import pathlib
 import shutil
 import subprocess
 
@@ -50,9 +51,13 @@ def test_the_check_takes_every_figure_and_names_the_library(run):
 
 
 @pytest.fixture
-def stub_mkl(tmp_path):
-    """TEST DOUBLE of MKL's sequential layer: a dgemm of one thread under MKL's file names. It
-    proves the founding line and what becomes of it, never a figure."""
+def mkl(tmp_path):
+    """What finds MKL: Intel's own where MKLROOT says where it lies, else a TEST DOUBLE of its
+    sequential layer, a dgemm of one thread under MKL's file names. It proves the founding line and
+    what becomes of it, never a figure."""
+    if os.environ.get('MKLROOT'):
+        root = pathlib.Path(os.environ['MKLROOT'])
+        return {'MKLROOT': root, 'LIBRARY_PATH': root / 'lib', 'LD_LIBRARY_PATH': root / 'lib'}
     folder = tmp_path / 'mkl'
     (folder / 'include').mkdir(parents=True)
     source = {'libmkl_intel_lp64': ROOT / 'tests/data/plain_dgemm.c'}
@@ -65,13 +70,13 @@ def stub_mkl(tmp_path):
 
 
 @pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason='one CPU: one thread is all of them')
-def test_the_sources_line_of_27_gflops_ends_invalid_with_the_reason(run, stub_mkl):
-    done, case = run(libraries='mkl-sequential', size=600, repetitions=1, env=stub_mkl,
+def test_the_sources_line_of_27_gflops_ends_invalid_with_the_reason(run, mkl):
+    done, case = run(libraries='mkl-sequential', size=600, repetitions=1, env=mkl,
                      allow=f'{WEATHER},too-short')  # fmt: skip
     assert done.returncode == 1 and case['verdict'] == 'INVALID', done.stdout
     assert case['reasons'].startswith('threads-idle (square: 1 of ')
     words = case['compile_line'].split()
-    assert words[1:5] == ['-O3', '-fopenmp', '-m64', f'-I{stub_mkl["MKLROOT"]}/include']
+    assert words[1:5] == ['-O3', '-fopenmp', '-m64', f'-I{mkl["MKLROOT"]}/include']
     assert words[-6:] == ('-lmkl_intel_lp64 -lmkl_sequential -lmkl_core -lpthread -lm '
                           '-ldl').split()  # fmt: skip
 

@@ -96,7 +96,9 @@ def test_a_disk_that_fills_leaves_the_last_file_and_nothing_beside_it(
 
 def test_a_device_without_an_end_is_not_read(fleet, capsys):
     for words in (['rank', fleet, '--nodes', '/dev/zero'], ['accept', '/dev/zero', '--plan'],
-                  ['history', fleet, '--acknowledged', '/dev/zero']):  # fmt: skip
+                  ['history', fleet, '--acknowledged', '/dev/zero'], ['summary', '/dev/zero'],
+                  ['report', '/dev/zero'], ['export', '/dev/zero'],
+                  ['bench', '--only', 'runs', '--held-to', '/dev/zero']):  # fmt: skip
         assert main([str(word) for word in words]) == 2
         assert "membw: '/dev/zero' is a device, which has no end\nhint:" in capsys.readouterr().err
 

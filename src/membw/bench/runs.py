@@ -22,6 +22,7 @@ from membw.bench.pairs import burning
 from membw.bench.repeats import share
 from membw.checkout import root
 from membw.errors import MembwError
+from membw.files import refuse_endless
 from membw.results import case as of_case
 from membw.results import regimes
 from membw.run import newest, ratios, rows, summary
@@ -82,6 +83,7 @@ def measured(say, runs, seconds=None, checks='', realtime=False, busy=False, hel
 
 def kept(path):
     """The runs of a file that this part left."""
+    refuse_endless(path, MADE_BY)
     try:
         kept_there = json.loads(pathlib.Path(path).read_text())
     except (OSError, ValueError) as err:

@@ -10,7 +10,7 @@ import sys
 import time
 
 from membw.arguments import count
-from membw.checkout import root
+from membw.checkout import refuse_unknown_system, root
 from membw.errors import MembwError
 from membw.files import write_whole
 from membw.nightly import mail as night_mail
@@ -88,6 +88,8 @@ def main(args):
     signal.signal(signal.SIGTERM, interrupt)  # what it started ends with it
     if not shutil.which('membw'):  # called by its path, without setup-env.sh
         os.environ['PATH'] = f'{pathlib.Path(sys.executable).parent}:{os.environ["PATH"]}'
+    if args.system:  # else the night would be of that name, and the right one refused
+        refuse_unknown_system(args.system)
     nights = pathlib.Path(root(), 'results', 'nights')
     night = Night(nights / (args.night or this_night()), again=args.again)
     asked = {'checks': args.checks, 'cluster': args.cluster}

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from membw.checkout import root
 from membw.errors import MembwError
+from membw.files import refuse_endless
 from membw.results.case import cases_of
 from membw.results.record import BadRecord, names_record, read_lines
 from membw.results.reframe import (
@@ -42,6 +43,7 @@ def gather(paths):
     for path in paths:
         if not path.exists():
             raise MembwError(f"no such file or folder '{path}'", HINT)
+        refuse_endless(path, HINT)
         for file in _of_folder(path, inputs) if path.is_dir() else [path]:
             _take(inputs, file)
     if not inputs.cases and not inputs.records:

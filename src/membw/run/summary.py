@@ -6,6 +6,7 @@ import os
 from membw import tables
 from membw.checkout import root
 from membw.errors import MembwError
+from membw.files import refuse_endless
 from membw.rank import node_verdicts
 from membw.results import case as of_case
 from membw.results.intervals import shown, with_interval
@@ -37,6 +38,7 @@ def add_parser(subparsers):
 
 def load(path):
     """A ReFrame report; anything else is refused."""
+    refuse_endless(path, "'membw run' makes a report")
     try:
         with open(path, encoding='utf-8', errors='replace') as file:
             text = file.read()

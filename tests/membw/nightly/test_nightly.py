@@ -52,6 +52,7 @@ REFRAME = '#!/bin/sh\ncat "$MEMBW_ROOT/listed"\n'
 def place(tmp_path):
     (tmp_path / 'reframe-checks').mkdir()
     (tmp_path / 'bin').mkdir()
+    (tmp_path / 'systems').symlink_to(ROOT / 'systems')
     for name, text in (('membw', MEMBW), ('reframe', REFRAME)):
         (tmp_path / 'bin' / name).write_text(text)
         (tmp_path / 'bin' / name).chmod(0o755)
@@ -268,7 +269,7 @@ def test_a_damaged_state_is_one_line(tmp_path, state):
 
 
 @pytest.mark.parametrize('words', [('--night', 'soon'), ('--minutes', '0'), ('--keep', 'x'),
-                                   ('--checks', "-n 'x")])  # fmt: skip
+                                   ('--checks', "-n 'x"), ('--system', 'ulyses')])  # fmt: skip
 def test_nonsense_is_asked_again(place, words):
     done = night(place, *words)
     assert done.returncode == 2

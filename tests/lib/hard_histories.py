@@ -219,6 +219,28 @@ def far_with_memory(rho, freedom, sd):
     return draw
 
 
+def alike_in_racks(noise, racks):
+    """What the nodes of a rack share, and what each has alone."""
+
+    def draw(rng, shape):
+        shared = noise(rng, (shape[0], racks, shape[2]))
+        return normal(0.005)(rng, shape) + shared[:, np.arange(shape[1]) * racks // shape[1]]
+
+    return draw
+
+
+def busy(nights, of, size, noise=0.005):
+    """The last nights of so many are slow for all: a share that they have in common, and each as
+    it happens."""
+
+    def draw(rng, shape):
+        late = np.arange(shape[2]) % of >= of - nights
+        each = rng.uniform(0, size, shape[1:]) + rng.uniform(0, size, (1, shape[2]))
+        return normal(noise)(rng, shape) - late * each / 2
+
+    return draw
+
+
 def with_gaps(noise, share):
     """Measured when idle: so many of a node's nights are missing."""
 
@@ -296,3 +318,17 @@ SEALED_2 = {
     'left gamma with a memory of .3, 1.5 %': gamma_with_memory(0.015, 0.3),
     'half-yearly wave of 1 %, each its own': wave(0.01, 182),
 }
+# ... first run on 22 November 2026 at the end of that day
+SEALED_3 = {
+    't4 with a memory of .6, 0.8 %': far_with_memory(0.6, 4, 0.008),
+    'week ends, 0 to -6 %': busy(2, 7, 0.06),
+    'five nights of each quarter, 0 to -8 %': busy(5, 91, 0.08),
+    'one night of four weeks, 0 to -15 %': busy(1, 28, 0.15),
+    'racks of 5 with an AR .7 of 0.8 % each': alike_in_racks(remembering(0.7, 0.008), 4),
+    'racks of 5, 6 % of their nights -6 %': alike_in_racks(bad_nights(0.06, 0.06), 4),
+    '4 % of nights -10 %, in runs of 4': bad_nights(0.04, 0.10, stay=0.75),
+    'left gamma with a memory of .8, 0.8 %': gamma_with_memory(0.008, 0.8),
+    'restless weeks, 3x, four of them': restless_weeks(3, 4),
+    'AR .8, 1 %, rounded to 1 %': lambda rng, shape: np.round(
+        100 * remembering(0.8, 0.01)(rng, shape)) / 100,
+}  # fmt: skip

@@ -116,7 +116,7 @@ def _healthy(job):
 
 LOOKED = 'looks' in sys.argv
 PEER = 'peer' in sys.argv
-NOISES = {**hard.HEALTHY, **hard.HELD_OUT, **hard.SEALED, **hard.SEALED_2}
+NOISES = {**hard.HEALTHY, **hard.HELD_OUT, **hard.SEALED, **hard.SEALED_2, **hard.SEALED_3}
 SMALL = {
     '4 nodes, common AR .8, 1 %': (4, 180, hard.remembering(0.8, 0.01, common=True)),
     '1 node, 1 %': (1, 180, hard.normal(0.01)),

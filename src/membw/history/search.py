@@ -56,7 +56,7 @@ class Search:
         places = self.rows.places(row)
         while True:
             its_moves = moves(raw, values, places, margin)
-            chances = [self._chance(row, raw, m) for m in its_moves]
+            chances = [self._chance(row, raw, places, m) for m in its_moves]
             if not its_moves or max(chances) <= BAD_NIGHTS_ALPHA * self.alpha:
                 return its_moves
             doubtful = its_moves[int(np.argmax(chances))]
@@ -70,15 +70,22 @@ class Search:
             move.recovered = bool(abs(now - np.median(raw[move.before])) < margin)
             move.p = self.rows.p_value(row, move.before, move.after)
             move.sure = self._sure(row, raw, move, margin)
-        return its_moves
+        return [move for move in its_moves if move.p <= self.alpha]
 
-    def _chance(self, row, raw, move):
+    def _chance(self, row, raw, places, move):
         """That the shorter side of a step is but bad nights of the longer one."""
-        before, after = raw[move.before], raw[move.after]
-        usual, other = (before, after) if len(after) <= len(before) else (after, before)
-        level = np.median(usual)
+        usual, other = move.before, move.after
+        if len(raw[usual]) < len(raw[other]):
+            usual, other = other, usual
+        level = np.median(raw[usual])
+        reference = raw[usual] - level
+        if not self.bad_nights.knows_others(row):
+            # no row is like it: what it did between other steps tells how often it does so
+            off = _from_levels(raw, [0, *places, len(raw)], self.distances[row])
+            reference = np.concatenate([off[: other.start], off[other.stop :]])
         normal = self.rows.sigma[row] * self.rows.growth[: cp.LEAST + 1].max()
-        return self.questions * self.bad_nights.chance(row, usual - level, other - level, normal)
+        chance = self.bad_nights.chance(row, reference, raw[other] - level, normal)
+        return self.questions * chance
 
     def _sure(self, row, raw, move, margin):
         """The first place at which a step was both sure and large enough."""
@@ -96,14 +103,10 @@ class Search:
 
     def _level_out(self, row, its_moves):
         """Distances from the levels between steps; what was soon over stays a bad stretch."""
-        edges = [0, *(m.first for m in its_moves if m.shape == 'step'), self.rows.count[row]]
-        level = None
-        for a, b in zip(edges, edges[1:], strict=False) if len(edges) > 2 else ():
-            raw = self.rows.raw[row, a:b]
-            if level is None or b - a >= cp.BLOCK or b == edges[-1]:
-                level = np.median(raw)
-            long = b - a > cp.AROUND
-            self.distances[row, a:b] = raw - (cp.levels(raw[None, :])[0] if long else level)
+        steps = [m.first for m in its_moves if m.shape == 'step']
+        count = self.rows.count[row]
+        off = self.distances[row, :count]
+        off[:] = _from_levels(self.rows.raw[row, :count], [0, *steps, count], off)
 
     def restless(self, margin):
         """(row, begin, end, shares, depth, recovered) of rows with more bad nights than before."""
@@ -115,6 +118,20 @@ class Search:
             size = np.median(part[part < -depth[row]])
             over = (1 - shares[1]) ** (self.rows.count[row] - end) < OVER
             yield row, begin, end, shares, float(size), bool(over)
+
+
+def _from_levels(raw, edges, off):
+    """Distances from the levels between `edges`; what was soon over stays far from them. `off`:
+    those of a row without a step."""
+    if len(edges) < 3:
+        return off
+    off, level = np.empty_like(raw), None
+    for a, b in zip(edges, edges[1:], strict=False):
+        part = raw[a:b]
+        if level is None or b - a >= cp.BLOCK or b == edges[-1]:
+            level = np.median(part)
+        off[a:b] = part - (cp.levels(part[None, :])[0] if b - a > cp.AROUND else level)
+    return off
 
 
 def scatters(tables, questions, alpha, margin):

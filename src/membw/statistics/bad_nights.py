@@ -27,13 +27,20 @@ class BadNights:
         self.rows = rows[:: max(1, len(rows) // SAMPLE)]
         self.distances = distances[self.rows]
 
+    def knows_others(self, row):
+        """Whether other rows tell how often nights are bad."""
+        return self._figures(self.rows != row) >= LEAST_OTHERS
+
+    def _figures(self, rows):
+        return (~np.isnan(self.distances[rows])).sum()
+
     def share(self, row, own, depth):
         """(share of nights farther than `depth`, the share of those after such a night).
 
         `depth` with its sign; `own`: other nights of this row.
         """
         far = _far(self.distances[self.rows != row], depth)
-        figures = (~np.isnan(self.distances[self.rows != row])).sum()
+        figures = self._figures(self.rows != row)
         mine = _far(own[None, :], depth)
         if figures >= LEAST_OTHERS:
             others = (far.sum() + 1) / (figures + 2)

@@ -105,6 +105,19 @@ def test_a_fleet_that_drifts_faster_than_a_season_is_an_alarm_in_its_first_year(
         assert any(is_worse(c) and not c.node for c in judge([series]))
 
 
+def test_nights_that_are_bad_for_all_at_each_month_end_are_no_change_of_the_fleet():
+    for seed in (*SEEDS, 1000):
+        found = judge([hard.history(hard.month_ends(0.04), seed)])
+        assert not any(c.node is None for c in found)
+        assert all(c.confidence >= 0.999 for c in found)
+    # ... nor do they hide one that stays
+    series = hard.history(hard.normal(0.005), 1, nodes=8, nights=116)
+    for night in (27, 57, 87):
+        series.rates[:, :, night : night + 3] *= 0.96
+    gen.step(series, slice(None), 100, 0.04)
+    assert {(c.node, c.night) for c in judge([series])} == {(None, series.night(100))}
+
+
 def as_long_as_a_season(change):
     return change.shape == 'drift' and not change.node
 

@@ -317,7 +317,7 @@ def test_nights_before_the_last_ones_go_with_their_results_and_nothing_else_does
         os.utime(path, (0, 0))
     (jobs / '20200102T220000-link').symlink_to(jobs / 'README')
     (place / 'bin' / 'reframe').write_text(
-        f'#!/bin/sh\ncase $1 in --delete*) RFM_SQLITE_DB_FILE={database} '
+        f'#!/bin/sh\ncase $1 in --delete*) MEMBW_ROOT={ROOT} RFM_SQLITE_DB_FILE={database} '
         f'exec {shutil.which("reframe", path=pathlib.Path(sys.executable).parent)} "$@" ;; esac\n'
         'echo "Found 0 check(s)"\n'
     )

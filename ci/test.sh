@@ -6,6 +6,8 @@ set -uo pipefail
 cd "$(dirname "$0")/.." || exit 2
 PATH=$PATH:/usr/sbin:/sbin
 
+# some images set this: each of a thousand processes would compile the library, ReFrame and Spack
+unset PYTHONDONTWRITEBYTECODE
 # byte code of what is imported alone is made, then: pip would make all of it, one file after the
 # other (so it is said: 0 means --no-compile)
 PIP_NO_COMPILE=0 sh ci/setup.sh || exit
@@ -87,17 +89,18 @@ if [ $# -gt 0 ]; then
 	python -m pytest --durations=15 --junitxml=results/tests.xml "$@"
 	tests=$?
 else
-	# what computes takes all cores; what waits for other programs goes one more than cores at a
-	# time, in the order of tests/conftest.py; then what measures, with nothing beside it
+	# what computes and what waits for other programs go two more than cores at a time, in the order
+	# of tests/conftest.py: the first fill the cores while the others wait; then what measures,
+	# with nothing beside it
 	tests=0
 	stage() { # NAME WORD...: one stage of the tests
 		local name=$1
 		shift
 		python -m pytest "$@" --durations=15 --junitxml="results/tests-$name.xml" || tests=$?
 	}
-	stage together -m 'not alone and not beside' -n logical --dist loadfile
 	cores=$(nproc)
-	stage beside -m beside -n $((cores < 4 ? cores + 1 : 4)) --dist loadfile --no-loadscope-reorder
+	stage shared -m 'not alone' -n $((cores < 6 ? cores + 2 : 8)) --dist loadfile \
+		--no-loadscope-reorder
 	stage alone -m alone
 fi
 [ "$lint" = 0 ] || echo 'test: lint failed, see the lines that begin with check: above'

@@ -2,6 +2,7 @@
 
 import contextlib
 import fcntl
+import functools
 import os
 import shutil
 import socket
@@ -13,7 +14,8 @@ import program_build
 import pytest
 from places import ROOT
 
-# rooms whose tests compute only, but for those named below: on all cores
+# rooms whose tests compute only, but for those named below: they fill the cores while those of
+# BESIDE wait, and come last
 TOGETHER = (
     'checks/test_references.py',
     'checks/test_restored.py',
@@ -26,8 +28,8 @@ TOGETHER = (
     'stream/test_record_schema.py',
     'test_layers.py',
 )
-# rooms whose tests wait for ReFrame, Slurm, Spack, MPI or a compiler and judge no figure: a few
-# at a time, and in this order, what takes longest first, so that no file is left over at the end.
+# rooms whose tests wait for ReFrame, Slurm, Spack, MPI or a compiler and judge no figure: beside
+# others, and in this order, what takes longest first, so that no file is left over at the end.
 # What is in neither list measures or counts the time, and has the machine for itself. A test's
 # own mark, beside or alone, goes before these lists.
 BESIDE = (
@@ -59,6 +61,7 @@ BESIDE = (
     'stream/test_health_check.py',
     'stream/test_step.py',
 )
+OTHERS = len(BESIDE)
 
 
 def pytest_collection_modifyitems(items):
@@ -68,20 +71,18 @@ def pytest_collection_modifyitems(items):
     for item in items:
         if item.get_closest_marker('alone') or item.get_closest_marker('beside'):
             continue
-        if place_of(item).startswith(BESIDE):
-            item.add_marker('beside')
-        elif not place_of(item).startswith(TOGETHER):
+        if turn(item.path) == OTHERS:
             item.add_marker('alone')
-    items.sort(key=turn)
+    items.sort(key=lambda item: turn(item.path))
 
 
-def place_of(item):
-    return item.path.relative_to(ROOT / 'tests').as_posix()
-
-
-def turn(item):
-    """Number in BESIDE."""
-    return next((i for i, place in enumerate(BESIDE) if place_of(item).startswith(place)), -1)
+@functools.cache
+def turn(path):
+    """Number in BESIDE, what is in no list, and TOGETHER."""
+    place = path.relative_to(ROOT / 'tests').as_posix()
+    if place.startswith(TOGETHER) and not place.startswith(BESIDE):
+        return OTHERS + 1
+    return next((i for i, start in enumerate(BESIDE) if place.startswith(start)), OTHERS)
 
 
 @pytest.fixture(scope='session')

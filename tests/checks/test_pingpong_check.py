@@ -55,6 +55,7 @@ def test_the_check_without_mpi_takes_every_figure_of_its_pair(run):
     assert names == set(record['metrics']) and f'cas_{TWO[0]}_{TWO[1]}' in names
 
 
+@pytest.mark.beside
 def test_a_pair_of_another_class_than_asked_fails_with_the_reason(run):
     done, case = run('core_pairs', pair_class='smt', allow=WEATHER)
     assert done.returncode == 1 and case['verdict'] == 'INVALID', done.stdout

@@ -466,15 +466,6 @@ def test_local_runs_do_not_overlap(local):
     assert all(end <= start + 0.01 for (_, end), (start, _) in zip(times, times[1:]))
 
 
-def test_what_spack_built_is_run_from_its_store_and_not_from_a_view(session, need):
-    need('spack')
-    done = session('-r', '-n', 'stream%pinning=none', '-p', 'gcc-o2', *TINY, MEMBW_BUILD='spack')
-    assert done.code == 0, done.text
-    script = done.script('local/default/gcc-o2')
-    program = re.search(r'^(\S*/bin/stream) ', script, re.M).group(1)
-    assert program.startswith(f'{ROOT}/.spack/store/') and not os.path.islink(program)
-
-
 def test_a_second_session_at_the_same_time_is_refused(call, tmp_path):
     (tmp_path / 'stage').mkdir()
     words = ('-n', 'stream%pinning=none', '-p', 'gcc-o2', '-r', '--prefix', tmp_path)

@@ -54,8 +54,14 @@ def test_the_nodes_pose_as_two_sockets_of_ten_cores(slurm, call):
     assert out[:2] == ['n1 regular1* 2 10', 'n2 regular1* 2 10']
 
 
-def test_jobs_run_under_slurm_and_are_measured(session):
-    (case,) = session(f'{SMALL},{CROWDED}', '-n', 'stream%pinning=none')
+@pytest.fixture(scope='module')
+def measured(session):
+    (case,) = session(f'{SMALL},{CROWDED}', '-n', 'stream%pinning=omp')
+    return case
+
+
+def test_jobs_run_under_slurm_and_are_measured(measured):
+    case = measured
     assert case['scheduler'] == 'squeue' and str(case['jobid']).isdigit()
     record = check(json.loads(pathlib.Path(case['record']).read_text()))
     assert record['verdict'] == 'VALID' and record['threads'] == 20
@@ -64,10 +70,9 @@ def test_jobs_run_under_slurm_and_are_measured(session):
     assert case['result'] == 'pass' or HONEST.search(case['fail_reason'])
 
 
-def test_a_job_of_slurm_is_made_again_under_slurm(session, slurm, call, tmp_path, one_run):
+def test_a_job_of_slurm_is_made_again_under_slurm(measured, slurm, call, tmp_path, one_run):
     """`membw reproduce` submits the job script that ReFrame wrote, with the binary built anew."""
-    (case,) = session(f'{SMALL},{CROWDED}', '-n', 'stream%pinning=omp')
-    record, again = pathlib.Path(case['record']), tmp_path / 'again'
+    record, again = pathlib.Path(measured['record']), tmp_path / 'again'
     words = (record.name, '--results', record.parent.parent, '--run', '--json', '--margin', '99')
     done = call('membw', 'reproduce', *words, '--folder', again, **slurm)
     assert done.stdout, done.stderr

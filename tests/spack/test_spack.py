@@ -257,6 +257,35 @@ def test_rows_that_are_built_need_no_spack_at_all(rows, checkout):
     assert checkout.write_rows(rows['folder'], rows['table'])[1] == []
 
 
+def test_a_spec_that_cannot_be_names_the_way_out(checkout):
+    """One as it is typed. Of each program all ways to be wrong, by what Spack has read of its
+    recipe: (what is asked, what must not be or must, what is said), in its own order of things."""
+    told = checkout.spack('spec', 'nbody', 'tuning=nt', '%c=gcc', expect=1)
+    assert 'tuning=nt is a preset of icc, icx, aocc only' in ' '.join(told.split())
+    script = checkout.root / 'refused.py'
+    script.write_text(
+        'import spack.repo\n'
+        'for name in ("membw", "nbody", "pingpong", "dgemm"):\n'
+        '    package = spack.repo.PATH.get_pkg_class(name)\n'
+        '    for asked, rows in package.conflicts.items():\n'
+        '        for spec, said in rows:\n'
+        '            print("REFUSED", name, asked, "|", spec, "|", said)\n'
+        '    for asked, rows in package.requirements.items():\n'
+        '        for specs, policy, said in rows:\n'
+        '            print("WANTED", name, asked, "|", *specs, "|", said)\n'
+    )
+    told = checkout.spack('python', script)
+    lines = [line for line in told.splitlines() if line.startswith(('REFUSED', 'WANTED'))]
+    print(*lines, sep='\n')
+    for words in (
+        ('WANTED membw tuning=knc |', 'tuning=knc is a preset of icc13 only'),
+        ('WANTED nbody tuning=nt |', 'tuning=nt is a preset of icc, icx, aocc only'),
+        ('REFUSED pingpong tuning=knc-huge | libhugetlbfs=none |', 'links libhugetlbfs: add '),
+        ('REFUSED dgemm', '^openblas threads=none |', 'this openblas has no threads: add '),
+    ):
+        assert [line for line in lines if all(word in line for word in words)], words
+
+
 def test_the_number_of_possible_packages_stays_small(checkout):
     """As long as Spack was told of no MPI and no BLAS: before the tests below."""
     script = checkout.root / 'possible.py'
@@ -389,20 +418,6 @@ def test_rows_drop_a_lock_older_than_source_table_or_recipe(my_checkout):
         my_checkout.edit(name, old, new)
         assert not keeps_the_lock(), name
         assert keeps_the_lock(), name
-
-
-def test_specs_that_cannot_be_name_the_way_out(installed, checkout):
-    """Wrong in four ways, asked together: what is said of each stands in one answer."""
-    wrong = {
-        'membw tuning=knc %c=gcc': 'tuning=knc is a preset of icc13 only',
-        'nbody tuning=nt %c=gcc': 'tuning=nt is a preset of icc, icx, aocc only',
-        'pingpong tuning=knc-huge': 'icc13-knc-huge links libhugetlbfs',
-        'dgemm tuning=o3 %c=gcc ^openblas threads=none': 'this openblas has no threads',
-    }
-    words = ' '.join(wrong).split()
-    told = checkout.spack('-C', checkout.machine, 'spec', *words, expect=1)
-    told = ' '.join(told.split())
-    assert [said for said in wrong.values() if said not in told] == []
 
 
 def test_repo_add_takes_the_git_address_of_this_repository(my_checkout):

@@ -13,7 +13,7 @@ LONG = ['-n', '50000', '-t', '1000000', '--allow', DEFECTS]
 def test_a_rank_killed_in_mid_run_is_named_and_the_others_records_are_on_disk(mpi_run, call):
     running = mpi_run(*LONG).until_measuring(4)
     running.kill(2)
-    done = running.wait(30)
+    done = running.wait()
     assert done.status != 0
     records = done.records()
     assert sorted(records) == [0, 1, 3]
@@ -30,7 +30,7 @@ def test_a_rank_killed_in_mid_run_is_named_and_the_others_records_are_on_disk(mp
 def test_rank_0_dies_and_the_others_records_are_on_disk_all_the_same(mpi_run):
     running = mpi_run(*LONG).until_measuring(4)
     running.kill(0)
-    done = running.wait(30)
+    done = running.wait()
     assert done.status != 0 and sorted(done.records()) == [1, 2, 3]
     assert not running.ranks()
 
@@ -39,14 +39,14 @@ def test_the_whole_job_told_to_end_saves_what_it_has(mpi_run):
     running = mpi_run(*LONG).until_measuring(4)
     for rank in range(4):
         running.hit(rank, signal.SIGTERM)
-    done = running.wait(30)
+    done = running.wait()
     assert done.status == 1 and sorted(done.records()) == [0, 1, 2, 3]
     assert done.stdout.splitlines()[-1] == 'Verdict: INVALID (incomplete)'
 
 
 def test_a_rank_whose_kernel_does_not_end_is_given_up_and_named(mpi_run, call):
     stuck = ('-DMEMBW_PLANT_RANK=1', '-DMEMBW_PLANT_STUCK=5')
-    done = mpi_run(*LONG, '--timeout', '1', flags=stuck).wait(30)
+    done = mpi_run(*LONG, '--timeout', '1', flags=stuck).wait()
     assert done.status == 1, done.stderr
     assert re.search(r'rank [023] on n\d: gave up: another rank did not come', done.stderr)
     records = done.records()
@@ -57,7 +57,7 @@ def test_a_rank_whose_kernel_does_not_end_is_given_up_and_named(mpi_run, call):
 
 def test_rank_0_stuck_in_a_kernel_is_ended_and_named_by_its_own_timer(mpi_run):
     stuck = ('-DMEMBW_PLANT_RANK=0', '-DMEMBW_PLANT_STUCK=5')
-    done = mpi_run(*LONG, '--timeout', '1', flags=stuck).wait(30)
+    done = mpi_run(*LONG, '--timeout', '1', flags=stuck).wait()
     assert done.status == 1 and sorted(done.records()) == [1, 2, 3]
     assert re.search(
         r'membw: rank [123] on n\d: gave up: another rank did not come in time\n'

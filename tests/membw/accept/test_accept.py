@@ -10,6 +10,7 @@ import re
 import acceptance_fleet
 import numpy as np
 import pytest
+import standin_gcc
 import stated_risks
 import yaml
 from scipy import stats
@@ -753,7 +754,7 @@ def test_asked_wrongly_is_one_line_and_exit_2(call, protocol, words, fact):
     assert done.stderr.startswith(f'membw: {fact}') and '\nhint: ' in done.stderr
 
 
-def test_run_makes_what_is_missing_and_the_retests(call, protocol, tmp_path, one_run):
+def test_run_makes_what_is_missing_and_the_retests(call, environment, protocol, tmp_path, one_run):
     """This node, tiny arrays: ReFrame makes the two runs, and the one that retests a failure."""
     today = datetime.datetime.now(datetime.timezone.utc).date()
     allow = ['array-too-small', 'too-short', 'disturbed', 'unstable']
@@ -764,13 +765,14 @@ def test_run_makes_what_is_missing_and_the_retests(call, protocol, tmp_path, one
     )  # fmt: skip
     where = tmp_path / 'results'
     where.mkdir()
+    tools = f'{standin_gcc.put_up(tmp_path / "tools")}:{environment["PATH"]}'
 
     def accept(gbs):
         path = protocol(contract={'triad': gbs}, **asked)
         return call('membw', 'accept', path, '--results', where, '--run', '--json',
                     '-S', 'stream.ntimes=5', '--prefix', where,
                     '--perflogdir', where / 'perflogs', MEMBW_BUILD='make',
-                    RFM_ENABLE_RESULTS_STORAGE='0')  # fmt: skip
+                    RFM_ENABLE_RESULTS_STORAGE='0', PATH=tools)  # fmt: skip
 
     done = accept(0.001)
     assert done.returncode == 0, done.stdout + done.stderr

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -287,6 +288,11 @@ def test_spack_gives_the_same_bytes_in_another_store(call, need, tmp_path, one_r
     name = measure(call, tmp_path / 'results', 'spack', 'gcc-o2')
     build = build_json(tmp_path / 'results')
     assert build['dag_hash'] and build['make'] is None
+    # what was measured was run from the store, not from a view, which the next build changes
+    scripts = (tmp_path / 'results/stage/local/default/gcc-o2').glob('stream_*/rfm_job.sh')
+    (measured_by,) = [path.read_text() for path in scripts if '--json' in path.read_text()]
+    program = re.search(r'^(?:.* )?(/\S*/bin/stream) ', measured_by, re.M).group(1)
+    assert program.startswith(f'{ROOT}/.spack/store/') and not os.path.islink(program)
     done = call('membw', 'reproduce', name, '--results', tmp_path / 'results', '--run', '--json',
                 '--folder', tmp_path / 'again', *FAR)  # fmt: skip
     found = same_run(done)

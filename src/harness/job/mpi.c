@@ -37,21 +37,22 @@ static void *memory_of(int count, size_t size)
 	return room_for((size_t)count, size, "ranks", "start fewer");
 }
 
-void ranks_join(int *argc, char ***argv, int *me, int *count)
+void ranks_start(int *argc, char ***argv)
 {
-	int provided, size;
+	int provided, size, me;
 
+	ranks_by_slurm();
 	MPI_Init_thread(argc, argv, RANKS_THREADS, &provided);
 	MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
 	MPI_Comm_size(MPI_COMM_WORLD, &size);
 	if (size == 1)
 		return;
-	*count = size;
-	MPI_Comm_rank(MPI_COMM_WORLD, me);
-	if (*me > 0 && !freopen("/dev/null", "w", stdout))
+	MPI_Comm_rank(MPI_COMM_WORLD, &me);
+	ranks_are(me, size);
+	if (me > 0 && !freopen("/dev/null", "w", stdout))
 		fclose(stdout);
 	node = MPI_COMM_WORLD;
-	watchdog_start(*me, ranks_node());
+	watchdog_start(me, ranks_node());
 }
 
 int ranks_together(void)

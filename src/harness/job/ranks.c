@@ -44,7 +44,7 @@ double ranks_limit(double own_step)
 	return own_step * LIMIT_STEPS > LIMIT_SECONDS ? own_step * LIMIT_STEPS : LIMIT_SECONDS;
 }
 
-static void start_by_slurm(void)
+void ranks_by_slurm(void)
 {
 	const char *count = getenv(STEP_TASKS), *rank = getenv("SLURM_PROCID");
 
@@ -54,13 +54,8 @@ static void start_by_slurm(void)
 	me = atoi(rank);
 }
 
-void ranks_start(int *argc, char ***argv)
+void ranks_are(int rank, int count)
 {
-	start_by_slurm();
-#ifdef MEMBW_MPI
-	ranks_join(argc, argv, &me, &job_ranks);
-#else
-	(void)argc;
-	(void)argv;
-#endif
+	me = rank;
+	job_ranks = count;
 }

@@ -25,13 +25,15 @@ LOCAL const char *ranks_node(void);
 LOCAL void ranks_limit_ask(double seconds);
 LOCAL double ranks_limit(double own_step);
 
-/* Joins the job; before anything else. */
-LOCAL void ranks_start(int *argc, char ***argv);
+/* What srun says; what MPI says. */
+LOCAL void ranks_by_slurm(void);
+LOCAL void ranks_are(int rank, int count);
 
 #ifdef MEMBW_MPI
 
-/* The same, in mpi.c: what MPI says, unless it says that this process is alone. */
-LOCAL void ranks_join(int *argc, char ***argv, int *me, int *count);
+/* Joins the job; before anything else.  MPI's word counts, unless it says that this process is
+ * alone. */
+LOCAL void ranks_start(int *argc, char ***argv);
 
 /* Whether there is anybody to wait for. */
 LOCAL int ranks_together(void);
@@ -89,6 +91,7 @@ LOCAL void ranks_leave(int status);
 #define ONE static __inline__ __attribute__((unused))
 
 /* clang-format off */
+ONE void ranks_start(int *argc, char ***argv) { (void)argc; (void)argv; ranks_by_slurm(); }
 ONE int ranks_together(void) { return 0; }
 ONE int ranks_on_node(void) { return 1; }
 ONE int ranks_smallest(size_t *values, int count) { return values && count; }

@@ -27,6 +27,7 @@ from membw.results import case as of_case
 from membw.results import regimes
 from membw.run import newest, ratios, rows, summary
 from membw.run.judge import judge, measures
+from membw.run.reframe_run import ended_with
 from membw.site.topology import cores_here
 from membw.tables import Cell, Column, Table, shown
 
@@ -109,14 +110,12 @@ def one_run(command):
 
 def ended(words):
     """(exit status, stderr); told to end, it ends what it started and writes its report."""
-    with subprocess.Popen(words, cwd=root(), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-                          stderr=subprocess.PIPE, text=True) as process:  # fmt: skip
-        try:
-            said = process.communicate()[1]
-        except KeyboardInterrupt:
-            process.terminate()
-            process.wait()
-            raise
+    with (
+        subprocess.Popen(words, cwd=root(), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                         stderr=subprocess.PIPE, text=True, start_new_session=True) as process,
+        ended_with(process),
+    ):  # fmt: skip
+        said = process.communicate()[1]
     return process.returncode, said
 
 

@@ -16,6 +16,7 @@
 #include "../harness/metrics.h"
 #include "../harness/openmp.h"
 #include "../harness/program.h"
+#include "../harness/record.h"
 #include "../harness/room.h"
 
 static const char *const reasons[] = { "same-core", "slow-transport", NULL };
@@ -378,6 +379,7 @@ static void measure_messages(struct run *run, const struct cpuset *cpus)
 	program_measured();
 	if (ranks_me() > 0)
 		leave(EXIT_VALID);
+	record_process(ranks_node(), 0, 1); /* who reads records waits for those of all ranks */
 	if (exchanges_stood_weather())
 		verdict_withdraw(DISTURBED);
 	exchanges_conclude(asked.class);

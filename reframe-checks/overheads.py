@@ -29,7 +29,7 @@ class overheads(several_launches, openmp_run):
     # by -S: '1,20'; 'barrier,reduction'; pairs of construct and reference in a launch
     teams = variable(str, value='', loggable=True)
     constructs = variable(str, value='', loggable=True)
-    pairs = variable(int, value=15, loggable=True)
+    pairs_of_construct = variable(int, value=15, loggable=True)
 
     @run_after('init')
     def take_asked_policies(self):
@@ -56,6 +56,6 @@ class overheads(several_launches, openmp_run):
         asked = {
             '--threads': self.teams,
             '--constructs': self.constructs,
-            '--pairs': self.pairs,
+            '--pairs': self.pairs_of_construct,
         }
         return [*option_words(asked), *super().program_options(record)]

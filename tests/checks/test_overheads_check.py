@@ -10,7 +10,7 @@ CHECK = ROOT / 'reframe-checks/overheads.py'
 
 def test_the_check_has_a_row_per_runtime_and_asked_wait_policy_of_several_launches(call, tmp_path):
     report = tmp_path / 'report.json'
-    words = ['-S', 'overheads.constructs=barrier', '-S', 'overheads.pairs=6',
+    words = ['-S', 'overheads.constructs=barrier', '-S', 'overheads.pairs_of_construct=6',
              '-S', 'overheads.wait_policies=active,passive', '-S', 'overheads.launches=2',
              '-S', 'overheads.seconds_apart=0',
              '-S', 'overheads.allow=disturbed,unstable']  # fmt: skip

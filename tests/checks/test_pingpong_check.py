@@ -60,3 +60,12 @@ def test_a_pair_of_another_class_than_asked_fails_with_the_reason(run):
     done, case = run('core_pairs', pair_class='smt', allow=WEATHER)
     assert done.returncode == 1 and case['verdict'] == 'INVALID', done.stdout
     assert 'cpu-not-where-asked' in case['reasons'] and 'not smt' in case['reasons']
+
+
+def test_what_the_page_sets_is_of_one_type_in_all_checks_that_have_it(call):
+    """ReFrame sets it in each of them: one that took a number would end the session."""
+    words = [word for variable in ('pairs=all', 'sizes=0,64', 'launches=1', 'max_nodes=32')
+             for word in ('-S', variable)]  # fmt: skip
+    done = call('reframe', '--nocolor', '-c', ROOT / 'reframe-checks', '-l', '-n',
+                '^(core_pairs|pingpong|cluster_pairs)$', *words)  # fmt: skip
+    assert done.returncode == 0 and '- core_pairs' in done.stdout, done.stdout + done.stderr

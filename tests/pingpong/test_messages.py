@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import signal
 import subprocess
 from functools import partial
 
@@ -191,6 +192,16 @@ def test_a_message_that_never_comes_ends_the_job_with_its_reason(run, number):
     fact, hint = refusal(output)
     assert fact.startswith('membw: rank 1 on one: no message from rank 0: MPI_ERR_OTHER')
     assert hint.startswith('hint: can their nodes reach each other?')
+
+
+def test_a_signal_ends_the_job_with_one_line(build, tmp_path):
+    """Launchers pass SIGINT and SIGTERM on: a message of 1 GiB went on for minutes after both."""
+    job = mpi_job.Job(tmp_path, build(), ('one', 'one'), '--pairs', PAIR, '--sizes', '0',
+                      '--seconds', '600', **mpi_job.AT_ONCE)  # fmt: skip
+    job.until_measuring(1).hit(1, signal.SIGTERM)
+    job.wait(60)
+    assert job.status == 1 and 'rank 1 on one: signal 15 asked to stop: no record' in job.stderr
+    assert not job.json.exists()
 
 
 @pytest.mark.beside

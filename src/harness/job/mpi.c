@@ -272,9 +272,24 @@ static void end_without(int code, const char *what, int other)
 	_exit(EXIT_INVALID);
 }
 
+/* Who plays with another does not look at the clock, but for a signal at each message. */
+static void end_if_asked(void)
+{
+	if (!watchdog_signalled())
+		return;
+	fprintf(stderr, "membw: rank %d on %s: signal %d asked to stop: no record\n", ranks_me(),
+		ranks_node(), watchdog_signalled());
+	fflush(NULL);
+	MPI_Abort(MPI_COMM_WORLD, EXIT_INVALID);
+	_exit(EXIT_INVALID);
+}
+
 void ranks_send(const void *data, size_t bytes, int to)
 {
-	const int code = MPI_Send(data, (int)bytes, MPI_BYTE, to, TAG_MESSAGE, MPI_COMM_WORLD);
+	int code;
+
+	end_if_asked();
+	code = MPI_Send(data, (int)bytes, MPI_BYTE, to, TAG_MESSAGE, MPI_COMM_WORLD);
 
 	if (code != MPI_SUCCESS)
 		end_without(code, "to", to);

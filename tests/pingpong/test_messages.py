@@ -3,7 +3,6 @@
 import json
 import os
 import re
-import signal
 import subprocess
 from functools import partial
 
@@ -194,14 +193,13 @@ def test_a_message_that_never_comes_ends_the_job_with_its_reason(run, number):
     assert hint.startswith('hint: can their nodes reach each other?')
 
 
-def test_a_signal_ends_the_job_with_one_line(build, tmp_path):
+def test_a_signal_ends_the_job_with_one_line(run):
     """Launchers pass SIGINT and SIGTERM on: a message of 1 GiB went on for minutes after both."""
-    job = mpi_job.Job(tmp_path, build(), ('one', 'one'), '--pairs', PAIR, '--sizes', '0',
-                      '--seconds', '600', **mpi_job.AT_ONCE)  # fmt: skip
-    job.until_measuring(1).hit(1, signal.SIGTERM)
-    job.wait(60)
-    assert job.status == 1 and 'rank 1 on one: signal 15 asked to stop: no record' in job.stderr
-    assert not job.json.exists()
+    plant = ('-D_GNU_SOURCE', '-include', ROOT / 'tests/probes/failing_receive.h')
+    options = (*SHORT, '--sizes', '64')
+    status, output, record = run(*options, flags=plant, FAIL_AT='3', STOP_BY='15')
+    assert status == 1 and record is None, output
+    assert 'membw: rank 1 on one: signal 15 asked to stop: no record' in output
 
 
 @pytest.mark.beside

@@ -1,11 +1,12 @@
 """How surely are the lowest figures of a sample no part of it, whatever the shape of its noise.
 
 Healthy nodes do not differ by normal noise alone: fleets have left tails, and far ones. The shape
-and the spread are taken from the figures themselves: the m lowest are set aside, each shape of a
-catalogue and each spread of a grid is weighted by how well it explains the rest (Bayes), and the
-m lowest are held against what those expect of a sample of that size. A far tail of healthy nodes
-thus pays for itself, and bad nodes do not hide behind each other: all m are set aside at once
-(B. Rosner, Technometrics 25 (1983), does so for normal noise).
+and the spread are taken from the figures themselves: the m lowest are set aside, each shape (a
+grid of J. Tukey's g-and-h distributions, Exploratory Data Analysis, 1977) and each spread of a
+grid is weighted by how well it explains the rest (Bayes), and the m lowest are held against what
+those expect of a sample of that size. A far tail of healthy nodes thus pays for itself, and bad
+nodes do not hide behind each other: all m are set aside at once (B. Rosner, Technometrics 25
+(1983), does so for normal noise).
 """
 
 import functools
@@ -26,20 +27,24 @@ FLOOR = 0.001
 TIED = 0.5
 # ... if it is no larger than this: nobody rounds a bandwidth to 5 %.
 COARSEST = 0.05
+# g: below 0 the left tail is longer than the right one (a lognormal's); h: both are far ones
+# (0.2: as Student's with three degrees of freedom)
+SKEWS = -0.6, -0.45, -0.3, -0.15, 0.0, 0.2, 0.4, 0.7
+TAILS = 0.0, 0.06, 0.12, 0.2
+LATE = 0.05, 0.1, 0.2  # shares of nodes that lose an exponential share, of that mean, besides
+LATE_MEAN = 3.5
+# Chances before looking that noise is skewed, has far tails, has late nodes: what is not normal
+# is to be seen in the figures. In fewer nodes than MANY no tail can be told from bad nodes, and
+# these chances fall with the square of their number.
+SKEWED, FAR, LATER, MANY = 0.05, 0.1, 0.02, 50
 # Among those called bad, this share may be healthy ones that lie as low; in normal noise, where
 # the kernels of a node miss each other, a third of it: each kernel brings its own.
 FALSE_SHARE = 0.03
-# Weight of all other shapes than normal noise before looking, from so many nodes on; in fewer no
-# tail can be told from bad nodes, and the weight falls with the square of their number.
-FAR, MANY = 0.08, 100
-# A mild left tail hides in a far one that shows its beginning: it has to be seen clearly. Without
-# it slow nodes in reach of the far one were lost; with more weight healthy far tails alarm.
-MILD_TAU, MILD = 0.35, 0.001
 # A spread of two or three nodes is hardly known: paid for by this, over their number squared.
 FEW = 9
 CANDIDATES = 24  # numbers m that are tried
 EXACT = 600  # figures; the middle of larger samples is binned
-SPREADS = 13  # of the grid
+SPREADS = 13  # of the grid, where its middle is the same for all m
 Z = np.linspace(-9, 9, 1801)
 
 
@@ -48,6 +53,7 @@ class Shape:
     """A distribution with median 0 and MAD 0.6745, by its quantiles at the normal ones `Z`."""
 
     name: str
+    chance: float  # before looking, in many nodes
     quantiles: np.ndarray
     log_density: np.ndarray
 
@@ -57,26 +63,43 @@ class Shape:
     def log_above(self, x):
         return special.log_ndtr(-np.interp(x, self.quantiles, Z))
 
+    def log_at(self, x):
+        return np.interp(x, self.quantiles, self.log_density)
+
 
 @functools.cache
 def shapes():
-    """Normal noise is the first guess; the others must be seen in the figures."""
-    far = special.ndtr(-np.abs(Z))
-    every = {'normal': Z, 't3': -np.copysign(stats.t.ppf(far, 3), -Z)}
-    every |= {f'lognormal {tau}': -np.expm1(-tau * Z) / tau for tau in (MILD_TAU, 0.7)}
-    every |= {f'{share:.0%} in a tail of {mean}': _tail(share, mean)
-              for share, mean in ((0.05, 3.5), (0.1, 3.5), (0.2, 3.5))}  # fmt: skip
-    return [_shape(name, quantiles) for name, quantiles in every.items()]
+    """The first is normal noise."""
+    late = [
+        _shape(f'{share:.0%} late', LATER / len(LATE), _late(share, LATE_MEAN)) for share in LATE
+    ]
+    grid = sorted(((g, h) for g in SKEWS for h in TAILS), key=lambda pair: pair != (0, 0))
+    return [
+        *(
+            _shape(
+                f'g {g} h {h}',
+                (1 - LATER) * _chance(g, SKEWED, SKEWS) * _chance(h, FAR, TAILS),
+                (np.expm1(g * Z) / g if g else Z) * np.exp(h * Z**2 / 2),
+            )
+            for g, h in grid
+        ),
+        *late,
+    ]
+
+
+def _chance(value, other, values):
+    """Of one value where 0 is usual and all others together have the chance `other`."""
+    return other / (len(values) - 1) if value else 1 - other
 
 
 def _first_guess(count):
-    """log of the weight of each shape before looking."""
-    far = FAR * min(1.0, count / MANY) ** 2
-    guess = np.array([MILD if str(MILD_TAU) in shape.name else 1.0 for shape in shapes()[1:]])
-    return np.log([1 - far, *(far * guess / guess.sum())])
+    """log of the weight of each shape before looking, shapes x 1 x 1."""
+    seen = min(1.0, count / MANY) ** 2
+    rest = np.array([shape.chance for shape in shapes()[1:]]) * seen
+    return np.log([1 - rest.sum(), *rest])[:, None, None]
 
 
-def _tail(share, mean):
+def _late(share, mean):
     """Normal noise, and a share of the nodes low by an exponential loss of that mean besides."""
     x = np.linspace(-mean * 40 - 9, 9, 200_001)
     late = np.exp(special.log_ndtr(-x - 1 / mean) + x / mean + 0.5 / mean**2)
@@ -85,13 +108,13 @@ def _tail(share, mean):
     return np.where(Z < 4, low, low[np.searchsorted(Z, 4) - 1] + Z - 4)
 
 
-def _shape(name, quantiles):
+def _shape(name, chance, quantiles):
     quantiles = quantiles - quantiles[len(Z) // 2]
-    mad = stats.norm.ppf(0.75)
     spread = _mad(quantiles)
-    quantiles = np.maximum.accumulate(quantiles / spread * mad + 1e-12 * Z)
+    quantiles = np.maximum.accumulate(quantiles / spread * MAD_TO_SIGMA + 1e-12 * Z)
     slope = np.gradient(quantiles, Z)
-    return Shape(name, quantiles, stats.norm.logpdf(Z) - np.log(np.maximum(slope, 1e-300)))
+    log_density = stats.norm.logpdf(Z) - np.log(np.maximum(slope, 1e-300))
+    return Shape(name, chance, quantiles, log_density)
 
 
 def _mad(quantiles):
@@ -120,17 +143,17 @@ def judge_low(column, others, margin, divide=1.0):
     few nodes their spread. `divide`: of how many samples this is one. Figures that are not lower
     than `margin` have q = 1.
     """
-    count = len(column)
-    q = np.ones(count)
+    q = np.ones(len(column))
     order = np.argsort(column, kind='stable')
     rising = column[order]
     step = rounding(column)
-    for m in _numbers(rising, max(margin, 1.01 * step)):
-        spread = _Spread(rising, m, others[order[m : count - _unusual(count)]], step)
-        joint, share = spread.chance(rising[m - 1], m)
-        paid = m * (m + 1) / 2 * divide * (1 + FEW / (count - 1) ** 2)
-        value = min(1.0, max(joint * paid, share / FALSE_SHARE * (0.01 + 0.02 * spread.normal)))
-        q[order[:m]] = np.minimum(q[order[:m]], value)
+    numbers = _numbers(rising, max(margin, 1.01 * step))
+    if len(numbers):
+        noise = _Noise(rising, others[order], step, numbers)
+        joint, share = noise.chances()
+        shared = share / FALSE_SHARE * (0.01 + 0.02 * noise.weights[0].sum(axis=0))
+        for m, value in zip(numbers, np.maximum(joint * divide, shared), strict=True):
+            q[order[:m]] = np.minimum(q[order[:m]], value)
     return q
 
 
@@ -146,56 +169,118 @@ def _numbers(rising, margin):
     return m
 
 
-class _Spread:
-    """What is known of a sample's noise when its m lowest figures say only that they are lower
-    than the others, and its highest ones that they are higher: a weight for each shape and spread.
+class _Noise:
+    """What is known of a sample's noise when its m lowest figures are set aside, and its highest
+    ones say only that they are higher: a weight for each shape, spread and m.
+
+    Each figure is explained once, by all shapes and spreads; what explains the figures above the
+    m lowest is the sum from the top down to them.
     """
 
-    def __init__(self, rising, m, others, step):
-        self.count = len(rising)
+    def __init__(self, rising, others, step, numbers):
+        self.count, self.numbers = len(rising), numbers
         self.middle = np.median(rising)
+        self.figures = rising / self.middle - 1
         high = _unusual(self.count)
-        rest = rising[m : self.count - high] / self.middle - 1
-        values, weights = _binned(rest)
-        lent = _lent(others, self.count)
-        center = _center(values, weights, lent)
-        reach = min(2.0, 5.0 / np.sqrt(self.count))
-        floor = max(FLOOR, step / self.middle / np.sqrt(12))
-        self.spreads = np.maximum(center * np.exp(np.linspace(-reach, reach, SPREADS)), floor)
-        # the median was taken from the same figures: one of them says nothing
-        known = (len(rest) - 1) / len(rest) if len(rest) > 1 else 0.0
+        self.rest = self.figures[: self.count - high]
+        self.others = others[: self.count - high]
+        self.lent = min(1.0, LENT / self.count) / 2  # half of what kernels tell is common to them
+        if self.lent < LEAST_LENT or not others.size:
+            self.others_apart = np.empty((len(self.rest), 0))
+        else:
+            # the lowest is under suspicion: of three nodes the median would be one of two
+            self.others_apart = self.others / np.median(self.others[1:], axis=0) - 1
+        self.spreads = self._spreads(max(FLOOR, step / self.middle / np.sqrt(12)))
         prior = -0.5 * (np.log(self.spreads / PRIOR_SPREAD) / np.log(PRIOR_FACTOR)) ** 2
-        table = np.array([
-            guess + prior + known * self._explains(shape, values, weights)
-            + high * shape.log_above(values[-1] / self.spreads)
-            + sum(w * self._explains(shape, v, np.ones(len(v))) for v, w in lent)
-            + _alike(shape, others)
-            for guess, shape in zip(_first_guess(self.count), shapes(), strict=True)
-        ])  # fmt: skip
-        self.weights = _normed(table)
-        self.normal = self.weights[0].sum()
+        table = np.array([self._explained(shape, high) for shape in shapes()])
+        self.weights = _normed(table + prior[:, None] + _first_guess(self.count))
         # were the m lowest the tail of normal noise, the rest would be what is left of it
-        cut = table[0] + m * shapes()[0].log_below(values[0] / self.spreads)
-        self.weights_cut = _normed(cut)
+        next_up = self.figures[numbers] / self.spreads[:, None]
+        cut = table[:1] + prior[:, None] + numbers * shapes()[0].log_below(next_up)
+        self.weights_cut = _normed(cut)[0]
 
-    def _explains(self, shape, values, weights):
-        """log likelihood for each spread."""
-        density = np.interp(values / self.spreads[:, None], shape.quantiles, shape.log_density)
-        return density @ weights - weights.sum() * np.log(self.spreads)
+    def _spreads(self, floor):
+        """A grid around what the rest shows, for any m."""
+        centers = np.log([self._center(m) for m in self.numbers])
+        reach = min(2.0, 5.0 / np.sqrt(self.count))
+        low, high = centers.min() - reach, centers.max() + reach
+        points = int(np.ceil((high - low) / (2 * reach) * (SPREADS - 1))) + 1
+        return np.maximum(np.exp(np.linspace(low, high, points)), floor)
 
-    def chance(self, lowest, m):
-        """(of m or more so low, the share of those m that are expected anyhow)."""
+    def _center(self, m):
+        columns = [(self.rest[m:], 1.0), *((c, self.lent) for c in self.others_apart[m:].T)]
+        pools = [(np.median(np.abs(v)), len(v) * weight) for v, weight in columns if len(v) > 1]
+        squares = sum((mad / MAD_TO_SIGMA) ** 2 * known for mad, known in pools)
+        pulled = (squares + PRIOR_SPREAD**2) / (sum(known for _, known in pools) + 1)
+        return np.sqrt(max(pulled, FLOOR**2))
+
+    @functools.cached_property
+    def _bins(self):
+        """(first figures of the bins, how many are in each); both ends are as they are."""
+        count = len(self.rest)
+        edges = np.arange(count)
+        if count > EXACT:
+            middle = np.linspace(150, count - 50, 300).astype(int)
+            edges = np.unique(np.r_[:150, middle, count - 50 : count, self.numbers])
+        return edges, np.diff(np.r_[edges, count])
+
+    @functools.cached_property
+    def _others_scaled(self):
+        """The other columns, each by its own spread; of many figures the shape shows itself."""
+        if not 4 < len(self.others) <= EXACT or not self.others.size:
+            return np.empty((len(self._bins[0]), 0))
+        middle = np.median(self.others, axis=0)
+        mad = np.median(np.abs(self.others - middle), axis=0)
+        return (self.others - middle) / np.maximum(mad / MAD_TO_SIGMA, FLOOR * middle)
+
+    def _explained(self, shape, high):
+        """log likelihood of the figures above the m lowest, spreads x m."""
+        edges, weights = self._bins
+        spread = self.spreads[:, None]
+        values = np.add.reduceat(self.rest, edges) / weights
+        density = (shape.log_at(values / spread) - np.log(spread)) * weights
+        left = len(self.rest) - self.numbers
+        known = np.maximum(left - 1, 0) / left  # the median was taken from the same figures
+        first = np.searchsorted(edges, self.numbers)
+        total = _from_top(density)[:, first] * known
+        for column in self.others_apart.T:
+            lent = shape.log_at(column / spread) - np.log(spread)
+            total += self.lent * _from_top(lent)[:, first]
+        total += SHARED * _from_top(shape.log_at(self._others_scaled).sum(axis=1))[first]
+        return total + high * shape.log_above(self.rest[-1] / spread)
+
+    def chances(self):
+        """(of m or more so low, and paid for by the number of m that are tried; the share of
+        those m that are expected anyhow), for each m.
+        """
         wide = np.sqrt(1 + np.pi / 2 / self.count)  # the median is not known for sure, either
-        x = (lowest / self.middle - 1) / (self.spreads * wide)
-        p = np.array([np.exp(s.log_below(x)) for s in shapes()])
-        so_many = stats.binom.sf(m - 1, self.count, p)
-        joint = max((self.weights * so_many).sum(), (self.weights_cut * so_many[0]).sum())
-        return float(joint), float((self.weights * p).sum() * self.count / m)
+        lowest = self.figures[self.numbers - 1] / (self.spreads[:, None] * wide)
+        p = np.exp([shape.log_below(lowest) for shape in shapes()])
+        so_many = np.zeros(p.shape)
+        matter = self.weights > 1e-8
+        matter[0] = True  # weights_cut are those of normal noise
+        m = np.broadcast_to(self.numbers, p.shape)[matter]
+        so_many[matter] = special.betainc(m, self.count - m + 1, p[matter])
+        joint = np.maximum((self.weights * so_many).sum(axis=(0, 1)),
+                           (self.weights_cut * so_many[0]).sum(axis=0))  # fmt: skip
+        share = (self.weights * p).sum(axis=(0, 1)) * self.count / self.numbers
+        return joint * _paid(self.numbers, self.count), share
+
+
+def _paid(numbers, count):
+    """The inverse of each m's part of the chance: all parts together are 1."""
+    most = max(1, (count - 1) // 2)
+    return numbers * (numbers + 1) * most / (most + 1) * (1 + FEW / (count - 1) ** 2)
+
+
+def _from_top(values):
+    return np.cumsum(values[..., ::-1], axis=-1)[..., ::-1]
 
 
 def _normed(logs):
-    weights = np.exp(logs - logs.max())
-    return weights / weights.sum()
+    """Weights of shapes and spreads, for each m."""
+    weights = np.exp(logs - logs.max(axis=(0, 1)))
+    return weights / weights.sum(axis=(0, 1))
 
 
 def _unusual(count):
@@ -204,46 +289,5 @@ def _unusual(count):
 
 
 SHARED = 0.15  # what a further kernel tells about the shape, to what the first one tells
-
-
-def _alike(shape, others):
-    """log likelihood of a shape by the other columns, each by its own spread."""
-    if len(others) < 4 or not others.size:
-        return 0.0
-    middle = np.median(others, axis=0)
-    mad = np.median(np.abs(others - middle), axis=0)
-    z = (others - middle) / np.maximum(mad / MAD_TO_SIGMA, FLOOR * middle)
-    return SHARED * np.interp(z, shape.quantiles, shape.log_density).sum()
-
-
-def _binned(values):
-    """Values and their weights; both ends as they are, a large middle in bins."""
-    if len(values) <= EXACT:
-        return values, np.ones(len(values))
-    low, high = values[:150], values[-50:]
-    parts = np.array_split(values[150:-50], 300)
-    weights = np.array([1.0] * 150 + [len(part) for part in parts] + [1.0] * 50)
-    return np.concatenate([low, [part.mean() for part in parts], high]), weights
-
-
 LENT = 4  # figures of the column itself that are as good as one of another column
-
-
-def _lent(others, count):
-    """Deviations of the nodes in other columns, each with a weight."""
-    if not others.size or count < 2:
-        return []
-    weight = min(1.0, LENT / count) / 2  # half of what kernels tell they have in common
-    if weight < 0.05:
-        return []
-    return [(column / np.median(column) - 1, weight) for column in others.T]
-
-
-def _center(values, weights, lent):
-    pools = [(values, weights.sum())] + [(v, w * len(v)) for v, w in lent]
-    squares = [
-        (np.median(np.abs(v)) / MAD_TO_SIGMA) ** 2 * n for v, n in pools if len(v) > 1
-    ]  # fmt: skip
-    known = sum(n for v, n in pools if len(v) > 1)
-    pulled = (sum(squares) + PRIOR_SPREAD**2) / (known + 1)
-    return np.sqrt(max(pulled, FLOOR**2))
+LEAST_LENT = 0.05  # less than that is not asked for

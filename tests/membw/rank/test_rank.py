@@ -392,6 +392,18 @@ def test_a_bad_line_does_not_take_the_others_along(fleet_file, capsys):
     assert '19 nodes: 18 PASS, 1 FAIL' in out
 
 
+def test_alpha_says_how_sure_a_fail_has_to_be(tmp_path, capsys):
+    fleet = gen.healthy(20, 7)
+    gen.slow(fleet, [2], 0.03)
+    file = gen.write(gen.records(fleet), tmp_path / 'fleet.jsonl')
+    main(['rank', str(file), '--format', 'json'])
+    q = 100 * min(node['q'] for node in json.loads(capsys.readouterr().out)['nodes'])
+    assert main(['rank', str(file), '--alpha', f'{1.5 * q}']) == 1
+    assert '1 FAIL' in capsys.readouterr().out
+    assert main(['rank', str(file), '--alpha', f'{q / 1.5}']) == 0
+    assert 'low, but not sure (q=' in capsys.readouterr().out
+
+
 ASKED_WRONGLY = [  # arguments | said on stderr
     (['no-such-file'], "cannot read 'no-such-file': No such file"),
     (['{file}', '--nodes', 'n[1-'], "no node list in 'n[1-'"),
@@ -402,6 +414,7 @@ ASKED_WRONGLY = [  # arguments | said on stderr
     (['{file}', '--limit', '-1'], "'-1' is not a whole number"),
     (['{file}', '--margin', '0'], 'not between 0 and 100'),
     (['{file}', '--margin', 'much'], 'much'),
+    (['{file}', '--alpha', '0'], 'not between 0 and 100'),
     (['{file}', '--order', 'best'], 'best'),
     (['{file}', '--by', 'dot'], "no kernel 'dot'"),
     (['{file}', '--node-check', '/no/such/dir/f'], "cannot write '/no/such/dir/f'"),

@@ -101,7 +101,8 @@ def test_forty_bad_nodes_of_8000_are_found_and_their_kind_is_named():
     print(f'\n8,000 nodes: recall {len(failed & truth)}/40, false alarms {len(failed - truth)}, '
           f'kind named of 10 each: {kinds}')  # fmt: skip
     assert failed >= truth
-    assert len(failed - truth) <= 2  # one in a hundred that fail may be healthy
+    # for each kernel one in a hundred of the 70 low ranks may be a healthy one
+    assert len(failed - truth) <= 4
     assert len(named) >= 38
 
 

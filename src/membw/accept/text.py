@@ -134,10 +134,17 @@ def _round(r):
 
 
 def _not_counted(acceptance):
+    """A line for each reason: each part of a protocol has the runs of all others outside."""
     if acceptance['not_counted']:
         yield from ('', 'runs that do not count')
+    reasons = {}
     for run in acceptance['not_counted']:
-        yield f'  {run["node"]:16} {run["time"]}  {printable(run["counted"])}'
+        reasons.setdefault(run['counted'], []).append(run)
+    for reason, runs in reasons.items():
+        nodes, times = fold({run['node'] for run in runs}), [run['time'] for run in runs]
+        number = f' ({len(runs)} runs)' if len(runs) > 1 else ''
+        when = ' to '.join(sorted({min(times), max(times)}))
+        yield f'  {nodes:16} {when}  {printable(reason)}{number}'
 
 
 def risk_lines(risk, protocol):

@@ -219,6 +219,16 @@ def test_runs_that_were_not_agreed_on_do_not_count(judged, change, word):
     assert outside == {word or ''}
 
 
+def test_runs_that_do_not_count_take_a_line_for_each_reason(protocol, tmp_path, capsys):
+    """Of a machine with hundreds of nodes: each part has the others' runs outside."""
+    file = acceptance_fleet.write(fleet(), tmp_path / 'r.jsonl')
+    main(['accept', str(protocol(runs__pinning='none')), '--results', str(file)])
+    listed = capsys.readouterr().out.split('runs that do not count\n')[1].split('\n\n')[0]
+    assert re.fullmatch(
+        r'  n\[001-008\] +\S+Z to \S+Z  not under the protocol: pinning .+ \(24 runs\)', listed
+    )
+
+
 @pytest.mark.parametrize('change, words', [
     ({'kernels_set': 'tuned'}, 'kernels_set tuned'),
     ({'program': 'other'}, 'program other'),

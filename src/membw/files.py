@@ -29,7 +29,7 @@ def write_whole(name, content, hint=None):
 
 def refuse_endless(name, hint=None):
     """/dev/zero, a terminal: whoever reads them to the end waits for ever; /dev/null has one."""
-    if Path(name).is_char_device() and name != os.devnull:
+    if Path(name).is_char_device() and Path(name) != Path(os.devnull):
         raise MembwError(f"'{name}' is a device, which has no end", hint)
 
 

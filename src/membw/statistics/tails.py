@@ -150,7 +150,8 @@ def judge_low(column, others, margin, divide=1.0):
     numbers = _numbers(rising, max(margin, 1.01 * step))
     if len(numbers):
         noise = _Noise(rising, others[order], step, numbers)
-        joint, share = noise.chances()
+        joint, healthy = noise.chances()
+        share = _share_of_last(healthy, numbers)
         shared = share / FALSE_SHARE * (0.01 + 0.02 * noise.weights[0].sum(axis=0))
         for m, value in zip(numbers, np.maximum(joint * divide, shared), strict=True):
             q[order[:m]] = np.minimum(q[order[:m]], value)
@@ -167,6 +168,19 @@ def _numbers(rising, margin):
         gaps = (rising[m] - rising[m - 1]) * np.sqrt(m)
         m = np.sort(m[np.argsort(-gaps, kind='stable')[:CANDIDATES]])
     return m
+
+
+def _share_of_last(healthy, numbers):
+    """The share of healthy ones among the m lowest, or among the last of these if it is larger:
+    far lower bad nodes do not pay for healthy ones that lie above them (B. Efron's local false
+    discovery rate, Large-Scale Inference, 2010, ch. 5, between any fewer and m).
+
+    healthy: how many healthy ones are expected among the m lowest, for each m of `numbers`.
+    """
+    m, expected = np.r_[0, numbers], np.r_[0.0, healthy]
+    more = m[:, None] - m
+    shares = (expected[:, None] - expected) / np.where(more > 0, more, 1)
+    return np.where(more > 0, shares, 0.0).max(axis=1)[1:]
 
 
 class _Noise:
@@ -250,8 +264,8 @@ class _Noise:
         return total + high * shape.log_above(self.rest[-1] / spread)
 
     def chances(self):
-        """(of m or more so low, and paid for by the number of m that are tried; the share of
-        those m that are expected anyhow), for each m.
+        """(of m or more so low, and paid for by the number of m that are tried; how many so low
+        are expected anyhow), for each m.
         """
         wide = np.sqrt(1 + np.pi / 2 / self.count)  # the median is not known for sure, either
         lowest = self.figures[self.numbers - 1] / (self.spreads[:, None] * wide)
@@ -263,8 +277,8 @@ class _Noise:
         so_many[matter] = special.betainc(m, self.count - m + 1, p[matter])
         joint = np.maximum((self.weights * so_many).sum(axis=(0, 1)),
                            (self.weights_cut * so_many[0]).sum(axis=0))  # fmt: skip
-        share = (self.weights * p).sum(axis=(0, 1)) * self.count / self.numbers
-        return joint * _paid(self.numbers, self.count), share
+        healthy = (self.weights * p).sum(axis=(0, 1)) * self.count
+        return joint * _paid(self.numbers, self.count), healthy
 
 
 def _paid(numbers, count):

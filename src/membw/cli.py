@@ -102,7 +102,7 @@ def open_standard_streams():
             os.open(os.devnull, os.O_RDWR)
         if getattr(sys, name) is None:
             setattr(sys, name, open(number, 'w' if number else 'r', closefd=False))
-    if sys.stdout.encoding.lower() == 'ascii':  # no table is lost for a plus-minus sign
+    if (sys.stdout.encoding or '').lower() == 'ascii':  # no table is lost for a plus-minus sign
         sys.stdout.reconfigure(errors='backslashreplace')
 
 

@@ -378,8 +378,8 @@ def row(name, weather, rounds, near=NEAR):
     the figure that we publish; 'of_mean' is the ratio of our mean, which the peers print: of one
     run it holds what the host took meanwhile, up to 1.8 times the median (docs/pairs.md). Of a
     time that is printed to 0.01 us, the ratio is to the nearest that it may have been. 'near'
-    says whether the ratio is within that part of 1. With a busy loop it is of ours to itself without one; see
-    beside_itself().
+    says whether the ratio is within that part of 1. With a busy loop it is of ours to itself
+    without one; see beside_itself().
     """
     rounds = [of_round[name] for of_round in rounds if name in of_round]
     results = [of_round[weather] for of_round in rounds]

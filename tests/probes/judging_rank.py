@@ -197,25 +197,26 @@ HELD_BACK_2 = {
 }
 
 
-def racked(each, spread, bad=0, loss=0.0, **noise):
+def scaled(of_nodes, bad=0, loss=0.0, **noise):
+    """Nodes that differ by place or kind; `of_nodes`: their factors, of generator and number."""
+
+    def make(rng):
+        rates, where = planted(bad, loss, **noise)(rng)
+        return rates * of_nodes(rng, len(rates))[:, None, None], where
+
+    return make
+
+
+def racked(each, spread, *bad, **noise):
     """Racks of so many nodes that differ among each other."""
-
-    def make(rng):
-        rates, where = planted(bad, loss, **noise)(rng)
-        of_rack = 1 + rng.normal(0, spread, -(-len(rates) // each))
-        return rates * np.repeat(of_rack, each)[: len(rates), None, None], where
-
-    return make
+    return scaled(
+        lambda rng, n: np.repeat(1 + rng.normal(0, spread, -(-n // each)), each)[:n], *bad, **noise
+    )
 
 
-def aisle(rise, bad=0, loss=0.0, **noise):
+def aisle(rise, *bad, **noise):
     """Warmer from one end of the room to the other."""
-
-    def make(rng):
-        rates, where = planted(bad, loss, **noise)(rng)
-        return rates * (1 - rise * np.linspace(0, 1, len(rates)))[:, None, None], where
-
-    return make
+    return scaled(lambda _, n: 1 - rise * np.linspace(0, 1, n), *bad, **noise)
 
 
 def racks(share, loss, n=100, noise=0.005, within=0.0):
@@ -265,12 +266,8 @@ def noisy_racks(each, share, times, bad=0, loss=0.0, noise=0.005, n=100):
     return make
 
 
-def three_kits(apart, bad=0, loss=0.0, **noise):
-    def make(rng):
-        rates, where = planted(bad, loss, **noise)(rng)
-        return rates * (1 - apart * rng.integers(0, 3, len(rates)))[:, None, None], where
-
-    return make
+def three_kits(apart, *bad, **noise):
+    return scaled(lambda rng, n: 1 - apart * rng.integers(0, 3, n), *bad, **noise)
 
 
 # written before, and first run after, the shapes became Tukey's (22 November 2026)

@@ -3,8 +3,10 @@
 #   make -C src/stream PRESET=gcc-o2 [CC=gcc-12] [OPENMP=0] [EXTRA='-g'] [LIBHUGETLBFS=PATH]
 #        [MPI=1 [MPICC=mpicc]] [BLAS=ROW] [BUILD=DIR] and the program's own macros
 #
-# makes BUILD/stream (MPI=1: for a whole cluster, in PRESET-mpi) and, beside it, stream.json: what was built, how, from what. A second make does nothing; an edit of a
-# source, of the preset's row, of an option above or another compiler version rebuilds.
+# makes BUILD/stream (MPI=1: for a whole cluster, in PRESET-mpi) and, beside it, stream.json: what
+# was built, how, from what. A second make does nothing; an edit of a source, of the preset's row, of
+# an option above or another compiler version rebuilds. Without CC: the preset's compiler, as
+# 'clang', else its newest 'clang-19'.
 # Presets: membw presets list. BLAS: a row of configs/blas.yaml, for a program that calls one.
 #
 # A program is a folder of src with a file of the same name for the compiler. One with macros of

@@ -2,8 +2,10 @@
 
 #include "repetitions.h"
 
+#include "../harness/evidence/interference.h"
 #include "../harness/evidence/neighbours.h"
 #include "../harness/machine/cgroup.h"
+#include "../harness/plural.h"
 
 /* TICKS_LAST: twenty of the kernel's ticks, by which it counts who worked.  CPUS_LEAST,
  * CPUS_TAKEN: of the CPUs asked for, what the threads must have had, unless they were taken. */
@@ -51,8 +53,8 @@ static void judge_workers(const struct shape *s, const struct blas *blas, int th
 	const int worked = shape_workers(s);
 
 	if (quota > 0 && quota < CPUS_TAKEN * threads)
-		verdict_invalid(THREADS_IDLE, "a cgroup grants %d threads the time of %.2f CPUs",
-				threads, quota);
+		verdict_invalid(THREADS_IDLE, "a cgroup grants %d thread%s the time of %.2f CPUs",
+				threads, plural(threads), quota);
 	if (spins)
 		verdict_invalid(THREADS_IDLE,
 				"with %s a thread that waits looks as if it worked: "
@@ -68,9 +70,9 @@ static void judge_workers(const struct shape *s, const struct blas *blas, int th
 			worked, threads, blas_text(blas));
 	else if (cpus < CPUS_LEAST * threads && cpus + others < CPUS_TAKEN * threads)
 		verdict_invalid(THREADS_IDLE,
-				"%s: %d threads worked, but had the time of %.1f CPUs: an "
+				"%s: %d thread%s worked, but had the time of %.1f CPUs: an "
 				"affinity keeps them there",
-				name, worked, cpus);
+				name, worked, plural(worked), cpus);
 }
 
 static void judge_figures(const struct shape *s, double stated)
@@ -154,5 +156,5 @@ void shapes_judge_disturbed(const struct shape *shapes, int count)
 			shape_names[s->kind], clean, s->count, least, neighbours_text());
 		return;
 	}
-	verdict_withdraw(DISTURBED);
+	interference_forgive();
 }

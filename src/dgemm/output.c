@@ -7,6 +7,7 @@
 #include "../harness/json.h"
 #include "../harness/metrics.h"
 #include "../harness/order_statistics.h"
+#include "../harness/plural.h"
 
 static double gflops_of(const struct ceiling *c)
 {
@@ -56,8 +57,8 @@ void output_print(const struct run *run)
 	int i;
 
 	printf("C += A B, by %s\n", blas_text(&run->blas));
-	printf("Attainable: %.1f GFlop/s, %d threads of %s", median_ceiling(run, gflops_of),
-	       run->threads, ceiling_loop());
+	printf("Attainable: %.1f GFlop/s, %d thread%s of %s", median_ceiling(run, gflops_of),
+	       run->threads, plural(run->threads), ceiling_loop());
 	if (ceiling_flops_per_cycle() > 0)
 		printf(" at %.3g GHz, %.2f flop per cycle", median_ceiling(run, ghz_of),
 		       ceiling_flops_per_cycle());

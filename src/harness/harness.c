@@ -43,6 +43,7 @@
 #include "pairs/blocks.c"
 #include "pairs/pairs.c"
 #include "pairs/shared_line.c"
+#include "plural.c"
 #include "program.c"
 #include "record.c"
 #include "room.c"

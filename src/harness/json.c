@@ -91,6 +91,14 @@ void json_count(const char *key, unsigned long long value)
 	fprintf(json_out, "%llu", value);
 }
 
+void json_index(const char *key, int value)
+{
+	if (value < 0)
+		json_text(key, NULL);
+	else
+		json_count(key, (unsigned long long)value);
+}
+
 void json_hex(const char *key, unsigned long long value)
 {
 	json_key(key);

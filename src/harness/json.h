@@ -14,6 +14,7 @@ LOCAL void json_text(const char *key, const char *value); /* NULL and "" write n
 LOCAL void json_number(const char *key, double value);    /* null if not finite */
 LOCAL void json_positive(const char *key, double value);  /* null if not above 0 */
 LOCAL void json_count(const char *key, unsigned long long value);
+LOCAL void json_index(const char *key, int value); /* null below 0 */
 LOCAL void json_hex(const char *key, unsigned long long value);
 LOCAL void json_truth(const char *key, int value);
 LOCAL void json_numbers(const char *key, const double *values, int count); /* an array */

@@ -3,6 +3,7 @@
 #include "../harness/clock.h"
 #include "../harness/json.h"
 #include "../harness/metrics.h"
+#include "../harness/plural.h"
 #include "reasons.h"
 
 static const double UNSTABLE_SPREAD = 0.10, WEATHER_SPREAD = 0.05;
@@ -49,7 +50,7 @@ static const char *crew_text(const struct crew *crew)
 
 	if (!crew->threads)
 		return "the device";
-	snprintf(text, sizeof(text), "%d thread%s%s", crew->threads, crew->threads == 1 ? "" : "s",
+	snprintf(text, sizeof(text), "%d thread%s%s", crew->threads, plural(crew->threads),
 		 crew->on_device ? " of the device" : "");
 	return text;
 }

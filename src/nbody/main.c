@@ -8,6 +8,7 @@
 #include "reasons.h"
 
 #include "../harness/error.h"
+#include "../harness/evidence/interference.h"
 #include "../harness/evidence/threads.h"
 #include "../harness/json.h"
 #include "../harness/program.h"
@@ -191,7 +192,7 @@ static void conclude(struct run *run)
 	judge_baseline(run);
 	judge_physics(run);
 	if (stood)
-		verdict_withdraw(DISTURBED);
+		interference_forgive();
 	printf("%ld bodies, %s, all pairs%s\n", run->bodies.count,
 	       precision_names[asked.precision], asked.offload ? ", offloaded" : "");
 	figures_print_head();

@@ -2,6 +2,7 @@
 
 #include "../harness/elementary.h"
 #include "../harness/json.h"
+#include "../harness/plural.h"
 
 struct line {
 	int points;
@@ -110,7 +111,7 @@ static void print_line(const struct line *line, const struct overhead *first, in
 {
 	printf("%s", first->construct->name);
 	if (by_bytes)
-		printf(", %d thread%s", first->threads, first->threads == 1 ? "" : "s");
+		printf(", %d thread%s", first->threads, plural(first->threads));
 	printf(": %.3g us", line->a);
 	if (by_bytes && gbs(line) > 0)
 		printf(" + bytes / %.3g GB/s per thread", gbs(line));

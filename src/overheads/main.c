@@ -11,6 +11,7 @@
 
 #include "../harness/error.h"
 #include "../harness/evidence/core_pair.h"
+#include "../harness/evidence/interference.h"
 #include "../harness/evidence/pinning.h"
 #include "../harness/evidence/threads.h"
 #include "../harness/json.h"
@@ -176,7 +177,7 @@ static void judge_steadiness(const struct run *run)
 		verdict_warn(UNSTABLE, "%d of %d overheads have no figure, the first is %s",
 			     unsteady, run->count, first);
 	if (2 * unsteady <= run->count)
-		verdict_withdraw(DISTURBED);
+		interference_forgive();
 }
 
 static void print_tables(const struct run *run)

@@ -127,8 +127,7 @@ void block_end(const char *name, word count, int threads)
 	for (t = 0; t < team_size; t++)
 		product *= workers[t].x;
 	if (seen < threads)
-		verdict_invalid(FEWER_THREADS,
-				"%s: %d threads had a part in it, %d were asked for", name, seen,
+		verdict_invalid(FEWER_THREADS, "%s: %d of %d threads had a part in it", name, seen,
 				threads);
 	else if (product != delays(count))
 		verdict_invalid(NOT_VALIDATED,

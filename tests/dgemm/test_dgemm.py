@@ -2,13 +2,13 @@
 
 import json
 import os
-import pathlib
 import re
 import statistics
 import subprocess
 
 import blas_here
 import pytest
+from one_cpu import one_cpu
 from places import ROOT
 from record_schema import check
 from scipy import stats
@@ -226,21 +226,11 @@ def test_a_nested_region_is_found(linked, run):
 @many
 def test_a_cgroup_of_one_cpu_is_found(linked, run):
     """All threads work, each for a share of the time."""
-    group = pathlib.Path('/sys/fs/cgroup/cpu', f'membw-test-{os.getpid()}')
-    try:
-        group.mkdir()
-        (group / 'cpu.cfs_quota_us').write_text('100000')
-        (group / 'cpu.cfs_period_us').write_text('100000')
-    except OSError as err:
-        pytest.skip(f'no cgroup can be made here: {err.strerror}')
-    try:
-        enter = f'echo $$ >{group}/tasks; exec "$@"'
+    with one_cpu() as enter:
         status, said, record = run(linked('openblas-openmp'), *SHORT, variant='openblas-openmp',
-                                   before=('sh', '-c', enter, 'sh'))  # fmt: skip
+                                   before=enter)  # fmt: skip
         assert status == 1 and 'threads-idle' in reasons(record), said
         assert 'the time of 1.00 CPUs' in detail(record, 'threads-idle')
-    finally:
-        group.rmdir()
 
 
 @pytest.mark.alone

@@ -21,6 +21,11 @@ LONG = ['-n', '50000', '-t', '1000000']
 FOUR = ['n1', 'n2', 'n3', 'n4']
 
 
+def node_rate(kernel):
+    """MB/s of a node of one rank: of all iterations, disturbed ones too, unlike best_mbs."""
+    return 1e-6 * kernel['bytes_per_element'] * 20000 / min(kernel['times_s'][1:])
+
+
 def test_the_summary_block_has_mpi_streams_names_and_its_figures_are_right(mpi_run):
     done = mpi_run('--allow', DEFECTS, *TINY).wait()
     assert done.status == 0 and done.stdout.splitlines()[-1] == 'Verdict: VALID', done.stdout
@@ -28,7 +33,7 @@ def test_the_summary_block_has_mpi_streams_names_and_its_figures_are_right(mpi_r
     assert sorted(records) == [0, 1, 2, 3] and {r['ranks'] for r in records.values()} == {4}
     for kernel in ('copy', 'scale', 'add', 'triad'):
         found = done.summary()[kernel.upper()]
-        rates = {r['host']: r['kernels'][kernel]['best_mbs'] for r in records.values()}
+        rates = {r['host']: node_rate(r['kernels'][kernel]) for r in records.values()}
         values = list(rates.values())
         median = statistics.median(values)
         expected = {

@@ -14,6 +14,8 @@ from places import ROOT
 from record_schema import check
 from scipy import stats
 
+from membw.results.record import parse_record
+
 CPUS = sorted(os.sched_getaffinity(0))
 ALLOWED = 'array-too-small,too-short,cpu-not-where-asked,oversubscribed,disturbed,unstable'
 SMALL = ['-n', '1e6', '--allow', ALLOWED]
@@ -83,6 +85,19 @@ def test_a_number_of_repetitions_is_kept_exactly_and_nothing_is_waited_for(strea
     assert 'Repetitions: 5' in done.stdout and 'ended by: count' in done.stdout
 
 
+def test_a_record_keeps_a_thousand_repetitions_at_most_and_figures_of_all(stream, tmp_path):
+    """A tiny array's were 1.7 MB. What is read of them afterwards is of the whole run."""
+    run(stream, '-t', '4200', '--json', tmp_path / 'r', '-n', '1000', *SMALL[2:])
+    record = record_of(tmp_path / 'r')
+    triad = record['kernels']['triad']
+    assert record['iterations'] == 4200 and record['repetitions']['times_every'] == 5
+    assert len(triad['times_s']) == len(triad['lost_s']) == 840
+    assert triad['total_s'] > sum(triad['times_s']) + 3360 * min(triad['min_s'], *triad['times_s'])
+    assert (tmp_path / 'r').stat().st_size < 200_000
+    lasted = sum(kernel['total_s'] for kernel in record['kernels'].values())
+    assert parse_record(record, 'r').lasted == pytest.approx(lasted)
+
+
 @pytest.mark.alone
 def test_without_a_number_it_repeats_until_the_figures_have_settled_or_time_is_up(
     stream, tmp_path
@@ -91,7 +106,7 @@ def test_without_a_number_it_repeats_until_the_figures_have_settled_or_time_is_u
     done = run(stream, '--max-seconds', '2', '--json', tmp_path / 'r', *SMALL)
     lasted = time.monotonic() - began
     record = record_of(tmp_path / 'r')
-    timed = sum(sum(k['times_s']) for k in record['kernels'].values())
+    timed = sum(k['total_s'] for k in record['kernels'].values())
     assert record['repetitions']['until'] == 'settled' and record['complete']
     assert (
         record['ntimes'] == 0

@@ -11,6 +11,7 @@ import time
 from functools import partial
 
 import pytest
+import silent_kernel
 from cpu_used import until_cpu_used
 from record_schema import check
 
@@ -287,6 +288,16 @@ def test_where_the_kernel_does_not_say_how_busy_it_is_the_run_says_so(stream, tm
     assert re.search(f'disturbed: .*({"|".join(said)})', done.stdout), done.stderr
 
 
+def test_where_the_kernel_does_not_say_where_threads_run_the_run_says_so(stream, run, tmp_path):
+    """It was two threads on one core, and INVALID."""
+    line = stream, '--allow', 'array-too-small,disturbed,oversubscribed', '-n', '1000', '-t', '3'
+    pinned = {'OMP_NUM_THREADS': '2', 'OMP_PLACES': 'cores', 'OMP_PROC_BIND': 'close'}
+    done = run(*line, **pinned, **silent_kernel.no_cpu(tmp_path))
+    assert 'cpu-not-where-asked' in done.warnings - done.reasons, done.stdout
+    assert 'not known: the kernel does not say on which CPU' in done.stdout
+    assert all(t['cpu'] is t['cpus_seen'] is None for t in done.record['threads_on'])
+
+
 @pytest.mark.alone
 def test_repetitions_that_vary_are_a_warning_and_strictly_a_reason(stream, run):
     line = ['taskset', '-c', CPUS[0], stream, *SMALL, '-n', '4000000', '-t', '80']
@@ -358,7 +369,7 @@ def test_bad_values_are_refused(stream, options):
 def test_fewer_threads_than_asked_for_are_a_reason(stream, run):
     done = run(stream, '-n', '1e6', '-t', '3', OMP_NUM_THREADS='2', OMP_THREAD_LIMIT='1')
     assert 'cpu-not-where-asked' in done.reasons
-    assert 'asks for 2 threads, 1 run' in done.stdout
+    assert 'asks for 2 threads, there is 1' in done.stdout
 
 
 MISSING = [

@@ -118,7 +118,6 @@ void ceiling_measure(struct ceiling *ceiling)
 	}
 	usual = median(ceiling_now.sorted, count);
 	ceiling->slowest = ceiling_now.threads[slowest].gflops / usual;
-	ceiling->slowest_cpu = ceiling_now.threads[slowest].cpu;
 	for (t = 0; t < count; t++)
 		cycles += ceiling_now.sorted[t] = ceiling_now.threads[t].ghz;
 	ceiling->per_cycle = cycles > 0 ? ceiling->gflops / cycles : 0;
@@ -151,7 +150,7 @@ void ceiling_write(void)
 	json_open("ceiling_threads", '[');
 	for (t = 0; t < ceiling_now.count; t++) {
 		json_open(NULL, '{');
-		json_count("cpu", (unsigned)ceiling_now.threads[t].cpu);
+		json_index("cpu", ceiling_now.threads[t].cpu);
 		json_number("gflops", ceiling_now.threads[t].gflops);
 		json_number("ghz", ceiling_now.threads[t].ghz);
 		json_close('}');

@@ -15,7 +15,6 @@ struct ceiling {
 	double ghz;       /* median over the threads, 0: not known */
 	double per_cycle; /* flop of all threads in parts of all their cycles, 0: not known */
 	double slowest;   /* the slowest thread, in parts of the median one */
-	int slowest_cpu;
 };
 
 /* For so many threads, whatever OMP_NUM_THREADS says: what the node could do does not depend on

@@ -10,6 +10,7 @@
 
 static struct interference of_run;
 static int owner_unknown; /* other ranks on these CPUs did not answer */
+static int unknown;       /* /proc/stat does not say */
 
 static const double SHARE_ALLOWED = 0.05, LEAST_SECONDS = 0.1;
 
@@ -73,7 +74,8 @@ void interference_stop(struct interference *busy)
 	busy->own = clock_process() - busy->own;
 	busy->all = now.all - busy->all;
 	busy->steal = now.steal - busy->steal;
-	if (now.all <= 0)
+	unknown = now.all <= 0;
+	if (unknown)
 		verdict_warn(DISTURBED,
 			     "not known: /proc/stat does not say how busy these CPUs are");
 }
@@ -107,6 +109,12 @@ void interference_judge(void (*find)(int reason, const char *detail, ...))
 	     "others took %.0f %% of the time of CPUs %s (%.2f s stolen), more than %.0f %%%s",
 	     100 * others_share(), cpuset_format(threads_cpus(), list), of_run.steal,
 	     100 * SHARE_ALLOWED, neighbours_text());
+}
+
+void interference_forgive(void)
+{
+	if (!unknown)
+		verdict_withdraw(DISTURBED);
 }
 
 void interference_write(void)

@@ -33,5 +33,9 @@ LOCAL void interference_run_stop(double (*of_job)(double own), int ranks);
 /* Finds disturbed, by verdict_invalid or, where the threads notice it themselves, verdict_warn. */
 LOCAL void interference_judge(void (*find)(int reason, const char *detail, ...));
 
+/* Others' work, if any, did the figures no harm: no finding.  That nothing is known of it stays.
+ */
+LOCAL void interference_forgive(void);
+
 /* Writes "busy" of the record. */
 LOCAL void interference_write(void);

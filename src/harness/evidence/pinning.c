@@ -2,6 +2,7 @@
 
 #include "../machine/cgroup.h"
 #include "../machine/topology.h"
+#include "../plural.h"
 #include "../verdict.h"
 #include "places.h"
 #include "threads.h"
@@ -25,6 +26,12 @@ static int is_asked(const struct thread_seen *thread)
 	return topology_cores(&thread->affinity) == 1 || openmp_asks_to_bind();
 }
 
+void pinning_unknown(void)
+{
+	verdict_warn(CPU_NOT_WHERE_ASKED,
+		     "not known: the kernel does not say on which CPU a thread runs");
+}
+
 static void judge_threads(void)
 {
 	char list[CPU_LIST_MAX], may[CPU_LIST_MAX];
@@ -35,6 +42,8 @@ static void judge_threads(void)
 
 		cpuset_format(&thread->cpus, list);
 		cpuset_format(&thread->affinity, may);
+		if (thread->unknown)
+			pinning_unknown();
 		EACH_OF_SET (cpu, &thread->cpus)
 			if (!cpuset_has(&thread->affinity, cpu))
 				verdict_invalid(CPU_NOT_WHERE_ASKED,
@@ -56,8 +65,8 @@ static void judge_cores(void)
 		return;
 	(is_asked(threads_seen(0)) ? verdict_invalid : verdict_warn)(
 		CPU_NOT_WHERE_ASKED,
-		"two threads on one core in %d samples, with %d cores for %d threads%s",
-		threads_shared_core(), cores, threads_count(),
+		"two threads on one core in %d sample%s, with %d cores for %d threads%s",
+		threads_shared_core(), plural(threads_shared_core()), cores, threads_count(),
 		is_asked(threads_seen(0)) ? "" : "; nothing pinned them");
 }
 
@@ -67,9 +76,10 @@ static void judge_count(void)
 #ifdef _OPENMP
 	if (threads_asked() > threads_count())
 		verdict_invalid(CPU_NOT_WHERE_ASKED,
-				"this run asks for %d threads, %d run (OMP_THREAD_LIMIT, "
+				"this run asks for %d threads, there %s %d (OMP_THREAD_LIMIT, "
 				"OMP_DYNAMIC?)",
-				threads_asked(), threads_count());
+				threads_asked(), threads_count() == 1 ? "is" : "are",
+				threads_count());
 #endif
 }
 
@@ -91,18 +101,25 @@ static void judge_named(const char *variable,
 				cpuset_format(&online, list));
 }
 
+void pinning_judge_quota(int threads)
+{
+	const double quota = cgroup_cpu_quota();
+
+	if (quota > 0 && threads > quota + 0.01)
+		verdict_invalid(OVERSUBSCRIBED, "%d thread%s on a cgroup quota of %.2f CPUs",
+				threads, plural(threads), quota);
+}
+
 void pinning_judge(void)
 {
 	const int cpus = cpuset_count(threads_cpus());
-	const double quota = cgroup_cpu_quota();
 	char list[CPU_LIST_MAX];
 
 	if (threads_count() > cpus)
-		verdict_invalid(OVERSUBSCRIBED, "%d threads on %d CPUs (%s)", threads_count(),
-				cpus, cpuset_format(threads_cpus(), list));
-	if (quota > 0 && threads_count() > quota + 0.01)
-		verdict_invalid(OVERSUBSCRIBED, "%d threads on a cgroup quota of %.2f CPUs",
-				threads_count(), quota);
+		verdict_invalid(OVERSUBSCRIBED, "%d thread%s on %d CPU%s (%s)", threads_count(),
+				plural(threads_count()), cpus, plural(cpus),
+				cpuset_format(threads_cpus(), list));
+	pinning_judge_quota(threads_count());
 	judge_count();
 	judge_named("OMP_PLACES", places_first_missing);
 	judge_named("GOMP_CPU_AFFINITY", affinity_first_missing);

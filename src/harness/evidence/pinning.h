@@ -11,3 +11,9 @@
 
 /* Finds oversubscribed and cpu-not-where-asked; after the runs. */
 LOCAL void pinning_judge(void);
+
+/* The part of it for a program that pins itself: so many threads run at once. */
+LOCAL void pinning_judge_quota(int threads);
+
+/* Warns that a thread was where the kernel did not say: sched_getcpu() failed. */
+LOCAL void pinning_unknown(void);

@@ -21,6 +21,8 @@ static void note_cpu(struct thread_seen *thread)
 
 	if (cpu != thread->cpu)
 		thread->moved = 1;
+	if (cpu < 0)
+		thread->unknown = 1;
 	thread->now = cpu;
 	cpuset_add(&thread->cpus, cpu);
 }
@@ -31,8 +33,11 @@ static void look_for_shared_core(void)
 	int t;
 
 	cpuset_clear(&cores);
-	for (t = 0; t < thread_total; t++)
+	for (t = 0; t < thread_total; t++) {
+		if (threads_known[t].now < 0)
+			return;
 		cpuset_add(&cores, topology_core(threads_known[t].now));
+	}
 	shared_core += cpuset_count(&cores) < thread_total;
 }
 
@@ -40,7 +45,7 @@ static void look_at_thread(struct thread_seen *thread)
 {
 	cpuset_of_thread(&thread->affinity);
 	thread->cpu = sched_getcpu();
-	thread->moved = 0;
+	thread->moved = thread->unknown = 0;
 	cpuset_clear(&thread->cpus);
 	note_cpu(thread);
 }
@@ -172,8 +177,9 @@ void threads_write(void)
 
 		json_open(NULL, '{');
 		json_count("thread", (unsigned)t);
-		json_count("cpu", (unsigned)thread->cpu);
-		json_count("core", (unsigned)topology_core(thread->cpu));
+		json_index("cpu", thread->cpu);
+		if (thread->cpu >= 0)
+			json_index("core", topology_core(thread->cpu));
 		json_text("affinity", cpuset_format(&thread->affinity, list));
 		json_truth("moved", thread->moved);
 		json_text("cpus_seen", cpuset_format(&thread->cpus, list));

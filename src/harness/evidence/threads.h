@@ -13,9 +13,10 @@
 struct thread_seen {
 	struct cpuset affinity;
 	struct cpuset cpus; /* every CPU it was seen on */
-	int cpu;            /* the first of them */
+	int cpu;            /* the first of them, -1: the kernel does not say */
 	int now;            /* the latest */
 	int moved;
+	int unknown; /* once at least the kernel did not say */
 	struct lost_time lost_time;
 };
 

@@ -1,5 +1,6 @@
 #include "host_ranks.h"
 
+#include "../plural.h"
 #include "../verdict.h"
 
 static const struct host_rank *on_this_host;
@@ -54,9 +55,9 @@ static void judge_pair(const struct host_rank *self, const struct host_rank *oth
 	if (self->threads + other->threads > cpuset_count(&both))
 		verdict_invalid(
 			OVERSUBSCRIBED,
-			"rank %d of this job shares CPUs: %d and %d threads on %d CPUs (%s)",
+			"rank %d of this job shares CPUs: %d and %d threads on %d CPU%s (%s)",
 			other->rank, self->threads, other->threads, cpuset_count(&both),
-			cpuset_format(&both, list));
+			plural(cpuset_count(&both)), cpuset_format(&both, list));
 }
 
 void host_ranks_judge(void)
@@ -77,7 +78,7 @@ void host_ranks_judge(void)
 	}
 	if (sharing > 1 && threads > cpuset_count(&together))
 		verdict_invalid(OVERSUBSCRIBED,
-				"%d ranks of this job share CPUs: %d threads on %d CPUs (%s)",
+				"%d ranks of this job share CPUs: %d threads on %d CPU%s (%s)",
 				sharing, threads, cpuset_count(&together),
-				cpuset_format(&together, list));
+				plural(cpuset_count(&together)), cpuset_format(&together, list));
 }

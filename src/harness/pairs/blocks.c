@@ -11,6 +11,8 @@ static const double BLOCK_SECONDS = 20e-6, BLOCK_TICKS = 20, AGREE = 0.02, GAP =
 static const double WARM_SHARE = 0.3;
 /* Eleven blocks are a quarter of a millisecond: less than what a neighbour or a host takes. */
 static const double LEAST_SHARE = 0.2;
+/* Seconds: so long a block is long enough, whoever interrupted it. */
+static const double SURELY_LONG = 0.1;
 
 /* The shortest of three: a block that somebody interrupted is long for another reason. */
 static double shortest_of_three(block_run *run, void *side, long trips)
@@ -18,7 +20,7 @@ static double shortest_of_three(block_run *run, void *side, long trips)
 	int i, lost;
 	double shortest = run(side, trips, &lost);
 
-	for (i = 1; i < 3; i++) {
+	for (i = 1; i < 3 && shortest < SURELY_LONG; i++) {
 		const double seconds = run(side, trips, &lost);
 
 		shortest = seconds < shortest ? seconds : shortest;
@@ -96,9 +98,11 @@ int blocks_lost(const struct blocks *b)
 }
 
 /* Of clean ones, where there are any to be had. */
-static int has_enough(const struct blocks *b)
+static int has_enough(const struct blocks *b, double seconds)
 {
-	return b->count - b->interrupted >= BLOCKS_LEAST || b->count >= 2 * BLOCKS_LEAST;
+	const int least = seconds > LONG_LOOK ? BLOCKS_FEWEST : BLOCKS_LEAST;
+
+	return b->count - b->interrupted >= least || b->count >= 2 * least;
 }
 
 static void summarize(struct blocks *b)
@@ -134,13 +138,15 @@ void blocks_measure(struct blocks *b, block_run *run, void *side, double budget,
 {
 	const double start = clock_now();
 	int next_look = BLOCKS_LEAST, is_over = 0, lost;
+	double seconds;
 
 	memset(b, 0, sizeof(*b));
 	b->trips = long_enough(run, side, start + WARM_SHARE / 2 * budget);
 	b->warm = warm_up(run, side, b->trips, start + WARM_SHARE * budget);
 	while (b->count < BLOCKS_MAX && !is_over) {
 		run_one(b, run, side);
-		is_over = has_enough(b) && clock_now() - start > budget;
+		seconds = clock_now() - start;
+		is_over = has_enough(b, seconds) && seconds > budget;
 		if (b->count < next_look && !is_over)
 			continue;
 		summarize(b);

@@ -6,6 +6,9 @@
  * over; a fifth of that time at least, so that one moment is no figure.  Before that, blocks that
  * are thrown away until three in a row agree within 2 %: the frequency has settled.
  *
+ * A message of a gigabyte takes seconds for a block: where eleven would take more than five
+ * seconds, six must do, the fewest that have such an interval.
+ *
  * Blocks in which a side had to leave its CPU to others are left out: with two fifths of them the
  * median of all is what five sixths of the others fall short of, and its interval does not know.
  * Where they are more than half the figure is of all, and somebody else's.  What a busy moment
@@ -15,7 +18,13 @@
 
 #include "../order_statistics.h"
 
-enum { BLOCKS_MAX = 4000, BLOCKS_LEAST = 11 };
+enum { BLOCKS_MAX = 4000, BLOCKS_LEAST = 11, BLOCKS_FEWEST = 6 };
+
+/* Seconds: a look that takes longer is a long one: fewer blocks are enough, and it is no moment.
+ */
+#ifndef LONG_LOOK /* a test cannot wait for it */
+#define LONG_LOOK 5.0
+#endif
 
 struct blocks {
 	int count;       /* those that were timed */

@@ -19,6 +19,9 @@ enum pair_class {
 	PAIR_CLASSES
 };
 
+/* In place of a CPU that a side was seen on: on its own; the kernel did not say. */
+enum { SEEN_AT_HOME = -1, SEEN_NOWHERE = -2 };
+
 struct pair {
 	int cpu[2];
 	enum pair_class class;

@@ -62,7 +62,7 @@ static void note_side(struct meeting *m, int side)
 	const int cpu = sched_getcpu();
 
 	if (cpu != m->pair.cpu[side])
-		m->seen[side] = cpu;
+		m->seen[side] = cpu < 0 ? SEEN_NOWHERE : cpu;
 }
 
 static void pin_side(struct meeting *m, int side)
@@ -282,7 +282,7 @@ static void play_side(struct meeting *m, struct lines *lines, int side, double b
 
 static void begin_meeting(struct meeting *m)
 {
-	m->seen[0] = m->seen[1] = -1;
+	m->seen[0] = m->seen[1] = SEEN_AT_HOME;
 	m->wrong = m->turns = 0;
 }
 

@@ -26,7 +26,7 @@ struct meeting {
 	enum method method;
 	int home; /* 0 or 1: which of the two touched the lines first */
 	struct blocks blocks;
-	int seen[2];                 /* a CPU that a side was on in place of its own, or -1 */
+	int seen[2];                 /* a CPU that a side was on in place of its own, or SEEN_ */
 	struct cpuset mask[2];       /* read back after pinning */
 	int domain;                  /* of the page, -1 where the kernel does not say */
 	unsigned long long wrong;    /* turns whose payload was not what it must be */

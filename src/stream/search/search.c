@@ -2,6 +2,7 @@
 
 #include "../../harness/clock.h"
 #include "../../harness/job/ranks.h"
+#include "../../harness/plural.h"
 #include "../stream_fault.h"
 
 #include <unistd.h>
@@ -266,10 +267,11 @@ static void say_winner(const struct search *s, const struct candidate *winner, d
 
 	if (ranks_me() > 0)
 		return;
-	fprintf(stderr, "%smembw: tuned %s in %.1f s: %s, %.3f x %s in %d rounds, %d runs\n",
+	fprintf(stderr, "%smembw: tuned %s in %.1f s: %s, %.3f x %s in %d round%s, %d run%s\n",
 		isatty(STDERR_FILENO) ? "\r\033[K" : "", kernels[s->kernel].name, seconds,
 		variants_name(&winner->variant, name), winner->probe.median,
-		variants_name(&s->anchor, anchor), winner->probe.rounds, s->ran);
+		variants_name(&s->anchor, anchor), winner->probe.rounds,
+		plural(winner->probe.rounds), s->ran, plural(s->ran));
 }
 
 void tune(struct kernel_choice *choice, const struct arrays *arrays, size_t llc_bytes,

@@ -1,6 +1,7 @@
 #include "figures.h"
 
 #include "../harness/clock.h"
+#include "../harness/evidence/pinning.h"
 #include "../harness/json.h"
 #include "../harness/machine/topology.h"
 #include "../harness/metrics.h"
@@ -47,7 +48,9 @@ void side_judge(const char *who, int cpu, const struct cpuset *mask, int seen)
 	if (cpuset_count(mask) != 1 || !cpuset_has(mask, cpu))
 		verdict_invalid(CPU_NOT_WHERE_ASKED, "%s for CPU %d may run on CPUs %s", who, cpu,
 				cpuset_format(mask, list));
-	if (seen >= 0)
+	if (seen == SEEN_NOWHERE)
+		pinning_unknown();
+	else if (seen != SEEN_AT_HOME)
 		verdict_invalid(CPU_NOT_WHERE_ASKED, "%s for CPU %d was seen on CPU %d", who, cpu,
 				seen);
 }

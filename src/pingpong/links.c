@@ -7,6 +7,7 @@
 #include "messages.h"
 
 #include "../harness/error.h"
+#include "../harness/evidence/interference.h"
 #include "../harness/job/host_ranks.h"
 #include "../harness/job/ranks.h"
 #include "../harness/json.h"
@@ -151,7 +152,7 @@ static void judge_links(void)
 		first = first < 0 ? i : first;
 	}
 	if (2 * calm >= links_count)
-		verdict_withdraw(DISTURBED);
+		interference_forgive();
 	if (2 * bad > links_count)
 		verdict_invalid(link_reason(&links[first], &size),
 				"%d of %d links may not be believed, first that to %s", bad,

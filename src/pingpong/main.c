@@ -8,6 +8,8 @@
 
 #include "../harness/clock.h"
 #include "../harness/error.h"
+#include "../harness/evidence/interference.h"
+#include "../harness/evidence/pinning.h"
 #include "../harness/job/ranks.h"
 #include "../harness/job/record_file.h"
 #include "../harness/job/watchdog.h"
@@ -26,8 +28,9 @@ static const char *const reasons[] = { "same-core", "slow-transport", NULL };
 static const double BUDGET = 0.1, BUDGET_TOGETHER = 0.02;
 #ifdef MEMBW_MPI
 static const double BUDGET_NODES = 0.05, MEMORY_SHARE_MOST = 0.95;
-/* Of a large message, how often the fewest blocks of two looks send, fill and check it; B/s. */
-static const double PASSES_LEAST = 800, SLOWEST = 1e9;
+/* Of a large message, how often the fewest blocks of two looks send, fill and check it; the same
+ * of a long look, behind its LONG_LOOK; B/s. */
+static const double PASSES_LEAST = 800, PASSES_LONG = 150, SLOWEST = 1e9;
 #endif
 
 static struct {
@@ -219,6 +222,17 @@ static void meet_round(struct run *run, int round, int column)
 	shared_lines_meet(at_once, count, asked.budget);
 }
 
+/* Threads at work at once. */
+static int busiest(const struct run *run)
+{
+	int round, most = 2;
+
+	for (round = 0; asked.together && round < run->rounds; round++)
+		if (2 * (run->first[round + 1] - run->first[round]) > most)
+			most = 2 * (run->first[round + 1] - run->first[round]);
+	return most;
+}
+
 static void meet_alone(struct run *run)
 {
 	const double end = clock_now() + matrix_seconds(run->count);
@@ -291,7 +305,7 @@ static void conclude(const struct run *run)
 	for (i = 0; i < run->count; i++)
 		stood &= stood_weather(&run->meetings[i].blocks);
 	if (stood)
-		verdict_withdraw(DISTURBED);
+		interference_forgive();
 	meetings_print_head(run->meetings, run->width);
 	for (i = 0; i < run->count; i++) {
 		const struct meeting *const m = &run->meetings[i];
@@ -316,6 +330,7 @@ static void measure_lines(struct run *run)
 	program_measuring();
 	meet(run);
 	program_measured();
+	pinning_judge_quota(busiest(run));
 	conclude(run);
 }
 
@@ -353,8 +368,13 @@ static double longest_pair(void)
 	double seconds = 0;
 	int i;
 
-	for (i = 0; i < message_sizes_count; i++)
-		seconds += 3 * asked.budget + PASSES_LEAST * (double)message_sizes[i] / SLOWEST;
+	for (i = 0; i < message_sizes_count; i++) {
+		const double pass = (double)message_sizes[i] / SLOWEST;
+		const double usual = PASSES_LEAST * pass,
+			     in_long = 2 * LONG_LOOK + PASSES_LONG * pass;
+
+		seconds += 3 * asked.budget + (usual < in_long ? usual : in_long);
+	}
 	return EXCHANGE_TRIES * seconds;
 }
 
@@ -377,11 +397,12 @@ static void measure_messages(struct run *run, const struct cpuset *cpus)
 	else
 		messages_follow(0);
 	program_measured();
+	pinning_judge_quota(ranks_on_node());
 	if (ranks_me() > 0)
 		leave(EXIT_VALID);
 	record_process(ranks_node(), 0, 1); /* who reads records waits for those of all ranks */
 	if (exchanges_stood_weather())
-		verdict_withdraw(DISTURBED);
+		interference_forgive();
 	exchanges_conclude(asked.class);
 }
 
@@ -400,6 +421,7 @@ static void measure_links(const struct cpuset *cpus)
 	program_measuring();
 	links_run(cpus, asked.budget);
 	program_measured();
+	pinning_judge_quota(ranks_on_node());
 	links_conclude();
 }
 

@@ -18,9 +18,10 @@ struct exchange {
 	struct pair pair;
 	size_t size; /* bytes of a message */
 	struct blocks blocks;
+	double seconds;                    /* that the first look took */
 	double again;                      /* s, median of a second look; 0: there was none */
 	struct cpuset mask[2];             /* of each rank, read back */
-	int seen[2];                       /* a CPU that it was on in place of its own, or -1 */
+	int seen[2];                       /* a CPU that it was on in place of its own, or SEEN_ */
 	unsigned long long checked, wrong; /* words of eight bytes that were looked at, by both */
 	unsigned long long wrong_at;       /* offset in bytes of the first wrong one */
 };
@@ -39,7 +40,8 @@ void message_sizes_read(const char *option, const char *text);
 void messages_exchange(struct exchange *exchange, int other, double budget,
 		       enum patience patience);
 
-/* Leads: once more, later, with fresh memory; the interval gets as wide as both together. */
+/* Leads: once more, later, with fresh memory; the interval gets as wide as both together.  Not
+ * after a long look. */
 void messages_look_again(struct exchange *exchange, int other, double budget);
 
 /* Leads: the other sleeps until there is another order. */

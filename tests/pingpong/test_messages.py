@@ -219,6 +219,20 @@ def test_a_machine_that_is_another_one_later_is_found(run, later):
     assert after > 1.5 * before and 'the CPUs are not where they were' in output
 
 
+FEWEST = ('-DLONG_LOOK=0.001', '-DLARGE_MESSAGE=1048576')
+
+
+def test_a_message_whose_blocks_take_seconds_has_the_fewest_and_one_look(run):
+    """A gigabyte took more than ten minutes. Here a look is long from a thousandth of a second on,
+    and messages are large ones."""
+    options = (*SHORT, *WEATHER, '--sizes', '4194304')
+    status, said, record = run(*options, flags=FEWEST)
+    assert status == 0, said
+    (message,) = record['messages']
+    assert 6 <= message['blocks_played'] <= 12 and message['again_us'] is None
+    assert message['words_checked'] >= 2 * 4194304 / 8 * (message['blocks_played'] + 3)
+
+
 def refusal(output):
     """(the fact, the hint) of what says nothing else of ours."""
     fact, hint = [ln for ln in output.splitlines() if ln.startswith(('membw:', 'hint:'))]

@@ -9,7 +9,10 @@ import subprocess
 from functools import partial
 
 import pytest
+import silent_kernel
+from one_cpu import one_cpu
 from places import ROOT
+from record_schema import check
 
 TWO = sorted(os.sched_getaffinity(0))[:2]
 PAIR = f'{TWO[0]}-{TWO[-1]}'
@@ -28,11 +31,12 @@ def build(build_program):
 def run(build, tmp_path):
     """run(options): (exit status, output, record or None)"""
 
-    def start(*options, flags=()):
+    def start(*options, flags=(), front=(), **variables):
         path = tmp_path / 'record.json'
-        words = [build(*flags), '--json', path, '--allow', WEATHER, *options]
+        words = [*front, build(*flags), '--json', path, '--allow', WEATHER, *options]
         env = {k: v for k, v in os.environ.items() if not k.startswith(('OMP_', 'GOMP_'))}
-        done = subprocess.run(words, capture_output=True, text=True, env=env, timeout=300)
+        done = subprocess.run(words, capture_output=True, text=True, env={**env, **variables},
+                              timeout=300)  # fmt: skip
         text = path.read_text() if path.exists() else ''
         return done.returncode, done.stdout + done.stderr, json.loads(text) if text else None
 
@@ -63,6 +67,15 @@ def test_the_default_pairs_take_under_two_seconds_of_measuring(run):
     status, said, record = run()
     assert status == 0, said
     assert 0 < len(record['pairs']) * 0.1 < 4
+
+
+@pytest.mark.beside
+def test_a_pair_in_a_cgroup_that_grants_one_cpu_is_invalid(run):
+    """Both sides wait by reading: what the one takes is missing to the other."""
+    with one_cpu() as enter:
+        status, said, record = run('--seconds', '0.01', front=enter)
+        assert status == 1 and record['verdict'] == 'INVALID', said
+        assert '2 threads on a cgroup quota of 1.00 CPUs' in said
 
 
 @pytest.mark.beside
@@ -107,6 +120,18 @@ def test_without_a_counter_of_one_rate_there_is_no_oneway(run, tmp_path):
     assert {pair['method'] for pair in record['pairs']} == {'cas', 'lines'}
     status, said, record = run(*SHORT, '--method', 'oneway', flags=plant)
     assert status == 2 and 'no cycle counter of one rate' in said
+
+
+@pytest.mark.beside
+def test_what_the_kernel_does_not_say_is_said_though_the_figure_stands(run, tmp_path):
+    """Where a thread ran, and whether others had its CPU: VALID, but not without a word."""
+    status, said, record = run(*SHORT, **silent_kernel.no_cpu(tmp_path))
+    check(record)
+    assert status == 0, said
+    assert [t['cpu'] for t in record['threads_on']] == [None, None]
+    assert 'warning: cpu-not-where-asked: not known: the kernel does not say' in said
+    status, said, record = run(*SHORT, front=silent_kernel.without_proc())
+    assert status == 0 and 'warning: disturbed: not known: /proc/stat does not say' in said, said
 
 
 def test_what_others_did_counts_only_where_the_median_felt_it(build, tmp_path):

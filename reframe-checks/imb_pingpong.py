@@ -73,6 +73,7 @@ class imb_pingpong(measurement):
         self.skip_if(
             self.binding not in ('each', 'source'), f"binding={self.binding}: 'each' or 'source'"
         )
+        self.skip_if(self.iterations < 1, f'iterations={self.iterations}: 1 or more')
         self.skip_if(
             (self.current_partition.processor.num_cores or 2) < 2, 'one core, and a pair takes two'
         )

@@ -1,5 +1,6 @@
 """Pinning methods: the command or variables that ask for it, and what the threads must show."""
 
+from membw.plural import plural
 from membw.site.cpulist import compress, expand
 
 # every variable by which a runtime pins; all but the method's own are removed from the job
@@ -109,7 +110,7 @@ def problems(method, threads_on, cpus, one_a_core=True):
     """Problems of a record's threads_on under a method that asked for these CPUs; not one_a_core:
     hardware threads of a core were asked for."""
     if len(threads_on) != len(cpus):
-        return [f'{len(threads_on)} threads ran, asked were {len(cpus)}']
+        return [f'{plural(len(threads_on), "thread")} ran, asked were {len(cpus)}']
     places = [expand(thread['affinity']) for thread in threads_on]
     room = set().union(*places)
     if len(room) < len(places):

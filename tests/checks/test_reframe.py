@@ -592,7 +592,7 @@ WRONG = [
     ('none', on('0', '0'), '2 threads share cpus 0'),
     ('likwid', on('0-1', '0-1'), 'thread 0 may run on cpus 0-1, asked was one cpu'),
     ('likwid', on('0', '0-1'), 'thread 1 may run on cpus 0-1'),
-    ('likwid', on('0'), '1 threads ran, asked were 2'),
+    ('likwid', on('0'), '1 thread ran, asked were 2'),
     ('numactl', on('0-3', '0-3'), 'thread 0 may run on cpus 0-3, asked was 0-1'),
     ('numactl', on('0', '1'), 'thread 0 may run on cpus 0, asked was 0-1'),
     ('omp', on('0-1', '0-1'), 'threads 0 and 1 both may run on cpu 0'),

@@ -121,7 +121,7 @@ def test_its_nodes_are_ranked_by_its_own_metric(by_make, house, call):
 def test_it_stands_in_the_summary_and_the_report(by_make, house, call, tmp_path):
     report = house / 'results/make.json'
     done = call('membw', 'summary', report, **variables(house))
-    assert 'chase on local:default, ns: 1 threads' in done.stdout
+    assert 'chase on local:default, ns: 1 thread,' in done.stdout
     assert 'Latency' in done.stdout and 'Verdict: PASS: 2 passed' in done.stdout
     page = tmp_path / 'report.html'
     done = call('membw', 'report', report, '-o', page, **variables(house))

@@ -4,6 +4,7 @@ import json
 import re
 
 import standin_gcc
+from checkout_copy import copy_checkout, variables
 from places import ROOT
 
 ALLOWED = 'array-too-small,too-short,disturbed,unstable,oversubscribed'
@@ -31,3 +32,12 @@ def test_the_configuration_of_the_page_runs_our_checks(call, environment, tmp_pa
     assert {case['result'] for case in ran.values()} == {'pass'}, done.stdout
     assert ran['PrgEnv-gnu-o2']['compile_line'].startswith('gcc -O2 -fopenmp -mcmodel=medium ')
     assert all(case['record'].startswith(f'{tmp_path}/records/') for case in ran.values())
+
+
+def test_the_checks_are_listed_where_results_cannot_be_made(call, tmp_path):
+    """A checkout of somebody else's, as root sees it, too: ReFrame would show a traceback."""
+    copy = copy_checkout(tmp_path / 'checkout')
+    (copy / 'results').write_text('')  # in the way
+    words = ('reframe', '-c', copy / 'reframe-checks', '-l', '-n', 'stream%pinning=none')
+    done = call(*words, cwd=copy, HOME=tmp_path / 'home', **variables(copy))
+    assert done.returncode == 0 and 'Found 1 check(s)' in done.stdout, done.stdout + done.stderr

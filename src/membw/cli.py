@@ -8,6 +8,7 @@ import traceback
 from pathlib import Path
 
 from membw.errors import MembwError
+from membw.interruption import heeded
 from membw.printable import printable
 
 NEWLINE = '\n'  # several facts of one error, a line each
@@ -107,8 +108,18 @@ def open_standard_streams():
 
 
 def main(argv=None):
-    """Exit status: 0 fine, 1 measured but wrong, 2 usage error."""
+    """Exit status: 0 fine, 1 measured but wrong, 2 usage error; 128 and the number of a signal."""
     open_standard_streams()
+    with heeded() as heeds:
+        try:
+            return told(argv, heeds)
+        except KeyboardInterrupt:
+            print(f'membw: {heeds.word()}', file=sys.stderr)
+            return heeds.status()
+
+
+def told(argv, heeds):
+    """The exit status; what goes wrong is one line."""
     try:
         return dispatch(argv)
     except MembwError as err:
@@ -121,13 +132,12 @@ def main(argv=None):
     except BrokenPipeError:
         sys.stderr.close()
         return 141
-    except KeyboardInterrupt:
-        print('membw: interrupted', file=sys.stderr)
-        return 130
     except OSError as err:
         where = f"'{err.filename}': " if err.filename else ''
         return fault(f'{where}{err.strerror or err}', 'is there room, and may it be written?')
     except Exception as err:  # whatever is left is ours, and nobody wants to read a traceback
+        if heeds.came:  # what is being imported makes an ImportError of a KeyboardInterrupt
+            raise KeyboardInterrupt from err
         if os.environ.get('MEMBW_DEBUG'):
             raise
         at = traceback.extract_tb(err.__traceback__)[-1]

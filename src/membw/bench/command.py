@@ -6,7 +6,6 @@ import dataclasses
 import json
 import os
 import pathlib
-import signal
 import subprocess
 import tempfile
 import time
@@ -28,6 +27,7 @@ from membw.checkout import root
 from membw.errors import MembwError
 from membw.files import write_whole
 from membw.moments import utc
+from membw.plural import plural
 from membw.progress import say
 from membw.results.run_lock import alone
 from membw.site.topology import cores_here
@@ -109,8 +109,6 @@ class Page:
 
 def main(args):
     page = Page(args.format)
-    # busy loops and programs end with it, however it is ended
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         return measured(args, page)
     finally:  # a part that fails does not take the others with it
@@ -235,9 +233,10 @@ def evaluate(rounds, programs, base):
 def blocks(result):
     """The tables of STREAM's programs, and what is said of them."""
     machine, table = result['machine'], bench_table.table
-    used = '; '.join(filter(None, [f'{result["rounds_used"]} rounds', result['remark']]))
+    used = '; '.join(filter(None, [plural(result['rounds_used'], 'round'), result['remark']]))
     lines = [
-        f'{machine["cpu_model"]}, {machine["threads"]} threads, {result["array_size"]} elements',
+        f'{machine["cpu_model"]}, {plural(machine["threads"], "thread")}, '
+        f'{result["array_size"]} elements',
         f'{result["reference"]}: {result["reference_gbs"]} GB/s',
         '',
         table(f'ratios to {result["reference"]}, {used}', 'program', result['table']),

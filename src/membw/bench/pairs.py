@@ -57,9 +57,9 @@ YES, NO, OPEN, INVALID = 'yes', 'no', 'not known', 'INVALID'
 
 def add_arguments(parser):
     parser.add_argument('--core-to-core-latency', default=os.environ.get('CORE_TO_CORE', ''),
-                        metavar='PATH', help='for the part pairs; default: PATH')  # fmt: skip
+                        metavar='PATH', help='for the part pairs; default: on $PATH')  # fmt: skip
     parser.add_argument('--imb', default=os.environ.get('IMB', ''), metavar='PATH',
-                        help='IMB-MPI1, for the part pairs; default: PATH')  # fmt: skip
+                        help='IMB-MPI1, for the part pairs; default: on $PATH')  # fmt: skip
     parser.add_argument('--imb-buffers', choices=(PAGE, OWN), default=PAGE, help='of the part '
                         'pairs: what IMB-MPI1 sends lies at the start of a page, as ours, or '
                         'where its MPI puts it (page)')  # fmt: skip

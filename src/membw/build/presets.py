@@ -358,6 +358,30 @@ def compiler_version(family, cc, table=None):
     return match.group(1) if match else None
 
 
+def candidates(cc):
+    """cc itself and cc-<version> on PATH, newest first; a path names one alone."""
+    versions = set()
+    for folder in os.environ.get('PATH', '').split(os.pathsep) if os.sep not in cc else ():
+        for path in pathlib.Path(folder or '.').glob(f'{cc}-[0-9]*'):
+            if re.fullmatch(re.escape(cc) + r'-[\d.]+', path.name):
+                versions.add(path.name)
+    newest = sorted(versions, key=lambda n: [int(x) for x in re.findall(r'\d+', n)], reverse=True)
+    return [c for c in [cc, *newest] if shutil.which(c)]
+
+
+def find_compiler(cc):
+    """Path of a compiler, else of its newest cc-<version>, or None."""
+    return next(map(shutil.which, candidates(cc)), None)
+
+
+def compiler_of(family, table):
+    """The family's compiler by its plain name, else its newest cc-<version> (Debian's clang-19);
+    where none of them is of the family, the one to say so of."""
+    cc = table['families'][family]['cc']
+    there = candidates(cc)
+    return next((c for c in there if compiler_version(family, c, table)), [*there, cc][0])
+
+
 def check_compiler(preset, cc, table):
     """A row is only what its name says when the compiler is of its family."""
     family = table['presets'][preset]['family']
@@ -369,7 +393,7 @@ def check_compiler(preset, cc, table):
     if not compiler_version(family, cc, table):
         raise PresetError(
             f"'{cc}' is not of family '{family}' (preset '{preset}'): {banner(cc)!r}",
-            f"CC={table['families'][family]['cc']}, or a preset of that compiler's family",
+            'CC=PATH of another compiler, or a preset of its family',
         )
 
 
@@ -435,8 +459,8 @@ def do_flags(args, table):
 
 def do_plan(args, table):
     """What make asks when it starts; the stamp changes exactly when the build must."""
-    family, options = family_of(args.preset, table), options_of(args)
-    cc = args.cc or family['cc']
+    options = options_of(args)
+    cc = args.cc or compiler_of(row(args.preset, table)['family'], table)
     check_compiler(args.preset, cc, table)
     line = flags(args.preset, defines=args.define, table=table, **options)
     before, after = mpi_added(args.mpicc) if args.mpicc else ([], [])

@@ -20,9 +20,9 @@ def add_parser(subparsers):
     parser = subparsers.add_parser(
         'codegen',
         help='what the compiler made of the kernels of a program',
-        description='Reads, from the disassembly of each kernel of a program for x86-64 or '
-        'aarch64,\nthe kind of its stores, their width, calls of memcpy, prefetches, and so '
-        'how many bytes\nmove. Exit status: 0 read, 2 it cannot be read.',
+        description='Reads off the disassembly of each kernel of a program for x86-64 or aarch64 '
+        'what its stores are,\nhow wide, whether it calls memcpy or prefetches, and so how many '
+        'bytes move.\nExit status: 0 read, 2 it cannot be read.',
         epilog=HOW,
     )
     add_options(parser)

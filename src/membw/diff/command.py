@@ -32,8 +32,8 @@ def add_parser(subparsers):
         'of the node.',
         epilog=EPILOG,
     )
-    parser.add_argument('a', metavar='A')
-    parser.add_argument('b', metavar='B')
+    parser.add_argument('a', metavar='A', help='one result, named as below')
+    parser.add_argument('b', metavar='B', help='the other')
     add_options(parser)
     parser.set_defaults(func=run)
 

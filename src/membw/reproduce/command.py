@@ -40,7 +40,7 @@ def add_parser(subparsers):
         'it as it was run, as a shell script; or does so, and names what differs.',
         epilog=EPILOG,
     )
-    parser.add_argument('id', metavar='ID')
+    parser.add_argument('id', metavar='ID', help='a stored result, named as below')
     parser.add_argument('--run', action='store_true', help='do it, and compare')
     parser.add_argument('--folder', metavar='DIR', help='where to build and run (a new one)')
     add_options(parser)

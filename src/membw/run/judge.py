@@ -22,6 +22,12 @@ def measures(case):
     return not case.get('fixture') and case['result'] != 'skip'
 
 
+def failed_build(case):
+    """Not where somebody ended it."""
+    failed = case.get('fixture') and case['result'] not in ('pass', 'skip')
+    return failed and not NOT_RUN_BY.search(case.get('fail_reason') or '')
+
+
 def judge(case):
     """PASS, KNOWN, XPASS, FAIL or INVALID, and why.
 

@@ -55,7 +55,7 @@ def by_test(report):
         if judge(case)[0] == 'INVALID' and not rows.transient(case)
     }
     for number, run in enumerate(report['runs']):
-        for case in run['testcases']:
+        for case in run.get('testcases', []):
             believed = not case.get('fixture') and judge(case)[0] in rows.BELIEVED
             if believed and rows.key(case) not in wrong:
                 tests[of_case.test(case), of_case.where(case)].append((number, case))

@@ -42,6 +42,13 @@ def last_seconds(count):
     return max(ROW_S, min(LAST_S, LAST_ALL_S / count))
 
 
+def last_takes(cases):
+    """Seconds for all of them, as they are chosen by spoilt()."""
+    in_rounds = sum(bool(case.get('in_rounds')) for case in cases)
+    others = sum(case.get('time_run') or 0 for case in cases if not case.get('in_rounds'))
+    return in_rounds * last_seconds(len(cases)) + others
+
+
 def spoilt(report):
     """Rows that nothing but the weather made INVALID, as far as there is time; none where it
     spoilt most of them: a weather that lasts is not waited for."""

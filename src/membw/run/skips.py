@@ -21,7 +21,7 @@ def skip_reasons(path):
 def root_reason(case, by_name, reasons):
     """Why a case was skipped; for a dependent, why what it depends on was."""
     where = f'{case["system"]}:{case["partition"]}+{case["environ"]}'
-    reason = case.get('skip_reason') or reasons.get((case['hashcode'], where))
+    reason = case.get('skip_reason') or reasons.get((case.get('hashcode'), where))
     if reason and reason != DEPENDENCY:
         return reason
     for name, partition, environ in case.get('dependencies_actual') or []:
@@ -34,7 +34,7 @@ def root_reason(case, by_name, reasons):
 def skip_lines(cases, reasons):
     """Skipped runs by reason; skipped builds only where no run tells of them."""
     by_name = {
-        (c['unique_name'], f'{c["system"]}:{c["partition"]}', c['environ']): c for c in cases
+        (c.get('unique_name'), f'{c["system"]}:{c["partition"]}', c['environ']): c for c in cases
     }
     groups = collections.defaultdict(list)
     for case in cases:

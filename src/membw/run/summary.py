@@ -2,19 +2,22 @@
 
 import collections
 import os
+import sys
 
 from membw import tables
 from membw.checkout import root
 from membw.errors import MembwError
 from membw.files import refuse_endless
+from membw.plural import plural
 from membw.rank import node_verdicts
 from membw.results import case as of_case
 from membw.results.intervals import shown, with_interval
 from membw.results.metrics import common_unit
+from membw.results.read import STDIN
 from membw.results.record import BadRecord
 from membw.results.reframe import parse_report
 from membw.run import ratios, rows
-from membw.run.judge import DRY, EXPECTED, judge, measures
+from membw.run.judge import DRY, EXPECTED, failed_build, judge, measures
 from membw.run.newest import reports
 from membw.run.skips import shorten, skip_lines, skip_reasons
 from membw.site.cpulist import compress
@@ -31,24 +34,32 @@ def add_parser(subparsers):
         'status: 0 all passed or failed as the references expect (KNOWN), 1 some failed, passed '
         'unexpectedly (XPASS) or are invalid, 2 not a report.',
     )
-    parser.add_argument('report', nargs='?', help='default: the newest of results/reports')
+    parser.add_argument('report', nargs='?',
+                        help='a file, or - for stdin (the newest of results/reports)')  # fmt: skip
     tables.add_argument(parser)
     parser.set_defaults(func=lambda args: show(args.report or reports()[0], form=args.format))
 
 
 def load(path):
-    """A ReFrame report; anything else is refused."""
+    """A ReFrame report, of a file or of - (stdin); anything else is refused."""
+    if str(path) == STDIN:
+        return parse(sys.stdin.buffer.read().decode(errors='replace'), 'stdin')
     refuse_endless(path, "'membw run' makes a report")
     try:
         with open(path, encoding='utf-8', errors='replace') as file:
-            text = file.read()
-        if not text.strip():
-            raise MembwError(f"'{path}' is empty", 'was the disk full when ReFrame wrote it?')
-        return parse_report(text)
+            return parse(file.read(), path)
     except OSError as err:
         raise MembwError(f"cannot read '{path}': {err.strerror}", "'membw run' makes a report")
+
+
+def parse(text, name):
+    """The same of its text."""
+    if not text.strip():
+        raise MembwError(f"'{name}' is empty", 'was the disk full when ReFrame wrote it?')
+    try:
+        return parse_report(text)
     except BadRecord as err:
-        raise MembwError(f"'{path}' is no report: {err}", 'give the .json file of a run')
+        raise MembwError(f"'{name}' is no report: {err}", 'give the .json file of a run') from err
 
 
 def believed(path):
@@ -243,10 +254,10 @@ def plain_line(case):
 def conditions(records):
     """Array size, threads and node of the group, where its records agree on them."""
     parts = []
-    for text, key in (('{} elements per array', 'array_size'), ('{} threads', 'threads')):
+    for what, behind, key in (('element', ' per array', 'array_size'), ('thread', '', 'threads')):
         values = {r[key] for r in records if r.get(key)}
         if len(values) == 1:
-            parts.append(text.format(values.pop()))
+            parts.append(plural(values.pop(), what) + behind)
     peaks = {(r['peak_gbs'], r.get('peak_note')) for r in records if r.get('peak_gbs')}
     parts += ['peak {:g} GB/s ({})'.format(*peaks.pop())] if len(peaks) == 1 else []
     policies = {r.get('scheduling') for r in records}
@@ -308,19 +319,20 @@ def place_lines(path):
     yield from ('', f'report {base}.json, all that ReFrame said {base}.log')
     if is_ours:
         results = os.path.join(here, 'results')
-        yield f'history {results}/perflogs, {results}/results.db'
+        yield f"history {results}/results.db, ReFrame's log {results}/perflogs"
 
 
 def verdict(cases):
     """The last line, and the exit status."""
     runs = [case for case in cases if not case.get('fixture')]
     words = collections.Counter(judge(c)[0] for c in runs if measures(c))
-    builds = sum(c['result'] not in ('pass', 'skip') for c in cases if c.get('fixture'))
+    builds = sum(map(bool, map(failed_build, cases)))
     skips = sum(case['result'] == 'skip' for case in runs)
     counts = f'{words["PASS"]} passed, {words["FAIL"]} failed, {words["INVALID"]} invalid'
     counts += ''.join(f', {words[w]} {w}' for w in EXPECTED.values() if words[w])
     counts += f', {skips} skipped' + (f', {builds} builds failed' if builds else '')
-    ended = sum(judge(c)[0] == DRY and c['result'] != 'pass' for c in runs if measures(c))
+    asked = [case for case in cases if case['result'] not in ('pass', 'skip')]
+    ended = sum(judge(case)[0] == DRY and not failed_build(case) for case in asked)
     counts += f', {ended} not measured' if ended else ''
     if words['FAIL'] or builds:
         return f'FAIL: {counts}', 1

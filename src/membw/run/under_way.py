@@ -21,7 +21,8 @@ def kept(report, results, wait_s=0.0):
     """
     cases = filter(measures, of_case.cases_of(report))
     for case in (case for case in cases if judge(case)[0] == DRY and case.get('stagedir')):
-        record = written(pathlib.Path(case['stagedir'], RECORD), wait_s)
+        elsewhere = case.get('scheduler') != 'local'  # a local one has ended with ReFrame
+        record = written(pathlib.Path(case['stagedir'], RECORD), wait_s if elsewhere else 0.0)
         if record:
             where, environ = of_case.where(case), case['environ']
             path = archive.record_path(results, where, environ, 'cut-short')

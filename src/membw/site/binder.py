@@ -200,6 +200,15 @@ def results():
     return pathlib.Path(root(), 'results')
 
 
+def topology_prefix():
+    """In results/; where that cannot be made (another's checkout) ReFrame's own, below HOME: it
+    shows a traceback of a prefix that it cannot make, even where it shall list the tests."""
+    folder = results() / 'topology'
+    there = next(path for path in (folder, *folder.parents) if path.exists())
+    may_be_made = there.is_dir() and os.access(there, os.W_OK)
+    return {'topology_prefix': str(folder)} if there == folder or may_be_made else {}
+
+
 def modes():
     """`reframe --mode nightly -r --system NAME`, from any folder."""
     checks = os.path.join(root(), 'reframe-checks')
@@ -226,7 +235,7 @@ def configuration():
         'general': [
             {
                 'report_file': str(results() / 'reports' / 'run-{sessionid}.json'),
-                'topology_prefix': str(results() / 'topology'),
+                **topology_prefix(),
                 'keep_stage_files': True,
                 # a job of its own, once, where a file does not say `processor`; ReFrame's way to
                 # install itself there would fetch an installer: this checkout is used instead

@@ -32,22 +32,6 @@ def cpu_features():
     return {platform.machine(), *(flags.group(1).split() if flags else [])}
 
 
-def candidates(cc):
-    """cc itself and cc-<version> on PATH, newest first; a path names one alone."""
-    versions = set()
-    for folder in os.environ.get('PATH', '').split(os.pathsep) if os.sep not in cc else ():
-        for path in pathlib.Path(folder or '.').glob(f'{cc}-[0-9]*'):
-            if re.fullmatch(re.escape(cc) + r'-[\d.]+', path.name):
-                versions.add(path.name)
-    newest = sorted(versions, key=lambda n: [int(x) for x in re.findall(r'\d+', n)], reverse=True)
-    return [c for c in [cc, *newest] if shutil.which(c)]
-
-
-def find_compiler(cc):
-    """Path of a compiler, else of its newest cc-<version>, or None."""
-    return next(map(shutil.which, candidates(cc)), None)
-
-
 def builds_openmp(cc, openmp):
     """Debian's clang without libomp-dev compiles, and fails to find omp.h or to link.
 
@@ -94,7 +78,7 @@ def toolchain(family, table):
     """(toolchain, reason): the first compiler of this family that builds OpenMP."""
     row = table['families'][family]
     reason = f"no '{row['cc']}' of this family on PATH"
-    for cc in candidates(row['cc']):
+    for cc in presets.candidates(row['cc']):
         version = presets.compiler_version(family, cc, table)
         if not version:
             continue

@@ -11,6 +11,7 @@ from membw.build import presets
 from membw.checkout import root
 from membw.errors import MembwError
 from membw.files import write_whole
+from membw.plural import plural
 from membw.site import systems
 from membw.system import file, slurm
 
@@ -22,9 +23,11 @@ where SMBIOS may be read and is clear."""
 
 
 def add_parser(subparsers):
-    parser = subparsers.add_parser('system', help='write the file of a new cluster')
+    about = 'Writes systems/NAME.yaml, the file of a system.'
+    parser = subparsers.add_parser('system', help='write the file of a new cluster',
+                                   description=about)  # fmt: skip
     commands = parser.add_subparsers(dest='what', metavar='COMMAND', required=True)
-    add = commands.add_parser('add', help='from its Slurm', description=DESCRIPTION)
+    add = commands.add_parser('add', help='ask the Slurm of this host', description=DESCRIPTION)
     add.add_argument('name', type=system_name, metavar='NAME', help='of the system')
     add.add_argument('--partition', action='append', required=True, metavar='P',
                      help='of Slurm; repeat for several')  # fmt: skip
@@ -49,7 +52,7 @@ def main(args):
     for name in args.partition:
         known = slurm.partition(name)
         scheduler = scheduler or ('slurm' if slurm.has_accounting() else 'squeue')
-        say(f'{name}: {known["nodes"]} nodes, {known["idle"]} idle; asking one of them')
+        say(f'{name}: {plural(known["nodes"], "node")}, {known["idle"]} idle; asking one of them')
         node = slurm.node_facts(name, access)
         if not node['toolchains']:
             raise MembwError(

@@ -115,6 +115,28 @@ def test_another_array_size_rebuilds(make):
     assert not built(make, 'ARRAY_SIZE=2000')
 
 
+@pytest.mark.parametrize('there, taken', [
+    ({'clang-9': 'clang version 9.0.1', 'clang-12': 'clang version 12.0'}, 'clang-12'),
+    ({'clang': 'clang version 8.0.0', 'clang-12': 'clang version 12.0'}, 'clang'),
+    ({'clang': 'AMD clang version 14 (AOCC_4.0)', 'clang-9': 'clang version 9.0'}, 'clang-9'),
+    ({'clang-cpp-9': 'clang version 9.0.1'}, None),
+])  # fmt: skip
+def test_without_cc_the_newest_compiler_of_the_family_is_taken(make, tmp_path, there, taken):
+    """Debian's clang is called clang-19: plain make finds it as the checks do."""
+    folder = tmp_path / 'bin'
+    folder.mkdir()
+    for name, banner in there.items():
+        (folder / name).write_text(f'#!/bin/sh\necho "{banner}"\n')
+        (folder / name).chmod(0o755)
+    words = [make.root / 'src/membw/build/presets.py', 'plan', 'clang-o2', 'stream']
+    done = subprocess.run([sys.executable, *words, '--stamp', tmp_path / 'plan'],
+                          env={'PATH': str(folder)}, capture_output=True, text=True)  # fmt: skip
+    if taken:
+        assert f'PLAN_CC := {taken}\n' in (tmp_path / 'plan').read_text(), done.stderr
+    else:
+        assert done.returncode == 2 and "compiler 'clang' of preset" in done.stderr
+
+
 @pytest.mark.parametrize(
     'words, said',
     [

@@ -396,6 +396,7 @@ def test_what_is_not_measured_in_rounds_is_measured_once_more_as_far_as_there_is
     whole = [attempt(1.0, f'preset-{number}') for number in range(4)]
     chosen = rounds.spoilt(session([*long, short, row, *whole]))
     assert [case['environ'] for case in chosen] == ['clang-o3', 'clang-o2', 'gcc-o2']
+    assert rounds.last_takes(chosen) == 10 + 15 + 25  # said before it begins
 
 
 @pytest.mark.parametrize('count, seconds', [(1, 30), (10, 3), (3, 10), (20, 2)])

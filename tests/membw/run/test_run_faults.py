@@ -82,28 +82,37 @@ def test_a_misspelt_system_is_named():
 
 TERMINATED = """
 import os, signal, sys
+from membw.interruption import heeded
 from membw.run import reframe_run as run
 signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored where a shell began it by '&'
 run.root = lambda: os.getcwd()
 os.environ['MEMBW_ROOT'] = os.getcwd()
-run.ENDING_S = 0.5
-run.reframe(['sh', '-c', 'trap "" INT; sleep 60 & echo $! >child; echo begun; wait'], 'base', True)
+run.ENDING_S = ENDING
+with heeded():
+    run.reframe(['bash', '-c', SCRIPT], 'base', True)
 """
+DEAF = 'trap "" INT; sleep 60 & echo $! >child; echo begun; wait'
+# as ReFrame, whose jobs have sessions of their own, and go on where it has not heard
+LOSES_ONE = """trap 'trap "exit 7" INT' INT
+setsid sh -c 'echo $$ >child; echo begun; exec sleep 600' & while :; do sleep 0.05; done"""
 
 
-@pytest.mark.parametrize('number, times', [
-    (signal.SIGTERM, 1), (signal.SIGHUP, 1), (signal.SIGINT, 2),
+@pytest.mark.parametrize('number, times, script, ending', [
+    (signal.SIGTERM, 1, DEAF, 0.5), (signal.SIGHUP, 1, DEAF, 0.5), (signal.SIGINT, 2, DEAF, 0.5),
+    (signal.SIGTERM, 1, LOSES_ONE, 300),
 ])  # fmt: skip
-def test_what_is_measured_ends_with_the_command(tmp_path, number, times):
-    """`timeout`, a CI that cancels, `kill`, a terminal that closes: the benchmark once went on."""
+def test_what_is_measured_ends_with_the_command(tmp_path, number, times, script, ending):
+    """`timeout`, a CI that cancels, `kill`, a terminal that closes: the benchmark once went on;
+    and for 30 s where ReFrame lost the interruption."""
     streams = {'stdout': subprocess.PIPE, 'stderr': subprocess.DEVNULL, 'text': True}
-    process = subprocess.Popen([sys.executable, '-c', TERMINATED], cwd=tmp_path, **streams)
+    text = f'ENDING, SCRIPT = {ending}, {script!r}\n{TERMINATED}'
+    process = subprocess.Popen([sys.executable, '-c', text], cwd=tmp_path, **streams)
     assert process.stdout.readline() == 'begun\n'
     child = int((tmp_path / 'child').read_text())
     for _ in range(times):  # a child that takes its time meets an impatient user
         process.send_signal(number)
         time.sleep(0.2)
-    assert process.wait(300) != 0
+    assert process.wait(200) != 0
     deadline = time.time() + 60
     while alive(child) and time.time() < deadline:
         time.sleep(0.05)

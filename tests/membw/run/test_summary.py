@@ -140,6 +140,13 @@ def test_what_was_interrupted_or_never_ran_is_not_measured_and_no_fail(show, why
     assert not any(' FAIL ' in line or '\x1b' in line for line in lines)
 
 
+def test_a_build_that_was_interrupted_has_not_failed(show):
+    ended = {'fail_phase': 'run', 'fail_reason': 'aborted due to KeyboardInterrupt'}
+    status, lines = show(binary('abort') | ended)
+    assert lines[-1].startswith('Verdict: NOT MEASURED: ') and 'builds failed' not in lines[-1]
+    assert status == 1
+
+
 def test_an_aborted_case_is_red(show):
     assert show(case(), case('none', 'abort'))[0] == 1
 

@@ -1,0 +1,72 @@
+"""Whatever ends a command ends what it had started: one line, and the status that shells use."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+from membw import cli, interruption
+
+STARTED = """
+import signal, subprocess, sys
+from membw import cli
+signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored where a shell began it by '&'
+signal.signal(signal.SIGHUP, signal.SIG_IGN if sys.argv[2:] else signal.SIG_DFL)
+cli.dispatch = lambda argv: subprocess.run(['sh', '-c', sys.argv[1]], capture_output=True)
+sys.exit(cli.main([]))
+"""
+# a build's compiler, a burner, a rank: below a shell, deaf, or in a session of its own
+BEGUN = """trap "" TERM; sleep 600 & echo $! >two
+setsid sh -c 'echo $$ >one; : >begun; exec sleep 600' & wait"""
+
+
+def start(place, *more):
+    words = [sys.executable, '-c', STARTED, BEGUN, *more]
+    process = subprocess.Popen(words, cwd=place, stderr=subprocess.PIPE, text=True)
+    while not (place / 'begun').exists():
+        time.sleep(0.02)
+        assert process.poll() is None
+    return process
+
+
+@pytest.mark.parametrize('number, status, line', [
+    (signal.SIGINT, 130, 'membw: interrupted\n'),
+    (signal.SIGTERM, 143, 'membw: ended by SIGTERM\n'),
+    (signal.SIGHUP, 129, 'membw: ended by SIGHUP\n'),
+])  # fmt: skip
+def test_nothing_that_a_command_started_outlives_it(tmp_path, number, status, line):
+    process = start(tmp_path)
+    process.send_signal(number)
+    assert process.communicate(timeout=300)[1] == line
+    assert process.returncode == status
+    left = {pid for pid, _ in interruption.descendants(1)}
+    assert not left & {int((tmp_path / name).read_text()) for name in ('one', 'two')}
+
+
+def test_nohup_is_heeded(tmp_path):
+    process = start(tmp_path, 'nohup')
+    process.send_signal(signal.SIGHUP)
+    process.send_signal(signal.SIGTERM)
+    assert process.communicate(timeout=300)[1] == 'membw: ended by SIGTERM\n'
+
+
+def test_what_an_import_makes_of_it_is_no_bug_of_ours(monkeypatch, capfd):
+    def imports(_argv):  # as the beginning of an extension module of SciPy does
+        try:
+            os.kill(os.getpid(), signal.SIGTERM)
+            time.sleep(300)
+        except KeyboardInterrupt as err:
+            raise ImportError('initialization failed') from err
+
+    monkeypatch.setattr(cli, 'dispatch', imports)
+    assert cli.main([]) == 143
+    assert capfd.readouterr().err == 'membw: ended by SIGTERM\n'
+
+
+def test_a_number_that_is_another_process_by_now_is_left_alone():
+    me = os.getpid()
+    (mine,) = [p for p in interruption.descendants(os.getppid()) if p[0] == me]
+    assert interruption.alive({mine, (me, mine[1] + 1)}) == {mine}

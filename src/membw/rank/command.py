@@ -12,14 +12,16 @@ EPILOG = """\
 A node FAILs when a rate is both lower than the median of its group by more than the margin and
 surely lower (than the noise of its group gives, for so many nodes and kernels). It is INVALID when
 its record may not be believed, MISSING when it was expected and did not report in full, SUSPECT
-when nothing shows that its figures are right: it is in a slower part of its peers that no fact of
-kit or firmware explains, it could not be compared, or it is too fast to be true.
+when the figures do not decide: it is low, but the noise of so few nodes, or the tail of healthy
+ones, is not known well enough; it is in a slower part of its peers that no fact of kit or firmware
+explains; it could not be compared; or it is too fast to be true.
 
 examples:
   membw rank results/records.jsonl
   membw rank results/ --nodes 'n[001-128]' --node-check nodecheck.txt
   membw rank run.jsonl --order fastest --limit 0 --plot fleet.png
   membw rank run.jsonl --drain | less          # read them, then run what you agree with
+  membw rank run.jsonl --alpha 0.03            # FAIL what is most sure; the other low: SUSPECT
 
 Records of `pingpong --nodes` hold links: a link FAILs by the same rule, apart from what its two
 nodes do elsewhere.
@@ -42,7 +44,7 @@ def add_parser(subparsers):
     add('--nodes', metavar='FILE|LIST', help='expected nodes: a file, or a list as n[001-128]')
     add('--margin', type=percent, default=100 * MARGIN, metavar='PERCENT', help='what is slow (2)')
     add('--alpha', type=percent, default=1.0, metavar='PERCENT',
-        help='chance of a false alarm in a clean fleet (1)')  # fmt: skip
+        help='chance of a false FAIL in a clean fleet; up to 1 it is SUSPECT (1)')  # fmt: skip
     add('--populations', action='store_true',
         help='parts of the fleet that are slower than others are meant to be')  # fmt: skip
     add('--max-age', type=whole, default=14, metavar='DAYS',

@@ -16,6 +16,7 @@ TOO_FAST = 1.20  # to the median: no node is so much better than its peers
 # ... and no noise takes this much: a busy process beside each thread halves a figure
 TOO_SLOW = 0.25
 ALIKE = 0.9  # of a part's nodes have what most of the others have not
+FEW = 12  # nodes that do not show the spread of their like
 SURE = 5.0  # spreads between two halves of a few nodes
 
 
@@ -100,7 +101,7 @@ def of_fast(group, ratio, alpha):
     if len(means) < 3 or means.max() < TOO_FAST:
         return
     slowness = 1 / means
-    q = tails.judge_low(slowness, 1 / ratio, 1 - 1 / TOO_FAST)
+    q, _ = tails.judge_low(slowness, 1 / ratio, 1 - 1 / TOO_FAST)
     for i in np.flatnonzero((q <= alpha) & (means > TOO_FAST)):
         node = group.nodes[i]
         if node.verdict == 'PASS' and not support.may_be_below(node, group, TOO_FAST):
@@ -112,6 +113,14 @@ def of_slow(group, ratio):
     for node, mean in zip(group.nodes, ratio.mean(axis=1), strict=True):
         if node.verdict == 'PASS' and mean < TOO_SLOW:
             _suspect(node, f'implausibly slow: {mean - 1:+.1%} to the median of its peers')
+
+
+def of_low(node, peers):
+    """A node that is low by the usual noise and not, cautiously judged, by any."""
+    few = f'of {peers} nodes the noise is hardly known'
+    tail = 'healthy nodes of a fleet with such a tail may lie there'
+    ask = f'{support.AGAIN}, ask `membw history`'
+    _suspect(node, f'{few if peers < FEW else tail}: {ask}')
 
 
 def of_groups(groups):

@@ -12,7 +12,9 @@ from membw.rank.nodes import Node, assemble, units_of
 from membw.statistics import low_nodes, tails
 from membw.statistics.margin import MARGIN
 
-ALPHA = 0.01  # statistical: one clean fleet in 100 may see a false alarm
+# One clean fleet in 100 may see a false alarm. Another chance is one of FAIL: a smaller one makes
+# SUSPECT what it no longer fails.
+ALPHA = 0.01
 
 
 @dataclass
@@ -96,8 +98,8 @@ class _Answers:
         judged = low_nodes.judge(rates, group.totals(), steadiness, margin, share)
         unheld = judged.node_q
         self.judged = support.only_supported(judged, group.nodes)
-        self.q = self.judged.node_q
-        self.taken_back = unheld < self.q  # by the node's own interval
+        self.q, self.cautious_q = self.judged.node_q
+        self.taken_back = unheld[0] < self.q  # by the node's own interval
         ratio = self.judged.kernels[0]
         spread = np.median(np.abs(ratio - 1), axis=0) / tails.MAD_TO_SIGMA
         self.spread = np.maximum(spread, tails.FLOOR)
@@ -112,13 +114,17 @@ def _verdict(node, answers, i, alpha):
     )  # fmt: skip
     node.ratios = dict(zip(node.kernels, ratio[i].tolist(), strict=True))
     node.z = float(((ratio[i] - 1) / answers.spread).min())
-    node.q = float(answers.q[i])
-    if node.q <= alpha:
-        node.verdict = 'FAIL'
-        marks = ranks_q[i] <= alpha
+    node.q = float(answers.cautious_q[i])
+    suspect = max(alpha, ALPHA)
+    if answers.q[i] <= suspect:
+        marks = ranks_q[0, i] <= suspect
         noise = float(answers.spread[-1])
-        unsteady = steady_q[i] <= alpha
+        unsteady = steady_q[0, i] <= suspect
         node.pattern = pattern.describe(node, ranks[i], marks, unsteady, noise)
+        if node.q <= alpha:
+            node.verdict = 'FAIL'
+        else:
+            doubts.of_low(node, len(answers.low))
         node.notes[:0] = [node.pattern, _how_far(node, np.where(marks, ranks[i], 1))]
     elif answers.low[i]:
         unsure = f'low, but not sure (q={node.q:.2g}): {support.AGAIN}'

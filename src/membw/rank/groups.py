@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from membw.plural import plural
 from membw.rank import doubts
 from membw.results.metrics import node_rates
 from membw.results.record import MEMORY, STRICT
@@ -102,8 +103,9 @@ def _split(members):
 def _label(nodes):
     traits = Counter(tuple(node.traits.items()) for node in nodes).most_common(1)[0][0]
     t = dict(traits)
-    count = f'{len(nodes)} node{"s" * (len(nodes) > 1)}'
-    ranks = f'{t["ranks"]} rank{"s" * (t["ranks"] > 1)} x {t.get("threads", 1)} threads each'
+    count = plural(len(nodes), 'node')
+    threads = plural(t.get('threads', 1), 'thread')
+    ranks = f'{plural(t["ranks"], "rank")} x {threads} each'
     cpu = str(t.get('cpu_model', 'CPU not named'))
     build = ' '.join(str(t[k]) for k in ('environ', 'parameters', 'compiler', 'flags') if k in t)
     arrays = f'arrays of {t["array_size"]} elements' if 'array_size' in t else ''
@@ -115,7 +117,8 @@ def _label(nodes):
 def _populations_text(groups):
     shown = groups[0].metrics[-1]
     parts = ', '.join(
-        f'{len(g.nodes)} nodes at {g.medians()[shown.name]:.1f} {shown.unit}' for g in groups
+        f'{plural(len(g.nodes), "node")} at {g.medians()[shown.name]:.1f} {shown.unit}'
+        for g in groups
     )
     return (
         f'{len(groups)} populations among like nodes ({shown.name}: {parts}); '

@@ -168,7 +168,7 @@ def _compare(links, sizes, ratios, margin, alpha):
     """`ratios` of rates to what the nodes let expect: links x sizes."""
     ratios = ratios / np.median(ratios, axis=0)
     q = np.array([
-        tails.judge_low(ratios[:, k], np.delete(ratios, k, axis=1), margin, len(sizes))
+        tails.judge_low(ratios[:, k], np.delete(ratios, k, axis=1), margin, len(sizes))[0]
         for k in range(len(sizes))
     ]).T  # fmt: skip
     for row, link in enumerate(links):

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from membw.plural import plural
 from membw.results.hostlist import fold, worst_verdicts
 from membw.results.metrics import common_unit
 from membw.tables import Cell, Column, Table
@@ -98,7 +99,7 @@ def counts(fleet):
     """'5 nodes: 3 PASS, 1 FAIL, 0 INVALID, 1 MISSING'."""
     verdicts = [verdict for verdict, _ in worst_verdicts(fleet.nodes).values()]
     parts = (f'{verdicts.count(v)} {v}' for v in ('PASS', 'FAIL', 'INVALID', 'MISSING'))
-    text = f'{len(verdicts)} node{"s" * (len(verdicts) != 1)}: ' + ', '.join(parts)
+    text = plural(len(verdicts), 'node') + ': ' + ', '.join(parts)
     suspect = verdicts.count('SUSPECT')
     return text + (f', {suspect} SUSPECT' if suspect else '')
 

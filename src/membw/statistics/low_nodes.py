@@ -14,7 +14,8 @@ LEAST_HICCUP = 0.002
 
 @dataclass
 class Answers:
-    """q: for each figure the chance of any so low in a clean fleet; ratio: to its median.
+    """q: for each figure the chance of any so low in a clean fleet, and the cautious one (tails),
+    2 x the shape of the figures; ratio: to its median.
 
     One row a node; `ranks` are nodes x ranks x kernels, empty with one rank a node.
     """
@@ -26,9 +27,10 @@ class Answers:
 
     @property
     def node_q(self):
-        count = len(self.every)
-        parts = [t[1].reshape(count, -1) for t in (self.kernels, self.ranks, self.steady)]
-        return np.hstack([*parts, self.every[:, None]]).min(axis=1, initial=1.0)
+        """q and cautious q, 2 x nodes."""
+        parts = [self.every, *(t[1] for t in (self.kernels, self.ranks, self.steady))]
+        parts = [part.reshape(*self.every.shape, -1) for part in parts]
+        return np.concatenate(parts, axis=2).min(axis=2, initial=1.0)
 
 
 def judge(rates, totals, steadiness, margin, share=1.0):
@@ -45,10 +47,15 @@ def judge(rates, totals, steadiness, margin, share=1.0):
     ]
     q_every = tails.judge_low(totals.mean(axis=1), totals, margin, families)
     of_ranks = (
-        _judge_ranks(rates, margin, families) if ranks > 1 else (np.ones((count, 0, 0)),) * 2
+        _judge_ranks(rates, margin, families)
+        if ranks > 1
+        else (np.ones((count, 0, 0)), np.ones((2, count, 0, 0)))
     )
     return Answers(
-        (totals, np.array(q_totals).T), of_ranks, _judge_steadiness(steadiness, families), q_every
+        (totals, np.stack(q_totals, axis=2)),
+        of_ranks,
+        _judge_steadiness(steadiness, families),
+        q_every,
     )
 
 
@@ -62,7 +69,7 @@ def _judge_ranks(rates, margin, families):
     ratio = _relative(rates)
     alone = np.empty((count * ranks, 0))
     q = [tails.judge_low(ratio[:, :, k].ravel(), alone, margin, families) for k in range(kernels)]
-    return ratio, np.array(q).T.reshape(count, ranks, kernels)
+    return ratio, np.stack(q, axis=2).reshape(2, count, ranks, kernels)
 
 
 def _judge_steadiness(steadiness, families):
@@ -70,7 +77,7 @@ def _judge_steadiness(steadiness, families):
     usual = np.median(steadiness)
     unsteady = steadiness / usual < 1 - UNSTEADY
     if not unsteady.any():
-        return steadiness / usual, np.ones(len(steadiness))
+        return steadiness / usual, np.ones((2, len(steadiness)))
     logs = np.log(np.maximum(hiccup, 0) + LEAST_HICCUP)
     column = 1 - (logs - np.median(logs)) / 100  # a spread of 1 in the logarithm reads as 1 %
     q = tails.judge_low(column, np.empty((len(column), 0)), 1e-9, families)

@@ -7,6 +7,11 @@ grid is weighted by how well it explains the rest (Bayes), and the m lowest are 
 those expect of a sample of that size. A far tail of healthy nodes thus pays for itself, and bad
 nodes do not hide behind each other: all m are set aside at once (B. Rosner, Technometrics 25
 (1983), does so for normal noise).
+
+That is done twice: with the usual chances of shapes and spreads before looking, and with ones
+that are less favourable to a verdict: the spread of a few nodes may be further from the usual one,
+kernels that rise and fall together tell no more than one of them, and each of several low nodes
+is itself a sign of a tail (`CAUTIOUS`).
 """
 
 import functools
@@ -23,6 +28,7 @@ PRIOR_SPREAD = 0.0075
 PRIOR_FACTOR = 2.0
 # A spread of 0 (rounded or copied figures) would make every difference infinitely sure.
 FLOOR = 0.001
+CAUTIOUS_FACTOR = 3.0
 # Of two figures that are equal in this share of the sample, the step between is rounding ...
 TIED = 0.5
 # ... if it is no larger than this: nobody rounds a bandwidth to 5 %.
@@ -40,6 +46,12 @@ SKEWED, FAR, LATER, MANY = 0.05, 0.1, 0.02, 50
 # Among those called bad, this share may be healthy ones that lie as low; in normal noise, where
 # the kernels of a node miss each other, a third of it: each kernel brings its own.
 FALSE_SHARE = 0.03
+# Cautiously it may be this share of a verdict's chance, whatever the noise: 0.75 % where it is 1.
+CAUTIOUS_SHARE = 0.75
+# Cautiously the chances of what is not normal grow with the number of low nodes over this one,
+# and with the number of figures over this one, as far as this. By hand: as much as finds no less
+# of what docs/judging.md plants in normal noise.
+SIGNS, MANY_SHOW, AT_MOST = 3, 100, 0.5
 # A spread of two or three nodes is hardly known: paid for by this, over their number squared.
 FEW = 9
 CANDIDATES = 24  # numbers m that are tried
@@ -92,11 +104,13 @@ def _chance(value, other, values):
     return other / (len(values) - 1) if value else 1 - other
 
 
-def _first_guess(count):
-    """log of the weight of each shape before looking, shapes x 1 x 1."""
+def _first_guess(count, signs):
+    """log of the weight of each shape before looking, shapes x 1 x numbers; `signs`: how many
+    times more likely than usual one is that is not normal, for each number."""
     seen = min(1.0, count / MANY) ** 2
-    rest = np.array([shape.chance for shape in shapes()[1:]]) * seen
-    return np.log([1 - rest.sum(), *rest])[:, None, None]
+    rest = np.array([shape.chance for shape in shapes()[1:]])[:, None] * seen
+    rest = rest * np.minimum(signs, max(1.0, AT_MOST / rest.sum()))
+    return np.log(np.vstack([1 - rest.sum(axis=0), rest]))[:, None]
 
 
 def _late(share, mean):
@@ -137,24 +151,27 @@ def rounding(values):
 
 
 def judge_low(column, others, margin, divide=1.0):
-    """q for each figure: the chance that a healthy sample of this size has any so low.
+    """(q, cautious q) of each figure, 2 x figures: the chance that a healthy sample of this size
+    has any so low, with the usual and with the less favourable chances before looking.
 
     column: relative figures (1 is usual). others: more columns of the same nodes, which lend a
     few nodes their spread. `divide`: of how many samples this is one. Figures that are not lower
     than `margin` have q = 1.
     """
-    q = np.ones(len(column))
+    q = np.ones((2, len(column)))
     order = np.argsort(column, kind='stable')
     rising = column[order]
     step = rounding(column)
     numbers = _numbers(rising, max(margin, 1.01 * step))
     if len(numbers):
-        noise = _Noise(rising, others[order], step, numbers)
-        joint, healthy = noise.chances()
-        share = _share_of_last(healthy, numbers)
-        shared = share / FALSE_SHARE * (0.01 + 0.02 * noise.weights[0].sum(axis=0))
-        for m, value in zip(numbers, np.maximum(joint * divide, shared), strict=True):
-            q[order[:m]] = np.minimum(q[order[:m]], value)
+        usual, cautious = _Noise(rising, others[order], step, numbers).chances()
+        share = usual.share / FALSE_SHARE * (0.01 + 0.02 * usual.normal)
+        least = np.maximum(usual.joint * divide, share)
+        share = cautious.share / CAUTIOUS_SHARE
+        most = np.maximum(np.maximum(cautious.joint * divide, share), least)
+        for m, *values in zip(numbers, least, most, strict=True):
+            low = order[:m]
+            q[:, low] = np.minimum(q[:, low], np.array(values)[:, None])
     return q
 
 
@@ -183,6 +200,19 @@ def _share_of_last(healthy, numbers):
     return np.where(more > 0, shares, 0.0).max(axis=1)[1:]
 
 
+@dataclass(frozen=True)
+class Chances:
+    """For each number m that is tried.
+
+    joint: of m or more so low, paid for by how many numbers are tried; share: of healthy ones
+    among the m lowest; normal: that the noise is.
+    """
+
+    joint: np.ndarray
+    share: np.ndarray
+    normal: np.ndarray
+
+
 class _Noise:
     """What is known of a sample's noise when its m lowest figures are set aside, and its highest
     ones say only that they are higher: a weight for each shape, spread and m.
@@ -205,13 +235,36 @@ class _Noise:
             # the lowest is under suspicion: of three nodes the median would be one of two
             self.others_apart = self.others / np.median(self.others[1:], axis=0) - 1
         self.spreads = self._spreads(max(FLOOR, step / self.middle / np.sqrt(12)))
-        prior = -0.5 * (np.log(self.spreads / PRIOR_SPREAD) / np.log(PRIOR_FACTOR)) ** 2
-        table = np.array([self._explained(shape, high) for shape in shapes()])
-        self.weights = _normed(table + prior[:, None] + _first_guess(self.count))
-        # were the m lowest the tail of normal noise, the rest would be what is left of it
-        next_up = self.figures[numbers] / self.spreads[:, None]
-        cut = table[:1] + prior[:, None] + numbers * shapes()[0].log_below(next_up)
-        self.weights_cut = _normed(cut)[0]
+        tables = np.array([self._explained(shape, high) for shape in shapes()])
+        own, lent = tables[:, 0], tables[:, 1]
+        signs = np.maximum(1, numbers / SIGNS) * max(1, self.count / MANY_SHOW)
+        self.weights = np.array([
+            self._weights(own + lent, PRIOR_FACTOR, np.ones(len(numbers))),
+            self._weights(own + lent * self._apart(), CAUTIOUS_FACTOR, signs),
+        ])  # fmt: skip
+
+    def _weights(self, table, factor, signs):
+        """Of each shape, spread and m; last of all those of normal noise whose tail the m lowest
+        were: the rest would be what is left of it."""
+        prior = -0.5 * (np.log(self.spreads / PRIOR_SPREAD) / np.log(factor))[:, None] ** 2
+        next_up = self.figures[self.numbers] / self.spreads[:, None]
+        cut = table[:1] + prior + self.numbers * shapes()[0].log_below(next_up)
+        return np.vstack([_normed(table + prior + _first_guess(self.count, signs)), _normed(cut)])
+
+    def _apart(self):
+        """How much the other columns tell besides, for each m: all, unless hardly a node differs
+        from the others in one kernel more than in another."""
+        told = np.ones(len(self.numbers))
+        for i, m in enumerate(self.numbers if self.others_apart.size else ()):
+            rest = np.column_stack([1 + self.rest, self.others])[m:]
+            rest = rest - rest.mean(axis=0)
+            variance = (rest**2).mean()
+            if len(rest) < LEAST_REST or variance < FLOOR**2:
+                continue
+            own = rest - rest.mean(axis=1, keepdims=True)
+            free = 1 - 1 / rest.shape[1]
+            told[i] = (own**2).mean() / free / variance / OWN_SHARE
+        return np.minimum(told, 1)
 
     def _spreads(self, floor):
         """A grid around what the rest shows, for any m."""
@@ -248,7 +301,8 @@ class _Noise:
         return (self.others - middle) / np.maximum(mad / MAD_TO_SIGMA, FLOOR * middle)
 
     def _explained(self, shape, high):
-        """log likelihood of the figures above the m lowest, spreads x m."""
+        """log likelihood of the figures above the m lowest, and what other columns add, each
+        spreads x m."""
         edges, weights = self._bins
         spread = self.spreads[:, None]
         values = np.add.reduceat(self.rest, edges) / weights
@@ -257,28 +311,30 @@ class _Noise:
         known = np.maximum(left - 1, 0) / left  # the median was taken from the same figures
         first = np.searchsorted(edges, self.numbers)
         total = _from_top(density)[:, first] * known
+        added = np.zeros(total.shape)
         for column in self.others_apart.T:
             lent = shape.log_at(column / spread) - np.log(spread)
-            total += self.lent * _from_top(lent)[:, first]
-        total += SHARED * _from_top(shape.log_at(self._others_scaled).sum(axis=1))[first]
-        return total + high * shape.log_above(self.rest[-1] / spread)
+            added += self.lent * _from_top(lent)[:, first]
+        added += SHARED * _from_top(shape.log_at(self._others_scaled).sum(axis=1))[first]
+        return total + high * shape.log_above(self.rest[-1] / spread), added
 
     def chances(self):
-        """(of m or more so low, and paid for by the number of m that are tried; how many so low
-        are expected anyhow), for each m.
-        """
+        """Usual and cautious Chances."""
         wide = np.sqrt(1 + np.pi / 2 / self.count)  # the median is not known for sure, either
         lowest = self.figures[self.numbers - 1] / (self.spreads[:, None] * wide)
-        p = np.exp([shape.log_below(lowest) for shape in shapes()])
+        p = np.exp([shape.log_below(lowest) for shape in [*shapes(), shapes()[0]]])
         so_many = np.zeros(p.shape)
-        matter = self.weights > 1e-8
-        matter[0] = True  # weights_cut are those of normal noise
+        matter = (self.weights > 1e-8).any(axis=0)
         m = np.broadcast_to(self.numbers, p.shape)[matter]
         so_many[matter] = special.betainc(m, self.count - m + 1, p[matter])
-        joint = np.maximum((self.weights * so_many).sum(axis=(0, 1)),
-                           (self.weights_cut * so_many[0]).sum(axis=0))  # fmt: skip
-        healthy = (self.weights * p).sum(axis=(0, 1)) * self.count
-        return joint * _paid(self.numbers, self.count), healthy
+        return [self._chances(weights, so_many, p) for weights in self.weights]
+
+    def _chances(self, weights, so_many, p):
+        joint = np.maximum((weights * so_many)[:-1].sum(axis=(0, 1)),
+                           (weights * so_many)[-1].sum(axis=0))  # fmt: skip
+        healthy = (weights * p)[:-1].sum(axis=(0, 1)) * self.count
+        share = _share_of_last(healthy, self.numbers)
+        return Chances(joint * _paid(self.numbers, self.count), share, weights[0].sum(axis=0))
 
 
 def _paid(numbers, count):
@@ -305,3 +361,5 @@ def _unusual(count):
 SHARED = 0.15  # what a further kernel tells about the shape, to what the first one tells
 LENT = 4  # figures of the column itself that are as good as one of another column
 LEAST_LENT = 0.05  # less than that is not asked for
+LEAST_REST = 3  # nodes that show what kernels have in common
+OWN_SHARE = 0.15  # of the variance: from there on a kernel is a figure of its own

@@ -400,8 +400,9 @@ def test_alpha_says_how_sure_a_fail_has_to_be(tmp_path, capsys):
     q = 100 * min(node['q'] for node in json.loads(capsys.readouterr().out)['nodes'])
     assert main(['rank', str(file), '--alpha', f'{1.5 * q}']) == 1
     assert '1 FAIL' in capsys.readouterr().out
-    assert main(['rank', str(file), '--alpha', f'{q / 1.5}']) == 0
-    assert 'low, but not sure (q=' in capsys.readouterr().out
+    assert main(['rank', str(file), '--alpha', f'{q / 1.5}']) == 1
+    out = capsys.readouterr().out
+    assert ' 0 FAIL' in out and '1 SUSPECT' in out, 'as sure as 1 %, whatever is asked of a FAIL'
 
 
 ASKED_WRONGLY = [  # arguments | said on stderr

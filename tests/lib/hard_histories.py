@@ -235,7 +235,7 @@ def busy(nights, of, size, noise=0.005):
 
     def draw(rng, shape):
         late = np.arange(shape[2]) % of >= of - nights
-        each = rng.uniform(0, size, shape[1:]) + rng.uniform(0, size, (1, shape[2]))
+        each = size * (rng.random(shape[1:]) + rng.random((1, shape[2])))
         return normal(noise)(rng, shape) - late * each / 2
 
     return draw
@@ -331,4 +331,22 @@ SEALED_3 = {
     'restless weeks, 3x, four of them': restless_weeks(3, 4),
     'AR .8, 1 %, rounded to 1 %': lambda rng, shape: np.round(
         100 * remembering(0.8, 0.01)(rng, shape)) / 100,
+}  # fmt: skip
+
+
+def added(*noises):
+    return lambda rng, shape: sum(noise(rng, shape) for noise in noises)
+
+
+# ... written on 22 November 2026 before the rules of that night were begun, first run at its end
+SEALED_4 = {
+    'five nights of 45, 0 to -6 %': busy(5, 45, 0.06),
+    'ten nights of 90, 0 to +5 %': busy(10, 90, -0.05),
+    't3 with a memory of .5, 1.2 %': far_with_memory(0.5, 3, 0.012),
+    '6 % of nights -7 %, in runs of 5': bad_nights(0.06, 0.07, stay=0.8),
+    '12 % of nights -5 %, in runs of 2': bad_nights(0.12, 0.05, stay=0.5),
+    'left lognormal .6 % on AR .7 of 0.6 %': added(left(0.006), remembering(0.7, 0.006)),
+    'AR .6, 1.5 %, and 3 % of nights -20 %': added(
+        remembering(0.6, 0.015), bad_nights(0.03, 0.20)),
+    'left gamma with a memory of .5, 2 %': gamma_with_memory(0.02, 0.5),
 }  # fmt: skip

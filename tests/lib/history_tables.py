@@ -116,7 +116,8 @@ def _healthy(job):
 
 LOOKED = 'looks' in sys.argv
 PEER = 'peer' in sys.argv
-NOISES = {**hard.HEALTHY, **hard.HELD_OUT, **hard.SEALED, **hard.SEALED_2, **hard.SEALED_3}
+NOISES = {**hard.HEALTHY, **hard.HELD_OUT, **hard.SEALED, **hard.SEALED_2, **hard.SEALED_3,
+          **hard.SEALED_4}  # fmt: skip
 SMALL = {
     '4 nodes, common AR .8, 1 %': (4, 180, hard.remembering(0.8, 0.01, common=True)),
     '1 node, 1 %': (1, 180, hard.normal(0.01)),
@@ -205,6 +206,15 @@ POWER = {  # noise, what is planted, nodes, night, nights after
     '-4 %, 20 % of nights -4 %': (hard.bad_nights(0.2, 0.04), _step(0.04), 20, BEFORE, QUICK),
     '-4 %, 10 % -8 % in runs of 3 (held out)': (hard.bad_nights(0.1, 0.08, stay=0.67),
                                                 _step(0.04), 20, BEFORE, (5, 10, 20, 40)),
+    # written on 22 November 2026 with hard.SEALED_4
+    '-4 %, 15 % -10 % in runs of 2.5 (sealed)': (hard.bad_nights(0.15, 0.10, stay=0.6),
+                                                 _step(0.04), 20, BEFORE, (5, 10, 20, 40)),
+    '-4 %, t3 with a memory of .5, 1 % (sealed)': (hard.far_with_memory(0.5, 3, 0.01),
+                                                   _step(0.04), 20, BEFORE, QUICK),
+    '-5 %, AR .7, 1.2 % (sealed)': (hard.remembering(0.7, 0.012), _step(0.05), 20, BEFORE, QUICK),
+    '-3 %, left lognormal .8 % (sealed)': (hard.left(0.008), _step(0.03), 20, BEFORE, QUICK),
+    '-6 %, left gamma memory .5, 1.5 % (sealed)': (hard.gamma_with_memory(0.015, 0.5),
+                                                   _step(0.06), 20, BEFORE, QUICK),
 }  # fmt: skip
 
 
@@ -260,7 +270,7 @@ def real(file):
         NOISES[name] = POWER[name] = None
         noise = hard.bootstrapped(residuals)
         NOISES[f'real {name}'] = noise
-        POWER[f'real {name}, -4 %'] = (noise, _step(0.04, 100), 20, 100, (10, 20, 40, 80))
+        POWER[f'real {name}, -4 %'] = (noise, _step(0.04, 100), 20, 100, (3, 5, 10, 20, 40, 80))
         del NOISES[name], POWER[name]
 
 

@@ -23,11 +23,14 @@ BROKEN = (
 )  # fmt: skip
 
 
-def collect(sources, cache=None):
-    """(series, Left) of (identity, load) pairs; what `cache` knows is not loaded again."""
-    collector = load(cache)
+def collect(sources, cache=None, collector=None):
+    """(series, Left) of (identity, load) pairs; what `cache` knows is not loaded again.
+
+    `collector`: of that cache already, and of what has no identity.
+    """
+    collector = collector or load(cache)
     known = {source['identity'] for source in collector.sources}
-    lasting, is_fresh = set(), False
+    lasting, is_fresh = known & {None}, False
     for identity, read in sources:  # one at a time: a pipe has them as they come
         lasting.add(identity)
         if identity is None or identity not in known:

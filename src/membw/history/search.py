@@ -54,8 +54,10 @@ class Search:
     def _moves(self, row, margin):
         raw, values = self.rows.nights(row), self.rows.values(row)
         places = self.rows.places(row)
+        reach = cp.OUTLIER * self.rows.sigma[row] * self.rows.grown[1][: cp.LEAST + 1].max()
         while True:
-            its_moves = moves(raw, values, places, margin)
+            places = self.rows.placed(row, places)
+            its_moves = moves(raw, values, places, margin, reach)
             chances = [self._chance(row, raw, places, m) for m in its_moves]
             if not its_moves or max(chances) <= BAD_NIGHTS_ALPHA * self.alpha:
                 return its_moves

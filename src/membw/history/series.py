@@ -209,8 +209,7 @@ class Rows:
         state = INVALID if any(r.invalid for r in run) else VALID
         table['state'].append(state if dated else UNDATED)
         table['key'].append(sum(r.identity for r in run) % 2**64)
-        rates = first.rates if len(run) == 1 else rates_of(run)
-        spans = first.spans if len(run) == 1 else intervals.of_node(run)
+        rates, spans = rates_of(run), intervals.of_node(run)
         table['half'].append(intervals.half_width(rates, spans))
         rates = intervals.known(rates, spans) if spans else rates
         table['pair'].append(CROSSED if crossed(first.pair) else latency(first.pair))

@@ -6,6 +6,7 @@ import numpy as np
 
 from membw.history.changes import FAR, NEAR
 from membw.history.series import as_date, as_day
+from membw.plural import plural
 from membw.printable import printable
 from membw.statistics.change_points import LEAST
 from membw.tables import Column, Table
@@ -72,9 +73,9 @@ def as_blocks(every, changes, left, limit):
     """Lines and a table: what was looked at, one row a change, a verdict."""
     seen = _extent(every)
     yield (
-        f'{_count(seen["nodes"], "node")}, {_count(seen["nights"], "night")} '
+        f'{plural(seen["nodes"], "node")}, {plural(seen["nights"], "night")} '
         f'{seen["from"]} .. {seen["to"]}, {seen["figures"]} figures '
-        f'in {_count(len(every), "group")}'
+        f'in {plural(len(every), "group")}'
     )
     rows = [_row(event) for event in merged(changes)]
     shown = rows[-limit:] if limit else rows
@@ -88,10 +89,6 @@ def as_blocks(every, changes, left, limit):
     known = sum(any(c.acknowledged for c in event) for event in merged(changes))
     known = f'; {known} acknowledged' if known else ''
     yield f'Verdict: {_verdict(worse) + known if judged else "too few nights to judge anything"}'
-
-
-def _count(number, what):
-    return f'{number} {what}{"s" * (number != 1)}'
 
 
 COLUMNS = tuple(Column(title.partition(',')[0], title) for title in
@@ -118,7 +115,7 @@ def merged(changes):
 
 def _row(changes):
     first = changes[0]
-    who = first.node or _count(first.nodes, 'node')
+    who = first.node or plural(first.nodes, 'node')
     kernels, why = ' '.join(c.kernel for c in changes), '; '.join(_why(changes))
     return first.night, first.scope, who, percents(changes), kernels, first.group, why
 
@@ -186,7 +183,7 @@ def _left_text(every, left):
     for name, why in LEFT.items():
         count = getattr(left, name)
         if count:
-            yield f'left out: {_count(count, "run")}: {why}'
+            yield f'left out: {plural(count, "run")}: {why}'
     short, nodes = too_short(every), sum(len(s.nodes) for s in every)
     if short:
         yield f'not judged yet: {short} of {nodes} series: fewer than {2 * LEAST} nights'
@@ -204,4 +201,5 @@ def _verdict(worse):
     parts = [
         f'{kinds.count(kind)} {kind}' for kind in ('node', 'fleet', 'software') if kind in kinds
     ]
-    return f'slower and not recovered: {", ".join(parts)} change{"s" * (len(worse) > 1)}'
+    change = 'change' + 's' * (len(worse) > 1)
+    return f'slower and not recovered: {", ".join(parts)} {change}'

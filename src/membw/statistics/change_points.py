@@ -60,7 +60,8 @@ class Rows:
         self.reach = FARTHEST * self.sigma
         near, sigma = next(self.views(some)), self.sigma[some]
         self.reach = self.reach * _growth(near, sigma, False, SCALES[:1])[: LEAST + 1].max()
-        self.grown = [_growth(values, sigma, True) for values in self.views(some)]
+        easier = _easier(packed.shape[1], alpha, self.freedom, questions)
+        self.grown = [_growth(values, sigma, True) * easier for values in self.views(some)]
         self.growth = self.grown[0]
         self._view = {}
 
@@ -95,6 +96,19 @@ class Rows:
             if changes:
                 break
         return changes
+
+    def placed(self, row, places):
+        """Where each change is likeliest between its neighbours, were the noise Cauchy's: a few
+        nights far from both levels, which move the place that their means tell, say little."""
+        raw, edges = self.nights(row), [0, *places, self.count[row]]
+        for i in range(1, len(edges) - 1):
+            left, right = edges[i - 1], edges[i + 1]
+            part = raw[left:right]
+            levels = np.median(raw[left : edges[i]]), np.median(raw[edges[i] : right])
+            before, after = (np.log1p(((part - x) / self.sigma[row]) ** 2) for x in levels)
+            unlikely = np.cumsum(before - after)[LEAST - 1 : len(part) - LEAST]
+            edges[i] = left + LEAST + int(unlikely.argmin())
+        return edges[1:-1]
 
     def nights(self, row):
         """Of one row, as they are."""
@@ -184,6 +198,17 @@ def growth(packed, sigma, tails, most=SCALES):
         )
         scales.append(n)
     return np.interp(np.arange(width + 1), scales, np.maximum(known, 1.0))
+
+
+def _easier(width, alpha, freedom, questions):
+    """The limit of a part of n nights to that of LEAST: so many fewer parts that long are there.
+
+    Bonferroni's correction by scale: G. Walther, A. Perry, Biometrika 109 (2022).
+    """
+    usual = np.median(freedom) if len(freedom) else PRIOR_WEIGHT
+    shorter = np.maximum(np.arange(width + 1), LEAST)
+    many = np.maximum(questions * LEAST / shorter, 1)
+    return limit_for(alpha, usual, many) / limit_for(alpha, usual, questions)
 
 
 def _quantile(rising, share):

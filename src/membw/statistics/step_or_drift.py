@@ -24,17 +24,20 @@ class Move:
     sure: int = 0  # the value with which it became sure
 
 
-def moves(raw, values, places, margin):
+def moves(raw, values, places, margin, reach):
     """Every Move of at least `margin`; `places` are the change points of `values`.
 
     `values` are `raw` without outliers; a level is the median of the raw ones: a few bad nights
-    among good ones, which the filter may have taken for the rule, do not make one.
+    among good ones, which the filter may have taken for the rule, do not make one. `reach`: how
+    far a night may lie off and still speak for a step or for a drift.
     """
     edges = [0, *places, len(values)]
     levels = np.array([np.median(raw[a:b]) for a, b in zip(edges, edges[1:], strict=False)])
     changes = []
     for first, last in _runs(np.sign(np.diff(levels))):
-        changes += _moves_of_run(values, edges[first : last + 2], levels[first : last + 1], margin)
+        changes += _moves_of_run(
+            values, edges[first : last + 2], levels[first : last + 1], margin, reach
+        )
     return [m for m in changes if abs(m.delta) >= margin and _agrees(raw, m)]
 
 
@@ -61,14 +64,14 @@ def _runs(signs):
             start = i
 
 
-def _moves_of_run(values, edges, levels, margin):
+def _moves_of_run(values, edges, levels, margin, reach):
     part = values[edges[0] : edges[-1]]
     cuts = [e - edges[0] for e in edges]
-    drift = _drift(part)
+    drift = _drift(part, reach)
     steps = np.diff(levels)
     small = abs(steps).max(initial=0) < margin and len(steps) > 1
     whole = slice(edges[0], edges[1]), slice(edges[-2], edges[-1])
-    if drift and (small or drift[0] < _cost_of_steps(part, cuts)):
+    if drift and (small or drift[0] < _cost_of_steps(part, cuts, reach)):
         _, begin, end, delta = drift
         return [Move(edges[0] + begin, edges[0] + end, *whole, delta, 'drift')]
     if small:
@@ -85,14 +88,18 @@ def _cost(squares, count, parameters):
     return count * np.log(max(squares, 1e-12) / count) + parameters * np.log(count)
 
 
-def _cost_of_steps(part, cuts):
-    squares = sum(
-        ((part[a:b] - part[a:b].mean()) ** 2).sum() for a, b in zip(cuts, cuts[1:], strict=False)
-    )
+def _near(off, reach):
+    """Squares of what is off, of no night more than if it lay at `reach`."""
+    return np.minimum(off**2, reach**2)
+
+
+def _cost_of_steps(part, cuts, reach):
+    parts = [part[a:b] for a, b in zip(cuts, cuts[1:], strict=False)]
+    squares = sum(_near(p - np.median(p), reach).sum() for p in parts)
     return _cost(squares, len(part), 2 * (len(cuts) - 2) + 1)
 
 
-def _drift(part):
+def _drift(part, reach):
     """(cost, begin, end, height) of the best level - ramp - level, the height as fitted."""
     count = len(part)
     grid = np.unique(np.linspace(0, count - 1, GRID).astype(int))
@@ -103,9 +110,10 @@ def _drift(part):
         return None
     ramp = np.clip((np.arange(count) - begin[:, None]) / (end - begin)[:, None], 0, 1)
     centred = ramp - ramp.mean(axis=1, keepdims=True)
-    power = (centred**2).sum(axis=1)
-    height = centred @ (part - part.mean()) / power
-    squares = ((part - part.mean()) ** 2).sum() - height**2 * power
+    height = centred @ (part - part.mean()) / (centred**2).sum(axis=1)
+    off = part - part.mean() - height[:, None] * centred
+    off -= np.median(off, axis=1, keepdims=True)
+    squares = _near(off, reach).sum(axis=1)
     best = int(squares.argmin())
     return (
         _cost(squares[best], count, 4), int(begin[best]), int(end[best]), float(height[best])

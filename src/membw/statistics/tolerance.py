@@ -18,6 +18,7 @@ MAX_SLOW = 0.10
 SLOW, SLOW_ALPHA = MARGIN, 0.01  # those of `membw rank`
 FOREIGN = 3.0  # times more or less than the others: another unit or another machine
 FEW_CLUSTERS = 5
+USUAL = 0.95, 0.95  # coverage and confidence
 SHIFT_ALPHA = 0.05
 SHOWN = 8  # names
 
@@ -137,7 +138,9 @@ def propose(samples, rule):
 
 
 def _numbers(labels):
-    return np.unique(labels, return_inverse=True)[1]
+    """Of each label its place among them, sorted."""
+    place = {label: i for i, label in enumerate(sorted(set(labels)))}
+    return np.fromiter((place[label] for label in labels), int, len(labels))
 
 
 def _nodes(samples):
@@ -155,8 +158,8 @@ def _refuse_invalid(samples):
 def _is_low(samples, notes):
     """Nodes, by name, that must not set a tolerance: those that `membw rank` would call slow,
     however few their runs, and those that no healthy node can be."""
-    names, number = np.unique(samples.nodes, return_inverse=True)
-    medians = _node_medians(samples)
+    names, number = np.array(sorted(set(samples.nodes))), _numbers(samples.nodes)
+    medians = _medians_of(samples.rates, number)
     ratio = medians / np.median(medians, axis=0)
     foreign = (np.abs(np.log(ratio)) > np.log(FOREIGN)).any(axis=1) & (len(names) > 2)
     low = np.zeros(len(names), dtype=bool)
@@ -194,8 +197,14 @@ def _of(samples, kept):
 
 def _node_medians(samples):
     """nodes x kernels; nodes by name."""
-    names, number = np.unique(samples.nodes, return_inverse=True)
-    return np.stack([np.median(samples.rates[number == i], axis=0) for i in range(len(names))])
+    return _medians_of(samples.rates, _numbers(samples.nodes))
+
+
+def _medians_of(rates, number):
+    """groups x kernels, of runs x kernels with the number of their group."""
+    order = np.argsort(number, kind='stable')
+    ends = np.cumsum(np.bincount(number))[:-1]
+    return np.stack([np.median(part, axis=0) for part in np.split(rates[order], ends)])
 
 
 def _refuse_populations(samples, figures, what):
@@ -244,8 +253,11 @@ def _effective(samples, rule, notes):
         )
         return by_nodes, None
     both, shift = effective_size(rates, nodes, nights), Shift(nights)
-    if both >= least or not shift.is_sure(rates):
-        return max(both, least), None
+    # nights few enough for a low coverage would give the lowest runs as its limit: wider than
+    # that of a higher coverage, whose nights are too few
+    enough = max(least, needed(*USUAL))
+    if both >= enough or not shift.is_sure(rates):
+        return max(both, enough), None
     notes.append(
         f'{shift.count} nights differ (by {shift.spread(rates).max():.2%}) and are too few: '
         f'the tolerances are wider for it; more nights narrow them'
@@ -275,7 +287,7 @@ class Shift:
 
     def medians(self, rates):
         """nights x kernels."""
-        return np.stack([np.median(rates[self.nights == i], axis=0) for i in range(self.count)])
+        return _medians_of(rates, self.nights)
 
     def spread(self, rates):
         """Standard deviation between nights, a fraction, by kernel."""
@@ -306,8 +318,11 @@ def _limits(rates, effective, rule, left=0, shift=None):
     """
     rank = max(tolerance_rank(effective, rule.coverage, rule.confidence), 1) - 1
     median = np.median(rates, axis=0)
-    rising = np.sort(shift.within(rates) if shift else rates / median, axis=0)
-    low, high = rising[max(rank - left, 0)] - 1, rising[-1 - rank] - 1
+    ratio = shift.within(rates) if shift else rates / median
+    lowest, highest = max(rank - left, 0), len(ratio) - 1 - rank
+    # of a million runs these two are told in a sixth of the time of a sort
+    rising = np.partition(ratio, sorted({lowest, highest}), axis=0)
+    low, high = rising[lowest] - 1, rising[highest] - 1
     if shift:
         low, high = shift.wider(low, high, rates, rule)
     low, high = np.minimum(low, -rule.margin), np.maximum(high, rule.upper)
@@ -344,15 +359,20 @@ def _with_shifts(rates, limits, shift):
     lower 97.5 % limit (chi squared), as measured, and at its upper one."""
     median, low, high = limits
     spread, freedom = shift.spread(rates), shift.count - 1
-    within = shift.within(rates)[None, :, :]
-    quantiles = stats.norm.ppf((np.arange(SHIFTS) + 0.5) / SHIFTS)[:, None, None]
+    within = shift.within(rates)
+    # a run fails in nights that shift it by less than this, or by more
+    least, most = (1 + low) / within - 1, (1 + high) / within - 1
+    quantiles = stats.norm.ppf((np.arange(SHIFTS) + 0.5) / SHIFTS)
     shares = []
     lower, upper = np.sqrt(freedom / stats.chi2.ppf([0.975, 0.025], freedom))
     # the median is of nights, too: it lies off by 1 / sqrt(K) of their spread
     for factor in (lower, np.sqrt(1 + 1 / shift.count), upper * np.sqrt(1 + 1 / shift.count)):
-        part = quantiles * factor * spread
-        ratio = within * (1 + part) - 1
-        shares.append(float(((ratio < low) | (ratio > high)).any(axis=2).mean()))
+        with np.errstate(divide='ignore', invalid='ignore'):
+            below = np.fmax.reduce(least / (factor * spread), axis=1)
+            above = np.fmin.reduce(most / (factor * spread), axis=1)
+        below = np.searchsorted(quantiles, below, side='left')
+        above = SHIFTS - np.searchsorted(quantiles, above, side='right')
+        shares.append(float(np.minimum(below + above, SHIFTS).mean() / SHIFTS))
     return shares
 
 

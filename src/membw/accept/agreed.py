@@ -1,6 +1,7 @@
 """What the parties agreed that a run is: program, kernels, language, compiler, flags."""
 
 import re
+from functools import lru_cache
 from pathlib import Path
 
 from membw.build.presets import PresetError, load
@@ -30,9 +31,15 @@ def presets():
     except MembwError:
         return {}, {}
     try:
-        table = load(path)
+        return _read(path, path.stat().st_mtime_ns)
     except PresetError as err:
         raise MembwError(str(err).removeprefix('membw: ')) from err
+
+
+@lru_cache
+def _read(path, _changed):
+    """Once: every run of an acceptance asks for it."""
+    table = load(path)
     return table['presets'], table['families']
 
 

@@ -14,6 +14,8 @@ from membw.statistics.risk import assess
 def report(decision, problems=()):
     """A dict, JSON as it stands; the sections in the order in which they are read."""
     protocol = decision.protocol
+    nodes = [_node(protocol, node) for node in decision.nodes]
+    shown = [run for node in nodes for run in node['runs']]
     return {
         'schema': 'membw-acceptance-2',
         'title': protocol['title'],
@@ -30,8 +32,8 @@ def report(decision, problems=()):
         'units': {name: metric.unit for name, metric in protocol['metrics'].items()},
         'builds': [{**build, 'runs': count} for build, count in decision.builds],
         'risk': _risk(assess(protocol, decision.nodes), protocol),
-        'nodes': [_node(protocol, node) for node in decision.nodes],
-        'not_counted': [_run(protocol, r) for r in decision.runs if not is_counted(r)],
+        'nodes': nodes,
+        'not_counted': [s for r, s in zip(decision.runs, shown, strict=True) if not is_counted(r)],
         'other_nodes': sorted({run.node for run in decision.elsewhere}),
         'to_do': list(order_lines(protocol, orders(decision))),
         'problems': list(problems),

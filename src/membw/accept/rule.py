@@ -1,5 +1,6 @@
 """The rule of an acceptance protocol, applied to runs: each node's status, and the verdict."""
 
+import sys
 from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 
@@ -11,9 +12,9 @@ from membw.statistics.nights import NIGHT_S, night_numbers, nights_of
 ALIKE = ('source_sha256', 'binary_sha256', 'compiler', 'flags', 'compile_line')
 
 
-@dataclass
+@dataclass(slots=True)
 class Run:
-    """One run of one node (all its ranks together)."""
+    """One run of one node (all its ranks together); there may be a million."""
 
     node: str
     time: float  # seconds since 1970
@@ -160,7 +161,7 @@ def _when(protocol, node, usable, count, closed):
 def _usable(run):
     """Not under the protocol or not to be believed: such a run is neither a pass nor a failure."""
     if run.outside:
-        run.counted = f'not under the protocol: {run.outside}'
+        run.counted = sys.intern(f'not under the protocol: {run.outside}')
     elif run.invalid:
         run.counted = f'INVALID: {"; ".join(run.invalid)}'
     return not run.outside and not run.invalid

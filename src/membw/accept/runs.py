@@ -33,7 +33,8 @@ def runs_of(protocol, records):
     usual = defaultdict(int)  # ranks per node, in each file
     for _, ranks in together:
         usual[ranks[0].file] = max(usual[ranks[0].file], len(ranks))
-    runs = [(ranks[0], _run(protocol, node, ranks, usual[ranks[0].file]))
+    kinds = Kinds(protocol)
+    runs = [(ranks[0], _run(protocol, node, ranks, usual[ranks[0].file], kinds.of(ranks[0])))
             for node, ranks in together]  # fmt: skip
     _only_distinct(runs)
     return [run for _, run in runs]
@@ -44,10 +45,10 @@ def _only_distinct(runs):
     apart from runs: no node measures twice at a time."""
     last, figures = {}, {}
     for record, run in sorted(runs, key=lambda pair: (pair[1].time, pair[1].source)):
-        same = run.node, tuple(sorted(record.rates.items())), record.steadiness
-        before = last.get(run.node)
         if run.outside or run.invalid:
             continue
+        same = run.node, tuple(sorted(record.rates.items())), record.steadiness
+        before = last.get(run.node)
         if same in figures:
             run.outside = f'a copy of the run of {utc(figures[same])}: every figure is the same'
         elif before and _too_soon(before, record, run):
@@ -74,17 +75,35 @@ def _names(protocol, records):
     return dict(zip(matched, names, strict=True))
 
 
-def _run(protocol, node, ranks, usual):
-    first = ranks[0]
-    known = {**_job(first.file), **first.traits, **first.provenance}
-    build = {name: known[name] for name in BUILD if name in known}
-    build['preset'] = preset_of(protocol['runs'], known) or 'not recorded'
+class Kinds:
+    """What was built and run, and why it is not what was agreed: worked out once for all records
+    of a file that say the same, of which there may be a million."""
+
+    def __init__(self, protocol):
+        self.protocol, self.known = protocol, {}
+
+    def of(self, record):
+        """(build, why not agreed)"""
+        key = record.file, record.setting, record.metrics
+        if key not in self.known:
+            self.known[key] = self._of(record)
+        return self.known[key]
+
+    def _of(self, record):
+        known = {**_job(record.file), **record.traits, **record.provenance}
+        build = {name: known[name] for name in BUILD if name in known}
+        build['preset'] = preset_of(self.protocol['runs'], known) or 'not recorded'
+        return build, tuple(_not_agreed(self.protocol, record, known))
+
+
+def _run(protocol, node, ranks, usual, kind):
+    first, (build, other) = ranks[0], kind
     invalid = _invalid(protocol, ranks)
     if len(ranks) < usual:
         invalid += (f'{usual - len(ranks)} of {usual} ranks did not report',)
     return Run(
         node, first.time, rates_of(ranks), (*invalid, *unsteady(protocol, ranks)),
-        '; '.join(_outside(protocol, first, known)), first.file, build,
+        '; '.join([*other, *_outside_period(protocol['period'], first.time)]), first.file, build,
     )  # fmt: skip
 
 
@@ -109,8 +128,8 @@ def _invalid(protocol, ranks):
     return tuple(text for reason, text in reasons.items() if reason not in agreed)
 
 
-def _outside(protocol, record, known):
-    """Why the run is not one that the parties agreed on."""
+def _not_agreed(protocol, record, known):
+    """Why the run is not one that the parties agreed on, whenever it was."""
     runs = protocol['runs']
     wanted = runs.get('test', 'stream')
     if wanted not in known.get('test', wanted):  # cluster_stream is stream
@@ -120,7 +139,6 @@ def _outside(protocol, record, known):
     lacks = [m for m in protocol['metrics'].values() if m not in record.metrics]
     if lacks:
         yield f'no {", ".join(f"{m.name} in {m.unit}" for m in lacks)}'
-    yield from _outside_period(protocol['period'], record.time)
     preset = preset_of(runs, known)
     if preset not in (None, runs['preset']):
         yield printable(f'preset {preset}')

@@ -2,9 +2,11 @@
 
 from membw import tables
 from membw.accept.pairs import are_held, item
+from membw.plural import plural
 from membw.printable import printable
 from membw.results.hostlist import fold
 from membw.results.intervals import shown
+from membw.statistics.nights import nights_of
 from membw.tables import Cell, Column, Table
 
 ONE_NIGHT = (
@@ -63,7 +65,7 @@ def protocol_lines(protocol, contract, checksum, unsigned):
         yield f'  allowed    {", ".join(runs["allow"])}'
     yield (
         f'  rule       {tested_all}, the {runs["statistic"]} of '
-        f'{runs["repetitions"]} valid runs{_nights(runs)}; '
+        f'{plural(runs["repetitions"], "valid run")}{_nights(runs)}; '
         f'{protocol["rule"]["allowed_failures"]} may fail'
     )
     if retest['rounds']:
@@ -80,7 +82,7 @@ def _builds(builds):
     yield ''
     yield 'binaries of the counted runs'
     for build in builds:
-        yield f'  {build["runs"]} runs'
+        yield f'  {plural(build["runs"], "run")}'
         yield from (f'    {k:14} {printable(v)}' for k, v in build.items() if k != 'runs')
     if not builds:
         yield '  none'
@@ -157,7 +159,7 @@ def risk_lines(risk, protocol):
     yield f'  {"":10}  {"at most":10}  (with what so many runs leave open of the noise)'
     parties, node, machine = risk_tables(risk, protocol)
     yield from (f'  {chance:>10}  {most:>10}  {text}' for text, chance, most in parties[1])
-    if not risk['at_limit_of_noise']:
+    if nights_of(protocol, protocol['runs']['repetitions']) == 1:
         yield f'  {ONE_NIGHT}'
     yield f'  {node[0][0]}, and how often it fails for good'
     yield from (f'    {level:>7}  {chance:>10}' for level, chance in node[1])

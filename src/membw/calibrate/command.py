@@ -7,6 +7,7 @@ from membw import tables
 from membw.arguments import count, percent
 from membw.errors import MembwError
 from membw.files import write_whole
+from membw.plural import plural
 from membw.results.read import default_results
 from membw.statistics.margin import MARGIN
 from membw.tables import Cell, Column, Table
@@ -32,7 +33,8 @@ examples:
   membw calibrate --system local --environ gcc-o2 --pinning likwid --rounds 59
   membw calibrate --system thin --environ gcc-o2 --pinning omp --floors /etc/membw/floors
 
-exit status: 0 references proposed for all; 1 some were refused; 2 usage error
+exit status: 0 references proposed for all; 1 some were refused, or a line could not be read;
+2 usage error
 """
 
 
@@ -82,7 +84,8 @@ def run(args):
     rule = Rule(args.coverage / 100, args.confidence / 100, args.margin / 100, args.upper / 100,
                 args.all_nodes, args.widest / 100)  # fmt: skip
     proposals, blocks, asked = [], [], 0
-    for samples in gather(args):
+    every, problems = gather(args)
+    for samples in every:
         file.hold_to_index(samples.parameters)
         try:
             proposal = as_figures(propose(samples, rule))
@@ -100,11 +103,11 @@ def run(args):
         blocks += finish(file, args.dry_run)
     finally:
         print(tables.as_text(blocks, args.format))
-    return 1 if len(proposals) < asked else 0
+    return 1 if len(proposals) < asked or problems else 0
 
 
 def gather(args):
-    """Samples of what was asked for; measures first where --rounds says so."""
+    """(Samples of what was asked for, problems); measures first where --rounds says so."""
     from membw.calibrate.samples import select
     from membw.results.find_one import LISTED_BY
     from membw.results.read import each_result
@@ -123,7 +126,7 @@ def gather(args):
             f"no run of '{args.test}' on '{asked}' in '{' '.join(paths)}'",
             f"--rounds K measures first; '{LISTED_BY}' lists what there is",
         )
-    return samples
+    return samples, problems
 
 
 def measure(args):
@@ -170,7 +173,7 @@ def refusal_lines(samples, err):
 
 def left_lines(samples):
     for why, n in samples.left.most_common():
-        yield f'  left out: {n} run{"s" * (n > 1)}: {why}'
+        yield f'  left out: {plural(n, "run")}: {why}'
 
 
 COLUMNS = (
@@ -185,8 +188,8 @@ def proposal_blocks(proposal, existing, kept):
     samples = proposal.samples
     nodes = len(set(samples.nodes))
     title = (
-        f'{" ".join(samples.key)}: {len(samples.nodes)} runs of {nodes} '
-        f'node{"s" * (nodes > 1)}, worth {proposal.effective} independent ones'
+        f'{" ".join(samples.key)}: {plural(len(samples.nodes), "run")} of '
+        f'{plural(nodes, "node")}, worth {proposal.effective} independent ones'
     )
     units = {metric.name: metric.unit for metric in samples.metrics}
     rows = [

@@ -12,6 +12,7 @@ from scipy.stats import beta
 
 from membw.build.presets import version
 from membw.errors import MembwError
+from membw.plural import plural
 from membw.results.metrics import HIGHER
 
 
@@ -43,7 +44,7 @@ def as_text(proposal, widest, confidence):
             f'# floors of {" ".join(samples.key)}, GB/s: stream --at-least THIS --seconds 25,',
             '# the same binary, threads and pinning, on an idle node',
             f'# {time.strftime("%Y-%m-%d")}, membw {version()}: {widest:.0%} below the medians of '
-            f'{len(samples.nodes)} runs of {len(set(samples.nodes))} nodes',
+            f'{plural(len(samples.nodes), "run")} of {plural(len(set(samples.nodes)), "node")}',
             f'# {_false_alarms(samples, floors, proposal.effective, confidence)}',
             *(f'{name}={floor:g}' for name, floor in floors.items()),
             '',

@@ -17,6 +17,7 @@ from ruamel.yaml.error import YAMLError
 from membw.checkout import refuse_unknown_system, root
 from membw.errors import MembwError
 from membw.files import write_whole
+from membw.plural import plural
 from membw.results.metrics import HIGHER
 
 INDEX = ('$partition', '$environ', 'pinning')
@@ -278,8 +279,8 @@ def _flow(values):
 
 
 def _origin(samples, today):
-    nodes = len(set(samples.nodes))
-    return f'{today}: median of {len(samples.nodes)} runs of {nodes} node{"s" * (nodes > 1)}'
+    nodes = plural(len(set(samples.nodes)), 'node')
+    return f'{today}: median of {plural(len(samples.nodes), "run")} of {nodes}'
 
 
 def _head(entry, proposal, rule, today, expires):

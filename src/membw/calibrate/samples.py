@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from membw.plural import plural
 from membw.printable import printable
 from membw.results import intervals, metrics
 from membw.results.case import own_parameters
@@ -83,6 +84,8 @@ def _of_nodes(records):
 
 def _whole(run, usual):
     """A node that lost a rank, or has an INVALID one, gives no figure."""
+    if len(run) == usual == 1:
+        return run[0]
     invalid = next((r.invalid for r in run if r.invalid), ())
     if len(run) != usual:
         invalid = ('incomplete',)
@@ -149,14 +152,22 @@ def _unfit(record, now, widest):
 
 
 def _of_newest_build(records, left):
-    builds = [_build(r) for r in records]
     newest = max(records, key=lambda r: r.time, default=None)
-    wanted = newest and (_build(newest), newest.metrics)
-    alike = [r for r, b in zip(records, builds, strict=True) if (b, r.metrics) == wanted]
+    wanted, is_alike = newest and (_build(newest), newest.metrics), {}
+    for key, (r, _) in _settings(records).items():
+        is_alike[key] = (_build(r), r.metrics) == wanted
+    alike = [r for r in records if is_alike[r.setting, r.metrics]]
     if len(alike) < len(records):
         others = len(records) - len(alike)
         left['of another build, kind, array size or number of threads'] += others
     return alike
+
+
+def _settings(records):
+    """{what was made and measured alike: (one record of it, how many)}: few, of millions."""
+    of_key = {(r.setting, r.metrics): r for r in records}
+    counts = Counter((r.setting, r.metrics) for r in records)
+    return {key: (record, counts[key]) for key, record in of_key.items()}
 
 
 def _build(record):
@@ -166,17 +177,21 @@ def _build(record):
 
 def _fingerprint(records):
     """{'software': {field: value}, 'hardware': ...}; several values: how many runs had which."""
-    made = [{**without_build_path(r.provenance), 'cpu_model': r.traits.get('cpu_model')}
-            for r in records]  # fmt: skip
+    made = [({**without_build_path(r.provenance), 'cpu_model': r.traits.get('cpu_model')}, n)
+            for r, n in _settings(records).values()]  # fmt: skip
     return {'software': _values(made, SOFTWARE), 'hardware': _values(made, HARDWARE)}
 
 
 def _values(made, fields):
     values = {}
     for name in fields:
-        counts = Counter(m[name] for m in made if m.get(name))
+        counts = Counter()
+        for facts, runs in made:
+            counts.update({facts[name]: runs} if facts.get(name) else ())
         if len(counts) == 1:
             values[name] = next(iter(counts))
         elif counts:
-            values[name] = ', '.join(f'{value} ({n} runs)' for value, n in counts.most_common())
+            values[name] = ', '.join(
+                f'{value} ({plural(n, "run")})' for value, n in counts.most_common()
+            )
     return values

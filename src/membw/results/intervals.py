@@ -43,6 +43,8 @@ def known(rates, spans):
 def of_node(run):
     """{metric: (low, high)} of the rates of a whole node, from the records of its ranks; of
     metrics alone of which every rank has an interval."""
+    if len(run) == 1:
+        return run[0].spans
     names = [m for m in run[0].metrics if all(m.name in r.spans for r in run)]
     if not names:
         return {}

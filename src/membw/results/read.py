@@ -16,6 +16,8 @@ from membw.results.reframe import is_report, read_report, read_stored_session, s
 from membw.results.runs import once
 
 ENDINGS = ('.json', '.jsonl')
+STDIN = '-'
+HEAD = 600  # bytes that tell a report from records
 # FILE.rank-7: what a rank of an MPI job saved by itself when rank 0 did not come for it
 RESCUED = '.rank-'
 
@@ -71,8 +73,8 @@ def _unreadable(path, err):
 
 
 def _sources(path):
-    if path == '-':
-        yield from _of_stream(sys.stdin.buffer, 'stdin')
+    if path == STDIN:
+        yield from each_of_stream(sys.stdin.buffer, 'stdin')
     elif Path(path).is_dir():
         files = (f for f in Path(path).rglob('[!.]*') if is_result(f) and f.is_file())
         for file in sorted(files, key=_reports_first):
@@ -80,8 +82,8 @@ def _sources(path):
     elif not Path(path).is_file():  # <(zcat records.jsonl.gz): what is read of it is gone from it
         refuse_endless(path, 'give files, folders, or - for stdin')
         with open(path, 'rb') as stream:
-            yield from _of_stream(stream, path)
-    elif _is_database(path):
+            yield from each_of_stream(stream, path)
+    elif is_database(path):
         yield from _sessions(Path(path))
     else:
         yield from _file(Path(path), _read_file)
@@ -105,8 +107,15 @@ def _begins_with_records(text):
     return names_record(text) and '\n' in text and not is_report(text)
 
 
-def _of_stream(stream, name):
-    """Lines of records are read piece by piece; each is forgotten before the next one."""
+def report_of(stream):
+    """The text of a report of ReFrame that a stream has; None: it has none, and is as it was."""
+    is_one = is_report(stream.peek(HEAD)[:HEAD].decode(errors='replace'))
+    return stream.read().decode(errors='replace') if is_one else None
+
+
+def each_of_stream(stream, name):
+    """(None, load) as each_source: lines of records are read piece by piece, and each piece is
+    forgotten before the next one."""
     start = stream.read(pieces.PIECE // 64)
     if not _begins_with_records(start.decode(errors='replace')):
         text = (start + stream.read()).decode('utf-8', errors='replace')
@@ -128,7 +137,7 @@ def _identity(file):
     return f'{file.resolve()}:{stat.st_size}:{stat.st_mtime_ns}'
 
 
-def _is_database(path):
+def is_database(path):
     with open(path, 'rb') as stream:
         return stream.read(16).startswith(b'SQLite format 3')
 

@@ -8,7 +8,7 @@ import statistics
 from collections import Counter
 from dataclasses import dataclass, field
 from datetime import datetime
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from hashlib import blake2b
 from typing import NamedTuple
 
@@ -22,9 +22,12 @@ MOST_PROBLEMS = 100  # told of one file, or of a piece of a long one
 A_RECORD = re.compile(r'"schema"\s*:\s*"membw-record-')
 
 
-@dataclass(frozen=True)
+NOTHING = {}  # one for all: millions of records have no timings
+
+
+@dataclass(frozen=True, slots=True)
 class Record:
-    """What one rank measured, as far as ranking needs it."""
+    """What one rank measured, as far as ranking needs it; some 600 bytes."""
 
     host: str
     rank: int
@@ -47,12 +50,22 @@ class Record:
     links: tuple = ()  # (other node, why not to be believed or None, {bytes: us one way})
     spans: dict = field(default_factory=dict)  # metric -> (low, high) of its rate, if it says so
     pair: tuple = ()  # of the nearest cores, ns (results/regimes.py)
+    _identity: int | None = field(default=None, init=False, repr=False, compare=False)
 
-    @cached_property
+    @property
+    def setting(self):
+        """The same of records that say alike what was built and how it ran: a key as long as one
+        of them is kept. What thousands say alike is one object (`parse_record`)."""
+        return id(self.traits), id(self.provenance)
+
+    @property
     def identity(self):
         """64 bits that are the same wherever it is met: database, report, file of its own."""
-        figures = marshal.dumps((self.host, self.rank, self.time, *self.rates.values()), 2)
-        return int.from_bytes(blake2b(figures, digest_size=8).digest(), 'little')
+        if self._identity is None:
+            figures = marshal.dumps((self.host, self.rank, self.time, *self.rates.values()), 2)
+            digest = blake2b(figures, digest_size=8).digest()
+            object.__setattr__(self, '_identity', int.from_bytes(digest, 'little'))
+        return self._identity
 
 
 class BadRecord(ValueError):
@@ -120,9 +133,9 @@ def parse_record(data, name):
             findings=_findings(reasons),
             metrics=measured,
             lasted=sum(map(_lasted, kernels.values())),
-            timings={k: data[k] for k in ('pairs', 'messages') if data.get(k)},
-            links=tuple(map(_link, data.get('links', ()))),
-            spans=intervals.of_rates(data, measured),
+            timings=_timings(data),
+            links=tuple(map(_link, data['links'])) if 'links' in data else (),
+            spans=intervals.of_rates(data, measured) or NOTHING,
             pair=regimes.latencies(data),
             **setting._asdict(),
         )
@@ -279,14 +292,43 @@ def _steadiness(row):
         raise BadRecord("'times_s' holds what is no time: every one is above 0 s, and finite")
     times = sorted(every[1:])[:-1] if every else ()
     usual = statistics.fmean(times) if times else row.get('avg_s', row.get('min_s', 0))
-    best = times[0] if times else row.get('min_s', 0)
+    best = row.get('min_s', 0)
+    best = min(times[0], best or times[0]) if times else best  # a long run keeps each n-th time
     if not (math.isfinite(usual) and math.isfinite(best)):
         raise BadRecord("'avg_s' or 'min_s' is no time")
     return best / usual if usual else 1.0
 
 
 def _lasted(row):
-    return float(sum(row.get('times_s') or [row.get('min_s', 0)]))
+    total = row.get('total_s') or sum(row.get('times_s') or [row.get('min_s', 0)])
+    if not math.isfinite(total):
+        raise BadRecord("'total_s' is no time")
+    return float(total)
+
+
+# of pingpong: what is drawn of a pair of cores, and of a message
+TIMINGS = {
+    'pairs': {'method': str, 'class': str, 'home': str, 'cpu_a': int, 'cpu_b': int,
+              'median_ns': float},
+    'messages': {'class': str, 'cpu_a': int, 'cpu_b': int, 'bytes': int, 'median_us': float},
+}  # fmt: skip
+
+
+def _timings(data):
+    timings = {name: data[name] for name in TIMINGS if data.get(name)}
+    for name, rows in timings.items():
+        for row in rows:
+            wrong = [k for k, kind in TIMINGS[name].items() if not _is_a(kind, row[k])]
+            if wrong:
+                raise BadRecord(f"'{wrong[0]}' of '{name}' is {ascii(row[wrong[0]])[:80]}")
+    return timings or NOTHING
+
+
+def _is_a(kind, value):
+    """A time is above 0 and finite, a number of a CPU or of bytes a small whole one."""
+    if kind is float:
+        return isinstance(value, float | int) and 0 < value < 1e300
+    return isinstance(value, kind) and (kind is str or 0 <= value < 2**63)
 
 
 def _link(row):

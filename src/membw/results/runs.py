@@ -71,6 +71,8 @@ def usual_ranks(runs):
 
 def rates_of(run):
     """{metric: rate} of the node, of what all its ranks measured."""
+    if len(run) == 1:
+        return run[0].rates
     metrics = [m for m in run[0].metrics if all(m.name in r.rates for r in run)]
     table = np.array([[r.rates[m.name] for m in metrics] for r in run]).reshape(len(run), -1)
     return dict(zip((m.name for m in metrics), node_rates(table, metrics).tolist(), strict=True))

@@ -362,6 +362,13 @@ def test_the_plan_finds_what_does_not_exist(protocol, capsys):
     assert err.count('known are') == 3
 
 
+@pytest.mark.parametrize('nights', [1, 3])
+def test_the_plan_says_that_one_night_cannot_tell_whatever_the_noise(protocol, capsys, nights):
+    assert main(['accept', str(protocol(runs__nights=nights)), '--plan']) == 0
+    out = capsys.readouterr().out
+    assert 'assumed: normal' in out and ('each test is of one night' in out) == (nights == 1)
+
+
 def test_a_report_needs_no_system_file_and_no_checkout(protocol, tmp_path, monkeypatch, capsys):
     monkeypatch.setenv('MEMBW_ROOT', str(tmp_path))
     file = acceptance_fleet.write(fleet(nodes=NODES[:7]), tmp_path / 'r.jsonl')

@@ -47,6 +47,16 @@ NO_RECORD = {  # a line | what is said of it
     'latency that is none': (
         text(core_pair={'ns': 'x'}, core_pair_after={'ns': 1}), 'not as in the schema',
     ),
+    'pairs of cores that are none': (text(pairs=['a']), 'not as in the schema'),
+    'a message without its size': (
+        text(messages=[{'class': 'llc', 'cpu_a': 0, 'cpu_b': 1, 'median_us': 1}]),
+        "'bytes' is missing",
+    ),
+    'a pair that took no time': (
+        text(pairs=[{'method': 'cas', 'class': 'llc', 'home': 'a', 'cpu_a': 0, 'cpu_b': 1,
+                     'median_ns': 0}]),
+        "'median_ns' of 'pairs' is 0",
+    ),
     'unit that moves the cursor': (
         text(metrics={'triad': {'value': 1, 'unit': '\x1b[2J', 'better': 'higher'}}),
         'has the unit',
@@ -87,8 +97,11 @@ def test_a_line_that_is_no_record_is_named_and_the_others_are_judged(tmp_path, t
     protocol = tmp_path / 'protocol.yaml'
     protocol.write_text(told('accept', '--template')[1])
     for words in (['calibrate', '--system', 'thin', '--dry-run'], ['export', '--format', 'csv'],
-                  ['accept', protocol, '--results']):  # fmt: skip
-        assert f'{file}:6: ' in told(*words, file)[2]
+                  ['accept', protocol, '--results'],
+                  ['report', '-o', tmp_path / 'x']):  # fmt: skip
+        code, _, err = told(*words, file)
+        assert code == 0 if words[0] == 'report' else code in (1, 2)
+        assert f'{file}:6: ' in err and said in err
     code, _, err = told('diff', alone, f'{file}#{fleet[0]["host"]}')
     assert code == 2 and str(alone) in err and said in err
 

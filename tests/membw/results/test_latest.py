@@ -2,9 +2,11 @@
 
 import io
 import json
+import re
 import sys
 import types
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 import fleet_generator as gen
 import numpy as np
@@ -59,7 +61,22 @@ def test_the_newest_say_what_all_say(order):
     assert verdicts['n00002'] == 'FAIL' and verdicts['n00003'] == 'MISSING'
 
 
-@pytest.mark.parametrize('command', ['rank', 'history'])
+COMMANDS = {
+    'rank': (), 'history': (), 'export': ('--format', 'csv'), 'accept': ('p.yaml', '--results'),
+    'report': ('-o', 'x.html'),
+    'calibrate': '--dry-run --system thin --partition thin --environ a --pinning b'.split(),
+}  # fmt: skip
+CLOCK = r'[\d.]+ s\)|"written".*|written.{0,40}\d\d:\d\d:\d\d'
+
+
+def what_it_says(command, file, capsys):
+    """(exit status, output, errors, the page of a report), without the time of day."""
+    code = main([command, *COMMANDS[command], file])
+    page = Path('x.html').read_text() if command == 'report' else ''
+    return code, *(re.sub(CLOCK, '', text) for text in (*capsys.readouterr(), page))
+
+
+@pytest.mark.parametrize('command', COMMANDS)
 def test_a_pipe_is_read_in_pieces_and_says_what_the_file_says(
     tmp_path, capsys, monkeypatch, command
 ):
@@ -68,7 +85,9 @@ def test_a_pipe_is_read_in_pieces_and_says_what_the_file_says(
     text = '\n'.join(lines) + '\n'
     (tmp_path / 'stdin').write_text(text)
     monkeypatch.chdir(tmp_path)
-    whole = main([command, 'stdin']), *capsys.readouterr()
+    assert main(['accept', '--template']) == 0
+    (tmp_path / 'p.yaml').write_text(capsys.readouterr().out)
+    whole = what_it_says(command, 'stdin', capsys)
     monkeypatch.setattr(pieces, 'PIECE', 320_000)
     largest, real = [], pieces.texts
 
@@ -78,7 +97,8 @@ def test_a_pipe_is_read_in_pieces_and_says_what_the_file_says(
             yield piece
 
     monkeypatch.setattr(pieces, 'texts', spy)
-    monkeypatch.setattr(sys, 'stdin', types.SimpleNamespace(buffer=io.BytesIO(text.encode())))
-    assert (main([command, '-']), *capsys.readouterr()) == whole
-    assert 'stdin:71: not JSON' in whole[2]
+    stdin = io.BufferedReader(io.BytesIO(text.encode()))
+    monkeypatch.setattr(sys, 'stdin', types.SimpleNamespace(buffer=stdin))
+    assert what_it_says(command, '-', capsys) == whole
+    assert 'stdin:71: not JSON' in whole[2] and whole[0] == (command != 'report')
     assert len(largest) > 2 and max(largest) < 400_000

@@ -6,6 +6,7 @@ from pathlib import Path
 from membw.errors import MembwError
 from membw.files import write_whole
 from membw.printable import printable
+from membw.results.read import STDIN, report_of
 
 EPILOG = """\
 What is exported: a report of `membw run` (the newest, when nothing is named), a night's folder, or
@@ -16,8 +17,10 @@ examples:
   membw export --format openmetrics --output /var/lib/node_exporter/membw.prom
   membw export --format influx results/nights/2026-11-21
   membw export --format csv results/records >nodes.csv
+  zcat records.jsonl.gz | membw export --format csv -
 
-exit status: 0 exported, whatever the verdicts; 2 usage error, or nothing to export
+exit status: 0 exported, whatever the verdicts; 1 exported, but for a line that could not be read;
+2 usage error, or nothing to export
 """
 
 
@@ -30,7 +33,7 @@ def add_parser(subparsers):
     )
     add = parser.add_argument
     add('what', nargs='*', metavar='WHAT',
-        help='reports, nights, records (the newest report that measured something)')  # fmt: skip
+        help='reports, nights, records, - for stdin (the newest report)')  # fmt: skip
     add('--format', choices=('openmetrics', 'influx', 'csv', 'json', 'md', 'plain'),
         default='openmetrics', help='(openmetrics)')  # fmt: skip
     add('--output', metavar='FILE', help='written as a whole or not at all, in place of stdout')
@@ -39,12 +42,15 @@ def add_parser(subparsers):
 
 def run(args):
     """Exit status as in EPILOG."""
-    text = as_text(rows_of(args.what), args.format)
+    rows, problems = rows_of(args.what)
+    for problem in problems:
+        print(f'membw: {printable(problem)}', file=sys.stderr)
+    text = as_text(rows, args.format)
     if args.output:
         write_whole(args.output, f'{text}\n')
     else:
         print(text)
-    return 0
+    return 1 if problems else 0
 
 
 def as_text(rows, form):
@@ -58,12 +64,16 @@ def as_text(rows, form):
 
 
 def rows_of(names):
-    """Rows of all that is named, in that order."""
-    rows = [row for name in names or [_newest()] for row in _rows(name)]
+    """(rows, problems) of all that is named, in that order."""
+    rows, problems = [], []
+    for name in names or [_newest()]:
+        more, bad = _rows(name)
+        rows += more
+        problems += bad
     if not rows:
         where = f" in '{names[0]}'" if names else ''
         raise MembwError(f'nothing was measured{where}', 'name a report, a night or records')
-    return rows
+    return rows, problems
 
 
 def _newest():
@@ -77,6 +87,8 @@ def _newest():
 
 
 def _rows(name):
+    if name == STDIN:
+        return _of_stdin()
     path = Path(name)
     if not path.exists():
         raise MembwError(f"cannot read '{name}': no such file or folder",
@@ -84,8 +96,16 @@ def _rows(name):
     if (path / 'state.json').exists():
         return _of_night(path)
     if _is_report(path):
-        return _of_report(path)
+        return _of_report(path), []
     return _of_records(path)
+
+
+def _of_stdin():
+    from membw.export.figures import of_report
+    from membw.run.summary import parse
+
+    text = report_of(sys.stdin.buffer)
+    return _of_records(STDIN) if text is None else (of_report(parse(text, 'stdin')), [])
 
 
 def _is_report(path):
@@ -107,7 +127,8 @@ def _of_night(folder):
     rows = [row for path in sorted(folder.glob('*.json')) if _is_report(path)
             for row in _of_report(path)]  # fmt: skip
     records = folder / 'cluster.records'
-    return [*rows, *(_of_records(records) if records.is_dir() else ())]
+    ranked, problems = _of_records(records) if records.is_dir() else ([], [])
+    return [*rows, *ranked], problems
 
 
 def _of_records(path):
@@ -115,6 +136,4 @@ def _of_records(path):
     from membw.rank.rank_results import rank_results
 
     fleet, problems = rank_results([str(path)])
-    for problem in problems:
-        print(f'membw: {printable(problem)}', file=sys.stderr)
-    return of_fleet(fleet)
+    return of_fleet(fleet), problems

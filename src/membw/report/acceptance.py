@@ -4,6 +4,7 @@ from membw.accept.pairs import item
 from membw.accept.text import ONE_NIGHT, risk_tables
 from membw.report.page import environment
 from membw.report.theme import DARK, LIGHT
+from membw.statistics.nights import nights_of
 
 
 def page(acceptance):
@@ -20,6 +21,7 @@ def page(acceptance):
             build_names=list(dict.fromkeys(k for build in acceptance['builds'] for k in build)),
             risks=risk_tables(risk, protocol) if risk else None,
             one_night=ONE_NIGHT,
+            in_one_night=nights_of(protocol, protocol['runs']['repetitions']) == 1,
             light=LIGHT,
             dark=DARK,
         )

@@ -4,6 +4,7 @@ from collections import defaultdict
 
 import altair as alt
 
+from membw.plural import plural
 from membw.report import charts
 from membw.report.model import NONE, Cell, Section, Table
 from membw.report.rows import UNPINNED, metrics_of
@@ -97,7 +98,7 @@ def _picture(test, where, metric, rows, most):
         f'{metric.name.capitalize()} on {where}',
     )
     how = HOW_TO_READ.format(side='right' if metric.better == HIGHER else 'left')
-    text = f'{title}: {len(points)} runs, {min(values)} to {max(values)} {metric.unit}'
+    text = f'{title}: {plural(len(points), "run")}, {min(values)} to {max(values)} {metric.unit}'
     return charts.picture(name, title, how, layers, height, text)
 
 

@@ -4,10 +4,12 @@ import sys
 import time
 
 from membw.files import write_whole
+from membw.plural import plural
+from membw.printable import printable
 
 EPILOG = """\
-RESULTS are reports of ReFrame, its results.db, records (JSON, one object a line), or folders of
-them; of a folder the newest report is shown. Default: the newest run of this checkout.
+RESULTS are reports of ReFrame, its results.db, records (JSON, one object a line), folders of them,
+or - for stdin; of a folder the newest report is shown. Default: the newest run of this checkout.
 
 examples:
   membw report
@@ -42,16 +44,18 @@ def run(args):
     from membw.report import inputs, page, pictures
     from membw.report.sections import build
 
-    begun = time.time()
-    results = inputs.gather(args.results)
+    begun = time.monotonic()
+    results = inputs.gather(args.results, args.cache)
     for file in results.passed_over:
         print(f"membw: '{file}' measured nothing: an older run is shown", file=sys.stderr)
-    report = build(results, args.nodes, args.cache)
+    for problem in results.problems:
+        print(f'membw: {printable(problem)}', file=sys.stderr)
+    report = build(results, args.nodes)
     text = page.render(report)
     write_whole(args.output, text, "'-o FILE' names it")
     size = len(text.encode()) / 1e6
-    print(f'{args.output}: {report.headline} ({size:.1f} MB, {time.time() - begun:.1f} s)')
+    print(f'{args.output}: {report.headline} ({size:.1f} MB, {time.monotonic() - begun:.1f} s)')
     if args.pictures:
         count = pictures.write(report.pictures(), args.pictures)
-        print(f'{args.pictures}: {count} picture{"s" * (count != 1)}, each as PNG and SVG')
+        print(f'{args.pictures}: {plural(count, "picture")}, each as PNG and SVG')
     return 0

@@ -1,14 +1,19 @@
 """What the report is made of: the newest run, records of nodes, NUMA curves, the database."""
 
 import sqlite3
+import sys
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from membw.checkout import root
 from membw.errors import MembwError
 from membw.files import refuse_endless
+from membw.history.cache import load
+from membw.history.series import Collector
 from membw.results.case import cases_of
-from membw.results.record import BadRecord, names_record, read_lines
+from membw.results.latest import Latest
+from membw.results.read import STDIN, each_of_stream, each_result, is_database, report_of
+from membw.results.record import BadRecord, names_record
 from membw.results.reframe import (
     MeasuredNothing,
     is_report,
@@ -25,35 +30,60 @@ ENDINGS = ('.json', '.jsonl', '.db')
 
 @dataclass
 class Inputs:
-    """What was found, and where; `cases` are ReFrame's test cases, fixtures too."""
+    """What was found, and where; `cases` are ReFrame's test cases, fixtures too.
+
+    Of records, of which there may be millions, those are held that say how a node is now or have
+    pairs of cores; of all the others what a history needs (`nights`).
+    """
 
     cases: list = field(default_factory=list)
     reports: list = field(default_factory=list)  # (file, session_info)
-    records: list = field(default_factory=list)
+    latest: Latest = field(default_factory=Latest)
+    timed: list = field(default_factory=list)  # records of pingpong
+    nights: Collector = field(default_factory=Collector)
+    count: int = 0  # of records, and of the files that they were in
+    files: set = field(default_factory=set)
     databases: list = field(default_factory=list)
     ratios: list = field(default_factory=list)  # presets and pinnings, paired within rounds
     problems: list = field(default_factory=list)  # what could not be read
     passed_over: list = field(default_factory=list)  # newer reports that measured nothing
 
+    @property
+    def records(self):
+        return once([*self.latest.records(), *self.timed])
 
-def gather(paths):
-    """Inputs of the files and folders; without any, of this checkout's results."""
-    inputs = Inputs()
-    paths = [Path(path) for path in paths] or [_own_results()]
-    for path in paths:
+    def add(self, records, problems=()):
+        """Of one source, or of a piece of it; what a report says of its cases is no problem of
+        the file: such a case has a row that says so."""
+        self.latest.add(records)
+        self.timed += [r for r in records if r.timings]
+        self.nights.add(None, records, ())
+        self.count += len(records)
+        self.files.update(r.file for r in records)
+        self.problems += [p for p in problems if not isinstance(p, MeasuredNothing)]
+
+
+def gather(paths, cache=None):
+    """Inputs of the files and folders; without any, of this checkout's results. `cache`: that of
+    membw history."""
+    inputs = Inputs(nights=load(cache))
+    paths = paths or [_own_results()]
+    for path in map(Path, paths):
+        if str(path) == STDIN:
+            _take_stream(inputs, sys.stdin.buffer, 'stdin')
+            continue
         if not path.exists():
             raise MembwError(f"no such file or folder '{path}'", HINT)
         refuse_endless(path, HINT)
         for file in _of_folder(path, inputs) if path.is_dir() else [path]:
             _take(inputs, file)
-    if not inputs.cases and not inputs.records:
+    if not inputs.cases and not inputs.count:
         for database in inputs.databases:
             for text in _newest_session(database):
                 _take_report(inputs, database, text)
-    if not inputs.cases and not inputs.records:
+    if not inputs.cases and not inputs.count:
         said = f': {inputs.problems[0]}' if inputs.problems else ''
         raise MembwError(f"nothing was measured in '{' '.join(map(str, paths))}'{said}", HINT)
-    inputs.records = once(inputs.records)
     return inputs
 
 
@@ -80,18 +110,29 @@ def _of_folder(folder, inputs):
 def _take(inputs, file):
     """One file, by what is in it."""
     try:
-        data = file.read_bytes() if file.suffix != '.db' else b''
+        if not file.is_file():  # <(zcat records.jsonl.gz): what is read of it is gone from it
+            with open(file, 'rb') as stream:
+                _take_stream(inputs, stream, str(file))
+        elif file.suffix == '.db' or is_database(file):
+            inputs.databases.append(file)
+        elif is_report(newest.head(file)):
+            text = file.read_text(encoding='utf-8', errors='replace')
+            _take_report(inputs, file, text)
+        else:
+            for records, problems in each_result([str(file)]):
+                inputs.add(records, problems)
     except OSError as err:
         raise MembwError(f"cannot read '{file}': {err.strerror}") from err
-    text = data.decode('utf-8', errors='replace')
-    if file.suffix == '.db' or text.startswith('SQLite format 3'):
-        inputs.databases.append(file)
-    elif is_report(text):
-        _take_report(inputs, file, text)
-    else:
-        records, problems = read_lines(text.split('\n'), str(file))
-        inputs.records += records
-        inputs.problems += problems or ([] if records else [f'{file}: is empty: no record'])
+
+
+def _take_stream(inputs, stream, name):
+    """A report is one whole; records come piece by piece."""
+    text = report_of(stream)
+    if text is not None:
+        _take_report(inputs, name, text)
+        return
+    for _, load_piece in each_of_stream(stream, name):
+        inputs.add(*load_piece())
 
 
 def _newest_session(database):
@@ -114,6 +155,4 @@ def _take_report(inputs, file, text):
     inputs.reports.append((file, report.get('session_info', {})))
     inputs.cases += cases
     inputs.ratios += ratios.groups(report)
-    inputs.records += records
-    # a case without a figure has a row that says so
-    inputs.problems += [p for p in problems if not isinstance(p, MeasuredNothing)]
+    inputs.add(records, problems)

@@ -4,6 +4,7 @@ import re
 
 import altair as alt
 
+from membw.plural import plural
 from membw.report import charts
 from membw.report.model import Cell, Section, Table, number
 
@@ -59,14 +60,16 @@ def _points(curves, provenance):
         {'memory': memory, 'threads': threads, 'gbs': round(gbs, 2), 'provenance': provenance,
          'saturated': threads == curve['saturation'],
          'late': threads > LATE * curve['points'][-1][0],
-         'label': f'{threads} threads: {gbs:.1f} GB/s'}
+         'label': f'{plural(threads, "thread")}: {gbs:.1f} GB/s'}
         for memory, curve in curves.items() for threads, gbs in curve['points']
     ]  # fmt: skip
 
 
 def _picture(title, curves, row):
     points = _points(curves, row.id)
-    said = ', '.join(f'{m} saturates at {c["saturation"]} threads' for m, c in curves.items())
+    said = ', '.join(
+        f'{m} saturates at {plural(c["saturation"], "thread")}' for m, c in curves.items()
+    )
     name, layers = f'numa-{row.where}-{row.preset}', _layers(points, _kernel(curves))
     text, table = f'{title}: {said}', _table(row, points)
     return charts.picture(name, title, HOW_TO_READ, layers, 300, text, table)

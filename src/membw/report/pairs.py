@@ -91,7 +91,8 @@ def by_topology(pairs):
 
 def _of_cores(record, which):
     pairs = record.timings['pairs']
-    method = next(m for m in METHODS if any(p['method'] == m for p in pairs))
+    known = (m for m in METHODS if any(p['method'] == m for p in pairs))
+    method = next(known, pairs[0]['method'])
     pairs = [p for p in pairs if p['method'] == method]
     cpus = by_topology(pairs)
     times = {}

@@ -56,13 +56,12 @@ class Past:
         return list(alike.values())
 
 
-def read(databases, records, cache=None):
-    """All nights of the databases, and of the records beside them; `cache`: `membw history`'s."""
+def read(databases, beside):
+    """All nights of the databases, and of the Collector `beside` them."""
     for database in databases:
         if database.stat().st_size > LARGE:
             print(f'membw: reading the nights of {database} ...', file=sys.stderr)
-    beside = (None, lambda: (records, []))
-    series, left = collect([*each_source(map(str, databases)), beside], cache)
+    series, left = collect(each_source(map(str, databases)), collector=beside)
     known = acknowledged.read(acknowledged.own_file())[0]
     return of_series(sorted(series, key=lambda s: s.label), databases, left.invalid, known)
 

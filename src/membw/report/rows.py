@@ -7,6 +7,7 @@ from membw.results import case as of_case
 from membw.results.intervals import with_interval
 from membw.results.metrics import Metric
 from membw.run import summary
+from membw.run.judge import failed_build
 from membw.run.rows import states
 
 # as ReFrame's report names them (reframe-checks/measurement.py), then what the record adds
@@ -87,7 +88,7 @@ def failed_builds(cases):
     return [
         (f'{case["display_name"].split()[0]} of {case["environ"]}', summary.judge(case)[1])
         for case in cases
-        if case.get('fixture') and case['result'] not in ('pass', 'skip')
+        if failed_build(case)
     ]
 
 

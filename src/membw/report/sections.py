@@ -3,6 +3,7 @@
 import time
 
 from membw.errors import MembwError
+from membw.plural import plural
 from membw.rank import fleet as fleets
 from membw.report import (
     arithmetic,
@@ -26,17 +27,18 @@ NAMED = 3  # nodes or processors in the heading
 OTHERS = (arithmetic.TEST, *openmp.SCALING, openmp.OVERHEADS)
 
 
-def build(inputs, nodes='', cache=None):
+def build(inputs, nodes=''):
     """A Report of the Inputs; `nodes`: those expected; an error where nothing was measured."""
     rows = rows_of(inputs.cases)
-    fleet = _judge(inputs.records, expected_nodes(nodes) if nodes else _asked(inputs.cases))
+    records = inputs.records
+    fleet = _judge(records, expected_nodes(nodes) if nodes else _asked(inputs.cases))
     if not fleet.nodes and not any(map(_tells, rows)):
         raise _nothing(inputs, rows)
-    nights = past.read(inputs.databases, inputs.records, cache)
+    nights = past.read(inputs.databases, inputs.nights)
     sections = [
         bandwidth.section([r for r in rows if r.test not in OTHERS], inputs.ratios),
         numa.section(rows), arithmetic.section(rows), openmp.section(rows),
-        ranking.section(fleet), pairs.section(inputs.records, inputs.cases, fleet.links),
+        ranking.section(fleet), pairs.section(records, inputs.cases, fleet.links),
         history.section(nights), compilers.section(rows),
     ]  # fmt: skip
     verdict, headline, counts = verdicts.overall(rows, failed_builds(inputs.cases), fleet, nights)
@@ -46,10 +48,10 @@ def build(inputs, nodes='', cache=None):
         headline=headline,
         counts=counts,
         attention=verdicts.attention(rows, failed_builds(inputs.cases), fleet, nights),
-        facts=_facts(inputs, rows),
+        facts=_facts(inputs, records, rows),
         sections=[section for section in sections if section],
         provenance={row.id: row.provenance for row in rows} | past.provenance(nights),
-        fleet=ranking.as_data(fleet, inputs.records),
+        fleet=ranking.as_data(fleet, records),
         problems=inputs.problems,
     )
 
@@ -83,7 +85,7 @@ def _nothing(inputs, rows):
 def _title(rows, fleet):
     systems = sorted({row.where.split(':')[0] for row in rows})
     count = len({node.name for node in fleet.nodes})
-    return f'Memory bandwidth of {", ".join(systems) or f"{count} nodes"}'
+    return f'Memory bandwidth of {", ".join(systems) or plural(count, "node")}'
 
 
 def _span(info):
@@ -96,10 +98,10 @@ def _span(info):
     return f'{time.strftime("%Y-%m-%d %H:%M", start)}{until} UTC'
 
 
-def _machines(inputs, rows):
+def _machines(inputs, records, rows):
     """Nodes, processors and time of the run, as far as known: what a reader asks first."""
-    nodes = {r.host for r in inputs.records} | {row.provenance.get('node') for row in rows}
-    cpus = {r.traits.get('cpu_model') for r in inputs.records}
+    nodes = {r.host for r in records} | {row.provenance.get('node') for row in rows}
+    cpus = {r.traits.get('cpu_model') for r in records}
     cpus |= {row.provenance.get('cpu model') for row in rows}
     for names in (nodes, cpus):
         known = sorted(str(name) for name in names if name)
@@ -108,16 +110,15 @@ def _machines(inputs, rows):
     yield from [_span(info) for _, info in inputs.reports][:1]
 
 
-def _facts(inputs, rows):
+def _facts(inputs, records, rows):
     """What was measured, and read: (name, text)."""
-    facts = [('measured', '; '.join(filter(None, _machines(inputs, rows))))]
+    facts = [('measured', '; '.join(filter(None, _machines(inputs, records, rows))))]
     for file, info in inputs.reports:
         facts.append(('run', _span(info)))
         facts.append(('report', str(file)))
         facts.append(('command', info.get('cmdline', '')))
         facts.append(('ReFrame', info.get('version', '')))
-    files = {record.file for record in inputs.records}
-    facts.append(('records', f'{len(inputs.records)} in {len(files)} files'))
+    facts.append(('records', f'{inputs.count} in {len(inputs.files)} files'))
     facts += [('history', str(file)) for file in inputs.databases]
     facts.append(('written', time.strftime('%Y-%m-%d %H:%M:%S %z')))
     return [(name, text) for name, text in facts if text]

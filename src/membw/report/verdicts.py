@@ -3,6 +3,7 @@
 from collections import Counter, defaultdict
 from dataclasses import dataclass
 
+from membw.plural import plural
 from membw.report import past
 from membw.report.rows import UNPINNED
 from membw.results.hostlist import WORST_FIRST, fold, worst_verdicts
@@ -23,7 +24,7 @@ def overall(rows, builds, fleet, nights):
     words = [word for word in WORST_FIRST if runs[word] or nodes[word]]
     verdict = 'FAIL' if builds else words[0] if words else 'NOT MEASURED'
     line = f'{verdict}: {_line(runs, nodes)}'
-    line += f'; {len(builds)} build{"s" * (len(builds) > 1)} failed' if builds else ''
+    line += f'; {plural(len(builds), "build")} failed' if builds else ''
     allowed = sum(row.verdict == 'PASS' and bool(row.why) for row in rows)
     line += f'; {allowed} only because a reason against them was allowed' if allowed else ''
     return (
@@ -58,7 +59,9 @@ def attention(rows, builds, fleet, nights):
     alarms += _some([Alarm(r.verdict, _name(r), r.why, 'bandwidth') for r in bad], 'runs')
     allowed = Counter(row.why for row in rows if row.verdict == 'PASS' and row.why)
     for why, count in allowed.items():
-        alarms.append(Alarm('', f'{count} runs PASS that would be INVALID', why, 'bandwidth'))
+        alarms.append(
+            Alarm('', f'{plural(count, "run")} PASS that would be INVALID', why, 'bandwidth')
+        )
     alarms += _some(_of_nodes(fleet, rows), 'nodes')
     return alarms + _some([_of_change(event) for event in nights.recent()], 'changes')
 

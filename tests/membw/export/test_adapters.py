@@ -1,7 +1,7 @@
 """Entries for other drivers: `Verdict: VALID` is success, and what is INVALID gives no number.
 
-The commands and patterns of the files are run on the program's real output; JUBE itself where it
-is to be had (it is on no package index; docs/adapters.md says what else was run by hand).
+The commands and patterns of the files are run on the program's real output; JUBE itself by
+Debian's package (it is on no package index; docs/adapters.md says what else was run by hand).
 """
 
 import os

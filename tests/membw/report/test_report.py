@@ -272,7 +272,7 @@ def test_a_reason_that_was_allowed_is_told_of(rows):
     _, headline, _ = verdicts.overall([changed], [], fleet.judge([]), none)
     assert headline.endswith('1 only because a reason against them was allowed')
     (alarm,) = verdicts.attention([changed], [], fleet.judge([]), none)
-    assert (alarm.what, alarm.why) == ('1 runs PASS that would be INVALID', 'allowed: disturbed')
+    assert (alarm.what, alarm.why) == ('1 run PASS that would be INVALID', 'allowed: disturbed')
 
 
 def test_what_memcpy_moves_is_not_known(rows):

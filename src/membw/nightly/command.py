@@ -5,7 +5,6 @@ import os
 import pathlib
 import shlex
 import shutil
-import signal
 import sys
 import time
 
@@ -16,7 +15,7 @@ from membw.files import write_whole
 from membw.nightly import mail as night_mail
 from membw.nightly import notify
 from membw.nightly import steps as night_steps
-from membw.nightly.forget import forget
+from membw.nightly.forget import forget_before
 from membw.nightly.night import NOT_DONE, Night
 
 DESCRIPTION = """\
@@ -80,12 +79,7 @@ def this_night(now=None):
     return (now - datetime.timedelta(hours=12)).date().isoformat()
 
 
-def interrupt(*_):
-    raise KeyboardInterrupt
-
-
 def main(args):
-    signal.signal(signal.SIGTERM, interrupt)  # what it started ends with it
     if not shutil.which('membw'):  # called by its path, without setup-env.sh
         os.environ['PATH'] = f'{pathlib.Path(sys.executable).parent}:{os.environ["PATH"]}'
     if args.system:  # else the night would be of that name, and the right one refused
@@ -99,8 +93,7 @@ def main(args):
         for step in night_steps.of(args, night):
             night.run(step, deadline)
         publish(night, nights)
-        night.state['forgotten'] = forget(nights, args.keep)
-        night.save()
+        forget_before(night, nights, args.keep)
     finally:
         night_mail.write(night, args.mail_to)
         told = notify.tell(args.notify, night)

@@ -10,31 +10,53 @@ import subprocess
 from datetime import date, timedelta
 
 from membw.checkout import root
+from membw.errors import MembwError
+from membw.files import write_whole
+from membw.nightly.night import WRONG
+from membw.plural import plural
 
 NIGHT = '[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]'
 # ours, by their names: run-20261121T220000-4711.json of `membw run`, 20261121T220000-... of a job
 OURS = re.compile(r'(run-)?(?P<day>\d{8})T\d{6}')
 
 
+def forget_before(night, nights, keep):
+    """Notes in the night what went; what could not be removed is a step that went wrong."""
+    night.state['forgotten'] = []
+    night.state['steps'].pop('forget', None)  # of a night that is reported again
+    try:
+        for line in forget(nights, keep):
+            night.state['forgotten'].append(line)
+    except (MembwError, OSError) as err:
+        print(f'nightly: forget: {err}', flush=True)
+        write_whole(night.folder / 'forget.log', f'membw: {err}\n')
+        night.note('forget', status=WRONG)
+    night.save()
+
+
 def forget(nights, keep):
     """Removes nights but the last `keep`, and reports, records, jobs and stored sessions of days
-    before them; lines that say what went.
+    before them; yields lines that say what went.
 
     Builds and sources stay: later results may be of the same ones.
+
+    Raises:
+        MembwError: ReFrame removed no sessions; files and folders are gone by then.
+        OSError: a file or folder stays; the next night tries again.
     """
     folders = sorted(folder for folder in nights.glob(NIGHT) if _is_folder(folder))
     if len(folders) <= keep:
-        return []
+        return
     first = date.fromisoformat(folders[-keep].name)
     gone = folders[:-keep]
     for kind in ('jobs', 'reports', 'records'):
         gone += [path for path in (nights.parent / kind).glob('*') if _is_before(path, first)]
     for path in gone:
         shutil.rmtree(path) if _is_folder(path) else path.unlink()
-    _forget_sessions(nights.parent / 'results.db', first)
     count, others = len(folders) - keep, len(gone) - len(folders) + keep
-    return [f'removed: {count} night{"s" * (count > 1)} before {first} (--keep {keep}), and '
-            f'{others} reports, records and jobs of before']  # fmt: skip
+    yield (f'removed: {plural(count, "night")} before {first} (--keep {keep}), and '
+           f'{others} reports, records and jobs of before')  # fmt: skip
+    _forget_sessions(nights.parent / 'results.db', first)
 
 
 def _is_folder(path):
@@ -48,7 +70,12 @@ def _is_before(path, first):
 
 
 def _forget_sessions(database, first):
-    if database.exists():
-        until = (first - timedelta(days=1)).strftime('%Y%m%dT235959+0000')
-        words = ['reframe', f'--delete-stored-sessions=19700101T000000+0000:{until}']
-        subprocess.run(words, cwd=root(), capture_output=True)
+    if not database.exists():
+        return
+    until = (first - timedelta(days=1)).strftime('%Y%m%dT235959+0000')
+    words = ['reframe', f'--delete-stored-sessions=19700101T000000+0000:{until}']
+    done = subprocess.run(words, cwd=root(), capture_output=True, text=True, errors='replace')
+    if done.returncode:
+        lines = [line for line in (done.stdout + done.stderr).splitlines() if 'ERROR' in line]
+        said = lines[0] if lines else f'exit status {done.returncode}'
+        raise MembwError(f"sessions before {first} stay in '{database}': reframe: {said}")

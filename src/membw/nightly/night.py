@@ -98,12 +98,12 @@ class Night:
         words = step.command()
         self.measured |= not step.judges
         print(f'nightly: {step.name}: {shlex.join(words)}', flush=True)
-        begun, status = time.time(), STOPPED
+        before, begun, status = step.left_so_far(), time.monotonic(), STOPPED
         try:
             status = bounded(words, self.folder / f'{step.name}.log', left)
         finally:
-            step.gather(begun)
-            seconds = round(time.time() - begun, 1)
+            step.gather(before)
+            seconds = round(time.monotonic() - begun, 1)
             self.note(step.name, status=status, seconds=seconds, command=words)
             print(f'nightly: {step.name}: exit status {status}', flush=True)
 

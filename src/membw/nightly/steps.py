@@ -28,13 +28,12 @@ class Step:
     def left_out(self):
         """The reason not to run it, or nothing."""
 
-    def gather(self, begun):
-        """Puts copies of what it made since then, in seconds of the clock, into the night."""
+    def left_so_far(self):
+        """Its files, each with its date: the clock may be set while the step runs."""
+        return set()
 
-
-def newer(pattern, begun):
-    files = pathlib.Path(root(), 'results').glob(pattern)
-    return sorted(file for file in files if file.stat().st_mtime >= begun - 1)
+    def gather(self, before):
+        """Puts copies of what it left, but what was there `before`, into the night."""
 
 
 class Measuring(Step):
@@ -42,10 +41,20 @@ class Measuring(Step):
 
     share = 0.9  # the rest is for judging and telling what was measured
     judges = False
+    leaves = ('reports/run-*',)  # below results
 
-    def gather(self, begun):
+    def left_so_far(self):
+        folder = pathlib.Path(root(), 'results')
+        files = [file for pattern in self.leaves for file in folder.glob(pattern)]
+        return {(file, file.stat().st_mtime_ns) for file in files}
+
+    def new(self, before):
+        return sorted(file for file, _ in self.left_so_far() - before)
+
+    def gather(self, before):
+        new = self.new(before)
         for suffix in ('json', 'xml', 'log'):
-            for file in newer(f'reports/run-*.{suffix}', begun)[-1:]:
+            for file in [f for f in new if f.match(f'reports/run-*.{suffix}')][-1:]:
                 kept = self.folder / f'{self.name}{".reframe" * (suffix == "log")}.{suffix}'
                 shutil.copyfile(file, kept)
 
@@ -60,6 +69,7 @@ class Checks(Measuring):
 
 class Cluster(Measuring):
     name = 'cluster'
+    leaves = (*Measuring.leaves, f'records/*{CLUSTER}*')
 
     def command(self):
         return ['membw', 'run', *self.system, '-n', CLUSTER, *shlex.split(self.args.cluster)]
@@ -74,10 +84,10 @@ class Cluster(Measuring):
         if 'Found 0 check' in listed.stdout:
             return 'no partition of this system has nodes to ask a scheduler for'
 
-    def gather(self, begun):
-        super().gather(begun)
+    def gather(self, before):
+        super().gather(before)
         kept = self.folder / 'cluster.records'
-        for file in newer(f'records/*{CLUSTER}*', begun):
+        for file in [f for f in self.new(before) if f.parent.name == 'records']:
             kept.mkdir(exist_ok=True)
             shutil.copyfile(file, kept / file.name)
 

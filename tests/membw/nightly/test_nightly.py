@@ -186,7 +186,7 @@ def test_a_stopped_night_goes_on_where_it_was_stopped(place):
         assert process.poll() is None
     process.send_signal(signal.SIGTERM)
     process.communicate(timeout=300)
-    assert process.returncode == 130
+    assert process.returncode == 143
     assert 'not complete' in (folder_of(place) / 'summary.txt').read_text()
     (place / 'go').touch()
     assert night(place).returncode == 0
@@ -229,6 +229,17 @@ def test_a_step_that_hangs_is_bounded_and_the_night_not_complete(place):
     assert night(place).returncode == 0
     again = calls(place)[before:]  # the cluster's job too, where no time was left for it
     assert again[0] == 'checks' and again[-3:] == ['rank', 'history', 'report']
+
+
+def test_a_clock_that_is_set_back_loses_nothing_of_the_night(place):
+    """What a step left is known by its name, not by a date before the step began."""
+    late = 'touch -d "2001-01-01" "$folder"/reports/* "$folder"/records/*\n'
+    tool = place / 'bin/membw'
+    tool.write_text(MEMBW + late)
+    assert night(place).returncode == 0
+    folder = folder_of(place)
+    assert (folder / 'checks.json').exists() and (folder / 'cluster.xml').exists()
+    assert (folder / 'cluster.records/x-cluster_stream.json').exists()
 
 
 def test_a_failing_report_leaves_the_last_good_one(place):
@@ -330,6 +341,16 @@ def test_nights_before_the_last_ones_go_with_their_results_and_nothing_else_does
     assert all(path.exists() for path in stays) and (jobs / '20200102T220000-link').is_symlink()
     with sqlite3.connect(database) as base:
         assert base.execute('SELECT count(*) FROM sessions').fetchone() == (1,)
+    database.write_text('no database')  # what cannot be removed is no quiet night
+    done = night(place, '--night', '2026-11-22', '--keep', '2')
+    assert done.returncode == 1, done.out + done.err
+    subject, *lines = done.out.split('Subject: ')[1].splitlines()
+    assert subject.endswith('look at forget')
+    assert 'removed: 1 night before 2026-11-21' in done.out
+    (line,) = (line for line in lines if line.startswith('forget '))
+    assert "sessions before 2026-11-21 stay in '" in line and 'not a database' in line
+    database.unlink()  # reported again, all is well
+    assert night(place, '--night', '2026-11-22', '--keep', '2').returncode == 0
 
 
 def test_two_nights_at_once_are_refused(root, call):

@@ -15,7 +15,7 @@ PIP_NO_COMPILE=0 sh ci/setup.sh || exit
 . ci/packages.sh
 
 # a Slurm of our own, a debugger that plants wrong values, more compilers, MPI, lint, and what
-# checks the entries of Jenkins and systemd, opens the report, and reads the export; BLAS
+# checks the entries of Jenkins, systemd and JUBE, opens the report, and reads the export; BLAS
 # libraries, of which only some have threads, with a program that calls one
 tools=(
 	slurmctld=slurmctld slurmd=slurmd sinfo=slurm-client munged=munge
@@ -27,7 +27,7 @@ tools=(
 	sshd=openssh-server
 	'hpcc=hpcc libopenblas-openmp-dev libopenblas-pthread-dev libopenblas-serial-dev libblis-openmp-dev'
 	shellcheck=shellcheck zsh=zsh
-	promtool=prometheus help2man=help2man mandoc=mandoc
+	jube=jube promtool=prometheus help2man=help2man mandoc=mandoc
 	groovyc=groovy java=default-jre-headless
 	systemd-analyze=systemd
 	chromium=chromium chromedriver=chromium-driver

@@ -4,7 +4,7 @@ usage: MEMBW_HTTPJSON=http://host:9200/membw/_doc reframe -C THIS -c "$(membw ch
        MEMBW_HTTPJSON=... membw run -C THIS
 
 ReFrame takes the last configuration of logging that fits a system: this one is membw's own with
-one handler more, so that results/perflogs, which the history reads, goes on.
+one handler more, so that results/perflogs, ReFrame's own log, goes on.
 """
 
 import os

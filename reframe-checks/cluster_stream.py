@@ -9,6 +9,7 @@ import shlex
 import reframe as rfm
 from lib.binaries import program_binary, spack_rows_of
 from lib.option_words import option_words
+from lib.refusal import refuse
 from lib.stream_options import stream_options
 from reframe.core.builtins import (
     fixture,
@@ -16,7 +17,6 @@ from reframe.core.builtins import (
     run_before,
     variable,
 )
-from reframe.core.exceptions import ReframeError
 from whole_cluster import RECORDS, WAIT_S, whole_cluster
 
 from membw.site import topology
@@ -70,7 +70,7 @@ class cluster_stream(stream_options, whole_cluster):
     @run_after('init')
     def refuse_nonsense(self):
         if self.per not in ('node', 'domain'):
-            raise ReframeError(f"per={self.per}: 'node' or 'domain'")
+            refuse(self, f"per={self.per}: 'node' or 'domain'")
         if self.with_mpi():
             self.valid_prog_environs = [f'{self.valid_prog_environs[0]} +mpi']
 

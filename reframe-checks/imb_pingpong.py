@@ -8,6 +8,7 @@ import reframe as rfm
 import reframe.core.runtime as runtime
 from lib.endpoints import INTER, class_of_pair
 from lib.measurement import measurement
+from lib.refusal import refuse
 from reframe.core.backends import getlauncher
 from reframe.core.builtins import parameter, run_after, run_before, sanity_function, variable
 
@@ -59,6 +60,13 @@ class imb_pingpong(measurement):
     pair_class = variable(str, value='', loggable=True)
 
     @run_after('init')
+    def refuse_nonsense(self):
+        if self.binding not in ('each', 'source'):
+            refuse(self, f"binding={self.binding}: 'each' or 'source'")
+        if self.iterations < 1:
+            refuse(self, f'iterations={self.iterations}: 1 or more')
+
+    @run_after('init')
     def count_nodes(self):
         self.between_nodes = self.pair.startswith(INTER)
         if self.between_nodes:
@@ -70,10 +78,6 @@ class imb_pingpong(measurement):
             self.pair not in pairs_of(self.current_partition),
             f"'{self.pair}' is a pair of another partition",
         )
-        self.skip_if(
-            self.binding not in ('each', 'source'), f"binding={self.binding}: 'each' or 'source'"
-        )
-        self.skip_if(self.iterations < 1, f'iterations={self.iterations}: 1 or more')
         self.skip_if(
             (self.current_partition.processor.num_cores or 2) < 2, 'one core, and a pair takes two'
         )

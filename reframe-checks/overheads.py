@@ -4,6 +4,7 @@ import reframe as rfm
 from lib.binaries import built
 from lib.openmp_run import openmp_run
 from lib.option_words import option_words
+from lib.refusal import refuse
 from lib.several_launches import several_launches
 from reframe.core.builtins import parameter, run_after, run_before, variable
 
@@ -34,13 +35,11 @@ class overheads(several_launches, openmp_run):
     @run_after('init')
     def take_asked_policies(self):
         asked = self.wait_policies.split(',')
-        if self.wait_policy not in asked and {*asked} <= {*POLICIES}:
+        unknown = ', '.join(sorted({*asked} - {*POLICIES}))
+        if unknown:
+            refuse(self, f"wait_policies: no '{unknown}', there are {', '.join(POLICIES)}")
+        if self.wait_policy not in asked:
             self.valid_systems = []
-
-    @run_after('setup')
-    def refuse_other_policies(self):
-        unknown = ', '.join(sorted({*self.wait_policies.split(',')} - {*POLICIES}))
-        self.skip_if(unknown, f"wait_policies: no '{unknown}', there are {', '.join(POLICIES)}")
 
     @run_before('run')
     def choose_wait_policy(self):

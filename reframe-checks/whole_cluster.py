@@ -9,6 +9,7 @@ import ranking
 import slurm_nodes
 from lib import references
 from lib.measurement import measurement
+from lib.refusal import refuse
 from reframe.core.backends import getlauncher
 from reframe.core.builtins import (
     performance_function,
@@ -67,6 +68,12 @@ class whole_cluster(measurement):
     node_check = variable(str, value='', loggable=True)
     nodes = variable(str, value='', loggable=True)
     judged = None
+
+    @run_after('init')
+    def refuse_another_starter(self):
+        """Another one of ReFrame's would start one process, and the other nodes were MISSING."""
+        if self.starter and self.starter != 'srun' and not self.starter.startswith('mpi'):
+            refuse(self, f"starter={self.starter}: 'srun' or 'mpirun'")
 
     @run_after('setup')
     def choose_launcher(self):

@@ -17,6 +17,7 @@ from places import ROOT
 # rooms whose tests compute only, but for those named below: they fill the cores while those of
 # BESIDE wait, and come last
 TOGETHER = (
+    'checks/test_last_words.py',
     'checks/test_references.py',
     'checks/test_restored.py',
     'checks/test_several_launches.py',

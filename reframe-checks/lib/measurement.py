@@ -1,6 +1,7 @@
 """What every run of a program shares: its needs, its provenance, its verdict, its metrics."""
 
 import json
+import math
 import pathlib
 import re
 
@@ -8,13 +9,14 @@ import reframe as rfm
 import reframe.core.runtime as runtime
 import reframe.utility.sanity as sn
 from reframe.core.builtins import run_after, run_before, variable
-from reframe.core.exceptions import ReframeError, SanityError
+from reframe.core.exceptions import SanityError
 from reframe.core.logging import getlogger
 
 from lib import prerequisites, references
 from lib.binaries import results
 from lib.option_words import option_words
 from lib.quick_log import quick_log
+from lib.refusal import refuse
 from membw.build.code_checksum import code_sha256
 from membw.build.presets import sha256
 from membw.build.sources import commit
@@ -34,6 +36,10 @@ NOTED = (
     'record',
     'metrics',
 )
+# the shell of the job, and slurmstepd
+KILLED = re.compile(r': line \d+: +\d+ Killed\b|oom[-_]kill', re.I)
+OUT_OF_MEMORY = ('the program was killed, as the kernel does where memory runs out: dmesg, or the '
+                 'memory limit of the job, tells')  # fmt: skip
 
 
 def invalid_reasons(record):
@@ -110,7 +116,16 @@ class measurement(quick_log, rfm.RunOnlyRegressionTest):
         """`-S stream.threads=4` would be taken and mean nothing."""
         name = next(filter(lambda name: getattr(self, name), NOTED), None)
         if name:
-            raise ReframeError(f"'{name}' is noted by the run: '-S' cannot set it")
+            refuse(self, f"'{name}' is noted by the run: '-S' cannot set it")
+
+    @run_after('init')
+    def refuse_less_than_nothing(self):
+        """Our numbers are counts, sizes and seconds; 0 leaves them to the program."""
+        space = type(self).var_space
+        for name in sorted({*space} - {*rfm.RunOnlyRegressionTest.var_space}):
+            value = getattr(self, name) if space[name].is_defined() else None
+            if isinstance(value, int | float) and not 0 <= value < math.inf:
+                refuse(self, f'{name}={value:g}: 0 or more')
 
     @run_after('init')
     def name_maintainers(self):
@@ -237,6 +252,7 @@ class measurement(quick_log, rfm.RunOnlyRegressionTest):
         lines = [ln.strip() for ln in path.read_text(errors='replace').splitlines() if ln.strip()]
         # ours first; else what a tool said first: its usage and srun's line come after
         ours = [ln for ln in lines if ln.startswith('membw:')]
+        ours += [OUT_OF_MEMORY for ln in lines if KILLED.search(ln)]
         return [*ours, *(ln for ln in lines if not ln.startswith('srun:')), *lines, 'nothing'][0]
 
     def not_measured(self):

@@ -248,11 +248,6 @@ def test_ulysses_gets_the_printed_line(call, tmp_path):
     assert own == 'mpirun -np 2 hwloc-bind core:0 core:13 IMB-MPI1 PingPong -iter 100000'
 
 
-def test_no_iterations_are_refused(call, tmp_path):
-    found, _ = lines(call, tmp_path, 'ulysses', '0-13', '-S', 'iterations=0')
-    assert found == []
-
-
 ENDPOINTS = {
     'mic0-cpu1': '-n 1 -host "${here}-mic0" taskset -c 1 sh on_cpus.sh IMB-MPI1.mic PingPong '
                  '-iter 100000 : -n 1 -host "${there}" hwloc-bind core:8 sh on_cpus.sh "$imb" ',

@@ -108,18 +108,28 @@ def selected(session, *words):
     return {line.split()[1] for line in lines if line.startswith('- ')}
 
 
-def test_a_value_that_means_nothing_is_refused(call):
-    """All three were taken, or left the check out, without a word."""
-    words = ('-Sstream.threads=4', '-Spingpong.launches=0', '-Scluster_stream.per=socket')
-    done = call('reframe', '--nocolor', '-c', 'reframe-checks', '-l', *words)
-    for test, why in (('stream', "'threads' is noted by the run: '-S' cannot set it"),
-                      ('pingpong', 'launches=0: 1 or more'),
-                      ('cluster_stream', "per=socket: 'node' or 'domain'")):  # fmt: skip
-        fact = f"skipping test '{test}': reframe error: {why}"
-        (line,) = {line for line in done.stdout.splitlines() if fact in line}
-        with pytest.raises(MembwError) as caught:
-            reframe_run.refuse_load_errors([line])
-        assert str(caught.value).endswith(fact) and '-S' in caught.value.hint
+# each was taken, or left the check out with exit status 0
+NONSENSE = [
+    ('stream', 'threads=4', "'threads' is noted by the run: '-S' cannot set it"),
+    ('pingpong', 'launches=0', 'launches=0: 1 to 1000'),
+    ('cluster_stream', 'per=socket', "per=socket: 'node' or 'domain'"),
+    ('cluster_stream', 'max_nodes=-3', 'max_nodes=-3: 0 or more'),
+    ('cluster_stream', 'limit_s=nan', 'limit_s=nan: 0 or more'),
+    ('cluster_dgemm', 'starter=ssh', "starter=ssh: 'srun' or 'mpirun'"),
+    ('overheads', 'wait_policies=busy', "wait_policies: no 'busy', there are default, active, "
+                                        'passive'),
+    ('imb_pingpong', 'iterations=0', 'iterations=0: 1 or more'),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize('check, setting, why', NONSENSE)
+def test_a_value_that_means_nothing_is_refused(call, check, setting, why):
+    done = call('reframe', '--nocolor', '-c', f'reframe-checks/{check}.py', '-l',
+                '--system=ulysses', f'-S{check}.{setting}')  # fmt: skip
+    line = f'membw: {check}: {why}'
+    assert done.returncode == 2 and done.stderr.splitlines() == [line], done.stdout
+    with pytest.raises(MembwError, match=re.escape(why)):  # in `membw run`
+        reframe_run.refuse_as_told([line])
 
 
 def test_tags_and_modes_choose(session):

@@ -133,27 +133,39 @@ def test_mcdram_that_is_half_cache_counts_half(probe, tmp_path):
     assert probe(tree, machine.online, [1])['memory_side_bytes'] == 0
 
 
-@pytest.mark.parametrize('version', ['v1', 'v2'])
-def test_a_cgroup_limit_makes_the_arrays_smaller(probe, tmp_path, version):
+GIB = topologies.GIB
+GROUPS = {
+    'v1': {'proc/self/cgroup': '9:memory:/job', 'memory/job/memory.limit_in_bytes': 6 * GIB,
+           'memory/job/memory.usage_in_bytes': GIB},
+    'v2': {'proc/self/cgroup': '0::/job/step', 'job/memory.max': 6 * GIB,
+           'job/memory.current': GIB, 'job/step/memory.max': 'max',
+           'job/step/memory.current': 0},
+    'v2, slowed down': {'proc/self/cgroup': '0::/job', 'job/memory.max': 9 * GIB,
+                        'job/memory.high': 6 * GIB, 'job/memory.current': GIB},
+    # what was read or written is dropped before anybody is killed
+    'v1, files': {'proc/self/cgroup': '9:memory:/job', 'memory/job/memory.limit_in_bytes': 6 * GIB,
+                  'memory/job/memory.usage_in_bytes': 5 * GIB,
+                  'memory/job/memory.stat': f'inactive_file {GIB}\nactive_file 0\n'
+                                            f'total_inactive_file {3 * GIB}\n'
+                                            f'total_active_file {GIB}'},
+    'v2, files': {'proc/self/cgroup': '0::/job', 'job/memory.max': 6 * GIB,
+                  'job/memory.current': 5 * GIB,
+                  'job/memory.stat': f'anon {GIB}\nfile {4 * GIB}\ninactive_file {3 * GIB}\n'
+                                     f'active_file {GIB}'},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize('group', GROUPS)
+def test_a_cgroup_limit_makes_the_arrays_smaller(probe, tmp_path, group):
     machine = topologies.Machine('epyc-9654-l3-as-numa')
     tree = machine.write(tmp_path)
-    files = {
-        'v1': {'proc/self/cgroup': '9:memory:/job', 'memory/job/memory.limit_in_bytes': 6 * GIB,
-               'memory/job/memory.usage_in_bytes': GIB},
-        'v2': {'proc/self/cgroup': '0::/job/step', 'job/memory.max': 6 * GIB,
-               'job/memory.current': GIB, 'job/step/memory.max': 'max',
-               'job/step/memory.current': 0},
-    }[version]  # fmt: skip
-    for path, text in files.items():
+    for path, text in GROUPS[group].items():
         file = tree / (path if path.startswith('proc') else f'sys/fs/cgroup/{path}')
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(f'{text}\n')
     found = probe(tree, machine.online)
     assert found['array_size'] == 5 * GIB // 5 * 4 // 24
     assert found['note'].startswith('array size capped by the memory available, 5120 MiB')
-
-
-GIB = topologies.GIB
 
 
 # 4096 sockets of two CPUs would be wrong in another way: these are the sizes of the tables

@@ -59,6 +59,31 @@ static size_t number_in(const char *folder, const char *file)
 	return strtoull(line, NULL, 10);
 }
 
+/* What the kernel drops before it kills somebody: the files that the group read or wrote. */
+static size_t page_cache_of(const char *folder)
+{
+	static const char *const keys[2][2] = { { "total_active_file", "total_inactive_file" },
+						{ "active_file", "inactive_file" } };
+	char path[SYSLINE_MAX + 16], value[SYSLINE_MAX];
+	size_t sum = 0;
+	int version, i;
+
+	snprintf(path, sizeof(path), "%s/memory.stat", folder);
+	for (version = 0; version < 2 && sum == 0; version++) /* v1 has both: its own, and total */
+		for (i = 0; i < 2; i++)
+			if (sysfile_field(value, path, keys[version][i]))
+				sum += (size_t)strtoull(value, NULL, 10);
+	return sum;
+}
+
+static size_t taken_of(const char *folder, const char *used)
+{
+	const size_t taken = used ? number_in(folder, used) : (size_t)-1;
+	const size_t cache = taken != (size_t)-1 ? page_cache_of(folder) : 0;
+
+	return taken == (size_t)-1 ? 0 : taken - (cache < taken ? cache : taken);
+}
+
 size_t cgroup_smallest(const char *controller, const char *file, const char *used)
 {
 	char folder[SYSLINE_MAX];
@@ -67,12 +92,12 @@ size_t cgroup_smallest(const char *controller, const char *file, const char *use
 	group_folder(folder, controller);
 	do {
 		size_t limit = number_in(folder, file);
-		const size_t taken = used ? number_in(folder, used) : 0;
+		size_t taken;
 
 		if (limit >= NO_LIMIT_V1)
 			continue;
-		if (taken != (size_t)-1)
-			limit -= taken < limit ? taken : limit;
+		taken = taken_of(folder, used);
+		limit -= taken < limit ? taken : limit;
 		if (limit < smallest)
 			smallest = limit;
 	} while (group_above(folder));

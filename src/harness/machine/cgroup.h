@@ -6,7 +6,8 @@
 #include "../config.h"
 
 /* The smallest value of FILE in the group of CONTROLLER and all groups above
- * it, less the value of USED there (NULL: nothing); (size_t)-1 for no limit. */
+ * it, less the value of USED there (NULL: nothing), of which the page cache gives way;
+ * (size_t)-1 for no limit. */
 LOCAL size_t cgroup_smallest(const char *controller, const char *file, const char *used);
 
 /* CPUs' worth of time that the quota grants, 0 for no quota. */

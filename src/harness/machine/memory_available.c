@@ -83,7 +83,9 @@ size_t memory_cgroup_limit(void)
 
 size_t memory_available(void)
 {
-	const size_t v2 = cgroup_smallest("memory", "memory.max", "memory.current");
+	/* beyond memory.high nobody is killed, but slowed down */
+	const size_t v2 = smaller_of(cgroup_smallest("memory", "memory.max", "memory.current"),
+				     cgroup_smallest("memory", "memory.high", "memory.current"));
 	const size_t v1 =
 		cgroup_smallest("memory", "memory.limit_in_bytes", "memory.usage_in_bytes");
 

@@ -4,6 +4,7 @@ import argparse
 import importlib
 import os
 import sys
+import time
 import traceback
 from pathlib import Path
 
@@ -107,6 +108,18 @@ def open_standard_streams():
         sys.stdout.reconfigure(errors='backslashreplace')
 
 
+def refuse_malformed_epoch():
+    """NumPy does not load with one.  https://reproducible-builds.org/specs/source-date-epoch"""
+    value = os.environ.get('SOURCE_DATE_EPOCH', '0')
+    try:
+        time.gmtime(int(value))
+    except (ValueError, OverflowError, OSError) as err:
+        raise MembwError(
+            f"SOURCE_DATE_EPOCH is '{value}', which is no time in seconds since 1970",
+            'unset SOURCE_DATE_EPOCH',
+        ) from err
+
+
 def main(argv=None):
     """Exit status: 0 fine, 1 measured but wrong, 2 usage error; 128 and the number of a signal."""
     open_standard_streams()
@@ -121,6 +134,7 @@ def main(argv=None):
 def told(argv, heeds):
     """The exit status; what goes wrong is one line."""
     try:
+        refuse_malformed_epoch()
         return dispatch(argv)
     except MembwError as err:
         print(f'membw: {printable(err, keep=NEWLINE)}', file=sys.stderr)

@@ -52,3 +52,14 @@ def test_what_moves_a_cursor_or_forges_a_line_is_not_printed():
     shown = printable(text)
     assert shown == 'a\\x0ab\\x0d\\x1b[1m\\x85\\u2028\\u202e\\ud800 ä 漢'
     assert printable('a\nb\x00', keep='\n') == 'a\nb\\x00'
+
+
+@pytest.mark.parametrize('value', ['abc', '', '1e9', '9' * 17])
+def test_a_malformed_source_date_epoch_is_said(monkeypatch, capsys, value):
+    """NumPy ended with "a bug of ours", after a traceback."""
+    monkeypatch.setenv('SOURCE_DATE_EPOCH', value)
+    assert cli.main(['presets', 'list']) == 2
+    err = capsys.readouterr().err
+    assert err.startswith(f"membw: SOURCE_DATE_EPOCH is '{value}', which is no time")
+    monkeypatch.setenv('SOURCE_DATE_EPOCH', '1700000000')
+    assert cli.main(['presets', 'list']) == 0

@@ -49,6 +49,7 @@ from membw.errors import MembwError
 from membw.results.read import default_results
 from membw.statistics.margin import MARGIN
 
+SINCE = 'say --since 2026-11-21 or --since 14d'
 EPILOG = """\
 A change is named when it is both larger than the margin and sure (against everything that was
 looked at), and has lasted three nights at least; single bad nights are passed over. 'node': one
@@ -146,11 +147,17 @@ def read(paths, cache=None):
     for problem in left.problems:
         print(f'membw: {problem}', file=sys.stderr)
     if not every:
-        why = f' ({left.invalid} were INVALID)' if left.invalid else ''
-        raise MembwError(
-            f"nothing to judge in '{' '.join(paths)}'{why}", "'membw run' measures this node"
-        )
+        raise _nothing(paths, left)
     return every, left
+
+
+def _nothing(paths, left):
+    from membw.history.text import left_counts
+
+    why = '; '.join(left_counts(left))
+    hint = 'look at the clocks' if left.misdated else "'membw run' measures this node"
+    fact = f"nothing to judge in '{' '.join(paths)}'"
+    return MembwError(f'{fact}: left out: {why}' if why else fact, hint)
 
 
 def refuse_unknown(args, every):
@@ -166,19 +173,29 @@ def refuse_unknown(args, every):
     if unknown:
         raise MembwError(f"no node '{unknown[0]}' in the results", 'names as in the records')
     newest = max(int(s.nights[-1]) for s in every)
-    args.since = since(args.since, min(newest, int(time.time() // DAY_S))) if args.since else ''
+    today = int(time.time() // DAY_S)
+    args.since = '' if args.since is None else since(args.since, newest, today)
 
 
-def since(text, newest):
-    """'2026-11-21' of itself, or of '14d': so many nights up to `newest` (days since 1970)."""
+def _nights(text):
+    if (nights := int(text[:-1])) < 1:
+        raise ValueError('no nights')
+    return nights
+
+
+def since(text, newest, today):
+    """'2026-11-21' of itself, or of '14d': so many nights up to the newest (days since 1970)."""
     from membw.history.series import as_date, as_day
 
     try:
         if text.endswith('d'):
-            return as_date(newest - int(text[:-1]) + 1)
-        return as_date(as_day(text))
+            return as_date(min(newest, today) - _nights(text) + 1)
+        day = as_day(text)
     except (ValueError, OverflowError) as err:
-        raise MembwError(f"'{text}' is no night", 'say --since 2026-11-21 or --since 14d') from err
+        raise MembwError(f"'{text}' is no night", SINCE) from err
+    if day > max(newest, today):
+        raise MembwError(f"'--since {text}' is later than any night: all would seem well", SINCE)
+    return as_date(day)
 
 
 def select(changes, every, args):

@@ -8,7 +8,7 @@ from datetime import date, timedelta
 
 import numpy as np
 
-from membw.history import regimes
+from membw.history import clocks, regimes
 from membw.results import intervals, metrics
 from membw.results.provenance import without_build_path
 from membw.results.record import ASKED
@@ -62,6 +62,7 @@ class Left:
     wide: int = 0  # an interval far wider than those of the node's other runs
     crossed: int = 0  # a run between two states of the machine
     problems: list = field(default_factory=list)
+    misdated: dict = field(default_factory=dict)  # node -> date of its newest run that is none
 
 
 def as_date(day):
@@ -102,7 +103,9 @@ class Collector:
         _meet_once([columns for *_, columns in groups])
         groups = map(_merged, _chains(groups))
         series = [s for key, rows, columns in groups for s in rows.series(key, columns, left)]
-        return [s for s in series if len(s.nights)], left
+        series = [s for s in series if len(s.nights)]
+        left.problems += clocks.not_judged(left.misdated, series)
+        return series, left
 
     def gather(self):
         """What is stored and what is new, in one."""
@@ -248,12 +251,13 @@ class Rows:
     def series(self, key, columns, left):
         names, measured = key
         once, state = ~columns['again'], columns['state']
-        tomorrow = time.time() // DAY_S + 1
-        future = once & (columns['day'] > tomorrow)
-        valid = once & (state == VALID) & ~future
+        undated = once & ((state == UNDATED) | (columns['day'] < clocks.BATTERY_GONE))
+        future = once & (columns['day'] > self._last_day(columns))
+        valid = once & (state == VALID) & ~future & ~undated
         left.invalid += int((once & (state == INVALID)).sum())
-        left.undated += int((once & (state == UNDATED)).sum())
+        left.undated += int(undated.sum())
         left.future += int(future.sum())
+        left.misdated |= self._dates(columns, future | undated)
         runs = _only(columns, valid)
         whole = _whole(*(runs[name] for name in ('node', 'day', 'ranks')))
         left.incomplete += int((~whole).sum())
@@ -265,6 +269,19 @@ class Rows:
         left.crossed += len(runs['node']) - sum(int(rows.sum()) for _, rows in parts)
         label = ' '.join(str(n) for n in names if n is not None) or 'runs'
         return [self._of_regime(label + more, measured, _only(runs, rows)) for more, rows in parts]
+
+    @staticmethod
+    def _last_day(columns):
+        return clocks.last_day(columns['node'], columns['day'], int(time.time() // DAY_S))
+
+    def _dates(self, columns, rows):
+        """{node: date of the newest of these rows}; '' without one."""
+        dates, hosts = {}, list(self.nodes)
+        for i in np.flatnonzero(rows):
+            date = as_date(columns['day'][i]) if columns['state'][i] != UNDATED else ''
+            node = hosts[columns['node'][i]]
+            dates[node] = max(dates.get(node, ''), date)
+        return dates
 
     def _of_regime(self, label, measured, runs):
         nights, column = _numbered(runs['day'])

@@ -180,13 +180,19 @@ LEFT = {
 
 
 def _left_text(every, left):
-    for name, why in LEFT.items():
-        count = getattr(left, name)
-        if count:
-            yield f'left out: {plural(count, "run")}: {why}'
+    for words in left_counts(left):
+        yield f'left out: {words}'
     short, nodes = too_short(every), sum(len(s.nodes) for s in every)
     if short:
         yield f'not judged yet: {short} of {nodes} series: fewer than {2 * LEAST} nights'
+
+
+def left_counts(left):
+    """'3 runs: INVALID' for each reason that there was."""
+    for name, why in LEFT.items():
+        count = getattr(left, name)
+        if count:
+            yield f'{plural(count, "run")}: {why}'
 
 
 def too_short(every):

@@ -88,6 +88,48 @@ def test_a_record_from_the_future_is_left_out_and_blinds_nothing(tmp_path, capsy
     assert 'left out: 1 run: dated in the future' in text
 
 
+def shifted(tmp_path, days, nodes):
+    """60 nights up to now, n3 slower in the last 12; the clocks of some nodes are off."""
+    today = int(time.time() // DAY)
+    records = list(fleet(60, slow=48, first=today - 59))
+    for r in records:
+        if r['host'] in nodes:
+            moment = time.strptime(r['time'][:10], '%Y-%m-%d')
+            day = int(time.mktime(moment) // DAY) + days if days is not None else 5
+            r['time'] = record(r['host'], day, 1.0)['time']
+    return write(tmp_path / 'r.jsonl', records)
+
+
+@pytest.mark.parametrize('days', [730, 100_000, None], ids=['ahead', 'far ahead', 'no battery'])
+def test_a_node_whose_clock_is_off_is_not_called_well(tmp_path, capsys, days):
+    """The verdict was "nothing got worse", exit status 0, of a node that nobody had looked at."""
+    code, text, err = told(capsys, shifted(tmp_path, days, {'n3'}), '--since', '14d')
+    assert code == 1 and 'nothing got worse' in text
+    assert 'membw: n3: not judged, its runs are dated ' in err
+
+
+@pytest.mark.parametrize('nodes', [12, 7])
+def test_where_most_clocks_are_ahead_ours_is_behind(tmp_path, capsys, nodes):
+    """The front end's own was set back: the nights since were left out, and nothing told."""
+    ahead = {f'n{n}' for n in range(nodes)}
+    code, text, _ = told(capsys, shifted(tmp_path, 730, ahead), '--since', '14d')
+    assert code == 1 and 'n3' in text and 'left out' not in text
+
+
+def test_where_no_clock_is_right_that_is_the_reason(tmp_path, capsys):
+    every = {f'n{n}' for n in range(12)}
+    code, _, err = told(capsys, shifted(tmp_path, None, every))
+    assert code == 2 and 'left out: 720 runs: without a date' in err
+    assert 'hint: look at the clocks' in err
+
+
+@pytest.mark.parametrize('night', ['2099-01-01', '0d', '-3d', '', 'today', '2026-13-01'])
+def test_a_night_that_there_is_not_is_refused(tmp_path, capsys, night):
+    """A year that is mistyped told that all is well."""
+    code, text, err = told(capsys, write(tmp_path / 'r.jsonl', fleet(20)), f'--since={night}')
+    assert (code, text) == (2, '') and f"{night}'" in err
+
+
 def test_a_node_measured_once_a_week_is_told_when_it_is_sure(tmp_path, capsys):
     records = [r for week in range(40) for r in _week(week)]
     for weeks in range(28, 40):

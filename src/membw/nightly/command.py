@@ -12,8 +12,8 @@ from membw.arguments import count
 from membw.checkout import refuse_unknown_system, root
 from membw.errors import MembwError
 from membw.files import write_whole
+from membw.nightly import clock, notify
 from membw.nightly import mail as night_mail
-from membw.nightly import notify
 from membw.nightly import steps as night_steps
 from membw.nightly.forget import forget_before
 from membw.nightly.night import NOT_DONE, Night
@@ -92,6 +92,7 @@ def main(args):
     try:
         for step in night_steps.of(args, night):
             night.run(step, deadline)
+        clock.note_set_back(night)
         publish(night, nights)
         forget_before(night, nights, args.keep)
     finally:

@@ -1,7 +1,7 @@
 """What is too old is removed: by nights that were measured, not by what the clock says today.
 
-A clock that is a year ahead makes one more night, and costs the oldest one. What somebody else
-put beside our results stays.
+A clock that is a year ahead makes one more night, and costs the oldest one; the night under way
+is one of the last ones whatever its name. What somebody else put beside our results stays.
 """
 
 import re
@@ -25,7 +25,7 @@ def forget_before(night, nights, keep):
     night.state['forgotten'] = []
     night.state['steps'].pop('forget', None)  # of a night that is reported again
     try:
-        for line in forget(nights, keep):
+        for line in forget(nights, keep, night.folder):
             night.state['forgotten'].append(line)
     except (MembwError, OSError) as err:
         print(f'nightly: forget: {err}', flush=True)
@@ -34,9 +34,9 @@ def forget_before(night, nights, keep):
     night.save()
 
 
-def forget(nights, keep):
-    """Removes nights but the last `keep`, and reports, records, jobs and stored sessions of days
-    before them; yields lines that say what went.
+def forget(nights, keep, current):
+    """Removes nights but `current` and the last others, `keep` in all; and reports, records, jobs
+    and stored sessions of days before all these; yields a line that says what went.
 
     Builds and sources stay: later results may be of the same ones.
 
@@ -45,17 +45,19 @@ def forget(nights, keep):
         OSError: a file or folder stays; the next night tries again.
     """
     folders = sorted(folder for folder in nights.glob(NIGHT) if _is_folder(folder))
-    if len(folders) <= keep:
+    others = [folder for folder in folders if folder.name != current.name]
+    gone = others[: len(others) - (keep - 1)]
+    if len(others) < keep:
         return
-    first = date.fromisoformat(folders[-keep].name)
-    gone = folders[:-keep]
-    for kind in ('jobs', 'reports', 'records'):
-        gone += [path for path in (nights.parent / kind).glob('*') if _is_before(path, first)]
-    for path in gone:
+    names = [folder.name for folder in gone]
+    first = date.fromisoformat(min({folder.name for folder in folders} - set(names)))
+    past = [path for kind in ('jobs', 'reports', 'records')
+            for path in (nights.parent / kind).glob('*') if _is_before(path, first)]  # fmt: skip
+    for path in (*gone, *past):
         shutil.rmtree(path) if _is_folder(path) else path.unlink()
-    count, others = len(folders) - keep, len(gone) - len(folders) + keep
-    yield (f'removed: {plural(count, "night")} before {first} (--keep {keep}), and '
-           f'{others} reports, records and jobs of before')  # fmt: skip
+    which = names[0] if len(names) == 1 else f'{names[0]} to {names[-1]}'
+    yield (f'removed: {plural(len(gone), "night")}, {which} (--keep {keep}), and {len(past)} '
+           f'reports, records and jobs before {first}')  # fmt: skip
     _forget_sessions(nights.parent / 'results.db', first)
 
 

@@ -5,6 +5,7 @@ import socket
 
 from membw.errors import MembwError
 from membw.files import write_whole
+from membw.nightly.clock import ended_at
 from membw.nightly.night import STOPPED, WELL, WRONG
 from membw.printable import at_most, printable
 from membw.results.case import cases_of, title
@@ -25,6 +26,8 @@ def write(night, to):
     for name, step in night.state['steps'].items():
         if step['status'] != WELL and name != 'rank':
             lines += ['', f'--- {name}, the last lines of {name}.log', *tail(night, name)]
+    if not night.has_run:
+        lines += ['', f'Nothing ran now: this night was over at {ended_at(night)}']
     lines += ['', *night.state.get('forgotten', []), f'All of it is in {night.folder}', '']
     write_whole(night.folder / 'summary.txt', '\n'.join(lines))
 

@@ -10,6 +10,7 @@ import time
 
 from membw.errors import MembwError
 from membw.files import write_whole
+from membw.moments import utc
 
 # of a step: 0 and 1 are its own words; 2 was not measured, and is tried again when resumed
 WELL, WRONG, NOT_DONE = 0, 1, 2
@@ -40,6 +41,7 @@ class Night:
         folder.mkdir(parents=True, exist_ok=True)
         self.state = self.load()
         self.measured = False
+        self.has_run = False  # any step, in this call
 
     def load(self):
         try:
@@ -97,6 +99,7 @@ class Night:
     def execute(self, step, left):
         words = step.command()
         self.measured |= not step.judges
+        self.has_run = True
         print(f'nightly: {step.name}: {shlex.join(words)}', flush=True)
         before, begun, status = step.left_so_far(), time.monotonic(), STOPPED
         try:
@@ -108,7 +111,7 @@ class Night:
             print(f'nightly: {step.name}: exit status {status}', flush=True)
 
     def note(self, name, **facts):
-        self.state['steps'][name] = {'ended': time.strftime('%Y-%m-%dT%H:%M:%S'), **facts}
+        self.state['steps'][name] = {'ended': utc(time.time()), **facts}
         self.save()
 
     def status(self):

@@ -336,7 +336,7 @@ def test_nights_before_the_last_ones_go_with_their_results_and_nothing_else_does
     assert old.exists() and record.exists()
     done = night(place, '--night', '2026-11-21', '--keep', '2')
     assert done.returncode == 0
-    assert 'removed: 1 night before 2026-11-20 (--keep 2), and 2 reports' in done.out
+    assert 'removed: 1 night, 2020-01-01 (--keep 2), and 2 reports' in done.out
     assert not old.exists() and not record.exists() and not job.exists()
     assert all(path.exists() for path in stays) and (jobs / '20200102T220000-link').is_symlink()
     with sqlite3.connect(database) as base:
@@ -346,11 +346,43 @@ def test_nights_before_the_last_ones_go_with_their_results_and_nothing_else_does
     assert done.returncode == 1, done.out + done.err
     subject, *lines = done.out.split('Subject: ')[1].splitlines()
     assert subject.endswith('look at forget')
-    assert 'removed: 1 night before 2026-11-21' in done.out
+    assert 'removed: 1 night, 2026-11-20 (' in done.out
     (line,) = (line for line in lines if line.startswith('forget '))
     assert "sessions before 2026-11-21 stay in '" in line and 'not a database' in line
     database.unlink()  # reported again, all is well
     assert night(place, '--night', '2026-11-22', '--keep', '2').returncode == 0
+
+
+@pytest.mark.parametrize('tonight, others, gone', [
+    ('1970-01-01', ['2026-11-20', '2026-11-21'], '2026-11-20'),
+    ('2026-11-21', ['2026-11-20', '2031-01-01'], '2026-11-20'),
+    ('2031-01-01', ['2026-11-20', '2026-11-21'], '2026-11-20'),
+])  # fmt: skip
+def test_the_night_under_way_stays_whatever_the_clock_says(place, tonight, others, gone):
+    """A clock that begins at 1970 had the night remove itself; one that was ahead for a night, all
+    that came after it."""
+    for name in others:
+        assert night(place, '--night', name).returncode == 0
+    done = night(place, '--night', tonight, '--keep', '2')
+    assert done.returncode == 0, done.err
+    assert f'removed: 1 night, {gone} (--keep 2)' in done.out
+    stays = {path.name for path in (place / 'results/nights').glob('[12]*')}
+    assert stays == {tonight, *others} - {gone}
+    assert (place / 'results/nights' / tonight / 'summary.txt').exists()
+
+
+def test_a_clock_that_was_set_back_is_no_quiet_night(place):
+    """It bore the name of a night that was over: all was well again, and nothing measured."""
+    assert night(place, '--night', '2026-11-21').returncode == 0
+    done = night(place, '--night', '2026-11-21')
+    assert done.returncode == 0 and 'Nothing ran now: this night was over at 2' in done.out
+    state = place / 'results/nights/2026-11-21/state.json'
+    state.write_text(re.sub('"ended": "[0-9]{4}', '"ended": "9998', state.read_text()))
+    done = night(place, '--night', '2026-11-21')
+    assert done.returncode == 2 and 'not complete: clock' in done.out
+    assert 'later than now: was the clock set back?' in done.out
+    assert len(calls(place)) == len(ALL)
+    assert night(place, '--night', '2026-11-21', '--again').returncode == 0
 
 
 def test_two_nights_at_once_are_refused(root, call):

@@ -350,3 +350,51 @@ SEALED_4 = {
         remembering(0.6, 0.015), bad_nights(0.03, 0.20)),
     'left gamma with a memory of .5, 2 %': gamma_with_memory(0.02, 0.5),
 }  # fmt: skip
+
+
+def restless_times(times, stretches, share=1.0):
+    """So much noisier in stretches of nights (begin, end), that share of the nodes."""
+
+    def draw(rng, shape):
+        found = normal(0.005)(rng, shape)
+        for begin, end in stretches:
+            found[:, : round(share * shape[1]), begin:end] *= times
+        return found
+
+    return draw
+
+
+def noisier_by_and_by(times, nights):
+    """All nodes, from a third of the history on."""
+
+    def draw(rng, shape):
+        since = np.clip((np.arange(shape[2]) - shape[2] // 3) / nights, 0, 1)
+        return normal(0.005)(rng, shape) * times**since
+
+    return draw
+
+
+def common_weather(rho, sd, noise):
+    """The logarithm of the spread remembers, and is the same for all nodes."""
+
+    def draw(rng, shape):
+        spread = remembering(rho, sd)(rng, (1, 1, shape[2]))
+        return normal(noise)(rng, shape) * np.exp(spread)
+
+    return draw
+
+
+# ... written on 23 November 2026 before spells and the fleet's spread were begun, run at the end
+SEALED_5 = {
+    'all 3x noisier for ten nights, twice': restless_times(3, [(50, 60), (120, 130)]),
+    'half of the nodes 4x noisier for three weeks': restless_times(4, [(100, 121)], 0.5),
+    'all noisier by and by, 0.5 to 1.5 %': noisier_by_and_by(3, 90),
+    'a common weather: the spread remembers (.9)': common_weather(0.9, 0.5, 0.005),
+    'four nights of 60, 0 to -7 %': busy(4, 60, 0.07),
+    '5 % of nights -8 %, in runs of 4': bad_nights(0.05, 0.08, stay=0.75),
+    '8 % of nights -6 %, in runs of 6': bad_nights(0.08, 0.06, stay=0.83),
+    't3.5 with a memory of .75, 1 %': far_with_memory(0.75, 3.5, 0.01),
+    'left gamma with a memory of .7, 1.2 %': gamma_with_memory(0.012, 0.7),
+    'a random walk of 0.1 %, 4x for ten nights': added(
+        wandering(0.001), restless_times(4, [(90, 100)])),
+}  # fmt: skip

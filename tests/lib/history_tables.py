@@ -117,7 +117,7 @@ def _healthy(job):
 LOOKED = 'looks' in sys.argv
 PEER = 'peer' in sys.argv
 NOISES = {**hard.HEALTHY, **hard.HELD_OUT, **hard.SEALED, **hard.SEALED_2, **hard.SEALED_3,
-          **hard.SEALED_4}  # fmt: skip
+          **hard.SEALED_4, **hard.SEALED_5}  # fmt: skip
 SMALL = {
     '4 nodes, common AR .8, 1 %': (4, 180, hard.remembering(0.8, 0.01, common=True)),
     '1 node, 1 %': (1, 180, hard.normal(0.01)),
@@ -170,9 +170,16 @@ def _drift(share, nights):
     return lambda series, seed: gen.drift(series, 3, BEFORE, nights, share)
 
 
-def _down(nights):
+def _down(nights, share=0.03):
     def plant(series, seed):
-        series.rates[:, 3, BEFORE : BEFORE + nights] *= 0.97
+        series.rates[:, 3, BEFORE : BEFORE + nights] *= 1 - share
+
+    return plant
+
+
+def _rack(share, nodes):
+    def plant(series, seed):
+        series.rates[:, 3 : 3 + nodes, BEFORE:] *= 1 - share
 
     return plant
 
@@ -215,6 +222,18 @@ POWER = {  # noise, what is planted, nodes, night, nights after
     '-3 %, left lognormal .8 % (sealed)': (hard.left(0.008), _step(0.03), 20, BEFORE, QUICK),
     '-6 %, left gamma memory .5, 1.5 % (sealed)': (hard.gamma_with_memory(0.015, 0.5),
                                                    _step(0.06), 20, BEFORE, QUICK),
+    # written on 23 November 2026 with hard.SEALED_5
+    '-5 %, all 4x noisier for two weeks since (sealed)': (
+        hard.restless_times(4, [(60, 74)]), _step(0.05), 20, BEFORE, (5, 10, 20, 40)),
+    '-4 %, all 4x noisier for two weeks before (sealed)': (
+        hard.restless_times(4, [(46, 60)]), _step(0.04), 20, BEFORE, QUICK),
+    'a rack of 8, -4 %, 0.8 % (sealed)': (hard.normal(0.008), _rack(0.04, 8), 20, BEFORE, QUICK),
+    'down 4 % for 25 nights (sealed)': (hard.normal(0.01), _down(25, 0.04), 20, BEFORE,
+                                        (*QUICK, 40)),
+    '-4 %, 8 % -6 % in runs of 6 (sealed)': (hard.bad_nights(0.08, 0.06, stay=0.83),
+                                             _step(0.04), 20, BEFORE, (5, 10, 20, 40)),
+    '-5 %, t3.5 with a memory of .75 (sealed)': (hard.far_with_memory(0.75, 3.5, 0.01),
+                                                 _step(0.05), 20, BEFORE, QUICK),
 }  # fmt: skip
 
 

@@ -5,11 +5,13 @@ from functools import partial
 
 import numpy as np
 
+from membw.history import spells
 from membw.history.rollouts import take_off
-from membw.history.search import Search, each, scatters
+from membw.history.search import Search, each, fleet_scatter, scatters
 from membw.history.series import as_day
 from membw.results.provenance import SOFTWARE, difference
 from membw.statistics import change_points as cp
+from membw.statistics import fleet_spread
 from membw.statistics.margin import MARGIN
 from membw.statistics.median_polish import LEAST_NODES, row_medians, split
 
@@ -58,6 +60,8 @@ class Change:
     gone: bool = False  # ... was long ago
     unit: str = 'GB/s'
     now: float = 0.0  # of the last nights
+    back: str = ''  # the first night in which it was back where it was (spells.py)
+    back_sure: str = ''  # ... and in which that became sure
     acknowledged: str = ''  # why somebody lives with it, and who (acknowledged.py)
 
     def as_figures(self, metric):
@@ -78,16 +82,19 @@ def judge(every, margin=MARGIN, fleet_margin=FLEET_MARGIN, alpha=ALPHA):
     changes = []
     for series in every:
         kernels = each(lambda k, of=series: _Kernel(of, k), range(len(series.kernels)))
-        noisier, scatter = scatters([k.rest for k in kernels], questions, alpha, margin)
+        tables = [k.rest for k in kernels]
+        spreads, times = fleet_spread.of_nights(tables)
+        noisier, scatter = scatters(tables, questions, alpha, margin, times)
+        noisy = list(fleet_scatter(spreads, alpha, margin))
 
-        def search_one(pair, noisier=noisier):  # what is searched is gone with the answer
-            judged, least = pair
-            search = Search(judged.rest, questions, alpha, least)
-            of_fleet = judged.of_fleet(fleet_margin, alpha, of_fleets)
+        def search_one(pair, noisier=noisier, times=times, noisy=noisy):
+            judged, least = pair  # what is searched is gone with the answer
+            search = Search(judged.rest, questions, alpha, least, times)
+            of_fleet = judged.of_fleet(fleet_margin, alpha, of_fleets, noisy)
             return [*of_fleet, *judged.of_nodes(search, noisier, margin)]
 
         jobs = [partial(search_one, pair) for pair in zip(kernels, scatter, strict=True)]
-        jobs.append(partial(MeanOfKernels, kernels, scatter, questions, alpha, margin))
+        jobs.append(partial(MeanOfKernels, kernels, scatter, questions, alpha, margin, times))
         *searched, common = each(lambda job: job(), jobs)
         known = [c for of_kernel in searched for c in of_kernel if c.node]
         for judged, of_kernel, metric in zip(kernels, searched, series.metrics, strict=True):
@@ -105,27 +112,29 @@ class MeanOfKernels:
     """What shows in all kernels of a node together, and in none of them alone: the mean of their
     logarithms is as noisy only in what they share."""
 
-    def __init__(self, kernels, scatter, questions, alpha, margin):
+    def __init__(self, kernels, scatter, questions, alpha, margin, times):
         self.moves = {}
         if len(kernels) > 1:
             rest = sum(kernel.rest for kernel in kernels) / len(kernels)
-            search = Search(rest, questions, alpha, np.mean(scatter, axis=0))
+            search = Search(rest, questions, alpha, np.mean(scatter, axis=0), times)
             self.columns, self.moves = search.columns, search.moves(np.log1p(margin))
 
     def changes(self, kernel, known, margin):
         """Of one kernel, those of at least `margin` in it that are not among the `known`."""
         for row, moves in self.moves.items():
             of_node = [c for c in known if c.node == kernel.series.nodes[row]]
-            for move in moves:
-                place = self.columns[row]
-                if not any(_is_told(c, kernel.series.nights[place], move) for c in of_node):
-                    yield from kernel.change_of(row, place, move, margin)
+            place = self.columns[row]
+            days = kernel.series.nights[place]
+            unknown = [m for m in moves if not any(_is_told(c, days, m) for c in of_node)]
+            pairs = [p for m in unknown for p in kernel.change_of(row, place, m, margin)]
+            yield from spells.join(pairs, days, np.log1p(margin))
 
 
 def _is_told(change, days, move):
-    """Whether a change of the node lies where the mean of its kernels moves."""
+    """Whether a change of the node, or its end, lies where the mean of its kernels moves."""
     begin, end = days[move.first] - FAR, days[move.until] + FAR
-    return as_day(change.night) <= end and as_day(change.until) >= begin
+    spans = [(change.night, change.until), *[(change.back,) * 2] * bool(change.back)]
+    return any(as_day(first) <= end and as_day(last) >= begin for first, last in spans)
 
 
 def _of_the_fleet(changes, series):
@@ -162,10 +171,11 @@ class _Kernel:
         else:
             self.rest = logs - row_medians(logs)[:, None]
 
-    def of_fleet(self, margin, alpha, questions):
+    def of_fleet(self, margin, alpha, questions, noisy):
         if self.is_fleet:
             yield from self.rollout_changes(margin, alpha, questions)
             yield from self.fleet_changes(margin, alpha, questions)
+            yield from self.fleet_noisier(noisy, alpha)
 
     def of_nodes(self, search, noisier, margin):
         yield from self.node_changes(search, margin)
@@ -178,12 +188,13 @@ class _Kernel:
     def fleet_changes(self, margin, alpha, questions):
         search = Search(self.level[None, :], questions, alpha)
         for row, moves in search.moves(np.log1p(margin)).items():
-            place = search.columns[row]
+            place, pairs = search.columns[row], []
             for move in moves:
                 season = self._season(place, move, margin)
                 if season != 'yes':
                     change = self._change(None, place, move, np.exp(self.level), self.majority)
-                    yield dataclasses.replace(change, season=season == 'unknown')
+                    pairs.append((move, dataclasses.replace(change, season=season == 'unknown')))
+            yield from spells.join(pairs, self.series.nights[place], np.log1p(margin))
 
     def _season(self, place, move, margin):
         """Whether a year before the end of a slow drift it was as it is now: yes, no, unknown."""
@@ -242,28 +253,32 @@ class _Kernel:
 
     def node_changes(self, search, margin):
         for row, moves in search.moves(np.log1p(margin)).items():
-            place, left_behind = search.columns[row], 0.0
+            place, left_behind, pairs = search.columns[row], 0.0, []
             for move in moves:
                 if self._may_be_season(place, move, margin):
                     continue
                 if self._moved_itself(row, place, move, left_behind):
                     rates, made = self.rates[row], self.series.software[row]
-                    yield self._change(row, place, move, rates, made)
+                    pairs.append((move, self._change(row, place, move, rates, made)))
                 else:
                     left_behind += move.delta
+            yield from spells.join(pairs, self.series.nights[place], np.log1p(margin))
 
     def _may_be_season(self, place, move, margin):
         days = np.ptp(self.series.nights[place[[move.first, move.until]]])
         return days >= SEASON and abs(move.delta) < SEASON_MARGIN * np.log1p(margin)
 
     def change_of(self, row, place, move, margin):
-        """The change of this kernel in a move of the mean of all."""
-        parts = [np.nanmedian(self.rest[row, place[s]]) for s in (move.before, move.after)]
-        move = dataclasses.replace(move, delta=float(parts[1] - parts[0]))
+        """The change of this kernel in a move of the mean of all, with the kernel's own levels."""
+        parts = [float(np.nanmedian(self.rest[row, place[s]])) for s in (move.before, move.after)]
+        move = dataclasses.replace(
+            move, delta=parts[1] - parts[0], came_from=parts[0], to=parts[1]
+        )
         if abs(move.delta) < np.log1p(margin) or self._may_be_season(place, move, margin):
             return
         if self._moved_itself(row, place, move, 0.0):
-            yield self._change(row, place, move, self.rates[row], self.series.software[row])
+            made = self.series.software[row]
+            yield move, self._change(row, place, move, self.rates[row], made)
 
     def _moved_itself(self, row, place, move, left_behind):
         """Not so where the others changed and this node alone stayed as it was.
@@ -299,26 +314,37 @@ class _Kernel:
     def noisier_changes(self, noisier, but, alpha):
         """`but`: nodes of which is told that some of their nights are bad."""
         for row, spans in noisier.items():
-            for column, spreads, recovered in spans if self.series.nodes[row] not in but else ():
-                percents = [round(100 * float(s), 2) for s in spreads[self.number]]
-                rates = self.rates[row]
-                medians = [np.nanmedian(rates[:column]), np.nanmedian(rates[column:])]
-                yield self._unsteady(
-                    row, [column], 'scatter', recovered, alpha,
-                    direction='noisier',
-                    percent=round(percents[1] - percents[0], 2),
-                    before=float(medians[0]),
-                    after=float(medians[1]),
-                    scatter=percents,
-                )  # fmt: skip
+            for column, spreads, end in spans if self.series.nodes[row] not in but else ():
+                yield self._noisier(row, column, spreads, end, alpha)
+
+    def fleet_noisier(self, stretches, alpha):
+        for column, spreads, end in stretches:
+            change = self._noisier(None, column, spreads, end, alpha)
+            whole = {'scope': 'fleet', 'nodes': len(self.series.nodes)}
+            yield dataclasses.replace(change, **whole)
+
+    def _noisier(self, row, column, spreads, end, alpha):
+        back = '' if end is None else self.series.night(end)
+        percents = [round(100 * float(s), 2) for s in spreads[self.number]]
+        rates = np.exp(self.level) if row is None else self.rates[row]
+        return self._unsteady(
+            row, [column], 'scatter', bool(back), alpha,
+            direction='noisier', back=back, back_sure=back,
+            percent=round(percents[1] - percents[0], 2),
+            before=float(np.nanmedian(rates[:column])),
+            after=float(np.nanmedian(rates[column:])),
+            scatter=percents,
+        )  # fmt: skip
 
     def _unsteady(self, row, columns, shape, recovered, alpha, **known):
         series = self.series
+        rates = np.exp(self.level) if row is None else self.rates[row]
         return Change(
-            scope='node', node=series.nodes[row], group=series.label, kernel=self.kernel,
+            scope='node', node=None if row is None else series.nodes[row], group=series.label,
+            kernel=self.kernel,
             night=series.night(columns[0]), until=series.night(columns[-1]),
             sure=series.night(columns[-1]), confidence=1 - alpha, shape=shape,
-            recovered=recovered, now=_now(self.rates[row]), **self._last(row), **known,
+            recovered=recovered, now=_now(rates), **self._last(row), **known,
         )  # fmt: skip
 
     def _last(self, row):

@@ -20,7 +20,9 @@
         "direction": "slower|faster|noisier",
         "percent": -3.1, "before": 166.6, "after": 161.4, "unit": "GB/s",
         "confidence": 0.99999,         # 1 - chance that anything healthy shows as much
-        "recovered": false,            # later back within the margin
+        "recovered": false,            # later back within the margin, or beyond
+        "back": "",                    # the first night in which it was back, where that is sure
+        "back_sure": "",               # ... and the night in which that became sure
         "season": false,               # a slow drift of a fleet, and no year before to tell
         "share": [0.01, 0.35],         # intermittent: bad nights before and since, else null
         "scatter": [0.5, 2.1],         # of one night, percent, before and since, else null
@@ -54,7 +56,8 @@ EPILOG = """\
 A change is named when it is both larger than the margin and sure (against everything that was
 looked at), and has lasted three nights at least; single bad nights are passed over. 'node': one
 node changed, its peers did not; 'fleet': the median of all did; 'software': what was run changed
-in the same night, and the field that did is named. A node of which some nights are bad is
+in the same night, and the field that did is named. A fall that was taken back is one line with
+the night of its return ('back since'). A node of which some nights are bad is
 reported as intermittent, one that became noisier as that. INVALID runs do not enter.
 
 examples:
@@ -213,4 +216,4 @@ def _is_told(change, since):
     from membw.history.text import is_worse
 
     stays = (is_worse(change) or change.acknowledged) and change.scope != 'software'
-    return stays or max(change.sure, change.until) >= since
+    return stays or max(change.sure, change.until, change.back_sure) >= since

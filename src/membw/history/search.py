@@ -18,6 +18,7 @@ DEPTH = 4.0  # times the noise of one night (and the margin): a bad night
 OVER = 0.01  # chance that an intermittent row has no bad night for so long
 NOISIER, OF_MARGIN = 1.5, 0.5  # times the scatter before; share of the margin
 LEAST_NOISY = 14  # nights: a few bad ones are no scatter
+LEAST_NOISY_FLEET = 10  # ... which many nodes tell better
 
 
 def each(work, what):
@@ -28,15 +29,30 @@ def each(work, what):
 
 
 class Search:
-    """`values`: logarithms, rows x nights, NaN: no value; `scatter`: the least noise of each."""
+    """`values`: logarithms, rows x nights, NaN: no value; `scatter`: the least noise of each;
+    `times`: as noisy as usual that all rows are in each night.
 
-    def __init__(self, values, questions, alpha, scatter=0.0):
-        packed, count, self.columns = cp.pack(values)
+    How sure a change is, `rows` say, in which a night weighs less the noisier it is for all; how
+    large it is, the nights as they are.
+    """
+
+    def __init__(self, values, questions, alpha, scatter=0.0, times=None):
+        self.as_measured, count, self.columns = cp.pack(values)
+        packed = self._steadied(times)
         self.rows = cp.Rows(packed, count, questions, alpha, scatter)
         self.suspects = self.rows.suspects()
         self.alpha, self.distances = alpha, packed - self.rows.levels
         self.bad_nights = BadNights(self.distances, self.suspects)
         self.questions = max(1, int(count.sum()))
+
+    def _steadied(self, times):
+        if times is None or (times == 1).all():
+            return self.as_measured
+        return steadied(self.as_measured, self.columns, times)
+
+    def _nights(self, row):
+        """As they are."""
+        return self.as_measured[row, : self.rows.count[row]].astype(float)
 
     def moves(self, margin):
         """{row: its steps and drifts that are no clusters of bad nights}.
@@ -52,13 +68,13 @@ class Search:
         return {row: self._judged(row, its_moves, margin) for row, its_moves in of_rows.items()}
 
     def _moves(self, row, margin):
-        raw, values = self.rows.nights(row), self.rows.values(row)
-        places = self.rows.places(row)
+        raw, values = self._nights(row), self.rows.values(row)
+        steady, places = self.rows.nights(row), self.rows.places(row)
         reach = cp.OUTLIER * self.rows.sigma[row] * self.rows.grown[1][: cp.LEAST + 1].max()
         while True:
             places = self.rows.placed(row, places)
             its_moves = moves(raw, values, places, margin, reach)
-            chances = [self._chance(row, raw, places, m) for m in its_moves]
+            chances = [self._chance(row, steady, places, m) for m in its_moves]
             if not its_moves or max(chances) <= BAD_NIGHTS_ALPHA * self.alpha:
                 return its_moves
             doubtful = its_moves[int(np.argmax(chances))]
@@ -66,10 +82,14 @@ class Search:
             places.remove(doubtful.after.start if after else doubtful.before.stop)
 
     def _judged(self, row, its_moves, margin):
-        raw = self.rows.nights(row)
+        raw = self._nights(row)
         now = np.median(raw[its_moves[-1].after]) if its_moves else 0
         for move in its_moves:
-            move.recovered = bool(abs(now - np.median(raw[move.before])) < margin)
+            move.came_from, move.to = (
+                float(np.median(raw[part])) for part in (move.before, move.after)
+            )
+            beyond = (now - move.came_from) * np.sign(move.delta)
+            move.recovered = bool(beyond < margin)
             move.p = self.rows.p_value(row, move.before, move.after)
             move.sure = self._sure(row, raw, move, margin)
         return [move for move in its_moves if move.p <= self.alpha]
@@ -122,6 +142,12 @@ class Search:
             yield row, begin, end, shares, float(size), bool(over)
 
 
+def steadied(packed, columns, times):
+    """Packed rows, each night as much nearer to its level as it is noisier for all."""
+    level = cp.levels(packed)
+    return level + (packed - level) / times.astype(packed.dtype)[columns]
+
+
 def _from_levels(raw, edges, off):
     """Distances from the levels between `edges`; what was soon over stays far from them. `off`:
     those of a row without a step."""
@@ -136,14 +162,17 @@ def _from_levels(raw, edges, off):
     return off
 
 
-def scatters(tables, questions, alpha, margin):
+def scatters(tables, questions, alpha, margin, times=None):
     """Rows whose nights scatter otherwise than before, in all `tables` (kernels) together.
 
-    ({row: [(column, [before and after of each table], recovered)]}, the largest scatter of each
-    row and table). Judged are ranks of the distances between neighbouring nights within a row:
-    whatever their distribution, healthy rows have no change in them.
+    ({row: [(column, [before and after of each table], the column of its end or None)]}, the
+    largest scatter of each row and table). Judged are ranks of the distances between neighbouring
+    nights within a row: whatever their distribution, healthy rows have no change in them.
+    `times`: as in Search.
     """
     packed = [cp.pack(table) for table in tables]
+    if times is not None and (times > 1).any():
+        packed = [(steadied(p, columns, times), n, columns) for p, n, columns in packed]
     distances = [np.abs(np.diff(values)) for values, _, _ in packed]
     scores = sum(each(_normal_scores, distances)) / len(distances)
     count, columns = np.maximum(packed[0][1] - 1, 0), packed[0][2]
@@ -156,13 +185,39 @@ def scatters(tables, questions, alpha, margin):
             for d in distances
         ]) / MAD_TO_SIGMA / np.sqrt(2)  # fmt: skip
         largest[:, row] = spreads.max(axis=1)
-        noisier[row] = [
-            (columns[row, edges[i + 1] + 1], spreads[:, i : i + 2], _is_over(spreads, i))
-            for i in range(len(edges) - 2)
-            if edges[i + 2] - edges[i + 1] >= LEAST_NOISY
-            and _is_noisier(spreads[:, i], spreads[:, i + 1], margin)
-        ]
+        ends = columns[row, np.minimum(np.array(edges) + 1, count[row])]
+        noisier[row] = list(_noisier(edges, ends, spreads, LEAST_NOISY, margin))
     return noisier, largest
+
+
+def _noisier(edges, columns, spreads, least, margin):
+    """The parts between `edges`, of at least so many nights, that are noisier than the one
+    before: as scatters() says."""
+    for i in range(len(edges) - 2):
+        if edges[i + 2] - edges[i + 1] < least:
+            continue
+        if _is_noisier(spreads[:, i], spreads[:, i + 1], margin):
+            calm = [j for j in range(i + 2, len(edges) - 1) if _is_over(spreads[:, [i, j]])]
+            end = columns[calm[0]] if calm and _is_over(spreads[:, [i, -1]]) else None
+            yield columns[i + 1], spreads[:, i : i + 2], end
+
+
+def fleet_scatter(spreads, alpha, margin):
+    """(column, [before and after of each kernel], its end or None) where a fleet becomes noisier.
+
+    `spreads`: of each night and kernel, a standard deviation, kernels x nights; NaN: not known.
+    """
+    scores = sum(map(_normal_scores, spreads[:, None])) / len(spreads)
+    packed, count, columns = cp.pack(scores)
+    if count[0] < 2 * cp.LEAST:
+        return
+    rows = cp.Rows(packed * cp.PRIOR_SPREAD, count, count[0], alpha)
+    for row in rows.suspects():
+        edges = [*columns[row, [0, *rows.places(row)]].tolist(), spreads.shape[1]]
+        of_parts = np.array([
+            np.nanmedian(spreads[:, a:b], axis=1) for a, b in zip(edges, edges[1:], strict=False)
+        ]).T  # fmt: skip
+        yield from _noisier(edges, edges, of_parts, LEAST_NOISY_FLEET, margin)
 
 
 def _normal_scores(distances):
@@ -181,5 +236,6 @@ def _is_noisier(before, after, margin):
     return np.median(after / before) >= NOISIER and np.median(after) >= OF_MARGIN * margin
 
 
-def _is_over(spreads, i):
-    return bool(np.median(spreads[:, -1] / spreads[:, i]) < NOISIER)
+def _is_over(before_and_now):
+    before, now = before_and_now.T
+    return bool(np.median(now / before) < NOISIER)

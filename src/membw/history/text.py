@@ -104,13 +104,19 @@ def merged(changes):
             same = (c.scope, c.node, c.group, c.direction, c.field, c.shape) == (
                 first.scope, first.node, first.group, first.direction, first.field, first.shape
             )  # fmt: skip
-            near = as_day(c.night) - as_day(first.night) <= (NEAR if c.shape == 'step' else FAR)
-            if same and near and all(c.kernel != o.kernel for o in event):
+            if same and _at_once(first, c) and all(c.kernel != o.kernel for o in event):
                 event.append(c)
                 break
         else:
             events.append([c])
     return events
+
+
+def _at_once(first, later):
+    """Whether two kernels' changes began together, or one while the other was on and ended."""
+    apart = as_day(later.night) - as_day(first.night)
+    within = later.back and first.back and later.night < first.back
+    return within or apart <= (NEAR if later.shape == 'step' else FAR)
 
 
 def _row(changes):
@@ -158,7 +164,9 @@ def notes(changes):
         yield f'sure since {sure}'
     if all(c.gone for c in changes):
         yield f'last measured {first.last}'
-    if all(c.recovered for c in changes):
+    if all(c.back for c in changes):
+        yield f'back since {max(c.back for c in changes)}'
+    elif all(c.recovered for c in changes):
         yield 'back since'
     if all(c.acknowledged for c in changes):
         yield f'acknowledged: {printable(first.acknowledged)}'

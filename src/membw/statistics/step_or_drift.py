@@ -19,7 +19,9 @@ class Move:
     after: slice  # ... and goes to
     delta: float
     shape: str  # step or drift
-    recovered: bool = False  # later values are back where it began
+    came_from: float = 0.0  # the level before ...
+    to: float = 0.0  # ... and after
+    recovered: bool = False  # later values are back where it began, or beyond
     p: float = 1.0  # chance that any healthy row shows as much
     sure: int = 0  # the value with which it became sure
 

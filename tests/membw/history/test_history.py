@@ -257,7 +257,9 @@ def test_what_recovered_is_told_as_recovered():
     gen.step(series, 7, 60, 0.05)
     gen.step(series, 7, 90, 1 - 1 / 0.95)
     found = [c for c in judge([series]) if c.kernel == 'triad']
-    assert [(c.direction, c.recovered) for c in found] == [('slower', True), ('faster', False)]
+    assert [(c.direction, c.recovered, c.back) for c in found] == [
+        ('slower', True, series.night(90))
+    ]
 
 
 def test_a_year_of_nights_is_judged_in_a_minute_and_two_gib():

@@ -52,7 +52,7 @@ def test_json_has_the_documented_shape(database, capsys):
     assert {c['scope'] for c in data['changes']} == {'node', 'software'}
     documented = set('scope node nodes group kernel night until shape direction percent '
                      'before after unit confidence recovered field fields sure season share '
-                     'scatter last gone now acknowledged'.split())  # fmt: skip
+                     'scatter last gone now acknowledged back back_sure'.split())  # fmt: skip
     assert all(set(c) == documented for c in data['changes'])
     node = [c for c in data['changes'] if c['scope'] == 'node'][0]
     assert node['node'] == 'n00008' and node['group'] == 'synthetic:node stream gcc-o2 likwid'

@@ -84,7 +84,8 @@ ENVIRONMENT = {
     "ReFrame's own, which matter here": {
         'RFM_CONFIG_PATH': "our configuration; `. ./setup-env.sh` sets it",
         'RFM_CONFIG_FILES': 'a configuration of yours beside it ([how](reframe.md))',
-        'RFM_PREFIX': 'where ReFrame keeps stages, outputs and our records (default: `results`)',
+        'RFM_PREFIX': 'where ReFrame keeps stages, outputs and our records (default: `results`); '
+        'of a checkout that may not be written to also reports, logs and database',
         'LMOD_CMD': 'without it Lmod is not used, whatever a system file says',
     },
     'read by the set-up': {

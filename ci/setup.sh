@@ -141,7 +141,8 @@ tools() {
 		echo "set-up: these packages are missing, going on without them: $wanted"
 		echo "hint: $(install_hint "$wanted")"
 	}
-	echo "$wanted" >"$stamps/tools-missing"
+	# not where the checkout is another user's
+	echo "$wanted" 2>/dev/null >"$stamps/tools-missing" || true
 }
 
 is_spack_1() { # COMMAND
@@ -243,6 +244,10 @@ fetch_spack() {
 get_spack() {
 	pins="$SPACK_COMMIT $PACKAGES_COMMIT"
 	! spack_is_settled || return 0
+	[ -w . ] || {
+		echo "set-up: Spack is not set up, and $(id -un) may not write here: make builds the same presets"
+		return 0
+	}
 	mkdir -p .spack
 	if ! fetch_spack || ! configure_spack; then
 		echo "$pins" >"$stamps/no-spack"

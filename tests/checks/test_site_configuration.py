@@ -7,6 +7,8 @@ import standin_gcc
 from checkout_copy import copy_checkout, variables
 from places import ROOT
 
+from membw.site import binder
+
 ALLOWED = 'array-too-small,too-short,disturbed,unstable,oversubscribed'
 
 
@@ -32,6 +34,17 @@ def test_the_configuration_of_the_page_runs_our_checks(call, environment, tmp_pa
     assert {case['result'] for case in ran.values()} == {'pass'}, done.stdout
     assert ran['PrgEnv-gnu-o2']['compile_line'].startswith('gcc -O2 -fopenmp -mcmodel=medium ')
     assert all(case['record'].startswith(f'{tmp_path}/records/') for case in ran.values())
+
+
+def test_what_cannot_be_kept_in_the_checkout_goes_where_asked(monkeypatch, tmp_path):
+    """The report went to results/ all the same: a run that measured ended with an error."""
+    monkeypatch.setattr(binder, 'root', lambda: tmp_path)
+    monkeypatch.setenv('RFM_PREFIX', str(tmp_path / 'mine'))
+    assert binder.results() == tmp_path / 'results'
+    (tmp_path / 'results').write_text('')  # in the way, of root as well
+    assert binder.results() == tmp_path / 'mine'
+    monkeypatch.delenv('RFM_PREFIX')
+    assert binder.results() == tmp_path / 'results'
 
 
 def test_the_checks_are_listed_where_results_cannot_be_made(call, tmp_path):

@@ -343,12 +343,22 @@ def test_lmod_is_used_only_where_it_is(call):
 
 def test_a_compiler_that_was_seen_to_build_openmp_is_not_asked_again(monkeypatch, tmp_path):
     monkeypatch.setattr(machine, 'probed', lambda: tmp_path / 'build' / 'seen')
-    answers = iter([False, True])
+    answers = iter(['no room', ''])
     monkeypatch.setattr(machine, 'probe', lambda *_: next(answers))
     # what is missing may be installed: a failure is not remembered
-    assert [machine.builds_openmp('sh', '-fopenmp') for _ in range(4)] == [False] + [True] * 3
+    said = [machine.why_no_openmp('sh', '-fopenmp') for _ in range(4)]
+    assert said == ['no room', '', '', '']
     with pytest.raises(StopIteration):  # other options are another question
-        machine.builds_openmp('sh', '-qopenmp')
+        machine.why_no_openmp('sh', '-qopenmp')
+
+
+def test_a_compiler_that_fails_is_left_out_with_what_it_says(monkeypatch, tmp_path):
+    """A full TMPDIR was a compiler without OpenMP."""
+    monkeypatch.setattr(machine, 'probed', lambda: tmp_path / 'seen')
+    cc = tmp_path / 'cc'
+    cc.write_text('#!/bin/sh\necho "cc: note" >&2; echo "$2:1: error: no room" >&2; exit 1\n')
+    cc.chmod(0o755)
+    assert machine.why_no_openmp(str(cc), '-fopenmp') == 'probe.c:1: error: no room'
 
 
 def test_make_binaries_builds_what_this_machine_has_a_compiler_for(monkeypatch):

@@ -6,6 +6,7 @@ has no membw: it imports nothing of the package, unless that is installed withou
 """
 
 import argparse
+import contextlib
 import glob
 import hashlib
 import json
@@ -360,11 +361,12 @@ def compiler_version(family, cc, table=None):
 
 def candidates(cc):
     """cc itself and cc-<version> on PATH, newest first; a path names one alone."""
-    versions = set()
+    versions, version = set(), re.compile(re.escape(cc) + r'-\d[\d.]*')
     for folder in os.environ.get('PATH', '').split(os.pathsep) if os.sep not in cc else ():
-        for path in pathlib.Path(folder or '.').glob(f'{cc}-[0-9]*'):
-            if re.fullmatch(re.escape(cc) + r'-[\d.]+', path.name):
-                versions.add(path.name)
+        with contextlib.suppress(
+            OSError
+        ):  # `su` keeps root's PATH, whose folders one may not read
+            versions |= {*filter(version.fullmatch, os.listdir(folder or '.'))}
     newest = sorted(versions, key=lambda n: [int(x) for x in re.findall(r'\d+', n)], reverse=True)
     return [c for c in [cc, *newest] if shutil.which(c)]
 

@@ -84,7 +84,7 @@ def _measure(base, system, rest, asked, by_priority):
         options = ['-S', f'max_seconds={rounds.ROW_S / asked:g}', *options]
     lines = reframe(command(base, system, options), base, '-v' in rest)
     refuse_load_errors(lines)
-    refuse_nothing(base, system, rest, lines)
+    refuse_nothing(base, system, rest, lines, partitions)
     if turns:
         lines += in_turn(base, system, options, asked)
     junit.tell_verdicts(f'{base}.json', f'{base}.xml')
@@ -320,7 +320,16 @@ def refuse_lost_history(lines):
         )
 
 
-def refuse_nothing(base, system, rest, lines):
+def left_out(rest, partitions):
+    """'gcc-o2: its compiler does not ...' of each preset that `-p` asks for in vain."""
+    asked = [word for before, word in zip(['', *rest], rest, strict=False) if before == '-p']
+    for reason, names in by_reason(partitions).items():
+        wanted = [name for name in names if any(re.search(p, name) for p in asked)]
+        if wanted:
+            yield f'{", ".join(wanted)}: {reason}'
+
+
+def refuse_nothing(base, system, rest, lines, partitions=()):
     """No report or no test case: say why, as far as can be told."""
     if os.path.exists(f'{base}.json') and summary.load(f'{base}.json')['runs']:
         if summary.load(f'{base}.json')['session_info']['num_cases']:
@@ -334,7 +343,8 @@ def refuse_nothing(base, system, rest, lines):
         )
     chosen = ' '.join(rest)
     where = f' --system {system}' if system else ''
+    why = ''.join(f'\nmembw: left out here is {text}' for text in left_out(rest, partitions))
     raise MembwError(
-        f"no test case matches '{chosen}'" if chosen else 'no test case fits this system',
+        (f"no test case matches '{chosen}'" if chosen else 'no test case fits this system') + why,
         f"'reframe -c reframe-checks -l{where}' lists the tests",
     )

@@ -197,16 +197,22 @@ def reframe_system(system, table):
 
 
 def results():
-    return pathlib.Path(root(), 'results')
+    """The checkout's; where that is another's, what RFM_PREFIX names for all else, too."""
+    folder, asked = pathlib.Path(root(), 'results'), os.environ.get('RFM_PREFIX')
+    return folder if may_be_made(folder) or not asked else pathlib.Path(asked).absolute()
+
+
+def may_be_made(folder):
+    there = next(path for path in (folder, *folder.parents) if path.exists())
+    return there.is_dir() and os.access(there, os.W_OK)
 
 
 def topology_prefix():
     """In results/; where that cannot be made (another's checkout) ReFrame's own, below HOME: it
     shows a traceback of a prefix that it cannot make, even where it shall list the tests."""
     folder = results() / 'topology'
-    there = next(path for path in (folder, *folder.parents) if path.exists())
-    may_be_made = there.is_dir() and os.access(there, os.W_OK)
-    return {'topology_prefix': str(folder)} if there == folder or may_be_made else {}
+    is_fit = folder.exists() or may_be_made(folder)
+    return {'topology_prefix': str(folder)} if is_fit else {}
 
 
 def modes():

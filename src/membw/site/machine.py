@@ -32,21 +32,23 @@ def cpu_features():
     return {platform.machine(), *(flags.group(1).split() if flags else [])}
 
 
-def builds_openmp(cc, openmp):
-    """Debian's clang without libomp-dev compiles, and fails to find omp.h or to link.
+def why_no_openmp(cc, openmp):
+    """'' where it builds with it, else what the compiler says.
+
+    Debian's clang without libomp-dev compiles, and fails to find omp.h or to link.
 
     Only a success is remembered: what is missing may be installed at any time.
     """
     line = ' '.join([openmp, *identity(cc)])
     try:
         if line in probed().read_text().splitlines():
-            return True
+            return ''
     except OSError:
         pass
-    built = probe(cc, openmp)
-    if built:
+    why = probe(cc, openmp)
+    if not why:
         remember(line)
-    return built
+    return why
 
 
 def identity(cc):
@@ -71,7 +73,13 @@ def probe(cc, openmp):
         source = pathlib.Path(folder) / 'probe.c'
         source.write_text(PROGRAM)
         line = [cc, openmp, str(source), '-o', f'{folder}/probe']
-        return subprocess.run(line, capture_output=True).returncode == 0
+        done = subprocess.run(line, capture_output=True, text=True, errors='replace')
+    if done.returncode == 0:
+        return ''
+    said = done.stderr.strip().splitlines() or [f'exit status {done.returncode}']
+    return next((text for text in said if 'error' in text), said[0]).replace(
+        str(source), 'probe.c'
+    )
 
 
 def toolchain(family, table):
@@ -82,8 +90,9 @@ def toolchain(family, table):
         version = presets.compiler_version(family, cc, table)
         if not version:
             continue
-        if not builds_openmp(cc, row['openmp']):
-            reason = f"'{cc}' does not build with {row['openmp']}"
+        why = why_no_openmp(cc, row['openmp'])
+        if why:
+            reason = f"'{cc}' does not build with {row['openmp']}: {why}"
             continue
         spack = row['spack'] if '@' in row['spack'] else f'{row["spack"]}@{version}'
         return {'family': family, 'cc': cc, 'spack': spack, **mpi()}, ''

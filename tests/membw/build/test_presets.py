@@ -34,6 +34,16 @@ def test_the_fortran_line_is_the_one_that_thin_printed():
     assert presets.flags('gfortran-o2') == ['-O2', '-fopenmp']
 
 
+def test_a_folder_of_the_path_that_cannot_be_read_is_passed_over(monkeypatch, tmp_path):
+    """`su` keeps root's PATH: Permission denied, which root itself never sees; so a name that is
+    too long."""
+    (tmp_path / 'cc-9').write_text('#!/bin/sh\n')
+    (tmp_path / 'cc-9').chmod(0o755)
+    (tmp_path / 'cc-9.x').write_text('')
+    monkeypatch.setenv('PATH', f'/{"x" * 300}:{tmp_path}')
+    assert presets.candidates('cc') == ['cc-9']
+
+
 @pytest.mark.parametrize('preset', FOUNDING)
 def test_the_intel_lines_are_the_ones_printed(preset):
     asked, line = FOUNDING[preset]

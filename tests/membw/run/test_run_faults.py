@@ -127,3 +127,15 @@ def alive(pid):
             return file.read().split(') ')[1][0] != 'Z'
     except OSError:
         return False
+
+
+def test_a_preset_that_is_left_out_is_not_simply_unknown(tmp_path):
+    partitions = [{'extras': {'left_out': {'gcc-o2': "'gcc' does not build: no room"}}}]
+    with pytest.raises(MembwError) as caught:
+        reframe_run.refuse_nothing(
+            tmp_path / 'base', '', ['-p', 'gcc-o2'], ['Ran 0/0'], partitions
+        )
+    assert "left out here is gcc-o2: 'gcc' does not build: no room" in str(caught.value)
+    with pytest.raises(MembwError) as caught:
+        reframe_run.refuse_nothing(tmp_path / 'base', '', ['-p', 'icc'], ['Ran 0/0'], partitions)
+    assert 'left out' not in str(caught.value)

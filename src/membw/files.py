@@ -1,6 +1,8 @@
 """Files that are written as a whole: the last good one stays when the new one cannot be; and
 what is never read to its end."""
 
+import contextlib
+import fcntl
 import os
 import stat
 import tempfile
@@ -25,6 +27,19 @@ def write_whole(name, content, hint=None):
             _replace(Path(os.path.realpath(name)), write)
     except OSError as err:
         raise MembwError(f"cannot write '{name}': {err.strerror}", hint) from err
+
+
+@contextlib.contextmanager
+def one_at_a_time(folder):
+    """Whoever reads, changes and writes a file of that folder waits for the others that do; where
+    the file system has locks."""
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        with contextlib.suppress(OSError):
+            fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(handle)
 
 
 def refuse_endless(name, hint=None):

@@ -2,11 +2,14 @@
 
 import errno
 import io
+import os
+import subprocess
 import sys
 
 import pytest
 
 from membw import cli
+from membw.build import presets
 from membw.errors import MembwError
 from membw.printable import printable
 
@@ -52,6 +55,16 @@ def test_what_moves_a_cursor_or_forges_a_line_is_not_printed():
     shown = printable(text)
     assert shown == 'a\\x0ab\\x0d\\x1b[1m\\x85\\u2028\\u202e\\ud800 ä 漢'
     assert printable('a\nb\x00', keep='\n') == 'a\nb\\x00'
+
+
+@pytest.mark.parametrize('words', [['-m', 'membw', 'presets'], [presets.__file__]])
+def test_a_reader_that_has_seen_enough_is_no_fault(words):
+    read, write = os.pipe()
+    os.close(read)
+    done = subprocess.run([sys.executable, '-u', *words, 'list'], stdout=write,
+                          stderr=subprocess.PIPE, text=True)  # fmt: skip
+    os.close(write)
+    assert (done.returncode, done.stderr) == (141, '')
 
 
 @pytest.mark.parametrize('value', ['abc', '', '1e9', '9' * 17])

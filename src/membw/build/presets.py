@@ -575,6 +575,8 @@ def run(args):
     except PresetError as err:
         print(err, file=sys.stderr)
         return 2
+    except BrokenPipeError:
+        raise  # a reader that has seen enough is no file that may not be written
     except OSError as err:
         where = f"'{err.filename}': " if err.filename else ''
         print(f'membw: {where}{err.strerror}\nhint: may it be written?', file=sys.stderr)
@@ -584,7 +586,11 @@ def run(args):
 
 def main(argv=None):
     prog = f'python3 {os.path.relpath(__file__)}'
-    return run(add_commands(Parser(prog=prog, description=__doc__)).parse_args(argv))
+    try:
+        return run(add_commands(Parser(prog=prog, description=__doc__)).parse_args(argv))
+    except BrokenPipeError:
+        sys.stderr.close()
+        return 141
 
 
 if __name__ == '__main__':

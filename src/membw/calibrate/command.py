@@ -6,7 +6,7 @@ import time
 from membw import tables
 from membw.arguments import count, percent
 from membw.errors import MembwError
-from membw.files import write_whole
+from membw.files import one_at_a_time, write_whole
 from membw.plural import plural
 from membw.results.read import default_results
 from membw.statistics.margin import MARGIN
@@ -77,14 +77,29 @@ def add_parser(subparsers):
 
 def run(args):
     """Exit status as in EPILOG."""
-    from membw.calibrate.reference_file import ReferenceFile, as_figures
+    from membw.calibrate.reference_file import ReferenceFile
+
+    folder = ReferenceFile(args.system, args.test).facts.parent  # refuses before it measures
+    every, problems = gather(args)
+    with one_at_a_time(folder):  # what was written meanwhile is kept
+        file = ReferenceFile(args.system, args.test)
+        proposals, blocks = enter(args, file, every)
+        try:
+            blocks += floor_lines(args, proposals) if args.floors else []
+            blocks += finish(file, args.dry_run)
+        finally:
+            print(tables.as_text(blocks, args.format))
+    return 1 if len(proposals) < len(every) or problems else 0
+
+
+def enter(args, file, every):
+    """(proposals that are in the file now, what is said of all)."""
+    from membw.calibrate.reference_file import as_figures
     from membw.statistics.tolerance import Refusal, Rule, propose
 
-    file = ReferenceFile(args.system, args.test)
     rule = Rule(args.coverage / 100, args.confidence / 100, args.margin / 100, args.upper / 100,
                 args.all_nodes, args.widest / 100)  # fmt: skip
-    proposals, blocks, asked = [], [], 0
-    every, problems = gather(args)
+    proposals, blocks = [], []
     for samples in every:
         file.hold_to_index(samples.parameters)
         try:
@@ -97,13 +112,7 @@ def run(args):
             existing = file.in_force(samples.key)
             kept = file.put(proposal, rule, args.replace, args.expires)
             blocks += proposal_blocks(proposal, existing, kept)
-        asked += 1
-    try:
-        blocks += floor_lines(args, proposals) if args.floors else []
-        blocks += finish(file, args.dry_run)
-    finally:
-        print(tables.as_text(blocks, args.format))
-    return 1 if len(proposals) < asked or problems else 0
+    return proposals, blocks
 
 
 def gather(args):

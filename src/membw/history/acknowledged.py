@@ -113,6 +113,7 @@ def acknowledge(path, changes, node, night, reason):
     known = [c for c in changes if is_worse(c)]
     chosen = [c for c in known if (c.node or FLEET) == node and as_day(c.night) == day]
     if not chosen:
+        _refuse_again(path, [c for c in changes if c.acknowledged], node, day)
         there = sorted({f'{c.node or FLEET} {c.night}' for c in known})
         hint = f'there is {", ".join(there[:8])}' if there else 'nothing got worse'
         raise MembwError(f"'{node}' did not get worse in the night {night}", hint)
@@ -124,6 +125,13 @@ def acknowledge(path, changes, node, night, reason):
     except OSError as err:
         raise MembwError(f"cannot write '{path}': {err.strerror}") from err
     return len(chosen)
+
+
+def _refuse_again(path, known, node, day):
+    for c in known:
+        if (c.node or FLEET) == node and as_day(c.night) == day:
+            raise MembwError(f"'{node}' {c.night} is acknowledged already: {c.acknowledged}",
+                             f"delete its lines in '{path}' to say something else")  # fmt: skip
 
 
 def _is_torn(path):

@@ -5,6 +5,7 @@ import difflib
 import os
 import re
 import subprocess
+import sys
 import time
 
 import fleet_generator
@@ -17,9 +18,11 @@ from checkout_copy import copy_checkout, variables
 from lib import references as reference_files
 from with_intervals import with_intervals
 
-from membw.calibrate.reference_file import match
+from membw.calibrate import command
+from membw.calibrate.reference_file import ReferenceFile, match
 from membw.calibrate.samples import select
 from membw.cli import main
+from membw.errors import MembwError
 from membw.results.record import parse_record
 from membw.run import summary
 
@@ -122,6 +125,39 @@ def test_published_figures_stay_and_the_measured_ones_stand_beside(checkout, sto
     today = datetime.date.today()
     assert entry['date'] == str(today)
     assert entry['expires'] == str(today + datetime.timedelta(days=180))
+
+
+def test_calibrations_at_once_lose_nothing_of_each_other(checkout, stored):
+    """Each said "written", and only the last one's references were there."""
+    environs = 'clang-o2', 'gcc-o3', 'gcc-ofast'
+    several = [
+        subprocess.Popen(
+            [sys.executable, '-m', 'membw', 'calibrate', '--system', 'thin', stored(environ=e)],
+            env={**os.environ, 'MEMBW_ROOT': str(checkout)}, stdout=subprocess.DEVNULL,
+        )
+        for e in environs
+    ]  # fmt: skip
+    assert [process.wait(timeout=300) for process in several] == [0, 0, 0]
+    assert set(environs) <= set(references(checkout)['stream']['thin:thin'])
+
+
+def test_what_a_person_writes_while_it_measures_is_kept(checkout, stored, capsys, monkeypatch):
+    """--rounds takes an hour."""
+    def gathered(args):
+        file.write_text(file.read_text().replace('down to half', 'down to a half'))
+        return gather(args)
+
+    file, gather = checkout / 'systems/references/thin.yaml', command.gather
+    monkeypatch.setattr(command, 'gather', gathered)
+    assert calibrate(capsys, '--system', 'thin', stored(environ='gcc-o3'))[0] == 0
+    assert 'down to a half' in file.read_text()
+    assert 'gcc-o3' in references(checkout)['stream']['thin:thin']
+    other = ReferenceFile('thin')
+    other.is_touched = True
+    other.table['x'] = 1
+    file.write_text('stream: {}\n')
+    with pytest.raises(MembwError, match='was changed meanwhile'):
+        other.write()
 
 
 def test_replace_puts_the_measured_figures_in_force_and_notes_the_old(checkout, stored, capsys):

@@ -49,6 +49,8 @@ def test_a_known_fall_is_shown_and_no_alarm_until_it_gets_worse(tmp_path, judged
     assert code == 0, out + err
     assert 'acknowledged: DIMM ordered (' in out
     assert out.endswith('Verdict: nothing got worse; 1 acknowledged\n')
+    code, _, err = judged('--acknowledge', node, night, 'me too')  # "did not get worse" it was
+    assert code == 2 and f"'{node}' {night} is acknowledged already: DIMM ordered (" in err
     stored(file, nights=90)
     code, out, _ = judged('--since', '14d')
     assert code == 0 and node in out and 'acknowledged' in out

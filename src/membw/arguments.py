@@ -2,6 +2,8 @@
 
 import argparse
 
+MOST_DAYS = 36_500
+
 
 def percent(text):
     """A float, in percent; neither 0 nor 100."""
@@ -23,6 +25,13 @@ def count(text):
     """An int, at least 1."""
     if not text.isdigit() or int(text) < 1:
         raise argparse.ArgumentTypeError(f"'{text}' is not a whole number above 0")
+    return int(text)
+
+
+def days(text):
+    """An int, at least 1, which a date bears: a century."""
+    if not count(text) <= MOST_DAYS:
+        raise argparse.ArgumentTypeError(f"'{text}' is more than {MOST_DAYS} days")
     return int(text)
 
 

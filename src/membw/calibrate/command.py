@@ -4,7 +4,7 @@ import sys
 import time
 
 from membw import tables
-from membw.arguments import count, percent
+from membw.arguments import count, days, percent
 from membw.errors import MembwError
 from membw.files import one_at_a_time, write_whole
 from membw.plural import plural
@@ -65,7 +65,7 @@ def add_parser(subparsers):
     add('--widest', type=percent, default=10.0, metavar='PERCENT',
         help='lower tolerance, at most: a wider one is refused (10)')  # fmt: skip
     add('--all-nodes', action='store_true', help='the nodes measured are all there are')
-    add('--expires', type=count, default=180, metavar='DAYS',
+    add('--expires', type=days, default=180, metavar='DAYS',
         help='from when on each run warns that the reference is old (180)')  # fmt: skip
     add('--replace', action='store_true', help='published and hand-written figures too')
     add('--floors', metavar='FILE',

@@ -46,7 +46,7 @@ class ReferenceFile:
         self.path = Path(root(), 'systems', 'references', f'{system}.yaml')
         self.facts = Path(root(), 'systems', f'{system}.yaml')
         refuse_unknown_system(system)
-        self.old = self.path.read_text() if self.path.exists() else ''
+        self.old = _text(self.path)
         self.data = self._load()
         self.table, self.is_touched = self.data[test], False
 
@@ -205,11 +205,21 @@ class ReferenceFile:
     def write(self):
         """The paths that were written, each in one step; none where a person was quicker."""
         changes = self.changes()
-        if changes and (self.path.read_text() if self.path.exists() else '') != self.old:
+        if changes and _text(self.path) != self.old:
             raise MembwError(f"'{self.path}' was changed meanwhile", 'calibrate again')
         for path, _, new in changes:
             write_whole(path, new)
         return [path for path, _, _ in changes]
+
+
+def _text(path):
+    """'' where there is none yet; a pipe or a device has no end."""
+    if path.exists() and not path.is_file():
+        raise MembwError(f"'{path}' is no file")
+    try:
+        return path.read_text(encoding='utf-8') if path.exists() else ''
+    except UnicodeDecodeError as err:
+        raise MembwError(f"'{path}' is not UTF-8: {err.reason}") from err
 
 
 def worst_rate(metric, figure):

@@ -143,6 +143,7 @@ def test_calibrations_at_once_lose_nothing_of_each_other(checkout, stored):
 
 def test_what_a_person_writes_while_it_measures_is_kept(checkout, stored, capsys, monkeypatch):
     """--rounds takes an hour."""
+
     def gathered(args):
         file.write_text(file.read_text().replace('down to half', 'down to a half'))
         return gather(args)
@@ -406,11 +407,26 @@ def test_a_system_without_any_reference_is_left_as_it_is_when_all_is_refused(
 @pytest.mark.parametrize('words, fact', [
     (('--system', 'thim'), "no system 'thim'"),
     (('--system', 'thin', '--pinning', 'omp'), "no run of 'stream' on 'thin omp'"),
+    (('--system', 'thin', '--expires', '99999999'), "'99999999' is more than 36500 days"),
     (('--system', 'thin', '--rounds', '2'), '--rounds and RESULTS exclude each other'),
 ])  # fmt: skip
 def test_what_cannot_be_done_is_asked_wrongly(checkout, stored, capsys, words, fact):
     code, _, err = calibrate(capsys, *words, stored())
     assert code == 2 and fact in err and 'hint: ' in err
+
+
+@pytest.mark.parametrize('make, fact', [
+    (os.mkfifo, "thin.yaml' is no file"),
+    (os.mkdir, "thin.yaml' is no file"),
+    (lambda path: path.symlink_to('/dev/zero'), "thin.yaml' is no file"),  # 22 GB, and killed
+    (lambda path: path.write_bytes(b'\xff\xfe'), "thin.yaml' is not UTF-8"),
+])  # fmt: skip
+def test_a_reference_file_without_an_end_is_not_read(checkout, stored, capsys, make, fact):
+    path = checkout / 'systems/references/thin.yaml'
+    path.unlink()
+    make(path)
+    code, _, err = calibrate(capsys, '--system', 'thin', stored())
+    assert code == 2 and fact in err
 
 
 def test_a_reference_file_that_is_none_is_named(checkout, stored, capsys):

@@ -4,7 +4,7 @@ import json
 import os
 import sys
 import zlib
-from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from zipfile import BadZipFile
 
 import numpy as np
@@ -12,6 +12,7 @@ import numpy as np
 from membw.errors import MembwError
 from membw.files import write_whole
 from membw.history.series import ALONE, COLUMNS, NAMED, Collector
+from membw.processes import Beside
 from membw.results.metrics import Metric
 from membw.results.provenance import FIELDS
 
@@ -41,11 +42,11 @@ def collect(sources, cache=None, collector=None):
     # ranks in files of their own wait for each other: such a collection has no state to keep
     keep = cache and (is_fresh or gone) and None not in lasting and not collector.alone
     collector.gather()
-    with ThreadPoolExecutor(1) as pool:  # writing takes as long as what comes next
-        saved = pool.submit(save, cache, collector) if keep else None
+    if not keep:
+        return collector.series()
+    with Beside(partial(save, cache), collector) as saving:  # takes as long as what comes next
         series = collector.series()
-    if saved:
-        saved.result()
+        saving.result()
     return series
 
 

@@ -5,6 +5,7 @@ from functools import partial
 
 import numpy as np
 
+from membw import processes
 from membw.history import spells
 from membw.history.rollouts import take_off
 from membw.history.search import Search, each, fleet_scatter, scatters
@@ -95,7 +96,8 @@ def judge(every, margin=MARGIN, fleet_margin=FLEET_MARGIN, alpha=ALPHA):
 
         jobs = [partial(search_one, pair) for pair in zip(kernels, scatter, strict=True)]
         jobs.append(partial(MeanOfKernels, kernels, scatter, questions, alpha, margin, times))
-        *searched, common = each(lambda job: job(), jobs)
+        # one more than there are cores: five rows of work are done by two in two and a half turns
+        *searched, common = processes.each(lambda job: job(), jobs, processes.cores() + 1)
         known = [c for of_kernel in searched for c in of_kernel if c.node]
         for judged, of_kernel, metric in zip(kernels, searched, series.metrics, strict=True):
             more = common.changes(judged, known, margin)
@@ -117,13 +119,15 @@ class MeanOfKernels:
         if len(kernels) > 1:
             rest = sum(kernel.rest for kernel in kernels) / len(kernels)
             search = Search(rest, questions, alpha, np.mean(scatter, axis=0), times)
-            self.columns, self.moves = search.columns, search.moves(np.log1p(margin))
+            self.moves = {
+                row: (search.columns[row], moves)
+                for row, moves in search.moves(np.log1p(margin)).items()
+            }
 
     def changes(self, kernel, known, margin):
         """Of one kernel, those of at least `margin` in it that are not among the `known`."""
-        for row, moves in self.moves.items():
+        for row, (place, moves) in self.moves.items():
             of_node = [c for c in known if c.node == kernel.series.nodes[row]]
-            place = self.columns[row]
             days = kernel.series.nights[place]
             unknown = [m for m in moves if not any(_is_told(c, days, m) for c in of_node)]
             pairs = [p for m in unknown for p in kernel.change_of(row, place, m, margin)]

@@ -42,10 +42,10 @@
 import json
 import sys
 import time
+from functools import partial
 from importlib import import_module
-from threading import Thread
 
-from membw import tables
+from membw import processes, tables
 from membw.arguments import percent, whole
 from membw.errors import MembwError
 from membw.results.read import default_results
@@ -106,8 +106,8 @@ def add_parser(subparsers):
 
 def run(args):
     """Exit status as in EPILOG."""
-    # numpy and scipy take half a second to load: not for `membw --help`, and while a cache is read
-    Thread(target=import_module, args=['membw.history.changes'], daemon=True).start()
+    # scipy takes a quarter of a second to load: while others read, if anybody does
+    processes.aside.append(partial(import_module, 'membw.history.changes'))
     every, left = read(args.results or [default_results()], args.cache)
     from membw.history.changes import judge
     from membw.history.text import as_blocks, as_json, is_worse

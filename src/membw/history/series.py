@@ -288,7 +288,7 @@ class Rows:
         there, node = _numbered(runs['node'])
         hosts = list(self.nodes)
         shape = len(there), len(nights)
-        cell = node.astype(np.int64) * shape[1] + column
+        cell = column * np.int64(shape[0]) + node  # runs come night by night, and so they go
         return Series(
             label=label,
             kernels=tuple(m.name for m in measured),
@@ -355,23 +355,25 @@ def _whole(node, day, ranks):
 
 
 def _tables(cell, rates, half, shape):
-    """kernels x nodes x nights; where one night has several runs their median, each with the
-    weight of its interval."""
-    tables = np.full((rates.shape[1], shape[0] * shape[1]), np.nan, rates.dtype)
-    one = np.bincount(cell, minlength=tables.shape[1])[cell] == 1
-    once = slice(None) if one.all() else one
-    for table, values in zip(tables, rates.T, strict=True):
-        table[cell[once]] = values[once]
-        if once is one:
+    """kernels x nodes x nights, of runs with the number of their cell, nights x nodes; where a
+    cell has several runs their median, each with the weight of its interval."""
+    cells = np.full((shape[0] * shape[1], rates.shape[1]), np.nan, rates.dtype)
+    one = np.bincount(cell, minlength=len(cells))[cell] == 1
+    if one.all():
+        cells[cell] = rates
+    else:
+        cells[cell[one]] = rates[one]
+        for k, values in enumerate(rates.T):
             several = ~one & ~np.isnan(values)
             places, medians = intervals.weighted_medians(
                 values[several], intervals.weight(half[several]), cell[several]
             )
-            table[places] = medians
-    return tables.reshape(len(tables), *shape)
+            cells[places, k] = medians
+    by_night = cells.reshape(shape[1], shape[0], rates.shape[1])
+    return np.ascontiguousarray(by_night.transpose(2, 1, 0))
 
 
 def _latest(cell, made, shape):
     table = np.full(shape[0] * shape[1], -1, dtype=np.int32)
     table[cell] = made
-    return table.reshape(shape)
+    return np.ascontiguousarray(table.reshape(shape[1], shape[0]).T)

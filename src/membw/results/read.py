@@ -11,9 +11,10 @@ from membw.errors import MembwError
 from membw.files import refuse_endless
 from membw.results import pieces
 from membw.results.latest import Latest
-from membw.results.record import names_record, read_lines
+from membw.results.record import names_record
 from membw.results.reframe import is_report, read_report, read_stored_session, session_uuids
 from membw.results.runs import once
+from membw.results.shares import read_text
 
 ENDINGS = ('.json', '.jsonl')
 STDIN = '-'
@@ -123,13 +124,12 @@ def each_of_stream(stream, name):
         return
     number = 1
     for text in pieces.texts(stream, start):
-        lines = text.decode('utf-8', errors='replace').split('\n')
-        yield None, partial(read_lines, lines, name, number)
-        number += len(lines) - 1
+        yield None, partial(read_text, text.decode('utf-8', errors='replace'), name, number)
+        number += text.count(b'\n')
 
 
 def _read_piece(file, begin, end, number):
-    return read_lines(pieces.read(file, begin, end).split('\n'), str(file), number)
+    return read_text(pieces.read(file, begin, end), str(file), number)
 
 
 def _identity(file):
@@ -175,8 +175,7 @@ def _read_file(file):
 def _read_text(text, name):
     if is_report(text):
         return read_report(text, name)
-    # not splitlines(): that cuts at U+2028 and U+0085 too, which a JSON string may hold
-    records, problems = read_lines(text.split('\n'), name)
+    records, problems = read_text(text, name)
     return records, problems or ([] if records else [f'{name}: is empty: no record'])
 
 

@@ -73,7 +73,8 @@ class BadRecord(ValueError):
 
 
 def read_lines(lines, name, first=1):
-    """Records and problems (`file:line: what`) of one file's lines, or those from `first` on."""
+    """Records and problems (`file:line: what`) of one file's lines, or those from `first` on;
+    whoever tells them tells `told` of them."""
     records, problems = [], []
     for number, line in enumerate(lines, first):
         if not line.strip():
@@ -82,10 +83,15 @@ def read_lines(lines, name, first=1):
             records.append(parse_record(parse_json(line), name))
         except BadRecord as err:
             problems.append(f'{name}:{number}: {err}')
-    if len(problems) > MOST_PROBLEMS:
-        more = f'{name}: and {len(problems) - MOST_PROBLEMS} more lines that cannot be read'
-        problems[MOST_PROBLEMS:] = [more]
     return records, problems
+
+
+def told(problems, name):
+    """The first of them, and how many more there are."""
+    if len(problems) <= MOST_PROBLEMS:
+        return problems
+    more = f'{name}: and {len(problems) - MOST_PROBLEMS} more lines that cannot be read'
+    return [*problems[:MOST_PROBLEMS], more]
 
 
 def is_record(data):

@@ -8,7 +8,8 @@ from urllib.parse import quote
 
 from membw.results import case as of_case
 from membw.results import provenance
-from membw.results.record import LATEST, SCHEMAS, BadRecord, parse_json, parse_record, read_lines
+from membw.results.record import LATEST, SCHEMAS, BadRecord, parse_json, parse_record
+from membw.results.shares import read_text
 
 # of a test case: what each has, and what is text where it is there
 ALWAYS = 'name', 'system', 'partition', 'environ', 'result'
@@ -112,8 +113,7 @@ def read_session(report, name):
 
 
 def _read_file(file):
-    text = file.read_text(encoding='utf-8', errors='replace')
-    return read_lines(text.split('\n'), str(file))
+    return read_text(file.read_text(encoding='utf-8', errors='replace'), str(file))
 
 
 def _with_case(record, case):

@@ -14,13 +14,13 @@ time and memory; sums and what is said of a single row are in double precision.
 import numpy as np
 from scipy.special import stdtr, stdtrit  # scipy.stats takes half a second to load
 
+from membw import processes
 from membw.statistics.robust import MAD_EFFICIENCY, MAD_TO_SIGMA
 from membw.statistics.splits import (
     LEAST,
     Screen,
     Sums,
     chunks,
-    intervals,
     running_sums,
     strongest,
     value_counts,
@@ -44,6 +44,7 @@ SCALES = (3, 6, 12, 24, 48)  # nights whose means are compared with those of the
 BESIDE = 4  # times as many nights are the level that they are compared with
 SAMPLE = 500  # rows that tell the growth of the noise
 LEAST_WORTH = 2.0  # degrees of freedom
+FEW_ROWS = 1000  # are judged sooner than a process begins
 TAIL, TAIL_TO_SIGMA, LEAST_FOR_TAIL = 0.95, 1.96, 60
 
 
@@ -76,16 +77,23 @@ class Rows:
 
     def suspects(self):
         """Rows with any split that is sure."""
+        order = np.argsort(-self.count, kind='stable')
+        parts = np.array_split(order, min(processes.cores(), len(order) // FEW_ROWS + 1))
+        sure = np.concatenate(processes.each(self._are_sure, parts, len(parts)))
+        return np.sort(order[sure & (self.count[order] >= 2 * LEAST)])
+
+    def _are_sure(self, some):
+        """Whether each of these rows has such a split; the longest first."""
         sure = np.zeros(len(self.raw), dtype=bool)
         screens = [Screen(self.raw.shape[1], grown) for grown in self.grown]
-        for rows in chunks(np.argsort(-self.count, kind='stable')):
+        for rows in chunks(some):
             sigma, limit = self.sigma[rows], self.limit[rows]
             scale = (1 / sigma[:, None]).astype(self.raw.dtype)
             for values, screen in zip(self.views(rows), screens, strict=True):
                 may = np.flatnonzero(screen.may_exceed(values * scale, limit))
                 z = strongest(values[may], sigma[may], screen.growth)
                 sure[rows[may]] |= z > limit[may]
-        return np.flatnonzero(sure & (self.count >= 2 * LEAST))
+        return sure[some]
 
     def places(self, row):
         changes = []
@@ -234,7 +242,7 @@ def _without_the_largest(values):
     for row in rest:
         there = row[~np.isnan(row)]
         sums = Sums(there[None, :], np.ones(len(there) + 1))
-        place = _best_split(sums, 0, len(there), 0.0)
+        place = sums.best_split(0, len(there), 0.0)
         if place:
             for part in (slice(0, place), slice(place, len(there))):
                 row[part] -= np.median(row[part])
@@ -322,21 +330,11 @@ def segment(values, sigma, limit, growth):
     sums, changes, todo = Sums(values[None, :], growth), [], [(0, len(values))]
     while todo:
         left, right = todo.pop()
-        place = _best_split(sums, left, right, limit * sigma)
+        place = sums.best_split(left, right, limit * sigma)
         if place:
             changes.append(place)
             todo += [(left, place), (place, right)]
     return _prune(sums, sorted(changes), len(values), limit * sigma)
-
-
-def _best_split(sums, left, right, limit):
-    best, place = limit, None
-    for low, high in intervals(right - left):
-        z = sums.z_of_whole(left + low, left + high, slice(1))[0]
-        at = int(z.argmax()) if z.size else 0
-        if z.size and z[at] > best:
-            best, place = z[at], left + low + at + LEAST
-    return place
 
 
 def _prune(sums, places, length, limit):

@@ -93,21 +93,34 @@ class Splits(NamedTuple):
 def _splits(width):
     every = [(left, right) for left, right in intervals(width) if right - left >= 2 * LEAST]
     every.sort(key=lambda span: (span[1] - span[0] > SHORT, span[1]))
-    spans = np.array(every, dtype=int).reshape(-1, 2)
-    many = spans[:, 1] - spans[:, 0] - 2 * LEAST + 1
-    begins = np.append(0, np.cumsum(many))
-    left, right = np.repeat(spans, many, axis=0).T
-    n1 = LEAST + np.arange(begins[-1]) - np.repeat(begins[:-1], many)
-    n = right - left
+    spans, begins, places = _of_spans(every)
+    n1, n = places[1] - places[0], places[2] - places[0]
     return Splits(
         spans=spans,
         short=spans[spans[:, 1] - spans[:, 0] <= SHORT, 1],
         begins=begins,
-        places=np.stack([left, left + n1, right]),
+        places=places,
         shorter=np.minimum(n1, n - n1),
         share=(n1 / n).astype(np.float32)[:, None],
         scale=np.sqrt(n / (n1 * (n - n1))),
     )
+
+
+def _of_spans(every):
+    """(spans, where the splits of each begin among all, left, split and right of every split)."""
+    spans = np.array(every, dtype=int).reshape(-1, 2)
+    many = spans[:, 1] - spans[:, 0] - 2 * LEAST + 1
+    begins = np.append(0, np.cumsum(many))
+    left, right = np.repeat(spans, many, axis=0).T
+    split = left + LEAST + np.arange(begins[-1]) - np.repeat(begins[:-1], many)
+    return spans, begins, np.stack([left, split, right])
+
+
+@lru_cache
+def _in_order(width):
+    """Left, split and right of every split of the seeded intervals, as these come."""
+    every = [(left, right) for left, right in intervals(width) if right - left >= 2 * LEAST]
+    return _of_spans(every)[2]
 
 
 def _raise(strong, z, scale):
@@ -197,3 +210,19 @@ class Sums:
         np.abs(z, out=z)
         z *= scale
         return z
+
+    def best_split(self, left, right, least):
+        """Where the first row, which has a value in each of these nights, has its largest |z|
+        of any split of a seeded interval; None where it is not above `least`."""
+        begin, split, end = left + _in_order(right - left)
+        if not len(split):
+            return None
+        n1, n, sums = split - begin, end - begin, self.sum[0]
+        scale = np.sqrt(n * self.weight[np.minimum(n1, n - n1)] / (n1 * (n - n1)))
+        z = (sums[end] - sums[begin]) * (-n1 / n)
+        z += sums[split]
+        z -= sums[begin]
+        np.abs(z, out=z)
+        z *= scale
+        place = int(z.argmax())
+        return int(split[place]) if z[place] > least else None

@@ -66,6 +66,24 @@ def test_rows_without_gaps_are_searched_the_short_way_to_the_same_answer(monkeyp
     assert sum(looked_at) < 0.2 * 60 * len(splits.intervals(90))  # the ends of the shorter rows
 
 
+@pytest.mark.parametrize('width', [3, 6, 7, 60, 365])
+def test_the_best_split_is_the_first_of_the_largest(width):
+    """Of whole numbers many are equally large: the first interval counts, and its first split."""
+    rng = np.random.default_rng(width)
+    for _ in range(20):
+        sums = splits.Sums(np.round(rng.normal(0, 1, (1, width))), 1 + rng.random(width + 1))
+        left, right = sorted(rng.integers(0, width + 1, 2))
+        every = [
+            (z, begin + splits.LEAST + i)
+            for low, high in splits.intervals(right - left)
+            for begin, end in [(left + low, left + high)]
+            for i, z in enumerate(sums.z_of_whole(begin, end, slice(1))[0])
+        ]
+        strongest, place = max(every, key=lambda pair: pair[0], default=(0, None))
+        assert sums.best_split(left, right, 0.0) == (place if strongest > 0 else None)
+        assert sums.best_split(left, right, strongest) is None
+
+
 @pytest.mark.parametrize('gaps', [0, 0.02, 0.4])
 @pytest.mark.parametrize('width', [5, 6, 13, 90, 365])
 def test_the_screen_leaves_out_no_row_that_the_search_finds(gaps, width):

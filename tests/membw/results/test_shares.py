@@ -1,0 +1,61 @@
+"""A long text is read by several processes: what they say is what one says."""
+
+import json
+
+import fleet_generator as gen
+import pytest
+
+from membw import processes
+from membw.results import record, shares
+
+
+@pytest.fixture
+def several(monkeypatch):
+    """Processes, for texts of any length."""
+    monkeypatch.setattr(processes.os, 'sched_getaffinity', lambda _: set(range(5)))
+    monkeypatch.setattr(shares, 'LEAST', 1)
+
+
+def lines(number):
+    rows = gen.records(gen.healthy(number, seed=1, ranks=2))
+    return [json.dumps(row) for row in rows]
+
+
+def alone(text, name, first=1):
+    records, problems = record.read_lines(text.split('\n'), name, first)
+    return records, record.told(problems, name)
+
+
+@pytest.mark.parametrize('first', [1, 1000])
+def test_several_processes_say_what_one_says(several, first):
+    good = lines(40)
+    bad = ['', '{', '{"schema": "membw-record-2"}', '   ', 'ü' * 3000, good[3].replace('16', '-1')]
+    rows = [line for i, row in enumerate(good) for line in (row, bad[i % len(bad)])]
+    for text in ('\n'.join(rows), '\n'.join(rows) + '\n', '\r\n'.join(rows), '\n' + good[0]):
+        assert shares.read_text(text, 'a.jsonl', first) == alone(text, 'a.jsonl', first)
+
+
+def test_a_line_longer_than_a_share_is_read_once(several):
+    long = json.dumps(json.loads(lines(1)[0]) | {'note': 'x' * 200_000})
+    for text in (
+        long,
+        f'{long}\n{long}\n',
+        f'{lines(1)[0]}\n{long}',
+        f'{long}\n\n\n{lines(1)[0]}',
+    ):
+        assert shares.read_text(text, 'a', 1) == alone(text, 'a')
+
+
+def test_of_many_bad_lines_as_many_are_told(several):
+    text = '\n'.join(['{'] * 1000)
+    records, problems = shares.read_text(text, 'a', 1)
+    assert (records, problems) == alone(text, 'a')
+    assert problems[-1] == 'a: and 900 more lines that cannot be read'
+
+
+def test_what_all_records_say_alike_is_one_object(several):
+    """Whoever asks a million records for their setting works it out once."""
+    text = '\n'.join(lines(30))
+    records = shares.read_text(text, 'a', 1)[0] + shares.read_text(text, 'b', 1)[0]
+    contents = {json.dumps((r.traits, r.provenance)) for r in records}
+    assert len({r.setting for r in records}) == len(contents)

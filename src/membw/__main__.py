@@ -2,6 +2,6 @@
 
 import sys
 
-from membw.cli import main
+from membw.start import main
 
 sys.exit(main())

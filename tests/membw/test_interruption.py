@@ -7,6 +7,7 @@ import sys
 import time
 
 import pytest
+from places import ROOT
 
 from membw import cli, interruption
 
@@ -44,6 +45,37 @@ def test_nothing_that_a_command_started_outlives_it(tmp_path, number, status, li
     assert process.returncode == status
     left = {pid for pid, _ in interruption.descendants(1)}
     assert not left & {int((tmp_path / name).read_text()) for name in ('one', 'two')}
+
+
+# Ctrl-C at the moment when the rest of the command begins to load; what `-c` has is no argument
+LOADING = """
+import os, signal, sys
+class Interrupt:
+    def find_spec(self, name, *_):
+        if name == 'membw.cli':
+            os.kill(os.getpid(), signal.SIGINT)
+sys.meta_path.insert(0, Interrupt())
+from membw import start
+signal.signal(signal.SIGINT, getattr(signal, sys.argv.pop(1)))
+sys.exit(start.main())
+"""
+
+
+@pytest.mark.parametrize(
+    'handler, status',
+    [
+        ('default_int_handler', -signal.SIGINT),
+        ('SIG_IGN', 0),  # as a shell starts what ends with '&'
+    ],
+)
+def test_an_early_interruption_has_no_traceback(handler, status):
+    words = [sys.executable, '-c', LOADING, handler, 'presets', 'list']
+    done = subprocess.run(words, capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (status, '')
+
+
+def test_the_command_begins_where_it_is_guarded():
+    assert 'membw = "membw.start:main"' in (ROOT / 'pyproject.toml').read_text()
 
 
 def test_nohup_is_heeded(tmp_path):

@@ -249,11 +249,13 @@ class measurement(quick_log, rfm.RunOnlyRegressionTest):
     def last_words(self):
         """The program's own, where it wrote no record."""
         path = pathlib.Path(self.stagedir, str(self.job.stderr))
-        lines = [ln.strip() for ln in path.read_text(errors='replace').splitlines() if ln.strip()]
+        lines = [ln.strip() for ln in path.read_text(errors='replace').splitlines()]
+        lines = [ln for ln in lines if re.search(r'\w', ln)]  # Open MPI's begin with a rule
         # ours first; else what a tool said first: its usage and srun's line come after
         ours = [ln for ln in lines if ln.startswith('membw:')]
         ours += [OUT_OF_MEMORY for ln in lines if KILLED.search(ln)]
-        return [*ours, *(ln for ln in lines if not ln.startswith('srun:')), *lines, 'nothing'][0]
+        tools = [ln for ln in lines if not ln.startswith('srun:')]
+        return [*ours, *tools, *lines, 'it said nothing'][0]
 
     def not_measured(self):
         raise SanityError(f'not measured, no record: {self.last_words()}')

@@ -13,7 +13,8 @@ SAID = [
      'been OOM Killed.\nsrun: error: n1: task 0: Out Of Memory', KILLED),
     ('warm-up\nmembw: no file \'x\'', "membw: no file 'x'"),
     ('srun: error: n1: task 0: Exited with exit code 2', 'srun: error: n1'),
-    ('', 'nothing'),
+    ('-----\n\nThere are not enough slots available', 'There are not'),
+    ('', 'it said nothing'),
 ]  # fmt: skip
 
 

@@ -8,6 +8,8 @@ import pytest
 import standin_gcc
 from places import ROOT
 
+from membw.run.judge import judge
+
 TWO = sorted(os.sched_getaffinity(0))[:2]
 pytestmark = pytest.mark.skipif(len(TWO) < 2, reason='this machine has one CPU, a pair takes two')
 WEATHER = 'disturbed,unstable'
@@ -44,6 +46,23 @@ def test_the_check_starts_two_ranks_and_takes_the_median_of_three_launches(run):
     units = {name: figure[4] for name, figure in case['perfvalues'].items()}
     assert {name.rpartition(':')[2] for name in units} == set(record['metrics'])
     assert set(units.values()) == {'us', 'GB/s'}
+
+
+@pytest.mark.beside
+@pytest.mark.skipif(bool(mpi_job.lacking()), reason=f'no {mpi_job.lacking()}')
+@pytest.mark.parametrize('does, why', [
+    # of another MPI: each program is alone, and measured threads: VALID
+    ('shift 2; "$@"', ' started two programs, each alone'),
+    ('exit 5', ': it said nothing'),
+])  # fmt: skip
+def test_an_mpirun_that_is_not_the_right_one_is_named(run, tmp_path, does, why):
+    mpirun = tmp_path / 'tools/mpirun'
+    mpirun.parent.mkdir()
+    mpirun.write_text(f'#!/bin/sh\n{does}\n')
+    mpirun.chmod(0o755)
+    done, case = run('pingpong', allow=WEATHER, launches=1)
+    assert done.returncode == 1 and f'{mpirun}{why}' in case['fail_reason'], case['fail_reason']
+    assert judge(case)[0] == 'NOT MEASURED'
 
 
 def test_the_check_without_mpi_takes_every_figure_of_its_pair(run):

@@ -12,7 +12,7 @@ MET = "met what '$xfail' says it misses: take the '$xfail' out of the references
 # no figure was to be had: not a figure outside its reference, which is what FAIL says
 NOT_RUN = ('startup', 'setup', 'compile', 'compile_complete', 'compile_wait', 'cleanup')
 NOT_RUN_BY = re.compile(
-    r'KeyboardInterrupt|aborted due to|another session is under way|not measured, no record'
+    r'KeyboardInterrupt|aborted due to|another session of .* is under way|not measured, no record'
     r'|job timed out'
 )
 
@@ -23,8 +23,8 @@ def measures(case):
 
 
 def failed_build(case):
-    """Not where somebody ended it."""
-    failed = case.get('fixture') and case['result'] not in ('pass', 'skip')
+    """Not where somebody ended it, nor where what it needs did not work."""
+    failed = case.get('fixture') and case['result'] not in ('pass', 'skip', 'fail_deps')
     return failed and not NOT_RUN_BY.search(case.get('fail_reason') or '')
 
 

@@ -147,6 +147,16 @@ def test_a_build_that_was_interrupted_has_not_failed(show):
     assert status == 1
 
 
+def test_another_session_is_no_failed_build_nor_is_what_waits_for_it(show):
+    """A membw that was killed by SIGKILL leaves its ReFrame measuring."""
+    other = "reframe error: another session of 'local' is under way in '/stage': wait for it"
+    ended = {'fail_phase': 'setup', 'fail_reason': other, 'unique_name': 'spack_stream'}
+    status, lines = show(binary('fail') | ended,
+                         binary('fail_deps'), case(result='skip'))  # fmt: skip
+    assert lines[-1].startswith('Verdict: NOT MEASURED: ') and 'builds failed' not in lines[-1]
+    assert status == 1
+
+
 def test_an_aborted_case_is_red(show):
     assert show(case(), case('none', 'abort'))[0] == 1
 

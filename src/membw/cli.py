@@ -148,7 +148,10 @@ def told(argv, heeds):
         return 141
     except OSError as err:
         where = f"'{err.filename}': " if err.filename else ''
-        return fault(f'{where}{err.strerror or err}', 'is there room, and may it be written?')
+        hint = 'is there room, and may it be written?'
+        if isinstance(err, PermissionError):  # of another user's results, to read
+            hint = "'ls -ld' shows whose it is"
+        return fault(f'{where}{err.strerror or err}', hint)
     except Exception as err:  # whatever is left is ours, and nobody wants to read a traceback
         if heeds.came:  # what is being imported makes an ImportError of a KeyboardInterrupt
             raise KeyboardInterrupt from err

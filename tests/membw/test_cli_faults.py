@@ -17,7 +17,7 @@ FAULTS = [
     (OSError(errno.ENOSPC, 'No space left on device', 'results/x'),
      "membw: 'results/x': No space left on device"),
     (PermissionError(errno.EACCES, 'Permission denied', 'a\x1bb'),
-     "membw: 'a\\x1bb': Permission denied"),
+     "membw: 'a\\x1bb': Permission denied\nhint: 'ls -ld' shows whose it is"),
     (KeyError('kernels'), "membw: a bug of ours: KeyError: 'kernels' (test_cli_faults.py:"),
     (RecursionError('maximum depth'), 'membw: a bug of ours: RecursionError'),
     (UnicodeEncodeError('utf-8', '\ud800', 0, 1, 'surrogates not allowed'),

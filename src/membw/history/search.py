@@ -143,9 +143,10 @@ class Search:
 
 
 def steadied(packed, columns, times):
-    """Packed rows, each night as much nearer to its level as it is noisier for all."""
-    level = cp.levels(packed)
-    return level + (packed - level) / times.astype(packed.dtype)[columns]
+    """Packed rows, each night as much nearer to its level, or to those beside it, as it is
+    noisier for all."""
+    nearest = np.clip(packed, *cp.around(cp.levels(packed)))
+    return nearest + (packed - nearest) / times.astype(packed.dtype)[columns]
 
 
 def _from_levels(raw, edges, off):

@@ -70,7 +70,7 @@ class Rows:
         """Values of some rows: as far off as LEAST nights show a step; near, for what lasts."""
         kind = self.raw.dtype
         smooth = without_outliers(self.raw[rows], self.count[rows], self.sigma[rows].astype(kind))
-        low, high = _around(self.levels[rows])
+        low, high = around(self.levels[rows])
         for share in (1, NEAREST):
             reach = (share * self.reach[rows, None]).astype(kind)
             yield np.clip(smooth, low - reach, high + reach)
@@ -304,7 +304,7 @@ def levels(packed):
     return medians
 
 
-def _around(levels):
+def around(levels):
     """The lowest and the highest level of each night's block and those beside it."""
     low, high = levels.copy(), levels.copy()
     for here, beside in ((slice(None, -BLOCK), slice(BLOCK, None)),

@@ -73,7 +73,7 @@ class Search:
         reach = cp.OUTLIER * self.rows.sigma[row] * self.rows.grown[1][: cp.LEAST + 1].max()
         while True:
             places = self.rows.placed(row, places)
-            its_moves = moves(raw, values, places, margin, reach)
+            its_moves = moves(raw, values, places, margin, reach, self.rows.sigma[row])
             chances = [self._chance(row, steady, places, m) for m in its_moves]
             if not its_moves or max(chances) <= BAD_NIGHTS_ALPHA * self.alpha:
                 return its_moves

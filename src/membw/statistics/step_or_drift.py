@@ -26,19 +26,20 @@ class Move:
     sure: int = 0  # the value with which it became sure
 
 
-def moves(raw, values, places, margin, reach):
+def moves(raw, values, places, margin, reach, sigma):
     """Every Move of at least `margin`; `places` are the change points of `values`.
 
     `values` are `raw` without outliers; a level is the median of the raw ones: a few bad nights
     among good ones, which the filter may have taken for the rule, do not make one. `reach`: how
-    far a night may lie off and still speak for a step or for a drift.
+    far a night may lie off and still speak for a step or for a drift; a drift has to be likelier
+    than steps also were the noise Cauchy's with the scale `sigma`, of which far nights say little.
     """
     edges = [0, *places, len(values)]
     levels = np.array([np.median(raw[a:b]) for a, b in zip(edges, edges[1:], strict=False)])
     changes = []
     for first, last in _runs(np.sign(np.diff(levels))):
         changes += _moves_of_run(
-            values, edges[first : last + 2], levels[first : last + 1], margin, reach
+            values, edges[first : last + 2], levels[first : last + 1], margin, (reach, sigma)
         )
     return [m for m in changes if abs(m.delta) >= margin and _agrees(raw, m)]
 
@@ -66,14 +67,14 @@ def _runs(signs):
             start = i
 
 
-def _moves_of_run(values, edges, levels, margin, reach):
+def _moves_of_run(values, edges, levels, margin, scales):
     part = values[edges[0] : edges[-1]]
     cuts = [e - edges[0] for e in edges]
-    drift = _drift(part, reach)
+    drift = _drift(part, *scales)
     steps = np.diff(levels)
     small = abs(steps).max(initial=0) < margin and len(steps) > 1
     whole = slice(edges[0], edges[1]), slice(edges[-2], edges[-1])
-    if drift and (small or drift[0] < _cost_of_steps(part, cuts, reach)):
+    if drift and (small or (drift[0] < _costs_of_steps(part, cuts, *scales)).all()):
         _, begin, end, delta = drift
         return [Move(edges[0] + begin, edges[0] + end, *whole, delta, 'drift')]
     if small:
@@ -85,24 +86,28 @@ def _moves_of_run(values, edges, levels, margin, reach):
     ]  # fmt: skip
 
 
-def _cost(squares, count, parameters):
-    """Bayesian information criterion: G. Schwarz, Ann. Statist. 6 (1978)."""
-    return count * np.log(max(squares, 1e-12) / count) + parameters * np.log(count)
+def _costs(off, parameters, reach, sigma):
+    """Bayesian information criteria, smaller is better, of what is off, a row or several: of
+    squares, of no night more than if it lay at `reach`; of Cauchy's noise.
+
+    G. Schwarz, Ann. Statist. 6 (1978).
+    """
+    count = off.shape[-1]
+    squares = np.minimum(off**2, reach**2).sum(axis=-1)
+    unlikely = 2 * np.log1p((off / sigma) ** 2).sum(axis=-1)
+    both = count * np.log(np.maximum(squares, 1e-12) / count), unlikely
+    return np.array(both) + parameters * np.log(count)
 
 
-def _near(off, reach):
-    """Squares of what is off, of no night more than if it lay at `reach`."""
-    return np.minimum(off**2, reach**2)
+def _costs_of_steps(part, cuts, reach, sigma):
+    off = np.concatenate(
+        [part[a:b] - np.median(part[a:b]) for a, b in zip(cuts, cuts[1:], strict=False)]
+    )
+    return _costs(off, 2 * (len(cuts) - 2) + 1, reach, sigma)
 
 
-def _cost_of_steps(part, cuts, reach):
-    parts = [part[a:b] for a, b in zip(cuts, cuts[1:], strict=False)]
-    squares = sum(_near(p - np.median(p), reach).sum() for p in parts)
-    return _cost(squares, len(part), 2 * (len(cuts) - 2) + 1)
-
-
-def _drift(part, reach):
-    """(cost, begin, end, height) of the best level - ramp - level, the height as fitted."""
+def _drift(part, reach, sigma):
+    """(costs, begin, end, height) of the best level - ramp - level, the height as fitted."""
     count = len(part)
     grid = np.unique(np.linspace(0, count - 1, GRID).astype(int))
     begin, end = (g.ravel() for g in np.meshgrid(grid, grid, indexing='ij'))
@@ -115,8 +120,6 @@ def _drift(part, reach):
     height = centred @ (part - part.mean()) / (centred**2).sum(axis=1)
     off = part - part.mean() - height[:, None] * centred
     off -= np.median(off, axis=1, keepdims=True)
-    squares = _near(off, reach).sum(axis=1)
-    best = int(squares.argmin())
-    return (
-        _cost(squares[best], count, 4), int(begin[best]), int(end[best]), float(height[best])
-    )  # fmt: skip
+    costs = _costs(off, 4, reach, sigma)
+    best = int(costs[0].argmin())
+    return costs.min(axis=1), int(begin[best]), int(end[best]), float(height[best])

@@ -2,13 +2,16 @@
 
 import hard_histories as hard
 import history_generator as gen
+import numpy as np
 import pytest
 
 from membw import tables
 from membw.history.changes import judge
 from membw.history.command import _is_told
+from membw.history.search import steadied
 from membw.history.series import Left, as_day
 from membw.history.text import as_blocks, is_worse, merged
+from membw.statistics.step_or_drift import moves
 
 NODE = 3
 
@@ -114,3 +117,18 @@ def test_a_rack_that_falls_in_one_night_is_no_noisier_fleet():
     series = hard.history(hard.normal(0.005), 3, nights=110)
     gen.step(series, slice(0, 9), 80, 0.05)
     assert not any(c.shape == 'scatter' for c in judge([series]))
+
+
+def test_a_night_that_is_noisy_for_all_is_drawn_to_the_level_of_its_side_of_a_change():
+    row = np.where(np.arange(180) < 100, 0.0, -0.1)[None] + 0.001
+    times = np.where((np.arange(180) >= 100) & (np.arange(180) < 105), 3.0, 1.0)
+    drawn = steadied(row, np.arange(180)[None], times)
+    assert drawn[0, 98:107] == pytest.approx(row[0, 98:107])
+
+
+def test_bad_nights_behind_a_fall_make_no_drift_of_it():
+    rng = np.random.default_rng(1)
+    row = np.where(np.arange(180) < 100, 0.0, -0.037) + rng.normal(0, 0.004, 180)
+    row[140:160] -= 0.08 * rng.random(20)
+    (move,) = moves(row, row, [100], 0.02, reach=0.065, sigma=0.004)
+    assert (move.shape, move.first) == ('step', 100)

@@ -74,8 +74,11 @@ class Decision:
     @property
     def builds(self):
         """[(what is known of the binary, counted runs)], the most usual first."""
-        counted = [tuple(sorted(r.build.items())) for r in self.runs if is_counted(r)]
-        return [(dict(build), n) for build, n in Counter(counted).most_common()]
+        counted = [r.build for r in self.runs if is_counted(r)]  # few objects, of a million runs
+        of_object, runs = {id(build): build for build in counted}, Counter()
+        for number, n in Counter(map(id, counted)).items():
+            runs[tuple(sorted(of_object[number].items()))] += n
+        return [(dict(build), n) for build, n in runs.most_common()]
 
 
 def is_counted(run):
@@ -203,7 +206,8 @@ def _missing(protocol, decision):
         yield f'{kind} that are missing: {runs}, on {", ".join(n.name for n in nodes[:5])}' + (
             f' and {len(nodes) - 5} more' if len(nodes) > 5 else ''
         )
+    builds = decision.builds
     for name in ALIKE:
-        seen = {build[name] for build, _ in decision.builds if build.get(name)}
+        seen = {build[name] for build, _ in builds if build.get(name)}
         if len(seen) > 1:
             yield f'counted runs are of {len(seen)} builds: {name} differs'

@@ -11,6 +11,7 @@ SC21).
 """
 
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 import numpy as np
 from scipy import stats
@@ -41,16 +42,26 @@ class Noise:
     diluted: float = 1.0  # so much larger a deviation from the true level may be than these
     apart: bool = False  # no night has two runs: whether they would share more is not known
 
-    @property
+    @cached_property
     def residuals(self):
         """Of each run: runs x kernels."""
         every = self.nights[:, None, :] + self.runs
         return every[~np.isnan(every).any(axis=2)]
 
-    @property
+    @cached_property
     def smoothing(self):
         """Width of the normal kernel, in spreads (Silverman's rule)."""
         return 1.06 * len(self.residuals) ** -0.2
+
+    @cached_property
+    def spreads(self):
+        """(of nights, of runs within theirs), by kernel; asked for a hundred times."""
+        return self.nights.std(axis=0), np.nanstd(self.runs, axis=(0, 1))
+
+    @cached_property
+    def sizes(self):
+        """Runs of each night."""
+        return (~np.isnan(self.runs[:, :, 0])).sum(axis=1)
 
     def times(self, factor):
         return replace(self, nights=self.nights * factor, runs=self.runs * factor)
@@ -175,15 +186,14 @@ def _drawn(protocol, noise, shape, rng, alike):
         nights = repetitions
     of_run = np.arange(repetitions) * nights // repetitions
     night = rng.integers(0, len(noise.nights), (tests, nights))
-    sizes = (~np.isnan(noise.runs[:, :, 0])).sum(axis=1)
-    run = (rng.random(shape) * sizes[night[:, of_run]]).astype(int)
+    run = (rng.random(shape) * noise.sizes[night[:, of_run]]).astype(int)
     shared, own = noise.nights[night], noise.runs[night[:, of_run], run]
-    h, columns = noise.smoothing, 1
+    (h, columns), (of_nights, of_runs) = (noise.smoothing, 1), noise.spreads
     if not alike:
         columns = shared.shape[2]
         shared = np.stack([rng.permuted(shared[:, :, k]) for k in range(columns)], axis=2)
-    shared = shared + h * noise.nights.std(axis=0) * rng.standard_normal((tests, nights, columns))
-    own = own + h * np.nanstd(noise.runs, axis=(0, 1)) * rng.standard_normal((*shape, columns))
+    shared = shared + h * of_nights * rng.standard_normal((tests, nights, columns))
+    own = own + h * of_runs * rng.standard_normal((*shape, columns))
     return (shared[:, of_run] + own) / np.sqrt(1 + h * h)
 
 

@@ -156,8 +156,9 @@ def _refuse_invalid(samples):
 
 
 def _is_low(samples, notes):
-    """Nodes, by name, that must not set a tolerance: those that `membw rank` would call slow,
-    however few their runs, and those that no healthy node can be."""
+    """Nodes, by name, that must not set a tolerance, however few their runs: those that are low
+    by median and MAD in any kernel, and those that no healthy node can be. `membw rank` takes the
+    tails from the data and is slower to call a node low: here a healthy one may be left out."""
     names, number = np.array(sorted(set(samples.nodes))), _numbers(samples.nodes)
     medians = _medians_of(samples.rates, number)
     ratio = medians / np.median(medians, axis=0)

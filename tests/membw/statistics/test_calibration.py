@@ -7,7 +7,9 @@ import pytest
 from scipy import stats
 
 from membw.calibrate.samples import Samples
+from membw.statistics import low_nodes
 from membw.statistics import tolerance as calibration
+from membw.statistics.margin import MARGIN
 from membw.statistics.tolerance import (
     Refusal,
     Rule,
@@ -45,6 +47,37 @@ def outside(proposal, rates):
     found = [proposal.kernels[k] for k in KERNELS]
     ratio = rates / np.array([k.median for k in found]) - 1
     return ratio < [k.low for k in found], ratio > [k.high for k in found]
+
+
+def left(random, shape):
+    return -0.008 * random.lognormal(0, 0.7, shape)
+
+
+def t3(random, shape):
+    return 0.004 * random.standard_t(3, shape)
+
+
+@pytest.mark.parametrize('noise', [left, t3])
+def test_what_rank_suspects_or_fails_in_long_tails_sets_no_tolerance(noise, monkeypatch):
+    """Low by the usual noise, and not, cautiously judged, by any: SUSPECT in `membw rank`."""
+    # how many false alarms there will be is not what is asked here
+    monkeypatch.setattr(calibration, 'DRAWS', 2)
+    monkeypatch.setattr(calibration, 'PARTS', 2)
+    suspects = 0
+    for seed in range(22, 37):
+        random = np.random.default_rng(seed)
+        logs = (noise(random, (80, 1)) + noise(random, (80, 4))) / np.sqrt(2)
+        logs[0] -= random.uniform(0.04, 0.08)
+        runs = samples(160 * np.exp(logs), 80)
+        q = low_nodes.judge(runs.rates[:, None], runs.rates, np.ones(80), MARGIN).node_q
+        is_low = (runs.rates / np.median(runs.rates, axis=0) < 1 - MARGIN).any(axis=1)
+        try:
+            kept = propose(runs, Rule(widest=0.5)).samples.nodes
+        except Refusal:
+            continue
+        suspects += ((q[0] <= 0.01) & (q[1] > 0.01) & is_low).sum()
+        assert not {runs.nodes[i] for i in np.flatnonzero((q[0] <= 0.01) & is_low)} & set(kept)
+    assert suspects
 
 
 @pytest.mark.parametrize('tail', ['normal', 't'])

@@ -17,8 +17,8 @@ export PATH GIT_TERMINAL_PROMPT=0 DEBIAN_FRONTEND=noninteractive
 . ci/packages.sh
 
 die() {
-	echo "membw: $1" >&2
-	echo "hint: $2" >&2
+	printf "membw: %s\n" "$1" >&2
+	printf "hint: %s\n" "$2" >&2
 	exit 2
 }
 
@@ -34,8 +34,9 @@ finish() { # [NOTE]
 # ReFrame and Spack cannot work there: better said in the first second than after two minutes.
 path_is_fit() {
 	case $root in
-	*[[:space:]]*) die "the path of this checkout has a space in it: '$root'" \
-		'move it to a path without one: ReFrame and Spack need that' ;;
+	*[[:space:]\'\"\`\\\$\&\;\|\<\>\(\)\*\?\[\]\{\}:\#\!]*)
+		die "the path of this checkout holds a space or a sign that shells read: '$root'" \
+			'move it to a path of letters, digits and ._-: make, ReFrame and Spack need that' ;;
 	esac
 }
 

@@ -94,10 +94,16 @@ def test_root_installs_nothing_where_that_is_not_wanted(root, call, no_apt, inst
     assert call('bash', '-c', code, cwd=root, NO_APT=no_apt).stdout.strip() == installs
 
 
-def test_a_path_with_a_space_is_refused_in_the_first_second(copied):
-    done = copied(folder='my checkout', python3='exit 0')
+@pytest.mark.parametrize('folder', ['my checkout', "o'clock", 'a$b', 'a:b', 'a&b', 'a;b', 'a\\b'])
+def test_a_path_that_shells_would_read_is_refused_in_the_first_second(copied, folder):
+    done = copied(folder=folder, python3='exit 0')
     assert done.returncode == 2
-    assert "has a space in it: '" in done.stderr and 'my checkout' in done.stderr
+    assert 'holds a space or a sign that shells read: ' in done.stderr and folder in done.stderr
+
+
+def test_a_path_with_other_letters_is_taken(copied):
+    done = copied(folder='mémoire_1.0-rc+x@y', python3=OLD)
+    assert 'membw needs 3.10' in done.stderr and 'shells read' not in done.stderr
 
 
 def test_a_second_set_up_at_the_same_time_waits(copied, need):

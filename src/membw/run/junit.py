@@ -23,7 +23,8 @@ def tell_verdicts(report, path):
     report = summary.load(report)
     runs = [run['testcases'] for run in report['runs']]
     try:
-        tree = ET.parse(path)
+        # ReFrame 4.10 writes 'utf8', a name that expat does not know
+        tree = ET.parse(path, ET.XMLParser(encoding='utf-8'))
     except (OSError, ET.ParseError) as err:
         raise MembwError(f"cannot read '{path}': {err}") from err
     suites = list(tree.getroot().iter('testsuite'))

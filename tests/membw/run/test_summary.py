@@ -328,6 +328,18 @@ def test_junit_skips_what_is_known_and_fails_what_passed_unexpectedly(tmp_path):
     assert suite[2][0].get('message').startswith('XPASS: triad: ticket 123')
 
 
+def test_junit_of_a_checkout_with_other_letters_in_its_path_is_read(tmp_path):
+    """ReFrame declares 'utf8', which expat takes for no encoding: ASCII alone was read."""
+    report = {'session_info': {}, 'runs': [{'testcases': [expected()]}]}
+    (tmp_path / 'run.json').write_text(json.dumps(report))
+    text = """<?xml version='1.0' encoding='utf8'?>
+<testsuites><testsuite><testcase classname="/mémoire" name="漢"/></testsuite></testsuites>"""
+    (tmp_path / 'run.xml').write_text(text, encoding='utf-8')
+    junit.tell_verdicts(tmp_path / 'run.json', tmp_path / 'run.xml')
+    (node,) = ET.parse(tmp_path / 'run.xml').getroot().iter('testcase')
+    assert (node.get('classname'), node.get('name'), node[0].tag) == ('/mémoire', '漢', 'skipped')
+
+
 def test_junit_has_the_verdicts_of_all_rounds(tmp_path):
     """Disturbed in the first round, then had; had first, then wrong; a build; as ever."""
     lost = {'result': 'fail', 'fail_phase': 'sanity', 'fail_reason': 'INVALID: disturbed (x)'}

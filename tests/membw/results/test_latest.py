@@ -4,7 +4,6 @@ import io
 import json
 import re
 import sys
-import types
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -98,7 +97,7 @@ def test_a_pipe_is_read_in_pieces_and_says_what_the_file_says(
 
     monkeypatch.setattr(pieces, 'texts', spy)
     stdin = io.BufferedReader(io.BytesIO(text.encode()))
-    monkeypatch.setattr(sys, 'stdin', types.SimpleNamespace(buffer=stdin))
+    monkeypatch.setattr(sys, 'stdin', io.TextIOWrapper(stdin))
     assert what_it_says(command, '-', capsys) == whole
     assert 'stdin:71: not JSON' in whole[2] and whole[0] == (command != 'report')
     assert len(largest) > 2 and max(largest) < 400_000

@@ -95,7 +95,7 @@ PY_FILES = sorted(LIBRARY.rglob('*.py'))
 # what works without any command: facts, builds, results, statistics
 LOWER = {'site', 'build', 'results', 'statistics'}
 COMMANDS = {path.parent.name for path in LIBRARY.glob('*/command.py')}
-TOP = {'cli', '__main__'}
+TOP = {'start', 'cli', '__main__'}
 
 
 def imports(path):

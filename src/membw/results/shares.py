@@ -9,6 +9,8 @@ from membw import processes
 from membw.results.record import Record, read_lines, told
 
 LEAST = 2 << 20  # characters: of less a process begins no sooner than they are read
+# characters of a line: to hand over what shorter ones hold takes as long as to read them
+LONG = 2000
 # what thousands of records say alike crosses over once
 SETTING = 'traits', 'provenance'
 OWN = tuple(f.name for f in fields(Record) if f.init and f.name not in SETTING)
@@ -16,7 +18,8 @@ OWN = tuple(f.name for f in fields(Record) if f.init and f.name not in SETTING)
 
 def read_text(text, name, first=1):
     """Records and problems of a text, whose first line is number `first` of `name`."""
-    number = min(processes.cores(), len(text) // LEAST)
+    is_long = text.count('\n', 0, LEAST) < LEAST / LONG
+    number = min(processes.cores(), len(text) // LEAST) if is_long else 1
     if number < 2:
         records, problems = read_lines(text.split('\n'), name, first)
         return records, told(problems, name)

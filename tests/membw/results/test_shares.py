@@ -59,3 +59,16 @@ def test_what_all_records_say_alike_is_one_object(several):
     records = shares.read_text(text, 'a', 1)[0] + shares.read_text(text, 'b', 1)[0]
     contents = {json.dumps((r.traits, r.provenance)) for r in records}
     assert len({r.setting for r in records}) == len(contents)
+
+
+@pytest.mark.parametrize('length, processes_used', [(600, False), (6000, True)])
+def test_long_lines_alone_are_shared(monkeypatch, length, processes_used):
+    """What shorter ones hold took 40 % more CPU to hand over, and no less time."""
+    monkeypatch.setattr(processes.os, 'sched_getaffinity', lambda _: {0, 1})
+    used = []
+    each = processes.each
+    monkeypatch.setattr(processes, 'each', lambda *args: used.append(1) or each(*args))
+    line = json.dumps({'note': 'x' * length}) + '\n'
+    text = line * (2 * shares.LEAST // len(line) + 2)
+    assert shares.read_text(text, 'a', 1) == alone(text, 'a')
+    assert bool(used) == processes_used

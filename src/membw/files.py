@@ -31,7 +31,7 @@ def write_whole(name, content, hint=None):
 
 @contextlib.contextmanager
 def one_at_a_time(folder):
-    """Whoever reads, changes and writes a file of that folder waits for the others that do; where
+    """Whoever reads, changes and writes files of that folder waits for the others that do; where
     the file system has locks."""
     handle = os.open(folder, os.O_RDONLY)
     try:

@@ -6,7 +6,6 @@ builds, results and references are written, for which no environment of Python i
 """
 
 import contextlib
-import fcntl
 import functools
 import hashlib
 import json
@@ -17,7 +16,7 @@ import sysconfig
 from pathlib import Path
 
 from membw.errors import MembwError
-from membw.files import write_whole
+from membw.files import one_at_a_time, write_whole
 
 DATA = Path(__file__).with_name('data')
 LIST = DATA / 'files.json'  # {path: sha256}
@@ -44,7 +43,8 @@ def unpacked():
                          'MEMBW_HOME=PATH names another one')  # fmt: skip
     if not _is_of_this_release(folder):
         try:
-            with _locked(folder):
+            folder.mkdir(parents=True, exist_ok=True)
+            with one_at_a_time(folder):
                 if not _is_of_this_release(folder):  # nobody else did it while we waited
                     _bring(folder)
         except OSError as err:
@@ -58,15 +58,6 @@ def _is_of_this_release(folder):
     with contextlib.suppress(OSError):
         return (folder / TAKEN).read_text() == LIST.read_text()
     return False
-
-
-@contextlib.contextmanager
-def _locked(folder):
-    folder.mkdir(parents=True, exist_ok=True)
-    with open(folder / '.unpack.lock', 'w') as lock:
-        with contextlib.suppress(OSError):  # a file system without locks
-            fcntl.flock(lock, fcntl.LOCK_EX)
-        yield
 
 
 def _bring(folder):

@@ -363,9 +363,7 @@ def candidates(cc):
     """cc itself and cc-<version> on PATH, newest first; a path names one alone."""
     versions, version = set(), re.compile(re.escape(cc) + r'-\d[\d.]*')
     for folder in os.environ.get('PATH', '').split(os.pathsep) if os.sep not in cc else ():
-        with contextlib.suppress(
-            OSError
-        ):  # `su` keeps root's PATH, whose folders one may not read
+        with contextlib.suppress(OSError):  # `su` keeps root's PATH, which one may not read
             versions |= {*filter(version.fullmatch, os.listdir(folder or '.'))}
     newest = sorted(versions, key=lambda n: [int(x) for x in re.findall(r'\d+', n)], reverse=True)
     return [c for c in [cc, *newest] if shutil.which(c)]

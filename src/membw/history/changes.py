@@ -330,7 +330,7 @@ class _Kernel:
     def _noisier(self, row, column, spreads, end, alpha):
         back = '' if end is None else self.series.night(end)
         percents = [round(100 * float(s), 2) for s in spreads[self.number]]
-        rates = np.exp(self.level) if row is None else self.rates[row]
+        rates = self._rates_of(row)
         return self._unsteady(
             row, [column], 'scatter', bool(back), alpha,
             direction='noisier', back=back, back_sure=back,
@@ -342,14 +342,17 @@ class _Kernel:
 
     def _unsteady(self, row, columns, shape, recovered, alpha, **known):
         series = self.series
-        rates = np.exp(self.level) if row is None else self.rates[row]
         return Change(
             scope='node', node=None if row is None else series.nodes[row], group=series.label,
             kernel=self.kernel,
             night=series.night(columns[0]), until=series.night(columns[-1]),
             sure=series.night(columns[-1]), confidence=1 - alpha, shape=shape,
-            recovered=recovered, now=_now(rates), **self._last(row), **known,
+            recovered=recovered, now=_now(self._rates_of(row)), **self._last(row), **known,
         )  # fmt: skip
+
+    def _rates_of(self, row):
+        """Of a node; None: of the fleet."""
+        return np.exp(self.level) if row is None else self.rates[row]
 
     def _last(self, row):
         if row is None:

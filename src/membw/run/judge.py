@@ -24,8 +24,9 @@ def measures(case):
 
 def failed_build(case):
     """Not where somebody ended it, nor where what it needs did not work."""
-    failed = case.get('fixture') and case['result'] not in ('pass', 'skip', 'fail_deps')
-    return failed and not NOT_RUN_BY.search(case.get('fail_reason') or '')
+    if not case.get('fixture') or case['result'] in ('pass', 'skip', 'fail_deps'):
+        return False
+    return not NOT_RUN_BY.search(case.get('fail_reason') or '')
 
 
 def judge(case):

@@ -326,7 +326,7 @@ def verdict(cases):
     """The last line, and the exit status."""
     runs = [case for case in cases if not case.get('fixture')]
     words = collections.Counter(judge(c)[0] for c in runs if measures(c))
-    builds = sum(map(bool, map(failed_build, cases)))
+    builds = sum(map(failed_build, cases))
     skips = sum(case['result'] == 'skip' for case in runs)
     counts = f'{words["PASS"]} passed, {words["FAIL"]} failed, {words["INVALID"]} invalid'
     counts += ''.join(f', {words[w]} {w}' for w in EXPECTED.values() if words[w])

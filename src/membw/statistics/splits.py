@@ -91,8 +91,7 @@ class Splits(NamedTuple):
 
 @lru_cache
 def _splits(width):
-    every = [(left, right) for left, right in intervals(width) if right - left >= 2 * LEAST]
-    every.sort(key=lambda span: (span[1] - span[0] > SHORT, span[1]))
+    every = sorted(_divisible(width), key=lambda span: (span[1] - span[0] > SHORT, span[1]))
     spans, begins, places = _of_spans(every)
     n1, n = places[1] - places[0], places[2] - places[0]
     return Splits(
@@ -104,6 +103,11 @@ def _splits(width):
         share=(n1 / n).astype(np.float32)[:, None],
         scale=np.sqrt(n / (n1 * (n - n1))),
     )
+
+
+def _divisible(width):
+    """The seeded intervals that are long enough for a split."""
+    return [(left, right) for left, right in intervals(width) if right - left >= 2 * LEAST]
 
 
 def _of_spans(every):
@@ -119,8 +123,7 @@ def _of_spans(every):
 @lru_cache
 def _in_order(width):
     """Left, split and right of every split of the seeded intervals, as these come."""
-    every = [(left, right) for left, right in intervals(width) if right - left >= 2 * LEAST]
-    return _of_spans(every)[2]
+    return _of_spans(_divisible(width))[2]
 
 
 def _raise(strong, z, scale):

@@ -8,13 +8,17 @@ from membw.files import write_whole
 from membw.printable import printable
 from membw.results.read import STDIN, report_of
 
+STATE = 'state.json'  # of a night
+
 EPILOG = """\
-What is exported: a report of `membw run` (the newest, when nothing is named), a night's folder, or
-records, which are ranked first. Each figure has its metric, unit, direction, interval, reference
-and the verdict; of what is INVALID or MISSING the verdict is told, and no figure.
+What is exported: a report of `membw run` (the newest, when nothing is named), a night's folder,
+the newest night of results/nights, or records, which are ranked first. Each figure has its metric,
+unit, direction, interval, reference and the verdict; of what is INVALID or MISSING the verdict is
+told, and no figure.
 
 examples:
   membw export --format openmetrics --output /var/lib/node_exporter/membw.prom
+  membw export --format influx results/nights
   membw export --format influx results/nights/2026-11-21
   membw export --format csv results/records >nodes.csv
   zcat records.jsonl.gz | membw export --format csv -
@@ -77,10 +81,16 @@ def rows_of(names):
 
 
 def _newest():
+    from membw.run.newest import reports
+
+    return _that_measured(reports())
+
+
+def _that_measured(reports):
     """A run that skipped all of its cases hides none before it."""
     from membw.run import newest
 
-    report, empty = newest.that_measured(newest.reports())
+    report, empty = newest.that_measured(reports)
     for file in empty:
         print(f"membw: '{file}' measured nothing: exported is '{report}'", file=sys.stderr)
     return report
@@ -93,8 +103,10 @@ def _rows(name):
     if not path.exists():
         raise MembwError(f"cannot read '{name}': no such file or folder",
                          "'membw run' makes a report, 'membw nightly' a night")  # fmt: skip
-    if (path / 'state.json').exists():
+    if (path / STATE).exists():
         return _of_night(path)
+    if any(path.glob(f'*/{STATE}')):
+        return _of_night(_newest_night(path))
     if _is_report(path):
         return _of_report(path), []
     return _of_records(path)
@@ -120,6 +132,15 @@ def _of_report(path):
     from membw.run.summary import load
 
     return of_report(load(path))
+
+
+def _newest_night(nights):
+    """By when its reports say that it began: a folder can have any date for a name."""
+    reports = [path for path in nights.glob('*/*.json') if _is_report(path)]
+    if not reports:
+        raise MembwError(f"nothing was measured in any night of '{nights}'",
+                         "the log of each step is in the night's folder")  # fmt: skip
+    return _that_measured(reports).parent
 
 
 def _of_night(folder):

@@ -143,6 +143,27 @@ def test_a_night_is_its_runs_and_its_ranking(report, tmp_path):
     assert {'stream', 'chase', 'rank'} <= set(tests)
 
 
+def test_of_a_folder_of_nights_the_newest_that_measured_is_exported(report, tmp_path, capsys):
+    nights = tmp_path / 'nights'
+    run = json.loads(report.read_text())
+    # the folder of the last name is not of the last night, and a night may measure nothing
+    empty = [{'testcases': [synthetic_run.skipped_case()]}]
+    for name, begun, cases in (('2026-05-29', 1.1e9, run['runs']),
+                               ('2031-01-01', 1e9, run['runs']),
+                               ('2026-05-30', 1.2e9, empty)):  # fmt: skip
+        (nights / name).mkdir(parents=True)
+        (nights / name / 'state.json').write_text('{}')
+        of_night = {'session_info': {'time_start_unix': begun}, 'runs': cases}
+        (nights / name / 'checks.json').write_text(json.dumps(of_night))
+    (nights / 'report.html').write_text('the last good one')
+    assert export('csv', nights) == export('csv', nights / '2026-05-29')
+    assert "2026-05-30/checks.json' measured nothing" in capsys.readouterr().err
+    for file in nights.glob('*/checks.json'):
+        file.unlink()
+    assert main(['export', str(nights)]) == 2
+    assert 'nothing was measured in any night of' in capsys.readouterr().err
+
+
 @pytest.mark.parametrize('words', [['gone.json'], ['--format', 'xml'], [str(ROOT / 'LICENSE')]])
 def test_what_cannot_be_exported_is_one_line(words, capsys):
     assert main(['export', *words]) == 2

@@ -121,28 +121,20 @@ def compare(
     Raises MembwError where a path names no program, or a program prints no figure.
     """
     cpus = cpus or cores_here()[:2]
-    if len(cpus) < 2:
-        raise MembwError('one CPU, and a pair takes two')
-    real_time.words(realtime, is_local=True)  # refused where it is not permitted
-    places = {QUIET: Place(cpus, real_time.COMMAND if realtime else [])}
-    if busy:
-        places[BUSY] = Place(cpus, is_busy=True)
+    places = places_of(cpus, busy, realtime)
+    near = within / 100 if within else NEAR
+
+    def is_known(name, done):
+        lines = [row(name, weather, done, near) for weather in places]
+        return bool(within) and all(line['near'] != OPEN for line in lines)
+
     with tempfile.TemporaryDirectory() as folder:
-        things, left_out = collect(peers, pathlib.Path(folder), imb_buffers)
-        things = {name: things[name] for name in only or things if name in things}
-        if not things:
-            raise MembwError('; '.join(left_out), 'docs/bench.md says where to get them')
+        folder = pathlib.Path(folder)
+        things, left_out = chosen(only, *collect(peers, folder, imb_buffers))
         for reason in left_out:
             say(f'left out: {reason}')
-        read = functools.partial(line_now, built(LINES[0]), pathlib.Path(folder), Place(cpus))
-        look = Look(read)
+        look = Look(functools.partial(line_now, built(LINES[0]), folder, Place(cpus)))
         starts = {name: both(*programs, places, look) for name, programs in things.items()}
-        near = within / 100 if within else NEAR
-
-        def is_known(name, done):
-            lines = [row(name, weather, done, near) for weather in places]
-            return bool(within) and all(line['near'] != OPEN for line in lines)
-
         done = in_turn('pairs', starts, rounds, say, seconds, is_known)
     return {
         'cpus': cpus,
@@ -155,6 +147,23 @@ def compare(
         'rounds': done,
         'rows': [row(name, weather, done, near) for weather in places for name in things],
     }
+
+
+def places_of(cpus, busy, realtime):
+    """{weather: Place}"""
+    if len(cpus) < 2:
+        raise MembwError('one CPU, and a pair takes two')
+    real_time.words(realtime, is_local=True)  # refused where it is not permitted
+    places = {QUIET: Place(cpus, real_time.COMMAND if realtime else [])}
+    return {**places, BUSY: Place(cpus, is_busy=True)} if busy else places
+
+
+def chosen(only, things, left_out):
+    """(things, left_out), without the figures that were not asked for."""
+    things = {name: things[name] for name in only or things if name in things}
+    if not things:
+        raise MembwError('; '.join(left_out), 'docs/bench.md says where to get them')
+    return things, left_out
 
 
 class Look:

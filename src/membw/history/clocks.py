@@ -2,8 +2,6 @@
 
 import numpy as np
 
-from membw.results.hostlist import fold
-
 BATTERY_GONE = 10_957  # 2000-01-01: before it is no run of ours; a dead clock begins at 1970
 SILENT_DAYS = 14  # as for `membw rank`: a node that was measured since is judged by that
 
@@ -19,18 +17,17 @@ def last_day(node, day, today):
 
 
 def not_judged(misdated, every):
-    """Lines on nodes of which no run of the last nights has a date that can be true.
+    """{why: nodes} of which no run of the last nights has a date that can be true.
 
     `misdated`: {node: the date of its newest run that has none}, '' where it says nothing.
     """
     newest = max((int(s.nights[-1]) for s in every), default=0)
     seen = {n for s in every for n in _seen_since(s, newest - SILENT_DAYS)} if misdated else ()
     nodes_of = {}
-    for node in sorted(misdated.keys() - seen):
-        nodes_of.setdefault(misdated[node], []).append(node)
-    for date, nodes in sorted(nodes_of.items()):
-        when = f'dated {date}' if date else 'without a date'
-        yield f'{fold(nodes)}: not judged, its runs are {when}: look at its clock'
+    for node in sorted(misdated.keys() - seen, key=lambda node: (misdated[node], node)):
+        when = f'dated {misdated[node]}' if misdated[node] else 'without a date'
+        nodes_of.setdefault(f'its runs are {when}: look at its clock', []).append(node)
+    return nodes_of
 
 
 def _seen_since(series, day):

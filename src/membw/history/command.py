@@ -6,7 +6,9 @@
      "worse": 1,                       # changes that make the exit status 1
      "left_out": {"invalid": 3, "incomplete": 0, "undated": 0, "future": 0, "nothing": 0},  # runs
      "too_short": 0,                   # series with too few nights to be judged
-     "problems": ["file:line: what could not be read"],
+     "not_judged": {"n003": "its runs are dated 2031-01-01: look at its clock"},  # node: why
+     "problems": ["file:line: what could not be read"],   # ... and who was not judged
+     "verdict": "nothing got worse",   # as the last line of the text says
      "changes": [{
         "scope": "node|fleet|software",
         "node": "n042",                # null: the fleet
@@ -65,8 +67,8 @@ examples:
   membw history --since 14d results/results.db     # what a nightly run asks
   membw history cluster/*.jsonl --node 'n[040-049]' --kernel triad --plot history.png
 
-exit status: 0 nothing got worse; 1 something is slower and has not recovered, or a line could
-not be read; 2 usage error or nothing to judge
+exit status: 0 nothing got worse; 1 something is slower and has not recovered, a node was not
+judged, or a line could not be read; 2 usage error or nothing to judge
 """
 
 
@@ -110,7 +112,7 @@ def run(args):
     processes.aside.append(partial(import_module, 'membw.history.changes'))
     every, left = read(args.results or [default_results()], args.cache)
     from membw.history.changes import judge
-    from membw.history.text import as_blocks, as_json, is_worse
+    from membw.history.text import as_blocks, as_json, is_red
 
     refuse_unknown(args, every)
     changes = judge(every, args.margin / 100, args.fleet_margin / 100, args.alpha / 100)
@@ -123,7 +125,7 @@ def run(args):
         print(json.dumps(as_json(every, changes, left, args.series), indent=1))
     else:
         print(tables.as_text(as_blocks(every, changes, left, args.limit), args.format))
-    return 1 if left.problems or any(is_worse(c) for c in changes) else 0
+    return int(is_red(changes, left))
 
 
 def known(changes, args, left):
@@ -147,8 +149,8 @@ def read(paths, cache=None):
     from membw.results.read import each_source
 
     every, left = collect(each_source(paths), cache)
-    for problem in left.problems:
-        print(f'membw: {problem}', file=sys.stderr)
+    for gap in left.gaps():
+        print(f'membw: {gap}', file=sys.stderr)
     if not every:
         raise _nothing(paths, left)
     return every, left

@@ -10,6 +10,7 @@ import numpy as np
 
 from membw.history import clocks, regimes
 from membw.results import intervals, metrics
+from membw.results.hostlist import fold
 from membw.results.provenance import without_build_path
 from membw.results.record import ASKED
 from membw.results.reframe import MeasuredNothing
@@ -61,8 +62,14 @@ class Left:
     nothing: int = 0  # a test case without a figure
     wide: int = 0  # an interval far wider than those of the node's other runs
     crossed: int = 0  # a run between two states of the machine
-    problems: list = field(default_factory=list)
+    problems: list = field(default_factory=list)  # lines that could not be read
+    not_judged: dict = field(default_factory=dict)  # why -> nodes
     misdated: dict = field(default_factory=dict)  # node -> date of its newest run that is none
+
+    def gaps(self):
+        """Lines on what the answer lacks, each of which makes the exit status 1."""
+        nodes = (f'{fold(n)}: not judged, {why}' for why, n in self.not_judged.items())
+        return [*self.problems, *nodes]
 
 
 def as_date(day):
@@ -104,7 +111,7 @@ class Collector:
         groups = map(_merged, _chains(groups))
         series = [s for key, rows, columns in groups for s in rows.series(key, columns, left)]
         series = [s for s in series if len(s.nights)]
-        left.problems += clocks.not_judged(left.misdated, series)
+        left.not_judged = clocks.not_judged(left.misdated, series)
         return series, left
 
     def gather(self):

@@ -8,10 +8,12 @@ from membw.history.changes import FAR, NEAR
 from membw.history.series import as_date, as_day
 from membw.plural import plural
 from membw.printable import printable
+from membw.results.hostlist import fold
 from membw.statistics.change_points import LEAST
 from membw.tables import Column, Table
 
 SHOWN = 60  # characters of a value that changed
+GAPS = 3  # reasons in the verdict; standard error has all
 LATE = 7  # nights until it was sure, that are told
 
 
@@ -28,7 +30,9 @@ def as_json(every, changes, left, with_series):
         'worse': sum(map(is_worse, changes)),
         'left_out': {k: getattr(left, k) for k in LEFT},
         'too_short': too_short(every),
-        'problems': left.problems,
+        'not_judged': {n: why for why, nodes in left.not_judged.items() for n in nodes},
+        'problems': left.gaps(),
+        'verdict': verdict(every, changes, left),
         'changes': [asdict(c) for c in changes],
     }
     if with_series:
@@ -84,11 +88,7 @@ def as_blocks(every, changes, left, limit):
     if shown:
         yield Table('', COLUMNS, shown, indent='')
     yield from _left_text(every, left)
-    worse = [event for event in merged(changes) if any(map(is_worse, event))]
-    judged = too_short(every) < sum(len(s.nodes) for s in every)
-    known = sum(any(c.acknowledged for c in event) for event in merged(changes))
-    known = f'; {known} acknowledged' if known else ''
-    yield f'Verdict: {_verdict(worse) + known if judged else "too few nights to judge anything"}'
+    yield f'Verdict: {verdict(every, changes, left)}'
 
 
 COLUMNS = tuple(Column(title.partition(',')[0], title) for title in
@@ -208,12 +208,44 @@ def too_short(every):
     return sum(int(((s.software >= 0).sum(axis=1) < 2 * LEAST).sum()) for s in every)
 
 
-def _verdict(worse):
-    if not worse:
-        return 'nothing got worse'
-    kinds = [event[0].scope for event in worse]
-    parts = [
-        f'{kinds.count(kind)} {kind}' for kind in ('node', 'fleet', 'software') if kind in kinds
-    ]
-    change = 'change' + 's' * (len(worse) > 1)
-    return f'slower and not recovered: {", ".join(parts)} {change}'
+def is_red(changes, left):
+    """Whether the exit status is 1: something is worse, or was not judged."""
+    return bool(left.gaps()) or any(map(is_worse, changes))
+
+
+def verdict(every, changes, left):
+    """One line that says as much as the exit status: what got worse, and what nobody knows."""
+    return '; '.join([_of_changes(every, changes, left), *_acknowledged(changes), *_gaps(left)])
+
+
+def _of_changes(every, changes, left):
+    worse = [event[0].scope for event in merged(changes) if any(map(is_worse, event))]
+    if worse:
+        kinds = [k for k in ('node', 'fleet', 'software') if k in worse]
+        parts = ', '.join(f'{worse.count(kind)} {kind}' for kind in kinds)
+        return f'slower and not recovered: {parts} change{"s" * (len(worse) > 1)}'
+    if too_short(every) == sum(len(s.nodes) for s in every):
+        return 'too few nights to judge anything'
+    return 'nothing got worse' + ' in what was judged' * bool(left.gaps())
+
+
+def _acknowledged(changes):
+    known = sum(any(c.acknowledged for c in event) for event in merged(changes))
+    return [f'{known} acknowledged'] * bool(known)
+
+
+def _gaps(left):
+    """'2 nodes were not judged: n3 (its clock), ...', and the first line that was not read."""
+    nodes = sum(map(len, left.not_judged.values()))
+    if nodes:
+        parts = [f'{fold(n)} ({why})' for why, n in left.not_judged.items()]
+        were = 'was' if nodes == 1 else 'were'
+        yield f'{plural(nodes, "node")} {were} not judged: {", ".join(_first(parts))}'
+    if left.problems:
+        first = '; '.join(_first([printable(str(p)) for p in left.problems], 1))
+        yield f'{plural(len(left.problems), "line")} could not be read: {first}'
+
+
+def _first(parts, most=GAPS):
+    more = len(parts) - most
+    return parts if more <= 0 else [*parts[:most], f'and {more} more on standard error']

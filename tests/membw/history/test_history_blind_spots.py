@@ -104,8 +104,39 @@ def shifted(tmp_path, days, nodes):
 def test_a_node_whose_clock_is_off_is_not_called_well(tmp_path, capsys, days):
     """The verdict was "nothing got worse", exit status 0, of a node that nobody had looked at."""
     code, text, err = told(capsys, shifted(tmp_path, days, {'n3'}), '--since', '14d')
-    assert code == 1 and 'nothing got worse' in text
     assert 'membw: n3: not judged, its runs are dated ' in err
+    says = 'nothing got worse in what was judged; 1 node was not judged: n3 (its runs are dated '
+    assert code == 1 and f'Verdict: {says}' in text
+
+
+def torn(tmp_path, records):
+    path = write(tmp_path / 'r.jsonl', records)
+    path.write_text(path.read_text() + '{"schema": "membw-record-1", "ho\n')
+    return path
+
+
+@pytest.mark.parametrize('case', ['well', 'slower', 'torn', 'a clock', 'slower and torn'])
+def test_exit_status_text_and_json_say_the_same(tmp_path, capsys, case):
+    """Above exit status 1 stood "Verdict: nothing got worse", its reason on stderr alone."""
+    path = {
+        'well': lambda: write(tmp_path / 'r.jsonl', fleet(20)),
+        'slower': lambda: write(tmp_path / 'r.jsonl', fleet(20, slow=12)),
+        'torn': lambda: torn(tmp_path, fleet(20)),
+        'slower and torn': lambda: torn(tmp_path, fleet(20, slow=12)),
+        'a clock': lambda: shifted(tmp_path, 730, {'n3', 'n4'}),
+    }[case]()
+    code, text, err = told(capsys, path)
+    code_of_json, data, _ = told(capsys, path, '--json')
+    data = json.loads(data)
+    verdict = text.splitlines()[-1]
+    assert verdict == f'Verdict: {data["verdict"]}'
+    assert code == code_of_json == int(bool(data['worse'] or data['problems']))
+    assert (code == 0) == (verdict == 'Verdict: nothing got worse') == (case == 'well')
+    assert ('slower and not recovered: 1 node change' in verdict) == ('slower' in case)
+    assert ('1 line could not be read: ' in verdict) == ('torn' in case)
+    assert set(data['not_judged']) == ({'n3', 'n4'} if case == 'a clock' else set())
+    assert ('2 nodes were not judged: n[3-4] (' in verdict) == (case == 'a clock')
+    assert all(f'membw: {problem}' in err for problem in data['problems'])
 
 
 @pytest.mark.parametrize('nodes', [12, 7])

@@ -6,10 +6,13 @@ import fcntl
 import os
 import stat
 import tempfile
+import threading
 from functools import partial
 from pathlib import Path
 
 from membw.errors import MembwError
+
+PIPE_WAIT_S = 10  # for whoever is to open the other end of a named pipe: longer is never
 
 
 def write_whole(name, content, hint=None):
@@ -21,7 +24,7 @@ def write_whole(name, content, hint=None):
     write = content if callable(content) else partial(_write, content=content)
     try:
         if _is_special(name):
-            with open(name, 'wb') as file:
+            with open(_opened(name, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, hint), 'wb') as file:
                 write(file)
         else:
             _replace(Path(os.path.realpath(name)), write)
@@ -42,10 +45,49 @@ def one_at_a_time(folder):
         os.close(handle)
 
 
+def open_to_read(name, hint=None):
+    """A stream of bytes: of a file, a pipe, what <(COMMAND) names.
+
+    Raises MembwError where whoever reads would wait for ever, OSError as open() does.
+    """
+    refuse_endless(name, hint)
+    return open(_opened(name, os.O_RDONLY, hint), 'rb')
+
+
+def read_text(name, hint=None):
+    """All that open_to_read gives; what is not UTF-8 is replaced."""
+    with open_to_read(name, hint) as stream:
+        return stream.read().decode('utf-8', errors='replace')
+
+
 def refuse_endless(name, hint=None):
     """/dev/zero, a terminal: whoever reads them to the end waits for ever; /dev/null has one."""
-    if Path(name).is_char_device() and Path(name) != Path(os.devnull):
+    if Path(name).is_char_device() and not os.path.samefile(name, os.devnull):
         raise MembwError(f"'{name}' is a device, which has no end", hint)
+
+
+def refuse_special(name, hint=None):
+    """What is read more than once, or is added to, is a regular file, or not there yet."""
+    if os.path.exists(name) and not os.path.isfile(name):
+        raise MembwError(f"'{name}' is no file", hint)
+
+
+def _opened(name, flags, hint):
+    """A descriptor. To open a named pipe is to wait for its other end, and nobody may come."""
+    if not Path(name).is_fifo():
+        return os.open(name, flags | os.O_CLOEXEC, 0o666)
+    handles, reads = [], not flags & os.O_WRONLY
+    waits = threading.Thread(target=lambda: handles.append(os.open(name, flags)), daemon=True)
+    waits.start()
+    waits.join(PIPE_WAIT_S)
+    if not handles:
+        fact = f"nobody {'writes to' if reads else 'reads'} the pipe '{name}'"
+        with contextlib.suppress(OSError, IndexError):  # the thread gets its other end, and ends
+            os.close(os.open(name, os.O_NONBLOCK | (os.O_RDWR if reads else os.O_RDONLY)))
+            waits.join(1)
+            os.close(handles[0])
+        raise MembwError(f'{fact}: waited {PIPE_WAIT_S} s', hint)
+    return handles[0]
 
 
 def _write(file, content):

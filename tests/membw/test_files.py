@@ -9,9 +9,12 @@ import threading
 import fleet_generator
 import pytest
 
+from membw import files
+from membw.build import presets
 from membw.cli import main
 from membw.errors import MembwError
 from membw.files import write_whole
+from membw.site import systems
 
 
 def test_a_pipe_is_written_through_and_stays_a_pipe(tmp_path):
@@ -26,6 +29,33 @@ def test_a_pipe_is_written_through_and_stays_a_pipe(tmp_path):
     assert texts == ['a page'] and pipe.is_fifo()
     write_whole('/dev/null', 'x')
     assert not os.path.isfile('/dev/null')
+
+
+def test_a_pipe_without_another_end_is_not_waited_for(tmp_path, fleet, monkeypatch, capsys):
+    """Each of these waited for ever."""
+    monkeypatch.setattr(files, 'PIPE_WAIT_S', 0.05)
+    pipe, r = str(tmp_path / 'pipe'), str(fleet)
+    os.mkfifo(pipe)
+    for words, fact in (
+        (['accept', pipe, '--plan'], 'nobody writes to'),
+        (['history', pipe], 'nobody writes to'),
+        (['history', r, '--cache', pipe], 'is no file'),
+        (['history', r, '--acknowledged', pipe], 'nobody writes to'),
+        (['report', pipe, '-o', f'{pipe}.html'], 'nobody writes to'),
+        (['report', r, '-o', pipe], 'nobody reads'),
+        (['rank', pipe], 'nobody writes to'),
+        (['rank', r, '--nodes', pipe], 'nobody writes to'),
+        (['rank', r, '--node-check', pipe], 'nobody reads'),
+        (['summary', pipe], 'nobody writes to'),
+        (['export', pipe], 'nobody writes to'),
+        (['bench', '--only', 'runs', '--held-to', pipe], 'nobody writes to'),
+        (['codegen', pipe], 'is no file'),
+    ):
+        code, err = main(words), capsys.readouterr().err
+        assert code == 2 and f"'{pipe}'" in err and fact in err, (words, err)
+    assert 'is no file' in str(systems.load_file(tmp_path / 'pipe', {}))
+    with pytest.raises(presets.PresetError, match='is no file'):
+        presets.load(pipe)
 
 
 @pytest.mark.parametrize('redirected', [False, True])

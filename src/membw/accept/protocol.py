@@ -2,6 +2,7 @@
 
 import copy
 import hashlib
+import io
 import json
 import math
 import statistics
@@ -11,7 +12,7 @@ from membw import schema
 from membw.accept import pairs
 from membw.build import presets
 from membw.errors import MembwError
-from membw.files import refuse_endless
+from membw.files import open_to_read
 from membw.printable import printable
 from membw.results.hostlist import expected_nodes
 from membw.results.metrics import HIGHER, Metric
@@ -155,10 +156,9 @@ def held_to_fleet(protocol, runs):
 def _read(path):
     from ruamel.yaml import YAML, YAMLError
 
-    refuse_endless(path, HINT)
     reader = YAML(typ='safe')  # refuses a key given twice
     try:
-        with open(path, encoding='utf-8') as file:
+        with io.TextIOWrapper(open_to_read(path, HINT), encoding='utf-8') as file:
             text = file.read(MOST_CHARACTERS + 1)
         if len(text) > MOST_CHARACTERS:
             raise ValueError(f'more than {MOST_CHARACTERS} characters')

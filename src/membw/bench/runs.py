@@ -9,7 +9,6 @@ import collections
 import contextlib
 import json
 import os
-import pathlib
 import shlex
 import statistics
 import subprocess
@@ -22,7 +21,7 @@ from membw.bench.pairs import burning
 from membw.bench.repeats import share
 from membw.checkout import root
 from membw.errors import MembwError
-from membw.files import refuse_endless
+from membw.files import read_text
 from membw.results import case as of_case
 from membw.results import regimes
 from membw.run import newest, ratios, rows, summary
@@ -84,9 +83,8 @@ def measured(say, runs, seconds=None, checks='', realtime=False, busy=False, hel
 
 def kept(path):
     """The runs of a file that this part left."""
-    refuse_endless(path, MADE_BY)
     try:
-        kept_there = json.loads(pathlib.Path(path).read_text())
+        kept_there = json.loads(read_text(path, MADE_BY))
     except (OSError, ValueError) as err:
         raise MembwError(f"cannot read '{path}': {err}", MADE_BY)
     try:

@@ -94,6 +94,8 @@ def one_line(err):
 
 def load(path=TABLE):
     """The whole table, checked: {'families': {...}, 'presets': {...}}."""
+    if pathlib.Path(path).exists() and not pathlib.Path(path).is_file():
+        raise PresetError(f"'{path}' is no file", 'restore it from git')
     try:
         text = pathlib.Path(path).read_text(encoding='utf-8')
     except OSError as err:

@@ -9,6 +9,7 @@ from elftools.elf.relocation import RelocationSection
 from elftools.elf.sections import SymbolTableSection
 
 from membw.errors import MembwError
+from membw.files import refuse_special
 
 MACHINES = {'EM_X86_64': 'x86-64', 'EM_AARCH64': 'aarch64'}
 # R_X86_64_IRELATIVE, R_AARCH64_IRELATIVE: libc picks its memcpy at the start; no name is left
@@ -84,6 +85,7 @@ class Program:
 
 
 def open_elf(path):
+    refuse_special(path, 'give a program that was built')
     try:
         return open(path, 'rb')
     except OSError as err:

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from membw.checkout import root
 from membw.errors import MembwError
-from membw.files import refuse_endless
+from membw.files import read_text, refuse_special
 from membw.history.series import as_day
 from membw.history.text import FAR, is_worse
 from membw.printable import printable
@@ -54,9 +54,8 @@ def read(path):
 
 
 def _lines(path):
-    refuse_endless(path, "'--acknowledged FILE' names a file")
     try:
-        text = Path(path).read_text(encoding='utf-8', errors='replace')
+        text = read_text(path, "'--acknowledged FILE' names a file")
     except OSError as err:
         raise MembwError(f"cannot read '{path}': {err.strerror}") from err
     return [line for line in text.split('\n') if line.strip()]
@@ -108,6 +107,7 @@ def acknowledge(path, changes, node, night, reason):
     day = _day(night)
     if not path:
         raise MembwError('no file to keep it in', "'--acknowledged FILE' names one")
+    refuse_special(path, "'--acknowledged FILE' names a file")
     if not reason.strip():
         raise MembwError('no reason given', "as in --acknowledge n042 2026-11-21 'DIMM ordered'")
     known = [c for c in changes if is_worse(c)]

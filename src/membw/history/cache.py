@@ -10,7 +10,7 @@ from zipfile import BadZipFile
 import numpy as np
 
 from membw.errors import MembwError
-from membw.files import write_whole
+from membw.files import refuse_special, write_whole
 from membw.history.series import ALONE, COLUMNS, NAMED, Collector
 from membw.processes import Beside
 from membw.results.metrics import Metric
@@ -52,6 +52,7 @@ def collect(sources, cache=None, collector=None):
 
 def load(cache):
     """A Collector of what `cache` has; empty where there is none, or a torn one."""
+    refuse_special(cache or '', "'--cache FILE' names a file")
     if not cache or not os.path.exists(cache):
         return Collector()
     _refuse_another_file(cache)

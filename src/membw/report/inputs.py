@@ -7,7 +7,7 @@ from pathlib import Path
 
 from membw.checkout import root
 from membw.errors import MembwError
-from membw.files import refuse_endless
+from membw.files import open_to_read
 from membw.history.cache import load
 from membw.history.series import Collector
 from membw.results.case import cases_of
@@ -74,7 +74,6 @@ def gather(paths, cache=None):
             continue
         if not path.exists():
             raise MembwError(f"no such file or folder '{path}'", HINT)
-        refuse_endless(path, HINT)
         for file in _of_folder(path, inputs) if path.is_dir() else [path]:
             _take(inputs, file)
     if not inputs.cases and not inputs.count:
@@ -111,7 +110,7 @@ def _take(inputs, file):
     """One file, by what is in it."""
     try:
         if not file.is_file():  # <(zcat records.jsonl.gz): what is read of it is gone from it
-            with open(file, 'rb') as stream:
+            with open_to_read(file, HINT) as stream:
                 _take_stream(inputs, stream, str(file))
         elif file.suffix == '.db' or is_database(file):
             inputs.databases.append(file)

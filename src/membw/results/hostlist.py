@@ -6,7 +6,7 @@ from collections import Counter
 from pathlib import Path
 
 from membw.errors import MembwError
-from membw.files import refuse_endless, write_whole
+from membw.files import read_text, write_whole
 from membw.printable import printable
 
 MOST_NODES = 1_000_000  # no machine has more; a list that says so is a slip of the keyboard
@@ -25,8 +25,7 @@ def expected_nodes(text):
     if '/' in text and not known:
         raise MembwError(f"no file '{path}'", 'a file of names, or a list such as n[001-128]')
     if known:
-        refuse_endless(path, 'a file of names, or a list such as n[001-128]')
-        lines = path.read_text(encoding='utf-8', errors='replace').splitlines()
+        lines = read_text(path, 'a file of names, or a list such as n[001-128]').splitlines()
         text = ','.join(','.join(line.split('#')[0].split()) for line in lines)
     _refuse_endless(text, path)
     try:

@@ -8,7 +8,7 @@ from sqlite3 import DatabaseError
 
 from membw.checkout import root
 from membw.errors import MembwError
-from membw.files import refuse_endless
+from membw.files import open_to_read
 from membw.results import pieces
 from membw.results.latest import Latest
 from membw.results.record import names_record
@@ -81,8 +81,7 @@ def _sources(path):
         for file in sorted(files, key=_reports_first):
             yield from _file(file, _read_file_of_folder)
     elif not Path(path).is_file():  # <(zcat records.jsonl.gz): what is read of it is gone from it
-        refuse_endless(path, 'give files, folders, or - for stdin')
-        with open(path, 'rb') as stream:
+        with open_to_read(path, 'give files, folders, or - for stdin') as stream:
             yield from each_of_stream(stream, path)
     elif is_database(path):
         yield from _sessions(Path(path))

@@ -7,7 +7,7 @@ import sys
 from membw import tables
 from membw.checkout import root
 from membw.errors import MembwError
-from membw.files import refuse_endless
+from membw.files import read_text
 from membw.plural import plural
 from membw.rank import node_verdicts
 from membw.results import case as of_case
@@ -44,10 +44,8 @@ def load(path):
     """A ReFrame report, of a file or of - (stdin); anything else is refused."""
     if str(path) == STDIN:
         return parse(sys.stdin.buffer.read().decode(errors='replace'), 'stdin')
-    refuse_endless(path, "'membw run' makes a report")
     try:
-        with open(path, encoding='utf-8', errors='replace') as file:
-            return parse(file.read(), path)
+        return parse(read_text(path, "'membw run' makes a report"), path)
     except OSError as err:
         raise MembwError(f"cannot read '{path}': {err.strerror}", "'membw run' makes a report")
 

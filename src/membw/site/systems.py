@@ -10,6 +10,8 @@ import yaml
 from membw import schema
 from membw.build import presets
 from membw.checkout import root
+from membw.errors import MembwError
+from membw.files import refuse_special
 from membw.site import backends, peak, references
 
 
@@ -90,9 +92,10 @@ def processor_problems(processor):
 def load_file(path, table):
     """(data, problems) of one file; problems are (place, fact, hint)."""
     try:
+        refuse_special(path)
         text = path.read_text()
         data, twice = yaml.load(text, presets.loader(yaml)), list(presets.given_twice(text))
-    except (OSError, UnicodeError, yaml.YAMLError) as err:
+    except (MembwError, OSError, UnicodeError, yaml.YAMLError) as err:
         return None, [('', ' '.join(str(err).split()), 'fix that line')]
     problems = [(f'line {line}', f"'{place}' is given twice", 'keep one of them')
                 for line, place in twice]  # fmt: skip

@@ -3,7 +3,6 @@
 #include "repetitions.h"
 
 #include "../harness/evidence/interference.h"
-#include "../harness/evidence/neighbours.h"
 #include "../harness/machine/cgroup.h"
 #include "../harness/plural.h"
 
@@ -153,7 +152,7 @@ void shapes_judge_disturbed(const struct shape *shapes, int count)
 			DISTURBED,
 			"%s: %d of %d repetitions were clean, fewer than %d: in each other "
 			"one a thread was kept off its CPU, or could do less on it%s",
-			shape_names[s->kind], clean, s->count, least, neighbours_text());
+			shape_names[s->kind], clean, s->count, least, interference_by());
 		return;
 	}
 	interference_forgive();

@@ -67,8 +67,9 @@ def refuse_endless(name, hint=None):
 
 
 def refuse_special(name, hint=None):
-    """What is read more than once, or is added to, is a regular file, or not there yet."""
-    if os.path.exists(name) and not os.path.isfile(name):
+    """What is read more than once, or added to, is a regular file, or not there yet; of a folder
+    open() says so."""
+    if os.path.exists(name) and not (os.path.isfile(name) or os.path.isdir(name)):
         raise MembwError(f"'{name}' is no file", hint)
 
 

@@ -3,7 +3,6 @@
 #include "../harness/clock.h"
 #include "../harness/deviation.h"
 #include "../harness/evidence/interference.h"
-#include "../harness/evidence/neighbours.h"
 #include "../harness/evidence/threads.h"
 #include "../harness/fault.h"
 #include "../harness/job/ranks.h"
@@ -197,7 +196,7 @@ static void judge_clean(const struct measurement *m, int k)
 				"a thread off its CPU for more than %.0f %% of each other one, or "
 				"of the kernel before it%s",
 				kernels[k].name, m->kernel[k].counted, m->complete - 1, least,
-				100 * DISTURBED_SHARE, neighbours_text());
+				100 * DISTURBED_SHARE, interference_by());
 }
 
 /* Without an interval nothing says how far a figure can be believed; who asked for a number of

@@ -7,6 +7,7 @@ import pathlib
 import re
 import resource
 import subprocess
+import threading
 import time
 from functools import partial
 
@@ -218,6 +219,35 @@ def test_more_threads_than_the_cgroup_quota(recorded_machine, run):
     program = recorded_machine(quota | {f'{folders[1]}/cpu.max': '100000 100000'})
     done = run(program, '-n', '1e3', '-t', '3', OMP_NUM_THREADS='2')
     assert 'oversubscribed' in done.reasons and done.record['facts']['cgroup_cpus'] == 1
+
+
+def test_a_quota_that_throttles_is_named(recorded_machine, run, tmp_path):
+    """Whoever is throttled finds nobody on the CPUs: they are idle then."""
+    stat = 'nr_periods 9\nnr_throttled 9\nthrottled_'
+    names = {f'fs/cgroup/{name}' for name in ('cpu/cpu.stat', 'cpu.stat')}
+    program = recorded_machine(dict.fromkeys(names, f'{stat}time 0'))
+    done, ended = [], threading.Event()
+
+    def throttle(seconds=1):
+        while not ended.wait(0.02):
+            for name in names:
+                beside = tmp_path / 'next'
+                beside.write_text(f'{stat}time {seconds * 10**9}\n')
+                beside.rename(tmp_path / 'root/sys' / name)
+            seconds += 1
+
+    writer = threading.Thread(target=throttle)
+    writer.start()
+    try:
+        done = run(program, '-n', '1e6', '-t', '40', OMP_NUM_THREADS='1')
+    finally:
+        ended.set()
+        writer.join()
+    said = [
+        f for f in done.record['reasons'] + done.record['warnings'] if f['reason'] == 'disturbed'
+    ]
+    assert done.record['busy']['throttled_s'] >= 1
+    assert 'by the CPU quota of the cgroup, which held its tasks back for' in said[0]['detail']
 
 
 @pytest.mark.alone

@@ -2,6 +2,7 @@
 
 #include "../clock.h"
 #include "../json.h"
+#include "../machine/cgroup.h"
 #include "../verdict.h"
 #include "neighbours.h"
 #include "threads.h"
@@ -11,6 +12,7 @@
 static struct interference of_run;
 static int owner_unknown; /* other ranks on these CPUs did not answer */
 static int unknown;       /* /proc/stat does not say */
+static double throttled;  /* seconds in the run, summed over the CPUs */
 
 static const double SHARE_ALLOWED = 0.05, LEAST_SECONDS = 0.1;
 
@@ -83,6 +85,7 @@ void interference_stop(struct interference *busy)
 void interference_run_start(void)
 {
 	neighbours_start();
+	throttled = -cgroup_throttled();
 	interference_start(&of_run);
 }
 
@@ -91,6 +94,7 @@ void interference_run_stop(double (*of_job)(double own), int ranks)
 	double ours;
 
 	interference_stop(&of_run);
+	throttled += cgroup_throttled();
 	neighbours_stop(ranks);
 	ours = of_job ? of_job(of_run.own) : of_run.own;
 	owner_unknown = ours < 0;
@@ -98,17 +102,38 @@ void interference_run_stop(double (*of_job)(double own), int ranks)
 		of_run.own = ours;
 }
 
+static int is_throttled(void)
+{
+	return throttled > LEAST_SECONDS && throttled > SHARE_ALLOWED * of_run.wall;
+}
+
+const char *interference_by(void)
+{
+	static char text[2048];
+
+	*text = '\0';
+	if (is_throttled())
+		snprintf(text, sizeof(text),
+			 ", by the CPU quota of the cgroup, which held its tasks back for %.1f s "
+			 "in %.1f s",
+			 throttled, of_run.wall);
+	snprintf(text + strlen(text), sizeof(text) - strlen(text), "%s", neighbours_text());
+	return text;
+}
+
 void interference_judge(void (*find)(int reason, const char *detail, ...))
 {
 	char list[CPU_LIST_MAX];
 
+	if (is_throttled())
+		find(DISTURBED, "threads were kept off their CPUs%s", interference_by());
 	if (owner_unknown || interference_others(&of_run) <= LEAST_SECONDS ||
 	    others_share() <= SHARE_ALLOWED)
 		return;
 	find(DISTURBED,
 	     "others took %.0f %% of the time of CPUs %s (%.2f s stolen), more than %.0f %%%s",
 	     100 * others_share(), cpuset_format(threads_cpus(), list), of_run.steal,
-	     100 * SHARE_ALLOWED, neighbours_text());
+	     100 * SHARE_ALLOWED, interference_by());
 }
 
 void interference_forgive(void)
@@ -125,6 +150,8 @@ void interference_write(void)
 	json_number("all_s", of_run.all);
 	json_number("steal_s", of_run.steal);
 	json_number("others_share", others_share());
+	if (throttled > 0)
+		json_number("throttled_s", throttled);
 	neighbours_write();
 	json_close('}');
 }

@@ -5,7 +5,8 @@
  * the CPU time of this process, plus the time that a hypervisor stole.  Above 5 % of the CPUs'
  * time the run counts as disturbed; a program that knows of each repetition what its threads lost
  * (lost_time.h) only warns, unless some of the CPUs have no thread of ours to notice it.  Under
- * 0.1 s it is too little to tell, because the kernel counts in hundredths of a second.
+ * 0.1 s it is too little to tell, because the kernel counts in hundredths of a second.  Threads
+ * that a cgroup's quota holds back leave their CPUs idle: that is read off its cpu.stat.
  */
 #pragma once
 
@@ -32,6 +33,9 @@ LOCAL void interference_run_stop(double (*of_job)(double own), int ranks);
 
 /* Finds disturbed, by verdict_invalid or, where the threads notice it themselves, verdict_warn. */
 LOCAL void interference_judge(void (*find)(int reason, const char *detail, ...));
+
+/* By whom, as far as is known: ", by the CPU quota ..., busiest meanwhile: ..."; "" for nobody. */
+LOCAL const char *interference_by(void);
 
 /* Others' work, if any, did the figures no harm: no finding.  That nothing is known of it stays.
  */

@@ -125,3 +125,23 @@ double cgroup_cpu_quota(void)
 	} while (group_above(folder));
 	return smallest;
 }
+
+double cgroup_throttled(void)
+{
+	char folder[SYSLINE_MAX], path[SYSLINE_MAX + 16], value[SYSLINE_MAX];
+	double most = 0.0;
+
+	group_folder(folder, "cpu");
+	do { /* each group counts what its own quota did */
+		double seconds = 0.0;
+
+		snprintf(path, sizeof(path), "%s/cpu.stat", folder);
+		if (sysfile_field(value, path, "throttled_usec"))
+			seconds = 1e-6 * atof(value);
+		else if (sysfile_field(value, path, "throttled_time"))
+			seconds = 1e-9 * atof(value);
+		if (seconds > most)
+			most = seconds;
+	} while (group_above(folder));
+	return most;
+}

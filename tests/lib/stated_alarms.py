@@ -2,7 +2,8 @@
 
 A table in Markdown: `python tests/lib/stated_alarms.py [calibrations per row] [part of a name]`;
 docs/judging.md shows it.  Rows marked `held back` were not looked at while the method was chosen,
-those marked `fresh` were first run when it stood.
+those marked `fresh` were first run when it stood, those marked `last` when what sets no tolerance
+was judged as `membw rank` does.
 """
 
 import sys
@@ -54,6 +55,30 @@ def uniform(rng, shape):
     return rng.uniform(-np.sqrt(3), np.sqrt(3), shape)
 
 
+def left_weibull(rng, shape):
+    return -(rng.weibull(1.5, shape) - 0.9027) / 0.6129
+
+
+def logistic(rng, shape):
+    return rng.logistic(0, np.sqrt(3) / np.pi, shape)
+
+
+def late_tenth(rng, shape):
+    """One in ten besides low by an exponential loss three times the spread of the others."""
+    late = (rng.random(shape) < 0.1) * rng.exponential(3, shape)
+    return (rng.standard_normal(shape) - late + 0.3) / 1.645
+
+
+def tenth_wide(rng, shape):
+    """One in ten three times as wide."""
+    return np.where(rng.random(shape) < 0.1, 3, 1) * rng.standard_normal(shape) / np.sqrt(1.8)
+
+
+def left_skew_t(rng, shape):
+    low = 0.8944 * np.abs(rng.standard_normal(shape)) + 0.4472 * rng.standard_normal(shape)
+    return -(low / np.sqrt(rng.chisquare(4, shape) / 4) - 0.8944) / 1.0954
+
+
 # name: shape, spread of nodes, of runs, of nights (%), nodes, nights, share of nodes at -4 %
 ROWS = {
     'normal .4/.4 %, 60 x 5': (normal, 0.4, 0.4, 0, 60, 5, 0),
@@ -78,6 +103,13 @@ ROWS = {
     'fresh: uniform 1.2/.5, shifts .5 %, 50 x 12': (uniform, 1.2, 0.5, 0.5, 50, 12, 0),
     'fresh: t3 .7/.3 %, 150 x 2': (far_tails, 0.7, 0.3, 0, 150, 2, 0),
     'fresh: left lognormal .7/.7, shifts .6 %, 120 x 4': (left, 0.7, 0.7, 0.6, 120, 4, 0),
+    'last: left Weibull .9/.6 %, 90 x 5': (left_weibull, 0.9, 0.6, 0, 90, 5, 0),
+    'last: logistic .7/.7, shifts .4 %, 110 x 8': (logistic, 0.7, 0.7, 0.4, 110, 8, 0),
+    'last: a tenth late .5/.5 %, 100 x 5': (late_tenth, 0.5, 0.5, 0, 100, 5, 0),
+    'last: a tenth three times as wide .8/.5 %, 140 x 2': (tenth_wide, 0.8, 0.5, 0, 140, 2, 0),
+    'last: left skew t4 .8/.6 %, 75 x 6': (left_skew_t, 0.8, 0.6, 0, 75, 6, 0),
+    'last: normal .5/.4, shifts .3 %, 3 % at -4 %, 200 x 4': (
+        normal, 0.5, 0.4, 0.3, 200, 4, 0.03),
 }  # fmt: skip
 
 

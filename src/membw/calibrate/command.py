@@ -17,9 +17,10 @@ EPILOG = """\
 Of each partition, environment and pinning: the median of each kernel, and tolerances that 95 % of
 healthy runs keep with 95 % confidence, without any assumption on how they are distributed, which
 takes 59 independent runs (299 for --coverage 99). Runs of one node or of one night are not
-independent: how many they are worth is reported. A low node is left out and named, however few its
-runs; runs that are INVALID, too few, or of two populations give no reference, and the reason is
-reported. The share of healthy runs that would fail all the same is found by resampling.
+independent: how many they are worth is reported. A node that `membw rank` would FAIL or call
+SUSPECT by the medians of its runs is left out and named, however few these are; runs that are
+INVALID, too few, or of two populations give no reference, and the reason is reported. The share
+of healthy runs that would fail all the same is found by resampling.
 
 A check's own parameters (the wait policies of overheads, the affinities of nbody) tell its cases
 apart in the index of its references, too.

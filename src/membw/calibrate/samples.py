@@ -36,6 +36,8 @@ class Samples:
     nodes: list = field(default_factory=list)  # a name per run
     times: list = field(default_factory=list)
     rates: np.ndarray = None  # larger is better (results/metrics.py), runs x kernels
+    ranks: np.ndarray = None  # runs x ranks x kernels, where a node has several
+    steady: np.ndarray = None  # the usual rate to the best one, of each run
     left: Counter = field(default_factory=Counter)  # why a run does not count -> how often
     fingerprint: dict = field(default_factory=dict)  # software, hardware -> field -> values
     metrics: tuple = ()  # of the kernels; bandwidths where nothing is said
@@ -76,10 +78,10 @@ def _parameters(record):
 
 
 def _of_nodes(records):
-    """One record per node and run, with the rates of the whole node."""
+    """[(one record per node and run, with the rates of the whole node; those of its ranks)]."""
     runs = [run for of_host in by_host(records).values() for run in split_runs(of_host)]
     usual = usual_ranks(runs)
-    return [_whole(run, usual) for run in runs]
+    return [(_whole(run, usual), run) for run in runs]
 
 
 def _whole(run, usual):
@@ -93,8 +95,9 @@ def _whole(run, usual):
     rates = rates_of(run)
     measured = tuple(m for m in run[0].metrics if m.name in rates)
     spans = intervals.of_node(run)
+    steadiness = min(r.steadiness for r in run)
     return replace(run[0], rates=rates, metrics=measured, invalid=invalid, allowed=allowed,
-                   spans=spans)  # fmt: skip
+                   spans=spans, steadiness=steadiness)  # fmt: skip
 
 
 def _key(record, system, chosen, test):
@@ -114,12 +117,13 @@ def _full(partition, system):
     return f'{system}:{partition}' if partition and ':' not in partition else partition
 
 
-def _samples(key, parameters, records, widest):
+def _samples(key, parameters, runs, widest):
     now = time.time()
-    why = [_unfit(r, now, widest) for r in records]
+    why = [_unfit(r, now, widest) for r, _ in runs]
     left = Counter(filter(None, why))
-    fit = [r for r, unfit in zip(records, why, strict=True) if not unfit]
-    usable = _of_newest_build(fit, left)
+    fit = [run for run, unfit in zip(runs, why, strict=True) if not unfit]
+    of_newest = _of_newest_build([r for r, _ in fit], left)
+    usable = [r for (r, _), newest in zip(fit, of_newest, strict=True) if newest]
     if not usable:
         return Samples(key, left=left, parameters=parameters)
     return Samples(
@@ -129,10 +133,21 @@ def _samples(key, parameters, records, widest):
         nodes=[r.host for r in usable],
         times=[r.time for r in usable],
         rates=np.array([list(r.rates.values()) for r in usable]),
+        ranks=_by_rank([run for (_, run), newest in zip(fit, of_newest, strict=True) if newest],
+                       tuple(usable[0].rates)),
+        steady=np.array([r.steadiness for r in usable]),
         left=left,
         fingerprint=_fingerprint(usable),
         parameters=parameters,
-    )
+    )  # fmt: skip
+
+
+def _by_rank(runs, kernels):
+    """Rates, runs x ranks x kernels, ranks as they lie in the node; None where there is one."""
+    if len(runs[0]) == 1:
+        return None
+    in_place = (sorted(run, key=lambda r: (r.domain, r.rank)) for run in runs)
+    return np.array([[[r.rates[k] for k in kernels] for r in run] for run in in_place])
 
 
 def _unfit(record, now, widest):
@@ -152,13 +167,14 @@ def _unfit(record, now, widest):
 
 
 def _of_newest_build(records, left):
+    """Which are of it."""
     newest = max(records, key=lambda r: r.time, default=None)
     wanted, is_alike = newest and (_build(newest), newest.metrics), {}
     for key, (r, _) in _settings(records).items():
         is_alike[key] = (_build(r), r.metrics) == wanted
-    alike = [r for r in records if is_alike[r.setting, r.metrics]]
-    if len(alike) < len(records):
-        others = len(records) - len(alike)
+    alike = [is_alike[r.setting, r.metrics] for r in records]
+    if not all(alike):
+        others = len(alike) - sum(alike)
         left['of another build, kind, array size or number of threads'] += others
     return alike
 

@@ -6,18 +6,14 @@ from membw.rank import support
 from membw.rank.nodes import SUSPECT
 from membw.results.provenance import FIELDS
 from membw.results.record import STRICT
-from membw.statistics import tails
+from membw.statistics import doubtful_nodes
 from membw.statistics.populations import MIN_NODES, MIN_SHARE
 
 # Kit and firmware: a part of the fleet that differs in these is meant to differ. A difference in
 # a setting (governor, THP, kernel) is named as a cause to look at, but excuses nothing.
 MEANT = ('memory_gib', 'dimms', 'numa_nodes', 'microcode', 'bios')
-TOO_FAST = 1.20  # to the median: no node is so much better than its peers
-# ... and no noise takes this much: a busy process beside each thread halves a figure
-TOO_SLOW = 0.25
 ALIKE = 0.9  # of a part's nodes have what most of the others have not
 FEW = 12  # nodes that do not show the spread of their like
-SURE = 5.0  # spreads between two halves of a few nodes
 
 
 def of_populations(groups, margin):
@@ -63,56 +59,36 @@ def _differences(fields, slow, fast):
 
 def of_few(group, margin):
     """Two halves of a few nodes: which of them is right, nobody can tell."""
-    count = len(group.nodes)
-    if not 2 <= count < 2 * MIN_NODES or any(n.verdict != 'PASS' for n in group.nodes):
+    totals, count = group.totals(), len(group.nodes)
+    if any(n.verdict != 'PASS' for n in group.nodes):
         return
-    logs = np.log(group.totals())
-    speed = logs.mean(axis=1)
-    order = np.argsort(speed)
-    for slow in range((count + 1) // 2, count - 1 if count > 2 else count):
-        parts = order[:slow], order[slow:]
-        if len(parts[1]) < 2 < count:
-            continue
-        apart = speed[parts[1]].min() - speed[parts[0]].max()
-        if apart > max(-np.log1p(-margin), SURE * _noise(logs, parts)):
-            loss = np.expm1(-apart)
-            if count == 2:
-                parts = order, order
-            for i in parts[0]:
-                text = f'{slow} of {count} nodes {loss:+.1%} to the others: cannot tell which'
-                others = np.median(group.totals()[parts[1]], 0)
-                _suspect(group.nodes[i], f'{text} are right', others)
-            return
-
-
-def _noise(logs, parts):
-    """Spread between healthy nodes: as that of the kernels within nodes, or of each part."""
-    inner = logs - logs.mean(axis=1, keepdims=True)
-    inner = inner - inner.mean(axis=0)
-    free = max(1, (logs.shape[0] - 1) * (logs.shape[1] - 1))
-    kernels = np.sqrt(2 * (inner**2).sum() / free) if logs.shape[1] > 1 else 0.0
-    within = [np.ptp(logs[p].mean(axis=1)) / 2 for p in parts if len(p) > 1]
-    return max(tails.PRIOR_SPREAD, kernels, *within)
+    parts = doubtful_nodes.slower_half(totals, margin)
+    if parts is None:
+        return
+    slow, loss = len(parts[0]), doubtful_nodes.loss(totals, parts)
+    here, there = parts if count > 2 else (np.r_[parts],) * 2
+    for i in here:
+        text = f'{slow} of {count} nodes {loss:+.1%} to the others: cannot tell which'
+        _suspect(group.nodes[i], f'{text} are right', np.median(totals[there], 0))
 
 
 def of_fast(group, ratio, alpha):
-    """Nodes that are too fast to be true: another clock, another size, another machine."""
-    means = ratio.mean(axis=1)
-    if len(means) < 3 or means.max() < TOO_FAST:
-        return
-    slowness = 1 / means
-    q, _ = tails.judge_low(slowness, 1 / ratio, 1 - 1 / TOO_FAST)
-    for i in np.flatnonzero((q <= alpha) & (means > TOO_FAST)):
+    """Nodes that are too fast to be true."""
+    for i in np.flatnonzero(doubtful_nodes.too_fast(ratio, alpha)):
         node = group.nodes[i]
-        if node.verdict == 'PASS' and not support.may_be_below(node, group, TOO_FAST):
-            _suspect(node, f'implausibly fast: {means[i] - 1:+.1%} to the median of its peers')
+        faster = ratio[i].mean() - 1
+        if node.verdict == 'PASS' and not support.may_be_below(
+            node, group, doubtful_nodes.TOO_FAST
+        ):
+            _suspect(node, f'implausibly fast: {faster:+.1%} to the median of its peers')
 
 
 def of_slow(group, ratio):
     """Nodes so far below their peers that not being sure, or a wide interval, is no excuse."""
-    for node, mean in zip(group.nodes, ratio.mean(axis=1), strict=True):
-        if node.verdict == 'PASS' and mean < TOO_SLOW:
-            _suspect(node, f'implausibly slow: {mean - 1:+.1%} to the median of its peers')
+    for i in np.flatnonzero(doubtful_nodes.too_slow(ratio)):
+        node, slower = group.nodes[i], ratio[i].mean() - 1
+        if node.verdict == 'PASS':
+            _suspect(node, f'implausibly slow: {slower:+.1%} to the median of its peers')
 
 
 def of_low(node, peers):

@@ -10,11 +10,8 @@ from membw.rank import links as between
 from membw.rank.groups import form_groups
 from membw.rank.nodes import Node, assemble, units_of
 from membw.statistics import low_nodes, tails
+from membw.statistics.low_nodes import ALPHA
 from membw.statistics.margin import MARGIN
-
-# One clean fleet in 100 may see a false alarm. Another chance is one of FAIL: a smaller one makes
-# SUSPECT what it no longer fails.
-ALPHA = 0.01
 
 
 @dataclass

@@ -34,7 +34,8 @@ BLOCK, AROUND = 15, 61  # nights that share a level; nights whose median it is
 # Differences of neighbours share a figure: they know two thirds of what as many figures know.
 # J. von Neumann, Ann. Math. Stat. 12 (1941)
 DIFFERENCE_EFFICIENCY = 2 / 3
-# Relative noise taken for granted, and its weight as degrees of freedom: see robust.py.
+# Relative noise taken for granted, and its weight as degrees of freedom: G. Smyth, Linear models
+# and empirical Bayes methods, SAGMB 3 (2004), here with a fixed prior.
 PRIOR_SPREAD = 0.0075
 PRIOR_WEIGHT = 6
 # ... and where the noise of many like nodes tells what to take for granted

@@ -6,6 +6,9 @@ import numpy as np
 
 from membw.statistics import tails
 
+# One clean fleet in 100 may see a false alarm. Another chance is one of `membw rank`'s FAIL: a
+# smaller one makes SUSPECT what it no longer fails.
+ALPHA = 0.01
 # The usual rate may be this far below the best one before a node is called unstable.
 UNSTEADY = 0.05
 # Hiccups are compared by their logarithm: some have ten times those of others.

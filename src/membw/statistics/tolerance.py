@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from scipy import stats
 
-from membw.statistics import robust
+from membw.statistics import doubtful_nodes, nodes_apart
 from membw.statistics.margin import MARGIN
 from membw.statistics.populations import find_populations
 
@@ -15,8 +15,6 @@ SHIFTS = 199  # normal quantiles that stand for nights to come
 SEED = 1  # the same runs give the same words
 MAX_INVALID = 0.10  # more: what is measured is not under control
 MAX_SLOW = 0.10
-SLOW, SLOW_ALPHA = MARGIN, 0.01  # those of `membw rank`
-FOREIGN = 3.0  # times more or less than the others: another unit or another machine
 FEW_CLUSTERS = 5
 USUAL = 0.95, 0.95  # coverage and confidence
 SHIFT_ALPHA = 0.05
@@ -120,7 +118,8 @@ def propose(samples, rule):
         raise Refusal('no run that may be believed')
     notes = []
     _refuse_populations(samples, _node_medians(samples), 'nodes')
-    healthy = _of(samples, ~_is_low(samples, notes)[_numbers(samples.nodes)])
+    _refuse_populations_of_mean(samples, _node_medians(samples))
+    healthy = _of(samples, ~_is_apart(samples, notes)[_numbers(samples.nodes)])
     _refuse_populations(healthy, healthy.rates, 'runs')
     left = _nodes(samples) - _nodes(healthy), len(samples.nodes) - len(healthy.nodes)
     effective, shift = _effective(healthy, rule, notes)
@@ -155,33 +154,40 @@ def _refuse_invalid(samples):
         raise Refusal(f'{sum(invalid.values())} of {total} runs are INVALID ({reasons})')
 
 
-def _is_low(samples, notes):
-    """Nodes, by name, that must not set a tolerance, however few their runs: those that are low
-    by median and MAD in any kernel, and those that no healthy node can be. `membw rank` takes the
-    tails from the data and is slower to call a node low: here a healthy one may be left out."""
+def _is_apart(samples, notes):
+    """Nodes, by name, that must not set a tolerance, however few their runs, by the medians of
+    these."""
     names, number = np.array(sorted(set(samples.nodes))), _numbers(samples.nodes)
-    medians = _medians_of(samples.rates, number)
-    ratio = medians / np.median(medians, axis=0)
-    foreign = (np.abs(np.log(ratio)) > np.log(FOREIGN)).any(axis=1) & (len(names) > 2)
-    low = np.zeros(len(names), dtype=bool)
-    if len(names) >= 4:
-        ratio, _, p = robust.judge_low(medians)
-        p = np.where(ratio < 1 - SLOW, np.minimum(1, p * p.shape[1]), 1.0).min(axis=1)
-        low = robust.adjust(p) <= SLOW_ALPHA
-    apart = low | foreign
+    ranks, steady = (
+        None if table is None else _medians_of(table, number)
+        for table in (samples.ranks, samples.steady)
+    )
+    totals = _medians_of(samples.rates, number)
+    _refuse_halves(totals, names)
+    why = nodes_apart.find(
+        samples.metrics, totals, ranks, np.ones(len(names)) if steady is None else steady
+    )
+    apart = np.isin(np.arange(len(names)), list(why))
     if apart.mean() > MAX_SLOW:
-        raise Refusal(f'{apart.sum()} of {len(names)} nodes are slow: {_names(names[apart])}')
+        raise Refusal(
+            f'{apart.sum()} of {len(names)} nodes are slow or not to be believed: '
+            f'{_names(names[apart])}; `membw rank` says what is wrong with them'
+        )
     for i in np.flatnonzero(apart):
         runs = np.bincount(number)[i]
-        of = 'its only run' if runs == 1 else f'{runs} runs'
-        worst = ratio[i].argmin()
-        what = f'is low ({samples.metrics[worst].percent(ratio[i][worst])} in {of})'
-        if foreign[i]:
-            worst = np.abs(np.log(ratio[i])).argmax()
-            far = samples.metrics[worst].figure(ratio[i][worst])
-            what = f'reads {far:.3g} times what the others do: another unit or another machine'
-        notes.append(f'{names[i]} {what} and left out')
+        of = 'its only run is' if runs == 1 else f'its {runs} runs are'
+        notes.append(f'{names[i]} {why[i]}: {of} left out')
     return apart
+
+
+def _refuse_halves(totals, names):
+    parts = doubtful_nodes.slower_half(totals, MARGIN)
+    if parts is not None:
+        slower = names[np.sort(parts[0])]
+        raise Refusal(
+            f'{len(slower)} of {len(names)} nodes {doubtful_nodes.loss(totals, parts):+.1%} to '
+            f'the others, and which are right cannot be told: {_names(slower)}'
+        )
 
 
 def _names(names):
@@ -193,7 +199,12 @@ def _of(samples, kept):
     """The runs that are kept."""
     where = np.flatnonzero(kept)
     nodes, times = ([values[i] for i in where] for values in (samples.nodes, samples.times))
-    return replace(samples, nodes=nodes, times=times, rates=samples.rates[kept])
+    ranks, steady = (
+        None if table is None else table[kept] for table in (samples.ranks, samples.steady)
+    )
+    return replace(
+        samples, nodes=nodes, times=times, rates=samples.rates[kept], ranks=ranks, steady=steady
+    )
 
 
 def _node_medians(samples):
@@ -202,7 +213,7 @@ def _node_medians(samples):
 
 
 def _medians_of(rates, number):
-    """groups x kernels, of runs x kernels with the number of their group."""
+    """A row a group, of rows with the number of their group."""
     order = np.argsort(number, kind='stable')
     ends = np.cumsum(np.bincount(number))[:-1]
     return np.stack([np.median(part, axis=0) for part in np.split(rates[order], ends)])
@@ -211,17 +222,28 @@ def _medians_of(rates, number):
 def _refuse_populations(samples, figures, what):
     """`figures` are nodes or runs x kernels."""
     for metric, column in zip(samples.metrics, figures.T, strict=True):
-        labels = find_populations(column)
-        if not labels.max():
-            continue
-        parts = [
-            f'{(labels == i).sum()} {what} at {metric.figure(np.median(column[labels == i])):.1f}'
-            for i in range(labels.max() + 1)
-        ]
-        text = f'{len(parts)} populations of {metric.name}: {", ".join(parts)} {metric.unit}'
-        if what == 'nodes':
-            text += f'; the slowest: {_names(np.unique(samples.nodes)[labels == labels.max()])}'
-        raise Refusal(text)
+        _refuse_parts(samples, column, what, f'{metric.name}, {metric.unit}', metric.figure)
+
+
+def _refuse_populations_of_mean(samples, figures):
+    """As `membw rank` does: what each kernel shows a little, all together may show."""
+    speed = np.exp(np.log(figures / np.median(figures, axis=0)).mean(axis=1))
+    _refuse_parts(samples, speed, 'nodes', 'the mean of kernels, % of the usual node',
+                  lambda ratio: 100 * ratio)  # fmt: skip
+
+
+def _refuse_parts(samples, column, what, of, figure):
+    labels = find_populations(column)
+    if not labels.max():
+        return
+    parts = [
+        f'{(labels == i).sum()} {what} at {figure(np.median(column[labels == i])):.1f}'
+        for i in range(labels.max() + 1)
+    ]
+    text = f'{len(parts)} populations of {of}: {", ".join(parts)}'
+    if what == 'nodes':
+        text += f'; the slowest: {_names(np.unique(samples.nodes)[labels == labels.max()])}'
+    raise Refusal(text)
 
 
 def _effective(samples, rule, notes):

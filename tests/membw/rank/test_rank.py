@@ -14,7 +14,6 @@ from record_schema import COMMON, STREAM, check, check_all
 from membw.cli import main
 from membw.rank.fleet import judge
 from membw.results.record import parse_record
-from membw.statistics import robust
 from membw.statistics.populations import find_populations
 
 # Figures are printed: `pytest -s tests/test_rank.py`.
@@ -304,19 +303,6 @@ def test_the_facts_that_ranking_reads_are_in_the_schema_of_the_record():
 
 
 # --- the statistics ------------------------------------------------------------------------
-
-
-def test_figures_without_any_spread_are_judged_with_the_floor():
-    ratio, z, p = robust.judge_low([[100.0]] * 50 + [[90.0]])
-    assert np.isfinite(z).all()
-    assert p[-1, 0] < 1e-6 < p[0, 0]
-
-
-def test_the_correction_is_benjamini_and_hochbergs():
-    # the example of their paper (1995), table 1: at 5 % the first four are rejected
-    p = [0.0001, 0.0004, 0.0019, 0.0095, 0.0201, 0.0278, 0.0298, 0.0344, 0.0459, 0.3240,
-         0.4262, 0.5719, 0.6528, 0.7590, 1.0]  # fmt: skip
-    assert list(robust.adjust(p) <= 0.05).count(True) == 4
 
 
 @pytest.mark.parametrize('nodes, noise', [(12, 0.005), (20, 0.005), (20, 0.01), (100, 0.01)])

@@ -1,5 +1,6 @@
 """References from runs: what they promise holds in simulated truth; what gives none, and why."""
 
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -7,9 +8,7 @@ import pytest
 from scipy import stats
 
 from membw.calibrate.samples import Samples
-from membw.statistics import low_nodes
 from membw.statistics import tolerance as calibration
-from membw.statistics.margin import MARGIN
 from membw.statistics.tolerance import (
     Refusal,
     Rule,
@@ -47,37 +46,6 @@ def outside(proposal, rates):
     found = [proposal.kernels[k] for k in KERNELS]
     ratio = rates / np.array([k.median for k in found]) - 1
     return ratio < [k.low for k in found], ratio > [k.high for k in found]
-
-
-def left(random, shape):
-    return -0.008 * random.lognormal(0, 0.7, shape)
-
-
-def t3(random, shape):
-    return 0.004 * random.standard_t(3, shape)
-
-
-@pytest.mark.parametrize('noise', [left, t3])
-def test_what_rank_suspects_or_fails_in_long_tails_sets_no_tolerance(noise, monkeypatch):
-    """Low by the usual noise, and not, cautiously judged, by any: SUSPECT in `membw rank`."""
-    # how many false alarms there will be is not what is asked here
-    monkeypatch.setattr(calibration, 'DRAWS', 2)
-    monkeypatch.setattr(calibration, 'PARTS', 2)
-    suspects = 0
-    for seed in range(22, 37):
-        random = np.random.default_rng(seed)
-        logs = (noise(random, (80, 1)) + noise(random, (80, 4))) / np.sqrt(2)
-        logs[0] -= random.uniform(0.04, 0.08)
-        runs = samples(160 * np.exp(logs), 80)
-        q = low_nodes.judge(runs.rates[:, None], runs.rates, np.ones(80), MARGIN).node_q
-        is_low = (runs.rates / np.median(runs.rates, axis=0) < 1 - MARGIN).any(axis=1)
-        try:
-            kept = propose(runs, Rule(widest=0.5)).samples.nodes
-        except Refusal:
-            continue
-        suspects += ((q[0] <= 0.01) & (q[1] > 0.01) & is_low).sum()
-        assert not {runs.nodes[i] for i in np.flatnonzero((q[0] <= 0.01) & is_low)} & set(kept)
-    assert suspects
 
 
 @pytest.mark.parametrize('tail', ['normal', 't'])
@@ -196,7 +164,7 @@ def test_a_slow_node_is_left_out_and_does_not_widen_the_rule():
     rates = draw(np.random.default_rng(1), 80, 3)
     rates[15:18] *= 0.9
     found = propose(samples(rates, 80), Rule())
-    assert found.notes[0].startswith('n005 is low (-10.')
+    assert found.notes[0].startswith('n005 is slow (scale -10.0%): its 3 runs are ')
     assert min(k.low for k in found.kernels.values()) > -0.04
     assert len(found.samples.nodes) == 237
 
@@ -205,7 +173,8 @@ def test_many_slow_nodes_are_no_fleet_to_calibrate_from():
     rates = draw(np.random.default_rng(1), 80, 3)
     for i in range(10):
         rates[24 * i : 24 * i + 3] *= 1 - 0.05 - 0.02 * i
-    assert '10 of 80 nodes are slow' in refused(samples(rates, 80))
+    text = refused(samples(rates, 80))
+    assert '10 of 80 nodes are slow or not to be believed: n000 n008' in text
 
 
 @pytest.mark.parametrize('nodes, runs, low', [(61, 1, 1), (60, 2, 1), (100, 2, 2), (200, 2, 6)])
@@ -214,7 +183,7 @@ def test_a_low_node_sets_no_tolerance_however_few_its_runs(nodes, runs, low):
     rates[: low * runs] *= 0.75
     found = propose(samples(rates, nodes), Rule())
     assert min(k.low for k in found.kernels.values()) > -0.04
-    assert 'n000 is low (-25.' in found.notes[0] and 'left out' in found.notes[0]
+    assert re.match(r'n000 is slow \(\w+ -2[56].*%\): its .* left out$', found.notes[0])
     # it may have been a healthy one: the share that fails is stated with it
     assert found.alarms[2] is None or found.alarms[2] > low / nodes
 
@@ -224,7 +193,7 @@ def test_what_reads_a_thousandth_is_another_unit_and_left_out():
     rates[:6] /= 1000
     rates[6:8] *= 1000
     found = propose(samples(rates, 80), Rule())
-    assert 'n000 reads 0.000995 times what the others do: another unit' in found.notes[0]
+    assert 'n000 reads 0.000995 times what the others do (another unit, ' in found.notes[0]
     assert 'n003 reads ' in ' '.join(found.notes)
     assert min(k.low for k in found.kernels.values()) > -0.04
     assert max(k.high for k in found.kernels.values()) == 0.05

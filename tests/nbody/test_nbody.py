@@ -7,6 +7,7 @@ from functools import partial
 
 import pytest
 import record_schema
+from one_cpu import one_cpu
 
 CPUS = sorted(os.sched_getaffinity(0))
 pytestmark = pytest.mark.skipif(len(CPUS) < 2, reason='this machine has one CPU')
@@ -103,6 +104,24 @@ def test_a_core_that_the_host_shares_is_no_speed_up(run):
     (disturbed,) = [r['detail'] for r in record['reasons'] if r['reason'] == 'disturbed']
     # the first reason of a kind is told: on a busy machine that others are at work
     assert 'the host shares that core' in disturbed or 'others took' in disturbed, output
+
+
+def test_a_quota_that_others_share_is_named(build):
+    """The CPU is idle while the quota holds the threads back: no other process is to be found."""
+    at = ('taskset', '-c')
+    with one_cpu() as enter:
+        loop = ('timeout', '-s', 'KILL', '30', 'sh', '-c', 'while :; do :; done')
+        with subprocess.Popen([*enter, *at, str(CPUS[1]), *loop]) as burner:
+            try:
+                done = subprocess.run(
+                    [*enter, *at, str(CPUS[0]), build(), '--bodies', '800', '--rounds', '20'],
+                    capture_output=True, text=True, env={**os.environ, 'OMP_NUM_THREADS': '1'},
+                )  # fmt: skip
+            finally:
+                burner.terminate()  # timeout hands on what it can catch
+                subprocess.run(['pkill', '-KILL', '-P', str(burner.pid)], check=False)
+    assert done.returncode == 1
+    assert 'disturbed: threads were kept off their CPUs, by the CPU quota' in done.stdout
 
 
 def test_a_team_that_is_smaller_than_asked_is_idle(run):

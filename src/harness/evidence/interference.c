@@ -138,7 +138,7 @@ void interference_judge(void (*find)(int reason, const char *detail, ...))
 
 void interference_forgive(void)
 {
-	if (!unknown)
+	if (!unknown && !is_throttled())
 		verdict_withdraw(DISTURBED);
 }
 

@@ -37,8 +37,8 @@ LOCAL void interference_judge(void (*find)(int reason, const char *detail, ...))
 /* By whom, as far as is known: ", by the CPU quota ..., busiest meanwhile: ..."; "" for nobody. */
 LOCAL const char *interference_by(void);
 
-/* Others' work, if any, did the figures no harm: no finding.  That nothing is known of it stays, and
- * a quota that throttles does: unlike the weather it is there in each run, and can be mended.
+/* Others' work, if any, did the figures no harm: no finding.  That nothing is known of it stays,
+ * and a quota that throttles does: unlike the weather it is there in each run, and can be mended.
  */
 LOCAL void interference_forgive(void);
 

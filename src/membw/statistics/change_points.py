@@ -18,6 +18,7 @@ from membw import processes
 from membw.statistics.robust import MAD_EFFICIENCY, MAD_TO_SIGMA
 from membw.statistics.splits import (
     LEAST,
+    Bound,
     Screen,
     Sums,
     chunks,
@@ -85,13 +86,20 @@ class Rows:
 
     def _are_sure(self, some):
         """Whether each of these rows has such a split; the longest first."""
-        sure = np.zeros(len(self.raw), dtype=bool)
-        screens = [Screen(self.raw.shape[1], grown) for grown in self.grown]
+        sure, width = np.zeros(len(self.raw), dtype=bool), self.raw.shape[1]
+        of_views = [(Screen(width, grown), Bound(width, grown)) for grown in self.grown]
         for rows in chunks(some):
             sigma, limit = self.sigma[rows], self.limit[rows]
-            scale = (1 / sigma[:, None]).astype(self.raw.dtype)
-            for values, screen in zip(self.views(rows), screens, strict=True):
-                may = np.flatnonzero(screen.may_exceed(values * scale, limit))
+            scale, other = (1 / sigma[:, None]).astype(self.raw.dtype), None
+            for values, (screen, bound) in zip(self.views(rows), of_views, strict=True):
+                of_noise_1 = values * scale
+                if other:  # the views are much the same
+                    may = np.flatnonzero(bound.beside(of_noise_1, *other) > limit)
+                    may = may[bound.of(of_noise_1[may]) > limit[may]]
+                else:
+                    most = bound.of(of_noise_1)
+                    may, other = np.flatnonzero(most > limit), (of_noise_1, bound.growth, most)
+                may = may[screen.may_exceed(of_noise_1[may], limit[may])]
                 z = strongest(values[may], sigma[may], screen.growth)
                 sure[rows[may]] |= z > limit[may]
         return sure[some]

@@ -103,6 +103,28 @@ def test_the_screen_leaves_out_no_row_that_the_search_finds(gaps, width):
         assert not may[z < 0.99 * limit - 0.05].any()
 
 
+@pytest.mark.parametrize('gaps', [0, 0.02, 0.4])
+@pytest.mark.parametrize('width', [5, 6, 13, 33, 34, 40, 90, 365])
+def test_no_split_is_above_the_bound_nor_the_bound_far_above_most_rows(gaps, width):
+    rng = np.random.default_rng(width)
+    values = rng.normal(0, 1, (splits.CHUNK, width))
+    values[rng.random(values.shape) < gaps] = np.nan
+    values[::9, width // 2 :] -= 2
+    values[::31] -= np.linspace(0, 1000, width)
+    packed, count, _ = cp.pack(values)
+    packed = packed[np.argsort(-count, kind='stable')].astype(np.float32)
+    growth, other = (1 + np.arange(width + 1) / 100) * rng.uniform(0.9, 1.1, (2, width + 1))
+    one = np.ones(len(packed))
+    z, bound = splits.strongest(packed, one, growth), splits.Bound(width, growth)
+    most = bound.of(packed)
+    assert (most >= z).all() and np.median(most - z) < 2
+    clipped, beside = np.clip(packed, -1.5, 1.5), splits.Bound(width, other)
+    z = splits.strongest(clipped, one, other)
+    assert (beside.beside(clipped, packed, growth, most) >= z).all()
+    for rows in (slice(0, 0), slice(3), slice(7, 200)):
+        assert bound.of(packed[rows]) == pytest.approx(most[rows], rel=1e-4)
+
+
 @pytest.mark.parametrize('made', [[0], [0, 1]])
 def test_what_is_common_to_a_night_is_its_median_within_the_software(made):
     rng = np.random.default_rng(4)

@@ -1,8 +1,10 @@
 """The command `membw`: one subcommand, one package."""
 
 import argparse
+import errno
 import importlib
 import os
+import re
 import sys
 import time
 import traceback
@@ -12,6 +14,14 @@ from membw.errors import MembwError
 from membw.interruption import heeded
 from membw.printable import printable
 
+# what a shell or a job limits
+LIMITS = {
+    errno.ENOMEM: "'ulimit -v' says what this shell allows; a job has its own limit",
+    errno.EMFILE: "'ulimit -n' says how many files this shell allows",
+    errno.EAGAIN: "'ulimit -u' says how many processes this user may have, pids.max a container",
+    errno.EFBIG: "'ulimit -f' says how large a file may be",
+}
+NOT_MAPPED = re.compile(r'failed to map segment|cannot (?:allocate|apply additional) memory')
 NEWLINE = '\n'  # several facts of one error, a line each
 
 # each module offers add_parser(subparsers), which sets `func`
@@ -151,8 +161,20 @@ def told(argv, heeds):
         hint = 'is there room, and may it be written?'
         if isinstance(err, PermissionError):  # of another user's results, to read
             hint = "'ls -ld' shows whose it is"
+        if isinstance(err, FileNotFoundError):
+            hint = 'is it there, is the folder that this shell stands in, and is it on the PATH?'
+        if err.errno in LIMITS:
+            hint = LIMITS[err.errno]
         return fault(f'{where}{err.strerror or err}', hint)
-    except Exception as err:  # whatever is left is ours, and nobody wants to read a traceback
+    except MemoryError:
+        return fault('not enough memory', LIMITS[errno.ENOMEM])
+    except SystemExit:
+        raise
+    except BaseException as err:  # what is left is ours, and nobody wants to read a traceback
+        if isinstance(err, KeyboardInterrupt):
+            raise
+        if isinstance(err, ImportError) and NOT_MAPPED.search(str(err)):
+            return fault(f'not enough memory: {err}', LIMITS[errno.ENOMEM])
         if heeds.came:  # what is being imported makes an ImportError of a KeyboardInterrupt
             raise KeyboardInterrupt from err
         if os.environ.get('MEMBW_DEBUG'):

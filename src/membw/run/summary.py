@@ -312,7 +312,7 @@ def place_lines(path):
     except MembwError:  # a report is read where there is no checkout, too
         here = None
     is_ours = here and base.startswith(os.path.join(here, ''))
-    if is_ours and os.path.realpath(os.curdir) == os.path.realpath(here):
+    if is_ours and os.path.samefile(os.curdir, here):  # of a folder that was removed, too
         base, here = os.path.relpath(base, here), ''
     yield from ('', f'report {base}.json, all that ReFrame said {base}.log')
     if is_ours:

@@ -8,6 +8,7 @@ import pytest
 import reframe_case
 from record_schema import check
 
+from membw.checkout import root
 from membw.results.case import STREAM
 from membw.run import junit, reframe_run, rows, summary
 
@@ -373,3 +374,12 @@ def test_the_progress_says_invalid_where_the_table_will():
     assert reframe_run.as_invalid(line, why) == (
         '[  INVALID ] (1/2) stream %pinning=omp /1b89 @a:b+c (disturbed, too-short)')  # fmt: skip
     assert reframe_run.as_invalid(line, '') == line
+
+
+def test_a_folder_that_was_removed_costs_no_table(tmp_path, monkeypatch, capsys):
+    """All was measured, and then nobody knew where the shell stands."""
+    folder = tmp_path / 'gone'
+    folder.mkdir()
+    monkeypatch.chdir(folder)
+    folder.rmdir()
+    assert list(summary.place_lines(f'{root()}/results/reports/x.json'))[1].startswith('report /')

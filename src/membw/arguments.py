@@ -1,6 +1,8 @@
 """Values of options that several commands take, checked as argparse has its types checked."""
 
 import argparse
+import time
+from datetime import UTC, datetime
 
 MOST_DAYS = 36_500
 
@@ -33,6 +35,16 @@ def days(text):
     if not count(text) <= MOST_DAYS:
         raise argparse.ArgumentTypeError(f"'{text}' is more than {MOST_DAYS} days")
     return int(text)
+
+
+def begin(text):
+    """Seconds since 1970, from '2026-11-21' (its midnight, UTC) or '14d' (so many days ago)."""
+    try:
+        if text.endswith('d'):
+            return time.time() - 86_400 * days(text[:-1])
+        return datetime.strptime(text, '%Y-%m-%d').replace(tzinfo=UTC).timestamp()
+    except ValueError as err:
+        raise argparse.ArgumentTypeError(f"'{text}' is neither 2026-11-21 nor 14d") from err
 
 
 def whole(text):

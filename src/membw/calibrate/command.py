@@ -4,7 +4,7 @@ import sys
 import time
 
 from membw import tables
-from membw.arguments import count, days, percent
+from membw.arguments import begin, count, days, percent
 from membw.errors import MembwError
 from membw.files import one_at_a_time, write_whole
 from membw.plural import plural
@@ -54,6 +54,8 @@ def add_parser(subparsers):
     add('--partition', help='this partition only')
     add('--environ', help='this environment only')
     add('--pinning', help='this pinning only; with all three, records without a name are theirs')
+    add('--since', type=begin, metavar='DAY', default=0.0,
+        help='take runs from this day on: 2026-11-21, or 14d: the last 14')  # fmt: skip
     add('--rounds', type=count, metavar='K', help='first run the check K times, and take these')
     add('--coverage', type=percent, default=95.0, metavar='PERCENT',
         help='share of healthy runs within the tolerance (95)')  # fmt: skip
@@ -122,7 +124,7 @@ def gather(args):
     from membw.results.find_one import LISTED_BY
     from membw.results.read import each_result
 
-    begun = measure(args) if args.rounds else 0.0
+    begun = measure(args) if args.rounds else args.since
     chosen = args.partition, args.environ, args.pinning
     paths = args.results or [default_results()]
     samples, problems = select(
@@ -134,7 +136,8 @@ def gather(args):
         asked = ' '.join(filter(None, (args.system, *chosen)))
         raise MembwError(
             f"no run of '{args.test}' on '{asked}' in '{' '.join(paths)}'",
-            f"--rounds K measures first; '{LISTED_BY}' lists what there is",
+            f"'{LISTED_BY}' lists what there is; --rounds K measures first; records of the "
+            'program alone want --partition, --environ and --pinning',
         )
     return samples, problems
 

@@ -16,14 +16,17 @@ from membw.results.reframe import MeasuredNothing
 from membw.results.runs import by_host, rates_of, split_runs, usual_ranks
 from membw.statistics.nights import night_numbers
 
-# A reference belongs to one build and one way to run: these are of the newest run ...
+# A reference belongs to one kind of node and of program, which are those of most runs ...
+KIND = ('cpu_model', 'program', 'language', 'element_bytes')
+# ... and to one build and one way to run, which are those of the newest run ...
 BUILD = ('compiler', 'flags', 'compile_line', 'source_sha256', 'array_size', 'threads')
-KIND = ('program', 'language', 'kernels_set', 'element_bytes')
 # ... what differs here is told in the fingerprint.
-SOFTWARE = (*BUILD, 'version', 'spack_hash', 'built_with', 'kernel_release', 'thp',
-            'numa_balancing', 'governor', 'pages')  # fmt: skip
+SOFTWARE = ('language', 'element_bytes', *BUILD, 'version', 'spack_hash', 'built_with',
+            'kernel_release', 'thp', 'numa_balancing', 'governor', 'pages')  # fmt: skip
 STANDARD = 'standard'  # kernels_set; what Tuned loops reach is no reference of the check
 CLOCK_SLACK_S = 3600  # a node's clock may be so far ahead of ours
+MOST_ODD = 0.10  # of the runs may be of another kind, and are left out; more are another system
+LONGEST = 40  # value of a field that is shown
 HARDWARE = ('cpu_model', 'microcode', 'memory_gib', 'dimms', 'numa_nodes')
 
 
@@ -42,6 +45,7 @@ class Samples:
     fingerprint: dict = field(default_factory=dict)  # software, hardware -> field -> values
     metrics: tuple = ()  # of the kernels; bandwidths where nothing is said
     parameters: tuple = ()  # names of the check's own, which tell its cases apart: wait_policy
+    mixed: str = ''  # what the runs are of two kinds of: no reference
 
     def __post_init__(self):
         self.metrics = self.metrics or metrics.default(self.kernels)
@@ -122,24 +126,29 @@ def _samples(key, parameters, runs, widest):
     why = [_unfit(r, now, widest) for r, _ in runs]
     left = Counter(filter(None, why))
     fit = [run for run, unfit in zip(runs, why, strict=True) if not unfit]
-    of_newest = _of_newest_build([r for r, _ in fit], left)
-    usable = [r for (r, _), newest in zip(fit, of_newest, strict=True) if newest]
+    kinds = _Kinds([r for r, _ in fit])
+    mixed = kinds.of_most(left)
+    if not mixed:
+        kinds.of_newest_build(left)
+    usable = [run for run, kind in zip(fit, kinds.of_run, strict=True) if kind in kinds.runs]
     if not usable:
         return Samples(key, left=left, parameters=parameters)
+    records = [r for r, _ in usable]
+    if mixed:
+        return Samples(key, left=left, parameters=parameters, mixed=mixed)
     return Samples(
         key,
-        kernels=tuple(usable[0].rates),
-        metrics=usable[0].metrics,
-        nodes=[r.host for r in usable],
-        times=[r.time for r in usable],
-        rates=np.array([list(r.rates.values()) for r in usable]),
-        ranks=_by_rank([run for (_, run), newest in zip(fit, of_newest, strict=True) if newest],
-                       tuple(usable[0].rates)),
-        steady=np.array([r.steadiness for r in usable]),
+        kernels=tuple(records[0].rates),
+        metrics=records[0].metrics,
+        nodes=[r.host for r in records],
+        times=[r.time for r in records],
+        rates=np.array([list(r.rates.values()) for r in records]),
+        ranks=_by_rank([run for _, run in usable], tuple(records[0].rates)),
+        steady=np.array([r.steadiness for r in records]),
         left=left,
-        fingerprint=_fingerprint(usable),
+        fingerprint=kinds.fingerprint(),
         parameters=parameters,
-    )  # fmt: skip
+    )
 
 
 def _by_rank(runs, kernels):
@@ -166,36 +175,78 @@ def _unfit(record, now, widest):
     return None if record.time else 'without a date'
 
 
-def _of_newest_build(records, left):
-    """Which are of it."""
-    newest = max(records, key=lambda r: r.time, default=None)
-    wanted, is_alike = newest and (_build(newest), newest.metrics), {}
-    for key, (r, _) in _settings(records).items():
-        is_alike[key] = (_build(r), r.metrics) == wanted
-    alike = [is_alike[r.setting, r.metrics] for r in records]
-    if not all(alike):
-        others = len(alike) - sum(alike)
-        left['of another build, kind, array size or number of threads'] += others
-    return alike
+class _Kinds:
+    """Runs of what was made and measured alike: few kinds, of millions of runs."""
+
+    def __init__(self, records):
+        self.records = records
+        self.of_run = [(r.setting, r.metrics) for r in records]
+        self.one = dict(zip(self.of_run, records, strict=True))  # a record of each kind
+        self.runs = Counter(self.of_run)  # of the kinds that count
+
+    def of_most(self, left):
+        """Leaves out the few that are of another kind of node or program than most; a text where
+        they are many."""
+        facts = {kind: _kind_of(record) for kind, record in self.one.items()}
+        for name in dict.fromkeys(n for each in facts.values() for n in each):
+            values = Counter()
+            for kind, runs in self.runs.items():
+                values[facts[kind].get(name)] += runs
+            del values[None]  # not recorded
+            if len(values) < 2:
+                continue
+            usual, most = values.most_common(1)[0]
+            if values.total() - most > MOST_ODD * values.total():
+                return f'{name}: ' + ', '.join(
+                    f'{_shown(v)} ({plural(n, "run")})' for v, n in values.most_common()
+                )
+            for kind in [k for k in self.runs if facts[k].get(name) not in (None, usual)]:
+                text = f'{name} {_shown(facts[kind][name])}, not {_shown(usual)} as most'
+                left[text] += self.runs.pop(kind)
+        return ''
+
+    def of_newest_build(self, left):
+        """Leaves out the runs of any other."""
+        counted = (r for r, kind in zip(self.records, self.of_run, strict=True)
+                   if kind in self.runs)  # fmt: skip
+        newest = max(counted, key=lambda r: r.time, default=None)
+        for kind in list(self.runs):
+            differs = _differing(self.one[kind], newest)
+            if differs:
+                left[f'of another build or run than the newest: {differs}'] += self.runs.pop(kind)
+
+    def fingerprint(self):
+        """{'software': {field: value}, 'hardware': ...}; several: how many runs had which."""
+        made = [({**without_build_path(self.one[kind].provenance), **_kind_of(self.one[kind])}, n)
+                for kind, n in self.runs.items()]  # fmt: skip
+        return {'software': _values(made, SOFTWARE), 'hardware': _values(made, HARDWARE)}
 
 
-def _settings(records):
-    """{what was made and measured alike: (one record of it, how many)}: few, of millions."""
-    of_key = {(r.setting, r.metrics): r for r in records}
-    counts = Counter((r.setting, r.metrics) for r in records)
-    return {key: (record, counts[key]) for key, record in of_key.items()}
+def _kind_of(record):
+    """Of the figures of a report whose record is gone nobody knows but the units."""
+    units = {f'units of {metric.name}': metric.unit for metric in record.metrics}
+    if record.traits.get('cpu_model') == record.traits.get('partition'):  # results/reframe.py
+        return units
+    return {name: record.traits.get(name) for name in KIND} | units
 
 
-def _build(record):
-    made = without_build_path(record.provenance)
-    return tuple(made.get(f) for f in BUILD) + tuple(record.traits.get(f) for f in KIND)
+def _differing(record, other):
+    """'compiler gcc 11.4.0, not gcc 12.2.0': each field that differs; '' where none does."""
+    here, there = (without_build_path(r.provenance) for r in (record, other))
+    texts = [
+        f'{name} {_shown(here.get(name))}, not {_shown(there.get(name))}'
+        for name in BUILD
+        if here.get(name) != there.get(name)
+    ]
+    if record.metrics != other.metrics:
+        names = (' '.join(m.name for m in r.metrics) for r in (record, other))
+        texts.append('measured {}, not {}'.format(*names))
+    return '; '.join(texts)
 
 
-def _fingerprint(records):
-    """{'software': {field: value}, 'hardware': ...}; several values: how many runs had which."""
-    made = [({**without_build_path(r.provenance), 'cpu_model': r.traits.get('cpu_model')}, n)
-            for r, n in _settings(records).values()]  # fmt: skip
-    return {'software': _values(made, SOFTWARE), 'hardware': _values(made, HARDWARE)}
+def _shown(value):
+    text = printable(str('not recorded' if value is None else value))
+    return text if len(text) <= LONGEST else f'{text[: LONGEST - 3]}...'
 
 
 def _values(made, fields):

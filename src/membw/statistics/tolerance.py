@@ -19,6 +19,7 @@ FEW_CLUSTERS = 5
 USUAL = 0.95, 0.95  # coverage and confidence
 SHIFT_ALPHA = 0.05
 SHOWN = 8  # names
+ONE_ONLY = 'give the results of one, or say by --since from when on it is one'
 
 
 @dataclass(frozen=True)
@@ -113,6 +114,8 @@ def night_factor(nights, coverage, confidence):
 
 def propose(samples, rule):
     """A Proposal; raises Refusal."""
+    if samples.mixed:
+        raise Refusal(f'runs of different {samples.mixed}: {ONE_ONLY}')
     _refuse_invalid(samples)
     if samples.rates is None:
         raise Refusal('no run that may be believed')
@@ -241,9 +244,15 @@ def _refuse_parts(samples, column, what, of, figure):
         for i in range(labels.max() + 1)
     ]
     text = f'{len(parts)} populations of {of}: {", ".join(parts)}'
-    if what == 'nodes':
-        text += f'; the slowest: {_names(np.unique(samples.nodes)[labels == labels.max()])}'
-    raise Refusal(text)
+    if what == 'runs':
+        raise Refusal(
+            f'{text}: a node in two states, two nodes of one name, or a change: {ONE_ONLY}'
+        )
+    slowest = _names(np.unique(samples.nodes)[labels == labels.max()])
+    raise Refusal(
+        f'{text}; the slowest: {slowest}: `membw rank` says what differs; nodes of two kits are '
+        'two partitions'
+    )
 
 
 def _effective(samples, rule, notes):

@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 import time
+from dataclasses import replace
 
 import fleet_generator
 import history_generator as gen
@@ -365,6 +366,89 @@ def test_records_of_a_whole_cluster_are_taken_node_by_node(checkout, tmp_path, c
     assert value == pytest.approx(np.median(triad), abs=0.001)
 
 
+def other(**changes):
+    """80 more nodes, whose records differ in this; `facts` in one of theirs."""
+
+    def make(row):
+        facts = row['facts'] | changes.get('facts', {})
+        return row | changes | {'host': f'x{row["host"]}', 'facts': facts}
+
+    return make
+
+
+def in_gib(row):
+    metrics = {name: {'value': kernel['best_mbs'] / 1073.7, 'unit': 'GiB/s', 'better': 'higher'}
+               for name, kernel in row['kernels'].items()}  # fmt: skip
+    return row | {'schema': 'membw-record-2', 'host': f'x{row["host"]}', 'metrics': metrics}
+
+
+def of_half_the_speed(row):
+    """Another cluster whose nodes have the same names."""
+    kernels = {k: v | {'best_mbs': v['best_mbs'] / 2} for k, v in row['kernels'].items()}
+    return row | {'kernels': kernels}
+
+
+@pytest.mark.parametrize('make, fact', [
+    (other(facts={'cpu_model': 'Other 9'}),
+     'different cpu_model: Synthetic 9000 (80 runs), Other 9 (80 runs): give the results of one'),
+    (other(element_bytes=4), 'different element_bytes: 8 (80 runs), 4 (80 runs): give'),
+    (other(language='fortran'), 'different language: c (80 runs), fortran (80 runs): give'),
+    (in_gib, 'different units of copy: GB/s (80 runs), GiB/s (80 runs): give'),
+    (of_half_the_speed, 'two nodes of one name, or a change: give the results of one'),
+])  # fmt: skip
+def test_results_of_two_systems_at_once_are_no_reference(checkout, tmp_path, capsys, make, fact):
+    """Two CPUs of like speed made one reference, and of two element sizes the newer was taken."""
+    rows = fleet_generator.records(fleet_generator.healthy(80, 1))
+    more = [make(row) for row in fleet_generator.records(fleet_generator.healthy(80, 2))]
+    before = (checkout / 'systems/references/thin.yaml').read_text()
+    named = ('--partition', 'thin', '--environ', 'gcc-native', '--pinning', 'omp')
+    file = fleet_generator.write([*rows, *more], tmp_path / 'both.jsonl')
+    code, out, err = calibrate(capsys, '--system', 'thin', *named, file)
+    assert code == 1 and 'thin:thin gcc-native omp: refused: ' in out and fact in out
+    assert out.count('\n') == 1 and not err
+    assert (checkout / 'systems/references/thin.yaml').read_text() == before
+    # a few of another kind are left out, and said
+    if make is not of_half_the_speed:
+        file = fleet_generator.write([*rows, *more[:3]], tmp_path / 'few.jsonl')
+        code, out, _ = calibrate(capsys, '--system', 'thin', *named, '--dry-run', file)
+        assert code == 0 and '80 runs of 80 nodes' in out
+        assert re.search('left out: 3 runs: .*, not .* as most', out)
+
+
+def test_runs_whose_records_are_gone_are_of_no_other_kind():
+    """Their CPU is not known; a report stands in for it by the name of the partition."""
+    rows = fleet_generator.records(fleet_generator.healthy(80, 1))
+    named = dict(test='stream', partition='thin:thin', environ='gcc-o2', pinning='omp')
+    records = [parse_record(row, 'made up') for row in rows]
+    records = [replace(r, traits=r.traits | named) for r in records]
+    gone = dict(cpu_model='thin:thin', program='stream', language=None)
+    records[:40] = [replace(r, traits=r.traits | gone) for r in records[:40]]
+    (found,), _ = select([(records, [])], 'thin', (None, None, None))
+    assert len(found.nodes) == 80 and not found.mixed
+    assert found.fingerprint['hardware']['cpu_model'] == 'Synthetic 9000'
+
+
+def test_results_of_another_system_or_partition_are_not_mixed_in(checkout, tmp_path, capsys):
+    sessions = [*nights('thin:thin'), *nights('thin:fat', seed=2), *nights('hydra:node', seed=3)]
+    db = results_store.store(tmp_path / 'r.db', sessions)
+    code, out, _ = calibrate(capsys, '--system', 'thin', '--dry-run', db)
+    assert code == 0 and out.count('210 runs of 70 nodes, worth') == 2 and 'hydra' not in out
+    assert 'thin:fat gcc-o2 likwid: 210 runs' in out
+
+
+def test_since_takes_the_runs_from_that_day_on(checkout, stored, capsys):
+    """After an upgrade the runs from before it are of another system."""
+    days = sorted(case['job_completion_time'][:10] for (case, *_) in nights())
+    words = ('--system', 'thin', '--dry-run', '--all-nodes')
+    for since, runs in ((days[0], 210), (days[1], 140)):
+        code, out, _ = calibrate(capsys, *words, '--since', since, stored())
+        assert code == 0 and f'{runs} runs of 70 nodes' in out
+    code, _, err = calibrate(capsys, *words, '--since', '14d', stored())
+    assert code == 2 and "no run of 'stream' on 'thin'" in err
+    code, _, err = calibrate(capsys, *words, '--since', 'yesterday', stored())
+    assert code == 2 and "'yesterday' is neither 2026-11-21 nor 14d" in err
+
+
 # --- refusals ------------------------------------------------------------------------------------
 
 
@@ -391,6 +475,7 @@ def test_figures_of_another_build_do_not_enter(checkout, tmp_path, capsys):
     db = results_store.store(tmp_path / 'both.db', [*old, *new])
     code, out, _ = calibrate(capsys, '--system', 'thin', db)
     assert code == 0 and 'left out: 210 runs: of another build' in out
+    assert 'compiler gcc 11.4.0, not gcc 12.2.0' in out
     assert below(references(checkout)['calibration'])['measured']['triad']['median'] > 310
 
 

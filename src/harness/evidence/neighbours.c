@@ -11,7 +11,7 @@ enum { NEIGHBOURS = 3 };
 static const double LEAST_NEIGHBOUR_SECONDS = 0.1;
 
 struct neighbour {
-	int pid;
+	int pid, parent;
 	double seconds;
 	char name[32];
 };
@@ -41,8 +41,8 @@ static int neighbour_read(struct neighbour *process, const char *pid)
 	if (file)
 		fclose(file);
 	if (!name || !end ||
-	    sscanf(end + 1, " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %lu %lu %ld %ld", &user,
-		   &system, &child_user, &child_system) < 4)
+	    sscanf(end + 1, " %*c %d %*d %*d %*d %*d %*u %*u %*u %*u %*u %lu %lu %ld %ld",
+		   &process->parent, &user, &system, &child_user, &child_system) < 5)
 		return 0;
 	*end = '\0';
 	for (letter = ++name; *letter; letter++)
@@ -94,14 +94,44 @@ void neighbours_start(void)
 		      neighbour_order);
 }
 
+static struct neighbour *neighbour_of(const struct neighbour_list *list, int pid)
+{
+	struct neighbour wanted = { 0, 0, 0, "" };
+
+	wanted.pid = pid;
+	return list->count
+		       ? bsearch(&wanted, list->of, list->count, sizeof(wanted), neighbour_order)
+		       : NULL;
+}
+
+/* Whose child ended since then has the seconds that the child took before, too: they were taken
+ * by then.  Of an orphan the first process has them. */
+static void neighbours_end(const struct neighbour_list *now)
+{
+	size_t i;
+
+	for (i = 0; i < neighbours_before.count; i++) {
+		const struct neighbour *const ended = &neighbours_before.of[i];
+		struct neighbour *heir = NULL;
+		int pid = ended->parent;
+
+		if (neighbour_of(now, ended->pid))
+			continue;
+		while (pid > 1 && !neighbour_of(now, pid)) {
+			heir = neighbour_of(&neighbours_before, pid);
+			pid = heir ? heir->parent : 1;
+		}
+		heir = neighbour_of(&neighbours_before, pid);
+		if (heir)
+			heir->seconds += ended->seconds;
+	}
+}
+
 /* What it took since neighbours_start(); one that was not there then took all of it since. */
 static double neighbour_took(const struct neighbour *now)
 {
-	const struct neighbour_list *const list = &neighbours_before;
-	const struct neighbour *before = NULL;
+	const struct neighbour *const before = neighbour_of(&neighbours_before, now->pid);
 
-	if (list->count)
-		before = bsearch(now, list->of, list->count, sizeof(*now), neighbour_order);
 	return now->seconds - (before ? before->seconds : 0);
 }
 
@@ -121,10 +151,13 @@ static void neighbour_enter(struct neighbour process)
 void neighbours_stop(int ranks)
 {
 	struct neighbour_list now = neighbours_look();
-	struct neighbour own = { 0, 0, "" };
+	struct neighbour own = { 0, 0, 0, "" };
 	size_t i;
 
 	neighbour_read(&own, "self");
+	if (now.count)
+		qsort(now.of, now.count, sizeof(*now.of), neighbour_order);
+	neighbours_end(&now);
 	memset(neighbours_busiest, 0, sizeof(neighbours_busiest));
 	for (i = 0; i < now.count; i++) {
 		struct neighbour process = now.of[i];

@@ -10,6 +10,7 @@ import functools
 import hashlib
 import json
 import os
+import re
 import shutil
 import sys
 import sysconfig
@@ -22,6 +23,8 @@ DATA = Path(__file__).with_name('data')
 LIST = DATA / 'files.json'  # {path: sha256}
 TAKEN = '.files.json'  # the same, of the release that lies in the folder
 # what a site writes: an edited one stays, and the new release's is put beside it
+# ReFrame and Spack cannot work there; ci/setup.sh refuses the same of a checkout, before Python
+READ_BY_SHELLS = re.compile(r"""[\s'"`\\$&;|<>()*?\[\]{}:#!]""")
 OF_THE_SITE = ('systems/', 'configs/presets.yaml', 'configs/blas.yaml')
 
 
@@ -38,9 +41,9 @@ def unpacked():
     if not LIST.is_file():
         raise MembwError(f"no checkout of membw around '{DATA.parent}'",
                          'source the setup-env.sh of one first')  # fmt: skip
-    if any(char.isspace() for char in str(folder)):
-        raise MembwError(f"ReFrame and Spack take no path with a space: '{folder}'",
-                         'MEMBW_HOME=PATH names another one')  # fmt: skip
+    if READ_BY_SHELLS.search(str(folder)):
+        raise MembwError(f"its path holds a space or a sign that shells read: '{folder}'",
+                         'MEMBW_HOME=PATH names another one: of letters, digits, ._-')  # fmt: skip
     if not _is_of_this_release(folder):
         try:
             folder.mkdir(parents=True, exist_ok=True)

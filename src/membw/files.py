@@ -115,7 +115,8 @@ def _replace(path, write):
             os.fchmod(file.fileno(), mode)
         os.replace(part, path)
     except BaseException:
-        os.unlink(part)
+        with contextlib.suppress(FileNotFoundError):  # a signal came when it was in its place
+            os.unlink(part)
         raise
 
 

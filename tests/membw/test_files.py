@@ -95,6 +95,20 @@ def test_what_cannot_be_written_leaves_the_last_good_one(tmp_path):
     assert old.read_text() == 'good' and [p.name for p in tmp_path.iterdir()] == ['old']
 
 
+def test_a_signal_when_the_file_is_in_its_place_is_nothing_else(tmp_path, monkeypatch):
+    """It was told as "cannot write: No such file or directory", of a file that was written."""
+
+    def replaced(part, path):
+        replace(part, path)
+        raise KeyboardInterrupt
+
+    replace = os.replace
+    monkeypatch.setattr(os, 'replace', replaced)
+    with pytest.raises(KeyboardInterrupt):
+        write_whole(tmp_path / 'new', 'whole')
+    assert (tmp_path / 'new').read_text() == 'whole' and os.listdir(tmp_path) == ['new']
+
+
 @pytest.fixture
 def fleet(tmp_path):
     return fleet_generator.write(

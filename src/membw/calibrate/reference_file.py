@@ -31,6 +31,7 @@ SECTION = """\
 {test}:
   $index: [{index}]
 """
+AS_BEFORE = "the references are as before; 'df' shows whether there is room, 'ls -ld' whose it is"
 BESIDE = 'what membw calibrate measured; ReFrame does not read it'
 
 
@@ -207,8 +208,13 @@ class ReferenceFile:
         changes = self.changes()
         if changes and _text(self.path) != self.old:
             raise MembwError(f"'{self.path}' was changed meanwhile", 'calibrate again')
-        for path, _, new in changes:
-            write_whole(path, new)
+        for path, _, _ in changes:
+            if not os.access(path.parent, os.W_OK):
+                raise MembwError(
+                    f"cannot write '{path}': its folder is read-only to you", AS_BEFORE
+                )
+        for path, _, new in changes:  # the facts name a references file that is there
+            write_whole(path, new, AS_BEFORE)
         return [path for path, _, _ in changes]
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from membw.errors import MembwError
 from membw.files import refuse_special, write_whole
 from membw.history.series import ALONE, COLUMNS, NAMED, Collector
-from membw.processes import Beside
+from membw.processes import Beside, doing_aside
 from membw.results.metrics import Metric
 from membw.results.provenance import FIELDS
 
@@ -43,7 +43,8 @@ def collect(sources, cache=None, collector=None):
     keep = cache and (is_fresh or gone) and None not in lasting and not collector.alone
     collector.gather()
     if not keep:
-        return collector.series()
+        with doing_aside():
+            return collector.series()
     with Beside(partial(save, cache), collector) as saving:  # takes as long as what comes next
         series = collector.series()
         saving.result()
@@ -78,7 +79,7 @@ def _refuse_another_file(cache):
 
 def _restored(index, tables):
     collector = Collector()
-    collector.sources = index['sources']
+    collector.sources, collector.files = index['sources'], index.get('files', {})
     for i, group in enumerate(index['groups']):
         metrics = tuple(Metric(*row) for row in group['metrics'])
         rows = collector.groups[tuple(group['names']), metrics]
@@ -100,6 +101,11 @@ def _narrow(numbers):
 def save(cache, collector):
     """In one step: a call that is killed leaves the old file."""
     index = {'rules': RULES, 'sources': collector.sources, 'groups': []}
+    met = {source['identity'] for source in collector.sources}
+    index['files'] = {
+        path: known for path, known in collector.files.items()
+        if all(piece[0] in met for piece in known[1])
+    }  # fmt: skip
     tables = {}
     for i, ((names, metrics), rows) in enumerate(collector.groups.items()):
         index['groups'].append({

@@ -145,10 +145,11 @@ def known(changes, args, left):
 
 def read(paths, cache=None):
     """Series, and what was left out; refuses to judge nothing."""
-    from membw.history.cache import collect
+    from membw.history.cache import collect, load
     from membw.results.read import each_source
 
-    every, left = collect(each_source(paths), cache)
+    collector = load(cache)
+    every, left = collect(each_source(paths, collector.files), cache, collector)
     for gap in left.gaps():
         print(f'membw: {gap}', file=sys.stderr)
     if not every:

@@ -87,6 +87,7 @@ class Collector:
 
     def __init__(self):
         self.groups, self.sources = defaultdict(Rows), []
+        self.files = {}  # long ones: what pieces() knows of them
         self.alone = []  # one file a rank: the node's others come with other files
 
     def add(self, identity, records, problems):

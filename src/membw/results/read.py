@@ -47,15 +47,15 @@ def each_result(paths):
         yield load()
 
 
-def each_source(paths):
+def each_source(paths, known=None):
     """(identity, load) of each file and each session of a database.
 
     `load()` gives records and problems. The identity is another one as soon as the content is;
-    None: the source has none.
+    None: the source has none. `known`: of long files, as pieces() takes and fills it.
     """
     for path in paths:
         try:
-            for identity, load in _sources(path):
+            for identity, load in _sources(path, {} if known is None else known):
                 yield identity, partial(_readable, path, load)
         except OSError as err:
             raise _unreadable(path, err) from err
@@ -73,28 +73,29 @@ def _unreadable(path, err):
     return MembwError(fact, 'give files or folders that are there')
 
 
-def _sources(path):
+def _sources(path, known):
     if path == STDIN:
         yield from each_of_stream(sys.stdin.buffer, 'stdin')
     elif Path(path).is_dir():
         files = (f for f in Path(path).rglob('[!.]*') if is_result(f) and f.is_file())
         for file in sorted(files, key=_reports_first):
-            yield from _file(file, _read_file_of_folder)
+            yield from _file(file, _read_file_of_folder, known)
     elif not Path(path).is_file():  # <(zcat records.jsonl.gz): what is read of it is gone from it
         with open_to_read(path, 'give files, folders, or - for stdin') as stream:
             yield from each_of_stream(stream, path)
     elif is_database(path):
         yield from _sessions(Path(path))
     else:
-        yield from _file(Path(path), _read_file)
+        yield from _file(Path(path), _read_file, known)
 
 
-def _file(file, load):
+def _file(file, load, known):
     """A large file of lines comes in pieces; a report is one whole."""
-    if file.stat().st_size <= pieces.PIECE or not _has_lines(file):
+    is_long = file.stat().st_size > pieces.PIECE
+    if not is_long or not (pieces.is_known(file, known) or _has_lines(file)):
         yield _identity(file), partial(load, file)
         return
-    for identity, begin, end, number in pieces.pieces(file):
+    for identity, begin, end, number in pieces.pieces(file, known):
         yield identity, partial(_read_piece, file, begin, end, number)
 
 

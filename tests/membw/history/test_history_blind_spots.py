@@ -285,6 +285,38 @@ def test_a_file_that_grew_is_read_from_where_it_grew(tmp_path, capsys, monkeypat
     assert grown == told(capsys, path, '--json') and grown[0] == 1
 
 
+def test_a_long_file_is_not_read_again_until_anything_of_it_is_written(
+    tmp_path, capsys, monkeypatch
+):
+    monkeypatch.setattr(pieces, 'PIECE', 20_000)
+    monkeypatch.setattr(pieces, 'MOST', 80_000)
+    reads, real = [], pieces.texts
+    monkeypatch.setattr(pieces, 'texts', lambda *a: reads.append(a) or real(*a))
+    path, cache = write(tmp_path / 'r.jsonl', fleet(60, slow=40)), tmp_path / 'history.npz'
+
+    def is_read():
+        reads.clear()
+        assert told(capsys, path, '--json', '--cache', cache) == told(capsys, path, '--json')
+        return len(reads) - 1  # that without a cache reads it
+
+    assert is_read() and is_read()  # what is so new may be written again at the same time
+    monkeypatch.setattr(pieces, 'SETTLED_NS', 0)
+    path.touch()
+    assert is_read()
+    (tmp_path / 'other.jsonl').write_text(path.read_text())
+    cache.unlink()
+    assert is_read() and not is_read()
+    before = path.stat()
+    with open(path, 'r+', encoding='utf-8') as file:  # as long as it was, and as old
+        text = file.read()
+        file.seek(text.rindex('VALID'))
+        file.write('DOUBT')
+    os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
+    assert is_read() and not is_read()
+    os.replace(tmp_path / 'other.jsonl', path)
+    assert is_read() and not is_read()
+
+
 @pytest.mark.parametrize('name', ['pipe', '-'])
 def test_nothing_of_a_pipe_is_lost(tmp_path, monkeypatch, capsys, name):
     """As a shell's <(zcat records.jsonl.gz): what kind of file it is may not be read off it."""

@@ -13,6 +13,7 @@ from membw.history.series import as_day
 from membw.results.provenance import SOFTWARE, difference
 from membw.statistics import change_points as cp
 from membw.statistics import fleet_spread
+from membw.statistics.effective_number import effective_number
 from membw.statistics.margin import MARGIN
 from membw.statistics.median_polish import LEAST_NODES, row_medians, split
 
@@ -78,7 +79,7 @@ class Change:
 
 def judge(every, margin=MARGIN, fleet_margin=FLEET_MARGIN, alpha=ALPHA):
     """Changes in a list of Series, the oldest first."""
-    questions = max(1, sum(s.rates.size + _of_mean(s) for s in every))
+    questions = max(1, sum(map(_questions, every)))
     of_fleets = max(1, sum(s.rates.shape[0] * s.rates.shape[2] for s in every))
     changes = []
     for series in every:
@@ -105,9 +106,12 @@ def judge(every, margin=MARGIN, fleet_margin=FLEET_MARGIN, alpha=ALPHA):
     return sorted(changes, key=lambda c: (c.night, c.scope, c.node or '', c.group))
 
 
-def _of_mean(series):
-    """Figures that the mean of several kernels adds to those that are looked at."""
-    return series.rates[0].size if len(series.kernels) > 1 else 0
+def _questions(series):
+    """Figures that are looked at, with those of the kernels' mean; kernels that do the same are
+    one question, not four."""
+    kernels, figures = len(series.kernels), series.rates[0].size
+    of_mean = 1 + 1 / kernels if kernels > 1 else 1
+    return figures * of_mean * effective_number(series.rates)
 
 
 class MeanOfKernels:

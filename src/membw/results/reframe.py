@@ -1,9 +1,11 @@
 """Reads ReFrame's own results: JSON reports and the results database."""
 
 import json
+import marshal
 import sqlite3
 from contextlib import closing
 from dataclasses import replace
+from functools import lru_cache
 from urllib.parse import quote
 
 from membw.results import case as of_case
@@ -120,13 +122,35 @@ def _with_case(record, case):
     """The record, with what only ReFrame knows: the check may find INVALID what ran well."""
     findings = tuple(filter(None, (case.get('reasons') or '').split('; ')))
     is_refused = case.get('verdict') == 'INVALID' and findings
+    said = marshal.dumps((_test_traits(case), provenance.of_case(case)), 2)
+    traits, made = _merged(_Setting(record), said)
     return replace(
         record,
         invalid=tuple(f.split(' (')[0] for f in findings) if is_refused else record.invalid,
         findings=findings if is_refused else record.findings,
-        traits=record.traits | _test_traits(case),
-        provenance=record.provenance | provenance.of_case(case),
+        traits=traits,
+        provenance=made,
     )
+
+
+class _Setting:
+    """Of a record, as a key; what it holds is kept, so that no other object takes its place."""
+
+    def __init__(self, record):
+        self.setting, self.traits, self.made = record.setting, record.traits, record.provenance
+
+    def __hash__(self):
+        return hash(self.setting)
+
+    def __eq__(self, other):
+        return self.setting == other.setting
+
+
+@lru_cache(4096)
+def _merged(setting, said):
+    """(traits, provenance): one object of each for all cases that say the same."""
+    traits, made = marshal.loads(said)
+    return setting.traits | traits, setting.made | made
 
 
 def _test_traits(case):

@@ -3,10 +3,12 @@
 import json
 
 import fleet_generator as gen
+import history_generator
 import pytest
+import results_store
 
 from membw import processes
-from membw.results import record, shares
+from membw.results import record, reframe, shares
 
 
 @pytest.fixture
@@ -72,3 +74,14 @@ def test_long_lines_alone_are_shared(monkeypatch, length, processes_used):
     text = line * (2 * shares.LEAST // len(line) + 2)
     assert shares.read_text(text, 'a', 1) == alone(text, 'a')
     assert bool(used) == processes_used
+
+
+def test_so_do_the_cases_of_a_report():
+    nights = history_generator.healthy(5, 6, seed=1)
+    history_generator.update(nights, slice(2), 3, compiler='gcc 13.1')
+    cases = [case for of_night in results_store.sessions_of(nights) for case in of_night]
+    records, problems = reframe.read_session(results_store.report(0, cases), 'a report')
+    contents = {(*r.traits.items(), *r.provenance.items()) for r in records}
+    assert len(records) == 30 and not problems and len(contents) > 1
+    assert len({r.setting for r in records}) == len(contents)
+    assert all(r.provenance['compiler'] == c['compiler'] for r, c in zip(records, cases))

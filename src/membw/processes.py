@@ -5,8 +5,7 @@ thousand times per second."""
 import os
 import signal
 from collections import deque
-from contextlib import ExitStack, contextmanager, suppress
-from threading import Thread
+from contextlib import ExitStack, suppress
 
 from membw.errors import MembwError
 from membw.interruption import SIGNALS
@@ -39,24 +38,9 @@ def each(work, what, at_once):
             if len(running) == at_once:
                 results.append(running.popleft().result())
             running.append(stack.enter_context(Beside(work, x)))
-        _do_aside()
+        while aside:
+            aside.pop()()
         return results + [process.result() for process in running]
-
-
-def _do_aside():
-    while aside:
-        aside.pop()()
-
-
-@contextmanager
-def doing_aside():
-    """That what is left of it, by a thread: nothing in the context may begin a process."""
-    thread = Thread(target=_do_aside)
-    thread.start()
-    try:
-        yield
-    finally:
-        thread.join()
 
 
 class Beside:

@@ -4,7 +4,7 @@ import json
 import os
 import sys
 import zlib
-from functools import partial
+from concurrent.futures import ThreadPoolExecutor
 from zipfile import BadZipFile
 
 import numpy as np
@@ -12,7 +12,6 @@ import numpy as np
 from membw.errors import MembwError
 from membw.files import refuse_special, write_whole
 from membw.history.series import ALONE, COLUMNS, NAMED, Collector
-from membw.processes import Beside, doing_aside
 from membw.results.metrics import Metric
 from membw.results.provenance import FIELDS
 
@@ -43,9 +42,9 @@ def collect(sources, cache=None, collector=None):
     keep = cache and (is_fresh or gone) and None not in lasting and not collector.alone
     collector.gather()
     if not keep:
-        with doing_aside():
-            return collector.series()
-    with Beside(partial(save, cache), collector) as saving:  # takes as long as what comes next
+        return collector.series()
+    with ThreadPoolExecutor(1) as pool:  # a process would make copies of what series() writes
+        saving = pool.submit(save, cache, collector)
         series = collector.series()
         saving.result()
     return series

@@ -7,6 +7,8 @@
 from reframe.core import fields, variables
 from reframe.core.warnings import suppress_deprecations, user_deprecation_warning
 
+from lib.refusal import wrong_type_is_told
+
 
 class unwinds_nothing(suppress_deprecations):
     """Each test is made with its deprecations suppressed: to look for them all the same takes
@@ -25,7 +27,7 @@ class unwinds_nothing(suppress_deprecations):
 variables.suppress_deprecations = unwinds_nothing
 
 
-class quick_log:
+class quick_log(wrong_type_is_told):
     """For every test class: all variables are asked for each line of the log, debug lines too:
     two thirds of what a session computes."""
 

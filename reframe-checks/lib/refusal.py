@@ -5,7 +5,24 @@ An error of a check's hook would not do: ReFrame passes over the check and ends 
 
 import sys
 
+from reframe.core.fields import remove_convertible
+
 
 def refuse(check, fact):
-    print(f'membw: {type(check).__name__}: {fact}', file=sys.stderr)
+    end(type(check).__name__, fact)
+
+
+class wrong_type_is_told:
+    """`-S array_size=abc`: ReFrame ends with a traceback."""
+
+    @classmethod
+    def setvar(cls, name, value):
+        try:
+            return type(cls).setvar(cls, name, value)
+        except (TypeError, ValueError) as err:
+            end(cls.__name__, f"'-S {name}={remove_convertible(value)}': {err}")
+
+
+def end(name, fact):
+    print(f'membw: {name}: {fact}', file=sys.stderr)
     raise SystemExit(2)

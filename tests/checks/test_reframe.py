@@ -113,6 +113,8 @@ NONSENSE = [
     ('stream', 'threads=4', "'threads' is noted by the run: '-S' cannot set it"),
     ('pingpong', 'launches=0', 'launches=0: 1 to 1000'),
     ('cluster_stream', 'per=socket', "per=socket: 'node' or 'domain'"),
+    ('stream', 'array_size=abc',
+     "'-S array_size=abc': invalid literal for int() with base 10: 'abc'"),
     ('cluster_stream', 'max_nodes=-3', 'max_nodes=-3: 0 or more'),
     ('cluster_stream', 'limit_s=nan', 'limit_s=nan: 0 or more'),
     ('cluster_dgemm', 'starter=ssh', "starter=ssh: 'srun' or 'mpirun'"),

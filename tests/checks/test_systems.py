@@ -8,6 +8,7 @@ from checkout_copy import copy_checkout, variables
 from places import ROOT
 
 from membw.build import presets
+from membw.errors import MembwError
 from membw.site import backends, binder, machine, peak, systems
 
 FILES = sorted((ROOT / 'systems').glob('*.yaml'))
@@ -359,6 +360,20 @@ def test_a_compiler_that_fails_is_left_out_with_what_it_says(monkeypatch, tmp_pa
     cc.write_text('#!/bin/sh\necho "cc: note" >&2; echo "$2:1: error: no room" >&2; exit 1\n')
     cc.chmod(0o755)
     assert machine.why_no_openmp(str(cc), '-fopenmp') == 'probe.c:1: error: no room'
+
+
+def test_where_no_compiler_can_be_tried_plain_reframe_says_so(tmp_path, monkeypatch):
+    """It found 0 checks and ended with 0: a full /tmp was a machine without compilers."""
+    monkeypatch.setattr(machine, 'probed', lambda: tmp_path / 'seen')
+    cc = tmp_path / 'cc'
+    cc.write_text('#!/bin/sh\necho "cc: error: $2: No space left on device" >&2; exit 1\n')
+    cc.chmod(0o755)
+    with pytest.raises(MembwError, match='no compiler can be tried in') as raised:
+        machine.why_no_openmp(str(cc), '-fopenmp')
+    monkeypatch.setattr(machine, 'toolchains', lambda _: machine.why_no_openmp(cc, '-fopenmp'))
+    with pytest.raises(SystemExit) as ended:
+        binder.configuration()
+    assert ended.value.code == 2 and 'TMPDIR' in raised.value.hint
 
 
 def test_make_binaries_builds_what_this_machine_has_a_compiler_for(monkeypatch):

@@ -11,6 +11,7 @@ import reframe.core.settings as builtin
 
 from membw.build import presets
 from membw.checkout import root
+from membw.errors import MembwError
 from membw.site import backends, machine, peak, systems
 from membw.site.environs import environ_name
 
@@ -231,7 +232,10 @@ def logging():
 
 def configuration():
     every, table = read()
-    bound = [reframe_system(s, table) for s in every]
+    try:
+        bound = [reframe_system(s, table) for s in every]
+    except MembwError as err:  # no compiler could be tried
+        give_up([f'membw: {err}', f'hint: {err.hint}'])
     return {
         'systems': [s for s, _ in bound],
         'environments': [*anywhere(table), *(e for _, environs in bound for e in environs)],

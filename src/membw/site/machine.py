@@ -1,5 +1,6 @@
 """What this machine has: CPU features and working compilers, for partitions that say `auto`."""
 
+import errno
 import functools
 import os
 import pathlib
@@ -7,11 +8,14 @@ import platform
 import re
 import shutil
 import subprocess
+import sys
 import tempfile
 
 from membw.build import presets
 from membw.checkout import root
+from membw.errors import MembwError
 
+NO_ROOM = os.strerror(errno.ENOSPC)  # compilers say it so, too, in the locale C
 CHAINS = {}  # family -> (toolchain, why there is none), once they were asked
 PROGRAM = '#include <omp.h>\nint main(void) { return omp_get_max_threads() < 1; }\n'
 
@@ -69,6 +73,19 @@ def remember(line):
 
 
 def probe(cc, openmp):
+    """'' or what it says; MembwError where no compiler could be tried: that is none's fault."""
+    try:
+        why = tried(cc, openmp)
+    except OSError as err:
+        why = f'{err.strerror}'
+    folder = os.environ.get('TMPDIR') or tempfile.gettempdir()  # Python passes over a full one
+    if NO_ROOM in why:  # /tmp of a node that fills is no node without compilers
+        raise MembwError(f"no compiler can be tried in '{folder}': {NO_ROOM}",
+                         'make room there, or let TMPDIR name another folder')  # fmt: skip
+    return why
+
+
+def tried(cc, openmp):
     with tempfile.TemporaryDirectory() as folder:
         source = pathlib.Path(folder) / 'probe.c'
         source.write_text(PROGRAM)
@@ -128,5 +145,8 @@ def buildable(table):
 
 if __name__ == '__main__':
     # what `make binaries` builds
-    for preset, cc in buildable(presets.load()).items():
-        print(preset, cc)
+    try:
+        for preset, cc in buildable(presets.load()).items():
+            print(preset, cc)
+    except MembwError as err:
+        sys.exit(f'membw: {err}\nhint: {err.hint}')

@@ -69,7 +69,11 @@ def protocol_lines(protocol, contract, checksum, unsigned):
         f'{protocol["rule"]["allowed_failures"]} may fail'
     )
     if retest['rounds']:
-        yield f'  retest     {retest["rounds"]} times {retest["repetitions"]} runs; one clears'
+        rounds = plural(retest['rounds'], 'round')
+        yield (
+            f'  retest     {rounds} of {plural(retest["repetitions"], "run")} for a node that '
+            'failed; a round that passes clears it'
+        )
     else:
         yield '  retest     none'
 
@@ -107,7 +111,7 @@ def _nodes(acceptance, limit):
         things = item(acceptance['protocol']['runs'], len(hidden))
         yield f'  ... and {len(hidden)} {things} PASS: a --report has them all'
     if acceptance['other_nodes']:
-        yield f'  not in the protocol: {", ".join(acceptance["other_nodes"])}'
+        yield f'  not in the protocol: {fold(acceptance["other_nodes"])}'
 
 
 def _folded(rows):
@@ -156,7 +160,10 @@ def risk_lines(risk, protocol):
         return
     spread = ', '.join(f'{k} {s:.2%}' for k, s in risk['noise']['spread'].items())
     yield f'risks (spread of runs {spread}; {risk["noise"]["from"]})'
-    yield f'  {"":10}  {"at most":10}  (with what so many runs leave open of the noise)'
+    yield (
+        f'  {"chance":>10}  {"at most":>10}  (as far as so many runs leave open how large the '
+        'noise is)'
+    )
     parties, node, machine = risk_tables(risk, protocol)
     yield from (f'  {chance:>10}  {most:>10}  {text}' for text, chance, most in parties[1])
     if nights_of(protocol, protocol['runs']['repetitions']) == 1:

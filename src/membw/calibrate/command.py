@@ -14,20 +14,22 @@ from membw.tables import Cell, Column, Table
 
 HOPELESS = 5  # rounds in turn without any figure
 EPILOG = """\
-Of each partition, environment and pinning: the median of each kernel, and tolerances that 95 % of
-healthy runs keep with 95 % confidence, without any assumption on how they are distributed, which
-takes 59 independent runs (299 for --coverage 99). Runs of one node or of one night are not
-independent: how many they are worth is reported. A node that `membw rank` would FAIL or call
-SUSPECT by the medians of its runs is left out and named, however few these are; runs that are
-INVALID, too few, or of two populations give no reference, and the reason is reported. The share
-of healthy runs that would fail all the same is found by resampling.
+For each partition, environment and pinning it takes the median of each kernel, and tolerances that
+95 % of healthy runs keep with 95 % confidence, however they are distributed. That takes 59
+independent runs (299 for --coverage 99). Runs of one node or of one night are not independent: it
+says how many they are worth, and what share of healthy runs would miss a tolerance all the same.
 
-A check's own parameters (the wait policies of overheads, the affinities of nbody) tell its cases
-apart in the index of its references, too.
+A node that `membw rank` would FAIL or call SUSPECT by the medians of its runs is left out and
+named, however few these are. No reference is made, and it says why, where runs are INVALID (more
+than a tenth), too few, of two populations, or of two systems (CPU, element size, unit): --since
+DAY takes the runs after an upgrade.
 
-A figure that was published or written by hand stays in force, and the measured one is noted beside
-it, until --replace; so does a calibrated one that the new median would not meet. The first and the
-best calibrated figure are kept as well, and held to alike: no reference is walked down in steps.
+A figure that was published or written by hand stays in force until --replace, with the measured
+one noted beside it. A median that falls below what the calibrated figure in force, the first or
+the best one allows is refused until --replace: no reference is walked down in small steps.
+
+The cases of a check with parameters of its own (the wait policies of overheads, the affinities of
+nbody) have references of their own.
 
 examples:
   membw calibrate --system thin --dry-run               # from results/results.db
@@ -48,31 +50,48 @@ def add_parser(subparsers):
     )
     add = parser.add_argument
     add('results', nargs='*', metavar='RESULTS',
-        help='as of membw history (results/results.db)')  # fmt: skip
-    add('--system', required=True, help='a file of systems/')
+        help="ReFrame's results.db or reports, or records, one JSON object per line; files, "
+        'folders, - for stdin (results/results.db)')  # fmt: skip
+    add('--system', required=True, help='the name of a file of systems/, without .yaml')
     add('--test', default='stream', help='the check (stream)')
     add('--partition', help='this partition only')
     add('--environ', help='this environment only')
-    add('--pinning', help='this pinning only; with all three, records without a name are theirs')
+    add('--pinning', help='this pinning only; records of the program alone, which name none of '
+        'the three, count where all three are given')  # fmt: skip
     add('--since', type=begin, metavar='DAY', default=0.0,
         help='take runs from this day on: 2026-11-21, or 14d: the last 14')  # fmt: skip
-    add('--rounds', type=count, metavar='K', help='first run the check K times, and take these')
+    add(
+        '--rounds',
+        type=count,
+        metavar='K',
+        help='first run the check K times, and take these runs alone',
+    )
     add('--coverage', type=percent, default=95.0, metavar='PERCENT',
-        help='share of healthy runs within the tolerance (95)')  # fmt: skip
+        help='share of healthy runs that is to lie within the tolerance (95)')  # fmt: skip
     add('--confidence', type=percent, default=95.0, metavar='PERCENT',
-        help='how sure that it is (95)')  # fmt: skip
+        help='how sure it is to be that they do (95)')  # fmt: skip
     add('--margin', type=percent, default=100 * MARGIN, metavar='PERCENT',
-        help='lower tolerance, at least (2)')  # fmt: skip
+        help='the lower tolerance is never closer to the median (2)')  # fmt: skip
     add('--upper', type=percent, default=5.0, metavar='PERCENT',
-        help='upper tolerance, at least (5)')  # fmt: skip
+        help='the upper tolerance is never closer to the median (5)')  # fmt: skip
     add('--widest', type=percent, default=10.0, metavar='PERCENT',
-        help='lower tolerance, at most: a wider one is refused (10)')  # fmt: skip
-    add('--all-nodes', action='store_true', help='the nodes measured are all there are')
+        help='a lower tolerance wider than this is refused (10)')  # fmt: skip
+    add(
+        '--all-nodes',
+        action='store_true',
+        help='the partition has no other nodes than those measured: few may do',
+    )
     add('--expires', type=days, default=180, metavar='DAYS',
-        help='from when on each run warns that the reference is old (180)')  # fmt: skip
-    add('--replace', action='store_true', help='published and hand-written figures too')
+        help='after so many days each run warns that the reference is old (180)')  # fmt: skip
+    add(
+        '--replace',
+        action='store_true',
+        help='put the measured figures in force, also where published, '
+        'hand-written or better ones are',
+    )
     add('--floors', metavar='FILE',
-        help='also write what stream --at-least reads, --widest below the medians')  # fmt: skip
+        help="also write a file of floors for 'stream --at-least': --widest below the "
+        'medians')  # fmt: skip
     add('--dry-run', action='store_true', help='show what would be written, as a diff')
     tables.add_argument(parser)
     parser.set_defaults(func=run)
@@ -192,7 +211,7 @@ def left_lines(samples):
 COLUMNS = (
     Column('kernel', 'kernel'), Column('median', 'median', True),
     Column('unit', 'unit'), Column('interval_low', '95 % interval'), Column('interval_high', ''),
-    Column('lower', 'lower', True), Column('upper', 'upper', True), Column('existing', 'existing'),
+    Column('lower', 'tolerance', True), Column('upper', '', True), Column('existing', 'existing'),
 )  # fmt: skip
 
 
@@ -220,6 +239,8 @@ def proposal_blocks(proposal, existing, kept):
     ]
     yield Table(title, COLUMNS, rows)
     yield f'  false alarms: {alarms_text(proposal.alarms)}'
+    if kept:
+        yield f'  {plural(len(kept), "existing figure")} in force as before: --replace takes these'
     yield from (f'  {note}' for note in proposal.notes)
     yield from left_lines(samples)
 
@@ -227,7 +248,10 @@ def proposal_blocks(proposal, existing, kept):
 def alarms_text(alarms):
     mean, low, high = alarms
     most = 'not known' if high is None else f'{100 * high:.2f}'
-    return f'{100 * mean:.2f} % of healthy runs ({100 * low:.2f} .. {most}), by resampling'
+    return (
+        f'{100 * mean:.2f} % of healthy runs would miss a tolerance ({100 * low:.2f} .. {most}), '
+        'by resampling'
+    )
 
 
 def _existing(existing, name, kept):
@@ -245,7 +269,7 @@ def floor_lines(args, proposals):
     text = floors.of_one(proposals, args.widest / 100, args.confidence / 100)
     if args.dry_run:
         return text.splitlines()
-    write_whole(args.floors, text)
+    write_whole(args.floors, text, 'nothing was written: is its folder there, and yours?')
     return [f'written: {args.floors}']
 
 

@@ -221,11 +221,11 @@ class ReferenceFile:
 def _text(path):
     """'' where there is none yet; a pipe or a device has no end."""
     if path.exists() and not path.is_file():
-        raise MembwError(f"'{path}' is no file")
+        raise MembwError(f"'{path}' is no file", 'move it away: calibrate writes a new one')
     try:
         return path.read_text(encoding='utf-8') if path.exists() else ''
     except UnicodeDecodeError as err:
-        raise MembwError(f"'{path}' is not UTF-8: {err.reason}") from err
+        raise MembwError(f"'{path}' is not UTF-8: {err.reason}", 'save it as UTF-8') from err
 
 
 def worst_rate(metric, figure):

@@ -280,8 +280,8 @@ def _effective(samples, rule, notes):
     by_nodes = max(by_nodes, least)
     if not nights.max():
         notes.append(
-            f'all of one night: {nodes.max() + 1} nodes, but what a night does to '
-            f'all of them is not in it'
+            f'all of one night: {nodes.max() + 1} nodes, but what nights do to all of them is '
+            f'not in the tolerances: measure on more nights'
         )
         return by_nodes, None
     both, shift = effective_size(rates, nodes, nights), Shift(nights)
@@ -299,9 +299,9 @@ def _effective(samples, rule, notes):
 
 def _of_one_node(rates, nights, least, notes):
     if not nights.max():
-        notes.append('all of one node and one night: what differs between nights is not in it')
+        notes.append('all of one node and one night: measure on more nights, and more nodes')
         return max(effective_size(rates, np.zeros(len(rates), dtype=int)), least)
-    notes.append('of one node: what differs between nodes is not in it')
+    notes.append('of one node: what differs between nodes is not in the tolerances')
     effective = effective_size(rates, nights)
     if effective < least:
         raise Refusal(

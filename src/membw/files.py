@@ -73,6 +73,18 @@ def refuse_special(name, hint=None):
         raise MembwError(f"'{name}' is no file", hint)
 
 
+def refuse_unreadable(folder):
+    """PermissionError of a folder in it that may not be read: to look for files passes over it,
+    and another user's results (umask 077) would be none."""
+
+    def told(err):
+        if isinstance(err, PermissionError):
+            raise err
+
+    for _ in os.walk(folder, onerror=told):
+        pass
+
+
 def _opened(name, flags, hint):
     """A descriptor. To open a named pipe is to wait for its other end, and nobody may come."""
     if not Path(name).is_fifo():

@@ -1,5 +1,6 @@
 """What is written as a whole: nothing but a regular file is ever replaced."""
 
+import errno
 import os
 import resource
 import subprocess
@@ -56,6 +57,23 @@ def test_a_pipe_without_another_end_is_not_waited_for(tmp_path, fleet, monkeypat
     assert 'is no file' in str(systems.load_file(tmp_path / 'pipe', {}))
     with pytest.raises(presets.PresetError, match='is no file'):
         presets.load(pipe)
+
+
+@pytest.mark.parametrize('command', ['rank', 'history', 'report'])
+def test_a_folder_of_another_user_is_not_empty(tmp_path, fleet, capsys, monkeypatch, command):
+    """umask 077: it was 'nothing was measured'. Root may read all: the kernel's no is planted."""
+    (tmp_path / 'theirs').mkdir()
+    listed = os.scandir
+
+    def scandir(path):
+        if str(path).endswith('theirs'):
+            raise PermissionError(errno.EACCES, 'Permission denied', str(path))
+        return listed(path)
+
+    monkeypatch.setattr(os, 'scandir', scandir)
+    assert main([command, str(tmp_path)]) == 2
+    err = capsys.readouterr().err
+    assert "theirs': Permission denied" in err and "'ls -ld' shows whose it is" in err
 
 
 @pytest.mark.parametrize('redirected', [False, True])

@@ -83,7 +83,7 @@ def test_calibrate_gives_a_latency_an_upper_tolerance_and_leaves_the_slow_node_o
     command = ['calibrate', '--system', 'toy', '--test', 'chase', *which, str(file)]
     assert main(command) == 0, capsys.readouterr()
     text = capsys.readouterr().out
-    assert f'{SLOW} is low (+' in text and FAST not in text
+    assert f'{SLOW} is slow (latency +' in text and FAST not in text
     written = yaml.safe_load((tmp_path / 'systems/references/toy.yaml').read_text())
     value, low, high, unit = written['chase']['toy:node']['gcc-o2']['omp']['latency']
     assert value == pytest.approx(90, rel=0.01) and unit == 'ns'

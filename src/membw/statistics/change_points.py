@@ -16,10 +16,9 @@ from scipy.special import stdtr, stdtrit  # scipy.stats takes half a second to l
 
 from membw import processes
 from membw.statistics.robust import MAD_EFFICIENCY, MAD_TO_SIGMA
+from membw.statistics.split_bound import Bound
 from membw.statistics.splits import (
     LEAST,
-    Bound,
-    Screen,
     Sums,
     chunks,
     running_sums,
@@ -87,11 +86,11 @@ class Rows:
     def _are_sure(self, some):
         """Whether each of these rows has such a split; the longest first."""
         sure, width = np.zeros(len(self.raw), dtype=bool), self.raw.shape[1]
-        of_views = [(Screen(width, grown), Bound(width, grown)) for grown in self.grown]
+        bounds = [Bound(width, grown) for grown in self.grown]
         for rows in chunks(some):
             sigma, limit = self.sigma[rows], self.limit[rows]
             scale, other = (1 / sigma[:, None]).astype(self.raw.dtype), None
-            for values, (screen, bound) in zip(self.views(rows), of_views, strict=True):
+            for values, bound in zip(self.views(rows), bounds, strict=True):
                 of_noise_1 = values * scale
                 if other:  # the views are much the same
                     may = np.flatnonzero(bound.beside(of_noise_1, *other) > limit)
@@ -99,8 +98,7 @@ class Rows:
                 else:
                     most = bound.of(of_noise_1)
                     may, other = np.flatnonzero(most > limit), (of_noise_1, bound.growth, most)
-                may = may[screen.may_exceed(of_noise_1[may], limit[may])]
-                z = strongest(values[may], sigma[may], screen.growth)
+                z = strongest(values[may], sigma[may], bound.growth)
                 sure[rows[may]] |= z > limit[may]
         return sure[some]
 

@@ -73,16 +73,15 @@ def refuse_special(name, hint=None):
         raise MembwError(f"'{name}' is no file", hint)
 
 
-def refuse_unreadable(folder):
-    """PermissionError of a folder in it that may not be read: to look for files passes over it,
-    and another user's results (umask 077) would be none."""
-
-    def told(err):
-        if isinstance(err, PermissionError):
-            raise err
-
-    for _ in os.walk(folder, onerror=told):
-        pass
+def unreadable_folders(folder):
+    """A line for each folder in it that may not be read: to look for files passes over it, and
+    another user's results (umask 077) would be none. What is hidden, and what a file system has of
+    its own, is nobody's results."""
+    refused = []
+    for _, below, _ in os.walk(folder, onerror=refused.append):
+        below[:] = [name for name in below if name[0] != '.' and name != 'lost+found']
+    return [f"'{err.filename}': {err.strerror}: another user's? 'ls -ld' shows whose it is"
+            for err in refused if isinstance(err, PermissionError)]  # fmt: skip
 
 
 def _opened(name, flags, hint):

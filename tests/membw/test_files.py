@@ -3,6 +3,7 @@
 import errno
 import os
 import resource
+import shutil
 import subprocess
 import sys
 import threading
@@ -59,21 +60,26 @@ def test_a_pipe_without_another_end_is_not_waited_for(tmp_path, fleet, monkeypat
         presets.load(pipe)
 
 
-@pytest.mark.parametrize('command', ['rank', 'history', 'report'])
+@pytest.mark.parametrize('command', [['rank'], ['history'], ['report', '-o', '/dev/null']])
 def test_a_folder_of_another_user_is_not_empty(tmp_path, fleet, capsys, monkeypatch, command):
     """umask 077: it was 'nothing was measured'. Root may read all: the kernel's no is planted."""
-    (tmp_path / 'theirs').mkdir()
+    results = tmp_path / 'results'
+    for name in ('theirs', 'lost+found'):
+        (results / name).mkdir(parents=True)
     listed = os.scandir
 
     def scandir(path):
-        if str(path).endswith('theirs'):
+        if str(path).endswith(('theirs', 'lost+found')):
             raise PermissionError(errno.EACCES, 'Permission denied', str(path))
         return listed(path)
 
     monkeypatch.setattr(os, 'scandir', scandir)
-    assert main([command, str(tmp_path)]) == 2
-    err = capsys.readouterr().err
-    assert "theirs': Permission denied" in err and "'ls -ld' shows whose it is" in err
+    judged = 0 if command[0] == 'report' else 1  # it is written, and says so
+    for status in (2, judged):  # with nothing else there; then the rest is judged
+        assert main([*command, str(results)]) == status
+        err = capsys.readouterr().err
+        assert "theirs': Permission denied: another user's?" in err and 'lost+found' not in err
+        shutil.copy(fleet, results)
 
 
 @pytest.mark.parametrize('redirected', [False, True])

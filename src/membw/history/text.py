@@ -235,7 +235,7 @@ def _acknowledged(changes):
 
 
 def _gaps(left):
-    """'2 nodes were not judged: n3 (its clock), ...', and the first line that was not read."""
+    """'2 nodes were not judged: n3 (its clock), ...', and the first thing that was not read."""
     nodes = sum(map(len, left.not_judged.values()))
     if nodes:
         parts = [f'{fold(n)} ({why})' for why, n in left.not_judged.items()]
@@ -243,7 +243,7 @@ def _gaps(left):
         yield f'{plural(nodes, "node")} {were} not judged: {", ".join(_first(parts))}'
     if left.problems:
         first = '; '.join(_first([printable(str(p)) for p in left.problems], 1))
-        yield f'{plural(len(left.problems), "line")} could not be read: {first}'
+        yield f'not all could be read: {first}'
 
 
 def _first(parts, most=GAPS):

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from membw.checkout import root
 from membw.errors import MembwError
-from membw.files import open_to_read, refuse_unreadable
+from membw.files import open_to_read, unreadable_folders
 from membw.history.cache import load
 from membw.history.series import Collector
 from membw.results.case import cases_of
@@ -96,7 +96,7 @@ def _own_results():
 def _of_folder(folder, inputs):
     """The newest report that measured something, and the database; where there is no report,
     every record."""
-    refuse_unreadable(folder)
+    inputs.problems += unreadable_folders(folder)
     files = [f for f in sorted(folder.rglob('[!.]*')) if f.suffix in ENDINGS and f.is_file()]
     databases = [f for f in files if f.suffix == '.db']
     reports = [f for f in files if f.suffix == '.json' and is_report(newest.head(f))]

@@ -8,7 +8,7 @@ from sqlite3 import DatabaseError
 
 from membw.checkout import root
 from membw.errors import MembwError
-from membw.files import open_to_read, refuse_unreadable
+from membw.files import open_to_read, unreadable_folders
 from membw.results import pieces
 from membw.results.latest import Latest
 from membw.results.record import names_record
@@ -70,8 +70,6 @@ def _readable(path, load):
 
 def _unreadable(path, err):
     fact = f"cannot read '{err.filename or path}': {err.strerror}"
-    if isinstance(err, PermissionError):
-        return MembwError(fact, "another user's? 'ls -ld' shows whose it is")
     return MembwError(fact, 'give files or folders that are there')
 
 
@@ -79,7 +77,8 @@ def _sources(path, known):
     if path == STDIN:
         yield from each_of_stream(sys.stdin.buffer, 'stdin')
     elif Path(path).is_dir():
-        refuse_unreadable(path)
+        if refused := unreadable_folders(path):
+            yield None, lambda: ([], refused)
         files = (f for f in Path(path).rglob('[!.]*') if is_result(f) and f.is_file())
         for file in sorted(files, key=_reports_first):
             yield from _file(file, _read_file_of_folder, known)

@@ -49,6 +49,20 @@ def heeded():
             signal.signal(number, handler)
 
 
+@contextlib.contextmanager
+def audible():
+    """What is started within hears Ctrl-C's signal, by which it is to end in order: where a shell
+    began this command by '&', it would inherit that it is ignored."""
+    is_ignored = signal.getsignal(signal.SIGINT) == signal.SIG_IGN
+    if is_ignored:  # a handler of ours is the default again in a program that is started
+        signal.signal(signal.SIGINT, lambda *_: None)
+    try:
+        yield
+    finally:
+        if is_ignored:
+            signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
 def descendants(parent):
     """{(process, its start in ticks since boot)} of all that it started and that they started."""
     children, starts, found, todo = {}, {}, set(), [parent]

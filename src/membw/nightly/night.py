@@ -10,6 +10,7 @@ import time
 
 from membw.errors import MembwError
 from membw.files import write_whole
+from membw.interruption import audible
 from membw.moments import utc
 
 # of a step: 0 and 1 are its own words; 2 was not measured, and is tried again when resumed
@@ -123,7 +124,7 @@ class Night:
 
 def bounded(words, log, seconds):
     """The exit status of the command; STOPPED where it was not done in time."""
-    with open(log, 'w') as file:
+    with open(log, 'w') as file, audible():
         process = subprocess.Popen(
             words, stdin=subprocess.DEVNULL, stdout=file, stderr=file, start_new_session=True
         )

@@ -275,16 +275,17 @@ def asked(process, number, seconds):
 
 def start(words):
     try:
-        return subprocess.Popen(
-            words,
-            cwd=root(),
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            errors='replace',
-            start_new_session=True,
-        )
+        with interruption.audible():
+            return subprocess.Popen(
+                words,
+                cwd=root(),
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                text=True,
+                errors='replace',
+                start_new_session=True,
+            )
     except FileNotFoundError as err:
         raise MembwError(f"'{err.filename}' is not on the PATH", "'make setup', then try again")
 

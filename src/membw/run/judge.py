@@ -15,6 +15,11 @@ NOT_RUN_BY = re.compile(
     r'KeyboardInterrupt|aborted due to|another session of .* is under way|not measured, no record'
     r'|job timed out'
 )
+# sbatch that refuses, as ReFrame tells it
+SPAWNED = re.compile(
+    r"spawned process error: command '(.*?)' failed with exit code \d+: "
+    r'--- stdout --- (.*?)--- stdout --- --- stderr --- (.*?)--- stderr ---'
+)
 
 
 def measures(case):
@@ -46,6 +51,8 @@ def judge(case):
     invalid = re.search(r'INVALID:?\s*(.*)', why)
     if invalid:
         return 'INVALID', invalid.group(1)
+    if case.get('fail_phase') == 'run':  # ReFrame's word for handing it to the scheduler
+        return DRY, SPAWNED.sub(r"'\1' failed: \2\3", why).strip()
     missed = '; '.join(outside(case)) if case.get('fail_phase') == 'performance' else ''
     if missed:
         return 'FAIL', missed

@@ -36,6 +36,7 @@ UNKNOWN_SYSTEM = re.compile(r"configuration entry for the requested system: '([^
 UNSET = re.compile(r"test '(\w+)': the following variables were not set: (.*)")
 CHECK = re.compile(r'^class (\w+)\(', re.M)
 NOT_STORED = re.compile(r'WARNING: failed to store results in the database: (.*)')
+STOPPED = 'run session stopped: '
 RERUN = " (rerun with '-v' for a backtrace)"
 ENDING_S = 30  # for ReFrame to cancel its jobs and write its report
 HEARD_S = 4  # ... by when it has begun: two seconds are a local job's own
@@ -296,10 +297,20 @@ def refuse_load_errors(lines):
     faults = [text.replace(RERUN, '') for text in faults if not text.startswith('Traceback')]
     for system in filter(None, map(UNKNOWN_SYSTEM.search, faults)):
         refuse_unknown_system(system[1])
+    refuse_stopped_session(faults)
     if faults:
         each = '\nmembw: '.join(dict.fromkeys(faults))
         hint = "repair it first; or is it a value after '-S'?"
         raise MembwError(f'not everything could be loaded: {each}', hint)
+
+
+def refuse_stopped_session(faults):
+    """ReFrame stops where the scheduler does not answer; the jobs that it handed in stay."""
+    for text in (text for text in faults if text.startswith(STOPPED)):
+        hint = "jobs that it handed in go on: 'squeue --me', 'scancel'"
+        if "command 'sacct " in text:
+            hint = f"no accounting? 'scheduler: squeue', or MEMBW_SLURM_BACKEND=squeue; {hint}"
+        raise MembwError(f'ReFrame gave up: {text.removeprefix(STOPPED)}', hint)
 
 
 def refuse_as_told(lines):

@@ -80,6 +80,14 @@ def test_a_misspelt_system_is_named():
     assert caught.value.hint == "did you mean 'ulysses'?"
 
 
+def test_a_scheduler_that_does_not_answer_is_no_check_that_does_not_load():
+    line = "ERROR: run session stopped: spawned process error: command '{} -j 1' failed"
+    for command, way_out in (('sacct', 'MEMBW_SLURM_BACKEND=squeue'), ('squeue', 'scancel')):
+        with pytest.raises(MembwError, match=f"^ReFrame gave up: spawned .*'{command} -j") as err:
+            reframe_run.refuse_load_errors([line.format(command)])
+        assert way_out in err.value.hint and 'scancel' in err.value.hint
+
+
 TERMINATED = """
 import os, signal, sys
 from membw.interruption import heeded

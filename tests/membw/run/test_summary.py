@@ -141,6 +141,24 @@ def test_what_was_interrupted_or_never_ran_is_not_measured_and_no_fail(show, why
     assert not any(' FAIL ' in line or '\x1b' in line for line in lines)
 
 
+REFUSED = """spawned process error: command 'sbatch rfm_job.sh' failed with exit code 1:
+--- stdout ---
+--- stdout ---
+--- stderr ---
+sbatch: error: Batch job submission failed: Invalid partition name specified
+
+--- stderr ---"""
+
+
+def test_a_job_that_the_scheduler_refuses_is_not_measured(show):
+    why = {'result': 'fail', 'fail_phase': 'run', 'fail_reason': REFUSED}
+    status, lines = show(case('none', values=(None,) * 4, **why))
+    assert lines[-1].startswith('Verdict: NOT MEASURED: ') and status == 1
+    (row,) = [line for line in lines if 'sbatch' in line]
+    assert row.endswith("'sbatch rfm_job.sh' failed: sbatch: error: Batch job submission failed: "
+                        'Invalid partition name specified')  # fmt: skip
+
+
 def test_a_build_that_was_interrupted_has_not_failed(show):
     ended = {'fail_phase': 'run', 'fail_reason': 'aborted due to KeyboardInterrupt'}
     status, lines = show(binary('abort') | ended)

@@ -20,6 +20,13 @@ PARTITIONS = [
 ]
 
 
+@pytest.mark.parametrize('part', PARTITIONS)
+def test_no_case_is_waited_for_for_ever(part):
+    """As that of an mpirun that hangs: NOT MEASURED when its time is over. ReFrame's scheduler ssh
+    heeds no limit."""
+    assert part.get('time_limit') or part['scheduler'] == 'ssh'
+
+
 @pytest.fixture
 def copy(tmp_path):
     """A checkout of its own for what reads systems/, to plant mistakes in."""

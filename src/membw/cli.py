@@ -168,11 +168,9 @@ def told(argv, heeds):
         return fault(f'{where}{err.strerror or err}', hint)
     except MemoryError:
         return fault('not enough memory', LIMITS[errno.ENOMEM])
-    except SystemExit:
+    except (SystemExit, KeyboardInterrupt):
         raise
     except BaseException as err:  # what is left is ours, and nobody wants to read a traceback
-        if isinstance(err, KeyboardInterrupt):
-            raise
         if isinstance(err, ImportError) and NOT_MAPPED.search(str(err)):
             return fault(f'not enough memory: {err}', LIMITS[errno.ENOMEM])
         if heeds.came:  # what is being imported makes an ImportError of a KeyboardInterrupt

@@ -15,6 +15,7 @@
 #include "../harness/program.h"
 #include "array_size.h"
 #include "cluster/cluster.h"
+#include "health/floors.h"
 #include "kernels/start_values.h"
 #include "output/print.h"
 #include "output/record.h"
@@ -136,6 +137,10 @@ int main(int argc, char **argv)
 	interference_run_start();
 	run.measurement.ntimes = run.options.ntimes;
 	run.measurement.max_seconds = run.options.max_seconds;
+	/* whoever asked for a number, or waits so long and no longer, takes what there is */
+	run.measurement.least = run.options.ntimes || floors_seconds() > 0
+					? REPETITIONS_LEAST
+					: REPETITIONS_OF_INTERVAL;
 	measure(&run.measurement, &run.choice, &run.arrays);
 	interference_run_stop(ranks_sum_on_our_cpus, ranks_count());
 	settle();

@@ -365,8 +365,8 @@ static int has_settled(const struct progress *p)
 /* Whether that was the last repetition; all ranks of a job come to the same answer. */
 static int is_the_end(struct measurement *m, struct progress *p)
 {
-	const int over =
-		m->max_seconds > 0 && m->complete >= 2 && clock_now() - p->start >= m->max_seconds;
+	const int over = m->max_seconds > 0 && m->complete >= m->least &&
+			 clock_now() - p->start >= m->max_seconds;
 	size_t of_all[2]; /* settled; in time */
 
 	note_steal(m, p);

@@ -4,7 +4,9 @@
  *
  * A block is at least three repetitions and a quarter of a second.  The figures have settled when
  * the three best blocks of every kernel agree within 2 %, after a second at least; a run that
- * does not settle ends after --max-seconds.  With -t or the macro NTIMES nothing is waited for.
+ * does not settle ends after --max-seconds, but has the repetitions of which an interval can be
+ * made, however long each takes: with fewer it would have been for nothing.  With -t or the macro
+ * NTIMES nothing is waited for.
  *
  * A repetition is disturbed where a thread of ours was ready but did not run for more than 1 % of
  * it (lost_time.h); less than 50 us, in which a sleeping thread is woken, do not count.  So is
@@ -23,6 +25,10 @@
 /* A spread is the average of the times above the best, in parts of the best. */
 enum { TICKS_AT_LEAST = 20, SPREAD_PERCENT = 20 };
 
+/* The first, which is not counted, and a second; and two for each of the three parts of which an
+ * interval is made. */
+enum { REPETITIONS_LEAST = 2, REPETITIONS_OF_INTERVAL = 7 };
+
 struct timing {
 	double *times;               /* seconds, one of each repetition */
 	double *lost;                /* seconds that a thread lost in it; NULL: not known */
@@ -39,6 +45,7 @@ enum ended { ENDED_COUNT, ENDED_SETTLED, ENDED_TIME, ENDED_SIGNAL, ENDED_BY_OTHE
 struct measurement {
 	int ntimes;         /* exactly so many, 0: until settled */
 	double max_seconds; /* 0: no limit */
+	int least;          /* repetitions, before that limit counts */
 	int capacity;       /* times that there is room for */
 	int complete;       /* iterations measured on this rank, all kernels */
 	int passed;         /* iterations that the arrays went through */

@@ -58,7 +58,8 @@ static const struct option_row OWN[] = {
 	  .count = &options.ntimes, .least = 2, .most = NTIMES_MAX },
 	{ 0, "max-seconds", "S",
 	  "end the repetitions after so long (default: 30, with --seconds\n"
-	  "half of that; with -t or NTIMES: as long as they take)",
+	  "half of that; with -t or NTIMES: as long as they take), but,\n"
+	  "without -t and --seconds, not before there are seven",
 	  .number = &options.max_seconds, .most = SECONDS_MOST,
 	  .hint = "give seconds, as in 30 or 0.5" },
 	{ 'o', "offset", "N", "elements left free between two arrays", .set = set_offset },

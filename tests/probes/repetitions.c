@@ -3,7 +3,8 @@
  * "TIME LOST" pairs in seconds; the answer a line of how many count, best rate, low and high.
  *
  * With an argument: how long a machine on which each repetition takes so many seconds, whatever
- * this one does meanwhile, is measured until it has settled; repetitions, seconds, what ended it.
+ * this one does meanwhile, is measured until it has settled, or for so long at most (the second);
+ * repetitions, seconds, what ended it.
  */
 #include "../../src/harness/harness.c"
 
@@ -32,12 +33,13 @@ void choice_run(const struct kernel_choice *choice, int k, const struct arrays *
 	made_up_now += each_lasts / KERNELS;
 }
 
-static void settle(double seconds)
+static void settle(double seconds, double max_seconds)
 {
-	static struct measurement m = { .max_seconds = 30 };
+	static struct measurement m = { .least = REPETITIONS_OF_INTERVAL };
 	static const struct arrays none;
 
 	each_lasts = seconds;
+	m.max_seconds = max_seconds;
 	measure(&m, NULL, &none);
 	printf("%d %.6g %s\n", m.complete, made_up_now, measure_ended(&m));
 }
@@ -62,7 +64,7 @@ int main(int argc, char **argv)
 	int count;
 
 	if (argc > 1) {
-		settle(strtod(argv[1], NULL));
+		settle(strtod(argv[1], NULL), argc > 2 ? strtod(argv[2], NULL) : 30);
 		return 0;
 	}
 	while ((count = read_series()) > 0) {

@@ -130,6 +130,14 @@ def test_where_it_settles_at_once_it_costs_at_most_a_second_more_than_ten_repeti
     assert float(took) <= 1.3 * 10 * seconds + 1
 
 
+@pytest.mark.parametrize('limit, wanted', [(1, 7), (4.2, 9)])
+def test_a_time_limit_leaves_as_many_repetitions_as_an_interval_takes(probe, limit, wanted):
+    """Arrays of four times a cache of 260 MiB take half a second each time: of two of them, all
+    that a second had room for, there is no interval, and every row was INVALID."""
+    done = subprocess.run([probe, '0.5', str(limit)], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == [str(wanted), f'{wanted * 0.5:g}', 'time', 'limit']
+
+
 def test_a_time_limit_ends_a_number_of_repetitions_too(stream, tmp_path):
     run(stream, '-t', '1000000', '--max-seconds', '0.3', '--json', tmp_path / 'r', *SMALL)
     record = record_of(tmp_path / 'r')
@@ -219,13 +227,17 @@ def test_repetitions_that_scatter_too_far_have_no_interval(summary):
     assert summary((1, 0), *clean, *lost, *steadier)[3] > 50
 
 
+HURRIED = ['--seconds', '60', '--max-seconds', '0.001']
+
+
 @pytest.mark.parametrize('number, word', [([], 'unstable'), (['-t', '3'], None)])
 def test_a_run_without_an_interval_is_believed_only_where_a_number_was_asked_for(
     stream, tmp_path, number, word
 ):
-    """Two or three repetitions, however quiet the machine is."""
+    """Two or three repetitions, however quiet the machine is: who has so many seconds, and no
+    more, may get no others."""
     allowed = ALLOWED.removesuffix(',unstable')
-    line = [stream, '-n', '1e6', '--allow', allowed, *(number or ['--max-seconds', '0.001'])]
+    line = [stream, '-n', '1e6', '--allow', allowed, *(number or HURRIED)]
     done = run(*line, '--json', tmp_path / 'r')
     record = record_of(tmp_path / 'r')
     assert all('low' not in metric for metric in record['metrics'].values())

@@ -34,6 +34,7 @@ if [ ! -x "$MEMBW_ROOT/.venv/bin/membw" ]; then
 fi
 export MEMBW_ROOT
 export RFM_CONFIG_PATH="$MEMBW_ROOT/configs"
+export PYTHONUTF8=1 # our files are, whatever the locale: ReFrame reads them too
 
 _membw_path() { # FOLDER: first on the PATH, once
 	case :$PATH: in

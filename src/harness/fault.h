@@ -12,6 +12,7 @@
  *   MEMBW_PLANT_SKIP           one turn of a ping-pong counts twice
  *   MEMBW_PLANT_LINKS={A,B,US},...  each round trip of ranks A and B takes US longer; B -1: of A
  *                              and any other
+ *   MEMBW_PLANT_WAIT=S         the other end of a named pipe is waited for so many seconds
  *   MEMBW_PLANT_RANK=R         the faults above are on rank R alone
  *
  * Nothing here is called between two readings of the clock that make a figure, but for the

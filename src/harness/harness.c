@@ -38,6 +38,7 @@
 #include "memory/map.c"
 #include "memory/placement.c"
 #include "metrics.c"
+#include "named_file.c"
 #include "options.c"
 #include "order_statistics.c"
 #include "pairs/blocks.c"

@@ -7,6 +7,9 @@
 #include "kernels/arrays.h"
 
 static const double MIB = 1024.0 * 1024.0;
+/* Beside the arrays: their page tables, 8 of 4096 bytes, and the program.  A limit that holds the
+ * arrays alone kills it when they are touched. */
+static const size_t PAGE_TABLES_SHARE = 512, PROGRAM_BYTES = (size_t)8 << 20;
 
 static size_t size_by_rule(size_t llc_bytes)
 {
@@ -21,20 +24,31 @@ static size_t largest_that_fits(size_t available)
 	return available / 5 * 4 / (ARRAYS * sizeof(element));
 }
 
+static size_t bytes_needed(const struct options *o)
+{
+	const size_t arrays = arrays_bytes(o->size, o->offset);
+
+	return arrays + arrays / PAGE_TABLES_SHARE + PROGRAM_BYTES;
+}
+
 static void too_much(const struct options *o, size_t available)
 {
 	static const char hint[] = "ask for smaller arrays with '-n' or '-m'";
-	const double mib = (double)ARRAYS * (double)sizeof(element) *
-			   ((double)o->size + (double)o->offset) / MIB;
+	/* no size_t holds what some ask for */
+	const double arrays =
+		(double)ARRAYS * (double)sizeof(element) * ((double)o->size + (double)o->offset);
+	const double mib =
+		(arrays * (1 + 1.0 / (double)PAGE_TABLES_SHARE) + (double)PROGRAM_BYTES) / MIB;
 
 	if (ranks_together())
 		die("'%zu' elements: %d processes on node %s ask %.0f MiB together, more "
-		    "than the %.0f MiB of memory available there",
+		    "than the %.0f MiB of memory available there%s",
 		    hint, o->size, ranks_on_node(), ranks_node(), ranks_on_node() * mib,
-		    (double)available / MIB);
-	die("'%zu' elements make three arrays of %.0f MiB, more than the %.0f MiB of memory "
-	    "available",
-	    hint, o->size, mib, (double)available / MIB);
+		    (double)available / MIB, memory_available_by());
+	die("'%zu' elements make three arrays that need %.0f MiB with their page tables, more "
+	    "than "
+	    "the %.0f MiB of memory available%s",
+	    hint, o->size, mib, (double)available / MIB, memory_available_by());
 }
 
 static void note_caches(enum llc_from from, char note[256])
@@ -64,16 +78,17 @@ void size_choose(struct options *options, size_t llc_bytes, enum llc_from from, 
 		if (options->size > of_all[1]) {
 			options->size = of_all[1];
 			snprintf(note, 256,
-				 "array size capped by the memory available, %.0f MiB: the rule "
+				 "array size capped by the memory available, %.0f MiB%s: the rule "
 				 "asks for %zu elements",
-				 (double)available / MIB, size_by_rule(llc_bytes));
+				 (double)available / MIB, memory_available_by(),
+				 size_by_rule(llc_bytes));
 		}
 	}
 	if (options->size < 1)
 		die("'%zu' elements per array: too few", "give more with '-n' or '-m'",
 		    options->size);
 	if (options->size > (size_t)-1 / 64 || options->offset > (size_t)-1 / 64 ||
-	    arrays_bytes(options->size, options->offset) > share)
+	    bytes_needed(options) > share)
 		too_much(options, available);
 }
 

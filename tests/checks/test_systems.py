@@ -391,3 +391,17 @@ def test_make_binaries_builds_what_this_machine_has_a_compiler_for(monkeypatch):
     built = machine.buildable(table)
     assert set(built.values()) == {'gcc-99'} and 'gcc-o2' in built
     assert of_gcc - set(built) == {'gcc-avx2'}  # this CPU has no AVX2
+
+
+def test_what_nobody_says_of_the_cpu_is_not_denied(monkeypatch):
+    """Without /proc/cpuinfo a row 'needs avx2, which the CPU does not have': it had."""
+    table = presets.load()
+    monkeypatch.setattr(machine, 'cpu_flags', frozenset)
+    monkeypatch.setattr(machine.platform, 'machine', lambda: 'x86_64')
+    monkeypatch.setattr(machine, 'mpi', dict)
+    partition = {'name': 'p', 'features': 'auto', 'toolchains': {'gcc': {}, 'icc13': {}}}
+    (_, left_out), system = binder.bind({'name': 's'}, partition, table), "'/proc/cpuinfo'"
+    assert left_out['gcc-avx2'] == f'needs avx2, and {system} does not say whether the CPU has it'
+    assert left_out['icc13-knc'] == 'needs mic, which the CPU does not have'
+    _, left_out = binder.bind({'name': 's'}, {**partition, 'features': ['x86_64']}, table)
+    assert left_out['gcc-avx2'] == 'needs avx2, which the CPU does not have'

@@ -1,4 +1,5 @@
-"""A kernel that does not say: on which CPU a thread runs, what /proc would tell."""
+"""A kernel that says something else: not on which CPU a thread runs, nothing in /proc; that pages
+came back from swap."""
 
 import subprocess
 
@@ -9,8 +10,31 @@ SOURCE = 'int sched_getcpu(void)\n{\n\treturn -1;\n}\n'
 
 def no_cpu(folder):
     """{LD_PRELOAD: ...}: sched_getcpu() fails."""
-    source, library = folder / 'no_cpu.c', folder / 'no_cpu.so'
-    source.write_text(SOURCE)
+    return preloaded(folder, 'no_cpu', SOURCE)
+
+
+SWAPS = """#define _GNU_SOURCE
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+int getrusage(__rusage_who_t who, struct rusage *usage)
+{
+	static _Atomic long faults;
+	const long status = syscall(SYS_getrusage, who, usage);
+	usage->ru_majflt = who == RUSAGE_SELF ? 100 * ++faults : ++faults;
+	return (int)status;
+}
+"""
+
+
+def that_swaps(folder):
+    """{LD_PRELOAD: ...}: whoever asks is told that pages came back meanwhile."""
+    return preloaded(folder, 'swaps', SWAPS)
+
+
+def preloaded(folder, name, text):
+    source, library = folder / f'{name}.c', folder / f'{name}.so'
+    source.write_text(text)
     subprocess.run(['gcc', '-shared', '-fPIC', source, '-o', library], check=True)
     return {'LD_PRELOAD': str(library)}
 

@@ -121,7 +121,7 @@ def test_a_quota_that_others_share_is_named(build):
                 burner.terminate()  # timeout hands on what it can catch
                 subprocess.run(['pkill', '-KILL', '-P', str(burner.pid)], check=False)
     assert done.returncode == 1
-    assert 'disturbed: threads were kept off their CPUs, by the CPU quota' in done.stdout
+    assert 'disturbed: threads were kept waiting, by the CPU quota' in done.stdout
 
 
 def test_a_team_that_is_smaller_than_asked_is_idle(run):

@@ -250,6 +250,14 @@ def test_a_quota_that_throttles_is_named(recorded_machine, run, tmp_path):
     assert 'by the CPU quota of the cgroup, which held its tasks back for' in said[0]['detail']
 
 
+def test_pages_that_came_back_from_swap_make_no_figure(stream, run, tmp_path):
+    """A thread that waits for its page is not ready to run, and seemed to have lost nothing."""
+    done = run(stream, '-n', '1e6', '-t', '20', *SMALL, **silent_kernel.that_swaps(tmp_path))
+    assert 'disturbed' in done.reasons and '0 of 19 repetitions were clean' in done.stdout
+    assert 'of its pages that came back from swap: memory is short here' in done.stdout
+    assert done.record['busy']['major_faults'] > 100
+
+
 @pytest.mark.alone
 def test_a_pinned_thread_moved_from_outside(stream, begin):
     started = begin('taskset', '-c', CPUS[0], stream, *SMALL)
@@ -443,3 +451,7 @@ def test_caches_of_unknown_size_make_no_automatic_size_valid(build, run, tmp_pat
     assert (done.record['llc_from'], done.record['llc_mib']) == ('unknown', 0)
     given = run(program, '-n', '1e6', '-t', '3')
     assert 'array-too-small' in given.warnings - given.reasons
+    # where the arrays alone fit, the kernel killed it: 199.2 MB of 200
+    too_large = subprocess.run([program, '-n', '8300000'], capture_output=True, text=True)
+    said = 'make three arrays that need 198 MiB with their page tables, more than the 191 MiB'
+    assert too_large.returncode == 2 and said in too_large.stderr

@@ -7,14 +7,18 @@
 #include "neighbours.h"
 #include "threads.h"
 
+#include <sys/resource.h>
 #include <unistd.h>
 
 static struct interference of_run;
 static int owner_unknown; /* other ranks on these CPUs did not answer */
 static int unknown;       /* /proc/stat does not say */
 static double throttled;  /* seconds in the run, summed over the CPUs */
+static long read_back;    /* pages of this process in the run, from swap or a file */
 
 static const double SHARE_ALLOWED = 0.05, LEAST_SECONDS = 0.1;
+/* Of a library that is used for the first time a few are read. */
+enum { READ_BACK_ALLOWED = 100 };
 
 static void read_cpus(struct interference *busy)
 {
@@ -36,6 +40,13 @@ static void read_cpus(struct interference *busy)
 	}
 	if (file)
 		fclose(file);
+}
+
+static long major_faults(void)
+{
+	struct rusage usage;
+
+	return getrusage(RUSAGE_SELF, &usage) == 0 ? usage.ru_majflt : 0;
 }
 
 double interference_stolen(void)
@@ -86,6 +97,7 @@ void interference_run_start(void)
 {
 	neighbours_start();
 	throttled = -cgroup_throttled();
+	read_back = -major_faults();
 	interference_start(&of_run);
 }
 
@@ -95,6 +107,7 @@ void interference_run_stop(double (*of_job)(double own), int ranks)
 
 	interference_stop(&of_run);
 	throttled += cgroup_throttled();
+	read_back += major_faults();
 	neighbours_stop(ranks);
 	ours = of_job ? of_job(of_run.own) : of_run.own;
 	owner_unknown = ours < 0;
@@ -107,12 +120,21 @@ static int is_throttled(void)
 	return throttled > LEAST_SECONDS && throttled > SHARE_ALLOWED * of_run.wall;
 }
 
+static int was_swapped(void)
+{
+	return read_back > READ_BACK_ALLOWED;
+}
+
 const char *interference_by(void)
 {
 	static char text[2048];
 
 	*text = '\0';
-	if (is_throttled())
+	if (was_swapped())
+		snprintf(text, sizeof(text),
+			 ", by %ld of its pages that came back from swap: memory is short here",
+			 read_back);
+	else if (is_throttled())
 		snprintf(text, sizeof(text),
 			 ", by the CPU quota of the cgroup, which held its tasks back for %.1f s "
 			 "in %.1f s",
@@ -125,8 +147,8 @@ void interference_judge(void (*find)(int reason, const char *detail, ...))
 {
 	char list[CPU_LIST_MAX];
 
-	if (is_throttled())
-		find(DISTURBED, "threads were kept off their CPUs%s", interference_by());
+	if (is_throttled() || was_swapped())
+		find(DISTURBED, "threads were kept waiting%s", interference_by());
 	if (owner_unknown || interference_others(&of_run) <= LEAST_SECONDS ||
 	    others_share() <= SHARE_ALLOWED)
 		return;
@@ -138,7 +160,7 @@ void interference_judge(void (*find)(int reason, const char *detail, ...))
 
 void interference_forgive(void)
 {
-	if (!unknown && !is_throttled())
+	if (!unknown && !is_throttled() && !was_swapped())
 		verdict_withdraw(DISTURBED);
 }
 
@@ -152,6 +174,8 @@ void interference_write(void)
 	json_number("others_share", others_share());
 	if (throttled > 0)
 		json_number("throttled_s", throttled);
+	if (read_back > 0)
+		json_count("major_faults", (unsigned long long)read_back);
 	neighbours_write();
 	json_close('}');
 }

@@ -6,7 +6,8 @@
  * time the run counts as disturbed; a program that knows of each repetition what its threads lost
  * (lost_time.h) only warns, unless some of the CPUs have no thread of ours to notice it.  Under
  * 0.1 s it is too little to tell, because the kernel counts in hundredths of a second.  Threads
- * that a cgroup's quota holds back leave their CPUs idle: that is read off its cpu.stat.
+ * that a cgroup's quota holds back leave their CPUs idle: that is read off its cpu.stat; pages
+ * that were in swap off the major faults of this process.
  */
 #pragma once
 
@@ -38,7 +39,8 @@ LOCAL void interference_judge(void (*find)(int reason, const char *detail, ...))
 LOCAL const char *interference_by(void);
 
 /* Others' work, if any, did the figures no harm: no finding.  That nothing is known of it stays,
- * and a quota that throttles does: unlike the weather it is there in each run, and can be mended.
+ * and a quota that throttles does, and swapping: unlike the weather they are there in each run,
+ * and can be mended.
  */
 LOCAL void interference_forgive(void);
 

@@ -21,13 +21,6 @@ static double ready_seconds(int file)
 	return sscanf(text, "%llu %llu", &running, &ready) == 2 ? 1e-9 * (double)ready : -1;
 }
 
-static long involuntary_switches(void)
-{
-	struct rusage usage;
-
-	return getrusage(RUSAGE_THREAD, &usage) == 0 ? usage.ru_nivcsw : 0;
-}
-
 void lost_time_start(struct lost_time *l)
 {
 	l->file = open("/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC);
@@ -42,16 +35,21 @@ void lost_time_note(struct lost_time *l)
 	const double cpu = clock_thread(), wall = clock_now();
 	const double ready = ready_seconds(l->file);
 	const double not_run = (wall - l->wall) - (cpu - l->cpu);
-	const long switches = involuntary_switches();
+	struct rusage usage;
 
-	if (ready >= 0)
+	if (getrusage(RUSAGE_THREAD, &usage) != 0)
+		memset(&usage, 0, sizeof(usage));
+	if (usage.ru_majflt > l->faults)
+		l->lost = wall - l->wall;
+	else if (ready >= 0)
 		l->lost = ready - l->ready;
 	else
-		l->lost = switches > l->switches && not_run > 0 ? not_run : 0;
+		l->lost = usage.ru_nivcsw > l->switches && not_run > 0 ? not_run : 0;
 	l->wall = wall;
 	l->cpu = cpu;
 	l->ready = ready;
-	l->switches = switches;
+	l->switches = usage.ru_nivcsw;
+	l->faults = usage.ru_majflt;
 }
 
 const char *lost_time_basis(void)

@@ -7,6 +7,10 @@
  * its CPU time is.  Where the kernel does not count, an involuntary switch (getrusage) and a CPU
  * time (CLOCK_THREAD_CPUTIME_ID) below the wall's say it, less exactly; where nobody can tell,
  * the time is 0 and the basis says so.
+ *
+ * A thread that waits for a page of its own, which lay in swap, is not ready either; where the
+ * page is only compressed in memory (zram), it even runs.  The kernel counts such faults
+ * (ru_majflt): between two notes with one all of the time is lost.
  */
 #pragma once
 
@@ -17,6 +21,7 @@ struct lost_time {
 	double wall, cpu; /* seconds, at the last note */
 	double ready;     /* seconds ready and not running, since the thread began */
 	long switches;    /* involuntary ones */
+	long faults;      /* major ones: pages that were read from swap or a file */
 	double lost;      /* seconds between the last two notes */
 };
 

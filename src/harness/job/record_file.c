@@ -1,11 +1,13 @@
 #include "record_file.h"
 
 #include "../error.h"
+#include "../named_file.h"
 #include "ranks.h"
 
 #include <errno.h>
 #include <glob.h>
 #include <limits.h>
+#include <signal.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -47,14 +49,14 @@ static void drop_unfinished(void)
 		unlink(unfinished);
 }
 
+static const char JSON_HINT[] = "give '--json' a file in a folder that exists and may be written";
+
 static FILE *open_or_die(const char *name)
 {
-	FILE *file = fopen(name, "w");
+	FILE *file = named_file_open(name, "w", JSON_HINT);
 
 	if (!file)
-		die("cannot write '%s': %s",
-		    "give '--json' a file in a folder that exists and may be written", name,
-		    strerror(errno));
+		die("cannot write '%s': %s", JSON_HINT, name, strerror(errno));
 	return file;
 }
 
@@ -77,9 +79,7 @@ static void open_own(void)
 	snprintf(unfinished, sizeof(unfinished), "%s.unfinished-%ld", own_path, (long)getpid());
 	own_file = fopen(unfinished, "wx");
 	if (!own_file)
-		die("cannot write '%s': %s",
-		    "give '--json' a file in a folder that exists and may be written", path,
-		    strerror(errno));
+		die("cannot write '%s': %s", JSON_HINT, path, strerror(errno));
 	/* that it can be written is known now; a process that is killed before there is anything
 	 * to write leaves nothing behind */
 	fclose(own_file);
@@ -116,9 +116,19 @@ void record_file_open(const char *path_asked)
 
 static int complain(const char *about)
 {
-	fprintf(stderr, "membw: the record in '%s' is not complete: %s\nhint: is there space?\n",
-		about, strerror(errno));
+	fprintf(stderr, "membw: the record in '%s' is not complete: %s\nhint: %s\n", about,
+		strerror(errno), errno == EPIPE ? "who read it has gone" : "is there space?");
 	return 0;
+}
+
+/* A pipe whose reader has gone would end the program before its table is printed. */
+static int write_through(const char *line, size_t size)
+{
+	void (*const before)(int) = signal(SIGPIPE, SIG_IGN);
+	const int written = fwrite(line, 1, size, own_file) == size && fflush(own_file) == 0;
+
+	signal(SIGPIPE, before);
+	return written || complain(path);
 }
 
 int record_file_put(const char *line, size_t size)
@@ -128,8 +138,7 @@ int record_file_put(const char *line, size_t size)
 	if (!path)
 		return 1;
 	if (is_alone() && !*unfinished)
-		return (fwrite(line, 1, size, own_file) == size && fflush(own_file) == 0) ||
-		       complain(path);
+		return write_through(line, size);
 	if (!own_file)
 		own_file = fopen(unfinished, "w");
 	failed = !own_file || fwrite(line, 1, size, own_file) != size;

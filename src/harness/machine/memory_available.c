@@ -81,13 +81,25 @@ size_t memory_cgroup_limit(void)
 			  cgroup_smallest("memory", "memory.limit_in_bytes", NULL));
 }
 
+static const char *available_by = "";
+
+const char *memory_available_by(void)
+{
+	return available_by;
+}
+
 size_t memory_available(void)
 {
+	const size_t everywhere = mem_available(), bound = free_where_bound();
 	/* beyond memory.high nobody is killed, but slowed down */
 	const size_t v2 = smaller_of(cgroup_smallest("memory", "memory.max", "memory.current"),
 				     cgroup_smallest("memory", "memory.high", "memory.current"));
 	const size_t v1 =
 		cgroup_smallest("memory", "memory.limit_in_bytes", "memory.usage_in_bytes");
+	const size_t outside = smaller_of(everywhere, bound), group = smaller_of(v1, v2);
 
-	return smaller_of(smaller_of(mem_available(), free_where_bound()), smaller_of(v1, v2));
+	available_by = group < outside      ? " (the cgroup's limit)"
+		       : bound < everywhere ? " (on the NUMA domains that numactl gives)"
+					    : "";
+	return smaller_of(outside, group);
 }

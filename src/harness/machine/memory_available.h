@@ -15,3 +15,7 @@ LOCAL size_t memory_total_on(const struct cpuset *domains);
 
 /* The smallest limit of the cgroups themselves; (size_t)-1 for none. */
 LOCAL size_t memory_cgroup_limit(void);
+
+/* " (the cgroup's limit)" and the like, of what memory_available() returned last; "" where it is
+ * the machine's. */
+LOCAL const char *memory_available_by(void);

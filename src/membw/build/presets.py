@@ -254,7 +254,7 @@ def program_of(package):
 
 def version():
     """Of the release: its one place is the harness, which every program carries along."""
-    text = (PROGRAMS / HARNESS / 'config.h').read_text()
+    text = (PROGRAMS / HARNESS / 'config.h').read_text(encoding='utf-8')
     return re.search(r'#define MEMBW_VERSION "(.+)"', text)[1]
 
 
@@ -268,7 +268,7 @@ BLAS_KEYS = {
 def load_blas(path=BLAS_TABLE):
     """{name: row} of configs/blas.yaml, checked."""
     try:
-        rows = parse_yaml(pathlib.Path(path).read_text())['rows']
+        rows = parse_yaml(pathlib.Path(path).read_text(encoding='utf-8'))['rows']
     except OSError as err:
         raise PresetError(f"cannot read '{path}': {err.strerror}", 'restore it from git') from err
     problems = [
@@ -402,10 +402,10 @@ def check_compiler(preset, cc, table):
 def write_if_changed(path, text):
     """Keep the time of a file whose content stays: what depends on it is then not rebuilt."""
     path = pathlib.Path(path)
-    if path.is_file() and path.read_text() == text:
+    if path.is_file() and path.read_text(encoding='utf-8') == text:
         return False
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(text)
+    path.write_text(text, encoding='utf-8')
     return True
 
 
@@ -507,7 +507,9 @@ def build_record(binary):
         pathlib.Path(f'{path}.json'),
         path.parents[1] / 'share' / 'membw' / f'{path.name}.json',
     )
-    return json.loads(next((p for p in beside if p.is_file()), beside[0]).read_text())
+    return json.loads(
+        next((p for p in beside if p.is_file()), beside[0]).read_text(encoding='utf-8')
+    )
 
 
 def define(text):

@@ -15,6 +15,9 @@ from membw.errors import MembwError
 from membw.site import backends, machine, peak, systems
 from membw.site.environs import environ_name
 
+# why a row is left out
+NOT_HAD = 'which the CPU does not have'
+UNKNOWN = "and '/proc/cpuinfo' does not say whether the CPU has it"
 # tags of the checks that ReFrame's --mode chooses as well
 MODES = ('nightly', 'maintenance', 'acceptance')
 
@@ -117,7 +120,8 @@ def bind(system, partition, table):
         for preset, row in rows.items():
             needs = lacking(row, features)
             if needs:
-                left_out[preset] = f'needs {" ".join(needs)}, which the CPU does not have'
+                unknown = partition['features'] == 'auto' and machine.may_have(row['requires'])
+                left_out[preset] = f'needs {" ".join(needs)}, {UNKNOWN if unknown else NOT_HAD}'
             else:
                 bound.append(environment(targets, name, chain, preset, table))
                 bound[-1]['features'] += has_mpi(partition, chain)

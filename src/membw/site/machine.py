@@ -26,14 +26,24 @@ def probed():
 
 
 @functools.cache
-def cpu_features():
-    """The architecture and every flag the kernel shows (x86: flags, Arm: Features)."""
+def cpu_flags():
+    """Every flag the kernel shows (x86: flags, Arm: Features); none where a container hides it."""
     try:
-        text = pathlib.Path('/proc/cpuinfo').read_text()
+        text = pathlib.Path('/proc/cpuinfo').read_text(encoding='utf-8', errors='replace')
     except OSError:
         text = ''
     flags = re.search(r'^(?:flags|Features)\s*:\s*(.*)$', text, re.M)
-    return {platform.machine(), *(flags.group(1).split() if flags else [])}
+    return frozenset(flags.group(1).split() if flags else ())
+
+
+def cpu_features():
+    """The architecture and its flags."""
+    return {platform.machine(), *cpu_flags()}
+
+
+def may_have(needs):
+    """Whether a CPU of this architecture may have what a preset needs of it: nobody says."""
+    return not cpu_flags() and platform.machine() in needs
 
 
 def why_no_openmp(cc, openmp):

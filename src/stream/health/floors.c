@@ -1,6 +1,7 @@
 #include "floors.h"
 
 #include "../../harness/error.h"
+#include "../../harness/named_file.h"
 #include "../../harness/options.h"
 #include "../../harness/verdict.h"
 
@@ -69,7 +70,7 @@ static void take_floor(const char *option, const char *entry)
 
 static void read_floors(const char *option, const char *path, char text[FLOORS_TEXT_MAX])
 {
-	FILE *file = fopen(path, "r");
+	FILE *file = named_file_open(path, "r", HINT);
 	size_t used;
 	char *comment;
 

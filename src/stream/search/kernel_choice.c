@@ -3,6 +3,7 @@
 #include "../../harness/error.h"
 #include "../../harness/job/ranks.h"
 #include "../../harness/json.h"
+#include "../../harness/named_file.h"
 #include "../../harness/sysfile.h"
 
 #include <errno.h>
@@ -109,7 +110,7 @@ void choice_read(struct kernel_choice *choice, const char *asked)
 		return;
 	}
 	choice->from = "file";
-	file = fopen(asked, "r");
+	file = named_file_open(asked, "r", VARIANTS_HINT);
 	if (!file)
 		die("'--kernels %s' is neither standard, tuned, a variant nor a file: %s",
 		    VARIANTS_HINT, asked, strerror(errno));
@@ -118,14 +119,15 @@ void choice_read(struct kernel_choice *choice, const char *asked)
 
 void choice_open(const char *path)
 {
+	static const char hint[] =
+		"give '--save-kernels' a file in a folder that exists and may be written";
+
 	if (!path || ranks_me() > 0)
 		return;
 	path_of_saved = path;
-	to_save = fopen(path, "w");
+	to_save = named_file_open(path, "w", hint);
 	if (!to_save)
-		die("cannot write '%s': %s",
-		    "give '--save-kernels' a file in a folder that exists and may be written",
-		    path, strerror(errno));
+		die("cannot write '%s': %s", hint, path, strerror(errno));
 }
 
 void choice_save(const struct kernel_choice *choice)

@@ -20,6 +20,7 @@ from membw.run import ratios, rows
 from membw.run.judge import DRY, EXPECTED, failed_build, judge, measures
 from membw.run.newest import reports
 from membw.run.skips import shorten, skip_lines, skip_reasons
+from membw.run.told_once import told_once
 from membw.site.cpulist import compress
 from membw.tables import Cell, Column, Table
 
@@ -197,7 +198,7 @@ def table(title, cases, metrics):
                ('verdict', 'verdict'), ('reason', '')]  # fmt: skip
     lines = [row(case, metrics) for case in cases]
     lines.sort(key=lambda cells: (cells[0], str(cells[1])))
-    return Table(title, tuple(Column(*column) for column in columns), lines)
+    return Table(title, tuple(Column(*column) for column in columns), list(told_once(lines)))
 
 
 def table_of_figures(title, cases, metrics):

@@ -50,6 +50,20 @@ def show(tmp_path, capsys):
     return run
 
 
+def test_a_reason_that_rows_have_alike_is_told_in_full_once(show, tmp_path, capsys):
+    """Forty rows of 300 letters hid that one stranger had spoilt them all."""
+    text = 'disturbed ({}: {} of 9 repetitions were clean, fewer than 3, busiest meanwhile: {})'
+    reasons = [text.format('copy', 2, 'gcc (71) 0.1 s'), text.format('add', 0, 'gcc (8) 2.5 s'),
+               text.format('add', 0, 'cp (8) 2.5 s')]  # fmt: skip
+    cases = [case(pinning, result='fail', fail_phase='sanity', fail_reason=f'INVALID: {why}')
+             for pinning, why in zip('abc', reasons, strict=True)]  # fmt: skip
+    lines = [ln.partition('INVALID  ')[2] for ln in show(*cases)[1] if 'gcc-o2  ' in ln]
+    assert lines == [reasons[0], 'disturbed (as above)', reasons[2]]
+    summary.show(tmp_path / 'run.json', form='json')
+    (found,) = json.loads(capsys.readouterr().out)['tables']
+    assert [row['reason'] for row in found['rows']] == reasons
+
+
 def test_a_pass_shows_four_figures_and_that_there_is_no_reference(show):
     status, lines = show(binary(), case())
     line = next(ln for ln in lines if 'gcc-o2' in ln)

@@ -107,8 +107,9 @@ def run(args):
         file = ReferenceFile(args.system, args.test)
         proposals, blocks = enter(args, file, every)
         try:
-            blocks += floor_lines(args, proposals) if args.floors else []
+            floors = floors_text(args, proposals)  # refuses before anything is written
             blocks += finish(file, args.dry_run)
+            blocks += floor_lines(args, floors)
         finally:
             print(tables.as_text(blocks, args.format))
     return 1 if len(proposals) < len(every) or problems else 0
@@ -263,13 +264,19 @@ def _existing(existing, name, kept):
     return f'{value:.1f} {bounds}, {stays}'
 
 
-def floor_lines(args, proposals):
+def floors_text(args, proposals):
     from membw.calibrate import floors
 
-    text = floors.of_one(proposals, args.widest / 100, args.confidence / 100)
-    if args.dry_run:
+    return (
+        floors.of_one(proposals, args.widest / 100, args.confidence / 100) if args.floors else ''
+    )
+
+
+def floor_lines(args, text):
+    """Last: floors never are of a reference that could not be written."""
+    if args.dry_run or not args.floors:
         return text.splitlines()
-    write_whole(args.floors, text, 'nothing was written: is its folder there, and yours?')
+    write_whole(args.floors, text, 'the references are written: is its folder there, and yours?')
     return [f'written: {args.floors}']
 
 

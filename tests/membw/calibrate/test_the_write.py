@@ -91,12 +91,13 @@ def test_a_full_disk_leaves_the_old_file_and_nothing_beside_it(checkout, runs, c
     limits = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (500, limits[1]))
     try:
-        assert main([*words(runs), '--expires', '30']) == 2
+        more = ['--expires', '30', '--floors', str(checkout / 'floors')]
+        assert main([*words(runs), *more]) == 2
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, limits)
     err = capsys.readouterr().err
     assert f"membw: cannot write '{file}': File too large\nhint: the references are as" in err
-    assert files_of(checkout) == before
+    assert files_of(checkout) == before and not (checkout / 'floors').exists()
 
 
 @pytest.mark.parametrize('folder, file', [

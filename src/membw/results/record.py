@@ -6,6 +6,7 @@ import math
 import re
 import statistics
 from collections import Counter
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import lru_cache
@@ -15,6 +16,11 @@ from typing import NamedTuple
 from membw.results import intervals, metrics, provenance, regimes
 from membw.results.numa_facts import count_sockets, first_domain
 from membw.site.peak_from_modules import channel_count
+
+try:
+    from msgspec.json import decode as quick
+except ImportError:  # a set-up of before: json reads the same, and takes three times as long
+    quick = json.loads
 
 # the first had `kernels` where now there are `metrics`
 SCHEMAS = ('membw-record-1', 'membw-record-2')
@@ -105,7 +111,9 @@ def names_record(text):
 
 def parse_json(line):
     """What a line holds; BadRecord for all that json.loads cannot take."""
-    try:
+    with suppress(ValueError, RecursionError):
+        return quick(line)
+    try:  # which takes NaN and halves of characters, too, and says what is wrong with a line
         return json.loads(line)
     except json.JSONDecodeError as err:
         line = f'line {err.lineno}, ' if err.lineno > 1 else ''
@@ -179,22 +187,32 @@ class Setting(NamedTuple):
 
 
 SAID_BY = {
-    *STRICT, *MEMORY, *provenance.FIELDS, 'runtime', 'pages', 'kernel', 'mem_total_mib', 'numa',
-    'sockets', 'memory_channels',
-}  # fmt: skip
+    *STRICT, *MEMORY, *provenance.FIELDS, 'runtime', 'pages', 'kernel', 'numa', 'sockets',
+    'memory_channels',
+} - {'threads_on'}  # fmt: skip
 
 
 def _setting(data):
+    """Worked out once for all records that say the same. Of the threads, which are long, and of
+    the memory, which differs by some MB from node to node, the key has what is read."""
     parts = [data, data.get('facts') or {}, data.get('build') or {}]
     said, facts, build = ({k: v for k, v in p.items() if k in SAID_BY} for p in parts)
     said |= {'facts': facts, 'build': build, 'shapes': provenance.shapes(data)}
-    return _setting_of(marshal.dumps(said, 2))
+    said['threads_on'] = _threads(data)
+    return _setting_of(marshal.dumps((said, _memory_gib(parts[1])), 2))
+
+
+def _threads(data):
+    """Where each may run, and all of the first."""
+    threads = data.get('threads_on') or []
+    affinities = [{'affinity': t['affinity']} for t in threads]
+    return [*threads[:1], *affinities[1:]]
 
 
 @lru_cache(4096)
 def _setting_of(said):
-    data = marshal.loads(said)
-    facts, traits = data['facts'], _traits(data)
+    data, memory_gib = marshal.loads(said)
+    facts, traits = data['facts'], _traits(data, memory_gib)
     return Setting(
         traits=traits,
         provenance=provenance.of_record(data, traits),
@@ -219,9 +237,9 @@ def _hold_to_schema(data):
             raise BadRecord(f"'{name}' is {data[name]}")
 
 
-def _traits(data):
+def _traits(data, memory_gib):
     facts, build = data.get('facts') or {}, data.get('build') or {}
-    merged = {**facts, **data, **build, 'memory_gib': _memory_gib(facts)}
+    merged = {**facts, **data, **build, 'memory_gib': memory_gib}
     merged['dimms'] = _dimms(facts)
     merged.setdefault('pinning', _pinning(data))
     merged['wait_policy'] = (data.get('runtime') or {}).get('wait_policy')

@@ -5,6 +5,13 @@ from datetime import datetime, timezone
 MINUTES = '%Y-%m-%dT%H:%MZ'
 
 
-def utc(seconds, form='%Y-%m-%dT%H:%M:%SZ'):
-    """Seconds since 1970 as a date and time of UTC."""
-    return datetime.fromtimestamp(seconds, timezone.utc).strftime(form)
+def utc(seconds, form=None):
+    """Seconds since 1970 as a date and time of UTC; to the second where no other form is asked."""
+    moment = datetime.fromtimestamp(seconds, timezone.utc)
+    # of a million runs strftime is a tenth of what accepting them takes
+    return moment.strftime(form) if form else f'{moment.isoformat()[:19]}Z'
+
+
+def day(seconds):
+    """Their date, '2026-11-23'."""
+    return datetime.fromtimestamp(seconds, timezone.utc).isoformat()[:10]

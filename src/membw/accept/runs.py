@@ -8,7 +8,7 @@ from membw.accept.agreed import other_build, other_kind
 from membw.accept.environs import preset_of
 from membw.accept.rule import Run
 from membw.accept.unsteady import unsteady
-from membw.moments import utc
+from membw.moments import day, utc
 from membw.printable import printable
 from membw.results.find_one import kept_build, kept_job
 from membw.results.hostlist import match_expected
@@ -158,6 +158,6 @@ def _not_agreed(protocol, record, known):
 
 
 def _outside_period(period, time):
-    day = utc(time, '%Y-%m-%d')
-    if not period['from'] <= day <= period['to']:
-        yield f'measured on {day}'
+    measured = day(time)
+    if not period['from'] <= measured <= period['to']:
+        yield f'measured on {measured}'

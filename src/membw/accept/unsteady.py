@@ -12,7 +12,10 @@ def unsteady(protocol, ranks):
     """
     if 'unstable' in protocol['runs'].get('allow', []):
         return
-    rates, spans = rates_of(ranks), of_node(ranks)
+    spans = of_node(ranks)
+    if not spans:
+        return
+    rates = rates_of(ranks)
     for name, least in protocol['contract'].items():
         low, high = spans.get(name, (least, least))
         half = max(high / rates[name] - 1, 1 - low / rates[name]) if name in rates else 0

@@ -4,6 +4,7 @@ import math
 import time
 from collections import Counter, defaultdict
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 
 import numpy as np
 
@@ -27,6 +28,8 @@ STANDARD = 'standard'  # kernels_set; what Tuned loops reach is no reference of 
 CLOCK_SLACK_S = 3600  # a node's clock may be so far ahead of ours
 MOST_ODD = 0.10  # of the runs may be of another kind, and are left out; more are another system
 LONGEST = 40  # value of a field that is shown
+# what tells which key a run belongs to
+SAID = ('partition', 'environ', 'pinning', 'test', 'parameters')
 HARDWARE = ('cpu_model', 'microcode', 'memory_gib', 'dimms', 'numa_nodes')
 
 
@@ -67,18 +70,15 @@ def select(chunks, system, chosen, since=0.0, test='stream', widest=math.inf):
     for records, bad in chunks:
         problems += [p for p in bad if not isinstance(p, MeasuredNothing)]
         for r in records:
-            key = _key(r, system, chosen, test)
+            said = tuple(map(r.traits.get, SAID))
+            key, parameters = _key(said, system, chosen, test)
             if key and r.time >= since and r.identity not in seen:
                 seen.add(r.identity)
                 units[key].append(r)
-                names[key] = tuple(_parameters(r))
+                names[key] = parameters
     return [
         _samples(k, names[k], _of_nodes(rows), widest) for k, rows in sorted(units.items())
     ], problems
-
-
-def _parameters(record):
-    return own_parameters(record.traits.get('parameters', ''))
 
 
 def _of_nodes(records):
@@ -104,17 +104,20 @@ def _whole(run, usual):
                    spans=spans, steadiness=steadiness)  # fmt: skip
 
 
-def _key(record, system, chosen, test):
-    named = tuple(record.traits.get(n) for n in ('partition', 'environ', 'pinning'))
-    if 'test' not in record.traits and all(chosen):
+@lru_cache
+def _key(said, system, chosen, test):
+    """(key, names of its parameters) of what records say; (None, ()): they are not asked for."""
+    *named, of, parameters = said
+    parameters = own_parameters(parameters or '')
+    if of is None and all(chosen):
         named = (_full(chosen[0], system), *chosen[1:])
-    if record.traits.get('test', test) != test or not all(named):
-        return None
+    if (test if of is None else of) != test or not all(named):
+        return None, ()
     wanted = (_full(chosen[0], system), *chosen[1:])
     fits = all(w in (None, n) for w, n in zip(wanted, named, strict=True))
     if not fits or named[0].split(':')[0] != system:
-        return None
-    return (*named, *_parameters(record).values())
+        return None, ()
+    return (*named, *parameters.values()), tuple(parameters)
 
 
 def _full(partition, system):

@@ -171,8 +171,8 @@ def told(argv, heeds):
     except (SystemExit, KeyboardInterrupt):
         raise
     except BaseException as err:  # what is left is ours, and nobody wants to read a traceback
-        if isinstance(err, ImportError) and NOT_MAPPED.search(str(err)):
-            return fault(f'not enough memory: {err}', LIMITS[errno.ENOMEM])
+        if isinstance(err, ImportError) and (why := not_mapped(err)):
+            return fault(f'not enough memory: {why}', LIMITS[errno.ENOMEM])
         if heeds.came:  # what is being imported makes an ImportError of a KeyboardInterrupt
             raise KeyboardInterrupt from err
         if os.environ.get('MEMBW_DEBUG'):
@@ -180,6 +180,14 @@ def told(argv, heeds):
         at = traceback.extract_tb(err.__traceback__)[-1]
         words = f'{type(err).__name__}: {str(err)[:200]} ({Path(at.filename).name}:{at.lineno})'
         return fault(f'a bug of ours: {words}', 'MEMBW_DEBUG=1 shows where; please report it')
+
+
+def not_mapped(err):
+    """Of an import for which there is no memory, what the loader said: SciPy says that its
+    installation is broken, and hides it in the error behind."""
+    while err and not NOT_MAPPED.search(str(err)):
+        err = err.__cause__ or err.__context__
+    return err
 
 
 def fault(fact, hint):

@@ -9,7 +9,7 @@ from places import ROOT
 
 from membw.build import presets
 from membw.errors import MembwError
-from membw.site import backends, binder, machine, peak, systems
+from membw.site import backends, binder, machine, peak, references, systems
 
 FILES = sorted((ROOT / 'systems').glob('*.yaml'))
 SYSTEMS = {path.stem: yaml.safe_load(path.read_text()) for path in FILES}
@@ -405,3 +405,16 @@ def test_what_nobody_says_of_the_cpu_is_not_denied(monkeypatch):
     assert left_out['icc13-knc'] == 'needs mic, which the CPU does not have'
     _, left_out = binder.bind({'name': 's'}, {**partition, 'features': ['x86_64']}, table)
     assert left_out['gcc-avx2'] == 'needs avx2, which the CPU does not have'
+
+
+@pytest.mark.parametrize('value, fact', [
+    ('[' * 60 + ']' * 60, 'nested more than 50 levels deep'),  # 100,000 of them ended the process
+    ('9' * 5000, 'Exceeds the limit'),
+])  # fmt: skip
+def test_a_file_that_no_reader_has_room_for_is_one_line(tmp_path, value, fact):
+    path = tmp_path / 'zz.yaml'
+    path.write_text(f'name: {value}\n')
+    assert fact in systems.load_file(path, {})[1][0][1]
+    assert fact in next(references.problems(path, {}, {}))[1]
+    with pytest.raises(presets.PresetError, match=fact):
+        presets.load(path)

@@ -13,6 +13,8 @@ from membw.build import presets
 from membw.errors import MembwError
 from membw.printable import printable
 
+BROKEN = ImportError('The `scipy` install you are using seems to be broken')
+BROKEN.__cause__ = ImportError('y.so: failed to map segment from shared object')
 FAULTS = [
     (OSError(errno.ENOSPC, 'No space left on device', 'results/x'),
      "membw: 'results/x': No space left on device"),
@@ -27,6 +29,7 @@ FAULTS = [
     (MemoryError(), "membw: not enough memory\nhint: 'ulimit -v'"),
     (ImportError('x.so: failed to map segment from shared object'),
      "membw: not enough memory: x.so: failed to map segment from shared object\nhint: 'ulimit"),
+    (BROKEN, 'membw: not enough memory: y.so: failed to map'),
     (type('PanicException', (BaseException,), {})('Rust'), 'membw: a bug of ours: PanicExcep'),
     (KeyError('kernels'), "membw: a bug of ours: KeyError: 'kernels' (test_cli_faults.py:"),
     (RecursionError('maximum depth'), 'membw: a bug of ours: RecursionError'),

@@ -41,6 +41,7 @@ PACKAGES = {'stream': 'membw'}
 FAMILY_KEYS = {'cc', 'language', 'openmp', 'spack', 'external', 'version'}
 PRESET_KEYS = {'family', 'line', 'requires', 'features', 'pages', 'source'}
 OPTIONAL_KEYS = {'language', 'external', 'pages'}
+MOST_LEVELS = 50  # of a file of ours, which has seven
 PAGES = ('thp', '2M', '1G')
 LISTS = ('requires', 'features', 'libraries')
 LANGUAGES = ('c', 'fortran')
@@ -67,7 +68,7 @@ def parse_yaml(text):
     except ImportError:
         return parse_yaml_of_spack(text)
     try:
-        return yaml.load(text, loader(yaml))
+        return read_yaml(yaml, text)
     except yaml.YAMLError as err:
         raise PresetError(f'presets.yaml is not YAML: {one_line(err)}', 'fix that line') from err
 
@@ -75,6 +76,21 @@ def parse_yaml(text):
 def loader(yaml):
     """libyaml's, where PyYAML was built with it: it takes a tenth of the time."""
     return getattr(yaml, 'CSafeLoader', yaml.SafeLoader)
+
+
+def read_yaml(yaml, text):
+    """What the text says. YAMLError, too, of what libyaml's loader has no stack for (it calls itself
+    for each level, and the process is gone) and of a number that Python does not take."""
+    depth = 0
+    for event in yaml.parse(text, loader(yaml)):
+        depth += isinstance(event, yaml.CollectionStartEvent)
+        depth -= isinstance(event, yaml.CollectionEndEvent)
+        if depth > MOST_LEVELS:
+            raise yaml.YAMLError(f'nested more than {MOST_LEVELS} levels deep')
+    try:
+        return yaml.load(text, loader(yaml))
+    except ValueError as err:
+        raise yaml.YAMLError(str(err)) from err
 
 
 def parse_yaml_of_spack(text):

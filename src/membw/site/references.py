@@ -25,7 +25,7 @@ def problems(path, system, table):
     the presets."""
     try:
         text = path.read_text()
-        data, twice = yaml.load(text, presets.loader(yaml)), list(presets.given_twice(text))
+        data, twice = presets.read_yaml(yaml, text), list(presets.given_twice(text))
     except (OSError, UnicodeError, yaml.YAMLError) as err:
         yield '', ' '.join(str(err).split()), 'fix that line'
         return

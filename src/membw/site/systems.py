@@ -94,7 +94,7 @@ def load_file(path, table):
     try:
         refuse_special(path)
         text = path.read_text()
-        data, twice = yaml.load(text, presets.loader(yaml)), list(presets.given_twice(text))
+        data, twice = presets.read_yaml(yaml, text), list(presets.given_twice(text))
     except (MembwError, OSError, UnicodeError, yaml.YAMLError) as err:
         return None, [('', ' '.join(str(err).split()), 'fix that line')]
     problems = [(f'line {line}', f"'{place}' is given twice", 'keep one of them')

@@ -89,7 +89,8 @@ def find_sources(build, results):
     if kept.is_file() and _is_itself(kept) and checksum(kept.read_bytes(), program) == wanted:
         name, sha = shlex.quote(str(kept)), kept.name.split('.')[0]
         # recipe and Makefile of it are run: what was changed since is not unpacked
-        command = f'[ "$(sha256sum <{name})" = "{sha}  -" ]\n'
+        command = f'[ "$(sha256sum <{name})" = "{sha}  -" ] || {{\n'
+        command += f"\techo 'membw: these sources were changed since:' {name} >&2\n\texit 1\n}}\n"
         command += f'tar -xzf {name} -C "$here/sources"'
         return Sources(f'kept in {kept}', command, notes)
     revision = _commit(build.get('commit') or '', wanted, program)

@@ -179,7 +179,8 @@ def test_the_script_runs_nothing_of_the_archive_to_learn_its_checksum(call, copi
     assert good.returncode == 0, good.stderr
     (kept,) = (folder / 'sources').glob('*.tar.gz')
     kept.write_bytes(kept.read_bytes() + b'x')
-    assert call('bash', script, tmp_path / 'bad').returncode == 1
+    bad = call('bash', script, tmp_path / 'bad')
+    assert bad.returncode == 1 and bad.stderr.startswith('membw: these sources were changed since')
     assert not list((tmp_path / 'bad/sources').iterdir())
 
 

@@ -79,8 +79,8 @@ def loader(yaml):
 
 
 def read_yaml(yaml, text):
-    """What the text says. YAMLError, too, of what libyaml's loader has no stack for (it calls itself
-    for each level, and the process is gone) and of a number that Python does not take."""
+    """What the text says. YAMLError, too, of what libyaml's loader has no stack for (it calls
+    itself for each level, and the process is gone) and of a number that Python does not take."""
     depth = 0
     for event in yaml.parse(text, loader(yaml)):
         depth += isinstance(event, yaml.CollectionStartEvent)

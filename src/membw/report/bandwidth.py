@@ -14,8 +14,10 @@ from membw.site.references import PINNINGS
 
 HOW_TO_READ = (
     'How to read: one mark per run, by preset (line) and pinning (colour and shape); further '
-    '{side} is faster. Black bar: reference, grey: its tolerance. Dashed: theoretical peak. '
-    'A crossed mark FAILs. A run without a mark is INVALID: the table says why.'
+    '{side} is faster. A line through a mark: where the same run, started again, would read; '
+    'marks whose lines overlap may differ by noise alone. Black bar: reference, grey: its '
+    'tolerance. Dashed: theoretical peak. A crossed mark FAILs. A run without a mark is INVALID: '
+    'the table says why.'
 )
 NO_PEAK = 'no peak is known: `peak_gbs` and `peak_source` of its system file state it'
 LEAD = (
@@ -70,7 +72,14 @@ def _groups(rows):
 def _most(rows, metrics):
     """Where the axis of all these pictures ends: they are compared by eye."""
     figures = [row.figures[m.name] for row in rows for m in metrics if m.name in row.figures]
-    return max(filter(None, (x for f in figures for x in (f.value, f.high, f.peak))))
+    ends = (x for f in figures for x in (f.value, f.high, f.peak, _drawn(f)[1]))
+    return max(filter(None, ends))
+
+
+def _drawn(figure):
+    """(from, to) of the interval where it has two ends, else the figure twice."""
+    ends = figure.interval or ()
+    return ends if len(ends) == 2 and None not in ends else (figure.value, figure.value)
 
 
 def _picture(test, where, metric, rows, most):
@@ -90,7 +99,8 @@ def _picture(test, where, metric, rows, most):
         shape=charts.shape('pinning', pinnings, 'pinning'),
         tooltip=charts.tips(**{metric.unit: 'value:Q'}, **TIPS),
     )
-    layers = [*_references(base, points), marks, *_failed(base, points), *_peak(points)]
+    layers = [*_references(base, points), *_intervals(base, points, pinnings), marks]
+    layers += [*_failed(base, points), *_peak(points)]
     height = 13 * len({row.preset for row in rows}) * max(2, len(pinnings)) + 10
     values = [point['value'] for point in points]
     name, title = (
@@ -112,6 +122,7 @@ def _point(row, figure):
     return {
         'preset': row.preset, 'pinning': row.pinning, 'value': round(figure.value, 2),
         'reference': figure.reference, 'low': figure.low, 'high': figure.high,
+        'from': round(_drawn(figure)[0], 2), 'to': round(_drawn(figure)[1], 2),
         'peak': figure.peak, 'verdict': row.verdict, 'provenance': row.id,
         'of_reference': percent(figure.of_reference), 'of_peak': percent(figure.of_peak),
     }  # fmt: skip
@@ -127,6 +138,14 @@ def _references(base, points):
     held = base.transform_filter('datum.reference > 0')
     band = held.mark_bar(color='@band', opacity=0.45).encode(x=alt.X('low:Q'), x2='high:Q')
     return [band, held.mark_tick(color='@fore', thickness=2.5).encode(x='reference:Q')]
+
+
+def _intervals(base, points, pinnings):
+    if all(point['from'] == point['to'] for point in points):
+        return []
+    rule = base.mark_rule(strokeWidth=1.5, opacity=0.8)
+    color = charts.color('pinning', pinnings, 'pinning')
+    return [rule.encode(x=alt.X('from:Q'), x2='to:Q', color=color)]
 
 
 def _failed(base, points):

@@ -31,7 +31,9 @@ def section(rows):
     for where in sorted({where for where, _, _ in best}):
         of_where = {(p, m): row for (w, p, m), row in best.items() if w == where}
         metrics = [m for m in metrics_of(rows) if any(m == other for _, other in of_where)]
-        made.pictures += [_picture(where, metric, of_where) for metric in metrics]
+        for metric in metrics:
+            most = _most(of_where, metric.unit)
+            made.pictures.append(_picture(where, metric, of_where, most))
     made.tables.append(_table(best))
     if all(store_of(row, m.name) == UNKNOWN for (_, _, m), row in best.items()):
         made.notes.append('The results do not say which stores the binaries use.')
@@ -55,7 +57,12 @@ def store_of(row, kernel):
     return KINDS.get(kind, kind) or UNKNOWN
 
 
-def _picture(where, metric, best):
+def _most(best, unit):
+    """The highest figure of all pictures of that unit: they are compared by eye."""
+    return max(row.figures[m.name].value for (_, m), row in best.items() if m.unit == unit)
+
+
+def _picture(where, metric, best, most):
     title = f'{metric.name.capitalize()} by compiler on {where}'
     points = [
         {'preset': preset, 'gbs': round(row.figures[m.name].value, 2),
@@ -65,7 +72,6 @@ def _picture(where, metric, best):
     kinds = [
         kind for kind in (*KINDS.values(), UNKNOWN) if any(p['stores'] == kind for p in points)
     ]
-    most = max(point['gbs'] for point in points)
     room = alt.Scale(domain=[0, 1.17 * most], nice=False)  # for the figure beside the last mark
     chart = alt.Chart(charts.data(points)).encode(
         y=alt.Y('preset:N', title=None, sort='-x', axis=alt.Axis(grid=True)),

@@ -1,5 +1,6 @@
 """`membw report`: what it makes of results, before a browser sees it."""
 
+import copy
 import json
 import re
 import shutil
@@ -253,6 +254,26 @@ def test_compilers_are_compared_with_their_stores_and_moved_bytes(rows):
     moved = {row[0].text: row[-1].key for row in table.rows}
     assert moved['gcc-o2'] == pytest.approx(plain.figures['triad'].value * 4 / 3)
     assert moved['icx-nt'] == streaming.figures['triad'].value
+
+
+def test_pictures_that_are_compared_by_eye_have_one_axis(rows):
+    for made in (compilers.section(rows), bandwidth.section(rows)):
+        scales = re.findall(
+            r'"domain": (\[0, [\d.]+\])', json.dumps([p.chart for p in made.pictures])
+        )
+        assert len(scales) >= len(made.pictures) == 4 and len(set(scales)) == 1
+
+
+def test_how_far_a_run_would_repeat_is_drawn(rows):
+    """Marks of one preset lay 30 % apart, and nothing said that this is noise."""
+    noisy = copy.deepcopy(rows)
+    plain = bandwidth.section(rows).pictures[3].chart['layer']
+    assert not any('x2' in part['encoding'] and part['mark']['type'] == 'rule' for part in plain)
+    one(noisy, 'gcc-o2', 'omp').figures['triad'].interval = (120.0, 300.0)
+    layers = bandwidth.section(noisy).pictures[3].chart['layer']
+    (rule,) = [part for part in layers if (part['encoding'].get('x2') or {}).get('field') == 'to']
+    assert rule['mark']['type'] == 'rule' and rule['encoding']['x']['field'] == 'from'
+    assert '[0, 309' in json.dumps(layers)  # the axis has room for its end
 
 
 def test_a_column_that_says_the_same_everywhere_is_left_out(report):

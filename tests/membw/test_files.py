@@ -33,6 +33,7 @@ def test_a_pipe_is_written_through_and_stays_a_pipe(tmp_path):
     assert not os.path.isfile('/dev/null')
 
 
+@pytest.mark.timeout(60)  # without the mend each waits for ever
 def test_a_pipe_without_another_end_is_not_waited_for(tmp_path, fleet, monkeypatch, capsys):
     """Each of these waited for ever."""
     monkeypatch.setattr(files, 'PIPE_WAIT_S', 0.05)

@@ -11,6 +11,7 @@ from membw.results.metrics import LOWER, common_unit, heads
 PICTURES = 6  # the largest groups
 NAMED = 15  # slow nodes named in a picture ...
 APART = 20  # ... when so many pixels apart
+HIGHER_UP = 0.15  # ... or by this part of the picture's height: a name stands at its own figure
 DRAWN = 400  # passing nodes on paper; the page draws all
 MANY = 200  # nodes; from here on the few slow ones get the width that a logarithm gives
 LOW = 'low, not sure'
@@ -102,12 +103,14 @@ def with_labels(rows):
     """On paper: names of the slowest, where there is room for them; the page does it itself."""
     log, named = len(rows) > MANY, []
     most = max(row['place'] for row in rows)
+    level = HIGHER_UP * np.ptp([row['p'] for row in rows])
     for row in sorted(
         (row for row in rows if row['v'] in ('FAIL', 'SUSPECT')), key=lambda row: row['p']
     ):
         share = np.log(row['place']) / np.log(most) if log else row['place'] / most
         at = share * charts.WIDTH
-        near = [other for place, other in named if abs(at - place) < APART]
+        near = [other for place, other in named
+                if abs(at - place) < APART and abs(row['p'] - other['p']) <= level]  # fmt: skip
         if near:
             near[-1]['l'] += joined(near[-1]['l'], row['n'])
         elif len(named) < NAMED:
@@ -197,7 +200,7 @@ def as_data(fleet, records):
         'lower': [m.better == LOWER for m in metrics.values()], 'groups': groups,
         'nodes': nodes, 'files': files.items,
         'traits': [dict(pairs) for pairs in traits.items], 'margin': 100 * MARGIN,
-        'low': LOW, 'named': NAMED, 'apart': APART, 'many': MANY,
+        'low': LOW, 'named': NAMED, 'apart': APART, 'higher_up': HIGHER_UP, 'many': MANY,
     }  # fmt: skip
 
 

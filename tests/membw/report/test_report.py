@@ -573,10 +573,12 @@ def test_kernels_are_drawn_to_one_axis(rows):
 
 
 def test_slow_nodes_beside_each_other_are_all_named():
-    rows = [{'n': f'n{i}', 'place': i, 'p': -9.0 + i, 'v': 'FAIL', 'l': ''} for i in range(1, 6)]
+    rows = [{'n': f'n{i}', 'place': i, 'p': -9 + i / 5, 'v': 'FAIL', 'l': ''} for i in range(1, 6)]
     rows += [{'n': f'm{i}', 'place': i, 'p': 0, 'v': 'PASS', 'l': ''} for i in range(6, 190)]
     assert ranking.with_labels(rows)[0]['l'] == 'n1 n2 n3 …'
     assert not any(row['l'] for row in rows[1:])
+    rows[0]['p'], rows[0]['l'] = -20, ''  # alone, far below: the others' names do not stand there
+    assert [row['l'] for row in ranking.with_labels(rows)][:3] == ['n1', 'n2 n3 n4 …', '']
 
 
 def test_points_of_a_series_have_median_band_and_software():

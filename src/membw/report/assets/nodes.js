@@ -32,10 +32,12 @@ function rankPoints(group, by, order, width) {
 function label(points, order, width) { // the slowest by name, where there is room
 	const log = order === 'place' && points.length > fleet.many;
 	const taken = [];
+	const level = fleet.higher_up * (points.at(-1).p - points[0].p);
 	for (const point of points.filter((p) => p.v === 'FAIL' || p.v === 'SUSPECT')) {
 		const share = log ? Math.log(point.place) / Math.log(points.length) : point[order] / points.length;
 		const x = share * width;
-		const near = taken.filter((other) => Math.abs(other.x - x) < fleet.apart).pop();
+		const near = taken.filter((other) => Math.abs(other.x - x) < fleet.apart
+			&& Math.abs(other.point.p - point.p) <= level).pop();
 		if (near) {
 			near.names.push(point.n);
 			near.point.l = near.names.slice(0, 3).join(' ') + (near.names.length > 3 ? ' …' : '');

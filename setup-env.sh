@@ -32,6 +32,21 @@ if [ ! -x "$MEMBW_ROOT/.venv/bin/membw" ]; then
 	echo "hint: make -C $MEMBW_ROOT setup" >&2
 	return 2 2>/dev/null || exit 2
 fi
+# its scripts name the Python that they were made for: of a checkout that was moved there is none,
+# of a copy it is the original's, which would run the original's code
+IFS= read -r _membw_python <"$MEMBW_ROOT/.venv/bin/membw"
+case $_membw_python in
+'#!'*/python*)
+	_membw_python=$(CDPATH='' cd -- "$(dirname -- "${_membw_python#??}")" 2>/dev/null && pwd -P) || :
+	if [ "$_membw_python" != "$(CDPATH='' cd -- "$MEMBW_ROOT/.venv/bin" && pwd -P)" ]; then
+		echo "membw: '$MEMBW_ROOT/.venv' was set up in another folder: moved, or copied?" >&2
+		echo "hint: rm -rf '$MEMBW_ROOT/.venv' && make -C '$MEMBW_ROOT' setup" >&2
+		unset MEMBW_ROOT _membw_python
+		return 2 2>/dev/null || exit 2
+	fi
+	;;
+esac
+unset _membw_python
 export MEMBW_ROOT
 export RFM_CONFIG_PATH="$MEMBW_ROOT/configs"
 export PYTHONUTF8=1 # our files are, whatever the locale: ReFrame reads them too

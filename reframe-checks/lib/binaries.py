@@ -16,6 +16,7 @@ from reframe.core.exceptions import ReframeError
 from reframe.core.meta import make_test
 
 from lib import local_jobs, prerequisites
+from lib.queue_limit import queue_limit
 from lib.quick_log import quick_log
 from membw.build import presets, spack_rows
 from membw.build.code_checksum import code_sha256
@@ -143,7 +144,7 @@ class spack_build(quick_log, rfm.RunOnlyRegressionTest):
         )
 
 
-class program_binary(quick_log, rfm.CompileOnlyRegressionTest):
+class program_binary(quick_log, queue_limit, rfm.CompileOnlyRegressionTest):
     """An executable of a folder of src, of one compiler and preset, and its build record."""
 
     sourcesdir = None

@@ -15,6 +15,7 @@ from reframe.core.logging import getlogger
 from lib import prerequisites, references
 from lib.binaries import results
 from lib.option_words import option_words
+from lib.queue_limit import never_begun, queue_limit
 from lib.quick_log import quick_log
 from lib.refusal import refuse
 from membw.build.code_checksum import code_sha256
@@ -59,7 +60,7 @@ def by_whom(reason, record):
     return ', busiest meanwhile: ' + ', '.join(f'{o["name"]} {o["cpu_s"]:.1f} s' for o in others)
 
 
-class measurement(quick_log, rfm.RunOnlyRegressionTest):
+class measurement(quick_log, queue_limit, rfm.RunOnlyRegressionTest):
     """A program of src on a node of its own: options in, JSON record out.
 
     A check says `binary = built('stream')` and how it runs; what it measured is in the record.
@@ -185,6 +186,9 @@ class measurement(quick_log, rfm.RunOnlyRegressionTest):
     def skip_what_the_node_lacks(self):
         if self.is_dry_run():
             return
+        if not pathlib.Path(self.stagedir, str(self.job.stdout)).exists():
+            why = never_begun(self.job, self.current_partition.scheduler.registered_name)
+            raise SanityError(f'not measured, no record: {why}')
         lacks = re.search(r'^membw-missing (\S+)', self.output(), re.M)
         if lacks:
             name = self.current_partition.fullname

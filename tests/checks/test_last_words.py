@@ -4,6 +4,8 @@ import types
 
 import pytest
 from lib.measurement import measurement
+from lib.queue_limit import never_begun
+from reframe.core.exceptions import SanityError
 
 KILLED = 'the program was killed, as the kernel does where memory runs out'
 SAID = [
@@ -23,3 +25,22 @@ def test_the_reason_is_told(tmp_path, stderr, told):
     (tmp_path / 'err').write_text(stderr)
     check = types.SimpleNamespace(stagedir=tmp_path, job=types.SimpleNamespace(stderr='err'))
     assert measurement.last_words(check).startswith(told)
+
+
+@pytest.mark.parametrize('limit, said', [
+    (15.0, 'job 7 waited for 15 s (max_pending_time) and was ended before it began: Nodes down'),
+    (None, 'job 7 waited and was ended before it began: Nodes down'),
+])  # fmt: skip
+def test_a_job_that_never_began_is_told_as_that(tmp_path, monkeypatch, limit, said):
+    """It was FAIL, as no file of its output was found."""
+    (tmp_path / 'scontrol').write_text('#!/bin/sh\necho "JobId=$5 Reason=Nodes_down Dependency=x"')
+    (tmp_path / 'scontrol').chmod(0o755)
+    monkeypatch.setenv('PATH', str(tmp_path), prepend=':')
+    job = types.SimpleNamespace(jobid='7', stdout='out', max_pending_time=limit)
+    assert never_begun(job, 'squeue') == said
+    assert never_begun(job, 'pbs') == said.removesuffix(': Nodes down')
+    part = types.SimpleNamespace(scheduler=types.SimpleNamespace(registered_name='squeue'))
+    check = types.SimpleNamespace(stagedir=tmp_path, job=job, is_dry_run=lambda: False,
+                                  current_partition=part)  # fmt: skip
+    with pytest.raises(SanityError, match='not measured, no record: job 7 waited'):
+        measurement.skip_what_the_node_lacks(check)

@@ -155,6 +155,22 @@ def test_setup_env_says_what_to_do_before_the_set_up(root, call, need, tmp_path,
     assert 'is not set up' in done.stderr and f'hint: make -C {tmp_path} setup' in done.stderr
 
 
+@pytest.mark.parametrize('shell', ('sh', 'bash', 'dash'))
+def test_setup_env_knows_a_checkout_that_was_moved_or_copied(root, call, need, tmp_path, shell):
+    """Of one that was moved no command could be executed; a copy ran the original's code."""
+    need(shell)
+    shutil.copy(root / 'setup-env.sh', tmp_path)
+    command = tmp_path / '.venv/bin/membw'
+    command.parent.mkdir(parents=True)
+    for python in ('/no/such/folder/.venv/bin/python', f'{root}/.venv/bin/python'):
+        command.write_text(f'#!{python}\n')
+        command.chmod(0o755)
+        script = 'set -e; . ./setup-env.sh || echo $?'
+        done = call(shell, '-c', script, cwd=tmp_path, MEMBW_ROOT='')
+        assert done.stdout.strip() == '2', done.stderr
+        assert 'was set up in another folder: moved, or copied?\nhint: rm -rf' in done.stderr
+
+
 def test_a_second_run_at_the_same_time_is_refused(call, root, one_run):
     (root / 'results').mkdir(exist_ok=True)
     with open(root / 'results' / 'run.lock', 'w') as lock:

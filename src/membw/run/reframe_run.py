@@ -17,7 +17,7 @@ from membw.plural import plural
 from membw.progress import Cases, say
 from membw.results.left_out import by_reason, partitions_of
 from membw.results.run_lock import alone
-from membw.run import junit, rounds, rows, summary, under_way
+from membw.run import junit, queue_wait, rounds, rows, summary, under_way
 from membw.site import realtime
 
 # ReFrame only warns of these, runs the rest and exits 0
@@ -83,7 +83,8 @@ def _measure(base, system, rest, asked, by_priority):
     options = [*keeping_still(partitions, rest), *priority, *rest]
     if turns and is_local(partitions):
         options = ['-S', f'max_seconds={rounds.ROW_S / asked:g}', *options]
-    lines = reframe(command(base, system, options), base, '-v' in rest)
+    with queue_wait.told(partitions):
+        lines = reframe(command(base, system, options), base, '-v' in rest)
     refuse_load_errors(lines)
     refuse_nothing(base, system, rest, lines, partitions)
     if turns:

@@ -166,6 +166,8 @@ def reframe_partition(system, partition, table):
     keep = ('name', 'descr', 'launcher', 'access', 'time_limit', 'max_jobs', 'processor',
             *backends.PASSED_THROUGH)  # fmt: skip
     extras = {**peak.completed(partition.get('extras', {})), 'left_out': left_out}
+    if 'max_pending_time' in partition:
+        extras['max_pending_time'] = partition['max_pending_time']
     if 'maintainers' in system:
         extras['maintainers'] = system['maintainers']
     if system.get('references'):

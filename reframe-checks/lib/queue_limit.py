@@ -1,0 +1,37 @@
+"""How long a job may wait in a queue: a whole partition may be down, and nobody sees it."""
+
+import subprocess
+
+import reframe as rfm
+from reframe.core.builtins import run_after
+
+SLURM = ('slurm', 'squeue')
+
+
+class queue_limit(rfm.RegressionTestPlugin):
+    """For a test whose job goes to a scheduler: ReFrame cancels it when that time is over."""
+
+    @run_after('setup')
+    def wait_no_longer(self):
+        """By the partition's file, unless `-S max_pending_time=1h` says otherwise."""
+        limit = self.current_partition.extras.get('max_pending_time')
+        if limit and self.max_pending_time is None:
+            self.max_pending_time = limit
+
+
+def never_begun(job, scheduler):
+    """Of a job that wrote no output; the scheduler's own reason, where it says one."""
+    limit = f' for {job.max_pending_time:g} s (max_pending_time)' if job.max_pending_time else ''
+    return f'job {job.jobid} waited{limit} and was ended before it began{reason(job, scheduler)}'
+
+
+def reason(job, scheduler):
+    if scheduler not in SLURM:
+        return ''
+    words = ['scontrol', '-o', 'show', 'job', str(job.jobid)]
+    try:
+        said = subprocess.run(words, capture_output=True, text=True, timeout=60).stdout
+    except (OSError, subprocess.TimeoutExpired):
+        return ''
+    why = said.partition(' Reason=')[2].partition(' Dependency=')[0].split(' ')[0]
+    return f': {why.replace("_", " ")}' if why not in ('', 'None') else ''

@@ -65,7 +65,7 @@ class Rows:
         easier = _easier(packed.shape[1], alpha, self.freedom, questions)
         self.grown = [_growth(values, sigma, True) * easier for values in self.views(some)]
         self.growth = self.grown[0]
-        self._view = {}
+        self._of_row = {}
 
     def views(self, rows):
         """Values of some rows: as far off as LEAST nights show a step; near, for what lasts."""
@@ -103,14 +103,18 @@ class Rows:
         return sure[some]
 
     def places(self, row):
-        changes = []
-        for view in zip(self.views([row]), self.grown, strict=True):
-            self._view[row] = values, grown = view[0][0].astype(float), view[1]
-            part = values[: self.count[row]]
-            changes = segment(part, self.sigma[row], self.limit[row], grown)
+        for values, grown in self._views_of(row):
+            changes = segment(values, self.sigma[row], self.limit[row], grown)
             if changes:
-                break
-        return changes
+                return changes
+        return []
+
+    def _views_of(self, row):
+        """[(values, growth of the noise)] of one row."""
+        if row not in self._of_row:
+            views = [view[0, : self.count[row]].astype(float) for view in self.views([row])]
+            self._of_row[row] = list(zip(views, self.grown, strict=True))
+        return self._of_row[row]
 
     def placed(self, row, places):
         """Where each change is likeliest between its neighbours, were the noise Cauchy's: a few
@@ -131,17 +135,18 @@ class Rows:
 
     def values(self, row):
         """Of one row, as its steps are looked for."""
-        return next(self.views([row]))[0, : self.count[row]].astype(float)
+        return self._views_of(row)[0][0]
 
     def p_value(self, row, before, after):
-        """Of the difference of the means of two parts (slices) of a row."""
-        if row not in self._view:
-            self._view[row] = self.values(row), self.growth
-        values, grown = self._view[row]
-        one, two = values[before], values[after]
-        n1, n2 = len(one), len(two)
-        spread = self.sigma[row] * grown[min(n1, n2)] * np.sqrt(1 / n1 + 1 / n2)
-        return p_value((two.mean() - one.mean()) / spread, self.freedom[row], self.questions)
+        """Of the difference of the means of two parts (slices) of a row, in the view that shows
+        it best: which of them led to the place says nothing."""
+        z = []
+        for values, grown in self._views_of(row):
+            one, two = values[before], values[after]
+            n1, n2 = len(one), len(two)
+            spread = self.sigma[row] * grown[min(n1, n2)] * np.sqrt(1 / n1 + 1 / n2)
+            z.append(abs(two.mean() - one.mean()) / spread)
+        return p_value(max(z), self.freedom[row], self.questions)
 
 
 def noise(packed, count, many=MANY):

@@ -17,14 +17,10 @@ from membw.results import intervals, metrics, provenance, regimes
 from membw.results.numa_facts import count_sockets, first_domain
 from membw.site.peak_from_modules import channel_count
 
-try:
-    from msgspec.json import decode as quick
-except ImportError:  # a set-up of before: json reads the same, and takes three times as long
-    quick = json.loads
-
 # the first had `kernels` where now there are `metrics`
 SCHEMAS = ('membw-record-1', 'membw-record-2')
 MOST_PROBLEMS = 100  # told of one file, or of a piece of a long one
+MUCH = 2 << 20  # characters: of fewer json has read all before msgspec is loaded, 16 ms
 A_RECORD = re.compile(r'"schema"\s*:\s*"membw-record-')
 
 
@@ -107,6 +103,19 @@ def is_record(data):
 def names_record(text):
     """Whether a record is in a text; with and without blanks: `jq -c` leaves none."""
     return bool(A_RECORD.search(text))
+
+
+quick, expected = json.loads, 0
+
+
+def expect(characters):
+    """So many are to be read. Once they are many msgspec reads them, in a quarter of the time; a
+    set-up of before, without it, goes on with json, which says the same."""
+    global quick, expected
+    before, expected = expected, expected + characters
+    if before < MUCH <= expected:
+        with suppress(ImportError):
+            from msgspec.json import decode as quick
 
 
 def parse_json(line):

@@ -6,7 +6,7 @@ from functools import lru_cache
 from operator import attrgetter
 
 from membw import processes
-from membw.results.record import Record, read_lines, told
+from membw.results.record import Record, expect, read_lines, told
 
 LEAST = 2 << 20  # characters: of less a process begins no sooner than they are read
 # characters of a line: to hand over what shorter ones hold takes as long as to read them
@@ -18,6 +18,7 @@ OWN = tuple(f.name for f in fields(Record) if f.init and f.name not in SETTING)
 
 def read_text(text, name, first=1):
     """Records and problems of a text, whose first line is number `first` of `name`."""
+    expect(len(text))  # what it loads the processes have, too
     is_long = text.count('\n', 0, LEAST) < LEAST / LONG
     number = min(processes.cores(), len(text) // LEAST) if is_long else 1
     if number < 2:

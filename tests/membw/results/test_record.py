@@ -5,7 +5,7 @@ import json
 import fleet_generator as gen
 import pytest
 
-from membw.results import record
+from membw.results import record, shares
 
 ROW = gen.records(gen.healthy(1, seed=1))[0]
 VALUES = (  # as they may stand in a line
@@ -25,12 +25,25 @@ def told(line):
 @pytest.mark.parametrize('value', VALUES, ids=lambda value: ascii(value[:12]))
 @pytest.mark.parametrize('name', ['threads', 'note', 'ntimes'])
 def test_a_line_says_what_json_says(monkeypatch, name, value):
+    record.expect(record.MUCH)
     assert record.quick is not json.loads, 'msgspec is not installed: nothing would be compared'
     line = json.dumps({**ROW, name: 'HERE'}).replace('"HERE"', value)
     lines = line, '\ufeff' + line, line[:-1], line.replace(' ', '')
     quickly = [told(line) for line in lines]
     monkeypatch.setattr(record, 'quick', json.loads)
     assert quickly == [told(line) for line in lines]
+
+
+def test_msgspec_is_loaded_where_much_is_read(monkeypatch):
+    """In one file or in many: it takes as long as json does for two MB."""
+    monkeypatch.setattr(record, 'quick', json.loads)
+    monkeypatch.setattr(record, 'expected', 0)
+    line = json.dumps(ROW)
+    for _ in range(record.MUCH // len(line)):
+        shares.read_text(line, 'a')
+        assert record.quick is json.loads
+    shares.read_text(line, 'a')
+    assert record.quick is not json.loads
 
 
 def test_nodes_whose_memory_differs_by_some_mib_share_what_they_say():

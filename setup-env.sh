@@ -37,8 +37,10 @@ fi
 IFS= read -r _membw_python <"$MEMBW_ROOT/.venv/bin/membw"
 case $_membw_python in
 '#!'*/python*)
-	_membw_python=$(CDPATH='' cd -- "$(dirname -- "${_membw_python#??}")" 2>/dev/null && pwd -P) || :
-	if [ "$_membw_python" != "$(CDPATH='' cd -- "$MEMBW_ROOT/.venv/bin" && pwd -P)" ]; then
+	_membw_python=${_membw_python#??}
+	# a folder may have two names: of an automounter, say, or a bind mount
+	# shellcheck disable=SC3013 # dash, busybox, ksh, yash, zsh have it, POSIX since 2024
+	if ! [ "${_membw_python%/*}" -ef "$MEMBW_ROOT/.venv/bin" ]; then
 		echo "membw: '$MEMBW_ROOT/.venv' was set up in another folder: moved, or copied?" >&2
 		echo "hint: rm -rf '$MEMBW_ROOT/.venv' && make -C '$MEMBW_ROOT' setup" >&2
 		unset MEMBW_ROOT _membw_python

@@ -171,6 +171,17 @@ def test_setup_env_knows_a_checkout_that_was_moved_or_copied(root, call, need, t
         assert 'was set up in another folder: moved, or copied?\nhint: rm -rf' in done.stderr
 
 
+@pytest.mark.parametrize('shell', ('sh', 'bash', 'zsh'))
+def test_a_checkout_under_another_name_is_the_same(call, need, root, tmp_path, shell):
+    """An automounter's, or a bind mount's: the scripts name the folder as it was at the set-up."""
+    need(shell, 'unshare')
+    if call('unshare', '-m', 'true').returncode:
+        pytest.skip('no mounts of its own without root')
+    script = f'mount --bind {root} {tmp_path} && cd {tmp_path} && . ./setup-env.sh && membw --help'
+    done = call('unshare', '-m', shell, '-c', script, MEMBW_ROOT='')
+    assert (done.returncode, done.stderr) == (0, '') and 'usage: membw ' in done.stdout, done
+
+
 def test_a_second_run_at_the_same_time_is_refused(call, root, one_run):
     (root / 'results').mkdir(exist_ok=True)
     with open(root / 'results' / 'run.lock', 'w') as lock:

@@ -56,8 +56,18 @@ def open_to_read(name, hint=None):
 
 def read_text(name, hint=None):
     """All that open_to_read gives; what is not UTF-8 is replaced."""
-    with open_to_read(name, hint) as stream:
+    with naming(name), open_to_read(name, hint) as stream:
         return stream.read().decode('utf-8', errors='replace')
+
+
+@contextlib.contextmanager
+def naming(name):
+    """An OSError within names this file: a read that fails (a stale handle, a disk) names none."""
+    try:
+        yield
+    except OSError as err:
+        err.filename = err.filename or os.fspath(name)
+        raise
 
 
 def refuse_endless(name, hint=None):

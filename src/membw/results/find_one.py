@@ -7,6 +7,7 @@ from pathlib import Path
 
 from membw.checkout import root
 from membw.errors import MembwError
+from membw.files import read_text
 from membw.results.case import cases_of, one_record
 from membw.results.case import title as case_title
 from membw.results.record import BadRecord, parse_json, parse_record
@@ -70,7 +71,7 @@ def find(text, results=None):
 
 
 def _in_file(file, part, text):
-    content = file.read_text(encoding='utf-8', errors='replace')
+    content = read_text(file)
     try:
         if is_report(content):
             cases = cases_of(parse_report(content))

@@ -8,7 +8,7 @@ from sqlite3 import DatabaseError
 
 from membw.checkout import root
 from membw.errors import MembwError
-from membw.files import open_to_read, unreadable_folders
+from membw.files import naming, open_to_read, unreadable_folders
 from membw.results import pieces
 from membw.results.latest import Latest
 from membw.results.record import names_record
@@ -95,10 +95,15 @@ def _file(file, load, known):
     """A large file of lines comes in pieces; a report is one whole."""
     is_long = file.stat().st_size > pieces.PIECE
     if not is_long or not (pieces.is_known(file, known) or _has_lines(file)):
-        yield _identity(file), partial(load, file)
+        yield _identity(file), partial(_named, load, file)
         return
     for identity, begin, end, number in pieces.pieces(file, known):
-        yield identity, partial(_read_piece, file, begin, end, number)
+        yield identity, partial(_named, _read_piece, file, begin, end, number)
+
+
+def _named(load, file, *more):
+    with naming(file):
+        return load(file, *more)
 
 
 def _has_lines(file):
@@ -159,7 +164,7 @@ def is_result(file):
 
 def _reports_first(file):
     """A report knows more about a record than the record itself."""
-    with open(file, encoding='utf-8', errors='replace') as stream:
+    with naming(file), open(file, encoding='utf-8', errors='replace') as stream:
         return not is_report(stream.read(200)), file
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from membw.checkout import root
 from membw.errors import MembwError
+from membw.files import naming
 from membw.results.case import cases_of
 from membw.results.record import BadRecord
 from membw.results.reframe import parse_report
@@ -42,7 +43,7 @@ def begun(report):
 
 
 def head(file):
-    with open(file, encoding='utf-8', errors='replace') as stream:
+    with naming(file), open(file, encoding='utf-8', errors='replace') as stream:
         return stream.read(600)
 
 

@@ -153,3 +153,17 @@ def test_what_is_no_report_is_named(tmp_path, told, content, said):
                   ['calibrate', '--system', 'thin', '--dry-run', file]):  # fmt: skip
         code, _, err = told(*words)
         assert code == 2 and f'{file}' in err and said in err
+
+
+@pytest.mark.parametrize('command', ['rank', 'history', 'report', 'export', 'diff', 'summary'])
+def test_a_file_whose_reading_fails_is_named(tmp_path, capsys, command):
+    """A stale handle, a disk that fails: the system names the file where it is opened, not where
+    it is read. The memory of a process has nothing at 0."""
+    bad, good = tmp_path / 'f/bad.json', tmp_path / 'good.json'
+    bad.parent.mkdir()
+    bad.symlink_to('/proc/self/mem')
+    good.write_text(text() + '\n')
+    words = {'diff': [bad, good], 'summary': [bad], 'report': [bad.parent, '-o', tmp_path / 'r']}
+    assert main([command, *map(str, words.get(command, [bad.parent]))]) == 2
+    said = capsys.readouterr().err
+    assert f"'{bad}'" in said and 'Input/output error' in said and said.count('\n') <= 2, said

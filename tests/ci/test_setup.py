@@ -148,8 +148,8 @@ def with_own_spack(root, call, tmp_path):
     for folder in ('bin', 'own/bin', '.venv/bin'):
         (tmp_path / folder).mkdir(parents=True)
     stand_in(tmp_path / 'bin', 'git', f'echo {commit}')
-    for name in ('python', 'membw'):
-        os.symlink(root / '.venv/bin' / name, tmp_path / '.venv/bin' / name)
+    os.symlink(root / '.venv/bin/python', tmp_path / '.venv/bin/python')
+    stand_in(tmp_path / '.venv/bin', 'membw', f'exec {root}/.venv/bin/membw "$@"')
     copy_stamps(root, tmp_path)
 
     def run(version):

@@ -29,7 +29,7 @@ enum {
 };
 
 static const double BLOCK_LASTS = 0.25, PAIR_EVERY = 1, SETTLED_LASTS = 1, SETTLED_WITHIN = 0.02;
-static const double DISTURBED_SHARE = 0.01, WAKE_SECONDS = 50e-6;
+static const double DISTURBED_SHARE = 0.01, WAKE_SECONDS = 50e-6, STEAL_EVERY = 0.02;
 /* See docs/repeatability.md. */
 static const double INTERVAL_LEAST = 0.02, INTERVAL_FACTOR = 1.3, INTERVAL_WIDE = 0.05,
 		    INTERVAL_SAYS_NOTHING = 0.5;
@@ -42,14 +42,32 @@ struct best_blocks {
 struct progress {
 	double start, block_start, stolen;
 	int block_first; /* the repetition that the block begins with */
-	int looked_for;  /* the repetition up to which steal was read */
+	int looked_for;  /* the run of a kernel, all counted on, up to which steal was read */
 	double looked_at;
 	double paired_at; /* when the nearest cores were looked at */
 	struct best_blocks best[KERNELS];
 };
 
+/* The kernel counts stolen time in ticks; reading it takes time on a node with many CPUs, so no
+ * more often than a tick lasts.  DONE: how many runs of kernels there are by now. */
+static void note_steal(struct measurement *m, struct progress *p, int done)
+{
+	const double now = clock_now();
+	double stolen;
+	int n;
+
+	if (now - p->looked_at < STEAL_EVERY)
+		return;
+	stolen = interference_stolen();
+	for (n = p->looked_for; n < done && stolen > p->stolen; n++)
+		m->kernel[n % KERNELS].lost[n / KERNELS] += stolen - p->stolen;
+	p->stolen = stolen;
+	p->looked_for = done;
+	p->looked_at = now;
+}
+
 /* Returns how many kernels were timed. */
-static int iterate(struct measurement *m, const struct kernel_choice *choice,
+static int iterate(struct measurement *m, struct progress *p, const struct kernel_choice *choice,
 		   const struct arrays *arrays, int i)
 {
 	int k;
@@ -69,6 +87,9 @@ static int iterate(struct measurement *m, const struct kernel_choice *choice,
 		t->times[i] = fault_time(t->times[i], i);
 		threads_sample();
 		t->lost[i] = threads_lost_seconds();
+		/* one tick in half a second is not all four kernels' */
+		if (t->times[i] >= STEAL_EVERY)
+			note_steal(m, p, i * KERNELS + k + 1);
 	}
 	return k;
 }
@@ -295,25 +316,6 @@ void measure_reserve(struct measurement *m, int capacity)
 	m->capacity = capacity;
 }
 
-/* The kernel counts stolen time in ticks; reading it takes time on a node with many CPUs, so no
- * more often than a tick lasts. */
-static void note_steal(struct measurement *m, struct progress *p)
-{
-	const double now = clock_now();
-	double stolen;
-	int i, k;
-
-	if (now - p->looked_at < 0.02)
-		return;
-	stolen = interference_stolen();
-	for (i = p->looked_for; i < m->complete && stolen > p->stolen; i++)
-		for (k = 0; k < KERNELS; k++)
-			m->kernel[k].lost[i] += stolen - p->stolen;
-	p->stolen = stolen;
-	p->looked_for = m->complete;
-	p->looked_at = now;
-}
-
 static void rank_block(struct best_blocks *best, double time)
 {
 	int b = BLOCKS_ALIKE - 1;
@@ -369,7 +371,7 @@ static int is_the_end(struct measurement *m, struct progress *p)
 			 clock_now() - p->start >= m->max_seconds;
 	size_t of_all[2]; /* settled; in time */
 
-	note_steal(m, p);
+	note_steal(m, p, m->complete * KERNELS);
 	look_at_pair(m, p);
 	end_block(m, p);
 	m->ended = ENDED_COUNT;
@@ -412,7 +414,7 @@ void measure(struct measurement *m, const struct kernel_choice *choice,
 			measure_reserve(m, 2 * m->capacity);
 		if (i > 0 && i % reset_every == 0)
 			kernels_reset(arrays);
-		k = iterate(m, choice, arrays, i);
+		k = iterate(m, &progress, choice, arrays, i);
 		m->passed = i + 1;
 		if (k < KERNELS)
 			break;

@@ -10,7 +10,8 @@
  *
  * A repetition is disturbed where a thread of ours was ready but did not run for more than 1 % of
  * it (lost_time.h); less than 50 us, in which a sleeping thread is woken, do not count.  So is
- * every repetition in which a hypervisor took a tick of our CPUs, and the kernel after a disturbed
+ * every repetition in which a hypervisor took a tick of our CPUs (of one whose kernels take 20 ms
+ * and more the kernel in which it was seen), and the kernel after a disturbed
  * one: what a thread that lags leaves in the caches makes that too fast (57 GB/s among 41 were
  * seen).  Best, average and worst are of the others but the first.
  *

@@ -4,11 +4,12 @@
  *
  * With an argument: how long a machine on which each repetition takes so many seconds, whatever
  * this one does meanwhile, is measured until it has settled, or for so long at most (the second);
- * repetitions, seconds, what ended it.
+ * repetitions, seconds, what ended it.  With a third, the time at which a hypervisor takes a tick
+ * of 10 ms: before these how many runs of kernels have lost it.
  */
 #include "../../src/harness/harness.c"
 
-static double made_up_now, each_lasts;
+static double made_up_now, each_lasts, tick_at = -1;
 
 static double made_up_clock(void)
 {
@@ -18,7 +19,7 @@ static double made_up_clock(void)
 #define clock_now made_up_clock
 #define threads_sample() ((void)0)
 #define threads_lost_seconds() 0.0
-#define interference_stolen() 0.0
+#define interference_stolen() (tick_at >= 0 && made_up_now >= tick_at ? 0.01 : 0.0)
 #define core_pair_look(between) ((void)(between))
 
 #include "../../src/stream/kernels/arrays.c"
@@ -33,6 +34,15 @@ void choice_run(const struct kernel_choice *choice, int k, const struct arrays *
 	made_up_now += each_lasts / KERNELS;
 }
 
+static int runs_that_lost(const struct measurement *m)
+{
+	int n, lost = 0;
+
+	for (n = 0; n < m->complete * KERNELS; n++)
+		lost += m->kernel[n % KERNELS].lost[n / KERNELS] > 0;
+	return lost;
+}
+
 static void settle(double seconds, double max_seconds)
 {
 	static struct measurement m = { .least = REPETITIONS_OF_INTERVAL };
@@ -41,6 +51,8 @@ static void settle(double seconds, double max_seconds)
 	each_lasts = seconds;
 	m.max_seconds = max_seconds;
 	measure(&m, NULL, &none);
+	if (tick_at >= 0)
+		printf("%d ", runs_that_lost(&m));
 	printf("%d %.6g %s\n", m.complete, made_up_now, measure_ended(&m));
 }
 
@@ -64,6 +76,8 @@ int main(int argc, char **argv)
 	int count;
 
 	if (argc > 1) {
+		if (argc > 3)
+			tick_at = strtod(argv[3], NULL);
 		settle(strtod(argv[1], NULL), argc > 2 ? strtod(argv[2], NULL) : 30);
 		return 0;
 	}

@@ -138,6 +138,15 @@ def test_a_time_limit_leaves_as_many_repetitions_as_an_interval_takes(probe, lim
     assert done.stdout.split() == [str(wanted), f'{wanted * 0.5:g}', 'time', 'limit']
 
 
+@pytest.mark.parametrize('each, lost', [(0.5, 1), (0.1, 1), (0.02, 4), (0.004, 20)])
+def test_a_tick_that_a_hypervisor_took_is_the_kernels_in_which_it_was_seen(probe, each, lost):
+    """It is looked for every 20 ms: one in half a second made all four kernels disturbed."""
+    done = subprocess.run(
+        [probe, str(each), '1', '0.52'], capture_output=True, text=True, check=True
+    )
+    assert int(done.stdout.split()[0]) == lost, done.stdout
+
+
 def test_a_time_limit_ends_a_number_of_repetitions_too(stream, tmp_path):
     run(stream, '-t', '1000000', '--max-seconds', '0.3', '--json', tmp_path / 'r', *SMALL)
     record = record_of(tmp_path / 'r')

@@ -2,7 +2,7 @@
 
 import argparse
 import time
-from datetime import UTC, datetime
+from datetime import datetime, timezone
 
 MOST_DAYS = 36_500
 
@@ -42,7 +42,7 @@ def begin(text):
     try:
         if text.endswith('d'):
             return time.time() - 86_400 * days(text[:-1])
-        return datetime.strptime(text, '%Y-%m-%d').replace(tzinfo=UTC).timestamp()
+        return datetime.strptime(text, '%Y-%m-%d').replace(tzinfo=timezone.utc).timestamp()
     except ValueError as err:
         raise argparse.ArgumentTypeError(f"'{text}' is neither 2026-11-21 nor 14d") from err
 

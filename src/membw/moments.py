@@ -14,4 +14,4 @@ def utc(seconds, form=None):
 
 def day(seconds):
     """Their date, '2026-11-23'."""
-    return datetime.fromtimestamp(seconds, timezone.utc).isoformat()[:10]
+    return utc(seconds)[:10]

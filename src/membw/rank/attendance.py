@@ -2,10 +2,10 @@
 
 import time
 from collections import defaultdict
-from datetime import UTC, datetime
 
 import numpy as np
 
+from membw.moments import day
 from membw.results.latest import AHEAD_S, WINDOW_S
 from membw.results.runs import SPAN_S, split_runs
 
@@ -13,10 +13,6 @@ DAY_S = 86_400
 MAX_AGE_DAYS = 14
 # Two results of one name that differ by more, on half of all nodes, are of two machines.
 TWO_MACHINES = 0.10
-
-
-def date(seconds):
-    return datetime.fromtimestamp(seconds, UTC).strftime('%Y-%m-%d')
 
 
 def without_future(records, now=None):
@@ -36,7 +32,7 @@ def stale(nodes, max_age_days):
         last[node.name] = max(last[node.name], node.time)
     newest = max(last.values(), default=0)
     return {
-        name: f'no record since {date(when)}, {(newest - when) / DAY_S:.0f} days before the newest'
+        name: f'no record since {day(when)}, {(newest - when) / DAY_S:.0f} days before the newest'
         for name, when in last.items()
         if max_age_days and 0 < when < newest - max_age_days * DAY_S
     }
@@ -64,7 +60,7 @@ def ranks_of_jobs(records):
         usual |= {(host, total): each for host in hosts if each}
         if lacking < total - heard:
             lost = total - heard - lacking
-            when = f' of {date(job[0].time)}' if job[0].time else ''
+            when = f' of {day(job[0].time)}' if job[0].time else ''
             problems.append(f'{lost} of {total} ranks of the run{when} have no record')
     return usual, problems
 

@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from membw.moments import day
 from membw.rank import attendance, doubts, support
 from membw.rank import fault_pattern as pattern
 from membw.rank import links as between
@@ -63,7 +64,7 @@ def _note_future(nodes, future, problems):
     """Records of a clock that is ahead: they may not hide what was measured since."""
     seen = {node.name for node in nodes}
     for host in sorted({r.host for r in future}):
-        when = attendance.date(max(r.time for r in future if r.host == host))
+        when = day(max(r.time for r in future if r.host == host))
         text = f'a record of {when}, later than today, is left out'
         if host in seen:
             problems.append(f'{host}: {text}')

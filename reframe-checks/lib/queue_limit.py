@@ -5,7 +5,7 @@ import subprocess
 import reframe as rfm
 from reframe.core.builtins import run_after
 
-SLURM = ('slurm', 'squeue')
+from membw.site import slurm
 
 
 class queue_limit(rfm.RegressionTestPlugin):
@@ -26,7 +26,7 @@ def never_begun(job, scheduler):
 
 
 def reason(job, scheduler):
-    if scheduler not in SLURM:
+    if scheduler not in slurm.SCHEDULERS:
         return ''
     words = ['scontrol', '-o', 'show', 'job', str(job.jobid)]
     try:

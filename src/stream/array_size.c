@@ -46,8 +46,7 @@ static void too_much(const struct options *o, size_t available)
 		    hint, o->size, ranks_on_node(), ranks_node(), ranks_on_node() * mib,
 		    (double)available / MIB, memory_available_by());
 	die("'%zu' elements make three arrays that need %.0f MiB with their page tables, more "
-	    "than "
-	    "the %.0f MiB of memory available%s",
+	    "than the %.0f MiB of memory available%s",
 	    hint, o->size, mib, (double)available / MIB, memory_available_by());
 }
 

@@ -125,6 +125,12 @@ static int was_swapped(void)
 	return read_back > READ_BACK_ALLOWED;
 }
 
+/* Not by others: it is so in each run, and can be mended. */
+static int was_held_back(void)
+{
+	return is_throttled() || was_swapped();
+}
+
 const char *interference_by(void)
 {
 	static char text[2048];
@@ -147,7 +153,7 @@ void interference_judge(void (*find)(int reason, const char *detail, ...))
 {
 	char list[CPU_LIST_MAX];
 
-	if (is_throttled() || was_swapped())
+	if (was_held_back())
 		find(DISTURBED, "threads were kept waiting%s", interference_by());
 	if (owner_unknown || interference_others(&of_run) <= LEAST_SECONDS ||
 	    others_share() <= SHARE_ALLOWED)
@@ -160,7 +166,7 @@ void interference_judge(void (*find)(int reason, const char *detail, ...))
 
 void interference_forgive(void)
 {
-	if (!unknown && !is_throttled() && !was_swapped())
+	if (!unknown && !was_held_back())
 		verdict_withdraw(DISTURBED);
 }
 

@@ -8,6 +8,7 @@ from membw.checkout import root
 from membw.errors import MembwError
 from membw.printable import printable
 from membw.results.archive import WATCHED
+from membw.site import slurm
 
 
 def script(result, sources):
@@ -137,7 +138,7 @@ def _start(job):
     script = shlex.quote(job['script'])
     if job['scheduler'] == 'local':
         yield f'bash {script} >rfm_job.out 2>rfm_job.err || {{ cat rfm_job.err >&2; exit 1; }}'
-    elif job['scheduler'] in ('slurm', 'squeue'):
+    elif job['scheduler'] in slurm.SCHEDULERS:
         yield f'sbatch --wait {script}'
     else:
         yield f'echo "membw: run $here/run/"{script} on a node of {shlex.quote(job["system"])} >&2'

@@ -6,8 +6,8 @@ import subprocess
 import threading
 
 from membw.progress import say
+from membw.site import slurm
 
-SLURM = ('slurm', 'squeue')
 LOOK_S = 60  # a node that is idle begins a job within seconds
 HINT = ("hint: 'sinfo -R' says why nodes are down; '-S max_pending_time=1h' (or that key of the "
         'partition in its file) ends the wait, NOT MEASURED')  # fmt: skip
@@ -35,7 +35,7 @@ def lines(now, before):
 @contextlib.contextmanager
 def told(partitions):
     """While a session runs: it would be silent for as long as all nodes are down."""
-    if not any(part['scheduler'] in SLURM for part in partitions):
+    if not any(part['scheduler'] in slurm.SCHEDULERS for part in partitions):
         yield
         return
     ended = threading.Event()

@@ -12,7 +12,7 @@ import reframe.core.settings as builtin
 from membw.build import presets
 from membw.checkout import root
 from membw.errors import MembwError
-from membw.site import backends, machine, peak, systems
+from membw.site import backends, machine, peak, slurm, systems
 from membw.site.environs import environ_name
 
 # why a row is left out
@@ -152,7 +152,7 @@ def features_of(partition, table):
 
 def flexible(partition):
     """ReFrame can ask these schedulers which nodes are idle: what a whole-cluster job needs."""
-    return ['flexible'] if partition['scheduler'] in ('slurm', 'squeue') else []
+    return ['flexible'] if partition['scheduler'] in slurm.SCHEDULERS else []
 
 
 def scheduler(partition):

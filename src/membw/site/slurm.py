@@ -1,0 +1,4 @@
+"""Slurm as ReFrame knows it."""
+
+# with and without accounting; as `scheduler` of a partition
+SCHEDULERS = ('slurm', 'squeue')

@@ -183,6 +183,16 @@ def test_a_library_that_does_nothing_is_too_good_and_not_validated(plain, run):
     assert status == 1 and reasons(record) >= {'too-good', 'not-validated', 'too-short'}
 
 
+@pytest.mark.beside
+@pytest.mark.parametrize('gflops, verdict', [('163.4', 'VALID'), ('252', 'INVALID (too-good)')])
+def test_a_repetition_is_compared_with_the_highest_ceiling_of_the_run(tmp_path, gflops, verdict):
+    """A host that gave more during a repetition than around it made a quiet run INVALID."""
+    source, probe = ROOT / 'tests/probes/dgemm_ceiling.c', tmp_path / 'probe'
+    subprocess.run(['gcc', '-fopenmp', source, '-o', probe], check=True)
+    done = subprocess.run([probe, gflops, '156.1', '246'], capture_output=True, text=True)
+    assert done.stdout.splitlines()[-1] == f'Verdict: {verdict}', done.stdout
+
+
 # --- who worked? -----------------------------------------------------------------------------
 
 ACCIDENTS = {

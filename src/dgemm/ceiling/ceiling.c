@@ -28,6 +28,7 @@ static struct {
 	struct ceiling_thread *threads;
 	double *sorted; /* room for one figure of each thread */
 	double flops_per_cycle;
+	double most; /* GFlop/s of any measurement so far */
 } ceiling_now;
 
 static void run_pieces(struct ceiling_thread *thread, int pieces)
@@ -123,6 +124,13 @@ void ceiling_measure(struct ceiling *ceiling)
 	ceiling->per_cycle = cycles > 0 ? ceiling->gflops / cycles : 0;
 	ceiling->ghz = median(ceiling_now.sorted, count);
 	ceiling_now.flops_per_cycle = ceiling->ghz > 0 ? usual / ceiling->ghz : 0;
+	if (ceiling->gflops > ceiling_now.most)
+		ceiling_now.most = ceiling->gflops;
+}
+
+double ceiling_most(void)
+{
+	return ceiling_now.most;
 }
 
 const char *ceiling_loop(void)

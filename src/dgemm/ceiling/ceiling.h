@@ -23,6 +23,9 @@ void ceiling_start(int threads);
 
 void ceiling_measure(struct ceiling *ceiling);
 
+/* GFlop/s: the highest ceiling of all measurements of this run. */
+double ceiling_most(void);
+
 const char *ceiling_loop(void);
 
 /* By the last measurement: what each thread did per cycle, 0: not known; and the nearest that a

@@ -34,6 +34,7 @@
 #include "machine/memory_side_cache.c"
 #include "machine/time_stamp.c"
 #include "machine/topology.c"
+#include "memory/chase.c"
 #include "memory/hugepages.c"
 #include "memory/map.c"
 #include "memory/placement.c"

@@ -1,0 +1,35 @@
+"""The chase visits each line once per lap, in no order to foresee, and sees a wrong link."""
+
+import subprocess
+from pathlib import Path
+
+import pytest
+from places import ROOT
+
+
+@pytest.fixture(scope='module')
+def chase(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    program = tmp_path_factory.mktemp('probe') / 'chase'
+    line = ['gcc', '-O2', '-fopenmp', '-w', str(ROOT / 'tests/probes/chase.c'), '-o', str(program)]
+    subprocess.run(line, check=True, timeout=300)
+    return program
+
+
+def walked(chase: Path, lines: int, seed: int, bent: int = -1) -> list[int]:
+    words = [str(chase), str(lines), str(seed), str(bent)]
+    out = subprocess.run(words, check=True, capture_output=True, text=True, timeout=60).stdout
+    return [int(word) for word in out.split()]
+
+
+@pytest.mark.parametrize('lines', [64, 512, 1000, 4096, 20000, 131072])
+def test_a_lap_visits_each_line_once_and_ends_where_it_began(chase: Path, lines: int) -> None:
+    for seed in (0, 1, 12345):
+        once, close_by, after_lap, after_more = walked(chase, lines, seed)
+        assert (once, after_lap, after_more) == (lines, 1, 1)
+        # 16 of a random order: sixteen lines of each line's surroundings
+        assert close_by <= 40
+
+
+def test_a_link_to_a_wrong_line_is_seen_by_where_the_walk_ends(chase: Path) -> None:
+    for bent in (0, 17, 500, 998):
+        assert walked(chase, 1000, 3, bent)[2:] != [1, 1]

@@ -4,7 +4,7 @@
 # usage: ci/check.sh [--fix]     --fix: repair the layout of Python and C in place
 # What cannot be checked here is said, never passed over.
 set -uo pipefail
-shopt -s extglob
+shopt -s extglob globstar
 cd "$(dirname "$0")/.." || exit 2
 PATH=$PWD/.venv/bin:$PATH
 work=$(mktemp -d)
@@ -58,22 +58,24 @@ else
 	skip 'shellcheck' 'it is not on the PATH (apt-get install shellcheck)'
 fi
 
-# each file by itself: the functions of others are then elsewhere (src/harness/config.h)
+# each file by itself: what it calls in other files is then declared only (src/harness/config.h)
 warnings=(-std=c11 -O2 -Wall -Wextra -Werror -fsyntax-only -DLOCAL=)
 for cc in gcc clang-19 clang; do
 	if ! command -v "$cc" >/dev/null; then
 		[ "$cc" = clang-19 ] || skip "warnings of $cc" 'it is not on the PATH'
 		continue
 	fi
-	check "warnings of $cc" "$cc" "${warnings[@]}" -fopenmp src/*/*.c
+	check "warnings of $cc" "$cc" "${warnings[@]}" -fopenmp src/**/*.c
 	# what OpenMP itself costs cannot be built without it
-	check "warnings of $cc without OpenMP" "$cc" "${warnings[@]}" src/!(overheads)/*.c
+	check "warnings of $cc without OpenMP" "$cc" "${warnings[@]}" src/!(overheads)/**/*.c
 done
 
 if command -v mpicc >/dev/null; then
-	check 'warnings of mpicc' mpicc "${warnings[@]}" -DMEMBW_MPI -fopenmp src/{stream,pingpong}/*.c
-	check 'warnings of mpicc without OpenMP' mpicc "${warnings[@]}" -DMEMBW_MPI src/stream/*.c
-	check 'mpicc, gnu89' mpicc "${warnings[@]/-std=c11/-std=gnu89}" -DMEMBW_MPI src/stream/*.c
+	check 'warnings of mpicc' mpicc "${warnings[@]}" -DMEMBW_MPI -fopenmp src/**/*.c
+	check 'warnings of mpicc without OpenMP' \
+		mpicc "${warnings[@]}" -DMEMBW_MPI src/!(overheads)/**/*.c
+	check 'mpicc, gnu89' \
+		mpicc "${warnings[@]/-std=c11/-std=gnu89}" -DMEMBW_MPI src/{harness,stream}/**/*.c
 else
 	skip 'warnings of mpicc' 'it is not on the PATH (apt-get install libopenmpi-dev)'
 fi

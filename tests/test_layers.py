@@ -3,6 +3,7 @@
 import ast
 import graphlib
 import re
+import subprocess
 import sys
 
 import pytest
@@ -86,6 +87,20 @@ def test_every_c_file_is_named_in_the_one_file_for_the_compiler():
     named = set().union(*(includes(whole) for whole in WHOLE))
     units = {file for file in C_FILES if file.suffix == '.c'}
     assert units - WHOLE - named == set()
+
+
+def test_each_static_name_of_the_harness_begins_with_the_name_of_its_file(tmp_path):
+    """A program that includes the harness as one file can then use any other name."""
+    files = sorted(set(SRC.glob('harness/**/*.c')) - WHOLE)
+    headers = ''.join(path.read_text() for path in SRC.glob('harness/**/*.h'))
+    compile_line = ['gcc', '-c', '-O0', '-w', '-fopenmp', '-DLOCAL=']
+    subprocess.run([*compile_line, *files], cwd=tmp_path, check=True)
+    nm = ['nm', '-A', *(f'{file.stem}.o' for file in files)]
+    listing = subprocess.run(nm, cwd=tmp_path, check=True, stdout=subprocess.PIPE, text=True)
+    names = re.findall(r'^(\w+)\.o:.* [bdrt] (\w+)$', listing.stdout, re.M)
+    assert len(names) > 100
+    own = [(s, n) for s, n in names if not re.search(rf'^(static|ONE)\b.* {n}\b', headers, re.M)]
+    assert [f'{s}.c: {n}' for s, n in own if not n.lower().startswith(s.rstrip('s'))] == []
 
 
 # --- Python ----------------------------------------------------------------------------------

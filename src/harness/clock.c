@@ -2,7 +2,7 @@
 
 #include <time.h>
 
-static double read_clock(clockid_t clock)
+static double clock_read(clockid_t clock)
 {
 	struct timespec t;
 
@@ -12,17 +12,17 @@ static double read_clock(clockid_t clock)
 
 double clock_now(void)
 {
-	return read_clock(CLOCK_MONOTONIC);
+	return clock_read(CLOCK_MONOTONIC);
 }
 
 double clock_thread(void)
 {
-	return read_clock(CLOCK_THREAD_CPUTIME_ID);
+	return clock_read(CLOCK_THREAD_CPUTIME_ID);
 }
 
 double clock_process(void)
 {
-	return read_clock(CLOCK_PROCESS_CPUTIME_ID);
+	return clock_read(CLOCK_PROCESS_CPUTIME_ID);
 }
 
 double clock_tick(void)

@@ -4,21 +4,21 @@
 
 #include <stdarg.h>
 
-static void (*refuse_hook)(const char *fact, const char *hint);
-static void (*end_hook)(int status);
+static void (*error_refuse_hook)(const char *fact, const char *hint);
+static void (*error_end_hook)(int status);
 
 void error_hooks(void (*refuse)(const char *fact, const char *hint), void (*end)(int status))
 {
-	refuse_hook = refuse;
-	end_hook = end;
+	error_refuse_hook = refuse;
+	error_end_hook = end;
 }
 
 void leave(int status)
 {
 	if (status == EXIT_VALID && !streams_took_all())
 		status = EXIT_INVALID;
-	if (end_hook)
-		end_hook(status);
+	if (error_end_hook)
+		error_end_hook(status);
 	exit(status);
 }
 
@@ -30,8 +30,8 @@ void die(const char *fact, const char *hint, ...)
 	va_start(rest, hint);
 	vsnprintf(text, sizeof(text), fact, rest);
 	va_end(rest);
-	if (refuse_hook)
-		refuse_hook(text, hint);
+	if (error_refuse_hook)
+		error_refuse_hook(text, hint);
 	fflush(stdout);
 	fprintf(stderr, "membw: %s\nhint: %s\n", text, hint);
 	leave(EXIT_USAGE);

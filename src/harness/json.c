@@ -59,7 +59,7 @@ void json_text(const char *key, const char *value)
 }
 
 /* By its bits: -ffast-math takes every comparison to say yes. */
-static int is_finite(double value)
+static int json_is_finite(double value)
 {
 	const unsigned long long exponent = 0x7ffULL << 52;
 	unsigned long long bits;
@@ -71,7 +71,7 @@ static int is_finite(double value)
 void json_number(const char *key, double value)
 {
 	json_key(key);
-	if (is_finite(value))
+	if (json_is_finite(value))
 		fprintf(json_out, "%.17g", value);
 	else
 		fputs("null", json_out);

@@ -107,7 +107,7 @@ void metrics_print(FILE *out)
 	}
 }
 
-static void write_metric(const struct metric *m)
+static void metric_write(const struct metric *m)
 {
 	json_open(m->name, '{');
 	json_number("value", m->value);
@@ -128,6 +128,6 @@ void metrics_write(void)
 
 	json_open("metrics", '{');
 	for (m = 0; m < metric_total; m++)
-		write_metric(&metric_list[m]);
+		metric_write(&metric_list[m]);
 	json_close('}');
 }

@@ -15,7 +15,7 @@
 enum { PIPE_WAIT_S = MEMBW_PLANT_WAIT, LOOKS_PER_S = 20 };
 
 /* Nobody is there to read until one has opened it; -1 with ENXIO after all. */
-static int pipe_to_write(const char *path)
+static int named_file_pipe_to_write(const char *path)
 {
 	int looks, file = -1;
 
@@ -30,7 +30,7 @@ static int pipe_to_write(const char *path)
 }
 
 /* *FIRST: a byte that came while it was asked whether anybody writes; -1 for none. */
-static int pipe_to_read(const char *path, int *first)
+static int named_file_pipe_to_read(const char *path, int *first)
 {
 	struct pollfd coming = { .events = POLLIN };
 	unsigned char byte;
@@ -50,11 +50,12 @@ static int pipe_to_read(const char *path, int *first)
 	return -1;
 }
 
-static FILE *pipe_open(const char *path, const char *mode, const char *hint)
+static FILE *named_file_pipe_open(const char *path, const char *mode, const char *hint)
 {
 	const int reads = *mode == 'r';
 	int first = -1;
-	const int end = reads ? pipe_to_read(path, &first) : pipe_to_write(path);
+	const int end =
+		reads ? named_file_pipe_to_read(path, &first) : named_file_pipe_to_write(path);
 	FILE *file;
 
 	if (end < 0 && errno == ENXIO)
@@ -73,6 +74,6 @@ FILE *named_file_open(const char *path, const char *mode, const char *hint)
 	struct stat there;
 
 	if (stat(path, &there) == 0 && S_ISFIFO(there.st_mode))
-		return pipe_open(path, mode, hint);
+		return named_file_pipe_open(path, mode, hint);
 	return fopen(path, mode);
 }

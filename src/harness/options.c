@@ -14,12 +14,12 @@ enum {
 	FIRST_LONG = 256
 };
 
-static const struct program *options_of;
-static const char *json_path;
-static double peak_given;
+static const struct program *option_program;
+static const char *option_json_path;
+static double option_peak_given;
 
-static const struct option_row *row_of[OPTIONS_MAX];
-static int row_count;
+static const struct option_row *option_rows[OPTIONS_MAX];
+static int option_row_count;
 
 size_t option_count(const char *option, const char *text, size_t least, size_t most)
 {
@@ -85,7 +85,7 @@ size_t option_list_number(const char *name, size_t length, size_t most)
 	return digits && digits == length && value <= most ? (size_t)value : most + 1;
 }
 
-static const char *all_reasons(void)
+static const char *option_all_reasons(void)
 {
 	static char text[1024];
 	int r;
@@ -96,38 +96,38 @@ static const char *all_reasons(void)
 	return text;
 }
 
-static void (*to_reason)(int reason);
+static void (*option_to_reason)(int reason);
 
-static int take_reason(const char *name, size_t length)
+static int option_take_reason(const char *name, size_t length)
 {
 	const int reason = reason_named(name, length);
 
 	if (reason >= 0)
-		to_reason(reason);
+		option_to_reason(reason);
 	return reason >= 0;
 }
 
-static void take_allow(const char *option, const char *text)
+static void option_take_allow(const char *option, const char *text)
 {
-	to_reason = verdict_allow;
-	option_list(option, text, take_reason, all_reasons());
+	option_to_reason = verdict_allow;
+	option_list(option, text, option_take_reason, option_all_reasons());
 }
 
-static void take_strict(const char *option, const char *text)
+static void option_take_strict(const char *option, const char *text)
 {
-	to_reason = verdict_strict;
-	option_list(option, text, take_reason, all_reasons());
+	option_to_reason = verdict_strict;
+	option_list(option, text, option_take_reason, option_all_reasons());
 }
 
-static void take_peak(const char *option, const char *text)
+static void option_take_peak(const char *option, const char *text)
 {
 	char hint[64];
 
-	snprintf(hint, sizeof(hint), "give %s, as in 256 or 281.6", options_of->peak_unit);
-	peak_given = option_number(option, text, 1e9, hint);
+	snprintf(hint, sizeof(hint), "give %s, as in 256 or 281.6", option_program->peak_unit);
+	option_peak_given = option_number(option, text, 1e9, hint);
 }
 
-static void help_row(const struct option_row *row)
+static void option_help_row(const struct option_row *row)
 {
 	const char *line = row->help;
 	char left[128] = "";
@@ -151,7 +151,7 @@ static void help_row(const struct option_row *row)
 }
 
 /* In lines of HELP_WIDTH columns. */
-static void help_reasons(void)
+static void option_help_reasons(void)
 {
 	size_t column = (size_t)printf("\nREASON is one of:");
 	int r;
@@ -164,76 +164,76 @@ static void help_reasons(void)
 	putchar('\n');
 }
 
-static void help_print(const char *option, const char *text)
+static void option_help_print(const char *option, const char *text)
 {
 	int r;
 
 	(void)option;
 	(void)text;
-	printf("usage: %s [options]\n%s\n", options_of->name, options_of->about);
-	for (r = 0; r < row_count; r++)
-		help_row(row_of[r]);
-	help_reasons();
+	printf("usage: %s [options]\n%s\n", option_program->name, option_program->about);
+	for (r = 0; r < option_row_count; r++)
+		option_help_row(option_rows[r]);
+	option_help_reasons();
 	printf("\nexit status: 0 measured and valid, 1 measured but INVALID, 2 usage error\n");
 	leave(EXIT_VALID);
 }
 
-static void version_print(const char *option, const char *text)
+static void option_version_print(const char *option, const char *text)
 {
 	(void)option;
 	(void)text;
-	printf("%s (membw) %s\n", options_of->name, MEMBW_VERSION);
+	printf("%s (membw) %s\n", option_program->name, MEMBW_VERSION);
 	leave(EXIT_VALID);
 }
 
-static const struct option_row COMMON[] = {
+static const struct option_row OPTION_COMMON[] = {
 	{ 0, "json", "FILE", "write the record of the run there, one JSON object",
-	  .text = &json_path },
+	  .text = &option_json_path },
 	{ 0, "allow", "REASON", "do not let REASON make the run INVALID; repeat, or a,b,c",
-	  .set = take_allow },
+	  .set = option_take_allow },
 	{ 0, "strict", "REASON", "let what is only a warning make the run INVALID",
-	  .set = take_strict },
-	{ 'h', "help", NULL, "this text", .set = help_print },
-	{ 0, "version", NULL, "version", .set = version_print },
+	  .set = option_take_strict },
+	{ 'h', "help", NULL, "this text", .set = option_help_print },
+	{ 0, "version", NULL, "version", .set = option_version_print },
 	{ 0 },
 };
 
 /* the argument is the program's unit */
-static struct option_row PEAK[] = {
+static struct option_row OPTION_PEAK[] = {
 	{ 0, "peak", NULL, "theoretical peak of the node: more than that is too good",
-	  .set = take_peak },
+	  .set = option_take_peak },
 	{ 0 },
 };
 
-static void add_table(const struct option_row *row)
+static void option_add_table(const struct option_row *row)
 {
-	for (; (row->name || row->help) && row_count < OPTIONS_MAX; row++)
-		row_of[row_count++] = row;
+	for (; (row->name || row->help) && option_row_count < OPTIONS_MAX; row++)
+		option_rows[option_row_count++] = row;
 }
 
 /* The program's own come first; what it adds under headings comes last. */
-static void add_tables(void)
+static void option_add_tables(void)
 {
-	const struct option_row *const *table = options_of->options;
+	const struct option_row *const *table = option_program->options;
 
-	row_count = 0;
+	option_row_count = 0;
 	if (table && *table)
-		add_table(*table++);
-	PEAK[0].argument = options_of->peak_unit;
-	if (options_of->peak_unit)
-		add_table(PEAK);
-	add_table(COMMON);
+		option_add_table(*table++);
+	OPTION_PEAK[0].argument = option_program->peak_unit;
+	if (option_program->peak_unit)
+		option_add_table(OPTION_PEAK);
+	option_add_table(OPTION_COMMON);
 	while (table && *table)
-		add_table(*table++);
+		option_add_table(*table++);
 }
 
-static void for_getopt(struct option *all, char *letters)
+static void option_for_getopt(struct option *all, char *letters)
 {
 	int r;
 
 	*letters++ = ':';
-	for (r = 0; r < row_count; r++) {
-		const struct option_row *row = row_of[r];
+	for (r = 0; r < option_row_count; r++) {
+		const struct option_row *row = option_rows[r];
 
 		if (!row->name)
 			continue;
@@ -251,19 +251,19 @@ static void for_getopt(struct option *all, char *letters)
 	*letters = '\0';
 }
 
-static const struct option_row *row_named(int got)
+static const struct option_row *option_row_named(int got)
 {
 	int r;
 
 	if (got >= FIRST_LONG)
-		return row_of[got - FIRST_LONG];
-	for (r = 0; r < row_count; r++)
-		if (got && row_of[r]->letter == got)
-			return row_of[r];
+		return option_rows[got - FIRST_LONG];
+	for (r = 0; r < option_row_count; r++)
+		if (got && option_rows[r]->letter == got)
+			return option_rows[r];
 	return NULL;
 }
 
-static void refuse_option(int got, char **argv)
+static void option_refuse(int got, char **argv)
 {
 	static const char hint[] = "'--help' lists the options";
 	const char *option = argv[optind - 1];
@@ -276,7 +276,7 @@ static void refuse_option(int got, char **argv)
 	die(got == ':' ? "'%s' needs a value" : "unknown option '%s'", hint, option);
 }
 
-static void set_one(const struct option_row *row)
+static void option_set_one(const struct option_row *row)
 {
 	char option[NAME_MAX_LENGTH];
 
@@ -305,18 +305,18 @@ void options_read(const struct program *of, int argc, char **argv)
 	int got;
 
 	streams_fill_closed();
-	options_of = of;
-	verdict_own_reasons(options_of->reasons);
-	add_tables();
+	option_program = of;
+	verdict_own_reasons(option_program->reasons);
+	option_add_tables();
 	memset(all, 0, sizeof(all));
-	for_getopt(all, letters);
+	option_for_getopt(all, letters);
 	opterr = 0;
 	while ((got = getopt_long(argc, argv, letters, all, NULL)) != -1) {
-		const struct option_row *row = row_named(got);
+		const struct option_row *row = option_row_named(got);
 
 		if (!row)
-			refuse_option(got, argv);
-		set_one(row);
+			option_refuse(got, argv);
+		option_set_one(row);
 	}
 	if (optind < argc)
 		die("unexpected argument '%s'", "'--help' lists the options", argv[optind]);
@@ -324,10 +324,10 @@ void options_read(const struct program *of, int argc, char **argv)
 
 const char *options_json(void)
 {
-	return json_path;
+	return option_json_path;
 }
 
 double options_peak(void)
 {
-	return peak_given;
+	return option_peak_given;
 }

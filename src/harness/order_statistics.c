@@ -4,25 +4,25 @@
 #include "elementary.h"
 #include "json.h"
 
-static int by_value(const void *left, const void *right)
+static int order_statistics_by_value(const void *left, const void *right)
 {
 	const double a = *(const double *)left, b = *(const double *)right;
 
 	return (a > b) - (a < b);
 }
 
-static double middle(const double *sorted, int count)
+static double order_statistics_middle(const double *sorted, int count)
 {
 	return (sorted[(count - 1) / 2] + sorted[count / 2]) / 2;
 }
 
 double median(double *values, int count)
 {
-	qsort(values, (size_t)count, sizeof(*values), by_value);
-	return middle(values, count);
+	qsort(values, (size_t)count, sizeof(*values), order_statistics_by_value);
+	return order_statistics_middle(values, count);
 }
 
-static int integer_root(int value)
+static int order_statistics_integer_root(int value)
 {
 	int root = 0;
 
@@ -33,13 +33,13 @@ static int integer_root(int value)
 
 /* The largest rank, from 1, with P(Binomial(n, 1/2) < rank) of 2.5 % at most; 0: there is none.
  * Above a thousand 2^-n is too small for a double, and the normal law is close enough. */
-static int interval_rank(int n)
+static int order_statistics_interval_rank(int n)
 {
 	double term = 1, sum = 0;
 	int i, rank = 0;
 
 	if (n > 1000)
-		return (n - 2 * integer_root(n)) / 2;
+		return (n - 2 * order_statistics_integer_root(n)) / 2;
 	for (i = 0; i < n; i++)
 		term /= 2;
 	for (i = 0; i < n; i++) {
@@ -54,15 +54,15 @@ static int interval_rank(int n)
 
 void order_statistics(struct order_statistics *s, double *values, int count)
 {
-	const int rank = interval_rank(count);
+	const int rank = order_statistics_interval_rank(count);
 
-	qsort(values, (size_t)count, sizeof(*values), by_value);
+	qsort(values, (size_t)count, sizeof(*values), order_statistics_by_value);
 	s->count = count;
 	s->min = values[0];
 	s->max = values[count - 1];
 	s->p10 = values[(count - 1) / 10];
 	s->p90 = values[count - 1 - (count - 1) / 10];
-	s->median = middle(values, count);
+	s->median = order_statistics_middle(values, count);
 	s->low = rank ? values[rank - 1] : s->min;
 	s->high = rank ? values[count - rank] : s->max;
 }
@@ -71,19 +71,23 @@ void order_statistics(struct order_statistics *s, double *values, int count)
 enum { TURN_PARTS = 6, TURN_PART_LEAST = 4 };
 
 /* Which part of these is above the middle; those that equal it count half. */
-static double share_above(const double *values, int count, double middle)
+static double order_statistics_share_above(const double *values, int count,
+					   double order_statistics_middle)
 {
 	double sum = 0;
 	int i;
 
 	for (i = 0; i < count; i++)
-		sum += values[i] > middle ? 1 : values[i] < middle ? 0 : 0.5;
+		sum += values[i] > order_statistics_middle   ? 1
+		       : values[i] < order_statistics_middle ? 0
+							     : 0.5;
 	return sum / count;
 }
 
 /* How much further from the middle than of independent values the ends of the interval are: by
  * how far the shares of the parts lie apart, which of independent ones is half / root(length). */
-static double dependence(const double *values, int count, double middle)
+static double order_statistics_dependence(const double *values, int count,
+					  double order_statistics_middle)
 {
 	const int length = count / TURN_PARTS;
 	double shares[TURN_PARTS], factor;
@@ -92,7 +96,8 @@ static double dependence(const double *values, int count, double middle)
 	if (length < TURN_PART_LEAST)
 		return 1;
 	for (i = 0; i < TURN_PARTS; i++)
-		shares[i] = share_above(values + i * length, length, middle);
+		shares[i] = order_statistics_share_above(values + i * length, length,
+							 order_statistics_middle);
 	factor = deviation(shares, TURN_PARTS) * 2 * square_root(length) *
 		 student(TURN_PARTS - 1) / 1.960;
 	return factor > 1 ? factor : 1;
@@ -106,7 +111,8 @@ void order_statistics_in_turn(struct order_statistics *s, const double *values, 
 
 	memcpy(room, values, (size_t)count * sizeof(*room));
 	order_statistics(s, room, count);
-	rank = half - dependence(values, count, s->median) * (half - interval_rank(count));
+	rank = half - order_statistics_dependence(values, count, s->median) *
+			      (half - order_statistics_interval_rank(count));
 	s->low = room[rank >= 1 ? (int)rank - 1 : 0];
 	s->high = room[rank >= 1 ? count - (int)rank : count - 1];
 }
@@ -149,15 +155,18 @@ void regimes_find(struct regimes *regimes, const double *sorted, int count, doub
 			split = i;
 		}
 	regimes->count = 1;
-	regimes->median[0] = regimes->median[1] = middle(sorted, count);
+	regimes->median[0] = regimes->median[1] = order_statistics_middle(sorted, count);
 	regimes->share_upper = 0;
-	if (!split || middle(sorted + split, count - split) < gap * middle(sorted, split))
+	if (!split || order_statistics_middle(sorted + split, count - split) <
+			      gap * order_statistics_middle(sorted, split))
 		return;
 	/* a slope is no gap: the step must be most of the way from one part to the other */
-	if (widest < (middle(sorted + split, count - split) - middle(sorted, split)) / 2)
+	if (widest < (order_statistics_middle(sorted + split, count - split) -
+		      order_statistics_middle(sorted, split)) /
+			     2)
 		return;
 	regimes->count = 2;
-	regimes->median[0] = middle(sorted, split);
-	regimes->median[1] = middle(sorted + split, count - split);
+	regimes->median[0] = order_statistics_middle(sorted, split);
+	regimes->median[1] = order_statistics_middle(sorted + split, count - split);
 	regimes->share_upper = (double)(count - split) / count;
 }

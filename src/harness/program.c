@@ -11,8 +11,8 @@
 #include "record.h"
 #include "verdict.h"
 
-static const struct program *this_program;
-static int pins_itself;
+static const struct program *program_this;
+static int program_is_self_pinned;
 
 void program_join(int *argc, char ***argv)
 {
@@ -24,15 +24,15 @@ void program_join(int *argc, char ***argv)
 
 void program_start(const struct program *program, int argc, char **argv)
 {
-	this_program = program;
-	options_read(this_program, argc, argv);
+	program_this = program;
+	options_read(program_this, argc, argv);
 	threads_start();
 	record_file_open(options_json());
 }
 
 void program_pins_itself(void)
 {
-	pins_itself = 1;
+	program_is_self_pinned = 1;
 }
 
 void program_measuring(void)
@@ -45,7 +45,7 @@ void program_measured(void)
 {
 	interference_run_stop(ranks_sum_on_our_cpus, ranks_count());
 	interference_judge(verdict_invalid);
-	if (pins_itself)
+	if (program_is_self_pinned)
 		return;
 	threads_sample();
 	pinning_judge();
@@ -57,9 +57,9 @@ int program_end(const void *data)
 	char *text;
 	int recorded = 1;
 
-	metrics_judge(options_peak(), this_program->peak_unit);
+	metrics_judge(options_peak(), program_this->peak_unit);
 	metrics_print(stdout);
-	text = options_json() ? record_text(this_program, data, &size) : NULL;
+	text = options_json() ? record_text(program_this, data, &size) : NULL;
 	if (text)
 		recorded = record_file_put(text, size);
 	verdict_print(stdout);

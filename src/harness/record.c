@@ -13,21 +13,21 @@
 
 enum { HOST_MAX = 256 };
 
-static char process_host[HOST_MAX];
-static int process_rank, process_ranks = 1;
+static char record_host_name[HOST_MAX];
+static int record_rank_own, record_rank_count = 1;
 
 void record_process(const char *host, int rank, int ranks)
 {
-	snprintf(process_host, sizeof(process_host), "%s", host);
-	process_rank = rank;
-	process_ranks = ranks;
+	snprintf(record_host_name, sizeof(record_host_name), "%s", host);
+	record_rank_own = rank;
+	record_rank_count = ranks;
 }
 
 const char *record_host(void)
 {
-	if (!*process_host)
-		gethostname(process_host, sizeof(process_host) - 1);
-	return process_host;
+	if (!*record_host_name)
+		gethostname(record_host_name, sizeof(record_host_name) - 1);
+	return record_host_name;
 }
 
 static const char *record_compiler(void)
@@ -67,7 +67,7 @@ static void record_build(void)
 }
 
 /* By the kernel's names; NULL: one without a name here. */
-static const char *scheduling(void)
+static const char *record_scheduling(void)
 {
 	static const char *const names[] = { "other", "fifo", "rr", "batch" };
 	const int policy = sched_getscheduler(0);
@@ -86,10 +86,10 @@ static void record_identity(const struct program *program)
 	json_text("version", MEMBW_VERSION);
 	json_text("time", when);
 	json_text("host", record_host());
-	json_count("rank", (unsigned)process_rank);
-	json_count("ranks", (unsigned)process_ranks);
+	json_count("rank", (unsigned)record_rank_own);
+	json_count("ranks", (unsigned)record_rank_count);
 	json_count("threads", (unsigned)threads_count());
-	json_text("scheduling", scheduling());
+	json_text("scheduling", record_scheduling());
 }
 
 static void record_peak(const struct program *program)

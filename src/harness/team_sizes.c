@@ -2,19 +2,19 @@
 
 #include "options.h"
 
-static struct team_sizes *sizes_read;
+static struct team_sizes *team_size_list;
 
-static int take_size_of_team(const char *text, size_t length)
+static int team_size_take(const char *text, size_t length)
 {
 	const size_t threads = option_list_number(text, length, THREADS_MAX);
 
-	if (threads < 1 || threads > THREADS_MAX || sizes_read->count == TEAM_SIZES_MAX)
+	if (threads < 1 || threads > THREADS_MAX || team_size_list->count == TEAM_SIZES_MAX)
 		return 0;
-	sizes_read->threads[sizes_read->count++] = (int)threads;
+	team_size_list->threads[team_size_list->count++] = (int)threads;
 	return 1;
 }
 
-static int by_threads(const void *left, const void *right)
+static int team_size_by_threads(const void *left, const void *right)
 {
 	return *(const int *)left - *(const int *)right;
 }
@@ -25,9 +25,9 @@ void team_sizes_read(struct team_sizes *sizes, const char *option, const char *t
 	int t, kept = 0;
 
 	sizes->count = 0;
-	sizes_read = sizes;
-	option_list(option, text, take_size_of_team, hint);
-	qsort(sizes->threads, (size_t)sizes->count, sizeof(*sizes->threads), by_threads);
+	team_size_list = sizes;
+	option_list(option, text, team_size_take, hint);
+	qsort(sizes->threads, (size_t)sizes->count, sizeof(*sizes->threads), team_size_by_threads);
 	for (t = 0; t < sizes->count; t++)
 		if (!kept || sizes->threads[t] != sizes->threads[kept - 1])
 			sizes->threads[kept++] = sizes->threads[t];

@@ -5,7 +5,7 @@
 
 #include <stdarg.h>
 
-static const char *reason_names[REASONS_MAX] = {
+static const char *verdict_names[REASONS_MAX] = {
 	"array-too-small",
 	"too-short",
 	"not-validated",
@@ -21,60 +21,62 @@ static struct {
 	enum finding finding;
 	int allowed, strict;
 	char detail[512];
-} findings[REASONS_MAX];
+} verdict_found[REASONS_MAX];
 
-static int reason_total = REASONS;
+static int verdict_total = REASONS;
 
 const char *reason_name(int reason)
 {
-	return reason_names[reason];
+	return verdict_names[reason];
 }
 
 int reason_named(const char *name, size_t length)
 {
 	int r;
 
-	for (r = 0; r < reason_total; r++)
-		if (strlen(reason_names[r]) == length &&
-		    strncmp(reason_names[r], name, length) == 0)
+	for (r = 0; r < verdict_total; r++)
+		if (strlen(verdict_names[r]) == length &&
+		    strncmp(verdict_names[r], name, length) == 0)
 			return r;
 	return -1;
 }
 
 void verdict_own_reasons(const char *const *own)
 {
-	for (reason_total = REASONS; own && *own && reason_total < REASONS_MAX; own++)
-		reason_names[reason_total++] = *own;
+	for (verdict_total = REASONS; own && *own && verdict_total < REASONS_MAX; own++)
+		verdict_names[verdict_total++] = *own;
 }
 
 int verdict_reasons(void)
 {
-	return reason_total;
+	return verdict_total;
 }
 
 void verdict_allow(int reason)
 {
-	findings[reason].allowed = 1;
+	verdict_found[reason].allowed = 1;
 }
 
 int verdict_allows(int reason)
 {
-	return findings[reason].allowed;
+	return verdict_found[reason].allowed;
 }
 
 void verdict_strict(int reason)
 {
-	findings[reason].strict = 1;
+	verdict_found[reason].strict = 1;
 }
 
-static void note_finding(int reason, enum finding finding, const char *detail, va_list rest)
+static void verdict_note_finding(int reason, enum finding finding, const char *detail,
+				 va_list rest)
 {
-	if (finding == FOUND && findings[reason].allowed)
+	if (finding == FOUND && verdict_found[reason].allowed)
 		finding = ALLOWED;
-	if (findings[reason].finding >= finding)
+	if (verdict_found[reason].finding >= finding)
 		return;
-	findings[reason].finding = finding;
-	vsnprintf(findings[reason].detail, sizeof(findings[reason].detail), detail, rest);
+	verdict_found[reason].finding = finding;
+	vsnprintf(verdict_found[reason].detail, sizeof(verdict_found[reason].detail), detail,
+		  rest);
 }
 
 void verdict_invalid(int reason, const char *detail, ...)
@@ -82,7 +84,7 @@ void verdict_invalid(int reason, const char *detail, ...)
 	va_list rest;
 
 	va_start(rest, detail);
-	note_finding(reason, FOUND, detail, rest);
+	verdict_note_finding(reason, FOUND, detail, rest);
 	va_end(rest);
 }
 
@@ -91,23 +93,23 @@ void verdict_warn(int reason, const char *detail, ...)
 	va_list rest;
 
 	va_start(rest, detail);
-	note_finding(reason, findings[reason].strict ? FOUND : WARNED, detail, rest);
+	verdict_note_finding(reason, verdict_found[reason].strict ? FOUND : WARNED, detail, rest);
 	va_end(rest);
 }
 
 void verdict_withdraw(int reason)
 {
-	findings[reason].finding = NOT_FOUND;
+	verdict_found[reason].finding = NOT_FOUND;
 }
 
 enum finding verdict_finding(int reason)
 {
-	return findings[reason].finding;
+	return verdict_found[reason].finding;
 }
 
 const char *verdict_detail(int reason)
 {
-	return findings[reason].detail;
+	return verdict_found[reason].detail;
 }
 
 unsigned verdict_set(enum finding finding)
@@ -115,8 +117,8 @@ unsigned verdict_set(enum finding finding)
 	unsigned set = 0;
 	int r;
 
-	for (r = 0; r < reason_total; r++)
-		set |= (unsigned)(findings[r].finding == finding) << r;
+	for (r = 0; r < verdict_total; r++)
+		set |= (unsigned)(verdict_found[r].finding == finding) << r;
 	return set;
 }
 
@@ -130,10 +132,10 @@ void reasons_print(FILE *out, unsigned set)
 	const char *before = "";
 	int r;
 
-	for (r = 0; r < reason_total; r++) {
+	for (r = 0; r < verdict_total; r++) {
 		if (!(set >> r & 1))
 			continue;
-		fprintf(out, "%s%s", before, reason_names[r]);
+		fprintf(out, "%s%s", before, verdict_names[r]);
 		before = ", ";
 	}
 }
@@ -143,10 +145,10 @@ void verdict_print(FILE *out)
 	static const char *const word[] = { "", "warning", "invalid", "allowed" };
 	int r;
 
-	for (r = 0; r < reason_total; r++)
-		if (findings[r].finding != NOT_FOUND)
-			fprintf(out, "%s: %s: %s\n", word[findings[r].finding], reason_names[r],
-				findings[r].detail);
+	for (r = 0; r < verdict_total; r++)
+		if (verdict_found[r].finding != NOT_FOUND)
+			fprintf(out, "%s: %s: %s\n", word[verdict_found[r].finding],
+				verdict_names[r], verdict_found[r].detail);
 	if (verdict_is_valid()) {
 		fprintf(out, "Verdict: VALID\n");
 		return;
@@ -166,14 +168,14 @@ static void verdict_findings(const char *key, int warnings)
 	int r;
 
 	json_open(key, '[');
-	for (r = 0; r < reason_total; r++) {
-		const enum finding finding = findings[r].finding;
+	for (r = 0; r < verdict_total; r++) {
+		const enum finding finding = verdict_found[r].finding;
 
 		if (finding == NOT_FOUND || (finding == WARNED) != warnings)
 			continue;
 		json_open(NULL, '{');
-		json_text("reason", reason_names[r]);
-		json_text("detail", findings[r].detail);
+		json_text("reason", verdict_names[r]);
+		json_text("detail", verdict_found[r].detail);
 		if (!warnings)
 			json_truth("allowed", finding == ALLOWED);
 		json_close('}');

@@ -1,3 +1,5 @@
+#include "../../harness/config.h"
+
 #include "loops.h"
 
 #include "../../harness/machine/cpu_width.h"

@@ -6,10 +6,10 @@
 #include "threads.h"
 
 /* Seconds; the median of blocks of 20 us is within 2 % long before that on a quiet node. */
-static const double PAIR_BUDGET = 0.02;
+static const double CORE_PAIR_BUDGET = 0.02;
 
 /* The thread that is there already, else any. */
-static int thread_on(int cpu, int other_player)
+static int core_pair_thread_on(int cpu, int other_player)
 {
 	int t;
 
@@ -30,10 +30,10 @@ void core_pair_measure(struct core_pair *p)
 	if (threads_count() < 2 || threads_count() > cpuset_count(threads_cpus()) ||
 	    ranks_on_node() > 1 || !pairs_nearest(&meeting.pair, threads_cpus()))
 		return;
-	player[0] = thread_on(meeting.pair.cpu[0], -1);
-	player[1] = thread_on(meeting.pair.cpu[1], player[0]);
+	player[0] = core_pair_thread_on(meeting.pair.cpu[0], -1);
+	player[1] = core_pair_thread_on(meeting.pair.cpu[1], player[0]);
 	meeting.method = METHOD_CAS;
-	shared_line_meet_in_team(&meeting, PAIR_BUDGET, player);
+	shared_line_meet_in_team(&meeting, CORE_PAIR_BUDGET, player);
 	if (meeting.wrong || meeting.seen[0] >= 0 || meeting.seen[1] >= 0)
 		return;
 	memcpy(p->cpus, meeting.pair.cpu, sizeof(p->cpus));

@@ -12,7 +12,7 @@ enum { CHAINS_TURNS = 4 * CHAIN_TURNS };
 #define ADD_ONE_TO(sum) "add %9, %" sum "\n\t"
 #define UNTIL_NONE_IS_LEFT "dec %0\n\tjnz 1b"
 
-static int chain(long turns)
+static int cpu_clock_chain(long turns)
 {
 	long sum = 0, one = 1;
 
@@ -33,7 +33,7 @@ static int chain(long turns)
 #define ADD_ONE_TO(sum) "add %" sum ", %" sum ", %9\n\t"
 #define UNTIL_NONE_IS_LEFT "subs %0, %0, #1\n\tb.ne 1b"
 
-static int chain(long turns)
+static int cpu_clock_chain(long turns)
 {
 	long sum = 0, one = 1;
 
@@ -50,7 +50,7 @@ static int chain(long turns)
 
 #else
 
-static int chain(long turns)
+static int cpu_clock_chain(long turns)
 {
 	(void)turns;
 	return 0;
@@ -59,7 +59,7 @@ static int chain(long turns)
 #endif
 
 /* Eight chains in turn, which do not wait for each other. */
-static void chains(long turns)
+static void cpu_clock_chains(long turns)
 {
 #ifdef ADD_ONE_TO
 	long a = 0, b = 0, c = 0, d = 0, e = 0, f = 0, g = 0, h = 0, one = 1;
@@ -80,7 +80,7 @@ double cpu_clock_ghz(void)
 {
 	const double began = clock_now();
 
-	if (!chain(CHAIN_TURNS))
+	if (!cpu_clock_chain(CHAIN_TURNS))
 		return 0;
 	return 1e-9 * CHAIN_TURNS * CHAIN_LENGTH / (clock_now() - began);
 }
@@ -91,6 +91,6 @@ double cpu_additions_per_cycle(void)
 
 	if (!(ghz > 0))
 		return 0;
-	chains(CHAINS_TURNS);
+	cpu_clock_chains(CHAINS_TURNS);
 	return CHAINS_TURNS * CHAIN_LENGTH / (1e9 * (clock_now() - began) * ghz);
 }

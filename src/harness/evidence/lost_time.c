@@ -9,7 +9,7 @@
 static int lost_time_is_counted;
 
 /* "RUNNING READY SLICES", ns; -1 where the kernel does not count. */
-static double ready_seconds(int file)
+static double lost_time_ready_seconds(int file)
 {
 	unsigned long long running = 0, ready = 0;
 	char text[128];
@@ -24,7 +24,7 @@ static double ready_seconds(int file)
 void lost_time_start(struct lost_time *l)
 {
 	l->file = open("/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC);
-	if (ready_seconds(l->file) >= 0)
+	if (lost_time_ready_seconds(l->file) >= 0)
 		lost_time_is_counted = 1; /* all threads write the same */
 	lost_time_note(l);
 	l->lost = 0;
@@ -33,7 +33,7 @@ void lost_time_start(struct lost_time *l)
 void lost_time_note(struct lost_time *l)
 {
 	const double cpu = clock_thread(), wall = clock_now();
-	const double ready = ready_seconds(l->file);
+	const double ready = lost_time_ready_seconds(l->file);
 	const double not_run = (wall - l->wall) - (cpu - l->cpu);
 	struct rusage usage;
 

@@ -8,7 +8,7 @@
 
 enum { NEIGHBOURS = 3 };
 
-static const double LEAST_NEIGHBOUR_SECONDS = 0.1;
+static const double NEIGHBOUR_LEAST_SECONDS = 0.1;
 
 struct neighbour {
 	int pid, parent;
@@ -21,8 +21,8 @@ struct neighbour_list {
 	size_t count;
 };
 
-static struct neighbour_list neighbours_before;
-static struct neighbour neighbours_busiest[NEIGHBOURS];
+static struct neighbour_list neighbour_before;
+static struct neighbour neighbour_busiest[NEIGHBOURS];
 
 /* "4711 (a name) R 1 ...": a name may hold blanks and brackets, and what moves a cursor. */
 static int neighbour_read(struct neighbour *process, const char *pid)
@@ -55,7 +55,7 @@ static int neighbour_read(struct neighbour *process, const char *pid)
 	return 1;
 }
 
-static struct neighbour_list neighbours_look(void)
+static struct neighbour_list neighbour_look(void)
 {
 	struct neighbour_list list = { NULL, 0 };
 	DIR *folder = opendir("/proc");
@@ -87,10 +87,10 @@ static int neighbour_order(const void *a, const void *b)
 
 void neighbours_start(void)
 {
-	free(neighbours_before.of);
-	neighbours_before = neighbours_look();
-	if (neighbours_before.count)
-		qsort(neighbours_before.of, neighbours_before.count, sizeof(*neighbours_before.of),
+	free(neighbour_before.of);
+	neighbour_before = neighbour_look();
+	if (neighbour_before.count)
+		qsort(neighbour_before.of, neighbour_before.count, sizeof(*neighbour_before.of),
 		      neighbour_order);
 }
 
@@ -106,22 +106,22 @@ static struct neighbour *neighbour_of(const struct neighbour_list *list, int pid
 
 /* Whose child ended since then has the seconds that the child took before, too: they were taken
  * by then.  Of an orphan the first process has them. */
-static void neighbours_end(const struct neighbour_list *now)
+static void neighbour_end(const struct neighbour_list *now)
 {
 	size_t i;
 
-	for (i = 0; i < neighbours_before.count; i++) {
-		const struct neighbour *const ended = &neighbours_before.of[i];
+	for (i = 0; i < neighbour_before.count; i++) {
+		const struct neighbour *const ended = &neighbour_before.of[i];
 		struct neighbour *heir = NULL;
 		int pid = ended->parent;
 
 		if (neighbour_of(now, ended->pid))
 			continue;
 		while (pid > 1 && !neighbour_of(now, pid)) {
-			heir = neighbour_of(&neighbours_before, pid);
+			heir = neighbour_of(&neighbour_before, pid);
 			pid = heir ? heir->parent : 1;
 		}
-		heir = neighbour_of(&neighbours_before, pid);
+		heir = neighbour_of(&neighbour_before, pid);
 		if (heir)
 			heir->seconds += ended->seconds;
 	}
@@ -130,7 +130,7 @@ static void neighbours_end(const struct neighbour_list *now)
 /* What it took since neighbours_start(); one that was not there then took all of it since. */
 static double neighbour_took(const struct neighbour *now)
 {
-	const struct neighbour *const before = neighbour_of(&neighbours_before, now->pid);
+	const struct neighbour *const before = neighbour_of(&neighbour_before, now->pid);
 
 	return now->seconds - (before ? before->seconds : 0);
 }
@@ -140,30 +140,30 @@ static void neighbour_enter(struct neighbour process)
 	int i;
 
 	for (i = 0; i < NEIGHBOURS; i++)
-		if (process.seconds > neighbours_busiest[i].seconds) {
-			const struct neighbour less = neighbours_busiest[i];
+		if (process.seconds > neighbour_busiest[i].seconds) {
+			const struct neighbour less = neighbour_busiest[i];
 
-			neighbours_busiest[i] = process;
+			neighbour_busiest[i] = process;
 			process = less;
 		}
 }
 
 void neighbours_stop(int ranks)
 {
-	struct neighbour_list now = neighbours_look();
+	struct neighbour_list now = neighbour_look();
 	struct neighbour own = { 0, 0, 0, "" };
 	size_t i;
 
 	neighbour_read(&own, "self");
 	if (now.count)
 		qsort(now.of, now.count, sizeof(*now.of), neighbour_order);
-	neighbours_end(&now);
-	memset(neighbours_busiest, 0, sizeof(neighbours_busiest));
+	neighbour_end(&now);
+	memset(neighbour_busiest, 0, sizeof(neighbour_busiest));
 	for (i = 0; i < now.count; i++) {
 		struct neighbour process = now.of[i];
 
 		process.seconds = neighbour_took(&process);
-		if (process.pid != (int)getpid() && process.seconds >= LEAST_NEIGHBOUR_SECONDS &&
+		if (process.pid != (int)getpid() && process.seconds >= NEIGHBOUR_LEAST_SECONDS &&
 		    (ranks < 2 || strcmp(process.name, own.name) != 0))
 			neighbour_enter(process);
 	}
@@ -177,11 +177,11 @@ const char *neighbours_text(void)
 	int i;
 
 	*text = '\0';
-	for (i = 0; i < NEIGHBOURS && neighbours_busiest[i].pid; i++)
+	for (i = 0; i < NEIGHBOURS && neighbour_busiest[i].pid; i++)
 		used += (size_t)snprintf(
 			text + used, sizeof(text) - used, "%s %s (%d) %.1f s",
-			i ? "," : ", busiest meanwhile:", neighbours_busiest[i].name,
-			neighbours_busiest[i].pid, neighbours_busiest[i].seconds);
+			i ? "," : ", busiest meanwhile:", neighbour_busiest[i].name,
+			neighbour_busiest[i].pid, neighbour_busiest[i].seconds);
 	return text;
 }
 
@@ -190,11 +190,11 @@ void neighbours_write(void)
 	int i;
 
 	json_open("processes", '[');
-	for (i = 0; i < NEIGHBOURS && neighbours_busiest[i].pid; i++) {
+	for (i = 0; i < NEIGHBOURS && neighbour_busiest[i].pid; i++) {
 		json_open(NULL, '{');
-		json_text("name", neighbours_busiest[i].name);
-		json_count("pid", (unsigned long long)neighbours_busiest[i].pid);
-		json_number("cpu_s", neighbours_busiest[i].seconds);
+		json_text("name", neighbour_busiest[i].name);
+		json_count("pid", (unsigned long long)neighbour_busiest[i].pid);
+		json_number("cpu_s", neighbour_busiest[i].seconds);
 		json_close('}');
 	}
 	json_close(']');

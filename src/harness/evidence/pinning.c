@@ -7,23 +7,24 @@
 #include "places.h"
 #include "threads.h"
 
-static int is_set(const char *variable, const char *no, const char *also_no)
+static int pinning_is_set(const char *variable, const char *no, const char *also_no)
 {
 	const char *value = getenv(variable);
 
 	return value && *value && strcasecmp(value, no) != 0 && strcasecmp(value, also_no) != 0;
 }
 
-static int openmp_asks_to_bind(void)
+static int pinning_by_openmp(void)
 {
-	return is_set("OMP_PROC_BIND", "false", "0") ||
-	       is_set("KMP_AFFINITY", "none", "disabled") || is_set("GOMP_CPU_AFFINITY", "", "") ||
-	       (is_set("OMP_PLACES", "", "") && !getenv("OMP_PROC_BIND"));
+	return pinning_is_set("OMP_PROC_BIND", "false", "0") ||
+	       pinning_is_set("KMP_AFFINITY", "none", "disabled") ||
+	       pinning_is_set("GOMP_CPU_AFFINITY", "", "") ||
+	       (pinning_is_set("OMP_PLACES", "", "") && !getenv("OMP_PROC_BIND"));
 }
 
-static int is_asked(const struct thread_seen *thread)
+static int pinning_is_requested(const struct thread_seen *thread)
 {
-	return topology_cores(&thread->affinity) == 1 || openmp_asks_to_bind();
+	return topology_cores(&thread->affinity) == 1 || pinning_by_openmp();
 }
 
 void pinning_unknown(void)
@@ -32,7 +33,7 @@ void pinning_unknown(void)
 		     "not known: the kernel does not say on which CPU a thread runs");
 }
 
-static void judge_threads(void)
+static void pinning_judge_threads(void)
 {
 	char list[CPU_LIST_MAX], may[CPU_LIST_MAX];
 	int t, cpu;
@@ -51,27 +52,27 @@ static void judge_threads(void)
 						may);
 		if (topology_cores(&thread->cpus) < 2)
 			continue;
-		(is_asked(thread) ? verdict_invalid : verdict_warn)(
+		(pinning_is_requested(thread) ? verdict_invalid : verdict_warn)(
 			CPU_NOT_WHERE_ASKED, "thread %d moved between CPUs %s%s", t, list,
-			is_asked(thread) ? "" : "; nothing pinned it");
+			pinning_is_requested(thread) ? "" : "; nothing pinned it");
 	}
 }
 
-static void judge_cores(void)
+static void pinning_judge_cores(void)
 {
 	const int cores = topology_cores(threads_cpus());
 
 	if (!threads_shared_core() || cores < threads_count())
 		return;
-	(is_asked(threads_seen(0)) ? verdict_invalid : verdict_warn)(
+	(pinning_is_requested(threads_seen(0)) ? verdict_invalid : verdict_warn)(
 		CPU_NOT_WHERE_ASKED,
 		"two threads on one core in %d sample%s, with %d cores for %d threads%s",
 		threads_shared_core(), plural(threads_shared_core()), cores, threads_count(),
-		is_asked(threads_seen(0)) ? "" : "; nothing pinned them");
+		pinning_is_requested(threads_seen(0)) ? "" : "; nothing pinned them");
 }
 
 /* OMP_THREAD_LIMIT, OMP_DYNAMIC and cgroups take threads away in silence. */
-static void judge_count(void)
+static void pinning_judge_count(void)
 {
 #ifdef _OPENMP
 	if (threads_asked() > threads_count())
@@ -83,8 +84,8 @@ static void judge_count(void)
 #endif
 }
 
-static void judge_named(const char *variable,
-			int (*first_missing)(const char *, const struct cpuset *))
+static void pinning_judge_named(const char *variable,
+				int (*first_missing)(const char *, const struct cpuset *))
 {
 	const char *value = getenv(variable);
 	char list[CPU_LIST_MAX];
@@ -120,9 +121,9 @@ void pinning_judge(void)
 				plural(threads_count()), cpus, plural(cpus),
 				cpuset_format(threads_cpus(), list));
 	pinning_judge_quota(threads_count());
-	judge_count();
-	judge_named("OMP_PLACES", places_first_missing);
-	judge_named("GOMP_CPU_AFFINITY", affinity_first_missing);
-	judge_threads();
-	judge_cores();
+	pinning_judge_count();
+	pinning_judge_named("OMP_PLACES", places_first_missing);
+	pinning_judge_named("GOMP_CPU_AFFINITY", affinity_first_missing);
+	pinning_judge_threads();
+	pinning_judge_cores();
 }

@@ -6,7 +6,7 @@ struct interval {
 };
 
 /* ":LENGTH:STRIDE" where they stand there. */
-static void read_rest(const char **at, struct interval *i)
+static void place_read_rest(const char **at, struct interval *i)
 {
 	char *end;
 
@@ -21,24 +21,24 @@ static void read_rest(const char **at, struct interval *i)
 	*at = end;
 }
 
-static int is_missing(const struct cpuset *online, long cpu)
+static int place_is_missing(const struct cpuset *online, long cpu)
 {
 	return cpu < 0 || cpu >= CPUS_MAX || !cpuset_has(online, (int)cpu);
 }
 
 /* The first of the interval, moved by OFFSET, that is missing. */
-static long missing_of(const struct interval *i, long offset, const struct cpuset *online)
+static long place_missing_of(const struct interval *i, long offset, const struct cpuset *online)
 {
 	long n;
 
 	for (n = 0; n < i->length && n < CPUS_MAX; n++)
-		if (is_missing(online, i->first + offset + n * i->stride))
+		if (place_is_missing(online, i->first + offset + n * i->stride))
 			return i->first + offset + n * i->stride;
 	return -1;
 }
 
 /* "{...}" with its repetitions; the text goes on behind it. */
-static long missing_of_place(const char **at, const struct cpuset *online)
+static long place_missing_of_place(const char **at, const struct cpuset *online)
 {
 	struct interval list[64], places;
 	int count = 0, i;
@@ -51,15 +51,15 @@ static long missing_of_place(const char **at, const struct cpuset *online)
 		if (end == *at + 1)
 			return -1; /* no number: the runtime says so itself */
 		*at = end;
-		read_rest(at, &list[count++]);
+		place_read_rest(at, &list[count++]);
 	} while (**at == ',' && count < 64);
 	if (**at != '}')
 		return -1;
 	++*at;
-	read_rest(at, &places);
+	place_read_rest(at, &places);
 	for (n = 0; n < places.length && n < CPUS_MAX; n++)
 		for (i = 0; i < count; i++) {
-			const long cpu = missing_of(&list[i], n * places.stride, online);
+			const long cpu = place_missing_of(&list[i], n * places.stride, online);
 
 			if (cpu >= 0)
 				return cpu;
@@ -78,7 +78,7 @@ int places_first_missing(const char *places, const struct cpuset *online)
 			at = strchr(at, '}');
 			continue;
 		}
-		cpu = missing_of_place(&at, online);
+		cpu = place_missing_of_place(&at, online);
 		if (cpu >= 0)
 			return (int)cpu;
 		at += *at != '\0' && *at != '{';
@@ -104,7 +104,7 @@ int affinity_first_missing(const char *list, const struct cpuset *online)
 			i.stride = strtol(end + 1, &end, 10);
 			i.length = i.stride > 0 ? (i.length + i.stride - 1) / i.stride : 0;
 		}
-		cpu = missing_of(&i, 0, online);
+		cpu = place_missing_of(&i, 0, online);
 		if (cpu >= 0)
 			return (int)cpu;
 		at = end + strspn(end, ", \t");

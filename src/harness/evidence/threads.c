@@ -9,13 +9,13 @@
 
 #include <unistd.h>
 
-static struct thread_seen *threads_known;
+static struct thread_seen *thread_list;
 static int thread_total;
-static int team_asked; /* 0: nobody but the environment */
-static int shared_core;
-static struct cpuset all_cpus;
+static int thread_team_requested; /* 0: nobody but the environment */
+static int thread_shared_core;
+static struct cpuset thread_all_cpus;
 
-static void note_cpu(struct thread_seen *thread)
+static void thread_note_cpu(struct thread_seen *thread)
 {
 	const int cpu = sched_getcpu();
 
@@ -27,27 +27,27 @@ static void note_cpu(struct thread_seen *thread)
 	cpuset_add(&thread->cpus, cpu);
 }
 
-static void look_for_shared_core(void)
+static void thread_look_for_shared_core(void)
 {
 	struct cpuset cores;
 	int t;
 
 	cpuset_clear(&cores);
 	for (t = 0; t < thread_total; t++) {
-		if (threads_known[t].now < 0)
+		if (thread_list[t].now < 0)
 			return;
-		cpuset_add(&cores, topology_core(threads_known[t].now));
+		cpuset_add(&cores, topology_core(thread_list[t].now));
 	}
-	shared_core += cpuset_count(&cores) < thread_total;
+	thread_shared_core += cpuset_count(&cores) < thread_total;
 }
 
-static void look_at_thread(struct thread_seen *thread)
+static void thread_look_at(struct thread_seen *thread)
 {
 	cpuset_of_thread(&thread->affinity);
 	thread->cpu = sched_getcpu();
 	thread->moved = thread->unknown = 0;
 	cpuset_clear(&thread->cpus);
-	note_cpu(thread);
+	thread_note_cpu(thread);
 }
 
 void threads_look(void)
@@ -55,14 +55,14 @@ void threads_look(void)
 	int t;
 
 #pragma omp parallel
-	look_at_thread(&threads_known[omp_get_thread_num()]);
-	cpuset_clear(&all_cpus);
+	thread_look_at(&thread_list[omp_get_thread_num()]);
+	cpuset_clear(&thread_all_cpus);
 	for (t = 0; t < thread_total; t++)
-		cpuset_join(&all_cpus, &threads_known[t].affinity);
+		cpuset_join(&thread_all_cpus, &thread_list[t].affinity);
 }
 
 /* A runtime that cannot start its threads says so and exits by 1, which means measured. */
-static void refuse_without_team(void)
+static void thread_refuse_without_team(void)
 {
 	if (thread_total)
 		return;
@@ -80,17 +80,17 @@ void threads_start(void)
 		die("OMP_NUM_THREADS asks for %d threads, more than %d",
 		    "one thread per CPU is usual", threads_asked(), THREADS_MAX);
 	if (!watching++)
-		atexit(refuse_without_team);
+		atexit(thread_refuse_without_team);
 	thread_total = 0;
 #pragma omp parallel
 	{
 #pragma omp master
 		thread_total = omp_get_num_threads();
 	}
-	threads_known = room_for((size_t)thread_total, sizeof(*threads_known), "threads",
-				 "set OMP_NUM_THREADS to less");
+	thread_list = room_for((size_t)thread_total, sizeof(*thread_list), "threads",
+			       "set OMP_NUM_THREADS to less");
 #pragma omp parallel
-	lost_time_start(&threads_known[omp_get_thread_num()].lost_time);
+	lost_time_start(&thread_list[omp_get_thread_num()].lost_time);
 	threads_look();
 }
 
@@ -99,12 +99,12 @@ void threads_team(int count)
 	int t;
 
 	for (t = 0; t < thread_total; t++)
-		if (threads_known[t].lost_time.file >= 0)
-			close(threads_known[t].lost_time.file);
-	free(threads_known);
+		if (thread_list[t].lost_time.file >= 0)
+			close(thread_list[t].lost_time.file);
+	free(thread_list);
 	omp_set_num_threads(count);
-	team_asked = count;
-	shared_core = 0;
+	thread_team_requested = count;
+	thread_shared_core = 0;
 	threads_start();
 }
 
@@ -113,8 +113,8 @@ int threads_asked(void)
 {
 	const char *value = getenv("OMP_NUM_THREADS");
 
-	if (team_asked)
-		return team_asked;
+	if (thread_team_requested)
+		return thread_team_requested;
 	return value ? atoi(value) : 0;
 }
 
@@ -127,12 +127,12 @@ void threads_sample(void)
 {
 #pragma omp parallel
 	{
-		struct thread_seen *const thread = &threads_known[omp_get_thread_num()];
+		struct thread_seen *const thread = &thread_list[omp_get_thread_num()];
 
 		lost_time_note(&thread->lost_time);
-		note_cpu(thread);
+		thread_note_cpu(thread);
 	}
-	look_for_shared_core();
+	thread_look_for_shared_core();
 }
 
 double threads_lost_seconds(void)
@@ -141,14 +141,14 @@ double threads_lost_seconds(void)
 	int t;
 
 	for (t = 0; t < thread_total; t++)
-		if (threads_known[t].lost_time.lost > most)
-			most = threads_known[t].lost_time.lost;
+		if (thread_list[t].lost_time.lost > most)
+			most = thread_list[t].lost_time.lost;
 	return most;
 }
 
 int threads_shared_core(void)
 {
-	return shared_core;
+	return thread_shared_core;
 }
 
 int threads_count(void)
@@ -158,12 +158,12 @@ int threads_count(void)
 
 const struct thread_seen *threads_seen(int thread)
 {
-	return &threads_known[thread];
+	return &thread_list[thread];
 }
 
 const struct cpuset *threads_cpus(void)
 {
-	return &all_cpus;
+	return &thread_all_cpus;
 }
 
 void threads_write(void)
@@ -173,7 +173,7 @@ void threads_write(void)
 
 	json_open("threads_on", '[');
 	for (t = 0; t < thread_total; t++) {
-		const struct thread_seen *thread = &threads_known[t];
+		const struct thread_seen *thread = &thread_list[t];
 
 		json_open(NULL, '{');
 		json_count("thread", (unsigned)t);

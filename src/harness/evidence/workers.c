@@ -17,10 +17,10 @@ struct tasks {
 	int count, room;
 };
 
-static struct tasks tasks_before;
-static double workers_began;
+static struct tasks worker_tasks_before;
+static double worker_began;
 
-static struct task *add_task(struct tasks *tasks)
+static struct task *worker_add_task(struct tasks *tasks)
 {
 	if (tasks->count == tasks->room) {
 		tasks->room = 2 * tasks->room + 64;
@@ -34,7 +34,7 @@ static struct task *add_task(struct tasks *tasks)
 /* To the nanosecond, of a thread of this process that runs, too: what schedstat says of such a one
  * is as old as the last tick.  Source: include/linux/posix-timers_types.h, as of
  * pthread_getcpuclockid, which wants a pthread_t.  0: the kernel does not say. */
-static double cpu_seconds(long id)
+static double worker_cpu_seconds(long id)
 {
 	const clockid_t clock = (clockid_t)(~(unsigned)id << 3 | 6);
 	struct timespec t;
@@ -43,7 +43,7 @@ static double cpu_seconds(long id)
 }
 
 /* "RUNNING READY SLICES", ns */
-static void read_task(struct tasks *tasks, const char *id)
+static void worker_read_task(struct tasks *tasks, const char *id)
 {
 	unsigned long long running, ready;
 	char path[64];
@@ -54,10 +54,10 @@ static void read_task(struct tasks *tasks, const char *id)
 	if (!file)
 		return;
 	if (fscanf(file, "%llu %llu", &running, &ready) == 2) {
-		struct task *const task = add_task(tasks);
+		struct task *const task = worker_add_task(tasks);
 
 		task->id = atol(id);
-		task->cpu = cpu_seconds(task->id);
+		task->cpu = worker_cpu_seconds(task->id);
 		if (!(task->cpu > 0))
 			task->cpu = 1e-9 * (double)running;
 		task->ready = 1e-9 * (double)ready;
@@ -65,7 +65,7 @@ static void read_task(struct tasks *tasks, const char *id)
 	fclose(file);
 }
 
-static void read_tasks(struct tasks *tasks)
+static void worker_read_tasks(struct tasks *tasks)
 {
 	DIR *folder = opendir("/proc/self/task");
 	struct dirent *entry;
@@ -73,26 +73,26 @@ static void read_tasks(struct tasks *tasks)
 	tasks->count = 0;
 	while (folder && (entry = readdir(folder)))
 		if (entry->d_name[0] != '.')
-			read_task(tasks, entry->d_name);
+			worker_read_task(tasks, entry->d_name);
 	if (folder)
 		closedir(folder);
 }
 
 void workers_start(void)
 {
-	read_tasks(&tasks_before);
-	workers_began = clock_now();
+	worker_read_tasks(&worker_tasks_before);
+	worker_began = clock_now();
 }
 
 /* What it had before; nothing of a thread that began since. */
-static struct task earlier(const struct task *task)
+static struct task worker_earlier(const struct task *task)
 {
 	const struct task none = { 0, 0, 0 };
 	int i;
 
-	for (i = 0; i < tasks_before.count; i++)
-		if (tasks_before.list[i].id == task->id)
-			return tasks_before.list[i];
+	for (i = 0; i < worker_tasks_before.count; i++)
+		if (worker_tasks_before.list[i].id == task->id)
+			return worker_tasks_before.list[i];
 	return none;
 }
 
@@ -103,10 +103,10 @@ void workers_stop(struct workers *workers)
 	int i;
 
 	memset(workers, 0, sizeof(*workers));
-	workers->wall = clock_now() - workers_began;
-	read_tasks(&now);
+	workers->wall = clock_now() - worker_began;
+	worker_read_tasks(&now);
 	for (i = 0; i < now.count; i++) {
-		const struct task before = earlier(&now.list[i]);
+		const struct task before = worker_earlier(&now.list[i]);
 
 		now.list[i].cpu -= before.cpu;
 		now.list[i].ready -= before.ready;

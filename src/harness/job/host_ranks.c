@@ -3,22 +3,22 @@
 #include "../plural.h"
 #include "../verdict.h"
 
-static const struct host_rank *on_this_host;
-static int host_ranks, own_place;
+static const struct host_rank *host_rank_list;
+static int host_rank_count, host_rank_own_place;
 
 void host_ranks_know(const struct host_rank *all, int count, int own)
 {
-	on_this_host = all;
-	host_ranks = count;
-	own_place = own;
+	host_rank_list = all;
+	host_rank_count = count;
+	host_rank_own_place = own;
 }
 
 int host_ranks_before(void)
 {
-	return own_place;
+	return host_rank_own_place;
 }
 
-static int overlap(const struct cpuset *x, const struct cpuset *y)
+static int host_rank_overlap(const struct cpuset *x, const struct cpuset *y)
 {
 	struct cpuset both = *x;
 
@@ -30,8 +30,8 @@ int host_ranks_using(const struct cpuset *cpus)
 {
 	int i, using = 0;
 
-	for (i = 0; i < host_ranks; i++)
-		using += overlap(&on_this_host[i].cpus, cpus);
+	for (i = 0; i < host_rank_count; i++)
+		using += host_rank_overlap(&host_rank_list[i].cpus, cpus);
 	return using > 1 ? using : 1;
 }
 
@@ -40,13 +40,14 @@ double host_ranks_sum_on_our_cpus(const double *of_each)
 	double sum = 0;
 	int i;
 
-	for (i = 0; i < host_ranks; i++)
-		if (overlap(&on_this_host[i].cpus, &on_this_host[own_place].cpus))
+	for (i = 0; i < host_rank_count; i++)
+		if (host_rank_overlap(&host_rank_list[i].cpus,
+				      &host_rank_list[host_rank_own_place].cpus))
 			sum += of_each[i];
 	return sum;
 }
 
-static void judge_pair(const struct host_rank *self, const struct host_rank *other)
+static void host_rank_judge_pair(const struct host_rank *self, const struct host_rank *other)
 {
 	struct cpuset both = self->cpus;
 	char list[CPU_LIST_MAX];
@@ -67,13 +68,15 @@ void host_ranks_judge(void)
 	char list[CPU_LIST_MAX];
 
 	cpuset_clear(&together);
-	for (i = 0; i < host_ranks; i++) {
-		if (!overlap(&on_this_host[i].cpus, &on_this_host[own_place].cpus))
+	for (i = 0; i < host_rank_count; i++) {
+		if (!host_rank_overlap(&host_rank_list[i].cpus,
+				       &host_rank_list[host_rank_own_place].cpus))
 			continue;
-		if (i != own_place)
-			judge_pair(&on_this_host[own_place], &on_this_host[i]);
-		cpuset_join(&together, &on_this_host[i].cpus);
-		threads += on_this_host[i].threads;
+		if (i != host_rank_own_place)
+			host_rank_judge_pair(&host_rank_list[host_rank_own_place],
+					     &host_rank_list[i]);
+		cpuset_join(&together, &host_rank_list[i].cpus);
+		threads += host_rank_list[i].threads;
 		sharing++;
 	}
 	if (sharing > 1 && threads > cpuset_count(&together))

@@ -23,16 +23,16 @@ enum { TAG_TEXT = 1, TAG_MESSAGE };
 
 /* A wait polls at full speed for so long: the start of a kernel must not be late by a sleep that
  * is not over.  Then it looks every tenth of a millisecond. */
-static const double SPIN_SECONDS = 1.0;
-static const struct timespec NAP = { 0, 100000 };
+static const double MPI_SPIN_SECONDS = 1.0;
+static const struct timespec MPI_NAP = { 0, 100000 };
 
-static MPI_Comm host = MPI_COMM_NULL, node = MPI_COMM_NULL;
-static int on_host = 1, on_node = 1;
-static char *nodes; /* on rank 0: NODE_NAME_MAX bytes of each rank */
-static const char *gave_up;
-static double gave_up_at; /* clock */
+static MPI_Comm mpi_host = MPI_COMM_NULL, mpi_node = MPI_COMM_NULL;
+static int mpi_on_host = 1, mpi_on_node = 1;
+static char *mpi_nodes; /* on rank 0: NODE_NAME_MAX bytes of each rank */
+static const char *mpi_gave_up;
+static double mpi_gave_up_at; /* clock */
 
-static void *memory_of(int count, size_t size)
+static void *mpi_memory_of(int count, size_t size)
 {
 	return room_for((size_t)count, size, "ranks", "start fewer");
 }
@@ -51,40 +51,40 @@ void ranks_start(int *argc, char ***argv)
 	ranks_are(me, size);
 	if (me > 0 && !freopen("/dev/null", "w", stdout))
 		fclose(stdout);
-	node = MPI_COMM_WORLD;
+	mpi_node = MPI_COMM_WORLD;
 	watchdog_start(me, ranks_node());
 }
 
 int ranks_together(void)
 {
-	return node != MPI_COMM_NULL;
+	return mpi_node != MPI_COMM_NULL;
 }
 
 int ranks_on_node(void)
 {
-	return on_node;
+	return mpi_on_node;
 }
 
 const char *ranks_node_of(int rank)
 {
-	return nodes ? nodes + (size_t)rank * NODE_NAME_MAX : ranks_node();
+	return mpi_nodes ? mpi_nodes + (size_t)rank * NODE_NAME_MAX : ranks_node();
 }
 
 const char *ranks_gave_up(void)
 {
-	return gave_up;
+	return mpi_gave_up;
 }
 
-static void nap(double waited)
+static void mpi_nap(double waited)
 {
-	if (waited > SPIN_SECONDS)
-		nanosleep(&NAP, NULL);
+	if (waited > MPI_SPIN_SECONDS)
+		nanosleep(&MPI_NAP, NULL);
 	else
 		sched_yield();
 }
 
 /* For what all do together, while nobody has given up; what is being received into stays. */
-static int wait_for_all(MPI_Request *request, double seconds)
+static int mpi_wait_for_all(MPI_Request *request, double seconds)
 {
 	const double start = clock_now();
 	double waited = 0;
@@ -95,11 +95,11 @@ static int wait_for_all(MPI_Request *request, double seconds)
 		if (done)
 			return 1;
 		waited = clock_now() - start;
-		nap(waited);
+		mpi_nap(waited);
 	}
-	gave_up = watchdog_signalled() ? "a signal asked to stop"
-				       : "another rank did not come in time";
-	gave_up_at = clock_now();
+	mpi_gave_up = watchdog_signalled() ? "a signal asked to stop"
+					   : "another rank did not come in time";
+	mpi_gave_up_at = clock_now();
 	return 0;
 }
 
@@ -110,18 +110,18 @@ int ranks_barrier(double own_step)
 
 	if (!ranks_together())
 		return 1;
-	if (gave_up)
+	if (mpi_gave_up)
 		return 0;
 	/* the others are given up first; this is for a rank that hangs after its barrier */
 	watchdog_limit(3 * seconds, "in a kernel, or in MPI at its start");
 	MPI_Ibarrier(MPI_COMM_WORLD, &all);
-	return wait_for_all(&all, seconds);
+	return mpi_wait_for_all(&all, seconds);
 }
 
 /* The ranks of a host share memory; those of a node also its name. */
-static void meet_host(const struct cpuset *cpus, int threads)
+static void mpi_meet_host(const struct cpuset *cpus, int threads)
 {
-	struct host_rank *mine = memory_of(1, sizeof(*mine)), *all;
+	struct host_rank *mine = mpi_memory_of(1, sizeof(*mine)), *all;
 	int self, first = 0;
 
 	mine->cpus = *cpus;
@@ -129,16 +129,17 @@ static void meet_host(const struct cpuset *cpus, int threads)
 	mine->rank = ranks_me();
 	strcpy(mine->node, ranks_node());
 	MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, ranks_me(), MPI_INFO_NULL,
-			    &host);
-	MPI_Comm_size(host, &on_host);
-	MPI_Comm_rank(host, &self);
-	all = memory_of(on_host, sizeof(*all));
-	MPI_Allgather(mine, (int)sizeof(*mine), MPI_CHAR, all, (int)sizeof(*mine), MPI_CHAR, host);
-	host_ranks_know(all, on_host, self);
+			    &mpi_host);
+	MPI_Comm_size(mpi_host, &mpi_on_host);
+	MPI_Comm_rank(mpi_host, &self);
+	all = mpi_memory_of(mpi_on_host, sizeof(*all));
+	MPI_Allgather(mine, (int)sizeof(*mine), MPI_CHAR, all, (int)sizeof(*mine), MPI_CHAR,
+		      mpi_host);
+	host_ranks_know(all, mpi_on_host, self);
 	while (strcmp(all[first].node, mine->node) != 0)
 		first++;
-	MPI_Comm_split(host, first, self, &node);
-	MPI_Comm_size(node, &on_node);
+	MPI_Comm_split(mpi_host, first, self, &mpi_node);
+	MPI_Comm_size(mpi_node, &mpi_on_node);
 	free(mine);
 }
 
@@ -149,13 +150,13 @@ void ranks_meet(const struct cpuset *cpus, int threads)
 	if (!ranks_together())
 		return;
 	watchdog_limit(2 * ranks_limit(0), "before all ranks had met");
-	meet_host(cpus, threads);
-	MPI_Comm_set_errhandler(host, MPI_ERRORS_RETURN);
-	MPI_Comm_set_errhandler(node, MPI_ERRORS_RETURN);
+	mpi_meet_host(cpus, threads);
+	MPI_Comm_set_errhandler(mpi_host, MPI_ERRORS_RETURN);
+	MPI_Comm_set_errhandler(mpi_node, MPI_ERRORS_RETURN);
 	strcpy(name, ranks_node());
 	if (ranks_me() == 0)
-		nodes = memory_of(ranks_count(), NODE_NAME_MAX);
-	MPI_Gather(name, NODE_NAME_MAX, MPI_CHAR, nodes, NODE_NAME_MAX, MPI_CHAR, 0,
+		mpi_nodes = mpi_memory_of(ranks_count(), NODE_NAME_MAX);
+	MPI_Gather(name, NODE_NAME_MAX, MPI_CHAR, mpi_nodes, NODE_NAME_MAX, MPI_CHAR, 0,
 		   MPI_COMM_WORLD);
 }
 
@@ -167,13 +168,13 @@ int ranks_smallest(size_t *values, int count)
 
 	if (!ranks_together())
 		return 1;
-	if (gave_up)
+	if (mpi_gave_up)
 		return 0;
 	for (i = 0; i < count; i++)
 		own[i] = values[i];
 	MPI_Iallreduce(own, least, count, MPI_UNSIGNED_LONG_LONG, MPI_MIN, MPI_COMM_WORLD,
 		       &request);
-	if (!wait_for_all(&request, ranks_limit(0)))
+	if (!mpi_wait_for_all(&request, ranks_limit(0)))
 		return 0;
 	for (i = 0; i < count; i++)
 		values[i] = (size_t)least[i];
@@ -186,13 +187,13 @@ double ranks_sum_on_our_cpus(double own)
 	double sum;
 	MPI_Request request;
 
-	if (on_host == 1)
+	if (mpi_on_host == 1)
 		return own;
-	if (gave_up)
+	if (mpi_gave_up)
 		return -1;
-	all = memory_of(on_host, sizeof(*all));
-	MPI_Iallgather(&own, 1, MPI_DOUBLE, all, 1, MPI_DOUBLE, host, &request);
-	if (!wait_for_all(&request, ranks_limit(0)))
+	all = mpi_memory_of(mpi_on_host, sizeof(*all));
+	MPI_Iallgather(&own, 1, MPI_DOUBLE, all, 1, MPI_DOUBLE, mpi_host, &request);
+	if (!mpi_wait_for_all(&request, ranks_limit(0)))
 		return -1; /* and what is still being received into is not freed */
 	sum = host_ranks_sum_on_our_cpus(all);
 	free(all);
@@ -203,12 +204,12 @@ int ranks_slowest(const double *own, double *of_node, double *of_job, int count)
 {
 	MPI_Request request[2];
 
-	if (gave_up)
+	if (mpi_gave_up)
 		return 0;
-	MPI_Iallreduce(own, of_node, count, MPI_DOUBLE, MPI_MAX, node, &request[0]);
+	MPI_Iallreduce(own, of_node, count, MPI_DOUBLE, MPI_MAX, mpi_node, &request[0]);
 	MPI_Ireduce(own, of_job, count, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD, &request[1]);
-	return wait_for_all(&request[0], ranks_limit(0)) &&
-	       wait_for_all(&request[1], ranks_limit(0));
+	return mpi_wait_for_all(&request[0], ranks_limit(0)) &&
+	       mpi_wait_for_all(&request[1], ranks_limit(0));
 }
 
 int ranks_gather(const void *own, int size, void *all, double own_step)
@@ -216,14 +217,14 @@ int ranks_gather(const void *own, int size, void *all, double own_step)
 	const double seconds = ranks_limit(own_step);
 	MPI_Request request;
 
-	if (gave_up)
+	if (mpi_gave_up)
 		return 0;
 	watchdog_limit(3 * seconds, "in MPI, while the results were gathered");
 	MPI_Igather(own, size, MPI_BYTE, all, size, MPI_BYTE, 0, MPI_COMM_WORLD, &request);
-	return wait_for_all(&request, seconds);
+	return mpi_wait_for_all(&request, seconds);
 }
 
-static int take_text(int rank, int (*put)(const char *, size_t))
+static int mpi_take_text(int rank, int (*put)(const char *, size_t))
 {
 	MPI_Status status;
 	int size, kept;
@@ -232,7 +233,7 @@ static int take_text(int rank, int (*put)(const char *, size_t))
 	if (MPI_Probe(rank, TAG_TEXT, MPI_COMM_WORLD, &status) != MPI_SUCCESS)
 		return 0;
 	MPI_Get_count(&status, MPI_CHAR, &size);
-	text = memory_of(size + 1, 1);
+	text = mpi_memory_of(size + 1, 1);
 	kept = MPI_Recv(text, size, MPI_CHAR, rank, TAG_TEXT, MPI_COMM_WORLD, MPI_STATUS_IGNORE) ==
 		       MPI_SUCCESS &&
 	       put(text, (size_t)size);
@@ -251,13 +252,13 @@ int ranks_hand_over(const char *text, size_t size, int (*put)(const char *text, 
 	else
 		kept = put(text, size);
 	for (rank = 1; ranks_me() == 0 && rank < ranks_count(); rank++)
-		kept &= take_text(rank, put);
+		kept &= mpi_take_text(rank, put);
 	kept = kept && (ranks_me() > 0 || publish());
 	return MPI_Bcast(&kept, 1, MPI_INT, 0, MPI_COMM_WORLD) == MPI_SUCCESS && kept;
 }
 
 /* A connection that failed, say. To go on with what never came would end in a crash. */
-static void end_without(int code, const char *what, int other)
+static void mpi_end_without(int code, const char *what, int other)
 {
 	char text[MPI_MAX_ERROR_STRING] = "";
 	int length;
@@ -273,7 +274,7 @@ static void end_without(int code, const char *what, int other)
 }
 
 /* Who plays with another does not look at the clock, but for a signal at each message. */
-static void end_if_asked(void)
+static void mpi_end_if_asked(void)
 {
 	if (!watchdog_signalled())
 		return;
@@ -288,11 +289,11 @@ void ranks_send(const void *data, size_t bytes, int to)
 {
 	int code;
 
-	end_if_asked();
+	mpi_end_if_asked();
 	code = MPI_Send(data, (int)bytes, MPI_BYTE, to, TAG_MESSAGE, MPI_COMM_WORLD);
 
 	if (code != MPI_SUCCESS)
-		end_without(code, "to", to);
+		mpi_end_without(code, "to", to);
 }
 
 void ranks_receive(void *data, size_t bytes, int from, enum waiting waiting)
@@ -302,13 +303,13 @@ void ranks_receive(void *data, size_t bytes, int from, enum waiting waiting)
 	while (!there && code == MPI_SUCCESS) {
 		code = MPI_Iprobe(from, TAG_MESSAGE, MPI_COMM_WORLD, &there, MPI_STATUS_IGNORE);
 		if (!there)
-			nanosleep(&NAP, NULL);
+			nanosleep(&MPI_NAP, NULL);
 	}
 	if (code == MPI_SUCCESS)
 		code = MPI_Recv(data, (int)bytes, MPI_BYTE, from, TAG_MESSAGE, MPI_COMM_WORLD,
 				MPI_STATUS_IGNORE);
 	if (code != MPI_SUCCESS)
-		end_without(code, "from", from);
+		mpi_end_without(code, "from", from);
 }
 
 const char *ranks_library(void)
@@ -323,14 +324,14 @@ const char *ranks_library(void)
 
 /* Rank 0 speaks first, the others one after the other.  Whoever has ended the job by then has said
  * why: Open MPI begins that with SIGCONT. */
-static void wait_my_turn(double seconds, int status)
+static void mpi_wait_my_turn(double seconds, int status)
 {
 	const int before = ranks_me() < 20 ? ranks_me() : 20;
 	const double until = clock_now() + seconds + (before ? 1 + 0.1 * before : 0);
 
 	watchdog_heed(SIGCONT);
 	while (clock_now() < until && !watchdog_signalled())
-		nanosleep(&NAP, NULL);
+		nanosleep(&MPI_NAP, NULL);
 	if (watchdog_signalled())
 		_exit(status);
 }
@@ -339,7 +340,7 @@ void ranks_refuse(const char *fact, const char *hint)
 {
 	if (!ranks_together() || ranks_me() == 0)
 		return;
-	wait_my_turn(0, EXIT_USAGE);
+	mpi_wait_my_turn(0, EXIT_USAGE);
 	fprintf(stderr, "membw: %s (rank %d on %s)\nhint: %s\n", fact, ranks_me(), ranks_node(),
 		hint);
 	ranks_leave(EXIT_USAGE);
@@ -347,14 +348,14 @@ void ranks_refuse(const char *fact, const char *hint)
 
 /* Whoever leaves first lets the launcher end the others, which may still be writing: as long as
  * this rank took since it gave up, and a second. */
-static void give_up(void)
+static void mpi_give_up(void)
 {
-	wait_my_turn(clock_now() - gave_up_at + 1, EXIT_INVALID);
+	mpi_wait_my_turn(clock_now() - mpi_gave_up_at + 1, EXIT_INVALID);
 	fprintf(stderr,
 		"membw: rank %d on %s: gave up: %s\n"
 		"hint: who answered has a record of its own: 'membw rank --nodes' names the "
 		"others\n",
-		ranks_me(), ranks_node(), gave_up);
+		ranks_me(), ranks_node(), mpi_gave_up);
 }
 
 void ranks_leave(int status)
@@ -365,9 +366,9 @@ void ranks_leave(int status)
 		return;
 	}
 	watchdog_limit(LIMIT_SECONDS, "at the end of the job");
-	if (gave_up)
-		give_up();
-	if (gave_up || status == EXIT_USAGE)
+	if (mpi_gave_up)
+		mpi_give_up();
+	if (mpi_gave_up || status == EXIT_USAGE)
 		MPI_Abort(MPI_COMM_WORLD, status);
 	MPI_Finalize();
 	/* rank 0 speaks for the job: one status, not a race of many */

@@ -3,19 +3,19 @@
 #include <unistd.h>
 
 /* srun alone sets it, for what it starts; a batch script has none. */
-static const char STEP_TASKS[] = "SLURM_STEP_NUM_TASKS";
+static const char RANK_STEP_TASKS[] = "SLURM_STEP_NUM_TASKS";
 
-static int me, job_ranks = 1;
-static double asked_limit;
+static int rank_own, rank_count = 1;
+static double rank_time_limit;
 
 int ranks_me(void)
 {
-	return me;
+	return rank_own;
 }
 
 int ranks_count(void)
 {
-	return job_ranks;
+	return rank_count;
 }
 
 const char *ranks_node(void)
@@ -25,7 +25,7 @@ const char *ranks_node(void)
 
 	if (*name)
 		return name;
-	if (slurm && *slurm && (job_ranks > 1 || getenv(STEP_TASKS)))
+	if (slurm && *slurm && (rank_count > 1 || getenv(RANK_STEP_TASKS)))
 		strncpy(name, slurm, sizeof(name) - 1);
 	else
 		gethostname(name, sizeof(name) - 1);
@@ -34,28 +34,28 @@ const char *ranks_node(void)
 
 void ranks_limit_ask(double seconds)
 {
-	asked_limit = seconds;
+	rank_time_limit = seconds;
 }
 
 double ranks_limit(double own_step)
 {
-	if (asked_limit > 0)
-		return asked_limit;
+	if (rank_time_limit > 0)
+		return rank_time_limit;
 	return own_step * LIMIT_STEPS > LIMIT_SECONDS ? own_step * LIMIT_STEPS : LIMIT_SECONDS;
 }
 
 void ranks_by_slurm(void)
 {
-	const char *count = getenv(STEP_TASKS), *rank = getenv("SLURM_PROCID");
+	const char *count = getenv(RANK_STEP_TASKS), *rank = getenv("SLURM_PROCID");
 
 	if (!count || !rank || atoi(count) < 2)
 		return;
-	job_ranks = atoi(count);
-	me = atoi(rank);
+	rank_count = atoi(count);
+	rank_own = atoi(rank);
 }
 
 void ranks_are(int rank, int count)
 {
-	me = rank;
-	job_ranks = count;
+	rank_own = rank;
+	rank_count = count;
 }

@@ -11,30 +11,31 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static FILE *own_file, *all_file;
-static const char *path;
-static char own_path[PATH_MAX], unfinished[PATH_MAX + 32], gathered[PATH_MAX];
+static FILE *record_file_own, *record_file_all;
+static const char *record_file_path;
+static char record_file_own_path[PATH_MAX], record_file_unfinished[PATH_MAX + 32],
+	record_file_gathered[PATH_MAX];
 
-static int of_job;
+static int record_file_is_of_job;
 
 void record_file_of_job(int one)
 {
-	of_job = one;
+	record_file_is_of_job = one;
 }
 
-static int is_alone(void)
+static int record_file_is_alone(void)
 {
-	return of_job || ranks_count() == 1;
+	return record_file_is_of_job || ranks_count() == 1;
 }
 
 /* Of ranks that there are not this time; the others write theirs anew. */
-static void remove_of_more_ranks(const char *ending)
+static void record_file_remove_of_more_ranks(const char *ending)
 {
 	char pattern[PATH_MAX];
 	glob_t list;
 	size_t i;
 
-	snprintf(pattern, sizeof(pattern), "%s%s*", path, ending);
+	snprintf(pattern, sizeof(pattern), "%s%s*", record_file_path, ending);
 	if (glob(pattern, GLOB_NOSORT, NULL, &list) != 0)
 		return;
 	for (i = 0; i < list.gl_pathc; i++)
@@ -43,78 +44,85 @@ static void remove_of_more_ranks(const char *ending)
 	globfree(&list);
 }
 
-static void drop_unfinished(void)
+static void record_file_drop_unfinished(void)
 {
-	if (*unfinished && own_file)
-		unlink(unfinished);
+	if (*record_file_unfinished && record_file_own)
+		unlink(record_file_unfinished);
 }
 
-static const char JSON_HINT[] = "give '--json' a file in a folder that exists and may be written";
+static const char RECORD_FILE_HINT[] =
+	"give '--json' a file in a folder that exists and may be written";
 
-static FILE *open_or_die(const char *name)
+static FILE *record_file_open_or_die(const char *name)
 {
-	FILE *file = named_file_open(name, "w", JSON_HINT);
+	FILE *file = named_file_open(name, "w", RECORD_FILE_HINT);
 
 	if (!file)
-		die("cannot write '%s': %s", JSON_HINT, name, strerror(errno));
+		die("cannot write '%s': %s", RECORD_FILE_HINT, name, strerror(errno));
 	return file;
 }
 
 /* A device or a pipe is written as it is, a file replaced when the record is complete: what
  * stood there stays until then.  Through a link, its target is. */
-static void open_own(void)
+static void record_file_open_own(void)
 {
 	struct stat there;
 	char *target = NULL;
 
-	if (stat(path, &there) == 0 && !S_ISREG(there.st_mode)) {
-		own_file = open_or_die(path);
+	if (stat(record_file_path, &there) == 0 && !S_ISREG(there.st_mode)) {
+		record_file_own = record_file_open_or_die(record_file_path);
 		return;
 	}
-	target = realpath(path, NULL);
-	snprintf(own_path, sizeof(own_path), "%s", target ? target : path);
+	target = realpath(record_file_path, NULL);
+	snprintf(record_file_own_path, sizeof(record_file_own_path), "%s",
+		 target ? target : record_file_path);
 	free(target);
-	if (access(own_path, F_OK) == 0 && access(own_path, W_OK) != 0)
-		open_or_die(own_path);
-	snprintf(unfinished, sizeof(unfinished), "%s.unfinished-%ld", own_path, (long)getpid());
-	own_file = fopen(unfinished, "wx");
-	if (!own_file)
-		die("cannot write '%s': %s", JSON_HINT, path, strerror(errno));
+	if (access(record_file_own_path, F_OK) == 0 && access(record_file_own_path, W_OK) != 0)
+		record_file_open_or_die(record_file_own_path);
+	snprintf(record_file_unfinished, sizeof(record_file_unfinished), "%s.unfinished-%ld",
+		 record_file_own_path, (long)getpid());
+	record_file_own = fopen(record_file_unfinished, "wx");
+	if (!record_file_own)
+		die("cannot write '%s': %s", RECORD_FILE_HINT, record_file_path, strerror(errno));
 	/* that it can be written is known now; a process that is killed before there is anything
 	 * to write leaves nothing behind */
-	fclose(own_file);
-	own_file = NULL;
-	unlink(unfinished);
-	atexit(drop_unfinished);
+	fclose(record_file_own);
+	record_file_own = NULL;
+	unlink(record_file_unfinished);
+	atexit(record_file_drop_unfinished);
 }
 
 void record_file_open(const char *path_asked)
 {
 	struct stat there;
 
-	path = of_job && ranks_me() > 0 ? NULL : path_asked;
-	if (!path)
+	record_file_path = record_file_is_of_job && ranks_me() > 0 ? NULL : path_asked;
+	if (!record_file_path)
 		return;
-	if (is_alone()) {
-		open_own();
+	if (record_file_is_alone()) {
+		record_file_open_own();
 		return;
 	}
-	if (lstat(path, &there) == 0 && !S_ISREG(there.st_mode))
+	if (lstat(record_file_path, &there) == 0 && !S_ISREG(there.st_mode))
 		die("'--json %s' is not a file, and each of %d processes needs one beside it",
-		    "give a file in a folder that exists and may be written", path, ranks_count());
-	snprintf(own_path, sizeof(own_path), "%s.rank-%d", path, ranks_me());
-	snprintf(unfinished, sizeof(unfinished), "%s.unfinished-%d", path, ranks_me());
-	snprintf(gathered, sizeof(gathered), "%s.unfinished-all", path);
-	own_file = open_or_die(unfinished);
-	unlink(own_path);
+		    "give a file in a folder that exists and may be written", record_file_path,
+		    ranks_count());
+	snprintf(record_file_own_path, sizeof(record_file_own_path), "%s.rank-%d",
+		 record_file_path, ranks_me());
+	snprintf(record_file_unfinished, sizeof(record_file_unfinished), "%s.unfinished-%d",
+		 record_file_path, ranks_me());
+	snprintf(record_file_gathered, sizeof(record_file_gathered), "%s.unfinished-all",
+		 record_file_path);
+	record_file_own = record_file_open_or_die(record_file_unfinished);
+	unlink(record_file_own_path);
 	if (ranks_me() > 0)
 		return;
-	unlink(path);
-	remove_of_more_ranks(".rank-");
-	remove_of_more_ranks(".unfinished-");
+	unlink(record_file_path);
+	record_file_remove_of_more_ranks(".rank-");
+	record_file_remove_of_more_ranks(".unfinished-");
 }
 
-static int complain(const char *about)
+static int record_file_complain(const char *about)
 {
 	fprintf(stderr, "membw: the record in '%s' is not complete: %s\nhint: %s\n", about,
 		strerror(errno), errno == EPIPE ? "who read it has gone" : "is there space?");
@@ -122,47 +130,50 @@ static int complain(const char *about)
 }
 
 /* A pipe whose reader has gone would end the program before its table is printed. */
-static int write_through(const char *line, size_t size)
+static int record_file_write_through(const char *line, size_t size)
 {
 	void (*const before)(int) = signal(SIGPIPE, SIG_IGN);
-	const int written = fwrite(line, 1, size, own_file) == size && fflush(own_file) == 0;
+	const int written =
+		fwrite(line, 1, size, record_file_own) == size && fflush(record_file_own) == 0;
 
 	signal(SIGPIPE, before);
-	return written || complain(path);
+	return written || record_file_complain(record_file_path);
 }
 
 int record_file_put(const char *line, size_t size)
 {
 	int failed;
 
-	if (!path)
+	if (!record_file_path)
 		return 1;
-	if (is_alone() && !*unfinished)
-		return write_through(line, size);
-	if (!own_file)
-		own_file = fopen(unfinished, "w");
-	failed = !own_file || fwrite(line, 1, size, own_file) != size;
-	failed |= own_file && fclose(own_file) != 0;
-	own_file = NULL;
-	failed = failed || rename(unfinished, own_path) != 0;
-	return failed ? complain(own_path) : 1;
+	if (record_file_is_alone() && !*record_file_unfinished)
+		return record_file_write_through(line, size);
+	if (!record_file_own)
+		record_file_own = fopen(record_file_unfinished, "w");
+	failed = !record_file_own || fwrite(line, 1, size, record_file_own) != size;
+	failed |= record_file_own && fclose(record_file_own) != 0;
+	record_file_own = NULL;
+	failed = failed || rename(record_file_unfinished, record_file_own_path) != 0;
+	return failed ? record_file_complain(record_file_own_path) : 1;
 }
 
 int record_file_gather(const char *line, size_t size)
 {
-	if (!all_file)
-		all_file = fopen(gathered, "w");
-	return (all_file && fwrite(line, 1, size, all_file) == size) || complain(path);
+	if (!record_file_all)
+		record_file_all = fopen(record_file_gathered, "w");
+	return (record_file_all && fwrite(line, 1, size, record_file_all) == size) ||
+	       record_file_complain(record_file_path);
 }
 
 int record_file_publish(void)
 {
-	const int closed = all_file && fclose(all_file) == 0;
+	const int closed = record_file_all && fclose(record_file_all) == 0;
 
-	return (closed && rename(gathered, path) == 0) || complain(path);
+	return (closed && rename(record_file_gathered, record_file_path) == 0) ||
+	       record_file_complain(record_file_path);
 }
 
 void record_file_drop(void)
 {
-	unlink(own_path);
+	unlink(record_file_own_path);
 }

@@ -2,11 +2,11 @@
 
 #include <signal.h>
 
-static volatile sig_atomic_t signalled;
+static volatile sig_atomic_t watchdog_signal;
 
-static void on_end(int number)
+static void watchdog_on_signal(int number)
 {
-	signalled = number;
+	watchdog_signal = number;
 }
 
 void watchdog_heed(int number)
@@ -15,13 +15,13 @@ void watchdog_heed(int number)
 
 	memset(&action, 0, sizeof(action));
 	action.sa_flags = SA_RESTART;
-	action.sa_handler = on_end;
+	action.sa_handler = watchdog_on_signal;
 	sigaction(number, &action, NULL);
 }
 
 int watchdog_signalled(void)
 {
-	return signalled;
+	return watchdog_signal;
 }
 
 #ifdef MEMBW_MPI
@@ -31,22 +31,22 @@ int watchdog_signalled(void)
 #include <sys/time.h>
 #include <unistd.h>
 
-static const char *volatile doing = "";
-static char who[160];
+static const char *volatile watchdog_doing = "";
+static char watchdog_who[160];
 
 /* Async-signal-safe: write and _exit alone; what write returns is of no use any more. */
-static void say(const char *text)
+static void watchdog_write(const char *text)
 {
 	if (write(STDERR_FILENO, text, strlen(text)) < 0)
 		_exit(EXIT_INVALID);
 }
 
-static void on_alarm(int number)
+static void watchdog_on_alarm(int number)
 {
 	(void)number;
-	say(who);
-	say(doing);
-	say("\nhint: look at this node, or give more '--timeout'\n");
+	watchdog_write(watchdog_who);
+	watchdog_write(watchdog_doing);
+	watchdog_write("\nhint: look at this node, or give more '--timeout'\n");
 	_exit(EXIT_INVALID);
 }
 
@@ -54,9 +54,10 @@ void watchdog_start(int rank, const char *node)
 {
 	struct sigaction action;
 
-	snprintf(who, sizeof(who), "membw: rank %d on %s is stuck: ", rank, node);
+	snprintf(watchdog_who, sizeof(watchdog_who), "membw: rank %d on %s is stuck: ", rank,
+		 node);
 	memset(&action, 0, sizeof(action));
-	action.sa_handler = on_alarm;
+	action.sa_handler = watchdog_on_alarm;
 	sigaction(SIGALRM, &action, NULL);
 	watchdog_heed(SIGTERM);
 	watchdog_heed(SIGINT);
@@ -66,7 +67,7 @@ void watchdog_limit(double seconds, const char *what)
 {
 	struct itimerval timer;
 
-	doing = what;
+	watchdog_doing = what;
 	memset(&timer, 0, sizeof(timer));
 	timer.it_value.tv_sec = 1 + (time_t)seconds;
 	setitimer(ITIMER_REAL, &timer, NULL);

@@ -3,9 +3,9 @@
 #include "../sysfile.h"
 
 /* v1 writes "no limit" as the largest page-aligned number. */
-static const size_t NO_LIMIT_V1 = (size_t)1 << 62;
+static const size_t CGROUP_NO_LIMIT_V1 = (size_t)1 << 62;
 
-static int lists_controller(const char *controllers, const char *controller)
+static int cgroup_lists_controller(const char *controllers, const char *controller)
 {
 	char list[SYSLINE_MAX], word[64];
 
@@ -15,7 +15,7 @@ static int lists_controller(const char *controllers, const char *controller)
 }
 
 /* The folder of this process's group: v1's of the controller, else v2's. */
-static void group_folder(char folder[SYSLINE_MAX], const char *controller)
+static void cgroup_folder_of(char folder[SYSLINE_MAX], const char *controller)
 {
 	char line[SYSLINE_MAX - 64];
 	FILE *file = sysfile_open("/proc/self/cgroup");
@@ -30,7 +30,8 @@ static void group_folder(char folder[SYSLINE_MAX], const char *controller)
 		line[strcspn(line, "\n")] = '\0';
 		if (path == controllers + 1)
 			snprintf(folder, SYSLINE_MAX, "/sys/fs/cgroup%s", path + 1);
-		if (path > controllers + 1 && lists_controller(controllers + 1, controller)) {
+		if (path > controllers + 1 &&
+		    cgroup_lists_controller(controllers + 1, controller)) {
 			snprintf(folder, SYSLINE_MAX, "/sys/fs/cgroup/%s%s", controller, path + 1);
 			break;
 		}
@@ -40,7 +41,7 @@ static void group_folder(char folder[SYSLINE_MAX], const char *controller)
 }
 
 /* The group above; 0 at the root of the hierarchy. */
-static int group_above(char *folder)
+static int cgroup_above(char *folder)
 {
 	char *slash = strrchr(folder, '/');
 
@@ -50,7 +51,7 @@ static int group_above(char *folder)
 	return 1;
 }
 
-static size_t number_in(const char *folder, const char *file)
+static size_t cgroup_number_in(const char *folder, const char *file)
 {
 	char line[SYSLINE_MAX];
 
@@ -60,7 +61,7 @@ static size_t number_in(const char *folder, const char *file)
 }
 
 /* What the kernel drops before it kills somebody: the files that the group read or wrote. */
-static size_t page_cache_of(const char *folder)
+static size_t cgroup_page_cache_of(const char *folder)
 {
 	static const char *const keys[2][2] = { { "total_active_file", "total_inactive_file" },
 						{ "active_file", "inactive_file" } };
@@ -76,10 +77,10 @@ static size_t page_cache_of(const char *folder)
 	return sum;
 }
 
-static size_t taken_of(const char *folder, const char *used)
+static size_t cgroup_taken_of(const char *folder, const char *used)
 {
-	const size_t taken = used ? number_in(folder, used) : (size_t)-1;
-	const size_t cache = taken != (size_t)-1 ? page_cache_of(folder) : 0;
+	const size_t taken = used ? cgroup_number_in(folder, used) : (size_t)-1;
+	const size_t cache = taken != (size_t)-1 ? cgroup_page_cache_of(folder) : 0;
 
 	return taken == (size_t)-1 ? 0 : taken - (cache < taken ? cache : taken);
 }
@@ -89,18 +90,18 @@ size_t cgroup_smallest(const char *controller, const char *file, const char *use
 	char folder[SYSLINE_MAX];
 	size_t smallest = (size_t)-1;
 
-	group_folder(folder, controller);
+	cgroup_folder_of(folder, controller);
 	do {
-		size_t limit = number_in(folder, file);
+		size_t limit = cgroup_number_in(folder, file);
 		size_t taken;
 
-		if (limit >= NO_LIMIT_V1)
+		if (limit >= CGROUP_NO_LIMIT_V1)
 			continue;
-		taken = taken_of(folder, used);
+		taken = cgroup_taken_of(folder, used);
 		limit -= taken < limit ? taken : limit;
 		if (limit < smallest)
 			smallest = limit;
-	} while (group_above(folder));
+	} while (cgroup_above(folder));
 	return smallest;
 }
 
@@ -109,7 +110,7 @@ double cgroup_cpu_quota(void)
 	char folder[SYSLINE_MAX], line[SYSLINE_MAX];
 	double smallest = 0.0;
 
-	group_folder(folder, "cpu");
+	cgroup_folder_of(folder, "cpu");
 	do {
 		double quota = 0.0, period = 0.0;
 
@@ -122,7 +123,7 @@ double cgroup_cpu_quota(void)
 		}
 		if (quota > 0 && period > 0 && (smallest == 0 || quota / period < smallest))
 			smallest = quota / period;
-	} while (group_above(folder));
+	} while (cgroup_above(folder));
 	return smallest;
 }
 
@@ -131,7 +132,7 @@ double cgroup_throttled(void)
 	char folder[SYSLINE_MAX], path[SYSLINE_MAX + 16], value[SYSLINE_MAX];
 	double most = 0.0;
 
-	group_folder(folder, "cpu");
+	cgroup_folder_of(folder, "cpu");
 	do { /* each group counts what its own quota did */
 		double seconds = 0.0;
 
@@ -142,6 +143,6 @@ double cgroup_throttled(void)
 			seconds = 1e-9 * atof(value);
 		if (seconds > most)
 			most = seconds;
-	} while (group_above(folder));
+	} while (cgroup_above(folder));
 	return most;
 }

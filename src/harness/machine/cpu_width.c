@@ -5,7 +5,7 @@
 #if defined(__x86_64__) && !defined(__MIC__)
 
 /* By instruction, not by a compiler's builtin: icc has none, and this binary serves all CPUs. */
-static void cpuid(unsigned leaf, unsigned reg[4])
+static void cpu_width_cpuid(unsigned leaf, unsigned reg[4])
 {
 	__asm__ volatile("cpuid"
 			 : "=a"(reg[0]), "=b"(reg[1]), "=c"(reg[2]), "=d"(reg[3])
@@ -13,7 +13,7 @@ static void cpuid(unsigned leaf, unsigned reg[4])
 }
 
 /* The registers that the operating system saves and restores (XCR0). */
-static unsigned saved(void)
+static unsigned cpu_width_saved_state(void)
 {
 	unsigned low, high;
 
@@ -28,14 +28,14 @@ int cpu_width(void)
 	enum { YMM_SAVED = 0x06, ZMM_SAVED = 0xe6 };
 	unsigned most[4], one[4], seven[4];
 
-	cpuid(0, most);
-	cpuid(1, one);
+	cpu_width_cpuid(0, most);
+	cpu_width_cpuid(1, one);
 	if (most[0] < 7 || !(one[2] & OSXSAVE))
 		return fault_cpu_width(128);
-	cpuid(7, seven);
-	if ((saved() & ZMM_SAVED) == ZMM_SAVED && seven[1] & AVX512F)
+	cpu_width_cpuid(7, seven);
+	if ((cpu_width_saved_state() & ZMM_SAVED) == ZMM_SAVED && seven[1] & AVX512F)
 		return fault_cpu_width(512);
-	if ((saved() & YMM_SAVED) == YMM_SAVED && seven[1] & AVX2)
+	if ((cpu_width_saved_state() & YMM_SAVED) == YMM_SAVED && seven[1] & AVX2)
 		return fault_cpu_width(256);
 	return fault_cpu_width(128);
 }
@@ -45,9 +45,9 @@ int cpu_has_avx(void)
 	enum { OSXSAVE = 1 << 27, AVX = 1 << 28, YMM_SAVED = 0x06 };
 	unsigned one[4];
 
-	cpuid(1, one);
-	return one[2] & OSXSAVE && one[2] & AVX && (saved() & YMM_SAVED) == YMM_SAVED &&
-	       fault_cpu_width(256) == 256;
+	cpu_width_cpuid(1, one);
+	return one[2] & OSXSAVE && one[2] & AVX &&
+	       (cpu_width_saved_state() & YMM_SAVED) == YMM_SAVED && fault_cpu_width(256) == 256;
 }
 
 #else

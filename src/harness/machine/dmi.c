@@ -92,7 +92,7 @@ static void dmi_add(struct modules *modules, const struct structure *s)
 }
 
 /* The length of a structure with its strings; 0 where the table ends before. */
-static size_t extent(struct structure *s, const unsigned char *at, size_t left)
+static size_t dmi_extent(struct structure *s, const unsigned char *at, size_t left)
 {
 	size_t end;
 
@@ -114,7 +114,7 @@ void dmi_parse(struct modules *modules, const unsigned char *table, size_t lengt
 	size_t step;
 
 	memset(modules, 0, sizeof(*modules));
-	for (; (step = extent(&s, table, length)) != 0; table += step, length -= step) {
+	for (; (step = dmi_extent(&s, table, length)) != 0; table += step, length -= step) {
 		if (s.at[0] == END_OF_TABLE)
 			break;
 		if (s.at[0] == MEMORY_DEVICE)

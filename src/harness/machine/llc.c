@@ -7,9 +7,9 @@
 
 enum { INDEXES = 10 }; /* of the caches of a CPU: four levels, instructions apart */
 
-static const char CACHE[] = "/sys/devices/system/cpu/cpu%d/cache/index%d/%s";
+static const char LLC_SYSFS[] = "/sys/devices/system/cpu/cpu%d/cache/index%d/%s";
 
-static size_t size_bytes(const char *text)
+static size_t llc_size_bytes(const char *text)
 {
 	char *unit;
 	const size_t size = strtoull(text, &unit, 10);
@@ -18,7 +18,7 @@ static size_t size_bytes(const char *text)
 }
 
 /* The index of the highest data cache of a CPU, -1 where sysfs has none. */
-static int last_level(int cpu)
+static int llc_last_level(int cpu)
 {
 	char line[SYSLINE_MAX];
 	int index, highest = -1, level = 0;
@@ -26,10 +26,10 @@ static int last_level(int cpu)
 	for (index = 0; index < INDEXES; index++) {
 		int this_level;
 
-		if (!sysfile_line(line, CACHE, cpu, index, "level"))
+		if (!sysfile_line(line, LLC_SYSFS, cpu, index, "level"))
 			continue; /* the firmware may leave one out */
 		this_level = atoi(line);
-		sysfile_line(line, CACHE, cpu, index, "type");
+		sysfile_line(line, LLC_SYSFS, cpu, index, "type");
 		if (this_level > level && strcmp(line, "Instruction") != 0) {
 			level = this_level;
 			highest = index;
@@ -39,13 +39,13 @@ static int last_level(int cpu)
 }
 
 /* The kernel of POWER9 writes the mask and no list. */
-static void sharers_of(struct cpuset *sharers, int cpu, int index)
+static void llc_sharers_of(struct cpuset *sharers, int cpu, int index)
 {
 	char line[SYSLINE_MAX];
 
-	if (sysfile_line(line, CACHE, cpu, index, "shared_cpu_list"))
+	if (sysfile_line(line, LLC_SYSFS, cpu, index, "shared_cpu_list"))
 		cpuset_parse(sharers, line);
-	else if (sysfile_line(line, CACHE, cpu, index, "shared_cpu_map"))
+	else if (sysfile_line(line, LLC_SYSFS, cpu, index, "shared_cpu_map"))
 		cpuset_parse_mask(sharers, line);
 	else
 		cpuset_clear(sharers);
@@ -60,19 +60,19 @@ size_t llc_bytes(const struct cpuset *cpus, int (*users)(const struct cpuset *sh
 
 	cpuset_clear(&counted);
 	EACH_OF_SET (cpu, cpus) {
-		const int index = cpuset_has(&counted, cpu) ? -1 : last_level(cpu);
+		const int index = cpuset_has(&counted, cpu) ? -1 : llc_last_level(cpu);
 
 		if (index < 0)
 			continue;
-		sharers_of(&sharers, cpu, index);
+		llc_sharers_of(&sharers, cpu, index);
 		cpuset_join(&counted, &sharers);
-		if (sysfile_line(line, CACHE, cpu, index, "size"))
-			sum += size_bytes(line) / (size_t)(users ? users(&sharers) : 1);
+		if (sysfile_line(line, LLC_SYSFS, cpu, index, "size"))
+			sum += llc_size_bytes(line) / (size_t)(users ? users(&sharers) : 1);
 	}
 	return sum;
 }
 
-static int sockets_by_cpuinfo(void)
+static int llc_sockets_by_cpuinfo(void)
 {
 	FILE *file = fopen("/proc/cpuinfo", "r");
 	char line[1024];
@@ -95,17 +95,17 @@ size_t llc_bytes_at_most(void)
 	if (bytes <= 0)
 		bytes = sysconf(_SC_LEVEL2_CACHE_SIZE);
 #endif
-	return fault_llc(bytes > 0 ? (size_t)bytes * (size_t)sockets_by_cpuinfo() : 0);
+	return fault_llc(bytes > 0 ? (size_t)bytes * (size_t)llc_sockets_by_cpuinfo() : 0);
 }
 
-static int read_first_cpu(int cpu)
+static int llc_read_first_cpu(int cpu)
 {
-	const int index = last_level(cpu);
+	const int index = llc_last_level(cpu);
 	struct cpuset sharers;
 
 	if (index < 0)
 		return -1;
-	sharers_of(&sharers, cpu, index);
+	llc_sharers_of(&sharers, cpu, index);
 	return cpuset_next(&sharers, -1);
 }
 
@@ -116,6 +116,6 @@ int llc_first_cpu(int cpu)
 	if (cpu < 0 || cpu >= CPUS_MAX)
 		return -1;
 	if (!known[cpu])
-		known[cpu] = read_first_cpu(cpu) + 2;
+		known[cpu] = llc_read_first_cpu(cpu) + 2;
 	return known[cpu] - 2;
 }

@@ -6,8 +6,9 @@
 enum { POLICIES = 6 };
 
 /* linux/mempolicy.h: MPOL_PREFERRED, BIND, INTERLEAVE carry a list of domains. */
-static const char *const POLICY[POLICIES] = { "default",    "preferred", "bind",
-					      "interleave", "local",     "preferred-many" };
+static const char *const MEMORY_POLICY_NAMES[POLICIES] = { "default", "preferred",
+							   "bind",    "interleave",
+							   "local",   "preferred-many" };
 
 const char *memory_policy(struct cpuset *domains)
 {
@@ -18,7 +19,7 @@ const char *memory_policy(struct cpuset *domains)
 	memset(mask, 0, sizeof(mask));
 #ifdef SYS_get_mempolicy
 	if (syscall(SYS_get_mempolicy, &mode, mask, (unsigned long)DOMAINS_MAX, NULL, 0UL) != 0)
-		return POLICY[0];
+		return MEMORY_POLICY_NAMES[0];
 #endif
 	for (node = 0; node < DOMAINS_MAX; node++)
 		if (mask[(size_t)node / (8 * sizeof(long))] >>
@@ -26,7 +27,7 @@ const char *memory_policy(struct cpuset *domains)
 		    1)
 			cpuset_add(domains, node);
 	mode &= 0xff;
-	return mode < POLICIES ? POLICY[mode] : "other";
+	return mode < POLICIES ? MEMORY_POLICY_NAMES[mode] : "other";
 }
 
 void memory_policy_domains(struct cpuset *domains, const struct cpuset *cpus)

@@ -7,9 +7,9 @@
 /* Intel ARK, Xeon Phi x200 (Knights Landing, Mill): 16 GB of MCDRAM in each;
  * the kernel does not show what of it is cache, and the rest is domains
  * without CPUs. */
-static const size_t GIB = (size_t)1 << 30, MCDRAM_GIB = 16;
+static const size_t MEMORY_SIDE_CACHE_GIB = (size_t)1 << 30, MEMORY_SIDE_CACHE_MCDRAM_GIB = 16;
 
-static int is_knights(void)
+static int memory_side_cache_is_knights(void)
 {
 	char value[SYSLINE_MAX];
 	int model;
@@ -21,7 +21,7 @@ static int is_knights(void)
 }
 
 /* The largest, should there be several levels of it. */
-static size_t memory_side_shown(int domain)
+static size_t memory_side_cache_shown(int domain)
 {
 	char line[SYSLINE_MAX];
 	size_t largest = 0;
@@ -38,7 +38,7 @@ static size_t memory_side_shown(int domain)
 }
 
 /* What is no domain's memory is cache, shared evenly by the domains with CPUs. */
-static size_t of_knights(const struct cpuset *domains)
+static size_t memory_side_cache_of_knights(const struct cpuset *domains)
 {
 	struct cpuset all, one;
 	size_t flat = 0, with_cpus = 0, asked = 0;
@@ -55,10 +55,11 @@ static size_t of_knights(const struct cpuset *domains)
 		cpuset_add(&one, domain);
 		flat += memory_total_on(&one);
 	}
-	flat = (flat + GIB / 2) / GIB; /* the kernel keeps some MiB of each domain */
-	if (!with_cpus || flat >= MCDRAM_GIB)
+	flat = (flat + MEMORY_SIDE_CACHE_GIB / 2) /
+	       MEMORY_SIDE_CACHE_GIB; /* the kernel keeps some MiB of each domain */
+	if (!with_cpus || flat >= MEMORY_SIDE_CACHE_MCDRAM_GIB)
 		return 0;
-	return (MCDRAM_GIB - flat) * GIB / with_cpus * asked;
+	return (MEMORY_SIDE_CACHE_MCDRAM_GIB - flat) * MEMORY_SIDE_CACHE_GIB / with_cpus * asked;
 }
 
 size_t memory_side_bytes(const struct cpuset *domains)
@@ -67,6 +68,7 @@ size_t memory_side_bytes(const struct cpuset *domains)
 	int domain;
 
 	EACH_OF_SET (domain, domains)
-		sum += memory_side_shown(domain);
-	return sum || !is_knights() ? sum : of_knights(domains);
+		sum += memory_side_cache_shown(domain);
+	return sum || !memory_side_cache_is_knights() ? sum
+						      : memory_side_cache_of_knights(domains);
 }

@@ -3,7 +3,7 @@
 #include "../sysfile.h"
 
 /* The lowest CPU of a mask of a CPU's folder, -1 where there is none. */
-static int first_of_mask(int cpu, const char *name)
+static int topology_first_of_mask(int cpu, const char *name)
 {
 	char line[SYSLINE_MAX];
 	struct cpuset set;
@@ -14,14 +14,14 @@ static int first_of_mask(int cpu, const char *name)
 	return cpuset_next(&set, -1);
 }
 
-static int first_sibling(int cpu)
+static int topology_first_sibling(int cpu)
 {
 	char line[SYSLINE_MAX];
 	int first;
 
 	if (sysfile_line(line, "/sys/devices/system/cpu/cpu%d/topology/thread_siblings_list", cpu))
 		return atoi(line);
-	first = first_of_mask(cpu, "thread_siblings"); /* kernels without lists */
+	first = topology_first_of_mask(cpu, "thread_siblings"); /* kernels without lists */
 	return first < 0 ? cpu : first;
 }
 
@@ -32,12 +32,12 @@ int topology_core(int cpu)
 	if (cpu < 0 || cpu >= CPUS_MAX)
 		return 0;
 	if (!known[cpu])
-		known[cpu] = first_sibling(cpu) + 1;
+		known[cpu] = topology_first_sibling(cpu) + 1;
 	return known[cpu] - 1;
 }
 
 /* How many different numbers CPUs have. */
-static int numbers_of(const struct cpuset *cpus, int (*number)(int cpu))
+static int topology_numbers_of(const struct cpuset *cpus, int (*number)(int cpu))
 {
 	struct cpuset numbers;
 	int cpu;
@@ -50,17 +50,17 @@ static int numbers_of(const struct cpuset *cpus, int (*number)(int cpu))
 
 int topology_cores(const struct cpuset *cpus)
 {
-	return numbers_of(cpus, topology_core);
+	return topology_numbers_of(cpus, topology_core);
 }
 
 /*
  * The lowest CPU of the package: firmware gives packages no numbers (-1: s390, POWER), or the same
  * ones in each NUMA domain (Itanium).
  */
-static int read_socket(int cpu)
+static int topology_read_socket(int cpu)
 {
 	char line[SYSLINE_MAX];
-	int first = first_of_mask(cpu, "core_siblings");
+	int first = topology_first_of_mask(cpu, "core_siblings");
 
 	if (first >= 0)
 		return first;
@@ -76,17 +76,17 @@ int topology_socket(int cpu)
 	if (cpu < 0 || cpu >= CPUS_MAX)
 		return -1;
 	if (!known[cpu])
-		known[cpu] = read_socket(cpu) + 2;
+		known[cpu] = topology_read_socket(cpu) + 2;
 	return known[cpu] - 2;
 }
 
 int topology_sockets(const struct cpuset *cpus)
 {
-	return numbers_of(cpus, topology_socket);
+	return topology_numbers_of(cpus, topology_socket);
 }
 
 /* Old kernels have neither node/online nor cpulist: folders and masks are left. */
-static void domains_by_folder(struct cpuset *domains)
+static void topology_domains_by_folder(struct cpuset *domains)
 {
 	char line[SYSLINE_MAX];
 	int domain;
@@ -104,11 +104,11 @@ void topology_all_domains(struct cpuset *domains)
 	if (sysfile_line(line, "/sys/devices/system/node/online"))
 		cpuset_parse(domains, line);
 	else
-		domains_by_folder(domains);
+		topology_domains_by_folder(domains);
 }
 
 /* The CPUs of a domain; an empty set where it has none or there is no such domain. */
-static void cpus_of(struct cpuset *cpus, int domain)
+static void topology_cpus_of(struct cpuset *cpus, int domain)
 {
 	char line[SYSLINE_MAX];
 
@@ -124,14 +124,14 @@ int topology_domain_has_cpus(int domain)
 {
 	struct cpuset cpus;
 
-	cpus_of(&cpus, domain);
+	topology_cpus_of(&cpus, domain);
 	return cpuset_count(&cpus) > 0;
 }
 
 /* All at once: on a node of hundreds of CPUs, asking for each is millions of reads.
  * A CPU may be online where its domain, without memory, is not: it has no local memory, and
  * is counted to the lowest domain there is. */
-static void read_domains(short known[CPUS_MAX])
+static void topology_read_domains(short known[CPUS_MAX])
 {
 	struct cpuset cpus, domains;
 	int domain, cpu, first;
@@ -141,7 +141,7 @@ static void read_domains(short known[CPUS_MAX])
 	for (cpu = 0; cpu < CPUS_MAX; cpu++)
 		known[cpu] = (short)first;
 	EACH_OF_SET (domain, &domains) {
-		cpus_of(&cpus, domain);
+		topology_cpus_of(&cpus, domain);
 		EACH_OF_SET (cpu, &cpus)
 			known[cpu] = (short)domain;
 	}
@@ -153,7 +153,7 @@ int topology_domain(int cpu)
 	static int is_read;
 
 	if (!is_read)
-		read_domains(known);
+		topology_read_domains(known);
 	is_read = 1;
 	return cpu >= 0 && cpu < CPUS_MAX ? known[cpu] : 0;
 }

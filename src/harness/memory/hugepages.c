@@ -3,14 +3,14 @@
 #include "../error.h"
 #include "../json.h"
 
-static size_t value_of(const char *line, const char *key)
+static size_t hugepages_value_of(const char *line, const char *key)
 {
 	return strncmp(line, key, strlen(key)) == 0 ? strtoull(line + strlen(key), NULL, 10) : 0;
 }
 
 /* The head of a mapping: does it overlap?  One piece of memory may lie in smaps as several, each
  * with figures of its own. */
-static int is_head(const char *line, const void *memory, size_t bytes, int *overlaps)
+static int hugepages_is_head(const char *line, const void *memory, size_t bytes, int *overlaps)
 {
 	const size_t first = (size_t)memory, last = first + bytes;
 	unsigned long long from, to;
@@ -29,12 +29,12 @@ void hugepages_read(struct hugepages *got, const void *memory, size_t bytes, enu
 
 	memset(got, 0, sizeof(*got));
 	while (file && fgets(line, sizeof(line), file)) {
-		if (is_head(line, memory, bytes, &overlaps) || !overlaps)
+		if (hugepages_is_head(line, memory, bytes, &overlaps) || !overlaps)
 			continue;
-		got->huge_kib += value_of(line, "AnonHugePages:");
-		got->huge_kib += value_of(line, "Private_Hugetlb:");
-		if (value_of(line, "KernelPageSize:") > got->page_kib)
-			got->page_kib = value_of(line, "KernelPageSize:");
+		got->huge_kib += hugepages_value_of(line, "AnonHugePages:");
+		got->huge_kib += hugepages_value_of(line, "Private_Hugetlb:");
+		if (hugepages_value_of(line, "KernelPageSize:") > got->page_kib)
+			got->page_kib = hugepages_value_of(line, "KernelPageSize:");
 	}
 	if (file)
 		fclose(file);

@@ -20,7 +20,7 @@
 
 const char *const pages_names[PAGES_KINDS] = { "default", "thp", "2M", "1G" };
 
-static const char NO_PAGES[] =
+static const char MAP_NO_PAGES[] =
 	"have them reserved, as root: 'sysctl vm.nr_hugepages=N', or "
 	"/sys/kernel/mm/hugepages/hugepages-1048576kB/nr_hugepages; or give '--pages thp'";
 
@@ -33,7 +33,7 @@ static char *map_huge(size_t bytes, int log2_page)
 			  -1, 0);
 
 	if (base == MAP_FAILED)
-		die("'--pages %s': %zu of these pages cannot be had: %s", NO_PAGES,
+		die("'--pages %s': %zu of these pages cannot be had: %s", MAP_NO_PAGES,
 		    log2_page == 30 ? "1G" : "2M", whole / page, strerror(errno));
 	return base;
 }

@@ -48,7 +48,8 @@ void placement_begin(struct placement *p)
 	memset(p, 0, sizeof(*p));
 }
 
-static void look_at_page(struct placement *p, const void *address, const struct cpuset *asked)
+static void placement_look_at_page(struct placement *p, const void *address,
+				   const struct cpuset *asked)
 {
 	const int domain = placement_domain(address);
 
@@ -72,9 +73,9 @@ void placement_sample(struct placement *p, const void *memory, size_t bytes,
 
 	memory_policy_domains(&asked, affinity);
 	for (i = 0; i < PAGES_PER_SAMPLE && bytes; i++)
-		look_at_page(p,
-			     first + bytes / PAGES_PER_SAMPLE * i + bytes / (2 * PAGES_PER_SAMPLE),
-			     &asked);
+		placement_look_at_page(
+			p, first + bytes / PAGES_PER_SAMPLE * i + bytes / (2 * PAGES_PER_SAMPLE),
+			&asked);
 }
 
 void placement_judge(const struct placement *p, const char *when)

@@ -21,7 +21,7 @@ enum pair_class pair_class_of(int one, int other)
 	return PAIR_NODE;
 }
 
-static void add_pair(struct pairs *pairs, int one, int other)
+static void pair_add(struct pairs *pairs, int one, int other)
 {
 	struct pair *list = realloc(pairs->list, (size_t)(pairs->count + 1) * sizeof(*list));
 
@@ -35,7 +35,7 @@ static void add_pair(struct pairs *pairs, int one, int other)
 }
 
 /* The first CPU of each core among these, in the order of their numbers. */
-static int one_per_core(int *cores, const struct cpuset *cpus)
+static int pair_one_per_core(int *cores, const struct cpuset *cpus)
 {
 	struct cpuset taken;
 	int cpu, count = 0;
@@ -51,14 +51,14 @@ static int one_per_core(int *cores, const struct cpuset *cpus)
 }
 
 /* The first two CPUs of a core that has two. */
-static void add_smt(struct pairs *pairs, const struct cpuset *cpus)
+static void pair_add_smt(struct pairs *pairs, const struct cpuset *cpus)
 {
 	int one, other;
 
 	EACH_OF_SET (one, cpus)
 		for (other = one; (other = cpuset_next(cpus, other)) >= 0;)
 			if (topology_core(one) == topology_core(other)) {
-				add_pair(pairs, one, other);
+				pair_add(pairs, one, other);
 				return;
 			}
 }
@@ -68,7 +68,7 @@ struct extremes {
 	int nearest[2], farthest[2];
 };
 
-static void see_pair(struct extremes *e, int distance, int one, int other)
+static void pair_see(struct extremes *e, int distance, int one, int other)
 {
 	if (!e->near || distance < e->near) {
 		e->near = distance;
@@ -85,27 +85,27 @@ static void see_pair(struct extremes *e, int distance, int one, int other)
 void pairs_default(struct pairs *pairs, const struct cpuset *cpus)
 {
 	static int cores[CPUS_MAX];
-	const int count = one_per_core(cores, cpus);
+	const int count = pair_one_per_core(cores, cpus);
 	struct extremes of[PAIR_CLASSES] = { { 0, 0, { 0, 0 }, { 0, 0 } } };
 	int i, j, class;
 
 	for (i = 0; i < count; i++)
 		for (j = i + 1; j < count; j++)
-			see_pair(&of[pair_class_of(cores[i], cores[j])], j - i, cores[i],
+			pair_see(&of[pair_class_of(cores[i], cores[j])], j - i, cores[i],
 				 cores[j]);
-	add_smt(pairs, cpus);
+	pair_add_smt(pairs, cpus);
 	for (class = PAIR_LLC; class <= PAIR_NODE; class++) {
 		if (of[class].near)
-			add_pair(pairs, of[class].nearest[0], of[class].nearest[1]);
+			pair_add(pairs, of[class].nearest[0], of[class].nearest[1]);
 		if (of[class].far > of[class].near)
-			add_pair(pairs, of[class].farthest[0], of[class].farthest[1]);
+			pair_add(pairs, of[class].farthest[0], of[class].farthest[1]);
 	}
 }
 
 int pairs_nearest(struct pair *pair, const struct cpuset *cpus)
 {
 	static int cores[CPUS_MAX];
-	const int count = one_per_core(cores, cpus);
+	const int count = pair_one_per_core(cores, cpus);
 	int i;
 
 	for (i = 1; i < count; i++) {
@@ -120,20 +120,20 @@ int pairs_nearest(struct pair *pair, const struct cpuset *cpus)
 	return count > 1;
 }
 
-static int seats_of(int count)
+static int pair_seats_of(int count)
 {
 	return (count + 1) / 2 * 2;
 }
 
 int pairs_rounds(int count)
 {
-	return seats_of(count) - 1;
+	return pair_seats_of(count) - 1;
 }
 
 int pairs_partner(int count, int round, int one)
 {
 	/* the last seat stays, the others go round */
-	const int last = seats_of(count) - 1;
+	const int last = pair_seats_of(count) - 1;
 	int other;
 
 	if (one == last)
@@ -148,7 +148,7 @@ int pairs_partner(int count, int round, int one)
 int pairs_all(struct pairs *pairs, const struct cpuset *cpus, int *first)
 {
 	static int cores[CPUS_MAX + 1];
-	const int count = one_per_core(cores, cpus), rounds = pairs_rounds(count);
+	const int count = pair_one_per_core(cores, cpus), rounds = pairs_rounds(count);
 	int round, one;
 
 	for (round = 0; round < rounds; round++) {
@@ -157,14 +157,15 @@ int pairs_all(struct pairs *pairs, const struct cpuset *cpus, int *first)
 			const int other = pairs_partner(count, round, one);
 
 			if (other > one)
-				add_pair(pairs, cores[one], cores[other]);
+				pair_add(pairs, cores[one], cores[other]);
 		}
 	}
 	first[rounds > 0 ? rounds : 0] = pairs->count;
 	return rounds;
 }
 
-static void refuse_cpu(long cpu, const char *option, const char *text, const struct cpuset *cpus)
+static void pair_refuse_cpu(long cpu, const char *option, const char *text,
+			    const struct cpuset *cpus)
 {
 	if (cpu < 0 || cpu >= CPUS_MAX || !cpuset_has(cpus, (int)cpu))
 		die("'%s %s': there is no CPU %ld for this process",
@@ -172,7 +173,7 @@ static void refuse_cpu(long cpu, const char *option, const char *text, const str
 }
 
 /* Among the first COUNT. */
-static int has_pair(const struct pairs *pairs, int count, long one, long other)
+static int pair_is_in(const struct pairs *pairs, int count, long one, long other)
 {
 	int i;
 
@@ -196,12 +197,12 @@ void pairs_read(struct pairs *pairs, const char *option, const char *text,
 			die("invalid value for '%s': '%s'",
 			    "pairs of CPUs with commas between them, as '0-1,0-13', or 'all'",
 			    option, text);
-		refuse_cpu(one, option, text, cpus);
-		refuse_cpu(other, option, text, cpus);
-		if (has_pair(pairs, pairs->count, one, other))
+		pair_refuse_cpu(one, option, text, cpus);
+		pair_refuse_cpu(other, option, text, cpus);
+		if (pair_is_in(pairs, pairs->count, one, other))
 			die("'%s %s': %ld-%ld is named twice", "name each pair once", option, text,
 			    one, other);
-		add_pair(pairs, (int)one, (int)other);
+		pair_add(pairs, (int)one, (int)other);
 		at += used + (at[used] == ',');
 	} while (at[-1] == ',');
 }
@@ -216,7 +217,7 @@ void pairs_within_a_node(const struct pairs *pairs, const char *option, const ch
 		if (cpu[0] == cpu[1])
 			die("'%s %s': CPU %d is no pair with itself", "name two CPUs", option,
 			    text, cpu[0]);
-		if (has_pair(pairs, i, cpu[1], cpu[0]))
+		if (pair_is_in(pairs, i, cpu[1], cpu[0]))
 			die("'%s %s': %d-%d is %d-%d once more", "name each pair once", option,
 			    text, cpu[0], cpu[1], cpu[1], cpu[0]);
 	}

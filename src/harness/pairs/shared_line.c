@@ -36,7 +36,7 @@ struct lines {
 	line_word done[2 * WORDS];    /* of B to A: the block is over, ticks, interruptions */
 };
 
-static const line_word STOP = ~(line_word)0;
+static const line_word SHARED_LINE_STOP = ~(line_word)0;
 
 struct side {
 	struct meeting *meeting;
@@ -51,13 +51,13 @@ int method_is_possible(enum method method)
 }
 
 /* What word number w of a turn must hold: pair and turn, another value in each line_word. */
-static line_word payload(const struct pair *pair, line_word turn, int w)
+static line_word shared_line_payload(const struct pair *pair, line_word turn, int w)
 {
 	return (turn << 24) + ((line_word)pair->cpu[0] << 12) + (line_word)pair->cpu[1] +
 	       (line_word)w * 0x9e37ULL;
 }
 
-static void note_side(struct meeting *m, int side)
+static void shared_line_note_side(struct meeting *m, int side)
 {
 	const int cpu = sched_getcpu();
 
@@ -65,20 +65,20 @@ static void note_side(struct meeting *m, int side)
 		m->seen[side] = cpu < 0 ? SEEN_NOWHERE : cpu;
 }
 
-static void pin_side(struct meeting *m, int side)
+static void shared_line_pin_side(struct meeting *m, int side)
 {
 	cpuset_pin(m->pair.cpu[side]);
 	cpuset_of_thread(&m->mask[side]);
-	note_side(m, side);
+	shared_line_note_side(m, side);
 }
 
-static void note_wrong(struct meeting *m, line_word turn)
+static void shared_line_note_wrong(struct meeting *m, line_word turn)
 {
 	if (!m->wrong++)
 		m->wrong_at = turn;
 }
 
-static void turns_by_cas(struct side *s, int side, long trips)
+static void shared_line_turns_by_cas(struct side *s, int side, long trips)
 {
 	line_word *const place = s->lines->cas;
 	line_word turn = s->turn + (line_word)side;
@@ -92,22 +92,22 @@ static void turns_by_cas(struct side *s, int side, long trips)
 							   turn + 1 + FAULT_SKIP(turn));
 		while (seen < turn);
 		if (seen != turn)
-			note_wrong(s->meeting, turn);
+			shared_line_note_wrong(s->meeting, turn);
 		turn += 2;
 	}
 }
 
-static void throw_ball(struct side *s, int side, line_word turn)
+static void shared_line_throw_ball(struct side *s, int side, line_word turn)
 {
 	line_word *const own = s->lines->ball[side];
 	int w;
 
 	for (w = 1; w < WORDS; w++)
-		own[w] = payload(&s->meeting->pair, turn, w) ^ FAULT_PAYLOAD(turn, w);
+		own[w] = shared_line_payload(&s->meeting->pair, turn, w) ^ FAULT_PAYLOAD(turn, w);
 	STORE_RELEASE(&own[0], turn);
 }
 
-static void catch_ball(struct side *s, int side, line_word turn)
+static void shared_line_catch_ball(struct side *s, int side, line_word turn)
 {
 	line_word *const other = s->lines->ball[!side];
 	int w, wrong = 0;
@@ -115,82 +115,82 @@ static void catch_ball(struct side *s, int side, line_word turn)
 	while (LOAD_ACQUIRE(&other[0]) < turn)
 		continue;
 	for (w = 1; w < WORDS; w++)
-		wrong |= other[w] != payload(&s->meeting->pair, turn, w);
+		wrong |= other[w] != shared_line_payload(&s->meeting->pair, turn, w);
 	if (wrong || other[0] != turn)
-		note_wrong(s->meeting, turn);
+		shared_line_note_wrong(s->meeting, turn);
 }
 
-static void turns_by_lines(struct side *s, int side, long trips)
+static void shared_line_turns_by_lines(struct side *s, int side, long trips)
 {
 	line_word turn = s->turn;
 	long i;
 
 	for (i = 0; i < trips; i++, turn += 2) {
 		if (side == 0) {
-			throw_ball(s, 0, turn + 1);
-			catch_ball(s, 0, turn + 2);
+			shared_line_throw_ball(s, 0, turn + 1);
+			shared_line_catch_ball(s, 0, turn + 2);
 		} else {
-			catch_ball(s, 1, turn + 1);
-			throw_ball(s, 1, turn + 2);
+			shared_line_catch_ball(s, 1, turn + 1);
+			shared_line_throw_ball(s, 1, turn + 2);
 		}
 	}
 }
 
 /* As throw_ball() and catch_ball(), with the counter read next to the word that counts. */
-static void throw_at(struct side *s, int side, line_word turn)
+static void shared_line_throw_at(struct side *s, int side, line_word turn)
 {
 	line_word *const own = s->lines->ball[side];
 	int w;
 
 	for (w = 1; w < WORDS; w++)
-		own[w] = payload(&s->meeting->pair, turn, w) ^ FAULT_PAYLOAD(turn, w);
+		own[w] = shared_line_payload(&s->meeting->pair, turn, w) ^ FAULT_PAYLOAD(turn, w);
 	s->ticks -= time_stamp();
 	STORE_RELEASE(&own[0], turn);
 }
 
-static void catch_at(struct side *s, int side, line_word turn)
+static void shared_line_catch_at(struct side *s, int side, line_word turn)
 {
 	line_word *const other = s->lines->ball[!side];
 
 	while (LOAD_ACQUIRE(&other[0]) < turn)
 		continue;
 	s->ticks += time_stamp();
-	catch_ball(s, side, turn);
+	shared_line_catch_ball(s, side, turn);
 }
 
-static void turns_by_oneway(struct side *s, int side, long trips)
+static void shared_line_turns_by_oneway(struct side *s, int side, long trips)
 {
 	line_word turn = s->turn;
 	long i;
 
 	for (i = 0; i < trips; i++, turn += 2) {
 		if (side == 0) {
-			throw_at(s, 0, turn + 1);
-			catch_at(s, 0, turn + 2);
+			shared_line_throw_at(s, 0, turn + 1);
+			shared_line_catch_at(s, 0, turn + 2);
 		} else {
-			catch_at(s, 1, turn + 1);
-			throw_at(s, 1, turn + 2);
+			shared_line_catch_at(s, 1, turn + 1);
+			shared_line_throw_at(s, 1, turn + 2);
 		}
 	}
 }
 
-static void take_turns(struct side *s, int side, long trips)
+static void shared_line_take_turns(struct side *s, int side, long trips)
 {
 	switch (s->meeting->method) {
 	case METHOD_CAS:
-		turns_by_cas(s, side, trips);
+		shared_line_turns_by_cas(s, side, trips);
 		break;
 	case METHOD_ONEWAY:
-		turns_by_oneway(s, side, trips);
+		shared_line_turns_by_oneway(s, side, trips);
 		break;
 	default:
-		turns_by_lines(s, side, trips);
+		shared_line_turns_by_lines(s, side, trips);
 	}
 	s->turn += 2 * (line_word)trips;
 }
 
 /* Of the time of a block that which the messages were under way. */
-static double under_way(const struct side *s, double seconds, line_word block)
+static double shared_line_under_way(const struct side *s, double seconds, line_word block)
 {
 	const line_word both = s->ticks + s->lines->done[1];
 
@@ -199,36 +199,36 @@ static double under_way(const struct side *s, double seconds, line_word block)
 }
 
 /* A's part: the order, two round trips that nobody times, then the block. */
-static double run_block(void *data, long trips, int *interrupted)
+static double shared_line_run_block(void *data, long trips, int *interrupted)
 {
 	struct side *const s = data;
 	const long left = thread_times_left();
 	line_word ticks;
 	double seconds;
 
-	note_side(s->meeting, 0);
+	shared_line_note_side(s->meeting, 0);
 	s->orders++;
 	s->lines->order[1] = (line_word)trips;
 	STORE_RELEASE(&s->lines->order[0], s->orders);
 	while (LOAD_ACQUIRE(&s->lines->ready[0]) != s->orders)
 		continue;
-	take_turns(s, 0, 2);
+	shared_line_take_turns(s, 0, 2);
 	s->ticks = 0;
 	ticks = time_stamp();
 	seconds = clock_now();
-	take_turns(s, 0, trips);
+	shared_line_take_turns(s, 0, trips);
 	seconds = clock_now() - seconds;
 	ticks = time_stamp() - ticks;
-	note_side(s->meeting, 0);
+	shared_line_note_side(s->meeting, 0);
 	while (LOAD_ACQUIRE(&s->lines->done[0]) != s->orders)
 		continue;
 	*interrupted = thread_times_left() != left || s->lines->done[2];
 	s->meeting->turns += 2 * (line_word)trips + 4;
-	return under_way(s, seconds, ticks);
+	return shared_line_under_way(s, seconds, ticks);
 }
 
 /* B's part: follows orders until it is told to stop. */
-static void follow_orders(struct side *s)
+static void shared_line_follow_orders(struct side *s)
 {
 	for (;;) {
 		long trips, left;
@@ -236,29 +236,29 @@ static void follow_orders(struct side *s)
 		s->orders++;
 		while (LOAD_ACQUIRE(&s->lines->order[0]) < s->orders)
 			continue;
-		if (s->lines->order[1] == STOP)
+		if (s->lines->order[1] == SHARED_LINE_STOP)
 			return;
 		trips = (long)s->lines->order[1];
 		left = thread_times_left();
-		note_side(s->meeting, 1);
+		shared_line_note_side(s->meeting, 1);
 		STORE_RELEASE(&s->lines->ready[0], s->orders);
-		take_turns(s, 1, 2);
+		shared_line_take_turns(s, 1, 2);
 		s->ticks = 0;
-		take_turns(s, 1, trips);
-		note_side(s->meeting, 1);
+		shared_line_take_turns(s, 1, trips);
+		shared_line_note_side(s->meeting, 1);
 		s->lines->done[1] = s->ticks;
 		s->lines->done[2] = (line_word)(thread_times_left() - left);
 		STORE_RELEASE(&s->lines->done[0], s->orders);
 	}
 }
 
-static void end_game(struct side *s)
+static void shared_line_end_game(struct side *s)
 {
-	s->lines->order[1] = STOP;
+	s->lines->order[1] = SHARED_LINE_STOP;
 	STORE_RELEASE(&s->lines->order[0], s->orders + 1);
 }
 
-static struct lines *fresh_lines(void)
+static struct lines *shared_line_fresh_lines(void)
 {
 	void *page = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
@@ -267,20 +267,20 @@ static struct lines *fresh_lines(void)
 	return page;
 }
 
-static void play_side(struct meeting *m, struct lines *lines, int side, double budget,
-		      enum patience patience)
+static void shared_line_play_side(struct meeting *m, struct lines *lines, int side, double budget,
+				  enum patience patience)
 {
 	struct side s = { m, lines, 0, 0, 0 };
 
 	if (side == 0) {
-		blocks_measure(&m->blocks, run_block, &s, budget, patience);
-		end_game(&s);
+		blocks_measure(&m->blocks, shared_line_run_block, &s, budget, patience);
+		shared_line_end_game(&s);
 	} else {
-		follow_orders(&s);
+		shared_line_follow_orders(&s);
 	}
 }
 
-static void begin_meeting(struct meeting *m)
+static void shared_line_begin(struct meeting *m)
 {
 	m->seen[0] = m->seen[1] = SEEN_AT_HOME;
 	m->wrong = m->turns = 0;
@@ -294,8 +294,8 @@ void shared_lines_meet(struct meeting *const *meetings, int count, double budget
 	int players = 0, i;
 
 	for (i = 0; i < count; i++) {
-		begin_meeting(meetings[i]);
-		lines[i] = fresh_lines();
+		shared_line_begin(meetings[i]);
+		lines[i] = shared_line_fresh_lines();
 	}
 #pragma omp parallel num_threads(2 * count)
 	{
@@ -304,11 +304,12 @@ void shared_lines_meet(struct meeting *const *meetings, int count, double budget
 #pragma omp single
 		players = omp_get_num_threads();
 		if (players == 2 * count) {
-			pin_side(meetings[which], side);
+			shared_line_pin_side(meetings[which], side);
 			if (side == meetings[which]->home)
 				memset(lines[which], 0, PAGE);
 #pragma omp barrier
-			play_side(meetings[which], lines[which], side, budget, patience);
+			shared_line_play_side(meetings[which], lines[which], side, budget,
+					      patience);
 		}
 	}
 	if (players != 2 * count)
@@ -322,7 +323,7 @@ void shared_lines_meet(struct meeting *const *meetings, int count, double budget
 	free(lines);
 }
 
-static void sleep_until(volatile int *is_over)
+static void shared_line_sleep_until(volatile int *is_over)
 {
 	static const struct timespec nap = { 0, 1000000 };
 
@@ -330,34 +331,35 @@ static void sleep_until(volatile int *is_over)
 		nanosleep(&nap, NULL);
 }
 
-static void play_in_team(struct meeting *m, struct lines *lines, int side, double budget)
+static void shared_line_play_in_team(struct meeting *m, struct lines *lines, int side,
+				     double budget)
 {
 	struct cpuset before;
 
 	cpuset_of_thread(&before);
-	pin_side(m, side);
+	shared_line_pin_side(m, side);
 	if (side == m->home)
 		memset(lines, 0, PAGE);
-	play_side(m, lines, side, budget, UNTIL_SETTLED);
+	shared_line_play_side(m, lines, side, budget, UNTIL_SETTLED);
 	cpuset_bind(&before);
 }
 
 void shared_line_meet_in_team(struct meeting *m, double budget, const int player[2])
 {
-	struct lines *const lines = fresh_lines();
+	struct lines *const lines = shared_line_fresh_lines();
 	volatile int is_over = 0;
 
-	begin_meeting(m);
+	shared_line_begin(m);
 #pragma omp parallel
 	{
 		const int thread = omp_get_thread_num();
 
 		if (thread == player[0] || thread == player[1])
-			play_in_team(m, lines, thread == player[1], budget);
+			shared_line_play_in_team(m, lines, thread == player[1], budget);
 		if (thread == player[0])
 			is_over = 1;
 		if (thread != player[0] && thread != player[1])
-			sleep_until(&is_over);
+			shared_line_sleep_until(&is_over);
 	}
 	munmap(lines, PAGE);
 }

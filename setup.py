@@ -23,7 +23,7 @@ PARTS = (
 # made in place, by Python, Spack and setuptools
 LEFT_OUT = ('__pycache__', 'rows', 'spack.lock')
 # of the library only what make and Spack run by its path
-OF_LIBRARY = 'src/membw/build/presets.py'
+OF_LIBRARY = 'src/membw/presets/presets.py'
 
 
 def carried():
@@ -55,5 +55,5 @@ class BuildPy(build_py):
         (data / 'files.json').write_text(json.dumps(checksums, indent=1) + '\n')
 
 
-presets = runpy.run_path(str(HERE / 'src/membw/build/presets.py'))
+presets = runpy.run_path(str(HERE / 'src/membw/presets/presets.py'))
 setup(version=presets['version'](), cmdclass={'build_py': BuildPy})

@@ -15,7 +15,7 @@
 
 PROGRAM ?= $(notdir $(CURDIR))
 ROOT := ../..
-PRESETS := $(ROOT)/src/membw/build/presets.py
+PRESETS := $(ROOT)/src/membw/presets/presets.py
 PYTHON ?= $(or $(wildcard $(ROOT)/.venv/bin/python),python3)
 PRESET ?= gcc-o2
 BUILD ?= $(ROOT)/build/$(PRESET)$(if $(filter 1,$(MPI)),-mpi)$(BLAS:%=-%)

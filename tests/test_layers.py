@@ -108,7 +108,7 @@ def test_each_static_name_of_the_harness_begins_with_the_name_of_its_file(tmp_pa
 LIBRARY = SRC / 'membw'
 PY_FILES = sorted(LIBRARY.rglob('*.py'))
 # what works without any command: facts, builds, results, statistics
-LOWER = {'site', 'build', 'results', 'statistics'}
+LOWER = {'site', 'presets', 'results', 'statistics'}
 COMMANDS = {path.parent.name for path in LIBRARY.glob('*/command.py')}
 TOP = {'start', 'cli', '__main__'}
 
@@ -166,6 +166,6 @@ def test_the_packages_of_the_library_make_no_circle():
 def test_the_recipes_part_of_the_library_is_the_standard_library_alone():
     """Spack loads it by path, with a Python of its own that has no membw; what stands for a
     checkout is asked for where there is none, in the installed library alone."""
-    modules = set(imports(LIBRARY / 'build/presets.py')) - {'membw.checkout.root'}
+    modules = set(imports(LIBRARY / 'presets/presets.py')) - {'membw.checkout.root'}
     names = {name.split('.')[0] for name in modules}
     assert names <= set(sys.stdlib_module_names) | {'yaml', 'spack'}

@@ -18,10 +18,10 @@ from reframe.core.meta import make_test
 from lib import local_jobs, prerequisites
 from lib.queue_limit import queue_limit
 from lib.quick_log import quick_log
-from membw.build import presets, spack_rows
-from membw.build.code_checksum import code_sha256
 from membw.checkout import root
 from membw.codegen import stored
+from membw.presets import presets, spack_rows
+from membw.presets.code_checksum import code_sha256
 from membw.results import archive
 
 HELD = {}  # files locked for as long as this process lasts
@@ -65,7 +65,7 @@ def key(partition, environ):
 
 
 def row(partition, environ):
-    """What membw.build.spack_rows builds of one environment."""
+    """What membw.presets.spack_rows builds of one environment."""
     huge = 'hugetlbfs' in environ.features
     return {
         'environ': key(partition, environ),

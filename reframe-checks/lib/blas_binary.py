@@ -13,7 +13,7 @@ from reframe.core.builtins import fixture, parameter, run_after, run_before, var
 
 from lib.binaries import program_binary
 from lib.option_words import option_words
-from membw.build import presets
+from membw.presets import presets
 from membw.site import topology
 
 ROWS = presets.load_blas()

@@ -18,9 +18,9 @@ from lib.option_words import option_words
 from lib.queue_limit import never_begun, queue_limit
 from lib.quick_log import quick_log
 from lib.refusal import refuse
-from membw.build.code_checksum import code_sha256
-from membw.build.presets import sha256
-from membw.build.sources import commit
+from membw.presets.code_checksum import code_sha256
+from membw.presets.presets import sha256
+from membw.presets.sources import commit
 from membw.results import archive
 from membw.results.doubts import doubts
 from membw.results.metrics import intervals, of_record

@@ -33,7 +33,7 @@ COMMANDS = {
     'calibrate': 'membw.calibrate.command',
     'report': 'membw.report.command',
     'codegen': 'membw.codegen.command',
-    'presets': 'membw.build.presets',
+    'presets': 'membw.presets.presets',
     'system': 'membw.system.command',
     'bench': 'membw.bench.command',
     'diff': 'membw.diff.command',
@@ -51,7 +51,7 @@ class Version(argparse.Action):
     """Read off the sources where it is asked for: `membw --help` need not wait for that."""
 
     def __call__(self, parser, *_):
-        from membw.build.presets import version
+        from membw.presets.presets import version
 
         print(f'membw {version()}')
         parser.exit()

@@ -7,8 +7,8 @@ import yaml
 from checkout_copy import copy_checkout, variables
 from places import ROOT
 
-from membw.build import presets
 from membw.errors import MembwError
+from membw.presets import presets
 from membw.site import backends, binder, machine, peak, references, systems
 
 FILES = sorted((ROOT / 'systems').glob('*.yaml'))

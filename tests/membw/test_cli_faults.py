@@ -9,8 +9,8 @@ import sys
 import pytest
 
 from membw import cli
-from membw.build import presets
 from membw.errors import MembwError
+from membw.presets import presets
 from membw.printable import printable
 
 BROKEN = ImportError('The `scipy` install you are using seems to be broken')

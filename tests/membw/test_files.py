@@ -12,10 +12,10 @@ import fleet_generator
 import pytest
 
 from membw import files
-from membw.build import presets
 from membw.cli import main
 from membw.errors import MembwError
 from membw.files import write_whole
+from membw.presets import presets
 from membw.site import systems
 
 

@@ -12,8 +12,8 @@ import yaml
 from places import ROOT
 
 from membw import unpack
-from membw.build import presets
 from membw.errors import MembwError
+from membw.presets import presets
 
 
 @pytest.fixture

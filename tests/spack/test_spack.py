@@ -16,7 +16,7 @@ from checkout_copy import copy_checkout, variables
 from places import ROOT
 from standin import FOUNDING, StandIn, sources
 
-from membw.build import presets
+from membw.presets import presets
 
 pytestmark = pytest.mark.spack
 
@@ -87,7 +87,7 @@ class Checkout:
 
     def write_rows(self, folder, rows):
         """({environ: path}, [shell lines]) of this copy's rows, as its own library writes them."""
-        words = ['-m', 'membw.build.spack_rows', '--dry-run', folder, 'stream']
+        words = ['-m', 'membw.presets.spack_rows', '--dry-run', folder, 'stream']
         done = subprocess.run(
             [sys.executable, *words],
             env={**os.environ, **variables(self.root)},

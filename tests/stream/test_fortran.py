@@ -9,7 +9,7 @@ import pytest
 from places import ROOT
 from record_schema import check
 
-from membw.build.presets import find_compiler
+from membw.presets.presets import find_compiler
 
 KERNELS = ['copy', 'scale', 'add', 'triad']
 

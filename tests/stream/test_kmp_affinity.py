@@ -8,7 +8,7 @@ import pytest
 from lib import pinnings
 from places import ROOT
 
-from membw.build.presets import find_compiler
+from membw.presets.presets import find_compiler
 
 RUNTIME = ROOT / '.venv/.setup/intel-openmp/lib'  # ci/test.sh
 

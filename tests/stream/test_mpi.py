@@ -13,7 +13,7 @@ import standin_gcc
 from mpi_job import AT_ONCE, DEFECTS, LAUNCHER, SOURCES, lacking
 from places import ROOT
 
-from membw.build import presets
+from membw.presets import presets
 
 pytestmark = pytest.mark.skipif(lacking() is not None, reason=f"no '{lacking()}' on the PATH")
 TINY = ['-n', '20000', '-t', '4']

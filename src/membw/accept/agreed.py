@@ -4,9 +4,9 @@ import re
 from functools import lru_cache
 from pathlib import Path
 
-from membw.build.presets import PresetError, load
 from membw.checkout import root, systems
 from membw.errors import MembwError
+from membw.presets.presets import PresetError, load
 from membw.printable import printable
 from membw.results.case import STREAM
 

@@ -108,8 +108,8 @@ def refuse_unknown(protocol):
 def present_sources(runs):
     """(folder of the program, checksum of its present sources or None)"""
     from membw.accept.pairs import are_held
-    from membw.build.presets import source_sha256
     from membw.checkout import root
+    from membw.presets.presets import source_sha256
     from membw.site.references import DGEMM
 
     folder = 'src/dgemm' if runs.get('test') in DGEMM else 'src/stream'

@@ -10,9 +10,9 @@ from importlib import resources
 
 from membw import schema
 from membw.accept import pairs
-from membw.build import presets
 from membw.errors import MembwError
 from membw.files import open_to_read
+from membw.presets import presets
 from membw.printable import printable
 from membw.results.hostlist import expected_nodes
 from membw.results.metrics import HIGHER, Metric

@@ -6,8 +6,8 @@ from membw.accept.missing_runs import lines as order_lines
 from membw.accept.missing_runs import orders
 from membw.accept.protocol import as_signed, contract_lines, figures, unsigned
 from membw.accept.rule import is_counted
-from membw.build.presets import version
 from membw.moments import utc
+from membw.presets.presets import version
 from membw.statistics.risk import assess
 
 

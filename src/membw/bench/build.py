@@ -7,10 +7,10 @@ import shutil
 import subprocess
 from dataclasses import dataclass
 
-from membw.build import presets
-from membw.build.presets import find_compiler
 from membw.checkout import root
 from membw.errors import MembwError
+from membw.presets import presets
+from membw.presets.presets import find_compiler
 
 ARRAYS = 3
 # static arrays beyond this do not link without -mcmodel=medium

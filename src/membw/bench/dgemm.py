@@ -13,9 +13,9 @@ import tempfile
 from membw.bench.parse import needs
 from membw.bench.programs import PINNED
 from membw.bench.rounds import in_turn
-from membw.build import presets
 from membw.checkout import root
 from membw.errors import MembwError
+from membw.presets import presets
 from membw.site.machine import cpu_features
 from membw.site.topology import cores_here
 from membw.tables import Column, Table, shown

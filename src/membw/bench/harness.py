@@ -10,10 +10,10 @@ import subprocess
 import tempfile
 import time
 
-from membw.build import spack_rows
-from membw.build.presets import find_compiler
 from membw.checkout import root
 from membw.errors import MembwError
+from membw.presets import spack_rows
+from membw.presets.presets import find_compiler
 from membw.tables import Cell, Column, Table
 
 # a measurement here would be of the arrays' size; what costs is everything else

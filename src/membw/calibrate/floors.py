@@ -10,9 +10,9 @@ import time
 
 from scipy.stats import beta
 
-from membw.build.presets import version
 from membw.errors import MembwError
 from membw.plural import plural
+from membw.presets.presets import version
 from membw.results.metrics import HIGHER
 
 

@@ -9,9 +9,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from membw import tables
-from membw.build import presets
 from membw.diff.command import add_options
 from membw.diff.text import as_blocks, as_json
+from membw.presets import presets
 from membw.results.metrics import of_record
 from membw.results.run_lock import alone
 
@@ -48,7 +48,7 @@ def add_parser(subparsers):
 
 
 def run(args):
-    from membw.build.sources import find_sources
+    from membw.presets.sources import find_sources
     from membw.reproduce.rebuild import script
     from membw.results.find_one import find
 

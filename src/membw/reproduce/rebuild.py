@@ -3,9 +3,9 @@
 import shlex
 from pathlib import Path
 
-from membw.build.presets import SUFFIXES
 from membw.checkout import root
 from membw.errors import MembwError
+from membw.presets.presets import SUFFIXES
 from membw.printable import printable
 from membw.results.archive import WATCHED
 from membw.site import slurm

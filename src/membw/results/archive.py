@@ -11,8 +11,8 @@ import pathlib
 import shutil
 import time
 
-from membw.build.sources import commit, packed
 from membw.moments import utc
+from membw.presets.sources import commit, packed
 
 ENVIRONMENT = 'environment.txt'
 # variables that change how a run goes, or what it is linked with

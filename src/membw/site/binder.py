@@ -9,9 +9,9 @@ import sys
 
 import reframe.core.settings as builtin
 
-from membw.build import presets
 from membw.checkout import root
 from membw.errors import MembwError
+from membw.presets import presets
 from membw.site import backends, machine, peak, slurm, systems
 from membw.site.environs import environ_name
 

@@ -11,9 +11,9 @@ import subprocess
 import sys
 import tempfile
 
-from membw.build import presets
 from membw.checkout import root
 from membw.errors import MembwError
+from membw.presets import presets
 
 NO_ROOM = os.strerror(errno.ENOSPC)  # compilers say it so, too, in the locale C
 CHAINS = {}  # family -> (toolchain, why there is none), once they were asked

@@ -6,9 +6,9 @@ import re
 
 import yaml
 
-from membw.build import presets
 from membw.checkout import root
 from membw.errors import did_you_mean
+from membw.presets import presets
 from membw.site.environs import of_partition
 
 INDEX = ['$partition', '$environ', 'pinning']

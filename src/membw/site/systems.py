@@ -8,10 +8,10 @@ import re
 import yaml
 
 from membw import schema
-from membw.build import presets
 from membw.checkout import root
 from membw.errors import MembwError
 from membw.files import refuse_special
+from membw.presets import presets
 from membw.site import backends, peak, references
 
 

@@ -7,11 +7,11 @@ import shlex
 import socket
 import sys
 
-from membw.build import presets
 from membw.checkout import root
 from membw.errors import MembwError
 from membw.files import write_whole
 from membw.plural import plural
+from membw.presets import presets
 from membw.site import systems
 from membw.system import file, slurm
 

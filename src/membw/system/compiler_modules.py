@@ -11,7 +11,7 @@ import shutil
 import subprocess
 import sys
 
-from membw.build import presets
+from membw.presets import presets
 from membw.site import machine
 
 MAY_HOLD_COMPILER = re.compile(r'gcc|gnu|llvm|clang|intel|oneapi|icc|icx|aocc|compiler', re.I)

@@ -10,8 +10,8 @@ import tempfile
 
 from reframe.utility import cpuinfo
 
-from membw.build import presets
 from membw.checkout import root
+from membw.presets import presets
 from membw.site import machine
 from membw.site.peak_from_modules import CannotTell, memory_of_modules
 from membw.system import compiler_modules

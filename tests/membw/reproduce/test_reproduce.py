@@ -12,9 +12,9 @@ import pytest
 from checkout_copy import copy_checkout
 from places import ROOT
 
-from membw.build import presets
-from membw.build.sources import checksum, find_sources
 from membw.errors import MembwError
+from membw.presets import presets
+from membw.presets.sources import checksum, find_sources
 
 STREAM = ROOT / 'src/stream'
 ALLOW = 'array-too-small,too-short,disturbed,unstable'
@@ -158,7 +158,7 @@ def test_an_archive_that_was_changed_is_not_taken(call, copied, tmp_path):
     (kept,) = (folder / 'sources').glob('*.tar.gz')
     (tmp_path / 'x').mkdir()
     subprocess.run(['tar', '-xf', kept, '-C', tmp_path / 'x'], check=True)
-    with open(tmp_path / 'x/src/membw/build/presets.py', 'a') as file:
+    with open(tmp_path / 'x/src/membw/presets/presets.py', 'a') as file:
         file.write(f"open({str(tmp_path / 'PWNED')!r}, 'w')\n")
     with tarfile.open(kept, 'w:gz') as archive:
         archive.add(tmp_path / 'x', '.')

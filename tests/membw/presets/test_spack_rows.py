@@ -3,7 +3,7 @@
 import yaml
 from checkout_copy import copy_checkout, variables
 
-from membw.build import spack_rows
+from membw.presets import spack_rows
 
 POSED = """
 name: posed

@@ -10,16 +10,16 @@ import tarfile
 from dataclasses import dataclass
 from pathlib import Path
 
-from membw.build import presets
 from membw.checkout import root
 from membw.errors import MembwError
+from membw.presets import presets
 
 # beside the program's own folder: what a build reads of the checkout, by make or by Spack
 BUILT_FROM = (
     'src/harness',
     'src/Makefile',
     'src/program.mk',
-    'src/membw/build/presets.py',
+    'src/membw/presets/presets.py',
     'configs',
     'spack-repo',
     'spack-repo-index.yaml',

@@ -5,7 +5,7 @@ A row is a mapping: environ (its name), preset, and either cc (a compiler on thi
 Spack as an external) or spack (a constraint such as '%c=gcc@12' on what Spack knows already);
 openmp: False, libhugetlbfs, and in `variants` what the program's recipe offers besides.
 
-    python -m membw.build.spack_rows FOLDER PROGRAM < rows.json    write, install, print the paths
+    python -m membw.presets.spack_rows FOLDER PROGRAM < rows.json   write, install, print paths
 """
 
 import argparse
@@ -18,7 +18,7 @@ import shutil
 import subprocess
 import sys
 
-from membw.build import presets
+from membw.presets import presets
 
 SCOPE = presets.ROOT / 'configs' / 'spack'
 RECIPES = presets.ROOT / 'spack-repo' / 'spack_repo' / 'membw'

@@ -7,7 +7,7 @@ import pytest
 import yaml
 from standin import BANNERS, FOUNDING, StandIn
 
-from membw.build import presets
+from membw.presets import presets
 
 TABLE = presets.load()
 MACROS = {'array_size': 'STREAM_ARRAY_SIZE', 'ntimes': 'NTIMES'}

@@ -1,1 +1,0 @@
-"""What is built from what: presets, lines, checksums of sources."""

@@ -1,0 +1,1 @@
+"""The presets: compile lines, what they build, checksums of the sources."""

@@ -10,7 +10,7 @@ from spack.package import *
 
 # <root>/spack-repo/spack_repo/membw/build_systems/preset_program.py
 ROOT = pathlib.Path(__file__).resolve().parents[4]
-PRESETS = ROOT / 'src' / 'membw' / 'build' / 'presets.py'
+PRESETS = ROOT / 'src' / 'membw' / 'presets' / 'presets.py'
 
 
 def load(path):

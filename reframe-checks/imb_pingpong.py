@@ -1,8 +1,10 @@
 """The founding program of the ping-pong, IMB-MPI1, between two cores or endpoints of a system."""
 
+import json
 import pathlib
 import re
 import shlex
+import time
 
 import reframe as rfm
 import reframe.core.runtime as runtime
@@ -12,11 +14,13 @@ from lib.refusal import refuse
 from reframe.core.backends import getlauncher
 from reframe.core.builtins import parameter, run_after, run_before, sanity_function, variable
 
-from membw.results import imb_table
+from membw.moments import utc
+from membw.results import archive, imb_table
 from membw.results.archive import NOTE_ENVIRONMENT
+from membw.results.record import SCHEMAS
 from membw.site import cpulist
 
-OUTPUT = 'imb.txt'
+OUTPUT, RECORD = 'imb.txt', 'imb.json'
 # what each rank does before it becomes IMB: notes the CPUs that it may run on
 RANK = 'on_cpus.sh'
 RANK_LINES = [
@@ -124,7 +128,7 @@ class imb_pingpong(measurement):
     def find_nodes(self):
         """$here, $there: the nodes of the two ranks."""
         there = '$(scontrol show hostnames | sed -n 2p)' if self.between_nodes else '$here'
-        return ['here=$(hostname)', f'there={there}']
+        return ['here=$(hostname)', f'there={there}', 'echo "membw-node $here"']
 
     def ranks(self):
         """What follows mpirun: the source's own line, or each rank with its place."""
@@ -178,6 +182,31 @@ class imb_pingpong(measurement):
         path = pathlib.Path(self.stagedir, OUTPUT)
         self.text = path.read_text(errors='replace') if path.is_file() else ''
         self.table = imb_table.rows(self.text)
+        if self.table and all(row.time_us > 0 for row in self.table):
+            self.keep_table()
+
+    def keep_table(self):
+        """A record as our own programs write it, of IMB's table."""
+        found = re.search(r'^membw-node (\S+)', self.output(), re.M)
+        self.node = found[1] if found else ''
+        self.run_environment = archive.environment(self.stagedir)
+        times = {f't_{row.bytes}': row.time_us for row in self.table}
+        rows = {name: {'value': us, 'unit': 'us', 'better': 'lower'} for name, us in times.items()}
+        rate = imb_table.bandwidth(self.table)
+        rows['bandwidth'] = {'value': rate, 'unit': 'MB/s', 'better': 'higher'}
+        record = {
+            'schema': SCHEMAS[-1],
+            'program': 'IMB-MPI1',
+            'host': self.node,
+            'time': utc(time.time()),
+            'metrics': rows,
+            'verdict': 'VALID',
+            'reasons': [],
+            'warnings': [],
+            'facts': {},
+        }
+        pathlib.Path(self.stagedir, RECORD).write_text(json.dumps(record) + '\n')
+        self.keep(RECORD, f'imb-{self.pair}'.replace(':', '-'))
 
     def masks(self):
         """CPUs that each rank could run on."""
@@ -202,7 +231,7 @@ class imb_pingpong(measurement):
             return
         for row in self.table:
             self.note_figure(f't_{row.bytes}', row.time_us, 'us')
-        if self.table:
+        if self.table and all(row.time_us > 0 for row in self.table):
             self.note_figure('bandwidth', imb_table.bandwidth(self.table), 'MB/s')
 
 

@@ -1,5 +1,6 @@
 """Triad against the number of threads, memory near and far: where a domain saturates."""
 
+import json
 import pathlib
 import shlex
 
@@ -15,6 +16,7 @@ from membw.results.archive import NOTE_ENVIRONMENT
 from membw.site import topology
 from membw.site.cpulist import expand
 
+RECORD = 'scan.json'  # of all points
 SATURATED = 0.95  # of the best point; a convention of this project
 
 
@@ -78,9 +80,24 @@ class numa_scan(at_realtime, stream_options, measurement):
         read = [(point, self.read_records([self.file(*point)])) for point in self.points]
         self.measured = {point: records[0] for point, records in read if records}
         if self.measured:
-            last = list(self.measured)[-1]
-            self.note_provenance(self.measured[last])
-            self.record = self.keep(self.file(*last), 'numa-scan')
+            self.note_provenance(list(self.measured.values())[-1])
+            text = json.dumps(self.one_record())
+            pathlib.Path(self.stagedir, RECORD).write_text(text + '\n')
+            self.keep(RECORD, 'numa-scan')
+
+    def one_record(self):
+        """The last point's, with the Triad of every point as a metric of its own."""
+        record = dict(list(self.measured.values())[-1])
+        record.pop('kernels', None)
+        record['metrics'] = {
+            f'triad_{name}_{count}': point['metrics']['triad']
+            for (name, count), point in self.measured.items()
+            if 'triad' in point['metrics']
+        }
+        bad = [point for point in self.measured.values() if point['verdict'] != 'VALID']
+        if bad:
+            record |= {key: bad[0][key] for key in ('verdict', 'reasons')}
+        return record
 
     @sanity_function
     def is_valid(self):

@@ -8,7 +8,7 @@ import statistics
 import ranking
 import slurm_nodes
 from lib import references
-from lib.measurement import measurement
+from lib.measurement import invalid_reasons, measurement
 from lib.refusal import refuse
 from reframe.core.backends import getlauncher
 from reframe.core.builtins import (
@@ -141,8 +141,12 @@ class whole_cluster(measurement):
             return
         main.write_text(''.join(lines))
         self.note_provenance(json.loads(lines[0]))
-        self.record = self.keep(RECORDS, type(self).__name__)
+        self.keep(RECORDS, type(self).__name__)
+        self.keep_case(lambda record: (record['verdict'], invalid_reasons(record)))
         self.judge()
+
+    def keep_verdict(self, problems):
+        """Each record has its own already: what is wrong with one node is not of the next."""
 
     def judge(self):
         self.node_check = str(pathlib.Path(self.record).with_suffix('.nodecheck'))

@@ -65,7 +65,7 @@ class pinned_run(at_realtime, measurement):
         self.measured = next(iter(self.read_records(['record.json'])), None)
         if self.measured:
             self.note_provenance(self.measured)
-            self.record = self.keep('record.json', self.pinning)
+            self.keep('record.json', self.pinning)
 
     def contradictions(self):
         """Where the output that people read is not what the record says, as text."""
@@ -89,4 +89,3 @@ class pinned_run(at_realtime, measurement):
     def report_metrics(self):
         if not self.is_dry_run():
             self.note_metrics(self.measured)
-            self.warn_of_old_reference(self.pinning)

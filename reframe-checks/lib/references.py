@@ -2,6 +2,7 @@
 
 import datetime
 import functools
+from typing import Any
 
 import yaml
 
@@ -9,7 +10,7 @@ from membw.site.references import BESIDE, INDEX, STREAM
 
 
 @functools.cache
-def read(path):
+def read(path: str) -> dict:
     """The whole file; {} where there is none."""
     try:
         with open(path) as file:
@@ -18,14 +19,14 @@ def read(path):
         return {}
 
 
-def more_of_index(path, test):
-    """Attributes of the check beside partition, environment and pinning."""
+def more_of_index(path: str, test: str) -> list[str]:
+    """Attributes of the check beyond partition, environment and pinning."""
     return (read(path).get(test) or {}).get('$index', [])[len(INDEX) :]
 
 
-def expired(path, test, key, today=None):
-    """The day, if the figures of (partition, environment, pinning, ...) were calibrated and it is
-    over; None for published and hand-written ones, and for a file that is not there."""
+def expired(path: str, test: str, key: tuple, today: Any = None) -> str | None:
+    """The last day, if the figures of (partition, environment, pinning, ...) were calibrated and
+    it is over; None for published and hand-written ones, and for a file that is not there."""
     entry = read(path).get(BESIDE) or {}
     # what was measured of `stream` stands directly below `calibration`: it came first
     for part in key if test == STREAM else (test, *key):
@@ -35,7 +36,19 @@ def expired(path, test, key, today=None):
     return day if over and entry.get('in_force') else None
 
 
-def expected_failures(test):
+def rows(test: Any) -> dict:
+    """{metric: (value, low, high, unit) or what '$xfail' makes of it} of this case; {}: none."""
+    try:
+        return test.reference[test] if test.reference.index else {}
+    except (AttributeError, KeyError):  # no file of references, or none of this case
+        return {}
+
+
+def tuples(test: Any) -> dict[str, list[float | None]]:
+    """{metric: [value, low, high]} with low and high as fractions; with '$xfail' or without."""
+    return {name: list(getattr(row, 'data', row)[:3]) for name, row in rows(test).items()}
+
+
+def expected_failures(test: Any) -> list[tuple[str, Any]]:
     """(metric, entry) of what '$xfail' marks in the references of this case."""
-    rows = test.reference[test]
-    return [(name, row) for name, row in rows.items() if hasattr(row, 'message')]
+    return [(name, row) for name, row in rows(test).items() if hasattr(row, 'message')]

@@ -413,8 +413,15 @@ def test_every_log_line_carries_the_provenance(local):
     columns = header.split('|')
     for line in lines:
         row = dict(zip(columns, line.split('|')))
-        for name in ('compiler', 'node', 'kernel_release', 'thp', 'numa_balancing', 'threads_on',
-                     'pinning', 'array_size', 'threads', 'record'):  # fmt: skip
+        for name in (
+            'compiler',
+            'node',
+            'threads_on',
+            'pinning',
+            'array_size',
+            'threads',
+            'record',
+        ):
             assert row[name] not in ('', 'None', 'null'), name
         assert row['compile_line'].startswith('gcc -O2 -fopenmp -mcmodel=medium ')
         assert re.fullmatch('[0-9a-f]{64}', row['source_sha256'])
@@ -422,6 +429,23 @@ def test_every_log_line_carries_the_provenance(local):
         assert re.fullmatch('[0-9a-f]{64}', row['code_sha256'])
         assert row['verdict'] == 'VALID' and row['built_with'] == 'make'
         assert check(json.loads(pathlib.Path(row['record']).read_text()))['verdict'] == 'VALID'
+
+
+def test_the_record_alone_says_which_case_it_is_of_and_what_it_was_built_with(local):
+    path = local.case('stream %pinning=omp')['record']
+    case = json.loads(pathlib.Path(path).read_text())['case']
+    where = [case[name] for name in ('test', 'system', 'partition', 'environ', 'pinning')]
+    assert where == ['stream', 'local', 'default', 'gcc-o2', 'omp']
+    assert (case['verdict'], case['reasons'], case['parameters']) == ('VALID', [], '')
+    assert case['references'] == {} and case['built_with'] == 'make' and case['session']
+    assert case['compile_line'].startswith('gcc -O2 -fopenmp -mcmodel=medium ')
+
+
+def test_the_record_of_a_scan_has_every_number_of_threads_with_its_unit(local):
+    record = json.loads(pathlib.Path(local.case('numa_scan')['record']).read_text())
+    points = [f'triad_local_{n}' for n in range(1, len(cores_here()) + 1)]
+    assert [name for name in record['metrics'] if 'local' in name] == points
+    assert {row['unit'] for row in record['metrics'].values()} == {'GB/s'}
 
 
 def test_the_record_says_what_the_compiler_made_of_it(local):
@@ -503,6 +527,8 @@ def test_a_small_array_is_invalid(small):
     assert case['result'] == 'fail' and case['verdict'] == 'INVALID'
     assert 'sanity error: INVALID: ' in case['fail_reason']
     assert 'array-too-small' in case['fail_reason']
+    kept = json.loads(pathlib.Path(case['record']).read_text())['case']
+    assert kept['verdict'] == 'INVALID' and 'array-too-small (' in kept['reasons'][0]
     assert case['in_rounds'] and not case['is_held']
     # what `membw run` shows in place of ReFrame's one word for all that it does not pass
     said, failed = (next(i for i, line in enumerate(small.text.splitlines()) if pattern in line)
@@ -570,6 +596,9 @@ def test_runs_are_held_to_their_references(held):
     assert case('omp')['result'] == 'pass'
     assert case('omp')['perfvalues']['posed:here:triad'][1] == 0.001
     assert 'no reference' not in held.text
+    kept = json.loads(pathlib.Path(case('numactl')['record']).read_text())['case']
+    assert kept['references'] == {'triad': [1e6, -0.05, 1e9]}
+    assert kept['known_issues'] == {'triad': 'ticket 123'}
     # an expected failure is neither a pass nor forgotten; one that passes is told
     for pinning, word, status in (('numactl', 'KNOWN', 0), ('likwid', 'XPASS', 1)):
         known = case(pinning)

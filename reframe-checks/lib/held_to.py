@@ -1,0 +1,86 @@
+"""What a run is held to: the references of its system, and what they leave open."""
+
+from collections.abc import Iterator
+
+import reframe as rfm
+from reframe.core.builtins import run_after, run_before, variable
+from reframe.core.logging import getlogger
+
+from lib import references
+from membw.results.doubts import doubts
+from membw.results.metrics import intervals, of_record
+
+
+class held_to(rfm.RegressionTestPlugin):
+    # whether a reference says what its figures should be
+    is_held = variable(bool, value=False, loggable=True)
+    # the last day of a calibrated reference that is over
+    reference_expired = variable(str, value='', loggable=True)
+    # {metric: message} of each '$xfail', as JSON: ReFrame's report does not name them
+    known_issues = variable(str, value='', loggable=True)
+
+    @run_after('setup')
+    def take_reference(self) -> None:
+        """References stand with the system's facts; a system with none is recorded only."""
+        path = self.current_partition.extras.get('references')
+        if path and type(self).__name__ in references.read(path):
+            self.reference = {'$ref': path}
+            self.is_held = self.has_reference()
+
+    def has_reference(self) -> bool:
+        """ReFrame itself passes a run without one, and says nothing."""
+        return bool(references.rows(self))
+
+    def references(self) -> dict[str, list[float | None]]:
+        """{metric: [value, low, high]}; low and high are fractions of the value, None: open."""
+        return references.tuples(self)
+
+    def known_issues_of(self) -> dict[str, str]:
+        """{metric: message} of what '$xfail' marks."""
+        return {name: row.message for name, row in references.expected_failures(self)}
+
+    def bounds(self, name: str) -> list[float | None] | None:
+        """[lowest, highest] that the reference of a metric lets pass; None: not held, or
+        expected to fail."""
+        if name in self.known_issues_of() or name not in self.references():
+            return None
+        value, *ends = self.references()[name]
+        return [value * (1 + end) if end is not None else None for end in ends]
+
+    def doubts(self) -> Iterator[str]:
+        """Where a figure's own interval supports neither PASS nor FAIL, as text."""
+        if 'unstable' in self.allow.split(','):
+            return
+        figures, measured = of_record(self.measured)
+        for metric in measured:
+            ends, bounds = intervals(self.measured).get(metric.name), self.bounds(metric.name)
+            if ends and bounds:
+                yield from doubts(metric.name, figures[metric.name], metric.unit, ends, bounds)
+
+    @run_before('performance')
+    def say_no_reference(self) -> None:
+        if not self.has_reference() and not self.is_dry_run():
+            self.say('no reference: recorded only')
+
+    def last_day(self) -> str:
+        """Of a calibrated reference that is over; '' where it is not, or there is none."""
+        path, name = self.current_partition.extras.get('references'), type(self).__name__
+        if not path:
+            return ''
+        index = ['pinning', *references.more_of_index(path, name)]
+        of_case = [str(getattr(self, attribute, '')) for attribute in index]
+        key = self.current_partition.fullname, self.current_environ.name, *of_case
+        return references.expired(path, name, key) or ''
+
+    @run_before('performance')
+    def warn_of_old_reference(self) -> None:
+        """A calibrated reference has a last day; the run is held to it all the same."""
+        if self.is_dry_run() or not self.last_day():
+            return
+        self.reference_expired, name = self.last_day(), type(self).__name__
+        where = f'{self.current_partition.fullname}+{self.current_environ.name}'
+        test = '' if name == references.STREAM else f' --test {name}'
+        getlogger().warning(
+            f'{self.display_name} @{where}: the reference expired on {self.reference_expired}: '
+            f'membw calibrate --system {self.current_system.name}{test}'
+        )

@@ -96,10 +96,12 @@ static size_t even(size_t n, enum shape_kind kind)
 static size_t square_side(double flops)
 {
 	const size_t by_time = even(root(flops / 2, 3), SQUARE);
-	const size_t by_llc =
-		side_of(LLC_FACTOR * (double)llc_bytes(threads_cpus(), NULL), MATRICES);
 	const size_t by_memory = side_of(MEMORY_SHARE * (double)memory_available(), MATRICES);
+	struct llc llc;
+	size_t by_llc;
 
+	llc_find(&llc, threads_cpus(), NULL);
+	by_llc = side_of(LLC_FACTOR * (double)llc.bytes, MATRICES);
 	return smaller(by_time > by_llc ? by_time : by_llc, by_memory);
 }
 

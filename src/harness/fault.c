@@ -40,11 +40,23 @@ int fault_cpu_width(int bits)
 #endif
 }
 
+int fault_hides_cpuid(void)
+{
+#ifdef MEMBW_SYS_ROOT
+	return 1;
+#else
+	return 0;
+#endif
+}
+
 size_t fault_llc(size_t bytes)
 {
-#ifdef MEMBW_PLANT_LLC
+#if defined(MEMBW_PLANT_LLC)
 	(void)bytes;
 	return MEMBW_PLANT_LLC;
+#elif defined(MEMBW_SYS_ROOT)
+	(void)bytes;
+	return 0;
 #else
 	return bytes;
 #endif

@@ -4,7 +4,7 @@
  *   MEMBW_SYS_ROOT="FOLDER"    a recorded machine's /sys (and files of /proc) in that folder
  *   MEMBW_CPU_WIDTH=BITS       a CPU that has no wider registers
  *   MEMBW_PLANT_MEMORY=BYTES   so much memory is available
- *   MEMBW_PLANT_LLC=BYTES      what the CPU says of its caches, asked past sysfs
+ *   MEMBW_PLANT_LLC=BYTES      what sysconf says of the caches
  *   MEMBW_PLANT_SLOW=N         what is timed takes N times as long
  *   MEMBW_PLANT_STUCK=I        what is timed in repetition I never ends
  *   MEMBW_PLANT_FAULT=A,I,BIT  flips that bit of element I of array A before the validation
@@ -54,7 +54,10 @@ LOCAL const char *fault_path(const char *path, char room[FAULT_PATH_MAX]);
 /* Register width in bits, at most what was planted. */
 LOCAL int fault_cpu_width(int bits);
 
-/* Bytes of cache, or what was planted. */
+/* Whether the CPU of this machine is not that of the recorded one. */
+LOCAL int fault_hides_cpuid(void);
+
+/* Bytes of cache by sysconf, or what was planted. */
 LOCAL size_t fault_llc(size_t bytes);
 
 /* Bytes of memory, or what was planted. */

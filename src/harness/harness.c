@@ -23,6 +23,7 @@
 #include "job/watchdog.c"
 #include "json.c"
 #include "machine/cgroup.c"
+#include "machine/cpu_cache.c"
 #include "machine/cpu_width.c"
 #include "machine/cpuset.c"
 #include "machine/dmi.c"

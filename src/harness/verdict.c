@@ -15,6 +15,7 @@ static const char *verdict_names[REASONS_MAX] = {
 	"disturbed",
 	"unstable",
 	"too-good",
+	"cache-size",
 };
 
 static struct {

@@ -20,6 +20,7 @@ enum reason {
 	DISTURBED,
 	UNSTABLE,
 	TOO_GOOD,
+	CACHE_SIZE,
 	REASONS /* a program numbers its own from here on */
 };
 

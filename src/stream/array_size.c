@@ -53,10 +53,6 @@ static void too_much(const struct options *o, size_t available)
 static void note_caches(enum llc_from from, char note[256])
 {
 	note[0] = '\0';
-	if (from == LLC_FROM_CPU)
-		snprintf(note, 256,
-			 "the kernel does not say how large the caches are; the CPU "
-			 "says so much for its sockets");
 	if (from == LLC_UNKNOWN)
 		snprintf(note, 256, "nobody says how large the caches are; %d MiB are assumed",
 			 LLC_ASSUMED_MIB);

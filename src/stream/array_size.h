@@ -6,12 +6,10 @@
  */
 #pragma once
 
+#include "../harness/machine/llc.h"
 #include "options.h"
 
 enum { CACHES_PER_ARRAY = 4, LEAST_ELEMENTS = 1000000 };
-
-/* Who says how large the caches are: sysfs; past it the CPU, for a whole socket; nobody. */
-enum llc_from { LLC_FROM_SYSFS, LLC_FROM_CPU, LLC_UNKNOWN };
 
 /* Nobody says: so much is taken for them.  No socket of today has more than 1152 MiB (EPYC 9684X),
  * most have less than half of this. */

@@ -53,15 +53,13 @@ static void find_caches(void)
 
 	memory_policy_domains(&domains, threads_cpus());
 	run.memory_side_bytes = memory_side_bytes(&domains);
-	run.llc_bytes = llc_bytes(threads_cpus(), host_ranks_using);
-	if (run.memory_side_bytes > run.llc_bytes)
+	llc_find(&run.llc, threads_cpus(), host_ranks_using);
+	llc_warn(&run.llc);
+	run.llc_bytes = run.llc.bytes ? run.llc.bytes : (size_t)LLC_ASSUMED_MIB << 20;
+	if (run.memory_side_bytes > run.llc.bytes) {
 		run.llc_bytes = run.memory_side_bytes;
-	if (run.llc_bytes)
-		return;
-	run.llc_bytes = llc_bytes_at_most();
-	run.llc_from = run.llc_bytes ? LLC_FROM_CPU : LLC_UNKNOWN;
-	if (!run.llc_bytes)
-		run.llc_bytes = (size_t)LLC_ASSUMED_MIB << 20;
+		run.llc.from = LLC_FROM_SYSFS;
+	}
 }
 
 static void prepare(int argc, char **argv)
@@ -76,10 +74,10 @@ static void prepare(int argc, char **argv)
 	core_pair_measure(&run.pair_before);
 	threads_look();
 	find_caches();
-	size_choose(&run.options, run.llc_bytes, run.llc_from, note);
+	size_choose(&run.options, run.llc_bytes, run.llc.from, note);
 	record_file_open(run.options.json);
 	choice_open(run.options.tuned.save);
-	size_judge(&run.options, run.llc_bytes, run.llc_from);
+	size_judge(&run.options, run.llc_bytes, run.llc.from);
 	ranks_barrier(0); /* each has read what memory is free before the first takes some */
 	began = clock_now();
 	arrays_create(&run.arrays, run.options.size, run.options.offset, run.options.pages);

@@ -14,8 +14,8 @@
 
 struct run {
 	struct options options;
-	size_t llc_bytes, memory_side_bytes;
-	enum llc_from llc_from;
+	struct llc llc;
+	size_t llc_bytes, memory_side_bytes; /* the larger of both caches; bytes of the second */
 	struct kernel_choice choice;
 	const struct limits *limits; /* NULL where they were not measured */
 	struct arrays arrays;

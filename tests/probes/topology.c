@@ -37,25 +37,27 @@ int main(int argc, char **argv)
 {
 	struct cpuset cpus, domains;
 	struct options options;
-	size_t llc, side;
+	size_t side;
+	struct llc llc;
 	char note[256], list[CPU_LIST_MAX];
 
 	cpuset_parse(&cpus, argc > 1 ? argv[1] : "");
 	topology_domains(&domains, &cpus);
 	if (argc > 2)
 		cpuset_parse(&domains, argv[2]);
-	llc = llc_bytes(&cpus, NULL);
+	llc_find(&llc, &cpus, NULL);
 	side = memory_side_bytes(&domains);
 	memset(&options, 0, sizeof(options));
 	size_choose(&options,
-		    side || llc ? (side > llc ? side : llc) : (size_t)LLC_ASSUMED_MIB << 20,
-		    side || llc ? LLC_FROM_SYSFS : LLC_UNKNOWN, note);
+		    side || llc.bytes ? (side > llc.bytes ? side : llc.bytes)
+				      : (size_t)LLC_ASSUMED_MIB << 20,
+		    side || llc.bytes ? LLC_FROM_SYSFS : LLC_UNKNOWN, note);
 	json_begin(stdout);
 	json_open(NULL, '{');
 	json_text("cpus", cpuset_format(&cpus, list));
 	json_count("cores", (unsigned)topology_cores(&cpus));
 	json_count("sockets", (unsigned)topology_sockets(&cpus));
-	json_count("llc_bytes", llc);
+	json_count("llc_bytes", llc.bytes);
 	json_count("memory_side_bytes", side);
 	json_count("memory_on_domains", memory_total_on(&domains));
 	json_count("array_size", options.size);

@@ -321,7 +321,7 @@ def test_the_help_names_every_option(stream):
     assert '2 usage error' in done.stdout
     names = re.findall(r'^\t"([a-z-]+)",$', (ROOT / 'src/harness/verdict.c').read_text(), re.M)
     assert done.stdout.split('REASON is one of:')[1].split()[: len(names)] == names
-    assert len(names) == 9 and max(map(len, done.stdout.splitlines())) < 100
+    assert len(names) == 10 and max(map(len, done.stdout.splitlines())) < 100
 
 
 def test_the_metrics_are_the_kernels_best_rates(stream, tmp_path):

@@ -1,11 +1,16 @@
 #include "llc.h"
 
 #include "../fault.h"
+#include "../json.h"
 #include "../sysfile.h"
+#include "../verdict.h"
 
 #include <unistd.h>
 
-enum { INDEXES = 10 }; /* of the caches of a CPU: four levels, instructions apart */
+/* INDEXES: of the caches of a CPU: four levels, instructions apart. */
+enum { THIRD_LEVEL = 3, INDEXES = 10 };
+
+static const double LLC_MIB = 1024.0 * 1024.0;
 
 static const char LLC_SYSFS[] = "/sys/devices/system/cpu/cpu%d/cache/index%d/%s";
 
@@ -51,25 +56,38 @@ static void llc_sharers_of(struct cpuset *sharers, int cpu, int index)
 		cpuset_clear(sharers);
 }
 
-size_t llc_bytes(const struct cpuset *cpus, int (*users)(const struct cpuset *sharers))
+/* Level 0: sysfs has none. */
+static void llc_cache_by_sysfs(struct cache *cache, int cpu)
 {
-	struct cpuset counted, sharers;
+	const int index = llc_last_level(cpu);
 	char line[SYSLINE_MAX];
-	size_t sum = 0;
-	int cpu;
 
-	cpuset_clear(&counted);
-	EACH_OF_SET (cpu, cpus) {
-		const int index = cpuset_has(&counted, cpu) ? -1 : llc_last_level(cpu);
+	memset(cache, 0, sizeof(*cache));
+	if (index < 0)
+		return;
+	if (sysfile_line(line, LLC_SYSFS, cpu, index, "level"))
+		cache->level = atoi(line);
+	if (sysfile_line(line, LLC_SYSFS, cpu, index, "size"))
+		cache->bytes = llc_size_bytes(line);
+	llc_sharers_of(&cache->sharers, cpu, index);
+}
 
-		if (index < 0)
-			continue;
-		llc_sharers_of(&sharers, cpu, index);
-		cpuset_join(&counted, &sharers);
-		if (sysfile_line(line, LLC_SYSFS, cpu, index, "size"))
-			sum += llc_size_bytes(line) / (size_t)(users ? users(&sharers) : 1);
-	}
-	return sum;
+/* The caches behind a set of CPUs by one source or by the larger of both, each counted once. */
+struct llc_caches {
+	struct cpuset counted;
+	size_t sum;
+	int level;
+};
+
+static void llc_add_cache(struct llc_caches *caches, const struct cache *cache, int cpu,
+			  int (*users)(const struct cpuset *sharers))
+{
+	if (cpuset_has(&caches->counted, cpu) || !cache->level)
+		return;
+	cpuset_join(&caches->counted, &cache->sharers);
+	caches->sum += cache->bytes / (size_t)(users ? users(&cache->sharers) : 1);
+	if (cache->level > caches->level)
+		caches->level = cache->level;
 }
 
 static int llc_sockets_by_cpuinfo(void)
@@ -86,7 +104,8 @@ static int llc_sockets_by_cpuinfo(void)
 	return most + 1;
 }
 
-size_t llc_bytes_at_most(void)
+/* Of all sockets; 0: the C library does not know. */
+static size_t llc_bytes_by_sysconf(void)
 {
 	long bytes = 0;
 
@@ -96,6 +115,61 @@ size_t llc_bytes_at_most(void)
 		bytes = sysconf(_SC_LEVEL2_CACHE_SIZE);
 #endif
 	return fault_llc(bytes > 0 ? (size_t)bytes * (size_t)llc_sockets_by_cpuinfo() : 0);
+}
+
+void llc_find(struct llc *llc, const struct cpuset *cpus,
+	      int (*users)(const struct cpuset *sharers))
+{
+	static const struct llc_caches none;
+	struct llc_caches sysfs = none, cpuid = none, larger = none;
+	int cpu;
+
+	EACH_OF_SET (cpu, cpus) {
+		struct cache by_sysfs, by_cpuid;
+
+		if (cpuset_has(&sysfs.counted, cpu) && cpuset_has(&larger.counted, cpu))
+			continue;
+		llc_cache_by_sysfs(&by_sysfs, cpu);
+		cpu_cache(&by_cpuid, cpu);
+		llc_add_cache(&sysfs, &by_sysfs, cpu, users);
+		llc_add_cache(&cpuid, &by_cpuid, cpu, users);
+		llc_add_cache(&larger, by_cpuid.bytes > by_sysfs.bytes ? &by_cpuid : &by_sysfs,
+			      cpu, users);
+	}
+	llc->sysfs = sysfs.sum;
+	llc->cpuid = cpuid.sum;
+	llc->sysconf = llc_bytes_by_sysconf();
+	llc->bytes = larger.sum;
+	llc->from = larger.sum > sysfs.sum ? LLC_FROM_CPUID : LLC_FROM_SYSFS;
+	if (larger.level < THIRD_LEVEL && llc->sysconf > llc->bytes) {
+		llc->bytes = llc->sysconf;
+		llc->from = LLC_FROM_SYSCONF;
+	}
+	if (!llc->bytes)
+		llc->from = LLC_UNKNOWN;
+}
+
+void llc_warn(const struct llc *llc)
+{
+	if (llc->from == LLC_FROM_SYSCONF || (llc->cpuid && llc->cpuid != llc->sysfs))
+		verdict_warn(
+			CACHE_SIZE,
+			"the last-level caches hold %.1f MiB by sysfs, %.1f by CPUID, %.1f by "
+			"sysconf (0: not known); %.1f MiB is used",
+			(double)llc->sysfs / LLC_MIB, (double)llc->cpuid / LLC_MIB,
+			(double)llc->sysconf / LLC_MIB, (double)llc->bytes / LLC_MIB);
+}
+
+void llc_write(const struct llc *llc)
+{
+	static const char *const from[] = { "sysfs", "cpuid", "sysconf", "unknown" };
+
+	json_text("llc_from", from[llc->from]);
+	json_open("llc_by", '{');
+	json_number("sysfs_mib", (double)llc->sysfs / LLC_MIB);
+	json_number("cpuid_mib", (double)llc->cpuid / LLC_MIB);
+	json_number("sysconf_mib", (double)llc->sysconf / LLC_MIB);
+	json_close('}');
 }
 
 static int llc_read_first_cpu(int cpu)

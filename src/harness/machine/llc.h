@@ -1,19 +1,34 @@
 /*
- * llc: the last-level caches behind a set of CPUs, from sysfs.
+ * llc: the last-level caches behind a set of CPUs.
+ *
+ * A cache is as large as the larger of what sysfs and CPUID (cpu_cache.h) say.  What sysconf says
+ * counts where neither knows a third level: on a virtual machine it is the whole host socket's
+ * (320 MiB were seen where 32 can be used).
  */
 #pragma once
 
-#include "cpuset.h"
+#include "cpu_cache.h"
 
-/* Bytes of every last-level cache that serves a CPU of the set, each counted
- * once however many CPUs share it; 0 where the kernel does not say.  Of a
- * cache that USERS processes of the same job use, this one's part; NULL: it is alone. */
-LOCAL size_t llc_bytes(const struct cpuset *cpus, int (*users)(const struct cpuset *sharers));
+enum llc_from { LLC_FROM_SYSFS, LLC_FROM_CPUID, LLC_FROM_SYSCONF, LLC_UNKNOWN };
 
-/* Where sysfs has none, as in containers that mask it: what the C library is told by the CPU (of
- * a socket; a virtual machine may have less of it), times the sockets of /proc/cpuinfo; 0: not
- * known either. */
-LOCAL size_t llc_bytes_at_most(void);
+/* Bytes of every last-level cache that serves a CPU of a set, each counted once however many CPUs
+ * share it; 0: not known. */
+struct llc {
+	size_t bytes; /* what counts */
+	enum llc_from from;
+	size_t sysfs, cpuid;
+	size_t sysconf; /* of all sockets of the node */
+};
+
+/* Of a cache that USERS processes of the same job use, this one's part; NULL: it is alone. */
+LOCAL void llc_find(struct llc *llc, const struct cpuset *cpus,
+		    int (*users)(const struct cpuset *sharers));
+
+/* Warns where the sources disagree, with what each says. */
+LOCAL void llc_warn(const struct llc *llc);
+
+/* Writes "llc_from" and "llc_by" of a record. */
+LOCAL void llc_write(const struct llc *llc);
 
 /* The lowest CPU of those that share this one's last-level cache, -1 where the kernel does not
  * say. */

@@ -72,7 +72,6 @@ static void write_repetitions(const struct measurement *m)
 static void write_asked(const struct run *run)
 {
 	static const char *const from[] = { "auto", "macro", "option" };
-	static const char *const llc_from[] = { "sysfs", "cpu", "unknown" };
 
 	json_count("array_size", run->options.size);
 	json_text("array_size_from", from[run->options.size_from]);
@@ -80,8 +79,8 @@ static void write_asked(const struct run *run)
 	json_count("element_bytes", sizeof(element));
 	write_repetitions(&run->measurement);
 	json_number("llc_mib",
-		    run->llc_from == LLC_UNKNOWN ? 0 : (double)run->llc_bytes / 1048576.0);
-	json_text("llc_from", llc_from[run->llc_from]);
+		    run->llc.from == LLC_UNKNOWN ? 0 : (double)run->llc_bytes / 1048576.0);
+	llc_write(&run->llc);
 	json_number("memory_side_cache_mib", (double)run->memory_side_bytes / 1048576.0);
 	json_number("clock_tick_s", run->measurement.tick);
 	write_peak_gbs();

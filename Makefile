@@ -49,7 +49,7 @@ bundle: .always ## one archive for a machine without network (ARGS=--help)
 	@bash ci/bundle.sh $(ARGS)
 
 clean: .always ## remove builds and what runs leave behind; results stay
-	rm -rf build results/stage results/output .pytest_cache .ruff_cache
+	rm -rf build results/stage results/output .pytest_cache .ruff_cache .mypy_cache
 
 distclean: clean ## remove the set-up too: .venv and .spack
 	rm -rf .venv .spack

@@ -1,5 +1,5 @@
 #!/bin/bash
-# Lint: ruff, clang-format, shellcheck, compiler warnings as errors.
+# Lint: ruff, mypy, clang-format, shellcheck, compiler warnings as errors.
 #
 # usage: ci/check.sh [--fix]     --fix: repair the layout of Python and C in place
 # What cannot be checked here is said, never passed over.
@@ -44,6 +44,7 @@ if [ "$fix" ]; then
 else
 	check 'ruff format' ruff format --quiet --diff .
 fi
+check 'mypy' mypy --no-error-summary
 if [ ${#c_files[@]} -gt 0 ]; then
 	if [ "$fix" ]; then
 		check 'clang-format' clang-format -i "${c_files[@]}"

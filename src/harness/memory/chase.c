@@ -58,7 +58,7 @@ size_t chase_line(const struct chase *chase, size_t turn)
 	return (size_t)line;
 }
 
-static const void **address_of(const struct chase *chase, size_t line)
+static const void **chase_address_of(const struct chase *chase, size_t line)
 {
 	return (const void **)(void *)(chase->memory + LINE * line);
 }
@@ -72,9 +72,9 @@ void chase_build(struct chase *chase, char *memory, size_t bytes, size_t seed)
 	chase->lines = bytes / LINE / CHASE_STEP * CHASE_STEP;
 	chase->seed = seed;
 	chase->loads = 0;
-	chase->at = line = address_of(chase, chase_line(chase, 0));
+	chase->at = line = chase_address_of(chase, chase_line(chase, 0));
 	for (turn = 1; turn < chase->lines; turn++) {
-		const void **const next = address_of(chase, chase_line(chase, turn));
+		const void **const next = chase_address_of(chase, chase_line(chase, turn));
 
 		*line = next;
 		line = next;
@@ -103,5 +103,6 @@ NOINLINE void chase_walk(struct chase *chase, size_t loads)
 
 int chase_is_right(const struct chase *chase)
 {
-	return chase->at == address_of(chase, chase_line(chase, chase->loads % chase->lines));
+	return chase->at ==
+	       chase_address_of(chase, chase_line(chase, chase->loads % chase->lines));
 }

@@ -117,3 +117,14 @@ void size_judge(const struct options *options, size_t llc_bytes, enum llc_from f
 			"this measures cache; the rule asks for -n %zu",
 			mib, (double)llc_bytes / MIB, size_by_rule(llc_bytes));
 }
+
+void caches_judge(const struct llc *llc)
+{
+	if (llc->from == LLC_FROM_SYSCONF || (llc->cpuid && llc->cpuid != llc->sysfs))
+		verdict_warn(
+			CACHE_SIZE,
+			"the last-level caches hold %.1f MiB by sysfs, %.1f by CPUID, %.1f by "
+			"sysconf (0: not known); %.1f MiB is used",
+			(double)llc->sysfs / MIB, (double)llc->cpuid / MIB,
+			(double)llc->sysconf / MIB, (double)llc->bytes / MIB);
+}

@@ -22,3 +22,6 @@ void size_choose(struct options *options, size_t llc_bytes, enum llc_from from, 
 /* Finds array-too-small, also of an automatic size where nobody knows the caches; of a size that
  * somebody gave that is a warning. */
 void size_judge(const struct options *options, size_t llc_bytes, enum llc_from from);
+
+/* Warns of cache-size where the sources disagree, with what each says. */
+void caches_judge(const struct llc *llc);

@@ -54,7 +54,7 @@ static void find_caches(void)
 	memory_policy_domains(&domains, threads_cpus());
 	run.memory_side_bytes = memory_side_bytes(&domains);
 	llc_find(&run.llc, threads_cpus(), host_ranks_using);
-	llc_warn(&run.llc);
+	caches_judge(&run.llc);
 	run.llc_bytes = run.llc.bytes ? run.llc.bytes : (size_t)LLC_ASSUMED_MIB << 20;
 	if (run.memory_side_bytes > run.llc.bytes) {
 		run.llc_bytes = run.memory_side_bytes;

@@ -1,16 +1,12 @@
 #include "llc.h"
 
 #include "../fault.h"
-#include "../json.h"
 #include "../sysfile.h"
-#include "../verdict.h"
 
 #include <unistd.h>
 
 /* INDEXES: of the caches of a CPU: four levels, instructions apart. */
 enum { THIRD_LEVEL = 3, INDEXES = 10 };
-
-static const double LLC_MIB = 1024.0 * 1024.0;
 
 static const char LLC_SYSFS[] = "/sys/devices/system/cpu/cpu%d/cache/index%d/%s";
 
@@ -147,29 +143,6 @@ void llc_find(struct llc *llc, const struct cpuset *cpus,
 	}
 	if (!llc->bytes)
 		llc->from = LLC_UNKNOWN;
-}
-
-void llc_warn(const struct llc *llc)
-{
-	if (llc->from == LLC_FROM_SYSCONF || (llc->cpuid && llc->cpuid != llc->sysfs))
-		verdict_warn(
-			CACHE_SIZE,
-			"the last-level caches hold %.1f MiB by sysfs, %.1f by CPUID, %.1f by "
-			"sysconf (0: not known); %.1f MiB is used",
-			(double)llc->sysfs / LLC_MIB, (double)llc->cpuid / LLC_MIB,
-			(double)llc->sysconf / LLC_MIB, (double)llc->bytes / LLC_MIB);
-}
-
-void llc_write(const struct llc *llc)
-{
-	static const char *const from[] = { "sysfs", "cpuid", "sysconf", "unknown" };
-
-	json_text("llc_from", from[llc->from]);
-	json_open("llc_by", '{');
-	json_number("sysfs_mib", (double)llc->sysfs / LLC_MIB);
-	json_number("cpuid_mib", (double)llc->cpuid / LLC_MIB);
-	json_number("sysconf_mib", (double)llc->sysconf / LLC_MIB);
-	json_close('}');
 }
 
 static int llc_read_first_cpu(int cpu)

@@ -24,12 +24,6 @@ struct llc {
 LOCAL void llc_find(struct llc *llc, const struct cpuset *cpus,
 		    int (*users)(const struct cpuset *sharers));
 
-/* Warns where the sources disagree, with what each says. */
-LOCAL void llc_warn(const struct llc *llc);
-
-/* Writes "llc_from" and "llc_by" of a record. */
-LOCAL void llc_write(const struct llc *llc);
-
 /* The lowest CPU of those that share this one's last-level cache, -1 where the kernel does not
  * say. */
 LOCAL int llc_first_cpu(int cpu);

@@ -69,6 +69,18 @@ static void write_repetitions(const struct measurement *m)
 	json_close('}');
 }
 
+static void write_caches(const struct llc *llc)
+{
+	static const char *const from[] = { "sysfs", "cpuid", "sysconf", "unknown" };
+
+	json_text("llc_from", from[llc->from]);
+	json_open("llc_by", '{');
+	json_number("sysfs_mib", (double)llc->sysfs / 1048576.0);
+	json_number("cpuid_mib", (double)llc->cpuid / 1048576.0);
+	json_number("sysconf_mib", (double)llc->sysconf / 1048576.0);
+	json_close('}');
+}
+
 static void write_asked(const struct run *run)
 {
 	static const char *const from[] = { "auto", "macro", "option" };
@@ -80,7 +92,7 @@ static void write_asked(const struct run *run)
 	write_repetitions(&run->measurement);
 	json_number("llc_mib",
 		    run->llc.from == LLC_UNKNOWN ? 0 : (double)run->llc_bytes / 1048576.0);
-	llc_write(&run->llc);
+	write_caches(&run->llc);
 	json_number("memory_side_cache_mib", (double)run->memory_side_bytes / 1048576.0);
 	json_number("clock_tick_s", run->measurement.tick);
 	write_peak_gbs();

@@ -1,5 +1,7 @@
 """What a figure was made with, and how two figures differ in it."""
 
+from collections import Counter
+
 # Ordered from cause to consequence: the first that differs is the one to name.
 SOFTWARE = (
     'compiler', 'flags', 'compile_line', 'version', 'source_sha256', 'code_sha256', 'spack_hash',
@@ -9,7 +11,7 @@ SOFTWARE = (
 # These name a file, not its code: where the code is the same, whatever else differs comes first.
 OF_FILE = ('spack_hash', 'built_with', 'binary_sha256')
 # A change here is the node's own: it lost a DIMM, say.
-HARDWARE = ('memory_gib', 'dimms', 'numa_nodes', 'ranks')
+HARDWARE = ('memory_gib', 'dimms', 'memory_channels', 'numa_nodes', 'ranks')
 FIELDS = SOFTWARE + HARDWARE
 
 
@@ -23,6 +25,32 @@ def of_record(data, traits):
     threads = data.get('threads_on') or []
     fields['threads_on'] = ' '.join(str(t['affinity']) for t in threads) or None
     return known(fields)
+
+
+def of_json(data: dict, case: dict) -> dict[str, str]:
+    """{field: value} of a record's JSON object and of its `case`: what is known, as text."""
+    facts, build = data.get('facts') or {}, data.get('build') or {}
+    fields = {**facts, **data, **build, **case}
+    fields['kernel_release'] = facts.get('kernel')
+    fields['pages'] = (data.get('pages') or {}).get('asked')
+    threads = data.get('threads_on') or []
+    fields['threads_on'] = ' '.join(str(t['affinity']) for t in threads) or None
+    fields['shapes'] = shapes(data)
+    # whole GiB: the kernel keeps some MB more or less from boot to boot
+    mib = facts.get('mem_total_mib')
+    fields['memory_gib'] = round(mib / 1024) if mib else None
+    fields['dimms'] = _dimms(facts.get('dimms') or [])
+    return known(fields)
+
+
+def _dimms(modules: list[dict]) -> str:
+    """'16 x 32768 MiB at 3200 MT/s'; without the speed where it is not known."""
+    sizes = Counter(
+        f'{m.get("size_mib")} MiB'
+        + (f' at {m["configured_mts"]} MT/s' if m.get('configured_mts') else '')
+        for m in modules
+    )
+    return ' + '.join(f'{n} x {size}' for size, n in sorted(sizes.items()))
 
 
 def shapes(data):

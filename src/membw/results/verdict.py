@@ -1,0 +1,66 @@
+"""The word for a figure and for a case: the terminal, reports, exports and exit statuses use it.
+
+PASS      valid, and within its reference, or there is no reference
+FAIL      valid, and outside its reference
+INVALID   the figure is wrong, whatever it is
+UNDECIDED a lower bound outside its reference: the figure may be within it; measure again
+KNOWN     outside its reference, as a known issue says (ReFrame's xfail)
+XPASS     within its reference, although a known issue says otherwise: delete that entry
+"""
+
+from collections.abc import Iterable
+
+from membw.results.table import Figure
+
+PASS, FAIL, INVALID, UNDECIDED = 'PASS', 'FAIL', 'INVALID', 'UNDECIDED'
+KNOWN, XPASS, NOT_MEASURED = 'KNOWN', 'XPASS', 'NOT MEASURED'
+# of `membw rank` and of nodes that were to report
+SUSPECT, MISSING = 'SUSPECT', 'MISSING'
+WORST_FIRST = (
+    INVALID, FAIL, SUSPECT, UNDECIDED, XPASS, MISSING, NOT_MEASURED, KNOWN, PASS,
+)  # fmt: skip
+GOOD = (PASS, KNOWN)
+
+
+def of_figure(figure: Figure) -> str:
+    """PASS, FAIL, INVALID, UNDECIDED, KNOWN or XPASS."""
+    if figure.verdict != 'VALID':
+        return INVALID
+    word = _against_reference(figure)
+    if figure.known_issue:
+        return {FAIL: KNOWN, PASS: XPASS}.get(word, word)
+    return word
+
+
+def _against_reference(figure: Figure) -> str:
+    """A bound that meets its reference is PASS; it never fails one."""
+    low, high = limits(figure)
+    value = figure.value
+    if (low is not None and value < low) or (high is not None and value > high):
+        return UNDECIDED if figure.is_bound else FAIL
+    return PASS
+
+
+def limits(figure: Figure) -> tuple[float | None, float | None]:
+    """(least, most) that the reference lets pass, in the figure's unit; None: open."""
+    if figure.reference is None:
+        return None, None
+    parts = figure.reference_low, figure.reference_high
+    low, high = (None if p is None else figure.reference * (1 + p) for p in parts)
+    return low, high
+
+
+def of_case(figures: Iterable[Figure]) -> str:
+    """The worst word of its figures; NOT MEASURED where there is none."""
+    return worst(map(of_figure, figures))
+
+
+def worst(words: Iterable[str]) -> str:
+    """The first in WORST_FIRST; NOT MEASURED of none."""
+    return min(words, key=WORST_FIRST.index, default=NOT_MEASURED)
+
+
+def exit_status(words: Iterable[str]) -> int:
+    """0 where every word is PASS or KNOWN, else 1; 1 of none: nothing was measured."""
+    every = list(words)
+    return 0 if every and all(word in GOOD for word in every) else 1

@@ -1,0 +1,212 @@
+"""The table of results: one row per node, run and metric, made from the record files."""
+
+import io
+import json
+
+import made_up_records as made
+import pytest
+
+from membw.errors import MembwError
+from membw.results.table import read_table
+
+
+def table_of(tmp_path, *records):
+    return read_table([str(made.write(tmp_path / 'r.jsonl', records))])
+
+
+def test_made_up_records_are_as_in_the_schema():
+    made.valid([made.record(), made.record(case=False)])
+
+
+def test_a_record_gives_a_row_for_each_metric_with_what_its_check_knows(tmp_path):
+    references = {'triad': [190.0, -0.05, 0.1]}
+    table = table_of(tmp_path, made.record(case={'references': references}))
+    *_, triad = table.figures
+    assert [f.metric for f in table.figures] == ['copy', 'scale', 'add', 'triad']
+    assert (triad.value, triad.unit, triad.better) == (180.0, 'GB/s', 'higher')
+    assert (triad.low, triad.high) == (pytest.approx(179.1), pytest.approx(180.9))
+    assert (triad.benchmark, triad.preset, triad.pinning) == ('stream', 'gcc-o2', 'omp')
+    assert (triad.reference, triad.reference_low, triad.reference_high) == (190.0, -0.05, 0.1)
+    assert table.provenance(triad)['compile_line'] == 'gcc -O2 -fopenmp *.c'
+    assert table.record(triad)['host'] == 'n1'
+    assert table.problems == []
+
+
+def test_a_record_without_a_check_is_named_by_its_program(tmp_path):
+    (figure, *_) = table_of(tmp_path, made.record(case=False)).figures
+    assert (figure.benchmark, figure.preset, figure.system) == ('stream', '', '')
+
+
+def test_runs_before_and_after_midnight_are_of_one_night(tmp_path):
+    late, early, next_day = made.record(day=0.1), made.record(day=0.2), made.record(day=1.1)
+    table = table_of(tmp_path, late, early, next_day)
+    assert [f.night for f in table.figures[::4]] == ['2026-05-29', '2026-05-29', '2026-05-30']
+
+
+@pytest.mark.parametrize('changed', [
+    {'threads': 4}, {'build': {'compiler': 'gcc 13', 'flags': '-O2 -fopenmp'}},
+    {'facts': {'cpu_model': 'other'}}, {'case': {'environ': 'gcc-native'}},
+    {'array_size_from': 'option'},
+])  # fmt: skip
+def test_figures_of_another_setting_have_another_key(tmp_path, changed):
+    table = table_of(tmp_path, made.record(), made.record('n2', **changed))
+    assert len({figure.setting for figure in table.figures}) == 2
+
+
+def test_the_array_size_that_the_program_chose_is_no_setting(tmp_path):
+    table = table_of(tmp_path, made.record(), made.record('n2', array_size=90_000_000))
+    assert len({figure.setting for figure in table.figures}) == 1
+    assert len({figure.provenance for figure in table.figures}) == 2
+
+
+def test_rates_of_ranks_add_up_and_of_times_the_mean_counts(tmp_path):
+    rows = made.stream(share=0.5) | made.metrics({'latency': 90}, 'ns', 'lower')
+    ranks = [made.record(rank=i, ranks=2, rows=rows) for i in range(2)]
+    values = {f.metric: f.value for f in table_of(tmp_path, *ranks).figures}
+    assert values['triad'] == pytest.approx(180.0)
+    assert values['latency'] == 90
+
+
+def test_a_node_that_lacks_a_rank_is_invalid(tmp_path):
+    ranks = [made.record('n1', rank=i, ranks=4) for i in range(2)]
+    table = table_of(tmp_path, *ranks, made.record('n2', rank=2, ranks=4))
+    reasons = {f.node: f.reasons for f in table.figures}
+    assert reasons == {'n1': '', 'n2': 'ranks-missing (1 of 2 ranks of this node)'}
+
+
+def test_ranks_that_wrote_a_file_each_are_one_run(tmp_path):
+    for i in range(2):
+        made.write(tmp_path / f'r.jsonl.rank-{i}', [made.record(rank=i, ranks=2)])
+    table = read_table([str(tmp_path)])
+    assert len(table.figures) == 4
+
+
+def test_a_bound_has_no_interval(tmp_path):
+    rows = made.stream()
+    rows['triad']['bound'] = 'lower'
+    *_, triad = table_of(tmp_path, made.record(rows=rows)).figures
+    assert (triad.is_bound, triad.low, triad.high) == (True, None, None)
+
+
+REASON = {'reason': 'not-validated', 'detail': '3 wrong', 'allowed': False}
+
+
+@pytest.mark.parametrize('fields, reasons', [
+    ({'verdict': 'INVALID', 'reasons': [REASON]}, 'not-validated (3 wrong)'),
+    ({'case': {'verdict': 'INVALID', 'reasons': ['wrong-table']}}, 'wrong-table'),
+    ({'validation': {'ok': False}}, "not-validated (the record's verdict contradicts it)"),
+])  # fmt: skip
+def test_an_invalid_record_is_in_the_table_with_its_reason(tmp_path, fields, reasons):
+    figures = table_of(tmp_path, made.record(**fields)).figures
+    assert {(f.verdict, f.reasons) for f in figures} == {('INVALID', reasons)}
+
+
+def test_a_metric_without_a_value_is_left_out(tmp_path):
+    rows = made.stream() | {'ping': {'value': None, 'unit': 'us', 'better': 'lower'}}
+    assert 'ping' not in {f.metric for f in table_of(tmp_path, made.record(rows=rows)).figures}
+
+
+def test_a_record_that_is_met_twice_counts_once(tmp_path):
+    file = str(made.write(tmp_path / 'a.jsonl', [made.record()]))
+    assert len(read_table([file, file]).figures) == 4
+
+
+def test_a_folder_is_read_by_its_records_and_other_json_is_passed_over(tmp_path):
+    made.write(tmp_path, [made.record()])
+    (tmp_path / 'records/build.json').write_text('{"a": 1}')
+    (tmp_path / 'reports').mkdir()
+    (tmp_path / 'reports/run.json').write_text('{"session_info": {}, "membw-record-2": 1}')
+    table = read_table([str(tmp_path)])
+    assert (len(table.figures), table.problems) == (4, [])
+
+
+def test_records_come_from_stdin_too(monkeypatch):
+    stream = io.TextIOWrapper(io.BytesIO(json.dumps(made.record()).encode()))
+    monkeypatch.setattr('sys.stdin', stream)
+    table = read_table(['-'])
+    assert table.record(table.figures[0])['program'] == 'stream'
+
+
+def test_a_byte_order_mark_costs_no_record(tmp_path):
+    file = tmp_path / 'r.jsonl'
+    file.write_text('\ufeff' + json.dumps(made.record()) + '\n')
+    assert read_table([str(file)]).problems == []
+
+
+def test_a_report_of_reframe_is_refused_with_the_way_out(tmp_path):
+    file = tmp_path / 'run.json'
+    file.write_text('{"session_info": {}}')
+    assert read_table([str(file)]).problems == [
+        f'{file}: a report of ReFrame, not records: give results/records'
+    ]
+
+
+def test_a_path_that_is_not_there_is_a_usage_error(tmp_path):
+    with pytest.raises(MembwError, match='cannot read'):
+        read_table([str(tmp_path / 'none')])
+
+
+def with_triad(value):
+    rows = made.stream()
+    rows['triad']['value'] = value
+    return {'metrics': rows}
+
+
+@pytest.mark.parametrize('text, problem', [
+    ('{"schema": "membw-record-2"', 'not JSON'),
+    ('[1, 2]', "'schema' is not"),
+    ('{"schema": "membw-record-1"}', "'schema' is not"),
+    ('{"schema": "membw-record-2"}', "'program' is missing"),
+    ('{"schema": "membw-record-2", "a": NaN}', 'NaN is not a number'),
+    ('{"schema": "membw-record-2", "a": ' + '9' * 5000 + '}', 'not a record'),
+    ('[' * 100_000, 'not a record'),
+    ({'host': 'n1\x1b[2J'}, "'host' is not the name of a node"),
+    ({'host': 'ALL'}, "'host' is not the name of a node"),
+    ({'host': 7}, "'host' is not the name of a node"),
+    ({'time': 'yesterday'}, 'not as in the schema'),
+    ({'time': 5}, 'not as in the schema'),
+    ({'time': '9999-12-31T23:59:59Z'}, "'time' is out of range"),
+    ({'rank': -1}, "'rank' is -1"),
+    ({'ranks': 0}, "'ranks' is 0"),
+    ({'metrics': {}}, "'metrics' is empty"),
+    ({'metrics': [1]}, 'not as in the schema'),
+    ({'metrics': {'a b': {'value': 1, 'unit': 's', 'better': 'lower'}}}, 'name of a metric'),
+    ({'metrics': {'a': {'value': 1, 'unit': 's\n', 'better': 'lower'}}}, 'unit'),
+    ({'metrics': {'a': {'value': 1, 'unit': 's', 'better': 'x'}}}, 'better'),
+    ({'facts': 7}, 'not as in the schema'),
+    ({'threads_on': 7}, 'not as in the schema'),
+    ({'case': 7}, 'not as in the schema'),
+    ({'case': {'test': 7}}, "'test' of 'case' is 7"),
+    (with_triad(0.0), "'triad' is 0 GB/s"),
+    (with_triad('x'), "'triad' is 'x', not a number"),
+    (with_triad(True), "'triad' is True, not a number"),
+    (with_triad(10**400), 'not a number'),
+])  # fmt: skip
+def test_a_damaged_record_is_one_problem_line_and_the_rest_is_read(tmp_path, text, problem):
+    if isinstance(text, dict):
+        text = json.dumps({**made.record(), **text})
+    file = tmp_path / 'r.jsonl'
+    file.write_text(text + '\n' + json.dumps(made.record()) + '\n')
+    table = read_table([str(file)])
+    assert len(table.figures) == 4
+    (line,) = table.problems
+    assert line.startswith(f'{file}:1: ') and problem in line and len(line) < 300
+
+
+def test_strange_facts_are_no_reason_to_lose_a_record(tmp_path):
+    table = table_of(tmp_path, made.record(facts={'memory_channels': {'x': 1}}))
+    assert len(table.figures) == 4
+
+
+def test_a_wrong_reference_is_a_problem_line(tmp_path):
+    table = table_of(tmp_path, made.record(case={'references': {'triad': ['x', 0, 0]}}))
+    assert table.figures == []
+    assert len(table.problems) == 1
+
+
+def test_many_damaged_lines_are_counted(tmp_path):
+    file = tmp_path / 'r.jsonl'
+    file.write_text('x\n' * 150)
+    problems = read_table([str(file)]).problems
+    assert len(problems) == 101
+    assert problems[-1] == f'{file}: 50 more damaged lines'

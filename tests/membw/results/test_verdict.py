@@ -1,0 +1,53 @@
+"""The word for a figure and for a case."""
+
+import made_up_records as made
+import pytest
+
+from membw.results import verdict
+from membw.results.table import read_table
+
+HELD = {'triad': [180.0, -0.05, 0.1]}
+
+
+def triad(tmp_path, share, bound=False, case=None, **fields):
+    rows = made.stream(share=share)
+    if bound:
+        rows['triad']['bound'] = 'lower'
+    record = made.record(rows=rows, case={'references': HELD, **(case or {})}, **fields)
+    return read_table([str(made.write(tmp_path / 'r.jsonl', [record]))]).figures[-1]
+
+
+@pytest.mark.parametrize('share, bound, known, word', [
+    (1.0, False, {}, 'PASS'),
+    (0.94, False, {}, 'FAIL'),
+    (1.2, False, {}, 'FAIL'),
+    (0.96, True, {}, 'PASS'),
+    (0.94, True, {}, 'UNDECIDED'),
+    (0.94, False, {'triad': 'old firmware'}, 'KNOWN'),
+    (1.0, False, {'triad': 'old firmware'}, 'XPASS'),
+])  # fmt: skip
+def test_a_figure_is_held_to_its_reference(tmp_path, share, bound, known, word):
+    figure = triad(tmp_path, share, bound, {'known_issues': known})
+    assert verdict.of_figure(figure) == word
+
+
+def test_a_wrong_figure_is_invalid_whatever_it_is(tmp_path):
+    assert verdict.of_figure(triad(tmp_path, 1.0, validation={'ok': False})) == 'INVALID'
+
+
+def test_a_figure_without_reference_passes(tmp_path):
+    assert verdict.of_figure(triad(tmp_path, 0.1, case={'references': {}})) == 'PASS'
+
+
+def test_a_case_has_the_worst_word_of_its_figures(tmp_path):
+    figures = [triad(tmp_path, share) for share in (1.0, 0.9)]
+    assert verdict.of_case(figures) == 'FAIL'
+    assert verdict.of_case([]) == 'NOT MEASURED'
+
+
+@pytest.mark.parametrize('words, status', [
+    (['PASS', 'KNOWN'], 0), (['PASS', 'FAIL'], 1), (['UNDECIDED'], 1), (['NOT MEASURED'], 1),
+    (['XPASS'], 1), ([], 1),
+])  # fmt: skip
+def test_the_exit_status_is_0_where_every_word_is_good(words, status):
+    assert verdict.exit_status(words) == status

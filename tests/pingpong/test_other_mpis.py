@@ -1,4 +1,4 @@
-"""Open MPI 5, MPICH and Intel MPI: ranks of two sockets are where the program wants them."""
+"""Open MPI 5, MPICH and Intel MPI: programs built by our line; ranks of two sockets."""
 
 import json
 import os
@@ -17,7 +17,10 @@ pytestmark = [
     pytest.mark.skipif(len(TWO) < 2, reason='this machine has one CPU, a pair takes two'),
 ]
 MASK = ['sed', '-n', r's/^Cpus_allowed_list:[[:space:]]*//p', '/proc/self/status']
-WEATHER = 'disturbed,unstable'
+LIBRARIES = {'openmpi': 'Open MPI v5', 'mpich': 'MPICH', 'impi': 'Intel(R) MPI Library'}
+NOISE = 'disturbed,unstable'
+TINY = 'array-too-small,too-short,cpu-not-where-asked,memory-not-where-asked,oversubscribed,'
+TINY += 'disturbed,unstable,too-good'
 
 
 @pytest.fixture(params=other_mpi.NAMES)
@@ -33,19 +36,30 @@ def run(mpi, *words, **variables):
     return subprocess.run(words, env=env, capture_output=True, text=True, timeout=300)
 
 
+def make(mpi, program, folder):
+    """By plain make, as a user builds it: the preset's line and what mpicc adds."""
+    words = ['make', '-C', ROOT / 'src', f'PROGRAM={program}', 'MPI=1', f'BUILD={folder}']
+    built = run(mpi, *words)
+    assert built.returncode == 0, built.stdout + built.stderr
+    return folder / program
+
+
+def test_stream_is_built_and_runs_with_each_mpi(mpi, tmp_path):
+    options = ['-n', 200000, '-t', 3, '--allow', TINY]
+    done = run(mpi, 'mpirun', '-n', 1, make(mpi, 'stream', tmp_path), *options)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert 'Solution Validates' in done.stdout
+
+
 def test_two_ranks_of_two_sockets_go_to_the_cpus_of_their_pair(mpi, tmp_path):
     """Whatever the launcher bound them to: one each (Open MPI, Intel MPI), nothing (MPICH)."""
-    program, path = tmp_path / 'pingpong', tmp_path / 'record.json'
-    line = ['-O0', '-fopenmp', '-DMEMBW_MPI', ROOT / 'src/pingpong/pingpong.c', '-o', program]
-    built = run(mpi, 'mpicc', *line)
-    assert built.returncode == 0, built.stderr
+    program, path = make(mpi, 'pingpong', tmp_path), tmp_path / 'record.json'
     pair = f'{TWO[1]}-{TWO[0]}'
     done = run(mpi, 'mpirun', '-n', 2, program, '--pairs', pair, '--sizes', '0,65536',
-               '--seconds', '0.02', '--json', path, '--allow', WEATHER)  # fmt: skip
+               '--seconds', '0.02', '--json', path, '--allow', NOISE)  # fmt: skip
     assert done.returncode == 0, done.stdout + done.stderr
     record = json.loads(path.read_text())
-    name = {'openmpi': 'Open MPI v5', 'mpich': 'MPICH', 'impi': 'Intel(R) MPI Library'}[mpi]
-    assert record['verdict'] == 'VALID' and name in record['mpi_library']
+    assert record['verdict'] == 'VALID' and LIBRARIES[mpi] in record['mpi_library']
     assert [m['bytes'] for m in record['messages']] == [0, 65536]
     assert record['messages'][1]['words_checked'] >= 2 * 8192
 

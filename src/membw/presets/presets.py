@@ -430,7 +430,9 @@ def write_if_changed(path, text):
 MPI_DEFINE = '-DMEMBW_MPI'
 # Open MPI, MPICH and its kin (Intel, MVAPICH2, Cray's own mpicc) know one of these
 SHOW = ('-show', '--showme', '-compile-info')
-FOR_LINKER = re.compile(r'-(l|L|Wl,|Xlinker|z$|rdynamic)|.*\.(a|so)(\.\d+)*$')
+FOR_LINKER = re.compile(r'-(l|L|Wl,|Xlinker|z$|T$|u$|rdynamic)|.*\.(a|so)(\.\d+)*$')
+# their value is the next word
+TAKES_NEXT = ('-Xlinker', '-z', '-L', '-l', '-T', '-u', '-I', '-D', '-isystem', '-include')
 
 
 def mpi_wrapped(mpicc):
@@ -452,9 +454,12 @@ def mpi_wrapped(mpicc):
 
 def mpi_added(mpicc):
     """(for the compiler, for the linker): what goes before the sources and what after them."""
-    words = mpi_wrapped(mpicc)[1:]
-    before = [word for word in words if not FOR_LINKER.match(word)]
-    return [MPI_DEFINE, *before], [word for word in words if FOR_LINKER.match(word)]
+    before, after = [MPI_DEFINE], []
+    words = iter(mpi_wrapped(mpicc)[1:])
+    for word in words:
+        value = [next(words, '')] if word in TAKES_NEXT else []
+        (after if FOR_LINKER.match(word) else before).extend([word, *value])
+    return before, after
 
 
 # --- the command -----------------------------------------------------------------------------

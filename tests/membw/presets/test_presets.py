@@ -196,3 +196,14 @@ def test_the_checksum_of_the_sources_is_that_of_sha256sum(tmp_path):
     )
     done = subprocess.run(script, shell=True, cwd=tmp_path, capture_output=True, text=True)
     assert presets.source_sha256(tmp_path / 'it') == done.stdout.split()[0]
+
+
+def test_words_of_mpicc_that_belong_together_stay_together(tmp_path):
+    """Intel MPI's: an option of the linker is two words, each behind -Xlinker."""
+    mpicc = tmp_path / 'mpicc'
+    show = 'gcc -I"/mpi/include" -isystem /x -L/mpi/lib -Xlinker -rpath -Xlinker /mpi/lib -lmpi'
+    mpicc.write_text(f"#!/bin/sh\necho '{show}'\n")
+    mpicc.chmod(0o755)
+    before, after = presets.mpi_added(str(mpicc))
+    assert before == ['-DMEMBW_MPI', '-I/mpi/include', '-isystem', '/x']
+    assert after == '-L/mpi/lib -Xlinker -rpath -Xlinker /mpi/lib -lmpi'.split()

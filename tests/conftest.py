@@ -169,7 +169,7 @@ def build_program():
 
 @pytest.fixture(scope='session')
 def mpi_build(build_program):
-    """mpi_build('-D...'): the program with MPI and these faults."""
+    """mpi_build('-D...', changes=): the program with MPI."""
     return partial(build_program, 'stream', '-DMEMBW_MPI', '-Werror', cc='mpicc')
 
 
@@ -177,7 +177,7 @@ def mpi_build(build_program):
 def mpi_run(tmp_path, mpi_build):
     """mpi_run('-n', ...): an mpirun of it, one rank on each of the pretended nodes."""
 
-    def start(*options, nodes=('n1', 'n2', 'n3', 'n4'), flags=(), **more):
-        return mpi_job.Job(tmp_path, mpi_build(*flags), nodes, *options, **more)
+    def start(*options, nodes=('n1', 'n2', 'n3', 'n4'), changes=(), **more):
+        return mpi_job.Job(tmp_path, mpi_build(changes=changes), nodes, *options, **more)
 
     return start

@@ -7,7 +7,6 @@
 #include "../harness/error.h"
 #include "../harness/evidence/interference.h"
 #include "../harness/evidence/threads.h"
-#include "../harness/fault.h"
 #include "../harness/machine/llc.h"
 #include "../harness/machine/memory_available.h"
 
@@ -46,16 +45,6 @@ static void multiply_repeatedly(struct matrices *x, int calls)
 	for (i = 0; i < calls; i++)
 		multiply(x);
 	x->times_added += calls;
-}
-
-/* As a program would that calls a library from within its own parallel region. */
-static void run_calls(struct matrices *x, int calls)
-{
-#ifdef MEMBW_PLANT_NESTED
-#pragma omp parallel
-#pragma omp single
-#endif
-	multiply_repeatedly(x, calls);
 }
 
 double shape_flops(const struct shape *s)
@@ -133,7 +122,7 @@ void measure_size(struct shape *s, enum shape_kind kind, size_t n, double gflops
 		s->calls = calls < CALLS_MAX ? (int)calls + 1 : CALLS_MAX;
 }
 
-static void time_calls(struct repetition *r, const struct shape *s, struct matrices *x, int i)
+static void time_calls(struct repetition *r, const struct shape *s, struct matrices *x)
 {
 	struct interference others;
 	double began;
@@ -141,9 +130,8 @@ static void time_calls(struct repetition *r, const struct shape *s, struct matri
 	interference_start(&others);
 	workers_start();
 	began = clock_now();
-	run_calls(x, s->calls);
+	multiply_repeatedly(x, s->calls);
 	began = clock_now() - began;
-	began = fault_time(began, i);
 	workers_stop(&r->workers);
 	r->workers.wall = began;
 	interference_stop(&others);
@@ -153,12 +141,12 @@ static void time_calls(struct repetition *r, const struct shape *s, struct matri
 
 /* BEFORE becomes what was measured after it. */
 static void measure_repetition(struct repetition *r, const struct shape *s, struct matrices *x,
-			       int i, struct ceiling *before)
+			       struct ceiling *before)
 {
 	struct ceiling after;
 	double worked;
 
-	time_calls(r, s, x, i);
+	time_calls(r, s, x);
 	ceiling_measure(&after);
 	r->ceiling = after;
 	r->ceiling.gflops = (before->gflops + after.gflops) / 2;
@@ -207,11 +195,11 @@ void measure_shape(struct shape *s, int repetitions, double max_seconds)
 	if (!s->repetitions)
 		die("no memory for '%d' repetitions", "give less with '-t'", most);
 	matrices_make(&x, s->m, s->n, s->k);
-	run_calls(&x, 1); /* the first time the library starts its threads */
+	multiply_repeatedly(&x, 1); /* the first time the library starts its threads */
 	began = clock_now();
 	ceiling_measure(&before);
 	do {
-		measure_repetition(&s->repetitions[s->count], s, &x, s->count, &before);
+		measure_repetition(&s->repetitions[s->count], s, &x, &before);
 		s->count++;
 	} while (s->count < most && (repetitions || is_lengthened(s) ||
 				     !is_known(s, clock_now() - began, max_seconds)));

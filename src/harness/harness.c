@@ -15,7 +15,6 @@
 #include "evidence/places.c"
 #include "evidence/threads.c"
 #include "evidence/workers.c"
-#include "fault.c"
 #include "job/host_ranks.c"
 #include "job/mpi.c"
 #include "job/ranks.c"

@@ -8,11 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#ifndef MEMBW_PLANT_WAIT
-#define MEMBW_PLANT_WAIT 10 /* seconds, as membw itself waits */
-#endif
-
-enum { PIPE_WAIT_S = MEMBW_PLANT_WAIT, LOOKS_PER_S = 20 };
+enum { PIPE_WAIT_S = 10, LOOKS_PER_S = 20 }; /* as long as membw itself waits */
 
 /* Nobody is there to read until one has opened it; -1 with ENXIO after all. */
 static int named_file_pipe_to_write(const char *path)

@@ -4,7 +4,6 @@
 #include "evidence/interference.h"
 #include "evidence/pinning.h"
 #include "evidence/threads.h"
-#include "fault.h"
 #include "job/ranks.h"
 #include "job/record_file.h"
 #include "metrics.h"
@@ -18,7 +17,6 @@ void program_join(int *argc, char ***argv)
 {
 	ranks_start(argc, argv);
 	error_hooks(ranks_refuse, ranks_leave);
-	fault_rank(ranks_me());
 	record_process(ranks_node(), ranks_me(), ranks_count());
 }
 

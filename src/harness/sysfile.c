@@ -1,14 +1,10 @@
 #include "sysfile.h"
 
-#include "fault.h"
-
 #include <stdarg.h>
 
 FILE *sysfile_open(const char *path)
 {
-	char room[FAULT_PATH_MAX];
-
-	return fopen(fault_path(path, room), "r");
+	return fopen(path, "r");
 }
 
 int sysfile_line(char line[SYSLINE_MAX], const char *format, ...)

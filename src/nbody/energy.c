@@ -1,7 +1,6 @@
 #include "energy.h"
 
 #include "../harness/elementary.h"
-#include "nbody_fault.h"
 
 enum { SYSTEM = 512, STEPS = 16 };
 static const double STEP_TIME = 1e-3;
@@ -15,15 +14,13 @@ struct motion {
 static void kick(struct motion *m, double time)
 {
 	const struct bodies *const b = &m->bodies;
-	const double push = FAULT_FORCE("warm") ? 1 : 0;
 	int axis;
 	long i;
 
 	bodies_forces(b, 0, bodies_groups(b));
 	for (axis = 0; axis < 3; axis++)
 		for (i = 0; i < SYSTEM; i++)
-			m->v[axis][i] +=
-				time * (bodies_number(b, bodies_acceleration(b, axis), i) + push);
+			m->v[axis][i] += time * bodies_number(b, bodies_acceleration(b, axis), i);
 }
 
 static void drift(struct motion *m, double time)

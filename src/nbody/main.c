@@ -13,7 +13,6 @@
 #include "../harness/json.h"
 #include "../harness/program.h"
 #include "../harness/team_sizes.h"
-#include "nbody_fault.h"
 
 static const char *const reasons[] = { "threads-idle", "offload-not-done", "no-baseline", NULL };
 
@@ -204,14 +203,6 @@ static void conclude(struct run *run)
 		printf("an offload of nothing takes %.4g s\n", run->fixed);
 }
 
-static void pull(struct bodies *b)
-{
-	long i;
-
-	for (i = 0; FAULT_FORCE("pull") && i < b->count; i++)
-		bodies_add(b, bodies_acceleration(b, 2), i, 0.1);
-}
-
 int main(int argc, char **argv)
 {
 	static struct run run;
@@ -229,7 +220,6 @@ int main(int argc, char **argv)
 		run.fixed = offload_fixed_seconds(asked.precision, run.bodies.count);
 	threads_team(most);
 	program_measured();
-	pull(&run.bodies);
 	run.momentum = bodies_momentum(&run.bodies);
 	run.energy = energy_drift(asked.precision);
 	conclude(&run);

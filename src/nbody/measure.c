@@ -6,7 +6,6 @@
 #include "../harness/evidence/threads.h"
 #include "../harness/openmp.h"
 #include "../harness/room.h"
-#include "nbody_fault.h"
 #include "offload.h"
 
 /* Additions are counted so often in a row: a thread that slept comes later than the others. */
@@ -22,13 +21,8 @@ struct share {
 static void take_share(const struct bodies *b, struct share *shares, int thread, int threads)
 {
 	const long groups = bodies_groups(b);
-	long first = groups * thread / threads, last = groups * (thread + 1) / threads;
+	const long first = groups * thread / threads, last = groups * (thread + 1) / threads;
 
-	if (FAULT_FORCE("lazy") && threads > 1) {
-		if (thread == threads - 1)
-			return;
-		last = thread == threads - 2 ? groups : last;
-	}
 	bodies_forces(b, first, last);
 	shares[thread].groups = last - first;
 }
@@ -86,8 +80,6 @@ static double additions_now(const struct crew *crew)
 			additions = counted < additions ? counted : additions;
 		}
 	}
-	if (FAULT_FORCE("one core") && crew->threads > 1)
-		additions = 0.01;
 	return additions;
 }
 
@@ -176,8 +168,6 @@ static void play_round(struct crew *crews, int count, struct bodies *b, int roun
 			pinning_judge();
 			crew->shared_core += threads_shared_core();
 		}
-		if (crew == &crews[count - 1])
-			FAULT_FLIP_FORCE(bodies_acceleration(b, 1), bodies_element(b));
 		compare_forces(crew, b, kept);
 	}
 }

@@ -1,7 +1,6 @@
 #include "constructs.h"
 
 #include "../harness/openmp.h"
-#include "overheads_fault.h"
 #include "team.h"
 
 enum { LOOP = 64, LATE = 20, SUMS = 81, LARGEST = 59049 };
@@ -17,13 +16,12 @@ void constructs_first_run(int is_first)
 
 static word ref_delay(long n)
 {
-	const int times = FAULT_OVERHEAD("slow-reference") ? 20 : 1;
 	struct worker *const w = worker_here();
 	long j;
 
 	for (j = 0; j < n; j++)
-		work_long(w, times);
-	return (word)n * (word)times;
+		work(w);
+	return (word)n;
 }
 
 static word ref_loop(long n)
@@ -341,7 +339,7 @@ static void (*volatile use)(double *copy, long count);
 
 static void note_copy(struct worker *w, const double *copy)
 {
-	w->copy = FAULT_OVERHEAD("shared") ? (const void *)&use : copy;
+	w->copy = copy;
 }
 
 /* What it writes is there after the delay. */
@@ -352,13 +350,13 @@ static NOINLINE void use_own(double *copy, long count)
 
 	copy[0] = copy[count - 1] = mark;
 	work(w);
-	w->wrong += copy[0] != mark + FAULT_OVERHEAD("copy") || copy[count - 1] != mark;
+	w->wrong += copy[0] != mark || copy[count - 1] != mark;
 	note_copy(w, copy);
 }
 
 static void look(struct worker *w, const double *copy, long count)
 {
-	const double mark = (double)block_now() + FAULT_OVERHEAD("copy");
+	const double mark = (double)block_now();
 
 	w->wrong += copy[0] != mark || copy[count / 2] != mark || copy[count - 1] != mark;
 	note_copy(w, copy);

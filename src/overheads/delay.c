@@ -1,7 +1,6 @@
 #include "delay.h"
 
 #include "../harness/clock.h"
-#include "overheads_fault.h"
 
 /* Of order 2^62 modulo 2^64.  L'Ecuyer, Tables of linear congruential generators, 1999. */
 static volatile word delay_factor = 6364136223846793005ULL;
@@ -25,8 +24,6 @@ static NOINLINE word take_steps(word x, long steps)
 	const word factor = delay_factor;
 	long i;
 
-	if (FAULT_OVERHEAD("no-delay"))
-		return x * power(factor, (word)steps);
 	for (i = 0; i < steps; i++)
 		x *= factor;
 	return x;

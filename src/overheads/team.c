@@ -2,7 +2,6 @@
 
 #include "../harness/error.h"
 #include "../harness/openmp.h"
-#include "overheads_fault.h"
 #include "reasons.h"
 
 static struct worker *workers;
@@ -40,10 +39,6 @@ struct worker *worker_here(void)
 
 void work(struct worker *worker)
 {
-	static long calls;
-
-	if (FAULT_OVERHEAD("lost-work") && ++calls % 200 == 0)
-		return;
 	worker->x = delay(worker->x);
 }
 
@@ -62,7 +57,6 @@ word block_now(void)
 
 void sum_expect(double sum, double expected)
 {
-	sum += FAULT_OVERHEAD("sum");
 	if (sum == expected || sum_seen.wrong)
 		return;
 	sum_seen.wrong = 1;

@@ -48,7 +48,6 @@ void message_sizes_read(const char *option, const char *text)
 
 #include "../harness/clock.h"
 #include "../harness/evidence/lost_time.h"
-#include "../harness/fault.h"
 #include "../harness/job/ranks.h"
 
 #include <sched.h>
@@ -105,22 +104,12 @@ static word message_word(const struct order *order, int from, long trip, size_t 
 
 static void fill(const struct order *order, int me, long trip)
 {
-	static word fills;
 	const size_t words = (order->size + 7) / 8;
 	size_t w;
 
 	for (w = 0; w < words; w++) {
 		const word value = message_word(order, me, trip, w);
 
-		memcpy(own.sent + 8 * w, &value, sizeof(value));
-	}
-	fills++;
-	for (w = 0; me == 0 && w < words && w < 8; w++) {
-		const word flip = FAULT_PAYLOAD(97 + fills, (int)w);
-		word value;
-
-		memcpy(&value, own.sent + 8 * w, sizeof(value));
-		value ^= flip;
 		memcpy(own.sent + 8 * w, &value, sizeof(value));
 	}
 }
@@ -182,7 +171,6 @@ static void trip(size_t size, int me)
 	if (me == 0) {
 		ranks_send(own.sent, size, own.other);
 		ranks_receive(own.received, size, own.other, POLLING);
-		FAULT_LINK(ranks_me(), own.other);
 	} else {
 		ranks_receive(own.received, size, own.other, POLLING);
 		ranks_send(own.sent, size, own.other);

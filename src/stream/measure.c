@@ -4,7 +4,6 @@
 #include "../harness/deviation.h"
 #include "../harness/evidence/interference.h"
 #include "../harness/evidence/threads.h"
-#include "../harness/fault.h"
 #include "../harness/job/ranks.h"
 #include "../harness/job/watchdog.h"
 #include "../harness/metrics.h"
@@ -84,7 +83,6 @@ static int iterate(struct measurement *m, struct progress *p, const struct kerne
 		start = clock_now();
 		choice_run(choice, k, arrays);
 		t->times[i] = clock_now() - start;
-		t->times[i] = fault_time(t->times[i], i);
 		threads_sample();
 		t->lost[i] = threads_lost_seconds();
 		/* one tick in half a second is not all four kernels' */

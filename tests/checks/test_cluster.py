@@ -20,11 +20,13 @@ import record_schema
 import slurm_nodes
 import standin_gcc
 import whole_cluster
+from places import ROOT
 
 pytestmark = [pytest.mark.slurm, pytest.mark.slow]
 
 DEFECTS = 'array-too-small,too-short,cpu-not-where-asked,oversubscribed,disturbed,unstable'
 SLOW = 20  # times
+PLANTED = ('-include', str(ROOT / 'tests/data/slow.h'))
 MPI = {
     'OMPI_ALLOW_RUN_AS_ROOT': 1,
     'OMPI_ALLOW_RUN_AS_ROOT_CONFIRM': 1,
@@ -104,7 +106,7 @@ def test_one_node_made_slow_is_named_and_the_figures_stay(session, starter, need
     """Three healthy nodes and one that takes 20 times as long."""
     if starter:
         need('mpicc', 'mpirun')
-    faults = ('-DMEMBW_PLANT_RANK=2', f'-DMEMBW_PLANT_SLOW={SLOW}')
+    faults = (*PLANTED, '-DSLOW_RANK=2', f'-DSLOW={SLOW}')
     run = session(200000, 20, *faults, **({'starter': starter} if starter else {})).run()
     assert run.status == 1, run.text
     assert ('-DMEMBW_MPI' in run.case['compile_line']) == bool(starter)
@@ -149,7 +151,7 @@ def until_measuring(folder, nodes):
 
 def test_a_node_killed_in_mid_run_costs_its_own_figure_alone(session):
     """All nodes take 100 times as long, so that there is a middle to kill one in."""
-    run = session(50000, 40, '-DMEMBW_PLANT_SLOW=100').start()
+    run = session(50000, 40, *PLANTED, '-DSLOW=100').start()
     try:
         os.kill(until_measuring(run.folder, 4)['n3'], signal.SIGKILL)
         run.wait()

@@ -6,16 +6,19 @@ gcc is a stand-in that adds the fault to the line.
 
 import json
 import re
+import shlex
 import shutil
 
 import pytest
+from places import ROOT
 
 pytestmark = [pytest.mark.slurm, pytest.mark.slow]
 
 ALLOWED = 'oversubscribed,disturbed,unstable,too-short'
 # us per round trip: 3000 of each end, so that what else runs here is little beside; rank 5 with
 # all others; ranks 0 and 2
-PLANTED = ','.join([*(f'{{{rank},-1,3000}}' for rank in range(5)), '{5,-1,27000}', '{0,2,30000}'])
+LINKS = [*(f'{{{rank},-1,3000}}' for rank in range(5)), '{5,-1,27000}', '{0,2,30000}']
+PLANTED = f'-DSLOW_LINKS={",".join(LINKS)}', '-include', str(ROOT / 'tests/data/slow_links.h')
 MPI = {
     'OMPI_ALLOW_RUN_AS_ROOT': 1,
     'OMPI_ALLOW_RUN_AS_ROOT_CONFIRM': 1,
@@ -45,7 +48,8 @@ def run(root, environment, call, slurm, tmp_path, one_run):
     """run(flags, name=value): (what `membw run -n cluster_pairs` said, its test case)"""
 
     def session(flags, **asked):
-        (tmp_path / 'gcc').write_text(f'#!/bin/sh\nexec {shutil.which("gcc")} {flags!r} "$@"\n')
+        line = shlex.join([shutil.which('gcc'), *flags])
+        (tmp_path / 'gcc').write_text(f'#!/bin/sh\nexec {line} "$@"\n')
         (tmp_path / 'gcc').chmod(0o755)
         words = [word for k, v in asked.items() for word in ('-S', f'{k}={v}')]
         done = call(
@@ -62,7 +66,7 @@ def run(root, environment, call, slurm, tmp_path, one_run):
 
 
 def test_a_slow_node_and_a_slow_link_are_named(run):
-    done, case = run(f'-DMEMBW_PLANT_LINKS={PLANTED}', allow=ALLOWED, sizes='0', seconds=0.01)
+    done, case = run(PLANTED, allow=ALLOWED, sizes='0', seconds=0.01)
     assert done.returncode == 1, done.stdout
     assert case['result'] == 'fail' and case['fail_phase'] == 'performance', done.stdout
     records = [json.loads(line) for line in open(case['record'])]

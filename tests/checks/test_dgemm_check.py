@@ -132,7 +132,7 @@ def test_every_idle_node_is_measured_by_one_job_and_a_slow_one_is_named(
     blas_here.folder('openblas-openmp')
     tools = tmp_path / 'tools'
     tools.mkdir()
-    fault = '-DMEMBW_PLANT_RANK=2 -DMEMBW_PLANT_SLOW=40'
+    fault = f'-include {ROOT}/tests/data/slow.h -DSLOW_RANK=2 -DSLOW=40'
     (tools / 'gcc').write_text(f'#!/bin/sh\nexec {shutil.which("gcc")} {fault} "$@"\n')
     (tools / 'gcc').chmod(0o755)
     report = tmp_path / 'report.json'

@@ -8,6 +8,7 @@ import subprocess
 
 import blas_here
 import pytest
+from changed_source import narrow_registers
 from one_cpu import one_cpu
 from places import ROOT
 from record_schema import check
@@ -26,8 +27,8 @@ SHORT = ('--shape', 'square', '-n', '1600', '-t', '1')
 def linked(build_program):
     """linked('openblas-openmp'): dgemm with that library."""
 
-    def link(variant, *flags):
-        return build_program('dgemm', '-O0', *flags, *blas_here.words(variant))
+    def link(variant, changes=()):
+        return build_program('dgemm', '-O0', *blas_here.words(variant), changes=changes)
 
     return link
 
@@ -35,8 +36,8 @@ def linked(build_program):
 @pytest.fixture(scope='session')
 def plain(build_program):
     """plain('-D...'): dgemm with a multiplication of the tests' own in it."""
-    return lambda *flags: build_program(
-        'dgemm', '-O0', *flags, str(ROOT / 'tests/data/plain_dgemm.c')
+    return lambda *flags, changes=(): build_program(
+        'dgemm', '-O0', *flags, str(ROOT / 'tests/data/plain_dgemm.c'), changes=changes
     )
 
 
@@ -137,7 +138,7 @@ def test_a_cpu_with_narrower_registers_has_a_lower_ceiling(plain, run, bits, loo
     widest = run(plain(), '-n', '16', '-t', '1', '--allow', TINY)[2]['denominators']['attainable']
     if widest['source'] not in ('avx512', 'avx2'):
         pytest.skip(f'this CPU has {widest["source"]} alone')
-    other = run(plain(f'-DMEMBW_CPU_WIDTH={bits}'), '-n', '16', '-t', '1', '--allow', TINY)[2]
+    other = run(plain(changes=narrow_registers(bits)), '-n', '16', '-t', '1', '--allow', TINY)[2]
     narrower = other['denominators']['attainable']
     assert narrower['source'] in loops and narrower['gflops'] < 1.5 * widest['gflops']
 
@@ -169,8 +170,10 @@ def test_every_flipped_bit_of_a_product_is_found_and_its_element_named(tmp_path)
 
 def test_a_flip_in_a_run_is_named_with_row_column_and_bits(plain, run):
     column, row = 5, 3
-    flip = f'-DMEMBW_PLANT_FAULT=2,{column}*24+{row},0'
-    status, said, record = run(plain(flip), *FEW, '-n', '24', '--allow', TINY)
+    before = 'memset(wrong, 0, sizeof(*wrong));'
+    flip = f'{before}\n\t*(unsigned char *)&x->of[2][{column} * 24 + {row}] ^= 1;'
+    program = plain(changes=[('dgemm/validate.c', before, flip)])
+    status, said, record = run(program, *FEW, '-n', '24', '--allow', TINY)
     assert status == 1 and reasons(record) >= {'not-validated'}
     text = detail(record, 'not-validated')
     assert f'1 of 24 columns of C are wrong, the first in row {row} of column {column}' in text
@@ -225,7 +228,9 @@ def test_one_thread_in_place_of_all_is_invalid(linked, run, accident):
 @many
 def test_a_nested_region_is_found(linked, run):
     """The library is called by one thread of a team, and starts no threads of its own."""
-    program = linked('openblas-openmp', '-DMEMBW_PLANT_NESTED')
+    loop = 'for (i = 0; i < calls; i++)\n\t\tmultiply(x);'
+    nested = f'\n#pragma omp parallel\n#pragma omp single\n\t{loop}'
+    program = linked('openblas-openmp', changes=[('dgemm/measure.c', loop, nested)])
     status, said, record = run(program, *SHORT, OMP_WAIT_POLICY='PASSIVE',
                                variant='openblas-openmp')  # fmt: skip
     assert status == 1 and 'threads-idle' in reasons(record), said

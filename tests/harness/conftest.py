@@ -5,7 +5,7 @@ import subprocess
 
 import pytest
 import topologies
-from places import ROOT
+from changed_source import copy_source, other_machine
 
 
 @pytest.fixture(scope='session')
@@ -13,8 +13,9 @@ def probe(tmp_path_factory):
     """probe(root, CPUs, domains): what the program's own code makes of that machine."""
     folder = tmp_path_factory.mktemp('probe')
     root, program = folder / 'root', folder / 'topology'
-    line = ['gcc', '-O1', f'-I{ROOT}/src', f'-DMEMBW_SYS_ROOT="{root}"']
-    subprocess.run([*line, ROOT / 'tests/probes/topology.c', '-o', program], check=True)
+    source = copy_source(folder, *other_machine(root))
+    line = ['gcc', '-O1', f'-I{source}', folder / 'tests/probes/topology.c', '-o', program]
+    subprocess.run(line, check=True)
 
     def run(tree, cpus, *domains):
         root.unlink(missing_ok=True)

@@ -10,7 +10,9 @@ SMALL = ['-n', '100000', '-t', '3']
 
 @pytest.fixture(scope='module')
 def stream(build_program):
-    return build_program('stream', '-DMEMBW_PLANT_WAIT=1')
+    return build_program(
+        'stream', changes=[('harness/named_file.c', 'PIPE_WAIT_S = 10', 'PIPE_WAIT_S = 1')]
+    )
 
 
 @pytest.fixture

@@ -13,6 +13,7 @@ import shutil
 import subprocess
 import time
 
+from changed_source import copy_source
 from places import ROOT
 
 # what is measured here means nothing, and -O2 takes the compiler twice as long
@@ -23,36 +24,35 @@ BUILDS = ROOT / 'build/tests'
 DAY_S = 24 * 60 * 60
 
 
-def one_file(program):
-    return ROOT / 'src' / program / f'{program}.c'
-
-
 @functools.cache
 def sources():
     """A checksum of what any program is made of."""
     total = hashlib.sha256()
-    planted = [*ROOT.glob('tests/data/*.c'), *ROOT.glob('tests/probes/*.h')]
+    planted = [*ROOT.glob('tests/data/*.[ch]'), *ROOT.glob('tests/probes/*.h')]
     for path in sorted((ROOT / 'src').glob('*/**/*.[ch]')) + sorted(planted):
         total.update(f'{path} '.encode() + path.read_bytes())
     return total.hexdigest()
 
 
-def build(program, *flags, cc='gcc', usual=None):
+def build(program, *flags, cc='gcc', usual=None, changes=()):
     """Its path. Flags come behind the usual ones, so that a later -O counts; `usual=()` leaves
-    those out."""
+    those out. `changes`: of a copy of the sources (changed_source.py), not optimized."""
     if usual is None:
-        usual = PLANTED if any(str(flag).startswith('-DMEMBW_PLANT_') for flag in flags) else USUAL
-    line = [cc, *usual, *flags, str(one_file(program))]
+        usual = PLANTED if changes else USUAL
+    line = [cc, *usual, *flags]
     compiler = shutil.which(cc)
     assert compiler, f"'{cc}' is not on the PATH"
     made_of = [sources(), os.path.realpath(compiler), os.stat(compiler).st_mtime_ns, *line]
+    made_of += [program, changes]
     folder = BUILDS / hashlib.sha256(repr(made_of).encode()).hexdigest()[:16]
     folder.mkdir(parents=True, exist_ok=True)
     with open(folder / 'lock', 'w') as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         path = folder / program
         if not path.exists():
-            done = subprocess.run([*line, '-o', f'{path}.part'], capture_output=True, text=True)
+            source = copy_source(folder, *changes) if changes else ROOT / 'src'
+            line += [source / program / f'{program}.c', '-o', f'{path}.part']
+            done = subprocess.run(line, capture_output=True, text=True)
             assert done.returncode == 0, done.stderr
             os.rename(f'{path}.part', path)
     return path

@@ -8,6 +8,7 @@ import subprocess
 import numpy as np
 import pytest
 import topologies
+from changed_source import copy_source, other_machine
 from places import ROOT
 from scipy import stats
 
@@ -18,8 +19,9 @@ def built_probe(folder, name):
     """run(words, tree=, text=): output of tests/probes/NAME.c on that machine's /sys."""
     root, program = folder / 'root', folder / name
     root.symlink_to('/')
-    line = ['gcc', '-O1', '-fopenmp', f'-DMEMBW_SYS_ROOT="{root}"']
-    subprocess.run([*line, ROOT / f'tests/probes/{name}.c', '-o', program], check=True)
+    copy_source(folder, *other_machine(root))
+    line = ['gcc', '-O1', '-fopenmp', folder / f'tests/probes/{name}.c', '-o', program]
+    subprocess.run(line, check=True)
 
     def run(*words, tree='/', text=''):
         root.unlink()

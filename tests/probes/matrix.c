@@ -1,7 +1,7 @@
 /*
  * matrix: how long the matrix of a recorded machine takes where no figure ever settles.
  *
- * matrix CPUS ONE_WAY SET_UP  built with -DMEMBW_SYS_ROOT; ns of a message, ns that a meeting
+ * matrix CPUS ONE_WAY SET_UP  built from changed sources; ns of a message, ns that a meeting
  * takes besides its blocks.  Prints cores, figures, seconds, least blocks.
  * matrix moment               one pair in 0.1 s, of 2430 ns for 5 ms and of 1310 ns from then on.
  * matrix busy PERCENT         one pair in 0.1 s, 900 to 1100 ns; in so many of its blocks another

@@ -3,7 +3,7 @@
  *
  * pairs statistics          reads numbers, prints their order statistics and regimes
  * pairs turn                reads numbers, prints median, low and high of values measured in turn
- * pairs classes CPUS        the default pairs of these CPUs; built with -DMEMBW_SYS_ROOT
+ * pairs classes CPUS        the default pairs of these CPUs, built from changed sources
  * pairs rounds CPUS         every pair of cores, a line per round
  * pairs curve               reads "bytes time" lines: latency, bandwidth, half, knees
  * pairs together A B        two meetings of CPUs A and B at the same time

@@ -1,7 +1,7 @@
 /*
  * topology: what the program makes of a recorded machine, without running there.
  *
- * topology CPUS [DOMAINS]; built with -DMEMBW_SYS_ROOT.  CPUS are those that the
+ * topology CPUS [DOMAINS]; built from changed sources (other_machine).  CPUS are those that the
  * threads may use, DOMAINS the NUMA domains that a memory policy names.
  */
 #include "harness/harness.c"

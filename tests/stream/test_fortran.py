@@ -6,6 +6,7 @@ import shutil
 import subprocess
 
 import pytest
+from changed_source import copy_source, flipped_bit
 from places import ROOT
 from record_schema import check
 
@@ -25,10 +26,10 @@ def run(*command, **keywords):
     )
 
 
-def built(folder, *flags):
+def built(folder, *flags, source=ROOT / 'src'):
     """By the line of the THIN tutorial, with our names of the files."""
     line = ['gfortran', '-O2', '-fopenmp', *flags, 'stream.f90', 'stream_f.c', '-o']
-    done = run(*line, folder / 'stream_f.exe', cwd=ROOT / 'src/stream')
+    done = run(*line, folder / 'stream_f.exe', cwd=source / 'stream')
     assert done.returncode == 0 and done.stderr == '', done.stderr
     return folder / 'stream_f.exe'
 
@@ -69,7 +70,8 @@ def test_flang_compiles_the_loops_beside_clang(tmp_path, need):
 
 
 def test_a_flipped_bit_is_found(tmp_path):
-    done = run(built(tmp_path, '-O0', '-DMEMBW_PLANT_FAULT=1,77,3'), '-n', '100003', '-t', '3')
+    source = copy_source(tmp_path, *flipped_bit(1, 77, 3))
+    done = run(built(tmp_path, '-O0', source=source), '-n', '100003', '-t', '3')
     assert done.returncode == 1 and '  b[77] at ' in done.stdout and 'not-validated' in done.stdout
 
 

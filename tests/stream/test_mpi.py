@@ -10,6 +10,7 @@ import sys
 
 import pytest
 import standin_gcc
+from changed_source import flipped_bit, on_rank
 from mpi_job import AT_ONCE, DEFECTS, LAUNCHER, SOURCES, lacking
 from places import ROOT
 
@@ -51,8 +52,10 @@ def test_the_summary_block_has_mpi_streams_names_and_its_figures_are_right(mpi_r
 
 
 def test_nodes_are_sorted_by_bandwidth_and_the_slow_one_is_named(mpi_run):
-    slow = ('-DMEMBW_PLANT_RANK=1', '-DMEMBW_PLANT_SLOW=40')
-    done = mpi_run('--allow', DEFECTS, *TINY, flags=slow).wait()
+    timed = 't->times[i] = clock_now() - start;'
+    spin = on_rank(1, 'while (clock_now() < start + 0.003) continue;')
+    slow = [('stream/measure.c', timed, f'{spin}\n{timed}')]
+    done = mpi_run('--allow', DEFECTS, *TINY, changes=slow).wait()
     assert done.status == 0, done.stdout
     rates = [rate for _, rate, _ in done.listed()]
     assert rates == sorted(rates, reverse=True) and len(rates) == 4
@@ -83,8 +86,8 @@ def test_ranks_of_one_node_alone_are_listed_one_by_one(mpi_run):
 
 
 def test_a_flipped_bit_on_one_rank_is_that_ranks_and_the_others_stand(mpi_run):
-    flip = ('-DMEMBW_PLANT_RANK=2', '-DMEMBW_PLANT_FAULT=1,777,13')
-    done = mpi_run('--allow', DEFECTS, *TINY, flags=flip).wait()
+    flip = flipped_bit(1, 777, 13, rank=2)
+    done = mpi_run('--allow', DEFECTS, *TINY, changes=flip).wait()
     records = done.records()
     assert done.status == 1
     assert {r: record['verdict'] for r, record in records.items()} == {
@@ -102,8 +105,10 @@ def test_a_flipped_bit_on_one_rank_is_that_ranks_and_the_others_stand(mpi_run):
 
 
 def test_every_node_short_of_memory_is_named_with_both_figures(mpi_run):
-    short = ('-DMEMBW_PLANT_RANK=2', '-DMEMBW_PLANT_MEMORY=104857600')
-    done = mpi_run('-m', '204800', flags=short, nodes=['n1', 'n2', 'n3', 'n3'],
+    end = 'return memory_available_smaller_of(outside, group);'
+    little = on_rank(2, 'return 104857600;')
+    short = [('harness/machine/memory_available.c', end, f'{little}\n\t{end}')]
+    done = mpi_run('-m', '204800', changes=short, nodes=['n1', 'n2', 'n3', 'n3'],
                    **AT_ONCE).wait()  # fmt: skip
     assert done.status == 2 and done.records() == {}
     said = [line for line in done.stderr.splitlines() if line.startswith('membw: ')]

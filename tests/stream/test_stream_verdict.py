@@ -13,6 +13,7 @@ from functools import partial
 
 import pytest
 import silent_kernel
+from changed_source import flipped_bit, other_machine
 from cpu_used import until_cpu_used
 from record_schema import check
 
@@ -23,7 +24,7 @@ OURS = ('OMP_', 'KMP_', 'GOMP_')
 
 @pytest.fixture(scope='session')
 def build(build_program):
-    """build('-D...'): the program, with faults planted."""
+    """build('-D...', changes=): the program."""
     return partial(build_program, 'stream')
 
 
@@ -80,7 +81,7 @@ def begin(tmp_path):
 def elsewhere(build_program, tmp_path_factory):
     """(a link, the program that takes the folder behind it for the root of its machine)."""
     link = tmp_path_factory.mktemp('elsewhere') / 'root'
-    return link, build_program('stream', f'-DMEMBW_SYS_ROOT="{link}"')
+    return link, build_program('stream', changes=other_machine(link))
 
 
 @pytest.fixture
@@ -190,7 +191,7 @@ def test_kernels_of_nanoseconds_are_too_short(build, run):
 
 
 def test_one_flipped_bit_is_not_validated(build, run):
-    done = run(build('-DMEMBW_PLANT_FAULT=1,77,3'), '-n', '1e6', '-t', '3')
+    done = run(build(changes=flipped_bit(1, 77, 3)), '-n', '1e6', '-t', '3')
     assert 'not-validated' in done.reasons
     wrong = done.record['validation']['first'][0]
     assert wrong['numa_domain'] == 0
@@ -200,7 +201,7 @@ def test_one_flipped_bit_is_not_validated(build, run):
 
 def test_a_physical_address_that_the_kernel_hides_is_unknown(build, run):
     hidden = ['setpriv', '--bounding-set', '-sys_admin'] if os.geteuid() == 0 else []
-    done = run(*hidden, build('-DMEMBW_PLANT_FAULT=1,77,3'), '-n', '1e6', '-t', '3')
+    done = run(*hidden, build(changes=flipped_bit(1, 77, 3)), '-n', '1e6', '-t', '3')
     assert '(physical unknown, ' in done.stdout
     assert done.record['validation']['first'][0]['physical'] is None
 
@@ -434,7 +435,7 @@ def test_places_that_are_there_are_no_reason(stream, run, places):
 
 def test_sysconf_counts_where_nothing_else_knows_a_third_level(recorded_machine, build, tmp_path):
     (tmp_path / 'root').mkdir()
-    program = build(f'-DMEMBW_SYS_ROOT="{tmp_path}/root"', '-DMEMBW_PLANT_LLC=64000000')
+    program = build(changes=other_machine(tmp_path / 'root', 64000000))
     done = Run(tmp_path, program, '-n', '1e6', '-t', '3').end()
     assert 'array-too-small' in done.reasons and 'cache-size' in done.warnings
     assert (done.record['llc_from'], done.record['llc_mib']) == ('sysconf', 64000000 / 2**20)
@@ -469,8 +470,9 @@ def test_the_caches_are_the_larger_of_sysfs_and_cpuid(stream, run, tmp_path, wro
 def test_caches_of_unknown_size_make_no_automatic_size_valid(build, run, tmp_path):
     root = tmp_path / 'root'
     root.mkdir()
-    unknown = ['-DMEMBW_PLANT_LLC=0', '-DMEMBW_PLANT_MEMORY=200000000']
-    program = build(f'-DMEMBW_SYS_ROOT="{root}"', *unknown)
+    (root / 'proc').mkdir()
+    (root / 'proc/meminfo').write_text('MemAvailable: 195312 kB\n')
+    program = build(changes=other_machine(root))
     done = run(program, '-t', '3')
     assert 'array-too-small' in done.reasons and 'caches is not known' in done.stdout
     assert (done.record['llc_from'], done.record['llc_mib']) == ('unknown', 0)

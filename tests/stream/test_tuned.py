@@ -139,13 +139,6 @@ def test_every_variant_that_runs_here_validates_in_the_program(stream):
         assert done.returncode == 1 and 'Solution Validates' in done.stdout, name
 
 
-def test_a_fault_planted_after_tuned_kernels_is_found(stream):
-    done = run(
-        stream('-DMEMBW_PLANT_FAULT=0,1234,0'), *SMALL, '--kernels', 'ordinary-any-u1-none-s1'
-    )
-    assert done.returncode == 1 and 'a[1234]' in done.stdout and 'not-validated' in done.stdout
-
-
 # --- names and files -----------------------------------------------------------------------------
 
 
@@ -177,18 +170,6 @@ def test_a_bad_name_says_what_a_name_is(stream, name):
     assert done.returncode == 2 and done.stdout == ''
     assert done.stderr.startswith(f"membw: '--kernels {name}' is neither standard, tuned")
     assert 'hint: a variant is STORE-WIDTH-uUNROLL' in done.stderr
-
-
-@pytest.mark.skipif(not X86, reason='asks for registers of x86-64')
-def test_a_cpu_without_the_registers_refuses_a_variant(stream, tmp_path):
-    program = stream('-DMEMBW_CPU_WIDTH=128')
-    names = listed(program)
-    assert names['nt-128-u4-none-s1'] and not names['nt-256-u4-none-s1']
-    done = run(program, *SMALL, '--kernels', 'nt-256-u4-none-s1')
-    assert done.returncode == 2 and "has not the registers for 'nt-256-u4-none-s1'" in done.stderr
-    done, record = record_of(program, tmp_path, '--tune=0.4')
-    chosen = [kernel['variant'] for kernel in record['kernels'].values()]
-    assert not [name for name in chosen if '-256-' in name or '-512-' in name]
 
 
 @pytest.mark.skipif(not X86, reason='compares with the flags that x86 kernels show')
@@ -268,14 +249,6 @@ def test_the_search_says_what_won_by_how_much_and_takes_it(stream, tmp_path):
         assert 1 <= int(rounds) <= int(runs)
 
 
-@pytest.mark.alone
-def test_the_search_finds_a_variant_that_is_really_faster(stream, tmp_path):
-    """Variants made slow on purpose never win: the search measures, it does not guess."""
-    program = stream('-O1', '-DMEMBW_PLANT_SLOW_BUT="-u4-"')
-    done, record = record_of(program, tmp_path, '-n', '300000', '--tune=4')
-    assert {v['variant'].split('-')[2] for v in record['kernels'].values()} == {'u4'}
-
-
 def test_a_kernel_of_a_file_may_stay_standard(stream, tmp_path):
     file = tmp_path / 'mixed.json'
     file.write_text(json.dumps(choice(kernels={'add': 'standard'})))
@@ -310,11 +283,3 @@ def test_the_limits_are_measured_and_right(stream, tmp_path, element, size):
     read = limits['read']['best_mbs'] / 1000
     assert triad['share_of_read'] == pytest.approx(moved / read)
     assert f'Tuned triad moves {moved:.1f} GB/s' in done.stdout
-
-
-@pytest.mark.parametrize('limit', LIMITS)
-def test_a_bit_that_a_limit_reads_or_writes_wrong_is_found(stream, tmp_path, limit):
-    words = ('-D_GNU_SOURCE', '-include', 'stdlib.h')
-    program = stream('-DMEMBW_PLANT_LIMIT=atoi(getenv("LIMIT"))', *words)
-    done = run(program, *SMALL, '--limits', LIMIT=str(list(LIMITS).index(limit)))
-    assert done.returncode == 1 and 'results of --limits are not as they must be' in done.stdout

@@ -1,7 +1,5 @@
 #include "cpu_cache.h"
 
-#include "../fault.h"
-
 #if defined(__x86_64__) && !defined(__MIC__)
 
 /* Caches of one CPU; leaf 4 of Intel and 0x8000001D of AMD. */
@@ -70,8 +68,6 @@ int cpu_cache(struct cache *cache, int cpu)
 	int other;
 
 	memset(cache, 0, sizeof(*cache));
-	if (fault_hides_cpuid())
-		return 0;
 	cpu_cache_read_leaf(cache, &share, INTEL_LEAF);
 	cpu_cache_read_leaf(cache, &share, AMD_LEAF);
 	while (1u << shift < share)

@@ -1,7 +1,5 @@
 #include "cpu_width.h"
 
-#include "../fault.h"
-
 #if defined(__x86_64__) && !defined(__MIC__)
 
 /* By instruction, not by a compiler's builtin: icc has none, and this binary serves all CPUs. */
@@ -31,13 +29,13 @@ int cpu_width(void)
 	cpu_width_cpuid(0, most);
 	cpu_width_cpuid(1, one);
 	if (most[0] < 7 || !(one[2] & OSXSAVE))
-		return fault_cpu_width(128);
+		return 128;
 	cpu_width_cpuid(7, seven);
 	if ((cpu_width_saved_state() & ZMM_SAVED) == ZMM_SAVED && seven[1] & AVX512F)
-		return fault_cpu_width(512);
+		return 512;
 	if ((cpu_width_saved_state() & YMM_SAVED) == YMM_SAVED && seven[1] & AVX2)
-		return fault_cpu_width(256);
-	return fault_cpu_width(128);
+		return 256;
+	return 128;
 }
 
 int cpu_has_avx(void)
@@ -47,7 +45,7 @@ int cpu_has_avx(void)
 
 	cpu_width_cpuid(1, one);
 	return one[2] & OSXSAVE && one[2] & AVX &&
-	       (cpu_width_saved_state() & YMM_SAVED) == YMM_SAVED && fault_cpu_width(256) == 256;
+	       (cpu_width_saved_state() & YMM_SAVED) == YMM_SAVED;
 }
 
 #else
@@ -60,7 +58,7 @@ enum { NATIVE_BITS = 0 };
 
 int cpu_width(void)
 {
-	return fault_cpu_width(NATIVE_BITS);
+	return NATIVE_BITS;
 }
 
 int cpu_has_avx(void)

@@ -1,6 +1,5 @@
 #include "llc.h"
 
-#include "../fault.h"
 #include "../sysfile.h"
 
 #include <unistd.h>
@@ -110,7 +109,7 @@ static size_t llc_bytes_by_sysconf(void)
 	if (bytes <= 0)
 		bytes = sysconf(_SC_LEVEL2_CACHE_SIZE);
 #endif
-	return fault_llc(bytes > 0 ? (size_t)bytes * (size_t)llc_sockets_by_cpuinfo() : 0);
+	return bytes > 0 ? (size_t)bytes * (size_t)llc_sockets_by_cpuinfo() : 0;
 }
 
 void llc_find(struct llc *llc, const struct cpuset *cpus,

@@ -1,6 +1,5 @@
 #include "memory_available.h"
 
-#include "../fault.h"
 #include "../sysfile.h"
 #include "cgroup.h"
 #include "memory_policy.h"
@@ -16,8 +15,8 @@ static size_t memory_available_by_meminfo(void)
 
 	if (!sysfile_field(value, "/proc/meminfo", "MemAvailable") &&
 	    !sysfile_field(value, "/proc/meminfo", "MemFree"))
-		return fault_memory((size_t)-1);
-	return fault_memory((size_t)strtoull(value, NULL, 10) << 10);
+		return (size_t)-1;
+	return (size_t)strtoull(value, NULL, 10) << 10;
 }
 
 /* "Node 1 MemFree:  123 kB" of the file of a domain. */

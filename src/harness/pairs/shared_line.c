@@ -2,7 +2,6 @@
 
 #include "../clock.h"
 #include "../error.h"
-#include "../fault.h"
 #include "../machine/time_stamp.h"
 #include "../memory/placement.h"
 #include "../openmp.h"
@@ -88,8 +87,7 @@ static void shared_line_turns_by_cas(struct side *s, int side, long trips)
 		line_word seen;
 
 		do
-			seen = __sync_val_compare_and_swap(place, turn,
-							   turn + 1 + FAULT_SKIP(turn));
+			seen = __sync_val_compare_and_swap(place, turn, turn + 1);
 		while (seen < turn);
 		if (seen != turn)
 			shared_line_note_wrong(s->meeting, turn);
@@ -103,7 +101,7 @@ static void shared_line_throw_ball(struct side *s, int side, line_word turn)
 	int w;
 
 	for (w = 1; w < WORDS; w++)
-		own[w] = shared_line_payload(&s->meeting->pair, turn, w) ^ FAULT_PAYLOAD(turn, w);
+		own[w] = shared_line_payload(&s->meeting->pair, turn, w);
 	STORE_RELEASE(&own[0], turn);
 }
 
@@ -143,7 +141,7 @@ static void shared_line_throw_at(struct side *s, int side, line_word turn)
 	int w;
 
 	for (w = 1; w < WORDS; w++)
-		own[w] = shared_line_payload(&s->meeting->pair, turn, w) ^ FAULT_PAYLOAD(turn, w);
+		own[w] = shared_line_payload(&s->meeting->pair, turn, w);
 	s->ticks -= time_stamp();
 	STORE_RELEASE(&own[0], turn);
 }

@@ -1,6 +1,5 @@
 #include "validate.h"
 
-#include "../../harness/fault.h"
 #include "../../harness/verdict.h"
 #include "expect.h"
 #include "thread_range.h"
@@ -84,7 +83,6 @@ NOINLINE void validate_arrays(struct validation *v, const struct arrays *arrays,
 
 	memset(v, 0, sizeof(*v));
 	expect_after(v->expected, iterations);
-	fault_flip((void *const *)arrays->of, sizeof(element));
 	for (k = 0; k < ARRAYS; k++) {
 #pragma omp parallel
 		check_share(v, arrays, k);

@@ -6,7 +6,6 @@
 #include "../../harness/verdict.h"
 #include "../kernels/thread_range.h"
 #include "../kernels/validate.h"
-#include "../stream_fault.h"
 
 const char *const limits_names[LIMITS] = { "read", "fill", "fill-nt", "update" };
 
@@ -125,7 +124,6 @@ static int run_once(struct runner *r, element *held, double *time)
 {
 	r->fill = *held == 1 ? 2 : 1;
 	*time = time_of_run(r);
-	fault_limit((int)r->limit, r->arrays->of[0] + r->arrays->size / 2);
 	if (r->limit == LIMIT_read)
 		return r->sum != sum_expected(r->arrays, *held);
 	*held = r->limit == LIMIT_update ? -*held : r->fill;

@@ -1,0 +1,66 @@
+"""A copy of the C sources with changes: how a test plants a fault, or poses as another machine.
+
+A change is (file below src, text that stands there once, text in its place).
+"""
+
+import shutil
+
+from places import ROOT
+
+
+def copy_source(folder, *changes):
+    """The sources and the probes of the tests, changed, in `folder`; the path of its src."""
+    source = folder / 'src'
+    python = shutil.ignore_patterns('membw', '*.egg-info')
+    shutil.copytree(ROOT / 'src', source, ignore=python, dirs_exist_ok=True)
+    shutil.copytree(ROOT / 'tests/probes', folder / 'tests/probes', dirs_exist_ok=True)
+    for name, old, new in changes:
+        text = (source / name).read_text()
+        assert text.count(old) == 1, f"{name}: '{old}' stands there {text.count(old)} times"
+        (source / name).write_text(text.replace(old, new))
+    return source
+
+
+def other_machine(root, llc_bytes=0):
+    """The files of /sys are those in folder `root`, and those of /proc that are there; CPUID says
+    nothing of caches, and sysconf that they have `llc_bytes`."""
+    opened = (
+        f'char other[8192];\n\tsnprintf(other, sizeof(other), "{root}%s", path);\n'
+        '\tFILE *const file = fopen(other, "r");\n'
+        '\treturn file || strncmp(path, "/sys/", 5) == 0 ? file : fopen(path, "r");'
+    )
+    return (
+        ('harness/sysfile.c', 'return fopen(path, "r");', opened),
+        ('harness/machine/cpu_cache.c', 'cpu_cache_read_leaf(cache, &share, INTEL_LEAF);', ''),
+        ('harness/machine/cpu_cache.c', 'cpu_cache_read_leaf(cache, &share, AMD_LEAF);', ''),
+        (
+            'harness/machine/llc.c',
+            '#ifdef _SC_LEVEL3_CACHE_SIZE',
+            f'\tbytes = {llc_bytes};\n#if 0',
+        ),
+    )
+
+
+def on_rank(rank, statement):
+    """A statement of C for one rank of MPI, or of srun."""
+    variable = 'getenv("OMPI_COMM_WORLD_RANK")'
+    return f'if ({variable} && atoi({variable}) == {rank}) {{ {statement} }}'
+
+
+def flipped_bit(array, index, bit, rank=None):
+    """One bit of an element is flipped before stream validates; on one rank alone, if given."""
+    line = f'((unsigned char *)&arrays->of[{array}][{index}])[{bit // 8}] ^= {1 << bit % 8};'
+    before = 'expect_after(v->expected, iterations);'
+    planted = line if rank is None else on_rank(rank, line)
+    return (('stream/kernels/validate.c', before, f'{before}\n\t{planted}'),)
+
+
+def narrow_registers(bits):
+    """A CPU whose registers have so many bits."""
+    named = 'int cpu_width(void)\n{\n\tenum'
+    avx = 'int cpu_has_avx(void)\n{\n\tenum'
+    name = 'harness/machine/cpu_width.c'
+    return (
+        (name, named, named.replace('\tenum', f'\treturn {bits};\n\tenum', 1)),
+        (name, avx, avx.replace('\tenum', f'\treturn {int(bits >= 256)};\n\tenum', 1)),
+    )

@@ -13,7 +13,7 @@ help: ## this list
 
 run: .always ## set up what is missing, measure this node, print the table and the verdict
 	@sh ci/setup.sh
-	@$(ENV) && membw run $${SYSTEM:+--system "$$SYSTEM"} $(ARGS)
+	@$(ENV) && exec membw run $${SYSTEM:+--system "$$SYSTEM"} $(ARGS)
 
 bench: .always ## compare with stream.c and likwid-bench: STREAM_C=PATH ARGS=...
 	@sh ci/setup.sh
@@ -49,7 +49,7 @@ bundle: .always ## one archive for a machine without network (ARGS=--help)
 	@bash ci/bundle.sh $(ARGS)
 
 clean: .always ## remove builds and what runs leave behind; results stay
-	rm -rf build results/stage results/output .pytest_cache .ruff_cache .mypy_cache
+	rm -rf build results/binaries results/stage results/output .pytest_cache .ruff_cache .mypy_cache
 
 distclean: clean ## remove the set-up too: .venv and .spack
 	rm -rf .venv .spack

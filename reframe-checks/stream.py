@@ -1,5 +1,8 @@
 """STREAM on one node, with every compiler, preset and pinning method it has."""
 
+import os
+import time
+
 import reframe as rfm
 from lib import pinnings
 from lib.binaries import built
@@ -10,6 +13,9 @@ from reframe.core.exceptions import SanityError
 
 from membw.results import stream_table
 
+ROUNDS = int(os.environ.get('MEMBW_ROUNDS', '1'))
+UNTIL = float(os.environ.get('MEMBW_UNTIL', 'inf'))  # seconds since 1970
+
 
 @rfm.simple_test
 class stream(stream_options, pinned_run):
@@ -19,12 +25,21 @@ class stream(stream_options, pinned_run):
     tags = {'production', 'nightly', 'maintenance', 'acceptance', '1_node'}
     binary = built('stream')
     in_rounds = True
+    # rounds in turn, by `membw run`: sorted by name, each is over before the next begins
+    if ROUNDS > 1:
+        round = parameter(range(1, ROUNDS + 1), loggable=True)
     pinning = parameter(list(pinnings.METHODS), loggable=True)
 
     @run_after('init')
     def choose_partitions(self):
         """KMP_AFFINITY is what the cards were measured with; they have no other tool."""
         self.valid_systems = ['+mic'] if self.pinning == 'kmp' else ['-mic']
+
+    @run_after('setup')
+    def end_in_time(self):
+        """The quick run makes as many rounds as fit its time, and at least one."""
+        is_late = getattr(self, 'round', 1) > 1 and time.time() > UNTIL
+        self.skip_if(is_late, 'the time of the quick run is over')
 
     def contradictions(self):
         """The table is STREAM's own, and read by other people's scripts."""

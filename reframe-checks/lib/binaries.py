@@ -3,9 +3,11 @@
 import collections
 import fcntl
 import functools
+import hashlib
 import os
 import pathlib
 import shlex
+import shutil
 import sys
 
 import reframe as rfm
@@ -23,6 +25,7 @@ from membw.codegen import stored
 from membw.presets import presets, spack_rows
 from membw.presets.code_checksum import code_sha256
 from membw.results import archive
+from membw.site import machine
 
 HELD = {}  # files locked for as long as this process lasts
 # {program: {(partition, environment)}}: the rows that the loaded checks run; -p leaves out others
@@ -198,7 +201,21 @@ class program_binary(quick_log, queue_limit, rfm.CompileOnlyRegressionTest):
 
     def make_line(self):
         words = ['make', '-C', os.path.join(root(), 'src'), *self.make_words()]
-        return [*words, f'BUILD={self.stagedir}', f'PYTHON={sys.executable}']
+        return [*words, f'BUILD={self.build_folder()}', f'PYTHON={sys.executable}']
+
+    def build_folder(self):
+        """The stage folder, which is empty at each run; on this machine a folder for all that
+        the binary depends on, so that the next run need not build again."""
+        environ = self.current_environ
+        if self.mpi or self.current_partition.scheduler.registered_name != 'local':
+            return self.stagedir
+        if environ.modules or not shutil.which(environ.cc):
+            return self.stagedir
+        source = presets.source_sha256(os.path.join(root(), 'src', self.program))
+        line = presets.flags(environ.extras['preset'])
+        parts = [*self.make_words(), *line, *machine.identity(environ.cc), source]
+        name = hashlib.sha256('\0'.join(parts).encode()).hexdigest()[:16]
+        return str(results().resolve() / 'binaries' / name)
 
     def make_words(self):
         """What is built, without where."""
@@ -217,7 +234,7 @@ class program_binary(quick_log, queue_limit, rfm.CompileOnlyRegressionTest):
             return self.installed or str(
                 self.rows.path(self.current_partition, self.current_environ)
             )
-        return os.path.join(self.stagedir, self.program)
+        return os.path.join(self.build_folder(), self.program)
 
     def facts(self):
         """Compile line, compiler, checksums, hash."""

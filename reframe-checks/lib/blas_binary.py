@@ -110,6 +110,10 @@ class blas_binary(program_binary):
     def make_words(self):
         return [*super().make_words(), f'BLAS={self.blas}']
 
+    def build_folder(self):
+        """Built at each run: the library may be another by now."""
+        return self.stagedir
+
 
 class of_a_blas(rfm.RegressionTestPlugin):
     """A check of dgemm: one case for each BLAS of each partition, its options and variables."""

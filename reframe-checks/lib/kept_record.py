@@ -142,5 +142,7 @@ class kept_record(rfm.RegressionTestPlugin):
     def parameters(self) -> str:
         """'%affinity=close ...': what tells the cases of a test apart, but the pinning."""
         words = re.split(r'\s(?=%)', self.display_name)[1:]
-        apart = (word for word in words if not word.startswith(('%pinning=', '%.', '%$')))
+        apart = (
+            word for word in words if not word.startswith(('%pinning=', '%round=', '%.', '%$'))
+        )
         return ' '.join(apart)

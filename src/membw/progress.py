@@ -1,58 +1,88 @@
-"""What a command says while it works: lines that stay, and one that is written over."""
+"""What a command says while it works: one line that is written over on a terminal, else a line
+every ten seconds."""
 
 import re
 import sys
 import time
+from collections.abc import Callable
+from typing import TextIO
 
 # of ReFrame's '[       OK ] (12/37) stream ...': the number of the case, and of how many
 NUMBERED = re.compile(r'^\[ +[A-Z]+ \] \( *(\d+)/(\d+)\)')
-BEGUN = re.compile(r'^\[ +RUN +\] (.*?)(?: /\w+)? @(\S+)')
+BEGUN = re.compile(r'^\[ +RUN +\] (.*?)(?: /\w+)? @[^:]+:([^+]+)\+(\S+)')
 CLEAR = '\r\033[K'
+EVERY_S = 10  # between two lines where there is no terminal
+last_line = 0.0  # when it was printed
 
 
-def say(text, passing=False, stream=None):
-    """A passing line is written over where there is a terminal, else left out."""
-    stream = stream or sys.stderr
+def say(text: str, passing: bool = False, stream: TextIO | None = None) -> None:
+    """Prints a line to stderr or `stream`; a passing one of the progress, on a terminal, is
+    written over by the next."""
+    global last_line
     terminal = sys.stderr.isatty()
     if passing and terminal:
         print(f'{CLEAR}{text} ...', end='', file=sys.stderr, flush=True)
+    elif passing and time.monotonic() - last_line >= EVERY_S:
+        last_line = time.monotonic()
+        print(f'membw: {text}', file=sys.stderr, flush=True)
     elif not passing:
-        if terminal:
-            print(CLEAR, end='', file=sys.stderr, flush=True)
-        print(text, file=stream, flush=True)
+        clear()
+        print(text, file=stream or sys.stderr, flush=True)
+
+
+def clear() -> None:
+    """Removes a passing line."""
+    if sys.stderr.isatty():
+        print(CLEAR, end='', file=sys.stderr, flush=True)
 
 
 class Cases:
-    """Which case of a session of ReFrame is under way, how long it may take yet: by its lines."""
+    """Which case of a session of ReFrame is under way, and for how much longer: by its lines.
 
-    def __init__(self, clock=time.monotonic):
-        self.clock, self.begun = clock, clock()
-        self.number, self.total, self.ends = 0, 0, []
+    All rounds are of one session, so that the count is of all of them from the start.
+    """
 
-    def take(self, line):
-        """Counts a case that ended; what is to be said of one that begins, or None."""
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self.clock = clock
+        self.number, self.total = 0, 0
+        self.ends = [clock()]
+
+    def take(self, line: str) -> str | None:
+        """Counts a case that ended; the text on one that begins, or None."""
         ended = NUMBERED.match(line)
         if ended:
             self.number, self.total = map(int, ended.groups())
             self.ends.append(self.clock())
-        started = BEGUN.match(line)
-        return f'{self.place()}{started[1]} @{started[2]}' if started else None
+        begun = BEGUN.match(line)
+        return f'{self.place()}{named(*begun.groups())}' if begun else None
 
-    def place(self):
+    def place(self) -> str:
         """'13 of 37, about 4 min left: '; nothing before the first case has ended."""
-        if not self.ends:
+        if not self.total:
             return ''
         return f'{min(self.number + 1, self.total)} of {self.total}{self.left()}: '
 
-    def left(self):
-        """By the mean of the last cases: the first ones are builds, which take longer."""
-        begins = [self.begun, *self.ends]
-        last = min(len(self.ends), 10)
-        seconds = (begins[-1] - begins[-1 - last]) / last * (self.total - self.number)
+    def left(self) -> str:
+        """By the mean of the last ten cases: the first ones are builds, which take longer."""
+        last = self.ends[-11:]
+        seconds = (last[-1] - last[0]) / (len(last) - 1) * (self.total - self.number)
         return f', about {duration(seconds)} left' if self.number < self.total else ''
 
 
-def duration(seconds):
+def named(test: str, partition: str, preset: str) -> str:
+    """'stream gcc-o2 omp, round 2' of 'stream %round=2 %pinning=omp'; 'build of stream gcc-o2'."""
+    name, *words = test.split()
+    values = dict(word.strip('%').partition('=')[::2] for word in words if '=' in word)
+    number = values.pop('round', '')
+    if name.startswith('spack_'):
+        return f'build of {name.removeprefix("spack_")} by Spack, where it builds'
+    if name.endswith('_binary'):
+        name, values = f'build of {name.removesuffix("_binary")}', {}
+    text = ' '.join(filter(None, [name, preset, *values.values()]))
+    return f'{text}, round {number}' if number else text
+
+
+def duration(seconds: float) -> str:
     """'40 s', '4 min', '2.5 h'."""
     if seconds < 90:
         return f'{seconds:.0f} s'

@@ -1,0 +1,193 @@
+"""The tables of a whole run: one per test, a row for each preset, pinning and parameters."""
+
+import collections
+import re
+from collections.abc import Iterator
+
+from membw import tables
+from membw.plural import plural
+from membw.printable import printable
+from membw.results.hostlist import read_node_check
+from membw.results.table import Figure
+from membw.results.verdict import INVALID, PASS
+from membw.run.table_rows import Row
+from membw.tables import Cell, Column, Table
+
+REASON = 80  # characters of it; the report has all
+WIDE = 8  # figures that fit a line
+NODES = 40  # lines on nodes of a whole cluster that are not PASS
+# 'triad_local_12', 'barrier_t4': figures of one series
+NUMBERED = re.compile(r'(.+?)_t?(\d+)')
+
+
+def blocks_of(rows: list[Row]) -> Iterator[Table | str]:
+    """Tables, and lines of text between them."""
+    groups: dict[tuple, list[Row]] = collections.defaultdict(list)
+    for row in rows:
+        groups[row.test, row.where].append(row)
+    for (test, where), members in groups.items():
+        yield ''
+        title = f'{test} on {where}{conditions(members)}'
+        metrics = figures_of(members)
+        if len(metrics) <= WIDE:
+            yield with_reasons(table_of(title, members, metrics), members)
+        else:
+            yield from series_of(title, members, metrics)
+        for row in members:
+            yield from node_lines(row)
+
+
+def figures_of(rows: list[Row]) -> dict[str, str]:
+    """{name: unit} of all that any row measured, in their order."""
+    named: dict[str, str] = {}
+    for row in rows:
+        named |= {name: figure.unit for name, figure in row.figures.items() if name not in named}
+        named |= {name: unit for name, (_, unit) in row.numbers.items() if name not in named}
+    return named
+
+
+def cell(row: Row, name: str) -> Cell:
+    """'45.8 ±4.6', '≥ 37.2'; '-' where there is none, or it is wrong."""
+    if row.word == INVALID:
+        return Cell(None, '-')
+    if name in row.figures:
+        figure = row.figures[name]
+        return Cell(figure.value, text_of(figure))
+    value = row.numbers.get(name, (None,))[0]
+    return Cell(value, '-' if value is None else digits(value))
+
+
+def text_of(figure: Figure) -> str:
+    if figure.is_bound:
+        return f'≥ {digits(figure.value)}'
+    if figure.low is None or figure.high is None:
+        return digits(figure.value)
+    half = max(figure.high - figure.value, figure.value - figure.low)
+    return f'{digits(figure.value)} ±{digits(half)}'
+
+
+def digits(value: float) -> str:
+    """One digit after the point, more of what is small; none of what is whole."""
+    if isinstance(value, int):
+        return str(value)
+    return f'{value:.1f}' if abs(value) >= 10 else f'{value:.3g}'
+
+
+def table_of(title: str, rows: list[Row], metrics: dict[str, str]) -> Table:
+    units = set(metrics.values())
+    names = sorted({name for row in rows for name in row.parameters})
+    names = [n for n in names if n == 'pinning' or len({r.parameters.get(n) for r in rows}) > 1]
+    heads = [n.capitalize() if len(units) == 1 else f'{n}, {u}' for n, u in metrics.items()]
+    columns = [
+        Column('preset', 'preset'),
+        *(Column(name, name, optional=True) for name in names),
+        *(Column(n, head, True) for n, head in zip(metrics, heads, strict=True)),
+        Column('of_peak', 'of peak', True, True),
+        Column('reference', 'to reference', True, True),
+        Column('verdict', 'verdict'),
+        Column('reason', '', optional=True),
+    ]
+    lines = [
+        [row.preset, *(row.parameters.get(name, '') for name in names),
+         *(cell(row, name) for name in metrics), of_peak(row), to_reference(row),
+         row.word, row.reason]
+        for row in rows
+    ]  # fmt: skip
+    unit = f', {units.pop()}' if len(units) == 1 else ''
+    return Table(f'{title}{unit}', tuple(columns), lines)
+
+
+def with_reasons(table: Table, rows: list[Row]) -> Table:
+    """For people: the reason, cut, on a line of its own below its row."""
+    columns = table.columns[:-1]
+    aligned = Table('', columns, [line[:-1] for line in table.rows])
+    head, *lines = tables.as_text([aligned]).split('\n')
+    table.lines = [head]
+    for line, row in zip(lines, rows, strict=True):
+        table.lines += [line, *([f'      {cut(row.reason)}'] if row.reason else [])]
+    return table
+
+
+def cut(reason: str) -> str:
+    return reason if len(reason) <= REASON else f'{reason[: REASON - 3]}...'
+
+
+def of_peak(row: Row) -> Cell:
+    """The last bandwidth (STREAM's: Triad) as a part of the theoretical peak."""
+    peak = row.record.get('peak_gbs')
+    rates = [f.value for f in row.figures.values() if f.unit == 'GB/s']
+    share = rates[-1] / peak if peak and rates and row.word != INVALID else None
+    return Cell(share, '' if share is None else f'{share:.0%}')
+
+
+def to_reference(row: Row) -> Cell:
+    """How far the figure that is worst, or the last, lies from its reference."""
+    held = [f for f in row.figures.values() if f.reference]
+    if not held or row.word == INVALID:
+        return Cell(None, '')
+    ratio = held[-1].value / held[-1].reference
+    return Cell(ratio, f'{ratio - 1:+.0%}')
+
+
+# --- more figures than a line holds --------------------------------------------------------------
+
+
+def series_of(title: str, rows: list[Row], metrics: dict[str, str]) -> Iterator[Table | str]:
+    """A table per row: a line for each number of threads or of bytes, a column for each series;
+    the other way round where there are more series than numbers. Figures outside come before."""
+    found = {name: NUMBERED.fullmatch(name) for name in metrics}
+    pairs = {name: (m[1], int(m[2])) for name, m in found.items() if m}
+    series = dict.fromkeys(stem for stem, _ in pairs.values())
+    numbers = sorted({number for _, number in pairs.values()})
+    by_number = len(numbers) >= len(series)
+    lines, columns = (numbers, list(series)) if by_number else (list(series), numbers)
+    names = {pair: name for name, pair in pairs.items()}
+    for row in rows:
+        heads = [Column(str(c), head(c, metrics, pairs), True) for c in columns]
+        table = []
+        for line in lines:
+            keys = [(c, line) if by_number else (line, c) for c in columns]
+            table.append([line, *(cell(row, names[k]) if k in names else '' for k in keys)])
+        first = Column('number', '') if by_number else Column('figure', 'figure')
+        label = ' '.join([row.preset, *row.parameters.values()])
+        yield Table(f'{title}: {label}', (first, *heads), table if row.word != INVALID else [])
+        alone = [f'{n} {cell(row, n)} {u}' for n, u in metrics.items() if n not in pairs]
+        yield '  ' + '  '.join(filter(None, [row.word, cut(row.reason), ', '.join(alone)]))
+
+
+def head(column: str | int, metrics: dict[str, str], pairs: dict) -> str:
+    """A series with its unit; a number by itself."""
+    units = {metrics[name] for name, pair in pairs.items() if pair[0] == column}
+    return f'{column}, {units.pop()}' if len(units) == 1 else str(column)
+
+
+# --- what is the same of all rows ------------------------------------------------------------
+
+
+def conditions(rows: list[Row]) -> str:
+    """Array size, threads and node, where the records agree on them."""
+    records = [row.record for row in rows if row.record]
+    parts = []
+    for what, behind, key in (('element', ' per array', 'array_size'), ('thread', '', 'threads')):
+        values = {r[key] for r in records if r.get(key)}
+        if len(values) == 1:
+            parts.append(plural(values.pop(), what) + behind)
+    peaks = {r['peak_gbs'] for r in records if r.get('peak_gbs')}
+    parts += [f'peak {peaks.pop():g} GB/s'] if len(peaks) == 1 else []
+    policies = {r.get('scheduling') for r in records}
+    parts += ['real-time priority'] if policies == {'fifo'} else []
+    hosts = {r['host'] for r in records if r.get('host')}
+    parts += [f'node {", ".join(sorted(hosts))}'] if 0 < len(hosts) < 4 else []
+    return f': {", ".join(parts)}' if parts else ''
+
+
+def node_lines(row: Row) -> Iterator[str]:
+    """Of a whole-cluster run: how many nodes are what, and each that is not PASS."""
+    case = row.attempts[-1].case
+    lines = read_node_check(case.get('node_check') or '.')
+    if lines:
+        yield f'  {row.preset}: {case.get("nodes")}'
+        bad = [printable(line) for _, verdict, line in lines if verdict != PASS]
+        yield from (f'  {line}' for line in bad[:NODES])
+        if len(bad) > NODES:
+            yield f'  and {len(bad) - NODES} more in {case["node_check"]}'

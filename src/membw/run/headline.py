@@ -1,0 +1,136 @@
+"""The result of a quick run on one screen: a headline, bars, what disturbed it, the verdict."""
+
+import collections
+from collections.abc import Iterator
+
+from membw.plural import plural
+from membw.results import regimes, verdict
+from membw.results.table import Figure
+from membw.run.full_table import cut, digits, text_of
+from membw.run.table_rows import Row, of_host, state_of, usual_state
+
+METRIC = 'triad'
+BAR = 32  # characters of the longest
+EIGHTHS = ' ▏▎▍▌▋▊▉'
+BUSY = 0.03  # of the CPUs, by other processes: worth a line
+WIDTH = 100
+
+
+def lines_of(rows: list[Row], seconds: float | None) -> Iterator[str]:
+    """Lines of at most 100 characters; what is best comes first."""
+    rows = sorted(rows, key=lambda row: -value_of(row))
+    shown = [row for row in rows if METRIC in row.figures]
+    record = next((row.record for row in rows if row.record), {})
+    took = f'{seconds:.0f} s' if seconds is not None else ''
+    title = f'Memory bandwidth of {machine(record)}'
+    yield f'  {title[: WIDTH - 10]:<{WIDTH - 10}}  {took}'.rstrip()
+    if shown:
+        yield f'      Triad  {text_of(shown[0].figures[METRIC])} GB/s     {standing(shown[0])}'
+    wide = max((len(row.preset) for row in rows), default=0)
+    for row in rows:
+        yield from bar_lines(row, value_of(shown[0]) if shown else 0.0, wide)
+    if shown:
+        yield f'  {other_kernels(shown[0])}'
+    yield from state_lines(rows)
+    yield from busy_lines(rows)
+
+
+def value_of(row: Row) -> float:
+    return row.figures[METRIC].value if METRIC in row.figures else 0.0
+
+
+def machine(record: dict) -> str:
+    """'vm (AMD EPYC, 2 cores, 32 MiB last-level cache)'."""
+    facts = record.get('facts') or {}
+    parts = [facts.get('cpu_model')]
+    parts += [plural(facts['cores'], 'core')] if facts.get('cores') else []
+    parts += [f'{record["llc_mib"]:g} MiB last-level cache'] if record.get('llc_mib') else []
+    return f'{record.get("host", "this node")} ({", ".join(filter(None, parts))})'
+
+
+def standing(row: Row) -> str:
+    """Share of the peak and distance to the reference, or how to get either."""
+    figure, peak = row.figures[METRIC], row.record.get('peak_gbs')
+    share = f'{figure.value / peak:.0%} of peak {peak:.4g}' if peak else no_peak(row.record)
+    if not figure.reference:
+        return share
+    return (
+        f'{share}, reference {figure.reference:.4g} ({figure.value / figure.reference - 1:+.0%})'
+    )
+
+
+def no_peak(record: dict) -> str:
+    dimms = (record.get('facts') or {}).get('dimms')
+    return (
+        "peak unknown: set 'peak_gbs' in systems/"
+        if dimms
+        else "peak unknown: root reads it off the DIMMs, or set 'peak_gbs' in systems/"
+    )
+
+
+def bar_lines(row: Row, best: float, wide: int) -> Iterator[str]:
+    if METRIC not in row.figures:
+        yield f'  {row.preset:<{wide}}  {"(no figure)":<{BAR}}  {row.word}'
+        yield f'  {"":<{wide}}  {cut(row.reason)}'
+        return
+    figure = row.figures[METRIC]
+    word = '' if row.word == verdict.PASS else f'  {row.word}'
+    if figure.is_bound:
+        word = f'  best of {plural(repetitions(row), "repetition")}{word}'
+    drawn = bar(figure, best)
+    yield f'  {row.preset:<{wide}}  {drawn:<{BAR}}  {text_of(figure)}{word}'
+    if row.reason and row.word != verdict.PASS:
+        yield f'  {"":<{wide}}  {cut(row.reason)}'
+
+
+def bar(figure: Figure, best: float) -> str:
+    """Eighths of a character; a bound ends in an arrow: the true figure is higher."""
+    eighths = round(8 * BAR * figure.value / best)
+    if figure.is_bound:
+        return '█' * max(eighths // 8 - 1, 0) + '▸'
+    return '█' * (eighths // 8) + EIGHTHS[eighths % 8].strip()
+
+
+def repetitions(row: Row) -> int:
+    """Of all rounds."""
+    return sum(int(a.record.get('iterations') or 0) for a in row.attempts)
+
+
+def other_kernels(row: Row) -> str:
+    figures = [f for name, f in row.figures.items() if name != METRIC]
+    texts = ', '.join(f'{f.metric.capitalize()} {text_of(f)}' for f in figures)
+    return f'{texts} GB/s ({row.preset})' if texts else ''
+
+
+def state_lines(rows: list[Row]) -> Iterator[str]:
+    """What a virtual machine read while its host had placed its cores otherwise."""
+    attempts = [
+        a for row in rows for a in row.attempts if METRIC in a.figures and METRIC in row.figures
+    ]
+    states = of_host(attempts)
+    usual = usual_state(attempts, states)
+    rest = [a for a in attempts if a not in usual and state_of(a, states) >= 0]
+    if rest:
+        best = max(rest, key=lambda a: a.figures[METRIC].value)
+        apart = regimes.text(states[state_of(best, states)])
+        of = f'{len(rest)} of {len(attempts)} runs'
+        text = text_of(best.figures[METRIC])
+        yield f'  Also seen: {text} GB/s in {of}, with the nearest cores {apart} apart (a VM).'
+
+
+def busy_lines(rows: list[Row]) -> Iterator[str]:
+    """Which other processes used how many CPUs meanwhile."""
+    looks = [a.record['busy'] for row in rows for a in row.attempts if a.record.get('busy')]
+    wall = sum(look.get('wall_s') or 0 for look in looks)
+    share = [look['others_share'] for look in looks if look.get('others_share') is not None]
+    if not wall or not share or sum(share) / len(share) < BUSY:
+        return
+    by_name: collections.Counter[str] = collections.Counter()
+    for look in looks:
+        for process in look.get('processes') or ():
+            by_name[process['name']] += process['cpu_s']
+    most = ', '.join(f'{name} {digits(s / wall)} CPUs' for name, s in by_name.most_common(3))
+    of = f'{sum(share) / len(share):.0%} of the CPUs'
+    is_bound = any(f.is_bound for row in rows for f in row.figures.values())
+    true = ' The true figure is higher.' if is_bound else ''
+    yield f'  Other processes used {of}{f": {most}" if most else ""}.{true}'

@@ -1,0 +1,81 @@
+"""Presets and pinnings compared with the first of each, by pairs of one round.
+
+A bad minute that hits both of a pair cancels in its ratio. Pairs of two states of a virtual
+machine are discarded.
+"""
+
+import math
+import statistics
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from membw.results import regimes
+from membw.run.table_rows import Attempt, Row
+from membw.tables import Cell, Column, Table
+
+LEAST = 2  # one pair is no comparison
+STUDENT = (12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365)  # two-sided 95 %, of 2 to 8 values
+
+
+class Ratio(NamedTuple):
+    """The median of the pairs and the half width of its 95 % interval."""
+
+    median: float
+    half: float
+    pairs: int
+
+
+def blocks_of(rows: list[Row]) -> Iterator[Table | str]:
+    """A table for each test with something to compare; its last metric (STREAM's: Triad)."""
+    for test, where in dict.fromkeys((row.test, row.where) for row in rows):
+        group = [row for row in rows if (row.test, row.where) == (test, where)]
+        lines = [*compared(group, 'preset'), *compared(group, 'pinning')]
+        if lines:
+            metric = list(group[0].figures or {'figure': 0})[-1]
+            columns = Column('name', ''), Column('ratio', metric.capitalize()), Column('base', '')
+            yield ''
+            yield Table(f'ratios of {test} on {where}, each within one round', columns, lines)
+
+
+def compared(rows: list[Row], axis: str) -> Iterator[list[Cell]]:
+    """A line for each preset (pinning): to the first, by pairs alike in all else."""
+    names = list(dict.fromkeys(getattr(row, axis) for row in rows))
+    for name in names[1:]:
+        found = ratio(pairs_of(rows, axis, name, names[0]))
+        if found:
+            text = f'{found.median:.2f} ±{math.ceil(found.half * 100 - 1e-9) / 100:.2f}'
+            yield [Cell(name, f'{name} is'), Cell(found.median, text),
+                   Cell(names[0], f'of {names[0]}, {found.pairs} pairs')]  # fmt: skip
+
+
+def pairs_of(
+    rows: list[Row], axis: str, name: str, base: str
+) -> Iterator[tuple[Attempt, Attempt]]:
+    """Attempts of the same round whose rows differ in nothing else."""
+    for mine in (row for row in rows if getattr(row, axis) == name):
+        for other in (row for row in rows if getattr(row, axis) == base):
+            if key(mine, axis) == key(other, axis):
+                by_round = {a.round: a for a in other.attempts}
+                yield from ((a, by_round[a.round]) for a in mine.attempts if a.round in by_round)
+
+
+def key(row: Row, axis: str) -> tuple:
+    """All of a row but what is compared."""
+    rest = sorted((n, v) for n, v in row.parameters.items() if n != axis)
+    return ('' if axis == 'preset' else row.preset), rest
+
+
+def ratio(pairs: Iterator[tuple[Attempt, Attempt]]) -> Ratio | None:
+    """Of the last metric of each pair; a lower bound is no part of a ratio."""
+    values = []
+    for mine, other in pairs:
+        latencies = [*regimes.latencies(mine.record), *regimes.latencies(other.record)]
+        figures = [list(a.figures.values())[-1] for a in (mine, other) if a.figures]
+        if len(figures) == 2 and not any(f.is_bound or f.verdict != 'VALID' for f in figures):
+            if not regimes.crossed(latencies):
+                values.append(figures[0].value / figures[1].value)
+    if len(values) < LEAST:
+        return None
+    student = STUDENT[min(len(values) - 2, len(STUDENT) - 1)]
+    half = student * statistics.stdev(values) / math.sqrt(len(values))
+    return Ratio(statistics.median(values), half, len(values))

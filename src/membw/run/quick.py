@@ -1,0 +1,53 @@
+"""`membw run` without arguments: this machine's bandwidth in some 20 seconds.
+
+Up to three presets, one thread per core, three rounds in turn, built by make: Spack takes longer
+to build than the run takes.
+"""
+
+import time
+
+from membw.presets import presets
+
+MOST = 3  # presets
+ROUNDS = 3
+SECONDS = 0.8  # of repetitions, per preset and round
+PINNING = 'omp'
+# of a family, the preset that is measured first
+PREFERRED = ('native', 'o3', 'o2')
+LIMIT_S = 22  # from its begin; then no further round begins
+
+
+def options(environs: list[str]) -> list[str]:
+    """Of ReFrame; `environs`: the names of the presets that this machine can build."""
+    names = '|'.join(chosen(environs))
+    return [
+        '-n', f'^stream%.*pinning={PINNING}', '-p', f'^({names})$',
+        '-S', f'max_seconds={SECONDS:g}', '--exec-policy=serial', '--exec-order=name',
+    ]  # fmt: skip
+
+
+def variables() -> dict[str, str]:
+    """Of ReFrame's environment."""
+    until = time.time() + LIMIT_S
+    return {'MEMBW_BUILD': 'make', 'MEMBW_ROUNDS': str(ROUNDS), 'MEMBW_UNTIL': f'{until:.0f}'}
+
+
+def chosen(environs: list[str]) -> list[str]:
+    """One preset of each compiler family, then more of the first family, up to MOST."""
+    table = presets.load()
+    families: dict[str, list[str]] = {}
+    for name in environs:
+        row = table['presets'].get(name)
+        family = table['families'].get(row['family'], {}) if row else {}
+        if family and 'language' not in family and 'offload' not in row['features']:
+            families.setdefault(row['family'], []).append(name)
+    ordered = [sorted(names, key=rank) for names in families.values()]
+    first = [names[0] for names in ordered]
+    more = [name for names in ordered[:1] for name in names[1:]]
+    return [*first, *more][:MOST]
+
+
+def rank(name: str) -> int:
+    """Its place in PREFERRED; what is not named there comes last."""
+    tuning = name.partition('-')[2]
+    return PREFERRED.index(tuning) if tuning in PREFERRED else len(PREFERRED)

@@ -1,0 +1,112 @@
+"""What ReFrame only warns of, and goes on with exit status 0: here it is an error."""
+
+import difflib
+import os
+import pathlib
+import re
+
+from membw.checkout import refuse_unknown_system, root
+from membw.errors import MembwError
+from membw.results.left_out import by_reason
+
+NOT_LOADED = re.compile(
+    r'^(?:\S*WARNING: (skipping test.*|check path .* does not exist)|\S*ERROR: (.*))$'
+)
+UNKNOWN_SYSTEM = re.compile(r"configuration entry for the requested system: '([^':]*)")
+UNSET = re.compile(r"test '(\w+)': the following variables were not set: (.*)")
+CHECK = re.compile(r'^class (\w+)\(', re.M)
+STOPPED = 'run session stopped: '
+RERUN = " (rerun with '-v' for a backtrace)"
+
+
+def variables(words: list[str]) -> list[tuple[str, str]]:
+    """[(check, variable)] that `-S check.variable=...` sets."""
+    pairs = []
+    for before, word in zip(['', *words], words, strict=False):
+        set_by = [word.removeprefix(o) for o in ('--setvar=', '-S') if word.startswith(o)]
+        text = word if before in ('-S', '--setvar') else (set_by or [''])[0]
+        name = text.split('=')[0].split('.')
+        pairs += [(name[0], name[1])] if '=' in text and len(name) > 1 else []
+    return pairs
+
+
+def refuse_unknown_checks(words: list[str]) -> None:
+    """A variable of a check that does not exist."""
+    if not variables(words):
+        return
+    files = pathlib.Path(root(), 'reframe-checks').rglob('*.py')
+    known = sorted({name for file in files for name in CHECK.findall(file.read_text())})
+    for check, variable in variables(words):
+        if known and check not in known:
+            near = difflib.get_close_matches(check, known, 1)
+            hint = f"did you mean '{near[0]}.{variable}'?" if near else 'name a check of ours'
+            raise MembwError(f"no check '{check}' for '-S {check}.{variable}'", hint)
+
+
+def refuse_unset(lines: list[str], words: list[str]) -> None:
+    """A variable that the check does not have."""
+    given = variables(words)
+    for said in filter(None, map(UNSET.search, lines if given else ())):
+        unset = re.findall(r"'(?:\w+\.)?(\w+)'", said[2])
+        wrong = [name for check, name in given if check == said[1] and name in unset]
+        if wrong:
+            raise MembwError(
+                f"check '{said[1]}' has no variable '{wrong[0]}': nothing was set",
+                f"'reframe -c reframe-checks -n {said[1]} --describe' has its variables",
+            )
+
+
+def refuse_load_errors(lines: list[str]) -> None:
+    """A check or a reference file that does not load, and a session that stopped."""
+    faults = [m.group(1) or m.group(2) for m in map(NOT_LOADED.match, lines) if m]
+    faults = [text.replace(RERUN, '') for text in faults if not text.startswith('Traceback')]
+    for system in filter(None, map(UNKNOWN_SYSTEM.search, faults)):
+        refuse_unknown_system(system[1])
+    for text in (text for text in faults if text.startswith(STOPPED)):
+        hint = "jobs that it submitted go on: 'squeue --me', 'scancel'"
+        raise MembwError(f'ReFrame stopped: {text.removeprefix(STOPPED)}', hint)
+    if faults:
+        each = '\nmembw: '.join(dict.fromkeys(faults))
+        hint = "repair it first; or is it a value after '-S'?"
+        raise MembwError(f'not everything could be loaded: {each}', hint)
+
+
+def refuse_nothing(
+    cases: list[dict], base: str, system: str | None, rest: list[str], lines: list[str],
+    partitions: list[dict],
+) -> None:  # fmt: skip
+    """No test case: the reason, as far as ReFrame's lines have it."""
+    if cases:
+        return
+    if not os.path.exists(f'{base}.json') and not any('Ran 0/0' in line for line in lines):
+        refuse_as_printed(lines)
+        said = [line for line in lines if re.search(r'^reframe: |error|WARNING', line)]
+        raise MembwError(
+            f'ReFrame ended without a report: {said[-1] if said else "it gave no reason"}',
+            f"'{base}.log' holds its whole output",
+        )
+    chosen, where = ' '.join(rest), f' --system {system}' if system else ''
+    why = ''.join(f'\nmembw: left out here is {text}' for text in left_out(rest, partitions))
+    raise MembwError(
+        (f"no test case matches '{chosen}'" if chosen else 'no test case fits this system') + why,
+        f"'reframe -c reframe-checks -l{where}' lists the tests",
+    )
+
+
+def refuse_as_printed(lines: list[str]) -> None:
+    """An error of our own configuration or checks, in their words."""
+    facts = [line.removeprefix('membw: ') for line in lines if line.startswith('membw: ')]
+    hints = [line.removeprefix('hint: ') for line in lines if line.startswith('hint: ')]
+    if facts:
+        facts, hints = (list(dict.fromkeys(texts)) for texts in (facts, hints))
+        raise MembwError('\nmembw: '.join(facts), '\nhint: '.join(hints) or None)
+
+
+def left_out(rest: list[str], partitions: list[dict]) -> list[str]:
+    """'gcc-o2: its compiler does not ...' of each preset that `-p` names and this system lacks."""
+    patterns = [word for before, word in zip(['', *rest], rest, strict=False) if before == '-p']
+    texts = []
+    for reason, names in by_reason(partitions).items():
+        wanted = [name for name in names if any(re.search(p, name) for p in patterns)]
+        texts += [f'{", ".join(wanted)}: {reason}'] if wanted else []
+    return texts

@@ -1,0 +1,118 @@
+"""One session of ReFrame over the checks: its options, its progress, its end."""
+
+import contextlib
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+
+from membw import interruption
+from membw.checkout import root
+from membw.errors import MembwError
+from membw.progress import Cases, say
+
+WARNED = re.compile(r'^\S*(?:WARNING|ERROR):')
+# said once, by the reason of what they depend on, or meant
+QUIET = re.compile(
+    r'\[skipped due to skipped dependencies\]|variables were not set|Ignoring check search path'
+    r'|ERROR: Traceback|: not measured, no record|the reference expired'
+)
+COLOURS = re.compile(r'\x1b\[[0-9;]*m')
+# for ReFrame to cancel its jobs and write its report, after each signal
+ENDING = (signal.SIGINT, 15), (signal.SIGINT, 15), (signal.SIGTERM, 2), (signal.SIGKILL, 1)
+
+
+def report_base() -> str:
+    """Path of this run's report, JUnit file and log, without their suffixes."""
+    name = time.strftime('run-%Y%m%dT%H%M%S-') + str(os.getpid())
+    return os.path.join(root(), 'results', 'reports', name)
+
+
+def command(base: str, system: str | None, rest: list[str]) -> list[str]:
+    files = [f'--report-file={base}.json', f'--report-junit={base}.xml', '--nocolor']
+    checks = [] if {'-c', '--checkpath'} & set(rest) else ['-c', 'reframe-checks']
+    where = ['--system', system] if system else []
+    return ['reframe', *checks, '-r', *where, *files, *rest]
+
+
+def run(words: list[str], base: str, variables: dict[str, str], verbose: bool) -> list[str]:
+    """Runs ReFrame, shows its progress, keeps its whole output in `base`.log; its lines.
+
+    Args:
+        variables: of its environment, with those of this process.
+        verbose: print every line, in place of the progress.
+    """
+    if 'MEMBW_ROOT' not in os.environ:
+        words = ['sh', '-c', '. ./setup-env.sh && exec "$@"', 'sh', *words]
+    lines, cases = [], Cases()
+    os.makedirs(os.path.dirname(base), exist_ok=True)
+    with (
+        open(f'{base}.log', 'ab', buffering=0) as log,
+        started(words, variables) as process,
+        ended_with(process),
+    ):
+        for line in process.stdout:
+            line = COLOURS.sub('', line.rstrip('\n'))
+            lines.append(line)
+            keep(line, log)
+            progress = cases.take(line)
+            if verbose:
+                say(line, stream=sys.stdout)
+            elif WARNED.search(line) and not QUIET.search(line):
+                say(line)
+            elif progress:
+                say(progress, passing=True)
+    return lines
+
+
+def keep(line: str, log) -> None:
+    try:
+        log.write(f'{line}\n'.encode())
+    except OSError as err:  # then nothing that is measured can be kept
+        hint = 'results/ takes what is measured: make room for it'
+        raise MembwError(f"cannot write '{log.name}': {err.strerror}", hint) from err
+
+
+def started(words: list[str], variables: dict[str, str]) -> subprocess.Popen:
+    """In a session of its own: an interruption reaches it through `ended_with` alone."""
+    try:
+        with interruption.audible():
+            return subprocess.Popen(
+                words,
+                cwd=root(),
+                env={**os.environ, **variables},
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                text=True,
+                errors='replace',
+                start_new_session=True,
+            )
+    except FileNotFoundError as err:
+        hint = "'make setup', then try again"
+        raise MembwError(f"'{err.filename}' is not on the PATH", hint) from err
+
+
+@contextlib.contextmanager
+def ended_with(process: subprocess.Popen) -> Iterator[None]:
+    """ReFrame and its jobs end when this command does: by Ctrl-C, `kill`, `timeout`, a CI.
+
+    ReFrame is interrupted first, as by Ctrl-C: it cancels its jobs and writes its report.
+    """
+    try:
+        yield
+    except BaseException:
+        for number, seconds in ENDING:
+            if process.poll() is None:
+                end(process, number, seconds)
+        raise
+
+
+def end(process: subprocess.Popen, number: int, seconds: float) -> None:
+    with contextlib.suppress(ProcessLookupError):  # the group outlives its first process
+        os.killpg(process.pid, number)
+    with contextlib.suppress(subprocess.TimeoutExpired, KeyboardInterrupt):
+        process.wait(seconds)

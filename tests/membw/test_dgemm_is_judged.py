@@ -1,4 +1,4 @@
-"""rank, history, calibrate and diff judge what dgemm measures as they judge bandwidths.
+"""rank, history and diff judge what dgemm measures as they judge bandwidths.
 
 tests/data/dgemm-record.json is a record of a real run; nodes and nights are made of it.
 """
@@ -10,8 +10,6 @@ import json
 import numpy as np
 import pytest
 import results_store
-import yaml
-from checkout_copy import copy_checkout
 from places import ROOT
 from record_schema import check
 
@@ -98,19 +96,6 @@ def test_history_names_the_night_from_which_a_node_was_slower(membw, nights):
     kernels = change.split('  ')
     assert status == 1 and change.startswith(f'{day}  node   n004  -6.')
     assert ' '.join(BY_CLOCK) in [part.strip() for part in kernels]
-
-
-def test_calibrate_writes_what_the_check_is_held_to(membw, nights, tmp_path, monkeypatch):
-    copy_checkout(tmp_path)
-    monkeypatch.setenv('MEMBW_ROOT', str(tmp_path))
-    status, said = membw('calibrate', '--system', 'thin', '--test', 'dgemm', '--all-nodes', nights)
-    assert status == 0, said
-    table = yaml.safe_load((tmp_path / 'systems/references/thin.yaml').read_text())
-    held = table['dgemm']['thin:thin']['gcc-o2']['mkl-intel']
-    value, low, high, unit = held['k192']
-    usual = REAL['metrics']['k192']['value']
-    assert value == pytest.approx(usual, rel=0.02) and unit == 'GFlop/s' and -0.1 < low < 0
-    assert held['clock'][3] == 'GHz'
 
 
 def test_diff_says_which_figures_are_apart(membw, tmp_path):

@@ -1,190 +1,151 @@
 """Reads an acceptance protocol: schema, sense, checksum, signatures; all problems at once."""
 
-import copy
 import hashlib
-import io
 import json
-import math
-import statistics
+from collections.abc import Iterator
+from dataclasses import dataclass
 from importlib import resources
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import yaml
 
 from membw import schema
-from membw.accept import pairs
+from membw.checkout import root, systems
 from membw.errors import MembwError
 from membw.files import open_to_read
 from membw.presets import presets
 from membw.printable import printable
 from membw.results.hostlist import expected_nodes
-from membw.results.metrics import HIGHER, Metric
-from membw.results.record import HOST
-from membw.site.references import DGEMM, PINNINGS
+from membw.results.table import HIGHER
+from membw.site.environs import of_partition
 
-PROTOCOL, PROCEDURE = 'membw-protocol-1', 'membw-procedure-1'
-MOST_CHARACTERS, MOST_LEVELS = 1_000_000, 20
-STATISTICS = {'median': statistics.median, 'worst': min, 'best': max}
-# what a pattern of the schema asks for, by how it begins
-SHAPES = {'^[^': 'text of one line', '^[A': 'a name', '^[0': 'a date or checksum'}
-FIGURES_OF_PAIRS = ' and '.join(f'{m.name} in {m.unit}' for m in pairs.FIGURES)
 HINT = "'membw accept --template' prints a protocol that is right, with comments"
+# what a pattern of the schema requires, by how it begins
+SHAPES = {'^[^': 'text of one line', '^[A': 'a name', '^[0': 'a date or checksum'}
 
 
-def template(name='protocol'):
-    """The text of a template: of a protocol, or of Intel's `node` procedure."""
-    return resources.files('membw.accept').joinpath(f'{name}_template.yaml').read_text()
+class Line(NamedTuple):
+    """One line of the contract: a value, or a distance to the fleet's median."""
+
+    metric: str
+    unit: str
+    better: str  # higher or lower
+    value: float | None  # in `unit`; at least, or at most
+    within: float | None  # a fraction
+
+    def reaches(self, figure: float, limit: float) -> bool:
+        return figure >= limit if self.better == HIGHER else figure <= limit
+
+    def limit(self, fleet: float | None) -> float | None:
+        """The worst figure that passes; `fleet`: the nodes' median, None before any run."""
+        if self.within is None or fleet is None:
+            return self.value
+        return fleet * (1 - self.within if self.better == HIGHER else 1 + self.within)
+
+    def text(self, fleet: float | None = None) -> str:
+        """'triad at least 300 GB/s', 'triad within 2.0% of the fleet: at least 294 GB/s'."""
+        limit, bound = self.limit(fleet), 'at least' if self.better == HIGHER else 'at most'
+        value = '' if limit is None else f'{bound} {limit:.6g} {self.unit}'
+        share = '' if self.within is None else f'within {self.within:.1%} of the fleet'
+        return f'{self.metric} {": ".join(filter(None, (share, value)))}'
 
 
-def own_schema():
+@dataclass(frozen=True)
+class Protocol:
+    """A protocol that is right, and signed by nobody or by whom it says."""
+
+    content: dict[str, Any]
+    checksum: str
+    contract: dict[str, Line]
+    names: list[str] | None  # of the nodes; None: whichever report
+
+    @property
+    def runs(self) -> dict[str, Any]:
+        return self.content['runs']
+
+    @property
+    def count(self) -> int:
+        """Nodes that are measured."""
+        return self.content['nodes']['count']
+
+    @property
+    def allowed(self) -> int:
+        """Nodes that may fail the first round and the retest."""
+        return self.content['rule']['allowed_failures']
+
+    @property
+    def rounds(self) -> list[tuple[str, int]]:
+        """(name, valid runs of each node) of the first round and of the retest."""
+        retest = self.content['retest']['repetitions']
+        return [('first', self.runs['repetitions'])] + [('retest', retest)] * (retest > 0)
+
+    @property
+    def unsigned(self) -> list[str]:
+        """Parties that have not signed."""
+        signed = {s['party'] for s in self.content['signatures']}
+        return [party for party in self.content['parties'] if party not in signed]
+
+
+def template() -> str:
+    """The text of a protocol to begin with."""
+    return resources.files('membw.accept').joinpath('protocol_template.yaml').read_text()
+
+
+def own_schema() -> dict[str, Any]:
     return json.loads(resources.files('membw.accept').joinpath('protocol.schema.json').read_text())
 
 
-def load(path):
-    """The one protocol of a file that is no procedure."""
-    (protocol,) = load_parts(path)
-    return protocol
-
-
-def load_parts(path):
-    """[protocol, ...], one for each part of a procedure, of which each has a contract and runs of
-    its own: as dicts, with 'names' (a list, or None), 'part' and 'checksum' (of the file) added.
-
-    `names` and `nodes` are of pairs where the runs are (pairs.py).  `contract` is {kernel: rate}
-    then, `metrics` says of what, `within` what is held to the fleet,
-    and 'signed' is the content of the file.  Raises MembwError with all problems of the file, and
-    for a signature of another content.
-    """
+def load(path: str) -> Protocol:
+    """The protocol of a file. Raises MembwError with all problems of the file, and for a signature
+    of another content."""
     content = _read(path)
-    parts = _parts(content)
-    problems = [text for part in parts.values() for text in _of_schema(part) or _of_sense(part)]
+    problems = list(_of_schema(content)) or list(_of_sense(content))
     if problems:
         lines = dict.fromkeys(f'{path}: {text}' for text in problems)
         raise MembwError('\nmembw: '.join(lines), HINT)
-    return [_loaded(path, name, part, content) for name, part in parts.items()]
-
-
-def _parts(content):
-    """{name: protocol} of a procedure; {'': itself} of a protocol."""
-    if not isinstance(content, dict) or content.get('schema') != PROCEDURE:
-        return {'': content}
-    parts = content.get('parts')
-    values = parts.values() if isinstance(parts, dict) else ()
-    if not values or not all(isinstance(part, dict) for part in values):
-        raise MembwError("'parts' is missing: {stream: {contract: .., runs: ..}, dgemm: ..}", HINT)
-    shared = {key: value for key, value in content.items() if key != 'parts'}
-    return {
-        name: {**shared, 'schema': PROTOCOL, 'title': f'{content.get("title")}: {name}', **part}
-        for name, part in parts.items()
-    }
-
-
-def _loaded(path, part, protocol, content):
-    protocol['signed'] = copy.deepcopy(protocol)
-    protocol['checksum'] = checksum(content)
-    protocol['part'] = part
-    protocol['within'] = {
-        name: least['within']
-        for name, least in protocol['contract'].items()
-        if isinstance(least, dict) and 'within' in least
-    }
-    names = protocol['nodes'].get('names')
-    protocol['names'] = expected_nodes(names) if names else None
-    if pairs.are_held(protocol['runs']):
-        protocol['nodes'] = pairs.counted(protocol['nodes'])
-        protocol['names'] = names and pairs.names(protocol['names'])
-    contract = {name: _agreed(name, least) for name, least in protocol['contract'].items()}
-    protocol['metrics'] = {name: metric for name, (metric, _) in contract.items()}
-    protocol['contract'] = {name: metric.rate(least) for name, (metric, least) in contract.items()}
-    forged = [s for s in protocol['signatures'] if s['protocol_sha256'] != protocol['checksum']]
+    found = checksum(content)
+    forged = [s for s in content['signatures'] if s['protocol_sha256'] != found]
     if forged:
         who = ', '.join(f'{s["name"]} ({s["party"]})' for s in forged)
         raise MembwError(
-            f'{path}: is not what {who} signed: its checksum is {protocol["checksum"]}',
-            'restore the protocol that was signed, or have this one signed anew',
+            f'{path}: is not what {who} signed: its checksum is {found}',
+            'restore the protocol that was signed, or sign this one again',
         )
-    return protocol
+    contract = {name: _line(name, row) for name, row in content['contract'].items()}
+    names = content['nodes'].get('names')
+    return Protocol(content, found, contract, expected_nodes(names) if names else None)
 
 
-def checksum(protocol):
+def checksum(content: dict[str, Any]) -> str:
     """sha256 of the content without the signatures: layout and comments do not count."""
-    content = {k: v for k, v in as_signed(protocol).items() if k != 'signatures'}
-    text = json.dumps(content, sort_keys=True, separators=(',', ':'), ensure_ascii=False)
+    signed = {key: value for key, value in content.items() if key != 'signatures'}
+    text = json.dumps(signed, sort_keys=True, separators=(',', ':'), ensure_ascii=False)
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def _agreed(name, least):
-    """(Metric, figure) of a line of the contract: a number is GB/s, at least."""
-    if not isinstance(least, dict):
-        return Metric(name), least
-    # within so much of the fleet: what that is follows from the runs (held_to_fleet)
-    return Metric(name, least['unit'], least['better']), least.get('value', 1.0)
+def _line(metric: str, row: Any) -> Line:
+    """A number is GB/s, at least."""
+    if not isinstance(row, dict):
+        return Line(metric, 'GB/s', HIGHER, row, None)
+    return Line(metric, row['unit'], row['better'], row.get('value'), row.get('within'))
 
 
-def figures(protocol, rates):
-    """{kernel: figure} of rates: of the contract in its units."""
-    metrics = protocol['metrics']
-    return {name: metrics[name].figure(rate) for name, rate in rates.items() if name in metrics}
-
-
-def contract_lines(protocol):
-    """'triad at least 300 GB/s', 'latency at most 95 ns'."""
-    for name, metric in protocol['metrics'].items():
-        bound = 'at least' if metric.better == HIGHER else 'at most'
-        share, fleet = protocol['within'].get(name), protocol.get('fleet', {}).get(name)
-        text = f'{bound} {metric.figure(protocol["contract"][name]):g} {metric.unit}'
-        if share:
-            within = f'within {share:.1%} of the fleet'
-            median = f', whose median is {metric.figure(fleet):g}' if fleet else ''
-            text = f'{text}, {within}{median}' if fleet else within
-        yield f'{name} {text}'
-
-
-def held_to_fleet(protocol, runs):
-    """The protocol whose relative lines of the contract are figures: of the median over all nodes,
-    each by its first valid runs. Itself where there is none of either."""
-    first = {}
-    for run in sorted(runs, key=lambda run: run.time):
-        of_node = first.setdefault(run.node, [])
-        if not run.outside and not run.invalid and len(of_node) < protocol['runs']['repetitions']:
-            of_node.append(run.rates)
-    values = [statistic(protocol, rates) for rates in first.values() if rates]
-    if not protocol['within'] or not values:
-        return protocol
-    fleet = {name: statistics.median(v[name] for v in values) for name in protocol['within']}
-    contract = {name: fleet[name] * (1 - share) for name, share in protocol['within'].items()}
-    return {**protocol, 'fleet': fleet, 'contract': {**protocol['contract'], **contract}}
-
-
-def _read(path):
-    from ruamel.yaml import YAML, YAMLError
-
-    reader = YAML(typ='safe')  # refuses a key given twice
+def _read(path: str) -> Any:
     try:
-        with io.TextIOWrapper(open_to_read(path, HINT), encoding='utf-8') as file:
-            text = file.read(MOST_CHARACTERS + 1)
-        if len(text) > MOST_CHARACTERS:
-            raise ValueError(f'more than {MOST_CHARACTERS} characters')
-        _refuse_deep(YAML().parse(text))
-        return _plain(reader.load(text))
+        with open_to_read(path, HINT) as stream:
+            text = stream.read().decode('utf-8')
+        twice = [f'line {line}: {key!r} is given twice' for line, key in presets.given_twice(text)]
+        if twice:
+            raise MembwError(f"'{path}': {'; '.join(twice)}", 'keep one of them')
+        return _plain(yaml.safe_load(text))
     except OSError as err:
         raise MembwError(f"cannot read '{path}': {err.strerror}", HINT) from err
-    except RecursionError as err:
-        raise MembwError(f"'{path}' is not a protocol: nested too deep", HINT) from err
-    except (YAMLError, ValueError) as err:
+    except (yaml.YAMLError, ValueError, RecursionError) as err:
         raise MembwError(f"'{path}' is not YAML: {' '.join(str(err).split())}", HINT) from err
 
 
-def _refuse_deep(events):
-    """Aliases and nesting can make a small file endless; a protocol needs neither."""
-    depth = 0
-    for event in events:
-        kind = type(event).__name__
-        depth += (kind.endswith('StartEvent')) - (kind.endswith('EndEvent'))
-        if kind == 'AliasEvent':
-            raise ValueError('an alias (*name): a protocol says each thing in full')
-        if depth > MOST_LEVELS:
-            raise ValueError(f'nested more than {MOST_LEVELS} levels deep')
-
-
-def _plain(value):
+def _plain(value: Any) -> Any:
     """Dates as text: YAML reads 2026-12-01 as a date, JSON knows none."""
     if isinstance(value, dict):
         return {str(key): _plain(v) for key, v in value.items()}
@@ -193,101 +154,46 @@ def _plain(value):
     return value if isinstance(value, str | int | float | None) else str(value)
 
 
-def _of_schema(protocol):
-    return [*_of_own_schema(protocol), *_of_pinning(protocol)]
+def _of_schema(content: Any) -> Iterator[str]:
+    for where, fact, hint in schema.problems(own_schema(), content, '', ''):
+        shape = next((SHAPES[b] for b in SHAPES if hint.startswith(f"must match '{b}")), '')
+        if shape:  # a reader of a protocol need not know patterns
+            fact = f'{fact.split(" does not match ")[0]} is not {shape}'
+        elif hint.startswith('did you mean'):
+            fact = f'{fact}; {hint}'
+        yield printable(f'{where or "the protocol"}: {fact}')[:300]
 
 
-def _of_pinning(protocol):
-    """A name in any case; of DGEMM it is that of a library."""
-    runs = protocol.get('runs') if isinstance(protocol, dict) else None
-    pinning = runs.get('pinning') if isinstance(runs, dict) else None
-    known = tuple(presets.load_blas()) if pinning and runs.get('test') in DGEMM else PINNINGS
-    if pinning and pinning not in known:
-        yield printable(f'runs.pinning: {pinning!r} is not one of {", ".join(known)}')[:300]
-
-
-def _of_own_schema(protocol):
-    return [
-        printable(f'{where or "the protocol"}: {_said(fact, hint)}')[:300]
-        for where, fact, hint in schema.problems(own_schema(), protocol, '', '')
-    ]
-
-
-def _said(fact, hint):
-    """A pattern says what it is for; a reader of a protocol need not know patterns."""
-    asked = [SHAPES[begin] for begin in SHAPES if hint.startswith(f"must match '{begin}")]
-    if asked:
-        return f'{fact.split(" does not match ")[0]} is not {asked[0]}'
-    return f'{fact}; {hint}' if hint.startswith('did you mean') else fact
-
-
-def _of_sense(protocol):
+def _of_sense(content: dict[str, Any]) -> Iterator[str]:
     """What a schema cannot say."""
-    nodes = protocol['nodes']
-    problems = [
-        f'contract.{kernel}: {least} is no figure'
-        for kernel, least in protocol['contract'].items()
-        if not math.isfinite(_agreed(kernel, least)[1])
-    ]
-    count = nodes['count']
+    nodes, count = content['nodes'], content['nodes']['count']
     if nodes.get('of', count) < count:
-        problems.append(f'nodes.of: {nodes["of"]} nodes, but {count} of them are measured')
-    if protocol['rule']['allowed_failures'] >= count:
-        problems.append(
-            'rule.allowed_failures: as many as there are nodes: nothing could be refused'
-        )
-    runs, nights = protocol['runs'], protocol['runs'].get('nights', 1)
-    if pairs.are_held(runs):
-        problems += [
-            f'contract.{name}: of pairs, {FIGURES_OF_PAIRS} alone are known'
-            for name, least in protocol['contract'].items()
-            if _agreed(name, least)[0] not in pairs.FIGURES
-        ]
-        problems += ['nodes.count: a pair takes two'] * (count < 2)
-    if nights > runs['repetitions']:
-        problems.append(f'runs.nights: {nights} nights, but {runs["repetitions"]} repetitions')
-    if protocol['period']['to'] < protocol['period']['from']:
-        problems.append('period: ends before it begins')
-    problems += [
-        f'signatures: no party {s["party"]!r}, there are {", ".join(protocol["parties"])}'
-        for s in protocol['signatures']
-        if s['party'] not in protocol['parties']
-    ]
-    return problems + _of_names(nodes)
+        yield f'nodes.of: {nodes["of"]} nodes, but {count} of them are measured'
+    if content['rule']['allowed_failures'] >= count:
+        yield 'rule.allowed_failures: as many as there are nodes: nothing could be refused'
+    if content['period']['to'] < content['period']['from']:
+        yield 'period: ends before it begins'
+    for party in (s['party'] for s in content['signatures']):
+        if party not in content['parties']:
+            yield f'signatures: no party {party!r}, there are {", ".join(content["parties"])}'
+    if 'names' in nodes:
+        try:
+            names = expected_nodes(nodes['names'])
+        except MembwError as err:
+            yield f'nodes.names: {err}'
+        else:
+            if len(names) != count:
+                yield f'nodes.names: {len(names)} names, count is {count}'
 
 
-def _of_names(nodes):
-    if 'names' not in nodes:
-        return []
-    try:
-        names = expected_nodes(nodes['names'])
-    except MembwError as err:
-        return [f'nodes.names: {err}']
-    strange = [name for name in names if not HOST.fullmatch(name)]
-    if strange:
-        return [f'nodes.names: {printable(repr(strange[0]))} is no name of a node']
-    if len(names) == nodes['count']:
-        return []
-    return [f'nodes.names: {len(names)} names, count is {nodes["count"]}']
-
-
-def unsigned(protocol):
-    """Parties that have not signed."""
-    signed = {s['party'] for s in protocol['signatures']}
-    return [party for party in protocol['parties'] if party not in signed]
-
-
-def as_signed(protocol):
-    """The content of the file: what is signed, and shown in a report."""
-    return protocol.get('signed', protocol)
-
-
-def statistic(protocol, runs):
-    """{kernel: rate} of some runs of a node, each {kernel: rate}."""
-    of = STATISTICS[protocol['runs']['statistic']]
-    return {kernel: of([run[kernel] for run in runs]) for kernel in protocol['contract']}
-
-
-def below(protocol, values):
-    """Kernels whose value does not reach the contract."""
-    return [k for k, least in protocol['contract'].items() if values[k] < least]
+def unknown(protocol: Protocol) -> Iterator[str]:
+    """System and preset that do not exist here: nothing could be measured by such a protocol."""
+    system, preset = protocol.runs['system'], protocol.runs['preset']
+    if system not in systems():
+        yield f"runs.system: no '{system}', known are {', '.join(systems())}"
+        return
+    facts = yaml.safe_load(Path(root(), 'systems', f'{system}.yaml').read_text())
+    table = presets.load(Path(root(), 'configs', 'presets.yaml'))
+    known = sorted({name for p in facts['partitions'] for name in of_partition(p, table)})
+    if preset not in known:
+        yield f"runs.preset: no '{preset}' on '{system}', known are {', '.join(known)}"

@@ -1,91 +1,118 @@
 """Everything needed to argue about an acceptance, as plain data: what JSON, text and HTML show."""
 
+import shlex
 import time
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from statistics import median
+from typing import Any
 
-from membw.accept.missing_runs import lines as order_lines
-from membw.accept.missing_runs import orders
-from membw.accept.protocol import as_signed, contract_lines, figures, unsigned
-from membw.accept.rule import is_counted
+from membw.accept.protocol import Protocol
+from membw.accept.risk import assess, sentences
+from membw.accept.rule import STATUSES, Decision
+from membw.accept.runs import Run
 from membw.moments import utc
+from membw.plural import plural
 from membw.presets.presets import version
-from membw.statistics.risk import assess
+from membw.results.hostlist import fold
+
+MAD_TO_DEVIATION = 1.4826  # of normal noise
+SPREAD_NODES = 5  # of fewer nodes no spread is stated
 
 
-def report(decision, problems=()):
+def report(decision: Decision, problems: Sequence[str] = ()) -> dict[str, Any]:
     """A dict, JSON as it stands; the sections in the order in which they are read."""
     protocol = decision.protocol
-    nodes = [_node(protocol, node) for node in decision.nodes]
-    shown = [run for node in nodes for run in node['runs']]
+    nights = {run.night for run in decision.counted}
+    builds = Counter(run.build for run in decision.counted)
     return {
-        'schema': 'membw-acceptance-2',
-        'title': protocol['title'],
+        'schema': 'membw-acceptance-3',
+        'title': protocol.content['title'],
         'verdict': decision.verdict,
         'why': decision.why,
-        'counts': {s: len(decision.having(s)) for s in STATUSES},
+        'lowest': list(_lowest(decision)),
+        'counts': {s: len(decision.with_status(s)) for s in STATUSES},
+        'risk': assess(protocol)._asdict(),
+        'risks': sentences(protocol, len(nights)),
+        'to_do': list(to_do(decision)),
+        'contract': [
+            {**line._asdict(), 'limit': decision.limits.get(name),
+             'text': line.text(decision.fleet.get(name))}
+            for name, line in protocol.contract.items()
+        ],  # fmt: skip
         'made': utc(time.time()),
         'membw': version(),
-        'protocol_sha256': protocol['checksum'],
-        'signed_by': protocol['signatures'],
-        'unsigned': unsigned(protocol),
-        'protocol': as_signed(protocol),
-        'contract': list(contract_lines(protocol)),
-        'units': {name: metric.unit for name, metric in protocol['metrics'].items()},
-        'builds': [{**build, 'runs': count} for build, count in decision.builds],
-        'risk': _risk(assess(protocol, decision.nodes), protocol),
-        'nodes': nodes,
-        'not_counted': [s for r, s in zip(decision.runs, shown, strict=True) if not is_counted(r)],
-        'other_nodes': sorted({run.node for run in decision.elsewhere}),
-        'to_do': list(order_lines(protocol, orders(decision))),
-        'problems': list(problems),
-    }
-
-
-STATUSES = ('PASS', 'CLEARED', 'FAILED', 'OPEN', 'MISSING')
-
-
-def _node(protocol, node):
-    return {
-        'node': node.name,
-        'status': node.status,
-        'rounds': [
-            {'test': r.name, 'figures': _figures(protocol, r.values), 'below': r.below}
-            for r in node.rounds
+        'protocol_sha256': protocol.checksum,
+        'unsigned': protocol.unsigned,
+        'protocol': protocol.content,
+        'builds': [{'runs': count, **dict(build)} for build, count in builds.most_common()],
+        'nodes': [
+            {
+                'node': node.name,
+                'status': node.status,
+                'rounds': [vars(r) for r in node.rounds],
+                'needs': node.needs,
+                'needs_for': node.needs_for,
+                'runs': [_run(run) for run in node.runs],
+            }
+            for node in decision.nodes
         ],
-        'needs': node.needs,
-        'what_for': node.what_for,
-        'runs': [_run(protocol, run) for run in node.runs],
-    }
+        'other_nodes': decision.elsewhere,
+        'problems': list(problems),
+    }  # fmt: skip
 
 
-def _run(protocol, run):
-    return {
-        'node': run.node,
-        'time': utc(run.time),
-        'figures': _figures(protocol, run.rates),
-        'counted': run.counted,
-        'binary_sha256': run.build.get('binary_sha256'),
-        'record': run.source,
-    }
+def _run(run: Run) -> dict[str, Any]:
+    return {'time': utc(run.time), 'figures': run.figures, 'counted': run.counted,
+            'record': run.source}  # fmt: skip
 
 
-def _figures(protocol, rates):
-    return {name: round(figure, 3) for name, figure in figures(protocol, rates).items()}
+def _lowest(decision: Decision) -> Iterator[str]:
+    """'triad 301.2 GB/s on n005: 0.4 % better than the limit of 300 GB/s, ...' of each metric."""
+    latest = {node.name: node.rounds[-1].figures for node in decision.nodes if node.rounds}
+    for name, line in decision.protocol.contract.items():
+        figures = {node: of[name] for node, of in latest.items()}
+        if not figures:
+            continue
+        worst = min if line.better == 'higher' else max
+        node, limit = worst(figures, key=lambda n: figures[n]), decision.limits[name]
+        distance = figures[node] - limit
+        side = 'better' if line.reaches(figures[node], limit) else 'worse'
+        text = (
+            f'{name} {figures[node]:.1f} {line.unit} on {node}: {abs(distance) / limit:.1%} '
+            f'{side} than the limit of {limit:.6g} {line.unit}'
+        )
+        middle = median(figures.values())
+        spread = MAD_TO_DEVIATION * median(abs(f - middle) for f in figures.values())
+        if len(figures) >= SPREAD_NODES and spread > 0:
+            text += (
+                f', {abs(distance) / spread:.1f} robust standard deviations of the nodes '
+                f'({spread / middle:.2%})'
+            )
+        yield text
 
 
-def _risk(risk, protocol):
-    if risk is None:
-        return None
-    return {
-        'noise': {'from': risk.noise.source, 'spread': risk.noise.spread},
-        'bad_node': -protocol['risk']['bad_node'],
-        'good_node': protocol['risk']['good_node'],
-        'bad_node_fails': risk.bad_node,
-        'good_node_fails': risk.good_node,
-        'buyer': risk.buyer,
-        'vendor': risk.vendor,
-        'at_limit_of_noise': risk.limits
-        and dict(zip(('buyer', 'vendor'), risk.limits, strict=True)),
-        'measured_again': risk.again,
-        'node_characteristic': [{'level': lv, 'fails': p} for lv, p in risk.node],
-        'machine_characteristic': [{'bad_nodes': d, 'accepted': p} for d, p in risk.machine],
-    }
+def to_do(decision: Decision) -> Iterator[str]:
+    """What is still to be measured, and the command; nothing once the machine is refused."""
+    if decision.verdict != 'INCOMPLETE':
+        return
+    protocol = decision.protocol
+    for title, count in protocol.rounds:
+        waiting = [n for n in decision.nodes if n.needs and n.needs_for == title]
+        for needs in sorted({n.needs for n in waiting}):
+            nodes = [n.name for n in waiting if n.needs == needs]
+            yield f'{title} round, {plural(needs, "valid run")} on each of {fold(nodes)}:'
+            yield f'  {command(protocol, nodes[0] if len(nodes) == 1 else "NODE", needs)}'
+    further = protocol.count - len(decision.nodes)
+    if further > 0:
+        needs = protocol.runs['repetitions']
+        yield f'first round, {plural(needs, "valid run")} on {plural(further, "further node")}:'
+        yield f'  {command(protocol, "NODE", needs)}'
+
+
+def command(protocol: Protocol, node: str, runs: int) -> str:
+    """`membw run ...` that makes so many runs on a node."""
+    agreed = protocol.runs
+    test = agreed['test'] + (f'%pinning={agreed["pinning"]}' if 'pinning' in agreed else '')
+    words = ['membw', 'run', '--system', agreed['system'], '-n', test, '-p', agreed['preset']]
+    return shlex.join([*words, f'--repeat={runs}', '-J', f'nodelist={node}'])

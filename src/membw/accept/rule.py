@@ -1,213 +1,166 @@
-"""The rule of an acceptance protocol, applied to runs: each node's status, and the verdict."""
+"""The rule of an acceptance protocol, applied to runs.
 
-import sys
+A node passes when in the first round the agreed statistic of its runs reaches the contract in
+every metric, or when it does in the retest. The machine is accepted when at most so many nodes
+fail both as the protocol allows.
+"""
+
+import re
 from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from statistics import median
 
-from membw.accept.pairs import are_held, in_common, item
-from membw.accept.protocol import below, statistic, unsigned
-from membw.statistics.nights import NIGHT_S, night_numbers, nights_of
+from membw.accept.protocol import Protocol
+from membw.accept.runs import Run
+from membw.plural import plural
+from membw.results.hostlist import fold
+from membw.results.table import HIGHER
 
-# what the counted runs of one acceptance have in common, where it is known
-ALIKE = ('source_sha256', 'binary_sha256', 'compiler', 'flags', 'compile_line')
-
-
-@dataclass(slots=True)
-class Run:
-    """One run of one node (all its ranks together); there may be a million."""
-
-    node: str
-    time: float  # seconds since 1970
-    rates: dict  # metric -> rate: larger is better (results/metrics.py)
-    invalid: tuple = ()  # why it must not be believed
-    outside: str = ''  # why it is not under the protocol
-    source: str = ''  # the file it was read from
-    build: dict = field(default_factory=dict)  # what is known of the binary
-    counted: str = ''  # 'first', 'retest 1', ...; else why it is not
-    night: int = 0  # of this node's runs that could count
+STATUSES = ('PASS', 'CLEARED', 'FAILED', 'OPEN', 'MISSING')
 
 
 @dataclass
 class Round:
-    """Runs of one test of one node, and what they came to."""
+    """Runs of one round of one node, and their statistic."""
 
-    name: str
-    values: dict  # kernel -> rate
-    below: list  # kernels
+    name: str  # first or retest
+    figures: dict[str, float]
+    missed: list[str]  # metrics that do not reach the contract
 
 
 @dataclass
-class Tested:
-    """One node: PASS, CLEARED (by a retest), FAILED, OPEN (runs are missing) or MISSING."""
+class Node:
+    """PASS, CLEARED (by the retest), FAILED, OPEN (runs are missing) or MISSING (no run)."""
 
     name: str
     status: str = 'MISSING'
-    runs: list = field(default_factory=list)
-    rounds: list = field(default_factory=list)
+    runs: list[Run] = field(default_factory=list)
+    rounds: list[Round] = field(default_factory=list)
     needs: int = 0  # further valid runs
-    what_for: str = ''
-    at_once: int = 0  # of them, how many may be made in one night
-    not_before: float = 0.0  # seconds since 1970: the night of the latest run has its runs
-
-    @property
-    def accepted(self):
-        return self.status in ('PASS', 'CLEARED')
+    needs_for: str = ''  # first or retest
 
 
 @dataclass
 class Decision:
-    """ACCEPTED, REFUSED or INCOMPLETE, with everything it rests on."""
+    """ACCEPTED, REFUSED or INCOMPLETE, with everything that it follows from."""
 
-    protocol: dict
+    protocol: Protocol
     verdict: str
-    why: list
-    nodes: list
-    elsewhere: list  # runs of nodes that the protocol does not name
+    why: list[str]
+    nodes: list[Node]
+    limits: dict[str, float]  # metric -> worst figure that passes
+    fleet: dict[str, float]  # metric -> median of the nodes
+    elsewhere: list[str]  # nodes with runs that the protocol does not name
 
-    def having(self, *statuses):
-        return [n for n in self.nodes if n.status in statuses]
-
-    @property
-    def runs(self):
-        return [run for node in self.nodes for run in node.runs]
+    def with_status(self, status: str) -> list[Node]:
+        return [node for node in self.nodes if node.status == status]
 
     @property
-    def builds(self):
-        """[(what is known of the binary, counted runs)], the most usual first."""
-        counted = [r.build for r in self.runs if is_counted(r)]  # few objects, of a million runs
-        of_object, runs = {id(build): build for build in counted}, Counter()
-        for number, n in Counter(map(id, counted)).items():
-            runs[tuple(sorted(of_object[number].items()))] += n
-        return [(dict(build), n) for build, n in runs.most_common()]
+    def counted(self) -> list[Run]:
+        return [r for n in self.nodes for r in n.runs if r.counted in ('first', 'retest')]
 
 
-def is_counted(run):
-    return run.counted.startswith(('first', 'retest'))
+def place(statistic: str, runs: int) -> int:
+    """Index of the figure that decides among so many runs, the best first; of an even number the
+    median is the worse one of the middle two."""
+    return {'best': 0, 'median': runs // 2, 'worst': runs - 1}[statistic]
 
 
-def decide(protocol, runs):
-    """A Decision on runs in any order; of a node the earliest valid ones count, no choice."""
-    by_node = defaultdict(list)
-    for run in sorted(runs, key=lambda r: (r.time, r.source)):
+def decide(protocol: Protocol, runs: Sequence[Run]) -> Decision:
+    """A Decision on runs in order of time: of a node the earliest valid ones count, no choice."""
+    by_node: dict[str, list[Run]] = defaultdict(list)
+    for run in runs:
         by_node[run.node].append(run)
-    names = protocol['names'] or sorted(by_node)
-    nodes = [judge(protocol, name, by_node.pop(name, [])) for name in names]
-    nodes = [n for n in nodes if protocol['names'] or n.status != 'MISSING']
-    rest = [run for left in by_node.values() for run in left]
-    decision = Decision(protocol, '', [], nodes, rest)
-    decision.verdict, decision.why = _verdict(protocol, decision)
+    names = protocol.names or sorted(n for n, of in by_node.items() if any(map(_is_under, of)))
+    firsts = [_earliest(by_node[name], protocol.rounds[0][1]) for name in names]
+    fleet = {
+        name: median(_figures(protocol, taken)[name] for taken in firsts if taken)
+        for name in protocol.contract
+        if any(firsts)
+    }
+    lines = protocol.contract.items()
+    limits = {n: limit for n, line in lines if (limit := line.limit(fleet.get(n))) is not None}
+    nodes = [_judge(protocol, limits, name, by_node.pop(name, [])) for name in names]
+    decision = Decision(protocol, '', [], nodes, limits, fleet, sorted(by_node))
+    decision.verdict, decision.why = _verdict(decision)
     return decision
 
 
-def judge(protocol, name, runs):
-    """One node by its runs in order of time."""
-    node = Tested(name, runs=runs)
-    usable = [run for run in runs if _usable(run)]
-    for run, night in zip(usable, night_numbers([r.time for r in usable]).tolist(), strict=True):
-        run.night = night
-    nights = Counter()  # runs that count, by night
-    tests = [('first', protocol['runs']['repetitions'])]
-    tests += [
-        (f'retest {i + 1}', protocol['retest']['repetitions'])
-        for i in range(protocol['retest']['rounds'])
-    ]
-    for title, count in tests:
-        taken, closed = _take(protocol, usable, count, title, set(nights))
-        nights.update(run.night for run in taken)
+def _is_under(run: Run) -> bool:
+    return not run.why_not.startswith('not under')
+
+
+def _earliest(runs: list[Run], count: int) -> list[Run]:
+    return [run for run in runs if not run.why_not][:count]
+
+
+def _figures(protocol: Protocol, runs: list[Run]) -> dict[str, float]:
+    """{metric: the agreed statistic} of some runs."""
+    at = place(protocol.runs['statistic'], len(runs))
+    return {
+        name: sorted((r.figures[name] for r in runs), reverse=line.better == HIGHER)[at]
+        for name, line in protocol.contract.items()
+    }
+
+
+def _judge(protocol: Protocol, limits: dict[str, float], name: str, runs: list[Run]) -> Node:
+    node = Node(name, runs=runs)
+    for run in runs:
+        run.counted = run.why_not
+    usable = [run for run in runs if not run.why_not]
+    for title, count in protocol.rounds:
+        taken, usable = usable[:count], usable[count:]
+        for run in taken:
+            run.counted = title
         if len(taken) < count:
-            node.needs, node.what_for = count - len(taken), title
-            _when(protocol, node, usable, count, closed)
-            node.status = 'OPEN' if any(not run.outside for run in runs) else 'MISSING'
+            node.needs, node.needs_for = count - len(taken), title
+            node.status = 'OPEN' if any(map(_is_under, runs)) else 'MISSING'
+            return node
+        figures = _figures(protocol, taken)
+        missed = [n for n, line in protocol.contract.items()
+                  if not line.reaches(figures[n], limits[n])]  # fmt: skip
+        node.rounds.append(Round(title, figures, missed))
+        node.status = 'FAILED' if missed else 'PASS' if title == 'first' else 'CLEARED'
+        if not missed:
             break
-        values = statistic(protocol, [run.rates for run in taken])
-        node.rounds.append(Round(title, values, below(protocol, values)))
-        if not node.rounds[-1].below:
-            node.status = 'PASS' if title == 'first' else 'CLEARED'
-            break
-        node.status = 'FAILED'
     for run in usable:
-        run.counted = run.counted or 'more than the protocol asks for'
+        run.counted = 'more than the protocol requires'
     return node
 
 
-def _take(protocol, usable, count, title, before):
-    """(the earliest runs that make one test, {night: runs it may still take}).
-
-    Where the protocol asks for several nights, each gives its share and no more, and a retest
-    has nights of its own: runs of one night err alike.
-    """
-    nights = nights_of(protocol, count)
-    share = count if nights == 1 else -(-count // nights)
-    closed = dict.fromkeys(before, 0) if protocol['runs'].get('nights', 1) > 1 else {}
-    taken = []
-    for run in usable:
-        room = closed.setdefault(run.night, share)
-        if not run.counted and len(taken) < count and room:
-            closed[run.night] -= 1
-            run.counted = title
-            taken.append(run)
-    return taken, closed
-
-
-def _when(protocol, node, usable, count, closed):
-    """How many runs may be made tonight, and from when on."""
-    nights = nights_of(protocol, count)
-    node.at_once = node.needs if nights == 1 else min(node.needs, -(-count // nights))
-    if protocol['runs'].get('nights', 1) == 1 or not usable:
-        return
-    begun = min(run.time for run in usable if run.night == usable[-1].night)
-    room = closed[usable[-1].night]
-    node.not_before = 0.0 if room else begun + NIGHT_S
-    node.at_once = min(node.at_once, room or node.at_once)
-
-
-def _usable(run):
-    """Not under the protocol or not to be believed: such a run is neither a pass nor a failure."""
-    if run.outside:
-        run.counted = sys.intern(f'not under the protocol: {run.outside}')
-    elif run.invalid:
-        run.counted = f'INVALID: {"; ".join(run.invalid)}'
-    return not run.outside and not run.invalid
-
-
-def _verdict(protocol, decision):
+def _verdict(decision: Decision) -> tuple[str, list[str]]:
     """REFUSED as soon as nothing that is missing could change it."""
-    failed, allowed = decision.having('FAILED'), protocol['rule']['allowed_failures']
-    total, runs = protocol['nodes']['count'], protocol['runs']
-    text = f'{len(failed)} of {total} {item(runs, total)} failed, {allowed} allowed'
-    if are_held(runs):
-        text = ', '.join([text, *in_common([node.name for node in failed])])
-    if len(failed) > allowed:
+    protocol, failed = decision.protocol, decision.with_status('FAILED')
+    text = f'{len(failed)} of {protocol.count} nodes failed, {protocol.allowed} allowed'
+    if len(failed) > protocol.allowed:
         return 'REFUSED', [text]
-    missing = [*_missing(protocol, decision), *_not_signed(protocol)]
-    if missing:
-        return 'INCOMPLETE', [*missing, text]
-    return 'ACCEPTED', [text]
+    missing = list(_missing(decision))
+    return ('INCOMPLETE' if missing else 'ACCEPTED'), [*missing, text]
 
 
-def _not_signed(protocol):
-    if unsigned(protocol):
-        yield f'not signed by {", ".join(unsigned(protocol))}'
-
-
-def _missing(protocol, decision):
-    count, open_nodes = protocol['nodes']['count'], decision.having('OPEN')
-    reported = len([n for n in decision.nodes if n.status != 'MISSING'])
+def _missing(decision: Decision) -> Iterator[str]:
+    protocol, count = decision.protocol, decision.protocol.count
+    absent, open_nodes = decision.with_status('MISSING'), decision.with_status('OPEN')
+    reported = len(decision.nodes) - len(absent)
     if reported < count:
-        things = item(protocol['runs'], count)
-        yield f'{count - reported} of {count} {things} have no run under the protocol'
+        which = f': {fold(n.name for n in absent)}' if absent else ''
+        yield f'{count - reported} of {count} nodes have no run under the protocol{which}'
     if reported > count:
-        things = item(protocol['runs'], reported)
-        yield f'{reported} {things} reported, the protocol is of {count}: name them in nodes.names'
-    for title in dict.fromkeys(node.what_for for node in open_nodes):
-        nodes = [n for n in open_nodes if n.what_for == title]
-        runs = sum(n.needs for n in nodes)
-        kind = 'valid runs' if title == 'first' else f'valid runs of {title}'
-        yield f'{kind} that are missing: {runs}, on {", ".join(n.name for n in nodes[:5])}' + (
-            f' and {len(nodes) - 5} more' if len(nodes) > 5 else ''
-        )
-    builds = decision.builds
-    for name in ALIKE:
-        seen = {build[name] for build, _ in builds if build.get(name)}
-        if len(seen) > 1:
-            yield f'counted runs are of {len(seen)} builds: {name} differs'
+        yield f'{reported} nodes reported, the protocol is of {count}: name them in nodes.names'
+    for title, _ in protocol.rounds:
+        nodes = [n for n in open_nodes if n.needs_for == title]
+        if nodes:
+            runs = plural(sum(n.needs for n in nodes), 'valid run')
+            yield f'{runs} of the {title} round missing on {fold(n.name for n in nodes)}'
+    settings = Counter(run.setting for run in decision.counted)
+    if len(settings) > 1:
+        yield f'counted runs are of {len(settings)} settings: {_difference(list(settings))}'
+    if protocol.unsigned:
+        yield f'not signed by {", ".join(protocol.unsigned)}'
+
+
+def _difference(settings: list[str]) -> str:
+    """'compiler=gcc 11.4.0, compiler=gcc 12.2.0' of 'a=1 compiler=gcc 12.2.0 b=2' and another."""
+    words = [set(re.split(r' (?=\w+=)', setting)) for setting in settings]
+    return ', '.join(sorted(set().union(*words) - set.intersection(*words)))

@@ -1,47 +1,47 @@
 """`membw calibrate`: references of a system from its own runs, into its reference file."""
 
+import argparse
 import sys
-import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
 
 from membw import tables
-from membw.arguments import begin, count, days, percent
+from membw.arguments import begin, days
+from membw.calibrate import floors
+from membw.calibrate.reference_file import ReferenceFile
+from membw.calibrate.rule import Reference, Refusal, reference, too_few
+from membw.calibrate.samples import Samples, select
+from membw.checkout import refuse_unknown_system, root
 from membw.errors import MembwError
 from membw.files import one_at_a_time, write_whole
 from membw.plural import plural
-from membw.results.read import default_results
-from membw.statistics.margin import MARGIN
-from membw.tables import Cell, Column, Table
+from membw.results.table import Table, read_table
+from membw.tables import Cell, Column
 
-HOPELESS = 5  # rounds in turn without any figure
 EPILOG = """\
-For each partition, environment and pinning it takes the median of each kernel, and tolerances that
-95 % of healthy runs keep with 95 % confidence, however they are distributed. That takes 59
-independent runs (299 for --coverage 99). Runs of one node or of one night are not independent: it
-says how many they are worth, and what share of healthy runs would miss a tolerance all the same.
+For each partition, preset, pinning and metric the reference is the median of the nodes' medians.
+The tolerance is the larger of 2 % and 4 robust standard deviations (1.4826 MAD) of all runs. With
+fewer than 3 nights or 20 nodes it is twice that, and the output says so. On the better side the
+limit is twice as far: a figure far too good is another measurement.
 
-A node that `membw rank` would FAIL or call SUSPECT by the medians of its runs is left out and
-named, however few these are. No reference is made, and it says why, where runs are INVALID (more
-than a tenth), too few, of two populations, or of two systems (CPU, element size, unit): --since
-DAY takes the runs after an upgrade.
+INVALID runs and lower bounds are left out. So are runs of another program, compiler or CPU than
+the newest run. At least 5 runs are needed.
 
-A figure that was published or written by hand stays in force until --replace, with the measured
-one noted beside it. A median that falls below what the calibrated figure in force, the first or
-the best one allows is refused until --replace: no reference is walked down in small steps.
-
-The cases of a check with parameters of its own (the wait policies of overheads, the affinities of
-nbody) have references of their own.
+A figure that exists, published or calibrated, stays in force until --replace.
 
 examples:
-  membw calibrate --system thin --dry-run               # from results/results.db
-  membw calibrate --system local --environ gcc-o2 --pinning likwid --rounds 59
-  membw calibrate --system thin --environ gcc-o2 --pinning omp --floors /etc/membw/floors
+  membw calibrate --system thin --dry-run               # from results/records
+  membw calibrate --system local --preset gcc-o2 --pinning likwid
+  membw calibrate --system thin --preset gcc-o2 --pinning omp --floors /etc/membw/floors
 
-exit status: 0 references proposed for all; 1 some were refused, or a line could not be read;
-2 usage error
+exit status: 0 all references proposed; 1 some were refused, or a line could not be read; 2 usage
+error
 """
+Block = tables.Table | str
 
 
-def add_parser(subparsers):
+def add_parser(subparsers: Any) -> None:
     parser = subparsers.add_parser(
         'calibrate',
         help="take references from a system's own runs",
@@ -49,238 +49,152 @@ def add_parser(subparsers):
         epilog=EPILOG,
     )
     add = parser.add_argument
-    add('results', nargs='*', metavar='RESULTS',
-        help="ReFrame's results.db or reports, or records, one JSON object per line; files, "
-        'folders, - for stdin (results/results.db)')  # fmt: skip
+    add('results', nargs='*', metavar='RESULTS', help='records: files, folders, - (results)')
     add('--system', required=True, help='the name of a file of systems/, without .yaml')
     add('--test', default='stream', help='the check (stream)')
     add('--partition', help='this partition only')
-    add('--environ', help='this environment only')
-    add('--pinning', help='this pinning only; records of the program alone, which name none of '
-        'the three, count where all three are given')  # fmt: skip
-    add('--since', type=begin, metavar='DAY', default=0.0,
-        help='take runs from this day on: 2026-11-21, or 14d: the last 14')  # fmt: skip
+    add('--preset', help='this preset only')
+    add('--pinning', help='this pinning only')
     add(
-        '--rounds',
-        type=count,
-        metavar='K',
-        help='first run the check K times, and take these runs alone',
+        '--since',
+        type=begin,
+        metavar='DAY',
+        default=0.0,
+        help='take runs from this day on: 2026-11-21, or 14d: the last 14',
     )
-    add('--coverage', type=percent, default=95.0, metavar='PERCENT',
-        help='share of healthy runs that is to lie within the tolerance (95)')  # fmt: skip
-    add('--confidence', type=percent, default=95.0, metavar='PERCENT',
-        help='how sure it is to be that they do (95)')  # fmt: skip
-    add('--margin', type=percent, default=100 * MARGIN, metavar='PERCENT',
-        help='the lower tolerance is never closer to the median (2)')  # fmt: skip
-    add('--upper', type=percent, default=5.0, metavar='PERCENT',
-        help='the upper tolerance is never closer to the median (5)')  # fmt: skip
-    add('--widest', type=percent, default=10.0, metavar='PERCENT',
-        help='a lower tolerance wider than this is refused (10)')  # fmt: skip
     add(
-        '--all-nodes',
-        action='store_true',
-        help='the partition has no other nodes than those measured: few may do',
+        '--expires',
+        type=days,
+        default=180,
+        metavar='DAYS',
+        help='after so many days each run warns that the reference is old (180)',
     )
-    add('--expires', type=days, default=180, metavar='DAYS',
-        help='after so many days each run warns that the reference is old (180)')  # fmt: skip
+    add('--replace', action='store_true', help='replace existing figures')
     add(
-        '--replace',
-        action='store_true',
-        help='put the measured figures in force, also where published, '
-        'hand-written or better ones are',
+        '--floors',
+        metavar='FILE',
+        help="also write a file of floors for 'stream --at-least': 10 %% below the medians",
     )
-    add('--floors', metavar='FILE',
-        help="also write a file of floors for 'stream --at-least': --widest below the "
-        'medians')  # fmt: skip
     add('--dry-run', action='store_true', help='show what would be written, as a diff')
     tables.add_argument(parser)
     parser.set_defaults(func=run)
 
 
-def run(args):
+def run(args: argparse.Namespace) -> int:
     """Exit status as in EPILOG."""
-    from membw.calibrate.reference_file import ReferenceFile
-
-    folder = ReferenceFile(args.system, args.test).facts.parent  # refuses before it measures
-    every, problems = gather(args)
-    with one_at_a_time(folder):  # what was written meanwhile is kept
+    table, every = gather(args)
+    with one_at_a_time(Path(root(), 'systems')):  # of two at once the second adds to the first
         file = ReferenceFile(args.system, args.test)
-        proposals, blocks = enter(args, file, every)
+        blocks: list[Block] = []
+        made = {s.key: found for s in every if (found := propose(args, file, s, blocks))}
         try:
-            floors = floors_text(args, proposals)  # refuses before anything is written
-            blocks += finish(file, args.dry_run)
-            blocks += floor_lines(args, floors)
+            blocks += finish(args, file, floors.of_one(made) if args.floors else '')
         finally:
             print(tables.as_text(blocks, args.format))
-    return 1 if len(proposals) < len(every) or problems else 0
+    return 1 if len(made) < len(every) or table.problems else 0
 
 
-def enter(args, file, every):
-    """(proposals that are in the file now, what is said of all)."""
-    from membw.calibrate.reference_file import as_figures
-    from membw.statistics.tolerance import Refusal, Rule, propose
-
-    rule = Rule(args.coverage / 100, args.confidence / 100, args.margin / 100, args.upper / 100,
-                args.all_nodes, args.widest / 100)  # fmt: skip
-    proposals, blocks = [], []
-    for samples in every:
-        file.hold_to_index(samples.parameters)
-        try:
-            proposal = as_figures(propose(samples, rule))
-            refuse_decline(file, proposal, args.replace)
-        except Refusal as err:
-            blocks += refusal_lines(samples, err)
-        else:
-            proposals.append(proposal)
-            existing = file.in_force(samples.key)
-            kept = file.put(proposal, rule, args.replace, args.expires)
-            blocks += proposal_blocks(proposal, existing, kept)
-    return proposals, blocks
-
-
-def gather(args):
-    """(Samples of what was asked for, problems); measures first where --rounds says so."""
-    from membw.calibrate.samples import select
-    from membw.results.find_one import LISTED_BY
-    from membw.results.read import each_result
-
-    begun = measure(args) if args.rounds else args.since
-    chosen = args.partition, args.environ, args.pinning
-    paths = args.results or [default_results()]
-    samples, problems = select(
-        each_result(paths), args.system, chosen, begun, args.test, args.widest / 100
-    )
-    for problem in problems:
+def gather(args: argparse.Namespace) -> tuple[Table, list[Samples]]:
+    """The table, and the requested Samples. Raises MembwError where there are none."""
+    refuse_unknown_system(args.system)
+    paths = args.results or [str(Path(root(), 'results'))]
+    table = read_table(paths)
+    for problem in table.problems:
         print(f'membw: {problem}', file=sys.stderr)
-    if not samples:
-        asked = ' '.join(filter(None, (args.system, *chosen)))
+    wanted = args.partition, args.preset, args.pinning
+    every = select(table, args.system, args.test, wanted, args.since)
+    if not every:
+        requested = ' '.join(filter(None, (args.system, *wanted)))
         raise MembwError(
-            f"no run of '{args.test}' on '{asked}' in '{' '.join(paths)}'",
-            f"'{LISTED_BY}' lists what there is; --rounds K measures first; records of the "
-            'program alone want --partition, --environ and --pinning',
+            f"no run of '{args.test}' on '{requested}' in '{' '.join(paths)}'",
+            f"'membw run --system {args.system} -n {args.test} --repeat=5' makes five",
         )
-    return samples, problems
+    return table, every
 
 
-def measure(args):
-    """K rounds of the check; when they began."""
-    from membw.run import newest, reframe_run, summary
-
-    if args.results:
-        raise MembwError('--rounds and RESULTS exclude each other', 'leave one of them out')
-    begun, lost = float(int(time.time())), 0
-    name = f'{args.test}%pinning={args.pinning}$' if args.pinning else f'{args.test} '
-    rest = ['-n', f'^{name}']
-    rest += ['-p', f'^{args.environ}$'] if args.environ else []
-    for i in range(args.rounds):
-        print(f'round {i + 1} of {args.rounds}, {time.time() - begun:.0f} s', flush=True)
-        where = f'{args.system}:{args.partition}' if args.partition else args.system
-        reframe_run.measure(where, rest)
-        lost = 0 if summary.believed(newest.reports()[0]) else lost + 1
-        if lost == HOPELESS:
-            raise MembwError(
-                f'{lost} rounds in turn gave no figure to be believed',
-                'the table above says why; an idle machine takes fewer rounds',
-            )
-    return begun
-
-
-def refuse_decline(file, proposal, replace):
-    """A calibration that follows the decline of a node would never find it."""
-    from membw.statistics.tolerance import Refusal
-
-    for metric in () if replace else proposal.samples.metrics:
-        median = proposal.kernels[metric.name].median
-        for which, value, worst in file.anchors(proposal.samples.key, metric):
-            if metric.rate(median) < worst:
-                raise Refusal(
-                    f'{metric.name} is {median:.1f} {metric.unit}, {median / value - 1:+.1%} to '
-                    f'{which}: find out why, or say --replace'
-                )
+def propose(
+    args: argparse.Namespace, file: ReferenceFile, samples: Samples, blocks: list[Block]
+) -> dict[str, Reference]:
+    """{metric: Reference} of one key, and those that are not kept entered in the file; {} where
+    they are refused."""
+    file.require_index(samples.parameters)
+    found = {}
+    try:
+        for metric, runs in samples.runs.items():
+            found[metric] = reference(runs, *samples.units[metric])
+        if not found:
+            raise Refusal('no valid run')
+    except Refusal as err:
+        name = next((m for m in samples.runs if m not in found), '')
+        blocks.append(f'{" ".join([*samples.key, name]).strip()}: refused: {err}')
+        found = {}
+    else:
+        existing = file.existing(samples.key)
+        new = {m: row for m, row in found.items() if args.replace or m not in existing}
+        if new:
+            file.put(samples.key, new, about(samples), args.expires)
+        blocks += proposal_blocks(samples, found, existing, args.replace)
+    for why, count in samples.left_out.most_common():
+        blocks.append(f'  left out: {plural(count, "run")}: {why}')
+    return found
 
 
-def refusal_lines(samples, err):
-    yield f'{" ".join(samples.key)}: refused: {err}'
-    yield from left_lines(samples)
-
-
-def left_lines(samples):
-    for why, n in samples.left.most_common():
-        yield f'  left out: {plural(n, "run")}: {why}'
+def about(samples: Samples) -> dict[str, Any]:
+    """What the file notes of the runs."""
+    runs = samples.most
+    nodes, nights = {run.node for run in runs}, {run.night for run in runs}
+    return {'runs': len(runs), 'nodes': len(nodes), 'nights': len(nights), **samples.facts}
 
 
 COLUMNS = (
-    Column('kernel', 'kernel'), Column('median', 'median', True),
-    Column('unit', 'unit'), Column('interval_low', '95 % interval'), Column('interval_high', ''),
-    Column('lower', 'tolerance', True), Column('upper', '', True), Column('existing', 'existing'),
-)  # fmt: skip
+    Column('metric', 'metric'),
+    Column('reference', 'reference', True),
+    Column('unit', 'unit'),
+    Column('spread', 'spread of runs', True),
+    Column('lower', 'tolerance', True),
+    Column('upper', '', True),
+    Column('existing', 'existing'),
+)
 
 
-def proposal_blocks(proposal, existing, kept):
-    """The table of a proposal, and what is said of it."""
-    samples = proposal.samples
-    nodes = len(set(samples.nodes))
-    title = (
-        f'{" ".join(samples.key)}: {plural(len(samples.nodes), "run")} of '
-        f'{plural(nodes, "node")}, worth {proposal.effective} independent ones'
-    )
-    units = {metric.name: metric.unit for metric in samples.metrics}
+def proposal_blocks(
+    samples: Samples, found: dict[str, Reference], existing: dict[str, Any], replace: bool
+) -> Iterator[Block]:
+    """The table of a proposal, and the notes about it."""
+    noted = about(samples)
+    counts = ', '.join(plural(noted[f'{what}s'], what) for what in ('run', 'node', 'night'))
     rows = [
         [
-            name,
-            Cell(kernel.median, f'{kernel.median:.1f}'),
-            units[name],
-            Cell(kernel.interval[0], f'{kernel.interval[0]:.1f} ..'),
-            Cell(kernel.interval[1], f'{kernel.interval[1]:.1f}'),
-            Cell(kernel.low, f'{kernel.low:+.1%}'),
-            Cell(kernel.high, f'{kernel.high:+.1%}'),
-            _existing(existing, name, kept),
+            metric,
+            Cell(row.value, f'{row.value:.6g}'),
+            row.unit,
+            Cell(row.spread, f'{row.spread:.2%}'),
+            Cell(row.low, f'{row.low:+.1%}'),
+            Cell(row.high, f'{row.high:+.1%}'),
+            existing_text(existing.get(metric), replace),
         ]
-        for name, kernel in proposal.kernels.items()
+        for metric, row in found.items()
     ]
-    yield Table(title, COLUMNS, rows)
-    yield f'  false alarms: {alarms_text(proposal.alarms)}'
-    if kept:
-        yield f'  {plural(len(kept), "existing figure")} in force as before: --replace takes these'
-    yield from (f'  {note}' for note in proposal.notes)
-    yield from left_lines(samples)
+    yield tables.Table(f'{" ".join(samples.key)}: {counts}', COLUMNS, rows)
+    if too_few(samples.most):
+        yield f'  the runs are of {too_few(samples.most)}: the tolerances are doubled'
+    if existing and not replace:
+        yield '  existing figures stay in force: --replace takes the measured ones'
 
 
-def alarms_text(alarms):
-    mean, low, high = alarms
-    most = 'not known' if high is None else f'{100 * high:.2f}'
-    return (
-        f'{100 * mean:.2f} % of healthy runs would miss a tolerance ({100 * low:.2f} .. {most}), '
-        'by resampling'
-    )
-
-
-def _existing(existing, name, kept):
-    if name not in existing:
+def existing_text(figure: Any, replace: bool) -> str:
+    if figure is None:
         return 'none'
-    value, low, high = existing[name][:3]
-    bounds = ' .. '.join('open' if b is None else f'{b:+.0%}' for b in (low, high))
-    stays = 'stays in force' if name in kept else 'replaced'
-    return f'{value:.1f} {bounds}, {stays}'
+    text = ' '.join('open' if part is None else str(part) for part in figure[:3])
+    return f'{text}, {"replaced" if replace else "stays"}'
 
 
-def floors_text(args, proposals):
-    from membw.calibrate import floors
-
-    return (
-        floors.of_one(proposals, args.widest / 100, args.confidence / 100) if args.floors else ''
-    )
-
-
-def floor_lines(args, text):
-    """Last: floors never are of a reference that could not be written."""
-    if args.dry_run or not args.floors:
-        return text.splitlines()
-    write_whole(args.floors, text, 'the references are written: is its folder there, and yours?')
-    return [f'written: {args.floors}']
-
-
-def finish(file, dry_run):
-    if dry_run:
-        return file.diff() or ['nothing to write']
-    return [f'written: {path}' for path in (file.write() if file.changes() else ())]
+def finish(args: argparse.Namespace, file: ReferenceFile, text: str) -> list[str]:
+    """Write the references, then the floors; the paths, or the diff of a dry run."""
+    if args.dry_run:
+        return [*(list(file.diff()) or ['nothing to write']), *text.splitlines()]
+    written = file.write()
+    if text:
+        write_whole(args.floors, text, 'the references are written; does its folder exist?')
+        written.append(args.floors)
+    return [f'written: {name}' for name in written]

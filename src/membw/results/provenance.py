@@ -4,14 +4,15 @@ from collections import Counter
 
 # Ordered from cause to consequence: the first that differs is the one to name.
 SOFTWARE = (
-    'compiler', 'flags', 'compile_line', 'version', 'source_sha256', 'code_sha256', 'spack_hash',
-    'built_with', 'binary_sha256', 'kernel_release', 'microcode', 'thp', 'numa_balancing',
-    'governor', 'pages', 'array_size', 'bodies', 'shapes', 'ntimes', 'threads', 'threads_on',
+    'kernels_set', 'language', 'element_bytes', 'compiler', 'flags', 'compile_line', 'version',
+    'source_sha256', 'code_sha256', 'spack_hash', 'built_with', 'binary_sha256', 'kernel_release',
+    'microcode', 'thp', 'numa_balancing', 'governor', 'pages', 'array_size', 'bodies', 'shapes',
+    'ntimes', 'threads', 'threads_on',
 )  # fmt: skip
 # These name a file, not its code: where the code is the same, whatever else differs comes first.
 OF_FILE = ('spack_hash', 'built_with', 'binary_sha256')
 # A change here is the node's own: it lost a DIMM, say.
-HARDWARE = ('memory_gib', 'dimms', 'memory_channels', 'numa_nodes', 'ranks')
+HARDWARE = ('cpu_model', 'memory_gib', 'dimms', 'memory_channels', 'numa_nodes', 'ranks')
 FIELDS = SOFTWARE + HARDWARE
 
 

@@ -94,11 +94,7 @@ def test_a_line_that_is_no_record_is_named_and_the_others_are_judged(tmp_path, t
         code, out, err = told(*words, file)
         assert code == 1 and figures in out
         assert f'{file}:6: ' in err and said in err and err.count('\n') == 1
-    protocol = tmp_path / 'protocol.yaml'
-    protocol.write_text(told('accept', '--template')[1])
-    for words in (['calibrate', '--system', 'thin', '--dry-run'], ['export', '--format', 'csv'],
-                  ['accept', protocol, '--results'],
-                  ['report', '-o', tmp_path / 'x']):  # fmt: skip
+    for words in (['export', '--format', 'csv'], ['report', '-o', tmp_path / 'x']):
         code, _, err = told(*words, file)
         assert code == 0 if words[0] == 'report' else code in (1, 2)
         assert f'{file}:6: ' in err and said in err
@@ -149,8 +145,8 @@ def test_what_is_no_report_is_named(tmp_path, told, content, said):
     file = tmp_path / 'run.json'
     file.write_text(content if isinstance(content, str) else json.dumps(content))
     for words in (['rank', file], ['history', file], ['export', file], ['summary', file],
-                  ['report', file, '-o', tmp_path / 'x'], ['diff', f'{file}#0:0', f'{file}#0:1'],
-                  ['calibrate', '--system', 'thin', '--dry-run', file]):  # fmt: skip
+                  ['report', file, '-o', tmp_path / 'x'],
+                  ['diff', f'{file}#0:0', f'{file}#0:1']):  # fmt: skip
         code, _, err = told(*words)
         assert code == 2 and f'{file}' in err and said in err
 

@@ -61,9 +61,8 @@ def test_the_newest_say_what_all_say(order):
 
 
 COMMANDS = {
-    'rank': (), 'history': (), 'export': ('--format', 'csv'), 'accept': ('p.yaml', '--results'),
+    'rank': (), 'history': (), 'export': ('--format', 'csv'),
     'report': ('-o', 'x.html'),
-    'calibrate': '--dry-run --system thin --partition thin --environ a --pinning b'.split(),
 }  # fmt: skip
 CLOCK = r'[\d.]+ s\)|"written".*|written.{0,40}\d\d:\d\d:\d\d'
 
@@ -84,8 +83,6 @@ def test_a_pipe_is_read_in_pieces_and_says_what_the_file_says(
     text = '\n'.join(lines) + '\n'
     (tmp_path / 'stdin').write_text(text)
     monkeypatch.chdir(tmp_path)
-    assert main(['accept', '--template']) == 0
-    (tmp_path / 'p.yaml').write_text(capsys.readouterr().out)
     whole = what_it_says(command, 'stdin', capsys)
     monkeypatch.setattr(pieces, 'PIECE', 320_000)
     largest, real = [], pieces.texts

@@ -2,11 +2,9 @@
 
 import json
 
-import acceptance_fleet
 import fleet_generator
 import latency_fleet
 import pytest
-import yaml
 from results_store import case, write_report
 
 from membw.cli import main
@@ -67,65 +65,6 @@ def test_history_says_that_a_longer_latency_got_worse_and_a_shorter_one_did_not(
     (series,) = data['series']
     assert (series['unit'], series['better']) == ('ns', 'lower')
     assert series['low'][0] < series['median'][0] < series['high'][0]
-
-
-def test_calibrate_gives_a_latency_an_upper_tolerance_and_leaves_the_slow_node_out(
-    tmp_path, capsys, monkeypatch
-):
-    (tmp_path / 'reframe-checks').mkdir()
-    (tmp_path / 'systems' / 'references').mkdir(parents=True)
-    (tmp_path / 'systems' / 'toy.yaml').write_text('name: toy\npartitions:\n- name: node\n')
-    monkeypatch.setenv('MEMBW_ROOT', str(tmp_path))
-    nodes = 70
-    rows = [row for run in range(4) for row in latency_fleet.records(shares(nodes=nodes), run)]
-    file = fleet_generator.write(rows, tmp_path / 'runs.jsonl')
-    which = ['--partition', 'node', '--environ', 'gcc-o2', '--pinning', 'omp']
-    command = ['calibrate', '--system', 'toy', '--test', 'chase', *which, str(file)]
-    assert main(command) == 0, capsys.readouterr()
-    text = capsys.readouterr().out
-    assert f'{SLOW} is slow (latency +' in text and FAST not in text
-    written = yaml.safe_load((tmp_path / 'systems/references/toy.yaml').read_text())
-    value, low, high, unit = written['chase']['toy:node']['gcc-o2']['omp']['latency']
-    assert value == pytest.approx(90, rel=0.01) and unit == 'ns'
-    assert -0.06 < low <= -0.047 and 0.02 <= high < 0.05  # 5 % and 2 % of the rate
-    # a calibration that followed the decline is refused
-    rows = [row for run in range(4, 8) for row in latency_fleet.records([1.1] * nodes, run)]
-    fleet_generator.write(rows, file)
-    assert main(command) == 1
-    assert 'latency is 99.0 ns, +' in capsys.readouterr().out
-
-
-def protocol(tmp_path, nodes):
-    agreed = {
-        'schema': 'membw-protocol-1', 'title': 'latency of a synthetic fleet',
-        'parties': {'buyer': 'Centre', 'vendor': 'Maker'},
-        'period': {'from': '2026-09-01', 'to': '2026-12-31'},
-        'contract': {'latency': {'value': 92.0, 'unit': 'ns', 'better': 'lower'}},
-        'nodes': {'count': nodes},
-        'runs': {'system': 'thin', 'test': 'chase', 'flags': '-O3 -march=native',
-                 'preset': 'gcc-o2', 'pinning': 'omp', 'array_size': 'auto', 'repetitions': 3,
-                 'statistic': 'median'},
-        'rule': {'allowed_failures': 0}, 'retest': {'rounds': 0, 'repetitions': 1},
-        'risk': {'bad_node': 0.03, 'good_node': 0.01, 'noise': 0.005}, 'signatures': [],
-    }  # fmt: skip
-    return acceptance_fleet.write_signed(agreed, tmp_path / 'protocol.yaml')
-
-
-def test_accept_refuses_the_machine_for_the_longer_latency_alone(tmp_path, capsys):
-    rows = [r for run in range(3) for r in latency_fleet.records(shares(), run, hours=1)]
-    file = str(fleet_generator.write(rows, tmp_path / 'runs.jsonl'))
-    agreed = protocol(tmp_path, NODES)
-    assert main(['accept', agreed, '--results', file, '--json']) == 1
-    data = json.loads(capsys.readouterr().out)
-    status = {node['node']: node['status'] for node in data['nodes']}
-    assert data['verdict'] == 'REFUSED', data['not_counted'][:1]
-    assert [name for name, word in status.items() if word == 'FAILED'] == [SLOW]
-    assert data['contract'] == ['latency at most 92 ns']
-    slow = next(node for node in data['nodes'] if node['node'] == SLOW)
-    assert slow['rounds'][0]['figures']['latency'] == pytest.approx(94.5, rel=0.02)
-    assert main(['accept', agreed, '--results', file, '--report', str(tmp_path / 'a.html')]) == 1
-    page = (tmp_path / 'a.html').read_text()
-    assert 'latency, ns' in page and 'GB/s' not in page
 
 
 def test_report_and_summary_show_a_latency_in_its_unit(tmp_path, capsys):

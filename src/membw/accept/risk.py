@@ -1,0 +1,60 @@
+"""The risks of both parties, exact from the protocol alone: no noise is assumed.
+
+A bad node is one that misses the contract in 9 of 10 runs, a good node one that reaches it in 9
+of 10. A round is passed when enough of its runs reach the contract: a binomial probability. Of
+a sample it is hypergeometric which nodes are in it.
+"""
+
+from typing import NamedTuple
+
+from membw.accept.protocol import Protocol
+from membw.accept.rule import place
+from membw.plural import plural
+
+SELDOM = 0.1
+
+
+class Risk(NamedTuple):
+    """Probabilities: at most, as runs of a node are taken to be independent."""
+
+    accepted: float  # of a machine with one bad node more than allowed
+    refused: float  # of a machine of good nodes
+
+
+def assess(protocol: Protocol) -> Risk:
+    """The risks of the buyer and of the vendor."""
+    from scipy.stats import binom, hypergeom  # takes a second to load
+
+    fails = {SELDOM: 1.0, 1 - SELDOM: 1.0}  # chance that one run reaches the contract: of a node
+    for _, runs in protocol.rounds:
+        at = place(protocol.runs['statistic'], runs)
+        for reaches in fails:
+            fails[reaches] *= binom.cdf(at, runs, reaches)
+    bad = protocol.allowed + 1
+    machine = protocol.content['nodes'].get('of', protocol.count)
+    all_tested = hypergeom.pmf(bad, machine, bad, protocol.count)
+    accepted = 1 - all_tested * fails[SELDOM] ** bad
+    refused = binom.sf(protocol.allowed, protocol.count, fails[1 - SELDOM])
+    return Risk(float(accepted), float(refused))
+
+
+def sentences(protocol: Protocol, nights: int) -> list[str]:
+    """The risks for people; `nights`: of the counted runs, 0 before there are any."""
+    risk, bad = assess(protocol), protocol.allowed + 1
+    slips = 'one bad node slips through' if bad == 1 else (
+        f'a machine with {plural(bad, "bad node")} is accepted'
+    )  # fmt: skip
+    lines = [
+        f'at most {percent(risk.accepted)} chance that {slips} '
+        '(bad: 9 of 10 runs miss the contract)',
+        f'at most {percent(risk.refused)} chance that a machine of good nodes is refused '
+        '(good: 9 of 10 runs reach the contract)',
+    ]
+    if nights == 1:
+        lines.append('all runs are from one night: night-to-night variation is not included')
+    return lines
+
+
+def percent(share: float) -> str:
+    """Rounded up: '3.6 %'; '0.01 %' for less."""
+    return f'{max(share, 1e-4) * 100:.2g} %'

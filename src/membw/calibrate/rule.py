@@ -1,0 +1,79 @@
+"""The rule of `membw calibrate`: a reference and its tolerances from the runs of a system.
+
+Reference: the median of the nodes' medians. Tolerance: the larger of 2 % and 4 robust standard
+deviations (1.4826 MAD) of all runs; twice that with fewer than 3 nights or 20 nodes. It holds on
+the worse side; on the better side the limit is twice as far, since a figure far too good is
+another measurement.
+"""
+
+import math
+from collections.abc import Sequence
+from statistics import median
+from typing import NamedTuple
+
+from membw.plural import plural
+
+LEAST_RUNS = 5
+ENOUGH_NIGHTS, ENOUGH_NODES = 3, 20
+LEAST_TOLERANCE = 0.02
+DEVIATIONS = 4
+MAD_TO_DEVIATION = 1.4826  # of normal noise
+WIDER = 2  # with fewer nights or nodes
+WIDEST = 0.25  # runs further apart than this are not of one kind
+
+
+class Refusal(Exception):
+    """Why these runs make no reference."""
+
+
+class Run(NamedTuple):
+    """One figure of one node, in any unit."""
+
+    node: str
+    night: str
+    value: float
+
+
+class Reference(NamedTuple):
+    """`value` in `unit`; `low` and `high`, fractions of it, are the limits of a run that passes;
+    `spread`, a fraction, too, is the robust standard deviation of the runs."""
+
+    value: float
+    low: float
+    high: float
+    spread: float
+    unit: str
+    better: str
+
+
+def reference(runs: Sequence[Run], unit: str, better: str) -> Reference:
+    """The reference of one metric. Raises Refusal where the runs are too few or too far apart."""
+    if len(runs) < LEAST_RUNS:
+        raise Refusal(f'{plural(len(runs), "valid run")}, {LEAST_RUNS} are the least')
+    nodes = {run.node for run in runs}
+    value = median(median(r.value for r in runs if r.node == node) for node in nodes)
+    middle = median(run.value for run in runs)
+    spread = MAD_TO_DEVIATION * median(abs(run.value - middle) for run in runs) / value
+    tolerance = max(LEAST_TOLERANCE, DEVIATIONS * spread) * (WIDER if too_few(runs) else 1)
+    if tolerance > WIDEST:
+        raise Refusal(
+            f'the runs differ by {spread:.1%} (robust standard deviation): a tolerance '
+            f'of {tolerance:.0%} would tell little; membw rank may show why'
+        )
+    worse, good = (math.ceil(1000 * t - 1e-9) / 1000 for t in (tolerance, 2 * tolerance))
+    low, high = (-worse, good) if better == 'higher' else (-good, worse)
+    return Reference(float(f'{value:.6g}'), low, high, spread, unit, better)
+
+
+def too_few(runs: Sequence[Run]) -> str:
+    """'of 1 night (fewer than 3)' where the tolerance is wider for it; '' where it is not."""
+    nights, nodes = len({run.night for run in runs}), len({run.node for run in runs})
+    lacks = [
+        f'{plural(count, what)} (fewer than {enough})'
+        for count, what, enough in (
+            (nights, 'night', ENOUGH_NIGHTS),
+            (nodes, 'node', ENOUGH_NODES),
+        )
+        if count < enough
+    ]
+    return ' and '.join(lacks)

@@ -1,0 +1,30 @@
+"""Latency of one node's memory while its other cores move memory."""
+
+import reframe as rfm
+from lib.binaries import built
+from lib.openmp_run import openmp_run
+from lib.option_words import option_words
+from reframe.core.builtins import run_after, variable
+
+
+@rfm.simple_test
+class loaded(openmp_run):
+    """One core chases dependent loads, all others hold a rate of traffic; by mixes of reads and
+    writes: latency without load, at half of the highest rate, and where it doubles."""
+
+    descr = 'latency of memory under load on one node'
+    binary = built('loaded')
+    # one environment: the chain waits for memory, not for the compiler
+    valid_prog_environs = ['+scan']
+    # by -S: '1r0w,2r1w'; how often each curve is measured
+    mixes = variable(str, value='', loggable=True)
+    curves = variable(int, value=0, loggable=True)
+
+    @run_after('init')
+    def leave_out_cards(self) -> None:
+        """Knights Corner is in order: its chase says nothing that its Triad does not."""
+        self.valid_systems = ['-mic']
+
+    def program_options(self, record: str) -> list[str]:
+        requested = {'--mixes': self.mixes, '--rounds': self.curves}
+        return [*option_words(requested), *super().program_options(record)]

@@ -1,0 +1,225 @@
+#include "generators.h"
+#include "mixes.h"
+#include "output.h"
+#include "sweep.h"
+
+#include "../harness/error.h"
+#include "../harness/evidence/threads.h"
+#include "../harness/json.h"
+#include "../harness/machine/llc.h"
+#include "../harness/machine/memory_available.h"
+#include "../harness/memory/placement.h"
+#include "../harness/openmp.h"
+#include "../harness/order_statistics.h"
+#include "../harness/program.h"
+#include "../harness/verdict.h"
+
+enum { GENERATORS_STOPPED = REASONS, CACHES = 4, MIB = 1 << 20, LEAST_MIB = 64 };
+
+static const char *const reasons[] = { "generators-stopped", NULL };
+
+static struct sweep sweep = { .rounds = 5, .seconds = 0.04 };
+static char wanted[MIXES];
+static int chain_mib;
+static struct chase chase;
+static struct placement placement_first, placement_last;
+
+static int take_mix(const char *name, size_t length)
+{
+	const int m = mix_named(name, length);
+
+	if (m >= 0)
+		wanted[m] = 1;
+	return m >= 0;
+}
+
+static void set_mixes(const char *option, const char *text)
+{
+	memset(wanted, 0, sizeof(wanted));
+	option_list(option, text, take_mix, "some of 1r0w,3r1w,2r1w,1r1w,1r1nt");
+}
+
+static const struct option_row rows[] = {
+	{ 0, "mixes", "LIST",
+	  "traffic, as '1r0w,2r1w' (default: all): 1r0w reads only, 3r1w reads\n"
+	  "three lines for each that it writes, 2r1w, 1r1w; 1r1nt writes by\n"
+	  "non-temporal stores",
+	  .set = set_mixes },
+	{ 0, "rounds", "N", "how often each curve is measured (default: 5)",
+	  .count = &sweep.rounds, .least = 3, .most = ROUNDS_MAX },
+	{ 0, "window", "S", "seconds of each point (default: 0.04)", .number = &sweep.seconds,
+	  .most = 10, .hint = "give seconds, as in --window 0.04" },
+	{ 0, "chain-mib", "N", "MiB of the chain (default: four last-level caches)",
+	  .count = &chain_mib, .least = 1, .most = 1 << 20 },
+	{ 0 },
+};
+static const struct option_row *const tables[] = { rows, NULL };
+
+static void write_loaded(const void *data)
+{
+	const struct sweep *const measured = data;
+
+	json_count("chain_mib", (unsigned)chain_mib);
+	json_count("generators", (unsigned)(threads_count() - 1));
+	json_count("generator_mib", (unsigned)(generator_bytes() >> 20));
+	json_text("chain_pages",
+		  chase_memory_has(chase.memory, chase.lines * LINE, CHASE_2M) ? "2m" : "4k");
+	output_write(measured);
+	placement_write("placement_before", &placement_first);
+	placement_write("placement_after", &placement_last);
+}
+
+static const struct program program = {
+	"loaded",
+	"Measures the latency of memory while other threads move memory at a rate that is held.\n",
+	tables,
+	reasons,
+	"GB/s",
+	write_loaded,
+};
+
+static void choose_mixes(void)
+{
+	int m, any = 0;
+
+	for (m = 0; m < MIXES; m++)
+		any += wanted[m];
+	for (m = 0; m < MIXES; m++)
+		if ((wanted[m] || !any) && mix_is_here(&mixes[m]))
+			sweep.mixes[sweep.mix_count++] = m;
+	if (!sweep.mix_count)
+		die("'1r1nt': no non-temporal stores on this CPU", "ask for another mix");
+}
+
+static size_t caches(void)
+{
+	struct llc llc;
+
+	llc_find(&llc, threads_cpus(), NULL);
+	return llc.bytes;
+}
+
+/* The chain, and the arrays of the generators together: four last-level caches each, so that no
+ * line is still in one when its turn comes again. */
+static void make_memory(int generators)
+{
+	const size_t rule = (CACHES * caches() + MIB - 1) / MIB, least = LEAST_MIB;
+	size_t each = rule / (size_t)generators + 1, all;
+
+	if (!chain_mib)
+		chain_mib = (int)(rule > least ? rule : least);
+	each = each > 8 ? each : 8;
+	all = ((size_t)chain_mib + 2 * each * (size_t)generators) * MIB;
+	if (all > memory_available() / 5 * 4)
+		die("chain and generators need %zu MiB, more than the memory available%s",
+		    "use fewer threads, or a smaller '--chain-mib'", all / MIB,
+		    memory_available_by());
+	if ((size_t)chain_mib < rule)
+		verdict_invalid(ARRAY_TOO_SMALL,
+				"a chain of %d MiB; four last-level caches are %zu MiB", chain_mib,
+				rule);
+	generators_make(generators, each * MIB);
+}
+
+static void touch_memory(void)
+{
+#pragma omp parallel
+	if (omp_get_thread_num() == 0) {
+		const size_t bytes = (size_t)chain_mib * MIB;
+
+		chase_build(&chase, chase_memory(bytes, CHASE_2M), bytes, 1);
+	} else {
+		generator_touch(omp_get_thread_num() - 1);
+	}
+}
+
+static void look_at_placement(struct placement *placement, int generators, const char *when)
+{
+	int g, written;
+
+	placement_begin(placement);
+	placement_sample(placement, chase.memory, chase.lines * LINE, &threads_seen(0)->affinity);
+	for (g = 0; g < generators; g++)
+		for (written = 0; written < 2; written++)
+			placement_sample(placement, generator_memory(g, written),
+					 generator_bytes(), &threads_seen(g + 1)->affinity);
+	placement_judge(placement, when);
+}
+
+/* A curve without all its points is none; one point of a round may be missing, not most. */
+static void judge_points(void)
+{
+	int i, bad = 0, first = -1;
+	struct mix_figures f;
+
+	for (i = 0; i < sweep.count; i++)
+		if (!sweep.points[i].counts && !bad++)
+			first = i;
+	if (!bad)
+		return;
+	for (i = 0; i < sweep.mix_count; i++) {
+		sweep_figures(&sweep, sweep.mixes[i], &f);
+		if (f.max_gbs.median > 0)
+			continue;
+		verdict_invalid(GENERATORS_STOPPED,
+				"%d of %d points: a thread had its CPU for %.0f %% of the window "
+				"(%s at %.0f %%): no curve of %s",
+				bad, sweep.count, 100 * sweep.points[first].least_cpu,
+				mixes[sweep.points[first].mix].name,
+				100 * sweep_rates[sweep.points[first].rate],
+				mixes[sweep.mixes[i]].name);
+	}
+	verdict_warn(DISTURBED, "%d of %d points were disturbed in each of %d windows: left out",
+		     bad, sweep.count, WINDOWS_MOST);
+}
+
+/* Latency without traffic, at the beginning and at the end of the run. */
+static void judge_drift(void)
+{
+	const int third = sweep.unloaded_count / 3;
+	double first, last;
+
+	if (third < INTERVAL_SAMPLES)
+		return;
+	first = median(sweep.unloaded_ns, third);
+	last = median(sweep.unloaded_ns + sweep.unloaded_count - third, third);
+	if (last > 1.1 * first || first > 1.1 * last)
+		verdict_warn(UNSTABLE,
+			     "the unloaded latency was %.1f ns at first and %.1f ns at last: the "
+			     "machine changed",
+			     first, last);
+}
+
+static void judge(int generators)
+{
+	look_at_placement(&placement_last, generators, "after the measurement");
+	if (!chase_is_right(&chase))
+		verdict_invalid(NOT_VALIDATED, "the chain of loads ended at another line than it "
+					       "leads to");
+	generators_validate();
+	judge_points();
+	output_print(&sweep);
+	output_metrics(&sweep);
+	judge_drift();
+}
+
+int main(int argc, char **argv)
+{
+	int generators;
+
+	program_start(&program, argc, argv);
+	generators = threads_count() - 1;
+	if (generators < 1)
+		die("'%d' thread: one chases, at least one other makes traffic",
+		    "give OMP_NUM_THREADS=2 or more", threads_count());
+	choose_mixes();
+	make_memory(generators);
+	touch_memory();
+	look_at_placement(&placement_first, generators, "before the measurement");
+	chase_walk(&chase, chase.lines);
+	program_measuring();
+	sweep_measure(&sweep, &chase, generators);
+	program_measured();
+	judge(generators);
+	leave(program_end(&sweep));
+}

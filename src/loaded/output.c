@@ -1,0 +1,125 @@
+#include "output.h"
+
+#include "../harness/json.h"
+#include "../harness/metrics.h"
+#include "../harness/order_statistics.h"
+
+/* Median latency of the rounds at a rate; 0 where fewer than half of them count. */
+static double output_ns(const struct sweep *sweep, int mix, int rate)
+{
+	double ns[ROUNDS_MAX];
+	int round, n = 0;
+
+	for (round = 0; round < sweep->rounds; round++) {
+		const struct point *const p = sweep_point(sweep, mix, rate, round);
+
+		if (p)
+			ns[n++] = p->ns;
+	}
+	return 2 * n > sweep->rounds ? median(ns, n) : 0;
+}
+
+/* What the figures below do not say: the bytes that really move, and whether there is a knee. */
+static void output_rest(const struct sweep *sweep, int mix)
+{
+	struct mix_figures f;
+
+	sweep_figures(sweep, mix, &f);
+	if (!(f.max_gbs.median > 0)) {
+		printf("  no curve\n");
+		return;
+	}
+	printf("%8.1f  %s%s\n", f.max_gbs.median * mix_moved(&mixes[mix]),
+	       f.gbs_at_2x.median > 0 ? "saturated" : "not saturated",
+	       2 * f.wave_forms > f.rounds ? ", falls under pressure" : "");
+}
+
+void output_print(const struct sweep *sweep)
+{
+	int i, r;
+
+	printf("Latency in ns, by the rate requested in percent of the highest; highest GB/s "
+	       "moved\n"
+	       "%-6s",
+	       "mix");
+	for (r = 0; r < RATES; r++)
+		printf("%5.0f%%", 100 * sweep_rates[r]);
+	printf("%8s\n", "moved");
+	for (i = 0; i < sweep->mix_count; i++) {
+		printf("%-6s", mixes[sweep->mixes[i]].name);
+		for (r = 0; r < RATES; r++) {
+			const double ns = output_ns(sweep, sweep->mixes[i], r);
+
+			if (ns > 0)
+				printf("%6.0f", ns);
+			else
+				printf("%6s", "-");
+		}
+		output_rest(sweep, sweep->mixes[i]);
+	}
+	printf("3r1w: three lines read for each written; nt: by non-temporal stores; moved: with\n"
+	       "the reads that ordinary stores cause. Saturated: latency doubles (gbs_at_2x).\n");
+}
+
+static void output_metric(const char *what, const char *mix, const struct sweep_figure *f,
+			  const char *unit, enum better better)
+{
+	const char *const name = mix ? metric_name("%s_%s", what, mix) : what;
+
+	if (!(f->median > 0))
+		return;
+	metric(name, f->median, unit, better);
+	metric_interval(name, f->low, f->high);
+}
+
+void output_metrics(const struct sweep *sweep)
+{
+	const struct sweep_figure idle = sweep_unloaded(sweep);
+	struct mix_figures f;
+	int i;
+
+	output_metric("unloaded_ns", NULL, &idle, "ns", LOWER);
+	for (i = 0; i < sweep->mix_count; i++) {
+		const char *const mix = mixes[sweep->mixes[i]].name;
+
+		sweep_figures(sweep, sweep->mixes[i], &f);
+		output_metric("max_gbs", mix, &f.max_gbs, "GB/s", HIGHER);
+		output_metric("ns_at_half", mix, &f.ns_at_half, "ns", LOWER);
+		output_metric("gbs_at_2x", mix, &f.gbs_at_2x, "GB/s", HIGHER);
+	}
+}
+
+static void output_write_point(const struct point *p)
+{
+	json_open(NULL, '{');
+	json_text("mix", mixes[p->mix].name);
+	json_number("part", sweep_rates[p->rate]);
+	json_count("round", (unsigned)p->round);
+	json_positive("requested_gbs", p->requested_gbs);
+	json_number("gbs", p->gbs);
+	json_number("moved_gbs", p->gbs * mix_moved(&mixes[p->mix]));
+	json_number("ns", p->ns);
+	json_number("unloaded_ns", p->unloaded_ns);
+	json_number("least_generator_gbs", p->least_gbs);
+	json_number("most_generator_gbs", p->most_gbs);
+	json_number("least_cpu", p->least_cpu);
+	json_count("windows", (unsigned)p->windows);
+	json_truth("counts", p->counts);
+	json_close('}');
+}
+
+void output_write(const struct sweep *sweep)
+{
+	int i;
+
+	json_number("window_s", sweep->seconds);
+	json_count("rounds", (unsigned)sweep->rounds);
+	json_open("highest_gbs", '{');
+	for (i = 0; i < sweep->mix_count; i++)
+		json_number(mixes[sweep->mixes[i]].name, sweep->highest_gbs[sweep->mixes[i]]);
+	json_close('}');
+	json_open("points", '[');
+	for (i = 0; i < sweep->count; i++)
+		output_write_point(&sweep->points[i]);
+	json_close(']');
+}

@@ -1,0 +1,76 @@
+"""src/loaded by hand: what it says, and what makes it INVALID."""
+
+import json
+import os
+import signal
+import subprocess
+import time
+
+import pytest
+
+QUICK = ['--mixes', '1r0w,1r1w', '--rounds', '3', '--window', '0.01', '--chain-mib', '8']
+SMALL = ['--allow', 'array-too-small,oversubscribed,cpu-not-where-asked']
+TWO = {**os.environ, 'OMP_NUM_THREADS': '2'}
+
+
+@pytest.fixture
+def loaded(build_program, tmp_path):
+    """loaded(*options) -> (exit status, stdout, record)"""
+    program = build_program('loaded')
+
+    def run(*options, env=TWO):
+        record = tmp_path / 'record.json'
+        words = [program, *options, '--json', record]
+        done = subprocess.run(words, capture_output=True, text=True, env=env)
+        data = json.loads(record.read_text()) if record.exists() else {}
+        return done.returncode, done.stdout + done.stderr, data
+
+    return run
+
+
+def test_every_point_has_its_rate_latency_and_evidence(loaded):
+    _, output, record = loaded(*QUICK, *SMALL)
+    points = record['points']
+    assert len(points) == 2 * 10 * 3
+    counted = [p for p in points if p['counts']]
+    assert counted
+    assert all(p['ns'] > 0 and p['unloaded_ns'] > 0 and p['gbs'] > 0 for p in counted)
+    assert all(p['least_cpu'] >= 0.95 for p in counted)
+    writes = next(p for p in points if p['mix'] == '1r1w')
+    assert writes['moved_gbs'] == pytest.approx(1.5 * writes['gbs'])
+    assert '1r0w' in output
+
+
+def test_a_chain_that_fits_in_the_cache_is_invalid(loaded):
+    status, output, _ = loaded(*QUICK)
+    assert status == 1
+    assert 'array-too-small' in output
+
+
+def test_one_thread_is_refused(loaded):
+    status, output, _ = loaded(*QUICK, env={**os.environ, 'OMP_NUM_THREADS': '1'})
+    assert status == 2
+    assert 'OMP_NUM_THREADS=2' in output
+
+
+def test_an_unknown_mix_is_refused_with_those_that_there_are(loaded):
+    status, output, _ = loaded('--mixes', '5r0w')
+    assert status == 2
+    assert '1r0w,3r1w' in output
+
+
+def test_a_point_whose_generators_were_stopped_does_not_count(build_program, tmp_path):
+    """SIGSTOP of the process in every window: no curve is left."""
+    record = tmp_path / 'record.json'
+    words = [build_program('loaded'), *QUICK, *SMALL, '--mixes', '1r0w', '--window', '0.03']
+    words += ['--json', record]
+    process = subprocess.Popen(words, env=TWO, stdout=subprocess.PIPE, text=True)
+    while process.poll() is None:
+        process.send_signal(signal.SIGSTOP)
+        time.sleep(0.02)
+        process.send_signal(signal.SIGCONT)
+        time.sleep(0.02)
+    data = json.loads(record.read_text())
+    assert not any(point['counts'] for point in data['points'])
+    assert 'generators-stopped' in [reason['reason'] for reason in data['reasons']]
+    assert process.returncode == 1

@@ -148,6 +148,10 @@ class whole_cluster(measurement):
     def keep_verdict(self, problems):
         """Each record has its own already: what is wrong with one node is not of the next."""
 
+    def undecided(self):
+        """What is held to a reference is the median of the nodes, not the record of one."""
+        return []
+
     def judge(self):
         self.node_check = str(pathlib.Path(self.record).with_suffix('.nodecheck'))
         self.judged, counts = ranking.judge(self.record, self.asked(), self.node_check)

@@ -143,6 +143,8 @@ class measurement(
         if problems:
             self.say(f'INVALID: {self.reasons}')
             raise SanityError(f'INVALID: {self.reasons}')
+        if undecided := self.undecided():
+            raise SanityError(f'UNDECIDED: {"; ".join(undecided)}')
         return True
 
     def keep_verdict(self, problems: list[str]) -> None:

@@ -82,7 +82,6 @@ class pinned_run(at_realtime, measurement):
             self.not_measured()
         reasons = [*invalid_reasons(self.measured), *self.contradictions()]
         reasons += [f'cpu-not-where-asked ({text})' for text in self.where()]
-        reasons += [f'unstable ({text})' for text in self.doubts()]
         return self.conclude(reasons)
 
     @run_before('performance')

@@ -1,6 +1,7 @@
 """The tables of a whole run: one per test, a row for each preset, pinning and parameters."""
 
 import collections
+import math
 import re
 from collections.abc import Iterator
 
@@ -63,7 +64,10 @@ def text_of(figure: Figure) -> str:
     if figure.low is None or figure.high is None:
         return digits(figure.value)
     half = max(figure.high - figure.value, figure.value - figure.low)
-    return f'{digits(figure.value)} ±{digits(half)}'
+    shown = digits(figure.value)
+    places = len(shown.partition('.')[2])
+    up = math.ceil(half * 10**places - 1e-9) / 10**places  # rounded up, so that it holds
+    return f'{shown} ±{up:.{places}f}' if half else shown
 
 
 def digits(value: float) -> str:

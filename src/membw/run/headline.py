@@ -60,12 +60,9 @@ def standing(row: Row) -> str:
 
 
 def no_peak(record: dict) -> str:
-    dimms = (record.get('facts') or {}).get('dimms')
-    return (
-        "peak unknown: set 'peak_gbs' in systems/"
-        if dimms
-        else "peak unknown: root reads it off the DIMMs, or set 'peak_gbs' in systems/"
-    )
+    seen = (record.get('facts') or {}).get('dimms')
+    how = '' if seen else 'as root it is read, or '
+    return f"peak unknown ({how}set 'peak_gbs' in systems/)"
 
 
 def bar_lines(row: Row, best: float, wide: int) -> Iterator[str]:

@@ -17,6 +17,7 @@ from membw.results.verdict import (
     PASS,
     UNDECIDED,
     XPASS,
+    outside,
 )
 
 # phases that end before there is a figure
@@ -135,22 +136,6 @@ def missed(case: dict) -> str:
         name = printable(key.rsplit(':', 1)[-1])
         texts += outside(name, value, reference, (low, high), unit)
     return '; '.join(texts)
-
-
-def outside(
-    name: str,
-    value: float,
-    reference: float,
-    tolerance: tuple[float | None, float | None],
-    unit: str,
-) -> list[str]:
-    """The same of one figure; tolerance: fractions of the reference, None: open."""
-    texts = []
-    for word, part, sign in zip(('at least', 'at most'), tolerance, (1, -1), strict=True):
-        if part is not None and sign * value < sign * reference * (1 + part):
-            wanted = f'{word} {reference * (1 + part):.4g} wanted'
-            texts.append(f'{name} {value:.4g} {unit}, {wanted} ({value / reference - 1:+.0%})')
-    return texts
 
 
 # --- builds ------------------------------------------------------------------------------------

@@ -127,10 +127,9 @@ def combined(attempts: list[Attempt], states: list[tuple[float, float]]) -> Row:
 
 def is_wrong(attempt: Attempt) -> bool:
     """INVALID, or what the check refused for another reason than a reference."""
-    phase = attempt.case.get('fail_phase')
-    return attempt.word == verdict.INVALID or (
-        attempt.word == verdict.FAIL and phase != 'performance'
-    )
+    case = attempt.case
+    is_refused = case['result'] == 'fail' and case.get('fail_phase') == 'sanity'
+    return attempt.word == verdict.INVALID or (is_refused and attempt.word == verdict.FAIL)
 
 
 def best_figures(attempts: list[Attempt]) -> dict[str, Figure]:
@@ -173,13 +172,8 @@ def why(word: str, figures: dict[str, Figure]) -> str:
     """The figures that make a row FAIL or UNDECIDED."""
     if word not in (verdict.FAIL, verdict.UNDECIDED):
         return ''
-    texts = []
-    for figure in figures.values():
-        if verdict.of_figure(figure) == word:
-            name = f'{figure.metric} ≥' if figure.is_bound else figure.metric
-            ends = figure.reference_low, figure.reference_high
-            texts += outcome.outside(name, figure.value, figure.reference, ends, figure.unit)
-    return '; '.join(texts)
+    bad = [figure for figure in figures.values() if verdict.of_figure(figure) == word]
+    return '; '.join(map(verdict.missed, bad))
 
 
 def numbers_of(case: dict, figures: dict[str, Figure]) -> dict[str, tuple[float, str]]:

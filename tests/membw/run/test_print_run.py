@@ -1,0 +1,220 @@
+"""`membw run` and `membw summary`: the rows, the verdict and the exit status of a run."""
+
+import pytest
+from made_run import MadeRun, metric
+
+from membw.run import print_run, table_rows
+from membw.run.outcome import load
+
+
+@pytest.fixture
+def made(tmp_path):
+    return MadeRun(tmp_path)
+
+
+@pytest.fixture
+def shown(capsys):
+    """shown(made, ...): (text, exit status) of the printed run."""
+
+    def show(made, **options):
+        status = print_run.show(made.write(), **options)
+        return capsys.readouterr().out, status
+
+    return show
+
+
+def rows(made):
+    path = made.write()
+    return table_rows.rows_of(load(path), path)
+
+
+def stream(triad, **more):
+    return {'copy': metric(40.0), 'triad': metric(triad, **more)}
+
+
+HELD = {'triad': [42.0, -0.05, 0.1]}
+
+
+# --- verdicts ------------------------------------------------------------------------------------
+
+
+def test_a_figure_within_its_reference_passes(made, shown):
+    text, status = shown(made.add(stream(42.5, low=42, high=43), references=HELD))
+    assert status == 0 and 'Verdict: PASS: 1 PASS' in text and '42.5 ±0.5' in text
+
+
+def test_a_figure_below_its_reference_fails_with_the_numbers(made, shown):
+    text, status = shown(made.add(stream(35.0, low=34.9, high=35.1), references=HELD))
+    assert status == 1 and 'Verdict: FAIL' in text
+    assert 'triad 35 GB/s, at least 39.9 wanted (-17%)' in text
+
+
+@pytest.mark.parametrize('value, word, status', [(41.0, 'PASS', 0), (37.2, 'UNDECIDED', 1)])
+def test_a_bound_passes_a_reference_that_it_meets_and_never_fails_one(
+    made, shown, value, word, status
+):
+    text, ended = shown(made.add(stream(value, bound=True), references=HELD))
+    assert (ended, f'≥ {value}' in text, f'Verdict: {word}' in text) == (status, True, True)
+    assert 'FAIL' not in text
+
+
+def test_an_interval_that_reaches_the_tolerance_is_undecided(made, shown):
+    text, status = shown(made.add(stream(39.0, low=36, high=42), references=HELD))
+    assert status == 1 and 'Verdict: UNDECIDED' in text
+
+
+def test_a_bound_without_a_reference_is_shown_and_passes(made, shown):
+    text, status = shown(made.add(stream(37.2, bound=True)))
+    assert status == 0 and '≥ 37.2' in text
+
+
+def test_an_invalid_row_shows_no_figure_and_its_reason_in_at_most_80_characters(made, shown):
+    why = f'cpu-not-where-asked (thread 3 ran on CPU 9{", and so on" * 20})'
+    text, status = shown(made.add(stream(44.4), reasons=[why]).add(stream(40.0), preset='gcc-o3'))
+    assert status == 1 and '44.4' not in text and 'thread 3 ran on CPU 9' in text
+    assert max(map(len, text.splitlines()[:-3])) <= 100
+
+
+def test_a_failed_build_is_not_measured_by_name_and_keeps_the_rounds_of_other_rows(made, shown):
+    made.build('gcc-o3', 'fail', 'compile error: gcc: broken').build('gcc-o2')
+    for number in (1, 2):
+        made.failed_with('gcc-o3', round=number).add(stream(40.0 + number), round=number)
+    text, status = shown(made)
+    assert status == 1 and 'fail_deps' not in text
+    assert 'its build failed (stream gcc-o3): compile error: gcc: broken' in text
+    assert 'Verdict: NOT MEASURED: 1 PASS, 1 NOT MEASURED, 1 build failed' in text
+    assert '42.0' in text  # of round 2
+
+
+def test_a_run_without_a_figure_never_passes(made, shown):
+    assert shown(made.add(result='pass'))[1] == 0  # a dry run, which was requested
+    made.cases.clear()
+    assert shown(made.add(result='skip', skip_reason='no tool'))[1] == 1
+    made.cases.clear()
+    text, status = shown(made.add(stream(44.4), reasons=['not-validated (copy)']))
+    assert status == 1 and 'PASS' not in text
+
+
+def test_a_wrong_round_makes_the_row_invalid(made):
+    made.add(stream(44.0)).add(stream(43.0), round=2, reasons=['not-validated (copy)'])
+    (row,) = rows(made)
+    assert row.word == 'INVALID' and row.reason == 'not-validated (copy)'
+
+
+# --- rounds --------------------------------------------------------------------------------------
+
+
+def test_a_row_is_the_best_of_its_rounds_with_an_interval_that_holds_all(made):
+    made.add(stream(44.0, low=43.5, high=44.5)).add(stream(43.0, low=42.8, high=43.2), round=2)
+    (row,) = rows(made)
+    triad = row.figures['triad']
+    assert (triad.value, triad.low, triad.high) == (44.0, 43.0, 44.5)
+
+
+def test_an_estimate_of_one_round_goes_before_a_lower_bound_of_another(made):
+    made.add(stream(44.0, low=43.5, high=44.5)).add(stream(44.2, bound=True), round=2)
+    assert not rows(made)[0].figures['triad'].is_bound
+    made.add(stream(60.0, bound=True), round=3)
+    assert rows(made)[0].figures['triad'].value == 60.0
+
+
+def test_ratios_are_of_pairs_of_one_round(made, shown):
+    for number, rate in ((1, 40.0), (2, 20.0)):
+        made.add(stream(rate), round=number)
+        made.add(stream(rate * 1.1), preset='gcc-o3', round=number)
+    assert 'gcc-o3 is  1.10 ±0.00  of gcc-o2, 2 pairs' in shown(made)[0]
+
+
+def test_a_bound_is_no_part_of_a_ratio(made, shown):
+    for number in (1, 2):
+        made.add(stream(40.0, bound=True), round=number)
+        made.add(stream(44.0), preset='gcc-o3', round=number)
+    assert 'ratios of' not in shown(made)[0]
+
+
+# --- the tables ----------------------------------------------------------------------------------
+
+
+def test_there_is_one_row_per_preset_and_pinning_and_no_empty_column(made, shown):
+    for number in (1, 2):
+        for pinning in ('omp', 'none'):
+            made.add(stream(40.0), pinning=pinning, round=number)
+    text, _ = shown(made)
+    assert sum(line.strip().startswith('gcc-o2') for line in text.splitlines()) == 2
+    assert 'of peak' not in text and 'reference' not in text
+
+
+def test_a_scan_has_a_row_per_number_of_threads_local_and_remote_as_columns(made, shown):
+    points = {
+        f'triad_{where}_{n}': metric(rate * n, low=rate * n - 1, high=rate * n + 1)
+        for where, rate in (('local', 10.0), ('remote', 5.0))
+        for n in range(1, 6)
+    }
+    lines = shown(made.add(points, test='numa_scan', pinning='numactl'))[0].splitlines()
+    (head,) = (n for n, line in enumerate(lines) if 'triad_local, GB/s' in line)
+    assert lines[head].split() == ['triad_local,', 'GB/s', 'triad_remote,', 'GB/s']
+    assert lines[head + 5].split() == ['5', '50.0', '±1.0', '25.0', '±1.0']
+
+
+def test_rows_of_nbody_say_close_or_spread(made, shown):
+    for affinity in ('close', 'spread'):
+        made.add({'gflops_2': metric(9.0, unit='GFlop/s')}, test='nbody',
+                 parameters=f'%affinity={affinity}')  # fmt: skip
+    text, _ = shown(made)
+    assert 'close' in text and 'spread' in text
+
+
+# --- the quick run -------------------------------------------------------------------------------
+
+
+BUSY = {'busy': {'wall_s': 2.0, 'others_share': 0.7,
+                 'processes': [{'name': 'python', 'cpu_s': 2.0}]}}  # fmt: skip
+
+
+def quick_run(made, **more):
+    for number in (1, 2, 3):
+        for preset, rate in (('gcc-o2', 43.0), ('gcc-native', 45.8), ('clang-native', 44.0)):
+            made.add(stream(rate - number / 10, **more), preset=preset, round=number, record=BUSY)
+    return made
+
+
+def test_a_quick_run_fits_one_screen_and_begins_with_its_best_triad(made, shown):
+    text, status = shown(quick_run(made, low=42.5, high=46), seconds=14.2, is_quick=True)
+    lines = text.splitlines()
+    assert status == 0 and len(lines) <= 40 and max(map(len, lines[:-1])) <= 100
+    assert 'Memory bandwidth of n1 (EPYC, 2 cores, 32 MiB' in lines[0] and '14 s' in lines[0]
+    assert 'Triad  45.7 ±' in lines[1]
+    assert [line.split()[0] for line in lines[2:5]] == ['gcc-native', 'clang-native', 'gcc-o2']
+    assert 'Other processes used 70% of the CPUs: python 1.0 CPUs' in text
+    assert '\x1b[' not in text
+
+
+def test_a_quick_run_on_a_noisy_node_shows_bounds(made, shown):
+    text, status = shown(quick_run(made, bound=True), is_quick=True)
+    assert status == 0 and 'Triad  ≥ 45.7 GB/s' in text
+    assert '▸' in text and 'best of 30 repetitions' in text and 'true figure is higher' in text
+
+
+def test_another_state_of_the_host_has_a_line(made, shown):
+    made.add(stream(43.0), core_ns=28).add(stream(43.1), core_ns=29, round=2)
+    made.add(stream(72.0), core_ns=125, round=3)
+    text, _ = shown(made, is_quick=True)
+    assert 'Triad  43.1' in text and 'Also seen: 72.0 GB/s in 1 of 3 runs' in text
+
+
+@pytest.mark.parametrize('policy, is_hinted', [('other', True), ('fifo', False)])
+def test_real_time_priority_is_advised_only_where_it_was_not_used(made, shown, policy, is_hinted):
+    made.add(stream(37.2, bound=True), record={'scheduling': policy})
+    assert ('--realtime' in shown(made)[0]) == is_hinted
+
+
+@pytest.mark.parametrize('plain', [False, True])
+def test_colour_is_of_terminals_only(made, shown, monkeypatch, plain):
+    monkeypatch.setattr('sys.stdout.isatty', lambda: True, raising=False)
+    monkeypatch.setenv('TERM', 'xterm')
+    if plain:
+        monkeypatch.setenv('NO_COLOR', '1')
+    else:
+        monkeypatch.delenv('NO_COLOR', raising=False)
+    text, _ = shown(made.add(stream(40.0)))
+    assert ('\x1b[32mPASS' in text) == (not plain)

@@ -49,6 +49,14 @@ class held_to(rfm.RegressionTestPlugin):
         if not self.has_reference() and not self.is_dry_run():
             self.say('no reference: recorded only')
 
+    @run_after('performance')
+    def warn_of_reference_without_figure(self) -> None:
+        """A misspelt metric in the references would mean that nothing is compared."""
+        for name, hint in references.not_measured(self):
+            getlogger().warning(
+                f"{self.display_name}: the references have '{name}', not measured: {hint}"
+            )
+
     def last_day(self) -> str:
         """Of a calibrated reference that is over; '' where it is not, or there is none."""
         path, name = self.current_partition.extras.get('references'), type(self).__name__

@@ -6,6 +6,7 @@ from typing import Any
 
 import yaml
 
+from membw.errors import did_you_mean
 from membw.site.references import BESIDE, INDEX, STREAM
 
 
@@ -47,6 +48,12 @@ def rows(test: Any) -> dict:
 def tuples(test: Any) -> dict[str, list[float | None]]:
     """{metric: [value, low, high]} with low and high as fractions; with '$xfail' or without."""
     return {name: list(getattr(row, 'data', row)[:3]) for name, row in rows(test).items()}
+
+
+def not_measured(test: Any) -> list[tuple[str, str]]:
+    """(metric, hint) of references of this case that no performance variable has: typos."""
+    measured = list(test.perf_variables)
+    return [(name, did_you_mean(name, measured)) for name in rows(test) if name not in measured]
 
 
 def expected_failures(test: Any) -> list[tuple[str, Any]]:

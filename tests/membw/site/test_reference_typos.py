@@ -12,9 +12,8 @@ GOOD = (ROOT / 'systems/references/thin.yaml').read_text()
 TYPOS = [
     ('stream:', 'straem:', "no check 'straem'", "did you mean 'stream'?"),
     ("'thin:thin':", "'thin:thni':", "no partition 'thin:thni'", "did you mean 'thin:thin'?"),
-    ('    gcc-o2:', '    gcc-02:', "no environment 'gcc-02'", "did you mean 'gcc-o2'?"),
+    ('    gcc-o2:', '    gcc-02:', "no preset 'gcc-02'", "did you mean 'gcc-o2'?"),
     ('      likwid:', '      likwd:', "no pinning 'likwd'", "did you mean 'likwid'?"),
-    ('        triad:', '        traid:', "no kernel 'traid'", 'copy, scale'),
     ('0.10, GB/s', '0.10, MB/s', "is in 'MB/s'", 'a figure is'),
     ('-0.05, 0.10', '0.05, 0.10', 'the lower tolerance is from -1 to 0', 'a figure is'),
     ('166.6391, -0.05', '.nan, -0.05', 'is not of finite numbers', 'a figure is'),

@@ -1,0 +1,43 @@
+"""ReFrame compares a run with the references that `membw calibrate` wrote."""
+
+import runs_of_nodes
+from checkout_copy import copy_checkout, variables
+
+from membw.cli import main
+
+POSED = """\
+name: posed
+descr: this machine
+hostnames: ['posed']
+sources: [a test]
+partitions:
+- {name: here, descr: all of it, scheduler: local, launcher: local, max_jobs: 1, features: auto,
+   toolchains: {gcc: {cc: gcc, presets: [gcc-o2]}}}
+"""
+TINY = ('-Sstream.array_size=1000000', '-Sstream.ntimes=3',
+        '-Sstream.allow=array-too-small,too-short,disturbed,unstable')  # fmt: skip
+
+
+def test_reframe_compares_and_warns_of_an_old_reference_and_of_a_misspelt_metric(
+    tmp_path, monkeypatch, call
+):
+    copy_checkout(tmp_path)
+    monkeypatch.setenv('MEMBW_ROOT', str(tmp_path))
+    (tmp_path / 'systems/posed.yaml').write_text(POSED)
+    case = {'case__system': 'posed', 'case__partition': 'here', 'case__pinning': 'none'}
+    made = runs_of_nodes.runs({'n1': 9e6}, 5, **case)  # no memory reads so much
+    words = ['calibrate', '--system', 'posed', '--expires', '1']
+    assert main([*words, runs_of_nodes.write(made, tmp_path / 'runs.jsonl')]) == 0
+    file = tmp_path / 'systems/references/posed.yaml'
+    text = file.read_text().replace('copy: [', 'cpoy: [').replace('-0.04, 0.08', '-1.0, 0.0')
+    day = text.split("expires: '")[1][:10]
+    file.write_text(text.replace(day, '2026-01-31'))
+    done = call(
+        'reframe', '--nocolor', '-c', tmp_path / 'reframe-checks', '-r', '--system', 'posed',
+        '-n', 'stream%pinning=none', *TINY, '--prefix', tmp_path / 'out', cwd=tmp_path,
+        RFM_ENABLE_RESULTS_STORAGE='0', MEMBW_BUILD='make', **variables(tmp_path),
+    )  # fmt: skip
+    said = done.stdout + done.stderr
+    assert done.returncode == 0 and 'GB/s (r:9000360.0, l:-1.0, u:0.0)' in said, said
+    assert 'the reference expired on 2026-01-31: membw calibrate --system posed' in said
+    assert "the references have 'cpoy', not measured: did you mean 'copy'?" in said

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from membw.plural import plural
 from membw.results import regimes, verdict
 from membw.results.table import Figure
-from membw.run.full_table import cut, digits, text_of
+from membw.run.full_table import cut, text_of
 from membw.run.table_rows import Row, of_host, state_of, usual_state
 
 METRIC = 'triad'
@@ -23,7 +23,7 @@ def lines_of(rows: list[Row], seconds: float | None) -> Iterator[str]:
     record = next((row.record for row in rows if row.record), {})
     took = f'{seconds:.0f} s' if seconds is not None else ''
     title = f'Memory bandwidth of {machine(record)}'
-    yield f'  {title[: WIDTH - 10]:<{WIDTH - 10}}  {took}'.rstrip()
+    yield f'  {title[: WIDTH - 12]:<{WIDTH - 12}}  {took}'.rstrip()
     if shown:
         yield f'      Triad  {text_of(shown[0].figures[METRIC])} GB/s     {standing(shown[0])}'
     wide = max((len(row.preset) for row in rows), default=0)
@@ -126,7 +126,7 @@ def busy_lines(rows: list[Row]) -> Iterator[str]:
     for look in looks:
         for process in look.get('processes') or ():
             by_name[process['name']] += process['cpu_s']
-    most = ', '.join(f'{name} {digits(s / wall)} CPUs' for name, s in by_name.most_common(3))
+    most = ', '.join(f'{name} {s / wall:.1f} CPUs' for name, s in by_name.most_common(3))
     of = f'{sum(share) / len(share):.0%} of the CPUs'
     is_bound = any(f.is_bound for row in rows for f in row.figures.values())
     true = ' The true figure is higher.' if is_bound else ''

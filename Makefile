@@ -15,10 +15,6 @@ run: .always ## set up what is missing, measure this node, print the table and t
 	@sh ci/setup.sh
 	@$(ENV) && exec membw run $${SYSTEM:+--system "$$SYSTEM"} $(ARGS)
 
-bench: .always ## compare with stream.c and likwid-bench: STREAM_C=PATH ARGS=...
-	@sh ci/setup.sh
-	@$(ENV) && membw bench $(ARGS)
-
 test: .always ## set up what is missing, lint, run all tests
 	@bash ci/test.sh $(ARGS)
 

@@ -78,7 +78,6 @@ ENVIRONMENT = {
         'MEMBW_BUILD': '`spack` or `make` for all rows; default: Spack wherever it can',
         'MEMBW_SLURM_BACKEND': '`squeue`: ReFrame asks squeue in place of sacct (no accounting)',
         'MEMBW_DEBUG': 'a bug of ours ends in a traceback',
-        'STREAM_C': "`membw bench`: path of McCalpin's stream.c",
         'NO_COLOR': 'no colours on a terminal (no-color.org)',
     },
     "ReFrame's own, which matter here": {

@@ -35,7 +35,6 @@ COMMANDS = {
     'codegen': 'membw.codegen.command',
     'presets': 'membw.presets.presets',
     'system': 'membw.system.command',
-    'bench': 'membw.bench.command',
     'diff': 'membw.diff.command',
     'reproduce': 'membw.reproduce.command',
     'nightly': 'membw.nightly.command',

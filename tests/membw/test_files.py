@@ -51,7 +51,6 @@ def test_a_pipe_without_another_end_is_not_waited_for(tmp_path, fleet, monkeypat
         (['rank', r, '--node-check', pipe], 'nobody reads'),
         (['summary', pipe], 'nobody writes to'),
         (['export', pipe], 'nobody writes to'),
-        (['bench', '--only', 'runs', '--held-to', pipe], 'nobody writes to'),
         (['codegen', pipe], 'is no file'),
     ):
         code, err = main(words), capsys.readouterr().err
@@ -166,8 +165,7 @@ def test_a_disk_that_fills_leaves_the_last_file_and_nothing_beside_it(
 def test_a_device_without_an_end_is_not_read(fleet, capsys):
     for words in (['rank', fleet, '--nodes', '/dev/zero'], ['accept', '/dev/zero', '--plan'],
                   ['history', fleet, '--acknowledged', '/dev/zero'], ['summary', '/dev/zero'],
-                  ['report', '/dev/zero'], ['export', '/dev/zero'],
-                  ['bench', '--only', 'runs', '--held-to', '/dev/zero']):  # fmt: skip
+                  ['report', '/dev/zero'], ['export', '/dev/zero']):  # fmt: skip
         assert main([str(word) for word in words]) == 2
         assert "membw: '/dev/zero' is a device, which has no end\nhint:" in capsys.readouterr().err
 

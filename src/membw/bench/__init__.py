@@ -1,1 +1,0 @@
-"""membw bench: beside stream.c and its peers."""

@@ -202,7 +202,7 @@ void measure_summarize(struct measurement *m, size_t size, int ranks)
 
 	for (k = 0; k < KERNELS; k++)
 		measure_timing(&m->kernel[k], m->complete,
-			       (double)kernel_bytes(&kernels[k]) * (double)size * ranks);
+			       (double)kernels_bytes(&kernels[k]) * (double)size * ranks);
 }
 
 static void judge_clean(const struct measurement *m, int k)

@@ -1,13 +1,11 @@
-"""A fifth kernel in a copy of the sources: `update: a = s * a`, in two files."""
+"""A fifth kernel in a copy of the sources, of three loads: `update: a += b + s * c`, in two files."""
 
-import shutil
+from changed_source import copy_source
 
-from places import ROOT
-
-NAME, TITLE, BYTES = 'update', 'Update', 16
-LIST, LOOP, ROW = 'K(triad)', '#define RUN(name) kernel_##name', '[KERNEL_triad] = {'
+NAME, TITLE, BYTES = 'update', 'Update', 32
+LIST, LOOP, ROW = 'K(triad)', '#ifndef MEMBW_FORTRAN', '[KERNEL_triad] = {'
 LOOP_TEXT = """\
-static void update(written a, element s, size_t n)
+static void update(written a, only_read b, only_read c, element s, size_t n)
 {{
 	size_t i;
 
@@ -15,9 +13,8 @@ static void update(written a, element s, size_t n)
 		a[i] = {loop};
 }}
 
-static wide update_value(wide a, wide y, wide s)
+static wide update_value(const wide read[], wide s)
 {{
-	(void)y, (void)s;
 	return {value};
 }}
 
@@ -27,28 +24,25 @@ static NOINLINE void kernel_update(const struct arrays *arrays)
 	{{
 		const struct share mine = share_of_thread(arrays->size);
 
-		update(arrays->of[0] + mine.first, arrays->scalar, mine.size);
+		update(arrays->of[0] + mine.first, arrays->of[1] + mine.first,
+		       arrays->of[2] + mine.first, arrays->scalar, mine.size);
 	}}
 }}
 
 """
 ROW_TEXT = """\
-[KERNEL_update] = { "update", ARRAY_a, 1, { ARRAY_a }, update_value, RUN(update) },
+[KERNEL_update] = { "update", ARRAY_a, 3, { ARRAY_a, ARRAY_b, ARRAY_c }, update_value,
+\t\t\t    RUN(update) },
 \t"""
+RIGHT = 'a[i] + (b[i] + s * c[i])', 'read[0] + (read[1] + s * read[2])'
 
 
-def copy_with_fifth_kernel(folder, loop='s * a[i]', value='s * a'):
+def copy_with_fifth_kernel(folder, loop=RIGHT[0], value=RIGHT[1]):
     """The sources with it, in `folder`/src; its path."""
-    source = folder / 'src'
-    shutil.copytree(ROOT / 'src', source, ignore=shutil.ignore_patterns('membw', '*.egg-info'))
-    kernels = source / 'stream/kernels'
-    _replace(kernels / 'kernels.h', LIST, f'{LIST} K({NAME})')
-    _replace(kernels / 'kernels.c', LOOP, LOOP_TEXT.format(loop=loop, value=value) + LOOP)
-    _replace(kernels / 'kernels.c', ROW, ROW_TEXT + ROW)
-    return source
-
-
-def _replace(path, old, new):
-    text = path.read_text()
-    assert text.count(old) == 1, f"{path.name}: '{old}' stands there {text.count(old)} times"
-    path.write_text(text.replace(old, new))
+    loops = LOOP_TEXT.format(loop=loop, value=value)
+    return copy_source(
+        folder,
+        ('stream/kernels/kernels.h', LIST, f'{LIST} K({NAME})'),
+        ('stream/kernels/kernels.c', LOOP, loops + LOOP),
+        ('stream/kernels/kernels.c', ROW, ROW_TEXT + ROW),
+    )

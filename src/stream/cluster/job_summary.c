@@ -27,7 +27,7 @@ static void print_list(struct unit *units, int count, int by_rank)
 	int i;
 
 	nodes_sort(units, count);
-	printf("%s Rate (MB/s):\n", kernel_title(&kernels[KERNEL_triad], title));
+	printf("%s Rate (MB/s):\n", kernels_title(&kernels[KERNEL_triad], title));
 	for (i = 0; i < count; i++)
 		print_unit(&units[i], by_rank);
 	putchar('\n');
@@ -66,7 +66,7 @@ static void print_slowest(const struct statistics *s, int by_rank)
 	if (by_rank)
 		printf("%d on ", s->smallest->rank);
 	printf("%s, %s %.1f MB/s, %.1f %% below the median of %d %ss\n", s->smallest->name,
-	       kernel_title(&kernels[KERNEL_triad], title), mbs, 100 * (1 - mbs / s->median),
+	       kernels_title(&kernels[KERNEL_triad], title), mbs, 100 * (1 - mbs / s->median),
 	       s->count, what);
 }
 

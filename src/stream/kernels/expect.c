@@ -23,8 +23,12 @@ void expect_start(element start[ARRAYS])
 
 static wide exact_value(const struct kernel *kernel, const element held[ARRAYS])
 {
-	return kernel->value(held[kernel->reads[0]], held[kernel->reads[kernel->loads - 1]],
-			     SCALAR);
+	wide read[LOADS_MOST];
+	int i;
+
+	for (i = 0; i < kernel->loads; i++)
+		read[i] = held[kernel->reads[i]];
+	return kernel->value(read, SCALAR);
 }
 
 /* One iteration; the index of the first kernel whose result is not exact, or KERNELS. */

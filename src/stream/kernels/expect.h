@@ -10,7 +10,8 @@
  * the last place stays wrong: both sums cancel, so that results are at least as
  * fine as what they are made of; what rounding takes is less than the
  * difference, or it is a tie, which goes to an even number, and the right one is
- * odd there.  (tests/probes/flip_arithmetic.c tries every bit at every point.)
+ * odd there.  (tests/probes/flip_arithmetic.c tries every bit at every point.)  A further kernel
+ * whose result is larger than what it reads rounds the lowest bit of it away.
  *
  * A third iteration would round.  Before each one that has two behind it an
  * untimed pass brings a back to the start value, by exclusive or with what

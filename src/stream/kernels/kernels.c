@@ -6,30 +6,27 @@
 
 /* --- what the kernels must give, on numbers --- */
 
-static wide copy_value(wide a, wide y, wide s)
-{
-	(void)y, (void)s;
-	return a;
-}
-
-static wide scale_value(wide c, wide y, wide s)
-{
-	(void)y;
-	return s * c;
-}
-
-static wide add_value(wide a, wide b, wide s)
+static wide copy_value(const wide read[], wide s)
 {
 	(void)s;
-	return a + b;
+	return read[0];
 }
 
-static wide triad_value(wide b, wide c, wide s)
+static wide scale_value(const wide read[], wide s)
 {
-	return b + s * c;
+	return s * read[0];
 }
 
-#ifndef MEMBW_FORTRAN
+static wide add_value(const wide read[], wide s)
+{
+	(void)s;
+	return read[0] + read[1];
+}
+
+static wide triad_value(const wide read[], wide s)
+{
+	return read[0] + s * read[1];
+}
 
 /* --- the loops, as they are timed --- */
 
@@ -113,24 +110,44 @@ static NOINLINE void kernel_triad(const struct arrays *arrays)
 	}
 }
 
+#ifndef MEMBW_FORTRAN
+
 #define RUN(name) kernel_##name
 const char kernels_language[] = "c";
 
+const char *kernels_language_of(int kernel)
+{
+	(void)kernel;
+	return kernels_language;
+}
+
 #else
 
-/* --- loops and their parallel regions in stream.f90 --- */
+/* --- loops and their parallel regions in stream.f90; weak: it need not have all --- */
 
-#define IN_FORTRAN(name)                                                                     \
-	void kernel_##name(element *a, element *b, element *c, element s, size_t n);         \
-	static void run_##name(const struct arrays *arrays)                                  \
-	{                                                                                    \
-		kernel_##name(arrays->of[ARRAY_a], arrays->of[ARRAY_b], arrays->of[ARRAY_c], \
-			      arrays->scalar, arrays->size);                                 \
+#define IN_FORTRAN(name)                                                                         \
+	__attribute__((weak)) void fortran_##name(element *a, element *b, element *c, element s, \
+						  size_t n);                                     \
+	static void run_##name(const struct arrays *arrays)                                      \
+	{                                                                                        \
+		if (fortran_##name)                                                              \
+			fortran_##name(arrays->of[ARRAY_a], arrays->of[ARRAY_b],                 \
+				       arrays->of[ARRAY_c], arrays->scalar, arrays->size);       \
+		else                                                                             \
+			kernel_##name(arrays);                                                   \
 	}
 EACH_KERNEL(IN_FORTRAN)
 
 #define RUN(name) run_##name
 const char kernels_language[] = "fortran";
+
+#define LANGUAGE(name) fortran_##name ? "fortran" : "c",
+const char *kernels_language_of(int kernel)
+{
+	const char *const language[KERNELS] = { EACH_KERNEL(LANGUAGE) };
+
+	return language[kernel];
+}
 
 #endif
 
@@ -146,12 +163,12 @@ const struct kernel kernels[KERNELS] = {
 };
 /* clang-format on */
 
-size_t kernel_bytes(const struct kernel *kernel)
+size_t kernels_bytes(const struct kernel *kernel)
 {
 	return (size_t)(kernel->loads + 1) * sizeof(element);
 }
 
-const char *kernel_title(const struct kernel *kernel, char title[KERNEL_TITLE_MAX])
+const char *kernels_title(const struct kernel *kernel, char title[KERNEL_TITLE_MAX])
 {
 	snprintf(title, KERNEL_TITLE_MAX - 1, "%s", kernel->name);
 	title[0] = (char)toupper((unsigned char)title[0]);

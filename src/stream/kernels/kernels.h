@@ -10,7 +10,8 @@
  * A kernel is a loop and a descriptor, both in kernels.c, and its name in the list
  * below.  The bytes, the expected values (expect.h), the validation, the table and the
  * record follow from the descriptor.  A tuned variant is a choice (tuned/variants.h), as
- * is a loop in Fortran (stream.f90).
+ * is a loop in Fortran (stream.f90, fortran_<name>): without one the loop in C is measured, and
+ * the program says so.
  *
  * Each is one function of its own name, never inlined, so that a disassembly
  * of the binary finds it (OpenMP compilers append a suffix to the loop's part).
@@ -36,24 +37,26 @@ enum kernel_index { EACH_KERNEL(KERNEL_INDEX) KERNELS };
 /* Wider than an element, so that what an element rounds shows (expect.h). */
 typedef long double wide;
 
-enum { LOADS_MOST = 2, KERNEL_TITLE_MAX = 16 };
+enum { LOADS_MOST = ARRAYS, KERNEL_TITLE_MAX = 16 };
 
 struct kernel {
 	const char *name;
 	enum array writes;
-	int loads; /* arrays read, one or two */
+	int loads; /* arrays read */
 	enum array reads[LOADS_MOST];
-	wide (*value)(wide x, wide y, wide s);             /* of what is read: what is written */
+	wide (*value)(const wide read[], wide s);          /* of what is read: what is written */
 	void (*volatile run)(const struct arrays *arrays); /* read at each call: see stream.c */
 };
 
 extern const struct kernel kernels[KERNELS];
 
-/* "c" or "fortran": what the loops are written in. */
+/* "c" or "fortran": what the loops are written in; and one kernel's, which is in C where
+ * stream.f90 has no loop of it. */
 extern const char kernels_language[];
+const char *kernels_language_of(int kernel);
 
 /* Bytes of an element of each array that is read or written, as STREAM counts them. */
-size_t kernel_bytes(const struct kernel *kernel);
+size_t kernels_bytes(const struct kernel *kernel);
 
 /* "Triad" for triad, as STREAM's table has it; leaves room for a colon. */
-const char *kernel_title(const struct kernel *kernel, char title[KERNEL_TITLE_MAX]);
+const char *kernels_title(const struct kernel *kernel, char title[KERNEL_TITLE_MAX]);

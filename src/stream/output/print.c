@@ -58,6 +58,10 @@ void table_kernels(const struct kernel_choice *choice)
 	char name[VARIANT_NAME_MAX];
 	int k;
 
+	for (k = 0; k < KERNELS; k++)
+		if (strcmp(kernels_language_of(k), kernels_language) != 0)
+			printf("%s: no loop in Fortran (fortran_%s), measured in C\n",
+			       kernels[k].name, kernels[k].name);
 	for (k = 0; k < KERNELS && choice->tuned; k++)
 		printf("Tuned %-5s = %s\n", kernels[k].name, variants_name(&choice->of[k], name));
 }
@@ -71,7 +75,7 @@ void table_print(const struct measurement *m)
 		const struct timing *t = &m->kernel[k];
 		char title[KERNEL_TITLE_MAX];
 
-		kernel_title(&kernels[k], title);
+		kernels_title(&kernels[k], title);
 		printf("%-12s%11.1f  %11.6f  %11.6f  %11.6f\n", strcat(title, ":"), t->best_mbs,
 		       t->average, t->best, t->worst);
 	}

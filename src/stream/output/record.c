@@ -106,7 +106,8 @@ static void write_kernel(const struct run *run, int k)
 	json_open(kernels[k].name, '{');
 	json_text("variant",
 		  run->choice.of[k].compiled ? variants_name(&run->choice.of[k], name) : NULL);
-	json_count("bytes_per_element", kernel_bytes(&kernels[k]));
+	json_text("language", kernels_language_of(k));
+	json_count("bytes_per_element", kernels_bytes(&kernels[k]));
 	json_number("best_mbs", t->best_mbs);
 	json_number("avg_s", t->average);
 	json_number("min_s", t->best);

@@ -4,6 +4,13 @@
 
 enum { LINE_ELEMENTS = LINE / sizeof(element) };
 
+static element edge_value(const struct kernel *kernel, wide x, wide y, wide s)
+{
+	const wide read[] = { x, y };
+
+	return (element)kernel->value(read, s);
+}
+
 /* What lies before the first line's begin and behind the last whole step. */
 static void edge(const struct kernel *kernel, element *out, const element *x, const element *y,
 		 element s, size_t n)
@@ -11,7 +18,7 @@ static void edge(const struct kernel *kernel, element *out, const element *x, co
 	size_t i;
 
 	for (i = 0; i < n; i++)
-		out[i] = (element)kernel->value(x[i], y[i], s);
+		out[i] = edge_value(kernel, x[i], y[i], s);
 }
 
 static size_t least(size_t x, size_t y)

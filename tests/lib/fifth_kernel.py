@@ -1,4 +1,4 @@
-"""A fifth kernel in a copy of the sources, of three loads: `update: a += b + s * c`, in two files."""
+"""A fifth kernel in a copy of the sources: `update: a += b + s * c`, three loads, in two files."""
 
 from changed_source import copy_source
 
@@ -25,7 +25,7 @@ static NOINLINE void kernel_update(const struct arrays *arrays)
 		const struct share mine = share_of_thread(arrays->size);
 
 		update(arrays->of[0] + mine.first, arrays->of[1] + mine.first,
-		       arrays->of[2] + mine.first, arrays->scalar, mine.size);
+			arrays->of[2] + mine.first, arrays->scalar, mine.size);
 	}}
 }}
 

@@ -75,7 +75,9 @@ def test_it_runs_as_standard_among_tuned_kernels(program, tmp_path):
 
 
 @pytest.mark.parametrize('element', ['double', 'float'])
-def test_no_flipped_bit_is_lost_but_the_lowest_of_what_becomes_twice_as_large(source, element, tmp_path):
+def test_no_flipped_bit_is_lost_but_the_lowest_of_what_becomes_twice_as_large(
+    source, element, tmp_path
+):
     every = flips('gcc', ['-O3', '-march=native'], element, tmp_path, source)
     assert {f.read for f in every} >= {f'{NAME} a', 'copy a', 'triad c'}
     assert {(f.read, f.bit) for f in every if not f.found} == {(f'{NAME} a', 0)}

@@ -1,102 +1,89 @@
-"""Names what differs between two results: figures, build, run, facts, validity."""
+"""Names what differs between two records: figures first, then build, run and facts."""
 
-from dataclasses import dataclass, field
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
 
-from membw.errors import MembwError
-from membw.results.flatten import GROUPS, fields, figures, spans
-from membw.results.regimes import crossed, latencies
-from membw.statistics.margin import MARGIN
+from membw.results.find_one import Result
 
-# these make two builds the same one, where the binaries' checksums are not known to be equal
-SAME_BUILD = ('source_sha256', 'code_sha256', 'binary_sha256', 'compile_line', 'compiler', 'flags',
-              'built_in_compiler', 'openmp')  # fmt: skip
+# of a record: what differs in any two runs, and what the figures are made of
+LEFT_OUT = {'time', 'metrics', 'kernels', 'busy', 'pairs', 'messages', 'links', 'iterations'}
+LEFT_OUT |= {'clock_tick_s', 'repetitions', 'placement_before', 'placement_after', 'schema'}
+# of its case: where things are stored, and words that the figures repeat
+LEFT_OUT_OF_CASE = {'references', 'session', 'record', 'reference_expired', 'known_issues'}
+BUILD = ('source_sha256', 'code_sha256', 'compile_line', 'compiler')
 
 
-@dataclass
-class Difference:
-    """A compared with B; each mapping is {group: {field: value or (of A, of B)}}."""
+class FigureChange(NamedTuple):
+    """One metric of A and B; None where one has none. `ratio` is B to A, minus 1."""
 
-    figures: dict  # name -> (A, B, B / A - 1, unit); None where one side has none
-    same: dict = field(default_factory=dict)
-    different: dict = field(default_factory=dict)
-    only_a: dict = field(default_factory=dict)
-    only_b: dict = field(default_factory=dict)
-    margin: float = MARGIN
-    spans: dict = field(default_factory=dict)  # name -> (interval of A, of B), None: it has none
-    nearest: tuple = ((), ())  # ns between the nearest cores of A and B, before and after
+    metric: str
+    unit: str
+    a: dict | None
+    b: dict | None
+    ratio: float | None
+    is_apart: bool
 
-    @property
-    def apart(self):
-        """Figures further apart than the margin, or measured on one side only; not those of which
-        one lies in the other's interval: measured again, they might agree."""
-        far = [n for n, (_, _, r, _) in self.figures.items() if r is None or abs(r) > self.margin]
-        return [name for name in far if not self.agree(name)]
 
-    @property
-    def two_states(self):
-        """The host of a virtual machine moved its cores: the figures do not compare."""
-        return crossed(self.nearest[0] + self.nearest[1])
+class Difference(NamedTuple):
+    """What differs; `fields`: (name, of A, of B), None where one has none."""
 
-    def agree(self, name):
-        """Whether the interval of one holds the figure of the other."""
-        x, y = self.figures[name][:2]
-        pairs = zip(self.spans.get(name, ()), (y, x))
-        return any(span and v is not None and span[0] <= v <= span[1] for span, v in pairs)
+    figures: list[FigureChange]
+    fields: list[tuple[str, str | None, str | None]]
 
     @property
-    def build_differs(self):
-        """What tells the builds apart; 'unknown' where nothing says they are the same."""
-        same, different = (side.get('build', {}) for side in (self.same, self.different))
-        if {'binary_sha256', 'code_sha256'} & set(same):
-            return []
-        fields = [f for f in SAME_BUILD if f in different]
-        return fields or ([] if any(f in same for f in SAME_BUILD) else ['unknown'])
+    def build(self) -> list[str]:
+        """The fields that make two builds different; none where the code is the same."""
+        names = [name.removeprefix('case.') for name, _, _ in self.fields]
+        is_same_code = 'code_sha256' not in names
+        return [] if is_same_code else [name for name in BUILD if name in names]
 
     @property
-    def equal(self):
-        validity = {'verdict', 'validated'} & set(self.different.get('validity', {}))
-        return not (self.apart or self.build_differs or validity)
+    def is_equal(self) -> bool:
+        """The same build and verdict, and no figure apart."""
+        verdicts = {name for name, _, _ in self.fields} & {'verdict', 'case.verdict'}
+        return not (self.build or verdicts or any(figure.is_apart for figure in self.figures))
 
 
-def compare(a, b, margin=MARGIN):
-    """A Difference of two Results; margin is a fraction."""
-    (figures_a, spans_a, of_a), (figures_b, spans_b, of_b) = _told(a), _told(b)
-    difference = Difference(_figures(figures_a, figures_b), margin=margin)
-    difference.spans = {
-        name: (spans_a.get(name), spans_b.get(name)) for name in difference.figures
-    }
-    difference.nearest = latencies(a.record), latencies(b.record)
-    for group in GROUPS:
-        _group(difference, group, of_a[group], of_b[group])
-    return difference
+def compare(a: Result, b: Result, margin: float) -> Difference:
+    """Figures differ beyond `margin` (a fraction), unless one lies in the other's interval."""
+    of_a, of_b = a.record['metrics'], b.record['metrics']
+    names = [*of_a, *(name for name in of_b if name not in of_a)]
+    figures = [_figure(name, of_a.get(name), of_b.get(name), margin) for name in names]
+    flat_a, flat_b = _flat_record(a.record), _flat_record(b.record)
+    known = [*flat_a, *(name for name in flat_b if name not in flat_a)]
+    fields = [(name, flat_a.get(name), flat_b.get(name)) for name in known]
+    return Difference(figures, [row for row in fields if row[1] != row[2]])
 
 
-def _told(result):
-    """Figures, their intervals and fields of a Result; one whose record is damaged is named."""
-    try:
-        return figures(result), spans(result), fields(result)
-    except (TypeError, ValueError, AttributeError, LookupError, OverflowError) as err:
-        fact = f"'{result.name}' is not as in the schema: {type(err).__name__}: {err}"
-        raise MembwError(fact, "'membw rank FILE' says what is wrong with records") from err
+def _figure(name: str, a: dict | None, b: dict | None, margin: float) -> FigureChange:
+    unit = (a or b or {}).get('unit', '')
+    if not (a and b and a.get('value') and b.get('value') is not None):
+        return FigureChange(name, unit, a, b, None, True)
+    ratio = b['value'] / a['value'] - 1
+    overlaps = _holds(a, b['value']) or _holds(b, a['value'])
+    return FigureChange(name, unit, a, b, ratio, abs(ratio) > margin and not overlaps)
 
 
-def _figures(a, b):
-    figures = {}
-    for name in [*a, *(n for n in b if n not in a)]:
-        (x, unit), (y, other) = a.get(name, (None, '')), b.get(name, (None, ''))
-        known = x is not None and y is not None and unit == other and x
-        figures[name] = (x, y, y / x - 1 if known else None, unit or other)
-    return figures
+def _holds(metric: dict, value: float) -> bool:
+    """Whether the interval of a metric holds a value; a lower bound holds all above it."""
+    if metric.get('bound') == 'lower':
+        return value >= metric['value']
+    low, high = metric.get('low'), metric.get('high')
+    return low is not None and high is not None and low <= value <= high
 
 
-def _group(difference, group, a, b):
-    both = [name for name in a if name in b]
-    parts = (
-        (difference.same, {n: a[n] for n in both if a[n] == b[n]}),
-        (difference.different, {n: (a[n], b[n]) for n in both if a[n] != b[n]}),
-        (difference.only_a, {n: v for n, v in a.items() if n not in b}),
-        (difference.only_b, {n: v for n, v in b.items() if n not in a}),
-    )
-    for place, values in parts:
-        if values:
-            place[group] = values
+def _flat_record(record: dict) -> dict[str, str]:
+    case = {k: v for k, v in (record.get('case') or {}).items() if k not in LEFT_OUT_OF_CASE}
+    if case.get('compile_line'):  # where the binary lies is no part of how it was built
+        case['compile_line'] = re.sub(r' -o \S+', '', case['compile_line'])
+    kept = {k: v for k, v in record.items() if k not in LEFT_OUT and k != 'case'}
+    return {name: str(v) for name, v in _flat({**kept, 'case': case}) if v not in (None, '', [])}
+
+
+def _flat(tree: dict, prefix: str = '') -> Iterator[tuple[str, object]]:
+    for key, value in tree.items():
+        if isinstance(value, dict):
+            yield from _flat(value, f'{prefix}{key}.')
+        else:
+            yield f'{prefix}{key}', value

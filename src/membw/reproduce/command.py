@@ -1,59 +1,58 @@
 """`membw reproduce`: one stored result again, from its exact sources, and what differs."""
 
+import argparse
 import hashlib
 import json
 import subprocess
 import sys
 import tempfile
-from dataclasses import replace
 from pathlib import Path
 
 from membw import tables
 from membw.diff.command import add_options
-from membw.diff.text import as_blocks, as_json
-from membw.presets import presets
-from membw.results.metrics import of_record
+from membw.results.find_one import Result
 from membw.results.run_lock import alone
 
 EPILOG = """\
-ID is a test case of ReFrame (SESSION:RUN:CASE), a file of results/records, or FILE#CASE:
-`membw diff --help` says how to list them.
+ID is a record: a file of results/records, its name alone, or FILE#HOST.
 
-The script takes the sources from results/sources or the commit of git, never others, builds by
-Spack's lock or the make line in results/builds, and runs the job script in results/jobs with the
-variables that it found then.
+The script takes the exact sources from results/sources or from the commit of git that has them.
+It builds by Spack's lock or the make line in results/builds. Then it runs the job script in
+results/jobs with the variables of that run.
 
 examples:
-  membw reproduce 4d9a937f:0:3 >again.sh; bash again.sh
-  membw reproduce 4d9a937f:0:3 --run
+  membw reproduce 20261123T194501-local-default-gcc-o2-omp >again.sh; bash again.sh
+  membw reproduce 20261123T194501-local-default-gcc-o2-omp --run
 
 exit status: 0 the script is printed, or with --run: the same binary, figures within the margin;
 1 something differs, or it could not be built or run; 2 usage error, or nothing is kept of it
 """
 
 
-def add_parser(subparsers):
+def add_parser(subparsers: argparse._SubParsersAction) -> None:
     parser = subparsers.add_parser(
         'reproduce',
         help='build and run a stored result again',
-        description='Prints the exact commands that rebuild the binary of a stored result and run '
-        'it as it was run, as a shell script; or does so, and names what differs.',
+        description='Prints a shell script that rebuilds the binary of a stored result and runs '
+        'it as it was run; or runs that script, and names what differs.',
         epilog=EPILOG,
     )
     parser.add_argument('id', metavar='ID', help='a stored result, named as below')
-    parser.add_argument('--run', action='store_true', help='do it, and compare')
+    parser.add_argument('--run', action='store_true', help='run the script, and compare')
     parser.add_argument('--folder', metavar='DIR', help='where to build and run (a new one)')
     add_options(parser)
     parser.set_defaults(func=run)
 
 
-def run(args):
+def run(args: argparse.Namespace) -> int:
+    """Exit status as in EPILOG."""
     from membw.presets.sources import find_sources
-    from membw.reproduce.rebuild import script
+    from membw.reproduce.rebuild import refuse_unstored, script
     from membw.results.find_one import find
 
     result = find(args.id, args.results)
-    sources = find_sources(result.build, result.results) if result.build else None
+    refuse_unstored(result)
+    sources = find_sources(result.build, result.results)
     text = script(result, sources)
     for note in sources.notes:
         print(f'membw: {note}: taken from {sources.origin}', file=sys.stderr)
@@ -61,68 +60,59 @@ def run(args):
         print(text, end='')
         return 0
     with alone():
-        return do(args, result, text)
+        return run_again(args, result, text)
 
 
-def do(args, result, text):
-    """Run the script in a folder of its own; compare."""
+def run_again(args: argparse.Namespace, result: Result, text: str) -> int:
+    """Run the script in a folder of its own, and compare; 0 where nothing differs."""
     here = Path(args.folder or tempfile.mkdtemp(prefix='membw-reproduce-')).resolve()
     here.mkdir(parents=True, exist_ok=True)
-    path = here / 'reproduce.sh'
+    path, log = here / 'reproduce.sh', here / 'reproduce.log'
     path.write_text(text)
     print(f'reproduce: in {here}: building and running {result.title}', file=sys.stderr)
-    with open(here / 'reproduce.log', 'w') as log:
+    with open(log, 'w') as output:
         code = subprocess.run(
-            ['bash', path, here], stdin=subprocess.DEVNULL, stdout=log, stderr=log
+            ['bash', path, here], stdin=subprocess.DEVNULL, stdout=output, stderr=output
         ).returncode
-    again = made(here, result)
+    again = new_result(here, result)
     if not again:
-        last = (here / 'reproduce.log').read_text().strip().splitlines()[-1:] or ['nothing']
-        print(f"membw: no record of '{result.name}' again: {last[0]}", file=sys.stderr)
-        print(f"hint: '{here}/reproduce.log' holds all (exit status {code})", file=sys.stderr)
+        last = (log.read_text().strip().splitlines() or ['no output'])[-1]
+        print(f"membw: no new record of '{result.name}': {last}", file=sys.stderr)
+        print(f"hint: '{log}' has all output (exit status {code})", file=sys.stderr)
         return 1
-    return tell(args, result, again)
+    return compare_with(args, result, again)
 
 
-def made(here, old):
-    """The Result that the script left, or None."""
+def new_result(here: Path, old: Result) -> Result | None:
+    """The Result that the script left; None where it left no record."""
+    from membw.presets.code_checksum import code_sha256
+    from membw.presets.presets import build_record
     from membw.reproduce.rebuild import new_result_parts
-    from membw.results.case import one_record
-    from membw.results.find_one import Result
 
-    record, environment, binary = new_result_parts(here, old.job)
-    if not record.is_file():
+    file, _, binary_path = new_result_parts(here, old.job)
+    if not file.is_file():
         return None
-    path = Path(binary.read_text().strip())
-    build = presets.build_record(path)
-    build['binary_sha256'] = hashlib.sha256(path.read_bytes()).hexdigest()
-    case = {'run_environment': ' '.join(environment.read_text().splitlines())}
-    case['perfvalues'] = {name: points for name, points in _points(record.parent)}
-    again = one_record(record, old.record.get('host'))
-    return Result(str(record), case, again, {}, build, here)
+    binary = Path(binary_path.read_text().strip())
+    records = [json.loads(line) for line in file.read_text().splitlines() if line.strip()]
+    record = next((r for r in records if r.get('host') == old.record.get('host')), records[0])
+    build = build_record(binary)
+    build['binary_sha256'] = hashlib.sha256(binary.read_bytes()).hexdigest()
+    # the check does not run again: what it adds to a record is taken over, but for the build
+    known = {'source_sha256': build['source_sha256'], 'code_sha256': code_sha256(binary)}
+    known |= {'binary_sha256': build['binary_sha256'], 'compiler': build['compiler']}
+    known['compile_line'] = ' '.join(build['compile_line'])
+    record['case'] = {**old.case, **{k: v for k, v in known.items() if old.case.get(k)}}
+    return Result(str(file), record, {}, build, here)
 
 
-def _points(run):
-    """What numa_scan names after its points, as ReFrame would have it."""
-    for path in run.glob('scan-*.json'):
-        triad = of_record(json.loads(path.read_text()))[0]['triad']
-        yield path.stem.replace('scan', 'triad', 1).replace('-', '_'), (triad, 0, 0, 0, 'GB/s')
-
-
-def tell(args, old, new):
+def compare_with(args: argparse.Namespace, old: Result, new: Result) -> int:
+    """Print the comparison; 0 where nothing differs."""
     from membw.diff.compare import compare
+    from membw.diff.text import as_blocks
 
-    # the check does not run again: the program's own verdicts are compared
-    case = {k: v for k, v in old.case.items() if k not in ('verdict', 'reasons', 'result')}
-    old = replace(old, case=case)
+    is_same = old.build['binary_sha256'] == new.build['binary_sha256']
+    said = f'binary: {"the same, bit for bit" if is_same else "DIFFERS"}'
     difference = compare(old, new, args.margin)
-    difference.figures = {n: row for n, row in difference.figures.items() if 'saturation' not in n}
-    # what only ReFrame says of a run cannot differ: the script is its own
-    difference.only_a = {}
-    if args.format == 'json':
-        print(json.dumps(as_json(old, new, difference), indent=1))
-        return 0 if difference.equal else 1
-    same = 'binary_sha256' in difference.same.get('build', {})
-    said = f'binary: {"the same, to the bit" if same else "DIFFERS"}'
-    print(tables.as_text([said, *as_blocks(old, new, difference)], args.format))
-    return 0 if difference.equal else 1
+    blocks = [said, *as_blocks(old, new, difference, args.margin)]
+    print(tables.as_text(blocks, args.format))
+    return 0 if difference.is_equal else 1

@@ -1,30 +1,36 @@
 """The shell script that builds a stored result's binary again and runs it as it was run."""
 
 import shlex
+from collections.abc import Iterator
 from pathlib import Path
 
 from membw.checkout import root
 from membw.errors import MembwError
 from membw.presets.presets import SUFFIXES
+from membw.presets.sources import Sources
 from membw.printable import printable
 from membw.results.archive import WATCHED
+from membw.results.find_one import Result
 from membw.site import slurm
 
 
-def script(result, sources):
-    """Lines of a bash script; needs the result's job and build to be kept."""
+def refuse_unstored(result: Result) -> None:
+    """MembwError where the job or the build of the result is not stored."""
     if not result.build or not result.job:
         what = 'build' if not result.build else 'job'
         raise MembwError(
             f"nothing is kept of the {what} of '{result.name}'",
-            'results/builds and results/jobs hold them, of runs since these are kept; a record '
-            'alone does not say how it was made',
+            'results/builds and results/jobs hold them; a record alone is not enough',
         )
+
+
+def script(result: Result, sources: Sources) -> str:
+    """The bash script of a result whose job and build are stored."""
     parts = (_head(result), _sources(result, sources), _build(result), _checksum(result))
     return '\n'.join([*(line for part in parts for line in part), *_run(result)]) + '\n'
 
 
-def _head(result):
+def _head(result: Result) -> Iterator[str]:
     q = shlex.quote
     yield from (
         '#!/bin/bash',
@@ -39,14 +45,14 @@ def _head(result):
     )
 
 
-def _sources(result, sources):
+def _sources(result: Result, sources: Sources) -> Iterator[str]:
     q, folders = shlex.quote, shlex.join(['harness', program_of(result)])
     names = ' -o '.join(f"-name '*{suffix}'" for suffix in SUFFIXES)
     yield ''
     yield f'# 1. the exact sources: {printable(sources.origin)}'
     yield from (f'# note: {printable(note)}' for note in sources.notes)
     yield sources.command
-    yield '# by nothing that was unpacked: what it says of itself is not asked'
+    yield '# the checksum is computed by no file of the archive itself'
     yield 'sources=$(cd "$here/sources/src" && \\'
     yield f'\tfind {folders} -type f \\( {names} \\) | LC_ALL=C sort | tr "\\n" "\\0" \\'
     yield '\t\t| xargs -0 sha256sum | sha256sum | cut -d " " -f 1)'
@@ -56,12 +62,12 @@ def _sources(result, sources):
     yield '}'
 
 
-def program_of(result):
+def program_of(result: Result) -> str:
     """A folder of src."""
     return result.build.get('program', 'stream')
 
 
-def _build(result):
+def _build(result: Result) -> Iterator[str]:
     yield ''
     yield f'# 2. the binary: {printable(result.build["compiler"])}'
     yield f'#    {printable(shlex.join(result.build["compile_line"]))}'
@@ -75,7 +81,7 @@ def _build(result):
         yield f'binary=$here/build/{program}'
 
 
-def _build_by_spack(result):
+def _build_by_spack(result: Result) -> Iterator[str]:
     """The lock is installed, not concretized again; the store is the folder's own."""
     q, folder = shlex.quote, result.build_folder
     if not (folder / 'spack.lock').is_file():
@@ -96,11 +102,11 @@ def _build_by_spack(result):
     )
 
 
-def _checksum(result):
+def _checksum(result: Result) -> Iterator[str]:
     checksum = shlex.quote(f'{result.build["binary_sha256"]}  -')
     yield from (
         f'if [ "$(sha256sum <"$binary")" = {checksum} ]; then',
-        "\techo 'reproduce: the binary is the same, to the bit'",
+        "\techo 'reproduce: the binary is the same, bit for bit'",
         'else',
         "\techo 'reproduce: the binary differs: compare compiler, line and libraries'",
         'fi',
@@ -108,11 +114,11 @@ def _checksum(result):
     )
 
 
-def _run(result):
+def _run(result: Result) -> Iterator[str]:
     """The job script that ReFrame wrote, with the new binary in the place of the old one."""
     job, folder = result.job, result.job_folder
     yield ''
-    yield f'# 3. run as it was run: {printable(result.job_title())}'
+    yield f'# 3. run as it was run: {printable(result.title)}'
     yield 'cd "$here/run"'
     for name in (job['script'], 'scan.sh'):
         if (folder / name).is_file():
@@ -124,7 +130,7 @@ def _run(result):
     yield f'echo "reproduce: record $here/run/"{shlex.quote(job["record_in_stage"])}'
 
 
-def _environment(folder):
+def _environment(folder: Path) -> Iterator[str]:
     """Watched variables as the job found them, and no others."""
     yield f'for name in $(env | grep -oE \'^({WATCHED})[^=]*\' || :); do unset "$name"; done'
     path = folder / 'environment.txt'
@@ -134,7 +140,7 @@ def _environment(folder):
             yield f'export {name}={shlex.quote(value)}'
 
 
-def _start(job):
+def _start(job: dict) -> Iterator[str]:
     script = shlex.quote(job['script'])
     if job['scheduler'] == 'local':
         yield f'bash {script} >rfm_job.out 2>rfm_job.err || {{ cat rfm_job.err >&2; exit 1; }}'
@@ -145,7 +151,7 @@ def _start(job):
         yield 'exit 1'
 
 
-def new_result_parts(here, job):
+def new_result_parts(here: Path, job: dict) -> tuple[Path, Path, Path]:
     """(record path, environment path, binary path) of what the script left in its folder."""
     run = Path(here, 'run')
     return run / job['record_in_stage'], run / 'environment.txt', Path(here, 'binary')

@@ -22,7 +22,7 @@ WATCHED = 'OMP_|GOMP_|KMP_|LIKWID|MALLOC_|GLIBC_TUNABLES|LD_PRELOAD|LD_LIBRARY_P
 NOTE_ENVIRONMENT = f"env | LC_ALL=C sort | grep -E '^({WATCHED}|SLURM_CPU)' >{ENVIRONMENT} || :"
 
 
-def write(path, content):
+def write(path: pathlib.Path, content: str | bytes) -> None:
     """Once: several sessions may keep the same thing."""
     if not path.exists():
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -31,7 +31,7 @@ def write(path, content):
         part.rename(path)
 
 
-def keep_sources(results, program):
+def keep_sources(results: pathlib.Path, program: str) -> str:
     """Name of the archive in results/sources; one for each state of the sources."""
     content = packed(program)
     name = f'{hashlib.sha256(content).hexdigest()}.tar.gz'
@@ -39,7 +39,9 @@ def keep_sources(results, program):
     return name
 
 
-def keep_build(results, build, environment_folder):
+def keep_build(
+    results: pathlib.Path, build: dict, environment_folder: str | pathlib.Path | None
+) -> None:
     """`build` is the build's record with what else is known; the folder has Spack's lock."""
     folder = results / 'builds' / build['binary_sha256']
     for name in ('spack.yaml', 'spack.lock') if environment_folder else ():
@@ -51,7 +53,7 @@ def keep_build(results, build, environment_folder):
     write(folder / 'build.json', text)
 
 
-def record_path(results, where, environ, label):
+def record_path(results: str | pathlib.Path, where: str, environ: str, label: str) -> pathlib.Path:
     """Of a record that ends now, in results/records; `where`: 'system:partition'."""
     folder = pathlib.Path(results, 'records')
     folder.mkdir(parents=True, exist_ok=True)
@@ -59,7 +61,7 @@ def record_path(results, where, environ, label):
     return folder / f'{stamp}-{where.replace(":", "-")}-{environ}-{label}.json'
 
 
-def keep_job(results, stem, stage, job):
+def keep_job(results: pathlib.Path, stem: str, stage: str | pathlib.Path, job: dict) -> None:
     """What is known of the job, its script and what it saw of the environment."""
     folder = results / 'jobs' / stem
     folder.mkdir(parents=True, exist_ok=True)
@@ -70,7 +72,7 @@ def keep_job(results, stem, stage, job):
     (folder / 'job.json').write_text(json.dumps(job, indent=1) + '\n')
 
 
-def environment(stage):
+def environment(stage: str | pathlib.Path) -> str:
     """'OMP_NUM_THREADS=2 ...' as the job found it; '' where it noted nothing."""
     try:
         return ' '.join(pathlib.Path(stage, ENVIRONMENT).read_text().split('\n')).strip()

@@ -1,1 +1,1 @@
-"""Figures and verdicts for what a centre has: Prometheus, InfluxDB, a spreadsheet."""
+"""Figures and verdicts for monitoring, a spreadsheet, a script."""

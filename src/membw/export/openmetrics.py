@@ -1,15 +1,18 @@
-"""OpenMetrics text, which Prometheus's older text format takes as well (node_exporter's textfile
-collector, promtool): gauges, base units, no time stamps on samples."""
+"""OpenMetrics text, which Prometheus's older text format takes, too: gauges in base units.
+
+Samples have no time stamps: node_exporter's textfile collector refuses them.
+"""
 
 import re
+from collections.abc import Sequence
 
+from membw.export.rows import row_of
 from membw.printable import printable
+from membw.results.table import Figure
 
-# of a unit of ours: the base unit that Prometheus wants in a name, and how many of it
+# unit of a figure -> the base unit that Prometheus wants in a name, and how many of it
 BASE = {
     'GB/s': ('bytes_per_second', 1e9),
-    'MB/s': ('bytes_per_second', 1e6),
-    'B/s': ('bytes_per_second', 1),
     's': ('seconds', 1),
     'ms': ('seconds', 1e-3),
     'us': ('seconds', 1e-6),
@@ -17,63 +20,68 @@ BASE = {
     'GFlop/s': ('flops_per_second', 1e9),
     '%': ('ratio', 0.01),
 }
-WHAT = {
-    'figure': ('measured and believed', 'value'),
-    'figure_low': ('lower end of the interval in which the same run would read again', 'low'),
-    'figure_high': ('upper end of the interval in which the same run would read again', 'high'),
-    'reference': ('what the figure is held to', 'reference'),
+KINDS = {
+    'value': ('figure', 'measured and valid'),
+    'lower_bound': ('lower_bound', 'the true figure is higher: other processes disturbed the run'),
+    'low': ('figure_low', 'lower end of the range in which a rerun is expected'),
+    'high': ('figure_high', 'upper end of the range in which a rerun is expected'),
+    'reference': ('reference', 'the reference value of the figure'),
 }
+LABELS = ('test', 'parameters', 'system', 'partition', 'preset', 'pinning', 'node')
+Families = dict[str, tuple[str, str, dict[str, float]]]  # name -> unit, help, {series: value}
 
 
-def as_text(rows):
-    families = {}
-    for row in rows:
-        _add_row(families, row)
+def as_text(figures: Sequence[Figure]) -> str:
+    """The newest figure of each series; `figures` are in order of time."""
+    newest: dict[tuple, Figure] = {}
+    for f in figures:
+        names = f.benchmark, f.parameters, f.system, f.partition, f.preset, f.pinning, f.node
+        newest[names + (f.metric,)] = f
+    families: Families = {}
+    for figure in newest.values():
+        _add_figure(families, figure)
     lines = []
-    for name in sorted(families):
-        unit, about, samples = families[name]
+    for name, (unit, about, samples) in sorted(families.items()):
         lines += [f'# TYPE {name} gauge', *[f'# UNIT {name} {unit}'] * bool(unit)]
-        # a series that two rows would share is one series: the newer of them
-        lines += [f'# HELP {name} {about}', *(f'{key} {value}' for key, value in samples.items())]
-    return '\n'.join([*lines, '# EOF'])
+        lines.append(f'# HELP {name} {about}')
+        lines += [f'{series} {value!r}' for series, value in samples.items()]
+    return '\n'.join([*lines, '# EOF\n'])
 
 
-def _add_row(families, row):
-    add = _adder(families)
-    labels = row.labels | {'verdict': row.verdict}
-    add('membw_verdict', '', 'the verdict of a test case or a node, as a label',
-        labels | {'reason': row.reason}, 1)  # fmt: skip
-    if row.time:
-        add(
-            'membw_measured_timestamp_seconds', 'seconds', 'when it was measured', labels, row.time
-        )
-    for figure in row.figures:
-        unit, factor = BASE.get(figure.unit, (_as_name(figure.unit), 1))
-        of_figure = labels | {'metric': figure.metric, 'better': figure.better}
-        for kind, (about, field) in WHAT.items():
-            value = getattr(figure, field)
-            if value is not None:
-                name = '_'.join(filter(None, ('membw', kind, unit)))
-                add(name, unit, f'{about}, {unit or "a plain number"}', of_figure, value * factor)
-        if figure.ratio is not None:
-            add('membw_ratio', 'ratio', 'of the reference, or of the median node', of_figure,
-                figure.ratio)  # fmt: skip
+def _add_figure(families: Families, figure: Figure) -> None:
+    row = row_of(figure)
+    labels = {name: row[name] for name in (*LABELS, 'metric', 'better', 'verdict')}
+    reason = {**labels, 'reason': row['reason']}
+    _add(families, 'membw_verdict', '', 'the verdict of a figure, as a label', reason, 1.0)
+    name = 'membw_measured_timestamp_seconds'
+    _add(families, name, 'seconds', 'when it was measured', labels, figure.time)
+    unit, factor = BASE.get(figure.unit, (_as_name(figure.unit), 1))
+    for key, (kind, about) in KINDS.items():
+        value = row[key]
+        if isinstance(value, float):
+            name = '_'.join(filter(None, ('membw', kind, unit)))
+            _add(families, name, unit, about, labels, value * factor)
+    if isinstance(row['ratio'], float):
+        _add(families, 'membw_ratio', 'ratio', 'figure / reference', labels, row['ratio'])
 
 
-def _adder(families):
-    def add(name, unit, about, labels, value):
-        series = ','.join(f'{k}="{_quoted(v)}"' for k, v in labels.items() if v != '')
-        samples = families.setdefault(name, (unit, about, {}))[2]
-        samples[f'{name}{{{series}}}'] = repr(float(value))
+def _add(
+    families: Families,
+    name: str,
+    unit: str,
+    about: str,
+    labels: dict[str, object],
+    value: float,
+) -> None:
+    series = ','.join(f'{k}="{_quoted(str(v))}"' for k, v in labels.items() if v)
+    families.setdefault(name, (unit, about, {}))[2][f'{name}{{{series}}}'] = float(value)
 
-    return add
 
-
-def _as_name(unit):
-    """A unit that no table here knows, as a part of a name."""
+def _as_name(unit: str) -> str:
+    """A unit that is not in BASE, as a part of a name."""
     return re.sub(r'\W+', '_', unit.replace('/', '_per_')).strip('_').lower()
 
 
-def _quoted(text):
+def _quoted(text: str) -> str:
     text = printable(text, keep='\n')
     return text.replace('\\', '\\\\').replace('"', '\\"').replace('\n', '\\n')

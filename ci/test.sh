@@ -15,7 +15,7 @@ PIP_NO_COMPILE=0 sh ci/setup.sh || exit
 . ci/packages.sh
 
 # a Slurm of our own, a debugger that plants wrong values, more compilers, MPI, lint, and what
-# checks the entries of Jenkins, systemd and JUBE, opens the report, and reads the export; BLAS
+# checks the entries of Jenkins, systemd and JUBE and reads the export; BLAS
 # libraries, of which only some have threads, with a program that calls one
 tools=(
 	slurmctld=slurmctld slurmd=slurmd sinfo=slurm-client munged=munge
@@ -30,7 +30,6 @@ tools=(
 	jube=jube promtool=prometheus help2man=help2man mandoc=mandoc
 	groovyc=groovy java=default-jre-headless
 	systemd-analyze=systemd
-	chromium=chromium chromedriver=chromium-driver
 	/usr/share/lmod/lmod/libexec/lmod=lmod
 	musl-gcc=musl-tools
 	flang-new-19=flang-19

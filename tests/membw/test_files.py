@@ -8,7 +8,7 @@ import subprocess
 import sys
 import threading
 
-import fleet_generator
+import made_up_records
 import pytest
 
 from membw import files
@@ -135,13 +135,11 @@ def test_a_signal_when_the_file_is_in_its_place_is_nothing_else(tmp_path, monkey
 
 @pytest.fixture
 def fleet(tmp_path):
-    return fleet_generator.write(
-        fleet_generator.records(fleet_generator.healthy(20, 7)), tmp_path / 'fleet.jsonl'
-    )
+    return made_up_records.write(tmp_path / 'fleet.jsonl', made_up_records.fleet(20))
 
 
 @pytest.mark.parametrize('words', [
-    ['rank', '--node-check'], ['rank', '--plot'], ['history', '--cache'], ['report', '-o'],
+    ['rank', '--node-check'], ['history', '--cache'], ['report', '-o'],
     ['export', '--output'],
 ], ids=' '.join)  # fmt: skip
 def test_a_disk_that_fills_leaves_the_last_file_and_nothing_beside_it(

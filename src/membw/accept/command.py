@@ -123,6 +123,6 @@ def written(suffix: str, acceptance: dict[str, Any]) -> str:
         return json.dumps(acceptance, indent=1) + '\n'
     if suffix == '.txt':
         return tables.as_text(blocks(acceptance), colour=False) + '\n'
-    from membw.report.acceptance import page
+    from membw.accept.page import page
 
     return page(acceptance)

@@ -65,7 +65,7 @@ reported as intermittent, one that became noisier as that. INVALID runs do not e
 examples:
   membw history                                    # results/results.db
   membw history --since 14d results/results.db     # what a nightly run asks
-  membw history cluster/*.jsonl --node 'n[040-049]' --kernel triad --plot history.png
+  membw history cluster/*.jsonl --node 'n[040-049]' --kernel triad
 
 exit status: 0 nothing got worse; 1 something is slower and has not recovered, a node was not
 judged, or a line could not be read; 2 usage error or nothing to judge
@@ -100,7 +100,6 @@ def add_parser(subparsers):
         'alarm until it gets worse still')  # fmt: skip
     add('--acknowledged', metavar='FILE', help='where that is kept (results/acknowledged.jsonl)')
     add('--limit', type=whole, default=40, metavar='N', help='rows to print, 0: all (40)')
-    add('--plot', metavar='FILE.png', help='draw medians, changed nodes and change points')
     tables.add_argument(parser)
     add('--series', action='store_true', help='with --json: the series behind it too')
     parser.set_defaults(func=run)
@@ -117,10 +116,6 @@ def run(args):
     refuse_unknown(args, every)
     changes = judge(every, args.margin / 100, args.fleet_margin / 100, args.alpha / 100)
     changes = select(known(changes, args, left), every, args)
-    if args.plot:
-        from membw.report.history import save
-
-        save(every, changes, args.plot, args.kernel)
     if args.format == 'json':
         print(json.dumps(as_json(every, changes, left, args.series), indent=1))
     else:

@@ -21,7 +21,7 @@ from membw.nightly.night import NOT_DONE, Night
 DESCRIPTION = """\
 Runs one night: all checks, the whole-cluster job where the system has nodes to ask for, the slow
 nodes among them, the history, the report. What it leaves in results/nights/DATE: state.json, the
-log and the exit status of each step, JUnit files, nodecheck.txt, pictures, report.html, and
+log and the exit status of each step, JUnit files, nodecheck.txt, report.html, and
 summary.txt, which begins with a Subject and can be handed to sendmail as it is. The last good
 report is results/nights/report.html.
 

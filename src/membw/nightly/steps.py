@@ -99,8 +99,8 @@ class Rank(Step):
         return self.folder / 'cluster.records'
 
     def command(self):
-        files = ['--node-check', self.folder / 'nodecheck.txt', '--plot', self.folder / 'rank.png']
-        return ['membw', 'rank', str(self.records()), *map(str, files)]
+        return ['membw', 'rank', str(self.records()), '--node-check',
+                str(self.folder / 'nodecheck.txt')]  # fmt: skip
 
     def left_out(self):
         if not self.records().exists():
@@ -111,9 +111,8 @@ class History(Step):
     name = 'history'
 
     def command(self):
-        picture = ['--plot', str(self.folder / 'history.png')]
         cache = ['--cache', str(pathlib.Path(root(), 'results', 'history.npz'))]
-        return ['membw', 'history', '--since', '14d', *cache, *picture]
+        return ['membw', 'history', '--since', '14d', *cache]
 
 
 class Report(Step):
@@ -121,13 +120,9 @@ class Report(Step):
 
     def command(self):
         """Of all that this night measured, with the history of all nights."""
-        runs = [self.folder / f'{step.name}.json' for step in (Checks, Cluster)]
-        files = [*runs, pathlib.Path(root(), 'results', 'results.db')]
-        there = [str(file) for file in files if file.exists()]
-        there = there if any(run.exists() for run in runs) else []
-        kept = ['--pictures', str(self.folder / 'pictures')]
-        kept += ['--cache', str(pathlib.Path(root(), 'results', 'history.npz'))]
-        return ['membw', 'report', *there, '--output', str(self.folder / 'report.html'), *kept]
+        folders = [self.folder / 'cluster.records', pathlib.Path(root(), 'results', 'records')]
+        there = [str(folder) for folder in folders if folder.is_dir()]
+        return ['membw', 'report', *there, '--output', str(self.folder / 'report.html')]
 
 
 def of(args, night):

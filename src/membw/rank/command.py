@@ -19,7 +19,7 @@ explains; it could not be compared; or it is too fast to be true.
 examples:
   membw rank results/records.jsonl
   membw rank results/ --nodes 'n[001-128]' --node-check nodecheck.txt
-  membw rank run.jsonl --order fastest --limit 0 --plot fleet.png
+  membw rank run.jsonl --order fastest --limit 0
   membw rank run.jsonl --drain | less          # read them, then run what you agree with
   membw rank run.jsonl --alpha 0.03            # FAIL what is most sure; the other low: SUSPECT
 
@@ -58,7 +58,6 @@ def add_parser(subparsers):
         metavar='FILE',
         help='write "<node> PASS|FAIL|SUSPECT|INVALID|MISSING reason"',
     )
-    add('--plot', metavar='FILE.png', help='draw the ranking')
     tables.add_argument(parser)
     add('--drain', action='store_true', help='print the Slurm commands that drain failed nodes')
     parser.set_defaults(func=run)
@@ -80,13 +79,6 @@ def run(args):
     _print(args, fleet, problems)
     if args.node_check:
         write_node_check(args.node_check, fleet.nodes)
-    if args.plot and not fleet.groups:
-        print(f"membw: '{args.plot}' is not drawn: no node has a record that may be believed",
-              file=sys.stderr)  # fmt: skip
-    elif args.plot:
-        from membw.report.ranking import save
-
-        save(fleet, args.plot, args.by, args.margin / 100)
     judged = [*fleet.nodes, *fleet.links.links]
     return 1 if problems or any(each.verdict != 'PASS' for each in judged) else 0
 

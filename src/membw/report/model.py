@@ -1,100 +1,102 @@
-"""What a report consists of: sections of pictures and tables, verdicts, provenance."""
+"""What a page consists of: sections with pictures and tables."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from markupsafe import Markup
+
+from membw.report.svg import Canvas
+
+WIDE, NARROW = 860, 340  # pixels of a picture, on a screen and on a phone
 
 
-@dataclass
-class Cell:
-    """One cell of a table: what is shown, what it is sorted by, what stands behind it."""
+class Cell(NamedTuple):
+    """One cell of a table; `link` is an id of the page, `is_verdict` draws a badge."""
 
     text: str
-    sort: float | str = ''
-    provenance: str = ''  # id of an entry of Report.provenance
-    verdict: str = ''  # drawn as a badge
-
-    @property
-    def key(self):
-        return self.text if self.sort == '' else self.sort
-
-    @property
-    def is_number(self):
-        return not isinstance(self.sort, str)
-
-
-def number(value, form='', provenance=''):
-    """The Cell of a number."""
-    return Cell(format(value, form), float(value), provenance)
-
-
-NONE = Cell('-', -1)  # where a column of numbers has none
+    link: str = ''
+    is_verdict: bool = False
 
 
 @dataclass
 class Table:
-    """The rows have a Cell for each title."""
+    """`rows` have a Cell for each title; the columns in `numbers` stand at the right."""
 
-    titles: list
-    rows: list
+    titles: list[str]
+    rows: list[list[Cell]]
+    numbers: set[int] = field(default_factory=set)
     caption: str = ''
+    left_out: str = ''  # what is not in the table, and where it is
+    is_folded: bool = False
 
-    @property
-    def heads(self):
-        """[(title, whether its cells are numbers)]"""
-        cells = zip(*self.rows, strict=True) if self.rows else [()] * len(self.titles)
-        return [
-            (t, any(c.is_number for c in of)) for t, of in zip(self.titles, cells, strict=True)
-        ]
+    def is_number(self, column: int) -> bool:
+        """Whether the column holds numbers."""
+        return column in self.numbers
 
-    def slim(self, *titles):
-        """Without those of the columns that say the same in every row."""
-        told = [len({row[i].text for row in self.rows}) > 1 for i in range(len(self.titles))]
-        shown = [i for i, t in enumerate(self.titles) if t not in titles or told[i]]
-        rows = [[row[i] for i in shown] for row in self.rows]
-        return Table([self.titles[i] for i in shown], rows, self.caption)
+    def without_empty(self) -> 'Table':
+        """Without columns in which every cell is empty."""
+        kept = [i for i in range(len(self.titles)) if any(row[i].text for row in self.rows)]
+        rows = [[row[i] for i in kept] for row in self.rows]
+        numbers = {at for at, i in enumerate(kept) if i in self.numbers}
+        titles = [self.titles[i] for i in kept]
+        return Table(titles, rows, numbers, self.caption, self.left_out)
 
 
 @dataclass
 class Picture:
-    """A Vega-Lite chart: `draw()` gives it with all its data, for paper and for PNG and SVG."""
+    """`draw(width)` gives the picture that many pixels wide."""
 
-    name: str  # of the file, and of the element in the page
     title: str
-    how_to_read: str
-    chart: dict
-    table: Table = None  # the same figures in words
-    live: dict = None  # the chart for the page, where that differs
-    wide: bool = False
-    group: int = 0  # of the ranking: the page brings the nodes itself
+    draw: Callable[[int], Canvas]
+    how_to_read: str = ''
+
+    @property
+    def wide(self) -> Markup:
+        """For a screen."""
+        return Markup(self.draw(WIDE).as_text())
+
+    @property
+    def narrow(self) -> Markup:
+        """For a phone."""
+        return Markup(self.draw(NARROW).as_text())
 
 
 @dataclass
 class Section:
-    """`empty` says why there is nothing to see."""
+    """`folded` pictures are shown on a click on `fold_title`."""
 
     id: str
     title: str
-    lead: str = ''
-    pictures: list = field(default_factory=list)
-    folded: list = field(default_factory=list)  # pictures of what did not change
-    tables: list = field(default_factory=list)
-    empty: str = ''
-    notes: list = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    pictures: list[Picture] = field(default_factory=list)
+    tables: list[Table] = field(default_factory=list)
+    folded: list[Picture] = field(default_factory=list)
+    fold_title: str = ''
+
+
+class Alarm(NamedTuple):
+    """One line of what needs attention; `link` is an id of the page."""
+
+    verdict: str
+    what: str
+    why: str = ''
+    link: str = ''
 
 
 @dataclass
-class Report:
-    """All that the page shows; `provenance` is id -> {name: text}."""
+class Page:
+    """All that a page shows."""
 
     title: str
-    verdict: str
+    subtitle: str
     headline: str
-    counts: list  # (what, how many, verdict)
-    attention: list  # verdicts.Alarm
-    facts: list  # (name, text) of the run
-    sections: list
-    provenance: dict
-    fleet: dict  # what the page's node table and rankings are made of
-    problems: list
-
-    def pictures(self):
-        return [p for section in self.sections for p in (*section.pictures, *section.folded)]
+    standing: list[str]  # share of peak, reference
+    verdict: str
+    counts: str
+    picture: Picture | None
+    attention: list[Alarm]
+    sections: list[Section]
+    provenance: list[tuple[str, str, list[tuple[str, str]]]]  # id, title, [(name, text)]
+    problems: list[str]
+    version: str

@@ -1,104 +1,79 @@
-"""The page: one HTML file with its style, its script, its charts and their data inside."""
+"""Puts the page together: the head, a section per benchmark, fleet, pairs, history."""
 
-import json
-import re
-from functools import cache
+from collections.abc import Sequence
 
-import vl_convert
-from jinja2 import Environment, PackageLoader
-from markupsafe import Markup, escape
+from membw.moments import utc
+from membw.plural import plural
+from membw.presets.presets import version
+from membw.report import pairs, summary
+from membw.report.model import Page
+from membw.report.rows import Row, newest_run, rows_of
+from membw.report.sections import section
+from membw.results.hostlist import fold
+from membw.results.table import Table
 
-from membw.printable import printable
-from membw.report import pictures
-from membw.report.theme import CONFIG, DARK, LIGHT, paint
-
-CODE = re.compile(r'`([^`]*)`')
-FIRST_NODES = 50  # written into the page, for readers without JavaScript
-SIGNS = {
-    'PASS': '✓', 'KNOWN': '≈', 'XPASS': '?', 'FAIL': '✕', 'SUSPECT': '△', 'INVALID': '⊘',
-    'MISSING': '…', 'NOT MEASURED': '–',
-}  # fmt: skip
+CASE_FIELDS = ('session', 'commit', 'compile_line', 'modules')
 
 
-def render(report):
-    """The page as text; it fetches nothing, and its figures are there without JavaScript."""
-    return (
-        environment()
-        .get_template('report.html')
-        .render(
-            report=report,
-            light=LIGHT,
-            dark=DARK,
-            drawn={picture.name: _on_paper(picture) for picture in report.pictures()},
-            nodes=_first_nodes(report.fleet),
-            data=_script_data(report),
-            vega=_library(),
-        )
+def page_of(table: Table, nodes: str | None = None) -> Page:
+    """The page of a Table, which is not empty."""
+    rows = rows_of(newest_run(table))
+    head = summary.headline_rows(rows)
+    peak, _ = summary.peak_of(head[0], table)
+    by_test: dict[str, list[Row]] = {head[0].figure.benchmark: []}
+    for row in rows:
+        by_test.setdefault(row.figure.benchmark, []).append(row)
+    sections = []
+    for test, same in by_test.items():
+        is_in_head = same[0] is head[0] and len(same) <= summary.IN_HEAD
+        made = section(test, same, peak, is_in_head, pairs.metrics_of(same[0], table))
+        made.pictures += pairs.pictures(same, table)
+        sections.append(made)
+    verdict, counts = summary.counts(rows, [])
+    return Page(
+        title=_title(rows, table),
+        subtitle=_subtitle(rows),
+        headline=summary.headline(head),
+        standing=summary.standing(head[0], table, len({row.figure.node for row in rows})),
+        verdict=verdict,
+        counts=counts,
+        picture=summary.head_picture(head, peak),
+        attention=summary.attention(rows, []),
+        sections=sections,
+        provenance=_provenance(rows, table),
+        problems=table.problems,
+        version=version(),
     )
 
 
-def environment():
-    """The templates of all pages, with their filters."""
-    env = Environment(
-        loader=PackageLoader('membw.report', 'assets'),
-        autoescape=True,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    env.filters['inline'] = lambda name: Markup(env.loader.get_source(env, name)[0])
-    env.filters['sign'] = lambda word: SIGNS.get(word, '△')
-    env.filters['code'] = lambda text: Markup(CODE.sub(r'<code>\1</code>', str(escape(text))))
-    env.filters['breakable'] = lambda text: escape(text).replace(',', Markup(',<wbr>'))
-    env.filters['slug'] = lambda word: word.lower().replace(' ', '-')
-    env.filters['printable'] = printable
-    env.filters['pretty'] = lambda data: json.dumps(data, indent=1)
-    return env
+def _title(rows: Sequence[Row], table: Table) -> str:
+    nodes = sorted({row.figure.node for row in rows})
+    facts = table.record(rows[0].figure).get('facts') or {}
+    model = facts.get('cpu_model') or 'unknown CPU'
+    name = nodes[0] if len(nodes) == 1 else f'{plural(len(nodes), "node")}, {fold(nodes)[:60]}'
+    cores = facts.get('cores')
+    return f'Memory bandwidth of {name} ({model}{f", {cores} cores" if cores else ""})'
 
 
-def _on_paper(picture):
-    """The picture in light colours, for print and for readers without JavaScript."""
-    return Markup(unique_ids(pictures.svg(paint(picture.chart, LIGHT)), picture.name))
+def _subtitle(rows: Sequence[Row]) -> str:
+    """System, and from when to when it was measured."""
+    where = sorted({f'{row.figure.system}:{row.figure.partition}' for row in rows} - {':'})
+    times = [row.figure.time for row in rows]
+    when = f'measured {utc(min(times), "%Y-%m-%d %H:%M")} to {utc(max(times), "%H:%M")} UTC'
+    return ', '.join([*where, when])
 
 
-def unique_ids(svg, name):
-    """Each SVG counts its clip paths and gradients from 0; in one page they would be mixed up."""
-    svg = re.sub(r'\bid="', f'id="{name}-', svg)
-    return re.sub(r'url\(#|href="#', lambda reference: f'{reference[0]}{name}-', svg)
-
-
-def _script_data(report):
-    live = {picture.name: _live(picture) for picture in report.pictures()}
-    data = {
-        'charts': live, 'config': CONFIG, 'themes': {'light': LIGHT, 'dark': DARK},
-        'provenance': report.provenance, 'fleet': report.fleet,
-    }  # fmt: skip
-    text = json.dumps(data, ensure_ascii=False, separators=(',', ':'))
-    return Markup(text.replace('<', '\\u003c'))  # no text ends the script element
-
-
-@cache
-def _library():
-    """Vega, Vega-Lite and Vega-Embed; none of their strings may end the script element."""
-    text = vl_convert.javascript_bundle()
-    return Markup(re.sub('</(?=script)', r'<\\/', text, flags=re.IGNORECASE))
-
-
-def _live(picture):
-    """The charts that the page draws, by variant; width and config are the page's."""
-    charts = picture.live or {'only': picture.chart}
-    bare = {
-        name: {k: v for k, v in chart.items() if k not in ('config', 'width')}
-        for name, chart in charts.items()
-    }
-    return {'group': picture.group, 'charts': bare}
-
-
-def _first_nodes(fleet):
-    """The rows that matter first: not PASS, then the slowest."""
-
-    def order(node):
-        figure = node[3][-1] or 0 if node[3] else 0
-        # no metric where every node is INVALID
-        return node[1] == 'PASS', -figure if fleet['lower'][-1:] == [True] else figure
-
-    return sorted(fleet['nodes'], key=order)[:FIRST_NODES]
+def _provenance(rows: Sequence[Row], table: Table) -> list[tuple[str, str, list[tuple[str, str]]]]:
+    """(id, title, fields) of each build and setting, with the records that have it."""
+    entries: dict[str, tuple[str, str, list[tuple[str, str]]]] = {}
+    for row in rows:
+        f = row.figure
+        fields = list(table.provenance(f).items())
+        case = table.record(f).get('case') or {} if row.id not in entries else {}
+        known = {name for name, _ in fields}
+        more = [(k, str(case[k])) for k in CASE_FIELDS if case.get(k) and k not in known]
+        title = ' '.join(filter(None, (f.benchmark, f.preset, f.pinning, f.node)))
+        entry = entries.setdefault(row.id, (row.id, title, [*fields, *more]))
+        if len(entry[2]) < 60:
+            entry[2].append(('record', f.file))
+    return list(entries.values())

@@ -1,146 +1,118 @@
-"""Rows of the run: each test case with its figures, its references, its peak, its verdict."""
+"""The rows of a page: one for each test, preset, pinning and node of the newest run."""
 
-from dataclasses import dataclass, field
+from collections import defaultdict
+from collections.abc import Sequence
+from typing import NamedTuple
 
-from membw.report.model import NONE, Cell
-from membw.results import case as of_case
-from membw.results.intervals import with_interval
-from membw.results.metrics import Metric
-from membw.run import summary
-from membw.run.judge import failed_build
-from membw.run.rows import states
-
-# as ReFrame's report names them (reframe-checks/measurement.py), then what the record adds
-FROM_CASE = (
-    'display_name', 'system', 'partition', 'environ', 'pinning', 'node', 'job_completion_time',
-    'array_size', 'ntimes', 'threads', 'threads_on', 'compiler', 'compile_line', 'source_sha256',
-    'code_sha256', 'binary_sha256', 'spack_hash', 'built_with', 'stores', 'peak_gbs',
-    'peak_source',
-    'kernel_release', 'thp', 'numa_balancing', 'verdict', 'reasons', 'record', 'report', 'uuid',
-)  # fmt: skip
-UNPINNED = '-'
-NAMES = {'peak_gbs': 'peak, GB/s', 'verdict': 'figure is'}
-FROM_FACTS = ('cpu_model', 'microcode', 'governor', 'numa_nodes', 'mem_total_mib', 'dimms')
+from membw.results.table import HIGHER, Figure, Table
+from membw.results.verdict import INVALID, PASS, of_case, of_figure
 
 
-@dataclass
-class Figure:
-    """What was measured, and what it is held to: reference with its bounds, theoretical peak."""
+class Row(NamedTuple):
+    """The figures of one node in one test, by metric, in the order of the record."""
 
-    metric: Metric
-    value: float
-    reference: float = None
-    low: float = None
-    high: float = None
-    peak: float = None
-    interval: tuple = None  # how far the same measurement, started again, would read
-
-    @property
-    def text(self):
-        return with_interval(self.value, self.interval)
-
-    @property
-    def of_reference(self):
-        return self.value / self.reference if self.reference else None
-
-    @property
-    def of_peak(self):
-        return self.value / self.peak if self.peak else None
-
-
-@dataclass
-class Row:
-    """One test case that ran; `figures` is empty where the figures must not be believed."""
-
-    id: str
-    test: str
-    where: str  # system:partition
-    preset: str
-    pinning: str  # UNPINNED: nothing of it was asked of this test
+    id: str  # of its provenance, in the page
+    figures: dict[str, Figure]
     verdict: str
     why: str
-    figures: dict = field(default_factory=dict)  # metric's name -> Figure, as in the record
-    others: dict = field(default_factory=dict)  # other performance variables -> (value, unit)
-    codegen: dict = field(default_factory=dict)  # kernel -> what `membw codegen` read
-    threads: str = ''
-    provenance: dict = field(default_factory=dict)
-    parameters: tuple = ()  # values of the test's own, but the pinning
 
-    def cell(self, name):
-        """Of a table: the figure of that name."""
-        figure = self.figures.get(name)
-        return Cell(figure.text, figure.value, self.id) if figure else NONE
+    @property
+    def figure(self) -> Figure:
+        """The figure that stands for the row: that of the last metric."""
+        return list(self.figures.values())[-1]
 
-
-def rows_of(cases):
-    """A Row for each case that ran, in the order of the report; each state apart."""
-    ran = [state for case in cases if summary.measures(case) for state in states(case)]
-    return [_row(f'run-{number}', case) for number, case in enumerate(ran, 1)]
+    @property
+    def name(self) -> str:
+        """Preset, pinning and parameters."""
+        f = self.figure
+        return ' '.join(filter(None, (f.preset, f.pinning, f.parameters))) or f.benchmark
 
 
-def metrics_of(rows):
-    """Of all figures, in the order of the records."""
-    return list(dict.fromkeys(f.metric for row in rows for f in row.figures.values()))
-
-
-def failed_builds(cases):
-    """(what, why) of each build that failed."""
+def newest_run(table: Table) -> list[Figure]:
+    """The figures of the newest session of ReFrame; all of them where the newest has none."""
+    if not table.figures:
+        return []
+    by_file: dict[str, list[Figure]] = defaultdict(list)
+    for figure in table.figures:
+        by_file[figure.file].append(figure)
+    newest = _session(table, table.figures[-1])
+    if not newest:
+        return table.figures
+    day = table.figures[-1].time - 24 * 3600  # no run is longer: older files are not opened
     return [
-        (f'{case["display_name"].split()[0]} of {case["environ"]}', summary.judge(case)[1])
-        for case in cases
-        if failed_build(case)
+        figure
+        for figures in by_file.values()
+        if figures[-1].time >= day and _session(table, figures[0]) == newest
+        for figure in figures
     ]
 
 
-def _row(number, case):
-    record = of_case.record(case)
-    verdict, why = summary.judge(case)
-    peak = case.get('peak_gbs') or record.get('peak_gbs') or None
-    measured = {} if verdict == 'INVALID' else of_case.figures(case)
-    metrics = of_case.metrics(case, record) if measured else ()
-    named = {metric.name for metric in metrics}
-    intervals = case.get('intervals') or {}
-    return Row(
-        id=number,
-        test=of_case.test(case),
-        where=of_case.where(case),
-        preset=case['environ'],
-        pinning=case.get('pinning') or UNPINNED,
-        verdict=verdict,
-        why=why or summary.allowed(record),
-        figures={
-            m.name: _figure(m, measured[m.name], peak, intervals.get(m.name)) for m in metrics
-        },
-        others={k: (f.value, f.unit) for k, f in measured.items() if k not in named},
-        codegen=record.get('codegen') or {},
-        threads=summary.placed(record),
-        provenance=provenance(case, record),
-        parameters=tuple(of_case.values(of_case.parameters(case))),
-    )
+def _session(table: Table, figure: Figure) -> str:
+    return (table.record(figure).get('case') or {}).get('session') or ''
 
 
-def _figure(metric, figure, peak, interval):
-    peak = peak if metric.is_bandwidth else None
-    value, reference, low, high = figure[:4]
-    if not reference:
-        return Figure(metric, value, peak=peak, interval=interval)
-    bounds = [reference * (1 + t) if t is not None else None for t in (low, high)]
-    return Figure(metric, value, reference, *bounds, peak, interval)
+def rows_of(figures: Sequence[Figure]) -> list[Row]:
+    """One Row per test, preset, pinning, parameters and node, best first; of several rounds the
+    best one, INVALID ones last."""
+    runs: dict[tuple, dict[str, Figure]] = defaultdict(dict)
+    for figure in figures:
+        runs[figure.file, figure.line][figure.metric] = figure
+    rounds: dict[tuple, list[dict[str, Figure]]] = defaultdict(list)
+    for run in runs.values():
+        f = next(iter(run.values()))
+        key = f.system, f.partition, f.benchmark, f.parameters, f.preset, f.pinning, f.node
+        rounds[key].append(run)
+    ids: dict[str, str] = {}
+    rows = []
+    for same in rounds.values():
+        run = _best(same)
+        figure = next(iter(run.values()))
+        where = ids.setdefault(figure.provenance, f'built-{len(ids) + 1}')
+        verdict = of_case(run.values())
+        rows.append(Row(where, run, verdict, _why(verdict, list(run.values()))))
+    return sorted(rows, key=_best_first)
 
 
-def provenance(case, record):
-    """What stands behind the figures of a case: name -> text, in the order to be read."""
-    known = {key: case.get(key) for key in FROM_CASE}
-    known |= {key: (record.get('facts') or {}).get(key) for key in FROM_FACTS}
-    for name, figure in of_case.figures(case).items():
-        held = f', reference {figure.reference:g}' if figure.reference else ''
-        known[name] = f'{figure.value:g} {figure.unit}{held}'
-    known['judged'] = ': '.join(filter(None, summary.judge(case)))
-    texts = {NAMES.get(key, key.replace('_', ' ')): _text(v) for key, v in known.items()}
-    return {key: text for key, text in texts.items() if text}
+def _best_first(row: Row) -> tuple[bool, float]:
+    figure = row.figure
+    return row.verdict == INVALID, figure.value * (-1 if figure.better == HIGHER else 1)
 
 
-def _text(value):
-    if isinstance(value, list):
-        return ', '.join(map(str, value))
-    return '' if value in (None, 0) else str(value)
+def _why(verdict: str, figures: list[Figure]) -> str:
+    """The reasons against a row, or the figures that gave it its verdict."""
+    if verdict == INVALID:
+        return figures[0].reasons
+    if verdict == PASS:
+        return ''
+    return '; '.join(against_reference(f) for f in figures if of_figure(f) == verdict)
+
+
+def against_reference(figure: Figure) -> str:
+    """'triad 140.2 GB/s, reference 158.2 (-11 %)', with the known issue of one."""
+    text = f'{figure.metric} {text_of(figure)} {figure.unit}'
+    if figure.reference:
+        part = 100 * (figure.value / figure.reference - 1)
+        text += f', reference {figure.reference:g} ({part:+.0f} %)'
+    return f'{text}: {figure.known_issue}' if figure.known_issue else text
+
+
+def _best(rounds: list[dict[str, Figure]]) -> dict[str, Figure]:
+    """The round with the best last metric; a valid one, and one with no bound, come first."""
+
+    def order(run: dict[str, Figure]) -> tuple[bool, bool, float]:
+        figure = list(run.values())[-1]
+        rate = figure.value if figure.better == HIGHER else -figure.value
+        return figure.verdict == 'VALID', not figure.is_bound, rate
+
+    return max(rounds, key=order)
+
+
+def text_of(figure: Figure) -> str:
+    """'45.8 ±4.6', '≥ 37.2', or the value alone where it has no interval."""
+    digits = 1 if abs(figure.value) >= 10 else 3 if abs(figure.value) < 1 else 2
+    if figure.is_bound:
+        return f'≥ {figure.value:.{digits}f}'
+    if figure.low is None or figure.high is None:
+        return f'{figure.value:.{digits}f}'
+    half = max(figure.high - figure.value, figure.value - figure.low)
+    return f'{figure.value:.{digits}f} ±{half:.{digits}f}'

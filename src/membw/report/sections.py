@@ -1,124 +1,232 @@
-"""Puts the report together: sections in their order, verdicts first."""
+"""The section of a benchmark, whatever it measures: pictures and a table of its metrics."""
 
-import time
+import re
+from collections import defaultdict
+from collections.abc import Container, Sequence
 
-from membw.errors import MembwError
-from membw.plural import plural
-from membw.rank import fleet as fleets
-from membw.report import (
-    arithmetic,
-    bandwidth,
-    compilers,
-    history,
-    numa,
-    openmp,
-    pairs,
-    past,
-    ranking,
-    verdicts,
+from membw.report.bars import Bar, bars
+from membw.report.lines import MOST, Curve, lines
+from membw.report.model import Cell, Picture, Section, Table
+from membw.report.rows import Row, text_of
+from membw.results.table import HIGHER, Figure
+from membw.results.verdict import FAIL, INVALID, WORST_FIRST
+
+# metrics whose names differ in their last number are points of a curve: triad_local_12, t_4096
+POINT = re.compile(r'(.+?)_t?(\d+)([KMG]iB)?', re.IGNORECASE)
+BYTES = {'': 1, 'kib': 1 << 10, 'mib': 1 << 20, 'gib': 1 << 30}
+FEWEST = 3  # points of a curve
+COLUMNS = 12  # metrics that a table has as columns; of more it has a line each
+MOST_ROWS = 60  # of a table and of a picture
+MOST_THREADS = 4096  # a larger number in a name is a number of bytes
+READ_BARS = (
+    'Bar: the figure. Whiskers: the range in which a rerun is expected. '
+    'Arrow: a lower bound, the true figure is higher. Thick line: the reference, '
+    'in the range that passes.'
 )
-from membw.report.model import Report
-from membw.report.rows import failed_builds, rows_of
-from membw.results.hostlist import expected_nodes, match_expected, read_node_check
-from membw.run import summary
-
-NAMED = 3  # nodes or processors in the heading
-# checks with a section of their own
-OTHERS = (arithmetic.TEST, *openmp.SCALING, openmp.OVERHEADS)
+READ_CURVES = 'Vertical lines: the range in which a rerun is expected.'
 
 
-def build(inputs, nodes=''):
-    """A Report of the Inputs; `nodes`: those expected; an error where nothing was measured."""
-    rows = rows_of(inputs.cases)
-    records = inputs.records
-    fleet = _judge(records, expected_nodes(nodes) if nodes else _asked(inputs.cases))
-    if not fleet.nodes and not any(map(_tells, rows)):
-        raise _nothing(inputs, rows)
-    nights = past.read(inputs.databases, inputs.nights)
-    sections = [
-        bandwidth.section([r for r in rows if r.test not in OTHERS], inputs.ratios),
-        numa.section(rows), arithmetic.section(rows), openmp.section(rows),
-        ranking.section(fleet), pairs.section(records, inputs.cases, fleet.links),
-        history.section(nights), compilers.section(rows),
-    ]  # fmt: skip
-    verdict, headline, counts = verdicts.overall(rows, failed_builds(inputs.cases), fleet, nights)
-    return Report(
-        title=_title(rows, fleet),
-        verdict=verdict,
-        headline=headline,
-        counts=counts,
-        attention=verdicts.attention(rows, failed_builds(inputs.cases), fleet, nights),
-        facts=_facts(inputs, records, rows),
-        sections=[section for section in sections if section],
-        provenance={row.id: row.provenance for row in rows} | past.provenance(nights),
-        fleet=ranking.as_data(fleet, records),
-        problems=inputs.problems,
+def section(
+    benchmark: str,
+    rows: Sequence[Row],
+    peak: float | None,
+    is_in_head: bool = False,
+    not_drawn: Container[str] = (),
+) -> Section:
+    """`rows` of one benchmark, best first; `peak` in GB/s, where it is known.
+
+    `is_in_head`: the head of the page has the picture of the last metric already; `not_drawn`:
+    metrics that have a picture of their own.
+    """
+    made = Section(f'test-{benchmark}', benchmark)
+    metrics = list(dict.fromkeys(name for row in rows for name in row.figures))
+    drawn = [name for name in metrics if name not in not_drawn]
+    curves = curve_names(drawn)
+    single = [name for name in drawn if name not in curves]
+    if single and len(single) <= COLUMNS and any(row.verdict != INVALID for row in rows):
+        pictures = [bar_picture(name, rows, peak) for name in reversed(single)]
+        first = 0 if is_in_head else 1
+        made.pictures, made.folded = pictures[:first], pictures[1:]
+        made.fold_title = f'Pictures of {", ".join(reversed(single[:-1]))}'
+    valid = [row for row in rows if row.verdict != INVALID]
+    made.pictures += [p for row in valid[:MOST] for p in _curve_pictures(row, curves)]
+    if len(metrics) > COLUMNS:
+        made.tables = [_metrics_down(rows, metrics)]
+    else:
+        made.tables = [_metrics_across(rows, metrics)]
+    return made
+
+
+# --- bars --------------------------------------------------------------------------------------
+
+
+def bar_picture(metric: str, rows: Sequence[Row], peak: float | None = None) -> Picture:
+    """One metric of the rows; an INVALID row has no bar."""
+    shown = [row for row in rows if metric in row.figures][:MOST_ROWS]
+    figure = shown[0].figures[metric]
+    several = len({row.figure.node for row in shown}) > 1
+    many = [_bar(row, row.figures[metric], several) for row in shown]
+    known = peak if figure.unit == 'GB/s' and figure.better == HIGHER else None
+    better = 'higher is better' if figure.better == HIGHER else 'lower is better'
+    more = len([row for row in rows if metric in row.figures]) - len(shown)
+    note = f' {more} more rows are in `membw export`.' if more else ''
+    title = f'{metric.capitalize()}, {figure.unit} ({better})'
+    return Picture(
+        title, lambda width: bars(many, figure.unit, known, width, title), READ_BARS + note
     )
 
 
-def _tells(row):
-    """A run that went wrong tells something, too; a dry run, and one of another kind, do not."""
-    return row.figures or row.others or row.verdict in ('FAIL', 'INVALID')
-
-
-def _asked(cases):
-    """The nodes that whole-cluster runs were given, by the node-check file that they leave."""
-    names = set()
-    for case in cases:
-        names |= {name for name, _, _ in read_node_check(case.get('node_check') or '.')}
-    return sorted(names)
-
-
-def _judge(records, expected):
-    return fleets.judge(records, match_expected({r.host for r in records}, expected))
-
-
-def _nothing(inputs, rows):
-    """A run that skipped everything, or a dry run, has nothing to show."""
-    files = ', '.join(str(file) for file, _ in inputs.reports)
-    why = 'a dry run' if rows else summary.verdict(inputs.cases)[0].lower()
-    return MembwError(
-        f"'{files}' measured nothing: {why}", 'name an older one: membw report results/reports/...'
+def _bar(row: Row, figure: Figure, with_node: bool) -> Bar:
+    name = f'{figure.node} {row.name}' if with_node else row.name
+    if row.verdict == INVALID:
+        return Bar(name, None, f'INVALID: {row.why}'[:60])
+    reference = None
+    if figure.reference:
+        low, high = (
+            None if part is None else figure.reference * (1 + part)
+            for part in (figure.reference_low, figure.reference_high)
+        )
+        reference = figure.reference, low, high
+    return Bar(
+        name,
+        figure.value,
+        text_of(figure),
+        figure.low,
+        figure.high,
+        figure.is_bound,
+        reference,
+        row.verdict == FAIL,
     )
 
 
-def _title(rows, fleet):
-    systems = sorted({row.where.split(':')[0] for row in rows})
-    count = len({node.name for node in fleet.nodes})
-    return f'Memory bandwidth of {", ".join(systems) or plural(count, "node")}'
+# --- curves ------------------------------------------------------------------------------------
 
 
-def _span(info):
-    """'2026-11-21 16:34 to 16:45 UTC' of a session."""
-    times = [info.get(f'time_{which}_unix') for which in ('start', 'end')]
-    start, end = (time.gmtime(t) if t else None for t in times)
-    if not start:
+def curve_names(metrics: Sequence[str]) -> dict[str, tuple[str, float]]:
+    """{metric: (curve, number)} of the metrics that are points of a curve."""
+    found: dict[str, tuple[str, float]] = {}
+    count: dict[str, int] = defaultdict(int)
+    for name in metrics:
+        match = POINT.fullmatch(name)
+        if match:
+            number = int(match[2]) * BYTES[(match[3] or '').lower()]
+            found[name] = match[1], float(number)
+            count[match[1]] += 1
+    return {name: point for name, point in found.items() if count[point[0]] >= FEWEST}
+
+
+def _curve_pictures(row: Row, curves: dict[str, tuple[str, float]]) -> list[Picture]:
+    """A picture per unit of the curves of one row."""
+    by_unit: dict[str, dict[str, list]] = defaultdict(lambda: defaultdict(list))
+    for name, (curve, number) in curves.items():
+        if name in row.figures:
+            f = row.figures[name]
+            by_unit[f.unit][curve].append((number, f.value, f.low, f.high))
+    return [_curve_picture(row, unit, of) for unit, of in by_unit.items()]
+
+
+def _curve_picture(row: Row, unit: str, points: dict[str, list]) -> Picture:
+    # of many curves those without a number of their own: parallel, not private_1024
+    plain = {name: of for name, of in points.items() if not re.search(r'\d', name)}
+    chosen = plain if len(points) > MOST and plain else points
+    made = [Curve(name, of) for name, of in list(chosen.items())[:MOST]]
+    numbers = [point[0] for curve in made for point in curve.points]
+    values = [point[1] for curve in made for point in curve.points]
+    is_bytes = max(numbers) > MOST_THREADS
+    is_log = max(values) > 20 * min(values) > 0
+    title = f'{row.name} on {row.figure.node}, {unit}'
+    left_out = len(points) - len(made)
+    note = f' {left_out} more curves are in the table.' if left_out else ''
+    return Picture(
+        title,
+        lambda width: lines(
+            made,
+            'bytes' if is_bytes else 'threads',
+            unit,
+            width,
+            title,
+            log_x=is_bytes or max(numbers) > 16 * min(numbers) > 0,
+            log_y=is_log,
+            name_x=in_bytes if is_bytes else '{:g}'.format,
+        ),
+        READ_CURVES + note,
+    )
+
+
+def in_bytes(size: float) -> str:
+    """'4 KiB' of a number of bytes."""
+    for name, unit in (('GiB', 1 << 30), ('MiB', 1 << 20), ('KiB', 1 << 10)):
+        if size >= unit:
+            return f'{size / unit:g} {name}'
+    return f'{size:g} B'
+
+
+# --- tables ------------------------------------------------------------------------------------
+
+
+def _metrics_across(rows: Sequence[Row], metrics: Sequence[str]) -> Table:
+    """A line per row, worst verdict first in what is left out of a long table."""
+    units = {row.figures[name].unit for row in rows for name in row.figures}
+    heads = [name if len(units) == 1 else f'{name}, {_unit(rows, name)}' for name in metrics]
+    names = ['node', 'preset', 'pinning', 'parameters']
+    titles = [*names, 'verdict', *heads, 'of reference', 'why']
+    shown = list(rows)
+    if len(shown) > MOST_ROWS:  # what is wrong, and then the slowest
+        worst_first = sorted(shown[::-1], key=lambda row: WORST_FIRST.index(row.verdict))
+        shown = worst_first[:MOST_ROWS]
+    several = len({row.figure.node for row in rows}) > 1
+    lines_ = [_across(row, metrics, several) for row in shown]
+    numbers = {*range(len(names) + 1, len(names) + 2 + len(heads))}
+    caption = f'All rows, {units.pop()}' if len(units) == 1 else 'All rows'
+    table = Table(titles, lines_, numbers, caption).without_empty()
+    if len(rows) > len(shown):
+        table.left_out = f'{len(rows) - len(shown)} more rows: membw export --format csv'
+    return table
+
+
+def _across(row: Row, metrics: Sequence[str], with_node: bool) -> list[Cell]:
+    f = row.figure
+    names = [f.node if with_node else '', f.preset, f.pinning, f.parameters]
+    cells = [Cell(name, row.id if name and name == f.preset else '') for name in names]
+    figures = [_cell(row, name) for name in metrics]
+    return [*cells, Cell(row.verdict, is_verdict=True), *figures, Cell(of_reference(row)),
+            Cell(row.why)]  # fmt: skip
+
+
+def _metrics_down(rows: Sequence[Row], metrics: Sequence[str]) -> Table:
+    """A line per metric, a column per row."""
+    shown = rows[:COLUMNS]
+    titles = ['metric', 'unit', *(f'{row.name}: {row.verdict}' for row in shown)]
+    lines_ = [
+        [Cell(name), Cell(_unit(rows, name)), *(_cell(row, name) for row in shown)]
+        for name in metrics
+    ]
+    table = Table(titles, lines_, {*range(2, len(titles))}, 'Table of all metrics')
+    table.is_folded = True
+    if len(rows) > len(shown):
+        table.left_out = f'{len(rows) - len(shown)} more rows: membw export --format csv'
+    return table
+
+
+def _unit(rows: Sequence[Row], metric: str) -> str:
+    return next(row.figures[metric].unit for row in rows if metric in row.figures)
+
+
+def _cell(row: Row, metric: str) -> Cell:
+    if metric not in row.figures or row.verdict == INVALID:
+        return Cell('')
+    return Cell(text_of(row.figures[metric]))
+
+
+def of_reference(row: Row) -> str:
+    """'triad -11 %' of the metric that misses its reference most; '' without a reference."""
+    shares = {
+        f.metric: (f.value / f.reference - 1) * (1 if f.better == HIGHER else -1)
+        for f in row.figures.values()
+        if f.reference and row.verdict != INVALID
+    }
+    if not shares:
         return ''
-    until = f' to {time.strftime("%H:%M", end)}' if end else ''
-    return f'{time.strftime("%Y-%m-%d %H:%M", start)}{until} UTC'
-
-
-def _machines(inputs, records, rows):
-    """Nodes, processors and time of the run, as far as known: what a reader asks first."""
-    nodes = {r.host for r in records} | {row.provenance.get('node') for row in rows}
-    cpus = {r.traits.get('cpu_model') for r in records}
-    cpus |= {row.provenance.get('cpu model') for row in rows}
-    for names in (nodes, cpus):
-        known = sorted(str(name) for name in names if name)
-        more = f' and {len(known) - NAMED} more' if len(known) > NAMED else ''
-        yield ', '.join(known[:NAMED]) + more
-    yield from [_span(info) for _, info in inputs.reports][:1]
-
-
-def _facts(inputs, records, rows):
-    """What was measured, and read: (name, text)."""
-    facts = [('measured', '; '.join(filter(None, _machines(inputs, records, rows))))]
-    for file, info in inputs.reports:
-        facts.append(('run', _span(info)))
-        facts.append(('report', str(file)))
-        facts.append(('command', info.get('cmdline', '')))
-        facts.append(('ReFrame', info.get('version', '')))
-    facts.append(('records', f'{inputs.count} in {len(inputs.files)} files'))
-    facts += [('history', str(file)) for file in inputs.databases]
-    facts.append(('written', time.strftime('%Y-%m-%d %H:%M:%S %z')))
-    return [(name, text) for name, text in facts if text]
+    worst = min(shares, key=lambda name: shares[name])
+    f = row.figures[worst]
+    return f'{worst} {100 * (f.value / (f.reference or 1.0) - 1):+.0f} %'

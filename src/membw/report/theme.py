@@ -1,51 +1,77 @@
-"""Colours of the page and its charts, light and dark; marks differ in shape too.
+"""Colours of the page and its pictures, light and dark.
 
-Okabe and Ito's palette (https://jfly.uni-koeln.de/color/): told apart with any colour vision.
-Its yellow and its light orange are too pale on white, its blue too dark on black: the orange is
-darkened on white, and sky blue stands for blue on black, so that each mark has a contrast of 3:1.
+Okabe and Ito's palette (https://jfly.uni-koeln.de/color/), which any colour vision tells apart.
+Some of its colours are darkened on white, or lightened on black, for a contrast of 3:1.
 """
 
 LIGHT = {
-    'back': '#ffffff', 'page': '#f4f6f8', 'fore': '#1b1f24', 'muted': '#57606a',
-    'grid': '#d8dee4', 'link': '#0059a3',
-    'one': '#0072b2', 'two': '#b87a00', 'three': '#00845f', 'four': '#b0508c', 'five': '#57606a',
-    'pass': '#00714f', 'fail': '#c24a00', 'invalid': '#8a3a72', 'band': '#9fb3c8',
-}  # fmt: skip
+    'back': '#ffffff',
+    'page': '#f4f6f8',
+    'fore': '#1b1f24',
+    'muted': '#57606a',
+    'grid': '#d8dee4',
+    'link': '#0059a3',
+    'pass': '#00714f',
+    'fail': '#c24a00',
+    'invalid': '#8a3a72',
+    'band': '#c6d2de',
+    'one': '#0072b2',
+    'two': '#b87a00',
+    'three': '#00845f',
+    'four': '#b0508c',
+    'five': '#57606a',
+    'six': '#1b1f24',
+}
 DARK = {
-    'back': '#161b22', 'page': '#0d1117', 'fore': '#e6edf3', 'muted': '#9aa6b2',
-    'grid': '#30363d', 'link': '#79b8ff',
-    'one': '#56b4e9', 'two': '#e69f00', 'three': '#1fc198', 'four': '#e29bc4', 'five': '#9aa6b2',
-    'pass': '#3fca9b', 'fail': '#ff8a4c', 'invalid': '#e29bc4', 'band': '#4a5b6c',
-}  # fmt: skip
-CATEGORIES = ('@one', '@two', '@three', '@four', '@five', '@fore')
+    'back': '#161b22',
+    'page': '#0d1117',
+    'fore': '#e6edf3',
+    'muted': '#9aa6b2',
+    'grid': '#30363d',
+    'link': '#79b8ff',
+    'pass': '#3fca9b',
+    'fail': '#ff8a4c',
+    'invalid': '#e29bc4',
+    'band': '#3b4a5a',
+    'one': '#56b4e9',
+    'two': '#e69f00',
+    'three': '#1fc198',
+    'four': '#e29bc4',
+    'five': '#9aa6b2',
+    'six': '#e6edf3',
+}
+CATEGORIES = ('one', 'two', 'three', 'four', 'five', 'six')
+# of a heat map, from low to high: viridis at equal steps (matplotlib, CC0)
+VIRIDIS = ((68, 1, 84), (59, 82, 139), (33, 145, 140), (94, 201, 98), (253, 231, 37))
 
 
-def paint(chart, theme):
-    """The chart with each '@name' replaced by the theme's colour."""
-    if isinstance(chart, dict):
-        return {key: paint(value, theme) for key, value in chart.items()}
-    if isinstance(chart, list):
-        return [paint(value, theme) for value in chart]
-    if isinstance(chart, str) and chart[:1] == '@':
-        return theme.get(chart[1:], chart)
-    return chart
+def picture_css() -> str:
+    """Rules of the classes that pictures use: fill-NAME, line-NAME and the text."""
+    text = 'text { font: 12px system-ui, "Liberation Sans", Arial, sans-serif; }'
+    return f'{text}\n{_rules(LIGHT)}\n@media (prefers-color-scheme: dark) {{\n{_rules(DARK)}\n}}'
 
 
-CONFIG = {
-    'background': '@back',
-    'font': 'system-ui, "Liberation Sans", Helvetica, Arial, sans-serif',
-    'view': {'stroke': None},
-    'axis': {
-        'labelColor': '@fore', 'titleColor': '@muted', 'gridColor': '@grid', 'tickColor': '@grid',
-        'domainColor': '@muted', 'labelFontSize': 12, 'titleFontSize': 12,
-        'titleFontWeight': 'normal', 'labelLimit': 160, 'labelSeparation': 8,
-    },
-    'legend': {
-        'labelColor': '@fore', 'titleColor': '@muted', 'orient': 'top', 'labelFontSize': 12,
-        'titleFontWeight': 'normal', 'symbolStrokeWidth': 2,
-        'columns': 3,  # as many as a phone is wide
-    },
-    'title': {'color': '@fore', 'subtitleColor': '@muted', 'anchor': 'start', 'fontSize': 15,
-              'subtitleFontSize': 11, 'subtitlePadding': 6},
-    'text': {'color': '@fore'},
-}  # fmt: skip
+def page_css() -> str:
+    """The same colours as variables of the page, light and dark."""
+    light, dark = (' '.join(f'--{k}: {v};' for k, v in of.items()) for of in (LIGHT, DARK))
+    scheme = '@media screen and (prefers-color-scheme: dark)'
+    return f':root {{ {light} }}\n{scheme} {{ :root {{ {dark} }} }}'
+
+
+def _rules(colours: dict[str, str]) -> str:
+    rules = (
+        f'.fill-{name} {{ fill: {colour}; }} .line-{name} {{ stroke: {colour}; }}'
+        for name, colour in colours.items()
+    )
+    return '\n'.join(rules)
+
+
+def heat(share: float) -> str:
+    """The colour of a cell: `share` is 0 at the lowest value of the map, 1 at the highest."""
+    position = min(max(share, 0.0), 1.0) * (len(VIRIDIS) - 1)
+    at = min(int(position), len(VIRIDIS) - 2)
+    mixed = (
+        round(a + (b - a) * (position - at))
+        for a, b in zip(VIRIDIS[at], VIRIDIS[at + 1], strict=True)
+    )
+    return '#{:02x}{:02x}{:02x}'.format(*mixed)

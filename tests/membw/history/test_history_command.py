@@ -129,9 +129,3 @@ def test_too_few_nights_are_told_and_are_no_good_news(tmp_path, capsys):
     code, text = told(capsys, base)
     assert code == 0 and 'not judged yet: 6 of 6 series: fewer than 6 nights' in text
     assert 'Verdict: too few nights to judge anything' in text
-
-
-def test_the_picture_is_drawn(database, tmp_path, capsys):
-    assert told(capsys, database, '--plot', tmp_path / 'h.png')[0] == 1
-    assert (tmp_path / 'h.png').stat().st_size > 20_000
-    assert main(['history', str(database), '--plot', str(tmp_path / 'no' / 'h.png')]) == 2

@@ -405,8 +405,6 @@ ASKED_WRONGLY = [  # arguments | said on stderr
     (['{file}', '--order', 'best'], 'best'),
     (['{file}', '--by', 'dot'], "no kernel 'dot'"),
     (['{file}', '--node-check', '/no/such/dir/f'], "cannot write '/no/such/dir/f'"),
-    (['{file}', '--plot', 'picture.docx'], 'picture.docx'),
-    (['{file}', '--plot', '/no/such/dir/f.png'], '/no/such/dir/f.png'),
 ]
 
 
@@ -530,11 +528,6 @@ def test_json_says_the_same(fleet_file, capsys):
     failed = [node for node in data['nodes'] if node['verdict'] == 'FAIL']
     assert [node['node'] for node in failed] == ['n00003']
     assert failed[0]['ratio']['triad'] < 0.97 and failed[0]['q'] < 0.01
-
-
-def test_a_picture_is_drawn(fleet_file, tmp_path):
-    main(['rank', str(fleet_file), '--plot', str(tmp_path / 'fleet.png')])
-    assert (tmp_path / 'fleet.png').read_bytes()[:4] == b'\x89PNG'
 
 
 # --- ReFrame's results ---------------------------------------------------------------------

@@ -79,12 +79,6 @@ def test_a_node_list_that_is_not_there_is_no_missing_node(tmp_path, capsys):
     assert "no node of 'nodes.txtt' is among the 20 in the records" in capsys.readouterr().err
 
 
-def test_a_fleet_without_a_believed_record_has_no_picture(tmp_path, capsys):
-    rows = [row | {'verdict': 'INVALID', 'reasons': []} for row in rows_of(3)]
-    assert rank(tmp_path, rows, '--plot', str(tmp_path / 'p.png')) == 1
-    assert "p.png' is not drawn" in capsys.readouterr().err
-
-
 @pytest.mark.parametrize('nodes', [20, 100])
 @pytest.mark.parametrize('loss', [0.04, 0.125, 0.5])
 @pytest.mark.parametrize('share', [0.05, 0.19, 0.2, 0.35, 0.5, 0.6])

@@ -4,8 +4,7 @@ the sections of its text as tables."""
 from collections.abc import Iterator
 from typing import Any
 
-from membw.report.page import environment
-from membw.report.theme import DARK, LIGHT
+from membw.report.template import render
 
 WIDTH, HEIGHT = 1000, 60  # of one metric's strip, in the units of its drawing
 MARGIN = 20
@@ -13,17 +12,13 @@ MARGIN = 20
 
 def page(acceptance: dict[str, Any]) -> str:
     """HTML of an acceptance's report (a dict, as accept/report.py makes it)."""
-    return (
-        environment()
-        .get_template('acceptance.html')
-        .render(
-            it=acceptance,
-            strips=list(_strips(acceptance)),
-            nodes=[row for node in acceptance['nodes'] for row in _rounds(node)],
-            build_names=list(dict.fromkeys(k for build in acceptance['builds'] for k in build)),
-            light=LIGHT,
-            dark=DARK,
-        )
+    return render(
+        'membw.accept',
+        'acceptance.html',
+        it=acceptance,
+        strips=list(_strips(acceptance)),
+        nodes=[row for node in acceptance['nodes'] for row in _rounds(node)],
+        build_names=list(dict.fromkeys(k for build in acceptance['builds'] for k in build)),
     )
 
 

@@ -1,0 +1,80 @@
+"""Curves: values against a number, such as threads or bytes, with intervals where known."""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+from membw.report.svg import LETTER, LINE, Canvas, Scale, x_axis, y_axis
+from membw.report.theme import CATEGORIES
+
+HEIGHT = 300  # of the plot alone
+MOST = len(CATEGORIES)  # curves that one picture can tell apart
+
+
+class Curve(NamedTuple):
+    """`points`: (x, value, low, high); low and high are None without an interval."""
+
+    name: str
+    points: list[tuple[float, float, float | None, float | None]]
+    is_dashed: bool = False  # a reference, not a measurement
+
+
+def lines(
+    curves: list[Curve],
+    x_title: str,
+    y_title: str,
+    width: int,
+    label: str,
+    log_x: bool = False,
+    log_y: bool = False,
+    name_x: Callable[[float], str] = '{:g}'.format,
+) -> Canvas:
+    """The first curves as one picture, `width` pixels wide. A logarithmic axis leaves out 0."""
+    curves = [_drawable(curve, log_x, log_y) for curve in curves[:MOST]]
+    curves = [curve for curve in curves if curve.points]
+    legend = _legend_places(curves, width)
+    top = LINE * (legend[-1][1] + 1) + 28 if legend else 28
+    bottom = top + HEIGHT
+    canvas = Canvas(width, bottom + 2 * LINE + 8, label)
+    points = [point for curve in curves for point in curve.points]
+    values = [v for p in points for v in p[1:] if v is not None and (v > 0 or not log_y)]
+    across = Scale([p[0] for p in points], 52, width - 14, log_x)
+    up = Scale(values, bottom, top, log_y)
+    y_axis(canvas, up, 52, width - 14, y_title)
+    if log_x or len({p[0] for p in points}) <= 16:
+        across.steps = sorted({p[0] for p in points})
+    x_axis(canvas, across, top, bottom, x_title, name_x)
+    for number, (curve, (x, line)) in enumerate(zip(curves, legend, strict=True)):
+        colour = CATEGORIES[number]
+        canvas.mark(x + 5, LINE * line + 8, number, colour)
+        canvas.text(x + 14, LINE * line + 12, curve.name)
+        _curve(canvas, curve, number, colour, across, up)
+    return canvas
+
+
+def _drawable(curve: Curve, log_x: bool, log_y: bool) -> Curve:
+    points = [p for p in curve.points if (p[0] > 0 or not log_x) and (p[1] > 0 or not log_y)]
+    return curve._replace(points=sorted(points, key=lambda p: p[0]))
+
+
+def _legend_places(curves: list[Curve], width: int) -> list[tuple[float, int]]:
+    """(x, line) of each name; a line is as long as the picture is wide."""
+    places, x, line = [], 0.0, 0
+    for curve in curves:
+        room = 30 + LETTER * len(curve.name)
+        if x and x + room > width:
+            x, line = 0.0, line + 1
+        places.append((x, line))
+        x += room
+    return places
+
+
+def _curve(
+    canvas: Canvas, curve: Curve, number: int, colour: str, across: Scale, up: Scale
+) -> None:
+    dash = {'stroke_dasharray': '6 4'} if curve.is_dashed else {}
+    at = [(across(p[0]), up(p[1])) for p in curve.points]
+    canvas.path(at, colour, stroke_width='2', **dash)
+    for (x, y), (where, value, low, high) in zip(at, curve.points, strict=True):
+        if low is not None and high is not None:
+            canvas.line(x, up(low), x, up(high), colour, stroke_width='1.5')
+        canvas.mark(x, y, number, colour, f'{curve.name}, {where:g}: {value:.4g}')

@@ -1,0 +1,164 @@
+"""A picture as SVG text: shapes, axes and their steps.
+
+Sizes are pixels. Colours are classes (see theme.py), so that a page changes them with its scheme.
+"""
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from html import escape
+
+from membw.printable import printable
+from membw.report import theme
+
+LETTER = 6.6  # pixels of one character of 12 px, on average
+LINE = 16  # pixels from one line of text to the next
+
+
+class Canvas:
+    """Collects the shapes of one picture."""
+
+    def __init__(self, width: float, height: float, label: str) -> None:
+        self.width, self.height, self.label = width, height, label
+        self.parts: list[str] = []
+
+    def line(self, x: float, y: float, to_x: float, to_y: float, colour: str, **more: str) -> None:
+        """`more`: attributes of SVG, `_` for `-`."""
+        at = f'x1="{x:.1f}" y1="{y:.1f}" x2="{to_x:.1f}" y2="{to_y:.1f}"'
+        self.parts.append(f'<line {at} class="line-{colour}"{_attributes(more)}/>')
+
+    def rect(
+        self, x: float, y: float, width: float, height: float, colour: str, **more: str
+    ) -> None:
+        """A filled rectangle."""
+        at = f'x="{x:.1f}" y="{y:.1f}" width="{max(width, 0):.1f}" height="{height:.1f}"'
+        self.parts.append(f'<rect {at} class="fill-{colour}"{_attributes(more)}/>')
+
+    def text(self, x: float, y: float, text: str, colour: str = 'fore', **more: str) -> None:
+        """`anchor`: start, middle or end, beside the attributes of SVG."""
+        if 'anchor' in more:
+            more['text_anchor'] = more.pop('anchor')
+        content = escape(printable(text))
+        at = f'x="{x:.1f}" y="{y:.1f}"'
+        self.parts.append(f'<text {at} class="fill-{colour}"{_attributes(more)}>{content}</text>')
+
+    def path(self, points: Iterable[tuple[float, float]], colour: str, **more: str) -> None:
+        """A line through the points, not filled."""
+        steps = ' '.join(f'{x:.1f},{y:.1f}' for x, y in points)
+        self.parts.append(
+            f'<polyline points="{steps}" fill="none" class="line-{colour}"{_attributes(more)}/>'
+        )
+
+    def mark(self, x: float, y: float, which: int, colour: str, tip: str = '') -> None:
+        """A mark of a category: its shape differs, too. `tip` is shown by the pointer."""
+        shape = SHAPES[which % len(SHAPES)].format(x=x, y=y)
+        title = f'<title>{escape(printable(tip))}</title>' if tip else ''
+        self.parts.append(f'<g class="fill-{colour}">{title}{shape}</g>')
+
+    def raw(self, text: str) -> None:
+        """Text that is SVG already."""
+        self.parts.append(text)
+
+    def as_text(self, standalone: bool = False) -> str:
+        """The <svg> element; `standalone` adds what a file needs: colours and background."""
+        label = escape(printable(self.label), quote=True)
+        head = (
+            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {self.width:g} '
+            f'{self.height:g}" width="{self.width:g}" height="{self.height:g}" role="img" '
+            f'aria-label="{label}">'
+        )
+        style = (
+            f'<style>{theme.picture_css()}</style><rect width="100%" height="100%" '
+            'class="fill-back"/>'
+            if standalone
+            else ''
+        )
+        return '\n'.join([head + style, *self.parts, '</svg>'])
+
+
+SHAPES = (
+    '<circle cx="{x:.1f}" cy="{y:.1f}" r="4"/>',
+    '<rect x="{x:.1f}" y="{y:.1f}" width="7" height="7" transform="translate(-3.5 -3.5)"/>',
+    '<path transform="translate({x:.1f} {y:.1f})" d="M0-5 5 4-5 4Z"/>',
+    '<path transform="translate({x:.1f} {y:.1f})" d="M0-5 5 0 0 5-5 0Z"/>',
+    '<path transform="translate({x:.1f} {y:.1f})" d="M0 5 5-4-5-4Z"/>',
+    '<path transform="translate({x:.1f} {y:.1f})" d="M-5-2h3v-3h4v3h3v4h-3v3h-4v-3h-3Z"/>',
+)
+
+
+def _attributes(more: dict[str, str]) -> str:
+    return ''.join(
+        f' {name.replace("_", "-")}="{escape(str(value), quote=True)}"'
+        for name, value in more.items()
+    )
+
+
+class Scale:
+    """Maps values to pixels, linear or logarithmic; `steps` are the values to write."""
+
+    def __init__(
+        self, values: Sequence[float], start: float, end: float, is_log: bool = False
+    ) -> None:
+        """`values`: all that must have room; a linear scale begins at 0 unless one is below."""
+        self.is_log, self.start, self.end = is_log, start, end
+        if is_log:
+            self.low, self.high = min(values), max(values)
+            if self.low == self.high:
+                self.low, self.high = self.low / 2, self.high * 2
+            self.steps = log_steps(self.low, self.high)
+        else:
+            self.low, self.high = min(0.0, *values), max(0.0, *values)
+            if self.low == self.high:
+                self.high = 1.0
+            most = max(2, int(abs(end - start) / 50))
+            self.steps = linear_steps(self.low, self.high, most)
+
+    def __call__(self, value: float) -> float:
+        low, high = (
+            (math.log(self.low), math.log(self.high)) if self.is_log else (self.low, self.high)
+        )
+        at = math.log(max(value, self.low)) if self.is_log else value
+        return self.start + (at - low) / (high - low) * (self.end - self.start)
+
+
+def linear_steps(low: float, high: float, most: int) -> list[float]:
+    """At most `most` round values and 0 from low to high: multiples of 1, 2 or 5 x 10^n."""
+    rough = (high - low) / most
+    power = 10.0 ** math.floor(math.log10(rough))
+    step = next(step for step in (power, 2 * power, 5 * power, 10 * power) if step >= rough)
+    first, last = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)
+    return [i * step for i in range(first, last + 1)]
+
+
+def log_steps(low: float, high: float) -> list[float]:
+    """1, 2 and 5 of each power of ten from low to high; of many powers 1 alone."""
+    powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+    digits = (1, 2, 5) if len(powers) <= 4 else (1,)
+    steps = [digit * 10.0**power for power in powers for digit in digits]
+    return [step for step in steps if low * 0.999 <= step <= high * 1.001]
+
+
+def x_axis(
+    canvas: Canvas,
+    scale: Scale,
+    top: float,
+    bottom: float,
+    title: str,
+    name: Callable[[float], str] = '{:g}'.format,
+) -> None:
+    """Lines of the grid, the values below them, and the title."""
+    free = -math.inf
+    for step in scale.steps:
+        x, text = scale(step), name(step)
+        canvas.line(x, top, x, bottom, 'grid')
+        if x - free > LETTER * len(text) / 2 + 8:
+            canvas.text(x, bottom + LINE, text, 'muted', anchor='middle')
+            free = x + LETTER * len(text) / 2
+    canvas.text((scale.start + scale.end) / 2, bottom + 2 * LINE, title, 'muted', anchor='middle')
+
+
+def y_axis(canvas: Canvas, scale: Scale, left: float, right: float, title: str) -> None:
+    """Lines of the grid, the values left of them, and the title above."""
+    for step in scale.steps:
+        canvas.line(left, scale(step), right, scale(step), 'grid')
+        canvas.text(left - 6, scale(step) + 4, f'{step:g}', 'muted', anchor='end')
+    canvas.text(0, min(scale.start, scale.end) - 12, title, 'muted')

@@ -1,16 +1,14 @@
-"""Messages of MPI between all idle nodes, every pair of them: which node, which link is slow."""
+"""Messages of MPI between all idle nodes, every pair of them: slow nodes, the slowest links."""
 
-import ranking
+import json
+
 import reframe as rfm
 from lib.binaries import built
 from lib.option_words import option_words
-from reframe.core.builtins import performance_function, run_after, run_before, variable
+from reframe.core.builtins import run_before, variable
 from whole_cluster import RECORDS, whole_cluster
 
-from membw.printable import at_most
-
-# one line per link that is not PASS, so many in the log
-LOGGED = 64
+from membw.rank.slowest_links import slowest_links
 
 
 @rfm.simple_test
@@ -31,11 +29,6 @@ class cluster_pairs(whole_cluster):
     # what was found, for log and database
     links = variable(str, value='', loggable=True)
 
-    @run_after('setup')
-    def hold_links_to_none_slow(self):
-        if '*' in self.reference:
-            self.reference['*']['slow_links'] = (0, None, 0, 'links')
-
     @run_before('run')
     def ask(self):
         self.num_tasks_per_node = 1
@@ -50,24 +43,21 @@ class cluster_pairs(whole_cluster):
         options += option_words({'--sizes': self.sizes})
         self.executable, self.executable_opts = self.binary.path, options
 
-    def judge(self):
+    def judge(self) -> None:
         super().judge()
-        self.links = self.judged.links.counts()
-        self.say(self.links)
-        for line in at_most(self.of_links('FAIL', 'INVALID'), LOGGED):
-            self.warn(line)
+        with open(self.record) as file:
+            records = [json.loads(line) for line in file]
+        lines = slowest_links(records)
+        self.links = '; '.join(lines)
+        for line in lines:
+            self.say(line)
+        # a message that did not arrive as it was sent discredits the network, not its time
+        self.wrong = [
+            f'{record["host"]} - {link["node"]} INVALID not-validated'
+            for record in records
+            for link in record.get('links', [])
+            if link.get('reason') == 'not-validated'
+        ]
 
-    def of_links(self, *words):
-        """'n1 - n4 FAIL 0 B take ...' of links with one of these verdicts, the surest first."""
-        links = sorted(self.judged.links.links, key=lambda link: link.q)
-        return ranking.of_verdict(links, *words)
-
-    def lost(self):
-        """A message that did not arrive as it was sent discredits the network, not its time."""
-        wrong = (line for line in self.of_links('INVALID') if 'not-validated' in line)
-        return [*super().lost(), *wrong]
-
-    @performance_function('links')
-    def slow_links(self):
-        """Held to 0, as slow nodes are."""
-        return len(self.of_links('FAIL'))
+    def lost(self) -> list[str]:
+        return [*super().lost(), *self.wrong]

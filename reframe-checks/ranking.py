@@ -1,27 +1,32 @@
-"""Which nodes and links of a whole-cluster run are slow, by the rule of `membw rank`."""
+"""Which nodes of a whole-cluster run are slow, by the rule of `membw rank`."""
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
 
 from reframe.core.exceptions import SanityError
 
 from membw.errors import MembwError
 
+if TYPE_CHECKING:
+    from membw.rank.ranking import Node, Ranking
 
-def judge(records, nodes, node_check):
-    """(the Fleet of `membw rank`, how many nodes are what), with a line for each of the nodes in
+
+def judge(records: str, nodes: Sequence[str], node_check: str) -> 'tuple[Ranking, str]':
+    """(the Ranking of the file, how many nodes are what), with a line for each of the nodes in
     the node-check file."""
     # numpy and scipy take half a second to load: not for every session that lists the checks
-    from membw.rank.rank_results import rank_results
-    from membw.rank.text import counts
+    from membw.rank.ranking import rank_files
     from membw.results.hostlist import write_node_check
 
     try:
-        fleet, _ = rank_results([records], nodes)
-        write_node_check(node_check, fleet.nodes)
+        ranking = rank_files([records], nodes)
+        write_node_check(node_check, ranking.nodes)
     except MembwError as err:
         raise SanityError(f'not judged: {err}') from err
-    return fleet, counts(fleet)
+    return ranking, ranking.counts()
 
 
-def of_verdict(things, *words):
-    """'n4 FAIL copy -8.7%, ...' of each node or link with one of these verdicts."""
-    chosen = (thing for thing in things if thing.verdict in words)
-    return [f'{thing.name} {thing.verdict} {thing.reason}'.rstrip() for thing in chosen]
+def of_verdict(nodes: 'Iterable[Node]', *words: str) -> list[str]:
+    """'n4 FAIL copy 171 GB/s, ...' of each node with one of these verdicts."""
+    chosen = (node for node in nodes if node.verdict in words)
+    return [f'{node.name} {node.verdict} {node.reason}'.rstrip() for node in chosen]

@@ -1,108 +1,87 @@
 """`membw rank`: which nodes of a fleet are slower than comparable ones."""
 
+import argparse
 import json
 import sys
 
 from membw import tables
 from membw.arguments import percent, whole
 from membw.errors import MembwError
-from membw.statistics.margin import MARGIN
 
 EPILOG = """\
-A node FAILs when a rate is both lower than the median of its group by more than the margin and
-surely lower (than the noise of its group gives, for so many nodes and kernels). It is INVALID when
-its record may not be believed, MISSING when it was expected and did not report in full, SUSPECT
-when the figures do not decide: it is low, but the noise of so few nodes, or the tail of healthy
-ones, is not known well enough; it is in a slower part of its peers that no fact of kit or firmware
-explains; it could not be compared; or it is too fast to be true.
+A node is LOW when a metric, or the mean of its metrics, is worse than the median of its peers by
+more than half the margin and by more robust deviations than chance gives one node of such a fleet.
+LOW nodes are measured again, three times: a node whose median of these is worse by more than the
+margin, and by more than chance gives any node, is FAIL, else PASS. Until then it is SUSPECT, and
+the command that measures it again is printed; runs after the first one of a night are the further
+ones. SUSPECT is also the slower of two groups of nodes that no fact or reference explains.
+INVALID: the figure is wrong; MISSING: an expected node has no record.
 
 examples:
-  membw rank results/records.jsonl
+  membw rank results/
   membw rank results/ --nodes 'n[001-128]' --node-check nodecheck.txt
-  membw rank run.jsonl --order fastest --limit 0
-  membw rank run.jsonl --drain | less          # read them, then run what you agree with
-  membw rank run.jsonl --alpha 0.03            # FAIL what is most sure; the other low: SUSPECT
+  membw rank run.jsonl again.jsonl --drain | less    # read them, then run what you agree with
 
-Records of `pingpong --nodes` hold links: a link FAILs by the same rule, apart from what its two
-nodes do elsewhere.
-
-exit status: 0 all PASS; 1 a node or link is anything else, or a line could not be read;
+exit status: 0 all PASS; 1 a node is anything else, or a record could not be read;
 2 usage error or nothing to rank
 """
 
 
-def add_parser(subparsers):
+def add_parser(subparsers: argparse._SubParsersAction) -> None:
+    """Adds the command to those of membw."""
     parser = subparsers.add_parser(
         'rank',
-        help='judge a fleet: which nodes are slow, how far, how sure',
+        help='judge a fleet: which nodes are slow, and by how much',
         description='Names the nodes of a fleet that are slower than comparable ones.',
         epilog=EPILOG,
     )
     add = parser.add_argument
-    add('results', nargs='+', metavar='RESULTS', help='records, one JSON object per line, '
-        'or reports or results.db of ReFrame; files, folders, - for stdin')  # fmt: skip
+    add('results', nargs='+', metavar='RESULTS',
+        help='record files, folders of them, - for stdin')  # fmt: skip
     add('--nodes', metavar='FILE|LIST', help='expected nodes: a file, or a list as n[001-128]')
-    add('--margin', type=percent, default=100 * MARGIN, metavar='PERCENT', help='what is slow (2)')
-    add('--alpha', type=percent, default=1.0, metavar='PERCENT',
-        help='chance of a false FAIL in a clean fleet; up to 1 it is SUSPECT (1)')  # fmt: skip
-    add('--populations', action='store_true',
-        help='parts of the fleet that are slower than others are meant to be')  # fmt: skip
-    add('--max-age', type=whole, default=14, metavar='DAYS',
-        help='a node is MISSING when silent for so long beside others; 0: never (14)')  # fmt: skip
-    add('--order', choices=('slowest', 'fastest'), default='slowest', help='which comes first')
-    add('--by', metavar='KERNEL', help='kernel to sort by (the last of the records: triad)')
+    add('--margin', type=percent, default=3.0, metavar='PERCENT', help='what is slow (3)')
     add('--limit', type=whole, default=20, metavar='N',
-        help='rows per group besides the slow nodes, 0: all (20)')  # fmt: skip
-    add(
-        '--node-check',
-        metavar='FILE',
-        help='write "<node> PASS|FAIL|SUSPECT|INVALID|MISSING reason"',
-    )
+        help='rows per group besides the nodes that are not PASS, 0: all (20)')  # fmt: skip
+    add('--node-check', metavar='FILE',
+        help='write "<node> PASS|FAIL|SUSPECT|INVALID|MISSING reason"')  # fmt: skip
     tables.add_argument(parser)
     add('--drain', action='store_true', help='print the Slurm commands that drain failed nodes')
     parser.set_defaults(func=run)
 
 
-def run(args):
+def run(args: argparse.Namespace) -> int:
     """Exit status as in EPILOG."""
     # numpy and scipy take half a second to load: not for `membw --help`
-    from membw.rank.fleet import Rule
-    from membw.rank.rank_results import rank_results
-    from membw.results.hostlist import expected_nodes, write_node_check
+    from membw.rank import text
+    from membw.rank.ranking import rank_files
+    from membw.results.hostlist import drain_commands, expected_nodes, write_node_check
 
-    rule = Rule(args.margin / 100, args.alpha / 100, args.populations, args.max_age)
-    names = expected_nodes(args.nodes) if args.nodes else []
-    fleet, problems = rank_results(args.results, names, rule, args.by)
-    refuse_other_names(args.nodes, names, fleet)
-    for problem in problems:
+    expected = expected_nodes(args.nodes) if args.nodes else []
+    ranking = rank_files(args.results, expected, args.margin / 100)
+    for problem in ranking.problems:
         print(f'membw: {problem}', file=sys.stderr)
-    _print(args, fleet, problems)
+    if not ranking.verdicts:
+        raise MembwError(f"no record to rank in '{' '.join(args.results)}'", 'see membw rank -h')
+    _refuse_other_names(args.nodes, ranking)
     if args.node_check:
-        write_node_check(args.node_check, fleet.nodes)
-    judged = [*fleet.nodes, *fleet.links.links]
-    return 1 if problems or any(each.verdict != 'PASS' for each in judged) else 0
-
-
-def refuse_other_names(asked, names, fleet):
-    """A file that is not there reads as the name of a node, which then is MISSING."""
-    from membw.results.hostlist import match_expected
-
-    measured = {node.name for node in fleet.nodes if node.rates is not None}
-    if names and measured and not measured & set(match_expected(measured, names)):
-        raise MembwError(
-            f"no node of '{asked}' is among the {len(measured)} in the records",
-            'is it a file that is not there, or another cluster?',
-        )
-
-
-def _print(args, fleet, problems):
-    from membw.rank import text as rank_text
-    from membw.results.hostlist import drain_commands
-
+        write_node_check(args.node_check, ranking.nodes)
     if args.format == 'json':
-        print(json.dumps(rank_text.as_json(fleet, problems), indent=1))
+        print(json.dumps(text.as_json(ranking), indent=1))
     elif args.drain:
-        print('\n'.join(drain_commands(fleet.nodes) or ['# no node to drain']))
+        print('\n'.join(drain_commands(ranking.nodes) or ['# no node to drain']))
     else:
-        blocks = rank_text.as_blocks(fleet, args.order, args.by, args.limit)
+        blocks = text.as_blocks(ranking, args.margin / 100, args.limit)
         print(tables.as_text(blocks, args.format))
+    return 1 if ranking.problems or any(n.verdict != 'PASS' for n in ranking.nodes) else 0
+
+
+def _refuse_other_names(requested: str, ranking) -> None:
+    """A file that does not exist reads as the name of a node, which then is MISSING."""
+    from membw.results.hostlist import expected_nodes, match_expected
+
+    measured = {verdict.node for verdict in ranking.verdicts}
+    if requested and not measured & set(match_expected(measured, expected_nodes(requested))):
+        raise MembwError(
+            f"no node of '{requested}' is among the {len(measured)} in the records",
+            'is it a file that does not exist, or another cluster?',
+        )

@@ -10,6 +10,7 @@ import os
 import re
 import statistics
 import sys
+import time
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
@@ -29,7 +30,7 @@ HIGHER, LOWER = 'higher', 'lower'
 NOON_S = 12 * 3600
 ONE_RUN_S = 900  # ranks of one run write their records within so many seconds
 MOST_PROBLEMS = 100  # lines named per file
-LATEST_S = 253_370_764_800  # the year 9999: a time zone leads out of the calendar
+AHEAD_S = 86_400  # a clock may be so much ahead of this machine's
 SHOWN_AS = {'MB/s': ('GB/s', 1000.0), 'B/s': ('GB/s', 1e9)}
 # RFC 1123, and the underscore of some sites: a name that a scheduler, a shell and a node-check
 # file read as one name
@@ -231,7 +232,7 @@ def _row(data: dict, file: str, line: int, provenances: dict[str, dict[str, str]
             rank=_count(data, 'rank', 0),
             ranks=_count(data, 'ranks', 1),
             time=_seconds(data['time']),
-            references={m: _reference(r) for m, r in (case.get('references') or {}).items()},
+            references=_references(case.get('references') or {}, data['metrics']),
             known_issues={m: str(t) for m, t in (case.get('known_issues') or {}).items()},
             metrics=_metrics(data['metrics']),
             invalid=_invalid(data, case),
@@ -279,9 +280,10 @@ def _count(data: dict, key: str, least: int) -> int:
 
 @lru_cache(1000)
 def _seconds(text: str) -> float:
+    """A node whose clock is ahead would make all other results old."""
     seconds = datetime.fromisoformat(text.replace('Z', '+00:00')).timestamp()
-    if not 0 <= seconds < LATEST_S:
-        raise BadRecord(f"'time' is out of range: {text}")
+    if not 0 <= seconds < time.time() + AHEAD_S:
+        raise BadRecord(f"'time' is later than today: {printable(text)[:40]}")
     return seconds
 
 
@@ -316,10 +318,15 @@ def _number(name: str, value: object) -> float:
     return float(value)
 
 
-def _reference(row: Sequence) -> tuple[float | None, float | None, float | None]:
-    """(value, low, high); None where there is none, or it is 0 (ReFrame: recorded only)."""
-    value, low, high = (None if x is None else _number('references', x) for x in row[:3])
-    return (value, low, high) if value else (None, None, None)
+def _references(rows: dict, metrics: dict) -> dict[str, tuple]:
+    """metric -> (value, low, high), in the table's unit; none of 0, which ReFrame passes."""
+    references = {}
+    for metric in rows.keys() & metrics.keys():
+        value, low, high = (None if x is None else _number(metric, x) for x in rows[metric][:3])
+        if value:
+            divisor = SHOWN_AS.get(metrics[metric]['unit'], ('', 1.0))[1]
+            references[metric] = value / divisor, low, high
+    return references
 
 
 def _invalid(data: dict, case: dict) -> str:

@@ -8,32 +8,23 @@ from typing import Any
 
 from membw import tables
 from membw.arguments import begin, days
-from membw.calibrate import floors
 from membw.calibrate.reference_file import ReferenceFile
 from membw.calibrate.rule import Reference, Refusal, reference, too_few
 from membw.calibrate.samples import Samples, select
 from membw.checkout import refuse_unknown_system, root
 from membw.errors import MembwError
-from membw.files import one_at_a_time, write_whole
+from membw.files import one_at_a_time
 from membw.plural import plural
 from membw.results.table import Table, read_table
 from membw.tables import Cell, Column
 
 EPILOG = """\
-For each partition, preset, pinning and metric the reference is the median of the nodes' medians.
-The tolerance is the larger of 2 % and 4 robust standard deviations (1.4826 MAD) of all runs. With
-fewer than 3 nights or 20 nodes it is twice that, and the output says so. On the better side the
-limit is twice as far: a figure far too good is another measurement.
-
-INVALID runs and lower bounds are left out. So are runs of another program, compiler or CPU than
-the newest run. At least 5 runs are needed.
+The reference is the median of the nodes' medians. The tolerance is the larger of 2 % and 4 robust
+standard deviations (1.4826 MAD) of all runs; twice that with fewer than 3 nights or 20 nodes. On
+the better side the limit is twice as far. Runs that are INVALID, a lower bound only, or of another
+program, compiler or CPU than the newest run are left out. Five runs are the least.
 
 A figure that exists, published or calibrated, stays in force until --replace.
-
-examples:
-  membw calibrate --system thin --dry-run               # from results/records
-  membw calibrate --system local --preset gcc-o2 --pinning likwid
-  membw calibrate --system thin --preset gcc-o2 --pinning omp --floors /etc/membw/floors
 
 exit status: 0 all references proposed; 1 some were refused, or a line could not be read; 2 usage
 error
@@ -70,12 +61,7 @@ def add_parser(subparsers: Any) -> None:
         help='after so many days each run warns that the reference is old (180)',
     )
     add('--replace', action='store_true', help='replace existing figures')
-    add(
-        '--floors',
-        metavar='FILE',
-        help="also write a file of floors for 'stream --at-least': 10 %% below the medians",
-    )
-    add('--dry-run', action='store_true', help='show what would be written, as a diff')
+    add('--dry-run', action='store_true', help='write nothing')
     tables.add_argument(parser)
     parser.set_defaults(func=run)
 
@@ -86,12 +72,11 @@ def run(args: argparse.Namespace) -> int:
     with one_at_a_time(Path(root(), 'systems')):  # of two at once the second adds to the first
         file = ReferenceFile(args.system, args.test)
         blocks: list[Block] = []
-        made = {s.key: found for s in every if (found := propose(args, file, s, blocks))}
-        try:
-            blocks += finish(args, file, floors.of_one(made) if args.floors else '')
-        finally:
-            print(tables.as_text(blocks, args.format))
-    return 1 if len(made) < len(every) or table.problems else 0
+        made = [propose(args, file, samples, blocks) for samples in every]
+        if not args.dry_run:
+            blocks += [f'written: {path}' for path in file.write()]
+    print(tables.as_text(blocks, args.format))
+    return 0 if all(made) and not table.problems else 1
 
 
 def gather(args: argparse.Namespace) -> tuple[Table, list[Samples]]:
@@ -114,36 +99,24 @@ def gather(args: argparse.Namespace) -> tuple[Table, list[Samples]]:
 
 def propose(
     args: argparse.Namespace, file: ReferenceFile, samples: Samples, blocks: list[Block]
-) -> dict[str, Reference]:
-    """{metric: Reference} of one key, and those that are not kept entered in the file; {} where
-    they are refused."""
+) -> bool:
+    """Enter the references of one key that do not exist; False where any is refused."""
     file.require_index(samples.parameters)
-    found = {}
-    try:
-        for metric, runs in samples.runs.items():
+    found, refused = {}, [] if samples.runs else ['no valid run']
+    for metric, runs in samples.runs.items():
+        try:
             found[metric] = reference(runs, *samples.units[metric])
-        if not found:
-            raise Refusal('no valid run')
-    except Refusal as err:
-        name = next((m for m in samples.runs if m not in found), '')
-        blocks.append(f'{" ".join([*samples.key, name]).strip()}: refused: {err}')
-        found = {}
-    else:
-        existing = file.existing(samples.key)
-        new = {m: row for m, row in found.items() if args.replace or m not in existing}
-        if new:
-            file.put(samples.key, new, about(samples), args.expires)
-        blocks += proposal_blocks(samples, found, existing, args.replace)
+        except Refusal as err:
+            refused.append(f'{metric}: {err}')
+    existing = file.existing(samples.key)
+    new = {m: row for m, row in found.items() if args.replace or m not in existing}
+    if new:
+        file.put(samples.key, new, {**samples.counts, **samples.facts}, args.expires)
+    blocks += proposal_blocks(samples, found, existing, args.replace)
+    blocks += [f'  refused: {text}' for text in refused]
     for why, count in samples.left_out.most_common():
         blocks.append(f'  left out: {plural(count, "run")}: {why}')
-    return found
-
-
-def about(samples: Samples) -> dict[str, Any]:
-    """What the file notes of the runs."""
-    runs = samples.most
-    nodes, nights = {run.node for run in runs}, {run.night for run in runs}
-    return {'runs': len(runs), 'nodes': len(nodes), 'nights': len(nights), **samples.facts}
+    return not refused
 
 
 COLUMNS = (
@@ -161,8 +134,7 @@ def proposal_blocks(
     samples: Samples, found: dict[str, Reference], existing: dict[str, Any], replace: bool
 ) -> Iterator[Block]:
     """The table of a proposal, and the notes about it."""
-    noted = about(samples)
-    counts = ', '.join(plural(noted[f'{what}s'], what) for what in ('run', 'node', 'night'))
+    counts = ', '.join(plural(count, what[:-1]) for what, count in samples.counts.items())
     rows = [
         [
             metric,
@@ -176,10 +148,14 @@ def proposal_blocks(
         for metric, row in found.items()
     ]
     yield tables.Table(f'{" ".join(samples.key)}: {counts}', COLUMNS, rows)
-    if too_few(samples.most):
-        yield f'  the runs are of {too_few(samples.most)}: the tolerances are doubled'
+    few = too_few(samples.most)
+    if few:
+        yield f'  the runs are of {few}: the tolerances are doubled'
     if existing and not replace:
         yield '  existing figures stay in force: --replace takes the measured ones'
+    floors = [f'{m}={0.9 * row.value:.1f}' for m, row in found.items() if row.unit == 'GB/s']
+    if floors:
+        yield f'  for stream --at-least, 10 % below: {",".join(floors)}'
 
 
 def existing_text(figure: Any, replace: bool) -> str:
@@ -187,14 +163,3 @@ def existing_text(figure: Any, replace: bool) -> str:
         return 'none'
     text = ' '.join('open' if part is None else str(part) for part in figure[:3])
     return f'{text}, {"replaced" if replace else "stays"}'
-
-
-def finish(args: argparse.Namespace, file: ReferenceFile, text: str) -> list[str]:
-    """Write the references, then the floors; the paths, or the diff of a dry run."""
-    if args.dry_run:
-        return [*(list(file.diff()) or ['nothing to write']), *text.splitlines()]
-    written = file.write()
-    if text:
-        write_whole(args.floors, text, 'the references are written; does its folder exist?')
-        written.append(args.floors)
-    return [f'written: {name}' for name in written]

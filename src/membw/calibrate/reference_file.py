@@ -1,11 +1,9 @@
 """References of a system, in ReFrame's own format, written so that a person's words survive."""
 
 import copy
-import difflib
 import io
-import os
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from datetime import date, timedelta
 from pathlib import Path
 from typing import Any
@@ -32,6 +30,7 @@ METHOD = (
     "median of the nodes' medians; tolerance: max(2 %, 4 robust standard deviations of all runs), "
     'twice that with fewer than 3 nights or 20 nodes, and twice as far on the better side'
 )
+HINT = "'df' shows the free space, 'ls -ld' the owner"
 NOTE = 'what membw calibrate measured; ReFrame does not read it'
 Key = tuple[str, ...]  # (system:partition, preset, pinning, a value of each parameter)
 
@@ -51,9 +50,9 @@ class ReferenceFile:
         self.facts = Path(root(), 'systems', f'{system}.yaml')
         section = SECTION.format(test=test, index=', '.join(INDEX))
         try:
-            self.old = self.path.read_text(encoding='utf-8') if self.path.exists() else ''
-            self.data = _yaml().load(self.old or HEAD.format(system=system) + section)
-            if self.old and test != STREAM and test not in self.data:
+            old = self.path.read_text(encoding='utf-8') if self.path.exists() else ''
+            self.data = _yaml().load(old or HEAD.format(system=system) + section)
+            if old and test != STREAM and test not in self.data:
                 self.data[test] = _yaml().load(section)[test]
             self.table = self.data[test]
             tuple(self.table['$index'])
@@ -106,34 +105,20 @@ class ReferenceFile:
             table = table.setdefault(part, CommentedMap())
         return table
 
-    def changes(self) -> list[tuple[Path, str, str]]:
-        """[(path, old text, new text)] of the files that `write` would change."""
-        if not self.is_touched:
-            return []
-        out = io.StringIO()
-        _yaml().dump(self.data, out)
-        changes, facts = [(self.path, self.old, out.getvalue())], self.facts.read_text()
-        if not re.search(r'^references:', facts, re.M):
-            line = f'references: references/{self.path.name}\n'
-            named = re.sub(r'^partitions:', line + r'\g<0>', facts, count=1, flags=re.M)
-            changes.append((self.facts, facts, named))
-        return changes
-
-    def diff(self) -> Iterator[str]:
-        """Lines of a unified diff."""
-        for path, old, new in self.changes():
-            name = os.path.relpath(path, root())
-            before, after = f'a/{name}' if old else '/dev/null', f'b/{name}'
-            yield from difflib.unified_diff(
-                old.splitlines(), new.splitlines(), before, after, lineterm=''
-            )
-
     def write(self) -> list[Path]:
         """The paths that were written, each in one step: the references, then the facts that name
         them."""
-        for path, _, new in (changes := self.changes()):
-            write_whole(path, new, "'df' shows the free space, 'ls -ld' the owner")
-        return [path for path, _, _ in changes]
+        if not self.is_touched:
+            return []
+        out, facts = io.StringIO(), self.facts.read_text()
+        _yaml().dump(self.data, out)
+        write_whole(self.path, out.getvalue(), HINT)
+        if re.search(r'^references:', facts, re.M):
+            return [self.path]
+        line = f'references: references/{self.path.name}\n'
+        named = re.sub(r'^partitions:', line + r'\g<0>', facts, count=1, flags=re.M)
+        write_whole(self.facts, named, HINT)
+        return [self.path, self.facts]
 
 
 def _yaml() -> YAML:

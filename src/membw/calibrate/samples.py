@@ -29,6 +29,12 @@ class Samples:
         """The runs of the metric that has most."""
         return max(self.runs.values(), key=len, default=[])
 
+    @property
+    def counts(self) -> dict[str, int]:
+        """How many runs, nodes and nights."""
+        nodes, nights = {run.node for run in self.most}, {run.night for run in self.most}
+        return {'runs': len(self.most), 'nodes': len(nodes), 'nights': len(nights)}
+
 
 def select(
     table: Table, system: str, test: str, wanted: Wanted, since: float = 0.0

@@ -1,4 +1,4 @@
-"""A centre's own ReFrame configuration with our checks, by the contract of docs/reframe.md."""
+"""A centre's own ReFrame configuration with our checks, by the contract of docs/bring-up.md."""
 
 import json
 import re
@@ -15,7 +15,7 @@ ALLOWED = 'array-too-small,too-short,disturbed,unstable,oversubscribed'
 def test_the_configuration_of_the_page_runs_our_checks(call, environment, tmp_path):
     """As the page has it, but for a scheduler that is there; the site's environment without a
     preset stays the site's own."""
-    page = (ROOT / 'docs/reframe.md').read_text()
+    page = (ROOT / 'docs/bring-up.md').read_text()
     (text,) = re.findall(r'```python\n(site_configuration.*?)```', page, re.S)
     text = text.replace("'slurm'", "'local'").replace("'srun'", "'local'")
     text = re.sub(r"'modules': \[.*?\],", '', text).replace('/apps/membw', str(tmp_path))

@@ -38,6 +38,7 @@
 #include "memory/hugepages.c"
 #include "memory/map.c"
 #include "memory/placement.c"
+#include "memory/residency.c"
 #include "metrics.c"
 #include "named_file.c"
 #include "options.c"

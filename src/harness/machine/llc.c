@@ -165,3 +165,50 @@ int llc_first_cpu(int cpu)
 		known[cpu] = llc_read_first_cpu(cpu) + 2;
 	return known[cpu] - 2;
 }
+
+static int llc_levels_by_sysfs(size_t bytes[LLC_LEVELS_MAX], int cpu)
+{
+	char line[SYSLINE_MAX];
+	int index, count = 0;
+
+	for (index = 0; index < INDEXES && count < LLC_LEVELS_MAX; index++)
+		if (sysfile_line(line, LLC_SYSFS, cpu, index, "type") &&
+		    strcmp(line, "Instruction") != 0 &&
+		    sysfile_line(line, LLC_SYSFS, cpu, index, "size"))
+			bytes[count++] = llc_size_bytes(line);
+	return count;
+}
+
+static int llc_levels_by_sysconf(size_t bytes[LLC_LEVELS_MAX])
+{
+	int count = 0;
+
+#ifdef _SC_LEVEL3_CACHE_SIZE
+	if (sysconf(_SC_LEVEL1_DCACHE_SIZE) > 0)
+		bytes[count++] = (size_t)sysconf(_SC_LEVEL1_DCACHE_SIZE);
+	if (sysconf(_SC_LEVEL2_CACHE_SIZE) > 0)
+		bytes[count++] = (size_t)sysconf(_SC_LEVEL2_CACHE_SIZE);
+#else
+	(void)bytes;
+#endif
+	return count;
+}
+
+int llc_levels(size_t bytes[LLC_LEVELS_MAX], int cpu)
+{
+	int count = llc_levels_by_sysfs(bytes, cpu);
+	struct cpuset one;
+	struct llc llc;
+
+	cpuset_clear(&one);
+	cpuset_add(&one, cpu);
+	llc_find(&llc, &one, NULL);
+	if (!count)
+		count = llc_levels_by_sysconf(bytes);
+	if (llc.bytes && (!count || llc.bytes > bytes[count - 1]) && count < LLC_LEVELS_MAX) {
+		/* a third level that sysfs has too small, or not at all */
+		count -= count >= THIRD_LEVEL;
+		bytes[count++] = llc.bytes;
+	}
+	return count;
+}

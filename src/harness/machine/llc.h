@@ -27,3 +27,8 @@ LOCAL void llc_find(struct llc *llc, const struct cpuset *cpus,
 /* The lowest CPU of those that share this one's last-level cache, -1 where the kernel does not
  * say. */
 LOCAL int llc_first_cpu(int cpu);
+
+/* Bytes of the data caches of one CPU, from the first level to the last, by sysfs or the C
+ * library, and the last one as llc_find() has it; returns how many. */
+enum { LLC_LEVELS_MAX = 8 };
+LOCAL int llc_levels(size_t bytes[LLC_LEVELS_MAX], int cpu);

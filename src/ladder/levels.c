@@ -1,0 +1,271 @@
+#include "levels.h"
+
+#include "../harness/order_statistics.h"
+
+static const double FLAT = 1.3, OCTAVE = 1.9, DISTINCT = 1.5, SLOWER = 0.95, VARIES = 1.5;
+
+enum { STRETCHES_MAX = ROUNDS_MAX * LEVELS_MAX };
+
+/* A flat stretch of one round: a level as that round shows it. */
+struct stretch {
+	int round, from, to; /* rungs */
+	int is_end;          /* it holds the largest */
+	double ns, gbs[POINTS];
+	int level; /* -1: not yet */
+};
+
+/* Latency of a round at each size, or the least of larger sizes. */
+struct curve {
+	int count;
+	double ns[RUNGS_MAX];
+};
+
+static void curve_of(struct curve *curve, const struct ladder *l, int round)
+{
+	double least = 0;
+	int i;
+
+	curve->count = 0;
+	for (i = l->count - 1; i >= 0; i--) {
+		const double ns = l->of[LATENCY_2M][round][i];
+
+		if (ns > 0 && (ns < least || !(least > 0)))
+			least = ns;
+		if (ns > 0 && !curve->count)
+			curve->count = i + 1;
+		curve->ns[i] = least;
+	}
+}
+
+/* Of what was measured at sizes within these bounds; 0: nothing. */
+static double median_within(const struct ladder *l, int points, int round, double low, double high)
+{
+	double values[RUNGS_MAX];
+	int i, count = 0;
+
+	for (i = 0; i < l->count; i++)
+		if (l->of[points][round][i] > 0 && (double)l->bytes[i] >= low &&
+		    (double)l->bytes[i] <= high)
+			values[count++] = l->of[points][round][i];
+	return count ? median(values, count) : 0;
+}
+
+/* The largest size that was measured. */
+static double largest_of(const struct ladder *l, int points, int round)
+{
+	int i = l->count - 1;
+
+	while (i > 0 && !(l->of[points][round][i] > 0))
+		i--;
+	return (double)l->bytes[i];
+}
+
+/* Of memory in the two largest octaves, where the caches are least. */
+static void fill_figures(struct stretch *s, const struct ladder *l, const struct sharing *sharing)
+{
+	const double from = (double)l->bytes[s->from], to = (double)l->bytes[s->to];
+	const double private_bytes = 2.0 * (double)sharing->private_bytes;
+	const double threads = to > private_bytes ? sharing->threads : 1;
+	int p;
+
+	for (p = 0; p < POINTS; p++) {
+		const double largest = largest_of(l, p, s->round);
+
+		s->gbs[p] = s->is_end ? median_within(l, p, s->round, largest / 4, largest)
+				      : median_within(l, p, s->round, from,
+						      p < READ_ALL ? to : to / threads);
+	}
+	s->ns = s->is_end ? s->gbs[LATENCY_2M] : median_within(l, LATENCY_2M, s->round, from, to);
+}
+
+/* Whether the second is only more of the first. */
+static int is_same_level(const struct stretch *first, const struct stretch *second)
+{
+	return second->ns < DISTINCT * first->ns ||
+	       (first->gbs[READ_ONE] > 0 && second->gbs[READ_ONE] > 0 &&
+		second->gbs[READ_ONE] > SLOWER * first->gbs[READ_ONE]);
+}
+
+static int stretches_of_round(struct stretch *stretches, const struct ladder *l, int round,
+			      const struct sharing *sharing)
+{
+	struct curve curve;
+	int count = 0, i, to;
+
+	curve_of(&curve, l, round);
+	for (i = 0; i < curve.count && count < LEVELS_MAX; i = to + 1) {
+		struct stretch *const s = &stretches[count];
+
+		for (to = i; to + 1 < curve.count && curve.ns[to + 1] < FLAT * curve.ns[i]; to++)
+			continue;
+		if ((double)l->bytes[to] < OCTAVE * (double)l->bytes[i]) {
+			to = i;
+			continue;
+		}
+		*s = (struct stretch){ .round = round, .from = i, .to = to, .level = -1 };
+		fill_figures(s, l, sharing);
+		if (count && is_same_level(s - 1, s))
+			s[-1].to = to;
+		else
+			count++;
+	}
+	if (count && curve.ns[curve.count - 1] < DISTINCT * stretches[count - 1].ns) {
+		stretches[count - 1].is_end = 1;
+		fill_figures(&stretches[count - 1], l, sharing);
+	}
+	return count;
+}
+
+static double of_stretch(const struct stretch *s, int points)
+{
+	return points == LATENCY_2M ? s->ns : s->gbs[points];
+}
+
+/* Median, least and most of the rounds that show the level. */
+static double of_rounds(const struct stretch *s, int count, int level, int points, double *low,
+			double *high)
+{
+	double values[STRETCHES_MAX];
+	int i, n = 0;
+
+	for (i = 0; i < count; i++)
+		if (s[i].level == level && of_stretch(&s[i], points) > 0)
+			values[n++] = of_stretch(&s[i], points);
+	if (!n)
+		return *low = *high = 0;
+	*low = *high = values[0];
+	for (i = 1; i < n; i++) {
+		*low = values[i] < *low ? values[i] : *low;
+		*high = values[i] > *high ? values[i] : *high;
+	}
+	return median(values, n);
+}
+
+static void fill_level(struct level *level, const struct ladder *l, const struct stretch *s,
+		       int count, int number)
+{
+	double values[STRETCHES_MAX], low, high;
+	int i, p;
+
+	memset(level, 0, sizeof(*level));
+	level->ns = of_rounds(s, count, number, LATENCY_2M, &level->low_ns, &level->high_ns);
+	level->ns_4k = of_rounds(s, count, number, LATENCY_4K, &low, &high);
+	for (p = READ_ONE; p < POINTS; p++)
+		level->gbs[p] =
+			of_rounds(s, count, number, p, &level->low_gbs[p], &level->high_gbs[p]);
+	for (i = 0; i < count; i++) {
+		if (s[i].level != number)
+			continue;
+		level->is_memory |= s[i].is_end;
+		values[level->seen++] = (double)l->bytes[s[i].from];
+	}
+	if (!level->is_memory)
+		return;
+	level->bytes = median(values, level->seen); /* sorts them */
+	level->low_bytes = values[0];
+	level->high_bytes = values[level->seen - 1];
+}
+
+/* Gives each stretch its level, and returns how many there are: memory is the last one. */
+static int number_levels(struct stretch *s, int count)
+{
+	int levels = 0, i, least;
+
+	for (;;) {
+		for (least = -1, i = 0; i < count; i++)
+			if (s[i].level < 0 && !s[i].is_end && (least < 0 || s[i].ns < s[least].ns))
+				least = i;
+		if (least < 0)
+			break;
+		for (i = 0; i < count; i++)
+			if (i != least && s[i].level < 0 && !s[i].is_end &&
+			    s[i].ns < DISTINCT * s[least].ns)
+				s[i].level = levels;
+		s[least].level = levels++;
+	}
+	for (i = 0; i < count; i++)
+		if (s[i].is_end)
+			s[i].level = levels;
+	return levels + 1;
+}
+
+/* Where the curve reaches NS, between two sizes; the largest size where it does not. */
+static double size_at(const struct ladder *l, const struct curve *curve, double ns)
+{
+	int i = 0;
+
+	while (i < curve->count && curve->ns[i] < ns)
+		i++;
+	if (i == 0 || i == curve->count)
+		return (double)l->bytes[i ? i - 1 : 0];
+	return (double)l->bytes[i - 1] + (double)(l->bytes[i] - l->bytes[i - 1]) *
+						 (ns - curve->ns[i - 1]) /
+						 (curve->ns[i] - curve->ns[i - 1]);
+}
+
+static int shows(const struct stretch *s, int count, int round, int level)
+{
+	int i;
+
+	for (i = 0; i < count; i++)
+		if (s[i].round == round && s[i].level == level)
+			return 1;
+	return 0;
+}
+
+static double smaller(double x, double y)
+{
+	return x < y ? x : y;
+}
+
+/* The sizes of a level, round by round; NUMBER is what its stretches are numbered by. */
+static void measure_size(struct level *level, const struct level *before, const struct level *next,
+			 const struct ladder *l, const struct stretch *s, int count, int number)
+{
+	const double rise = next ? next->ns - level->ns : level->ns;
+	const double end = level->ns + smaller(level->ns, rise / 2);
+	const double beyond = level->ns + smaller(15 * level->ns, rise * 3 / 4);
+	double sizes[ROUNDS_MAX], low = 1e99, high = 0;
+	struct curve curve;
+	int r, i;
+
+	for (r = 0; r < l->rounds; r++) {
+		curve_of(&curve, l, r);
+		sizes[r] = size_at(l, &curve, end);
+		if (!shows(s, count, r, number) && before && sizes[r] < VARIES * before->bytes)
+			sizes[r] = 0;
+		for (i = 0; i + 1 < curve.count && curve.ns[i + 1] < FLAT * level->ns; i++)
+			continue;
+		low = smaller(low, (double)l->bytes[i]);
+		while (i + 1 < curve.count && curve.ns[i] < beyond)
+			i++;
+		high = (double)l->bytes[i] > high ? (double)l->bytes[i] : high;
+	}
+	level->bytes = median(sizes, l->rounds); /* sorts them */
+	level->varies = sizes[l->rounds - 1] > VARIES * sizes[0];
+	level->low_bytes = level->varies ? sizes[0] : smaller(low, level->bytes);
+	level->high_bytes = level->varies ? sizes[l->rounds - 1] : high;
+}
+
+int levels_find(struct level levels[LEVELS_MAX], const struct ladder *ladder,
+		const struct sharing *sharing)
+{
+	struct stretch stretches[STRETCHES_MAX];
+	int number[LEVELS_MAX], count = 0, found = 0, all, r, i;
+
+	for (r = 0; r < ladder->rounds; r++)
+		count += stretches_of_round(&stretches[count], ladder, r, sharing);
+	all = number_levels(stretches, count);
+	for (i = 0; i < all && found < LEVELS_MAX; i++) {
+		fill_level(&levels[found], ladder, stretches, count, i);
+		number[found] = i;
+		found += 3 * levels[found].seen >= ladder->rounds &&
+			 levels[found].seen >= (ladder->rounds > 1 ? 2 : 1);
+	}
+	for (i = 0; i < found; i++)
+		if (!levels[i].is_memory)
+			measure_size(&levels[i], i ? &levels[i - 1] : NULL,
+				     i + 1 < found ? &levels[i + 1] : NULL, ladder, stretches,
+				     count, number[i]);
+	return found;
+}

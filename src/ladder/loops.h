@@ -1,0 +1,81 @@
+/*
+ * loops: read and Triad in vectors of BITS for TARGET; kernels.c includes this once per width.
+ *
+ * Eight sums, so that an addition of a cycle or two keeps no load waiting.
+ */
+#if defined(__GNUC__) && !defined(__INTEL_COMPILER)
+#define VECTOR __attribute__((vector_size(BITS / 8), may_alias))
+/* The compiler must not know that nobody writes between two passes. */
+#define NEXT_PASS() __asm__ volatile("" ::: "memory")
+#else
+#define VECTOR
+#define NEXT_PASS() ((void)0)
+#endif
+#define JOIN(name, bits) name##_##bits
+#define NAMED(name, bits) JOIN(name, bits)
+#define WORDS NAMED(words, BITS)
+#define DOUBLES NAMED(doubles, BITS)
+
+typedef uint64_t WORDS VECTOR;
+typedef double DOUBLES VECTOR;
+
+static TARGET NOINLINE uint64_t NAMED(read, BITS)(const char *memory, size_t bytes, size_t passes)
+{
+	const WORDS *const end = (const WORDS *)(const void *)(memory + bytes), *v;
+	const WORDS zero = { 0 };
+	WORDS s0 = zero, s1 = zero, s2 = zero, s3 = zero, s4 = zero, s5 = zero, s6 = zero,
+	      s7 = zero;
+	uint64_t words[sizeof(WORDS) / sizeof(uint64_t)], sum = 0;
+	size_t i;
+
+	for (; passes; passes--) {
+		for (v = (const WORDS *)(const void *)memory; v < end; v += 8) {
+			s0 += v[0];
+			s1 += v[1];
+			s2 += v[2];
+			s3 += v[3];
+			s4 += v[4];
+			s5 += v[5];
+			s6 += v[6];
+			s7 += v[7];
+		}
+		NEXT_PASS();
+	}
+	s0 += s1 + s2 + s3 + s4 + s5 + s6 + s7;
+	memcpy(words, &s0, sizeof(s0));
+	for (i = 0; i < sizeof(words) / sizeof(*words); i++)
+		sum += words[i];
+	return sum;
+}
+
+static TARGET NOINLINE void NAMED(triad, BITS)(char *to, const char *from, const char *times_3,
+					       size_t bytes, size_t passes)
+{
+	DOUBLES *const a = (DOUBLES *)(void *)to;
+	const DOUBLES *const b = (const DOUBLES *)(const void *)from;
+	const DOUBLES *const c = (const DOUBLES *)(const void *)times_3;
+	size_t i;
+
+	for (; passes; passes--) {
+		for (i = 0; i < bytes / sizeof(*a); i += 4) {
+			const DOUBLES r0 = b[i] + 3.0 * c[i], r1 = b[i + 1] + 3.0 * c[i + 1];
+			const DOUBLES r2 = b[i + 2] + 3.0 * c[i + 2],
+				      r3 = b[i + 3] + 3.0 * c[i + 3];
+
+			a[i] = r0;
+			a[i + 1] = r1;
+			a[i + 2] = r2;
+			a[i + 3] = r3;
+		}
+		NEXT_PASS();
+	}
+}
+
+#undef BITS
+#undef TARGET
+#undef VECTOR
+#undef NEXT_PASS
+#undef JOIN
+#undef NAMED
+#undef WORDS
+#undef DOUBLES

@@ -1,0 +1,205 @@
+#include "../harness/config.h"
+
+#include "kernels.h"
+#include "record.h"
+#include "staircase.h"
+
+#include "../harness/clock.h"
+#include "../harness/error.h"
+#include "../harness/evidence/interference.h"
+#include "../harness/evidence/threads.h"
+#include "../harness/machine/memory_available.h"
+#include "../harness/memory/chase.h"
+#include "../harness/metrics.h"
+#include "../harness/plural.h"
+#include "../harness/program.h"
+#include "../harness/verdict.h"
+
+enum { ROUNDS_LEAST = 3 };
+
+/* Seconds of the whole run, and of the chases of three rounds as planned beforehand. */
+static const double SECONDS = 50, QUICK_SECONDS = 4, PLANNED = 0.6;
+
+static int quick;
+static const char *capped_by; /* what keeps the ladder from its full height; NULL: nothing */
+
+static const struct option_row rows[] = {
+	{ 0, "quick", NULL, "5 s at most: fewer sizes, latency in pages of 2 MiB alone",
+	  .flag = &quick },
+	{ 0 },
+};
+static const struct option_row *const tables[] = { rows, NULL };
+
+static const struct program program = {
+	"ladder",
+	"Measures latency and bandwidth of working sets from 4 KiB to eight times the last-level\n"
+	"cache, and shows the levels of memory: sizes as measured and as declared.\n",
+	tables,
+	NULL,
+	NULL,
+	record_ladder,
+};
+
+/* All sizes that memory and time allow. */
+static void plan(struct run *run)
+{
+	const struct declared *const declared = &run->declared;
+	struct ladder *const l = &run->ladder;
+	const size_t available = memory_available() / 5 * 4;
+	size_t most = rungs_most(declared->last), all, *const of = run->measuring.most;
+
+	if (quick) {
+		most /= 2;
+		capped_by = "--quick";
+	}
+	all = (size_t)((double)most * declared->last_levels / l->threads) / 4096 * 4096;
+	if (all > most)
+		all = most;
+	/* the first thread has memory for two chases */
+	while (2 * most + (size_t)l->threads * all > available && most > (1 << 20)) {
+		most /= 2;
+		all /= 2;
+		capped_by = "the memory available";
+	}
+	l->count = rungs_choose(l->bytes, declared, most, quick);
+	of[READ_ONE] = of[TRIAD_ONE] = most;
+	of[READ_ALL] = of[TRIAD_ALL] = l->threads > 1 ? all : most;
+	of[LATENCY_2M] = rungs_in_time(l->bytes, l->count, ROUNDS_LEAST,
+				       PLANNED * (quick ? QUICK_SECONDS : SECONDS));
+	of[LATENCY_4K] = quick ? 0 : of[LATENCY_2M];
+}
+
+/* At least three rounds, and another where it will fit. */
+static void measure(struct run *run, double began)
+{
+	const double limit = quick ? QUICK_SECONDS : SECONDS, from = clock_now();
+	int rounds;
+
+	do {
+		measuring_round(&run->measuring);
+		rounds = run->ladder.rounds;
+	} while (rounds < ROUNDS_LEAST ||
+		 (rounds < ROUNDS_MAX &&
+		  clock_now() - began + (clock_now() - from) / rounds < limit));
+}
+
+static void judge(const struct run *run)
+{
+	const struct measuring *const m = &run->measuring;
+
+	if (run->levels_count < 2)
+		verdict_invalid(UNSTABLE, "no two levels: no octave of sizes takes the same time");
+	/* passes that others disturbed do not count */
+	if (10 * m->lost <= m->visits)
+		interference_forgive();
+	else
+		verdict_warn(DISTURBED,
+			     "other processes left no undisturbed passes in %d of %d measurements",
+			     m->lost, m->visits);
+	if (4 * m->unsettled > m->visits)
+		verdict_warn(UNSTABLE, "%d of %d measurements did not settle within 3 %%",
+			     m->unsettled, m->visits);
+}
+
+static void give_metric(const char *level, const char *what, double value, double low, double high,
+			const char *unit, enum better better)
+{
+	const char *const name = metric_name("%s_%s", level, what);
+
+	if (!(value > 0))
+		return;
+	metric(name, value, unit, better);
+	metric_interval(name, low, high);
+}
+
+static void give_metrics(const struct run *run)
+{
+	static const char *const rates[POINTS] = { NULL,        NULL,       "read_one",
+						   "triad_one", "read_all", "triad_all" };
+	int i, p;
+
+	for (i = 0; i < run->levels_count; i++) {
+		const struct level *const level = &run->levels[i];
+		char name[16];
+
+		snprintf(name, sizeof(name), "%s", level_name(run->levels, i, &run->declared));
+		name[0] = (char)(name[0] == 'L' ? 'l' : name[0]);
+		if (!level->is_memory)
+			give_metric(name, "size", level->bytes / 1024, level->low_bytes / 1024,
+				    level->high_bytes / 1024, "KiB", HIGHER);
+		give_metric(name, "latency", level->ns, level->low_ns, level->high_ns, "ns",
+			    LOWER);
+		for (p = READ_ONE; p < POINTS; p++)
+			give_metric(name, rates[p], level->gbs[p], level->low_gbs[p],
+				    level->high_gbs[p], "GB/s", HIGHER);
+	}
+}
+
+static void print_residency(const struct run *run)
+{
+	const struct ladder *const l = &run->ladder;
+	char text[SIZE_TEXT_MAX];
+	double largest;
+	int i, proven = -1;
+
+	for (i = l->count - 1; i >= 0; i--)
+		if (residency_at(i, l, run->levels, run->levels_count, &run->declared) ==
+		    RESIDENCY_PROVEN)
+			proven = i;
+	if (proven >= 0)
+		printf("arrays of all threads together lie in memory from %s on: proven\n",
+		       size_text(text, (double)l->bytes[proven] * l->threads));
+	else
+		printf("no size is proven to lie in memory\n");
+	if (!residency_reaches(l, run->levels, run->levels_count, &run->declared, &largest))
+		printf("the ladder ends below 8 times the largest cache, %s%s%s\n",
+		       size_text(text, largest), capped_by ? ": " : "",
+		       capped_by ? capped_by : "");
+}
+
+static void print_head(const struct run *run)
+{
+	const struct ladder *const l = &run->ladder;
+	char most[SIZE_TEXT_MAX], chased[SIZE_TEXT_MAX];
+
+	printf("ladder: %d thread%s, %d-bit vectors, %d sizes to %s (latency to %s), %d rounds",
+	       l->threads, plural(l->threads), kernel_bits(), l->count,
+	       size_text(most, (double)l->bytes[l->count - 1]),
+	       size_text(chased, (double)run->measuring.most[LATENCY_2M]), l->rounds);
+	if (run->measuring.clock_ghz > 0)
+		printf(", %.2f GHz", run->measuring.clock_ghz);
+	putchar('\n');
+	if (!run->measuring.has[CHASE_2M])
+		printf("no pages of 2 MiB: latency has page walks in it\n");
+}
+
+int main(int argc, char **argv)
+{
+	static struct run run;
+	double began;
+
+	program_start(&program, argc, argv);
+	began = clock_now();
+	declared_read(&run.declared, threads_seen(0)->cpu, threads_cpus());
+	run.measuring.ladder = &run.ladder;
+	run.ladder.threads = threads_count();
+	plan(&run);
+	measuring_memory(&run.measuring);
+	measuring_place(&run.before, "before");
+	program_measuring();
+	measure(&run, began);
+	program_measured();
+	measuring_place(&run.after, "after");
+	run.levels_count = levels_find(
+		run.levels, &run.ladder,
+		&(struct sharing){
+			run.ladder.threads / run.declared.last_levels,
+			run.declared.count > 1 ? run.declared.bytes[run.declared.count - 2] : 0 });
+	judge(&run);
+	print_head(&run);
+	staircase_print(&run.ladder);
+	levels_print(&run.ladder, run.levels, run.levels_count, &run.declared);
+	print_residency(&run);
+	give_metrics(&run);
+	leave(program_end(&run));
+}

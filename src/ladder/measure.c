@@ -1,0 +1,285 @@
+#include "measure.h"
+
+#include "../harness/clock.h"
+#include "../harness/evidence/cpu_clock.h"
+#include "../harness/evidence/threads.h"
+#include "../harness/memory/chase.h"
+#include "../harness/memory/placement.h"
+#include "../harness/openmp.h"
+#include "../harness/order_statistics.h"
+#include "../harness/room.h"
+#include "../harness/verdict.h"
+#include "kernels.h"
+
+static const double GROUP_SECONDS = 2e-4, LONG_SECONDS = 0.5, ALL_SECONDS = 0.1, LONG_PASS = 2e-3,
+		    SETTLED = 0.03;
+enum { GROUPS_MOST = 8, PASSES_MOST = 1 << 20 };
+
+static const char *const names[POINTS] = { "latency_2m", "latency_4k", "read_one",
+					   "triad_one",  "read_all",   "triad_all" };
+
+/* What a thread has, two lines apart from the next one's. */
+struct own {
+	char *memory;
+	size_t bytes;
+	double began, ended;
+	uint64_t got;
+	int is_wrong;
+	char apart[2 * LINE];
+};
+
+static struct own *own;
+static char *small_pages; /* of the first thread's chase */
+static struct chase chase;
+static struct lost_time first_thread;
+static uint64_t random_state = 88172645463325252;
+
+/* xorshift: G. Marsaglia, Journal of Statistical Software 8 (14), 2003. */
+static uint64_t random_number(void)
+{
+	random_state ^= random_state << 13;
+	random_state ^= random_state >> 7;
+	random_state ^= random_state << 17;
+	return random_state;
+}
+
+static size_t larger(size_t x, size_t y)
+{
+	return x > y ? x : y;
+}
+
+void measuring_memory(struct measuring *m)
+{
+	const size_t all = larger(m->most[READ_ALL], m->most[TRIAD_ALL]);
+	const size_t one = larger(larger(m->most[READ_ONE], m->most[LATENCY_2M]), all);
+
+	own = room_for((size_t)threads_count(), sizeof(*own), "threads", "set fewer threads");
+#pragma omp parallel
+	{
+		struct own *const mine = &own[omp_get_thread_num()];
+
+		mine->bytes = kernel_bytes_needed(omp_get_thread_num() ? all : one);
+		mine->memory = chase_memory(mine->bytes, CHASE_2M);
+	}
+	m->has[CHASE_2M] = chase_memory_has(own[0].memory, own[0].bytes, CHASE_2M);
+	if (m->most[LATENCY_4K]) {
+		small_pages = chase_memory(m->most[LATENCY_4K], CHASE_4K);
+		m->has[CHASE_4K] = chase_memory_has(small_pages, m->most[LATENCY_4K], CHASE_4K);
+	}
+	lost_time_start(&first_thread);
+	random_state ^= (uint64_t)(1e9 * clock_now());
+}
+
+void measuring_place(struct placement *placement, const char *when)
+{
+	int t;
+
+	placement_begin(placement);
+	for (t = 0; t < threads_count(); t++)
+		placement_sample(placement, own[t].memory, own[t].bytes,
+				 &threads_seen(t)->affinity);
+	placement_judge(placement, when);
+}
+
+static enum kernel kernel_of(enum points points)
+{
+	return points == READ_ONE || points == READ_ALL ? KERNEL_READ : KERNEL_TRIAD;
+}
+
+static int is_chase(enum points points)
+{
+	return points == LATENCY_2M || points == LATENCY_4K;
+}
+
+static int is_of_all(enum points points)
+{
+	return points == READ_ALL || points == TRIAD_ALL;
+}
+
+static void prepare(enum points points, size_t bytes)
+{
+	if (is_chase(points)) {
+		chase_build(&chase, points == LATENCY_4K ? small_pages : own[0].memory, bytes,
+			    (size_t)random_number());
+	} else if (is_of_all(points)) {
+#pragma omp parallel
+		kernel_fill(kernel_of(points), own[omp_get_thread_num()].memory, bytes);
+	} else {
+		kernel_fill(kernel_of(points), own[0].memory, bytes);
+	}
+}
+
+/* All threads begin together; the latest end counts. */
+static double seconds_of_all(enum kernel kernel, size_t bytes, size_t passes)
+{
+	double began, ended;
+	int t;
+
+#pragma omp parallel
+	{
+		struct own *const mine = &own[omp_get_thread_num()];
+
+#pragma omp barrier
+		mine->began = clock_now();
+		mine->got = kernel_run(kernel, mine->memory, bytes, passes);
+		mine->ended = clock_now();
+	}
+	began = own[0].began;
+	ended = own[0].ended;
+	for (t = 1; t < threads_count(); t++) {
+		began = own[t].began < began ? own[t].began : began;
+		ended = own[t].ended > ended ? own[t].ended : ended;
+	}
+	return ended - began;
+}
+
+static double seconds_of_one(enum points points, size_t bytes, size_t passes)
+{
+	const double began = clock_now();
+
+	if (is_chase(points))
+		chase_walk(&chase, passes * chase.lines);
+	else
+		own[0].got = kernel_run(kernel_of(points), own[0].memory, bytes, passes);
+	return clock_now() - began;
+}
+
+/* Of a chase and of a read each group is checked, of Triad what its last one left. */
+static void find_wrong(enum points points, size_t bytes, size_t passes)
+{
+	int t, wrong = 0;
+
+	if (is_chase(points)) {
+		if (!chase_is_right(&chase))
+			verdict_invalid(NOT_VALIDATED,
+					"a chase of %zu lines did not end where it leads",
+					chase.lines);
+		return;
+	}
+#pragma omp parallel
+	{
+		struct own *const mine = &own[omp_get_thread_num()];
+
+		mine->is_wrong = (is_of_all(points) || mine == own) &&
+				 !kernel_is_right(kernel_of(points), mine->memory, bytes, passes,
+						  mine->got);
+	}
+	for (t = 0; t < threads_count(); t++)
+		wrong += own[t].is_wrong;
+	if (wrong)
+		verdict_invalid(NOT_VALIDATED,
+				"%s of %zu KiB: %d threads read or wrote wrong values",
+				names[points], bytes >> 10, wrong);
+}
+
+/* Seconds of so many passes, below 0 where threads lost too much time for it to count.  The pass
+ * before it brings back what the pause between two groups took out of the caches. */
+static double seconds_of_group(enum points points, size_t bytes, size_t passes)
+{
+	double seconds, lost;
+
+	if (is_of_all(points)) {
+		if (passes > 1)
+			seconds_of_all(kernel_of(points), bytes, 1);
+		threads_sample();
+		seconds = seconds_of_all(kernel_of(points), bytes, passes);
+		threads_sample();
+		return threads_lost_seconds() > 0.02 * seconds ? -seconds : seconds;
+	}
+	lost_time_note(&first_thread);
+	if (passes > 1)
+		seconds_of_one(points, bytes, 1);
+	seconds = seconds_of_one(points, bytes, passes);
+	lost_time_note(&first_thread);
+	lost = first_thread.lost;
+	return lost > 0.5 * seconds ? -seconds : seconds - lost;
+}
+
+/* Seconds of one pass, 0 where no group counts; see measure.h. */
+static double settle(enum points points, size_t bytes, int *is_settled)
+{
+	const double began = clock_now(), limit = is_of_all(points) ? ALL_SECONDS : LONG_SECONDS;
+	double seconds[GROUPS_MOST], last = 0;
+	size_t passes = 1, ran = 0;
+	int count = 0;
+
+	*is_settled = 0;
+	while (count < GROUPS_MOST && (count < 2 || clock_now() - began < limit)) {
+		double now = seconds_of_group(points, bytes, passes);
+
+		ran = passes;
+		if (kernel_of(points) == KERNEL_READ || is_chase(points))
+			find_wrong(points, bytes, passes);
+		if (now < 0) {
+			if (clock_now() - began > limit)
+				break;
+			continue;
+		}
+		if (now < (passes == 1 ? LONG_PASS : GROUP_SECONDS) && passes < PASSES_MOST) {
+			passes *= 2;
+			continue;
+		}
+		now /= (double)passes;
+		*is_settled = count && now < last * (1 + SETTLED) && last < now * (1 + SETTLED);
+		seconds[count++] = last = now;
+		if (*is_settled)
+			break;
+	}
+	if (!is_chase(points) && kernel_of(points) == KERNEL_TRIAD)
+		find_wrong(points, bytes, ran);
+	if (*is_settled)
+		return (seconds[count - 1] + seconds[count - 2]) / 2;
+	return count ? median(seconds, count) : 0;
+}
+
+static void visit(struct measuring *m, enum points points, int rung)
+{
+	const size_t bytes = m->ladder->bytes[rung];
+	double *const value = &m->ladder->of[points][m->ladder->rounds][rung];
+	const int threads = is_of_all(points) ? threads_count() : 1;
+	double seconds;
+	int is_settled;
+
+	prepare(points, bytes);
+	seconds = settle(points, bytes, &is_settled);
+	m->visits++;
+	m->unsettled += !is_settled;
+	m->lost += !(seconds > 0);
+	if (!(seconds > 0))
+		return;
+	*value = is_chase(points)
+			 ? 1e9 * seconds / (double)chase.lines
+			 : 1e-9 * threads *
+				   (double)kernel_bytes_counted(kernel_of(points), bytes) /
+				   seconds;
+}
+
+/* Pages of 4 KiB are looked at once per octave: no size is read off them. */
+static int is_visited(const struct measuring *m, int rung, int points)
+{
+	const size_t bytes = m->ladder->bytes[rung];
+
+	return bytes <= m->most[points] && (points != LATENCY_4K || (bytes & (bytes - 1)) == 0);
+}
+
+void measuring_round(struct measuring *m)
+{
+	static double clocks[ROUNDS_MAX];
+	const int count = m->ladder->count;
+	double sorted[ROUNDS_MAX];
+	int order[RUNGS_MAX], i, points;
+
+	for (i = 0; i < count; i++) {
+		const int j = (int)(random_number() % (uint64_t)(i + 1));
+
+		order[i] = order[j];
+		order[j] = i;
+	}
+	for (i = 0; i < count; i++)
+		for (points = 0; points < POINTS; points++)
+			if (is_visited(m, order[i], points))
+				visit(m, (enum points)points, order[i]);
+	clocks[m->ladder->rounds++] = cpu_clock_ghz();
+	memcpy(sorted, clocks, sizeof(sorted));
+	m->clock_ghz = median(sorted, m->ladder->rounds);
+}

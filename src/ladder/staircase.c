@@ -1,0 +1,165 @@
+#include "staircase.h"
+
+#include "../harness/elementary.h"
+#include "../harness/order_statistics.h"
+
+enum { BAR_COLUMNS = 26, BARS_PER_DOUBLING = 3 };
+
+static const double KIB = 1024, MIB = 1048576, GIB = 1073741824;
+
+const char *size_text(char text[SIZE_TEXT_MAX], double bytes)
+{
+	const double unit = bytes < MIB ? KIB : bytes < GIB ? MIB : GIB, value = bytes / unit;
+	const int digits = value < 9.95 && value != (double)(int)value;
+
+	snprintf(text, SIZE_TEXT_MAX, "%.*f %s", digits, value,
+		 unit == KIB   ? "KiB"
+		 : unit == MIB ? "MiB"
+			       : "GiB");
+	return text;
+}
+
+/* The declared level of a size, at or above the one before. */
+static int nearest(const struct declared *declared, double bytes, int from)
+{
+	while (from + 1 < declared->count &&
+	       bytes * bytes > (double)declared->bytes[from] * (double)declared->bytes[from + 1])
+		from++;
+	return from;
+}
+
+static int level_number(const struct level *levels, int number, const struct declared *declared)
+{
+	int i, at = -1;
+
+	for (i = 0; i <= number; i++)
+		at = nearest(declared, levels[i].high_bytes, at + 1);
+	return at;
+}
+
+const char *level_name(const struct level *levels, int number, const struct declared *declared)
+{
+	static const char *const names[] = {
+		"L1", "L2", "L3", "L4", "L5", "L6", "L7", "L8", "L9"
+	};
+	const int most = (int)(sizeof(names) / sizeof(*names)) - 1;
+	const int at = level_number(levels, number, declared);
+
+	if (levels[number].is_memory)
+		return "memory";
+	return names[at < most ? at : most];
+}
+
+struct spread {
+	double least, middle, most; /* 0: not measured */
+};
+
+static struct spread spread_of(const struct ladder *l, int points, int rung)
+{
+	struct spread spread = { 0, 0, 0 };
+	double values[ROUNDS_MAX];
+	int r, count = 0;
+
+	for (r = 0; r < l->rounds; r++)
+		if (l->of[points][r][rung] > 0)
+			values[count++] = l->of[points][r][rung];
+	if (!count)
+		return spread;
+	spread.middle = median(values, count);
+	spread.least = values[0];
+	spread.most = values[count - 1];
+	return spread;
+}
+
+static void print_figure(int width, double value)
+{
+	if (value > 0)
+		printf(" %*.*f", width, value < 9.95, value);
+	else
+		printf(" %*s", width, "-");
+}
+
+static int bar_length(double ns)
+{
+	const int length = (int)(BARS_PER_DOUBLING * binary_logarithm(ns < 1 ? 1 : ns) + 1.5);
+
+	return length < BAR_COLUMNS ? length : BAR_COLUMNS;
+}
+
+static void print_rung(const struct ladder *l, int rung)
+{
+	const struct spread ns = spread_of(l, LATENCY_2M, rung);
+	char text[SIZE_TEXT_MAX];
+	int p, column;
+
+	printf("%8s", size_text(text, (double)l->bytes[rung]));
+	for (p = 0; p < POINTS; p++)
+		print_figure(p < READ_ONE ? 6 : 5, spread_of(l, p, rung).middle);
+	printf("  ");
+	for (column = 1; ns.middle > 0 && column <= bar_length(ns.most); column++)
+		putchar(column <= bar_length(ns.least) ? '#' : '.');
+	putchar('\n');
+}
+
+void staircase_print(const struct ladder *l)
+{
+	int i;
+
+	printf("%8s %13s %11s %11s\n", "", "ns per load", "GB/s of 1",
+	       l->threads > 1 ? "of all" : "");
+	printf("%8s %6s %6s %5s %5s %5s %5s  %s\n", "size", "2M", "4K", "read", "triad", "read",
+	       "triad", "latency; . in some rounds");
+	for (i = 0; i < l->count; i++)
+		if ((l->bytes[i] & (l->bytes[i] - 1)) == 0)
+			print_rung(l, i);
+}
+
+static void print_size(const struct level *level)
+{
+	char low[SIZE_TEXT_MAX], high[SIZE_TEXT_MAX], text[3 * SIZE_TEXT_MAX];
+
+	size_text(low, level->low_bytes);
+	size_text(high, level->high_bytes);
+	if (level->is_memory)
+		snprintf(text, sizeof(text), "from %s", high);
+	else if (level->varies && !(level->low_bytes > 0))
+		snprintf(text, sizeof(text), "0 to %s, varies", high);
+	else
+		snprintf(text, sizeof(text), "%s to %s%s", low, high,
+			 level->varies ? ", varies" : "");
+	printf(" %-28s", text);
+}
+
+static void print_level(const struct level *level)
+{
+	print_size(level);
+	print_figure(6, level->ns);
+	printf(" ns");
+	print_figure(5, level->gbs[READ_ONE]);
+	print_figure(5, level->gbs[TRIAD_ONE]);
+	print_figure(5, level->gbs[READ_ALL]);
+	print_figure(5, level->gbs[TRIAD_ALL]);
+	putchar('\n');
+}
+
+void levels_print(const struct ladder *l, const struct level *levels, int count,
+		  const struct declared *declared)
+{
+	char text[SIZE_TEXT_MAX];
+	int i, shown = 0;
+
+	printf("\n%-6s %8s %-28s %9s %11s %11s\n", "level", "declared", " measured", "latency",
+	       "GB/s of 1", l->threads > 1 ? "of all" : "");
+	for (i = 0; i < count; i++) {
+		const int at =
+			levels[i].is_memory ? declared->count : level_number(levels, i, declared);
+
+		for (; shown < at && shown < declared->count; shown++)
+			printf("L%-5d %8s  not found\n", shown + 1,
+			       size_text(text, (double)declared->bytes[shown]));
+		printf("%-6s %8s ", level_name(levels, i, declared),
+		       at < declared->count ? size_text(text, (double)declared->bytes[at]) : "");
+		print_level(&levels[i]);
+		shown = at + 1;
+	}
+}

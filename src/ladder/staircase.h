@@ -1,0 +1,23 @@
+/*
+ * staircase: the ladder as a person reads it, in 80 columns.
+ */
+#pragma once
+
+#include "in_memory.h"
+
+enum { SIZE_TEXT_MAX = 32 };
+
+/* "48 KiB", "1.5 MiB", "8 GiB". */
+const char *size_text(char text[SIZE_TEXT_MAX], double bytes);
+
+/* The name of a level: L1, L2, ... as declared, "memory". */
+const char *level_name(const struct level *levels, int number, const struct declared *declared);
+
+/* One line per octave: figures, in the middle of the rounds, and a bar as long as the latency's
+ * logarithm, from the least to the most of the rounds. */
+void staircase_print(const struct ladder *ladder);
+
+/* One line per level: declared and measured size, latency, bandwidth; one that was declared and
+ * not found has its line too. */
+void levels_print(const struct ladder *ladder, const struct level *levels, int count,
+		  const struct declared *declared);

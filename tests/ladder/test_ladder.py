@@ -1,0 +1,74 @@
+"""src/ladder by hand: its points, what it prints, and a wrong value that it must see."""
+
+import json
+import os
+import subprocess
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from record_schema import check
+
+KIB = 1024
+Ran = tuple[int, str, dict[str, Any]]
+
+
+@pytest.fixture(scope='module')
+def ladder(build_program: Callable[..., Any], tmp_path_factory: pytest.TempPathFactory) -> Ran:
+    """(exit status, output, record) of one quick run with two threads."""
+    record = tmp_path_factory.mktemp('ladder') / 'record.json'
+    words = [build_program('ladder'), '--quick', '--json', record]
+    env = os.environ | {'OMP_NUM_THREADS': '2'}
+    done = subprocess.run(words, capture_output=True, text=True, env=env, timeout=300)
+    return done.returncode, done.stdout + done.stderr, json.loads(record.read_text())
+
+
+def test_the_record_has_each_size_in_each_of_three_rounds(ladder: Ran) -> None:
+    _, _, record = ladder
+    check(record)
+    sizes, points = record['sizes'], record['points']
+    assert sizes[0] == 4 * KIB and sizes == sorted(sizes) and len(sizes) > 20
+    for kind in ('latency_2m_ns', 'read_one_gbs', 'triad_one_gbs'):
+        assert len(points[kind]) == 3
+        assert all(len(row) == len(sizes) for row in points[kind])
+        assert all(value is None or value > 0 for row in points[kind] for value in row)
+
+
+def test_levels_have_figures_with_units_and_which_way_is_better(ladder: Ran) -> None:
+    _, output, record = ladder
+    metrics = record['metrics']
+    assert (metrics['l1_latency']['unit'], metrics['l1_latency']['better']) == ('ns', 'lower')
+    assert metrics['l1_latency']['value'] < metrics['memory_latency']['value']
+    assert metrics['l1_read_one']['value'] > metrics['memory_read_one']['value']
+    assert record['levels'][0]['name'] == 'L1' and record['levels'][-1]['name'] == 'memory'
+    assert 'level  declared  measured' in output
+
+
+def test_the_staircase_fits_a_terminal_and_says_where_it_ends(ladder: Ran) -> None:
+    _, output, _ = ladder
+    staircase = output[: output.index('l1_size')].splitlines()
+    assert max(map(len, staircase[1:])) <= 80
+    assert any(line.startswith('   4 KiB') and '#' in line for line in staircase)
+    assert 'the ladder ends below 8 times the largest cache' in output
+    assert 'proven' in output
+
+
+@pytest.mark.parametrize('before,after', [
+    # a chase whose cycle leads elsewhere; a read that leaves out the last line
+    ('\t*line = chase->at;', '\t*line = chase_address_of(chase, 1);'),
+    ('*const end = (const WORDS *)(const void *)(memory + bytes)',
+     '*const end = (const WORDS *)(const void *)(memory + bytes - 512)'),
+    # a Triad that adds four times
+    ('b[i] + 3.0 * c[i]', 'b[i] + 4.0 * c[i]'),
+])  # fmt: skip
+def test_a_kernel_that_does_less_or_else_is_not_validated(tmp_path, before: str, after: str,
+                                                         root) -> None:  # fmt: skip
+    source = tmp_path / 'src'
+    subprocess.run(['cp', '-r', root / 'src', source], check=True)
+    file = next(f for f in source.rglob('*.[ch]') if before in f.read_text())
+    file.write_text(file.read_text().replace(before, after))
+    line = ['gcc', '-O2', '-fopenmp', source / 'ladder/ladder.c', '-o', tmp_path / 'ladder']
+    subprocess.run(line, check=True, timeout=300)
+    words = [tmp_path / 'ladder', '--quick', '--allow', 'disturbed,unstable']
+    done = subprocess.run(words, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 1 and 'invalid: not-validated' in done.stdout

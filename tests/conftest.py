@@ -146,6 +146,15 @@ def free_ports():
     return find
 
 
+@pytest.fixture(autouse=True)
+def skip_without_spack(request):
+    """Tests marked `spack` are skipped where there is none on the PATH and none in .spack."""
+    if request.node.get_closest_marker('spack'):
+        path = request.getfixturevalue('environment')['PATH']
+        if not shutil.which('spack', path=path):
+            pytest.skip("no 'spack' on the PATH and none in .spack (make setup)")
+
+
 @pytest.fixture(scope='session')
 def need():
     """need('gdb'): its path, or the test is skipped with the reason."""

@@ -130,9 +130,7 @@ def test_it_stands_in_the_summary_and_the_report(by_make, house, call, tmp_path)
 
 
 @pytest.mark.spack
-def test_spack_builds_it_by_the_same_line(session, by_make, call):
-    if call('spack', '--version').returncode:
-        pytest.skip('no spack (make setup)')
+def test_spack_builds_it_by_the_same_line(session, by_make):
     done, cases = session('spack', '-n', 'chase%pinning=omp', '-p', '^gcc-o2$')
     assert done.returncode == 0, done.stdout
     case, made = cases['omp'], by_make[1]['omp']

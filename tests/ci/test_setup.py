@@ -175,8 +175,7 @@ def test_an_own_spack_of_1_0_is_spared_its_static_analysis(with_own_spack, versi
 
 
 @pytest.mark.spack
-def test_spack_takes_the_sources_of_a_bundle_as_a_mirror(with_own_spack, call, need):
-    need('spack')
+def test_spack_takes_the_sources_of_a_bundle_as_a_mirror(with_own_spack, call):
     copy = with_own_spack.copy
     (copy / 'offline/sources').mkdir(parents=True)
     (copy / 'configs/spack').mkdir(parents=True)

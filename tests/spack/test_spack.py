@@ -150,9 +150,13 @@ def installed(checkout):
     MPI and the BLAS that this machine has; a test of one that it has not is skipped."""
     mpi, blas = external_mpi(), external_openblas(checkout.root / 'openblas')
     more = ('+fortran' if shutil.which('gfortran') else '') + ('+mpi' if mpi else '')
-    specs = [f'membw tuning=o2 {more} %c=gcc', 'nbody tuning=o3 %c=gcc', 'overheads %c=gcc']
+    specs = [
+        f'membw preset=gcc-o2 {more} %c=gcc',
+        'nbody preset=gcc-o3 %c=gcc',
+        'overheads %c=gcc',
+    ]
     specs += ['pingpong +mpi %c=gcc'] if mpi else []
-    specs += ['dgemm tuning=o3 %c=gcc ^openblas threads=openmp'] if blas else []
+    specs += ['dgemm preset=gcc-o3 %c=gcc ^openblas threads=openmp'] if blas else []
     packages = {
         name: {'buildable': False, 'externals': [entry]} for name, entry in {**mpi, **blas}.items()
     }
@@ -260,8 +264,8 @@ def test_rows_that_are_built_need_no_spack_at_all(rows, checkout):
 def test_a_spec_that_cannot_be_names_the_way_out(checkout):
     """One as it is typed. Of each program all ways to be wrong, by what Spack has read of its
     recipe: (what is asked, what must not be or must, what is said), in its own order of things."""
-    told = checkout.spack('spec', 'nbody', 'tuning=nt', '%c=gcc', expect=1)
-    assert 'tuning=nt is a preset of icc, icx, aocc only' in ' '.join(told.split())
+    told = checkout.spack('spec', 'nbody', 'preset=icc-nt', '%c=gcc', expect=1)
+    assert 'preset=icc-nt is a line of %c=intel-oneapi-compilers-classic' in ' '.join(told.split())
     script = checkout.root / 'refused.py'
     script.write_text(
         'import spack.repo\n'
@@ -278,9 +282,12 @@ def test_a_spec_that_cannot_be_names_the_way_out(checkout):
     lines = [line for line in told.splitlines() if line.startswith(('REFUSED', 'WANTED'))]
     print(*lines, sep='\n')
     for words in (
-        ('WANTED membw tuning=knc |', 'tuning=knc is a preset of icc13 only'),
-        ('WANTED nbody tuning=nt |', 'tuning=nt is a preset of icc, icx, aocc only'),
-        ('REFUSED pingpong tuning=knc-huge | libhugetlbfs=none |', 'links libhugetlbfs: add '),
+        ('WANTED membw preset=icc13-knc |', 'preset=icc13-knc is a line of %c='),
+        ('WANTED nbody preset=aocc-nt |', 'preset=aocc-nt is a line of %c=aocc'),
+        (
+            'REFUSED pingpong preset=icc13-knc-huge | libhugetlbfs=none |',
+            'links libhugetlbfs: add ',
+        ),
         ('REFUSED dgemm', '^openblas threads=none |', 'this openblas has no threads: add '),
     ):
         assert [line for line in lines if all(word in line for word in words)], words

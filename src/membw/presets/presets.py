@@ -193,7 +193,7 @@ def check_row(where, name, row, families):
     if row['family'] not in families:
         problems.append(f"{where}: unknown family '{row['family']}'")
     elif not re.fullmatch(re.escape(row['family']) + r'-[a-z0-9][a-z0-9-]*', name):
-        problems.append(f"{where}: the name is not '{row['family']}-<tuning>'")
+        problems.append(f"{where}: the name is not '{row['family']}-<options>'")
     if row.get('pages', PAGES[0]) not in PAGES:
         problems.append(f"{where}: 'pages' is one of {' '.join(PAGES)}")
     unknown = set(re.findall(r'{(.*?)}', row['line'])) - PLACEHOLDERS
@@ -212,11 +212,6 @@ def row(preset, table=None):
             'one of ' + ' '.join(table['presets']) + '; a new one is a row of presets.yaml',
         )
     return table['presets'][preset]
-
-
-def tuning(preset):
-    """'knc-huge' of 'icc13-knc-huge': what Spack's variant `tuning` is called."""
-    return preset.partition('-')[2]
 
 
 def family_of(preset, table):

@@ -57,7 +57,7 @@ def compiler(row, table):
 
 def spec_of(program, row, constraint):
     """The compiler comes last: what stands after it would be said of the compiler."""
-    words = [presets.package(program), f'tuning={presets.tuning(row["preset"])}']
+    words = [presets.package(program), f'preset={row["preset"]}']
     words += [f'{name}={value}' for name, value in row.get('variants', {}).items()]
     words += [f'libhugetlbfs={row["libhugetlbfs"]}'] if row.get('libhugetlbfs') else []
     words += [] if row.get('openmp', True) else ['~openmp']

@@ -67,5 +67,8 @@ def test_reframe_asks_for_the_rows_that_its_checks_run(tmp_path, call):
                     '--system', 'posed', cwd=house, PATH=path, **variables(house))  # fmt: skip
         assert done.returncode == 1 and 'Spack built no row' in done.stdout, done.stdout
         found = specs(house / 'results/spack/posed' / name)
-        asked[name] = [word for spec in found for word in spec.split() if 'tuning' in word]
-    assert asked == {'nbody': ['tuning=native'], 'stream': ['tuning=o3', 'tuning=native']}
+        asked[name] = [word for spec in found for word in spec.split() if 'preset' in word]
+    assert asked == {
+        'nbody': ['preset=gcc-native'],
+        'stream': ['preset=gcc-o3', 'preset=gcc-native'],
+    }

@@ -25,19 +25,17 @@ presets = load(PRESETS)
 TABLE = presets.load()
 
 
-def families_of(language):
-    """{family: its row} of the compilers of a language."""
-    families = TABLE['families'].items()
-    return {name: row for name, row in families if presets.language(row) == language}
+def presets_of(language):
+    """{preset: the row of its family} of the compilers of a language."""
+    families = {name: presets.family_of(name, TABLE) for name in TABLE['presets']}
+    return {name: row for name, row in families.items() if presets.language(row) == language}
 
 
-def tunings(language='c'):
-    """{tuning: [families of the language that have such a row]}"""
-    families = {}
-    for name, row in TABLE['presets'].items():
-        if row['family'] in families_of(language):
-            families.setdefault(presets.tuning(name), []).append(row['family'])
-    return families
+def in_fortran(preset):
+    """Presets of Fortran with the same options as one of C: gfortran-o2 of gcc-o2."""
+    suffix = preset.removeprefix(TABLE['presets'][preset]['family'])
+    fortran = presets_of('fortran')
+    return [name for name in fortran if name == TABLE['presets'][name]['family'] + suffix]
 
 
 def natural_or_none(value):
@@ -46,7 +44,7 @@ def natural_or_none(value):
 
 class PresetProgram(Package):
     """src/<program>/<program>.c and src/harness of this checkout, one file for the compiler. The
-    variant `tuning` picks the row of configs/presets.yaml."""
+    variant `preset` is the row of configs/presets.yaml."""
 
     has_code = False  # nothing to fetch: install() copies the folders of src
     license('BSD-3-Clause')
@@ -62,11 +60,11 @@ class PresetProgram(Package):
 
     variant('openmp', default=True, description='OpenMP threads')
     variant(
-        'tuning',
-        default='o2',
-        values=tuple(tunings()),
+        'preset',
+        default='gcc-o2',
+        values=tuple(presets_of('c')),
         multi=False,
-        description="Row of configs/presets.yaml, without the compiler's name",
+        description='Row of configs/presets.yaml',
     )
     variant(
         'libhugetlbfs',
@@ -77,21 +75,17 @@ class PresetProgram(Package):
 
     depends_on('c', type='build')
 
-    for _tuning, _families in tunings().items():
+    for _name, _family in presets_of('c').items():
         requires(
-            *[TABLE['families'][f]['spack'] for f in _families],
-            policy='any_of',
-            when=f'tuning={_tuning}',
-            msg=f'tuning={_tuning} is a preset of {", ".join(_families)} only: '
-            f'put {" or ".join(TABLE["families"][f]["spack"] for f in _families)} last in the '
-            'spec, or take another tuning (membw presets list)',
+            _family['spack'],
+            when=f'preset={_name}',
+            msg=f'preset={_name} is a line of {_family["spack"]}: take another preset '
+            '(membw presets list), or put that compiler last in the spec',
         )
-
-    for _name, _row in TABLE['presets'].items():
-        if '{libhugetlbfs}' in _row['line']:
+        if '{libhugetlbfs}' in TABLE['presets'][_name]['line']:
             conflicts(
                 'libhugetlbfs=none',
-                when=f'tuning={presets.tuning(_name)}',
+                when=f'preset={_name}',
                 msg=f'{_name} links libhugetlbfs: add libhugetlbfs=/folder/with/ldscripts',
             )
 
@@ -111,12 +105,7 @@ class PresetProgram(Package):
 
     @property
     def preset(self):
-        return self.preset_of('c')
-
-    def preset_of(self, language):
-        families = families_of(language).items()
-        family = next(name for name, row in families if self.spec.satisfies(row['spack']))
-        return f'{family}-{self.spec.variants["tuning"].value}'
+        return self.spec.variants['preset'].value
 
     def given(self, name):
         value = self.spec.variants[name].value
@@ -217,27 +206,27 @@ class WithMpi(PackageBase):
 
 class WithFortran(PackageBase):
     """Mixin of programs that have a Fortran version, <name>_f: +fortran builds it, too, by the
-    row of the same tuning of a Fortran compiler."""
+    row of a Fortran compiler with the same options."""
 
     variant('fortran', default=False, description='The Fortran version, too')
     depends_on('fortran', type='build', when='+fortran')
 
-    for _tuning, _families in tunings().items():
-        _fortran = [TABLE['families'][f]['spack'] for f in tunings('fortran').get(_tuning, [])]
+    for _name in presets_of('c'):
+        _fortran = [presets.family_of(name, TABLE)['spack'] for name in in_fortran(_name)]
         if _fortran:
             requires(
                 *_fortran,
                 policy='any_of',
-                when=f'+fortran tuning={_tuning}',
+                when=f'+fortran preset={_name}',
                 msg=f'no row of configs/presets.yaml for this Fortran compiler: put '
                 f'{" or ".join(_fortran)} in the spec (spack compiler find), or ~fortran',
             )
         else:
             conflicts(
                 '+fortran',
-                when=f'tuning={_tuning}',
-                msg=f'no Fortran compiler has a row {_tuning} in configs/presets.yaml: take '
-                f'tuning={" or ".join(tunings("fortran"))}, or ~fortran',
+                when=f'preset={_name}',
+                msg=f'no Fortran compiler has the options of {_name} in configs/presets.yaml: '
+                f'~fortran, or another preset',
             )
 
     def build(self, prefix):
@@ -246,7 +235,9 @@ class WithFortran(PackageBase):
             self.build_fortran(prefix)
 
     def build_fortran(self, prefix):
-        preset, name = self.preset_of('fortran'), f'{self.program}_f'
+        names = in_fortran(self.preset)
+        preset = next(n for n in names if self.spec.satisfies(presets_of('fortran')[n]['spack']))
+        name = f'{self.program}_f'
         flags = presets.flags(
             preset,
             openmp=self.spec.satisfies('+openmp'),

@@ -19,13 +19,13 @@
 #include "kernels/start_values.h"
 #include "output/print.h"
 #include "output/record.h"
-#include "search/search.h"
+#include "search/tune.h"
 
 static const double REGIME_RATIO = 1.5;
 
 static struct run run;
 
-/* The search leaves anything in the arrays. */
+/* Tuning leaves anything in the arrays. */
 static void choose_kernels(void)
 {
 	if (run.options.tuned.seconds > 0) {
@@ -34,17 +34,6 @@ static void choose_kernels(void)
 	}
 	choice_save(&run.choice);
 	table_kernels(&run.choice);
-}
-
-/* After the validation: they leave anything in the arrays, too. */
-static void measure_limits(void)
-{
-	static struct limits limits;
-
-	if (!run.options.tuned.limits)
-		return;
-	limits_measure(&limits, &run.arrays, &run.measurement, &run.choice);
-	run.limits = &limits;
 }
 
 static void find_caches(void)
@@ -151,6 +140,5 @@ int main(int argc, char **argv)
 	validate_arrays(&run.validation, &run.arrays, run.measurement.passed);
 	core_pair_measure(&run.pair_after);
 	judge_regime();
-	measure_limits();
 	leave(cluster_report(&run, clock_now() - began));
 }

@@ -69,7 +69,8 @@ static const struct option_row OWN[] = {
 	  "standard (default), tuned (what --tune finds), the name of a\n"
 	  "variant, or a FILE of chosen ones",
 	  .text = &options.tuned.kernels },
-	{ 0, "tune", "[SECONDS]", "search the best variant of each kernel first (default: 15 s)",
+	{ 0, "tune", "[SECONDS]",
+	  "try each variant of the kernels first, keep the best (default: 15 s)",
 	  .set = set_tune },
 	{ 0, "save-kernels", "FILE", "keep the choice there, for --kernels FILE",
 	  .text = &options.tuned.save },
@@ -83,8 +84,6 @@ static const struct option_row OWN[] = {
 	{ 0, "seconds", "S", "end after S seconds, measured or not (exit status 1)",
 	  .set = floors_set_seconds },
 #endif
-	{ 0, "limits", NULL, "then also what reading, filling, updating alone reach",
-	  .flag = &options.tuned.limits },
 	{ 0 },
 };
 

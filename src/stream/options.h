@@ -20,7 +20,6 @@ struct options {
 		const char *kernels; /* standard, tuned, a variant or a file; NULL: standard */
 		double seconds;      /* of the search, 0 for none */
 		const char *save;    /* file of the choice, NULL for none */
-		int limits;          /* measure them, too */
 	} tuned;
 	double limit; /* of an MPI job: seconds to wait for other ranks, 0 for the default */
 };

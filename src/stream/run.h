@@ -8,7 +8,6 @@
 #include "../harness/memory/placement.h"
 #include "array_size.h"
 #include "kernels/validate.h"
-#include "limits/limits.h"
 #include "measure.h"
 #include "options.h"
 
@@ -17,7 +16,6 @@ struct run {
 	struct llc llc;
 	size_t llc_bytes, memory_side_bytes; /* the larger of both caches; bytes of the second */
 	struct kernel_choice choice;
-	const struct limits *limits; /* NULL where they were not measured */
 	struct arrays arrays;
 	struct measurement measurement;
 	struct measurement node, job; /* slowest times, of an MPI job; times NULL if not known */

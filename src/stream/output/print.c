@@ -163,8 +163,6 @@ int report(const struct run *run)
 	table_repetitions(&run->measurement);
 	table_peak(&run->measurement);
 	table_validation(&run->validation, &run->arrays);
-	if (run->limits)
-		limits_print(run->limits);
 	if (text)
 		recorded = record_file_put(text, size);
 	verdict_print(stdout);

@@ -167,7 +167,6 @@ static void write_own(const void *data)
 	for (k = 0; k < KERNELS; k++)
 		write_kernel(run, k);
 	json_close('}');
-	limits_record(run->limits);
 	write_validation(run);
 	hugepages_write(&run->pages, run->options.pages);
 	placement_write("placement_before", &run->before);

@@ -4,7 +4,6 @@
 #include "../../harness/job/ranks.h"
 #include "../../harness/json.h"
 #include "../../harness/named_file.h"
-#include "../../harness/sysfile.h"
 
 #include <errno.h>
 
@@ -16,21 +15,13 @@ static const char SAVE_HINT[] = "'stream --tune --save-kernels FILE' writes one"
 static FILE *to_save;
 static const char *path_of_saved;
 
-static const char *cpu_model(void)
-{
-	static char model[SYSLINE_MAX];
-
-	sysfile_field(model, "/proc/cpuinfo", "model name");
-	return model;
-}
-
 static void must_run_here(const struct variant *variant)
 {
 	char name[VARIANT_NAME_MAX];
 
 	if (variant->compiled && !variants_runs_here(variant->compiled))
-		die("this CPU has not the registers for '%s'",
-		    "'stream --list-variants' says what does, 'stream --tune' finds the best",
+		die("variant '%s' is not supported on this CPU",
+		    "'stream --list-variants' lists those that are, '--tune' finds the best",
 		    variants_name(variant, name));
 }
 
@@ -48,17 +39,6 @@ static int read_text(const char *json, const char *key, char *value, size_t most
 			return 1;
 	}
 	return 0;
-}
-
-static void warn_other_cpu(const char *path, const char *json)
-{
-	char model[SYSLINE_MAX];
-
-	if (read_text(json, "cpu_model", model, sizeof(model)) && strcmp(model, cpu_model()) != 0)
-		fprintf(stderr,
-			"membw: '%s' was tuned on '%s', this is '%s'\n"
-			"hint: another CPU has other best kernels: 'stream --tune' finds them\n",
-			path, model, cpu_model());
 }
 
 /* What the file says of one kernel; nothing has to be said of one that has no variant. */
@@ -79,17 +59,16 @@ static void read_variant(struct variant *variant, int kernel, const char *path, 
 static void read_file(struct kernel_choice *choice, const char *path, FILE *file)
 {
 	static char json[FILE_MOST];
-	char text[VARIANT_NAME_MAX];
+	char schema[64];
 	size_t size = fread(json, 1, sizeof(json) - 1, file);
 	int k;
 
 	fclose(file);
 	json[size] = '\0';
-	if (!read_text(json, "schema", text, sizeof(text)) || strcmp(text, SCHEMA) != 0)
+	if (!read_text(json, "schema", schema, sizeof(schema)) || strcmp(schema, SCHEMA) != 0)
 		die("'%s' is no file of chosen kernels (%s)", SAVE_HINT, path, SCHEMA);
 	for (k = 0; k < KERNELS; k++)
 		read_variant(&choice->of[k], k, path, json);
-	warn_other_cpu(path, json);
 }
 
 void choice_read(struct kernel_choice *choice, const char *asked)
@@ -140,7 +119,6 @@ void choice_save(const struct kernel_choice *choice)
 	json_begin(to_save);
 	json_open(NULL, '{');
 	json_text("schema", SCHEMA);
-	json_text("cpu_model", cpu_model());
 	json_open("kernels", '{');
 	for (k = 0; k < KERNELS; k++)
 		json_text(kernels[k].name, variants_name(&choice->of[k], name));

@@ -1,9 +1,8 @@
 /*
  * kernel_choice: which kernels are measured: Standard, or a tuned variant each.
  *
- * A choice saved is a file of JSON, {"schema": "membw-kernels-1", "cpu_model":
- * .., "kernels": {"copy": "nt-256-u4-t0x1024-s1", ..}}, so that a fleet runs
- * the same.
+ * A choice saved is a file of JSON, {"schema": "membw-kernels-1", "kernels": {"copy":
+ * "nt-256-u4-t0x1024-s1", ..}}, so that all nodes run the same.
  */
 #pragma once
 

@@ -8,7 +8,7 @@
  * EACH(FUNCTIONS) defines the kernels and EACH(ROW) is their table, where
  * EACH(M) is the list of M(store, width, unroll, prefetch, streams) that the
  * file chose.  To add a variant is to add a line to that list.  (x86-64 has its
- * functions in assembly: only names, rows and LIMIT_READ are taken from here.)
+ * functions in assembly: only names and rows are taken from here.)
  *
  * Each row is four functions of its own name, as tuned_triad_nt_256_u4_t0_s2,
  * never inlined, that work on whole steps alone: `unroll` vectors of each of
@@ -60,8 +60,6 @@
 	      ADD_##width(X_OF(width, stream, turn), \
 			  MUL_##width(factor, Y_OF(width, stream, turn))))
 
-#define FILL(store, width, stream, turn) WRITE(store, width, stream, turn, factor)
-
 #define NAME(kernel, store, width, unroll, prefetch, streams) \
 	tuned_##kernel##_##store##_##width##_u##unroll##_##prefetch##_s##streams
 
@@ -88,42 +86,6 @@
 	FUNCTION(scale, SCALE, 1, store, width, unroll, prefetch, streams) \
 	FUNCTION(add, ADD, 2, store, width, unroll, prefetch, streams)     \
 	FUNCTION(triad, TRIAD, 2, store, width, unroll, prefetch, streams)
-
-/*
- * The limits of one width: reads alone, eight sums at once because one would
- * wait for each addition; writes alone.  SUMS_width is a vector of whole numbers.
- */
-#define LIMIT_READ(width)                                                                         \
-	static NOINLINE ATTRIBUTE_##width unsigned long long tuned_read_##width(const element *x, \
-										size_t n)         \
-	{                                                                                         \
-		const SUMS_##width *at = (const SUMS_##width *)x, *end;                           \
-		SUMS_##width sum[8];                                                              \
-		bits64 parts[8 * sizeof(SUMS_##width) / sizeof(bits64)];                          \
-		unsigned long long all = 0;                                                       \
-		size_t i;                                                                         \
-                                                                                                  \
-		memset(sum, 0, sizeof(sum));                                                      \
-		for (end = (const SUMS_##width *)(x + n); at < end; at += 8) {                    \
-			sum[0] += at[0], sum[1] += at[1], sum[2] += at[2], sum[3] += at[3];       \
-			sum[4] += at[4], sum[5] += at[5], sum[6] += at[6], sum[7] += at[7];       \
-		}                                                                                 \
-		memcpy(parts, sum, sizeof(sum));                                                  \
-		for (i = 0; i < 8 * sizeof(SUMS_##width) / sizeof(bits64); i++)                   \
-			all += parts[i];                                                          \
-		return all;                                                                       \
-	}
-#define LIMIT_FILL(store, width) FUNCTION(fill, FILL, 1, store, width, 4, none, 1)
-#define LIMIT_FILLED(store, width) NAME(fill, store, width, 4, none, 1)
-#define LIMIT_STEP(width) (8 * sizeof(SUMS_##width) / sizeof(element))
-
-/* A vector of so many bytes of bits64; icc's own do not add. */
-#if defined(__INTEL_COMPILER) || !defined(__GNUC__)
-#define SUMS_OF(bytes) bits64
-#else
-#define SUMS_OF(bytes) bits64 __attribute__((vector_size(bytes)))
-#endif
-typedef unsigned long long bits64 __attribute__((aligned(4), may_alias));
 
 #define ROW(store, width, unroll, prefetch, streams)                               \
 	{ STORE_##store,                                                           \

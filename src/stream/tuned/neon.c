@@ -95,30 +95,16 @@ EACH_NEON(FUNCTIONS)
 
 static const struct tuned_kernel NEON_KERNELS[] = { EACH_NEON(ROW) };
 
-typedef SUMS_OF(16) SUMS_128;
-
-LIMIT_READ(128)
-LIMIT_FILL(ordinary, 128)
-LIMIT_FILL(nt, 128)
-
-static const struct limit_kernel NEON_LIMITS[] = {
-	{ WIDTH_128,
-	  LIMIT_STEP(128),
-	  tuned_read_128,
-	  { LIMIT_FILLED(ordinary, 128), LIMIT_FILLED(nt, 128) } },
-};
-
 static void neon_fence(void)
 {
 	__asm__ volatile("dmb ishst" : : : "memory");
 }
 
 const struct isa_kernels isa_neon = { NEON_KERNELS, sizeof(NEON_KERNELS) / sizeof(*NEON_KERNELS),
-				      NEON_LIMITS, sizeof(NEON_LIMITS) / sizeof(*NEON_LIMITS),
 				      neon_fence };
 
 #else
 
-const struct isa_kernels isa_neon = { NULL, 0, NULL, 0, NULL };
+const struct isa_kernels isa_neon = { NULL, 0, NULL };
 
 #endif

@@ -30,16 +30,6 @@ EACH_PORTABLE(FUNCTIONS)
 
 static const struct tuned_kernel PORTABLE_KERNELS[] = { EACH_PORTABLE(ROW) };
 
-typedef bits64 SUMS_any;
-
-LIMIT_READ(any)
-LIMIT_FILL(ordinary, any)
-
-static const struct limit_kernel PORTABLE_LIMITS[] = {
-	{ WIDTH_any, LIMIT_STEP(any), tuned_read_any, { LIMIT_FILLED(ordinary, any), NULL } },
-};
-
-const struct isa_kernels isa_portable = {
-	PORTABLE_KERNELS, sizeof(PORTABLE_KERNELS) / sizeof(*PORTABLE_KERNELS), PORTABLE_LIMITS,
-	sizeof(PORTABLE_LIMITS) / sizeof(*PORTABLE_LIMITS), NULL
-};
+const struct isa_kernels isa_portable = { PORTABLE_KERNELS,
+					  sizeof(PORTABLE_KERNELS) / sizeof(*PORTABLE_KERNELS),
+					  NULL };

@@ -3,7 +3,7 @@
 #include "../../harness/machine/cpu_width.h"
 
 static const char *const STORE_NAMES[STORES] = { "ordinary", "nt" };
-const char *const variants_width_names[WIDTHS] = { "any", "128", "256", "512" };
+static const char *const WIDTH_NAMES[WIDTHS] = { "any", "128", "256", "512" };
 static const char *const PREFETCH_NAMES[PREFETCHES] = { "none", "nta", "t0" };
 static const int WIDTH_BITS[WIDTHS] = { 0, 128, 256, 512 };
 
@@ -30,26 +30,9 @@ const struct tuned_kernel *variants_compiled(int index)
 	return NULL;
 }
 
-const struct limit_kernel *variants_limit(int index)
-{
-	size_t i;
-
-	for (i = 0; i < ISAS; i++) {
-		if (index < ISA[i]->limit_count)
-			return &ISA[i]->limits[index];
-		index -= ISA[i]->limit_count;
-	}
-	return NULL;
-}
-
-int variants_width_here(enum width width)
-{
-	return WIDTH_BITS[width] <= cpu_width();
-}
-
 int variants_runs_here(const struct tuned_kernel *compiled)
 {
-	return variants_width_here(compiled->width);
+	return WIDTH_BITS[compiled->width] <= cpu_width();
 }
 
 int variants_has(int kernel)
@@ -59,16 +42,10 @@ int variants_has(int kernel)
 
 void variants_fence(const struct variant *variant)
 {
-	if (variant->compiled->store == STORE_nt)
-		variants_fence_all();
-}
-
-void variants_fence_all(void)
-{
 	size_t i;
 
 	for (i = 0; i < ISAS; i++)
-		if (ISA[i]->fence)
+		if (ISA[i]->fence && variant->compiled->store == STORE_nt)
 			ISA[i]->fence();
 }
 
@@ -82,7 +59,7 @@ const char *variants_name(const struct variant *v, char name[VARIANT_NAME_MAX])
 	if (t->prefetch != PREFETCHED_none)
 		snprintf(distance, sizeof(distance), "x%zu", v->ahead);
 	snprintf(name, VARIANT_NAME_MAX, "%s-%s-u%d-%s%s-s%d", STORE_NAMES[t->store],
-		 variants_width_names[t->width], t->unroll, PREFETCH_NAMES[t->prefetch], distance,
+		 WIDTH_NAMES[t->width], t->unroll, PREFETCH_NAMES[t->prefetch], distance,
 		 t->streams);
 	return name;
 }

@@ -44,23 +44,10 @@ struct variant {
 	size_t ahead;                        /* bytes, 0 without prefetch */
 };
 
-/* Adds up n elements' bits as whole numbers, n a multiple of `step`: exact in any order. */
-typedef unsigned long long sum_part(const element *x, size_t n);
-
-/* Kernels that only read or only write, of one width: they show the memory's limits. */
-struct limit_kernel {
-	enum width width;
-	size_t step; /* elements that both take at once */
-	sum_part *read;
-	stream_part *fill[STORES]; /* out = s; NULL where there is none */
-};
-
 /* What there is for one instruction set, each in a file of its own. */
 struct isa_kernels {
 	const struct tuned_kernel *kernels;
 	int count;
-	const struct limit_kernel *limits;
-	int limit_count;
 	void (*fence)(void); /* makes a thread's non-temporal stores visible */
 };
 
@@ -68,12 +55,6 @@ extern const struct isa_kernels isa_x86, isa_neon, isa_portable;
 
 /* All that is compiled in, native instruction sets first; NULL past the last. */
 const struct tuned_kernel *variants_compiled(int index);
-
-/* The same for the limits. */
-const struct limit_kernel *variants_limit(int index);
-
-/* Whether this CPU has such registers. */
-int variants_width_here(enum width width);
 
 /* Whether this CPU has what it needs. */
 int variants_runs_here(const struct tuned_kernel *compiled);
@@ -90,12 +71,8 @@ const char *variants_name(const struct variant *variant, char name[VARIANT_NAME_
 void variants_list(void);
 
 extern const char VARIANTS_HINT[];
-extern const char *const variants_width_names[WIDTHS];
 
-/* Makes this thread's non-temporal stores visible. */
-void variants_fence_all(void);
-
-/* The same if the variant has any, for a thread that has done its part. */
+/* Makes this thread's non-temporal stores visible, if the variant has any. */
 void variants_fence(const struct variant *variant);
 
 /* Runs one kernel over the arrays with it, in one parallel region. */

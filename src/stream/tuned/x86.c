@@ -89,7 +89,6 @@
 	OPERATE("mul", width, 0, 2)           \
 	LOAD(X, width, stream, turn, 1)       \
 	OPERATE("add", width, 2, 1) STORE(store, width, stream, turn, 1)
-#define FILL_X86(store, width, stream, turn) STORE(store, width, stream, turn, 0)
 
 /* Once a line of 64 bytes, where it begins. */
 #define FETCH(instruction, array, width, stream, turn)     \
@@ -221,50 +220,16 @@ EACH_X86(ASSEMBLED_KERNELS)
 
 static const struct tuned_kernel X86_KERNELS[] = { EACH_X86(ROW) };
 
-/* The limits' reads are plain enough for the compiler; icc's own vectors do not add. */
-#if defined(__INTEL_COMPILER)
-#define ATTRIBUTE_256
-#define ATTRIBUTE_512
-#else
-#define ATTRIBUTE_256 __attribute__((target("avx2")))
-#define ATTRIBUTE_512 __attribute__((target("avx512f")))
-#endif
-#define ATTRIBUTE_128
-
-typedef SUMS_OF(16) SUMS_128;
-typedef SUMS_OF(32) SUMS_256;
-typedef SUMS_OF(64) SUMS_512;
-
-#define ASSEMBLED_FILL(store, width) ASSEMBLED(fill, FILL_X86, 1, store, width, 4, none, 1)
-#define LIMIT(M) \
-	M(512)   \
-	M(256)   \
-	M(128)
-#define LIMIT_FUNCTIONS(width)          \
-	LIMIT_READ(width)               \
-	ASSEMBLED_FILL(ordinary, width) \
-	ASSEMBLED_FILL(nt, width)
-#define LIMIT_ROW(width)      \
-	{ WIDTH_##width,      \
-	  LIMIT_STEP(width),  \
-	  tuned_read_##width, \
-	  { LIMIT_FILLED(ordinary, width), LIMIT_FILLED(nt, width) } },
-
-LIMIT(LIMIT_FUNCTIONS)
-
-static const struct limit_kernel X86_LIMITS[] = { LIMIT(LIMIT_ROW) };
-
 static void x86_fence(void)
 {
 	__asm__ volatile("sfence" : : : "memory");
 }
 
 const struct isa_kernels isa_x86 = { X86_KERNELS, sizeof(X86_KERNELS) / sizeof(*X86_KERNELS),
-				     X86_LIMITS, sizeof(X86_LIMITS) / sizeof(*X86_LIMITS),
 				     x86_fence };
 
 #else
 
-const struct isa_kernels isa_x86 = { NULL, 0, NULL, 0, NULL };
+const struct isa_kernels isa_x86 = { NULL, 0, NULL };
 
 #endif

@@ -4,7 +4,7 @@ import argparse
 
 from membw import tables
 from membw.arguments import fraction
-from membw.statistics.margin import MARGIN
+from membw.history.changes import MARGIN
 
 EPILOG = """\
 A and B are records: a file of results/records, its name alone, or FILE#HOST.

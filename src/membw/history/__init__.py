@@ -1,1 +1,1 @@
-"""membw history: what changed since when."""
+"""`membw history`: what changed from night to night, now compared with before."""

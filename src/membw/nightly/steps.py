@@ -111,8 +111,7 @@ class History(Step):
     name = 'history'
 
     def command(self):
-        cache = ['--cache', str(pathlib.Path(root(), 'results', 'history.npz'))]
-        return ['membw', 'history', '--since', '14d', *cache]
+        return ['membw', 'history', '--since', '14d']
 
 
 class Report(Step):

@@ -369,10 +369,15 @@ def _setting(data: dict, names: tuple[str, ...]) -> str:
     fields['ntimes'] = data.get('ntimes') or None
     fields['wait_policy'], fields['pages'] = runtime.get('wait_policy'), pages.get('asked')
     fields['shapes'] = provenance.shapes(data)
-    fields |= {key: build.get(key) for key in ('compiler', 'flags')}
     fields['cpu_model'] = facts.get('cpu_model')
+    fields |= {key: build.get(key) for key in ('compiler', 'flags')}
     parts = (f'{k}={v}' for k, v in fields.items() if v not in (None, ''))
     return sys.intern(printable(' '.join(parts)))
+
+
+def conditions(figure: Figure) -> str:
+    """Its setting without the compiler: what a history goes on with when the compiler changes."""
+    return figure.setting.partition(' compiler=')[0]
 
 
 # --- one run of one node -------------------------------------------------------------------

@@ -1,12 +1,13 @@
 """The nodes of a Slurm partition: who could have been asked, and who was not."""
 
+import getpass
 import re
 import subprocess
 import time
 
 # nodes that will be idle in a moment: a job of ours has just ended on them
 ENDING = 'completing'
-PATIENCE_S = 60
+PATIENCE_S = 1800
 
 
 def ask(*words):
@@ -31,10 +32,22 @@ def states(access):
     return dict(line.split() for line in lines)
 
 
-def wait_for_ending(access):
-    """Else a node on which the program was just built would not be idle, and left out."""
-    for _ in range(PATIENCE_S):
-        if not any(state.startswith(ENDING) for state in states(access).values()):
+def own_jobs() -> list[str]:
+    """Jobs of this user that ReFrame submitted and that run or wait."""
+    text = ask('squeue', '-h', '-u', getpass.getuser(), '-t', 'PD,R,CG', '-o', '%i %j')
+    jobs = (line.split() for line in text.splitlines())
+    return [words[0] for words in jobs if len(words) == 2 and words[1].startswith('rfm_')]
+
+
+def wait_for_own_jobs(access: list[str]) -> None:
+    """Until the nodes that jobs of the same run use are idle again; else they would be left out.
+
+    At most PATIENCE_S seconds: a job may wait for a node that never comes back.
+    """
+    until = time.monotonic() + PATIENCE_S
+    while time.monotonic() < until:
+        ending = (state.startswith(ENDING) for state in states(access).values())
+        if not own_jobs() and not any(ending):
             return
         time.sleep(1)
 
@@ -48,14 +61,19 @@ def most_nodes(access):
     return int(limit[1]) if limit else 0
 
 
-def not_asked(before, asked):
-    """'; not asked, ...: n3 (drained)' of the nodes that were there and not in the job, or ''."""
-    others = {name: state for name, state in before.items() if name not in asked}
-    idle = [name for name, state in others.items() if state == 'idle']
-    busy = [f'{name} ({state})' for name, state in others.items() if state != 'idle']
-    text = f'; not asked, as not idle: {", ".join(busy)}' if busy else ''
+def not_measured(before: dict[str, str], measured: list[str]) -> str:
+    """'; not measured, as not idle: n3 (drained)' of the nodes that the job did not get, or ''."""
+    rest = {name: state for name, state in before.items() if name not in measured}
+    text = f'; not measured, as not idle: {busy(rest)}' if busy(rest) else ''
+    idle = [name for name, state in rest.items() if state == 'idle']
     if idle:
         text += (
-            f'; not asked, beyond the {len(asked)} nodes that a job may have: {", ".join(idle)}'
+            f'; not measured, beyond the {len(measured)} nodes that a job may have: '
+            f'{", ".join(idle)}'
         )
     return text
+
+
+def busy(nodes: dict[str, str]) -> str:
+    """'n1 (allocated), n3 (drained)' of the nodes that are not idle."""
+    return ', '.join(f'{name} ({state})' for name, state in nodes.items() if state != 'idle')

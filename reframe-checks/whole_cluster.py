@@ -5,6 +5,7 @@ import pathlib
 import re
 import statistics
 
+import measured_again
 import ranking
 import slurm_nodes
 from lib import references
@@ -20,7 +21,9 @@ from reframe.core.builtins import (
 )
 from reframe.core.logging import getlogger
 
+from membw.plural import plural
 from membw.printable import at_most
+from membw.rank.screen import AGAIN
 from membw.results.archive import NOTE_ENVIRONMENT
 from membw.results.metrics import of_record
 
@@ -58,7 +61,7 @@ class whole_cluster(measurement):
     valid_systems = ['+flexible']
     num_tasks = 0  # all idle nodes: ReFrame's flexible allocation
     keep_files = [RECORDS, ASKED]
-    least_nodes = 0  # without one, ReFrame itself says so
+    least_nodes = 1
     slowest_of = ''  # a pattern: of these metrics the slowest node is a figure of its own
 
     # asked by -S: srun or mpirun in place of the partition's launcher; at most so many nodes
@@ -91,6 +94,7 @@ class whole_cluster(measurement):
     def survive_a_node(self, with_mpi, wait_s=WAIT_S):
         """Lines and options of the job script: what is left goes on without a node."""
         self.by_srun = self.job.launcher.registered_name == 'srun'
+        self.uses_mpi = with_mpi
         self.job.options += ['--no-kill', '--no-requeue']
         self.prerun_cmds = [f'scontrol show hostnames >{ASKED}']
         if self.by_srun:
@@ -110,12 +114,14 @@ class whole_cluster(measurement):
         if self.is_dry_run():
             return
         access = self.job.sched_access
-        slurm_nodes.wait_for_ending(access)
+        slurm_nodes.wait_for_own_jobs(access)
         self.before = slurm_nodes.states(access)
         idle = [name for name, state in self.before.items() if state == 'idle']
+        busy = slurm_nodes.busy(self.before)
         self.skip_if(
             len(idle) < self.least_nodes,
-            f'{self.least_nodes} idle nodes are needed, and there is {len(idle)}',
+            f'{plural(self.least_nodes, "idle node")} needed, {len(idle)} found'
+            + (f'; not idle: {busy}' if busy else ''),
         )
         limits = [n for n in (self.max_nodes, slurm_nodes.most_nodes(access)) if n]
         if limits and min(limits) < len(idle):
@@ -133,17 +139,44 @@ class whole_cluster(measurement):
         """The file that rank 0 gathered, or one of each process."""
         if self.is_dry_run():
             return
-        main = pathlib.Path(self.stagedir, RECORDS)
-        parts = sorted(main.parent.glob(f'{RECORDS}.rank-*'))
-        text = ''.join(p.read_text() for p in [main, *parts] if p.is_file())
-        lines = [line + '\n' for line in text.splitlines() if line.endswith('}')]
+        lines = self.gathered()
         if not lines:
             return
-        main.write_text(''.join(lines))
+        self.nodes_of_job = self.asked()
         self.note_provenance(json.loads(lines[0]))
-        self.keep(RECORDS, type(self).__name__)
-        self.keep_case(lambda record: (record['verdict'], invalid_reasons(record)))
+        self.keep_all(lines)
         self.judge()
+        low = sorted({node for nodes in self.judged.low.values() for node in nodes})
+        if low and self.by_srun and not self.uses_mpi:
+            self.say(f'LOW, measured again: {", ".join(low)}')
+            self.keep_all([*lines, *self.measured_again(low)])
+            self.judge()
+        self.tell()
+
+    def gathered(self) -> list[str]:
+        """The records of one measurement, which are taken out of the stage folder."""
+        folder = pathlib.Path(self.stagedir)
+        paths = [folder / RECORDS, *sorted(folder.glob(f'{RECORDS}.rank-*'))]
+        text = ''.join(path.read_text() for path in paths if path.is_file())
+        for path in paths:
+            path.unlink(missing_ok=True)
+        return [line + '\n' for line in text.splitlines() if line.endswith('}')]
+
+    def measured_again(self, nodes: list[str]) -> list[str]:
+        """Records of further measurements of these nodes alone; none where they are not free."""
+        lines = []
+        for number in range(1, AGAIN + 1):
+            measured_again.measure(self.stagedir, self.job.script_filename, nodes, number)
+            lines += self.gathered()
+        return lines
+
+    def keep_all(self, lines: list[str]) -> None:
+        if self.record:
+            self.rewrite([{**json.loads(line), **self.facts_beside()} for line in lines])
+        else:
+            pathlib.Path(self.stagedir, RECORDS).write_text(''.join(lines))
+            self.keep(RECORDS, type(self).__name__)
+        self.keep_case(lambda record: (record['verdict'], invalid_reasons(record)))
 
     def keep_verdict(self, problems):
         """Each record has its own already: what is wrong with one node is not of the next."""
@@ -154,8 +187,12 @@ class whole_cluster(measurement):
 
     def judge(self):
         self.node_check = str(pathlib.Path(self.record).with_suffix('.nodecheck'))
-        self.judged, counts = ranking.judge(self.record, self.asked(), self.node_check)
-        self.nodes = counts + slurm_nodes.not_asked(self.before, self.asked())
+        nodes = self.nodes_of_job
+        self.judged, counts = ranking.judge(self.record, nodes, self.node_check)
+        self.nodes = counts + slurm_nodes.not_measured(self.before, nodes)
+
+    def tell(self) -> None:
+        """A line for each node: all of a few, of more those that are not PASS."""
         self.say(self.nodes)
         if len(self.judged.nodes) <= LOGGED:
             for line in ranking.of_verdict(self.judged.nodes, 'PASS'):

@@ -170,3 +170,18 @@ def test_the_cores_of_a_node_are_found_by_a_job_of_reframe(root, call, slurm, tm
     found = json.loads((tmp_path / 'results/topology/emu-cpu/processor.json').read_text())
     assert found['num_cpus'] == os.cpu_count() and 'topology' in found
     assert 'stream %pinning=omp' in done.stdout
+
+
+def test_a_cluster_row_waits_for_the_other_jobs_of_its_run(slurm_emu, call, tmp_path):
+    """On one node, by the plain command, on a Slurm without accounting."""
+    words = ['-c', 'reframe-checks', '-r', '--system', 'ulysses', '-p', '^gcc-o2$']
+    words += ['-n', '^(stream%pinning=(omp|none)|cluster_stream)', '-S', 'array_size=100000']
+    words += ['-S', 'ntimes=3', '-S', f'allow={SMALL},{CROWDED}', '--prefix', tmp_path]
+    with slurm_emu(tmp_path, 1, 2, 10) as place:
+        done = call('reframe', *words, f'--report-file={tmp_path}/run.json', MEMBW_BUILD='make',
+                    **place)  # fmt: skip
+    cases = json.loads((tmp_path / 'run.json').read_text())['runs'][-1]['testcases']
+    results = {case['name']: case for case in cases if not case['fixture']}
+    assert len(results) == 3 and results['cluster_stream']['result'] != 'skip', done.stdout
+    assert results['cluster_stream']['scheduler'] == 'squeue'
+    assert results['cluster_stream']['nodes'].startswith('1 node: ')

@@ -1,5 +1,6 @@
 /*
- * slow: what is timed takes SLOW times as long, on rank SLOW_RANK alone where that is defined.
+ * slow: what is timed takes SLOW times as long, on rank SLOW_RANK or node SLOW_NODE alone where
+ * one of them is defined; with SLOW_FIRST not in the further measurements of a LOW node.
  *
  * Planted by -include: each reading of the clock waits for SLOW - 1 times what has passed since
  * the reading before it.
@@ -8,7 +9,9 @@
 #define _GNU_SOURCE
 #endif
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 static int slow_is_here(void)
 {
@@ -18,6 +21,14 @@ static int slow_is_here(void)
 	const char *const rank = mpi ? mpi : slurm;
 
 	return rank && atoi(rank) == SLOW_RANK;
+#elif defined SLOW_NODE
+	const char *const node = getenv("SLURMD_NODENAME");
+
+#ifdef SLOW_FIRST
+	if (access("again-1.out", F_OK) == 0)
+		return 0;
+#endif
+	return node && strcmp(node, SLOW_NODE) == 0;
 #else
 	return 1;
 #endif

@@ -156,9 +156,11 @@ def flexible(partition):
 
 
 def scheduler(partition):
-    """squeue = Slurm without accounting, as in ci/slurm-emu."""
+    """squeue: Slurm without accounting, which ReFrame's backend `slurm` cannot use."""
+    if partition['scheduler'] != 'slurm':
+        return partition['scheduler']
     backend = os.environ.get('MEMBW_SLURM_BACKEND')
-    return backend if backend and partition['scheduler'] == 'slurm' else partition['scheduler']
+    return backend or ('squeue' if slurm.lacks_accounting() else 'slurm')
 
 
 def reframe_partition(system, partition, table):

@@ -3,15 +3,19 @@
 import argparse
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from membw.checkout import root
 from membw.errors import MembwError
 from membw.files import write_whole
 from membw.printable import printable
 
+if TYPE_CHECKING:
+    from membw.report.rows import Run
+
 EPILOG = """\
-RESULTS are record files, folders of them, or - for stdin; default: results of this checkout.
-The page shows the newest run in them, and the history of all.
+RESULTS is one report of ReFrame, or record files, folders of them, - for stdin; default: the
+newest report of this checkout. Of records the newest run is shown.
 
 examples:
   membw report
@@ -31,7 +35,7 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
         epilog=EPILOG,
     )
     add = parser.add_argument
-    add('results', nargs='*', metavar='RESULTS', help='records (results of this checkout)')
+    add('results', nargs='*', metavar='RESULTS', help='a report, or records (the newest run)')
     add('-o', '--output', default='report.html', metavar='FILE', help='(report.html)')
     add('--svg', metavar='FILE', help='write the picture of the headline, too')
     add('--nodes', metavar='FILE|LIST', help='expected nodes: a file, or a list as n[001-128]')
@@ -43,16 +47,15 @@ def run(args: argparse.Namespace) -> int:
     from membw.report.model import WIDE
     from membw.report.page import page_of
     from membw.report.template import render
-    from membw.results.table import read_table
+    from membw.results.hostlist import expected_nodes
 
-    paths = args.results or [str(Path(root(), 'results'))]
-    table = read_table([path for path in paths if args.results or Path(path).is_dir()])
-    for problem in table.problems:
+    made = _run(args.results)
+    for problem in made.table.problems:
         print(f'membw: {printable(problem)}', file=sys.stderr)
-    if not table.figures:
+    if not made.rows:
         where = ' '.join(args.results) or 'results'
         raise MembwError(f"nothing was measured in '{where}'", "'membw run' measures this node")
-    page = page_of(table, args.nodes)
+    page = page_of(made, expected_nodes(args.nodes) if args.nodes else ())
     text = render('membw.report', 'report.html', page=page)
     write_whole(args.output, text, "'-o FILE' names another file")
     print(f'{args.output}: {page.verdict}: {page.headline}; {page.counts}')
@@ -60,3 +63,15 @@ def run(args: argparse.Namespace) -> int:
         write_whole(args.svg, page.picture.draw(WIDE).as_text(standalone=True))
         print(f'{args.svg}: {page.picture.title}')
     return 0
+
+
+def _run(results: list[str]) -> 'Run':
+    """Of the report that is named, of the newest one here, or of records."""
+    from membw.report.rows import is_report, newest_report, run_of_records, run_of_report
+    from membw.results.table import read_table
+
+    own = Path(root(), 'results')
+    newest = newest_report(own) if not results else None
+    if newest or len(results) == 1 and is_report(results[0]):
+        return run_of_report(str(newest or results[0]))
+    return run_of_records(read_table(results or [str(own)] * own.is_dir()))

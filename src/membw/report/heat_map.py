@@ -21,12 +21,11 @@ def heat_map(
     label: str,
     shared: Callable[[list[float]], float] = max,
     top: float = math.inf,
-    marked: frozenset[tuple[str, str]] = frozenset(),
 ) -> Canvas:
     """The map of {(row, column): value}, rows and columns in the order of `names`.
 
     `shared`: the value of a cell that several pairs share; `top`: values from here on have the
-    brightest colour; `marked`: pairs that are crossed.
+    brightest colour.
     """
     per_cell = math.ceil(len(names) / CELLS)
     place = {name: i // per_cell for i, name in enumerate(names)}
@@ -53,10 +52,6 @@ def heat_map(
                 f'<text x="{x + size / 2:.1f}" y="{y + size / 2 + 4:.1f}" text-anchor="middle" '
                 f'fill="{ink}">{value:.3g}</text>'
             )
-    for one, other in marked:
-        x, y = margin + place[other] * size, above + place[one] * size
-        canvas.line(x, y, x + size, y + size, 'fail', stroke_width='3')
-        canvas.line(x, y + size, x + size, y, 'fail', stroke_width='3')
     _names(canvas, names, per_cell, size, margin, above)
     canvas.text(
         margin, above + size * count + LINE + 4, f'{low:.3g} to {high:.3g} {unit}', 'muted'

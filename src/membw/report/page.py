@@ -1,13 +1,13 @@
-"""Puts the page together: the head, a section per benchmark, fleet, pairs, history."""
+"""Puts the page together: the head, a section per benchmark, the fleet, provenance."""
 
 from collections.abc import Sequence
 
 from membw.moments import utc
 from membw.plural import plural
 from membw.presets.presets import version
-from membw.report import pairs, summary
+from membw.report import pairs, ranking, summary
 from membw.report.model import Page
-from membw.report.rows import Row, newest_run, rows_of
+from membw.report.rows import Row, Run
 from membw.report.sections import section
 from membw.results.hostlist import fold
 from membw.results.table import Table
@@ -15,65 +15,90 @@ from membw.results.table import Table
 CASE_FIELDS = ('session', 'commit', 'compile_line', 'modules')
 
 
-def page_of(table: Table, nodes: str | None = None) -> Page:
-    """The page of a Table, which is not empty."""
-    rows = rows_of(newest_run(table))
+def page_of(run: Run, expected: Sequence[str] = ()) -> Page:
+    """The page of a Run, which has a row; `expected`: nodes that were to be measured."""
+    rows, table = run.rows, run.table
     head = summary.headline_rows(rows)
-    peak, _ = summary.peak_of(head[0], table)
-    by_test: dict[str, list[Row]] = {head[0].figure.benchmark: []}
+    peak = table.record(head[0].figure).get('peak_gbs') if head[0].figures else None
+    built = _builds(rows)
+    by_test: dict[str, list[Row]] = {head[0].test: []}
     for row in rows:
-        by_test.setdefault(row.figure.benchmark, []).append(row)
+        by_test.setdefault(row.test, []).append(row)
     sections = []
     for test, same in by_test.items():
         is_in_head = same[0] is head[0] and len(same) <= summary.IN_HEAD
-        made = section(test, same, peak, is_in_head, pairs.metrics_of(same[0], table))
+        made = section(test, same, built, peak, is_in_head, pairs.metrics_of(same, table))
         made.pictures += pairs.pictures(same, table)
         sections.append(made)
-    verdict, counts = summary.counts(rows, [])
+    fleet = ranking.ranking_of(table, expected)
+    if fleet:
+        sections.insert(0, ranking.section(fleet))
+    alarms = ranking.alarms(fleet)
+    verdict, counts = summary.verdict_of(run, alarms)
+    nodes = len({row.node for row in rows if row.figures})
     return Page(
         title=_title(rows, table),
         subtitle=_subtitle(rows),
         headline=summary.headline(head),
-        standing=summary.standing(head[0], table, len({row.figure.node for row in rows})),
+        standing=summary.standing(head[0], table, nodes),
         verdict=verdict,
         counts=counts,
         picture=summary.head_picture(head, peak),
-        attention=summary.attention(rows, []),
+        attention=summary.attention(rows, alarms),
         sections=sections,
-        provenance=_provenance(rows, table),
+        provenance=_provenance(rows, built, table),
         problems=table.problems,
         version=version(),
     )
 
 
+def _builds(rows: Sequence[Row]) -> dict[str, str]:
+    """{provenance: id of its entry in the page}."""
+    found: dict[str, str] = {}
+    for row in rows:
+        if row.figures:
+            found.setdefault(row.figure.provenance, f'built-{len(found) + 1}')
+    return found
+
+
 def _title(rows: Sequence[Row], table: Table) -> str:
-    nodes = sorted({row.figure.node for row in rows})
-    facts = table.record(rows[0].figure).get('facts') or {}
-    model = facts.get('cpu_model') or 'unknown CPU'
+    nodes = sorted({row.node for row in rows if row.node})
     name = nodes[0] if len(nodes) == 1 else f'{plural(len(nodes), "node")}, {fold(nodes)[:60]}'
-    cores = facts.get('cores')
-    return f'Memory bandwidth of {name} ({model}{f", {cores} cores" if cores else ""})'
+    measured = next((row for row in rows if row.figures), None)
+    if not measured:
+        return 'Memory bandwidth: nothing was measured'
+    facts = table.record(measured.figure).get('facts') or {}
+    cores = f', {plural(facts["cores"], "core")}' if facts.get('cores') else ''
+    return f'Memory bandwidth of {name} ({facts.get("cpu_model") or "unknown CPU"}{cores})'
 
 
 def _subtitle(rows: Sequence[Row]) -> str:
     """System, and from when to when it was measured."""
-    where = sorted({f'{row.figure.system}:{row.figure.partition}' for row in rows} - {':'})
-    times = [row.figure.time for row in rows]
+    figures = [row.figure for row in rows if row.figures]
+    if not figures:
+        return ''
+    where = sorted({f'{f.system}:{f.partition}' for f in figures} - {':'})
+    times = [f.time for f in figures]
     when = f'measured {utc(min(times), "%Y-%m-%d %H:%M")} to {utc(max(times), "%H:%M")} UTC'
     return ', '.join([*where, when])
 
 
-def _provenance(rows: Sequence[Row], table: Table) -> list[tuple[str, str, list[tuple[str, str]]]]:
-    """(id, title, fields) of each build and setting, with the records that have it."""
-    entries: dict[str, tuple[str, str, list[tuple[str, str]]]] = {}
+Entry = tuple[str, str, list[tuple[str, str]]]  # id, title, [(name, text)]
+
+
+def _provenance(rows: Sequence[Row], built: dict[str, str], table: Table) -> list[Entry]:
+    """Of each build and setting, with the records that have it."""
+    entries: dict[str, Entry] = {}
     for row in rows:
+        if not row.figures:
+            continue
         f = row.figure
         fields = list(table.provenance(f).items())
-        case = table.record(f).get('case') or {} if row.id not in entries else {}
+        case = table.record(f).get('case') or {} if f.provenance not in entries else {}
         known = {name for name, _ in fields}
         more = [(k, str(case[k])) for k in CASE_FIELDS if case.get(k) and k not in known]
-        title = ' '.join(filter(None, (f.benchmark, f.preset, f.pinning, f.node)))
-        entry = entries.setdefault(row.id, (row.id, title, [*fields, *more]))
+        title = ' '.join(filter(None, (row.test, row.preset, row.pinning, row.node)))
+        entry = entries.setdefault(f.provenance, (built[f.provenance], title, [*fields, *more]))
         if len(entry[2]) < 60:
             entry[2].append(('record', f.file))
     return list(entries.values())

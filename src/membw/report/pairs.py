@@ -11,7 +11,6 @@ from membw.report.model import Picture
 from membw.report.rows import Row
 from membw.report.sections import in_bytes
 from membw.results.table import Table
-from membw.results.verdict import INVALID
 
 MAPS = 4  # of cores: nodes that have a picture
 SHARED = ('smt', 'llc', 'domain', 'socket')  # what two CPUs may share, the innermost first
@@ -28,7 +27,7 @@ READ_NODES = (
 
 def pictures(rows: Sequence[Row], table: Table) -> list[Picture]:
     """Of the valid rows of one benchmark; none where its records have no pairs."""
-    valid = [row for row in rows if row.verdict != INVALID]
+    valid = [row for row in rows if row.is_valid]
     if not valid or not {'pairs', 'links'} & table.record(valid[0].figure).keys():
         return []
     records = [table.record(row.figure) for row in valid]
@@ -36,9 +35,10 @@ def pictures(rows: Sequence[Row], table: Table) -> list[Picture]:
     return cores[:MAPS] + _of_nodes([record for record in records if record.get('links')])
 
 
-def metrics_of(row: Row, table: Table) -> set[str]:
-    """The metrics of a row that are cells of a map, not points of a curve."""
-    return {pair['metric'] for pair in table.record(row.figure).get('pairs') or ()}
+def metrics_of(rows: Sequence[Row], table: Table) -> set[str]:
+    """The metrics of a benchmark that are cells of a map, not points of a curve."""
+    record = table.record(rows[0].figure) if rows[0].figures else {}
+    return {pair['metric'] for pair in record.get('pairs') or ()}
 
 
 def by_topology(pairs: list[dict]) -> list[int]:

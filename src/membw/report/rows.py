@@ -1,18 +1,27 @@
-"""The rows of a page: one for each test, preset, pinning and node of the newest run."""
+"""The rows of a page: those of the terminal where ReFrame's report is there, else of records."""
 
+import json
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from pathlib import Path
 from typing import NamedTuple
 
-from membw.results.table import HIGHER, Figure, Table
-from membw.results.verdict import INVALID, PASS, of_case, of_figure
+from membw.results.table import HIGHER, Figure, Table, read_table
+from membw.results.verdict import INVALID, missed, of_case
+from membw.run import outcome, print_run, table_rows
+
+DAY_S = 24 * 3600  # no run is longer
 
 
 class Row(NamedTuple):
-    """The figures of one node in one test, by metric, in the order of the record."""
+    """One node in one test, preset and pinning; no figures where nothing was measured."""
 
-    id: str  # of its provenance, in the page
-    figures: dict[str, Figure]
+    test: str
+    preset: str
+    pinning: str
+    parameters: str
+    node: str
+    figures: dict[str, Figure]  # by metric, in the order of the record
     verdict: str
     why: str
 
@@ -24,25 +33,67 @@ class Row(NamedTuple):
     @property
     def name(self) -> str:
         """Preset, pinning and parameters."""
-        f = self.figure
-        return ' '.join(filter(None, (f.preset, f.pinning, f.parameters))) or f.benchmark
+        parts = self.preset, self.pinning, self.parameters
+        return ' '.join(filter(None, parts)) or self.test
+
+    @property
+    def is_valid(self) -> bool:
+        """Whether its figures may be shown."""
+        return bool(self.figures) and self.verdict != INVALID
 
 
-def newest_run(table: Table) -> list[Figure]:
-    """The figures of the newest session of ReFrame; all of them where the newest has none."""
-    if not table.figures:
-        return []
+class Run(NamedTuple):
+    """What a page is made of; `verdict`: the last line of the terminal, '' of records alone."""
+
+    rows: list[Row]  # best first, INVALID and unmeasured ones last
+    table: Table
+    verdict: str = ''
+
+
+def run_of_report(path: str) -> Run:
+    """Of ReFrame's report, and the records that it names."""
+    report = outcome.load(path)
+    cases = outcome.cases_of(report)
+    files = {outcome.record_file(case, path) for case in filter(outcome.is_row, cases)}
+    table = read_table(sorted(str(file) for file in files if file))
+    rows = []
+    terminal = table_rows.rows_of(report, path)
+    for row in terminal:
+        case = row.attempts[-1].case
+        file = outcome.record_file(case, path)
+        # a job of a whole cluster is one row of the terminal: here each node has one
+        nodes = [f for f in table.figures if f.file == str(file)] if not row.figures else []
+        rows += rows_of(nodes) if len({f.node for f in nodes}) > 1 else []
+        rows.append(_of_terminal(row))
+    verdict, _ = print_run.verdict_of(terminal, cases)
+    return Run(sorted(rows, key=_best_first), table, verdict)
+
+
+def _of_terminal(row: table_rows.Row) -> Row:
+    others = (f'{k}={v}' for k, v in row.parameters.items() if k != 'pinning')
+    node = row.record.get('host') or ''
+    return Row(row.test, row.preset, row.pinning, ' '.join(others), node, row.figures, row.word,
+               row.reason)  # fmt: skip
+
+
+def run_of_records(table: Table) -> Run:
+    """Of the newest session of ReFrame in the table; of all records where the newest has none."""
+    return Run(rows_of(newest_session(table) if table.figures else []), table)
+
+
+def newest_session(table: Table) -> list[Figure]:
+    """The figures of the newest session; all of them where the newest record has none."""
     by_file: dict[str, list[Figure]] = defaultdict(list)
     for figure in table.figures:
         by_file[figure.file].append(figure)
     newest = _session(table, table.figures[-1])
     if not newest:
         return table.figures
-    day = table.figures[-1].time - 24 * 3600  # no run is longer: older files are not opened
+    first = table.figures[-1].time - DAY_S  # older files are not opened
     return [
         figure
         for figures in by_file.values()
-        if figures[-1].time >= day and _session(table, figures[0]) == newest
+        if figures[-1].time >= first and _session(table, figures[0]) == newest
         for figure in figures
     ]
 
@@ -51,68 +102,52 @@ def _session(table: Table, figure: Figure) -> str:
     return (table.record(figure).get('case') or {}).get('session') or ''
 
 
-def rows_of(figures: Sequence[Figure]) -> list[Row]:
-    """One Row per test, preset, pinning, parameters and node, best first; of several rounds the
-    best one, INVALID ones last."""
-    runs: dict[tuple, dict[str, Figure]] = defaultdict(dict)
-    for figure in figures:
-        runs[figure.file, figure.line][figure.metric] = figure
-    rounds: dict[tuple, list[dict[str, Figure]]] = defaultdict(list)
-    for run in runs.values():
-        f = next(iter(run.values()))
-        key = f.system, f.partition, f.benchmark, f.parameters, f.preset, f.pinning, f.node
-        rounds[key].append(run)
-    ids: dict[str, str] = {}
-    rows = []
-    for same in rounds.values():
-        run = _best(same)
-        figure = next(iter(run.values()))
-        where = ids.setdefault(figure.provenance, f'built-{len(ids) + 1}')
-        verdict = of_case(run.values())
-        rows.append(Row(where, run, verdict, _why(verdict, list(run.values()))))
-    return sorted(rows, key=_best_first)
+def rows_of(figures: Iterable[Figure]) -> list[Row]:
+    """One Row per test, preset, pinning, parameters and node, best first: of several rounds the
+    best; a round that is INVALID makes the row INVALID."""
+    rounds: dict[tuple, list[Figure]] = defaultdict(list)
+    for f in figures:
+        where = f.system, f.partition
+        rounds[where, f.benchmark, f.preset, f.pinning, f.parameters, f.node].append(f)
+    return sorted(map(_of_rounds, rounds.values()), key=_best_first)
 
 
-def _best_first(row: Row) -> tuple[bool, float]:
-    figure = row.figure
-    return row.verdict == INVALID, figure.value * (-1 if figure.better == HIGHER else 1)
+def _of_rounds(figures: Sequence[Figure]) -> Row:
+    wrong = [f for f in figures if f.verdict != 'VALID']
+    by_metric: dict[str, list[Figure]] = defaultdict(list)
+    for figure in wrong or figures:
+        by_metric[figure.metric].append(figure)
+    best = {name: table_rows.best(same) for name, same in by_metric.items()}
+    why = wrong[0].reasons if wrong else '; '.join(filter(None, map(missed, best.values())))
+    f, verdict = figures[0], of_case(best.values())
+    return Row(f.benchmark, f.preset, f.pinning, f.parameters, f.node, best, verdict, why)
 
 
-def _why(verdict: str, figures: list[Figure]) -> str:
-    """The reasons against a row, or the figures that gave it its verdict."""
-    if verdict == INVALID:
-        return figures[0].reasons
-    if verdict == PASS:
-        return ''
-    return '; '.join(against_reference(f) for f in figures if of_figure(f) == verdict)
+def _best_first(row: Row) -> tuple[bool, bool, float]:
+    if not row.figures:
+        return True, True, 0.0
+    value = row.figure.value
+    return not row.is_valid, False, -value if row.figure.better == HIGHER else value
 
 
-def against_reference(figure: Figure) -> str:
-    """'triad 140.2 GB/s, reference 158.2 (-11 %)', with the known issue of one."""
-    text = f'{figure.metric} {text_of(figure)} {figure.unit}'
-    if figure.reference:
-        part = 100 * (figure.value / figure.reference - 1)
-        text += f', reference {figure.reference:g} ({part:+.0f} %)'
-    return f'{text}: {figure.known_issue}' if figure.known_issue else text
+def is_report(path: str) -> bool:
+    """Whether a file is a report of ReFrame, not records."""
+    try:
+        with open(path, encoding='utf-8', errors='replace') as file:
+            return '"session_info"' in file.read(300)
+    except OSError:
+        return False
 
 
-def _best(rounds: list[dict[str, Figure]]) -> dict[str, Figure]:
-    """The round with the best last metric; a valid one, and one with no bound, come first."""
-
-    def order(run: dict[str, Figure]) -> tuple[bool, bool, float]:
-        figure = list(run.values())[-1]
-        rate = figure.value if figure.better == HIGHER else -figure.value
-        return figure.verdict == 'VALID', not figure.is_bound, rate
-
-    return max(rounds, key=order)
+def newest_report(results: Path) -> Path | None:
+    """The report in results/reports that ended last; None where there is none with a case."""
+    reports = sorted((results / 'reports').glob('*.json'), key=lambda file: file.stat().st_mtime)
+    return next((file for file in reversed(reports) if _has_case(file)), None)
 
 
-def text_of(figure: Figure) -> str:
-    """'45.8 ±4.6', '≥ 37.2', or the value alone where it has no interval."""
-    digits = 1 if abs(figure.value) >= 10 else 3 if abs(figure.value) < 1 else 2
-    if figure.is_bound:
-        return f'≥ {figure.value:.{digits}f}'
-    if figure.low is None or figure.high is None:
-        return f'{figure.value:.{digits}f}'
-    half = max(figure.high - figure.value, figure.value - figure.low)
-    return f'{figure.value:.{digits}f} ±{half:.{digits}f}'
+def _has_case(file: Path) -> bool:
+    try:
+        cases = outcome.cases_of(json.loads(file.read_text()))
+    except (OSError, ValueError):
+        return False
+    return any(outcome.is_row(case) and not outcome.is_dry(case) for case in cases)

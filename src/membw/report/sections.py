@@ -2,14 +2,15 @@
 
 import re
 from collections import defaultdict
-from collections.abc import Container, Sequence
+from collections.abc import Container, Mapping, Sequence
 
 from membw.report.bars import Bar, bars
 from membw.report.lines import MOST, Curve, lines
 from membw.report.model import Cell, Picture, Section, Table
-from membw.report.rows import Row, text_of
+from membw.report.rows import Row
 from membw.results.table import HIGHER, Figure
-from membw.results.verdict import FAIL, INVALID, WORST_FIRST
+from membw.results.verdict import FAIL, WORST_FIRST
+from membw.run.full_table import text_of
 
 # metrics whose names differ in their last number are points of a curve: triad_local_12, t_4096
 POINT = re.compile(r'(.+?)_t?(\d+)([KMG]iB)?', re.IGNORECASE)
@@ -29,11 +30,13 @@ READ_CURVES = 'Vertical lines: the range in which a rerun is expected.'
 def section(
     benchmark: str,
     rows: Sequence[Row],
+    built: Mapping[str, str],
     peak: float | None,
     is_in_head: bool = False,
     not_drawn: Container[str] = (),
 ) -> Section:
-    """`rows` of one benchmark, best first; `peak` in GB/s, where it is known.
+    """`rows` of one benchmark, best first; `peak` in GB/s, where it is known; `built`: the id
+    in the page of each provenance.
 
     `is_in_head`: the head of the page has the picture of the last metric already; `not_drawn`:
     metrics that have a picture of their own.
@@ -43,17 +46,17 @@ def section(
     drawn = [name for name in metrics if name not in not_drawn]
     curves = curve_names(drawn)
     single = [name for name in drawn if name not in curves]
-    if single and len(single) <= COLUMNS and any(row.verdict != INVALID for row in rows):
+    if single and len(single) <= COLUMNS and any(row.is_valid for row in rows):
         pictures = [bar_picture(name, rows, peak) for name in reversed(single)]
         first = 0 if is_in_head else 1
         made.pictures, made.folded = pictures[:first], pictures[1:]
         made.fold_title = f'Pictures of {", ".join(reversed(single[:-1]))}'
-    valid = [row for row in rows if row.verdict != INVALID]
+    valid = [row for row in rows if row.is_valid]
     made.pictures += [p for row in valid[:MOST] for p in _curve_pictures(row, curves)]
     if len(metrics) > COLUMNS:
         made.tables = [_metrics_down(rows, metrics)]
     else:
-        made.tables = [_metrics_across(rows, metrics)]
+        made.tables = [_metrics_across(rows, metrics, built)]
     return made
 
 
@@ -64,7 +67,7 @@ def bar_picture(metric: str, rows: Sequence[Row], peak: float | None = None) -> 
     """One metric of the rows; an INVALID row has no bar."""
     shown = [row for row in rows if metric in row.figures][:MOST_ROWS]
     figure = shown[0].figures[metric]
-    several = len({row.figure.node for row in shown}) > 1
+    several = len({row.node for row in shown if row.node}) > 1
     many = [_bar(row, row.figures[metric], several) for row in shown]
     known = peak if figure.unit == 'GB/s' and figure.better == HIGHER else None
     better = 'higher is better' if figure.better == HIGHER else 'lower is better'
@@ -77,9 +80,9 @@ def bar_picture(metric: str, rows: Sequence[Row], peak: float | None = None) -> 
 
 
 def _bar(row: Row, figure: Figure, with_node: bool) -> Bar:
-    name = f'{figure.node} {row.name}' if with_node else row.name
-    if row.verdict == INVALID:
-        return Bar(name, None, f'INVALID: {row.why}'[:60])
+    name = f'{row.node} {row.name}' if with_node else row.name
+    if not row.is_valid:
+        return Bar(name, None, f'{row.verdict}: {row.why}'[:60])
     reference = None
     if figure.reference:
         low, high = (
@@ -134,7 +137,7 @@ def _curve_picture(row: Row, unit: str, points: dict[str, list]) -> Picture:
     values = [point[1] for curve in made for point in curve.points]
     is_bytes = max(numbers) > MOST_THREADS
     is_log = max(values) > 20 * min(values) > 0
-    title = f'{row.name} on {row.figure.node}, {unit}'
+    title = f'{row.name} on {row.node}, {unit}'
     left_out = len(points) - len(made)
     note = f' {left_out} more curves are in the table.' if left_out else ''
     return Picture(
@@ -164,7 +167,9 @@ def in_bytes(size: float) -> str:
 # --- tables ------------------------------------------------------------------------------------
 
 
-def _metrics_across(rows: Sequence[Row], metrics: Sequence[str]) -> Table:
+def _metrics_across(
+    rows: Sequence[Row], metrics: Sequence[str], built: Mapping[str, str]
+) -> Table:
     """A line per row, worst verdict first in what is left out of a long table."""
     units = {row.figures[name].unit for row in rows for name in row.figures}
     heads = [name if len(units) == 1 else f'{name}, {_unit(rows, name)}' for name in metrics]
@@ -174,8 +179,8 @@ def _metrics_across(rows: Sequence[Row], metrics: Sequence[str]) -> Table:
     if len(shown) > MOST_ROWS:  # what is wrong, and then the slowest
         worst_first = sorted(shown[::-1], key=lambda row: WORST_FIRST.index(row.verdict))
         shown = worst_first[:MOST_ROWS]
-    several = len({row.figure.node for row in rows}) > 1
-    lines_ = [_across(row, metrics, several) for row in shown]
+    several = len({row.node for row in rows if row.node}) > 1
+    lines_ = [_across(row, metrics, several, built) for row in shown]
     numbers = {*range(len(names) + 1, len(names) + 2 + len(heads))}
     caption = f'All rows, {units.pop()}' if len(units) == 1 else 'All rows'
     table = Table(titles, lines_, numbers, caption).without_empty()
@@ -184,10 +189,12 @@ def _metrics_across(rows: Sequence[Row], metrics: Sequence[str]) -> Table:
     return table
 
 
-def _across(row: Row, metrics: Sequence[str], with_node: bool) -> list[Cell]:
-    f = row.figure
-    names = [f.node if with_node else '', f.preset, f.pinning, f.parameters]
-    cells = [Cell(name, row.id if name and name == f.preset else '') for name in names]
+def _across(
+    row: Row, metrics: Sequence[str], with_node: bool, built: Mapping[str, str]
+) -> list[Cell]:
+    link = built[row.figure.provenance] if row.figures else ''
+    cells = [Cell(row.node if with_node else ''), Cell(row.preset, link if row.preset else '')]
+    cells += [Cell(row.pinning), Cell(row.parameters)]
     figures = [_cell(row, name) for name in metrics]
     return [*cells, Cell(row.verdict, is_verdict=True), *figures, Cell(of_reference(row)),
             Cell(row.why)]  # fmt: skip
@@ -213,7 +220,7 @@ def _unit(rows: Sequence[Row], metric: str) -> str:
 
 
 def _cell(row: Row, metric: str) -> Cell:
-    if metric not in row.figures or row.verdict == INVALID:
+    if metric not in row.figures or not row.is_valid:
         return Cell('')
     return Cell(text_of(row.figures[metric]))
 
@@ -223,7 +230,7 @@ def of_reference(row: Row) -> str:
     shares = {
         f.metric: (f.value / f.reference - 1) * (1 if f.better == HIGHER else -1)
         for f in row.figures.values()
-        if f.reference and row.verdict != INVALID
+        if f.reference and row.is_valid
     }
     if not shares:
         return ''

@@ -6,10 +6,11 @@ from collections.abc import Sequence
 
 from membw.plural import plural
 from membw.report.model import Alarm, Picture
-from membw.report.rows import Row, text_of
+from membw.report.rows import Row, Run
 from membw.report.sections import bar_picture
 from membw.results.table import Table
-from membw.results.verdict import INVALID, PASS, WORST_FIRST, worst
+from membw.results.verdict import PASS, WORST_FIRST, worst
+from membw.run.full_table import text_of
 
 FIRST = 'stream'  # the benchmark of the headline, where it was measured
 LISTED = 20  # lines of what needs attention
@@ -18,41 +19,41 @@ IN_HEAD = 12  # bars of the picture
 
 def headline_rows(rows: Sequence[Row]) -> list[Row]:
     """The rows of the headline's benchmark, in the order of `rows`: the best one first."""
-    tests = [row.figure.benchmark for row in rows]
-    test = FIRST if FIRST in tests else next(iter(tests), '')
-    return [row for row in rows if row.figure.benchmark == test]
+    tests = [row.test for row in rows]
+    test = FIRST if FIRST in tests else tests[0]
+    return [row for row in rows if row.test == test]
 
 
 def headline(rows: Sequence[Row]) -> str:
     """'Triad 45.8 ±4.6 GB/s' of the best row; of several nodes the median and the range."""
-    row = rows[0]
-    if row.verdict == INVALID:
+    if not rows[0].is_valid:
         return 'No valid figure'
-    name, unit = row.figure.metric.capitalize(), row.figure.unit
+    f = rows[0].figure
     best: dict[str, float] = {}
-    for each in rows:
-        if each.verdict != INVALID:
-            best.setdefault(each.figure.node, each.figure.value)
+    for row in rows:
+        if row.is_valid:
+            best.setdefault(row.node, row.figure.value)
     if len(best) == 1:
-        return f'{name} {text_of(row.figure)} {unit}'
+        return f'{f.metric.capitalize()} {text_of(f)} {f.unit}'
     values = list(best.values())
     of = f'median of {len(values)} nodes ({min(values):.1f} to {max(values):.1f})'
-    return f'{name} {statistics.median(values):.1f} {unit}, {of}'
+    return f'{f.metric.capitalize()} {statistics.median(values):.1f} {f.unit}, {of}'
 
 
 def standing(row: Row, table: Table, nodes: int = 1) -> list[str]:
     """Sentences: the row, what a bound means, the share of the peak, the reference."""
+    if not row.is_valid:
+        return [f'{row.test} {row.name}: {row.why}']
     f = row.figure
-    if row.verdict == INVALID:
-        return [f'{row.name} on {f.node}: {row.why}']
     lines = [f'{row.name} on {f.node}{", the fastest node" if nodes > 1 else ""}.']
     if f.is_bound:
         lines.append('This is a lower bound: other processes disturbed the run. '
                      'The true figure is higher; measure again on an idle node.')  # fmt: skip
-    value, source = peak_of(row, table)
-    if value and f.unit == 'GB/s':
-        lines.append(f'{100 * f.value / value:.0f} % of the theoretical peak of '
-                     f'{value:g} GB/s ({source}).')  # fmt: skip
+    record = table.record(f)
+    peak, source = record.get('peak_gbs'), record.get('peak_source') or 'source unknown'
+    if peak and f.unit == 'GB/s':
+        lines.append(f'{100 * f.value / peak:.0f} % of the theoretical peak of '
+                     f'{peak:g} GB/s ({source}).')  # fmt: skip
     elif f.unit == 'GB/s':
         lines.append('The theoretical peak is not known: `peak_gbs` in the system file states '
                      'it, or run as root, which reads the memory modules.')  # fmt: skip
@@ -64,25 +65,23 @@ def standing(row: Row, table: Table, nodes: int = 1) -> list[str]:
     return lines
 
 
-def peak_of(row: Row, table: Table) -> tuple[float | None, str]:
-    """(theoretical peak in GB/s, its source) that the record of a row states."""
-    record = table.record(row.figure)
-    return record.get('peak_gbs'), record.get('peak_source') or 'source unknown'
-
-
 def head_picture(rows: Sequence[Row], peak: float | None) -> Picture | None:
     """Bars of the headline's metric; None where no row is valid."""
-    if not rows or rows[0].verdict == INVALID:
+    if not rows[0].is_valid:
         return None
     return bar_picture(rows[0].figure.metric, rows[:IN_HEAD], peak)
 
 
-def counts(rows: Sequence[Row], more: Sequence[Alarm]) -> tuple[str, str]:
-    """(worst verdict, '21 rows: 19 PASS, 2 INVALID'); `more`: what needs attention besides."""
-    number = Counter(row.verdict for row in rows)
-    parts = [f'{number[word]} {word}' for word in reversed(WORST_FIRST) if number[word]]
-    word = worst([*number, *(alarm.verdict for alarm in more)])
-    return word, f'{plural(len(rows), "row")}: {", ".join(parts)}' if rows else ''
+def verdict_of(run: Run, more: Sequence[Alarm]) -> tuple[str, str]:
+    """(word, counts): the last line of the terminal; `more`: what needs attention besides."""
+    if run.verdict:
+        word, _, counts = run.verdict.partition(': ')
+    else:
+        number = Counter(row.verdict for row in run.rows)
+        word = worst(number)
+        parts = [f'{number[word]} {word}' for word in reversed(WORST_FIRST) if number[word]]
+        counts = f'{plural(len(run.rows), "row")}: {", ".join(parts)}'
+    return worst([word, *(alarm.verdict for alarm in more)]), counts
 
 
 def attention(rows: Sequence[Row], more: Sequence[Alarm]) -> list[Alarm]:
@@ -90,8 +89,7 @@ def attention(rows: Sequence[Row], more: Sequence[Alarm]) -> list[Alarm]:
     alike: dict[tuple[str, str, str], list[Row]] = {}
     for row in rows:
         if row.verdict != PASS:
-            key = row.verdict, row.figure.benchmark, row.why
-            alike.setdefault(key, []).append(row)
+            alike.setdefault((row.verdict, row.test, row.why), []).append(row)
     alarms = [_alarm(*key, same) for key, same in alike.items()]
     alarms = sorted([*alarms, *more], key=lambda alarm: WORST_FIRST.index(alarm.verdict))
     if len(alarms) > LISTED:
@@ -102,7 +100,7 @@ def attention(rows: Sequence[Row], more: Sequence[Alarm]) -> list[Alarm]:
 
 def _alarm(verdict: str, test: str, why: str, rows: list[Row]) -> Alarm:
     names = list(dict.fromkeys(row.name for row in rows))
-    nodes = list(dict.fromkeys(row.figure.node for row in rows))
+    nodes = {row.node for row in rows}
     what = names[0] if len(names) == 1 else f'{len(names)} rows'
     where = f' on {len(nodes)} nodes' if len(nodes) > 1 else ''
     return Alarm(verdict, f'{test} {what}{where}', why, f'test-{test}')

@@ -1,0 +1,108 @@
+"""The section on a fleet: each node against its peers, as `membw rank` judges it."""
+
+from collections import defaultdict
+from collections.abc import Sequence
+
+from membw.rank.ranking import Ranking, rank_table
+from membw.rank.screen import MARGIN, NodeVerdict
+from membw.report.model import Alarm, Cell, Picture, Section
+from membw.report.model import Table as Shown
+from membw.report.svg import LETTER, LINE, Canvas, Scale, x_axis, y_axis
+from membw.results.hostlist import fold
+from membw.results.table import Figure, Table
+from membw.results.verdict import FAIL, PASS, WORST_FIRST
+
+MAPS = 4  # settings that have a picture, the largest ones
+LISTED = 60  # nodes of the table
+NAMED = 12  # nodes with their name in a picture
+HEIGHT = 240  # pixels of the plot
+MARKS = {PASS: (0, 'one'), FAIL: (4, 'fail')}  # shape and colour; all else has the third
+READ = (
+    'One mark per node, slowest first: the mean of its metrics compared with the median of its '
+    'peers. Dashed: the margin. Triangles that point down FAIL.'
+)
+
+
+def ranking_of(table: Table, expected: Sequence[str] = ()) -> Ranking | None:
+    """None where fewer than two nodes were measured, or are expected."""
+    nodes = {figure.node for figure in table.figures} | set(expected)
+    return rank_table(table, expected) if len(nodes) > 1 else None
+
+
+def section(ranking: Ranking) -> Section:
+    """The pictures of the largest settings, and the nodes that are not PASS or slowest."""
+    made = Section('nodes', f'Nodes: {ranking.counts().partition(": ")[2]}')
+    made.notes = list(ranking.notes)
+    settings: dict[str, list[NodeVerdict]] = defaultdict(list)
+    for verdict in ranking.verdicts:
+        if verdict.figures:
+            settings[verdict.setting].append(verdict)
+    largest = sorted(settings.items(), key=lambda item: -len(item[1]))[:MAPS]
+    made.pictures = [
+        _picture(of, ranking.first[setting]) for setting, of in largest if len(of) > 1
+    ]
+    made.tables = [_table(ranking)]
+    return made
+
+
+def alarms(ranking: Ranking | None) -> list[Alarm]:
+    """A line for each reason against nodes; nodes with the same one share it."""
+    alike: dict[tuple[str, str], list[str]] = defaultdict(list)
+    for node in ranking.nodes if ranking else ():
+        if node.verdict != PASS:
+            alike[node.verdict, node.reason].append(node.name)
+    return [
+        Alarm(word, f'{"node" if len(names) == 1 else f"{len(names)} nodes"} {fold(names)[:120]}',
+              why, 'nodes')
+        for (word, why), names in alike.items()
+    ]  # fmt: skip
+
+
+def _picture(verdicts: list[NodeVerdict], figure: Figure) -> Picture:
+    names = ' '.join(filter(None, (figure.benchmark, figure.preset, figure.pinning)))
+    title = f'{len(verdicts)} nodes, {names}: percent of the median of peers'
+    slowest_first = sorted(verdicts, key=lambda v: -v.loss)
+    return Picture(title, lambda width: _draw(slowest_first, width, title), READ)
+
+
+def _draw(verdicts: list[NodeVerdict], width: int, title: str) -> Canvas:
+    top, bottom = 28.0, 28.0 + HEIGHT
+    canvas = Canvas(width, bottom + 2 * LINE + 8, title)
+    percent = [-100 * verdict.loss for verdict in verdicts]
+    up = Scale([*percent, -130 * MARGIN, 130 * MARGIN], bottom, top)
+    across = Scale([0.0, len(verdicts) + 1.0], 52, width - 14)
+    across.steps = [step for step in across.steps if 1 <= step <= len(verdicts) and step % 1 == 0]
+    y_axis(canvas, up, 52, width - 14, '%')
+    x_axis(canvas, across, top, bottom, 'place')
+    margin = up(-100 * MARGIN)
+    canvas.line(52, margin, width - 14, margin, 'muted', stroke_dasharray='5 4')
+    free, named = 0.0, 0
+    for place, (verdict, loss) in enumerate(zip(verdicts, percent, strict=True), 1):
+        shape, colour = MARKS.get(verdict.verdict, (3, 'invalid'))
+        x, y = across(place), up(loss)
+        canvas.mark(x, y, shape, colour, f'{verdict.node}: {loss:+.1f} %, {verdict.verdict}')
+        room = LETTER * len(verdict.node)
+        if verdict.verdict != PASS and named < NAMED and x > free and x + 8 + room < width:
+            canvas.text(x + 8, y + 4, verdict.node)
+            free, named = x + room, named + 1
+    return canvas
+
+
+def _table(ranking: Ranking) -> Shown:
+    slow = {verdict.node: verdict.loss for verdict in reversed(ranking.verdicts)}
+    nodes = sorted(
+        ranking.nodes,
+        key=lambda node: (WORST_FIRST.index(node.verdict), -slow.get(node.name, 0.0)),
+    )
+    metrics = list(dict.fromkeys(name for node in nodes for name in node.figures))
+    rows = [
+        [Cell(node.name), Cell(node.verdict, is_verdict=True),
+         *(Cell(f'{node.figures[m]:.1f}' if m in node.figures else '') for m in metrics),
+         Cell(f'{-100 * slow[node.name]:+.1f} %' if node.figures else ''), Cell(node.reason)]
+        for node in nodes[:LISTED]
+    ]  # fmt: skip
+    titles = ['node', 'verdict', *metrics, 'to peers', 'why']
+    table = Shown(titles, rows, {*range(2, len(titles) - 1)}, 'Worst first').without_empty()
+    if len(nodes) > LISTED:
+        table.left_out = f'{len(nodes) - LISTED} more nodes: membw rank --limit 0'
+    return table

@@ -1,0 +1,40 @@
+"""The section on a fleet: what `membw rank` says, drawn and listed."""
+
+import made_up_records as made_up
+import pytest
+
+from membw.report.page import page_of
+from membw.report.rows import run_of_records
+from membw.results.table import read_table
+
+
+@pytest.fixture
+def page(tmp_path):
+    def of(rows, nodes=()):
+        table = read_table([str(made_up.write(tmp_path / 'r.jsonl', rows))])
+        return page_of(run_of_records(table), nodes)
+
+    return of
+
+
+def test_a_low_node_is_named_in_the_picture_the_table_and_the_head(page):
+    found = page(made_up.fleet(30, slow=[(7, 0.9)]))
+    section = found.sections[0]
+    assert section.title.startswith('Nodes: 29 PASS') and '1 SUSPECT' in section.title
+    assert [cell.text for cell in section.tables[0].rows[0]][:2] == ['n007', 'SUSPECT']
+    assert '>n007<' in section.pictures[0].draw(800).as_text()
+    assert found.verdict == 'SUSPECT' and found.attention[0].what == 'node n007'
+
+
+def test_every_node_has_a_mark_with_its_figure(page):
+    text = page(made_up.fleet(30)).sections[0].pictures[0].draw(800).as_text()
+    assert text.count('<title>n0') == 30
+
+
+def test_an_expected_node_without_a_record_is_missing(page):
+    found = page(made_up.fleet(5), nodes=['n001', 'n002', 'n003', 'n004', 'n005', 'n006'])
+    assert [(a.verdict, a.what) for a in found.attention] == [('MISSING', 'node n006')]
+
+
+def test_one_node_has_no_ranking(page):
+    assert [section.id for section in page([made_up.record()]).sections] == ['test-stream']

@@ -7,9 +7,16 @@ from pathlib import Path
 from typing import Any
 
 from membw import tables
+from membw.accept import protocol as protocols
+from membw.accept.report import report
+from membw.accept.rule import decide
+from membw.accept.runs import runs_of
+from membw.accept.text import blocks, plan_lines
+from membw.checkout import root
 from membw.errors import MembwError
 from membw.files import write_whole
 from membw.printable import printable
+from membw.results.table import read_table
 
 EPILOG = """\
 A node passes when the agreed statistic of its first valid runs reaches the contract in every
@@ -64,8 +71,6 @@ def add_parser(subparsers: Any) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Exit status as in EPILOG."""
-    from membw.accept import protocol as protocols
-
     if args.template:
         print(protocols.template(), end='')
         return 0
@@ -76,32 +81,15 @@ def run(args: argparse.Namespace) -> int:
             raise MembwError(f"'{name}' is no kind of report", f'one of {", ".join(REPORTS)}')
     protocol = protocols.load(args.protocol)
     if args.plan:
-        return plan(protocol)
+        protocols.refuse_unknown(protocol)
+        print('\n'.join(plan_lines(protocol)))
+        return 0
     acceptance = accept(args, protocol)
     return 0 if acceptance['verdict'] == 'ACCEPTED' else 1
 
 
-def plan(protocol: Any) -> int:
-    from membw.accept.protocol import unknown
-    from membw.accept.text import plan_lines
-
-    problems = list(unknown(protocol))
-    if problems:
-        hint = 'fix the protocol before it is signed: nothing could be measured by it'
-        raise MembwError('\nmembw: '.join(problems), hint)
-    print('\n'.join(plan_lines(protocol)))
-    return 0
-
-
-def accept(args: argparse.Namespace, protocol: Any) -> dict[str, Any]:
+def accept(args: argparse.Namespace, protocol: protocols.Protocol) -> dict[str, Any]:
     """The report, written and printed."""
-    from membw.accept.report import report
-    from membw.accept.rule import decide
-    from membw.accept.runs import runs_of
-    from membw.accept.text import blocks
-    from membw.checkout import root
-    from membw.results.table import read_table
-
     table = read_table(args.results or [str(Path(root(), 'results'))])
     for problem in table.problems:
         print(f'membw: {printable(problem)}', file=sys.stderr)
@@ -117,8 +105,6 @@ def accept(args: argparse.Namespace, protocol: Any) -> dict[str, Any]:
 
 def written(suffix: str, acceptance: dict[str, Any]) -> str:
     """The text of a report of that kind."""
-    from membw.accept.text import blocks
-
     if suffix == '.json':
         return json.dumps(acceptance, indent=1) + '\n'
     if suffix == '.txt':

@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 import yaml
 
 from membw import schema
-from membw.checkout import root, systems
-from membw.errors import MembwError
+from membw.checkout import refuse_unknown_system, root
+from membw.errors import MembwError, did_you_mean
 from membw.files import open_to_read
 from membw.presets import presets
 from membw.printable import printable
@@ -21,8 +21,6 @@ from membw.results.table import HIGHER
 from membw.site.environs import of_partition
 
 HINT = "'membw accept --template' prints a protocol that is right, with comments"
-# what a pattern of the schema requires, by how it begins
-SHAPES = {'^[^': 'text of one line', '^[A': 'a name', '^[0': 'a date or checksum'}
 
 
 class Line(NamedTuple):
@@ -43,12 +41,13 @@ class Line(NamedTuple):
             return self.value
         return fleet * (1 - self.within if self.better == HIGHER else 1 + self.within)
 
-    def text(self, fleet: float | None = None) -> str:
-        """'triad at least 300 GB/s', 'triad within 2.0% of the fleet: at least 294 GB/s'."""
-        limit, bound = self.limit(fleet), 'at least' if self.better == HIGHER else 'at most'
-        value = '' if limit is None else f'{bound} {limit:.6g} {self.unit}'
-        share = '' if self.within is None else f'within {self.within:.1%} of the fleet'
-        return f'{self.metric} {": ".join(filter(None, (share, value)))}'
+    @property
+    def text(self) -> str:
+        """'triad at least 300 GB/s', 'triad within 2.0% of the fleet'."""
+        if self.within is not None:
+            return f'{self.metric} within {self.within:.1%} of the fleet'
+        bound = 'at least' if self.better == HIGHER else 'at most'
+        return f'{self.metric} {bound} {self.value:.6g} {self.unit}'
 
 
 @dataclass(frozen=True)
@@ -156,12 +155,8 @@ def _plain(value: Any) -> Any:
 
 def _of_schema(content: Any) -> Iterator[str]:
     for where, fact, hint in schema.problems(own_schema(), content, '', ''):
-        shape = next((SHAPES[b] for b in SHAPES if hint.startswith(f"must match '{b}")), '')
-        if shape:  # a reader of a protocol need not know patterns
-            fact = f'{fact.split(" does not match ")[0]} is not {shape}'
-        elif hint.startswith('did you mean'):
-            fact = f'{fact}; {hint}'
-        yield printable(f'{where or "the protocol"}: {fact}')[:300]
+        more = f'; {hint}' if hint.startswith('did you mean') else ''
+        yield printable(f'{where or "the protocol"}: {fact}{more}')[:300]
 
 
 def _of_sense(content: dict[str, Any]) -> Iterator[str]:
@@ -186,14 +181,12 @@ def _of_sense(content: dict[str, Any]) -> Iterator[str]:
                 yield f'nodes.names: {len(names)} names, count is {count}'
 
 
-def unknown(protocol: Protocol) -> Iterator[str]:
-    """System and preset that do not exist here: nothing could be measured by such a protocol."""
+def refuse_unknown(protocol: Protocol) -> None:
+    """Raises MembwError for a system or a preset that does not exist here."""
     system, preset = protocol.runs['system'], protocol.runs['preset']
-    if system not in systems():
-        yield f"runs.system: no '{system}', known are {', '.join(systems())}"
-        return
+    refuse_unknown_system(system)
     facts = yaml.safe_load(Path(root(), 'systems', f'{system}.yaml').read_text())
     table = presets.load(Path(root(), 'configs', 'presets.yaml'))
     known = sorted({name for p in facts['partitions'] for name in of_partition(p, table)})
     if preset not in known:
-        yield f"runs.preset: no '{preset}' on '{system}', known are {', '.join(known)}"
+        raise MembwError(f"no preset '{preset}' on '{system}'", did_you_mean(preset, known))

@@ -12,7 +12,6 @@ from membw.accept.risk import assess, sentences
 from membw.accept.rule import STATUSES, Decision
 from membw.accept.runs import Run
 from membw.moments import utc
-from membw.plural import plural
 from membw.presets.presets import version
 from membw.results.hostlist import fold
 
@@ -37,7 +36,7 @@ def report(decision: Decision, problems: Sequence[str] = ()) -> dict[str, Any]:
         'to_do': list(to_do(decision)),
         'contract': [
             {**line._asdict(), 'limit': decision.limits.get(name),
-             'text': line.text(decision.fleet.get(name))}
+             'text': line.text}
             for name, line in protocol.contract.items()
         ],  # fmt: skip
         'made': utc(time.time()),
@@ -93,26 +92,19 @@ def _lowest(decision: Decision) -> Iterator[str]:
 
 
 def to_do(decision: Decision) -> Iterator[str]:
-    """What is still to be measured, and the command; nothing once the machine is refused."""
-    if decision.verdict != 'INCOMPLETE':
-        return
+    """Commands for what is missing, one a round; nothing once the machine is refused."""
     protocol = decision.protocol
-    for title, count in protocol.rounds:
-        waiting = [n for n in decision.nodes if n.needs and n.needs_for == title]
-        for needs in sorted({n.needs for n in waiting}):
-            nodes = [n.name for n in waiting if n.needs == needs]
-            yield f'{title} round, {plural(needs, "valid run")} on each of {fold(nodes)}:'
-            yield f'  {command(protocol, nodes[0] if len(nodes) == 1 else "NODE", needs)}'
-    further = protocol.count - len(decision.nodes)
-    if further > 0:
-        needs = protocol.runs['repetitions']
-        yield f'first round, {plural(needs, "valid run")} on {plural(further, "further node")}:'
-        yield f'  {command(protocol, "NODE", needs)}'
+    if decision.verdict == 'INCOMPLETE':
+        for title, runs in protocol.rounds:
+            nodes = [n.name for n in decision.nodes if n.needs and n.needs_for == title]
+            if nodes or (title == 'first' and len(decision.nodes) < protocol.count):
+                where = fold(nodes) if nodes else 'further nodes'
+                yield f'{command(protocol, runs)}   # {title} round of each NODE: {where}'
 
 
-def command(protocol: Protocol, node: str, runs: int) -> str:
-    """`membw run ...` that makes so many runs on a node."""
+def command(protocol: Protocol, runs: int) -> str:
+    """`membw run ...` that makes so many runs on NODE."""
     agreed = protocol.runs
     test = agreed['test'] + (f'%pinning={agreed["pinning"]}' if 'pinning' in agreed else '')
     words = ['membw', 'run', '--system', agreed['system'], '-n', test, '-p', agreed['preset']]
-    return shlex.join([*words, f'--repeat={runs}', '-J', f'nodelist={node}'])
+    return shlex.join([*words, f'--repeat={runs}', '-J', 'nodelist=NODE'])

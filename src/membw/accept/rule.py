@@ -50,7 +50,6 @@ class Decision:
     why: list[str]
     nodes: list[Node]
     limits: dict[str, float]  # metric -> worst figure that passes
-    fleet: dict[str, float]  # metric -> median of the nodes
     elsewhere: list[str]  # nodes with runs that the protocol does not name
 
     def with_status(self, status: str) -> list[Node]:
@@ -82,7 +81,7 @@ def decide(protocol: Protocol, runs: Sequence[Run]) -> Decision:
     lines = protocol.contract.items()
     limits = {n: limit for n, line in lines if (limit := line.limit(fleet.get(n))) is not None}
     nodes = [_judge(protocol, limits, name, by_node.pop(name, [])) for name in names]
-    decision = Decision(protocol, '', [], nodes, limits, fleet, sorted(by_node))
+    decision = Decision(protocol, '', [], nodes, limits, sorted(by_node))
     decision.verdict, decision.why = _verdict(decision)
     return decision
 

@@ -104,7 +104,7 @@ def _not_counted(acceptance: dict[str, Any]) -> Iterator[str]:
 
 def plan_lines(protocol: Protocol) -> Iterator[str]:
     """What a party reads before it signs."""
-    contract = [line.text() for line in protocol.contract.values()]
+    contract = [line.text for line in protocol.contract.values()]
     yield f'protocol: {protocol.content["title"]}'
     yield from protocol_lines(protocol.content, contract, protocol.checksum, protocol.unsigned)
     yield from (f'  risk       {line}' for line in sentences(protocol, nights=0))

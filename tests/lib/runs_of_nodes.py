@@ -1,6 +1,6 @@
 """Records of runs on several nodes, as `membw run` keeps them; also a command, for the docs:
 
-python runs_of_nodes.py FILE.jsonl DAY RUNS NODE=TRIAD ...   e.g. 2026-12-01 3 n001=306
+python runs_of_nodes.py FILE.jsonl DAY RUNS NODE=TRIAD ...   e.g. 2026-10-01 3 n001=306
 """
 
 import json
@@ -35,7 +35,7 @@ def record(node, when, figures, unit='GB/s', better='higher', bound=False, **cha
     return made
 
 
-def runs(nodes, count, day='2026-12-01', minutes=20, **changes):
+def runs(nodes, count, day='2026-10-01', minutes=20, **changes):
     """`count` runs of each node from 1 o'clock on; `nodes`: {name: triad in GB/s}.
 
     No two figures are equal: they differ by less than 0.1 %.

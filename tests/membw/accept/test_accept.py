@@ -24,7 +24,7 @@ BASE = {
     'schema': 'membw-protocol-2',
     'title': 'a machine of tests',
     'parties': {'buyer': 'us', 'vendor': 'them'},
-    'period': {'from': '2026-12-01', 'to': '2026-12-14'},
+    'period': {'from': '2026-10-01', 'to': '2026-10-14'},
     'contract': {'triad': 300.0, 'copy': 270.0},
     'nodes': {'count': 8, 'names': 'n[001-008]'},
     'runs': {'test': 'stream', 'system': 'thin', 'preset': 'gcc-o2', 'pinning': 'likwid',
@@ -57,7 +57,7 @@ def protocol(tmp_path):
 
     def write(parties=('buyer', 'vendor'), **changes):
         content = made(**changes)
-        signed = {'name': 'N. N.', 'date': '2026-11-30'}
+        signed = {'name': 'N. N.', 'date': '2026-09-30'}
         signed['protocol_sha256'] = protocols.checksum(content)
         content['signatures'] += [{'party': party, **signed} for party in parties]
         path = tmp_path / f'protocol-{next(number)}.yaml'
@@ -86,7 +86,7 @@ def fleet(slow=(), triad=290.0, nodes=NODES, runs=3, **changes):
 
 
 def retest(nodes, triad, runs=3):
-    return runs_of_nodes.runs(dict.fromkeys(nodes, triad), runs, day='2026-12-02')
+    return runs_of_nodes.runs(dict.fromkeys(nodes, triad), runs, day='2026-10-02')
 
 
 def only_of(decision, name):
@@ -142,7 +142,7 @@ def test_every_metric_of_the_contract_counts(judged):
     ('best', (300, 290, 280), True),
 ])  # fmt: skip
 def test_the_statistic_is_the_agreed_one(judged, statistic, figures, passes):
-    days = [f'2026-12-{day:02}' for day in range(1, len(figures) + 1)]
+    days = [f'2026-10-{day:02}' for day in range(1, len(figures) + 1)]
     runs = [runs_of_nodes.runs({'n1': f}, 1, day) for f, day in zip(figures, days, strict=True)]
     found = judged(
         sum(runs, []), nodes={'count': 1}, contract={'triad': 300.0}, runs__statistic=statistic,
@@ -202,7 +202,7 @@ def test_a_lower_bound_passes_where_agreed_and_never_fails(judged, bounds, triad
 @pytest.mark.parametrize('change, said', [
     ({'case__environ': 'clang-o2'}, 'preset clang-o2'), ({'case': {}}, 'preset not recorded'),
     ({'case__pinning': 'omp'}, 'pinning omp'), ({'case__test': 'ladder'}, 'test ladder'),
-    ({'day': '2026-11-30'}, 'measured on 2026-11-30'), ({'kernels_set': 'tuned'}, 'kernels_set'),
+    ({'day': '2026-09-30'}, 'measured on 2026-09-30'), ({'kernels_set': 'tuned'}, 'kernels_set'),
     ({'element_bytes': 4}, 'element_bytes 4'), ({'unit': 'GFlop/s'}, 'no triad in GB/s'),
     ({'build__compiler': 'gcc 13.1'}, 'compiler gcc 13.1'),
 ])  # fmt: skip
@@ -230,10 +230,10 @@ def test_counted_runs_of_two_compilers_or_sources_are_no_acceptance(judged):
 
 def test_a_copy_of_a_run_under_another_date_is_no_second_run(judged):
     made = fleet(runs=1)
-    copies = [{**record, 'time': f'2026-12-0{day}T01:00:00Z'} for day in (2, 3) for record in made]
+    copies = [{**record, 'time': f'2026-10-0{day}T01:00:00Z'} for day in (2, 3) for record in made]
     found = judged([*made, *copies])
     assert found.verdict == 'INCOMPLETE'
-    text = 'a copy of the run of 2026-12-01T01:00:00Z: every figure is equal'
+    text = 'a copy of the run of 2026-10-01T01:00:00Z: every figure is equal'
     assert found.nodes[0].runs[1].counted == text
 
 
@@ -268,7 +268,7 @@ def test_the_template_is_right(tmp_path, capsys):
     ({'runs__prset': 'x'}, "runs.prset: unknown key; did you mean 'preset'?"),
     ({'nodes__of': 7}, 'nodes.of: 7 nodes, but 8 of them are measured'),
     ({'rule__allowed_failures': 8}, 'rule.allowed_failures: as many as there are nodes'),
-    ({'period__to': '2026-11-01'}, 'period: ends before it begins'),
+    ({'period__to': '2026-09-01'}, 'period: ends before it begins'),
     ({'nodes__names': 'n[001-007]'}, 'nodes.names: 7 names, count is 8'),
     ({'schema': 'membw-protocol-1'}, 'schema'),
 ])  # fmt: skip
@@ -280,7 +280,7 @@ def test_a_wrong_protocol_is_refused_with_the_place(protocol, change, said):
 
 def test_all_problems_are_named_at_once_and_a_double_key_too(protocol, tmp_path):
     with pytest.raises(MembwError, match='(?s)rule.allowed_failures.*membw: .*period: ends'):
-        protocols.load(protocol(rule__allowed_failures=9, period__to='2026-11-01'))
+        protocols.load(protocol(rule__allowed_failures=9, period__to='2026-09-01'))
     path = tmp_path / 'twice.yaml'
     path.write_text('title: a\ntitle: b\n')
     with pytest.raises(MembwError, match="line 2: 'title' is given twice"):

@@ -19,7 +19,7 @@ from membw.calibrate.reference_file import match
 from membw.cli import main
 
 NODES = {f'n{i:03}': 300.0 for i in range(20)}
-DAYS = '2026-11-20', '2026-11-21', '2026-11-22'
+DAYS = '2026-10-20', '2026-10-21', '2026-10-22'
 ON_LOCAL = {'case__system': 'local', 'case__partition': 'default'}
 
 

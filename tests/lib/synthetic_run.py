@@ -109,7 +109,7 @@ def record(rates, stores, factor, invalid, night):
         'threads_on': [{'thread': i, 'cpu': i, 'affinity': str(i)} for i in range(24)],
         'facts': {'cpu_model': 'Synthetic 9000', 'numa_nodes': 2},
         'build': {'compiler': 'synthetic 12.2', 'flags': ''},
-        'codegen': {k: {'stores': stores, 'width_bits': 256, 'write_allocate_factor': factor}
+        'codegen': {k: {'stores': stores, 'width_bits': 256, 'moved_bytes': 24 * factor}
                     for k in rates},
     }  # fmt: skip
 

@@ -1,1 +1,1 @@
-"""membw codegen: which instructions a binary moves its data with."""
+"""What the compiler made of the kernels of a program: kind and width of their stores."""

@@ -1,38 +1,36 @@
-"""`membw codegen`: what the compiler made of the kernels, read off the program's own code."""
+"""`membw codegen`: what the compiler made of the kernels of a program."""
 
+import argparse
 import json
 
 from membw import tables
-from membw.codegen.read_program import read
+from membw.codegen.kernels import read_kernels
 from membw.tables import Cell, Column, Table
 
-NAMES = ('kernel', 'stores', 'width', 'unroll', 'fma', 'prefetch', 'counted', 'moved', 'factor')
-COLUMNS = tuple(Column(name, name) for name in NAMES)
+COLUMNS = tuple(Column(name, name) for name in ('kernel', 'stores', 'width', 'counted', 'moved'))
 HOW = """
-Width is that of the stores in bits (64: one double at a time), unroll how many of them an
-iteration makes. Counted bytes per element are STREAM's; an ordinary store reads the line that it
-writes (write-allocate), so that more bytes move: factor is moved / counted. What memcpy does is
-settled when it runs, so its factor is not known. More: docs/compilers.md
+Width is that of the stores in bits (64: one double at a time). Counted bytes per element are
+STREAM's; an ordinary store reads the line that it writes (write-allocate), so that more bytes
+move. What memcpy does is settled when it runs: not known. More: docs/compilers.md
 """
 
 
-def add_parser(subparsers):
+def add_parser(subparsers: 'argparse._SubParsersAction[argparse.ArgumentParser]') -> None:
     parser = subparsers.add_parser(
         'codegen',
         help='what the compiler made of the kernels of a program',
-        description='Reads off the disassembly of each kernel of a program for x86-64 or aarch64 '
-        'what its stores are,\nhow wide, whether it calls memcpy or prefetches, and so how many '
-        'bytes move.\nExit status: 0 read, 2 it cannot be read.',
+        description='Reads the kind and the width of the stores off the disassembly of each '
+        'kernel of a program\nfor x86-64 or aarch64.\n'
+        'Exit status: 0 read, 2 it cannot be read.',
         epilog=HOW,
     )
     add_options(parser)
     parser.set_defaults(func=main)
 
 
-def add_options(parser):
+def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument('binary', help='a program that was built: build/gcc-o2/stream')
     tables.add_argument(parser)
-    parser.add_argument('--listing', action='store_true', help='print the loops, too')
     parser.add_argument(
         '--kernel',
         metavar='NAME',
@@ -41,47 +39,22 @@ def add_options(parser):
     )
 
 
-def main(args):
-    facts = read(args.binary, args.kernel)
+def main(args: argparse.Namespace) -> int:
+    """Prints the table, or {"kernels": {name: facts}} as JSON."""
+    kernels = read_kernels(args.binary, args.kernel or ())
     if args.format == 'json':
-        print(json.dumps(facts, indent=1))
-    else:
-        print(tables.as_text(blocks(facts, args.listing), args.format))
+        print(json.dumps({'binary': args.binary, 'kernels': kernels}, indent=1))
+        return 0
+    rows = [
+        (
+            name,
+            ' '.join(facts['calls']) or facts['stores'],
+            *(
+                Cell(facts[key], str(facts[key] or '?'))
+                for key in ('width_bits', 'counted_bytes', 'moved_bytes')
+            ),
+        )
+        for name, facts in kernels.items()
+    ]
+    print(tables.as_text([Table(args.binary, COLUMNS, rows)], args.format))
     return 0
-
-
-# --- the table -------------------------------------------------------------------------------
-
-
-def blocks(facts, listing=False):
-    """The table, and what is said below it."""
-    rows = [cells(name, kernel) for name, kernel in facts['kernels'].items()]
-    yield Table(f'{facts["binary"]}, {facts["machine"]}', COLUMNS, rows)
-    for name, kernel in facts['kernels'].items():
-        yield from [f'{name}: {kernel["note"]}'] if kernel['note'] else []
-    for name, kernel in facts['kernels'].items():
-        yield from ['', f'{name} ({kernel["symbol"]}):', *kernel['loop']] if listing else []
-
-
-def cells(name, kernel):
-    width = str(kernel['width_bits'] or '-') + ('+' if kernel['scalable'] else '')
-    return (
-        name,
-        ' '.join(kernel['calls']) or kernel['stores'],
-        width,
-        Cell(kernel['unroll'], plain(kernel['unroll'])),
-        {True: 'yes', False: 'no', None: '-'}[kernel['fma']],
-        ', '.join(map(prefetch, kernel['prefetches'])) or '-',
-        Cell(kernel['counted_bytes'], plain(kernel['counted_bytes'])),
-        Cell(kernel['moved_bytes'], plain(kernel['moved_bytes'], '?')),
-        Cell(kernel['write_allocate_factor'], plain(kernel['write_allocate_factor'], '?')),
-    )
-
-
-def plain(value, unknown='-'):
-    return unknown if value is None else f'{value:g}'
-
-
-def prefetch(instruction):
-    ahead = instruction['bytes_ahead']
-    return instruction['kind'] + (f' {ahead:+d} B' if ahead is not None else '')

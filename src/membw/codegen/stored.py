@@ -2,71 +2,51 @@
 
 import hashlib
 import json
-import pathlib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
 
 from membw import codegen
 from membw.errors import MembwError
 
-# what a row or a record says of each kernel; the loops themselves stay in codegen.json
-KEYS = (
-    'stores',
-    'calls',
-    'width_bits',
-    'unroll',
-    'fma',
-    'prefetches',
-    'counted_bytes',
-    'moved_bytes',
-    'write_allocate_factor',
-)
+Kernels = dict[str, dict[str, Any]]
 
 
-def read(binary, results):
-    """({'copy': {...}, ...}, None), or ({}, the reason) where it cannot be read.
-
-    codegen.json, in a folder of the binary's own, holds the whole of it.
-    """
-    path = folder_of(binary, results) / 'codegen.json'
-    facts = json.loads(path.read_text()) if path.is_file() else {}
-    if 'kernels' not in facts:
-        facts = ask(binary)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(json.dumps(facts, indent=1) + '\n')
-    kernels = facts.get('kernels', {})
-    brief = {name: {key: kernel[key] for key in KEYS} for name, kernel in kernels.items()}
-    return brief, facts.get('why')
-
-
-def ask(binary):
-    """What `membw codegen --json` prints, or {'why': its error}."""
-    from membw.codegen import read_program  # disassembles: not needed where a result is kept
+def read(binary: str, results: str) -> tuple[Kernels, str | None]:
+    """({kernel: facts}, None), or ({}, the reason) where the binary cannot be read."""
+    path = kept_at(binary, results)
+    if path.is_file():
+        return json.loads(path.read_text()), None
+    from membw.codegen.kernels import read_kernels  # the disassembler takes time to load
 
     try:
-        return read_program.read(binary)
+        kernels = read_kernels(binary)
     except (MembwError, OSError) as err:
-        return {'why': str(err)}
+        return {}, str(err)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(kernels, indent=1) + '\n')
+    return kernels, None
 
 
-def folder_of(binary, results):
+def kept_at(binary: str, results: str) -> Path:
     """results/codegen/...: of these bytes, as this version of the reader sees them."""
-    reader = sorted(pathlib.Path(codegen.__file__).parent.glob('*.py'))
-    files = [pathlib.Path(binary), *reader]
-    digest = hashlib.sha256(b''.join(hashlib.sha256(f.read_bytes()).digest() for f in files))
-    return pathlib.Path(results, 'codegen', digest.hexdigest())
+    files = [Path(binary), *sorted(Path(codegen.__file__).parent.glob('*.py'))]
+    digests = b''.join(hashlib.sha256(file.read_bytes()).digest() for file in files)
+    return Path(results, 'codegen', f'{hashlib.sha256(digests).hexdigest()[:32]}.json')
 
 
-def word(kernel):
+def word(kernel: Mapping[str, Any]) -> str:
     """'memcpy', '64', '256nt' (non-temporal), 'mixed', 'string'."""
-    if kernel['stores'] in ('libc', 'intel'):
+    if kernel['stores'] == 'call':
         return kernel['calls'][0]
     if kernel['stores'] in ('ordinary', 'nontemporal'):
         return f'{kernel["width_bits"] or ""}{"nt" if kernel["stores"] == "nontemporal" else ""}'
     return kernel['stores']
 
 
-def brief(kernels):
+def brief(kernels: Mapping[str, Mapping[str, Any]]) -> str:
     """'memmove/64': Copy calls memmove, the others store 64 bits at a time; '512': all do."""
-    first, *others = map(word, kernels.values())
-    if len(set(others)) != 1:
-        return '/'.join([first, *others])
-    return first if first == others[0] else f'{first}/{others[0]}'
+    first, *rest = map(word, kernels.values())
+    if len(set(rest)) != 1:
+        return '/'.join([first, *rest])
+    return first if first == rest[0] else f'{first}/{rest[0]}'

@@ -1,0 +1,229 @@
+"""Kind and width of the stores of each kernel of a program, from its (optimized) code.
+
+A kernel is a function kernel_<name> (fortran_<name> for a loop in Fortran), with all functions
+that it names: compilers move the parallel part into functions of their own. Of all innermost loops
+the one that stores most an iteration is the kernel's.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+import capstone
+
+from membw.codegen.elf import Function, Program
+from membw.errors import MembwError
+
+STREAM = ('copy', 'scale', 'add', 'triad')
+PREFIXES = ('fortran_', 'kernel_')  # a program with loops in Fortran has both; the first counts
+WORD = 8  # bytes of an element
+# functions that store for a kernel: libc's and those of Intel's runtime (libirc), by their names
+STORING = re.compile(r'(_*(intel|VEC)_\w*)?mem(cpy|move|set)|_*libirc_nontemporal_store\w*')
+RUNTIME = re.compile(r'_*(gomp|omp|kmp|kmpc|ompc)(_|$)', re.IGNORECASE)  # of OpenMP
+BITS = {'byte': 8, 'word': 16, 'dword': 32, 'qword': 64, 'xmmword': 128, 'ymmword': 256,
+        'zmmword': 512}  # fmt: skip
+# of a data register of aarch64; one of SVE (z) holds at least 128
+REGISTER_BITS = {'q': 128, 'v': 128, 'z': 128, 'd': 64, 'x': 64, 's': 32, 'w': 32}
+NO_ACCESS = ('lea', 'nop', 'prefetch', 'call', 'j', 'push', 'pop', 'clflush')
+MOST_FUNCTIONS = 50
+
+
+class Step(NamedTuple):
+    """One instruction: address, bytes, its name and its operands as text."""
+
+    address: int
+    size: int
+    name: str
+    operands: str
+
+
+class Moved(NamedTuple):
+    """What a loop moves an iteration, in bits; widest: of its stores."""
+
+    stored: int
+    loaded: int
+    nontemporal: int
+    widest: int
+    in_place: bool  # it stores by registers that it loads by: to what it has read
+
+
+def read_kernels(path: str, names: Sequence[str] = ()) -> dict[str, dict[str, Any]]:
+    """{kernel: facts} of a program, STREAM's four first; NAMES: these kernels or functions alone.
+
+    Facts: stores (ordinary, nontemporal, mixed, call, string, none), calls (names), width_bits,
+    counted_bytes and moved_bytes of an element. What a call stores is not known: None.
+    Raises MembwError where there is no such kernel.
+    """
+    program = Program(path)
+    found = {name: read_kernel(program, name) for name in names or kernel_names(program)}
+    missing = [name for name, facts in found.items() if not facts]
+    if missing or not found:
+        what = f"'{missing[0]}'" if missing else 'any kernel (kernel_copy ...)'
+        fact = f"'{path}' has no function of {what}"
+        raise MembwError(fact, f"'--kernel FUNCTION' reads another one; 'nm {path}' lists them")
+    return {name: facts for name, facts in found.items() if facts}
+
+
+def kernel_names(program: Program) -> list[str]:
+    # link-time optimization appends to the name: kernel_copy.lto_priv.0
+    name_of = re.compile(r'(?:kernel|fortran)_([a-z]\w*?)(?:\.|$)').match
+    found = {match[1] for match in map(name_of, (f.name for f in program.functions)) if match}
+    return [n for n in STREAM if n in found] + sorted(found - set(STREAM))
+
+
+def read_kernel(program: Program, name: str) -> dict[str, Any] | None:
+    for symbol in (*(prefix + name for prefix in PREFIXES), name):
+        bodies, calls = gather(program, symbol)
+        if bodies:
+            return facts_of(bodies, calls)
+    return None
+
+
+def facts_of(bodies: list[list[Step]], calls: list[str]) -> dict[str, Any]:
+    loops = [moved(loop) for body in bodies for loop in innermost(body)]
+    hot = max(loops, default=Moved(0, 0, 0, 0, False))
+    streaming = [name for name in calls if 'nontemporal' in name and 'dynamic' not in name]
+    if streaming:
+        kind = 'nontemporal' if hot.stored == hot.nontemporal else 'mixed'
+    elif calls and not hot.nontemporal:
+        kind = 'call'  # beside non-temporal stores memcpy does the few elements that are left
+    elif any(step.name.startswith(('rep movs', 'rep stos')) for body in bodies for step in body):
+        kind = 'string'
+    elif not hot.stored:
+        kind = 'none'
+    else:
+        kind = {0: 'ordinary', hot.stored: 'nontemporal'}.get(hot.nontemporal, 'mixed')
+    by_loop = kind in ('ordinary', 'nontemporal', 'mixed') and not streaming
+    counted = WORD * (1 + round(hot.loaded / hot.stored)) if by_loop else 0
+    extra = {'nontemporal': 0, 'ordinary': 0 if hot.in_place else WORD}.get(kind)
+    return {
+        'stores': kind,
+        'calls': calls,
+        'width_bits': hot.widest if by_loop else None,
+        'counted_bytes': counted or None,
+        'moved_bytes': counted + extra if counted and extra is not None else None,
+    }
+
+
+def gather(program: Program, symbol: str) -> tuple[list[list[Step]], list[str]]:
+    """The code of a function and of all that it names; the functions that store for it."""
+    waiting = [f for f in program.functions if f.name == symbol or f.name.startswith(symbol + '.')]
+    seen: set[int] = set()
+    bodies: list[list[Step]] = []
+    calls: dict[str, None] = {}
+    while waiting and len(seen) < MOST_FUNCTIONS:
+        function = waiting.pop(0)
+        if function.address in seen:
+            continue
+        seen.add(function.address)
+        body = disassemble(program, function.address, program.body(function))
+        bodies.append(body)
+        for address in named_addresses(body, program.machine):
+            if function.address <= address < function.address + max(function.size, 1):
+                continue
+            name, callee = behind(program, address)
+            storing = STORING.search(name)
+            if storing:
+                calls[storing.group()] = None
+            elif callee and not RUNTIME.match(name):
+                waiting.append(callee)
+    return bodies, list(calls)
+
+
+def behind(program: Program, address: int) -> tuple[str, Function | None]:
+    """The function at an address, or whose name stands in the slot that is there or behind it."""
+    if address in program.at:
+        return program.at[address].name, program.at[address]
+    if address in program.slots:
+        return program.slots[address], None
+    linkage = disassemble(program, address, program.code(address, 16))
+    slots = (program.slots.get(a, '') for a in named_addresses(linkage, program.machine))
+    return next(filter(None, slots), ''), None
+
+
+def disassemble(program: Program, address: int, code: bytes) -> list[Step]:
+    if program.machine == 'x86-64':
+        engine = capstone.Cs(capstone.CS_ARCH_X86, capstone.CS_MODE_64)
+    else:
+        engine = capstone.Cs(capstone.CS_ARCH_ARM64, capstone.CS_MODE_ARM)
+    engine.skipdata = True  # a literal amidst the code must not end the reading
+    return [Step(*instruction) for instruction in engine.disasm_lite(code, address)]
+
+
+def named_addresses(body: list[Step], machine: str) -> Iterator[int]:
+    """Where it jumps or calls to, and the addresses that it computes."""
+    pages: dict[str, int] = {}  # aarch64 makes an address by adrp and add (or a load)
+    for step in body:
+        relative = re.search(r'\[rip ([+-]) (0x)?([0-9a-f]+)\]', step.operands)
+        if relative:
+            distance = int(relative[3], 16 if relative[2] else 10)
+            yield step.address + step.size + (distance if relative[1] == '+' else -distance)
+        elif machine == 'x86-64' or step.name.startswith(('b', 'cb', 'tb', 'adr')):
+            number = re.search(r'(?:^|, )#?(0x[0-9a-f]+)$', step.operands)
+            if number and step.name == 'adrp':
+                pages[step.operands.split(',')[0]] = int(number[1], 16)
+            elif number:
+                yield int(number[1], 16)
+        else:
+            low = re.search(r'(x\d+)(?:, #(0x[0-9a-f]+|\d+))?\]?$', step.operands)
+            if low and low[1] in pages and step.name in ('add', 'ldr'):
+                yield pages[low[1]] + int(low[2] or '0', 0)
+
+
+def innermost(body: list[Step]) -> list[list[Step]]:
+    """The loops that have no other loop in them: from the target of a jump back to the jump."""
+    position = {step.address: n for n, step in enumerate(body)}
+    ends: dict[int, int] = {}
+    for n, step in enumerate(body):
+        target = re.search(r'(?:^|, )#?(0x[0-9a-f]+)$', step.operands)
+        begin = position.get(int(target[1], 16)) if target else None
+        if step.name.startswith(('j', 'b', 'cb', 'tb')) and begin is not None and begin <= n:
+            ends[begin] = n
+    return [
+        body[begin : end + 1]
+        for begin, end in ends.items()
+        if not any(begin < b <= e <= end for b, e in ends.items())
+    ]
+
+
+def moved(loop: list[Step]) -> Moved:
+    stored = loaded = nontemporal = widest = 0
+    written: set[str] = set()
+    read: set[str] = set()
+    for step in loop:
+        bits, is_store, is_load = access(step)
+        place = ' '.join(
+            re.findall(r'[a-z]\w*', step.operands.partition('[')[2].partition(']')[0])
+        )
+        stored += bits * is_store
+        loaded += bits * is_load
+        if is_store:
+            written.add(place)
+            widest = max(widest, width(step))
+            nontemporal += bits * ('movnt' in step.name or step.name.startswith(('stnp', 'stnt')))
+        elif is_load:
+            read.add(place)
+    return Moved(stored, loaded, nontemporal, widest, written <= read)
+
+
+def access(step: Step) -> tuple[int, bool, bool]:
+    """Bits that an instruction moves from or to memory that is no stack; does it store, load?"""
+    if '[' not in step.operands or re.search(r'\[(rsp|rip|rbp - \w+\]|sp|x29)', step.operands):
+        return 0, False, False
+    if 'ptr [' in step.operands:  # x86-64: Intel's order has what is written first
+        if step.name.startswith(NO_ACCESS):
+            return 0, False, False
+        first = step.operands.split(',')[0]
+        reads = '[' not in first or step.name.startswith(('cmp', 'test', 'div', 'mul', 'bt'))
+        only_writes = 'mov' in step.name or 'extract' in step.name
+        return width(step), not reads, reads or not only_writes
+    if not step.name.startswith(('ld', 'st')):
+        return 0, False, False
+    registers = step.operands.partition('[')[0].count(',')
+    return width(step) * max(registers, 1), step.name[0] == 's', step.name[0] == 'l'
+
+
+def width(step: Step) -> int:
+    """Bits of one register of an access."""
+    size = re.search(r'(\w+) ptr \[', step.operands)
+    return BITS.get(size[1], 0) if size else REGISTER_BITS.get(step.operands.strip('{ ')[0], 0)

@@ -11,15 +11,12 @@ from places import ROOT
 SANDY_BRIDGE = {1: 55, 2: 28, 4: 14, 8: 7, 16: 3.5}
 NATIVE = {1: 126.60, 2: 62.69, 4: 30.75, 8: 15.86, 16: 9.97, 32: 4.72, 64: 3.46, 128: 1.59,
           236: 1.39}  # fmt: skip
-OFFLOAD = {1: 130.61, 2: 66.47, 4: 33.78, 8: 18.78, 16: 12.02, 32: 7.44, 64: 6.19, 128: 4.09,
-           236: 3.96}  # fmt: skip
 
 
 @pytest.mark.beside
 @pytest.mark.parametrize('test, partition, times', [
     ('nbody', 'helios:sandy-bridge', SANDY_BRIDGE),
     ('nbody', 'helios:mic', NATIVE),
-    ('nbody_offload', 'helios:mic', OFFLOAD),
 ])  # fmt: skip
 def test_the_references_are_the_speed_ups_of_the_printed_times(test, partition, times):
     table = yaml.safe_load((ROOT / 'systems/references/helios.yaml').read_text())

@@ -37,6 +37,8 @@ PUBLISHED = {
     ('phi:knc-7120p', 'icc13-knc', 'kmp'): dict(triad=177),
     ('phi:knc-7120p-ecc-off', 'icc13-knc', 'kmp'): dict(triad=192),
     ('cea:node', 'gcc-.*', 'none'): dict(triad=336.851901133),
+    ('cea:one-core', 'gcc-.*', 'none'): dict(
+        copy=42.2992351, scale=42.5124562, add=42.3768484, triad=42.4403442),
 }  # fmt: skip
 
 

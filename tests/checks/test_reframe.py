@@ -212,6 +212,14 @@ def test_thin_measures_with_the_published_array_size(dry):
     assert ' -n 88000000 ' in run_line(dry('thin').script('thin/thin/gcc-o2', having='likwid-'))
 
 
+def test_the_sequential_run_of_cea_is_one_thread_of_1_gib(dry):
+    scripts = (dry('cea').folder / 'stage/cea/one-core/gcc-o2').glob('stream_*/rfm_job.sh')
+    texts = [script.read_text() for script in scripts]
+    assert len(texts) == 4
+    for text in texts:
+        assert 'export OMP_NUM_THREADS=1\n' in text and ' -n 44739242 ' in run_line(text)
+
+
 def test_make_builds_on_the_node_and_passes_the_preset(dry):
     """-march=native on the login host would be another machine's binary."""
     build = dry('thin').script('thin/thin/gcc-native', 'stream_binary', 'rfm_build.sh')

@@ -9,10 +9,6 @@
 /* TICKS_LAST: twenty of the kernel's ticks, by which it counts who worked.  CPUS_LEAST,
  * CPUS_TAKEN: of the CPUs asked for, what the threads must have had, unless they were taken. */
 static const double TICKS_LAST = 0.08, CPUS_LEAST = 0.75, CPUS_TAKEN = 0.9, GOOD_FACTOR = 1.02;
-/* Of the interval of the share, in points: a node that is 2 % low would not be seen. */
-static const double UNSTABLE_POINTS = 2;
-/* One alone may be an accident. */
-enum { CLEAN_LEAST = 3 };
 
 static double workers_of(const struct repetition *r)
 {
@@ -79,6 +75,7 @@ static void judge_workers(const struct shape *s, const struct blas *blas, int th
 static void judge_figures(const struct shape *s, double stated)
 {
 	const char *const name = shape_names[s->kind];
+	struct rate rate;
 	int i;
 
 	for (i = 0; i < s->count; i++)
@@ -87,11 +84,12 @@ static void judge_figures(const struct shape *s, double stated)
 					"%s reads %.1f GFlop/s, and the threads could do %.1f at "
 					"most in this run",
 					name, s->repetitions[i].gflops, ceiling_most());
-	if (stated > 0 && repetitions_gflops(s) > stated)
+	repetitions_rate(&rate, s);
+	if (stated > 0 && rate.value > stated)
 		verdict_warn(TOO_GOOD,
 			     "%s reads %.1f GFlop/s, above the stated %g: a peak at the base "
 			     "clock, or a wrong one",
-			     name, repetitions_gflops(s), stated);
+			     name, rate.value, stated);
 }
 
 static void judge_spread(const struct shape *s)
@@ -99,13 +97,17 @@ static void judge_spread(const struct shape *s)
 	struct order_statistics share;
 
 	repetitions_share(&share, s);
-	if (repetitions_half_width(&share) > UNSTABLE_POINTS)
-		verdict_invalid(
+	if (!repetitions_clean(s))
+		verdict_warn(
+			DISTURBED,
+			"%s: in each of %d repetitions a thread lost more than 5 %% of its time, "
+			"or could do less: GFlop/s are a lower bound%s",
+			shape_names[s->kind], s->count, interference_by());
+	else if (!repetitions_share_is_known(s))
+		verdict_warn(
 			UNSTABLE,
-			"%s: %.1f %% of attainable, measured again %.1f to %.1f: more than "
-			"%g points off",
-			shape_names[s->kind], share.median, share.low, share.high,
-			UNSTABLE_POINTS);
+			"%s: no interval: %d clean repetitions are %.1f to %.1f %% of attainable",
+			shape_names[s->kind], repetitions_clean(s), share.low, share.high);
 }
 
 void shape_judge(const struct shape *s, const struct blas *blas, int threads, double stated)
@@ -133,26 +135,4 @@ void kernels_judge(const struct blas *blas)
 			"CPU: the figures are theirs, not the node's; unset it, or allow it "
 			"where it is meant",
 			variable, getenv(variable));
-}
-
-/* What the whole run says of its CPUs is withdrawn where the figures are of clean repetitions. */
-void shapes_judge_disturbed(const struct shape *shapes, int count)
-{
-	int i;
-
-	for (i = 0; i < count; i++) {
-		const struct shape *const s = &shapes[i];
-		const int clean = repetitions_clean(s);
-		const int least = s->count < CLEAN_LEAST ? s->count : CLEAN_LEAST;
-
-		if (clean >= least)
-			continue;
-		verdict_invalid(
-			DISTURBED,
-			"%s: %d of %d repetitions were clean, fewer than %d: in each other "
-			"one a thread was kept off its CPU, or could do less on it%s",
-			shape_names[s->kind], clean, s->count, least, interference_by());
-		return;
-	}
-	interference_forgive();
 }

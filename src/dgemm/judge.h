@@ -16,11 +16,8 @@ int shape_workers(const struct shape *shape);
 /* CPUs' worth of time that they had, in the median repetition. */
 double shape_cpus(const struct shape *shape);
 
-/* Finds threads-idle, too-short, too-good, unstable, not-validated. */
+/* Finds threads-idle, too-short, too-good; warns where there is no interval. */
 void shape_judge(const struct shape *shape, const struct blas *blas, int threads, double stated);
 
 /* Finds forced-kernels: the share is then of the kernels that somebody chose, not the node's. */
 void kernels_judge(const struct blas *blas);
-
-/* Finds disturbed, or withdraws it where the figures come from clean repetitions. */
-void shapes_judge_disturbed(const struct shape *shapes, int count);

@@ -8,7 +8,12 @@
 #include "../harness/machine/topology.h"
 #include "../harness/program.h"
 
-static const char *const reasons[] = { "threads-idle", "wrong-library", "forced-kernels", NULL };
+static const struct reason reasons[] = {
+	{ "threads-idle", WRONG, "fewer threads worked than were requested" },
+	{ "wrong-library", WRONG, "another library than requested was called" },
+	{ "forced-kernels", WRONG, "the environment chose the library's kernels" },
+	{ 0 },
+};
 
 enum { LOOKS = 9 };
 
@@ -115,7 +120,6 @@ static void judge_all(struct run *run)
 {
 	int i;
 
-	shapes_judge_disturbed(run->shapes, run->count);
 	blas_judge(&run->blas, WRONG_LIBRARY, asked.libraries, asked.threading);
 	kernels_judge(&run->blas);
 	for (i = 0; i < run->count; i++) {

@@ -44,11 +44,13 @@ static double median_ceiling(const struct run *run, double (*ask)(const struct c
 static void print_shape(const struct run *run, const struct shape *s)
 {
 	struct order_statistics share;
+	struct rate rate;
 
 	repetitions_share(&share, s);
-	printf("%-6s %7zu %7zu %6d %8.3f %4d of %-4d %9.1f %7.1f %% (%.1f .. %.1f) %6d of %d\n",
+	repetitions_rate(&rate, s);
+	printf("%-6s %7zu %7zu %6d %8.3f %4d of %-4d %13s %7.1f %% (%.1f .. %.1f) %6d of %d\n",
 	       shape_names[s->kind], s->m, s->k, s->calls, s->repetitions[0].workers.wall,
-	       repetitions_clean(s), s->count, repetitions_gflops(s), share.median, share.low,
+	       repetitions_clean(s), s->count, rate_text(&rate, 1), share.median, share.low,
 	       share.high, shape_workers(s), run->threads);
 }
 
@@ -62,7 +64,8 @@ void output_print(const struct run *run)
 	if (ceiling_flops_per_cycle() > 0)
 		printf(" at %.3g GHz, %.2f flop per cycle", median_ceiling(run, ghz_of),
 		       ceiling_flops_per_cycle());
-	printf("\nshape    m = n       k  calls  seconds  clean         GFlop/s  of attainable    "
+	printf("\nshape    m = n       k  calls  seconds  clean             GFlop/s  of "
+	       "attainable    "
 	       "       worked\n");
 	for (i = 0; i < run->count; i++)
 		print_shape(run, &run->shapes[i]);
@@ -79,6 +82,7 @@ static void shape_metrics(const struct shape *s)
 {
 	static double gflops[REPETITIONS_MAX], percent[REPETITIONS_MAX];
 	struct order_statistics share;
+	struct rate rate;
 	double least, most;
 	int i;
 
@@ -86,14 +90,16 @@ static void shape_metrics(const struct shape *s)
 		gflops[i] = s->repetitions[i].gflops;
 		percent[i] = s->repetitions[i].percent;
 	}
-	metric(gflops_names[s->kind], repetitions_gflops(s), "GFlop/s", HIGHER);
+	repetitions_rate(&rate, s);
+	metric_rate(gflops_names[s->kind], &rate, 1, "GFlop/s");
 	metric_samples(gflops_names[s->kind], gflops, s->count);
 	repetitions_share(&share, s);
 	least = (1 - WITHIN) * share.median;
 	most = (1 + WITHIN) * share.median;
 	metric(percent_names[s->kind], share.median, "%", HIGHER);
-	metric_interval(percent_names[s->kind], share.low < least ? share.low : least,
-			share.high > most ? share.high : most);
+	if (repetitions_share_is_known(s))
+		metric_interval(percent_names[s->kind], share.low < least ? share.low : least,
+				share.high > most ? share.high : most);
 	metric_samples(percent_names[s->kind], percent, s->count);
 }
 

@@ -1,6 +1,7 @@
 #include "repetitions.h"
 
-static const double KEPT_OFF_SHARE = 0.01, SAME_CEILING = 0.02, PER_CYCLE = 0.03;
+/* KNOWN_WITHIN: points; a node that is 2 % low would not be seen. */
+static const double KNOWN_WITHIN = 2, SAME_CEILING = 0.02, PER_CYCLE = 0.03;
 
 static double most_per_cycle(const struct shape *s)
 {
@@ -13,10 +14,18 @@ static double most_per_cycle(const struct shape *s)
 	return most;
 }
 
+/* Of its time; all of it where its threads could do less before or after it. */
+static double lost_share(const struct repetition *r, double per_cycle)
+{
+	const int is_same = r->moved <= SAME_CEILING && r->moved >= -SAME_CEILING &&
+			    r->ceiling.per_cycle >= (1 - PER_CYCLE) * per_cycle;
+
+	return is_same ? r->workers.ready / r->workers.wall : 1;
+}
+
 static int is_clean(const struct repetition *r, double per_cycle)
 {
-	return r->workers.ready <= KEPT_OFF_SHARE * r->workers.wall && r->moved <= SAME_CEILING &&
-	       r->moved >= -SAME_CEILING && r->ceiling.per_cycle >= (1 - PER_CYCLE) * per_cycle;
+	return rate_counts(lost_share(r, per_cycle));
 }
 
 int repetition_is_clean(const struct shape *s, int i)
@@ -53,11 +62,6 @@ static double percent_of(const struct repetition *r)
 	return r->percent;
 }
 
-static double rate_of(const struct repetition *r)
-{
-	return r->gflops;
-}
-
 void repetitions_share(struct order_statistics *share, const struct shape *s)
 {
 	static double values[REPETITIONS_MAX];
@@ -72,16 +76,26 @@ double repetitions_half_width(const struct order_statistics *share)
 	return above > below ? above : below;
 }
 
-double repetitions_gflops(const struct shape *s)
+int repetitions_share_is_known(const struct shape *s)
 {
-	static double values[REPETITIONS_MAX];
-	const int count = ask_those_that_count(values, s, rate_of);
-	double best = 0;
+	struct order_statistics share;
+
+	repetitions_share(&share, s);
+	return repetitions_clean(s) >= INTERVAL_SAMPLES &&
+	       repetitions_half_width(&share) <= KNOWN_WITHIN;
+}
+
+void repetitions_rate(struct rate *rate, const struct shape *s)
+{
+	static double rates[REPETITIONS_MAX], lost[REPETITIONS_MAX];
+	const double per_cycle = most_per_cycle(s);
 	int i;
 
-	for (i = 0; i < count; i++)
-		best = values[i] > best ? values[i] : best;
-	return best;
+	for (i = 0; i < s->count; i++) {
+		rates[i] = s->repetitions[i].gflops;
+		lost[i] = lost_share(&s->repetitions[i], per_cycle);
+	}
+	rate_of(rate, rates, lost, s->count);
 }
 
 double repetitions_median(const struct shape *s, double (*ask)(const struct repetition *))

@@ -6,11 +6,12 @@
 #include "shape.h"
 
 #include "../harness/order_statistics.h"
+#include "../harness/rate.h"
 
-/* Whether nobody else had a part in it, as far as can be seen: none of its threads was kept off
- * its CPU for more than 1 % of its time, what they could do before and after was the same within 2
- * %, and per cycle within 3 % of the most that the shape saw.  Whoever works on the other hardware
- * thread of a core takes of the second and third alone: the clock stays. */
+/* Whether it counts (rate.h), as far as can be seen: none of its threads lost more than 5 % of its
+ * time, what they could do before and after was the same within 2 %, and per cycle within 3 % of
+ * the most that the shape saw.  A process on the other hardware thread of a core takes of the
+ * second and third alone: the clock stays. */
 int repetition_is_clean(const struct shape *shape, int i);
 
 int repetitions_clean(const struct shape *shape);
@@ -21,8 +22,11 @@ void repetitions_share(struct order_statistics *share, const struct shape *shape
 /* Half of the interval of their median, in points. */
 double repetitions_half_width(const struct order_statistics *share);
 
-/* The best of the clean ones; of all, where none is. */
-double repetitions_gflops(const struct shape *shape);
+/* Whether that interval can be stated: of six clean ones and within 2 points. */
+int repetitions_share_is_known(const struct shape *shape);
+
+/* GFlop/s: the best of the clean ones, or a lower bound. */
+void repetitions_rate(struct rate *rate, const struct shape *shape);
 
 /* The median of what is asked of each that counts. */
 double repetitions_median(const struct shape *shape, double (*ask)(const struct repetition *));

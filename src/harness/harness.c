@@ -48,6 +48,7 @@
 #include "pairs/shared_line.c"
 #include "plural.c"
 #include "program.c"
+#include "rate.c"
 #include "record.c"
 #include "room.c"
 #include "streams.c"

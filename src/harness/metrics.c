@@ -11,7 +11,7 @@ struct metric {
 	const char *name, *unit;
 	double value, *samples;
 	double low, high;
-	int has_interval, count;
+	int has_interval, is_bound, count;
 	enum better better;
 };
 
@@ -66,6 +66,14 @@ void metric_interval(const char *name, double low, double high)
 	m->has_interval = 1;
 }
 
+void metric_rate(const char *name, const struct rate *rate, double scale, const char *unit)
+{
+	metric(name, rate->value / scale, unit, HIGHER);
+	if (!rate->is_bound)
+		metric_interval(name, rate->low / scale, rate->high / scale);
+	metric_named(name)->is_bound = rate->is_bound;
+}
+
 void metric_samples(const char *name, const double *samples, int count)
 {
 	struct metric *m = metric_named(name);
@@ -99,7 +107,8 @@ void metrics_print(FILE *out)
 	int m;
 
 	for (m = 0; m < metric_total; m++) {
-		fprintf(out, "%s: %.6g %s", metric_list[m].name, metric_list[m].value,
+		fprintf(out, "%s: %s%.6g %s", metric_list[m].name,
+			metric_list[m].is_bound ? "≥ " : "", metric_list[m].value,
 			metric_list[m].unit);
 		if (metric_list[m].has_interval)
 			fprintf(out, " (%.6g to %.6g)", metric_list[m].low, metric_list[m].high);
@@ -115,6 +124,8 @@ static void metric_write(const struct metric *m)
 		json_number("low", m->low);
 		json_number("high", m->high);
 	}
+	if (m->is_bound)
+		json_text("bound", "lower");
 	json_text("unit", m->unit);
 	json_text("better", m->better == LOWER ? "lower" : "higher");
 	if (m->count)

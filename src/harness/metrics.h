@@ -5,7 +5,7 @@
  */
 #pragma once
 
-#include "config.h"
+#include "rate.h"
 
 enum better { HIGHER, LOWER };
 
@@ -18,6 +18,10 @@ LOCAL void metric(const char *name, double value, const char *unit, enum better 
 /* How far the same measurement, started again now, would read; the program says by which method
  * (docs/repeatability.md). */
 LOCAL void metric_interval(const char *name, double low, double high);
+
+/* A metric of what the repetitions of a rate say, divided by SCALE: its value with an interval, or
+ * as a lower bound. */
+LOCAL void metric_rate(const char *name, const struct rate *rate, double scale, const char *unit);
 
 /* Every measurement that its value was made from, in its unit; copied. */
 LOCAL void metric_samples(const char *name, const double *samples, int count);

@@ -6,13 +6,7 @@
 
 #include <getopt.h>
 
-enum {
-	OPTIONS_MAX = 64,
-	NAME_MAX_LENGTH = 64,
-	HELP_COLUMN = 23,
-	HELP_WIDTH = 80,
-	FIRST_LONG = 256
-};
+enum { OPTIONS_MAX = 64, NAME_MAX_LENGTH = 64, HELP_COLUMN = 23, FIRST_LONG = 256 };
 
 static const struct program *option_program;
 static const char *option_json_path;
@@ -96,26 +90,17 @@ static const char *option_all_reasons(void)
 	return text;
 }
 
-static void (*option_to_reason)(int reason);
-
 static int option_take_reason(const char *name, size_t length)
 {
 	const int reason = reason_named(name, length);
 
 	if (reason >= 0)
-		option_to_reason(reason);
+		verdict_allow(reason);
 	return reason >= 0;
 }
 
 static void option_take_allow(const char *option, const char *text)
 {
-	option_to_reason = verdict_allow;
-	option_list(option, text, option_take_reason, option_all_reasons());
-}
-
-static void option_take_strict(const char *option, const char *text)
-{
-	option_to_reason = verdict_strict;
 	option_list(option, text, option_take_reason, option_all_reasons());
 }
 
@@ -150,18 +135,12 @@ static void option_help_row(const struct option_row *row)
 		       (int)strcspn(line, "\n"), line);
 }
 
-/* In lines of HELP_WIDTH columns. */
 static void option_help_reasons(void)
 {
-	size_t column = (size_t)printf("\nREASON is one of:");
-	int r;
-
-	for (r = 0; r < verdict_reasons(); r++) {
-		if (column + 1 + strlen(reason_name(r)) > HELP_WIDTH)
-			column = (size_t)printf("\n ") - 1;
-		column += (size_t)printf(" %s", reason_name(r));
-	}
-	putchar('\n');
+	printf("\nREASON, what makes a run INVALID, is one of:\n");
+	reasons_explain(WRONG);
+	printf("\nWhat is only a warning, because the figures are right, but imprecise:\n");
+	reasons_explain(IMPRECISE);
 }
 
 static void option_help_print(const char *option, const char *text)
@@ -191,8 +170,6 @@ static const struct option_row OPTION_COMMON[] = {
 	  .text = &option_json_path },
 	{ 0, "allow", "REASON", "do not let REASON make the run INVALID; repeat, or a,b,c",
 	  .set = option_take_allow },
-	{ 0, "strict", "REASON", "let what is only a warning make the run INVALID",
-	  .set = option_take_strict },
 	{ 'h', "help", NULL, "this text", .set = option_help_print },
 	{ 0, "version", NULL, "version", .set = option_version_print },
 	{ 0 },

@@ -4,7 +4,7 @@
  */
 #pragma once
 
-#include "config.h"
+#include "verdict.h"
 
 /* A table ends with a row of zeros.  A row without a name is a heading: its help alone is
  * printed.  Behind the first four fields a row says where its value goes:
@@ -34,7 +34,7 @@ struct program {
 	const char *about;                       /* lines, what --help says first */
 	const struct option_row *const *options; /* its tables, then NULL; those after the first
 						    follow the common ones */
-	const char *const *reasons;              /* its own, then NULL; numbered from REASONS */
+	const struct reason *reasons;            /* its own, then a row of zeros; from REASONS */
 	const char *peak_unit;                   /* "GB/s": it has --peak; NULL: it has not */
 	void (*write)(const void *data);         /* its part of the record, by json_text() ... */
 };

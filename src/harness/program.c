@@ -41,8 +41,8 @@ void program_measuring(void)
 
 void program_measured(void)
 {
-	interference_run_stop(ranks_sum_on_our_cpus, ranks_count());
-	interference_judge(verdict_invalid);
+	interference_run_stop(ranks_sum_on_host, ranks_count());
+	interference_judge();
 	if (program_is_self_pinned)
 		return;
 	threads_sample();

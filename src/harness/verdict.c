@@ -5,22 +5,28 @@
 
 #include <stdarg.h>
 
-static const char *verdict_names[REASONS_MAX] = {
-	"array-too-small",
-	"too-short",
-	"not-validated",
-	"cpu-not-where-asked",
-	"memory-not-where-asked",
-	"oversubscribed",
-	"disturbed",
-	"unstable",
-	"too-good",
-	"cache-size",
+static struct reason verdict_table[REASONS_MAX] = {
+	[ARRAY_TOO_SMALL] = { "array-too-small", WRONG, "the arrays may lie in the caches" },
+	[TOO_SHORT] = { "too-short", WRONG, "less than 20 ticks of the clock" },
+	[NOT_VALIDATED] = { "not-validated", WRONG, "a result is not what it must be" },
+	[CPU_NOT_WHERE_ASKED] = { "cpu-not-where-asked", WRONG,
+				  "threads ran elsewhere, or were fewer, than requested" },
+	[MEMORY_NOT_WHERE_ASKED] = { "memory-not-where-asked", WRONG,
+				     "pages lie on another NUMA domain than requested" },
+	[OVERSUBSCRIBED] = { "oversubscribed", WRONG, "more threads than CPUs" },
+	[TOO_GOOD] = { "too-good", WRONG, "more than the hardware can do" },
+	[CLOCK] = { "clock", WRONG, "the clock is slower than the CPU time of this process" },
+	[DISTURBED] = { "disturbed", IMPRECISE,
+			"other processes, a quota or swapping took time of the threads" },
+	[UNSTABLE] = { "unstable", IMPRECISE,
+		       "the repetitions differ, or are too few for an interval" },
+	[CACHE_SIZE] = { "cache-size", IMPRECISE,
+			 "sysfs, CPUID and sysconf disagree on the caches" },
 };
 
 static struct {
 	enum finding finding;
-	int allowed, strict;
+	int allowed;
 	char detail[512];
 } verdict_found[REASONS_MAX];
 
@@ -28,7 +34,16 @@ static int verdict_total = REASONS;
 
 const char *reason_name(int reason)
 {
-	return verdict_names[reason];
+	return verdict_table[reason].name;
+}
+
+void reasons_explain(int is)
+{
+	int r;
+
+	for (r = 0; r < verdict_total; r++)
+		if ((int)verdict_table[r].is == is)
+			printf("  %-22s %s\n", reason_name(r), verdict_table[r].meaning);
 }
 
 int reason_named(const char *name, size_t length)
@@ -36,16 +51,15 @@ int reason_named(const char *name, size_t length)
 	int r;
 
 	for (r = 0; r < verdict_total; r++)
-		if (strlen(verdict_names[r]) == length &&
-		    strncmp(verdict_names[r], name, length) == 0)
+		if (strlen(reason_name(r)) == length && strncmp(reason_name(r), name, length) == 0)
 			return r;
 	return -1;
 }
 
-void verdict_own_reasons(const char *const *own)
+void verdict_own_reasons(const struct reason *own)
 {
-	for (verdict_total = REASONS; own && *own && verdict_total < REASONS_MAX; own++)
-		verdict_names[verdict_total++] = *own;
+	for (verdict_total = REASONS; own && own->name && verdict_total < REASONS_MAX; own++)
+		verdict_table[verdict_total++] = *own;
 }
 
 int verdict_reasons(void)
@@ -63,14 +77,11 @@ int verdict_allows(int reason)
 	return verdict_found[reason].allowed;
 }
 
-void verdict_strict(int reason)
-{
-	verdict_found[reason].strict = 1;
-}
-
 static void verdict_note_finding(int reason, enum finding finding, const char *detail,
 				 va_list rest)
 {
+	if (finding == FOUND && verdict_table[reason].is == IMPRECISE)
+		finding = WARNED;
 	if (finding == FOUND && verdict_found[reason].allowed)
 		finding = ALLOWED;
 	if (verdict_found[reason].finding >= finding)
@@ -94,13 +105,8 @@ void verdict_warn(int reason, const char *detail, ...)
 	va_list rest;
 
 	va_start(rest, detail);
-	verdict_note_finding(reason, verdict_found[reason].strict ? FOUND : WARNED, detail, rest);
+	verdict_note_finding(reason, WARNED, detail, rest);
 	va_end(rest);
-}
-
-void verdict_withdraw(int reason)
-{
-	verdict_found[reason].finding = NOT_FOUND;
 }
 
 enum finding verdict_finding(int reason)
@@ -136,7 +142,7 @@ void reasons_print(FILE *out, unsigned set)
 	for (r = 0; r < verdict_total; r++) {
 		if (!(set >> r & 1))
 			continue;
-		fprintf(out, "%s%s", before, verdict_names[r]);
+		fprintf(out, "%s%s", before, reason_name(r));
 		before = ", ";
 	}
 }
@@ -149,7 +155,7 @@ void verdict_print(FILE *out)
 	for (r = 0; r < verdict_total; r++)
 		if (verdict_found[r].finding != NOT_FOUND)
 			fprintf(out, "%s: %s: %s\n", word[verdict_found[r].finding],
-				verdict_names[r], verdict_found[r].detail);
+				reason_name(r), verdict_found[r].detail);
 	if (verdict_is_valid()) {
 		fprintf(out, "Verdict: VALID\n");
 		return;
@@ -175,7 +181,7 @@ static void verdict_findings(const char *key, int warnings)
 		if (finding == NOT_FOUND || (finding == WARNED) != warnings)
 			continue;
 		json_open(NULL, '{');
-		json_text("reason", verdict_names[r]);
+		json_text("reason", reason_name(r));
 		json_text("detail", verdict_found[r].detail);
 		if (!warnings)
 			json_truth("allowed", finding == ALLOWED);

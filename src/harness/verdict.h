@@ -1,25 +1,32 @@
 /*
- * verdict: may the figures be believed, and if not, why not.
+ * verdict: are the figures valid, and if not, why not.
  *
- * Whoever finds a reason says so here; the first finding of a reason is kept.
- * A reason that was allowed stays in the record but does not make the
- * run INVALID.  A warning is a finding that alone does not discredit a run;
- * --strict turns it into a reason.
+ * The table of verdict.c has every reason of the harness, that of a program (options.h) its own.
+ * A reason that is WRONG makes the run INVALID, unless --allow names it; one that is IMPRECISE
+ * never does: it is a warning, and the figure is shown as a lower bound or without an interval.
+ * The first finding of a reason is kept.
  */
 #pragma once
 
 #include "config.h"
 
-enum reason {
+struct reason {
+	const char *name;
+	enum { WRONG, IMPRECISE } is;
+	const char *meaning; /* one line for --help */
+};
+
+enum {
 	ARRAY_TOO_SMALL,
 	TOO_SHORT,
 	NOT_VALIDATED,
 	CPU_NOT_WHERE_ASKED,
 	MEMORY_NOT_WHERE_ASKED,
 	OVERSUBSCRIBED,
+	TOO_GOOD,
+	CLOCK,
 	DISTURBED,
 	UNSTABLE,
-	TOO_GOOD,
 	CACHE_SIZE,
 	REASONS /* a program numbers its own from here on */
 };
@@ -30,24 +37,24 @@ enum finding { NOT_FOUND, WARNED, FOUND, ALLOWED };
 
 LOCAL const char *reason_name(int reason);
 
+/* Prints the reasons that are WRONG, or those that are IMPRECISE, with what they mean. */
+LOCAL void reasons_explain(int is);
+
 /* The reason of that name, -1 where there is none. */
 LOCAL int reason_named(const char *name, size_t length);
 
-/* Names of a program's own reasons, then NULL; NULL for none. */
-LOCAL void verdict_own_reasons(const char *const *names);
+/* A program's own reasons, up to a row without a name; NULL for none. */
+LOCAL void verdict_own_reasons(const struct reason *own);
 
 /* How many reasons there are, those of the program counted. */
 LOCAL int verdict_reasons(void);
 
 LOCAL void verdict_allow(int reason);
 LOCAL int verdict_allows(int reason);
-LOCAL void verdict_strict(int reason);
 
+/* A reason that is IMPRECISE becomes a warning. */
 LOCAL void verdict_invalid(int reason, const char *detail, ...) PRINTF_LIKE(2, 3);
 LOCAL void verdict_warn(int reason, const char *detail, ...) PRINTF_LIKE(2, 3);
-
-/* The finding was provisional. */
-LOCAL void verdict_withdraw(int reason);
 
 LOCAL enum finding verdict_finding(int reason);
 LOCAL const char *verdict_detail(int reason);

@@ -16,7 +16,10 @@
 
 enum { GENERATORS_STOPPED = REASONS, CACHES = 4, MIB = 1 << 20, LEAST_MIB = 64 };
 
-static const char *const reasons[] = { "generators-stopped", NULL };
+static const struct reason reasons[] = {
+	{ "generators-stopped", WRONG, "the traffic did not last as long as the loads" },
+	{ 0 },
+};
 
 static struct sweep sweep = { .rounds = 5, .seconds = 0.04 };
 static char wanted[MIXES];

@@ -1,12 +1,13 @@
 #include "figures.h"
 
 #include "../harness/clock.h"
+#include "../harness/evidence/interference.h"
 #include "../harness/json.h"
 #include "../harness/metrics.h"
 #include "../harness/plural.h"
 #include "reasons.h"
 
-static const double UNSTABLE_SPREAD = 0.10, WEATHER_SPREAD = 0.05;
+static const double UNSTABLE_SPREAD = 0.10;
 /* Of the additions per cycle of one thread: two on one core have 0.5 (a speed-up of 1.1), those
  * beside somebody who comes and goes 0.7 (1.86). */
 static const double SHARED_CORE = 0.65;
@@ -91,29 +92,32 @@ void figure_judge(const struct figure *f, const struct crew *crew, const struct 
 			"missing, or the build has no code for it)",
 			crew->not_offloaded, crew->runs);
 	if (2 * crew->spoilt > f->seconds.count)
-		verdict_invalid(DISTURBED, "%s: others disturbed %d of %d rounds", crew_text(crew),
-				crew->spoilt, f->seconds.count);
+		verdict_warn(DISTURBED,
+			     "%s: no interval: other processes disturbed %d of %d rounds",
+			     crew_text(crew), crew->spoilt, f->seconds.count);
 	if (figure_shares_cores(f, crew, baseline))
-		verdict_invalid(
-			DISTURBED,
-			"%s: %.3g additions per cycle on one of their cores, %.3g where one "
-			"thread runs: the host shares that core, among them or with others",
-			crew_text(crew), f->additions, baseline->additions);
+		verdict_warn(DISTURBED,
+			     "%s: no interval: %.3g additions per cycle on one of their cores, "
+			     "%.3g where one "
+			     "thread runs: the host shares that core, among them or with others",
+			     crew_text(crew), f->additions, baseline->additions);
 	if (f->seconds.min < 20 * clock_tick())
 		verdict_invalid(TOO_SHORT, "%s: a run took %.3g s, under 20 ticks of the clock",
 				crew_text(crew), f->seconds.min);
 	if (order_statistics_spread(&f->speed_up) > UNSTABLE_SPREAD)
-		verdict_invalid(UNSTABLE,
-				"%s: the speed-up is between %.3g and %.3g, more than %.0f %% off "
-				"the median",
-				crew_text(crew), f->speed_up.low, f->speed_up.high,
-				100 * UNSTABLE_SPREAD);
+		verdict_warn(UNSTABLE,
+			     "%s: no interval: the speed-up is between %.3g and %.3g, more than "
+			     "%.0f %% off "
+			     "the median",
+			     crew_text(crew), f->speed_up.low, f->speed_up.high,
+			     100 * UNSTABLE_SPREAD);
 }
 
-int figure_stood_weather(const struct figure *f, const struct crew *crew)
+/* Most rounds of it were undisturbed, on cores of its own. */
+static int figure_is_undisturbed(const struct figure *f, const struct crew *crew,
+				 const struct figure *baseline)
 {
-	return order_statistics_spread(&f->speed_up) <= WEATHER_SPREAD &&
-	       2 * crew->spoilt <= f->seconds.count;
+	return 2 * crew->spoilt <= f->seconds.count && !figure_shares_cores(f, crew, baseline);
 }
 
 static const char *name_of(const char *what, const struct crew *crew)
@@ -122,15 +126,32 @@ static const char *name_of(const char *what, const struct crew *crew)
 			     : metric_name("%s_device", what);
 }
 
-void figure_metrics(const struct figure *f, const struct crew *crew)
+/* The rate of the median: what other processes take can only make it less. */
+static void rate_of_figure(struct rate *rate, const struct figure *f, int is_undisturbed)
+{
+	memset(rate, 0, sizeof(*rate));
+	rate->value = f->gflops;
+	rate->low = f->gflops * f->seconds.median / f->seconds.high;
+	rate->high = f->gflops * f->seconds.median / f->seconds.low;
+	rate->is_bound = !is_undisturbed || interference_is_loud() ||
+			 order_statistics_spread(&f->seconds) > UNSTABLE_SPREAD;
+}
+
+void figure_metrics(const struct figure *f, const struct crew *crew, const struct figure *baseline,
+		    const struct crew *baseline_crew)
 {
 	const char *const name = name_of("speedup", crew);
+	const int is_undisturbed = figure_is_undisturbed(f, crew, baseline);
+	struct rate rate;
 
-	metric(name_of("gflops", crew), f->gflops, "GFlop/s", HIGHER);
+	rate_of_figure(&rate, f, is_undisturbed);
+	metric_rate(name_of("gflops", crew), &rate, 1, "GFlop/s");
 	if (crew->threads == 1)
 		return;
 	metric(name, f->speed_up.median, "x", HIGHER);
-	metric_interval(name, f->speed_up.low, f->speed_up.high);
+	if (is_undisturbed && figure_is_undisturbed(baseline, baseline_crew, baseline) &&
+	    order_statistics_spread(&f->speed_up) <= UNSTABLE_SPREAD)
+		metric_interval(name, f->speed_up.low, f->speed_up.high);
 }
 
 void figure_write(const struct figure *f, const struct crew *crew)

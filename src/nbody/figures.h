@@ -27,10 +27,10 @@ int figure_shares_cores(const struct figure *figure, const struct crew *crew,
 void figure_judge(const struct figure *figure, const struct crew *crew,
 		  const struct figure *baseline, enum precision precision);
 
-/* Whether others left the medians alone. */
-int figure_stood_weather(const struct figure *figure, const struct crew *crew);
-
-void figure_metrics(const struct figure *figure, const struct crew *crew);
+/* GFlop/s with the interval of its median, or as a lower bound; the speed-up, with an interval
+ * where both were undisturbed and it is within 10 %. */
+void figure_metrics(const struct figure *figure, const struct crew *crew,
+		    const struct figure *baseline, const struct crew *baseline_crew);
 void figure_write(const struct figure *figure, const struct crew *crew);
 
 void figures_print_head(void);

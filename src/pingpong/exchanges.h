@@ -33,8 +33,5 @@ void exchanges_run(const struct pairs *pairs, double budget);
 /* On rank 0: verdict, metrics and table; CLASS: which the pairs must be of. */
 void exchanges_conclude(int class);
 
-/* On rank 0: whether others left the medians alone. */
-int exchanges_stood_weather(void);
-
 /* Its part of the record. */
 void exchanges_write(void);

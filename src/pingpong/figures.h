@@ -25,15 +25,15 @@ void side_judge(const char *who, int cpu, const struct cpuset *mask, int seen);
 void class_judge(const struct pair *pair, int class);
 void meeting_judge(const struct meeting *m, const char *name, int class);
 
-/* Long enough for the clock, steady, not faster than light, not somebody else's: the same for
- * lines and messages. */
+/* Long enough for the clock, not faster than light; warns where the median has no interval: the
+ * same for lines and messages. */
 void blocks_judge(const struct blocks *blocks, const char *name);
 
 /* The first reason that these blocks give, -1 for none. */
 int blocks_reason(const struct blocks *blocks);
 
-/* Whether what others did left the median alone. */
-int stood_weather(const struct blocks *blocks);
+/* Whether the median has an interval: it is within 10 %, and most blocks were undisturbed. */
+int blocks_have_interval(const struct blocks *blocks);
 
 /* Members of the record: of a pair; of its blocks. */
 void pair_write(const struct pair *pair);

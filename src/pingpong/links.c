@@ -7,7 +7,6 @@
 #include "messages.h"
 
 #include "../harness/error.h"
-#include "../harness/evidence/interference.h"
 #include "../harness/job/host_ranks.h"
 #include "../harness/job/ranks.h"
 #include "../harness/json.h"
@@ -107,7 +106,7 @@ void links_run(const struct cpuset *cpus, double budget)
 	}
 }
 
-/* Why this link's times may not be believed, -1 for no reason; which SIZE shows it. */
+/* Why this link's times are wrong or imprecise, -1 for no reason; which SIZE shows it. */
 static int link_reason(const struct link *link, int *size)
 {
 	for (*size = 0; *size < message_sizes_count; (*size)++) {
@@ -117,16 +116,6 @@ static int link_reason(const struct link *link, int *size)
 			return reason;
 	}
 	return -1;
-}
-
-static int link_stood_weather(const struct link *link)
-{
-	int i;
-
-	for (i = 0; i < message_sizes_count; i++)
-		if (!stood_weather(&link->exchanges[i].blocks))
-			return 0;
-	return 1;
 }
 
 /* This rank's end; the other one's is in the other one's verdict. */
@@ -141,22 +130,20 @@ static void judge_own_end(const struct link *link)
 
 static void judge_links(void)
 {
-	int i, size, first = -1, bad = 0, calm = 0;
+	int i, size, first = -1, bad = 0;
 
 	for (i = 0; i < links_count; i++) {
 		judge_own_end(&links[i]);
-		calm += link_stood_weather(&links[i]);
 		if (link_reason(&links[i], &size) < 0)
 			continue;
 		bad++;
 		first = first < 0 ? i : first;
 	}
-	if (2 * calm >= links_count)
-		interference_forgive();
 	if (2 * bad > links_count)
 		verdict_invalid(link_reason(&links[first], &size),
-				"%d of %d links may not be believed, first that to %s", bad,
-				links_count, links[first].other.node);
+				"%d of %d links have no valid time, or none with an interval, "
+				"first that to %s",
+				bad, links_count, links[first].other.node);
 }
 
 /* Of the links that may be believed, or of all. */
@@ -190,7 +177,7 @@ static void print_links(int small, int large)
 		printf("%5d  %-8.2f %7.1f  %s%s%s\n", links[i].round,
 		       exchange_us(&links[i].exchanges[small]),
 		       exchange_mb_s(&links[i].exchanges[large]), links[i].other.node,
-		       reason < 0 ? "" : "  invalid: ", reason < 0 ? "" : reason_name(reason));
+		       reason < 0 ? "" : "  ", reason < 0 ? "" : reason_name(reason));
 	}
 }
 

@@ -70,7 +70,7 @@ static void prepare(int argc, char **argv)
 	ranks_barrier(0); /* each has read what memory is free before the first takes some */
 	began = clock_now();
 	arrays_create(&run.arrays, run.options.size, run.options.offset, run.options.pages);
-	table_banner(&run.options, &run.arrays, run.llc_bytes, note);
+	table_banner(&run.options, note);
 	kernels_first_touch(&run.arrays);
 	hugepages_read(&run.pages, run.arrays.of[0],
 		       arrays_bytes(run.options.size, run.options.offset), run.options.pages);
@@ -82,9 +82,7 @@ static void prepare(int argc, char **argv)
 /* A run that was stopped before there was a figure leaves none. */
 static void settle(void)
 {
-	/* threads notice what is taken of their own CPUs, repetition by repetition */
-	interference_judge(threads_count() < cpuset_count(threads_cpus()) ? verdict_invalid
-									  : verdict_warn);
+	interference_judge();
 	if (!run.options.ntimes) /* of a rank that gave up, another one is missing */
 		run.options.ntimes =
 			run.measurement.complete + (run.measurement.ended > ENDED_TIME);
@@ -128,8 +126,10 @@ int main(int argc, char **argv)
 	run.measurement.least = run.options.ntimes || floors_seconds() > 0
 					? REPETITIONS_LEAST
 					: REPETITIONS_OF_INTERVAL;
+	run.measurement.caches = run.llc_bytes;
 	measure(&run.measurement, &run.choice, &run.arrays);
-	interference_run_stop(ranks_sum_on_our_cpus, ranks_count());
+	interference_run_stop(ranks_sum_on_host, ranks_count());
+	measure_summarize(&run.measurement, run.arrays.size, 1);
 	settle();
 	began = clock_now();
 	arrays_place(&run.after, &run.arrays, "after the runs");

@@ -1,7 +1,6 @@
 #include "measure.h"
 
 #include "../harness/clock.h"
-#include "../harness/deviation.h"
 #include "../harness/evidence/interference.h"
 #include "../harness/evidence/threads.h"
 #include "../harness/job/ranks.h"
@@ -15,23 +14,10 @@
 
 #include <signal.h>
 
-/* CLEAN_LEAST: undisturbed repetitions of a kernel; one alone may be an accident.  PARTS: of a
- * run, for its interval; PART_REPETITIONS: in each, where there are enough for three. */
-enum {
-	CAPACITY_FIRST = 64,
-	BLOCK_REPETITIONS = 3,
-	BLOCKS_ALIKE = 3,
-	CLEAN_LEAST = 3,
-	PARTS = STUDENT_FREEDOM + 1,
-	PARTS_LEAST = 3,
-	PART_REPETITIONS = 3
-};
+enum { CAPACITY_FIRST = 64, BLOCK_REPETITIONS = 3, BLOCKS_ALIKE = 3 };
 
 static const double BLOCK_LASTS = 0.25, PAIR_EVERY = 1, SETTLED_LASTS = 1, SETTLED_WITHIN = 0.02;
-static const double DISTURBED_SHARE = 0.01, WAKE_SECONDS = 50e-6, STEAL_EVERY = 0.02;
-/* See docs/repeatability.md. */
-static const double INTERVAL_LEAST = 0.02, INTERVAL_FACTOR = 1.3, INTERVAL_WIDE = 0.05,
-		    INTERVAL_SAYS_NOTHING = 0.5;
+static const double WAKE_SECONDS = 50e-6, STEAL_EVERY = 0.02, INTERVAL_WIDE = 0.05;
 
 /* The three best blocks of a kernel, the shortest time first. */
 struct best_blocks {
@@ -92,15 +78,25 @@ static int iterate(struct measurement *m, struct progress *p, const struct kerne
 	return k;
 }
 
-static int has_lost(const struct timing *t, int i)
+/* Seconds that a thread lost in repetition I. */
+static double lost_in(const struct timing *t, int i)
 {
-	return t && t->lost && i >= 0 && t->lost[i] > WAKE_SECONDS &&
-	       t->lost[i] > DISTURBED_SHARE * t->times[i];
+	return t && t->lost && i >= 0 && t->lost[i] > WAKE_SECONDS ? t->lost[i] : 0;
 }
 
-static int is_disturbed(const struct timing *t, int i)
+static double lost_share(const struct timing *t, int i)
 {
-	return has_lost(t, i) || has_lost(t->before, i - t->before_back);
+	return lost_in(t, i) / t->times[i];
+}
+
+/* Of repetition I, longer by what it need not have moved, because it may have been in the caches.
+ */
+static double certain_time(const struct timing *t, int i, double bytes, size_t caches)
+{
+	const double in_caches = lost_in(t->before, i - t->before_back) / t->times[i];
+	const double most = (double)caches < bytes ? (double)caches / bytes : 0;
+
+	return t->times[i] / (1 - (in_caches < most ? in_caches : most));
 }
 
 int measure_disturbed(const struct measurement *m)
@@ -111,81 +107,62 @@ int measure_disturbed(const struct measurement *m)
 		int any = 0;
 
 		for (k = 0; k < KERNELS; k++)
-			any |= is_disturbed(&m->kernel[k], i);
+			any |= !rate_counts(lost_share(&m->kernel[k], i));
 		disturbed += any;
 	}
 	return disturbed;
 }
 
 /* The shortest time that counts of the repetitions FROM .. TO - 1; 0: there is none. */
-static double shortest(const struct timing *t, int from, int to, int count_all)
+static double shortest(const struct timing *t, int from, int to)
 {
 	double best = 0;
 	int i;
 
 	for (i = from; i < to; i++)
-		if ((count_all || !is_disturbed(t, i)) && (!(best > 0) || t->times[i] < best))
+		if (rate_counts(lost_share(t, i)) && (!(best > 0) || t->times[i] < best))
 			best = t->times[i];
 	return best;
 }
 
-static int parts_of(int counted)
+static void find_rate(struct timing *t, int count, double bytes, size_t caches)
 {
-	const int parts = counted / PART_REPETITIONS;
+	double *const rates =
+		room_for((size_t)count, 2 * sizeof(*rates), "rates", "give less with '-t'");
+	double *const lost = rates + count;
+	int i;
 
-	return parts > PARTS ? PARTS : parts < PARTS_LEAST ? PARTS_LEAST : parts;
-}
-
-/* The parts of a run are shorter runs, begun one after the other: what their best ones scatter,
- * times Student's t. */
-static void find_interval(struct timing *t, int complete, double bytes)
-{
-	const int count_all = t->counted == 0, all = complete - 1;
-	const int parts = parts_of(count_all ? all : t->counted);
-	double rates[PARTS], half;
-	int part, known = 0;
-
-	t->low_mbs = t->high_mbs = 0;
-	for (part = 0; part < parts && all >= parts; part++) {
-		const double best = shortest(t, 1 + part * all / parts,
-					     1 + (part + 1) * all / parts, count_all);
-
-		if (best > 0)
-			rates[known++] = t->best / best;
+	for (i = 0; i < count; i++) {
+		rates[i] = bytes / certain_time(t, i + 1, bytes, caches);
+		lost[i] = lost_share(t, i + 1);
 	}
-	if (known < 2)
-		return;
-	half = INTERVAL_FACTOR * student(known - 1) * deviation(rates, known);
-	half = half > INTERVAL_LEAST ? half : INTERVAL_LEAST;
-	if (half > INTERVAL_SAYS_NOTHING)
-		return;
-	t->low_mbs = 1e-6 * bytes / t->best * (1 - half);
-	t->high_mbs = 1e-6 * bytes / t->best * (1 + half);
+	rate_of(&t->rate, rates, lost, count);
+	free(rates);
 }
 
-void measure_timing(struct timing *t, int complete, double bytes)
+void measure_timing(struct timing *t, int complete, double bytes, size_t caches)
 {
 	double sum = 0;
-	int i, count_all;
+	int i, count = 0;
 
-	t->best = t->worst = t->average = t->best_mbs = t->low_mbs = t->high_mbs = 0;
-	t->counted = 0;
+	memset(&t->rate, 0, sizeof(t->rate));
+	t->best = t->worst = t->average = t->best_mbs = 0;
 	if (complete < 2)
 		return;
-	for (i = 1; i < complete; i++)
-		t->counted += !is_disturbed(t, i);
-	count_all = t->counted == 0;
-	t->best = shortest(t, 1, complete, count_all);
+	find_rate(t, complete - 1, bytes, caches);
 	for (i = 1; i < complete; i++) {
-		if (!count_all && is_disturbed(t, i))
+		const double seconds = certain_time(t, i, bytes, caches);
+
+		if (!t->rate.is_bound && !rate_counts(lost_share(t, i)))
 			continue;
-		sum += t->times[i];
-		if (t->times[i] > t->worst)
-			t->worst = t->times[i];
+		sum += seconds;
+		count++;
+		if (seconds > t->worst)
+			t->worst = seconds;
 	}
-	t->average = sum / (count_all ? complete - 1 : t->counted);
-	t->best_mbs = t->best > 0 ? 1e-6 * bytes / t->best : 0;
-	find_interval(t, complete, bytes);
+	t->average = sum / count;
+	t->best = bytes / t->rate.value;
+	t->best_mbs = 1e-6 * t->rate.value;
 }
 
 void measure_judge_peak(const struct measurement *m)
@@ -202,52 +179,36 @@ void measure_summarize(struct measurement *m, size_t size, int ranks)
 
 	for (k = 0; k < KERNELS; k++)
 		measure_timing(&m->kernel[k], m->complete,
-			       (double)kernels_bytes(&kernels[k]) * (double)size * ranks);
+			       (double)kernels_bytes(&kernels[k]) * (double)size * ranks,
+			       m->caches);
 }
 
-static void judge_clean(const struct measurement *m, int k)
+static void judge_bound(const struct measurement *m, int k)
 {
-	const int least = m->complete - 1 < CLEAN_LEAST ? m->complete - 1 : CLEAN_LEAST;
+	const struct rate *const rate = &m->kernel[k].rate;
 
-	if (m->kernel[k].counted < least)
-		verdict_invalid(DISTURBED,
-				"%s: %d of %d repetitions were clean, fewer than %d: others kept "
-				"a thread off its CPU for more than %.0f %% of each other one, or "
-				"of the kernel before it%s",
-				kernels[k].name, m->kernel[k].counted, m->complete - 1, least,
-				100 * DISTURBED_SHARE, interference_by());
+	if (!rate->counted)
+		verdict_warn(DISTURBED,
+			     "%s: in each of %d repetitions a thread lost more than 5 %% of its "
+			     "time: a lower bound%s",
+			     kernels[k].name, m->complete - 1, interference_by());
+	else if (rate->is_bound && !interference_is_loud())
+		verdict_warn(UNSTABLE,
+			     "%s: no interval, a lower bound: %d repetition%s, or they differ by "
+			     "more than 50 %%",
+			     kernels[k].name, rate->counted,
+			     rate->counted == 1 ? " counts" : "s count");
 }
 
-/* Without an interval nothing says how far a figure can be believed; who asked for a number of
- * repetitions has them, with a warning. */
 static void judge_interval(const struct measurement *m, int k)
 {
-	const struct timing *const t = &m->kernel[k];
-	const double wide = t->best_mbs > 0 ? t->high_mbs / t->best_mbs - 1 : 0;
+	const struct rate *const rate = &m->kernel[k].rate;
 
-	if (!(wide > 0))
-		(m->ntimes ? verdict_warn : verdict_invalid)(
-			UNSTABLE,
-			"%s: too few repetitions count, or they scatter too far, to say how it "
-			"would repeat within %.0f %%",
-			kernels[k].name, 100 * INTERVAL_SAYS_NOTHING);
-	if (wide > INTERVAL_WIDE)
+	if (!rate->is_bound && rate->high > (1 + INTERVAL_WIDE) * rate->value)
 		verdict_warn(UNSTABLE,
-			     "%s: started again it would read %.1f to %.1f GB/s, more than %.0f "
-			     "%% off",
-			     kernels[k].name, 1e-3 * t->low_mbs, 1e-3 * t->high_mbs,
+			     "%s: a rerun would read %.1f to %.1f GB/s, more than %.0f %% off",
+			     kernels[k].name, 1e-9 * rate->low, 1e-9 * rate->high,
 			     100 * INTERVAL_WIDE);
-}
-
-static void judge_spread(const struct timing *t, const char *name)
-{
-	const double spread = t->best > 0 ? 100 * (t->average / t->best - 1) : 0;
-
-	if (spread > SPREAD_PERCENT)
-		verdict_warn(UNSTABLE,
-			     "%s took %.0f %% more than its best time on average, more "
-			     "than %d %%",
-			     name, spread, SPREAD_PERCENT);
 }
 
 void measure_judge(const struct measurement *m)
@@ -261,9 +222,8 @@ void measure_judge(const struct measurement *m)
 			verdict_invalid(TOO_SHORT,
 					"%s took %.3g s, under %d ticks of a clock of %.3g s",
 					kernels[k].name, t->best, TICKS_AT_LEAST, m->tick);
-		judge_clean(m, k);
+		judge_bound(m, k);
 		judge_interval(m, k);
-		judge_spread(t, kernels[k].name);
 	}
 	if (!m->ntimes && m->ended != ENDED_SETTLED)
 		verdict_warn(UNSTABLE, "not settled when it ended (%s, %d repetitions)",
@@ -333,7 +293,7 @@ static void end_block(struct measurement *m, struct progress *p)
 	if (m->complete - p->block_first < BLOCK_REPETITIONS || now - p->block_start < BLOCK_LASTS)
 		return;
 	for (k = 0; k < KERNELS; k++)
-		rank_block(&p->best[k], shortest(&m->kernel[k], p->block_first, m->complete, 0));
+		rank_block(&p->best[k], shortest(&m->kernel[k], p->block_first, m->complete));
 	m->blocks++;
 	p->block_first = m->complete;
 	p->block_start = now;
@@ -424,5 +384,4 @@ void measure(struct measurement *m, const struct kernel_choice *choice,
 		m->ended = watchdog_signalled() ? ENDED_SIGNAL : ENDED_BY_OTHERS;
 	for (; k < KERNELS; k++)
 		choice_run(choice, k, arrays);
-	measure_summarize(m, arrays->size, 1);
 }

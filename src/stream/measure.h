@@ -5,26 +5,22 @@
  * A block is at least three repetitions and a quarter of a second.  The figures have settled when
  * the three best blocks of every kernel agree within 2 %, after a second at least; a run that
  * does not settle ends after --max-seconds, but has the repetitions of which an interval can be
- * made, however long each takes: with fewer it would have been for nothing.  With -t or the macro
- * NTIMES nothing is waited for.
+ * made, however long each takes.  With -t or the macro NTIMES nothing is waited for.
  *
- * A repetition is disturbed where a thread of ours was ready but did not run for more than 1 % of
- * it (lost_time.h); less than 50 us, in which a sleeping thread is woken, do not count.  So is
- * every repetition in which a hypervisor took a tick of our CPUs (of one whose kernels take 20 ms
- * and more the kernel in which it was seen), and the kernel after a disturbed
- * one: what a thread that lags leaves in the caches makes that too fast (57 GB/s among 41 were
- * seen).  Best, average and worst are of the others but the first.
- *
- * The interval is how far the same measurement, started again now, would read.
- * docs/repeatability.md has the data by which these numbers were chosen.
+ * Which repetitions count, and what they say together, is the rule of all rates (rate.h).  The
+ * time that a repetition lost is that of the thread that was longest ready and did not run
+ * (lost_time.h), and every tick that a hypervisor took of our CPUs meanwhile; under 50 us, in
+ * which a sleeping thread is woken, it is 0.  What a thread that lagged in the kernel before may
+ * have left in the caches for this one is taken off its bytes: the time that it lost times the
+ * rate, at most the caches.
  */
 #pragma once
 
 #include "../harness/evidence/core_pair.h"
+#include "../harness/rate.h"
 #include "search/kernel_choice.h"
 
-/* A spread is the average of the times above the best, in parts of the best. */
-enum { TICKS_AT_LEAST = 20, SPREAD_PERCENT = 20 };
+enum { TICKS_AT_LEAST = 20 };
 
 /* The first, which is not counted, and a second; and two for each of the three parts of which an
  * interval is made. */
@@ -35,10 +31,10 @@ struct timing {
 	double *lost;                /* seconds that a thread lost in it; NULL: not known */
 	const struct timing *before; /* of what ran just before it; NULL: not known */
 	int before_back;             /* how many repetitions earlier that was */
-	int counted;                 /* repetitions, not disturbed, the first left out */
-	double best, average, worst; /* of the counted ones */
-	double best_mbs;             /* 10^6 bytes per second */
-	double low_mbs, high_mbs;    /* both 0: no interval can be had */
+	struct rate rate;            /* bytes per second, the first repetition left out */
+	/* seconds of those that count, of all where the rate is a bound, with what is taken off */
+	double best, average, worst;
+	double best_mbs; /* 10^6 bytes per second */
 };
 
 enum ended { ENDED_COUNT, ENDED_SETTLED, ENDED_TIME, ENDED_SIGNAL, ENDED_BY_OTHERS };
@@ -47,6 +43,7 @@ struct measurement {
 	int ntimes;         /* exactly so many, 0: until settled */
 	double max_seconds; /* 0: no limit */
 	int least;          /* repetitions, before that limit counts */
+	size_t caches;      /* bytes that the last-level caches hold */
 	int capacity;       /* times that there is room for */
 	int complete;       /* iterations measured on this rank, all kernels */
 	int passed;         /* iterations that the arrays went through */
@@ -65,14 +62,15 @@ void measure_reserve(struct measurement *measurement, int capacity);
 void measure(struct measurement *measurement, const struct kernel_choice *choice,
 	     const struct arrays *arrays);
 
-/* Best, average and worst of the complete runs that count, each of so many
- * bytes; all 0 where fewer than two are complete. */
-void measure_timing(struct timing *timing, int complete, double bytes);
+/* The rate, best, average and worst time of the complete repetitions, each of so many bytes; all 0
+ * where fewer than two are complete. */
+void measure_timing(struct timing *timing, int complete, double bytes, size_t caches);
 
-/* The same of each kernel, of so many ranks with such arrays. */
+/* The same of each kernel, of so many ranks with such arrays; after the run's interference is
+ * known. */
 void measure_summarize(struct measurement *measurement, size_t size, int ranks);
 
-/* Repetitions of any kernel that were disturbed. */
+/* Repetitions that do not count for one kernel or more. */
 int measure_disturbed(const struct measurement *measurement);
 
 /* "count", "settled", "time limit", "signal 15" ... */
@@ -81,5 +79,5 @@ const char *measure_ended(const struct measurement *measurement);
 /* Finds too-good, also of a node whose ranks together are too good. */
 void measure_judge_peak(const struct measurement *measurement);
 
-/* Finds too-short, disturbed, unstable and, where a peak is known, too-good. */
+/* Finds too-short and, where a peak is known, too-good; warns of disturbed and unstable. */
 void measure_judge(const struct measurement *measurement);

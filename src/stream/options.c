@@ -6,8 +6,7 @@
 #include "kernels/kernels.h"
 #include "tuned/variants.h"
 
-/* MAX_SECONDS: what a machine in bad weather is given (docs/repeatability.md). */
-enum { NTIMES_MAX = 1000000, MAX_SECONDS = 30, TUNE_SECONDS = 15, SECONDS_MOST = 86400 };
+enum { NTIMES_MAX = 1000000, MAX_SECONDS = 10, TUNE_SECONDS = 15, SECONDS_MOST = 86400 };
 
 static const size_t COUNT_MAX = (size_t)-1 / 1024;
 
@@ -57,11 +56,11 @@ static const struct option_row OWN[] = {
 	  "(default: macro NTIMES, else until the figures have settled)",
 	  .count = &options.ntimes, .least = 2, .most = NTIMES_MAX },
 	{ 0, "max-seconds", "S",
-	  "end the repetitions after so long (default: 30, with --seconds\n"
+	  "end the repetitions after so long (default: 10, with --seconds\n"
 	  "half of that; with -t or NTIMES: as long as they take), but,\n"
 	  "without -t and --seconds, not before there are seven",
 	  .number = &options.max_seconds, .most = SECONDS_MOST,
-	  .hint = "give seconds, as in 30 or 0.5" },
+	  .hint = "give seconds, as in 10 or 0.5" },
 	{ 'o', "offset", "N", "elements left free between two arrays", .set = set_offset },
 	{ 0, "pages", "KIND", "default, thp, 2M or 1G pages for the arrays",
 	  .word = &options.pages, .words = pages_names, .most = PAGES_KINDS },
@@ -148,7 +147,7 @@ static void check_tuned(void)
 		    "give '--tune', or '--kernels' with a variant", options.tuned.save);
 }
 
-/* Half of what --seconds leaves to all: a busy node is INVALID, not late. */
+/* Half of what --seconds leaves to all. */
 static double default_seconds(void)
 {
 	const double half = floors_seconds() / 2;

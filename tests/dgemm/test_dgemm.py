@@ -15,9 +15,8 @@ from record_schema import check
 from scipy import stats
 
 CPUS = len(os.sched_getaffinity(0))
-WEATHER = 'disturbed,unstable,cpu-not-where-asked'
 # what a multiplication of a millisecond cannot be
-TINY = f'{WEATHER},too-short,threads-idle,too-good,oversubscribed,forced-kernels'
+TINY = 'cpu-not-where-asked,too-short,threads-idle,too-good,oversubscribed,forced-kernels'
 # too short for any figure; long enough for the ticks of the kernel to tell who worked
 FEW = ('--shape', 'square', '-n', '50', '-t', '1')
 SHORT = ('--shape', 'square', '-n', '1600', '-t', '1')

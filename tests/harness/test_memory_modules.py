@@ -14,7 +14,7 @@ from membw.site.peak_from_modules import memory_of_modules
 
 HARNESS = ROOT / 'src/harness'
 BIG = ['-n', '1000000', '-t', '5']
-ALLOW = 'array-too-small,too-short,disturbed,oversubscribed,cpu-not-where-asked'
+ALLOW = 'array-too-small,too-short,oversubscribed,cpu-not-where-asked'
 
 
 @pytest.fixture(scope='module')

@@ -32,11 +32,43 @@ def that_swaps(folder):
     return preloaded(folder, 'swaps', SWAPS)
 
 
+SLOW_CLOCK = """#define _GNU_SOURCE
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+int clock_gettime(clockid_t clock, struct timespec *t)
+{
+	const long status = syscall(SYS_clock_gettime, clock, t);
+	long long ns = t->tv_sec * 1000000000LL + t->tv_nsec;
+	if (clock == CLOCK_MONOTONIC)
+		ns /= 8;
+	t->tv_sec = ns / 1000000000;
+	t->tv_nsec = ns % 1000000000;
+	return (int)status;
+}
+"""
+
+
+def with_a_slow_clock(folder):
+    """{LD_PRELOAD: ...}: the monotonic clock runs at an eighth of its speed."""
+    return preloaded(folder, 'slow_clock', SLOW_CLOCK)
+
+
 def preloaded(folder, name, text):
     source, library = folder / f'{name}.c', folder / f'{name}.so'
     source.write_text(text)
     subprocess.run(['gcc', '-shared', '-fPIC', source, '-o', library], check=True)
     return {'LD_PRELOAD': str(library)}
+
+
+def without_load(folder):
+    """The words in front of a command for which the CPUs of /proc/stat never change."""
+    (folder / 'stat').write_text('cpu 1 0 1 1 0 0 0 0\ncpu0 1 0 1 1 0 0 0 0\n')
+    mount = f'mount --bind {folder}/stat /proc/stat && exec "$@"'
+    words = ['unshare', '-m', 'sh', '-c', mount, 'sh']
+    if subprocess.run([*words, 'true'], capture_output=True).returncode:
+        pytest.skip('unshare -m: not permitted here')
+    return words
 
 
 def without_proc():

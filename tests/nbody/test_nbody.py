@@ -7,12 +7,9 @@ from functools import partial
 
 import pytest
 import record_schema
-from one_cpu import one_cpu
 
 CPUS = sorted(os.sched_getaffinity(0))
 pytestmark = pytest.mark.skipif(len(CPUS) < 2, reason='this machine has one CPU')
-# what a shared machine may be at any moment: only what the program says of it is tested here
-WEATHER = 'disturbed,unstable'
 SHORT = ('--bodies', '500', '--rounds', '6')
 
 
@@ -31,7 +28,7 @@ def run(build, tmp_path):
         path.unlink(missing_ok=True)
         kept = {k: v for k, v in os.environ.items() if not k.startswith(('OMP_', 'GOMP_'))}
         done = subprocess.run(
-            [build(changes=changes), '--json', path, '--allow', WEATHER, *options], timeout=300,
+            [build(changes=changes), '--json', path, *options], timeout=300,
             capture_output=True, text=True, env={**kept, 'OMP_NUM_THREADS': '2', **variables},
         )  # fmt: skip
         text = path.read_text() if path.exists() else ''
@@ -86,38 +83,25 @@ WRONG = {
         ('nbody/energy.c', 'time * bodies_number(', 'time * (axis == 0) + time * bodies_number('),
         'the energy of a small system drifts',
     ),
-    'disturbed': (
-        ('nbody/measure.c', 'return additions;', 'return crew->threads > 1 ? 0.01 : additions;'),
-        'the host shares that core',
-    ),
 }
 
 
 @pytest.mark.parametrize('reason', WRONG)
-def test_idle_threads_wrong_forces_and_shared_cores_are_invalid(run, reason):
+def test_idle_threads_and_wrong_forces_are_invalid(run, reason):
     change, detail = WRONG[reason]
     status, output, record = run(*SHORT, changes=(change,))
     found = {r['reason']: r['detail'] for r in record['reasons']}
-    # on a busy machine the first finding of a kind may name other processes
-    assert detail in found[reason] or 'others took' in found[reason], output
+    assert status == 1 and detail in found[reason], output
 
 
-def test_a_quota_that_others_share_is_named(build):
-    """The CPU is idle while the quota holds the threads back: no other process is to be found."""
-    at = ('taskset', '-c')
-    with one_cpu() as enter:
-        loop = ('timeout', '-s', 'KILL', '30', 'sh', '-c', 'while :; do :; done')
-        with subprocess.Popen([*enter, *at, str(CPUS[1]), *loop]) as burner:
-            try:
-                done = subprocess.run(
-                    [*enter, *at, str(CPUS[0]), build(), '--bodies', '800', '--rounds', '20'],
-                    capture_output=True, text=True, env={**os.environ, 'OMP_NUM_THREADS': '1'},
-                )  # fmt: skip
-            finally:
-                burner.terminate()  # timeout hands on what it can catch
-                subprocess.run(['pkill', '-KILL', '-P', str(burner.pid)], check=False)
-    assert done.returncode == 1
-    assert 'disturbed: threads were kept waiting, by the CPU quota' in done.stdout
+def test_a_core_that_the_host_shares_leaves_a_bound_and_a_speed_up_without_interval(run):
+    """Seen on a virtual machine: 1.08 with two threads, and 1.99 a second later."""
+    change = 'nbody/measure.c', 'return additions;', 'return crew->threads > 1 ? 0.01 : additions;'
+    status, output, record = run(*SHORT, changes=(change,))
+    metrics = record['metrics']
+    assert status == 0 and metrics['gflops_2']['bound'] == 'lower'
+    assert metrics['speedup_2']['value'] > 0 and 'low' not in metrics['speedup_2']
+    assert 'disturbed' in {w['reason'] for w in record['warnings']}, output
 
 
 def test_a_team_that_is_smaller_than_asked_is_idle(run):

@@ -18,7 +18,6 @@ pytestmark = [
 ]
 PAIR = f'{TWO[0]}-{TWO[-1]}'
 SHORT = ('--pairs', PAIR, '--seconds', '0.01')
-WEATHER = ('--allow', 'disturbed,unstable')
 IMB_SIZES = [0, *(2**i for i in range(23))]
 
 
@@ -46,7 +45,7 @@ def run(build, tmp_path):
 
 
 def test_the_sizes_are_imbs_and_every_byte_of_them_is_checked(run):
-    status, said, record = run(*SHORT, *WEATHER)
+    status, said, record = run(*SHORT)
     assert status == 0, said
     one, other = PAIR.split('-')
     names = [f'mpi_{one}_{other}_{size}' for size in IMB_SIZES]
@@ -55,7 +54,8 @@ def test_the_sizes_are_imbs_and_every_byte_of_them_is_checked(run):
     for message in record['messages']:
         metric = record['metrics'][message['metric']]
         assert metric['unit'] == 'us'
-        assert (metric['low'], metric['high']) == (message['low_us'], message['high_us'])
+        if 'low' in metric:
+            assert (metric['low'], metric['high']) == (message['low_us'], message['high_us'])
         assert 0 < message['min_us'] <= message['low_us'] <= message['median_us']
         assert message['mb_s'] == pytest.approx(message['bytes'] / message['median_us'], rel=1e-6)
         words = -(-message['bytes'] // 8)
@@ -89,19 +89,19 @@ def test_it_asks_mpi_for_no_more_threads_than_its_peers(run, tmp_path):
     subprocess.run(
         ['mpicc', '-shared', '-fPIC', 'spy.c', '-o', 'spy.so'], cwd=tmp_path, check=True
     )
-    said = run(*SHORT, *WEATHER, '--sizes', '0', LD_PRELOAD=tmp_path / 'spy.so')[1]
+    said = run(*SHORT, '--sizes', '0', LD_PRELOAD=tmp_path / 'spy.so')[1]
     assert said.count('asked for one thread') == 2 and 'asked for more' not in said, said
 
 
 def test_it_pins_both_ranks_whatever_the_launcher_bound_them_to(run):
     """One bound to the other's CPU, the other to none."""
     bound = {'OMPI_MCA_hwloc_base_binding_policy': 'core'}
-    status, said, record = run(*SHORT, *WEATHER, '--sizes', '8', **bound)
+    status, said, record = run(*SHORT, '--sizes', '8', **bound)
     assert status == 0, said
 
 
 def test_ranks_of_two_nodes_are_a_remote_pair(run):
-    options = (*SHORT, *WEATHER, '--sizes', '0,64')
+    options = (*SHORT, '--sizes', '0,64')
     status, said, record = run(*options, nodes=('here', 'there'))
     assert status == 0, said
     assert (record['node_a'], record['node_b']) == ('here', 'there')
@@ -112,7 +112,7 @@ def test_ranks_of_two_nodes_are_a_remote_pair(run):
 
 def test_of_two_nodes_both_ways_between_two_cpus_are_pairs_and_of_one_node_are_not(run):
     both = f'{PAIR},{TWO[-1]}-{TWO[0]}'
-    options = ('--pairs', both, '--sizes', '8', '--seconds', '0.01', *WEATHER)
+    options = ('--pairs', both, '--sizes', '8', '--seconds', '0.01')
     status, said, record = run(*options, nodes=('here', 'there'))
     assert status == 0 and len(record['messages']) == 2, said
     status, said, record = run(*options)
@@ -132,7 +132,6 @@ def test_a_host_and_its_card_run_a_build_each(build, tmp_path):
             f'SLURMD_NODENAME={node}',
             build(*flags),
             *SHORT,
-            *WEATHER,
         ]
         line += ['--sizes', '0,4096', '--json', path]
     env = {**os.environ, **mpi_job.LAUNCHER}
@@ -146,11 +145,9 @@ def test_a_host_and_its_card_run_a_build_each(build, tmp_path):
 
 def test_an_mpi_that_does_not_use_the_shared_memory_is_named(run):
     tcp = {'OMPI_MCA_btl': 'tcp,self', 'OMPI_MCA_pml': 'ob1'}
-    options = ('--pairs', PAIR, *WEATHER, '--sizes', '0')
+    options = ('--pairs', PAIR, '--sizes', '0')
     status, said, record = run(*options, **tcp)
-    assert [w['reason'] for w in record['warnings']] == ['slow-transport'], said
-    status, said, record = run(*options, '--strict', 'slow-transport', **tcp)
-    assert status == 1 and 'slow-transport' in {r['reason'] for r in record['reasons']}
+    assert 'slow-transport' in [w['reason'] for w in record['warnings']], said
 
 
 # of the hundredth message that rank 0 fills
@@ -168,7 +165,7 @@ FLIPPED = (
 
 @pytest.mark.beside
 def test_a_flipped_bit_of_a_message_is_found(run):
-    status, said, record = run(*SHORT, *WEATHER, '--sizes', '64', changes=FLIPPED)
+    status, said, record = run(*SHORT, '--sizes', '64', changes=FLIPPED)
     reasons = {r['reason']: r['detail'] for r in record['reasons']}
     assert status == 1 and 'the first at byte 32' in reasons['not-validated']
 
@@ -219,7 +216,7 @@ FEWEST = ('-DLONG_LOOK=0.001', '-DLARGE_MESSAGE=1048576')
 def test_a_message_whose_blocks_take_seconds_has_the_fewest_and_one_look(run):
     """A gigabyte took more than ten minutes. Here a look is long from a thousandth of a second on,
     and messages are large ones."""
-    options = (*SHORT, *WEATHER, '--sizes', '4194304')
+    options = (*SHORT, '--sizes', '4194304')
     status, said, record = run(*options, flags=FEWEST)
     assert status == 0, said
     (message,) = record['messages']
@@ -279,7 +276,7 @@ def records_of_nodes(folder, program, nodes, *options):
 @pytest.mark.beside
 def test_every_pair_of_nodes_meets_once_and_both_sides_keep_the_link(build, tmp_path):
     """Three nodes on two CPUs: one of them waits in each round."""
-    allowed = ('--allow', 'disturbed,unstable,oversubscribed', '--sizes', '0,4096')
+    allowed = ('--allow', 'oversubscribed', '--sizes', '0,4096')
     job, records = records_of_nodes(tmp_path, build(), ('a', 'b', 'c'), *allowed)
     assert job.status == 0, job.stdout + job.stderr
     assert {r['host'] for r in records.values()} == {'a', 'b', 'c'}
@@ -287,7 +284,11 @@ def test_every_pair_of_nodes_meets_once_and_both_sides_keep_the_link(build, tmp_
     assert sorted(met) == [(x, y) for x in 'abc' for y in 'abc' if x != y]
     for (one, other), link in met.items():
         assert link['messages'] == met[other, one]['messages']
-        assert [m['bytes'] for m in link['messages']] == [0, 4096] and link['reason'] is None
+        assert [m['bytes'] for m in link['messages']] == [0, 4096] and link['reason'] in (
+            None,
+            'disturbed',
+            'unstable',
+        )
         assert link['messages'][1]['words_checked'] >= 2 * 512
     rounds = {frozenset(pair): link['round'] for pair, link in met.items()}
     assert sorted(rounds.values()) == [0, 1, 2]
@@ -298,7 +299,7 @@ def test_every_pair_of_nodes_meets_once_and_both_sides_keep_the_link(build, tmp_
 def test_a_flipped_bit_makes_its_link_invalid_on_both_sides(build, tmp_path):
     """Of each rank that leads, in the first link that it leads."""
     flip = build(changes=FLIPPED)
-    allowed = ('--allow', 'disturbed,unstable,oversubscribed', '--sizes', '64')
+    allowed = ('--allow', 'oversubscribed', '--sizes', '64')
     job, records = records_of_nodes(tmp_path, flip, ('a', 'b', 'c'), *allowed)
     links = {(r['host'], k['node']): k for r in records.values() for k in r['links']}
     bad = {pair for pair, link in links.items() if link['reason'] == 'not-validated'}

@@ -1,6 +1,7 @@
 /*
- * repetitions: what measure.c says of times that somebody made up.  A series is a line of
- * "TIME LOST" pairs in seconds; the answer a line of how many count, best rate, low and high.
+ * repetitions: what measure.c says of times that a test made up.  A series is a line of the bytes
+ * of caches and "TIME LOST" pairs in seconds, of 10^6 bytes each; the answer a line of how many
+ * count, best rate, low and high.
  *
  * With an argument: how long a machine on which each repetition takes so many seconds, whatever
  * this one does meanwhile, is measured until it has settled, or for so long at most (the second);
@@ -60,11 +61,13 @@ enum { SERIES_MAX = 100000 };
 
 static double times[SERIES_MAX], lost[SERIES_MAX];
 
-static int read_series(void)
+static int read_series(double *caches)
 {
 	char end = ' ';
 	int count = 0;
 
+	if (scanf("%lf", caches) != 1)
+		return 0;
 	while (end != '\n' && count < SERIES_MAX &&
 	       scanf("%lf %lf%c", &times[count], &lost[count], &end) == 3)
 		count++;
@@ -73,6 +76,7 @@ static int read_series(void)
 
 int main(int argc, char **argv)
 {
+	double caches;
 	int count;
 
 	if (argc > 1) {
@@ -81,7 +85,7 @@ int main(int argc, char **argv)
 		settle(strtod(argv[1], NULL), argc > 2 ? strtod(argv[2], NULL) : 30);
 		return 0;
 	}
-	while ((count = read_series()) > 0) {
+	while ((count = read_series(&caches)) > 0) {
 		struct timing t;
 
 		memset(&t, 0, sizeof(t));
@@ -89,8 +93,9 @@ int main(int argc, char **argv)
 		t.lost = lost;
 		t.before = &t;
 		t.before_back = 1;
-		measure_timing(&t, count, 1e6);
-		printf("%d %.6g %.6g %.6g\n", t.counted, t.best_mbs, t.low_mbs, t.high_mbs);
+		measure_timing(&t, count, 1e6, (size_t)caches);
+		printf("%d %.6g %.6g %.6g\n", t.rate.counted, t.best_mbs, 1e-6 * t.rate.low,
+		       1e-6 * t.rate.high);
 	}
 	return 0;
 }

@@ -22,7 +22,7 @@ def intervals(tmp_path_factory):
     subprocess.run(['gcc', '-O2', '-fopenmp', source, '-o', probe], check=True)
 
     def of(runs):
-        lines = (' '.join(f'{time:.9f} 0' for time in [1.0, *run]) for run in runs)
+        lines = ('0 ' + ' '.join(f'{time:.9f} 0' for time in [1.0, *run]) for run in runs)
         text = '\n'.join(lines) + '\n'
         done = subprocess.run([probe], input=text, capture_output=True, text=True, check=True)
         return np.array([line.split()[1:] for line in done.stdout.splitlines()], dtype=float)

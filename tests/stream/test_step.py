@@ -7,7 +7,7 @@ import subprocess
 import pytest
 import record_schema
 
-DEFECTS = 'array-too-small,too-short,cpu-not-where-asked,oversubscribed,disturbed,unstable'
+DEFECTS = 'array-too-small,too-short,cpu-not-where-asked,oversubscribed'
 
 
 @pytest.fixture(scope='module')

@@ -1,11 +1,8 @@
 """INVALID, the third verdict: each reason provoked for real, and clean runs that are valid."""
 
-import contextlib
 import json
 import os
 import pathlib
-import re
-import resource
 import subprocess
 import threading
 import time
@@ -107,45 +104,9 @@ def cache(cpu, size, sharers, level=3):
     return {f'{folder}/{name}': text for name, text in facts.items()}
 
 
-@contextlib.contextmanager
-def busy_loop(cpu):
-    loop = subprocess.Popen(['taskset', '-c', str(cpu), 'sh', '-c', 'while :; do :; done'])
-    try:
-        yield
-    finally:
-        loop.kill()
-        loop.wait()
-
-
-def cpu_seconds():
-    """Busy and stolen seconds of all CPUs, and those of our children that have ended."""
-    fields = [float(x) for x in pathlib.Path('/proc/stat').read_text().split('\n')[0].split()[1:9]]
-    busy = sum(fields) - fields[3] - fields[4]
-    children = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return busy / os.sysconf('SC_CLK_TCK'), children.ru_utime + children.ru_stime
-
-
-def clean_run(attempt):
-    """The reasons of a run, less `disturbed` if others really took CPU time, by our own count.
-
-    Other work on the machine is no fault of the program: a few tries, the last one counts.
-    """
-    for _ in range(4):
-        (busy, ours), start = cpu_seconds(), time.monotonic()
-        done = attempt()
-        (busy_after, ours_after), wall = cpu_seconds(), time.monotonic() - start
-        if 'disturbed' not in done.reasons:
-            break
-        others = (busy_after - busy) - (ours_after - ours)
-        if others > 0.04 * wall * os.cpu_count():
-            done.reasons.discard('disturbed')
-        time.sleep(0.5)
-    return done
-
-
 @pytest.mark.alone
 def test_a_clean_pinned_run_is_valid(stream, run):
-    done = clean_run(lambda: run(stream, '-n', '1e6', '-t', '50', *SMALL, OMP_PROC_BIND='true'))
+    done = run(stream, '-n', '1e6', '-t', '50', *SMALL, OMP_PROC_BIND='true')
     assert done.reasons == set()
     assert [t['moved'] for t in done.record['threads_on']] == [False] * len(CPUS)
 
@@ -153,7 +114,7 @@ def test_a_clean_pinned_run_is_valid(stream, run):
 @pytest.mark.alone
 def test_a_clean_run_with_arrays_of_its_own_choice_is_valid(recorded_machine, run):
     program = recorded_machine(cache(0, '2048K', '0') | cache(1, '2048K', '1'))
-    done = clean_run(lambda: run(program, '-t', '50', OMP_PROC_BIND='true'))
+    done = run(program, '-t', '50', OMP_PROC_BIND='true')
     assert done.reasons == set()
     assert done.record['array_size_from'] == 'auto'
     assert done.record['array_size'] == 4 * len(CPUS[:2]) * 2048 * 1024 // 8
@@ -177,7 +138,7 @@ def test_arrays_under_the_rule_are_too_small(recorded_machine, run, size):
 
 
 def test_what_a_person_allows_is_recorded_and_valid(stream, run):
-    allowed = 'array-too-small,too-short,disturbed,oversubscribed,cpu-not-where-asked'
+    allowed = 'array-too-small,too-short,oversubscribed,cpu-not-where-asked'
     done = run('taskset', '-c', CPUS[0], stream, '-n', '10', '-t', '10', '--allow', allowed)
     assert done.status == 0
     assert {'reason': 'array-too-small', 'allowed': True}.items() <= done.record['reasons'][
@@ -251,12 +212,32 @@ def test_a_quota_that_throttles_is_named(recorded_machine, run, tmp_path):
     assert 'by the CPU quota of the cgroup, which held its tasks back for' in said[0]['detail']
 
 
-def test_pages_that_came_back_from_swap_make_no_figure(stream, run, tmp_path):
+def test_pages_that_came_back_from_swap_leave_a_lower_bound(stream, run, tmp_path):
     """A thread that waits for its page is not ready to run, and seemed to have lost nothing."""
     done = run(stream, '-n', '1e6', '-t', '20', *SMALL, **silent_kernel.that_swaps(tmp_path))
-    assert 'disturbed' in done.reasons and '0 of 19 repetitions were clean' in done.stdout
+    assert 'disturbed' in done.warnings and not done.reasons
+    assert done.record['metrics']['triad']['bound'] == 'lower'
     assert 'of its pages that came back from swap: memory is short here' in done.stdout
     assert done.record['busy']['major_faults'] > 100
+
+
+def test_a_clock_that_the_cpu_time_contradicts_is_invalid(stream, run, tmp_path):
+    """With one at half its speed Copy read 83 GB/s on a machine of 42, VALID."""
+    slow = silent_kernel.with_a_slow_clock(tmp_path)
+    done = run(stream, '-n', '1e6', '-t', '300', *SMALL, OMP_NUM_THREADS='1', **slow)
+    assert done.reasons == {'clock'} and 'thread used' in done.stdout
+    assert 'of CPU time in' in done.stdout and 'the clock is slow' in done.stdout
+
+
+def test_where_the_kernel_does_not_say_how_busy_it_is_the_run_says_so(stream, run, tmp_path):
+    """A container that masks /proc/stat."""
+    (tmp_path / 'stat').touch()
+    hidden = f'mount --bind {tmp_path}/stat /proc/stat && exec "$@"'
+    inside = ['unshare', '-m', 'sh', '-c', hidden, 'sh']
+    if subprocess.run([*inside, 'true'], capture_output=True).returncode:
+        pytest.skip('unshare -m: not permitted here')
+    done = run(*inside, stream, '-n', '1000000', '-t', '3', *SMALL)
+    assert 'not known: /proc/stat does not say' in done.stdout
 
 
 @pytest.mark.alone
@@ -287,13 +268,6 @@ def test_unpinned_threads_that_share_a_core_are_a_warning(stream, begin):
     assert 'cpu-not-where-asked' in done.warnings - done.reasons
 
 
-@pytest.mark.alone
-def test_strict_makes_the_warning_a_reason(stream, begin):
-    started = begin(stream, *SMALL, '--strict', 'cpu-not-where-asked', OMP_NUM_THREADS='2')
-    herd(started)
-    assert 'cpu-not-where-asked' in started.end().reasons
-
-
 def test_the_real_affinity_of_each_thread_is_recorded(stream, run):
     cores = dict(OMP_PROC_BIND='true', OMP_PLACES=f'{{{CPUS[1]}}},{{{CPUS[0]}}}')
     done = run(stream, '-n', '1e6', '-t', '3', OMP_NUM_THREADS='2', **cores)
@@ -301,50 +275,14 @@ def test_the_real_affinity_of_each_thread_is_recorded(stream, run):
     assert 'cpu-not-where-asked' not in done.reasons
 
 
-@pytest.mark.alone
-def test_two_programs_at_once_disturb_each_other(stream, tmp_path):
-    """Kernels of 10 ms and more, longer than what the kernel gives one of them at a time."""
-    line = ['taskset', '-c', CPUS[0], stream, '-n', '16000000', '-t', '8', *SMALL]
-    both = [Run(tmp_path, *line) for _ in range(2)]
-    done = [started.end() for started in both]
-    assert all('disturbed' in one.reasons for one in done)
-    details = [r['detail'] for one in done for r in one.record['reasons']]
-    # the other one, or whatever else is at work here
-    assert any(re.search(r', busiest meanwhile: \S.* \(\d+\) \d', text) for text in details)
-    assert all(one.record['busy']['processes'][0]['cpu_s'] > 0.1 for one in done)
-
-
-def test_where_the_kernel_does_not_say_how_busy_it_is_the_run_says_so(stream, tmp_path):
-    """A container that masks /proc/stat: `disturbed` cannot be judged by it."""
-    (tmp_path / 'empty').touch()
-    hidden = f'mount --bind {tmp_path}/empty /proc/stat && exec "$@"'
-    inside = ['unshare', '-m', 'sh', '-c', hidden, 'sh']
-    if subprocess.run([*inside, 'true'], capture_output=True).returncode:
-        pytest.skip('unshare -m: not permitted here')
-    done = subprocess.run([*inside, stream, '-n', '1000000', '-t', '3'], capture_output=True,
-                          text=True, timeout=300)  # fmt: skip
-    # what the threads themselves lost is known all the same, and goes first
-    said = 'not known: /proc/stat does not say', 'repetitions were clean, fewer'
-    assert re.search(f'disturbed: .*({"|".join(said)})', done.stdout), done.stderr
-
-
 def test_where_the_kernel_does_not_say_where_threads_run_the_run_says_so(stream, run, tmp_path):
     """It was two threads on one core, and INVALID."""
-    line = stream, '--allow', 'array-too-small,disturbed,oversubscribed', '-n', '1000', '-t', '3'
+    line = stream, '--allow', 'array-too-small,oversubscribed', '-n', '1000', '-t', '3'
     pinned = {'OMP_NUM_THREADS': '2', 'OMP_PLACES': 'cores', 'OMP_PROC_BIND': 'close'}
     done = run(*line, **pinned, **silent_kernel.no_cpu(tmp_path))
     assert 'cpu-not-where-asked' in done.warnings - done.reasons, done.stdout
     assert 'not known: the kernel does not say on which CPU' in done.stdout
     assert all(t['cpu'] is t['cpus_seen'] is None for t in done.record['threads_on'])
-
-
-@pytest.mark.alone
-def test_repetitions_that_vary_are_a_warning_and_strictly_a_reason(stream, run):
-    line = ['taskset', '-c', CPUS[0], stream, *SMALL, '-n', '4000000', '-t', '80']
-    with busy_loop(CPUS[0]):
-        lenient, strict = run(*line), run(*line, '--strict', 'unstable')
-    assert 'unstable' in lenient.warnings - lenient.reasons
-    assert 'unstable' in strict.reasons
 
 
 @pytest.mark.parametrize('peak, is_too_good', [('0.001', True), ('100000', False)])
@@ -397,9 +335,7 @@ def test_reserved_pages_that_are_not_there_are_refused(stream, kind):
     assert done.returncode == 2 and f"'--pages {kind}'" in done.stderr
 
 
-@pytest.mark.parametrize(
-    'options', [['--pages', 'big'], ['--peak', '-1'], ['--peak', 'x'], ['--strict', 'all']]
-)
+@pytest.mark.parametrize('options', [['--pages', 'big'], ['--peak', '-1'], ['--peak', 'x']])
 def test_bad_values_are_refused(stream, options):
     done = subprocess.run([stream, *options], capture_output=True, text=True, timeout=300)
     assert done.returncode == 2

@@ -3,11 +3,13 @@
 #include "../clock.h"
 #include "../json.h"
 #include "../machine/cgroup.h"
+#include "../plural.h"
 #include "../verdict.h"
 #include "neighbours.h"
 #include "threads.h"
 
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static struct interference interference_of_run;
@@ -17,6 +19,7 @@ static double interference_throttled;  /* seconds in the run, summed over the CP
 static long interference_read_back;    /* pages of this process in the run, from swap or a file */
 
 static const double INTERFERENCE_SHARE_ALLOWED = 0.05, INTERFERENCE_LEAST_SECONDS = 0.1;
+static const double INTERFERENCE_CLOCK_OFF = 1.05;
 /* Of a library that is used for the first time a few are read. */
 enum { READ_BACK_ALLOWED = 100 };
 
@@ -26,14 +29,19 @@ static void interference_read_cpus(struct interference *busy)
 	FILE *file = fopen("/proc/stat", "r");
 	char line[1024];
 
-	busy->all = busy->steal = 0;
+	busy->all = busy->steal = busy->node = 0;
+	busy->cpus = 0;
 	while (file && fgets(line, sizeof(line), file)) {
 		double user = 0, nice = 0, system = 0, idle, wait, irq = 0, softirq = 0, steal = 0;
 		int cpu;
 
 		if (sscanf(line, "cpu%d %lf %lf %lf %lf %lf %lf %lf %lf", &cpu, &user, &nice,
 			   &system, &idle, &wait, &irq, &softirq, &steal) < 5 ||
-		    line[3] == ' ' || !cpuset_has(threads_cpus(), cpu))
+		    line[3] == ' ')
+			continue;
+		busy->cpus++;
+		busy->node += (user + nice + system + irq + softirq + steal) / hertz;
+		if (!cpuset_has(threads_cpus(), cpu))
 			continue;
 		busy->all += (user + nice + system + irq + softirq) / hertz;
 		busy->steal += steal / hertz;
@@ -71,11 +79,14 @@ double interference_others(const struct interference *busy)
 	return (seconds > 0 ? seconds : 0) + busy->steal;
 }
 
-static double interference_others_share(void)
+double interference_share(void)
 {
-	const double wall = interference_of_run.wall * cpuset_count(threads_cpus());
+	const struct interference *const run = &interference_of_run;
+	const double seconds = run->node - run->own, of = run->wall * run->cpus;
 
-	return wall > 0 ? interference_others(&interference_of_run) / wall : 0;
+	return !interference_owner_unknown && of > 0 && seconds > INTERFERENCE_LEAST_SECONDS
+		       ? seconds / of
+		       : 0;
 }
 
 void interference_stop(struct interference *busy)
@@ -87,6 +98,7 @@ void interference_stop(struct interference *busy)
 	busy->own = clock_process() - busy->own;
 	busy->all = now.all - busy->all;
 	busy->steal = now.steal - busy->steal;
+	busy->node = now.node - busy->node;
 	interference_unknown = now.all <= 0;
 	if (interference_unknown)
 		verdict_warn(DISTURBED,
@@ -101,11 +113,36 @@ void interference_run_start(void)
 	interference_start(&interference_of_run);
 }
 
+/* As many as the kernel knows in this process: a library's, too. */
+static int interference_threads(void)
+{
+	struct stat folder;
+	int count = threads_most();
+
+	if (stat("/proc/self/task", &folder) == 0 && (int)folder.st_nlink - 2 > count)
+		count = (int)folder.st_nlink - 2;
+	return interference_of_run.cpus && count > interference_of_run.cpus
+		       ? interference_of_run.cpus
+		       : count;
+}
+
+static void interference_judge_clock(void)
+{
+	const double own = interference_of_run.own, wall = interference_of_run.wall;
+	const int threads = interference_threads();
+
+	if (own > INTERFERENCE_CLOCK_OFF * threads * wall + 1 / (double)sysconf(_SC_CLK_TCK))
+		verdict_invalid(CLOCK,
+				"%d thread%s used %.2f s of CPU time in %.2f s: the clock is slow",
+				threads, plural(threads), own, wall);
+}
+
 void interference_run_stop(double (*of_job)(double own), int ranks)
 {
 	double ours;
 
 	interference_stop(&interference_of_run);
+	interference_judge_clock();
 	interference_throttled += cgroup_throttled();
 	interference_read_back += interference_major_faults();
 	neighbours_stop(ranks);
@@ -126,7 +163,6 @@ static int interference_was_swapped(void)
 	return interference_read_back > READ_BACK_ALLOWED;
 }
 
-/* Not by others: it is so in each run, and can be mended. */
 static int interference_was_held_back(void)
 {
 	return interference_is_throttled() || interference_was_swapped();
@@ -150,26 +186,21 @@ const char *interference_by(void)
 	return text;
 }
 
-void interference_judge(void (*find)(int reason, const char *detail, ...))
+int interference_is_loud(void)
 {
-	char list[CPU_LIST_MAX];
-
-	if (interference_was_held_back())
-		find(DISTURBED, "threads were kept waiting%s", interference_by());
-	if (interference_owner_unknown ||
-	    interference_others(&interference_of_run) <= INTERFERENCE_LEAST_SECONDS ||
-	    interference_others_share() <= INTERFERENCE_SHARE_ALLOWED)
-		return;
-	find(DISTURBED,
-	     "others took %.0f %% of the time of CPUs %s (%.2f s stolen), more than %.0f %%%s",
-	     100 * interference_others_share(), cpuset_format(threads_cpus(), list),
-	     interference_of_run.steal, 100 * INTERFERENCE_SHARE_ALLOWED, interference_by());
+	return interference_was_held_back() || interference_share() > INTERFERENCE_SHARE_ALLOWED;
 }
 
-void interference_forgive(void)
+void interference_judge(void)
 {
-	if (!interference_unknown && !interference_was_held_back())
-		verdict_withdraw(DISTURBED);
+	if (interference_was_held_back())
+		verdict_warn(DISTURBED, "threads were kept waiting%s", interference_by());
+	else if (interference_is_loud())
+		verdict_warn(DISTURBED,
+			     "other processes used %.0f %% of this node's CPUs (%.2f s stolen of "
+			     "ours)%s",
+			     100 * interference_share(), interference_of_run.steal,
+			     interference_by());
 }
 
 void interference_write(void)
@@ -179,7 +210,7 @@ void interference_write(void)
 	json_number("own_s", interference_of_run.own);
 	json_number("all_s", interference_of_run.all);
 	json_number("steal_s", interference_of_run.steal);
-	json_number("others_share", interference_others_share());
+	json_number("others_share", interference_share());
 	if (interference_throttled > 0)
 		json_number("throttled_s", interference_throttled);
 	if (interference_read_back > 0)

@@ -1,48 +1,51 @@
 /*
- * interference: CPU time that others took on our CPUs while we measured.
+ * interference: what other processes, a hypervisor, a quota or swapping took while we measured.
  *
- * From /proc/stat: the busy time of the CPUs that the threads may use, less
- * the CPU time of this process, plus the time that a hypervisor stole.  Above 5 % of the CPUs'
- * time the run counts as disturbed; a program that knows of each repetition what its threads lost
- * (lost_time.h) only warns, unless some of the CPUs have no thread of ours to notice it.  Under
- * 0.1 s it is too little to tell, because the kernel counts in hundredths of a second.  Threads
- * that a cgroup's quota holds back leave their CPUs idle: that is read off its cpu.stat; pages
- * that were in swap off the major faults of this process.
+ * From /proc/stat: the busy time of CPUs less the CPU time of this process (and of the other ranks
+ * of its job on this host), and the time that a hypervisor stole.  A neighbour that uses memory
+ * and none of our CPUs slows a rate, too, so the whole node counts: where other processes used
+ * more than 5 % of its CPUs, a rate is a lower bound (rate.h).  Under 0.1 s it is too little to
+ * tell, because the kernel counts in hundredths of a second.  Threads that a cgroup's quota holds
+ * back leave their CPUs idle: that is read off its cpu.stat; pages that were in swap off the major
+ * faults of this process.
  */
 #pragma once
 
-/* Seconds; all but wall summed over the CPUs. */
+/* Seconds; all and steal summed over the CPUs that the threads may use, node over all CPUs. */
 struct interference {
 	double wall, own, all, steal;
+	double node; /* busy or stolen */
+	int cpus;    /* of the node */
 };
 
 /* Of a part of the run: stop turns the readings into differences. */
 LOCAL void interference_start(struct interference *part);
 LOCAL void interference_stop(struct interference *part);
 
-/* CPU seconds that others took, or a hypervisor. */
+/* CPU seconds that other processes, or a hypervisor, took on the CPUs of the threads. */
 LOCAL double interference_others(const struct interference *part);
 
 /* Seconds that a hypervisor has stolen of our CPUs so far, in ticks of the kernel. */
 LOCAL double interference_stolen(void);
 
 /* Of the run, with the neighbours (neighbours.h).  OF_JOB adds to this process's seconds those of
- * its job of so many RANKS on the same CPUs, below 0 where that is not known; NULL: it is alone.
- */
+ * its job of so many RANKS on this host, below 0 where that is not known; NULL: it is alone.
+ * Finds clock: more CPU time than the clock says that the threads can have had. */
 LOCAL void interference_run_start(void);
 LOCAL void interference_run_stop(double (*of_job)(double own), int ranks);
 
-/* Finds disturbed, by verdict_invalid or, where the threads notice it themselves, verdict_warn. */
-LOCAL void interference_judge(void (*find)(int reason, const char *detail, ...));
+/* Share of the node's CPU time that other processes used in the run, 0 to 1. */
+LOCAL double interference_share(void);
+
+/* Whether a rate of this run is but a lower bound: other processes used more than 5 % of the
+ * node's CPUs, or a quota or swapping kept the threads waiting. */
+LOCAL int interference_is_loud(void);
+
+/* Warns of it. */
+LOCAL void interference_judge(void);
 
 /* By whom, as far as is known: ", by the CPU quota ..., busiest meanwhile: ..."; "" for nobody. */
 LOCAL const char *interference_by(void);
-
-/* Others' work, if any, did the figures no harm: no finding.  That nothing is known of it stays,
- * and a quota that throttles does, and swapping: unlike the weather they are there in each run,
- * and can be mended.
- */
-LOCAL void interference_forgive(void);
 
 /* Writes "busy" of the record. */
 LOCAL void interference_write(void);

@@ -35,18 +35,6 @@ int host_ranks_using(const struct cpuset *cpus)
 	return using > 1 ? using : 1;
 }
 
-double host_ranks_sum_on_our_cpus(const double *of_each)
-{
-	double sum = 0;
-	int i;
-
-	for (i = 0; i < host_rank_count; i++)
-		if (host_rank_overlap(&host_rank_list[i].cpus,
-				      &host_rank_list[host_rank_own_place].cpus))
-			sum += of_each[i];
-	return sum;
-}
-
 static void host_rank_judge_pair(const struct host_rank *self, const struct host_rank *other)
 {
 	struct cpuset both = self->cpus;

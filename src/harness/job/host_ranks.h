@@ -25,8 +25,5 @@ LOCAL int host_ranks_before(void);
 /* The ranks here that may use one of these CPUs; at least 1. */
 LOCAL int host_ranks_using(const struct cpuset *cpus);
 
-/* Of a value of each rank of this host: the sum over those that share CPUs with this one. */
-LOCAL double host_ranks_sum_on_our_cpus(const double *of_each);
-
 /* Finds oversubscribed: ranks that share CPUs have more threads than those. */
 LOCAL void host_ranks_judge(void);

@@ -181,11 +181,11 @@ int ranks_smallest(size_t *values, int count)
 	return 1;
 }
 
-double ranks_sum_on_our_cpus(double own)
+double ranks_sum_on_host(double own)
 {
-	double *all;
-	double sum;
+	double *all, sum = 0;
 	MPI_Request request;
+	int i;
 
 	if (mpi_on_host == 1)
 		return own;
@@ -195,7 +195,8 @@ double ranks_sum_on_our_cpus(double own)
 	MPI_Iallgather(&own, 1, MPI_DOUBLE, all, 1, MPI_DOUBLE, mpi_host, &request);
 	if (!mpi_wait_for_all(&request, ranks_limit(0)))
 		return -1; /* and what is still being received into is not freed */
-	sum = host_ranks_sum_on_our_cpus(all);
+	for (i = 0; i < mpi_on_host; i++)
+		sum += all[i];
 	free(all);
 	return sum;
 }

@@ -58,7 +58,7 @@ LOCAL int ranks_smallest(size_t *values, int count);
 
 /* The sum over this rank and those of its host that share CPUs with it; below 0 where not all
  * answer. */
-LOCAL double ranks_sum_on_our_cpus(double own);
+LOCAL double ranks_sum_on_host(double own);
 
 /* The largest of each of COUNT values over this rank's node and, on rank 0, over all. */
 LOCAL int ranks_slowest(const double *own, double *node, double *job, int count);
@@ -98,7 +98,7 @@ ONE int ranks_smallest(size_t *values, int count) { return values && count; }
 ONE int ranks_barrier(double own_step) { return own_step >= 0; }
 /* clang-format on */
 
-#define ranks_sum_on_our_cpus NULL
+#define ranks_sum_on_host NULL
 #define ranks_refuse NULL
 #define ranks_leave NULL
 

@@ -4,7 +4,8 @@
  *
  *	membw: PASS triad 160.1 GB/s, at least 150
  *	membw: FAIL triad 140.2 GB/s, at least 150
- *	membw: INVALID disturbed (...)
+ *	membw: UNDECIDED triad >= 121.0 GB/s, at least 150: disturbed, measure again
+ *	membw: INVALID array-too-small (...)
  */
 #pragma once
 

@@ -1,11 +1,13 @@
 #include "print.h"
 
 #include "../../harness/error.h"
+#include "../../harness/evidence/interference.h"
 #include "../../harness/evidence/threads.h"
 #include "../../harness/job/record_file.h"
 #include "../../harness/machine/cpuset.h"
 #include "../../harness/memory/placement.h"
 #include "../../harness/options.h"
+#include "../../harness/plural.h"
 #include "../../harness/verdict.h"
 #include "../health/floors.h"
 #include "record.h"
@@ -20,37 +22,35 @@ static const char *set_of(const struct options *o)
 		       : "Standard";
 }
 
-void table_banner(const struct options *o, const struct arrays *arrays, size_t llc_bytes,
-		  const char *note)
+void table_banner(const struct options *o, const char *note)
 {
-	static const char *const from[] = { "automatic", "macro", "option" };
-	const double mib = (double)(o->size * sizeof(element)) / 1048576.0;
 	char list[CPU_LIST_MAX];
 
-	printf("%s", RULE);
 	printf("membw stream %s, a STREAM-compatible program; %s kernels\n", MEMBW_VERSION,
 	       set_of(o));
-	printf("%s", RULE);
-	printf("Array size = %zu (elements, %s), Offset = %zu (elements)\n", o->size,
-	       from[o->size_from], o->offset);
-	printf("Alignment of a, b, c = %zu, %zu, %zu (bytes); b begins %zu bytes after a\n",
-	       arrays_alignment(arrays, 0), arrays_alignment(arrays, 1),
-	       arrays_alignment(arrays, 2),
-	       (size_t)(arrays->of[1] - arrays->of[0]) * sizeof(element));
-	printf("Bytes per element = %zu; memory per array = %.1f MiB, total %.1f MiB\n",
-	       sizeof(element), mib, 3 * mib);
-	printf("Last-level caches used = %.1f MiB\n", (double)llc_bytes / 1048576.0);
+	printf("3 arrays of %.1f MiB, %d thread%s on CPUs %s, ",
+	       (double)o->size * sizeof(element) / 1048576.0, threads_count(),
+	       plural(threads_count()), cpuset_format(threads_cpus(), list));
+	if (o->ntimes)
+		printf("%d repetitions, of which the first does not count\n", o->ntimes);
+	else
+		printf("until the figures have settled, at most %g s\n", o->max_seconds);
 	if (*note)
 		printf("Note: %s\n", note);
-	if (o->ntimes)
-		printf("Repetitions = %d, the best of all but the first counts\n", o->ntimes);
-	else
-		printf("Repetitions until the figures have settled, at most %g s; the first does "
-		       "not count\n",
-		       o->max_seconds);
-	printf("Threads = %d, on CPUs %s\n", threads_count(), cpuset_format(threads_cpus(), list));
 	printf("%s", RULE);
 	fflush(stdout);
+}
+
+/* What nobody needs at first sight. */
+static void table_arrays(const struct options *o, const struct arrays *arrays, size_t llc_bytes)
+{
+	static const char *const from[] = { "automatic", "macro", "option" };
+
+	printf("Array size = %zu (elements, %s), Offset = %zu (elements), %zu bytes per element\n",
+	       o->size, from[o->size_from], o->offset, sizeof(element));
+	printf("Last-level caches used = %.1f MiB; alignment of a, b, c = %zu, %zu, %zu (bytes)\n",
+	       (double)llc_bytes / 1048576.0, arrays_alignment(arrays, 0),
+	       arrays_alignment(arrays, 1), arrays_alignment(arrays, 2));
 }
 
 void table_kernels(const struct kernel_choice *choice)
@@ -82,35 +82,33 @@ void table_print(const struct measurement *m)
 	printf("%s", RULE);
 }
 
-static void print_interval(const struct timing *t, const char *name)
+/* Of a bound with what it is the best of, and what other processes took. */
+static void print_headline(const struct measurement *m)
 {
-	printf(" %s %.1f", name, 1e-3 * t->best_mbs);
-	if (t->high_mbs > 0)
-		printf(" ±%.1f", 1e-3 * (t->high_mbs - t->best_mbs));
-	else
-		printf(" (no interval)");
+	const struct rate *const rate = &m->kernel[KERNEL_triad].rate;
+
+	printf("Triad %s GB/s", rate_text(rate, 1e9));
+	if (rate->is_bound)
+		printf(", a lower bound: the best of %d repetition%s", rate->best_of,
+		       plural(rate->best_of));
+	if (interference_is_loud())
+		printf("; other processes used %.0f %% of the CPUs%s", 100 * interference_share(),
+		       interference_share() > 0.5 ? ": it says little" : "");
+	printf("\n%s", RULE);
 }
 
-static void print_intervals(const struct measurement *m)
-{
-	int k;
-
-	printf("Started again, in GB/s:");
-	for (k = 0; k < KERNELS; k++) {
-		if (k)
-			putchar(',');
-		print_interval(&m->kernel[k], kernels[k].name);
-	}
-	putchar('\n');
-}
-
-/* How far the figures would read again, how many repetitions there were, what ended them. */
+/* How far a rerun would read, how many repetitions there were, what ended them. */
 static void table_repetitions(const struct measurement *m)
 {
-	print_intervals(m);
-	printf("Repetitions: %d", m->complete);
-	if (measure_disturbed(m))
-		printf(", %d of them disturbed and not counted", measure_disturbed(m));
+	int k, disturbed = measure_disturbed(m);
+
+	printf("In GB/s (± of a rerun, ≥ at least):");
+	for (k = 0; k < KERNELS; k++)
+		printf("%s %s %s", k ? "," : "", kernels[k].name,
+		       rate_text(&m->kernel[k].rate, 1e9));
+	printf("\nRepetitions: %d", m->complete);
+	if (disturbed)
+		printf(", in %d of them a thread lost more than 5 %% of its time", disturbed);
 	printf("; ended by: %s\n", measure_ended(m));
 }
 
@@ -159,9 +157,11 @@ int report(const struct run *run)
 	char *text = stream_record(run, &size);
 	int recorded = !options_json();
 
+	print_headline(&run->measurement);
 	table_print(&run->measurement);
 	table_repetitions(&run->measurement);
 	table_peak(&run->measurement);
+	table_arrays(&run->options, &run->arrays, run->llc_bytes);
 	table_validation(&run->validation, &run->arrays);
 	if (text)
 		recorded = record_file_put(text, size);

@@ -5,8 +5,9 @@
 
 #include "../run.h"
 
-void table_banner(const struct options *options, const struct arrays *arrays, size_t llc_bytes,
-		  const char *note);
+/* Before the run: what will be measured. */
+void table_banner(const struct options *options, const char *note);
+
 /* The variant of each kernel, if they are Tuned ones. */
 void table_kernels(const struct kernel_choice *choice);
 void table_print(const struct measurement *measurement);

@@ -112,7 +112,8 @@ static void write_kernel(const struct run *run, int k)
 	json_number("avg_s", t->average);
 	json_number("min_s", t->best);
 	json_number("max_s", t->worst);
-	json_count("counted", (unsigned)t->counted);
+	json_count("counted", (unsigned)t->rate.counted);
+	json_count("best_of", (unsigned)t->rate.best_of);
 	json_number("total_s", total_of(t, run->measurement.complete));
 	write_times("lost_s", t->lost, &run->measurement);
 	write_times("times_s", t->times, &run->measurement);
@@ -176,7 +177,10 @@ static void write_own(const void *data)
 	core_pair_write("core_pair_after", &run->pair_after);
 }
 
-static const char *const stream_reasons[] = { "regime-changed", NULL };
+static const struct reason stream_reasons[] = {
+	{ "regime-changed", IMPRECISE, "the host moved the cores of a virtual machine" },
+	{ 0 },
+};
 
 const struct program stream_program = {
 	"stream",
@@ -195,12 +199,7 @@ char *stream_record(const struct run *run, size_t *size)
 	*size = 0;
 	if (!options_json() || run->measurement.complete < 2)
 		return NULL;
-	for (k = 0; k < KERNELS; k++) {
-		const struct timing *t = &run->measurement.kernel[k];
-
-		metric(kernels[k].name, 1e-3 * t->best_mbs, "GB/s", HIGHER);
-		if (t->high_mbs > 0)
-			metric_interval(kernels[k].name, 1e-3 * t->low_mbs, 1e-3 * t->high_mbs);
-	}
+	for (k = 0; k < KERNELS; k++)
+		metric_rate(kernels[k].name, &run->measurement.kernel[k].rate, 1e9, "GB/s");
 	return record_text(&stream_program, run, size);
 }

@@ -13,7 +13,8 @@ static const struct option_row rows[] = {
 static const struct option_row *const tables[] = { rows, NULL };
 
 enum { CHAIN_BROKEN = REASONS };
-static const char *const reasons[] = { "chain-broken", NULL };
+static const struct reason reasons[] = { { "chain-broken", WRONG, "the chain leads elsewhere" },
+					 { 0 } };
 
 static void write_own(const void *data)
 {

@@ -1,0 +1,97 @@
+#include "rate.h"
+
+#include "deviation.h"
+#include "evidence/interference.h"
+
+/* PARTS: of a run, for its interval; PART_REPETITIONS: in each, where there are enough for three
+ * parts. */
+enum { RATE_PARTS = STUDENT_FREEDOM + 1, RATE_PARTS_LEAST = 3, RATE_PART_REPETITIONS = 3 };
+
+static const double RATE_LOST_MOST = 0.05;
+static const double RATE_INTERVAL_LEAST = 0.02, RATE_INTERVAL_FACTOR = 1.3,
+		    RATE_INTERVAL_SAYS_NOTHING = 0.5;
+
+int rate_counts(double lost_share)
+{
+	return lost_share <= RATE_LOST_MOST;
+}
+
+/* The place of the best that counts of FROM .. TO - 1; -1: none counts. */
+static int rate_best(const double *rates, const double *lost, int from, int to)
+{
+	int i, best = -1;
+
+	for (i = from; i < to; i++)
+		if ((!lost || rate_counts(lost[i])) && (best < 0 || rates[i] > rates[best]))
+			best = i;
+	return best;
+}
+
+static int rate_parts_of(int counted)
+{
+	const int parts = counted / RATE_PART_REPETITIONS;
+
+	return parts > RATE_PARTS         ? RATE_PARTS
+	       : parts < RATE_PARTS_LEAST ? RATE_PARTS_LEAST
+					  : parts;
+}
+
+static void rate_interval(struct rate *rate, const double *rates, const double *lost, int count)
+{
+	const int parts = rate_parts_of(rate->counted);
+	double of_part[RATE_PARTS], half;
+	int part, known = 0;
+
+	for (part = 0; part < parts && count >= parts; part++) {
+		const int best =
+			rate_best(rates, lost, part * count / parts, (part + 1) * count / parts);
+
+		if (best >= 0)
+			of_part[known++] = rates[best] / rate->value;
+	}
+	if (known < 2)
+		return;
+	half = RATE_INTERVAL_FACTOR * student(known - 1) * deviation(of_part, known);
+	half = half > RATE_INTERVAL_LEAST ? half : RATE_INTERVAL_LEAST;
+	if (half > RATE_INTERVAL_SAYS_NOTHING)
+		return;
+	rate->low = rate->value * (1 - half);
+	rate->high = rate->value * (1 + half + (lost ? lost[rate->best] : 0));
+}
+
+void rate_of(struct rate *rate, const double *rates, const double *lost_shares, int count)
+{
+	int i;
+
+	memset(rate, 0, sizeof(*rate));
+	for (i = 0; i < count; i++)
+		rate->counted += !lost_shares || rate_counts(lost_shares[i]);
+	if (rate->counted) {
+		rate->best = rate_best(rates, lost_shares, 0, count);
+		rate->value = rates[rate->best];
+		rate_interval(rate, rates, lost_shares, count);
+	}
+	rate->best_of = rate->counted;
+	rate->is_bound = !(rate->high > 0) || interference_is_loud();
+	if (!rate->is_bound || !count)
+		return;
+	rate->best = rate_best(rates, NULL, 0, count);
+	rate->value = rates[rate->best];
+	rate->low = rate->high = 0;
+	rate->best_of = count;
+}
+
+const char *rate_text(const struct rate *rate, double scale)
+{
+	static char text[4][64];
+	static int turn;
+	const double above = rate->high - rate->value, below = rate->value - rate->low;
+	char *const room = text[turn = (turn + 1) % 4];
+
+	if (rate->is_bound)
+		snprintf(room, sizeof(text[0]), "≥ %.1f", rate->value / scale);
+	else
+		snprintf(room, sizeof(text[0]), "%.1f ±%.1f", rate->value / scale,
+			 (above > below ? above : below) / scale);
+	return room;
+}

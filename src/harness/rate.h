@@ -1,0 +1,33 @@
+/*
+ * rate: what the repetitions of a rate (GB/s, GFlop/s) say together.
+ *
+ * A repetition in which a thread lost at most 5 % of its time counts; the value is the best that
+ * counts, and its interval reaches up by as much as that repetition lost.  Where none counts, no
+ * interval can be had, or other processes used more than 5 % of the node's CPUs, the value is the
+ * best of all repetitions: a lower bound, since what others take can only slow one down.
+ *
+ * The interval is how far the same measurement, started again now, would read: parts of a run are
+ * shorter runs, begun one after the other, and the interval is what their best repetitions
+ * scatter, times Student's t and 1.3.  docs/repeatability.md has the data for these numbers.
+ */
+#pragma once
+
+#include "config.h"
+
+struct rate {
+	double value, low, high; /* low and high 0: no interval */
+	int counted;             /* repetitions that count */
+	int best_of;             /* repetitions that the value is the best of */
+	int best;                /* which of them it is */
+	int is_bound;
+};
+
+/* Whether a repetition counts in which a thread lost that share of its time. */
+LOCAL int rate_counts(double lost_share);
+
+/* Of the rates of COUNT repetitions, and the share of its time that a thread lost in each (NULL:
+ * nothing is known of that).  All 0 where there are none. */
+LOCAL void rate_of(struct rate *rate, const double *rates, const double *lost_shares, int count);
+
+/* "46.1 ±2.1", or of a bound "≥ 37.2": values divided by SCALE.  Good for four calls. */
+LOCAL const char *rate_text(const struct rate *rate, double scale);

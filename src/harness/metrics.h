@@ -16,7 +16,7 @@ LOCAL const char *metric_name(const char *format, ...) PRINTF_LIKE(1, 2);
 LOCAL void metric(const char *name, double value, const char *unit, enum better better);
 
 /* How far the same measurement, started again now, would read; the program says by which method
- * (docs/repeatability.md). */
+ * (docs/evidence.md). */
 LOCAL void metric_interval(const char *name, double low, double high);
 
 /* A metric of what the repetitions of a rate say, divided by SCALE: its value with an interval, or

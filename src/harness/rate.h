@@ -8,7 +8,7 @@
  *
  * The interval is how far the same measurement, started again now, would read: parts of a run are
  * shorter runs, begun one after the other, and the interval is what their best repetitions
- * scatter, times Student's t and 1.3.  docs/repeatability.md has the data for these numbers.
+ * scatter, times Student's t and 1.3.  docs/evidence.md has the data for these numbers.
  */
 #pragma once
 

@@ -6,7 +6,6 @@
 
 #include "../harness/clock.h"
 #include "../harness/error.h"
-#include "../harness/evidence/interference.h"
 #include "../harness/evidence/threads.h"
 #include "../harness/machine/memory_available.h"
 #include "../harness/memory/chase.h"
@@ -88,11 +87,8 @@ static void judge(const struct run *run)
 	const struct measuring *const m = &run->measuring;
 
 	if (run->levels_count < 2)
-		verdict_invalid(UNSTABLE, "no two levels: no octave of sizes takes the same time");
-	/* passes that others disturbed do not count */
-	if (10 * m->lost <= m->visits)
-		interference_forgive();
-	else
+		verdict_warn(UNSTABLE, "no two levels: no octave of sizes takes the same time");
+	if (10 * m->lost > m->visits)
 		verdict_warn(DISTURBED,
 			     "other processes left no undisturbed passes in %d of %d measurements",
 			     m->lost, m->visits);

@@ -6,7 +6,7 @@ import os
 import signal
 import time
 
-SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
 # longest waits after each: a busy machine takes its time with the second, too
 ENDING = (signal.SIGTERM, 1.0), (signal.SIGKILL, 10.0)
 

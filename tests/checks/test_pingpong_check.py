@@ -8,7 +8,7 @@ import pytest
 import standin_gcc
 from places import ROOT
 
-from membw.run.judge import judge
+from membw.run.outcome import outcome
 
 TWO = sorted(os.sched_getaffinity(0))[:2]
 pytestmark = pytest.mark.skipif(len(TWO) < 2, reason='this machine has one CPU, a pair takes two')
@@ -62,7 +62,7 @@ def test_an_mpirun_that_is_not_the_right_one_is_named(run, tmp_path, does, why):
     mpirun.chmod(0o755)
     done, case = run('pingpong', allow=WEATHER, launches=1)
     assert done.returncode == 1 and f'{mpirun}{why}' in case['fail_reason'], case['fail_reason']
-    assert judge(case)[0] == 'NOT MEASURED'
+    assert outcome(case, {})[0] == 'NOT MEASURED'
 
 
 def test_the_check_without_mpi_takes_every_figure_of_its_pair(run):

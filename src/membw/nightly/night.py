@@ -1,152 +1,120 @@
-"""The state of one night on disk: which steps ran, how they ended, what is left to do."""
+"""One night in results/nights/DATE: its steps, each bounded in time, and how each ended."""
 
+import contextlib
 import json
 import os
+import pathlib
+import re
 import shlex
-import shutil
 import signal
 import subprocess
 import time
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
 
-from membw.errors import MembwError
 from membw.files import write_whole
 from membw.interruption import audible
-from membw.moments import utc
 
-# of a step: 0 and 1 are its own words; 2 was not measured, and is tried again when resumed
+# exit statuses of a step: 0 and 1 are its verdicts; with any other it runs again when resumed
 WELL, WRONG, NOT_DONE = 0, 1, 2
-STOPPED = 124  # as timeout(1) says it
-GRACE_S = 60  # from SIGTERM to SIGKILL: ReFrame cancels its jobs meanwhile
+STOPPED = 124  # out of time, as timeout(1) has it
+ENDING = (signal.SIGINT, 60), (signal.SIGTERM, 5), (signal.SIGKILL, 5)
+NIGHTS_FOR_HISTORY = 14
 
 
-SAME = ('system', 'checks', 'cluster')  # asked for: one night is of one of each
-
-
-def _refuse_another_shape(state):
-    if not isinstance(state, dict) or not isinstance(state.get('steps'), dict):
-        raise ValueError("no object with 'steps'")
-    if not isinstance(state.get('asked', {'system': None}), dict):
-        raise ValueError("'asked' is no object")
-    for name, step in state['steps'].items():
-        if not isinstance(step, dict) or not isinstance(step.get('status'), int):
-            raise ValueError(f"step '{name}' has no status")
+class Step(NamedTuple):
+    name: str
+    command: Callable[[], list[str]]
+    share: float = 1.0  # of the time that is left
+    left_out: Callable[[], str] = str  # the reason not to run it, or ''
 
 
 class Night:
-    """A folder results/nights/DATE with state.json: {'steps': {NAME: {status, ...}}}."""
+    """`state.json` holds {step: {status, seconds, command}}: what a resumed night need not do."""
 
-    def __init__(self, folder, again=False):
+    def __init__(self, folder: pathlib.Path) -> None:
         self.folder = folder
-        if again and folder.exists():
-            shutil.rmtree(folder)
-        folder.mkdir(parents=True, exist_ok=True)
-        self.state = self.load()
-        self.measured = False
-        self.has_run = False  # any step, in this call
+        self.folder.mkdir(parents=True, exist_ok=True)
+        self.file = self.folder / 'state.json'
+        self.steps: dict = json.loads(self.file.read_text()) if self.file.exists() else {}
 
-    def load(self):
-        try:
-            state = json.loads((self.folder / 'state.json').read_text())
-            _refuse_another_shape(state)
-        except FileNotFoundError:
-            return {'night': self.folder.name, 'steps': {}}
-        except ValueError as err:
-            raise MembwError(
-                f"'{self.folder}/state.json' is damaged: {err}", 'begin anew with --again'
-            ) from err
-        return state
+    def status(self) -> int:
+        """Of the night: 0 all well, 1 something to look at, 2 not complete."""
+        statuses = [step['status'] for step in self.steps.values()]
+        if not statuses or any(status not in (WELL, WRONG) for status in statuses):
+            return NOT_DONE
+        return max(statuses)
 
-    def save(self):
-        """A night may be stopped at any moment."""
-        write_whole(self.folder / 'state.json', json.dumps(self.state, indent=1) + '\n')
-
-    def begin(self, **asked):
-        """Notes what was asked; another system in the same night is refused."""
-        before = self.state.setdefault('asked', asked)
-        for name in SAME if self.state['steps'] else SAME[:1]:
-            if before.get(name, asked[name]) != asked[name]:
-                raise MembwError(
-                    f"the night {self.folder.name} was begun for {name} '{before[name] or ''}'",
-                    f'give the same --{name}, another --night, or --again',
-                )
-        self.state['asked'] = asked
-        self.save()
-
-    def is_over(self, name):
-        return self.state['steps'].get(name, {}).get('status') in (WELL, WRONG)
-
-    def ended_well(self, name):
-        return self.state['steps'].get(name, {}).get('status') == WELL
-
-    def run(self, step, deadline):
-        """Runs the step unless it is over; what it says goes to NAME.log.
-
-        What judges runs again after anything was measured anew.
-        """
-        if self.is_over(step.name) and not (step.judges and self.measured):
+    def run(self, step: Step, deadline: float) -> None:
+        """Runs a step that is not over, until `deadline` (time.monotonic) at most; what it prints
+        goes to NAME.log."""
+        if self.steps.get(step.name, {}).get('status') in (WELL, WRONG):
             return
-        reason = step.left_out()
-        if reason:
-            self.note(step.name, status=WELL, skipped=reason)
-            print(f'nightly: {step.name}: left out, {reason}', flush=True)
+        if reason := step.left_out():
+            self.note(step.name, WELL, left_out=reason)
             return
-        left = step.share * (deadline - time.monotonic())
-        if left <= 0:
-            self.note(step.name, status=STOPPED, seconds=0)
-            print(f'nightly: {step.name}: not begun, the time is over', flush=True)
-            return
-        self.execute(step, left)
-
-    def execute(self, step, left):
-        words = step.command()
-        self.measured |= not step.judges
-        self.has_run = True
+        words, begun, status = step.command(), time.monotonic(), STOPPED
         print(f'nightly: {step.name}: {shlex.join(words)}', flush=True)
-        before, begun, status = step.left_so_far(), time.monotonic(), STOPPED
         try:
-            status = bounded(words, self.folder / f'{step.name}.log', left)
+            status = bounded(words, self.log(step.name), step.share * (deadline - begun))
         finally:
-            step.gather(before)
             seconds = round(time.monotonic() - begun, 1)
-            self.note(step.name, status=status, seconds=seconds, command=words)
+            self.note(step.name, status, seconds=seconds, command=words)
             print(f'nightly: {step.name}: exit status {status}', flush=True)
 
-    def note(self, name, **facts):
-        self.state['steps'][name] = {'ended': utc(time.time()), **facts}
-        self.save()
+    def note(self, name: str, status: int, **facts: object) -> None:
+        self.steps[name] = {'status': status, **facts}
+        write_whole(self.file, json.dumps(self.steps, indent=1) + '\n')
 
-    def status(self):
-        statuses = [step['status'] for step in self.state['steps'].values()]
-        if any(status not in (WELL, WRONG) for status in statuses):
-            return NOT_DONE
-        return max(statuses, default=NOT_DONE)
+    def log(self, name: str) -> pathlib.Path:
+        return self.folder / f'{name}.log'
+
+    def cluster_records(self) -> list[str]:
+        """Record files of the whole-cluster checks of its run."""
+        log = self.log('run').read_text(errors='replace') if self.log('run').exists() else ''
+        records = []
+        for name in re.findall(r'^report \S*?([^/\s]+\.json)', log, re.M):
+            report = json.loads((self.folder.parent.parent / 'reports' / name).read_text())
+            cases = [case for run in report['runs'] for case in run['testcases']]
+            records += [case['record'] for case in cases if case.get('node_check')]
+        return records
 
 
-def bounded(words, log, seconds):
+def steps_of(night: Night, system: list[str], options: list[str]) -> Iterator[Step]:
+    """`membw run` measures LOW nodes again by itself; the rest judges and shows."""
+
+    def rank() -> list[str]:
+        node_check = ['--node-check', str(night.folder / 'nodecheck.txt')]
+        return ['membw', 'rank', *night.cluster_records(), *node_check]
+
+    def few_nights() -> str:
+        nights = len(list(night.folder.parent.glob('2*-*-*')))
+        return f'{nights} of {NIGHTS_FOR_HISTORY} nights' if nights < NIGHTS_FOR_HISTORY else ''
+
+    run = ['membw', 'run', '--full', *system, *(options or ['--tag=nightly'])]
+    page, figures = night.folder / 'report.html', night.folder / 'figures.csv'
+    yield Step('run', lambda: run, share=0.9)
+    yield Step('rank', rank, left_out=lambda: '' if night.cluster_records() else 'no cluster run')
+    yield Step('history', lambda: ['membw', 'history', '--since', '14d'], left_out=few_nights)
+    yield Step('report', lambda: ['membw', 'report', '--output', str(page)])
+    export = ['membw', 'export', '--format', 'csv', '--output', str(figures)]
+    yield Step('export', lambda: export)
+
+
+def bounded(words: list[str], log: pathlib.Path, seconds: float) -> int:
     """The exit status of the command; STOPPED where it was not done in time."""
     with open(log, 'w') as file, audible():
         process = subprocess.Popen(
             words, stdin=subprocess.DEVNULL, stdout=file, stderr=file, start_new_session=True
         )
     try:
-        return process.wait(timeout=seconds)
-    except subprocess.TimeoutExpired:
-        end(process)
-        return STOPPED
-    except BaseException:
-        end(process)
+        return process.wait(timeout=max(seconds, 0))
+    except BaseException as err:
+        for number, wait_s in ENDING:
+            with contextlib.suppress(ProcessLookupError, subprocess.TimeoutExpired):
+                if process.poll() is None:
+                    os.killpg(process.pid, number)
+                    process.wait(timeout=wait_s)
+        if isinstance(err, subprocess.TimeoutExpired):
+            return STOPPED
         raise
-
-
-def end(process):
-    """The command and all that it started."""
-    for number, wait in ((signal.SIGINT, GRACE_S), (signal.SIGTERM, 5), (signal.SIGKILL, None)):
-        try:
-            os.killpg(process.pid, number)
-            process.wait(timeout=wait)
-        except ProcessLookupError:
-            process.wait()
-        except subprocess.TimeoutExpired:
-            continue
-        else:
-            return

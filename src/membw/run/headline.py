@@ -7,7 +7,7 @@ from membw.plural import plural
 from membw.results import regimes, verdict
 from membw.results.table import Figure
 from membw.run.full_table import cut, text_of
-from membw.run.table_rows import Row, of_host, state_of, usual_state
+from membw.run.rows import Row, of_host, state_of, usual_state
 
 METRIC = 'triad'
 BAR = 32  # characters of the longest

@@ -1,171 +1,81 @@
-"""Presets and pinnings against each other, by pairs that were measured in the same round.
+"""Presets and pinnings compared with the first of each, by pairs of one round.
 
-A bad minute that hits both of a pair cancels in its ratio; plain figures of different minutes do
-not compare.  Nor do those of two states of a virtual machine, within a round or not.
+A bad minute that hits both of a pair cancels in its ratio. Pairs of two states of a virtual
+machine are discarded.
 """
 
-import collections
 import math
 import statistics
+from collections.abc import Iterator
 from typing import NamedTuple
 
-from membw.results import case as of_case
 from membw.results import regimes
-from membw.run import rows
-from membw.run.judge import judge
+from membw.run.rows import Attempt, Row
+from membw.tables import Cell, Column, Table
 
-CONFIDENCE = 0.95
 LEAST = 2  # one pair is no comparison
-STUDENT = (12.706, 4.303, 3.182, 2.776)  # two-sided 95 %, of 2 to 5 values
+STUDENT = (12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365)  # two-sided 95 %, of 2 to 8 values
 
 
 class Ratio(NamedTuple):
-    """The median of the pairs and its interval."""
+    """The median of the pairs and the half width of its 95 % interval."""
 
     median: float
-    low: float
-    high: float
+    half: float
+    pairs: int
 
 
-class Group(NamedTuple):
-    test: str
-    where: str
-    metrics: tuple
-    lines: list  # (name, what it is held to, {metric: Ratio}, pairs)
-    moved: list  # (name, what it is held to): too few pairs were of one state of the machine
+def blocks_of(rows: list[Row]) -> Iterator[Table | str]:
+    """A table for each test with something to compare; its last metric (STREAM's: Triad)."""
+    for test, where in dict.fromkeys((row.test, row.where) for row in rows):
+        group = [row for row in rows if (row.test, row.where) == (test, where)]
+        lines = [*compared(group, 'preset'), *compared(group, 'pinning')]
+        if lines:
+            metric = list(group[0].figures or {'figure': 0})[-1]
+            columns = Column('name', ''), Column('ratio', metric.capitalize()), Column('base', '')
+            yield ''
+            yield Table(f'ratios of {test} on {where}, each within one round', columns, lines)
 
 
-def groups(report):
-    """A Group of each test and partition with something to compare, that fits a line."""
-    of_tests = [compared(cases) for cases in by_test(report).values()]
-    return [
-        group
-        for group in of_tests
-        if (group.lines or group.moved) and len(group.metrics) <= rows.WIDE
-    ]
+def compared(rows: list[Row], axis: str) -> Iterator[list[Cell]]:
+    """A line for each preset (pinning): to the first, by pairs alike in all else."""
+    names = list(dict.fromkeys(getattr(row, axis) for row in rows))
+    for name in names[1:]:
+        found = ratio(pairs_of(rows, axis, name, names[0]))
+        if found:
+            text = f'{found.median:.2f} ±{math.ceil(found.half * 100 - 1e-9) / 100:.2f}'
+            yield [Cell(name, f'{name} is'), Cell(found.median, text),
+                   Cell(names[0], f'of {names[0]}, {found.pairs} pairs')]  # fmt: skip
 
 
-def by_test(report):
-    """{(test, partition): [(round, case)]} of what is believed; of a row that is wrong nothing, of
-    one whose rounds lie too far apart what each round has."""
-    tests = collections.defaultdict(list)
-    wrong = {
-        rows.key(case)
-        for case in rows.of_report(report)
-        if judge(case)[0] == 'INVALID' and not rows.transient(case)
-    }
-    for number, run in enumerate(report['runs']):
-        for case in run.get('testcases', []):
-            believed = not case.get('fixture') and judge(case)[0] in rows.BELIEVED
-            if believed and rows.key(case) not in wrong:
-                tests[of_case.test(case), of_case.where(case)].append((number, case))
-    return tests
+def pairs_of(
+    rows: list[Row], axis: str, name: str, base: str
+) -> Iterator[tuple[Attempt, Attempt]]:
+    """Attempts of the same round whose rows differ in nothing else."""
+    for mine in (row for row in rows if getattr(row, axis) == name):
+        for other in (row for row in rows if getattr(row, axis) == base):
+            if key(mine, axis) == key(other, axis):
+                by_round = {a.round: a for a in other.attempts}
+                yield from ((a, by_round[a.round]) for a in mine.attempts if a.round in by_round)
 
 
-def compared(cases):
-    metrics = list(
-        dict.fromkeys(m for _, c in cases for m in of_case.metrics(c, of_case.record(c)))
-    )
-    rates = {
-        place_of(number, case): {
-            m.name: m.rate(f.value) for m in metrics
-            if (f := of_case.figures(case).get(m.name)) and f.value
-        }
-        for number, case in cases
-    }  # fmt: skip
-    nearest = {
-        place_of(number, case): regimes.latencies(of_case.record(case)) for number, case in cases
-    }
-    lines, moved = [], []
-    for axis in (1, 2):
-        names = list(dict.fromkeys(place[axis] for place in rates))
-        for name in names[1:]:
-            pairs = pairs_of(rates, axis, name, names[0])
-            alike = [
-                pair
-                for pair in pairs
-                if not regimes.crossed([*nearest[pair[0]], *nearest[pair[1]]])
-            ]
-            line = against(rates, alike, metrics, name, names[0])
-            if line:
-                lines.append(line)
-            elif len(pairs) >= LEAST:
-                moved.append((name, names[0]))
-    test, where = of_case.test(cases[0][1]), of_case.where(cases[0][1])
-    return Group(test, where, tuple(metrics), lines, moved)
+def key(row: Row, axis: str) -> tuple:
+    """All of a row but what is compared."""
+    rest = sorted((n, v) for n, v in row.parameters.items() if n != axis)
+    return ('' if axis == 'preset' else row.preset), rest
 
 
-def place_of(number, case):
-    """Round, preset, pinning and the test's other parameters: a pair differs in one alone."""
-    return number, case['environ'], case.get('pinning') or '-', of_case.parameters(case)
-
-
-def pairs_of(rates, axis, name, base):
-    """[(place of this name, place of that)]: the same round, the same on every other axis."""
-    mine = [place for place in rates if place[axis] == name]
-    pairs = [
-        (place, tuple(base if i == axis else part for i, part in enumerate(place)))
-        for place in mine
-    ]
-    return [pair for pair in pairs if rates.get(pair[1])]
-
-
-def against(rates, pairs, metrics, name, base):
-    """One line: this name to that; None where too few pairs have a figure in common."""
-    values = collections.defaultdict(list)
-    for mine, other in ((rates[one], rates[at]) for one, at in pairs):
-        for metric in metrics:
-            if metric.name in mine and metric.name in other:
-                ratio = mine[metric.name] / other[metric.name]
-                values[metric.name].append(metric.figure(ratio))
-    count = max(map(len, values.values()), default=0)
-    if count < LEAST:
+def ratio(pairs: Iterator[tuple[Attempt, Attempt]]) -> Ratio | None:
+    """Of the last metric of each pair; a lower bound is no part of a ratio."""
+    values = []
+    for mine, other in pairs:
+        latencies = [*regimes.latencies(mine.record), *regimes.latencies(other.record)]
+        figures = [list(a.figures.values())[-1] for a in (mine, other) if a.figures]
+        if len(figures) == 2 and not any(f.is_bound or f.verdict != 'VALID' for f in figures):
+            if not regimes.crossed(latencies):
+                values.append(figures[0].value / figures[1].value)
+    if len(values) < LEAST:
         return None
-    return name, base, {key: median_of(series) for key, series in values.items()}, count
-
-
-def median_of(values):
-    """Its 95 % interval by order statistics, exact for any distribution; fewer than six values
-    have none (two hold their median in half of the cases): by Student's t."""
-    ordered, count = sorted(values), len(values)
-    if count < 2 + len(STUDENT):
-        half = STUDENT[count - 2] * statistics.stdev(values) / math.sqrt(count)
-        middle = statistics.median(ordered)
-        return Ratio(middle, max(middle - half, 0), middle + half)
-    rank, below = 0, 0.0  # `rank` values may be left out at either end
-    while rank < count // 2:
-        below += math.comb(count, rank) / 2**count
-        if 2 * below > 1 - CONFIDENCE:
-            break
-        rank += 1
-    rank = max(rank - 1, 0)
-    return Ratio(statistics.median(ordered), ordered[rank], ordered[count - 1 - rank])
-
-
-def text(ratio):
-    """'1.02 ±0.01'; rounded up, so that it holds."""
-    if not ratio:
-        return '-'
-    half = max(ratio.high - ratio.median, ratio.median - ratio.low)
-    return f'{ratio.median:.2f} ±{math.ceil(half * 100 - 1e-9) / 100:.2f}'
-
-
-def left_out(compared):
-    """One line on what has no ratio, because its host moved the cores; or none."""
-    names = [f'{name} to {base} ({group.test})' for group in compared
-             for name, base in group.moved]  # fmt: skip
-    if names:
-        yield ('No ratio, the two of most pairs were measured in two states of this machine, '
-               f'whose host moves its cores: {", ".join(names)}.')  # fmt: skip
-
-
-def sentences(compared):
-    """'gcc-o3 is 1.02 ±0.01 of gcc-o2 ...' for each line of the groups; the last metric."""
-    return [
-        f'{group.test} on {group.where}, {group.metrics[-1].name}: {name} is '
-        f'{text(medians[group.metrics[-1].name])} of {base}, the median of {pairs} pairs, each '
-        'within one round.'
-        for group in compared
-        for name, base, medians, pairs in group.lines
-        if group.metrics[-1].name in medians
-    ]
+    student = STUDENT[min(len(values) - 2, len(STUDENT) - 1)]
+    half = student * statistics.stdev(values) / math.sqrt(len(values))
+    return Ratio(statistics.median(values), half, len(values))

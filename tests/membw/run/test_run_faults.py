@@ -11,23 +11,16 @@ import pytest
 
 from membw.errors import MembwError
 from membw.results import run_lock
-from membw.run import reframe_run
+from membw.run import refusals, session
 
 
 def test_the_line_of_our_configuration_is_shown_as_it_stands():
     lines = ['[ReFrame Setup]', "membw: systems/zz.yaml: 'time_limt': unknown key",
              "hint: did you mean 'time_limit'?", 'reframe: cannot load']  # fmt: skip
     with pytest.raises(MembwError, match='time_limt') as caught:
-        reframe_run.refuse_as_told(lines)
+        refusals.refuse_as_printed(lines)
     assert caught.value.hint == "did you mean 'time_limit'?"
-    reframe_run.refuse_as_told(['nothing of ours'])
-
-
-def test_a_run_that_could_not_be_stored_is_no_success():
-    line = 'reframe: WARNING: failed to store results in the database: file is not a database'
-    with pytest.raises(MembwError, match='not in the history.*file is not a database'):
-        reframe_run.refuse_lost_history(['PASSED', line])
-    reframe_run.refuse_lost_history(['PASSED'])
+    refusals.refuse_as_printed(['nothing of ours'])
 
 
 def test_a_file_system_without_locks_is_told_and_used(monkeypatch, capsys, tmp_path):
@@ -49,13 +42,12 @@ def test_results_that_cannot_be_written_are_one_line(monkeypatch, tmp_path):
 
 
 def test_a_disk_that_fills_in_mid_run_is_named_and_ends_it(monkeypatch, tmp_path):
-    monkeypatch.setattr(reframe_run, 'root', lambda: str(tmp_path))
+    monkeypatch.setattr(session, 'root', lambda: str(tmp_path))
     monkeypatch.setenv('MEMBW_ROOT', str(tmp_path))
-    monkeypatch.setattr(reframe_run, 'ENDING_S', 0.5)  # a shell's '&' has its child ignore SIGINT
     (tmp_path / 'base.log').symlink_to('/dev/full')
     words = ['sh', '-c', 'echo begun; echo $$ >child; exec sleep 60']
     with pytest.raises(MembwError, match='cannot write .*base.log.: No space left on device'):
-        reframe_run.reframe(words, str(tmp_path / 'base'), False)
+        session.run(words, str(tmp_path / 'base'), {}, False)
     child = tmp_path / 'child'  # it was ended before, or after, it said who it is
     assert not (child.exists() and child.read_text() and alive(int(child.read_text())))
 
@@ -68,36 +60,35 @@ def test_a_disk_that_fills_in_mid_run_is_named_and_ends_it(monkeypatch, tmp_path
 def test_a_variable_that_no_check_has_is_refused(words, fact, hint):
     line = "reframe: WARNING: test 'stream': the following variables were not set: 'stream.alow'"
     with pytest.raises(MembwError, match=fact) as caught:
-        reframe_run.refuse_unknown_checks(reframe_run.variables(words))
-        reframe_run.refuse_unset(line, reframe_run.variables(words))
+        refusals.refuse_unknown_checks(words)
+        refusals.refuse_unset([line], words)
     assert hint in caught.value.hint
 
 
 def test_a_misspelt_system_is_named():
     line = 'ERROR: failed to load configuration: could not find a configuration entry for the '
     with pytest.raises(MembwError, match="no system 'ulyses'") as caught:
-        reframe_run.refuse_load_errors([f"{line}requested system: 'ulyses'"])
+        refusals.refuse_load_errors([f"{line}requested system: 'ulyses'"])
     assert caught.value.hint == "did you mean 'ulysses'?"
 
 
 def test_a_scheduler_that_does_not_answer_is_no_check_that_does_not_load():
     line = "ERROR: run session stopped: spawned process error: command '{} -j 1' failed"
-    for command, way_out in (('sacct', 'MEMBW_SLURM_BACKEND=squeue'), ('squeue', 'scancel')):
-        with pytest.raises(MembwError, match=f"^ReFrame gave up: spawned .*'{command} -j") as err:
-            reframe_run.refuse_load_errors([line.format(command)])
-        assert way_out in err.value.hint and 'scancel' in err.value.hint
+    with pytest.raises(MembwError, match="^ReFrame stopped: spawned .*'squeue -j") as err:
+        refusals.refuse_load_errors([line.format('squeue')])
+    assert 'scancel' in err.value.hint
 
 
 TERMINATED = """
 import os, signal, sys
 from membw.interruption import heeded
-from membw.run import reframe_run as run
+from membw.run import session
 signal.signal(signal.SIGINT, HANDLER)
-run.root = lambda: os.getcwd()
+session.root = lambda: os.getcwd()
 os.environ['MEMBW_ROOT'] = os.getcwd()
-run.ENDING_S = ENDING
+session.ENDING = [(number, min(s, ENDING)) for number, s in session.ENDING]
 with heeded():
-    run.reframe(['bash', '-c', SCRIPT], 'base', True)
+    session.run(['bash', '-c', SCRIPT], os.path.abspath('base'), {}, True)
 """
 DEAF = 'trap "" INT; sleep 60 & echo $! >child; echo begun; wait'
 # as ReFrame, whose jobs have sessions of their own, and go on where it has not heard
@@ -110,7 +101,8 @@ HEARD, IGNORED = 'signal.default_int_handler', 'signal.SIG_IGN'  # begun by a sh
 
 @pytest.mark.parametrize('number, times, script, ending, handler', [
     (signal.SIGTERM, 1, DEAF, 0.5, IGNORED), (signal.SIGHUP, 1, DEAF, 0.5, HEARD),
-    (signal.SIGINT, 2, DEAF, 0.5, HEARD), (signal.SIGTERM, 1, LOSES_ONE, 300, IGNORED),
+    (signal.SIGQUIT, 1, DEAF, 0.5, HEARD),
+    (signal.SIGINT, 2, DEAF, 0.5, HEARD), (signal.SIGTERM, 1, LOSES_ONE, 15, IGNORED),
 ])  # fmt: skip
 def test_what_is_measured_ends_with_the_command(tmp_path, number, times, script, ending, handler):
     """`timeout`, a CI that cancels, `kill`, a terminal that closes: the benchmark once went on;
@@ -140,13 +132,11 @@ def alive(pid):
         return False
 
 
-def test_a_preset_that_is_left_out_is_not_simply_unknown(tmp_path):
+def test_a_preset_that_is_left_out_is_not_simply_unknown():
     partitions = [{'extras': {'left_out': {'gcc-o2': "'gcc' does not build: no room"}}}]
     with pytest.raises(MembwError) as caught:
-        reframe_run.refuse_nothing(
-            tmp_path / 'base', '', ['-p', 'gcc-o2'], ['Ran 0/0'], partitions
-        )
+        refusals.refuse_nothing([], 'base', None, ['-p', 'gcc-o2'], ['Ran 0/0'], partitions)
     assert "left out here is gcc-o2: 'gcc' does not build: no room" in str(caught.value)
     with pytest.raises(MembwError) as caught:
-        reframe_run.refuse_nothing(tmp_path / 'base', '', ['-p', 'icc'], ['Ran 0/0'], partitions)
+        refusals.refuse_nothing([], 'base', None, ['-p', 'icc'], ['Ran 0/0'], partitions)
     assert 'left out' not in str(caught.value)

@@ -1,0 +1,49 @@
+"""summary.txt of a night: a subject, how each step ended, the slow nodes, the last lines."""
+
+import re
+import socket
+from collections.abc import Iterator
+
+from membw.files import write_whole
+from membw.nightly.night import STOPPED, WELL, WRONG, Night
+from membw.printable import at_most, printable
+from membw.results.hostlist import read_node_check
+
+WORDS = {WELL: 'well', WRONG: 'look at it', STOPPED: 'out of time'}
+TAIL, MOST = 25, 100  # lines of a step that did not end well; nodes that are named
+VERDICT = re.compile(r'^(Verdict: |membw: |hint: )')
+
+
+def write(night: Night, system: str | None, to: str | None) -> str:
+    """The text, which is in the folder of the night, too; it may be given to sendmail."""
+    bad = [name for name, step in night.steps.items() if step['status'] != WELL]
+    what = {0: 'all is well', 1: 'look at'}.get(night.status(), 'not complete:')
+    subject = f'membw {system or socket.gethostname()} {night.folder.name}: {what}'
+    lines = [f'To: {to}'] * bool(to) + [f'Subject: {subject} {", ".join(bad)}'.rstrip(), '']
+    lines += [*table(night), *slow_nodes(night)]
+    for name in bad:
+        lines += ['', f'--- {name}, the last lines of {name}.log', *tail(night, name)]
+    text = '\n'.join([*lines, '', f'All of it is in {night.folder}', ''])
+    write_whole(night.folder / 'summary.txt', text)
+    return text
+
+
+def table(night: Night) -> Iterator[str]:
+    for name, step in night.steps.items():
+        word = WORDS.get(step['status'], f'failed, exit status {step["status"]}')
+        lines = [line for line in tail(night, name) if line.strip()]
+        last = ([line for line in lines if VERDICT.match(line)] or lines or [''])[-1]
+        said = f'left out: {step["left_out"]}' if 'left_out' in step else last
+        yield f'{name:<8}  {word:<11}  {step.get("seconds", 0):7.1f} s  {said}'.rstrip()
+
+
+def slow_nodes(night: Night) -> list[str]:
+    """The lines of the node-check file that are not PASS."""
+    nodes = read_node_check(night.folder / 'nodecheck.txt')
+    lines = [printable(line) for _, verdict, line in nodes if verdict != 'PASS']
+    return ['', '--- nodes to look at', *at_most(lines, MOST)] if lines else []
+
+
+def tail(night: Night, name: str) -> list[str]:
+    log = night.log(name)
+    return log.read_text(errors='replace').splitlines()[-TAIL:] if log.exists() else []

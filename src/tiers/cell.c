@@ -1,0 +1,250 @@
+#include "cell.h"
+
+#include "../harness/clock.h"
+#include "../harness/evidence/threads.h"
+#include "../harness/memory/chase.h"
+#include "../harness/openmp.h"
+#include "../harness/room.h"
+#include "migrated.h"
+
+#include <stdint.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+enum { CELL_MPOL_DEFAULT = 0, CELL_MPOL_BIND = 2 };
+
+struct cell_part {
+	double *a, *b, *c;
+	double began, ended, sum;
+	char apart[2 * LINE];
+};
+
+static struct {
+	struct cell_part *parts;
+	int threads;
+	size_t elements; /* of one array of one thread */
+} cell;
+
+/* New memory of this thread comes from that domain alone; below 0: from anywhere. */
+static void cell_bind(int memory)
+{
+#ifdef SYS_set_mempolicy
+	unsigned long mask[DOMAINS_MAX / (8 * sizeof(long))] = { 0 };
+
+	if (memory < 0) {
+		(void)!syscall(SYS_set_mempolicy, CELL_MPOL_DEFAULT, NULL, 0UL);
+		return;
+	}
+	mask[(size_t)memory / (8 * sizeof(long))] |= 1UL << ((size_t)memory % (8 * sizeof(long)));
+	/* where the kernel refuses, the placement tells */
+	(void)!syscall(SYS_set_mempolicy, CELL_MPOL_BIND, mask, (unsigned long)DOMAINS_MAX);
+#else
+	(void)memory;
+#endif
+}
+
+static void cell_place_threads(const struct cpuset *cpus)
+{
+	int cores[CPUS_MAX], count = 0, cpu;
+
+	EACH_OF_SET (cpu, cpus)
+		if (topology_core(cpu) == cpu || !cpuset_has(cpus, topology_core(cpu)))
+			cores[count++] = cpu;
+	cell.threads = count;
+	threads_team(count);
+#pragma omp parallel
+	cpuset_pin(cores[omp_get_thread_num()]);
+	threads_look();
+}
+
+static double *cell_array(void)
+{
+	return (double *)(void *)chase_memory(cell.elements * sizeof(double), CHASE_2M);
+}
+
+static void cell_take_memory(int memory)
+{
+	cell.parts = room_for((size_t)cell.threads, sizeof(*cell.parts), "threads", "use fewer");
+#pragma omp parallel
+	{
+		struct cell_part *const mine = &cell.parts[omp_get_thread_num()];
+		size_t i;
+
+		cell_bind(memory);
+		mine->a = cell_array();
+		mine->b = cell_array();
+		mine->c = cell_array();
+		for (i = 0; i < cell.elements; i++) {
+			mine->b[i] = 1;
+			mine->c[i] = (double)(i % 1024);
+		}
+	}
+}
+
+static void cell_give_memory_back(void)
+{
+#pragma omp parallel
+	{
+		struct cell_part *const mine = &cell.parts[omp_get_thread_num()];
+		const size_t bytes = cell.elements * sizeof(double);
+
+		chase_memory_free((char *)mine->a, bytes);
+		chase_memory_free((char *)mine->b, bytes);
+		chase_memory_free((char *)mine->c, bytes);
+		cell_bind(-1);
+	}
+	free(cell.parts);
+}
+
+static void cell_sample(struct placement *placement, const struct chase *chase)
+{
+	const size_t bytes = cell.elements * sizeof(double);
+	int t;
+
+	placement_begin(placement);
+	placement_sample(placement, chase->memory, chase->lines * LINE,
+			 &threads_seen(0)->affinity);
+	for (t = 0; t < cell.threads; t++) {
+		const struct cell_part *const p = &cell.parts[t];
+
+		placement_sample(placement, p->a, bytes, &threads_seen(t)->affinity);
+		placement_sample(placement, p->b, bytes, &threads_seen(t)->affinity);
+		placement_sample(placement, p->c, bytes, &threads_seen(t)->affinity);
+	}
+}
+
+/* Four sums, so that an addition keeps no load waiting for long. */
+static NOINLINE double cell_read(const double *v, size_t n)
+{
+	double s0 = 0, s1 = 0, s2 = 0, s3 = 0;
+	size_t i;
+
+	for (i = 0; i + 4 <= n; i += 4) {
+		s0 += v[i];
+		s1 += v[i + 1];
+		s2 += v[i + 2];
+		s3 += v[i + 3];
+	}
+	return s0 + s1 + s2 + s3;
+}
+
+static NOINLINE void cell_triad(double *restrict a, const double *restrict b,
+				const double *restrict c, size_t n)
+{
+	size_t i;
+
+	for (i = 0; i < n; i++)
+		a[i] = b[i] + 3.0 * c[i];
+}
+
+static double cell_seconds(void)
+{
+	double began = cell.parts[0].began, ended = cell.parts[0].ended;
+	int t;
+
+	for (t = 1; t < cell.threads; t++) {
+		began = cell.parts[t].began < began ? cell.parts[t].began : began;
+		ended = cell.parts[t].ended > ended ? cell.parts[t].ended : ended;
+	}
+	return ended - began;
+}
+
+/* One pass of all threads; seconds. */
+static double cell_pass(int is_triad)
+{
+#pragma omp parallel
+	{
+		struct cell_part *const mine = &cell.parts[omp_get_thread_num()];
+
+#pragma omp barrier
+		mine->began = clock_now();
+		if (is_triad) {
+			cell_triad(mine->a, mine->b, mine->c, cell.elements);
+		} else {
+			mine->sum = cell_read(mine->b, cell.elements);
+			mine->sum += cell_read(mine->c, cell.elements);
+		}
+		mine->ended = clock_now();
+	}
+	threads_sample();
+	return cell_seconds();
+}
+
+/* The best pass, in GB/s, and what a thread lost in it. */
+static double cell_best(int is_triad, double *lost)
+{
+	const double bytes = (is_triad ? 3.0 : 2.0) * sizeof(double) * (double)cell.elements *
+			     (double)cell.threads;
+	double best = 0;
+	int pass;
+
+	cell_pass(is_triad);
+	for (pass = 0; pass < CELL_PASSES; pass++) {
+		const double seconds = cell_pass(is_triad), gbs = 1e-9 * bytes / seconds;
+
+		if (gbs > best) {
+			best = gbs;
+			*lost = threads_lost_seconds() / seconds;
+		}
+	}
+	return best;
+}
+
+/* Sums of whole numbers below 2^53 are exact in any order. */
+static int cell_is_right(void)
+{
+	const size_t n = cell.elements;
+	const double whole = (double)(n / 1024) * (1023.0 * 1024 / 2);
+	const double rest = (double)(n % 1024) * ((double)(n % 1024) - 1) / 2;
+	int wrong = 0;
+
+#pragma omp parallel reduction(+ : wrong)
+	{
+		const struct cell_part *const mine = &cell.parts[omp_get_thread_num()];
+		size_t i;
+
+		wrong += mine->sum != (double)n + whole + rest;
+		for (i = 0; i < n; i++)
+			wrong += mine->a[i] != 1 + 3.0 * (double)(i % 1024);
+	}
+	return !wrong;
+}
+
+static double cell_latency(struct chase *chase)
+{
+	double best = 0, began, ns;
+	int lap;
+
+	for (lap = 0; lap < 3; lap++) {
+		began = clock_now();
+		chase_walk(chase, chase->lines);
+		ns = 1e9 * (clock_now() - began) / (double)chase->lines;
+		threads_sample();
+		if (lap && (best == 0 || ns < best)) /* the first lap is not counted */
+			best = ns;
+	}
+	return best;
+}
+
+void cell_visit(struct visit *visit, const struct cpuset *cpus, int memory, size_t array_bytes,
+		size_t chain_bytes)
+{
+	struct chase chase;
+	double lost_triad = 0;
+
+	cell_place_threads(cpus);
+	cell.elements = array_bytes / sizeof(double) / (size_t)cell.threads / 1024 * 1024;
+	visit->migrated = migrated_pages();
+	cell_take_memory(memory);
+	chase_build(&chase, chase_memory(chain_bytes, CHASE_2M), chain_bytes, 1);
+	cell_sample(&visit->before, &chase);
+	visit->ns = cell_latency(&chase);
+	visit->read_gbs = cell_best(0, &visit->lost);
+	visit->triad_gbs = cell_best(1, &lost_triad);
+	visit->lost = lost_triad > visit->lost ? lost_triad : visit->lost;
+	cell_sample(&visit->after, &chase);
+	visit->is_right = cell_is_right() && chase_is_right(&chase);
+	chase_memory_free(chase.memory, chain_bytes);
+	cell_give_memory_back();
+	visit->migrated = migrated_pages() - visit->migrated;
+}

@@ -1,0 +1,12 @@
+/*
+ * tiers: how fast each memory of a node is from each of its CPUs.
+ */
+#include "../harness/harness.c"
+
+#include "cell.c"
+#include "declared.c"
+#include "matrix.c"
+#include "migrated.c"
+#include "output.c"
+
+#include "main.c"

@@ -1,0 +1,39 @@
+"""src/tiers by hand: the matrix of this machine, and what makes it INVALID."""
+
+import json
+import subprocess
+
+import pytest
+
+SMALL = ['--array-mib', '8', '--rounds', '3']
+
+
+@pytest.fixture
+def tiers(build_program, tmp_path):
+    """tiers(*options) -> (exit status, output, record)"""
+
+    def run(*options):
+        record = tmp_path / 'record.json'
+        words = [build_program('tiers'), *options, '--json', record]
+        done = subprocess.run(words, capture_output=True, text=True)
+        return done.returncode, done.stdout + done.stderr, json.loads(record.read_text())
+
+    return run
+
+
+def test_each_pair_has_latency_bandwidths_and_the_place_of_its_pages(tiers):
+    _, output, record = tiers(*SMALL, '--allow', 'array-too-small')
+    for pair in record['pairs_of_domains']:
+        assert len(pair['ns']) == len(pair['read_gbs']) == len(pair['triad_gbs']) == 3
+        assert pair['placement_after']['pages_on'] == {
+            str(pair['memory']): pair['placement_after']['pages_sampled']
+        }
+        assert f'ns_{pair["cpus"]}_{pair["memory"]}' in record['metrics']
+    assert 'not-validated' not in output
+    assert 'memory-not-where-asked' not in output
+
+
+def test_arrays_that_fit_in_the_cache_are_invalid(tiers):
+    status, output, _ = tiers(*SMALL)
+    assert status == 1
+    assert 'array-too-small' in output

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 EPILOG = """\
 RESULTS is one report of ReFrame, or record files, folders of them, - for stdin; default: the
-newest report of this checkout. Of records the newest run is shown.
+newest report of this checkout. Of records the newest night is shown.
 
 examples:
   membw report
@@ -35,7 +35,7 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
         epilog=EPILOG,
     )
     add = parser.add_argument
-    add('results', nargs='*', metavar='RESULTS', help='a report, or records (the newest run)')
+    add('results', nargs='*', metavar='RESULTS', help='a report, or records (the newest report)')
     add('-o', '--output', default='report.html', metavar='FILE', help='(report.html)')
     add('--svg', metavar='FILE', help='write the picture of the headline, too')
     add('--nodes', metavar='FILE|LIST', help='expected nodes: a file, or a list as n[001-128]')

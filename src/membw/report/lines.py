@@ -1,5 +1,6 @@
 """Curves: values against a number, such as threads or bytes, with intervals where known."""
 
+import math
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -7,6 +8,7 @@ from membw.report.svg import LETTER, LINE, Canvas, Scale, x_axis, y_axis
 from membw.report.theme import CATEGORIES
 
 HEIGHT = 300  # of the plot alone
+FEW = 16  # numbers that are the steps of a linear axis
 MOST = len(CATEGORIES)  # curves that one picture can tell apart
 
 
@@ -40,8 +42,11 @@ def lines(
     across = Scale([p[0] for p in points], 52, width - 14, log_x)
     up = Scale(values, bottom, top, log_y)
     y_axis(canvas, up, 52, width - 14, y_title)
-    if log_x or len({p[0] for p in points}) <= 16:
-        across.steps = sorted({p[0] for p in points})
+    measured = sorted({p[0] for p in points})
+    if log_x:
+        across.steps = [x for x in measured if math.log2(x).is_integer()] or measured
+    elif len(measured) <= FEW:
+        across.steps = measured
     x_axis(canvas, across, top, bottom, x_title, name_x)
     for number, (curve, (x, line)) in enumerate(zip(curves, legend, strict=True)):
         colour = CATEGORIES[number]

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from membw.moments import utc
 from membw.plural import plural
 from membw.presets.presets import version
-from membw.report import pairs, ranking, summary
+from membw.report import pairs, ranking, record_curves, summary
 from membw.report.model import Page
 from membw.report.rows import Row, Run
 from membw.report.sections import section
@@ -28,7 +28,7 @@ def page_of(run: Run, expected: Sequence[str] = ()) -> Page:
     for test, same in by_test.items():
         is_in_head = same[0] is head[0] and len(same) <= summary.IN_HEAD
         made = section(test, same, built, peak, is_in_head, pairs.metrics_of(same, table))
-        made.pictures += pairs.pictures(same, table)
+        made.pictures += [*record_curves.pictures(same, table), *pairs.pictures(same, table)]
         sections.append(made)
     fleet = ranking.ranking_of(table, expected)
     if fleet:

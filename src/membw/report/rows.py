@@ -10,8 +10,6 @@ from membw.results.table import HIGHER, Figure, Table, read_table
 from membw.results.verdict import INVALID, missed, of_case
 from membw.run import outcome, print_run, table_rows
 
-DAY_S = 24 * 3600  # no run is longer
-
 
 class Row(NamedTuple):
     """One node in one test, preset and pinning; no figures where nothing was measured."""
@@ -77,29 +75,9 @@ def _of_terminal(row: table_rows.Row) -> Row:
 
 
 def run_of_records(table: Table) -> Run:
-    """Of the newest session of ReFrame in the table; of all records where the newest has none."""
-    return Run(rows_of(newest_session(table) if table.figures else []), table)
-
-
-def newest_session(table: Table) -> list[Figure]:
-    """The figures of the newest session; all of them where the newest record has none."""
-    by_file: dict[str, list[Figure]] = defaultdict(list)
-    for figure in table.figures:
-        by_file[figure.file].append(figure)
-    newest = _session(table, table.figures[-1])
-    if not newest:
-        return table.figures
-    first = table.figures[-1].time - DAY_S  # older files are not opened
-    return [
-        figure
-        for figures in by_file.values()
-        if figures[-1].time >= first and _session(table, figures[0]) == newest
-        for figure in figures
-    ]
-
-
-def _session(table: Table, figure: Figure) -> str:
-    return (table.record(figure).get('case') or {}).get('session') or ''
+    """Of the newest night in the table."""
+    figures = table.figures
+    return Run(rows_of(f for f in figures if f.night == figures[-1].night), table)
 
 
 def rows_of(figures: Iterable[Figure]) -> list[Row]:

@@ -72,11 +72,16 @@ def bar_picture(metric: str, rows: Sequence[Row], peak: float | None = None) -> 
     known = peak if figure.unit == 'GB/s' and figure.better == HIGHER else None
     better = 'higher is better' if figure.better == HIGHER else 'lower is better'
     more = len([row for row in rows if metric in row.figures]) - len(shown)
-    note = f' {more} more rows are in `membw export`.' if more else ''
-    title = f'{metric.capitalize()}, {figure.unit} ({better})'
+    note = f' {more} more rows are in membw export.' if more else ''
+    title = f'{metric_name(metric)}, {figure.unit} ({better})'
     return Picture(
         title, lambda width: bars(many, figure.unit, known, width, title), READ_BARS + note
     )
+
+
+def metric_name(metric: str) -> str:
+    """'Memory triad all' of memory_triad_all."""
+    return metric.capitalize().replace('_', ' ')
 
 
 def _bar(row: Row, figure: Figure, with_node: bool) -> Bar:

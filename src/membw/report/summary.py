@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from membw.plural import plural
 from membw.report.model import Alarm, Picture
 from membw.report.rows import Row, Run
-from membw.report.sections import bar_picture
+from membw.report.sections import bar_picture, metric_name
 from membw.results.table import Table
 from membw.results.verdict import PASS, WORST_FIRST, worst
 from membw.run.full_table import text_of
@@ -34,10 +34,10 @@ def headline(rows: Sequence[Row]) -> str:
         if row.is_valid:
             best.setdefault(row.node, row.figure.value)
     if len(best) == 1:
-        return f'{f.metric.capitalize()} {text_of(f)} {f.unit}'
+        return f'{metric_name(f.metric)} {text_of(f)} {f.unit}'
     values = list(best.values())
     of = f'median of {len(values)} nodes ({min(values):.1f} to {max(values):.1f})'
-    return f'{f.metric.capitalize()} {statistics.median(values):.1f} {f.unit}, {of}'
+    return f'{metric_name(f.metric)} {statistics.median(values):.1f} {f.unit}, {of}'
 
 
 def standing(row: Row, table: Table, nodes: int = 1) -> list[str]:
@@ -55,7 +55,7 @@ def standing(row: Row, table: Table, nodes: int = 1) -> list[str]:
         lines.append(f'{100 * f.value / peak:.0f} % of the theoretical peak of '
                      f'{peak:g} GB/s ({source}).')  # fmt: skip
     elif f.unit == 'GB/s':
-        lines.append('The theoretical peak is not known: `peak_gbs` in the system file states '
+        lines.append('The theoretical peak is not known: peak_gbs in the system file states '
                      'it, or run as root, which reads the memory modules.')  # fmt: skip
     if f.reference:
         part = 100 * (f.value / f.reference - 1)

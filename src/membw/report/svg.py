@@ -145,14 +145,16 @@ def x_axis(
     title: str,
     name: Callable[[float], str] = '{:g}'.format,
 ) -> None:
-    """Lines of the grid, the values below them, and the title."""
+    """Lines of the grid with their values below, as far as there is room, and the title."""
     free = -math.inf
     for step in scale.steps:
-        x, text = scale(step), name(step)
-        canvas.line(x, top, x, bottom, 'grid')
-        if x - free > LETTER * len(text) / 2 + 8:
+        text = name(step)
+        half = LETTER * len(text) / 2
+        x = min(scale(step), canvas.width - half)
+        if x - half > free:
+            canvas.line(scale(step), top, scale(step), bottom, 'grid')
             canvas.text(x, bottom + LINE, text, 'muted', anchor='middle')
-            free = x + LETTER * len(text) / 2
+            free = x + half + 8
     canvas.text((scale.start + scale.end) / 2, bottom + 2 * LINE, title, 'muted', anchor='middle')
 
 

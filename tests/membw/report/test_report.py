@@ -120,14 +120,10 @@ def test_rounds_of_one_run_are_one_row_with_the_best_figure(page):
     assert found.counts == '1 row: 1 PASS' and found.headline == 'Triad 180.0 ±18.0 GB/s'
 
 
-def test_the_newest_session_alone_is_shown(page):
-    old = made_up.record(case={'session': 's0'}, rows=made_up.stream(share=2))
-    found = page([old, made_up.record(day=0.1)])
+def test_of_records_the_newest_night_is_shown(page):
+    old = made_up.record(day=-1, rows=made_up.stream(share=2))
+    found = page([old, made_up.record(case=False)])
     assert found.counts == '1 row: 1 PASS' and found.headline == 'Triad 180.0 ±0.9 GB/s'
-
-
-def test_records_without_a_session_are_all_shown(page):
-    assert page([made_up.record(f'n{i}', case=False) for i in range(3)]).counts == '3 rows: 3 PASS'
 
 
 # --- sections -----------------------------------------------------------------------------------

@@ -1,0 +1,73 @@
+"""The curves that a record holds beside its metrics: of `ladder` and of `loaded`."""
+
+import statistics
+from collections import defaultdict
+from collections.abc import Sequence
+
+from membw.report.lines import Curve, lines
+from membw.report.model import Picture
+from membw.report.rows import Row
+from membw.report.sections import in_bytes
+from membw.results.table import Table
+
+LATENCIES = {'latency_2m_ns': 'pages of 2 MiB', 'latency_4k_ns': 'pages of 4 KiB'}
+RATES = {
+    'read_one_gbs': 'read, one thread',
+    'triad_one_gbs': 'Triad, one thread',
+    'read_all_gbs': 'read, all threads',
+    'triad_all_gbs': 'Triad, all threads',
+}
+READ_LADDER = (
+    'Steps are levels of memory: each curve is flat within one. The median of the rounds.'
+)
+READ_LOADED = (
+    'Latency of one thread while all others move memory; where it rises steeply the memory is '
+    'full. The median of the rounds.'
+)
+
+
+def pictures(rows: Sequence[Row], table: Table) -> list[Picture]:
+    """Of the best valid row; none where its record has no curves."""
+    record = table.record(rows[0].figure) if rows[0].is_valid else {}
+    points = record.get('points')
+    if isinstance(points, dict) and record.get('sizes'):
+        return [_ladder(record, LATENCIES, 'ns'), _ladder(record, RATES, 'GB/s')]
+    return [_loaded(record['host'], points)] if isinstance(points, list) else []
+
+
+def _ladder(record: dict, names: dict[str, str], unit: str) -> Picture:
+    """A curve of each kind: `points` has a row per round, with null where it is not known."""
+    curves = []
+    for key, name in names.items():
+        rounds = record['points'].get(key)
+        if not rounds:
+            continue
+        known = [[v for v in of if v] for of in zip(*rounds, strict=True)]
+        sizes = zip(record['sizes'], known, strict=True)
+        curves.append(
+            Curve(name, [(float(n), statistics.median(of), None, None) for n, of in sizes if of])
+        )
+    title = f'{"Latency" if unit == "ns" else "Bandwidth"} by working set of {record["host"]}'
+    return Picture(
+        title,
+        lambda width: lines(curves, 'bytes per thread', unit, width, title, True, True, in_bytes),
+        READ_LADDER,
+    )
+
+
+def _loaded(host: str, points: list[dict]) -> Picture:
+    by_mix: dict[str, dict[float, list[dict]]] = defaultdict(lambda: defaultdict(list))
+    for point in points:
+        if point.get('counts') and point.get('ns'):
+            by_mix[point['mix']][point['part']].append(point)
+    curves = []
+    for mix, parts in by_mix.items():
+        middle = [
+            [statistics.median(point[key] for point in of) for key in ('gbs', 'ns')]
+            for of in parts.values()
+        ]
+        curves.append(Curve(mix, [(gbs, ns, None, None) for gbs, ns in middle]))
+    title = f'Latency under traffic of {host}'
+    return Picture(
+        title, lambda width: lines(curves, 'GB/s of traffic', 'ns', width, title), READ_LOADED
+    )

@@ -1,0 +1,38 @@
+"""The curves of `ladder` and of `loaded`, from the points of their records."""
+
+import made_up_records as made_up
+
+from membw.report.page import page_of
+from membw.report.rows import run_of_records
+from membw.results.table import read_table
+
+
+def pictures(tmp_path, **record):
+    rows = [made_up.record(rows=made_up.metrics({'x': 1.0}, 'ns', 'lower'), **record)]
+    table = read_table([str(made_up.write(tmp_path / 'r.jsonl', rows))])
+    (section,) = page_of(run_of_records(table)).sections
+    return [picture.draw(800).as_text() for picture in section.pictures]
+
+
+def test_a_ladder_has_latency_and_bandwidth_over_its_sizes(tmp_path):
+    sizes = [2**n for n in range(12, 26)]
+    points = {
+        'latency_2m_ns': [[1.5] * 14, [None] * 14, [2.5] * 14],
+        'read_one_gbs': [[90.0] * 14],
+    }
+    case = {'test': 'ladder'}
+    latency, bandwidth = pictures(
+        tmp_path, program='ladder', case=case, sizes=sizes, points=points
+    )
+    assert 'pages of 2 MiB, 4096: 2' in latency and '>16 MiB<' in latency
+    assert 'read, one thread, 4096: 90' in bandwidth
+
+
+def test_latency_under_load_is_drawn_over_the_traffic_of_points_that_count(tmp_path):
+    points = [
+        {'mix': '1r0w', 'part': part, 'round': n, 'gbs': 100 * part, 'ns': ns, 'counts': counts}
+        for part, ns in ((0.5, 120.0), (1.0, 400.0))
+        for n, counts in enumerate((True, True, False))
+    ]
+    (text,) = pictures(tmp_path, program='loaded', case={'test': 'loaded'}, points=points)[-1:]
+    assert '1r0w, 50: 120' in text and '1r0w, 100: 400' in text and text.count('<title>') == 2

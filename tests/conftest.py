@@ -27,7 +27,6 @@ TOGETHER = (
     'pingpong/test_pairs.py',
     'stream/test_flip_arithmetic.py',
     'stream/test_interval_coverage.py',
-    'stream/test_record_schema.py',
     'test_layers.py',
 )
 # rooms whose tests wait for ReFrame, Slurm, Spack, MPI or a compiler and judge no figure: beside

@@ -10,9 +10,7 @@ import subprocess
 import time
 
 from record_schema import check
-from stream_units import units
 
-SOURCES = [str(path) for path in units()]
 # what a tiny run of many ranks on a small, shared machine cannot be
 DEFECTS = 'array-too-small,too-short,cpu-not-where-asked,oversubscribed'
 LAUNCHER = {

@@ -4,7 +4,6 @@ A run has several, each in a block of the validation's of its own, which the oth
 away. MEMBW_ALL_FLIPS=1 tries every bit of every array, in place of a sample.
 """
 
-import itertools
 import json
 import os
 import random
@@ -118,11 +117,3 @@ def test_a_bit_flipped_between_kernels_is_found(found, kernel, array):
         assert {w['index'] for w in record['validation']['first']} == in_a
     count = sum(len(flips) for flips, _ in found[kernel, array])
     print(f'bit flips of {"abc"[array]} before {kernel}: {count} of {count} found')
-
-
-def test_flips_of_a_run_are_never_compared_at_once(found):
-    text = (ROOT / 'src/stream/kernels/validate.c').read_text()
-    assert f'enum {{ BLOCK = {BLOCK} }};' in text
-    for flips, _ in itertools.chain(*found.values()):
-        places = sorted((array, index) for array, index, _ in flips)
-        assert all(a != b or j - i > BLOCK for (a, i), (b, j) in itertools.pairwise(places))

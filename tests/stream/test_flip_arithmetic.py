@@ -1,7 +1,6 @@
 """Every flipped bit that a kernel reads shows at the end, however the arithmetic was compiled.
 
-tests/probes/flip_arithmetic.c runs the program's own kernels; the same outcomes are also shown
-to a check of averages with STREAM's documented bounds, to say what comparing bits is worth.
+tests/probes/flip_arithmetic.c runs the program's own kernels.
 """
 
 import functools
@@ -20,8 +19,6 @@ FLAGS = {
 }
 BITS = {'double': 64, 'float': 32}
 FORMAT = {'double': ('<Q', '<d'), 'float': ('<I', '<f')}
-# STREAM's documentation: relative average error, for its default of 10 million elements
-EPSILON, AVERAGED = {'double': 1e-13, 'float': 1e-6}, 10_000_000
 READ = 'copy a, scale a, scale c, add a, add b, triad b, triad c'.split(', ')
 
 
@@ -36,17 +33,6 @@ def every_flip(tmp_path_factory):
     return made
 
 
-def average_differs(flip, element):
-    """STREAM's way: the mean distance to the expected value, relative to it, above a bound."""
-    bits, value = FORMAT[element]
-
-    def number(word):
-        return struct.unpack(value, struct.pack(bits, word))[0]
-
-    pairs = [(number(x), number(y)) for x, y in zip(flip.bits, flip.expected)]
-    return any(abs(x - y) / AVERAGED / abs(y) > EPSILON[element] for x, y in pairs)
-
-
 @pytest.mark.parametrize('element', BITS)
 @pytest.mark.parametrize('flags', FLAGS)
 @pytest.mark.parametrize('compiler', ['gcc', 'clang'])
@@ -59,9 +45,7 @@ def test_no_flip_that_a_kernel_reads_is_lost(compiler, flags, element, every_fli
     assert [f for f in every if not f.found] == []
     # the start value comes back in time: some flips are followed over two resets
     assert max(f.last - f.iteration for f in every) > 4
-    average = sum(average_differs(f, element) for f in every)
-    print(f'bit flips read by a kernel: {len(every)} of {len(every)} found, {average} by average')
-    assert average < len(every) / 2
+    print(f'bit flips read by a kernel: {len(every)} of {len(every)} found')
 
 
 @pytest.mark.parametrize('element', BITS)

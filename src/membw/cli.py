@@ -1,27 +1,17 @@
 """The command `membw`: one subcommand, one package."""
 
 import argparse
-import errno
 import importlib
 import os
-import re
 import sys
-import time
 import traceback
 from pathlib import Path
+from typing import Any, NoReturn
 
 from membw.errors import MembwError
-from membw.interruption import heeded
+from membw.interruption import Heeded, heeded
 from membw.printable import printable
 
-# what a shell or a job limits
-LIMITS = {
-    errno.ENOMEM: "'ulimit -v' says what this shell allows; a job has its own limit",
-    errno.EMFILE: "'ulimit -n' says how many files this shell allows",
-    errno.EAGAIN: "'ulimit -u' says how many processes this user may have, pids.max a container",
-    errno.EFBIG: "'ulimit -f' says how large a file may be",
-}
-NOT_MAPPED = re.compile(r'failed to map segment|cannot (?:allocate|apply additional) memory')
 NEWLINE = '\n'  # several facts of one error, a line each
 
 # each module offers add_parser(subparsers), which sets `func`
@@ -49,7 +39,7 @@ COMMANDS = {
 class Version(argparse.Action):
     """Read off the sources where it is asked for: `membw --help` need not wait for that."""
 
-    def __call__(self, parser, *_):
+    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
         from membw.presets.presets import version
 
         print(f'membw {version()}')
@@ -59,7 +49,7 @@ class Version(argparse.Action):
 class Help(argparse.RawDescriptionHelpFormatter):
     """Text of several lines as it is laid out; one long line is filled."""
 
-    def _fill_text(self, text, width, indent):
+    def _fill_text(self, text: str, width: int, indent: str) -> str:
         above = super() if '\n' in text else super(argparse.RawDescriptionHelpFormatter, self)
         return above._fill_text(text, width, indent)
 
@@ -67,14 +57,14 @@ class Help(argparse.RawDescriptionHelpFormatter):
 class Parser(argparse.ArgumentParser):
     """argparse with our help and our style of errors."""
 
-    def __init__(self, **options):
+    def __init__(self, **options: Any) -> None:
         super().__init__(**{'formatter_class': Help, **options})
 
-    def error(self, message):
+    def error(self, message: str) -> NoReturn:
         raise MembwError(message, f"'{self.prog} --help' lists the options")
 
 
-def build_parser(command=None):
+def build_parser(command: str | None = None) -> Parser:
     """Of all commands, or of that one: the others' modules need not be loaded then."""
     parser = Parser(prog='membw', description='Measures and judges memory bandwidth.')
     parser.add_argument('--version', action=Version, nargs=0, help='print the release and end')
@@ -87,7 +77,7 @@ def build_parser(command=None):
     return parser
 
 
-def dispatch(argv):
+def dispatch(argv: list[str] | None) -> int:
     """Options that a subcommand does not know are an error, unless it hands them on."""
     argv = sys.argv[1:] if argv is None else argv
     if '_ARGCOMPLETE' in os.environ:  # the tab key: argcomplete answers, and ends the process
@@ -103,47 +93,21 @@ def dispatch(argv):
     return args.func(args)
 
 
-def open_standard_streams():
-    """What the caller closed (`>&-`) is the null device: the next file opened would take its
-    number, and all that is printed. What is not ASCII has a code where the locale has no more."""
-    for number, name in enumerate(('stdin', 'stdout', 'stderr')):
-        try:
-            os.fstat(number)
-        except OSError:
-            os.open(os.devnull, os.O_RDWR)
-        if getattr(sys, name) is None:
-            setattr(sys, name, open(number, 'w' if number else 'r', closefd=False))
-    if (sys.stdout.encoding or '').lower() == 'ascii':  # no table is lost for a plus-minus sign
-        sys.stdout.reconfigure(errors='backslashreplace')
-
-
-def refuse_malformed_epoch():
-    """NumPy does not load with one.  https://reproducible-builds.org/specs/source-date-epoch"""
-    value = os.environ.get('SOURCE_DATE_EPOCH', '0')
-    try:
-        time.gmtime(int(value))
-    except (ValueError, OverflowError, OSError) as err:
-        raise MembwError(
-            f"SOURCE_DATE_EPOCH is '{value}', which is no time in seconds since 1970",
-            'unset SOURCE_DATE_EPOCH',
-        ) from err
-
-
-def main(argv=None):
+def main(argv: list[str] | None = None) -> int:
     """Exit status: 0 fine, 1 measured but wrong, 2 usage error; 128 and the number of a signal."""
-    open_standard_streams()
+    if (sys.stdout.encoding or '').lower() == 'ascii':  # no table is lost for a plus-minus sign
+        sys.stdout.reconfigure(errors='backslashreplace')  # type: ignore[union-attr]
     with heeded() as heeds:
         try:
-            return told(argv, heeds)
+            return status_of(argv, heeds)
         except KeyboardInterrupt:
             print(f'membw: {heeds.word()}', file=sys.stderr)
             return heeds.status()
 
 
-def told(argv, heeds):
-    """The exit status; what goes wrong is one line."""
+def status_of(argv: list[str] | None, heeds: Heeded) -> int:
+    """The exit status; what goes wrong is one line and a hint."""
     try:
-        refuse_malformed_epoch()
         return dispatch(argv)
     except MembwError as err:
         print(f'membw: {printable(err, keep=NEWLINE)}', file=sys.stderr)
@@ -157,21 +121,13 @@ def told(argv, heeds):
         return 141
     except OSError as err:
         where = f"'{err.filename}': " if err.filename else ''
-        hint = 'is there room, and may it be written?'
-        if isinstance(err, PermissionError):  # of another user's results, to read
-            hint = "'ls -ld' shows whose it is"
-        if isinstance(err, FileNotFoundError):
-            hint = 'is it there, is the folder that this shell stands in, and is it on the PATH?'
-        if err.errno in LIMITS:
-            hint = LIMITS[err.errno]
+        hint = "is it there, is there room, may it be read and written ('ls -ld', 'ulimit -a')?"
         return fault(f'{where}{err.strerror or err}', hint)
     except MemoryError:
-        return fault('not enough memory', LIMITS[errno.ENOMEM])
+        return fault('not enough memory', "'ulimit -v' and the job say how much there may be")
     except (SystemExit, KeyboardInterrupt):
         raise
-    except BaseException as err:  # what is left is ours, and nobody wants to read a traceback
-        if isinstance(err, ImportError) and (why := not_mapped(err)):
-            return fault(f'not enough memory: {why}', LIMITS[errno.ENOMEM])
+    except BaseException as err:  # what is left is ours, and a traceback helps no user
         if heeds.came:  # what is being imported makes an ImportError of a KeyboardInterrupt
             raise KeyboardInterrupt from err
         if os.environ.get('MEMBW_DEBUG'):
@@ -181,14 +137,6 @@ def told(argv, heeds):
         return fault(f'a bug of ours: {words}', 'MEMBW_DEBUG=1 shows where; please report it')
 
 
-def not_mapped(err):
-    """Of an import for which there is no memory, what the loader said: SciPy says that its
-    installation is broken, and hides it in the error behind."""
-    while err and not NOT_MAPPED.search(str(err)):
-        err = err.__cause__ or err.__context__
-    return err
-
-
-def fault(fact, hint):
+def fault(fact: str, hint: str) -> int:
     print(f'membw: {printable(fact)}\nhint: {hint}', file=sys.stderr)
     return 2

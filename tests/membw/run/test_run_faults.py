@@ -91,9 +91,10 @@ with heeded():
     session.run(['bash', '-c', SCRIPT], os.path.abspath('base'), {}, True)
 """
 DEAF = 'trap "" INT; sleep 60 & echo $! >child; echo begun; wait'
-# as ReFrame, whose jobs have sessions of their own, and go on where it has not heard
-LOSES_ONE = """trap 'trap "exit 7" INT' INT
-setsid sh -c 'echo $$ >child; echo begun; exec sleep 600' & while :; do sleep 0.05; done"""
+# as ReFrame, whose jobs have sessions of their own; seen once in twenty: it loses a SIGINT
+LOSES_ONE = """setsid sh -c 'echo $$ >child; echo begun; exec sleep 600' &
+trap 'trap "kill $(cat child); exit 7" INT' INT
+while :; do sleep 0.05; done"""
 
 
 HEARD, IGNORED = 'signal.default_int_handler', 'signal.SIG_IGN'  # begun by a shell's '&'
@@ -102,11 +103,10 @@ HEARD, IGNORED = 'signal.default_int_handler', 'signal.SIG_IGN'  # begun by a sh
 @pytest.mark.parametrize('number, times, script, ending, handler', [
     (signal.SIGTERM, 1, DEAF, 0.5, IGNORED), (signal.SIGHUP, 1, DEAF, 0.5, HEARD),
     (signal.SIGQUIT, 1, DEAF, 0.5, HEARD),
-    (signal.SIGINT, 2, DEAF, 0.5, HEARD), (signal.SIGTERM, 1, LOSES_ONE, 15, IGNORED),
+    (signal.SIGINT, 2, DEAF, 0.5, HEARD), (signal.SIGTERM, 1, LOSES_ONE, 2, IGNORED),
 ])  # fmt: skip
 def test_what_is_measured_ends_with_the_command(tmp_path, number, times, script, ending, handler):
-    """`timeout`, a CI that cancels, `kill`, a terminal that closes: the benchmark once went on;
-    and for 30 s where ReFrame lost the interruption."""
+    """`timeout`, a CI that cancels, `kill`, a terminal that closes: the benchmark once went on."""
     streams = {'stdout': subprocess.PIPE, 'stderr': subprocess.DEVNULL, 'text': True}
     text = f'ENDING, SCRIPT = {ending}, {script!r}\n{TERMINATED.replace("HANDLER", handler)}'
     process = subprocess.Popen([sys.executable, '-c', text], cwd=tmp_path, **streams)

@@ -61,6 +61,8 @@ def _run(
         why_not = printable(f'not under the protocol: {why_not}')
     elif first.verdict != 'VALID':
         why_not = printable(f'INVALID: {first.reasons}')
+    elif first.allowed:
+        why_not = printable(f'VALID only because --allow named {first.allowed}')
     else:
         why_not = '; '.join(_undecided(protocol, figures))
     return Run(

@@ -147,7 +147,11 @@ def proposal_blocks(
         ]
         for metric, row in found.items()
     ]
-    yield tables.Table(f'{" ".join(samples.key)}: {counts}', COLUMNS, rows)
+    title = ' '.join(samples.key)
+    if not found:
+        yield title
+        return
+    yield tables.Table(f'{title}: {counts}', COLUMNS, rows)
     few = too_few(samples.most)
     if few:
         yield f'  the runs are of {few}: the tolerances are doubled'

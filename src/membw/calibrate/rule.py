@@ -57,8 +57,8 @@ def reference(runs: Sequence[Run], unit: str, better: str) -> Reference:
     tolerance = max(LEAST_TOLERANCE, DEVIATIONS * spread) * (WIDER if too_few(runs) else 1)
     if tolerance > WIDEST:
         raise Refusal(
-            f'the runs differ by {spread:.1%} (robust standard deviation): a tolerance '
-            f'of {tolerance:.0%} would tell little; membw rank may show why'
+            f'the runs differ by {spread:.1%} (robust standard deviation), for '
+            f'a tolerance of {tolerance:.0%}: find out why'
         )
     worse, good = (math.ceil(1000 * t - 1e-9) / 1000 for t in (tolerance, 2 * tolerance))
     low, high = (-worse, good) if better == 'higher' else (-good, worse)

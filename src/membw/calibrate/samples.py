@@ -66,7 +66,7 @@ def _samples(
     table: Table, key: tuple[str, ...], parameters: tuple[str, ...], figures: list[Figure]
 ) -> Samples:
     found, left_out = Samples(key, parameters), {}
-    valid = [f for f in figures if f.verdict == 'VALID' and not f.is_bound]
+    valid = [f for f in figures if f.verdict == 'VALID' and not (f.is_bound or f.allowed)]
     newest = max(valid, key=lambda f: f.time, default=None)
     for figure in figures:
         why = _unfit(table, figure, newest)
@@ -86,6 +86,8 @@ def _unfit(table: Table, figure: Figure, newest: Figure | None) -> str:
     """Why a figure is left out; '' where it counts."""
     if figure.verdict != 'VALID':
         return f'INVALID: {printable(figure.reasons)}'
+    if figure.allowed:
+        return f'VALID only because --allow named {printable(figure.allowed)}'
     if figure.is_bound or newest is None:
         return 'disturbed: a lower bound only'
     if figure.setting == newest.setting:

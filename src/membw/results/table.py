@@ -68,6 +68,7 @@ class Figure(NamedTuple):
     file: str
     line: int  # of the first rank's record, from 1
     known_issue: str = ''  # why it is expected to miss its reference
+    allowed: str = ''  # reasons for INVALID that --allow set aside: no reference, no acceptance
 
 
 class BadRecord(ValueError):
@@ -206,6 +207,7 @@ class _Row(NamedTuple):
     known_issues: dict[str, str]  # metric -> why
     metrics: dict[str, tuple]  # metric -> (value, low, high, is_bound, unit, better)
     invalid: str
+    allowed: str
     setting: str
     names: tuple[str, str, str, str, str, str]  # system .. pinning of Figure
     provenance: str
@@ -236,6 +238,7 @@ def _row(data: dict, file: str, line: int, provenances: dict[str, dict[str, str]
             known_issues={m: str(t) for m, t in (case.get('known_issues') or {}).items()},
             metrics=_metrics(data['metrics']),
             invalid=_invalid(data, case),
+            allowed=' '.join(r['reason'] for r in data.get('reasons') or () if r.get('allowed')),
             setting=_setting(data, names),
             names=names,
             provenance=sys.intern(key),
@@ -445,4 +448,5 @@ def _figures(run: list[_Row]) -> Iterator[Figure]:
             'INVALID' if invalid else 'VALID', invalid, *reference, first.setting,
             first.provenance, first.file, first.line,
             first.known_issues.get(metric, ''),
+            next((row.allowed for row in run if row.allowed), ''),
         )  # fmt: skip

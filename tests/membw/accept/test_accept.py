@@ -214,6 +214,14 @@ def test_a_run_that_was_not_agreed_on_does_not_count_and_says_why(judged, change
     assert said in found.nodes[0].runs[0].counted
 
 
+def test_a_run_that_is_valid_by_allow_alone_does_not_count(judged):
+    allowed = [{'reason': 'array-too-small', 'detail': '', 'allowed': True}]
+    found = judged(fleet(reasons=allowed))
+    assert found.verdict == 'INCOMPLETE'
+    text = 'VALID only because --allow named array-too-small'
+    assert found.nodes[0].runs[0].counted == text
+
+
 def test_the_parties_may_agree_on_tuned_kernels(judged):
     record = {'kernels_set': 'tuned', 'threads': 24}
     assert judged(fleet(kernels_set='tuned'), runs__record=record).verdict == 'ACCEPTED'

@@ -116,9 +116,12 @@ def test_invalid_runs_bounds_and_other_builds_are_left_out_with_the_reason(store
     wrong = [runs_of_nodes.invalid(r) for r in runs_of_nodes.runs({'n001': 1.0}, 2, **ON_LOCAL)]
     bounds = runs_of_nodes.runs({'n002': 2.0}, 3, DAYS[1], bound=True, **ON_LOCAL)
     older = runs_of_nodes.runs({'n003': 3.0}, 4, DAYS[1], build__compiler='gcc 11.4', **ON_LOCAL)
-    code, out, _ = calibrate(stored([*older, *bounds, *wrong, *made]))
+    allowed = [{'reason': 'array-too-small', 'detail': '', 'allowed': True}]
+    small = runs_of_nodes.runs({'n004': 4.0}, 5, DAYS[2], minutes=1, reasons=allowed, **ON_LOCAL)
+    code, out, _ = calibrate(stored([*older, *bounds, *wrong, *made, *small]))
     assert code == 0 and '20 runs, 20 nodes, 1 night' in out
     assert 'left out: 2 runs: INVALID: memory-not-where-asked' in out
+    assert 'left out: 5 runs: VALID only because --allow named array-too-small' in out
     assert 'left out: 3 runs: disturbed: a lower bound only' in out
     newest = 'of another setting than the newest run: compiler gcc 11.4, not gcc 12.2.0'
     assert f'left out: 4 runs: {newest}' in out

@@ -52,7 +52,7 @@ class Line(NamedTuple):
 
 @dataclass(frozen=True)
 class Protocol:
-    """A protocol that is right, and signed by nobody or by whom it says."""
+    """A protocol that is right, with the signatures that it has."""
 
     content: dict[str, Any]
     checksum: str

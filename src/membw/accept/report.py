@@ -35,10 +35,9 @@ def report(decision: Decision, problems: Sequence[str] = ()) -> dict[str, Any]:
         'risks': sentences(protocol, len(nights)),
         'to_do': list(to_do(decision)),
         'contract': [
-            {**line._asdict(), 'limit': decision.limits.get(name),
-             'text': line.text}
+            {**line._asdict(), 'limit': decision.limits.get(name), 'text': line.text}
             for name, line in protocol.contract.items()
-        ],  # fmt: skip
+        ],
         'made': utc(time.time()),
         'membw': version(),
         'protocol_sha256': protocol.checksum,
@@ -58,12 +57,16 @@ def report(decision: Decision, problems: Sequence[str] = ()) -> dict[str, Any]:
         ],
         'other_nodes': decision.elsewhere,
         'problems': list(problems),
-    }  # fmt: skip
+    }
 
 
 def _run(run: Run) -> dict[str, Any]:
-    return {'time': utc(run.time), 'figures': run.figures, 'counted': run.counted,
-            'record': run.source}  # fmt: skip
+    return {
+        'time': utc(run.time),
+        'figures': run.figures,
+        'counted': run.counted,
+        'record': run.source,
+    }
 
 
 def _lowest(decision: Decision) -> Iterator[str]:

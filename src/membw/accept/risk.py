@@ -41,9 +41,11 @@ def assess(protocol: Protocol) -> Risk:
 def sentences(protocol: Protocol, nights: int) -> list[str]:
     """The risks for people; `nights`: of the counted runs, 0 before there are any."""
     risk, bad = assess(protocol), protocol.allowed + 1
-    slips = 'one bad node slips through' if bad == 1 else (
-        f'a machine with {plural(bad, "bad node")} is accepted'
-    )  # fmt: skip
+    slips = (
+        'one bad node slips through'
+        if bad == 1
+        else (f'a machine with {plural(bad, "bad node")} is accepted')
+    )
     lines = [
         f'at most {percent(risk.accepted)} chance that {slips} '
         '(bad: 9 of 10 runs miss the contract)',

@@ -117,8 +117,9 @@ def _judge(protocol: Protocol, limits: dict[str, float], name: str, runs: list[R
             node.status = 'OPEN' if any(map(_is_under, runs)) else 'MISSING'
             return node
         figures = _figures(protocol, taken)
-        missed = [n for n, line in protocol.contract.items()
-                  if not line.reaches(figures[n], limits[n])]  # fmt: skip
+        missed = [
+            n for n, line in protocol.contract.items() if not line.reaches(figures[n], limits[n])
+        ]
         node.rounds.append(Round(title, figures, missed))
         node.status = 'FAILED' if missed else 'PASS' if title == 'first' else 'CLEARED'
         if not missed:

@@ -82,8 +82,12 @@ def _not_agreed(
 ) -> Iterator[str]:
     """Why the run is not one that the parties agreed on."""
     first, agreed = next(iter(figures.values())), protocol.runs
-    for word, value in (('test', first.benchmark), ('preset', first.preset),
-                        ('pinning', first.pinning), ('system', first.system)):  # fmt: skip
+    for word, value in (
+        ('test', first.benchmark),
+        ('preset', first.preset),
+        ('pinning', first.pinning),
+        ('system', first.system),
+    ):
         if agreed.get(word, value) != value:
             yield f'{word} {value or "not recorded"}'
     for name, line in protocol.contract.items():

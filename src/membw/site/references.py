@@ -71,8 +71,14 @@ def _of_partitions(
     for name, environs in _entries(entries):
         if is_own:  # a file that systems share has partitions of other systems, too
             yield from _unknown(test, name, partitions, 'partition')
-        known = sorted({e for full, p in partitions.items() if _fits(name, full)
-                        for e in of_partition(p, table)})  # fmt: skip
+        known = sorted(
+            {
+                e
+                for full, p in partitions.items()
+                if _fits(name, full)
+                for e in of_partition(p, table)
+            }
+        )
         for environ, pinnings in _entries(environs):
             place = f"{test}.'{name}'"
             if known:

@@ -1,0 +1,80 @@
+"""Which pairs src/tiers measures on recorded machines, and what firmware declares of them."""
+
+import subprocess
+
+import pytest
+import topologies
+from changed_source import copy_source, other_machine
+
+
+@pytest.fixture(scope='module')
+def pairs_of(tmp_path_factory):
+    """pairs_of(tree, CPUs) -> {(cpus, memory): (ns, GB/s, distance)}"""
+    folder = tmp_path_factory.mktemp('probe')
+    root, program = folder / 'root', folder / 'tiers'
+    source = copy_source(folder, *other_machine(root))
+    line = ['gcc', '-O1', '-fopenmp', f'-I{source}', folder / 'tests/probes/tiers.c', '-o']
+    subprocess.run([*line, program], check=True)
+
+    def run(tree, cpus):
+        root.unlink(missing_ok=True)
+        root.symlink_to(tree)
+        text = subprocess.check_output([program, topologies.listed(cpus)], text=True)
+        rows = [[float(word) for word in row.split()] for row in text.splitlines()]
+        return {(int(row[0]), int(row[1])): tuple(row[2:]) for row in rows}
+
+    return run
+
+
+def declare(tree, memory, initiator, nanoseconds, megabytes):
+    """HMAT of a memory as Linux shows it: class 1, its best CPUs alone."""
+    node = tree / f'sys/devices/system/node/node{memory}/access1/initiators'
+    node.mkdir(parents=True)
+    (node / 'read_latency').write_text(f'{nanoseconds}\n')
+    (node / 'read_bandwidth').write_text(f'{megabytes}\n')
+    (node / f'node{initiator}').symlink_to(f'../../../node{initiator}')
+
+
+@pytest.mark.parametrize(
+    'name, with_cpus, with_memory',
+    [
+        ('xeon-max-flat', 2, 4),  # HBM in domains without CPUs
+        ('epyc-7763-nps4', 8, 8),
+        ('power9-gpu-domains', 2, 8),  # the GPUs' memory
+        ('grace-superchip', 2, 2),
+    ],
+)
+def test_each_domain_with_cpus_meets_each_with_memory(
+    pairs_of, tmp_path, name, with_cpus, with_memory
+):
+    machine = topologies.Machine(name)
+    pairs = pairs_of(machine.write(tmp_path), machine.online)
+    assert len({cpus for cpus, _ in pairs}) == with_cpus
+    assert len({memory for _, memory in pairs}) == with_memory
+    assert len(pairs) == with_cpus * with_memory
+
+
+def test_distances_are_those_of_the_pair(pairs_of, tmp_path):
+    machine = topologies.Machine('power9-gpu-domains')
+    pairs = pairs_of(machine.write(tmp_path), machine.online)
+    assert pairs[0, 0][2] == 10
+    assert pairs[0, 8][2] == 40
+    assert pairs[8, 253][2] == 80
+
+
+def test_hmat_is_read_for_its_best_initiator_alone(pairs_of, tmp_path):
+    """A CXL expander or HBM: values are declared for one domain with CPUs, not for all."""
+    machine = topologies.Machine('xeon-max-flat')
+    tree = machine.write(tmp_path)
+    declare(tree, 2, 0, 130, 700000)
+    declare(tree, 3, 1, 250, 27200)
+    pairs = pairs_of(tree, machine.online)
+    assert pairs[0, 2][:2] == (130, 700)
+    assert pairs[1, 3][:2] == (250, 27.2)
+    assert pairs[1, 2][:2] == (0, 0)
+
+
+def test_a_machine_that_declares_nothing_has_its_pairs_all_the_same(pairs_of, tmp_path):
+    machine = topologies.Machine('epyc-7763-nps4')
+    pairs = pairs_of(machine.write(tmp_path), machine.online)
+    assert all(values[:2] == (0, 0) for values in pairs.values())

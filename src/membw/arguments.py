@@ -7,7 +7,7 @@ from datetime import datetime, timezone
 MOST_DAYS = 36_500
 
 
-def percent(text):
+def percent(text: str) -> float:
     """A float, in percent; neither 0 nor 100."""
     value = float(text)
     if not 0 < value < 100:
@@ -15,7 +15,7 @@ def percent(text):
     return value
 
 
-def fraction(text):
+def fraction(text: str) -> float:
     """A float between 0 and 1, given in percent; 0 is allowed."""
     value = float(text)
     if not 0 <= value < 100:
@@ -23,21 +23,21 @@ def fraction(text):
     return value / 100
 
 
-def count(text):
+def count(text: str) -> int:
     """An int, at least 1."""
     if not text.isdigit() or int(text) < 1:
         raise argparse.ArgumentTypeError(f"'{text}' is not a whole number above 0")
     return int(text)
 
 
-def days(text):
+def days(text: str) -> int:
     """An int, at least 1, which a date bears: a century."""
     if not count(text) <= MOST_DAYS:
         raise argparse.ArgumentTypeError(f"'{text}' is more than {MOST_DAYS} days")
     return int(text)
 
 
-def begin(text):
+def begin(text: str) -> float:
     """Seconds since 1970, from '2026-11-21' (its midnight, UTC) or '14d' (so many days ago)."""
     try:
         if text.endswith('d'):
@@ -47,7 +47,7 @@ def begin(text):
         raise argparse.ArgumentTypeError(f"'{text}' is neither 2026-11-21 nor 14d") from err
 
 
-def whole(text):
+def whole(text: str) -> int:
     """An int, 0 allowed."""
     if not (text.isascii() and text.isdigit()):
         raise argparse.ArgumentTypeError(f"'{text}' is not a whole number")

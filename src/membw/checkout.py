@@ -7,7 +7,7 @@ from membw.errors import MembwError, did_you_mean
 from membw.unpack import unpacked
 
 
-def root():
+def root() -> str:
     """The folder that holds reframe-checks and systems: MEMBW_ROOT, this file's checkout, or what
     an installed membw unpacked."""
     around = pathlib.Path(__file__).resolve().parents[2]
@@ -18,16 +18,16 @@ def root():
     return str(here)
 
 
-def systems():
+def systems() -> list[str]:
     """Names of systems/*.yaml."""
     return sorted(path.stem for path in pathlib.Path(root(), 'systems').glob('*.yaml'))
 
 
-def refuse_unknown_system(name):
+def refuse_unknown_system(name: str) -> None:
     known = systems()
     if name not in known:
         raise MembwError(f"no system '{name}' in systems/", did_you_mean(name, known))
 
 
-def is_checkout(folder):
+def is_checkout(folder: str | os.PathLike[str]) -> bool:
     return os.path.isdir(os.path.join(folder, 'reframe-checks'))

@@ -50,8 +50,9 @@ class Help(argparse.RawDescriptionHelpFormatter):
     """Text of several lines as it is laid out; one long line is filled."""
 
     def _fill_text(self, text: str, width: int, indent: str) -> str:
-        above = super() if '\n' in text else super(argparse.RawDescriptionHelpFormatter, self)
-        return above._fill_text(text, width, indent)
+        if '\n' in text:
+            return super()._fill_text(text, width, indent)
+        return argparse.HelpFormatter._fill_text(self, text, width, indent)
 
 
 class Parser(argparse.ArgumentParser):

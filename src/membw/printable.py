@@ -9,16 +9,16 @@ NOT_PRINTED = re.compile(
 )
 
 
-def printable(text, keep=''):
+def printable(text: object, keep: str = '') -> str:
     """`text` with what is not printed as \\xNN or \\uNNNN; characters of `keep` stay."""
     return NOT_PRINTED.sub(lambda m: m[0] if m[0] in keep else _code(m[0]), str(text))
 
 
-def _code(char):
+def _code(char: str) -> str:
     return f'\\x{ord(char):02x}' if ord(char) < 256 else f'\\u{ord(char):04x}'
 
 
-def at_most(lines, most):
+def at_most(lines: list[str], most: int) -> list[str]:
     """So many of the lines, and how many more there are."""
     more = len(lines) - most
     return [*lines[:most], *([f'and {more} more'] if more > 0 else [])]

@@ -1,17 +1,22 @@
 """What a JSON schema finds wrong in a file, as (place, fact, hint): each problem once."""
 
 import re
+from collections.abc import Iterable, Iterator
+from typing import Any
 
 from membw.errors import did_you_mean
 
+Problem = tuple[str, str, str]  # place, fact, hint
+MOST = 200  # characters of a message: it quotes what may be a megabyte
 
-def place(path):
+
+def place(path: Iterable[str | int]) -> str:
     """partitions[0].extras of deque(['partitions', 0, 'extras'])."""
     text = ''.join(f'[{p}]' if isinstance(p, int) else f'.{p}' for p in path)
     return text.lstrip('.')
 
 
-def problems(schema, data, missing, elsewhere):
+def problems(schema: dict, data: object, missing: str, elsewhere: str) -> list[Problem]:
     """Every problem of `data`; `missing`, `elsewhere`: hints for a key that is not there, and
     where no better one is known."""
     import jsonschema
@@ -30,26 +35,30 @@ def problems(schema, data, missing, elsewhere):
     return [p for p in explained if p[1] != 'is missing' or p[0] not in meant]
 
 
-def _explained(error, missing, elsewhere):
+def _explained(error: Any, missing: str, elsewhere: str) -> Iterator[Problem]:
     if error.validator == 'additionalProperties':
         yield from _unknown_keys(error)
     elif error.validator == 'required':
-        key = re.match(r"'(.*?)' is", error.message).group(1)
+        key = re.split(r"' is", error.message)[0].lstrip("'")
         yield place([*error.absolute_path, key]), 'is missing', missing
     elif error.validator == 'dependentRequired':
         yield from _missing_companions(error)
     else:
-        yield place(error.absolute_path), error.message, _hint(error) or elsewhere
+        yield place(error.absolute_path), shortened(error.message), _hint(error) or elsewhere
 
 
-def _unknown_keys(error):
+def shortened(text: str) -> str:
+    return text if len(text) <= MOST else f'{text[:MOST]}...'
+
+
+def _unknown_keys(error: Any) -> Iterator[Problem]:
     known = error.schema.get('properties', {})
     for key in error.instance:
         if key not in known:
             yield place([*error.absolute_path, key]), 'unknown key', did_you_mean(key, known)
 
 
-def _missing_companions(error):
+def _missing_companions(error: Any) -> Iterator[Problem]:
     for key, needed in error.validator_value.items():
         for other in needed:
             if key in error.instance and other not in error.instance:
@@ -57,7 +66,7 @@ def _missing_companions(error):
                 yield place(error.absolute_path), text, 'every figure carries its source'
 
 
-def _hint(error):
+def _hint(error: Any) -> str:
     value = error.validator_value
     return {
         'enum': lambda: 'one of ' + ' '.join(map(str, value)),

@@ -10,8 +10,9 @@ import json
 import os
 import re
 import sys
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import IO, Any, NamedTuple
 
 from membw.printable import printable
 
@@ -47,56 +48,59 @@ class Cell(NamedTuple):
     value: object
     text: str | None = None
 
-    def __str__(self):
+    def __str__(self) -> str:
         shown = self.text if self.text is not None else self.value
         return printable('' if shown is None else shown)
 
 
-def shown(value, form):
+def shown(value: float | None, form: str) -> Cell:
     """A figure as people read it; '-' where there is none."""
     return Cell(value, '-' if value is None else format(value, form))
 
 
 @dataclass
 class Table:
-    """Rows of values or Cells, one for each column.
+    """Rows: a list of sequences of values or Cells, one for each column.
 
     `lines`: how people read it where aligned columns would be too wide.
     """
 
     title: str
-    columns: tuple
-    rows: list = field(default_factory=list)
+    columns: tuple[Column, ...]
+    rows: Any = field(default_factory=list)
     indent: str = '  '
-    lines: list | None = None
+    lines: list[str] | None = None
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         self.rows = [[c if isinstance(c, Cell) else Cell(c) for c in row] for row in self.rows]
 
-    def values(self):
+    def values(self) -> list[dict[str, object]]:
         """A mapping per row, for programs."""
         names = [column.name for column in self.columns]
         return [dict(zip(names, (c.value for c in row), strict=True)) for row in self.rows]
 
-    def used(self):
+    def used(self) -> list[int]:
         """Numbers of the columns that are shown."""
         return [i for i, column in enumerate(self.columns)
                 if not column.optional or any(str(row[i]) for row in self.rows)]  # fmt: skip
 
-    def texts(self):
+    def texts(self) -> list[list[str]]:
         """The lines of the used columns' cells, titles first."""
         lines = [[c.title for c in self.columns], *([str(c) for c in row] for row in self.rows)]
         return [[line[i] for i in self.used()] for line in lines]
 
 
-def add_argument(parser):
+Block = Table | str
+
+
+def add_argument(parser: argparse.ArgumentParser) -> None:
     parser.add_argument('--format', choices=FORMATS, default='plain',
                         help='of the tables (plain)')  # fmt: skip
     parser.add_argument('--json', action='store_const', const='json', dest='format',
                         default=argparse.SUPPRESS, help='the same as --format json')  # fmt: skip
 
 
-def as_text(blocks, form='plain', colour=None):
+def as_text(blocks: Iterable[Block], form: str = 'plain', colour: bool | None = None) -> str:
     """Tables and the lines of text between them, in one of FORMATS, without the last newline.
 
     CSV has the tables alone.
@@ -107,19 +111,19 @@ def as_text(blocks, form='plain', colour=None):
     return {'md': _markdown, 'csv': _csv, 'json': _json}[form](list(blocks)).rstrip('\n')
 
 
-def is_coloured(stream=None):
-    """A terminal that nobody asked to stay plain: https://no-color.org."""
+def is_coloured(stream: IO | None = None) -> bool:
+    """A terminal on which colours are wanted: https://no-color.org."""
     stream = stream or sys.stdout
     return stream.isatty() and not os.environ.get('NO_COLOR') and os.environ.get('TERM') != 'dumb'
 
 
-def painted(word):
+def painted(word: str) -> str:
     """A word in the colour of its verdict."""
     code = COLOURS.get(word)
     return f'\x1b[{code}m{word}\x1b[0m' if code else word
 
 
-def _plain(block, colour):
+def _plain(block: Block, colour: bool) -> Iterator[str]:
     if isinstance(block, str):
         line = printable(block, keep='\t')
         yield SENTENCE.sub(lambda m: m[1] + painted(m[2]), line) if colour else line
@@ -129,7 +133,7 @@ def _plain(block, colour):
     yield from _aligned(block, colour) if block.lines is None else block.lines
 
 
-def _aligned(table, colour):
+def _aligned(table: Table, colour: bool) -> Iterator[str]:
     lines, columns = table.texts(), [table.columns[i] for i in table.used()]
     widths = [max(map(len, cells)) for cells in zip(*lines, strict=True)]
     for line in lines:
@@ -145,9 +149,10 @@ def _aligned(table, colour):
         yield table.indent + '  '.join(cells)
 
 
-def _markdown(blocks):
+def _markdown(blocks: list[Block]) -> str:
     """Lines of text that follow each other are a block of their own, as they were laid out."""
-    parts, lines = [], []
+    parts: list[str] = []
+    lines: list[str] = []
     for block in [*blocks, None]:
         if isinstance(block, str):
             lines.append(block)
@@ -159,14 +164,14 @@ def _markdown(blocks):
     return '\n\n'.join(parts)
 
 
-def _markdown_table(table):
+def _markdown_table(table: Table) -> str:
     lines = [[cell.replace('|', '\\|') for cell in line] for line in table.texts()]
     rule = ['---:' if table.columns[i].right else '---' for i in table.used()]
     rows = [f'| {" | ".join(line)} |' for line in (lines[0], rule, *lines[1:])]
     return '\n'.join([*([table.title, ''] if table.title else []), *rows])
 
 
-def _csv(blocks):
+def _csv(blocks: list[Block]) -> str:
     """One table of all columns; the first says which of several a row is of."""
     tables = [block for block in blocks if isinstance(block, Table)]
     rows = [{'table': table.title, **row} for table in tables for row in table.values()]
@@ -180,7 +185,7 @@ def _csv(blocks):
     return text.getvalue()
 
 
-def _json(blocks):
+def _json(blocks: list[Block]) -> str:
     tables = [block for block in blocks if isinstance(block, Table)]
     rows = [{'title': table.title, 'rows': table.values()} for table in tables]
     notes = [block for block in blocks if isinstance(block, str) and block]

@@ -11,12 +11,9 @@ import threading
 import made_up_records
 import pytest
 
-from membw import files
 from membw.cli import main
 from membw.errors import MembwError
 from membw.files import write_whole
-from membw.presets import presets
-from membw.site import systems
 
 
 def test_a_pipe_is_written_through_and_stays_a_pipe(tmp_path):
@@ -31,33 +28,6 @@ def test_a_pipe_is_written_through_and_stays_a_pipe(tmp_path):
     assert texts == ['a page'] and pipe.is_fifo()
     write_whole('/dev/null', 'x')
     assert not os.path.isfile('/dev/null')
-
-
-@pytest.mark.timeout(60)  # without the mend each waits for ever
-def test_a_pipe_without_another_end_is_not_waited_for(tmp_path, fleet, monkeypatch, capsys):
-    """Each of these waited for ever."""
-    monkeypatch.setattr(files, 'PIPE_WAIT_S', 0.05)
-    pipe, r = str(tmp_path / 'pipe'), str(fleet)
-    os.mkfifo(pipe)
-    for words, fact in (
-        (['accept', pipe, '--plan'], 'nobody writes to'),
-        (['history', pipe], 'nobody writes to'),
-        (['history', r, '--cache', pipe], 'is no file'),
-        (['history', r, '--acknowledged', pipe], 'nobody writes to'),
-        (['report', pipe, '-o', f'{pipe}.html'], 'nobody writes to'),
-        (['report', r, '-o', pipe], 'nobody reads'),
-        (['rank', pipe], 'nobody writes to'),
-        (['rank', r, '--nodes', pipe], 'nobody writes to'),
-        (['rank', r, '--node-check', pipe], 'nobody reads'),
-        (['summary', pipe], 'nobody writes to'),
-        (['export', pipe], 'nobody writes to'),
-        (['codegen', pipe], 'is no file'),
-    ):
-        code, err = main(words), capsys.readouterr().err
-        assert code == 2 and f"'{pipe}'" in err and fact in err, (words, err)
-    assert 'is no file' in str(systems.load_file(tmp_path / 'pipe', {}))
-    with pytest.raises(presets.PresetError, match='is no file'):
-        presets.load(pipe)
 
 
 @pytest.mark.parametrize('command', [['rank'], ['history'], ['report', '-o', '/dev/null']])
@@ -139,7 +109,7 @@ def fleet(tmp_path):
 
 
 @pytest.mark.parametrize('words', [
-    ['rank', '--node-check'], ['history', '--cache'], ['report', '-o'],
+    ['rank', '--node-check'], ['report', '-o'],
     ['export', '--output'],
 ], ids=' '.join)  # fmt: skip
 def test_a_disk_that_fills_leaves_the_last_file_and_nothing_beside_it(
@@ -148,7 +118,7 @@ def test_a_disk_that_fills_leaves_the_last_file_and_nothing_beside_it(
     """A node that is cut off a node-check file would pass for one that nobody measured."""
     file = tmp_path / 'kept' / 'file.png'
     file.parent.mkdir()
-    file.write_bytes(b'' if '--cache' in words else b'of last night')
+    file.write_bytes(b'of last night')
     limits = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (100, limits[1]))
     try:
@@ -156,7 +126,7 @@ def test_a_disk_that_fills_leaves_the_last_file_and_nothing_beside_it(
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, limits)
     assert f"membw: cannot write '{file}': File too large" in capsys.readouterr().err
-    assert file.read_bytes() == (b'' if '--cache' in words else b'of last night')
+    assert file.read_bytes() == (b'of last night')
     assert os.listdir(file.parent) == [file.name]
 
 
@@ -166,14 +136,3 @@ def test_a_device_without_an_end_is_not_read(fleet, capsys):
                   ['report', '/dev/zero'], ['export', '/dev/zero']):  # fmt: skip
         assert main([str(word) for word in words]) == 2
         assert "membw: '/dev/zero' is a device, which has no end\nhint:" in capsys.readouterr().err
-
-
-@pytest.mark.parametrize('closed', ['>&- 2>&-', '<&-'])
-def test_a_stream_that_the_caller_closed_takes_nothing_of_a_file(tmp_path, fleet, closed):
-    """The next file opened had its number, and what is printed."""
-    page = tmp_path / 'page.html'
-    line = f'"{sys.executable}" -m membw report "{fleet}" -o "{page}" {closed}'
-    done = subprocess.run(['sh', '-c', line], capture_output=True, text=True)
-    assert (done.returncode, done.stderr) == (0, '')
-    assert page.read_text().startswith('<!DOCTYPE html>')
-    assert page.read_text().rstrip().endswith('</html>')

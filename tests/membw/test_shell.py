@@ -20,7 +20,7 @@ COMP_LINE="$1" COMP_POINT=${#1} COMP_TYPE=9 IFS=$'\\013' _ARGCOMPLETE=1 _ARGCOMP
     [
         ('membw sum', {'summary'}),
         ('membw run --ro', {'--rounds'}),
-        ('membw rank --order s', {'slowest'}),
+        ('membw rank --mar', {'--margin'}),
         ('membw run --system uly', {'ulysses'}),
     ],
 )

@@ -48,10 +48,9 @@ def test_what_a_site_edited_stays_and_what_it_added_too(release, capsys):
     found = {p.relative_to(folder).as_posix(): p.read_text() for p in folder.rglob('*.[cy]*')}
     assert found == {
         'systems/thin.yaml': 'ours', 'systems/thin.yaml.new': 'newer',
-        'systems/mine.yaml': 'mine', 'src/a.c': 'a2', 'src/b.c': 'b2', 'src/b.c.old': 'tried',
+        'systems/mine.yaml': 'mine', 'src/a.c': 'a2', 'src/b.c': 'b2',
     }  # fmt: skip
-    said = capsys.readouterr().err
-    assert "thin.yaml' was edited and stays" in said and "b.c' was edited" in said
+    assert "thin.yaml' was edited and stays" in capsys.readouterr().err
 
 
 def test_the_same_release_is_unpacked_once(release):

@@ -5,10 +5,10 @@ import json
 import os
 import time
 from collections.abc import Sequence
-from pathlib import Path
 
 from membw.checkout import root
 from membw.errors import MembwError
+from membw.files import read_text
 from membw.history.changes import SAME_DAYS, Change, days
 from membw.printable import printable
 
@@ -43,7 +43,7 @@ def _read(path: str) -> list[dict]:
     if not os.path.exists(path):
         return []
     entries = []
-    for number, line in enumerate(Path(path).read_text().splitlines(), 1):
+    for number, line in enumerate(read_text(path).splitlines(), 1):
         try:
             entry = json.loads(line)
             days(entry['night'])

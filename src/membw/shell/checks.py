@@ -1,11 +1,12 @@
 """`membw checks`: where ReFrame finds the checks."""
 
+import argparse
 import os
 
 from membw.checkout import root
 
 
-def add_parser(subparsers):
+def add_parser(subparsers: argparse._SubParsersAction) -> None:
     parser = subparsers.add_parser(
         'checks',
         help='where the checks are, for reframe -c',
@@ -16,6 +17,6 @@ def add_parser(subparsers):
     parser.set_defaults(func=run)
 
 
-def run(args):
+def run(args: argparse.Namespace) -> int:
     print(os.path.join(root(), 'reframe-checks'))
     return 0

@@ -1,12 +1,13 @@
 """`membw env`: how a shell becomes one of membw."""
 
+import argparse
 import os
 import shlex
 
 from membw.checkout import root
 
 
-def add_parser(subparsers):
+def add_parser(subparsers: argparse._SubParsersAction) -> None:
     parser = subparsers.add_parser(
         'env',
         help='what a shell needs for reframe: eval "$(membw env)"',
@@ -16,6 +17,6 @@ def add_parser(subparsers):
     parser.set_defaults(func=run)
 
 
-def run(args):
+def run(args: argparse.Namespace) -> int:
     print(f'. {shlex.quote(os.path.join(root(), "setup-env.sh"))}')
     return 0

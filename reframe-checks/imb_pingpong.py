@@ -17,7 +17,7 @@ from reframe.core.builtins import parameter, run_after, run_before, sanity_funct
 from membw.moments import utc
 from membw.results import archive, imb_table
 from membw.results.archive import NOTE_ENVIRONMENT
-from membw.results.record import SCHEMAS
+from membw.results.table import SCHEMA
 from membw.site import cpulist
 
 OUTPUT, RECORD = 'imb.txt', 'imb.json'
@@ -195,7 +195,7 @@ class imb_pingpong(measurement):
         rate = imb_table.bandwidth(self.table)
         rows['bandwidth'] = {'value': rate, 'unit': 'MB/s', 'better': 'higher'}
         record = {
-            'schema': SCHEMAS[-1],
+            'schema': SCHEMA,
             'program': 'IMB-MPI1',
             'host': self.node,
             'time': utc(time.time()),

@@ -25,7 +25,7 @@ from membw.plural import plural
 from membw.printable import at_most
 from membw.rank.screen import AGAIN
 from membw.results.archive import NOTE_ENVIRONMENT
-from membw.results.metrics import of_record
+from membw.results.table import HIGHER
 
 # what a launcher may think of binding: the threads pin themselves by OMP_PLACES. Open MPI 4 and 5
 # would bind a rank to one core, and 5 refuses a rank that spans packages; Intel MPI
@@ -221,15 +221,14 @@ class whole_cluster(measurement):
         if self.is_dry_run():
             return
         nodes = [node.figures for node in self.judged.nodes if node.verdict in BELIEVED]
-        with open(self.record) as file:
-            metrics = of_record(json.loads(file.readline()))[1]
-        for metric in metrics:
-            figures = [node[metric.name] for node in nodes if metric.name in node]
+        one = {name: f for group in self.judged.groups for name, f in group.any.items()}
+        for name, metric in one.items():
+            figures = [node[name] for node in nodes if name in node]
             if figures:
-                self.note_figure(metric.name, statistics.median(figures), metric.unit)
-            if figures and re.fullmatch(self.slowest_of, metric.name):
-                slowest = min(figures, key=metric.rate)
-                self.note_figure(f'{metric.name}_slowest', slowest, metric.unit)
+                self.note_figure(name, statistics.median(figures), metric.unit)
+            if figures and re.fullmatch(self.slowest_of, name):
+                slowest = min(figures) if metric.better == HIGHER else max(figures)
+                self.note_figure(f'{name}_slowest', slowest, metric.unit)
 
     @performance_function('nodes')
     def slow_nodes(self):

@@ -1,31 +1,16 @@
-"""What a figure was made with, and how two figures differ in it."""
+"""What a figure was built and run with, and how two figures differ in it."""
 
 from collections import Counter
 
-# Ordered from cause to consequence: the first that differs is the one to name.
-SOFTWARE = (
-    'kernels_set', 'language', 'element_bytes', 'compiler', 'flags', 'compile_line', 'version',
-    'source_sha256', 'code_sha256', 'spack_hash', 'built_with', 'binary_sha256', 'kernel_release',
-    'microcode', 'thp', 'numa_balancing', 'governor', 'pages', 'array_size', 'bodies', 'shapes',
-    'ntimes', 'threads', 'threads_on',
+# ordered from cause to consequence: the first that differs is the one to name
+FIELDS = (
+    'compiler', 'flags', 'compile_line', 'version', 'source_sha256', 'code_sha256', 'spack_hash',
+    'built_with', 'binary_sha256', 'kernel_release', 'microcode', 'thp', 'numa_balancing',
+    'governor', 'pages', 'array_size', 'bodies', 'shapes', 'ntimes', 'threads', 'threads_on',
+    'memory_gib', 'dimms', 'memory_channels', 'numa_nodes', 'ranks',
 )  # fmt: skip
-# These name a file, not its code: where the code is the same, whatever else differs comes first.
+# these name a file, not its code: where the code is the same, anything else that differs is first
 OF_FILE = ('spack_hash', 'built_with', 'binary_sha256')
-# A change here is the node's own: it lost a DIMM, say.
-HARDWARE = ('cpu_model', 'memory_gib', 'dimms', 'memory_channels', 'numa_nodes', 'ranks')
-FIELDS = SOFTWARE + HARDWARE
-
-
-def of_record(data, traits):
-    """{field: value} of one rank's JSON object with its shapes() as text; `traits` as record.py
-    has them."""
-    facts, build = data.get('facts') or {}, data.get('build') or {}
-    fields = {**facts, **data, **build, **traits}
-    fields['kernel_release'] = facts.get('kernel')
-    fields['pages'] = (data.get('pages') or {}).get('asked')
-    threads = data.get('threads_on') or []
-    fields['threads_on'] = ' '.join(str(t['affinity']) for t in threads) or None
-    return known(fields)
 
 
 def of_json(data: dict, case: dict) -> dict[str, str]:
@@ -41,7 +26,7 @@ def of_json(data: dict, case: dict) -> dict[str, str]:
     mib = facts.get('mem_total_mib')
     fields['memory_gib'] = round(mib / 1024) if mib else None
     fields['dimms'] = _dimms(facts.get('dimms') or [])
-    return known(fields)
+    return {f: str(fields[f]) for f in FIELDS if fields.get(f) not in (None, '', 'None', [])}
 
 
 def _dimms(modules: list[dict]) -> str:
@@ -54,42 +39,19 @@ def _dimms(modules: list[dict]) -> str:
     return ' + '.join(f'{n} x {size}' for size, n in sorted(sizes.items()))
 
 
-def shapes(data):
+def shapes(data: dict) -> str:
     """'square 4096x4096x4096, ...' of src/dgemm: another one is another figure."""
     every = (data.get('shapes') or {}).items()
     return ', '.join(f'{name} {s["m"]}x{s["n"]}x{s["k"]}' for name, s in every)
 
 
-def of_case(case):
-    """{field: value} of a test case of ReFrame, which knows how the binary was built."""
-    return known(case)
-
-
-def known(fields):
-    """The fields that have a value, as text."""
-    return {f: str(fields[f]) for f in FIELDS if fields.get(f) not in (None, '', 'None', [])}
-
-
-def difference(before, after):
+def difference(before: dict[str, str], after: dict[str, str]) -> dict[str, tuple[str, str]]:
     """{field: (before, after)} of what differs, the likeliest cause first; a field unknown on one
     side does not differ."""
     code = before.get('code_sha256')
-    same_code = code is not None and code == after.get('code_sha256')
-    last = OF_FILE if same_code else ()
+    last = OF_FILE if code is not None and code == after.get('code_sha256') else ()
     return {
         f: (before[f], after[f])
         for f in (*(f for f in FIELDS if f not in last), *last)
         if f in before and f in after and before[f] != after[f]
     }
-
-
-def without_build_path(fields):
-    """The compile line ends in a path that holds Spack's hash: that alone is no other line."""
-    if not fields.get('compile_line'):
-        return fields
-    return {**fields, 'compile_line': ' '.join(without_output(fields['compile_line'].split()))}
-
-
-def without_output(words):
-    """A compile line without '-o FILE': where the binary lies is no part of how it was built."""
-    return [w for i, w in enumerate(words) if w != '-o' and words[i - 1 : i] != ['-o']]

@@ -7,8 +7,8 @@ from pathlib import Path
 from membw.errors import MembwError
 from membw.files import read_text
 from membw.printable import printable
-from membw.results.record import BadRecord
 from membw.results.reframe import parse_report
+from membw.results.table import BadRecord
 from membw.results.verdict import (
     FAIL,
     INVALID,

@@ -62,7 +62,7 @@ def run(args: argparse.Namespace) -> int:
         print(f'membw: {problem}', file=sys.stderr)
     if not ranking.verdicts:
         raise MembwError(f"no record to rank in '{' '.join(args.results)}'", 'see membw rank -h')
-    _refuse_other_names(args.nodes, ranking)
+    _refuse_other_names(args.nodes, {verdict.node for verdict in ranking.verdicts})
     if args.node_check:
         write_node_check(args.node_check, ranking.nodes)
     if args.format == 'json':
@@ -75,11 +75,10 @@ def run(args: argparse.Namespace) -> int:
     return 1 if ranking.problems or any(n.verdict != 'PASS' for n in ranking.nodes) else 0
 
 
-def _refuse_other_names(requested: str, ranking) -> None:
+def _refuse_other_names(requested: str, measured: set[str]) -> None:
     """A file that does not exist reads as the name of a node, which then is MISSING."""
     from membw.results.hostlist import expected_nodes, match_expected
 
-    measured = {verdict.node for verdict in ranking.verdicts}
     if requested and not measured & set(match_expected(measured, expected_nodes(requested))):
         raise MembwError(
             f"no node of '{requested}' is among the {len(measured)} in the records",

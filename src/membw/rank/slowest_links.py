@@ -32,8 +32,5 @@ def slowest_links(records: Iterable[dict], most: int = 5) -> list[str]:
 
 def in_words(size: int) -> str:
     """'4 MiB' of a number of bytes."""
-    for unit in UNITS:
-        if size < 1024 or unit == UNITS[-1]:
-            return f'{size:g} {unit}'
-        size /= 1024
-    return ''
+    power = min((size.bit_length() - 1) // 10, len(UNITS) - 1) if size else 0
+    return f'{size / 1024**power:g} {UNITS[power]}'

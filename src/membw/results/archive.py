@@ -45,7 +45,7 @@ def keep_build(
     """`build` is the build's record with what else is known; the folder has Spack's lock."""
     folder = results / 'builds' / build['binary_sha256']
     for name in ('spack.yaml', 'spack.lock') if environment_folder else ():
-        path = pathlib.Path(environment_folder, name)
+        path = pathlib.Path(environment_folder or '', name)
         if path.is_file():
             write(folder / name, path.read_bytes())
     sources = keep_sources(results, build['program'])

@@ -3,85 +3,83 @@
 import re
 import shlex
 from collections import Counter
+from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import Protocol
 
 from membw.errors import MembwError
 from membw.files import read_text, write_whole
 from membw.printable import printable
 
-MOST_NODES = 1_000_000  # no machine has more; a list that says so is a slip of the keyboard
-# of nodes and of runs
-WORST_FIRST = (
-    'FAIL', 'SUSPECT', 'INVALID', 'XPASS', 'MISSING', 'NOT MEASURED', 'KNOWN', 'PASS',
-)  # fmt: skip
+MOST_NODES = 1_000_000  # no machine has more; a list that says so is a typing error
 
 
-def expected_nodes(text):
-    """Names from a file (one or more a line, # begins a comment) or a Slurm host list."""
+class Judged(Protocol):
+    """A node with the worst verdict on it."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def verdict(self) -> str: ...
+
+    @property
+    def reason(self) -> str: ...
+
+
+def expected_nodes(text: str) -> list[str]:
+    """Names from a file (one or more per line, # begins a comment) or a Slurm host list;
+    MembwError where there is none."""
     from ClusterShell.NodeSet import RESOLVER_NOGROUP, NodeSet, NodeSetException
 
     path = Path(text)
-    known = path.exists() and not path.is_dir()
-    if '/' in text and not known:
-        raise MembwError(f"no file '{path}'", 'a file of names, or a list such as n[001-128]')
-    if known:
-        lines = read_text(path, 'a file of names, or a list such as n[001-128]').splitlines()
+    is_file = path.exists() and not path.is_dir()
+    hint = "give a file of names or a Slurm host list such as 'n[001-128]'"
+    if '/' in text and not is_file:
+        raise MembwError(f"no file '{path}'", hint)
+    if is_file:
+        lines = read_text(path, hint).splitlines()
         text = ','.join(','.join(line.split('#')[0].split()) for line in lines)
     _refuse_endless(text, path)
     try:
         names = list(NodeSet(text.strip(','), resolver=RESOLVER_NOGROUP))
     except NodeSetException as err:
-        hint = "give a file of names or a Slurm host list such as 'n[001-128]'"
         raise MembwError(f"no node list in '{path}': {err}", hint) from err
     if not names:
         raise MembwError(f"no node in the list '{path}'", 'one name per line, or n[001-128]')
     return names
 
 
-def _refuse_endless(text, path):
+def _refuse_endless(text: str, path: Path) -> None:
     """ClusterShell would unfold it for minutes."""
     for low, high in re.findall(r'(\d+)-(\d+)', text):
         if len(high) > 18 or int(high) - int(low) >= MOST_NODES:
             raise MembwError(f"'{path}' lists more than {MOST_NODES} nodes: {low}-{high}")
 
 
-def fold(names):
+def fold(names: Iterable[str]) -> str:
     """The short form: n[1-3,7]."""
     from ClusterShell.NodeSet import RESOLVER_NOGROUP, NodeSet
 
-    return str(NodeSet.fromlist(names, resolver=RESOLVER_NOGROUP))
+    return str(NodeSet.fromlist(list(names), resolver=RESOLVER_NOGROUP))
 
 
-def match_expected(hosts, expected):
+def match_expected(hosts: Iterable[str], expected: Iterable[str]) -> list[str]:
     """Expected names as the records spell them: `n1` stands for `n1.site.org` and back."""
-    by_short = {}
+    by_short: dict[str, set[str]] = {}
     for host in hosts:
         by_short.setdefault(host.split('.')[0], set()).add(host)
-    known = set(hosts)
+    known = {host for same in by_short.values() for host in same}
     return [name if name in known else _only(by_short, name) for name in expected]
 
 
-def _only(by_short, name):
-    same = by_short.get(name.split('.')[0], ())
+def _only(by_short: dict[str, set[str]], name: str) -> str:
+    same = by_short.get(name.split('.')[0], set())
     alike = [host for host in same if '.' not in host or '.' not in name]
     return alike[0] if len(alike) == 1 else name
 
 
-def worst_verdicts(nodes):
-    """name -> (verdict, reason), the worst of a node measured in several ways."""
-    worst = {}
-    for node in sorted(nodes, key=lambda n: WORST_FIRST.index(n.verdict)):
-        worst.setdefault(node.name, (node.verdict, node.reason))
-    return worst
-
-
-def node_check(nodes):
-    """Lines of the node-check file: `<node> PASS|FAIL|SUSPECT|INVALID|MISSING reason`, by name."""
-    worst = worst_verdicts(nodes)
-    return [printable(' '.join(filter(None, [name, *worst[name]]))) for name in sorted(worst)]
-
-
-def read_node_check(path):
+def read_node_check(path: str | Path) -> list[tuple[str, str, str]]:
     """(node, verdict, line) of each line of a node-check file; [] where there is none.
 
     A line that is cut has no verdict: it is not PASS.
@@ -94,23 +92,27 @@ def read_node_check(path):
     return [(w[0], w[1] if len(w) > 1 else '', line) for w, line in words]
 
 
-def write_node_check(path, nodes):
-    """As a whole: a node that a full disk cut off would pass for one that nobody measured."""
-    write_whole(path, '\n'.join(node_check(nodes)) + '\n')
+def write_node_check(path: str | Path, nodes: Iterable[Judged]) -> None:
+    """Lines of `<node> PASS|FAIL|SUSPECT|INVALID|MISSING reason`, by name; the file as a whole: a
+    node that a full disk cut off would pass for one that was not measured."""
+    ordered = sorted(nodes, key=lambda node: node.name)
+    rows = (' '.join(filter(None, (n.name, n.verdict, n.reason))) for n in ordered)
+    write_whole(path, ''.join(printable(row) + '\n' for row in rows))
 
 
-def drain_commands(nodes):
-    """`scontrol` lines for the nodes that failed, one for each reason; nothing runs them."""
-    by_reason = {}
-    worst = worst_verdicts(nodes)
-    shared = Counter(name.split('.')[0] for name in worst)
-    for name, (verdict, reason) in sorted(worst.items()):
-        if verdict == 'FAIL':
-            first = printable(reason.split(';')[0])
-            short = name.split('.')[0]
-            by_reason.setdefault(first, []).append(short if shared[short] == 1 else name)
-    return [
-        f'scontrol update NodeName={shlex.quote(fold(names))} State=DRAIN '
-        f'Reason={shlex.quote(f"membw: {reason}")}'
-        for reason, names in by_reason.items()
-    ]
+def drain_commands(nodes: Sequence[Judged]) -> list[str]:
+    """A `scontrol` line for each node that failed; nothing runs them.
+
+    The short name is Slurm's, where only one node has it.
+    """
+    shared = Counter(node.name.split('.')[0] for node in nodes)
+    lines = []
+    for node in nodes:
+        if node.verdict == 'FAIL':
+            short = node.name.split('.')[0]
+            name = short if shared[short] == 1 else node.name
+            reason = shlex.quote(printable(f'membw: {node.reason}'))
+            lines.append(
+                f'scontrol update NodeName={shlex.quote(name)} State=DRAIN Reason={reason}'
+            )
+    return lines

@@ -3,6 +3,7 @@
 import itertools
 import math
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 BEGIN = re.compile(r'^# Benchmarking PingPong\s*$', re.M)
@@ -27,7 +28,7 @@ class Row:
     mbytes_s: float
 
 
-def rows(text):
+def rows(text: str) -> list[Row]:
     """Those of the PingPong table, up to the first line that is none."""
     begin = BEGIN.search(text)
     head = HEAD.search(text, begin.end()) if begin else None
@@ -44,20 +45,20 @@ def rows(text):
     return table
 
 
-def _agrees(row, unit):
+def _agrees(row: Row, unit: float) -> bool:
     """Whether the rate follows from the time, which is printed to 0.01 us."""
     rates = [row.bytes / (row.time_us + d) / (unit / 1e6) for d in (0.0051, -0.0051)]
     return rates[0] - 0.0051 <= row.mbytes_s <= rates[1] + 0.0051
 
 
-def unit(table):
+def unit(table: Sequence[Row]) -> int | None:
     """Bytes of this table's Mbyte, None where its rates do not follow from its times."""
     with_time = [row for row in table if row.bytes and row.time_us > 0.0051]
     fits = [u for u in UNITS if with_time and all(_agrees(row, u) for row in with_time)]
     return fits[0] if len(fits) == 1 else None
 
 
-def finer_us(row):
+def finer_us(row: Row) -> tuple[float, float]:
     """(time, how far it may be off), us: from the rate where that has more digits.
 
     A time is printed to 0.01 us, which is 8 % of 0.12 us; a rate to 0.01 MB/s, of today's Mbytes.
@@ -68,7 +69,7 @@ def finer_us(row):
     return time_us, time_us * 0.005 / row.mbytes_s
 
 
-def problems(text, sizes=SIZES):
+def problems(text: str, sizes: Sequence[int] = SIZES) -> list[str]:
     """Why the table is not to be believed, as text."""
     table = rows(text)
     if not table:
@@ -86,7 +87,7 @@ def problems(text, sizes=SIZES):
     return facts
 
 
-def restless(table):
+def restless(table: Sequence[Row]) -> list[str]:
     """Where a message took half as long again as a larger one, as text.
 
     IMB reads the clock once around all repetitions of a size: a busy moment shows only here.
@@ -100,6 +101,6 @@ def restless(table):
     return pairs[:1]
 
 
-def bandwidth(table):
+def bandwidth(table: Sequence[Row]) -> float:
     """MB/s of 10^6 bytes of the best size, from the time."""
     return max(row.bytes / row.time_us for row in table)

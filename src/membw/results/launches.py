@@ -21,7 +21,7 @@ WRONG_IN_RECORD = (
 )
 
 
-def combine(records, asked=None):
+def combine(records: list[dict], asked: int | None = None) -> dict:
     """The first record that may be believed, with the medians of the launches as its metrics.
 
     low and high are those of the least and the largest launch: of six they hold the median of all
@@ -61,19 +61,19 @@ def combine(records, asked=None):
     return chosen
 
 
-def is_wrong(record):
+def is_wrong(record: dict) -> bool:
     """INVALID for good, whatever other launches read."""
     return any(r['reason'] in WRONG and not r.get('allowed') for r in record['reasons'])
 
 
-def _alone(records):
+def _alone(records: list[dict]) -> list[dict]:
     """Those that had their cores to themselves, where they are enough; else all."""
     rates = [record.get('additions_per_cycle') or 0 for record in records]
     alone = [r for r, rate in zip(records, rates, strict=True) if rate >= ALONE * max(rates)]
     return alone if len(alone) >= ENOUGH else records
 
 
-def _by_state(records):
+def _by_state(records: list[dict]) -> list[list[dict]]:
     """[[records of one state of the machine]]; of what measured no pair of cores one of all; a
     launch during which the state changed is in none."""
     pairs = [regimes.latencies(record) for record in records]
@@ -88,7 +88,7 @@ def _by_state(records):
     ]
 
 
-def _of_several_states(records):
+def _of_several_states(records: list[dict]) -> dict:
     """The first, with what all of them saw of the nearest cores, and a warning."""
     seen = [ns for record in records for ns in regimes.latencies(record)]
     between = {'looks': len(seen), 'least_ns': min(seen), 'most_ns': max(seen)}
@@ -101,7 +101,7 @@ def _of_several_states(records):
     return {**first, 'core_pair_between': between, 'warnings': [*first['warnings'], warning]}
 
 
-def _metrics(records):
+def _metrics(records: list[dict]) -> dict[str, dict]:
     rows = {name: row for record in reversed(records) for name, row in record['metrics'].items()}
     return {
         name: {**row, **_of_launches(records, name)}
@@ -110,7 +110,7 @@ def _metrics(records):
     }
 
 
-def _of_launches(records, name):
+def _of_launches(records: list[dict], name: str) -> dict[str, float]:
     rows = [r['metrics'][name] for r in records if name in r['metrics']]
     rows = [row for row in rows if row['value'] is not None]
     if not rows:

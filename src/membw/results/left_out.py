@@ -3,11 +3,12 @@
 import collections
 import json
 import subprocess
+from collections.abc import Iterable
 
 from membw.checkout import root
 
 
-def partitions_of(system):
+def partitions_of(system: str | None) -> list[dict]:
     """As configs/settings.py bound them; [] where ReFrame cannot show its configuration: a run
     says why."""
     words = ['reframe', *(['--system', system] if system else [])]
@@ -20,9 +21,9 @@ def partitions_of(system):
         return []
 
 
-def by_reason(partitions):
+def by_reason(partitions: Iterable[dict]) -> dict[str, list[str]]:
     """{reason: [presets]} of the `left_out` extras, each told once, whatever the partition."""
-    presets_of = collections.defaultdict(list)
+    presets_of: dict[str, list[str]] = collections.defaultdict(list)
     for partition in partitions:
         for preset, reason in partition.get('extras', {}).get('left_out', {}).items():
             if preset not in presets_of[reason]:

@@ -5,6 +5,7 @@ import errno
 import fcntl
 import os
 import sys
+from collections.abc import Iterator
 
 from membw.checkout import root
 from membw.errors import MembwError
@@ -13,7 +14,7 @@ NO_LOCKS = (errno.ENOSYS, errno.EOPNOTSUPP, errno.ENOLCK)  # Lustre without `-o 
 
 
 @contextlib.contextmanager
-def alone():
+def alone() -> Iterator[None]:
     """One run at a time in a checkout: two would share stage folders and the bandwidth."""
     path = os.path.join(root(), 'results', 'run.lock')
     try:

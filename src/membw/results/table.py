@@ -225,7 +225,7 @@ def _row(data: dict, file: str, line: int, provenances: dict[str, dict[str, str]
     """BadRecord where the JSON object is not as src/harness/record.schema.json has it."""
     try:
         case = data.get('case') or {}
-        names = tuple(_name(case, data, key) for key in NAMES)
+        names = [_name(case, data, key) for key in NAMES]
         made = provenance.of_json(data, case)
         key = json.dumps(made)
         provenances.setdefault(key, made)
@@ -240,7 +240,7 @@ def _row(data: dict, file: str, line: int, provenances: dict[str, dict[str, str]
             invalid=_invalid(data, case),
             allowed=' '.join(r['reason'] for r in data.get('reasons') or () if r.get('allowed')),
             setting=_setting(data, names),
-            names=names,
+            names=(names[0], names[1], names[2], names[3], names[4], names[5]),
             provenance=sys.intern(key),
             file=file,
             line=line,
@@ -358,14 +358,14 @@ COMPARED = (
 )  # fmt: skip
 
 
-def _setting(data: dict, names: tuple[str, ...]) -> str:
+def _setting(data: dict, names: Sequence[str]) -> str:
     """'system=thin test=stream ... cpu_model=EPYC 7742': only equal ones are compared.
 
     Options that were given belong to it; the array size that the program chose does not.
     """
     build, facts = data.get('build') or {}, data.get('facts') or {}
     runtime, pages = data.get('runtime') or {}, data.get('pages') or {}
-    fields = dict(zip(NAMES, names, strict=True))
+    fields: dict = dict(zip(NAMES, names, strict=True))
     fields |= {key: data.get(key) for key in COMPARED}
     if data.get('array_size_from') == 'option':
         fields['array_size'] = data.get('array_size')
@@ -437,16 +437,16 @@ def _figures(run: list[_Row]) -> Iterator[Figure]:
             continue
         *_, unit, better = rows[0]
         total = sum if better == HIGHER and unit.endswith('/s') else statistics.fmean
-        ends = [[row[i] for row in rows] for i in (1, 2)]
-        low, high = [None if None in end else total(end) for end in ends]
         is_bound = any(row[3] for row in rows)
-        reference = first.references.get(metric, (None, None, None))
+        ends = [[row[i] for row in rows] for i in (1, 2)]
+        low, high = (None if is_bound or None in end else total(end) for end in ends)
+        reference, least, most = first.references.get(metric, (None, None, None))
         yield Figure(
-            night, first.time, first.host, *first.names, metric,
-            total([row[0] for row in rows]), None if is_bound else low,
-            None if is_bound else high, is_bound, unit, better,
-            'INVALID' if invalid else 'VALID', invalid, *reference, first.setting,
-            first.provenance, first.file, first.line,
-            first.known_issues.get(metric, ''),
-            next((row.allowed for row in run if row.allowed), ''),
+            night, first.time, first.host, *first.names,
+            metric=metric, value=total([row[0] for row in rows]), low=low, high=high,
+            is_bound=is_bound, unit=unit, better=better,
+            verdict='INVALID' if invalid else 'VALID', reasons=invalid,
+            reference=reference, reference_low=least, reference_high=most,
+            setting=first.setting, provenance=first.provenance, file=first.file,
+            line=first.line, known_issue=first.known_issues.get(metric, ''),
         )  # fmt: skip

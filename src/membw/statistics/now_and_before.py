@@ -93,12 +93,12 @@ def _steps(values: NDArray, margin: float, of_medians: float) -> list[Change]:
     last = {1: -NOW - 1, -1: -NOW - 1}
     for sign in (1, -1):
         beyond = sign * far > limit[:, None]
-        for i in np.flatnonzero(beyond.sum(axis=1) >= MOST_OF_NOW):
+        for i in np.flatnonzero(beyond.sum(axis=1) >= MOST_OF_NOW).tolist():
             is_new, last[sign] = i - last[sign] > NOW, i
             if is_new:
-                first = LEAST_BEFORE + int(i) + int(np.argmax(beyond[i]))
+                first = LEAST_BEFORE + i + int(np.argmax(beyond[i]))
                 after = float(np.median(now[i]))
-                place = LEAST_BEFORE + int(i) + NOW - 1
+                place = LEAST_BEFORE + i + NOW - 1
                 found.append(Change(STEP, first, place, before[i], after, limit[i], deviation[i]))
     return sorted(found, key=lambda change: change.first)
 

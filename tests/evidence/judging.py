@@ -1,0 +1,138 @@
+"""How often rank and history alarm without a cause, and what they find: docs/judging.md's table.
+
+python tests/evidence/judging.py [fleets]     (default 200; 60 of them of 1,000 nodes; minutes)
+
+Noise is made up. Its scale is one standard deviation; half of a run's variance is common to its
+kernels. Further measurements of a node are independent of the first.
+"""
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+
+ROOT = Path(__file__).parents[2]
+sys.path.insert(0, str(ROOT / 'src'))
+
+from membw.rank.screen import judge  # noqa: E402
+from membw.results.table import Figure  # noqa: E402
+from membw.statistics import now_and_before as history  # noqa: E402
+
+KERNELS = ('copy', 'scale', 'add', 'triad')
+Draw = Callable[[np.random.Generator, tuple], np.ndarray]
+
+
+def lower_tail(values: np.ndarray, middle: float, deviation: float) -> np.ndarray:
+    """Noise of other work: it only makes slower."""
+    return (middle - values) / deviation
+
+
+# the constants of the rule were chosen with these
+OWN: dict[str, Draw] = {
+    'normal': lambda r, n: r.normal(0, 1, n),
+    't3': lambda r, n: r.standard_t(3, n) / np.sqrt(3),
+    'left Gumbel': lambda r, n: lower_tail(r.gumbel(0, 1, n), 0.37, 1.28),
+    'left lognormal': lambda r, n: lower_tail(r.lognormal(0, 0.5, n), 1, 0.6),
+    'tail of 2 in 10 %': lambda r, n: (
+        r.normal(0, 1, n) - (r.random(n) < 0.1) * r.exponential(2, n)
+    ),
+}
+# these were written when the rule stood, and nothing was changed after
+AFTER: dict[str, Draw] = {
+    'Laplace': lambda r, n: r.laplace(0, 1 / np.sqrt(2), n),
+    'left Weibull 1.2': lambda r, n: lower_tail(r.weibull(1.2, n), 0.74, 0.79),
+    'two speeds, 30 % at -2': lambda r, n: r.normal(0, 0.4, n) - 2 * (r.random(n) < 0.3),
+    'uniform': lambda r, n: r.uniform(-np.sqrt(3), np.sqrt(3), n),
+    'one run of 50 at -10': lambda r, n: r.normal(0, 1, n) - 10 * (r.random(n) < 0.02),
+}
+
+
+def rates(draw: Draw, rng: np.random.Generator, scale: float, share: np.ndarray) -> np.ndarray:
+    """nodes x kernels; `share` of the usual rate per node."""
+    nodes = len(share)
+    noise = (draw(rng, (nodes, 1)) + draw(rng, (nodes, len(KERNELS)))) / np.sqrt(2)
+    return 100 * share[:, None] * np.maximum(1 + scale * noise, 0.01)
+
+
+def figures(values: np.ndarray, nodes: list[str], time: float) -> list[Figure]:
+    where = 'n', 's', 'p', 'stream', '', '', ''
+    return [
+        Figure('', time, node, *where[1:], kernel, float(value), None, None, False, 'GB/s',
+               'higher', 'VALID', '', None, None, None, 's', 'p', 'f', 1)
+        for node, row in zip(nodes, values, strict=True)
+        for kernel, value in zip(KERNELS, row, strict=True)
+    ]  # fmt: skip
+
+
+def one_fleet(
+    draw: Draw, rng: np.random.Generator, scale: float, share: np.ndarray
+) -> tuple[set[str], int]:
+    """(nodes that FAIL or are SUSPECT, how many were measured again)."""
+    nodes = [f'n{i:04d}' for i in range(len(share))]
+    first = figures(rates(draw, rng, scale, share), nodes, 0.0)
+    low = judge(first).low
+    places = [nodes.index(node) for node in low]
+    again = [
+        f for t in (1.0, 2.0, 3.0) for f in figures(rates(draw, rng, scale, share[places]), low, t)
+    ]
+    judged = judge(first, again)
+    return {v.node for v in judged.verdicts if v.verdict in ('FAIL', 'SUSPECT')}, len(low)
+
+
+def rank_row(draw: Draw, scale: float, fleets: int) -> str:
+    rng = np.random.default_rng(1)
+    cells, again = [], []
+    for nodes in (5, 20, 100, 1000):
+        runs = fleets if nodes < 1000 else max(fleets * 3 // 10, 1)
+        found = [one_fleet(draw, rng, scale, np.ones(nodes)) for _ in range(runs)]
+        cells.append(f'{100 * np.mean([bool(bad) for bad, _ in found]):.3g}')
+        again.append(f'{np.mean([count for _, count in found]):.2g}')
+    power = []
+    for bad, loss in ((1, 0.03), (1, 0.05), (1, 0.1), (5, 0.05), (10, 0.1)):
+        share = np.ones(100)
+        share[:bad] -= loss
+        slow = {f'n{i:04d}' for i in range(bad)}
+        hits = [len(slow & one_fleet(draw, rng, scale, share)[0]) for _ in range(fleets * 3 // 10)]
+        power.append(f'{100 * np.mean(hits) / bad:.0f}')
+    return f'{" / ".join(cells)} | {" ".join(again)} | {", ".join(power)}'
+
+
+def history_row(draw: Draw, scale: float, nodes: int, memory: float = 0.0) -> str:
+    """A year of `nodes` nodes; each fifth falls by 5 % at night 200 in the second half."""
+    rng = np.random.default_rng(1)
+
+    def nights() -> np.ndarray:
+        noise = draw(rng, (nodes, 365))
+        for t in range(1, 365):
+            noise[:, t] = memory * noise[:, t - 1] + np.sqrt(1 - memory**2) * noise[:, t]
+        return 100 * np.maximum(1 + scale * noise, 0.01)
+
+    clean, fallen = nights(), nights()
+    fallen[: nodes // 5, 200:] *= 0.95
+    apart = history.medians_apart(list(clean))
+    events = sum(len(history.changes(row, 0.02, apart)) for row in clean)
+    found = []
+    for night in (3, 7, 14):
+        seen = [history.changes(row[: 200 + night], 0.02, apart) for row in fallen[: nodes // 5]]
+        hits = [any(c.size < 0 and abs(c.first - 200) < 8 for c in changes) for changes in seen]
+        found.append(f'{100 * np.mean(hits):.0f}')
+    return f'{1000 * events / nodes:.0f} | {" / ".join(found)}'
+
+
+def main(fleets: int) -> None:
+    for title, shapes in (('own', OWN), ('written after', AFTER)):
+        print(f'\n{title} | false, % of clean fleets of 5 / 20 / 100 / 1,000 | measured again, '
+              'nodes per fleet | found of 100: 1 at -3, -5, -10; 5 at -5; 10 at -10')  # fmt: skip
+        for name, draw in shapes.items():
+            for scale in (0.005, 0.01, 0.03) if name == 'normal' else (0.01,):
+                print(f'{name} {scale:.1%} | {rank_row(draw, scale, fleets)}', flush=True)
+    print('\nhistory | events per 1,000 node-years | -5 % found after 3 / 7 / 14 nights')
+    for name, draw in {**OWN, **AFTER}.items():
+        print(f'{name} 1.0% | {history_row(draw, 0.01, fleets)}', flush=True)
+    for memory in (0.5, 0.8, 0.95):
+        print(f'normal 1.0%, AR {memory} | {history_row(OWN["normal"], 0.01, fleets, memory)}')
+
+
+if __name__ == '__main__':
+    main(int(sys.argv[1]) if len(sys.argv) > 1 else 200)

@@ -231,7 +231,7 @@ MISTAKES = {
     ),
     'a key given twice': (
         'peak_gbs: 256', 'peak_gbs: 256\n    peak_gbs: 200',
-        "membw: systems/thin.yaml: line 26: 'partitions[0].extras.peak_gbs' is given twice",
+        "membw: systems/thin.yaml: line 31: 'partitions[0].extras.peak_gbs' is given twice",
         'hint: keep one',
     ),
     'a peak that is no number': (

@@ -1,14 +1,13 @@
 """The rows of a page: those of the terminal where ReFrame's report is there, else of records."""
 
-import json
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from pathlib import Path
 from typing import NamedTuple
 
 from membw.results.table import HIGHER, Figure, Table, read_table
 from membw.results.verdict import INVALID, missed, of_case
-from membw.run import outcome, print_run, table_rows
+from membw.run import outcome, summary
+from membw.run import rows as terminal_rows
 
 
 class Row(NamedTuple):
@@ -55,7 +54,7 @@ def run_of_report(path: str) -> Run:
     files = {outcome.record_file(case, path) for case in filter(outcome.is_row, cases)}
     table = read_table(sorted(str(file) for file in files if file))
     rows = []
-    terminal = table_rows.rows_of(report, path)
+    terminal = terminal_rows.rows_of(report, path)
     for row in terminal:
         case = row.attempts[-1].case
         file = outcome.record_file(case, path)
@@ -63,11 +62,11 @@ def run_of_report(path: str) -> Run:
         nodes = [f for f in table.figures if f.file == str(file)] if not row.figures else []
         rows += rows_of(nodes) if len({f.node for f in nodes}) > 1 else []
         rows.append(_of_terminal(row))
-    verdict, _ = print_run.verdict_of(terminal, cases)
+    verdict, _ = summary.verdict_of(terminal, cases)
     return Run(sorted(rows, key=_best_first), table, verdict)
 
 
-def _of_terminal(row: table_rows.Row) -> Row:
+def _of_terminal(row: terminal_rows.Row) -> Row:
     others = (f'{k}={v}' for k, v in row.parameters.items() if k != 'pinning')
     node = row.record.get('host') or ''
     return Row(row.test, row.preset, row.pinning, ' '.join(others), node, row.figures, row.word,
@@ -95,7 +94,7 @@ def _of_rounds(figures: Sequence[Figure]) -> Row:
     by_metric: dict[str, list[Figure]] = defaultdict(list)
     for figure in wrong or figures:
         by_metric[figure.metric].append(figure)
-    best = {name: table_rows.best(same) for name, same in by_metric.items()}
+    best = {name: terminal_rows.best(same) for name, same in by_metric.items()}
     why = wrong[0].reasons if wrong else '; '.join(filter(None, map(missed, best.values())))
     f, verdict = figures[0], of_case(best.values())
     return Row(f.benchmark, f.preset, f.pinning, f.parameters, f.node, best, verdict, why)
@@ -115,17 +114,3 @@ def is_report(path: str) -> bool:
             return '"session_info"' in file.read(300)
     except OSError:
         return False
-
-
-def newest_report(results: Path) -> Path | None:
-    """The report in results/reports that ended last; None where there is none with a case."""
-    reports = sorted((results / 'reports').glob('*.json'), key=lambda file: file.stat().st_mtime)
-    return next((file for file in reversed(reports) if _has_case(file)), None)
-
-
-def _has_case(file: Path) -> bool:
-    try:
-        cases = outcome.cases_of(json.loads(file.read_text()))
-    except (OSError, ValueError):
-        return False
-    return any(outcome.is_row(case) and not outcome.is_dry(case) for case in cases)

@@ -1,15 +1,13 @@
 """The page of ReFrame's report has the rows, the counts and the verdict of the terminal."""
 
-import os
-
 import made_up_records as made_up
 import pytest
 from made_run import MadeRun, metric
 
 from membw.cli import main
 from membw.report.page import page_of
-from membw.report.rows import newest_report, run_of_report
-from membw.run import print_run
+from membw.report.rows import run_of_report
+from membw.run import summary
 
 
 @pytest.fixture
@@ -24,7 +22,7 @@ def made(tmp_path):
 def test_verdict_and_counts_are_those_of_the_terminal(made, capsys):
     path = made.write()
     page = page_of(run_of_report(path))
-    assert print_run.show(path) == 1
+    assert summary.show(path) == 1
     text = capsys.readouterr().out
     assert f'Verdict: {page.verdict}: {page.counts}' in text
     assert page.counts == '1 PASS, 1 NOT MEASURED, 1 INVALID, 1 build failed'
@@ -58,14 +56,6 @@ def test_each_node_of_a_whole_cluster_is_in_the_table(tmp_path):
     page = page_of(run_of_report(run.write()))
     assert page.counts == '1 PASS' and 'median of 5 nodes' in page.headline
     assert page.sections[0].id == 'nodes'
-
-
-def test_the_newest_report_with_a_case_is_shown(made, tmp_path, monkeypatch):
-    path = made.write()
-    empty = tmp_path / 'reports' / 'later.json'
-    empty.write_text('{"session_info": {}, "runs": []}')
-    os.utime(path, (1, 1))
-    assert str(newest_report(tmp_path)) == path
 
 
 def test_the_command_takes_a_report(made, tmp_path, capsys):

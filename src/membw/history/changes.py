@@ -115,7 +115,7 @@ def _of_rows(
             is_less = change.size < 0
             figure = series.figure
             found.append(Change(
-                (name,), _name(figure), change.kind, night, series.nights[row[change.found]],
+                (name,), series_name(figure), change.kind, night, series.nights[row[change.found]],
                 (figure.metric,), change.size, change.before * level, change.after * level,
                 figure.unit, change.limit, change.deviation, of_medians,
                 bool(is_less == (figure.better == HIGHER)),
@@ -139,7 +139,7 @@ def _cause(series: _Series, table: Table, node: str, night: str) -> str:
     return ''
 
 
-def _name(figure: Figure) -> str:
+def series_name(figure: Figure) -> str:
     where = ':'.join(filter(None, (figure.system, figure.partition)))
     words = where, figure.benchmark, figure.parameters, figure.preset, figure.pinning
     return ' '.join(filter(None, words))

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from membw.moments import utc
 from membw.plural import plural
 from membw.presets.presets import version
-from membw.report import pairs, ranking, record_curves, summary
+from membw.report import history, pairs, ranking, record_curves, summary
 from membw.report.model import Page
 from membw.report.rows import Row, Run
 from membw.report.sections import section
@@ -35,6 +35,10 @@ def page_of(run: Run, expected: Sequence[str] = ()) -> Page:
         sections.insert(0, ranking.section(fleet))
     alarms = ranking.alarms(fleet)
     verdict, counts = summary.verdict_of(run, alarms)
+    if head[0].figures:
+        past, changes = history.section(run.past, head[0].figure)
+        sections += [past] if past else []
+        alarms += changes
     nodes = len({row.node for row in rows if row.figures})
     return Page(
         title=_title(rows, table),

@@ -2,6 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 from typing import NamedTuple
 
 from membw.results.table import HIGHER, Figure, Table, read_table
@@ -40,11 +41,12 @@ class Row(NamedTuple):
 
 
 class Run(NamedTuple):
-    """What a page is made of; `verdict`: the last line of the terminal, '' of records alone."""
+    """What a page is made of."""
 
     rows: list[Row]  # best first, INVALID and unmeasured ones last
     table: Table
-    verdict: str = ''
+    past: Table  # of all nights
+    verdict: str = ''  # the last line of the terminal; '' of records alone
 
 
 def run_of_report(path: str) -> Run:
@@ -63,7 +65,9 @@ def run_of_report(path: str) -> Run:
         rows += rows_of(nodes) if len({f.node for f in nodes}) > 1 else []
         rows.append(_of_terminal(row))
     verdict, _ = summary.verdict_of(terminal, cases)
-    return Run(sorted(rows, key=_best_first), table, verdict)
+    records = Path(path).resolve().parent.parent / 'records'
+    past = read_table([str(records)]) if records.is_dir() else table
+    return Run(sorted(rows, key=_best_first), table, past, verdict)
 
 
 def _of_terminal(row: terminal_rows.Row) -> Row:
@@ -76,7 +80,7 @@ def _of_terminal(row: terminal_rows.Row) -> Row:
 def run_of_records(table: Table) -> Run:
     """Of the newest night in the table."""
     figures = table.figures
-    return Run(rows_of(f for f in figures if f.night == figures[-1].night), table)
+    return Run(rows_of(f for f in figures if f.night == figures[-1].night), table, table)
 
 
 def rows_of(figures: Iterable[Figure]) -> list[Row]:

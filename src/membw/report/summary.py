@@ -91,7 +91,8 @@ def attention(rows: Sequence[Row], more: Sequence[Alarm]) -> list[Alarm]:
         if row.verdict != PASS:
             alike.setdefault((row.verdict, row.test, row.why), []).append(row)
     alarms = [_alarm(*key, same) for key, same in alike.items()]
-    alarms = sorted([*alarms, *more], key=lambda alarm: WORST_FIRST.index(alarm.verdict))
+    order = [*WORST_FIRST, 'CHANGE'].index
+    alarms = sorted([*alarms, *more], key=lambda alarm: order(alarm.verdict))
     if len(alarms) > LISTED:
         rest = Alarm(alarms[LISTED].verdict, f'{len(alarms) - LISTED} more lines')
         return [*alarms[:LISTED], rest]

@@ -1,0 +1,48 @@
+"""The section on the past: every night of the headline's metric, and the changes."""
+
+import made_up_records as made_up
+import pytest
+
+from membw.report.page import page_of
+from membw.report.rows import run_of_records
+from membw.results.table import read_table
+
+
+@pytest.fixture
+def page(tmp_path):
+    def of(rows):
+        return page_of(
+            run_of_records(read_table([str(made_up.write(tmp_path / 'r.jsonl', rows))]))
+        )
+
+    return of
+
+
+def nights(count, slower_from=99):
+    return [
+        row
+        for day in range(count)
+        for row in made_up.fleet(
+            5, days=(day,), slow=[(2, 0.9)] if day >= slower_from else (), seed=day
+        )
+    ]
+
+
+def test_a_step_of_a_node_is_drawn_listed_and_needs_attention(page):
+    found = page(nights(40, slower_from=30))
+    section = found.sections[-1]
+    assert section.title == 'History: 40 nights' and section.notes == ['1 change for the worse.']
+    assert 'n002 STEP -1' in section.tables[0].rows[0][0].text
+    text = section.pictures[-1].draw(800).as_text()
+    assert '>n002<' in text and '>before<' in text and '>after<' in text
+    assert [a.what for a in found.attention if a.verdict == 'CHANGE'][0].startswith('STEP -1')
+
+
+def test_nights_without_a_change_are_drawn_as_the_median_of_the_nodes(page):
+    section = page(nights(12)).sections[-1]
+    assert section.notes == ['Nothing got worse.'] and not section.tables
+    assert '>median of 5 nodes<' in section.pictures[0].draw(800).as_text()
+
+
+def test_one_night_has_no_history(page):
+    assert all(section.id != 'history' for section in page(nights(1)).sections)

@@ -1,4 +1,4 @@
-"""The section on the past: the headline's metric night by night, and what `membw history` found."""
+"""The section on the past: the headline's metric by night, and what `membw history` found."""
 
 import statistics
 from collections import defaultdict
@@ -28,9 +28,8 @@ def section(table: Table, figure: Figure) -> tuple[Section | None, list[Alarm]]:
     changes = find_changes(table)
     red = [change for change in changes if is_red(change)]
     made = Section('history', f'History: {plural(len(nights), "night")}')
-    made.notes.append(
-        f'{plural(len(red), "change")} for the worse.' if red else 'Nothing got worse.'
-    )
+    worse = f'{plural(len(red), "change")} for the worse.'
+    made.notes.append(worse if red else 'Nothing got worse.')
     same = [
         f for f in table.figures
         if f.metric == figure.metric and conditions(f) == conditions(figure)

@@ -30,9 +30,12 @@ def page_of(run: Run, expected: Sequence[str] = ()) -> Page:
         made = section(test, same, built, peak, is_in_head, pairs.metrics_of(same, table))
         made.pictures += [*record_curves.pictures(same, table), *pairs.pictures(same, table)]
         sections.append(made)
+    picture = summary.head_picture(head, peak)
     fleet = ranking.ranking_of(table, expected)
     if fleet:
-        sections.insert(0, ranking.section(fleet))
+        ranked = ranking.section(fleet)
+        picture = ranked.pictures.pop(0) if ranked.pictures else picture
+        sections.insert(0, ranked)
     alarms = ranking.alarms(fleet)
     verdict, counts = summary.verdict_of(run, alarms)
     if head[0].figures:
@@ -47,7 +50,7 @@ def page_of(run: Run, expected: Sequence[str] = ()) -> Page:
         standing=summary.standing(head[0], table, nodes),
         verdict=verdict,
         counts=counts,
-        picture=summary.head_picture(head, peak),
+        picture=picture,
         attention=summary.attention(rows, alarms),
         sections=sections,
         provenance=_provenance(rows, built, table),

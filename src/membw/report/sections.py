@@ -46,7 +46,9 @@ def section(
     drawn = [name for name in metrics if name not in not_drawn]
     curves = curve_names(drawn)
     single = [name for name in drawn if name not in curves]
-    if single and len(single) <= COLUMNS and any(row.is_valid for row in rows):
+    is_fleet = len({row.node for row in rows if row.node}) > 1  # drawn as a ranking
+    is_any = any(row.is_valid for row in rows)
+    if 0 < len(single) <= COLUMNS and is_any and not is_fleet:
         pictures = [bar_picture(name, rows, peak) for name in reversed(single)]
         first = 0 if is_in_head else 1
         made.pictures, made.folded = pictures[:first], pictures[1:]
@@ -57,6 +59,7 @@ def section(
         made.tables = [_metrics_down(rows, metrics)]
     else:
         made.tables = [_metrics_across(rows, metrics, built)]
+        made.tables[0].is_folded = is_fleet
     return made
 
 

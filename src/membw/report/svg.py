@@ -10,7 +10,7 @@ from html import escape
 from membw.printable import printable
 from membw.report import theme
 
-LETTER = 6.6  # pixels of one character of 12 px, on average
+LETTER = 7.2  # pixels of one character of 12 px, on average
 LINE = 16  # pixels from one line of text to the next
 
 

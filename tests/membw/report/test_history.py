@@ -11,9 +11,8 @@ from membw.results.table import read_table
 @pytest.fixture
 def page(tmp_path):
     def of(rows):
-        return page_of(
-            run_of_records(read_table([str(made_up.write(tmp_path / 'r.jsonl', rows))]))
-        )
+        table = read_table([str(made_up.write(tmp_path / 'r.jsonl', rows))])
+        return page_of(run_of_records(table))
 
     return of
 
@@ -32,10 +31,10 @@ def test_a_step_of_a_node_is_drawn_listed_and_needs_attention(page):
     found = page(nights(40, slower_from=30))
     section = found.sections[-1]
     assert section.title == 'History: 40 nights' and section.notes == ['1 change for the worse.']
-    assert 'n002 STEP -1' in section.tables[0].rows[0][0].text
+    assert 'n002 STEP -9' in section.tables[0].rows[0][0].text
     text = section.pictures[-1].draw(800).as_text()
     assert '>n002<' in text and '>before<' in text and '>after<' in text
-    assert [a.what for a in found.attention if a.verdict == 'CHANGE'][0].startswith('STEP -1')
+    assert [a.what for a in found.attention if a.verdict == 'CHANGE'][0].startswith('STEP -9')
 
 
 def test_nights_without_a_change_are_drawn_as_the_median_of_the_nodes(page):

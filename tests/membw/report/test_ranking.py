@@ -22,12 +22,12 @@ def test_a_low_node_is_named_in_the_picture_the_table_and_the_head(page):
     section = found.sections[0]
     assert section.title.startswith('Nodes: 29 PASS') and '1 SUSPECT' in section.title
     assert [cell.text for cell in section.tables[0].rows[0]][:2] == ['n007', 'SUSPECT']
-    assert '>n007<' in section.pictures[0].draw(800).as_text()
+    assert '>n007<' in found.picture.draw(800).as_text()
     assert found.verdict == 'SUSPECT' and found.attention[0].what == 'node n007'
 
 
 def test_every_node_has_a_mark_with_its_figure(page):
-    text = page(made_up.fleet(30)).sections[0].pictures[0].draw(800).as_text()
+    text = page(made_up.fleet(30)).picture.draw(800).as_text()
     assert text.count('<title>n0') == 30
 
 

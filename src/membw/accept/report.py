@@ -14,8 +14,8 @@ from membw.accept.runs import Run
 from membw.moments import utc
 from membw.presets.presets import version
 from membw.results.hostlist import fold
+from membw.statistics.robust import MAD_TO_SIGMA
 
-MAD_TO_DEVIATION = 1.4826  # of normal noise
 SPREAD_NODES = 5  # of fewer nodes no spread is stated
 
 
@@ -85,7 +85,7 @@ def _lowest(decision: Decision) -> Iterator[str]:
             f'{side} than the limit of {limit:.6g} {line.unit}'
         )
         middle = median(figures.values())
-        spread = MAD_TO_DEVIATION * median(abs(f - middle) for f in figures.values())
+        spread = MAD_TO_SIGMA * median(abs(f - middle) for f in figures.values())
         if len(figures) >= SPREAD_NODES and spread > 0:
             text += (
                 f', {abs(distance) / spread:.1f} robust standard deviations of the nodes '

@@ -12,12 +12,12 @@ from statistics import median
 from typing import NamedTuple
 
 from membw.plural import plural
+from membw.statistics.robust import MAD_TO_SIGMA
 
 LEAST_RUNS = 5
 ENOUGH_NIGHTS, ENOUGH_NODES = 3, 20
 LEAST_TOLERANCE = 0.02
 DEVIATIONS = 4
-MAD_TO_DEVIATION = 1.4826  # of normal noise
 WIDER = 2  # with fewer nights or nodes
 WIDEST = 0.25  # runs further apart than this are not of one kind
 
@@ -53,7 +53,7 @@ def reference(runs: Sequence[Run], unit: str, better: str) -> Reference:
     nodes = {run.node for run in runs}
     value = median(median(r.value for r in runs if r.node == node) for node in nodes)
     middle = median(run.value for run in runs)
-    spread = MAD_TO_DEVIATION * median(abs(run.value - middle) for run in runs) / value
+    spread = MAD_TO_SIGMA * median(abs(run.value - middle) for run in runs) / value
     tolerance = max(LEAST_TOLERANCE, DEVIATIONS * spread) * (WIDER if too_few(runs) else 1)
     if tolerance > WIDEST:
         raise Refusal(

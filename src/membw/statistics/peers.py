@@ -6,9 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
-# median absolute deviation x 1.4826 estimates the standard deviation of normal noise:
-# 1 / Phi^-1(3/4). B. Iglewicz, D. Hoaglin, How to Detect and Handle Outliers, ASQC 1993.
-MAD_TO_SIGMA = 1.4826
+from membw.statistics.robust import MAD_TO_SIGMA
+
 # rounded or copied figures have no spread: 0.5 % is as steady as a node gets from run to run
 LEAST_DEVIATION = 0.005
 # variance of a median of three, and of a median of n (times 1/n), in that of one figure

@@ -1,18 +1,15 @@
 """The memory modules in the record, from synthetic firmware tables (dmi_table.py)."""
 
 import json
-import os
 import subprocess
 
 import dmi_table as dmi
 import pytest
 from changed_source import copy_source, other_machine
-from places import ROOT
 from record_schema import check
 
 from membw.site.peak_from_modules import memory_of_modules
 
-HARNESS = ROOT / 'src/harness'
 BIG = ['-n', '1000000', '-t', '5']
 ALLOW = 'array-too-small,too-short,oversubscribed,cpu-not-where-asked'
 
@@ -70,28 +67,6 @@ def test_the_modules_are_in_the_record(run):
 def test_empty_slots_are_no_modules(run):
     record, _ = run(*dmi.sockets(channels=2), dmi.module('DIMM 9', 'P0 CHANNEL H', mib=0))
     assert len(record['facts']['dimms']) == 4 and record['facts']['memory_channels'] is None
-
-
-def test_sizes_and_speeds_beyond_a_word(run):
-    record, _ = run(dmi.module('DIMM_A1', mib=262144, rated=70000, configured=70000))
-    (module,) = record['facts']['dimms']
-    assert (module['size_mib'], module['rated_mts']) == (262144, 70000)
-
-
-def test_what_the_firmware_does_not_know_is_null(run):
-    record, _ = run(dmi.module('DIMM_A1', mib=None, rated=0, configured=0, width=0xFFFF))
-    (module,) = record['facts']['dimms']
-    known = {k for k, v in module.items() if v is not None}
-    assert known == {'locator', 'type'}
-
-
-def test_an_old_table_without_a_configured_speed(run):
-    """SMBIOS 2.3: structure 17 ends after the rated speed."""
-    short = bytearray(dmi.module('DIMM_A1'))
-    fields = bytes(short[4:0x1B])
-    record, _ = run(dmi.structure(17, fields, 'DIMM_A1'))
-    (module,) = record['facts']['dimms']
-    assert (module['rated_mts'], module['configured_mts']) == (3200, None)
 
 
 def test_what_the_record_lists_is_enough_to_guess_the_peak(run):
@@ -199,19 +174,3 @@ def test_memory_that_a_policy_binds_to_is_what_a_domain_has_free(machine, need, 
     refused = f'more than the {int(left) / 1024:.0f} MiB of memory available' if left else None
     assert done.returncode == 2 if refused else done.returncode < 2, done.stderr
     assert not refused or refused in done.stderr
-
-
-@pytest.mark.parametrize('seed', [1, 2])
-def test_damaged_tables_are_read_within_their_bounds(tmp_path, seed):
-    program, table = tmp_path / 'dmi_fuzz', tmp_path / 'table'
-    names = ('machine/dmi', 'sysfile', 'clock')
-    sources = [ROOT / 'tests/probes/dmi_fuzz.c', *(HARNESS / f'{name}.c' for name in names)]
-    strict = ['-g', '-O1', '-fsanitize=address,undefined', '-fno-sanitize-recover=all']
-    line = ['gcc', '-D_GNU_SOURCE', '-DLOCAL=', *strict, f'-I{HARNESS}', *sources, '-o', program]
-    subprocess.run(line, check=True)
-    table.write_bytes(dmi.table(dmi.firmware(), *dmi.sockets(4, slots=2)))
-    clean = {**os.environ, 'ASAN_OPTIONS': 'detect_leaks=1'}
-    done = subprocess.run([program, table, '20000', str(seed)], capture_output=True, text=True,
-                          timeout=300, env=clean)  # fmt: skip
-    assert done.returncode == 0, done.stderr[-2000:]
-    assert 20000 < int(done.stdout) < 20000 * 17

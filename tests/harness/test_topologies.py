@@ -7,12 +7,10 @@ import subprocess
 
 import pytest
 import topologies
-import yaml
 from lib import pinnings
-from places import ROOT
 from reframe.utility import cpuinfo
 
-from membw.site import systems, topology
+from membw.site import topology
 
 MIB = 1 << 20
 machines = pytest.mark.parametrize('machine', topologies.NAMES, indirect=True)
@@ -124,15 +122,6 @@ def test_one_socket_counts_its_own_hbm_cache(machine, tree, probe):
     assert found['array_size'] == 4 * 64 * topologies.GIB // 8
 
 
-def test_mcdram_that_is_half_cache_counts_half(probe, tmp_path):
-    """Knights Landing in hybrid mode: 8 of 16 GiB are a domain without CPUs."""
-    machine = topologies.Machine('knl-7210-flat')
-    machine.domains[1]['gib'] = 7.9
-    tree = machine.write(tmp_path)
-    assert probe(tree, machine.online)['memory_side_bytes'] == 8 * topologies.GIB
-    assert probe(tree, machine.online, [1])['memory_side_bytes'] == 0
-
-
 GIB = topologies.GIB
 GROUPS = {
     'v1': {'proc/self/cgroup': '9:memory:/job', 'memory/job/memory.limit_in_bytes': 6 * GIB,
@@ -166,28 +155,6 @@ def test_a_cgroup_limit_makes_the_arrays_smaller(probe, tmp_path, group):
     found = probe(tree, machine.online)
     assert found['array_size'] == 5 * GIB // 5 * 4 // 24
     assert found['note'].startswith('array size capped by the memory available, 5120 MiB')
-
-
-# 4096 sockets of two CPUs would be wrong in another way: these are the sizes of the tables
-@pytest.mark.parametrize('cpus, domains', [(2048, 32), (8192, 1024)])
-def test_more_than_1024_cpus_and_64_domains(probe, tmp_path, cpus, domains):
-    """CPUs are dealt round the domains: the longest lists that there can be."""
-    machine = topologies.Machine('vm-nothing-readable')
-    machine.online = list(range(cpus))
-    machine.domains = {
-        n: {'cpus': list(range(n, cpus, domains)), 'gib': 4} for n in range(domains)
-    }
-    found = probe(machine.write(tmp_path), machine.online)
-    assert found['local_domains'] == f'0-{domains - 1}'
-    assert topologies.expand(found['domain_cpus'][str(domains - 1)]) == list(
-        range(domains - 1, cpus, domains)
-    )
-
-
-def test_the_longest_list_of_cpus_is_written_whole(probe, tmp_path):
-    every_second = list(range(1, 8192, 2))
-    found = probe(topologies.Machine('vm-nothing-readable').write(tmp_path), every_second)
-    assert topologies.expand(found['cpus']) == every_second
 
 
 # --- pin lists ---------------------------------------------------------------------------------
@@ -324,17 +291,6 @@ def test_counts_alone_suffice_where_first_threads_come_first(machine):
     found = list(topology.domains(part).values())
     assert found == [machine.first_threads(d['cpus']) for d in machine.with_cpus().values()]
     assert list(topology.memories(part).items()) == [('local', 0), ('remote', 1)]
-
-
-def test_a_system_file_may_hold_what_reframe_detects():
-    """`topology` below `processor`, as `reframe --detect-host-topology` prints it."""
-    system = yaml.safe_load((ROOT / 'systems/thin.yaml').read_text())
-    processor = system['partitions'][0]['processor']
-    processor['topology'] = {'cores': ['0x1', '0x2'], 'numa_nodes': ['0x3'], 'caches': []}
-    assert list(systems.schema_problems(system)) == []
-    processor['topology']['cores'] = [1]
-    ((place, *_),) = systems.schema_problems(system)
-    assert place == 'partitions[0].processor.topology.cores[0]'
 
 
 @machines

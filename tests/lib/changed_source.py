@@ -35,8 +35,8 @@ def other_machine(root, llc_bytes=0):
         ('harness/machine/cpu_cache.c', 'cpu_cache_read_leaf(cache, &share, AMD_LEAF);', ''),
         (
             'harness/machine/llc.c',
-            '#ifdef _SC_LEVEL3_CACHE_SIZE\n\tbytes',
-            f'\tbytes = {llc_bytes};\n#if 0\n\tbytes',
+            '#include <unistd.h>',
+            f'#include <unistd.h>\n#define sysconf(name) {llc_bytes}',
         ),
     )
 

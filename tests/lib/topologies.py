@@ -1,5 +1,5 @@
 """Recorded machines: tests/data/topologies/*.yaml, and the /sys that each of them describes;
-tests/data/topologies/hwloc/*.yaml, hwloc's recorded trees, written by record_topology.py.
+tests/data/topologies/hwloc/*.yaml, of hwloc's recorded trees, with what hwloc says of them.
 
 A file names the CPUs, which of them are one core, the sockets, each cache by who shares it,
 and the NUMA domains. Lists of CPUs are written as the kernel writes them; `{first: 0-7,192-199,

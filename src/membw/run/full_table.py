@@ -74,7 +74,8 @@ def digits(value: float) -> str:
     """One digit after the point, more of what is small; none of what is whole."""
     if isinstance(value, int):
         return str(value)
-    return f'{value:.1f}' if abs(value) >= 10 else f'{value:.3g}'
+    places = 1 if abs(value) >= 10 else 2
+    return f'{value:.{places}f}' if abs(value) >= 1 else f'{value:.3g}'
 
 
 def table_of(title: str, rows: list[Row], metrics: dict[str, str]) -> Table:

@@ -126,8 +126,8 @@ def busy_lines(rows: list[Row]) -> Iterator[str]:
     for look in looks:
         for process in look.get('processes') or ():
             by_name[process['name']] += process['cpu_s']
-    most = ', '.join(f'{name} {s / wall:.1f} CPUs' for name, s in by_name.most_common(3))
-    of = f'{sum(share) / len(share):.0%} of the CPUs'
-    is_bound = any(f.is_bound for row in rows for f in row.figures.values())
-    true = ' The true figure is higher.' if is_bound else ''
-    yield f'  Other processes used {of}{f": {most}" if most else ""}.{true}'
+    most = ', '.join(f'{name} {s / wall:.1f}' for name, s in by_name.most_common(3))
+    named = f' (CPUs: {most})' if most else ''
+    yield f'  Other processes used {sum(share) / len(share):.0%} of the CPUs{named}.'
+    if any(f.is_bound for row in rows for f in row.figures.values()):
+        yield '  ≥ is a lower bound, the best undoubted repetition: the true figure is higher.'

@@ -117,11 +117,12 @@ class imb_pingpong(measurement):
         self.executable_opts = [*self.ranks(), f'>{OUTPUT}']
 
     def find_program(self):
-        """$imb: what was asked for, else of the PATH, else Spack's."""
+        """$imb: by -S, else of the partition's file, else of the PATH, else Spack's."""
         spack = '$(spack location -i intel-mpi-benchmarks 2>/dev/null)/bin/IMB-MPI1'
-        asked = shlex.quote(self.imb or 'IMB-MPI1')
+        of_site = self.current_partition.extras.get('imb', 'IMB-MPI1')
+        program = shlex.quote(self.imb or of_site)
         return [
-            f'imb=$(command -v {asked}) || imb={spack}',
+            f'imb=$(command -v {program}) || imb={spack}',
             'test -x "$imb" || { echo "membw-missing IMB-MPI1"; exit 0; }',
         ]
 

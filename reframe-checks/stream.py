@@ -25,6 +25,8 @@ class stream(stream_options, pinned_run):
     tags = {'production', 'nightly', 'maintenance', 'acceptance', '1_node'}
     binary = built('stream')
     in_rounds = True
+    # `-S stream.threads=12`: on so many cores of the node, held to no reference
+    takes = ('threads',)
     # rounds in turn, by `membw run`: sorted by name, each is over before the next begins
     if ROUNDS > 1:
         round = parameter(range(1, ROUNDS + 1), loggable=True)
@@ -35,8 +37,14 @@ class stream(stream_options, pinned_run):
         """KMP_AFFINITY is what the cards were measured with; they have no other tool."""
         self.valid_systems = ['+mic'] if self.pinning == 'kmp' else ['-mic']
 
+    def cpus_to_use(self) -> list[int]:
+        cores = super().cpus_to_use()
+        too_many = f'threads={self.threads}: there are {len(cores)} cores'
+        self.skip_if(self.threads > len(cores), too_many)
+        return cores[: self.threads or None]
+
     @run_after('setup')
-    def end_in_time(self):
+    def end_in_time(self) -> None:
         """The quick run makes as many rounds as fit its time, and at least one."""
         is_late = getattr(self, 'round', 1) > 1 and time.time() > UNTIL
         self.skip_if(is_late, 'the time of the quick run is over')

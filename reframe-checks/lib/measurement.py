@@ -59,6 +59,9 @@ class measurement(
     # key of the partition's extras that no figure may exceed: 'peak_gbs'; '': none is known
     peak_key = ''
 
+    # of NOTED, what `-S` may set all the same
+    takes: tuple[str, ...] = ()
+
     # what `--tag`, `--mode` and `membw nightly` choose by: docs/reframe.md says what each means
     tags = {'production', 'nightly', '1_node'}
     # a second measurement on the same node disturbs the first: Slurm and LSF keep the node free
@@ -79,7 +82,8 @@ class measurement(
     @run_after('init')
     def refuse_what_a_run_notes(self) -> None:
         """`-S stream.threads=4` would be taken and mean nothing."""
-        name = next(filter(lambda name: getattr(self, name), NOTED), None)
+        given = (name for name in NOTED if getattr(self, name) and name not in self.takes)
+        name = next(given, None)
         if name:
             refuse(self, f"'{name}' is noted by the run: '-S' cannot set it")
 

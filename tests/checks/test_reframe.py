@@ -109,7 +109,7 @@ def selected(session, *words):
 
 # each was taken, or left the check out with exit status 0
 NONSENSE = [
-    ('stream', 'threads=4', "'threads' is noted by the run: '-S' cannot set it"),
+    ('dgemm', 'threads=4', "'threads' is noted by the run: '-S' cannot set it"),
     ('pingpong', 'launches=0', 'launches=0: 1 to 1000'),
     ('cluster_stream', 'per=socket', "per=socket: 'node' or 'domain'"),
     ('stream', 'array_size=abc',
@@ -507,6 +507,15 @@ def test_local_runs_do_not_overlap(local):
                    for c in local.cases if not c['fixture'])  # fmt: skip
     assert len(times) >= 5
     assert all(end <= start + 0.01 for (_, end), (start, _) in zip(times, times[1:]))
+
+
+@pytest.mark.parametrize('threads', [12, 24])
+def test_the_threads_of_thins_exercise_are_measured(session, threads):
+    done = session('--dry-run', '-n', '^stream', '-p', 'gcc-o2', '--system', 'thin',
+                   f'-Sstream.threads={threads}')  # fmt: skip
+    scripts = [path.read_text() for path in done.folder.glob('stage/**/rfm_job.sh')]
+    assert sum(f'export OMP_NUM_THREADS={threads}\n' in text for text in scripts) == 4
+    assert any(f'likwid-pin -q -c N:0-{threads - 1} ' in text for text in scripts)
 
 
 def test_a_second_session_at_the_same_time_is_refused(call, tmp_path):

@@ -69,7 +69,7 @@ def run(
         options, variables = [*quick.options(environs), *priority], quick.variables()
     else:
         options, variables = full_options(rest, rounds, partitions)
-        options = [*options, *priority, *rest]
+        options = [*options, *priority, *refusals.whole_names(rest)]
     variables['MEMBW_SESSION'] = os.path.basename(base)
     lines = session.run(session.command(base, system, options), base, variables, '-v' in rest)
     refusals.refuse_load_errors(lines)

@@ -30,12 +30,24 @@ def variables(words: list[str]) -> list[tuple[str, str]]:
     return pairs
 
 
+def checks() -> list[str]:
+    """Names of the classes of reframe-checks."""
+    files = pathlib.Path(root(), 'reframe-checks').rglob('*.py')
+    return sorted({name for file in files for name in CHECK.findall(file.read_text())})
+
+
+def whole_names(words: list[str]) -> list[str]:
+    """`-n pingpong` as the check of that name, not as every name that holds it (imb_pingpong)."""
+    known = checks() if '-n' in words else []
+    pairs = zip(['', *words], words, strict=False)
+    return [f'^{w}(%|$)' if before == '-n' and w in known else w for before, w in pairs]
+
+
 def refuse_unknown_checks(words: list[str]) -> None:
     """A variable of a check that does not exist."""
     if not variables(words):
         return
-    files = pathlib.Path(root(), 'reframe-checks').rglob('*.py')
-    known = sorted({name for file in files for name in CHECK.findall(file.read_text())})
+    known = checks()
     for check, variable in variables(words):
         if known and check not in known:
             near = difflib.get_close_matches(check, known, 1)

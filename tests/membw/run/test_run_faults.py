@@ -140,3 +140,8 @@ def test_a_preset_that_is_left_out_is_not_simply_unknown():
     with pytest.raises(MembwError) as caught:
         refusals.refuse_nothing([], 'base', None, ['-p', 'icc'], ['Ran 0/0'], partitions)
     assert 'left out' not in str(caught.value)
+
+
+def test_the_name_of_a_check_selects_that_check_alone():
+    words = ['-n', 'pingpong', '-p', 'gcc-o2', '-n', 'stream%pinning=omp']
+    assert refusals.whole_names(words)[1::2] == ['^pingpong(%|$)', 'gcc-o2', 'stream%pinning=omp']

@@ -4,10 +4,11 @@ from collections import Counter
 
 # ordered from cause to consequence: the first that differs is the one to name
 FIELDS = (
-    'compiler', 'flags', 'compile_line', 'version', 'source_sha256', 'code_sha256', 'spack_hash',
-    'built_with', 'binary_sha256', 'kernel_release', 'microcode', 'thp', 'numa_balancing',
-    'governor', 'pages', 'array_size', 'bodies', 'shapes', 'ntimes', 'threads', 'threads_on',
-    'memory_gib', 'dimms', 'memory_channels', 'numa_nodes', 'ranks',
+    'kernels_set', 'language', 'element_bytes', 'compiler', 'flags', 'compile_line', 'version',
+    'source_sha256', 'code_sha256', 'spack_hash', 'built_with', 'binary_sha256', 'kernel_release',
+    'microcode', 'thp', 'numa_balancing', 'governor', 'pages', 'array_size', 'bodies', 'shapes',
+    'ntimes', 'threads', 'threads_on', 'cpu_model', 'memory_gib', 'dimms', 'memory_channels',
+    'numa_nodes', 'ranks',
 )  # fmt: skip
 # these name a file, not its code: where the code is the same, anything else that differs is first
 OF_FILE = ('spack_hash', 'built_with', 'binary_sha256')

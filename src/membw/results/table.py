@@ -449,4 +449,5 @@ def _figures(run: list[_Row]) -> Iterator[Figure]:
             reference=reference, reference_low=least, reference_high=most,
             setting=first.setting, provenance=first.provenance, file=first.file,
             line=first.line, known_issue=first.known_issues.get(metric, ''),
+            allowed=next((row.allowed for row in run if row.allowed), ''),
         )  # fmt: skip

@@ -17,7 +17,7 @@ class cluster_dgemm(of_a_blas, whole_cluster):
     slowest_of = '.*'
 
     @run_before('run')
-    def spread(self):
+    def spread(self) -> None:
         self.num_tasks_per_node = 1
         if self.is_dry_run():
             self.num_tasks = 1  # there may be no scheduler to ask

@@ -30,7 +30,7 @@ class cluster_pairs(whole_cluster):
     links = variable(str, value='', loggable=True)
 
     @run_before('run')
-    def ask(self):
+    def ask(self) -> None:
         self.num_tasks_per_node = 1
         self.num_cpus_per_task = self.current_partition.processor.num_cores
         if self.is_dry_run():

@@ -5,6 +5,7 @@ only. With MPI (`-S use_mpi=1`, `-S starter=mpirun`, `-S per=domain`) they measu
 """
 
 import shlex
+from typing import Any
 
 import reframe as rfm
 from lib.binaries import program_binary, spack_rows_of
@@ -24,7 +25,7 @@ from membw.site import topology
 LOCAL_RANK = '${OMPI_COMM_WORLD_LOCAL_RANK:-${MPI_LOCALRANKID:-none}}'
 
 
-def places_of_rank(shares):
+def places_of_rank(shares: list[list[int]]) -> list[str]:
     """The words of a shell that pins a rank to its own share of a node, and becomes the program.
 
     For launchers that bind nothing, where OMP_PLACES=cores would be the same cores for each.
@@ -44,7 +45,7 @@ class cluster_binary(program_binary):
     rows = fixture(spack_rows_of('stream'), scope='session')
 
     @run_after('init')
-    def follow_the_check(self):
+    def follow_the_check(self) -> None:
         self.mpi = cluster_stream.with_mpi(cluster_stream)
         self.choose_host()
 
@@ -68,18 +69,18 @@ class cluster_stream(stream_options, whole_cluster):
     limit_s = variable(float, value=0.0)
 
     @run_after('init')
-    def refuse_nonsense(self):
+    def refuse_nonsense(self) -> None:
         if self.per not in ('node', 'domain'):
             refuse(self, f"per={self.per}: 'node' or 'domain'")
         if self.with_mpi():
             self.valid_prog_environs = [f'{self.valid_prog_environs[0]} +mpi']
 
-    def with_mpi(self):
+    def with_mpi(self: Any) -> bool:
         """Processes of one node share its memory, so that domains have to agree."""
         return bool(self.use_mpi) or self.starter.startswith('mpi') or self.per == 'domain'
 
     @run_before('run')
-    def spread(self):
+    def spread(self) -> None:
         part = self.current_partition
         self.shares = [topology.cores(part)]
         if self.per == 'domain':
@@ -97,12 +98,12 @@ class cluster_stream(stream_options, whole_cluster):
         }
 
     @run_before('run')
-    def survive(self):
+    def survive(self) -> None:
         self.survive_a_node(self.with_mpi(), self.limit_s or WAIT_S)
         self.look_around()
 
     @run_before('run')
-    def ask(self):
+    def ask(self) -> None:
         options = self.program_options(RECORDS)
         options += option_words({'-m': self.memory_kib})
         if self.with_mpi() and self.limit_s:

@@ -25,13 +25,13 @@ class core_pairs(pinned_run):
     pair_class = variable(str, value='', loggable=True)
 
     @run_before('run')
-    def two_threads(self):
+    def two_threads(self) -> None:
         self.env_vars['OMP_NUM_THREADS'] = 2
 
-    def where(self):
+    def where(self) -> list[str]:
         """The threads at start; each pair's own places are in the program's verdict."""
         return pinnings.problems(self.pinning, self.measured['threads_on'], self.cpus[:2])
 
-    def program_options(self, record):
+    def program_options(self, record: str) -> list[str]:
         asked = {'--pairs': self.pairs, '--class': self.pair_class}
         return [*option_words(asked), *super().program_options(record)]

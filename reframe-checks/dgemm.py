@@ -14,6 +14,6 @@ class dgemm(of_a_blas, pinned_run):
     descr = 'DGEMM of one node, validated, beside its own ceiling'
 
     @run_before('run')
-    def let_the_library_take_all(self):
+    def let_the_library_take_all(self) -> None:
         self.env_vars.update(self.blas_variables())
         self.let_the_library_choose_its_kernels()

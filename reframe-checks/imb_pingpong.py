@@ -5,6 +5,7 @@ import pathlib
 import re
 import shlex
 import time
+from typing import Any
 
 import reframe as rfm
 import reframe.core.runtime as runtime
@@ -29,12 +30,12 @@ RANK_LINES = [
 ]
 
 
-def pairs_of(partition):
+def pairs_of(partition: Any) -> list[str]:
     """Pairs of this partition's ping-pongs: '0-13', 'mic0-cpu1', 'inter:cpu0-cpu1'."""
     return partition.extras.get('imb_pairs', ['0-1'])
 
 
-def pairs_here():
+def pairs_here() -> list[str]:
     partitions = runtime.runtime().system.partitions
     return list(dict.fromkeys(pair for part in partitions for pair in pairs_of(part)))
 
@@ -64,20 +65,20 @@ class imb_pingpong(measurement):
     pair_class = variable(str, value='', loggable=True)
 
     @run_after('init')
-    def refuse_nonsense(self):
+    def refuse_nonsense(self) -> None:
         if self.binding not in ('each', 'source'):
             refuse(self, f"binding={self.binding}: 'each' or 'source'")
         if self.iterations < 1:
             refuse(self, f'iterations={self.iterations}: 1 or more')
 
     @run_after('init')
-    def count_nodes(self):
+    def count_nodes(self) -> None:
         self.between_nodes = self.pair.startswith(INTER)
         if self.between_nodes:
             self.tags = self.tags - {'1_node'}
 
     @run_after('setup')
-    def refuse_what_is_not_there(self):
+    def refuse_what_is_not_there(self) -> None:
         self.skip_if(
             self.pair not in pairs_of(self.current_partition),
             f"'{self.pair}' is a pair of another partition",
@@ -94,16 +95,16 @@ class imb_pingpong(measurement):
         self.need_tool('hwloc-bind')
 
     @run_after('setup')
-    def start_mpirun_ourselves(self):
+    def start_mpirun_ourselves(self) -> None:
         self.job.launcher = getlauncher('local')()
 
     @run_before('run')
-    def take_nodes(self):
+    def take_nodes(self) -> None:
         self.num_tasks, self.num_tasks_per_node = (2, 1) if self.between_nodes else (1, 1)
         self.num_cpus_per_task = self.current_partition.processor.num_cores or 2
 
     @run_before('run')
-    def write_command(self):
+    def write_command(self) -> None:
         extras = self.current_partition.extras
         self.env_vars = {**extras.get('imb_environment', {})}
         lines = ' '.join(shlex.quote(line) for line in RANK_LINES)
@@ -116,7 +117,7 @@ class imb_pingpong(measurement):
         self.executable = 'mpirun'
         self.executable_opts = [*self.ranks(), f'>{OUTPUT}']
 
-    def find_program(self):
+    def find_program(self) -> list[str]:
         """$imb: by -S, else of the partition's file, else of the PATH, else Spack's."""
         spack = '$(spack location -i intel-mpi-benchmarks 2>/dev/null)/bin/IMB-MPI1'
         of_site = self.current_partition.extras.get('imb', 'IMB-MPI1')
@@ -126,12 +127,12 @@ class imb_pingpong(measurement):
             'test -x "$imb" || { echo "membw-missing IMB-MPI1"; exit 0; }',
         ]
 
-    def find_nodes(self):
+    def find_nodes(self) -> list[str]:
         """$here, $there: the nodes of the two ranks."""
         there = '$(scontrol show hostnames | sed -n 2p)' if self.between_nodes else '$here'
         return ['here=$(hostname)', f'there={there}', 'echo "membw-node $here"']
 
-    def ranks(self):
+    def ranks(self) -> list[str]:
         """What follows mpirun: the source's own line, or each rank with its place."""
         test = ['PingPong', '-iter', str(self.iterations)]
         if self.binding == 'source':
@@ -148,19 +149,19 @@ class imb_pingpong(measurement):
             *('sh', RANK, self.program(other), *test),
         ]
 
-    def endpoints(self):
+    def endpoints(self) -> dict[str, dict]:
         return self.current_partition.extras.get('endpoints', {})
 
-    def endpoint(self, name):
+    def endpoint(self, name: str) -> dict[str, Any]:
         """{'cores': [8, 9]}, or {'socket': 1, 'cores': [0, 1]} by their numbers within it;
         {'host': '{node}-mic0', 'cpus': [1, 5]} of a card."""
         known = self.endpoints()
         return known[name] if name in known else {'cores': [int(name)]}
 
-    def program(self, name):
+    def program(self, name: str) -> str:
         return self.endpoint(name).get('program', '"$imb"')
 
-    def rank(self, name, node, which):
+    def rank(self, name: str, node: str, which: int) -> list[str]:
         place = self.endpoint(name)
         host = place.get('host', '{node}').replace('{node}', f'${{{node[1:]}}}')
         where = ['-host', f'"{host}"'] if self.endpoints() else []
@@ -170,14 +171,14 @@ class imb_pingpong(measurement):
         pin = ['taskset', '-c', str(place['cpus'][which])] if 'cpus' in place else []
         return ['-n', '1', *where, *bind, *pin]
 
-    def on_one_host(self):
+    def on_one_host(self) -> bool:
         one, other = self.pair.removeprefix(INTER).split('-')
         return not self.between_nodes and (one == other or not self.endpoints())
 
     # --- after the run -------------------------------------------------------------------
 
     @run_before('sanity')
-    def read_table(self):
+    def read_table(self) -> None:
         if self.is_dry_run():
             return
         path = pathlib.Path(self.stagedir, OUTPUT)
@@ -186,7 +187,7 @@ class imb_pingpong(measurement):
         if self.table and all(row.time_us > 0 for row in self.table):
             self.keep_table()
 
-    def keep_table(self):
+    def keep_table(self) -> None:
         """A record as our own programs write it, of IMB's table."""
         found = re.search(r'^membw-node (\S+)', self.output(), re.M)
         self.node = found[1] if found else ''
@@ -209,13 +210,13 @@ class imb_pingpong(measurement):
         pathlib.Path(self.stagedir, RECORD).write_text(json.dumps(record) + '\n')
         self.keep(RECORD, f'imb-{self.pair}'.replace(':', '-'))
 
-    def masks(self):
+    def masks(self) -> list[str]:
         """CPUs that each rank could run on."""
         paths = sorted(pathlib.Path(self.stagedir).glob('rank.*'))
         return [path.read_text().strip() for path in paths]
 
     @sanity_function
-    def is_valid(self):
+    def is_valid(self) -> bool:
         """A whole table, and two ranks that were each bound to a core of its own."""
         if not self.text:
             self.not_measured()
@@ -227,7 +228,7 @@ class imb_pingpong(measurement):
         return self.conclude(reasons + [f'cpu-not-where-asked ({text})' for text in places])
 
     @run_before('performance')
-    def report_times(self):
+    def report_times(self) -> None:
         if self.is_dry_run():
             return
         for row in self.table:
@@ -236,7 +237,7 @@ class imb_pingpong(measurement):
             self.note_figure('bandwidth', imb_table.bandwidth(self.table), 'MB/s')
 
 
-def misplaced(masks, per_core):
+def misplaced(masks: list[str], per_core: int) -> list[str]:
     """Ranks that were not each bound to one core, as text."""
     if len(masks) != 2:
         return [f'{len(masks)} ranks of 2 said where they may run']
@@ -247,7 +248,7 @@ def misplaced(masks, per_core):
     ]
 
 
-def shared(masks):
+def shared(masks: list[str]) -> list[str]:
     """Ranks of one host that may run on the same CPU, as text."""
     if len(masks) != 2 or not set(cpulist.expand(masks[0])) & set(cpulist.expand(masks[1])):
         return []

@@ -22,16 +22,16 @@ class nbody(nbody_options, openmp_run):
     affinity = parameter(['close', 'spread', *INTELS], loggable=True)
 
     @run_after('init')
-    def choose_affinity(self):
+    def choose_affinity(self) -> None:
         if (self.affinity in INTELS) != (self.pinning == 'kmp'):
             self.valid_systems = []
 
-    def threads_of_card(self):
+    def threads_of_card(self) -> int:
         partition = self.current_partition
         cores = partition.extras.get('threads') or partition.processor.num_cores
         return cores * (partition.processor.num_cpus_per_core or 1)
 
     @run_before('run')
-    def set_affinity(self):
+    def set_affinity(self) -> None:
         name = 'KMP_AFFINITY' if self.pinning == 'kmp' else 'OMP_PROC_BIND'
         self.env_vars[name] = self.affinity

@@ -17,5 +17,5 @@ class nbody_offload(nbody_options, pinned_run):
     valid_prog_environs = ['+offload']
     pinning = 'omp'
 
-    def program_options(self, record):
+    def program_options(self, record: str) -> list[str]:
         return ['--offload', *super().program_options(record)]

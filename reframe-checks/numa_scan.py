@@ -3,6 +3,8 @@
 import json
 import pathlib
 import shlex
+from collections.abc import Iterator
+from typing import Any
 
 import reframe as rfm
 from lib import pinnings
@@ -20,7 +22,7 @@ RECORD = 'scan.json'  # of all points
 SATURATED = 0.95  # of the best point; a convention of this project
 
 
-def saturation(points):
+def saturation(points: list[tuple[int, float]]) -> tuple[int, float]:
     """The fewest threads that reach 95 % of the best: [(threads, GB/s)] -> (threads, GB/s)."""
     best = max(gbs for _, gbs in points)
     return min((threads, gbs) for threads, gbs in points if gbs >= SATURATED * best)
@@ -41,7 +43,7 @@ class numa_scan(at_realtime, stream_options, measurement):
     pinning = 'numactl'
 
     @run_before('run')
-    def scan(self):
+    def scan(self) -> None:
         """As in the published scans: OMP_NUM_THREADS=i numactl --cpunodebind 0 --membind 0|1."""
         self.need_tool('numactl')
         self.memories = topology.memories(self.current_partition)
@@ -57,7 +59,7 @@ class numa_scan(at_realtime, stream_options, measurement):
         pathlib.Path(self.stagedir, 'scan.sh').write_text('\n'.join(lines) + '\n')
         self.executable, self.executable_opts = 'bash', ['scan.sh']
 
-    def line(self, memory, count):
+    def line(self, memory: str, count: int) -> str:
         words = [
             'numactl',
             '--cpunodebind',
@@ -70,11 +72,11 @@ class numa_scan(at_realtime, stream_options, measurement):
         return f'OMP_NUM_THREADS={count} {shlex.join(self.at_priority(words))}'
 
     @staticmethod
-    def file(memory, count):
+    def file(memory: str, count: int) -> str:
         return f'scan-{memory}-{count}.json'
 
     @run_before('sanity')
-    def read_scan(self):
+    def read_scan(self) -> None:
         if self.is_dry_run():
             return
         read = [(point, self.read_records([self.file(*point)])) for point in self.points]
@@ -85,7 +87,7 @@ class numa_scan(at_realtime, stream_options, measurement):
             pathlib.Path(self.stagedir, RECORD).write_text(text + '\n')
             self.keep(RECORD, 'numa-scan')
 
-    def one_record(self):
+    def one_record(self) -> dict[str, Any]:
         """The last point's, with the Triad of every point as a metric of its own."""
         record = dict(list(self.measured.values())[-1])
         record.pop('kernels', None)
@@ -100,7 +102,7 @@ class numa_scan(at_realtime, stream_options, measurement):
         return record
 
     @sanity_function
-    def is_valid(self):
+    def is_valid(self) -> bool:
         """Every point measured, valid, on the CPUs of the domain, and below the peak."""
         missing = [point for point in self.points if point not in self.measured]
         if missing:
@@ -114,7 +116,7 @@ class numa_scan(at_realtime, stream_options, measurement):
             ]
         return self.conclude(problems)
 
-    def problems(self, count, record):
+    def problems(self, count: int, record: dict) -> Iterator[str]:
         yield from invalid_reasons(record)
         threads = record['threads_on']
         if len(threads) != count:
@@ -126,7 +128,7 @@ class numa_scan(at_realtime, stream_options, measurement):
                     where = f'thread {thread["thread"]} outside domain {self.home}'
                     yield f'cpu-not-where-asked ({where})'
 
-    def curves(self):
+    def curves(self) -> dict[str, list[tuple[int, float]]]:
         """{'local': [(threads, GB/s)], 'remote': ...}"""
         curves = {name: [] for name in self.memories}
         for (name, count), record in self.measured.items():
@@ -134,7 +136,7 @@ class numa_scan(at_realtime, stream_options, measurement):
         return curves
 
     @run_before('performance')
-    def report_curves(self):
+    def report_curves(self) -> None:
         if self.is_dry_run():
             return
         for name, points in self.curves().items():

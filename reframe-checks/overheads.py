@@ -33,7 +33,7 @@ class overheads(several_launches, openmp_run):
     pairs_of_construct = variable(int, value=15, loggable=True)
 
     @run_after('init')
-    def take_asked_policies(self):
+    def take_asked_policies(self) -> None:
         asked = self.wait_policies.split(',')
         unknown = ', '.join(sorted({*asked} - {*POLICIES}))
         if unknown:
@@ -42,7 +42,7 @@ class overheads(several_launches, openmp_run):
             self.valid_systems = []
 
     @run_before('run')
-    def choose_wait_policy(self):
+    def choose_wait_policy(self) -> None:
         others = ['GOMP_SPINCOUNT', 'KMP_BLOCKTIME', 'KMP_LIBRARY']
         if self.wait_policy == 'default':
             others.append('OMP_WAIT_POLICY')
@@ -51,7 +51,7 @@ class overheads(several_launches, openmp_run):
         self.prerun_cmds += [f'unset {" ".join(others)}']
         self.launch_again()
 
-    def program_options(self, record):
+    def program_options(self, record: str) -> list[str]:
         asked = {
             '--threads': self.teams,
             '--constructs': self.constructs,

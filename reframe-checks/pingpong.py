@@ -13,7 +13,7 @@ from reframe.core.builtins import run_after, run_before, variable
 from reframe.core.exceptions import SanityError
 
 
-def mpirun():
+def mpirun() -> str:
     """As this host has it; a node's may be another."""
     return shutil.which('mpirun') or 'mpirun'
 
@@ -36,7 +36,7 @@ class pingpong(several_launches, pinned_run):
     sizes = variable(str, value='', loggable=True)
 
     @run_after('setup')
-    def start_mpirun_ourselves(self):
+    def start_mpirun_ourselves(self) -> None:
         """Two ranks on this node, under whichever scheduler."""
         self.need_tool('mpirun')
         self.skip_if(
@@ -50,13 +50,13 @@ class pingpong(several_launches, pinned_run):
         self.job.launcher = getlauncher('local')()
 
     @run_before('run')
-    def two_ranks(self):
+    def two_ranks(self) -> None:
         self.env_vars['OMP_NUM_THREADS'] = 1
         self.executable_opts = ['-n', '2', self.executable, *self.executable_opts]
         self.executable = 'mpirun'
         self.launch_again()
 
-    def read_records(self, names):
+    def read_records(self, names: list[str]) -> list[dict]:
         """Started by another MPI's mpirun, each of the two programs is alone: it measures from
         thread to thread, and well."""
         records = super().read_records(names)
@@ -67,13 +67,13 @@ class pingpong(several_launches, pinned_run):
             )
         return records
 
-    def last_words(self):
+    def last_words(self) -> str:
         return f'{mpirun()}: {super().last_words()}'
 
-    def where(self):
+    def where(self) -> list[str]:
         """Both ranks' places are in the program's own verdict."""
         return []
 
-    def program_options(self, record):
+    def program_options(self, record: str) -> list[str]:
         asked = {'--pairs': self.pairs, '--class': self.pair_class, '--sizes': self.sizes}
         return [*option_words(asked), *super().program_options(record)]

@@ -4,18 +4,19 @@ import getpass
 import re
 import subprocess
 import time
+from typing import Any
 
 # nodes that will be idle in a moment: a job of ours has just ended on them
 ENDING = 'completing'
 PATIENCE_S = 1800
 
 
-def ask(*words):
+def ask(*words: Any) -> Any:
     done = subprocess.run(words, capture_output=True, text=True, timeout=60)
     return done.stdout if done.returncode == 0 else ''
 
 
-def queue(access):
+def queue(access: list[str]) -> list[str]:
     """The words of a partition's `access` that sinfo understands as well: its queue."""
     words = [word for option in access for word in option.split()]
     for word, following in zip(words, [*words[1:], '']):
@@ -26,7 +27,7 @@ def queue(access):
     return []
 
 
-def states(access):
+def states(access: list[str]) -> dict[str, str]:
     """{node: state} as `sinfo` has them now; a trailing * says that the node does not answer."""
     lines = ask('sinfo', '-h', '-N', *queue(access), '-o', '%N %T').splitlines()
     return dict(line.split() for line in lines)
@@ -52,7 +53,7 @@ def wait_for_own_jobs(access: list[str]) -> None:
         time.sleep(1)
 
 
-def most_nodes(access):
+def most_nodes(access: list[str]) -> int:
     """The partition's MaxNodes: a job that wants more is refused; 0 for none."""
     words = queue(access)
     lines = ask('scontrol', '-o', 'show', 'partition', *words[1:]).splitlines()

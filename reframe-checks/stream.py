@@ -2,6 +2,7 @@
 
 import os
 import time
+from collections.abc import Iterator
 
 import reframe as rfm
 from lib import pinnings
@@ -33,7 +34,7 @@ class stream(stream_options, pinned_run):
     pinning = parameter(list(pinnings.METHODS), loggable=True)
 
     @run_after('init')
-    def choose_partitions(self):
+    def choose_partitions(self) -> None:
         """KMP_AFFINITY is what the cards were measured with; they have no other tool."""
         self.valid_systems = ['+mic'] if self.pinning == 'kmp' else ['-mic']
 
@@ -49,7 +50,7 @@ class stream(stream_options, pinned_run):
         is_late = getattr(self, 'round', 1) > 1 and time.time() > UNTIL
         self.skip_if(is_late, 'the time of the quick run is over')
 
-    def contradictions(self):
+    def contradictions(self) -> Iterator[str]:
         """The table is STREAM's own, and read by other people's scripts."""
         for text in stream_table.contradictions(self.output(), self.measured):
             raise SanityError(f'table and record differ: {text}')

@@ -4,6 +4,7 @@ import json
 import pathlib
 import re
 import statistics
+from typing import Any
 
 import measured_again
 import ranking
@@ -48,7 +49,7 @@ LOGGED = 64
 MOST = 20  # in the reason of a failure
 
 
-def given_or(variables):
+def given_or(variables: dict[str, Any]) -> list[str]:
     """Lines of a job script: each variable as the site has it, else as here."""
     lines = [f': "${{{name}:={value}}}"' for name, value in variables.items()]
     return [*lines, f'export {" ".join(variables)}']
@@ -73,25 +74,25 @@ class whole_cluster(measurement):
     judged = None
 
     @run_after('init')
-    def refuse_another_starter(self):
+    def refuse_another_starter(self) -> None:
         """Another one of ReFrame's would start one process, and the other nodes were MISSING."""
         if self.starter and self.starter != 'srun' and not self.starter.startswith('mpi'):
             refuse(self, f"starter={self.starter}: 'srun' or 'mpirun'")
 
     @run_after('setup')
-    def choose_launcher(self):
+    def choose_launcher(self) -> None:
         if self.starter:
             self.job.launcher = getlauncher(self.starter)()
 
     @run_after('setup')
-    def take_reference(self):
+    def take_reference(self) -> None:
         """No slow node, whatever else is known of this system."""
         self.reference = {'*': {'slow_nodes': (0, None, 0, 'nodes')}}
         path = self.current_partition.extras.get('references')
         if path and type(self).__name__ in references.read(path):
             self.reference = {'$ref': path}
 
-    def survive_a_node(self, with_mpi, wait_s=WAIT_S):
+    def survive_a_node(self, with_mpi: bool, wait_s: float = WAIT_S) -> None:
         """Lines and options of the job script: what is left goes on without a node."""
         self.by_srun = self.job.launcher.registered_name == 'srun'
         self.uses_mpi = with_mpi
@@ -106,7 +107,7 @@ class whole_cluster(measurement):
             self.job.launcher.options += [f'--wait={wait_s:.0f}', '--output=0', '--error=all']
         self.prerun_cmds += [NOTE_ENVIRONMENT]
 
-    def look_around(self):
+    def look_around(self) -> None:
         """Who could be asked, before anybody is; a partition may not give all at once.
 
         After num_tasks_per_node is known.
@@ -129,13 +130,13 @@ class whole_cluster(measurement):
 
     # --- after the run -------------------------------------------------------------------
 
-    def asked(self):
+    def asked(self) -> list[str]:
         """The nodes of the job, as Slurm gave them to it."""
         path = pathlib.Path(self.stagedir, ASKED)
         return path.read_text().split() if path.is_file() else []
 
     @run_before('sanity')
-    def read_record(self):
+    def read_record(self) -> None:
         """The file that rank 0 gathered, or one of each process."""
         if self.is_dry_run():
             return
@@ -178,14 +179,14 @@ class whole_cluster(measurement):
             self.keep(RECORDS, type(self).__name__)
         self.keep_case(lambda record: (record['verdict'], invalid_reasons(record)))
 
-    def keep_verdict(self, problems):
+    def keep_verdict(self, problems: Any) -> None:
         """Each record has its own already: what is wrong with one node is not of the next."""
 
-    def undecided(self):
+    def undecided(self) -> list[str]:
         """What is held to a reference is the median of the nodes, not the record of one."""
         return []
 
-    def judge(self):
+    def judge(self) -> None:
         self.node_check = str(pathlib.Path(self.record).with_suffix('.nodecheck'))
         nodes = self.nodes_of_job
         self.judged, counts = ranking.judge(self.record, nodes, self.node_check)
@@ -200,23 +201,23 @@ class whole_cluster(measurement):
         for line in ranking.of_verdict(self.judged.nodes, *NOT_PASS):
             self.warn(line)
 
-    def warn(self, line):
+    def warn(self, line: str) -> None:
         """`membw run` shows it, too."""
         getlogger().warning(f'{self.display_name}: {line}')
 
     @sanity_function
-    def is_complete(self):
+    def is_complete(self) -> bool:
         """Every node of the job answered, with figures that may be believed."""
         if not self.judged:
             self.not_measured()
         return self.conclude(at_most(self.lost(), MOST))
 
-    def lost(self):
+    def lost(self) -> list[str]:
         """Whose figures may not be believed, as text."""
         return ranking.of_verdict(self.judged.nodes, 'MISSING', 'INVALID')
 
     @run_before('performance')
-    def report_metrics(self):
+    def report_metrics(self) -> None:
         """Of the nodes that may be believed."""
         if self.is_dry_run():
             return
@@ -231,7 +232,7 @@ class whole_cluster(measurement):
                 self.note_figure(f'{name}_slowest', slowest, metric.unit)
 
     @performance_function('nodes')
-    def slow_nodes(self):
+    def slow_nodes(self) -> int:
         """Held to 0: a slow node makes the run a FAIL, and the others' figures stay; so does one
         that may be slow (SUSPECT)."""
         return len(ranking.of_verdict(self.judged.nodes, 'FAIL', 'SUSPECT'))

@@ -19,7 +19,6 @@ from places import ROOT
 TOGETHER = (
     'checks/test_last_words.py',
     'checks/test_references.py',
-    'checks/test_restored.py',
     'checks/test_several_launches.py',
     'harness',
     'membw',

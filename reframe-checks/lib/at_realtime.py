@@ -10,7 +10,7 @@ class at_realtime(rfm.RegressionTestPlugin):
     # other processes wait for their CPUs; whoever starts the job has to be permitted to
     realtime = variable(bool, value=False)
 
-    def at_priority(self, command):
+    def at_priority(self, command: list[str]) -> list[str]:
         """The words of a command, with what gives it that priority before them."""
         if not self.realtime:
             return command

@@ -9,6 +9,7 @@ import pathlib
 import shlex
 import shutil
 import sys
+from typing import Any
 
 import reframe as rfm
 import reframe.core.runtime as runtime
@@ -33,12 +34,12 @@ NEEDED = collections.defaultdict(set)
 local_jobs.end_alone()
 
 
-def results():
+def results() -> pathlib.Path:
     """results/, or what --prefix names."""
     return pathlib.Path(runtime.runtime().get_option('systems/0/prefix'))
 
 
-def lack(partition, environ):
+def lack(partition: Any, environ: Any) -> str | None:
     """Why this row cannot be built here, or None."""
     reason = prerequisites.no_scheduler(partition) or prerequisites.no_modules(environ)
     reason = reason or prerequisites.no_compiler(environ)
@@ -51,7 +52,7 @@ def lack(partition, environ):
     return reason
 
 
-def chosen(partition, environ):
+def chosen(partition: Any, environ: Any) -> str:
     """spack or make: Spack wherever it is, except for what only the node can build."""
     how = os.environ.get('MEMBW_BUILD') or partition.extras.get('build', 'auto')
     if how != 'auto':
@@ -63,11 +64,11 @@ def chosen(partition, environ):
     return 'make' if elsewhere or environ.modules or not spack_rows.can_build() else 'spack'
 
 
-def key(partition, environ):
+def key(partition: Any, environ: Any) -> str:
     return f'{partition.name}-{environ.name}'
 
 
-def row(partition, environ):
+def row(partition: Any, environ: Any) -> dict[str, Any]:
     """What membw.presets.spack_rows builds of one environment."""
     huge = 'hugetlbfs' in environ.features
     return {
@@ -78,7 +79,7 @@ def row(partition, environ):
     }
 
 
-def hold(path):
+def hold(path: str) -> bool:
     """Lock a file, False: another process has it. Where there are no locks, all go on."""
     if path in HELD:
         return True
@@ -103,11 +104,11 @@ class spack_build(quick_log, rfm.RunOnlyRegressionTest):
     paths = {}
 
     @property
-    def folder(self):
+    def folder(self) -> pathlib.Path:
         return pathlib.Path(root(), 'results', 'spack', self.current_system.name, self.program)
 
     @run_before('setup')
-    def be_alone(self):
+    def be_alone(self) -> None:
         """Two sessions of a system in one checkout would clear each other's stage folders."""
         prefix, system = runtime.runtime().stage_prefix, self.current_system.name
         if not hold(os.path.join(prefix, f'{system}.lock')):
@@ -116,7 +117,7 @@ class spack_build(quick_log, rfm.RunOnlyRegressionTest):
             )
 
     @run_before('run')
-    def write_rows(self):
+    def write_rows(self) -> None:
         """Rows that cannot be built here are left out: their own fixture says why."""
         self.executable = 'true'
         if self.is_dry_run():
@@ -132,13 +133,13 @@ class spack_build(quick_log, rfm.RunOnlyRegressionTest):
             self.paths = spack_rows.write(self.folder, self.program, rows)
             self.prerun_cmds = spack_rows.commands(self.folder, self.paths)
 
-    def path(self, partition, environ):
+    def path(self, partition: Any, environ: Any) -> Any:
         """Where the view has this row's program; in a dry run, where it would be."""
         name = key(partition, environ)
         return self.paths.get(name, self.folder / 'rows' / name / 'bin' / self.program)
 
     @sanity_function
-    def went_through(self):
+    def went_through(self) -> Any:
         """`spack install` goes on after a row that fails: each row is judged by its binary."""
         missing = [name for name, path in self.paths.items() if not path.exists()]
         return sn.assert_true(
@@ -158,7 +159,7 @@ class program_binary(quick_log, queue_limit, rfm.CompileOnlyRegressionTest):
     installed = variable(str, value='')
 
     @run_after('init')
-    def choose_host(self):
+    def choose_host(self) -> None:
         """make builds on the node that runs it; Spack, and the compiler for a card, run here.
 
         With MPI always make: the line gets what the site's own mpicc adds.
@@ -177,19 +178,19 @@ class program_binary(quick_log, queue_limit, rfm.CompileOnlyRegressionTest):
             NEEDED[self.program].add((part.fullname, environ.name))
 
     @run_after('setup')
-    def need_compiler(self):
+    def need_compiler(self) -> None:
         if not self.is_dry_run():
             reason = lack(self.current_partition, self.current_environ) or self.no_version()
             self.skip_if(reason, reason)
 
-    def no_version(self):
+    def no_version(self) -> str | None:
         """Why there is no such program in the language of the environment, or None."""
         source = os.path.join(root(), 'src', self.program, f'{self.program}.f90')
         if 'fortran' in self.current_environ.features and not os.path.exists(source):
             return f'src/{self.program} has no version in Fortran'
 
     @run_before('compile')
-    def build(self):
+    def build(self) -> None:
         if self.how == 'spack':
             # the store's own path: a later session may point the view elsewhere
             self.installed = path = os.path.realpath(self.path)
@@ -199,11 +200,11 @@ class program_binary(quick_log, queue_limit, rfm.CompileOnlyRegressionTest):
         else:
             self.build_system.commands = [shlex.join(self.make_line())]
 
-    def make_line(self):
+    def make_line(self) -> list[str]:
         words = ['make', '-C', os.path.join(root(), 'src'), *self.make_words()]
         return [*words, f'BUILD={self.build_folder()}', f'PYTHON={sys.executable}']
 
-    def build_folder(self):
+    def build_folder(self) -> str:
         """The stage folder, which is empty at each run; on this machine a folder for all that
         the binary depends on, so that the next run need not build again."""
         environ = self.current_environ
@@ -217,7 +218,7 @@ class program_binary(quick_log, queue_limit, rfm.CompileOnlyRegressionTest):
         name = hashlib.sha256('\0'.join(parts).encode()).hexdigest()[:16]
         return str(results().resolve() / 'binaries' / name)
 
-    def make_words(self):
+    def make_words(self) -> list[str]:
         """What is built, without where."""
         environ, extras = self.current_environ, self.current_partition.extras
         words = [f'PROGRAM={self.program}', f'PRESET={environ.extras["preset"]}']
@@ -229,19 +230,19 @@ class program_binary(quick_log, queue_limit, rfm.CompileOnlyRegressionTest):
         return words
 
     @property
-    def path(self):
+    def path(self) -> Any:
         if self.how == 'spack':
             return self.installed or str(
                 self.rows.path(self.current_partition, self.current_environ)
             )
         return os.path.join(self.build_folder(), self.program)
 
-    def facts(self):
+    def facts(self) -> dict[str, Any]:
         """Compile line, compiler, checksums, hash."""
         return presets.build_record(self.path)
 
     @sanity_function
-    def is_of_this_source(self):
+    def is_of_this_source(self) -> Any:
         """A stale binary would measure the old program under the new one's name."""
         return sn.all(
             [
@@ -257,7 +258,7 @@ class program_binary(quick_log, queue_limit, rfm.CompileOnlyRegressionTest):
         )
 
     @run_after('sanity')
-    def keep_build(self):
+    def keep_build(self) -> None:
         """What `membw reproduce` needs to make this binary again."""
         if self.is_dry_run():
             return
@@ -269,36 +270,25 @@ class program_binary(quick_log, queue_limit, rfm.CompileOnlyRegressionTest):
         archive.keep_build(results(), build, lock)
 
     @run_after('sanity')
-    def read_codegen(self):
+    def read_codegen(self) -> None:
         """Now, as above: after a run it would compute on the cores that the next one measures."""
         if not self.is_dry_run():
-            stored.read(self.path, results())
+            stored.read(self.path, str(results()))
 
 
 @functools.cache  # a fixture is one for each class: checks of one program share it
-def spack_rows_of(program):
+def spack_rows_of(program: str) -> Any:
     return make_test(f'spack_{program}', (spack_build,), {'program': program})
 
 
 @functools.cache
-def binary_of(program, mpi):
+def binary_of(program: str, mpi: bool) -> Any:
     fixed = {'program': program, 'mpi': mpi}
     if not mpi:
         fixed['rows'] = fixture(spack_rows_of(program), scope='session')
     return make_test(f'{program}_{"mpi_" if mpi else ""}binary', (program_binary,), fixed)
 
 
-def built(program, mpi=False):
+def built(program: str, mpi: bool = False) -> Any:
     """`binary = built('stream')`: the program of each environment, by Spack or by make."""
     return fixture(binary_of(program, mpi), scope='environment')
-
-
-def __getattr__(name):
-    """The classes above that are made by name: a restored session of ReFrame (membw run, its
-    second round) looks for the class of a build in this file."""
-    if name.startswith('spack_'):
-        return spack_rows_of(name.removeprefix('spack_'))
-    if name.endswith('_binary'):
-        program = name.removesuffix('_binary')
-        return binary_of(program.removesuffix('_mpi'), program.endswith('_mpi'))
-    raise AttributeError(f'no {name} in {__name__}')

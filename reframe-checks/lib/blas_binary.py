@@ -6,6 +6,7 @@ import os
 import re
 import subprocess
 import sys
+from typing import Any
 
 import reframe as rfm
 import reframe.core.runtime as runtime
@@ -25,16 +26,16 @@ LEAVE_OUT = (
 CALLS_IT = 'void dgemm_(void); int main(void) { dgemm_(); return 0; }'
 
 
-def is_local(partition):
+def is_local(partition: Any) -> bool:
     return partition.scheduler.registered_name == 'local'
 
 
-def has_threads(name):
+def has_threads(name: str) -> bool:
     return ROWS[name]['threading'] != 'none'
 
 
 @functools.cache
-def known_to_the_loader():
+def known_to_the_loader() -> str:
     try:
         done = subprocess.run(['/sbin/ldconfig', '-p'], capture_output=True, text=True, timeout=60)
     except OSError:
@@ -42,7 +43,7 @@ def known_to_the_loader():
     return done.stdout
 
 
-def seems_here(name):
+def seems_here(name: str) -> bool:
     """Whether it is worth while to ask the linker of this machine: a look at files."""
     row = ROWS[name]
     if 'folder' in row:
@@ -56,7 +57,7 @@ def seems_here(name):
     )
 
 
-def rows_of(partition):
+def rows_of(partition: Any) -> list[str]:
     """The libraries that are measured there: what its file names, but for those without threads,
     which are measured only when asked for; of this machine the first that is here."""
     named = partition.extras.get('blas')
@@ -67,7 +68,7 @@ def rows_of(partition):
     return (here or ['openblas-openmp'])[:1] if is_local(partition) else []
 
 
-def environment(partition, name):
+def environment(partition: Any, name: str) -> Any:
     """The environment that builds the row there, or None: the compiler has no part in the figure.
     Where the row names the preset of its source's line, that and no other."""
     wanted = ROWS[name].get('preset')
@@ -78,7 +79,7 @@ def environment(partition, name):
 
 
 @functools.cache
-def cannot_link(cc, name):
+def cannot_link(cc: str, name: str) -> str | None:
     """Why this machine's compiler cannot link the row, or None."""
     try:
         before, after = presets.blas_words(name)
@@ -97,20 +98,20 @@ class blas_binary(program_binary):
     blas = parameter(list(ROWS), loggable=True)
 
     @run_after('init')
-    def choose_host(self):
+    def choose_host(self) -> None:
         self.descr = f'build of src/dgemm with {self.blas}'
         self.how, self.build_locally = 'make', False
 
     @run_after('setup')
-    def need_library(self):
+    def need_library(self) -> None:
         if not self.is_dry_run() and is_local(self.current_partition):
             reason = cannot_link(self.current_environ.cc, self.blas)
             self.skip_if(reason, reason)
 
-    def make_words(self):
+    def make_words(self) -> list[str]:
         return [*super().make_words(), f'BLAS={self.blas}']
 
-    def build_folder(self):
+    def build_folder(self) -> str:
         """Built at each run: the library may be another by now."""
         return self.stagedir
 
@@ -132,7 +133,7 @@ class of_a_blas(rfm.RegressionTestPlugin):
     pinning = variable(str, value='', loggable=True)
 
     @run_after('init')
-    def choose_cases(self):
+    def choose_cases(self) -> None:
         chosen = type(self).get_variant_info(self.variant_num, recurse=True)
         self.blas = self.pinning = chosen['fixtures']['binary']['params']['blas']
         asked = self.libraries.split(',') if self.libraries else []
@@ -148,11 +149,11 @@ class of_a_blas(rfm.RegressionTestPlugin):
         self.valid_prog_environs = sorted({e.name for e in environs.values() if e})
 
     @property
-    def method(self):
+    def method(self) -> str:
         """OpenMP's threads are the library's, one per core; another kind binds its own, or not."""
         return 'omp' if ROWS[self.blas]['threading'] == 'openmp' else 'none'
 
-    def refuse_unknown(self, names):
+    def refuse_unknown(self, names: list[str]) -> None:
         """In two lines: else there would be no case, and nothing said."""
         try:
             for name in names:
@@ -161,10 +162,10 @@ class of_a_blas(rfm.RegressionTestPlugin):
             print(err, file=sys.stderr)
             raise SystemExit(2) from err
 
-    def cores(self):
+    def cores(self) -> list[int]:
         return topology.cores(self.current_partition)
 
-    def blas_variables(self):
+    def blas_variables(self) -> dict[str, Any]:
         """All that says how many threads, and that one that waits sleeps: so it is told from one
         that works."""
         return {
@@ -173,19 +174,19 @@ class of_a_blas(rfm.RegressionTestPlugin):
             'OMP_WAIT_POLICY': 'PASSIVE',
         }
 
-    def let_the_library_choose_its_kernels(self):
+    def let_the_library_choose_its_kernels(self) -> None:
         """What a login shell says of them is no fact of the node. Before all else of the job, so
         that the environment that is noted is the run's."""
         if 'forced-kernels' not in self.allow.split(','):
             self.prerun_cmds.insert(0, LEAVE_OUT.format(program=self.binary.path))
 
     @run_before('sanity')
-    def say_what_was_left_out(self):
+    def say_what_was_left_out(self) -> None:
         if not self.is_dry_run():
             left_out = re.findall(r'^membw-left-out (.+)', self.output(), re.M)
             self.note = f'left out: {", ".join(left_out)}' if left_out else ''
 
-    def program_options(self, record):
+    def program_options(self, record: str) -> list[str]:
         row, stated = ROWS[self.blas], self.current_partition.extras.get('peak_gflops')
         options = ['--threads', str(len(self.cores()))]
         options += ['--library', ','.join(row['libraries']), '--threading', row['threading']]

@@ -9,17 +9,18 @@ import os
 import re
 import shutil
 import subprocess
+from typing import Any
 
 # busybox and a dead card: neither may hold up the session
 LIMIT_S = 20
 
 
-def is_card(partition):
+def is_card(partition: Any) -> bool:
     return partition.scheduler.registered_name == 'ssh'
 
 
 @functools.cache  # one answer for all cases of a session
-def answer(command):
+def answer(command: str) -> str | None:
     """What a command prints, None: it fails or takes too long."""
     try:
         done = subprocess.run(
@@ -34,18 +35,18 @@ def answer(command):
     return done.stdout if done.returncode == 0 else None
 
 
-def remote(partition, host, command):
+def remote(partition: Any, host: str, command: str) -> str | None:
     """The command there, as ReFrame itself would call ssh."""
     options = ' '.join(partition.access)
     return answer(f'ssh -o BatchMode=yes -o ConnectTimeout=5 {options} {host} {command}')
 
 
-def tools():
+def tools() -> list[str]:
     """What ReFrame calls there: the shell of its scripts, and rsync where this host has it."""
     return ['bash', *(['rsync'] if shutil.which('rsync') else [])]
 
 
-def unreachable(partition):
+def unreachable(partition: Any) -> str | None:
     """Why no job can be started there, or None."""
     by_ssh = f'{partition.fullname} is reached by ssh'
     if not shutil.which('ssh'):
@@ -58,7 +59,7 @@ def unreachable(partition):
                 return f"{by_ssh}: '{host}' has no '{tool}', which ReFrame calls there"
 
 
-def another(partition):
+def another(partition: Any) -> str | None:
     """Why what answers is not the card of this partition, or None: `identify` of its extras."""
     identify = partition.extras.get('identify')
     if not identify:
@@ -74,7 +75,7 @@ def another(partition):
             return f"{partition.fullname}: this card is another: {label} is '{said}'"
 
 
-def libraries(partition, environ):
+def libraries(partition: Any, environ: Any) -> list[str]:
     """Shared libraries that the program needs there, as paths of this host."""
     paths = list(partition.extras.get('libraries', []))
     if 'hugetlbfs' in environ.features:
@@ -82,14 +83,14 @@ def libraries(partition, environ):
     return paths
 
 
-def lacking_library(partition, environ):
+def lacking_library(partition: Any, environ: Any) -> str | None:
     """Why the program would not start there, or None."""
     for path in libraries(partition, environ):
         if not os.path.isfile(path):
             return f"{partition.fullname}: no '{path}' on this host to take there"
 
 
-def stage(folder, program, paths):
+def stage(folder: str, program: str, paths: list[str]) -> None:
     """The program and its libraries into the folder that is taken there."""
     for path in (program, *paths):
         shutil.copy(path, folder)

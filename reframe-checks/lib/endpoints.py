@@ -3,7 +3,7 @@
 INTER = 'inter:'
 
 
-def class_of_pair(pair, endpoints):
+def class_of_pair(pair: str, endpoints: dict[str, dict]) -> str:
     """The class of 'mic0-cpu1' or 'inter:cpu0-cpu1'; '' of two cores by their numbers.
 
     near, far: of a card and a socket that is its neighbour, or another one's.

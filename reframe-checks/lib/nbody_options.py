@@ -13,7 +13,7 @@ class nbody_options(rfm.RegressionTestPlugin):
     rounds = variable(int, value=0)
     threads_asked = variable(str, value='', loggable=True)
 
-    def program_options(self, record):
+    def program_options(self, record: str) -> list[str]:
         asked = {
             '--precision': self.precision,
             '--bodies': self.bodies,

@@ -12,18 +12,18 @@ class openmp_run(pinned_run):
     pinning = parameter(['omp', 'kmp'], loggable=True)
 
     @run_after('init')
-    def choose_partitions(self):
+    def choose_partitions(self) -> None:
         self.valid_systems = ['+mic'] if self.pinning == 'kmp' else ['-mic']
 
-    def threads_of_card(self):
+    def threads_of_card(self) -> int:
         return self.current_partition.processor.num_cpus
 
-    def cpus_to_use(self):
+    def cpus_to_use(self) -> list[int]:
         if 'mic' in self.current_partition.features:
             return list(range(self.threads_of_card()))
         return super().cpus_to_use()
 
-    def where(self):
+    def where(self) -> list[str]:
         """On a card the threads of one core are meant to be there."""
         alone = self.pinning != 'kmp'
         return pinnings.problems(self.pinning, self.measured['threads_on'], self.cpus, alone)

@@ -1,6 +1,8 @@
 """One run of a program on a whole node, its threads pinned by a method, one record."""
 
 import os
+from collections.abc import Iterable
+from typing import Any
 
 from reframe.core.builtins import run_after, run_before, sanity_function
 
@@ -20,22 +22,22 @@ class pinned_run(at_realtime, measurement):
     keep_files = ['record.json']
 
     @property
-    def method(self):
+    def method(self) -> str:
         """How its threads are pinned: what `pinning` says, unless that tells cases apart by
         something else."""
         return self.pinning
 
-    def cpus_to_use(self):
+    def cpus_to_use(self) -> list[int]:
         """One CPU per thread; all cores of the node."""
         return topology.cores(self.current_partition)
 
     @run_after('setup')
-    def need_libraries(self):
+    def need_libraries(self) -> None:
         if card.is_card(self.current_partition) and not self.is_dry_run():
             reason = card.lacking_library(self.current_partition, self.current_environ)
             self.skip_if(reason, reason)
 
-    def program_there(self):
+    def program_there(self) -> Any:
         """The program by the path that the node knows; what it needs goes to a card with it."""
         if not card.is_card(self.current_partition):
             return self.binary.path
@@ -47,7 +49,7 @@ class pinned_run(at_realtime, measurement):
         return f'./{os.path.basename(self.binary.path)}'
 
     @run_before('run')
-    def pin(self):
+    def pin(self) -> None:
         # in front of the program: launcher.options are dropped by the local launcher
         self.need_tool(pinnings.tool(self.method))
         self.cpus = self.cpus_to_use()
@@ -59,24 +61,24 @@ class pinned_run(at_realtime, measurement):
         self.executable_opts = [*options, *self.program_options('record.json')]
 
     @run_before('sanity')
-    def read_record(self):
+    def read_record(self) -> None:
         if self.is_dry_run():
             return
-        self.measured = next(iter(self.read_records(['record.json'])), None)
+        self.measured: Any = next(iter(self.read_records(['record.json'])), None)
         if self.measured:
             self.note_provenance(self.measured)
             self.keep('record.json', self.pinning)
 
-    def contradictions(self):
+    def contradictions(self) -> Iterable[str]:
         """Where the output that people read is not what the record says, as text."""
         return []
 
-    def where(self):
+    def where(self) -> list[str]:
         """Threads that are not where they were asked to be, as text."""
         return pinnings.problems(self.method, self.measured['threads_on'], self.cpus)
 
     @sanity_function
-    def is_valid(self):
+    def is_valid(self) -> bool:
         """Validated, undisturbed, the threads really where they were asked, below the peak."""
         if not self.measured:
             self.not_measured()
@@ -85,6 +87,6 @@ class pinned_run(at_realtime, measurement):
         return self.conclude(reasons)
 
     @run_before('performance')
-    def report_metrics(self):
+    def report_metrics(self) -> None:
         if not self.is_dry_run():
             self.note_metrics(self.measured)

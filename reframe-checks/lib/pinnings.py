@@ -1,5 +1,8 @@
 """Pinning methods: the command or variables that ask for it, and what the threads must show."""
 
+from collections.abc import Iterator
+from typing import Any
+
 from membw.plural import plural
 from membw.site.cpulist import compress, expand
 
@@ -9,24 +12,24 @@ PINNING_VARIABLES = ('OMP_PROC_BIND', 'OMP_PLACES', 'GOMP_CPU_AFFINITY', 'KMP_AF
 # --- what is asked: (command in front of the program, environment) ---------------------------
 
 
-def ask_none(cpus):
+def ask_none(cpus: list[int]) -> tuple[list[str], dict]:
     return [], {}
 
 
-def ask_likwid(cpus):
+def ask_likwid(cpus: list[int]) -> tuple[list[str], dict]:
     """N:0-k = the first k+1 of the node, physical cores before their hardware threads."""
     return ['likwid-pin', '-q', '-c', f'N:0-{len(cpus) - 1}'], {}
 
 
-def ask_numactl(cpus):
+def ask_numactl(cpus: list[int]) -> tuple[list[str], dict]:
     return ['numactl', '--localalloc', f'--physcpubind={compress(cpus)}'], {}
 
 
-def ask_omp(cpus):
+def ask_omp(cpus: list[int]) -> tuple[list[str], dict]:
     return [], {'OMP_PLACES': 'cores', 'OMP_PROC_BIND': 'close'}
 
 
-def ask_kmp(cpus):
+def ask_kmp(cpus: list[int]) -> tuple[list[str], dict]:
     """As on Knights Corner: spread over the cores, one thread each."""
     return [], {'KMP_AFFINITY': 'scatter'}
 
@@ -34,13 +37,13 @@ def ask_kmp(cpus):
 # --- what is found: problems as text, from each thread's real affinity -----------------------
 
 
-def found_free(places, cpus):
+def found_free(places: list[list[int]], cpus: list[int]) -> Iterator[str]:
     """Unpinned threads must be free to move: if each sits alone, something pinned them."""
     if len(cpus) > 1 and all(len(place) == 1 for place in places):
         yield 'no pinning was asked for, but every thread is bound to one cpu'
 
 
-def found_alone(places, cpus):
+def found_alone(places: list[list[int]], cpus: list[int]) -> Iterator[str]:
     """Each thread on a core of its own: no CPU is shared by two threads."""
     seen = {}
     for thread, place in enumerate(places):
@@ -51,7 +54,7 @@ def found_alone(places, cpus):
             seen[cpu] = thread
 
 
-def found_one_cpu(places, cpus):
+def found_one_cpu(places: list[list[int]], cpus: list[int]) -> Iterator[str]:
     """likwid-pin binds a thread to exactly one CPU."""
     for thread, place in enumerate(places):
         if len(place) != 1:
@@ -60,7 +63,7 @@ def found_one_cpu(places, cpus):
     yield from found_alone(places, cpus)
 
 
-def found_set(places, cpus):
+def found_set(places: list[list[int]], cpus: list[int]) -> Iterator[str]:
     """numactl gives every thread the whole set, and nothing else."""
     for thread, place in enumerate(places):
         if set(place) != set(cpus):
@@ -70,7 +73,7 @@ def found_set(places, cpus):
             return
 
 
-def found_twins(threads_on):
+def found_twins(threads_on: list[dict]) -> Iterator[str]:
     """Two hardware threads of one core are two CPUs, and half a core each."""
     seen = {}
     for thread in threads_on:
@@ -98,15 +101,17 @@ METHODS = {
 ONE_A_CORE = ('likwid', 'omp', 'kmp')
 
 
-def ask(method, cpus):
+def ask(method: str, cpus: list[int]) -> Any:
     return METHODS[method][0](cpus)
 
 
-def tool(method):
+def tool(method: str) -> str | None:
     return METHODS[method][2]
 
 
-def problems(method, threads_on, cpus, one_a_core=True):
+def problems(
+    method: str, threads_on: list[dict], cpus: list[int], one_a_core: bool = True
+) -> list[str]:
     """Problems of a record's threads_on under a method that asked for these CPUs; not one_a_core:
     hardware threads of a core were asked for."""
     if len(threads_on) != len(cpus):
@@ -119,6 +124,6 @@ def problems(method, threads_on, cpus, one_a_core=True):
     return [*METHODS[method][1](places, cpus), *twins]
 
 
-def unset_others(env):
+def unset_others(env: dict[str, Any]) -> str:
     """One pinning method at a time: what the login shell set must not pin as well."""
     return 'unset ' + ' '.join(v for v in PINNING_VARIABLES if v not in env)

@@ -1,6 +1,7 @@
 """How long a job may wait in a queue: a whole partition may be down, and nobody sees it."""
 
 import subprocess
+from typing import Any
 
 import reframe as rfm
 from reframe.core.builtins import run_after
@@ -12,20 +13,20 @@ class queue_limit(rfm.RegressionTestPlugin):
     """For a test whose job goes to a scheduler: ReFrame cancels it when that time is over."""
 
     @run_after('setup')
-    def wait_no_longer(self):
+    def wait_no_longer(self) -> None:
         """By the partition's file, unless `-S max_pending_time=1h` says otherwise."""
         limit = self.current_partition.extras.get('max_pending_time')
         if limit and self.max_pending_time is None:
             self.max_pending_time = limit
 
 
-def never_begun(job, scheduler):
+def never_begun(job: Any, scheduler: str) -> str:
     """Of a job that wrote no output; the scheduler's own reason, where it says one."""
     limit = f' for {job.max_pending_time:g} s (max_pending_time)' if job.max_pending_time else ''
     return f'job {job.jobid} waited{limit} and was ended before it began{reason(job, scheduler)}'
 
 
-def reason(job, scheduler):
+def reason(job: Any, scheduler: str) -> str:
     if scheduler not in slurm.SCHEDULERS:
         return ''
     words = ['scontrol', '-o', 'show', 'job', str(job.jobid)]

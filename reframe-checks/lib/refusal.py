@@ -4,11 +4,12 @@ An error of a check's hook would not do: ReFrame passes over the check and ends 
 """
 
 import sys
+from typing import Any, NoReturn
 
 from reframe.core.fields import remove_convertible
 
 
-def refuse(check, fact):
+def refuse(check: Any, fact: str) -> NoReturn:
     end(type(check).__name__, fact)
 
 
@@ -16,13 +17,13 @@ class wrong_type_is_told:
     """`-S array_size=abc`: ReFrame ends with a traceback."""
 
     @classmethod
-    def setvar(cls, name, value):
+    def setvar(cls, name: str, value: Any) -> Any:
         try:
             return type(cls).setvar(cls, name, value)
         except (TypeError, ValueError) as err:
             end(cls.__name__, f"'-S {name}={remove_convertible(value)}': {err}")
 
 
-def end(name, fact):
+def end(name: str, fact: str) -> NoReturn:
     print(f'membw: {name}: {fact}', file=sys.stderr)
     raise SystemExit(2)

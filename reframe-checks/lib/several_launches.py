@@ -24,11 +24,11 @@ class several_launches(rfm.RegressionTestPlugin):
     seconds_apart = variable(float, value=0.0)
 
     @run_after('init')
-    def refuse_no_launch(self):
+    def refuse_no_launch(self) -> None:
         if not 1 <= self.launches <= MOST:
             refuse(self, f'launches={self.launches}: 1 to {MOST}')
 
-    def launch_again(self):
+    def launch_again(self) -> None:
         """In one shell where the launcher puts it: on a node, or a card.
 
         A launch without a record did not measure (a library that is missing, an option that there
@@ -47,10 +47,10 @@ class several_launches(rfm.RegressionTestPlugin):
         )
         self.executable, self.executable_opts = 'sh', ['-c', shlex.quote(loop)]
 
-    def _names(self):
+    def _names(self) -> list[str]:
         return ['record.json', *(f'launch-{n}.json' for n in range(2, 2 * self.launches + 1))]
 
-    def read_records(self, names):
+    def read_records(self, names: list[str]) -> list[dict]:
         """The launches as one record, in the place of the first."""
         records = super().read_records(self._names())
         if self.launches == 1 or not records:

@@ -1,5 +1,8 @@
 """What all checks of src/stream share: its sizes, its peak, what the compiler made of it."""
 
+from collections.abc import Iterator
+from typing import Any
+
 import reframe as rfm
 from reframe.core.builtins import variable
 
@@ -11,7 +14,7 @@ from membw.codegen import stored
 PAGE_KIB = {'2M': 2048, '1G': 1048576}
 
 
-def other_pages(asked, got):
+def other_pages(asked: str | None, got: dict) -> Iterator[str]:
     """Where the arrays do not lie in the reserved pages that the preset asks for, as text."""
     if asked in PAGE_KIB and got['page_kib'] != PAGE_KIB[asked]:
         yield f'memory-not-where-asked (pages of {got["page_kib"]} KiB, {asked} asked)'
@@ -29,7 +32,7 @@ class stream_options(rfm.RegressionTestPlugin):
     peak_source = variable(str, value='', loggable=True)
     peak_key = 'peak_gbs'
 
-    def program_options(self, record):
+    def program_options(self, record: str) -> list[str]:
         extras = self.current_partition.extras
         size = self.array_size or extras.get('array_size')
         times = self.ntimes or extras.get('ntimes')
@@ -39,25 +42,25 @@ class stream_options(rfm.RegressionTestPlugin):
         options += option_words({'--pages': self.pages_asked()})
         return [*options, *super().program_options(record)]
 
-    def pages_asked(self):
+    def pages_asked(self) -> str | None:
         return self.current_environ.extras.get('pages')
 
-    def note_provenance(self, record):
+    def note_provenance(self, record: dict) -> None:
         super().note_provenance(record)
         self.array_size, self.ntimes = record['array_size'], record['ntimes']
         self.note_codegen()
         self.note_peak(record)
 
-    def note_codegen(self):
+    def note_codegen(self) -> None:
         """Why two compilers differ: memcpy or a loop, how wide, past the caches or not."""
-        self.codegen, why = stored.read(self.binary.path, results())
+        self.codegen, why = stored.read(self.binary.path, str(results()))
         self.stores = stored.brief(self.codegen) if self.codegen else ''
         self.say(f'stores: {self.stores or why}')
 
-    def facts_beside(self):
+    def facts_beside(self) -> dict[str, Any]:
         return {'codegen': self.codegen}
 
-    def note_peak(self, record):
+    def note_peak(self, record: dict) -> None:
         """0 where no peak is known; the system file's source says more than `option`."""
         self.peak_gbs = float(record['peak_gbs'] or 0)
         self.peak_source = record['peak_note']

@@ -127,10 +127,10 @@ def of_peak(row: Row) -> Cell:
 
 def to_reference(row: Row) -> Cell:
     """How far the figure that is worst, or the last, lies from its reference."""
-    held = [f for f in row.figures.values() if f.reference]
-    if not held or row.word == INVALID:
+    ratios = [f.value / f.reference for f in row.figures.values() if f.reference]
+    if not ratios or row.word == INVALID:
         return Cell(None, '')
-    ratio = held[-1].value / held[-1].reference
+    ratio = ratios[-1]
     return Cell(ratio, f'{ratio - 1:+.0%}')
 
 

@@ -31,7 +31,7 @@ def blocks_of(rows: list[Row]) -> Iterator[Table | str]:
         group = [row for row in rows if (row.test, row.where) == (test, where)]
         lines = [*compared(group, 'preset'), *compared(group, 'pinning')]
         if lines:
-            metric = list(group[0].figures or {'figure': 0})[-1]
+            metric = list(group[0].figures or ('figure',))[-1]
             columns = Column('name', ''), Column('ratio', metric.capitalize()), Column('base', '')
             yield ''
             yield Table(f'ratios of {test} on {where}, each within one round', columns, lines)

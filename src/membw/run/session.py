@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from io import FileIO
 
 from membw import interruption
 from membw.checkout import root
@@ -54,6 +55,7 @@ def run(words: list[str], base: str, variables: dict[str, str], verbose: bool) -
         started(words, variables) as process,
         ended_with(process),
     ):
+        assert process.stdout
         for line in process.stdout:
             line = COLOURS.sub('', line.rstrip('\n'))
             lines.append(line)
@@ -68,7 +70,7 @@ def run(words: list[str], base: str, variables: dict[str, str], verbose: bool) -
     return lines
 
 
-def keep(line: str, log) -> None:
+def keep(line: str, log: FileIO) -> None:
     try:
         log.write(f'{line}\n'.encode())
     except OSError as err:  # then nothing that is measured can be kept

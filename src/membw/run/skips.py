@@ -3,12 +3,14 @@
 import collections
 import os
 import re
+from collections.abc import Iterator
+from typing import Any
 
 SKIPPED = re.compile(r'^\[ +SKIP \] \( *\d+/\d+\) (.*?) /(\w+) @(\S+)(?: \[(.*)\])?$')
 DEPENDENCY = 'skipped due to skipped dependencies'
 
 
-def skip_reasons(path):
+def skip_reasons(path: str) -> dict[tuple[str, str], str]:
     """(hash, where) -> reason, from the log beside the report: the report has no word of it."""
     try:
         with open(os.path.splitext(path)[0] + '.log') as file:
@@ -18,7 +20,7 @@ def skip_reasons(path):
     return {(m.group(2), m.group(3)): m.group(4) for m in skips}
 
 
-def root_reason(case, by_name, reasons):
+def root_reason(case: Any, by_name: Any, reasons: Any) -> str:
     """Why a case was skipped; for a dependent, why what it depends on was."""
     where = f'{case["system"]}:{case["partition"]}+{case["environ"]}'
     reason = case.get('skip_reason') or reasons.get((case.get('hashcode'), where))
@@ -31,7 +33,7 @@ def root_reason(case, by_name, reasons):
     return reason or "reason not in the report: see ReFrame's output"
 
 
-def skip_lines(cases, reasons):
+def skip_lines(cases: Any, reasons: Any) -> Iterator[str]:
     """Skipped runs by reason; skipped builds only where no run tells of them."""
     by_name = {
         (c.get('unique_name'), f'{c["system"]}:{c["partition"]}', c['environ']): c for c in cases
@@ -48,5 +50,5 @@ def skip_lines(cases, reasons):
         yield f'  {reason}: {len(members)} of {", ".join(tests)} ({shorten(environs)})'
 
 
-def shorten(names):
+def shorten(names: list[str]) -> str:
     return ', '.join(names[:4]) + (f' and {len(names) - 4} more' if len(names) > 4 else '')

@@ -27,7 +27,7 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
     )
     parser.add_argument('report', nargs='?', help='a file (the newest of results/reports)')
     tables.add_argument(parser)
-    parser.set_defaults(func=lambda args: show(args.report or reports()[0], form=args.format))
+    parser.set_defaults(func=lambda args: show(args.report or str(reports()[0]), form=args.format))
 
 
 def show(
@@ -51,6 +51,7 @@ def show(
         raise MembwError(f"'{path}' holds no test case", "'membw run --full' runs them all")
     rows = rows_of(report, str(path))
     text, status = verdict_of(rows, cases)
+    blocks: list[Table | str]
     if is_quick and form == 'plain':
         blocks = list(headline.lines_of(rows, seconds)) if rows else list(skipped(cases, path))
         blocks += [f'  {text}', '  More: membw run --full | membw report']

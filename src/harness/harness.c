@@ -40,7 +40,6 @@
 #include "memory/placement.c"
 #include "memory/residency.c"
 #include "metrics.c"
-#include "named_file.c"
 #include "options.c"
 #include "order_statistics.c"
 #include "pairs/blocks.c"

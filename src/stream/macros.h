@@ -38,3 +38,8 @@ typedef STREAM_TYPE element;
 #define ELEMENT_IS ELEMENT_IS_OF(STREAM_TYPE)
 #define ELEMENT_IS_float 4
 #define ELEMENT_IS_double 8
+#define ELEMENT_IS_long -1 + /* "long double": double is 0 to the preprocessor */
+
+#if ELEMENT_IS < 0
+#error "STREAM_TYPE is neither float nor double: compile with -DSTREAM_TYPE=float or double"
+#endif

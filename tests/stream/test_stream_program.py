@@ -224,6 +224,13 @@ def test_a_bad_macro_is_told_at_run_time(build, macro):
     assert done.returncode == 2 and f"invalid '{macro}'" in done.stderr
 
 
+def test_long_double_is_refused_in_one_line_of_the_compiler(sources_here):
+    line = ['gcc', '-DSTREAM_TYPE=long double', '-fopenmp', 'stream.c', '-o', 'stream']
+    done = run(*line, cwd=sources_here)
+    said = [text for text in done.stderr.splitlines() if 'error' in text]
+    assert done.returncode and 'STREAM_TYPE is neither float nor double: compile' in said[0]
+
+
 def test_an_integer_stream_type_is_refused(build):
     done = run(build('-O0', '-DSTREAM_TYPE=int'), *QUICK)
     assert done.returncode == 2 and 'STREAM_TYPE' in done.stderr

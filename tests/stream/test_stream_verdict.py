@@ -348,6 +348,14 @@ def test_fewer_threads_than_asked_for_are_a_reason(stream, run):
     assert 'asks for 2 threads, there is 1' in done.stdout
 
 
+@pytest.mark.parametrize('value', ['a', '0', '-1', '2x'])
+def test_a_number_of_threads_that_is_none_is_named_with_what_ran(stream, run, value):
+    """libgomp takes as many as it likes, and nothing in the record said so."""
+    done = run(stream, '-n', '1e6', '-t', '3', OMP_NUM_THREADS=value)
+    said = f"OMP_NUM_THREADS='{value}' is no number of threads: {done.record['threads']} ran"
+    assert 'cpu-not-where-asked' in done.warnings and said in done.stdout
+
+
 MISSING = [
     ('OMP_PLACES', '{0},{7777}', 7777),
     ('OMP_PLACES', '{0}:2:5000', 5000),

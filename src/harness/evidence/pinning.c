@@ -71,6 +71,20 @@ static void pinning_judge_cores(void)
 		pinning_is_requested(threads_seen(0)) ? "" : "; nothing pinned them");
 }
 
+/* "4" or "4,2": a runtime ignores anything else and takes as many threads as it likes. */
+static void pinning_judge_variable(void)
+{
+	const char *value = getenv("OMP_NUM_THREADS");
+	char *end = NULL;
+
+	if (!value || !*value)
+		return;
+	if (strtol(value, &end, 10) < 1 || (*end && *end != ',' && *end != ' '))
+		verdict_warn(CPU_NOT_WHERE_ASKED,
+			     "OMP_NUM_THREADS='%.20s' is no number of threads: %d ran", value,
+			     threads_count());
+}
+
 /* OMP_THREAD_LIMIT, OMP_DYNAMIC and cgroups take threads away in silence. */
 static void pinning_judge_count(void)
 {
@@ -121,6 +135,7 @@ void pinning_judge(void)
 				plural(threads_count()), cpus, plural(cpus),
 				cpuset_format(threads_cpus(), list));
 	pinning_judge_quota(threads_count());
+	pinning_judge_variable();
 	pinning_judge_count();
 	pinning_judge_named("OMP_PLACES", places_first_missing);
 	pinning_judge_named("GOMP_CPU_AFFINITY", affinity_first_missing);

@@ -1,11 +1,9 @@
 #include "record_file.h"
 
 #include "../error.h"
-#include "../named_file.h"
 #include "ranks.h"
 
 #include <errno.h>
-#include <glob.h>
 #include <limits.h>
 #include <signal.h>
 #include <sys/stat.h>
@@ -28,22 +26,6 @@ static int record_file_is_alone(void)
 	return record_file_is_of_job || ranks_count() == 1;
 }
 
-/* Of ranks that there are not this time; the others write theirs anew. */
-static void record_file_remove_of_more_ranks(const char *ending)
-{
-	char pattern[PATH_MAX];
-	glob_t list;
-	size_t i;
-
-	snprintf(pattern, sizeof(pattern), "%s%s*", record_file_path, ending);
-	if (glob(pattern, GLOB_NOSORT, NULL, &list) != 0)
-		return;
-	for (i = 0; i < list.gl_pathc; i++)
-		if (atoi(list.gl_pathv[i] + strlen(pattern) - 1) >= ranks_count())
-			unlink(list.gl_pathv[i]);
-	globfree(&list);
-}
-
 static void record_file_drop_unfinished(void)
 {
 	if (*record_file_unfinished && record_file_own)
@@ -55,7 +37,7 @@ static const char RECORD_FILE_HINT[] =
 
 static FILE *record_file_open_or_die(const char *name)
 {
-	FILE *file = named_file_open(name, "w", RECORD_FILE_HINT);
+	FILE *file = fopen(name, "w");
 
 	if (!file)
 		die("cannot write '%s': %s", RECORD_FILE_HINT, name, strerror(errno));
@@ -115,11 +97,8 @@ void record_file_open(const char *path_asked)
 		 record_file_path);
 	record_file_own = record_file_open_or_die(record_file_unfinished);
 	unlink(record_file_own_path);
-	if (ranks_me() > 0)
-		return;
-	unlink(record_file_path);
-	record_file_remove_of_more_ranks(".rank-");
-	record_file_remove_of_more_ranks(".unfinished-");
+	if (!ranks_me())
+		unlink(record_file_path);
 }
 
 static int record_file_complain(const char *about)

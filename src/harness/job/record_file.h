@@ -14,8 +14,7 @@
 /* ONE record speaks for the job, rank 0's, and stands in FILE; before record_file_open(). */
 LOCAL void record_file_of_job(int one);
 
-/* Before anything is measured; dies if the file cannot be written.  Rank 0 removes what an
- * earlier job with more ranks left. */
+/* Before anything is measured; dies if the file cannot be written. */
 LOCAL void record_file_open(const char *path);
 
 /* Writes this process's record, again if it is known better; 1 if all went well. */

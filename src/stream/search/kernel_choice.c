@@ -3,7 +3,6 @@
 #include "../../harness/error.h"
 #include "../../harness/job/ranks.h"
 #include "../../harness/json.h"
-#include "../../harness/named_file.h"
 
 #include <errno.h>
 
@@ -89,7 +88,7 @@ void choice_read(struct kernel_choice *choice, const char *asked)
 		return;
 	}
 	choice->from = "file";
-	file = named_file_open(asked, "r", VARIANTS_HINT);
+	file = fopen(asked, "r");
 	if (!file)
 		die("'--kernels %s' is neither standard, tuned, a variant nor a file: %s",
 		    VARIANTS_HINT, asked, strerror(errno));
@@ -104,7 +103,7 @@ void choice_open(const char *path)
 	if (!path || ranks_me() > 0)
 		return;
 	path_of_saved = path;
-	to_save = named_file_open(path, "w", hint);
+	to_save = fopen(path, "w");
 	if (!to_save)
 		die("cannot write '%s': %s", hint, path, strerror(errno));
 }

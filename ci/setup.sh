@@ -185,14 +185,6 @@ clone_both() { # OWN: Spack unless there is an own one, and the package reposito
 	clone "$PACKAGES_URL" "$PACKAGES_TAG" "$PACKAGES_COMMIT" .spack/packages
 }
 
-# Spack 1.0's static analysis ends in a traceback ('StaticAnalysis' object has no attribute 'store').
-write_for_old_spack() {
-	rm -f .spack/user/concretizer.yaml
-	case $("${own:-.spack/spack}/bin/spack" --version 2>/dev/null) in
-	1.0.*) printf 'concretizer:\n  static_analysis: false\n' >.spack/user/concretizer.yaml ;;
-	esac
-}
-
 use_sources_of_bundle() {
 	rm -f .spack/user/mirrors.yaml
 	[ -z "$offline" ] || [ ! -d offline/sources ] ||
@@ -203,7 +195,6 @@ use_sources_of_bundle() {
 configure_spack() { # bare `spack install membw` reads our scope, and the index is made once
 	mkdir -p .spack/user
 	printf 'include:\n- ../../configs/spack\n' >.spack/user/include.yaml
-	write_for_old_spack
 	use_sources_of_bundle
 	# the bundle's index is of this very commit; Spack believes it when it is newer than the clone
 	[ ! -d offline/index ] || { mkdir -p .spack/cache/cache && cp -R offline/index/. .spack/cache/cache; }

@@ -14,9 +14,8 @@ PIP_NO_COMPILE=0 sh ci/setup.sh || exit
 # shellcheck source=ci/packages.sh
 . ci/packages.sh
 
-# a Slurm of our own, a debugger that plants wrong values, more compilers, MPI, lint, and what
-# checks the entries of Jenkins, systemd and JUBE and reads the export; BLAS
-# libraries, of which only some have threads, with a program that calls one
+# a Slurm of our own, a debugger that plants wrong values, more compilers, MPI, lint, man pages;
+# BLAS libraries, of which only some have threads, with a program that calls one
 tools=(
 	slurmctld=slurmctld slurmd=slurmd sinfo=slurm-client munged=munge
 	mpirun=openmpi-bin mpicc=libopenmpi-dev
@@ -26,13 +25,9 @@ tools=(
 	gdb=gdb
 	sshd=openssh-server
 	'hpcc=hpcc libopenblas-openmp-dev libopenblas-pthread-dev libopenblas-serial-dev libblis-openmp-dev'
-	shellcheck=shellcheck zsh=zsh
-	jube=jube promtool=prometheus help2man=help2man mandoc=mandoc
-	groovyc=groovy java=default-jre-headless
-	systemd-analyze=systemd
+	shellcheck=shellcheck help2man=help2man mandoc=mandoc
 	/usr/share/lmod/lmod/libexec/lmod=lmod
 	musl-gcc=musl-tools
-	flang-new-19=flang-19
 )
 wanted=$(missing_packages "${tools[@]}")
 if ! command -v clang-19 >/dev/null && ! command -v clang >/dev/null; then

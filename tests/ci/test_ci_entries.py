@@ -1,14 +1,12 @@
-"""The entries in ci/entries: what can be proven of them without GitLab, GitHub, Jenkins, cron.
+"""The entries in ci/entries: what can be proven of them without GitLab, GitHub, cron.
 
 Each file is checked by its own service's schema or checker, and its commands are run: those that
 would measure against a stand-in ci/nightly, which leaves what a night leaves.
 """
 
 import json
-import os
 import pathlib
 import re
-import shutil
 import subprocess
 import sys
 
@@ -48,12 +46,6 @@ def test_the_workflow_keeps_to_githubs_schema():
     assert schema_checker('github-workflows', '.github/workflows/ci.yml')[0] == 0
 
 
-def test_the_schema_would_find_a_slip(tmp_path):
-    slip = tmp_path / 'slip.yml'
-    slip.write_text('nightly:\n  stage: test\n  skript: [true]\n')
-    assert schema_checker('gitlab-ci', slip)[0] != 0
-
-
 @pytest.mark.parametrize('file', ['.gitlab-ci.yml', '.github/workflows/ci.yml'])
 def test_the_repositorys_own_ci_is_ci_run(file):
     assert 'bash .ci/run' in (ROOT / file).read_text()
@@ -68,7 +60,7 @@ def calls():
 
 def test_every_nightly_entry_calls_ci_nightly():
     files = {param.id for param in calls()}
-    assert files == {'gitlab-nightly.yml', 'Jenkinsfile', 'scrontab', 'membw-nightly.service'}
+    assert files == {'gitlab-nightly.yml', 'scrontab', 'membw-nightly.service'}
 
 
 @pytest.mark.parametrize('options', list(calls()))
@@ -101,54 +93,6 @@ def test_the_gitlab_job_ends_as_the_night_does_and_keeps_it(checkout, status):
     assert sh(checkout, '\n'.join(job['script']), STATUS=str(status)) == status
     assert sh(checkout, '\n'.join(job['after_script'])) == 0
     assert list(checkout.glob(job['artifacts']['reports']['junit']))
-
-
-def test_the_jenkins_steps_run_and_keep_the_newest_night(checkout):
-    steps = re.findall(r"sh\(?(?:script: )?\s*'([^\n]*)'", text('Jenkinsfile'))
-    assert len(steps) == 2
-    for step in steps:
-        assert sh(checkout, step) == 0
-    assert (checkout / 'asked').read_text() == '--system ulysses --minutes 240\n'
-    assert (checkout / 'night' / 'checks.xml').exists()
-
-
-def test_the_jenkinsfile_is_groovy(need, tmp_path):
-    words = [need('groovyc'), 'Jenkinsfile.groovy']
-    env = os.environ | java_home()
-    alone = subprocess.run([words[0], '--version'], env=env, capture_output=True, text=True)
-    if alone.returncode:  # Debian's groovy comes without a Java of its own
-        reason = (alone.stderr + alone.stdout).strip().splitlines() or ['it does not say why']
-        pytest.skip(f"'groovyc' does not run: {reason[0]} (apt-get install default-jre-headless)")
-    shutil.copy(ENTRIES / 'Jenkinsfile', tmp_path / 'Jenkinsfile.groovy')
-    done = subprocess.run(words, cwd=tmp_path, env=env, capture_output=True)
-    assert done.returncode == 0, done.stderr
-
-
-def java_home():
-    """Debian's groovyc takes the default Java alone, which may be missing beside another one."""
-    known = [shutil.which('java'), *sorted(pathlib.Path('/usr/lib/jvm').glob('*/bin/java'))]
-    homes = [pathlib.Path(java).resolve().parents[1] for java in known if java]
-    return {'JAVA_HOME': str(homes[0])} if homes and 'JAVA_HOME' not in os.environ else {}
-
-
-def test_systemd_understands_the_timer_and_its_service(need, tmp_path):
-    need('systemd-analyze')
-    for name in ('membw-nightly.service', 'membw-nightly.timer'):
-        shutil.copy(ENTRIES / name, tmp_path)
-    units = sorted(str(path) for path in tmp_path.iterdir())
-    done = subprocess.run(['systemd-analyze', 'verify', *units], capture_output=True, text=True)
-    assert (done.returncode, done.stderr) == (0, '')
-    when = re.search(r'OnCalendar=(.*)', text('membw-nightly.timer'))[1]
-    done = subprocess.run(['systemd-analyze', 'calendar', when], capture_output=True)
-    assert done.returncode == 0
-
-
-def test_systemd_would_find_a_slip(need, tmp_path):
-    need('systemd-analyze')
-    slip = tmp_path / 'membw-nightly.service'
-    slip.write_text(text('membw-nightly.service').replace('ExecStart=', 'ExecStart=/no/such'))
-    done = subprocess.run(['systemd-analyze', 'verify', slip], capture_output=True)
-    assert done.returncode != 0
 
 
 def test_the_scrontab_is_one_cron_line_that_runs(checkout):

@@ -10,8 +10,6 @@ from changed_source import copy_source, flipped_bit
 from places import ROOT
 from record_schema import check
 
-from membw.presets.presets import find_compiler
-
 KERNELS = ['copy', 'scale', 'add', 'triad']
 
 pytestmark = pytest.mark.skipif(
@@ -47,26 +45,6 @@ def test_the_record_is_that_of_the_c_program_but_for_the_language(stream_f, tmp_
     assert record['language'] == 'fortran' and list(record['kernels']) == KERNELS
     assert record['validation'] == {'ok': True, 'wrong_elements': 0, 'first': []}, done.stdout
     assert done.returncode == 1 and 'INVALID (array-too-small' in done.stdout
-
-
-def test_flang_compiles_the_loops_beside_clang(tmp_path, need):
-    """In two steps: flang compiles no C. No preset, which is one line of one compiler."""
-    clang, sources = find_compiler('clang'), ROOT / 'src/stream'
-    if not clang:
-        pytest.skip("'clang' is not on the PATH")
-    flang, loops, path = need('flang-new-19'), tmp_path / 'loops.o', tmp_path / 'record.json'
-    for line in (
-        [flang, '-O2', '-fopenmp', '-c', sources / 'stream.f90', '-o', loops],
-        [clang, '-O2', '-fopenmp', sources / 'stream_f.c', loops, '-o', tmp_path / 'stream'],
-    ):
-        done = run(*line)
-        assert done.returncode == 0, done.stderr
-    done = run(tmp_path / 'stream', '-n', '100003', '-t', '3', '--json', path)
-    record = check(json.loads(path.read_text()))
-    assert done.returncode == 1 and record['language'] == 'fortran'
-    assert record['validation'] == {'ok': True, 'wrong_elements': 0, 'first': []}
-    done = run('membw', 'codegen', '--json', tmp_path / 'stream')
-    assert list(json.loads(done.stdout)['kernels']) == KERNELS, done.stderr
 
 
 def test_a_flipped_bit_is_found(tmp_path):

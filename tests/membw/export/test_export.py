@@ -4,7 +4,6 @@ import csv
 import io
 import json
 import re
-import subprocess
 
 import made_up_records as made_up
 import pytest
@@ -116,12 +115,6 @@ def test_a_damaged_line_gives_exit_status_1_and_the_others_are_exported(tmp_path
 def test_what_cannot_be_exported_is_one_line(words, capsys):
     assert main(['export', *words]) == 2
     assert capsys.readouterr().err.startswith('membw: ')
-
-
-def test_promtool_finds_nothing_to_say(export, need):
-    done = subprocess.run([need('promtool'), 'check', 'metrics'], input=export('openmetrics'),
-                          capture_output=True, text=True)  # fmt: skip
-    assert (done.returncode, done.stdout + done.stderr) == (0, '')
 
 
 def test_the_dashboard_asks_for_metrics_and_labels_that_are_exported(export):

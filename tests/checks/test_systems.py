@@ -7,9 +7,8 @@ import yaml
 from checkout_copy import copy_checkout, variables
 from places import ROOT
 
-from membw.errors import MembwError
 from membw.presets import presets
-from membw.site import backends, binder, machine, peak, references, systems
+from membw.site import binder, machine, peak, references, systems
 
 FILES = sorted((ROOT / 'systems').glob('*.yaml'))
 SYSTEMS = {path.stem: yaml.safe_load(path.read_text()) for path in FILES}
@@ -18,13 +17,6 @@ PARTITIONS = [
     for name, system in SYSTEMS.items()
     for part in system['partitions']
 ]
-
-
-@pytest.mark.parametrize('part', PARTITIONS)
-def test_no_case_is_waited_for_for_ever(part):
-    """As that of an mpirun that hangs: NOT MEASURED when its time is over. ReFrame's scheduler ssh
-    heeds no limit."""
-    assert part.get('time_limit') or part['scheduler'] == 'ssh'
 
 
 @pytest.fixture
@@ -76,25 +68,6 @@ def test_a_system_file_validates(path):
     assert problems == []
 
 
-@pytest.mark.parametrize('path', FILES, ids=lambda p: p.stem)
-def test_a_system_is_named_after_its_file(path):
-    assert SYSTEMS[path.stem]['name'] == path.stem
-
-
-@pytest.mark.parametrize('part', PARTITIONS)
-def test_local_checks_run_one_at_a_time(part):
-    assert part['scheduler'] != 'local' or part['max_jobs'] == 1
-
-
-@pytest.mark.parametrize('part', PARTITIONS)
-def test_every_figure_has_a_source(part):
-    extras = part.get('extras', {})
-    for figure, source in (('peak_gbs', 'peak_source'), ('stated_gbs', 'stated_source')):
-        assert (figure in extras) == (source in extras)
-        assert extras.get(source, 'none').strip()
-    assert extras.get('memory', {}).get('source', 'none').strip()
-
-
 def test_the_system_of_the_bring_up_page_is_taken_as_it_stands(copy, listing):
     """It says how its memory was read, in its owner's words."""
     page = (ROOT / 'docs/bring-up.md').read_text()
@@ -103,12 +76,6 @@ def test_the_system_of_the_bring_up_page_is_taken_as_it_stands(copy, listing):
     done = listing(name)
     assert done.returncode == 0, done.stderr
     assert f'{name}:' in done.stdout
-
-
-def test_the_scan_takes_the_first_row(listing):
-    lines = iter(listing('thin', 'numa_scan').stdout.splitlines())
-    next(line for line in lines if line.startswith('- numa_scan'))
-    assert '^stream_binary ~thin:thin+gcc-o2 ' in next(lines)
 
 
 def test_a_new_compiler_family_is_a_row_and_so_is_its_preset(copy, listing, call):
@@ -191,10 +158,6 @@ MISTAKES = {
         'membw: systems/thin.yaml: partitions[0].shceduler: unknown key',
         "hint: did you mean 'scheduler'?",
     ),
-    'a misspelt top key': (
-        'descr: AREA', 'dscr: AREA', 'membw: systems/thin.yaml: dscr: unknown key',
-        "hint: did you mean 'descr'?",
-    ),
     'a word for a number': (
         'peak_gbs: 256', 'peak_gbs: much',
         "membw: systems/thin.yaml: partitions[0].extras.peak_gbs: 'much' is not of type 'number'",
@@ -210,14 +173,6 @@ MISTAKES = {
         'membw: systems/thin.yaml: partitions[0].extras.peak_gbs: is 256, but '
         '8 channels x 3200 MT/s x 8 B give 204.8',
         "hint: fix one of them, or drop 'peak_gbs'",
-    ),
-    'memory without its source': (
-        'peak_gbs: 256', 'memory: {channels: 8, mts: 4000}\n    peak_gbs: 256',
-        'membw: systems/thin.yaml: partitions[0].extras.memory.source: is missing', 'hint: ',
-    ),
-    'a figure without its source': (
-        'peak_source:', 'peak_source_:', 'membw: systems/thin.yaml: partitions[0].extras',
-        'hint: ',
     ),
     'an unknown compiler family': (
         'gcc: {cc: gcc}', 'gcx: {cc: gcc}',
@@ -243,15 +198,6 @@ MISTAKES = {
         'membw: systems/thin.yaml: partitions[0].processor: num_cpus is 25, but 2 sockets of 12 '
         'CPUs are 24', 'hint: fix one',
     ),
-    'a modules system that ReFrame has not': (
-        'references:', 'modules_system: tmod32\nreferences:',
-        "membw: systems/thin.yaml: modules_system: 'tmod32' is not one of",
-        'hint: one of tmod4 envmod',
-    ),
-    'an environment variable that is no pair': (
-        '  access:', '  env_vars: [OMP_DISPLAY_ENV]\n  access:',
-        'membw: systems/thin.yaml: partitions[0].env_vars', 'hint: ',
-    ),
     'no YAML at all': (
         'name: thin', 'name: [thin', 'membw: systems/thin.yaml: ', 'hint: fix that line',
     ),
@@ -267,11 +213,6 @@ def test_a_mistake_is_one_clear_line(copy, told, old, new, line, hint):
     assert all(text.startswith(('membw: ', 'hint: ')) for text in said), said
 
 
-def test_a_misspelt_key_is_told_once(copy, told):
-    plant(copy / 'systems/thin.yaml', 'scheduler: slurm', 'shceduler: slurm')
-    assert len(told()) == 2
-
-
 def test_mistakes_of_several_files_are_told_at_once(copy, listing):
     """Whichever system is asked for, by whoever types it."""
     plant(copy / 'systems/thin.yaml', 'launcher: srun', 'launcher: surn')
@@ -282,12 +223,6 @@ def test_mistakes_of_several_files_are_told_at_once(copy, listing):
     assert 'systems/cea.yaml: dscr' in done.stderr
     said = done.stderr.splitlines()
     assert all(text.startswith(('membw: ', 'hint: ')) for text in said), done.stderr
-
-
-def test_a_reference_file_that_is_gone_is_red(copy, told):
-    (copy / 'systems/references/thin.yaml').unlink()
-    said = "membw: systems/thin.yaml: references: no file 'references/thin.yaml'"
-    assert told()[0].startswith(said)
 
 
 REFRAMES = """  modules: [craype]
@@ -317,15 +252,6 @@ def test_what_reframe_knows_of_a_partition_reaches_it_as_it_stands(copy, call):
         assert partition[key] == value
 
 
-def test_every_scheduler_and_launcher_of_reframe_is_known():
-    assert {'slurm', 'squeue', 'pbspro', 'sge', 'oar', 'lsf', 'ssh', 'local'} <= set(
-        backends.registered('scheduler')
-    )
-    assert {'srun', 'mpirun-intelmpi', 'srunalloc', 'alps', 'ssh'} <= set(
-        backends.registered('launcher')
-    )
-
-
 def test_a_new_system_is_one_file(copy, listing):
     text = (copy / 'systems/cea.yaml').read_text().replace('name: cea', 'name: anew')
     (copy / 'systems/anew.yaml').write_text(text)
@@ -340,15 +266,6 @@ def test_a_preset_is_bound_only_where_the_cpu_has_what_it_needs():
     assert 'gcc-avx2' not in bound['ulysses'][0]['environs']
 
 
-def test_lmod_is_used_only_where_it_is(call):
-    def modules_system(**variables):
-        done = call('reframe', '--system', 'thin', '--show-config=systems/0/modules_system',
-                    **variables)  # fmt: skip
-        return done.stdout.strip().strip('"')
-
-    assert modules_system(LMOD_CMD='') == 'nomod'
-
-
 def test_a_compiler_that_was_seen_to_build_openmp_is_not_asked_again(monkeypatch, tmp_path):
     monkeypatch.setattr(machine, 'probed', lambda: tmp_path / 'build' / 'seen')
     answers = iter(['no room', ''])
@@ -358,53 +275,6 @@ def test_a_compiler_that_was_seen_to_build_openmp_is_not_asked_again(monkeypatch
     assert said == ['no room', '', '', '']
     with pytest.raises(StopIteration):  # other options are another question
         machine.why_no_openmp('sh', '-qopenmp')
-
-
-def test_a_compiler_that_fails_is_left_out_with_what_it_says(monkeypatch, tmp_path):
-    """A full TMPDIR was a compiler without OpenMP."""
-    monkeypatch.setattr(machine, 'probed', lambda: tmp_path / 'seen')
-    cc = tmp_path / 'cc'
-    cc.write_text('#!/bin/sh\necho "cc: note" >&2; echo "$2:1: error: no room" >&2; exit 1\n')
-    cc.chmod(0o755)
-    assert machine.why_no_openmp(str(cc), '-fopenmp') == 'probe.c:1: error: no room'
-
-
-def test_where_no_compiler_can_be_tried_plain_reframe_says_so(tmp_path, monkeypatch):
-    """It found 0 checks and ended with 0: a full /tmp was a machine without compilers."""
-    monkeypatch.setattr(machine, 'probed', lambda: tmp_path / 'seen')
-    cc = tmp_path / 'cc'
-    cc.write_text('#!/bin/sh\necho "cc: error: $2: No space left on device" >&2; exit 1\n')
-    cc.chmod(0o755)
-    with pytest.raises(MembwError, match='no compiler can be tried in') as raised:
-        machine.why_no_openmp(str(cc), '-fopenmp')
-    monkeypatch.setattr(machine, 'toolchains', lambda _: machine.why_no_openmp(cc, '-fopenmp'))
-    with pytest.raises(SystemExit) as ended:
-        binder.configuration()
-    assert ended.value.code == 2 and 'TMPDIR' in raised.value.hint
-
-
-def test_make_binaries_builds_what_this_machine_has_a_compiler_for(monkeypatch):
-    table = presets.load()
-    monkeypatch.setattr(machine, 'CHAINS', {'gcc': ({'cc': 'gcc-99'}, ''), 'icc': (None, 'none')})
-    monkeypatch.setattr(machine, 'cpu_features', lambda: {'x86_64'})
-    of_gcc = {n for n, row in table['presets'].items() if row['family'] == 'gcc'}
-    built = machine.buildable(table)
-    assert set(built.values()) == {'gcc-99'} and 'gcc-o2' in built
-    assert of_gcc - set(built) == {'gcc-avx2'}  # this CPU has no AVX2
-
-
-def test_what_nobody_says_of_the_cpu_is_not_denied(monkeypatch):
-    """Without /proc/cpuinfo a row 'needs avx2, which the CPU does not have': it had."""
-    table = presets.load()
-    monkeypatch.setattr(machine, 'cpu_flags', frozenset)
-    monkeypatch.setattr(machine.platform, 'machine', lambda: 'x86_64')
-    monkeypatch.setattr(machine, 'mpi', dict)
-    partition = {'name': 'p', 'features': 'auto', 'toolchains': {'gcc': {}, 'icc13': {}}}
-    (_, left_out), system = binder.bind({'name': 's'}, partition, table), "'/proc/cpuinfo'"
-    assert left_out['gcc-avx2'] == f'needs avx2, and {system} does not say whether the CPU has it'
-    assert left_out['icc13-knc'] == 'needs mic, which the CPU does not have'
-    _, left_out = binder.bind({'name': 's'}, {**partition, 'features': ['x86_64']}, table)
-    assert left_out['gcc-avx2'] == 'needs avx2, which the CPU does not have'
 
 
 @pytest.mark.parametrize('value, fact', [

@@ -62,10 +62,6 @@ def test_an_unknown_system_is_red(call, one_run):
     assert 'atlantis' in is_one_clear_error(call('membw', 'run', '--system', 'atlantis'))
 
 
-def test_an_unknown_option_of_reframe_is_red(run):
-    assert '--no-such-option' in is_one_clear_error(run('--no-such-option'))
-
-
 def test_an_invalid_and_a_wrong_figure_are_red_and_the_invalid_one_is_not_shown(run):
     """Two checks: the figure of one lies outside its reference, the other's output is INVALID."""
     low = tiny_check.text("reference = {'*': {'triad': (6.0, -0.1, 0.1, 'GB/s')}}")
@@ -88,21 +84,11 @@ def test_all_skipped_is_no_green_pass(run):
     assert 'no moon: 1 of tiny' in done.stdout
 
 
-@pytest.mark.parametrize('words', ([], ['run'], ['summary'], ['rank']), ids=' '.join)
-def test_help_is_there(call, words):
-    done = call('membw', *words, '--help')
-    assert done.returncode == 0 and 'usage: membw' in done.stdout
-
-
 @pytest.mark.parametrize(
     'words', ([], ['fly'], ['--fly'], ['summary', '--fly'], ['summary', 'gone.json']), ids=' '.join
 )
 def test_bad_arguments_are_one_clear_error(call, words):
     is_one_clear_error(call('membw', *words))
-
-
-def test_the_module_is_the_command(call):
-    assert call('python', '-m', 'membw', '--version').stdout.startswith('membw ')
 
 
 def test_make_alone_lists_its_targets(call):

@@ -230,10 +230,6 @@ def test_the_line_that_reaches_icc_is_the_founding_one(rows, checkout, preset):
     assert recorded['preset'] == preset
 
 
-def test_each_row_is_compiled_once_and_nothing_else_is(rows):
-    assert len(rows['calls']) == len(FOUNDING)
-
-
 def test_the_record_says_what_was_built_from_what(rows, checkout):
     found = record(rows['paths']['gcc-o2'])
     assert found['compile_line'] == [
@@ -291,20 +287,6 @@ def test_a_spec_that_cannot_be_names_the_way_out(checkout):
         ('REFUSED dgemm', '^openblas threads=none |', 'this openblas has no threads: add '),
     ):
         assert [line for line in lines if all(word in line for word in words)], words
-
-
-def test_the_number_of_possible_packages_stays_small(checkout):
-    """As long as Spack was told of no MPI and no BLAS: before the tests below."""
-    script = checkout.root / 'possible.py'
-    script.write_text(
-        'from spack.solver.input_analysis import create_graph_analyzer as analyzer\n'
-        'from spack.spec import Spec\n'
-        'found = analyzer().possible_dependencies(Spec("membw"), allowed_deps=15).real_pkgs\n'
-        'print("possible:", *sorted(found))\n'
-    )
-    told = checkout.spack('python', script)
-    names = told.partition('possible: ')[2].split()
-    assert 'membw' in names and len(names) < 10, names
 
 
 def test_the_stand_alone_tests_of_the_packages_pass(rows, installed, checkout):
@@ -374,12 +356,6 @@ def test_the_audit_of_the_package_passes(checkout):
     assert told.count('passed') >= 4
 
 
-def test_the_list_of_what_is_never_built_is_what_its_script_writes(checkout):
-    before = (checkout.root / 'configs/spack/packages.yaml').read_text()
-    checkout.spack('python', checkout.root / 'configs/spack/frontier.py')
-    assert (checkout.root / 'configs/spack/packages.yaml').read_text() == before
-
-
 def test_an_edit_gives_a_new_hash_and_the_lock_of_before_is_refused(rows, my_checkout):
     """The first lock is the one of the rows, of the same sources; of a source and of the table."""
     folder = my_checkout.root / 'rows'
@@ -402,29 +378,6 @@ def test_an_edit_gives_a_new_hash_and_the_lock_of_before_is_refused(rows, my_che
     my_checkout.edit('configs/presets.yaml', "'-O2 {openmp} {defs} -m", "'-O1 {openmp} {defs} -m")
     second = refused()
     assert first == built and len(second) == 32 and second != first
-
-
-def test_rows_drop_a_lock_older_than_source_table_or_recipe(my_checkout):
-    folder = my_checkout.root / 'rows'
-    lock = folder / 'spack.lock'
-
-    def keeps_the_lock():
-        lock.write_text('{}')
-        my_checkout.write_rows(folder, [GCC])
-        return lock.exists()
-
-    recipes = 'spack-repo/spack_repo/membw'
-    my_checkout.write_rows(folder, [GCC])
-    assert keeps_the_lock()
-    for name, old, new in (
-        ('src/stream/kernels/kernels.c', '#include', '/* edited */\n#include'),
-        ('configs/presets.yaml', '-O3 -mavx2', '-O1 -mavx2'),
-        (f'{recipes}/packages/membw/package.py', 'every\n', 'any\n'),
-        (f'{recipes}/build_systems/preset_program.py', 'seconds', 'a second'),
-    ):
-        my_checkout.edit(name, old, new)
-        assert not keeps_the_lock(), name
-        assert keeps_the_lock(), name
 
 
 def test_repo_add_takes_the_git_address_of_this_repository(my_checkout):

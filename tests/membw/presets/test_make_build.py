@@ -109,12 +109,6 @@ def test_an_edit_of_the_row_rebuilds_and_of_another_row_does_not(make):
     assert '-O1' in record(make)['compile_line']
 
 
-def test_another_array_size_rebuilds(make):
-    assert built(make, 'ARRAY_SIZE=1000')
-    assert built(make, 'ARRAY_SIZE=2000')
-    assert not built(make, 'ARRAY_SIZE=2000')
-
-
 @pytest.mark.parametrize('there, taken', [
     ({'clang-9': 'clang version 9.0.1', 'clang-12': 'clang version 12.0'}, 'clang-12'),
     ({'clang': 'clang version 8.0.0', 'clang-12': 'clang version 12.0'}, 'clang'),

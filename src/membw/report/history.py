@@ -84,7 +84,13 @@ def _picture(
     return Picture(
         title,
         lambda width: lines(
-            curves, 'night', unit, width, title, name_x=lambda x: nights[round(x)][5:]
+            curves,
+            'night',
+            unit,
+            width,
+            title,
+            name_x=lambda x: nights[round(x)][5:],
+            from_zero=False,
         ),
         READ if medians else '',
     )

@@ -29,6 +29,7 @@ def lines(
     log_x: bool = False,
     log_y: bool = False,
     name_x: Callable[[float], str] = '{:g}'.format,
+    from_zero: bool = True,
 ) -> Canvas:
     """The first curves as one picture, `width` pixels wide. A logarithmic axis leaves out 0."""
     curves = [_drawable(curve, log_x, log_y) for curve in curves[:MOST]]
@@ -40,7 +41,7 @@ def lines(
     points = [point for curve in curves for point in curve.points]
     values = [v for p in points for v in p[1:] if v is not None and (v > 0 or not log_y)]
     across = Scale([p[0] for p in points], 52, width - 14, log_x)
-    up = Scale(values, bottom, top, log_y)
+    up = Scale(values, bottom, top, log_y, from_zero)
     y_axis(canvas, up, 52, width - 14, y_title)
     measured = sorted({p[0] for p in points})
     if log_x:

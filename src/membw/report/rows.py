@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from membw.results.table import HIGHER, Figure, Table, read_table
 from membw.results.verdict import INVALID, missed, of_case
-from membw.run import outcome, summary
+from membw.run import headline, outcome, summary
 from membw.run import rows as terminal_rows
 
 
@@ -47,6 +47,7 @@ class Run(NamedTuple):
     table: Table
     past: Table  # of all nights
     verdict: str = ''  # the last line of the terminal; '' of records alone
+    notes: tuple[str, ...] = ()  # who disturbed it, other states of the host
 
 
 def run_of_report(path: str) -> Run:
@@ -67,7 +68,8 @@ def run_of_report(path: str) -> Run:
     verdict, _ = summary.verdict_of(terminal, cases)
     records = Path(path).resolve().parent.parent / 'records'
     past = read_table([str(records)]) if records.is_dir() else table
-    return Run(sorted(rows, key=_best_first), table, past, verdict)
+    notes = (*headline.state_lines(terminal), *headline.busy_lines(terminal))
+    return Run(sorted(rows, key=_best_first), table, past, verdict, notes)
 
 
 def _of_terminal(row: terminal_rows.Row) -> Row:

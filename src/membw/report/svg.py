@@ -96,9 +96,14 @@ class Scale:
     """Maps values to pixels, linear or logarithmic; `steps` are the values to write."""
 
     def __init__(
-        self, values: Sequence[float], start: float, end: float, is_log: bool = False
+        self,
+        values: Sequence[float],
+        start: float,
+        end: float,
+        is_log: bool = False,
+        from_zero: bool = True,
     ) -> None:
-        """`values`: all that must have room; a linear scale begins at 0 unless one is below."""
+        """`values`: all that must have room; a linear scale has 0 in it, too, if `from_zero`."""
         self.is_log, self.start, self.end = is_log, start, end
         if is_log:
             self.low, self.high = min(values), max(values)
@@ -106,7 +111,10 @@ class Scale:
                 self.low, self.high = self.low / 2, self.high * 2
             self.steps = log_steps(self.low, self.high)
         else:
-            self.low, self.high = min(0.0, *values), max(0.0, *values)
+            zero = [0.0] * from_zero
+            self.low, self.high = min([*zero, *values]), max([*zero, *values])
+            if not from_zero:  # a tenth around it, so that noise looks small
+                self.low, self.high = 0.95 * self.low, 1.05 * self.high
             if self.low == self.high:
                 self.high = 1.0
             most = max(2, int(abs(end - start) / 50))

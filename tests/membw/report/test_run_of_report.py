@@ -61,3 +61,10 @@ def test_each_node_of_a_whole_cluster_is_in_the_table(tmp_path):
 def test_the_command_takes_a_report(made, tmp_path, capsys):
     assert main(['report', made.write(), '-o', str(tmp_path / 'r.html')]) == 0
     assert 'INVALID: Triad 42.5' in capsys.readouterr().out
+
+
+def test_the_page_says_who_disturbed_the_run(tmp_path):
+    busy = {'wall_s': 2.0, 'others_share': 0.5, 'processes': [{'name': 'cc1', 'cpu_s': 3.0}]}
+    run = MadeRun(tmp_path).add({'triad': metric(37.2, bound=True)}, record={'busy': busy})
+    lines = ' '.join(page_of(run_of_report(run.write())).standing)
+    assert 'Other processes used 50% of the CPUs: cc1 1.5 CPUs' in lines

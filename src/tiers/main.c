@@ -10,7 +10,10 @@
 
 enum { DECLARED_DIFFERS = REASONS, CACHES = 4, LEAST_MIB = 64 };
 
-static const char *const reasons[] = { "declared-differs", NULL };
+static const struct reason reasons[] = {
+	{ "declared-differs", IMPRECISE, "firmware declares another latency or bandwidth" },
+	{ 0 },
+};
 static const double LOST_MOST = 0.05;
 
 static int rounds = 3;

@@ -12,9 +12,9 @@ from pathlib import Path
 
 import numpy as np
 
-ROOT = Path(__file__).parents[2]
-sys.path.insert(0, str(ROOT / 'src'))
+sys.path.insert(0, str(Path(__file__).parents[2] / 'src'))
 
+from membw.calibrate.rule import Run, reference  # noqa: E402
 from membw.rank.screen import judge  # noqa: E402
 from membw.results.table import Figure  # noqa: E402
 from membw.statistics import now_and_before as history  # noqa: E402
@@ -56,9 +56,8 @@ def rates(draw: Draw, rng: np.random.Generator, scale: float, share: np.ndarray)
 
 
 def figures(values: np.ndarray, nodes: list[str], time: float) -> list[Figure]:
-    where = 'n', 's', 'p', 'stream', '', '', ''
     return [
-        Figure('', time, node, *where[1:], kernel, float(value), None, None, False, 'GB/s',
+        Figure('', time, node, 's', 'p', 'stream', '', '', '', kernel, float(value), None, None, False, 'GB/s',
                'higher', 'VALID', '', None, None, None, 's', 'p', 'f', 1)
         for node, row in zip(nodes, values, strict=True)
         for kernel, value in zip(KERNELS, row, strict=True)
@@ -72,12 +71,10 @@ def one_fleet(
     nodes = [f'n{i:04d}' for i in range(len(share))]
     first = figures(rates(draw, rng, scale, share), nodes, 0.0)
     low = judge(first).low
-    places = [nodes.index(node) for node in low]
-    again = [
-        f for t in (1.0, 2.0, 3.0) for f in figures(rates(draw, rng, scale, share[places]), low, t)
-    ]
-    judged = judge(first, again)
-    return {v.node for v in judged.verdicts if v.verdict in ('FAIL', 'SUSPECT')}, len(low)
+    those = share[[nodes.index(node) for node in low]]
+    runs = [figures(rates(draw, rng, scale, those), low, time) for time in (1.0, 2.0, 3.0)]
+    verdicts = judge(first, [f for run in runs for f in run]).verdicts
+    return {v.node for v in verdicts if v.verdict in ('FAIL', 'SUSPECT')}, len(low)
 
 
 def rank_row(draw: Draw, scale: float, fleets: int) -> str:
@@ -115,9 +112,21 @@ def history_row(draw: Draw, scale: float, nodes: int, memory: float = 0.0) -> st
     found = []
     for night in (3, 7, 14):
         seen = [history.changes(row[: 200 + night], 0.02, apart) for row in fallen[: nodes // 5]]
-        hits = [any(c.size < 0 and abs(c.first - 200) < 8 for c in changes) for changes in seen]
-        found.append(f'{100 * np.mean(hits):.0f}')
+        hits = np.mean([any(c.size < 0 and abs(c.first - 200) < 8 for c in each) for each in seen])
+        found.append(f'{100 * hits:.0f}')
     return f'{1000 * events / nodes:.0f} | {" / ".join(found)}'
+
+
+def calibrate_cell(draw: Draw, scale: float) -> str:
+    """% of healthy runs that miss a reference of 20 nodes in 3 nights."""
+    rng, missed = np.random.default_rng(1), []
+    for _ in range(100):
+        runs = 100 * (1 + scale * draw(rng, (60,)))
+        every = [Run(f'n{i % 20}', str(i // 20), v) for i, v in enumerate(runs)]
+        held = reference(every, 'GB/s', 'higher')
+        ratio = 100 * (1 + scale * draw(rng, (1000,))) / held.value - 1
+        missed.append(np.mean((ratio < held.low) | (ratio > held.high)))
+    return f'{100 * np.mean(missed):.2g}'
 
 
 def main(fleets: int) -> None:
@@ -127,9 +136,15 @@ def main(fleets: int) -> None:
         for name, draw in shapes.items():
             for scale in (0.005, 0.01, 0.03) if name == 'normal' else (0.01,):
                 print(f'{name} {scale:.1%} | {rank_row(draw, scale, fleets)}', flush=True)
-    print('\nhistory | events per 1,000 node-years | -5 % found after 3 / 7 / 14 nights')
+    print(
+        '\nhistory | events per 1,000 node-years | -5 % found after 3 / 7 / 14 nights | '
+        'calibrate: % of healthy runs that miss a reference'
+    )
     for name, draw in {**OWN, **AFTER}.items():
-        print(f'{name} 1.0% | {history_row(draw, 0.01, fleets)}', flush=True)
+        print(
+            f'{name} 1.0% | {history_row(draw, 0.01, fleets)} | {calibrate_cell(draw, 0.01)}',
+            flush=True,
+        )
     for memory in (0.5, 0.8, 0.95):
         print(f'normal 1.0%, AR {memory} | {history_row(OWN["normal"], 0.01, fleets, memory)}')
 

@@ -56,12 +56,12 @@ def rates(draw: Draw, rng: np.random.Generator, scale: float, share: np.ndarray)
 
 
 def figures(values: np.ndarray, nodes: list[str], time: float) -> list[Figure]:
+    end = None, None, False, 'GB/s', 'higher', 'VALID', '', None, None, None, 's', 'p', 'f', 1
     return [
-        Figure('', time, node, 's', 'p', 'stream', '', '', '', kernel, float(value), None, None, False, 'GB/s',
-               'higher', 'VALID', '', None, None, None, 's', 'p', 'f', 1)
+        Figure('', time, node, 's', 'p', 'stream', '', '', '', kernel, float(value), *end)
         for node, row in zip(nodes, values, strict=True)
         for kernel, value in zip(KERNELS, row, strict=True)
-    ]  # fmt: skip
+    ]
 
 
 def one_fleet(

@@ -1,5 +1,7 @@
 """What `membw rank` prints: per group a ranking and a summary; then every verdict in a line."""
 
+import shlex
+
 import numpy as np
 
 from membw.plural import plural
@@ -33,10 +35,9 @@ def again(figure: Figure, nodes: list[str]) -> str:
     """The command that measures these nodes again; of records by hand, what to do."""
     if not figure.system:
         return f"'{figure.benchmark}' {AGAIN} times on {fold(nodes)}; then rank all records"
-    return (
-        f"membw run --system {figure.system} -n '{figure.benchmark}' -p {figure.preset} "
-        f'-J nodelist={fold(nodes)} --rounds {AGAIN}'
-    )
+    test = figure.benchmark + (f'%pinning={figure.pinning}' if figure.pinning else '')
+    words = ['membw', 'run', '--system', figure.system, '-n', test, '-p', figure.preset]
+    return f'{shlex.join(words)} --repeat={AGAIN} -J nodelist={fold(nodes)}'
 
 
 def _name(figure: Figure) -> str:

@@ -29,7 +29,7 @@ def test_a_low_node_is_suspect_and_the_command_to_measure_it_again_is_printed(fl
     status, text = rank(capsys, fleet_file)
     assert status == 1
     assert 'not measured again: SUSPECT' in text
-    command = "membw run --system thin -n 'stream' -p gcc-o2 -J nodelist=n007 --rounds 3"
+    command = 'membw run --system thin -n stream%pinning=omp -p gcc-o2 --repeat=3 -J nodelist=n007'
     assert f'measure again: {command}' in text
     assert text.endswith('20 nodes: 19 PASS, 0 FAIL, 0 INVALID, 0 MISSING, 1 SUSPECT\n')
 

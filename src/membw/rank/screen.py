@@ -154,7 +154,8 @@ class Group:
 
     def smallest_fail(self, margin: float) -> float:
         """The smallest loss that can FAIL here, in the steadiest column."""
-        return max(margin, float(self.confirming * np.nanmin(self.deviations)))
+        known = self.deviations[~np.isnan(self.deviations)]
+        return max(margin, self.confirming * float(min(known, default=0.0)))
 
 
 # --- one setting ---------------------------------------------------------------------------
@@ -174,7 +175,9 @@ def _judge_setting(
         _judge_group(whole, again, margin, provenance, found)
         return
     those = [f for f in figures if f.node in slower]
-    lost = float(np.median(_losses_to(rest, figures, slower)))
+    is_slower = np.array([node in slower for node in whole.nodes])
+    fast, slow = (np.nanmedian(whole.estimates[part, -1]) for part in (~is_slower, is_slower))
+    lost = (slow - fast) / (1 - fast)
     text = f'{len(slower)} of {len(whole.nodes)} nodes are slower, their median by {lost:.1%}'
     fact = _difference(those, rest, provenance)
     held = {f.node for f in those if f.reference is not None}
@@ -199,11 +202,6 @@ def _judge_setting(
                 _verdict(whole, node, SUSPECT, reason, whole.columns[-1], None),
             )
         _judge_group(Group(rest), again, margin, provenance, found)
-
-
-def _losses_to(peers: list[Figure], figures: list[Figure], nodes: set[str]) -> list[float]:
-    group = Group(figures, {f.node for f in peers})
-    return [group.losses[group.nodes.index(node), -1] for node in nodes]
 
 
 def _slower_group(group: Group, margin: float) -> set[str]:

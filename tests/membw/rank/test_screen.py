@@ -1,5 +1,7 @@
 """Screen, then confirm: low nodes are measured again, and what stays low is FAIL."""
 
+import re
+
 import made_up_records as made
 import numpy as np
 import pytest
@@ -138,6 +140,9 @@ def test_two_groups_without_a_reason_are_suspect(tmp_path):
     judged = judge(table.figures, provenance=table.provenance)
     assert words(judged.verdicts) == dict.fromkeys(SLOWER, 'SUSPECT')
     assert judged.low == []
+    assert re.match(
+        r'8 of 20 nodes are slower, their median by (9\.[5-9]|10\.[0-4])%', judged.notes[0]
+    )
     assert 'two groups, and no fact or reference says why' in judged.notes[0]
 
 

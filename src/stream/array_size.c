@@ -87,37 +87,6 @@ void size_choose(struct options *options, size_t llc_bytes, enum llc_from from, 
 		too_much(options, available);
 }
 
-static void judge_unknown(const struct options *options)
-{
-	static const char *const fact = "the size of the last-level caches is not known";
-
-	if (options->size_from == FROM_AUTO)
-		verdict_invalid(ARRAY_TOO_SMALL,
-				"%s, so no size is sure to be enough: give '-n', four times the "
-				"caches",
-				fact);
-	else
-		verdict_warn(ARRAY_TOO_SMALL, "%s: the size given was taken as it is", fact);
-}
-
-void size_judge(const struct options *options, size_t llc_bytes, enum llc_from from)
-{
-	const size_t size = options->size;
-	const double mib = (double)(size * sizeof(element)) / MIB;
-
-	if (size < LEAST_ELEMENTS)
-		verdict_invalid(ARRAY_TOO_SMALL, "%zu elements per array, the rule asks for %d",
-				size, LEAST_ELEMENTS);
-	if (from == LLC_UNKNOWN)
-		judge_unknown(options);
-	else if (size < size_by_rule(llc_bytes))
-		verdict_invalid(
-			ARRAY_TOO_SMALL,
-			"arrays of %.1f MiB, but the last-level caches used hold %.1f MiB: "
-			"this measures cache; the rule asks for -n %zu",
-			mib, (double)llc_bytes / MIB, size_by_rule(llc_bytes));
-}
-
 void caches_judge(const struct llc *llc)
 {
 	if (llc->from == LLC_FROM_SYSCONF || (llc->cpuid && llc->cpuid != llc->sysfs))

@@ -19,9 +19,5 @@ enum { LLC_ASSUMED_MIB = 1024 };
  * The note, if any, says that memory made it smaller, or where the size of the caches is from. */
 void size_choose(struct options *options, size_t llc_bytes, enum llc_from from, char note[256]);
 
-/* Finds array-too-small, also of an automatic size where nobody knows the caches; of a size that
- * somebody gave that is a warning. */
-void size_judge(const struct options *options, size_t llc_bytes, enum llc_from from);
-
 /* Warns of cache-size where the sources disagree, with what each says. */
 void caches_judge(const struct llc *llc);

@@ -66,11 +66,12 @@ static void prepare(int argc, char **argv)
 	size_choose(&run.options, run.llc_bytes, run.llc.from, note);
 	record_file_open(run.options.json);
 	choice_open(run.options.tuned.save);
-	size_judge(&run.options, run.llc_bytes, run.llc.from);
+	in_memory_find(&run.in_memory, &run.options, run.llc_bytes, run.llc.from, note);
+	in_memory_judge(&run.in_memory, &run.options, run.llc_bytes, run.llc.from);
 	ranks_barrier(0); /* each has read what memory is free before the first takes some */
 	began = clock_now();
 	arrays_create(&run.arrays, run.options.size, run.options.offset, run.options.pages);
-	table_banner(&run.options, note);
+	table_banner(&run.options, &run.in_memory, note);
 	kernels_first_touch(&run.arrays);
 	hugepages_read(&run.pages, run.arrays.of[0],
 		       arrays_bytes(run.options.size, run.options.offset), run.options.pages);

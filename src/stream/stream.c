@@ -13,6 +13,7 @@
 #include "cluster/job_summary.c"
 #include "cluster/node_stats.c"
 #include "health/floors.c"
+#include "in_memory.c"
 #include "kernels/arrays.c"
 #include "kernels/expect.c"
 #include "kernels/kernels.c"

@@ -183,7 +183,7 @@ static int llc_levels_by_sysconf(size_t bytes[LLC_LEVELS_MAX])
 {
 	int count = 0;
 
-#ifdef _SC_LEVEL3_CACHE_SIZE
+#ifdef _SC_LEVEL2_CACHE_SIZE
 	if (sysconf(_SC_LEVEL1_DCACHE_SIZE) > 0)
 		bytes[count++] = (size_t)sysconf(_SC_LEVEL1_DCACHE_SIZE);
 	if (sysconf(_SC_LEVEL2_CACHE_SIZE) > 0)

@@ -22,7 +22,7 @@ static const char *set_of(const struct options *o)
 		       : "Standard";
 }
 
-void table_banner(const struct options *o, const char *note)
+void table_banner(const struct options *o, const struct in_memory *in_memory, const char *note)
 {
 	char list[CPU_LIST_MAX];
 
@@ -35,6 +35,7 @@ void table_banner(const struct options *o, const char *note)
 		printf("%d repetitions, of which the first does not count\n", o->ntimes);
 	else
 		printf("until the figures have settled, at most %g s\n", o->max_seconds);
+	in_memory_print(in_memory);
 	if (*note)
 		printf("Note: %s\n", note);
 	printf("%s", RULE);

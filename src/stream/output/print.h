@@ -6,7 +6,8 @@
 #include "../run.h"
 
 /* Before the run: what will be measured. */
-void table_banner(const struct options *options, const char *note);
+void table_banner(const struct options *options, const struct in_memory *in_memory,
+		  const char *note);
 
 /* The variant of each kernel, if they are Tuned ones. */
 void table_kernels(const struct kernel_choice *choice);

@@ -114,15 +114,14 @@ def outcome(case: dict, builds: dict[str, str]) -> tuple[str, str]:
 def of_known_issue(case: dict) -> tuple[str, str] | None:
     """(KNOWN or XPASS, message) where all that is out of order is an expected failure."""
     rows = (case.get('perfvalues') or {}).items()
-    outcomes = [row[-1] for _, row in rows]
+    outcomes = {row[-1] for _, row in rows}
     word = 'xfail' if case['result'] == 'xfail' else ''
-    if case.get('fail_phase') == 'performance' and 'fail' not in outcomes:
-        word = word or ('xpass' if 'xpass' in outcomes else '')
-    if not word:
+    if not word and ('fail' in outcomes or 'xpass' not in outcomes):
         return None
+    word = word or 'xpass'
     messages = json.loads(case.get('known_issues') or '{}')
-    names = [key.rsplit(':', 1)[-1] for key, row in rows if row[-1] == word]
-    said = printable(', '.join(f'{k}: {messages[k]}' if k in messages else k for k in names))
+    names = (key.rsplit(':', 1)[-1] for key, row in rows if row[-1] == word)
+    said = printable(', '.join(f'{name}: {messages.get(name, "")}' for name in names))
     return (KNOWN, said) if word == 'xfail' else (XPASS, f'{said} ({MET})')
 
 

@@ -13,7 +13,7 @@ from membw.results import verdict
 from membw.run import full_table, headline, outcome, ratios
 from membw.run.newest import reports
 from membw.run.rows import Row, rows_of
-from membw.run.skips import skip_lines, skip_reasons
+from membw.run.skips import skip_lines
 from membw.site import realtime
 from membw.tables import Table
 
@@ -53,7 +53,7 @@ def show(
     text, status = verdict_of(rows, cases)
     blocks: list[Table | str]
     if is_quick and form == 'plain':
-        blocks = list(headline.lines_of(rows, seconds)) if rows else list(skipped(cases, path))
+        blocks = list(headline.lines_of(rows, seconds)) if rows else list(skip_lines(path))
         blocks += [f'  {text}', '  More: membw run --full | membw report']
     else:
         took = f' ({seconds:.0f} s)' if seconds is not None else ''
@@ -69,7 +69,7 @@ def blocks_of(
     yield from full_table.blocks_of(rows)
     yield from ratios.blocks_of(rows)
     yield from build_lines(cases)
-    yield from skipped(cases, path)
+    yield from skip_lines(path)
     if left_out:
         yield from ('', 'presets left out')
         yield from (f'  {why}: {", ".join(names)}' for why, names in sorted(left_out.items()))
@@ -81,10 +81,6 @@ def blocks_of(
 def build_lines(cases: list[dict]) -> Iterator[str]:
     for key, why in outcome.failed_builds(cases).items():
         yield f'  build failed: {outcome.named_build(key)}: {full_table.cut(why)}'
-
-
-def skipped(cases: list[dict], path: str) -> Iterator[str]:
-    yield from skip_lines(cases, skip_reasons(path))
 
 
 def noise_lines(rows: list[Row]) -> Iterator[str]:

@@ -8,7 +8,6 @@ import subprocess
 
 import blas_here
 import pytest
-from changed_source import narrow_registers
 from one_cpu import one_cpu
 from places import ROOT
 from record_schema import check
@@ -117,31 +116,6 @@ def test_the_share_is_the_median_of_the_clean_repetitions_with_its_exact_interva
     assert share['high'] == pytest.approx(max(shares[-rank], 1.02 * middle))
 
 
-@pytest.mark.alone
-def test_attainable_is_flop_per_cycle_times_the_clock_within_two_percent(linked, run):
-    """The median of pieces of 100 us, and what the clock was between them."""
-    shares = []
-    for _ in range(60):  # a host may slow the clock, or share a core, for seconds
-        record = run(linked('openblas-openmp'), '-n', '100', '-t', '3', '--allow', TINY)[2]
-        clock = record['denominators']['clock']
-        whole = record['threads_asked'] * clock['nearest_flops_per_cycle'] * clock['ghz']
-        shares.append(record['metrics']['attainable']['value'] / whole)
-        if shares[-1] == pytest.approx(1, rel=0.02):
-            return
-    pytest.fail(f'attainable is not flop per cycle times the clock in any run: {shares}')
-
-
-@pytest.mark.alone
-@pytest.mark.parametrize('bits, loops', [(256, {'avx2'}), (128, {'sse2', 'portable'})])
-def test_a_cpu_with_narrower_registers_has_a_lower_ceiling(plain, run, bits, loops):
-    widest = run(plain(), '-n', '16', '-t', '1', '--allow', TINY)[2]['denominators']['attainable']
-    if widest['source'] not in ('avx512', 'avx2'):
-        pytest.skip(f'this CPU has {widest["source"]} alone')
-    other = run(plain(changes=narrow_registers(bits)), '-n', '16', '-t', '1', '--allow', TINY)[2]
-    narrower = other['denominators']['attainable']
-    assert narrower['source'] in loops and narrower['gflops'] < 1.5 * widest['gflops']
-
-
 def test_the_ceiling_of_arm_runs_its_own_loop(build_program, run, need):
     """By an emulator: that it runs, not how fast."""
     need('aarch64-linux-gnu-gcc')
@@ -225,19 +199,6 @@ def test_one_thread_in_place_of_all_is_invalid(linked, run, accident):
 
 @pytest.mark.alone
 @many
-def test_a_nested_region_is_found(linked, run):
-    """The library is called by one thread of a team, and starts no threads of its own."""
-    loop = 'for (i = 0; i < calls; i++)\n\t\tmultiply(x);'
-    nested = f'\n#pragma omp parallel\n#pragma omp single\n\t{loop}'
-    program = linked('openblas-openmp', changes=[('dgemm/measure.c', loop, nested)])
-    status, said, record = run(program, *SHORT, OMP_WAIT_POLICY='PASSIVE',
-                               variant='openblas-openmp')  # fmt: skip
-    assert status == 1 and 'threads-idle' in reasons(record), said
-    assert 'square: 1 of' in said
-
-
-@pytest.mark.alone
-@many
 def test_a_cgroup_of_one_cpu_is_found(linked, run):
     """All threads work, each for a share of the time."""
     with one_cpu() as enter:
@@ -257,12 +218,6 @@ def test_all_threads_at_work_are_counted_and_no_reason(linked, run):
         counts = [r['threads_worked'] for r in record['shapes']['square']['repetitions']]
         assert sorted(counts)[1] == record['threads_asked'], record['shapes']
         assert 'threads-idle' not in reasons(record)
-
-
-@pytest.mark.alone
-def test_a_thread_that_spins_cannot_be_told_from_one_that_works(linked, run):
-    record = run(linked('openblas-openmp'), *SHORT, OMP_WAIT_POLICY='active')[2]
-    assert 'set OMP_WAIT_POLICY=PASSIVE' in detail(record, 'threads-idle')
 
 
 @pytest.mark.alone
@@ -308,22 +263,6 @@ def test_two_libraries_at_once_are_wrong(linked, run):
     assert 'two libraries are mapped' in detail(record, 'wrong-library')
     # a variable of the one that is not called chooses nothing
     assert record['blas']['family'] == 'blis' and 'forced-kernels' not in reasons(record)
-
-
-def test_debians_libblas_is_part_of_its_openblas(build_program, run):
-    folder = blas_here.folder('openblas-openmp')
-    program = build_program('dgemm', '-O0', '-Wl,--no-as-needed', f'-L{folder}', '-lblas')
-    record = run(program, *FEW, variant='openblas-openmp')[2]
-    assert record['blas']['library'].endswith('libblas.so.3')
-    assert 'wrong-library' not in reasons(record)
-
-
-def test_what_a_program_does_not_use_of_the_harness_is_not_compiled(build_program):
-    """Else each build takes a third longer (src/harness/README.md)."""
-    program = build_program('dgemm', '-O1', str(ROOT / 'tests/data/plain_dgemm.c'))
-    done = subprocess.run(['nm', program], capture_output=True, text=True, check=True)
-    names = {line.split()[-1] for line in done.stdout.splitlines()}
-    assert 'main' in names and 'core_pair_measure' not in names
 
 
 # --- bad input -------------------------------------------------------------------------------

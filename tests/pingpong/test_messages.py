@@ -71,28 +71,6 @@ def test_the_sizes_are_imbs_and_every_byte_of_them_is_checked(run):
     assert re.search(r'^ +4 Mi +[\d.]+', said, re.M)
 
 
-SPY = """
-#include <mpi.h>
-#include <stdio.h>
-
-int MPI_Init_thread(int *argc, char ***argv, int asked, int *given)
-{
-	fprintf(stderr, "asked for %s\\n", asked == MPI_THREAD_SINGLE ? "one thread" : "more");
-	return PMPI_Init_thread(argc, argv, asked, given);
-}
-"""
-
-
-def test_it_asks_mpi_for_no_more_threads_than_its_peers(run, tmp_path):
-    """From MPI_THREAD_FUNNELED on a short message takes half as long again with Open MPI 4."""
-    (tmp_path / 'spy.c').write_text(SPY)
-    subprocess.run(
-        ['mpicc', '-shared', '-fPIC', 'spy.c', '-o', 'spy.so'], cwd=tmp_path, check=True
-    )
-    said = run(*SHORT, '--sizes', '0', LD_PRELOAD=tmp_path / 'spy.so')[1]
-    assert said.count('asked for one thread') == 2 and 'asked for more' not in said, said
-
-
 def test_it_pins_both_ranks_whatever_the_launcher_bound_them_to(run):
     """One bound to the other's CPU, the other to none."""
     bound = {'OMPI_MCA_hwloc_base_binding_policy': 'core'}
@@ -210,20 +188,6 @@ def test_a_signal_ends_the_job_with_one_line(run):
     assert 'membw: rank 1 on one: signal 15 asked to stop: no record' in output
 
 
-FEWEST = ('-DLONG_LOOK=0.001', '-DLARGE_MESSAGE=1048576')
-
-
-def test_a_message_whose_blocks_take_seconds_has_the_fewest_and_one_look(run):
-    """A gigabyte took more than ten minutes. Here a look is long from a thousandth of a second on,
-    and messages are large ones."""
-    options = (*SHORT, '--sizes', '4194304')
-    status, said, record = run(*options, flags=FEWEST)
-    assert status == 0, said
-    (message,) = record['messages']
-    assert 6 <= message['blocks_played'] <= 12 and message['again_us'] is None
-    assert message['words_checked'] >= 2 * 4194304 / 8 * (message['blocks_played'] + 3)
-
-
 def refusal(output):
     """(the fact, the hint) of what says nothing else of ours, but of the rank that the launcher
     ends by SIGTERM as the other gave up: where it has the time to, it says so."""
@@ -247,25 +211,6 @@ def test_more_memory_than_there_is_is_refused_before_any_of_it_is_touched(build,
         assert job.status == 2 and not job.records(), job.stdout + job.stderr
         assert f'messages of 2097152 bytes take {mib} MiB on one, but there are 4 MiB' in fact
         assert "leave out the largest of '--sizes'" in hint
-
-
-@pytest.mark.beside
-def test_without_an_mpi_it_says_what_is_missing(tmp_path):
-    """Built without one: by its options; to be built with one: by make."""
-    words = ['make', '-C', ROOT / 'src', 'PROGRAM=pingpong', 'MPI=1', 'MPICC=no-such-mpicc',
-             f'BUILD={tmp_path}']  # fmt: skip
-    done = subprocess.run(words, capture_output=True, text=True)
-    fact, hint = refusal(done.stderr)
-    assert done.returncode == 2 and fact == "membw: no 'no-such-mpicc' on the PATH"
-    assert 'load an MPI module' in hint and not list(tmp_path.iterdir())
-
-
-@pytest.mark.beside
-def test_make_builds_it_with_mpi(tmp_path):
-    words = ['make', '-C', ROOT / 'src', 'PROGRAM=pingpong', 'MPI=1', f'BUILD={tmp_path}']
-    subprocess.run(words, check=True, stdout=subprocess.DEVNULL)
-    line = json.loads((tmp_path / 'pingpong.json').read_text())['compile_line']
-    assert '-DMEMBW_MPI' in line
 
 
 def records_of_nodes(folder, program, nodes, *options):

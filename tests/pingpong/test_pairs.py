@@ -67,55 +67,12 @@ def test_the_interval_of_the_median_is_scipys(probe, count):
         assert ranks(interval.high) <= ranks(got['high']) <= ranks(interval.high) + 1
 
 
-def in_turn(probe, values):
-    """(median, low, high) as of values that were measured one after the other."""
-    text = '\n'.join(repr(float(value)) for value in values)
-    return tuple(map(float, probe('turn', text=text).split()))
-
-
-def slow_noise(rng, count, memory):
-    """Normal noise of which one value keeps so much of the one before."""
-    steps, level, values = rng.normal(0, 1, count), 0.0, []
-    for step in steps:
-        level = memory * level + np.sqrt(1 - memory**2) * step
-        values.append(level)
-    return 100 + 5 * np.array(values)
-
-
-@pytest.mark.parametrize('memory', [0, 0.5, 0.9])
-def test_the_interval_holds_also_where_each_block_is_like_the_last(probe, memory):
-    """Series of a known median: that of independent values holds it in 96, 82 and 47 of 100."""
-    series = [slow_noise(np.random.default_rng(seed), 400, memory) for seed in range(100)]
-    ends = [in_turn(probe, values)[1:] for values in series]
-    assert np.mean([low <= 100 <= high for low, high in ends]) >= 0.93
-    if memory == 0.9:
-        alone = [statistics(probe, values) for values in series[:20]]
-        assert np.mean([s['low'] <= 100 <= s['high'] for s in alone]) < 0.7, 'it can fail'
-
-
-def test_of_few_values_or_of_equal_ones_the_interval_is_that_of_independent_ones(probe):
-    rng = np.random.default_rng(1)
-    for values in (rng.normal(size=11), rng.normal(size=23), np.full(100, 27.0)):
-        got = statistics(probe, values)
-        assert in_turn(probe, values) == (got['median'], got['low'], got['high'])
-
-
 def test_two_regimes_of_a_virtual_machine_are_told_apart(probe):
     rng = np.random.default_rng(1)
     values = np.concatenate([rng.normal(27, 0.5, 60), rng.normal(107, 2, 40)])
     got = statistics(probe, values)
     assert got['regimes'] == 2 and got['share'] == 0.4
     assert got['lower'] == pytest.approx(27, abs=1) and got['upper'] == pytest.approx(107, abs=2)
-
-
-@pytest.mark.parametrize('values', [
-    np.random.default_rng(2).normal(27, 0.5, 100),                       # one
-    np.random.default_rng(3).lognormal(3, 0.5, 100),                     # a broad one
-    np.concatenate([np.full(90, 27.0), np.full(10, 500.0)]),             # a few interruptions
-    np.linspace(20, 60, 100),                                            # a slope
-], ids=['one', 'broad', 'interruptions', 'slope'])  # fmt: skip
-def test_one_regime_is_not_taken_for_two(probe, values):
-    assert statistics(probe, values)['regimes'] == 1
 
 
 # --- all sizes together ------------------------------------------------------------------------
@@ -151,12 +108,6 @@ def test_the_published_curves_of_ulysses_show_their_protocols(probe):
     assert 8192 < half < 65536
     latency, bandwidth, half, knees = curve(probe, points['0-1'])
     assert latency == 0.17 and knees == [] and 11500 < bandwidth < 12500
-
-
-def test_a_jump_is_a_knee_and_few_sizes_have_no_bandwidth(probe):
-    jump = [(n, 1 + n / 1e4 + (3 if n >= 4096 else 0)) for n in (2**i for i in range(23))]
-    assert curve(probe, jump)[3] == [4096]
-    assert curve(probe, [(0, 1.0), (8, 1.0), (4194304, 400.0)]) == (1.0, 0, 0, [])
 
 
 # --- pairs -------------------------------------------------------------------------------------
@@ -239,10 +190,6 @@ def test_blocks_that_others_interrupted_do_not_move_the_figure(matrix, percent):
     assert one_way_ns == pytest.approx(1000, rel=0.015) and low <= 1000 <= high and not is_lost
     # 0.1 ms more in so many of all blocks
     assert mean == pytest.approx(1000 + percent / 100 * 1e5 / 2 / trips, rel=0.1)
-
-
-def test_where_most_blocks_were_interrupted_the_figure_is_somebody_elses(matrix):
-    assert matrix('busy', '65').split()[3] == '1'
 
 
 @pytest.mark.skipif(os.cpu_count() < 2, reason='this machine has one CPU, a pair takes two')

@@ -10,7 +10,7 @@ from functools import partial
 
 import pytest
 import silent_kernel
-from changed_source import flipped_bit, other_machine
+from changed_source import other_machine
 from cpu_used import until_cpu_used
 from record_schema import check
 
@@ -120,17 +120,6 @@ def test_a_clean_run_with_arrays_of_its_own_choice_is_valid(recorded_machine, ru
     assert done.record['array_size'] == 4 * len(CPUS[:2]) * 2048 * 1024 // 8
 
 
-def test_the_caches_of_the_cpus_used_alone_count(recorded_machine, run):
-    program = recorded_machine(cache(0, '8M', '0') | cache(1, '16M', '1'))
-    done = run('taskset', '-c', '1', program, '-n', '1e6', '-t', '2')
-    assert done.record['llc_mib'] == 16
-
-
-def test_a_cache_that_cpus_share_counts_once(recorded_machine, run):
-    program = recorded_machine(cache(0, '24M', '0-1') | cache(1, '24M', '0-1'))
-    assert run(program, '-n', '1e6', '-t', '2').record['llc_mib'] == 24
-
-
 @pytest.mark.parametrize('size', ['999999', '1000000'])
 def test_arrays_under_the_rule_are_too_small(recorded_machine, run, size):
     program = recorded_machine(cache(0, '24M', '0-1') | cache(1, '24M', '0-1'))
@@ -149,22 +138,6 @@ def test_what_a_person_allows_is_recorded_and_valid(stream, run):
 def test_kernels_of_nanoseconds_are_too_short(build, run):
     """Without OpenMP: its region alone takes as long as the 20 ticks that are asked."""
     assert 'too-short' in run(build('-fno-openmp'), '-n', '10', '-t', '100').reasons
-
-
-def test_one_flipped_bit_is_not_validated(build, run):
-    done = run(build(changes=flipped_bit(1, 77, 3)), '-n', '1e6', '-t', '3')
-    assert 'not-validated' in done.reasons
-    wrong = done.record['validation']['first'][0]
-    assert wrong['numa_domain'] == 0
-    if os.geteuid() == 0:
-        assert int(wrong['physical'], 16) % 4096 == int(wrong['address'], 16) % 4096
-
-
-def test_a_physical_address_that_the_kernel_hides_is_unknown(build, run):
-    hidden = ['setpriv', '--bounding-set', '-sys_admin'] if os.geteuid() == 0 else []
-    done = run(*hidden, build(changes=flipped_bit(1, 77, 3)), '-n', '1e6', '-t', '3')
-    assert '(physical unknown, ' in done.stdout
-    assert done.record['validation']['first'][0]['physical'] is None
 
 
 def test_more_threads_than_the_mask_has_cpus(stream, run):
@@ -260,14 +233,6 @@ def test_bound_threads_that_share_a_core_while_cores_are_free(stream, begin):
     assert 'cpu-not-where-asked' in started.end().reasons
 
 
-@pytest.mark.alone
-def test_unpinned_threads_that_share_a_core_are_a_warning(stream, begin):
-    started = begin(stream, *SMALL, OMP_NUM_THREADS='2')
-    herd(started)
-    done = started.end()
-    assert 'cpu-not-where-asked' in done.warnings - done.reasons
-
-
 def test_the_real_affinity_of_each_thread_is_recorded(stream, run):
     cores = dict(OMP_PROC_BIND='true', OMP_PLACES=f'{{{CPUS[1]}}},{{{CPUS[0]}}}')
     done = run(stream, '-n', '1e6', '-t', '3', OMP_NUM_THREADS='2', **cores)
@@ -333,13 +298,6 @@ def test_reserved_pages_that_are_not_there_are_refused(stream, kind):
         [stream, '-m', str(half), '--pages', kind], capture_output=True, text=True, timeout=300
     )
     assert done.returncode == 2 and f"'--pages {kind}'" in done.stderr
-
-
-@pytest.mark.parametrize('options', [['--pages', 'big'], ['--peak', '-1'], ['--peak', 'x']])
-def test_bad_values_are_refused(stream, options):
-    done = subprocess.run([stream, *options], capture_output=True, text=True, timeout=300)
-    assert done.returncode == 2
-    assert [line.split(':')[0] for line in done.stderr.splitlines()] == ['membw', 'hint']
 
 
 def test_fewer_threads_than_asked_for_are_a_reason(stream, run):

@@ -70,7 +70,7 @@ def finer_us(row: Row) -> tuple[float, float]:
 
 
 def problems(text: str, sizes: Sequence[int] = SIZES) -> list[str]:
-    """Why the table is not to be believed, as text."""
+    """Why the table is not valid, as text."""
     table = rows(text)
     if not table:
         return ['no PingPong table in the output']

@@ -22,7 +22,7 @@ def partitions_of(system: str | None) -> list[dict]:
 
 
 def by_reason(partitions: Iterable[dict]) -> dict[str, list[str]]:
-    """{reason: [presets]} of the `left_out` extras, each told once, whatever the partition."""
+    """{reason: [presets]} of the `left_out` extras, each reason once for all partitions."""
     presets_of: dict[str, list[str]] = collections.defaultdict(list)
     for partition in partitions:
         for preset, reason in partition.get('extras', {}).get('left_out', {}).items():

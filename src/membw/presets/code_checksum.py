@@ -1,13 +1,14 @@
 """What a program's code is, whatever path or Spack hash the file beside it carries."""
 
 import hashlib
+import os
 
 # RPATH, build id and the names of libraries stand in other sections: the same line in another
 # Spack store makes another file of the same code
 SECTIONS = ('.text', '.rodata')
 
 
-def code_sha256(path):
+def code_sha256(path: str | os.PathLike[str]) -> str:
     """SHA-256 over the names and bytes of SECTIONS; '' where the file has no code to be read."""
     # a twentieth of what `reframe -l` takes, which needs none of it
     from elftools.common.exceptions import ELFError

@@ -5,28 +5,37 @@ Make runs this file as a command and Spack's recipe loads it by its path, each w
 has no membw: it imports nothing of the package, unless that is installed without a checkout.
 """
 
+from __future__ import annotations
+
 import argparse
 import contextlib
 import glob
 import hashlib
 import json
 import os
-import pathlib
 import re
 import shlex
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from types import ModuleType
+from typing import Any, Dict, NoReturn
+
+# typing's Dict: this file runs with the Python of Spack, which may be 3.7
+Facts = Dict[str, Any]  # a mapping, as YAML has it
+Table = Dict[str, Facts]  # families and presets, by their names
 
 
-def find_root():
+def find_root() -> Path:
     """The checkout that this file is in; of the installed library, what it unpacked."""
-    here = pathlib.Path(__file__).resolve().parents[3]
+    here = Path(__file__).resolve().parents[3]
     if (here / 'configs' / 'presets.yaml').is_file():
         return here
     from membw.checkout import root
 
-    return pathlib.Path(root())
+    return Path(root())
 
 
 ROOT = find_root()
@@ -53,7 +62,7 @@ DEFINE = re.compile(r'[A-Za-z_]\w*=([1-9]\d*|[A-Za-z_]\w*)')
 class PresetError(Exception):
     """A usage error; the text is the fact and, on a second line, the way out."""
 
-    def __init__(self, fact, hint):
+    def __init__(self, fact: str, hint: str) -> None:
         super().__init__(f'membw: {fact}\nhint: {hint}')
         self.fact, self.hint = fact, hint
 
@@ -61,7 +70,7 @@ class PresetError(Exception):
 # --- the table -------------------------------------------------------------------------------
 
 
-def parse_yaml(text):
+def parse_yaml(text: str) -> Any:
     """PyYAML where there is one, else (in Spack's own Python) the YAML that Spack brings."""
     try:
         import yaml
@@ -73,12 +82,12 @@ def parse_yaml(text):
         raise PresetError(f'presets.yaml is not YAML: {one_line(err)}', 'fix that line') from err
 
 
-def loader(yaml):
+def loader(yaml: ModuleType) -> Any:
     """libyaml's, where PyYAML was built with it: it takes a tenth of the time."""
     return getattr(yaml, 'CSafeLoader', yaml.SafeLoader)
 
 
-def read_yaml(yaml, text):
+def read_yaml(yaml: ModuleType, text: str) -> Any:
     """What the text says. YAMLError, too, of what libyaml's loader has no stack for (it calls
     itself for each level, and the process is gone) and of a number that Python does not take."""
     depth = 0
@@ -93,7 +102,7 @@ def read_yaml(yaml, text):
         raise yaml.YAMLError(str(err)) from err
 
 
-def parse_yaml_of_spack(text):
+def parse_yaml_of_spack(text: str) -> Any:
     try:
         import spack.util.spack_yaml as spack_yaml
     except ImportError as err:
@@ -104,16 +113,16 @@ def parse_yaml_of_spack(text):
     return spack_yaml.load(text)
 
 
-def one_line(err):
+def one_line(err: Exception) -> str:
     return ' '.join(str(err).split())
 
 
-def load(path=TABLE):
+def load(path: Path | str = TABLE) -> Table:
     """The whole table, checked: {'families': {...}, 'presets': {...}}."""
-    if pathlib.Path(path).exists() and not pathlib.Path(path).is_file():
+    if Path(path).exists() and not Path(path).is_file():
         raise PresetError(f"'{path}' is no file", 'restore it from git')
     try:
-        text = pathlib.Path(path).read_text(encoding='utf-8')
+        text = Path(path).read_text(encoding='utf-8')
     except OSError as err:
         raise PresetError(f"cannot read '{path}': {err.strerror}", 'restore it from git') from err
     except UnicodeError as err:
@@ -122,7 +131,7 @@ def load(path=TABLE):
     twice = [f"line {line}: '{place}' is given twice" for line, place in given_twice(text)]
     problems = [*twice, *check(table)]
     if problems:
-        name = pathlib.Path(path).name
+        name = Path(path).name
         raise PresetError(
             '\nmembw: '.join(f'{name}: {p}' for p in problems),
             'the head of presets.yaml says what each key means',
@@ -130,7 +139,7 @@ def load(path=TABLE):
     return table
 
 
-def given_twice(text):
+def given_twice(text: str) -> Iterator[tuple[int, str]]:
     """(line, place) of each key that stands there twice: PyYAML would take the last, silently.
 
     Spack's own reader refuses such a text itself.
@@ -157,7 +166,7 @@ def given_twice(text):
             waiting.append((name, value))
 
 
-def check(table):
+def check(table: Any) -> list[str]:
     """All problems of a table, as one line each."""
     if not isinstance(table, dict) or set(table) != {'families', 'presets'}:
         return ["the two top-level keys are 'families' and 'presets'"]
@@ -176,7 +185,7 @@ def check(table):
     return problems
 
 
-def check_keys(where, row, keys, optional):
+def check_keys(where: str, row: Any, keys: set[str], optional: set[str]) -> list[str]:
     if not isinstance(row, dict):
         return [f'{where}: is not a mapping']
     problems = [f"{where}: unknown key '{key}'" for key in row if key not in keys]
@@ -188,7 +197,7 @@ def check_keys(where, row, keys, optional):
     return problems
 
 
-def check_row(where, name, row, families):
+def check_row(where: str, name: str, row: Facts, families: Facts) -> list[str]:
     problems = []
     if row['family'] not in families:
         problems.append(f"{where}: unknown family '{row['family']}'")
@@ -204,7 +213,7 @@ def check_row(where, name, row, families):
 # --- from a row to a line --------------------------------------------------------------------
 
 
-def row(preset, table=None):
+def row(preset: str, table: Table | None = None) -> Facts:
     table = table or load()
     if preset not in table['presets']:
         raise PresetError(
@@ -214,11 +223,18 @@ def row(preset, table=None):
     return table['presets'][preset]
 
 
-def family_of(preset, table):
+def family_of(preset: str, table: Table) -> Facts:
     return table['families'][row(preset, table)['family']]
 
 
-def fill(template, preset, family, openmp, defines, libhugetlbfs):
+def fill(
+    template: str,
+    preset: str,
+    family: Facts,
+    openmp: bool,
+    defines: Sequence[str],
+    libhugetlbfs: str | None,
+) -> list[str]:
     if '{libhugetlbfs}' in template and not libhugetlbfs:
         raise PresetError(
             f"preset '{preset}' needs the path of libhugetlbfs",
@@ -232,7 +248,15 @@ def fill(template, preset, family, openmp, defines, libhugetlbfs):
     return shlex.split(template.format(**values))
 
 
-def flags(preset, openmp=True, defines=(), extra=(), *, libhugetlbfs=None, table=None):
+def flags(
+    preset: str,
+    openmp: bool = True,
+    defines: Sequence[str] = (),
+    extra: Sequence[str] = (),
+    *,
+    libhugetlbfs: str | None = None,
+    table: Table | None = None,
+) -> list[str]:
     """The options of a preset for a C program, in order; `extra` comes last.
 
     `defines` are the program's own macros, 'NAME=VALUE', in the order of the line.
@@ -242,31 +266,31 @@ def flags(preset, openmp=True, defines=(), extra=(), *, libhugetlbfs=None, table
     return fill(template, preset, family, openmp, defines, libhugetlbfs) + list(extra)
 
 
-def language(family):
+def language(family: Facts) -> str:
     """What the programs are written in that a family compiles."""
     return family.get('language', 'c')
 
 
-def sources_of(preset, program, table):
+def sources_of(preset: str, program: str, table: Table) -> list[str]:
     """The files of src/<program> that stand on the line."""
     if language(family_of(preset, table)) == 'fortran':
         return [f'{program}.f90', f'{program}_f.c']
     return [f'{program}.c']
 
 
-def package(program):
+def package(program: str) -> str:
     """The Spack package that builds src/<program>."""
     return PACKAGES.get(program, program)
 
 
-def program_of(package):
+def program_of(package: str) -> str:
     return next((program for program, name in PACKAGES.items() if name == package), package)
 
 
-def version():
+def version() -> str:
     """Of the release: its one place is the harness, which every program carries along."""
     text = (PROGRAMS / HARNESS / 'config.h').read_text(encoding='utf-8')
-    return re.search(r'#define MEMBW_VERSION "(.+)"', text)[1]
+    return re.findall(r'#define MEMBW_VERSION "(.+)"', text)[0]
 
 
 # --- the BLAS that a program is linked with --------------------------------------------------
@@ -276,10 +300,10 @@ BLAS_KEYS = {
 }  # fmt: skip
 
 
-def load_blas(path=BLAS_TABLE):
+def load_blas(path: Path | str = BLAS_TABLE) -> Facts:
     """{name: row} of configs/blas.yaml, checked."""
     try:
-        rows = parse_yaml(pathlib.Path(path).read_text(encoding='utf-8'))['rows']
+        rows = parse_yaml(Path(path).read_text(encoding='utf-8'))['rows']
     except OSError as err:
         raise PresetError(f"cannot read '{path}': {err.strerror}", 'restore it from git') from err
     problems = [
@@ -295,7 +319,7 @@ def load_blas(path=BLAS_TABLE):
     return rows
 
 
-def blas_row(name, rows=None):
+def blas_row(name: str, rows: Facts | None = None) -> Facts:
     rows = rows or load_blas()
     if name not in rows:
         raise PresetError(
@@ -304,10 +328,10 @@ def blas_row(name, rows=None):
     return rows[name]
 
 
-def from_environment(words, name):
+def from_environment(words: str, name: str) -> list[str]:
     """Words of a row with each ${NAME} filled in."""
 
-    def value(match):
+    def value(match: re.Match[str]) -> str:
         if not os.environ.get(match[1]):
             raise PresetError(
                 f"BLAS '{name}' needs {match[1]}, which is not set",
@@ -318,7 +342,7 @@ def from_environment(words, name):
     return [re.sub(r'\$\{(\w+)\}', value, word) for word in shlex.split(words)]
 
 
-def blas_words(name, rows=None):
+def blas_words(name: str, rows: Facts | None = None) -> tuple[list[str], list[str]]:
     """(words in front of the sources, words behind them) that link a row's library."""
     row = blas_row(name, rows)
     folders = sorted(glob.glob(row.get('folder', '')))[:1]
@@ -329,19 +353,19 @@ def blas_words(name, rows=None):
 # --- provenance ------------------------------------------------------------------------------
 
 
-def source_files(folder):
+def source_files(folder: Path | str) -> dict[str, Path]:
     """{path below src: path} of all that a program is made of: its folder and the harness."""
-    folder = pathlib.Path(folder).resolve()
+    folder = Path(folder).resolve()
     paths = [p for d in (folder, folder.parent / HARNESS) for p in d.rglob('*')]
     return {p.relative_to(folder.parent).as_posix(): p for p in paths if p.suffix in SUFFIXES}
 
 
-def source_sha256(folder):
+def source_sha256(folder: Path | str) -> str:
     """One checksum of all sources of the program in that folder."""
     return checksum((name, path.read_bytes()) for name, path in source_files(folder).items())
 
 
-def checksum(sources):
+def checksum(sources: Iterable[tuple[str, bytes]]) -> str:
     """Of (name below src, bytes): sha256 of what `sha256sum` prints in src, sorted by path."""
     total = hashlib.sha256()
     for name, content in sorted(sources, key=lambda source: source[0].encode()):
@@ -349,11 +373,11 @@ def checksum(sources):
     return total.hexdigest()
 
 
-def sha256(path):
-    return hashlib.sha256(pathlib.Path(path).read_bytes()).hexdigest()
+def sha256(path: Path | str) -> str:
+    return hashlib.sha256(Path(path).read_bytes()).hexdigest()
 
 
-def banner(cc):
+def banner(cc: str) -> str:
     """First line of `cc --version`."""
     try:
         done = subprocess.run([cc, '--version'], capture_output=True, text=True, timeout=60)
@@ -365,14 +389,14 @@ def banner(cc):
     return lines[0] if lines else ''
 
 
-def compiler_version(family, cc, table=None):
+def compiler_version(family: str, cc: str, table: Table | None = None) -> str | None:
     """Version of `cc`, or None when its banner is not that of the family."""
     table = table or load()
     match = re.search(table['families'][family]['version'], banner(cc))
     return match.group(1) if match else None
 
 
-def candidates(cc):
+def candidates(cc: str) -> list[str]:
     """cc itself and cc-<version> on PATH, newest first; a path names one alone."""
     versions, version = set(), re.compile(re.escape(cc) + r'-\d[\d.]*')
     for folder in os.environ.get('PATH', '').split(os.pathsep) if os.sep not in cc else ():
@@ -382,12 +406,12 @@ def candidates(cc):
     return [c for c in [cc, *newest] if shutil.which(c)]
 
 
-def find_compiler(cc):
+def find_compiler(cc: str) -> str | None:
     """Path of a compiler, else of its newest cc-<version>, or None."""
     return next(map(shutil.which, candidates(cc)), None)
 
 
-def compiler_of(family, table):
+def compiler_of(family: str, table: Table) -> str:
     """The family's compiler by its plain name, else its newest cc-<version> (Debian's clang-19);
     where none of them is of the family, the one to say so of."""
     cc = table['families'][family]['cc']
@@ -395,7 +419,7 @@ def compiler_of(family, table):
     return next((c for c in there if compiler_version(family, c, table)), [*there, cc][0])
 
 
-def check_compiler(preset, cc, table):
+def check_compiler(preset: str, cc: str, table: Table) -> None:
     """A row is only what its name says when the compiler is of its family."""
     family = table['presets'][preset]['family']
     if not shutil.which(cc):
@@ -410,9 +434,9 @@ def check_compiler(preset, cc, table):
         )
 
 
-def write_if_changed(path, text):
+def write_if_changed(path: Path | str, text: str) -> bool:
     """Keep the time of a file whose content stays: what depends on it is then not rebuilt."""
-    path = pathlib.Path(path)
+    path = Path(path)
     if path.is_file() and path.read_text(encoding='utf-8') == text:
         return False
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -430,7 +454,7 @@ FOR_LINKER = re.compile(r'-(l|L|Wl,|Xlinker|z$|T$|u$|rdynamic)|.*\.(a|so)(\.\d+)
 TAKES_NEXT = ('-Xlinker', '-z', '-L', '-l', '-T', '-u', '-I', '-D', '-isystem', '-include')
 
 
-def mpi_wrapped(mpicc):
+def mpi_wrapped(mpicc: str) -> list[str]:
     """The words that the wrapper would run, its compiler first."""
     if not shutil.which(mpicc):
         raise PresetError(f"no '{mpicc}' on the PATH", 'load an MPI module, or MPICC=PATH')
@@ -447,9 +471,9 @@ def mpi_wrapped(mpicc):
     )
 
 
-def mpi_added(mpicc):
+def mpi_added(mpicc: str) -> tuple[list[str], list[str]]:
     """(for the compiler, for the linker): what goes before the sources and what after them."""
-    before, after = [MPI_DEFINE], []
+    before, after = [MPI_DEFINE], []  # type: list[str], list[str]
     words = iter(mpi_wrapped(mpicc)[1:])
     for word in words:
         value = [next(words, '')] if word in TAKES_NEXT else []
@@ -460,22 +484,22 @@ def mpi_added(mpicc):
 # --- the command -----------------------------------------------------------------------------
 
 
-def options_of(args):
+def options_of(args: argparse.Namespace) -> Facts:
     keep = ('openmp', 'libhugetlbfs', 'extra')
     return {name: getattr(args, name) for name in keep}
 
 
-def do_list(args, table):
+def do_list(args: argparse.Namespace, table: Table) -> None:
     for name, preset in table['presets'].items():
         print(f'{name:18} {" ".join(preset["requires"]) or "any":12} {preset["line"].strip()}')
 
 
-def do_flags(args, table):
+def do_flags(args: argparse.Namespace, table: Table) -> None:
     options = options_of(args)
     print(shlex.join(flags(args.preset, defines=args.define, table=table, **options)))
 
 
-def do_plan(args, table):
+def do_plan(args: argparse.Namespace, table: Table) -> None:
     """What make asks when it starts; the stamp changes exactly when the build must."""
     options = options_of(args)
     cc = args.cc or compiler_of(row(args.preset, table)['family'], table)
@@ -497,9 +521,9 @@ def do_plan(args, table):
     write_if_changed(args.stamp, f'# {banner(cc)}\n{text}')
 
 
-def do_record(args, table):
+def do_record(args: argparse.Namespace, table: Table) -> None:
     """BINARY.json beside the binary: the line that reached the compiler, and what it made."""
-    folder = pathlib.Path(args.sources).resolve()
+    folder = Path(args.sources).resolve()
     record = {
         'program': folder.name,
         'built_with': 'make',
@@ -513,14 +537,14 @@ def do_record(args, table):
         'spec': None,
         'dag_hash': None,
     }
-    pathlib.Path(f'{args.binary}.json').write_text(json.dumps(record, indent=1) + '\n')
+    Path(f'{args.binary}.json').write_text(json.dumps(record, indent=1) + '\n')
 
 
-def build_record(binary):
+def build_record(binary: Path | str) -> Facts:
     """What make or Spack wrote of a binary when it was built."""
-    path = pathlib.Path(binary)
+    path = Path(binary)
     beside = (
-        pathlib.Path(f'{path}.json'),
+        Path(f'{path}.json'),
         path.parents[1] / 'share' / 'membw' / f'{path.name}.json',
     )
     return json.loads(
@@ -528,7 +552,7 @@ def build_record(binary):
     )
 
 
-def define(text):
+def define(text: str) -> str:
     if not DEFINE.fullmatch(text):
         name, _, value = text.partition('=')
         raise argparse.ArgumentTypeError(
@@ -538,11 +562,11 @@ def define(text):
 
 
 class Parser(argparse.ArgumentParser):
-    def error(self, message):
+    def error(self, message: str) -> NoReturn:
         self.exit(2, f"membw: {message}\nhint: '{self.prog} --help' lists the options\n")
 
 
-def add_options(command):
+def add_options(command: argparse.ArgumentParser) -> None:
     command.add_argument('preset', help='row of presets.yaml, e.g. gcc-o2')
     command.add_argument(
         '-D', dest='define', metavar='NAME=VALUE', type=define, action='append', default=[],
@@ -555,7 +579,7 @@ def add_options(command):
     )
 
 
-def add_commands(parser):
+def add_commands(parser: argparse.ArgumentParser) -> argparse.ArgumentParser:
     """The commands of a parser: `membw presets ...`, or this file's own."""
     commands = parser.add_subparsers(dest='what', metavar='WHAT', required=True)
     commands.add_parser('list', help='every preset, what it asks of the CPU, its line')
@@ -578,7 +602,7 @@ def add_commands(parser):
     return parser
 
 
-def add_parser(subparsers):
+def add_parser(subparsers: argparse._SubParsersAction) -> None:
     about = 'the table of compile lines'
     parser = subparsers.add_parser('presets', help=about, description=__doc__.splitlines()[0])
     add_commands(parser).set_defaults(func=run)
@@ -587,7 +611,7 @@ def add_parser(subparsers):
 DO = {'list': do_list, 'flags': do_flags, 'plan': do_plan, 'record': do_record}
 
 
-def run(args):
+def run(args: argparse.Namespace) -> int:
     try:
         DO[args.what](args, load())
     except PresetError as err:
@@ -602,7 +626,7 @@ def run(args):
     return 0
 
 
-def main(argv=None):
+def main(argv: list[str] | None = None) -> int:
     prog = f'python3 {os.path.relpath(__file__)}'
     try:
         return run(add_commands(Parser(prog=prog, description=__doc__)).parse_args(argv))

@@ -7,12 +7,16 @@ import io
 import shlex
 import subprocess
 import tarfile
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from membw.checkout import root
 from membw.errors import MembwError
 from membw.presets import presets
+
+Facts = dict[str, Any]  # a mapping, as YAML has it
 
 # beside the program's own folder: what a build reads of the checkout, by make or by Spack
 BUILT_FROM = (
@@ -26,18 +30,18 @@ BUILT_FROM = (
 )
 
 
-def built_from(program):
+def built_from(program: str) -> tuple[str, ...]:
     return (f'src/{program}', *BUILT_FROM)
 
 
-def source_folders(program):
+def source_folders(program: str) -> tuple[str, str]:
     return f'src/{presets.HARNESS}/', f'src/{program}/'
 
 
 # --- packing -----------------------------------------------------------------------------------
 
 
-def build_files(program):
+def build_files(program: str) -> Iterator[Path]:
     """Files of the checkout itself: no caches, no Spack environment that was tried in place."""
     for top in built_from(program):
         path = Path(root(), top)
@@ -49,7 +53,7 @@ def build_files(program):
 
 
 @functools.cache
-def packed(program):
+def packed(program: str) -> bytes:
     """The bytes of one archive of what a build reads: the same files give the same bytes."""
     content = io.BytesIO()
     with tarfile.open(fileobj=content, mode='w', format=tarfile.PAX_FORMAT) as archive:
@@ -62,7 +66,7 @@ def packed(program):
 
 
 @functools.cache
-def commit():
+def commit() -> str:
     """The checkout's git commit, with -dirty when tracked files differ from it; '' without git."""
     head = _git('rev-parse', 'HEAD').decode().strip()
     changed = head and _git('status', '--porcelain', '--untracked-files=no')
@@ -81,7 +85,7 @@ class Sources:
     notes: tuple = ()
 
 
-def find_sources(build, results):
+def find_sources(build: Facts, results: Path) -> Sources:
     """Sources whose checksum is build['source_sha256'], never others."""
     wanted, program = build['source_sha256'], build.get('program', 'stream')
     kept = results / 'sources' / str(build.get('sources'))
@@ -104,12 +108,12 @@ def find_sources(build, results):
     )
 
 
-def _is_itself(archive):
+def _is_itself(archive: Path) -> bool:
     """An archive is named for its sha256: a changed one is another party's."""
     return hashlib.sha256(archive.read_bytes()).hexdigest() == archive.name.split('.')[0]
 
 
-def _about_present(wanted, program):
+def _about_present(wanted: str, program: str) -> tuple[str, ...]:
     present = presets.source_sha256(Path(root(), 'src', program))
     if present == wanted:
         return ()
@@ -117,7 +121,7 @@ def _about_present(wanted, program):
     return (f'{now} is not that of the result ({wanted[:12]})',)
 
 
-def _commit(recorded, wanted, program):
+def _commit(recorded: str, wanted: str, program: str) -> str | None:
     """The recorded commit where it holds these sources, else the newest one that does."""
     folders = source_folders(program)
     recorded = recorded.removesuffix('-dirty')
@@ -129,12 +133,12 @@ def _commit(recorded, wanted, program):
     return None
 
 
-def _of_commit(commit, paths):
+def _of_commit(commit: str, paths: Sequence[str]) -> list[str]:
     """Those that a commit has: git archives nothing where one of them is missing."""
     return [path for path in paths if _git('ls-tree', commit, path.rstrip('/'))]
 
 
-def _git(*words):
+def _git(*words: str) -> bytes:
     """What git prints; nothing where it fails, or is not there; nor of a repository around it."""
     if not Path(root(), '.git').exists():
         return b''
@@ -145,12 +149,12 @@ def _git(*words):
     return b'' if done.returncode else done.stdout
 
 
-def checksum(archive, program):
+def checksum(archive: bytes, program: str) -> str:
     """presets.source_sha256() of the sources of a program in a tar archive."""
     folders = source_folders(program)
     with tarfile.open(fileobj=io.BytesIO(archive)) as tar:
         return presets.checksum(
-            (m.name.removeprefix('src/'), tar.extractfile(m).read())
+            (m.name.removeprefix('src/'), tar.extractfile(m).read())  # type: ignore[union-attr]
             for m in tar
             if m.isfile() and m.name.startswith(folders) and m.name.endswith(presets.SUFFIXES)
         )

@@ -13,19 +13,23 @@ import functools
 import hashlib
 import json
 import os
-import pathlib
 import shutil
 import subprocess
 import sys
+from pathlib import Path
+from typing import Any
 
 from membw.presets import presets
+
+Facts = dict[str, Any]  # a mapping, as YAML has it
+Table = dict[str, dict[str, Any]]  # families and presets, by their names
 
 SCOPE = presets.ROOT / 'configs' / 'spack'
 RECIPES = presets.ROOT / 'spack-repo' / 'spack_repo' / 'membw'
 
 
 @functools.cache
-def can_build():
+def can_build() -> bool:
     """Whether there is a Spack here that our specs are for, 1.0 or later; the set-up saw to it."""
     if not shutil.which('spack') or (presets.ROOT / '.spack' / 'ready').exists():
         return bool(shutil.which('spack'))
@@ -33,29 +37,29 @@ def can_build():
     return not done.stdout.startswith('0.') and done.returncode == 0
 
 
-def package_of(constraint):
+def package_of(constraint: str) -> str:
     """'gcc' of '%c=gcc@12'."""
     return constraint.removeprefix('%c=').partition('@')[0]
 
 
-def compiler(row, table):
+def compiler(row: Facts, table: Table) -> tuple[str, Facts]:
     """(constraint, {package: external} or None) of one row."""
     family = table['families'][presets.row(row['preset'], table)['family']]
     if not row.get('cc'):
         return row.get('spack') or family['spack'], {}
-    path = shutil.which(row['cc'])
+    path = shutil.which(row['cc']) or row['cc']
     presets.check_compiler(row['preset'], row['cc'], table)
     name = package_of(family['spack'])
     version = presets.compiler_version(table['presets'][row['preset']]['family'], path, table)
     external = {
         'spec': f'{name}@={version} {family.get("external", "")}'.strip(),
-        'prefix': str(pathlib.Path(path).parent.parent),
+        'prefix': str(Path(path).parent.parent),
         'extra_attributes': {'compilers': {'c': path}},
     }
     return f'%c={name}@={version}', {name: external}
 
 
-def spec_of(program, row, constraint):
+def spec_of(program: str, row: Facts, constraint: str) -> str:
     """The compiler comes last: what stands after it would be said of the compiler."""
     words = [presets.package(program), f'preset={row["preset"]}']
     words += [f'{name}={value}' for name, value in row.get('variants', {}).items()]
@@ -64,10 +68,11 @@ def spec_of(program, row, constraint):
     return ' '.join([*words, constraint])
 
 
-def environment(program, rows, table):
+def environment(program: str, rows: list[Facts], table: Table) -> tuple[Facts, dict[str, str]]:
     """(what spack.yaml holds, {environ: spec of the row})"""
-    names, externals = {}, {}
-    specs = {}
+    names: dict[str, str] = {}
+    externals: dict[str, list[Facts]] = {}
+    specs: dict[str, str] = {}
     for row in rows:
         constraint, external = compiler(row, table)
         for name, entry in external.items():
@@ -94,15 +99,15 @@ def environment(program, rows, table):
     return spack, specs
 
 
-def fingerprint(program, text):
+def fingerprint(program: str, text: str) -> str:
     """Changes when a lock made before would be stale."""
-    files = [presets.TABLE, presets.__file__, *sorted(SCOPE.glob('*.yaml'))]
+    files: list[Path | str] = [presets.TABLE, presets.__file__, *sorted(SCOPE.glob('*.yaml'))]
     files += sorted(RECIPES.rglob('*.py'))
     parts = [text, presets.source_sha256(presets.PROGRAMS / program), *map(presets.sha256, files)]
     return hashlib.sha256('\n'.join(parts).encode()).hexdigest()
 
 
-def holds(before, spack):
+def holds(before: Facts, spack: Facts) -> bool:
     """Whether all rows of an environment are in the one of before."""
     known = before['packages']
     externals = all(
@@ -113,11 +118,11 @@ def holds(before, spack):
     return externals and set(spack['specs']) <= set(before['specs'])
 
 
-def as_text(spack):
+def as_text(spack: Facts) -> str:
     return json.dumps({'spack': spack}, indent=1) + '\n'  # JSON is YAML
 
 
-def present(folder, program):
+def present(folder: Path, program: str) -> Facts | None:
     """What spack.yaml there holds, where its lock is of today's sources; else None."""
     try:
         spack = json.loads((folder / 'spack.yaml').read_text())['spack']
@@ -127,13 +132,15 @@ def present(folder, program):
     return spack if made_of == fingerprint(program, as_text(spack)) else None
 
 
-def write(folder, program, rows, table=None):
+def write(
+    folder: Path | str, program: str, rows: list[Facts], table: Table | None = None
+) -> dict[str, Path]:
     """Write FOLDER/spack.yaml; drop a stale lock. Returns {environ: path of its program}.
 
     One that holds these rows and more is left alone: who chooses a few rows of many (-p) shall
     not wait for Spack, now or when all are asked for again.
     """
-    folder = pathlib.Path(folder).resolve()
+    folder = Path(folder).resolve()
     spack, specs = environment(program, rows, table or presets.load())
     before = present(folder, program)
     if before and holds(before, spack):
@@ -148,9 +155,9 @@ def write(folder, program, rows, table=None):
     }
 
 
-def commands(folder, paths):
+def commands(folder: Path | str, paths: dict[str, Path]) -> list[str]:
     """Shell lines that build what is missing; none when every row is there and the lock holds."""
-    folder = pathlib.Path(folder).resolve()
+    folder = Path(folder).resolve()
     if (folder / 'spack.lock').is_file() and all(path.exists() for path in paths.values()):
         return []
     # a row is one compiler process: as many at once as there are CPUs; what has no lock yet is
@@ -159,7 +166,7 @@ def commands(folder, paths):
     return [f"spack -e '{folder}' install -p {at_once}"]
 
 
-def main(argv=None):
+def main(argv: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument('folder', help='the environment: spack.yaml, spack.lock, rows/')
     parser.add_argument('program', help='a folder of src that has a recipe')

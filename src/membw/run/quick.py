@@ -39,7 +39,7 @@ def chosen(environs: list[str]) -> list[str]:
     for name in environs:
         row = table['presets'].get(name)
         family = table['families'].get(row['family'], {}) if row else {}
-        if family and 'language' not in family and 'offload' not in row['features']:
+        if row and family and 'language' not in family and 'offload' not in row['features']:
             families.setdefault(row['family'], []).append(name)
     ordered = [sorted(names, key=rank) for names in families.values()]
     first = [names[0] for names in ordered]

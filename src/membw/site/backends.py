@@ -8,9 +8,12 @@ import functools
 import importlib
 import json
 import pathlib
+from typing import Any
 
 import reframe
 from reframe.core import backends
+
+Facts = dict[str, Any]  # a mapping, as YAML has it
 
 # keys of a partition, and of a system, that go to ReFrame as they stand
 PASSED_THROUGH = ('modules', 'env_vars', 'prepare_cmds', 'resources', 'sched_options', 'devices',
@@ -19,7 +22,7 @@ OF_SYSTEM = ('modules', 'env_vars')
 
 
 @functools.cache
-def registered(kind):
+def registered(kind: str) -> list[str]:
     """Names of ReFrame's backends, kind 'scheduler' or 'launcher'."""
     for name in getattr(backends, f'_{kind}_backend_modules'):
         importlib.import_module(name)
@@ -27,12 +30,12 @@ def registered(kind):
 
 
 @functools.cache
-def configuration_schema():
+def configuration_schema() -> Any:
     path = pathlib.Path(reframe.__file__).parent / 'schemas' / 'config.json'
     return in_2020(json.loads(path.read_text()))
 
 
-def in_2020(schema):
+def in_2020(schema: Any) -> Any:
     """ReFrame's is of draft 7: there `items` may be the list that is now `prefixItems`."""
     if isinstance(schema, list):
         return [in_2020(part) for part in schema]
@@ -43,7 +46,7 @@ def in_2020(schema):
     return {named.get(k, k) if pairs else k: in_2020(v) for k, v in schema.items()}
 
 
-def completed(schema):
+def completed(schema: Any) -> Facts:
     """Our schema of a system file, with ReFrame's part of it."""
     theirs = configuration_schema()
     of_system = theirs['properties']['systems']['items']['properties']

@@ -2,10 +2,12 @@
 
 import copy
 import os
-import pathlib
 import shlex
 import shutil
 import sys
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any, NoReturn
 
 import reframe.core.settings as builtin
 
@@ -15,6 +17,9 @@ from membw.presets import presets
 from membw.site import backends, machine, peak, slurm, systems
 from membw.site.environs import environ_name
 
+Facts = dict[str, Any]  # a mapping, as YAML has it
+Table = dict[str, dict[str, Any]]  # families and presets, by their names
+
 # why a row is left out
 NOT_HAD = 'which the CPU does not have'
 UNKNOWN = "and '/proc/cpuinfo' does not say whether the CPU has it"
@@ -22,13 +27,13 @@ UNKNOWN = "and '/proc/cpuinfo' does not say whether the CPU has it"
 MODES = ('nightly', 'maintenance', 'acceptance')
 
 
-def give_up(lines):
+def give_up(lines: list[str]) -> NoReturn:
     """A wrong file stops here, in one line each; ReFrame would show a traceback."""
     print('\n'.join(lines), file=sys.stderr)
     raise SystemExit(2)
 
 
-def read():
+def read() -> tuple[list[Facts], Table]:
     try:
         table = presets.load()
     except presets.PresetError as err:
@@ -39,7 +44,7 @@ def read():
     return every, table
 
 
-def modules_system(system):
+def modules_system(system: Facts) -> str:
     """One that is asked for where it is absent stops ReFrame before it lists a test."""
     here = {
         'lmod': bool(os.environ.get('LMOD_CMD')),
@@ -50,12 +55,12 @@ def modules_system(system):
     return next((name for name in wanted if here.get(name, True)), 'nomod')
 
 
-def has_mpi(partition, chain):
+def has_mpi(partition: Facts, chain: Facts) -> list[str]:
     """A card is reached through its host: its MPI is none of ours."""
     return ['mpi'] if chain.get('mpicc') and 'mic' not in partition['features'] else []
 
 
-def environment(targets, name, chain, preset, table):
+def environment(targets: list[str], name: str, chain: Facts, preset: str, table: Table) -> Facts:
     """One compiler with one set of options: `gcc-o2`, `gcc11-o2`."""
     family = table['families'][chain['family']]
     return {
@@ -81,7 +86,7 @@ def environment(targets, name, chain, preset, table):
     }
 
 
-def anywhere(table):
+def anywhere(table: Table) -> list[Facts]:
     """The presets as environments of any system: what a partition of a ReFrame configuration
     that is not ours names in its `environs`."""
     families = {preset: row['family'] for preset, row in table['presets'].items()}
@@ -92,11 +97,11 @@ def anywhere(table):
     return environs
 
 
-def lacking(preset, features):
+def lacking(preset: Facts, features: Iterable[str]) -> list[str]:
     return [need for need in preset['requires'] if need not in features]
 
 
-def bind(system, partition, table):
+def bind(system: Facts, partition: Facts, table: Table) -> tuple[list[Facts], dict[str, str]]:
     """(environments, {preset: why it is left out}) of one partition."""
     targets = [f'{system["name"]}:{partition["name"]}']
     chains, left_out, features = partition['toolchains'], {}, partition['features']
@@ -132,7 +137,7 @@ def bind(system, partition, table):
     return environs, left_out
 
 
-def mark_first(environs):
+def mark_first(environs: list[Facts]) -> None:
     """Of each compiler one row measures its OpenMP runtime, where the flags have no part in it,
     and one computes: with all registers of the node, where there is such a row."""
     in_c = [e for e in environs if 'c' in e['features'] and 'offload' not in e['features']]
@@ -142,7 +147,7 @@ def mark_first(environs):
         (native or in_c)[0]['features'].append('compute')
 
 
-def features_of(partition, table):
+def features_of(partition: Facts, table: Table) -> list[str]:
     """ReFrame's features; of a CPU's hundred flags only those that a preset asks for."""
     if partition['features'] != 'auto':
         return partition['features']
@@ -150,12 +155,12 @@ def features_of(partition, table):
     return sorted(asked & machine.cpu_features())
 
 
-def flexible(partition):
+def flexible(partition: Facts) -> list[str]:
     """ReFrame can ask these schedulers which nodes are idle: what a whole-cluster job needs."""
     return ['flexible'] if partition['scheduler'] in slurm.SCHEDULERS else []
 
 
-def scheduler(partition):
+def scheduler(partition: Facts) -> str:
     """squeue: Slurm without accounting, which ReFrame's backend `slurm` cannot use."""
     if partition['scheduler'] != 'slurm':
         return partition['scheduler']
@@ -163,7 +168,7 @@ def scheduler(partition):
     return backend or ('squeue' if slurm.lacks_accounting() else 'slurm')
 
 
-def reframe_partition(system, partition, table):
+def reframe_partition(system: Facts, partition: Facts, table: Table) -> tuple[Facts, list[Facts]]:
     environs, left_out = bind(system, partition, table)
     keep = ('name', 'descr', 'launcher', 'access', 'time_limit', 'max_jobs', 'processor',
             *backends.PASSED_THROUGH)  # fmt: skip
@@ -191,7 +196,7 @@ def reframe_partition(system, partition, table):
     return bound, environs
 
 
-def reframe_system(system, table):
+def reframe_system(system: Facts, table: Table) -> tuple[Facts, list[Facts]]:
     parts = [reframe_partition(system, p, table) for p in system['partitions']]
     bound = {
         'name': system['name'],
@@ -205,18 +210,18 @@ def reframe_system(system, table):
     return bound, [e for _, environs in parts for e in environs]
 
 
-def results():
+def results() -> Path:
     """The checkout's; where that is another's, what RFM_PREFIX names for all else, too."""
-    folder, asked = pathlib.Path(root(), 'results'), os.environ.get('RFM_PREFIX')
-    return folder if may_be_made(folder) or not asked else pathlib.Path(asked).absolute()
+    folder, asked = Path(root(), 'results'), os.environ.get('RFM_PREFIX')
+    return folder if may_be_made(folder) or not asked else Path(asked).absolute()
 
 
-def may_be_made(folder):
+def may_be_made(folder: Path) -> bool:
     there = next(path for path in (folder, *folder.parents) if path.exists())
     return there.is_dir() and os.access(there, os.W_OK)
 
 
-def topology_prefix():
+def topology_prefix() -> dict[str, str]:
     """In results/; where that cannot be made (another's checkout) ReFrame's own, below HOME: it
     shows a traceback of a prefix that it cannot make, even where it shall list the tests."""
     folder = results() / 'topology'
@@ -224,13 +229,13 @@ def topology_prefix():
     return {'topology_prefix': str(folder)} if is_fit else {}
 
 
-def modes():
+def modes() -> list[Facts]:
     """`reframe --mode nightly -r --system NAME`, from any folder."""
     checks = os.path.join(root(), 'reframe-checks')
     return [{'name': tag, 'options': ['-c', checks, f'--tag={tag}']} for tag in MODES]
 
 
-def logging():
+def logging() -> list[Facts]:
     """ReFrame's own, with the files below results/."""
     ours = copy.deepcopy(builtin.site_configuration['logging'])
     for handler in ours[0]['handlers_perflog']:
@@ -238,7 +243,7 @@ def logging():
     return ours
 
 
-def configuration():
+def configuration() -> Facts:
     every, table = read()
     try:
         bound = [reframe_system(s, table) for s in every]

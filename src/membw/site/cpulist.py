@@ -1,11 +1,13 @@
 """CPU lists as the kernel writes them: '0-2,5'."""
 
+from collections.abc import Iterable
+
 MOST = 1 << 16  # Linux is built for 8,192 at most
 
 
-def expand(text):
+def expand(text: object) -> list[int]:
     """'0-2,5' -> [0, 1, 2, 5]."""
-    cpus = []
+    cpus: list[int] = []
     for part in filter(None, str(text).replace(' ', '').split(',')):
         first, _, last = part.partition('-')
         if int(last or first) >= MOST:
@@ -14,9 +16,9 @@ def expand(text):
     return cpus
 
 
-def compress(cpus):
+def compress(cpus: Iterable[int]) -> str:
     """[0, 1, 2, 5] -> '0-2,5'."""
-    ranges = []
+    ranges: list[list[int]] = []
     for cpu in sorted(cpus):
         if ranges and ranges[-1][1] == cpu - 1:
             ranges[-1][1] = cpu

@@ -1,12 +1,17 @@
 """Environments: each toolchain of a partition with each preset of its compiler family."""
 
+from typing import Any
 
-def environ_name(toolchain, family, preset):
+Facts = dict[str, Any]  # a mapping, as YAML has it
+Table = dict[str, dict[str, Any]]  # families and presets, by their names
+
+
+def environ_name(toolchain: str, family: str, preset: str) -> str:
     """`gcc11-o2`: the preset's options by the compiler that the partition calls `gcc11`."""
     return toolchain + preset.removeprefix(family)
 
 
-def of_partition(partition, table):
+def of_partition(partition: Facts, table: Table) -> dict[str, str]:
     """{environment: preset}, as the system file says; the presets where it says `auto`."""
     chains = partition['toolchains']
     if not isinstance(chains, dict):

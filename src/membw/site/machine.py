@@ -3,50 +3,57 @@
 import errno
 import functools
 import os
-import pathlib
 import platform
 import re
 import shutil
 import subprocess
 import sys
 import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
 
 from membw.checkout import root
 from membw.errors import MembwError
 from membw.presets import presets
 
+Facts = dict[str, Any]  # a mapping, as YAML has it
+Table = dict[str, dict[str, Any]]  # families and presets, by their names
+
 NO_ROOM = os.strerror(errno.ENOSPC)  # compilers say it so, too, in the locale C
-CHAINS = {}  # family -> (toolchain, why there is none), once they were asked
+CHAINS: dict[
+    str, tuple[Facts | None, str]
+] = {}  # family -> (toolchain, why there is none), once they were asked
 PROGRAM = '#include <omp.h>\nint main(void) { return omp_get_max_threads() < 1; }\n'
 
 
-def probed():
+def probed() -> Path:
     """Compilers that were seen to build OpenMP: a probe takes a tenth of a second, each start."""
-    return pathlib.Path(root(), 'build', 'openmp-compilers')
+    return Path(root(), 'build', 'openmp-compilers')
 
 
 @functools.cache
-def cpu_flags():
+def cpu_flags() -> frozenset[str]:
     """Every flag the kernel shows (x86: flags, Arm: Features); none where a container hides it."""
     try:
-        text = pathlib.Path('/proc/cpuinfo').read_text(encoding='utf-8', errors='replace')
+        text = Path('/proc/cpuinfo').read_text(encoding='utf-8', errors='replace')
     except OSError:
         text = ''
     flags = re.search(r'^(?:flags|Features)\s*:\s*(.*)$', text, re.M)
     return frozenset(flags.group(1).split() if flags else ())
 
 
-def cpu_features():
+def cpu_features() -> set[str]:
     """The architecture and its flags."""
     return {platform.machine(), *cpu_flags()}
 
 
-def may_have(needs):
+def may_have(needs: Sequence[str]) -> bool:
     """Whether a CPU of this architecture may have what a preset needs of it: nobody says."""
     return not cpu_flags() and platform.machine() in needs
 
 
-def why_no_openmp(cc, openmp):
+def why_no_openmp(cc: str, openmp: str) -> str:
     """'' where it builds with it, else what the compiler says.
 
     Debian's clang without libomp-dev compiles, and fails to find omp.h or to link.
@@ -65,14 +72,14 @@ def why_no_openmp(cc, openmp):
     return why
 
 
-def identity(cc):
+def identity(cc: str) -> tuple[str, str, str]:
     """Path, size and time of what a compiler's name stands for now."""
-    path = os.path.realpath(shutil.which(cc))
+    path = os.path.realpath(shutil.which(cc) or cc)
     facts = os.stat(path)
     return path, str(facts.st_size), str(facts.st_mtime_ns)
 
 
-def remember(line):
+def remember(line: str) -> None:
     """A checkout that cannot be written to probes anew each time."""
     try:
         probed().parent.mkdir(exist_ok=True)
@@ -82,7 +89,7 @@ def remember(line):
         pass
 
 
-def probe(cc, openmp):
+def probe(cc: str, openmp: str) -> str:
     """'' or what it says; MembwError where no compiler could be tried: that is none's fault."""
     try:
         why = tried(cc, openmp)
@@ -95,9 +102,9 @@ def probe(cc, openmp):
     return why
 
 
-def tried(cc, openmp):
+def tried(cc: str, openmp: str) -> str:
     with tempfile.TemporaryDirectory() as folder:
-        source = pathlib.Path(folder) / 'probe.c'
+        source = Path(folder) / 'probe.c'
         source.write_text(PROGRAM)
         line = [cc, openmp, str(source), '-o', f'{folder}/probe']
         done = subprocess.run(line, capture_output=True, text=True, errors='replace')
@@ -109,7 +116,7 @@ def tried(cc, openmp):
     )
 
 
-def toolchain(family, table):
+def toolchain(family: str, table: Table) -> tuple[Facts | None, str]:
     """(toolchain, reason): the first compiler of this family that builds OpenMP."""
     row = table['families'][family]
     reason = f"no '{row['cc']}' of this family on PATH"
@@ -127,13 +134,13 @@ def toolchain(family, table):
 
 
 @functools.cache
-def mpi():
+def mpi() -> dict[str, str]:
     """{'mpicc': ...} where this machine has an MPI compiler and what starts its programs."""
     starter = shutil.which('mpirun') or shutil.which('srun')
     return {'mpicc': 'mpicc'} if shutil.which('mpicc') and starter else {}
 
 
-def toolchains(table):
+def toolchains(table: Table) -> tuple[Facts, dict[str, str]]:
     """({family: toolchain}, {family: why there is none}); asked of the compilers once."""
     if not CHAINS:
         CHAINS.update({family: toolchain(family, table) for family in table['families']})
@@ -143,7 +150,7 @@ def toolchains(table):
     )
 
 
-def buildable(table):
+def buildable(table: Table) -> dict[str, str]:
     """{preset: compiler} of all that this machine can build and run."""
     chains, _ = toolchains(table)
     return {

@@ -10,6 +10,9 @@ Firmware errs and names mislead: this is a proposal for a person to check, never
 
 import re
 from collections import Counter
+from typing import Any
+
+Facts = dict[str, Any]  # a mapping, as YAML has it
 
 SLOTS_PER_CHANNEL = 3  # more on a channel of DDR are not built
 CHANNEL = re.compile(r'channel[ _-]*(\d+|[a-z](?![a-z]))', re.IGNORECASE)
@@ -20,7 +23,7 @@ class CannotTell(ValueError):
     """Why there is no guess."""
 
 
-def memory_of_modules(facts):
+def memory_of_modules(facts: Facts) -> Facts:
     """{'channels': 16, 'mts': 3200, 'how': ...} by the facts of a record, as peak.derived() takes
     it; CannotTell where they do not suffice."""
     modules = facts.get('dimms') or []
@@ -32,7 +35,7 @@ def memory_of_modules(facts):
     return {'channels': channels, 'mts': _common_speed(modules), 'how': how}
 
 
-def channel_count(facts):
+def channel_count(facts: Facts) -> int:
     """How many channels have a module, 0 where the facts of a record do not tell."""
     try:
         return _count(facts.get('dimms') or [], facts.get('memory_channels'))[0]
@@ -40,7 +43,7 @@ def channel_count(facts):
         return 0
 
 
-def channel_name(module):
+def channel_name(module: Facts) -> str | None:
     """The channel of a module, with what names socket and controller; None: not told."""
     locator, bank = module.get('locator') or '', module.get('bank') or ''
     if in_bank := CHANNEL.search(bank):
@@ -50,7 +53,7 @@ def channel_name(module):
     return locator[: in_locator.end()] if in_locator else None
 
 
-def channels_by_names(modules):
+def channels_by_names(modules: list[Facts]) -> int:
     """How many channels have a module, by the names of their slots."""
     names = [channel_name(module) for module in modules]
     if None in names or not names:
@@ -63,7 +66,7 @@ def channels_by_names(modules):
     return len(set(names))
 
 
-def _count(modules, by_driver):
+def _count(modules: list[Facts], by_driver: int | None) -> tuple[int, str]:
     """The kernel's driver (EDAC) knows; the names only say."""
     try:
         by_names = channels_by_names(modules)
@@ -78,7 +81,7 @@ def _count(modules, by_driver):
     return by_driver, 'as EDAC counts them'
 
 
-def _common_speed(modules):
+def _common_speed(modules: list[Facts]) -> Any:
     speeds = {module.get('configured_mts') for module in modules}
     if any(module.get('type') != 'DDR' for module in modules):
         raise CannotTell('a module is not of the DDR kind: its width is not known')

@@ -14,7 +14,7 @@ COMMAND = ['chrt', '--fifo', '1']
 HINT = 'root may, and whom limits.conf gives an rtprio'
 
 
-def permitted():
+def permitted() -> bool:
     """Whether a process of this user may have it, here."""
     try:
         return subprocess.run([*COMMAND, 'true'], capture_output=True).returncode == 0
@@ -22,7 +22,7 @@ def permitted():
         return False
 
 
-def words(asked, is_local):
+def words(asked: bool, is_local: bool) -> list[str]:
     """Options of ReFrame; on a node of a cluster the job finds out whether it may."""
     if asked and is_local and not permitted():
         raise MembwError('real-time priority is not permitted here', HINT)

@@ -2,8 +2,10 @@
 
 import json
 import math
-import pathlib
 import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
 
 import yaml
 
@@ -14,20 +16,24 @@ from membw.files import refuse_special
 from membw.presets import presets
 from membw.site import backends, peak, references
 
+Facts = dict[str, Any]  # a mapping, as YAML has it
+Table = dict[str, dict[str, Any]]  # families and presets, by their names
+Problem = tuple[str, str, str]  # place, fact, hint
 
-def schema_problems(data):
-    path = pathlib.Path(root(), 'configs', 'system.schema.json')
+
+def schema_problems(data: Any) -> list[Problem]:
+    path = Path(root(), 'configs', 'system.schema.json')
     complete = backends.completed(json.loads(path.read_text()))
     elsewhere = 'configs/system.schema.json says what is allowed'
     return schema.problems(complete, data, 'systems/thin.yaml is an example', elsewhere)
 
 
-def toolchains(partition):
+def toolchains(partition: Facts) -> Facts:
     chains = partition['toolchains']
     return {} if isinstance(chains, str) else chains
 
 
-def table_problems(data, table):
+def table_problems(data: Facts, table: Table) -> Iterator[Problem]:
     """What a schema of one file cannot see: the table of presets."""
     for i, partition in enumerate(data['partitions']):
         for name, chain in toolchains(partition).items():
@@ -42,7 +48,7 @@ def table_problems(data, table):
                     yield where, text, '`membw presets list` shows them'
 
 
-def file_problems(path, data):
+def file_problems(path: Path, data: Facts) -> Iterator[Problem]:
     """What a schema of one file cannot see: the file's name and its neighbours."""
     if data['name'] != path.stem:
         hint = f'name: {path.stem}, or rename the file'
@@ -66,7 +72,7 @@ def file_problems(path, data):
             yield 'hostnames', f"'{pattern}' is no regular expression: {err}", 'fix it'
 
 
-def no_numbers(data, where=''):
+def no_numbers(data: Any, where: str = '') -> Iterator[Problem]:
     """Figures that are .nan or .inf: a schema takes them for numbers."""
     if isinstance(data, dict):
         for key, value in data.items():
@@ -78,7 +84,7 @@ def no_numbers(data, where=''):
         yield where, f'is {data}', 'give a finite number, or leave the key out'
 
 
-def processor_problems(processor):
+def processor_problems(processor: Facts) -> Iterator[tuple[str, str]]:
     """(fact, hint) where the counts of CPUs contradict each other."""
     cpus, sockets = processor.get('num_cpus'), processor.get('num_sockets')
     each, threads = processor.get('num_cpus_per_socket'), processor.get('num_cpus_per_core')
@@ -89,7 +95,7 @@ def processor_problems(processor):
         yield f'{cpus} CPUs are no whole cores of {threads}', "fix 'num_cpus_per_core'"
 
 
-def load_file(path, table):
+def load_file(path: Path, table: Table) -> tuple[Any, list[Problem]]:
     """(data, problems) of one file; problems are (place, fact, hint)."""
     try:
         refuse_special(path)
@@ -109,10 +115,10 @@ def load_file(path, table):
     return data, problems
 
 
-def load(table):
+def load(table: Table) -> tuple[list[Facts], list[str]]:
     """(systems, lines): all systems, the generic one last, and what is wrong, as text."""
     systems, lines = [], []
-    for path in sorted(pathlib.Path(root(), 'systems').glob('*.yaml')):
+    for path in sorted(Path(root(), 'systems').glob('*.yaml')):
         data, problems = load_file(path, table)
         systems.append(data)
         for where, fact, hint in problems:

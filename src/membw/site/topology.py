@@ -1,15 +1,17 @@
 """The CPUs of a node: read off this machine, or taken from a partition's processor facts."""
 
 import os
-import pathlib
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
 
 from membw.site.cpulist import expand
 
-CPUS = pathlib.Path('/sys/devices/system/cpu')
-NODES = pathlib.Path('/sys/devices/system/node')
+CPUS = Path('/sys/devices/system/cpu')
+NODES = Path('/sys/devices/system/node')
 
 
-def one_per_core(allowed, folder=CPUS):
+def one_per_core(allowed: Iterable[int], folder: Path = CPUS) -> list[int]:
     """The first allowed hardware thread of each core."""
     cpus, seen = [], set()
     for cpu in sorted(allowed):
@@ -23,28 +25,28 @@ def one_per_core(allowed, folder=CPUS):
     return cpus
 
 
-def cores_here():
+def cores_here() -> list[int]:
     """One CPU number per core of those that this process may use."""
     return one_per_core(os.sched_getaffinity(0))
 
 
-def is_local(partition):
+def is_local(partition: Any) -> bool:
     return partition.scheduler.registered_name == 'local'
 
 
-def bits(mask):
+def bits(mask: str) -> set[int]:
     """'0x105' -> {0, 2, 8}, as ReFrame's processor.topology writes sets of CPUs."""
     number = int(mask, 16)
     return {cpu for cpu in range(number.bit_length()) if number >> cpu & 1}
 
 
-def recorded(partition, kind):
+def recorded(partition: Any, kind: str) -> list[set[int]]:
     """[{CPUs}] of each core or NUMA domain, where the partition's facts have them."""
     topology = getattr(partition.processor, 'topology', None) or {}
     return [bits(mask) for mask in topology.get(kind, [])]
 
 
-def cores(partition):
+def cores(partition: Any) -> list[int]:
     """One CPU number per core; elsewhere than here: 0.. as Linux counts the first threads."""
     if is_local(partition):
         return cores_here()
@@ -54,7 +56,7 @@ def cores(partition):
     return every[: partition.extras.get('threads', len(every))]
 
 
-def numbered(folder=NODES):
+def numbered(folder: Path = NODES) -> dict[int, list[int]]:
     """{number: CPUs} of the NUMA domains of this machine, those without CPUs too."""
     lists = {}
     for path in folder.glob('node[0-9]*/cpulist'):
@@ -62,19 +64,21 @@ def numbered(folder=NODES):
     return dict(sorted(lists.items()))
 
 
-def domain_cpus(number, folder=NODES):
+def domain_cpus(number: int, folder: Path = NODES) -> list[int]:
     """Every CPU of one NUMA domain of this machine."""
     return numbered(folder).get(number) or sorted(os.sched_getaffinity(0))
 
 
-def local_domains(allowed, nodes=NODES, cpus=CPUS):
+def local_domains(
+    allowed: Iterable[int], nodes: Path = NODES, cpus: Path = CPUS
+) -> dict[int, list[int]]:
     """{number: CPUs, one per core} of each NUMA domain of this machine that has allowed CPUs."""
     sets = {number: set(allowed) & set(members) for number, members in numbered(nodes).items()}
     cores = {number: one_per_core(s, cpus) for number, s in sets.items() if s}
     return cores or {0: one_per_core(allowed, cpus)}
 
 
-def domains(partition):
+def domains(partition: Any) -> dict[int, list[int]]:
     """{number: CPUs, one per core} of each NUMA domain with CPUs."""
     if is_local(partition):
         return local_domains(os.sched_getaffinity(0))
@@ -88,7 +92,7 @@ def domains(partition):
     return {i: every[i * size : (i + 1) * size] for i in range(count)}
 
 
-def distances(number, folder=NODES):
+def distances(number: int, folder: Path = NODES) -> dict[int, int]:
     """{domain: distance} from one NUMA domain of this machine; firmware's figures, local is 10."""
     try:
         row = (folder / f'node{number}' / 'distance').read_text().split()
@@ -97,7 +101,7 @@ def distances(number, folder=NODES):
     return dict(zip(numbered(folder), map(int, row)))
 
 
-def local_memories(home, others, folder=NODES):
+def local_memories(home: int, others: Iterable[int], folder: Path = NODES) -> dict[str, int]:
     """{'local': home, 'remote': the farthest with CPUs, 'cpuless': the nearest without}."""
     far = distances(home, folder)
     remote = [number for number in others if number != home]
@@ -110,7 +114,7 @@ def local_memories(home, others, folder=NODES):
     return memories
 
 
-def memories(partition):
+def memories(partition: Any) -> dict[str, int]:
     """Name -> NUMA domain whose memory the threads of the first domain read and write."""
     numbers = list(domains(partition))
     if is_local(partition):

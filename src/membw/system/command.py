@@ -1,11 +1,12 @@
 """`membw system add`: writes the file of a cluster from what its Slurm and its nodes say."""
 
+import argparse
 import datetime
-import pathlib
 import re
 import shlex
 import socket
 import sys
+from pathlib import Path
 
 from membw.checkout import root
 from membw.errors import MembwError
@@ -22,7 +23,7 @@ OpenMP with the module that brings each (loaded and asked), and the memory's cha
 where SMBIOS may be read and is clear."""
 
 
-def add_parser(subparsers):
+def add_parser(subparsers: argparse._SubParsersAction) -> None:
     about = 'Writes systems/NAME.yaml, the file of a system.'
     parser = subparsers.add_parser('system', help='write the file of a new cluster',
                                    description=about)  # fmt: skip
@@ -37,14 +38,14 @@ def add_parser(subparsers):
     add.set_defaults(func=main)
 
 
-def system_name(name):
+def system_name(name: str) -> str:
     if not re.fullmatch(r'[a-z][a-z0-9-]*', name):
         raise MembwError(f"'{name}' is no name of a system", 'small letters, digits and -')
     return name
 
 
-def main(args):
-    path = pathlib.Path(root(), 'systems', f'{args.name}.yaml')
+def main(args: argparse.Namespace) -> int:
+    path = Path(root(), 'systems', f'{args.name}.yaml')
     if path.exists() and not args.dry_run:
         raise MembwError(f"'{path}' is there already", 'another name, or remove it first')
     access = shlex.split(args.access)
@@ -72,7 +73,7 @@ def main(args):
     return 0
 
 
-def refuse_what_does_not_load(path):
+def refuse_what_does_not_load(path: Path) -> None:
     """What it wrote is read as any file of a system is."""
     _, problems = systems.load_file(path, presets.load())
     if problems:
@@ -80,5 +81,5 @@ def refuse_what_does_not_load(path):
         raise MembwError(f"'{path}' is written, but {where}: {fact}", hint)
 
 
-def say(text):
+def say(text: str) -> None:
     print(f'membw: {text}', file=sys.stderr)

@@ -10,21 +10,26 @@ import shlex
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterable, Sequence
+from typing import Any
 
 from membw.presets import presets
 from membw.site import machine
+
+Facts = dict[str, Any]  # a mapping, as YAML has it
+Table = dict[str, dict[str, Any]]  # families and presets, by their names
 
 MAY_HOLD_COMPILER = re.compile(r'gcc|gnu|llvm|clang|intel|oneapi|icc|icx|aocc|compiler', re.I)
 MOST = 20  # modules that are tried: each takes a second
 
 
-def loaded(modules, words):
+def loaded(modules: Sequence[str], words: Sequence[str]) -> list[str]:
     """A command line that runs `words` with these modules loaded."""
     load = [f'module load {shlex.quote(name)} >/dev/null 2>&1 &&' for name in modules]
     return ['bash', '-c', ' '.join([*load, 'exec', shlex.join(words)])]
 
 
-def available():
+def available() -> list[str]:
     """What `module -t avail` lists, on whichever stream; [] without a modules system."""
     done = subprocess.run(['bash', '-c', 'module -t avail'], capture_output=True, text=True)
     lines = [line.strip() for line in f'{done.stdout}\n{done.stderr}'.splitlines()]
@@ -32,12 +37,12 @@ def available():
     return [name for name in names if re.fullmatch(r'[\w.+-][\w.+/-]*[^/:]', name)]
 
 
-def by_version(name):
+def by_version(name: str) -> list:
     """'gcc/9.1' before 'gcc/12.2'."""
     return [int(part) if part.isdigit() else part for part in re.split(r'(\d+)', name)]
 
 
-def candidates(names):
+def candidates(names: Iterable[str]) -> list[str]:
     """The newest of each module that may hold a compiler."""
     newest = {}
     for name in sorted(filter(MAY_HOLD_COMPILER.search, names), key=by_version):
@@ -45,7 +50,7 @@ def candidates(names):
     return list(newest.values())[:MOST]
 
 
-def here(table):
+def here(table: Table) -> Facts:
     """{family: {cc, version, path, mpicc}} of the compilers on the PATH that build OpenMP."""
     chains, _ = machine.toolchains(table)
     return {
@@ -59,14 +64,14 @@ def here(table):
     }
 
 
-def within(module):
+def within(module: str) -> Facts:
     """The same with a module loaded; {} where it cannot be."""
     words = [sys.executable, '-m', 'membw.system.compiler_modules']
     done = subprocess.run(loaded([module], words), capture_output=True, text=True)
     return json.loads(done.stdout) if done.returncode == 0 else {}
 
 
-def toolchains(table):
+def toolchains(table: Table) -> Facts:
     """{name: {family, cc, modules, mpicc}}, as in a system file; those of no module first."""
     plain = here(table)
     chains = {family: {**chain, 'modules': []} for family, chain in plain.items()}

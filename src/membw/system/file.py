@@ -1,28 +1,31 @@
 """The text of systems/<name>.yaml, from what the scheduler and one node of each partition say."""
 
 import re
+from typing import Any
 
 import yaml
 
 from membw.site.topology import bits
 
+Facts = dict[str, Any]  # a mapping, as YAML has it
+
 COUNTS = ('num_cpus', 'num_cpus_per_core', 'num_cpus_per_socket', 'num_sockets')
 MASKS = ('cores', 'numa_nodes', 'sockets')
 
 
-def flow(value):
+def flow(value: object) -> str:
     """On one line, as YAML."""
     text = yaml.safe_dump(value, default_flow_style=True, width=10**6, sort_keys=False)
     return text.removesuffix('\n').removesuffix('\n...')
 
 
-def domain_sets(processor):
+def domain_sets(processor: Facts) -> list[set[int]]:
     """[CPUs] of each NUMA domain that has any."""
     masks = (processor.get('topology') or {}).get('numa_nodes', [])
     return [cpus for cpus in map(bits, masks) if cpus]
 
 
-def is_usual(processor):
+def is_usual(processor: Facts) -> bool:
     """First hardware threads first, domain by domain: then counts say all."""
     cores = sorted(min(bits(mask)) for mask in processor['topology'].get('cores', []))
     count = len(domain_sets(processor)) or 1
@@ -32,7 +35,7 @@ def is_usual(processor):
     return cores == list(range(len(cores))) and all(cpus in ranges for cpus in domains)
 
 
-def processor_facts(processor):
+def processor_facts(processor: Facts) -> Facts:
     """Counts, without those that do not divide the CPUs: some are offline."""
     facts = {key: processor[key] for key in COUNTS if processor.get(key)}
     sockets = facts.get('num_sockets', 1)
@@ -46,14 +49,14 @@ def processor_facts(processor):
     return facts
 
 
-def toolchain(name, chain):
+def toolchain(name: str, chain: Facts) -> str:
     facts = {'family': chain['family']} if chain.get('family', name) != name else {}
     facts |= {'cc': chain['cc']}
     facts |= {key: chain[key] for key in ('modules', 'mpicc') if chain.get(key)}
     return f'    {name}: {flow(facts)}    # {chain["version"]}'
 
 
-def extras(node):
+def extras(node: Facts) -> list[str]:
     lines, memory = [], node['memory']
     domains = len(domain_sets(node['processor']))
     if domains:
@@ -71,7 +74,9 @@ def extras(node):
     return ['  extras:', *lines] if domains or 'why' not in memory else [*lines]
 
 
-def partition(name, node, limit_s, scheduler, access):
+def partition(
+    name: str, node: Facts, limit_s: int, scheduler: str, access: list[str]
+) -> list[str]:
     hour = 3600
     limit = '1h' if not limit_s or limit_s >= hour else f'{max(1, limit_s // 60)}m'
     lines = [
@@ -90,12 +95,12 @@ def partition(name, node, limit_s, scheduler, access):
     return lines
 
 
-def host_pattern(host):
+def host_pattern(host: str) -> str:
     """login3 -> login\\d+: ReFrame finds the system by the host on which it is started."""
     return re.sub(r'\d+$', r'\\d+', re.escape(host).replace('\\-', '-'))
 
 
-def text(name, host, day, partitions):
+def text(name: str, host: str, day: str, partitions: list[tuple]) -> str:
     """`partitions`: (name, facts of a node, seconds of a job, scheduler, access) of each."""
     nodes = ', '.join(node['host'] for _, node, *_ in partitions)
     lines = [

@@ -7,6 +7,8 @@ import socket
 import subprocess
 import sys
 import tempfile
+from collections.abc import Sequence
+from typing import Any
 
 from reframe.utility import cpuinfo
 
@@ -16,21 +18,24 @@ from membw.site import machine
 from membw.site.peak_from_modules import CannotTell, memory_of_modules
 from membw.system import compiler_modules
 
+Facts = dict[str, Any]  # a mapping, as YAML has it
+Table = dict[str, dict[str, Any]]  # families and presets, by their names
 
-def model():
+
+def model() -> str:
     """The name of the CPU as the kernel has it, or of its architecture."""
     text = pathlib.Path('/proc/cpuinfo').read_text()
     named = re.search(r'^model name\s*:\s*(.*)$', text, re.M)
     return ' '.join(named[1].split()) if named else machine.platform.machine()
 
 
-def features(table):
+def features(table: Table) -> list[str]:
     """Of all that the CPU has, what a preset asks for, and its architecture."""
     asked = {need for row in table['presets'].values() for need in row['requires']}
     return sorted((asked | {machine.platform.machine()}) & machine.cpu_features())
 
 
-def record_facts(cc, modules):
+def record_facts(cc: str, modules: Sequence[str]) -> Facts:
     """`facts` of a record of this node: a moment's run of the program, built by that compiler."""
     source = pathlib.Path(root(), 'src', 'stream', 'stream.c')
     with tempfile.TemporaryDirectory() as folder:
@@ -41,7 +46,7 @@ def record_facts(cc, modules):
         return json.loads(pathlib.Path(folder, 'record.json').read_text())['facts']
 
 
-def memory(chains):
+def memory(chains: Facts) -> Facts:
     """{'channels': 16, 'mts': 3200, 'how': ...}, or {'why': there is none}."""
     try:
         chain = next(iter(chains.values()))
@@ -52,7 +57,7 @@ def memory(chains):
         return {'why': str(err)}
 
 
-def facts():
+def facts() -> Facts:
     table = presets.load()
     chains = compiler_modules.toolchains(table)
     return {

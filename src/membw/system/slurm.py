@@ -5,15 +5,18 @@ import os
 import re
 import shlex
 import subprocess
+from typing import Any
 
 from membw.checkout import root
 from membw.errors import MembwError
+
+Facts = dict[str, Any]  # a mapping, as YAML has it
 
 JOB_MINUTES = 10
 HOUR_S = 3600
 
 
-def ask(*words):
+def ask(*words: str) -> str:
     """The output of one of Slurm's commands."""
     try:
         done = subprocess.run(words, capture_output=True, text=True, timeout=60)
@@ -30,7 +33,7 @@ def ask(*words):
     return done.stdout
 
 
-def seconds(limit):
+def seconds(limit: str) -> int:
     """'1-02:00:00', '30:00', '45' (minutes) or 'infinite' -> s; 0: no limit."""
     if not re.match(r'\d', limit):
         return 0
@@ -44,7 +47,7 @@ def seconds(limit):
     return int(days or 0) * 24 * HOUR_S + hours * HOUR_S + minutes * 60 + rest
 
 
-def partition(name):
+def partition(name: str) -> dict[str, int]:
     """{'nodes': how many, 'idle': of them, 'limit_s': of a job}"""
     lines = ask('sinfo', '-h', '-o', '%R|%D|%T|%l').splitlines()
     rows = [line.split('|') for line in lines]
@@ -60,7 +63,7 @@ def partition(name):
     }
 
 
-def has_accounting():
+def has_accounting() -> bool:
     """ReFrame's `slurm` asks sacct for the state of a job, its `squeue` does not."""
     try:
         ask('sacct', '-n', '-X', '--name=membw')
@@ -69,7 +72,7 @@ def has_accounting():
     return True
 
 
-def node_facts(name, access):
+def node_facts(name: str, access: list[str]) -> Facts:
     """What membw.system.node says on one node of that partition."""
     # bash: another shell would not pass on the function `module`
     script = f'. {shlex.quote(os.path.join(root(), "setup-env.sh"))} && exec python -m {{}}'

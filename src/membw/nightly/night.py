@@ -6,6 +6,7 @@ import os
 import pathlib
 import re
 import shlex
+import shutil
 import signal
 import subprocess
 import time
@@ -69,23 +70,30 @@ class Night:
     def log(self, name: str) -> pathlib.Path:
         return self.folder / f'{name}.log'
 
-    def cluster_records(self) -> list[str]:
-        """Record files of the whole-cluster checks of its run."""
-        log = self.log('run').read_text(errors='replace') if self.log('run').exists() else ''
-        records = []
-        for name in re.findall(r'^report \S*?([^/\s]+\.json)', log, re.M):
-            report = json.loads((self.folder.parent.parent / 'reports' / name).read_text())
-            cases = [case for run in report['runs'] for case in run['testcases']]
-            records += [case['record'] for case in cases if case.get('node_check')]
-        return records
+    def gather(self) -> pathlib.Path | None:
+        """Copies the JUnit file of its run, and the records of whole-cluster checks to a folder,
+        which it returns where there are any."""
+        log, results = self.log('run'), self.folder.parent.parent
+        text = log.read_text(errors='replace') if log.exists() else ''
+        folder = self.folder / 'cluster.records'
+        for name in re.findall(r'^report \S*?([^/\s]+)\.json', text, re.M):
+            report = results / 'reports' / name
+            with contextlib.suppress(OSError):
+                shutil.copy(f'{report}.xml', self.folder / 'run.xml')
+            runs = json.loads(pathlib.Path(f'{report}.json').read_text())['runs']
+            for case in (case for run in runs for case in run['testcases']):
+                if case.get('node_check'):
+                    folder.mkdir(exist_ok=True)
+                    shutil.copy(case['record'], folder)
+        return folder if folder.exists() else None
 
 
 def steps_of(night: Night, system: list[str], options: list[str]) -> Iterator[Step]:
     """`membw run` measures LOW nodes again by itself; the rest judges and shows."""
 
     def rank() -> list[str]:
-        node_check = ['--node-check', str(night.folder / 'nodecheck.txt')]
-        return ['membw', 'rank', *night.cluster_records(), *node_check]
+        records, node_check = night.folder / 'cluster.records', night.folder / 'nodecheck.txt'
+        return ['membw', 'rank', str(records), '--node-check', str(node_check)]
 
     def few_nights() -> str:
         nights = len(list(night.folder.parent.glob('2*-*-*')))
@@ -94,7 +102,7 @@ def steps_of(night: Night, system: list[str], options: list[str]) -> Iterator[St
     run = ['membw', 'run', '--full', *system, *(options or ['--tag=nightly'])]
     page, figures = night.folder / 'report.html', night.folder / 'figures.csv'
     yield Step('run', lambda: run, share=0.9)
-    yield Step('rank', rank, left_out=lambda: '' if night.cluster_records() else 'no cluster run')
+    yield Step('rank', rank, left_out=lambda: '' if night.gather() else 'no cluster run')
     yield Step('history', lambda: ['membw', 'history', '--since', '14d'], left_out=few_nights)
     yield Step('report', lambda: ['membw', 'report', '--output', str(page)])
     export = ['membw', 'export', '--format', 'csv', '--output', str(figures)]

@@ -36,9 +36,12 @@ def place(tmp_path):
     (tmp_path / 'systems').symlink_to(ROOT / 'systems')
     (tmp_path / 'bin/membw').write_text(MEMBW)
     (tmp_path / 'bin/membw').chmod(0o755)
-    case = {'node_check': 'x.nodecheck', 'record': 'results/records/cluster.json'}
+    record = tmp_path / 'results/records/cluster.json'
+    record.write_text('{}')
+    case = {'node_check': 'x.nodecheck', 'record': str(record)}
     report = {'runs': [{'testcases': [case]}]}
     (tmp_path / 'results/reports/run-1.json').write_text(json.dumps(report))
+    (tmp_path / 'results/reports/run-1.xml').write_text('<testsuites/>')
     return tmp_path
 
 
@@ -73,7 +76,9 @@ def test_a_good_night_runs_every_step_once_and_says_so(place):
     assert calls(place) == ALL
     lines = (place / 'calls').read_text().splitlines()
     assert lines[0] == 'run --full --system ulysses --tag=nightly'
-    assert lines[1].startswith('rank results/records/cluster.json --node-check ')
+    assert lines[1].startswith(f'rank {folder_of(place)}/cluster.records --node-check ')
+    assert (folder_of(place) / 'cluster.records/cluster.json').exists()
+    assert (folder_of(place) / 'run.xml').exists()
     summary = (folder_of(place) / 'summary.txt').read_text().splitlines()
     assert summary[0] == 'To: hpc@example.org'
     assert summary[1].startswith('Subject: membw ulysses 2') and 'all is well' in summary[1]
@@ -155,7 +160,7 @@ def test_older_nights_go_with_their_results_and_nothing_else_does(place):
     results = place / 'results'
     gone = ['nights/2020-01-01/state.json', 'records/20200101T220000-x.json',
             'jobs/20200101T220000-x/job.json']  # fmt: skip
-    stay = ['records/cluster.jsonl', 'records/20261121T220000-x.json', 'jobs/README']
+    stay = ['records/cluster.json', 'records/20261121T220000-x.json', 'jobs/README']
     for name in (*gone, *stay):
         (results / name).parent.mkdir(parents=True, exist_ok=True)
         (results / name).write_text('{}')

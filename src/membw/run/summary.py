@@ -125,4 +125,5 @@ def verdict_of(rows: list[Row], cases: list[dict]) -> tuple[str, int]:
     named += [f'{plural(builds, "build")} failed'] if builds else []
     if not rows and skips:
         named = [f'all {skips} cases were skipped, for the reasons above']
-    return f'{verdict.worst(words)}: {", ".join(named)}', verdict.exit_status(words)
+    text = ', '.join(named) or 'no case was over'
+    return f'{verdict.worst(words)}: {text}', verdict.exit_status(words)

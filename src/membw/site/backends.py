@@ -1,17 +1,18 @@
 """What ReFrame itself knows of schedulers, launchers, modules systems and partitions.
 
-A system file may say whatever ReFrame's own configuration may: the lists and the shapes of these
-keys are read off the ReFrame that runs, so that a newer one knows its own.
+A system file may say whatever ReFrame's own configuration may: the shapes of these keys are read
+off the ReFrame that runs, so that a newer one knows its own.
 """
 
+import contextlib
 import functools
-import importlib
 import json
 import pathlib
 from typing import Any
 
 import reframe
 from reframe.core import backends
+from reframe.core.exceptions import ReframeError
 
 Facts = dict[str, Any]  # a mapping, as YAML has it
 
@@ -21,12 +22,29 @@ PASSED_THROUGH = ('modules', 'env_vars', 'prepare_cmds', 'resources', 'sched_opt
 OF_SYSTEM = ('modules', 'env_vars')
 
 
+# as ReFrame documents them; one that its release lacks is left out
+KNOWN = {
+    'scheduler': (
+        'flux', 'local', 'lsf', 'oar', 'pbs', 'pbspro', 'sge', 'slurm', 'squeue', 'ssh', 'torque',
+    ),
+    'launcher': (
+        'alps', 'clush', 'ibrun', 'local', 'lrun', 'lrun-gpu', 'mpiexec', 'mpirun',
+        'mpirun-intelmpi', 'mpirun-openmpi', 'pdsh', 'srun', 'srunalloc', 'ssh', 'upcrun',
+        'upcxx-run',
+    ),
+}  # fmt: skip
+
+
 @functools.cache
 def registered(kind: str) -> list[str]:
     """Names of ReFrame's backends, kind 'scheduler' or 'launcher'."""
-    for name in getattr(backends, f'_{kind}_backend_modules'):
-        importlib.import_module(name)
-    return sorted(getattr(backends, f'_{kind}s'))
+    find = backends.getscheduler if kind == 'scheduler' else backends.getlauncher
+    found = []
+    for name in KNOWN[kind]:
+        with contextlib.suppress(ReframeError):
+            find(name)
+            found.append(name)
+    return found
 
 
 @functools.cache

@@ -61,6 +61,9 @@ class NodeVerdict(NamedTuple):
 class Judgement:
     """`low`: the nodes to measure again; `groups`: those within which nodes were compared."""
 
+    again: Sequence[Figure]
+    margin: float
+    provenance: Provenance | None
     verdicts: list[NodeVerdict] = field(default_factory=list)
     low: list[str] = field(default_factory=list)
     groups: 'list[Group]' = field(default_factory=list)
@@ -91,19 +94,18 @@ def judge(
     provenance: Provenance | None = None,
 ) -> Judgement:
     """Of one measurement of every node, in any number of settings; in these nodes are compared."""
-    found = Judgement()
+    found = Judgement(again, margin, provenance)
     settings: dict[str, list[Figure]] = defaultdict(list)
     for figure in first:
         settings[figure.setting].append(figure)
     for setting, figures in settings.items():
         valid = [f for f in figures if f.verdict == 'VALID']
-        later = [f for f in again if f.setting == setting]
         wrong = {f.node: f.reasons for f in figures if f.verdict != 'VALID'}
         found.verdicts += [
             NodeVerdict(node, INVALID, why, setting, {}) for node, why in sorted(wrong.items())
         ]
         if valid:
-            _judge_setting(valid, later, margin, provenance, found)
+            _judge_setting(valid, found)
     return found
 
 
@@ -161,47 +163,39 @@ class Group:
 # --- one setting ---------------------------------------------------------------------------
 
 
-def _judge_setting(
-    figures: list[Figure],
-    again: list[Figure],
-    margin: float,
-    provenance: Provenance | None,
-    found: Judgement,
-) -> None:
+def _judge_setting(figures: list[Figure], found: Judgement) -> None:
     whole = Group(figures)
-    slower = _slower_group(whole, margin)
+    slower = _slower_group(whole, found.margin)
     rest = [f for f in figures if f.node not in slower]
     if not slower:
-        _judge_group(whole, again, margin, provenance, found)
+        _judge_group(whole, found)
         return
     those = [f for f in figures if f.node in slower]
     is_slower = np.array([node in slower for node in whole.nodes])
     fast, slow = (np.nanmedian(whole.estimates[part, -1]) for part in (~is_slower, is_slower))
     lost = (slow - fast) / (1 - fast)
     text = f'{len(slower)} of {len(whole.nodes)} nodes are slower, their median by {lost:.1%}'
-    fact = _difference(those, rest, provenance)
+    fact = _difference(those, rest, found.provenance)
     held = {f.node for f in those if f.reference is not None}
     if fact:
         found.notes.append(f'{text}; two groups: {fact}')
-        _judge_group(Group(those), again, margin, provenance, found)
-        _judge_group(Group(rest), again, margin, provenance, found)
+        _judge_group(Group(those), found)
+        _judge_group(Group(rest), found)
     elif held == slower:
         failing = {f.node for f in those if of_figure(f) == FAIL}
         found.notes.append(f'{text}; {len(failing)} of these are below their reference')
         peers = set(whole.nodes) - slower
         kept = [f for f in figures if f.node not in slower or f.node in failing]
-        _judge_group(Group(kept, peers), again, margin, provenance, found)
+        _judge_group(Group(kept, peers), found)
         passing = [f for f in those if f.node not in failing]
         if passing:
-            _judge_group(Group(passing), again, margin, provenance, found)
+            _judge_group(Group(passing), found)
     else:
         found.notes.append(f'{text}: two groups, and no fact or reference says why')
         for node in sorted(slower):
             reason = f'{text}: look for what they have in common'
-            found.verdicts.append(
-                _verdict(whole, node, SUSPECT, reason, whole.columns[-1], None),
-            )
-        _judge_group(Group(rest), again, margin, provenance, found)
+            found.verdicts.append(_verdict(whole, node, SUSPECT, reason, whole.columns[-1]))
+        _judge_group(Group(rest), found)
 
 
 def _slower_group(group: Group, margin: float) -> set[str]:
@@ -242,33 +236,27 @@ def _most(provenances: list[dict[str, str]], name: str) -> str:
     return max(sorted(set(values)), key=values.count)
 
 
-def _judge_group(
-    group: Group,
-    again: list[Figure],
-    margin: float,
-    provenance: Provenance | None,
-    found: Judgement,
-) -> None:
+def _judge_group(group: Group, found: Judgement) -> None:
     found.groups.append(group)
     every = [f for row in group.figures.values() for f in row.values()]
     for number, node in enumerate(group.nodes):
         if len(group.nodes) == 1:
             reason = 'no other node of its setting to compare with'
-            found.verdicts.append(_verdict(group, node, SUSPECT, reason, '', None))
+            found.verdicts.append(_verdict(group, node, SUSPECT, reason))
             continue
         if np.isnan(group.losses[number]).all():
             reason = 'only lower bounds to compare: measure again when the nodes are idle'
-            found.verdicts.append(_verdict(group, node, SUSPECT, reason, '', None))
+            found.verdicts.append(_verdict(group, node, SUSPECT, reason))
             continue
-        column = _low_column(group, number, margin)
+        column = _low_column(group, number, found.margin)
         if column is None:
-            found.verdicts.append(_verdict(group, node, PASS, '', '', None))
+            found.verdicts.append(_verdict(group, node, PASS, ''))
             continue
         found.low.append(node)
-        verdict = _confirmed(group, number, column, again, margin)
+        verdict = _confirmed(group, number, column, found)
         if verdict.verdict != PASS:
             own = [f for f in every if f.node == node]
-            fact = _difference(own, [f for f in every if f.node != node], provenance)
+            fact = _difference(own, [f for f in every if f.node != node], found.provenance)
             verdict = verdict._replace(reason='; '.join(filter(None, [verdict.reason, fact])))
         found.verdicts.append(verdict)
 
@@ -282,20 +270,20 @@ def _low_column(group: Group, number: int, margin: float) -> int | None:
     return best if beyond[best] > 0 else None
 
 
-def _confirmed(
-    group: Group, number: int, column: int, again: list[Figure], margin: float
-) -> NodeVerdict:
-    node = group.nodes[number]
-    runs: dict[float, dict[str, Figure]] = defaultdict(dict)
-    for figure in again:
-        if figure.node == node and figure.verdict == 'VALID':
-            runs[figure.time][figure.metric] = figure
+def _confirmed(group: Group, number: int, column: int, found: Judgement) -> NodeVerdict:
+    node, margin = group.nodes[number], found.margin
+    setting = group.any[group.metrics[0]].setting
+    by_time: dict[float, dict[str, Figure]] = defaultdict(dict)
+    for figure in found.again:
+        if (figure.node, figure.setting, figure.verdict) == (node, setting, 'VALID'):
+            by_time[figure.time][figure.metric] = figure
+    runs = [run for run in by_time.values() if run.keys() >= group.figures[node].keys()]
     if len(runs) < AGAIN:
         text = _limits(margin / 2, 'half the margin', group.screening, group, column)
         done = f'measured again {plural(len(runs), "time")}' if runs else 'not measured again'
         reason = f'{_loss(group, number, column)}; {text}; {done}'
-        return _verdict(group, node, SUSPECT, reason, group.columns[column], None)
-    losses = np.median(group.losses_of(node, list(runs.values())), axis=0)
+        return _verdict(group, node, SUSPECT, reason, group.columns[column])
+    losses = np.median(group.losses_of(node, runs), axis=0)
     limits = np.maximum(margin, group.confirming * group.deviations)
     beyond = np.where(losses > limits, losses / limits, -np.inf)
     if beyond.max() > 0 >= beyond[column]:
@@ -306,7 +294,7 @@ def _confirmed(
         verdict = SUSPECT
         notes = [f'{plural(group.peers - 1, "peer")} cannot decide it']
     metrics = group.metrics if group.columns[column] == MEAN else [group.columns[column]]
-    if verdict == FAIL and any(r[m].is_bound for r in runs.values() for m in metrics if m in r):
+    if verdict == FAIL and any(r[m].is_bound for r in runs for m in metrics if m in r):
         verdict, notes = SUSPECT, ['a lower bound among these decides nothing']
     text = _limits(margin, 'margin', group.confirming, group, column)
     times = 'three times' if len(runs) == 3 else f'{len(runs)} times'
@@ -319,7 +307,12 @@ def _confirmed(
 
 
 def _verdict(
-    group: Group, node: str, verdict: str, reason: str, metric: str, again: float | None
+    group: Group,
+    node: str,
+    verdict: str,
+    reason: str,
+    metric: str = '',
+    again: float | None = None,
 ) -> NodeVerdict:
     number = group.nodes.index(node)
     figures = {m: f.value for m, f in group.figures[node].items()}

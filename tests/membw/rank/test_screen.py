@@ -56,6 +56,13 @@ def test_further_measurements_that_are_invalid_do_not_count(tmp_path):
     assert words(confirm(first, wrong)) == {'n003': 'SUSPECT'}
 
 
+def test_a_further_measurement_without_all_metrics_does_not_count(tmp_path):
+    first = figures(tmp_path, made.fleet(20, slow={3: 0.95}))
+    rows = again('n003', 0.95)
+    del rows[0]['metrics']['copy']
+    assert words(confirm(first, figures(tmp_path, rows))) == {'n003': 'SUSPECT'}
+
+
 def test_one_slow_kernel_is_found(tmp_path):
     rows = made.fleet(20)
     rows[2]['metrics']['copy']['value'] *= 0.94

@@ -11,7 +11,6 @@
 #include "array_size.c"
 #include "cluster/cluster.c"
 #include "cluster/job_summary.c"
-#include "cluster/node_stats.c"
 #include "health/floors.c"
 #include "in_memory.c"
 #include "kernels/arrays.c"

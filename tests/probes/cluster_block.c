@@ -5,7 +5,6 @@
 #include "../../src/harness/harness.c"
 
 #include "../../src/stream/cluster/job_summary.c"
-#include "../../src/stream/cluster/node_stats.c"
 #include "../../src/stream/kernels/kernels.c"
 
 int main(int argc, char **argv)

@@ -3,6 +3,7 @@ every ten seconds."""
 
 import re
 import sys
+import threading
 import time
 from collections.abc import Callable
 from typing import TextIO
@@ -12,22 +13,36 @@ NUMBERED = re.compile(r'^\[ +[A-Z]+ \] \( *(\d+)/(\d+)\)')
 BEGUN = re.compile(r'^\[ +RUN +\] (.*?)(?: /\w+)? @[^:]+:([^+]+)\+(\S+)')
 CLEAR = '\r\033[K'
 EVERY_S = 10  # between two lines where there is no terminal
-last_line = 0.0  # when it was printed
 
 
-def say(text: str, passing: bool = False, stream: TextIO | None = None) -> None:
-    """Prints a line to stderr or `stream`; a passing one of the progress, on a terminal, is
-    written over by the next."""
-    global last_line
-    terminal = sys.stderr.isatty()
-    if passing and terminal:
-        print(f'{CLEAR}{text} ...', end='', file=sys.stderr, flush=True)
-    elif passing and time.monotonic() - last_line >= EVERY_S:
-        last_line = time.monotonic()
-        print(f'membw: {text}', file=sys.stderr, flush=True)
-    elif not passing:
+def say(text: str, stream: TextIO | None = None) -> None:
+    """Prints a line that stays, to stderr or `stream`."""
+    clear()
+    print(text, file=stream or sys.stderr, flush=True)
+
+
+class Passing:
+    """What is under way: on a terminal a line that the next one is written over, else a line every
+    ten seconds, whatever the program that is waited for prints."""
+
+    def __init__(self) -> None:
+        self.text, self.ended = '', threading.Event()
+        if not sys.stderr.isatty():
+            threading.Thread(target=self._repeat, daemon=True).start()
+
+    def now(self, text: str) -> None:
+        self.text = text
+        if sys.stderr.isatty():
+            print(f'{CLEAR}{text} ...', end='', file=sys.stderr, flush=True)
+
+    def close(self) -> None:
+        self.ended.set()
         clear()
-        print(text, file=stream or sys.stderr, flush=True)
+
+    def _repeat(self) -> None:
+        while not self.ended.wait(EVERY_S):
+            if self.text:
+                print(f'membw: {self.text}', file=sys.stderr, flush=True)
 
 
 def clear() -> None:

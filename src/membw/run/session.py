@@ -13,7 +13,7 @@ from io import FileIO
 from membw import interruption
 from membw.checkout import root
 from membw.errors import MembwError
-from membw.progress import Cases, say
+from membw.progress import Cases, Passing, say
 
 WARNED = re.compile(r'^\S*(?:WARNING|ERROR):')
 # said once, by the reason of what they depend on, or meant
@@ -48,11 +48,12 @@ def run(words: list[str], base: str, variables: dict[str, str], verbose: bool) -
     """
     if 'MEMBW_ROOT' not in os.environ:
         words = ['sh', '-c', '. ./setup-env.sh && exec "$@"', 'sh', *words]
-    lines, cases = [], Cases()
+    lines, cases, passing = [], Cases(), Passing()
     os.makedirs(os.path.dirname(base), exist_ok=True)
     with (
         open(f'{base}.log', 'ab', buffering=0) as log,
         started(words, variables) as process,
+        contextlib.closing(passing),
         ended_with(process),
     ):
         assert process.stdout
@@ -66,7 +67,7 @@ def run(words: list[str], base: str, variables: dict[str, str], verbose: bool) -
             elif WARNED.search(line) and not QUIET.search(line):
                 say(line)
             elif progress:
-                say(progress, passing=True)
+                passing.now(progress)
     return lines
 
 

@@ -288,3 +288,14 @@ def test_a_file_that_no_reader_has_room_for_is_one_line(tmp_path, value, fact):
     assert fact in next(references.problems(path, {}, {}))[1]
     with pytest.raises(presets.PresetError, match=fact):
         presets.load(path)
+
+
+def test_a_bomb_of_aliases_is_refused_in_a_short_line(copy, told):
+    """The message quoted all of it: 2.8 MB."""
+    bomb = 'x0: &x0 [a, a]\n' + ''.join(
+        f'x{i}: &x{i} [{", ".join([f"*x{i - 1}"] * 9)}]\n' for i in range(1, 6)
+    )
+    path = copy / 'systems/thin.yaml'
+    path.write_text(path.read_text().replace('descr: AREA', f'{bomb}descr: *x5\n#'))
+    lines = told()
+    assert max(map(len, lines)) < 500 and any('descr: ' in line for line in lines)

@@ -40,7 +40,7 @@ struct program {
 };
 
 /* Reads the command line by the tables of the program and these of its own: --json, --allow,
- * --strict, --peak (where the program has a peak), --help, --version.  Dies of what is wrong. */
+ * --peak (where the program has a peak), --help, --version.  Dies of what is wrong. */
 LOCAL void options_read(const struct program *program, int argc, char **argv);
 
 LOCAL const char *options_json(void); /* file of the record, NULL: none */

@@ -56,11 +56,6 @@ def test_figures_are_apart_beyond_the_margin(value, margin, is_apart):
     assert figure.is_apart is is_apart and figure.ratio == pytest.approx(value / 50 - 1)
 
 
-def test_a_figure_within_the_interval_of_the_other_is_not_apart():
-    a, b = result(rows=triad(50.0, half=0.1)), result(rows=triad(46.0, half=0.01))
-    assert compare(a, b, 0.02).is_equal and compare(b, a, 0.02).is_equal
-
-
 def test_a_lower_bound_is_apart_only_from_what_is_below_it():
     bound = result(rows={'triad': {'value': 40.0, 'unit': 'GB/s', 'better': 'higher',
                                    'bound': 'lower'}})  # fmt: skip

@@ -10,7 +10,7 @@ from membw.report.bars import Bar, bars
 from membw.report.heat_map import heat_map
 from membw.report.lines import Curve, lines
 from membw.report.model import NARROW, WIDE
-from membw.report.svg import LETTER, Scale, linear_steps, log_steps
+from membw.report.svg import LETTER
 
 SVG = '{http://www.w3.org/2000/svg}'
 ROWS = [
@@ -60,11 +60,6 @@ def test_a_bound_has_an_arrow_and_no_whiskers():
     assert bound.count('stroke-width="1.5"') == 0 < plain.count('stroke-width="1.5"')
 
 
-def test_a_failed_row_has_another_colour():
-    assert 'fill-fail' in bars([ROWS[2]], 'GB/s', None, 800, '').as_text()
-    assert 'fill-fail' not in bars([ROWS[0]], 'GB/s', None, 800, '').as_text()
-
-
 def test_curves_differ_in_shape_and_colour():
     text = lines(CURVES, 'threads', 'GB/s', 800, '').as_text()
     marks = re.findall(r'<g class="fill-(\w+)"><title>.*?</title><(\w+)', text)
@@ -78,12 +73,6 @@ def test_a_heat_map_of_many_names_shares_cells_and_keeps_the_largest_value():
     cells = root.findall(f'{SVG}rect')
     assert len(cells) == 44 * 44
     assert sum(cell.get('fill') == theme.heat(1.0) for cell in cells) == 1
-
-
-def test_scales_have_round_steps():
-    assert linear_steps(0, 98.6, 6) == [0, 20, 40, 60, 80]
-    assert log_steps(3, 700) == [5, 10, 20, 50, 100, 200, 500]
-    assert Scale([5.0], 0, 100)(2.5) == 50 and Scale([1.0, 100.0], 0, 100, True)(10.0) == 50
 
 
 @pytest.mark.parametrize('colours', [theme.LIGHT, theme.DARK])

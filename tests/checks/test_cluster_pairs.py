@@ -75,9 +75,8 @@ def test_a_slow_node_and_a_slow_link_are_named(run):
     assert all(len(record['links']) == 5 for record in records)
     assert {link['round'] for record in records for link in record['links']} == set(range(5))
     verdicts = dict(line.split()[:2] for line in open(case['node_check']))
-    # of six nodes on two busy cores the noise may be hardly known: red, too
-    assert verdicts.pop(host[5]) in ('FAIL', 'SUSPECT'), done.stdout
+    # under MPI it is not measured again by itself
+    assert verdicts[host[5]] == 'SUSPECT', done.stdout
     assert 'FAIL' not in verdicts.values(), done.stdout
     slow = ' - '.join(sorted((host[0], host[2])))
-    assert f'{slow} FAIL 0 B take ' in done.stdout
-    assert case['links'].startswith('15 links: ')
+    assert f'{slow}: 0 B in ' in case['links']

@@ -8,6 +8,7 @@ import subprocess
 
 import blas_here
 import pytest
+import silent_kernel
 from one_cpu import one_cpu
 from places import ROOT
 from record_schema import check
@@ -157,6 +158,18 @@ def test_a_flip_in_a_run_is_named_with_row_column_and_bits(plain, run):
 def test_a_library_that_does_nothing_is_too_good_and_not_validated(plain, run):
     status, said, record = run(plain('-DLAZY'), *FEW, '-n', '500')
     assert status == 1 and reasons(record) >= {'too-good', 'not-validated', 'too-short'}
+
+
+@pytest.mark.beside
+def test_a_disturbed_multiplication_shows_a_lower_bound(plain, run, tmp_path):
+    """It was INVALID, without a figure."""
+    swaps = silent_kernel.that_swaps(tmp_path)
+    options = ('--shape', 'square', '-n', '200', '--max-seconds', '0.4', '--allow', TINY)
+    status, said, record = run(plain(), *options, **swaps)
+    assert status == 0 and 'disturbed' in {w['reason'] for w in record['warnings']}, said
+    square = record['metrics']['square']
+    assert square['bound'] == 'lower' and 'low' not in square
+    assert f'square: ≥ {square["value"]:.6g} GFlop/s' in said
 
 
 @pytest.mark.beside

@@ -155,9 +155,15 @@ def series_of(title: str, rows: list[Row], metrics: dict[str, str]) -> Iterator[
             table.append([line, *(cell(row, names[k]) if k in names else '' for k in keys)])
         first = Column('number', '') if by_number else Column('figure', 'figure')
         label = ' '.join([row.preset, *row.parameters.values()])
-        yield Table(f'{title}: {label}', (first, *heads), table if row.word != INVALID else [])
-        alone = [f'{n} {cell(row, n)} {u}' for n, u in metrics.items() if n not in pairs]
-        yield '  ' + '  '.join(filter(None, [row.word, cut(row.reason), ', '.join(alone)]))
+        alone = [[n, cell(row, n), u] for n, u in metrics.items() if n not in pairs]
+        if row.word == INVALID:
+            table, alone = [], []
+        if table:
+            yield Table(f'{title}: {label}', (first, *heads), table)
+        if alone:
+            plain = Column('figure', 'figure'), Column('value', 'value', True), Column('unit', '')
+            yield Table('' if table else f'{title}: {label}', plain, alone)
+        yield '  ' + '  '.join(filter(None, [row.word, label, cut(row.reason)]))
 
 
 def head(column: str | int, metrics: dict[str, str], pairs: dict) -> str:

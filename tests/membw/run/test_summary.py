@@ -157,6 +157,14 @@ def test_a_scan_has_a_row_per_number_of_threads_local_and_remote_as_columns(made
     assert lines[head + 5].split() == ['5', '50.0', '±1.0', '25.0', '±1.0']
 
 
+def test_many_figures_without_numbers_have_a_line_each(made, shown):
+    levels = {f'l{n}_{what}': metric(n * 10.0, unit='ns', better='lower')
+              for n in (1, 2, 3) for what in ('size', 'latency', 'read')}  # fmt: skip
+    text, _ = shown(made.add(levels, test='ladder'))
+    assert '\n  l2_latency   20.0  ns\n' in text
+    assert max(map(len, text.splitlines()[:-2])) <= 100
+
+
 def test_rows_of_nbody_say_close_or_spread(made, shown):
     for affinity in ('close', 'spread'):
         made.add({'gflops_2': metric(9.0, unit='GFlop/s')}, test='nbody',

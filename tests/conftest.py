@@ -59,6 +59,9 @@ BESIDE = (
     'stream/test_static_musl.py',
     'stream/test_health_check.py',
     'stream/test_step.py',
+    'ladder/test_levels.py',
+    'loaded',
+    'tiers',
 )
 OTHERS = len(BESIDE)
 

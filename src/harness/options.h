@@ -37,6 +37,7 @@ struct program {
 	const struct reason *reasons;            /* its own, then a row of zeros; from REASONS */
 	const char *peak_unit;                   /* "GB/s": it has --peak; NULL: it has not */
 	void (*write)(const void *data);         /* its part of the record, by json_text() ... */
+	int has_table;                           /* it printed its figures itself */
 };
 
 /* Reads the command line by the tables of the program and these of its own: --json, --allow,

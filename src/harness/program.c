@@ -56,7 +56,8 @@ int program_end(const void *data)
 	int recorded = 1;
 
 	metrics_judge(options_peak(), program_this->peak_unit);
-	metrics_print(stdout);
+	if (!program_this->has_table)
+		metrics_print(stdout);
 	text = options_json() ? record_text(program_this, data, &size) : NULL;
 	if (text)
 		recorded = record_file_put(text, size);

@@ -91,7 +91,7 @@ static void choose_mixes(void)
 		if ((wanted[m] || !any) && mix_is_here(&mixes[m]))
 			sweep.mixes[sweep.mix_count++] = m;
 	if (!sweep.mix_count)
-		die("'1r1nt': no non-temporal stores on this CPU", "ask for another mix");
+		die("'1r1nt': no non-temporal stores on this CPU", "give another mix");
 }
 
 static size_t caches(void)
@@ -172,8 +172,8 @@ static void judge_points(void)
 				100 * sweep_rates[sweep.points[first].rate],
 				mixes[sweep.mixes[i]].name);
 	}
-	verdict_warn(DISTURBED, "%d of %d points were disturbed in each of %d windows: left out",
-		     bad, sweep.count, WINDOWS_MOST);
+	verdict_warn(DISTURBED, "%d of %d points were disturbed in each window: left out", bad,
+		     sweep.count);
 }
 
 /* Latency without traffic, at the beginning and at the end of the run. */

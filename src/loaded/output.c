@@ -1,5 +1,6 @@
 #include "output.h"
 
+#include "../harness/evidence/interference.h"
 #include "../harness/json.h"
 #include "../harness/metrics.h"
 #include "../harness/order_statistics.h"
@@ -61,6 +62,7 @@ void output_print(const struct sweep *sweep)
 	       "the reads that ordinary stores cause. Saturated: latency doubles (gbs_at_2x).\n");
 }
 
+/* Where other processes used the node a rate is a lower bound, and a latency has no interval. */
 static void output_metric(const char *what, const char *mix, const struct sweep_figure *f,
 			  const char *unit, enum better better)
 {
@@ -68,8 +70,18 @@ static void output_metric(const char *what, const char *mix, const struct sweep_
 
 	if (!(f->median > 0))
 		return;
+	if (better == HIGHER) {
+		const struct rate rate = { .value = f->median,
+					   .low = f->low,
+					   .high = f->high,
+					   .is_bound = interference_is_loud() };
+
+		metric_rate(name, &rate, 1, unit);
+		return;
+	}
 	metric(name, f->median, unit, better);
-	metric_interval(name, f->low, f->high);
+	if (!interference_is_loud())
+		metric_interval(name, f->low, f->high);
 }
 
 void output_metrics(const struct sweep *sweep)

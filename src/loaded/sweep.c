@@ -90,16 +90,19 @@ static void sweep_window(struct measured *measured, struct chase *chase, const s
 	sweep_sum_up(measured, &chased, loads, generators);
 }
 
-/* 1 if the window counts; else it was measured again, WINDOWS_MOST times. */
-static int sweep_try(struct measured *measured, int *windows, struct chase *chase,
-		     const struct mix *mix, double rate, double seconds, int generators)
+/* 1 if the window counts; else it was measured again, WINDOWS_MOST times, or until as many windows
+ * as there are points were measured again. */
+static int sweep_try(struct sweep *sweep, struct measured *measured, int *windows,
+		     struct chase *chase, const struct mix *mix, double rate, double seconds,
+		     int generators)
 {
 	for (*windows = 1;; ++*windows) {
 		sweep_window(measured, chase, mix, rate, seconds, generators);
 		if (measured->least_cpu >= CPU_LEAST)
 			return 1;
-		if (*windows == WINDOWS_MOST)
+		if (*windows == WINDOWS_MOST || sweep->again == sweep->count)
 			return 0;
+		sweep->again++;
 	}
 }
 
@@ -108,7 +111,8 @@ static double sweep_without(struct sweep *sweep, struct chase *chase, int genera
 	struct measured measured;
 	int windows;
 
-	if (sweep_try(&measured, &windows, chase, &mixes[0], -1, sweep->seconds / 2, generators))
+	if (sweep_try(sweep, &measured, &windows, chase, &mixes[0], -1, sweep->seconds / 2,
+		      generators))
 		sweep->unloaded_ns[sweep->unloaded_count++] = measured.ns;
 	return measured.ns;
 }
@@ -122,8 +126,8 @@ static void sweep_take(struct sweep *sweep, struct point *point, struct chase *c
 
 	point->unloaded_ns = sweep_without(sweep, chase, generators);
 	point->requested_gbs = part < 1 ? part * sweep->highest_gbs[point->mix] : 0;
-	point->counts = sweep_try(&m, &point->windows, chase, mix, 1e9 * point->requested_gbs,
-				  sweep->seconds, generators);
+	point->counts = sweep_try(sweep, &m, &point->windows, chase, mix,
+				  1e9 * point->requested_gbs, sweep->seconds, generators);
 	point->gbs = m.gbs;
 	point->ns = m.ns;
 	point->least_gbs = m.least_gbs;
@@ -141,8 +145,8 @@ static void sweep_find_highest(struct sweep *sweep, struct chase *chase, int gen
 		for (turn = 0; turn < 5; turn++) {
 			double *const highest = &sweep->highest_gbs[sweep->mixes[i]];
 
-			sweep_try(&m, &windows, chase, &mixes[sweep->mixes[i]], 0, sweep->seconds,
-				  generators);
+			sweep_try(sweep, &m, &windows, chase, &mixes[sweep->mixes[i]], 0,
+				  sweep->seconds, generators);
 			if (m.gbs > *highest)
 				*highest = m.gbs;
 		}

@@ -5,7 +5,7 @@
  * window of some 40 ms.  A window counts when every thread had its CPU for at least 95 % of it
  * (each of them is always busy): a generator that was stopped or throttled did not make the
  * traffic that the latency would be said of.  Such a window is measured again, three times at
- * most.
+ * most, and no more of them in all than there are points.
  */
 #pragma once
 
@@ -33,6 +33,7 @@ struct point {
 struct sweep {
 	struct point *points; /* in the order in which they were measured */
 	int count, rounds;
+	int again; /* windows that were measured again */
 	int mixes[MIXES], mix_count;
 	double seconds;            /* of a window */
 	double highest_gbs[MIXES]; /* of each mix, as the rates are parts of it */

@@ -1,8 +1,11 @@
 #include "matrix.h"
 
+#include "../harness/evidence/interference.h"
 #include "../harness/machine/memory_available.h"
 #include "../harness/order_statistics.h"
 #include "../harness/room.h"
+
+enum { UNDISTURBED_LEAST = 3 };
 
 const char *const figure_names[FIGURES] = { "ns", "read_gbs", "triad_gbs" };
 
@@ -61,32 +64,79 @@ void matrix_find(struct matrix *matrix, const struct cpuset *cpus)
 		}
 }
 
+static void matrix_judge_placement(const struct tier *p)
+{
+	char when[96];
+
+	snprintf(when, sizeof(when), "before CPUs of %d used memory %d", p->cpus, p->memory);
+	placement_judge(&p->last.before, when);
+	snprintf(when, sizeof(when), "after CPUs of %d used memory %d", p->cpus, p->memory);
+	placement_judge(&p->last.after, when);
+}
+
 static void matrix_visit(const struct matrix *matrix, struct tier *p, const struct cpuset *cpus)
 {
+	const size_t ours = (3 * matrix->array_bytes + matrix->chain_bytes) / 4096;
 	struct cpuset own;
+	int which, pass;
 
 	matrix_cpus(&own, p->cpus, cpus);
 	cell_visit(&p->last, &own, p->memory, matrix->array_bytes, matrix->chain_bytes);
-	p->values[0][p->visits] = p->last.ns;
-	p->values[1][p->visits] = p->last.read_gbs;
-	p->values[2][p->visits] = p->last.triad_gbs;
+	p->ns[p->visits] = p->last.ns;
+	p->ns_lost[p->visits] = p->last.ns_lost;
+	for (which = 0; which < CELL_RATES; which++)
+		for (pass = 0; pass < CELL_PASSES; pass++) {
+			const int i = p->visits * CELL_PASSES + pass;
+
+			p->gbs[which][i] = p->last.gbs[which][pass];
+			p->lost[which][i] = p->last.lost[which][pass];
+		}
 	p->visits++;
-	p->migrated += p->last.migrated;
-	p->lost = p->last.lost > p->lost ? p->last.lost : p->lost;
+	if (p->last.migrated > p->migrated)
+		p->migrated = p->last.migrated;
+	p->many_migrated = p->many_migrated || p->last.migrated > ours / 100;
 	p->is_right = p->is_right && p->last.is_right;
-	placement_judge(&p->last.before, "before the measurement");
-	placement_judge(&p->last.after, "after the measurement");
+	matrix_judge_placement(p);
 }
 
-static void matrix_sum_up(struct tier *p)
+/* Of the undisturbed rounds where there are three, else of all, and then without an interval. */
+static void matrix_latency(struct tier *p)
+{
+	double ns[ROUNDS_MAX];
+	int i, n = 0;
+
+	for (i = 0; i < p->visits; i++)
+		if (rate_counts(p->ns_lost[i]))
+			ns[n++] = p->ns[i];
+	if (n < UNDISTURBED_LEAST) {
+		memcpy(ns, p->ns, (size_t)p->visits * sizeof(*ns));
+		p->figures[0].value = median(ns, p->visits);
+	} else {
+		p->figures[0].value = median(ns, n); /* sorts them */
+		p->figures[0].low = ns[0];
+		p->figures[0].high = ns[n - 1];
+	}
+}
+
+static void matrix_pair_figures(struct tier *p)
 {
 	int f;
 
-	for (f = 0; f < FIGURES; f++) {
-		p->figures[f].median = median(p->values[f], p->visits); /* sorts them */
-		p->figures[f].low = p->values[f][0];
-		p->figures[f].high = p->values[f][p->visits - 1];
+	matrix_latency(p);
+	for (f = 1; f < FIGURES; f++) {
+		rate_of(&p->figures[f], p->gbs[f - 1], p->lost[f - 1], p->visits * CELL_PASSES);
+		p->figures[f].is_bound = p->figures[f].is_bound || p->many_migrated;
 	}
+	if (interference_is_loud() || p->many_migrated)
+		p->figures[0].low = p->figures[0].high = 0;
+}
+
+void matrix_sum_up(struct matrix *matrix)
+{
+	int i;
+
+	for (i = 0; i < matrix->count; i++)
+		matrix_pair_figures(&matrix->pairs[i]);
 }
 
 void matrix_measure(struct matrix *matrix, int rounds, const struct cpuset *cpus)
@@ -95,14 +145,11 @@ void matrix_measure(struct matrix *matrix, int rounds, const struct cpuset *cpus
 
 	for (round = 0; round < rounds; round++)
 		for (i = 0; i < matrix->count; i++) {
-			/* another first pair and another direction in each round */
 			const int turned =
 				(i * (round % 2 ? matrix->count - 1 : 1) + round) % matrix->count;
 
 			matrix_visit(matrix, &matrix->pairs[turned], cpus);
 		}
-	for (i = 0; i < matrix->count; i++)
-		matrix_sum_up(&matrix->pairs[i]);
 }
 
 const struct tier *matrix_pair(const struct matrix *matrix, int cpus, int memory)

@@ -1,29 +1,34 @@
 /*
- * matrix: every domain with CPUs, every domain with memory, in random order, round by round.
+ * matrix: every domain with CPUs, every domain with memory, round by round, each round
+ * from another pair on and in the other direction.
+ *
+ * A rate is what rate.h makes of all passes.  A latency is the median of the rounds, its interval
+ * reaches from the least to the largest: of five rounds they contain the median of all rounds
+ * with 94 %.  Where fewer than three rounds were undisturbed, other processes used more than 5 %
+ * of the node, or the kernel moved many pages, a rate is a lower bound and a latency has no
+ * interval.
  */
 #pragma once
 
 #include "cell.h"
 #include "declared.h"
 
-enum { TIERS_MAX = 64, ROUNDS_MAX = 15, FIGURES = 3 };
+#include "../harness/rate.h"
+
+enum { TIERS_MAX = 64, ROUNDS_MAX = 15, FIGURES = 3, PASSES_MAX = ROUNDS_MAX * CELL_PASSES };
 
 /* "ns", "read_gbs", "triad_gbs" */
 extern const char *const figure_names[FIGURES];
 
-/* Median of the rounds, the least, the largest. */
-struct figure {
-	double median, low, high;
-};
-
 struct tier {
 	int cpus, memory; /* domains */
 	struct declared declared;
-	double values[FIGURES][ROUNDS_MAX];
-	struct figure figures[FIGURES];
+	double ns[ROUNDS_MAX], ns_lost[ROUNDS_MAX];
+	double gbs[CELL_RATES][PASSES_MAX], lost[CELL_RATES][PASSES_MAX];
+	struct rate figures[FIGURES]; /* low and high 0: no interval */
 	struct visit last;
-	unsigned long long migrated;
-	double lost;
+	unsigned long long migrated; /* pages of the node, in the round with most */
+	int many_migrated;           /* more than one in a hundred of ours */
 	int is_right, visits;
 };
 
@@ -42,5 +47,8 @@ void matrix_find(struct matrix *matrix, const struct cpuset *cpus);
 void matrix_cpus(struct cpuset *of, int domain, const struct cpuset *cpus);
 
 void matrix_measure(struct matrix *matrix, int rounds, const struct cpuset *cpus);
+
+/* The figures, after program_measured(). */
+void matrix_sum_up(struct matrix *matrix);
 
 const struct tier *matrix_pair(const struct matrix *matrix, int cpus, int memory);

@@ -5,36 +5,99 @@
 
 static const char *const titles[FIGURES] = { "Latency, ns", "Read, GB/s", "Triad, GB/s" };
 
-int output_differs(double measured, double declared)
-{
-	if (!(measured > 0) || !(declared > 0))
-		return 0;
-	return measured > 1.2 * declared || declared > 1.2 * measured;
-}
-
-/* By HMAT where it says something of the pair. */
-static int output_off(const struct tier *p, int figure)
-{
-	if (figure == 0)
-		return output_differs(p->figures[0].median, p->declared.read_ns);
-	return figure == 1 && output_differs(p->figures[1].median, p->declared.read_gbs);
-}
-
 static double output_declared(const struct tier *p, int figure)
 {
 	return figure == 0 ? p->declared.read_ns : figure == 1 ? p->declared.read_gbs : 0;
 }
 
+int output_differs(const struct tier *p, int figure)
+{
+	const double measured = p->figures[figure].value, declared = output_declared(p, figure);
+
+	if (!(measured > 0) || !(declared > 0))
+		return 0;
+	return measured > MUCH * declared ||
+	       (declared > MUCH * measured && !p->figures[figure].is_bound);
+}
+
+/* How many times the latency of its own memory this is: measured, and by the distances; 0: not
+ * known. */
+static double output_farther(const struct matrix *matrix, const struct tier *p, double *declared)
+{
+	const struct tier *const own = matrix_pair(matrix, p->cpus, p->cpus);
+
+	if (!own || own == p || !(own->figures[0].value > 0) || !p->declared.distance ||
+	    !p->declared.local)
+		return 0;
+	*declared = (double)p->declared.distance / p->declared.local;
+	return p->figures[0].value / own->figures[0].value;
+}
+
+/* One line on the pairs where latency and distance disagree; the one that does most is named. */
+static void output_distances(const struct matrix *matrix)
+{
+	const struct tier *worst = NULL;
+	double most = MUCH, of_worst[2] = { 0, 0 };
+	int i, count = 0;
+
+	for (i = 0; i < matrix->count; i++) {
+		double declared = 0;
+		const double measured = output_farther(matrix, &matrix->pairs[i], &declared);
+		const double off = measured > declared ? measured / declared : declared / measured;
+
+		if (!(measured > 0) || off <= MUCH)
+			continue;
+		count++;
+		if (off > most) {
+			most = off;
+			worst = &matrix->pairs[i];
+			of_worst[0] = measured;
+			of_worst[1] = declared;
+		}
+	}
+	if (worst)
+		printf("note: distances (SLIT) are more than 20 %% off the latencies of %d pairs; "
+		       "CPUs of %d, memory %d: %.2g times the own memory's, declared %.2g\n",
+		       count, worst->cpus, worst->memory, of_worst[0], of_worst[1]);
+}
+
 static void output_cell(const struct tier *p, int figure)
 {
-	char text[48];
+	const struct rate *const f = &p->figures[figure];
+	char text[64];
 
-	if (output_declared(p, figure) > 0)
-		snprintf(text, sizeof(text), "%.4g (%.4g)%s", p->figures[figure].median,
-			 output_declared(p, figure), output_off(p, figure) ? "!" : "");
+	if (f->is_bound || f->low > 0)
+		snprintf(text, sizeof(text), "%s%s", rate_text(f, 1),
+			 output_differs(p, figure) ? "!" : "");
 	else
-		snprintf(text, sizeof(text), "%.4g", p->figures[figure].median);
-	printf(" %13s", text);
+		snprintf(text, sizeof(text), "%.1f%s", f->value,
+			 output_differs(p, figure) ? "!" : "");
+	/* in columns, not in bytes: the signs in front have two and three */
+	printf(" %*s", 13 + (strstr(text, "≥") ? 2 : strstr(text, "±") ? 1 : 0), text);
+}
+
+/* Of each memory what firmware declares for its best CPUs; no line where it declares nothing. */
+static void output_declared_row(const struct matrix *matrix, int figure)
+{
+	double of[TIERS_MAX] = { 0 };
+	int i, t, any = 0;
+
+	for (t = 0; t < matrix->to_count; t++)
+		for (i = 0; i < matrix->count; i++)
+			if (matrix->pairs[i].memory == matrix->to[t] &&
+			    output_declared(&matrix->pairs[i], figure) > 0) {
+				of[t] = output_declared(&matrix->pairs[i], figure);
+				any = 1;
+			}
+	if (!any)
+		return;
+	printf("%-11s", "declared");
+	for (t = 0; t < matrix->to_count; t++)
+		if (of[t] > 0)
+			printf(" %13.4g", of[t]);
+		else
+			printf(" %13s", "-");
+	printf("\n");
 }
 
 void output_print(const struct matrix *matrix)
@@ -42,36 +105,40 @@ void output_print(const struct matrix *matrix)
 	int figure, f, t;
 
 	for (figure = 0; figure < FIGURES; figure++) {
-		printf("%-13s", titles[figure]);
+		printf("%-11s", titles[figure]);
 		for (t = 0; t < matrix->to_count; t++)
-			printf("  %6s %4d", "memory", matrix->to[t]);
+			printf(" %8s %4d", "memory", matrix->to[t]);
 		printf("\n");
 		for (f = 0; f < matrix->from_count; f++) {
-			printf("CPUs of %-4d", matrix->from[f]);
+			printf("CPUs of %-3d", matrix->from[f]);
 			for (t = 0; t < matrix->to_count; t++)
 				output_cell(matrix_pair(matrix, matrix->from[f], matrix->to[t]),
 					    figure);
 			printf("\n");
 		}
+		output_declared_row(matrix, figure);
 	}
-	printf("In parentheses what firmware declares (HMAT); !: it differs by more than a "
-	       "fifth.\n");
+	output_distances(matrix);
 }
 
 void output_metrics(const struct matrix *matrix)
 {
-	static const char *const units[FIGURES] = { "ns", "GB/s", "GB/s" };
 	int i, figure;
 
 	for (i = 0; i < matrix->count; i++)
 		for (figure = 0; figure < FIGURES; figure++) {
 			const struct tier *const p = &matrix->pairs[i];
-			const struct figure *const value = &p->figures[figure];
+			const struct rate *const f = &p->figures[figure];
 			const char *const name =
 				metric_name("%s_%d_%d", figure_names[figure], p->cpus, p->memory);
 
-			metric(name, value->median, units[figure], figure ? HIGHER : LOWER);
-			metric_interval(name, value->low, value->high);
+			if (figure) {
+				metric_rate(name, f, 1, "GB/s");
+				continue;
+			}
+			metric(name, f->value, "ns", LOWER);
+			if (f->low > 0)
+				metric_interval(name, f->low, f->high);
 		}
 }
 
@@ -80,14 +147,14 @@ static void output_write_pair(const struct tier *p)
 	json_open(NULL, '{');
 	json_count("cpus", (unsigned)p->cpus);
 	json_count("memory", (unsigned)p->memory);
-	json_numbers("ns", p->values[0], p->visits);
-	json_numbers("read_gbs", p->values[1], p->visits);
-	json_numbers("triad_gbs", p->values[2], p->visits);
+	json_numbers("ns", p->ns, p->visits);
+	json_numbers("ns_lost_share", p->ns_lost, p->visits);
+	json_numbers("read_gbs", p->gbs[CELL_READ], p->visits * CELL_PASSES);
+	json_numbers("triad_gbs", p->gbs[CELL_TRIAD], p->visits * CELL_PASSES);
 	json_positive("declared_ns", p->declared.read_ns);
 	json_positive("declared_gbs", p->declared.read_gbs);
 	json_positive("distance", p->declared.distance);
 	json_count("migrated_pages", p->migrated);
-	json_number("lost_share", p->lost);
 	placement_write("placement_before", &p->last.before);
 	placement_write("placement_after", &p->last.after);
 	json_close('}');

@@ -5,8 +5,10 @@
 
 #include "matrix.h"
 
-/* A line per domain with CPUs in each of three tables; what differs from what firmware declares
- * by more than a fifth has a '!'. */
+static const double MUCH = 1.2; /* what is declared may be as many times off */
+
+/* A line per domain with CPUs in each of three tables, and what firmware declares (HMAT): what
+ * differs from it by more than 20 % has a '!'.  Then a note on the distances (SLIT). */
 void output_print(const struct matrix *matrix);
 
 /* ns_0_1: CPUs of domain 0, memory of domain 1; the same for read_gbs and triad_gbs. */
@@ -14,6 +16,6 @@ void output_metrics(const struct matrix *matrix);
 
 void output_write(const struct matrix *matrix);
 
-/* Whether a figure and what is declared of it differ by more than a fifth; not where either is 0.
- */
-int output_differs(double measured, double declared);
+/* Whether that figure and what HMAT declares of it differ by more than 20 %; a lower bound below
+ * it does not. */
+int output_differs(const struct tier *p, int figure);

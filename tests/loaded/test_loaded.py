@@ -8,7 +8,7 @@ import time
 
 import pytest
 
-QUICK = ['--mixes', '1r0w,1r1w', '--rounds', '3', '--window', '0.01', '--chain-mib', '8']
+QUICK = ['--mixes', '1r0w,1r1w', '--rounds', '3', '--window', '0.005', '--chain-mib', '8']
 SMALL = ['--allow', 'array-too-small,oversubscribed,cpu-not-where-asked']
 TWO = {**os.environ, 'OMP_NUM_THREADS': '2'}
 
@@ -31,18 +31,17 @@ def loaded(build_program, tmp_path):
 def test_every_point_has_its_rate_latency_and_evidence(loaded):
     _, output, record = loaded(*QUICK, *SMALL)
     points = record['points']
-    assert len(points) == 2 * 10 * 3
-    counted = [p for p in points if p['counts']]
-    assert counted
-    assert all(p['ns'] > 0 and p['unloaded_ns'] > 0 and p['gbs'] > 0 for p in counted)
-    assert all(p['least_cpu'] >= 0.95 for p in counted)
+    assert len(points) == 2 * 10 * 3  # mixes, rates, rounds
+    assert all(p['ns'] > 0 and p['unloaded_ns'] > 0 for p in points)
+    assert all(p['gbs'] > 0 for p in points if p['counts'])
+    assert all(p['counts'] == (p['least_cpu'] >= 0.95) for p in points)
     writes = next(p for p in points if p['mix'] == '1r1w')
     assert writes['moved_gbs'] == pytest.approx(1.5 * writes['gbs'])
     assert '1r0w' in output
 
 
 def test_a_chain_that_fits_in_the_cache_is_invalid(loaded):
-    status, output, _ = loaded(*QUICK)
+    status, output, _ = loaded(*QUICK, '--mixes', '1r0w')
     assert status == 1
     assert 'array-too-small' in output
 
@@ -62,7 +61,7 @@ def test_an_unknown_mix_is_refused_with_those_that_there_are(loaded):
 def test_a_point_whose_generators_were_stopped_does_not_count(build_program, tmp_path):
     """SIGSTOP of the process in every window: no curve is left."""
     record = tmp_path / 'record.json'
-    words = [build_program('loaded'), *QUICK, *SMALL, '--mixes', '1r0w', '--window', '0.03']
+    words = [build_program('loaded'), *QUICK, *SMALL, '--mixes', '1r0w', '--window', '0.02']
     words += ['--json', record]
     process = subprocess.Popen(words, env=TWO, stdout=subprocess.PIPE, text=True)
     while process.poll() is None:

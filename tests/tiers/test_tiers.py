@@ -24,13 +24,16 @@ def tiers(build_program, tmp_path):
 def test_each_pair_has_latency_bandwidths_and_the_place_of_its_pages(tiers):
     _, output, record = tiers(*SMALL, '--allow', 'array-too-small')
     for pair in record['pairs_of_domains']:
-        assert len(pair['ns']) == len(pair['read_gbs']) == len(pair['triad_gbs']) == 3
+        assert len(pair['ns']) == 3
+        assert len(pair['read_gbs']) == len(pair['triad_gbs']) == 15
+        assert pair['placement_after']['policy'] == 'bind'
+        assert pair['placement_after']['policy_domains'] == str(pair['memory'])
         assert pair['placement_after']['pages_on'] == {
             str(pair['memory']): pair['placement_after']['pages_sampled']
         }
         assert f'ns_{pair["cpus"]}_{pair["memory"]}' in record['metrics']
-    assert 'not-validated' not in output
-    assert 'memory-not-where-asked' not in output
+    assert 'not-validated' not in output and 'memory-not-where-asked' not in output
+    assert f'{"CPUs of 0":11}' in output and 'Triad, GB/s' in output
 
 
 def test_arrays_that_fit_in_the_cache_are_invalid(tiers):

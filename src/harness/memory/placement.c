@@ -46,6 +46,7 @@ const char *placement_physical(const void *address, char text[PHYSICAL_TEXT_MAX]
 void placement_begin(struct placement *p)
 {
 	memset(p, 0, sizeof(*p));
+	p->policy = memory_policy(&p->policy_domains);
 }
 
 static void placement_look_at_page(struct placement *p, const void *address,
@@ -80,26 +81,25 @@ void placement_sample(struct placement *p, const void *memory, size_t bytes,
 
 void placement_judge(const struct placement *p, const char *when)
 {
-	struct cpuset named;
 	char list[CPU_LIST_MAX];
 
-	memory_policy(&named);
 	if (p->misplaced * 100 > p->sampled)
 		verdict_invalid(MEMORY_NOT_WHERE_ASKED,
 				"%zu of %zu pages sampled %s do not lie on the %s NUMA domain %s",
 				p->misplaced, p->sampled, when,
-				cpuset_count(&named) ? "asked" : "local",
+				cpuset_count(&p->policy_domains) ? "asked" : "local",
 				cpuset_format(&p->asked, list));
 }
 
 void placement_write(const char *key, const struct placement *p)
 {
-	struct cpuset named;
-	char name[16];
+	char name[16], list[CPU_LIST_MAX];
 	int domain;
 
 	json_open(key, '{');
-	json_text("policy", memory_policy(&named));
+	json_text("policy", p->policy);
+	if (cpuset_count(&p->policy_domains))
+		json_text("policy_domains", cpuset_format(&p->policy_domains, list));
 	json_count("pages_sampled", p->sampled);
 	json_count("pages_absent", p->absent);
 	json_count("pages_misplaced", p->misplaced);

@@ -10,11 +10,14 @@
 #include "../machine/topology.h"
 
 struct placement {
+	const char *policy;           /* in force when the sampling began */
+	struct cpuset policy_domains; /* that it names */
 	size_t sampled, absent, misplaced;
 	size_t on[DOMAINS_MAX]; /* sampled pages on each domain */
 	struct cpuset asked;    /* where the last misplaced page should lie */
 };
 
+/* Notes the memory policy of this thread. */
 LOCAL void placement_begin(struct placement *placement);
 
 /* Samples pages of memory that a thread with this affinity touched first. */

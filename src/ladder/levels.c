@@ -61,19 +61,25 @@ static double largest_of(const struct ladder *l, int points, int round)
 }
 
 /* Of memory in the two largest octaves, where the caches are least. */
-static void fill_figures(struct stretch *s, const struct ladder *l, const struct sharing *sharing)
+static void fill_figures(struct stretch *s, const struct ladder *l,
+			 const struct declared *declared)
 {
 	const double from = (double)l->bytes[s->from], to = (double)l->bytes[s->to];
-	const double private_bytes = 2.0 * (double)sharing->private_bytes;
-	const double threads = to > private_bytes ? sharing->threads : 1;
+	const double private_bytes =
+		declared->count > 1 ? 2.0 * (double)declared->bytes[declared->count - 2] : 0;
+	const double sharers = to > private_bytes ? l->threads / declared->last_levels : 1;
+	const double last = 2.0 * (double)declared->last;
 	int p;
 
 	for (p = 0; p < POINTS; p++) {
-		const double largest = largest_of(l, p, s->round);
+		const double threads = p < READ_ALL ? 1 : sharers;
+		const double most = largest_of(l, p, s->round);
+		double least = most / 4;
 
-		s->gbs[p] = s->is_end ? median_within(l, p, s->round, largest / 4, largest)
-				      : median_within(l, p, s->round, from,
-						      p < READ_ALL ? to : to / threads);
+		if (p >= READ_ONE && least < last / threads)
+			least = last / threads;
+		s->gbs[p] = s->is_end ? median_within(l, p, s->round, least, most)
+				      : median_within(l, p, s->round, from, to / threads);
 	}
 	s->ns = s->is_end ? s->gbs[LATENCY_2M] : median_within(l, LATENCY_2M, s->round, from, to);
 }
@@ -87,7 +93,7 @@ static int is_same_level(const struct stretch *first, const struct stretch *seco
 }
 
 static int stretches_of_round(struct stretch *stretches, const struct ladder *l, int round,
-			      const struct sharing *sharing)
+			      const struct declared *declared)
 {
 	struct curve curve;
 	int count = 0, i, to;
@@ -103,7 +109,7 @@ static int stretches_of_round(struct stretch *stretches, const struct ladder *l,
 			continue;
 		}
 		*s = (struct stretch){ .round = round, .from = i, .to = to, .level = -1 };
-		fill_figures(s, l, sharing);
+		fill_figures(s, l, declared);
 		if (count && is_same_level(s - 1, s))
 			s[-1].to = to;
 		else
@@ -111,7 +117,7 @@ static int stretches_of_round(struct stretch *stretches, const struct ladder *l,
 	}
 	if (count && curve.ns[curve.count - 1] < DISTINCT * stretches[count - 1].ns) {
 		stretches[count - 1].is_end = 1;
-		fill_figures(&stretches[count - 1], l, sharing);
+		fill_figures(&stretches[count - 1], l, declared);
 	}
 	return count;
 }
@@ -248,13 +254,13 @@ static void measure_size(struct level *level, const struct level *before, const 
 }
 
 int levels_find(struct level levels[LEVELS_MAX], const struct ladder *ladder,
-		const struct sharing *sharing)
+		const struct declared *declared)
 {
 	struct stretch stretches[STRETCHES_MAX];
 	int number[LEVELS_MAX], count = 0, found = 0, all, r, i;
 
 	for (r = 0; r < ladder->rounds; r++)
-		count += stretches_of_round(&stretches[count], ladder, r, sharing);
+		count += stretches_of_round(&stretches[count], ladder, r, declared);
 	all = number_levels(stretches, count);
 	for (i = 0; i < all && found < LEVELS_MAX; i++) {
 		fill_level(&levels[found], ladder, stretches, count, i);

@@ -8,7 +8,8 @@
  * slower there, by a tenth: a page walk is no cache.  The level that holds the largest size is
  * memory.  Levels of several rounds are one where their latencies lie within 1.5; one that fewer
  * than a third of the rounds show, or only one, is noise.  Of a level the figures are the medians
- * over its flat sizes, of memory over the two largest octaves.
+ * over its flat sizes, of memory over the two largest octaves; the bandwidth of memory only from
+ * twice the last-level cache on.
  *
  * A level ends where a load takes twice as long as in it, or half the way to the next level where
  * that is less.  Its interval goes from the last flat size of any round to the first that is three
@@ -33,13 +34,7 @@ struct level {
 	double gbs[POINTS], low_gbs[POINTS], high_gbs[POINTS]; /* as NS; 0: not measured there */
 };
 
-/* A cache above PRIVATE bytes is shared by so many threads: all together fill it by a part each.
- */
-struct sharing {
-	double threads;
-	size_t private_bytes;
-};
-
-/* Fills LEVELS, from the fastest on, and returns how many. */
+/* Fills LEVELS, from the fastest on, and returns how many.  Threads share the last level as it is
+ * declared: all together fill it by a part each. */
 int levels_find(struct level levels[LEVELS_MAX], const struct ladder *ladder,
-		const struct sharing *sharing);
+		const struct declared *declared);

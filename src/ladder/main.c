@@ -131,7 +131,7 @@ static void give_metrics(const struct run *run)
 	}
 }
 
-static void print_residency(const struct run *run)
+static void print_residency(FILE *out, const struct run *run)
 {
 	const struct ladder *const l = &run->ladder;
 	char text[SIZE_TEXT_MAX];
@@ -143,30 +143,48 @@ static void print_residency(const struct run *run)
 		    RESIDENCY_PROVEN)
 			proven = i;
 	if (proven >= 0)
-		printf("arrays of all threads together lie in memory from %s on: proven\n",
-		       size_text(text, (double)l->bytes[proven] * l->threads));
+		fprintf(out, "arrays of all threads together lie in memory from %s on: proven\n",
+			size_text(text, (double)l->bytes[proven] * l->threads));
 	else
-		printf("no size is proven to lie in memory\n");
+		fprintf(out, "no size is proven to lie in memory\n");
 	if (!residency_reaches(l, run->levels, run->levels_count, &run->declared, &largest))
-		printf("the ladder ends below 8 times the largest cache, %s%s%s\n",
-		       size_text(text, largest), capped_by ? ": " : "",
-		       capped_by ? capped_by : "");
+		fprintf(out, "the ladder ends below 8 times the largest cache, %s%s%s\n",
+			size_text(text, largest), capped_by ? ": " : "",
+			capped_by ? capped_by : "");
 }
 
-static void print_head(const struct run *run)
+static void print_head(FILE *out, const struct run *run)
 {
 	const struct ladder *const l = &run->ladder;
 	char most[SIZE_TEXT_MAX], chased[SIZE_TEXT_MAX];
 
-	printf("ladder: %d thread%s, %d-bit vectors, %d sizes to %s (latency to %s), %d rounds",
-	       l->threads, plural(l->threads), kernel_bits(), l->count,
-	       size_text(most, (double)l->bytes[l->count - 1]),
-	       size_text(chased, (double)run->measuring.most[LATENCY_2M]), l->rounds);
+	fprintf(out,
+		"ladder: %d thread%s, vectors of %d bits, %d sizes to %s,\nlatency to %s, %d "
+		"rounds",
+		l->threads, plural(l->threads), kernel_bits(), l->count,
+		size_text(most, (double)l->bytes[l->count - 1]),
+		size_text(chased, (double)run->measuring.most[LATENCY_2M]), l->rounds);
 	if (run->measuring.clock_ghz > 0)
-		printf(", %.2f GHz", run->measuring.clock_ghz);
-	putchar('\n');
+		fprintf(out, ", %.2f GHz", run->measuring.clock_ghz);
+	putc('\n', out);
 	if (!run->measuring.has[CHASE_2M])
-		printf("no pages of 2 MiB: latency has page walks in it\n");
+		fprintf(out, "no pages of 2 MiB: latency has page walks in it\n");
+}
+
+/* For the terminal, and for the record: who shows that shows the staircase too. */
+static void print_ladder(struct run *run)
+{
+	size_t size;
+	FILE *const out = open_memstream(&run->printed, &size);
+
+	if (!out)
+		die("no memory for the table", "free some memory");
+	print_head(out, run);
+	staircase_print(out, &run->ladder);
+	levels_print(out, &run->ladder, run->levels, run->levels_count, &run->declared);
+	print_residency(out, run);
+	fclose(out);
+	fputs(run->printed, stdout);
 }
 
 int main(int argc, char **argv)
@@ -186,16 +204,9 @@ int main(int argc, char **argv)
 	measure(&run, began);
 	program_measured();
 	measuring_place(&run.after, "after");
-	run.levels_count = levels_find(
-		run.levels, &run.ladder,
-		&(struct sharing){
-			run.ladder.threads / run.declared.last_levels,
-			run.declared.count > 1 ? run.declared.bytes[run.declared.count - 2] : 0 });
+	run.levels_count = levels_find(run.levels, &run.ladder, &run.declared);
 	judge(&run);
-	print_head(&run);
-	staircase_print(&run.ladder);
-	levels_print(&run.ladder, run.levels, run.levels_count, &run.declared);
-	print_residency(&run);
+	print_ladder(&run);
 	give_metrics(&run);
 	leave(program_end(&run));
 }

@@ -156,16 +156,20 @@ static void find_wrong(enum points points, size_t bytes, size_t passes)
 					chase.lines);
 		return;
 	}
+	if (!is_of_all(points)) {
+		wrong = !kernel_is_right(kernel_of(points), own[0].memory, bytes, passes,
+					 own[0].got);
+	} else {
 #pragma omp parallel
-	{
-		struct own *const mine = &own[omp_get_thread_num()];
+		{
+			struct own *const mine = &own[omp_get_thread_num()];
 
-		mine->is_wrong = (is_of_all(points) || mine == own) &&
-				 !kernel_is_right(kernel_of(points), mine->memory, bytes, passes,
-						  mine->got);
+			mine->is_wrong = !kernel_is_right(kernel_of(points), mine->memory, bytes,
+							  passes, mine->got);
+		}
+		for (t = 0; t < threads_count(); t++)
+			wrong += own[t].is_wrong;
 	}
-	for (t = 0; t < threads_count(); t++)
-		wrong += own[t].is_wrong;
 	if (wrong)
 		verdict_invalid(NOT_VALIDATED,
 				"%s of %zu KiB: %d threads read or wrote wrong values",
@@ -192,7 +196,7 @@ static double seconds_of_group(enum points points, size_t bytes, size_t passes)
 	seconds = seconds_of_one(points, bytes, passes);
 	lost_time_note(&first_thread);
 	lost = first_thread.lost;
-	return lost > 0.5 * seconds ? -seconds : seconds - lost;
+	return lost > 0.5 * seconds && seconds - lost < LONG_PASS ? -seconds : seconds - lost;
 }
 
 /* Seconds of one pass, 0 where no group counts; see measure.h. */

@@ -6,7 +6,8 @@
  * before, are discarded by what they read, not by a count.  Where no two of eight agree the point
  * is their median, and counted as unsettled; those that take long are given half a second.
  *
- * Time in which the one thread was ready and did not run (lost_time.h) is subtracted; of all
+ * Time in which the one thread was ready and did not run (lost_time.h) is subtracted, and
+ * a short group that lost more than half is measured again; of all
  * threads together such a group is measured again, for a tenth of a second at most.
  */
 #pragma once

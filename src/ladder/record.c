@@ -80,6 +80,16 @@ static void record_residency(const struct run *run)
 	json_close('}');
 }
 
+static void record_printed(char *text)
+{
+	char *line;
+
+	json_open("printed", '[');
+	for (line = strtok(text, "\n"); line; line = strtok(NULL, "\n"))
+		json_text(NULL, line);
+	json_close(']');
+}
+
 void record_ladder(const void *data)
 {
 	const struct run *const run = data;
@@ -105,4 +115,5 @@ void record_ladder(const void *data)
 		record_level(run, i);
 	json_close(']');
 	record_residency(run);
+	record_printed(run->printed);
 }

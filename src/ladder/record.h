@@ -15,6 +15,7 @@ struct run {
 	struct level levels[LEVELS_MAX];
 	int levels_count;
 	struct placement before, after;
+	char *printed; /* the table */
 };
 
 void record_ladder(const void *run);

@@ -71,12 +71,12 @@ static struct spread spread_of(const struct ladder *l, int points, int rung)
 	return spread;
 }
 
-static void print_figure(int width, double value)
+static void print_figure(FILE *out, int width, double value)
 {
 	if (value > 0)
-		printf(" %*.*f", width, value < 9.95, value);
+		fprintf(out, " %*.*f", width, value < 9.95, value);
 	else
-		printf(" %*s", width, "-");
+		fprintf(out, " %*s", width, "-");
 }
 
 static int bar_length(double ns)
@@ -86,35 +86,35 @@ static int bar_length(double ns)
 	return length < BAR_COLUMNS ? length : BAR_COLUMNS;
 }
 
-static void print_rung(const struct ladder *l, int rung)
+static void print_rung(FILE *out, const struct ladder *l, int rung)
 {
 	const struct spread ns = spread_of(l, LATENCY_2M, rung);
 	char text[SIZE_TEXT_MAX];
 	int p, column;
 
-	printf("%8s", size_text(text, (double)l->bytes[rung]));
+	fprintf(out, "%8s", size_text(text, (double)l->bytes[rung]));
 	for (p = 0; p < POINTS; p++)
-		print_figure(p < READ_ONE ? 6 : 5, spread_of(l, p, rung).middle);
-	printf("  ");
+		print_figure(out, p < READ_ONE ? 6 : 5, spread_of(l, p, rung).middle);
+	fprintf(out, "  ");
 	for (column = 1; ns.middle > 0 && column <= bar_length(ns.most); column++)
-		putchar(column <= bar_length(ns.least) ? '#' : '.');
-	putchar('\n');
+		putc(column <= bar_length(ns.least) ? '#' : '.', out);
+	putc('\n', out);
 }
 
-void staircase_print(const struct ladder *l)
+void staircase_print(FILE *out, const struct ladder *l)
 {
 	int i;
 
-	printf("%8s %13s %11s %11s\n", "", "ns per load", "GB/s of 1",
-	       l->threads > 1 ? "of all" : "");
-	printf("%8s %6s %6s %5s %5s %5s %5s  %s\n", "size", "2M", "4K", "read", "triad", "read",
-	       "triad", "latency; . in some rounds");
+	fprintf(out, "%8s %13s %11s %11s\n", "", "ns per load", "GB/s of 1",
+		l->threads > 1 ? "of all" : "");
+	fprintf(out, "%8s %6s %6s %5s %5s %5s %5s  %s\n", "size", "2M", "4K", "read", "triad",
+		"read", "triad", "latency; . in some rounds");
 	for (i = 0; i < l->count; i++)
 		if ((l->bytes[i] & (l->bytes[i] - 1)) == 0)
-			print_rung(l, i);
+			print_rung(out, l, i);
 }
 
-static void print_size(const struct level *level)
+static void print_size(FILE *out, const struct level *level)
 {
 	char low[SIZE_TEXT_MAX], high[SIZE_TEXT_MAX], text[3 * SIZE_TEXT_MAX];
 
@@ -127,39 +127,39 @@ static void print_size(const struct level *level)
 	else
 		snprintf(text, sizeof(text), "%s to %s%s", low, high,
 			 level->varies ? ", varies" : "");
-	printf(" %-28s", text);
+	fprintf(out, " %-28s", text);
 }
 
-static void print_level(const struct level *level)
+static void print_level(FILE *out, const struct level *level)
 {
-	print_size(level);
-	print_figure(6, level->ns);
-	printf(" ns");
-	print_figure(5, level->gbs[READ_ONE]);
-	print_figure(5, level->gbs[TRIAD_ONE]);
-	print_figure(5, level->gbs[READ_ALL]);
-	print_figure(5, level->gbs[TRIAD_ALL]);
-	putchar('\n');
+	print_size(out, level);
+	print_figure(out, 6, level->ns);
+	fprintf(out, " ns");
+	print_figure(out, 5, level->gbs[READ_ONE]);
+	print_figure(out, 5, level->gbs[TRIAD_ONE]);
+	print_figure(out, 5, level->gbs[READ_ALL]);
+	print_figure(out, 5, level->gbs[TRIAD_ALL]);
+	putc('\n', out);
 }
 
-void levels_print(const struct ladder *l, const struct level *levels, int count,
+void levels_print(FILE *out, const struct ladder *l, const struct level *levels, int count,
 		  const struct declared *declared)
 {
 	char text[SIZE_TEXT_MAX];
 	int i, shown = 0;
 
-	printf("\n%-6s %8s %-28s %9s %11s %11s\n", "level", "declared", " measured", "latency",
-	       "GB/s of 1", l->threads > 1 ? "of all" : "");
+	fprintf(out, "\n%-6s %8s %-28s %9s %11s %11s\n", "level", "declared", " measured",
+		"latency", "GB/s of 1", l->threads > 1 ? "of all" : "");
 	for (i = 0; i < count; i++) {
 		const int at =
 			levels[i].is_memory ? declared->count : level_number(levels, i, declared);
 
 		for (; shown < at && shown < declared->count; shown++)
-			printf("L%-5d %8s  not found\n", shown + 1,
-			       size_text(text, (double)declared->bytes[shown]));
-		printf("%-6s %8s ", level_name(levels, i, declared),
-		       at < declared->count ? size_text(text, (double)declared->bytes[at]) : "");
-		print_level(&levels[i]);
+			fprintf(out, "L%-5d %8s  not found\n", shown + 1,
+				size_text(text, (double)declared->bytes[shown]));
+		fprintf(out, "%-6s %8s ", level_name(levels, i, declared),
+			at < declared->count ? size_text(text, (double)declared->bytes[at]) : "");
+		print_level(out, &levels[i]);
 		shown = at + 1;
 	}
 }

@@ -15,9 +15,9 @@ const char *level_name(const struct level *levels, int number, const struct decl
 
 /* One line per octave: figures, in the middle of the rounds, and a bar as long as the latency's
  * logarithm, from the least to the most of the rounds. */
-void staircase_print(const struct ladder *ladder);
+void staircase_print(FILE *out, const struct ladder *ladder);
 
 /* One line per level: declared and measured size, latency, bandwidth; one that was declared and
  * not found has its line too. */
-void levels_print(const struct ladder *ladder, const struct level *levels, int count,
+void levels_print(FILE *out, const struct ladder *ladder, const struct level *levels, int count,
 		  const struct declared *declared);

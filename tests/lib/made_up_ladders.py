@@ -79,8 +79,7 @@ def noisy(rng: random.Random, value: float, slower: float) -> float:
 def ladder(machine: Machine, rounds: list[list[Cache]], rng: random.Random) -> str:
     """The text that tests/probes/ladder_levels.c reads; ROUNDS has the caches of each round."""
     steps = sizes(machine.declared, machine.most)
-    private = machine.declared[-2] if len(machine.declared) > 1 else 0
-    words: list[object] = [machine.threads, 1, private, len(machine.declared), *machine.declared]
+    words: list[object] = [machine.threads, 1, len(machine.declared), *machine.declared]
     words += [len(steps), *steps, len(rounds)]
     points: list[list[list[float]]] = [[] for _ in range(6)]
     for caches in rounds:

@@ -1,7 +1,7 @@
 /*
  * ladder_levels: what the ladder makes of points from stdin: its levels, and what lies in memory.
  *
- * stdin: threads, last-level caches, private bytes; declared levels (count, bytes each); sizes
+ * stdin: threads, last-level caches; declared levels (count, bytes each); sizes
  * (count, bytes each); rounds; then for each of the six kinds of points, for each round, a figure
  * per size.  stdout: a line per level (ns, is it memory, bytes, low, high, varies), then a line
  * with the word for each size.
@@ -20,14 +20,12 @@ static double next(void)
 	return value;
 }
 
-static void read_points(struct ladder *l, struct declared *declared, struct sharing *sharing)
+static void read_points(struct ladder *l, struct declared *declared)
 {
 	int p, r, i;
 
 	l->threads = (int)next();
 	declared->last_levels = next();
-	sharing->threads = l->threads / declared->last_levels;
-	sharing->private_bytes = (size_t)next();
 	declared->count = (int)next();
 	for (i = 0; i < declared->count; i++)
 		declared->last = declared->bytes[i] = (size_t)next();
@@ -46,13 +44,12 @@ int main(void)
 	static struct ladder ladder;
 	static struct declared declared;
 	static struct level levels[LEVELS_MAX];
-	struct sharing sharing;
 	double curves;
 	int count, i;
 
 	for (curves = next(); curves > 0; curves--) {
-		read_points(&ladder, &declared, &sharing);
-		count = levels_find(levels, &ladder, &sharing);
+		read_points(&ladder, &declared);
+		count = levels_find(levels, &ladder, &declared);
 		for (i = 0; i < count; i++)
 			printf("%g %d %g %g %g %d;", levels[i].ns, levels[i].is_memory,
 			       levels[i].bytes, levels[i].low_bytes, levels[i].high_bytes,

@@ -30,12 +30,22 @@ def blocks_of(rows: list[Row]) -> Iterator[Table | str]:
         yield ''
         title = f'{test} on {where}{conditions(members)}'
         metrics = figures_of(members)
-        if len(metrics) <= WIDE:
+        if any(row.record.get('printed') for row in members):
+            yield from drawn(title, members)
+        elif len(metrics) <= WIDE:
             yield with_reasons(table_of(title, members, metrics), members)
         else:
             yield from series_of(title, members, metrics)
         for row in members:
             yield from node_lines(row)
+
+
+def drawn(title: str, rows: list[Row]) -> Iterator[str]:
+    """What the program itself printed of its figures, as `ladder` its staircase."""
+    for row in rows:
+        yield f'{title}: {row.preset}'
+        yield from map(printable, row.record.get('printed') or [])
+        yield f'{row.word}  {cut(row.reason)}'.rstrip()
 
 
 def figures_of(rows: list[Row]) -> dict[str, str]:

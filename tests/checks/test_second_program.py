@@ -112,21 +112,19 @@ def test_it_can_be_built_and_run_again(by_make, house):
 def test_its_nodes_are_ranked_by_its_own_metric(by_make, house, call):
     done = call('membw', 'rank', '--json', house / by_make[1]['omp']['record'], **variables(house))
     assert done.returncode == 1, 'a node alone is not compared: SUSPECT'
-    (group,) = json.loads(done.stdout)['groups']
-    latency = group['metrics']['latency']
-    assert set(group['metrics']) == {'latency'}
-    assert (latency['unit'], latency['better']) == ('ns', 'lower') and latency['median'] > 0
+    (node,) = json.loads(done.stdout)['verdicts']
+    assert set(node['figures']) == {'latency'} and node['figures']['latency'] > 0
 
 
 def test_it_stands_in_the_summary_and_the_report(by_make, house, call, tmp_path):
     report = house / 'results/make.json'
     done = call('membw', 'summary', report, **variables(house))
-    assert 'chase on local:default, ns: 1 thread,' in done.stdout
-    assert 'Latency' in done.stdout and 'Verdict: PASS: 2 passed' in done.stdout
+    assert 'chase on local:default: 1 thread' in done.stdout and 'GB/s' not in done.stdout
+    assert 'Latency' in done.stdout and 'Verdict: PASS: 2 PASS' in done.stdout
     page = tmp_path / 'report.html'
-    done = call('membw', 'report', report, '-o', page, **variables(house))
-    assert done.returncode == 0 and 'PASS: 2 runs' in done.stdout, done.stdout + done.stderr
-    assert 'latency' in page.read_text()
+    done = call('membw', 'report', house / 'results/records', '-o', page, **variables(house))
+    assert done.returncode == 0 and 'PASS: Latency' in done.stdout, done.stdout + done.stderr
+    assert 'latency' in page.read_text().lower() and 'Triad' not in page.read_text()
 
 
 @pytest.mark.spack

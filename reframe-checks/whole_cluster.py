@@ -36,10 +36,7 @@ UNBOUND = {
     'I_MPI_PIN': 'off',
 }
 # seconds for the others to write, after a rank died: Open MPI 4 and 5
-PATIENT = {
-    'OMPI_MCA_odls_base_sigkill_timeout': 10,
-    'PRTE_MCA_odls_base_sigkill_timeout': 10,
-}
+PATIENT = {'OMPI_MCA_odls_base_sigkill_timeout': 10, 'PRTE_MCA_odls_base_sigkill_timeout': 10}
 WAIT_S = 300  # for the others, once the first process of a job has ended
 RECORDS, ASKED = 'cluster.jsonl', 'asked.txt'
 BELIEVED = ('PASS', 'FAIL', 'SUSPECT')

@@ -18,9 +18,15 @@ from membw.results import archive
 
 # of the build, in log lines, reports and the `case` of a record
 BUILD = (
-    'compile_line', 'compiler', 'source_sha256', 'code_sha256', 'binary_sha256', 'spack_hash',
-    'built_with', 'commit',
-)  # fmt: skip
+    'compile_line',
+    'compiler',
+    'source_sha256',
+    'code_sha256',
+    'binary_sha256',
+    'spack_hash',
+    'built_with',
+    'commit',
+)
 # Which run of ReFrame a record is of: `membw run` names it, else it is this process
 SESSION = os.environ.get('MEMBW_SESSION') or time.strftime(f'%Y%m%dT%H%M%S-{os.getpid()}')
 

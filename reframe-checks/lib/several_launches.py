@@ -56,8 +56,9 @@ class several_launches(rfm.RegressionTestPlugin):
         if self.launches == 1 or not records:
             return records
         if len(records) < self.launches and not launches.is_wrong(records[-1]):
-            raise SanityError(f'{len(records)} of {self.launches} launches left a record: '
-                              f'{self.last_words()}')  # fmt: skip
+            raise SanityError(
+                f'{len(records)} of {self.launches} launches left a record: {self.last_words()}'
+            )
         made = launches.combine(records, self.launches)
         pathlib.Path(self.stagedir, 'record.json').write_text(json.dumps(made) + '\n')
         return [made]

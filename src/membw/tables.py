@@ -81,8 +81,11 @@ class Table:
 
     def used(self) -> list[int]:
         """Numbers of the columns that are shown."""
-        return [i for i, column in enumerate(self.columns)
-                if not column.optional or any(str(row[i]) for row in self.rows)]  # fmt: skip
+        return [
+            i
+            for i, column in enumerate(self.columns)
+            if not column.optional or any(str(row[i]) for row in self.rows)
+        ]
 
     def texts(self) -> list[list[str]]:
         """The lines of the used columns' cells, titles first."""
@@ -94,10 +97,15 @@ Block = Table | str
 
 
 def add_argument(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument('--format', choices=FORMATS, default='plain',
-                        help='of the tables (plain)')  # fmt: skip
-    parser.add_argument('--json', action='store_const', const='json', dest='format',
-                        default=argparse.SUPPRESS, help='the same as --format json')  # fmt: skip
+    parser.add_argument('--format', choices=FORMATS, default='plain', help='of the tables (plain)')
+    parser.add_argument(
+        '--json',
+        action='store_const',
+        const='json',
+        dest='format',
+        default=argparse.SUPPRESS,
+        help='the same as --format json',
+    )
 
 
 def as_text(blocks: Iterable[Block], form: str = 'plain', colour: bool | None = None) -> str:
@@ -137,15 +145,20 @@ def _aligned(table: Table, colour: bool) -> Iterator[str]:
     lines, columns = table.texts(), [table.columns[i] for i in table.used()]
     widths = [max(map(len, cells)) for cells in zip(*lines, strict=True)]
     for line in lines:
-        cells = [cell.rjust(width) if column.right else cell.ljust(width)
-                 for cell, width, column in zip(line, widths, columns, strict=True)]  # fmt: skip
+        cells = [
+            cell.rjust(width) if column.right else cell.ljust(width)
+            for cell, width, column in zip(line, widths, columns, strict=True)
+        ]
         while len(cells) > 1 and not cells[-1].strip():
             cells.pop()
         cells[-1] = cells[-1].rstrip()
         if colour and line is not lines[0]:
-            cells = [re.sub(r'[A-Z]+', lambda m: painted(m[0]), cell, count=1)
-                     if column.name in JUDGED else cell
-                     for cell, column in zip(cells, columns, strict=False)]  # fmt: skip
+            cells = [
+                re.sub(r'[A-Z]+', lambda m: painted(m[0]), cell, count=1)
+                if column.name in JUDGED
+                else cell
+                for cell, column in zip(cells, columns, strict=False)
+            ]
         yield table.indent + '  '.join(cells)
 
 

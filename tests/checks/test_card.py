@@ -63,17 +63,23 @@ def write_system(root, card, micinfo):
     subprocess.run(line, check=True)
     (root / 'icc/LINK').write_text(f'-O0 -Wl,--no-as-needed {library}')
     partition = {
-        'scheduler': 'ssh', 'launcher': 'local', 'hosts': ['mic0'], 'features': ['mic'],
-        'access': ['-F', f'{card}/ssh_config'], 'processor': {'num_cpus': 1},
+        'scheduler': 'ssh',
+        'launcher': 'local',
+        'hosts': ['mic0'],
+        'features': ['mic'],
+        'access': ['-F', f'{card}/ssh_config'],
+        'processor': {'num_cpus': 1},
         'toolchains': {'icc13': {'cc': str(icc.path)}},
-    }  # fmt: skip
+    }
     parts = [
         {
-            'name': name, 'descr': name, **partition,
+            'name': name,
+            'descr': name,
+            **partition,
             'extras': {
-                'threads': 1, 'libraries': [path],
-                'identify': {'command': micinfo,
-                             'says': {'Board SKU': '5110P', 'ECC Mode': ecc}},
+                'threads': 1,
+                'libraries': [path],
+                'identify': {'command': micinfo, 'says': {'Board SKU': '5110P', 'ECC Mode': ecc}},
             },
         }
         for name, ecc, path in (
@@ -81,7 +87,7 @@ def write_system(root, card, micinfo):
             ('off', 'Disabled', str(library)),
             ('bare', 'Enabled', '/nowhere/libiomp5.so'),
         )
-    ]  # fmt: skip
+    ]
     (root / 'systems/posed.yaml').write_text(yaml.safe_dump({**POSED, 'partitions': parts}))
 
 
@@ -92,10 +98,27 @@ def measure(house, call, tmp_path):
     def session(*words, preset='icc13-knc'):
         report = tmp_path / 'report.json'
         checks = house / 'reframe-checks/stream.py'
-        done = call('reframe', '--nocolor', '-c', checks, '-r', '--system=posed',
-                    '-n', 'stream%pinning=kmp', '-p', f'^{preset}$', *words, '--prefix', tmp_path,
-                    '--report-file', report, cwd=house, MEMBW_BUILD='make',
-                    RFM_ENABLE_RESULTS_STORAGE=0, **variables(house))  # fmt: skip
+        done = call(
+            'reframe',
+            '--nocolor',
+            '-c',
+            checks,
+            '-r',
+            '--system=posed',
+            '-n',
+            'stream%pinning=kmp',
+            '-p',
+            f'^{preset}$',
+            *words,
+            '--prefix',
+            tmp_path,
+            '--report-file',
+            report,
+            cwd=house,
+            MEMBW_BUILD='make',
+            RFM_ENABLE_RESULTS_STORAGE=0,
+            **variables(house),
+        )
         assert report.is_file(), done.stdout + done.stderr
         (cases,) = [r['testcases'] for r in json.loads(report.read_text())['runs']]
         return done, {c['partition']: c for c in cases if c['name'].startswith('stream %')}
@@ -108,8 +131,9 @@ def test_program_and_libraries_go_there_and_the_record_comes_back(measure, house
     config = house / 'card/ssh_config'
     there = call('ssh', '-F', config, 'mic0', f'ls {house} {ROOT}/src')
     assert there.returncode != 0 and there.stdout == '', 'the card sees files of its host'
-    done, cases = measure('-S', 'stream.array_size=1000000', '-S', 'stream.ntimes=5',
-                          '-S', f'stream.allow={ALLOW}')  # fmt: skip
+    done, cases = measure(
+        '-S', 'stream.array_size=1000000', '-S', 'stream.ntimes=5', '-S', f'stream.allow={ALLOW}'
+    )
     case = cases['on']
     assert case['result'] == 'pass' and case['verdict'] == 'VALID', done.stdout
     record = json.loads(pathlib.Path(case['record']).read_text())
@@ -135,8 +159,14 @@ def test_a_build_that_ends_leaves_what_is_taken_to_the_card_its_exit_status(monk
     build = osext.run_command_async('true', start_new_session=True)
     os.waitid(os.P_PID, build.pid, os.WEXITED | os.WNOWAIT)
     files = {f'f_{name}': (tmp_path / name).open('w') for name in ('stdout', 'stderr')}
-    job = types.SimpleNamespace(jobid=str(build.pid), _jobid=build.pid, _proc=build,
-                                _state='RUNNING', cancel_time=None, **files)  # fmt: skip
+    job = types.SimpleNamespace(
+        jobid=str(build.pid),
+        _jobid=build.pid,
+        _proc=build,
+        _state='RUNNING',
+        cancel_time=None,
+        **files,
+    )
     LocalJobScheduler().poll(job)
     assert (job._exitcode, job._state) == (0, 'SUCCESS')
     assert all(file.closed for file in files.values())
@@ -166,8 +196,14 @@ def test_a_link_that_breaks_in_mid_run_is_a_failure_that_says_so(measure):
     breaking = threading.Thread(target=break_link, args=(is_over,))
     breaking.start()
     try:
-        done, cases = measure('-S', 'stream.array_size=1000000', '-S', 'stream.ntimes=20000',
-                              '-S', f'stream.allow={ALLOW}')  # fmt: skip
+        done, cases = measure(
+            '-S',
+            'stream.array_size=1000000',
+            '-S',
+            'stream.ntimes=20000',
+            '-S',
+            f'stream.allow={ALLOW}',
+        )
     finally:
         is_over.set()
         breaking.join()
@@ -191,11 +227,14 @@ def test_the_pages_that_the_articles_arrays_take_are_counted(build_program):
     assert 'sysctl vm.nr_hugepages=' in done.stderr
 
 
-@pytest.mark.parametrize('asked, kib, said', [
-    ('2M', 2048, []),
-    ('2M', 4, ['memory-not-where-asked (pages of 4 KiB, 2M asked)']),
-    ('1G', 2048, ['memory-not-where-asked (pages of 2048 KiB, 1G asked)']),
-    (None, 4, []),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    'asked, kib, said',
+    [
+        ('2M', 2048, []),
+        ('2M', 4, ['memory-not-where-asked (pages of 4 KiB, 2M asked)']),
+        ('1G', 2048, ['memory-not-where-asked (pages of 2048 KiB, 1G asked)']),
+        (None, 4, []),
+    ],
+)
 def test_pages_that_did_not_come_are_a_reason(asked, kib, said):
     assert list(other_pages(asked, {'page_kib': kib})) == said

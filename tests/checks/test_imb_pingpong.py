@@ -53,27 +53,29 @@ def test_the_references_of_ulysses_are_the_published_table(pair):
     assert all(unit == 'us' and low < 0 < high < 0.3 for _, low, high, unit in figures.values())
 
 
-@pytest.mark.parametrize('name, part, latencies, bandwidths', [
-    ('robin', 'robin:node', 11, 5),
-    ('helios', 'helios:sandy-bridge', 15, 14),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    'name, part, latencies, bandwidths',
+    [('robin', 'robin:node', 11, 5), ('helios', 'helios:sandy-bridge', 15, 14)],
+)
 def test_the_tables_of_cards_are_references_of_pairs_that_the_system_has(
     name, part, latencies, bandwidths
 ):
     pairs = references(name)[part]
     figures = [figure for row in pairs.values() for figure in row]
     assert (figures.count('t_0'), figures.count('bandwidth')) == (latencies, bandwidths)
-    (partition,) = [p for p in yaml.safe_load((ROOT / f'systems/{name}.yaml').read_text())
-                    ['partitions'] if f'{name}:{p["name"]}' == part]  # fmt: skip
+    (partition,) = [
+        p
+        for p in yaml.safe_load((ROOT / f'systems/{name}.yaml').read_text())['partitions']
+        if f'{name}:{p["name"]}' == part
+    ]
     assert partition['extras']['imb_pairs'] == list(pairs)
     ends = {end for pair in pairs for end in pair.removeprefix('inter:').split('-')}
     assert ends <= set(partition['extras']['endpoints'])
 
 
-@pytest.mark.parametrize('name, near, far', [
-    ('helios', 'mic0-cpu1', 'mic1-cpu1'),
-    ('robin', 'mic1-cpu1', 'mic0-cpu1'),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    'name, near, far', [('helios', 'mic0-cpu1', 'mic1-cpu1'), ('robin', 'mic1-cpu1', 'mic0-cpu1')]
+)
 def test_a_pair_with_a_card_has_a_class_of_its_own(name, near, far):
     """And the published figures are those of the classes: near moves more than far."""
     system = yaml.safe_load((ROOT / f'systems/{name}.yaml').read_text())
@@ -151,8 +153,21 @@ def run(house, call, tmp_path):
         if path:
             env['PATH'] = f'{house}/bin:{os.environ["PATH"]}'
         checks = house / 'reframe-checks/imb_pingpong.py'
-        done = call('reframe', '--nocolor', '--system=posed', '-c', checks, '-r', '-n', name,
-                    *words, '--report-file', report, cwd=house, **env)  # fmt: skip
+        done = call(
+            'reframe',
+            '--nocolor',
+            '--system=posed',
+            '-c',
+            checks,
+            '-r',
+            '-n',
+            name,
+            *words,
+            '--report-file',
+            report,
+            cwd=house,
+            **env,
+        )
         assert report.is_file(), done.stdout + done.stderr
         (cases,) = [r['testcases'] for r in json.loads(report.read_text())['runs']]
         return done, {case['pair']: case for case in cases}
@@ -236,8 +251,17 @@ def test_the_program_of_the_sources_itself_is_run_and_read(run, house, binding):
 def lines(call, folder, system, pairs, *words):
     """The lines of mpirun in the jobs of these pairs."""
     name = f'imb_pingpong%pair=({pairs})$'
-    call('reframe', f'--system={system}', '-c', ROOT / 'reframe-checks/imb_pingpong.py',
-         '--dry-run', '-n', name, f'--prefix={folder}', *words)  # fmt: skip
+    call(
+        'reframe',
+        f'--system={system}',
+        '-c',
+        ROOT / 'reframe-checks/imb_pingpong.py',
+        '--dry-run',
+        '-n',
+        name,
+        f'--prefix={folder}',
+        *words,
+    )
     texts = [path.read_text() for path in pathlib.Path(folder).rglob('rfm_job.sh')]
     return [ln for text in texts for ln in text.splitlines() if ln.startswith('mpirun')], texts
 
@@ -250,10 +274,10 @@ def test_ulysses_gets_the_printed_line(call, tmp_path):
 
 ENDPOINTS = {
     'mic0-cpu1': '-n 1 -host "${here}-mic0" taskset -c 1 sh on_cpus.sh IMB-MPI1.mic PingPong '
-                 '-iter 100000 : -n 1 -host "${there}" hwloc-bind core:8 sh on_cpus.sh "$imb" ',
+    '-iter 100000 : -n 1 -host "${there}" hwloc-bind core:8 sh on_cpus.sh "$imb" ',
     'mic1-mic1': ' taskset -c 5 ',
     'inter:cpu1-cpu0': ': -n 1 -host "${there}" hwloc-bind core:0 ',
-}  # fmt: skip
+}
 
 
 def test_helios_starts_each_rank_at_its_endpoint(call, tmp_path):

@@ -9,15 +9,20 @@ from reframe.core.exceptions import SanityError
 
 KILLED = 'the program was killed, as the kernel does where memory runs out'
 SAID = [
-    ('/stage/rfm_job.sh: line 5: 30092 Killed                  /bin/stream --json record.json',
-     KILLED),
-    ('slurmstepd: error: Detected 1 oom_kill event in StepId=7.0. Some of the step tasks have '
-     'been OOM Killed.\nsrun: error: n1: task 0: Out Of Memory', KILLED),
-    ('warm-up\nmembw: no file \'x\'', "membw: no file 'x'"),
+    (
+        '/stage/rfm_job.sh: line 5: 30092 Killed                  /bin/stream --json record.json',
+        KILLED,
+    ),
+    (
+        'slurmstepd: error: Detected 1 oom_kill event in StepId=7.0. Some of the step tasks have '
+        'been OOM Killed.\nsrun: error: n1: task 0: Out Of Memory',
+        KILLED,
+    ),
+    ("warm-up\nmembw: no file 'x'", "membw: no file 'x'"),
     ('srun: error: n1: task 0: Exited with exit code 2', 'srun: error: n1'),
     ('-----\n\nThere are not enough slots available', 'There are not'),
     ('', 'it said nothing'),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize('stderr, told', SAID)
@@ -27,10 +32,16 @@ def test_the_reason_is_told(tmp_path, stderr, told):
     assert measurement.last_words(check).startswith(told)
 
 
-@pytest.mark.parametrize('limit, said', [
-    (15.0, 'job 7 waited for 15 s (max_pending_time) and was ended before it began: Nodes down'),
-    (None, 'job 7 waited and was ended before it began: Nodes down'),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    'limit, said',
+    [
+        (
+            15.0,
+            'job 7 waited for 15 s (max_pending_time) and was ended before it began: Nodes down',
+        ),
+        (None, 'job 7 waited and was ended before it began: Nodes down'),
+    ],
+)
 def test_a_job_that_never_began_is_told_as_that(tmp_path, monkeypatch, limit, said):
     """It was FAIL, as no file of its output was found."""
     (tmp_path / 'scontrol').write_text('#!/bin/sh\necho "JobId=$5 Reason=Nodes_down Dependency=x"')
@@ -40,7 +51,8 @@ def test_a_job_that_never_began_is_told_as_that(tmp_path, monkeypatch, limit, sa
     assert never_begun(job, 'squeue') == said
     assert never_begun(job, 'pbs') == said.removesuffix(': Nodes down')
     part = types.SimpleNamespace(scheduler=types.SimpleNamespace(registered_name='squeue'))
-    check = types.SimpleNamespace(stagedir=tmp_path, job=job, is_dry_run=lambda: False,
-                                  current_partition=part)  # fmt: skip
+    check = types.SimpleNamespace(
+        stagedir=tmp_path, job=job, is_dry_run=lambda: False, current_partition=part
+    )
     with pytest.raises(SanityError, match='not measured, no record: job 7 waited'):
         measurement.skip_what_the_node_lacks(check)

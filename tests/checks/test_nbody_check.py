@@ -9,22 +9,32 @@ from places import ROOT
 
 # [helios] "Simulation using MIC co-processor on Helios", 2016: execution times in s
 SANDY_BRIDGE = {1: 55, 2: 28, 4: 14, 8: 7, 16: 3.5}
-NATIVE = {1: 126.60, 2: 62.69, 4: 30.75, 8: 15.86, 16: 9.97, 32: 4.72, 64: 3.46, 128: 1.59,
-          236: 1.39}  # fmt: skip
+NATIVE = {
+    1: 126.60,
+    2: 62.69,
+    4: 30.75,
+    8: 15.86,
+    16: 9.97,
+    32: 4.72,
+    64: 3.46,
+    128: 1.59,
+    236: 1.39,
+}
 
 
 @pytest.mark.beside
-@pytest.mark.parametrize('test, partition, times', [
-    ('nbody', 'helios:sandy-bridge', SANDY_BRIDGE),
-    ('nbody', 'helios:mic', NATIVE),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    'test, partition, times',
+    [('nbody', 'helios:sandy-bridge', SANDY_BRIDGE), ('nbody', 'helios:mic', NATIVE)],
+)
 def test_the_references_are_the_speed_ups_of_the_printed_times(test, partition, times):
     table = yaml.safe_load((ROOT / 'systems/references/helios.yaml').read_text())
     rows = table[test][partition]
     assert {name: (row[0], row[3]) for name, row in rows.items()} == {
         f'speedup_{t}': (pytest.approx(times[1] / s, abs=0.006), 'x')
-        for t, s in times.items() if t > 1
-    }  # fmt: skip
+        for t, s in times.items()
+        if t > 1
+    }
 
 
 @pytest.fixture
@@ -32,9 +42,20 @@ def reframe(call, tmp_path):
     def start(name, *words, **variables):
         report = tmp_path / 'report.json'
         check = ROOT / f'reframe-checks/{name.strip("^%")}.py'
-        done = call('reframe', '--nocolor', '-c', check, '-n', name, *words,
-                    f'--prefix={tmp_path}', '--report-file', report, MEMBW_BUILD='make',
-                    **variables)  # fmt: skip
+        done = call(
+            'reframe',
+            '--nocolor',
+            '-c',
+            check,
+            '-n',
+            name,
+            *words,
+            f'--prefix={tmp_path}',
+            '--report-file',
+            report,
+            MEMBW_BUILD='make',
+            **variables,
+        )
         cases = json.loads(report.read_text())['runs'][0]['testcases'] if report.exists() else []
         return done, [c for c in cases if c['name'].startswith(('nbody ', 'nbody_offload'))]
 
@@ -42,8 +63,16 @@ def reframe(call, tmp_path):
 
 
 def test_the_check_measures_with_both_affinities(reframe, environment, tmp_path):
-    words = ['-S', 'nbody.bodies=512', '-S', 'nbody.rounds=6',
-             '-S', 'nbody.allow=disturbed,unstable', '-p', '^gcc-']  # fmt: skip
+    words = [
+        '-S',
+        'nbody.bodies=512',
+        '-S',
+        'nbody.rounds=6',
+        '-S',
+        'nbody.allow=disturbed,unstable',
+        '-p',
+        '^gcc-',
+    ]
     path = f'{standin_gcc.put_up(tmp_path / "tools")}:{environment["PATH"]}'
     done, cases = reframe('^nbody%', '-r', *words, PATH=path)
     assert done.returncode == 0, done.stdout
@@ -69,8 +98,16 @@ def test_the_card_of_the_sources_has_236_threads(reframe, tmp_path):
 def test_an_offload_is_invalid_or_skipped_where_there_is_no_device(reframe):
     """Without the plug-in the build says why and is skipped; with it the run says that it was
     done on the host."""
-    words = ['-S', 'nbody_offload.valid_systems=*', '-S', 'nbody_offload.bodies=512',
-             '-S', 'nbody_offload.rounds=6', '-p', '^gcc-offload']  # fmt: skip
+    words = [
+        '-S',
+        'nbody_offload.valid_systems=*',
+        '-S',
+        'nbody_offload.bodies=512',
+        '-S',
+        'nbody_offload.rounds=6',
+        '-p',
+        '^gcc-offload',
+    ]
     done, cases = reframe('^nbody_offload', '-r', *words)
     if not cases:
         assert 'makes no code for a device' in done.stdout, done.stdout

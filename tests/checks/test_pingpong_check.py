@@ -23,9 +23,22 @@ def run(call, environment, tmp_path):
         report = tmp_path / 'report.json'
         words = [f'-S{check}.{name}={value}' for name, value in variables.items()]
         path = f'{standin_gcc.put_up(tmp_path / "tools")}:{environment["PATH"]}'
-        done = call('reframe', '--nocolor', '-c', ROOT / f'reframe-checks/{check}.py', '-r',
-                    '-n', f'^{check}$', *words, f'--prefix={tmp_path}', '--report-file', report,
-                    MEMBW_BUILD=build, PATH=path, **mpi_job.LAUNCHER)  # fmt: skip
+        done = call(
+            'reframe',
+            '--nocolor',
+            '-c',
+            ROOT / f'reframe-checks/{check}.py',
+            '-r',
+            '-n',
+            f'^{check}$',
+            *words,
+            f'--prefix={tmp_path}',
+            '--report-file',
+            report,
+            MEMBW_BUILD=build,
+            PATH=path,
+            **mpi_job.LAUNCHER,
+        )
         assert report.is_file(), done.stdout + done.stderr
         (cases,) = [r['testcases'] for r in json.loads(report.read_text())['runs']]
         (case,) = [c for c in cases if c['name'] == check]
@@ -50,11 +63,14 @@ def test_the_check_starts_two_ranks_and_takes_the_median_of_three_launches(run):
 
 @pytest.mark.beside
 @pytest.mark.skipif(bool(mpi_job.lacking()), reason=f'no {mpi_job.lacking()}')
-@pytest.mark.parametrize('does, why', [
-    # of another MPI: each program is alone, and measured threads: VALID
-    ('shift 2; "$@"', ' started two programs, each alone'),
-    ('exit 5', ': it said nothing'),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    'does, why',
+    [
+        # of another MPI: each program is alone, and measured threads: VALID
+        ('shift 2; "$@"', ' started two programs, each alone'),
+        ('exit 5', ': it said nothing'),
+    ],
+)
 def test_an_mpirun_that_is_not_the_right_one_is_named(run, tmp_path, does, why):
     mpirun = tmp_path / 'tools/mpirun'
     mpirun.parent.mkdir()
@@ -83,8 +99,19 @@ def test_a_pair_of_another_class_than_asked_fails_with_the_reason(run):
 
 def test_what_the_page_sets_is_of_one_type_in_all_checks_that_have_it(call):
     """ReFrame sets it in each of them: one that took a number would end the session."""
-    words = [word for variable in ('pairs=all', 'sizes=0,64', 'launches=1', 'max_nodes=32')
-             for word in ('-S', variable)]  # fmt: skip
-    done = call('reframe', '--nocolor', '-c', ROOT / 'reframe-checks', '-l', '-n',
-                '^(core_pairs|pingpong|cluster_pairs)$', *words)  # fmt: skip
+    words = [
+        word
+        for variable in ('pairs=all', 'sizes=0,64', 'launches=1', 'max_nodes=32')
+        for word in ('-S', variable)
+    ]
+    done = call(
+        'reframe',
+        '--nocolor',
+        '-c',
+        ROOT / 'reframe-checks',
+        '-l',
+        '-n',
+        '^(core_pairs|pingpong|cluster_pairs)$',
+        *words,
+    )
     assert done.returncode == 0 and '- core_pairs' in done.stdout, done.stdout + done.stderr

@@ -20,10 +20,10 @@ KERNELS = ('copy', 'scale', 'add', 'triad')
 # [phi] "Stream on Intel Xeon Phi Coprocessors", K. Raman, Intel, 2013, printed in GB/s
 # [cea] MPI_STREAM, CEA/DAM, 2022, average of four nodes, printed in MB/s
 PUBLISHED = {
-    ('thin:thin', 'gcc-o2', 'none'): dict(
-        copy=86.9721, scale=87.0952, add=99.2012, triad=98.6455),
+    ('thin:thin', 'gcc-o2', 'none'): dict(copy=86.9721, scale=87.0952, add=99.2012, triad=98.6455),
     ('thin:thin', 'gcc-o2', 'likwid'): dict(
-        copy=160.3644, scale=159.3132, add=166.6517, triad=166.6391),
+        copy=160.3644, scale=159.3132, add=166.6517, triad=166.6391
+    ),
     ('phi:knc-5110p', 'icc13-knc', 'kmp'): dict(triad=150),
     ('phi:knc-5110p', 'icc13-knc-huge', 'kmp'): dict(triad=159),
     ('phi:knc-5110p-ecc-off', 'icc13-knc', 'kmp'): dict(triad=168),
@@ -38,8 +38,9 @@ PUBLISHED = {
     ('phi:knc-7120p-ecc-off', 'icc13-knc', 'kmp'): dict(triad=192),
     ('cea:node', 'gcc-.*', 'none'): dict(triad=336.851901133),
     ('cea:one-core', 'gcc-.*', 'none'): dict(
-        copy=42.2992351, scale=42.5124562, add=42.3768484, triad=42.4403442),
-}  # fmt: skip
+        copy=42.2992351, scale=42.5124562, add=42.3768484, triad=42.4403442
+    ),
+}
 
 
 def entries():
@@ -137,12 +138,16 @@ def test_the_published_rates_follow_from_their_times(file):
 
 def test_the_reader_reads_the_unpinned_thin_output():
     assert {name: row['best_mbs'] for name, row in read('thin-naive.txt').items()} == {
-        'copy': 86972.1, 'scale': 87095.2, 'add': 99201.2, 'triad': 98645.5,
-    }  # fmt: skip
+        'copy': 86972.1,
+        'scale': 87095.2,
+        'add': 99201.2,
+        'triad': 98645.5,
+    }
 
 
-@pytest.mark.parametrize('file, pinning', [('thin-naive.txt', 'none'),
-                                           ('thin-likwid.txt', 'likwid')])  # fmt: skip
+@pytest.mark.parametrize(
+    'file, pinning', [('thin-naive.txt', 'none'), ('thin-likwid.txt', 'likwid')]
+)
 def test_the_references_of_thin_are_what_the_outputs_print(file, pinning):
     kernels = entries()['thin:thin', 'gcc-o2', pinning]
     for name, row in read(file).items():
@@ -151,8 +156,11 @@ def test_the_references_of_thin_are_what_the_outputs_print(file, pinning):
 
 def test_the_reader_reads_the_sequential_cea_output():
     assert {name: row['best_mbs'] for name, row in read('cea-sequential.txt').items()} == {
-        'copy': 42299.2351, 'scale': 42512.4562, 'add': 42376.8484, 'triad': 42440.3442,
-    }  # fmt: skip
+        'copy': 42299.2351,
+        'scale': 42512.4562,
+        'add': 42376.8484,
+        'triad': 42440.3442,
+    }
 
 
 def test_the_reader_reads_the_nodes_of_cea_and_they_give_the_published_summary():
@@ -171,8 +179,11 @@ def test_the_reader_reads_the_nodes_of_cea_and_they_give_the_published_summary()
 
 def test_a_table_that_differs_from_the_record_is_told():
     text = (DATA / 'thin-likwid.txt').read_text()
-    record = {'kernels': {name: {'best_mbs': row['best_mbs']}
-                          for name, row in stream_table.rows(text).items()}}  # fmt: skip
+    record = {
+        'kernels': {
+            name: {'best_mbs': row['best_mbs']} for name, row in stream_table.rows(text).items()
+        }
+    }
     assert list(stream_table.contradictions(text, record)) == []
     record['kernels']['triad']['best_mbs'] += 1
     assert list(stream_table.contradictions(text, record)) == [

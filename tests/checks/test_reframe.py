@@ -27,8 +27,11 @@ KERNELS = ('copy', 'scale', 'add', 'triad')
 STREAM = 'reframe-checks/stream.py'
 # a test measures nothing: small arrays, on a machine that may be busy
 ALLOW = 'array-too-small,too-short,disturbed,unstable'
-TINY = [f'-S{check}.{setting}' for check in ('stream', 'numa_scan')
-        for setting in ('array_size=1000000', 'ntimes=5', f'allow={ALLOW}')]  # fmt: skip
+TINY = [
+    f'-S{check}.{setting}'
+    for check in ('stream', 'numa_scan')
+    for setting in ('array_size=1000000', 'ntimes=5', f'allow={ALLOW}')
+]
 
 
 class Session:
@@ -41,8 +44,11 @@ class Session:
         self.cases = runs[0]['testcases'] if runs else []
 
     def case(self, name, partition=''):
-        found = [c for c in self.cases if c['display_name'] == name
-                 and partition in ('', c['partition'])]  # fmt: skip
+        found = [
+            c
+            for c in self.cases
+            if c['display_name'] == name and partition in ('', c['partition'])
+        ]
         assert len(found) == 1, self.text
         return found[0]
 
@@ -59,10 +65,21 @@ def session(call, tmp_path_factory):
 
     def run(*words, root=ROOT, checks='reframe-checks', **more):
         folder = tmp_path_factory.mktemp('reframe')
-        places = ('--prefix', folder, '--perflogdir', folder / 'perflogs',
-                  '--report-file', folder / 'report.json')  # fmt: skip
-        settings = {**variables(root), 'RFM_ENABLE_RESULTS_STORAGE': '0',
-                    'MEMBW_BUILD': 'make', 'MEMBW_SLURM_BACKEND': '', **more}  # fmt: skip
+        places = (
+            '--prefix',
+            folder,
+            '--perflogdir',
+            folder / 'perflogs',
+            '--report-file',
+            folder / 'report.json',
+        )
+        settings = {
+            **variables(root),
+            'RFM_ENABLE_RESULTS_STORAGE': '0',
+            'MEMBW_BUILD': 'make',
+            'MEMBW_SLURM_BACKEND': '',
+            **more,
+        }
         words = ('-c', root / checks, *words, *places)
         return Session(call('reframe', '--nocolor', *words, cwd=root, **settings), folder)
 
@@ -112,21 +129,34 @@ NONSENSE = [
     ('dgemm', 'threads=4', "'threads' is noted by the run: '-S' cannot set it"),
     ('pingpong', 'launches=0', 'launches=0: 1 to 1000'),
     ('cluster_stream', 'per=socket', "per=socket: 'node' or 'domain'"),
-    ('stream', 'array_size=abc',
-     "'-S array_size=abc': invalid literal for int() with base 10: 'abc'"),
+    (
+        'stream',
+        'array_size=abc',
+        "'-S array_size=abc': invalid literal for int() with base 10: 'abc'",
+    ),
     ('cluster_stream', 'max_nodes=-3', 'max_nodes=-3: 0 or more'),
     ('cluster_stream', 'limit_s=nan', 'limit_s=nan: 0 or more'),
     ('cluster_dgemm', 'starter=ssh', "starter=ssh: 'srun' or 'mpirun'"),
-    ('overheads', 'wait_policies=busy', "wait_policies: no 'busy', there are default, active, "
-                                        'passive'),
+    (
+        'overheads',
+        'wait_policies=busy',
+        "wait_policies: no 'busy', there are default, active, passive",
+    ),
     ('imb_pingpong', 'iterations=0', 'iterations=0: 1 or more'),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize('check, setting, why', NONSENSE)
 def test_a_value_that_means_nothing_is_refused(call, check, setting, why):
-    done = call('reframe', '--nocolor', '-c', f'reframe-checks/{check}.py', '-l',
-                '--system=ulysses', f'-S{check}.{setting}')  # fmt: skip
+    done = call(
+        'reframe',
+        '--nocolor',
+        '-c',
+        f'reframe-checks/{check}.py',
+        '-l',
+        '--system=ulysses',
+        f'-S{check}.{setting}',
+    )
     line = f'membw: {check}: {why}'
     assert done.returncode == 2 and done.stderr.splitlines() == [line], done.stdout
     with pytest.raises(MembwError, match=re.escape(why)):  # in `membw run`
@@ -227,9 +257,12 @@ def test_make_builds_on_the_node_and_passes_the_preset(dry):
 
 
 MIC = [
-    ('phi', 'knc-5110p', 59), ('phi', 'knc-5110p-ecc-off', 59), ('phi', 'knc-7110p', 60),
-    ('phi', 'knc-7120p-ecc-off', 60), ('helios', 'mic', 59),
-]  # fmt: skip
+    ('phi', 'knc-5110p', 59),
+    ('phi', 'knc-5110p-ecc-off', 59),
+    ('phi', 'knc-7110p', 60),
+    ('phi', 'knc-7120p-ecc-off', 60),
+    ('helios', 'mic', 59),
+]
 
 
 @pytest.mark.parametrize('system, partition, threads', MIC)
@@ -257,8 +290,9 @@ def test_the_scan_goes_through_a_domain_local_and_remote(dry, system, cores):
     (script,) = stage.glob('*/gcc-o2/numa_scan/scan.sh')
     found = re.findall(
         r'^OMP_NUM_THREADS=(\d+) numactl --cpunodebind 0 --membind ([01]) \S+ .*--json (\S+)$',
-        script.read_text(), re.M,
-    )  # fmt: skip
+        script.read_text(),
+        re.M,
+    )
     expected = [
         (str(i), str(m), f'scan-{name}-{i}.json')
         for m, name in enumerate(('local', 'remote'))
@@ -274,8 +308,10 @@ def test_the_scan_goes_through_a_domain_local_and_remote(dry, system, cores):
 
 def small_machine(folder):
     """A PATH with what one has: no Slurm, no Intel compiler, no likwid."""
-    tools = ('bash sh env uname make as ld cat ls mkdir rm hostname test true git sed expr '
-             'numactl chrt nproc lscpu getconf python3').split()  # fmt: skip
+    tools = (
+        'bash sh env uname make as ld cat ls mkdir rm hostname test true git sed expr '
+        'numactl chrt nproc lscpu getconf python3'
+    ).split()
     for tool in tools:
         if shutil.which(tool):
             (folder / tool).symlink_to(shutil.which(tool))
@@ -342,8 +378,10 @@ def posed(tmp_path):
 
 
 def test_a_missing_compiler_and_missing_modules_are_a_reason(session, posed):
-    root = posed('{gcc: {cc: gcc-of-1999, presets: [gcc-o3]}, new: '
-                 '{family: gcc, cc: gcc, modules: [gcc/13.2], presets: [gcc-o3]}}')  # fmt: skip
+    root = posed(
+        '{gcc: {cc: gcc-of-1999, presets: [gcc-o3]}, new: '
+        '{family: gcc, cc: gcc, modules: [gcc/13.2], presets: [gcc-o3]}}'
+    )
     done = session('-r', '--system', 'posed', root=root, checks=STREAM, LMOD_CMD='')
     assert done.code == 0, done.text
     assert "[compiler 'gcc-of-1999' of gcc-o3 not found]" in done.text
@@ -354,8 +392,9 @@ def test_a_node_whose_cores_nobody_could_tell_is_a_reason(session, posed, tmp_pa
     """No `processor` in the file, and no job to find it: sbatch is there, and refuses."""
     root = posed('{gcc: {cc: gcc, presets: [gcc-o3]}}')
     file, bin = root / 'systems/posed.yaml', tmp_path / 'bin'
-    text = file.read_text().replace('scheduler: local, launcher: local, max_jobs: 1',
-                                    'scheduler: squeue, launcher: srun')  # fmt: skip
+    text = file.read_text().replace(
+        'scheduler: local, launcher: local, max_jobs: 1', 'scheduler: squeue, launcher: srun'
+    )
     file.write_text(text)
     bin.mkdir()
     (bin / 'sbatch').write_text('#!/bin/sh\nexit 1\n')
@@ -390,8 +429,9 @@ def test_likwid_pins_each_thread_to_one_cpu(local):
 
 
 def test_omp_places_pin_each_thread_to_a_core_of_its_own(local):
-    places = [set(cpulist.expand(p))
-              for p in local.case('stream %pinning=omp')['threads_on'].split()]  # fmt: skip
+    places = [
+        set(cpulist.expand(p)) for p in local.case('stream %pinning=omp')['threads_on'].split()
+    ]
     assert len(places) == len(cores_here())
     assert len(set.union(*places)) == sum(map(len, places))
 
@@ -478,12 +518,23 @@ def small(session, need, tmp_path_factory):
     """Arrays that fit in cache, and nothing is allowed; on a small machine; run once, at real-time
     priority where that is permitted."""
     need('numactl')
-    words = [f'-S{check}.{setting}' for check, size in (('stream', 1000000), ('numa_scan', 1000))
-             for setting in (f'array_size={size}', 'ntimes=5')]  # fmt: skip
+    words = [
+        f'-S{check}.{setting}'
+        for check, size in (('stream', 1000000), ('numa_scan', 1000))
+        for setting in (f'array_size={size}', 'ntimes=5')
+    ]
     at_once = realtime.words(realtime.permitted(), is_local=True)
     path = small_machine(tmp_path_factory.mktemp('tools'))
-    done = session('-r', '-n', 'stream%pinning=(likwid|none)|numa_scan', '-p', 'gcc-o2', *words,
-                   *at_once, PATH=path)  # fmt: skip
+    done = session(
+        '-r',
+        '-n',
+        'stream%pinning=(likwid|none)|numa_scan',
+        '-p',
+        'gcc-o2',
+        *words,
+        *at_once,
+        PATH=path,
+    )
     assert done.code == 1, done.text
     return done
 
@@ -503,16 +554,27 @@ def test_a_scan_that_is_invalid_names_the_reason_then_the_point(small):
 
 
 def test_local_runs_do_not_overlap(local):
-    times = sorted((c['job_submit_time'], c['job_completion_time_unix'])
-                   for c in local.cases if not c['fixture'])  # fmt: skip
+    times = sorted(
+        (c['job_submit_time'], c['job_completion_time_unix'])
+        for c in local.cases
+        if not c['fixture']
+    )
     assert len(times) >= 5
     assert all(end <= start + 0.01 for (_, end), (start, _) in zip(times, times[1:]))
 
 
 @pytest.mark.parametrize('threads', [12, 24])
 def test_the_threads_of_thins_exercise_are_measured(session, threads):
-    done = session('--dry-run', '-n', '^stream', '-p', 'gcc-o2', '--system', 'thin',
-                   f'-Sstream.threads={threads}')  # fmt: skip
+    done = session(
+        '--dry-run',
+        '-n',
+        '^stream',
+        '-p',
+        'gcc-o2',
+        '--system',
+        'thin',
+        f'-Sstream.threads={threads}',
+    )
     scripts = [path.read_text() for path in done.folder.glob('stage/**/rfm_job.sh')]
     assert sum(f'export OMP_NUM_THREADS={threads}\n' in text for text in scripts) == 4
     assert any(f'likwid-pin -q -c N:0-{threads - 1} ' in text for text in scripts)
@@ -547,19 +609,31 @@ def test_a_small_array_is_invalid(small):
     assert kept['verdict'] == 'INVALID' and 'array-too-small (' in kept['reasons'][0]
     assert case['in_rounds'] and not case['is_held']
     # what `membw run` shows in place of ReFrame's one word for all that it does not pass
-    said, failed = (next(i for i, line in enumerate(small.text.splitlines()) if pattern in line)
-                    for pattern in (': INVALID: array-too-small (', '[     FAIL ] '))  # fmt: skip
+    said, failed = (
+        next(i for i, line in enumerate(small.text.splitlines()) if pattern in line)
+        for pattern in (': INVALID: array-too-small (', '[     FAIL ] ')
+    )
     assert failed == said + 1
 
 
 def test_a_figure_above_the_peak_is_invalid_and_the_peak_may_follow_from_the_memory(
     session, posed, quick_gcc
 ):
-    root = posed(low="{peak_gbs: 0.001, peak_source: '[test]: nothing is that slow'}",
-                 of_memory="{memory: {channels: 16, mts: 3200, source: '[test] a data sheet'}}",
-                 )  # fmt: skip
-    done = session('-r', '-n', 'stream%pinning=none', '--system', 'posed', *TINY, root=root,
-                   checks=STREAM, PATH=quick_gcc)  # fmt: skip
+    root = posed(
+        low="{peak_gbs: 0.001, peak_source: '[test]: nothing is that slow'}",
+        of_memory="{memory: {channels: 16, mts: 3200, source: '[test] a data sheet'}}",
+    )
+    done = session(
+        '-r',
+        '-n',
+        'stream%pinning=none',
+        '--system',
+        'posed',
+        *TINY,
+        root=root,
+        checks=STREAM,
+        PATH=quick_gcc,
+    )
     assert done.code == 1
     case = done.case('stream %pinning=none', 'low')
     reason = case['fail_reason']
@@ -637,9 +711,13 @@ def on(*places):
 
 
 GOOD = [
-    ('none', on('0-3', '0-3')), ('likwid', on('0', '1')), ('numactl', on('0-1', '0-1')),
-    ('omp', on('0', '1')), ('omp', on('0,2', '1,3')), ('kmp', on('1-4', '5-8')),
-]  # fmt: skip
+    ('none', on('0-3', '0-3')),
+    ('likwid', on('0', '1')),
+    ('numactl', on('0-1', '0-1')),
+    ('omp', on('0', '1')),
+    ('omp', on('0,2', '1,3')),
+    ('kmp', on('1-4', '5-8')),
+]
 WRONG = [
     ('none', on('0', '1'), 'no pinning was asked for'),
     ('none', on('0', '0'), '2 threads share cpus 0'),

@@ -41,9 +41,13 @@ def test_launches_end_with_what_the_next_one_would_have_as_well(tmp_path, left, 
         'echo >>launched; n=$(wc -l <launched); cp is-$n "$2" 2>/dev/null\n'
         'grep -q \'"verdict": "VALID"\' "$2"\n'
     )
-    check = types.SimpleNamespace(launches=3, seconds_apart=0, executable='sh',
-                                  executable_opts=[str(program), '--json', 'record.json'],
-                                  _names=lambda: several_launches._names(check))  # fmt: skip
+    check = types.SimpleNamespace(
+        launches=3,
+        seconds_apart=0,
+        executable='sh',
+        executable_opts=[str(program), '--json', 'record.json'],
+        _names=lambda: several_launches._names(check),
+    )
     several_launches.launch_again(check)
     words = shlex.split(shlex.join([check.executable]) + ' ' + ' '.join(check.executable_opts))
     subprocess.run(words, cwd=tmp_path, stderr=subprocess.DEVNULL)

@@ -178,8 +178,9 @@ def test_a_cluster_row_waits_for_the_other_jobs_of_its_run(slurm_emu, call, tmp_
     words += ['-n', '^(stream%pinning=(omp|none)|cluster_stream)', '-S', 'array_size=100000']
     words += ['-S', 'ntimes=3', '-S', f'allow={SMALL},{CROWDED}', '--prefix', tmp_path]
     with slurm_emu(tmp_path, 1, 2, 10) as place:
-        done = call('reframe', *words, f'--report-file={tmp_path}/run.json', MEMBW_BUILD='make',
-                    **place)  # fmt: skip
+        done = call(
+            'reframe', *words, f'--report-file={tmp_path}/run.json', MEMBW_BUILD='make', **place
+        )
     cases = json.loads((tmp_path / 'run.json').read_text())['runs'][-1]['testcases']
     results = {case['name']: case for case in cases if not case['fixture']}
     assert len(results) == 3 and results['cluster_stream']['result'] != 'skip', done.stdout

@@ -35,8 +35,9 @@ def test_a_changed_lock_file_is_noticed(root, call, tmp_path):
     shutil.copy(root / 'pyproject.toml', tmp_path)
     (tmp_path / 'bin').mkdir()
     stand_in(tmp_path / 'bin', 'python3', 'echo Python 3.8.1; exit 1')
-    done = call('sh', tmp_path / 'ci' / 'setup.sh', PATH=f'{tmp_path}/bin:/usr/bin:/bin',
-                PYTHON='python3')  # fmt: skip
+    done = call(
+        'sh', tmp_path / 'ci' / 'setup.sh', PATH=f'{tmp_path}/bin:/usr/bin:/bin', PYTHON='python3'
+    )
     assert done.returncode == 2
     assert 'is Python 3.8.1, membw needs 3.10 or later' in done.stderr
     assert done.stderr.splitlines()[1].startswith('hint: ')
@@ -75,9 +76,10 @@ def test_a_python_of_another_name_is_taken_where_python3_is_too_old(copied):
     assert "'python3.11' has no module 'venv'" in done.stderr
 
 
-@pytest.mark.parametrize('manager, hint', [
-    ('dnf', 'sudo dnf install python3.11'), ('zypper', 'sudo zypper install python311'),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    'manager, hint',
+    [('dnf', 'sudo dnf install python3.11'), ('zypper', 'sudo zypper install python311')],
+)
 def test_the_hint_names_the_package_manager_of_the_system(copied, manager, hint):
     done = copied(python3=OLD, **{manager: 'exit 1'})
     assert done.returncode == 2 and 'is Python 3.9.18, membw needs 3.10 or later' in done.stderr
@@ -131,8 +133,12 @@ def with_own_spack(root, call, tmp_path):
 
     def run(version):
         stand_in(tmp_path / 'own/bin', 'spack', f'[ "$1" != --version ] || echo {version}')
-        return call('sh', tmp_path / 'ci/setup.sh', PATH=f'{tmp_path}/bin:/usr/bin:/bin',
-                    SPACK_ROOT=tmp_path / 'own')  # fmt: skip
+        return call(
+            'sh',
+            tmp_path / 'ci/setup.sh',
+            PATH=f'{tmp_path}/bin:/usr/bin:/bin',
+            SPACK_ROOT=tmp_path / 'own',
+        )
 
     run.copy = tmp_path
     return run

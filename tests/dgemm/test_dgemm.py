@@ -74,18 +74,23 @@ def detail(record, reason):
 
 @pytest.mark.alone
 def test_both_shapes_have_a_figure_and_a_share_of_what_was_attainable(linked, run):
-    status, said, record = run(linked('openblas-openmp'), '-n', '700', '-t', '2',
-                               '--stated', '1e4', '--allow', TINY)  # fmt: skip
+    status, said, record = run(
+        linked('openblas-openmp'), '-n', '700', '-t', '2', '--stated', '1e4', '--allow', TINY
+    )
     assert status == 0, said
     check(record)
     units = {name: (m['unit'], m['better']) for name, m in record['metrics'].items()}
     assert units == {
-        'square': ('GFlop/s', 'higher'), 'square_share': ('%', 'higher'),
-        'k192': ('GFlop/s', 'higher'), 'k192_share': ('%', 'higher'),
-        'attainable': ('GFlop/s', 'higher'), 'attainable_share': ('%', 'higher'),
-        'clock': ('GHz', 'higher'), 'slowest_core': ('%', 'higher'),
+        'square': ('GFlop/s', 'higher'),
+        'square_share': ('%', 'higher'),
+        'k192': ('GFlop/s', 'higher'),
+        'k192_share': ('%', 'higher'),
+        'attainable': ('GFlop/s', 'higher'),
+        'attainable_share': ('%', 'higher'),
+        'clock': ('GHz', 'higher'),
+        'slowest_core': ('%', 'higher'),
         'worked': ('threads', 'higher'),
-    }  # fmt: skip
+    }
     figures = {name: m['value'] for name, m in record['metrics'].items()}
     square, k192 = record['shapes']['square'], record['shapes']['k192']
     assert (square['m'], square['n'], square['k']) == (700, 700, 700)
@@ -101,8 +106,17 @@ def test_both_shapes_have_a_figure_and_a_share_of_what_was_attainable(linked, ru
 def test_the_share_is_the_median_of_the_clean_repetitions_with_its_exact_interval(linked, run):
     """Without -t so many as it takes, each of so many calls that the kernel's ticks can tell who
     worked; of all where none was clean."""
-    record = run(linked('openblas-openmp'), '--shape', 'square', '-n', '300',
-                 '--max-seconds', '0.4', '--allow', TINY)[2]  # fmt: skip
+    record = run(
+        linked('openblas-openmp'),
+        '--shape',
+        'square',
+        '-n',
+        '300',
+        '--max-seconds',
+        '0.4',
+        '--allow',
+        TINY,
+    )[2]
     repetitions = record['shapes']['square']['repetitions']
     assert record['shapes']['square']['calls'] > 1
     assert min(r['seconds'] for r in repetitions) >= 0.09
@@ -121,10 +135,25 @@ def test_the_ceiling_of_arm_runs_its_own_loop(build_program, run, need):
     """By an emulator: that it runs, not how fast."""
     need('aarch64-linux-gnu-gcc')
     emulator = need('qemu-aarch64')
-    program = build_program('dgemm', '-O0', '-static', str(ROOT / 'tests/data/plain_dgemm.c'),
-                            cc='aarch64-linux-gnu-gcc')  # fmt: skip
-    status, said, record = run(program, *FEW, '-n', '24', '--threads', '1', '--allow', TINY,
-                               before=(emulator,), OMP_NUM_THREADS=1)  # fmt: skip
+    program = build_program(
+        'dgemm',
+        '-O0',
+        '-static',
+        str(ROOT / 'tests/data/plain_dgemm.c'),
+        cc='aarch64-linux-gnu-gcc',
+    )
+    status, said, record = run(
+        program,
+        *FEW,
+        '-n',
+        '24',
+        '--threads',
+        '1',
+        '--allow',
+        TINY,
+        before=(emulator,),
+        OMP_NUM_THREADS=1,
+    )
     assert status == 0, said
     loop = record['denominators']['attainable']
     assert loop['source'] in ('neon', 'portable') and loop['gflops'] > 0
@@ -215,8 +244,9 @@ def test_one_thread_in_place_of_all_is_invalid(linked, run, accident):
 def test_a_cgroup_of_one_cpu_is_found(linked, run):
     """All threads work, each for a share of the time."""
     with one_cpu() as enter:
-        status, said, record = run(linked('openblas-openmp'), *SHORT, variant='openblas-openmp',
-                                   before=enter)  # fmt: skip
+        status, said, record = run(
+            linked('openblas-openmp'), *SHORT, variant='openblas-openmp', before=enter
+        )
         assert status == 1 and 'threads-idle' in reasons(record), said
         assert 'the time of 1.00 CPUs' in detail(record, 'threads-idle')
 
@@ -226,8 +256,16 @@ def test_a_cgroup_of_one_cpu_is_found(linked, run):
 def test_all_threads_at_work_are_counted_and_no_reason(linked, run):
     """The same line as the accidents', without one."""
     for variant in ('openblas-openmp', 'openblas-pthread'):
-        record = run(linked('openblas-openmp'), '--shape', 'square', '-n', '2000', '-t', '3',
-                     variant=variant)[2]  # fmt: skip
+        record = run(
+            linked('openblas-openmp'),
+            '--shape',
+            'square',
+            '-n',
+            '2000',
+            '-t',
+            '3',
+            variant=variant,
+        )[2]
         counts = [r['threads_worked'] for r in record['shapes']['square']['repetitions']]
         assert sorted(counts)[1] == record['threads_asked'], record['shapes']
         assert 'threads-idle' not in reasons(record)
@@ -254,8 +292,15 @@ def test_another_library_than_the_rows_is_wrong(linked, run):
     record = run(program, *FEW, '--library', 'libmkl_sequential', '--allow', TINY)[2]
     assert reasons(record) == {'wrong-library'}
     assert 'no libmkl_sequential is mapped' in detail(record, 'wrong-library')
-    serial = run(program, *FEW, '--library', 'libopenblas', '--threading', 'openmp',
-                 variant='openblas-serial')[2]  # fmt: skip
+    serial = run(
+        program,
+        *FEW,
+        '--library',
+        'libopenblas',
+        '--threading',
+        'openmp',
+        variant='openblas-serial',
+    )[2]
     assert "threads of kind 'none', not 'openmp'" in detail(serial, 'wrong-library')
 
 
@@ -281,16 +326,19 @@ def test_two_libraries_at_once_are_wrong(linked, run):
 # --- bad input -------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize('options, said', [
-    (('-n', '4'), "invalid value for '-n': '4'"),
-    (('-n', '900000'), "'-n 900000' takes"),
-    (('--shape', 'round'), "invalid value for '--shape': 'round'"),
-    (('-t', '0'), "invalid value for '-t': '0'"),
-    (('--max-seconds', 'long'), "invalid value for '--max-seconds': 'long'"),
-    (('--threads', 'all'), "invalid value for '--threads': 'all'"),
-    (('--stated', '-1'), "invalid value for '--stated': '-1'"),
-    (('--peak', '448'), "unknown option '--peak'"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    'options, said',
+    [
+        (('-n', '4'), "invalid value for '-n': '4'"),
+        (('-n', '900000'), "'-n 900000' takes"),
+        (('--shape', 'round'), "invalid value for '--shape': 'round'"),
+        (('-t', '0'), "invalid value for '-t': '0'"),
+        (('--max-seconds', 'long'), "invalid value for '--max-seconds': 'long'"),
+        (('--threads', 'all'), "invalid value for '--threads': 'all'"),
+        (('--stated', '-1'), "invalid value for '--stated': '-1'"),
+        (('--peak', '448'), "unknown option '--peak'"),
+    ],
+)
 def test_bad_input_is_one_line_a_hint_and_exit_status_2(plain, run, options, said):
     status, output, record = run(plain(), *options)
     lines = output.splitlines()

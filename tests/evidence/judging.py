@@ -131,8 +131,10 @@ def calibrate_cell(draw: Draw, scale: float) -> str:
 
 def main(fleets: int) -> None:
     for title, shapes in (('own', OWN), ('written after', AFTER)):
-        print(f'\n{title} | false, % of clean fleets of 5 / 20 / 100 / 1,000 | measured again, '
-              'nodes per fleet | found of 100: 1 at -3, -5, -10; 5 at -5; 10 at -10')  # fmt: skip
+        print(
+            f'\n{title} | false, % of clean fleets of 5 / 20 / 100 / 1,000 | measured again, '
+            'nodes per fleet | found of 100: 1 at -3, -5, -10; 5 at -5; 10 at -10'
+        )
         for name, draw in shapes.items():
             for scale in (0.005, 0.01, 0.03) if name == 'normal' else (0.01,):
                 print(f'{name} {scale:.1%} | {rank_row(draw, scale, fleets)}', flush=True)

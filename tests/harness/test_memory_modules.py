@@ -59,9 +59,16 @@ def test_the_modules_are_in_the_record(run):
     record, _ = run(dmi.module('DIMM_A1', 'P0 CHANNEL A', rated=3200, configured=2933))
     assert record['facts']['dimms_source'] == 'dmi'
     assert record['facts']['dimms'] == [
-        {'locator': 'DIMM_A1', 'bank': 'P0 CHANNEL A', 'type': 'DDR',
-         'size_mib': 32768, 'rated_mts': 3200, 'configured_mts': 2933, 'width_bits': 72}
-    ]  # fmt: skip
+        {
+            'locator': 'DIMM_A1',
+            'bank': 'P0 CHANNEL A',
+            'type': 'DDR',
+            'size_mib': 32768,
+            'rated_mts': 3200,
+            'configured_mts': 2933,
+            'width_bits': 72,
+        }
+    ]
 
 
 def test_empty_slots_are_no_modules(run):
@@ -98,9 +105,9 @@ def edac(**locations):
 
 
 def two_controllers(channels):
-    return edac(**{
-        f'mc{m}/dimm{c}': f'channel {c} slot 0' for m in (0, 1) for c in range(channels)
-    })  # fmt: skip
+    return edac(
+        **{f'mc{m}/dimm{c}': f'channel {c} slot 0' for m in (0, 1) for c in range(channels)}
+    )
 
 
 def test_edac_names_modules_without_root(run):
@@ -162,13 +169,22 @@ def test_memory_that_a_policy_binds_to_is_what_a_domain_has_free(machine, need, 
     """Domain 0 of this machine, said to have 100 MB to give, if that is all that there is."""
     need('numactl')
     numa = 'devices/system/node'
-    has = {'MemTotal': 1000000, 'MemFree': 50000, 'Active(file)': 20000, 'Inactive(file)': 20000,
-           'SReclaimable': 9996}  # fmt: skip
+    has = {
+        'MemTotal': 1000000,
+        'MemFree': 50000,
+        'Active(file)': 20000,
+        'Inactive(file)': 20000,
+        'SReclaimable': 9996,
+    }
     meminfo = '\n'.join(f'Node 0 {name}: {kib} kB' for name, kib in has.items())
-    program = machine({
-        f'{numa}/online': '0', f'{numa}/node0/cpulist': '0-255', f'{numa}/node0/meminfo': meminfo,
-        '../proc/meminfo': f'MemTotal: {total} kB\nMemAvailable: 999999999999 kB',
-    })  # fmt: skip
+    program = machine(
+        {
+            f'{numa}/online': '0',
+            f'{numa}/node0/cpulist': '0-255',
+            f'{numa}/node0/meminfo': meminfo,
+            '../proc/meminfo': f'MemTotal: {total} kB\nMemAvailable: 999999999999 kB',
+        }
+    )
     words = ['numactl', '--membind=0', program, '-n', '5000000', '-t', '2']
     done = subprocess.run(words, capture_output=True, text=True, timeout=300)
     refused = f'more than the {int(left) / 1024:.0f} MiB of memory available' if left else None

@@ -124,24 +124,41 @@ def test_one_socket_counts_its_own_hbm_cache(machine, tree, probe):
 
 GIB = topologies.GIB
 GROUPS = {
-    'v1': {'proc/self/cgroup': '9:memory:/job', 'memory/job/memory.limit_in_bytes': 6 * GIB,
-           'memory/job/memory.usage_in_bytes': GIB},
-    'v2': {'proc/self/cgroup': '0::/job/step', 'job/memory.max': 6 * GIB,
-           'job/memory.current': GIB, 'job/step/memory.max': 'max',
-           'job/step/memory.current': 0},
-    'v2, slowed down': {'proc/self/cgroup': '0::/job', 'job/memory.max': 9 * GIB,
-                        'job/memory.high': 6 * GIB, 'job/memory.current': GIB},
+    'v1': {
+        'proc/self/cgroup': '9:memory:/job',
+        'memory/job/memory.limit_in_bytes': 6 * GIB,
+        'memory/job/memory.usage_in_bytes': GIB,
+    },
+    'v2': {
+        'proc/self/cgroup': '0::/job/step',
+        'job/memory.max': 6 * GIB,
+        'job/memory.current': GIB,
+        'job/step/memory.max': 'max',
+        'job/step/memory.current': 0,
+    },
+    'v2, slowed down': {
+        'proc/self/cgroup': '0::/job',
+        'job/memory.max': 9 * GIB,
+        'job/memory.high': 6 * GIB,
+        'job/memory.current': GIB,
+    },
     # what was read or written is dropped before anybody is killed
-    'v1, files': {'proc/self/cgroup': '9:memory:/job', 'memory/job/memory.limit_in_bytes': 6 * GIB,
-                  'memory/job/memory.usage_in_bytes': 5 * GIB,
-                  'memory/job/memory.stat': f'inactive_file {GIB}\nactive_file 0\n'
-                                            f'total_inactive_file {3 * GIB}\n'
-                                            f'total_active_file {GIB}'},
-    'v2, files': {'proc/self/cgroup': '0::/job', 'job/memory.max': 6 * GIB,
-                  'job/memory.current': 5 * GIB,
-                  'job/memory.stat': f'anon {GIB}\nfile {4 * GIB}\ninactive_file {3 * GIB}\n'
-                                     f'active_file {GIB}'},
-}  # fmt: skip
+    'v1, files': {
+        'proc/self/cgroup': '9:memory:/job',
+        'memory/job/memory.limit_in_bytes': 6 * GIB,
+        'memory/job/memory.usage_in_bytes': 5 * GIB,
+        'memory/job/memory.stat': f'inactive_file {GIB}\nactive_file 0\n'
+        f'total_inactive_file {3 * GIB}\n'
+        f'total_active_file {GIB}',
+    },
+    'v2, files': {
+        'proc/self/cgroup': '0::/job',
+        'job/memory.max': 6 * GIB,
+        'job/memory.current': 5 * GIB,
+        'job/memory.stat': f'anon {GIB}\nfile {4 * GIB}\ninactive_file {3 * GIB}\n'
+        f'active_file {GIB}',
+    },
+}
 
 
 @pytest.mark.parametrize('group', GROUPS)
@@ -265,9 +282,11 @@ class Partition:
         domains = [hex(sum(1 << c for c in d['cpus'])) for d in machine.domains.values()]
         topology = {'cores': cores, 'numa_nodes': domains} if with_topology else None
         size = len(machine.cores[0])
-        self.processor = type('Processor', (), {
-            'num_cpus': len(machine.online), 'num_cpus_per_core': size, 'topology': topology,
-        })()  # fmt: skip
+        self.processor = type(
+            'Processor',
+            (),
+            {'num_cpus': len(machine.online), 'num_cpus_per_core': size, 'topology': topology},
+        )()
         self.scheduler = type('Scheduler', (), {'registered_name': 'slurm'})()
         self.extras = {'numa_domains': len(machine.with_cpus())}
 
@@ -281,9 +300,10 @@ def test_the_lists_of_a_partition_elsewhere_come_from_its_facts(machine):
 
 
 @pytest.mark.parametrize(
-    'machine', ['ulysses', 'epyc-7763-nps4', 'epyc-9654-l3-as-numa', 'grace-superchip'],
+    'machine',
+    ['ulysses', 'epyc-7763-nps4', 'epyc-9654-l3-as-numa', 'grace-superchip'],
     indirect=True,
-)  # fmt: skip
+)
 def test_counts_alone_suffice_where_first_threads_come_first(machine):
     """The usual numbering: no system file needs masks for it."""
     part = Partition(machine, with_topology=False)
@@ -299,8 +319,13 @@ def test_hwloc_sees_the_same_node(machine, tree, need):
     need('lstopo-no-graphics')
     if not machine.cores:
         pytest.skip('hwloc makes up a machine where sysfs says nothing')
-    clean = {**os.environ, 'HWLOC_FSROOT': str(tree), 'HWLOC_COMPONENTS': 'linux,stop',
-             'HWLOC_THISSYSTEM': '0', 'HWLOC_KEEP_NVIDIA_GPU_NUMA_NODES': '1'}  # fmt: skip
+    clean = {
+        **os.environ,
+        'HWLOC_FSROOT': str(tree),
+        'HWLOC_COMPONENTS': 'linux,stop',
+        'HWLOC_THISSYSTEM': '0',
+        'HWLOC_KEEP_NVIDIA_GPU_NUMA_NODES': '1',
+    }
     words = ['lstopo-no-graphics', '--no-io', '--of', 'xml']
     done = subprocess.run(words, capture_output=True, text=True, env=clean, timeout=300)
     count = collections.Counter(re.findall(r'<object type="(\w+)"', done.stdout))

@@ -54,16 +54,22 @@ def test_the_staircase_fits_a_terminal_and_says_where_it_ends(ladder: Ran) -> No
     assert 'proven' in output
 
 
-@pytest.mark.parametrize('before,after', [
-    # a chase whose cycle leads elsewhere; a read that leaves out the last line
-    ('\t*line = chase->at;', '\t*line = chase_address_of(chase, 1);'),
-    ('*const end = (const WORDS *)(const void *)(memory + bytes)',
-     '*const end = (const WORDS *)(const void *)(memory + bytes - 512)'),
-    # a Triad that adds four times
-    ('b[i] + 3.0 * c[i]', 'b[i] + 4.0 * c[i]'),
-])  # fmt: skip
-def test_a_kernel_that_does_less_or_else_is_not_validated(tmp_path, before: str, after: str,
-                                                         root) -> None:  # fmt: skip
+@pytest.mark.parametrize(
+    'before,after',
+    [
+        # a chase whose cycle leads elsewhere; a read that leaves out the last line
+        ('\t*line = chase->at;', '\t*line = chase_address_of(chase, 1);'),
+        (
+            '*const end = (const WORDS *)(const void *)(memory + bytes)',
+            '*const end = (const WORDS *)(const void *)(memory + bytes - 512)',
+        ),
+        # a Triad that adds four times
+        ('b[i] + 3.0 * c[i]', 'b[i] + 4.0 * c[i]'),
+    ],
+)
+def test_a_kernel_that_does_less_or_else_is_not_validated(
+    tmp_path, before: str, after: str, root
+) -> None:
     source = tmp_path / 'src'
     subprocess.run(['cp', '-r', root / 'src', source], check=True)
     file = next(f for f in source.rglob('*.[ch]') if before in f.read_text())

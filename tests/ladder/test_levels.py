@@ -138,7 +138,8 @@ def test_without_a_third_level_none_is_made_up(judge: Judge) -> None:
 @pytest.mark.parametrize(
     'walk_from,walk_ns', [(8 * MIB, 9.0), (64 * MIB, 30.0), (4096 * MIB, 9.0)]
 )
-def test_page_walks_of_no_page_size_are_taken_for_a_level(judge: Judge, walk_from: float,
-                                                         walk_ns: float) -> None:  # fmt: skip
+def test_page_walks_of_no_page_size_are_taken_for_a_level(
+    judge: Judge, walk_from: float, walk_ns: float
+) -> None:
     machine = PLAIN._replace(walk_from=walk_from, walk_ns=walk_ns)
     check_sizes(machine, judge(machine, steady(machine)))

@@ -6,8 +6,12 @@ import subprocess
 import program_build
 from places import ROOT
 
-NEEDED = ['stream/kernels/arrays.c', 'stream/kernels/expect.c', 'stream/kernels/kernels.c',
-          'stream/kernels/start_values.c']  # fmt: skip
+NEEDED = [
+    'stream/kernels/arrays.c',
+    'stream/kernels/expect.c',
+    'stream/kernels/kernels.c',
+    'stream/kernels/start_values.c',
+]
 Flip = collections.namedtuple('Flip', 'read bit iteration last found bits expected')
 
 

@@ -5,14 +5,7 @@ import shutil
 from places import ROOT
 
 # what reframe, make and Spack read
-PARTS = (
-    'configs',
-    'systems',
-    'reframe-checks',
-    'spack-repo',
-    'spack-repo-index.yaml',
-    'src',
-)
+PARTS = ('configs', 'systems', 'reframe-checks', 'spack-repo', 'spack-repo-index.yaml', 'src')
 NOT = shutil.ignore_patterns('__pycache__', '*.egg-info', 'rows', 'spack.lock', '.spack-env')
 
 

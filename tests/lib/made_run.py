@@ -22,37 +22,70 @@ class MadeRun:
         for name in ('reports', 'records'):
             (folder / name).mkdir(exist_ok=True)
 
-    def add(self, metrics=None, preset='gcc-o2', test='stream', round=1, result='pass',
-            pinning='omp', parameters='', references=None, reasons=(), core_ns=None, record=(),
-            **case):  # fmt: skip
+    def add(
+        self,
+        metrics=None,
+        preset='gcc-o2',
+        test='stream',
+        round=1,
+        result='pass',
+        pinning='omp',
+        parameters='',
+        references=None,
+        reasons=(),
+        core_ns=None,
+        record=(),
+        **case,
+    ):
         """A test case; without `metrics` it left no record."""
         words = [f'%round={round}'] if round > 1 else []
         words += [f'%pinning={pinning}'] if pinning else []
         row = {
             'name': ' '.join([test, *words, *parameters.split()]),
             'display_name': ' '.join([test, *words, *parameters.split()]),
-            'system': 'local', 'partition': 'default', 'environ': preset, 'result': result,
-            'fixture': False, 'round': round, 'perfvalues': {}, 'scheduler': 'local', **case,
-        }  # fmt: skip
+            'system': 'local',
+            'partition': 'default',
+            'environ': preset,
+            'result': result,
+            'fixture': False,
+            'round': round,
+            'perfvalues': {},
+            'scheduler': 'local',
+            **case,
+        }
         if metrics:
             number = next(NUMBERS)
             path = self.folder / 'records' / f'{number}.json'
             pair = {'cpus': [0, 1], 'ns': core_ns, 'low_ns': core_ns, 'high_ns': core_ns}
             data = {
-                'schema': 'membw-record-2', 'program': test, 'host': 'n1',
-                'time': f'2026-11-23T10:{number // 60 % 60:02}:{number % 60:02}Z', 'threads': 2,
-                'metrics': metrics, 'verdict': 'INVALID' if reasons else 'VALID',
-                'reasons': [], 'warnings': [], 'llc_mib': 32, 'iterations': 10,
+                'schema': 'membw-record-2',
+                'program': test,
+                'host': 'n1',
+                'time': f'2026-11-23T10:{number // 60 % 60:02}:{number % 60:02}Z',
+                'threads': 2,
+                'metrics': metrics,
+                'verdict': 'INVALID' if reasons else 'VALID',
+                'reasons': [],
+                'warnings': [],
+                'llc_mib': 32,
+                'iterations': 10,
                 'busy': {'wall_s': 1.0, 'others_share': 0.0, 'processes': []},
-                'facts': {'cpu_model': 'EPYC', 'cores': 2}, **dict(record),
+                'facts': {'cpu_model': 'EPYC', 'cores': 2},
+                **dict(record),
                 **({'core_pair': pair, 'core_pair_after': pair} if core_ns else {}),
                 'case': {
-                    'test': test, 'system': 'local', 'partition': 'default', 'environ': preset,
-                    'pinning': pinning, 'parameters': parameters,
-                    'verdict': 'INVALID' if reasons else 'VALID', 'reasons': list(reasons),
-                    'references': references or {}, 'known_issues': {},
+                    'test': test,
+                    'system': 'local',
+                    'partition': 'default',
+                    'environ': preset,
+                    'pinning': pinning,
+                    'parameters': parameters,
+                    'verdict': 'INVALID' if reasons else 'VALID',
+                    'reasons': list(reasons),
+                    'references': references or {},
+                    'known_issues': {},
                 },
-            }  # fmt: skip
+            }
             path.write_text(json.dumps(data) + '\n')
             row['record'] = str(path)
             row['perfvalues'] = {
@@ -60,28 +93,42 @@ class MadeRun:
                 for name, m in metrics.items()
             }
         if reasons:
-            row |= {'result': 'fail', 'fail_phase': 'sanity',
-                    'fail_reason': f'sanity error: INVALID: {"; ".join(reasons)}'}  # fmt: skip
+            row |= {
+                'result': 'fail',
+                'fail_phase': 'sanity',
+                'fail_reason': f'sanity error: INVALID: {"; ".join(reasons)}',
+            }
         self.cases.append(row)
         return self
 
     def build(self, preset='gcc-o2', result='pass', why='', test='stream'):
         """A fixture; its unique name is what dependencies name."""
-        self.cases.append({
-            'name': f'{test}_binary', 'unique_name': f'{test}_binary_{preset}', 'system': 'local',
-            'partition': 'default', 'environ': preset, 'result': result, 'fixture': True,
-            'fail_phase': 'compile', 'fail_reason': why,
-        })  # fmt: skip
+        self.cases.append(
+            {
+                'name': f'{test}_binary',
+                'unique_name': f'{test}_binary_{preset}',
+                'system': 'local',
+                'partition': 'default',
+                'environ': preset,
+                'result': result,
+                'fixture': True,
+                'fail_phase': 'compile',
+                'fail_reason': why,
+            }
+        )
         return self
 
     def failed_with(self, preset, test='stream', **more):
         """A case whose build failed."""
         needs = [f'{test}_binary_{preset}', 'local:default', preset]
-        return self.add(preset=preset, test=test, result='fail_deps', dependencies_actual=[needs],
-                        **more)  # fmt: skip
+        return self.add(
+            preset=preset, test=test, result='fail_deps', dependencies_actual=[needs], **more
+        )
 
     def write(self):
-        report = {'session_info': {'num_cases': len(self.cases)},
-                  'runs': [{'testcases': self.cases}]}  # fmt: skip
+        report = {
+            'session_info': {'num_cases': len(self.cases)},
+            'runs': [{'testcases': self.cases}],
+        }
         self.path.write_text(json.dumps(report))
         return str(self.path)

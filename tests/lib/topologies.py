@@ -137,9 +137,11 @@ class Machine:
 
     def cache(self, index, cache, members):
         facts = {
-            'level': cache['level'], 'type': cache.get('type', 'Unified'),
-            'size': f'{cache["kib"]}K', 'shared_cpu_map': mask(members),
-        }  # fmt: skip
+            'level': cache['level'],
+            'type': cache.get('type', 'Unified'),
+            'size': f'{cache["kib"]}K',
+            'shared_cpu_map': mask(members),
+        }
         if not (self.facts.get('masks_only') or self.facts.get('old_kernel')):
             facts['shared_cpu_list'] = listed(members)
         folder = f'{CPU}/cpu{members[0]}/cache/index{index}'

@@ -14,21 +14,31 @@ from membw.presets import presets
 from membw.printable import printable
 
 FAULTS = [
-    (OSError(errno.ENOSPC, 'No space left on device', 'results/x'),
-     "membw: 'results/x': No space left on device"),
-    (PermissionError(errno.EACCES, 'Permission denied', 'a\x1bb'),
-     "membw: 'a\\x1bb': Permission denied\nhint: is it there, "),
-    (FileNotFoundError(errno.ENOENT, 'No such file or directory', 'sh'),
-     "membw: 'sh': No such file or directory\nhint: is it there,"),
+    (
+        OSError(errno.ENOSPC, 'No space left on device', 'results/x'),
+        "membw: 'results/x': No space left on device",
+    ),
+    (
+        PermissionError(errno.EACCES, 'Permission denied', 'a\x1bb'),
+        "membw: 'a\\x1bb': Permission denied\nhint: is it there, ",
+    ),
+    (
+        FileNotFoundError(errno.ENOENT, 'No such file or directory', 'sh'),
+        "membw: 'sh': No such file or directory\nhint: is it there,",
+    ),
     (MemoryError(), "membw: not enough memory\nhint: 'ulimit -v'"),
     (type('PanicException', (BaseException,), {})('Rust'), 'membw: a bug of ours: PanicExcep'),
     (KeyError('kernels'), "membw: a bug of ours: KeyError: 'kernels' (test_cli_faults.py:"),
     (RecursionError('maximum depth'), 'membw: a bug of ours: RecursionError'),
-    (UnicodeEncodeError('utf-8', '\ud800', 0, 1, 'surrogates not allowed'),
-     'membw: text that is not utf-8: surrogates'),
-    (MembwError('no \x1b[2Jhost\u2028x', 'n\x07o'),
-     'membw: no \\x1b[2Jhost\\u2028x\nhint: n\\x07o'),
-]  # fmt: skip
+    (
+        UnicodeEncodeError('utf-8', '\ud800', 0, 1, 'surrogates not allowed'),
+        'membw: text that is not utf-8: surrogates',
+    ),
+    (
+        MembwError('no \x1b[2Jhost\u2028x', 'n\x07o'),
+        'membw: no \\x1b[2Jhost\\u2028x\nhint: n\\x07o',
+    ),
+]
 
 
 @pytest.mark.parametrize('error, line', FAULTS, ids=lambda v: type(v).__name__)
@@ -65,7 +75,8 @@ def test_what_moves_a_cursor_or_forges_a_line_is_not_printed():
 def test_a_reader_that_has_seen_enough_is_no_fault(words):
     read, write = os.pipe()
     os.close(read)
-    done = subprocess.run([sys.executable, '-u', *words, 'list'], stdout=write,
-                          stderr=subprocess.PIPE, text=True)  # fmt: skip
+    done = subprocess.run(
+        [sys.executable, '-u', *words, 'list'], stdout=write, stderr=subprocess.PIPE, text=True
+    )
     os.close(write)
     assert (done.returncode, done.stderr) == (141, '')

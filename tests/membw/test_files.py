@@ -76,10 +76,9 @@ def fleet(tmp_path):
     return made_up_records.write(tmp_path / 'fleet.jsonl', made_up_records.fleet(20))
 
 
-@pytest.mark.parametrize('words', [
-    ['rank', '--node-check'], ['report', '-o'],
-    ['export', '--output'],
-], ids=' '.join)  # fmt: skip
+@pytest.mark.parametrize(
+    'words', [['rank', '--node-check'], ['report', '-o'], ['export', '--output']], ids=' '.join
+)
 def test_a_disk_that_fills_leaves_the_last_file_and_nothing_beside_it(
     tmp_path, fleet, capsys, words
 ):
@@ -99,8 +98,13 @@ def test_a_disk_that_fills_leaves_the_last_file_and_nothing_beside_it(
 
 
 def test_a_device_without_an_end_is_not_read(fleet, capsys):
-    for words in (['rank', fleet, '--nodes', '/dev/zero'], ['accept', '/dev/zero', '--plan'],
-                  ['history', fleet, '--acknowledged', '/dev/zero'], ['summary', '/dev/zero'],
-                  ['report', '/dev/zero'], ['export', '/dev/zero']):  # fmt: skip
+    for words in (
+        ['rank', fleet, '--nodes', '/dev/zero'],
+        ['accept', '/dev/zero', '--plan'],
+        ['history', fleet, '--acknowledged', '/dev/zero'],
+        ['summary', '/dev/zero'],
+        ['report', '/dev/zero'],
+        ['export', '/dev/zero'],
+    ):
         assert main([str(word) for word in words]) == 2
         assert "membw: '/dev/zero' is a device, which has no end" in capsys.readouterr().err

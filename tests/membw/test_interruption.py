@@ -34,12 +34,15 @@ def start(place, *more):
     return process
 
 
-@pytest.mark.parametrize('number, status, line', [
-    (signal.SIGINT, 130, 'membw: interrupted\n'),
-    (signal.SIGTERM, 143, 'membw: ended by SIGTERM\n'),
-    (signal.SIGHUP, 129, 'membw: ended by SIGHUP\n'),
-    (signal.SIGQUIT, 131, 'membw: ended by SIGQUIT\n'),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    'number, status, line',
+    [
+        (signal.SIGINT, 130, 'membw: interrupted\n'),
+        (signal.SIGTERM, 143, 'membw: ended by SIGTERM\n'),
+        (signal.SIGHUP, 129, 'membw: ended by SIGHUP\n'),
+        (signal.SIGQUIT, 131, 'membw: ended by SIGQUIT\n'),
+    ],
+)
 def test_nothing_that_a_command_started_outlives_it(tmp_path, number, status, line):
     process = start(tmp_path)
     process.send_signal(number)

@@ -20,8 +20,10 @@ def test_all_rounds_are_counted_and_a_case_is_named_without_its_hash():
         '[       OK ] (1/5) stream_binary ~local:default+gcc-o2 /ddcb375e @local:default+gcc-o2',
         '[ RUN      ] stream %round=2 %pinning=omp /94e6a504 @local:default+gcc-o2',
     )
-    assert said == ['build of stream gcc-o2',
-                    '2 of 5, about 40 s left: stream gcc-o2 omp, round 2']  # fmt: skip
+    assert said == [
+        'build of stream gcc-o2',
+        '2 of 5, about 40 s left: stream gcc-o2 omp, round 2',
+    ]
 
 
 @pytest.mark.parametrize('is_terminal', [False, True])

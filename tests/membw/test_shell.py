@@ -36,8 +36,10 @@ def test_every_command_and_program_has_a_man_page(call, need, build_program, roo
     assert done.returncode == 0, done.stderr
     pages = sorted((tmp_path / 'man1').iterdir())
     assert {page.name for page in pages} == {
-        'membw.1', 'stream.1', *(f'membw-{name}.1' for name in COMMANDS)
-    }  # fmt: skip
+        'membw.1',
+        'stream.1',
+        *(f'membw-{name}.1' for name in COMMANDS),
+    }
     lint = subprocess.run(['mandoc', '-T', 'lint', '-W', 'error', *pages], capture_output=True)
     assert lint.returncode == 0, lint.stdout
     run = (tmp_path / 'man1/membw-run.1').read_text()

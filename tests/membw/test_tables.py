@@ -10,8 +10,12 @@ from membw import tables
 from membw.progress import Cases, duration
 from membw.tables import Cell, Column, Table
 
-COLUMNS = (Column('node', 'node'), Column('triad', 'Triad', True),
-           Column('share', '% of peak', True, True), Column('verdict', 'verdict'))  # fmt: skip
+COLUMNS = (
+    Column('node', 'node'),
+    Column('triad', 'Triad', True),
+    Column('share', '% of peak', True, True),
+    Column('verdict', 'verdict'),
+)
 TABLE = Table(
     'nodes of x',
     COLUMNS,
@@ -34,8 +38,11 @@ def test_people_read_aligned_columns_without_those_that_nothing_is_in():
 def test_programs_read_values_and_nothing_for_what_is_not_believed():
     found = json.loads(tables.as_text(PAGE, 'json'))
     assert found['tables'][0]['rows'][1] == {
-        'node': 'n|2', 'triad': None, 'share': None, 'verdict': 'INVALID'
-    }  # fmt: skip
+        'node': 'n|2',
+        'triad': None,
+        'share': None,
+        'verdict': 'INVALID',
+    }
     assert found['notes'] == ['Verdict: INVALID: 1 of 2']
     rows = list(csv.DictReader(io.StringIO(tables.as_text(PAGE, 'csv'))))
     assert [row['triad'] for row in rows] == ['150.25', ''] and 'table' not in rows[0]

@@ -47,9 +47,12 @@ def test_what_a_site_edited_stays_and_what_it_added_too(release, capsys):
     release({'systems/thin.yaml': 'newer', 'src/a.c': 'a2', 'src/b.c': 'b2'})
     found = {p.relative_to(folder).as_posix(): p.read_text() for p in folder.rglob('*.[cy]*')}
     assert found == {
-        'systems/thin.yaml': 'ours', 'systems/thin.yaml.new': 'newer',
-        'systems/mine.yaml': 'mine', 'src/a.c': 'a2', 'src/b.c': 'b2',
-    }  # fmt: skip
+        'systems/thin.yaml': 'ours',
+        'systems/thin.yaml.new': 'newer',
+        'systems/mine.yaml': 'mine',
+        'src/a.c': 'a2',
+        'src/b.c': 'b2',
+    }
     assert "thin.yaml' was edited and stays" in capsys.readouterr().err
 
 

@@ -28,9 +28,12 @@ def run(build, tmp_path):
         path.unlink(missing_ok=True)
         kept = {k: v for k, v in os.environ.items() if not k.startswith(('OMP_', 'GOMP_'))}
         done = subprocess.run(
-            [build(changes=changes), '--json', path, *options], timeout=300,
-            capture_output=True, text=True, env={**kept, 'OMP_NUM_THREADS': '2', **variables},
-        )  # fmt: skip
+            [build(changes=changes), '--json', path, *options],
+            timeout=300,
+            capture_output=True,
+            text=True,
+            env={**kept, 'OMP_NUM_THREADS': '2', **variables},
+        )
         text = path.read_text() if path.exists() else ''
         return done.returncode, done.stdout + done.stderr, json.loads(text) if text else None
 
@@ -128,13 +131,16 @@ def test_an_offload_that_ran_on_the_host_is_invalid(run):
 
 
 @pytest.mark.beside
-@pytest.mark.parametrize('options, said', [
-    (('--threads', '0'), "invalid value for '--threads': '0'"),
-    (('--precision', 'half'), "invalid value for '--precision': 'half'"),
-    (('--bodies', '15'), '--bodies'),
-    (('--rounds', '5'), '--rounds'),
-    (('--seconds', 'x'), '--seconds'),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    'options, said',
+    [
+        (('--threads', '0'), "invalid value for '--threads': '0'"),
+        (('--precision', 'half'), "invalid value for '--precision': 'half'"),
+        (('--bodies', '15'), '--bodies'),
+        (('--rounds', '5'), '--rounds'),
+        (('--seconds', 'x'), '--seconds'),
+    ],
+)
 def test_bad_input_is_one_line_a_hint_and_exit_status_2(run, options, said):
     status, output, record = run(*options)
     lines = output.splitlines()

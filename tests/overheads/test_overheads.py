@@ -19,10 +19,24 @@ SHORT = ('--threads', '2', '--pairs', '15')
 CLANG = shutil.which('clang-19') or shutil.which('clang')
 SIZES = [8, 72, 648, 5832, 52488, 472392]
 SCALAR = [
-    'parallel', 'for', 'parallel_for', 'for_dynamic', 'for_dynamic_8', 'for_guided', 'barrier',
-    'barrier_late', 'single', 'critical', 'lock', 'atomic', 'ordered', 'reduction',
-    'reduction_array', 'task', 'taskloop',
-]  # fmt: skip
+    'parallel',
+    'for',
+    'parallel_for',
+    'for_dynamic',
+    'for_dynamic_8',
+    'for_guided',
+    'barrier',
+    'barrier_late',
+    'single',
+    'critical',
+    'lock',
+    'atomic',
+    'ordered',
+    'reduction',
+    'reduction_array',
+    'task',
+    'taskloop',
+]
 BY_BYTES = ['private', 'firstprivate', 'copyprivate', 'copyin']
 
 
@@ -46,8 +60,13 @@ def run(build, tmp_path):
             *(('--allow', allow) if allow else ()),
         ]
         kept = {k: v for k, v in os.environ.items() if not k.startswith(('OMP_', 'GOMP_', 'KMP_'))}
-        done = subprocess.run([*words, *options], capture_output=True, text=True, timeout=300,
-                              env={**kept, 'OMP_NUM_THREADS': '2', **variables})  # fmt: skip
+        done = subprocess.run(
+            [*words, *options],
+            capture_output=True,
+            text=True,
+            timeout=300,
+            env={**kept, 'OMP_NUM_THREADS': '2', **variables},
+        )
         text = path.read_text() if path.exists() else ''
         return done.returncode, done.stdout + done.stderr, json.loads(text) if text else None
 
@@ -119,15 +138,17 @@ def test_a_fit_finds_the_line_that_the_points_were_made_of(probe):
 
 FAULTS = {
     'delay-optimized-away': (
-        'overheads/delay.c', 'for (i = 0; i < steps; i++)',
+        'overheads/delay.c',
+        'for (i = 0; i < steps; i++)',
         'return x * power(factor, (word)steps);\n\tfor (i = 0; i < steps; i++)',
     ),
     'not-validated': ('overheads/team.c', 'if (sum == expected', 'if (++sum == expected'),
     'negative-overhead': (
-        'overheads/constructs.c', 'for (j = 0; j < n; j++)\n\t\twork(w);\n\treturn (word)n;',
+        'overheads/constructs.c',
+        'for (j = 0; j < n; j++)\n\t\twork(w);\n\treturn (word)n;',
         'for (j = 0; j < n; j++)\n\t\twork_long(w, 20);\n\treturn (word)n * 20;',
     ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize('reason', FAULTS)
@@ -179,13 +200,16 @@ def test_the_runtime_and_how_its_threads_wait_are_in_the_record(run, runtime, po
 
 
 @pytest.mark.beside
-@pytest.mark.parametrize('options, said', [
-    (('--threads', '0'), "invalid value for '--threads': '0'"),
-    (('--threads', '2,x'), "invalid value for '--threads': 'x'"),
-    (('--constructs', 'barriers'), "invalid value for '--constructs': 'barriers'"),
-    (('--pairs', '5'), '--pairs'),
-    (('--peak', '5'), '--peak'),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    'options, said',
+    [
+        (('--threads', '0'), "invalid value for '--threads': '0'"),
+        (('--threads', '2,x'), "invalid value for '--threads': 'x'"),
+        (('--constructs', 'barriers'), "invalid value for '--constructs': 'barriers'"),
+        (('--pairs', '5'), '--pairs'),
+        (('--peak', '5'), '--peak'),
+    ],
+)
 def test_bad_input_is_one_line_a_hint_and_exit_status_2(run, options, said):
     status, output, record = run(*options, allow=None)
     lines = output.splitlines()

@@ -51,7 +51,11 @@ def test_what_epcc_prints_is_read():
 
 def test_a_ratio_is_paired_within_the_round_and_invalid_rounds_have_none():
     comparison = PEERS['Comparison']('x', 'GB/s', None, None)
-    rounds = [({'triad': 10.0}, {'triad': 20.0}), ({'triad': 40.0}, {'triad': 40.0}),
-              ({'triad': 30.0}, {'triad': 30.0}), (None, {'triad': 1.0})]  # fmt: skip
+    rounds = [
+        ({'triad': 10.0}, {'triad': 20.0}),
+        ({'triad': 40.0}, {'triad': 40.0}),
+        ({'triad': 30.0}, {'triad': 30.0}),
+        (None, {'triad': 1.0}),
+    ]
     (line,) = PEERS['rows'](comparison, rounds)
     assert line[2:] == ['30', '30', 'GB/s', '1.000', '0.500 to 1.000', '1 of 4']

@@ -103,14 +103,7 @@ def test_a_host_and_its_card_run_a_build_each(build, tmp_path):
     path, line = tmp_path / 'record.json', ['mpirun']
     for node, flags in (('helios1', ()), ('helios1-mic0', ('-O0', '-DMEMBW_CARD_STAND_IN'))):
         line += [':'] if len(line) > 1 else []
-        line += [
-            '-n',
-            '1',
-            '-x',
-            f'SLURMD_NODENAME={node}',
-            build(*flags),
-            *SHORT,
-        ]
+        line += ['-n', '1', '-x', f'SLURMD_NODENAME={node}', build(*flags), *SHORT]
         line += ['--sizes', '0,4096', '--json', path]
     env = {**os.environ, **mpi_job.LAUNCHER}
     done = subprocess.run(list(map(str, line)), env=env, capture_output=True, text=True)
@@ -149,17 +142,20 @@ def test_a_flipped_bit_of_a_message_is_found(run):
 
 
 @pytest.mark.beside
-@pytest.mark.parametrize('options, nodes, said', [
-    (('--sizes', ''), 2, "invalid value for '--sizes': ''"),
-    (('--sizes', '8,x'), 2, "invalid value for '--sizes': 'x'"),
-    (('--sizes', '-8'), 2, "invalid value for '--sizes': '-8'"),
-    (('--sizes', '1e30'), 2, "invalid value for '--sizes': '1e30'"),
-    (('--sizes', '1073741825'), 2, "invalid value for '--sizes': '1073741825'"),
-    (('--method', 'cas'), 2, "'--together' and '--method' are for threads"),
-    (('--pairs', '0-8000'), 2, 'there is no CPU 8000 for this process'),
-    ((), 3, 'a pair takes two ranks, and there are 3'),
-    (('--sizes', '8'), 1, "'--sizes 8': through memory a message is a line"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    'options, nodes, said',
+    [
+        (('--sizes', ''), 2, "invalid value for '--sizes': ''"),
+        (('--sizes', '8,x'), 2, "invalid value for '--sizes': 'x'"),
+        (('--sizes', '-8'), 2, "invalid value for '--sizes': '-8'"),
+        (('--sizes', '1e30'), 2, "invalid value for '--sizes': '1e30'"),
+        (('--sizes', '1073741825'), 2, "invalid value for '--sizes': '1073741825'"),
+        (('--method', 'cas'), 2, "'--together' and '--method' are for threads"),
+        (('--pairs', '0-8000'), 2, 'there is no CPU 8000 for this process'),
+        ((), 3, 'a pair takes two ranks, and there are 3'),
+        (('--sizes', '8'), 1, "'--sizes 8': through memory a message is a line"),
+    ],
+)
 def test_bad_input_is_one_line_a_hint_and_exit_status_2(run, options, nodes, said):
     status, output, record = run(*options, nodes=('one',) * nodes)
     ours = [line for line in output.splitlines() if line.startswith(('membw:', 'hint:'))]
@@ -254,11 +250,14 @@ def test_a_flipped_bit_makes_its_link_invalid_on_both_sides(build, tmp_path):
 
 
 @pytest.mark.beside
-@pytest.mark.parametrize('options, nodes, said', [
-    (('--nodes',), ('one', 'one'), "'--nodes' takes one rank per node, and one has 2"),
-    (('--nodes',), ('one',), "'--nodes' takes one rank of MPI per node, and this process is"),
-    (('--nodes', '--pairs', '0-1'), ('a', 'b'), "'--nodes' takes every pair of nodes"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    'options, nodes, said',
+    [
+        (('--nodes',), ('one', 'one'), "'--nodes' takes one rank per node, and one has 2"),
+        (('--nodes',), ('one',), "'--nodes' takes one rank of MPI per node, and this process is"),
+        (('--nodes', '--pairs', '0-1'), ('a', 'b'), "'--nodes' takes every pair of nodes"),
+    ],
+)
 def test_nodes_that_cannot_be_paired_are_one_line_and_exit_status_2(
     build, tmp_path, options, nodes, said
 ):

@@ -100,8 +100,10 @@ def test_a_line_of_hockney_is_fitted_to_its_own_parameters(probe):
 
 def test_the_published_curves_of_ulysses_show_their_protocols(probe):
     """Two sockets: 32768 B took 11.46 us and 65536 B 11.59 us. One socket: no such step."""
-    rows = {pair: imb_table.rows((ROOT / f'tests/data/ulysses-imb-{pair}.txt').read_text())
-            for pair in ('0-1', '0-13')}  # fmt: skip
+    rows = {
+        pair: imb_table.rows((ROOT / f'tests/data/ulysses-imb-{pair}.txt').read_text())
+        for pair in ('0-1', '0-13')
+    }
     points = {pair: [(row.bytes, row.time_us) for row in found] for pair, found in rows.items()}
     latency, bandwidth, half, knees = curve(probe, points['0-13'])
     assert latency == 0.47 and knees == [65536] and 6500 < bandwidth < 7000
@@ -147,8 +149,9 @@ def test_every_recorded_machine_has_pairs_and_none_with_itself(probe, trees, nam
 
 @pytest.mark.parametrize('cores', [2, 3, 20, 33, 192])
 def test_all_pairs_come_once_in_rounds_where_every_core_has_one_partner(probe, tmp_path, cores):
-    rounds = [pairs_of(line) for line in
-              probe('rounds', f'0-{cores - 1}', tree=tmp_path).splitlines()]  # fmt: skip
+    rounds = [
+        pairs_of(line) for line in probe('rounds', f'0-{cores - 1}', tree=tmp_path).splitlines()
+    ]
     pairs = [(one, other) for line in rounds for _, one, other in line]
     assert sorted(pairs) == list(itertools.combinations(range(cores), 2))
     assert len(rounds) == (cores - 1 if cores % 2 == 0 else cores)
@@ -162,10 +165,9 @@ SET_UP_NS = 60_000
 
 
 @pytest.mark.parametrize('one_way_ns', [30, 500])
-@pytest.mark.parametrize('name, cores, seconds', [
-    ('ulysses', 20, 2.05),
-    ('epyc-9654-l3-as-numa', 192, 60),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    'name, cores, seconds', [('ulysses', 20, 2.05), ('epyc-9654-l3-as-numa', 192, 60)]
+)
 def test_a_matrix_ends_in_time_also_where_nothing_settles(
     matrix, trees, name, cores, seconds, one_way_ns
 ):

@@ -34,8 +34,9 @@ def run(build, tmp_path):
         path = tmp_path / 'record.json'
         words = [*front, build(changes=changes), '--json', path, *options]
         env = {k: v for k, v in os.environ.items() if not k.startswith(('OMP_', 'GOMP_'))}
-        done = subprocess.run(words, capture_output=True, text=True, env={**env, **variables},
-                              timeout=300)  # fmt: skip
+        done = subprocess.run(
+            words, capture_output=True, text=True, env={**env, **variables}, timeout=300
+        )
         text = path.read_text() if path.exists() else ''
         return done.returncode, done.stdout + done.stderr, json.loads(text) if text else None
 
@@ -110,8 +111,10 @@ def test_on_busy_cpus_every_latency_is_shown_and_no_wide_interval(build, tmp_pat
     """It was INVALID, without a figure."""
     path = tmp_path / 'record.json'
     line = [build(), '--json', path, '--pairs', f'{TWO[0]}-{TWO[1]}']
-    burners = [subprocess.Popen(['taskset', '-c', str(cpu), 'sh', '-c', 'while :; do :; done'])
-               for cpu in TWO]  # fmt: skip
+    burners = [
+        subprocess.Popen(['taskset', '-c', str(cpu), 'sh', '-c', 'while :; do :; done'])
+        for cpu in TWO
+    ]
     try:
         subprocess.run(line, stdout=subprocess.DEVNULL, timeout=300)
     finally:
@@ -172,20 +175,23 @@ def test_nothing_is_found_where_nothing_was_planted(run):
 
 
 @pytest.mark.beside
-@pytest.mark.parametrize('options, said', [
-    (('--pairs', f'{TWO[0]}-{TWO[0]}'), 'is no pair with itself'),
-    (('--pairs', f'{TWO[0]}-8000'), 'there is no CPU 8000 for this process'),
-    (('--pairs', '0'), "invalid value for '--pairs': '0'"),
-    (('--pairs', 'x-y'), "invalid value for '--pairs': 'x-y'"),
-    (('--pairs', '0-1,'), "invalid value for '--pairs': '0-1,'"),
-    (('--pairs', ''), "invalid value for '--pairs': ''"),
-    (('--pairs', f'{PAIR},{PAIR}'), f'{PAIR} is named twice'),
-    (('--pairs', f'{PAIR},{TWO[-1]}-{TWO[0]}'), f'is {PAIR} once more'),
-    (('--together', '--pairs', f'{PAIR},{TWO[-1]}-{TWO[0]}'), 'is in two pairs'),
-    (('--method', 'tcp'), "invalid value for '--method': 'tcp'"),
-    (('--class', 'rack'), "invalid value for '--class': 'rack'"),
-    (('--seconds', '0'), "invalid value for '--seconds': '0'"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    'options, said',
+    [
+        (('--pairs', f'{TWO[0]}-{TWO[0]}'), 'is no pair with itself'),
+        (('--pairs', f'{TWO[0]}-8000'), 'there is no CPU 8000 for this process'),
+        (('--pairs', '0'), "invalid value for '--pairs': '0'"),
+        (('--pairs', 'x-y'), "invalid value for '--pairs': 'x-y'"),
+        (('--pairs', '0-1,'), "invalid value for '--pairs': '0-1,'"),
+        (('--pairs', ''), "invalid value for '--pairs': ''"),
+        (('--pairs', f'{PAIR},{PAIR}'), f'{PAIR} is named twice'),
+        (('--pairs', f'{PAIR},{TWO[-1]}-{TWO[0]}'), f'is {PAIR} once more'),
+        (('--together', '--pairs', f'{PAIR},{TWO[-1]}-{TWO[0]}'), 'is in two pairs'),
+        (('--method', 'tcp'), "invalid value for '--method': 'tcp'"),
+        (('--class', 'rack'), "invalid value for '--class': 'rack'"),
+        (('--seconds', '0'), "invalid value for '--seconds': '0'"),
+    ],
+)
 def test_bad_input_is_one_line_a_hint_and_exit_status_2(run, options, said):
     status, output, record = run(*options)
     lines = output.splitlines()

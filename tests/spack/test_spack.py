@@ -22,12 +22,7 @@ pytestmark = pytest.mark.spack
 
 SCOPE = ROOT / 'configs/spack'
 COPIED = ('configs', 'spack-repo', 'spack-repo-index.yaml', 'src')
-GCC = {
-    'environ': 'gcc-o2',
-    'preset': 'gcc-o2',
-    'cc': 'gcc',
-    'variants': {'array_size': '1000000'},
-}
+GCC = {'environ': 'gcc-o2', 'preset': 'gcc-o2', 'cc': 'gcc', 'variants': {'array_size': '1000000'}}
 
 
 def find_spack():
@@ -311,8 +306,12 @@ def test_the_fortran_version_is_built_by_its_own_line(installed, checkout):
     need(installed, 'fortran')
     found = checkout.installed('stream_f')
     assert found['preset'] == 'gfortran-o2' and found['compile_line'][:5] == [
-        shutil.which('gfortran'), '-O2', '-fopenmp', 'stream.f90', 'stream_f.c',
-    ]  # fmt: skip
+        shutil.which('gfortran'),
+        '-O2',
+        '-fopenmp',
+        'stream.f90',
+        'stream_f.c',
+    ]
     assert found['spec'].startswith(f'membw@{presets.version()}+fortran')
 
 

@@ -70,15 +70,21 @@ def found(build_program, tmp_path_factory):
     runs = [(where, *run) for (where, _), runs in planned.items() for run in runs]
     (folder / 'runs.json').write_text(json.dumps(runs))
     done = subprocess.run(
-        ['gdb', '-nx', '-batch', '-x', ROOT / 'tests/lib/flip_bits.py',
-         build_program('stream', '-g')],
+        [
+            'gdb',
+            '-nx',
+            '-batch',
+            '-x',
+            ROOT / 'tests/lib/flip_bits.py',
+            build_program('stream', '-g'),
+        ],
         env={**os.environ, 'FLIPS': str(folder), 'FLIPS_SIZE': str(SIZE)}
         | {'FLIPS_NTIMES': str(NTIMES), 'OMP_NUM_THREADS': '2', 'OMP_WAIT_POLICY': 'passive'},
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
         timeout=900 if ALL else 240,
-    )  # fmt: skip
+    )
     files = [folder / f'record-{number}.json' for number in range(len(runs))]
     assert all(f.exists() and f.stat().st_size for f in files), done.stdout + done.stderr
     records = iter([check(json.loads(f.read_text())) for f in files])

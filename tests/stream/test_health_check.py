@@ -70,8 +70,20 @@ def test_floors_come_from_a_file_with_comments_as_well(stream, tmp_path):
     assert status == 1 and below(out)
 
 
-@pytest.mark.parametrize('floors', ['quad=1', 'triad', 'triad=', 'triad=-1', 'triad=nan', '=1',
-                                    'triad=1,triad=2', 'triad=1;copy=2', '/no'])  # fmt: skip
+@pytest.mark.parametrize(
+    'floors',
+    [
+        'quad=1',
+        'triad',
+        'triad=',
+        'triad=-1',
+        'triad=nan',
+        '=1',
+        'triad=1,triad=2',
+        'triad=1;copy=2',
+        '/no',
+    ],
+)
 def test_wrong_floors_are_a_usage_error(stream, floors):
     status, out, err = check(stream, '--at-least', floors)
     assert (status, out) == (2, '') and err.startswith("membw: invalid value for '--at-least'")
@@ -97,9 +109,14 @@ def entry(name, stream, floors, *, shell='sh', before='', after=''):
     (floors.parent / 'scontrol').write_text('#!/bin/sh\necho "scontrol $*"\n')
     (floors.parent / 'scontrol').chmod(0o755)
     script = f'{before}\n. {ROOT}/ci/entries/{name}\n{after}'
-    env = {**os.environ, 'MEMBW_STREAM': str(stream), 'MEMBW_OPTIONS': ' '.join(QUIET),
-           'MEMBW_FLOORS': str(floors), 'SLURMD_NODENAME': 'n2',
-           'PATH': f'{floors.parent}:{os.environ["PATH"]}'}  # fmt: skip
+    env = {
+        **os.environ,
+        'MEMBW_STREAM': str(stream),
+        'MEMBW_OPTIONS': ' '.join(QUIET),
+        'MEMBW_FLOORS': str(floors),
+        'SLURMD_NODENAME': 'n2',
+        'PATH': f'{floors.parent}:{os.environ["PATH"]}',
+    }
     done = subprocess.run([shell, '-c', script], env=env, capture_output=True, text=True)
     return done.returncode, done.stdout
 
@@ -117,15 +134,25 @@ def floors(tmp_path):
     return tmp_path / 'floors'
 
 
-NHC = {'before': 'die() { echo "die $*"; exit 1; }; log() { echo "log $*"; }', 'shell': 'bash',
-       'after': 'check_membw "$MEMBW_FLOORS"'}  # fmt: skip
+NHC = {
+    'before': 'die() { echo "die $*"; exit 1; }; log() { echo "log $*"; }',
+    'shell': 'bash',
+    'after': 'check_membw "$MEMBW_FLOORS"',
+}
 
 
-@pytest.mark.parametrize('name, more, said', [
-    ('membw.nhc', NHC, 'die 1 check_membw: membw: FAIL triad'),
-    ('slurm-prolog', {}, 'print membw: FAIL triad'),
-    ('slurm-healthcheck', {}, 'scontrol update nodename=n2 state=drain reason=membw: FAIL triad'),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    'name, more, said',
+    [
+        ('membw.nhc', NHC, 'die 1 check_membw: membw: FAIL triad'),
+        ('slurm-prolog', {}, 'print membw: FAIL triad'),
+        (
+            'slurm-healthcheck',
+            {},
+            'scontrol update nodename=n2 state=drain reason=membw: FAIL triad',
+        ),
+    ],
+)
 def test_an_entry_passes_a_healthy_node_and_stops_a_slow_one(stream, floors, name, more, said):
     floors.write_text('triad=0.001\n')
     assert entry(name, stream, floors, **more)[0] == 0
@@ -134,8 +161,9 @@ def test_an_entry_passes_a_healthy_node_and_stops_a_slow_one(stream, floors, nam
     assert status == 1 and out.startswith(said)
 
 
-@pytest.mark.parametrize('name, more', [('membw.nhc', NHC), ('slurm-prolog', {}),
-                                        ('slurm-healthcheck', {})])  # fmt: skip
+@pytest.mark.parametrize(
+    'name, more', [('membw.nhc', NHC), ('slurm-prolog', {}), ('slurm-healthcheck', {})]
+)
 def test_no_entry_drains_a_node_for_what_is_not_decided(floors, name, more):
     for said in 'INVALID clock (slow)', 'UNDECIDED triad >= 12.1 GB/s, at least 150':
         status, out = entry(name, standin(floors, said), floors, **more)

@@ -31,12 +31,19 @@ def with_rates(declared: int, cache: int) -> list[tuple[str, str, str]]:
     rates = f'{loop}sizes->best[i] = bytes_of(sizes->of[i]) <= {cache}UL ? 90 : 40, '
     file = 'stream/in_memory.c'
     return [
-        (file, 'for (round = 0; round < ROUNDS; round++) {',
-         f'{rates}sizes->windows[i] = 99;\n\tfor (round = 0; round < 0; round++) {{'),
+        (
+            file,
+            'for (round = 0; round < ROUNDS; round++) {',
+            f'{rates}sizes->windows[i] = 99;\n\tfor (round = 0; round < 0; round++) {{',
+        ),
         (file, 'TOUCH_SECONDS = 0.9', 'TOUCH_SECONDS = 90'),
-        ('stream/main.c', 'run.llc_bytes = run.llc.bytes ?', f'run.llc.bytes = {declared};\n'
-         '\trun.llc.from = LLC_FROM_SYSFS;\n\trun.llc_bytes = run.llc.bytes ?'),
-    ]  # fmt: skip
+        (
+            'stream/main.c',
+            'run.llc_bytes = run.llc.bytes ?',
+            f'run.llc.bytes = {declared};\n'
+            '\trun.llc.from = LLC_FROM_SYSFS;\n\trun.llc_bytes = run.llc.bytes ?',
+        ),
+    ]
 
 
 @pytest.fixture(scope='module')
@@ -90,5 +97,10 @@ def test_here_arrays_of_8_mib_are_not_proven_and_the_automatic_ones_lie_in_memor
 
 def test_with_allow_nothing_is_timed(build_program, run: Run) -> None:
     record, _ = run(build_program('stream'), '-n', str(MIB), '--allow', 'array-too-small')
-    assert record['residency'] == {'known': 'unknown', 'largest_array_size': 0, 'triad_gbs': None,
-                                   'largest_triad_gbs': None, 'seconds': 0}  # fmt: skip
+    assert record['residency'] == {
+        'known': 'unknown',
+        'largest_array_size': 0,
+        'triad_gbs': None,
+        'largest_triad_gbs': None,
+        'seconds': 0,
+    }

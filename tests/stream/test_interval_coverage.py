@@ -87,15 +87,29 @@ def _stretches(random, shape, apart, long):
     return on.reshape(shape)
 
 
-FAMILIES = (steady, normal, lognormal, heavy_tail, walk, drift, bursts, long_bursts, two_regimes,
-            of_each_run)  # fmt: skip
+FAMILIES = (
+    steady,
+    normal,
+    lognormal,
+    heavy_tail,
+    walk,
+    drift,
+    bursts,
+    long_bursts,
+    two_regimes,
+    of_each_run,
+)
 
 
 # a burst in mid-run may leave a run of ten without an interval, and then it is INVALID
 NONE = {(bursts, 10): 0.7, (long_bursts, 10): 0.8}
 # a burst that begins between two runs, or ends there, neither of them can know
-UNSEEN = {(bursts, 10): 0.85, (long_bursts, 10): 0.85, (long_bursts, 40): 0.85,
-          (long_bursts, 150): 0.85}  # fmt: skip
+UNSEEN = {
+    (bursts, 10): 0.85,
+    (long_bursts, 10): 0.85,
+    (long_bursts, 40): 0.85,
+    (long_bursts, 150): 0.85,
+}
 
 
 @pytest.mark.parametrize('family', FAMILIES, ids=lambda f: f.__name__)
@@ -107,8 +121,10 @@ def test_the_next_run_is_in_the_interval_in_nine_of_ten_pairs(intervals, family,
     stated = high[:-1] > 0
     share = np.mean(((low[:-1] <= best[1:]) & (best[1:] <= high[:-1]))[stated])
     half = np.median((high[:-1] / best[:-1])[stated]) - 1
-    print(f'\n{family.__name__} {repetitions}: {share:.0%} of the {stated.mean():.0%} that have '
-          f'an interval, half width {half:.1%}')  # fmt: skip
+    print(
+        f'\n{family.__name__} {repetitions}: {share:.0%} of the {stated.mean():.0%} that have '
+        f'an interval, half width {half:.1%}'
+    )
     assert stated.mean() >= NONE.get((family, repetitions), 1)
     assert share >= UNSEEN.get((family, repetitions), 0.9)
 

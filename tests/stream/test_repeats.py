@@ -160,11 +160,24 @@ def test_a_signal_leaves_a_validated_record_of_what_was_complete(stream, tmp_pat
 def test_a_busy_cpu_leaves_a_lower_bound_and_who_was_busy(stream, tmp_path):
     """It was INVALID, without a figure."""
     with busy_loops(CPUS[0], 3):
-        done = run('taskset', '-c', CPUS[0], stream, '-n', '17e6', '-t', '5', '--json',
-                   tmp_path / 'r', '--at-least', 'triad=0.001')  # fmt: skip
+        done = run(
+            'taskset',
+            '-c',
+            CPUS[0],
+            stream,
+            '-n',
+            '17e6',
+            '-t',
+            '5',
+            '--json',
+            tmp_path / 'r',
+            '--at-least',
+            'triad=0.001',
+        )
         assert done.returncode == 0 and 'PASS triad >= ' in done.stdout
-        done = run('taskset', '-c', CPUS[0], stream, '-n', '17e6', '-t', '5', '--json',
-                   tmp_path / 'r')  # fmt: skip
+        done = run(
+            'taskset', '-c', CPUS[0], stream, '-n', '17e6', '-t', '5', '--json', tmp_path / 'r'
+        )
     record = record_of(tmp_path / 'r')
     triad, kernel = record['metrics']['triad'], record['kernels']['triad']
     assert (record['verdict'], triad['bound'], kernel['best_of']) == ('VALID', 'lower', 4)
@@ -211,8 +224,11 @@ def test_the_best_of_disturbed_repetitions_is_a_lower_bound(summary):
 def test_the_interval_is_what_the_best_of_the_parts_of_a_run_scatter(summary, parts, repetitions):
     def width(*bests):
         # each part has its best time somewhere, the others are slower
-        series = [(best * (1 if i == number % repetitions else 1.5), 0)
-                  for number, best in enumerate(bests) for i in range(repetitions)]  # fmt: skip
+        series = [
+            (best * (1 if i == number % repetitions else 1.5), 0)
+            for number, best in enumerate(bests)
+            for i in range(repetitions)
+        ]
         _, best, low, high = summary((1, 0), *series)
         assert best - low == pytest.approx(high - best, rel=1e-4)
         return (high - low) / best / 2

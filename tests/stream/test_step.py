@@ -41,8 +41,10 @@ def test_each_process_writes_its_own_record_and_rank_names_who_is_missing(start,
     records = [json.loads((tmp_path / name).read_text()) for name in names]
     record_schema.check_all(records)
     assert [(r['rank'], r['ranks'], r['host']) for r in records] == [
-        (0, 4, 'n1'), (1, 4, 'n2'), (3, 4, 'n4'),
-    ]  # fmt: skip
+        (0, 4, 'n1'),
+        (1, 4, 'n2'),
+        (3, 4, 'n4'),
+    ]
     ranking = call('membw', 'rank', tmp_path, '--nodes', 'n[1-4]')
     assert 'n3: no record: MISSING' in ranking.stdout
 

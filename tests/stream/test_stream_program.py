@@ -116,8 +116,9 @@ def test_the_compiler_does_not_see_how_the_kernels_are_called(build, cc):
     code = run('objdump', '-d', '--no-show-raw-insn', program).stdout
     for name in ('copy', 'scale', 'add', 'triad'):
         assert f'<kernel_{name}>:' in code
-        assert not re.search(rf'(call|jmp|bl?)q? .*<kernel_{name}(\.(constprop|isra)\S*)?>$', code,
-                             re.M)  # fmt: skip
+        assert not re.search(
+            rf'(call|jmp|bl?)q? .*<kernel_{name}(\.(constprop|isra)\S*)?>$', code, re.M
+        )
 
 
 def test_no_pragma_makes_the_recorded_line_untrue_of_some_code():
@@ -197,10 +198,16 @@ def test_bad_input_gets_one_line_and_the_way_out(stream, options, text):
     assert 'Copy:' not in done.stdout
 
 
-@pytest.mark.parametrize('variables, text', [
-    ({'OMP_NUM_THREADS': '100000'}, 'OMP_NUM_THREADS asks for 100000 threads, more than 65536'),
-    ({'OMP_STACKSIZE': '100000G'}, 'the OpenMP runtime could not start its threads'),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    'variables, text',
+    [
+        (
+            {'OMP_NUM_THREADS': '100000'},
+            'OMP_NUM_THREADS asks for 100000 threads, more than 65536',
+        ),
+        ({'OMP_STACKSIZE': '100000G'}, 'the OpenMP runtime could not start its threads'),
+    ],
+)
 def test_threads_that_cannot_be_had_are_refused(stream, variables, text):
     """libgomp crashes, or ends by status 1, which means measured and not to be believed."""
     done = run(stream, *QUICK, env={**os.environ, 'OMP_NUM_THREADS': '4', **variables})

@@ -81,8 +81,9 @@ def test_every_variant_is_right_at_awkward_sizes_and_addresses(cc, element, tmp_
 @pytest.mark.parametrize('element', ['double', 'float'])
 def test_the_neon_variants_are_right_on_an_emulated_cpu(element, tmp_path, need):
     need(ARM, 'qemu-aarch64')
-    program = compiled(ARM, tmp_path / 'check', '-static', '-Wno-unknown-pragmas',
-                       f'-DSTREAM_TYPE={element}')  # fmt: skip
+    program = compiled(
+        ARM, tmp_path / 'check', '-static', '-Wno-unknown-pragmas', f'-DSTREAM_TYPE={element}'
+    )
     done = run('qemu-aarch64', program)
     assert done.returncode == 0, done.stdout
     assert int(done.stdout.split()[0]) > 10

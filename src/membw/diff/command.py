@@ -33,8 +33,13 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Options of every command that compares two results."""
-    parser.add_argument('--margin', type=fraction, default=MARGIN, metavar='PERCENT',
-        help='figures further apart differ (2)')  # fmt: skip
+    parser.add_argument(
+        '--margin',
+        type=fraction,
+        default=MARGIN,
+        metavar='PERCENT',
+        help='figures further apart differ (2)',
+    )
     parser.add_argument('--results', metavar='DIR', help='where stored results are (results)')
     tables.add_argument(parser)
 

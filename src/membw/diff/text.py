@@ -23,10 +23,16 @@ def as_blocks(
     """Both titles, the figures, the fields that differ, and the verdict."""
     yield from (f'A  {a.title}', f'B  {b.title}', '')
     rows = [
-        [f.metric, f.unit, _shown(f.a), _shown(f.b),
-         Cell(f.ratio, '-' if f.ratio is None else f'{f.ratio:+.1%}'), 'apart' * f.is_apart]
+        [
+            f.metric,
+            f.unit,
+            _shown(f.a),
+            _shown(f.b),
+            Cell(f.ratio, '-' if f.ratio is None else f'{f.ratio:+.1%}'),
+            'apart' * f.is_apart,
+        ]
         for f in difference.figures
-    ]  # fmt: skip
+    ]
     yield Table('', FIGURES, rows)
     if difference.fields:
         yield ''

@@ -33,8 +33,12 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
     )
     add = parser.add_argument
     add('results', nargs='*', metavar='RESULTS', help='records (results of this checkout)')
-    add('--format', choices=('openmetrics', 'csv', 'json'), default='openmetrics',
-        help='(openmetrics)')  # fmt: skip
+    add(
+        '--format',
+        choices=('openmetrics', 'csv', 'json'),
+        default='openmetrics',
+        help='(openmetrics)',
+    )
     add('--output', metavar='FILE', help='replaced as a whole, in place of stdout')
     parser.set_defaults(func=run)
 

@@ -66,12 +66,7 @@ def _add_figure(families: Families, figure: Figure) -> None:
 
 
 def _add(
-    families: Families,
-    name: str,
-    unit: str,
-    about: str,
-    labels: dict[str, object],
-    value: float,
+    families: Families, name: str, unit: str, about: str, labels: dict[str, object], value: float
 ) -> None:
     series = ','.join(f'{k}="{_quoted(str(v))}"' for k, v in labels.items() if v)
     families.setdefault(name, (unit, about, {}))[2][f'{name}{{{series}}}'] = float(value)

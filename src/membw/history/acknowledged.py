@@ -49,8 +49,9 @@ def _read(path: str) -> list[dict]:
             days(entry['night'])
             entries.append({key: str(entry[key]) for key in ('node', 'night', 'reason')})
         except (ValueError, TypeError, KeyError, RecursionError) as err:
-            raise MembwError(f'{path}:{number}: not an acknowledgement: {err}',
-                             'mend or delete this line') from err  # fmt: skip
+            raise MembwError(
+                f'{path}:{number}: not an acknowledgement: {err}', 'mend or delete this line'
+            ) from err
     return entries
 
 
@@ -59,10 +60,18 @@ def acknowledge(path: str, changes: Sequence[Change], node: str, night: str, rea
     known = [c for c in changes if node in c.nodes and c.night == night]
     if not known:
         there = sorted({f'{node} {c.night}' for c in changes if node in c.nodes})
-        raise MembwError(f"no change of '{node}' in the night '{night}'",
-                         f'there is {", ".join(there[:8]) or "none of this node"}')  # fmt: skip
-    entry = {'schema': SCHEMA, 'node': node, 'night': night, 'reason': printable(reason),
-             'by': getpass.getuser(), 'on': time.strftime('%Y-%m-%d')}  # fmt: skip
+        raise MembwError(
+            f"no change of '{node}' in the night '{night}'",
+            f'there is {", ".join(there[:8]) or "none of this node"}',
+        )
+    entry = {
+        'schema': SCHEMA,
+        'node': node,
+        'night': night,
+        'reason': printable(reason),
+        'by': getpass.getuser(),
+        'on': time.strftime('%Y-%m-%d'),
+    }
     try:
         with open(path, 'a', encoding='utf-8') as file:
             file.write(json.dumps(entry) + '\n')

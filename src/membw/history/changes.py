@@ -155,9 +155,7 @@ def _merged(found: list[Change]) -> list[Change]:
 
 
 def _together(
-    found: list[Change],
-    key: Callable[[Change], tuple],
-    join: Callable[[list[Change]], Change],
+    found: list[Change], key: Callable[[Change], tuple], join: Callable[[list[Change]], Change]
 ) -> list[Change]:
     groups: dict[tuple, list[list[Change]]] = defaultdict(list)
     for change in sorted(found, key=lambda c: c.night):

@@ -37,16 +37,31 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
         epilog=EPILOG,
     )
     add = parser.add_argument
-    add('results', nargs='*', metavar='RESULTS',
-        help='record files, folders of them, - for stdin (results/records)')  # fmt: skip
-    add('--since', metavar='NIGHT',
-        help='changes found from this night on: 2026-11-21, or 14d: the last 14')  # fmt: skip
+    add(
+        'results',
+        nargs='*',
+        metavar='RESULTS',
+        help='record files, folders of them, - for stdin (results/records)',
+    )
+    add(
+        '--since',
+        metavar='NIGHT',
+        help='changes found from this night on: 2026-11-21, or 14d: the last 14',
+    )
     add('--node', metavar='LIST', help='changes of these nodes only: n1,n7 or n[001-128]')
-    add('--margin', type=percent, default=2.0, metavar='PERCENT',
-        help='the smallest change that matters (2)')  # fmt: skip
-    add('--acknowledge', nargs=3, metavar=('NODE', 'NIGHT', 'REASON'),
-        help='the change of NODE (or "fleet") in NIGHT is known: shown from now on, no '
-        'alarm')  # fmt: skip
+    add(
+        '--margin',
+        type=percent,
+        default=2.0,
+        metavar='PERCENT',
+        help='the smallest change that matters (2)',
+    )
+    add(
+        '--acknowledge',
+        nargs=3,
+        metavar=('NODE', 'NIGHT', 'REASON'),
+        help='the change of NODE (or "fleet") in NIGHT is known: shown from now on, no alarm',
+    )
     add('--acknowledged', metavar='FILE', help='where that is kept (results/acknowledged.jsonl)')
     tables.add_argument(parser)
     parser.set_defaults(func=run)
@@ -75,9 +90,10 @@ def run(args: argparse.Namespace) -> int:
     if args.acknowledge:
         acknowledged.acknowledge(file, changes, *args.acknowledge)
     changes = [
-        c for c in acknowledged.apply(changes, file)
+        c
+        for c in acknowledged.apply(changes, file)
         if c.found >= since and (not nodes or set(nodes) & set(c.nodes))
-    ]  # fmt: skip
+    ]
     if args.format == 'json':
         print(json.dumps(text.as_json(table, changes), indent=1))
     else:

@@ -26,8 +26,11 @@ def as_blocks(table: Table, changes: Sequence[Change]) -> list[str]:
 
 def line(change: Change) -> str:
     """'2026-08-01 n042 STEP -3.1% triad: median before 166.6 GB/s, of the 7 nights 161.4; ...'."""
-    nights = ('28 nights before', 'first 7 nights') if change.kind == STEP else (
-        'first 28 nights', 'last 28')  # fmt: skip
+    nights = (
+        ('28 nights before', 'first 7 nights')
+        if change.kind == STEP
+        else ('first 28 nights', 'last 28')
+    )
     who = FLEET if change.nodes == (FLEET,) else fold(list(change.nodes))
     of_medians = f', 4 x {change.of_medians:.2%} of medians of 7' if change.kind == STEP else ''
     parts = [

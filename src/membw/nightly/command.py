@@ -30,21 +30,33 @@ OURS = re.compile(r'(?:run-)?(\d{8})T\d{6}')
 
 def add_parser(subparsers: argparse._SubParsersAction) -> None:
     parser = subparsers.add_parser(
-        'nightly', help='one night: run, rank, history, report', description=DESCRIPTION,
+        'nightly',
+        help='one night: run, rank, history, report',
+        description=DESCRIPTION,
         epilog=EPILOG,
-    )  # fmt: skip
+    )
     what = parser.add_argument_group('what is measured').add_argument
     what('--system', help='a file of systems/ (found by host name)')
-    what('--checks', type=shlex.split, metavar='OPTIONS', default=[],
-         help="of ReFrame, in place of --tag=nightly, as in '-n stream -p gcc-o2'")  # fmt: skip
+    what(
+        '--checks',
+        type=shlex.split,
+        metavar='OPTIONS',
+        default=[],
+        help="of ReFrame, in place of --tag=nightly, as in '-n stream -p gcc-o2'",
+    )
     when = parser.add_argument_group('when').add_argument
     when('--night', type=date, metavar='DATE', help='as in 2026-11-21 (this one)')
     when('--minutes', type=count, default=240, help='bound for the whole night (240)')
     after = parser.add_argument_group('afterwards').add_argument
     after('--keep', type=count, default=400, metavar='NIGHTS', help='remove older results (400)')
     after('--mail-to', metavar='ADDRESS', help='written into summary.txt; nothing is sent')
-    after('--notify', metavar='COMMAND', action='append', default=[],
-          help='run COMMAND FOLDER STATUS at the end; repeatable')  # fmt: skip
+    after(
+        '--notify',
+        metavar='COMMAND',
+        action='append',
+        default=[],
+        help='run COMMAND FOLDER STATUS at the end; repeatable',
+    )
     parser.set_defaults(func=main)
 
 

@@ -296,8 +296,16 @@ def version() -> str:
 # --- the BLAS that a program is linked with --------------------------------------------------
 
 BLAS_KEYS = {
-    'compile', 'link', 'folder', 'preset', 'libraries', 'threading', 'variable', 'spack', 'source',
-}  # fmt: skip
+    'compile',
+    'link',
+    'folder',
+    'preset',
+    'libraries',
+    'threading',
+    'variable',
+    'spack',
+    'source',
+}
 
 
 def load_blas(path: Path | str = BLAS_TABLE) -> Facts:
@@ -543,10 +551,7 @@ def do_record(args: argparse.Namespace, table: Table) -> None:
 def build_record(binary: Path | str) -> Facts:
     """What make or Spack wrote of a binary when it was built."""
     path = Path(binary)
-    beside = (
-        Path(f'{path}.json'),
-        path.parents[1] / 'share' / 'membw' / f'{path.name}.json',
-    )
+    beside = (Path(f'{path}.json'), path.parents[1] / 'share' / 'membw' / f'{path.name}.json')
     return json.loads(
         next((p for p in beside if p.is_file()), beside[0]).read_text(encoding='utf-8')
     )
@@ -569,9 +574,14 @@ class Parser(argparse.ArgumentParser):
 def add_options(command: argparse.ArgumentParser) -> None:
     command.add_argument('preset', help='row of presets.yaml, e.g. gcc-o2')
     command.add_argument(
-        '-D', dest='define', metavar='NAME=VALUE', type=define, action='append', default=[],
+        '-D',
+        dest='define',
+        metavar='NAME=VALUE',
+        type=define,
+        action='append',
+        default=[],
         help="a macro of the program's own, e.g. STREAM_ARRAY_SIZE=800000000; in this order",
-    )  # fmt: skip
+    )
     command.add_argument('--libhugetlbfs', help='its folder, for presets that link it')
     command.add_argument('--no-openmp', dest='openmp', action='store_false')
     command.add_argument(

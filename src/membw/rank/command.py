@@ -36,14 +36,21 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
         epilog=EPILOG,
     )
     add = parser.add_argument
-    add('results', nargs='+', metavar='RESULTS',
-        help='record files, folders of them, - for stdin')  # fmt: skip
+    add('results', nargs='+', metavar='RESULTS', help='record files, folders of them, - for stdin')
     add('--nodes', metavar='FILE|LIST', help='expected nodes: a file, or a list as n[001-128]')
     add('--margin', type=percent, default=3.0, metavar='PERCENT', help='what is slow (3)')
-    add('--limit', type=whole, default=20, metavar='N',
-        help='rows per group besides the nodes that are not PASS, 0: all (20)')  # fmt: skip
-    add('--node-check', metavar='FILE',
-        help='write "<node> PASS|FAIL|SUSPECT|INVALID|MISSING reason"')  # fmt: skip
+    add(
+        '--limit',
+        type=whole,
+        default=20,
+        metavar='N',
+        help='rows per group besides the nodes that are not PASS, 0: all (20)',
+    )
+    add(
+        '--node-check',
+        metavar='FILE',
+        help='write "<node> PASS|FAIL|SUSPECT|INVALID|MISSING reason"',
+    )
     tables.add_argument(parser)
     add('--drain', action='store_true', help='print the Slurm commands that drain failed nodes')
     parser.set_defaults(func=run)

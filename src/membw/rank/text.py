@@ -63,17 +63,19 @@ def _table(ranking: Ranking, group: Group, limit: int) -> Table:
     columns = [
         Column('node', 'node'),
         *(Column(m, f'{m}, {group.any[m].unit}', True) for m in group.metrics),
-        Column('loss', 'mean to median', True), Column('verdict', 'verdict'),
-    ]  # fmt: skip
+        Column('loss', 'mean to median', True),
+        Column('verdict', 'verdict'),
+    ]
     table = Table('', tuple(columns), indent='  ')
     table.rows = [
         [
             Cell(v.node),
             *(Cell(v.figures.get(m), f'{v.figures.get(m, np.nan):.2f}') for m in group.metrics),
-            Cell(-v.loss, f'{-v.loss:+.1%}'), Cell(v.verdict),
+            Cell(-v.loss, f'{-v.loss:+.1%}'),
+            Cell(v.verdict),
         ]
         for v in shown
-    ]  # fmt: skip
+    ]
     if len(shown) < len(rows):
         rest = [Cell(f'... {len(rows) - len(shown)} more that pass (--limit 0)')]
         table.rows.append(rest + [Cell('')] * (len(columns) - 1))
@@ -90,11 +92,17 @@ def _summary(group: Group) -> Table:
         values = {n: row[metric].value for n, row in group.figures.items() if metric in row}
         low, high = min(values, key=values.__getitem__), max(values, key=values.__getitem__)
         deviation = float(group.deviations[i])
-        table.rows.append([
-            Cell(metric), _cell(float(np.median(list(values.values())))),
-            Cell(deviation, f'{deviation:.2%}'), _cell(values[low]), Cell(low),
-            _cell(values[high]), Cell(high),
-        ])  # fmt: skip
+        table.rows.append(
+            [
+                Cell(metric),
+                _cell(float(np.median(list(values.values())))),
+                Cell(deviation, f'{deviation:.2%}'),
+                _cell(values[low]),
+                Cell(low),
+                _cell(values[high]),
+                Cell(high),
+            ]
+        )
     return table
 
 
@@ -106,11 +114,14 @@ def as_json(ranking: Ranking) -> dict:
     """The same for programs; losses are fractions, above 0: worse than the peers' median."""
     return {
         'schema': 'membw-rank-3',
-        'nodes': [{'node': n.name, 'verdict': n.verdict, 'reason': n.reason}
-                  for n in ranking.nodes],
+        'nodes': [
+            {'node': n.name, 'verdict': n.verdict, 'reason': n.reason} for n in ranking.nodes
+        ],
         'verdicts': [verdict._asdict() for verdict in ranking.verdicts],
-        'measure_again': [{'nodes': nodes, 'command': again(ranking.first[setting], nodes)}
-                          for setting, nodes in ranking.low.items()],
+        'measure_again': [
+            {'nodes': nodes, 'command': again(ranking.first[setting], nodes)}
+            for setting, nodes in ranking.low.items()
+        ],
         'notes': ranking.notes,
         'problems': ranking.problems,
-    }  # fmt: skip
+    }

@@ -35,8 +35,12 @@ def bars(rows: list[Bar], unit: str, peak: float | None, width: int, label: str)
     for number, row in enumerate(rows):
         y = top + number * step
         name = row.name if above else shortened(row.name, left)
-        canvas.text(4 if above else left - 8, y + (12 if above else 15), name,
-            anchor='start' if above else 'end')  # fmt: skip
+        canvas.text(
+            4 if above else left - 8,
+            y + (12 if above else 15),
+            name,
+            anchor='start' if above else 'end',
+        )
         _bar(canvas, row, y + above + 4, ROW - 8, scale)
     if peak is not None:
         canvas.line(scale(peak), top, scale(peak), bottom, 'muted', stroke_dasharray='5 4')

@@ -31,23 +31,29 @@ def section(table: Table, figure: Figure) -> tuple[Section | None, list[Alarm]]:
     worse = f'{plural(len(red), "change")} for the worse.'
     made.notes.append(worse if red else 'Nothing got worse.')
     same = [
-        f for f in table.figures
+        f
+        for f in table.figures
         if f.metric == figure.metric and conditions(f) == conditions(figure)
-    ]  # fmt: skip
+    ]
     made.pictures.append(_picture(f'{figure.metric.capitalize()} by night', same, nights, []))
     for change in reversed(changes[-PICTURES:]):
         of = [f for f in table.figures if _is_of(f, change)]
         title = f'{change.kind} {change.size:+.1%} {change.metrics[0]}, {change.nodes[0]}'
-        made.pictures.append(_picture(title, of, nights, [('before', change.before),
-                                                          ('after', change.after)]))  # fmt: skip
+        made.pictures.append(
+            _picture(title, of, nights, [('before', change.before), ('after', change.after)])
+        )
     if changes:
         rows = [[Cell(line(change))] for change in reversed(changes)]
         made.tables = [Shown(['changes, newest first'], rows)]
     alarms = [
-        Alarm('CHANGE', f'{change.kind} {change.size:+.1%} since {change.night}',
-              f'{" ".join(change.metrics)} of {change.nodes[0]}', 'history')
+        Alarm(
+            'CHANGE',
+            f'{change.kind} {change.size:+.1%} since {change.night}',
+            f'{" ".join(change.metrics)} of {change.nodes[0]}',
+            'history',
+        )
         for change in red
-    ]  # fmt: skip
+    ]
     return made, alarms
 
 

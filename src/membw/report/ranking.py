@@ -52,10 +52,14 @@ def alarms(ranking: Ranking | None) -> list[Alarm]:
         if node.verdict != PASS:
             alike[node.verdict, node.reason].append(node.name)
     return [
-        Alarm(word, f'{"node" if len(names) == 1 else f"{len(names)} nodes"} {fold(names)[:120]}',
-              why, 'nodes')
+        Alarm(
+            word,
+            f'{"node" if len(names) == 1 else f"{len(names)} nodes"} {fold(names)[:120]}',
+            why,
+            'nodes',
+        )
         for (word, why), names in alike.items()
-    ]  # fmt: skip
+    ]
 
 
 def _picture(verdicts: list[NodeVerdict], figure: Figure) -> Picture:
@@ -96,11 +100,15 @@ def _table(ranking: Ranking) -> Shown:
     )
     metrics = list(dict.fromkeys(name for node in nodes for name in node.figures))
     rows = [
-        [Cell(node.name), Cell(node.verdict, is_verdict=True),
-         *(Cell(f'{node.figures[m]:.1f}' if m in node.figures else '') for m in metrics),
-         Cell(f'{-100 * slow[node.name]:+.1f} %' if node.figures else ''), Cell(node.reason)]
+        [
+            Cell(node.name),
+            Cell(node.verdict, is_verdict=True),
+            *(Cell(f'{node.figures[m]:.1f}' if m in node.figures else '') for m in metrics),
+            Cell(f'{-100 * slow[node.name]:+.1f} %' if node.figures else ''),
+            Cell(node.reason),
+        ]
         for node in nodes[:LISTED]
-    ]  # fmt: skip
+    ]
     titles = ['node', 'verdict', *metrics, 'to peers', 'why']
     table = Shown(titles, rows, {*range(2, len(titles) - 1)}, 'Worst first').without_empty()
     if len(nodes) > LISTED:

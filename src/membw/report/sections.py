@@ -204,8 +204,13 @@ def _across(
     cells = [Cell(row.node if with_node else ''), Cell(row.preset, link if row.preset else '')]
     cells += [Cell(row.pinning), Cell(row.parameters)]
     figures = [_cell(row, name) for name in metrics]
-    return [*cells, Cell(row.verdict, is_verdict=True), *figures, Cell(of_reference(row)),
-            Cell(row.why)]  # fmt: skip
+    return [
+        *cells,
+        Cell(row.verdict, is_verdict=True),
+        *figures,
+        Cell(of_reference(row)),
+        Cell(row.why),
+    ]
 
 
 def _metrics_down(rows: Sequence[Row], metrics: Sequence[str]) -> Table:

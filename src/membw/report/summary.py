@@ -47,16 +47,21 @@ def standing(row: Row, table: Table, nodes: int = 1) -> list[str]:
     f = row.figure
     lines = [f'{row.name} on {f.node}{", the fastest node" if nodes > 1 else ""}.']
     if f.is_bound:
-        lines.append('This is a lower bound: other processes disturbed the run. '
-                     'The true figure is higher; measure again on an idle node.')  # fmt: skip
+        lines.append(
+            'This is a lower bound: other processes disturbed the run. '
+            'The true figure is higher; measure again on an idle node.'
+        )
     record = table.record(f)
     peak, source = record.get('peak_gbs'), record.get('peak_source') or 'source unknown'
     if peak and f.unit == 'GB/s':
-        lines.append(f'{100 * f.value / peak:.0f} % of the theoretical peak of '
-                     f'{peak:g} GB/s ({source}).')  # fmt: skip
+        lines.append(
+            f'{100 * f.value / peak:.0f} % of the theoretical peak of {peak:g} GB/s ({source}).'
+        )
     elif f.unit == 'GB/s':
-        lines.append('The theoretical peak is not known: peak_gbs in the system file states '
-                     'it, or run as root, which reads the memory modules.')  # fmt: skip
+        lines.append(
+            'The theoretical peak is not known: peak_gbs in the system file states '
+            'it, or run as root, which reads the memory modules.'
+        )
     if f.reference:
         part = 100 * (f.value / f.reference - 1)
         lines.append(f'{part:+.1f} % compared with its reference of {f.reference:g} {f.unit}.')

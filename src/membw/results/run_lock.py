@@ -34,6 +34,9 @@ def alone() -> Iterator[None]:
         except OSError as err:
             if err.errno not in NO_LOCKS:
                 raise
-            print(f"membw: no locks on the file system of '{path}': two runs at a time would not "
-                  'be noticed', file=sys.stderr)  # fmt: skip
+            print(
+                f"membw: no locks on the file system of '{path}': two runs at a time would not "
+                'be noticed',
+                file=sys.stderr,
+            )
         yield

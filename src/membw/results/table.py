@@ -353,9 +353,7 @@ def _invalid(data: dict, case: dict) -> str:
 
 
 # what else must be equal before figures are compared; of `build` and `facts` first
-COMPARED = (
-    'program', 'language', 'kernels_set', 'element_bytes', 'mode', 'precision', 'threads',
-)  # fmt: skip
+COMPARED = ('program', 'language', 'kernels_set', 'element_bytes', 'mode', 'precision', 'threads')
 
 
 def _setting(data: dict, names: Sequence[str]) -> str:
@@ -442,12 +440,26 @@ def _figures(run: list[_Row]) -> Iterator[Figure]:
         low, high = (None if is_bound or None in end else total(end) for end in ends)
         reference, least, most = first.references.get(metric, (None, None, None))
         yield Figure(
-            night, first.time, first.host, *first.names,
-            metric=metric, value=total([row[0] for row in rows]), low=low, high=high,
-            is_bound=is_bound, unit=unit, better=better,
-            verdict='INVALID' if invalid else 'VALID', reasons=invalid,
-            reference=reference, reference_low=least, reference_high=most,
-            setting=first.setting, provenance=first.provenance, file=first.file,
-            line=first.line, known_issue=first.known_issues.get(metric, ''),
+            night,
+            first.time,
+            first.host,
+            *first.names,
+            metric=metric,
+            value=total([row[0] for row in rows]),
+            low=low,
+            high=high,
+            is_bound=is_bound,
+            unit=unit,
+            better=better,
+            verdict='INVALID' if invalid else 'VALID',
+            reasons=invalid,
+            reference=reference,
+            reference_low=least,
+            reference_high=most,
+            setting=first.setting,
+            provenance=first.provenance,
+            file=first.file,
+            line=first.line,
+            known_issue=first.known_issues.get(metric, ''),
             allowed=next((row.allowed for row in run if row.allowed), ''),
-        )  # fmt: skip
+        )

@@ -27,11 +27,19 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
     what.add_argument('--full', action='store_true', help='all checks, presets and pinnings')
     what.add_argument('--system', help='a file of systems/ (found by host name)')
     how = parser.add_argument_group('how')
-    how.add_argument('--rounds', type=count, default=ROUNDS, metavar='K',
-                     help='with --full on this machine: measure what compares (stream) K times, '
-                     f'in turn ({ROUNDS})')  # fmt: skip
-    how.add_argument('--realtime', action='store_true',
-                     help='at real-time priority: other processes wait meanwhile')  # fmt: skip
+    how.add_argument(
+        '--rounds',
+        type=count,
+        default=ROUNDS,
+        metavar='K',
+        help='with --full on this machine: measure what compares (stream) K times, '
+        f'in turn ({ROUNDS})',
+    )
+    how.add_argument(
+        '--realtime',
+        action='store_true',
+        help='at real-time priority: other processes wait meanwhile',
+    )
     tables.add_argument(parser)
     parser.set_defaults(func=main, takes_rest=True)
 

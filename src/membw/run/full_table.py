@@ -103,11 +103,17 @@ def table_of(title: str, rows: list[Row], metrics: dict[str, str]) -> Table:
         Column('reason', '', optional=True),
     ]
     lines = [
-        [row.preset, *(row.parameters.get(name, '') for name in names),
-         *(cell(row, name) for name in metrics), of_peak(row), to_reference(row),
-         row.word, row.reason]
+        [
+            row.preset,
+            *(row.parameters.get(name, '') for name in names),
+            *(cell(row, name) for name in metrics),
+            of_peak(row),
+            to_reference(row),
+            row.word,
+            row.reason,
+        ]
         for row in rows
-    ]  # fmt: skip
+    ]
     unit = f', {units.pop()}' if len(units) == 1 else ''
     return Table(f'{title}{unit}', tuple(columns), lines)
 

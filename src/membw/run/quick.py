@@ -21,9 +21,15 @@ def options(environs: list[str]) -> list[str]:
     """Of ReFrame; `environs`: the names of the presets that this machine can build."""
     names = '|'.join(chosen(environs))
     return [
-        '-n', f'^stream%.*pinning={PINNING}', '-p', f'^({names})$',
-        '-S', f'max_seconds={SECONDS:g}', '--exec-policy=serial', '--exec-order=name',
-    ]  # fmt: skip
+        '-n',
+        f'^stream%.*pinning={PINNING}',
+        '-p',
+        f'^({names})$',
+        '-S',
+        f'max_seconds={SECONDS:g}',
+        '--exec-policy=serial',
+        '--exec-order=name',
+    ]
 
 
 def variables() -> dict[str, str]:

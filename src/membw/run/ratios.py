@@ -44,8 +44,11 @@ def compared(rows: list[Row], axis: str) -> Iterator[list[Cell]]:
         found = ratio(pairs_of(rows, axis, name, names[0]))
         if found:
             text = f'{found.median:.2f} ±{math.ceil(found.half * 100 - 1e-9) / 100:.2f}'
-            yield [Cell(name, f'{name} is'), Cell(found.median, text),
-                   Cell(names[0], f'of {names[0]}, {found.pairs} pairs')]  # fmt: skip
+            yield [
+                Cell(name, f'{name} is'),
+                Cell(found.median, text),
+                Cell(names[0], f'of {names[0]}, {found.pairs} pairs'),
+            ]
 
 
 def pairs_of(

@@ -84,9 +84,13 @@ def refuse_load_errors(lines: list[str]) -> None:
 
 
 def refuse_nothing(
-    cases: list[dict], base: str, system: str | None, rest: list[str], lines: list[str],
+    cases: list[dict],
+    base: str,
+    system: str | None,
+    rest: list[str],
+    lines: list[str],
     partitions: list[dict],
-) -> None:  # fmt: skip
+) -> None:
     """No test case: the reason, as far as ReFrame's lines have it."""
     if cases:
         return

@@ -57,9 +57,11 @@ def rows_of(report: dict, path: str) -> list[Row]:
 
 def _key(case: dict) -> tuple:
     return (
-        outcome.test_of(case), outcome.where(case), case['environ'],
+        outcome.test_of(case),
+        outcome.where(case),
+        case['environ'],
         tuple(outcome.parameters(case).items()),
-    )  # fmt: skip
+    )
 
 
 def attempt(case: dict, path: str, builds: dict[str, str]) -> Attempt:
@@ -121,8 +123,17 @@ def combined(attempts: list[Attempt], states: list[tuple[float, float]]) -> Row:
         reason = why(word, figures) or (reason if word == chosen.word else '')
     case = chosen.case
     numbers = {} if wrong else numbers_of(case, figures)
-    return Row(outcome.test_of(case), outcome.where(case), case['environ'],
-               outcome.parameters(case), word, reason, figures, numbers, attempts)  # fmt: skip
+    return Row(
+        outcome.test_of(case),
+        outcome.where(case),
+        case['environ'],
+        outcome.parameters(case),
+        word,
+        reason,
+        figures,
+        numbers,
+        attempts,
+    )
 
 
 def is_wrong(attempt: Attempt) -> bool:

@@ -70,11 +70,7 @@ def environment(targets: list[str], name: str, chain: Facts, preset: str, table:
         'cxx': '',
         'ftn': chain.get('fc', ''),
         'modules': chain.get('modules', []),
-        'features': [
-            'preset',
-            presets.language(family),
-            *table['presets'][preset]['features'],
-        ],
+        'features': ['preset', presets.language(family), *table['presets'][preset]['features']],
         'extras': {
             'preset': preset,
             'pages': table['presets'][preset].get('pages'),
@@ -170,8 +166,16 @@ def scheduler(partition: Facts) -> str:
 
 def reframe_partition(system: Facts, partition: Facts, table: Table) -> tuple[Facts, list[Facts]]:
     environs, left_out = bind(system, partition, table)
-    keep = ('name', 'descr', 'launcher', 'access', 'time_limit', 'max_jobs', 'processor',
-            *backends.PASSED_THROUGH)  # fmt: skip
+    keep = (
+        'name',
+        'descr',
+        'launcher',
+        'access',
+        'time_limit',
+        'max_jobs',
+        'processor',
+        *backends.PASSED_THROUGH,
+    )
     extras = {**peak.completed(partition.get('extras', {})), 'left_out': left_out}
     if 'max_pending_time' in partition:
         extras['max_pending_time'] = partition['max_pending_time']

@@ -97,8 +97,10 @@ def probe(cc: str, openmp: str) -> str:
         why = f'{err.strerror}'
     folder = os.environ.get('TMPDIR') or tempfile.gettempdir()  # Python passes over a full one
     if NO_ROOM in why:  # /tmp of a node that fills is no node without compilers
-        raise MembwError(f"no compiler can be tried in '{folder}': {NO_ROOM}",
-                         'make room there, or let TMPDIR name another folder')  # fmt: skip
+        raise MembwError(
+            f"no compiler can be tried in '{folder}': {NO_ROOM}",
+            'make room there, or let TMPDIR name another folder',
+        )
     return why
 
 

@@ -103,8 +103,9 @@ def load_file(path: Path, table: Table) -> tuple[Any, list[Problem]]:
         data, twice = presets.read_yaml(yaml, text), list(presets.given_twice(text))
     except (MembwError, OSError, UnicodeError, yaml.YAMLError) as err:
         return None, [('', ' '.join(str(err).split()), 'fix that line')]
-    problems = [(f'line {line}', f"'{place}' is given twice", 'keep one of them')
-                for line, place in twice]  # fmt: skip
+    problems = [
+        (f'line {line}', f"'{place}' is given twice", 'keep one of them') for line, place in twice
+    ]
     problems = problems or [*schema_problems(data), *no_numbers(data)]
     if not problems:
         problems = [*file_problems(path, data), *table_problems(data, table)]

@@ -25,15 +25,25 @@ where SMBIOS may be read and is clear."""
 
 def add_parser(subparsers: argparse._SubParsersAction) -> None:
     about = 'Writes systems/NAME.yaml, the file of a system.'
-    parser = subparsers.add_parser('system', help='write the file of a new cluster',
-                                   description=about)  # fmt: skip
+    parser = subparsers.add_parser(
+        'system', help='write the file of a new cluster', description=about
+    )
     commands = parser.add_subparsers(dest='what', metavar='COMMAND', required=True)
     add = commands.add_parser('add', help='ask the Slurm of this host', description=DESCRIPTION)
     add.add_argument('name', type=system_name, metavar='NAME', help='of the system')
-    add.add_argument('--partition', action='append', required=True, metavar='P',
-                     help='of Slurm; repeat for several')  # fmt: skip
-    add.add_argument('--access', default='', metavar='OPTIONS',
-                     help="that every job needs, as in '-A PROJECT --qos=QOS'")  # fmt: skip
+    add.add_argument(
+        '--partition',
+        action='append',
+        required=True,
+        metavar='P',
+        help='of Slurm; repeat for several',
+    )
+    add.add_argument(
+        '--access',
+        default='',
+        metavar='OPTIONS',
+        help="that every job needs, as in '-A PROJECT --qos=QOS'",
+    )
     add.add_argument('--dry-run', action='store_true', help='print the file, write nothing')
     add.set_defaults(func=main)
 

@@ -27,12 +27,18 @@ BASE = {
     'period': {'from': '2026-10-01', 'to': '2026-10-14'},
     'contract': {'triad': 300.0, 'copy': 270.0},
     'nodes': {'count': 8, 'names': 'n[001-008]'},
-    'runs': {'test': 'stream', 'system': 'thin', 'preset': 'gcc-o2', 'pinning': 'likwid',
-             'repetitions': 3, 'statistic': 'median'},
+    'runs': {
+        'test': 'stream',
+        'system': 'thin',
+        'preset': 'gcc-o2',
+        'pinning': 'likwid',
+        'repetitions': 3,
+        'statistic': 'median',
+    },
     'rule': {'allowed_failures': 1},
     'retest': {'repetitions': 3},
     'signatures': [],
-}  # fmt: skip
+}
 NODES = [f'n{i:03}' for i in range(1, 9)]
 
 
@@ -96,10 +102,16 @@ def only_of(decision, name):
 # --- the rule ----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize('bad, allowed, verdict', [
-    (0, 0, 'ACCEPTED'), (1, 0, 'REFUSED'), (1, 1, 'ACCEPTED'), (2, 1, 'REFUSED'),
-    (8, 7, 'REFUSED'),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    'bad, allowed, verdict',
+    [
+        (0, 0, 'ACCEPTED'),
+        (1, 0, 'REFUSED'),
+        (1, 1, 'ACCEPTED'),
+        (2, 1, 'REFUSED'),
+        (8, 7, 'REFUSED'),
+    ],
+)
 def test_at_most_the_allowed_number_may_fail_both_rounds(judged, bad, allowed, verdict):
     slow = NODES[:bad]
     found = judged(fleet(slow) + retest(slow, 290.0), rule__allowed_failures=allowed)
@@ -136,18 +148,28 @@ def test_every_metric_of_the_contract_counts(judged):
     assert found.rounds[0].missed == ['copy'] and found.status == 'OPEN'
 
 
-@pytest.mark.parametrize('statistic, figures, passes', [
-    ('median', (310, 300, 290), True), ('median', (310, 299, 290), False),
-    ('median', (310, 300, 299, 290), False), ('worst', (310, 305, 299), False),
-    ('best', (300, 290, 280), True),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    'statistic, figures, passes',
+    [
+        ('median', (310, 300, 290), True),
+        ('median', (310, 299, 290), False),
+        ('median', (310, 300, 299, 290), False),
+        ('worst', (310, 305, 299), False),
+        ('best', (300, 290, 280), True),
+    ],
+)
 def test_the_statistic_is_the_agreed_one(judged, statistic, figures, passes):
     days = [f'2026-10-{day:02}' for day in range(1, len(figures) + 1)]
     runs = [runs_of_nodes.runs({'n1': f}, 1, day) for f, day in zip(figures, days, strict=True)]
     found = judged(
-        sum(runs, []), nodes={'count': 1}, contract={'triad': 300.0}, runs__statistic=statistic,
-        runs__repetitions=len(figures), rule__allowed_failures=0, retest__repetitions=0,
-    )  # fmt: skip
+        sum(runs, []),
+        nodes={'count': 1},
+        contract={'triad': 300.0},
+        runs__statistic=statistic,
+        runs__repetitions=len(figures),
+        rule__allowed_failures=0,
+        retest__repetitions=0,
+    )
     assert (found.verdict == 'ACCEPTED') == passes
 
 
@@ -188,9 +210,9 @@ def test_invalid_runs_are_neither_passes_nor_failures_and_are_repeated(judged, t
     assert judged(first + retest(['n001'], 306.0)).verdict == 'ACCEPTED'
 
 
-@pytest.mark.parametrize('bounds, triad, status', [
-    (True, 306.0, 'PASS'), (True, 299.0, 'OPEN'), (False, 306.0, 'OPEN'),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    'bounds, triad, status', [(True, 306.0, 'PASS'), (True, 299.0, 'OPEN'), (False, 306.0, 'OPEN')]
+)
 def test_a_lower_bound_passes_where_agreed_and_never_fails(judged, bounds, triad, status):
     made = runs_of_nodes.runs({'n1': triad}, 3, bound=True)
     found = judged(made, runs__bounds=bounds, nodes={'count': 1}, rule__allowed_failures=0)
@@ -199,13 +221,20 @@ def test_a_lower_bound_passes_where_agreed_and_never_fails(judged, bounds, triad
         assert found.nodes[0].runs[0].counted.startswith('disturbed: ')
 
 
-@pytest.mark.parametrize('change, said', [
-    ({'case__environ': 'clang-o2'}, 'preset clang-o2'), ({'case': {}}, 'preset not recorded'),
-    ({'case__pinning': 'omp'}, 'pinning omp'), ({'case__test': 'ladder'}, 'test ladder'),
-    ({'day': '2026-09-30'}, 'measured on 2026-09-30'), ({'kernels_set': 'tuned'}, 'kernels_set'),
-    ({'element_bytes': 4}, 'element_bytes 4'), ({'unit': 'GFlop/s'}, 'no triad in GB/s'),
-    ({'build__compiler': 'gcc 13.1'}, 'compiler gcc 13.1'),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    'change, said',
+    [
+        ({'case__environ': 'clang-o2'}, 'preset clang-o2'),
+        ({'case': {}}, 'preset not recorded'),
+        ({'case__pinning': 'omp'}, 'pinning omp'),
+        ({'case__test': 'ladder'}, 'test ladder'),
+        ({'day': '2026-09-30'}, 'measured on 2026-09-30'),
+        ({'kernels_set': 'tuned'}, 'kernels_set'),
+        ({'element_bytes': 4}, 'element_bytes 4'),
+        ({'unit': 'GFlop/s'}, 'no triad in GB/s'),
+        ({'build__compiler': 'gcc 13.1'}, 'compiler gcc 13.1'),
+    ],
+)
 def test_a_run_that_was_not_agreed_on_does_not_count_and_says_why(judged, change, said):
     found = judged(fleet(**change), runs__record={'compiler': 'gcc 12.2.0'})
     assert found.verdict == 'INCOMPLETE'
@@ -268,18 +297,22 @@ def test_the_template_is_right(tmp_path, capsys):
     assert protocols.load(path).unsigned == ['buyer', 'vendor']
 
 
-@pytest.mark.parametrize('change, said', [
-    ({'title': 'two\nlines'}, "title: 'two\\nlines' does not match"),
-    ({'contract': {'triad': -1}}, 'contract.triad'), ({'rule': None}, 'rule: is missing'),
-    ({'contract__triad': {'within': 0.02}}, 'contract.triad'),
-    ({'runs__statistic': 'mean'}, "runs.statistic: 'mean' is not one of"),
-    ({'runs__prset': 'x'}, "runs.prset: unknown key; did you mean 'preset'?"),
-    ({'nodes__of': 7}, 'nodes.of: 7 nodes, but 8 of them are measured'),
-    ({'rule__allowed_failures': 8}, 'rule.allowed_failures: as many as there are nodes'),
-    ({'period__to': '2026-09-01'}, 'period: ends before it begins'),
-    ({'nodes__names': 'n[001-007]'}, 'nodes.names: 7 names, count is 8'),
-    ({'schema': 'membw-protocol-1'}, 'schema'),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    'change, said',
+    [
+        ({'title': 'two\nlines'}, "title: 'two\\nlines' does not match"),
+        ({'contract': {'triad': -1}}, 'contract.triad'),
+        ({'rule': None}, 'rule: is missing'),
+        ({'contract__triad': {'within': 0.02}}, 'contract.triad'),
+        ({'runs__statistic': 'mean'}, "runs.statistic: 'mean' is not one of"),
+        ({'runs__prset': 'x'}, "runs.prset: unknown key; did you mean 'preset'?"),
+        ({'nodes__of': 7}, 'nodes.of: 7 nodes, but 8 of them are measured'),
+        ({'rule__allowed_failures': 8}, 'rule.allowed_failures: as many as there are nodes'),
+        ({'period__to': '2026-09-01'}, 'period: ends before it begins'),
+        ({'nodes__names': 'n[001-007]'}, 'nodes.names: 7 names, count is 8'),
+        ({'schema': 'membw-protocol-1'}, 'schema'),
+    ],
+)
 def test_a_wrong_protocol_is_refused_with_the_place(protocol, change, said):
     with pytest.raises(MembwError) as err:
         protocols.load(protocol(**change))
@@ -312,9 +345,9 @@ def test_the_checksum_is_the_sha256_of_the_content_without_signatures():
     assert protocols.checksum(made()) == hashlib.sha256(text.encode()).hexdigest()
 
 
-@pytest.mark.parametrize('parties, missing', [
-    ((), 'buyer, vendor'), (('buyer',), 'vendor'), (('vendor',), 'buyer'),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    'parties, missing', [((), 'buyer, vendor'), (('buyer',), 'vendor'), (('vendor',), 'buyer')]
+)
 def test_an_unsigned_protocol_is_not_accepted(judged, parties, missing):
     found = judged(fleet(), parties=parties)
     assert found.verdict == 'INCOMPLETE' and found.why[0] == f'not signed by {missing}'
@@ -402,10 +435,14 @@ def test_the_reports_have_everything_and_agree(protocol, tmp_path, capsys):
     assert not re.search('(src|href)="(?!#)', html)  # fetches nothing
 
 
-@pytest.mark.parametrize('words, said', [
-    ([], 'no protocol given'), (['no-such.yaml'], "cannot read 'no-such.yaml'"),
-    (['p.yaml', '--report', 'x.pdf'], "'x.pdf' is no kind of report"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    'words, said',
+    [
+        ([], 'no protocol given'),
+        (['no-such.yaml'], "cannot read 'no-such.yaml'"),
+        (['p.yaml', '--report', 'x.pdf'], "'x.pdf' is no kind of report"),
+    ],
+)
 def test_a_usage_error_is_one_line_and_exit_2(words, said, capsys):
     assert main(['accept', *words]) == 2
     assert said in capsys.readouterr().err

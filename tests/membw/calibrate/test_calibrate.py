@@ -185,9 +185,14 @@ def test_what_a_pattern_gave_a_case_is_not_lost(checkout, stored, calibrate):
     assert set(row) == {'add', 'copy', 'triad'}
 
 
-@pytest.mark.parametrize('table, name, key', [
-    ({'a': 1, 'a.*': 2}, 'a', 'a'), ({'$index': 0, 'a.*': 2}, 'ab', 'a.*'), ({'b': 1}, 'a', None),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    'table, name, key',
+    [
+        ({'a': 1, 'a.*': 2}, 'a', 'a'),
+        ({'$index': 0, 'a.*': 2}, 'ab', 'a.*'),
+        ({'b': 1}, 'a', None),
+    ],
+)
 def test_a_key_is_matched_as_reframe_matches_it(table, name, key):
     assert match(table, name) == key
 

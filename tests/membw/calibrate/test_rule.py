@@ -38,10 +38,15 @@ def test_less_is_better_for_a_latency_and_the_tolerance_lies_above():
     assert (found.low, found.high) == (-0.119, 0.06)
 
 
-@pytest.mark.parametrize('nodes, nights, said', [
-    (20, 3, ''), (19, 3, '19 nodes (fewer than 20)'), (20, 2, '2 nights (fewer than 3)'),
-    (1, 1, '1 night (fewer than 3) and 1 node (fewer than 20)'),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    'nodes, nights, said',
+    [
+        (20, 3, ''),
+        (19, 3, '19 nodes (fewer than 20)'),
+        (20, 2, '2 nights (fewer than 3)'),
+        (1, 1, '1 night (fewer than 3) and 1 node (fewer than 20)'),
+    ],
+)
 def test_fewer_nights_or_nodes_double_the_tolerance_and_are_named(nodes, nights, said):
     runs = runs_of([100.0] * 60, nodes, nights)
     assert too_few(runs) == said

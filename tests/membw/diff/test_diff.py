@@ -57,8 +57,9 @@ def test_figures_are_apart_beyond_the_margin(value, margin, is_apart):
 
 
 def test_a_lower_bound_is_apart_only_from_what_is_below_it():
-    bound = result(rows={'triad': {'value': 40.0, 'unit': 'GB/s', 'better': 'higher',
-                                   'bound': 'lower'}})  # fmt: skip
+    bound = result(
+        rows={'triad': {'value': 40.0, 'unit': 'GB/s', 'better': 'higher', 'bound': 'lower'}}
+    )
     assert compare(bound, result(rows=triad(50.0)), 0.02).is_equal
     assert not compare(bound, result(rows=triad(30.0)), 0.02).is_equal
 

@@ -91,11 +91,14 @@ def test_a_history_goes_on_with_another_compiler(tmp_path):
 
 def test_of_a_time_more_is_worse(tmp_path):
     rows = [
-        made.record(made.name(n), day, made.metrics({'lat': 99.0 if n == 3 and day >= 40 else 90},
-                                                    'ns', 'lower'))
+        made.record(
+            made.name(n),
+            day,
+            made.metrics({'lat': 99.0 if n == 3 and day >= 40 else 90}, 'ns', 'lower'),
+        )
         for day in range(NIGHTS)
         for n in range(1, 6)
-    ]  # fmt: skip
+    ]
     (change,) = changes(tmp_path, rows)
     assert (change.nodes, change.is_worse) == (('n003',), True)
 
@@ -149,10 +152,16 @@ def test_the_line_has_the_numbers_to_recompute_it(store, capsys):
     assert text.endswith('Verdict: 1 change for the worse\n')
 
 
-@pytest.mark.parametrize('words, status', [
-    (['--since', night(46)], 0), (['--since', '5d'], 1), (['--node', 'n[001-003]'], 0),
-    (['--node', 'n007'], 1), (['--margin', '10'], 0),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    'words, status',
+    [
+        (['--since', night(46)], 0),
+        (['--since', '5d'], 1),
+        (['--node', 'n[001-003]'], 0),
+        (['--node', 'n007'], 1),
+        (['--margin', '10'], 0),
+    ],
+)
 def test_changes_are_chosen_by_night_and_node(store, capsys, words, status):
     assert history(capsys, store, *words)[0] == status
 
@@ -166,11 +175,14 @@ def test_an_acknowledged_change_is_shown_and_no_alarm(store, tmp_path, capsys):
     assert history(capsys, store, *file)[0] == 0
 
 
-@pytest.mark.parametrize('words, said', [
-    (['--acknowledge', 'n007', '2026-01-01', 'x'], "no change of 'n007' in the night"),
-    (['--since', 'soon'], "'soon' is not a night"),
-    (['--node', 'n999'], "no node 'n999' in the results"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    'words, said',
+    [
+        (['--acknowledge', 'n007', '2026-01-01', 'x'], "no change of 'n007' in the night"),
+        (['--since', 'soon'], "'soon' is not a night"),
+        (['--node', 'n999'], "no node 'n999' in the results"),
+    ],
+)
 def test_usage_errors_exit_2(store, tmp_path, capsys, words, said):
     status = cli.main(['history', store, '--acknowledged', str(tmp_path / 'none'), *words])
     assert status == 2

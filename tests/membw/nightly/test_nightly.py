@@ -142,8 +142,16 @@ def test_a_command_that_is_to_be_notified_gets_folder_and_status(place):
     assert done.returncode == 2 and 'exit status 3' in done.err
 
 
-@pytest.mark.parametrize('words', [('--night', 'soon'), ('--minutes', '0'), ('--keep', 'x'),
-                                   ('--checks', "-n 'x"), ('--system', 'ulyses')])  # fmt: skip
+@pytest.mark.parametrize(
+    'words',
+    [
+        ('--night', 'soon'),
+        ('--minutes', '0'),
+        ('--keep', 'x'),
+        ('--checks', "-n 'x"),
+        ('--system', 'ulyses'),
+    ],
+)
 def test_nonsense_is_refused(place, words):
     done = night(place, *words)
     assert done.returncode == 2 and words[1] in done.err
@@ -158,8 +166,11 @@ def test_a_night_is_named_after_the_day_on_which_it_began():
 
 def test_older_nights_go_with_their_results_and_nothing_else_does(place):
     results = place / 'results'
-    gone = ['nights/2020-01-01/state.json', 'records/20200101T220000-x.json',
-            'jobs/20200101T220000-x/job.json']  # fmt: skip
+    gone = [
+        'nights/2020-01-01/state.json',
+        'records/20200101T220000-x.json',
+        'jobs/20200101T220000-x/job.json',
+    ]
     stay = ['records/cluster.json', 'records/20261121T220000-x.json', 'jobs/README']
     for name in (*gone, *stay):
         (results / name).parent.mkdir(parents=True, exist_ok=True)

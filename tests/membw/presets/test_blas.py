@@ -63,11 +63,14 @@ def test_a_folder_that_is_there_is_linked_with_a_run_path_and_another_is_not(tmp
     assert presets.blas_words('here', {'here': row})[1] == expected
 
 
-@pytest.mark.parametrize('row, said', [
-    ({}, "rows.x: 'compile' is missing"),
-    ({'libraries': 'libblas'}, "rows.x: 'libraries' is not a list"),
-    ({'speed': '1'}, "rows.x: unknown key 'speed'"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    'row, said',
+    [
+        ({}, "rows.x: 'compile' is missing"),
+        ({'libraries': 'libblas'}, "rows.x: 'libraries' is not a list"),
+        ({'speed': '1'}, "rows.x: unknown key 'speed'"),
+    ],
+)
 def test_a_row_that_is_wrong_is_refused_with_its_place(tmp_path, row, said):
     path = tmp_path / 'blas.yaml'
     path.write_text(f'rows:\n  x: {row}\n')
@@ -78,13 +81,29 @@ def test_a_row_that_is_wrong_is_refused_with_its_place(tmp_path, row, said):
 def test_make_links_the_row_that_was_asked_for(call, tmp_path):
     """Intel's line, by a stand-in: the row's words are in front of the source and behind it."""
     icc = StandIn(tmp_path / 'intel', 'icc', 'icc')
-    done = call('make', '-C', 'src', 'PROGRAM=dgemm', 'PRESET=icc-o2', f'CC={icc.path}',
-                'BLAS=mkl-intel', f'BUILD={tmp_path / "b"}', '-n')  # fmt: skip
+    done = call(
+        'make',
+        '-C',
+        'src',
+        'PROGRAM=dgemm',
+        'PRESET=icc-o2',
+        f'CC={icc.path}',
+        'BLAS=mkl-intel',
+        f'BUILD={tmp_path / "b"}',
+        '-n',
+    )
     assert done.returncode == 0, done.stderr
     (line,) = [text for text in done.stdout.splitlines() if ' -o ' in text][:1]
     words = shlex.split(line)
-    assert words[1:] == ['-O2', '-qopenmp', '-xHost', 'dgemm.c', '-o', str(tmp_path / 'b/dgemm'),
-                         '-mkl']  # fmt: skip
+    assert words[1:] == [
+        '-O2',
+        '-qopenmp',
+        '-xHost',
+        'dgemm.c',
+        '-o',
+        str(tmp_path / 'b/dgemm'),
+        '-mkl',
+    ]
 
 
 def test_a_library_that_is_no_row_is_refused_in_two_lines(call, tmp_path):

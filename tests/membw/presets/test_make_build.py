@@ -109,12 +109,15 @@ def test_an_edit_of_the_row_rebuilds_and_of_another_row_does_not(make):
     assert '-O1' in record(make)['compile_line']
 
 
-@pytest.mark.parametrize('there, taken', [
-    ({'clang-9': 'clang version 9.0.1', 'clang-12': 'clang version 12.0'}, 'clang-12'),
-    ({'clang': 'clang version 8.0.0', 'clang-12': 'clang version 12.0'}, 'clang'),
-    ({'clang': 'AMD clang version 14 (AOCC_4.0)', 'clang-9': 'clang version 9.0'}, 'clang-9'),
-    ({'clang-cpp-9': 'clang version 9.0.1'}, None),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    'there, taken',
+    [
+        ({'clang-9': 'clang version 9.0.1', 'clang-12': 'clang version 12.0'}, 'clang-12'),
+        ({'clang': 'clang version 8.0.0', 'clang-12': 'clang version 12.0'}, 'clang'),
+        ({'clang': 'AMD clang version 14 (AOCC_4.0)', 'clang-9': 'clang version 9.0'}, 'clang-9'),
+        ({'clang-cpp-9': 'clang version 9.0.1'}, None),
+    ],
+)
 def test_without_cc_the_newest_compiler_of_the_family_is_taken(make, tmp_path, there, taken):
     """Debian's clang is called clang-19: plain make finds it as the checks do."""
     folder = tmp_path / 'bin'
@@ -123,8 +126,12 @@ def test_without_cc_the_newest_compiler_of_the_family_is_taken(make, tmp_path, t
         (folder / name).write_text(f'#!/bin/sh\necho "{banner}"\n')
         (folder / name).chmod(0o755)
     words = [make.root / 'src/membw/presets/presets.py', 'plan', 'clang-o2', 'stream']
-    done = subprocess.run([sys.executable, *words, '--stamp', tmp_path / 'plan'],
-                          env={'PATH': str(folder)}, capture_output=True, text=True)  # fmt: skip
+    done = subprocess.run(
+        [sys.executable, *words, '--stamp', tmp_path / 'plan'],
+        env={'PATH': str(folder)},
+        capture_output=True,
+        text=True,
+    )
     if taken:
         assert f'PLAN_CC := {taken}\n' in (tmp_path / 'plan').read_text(), done.stderr
     else:
@@ -159,8 +166,6 @@ def test_the_fortran_version_builds_with_its_own_line(make):
         pytest.skip("'gfortran' is not on the PATH")
     assert built(make, 'PRESET=gfortran-o2')
     found = json.loads((make.build / 'stream.json').read_text())
-    assert found['compile_line'][:5] == [
-        'gfortran', '-O2', '-fopenmp', 'stream.f90', 'stream_f.c',
-    ]  # fmt: skip
+    assert found['compile_line'][:5] == ['gfortran', '-O2', '-fopenmp', 'stream.f90', 'stream_f.c']
     assert 'GNU Fortran' in found['compiler']
     assert not built(make, 'PRESET=gfortran-o2')

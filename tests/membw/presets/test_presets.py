@@ -122,10 +122,13 @@ def test_all_problems_of_a_table_are_told_at_once(tmp_path):
         assert word in str(told.value)
 
 
-@pytest.mark.parametrize('row, said', [
-    ("  gcc-o2:\n    line: ''\n", "'presets.gcc-o2' is given twice"),
-    ("    family: gcc\n", "'presets.gcc-o2.family' is given twice"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    'row, said',
+    [
+        ("  gcc-o2:\n    line: ''\n", "'presets.gcc-o2' is given twice"),
+        ('    family: gcc\n', "'presets.gcc-o2.family' is given twice"),
+    ],
+)
 def test_what_is_given_twice_is_refused(tmp_path, row, said):
     text = yaml.safe_dump({'families': GOOD['families']})
     text += yaml.safe_dump({'presets': {'gcc-o2': GOOD['presets']['gcc-o2']}})

@@ -174,9 +174,10 @@ def test_one_group_is_not_taken_for_two(tmp_path, noise):
         assert judge(first).notes == []
 
 
-@pytest.mark.parametrize('channels, said', [
-    (7, "memory_channels '7', not '8'"), ({'x': 1}, "memory_channels '{'x': 1}', not '8'"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    'channels, said',
+    [(7, "memory_channels '7', not '8'"), ({'x': 1}, "memory_channels '{'x': 1}', not '8'")],
+)
 def test_a_fact_that_the_slow_node_alone_has_is_named(tmp_path, channels, said):
     slow = made.record('n099', rows=made.stream(share=0.87), facts={'memory_channels': channels})
     table = table_of(tmp_path, [*made.fleet(20), slow])

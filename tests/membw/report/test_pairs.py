@@ -14,24 +14,34 @@ def core_pairs(count=8, per_cache=2):
     caches = count // per_cache
     return [
         {
-            'metric': f'cas_{a}_{b}', 'method': 'cas', 'cpu_a': a, 'cpu_b': b, 'home': home,
+            'metric': f'cas_{a}_{b}',
+            'method': 'cas',
+            'cpu_a': a,
+            'cpu_b': b,
+            'home': home,
             'class': 'llc' if a % caches == b % caches else 'node',
             'median_ns': 25.0 if a % caches == b % caches else 110.0,
         }
-        for a in range(count) for b in range(a + 1, count) for home in 'ab'
-    ]  # fmt: skip
+        for a in range(count)
+        for b in range(a + 1, count)
+        for home in 'ab'
+    ]
 
 
 def links(names, slow):
     """{node: its links}: 5 us, 9 us to the slow node."""
     return {
         one: [
-            {'node': other, 'reason': None,
-             'messages': [{'bytes': 4096, 'median_us': 9.0 if slow in (one, other) else 5.0}]}
-            for other in names if other > one
+            {
+                'node': other,
+                'reason': None,
+                'messages': [{'bytes': 4096, 'median_us': 9.0 if slow in (one, other) else 5.0}],
+            }
+            for other in names
+            if other > one
         ]
         for one in names
-    }  # fmt: skip
+    }
 
 
 def sections(tmp_path, rows):
@@ -58,10 +68,15 @@ def test_pairs_of_cores_are_a_map_and_not_curves(tmp_path):
 def test_a_slow_node_is_a_bright_row_and_column(tmp_path):
     names = [f'n{i}' for i in range(1, 6)]
     rows = [
-        made_up.record(node, rows=made_up.metrics({'t': 5.0}, 'us', 'lower'), links=of,
-                       program='pingpong', case={'test': 'cluster_pairs'})
+        made_up.record(
+            node,
+            rows=made_up.metrics({'t': 5.0}, 'us', 'lower'),
+            links=of,
+            program='pingpong',
+            case={'test': 'cluster_pairs'},
+        )
         for node, of in links(names, 'n3').items()
-    ]  # fmt: skip
+    ]
     (section,) = sections(tmp_path, rows)
     picture = section.pictures[-1]
     assert picture.title == '4 KiB between 5 nodes, compared with 5 us'
@@ -73,9 +88,14 @@ def test_a_link_with_a_reason_against_it_is_not_drawn(tmp_path, reason):
     of = links(['n1', 'n2', 'n3'], '')
     of['n1'][0]['reason'] = reason
     rows = [
-        made_up.record(node, rows=made_up.metrics({'t': 5.0}, 'us', 'lower'), links=those,
-                       program='pingpong', case={'test': 'cluster_pairs'})
+        made_up.record(
+            node,
+            rows=made_up.metrics({'t': 5.0}, 'us', 'lower'),
+            links=those,
+            program='pingpong',
+            case={'test': 'cluster_pairs'},
+        )
         for node, those in of.items()
-    ]  # fmt: skip
+    ]
     text = sections(tmp_path, rows)[0].pictures[-1].draw(800).as_text()
     assert text.count('>1<') == 4

@@ -128,8 +128,14 @@ def test_each_benchmark_has_a_table_of_its_own_columns(page):
     rows = [*run(), made_up.record(rows=latency, program='chase', case={'test': 'chase'})]
     stream, chase = page(rows).sections[:2]
     assert stream.tables[0].titles[:7] == [
-        'preset', 'pinning', 'verdict', 'copy', 'scale', 'add', 'triad',
-    ]  # fmt: skip
+        'preset',
+        'pinning',
+        'verdict',
+        'copy',
+        'scale',
+        'add',
+        'triad',
+    ]
     assert 'latency' in chase.tables[0].titles and 'triad' not in chase.tables[0].titles
     assert chase.pictures[0].title == 'Latency, ns (lower is better)'
 

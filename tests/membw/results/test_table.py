@@ -43,11 +43,16 @@ def test_runs_before_and_after_midnight_are_of_one_night(tmp_path):
     assert [f.night for f in table.figures[::4]] == ['2026-05-29', '2026-05-29', '2026-05-30']
 
 
-@pytest.mark.parametrize('changed', [
-    {'threads': 4}, {'build': {'compiler': 'gcc 13', 'flags': '-O2 -fopenmp'}},
-    {'facts': {'cpu_model': 'other'}}, {'case': {'environ': 'gcc-native'}},
-    {'array_size_from': 'option'},
-])  # fmt: skip
+@pytest.mark.parametrize(
+    'changed',
+    [
+        {'threads': 4},
+        {'build': {'compiler': 'gcc 13', 'flags': '-O2 -fopenmp'}},
+        {'facts': {'cpu_model': 'other'}},
+        {'case': {'environ': 'gcc-native'}},
+        {'array_size_from': 'option'},
+    ],
+)
 def test_figures_of_another_setting_have_another_key(tmp_path, changed):
     table = table_of(tmp_path, made.record(), made.record('n2', **changed))
     assert len({figure.setting for figure in table.figures}) == 2
@@ -91,11 +96,14 @@ def test_a_bound_has_no_interval(tmp_path):
 REASON = {'reason': 'not-validated', 'detail': '3 wrong', 'allowed': False}
 
 
-@pytest.mark.parametrize('fields, reasons', [
-    ({'verdict': 'INVALID', 'reasons': [REASON]}, 'not-validated (3 wrong)'),
-    ({'case': {'verdict': 'INVALID', 'reasons': ['wrong-table']}}, 'wrong-table'),
-    ({'validation': {'ok': False}}, "not-validated (the record's verdict contradicts it)"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    'fields, reasons',
+    [
+        ({'verdict': 'INVALID', 'reasons': [REASON]}, 'not-validated (3 wrong)'),
+        ({'case': {'verdict': 'INVALID', 'reasons': ['wrong-table']}}, 'wrong-table'),
+        ({'validation': {'ok': False}}, "not-validated (the record's verdict contradicts it)"),
+    ],
+)
 def test_an_invalid_record_is_in_the_table_with_its_reason(tmp_path, fields, reasons):
     figures = table_of(tmp_path, made.record(**fields)).figures
     assert {(f.verdict, f.reasons) for f in figures} == {('INVALID', reasons)}
@@ -152,36 +160,39 @@ def with_triad(value):
     return {'metrics': rows}
 
 
-@pytest.mark.parametrize('text, problem', [
-    ('{"schema": "membw-record-2"', 'not JSON'),
-    ('[1, 2]', "'schema' is not"),
-    ('{"schema": "membw-record-1"}', "'schema' is not"),
-    ('{"schema": "membw-record-2"}', "'program' is missing"),
-    ('{"schema": "membw-record-2", "a": NaN}', 'NaN is not a number'),
-    ('{"schema": "membw-record-2", "a": ' + '9' * 5000 + '}', 'not a record'),
-    ('[' * 100_000, 'not a record'),
-    ({'host': 'n1\x1b[2J'}, "'host' is not the name of a node"),
-    ({'host': 'ALL'}, "'host' is not the name of a node"),
-    ({'host': 7}, "'host' is not the name of a node"),
-    ({'time': 'yesterday'}, 'not as in the schema'),
-    ({'time': 5}, 'not as in the schema'),
-    ({'time': '9999-12-31T23:59:59Z'}, "'time' is later than today"),
-    ({'rank': -1}, "'rank' is -1"),
-    ({'ranks': 0}, "'ranks' is 0"),
-    ({'metrics': {}}, "'metrics' is empty"),
-    ({'metrics': [1]}, 'not as in the schema'),
-    ({'metrics': {'a b': {'value': 1, 'unit': 's', 'better': 'lower'}}}, 'name of a metric'),
-    ({'metrics': {'a': {'value': 1, 'unit': 's\n', 'better': 'lower'}}}, 'unit'),
-    ({'metrics': {'a': {'value': 1, 'unit': 's', 'better': 'x'}}}, 'better'),
-    ({'facts': 7}, 'not as in the schema'),
-    ({'threads_on': 7}, 'not as in the schema'),
-    ({'case': 7}, 'not as in the schema'),
-    ({'case': {'test': 7}}, "'test' of 'case' is 7"),
-    (with_triad(0.0), "'triad' is 0 GB/s"),
-    (with_triad('x'), "'triad' is 'x', not a number"),
-    (with_triad(True), "'triad' is True, not a number"),
-    (with_triad(10**400), 'not a number'),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    'text, problem',
+    [
+        ('{"schema": "membw-record-2"', 'not JSON'),
+        ('[1, 2]', "'schema' is not"),
+        ('{"schema": "membw-record-1"}', "'schema' is not"),
+        ('{"schema": "membw-record-2"}', "'program' is missing"),
+        ('{"schema": "membw-record-2", "a": NaN}', 'NaN is not a number'),
+        ('{"schema": "membw-record-2", "a": ' + '9' * 5000 + '}', 'not a record'),
+        ('[' * 100_000, 'not a record'),
+        ({'host': 'n1\x1b[2J'}, "'host' is not the name of a node"),
+        ({'host': 'ALL'}, "'host' is not the name of a node"),
+        ({'host': 7}, "'host' is not the name of a node"),
+        ({'time': 'yesterday'}, 'not as in the schema'),
+        ({'time': 5}, 'not as in the schema'),
+        ({'time': '9999-12-31T23:59:59Z'}, "'time' is later than today"),
+        ({'rank': -1}, "'rank' is -1"),
+        ({'ranks': 0}, "'ranks' is 0"),
+        ({'metrics': {}}, "'metrics' is empty"),
+        ({'metrics': [1]}, 'not as in the schema'),
+        ({'metrics': {'a b': {'value': 1, 'unit': 's', 'better': 'lower'}}}, 'name of a metric'),
+        ({'metrics': {'a': {'value': 1, 'unit': 's\n', 'better': 'lower'}}}, 'unit'),
+        ({'metrics': {'a': {'value': 1, 'unit': 's', 'better': 'x'}}}, 'better'),
+        ({'facts': 7}, 'not as in the schema'),
+        ({'threads_on': 7}, 'not as in the schema'),
+        ({'case': 7}, 'not as in the schema'),
+        ({'case': {'test': 7}}, "'test' of 'case' is 7"),
+        (with_triad(0.0), "'triad' is 0 GB/s"),
+        (with_triad('x'), "'triad' is 'x', not a number"),
+        (with_triad(True), "'triad' is True, not a number"),
+        (with_triad(10**400), 'not a number'),
+    ],
+)
 def test_a_damaged_record_is_one_problem_line_and_the_rest_is_read(tmp_path, text, problem):
     if isinstance(text, dict):
         text = json.dumps({**made.record(), **text})

@@ -17,15 +17,18 @@ def triad(tmp_path, share, bound=False, case=None, **fields):
     return read_table([str(made.write(tmp_path / 'r.jsonl', [record]))]).figures[-1]
 
 
-@pytest.mark.parametrize('share, bound, known, word', [
-    (1.0, False, {}, 'PASS'),
-    (0.94, False, {}, 'FAIL'),
-    (1.2, False, {}, 'FAIL'),
-    (0.96, True, {}, 'PASS'),
-    (0.94, True, {}, 'UNDECIDED'),
-    (0.94, False, {'triad': 'old firmware'}, 'KNOWN'),
-    (1.0, False, {'triad': 'old firmware'}, 'XPASS'),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    'share, bound, known, word',
+    [
+        (1.0, False, {}, 'PASS'),
+        (0.94, False, {}, 'FAIL'),
+        (1.2, False, {}, 'FAIL'),
+        (0.96, True, {}, 'PASS'),
+        (0.94, True, {}, 'UNDECIDED'),
+        (0.94, False, {'triad': 'old firmware'}, 'KNOWN'),
+        (1.0, False, {'triad': 'old firmware'}, 'XPASS'),
+    ],
+)
 def test_a_figure_is_held_to_its_reference(tmp_path, share, bound, known, word):
     figure = triad(tmp_path, share, bound, {'known_issues': known})
     assert verdict.of_figure(figure) == word
@@ -45,9 +48,16 @@ def test_a_case_has_the_worst_word_of_its_figures(tmp_path):
     assert verdict.of_case([]) == 'NOT MEASURED'
 
 
-@pytest.mark.parametrize('words, status', [
-    (['PASS', 'KNOWN'], 0), (['PASS', 'FAIL'], 1), (['UNDECIDED'], 1), (['NOT MEASURED'], 1),
-    (['XPASS'], 1), ([], 1),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    'words, status',
+    [
+        (['PASS', 'KNOWN'], 0),
+        (['PASS', 'FAIL'], 1),
+        (['UNDECIDED'], 1),
+        (['NOT MEASURED'], 1),
+        (['XPASS'], 1),
+        ([], 1),
+    ],
+)
 def test_the_exit_status_is_0_where_every_word_is_good(words, status):
     assert verdict.exit_status(words) == status

@@ -15,8 +15,12 @@ from membw.run import refusals, session
 
 
 def test_the_line_of_our_configuration_is_shown_as_it_stands():
-    lines = ['[ReFrame Setup]', "membw: systems/zz.yaml: 'time_limt': unknown key",
-             "hint: did you mean 'time_limit'?", 'reframe: cannot load']  # fmt: skip
+    lines = [
+        '[ReFrame Setup]',
+        "membw: systems/zz.yaml: 'time_limt': unknown key",
+        "hint: did you mean 'time_limit'?",
+        'reframe: cannot load',
+    ]
     with pytest.raises(MembwError, match='time_limt') as caught:
         refusals.refuse_as_printed(lines)
     assert caught.value.hint == "did you mean 'time_limit'?"
@@ -52,11 +56,14 @@ def test_a_disk_that_fills_in_mid_run_is_named_and_ends_it(monkeypatch, tmp_path
     assert not (child.exists() and child.read_text() and alive(int(child.read_text())))
 
 
-@pytest.mark.parametrize('words, fact, hint', [
-    (['-S', 'strem.array_size=1'], "no check 'strem'", "did you mean 'stream.array_size'?"),
-    (['--setvar=stream.alow=x'], "'stream' has no variable 'alow'", '--describe'),
-    (['-Sstream.alow=x', '-S', 'ntimes=3'], "'stream' has no variable 'alow'", '--describe'),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    'words, fact, hint',
+    [
+        (['-S', 'strem.array_size=1'], "no check 'strem'", "did you mean 'stream.array_size'?"),
+        (['--setvar=stream.alow=x'], "'stream' has no variable 'alow'", '--describe'),
+        (['-Sstream.alow=x', '-S', 'ntimes=3'], "'stream' has no variable 'alow'", '--describe'),
+    ],
+)
 def test_a_variable_that_no_check_has_is_refused(words, fact, hint):
     line = "reframe: WARNING: test 'stream': the following variables were not set: 'stream.alow'"
     with pytest.raises(MembwError, match=fact) as caught:
@@ -100,11 +107,16 @@ while :; do sleep 0.05; done"""
 HEARD, IGNORED = 'signal.default_int_handler', 'signal.SIG_IGN'  # begun by a shell's '&'
 
 
-@pytest.mark.parametrize('number, times, script, ending, handler', [
-    (signal.SIGTERM, 1, DEAF, 0.5, IGNORED), (signal.SIGHUP, 1, DEAF, 0.5, HEARD),
-    (signal.SIGQUIT, 1, DEAF, 0.5, HEARD),
-    (signal.SIGINT, 2, DEAF, 0.5, HEARD), (signal.SIGTERM, 1, LOSES_ONE, 2, IGNORED),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    'number, times, script, ending, handler',
+    [
+        (signal.SIGTERM, 1, DEAF, 0.5, IGNORED),
+        (signal.SIGHUP, 1, DEAF, 0.5, HEARD),
+        (signal.SIGQUIT, 1, DEAF, 0.5, HEARD),
+        (signal.SIGINT, 2, DEAF, 0.5, HEARD),
+        (signal.SIGTERM, 1, LOSES_ONE, 2, IGNORED),
+    ],
+)
 def test_what_is_measured_ends_with_the_command(tmp_path, number, times, script, ending, handler):
     """`timeout`, a CI that cancels, `kill`, a terminal that closes: the benchmark once went on."""
     streams = {'stdout': subprocess.PIPE, 'stderr': subprocess.DEVNULL, 'text': True}

@@ -158,8 +158,11 @@ def test_a_scan_has_a_row_per_number_of_threads_local_and_remote_as_columns(made
 
 
 def test_many_figures_without_numbers_have_a_line_each(made, shown):
-    levels = {f'l{n}_{what}': metric(n * 10.0, unit='ns', better='lower')
-              for n in (1, 2, 3) for what in ('size', 'latency', 'read')}  # fmt: skip
+    levels = {
+        f'l{n}_{what}': metric(n * 10.0, unit='ns', better='lower')
+        for n in (1, 2, 3)
+        for what in ('size', 'latency', 'read')
+    }
     text, _ = shown(made.add(levels, test='ladder'))
     assert '\n  l2_latency   20.0  ns\n' in text
     assert max(map(len, text.splitlines()[:-2])) <= 100
@@ -167,8 +170,11 @@ def test_many_figures_without_numbers_have_a_line_each(made, shown):
 
 def test_rows_of_nbody_say_close_or_spread(made, shown):
     for affinity in ('close', 'spread'):
-        made.add({'gflops_2': metric(9.0, unit='GFlop/s')}, test='nbody',
-                 parameters=f'%affinity={affinity}')  # fmt: skip
+        made.add(
+            {'gflops_2': metric(9.0, unit='GFlop/s')},
+            test='nbody',
+            parameters=f'%affinity={affinity}',
+        )
     text, _ = shown(made)
     assert 'close' in text and 'spread' in text
 
@@ -176,8 +182,9 @@ def test_rows_of_nbody_say_close_or_spread(made, shown):
 # --- the quick run -------------------------------------------------------------------------------
 
 
-BUSY = {'busy': {'wall_s': 2.0, 'others_share': 0.7,
-                 'processes': [{'name': 'python', 'cpu_s': 2.0}]}}  # fmt: skip
+BUSY = {
+    'busy': {'wall_s': 2.0, 'others_share': 0.7, 'processes': [{'name': 'python', 'cpu_s': 2.0}]}
+}
 
 
 def quick_run(made, **more):

@@ -10,9 +10,15 @@ from membw.system import compiler_modules, file, node, slurm
 
 # as squeue(1) and sinfo(1) write limits
 LIMITS = {
-    'infinite': 0, 'n/a': 0, '45': 2700, '30:00': 1800, '2:00:00': 7200, '1-02:00:00': 93600,
-    '3-12': 302400, '1-02:30': 95400,
-}  # fmt: skip
+    'infinite': 0,
+    'n/a': 0,
+    '45': 2700,
+    '30:00': 1800,
+    '2:00:00': 7200,
+    '1-02:00:00': 93600,
+    '3-12': 302400,
+    '1-02:30': 95400,
+}
 
 
 @pytest.mark.parametrize('text, seconds', LIMITS.items())
@@ -21,11 +27,22 @@ def test_a_limit_of_slurm_in_seconds(text, seconds):
 
 
 def test_of_each_module_that_may_hold_a_compiler_the_newest_is_tried():
-    names = ['gcc/9.4.0', 'gcc/12.2.0', 'GCCcore/13.1', 'hdf5/1.14', 'python/3.11',
-             'compiler/intel/2024.1', 'compiler/intel/2023.2', 'llvm']  # fmt: skip
+    names = [
+        'gcc/9.4.0',
+        'gcc/12.2.0',
+        'GCCcore/13.1',
+        'hdf5/1.14',
+        'python/3.11',
+        'compiler/intel/2024.1',
+        'compiler/intel/2023.2',
+        'llvm',
+    ]
     assert set(compiler_modules.candidates(names)) == {
-        'gcc/12.2.0', 'GCCcore/13.1', 'compiler/intel/2024.1', 'llvm',
-    }  # fmt: skip
+        'gcc/12.2.0',
+        'GCCcore/13.1',
+        'compiler/intel/2024.1',
+        'llvm',
+    }
 
 
 def node_of(machine, memory):
@@ -46,13 +63,16 @@ def node_of(machine, memory):
         },
     }
     return {
-        'host': 'c001', 'model': 'A CPU: of 2 GHz', 'features': ['avx2', 'x86_64'],
-        'processor': processor, 'memory': memory,
+        'host': 'c001',
+        'model': 'A CPU: of 2 GHz',
+        'features': ['avx2', 'x86_64'],
+        'processor': processor,
+        'memory': memory,
         'toolchains': {
             'gcc': {'cc': 'gcc', 'version': '12.2.0', 'modules': [], 'mpicc': 'mpicc'},
             'icx24': {'family': 'icx', 'cc': 'icx', 'version': '24.1', 'modules': ['intel/24']},
         },
-    }  # fmt: skip
+    }
 
 
 KNOWN = {'channels': 16, 'mts': 3200, 'how': 'as EDAC counts them'}
@@ -98,8 +118,10 @@ def test_the_memory_of_a_node_is_proposed_from_its_modules(monkeypatch):
     monkeypatch.setattr(node, 'record_facts', lambda cc, modules: facts)
     chains = {'gcc': {'cc': 'gcc'}}
     assert node.memory(chains) == {
-        'channels': 8, 'mts': 3200, 'how': 'by the names of their slots',
-    }  # fmt: skip
+        'channels': 8,
+        'mts': 3200,
+        'how': 'by the names of their slots',
+    }
     facts['dimms_are_virtual'] = True
     assert 'virtual machine' in node.memory(chains)['why']
     assert 'no compiler' in node.memory({})['why']

@@ -29,8 +29,13 @@ class Membw(WithFortran, WithMpi, PresetProgram):
     variant('array_size', default='none', values=natural_or_none, description='STREAM_ARRAY_SIZE')
     variant('ntimes', default='none', values=natural_or_none, description='NTIMES')
     variant('offset', default='none', values=natural_or_none, description='OFFSET, elements')
-    variant('stream_type', default='none', values=('none', 'double', 'float'), multi=False,
-            description='STREAM_TYPE')  # fmt: skip
+    variant(
+        'stream_type',
+        default='none',
+        values=('none', 'double', 'float'),
+        multi=False,
+        description='STREAM_TYPE',
+    )
 
     def test_fortran_validates(self):
         """the Fortran version computes the right values, too"""

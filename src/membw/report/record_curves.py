@@ -1,9 +1,10 @@
-"""The curves that a record holds beside its metrics: of `ladder` and of `loaded`."""
+"""Pictures of what a record has beside its metrics: of `ladder`, `loaded` and `tiers`."""
 
 import statistics
 from collections import defaultdict
 from collections.abc import Sequence
 
+from membw.report.heat_map import heat_map
 from membw.report.lines import Curve, lines
 from membw.report.model import Picture
 from membw.report.rows import Row
@@ -26,10 +27,16 @@ READ_LOADED = (
 )
 
 
+TIERS = {'ns': 'Latency, ns', 'read_gbs': 'Read, GB/s', 'triad_gbs': 'Triad, GB/s'}
+READ_TIERS = 'The row is the NUMA domain of the CPUs, the column that of the memory.'
+
+
 def pictures(rows: Sequence[Row], table: Table) -> list[Picture]:
     """Of the best valid row; none where its record has no curves."""
     record = table.record(rows[0].figure) if rows[0].is_valid else {}
     points = record.get('points')
+    if record.get('pairs_of_domains'):
+        return [_tiers(record, key) for key in TIERS]
     if isinstance(points, dict) and record.get('sizes'):
         return [_ladder(record, LATENCIES, 'ns'), _ladder(record, RATES, 'GB/s')]
     return [_loaded(record['host'], points)] if isinstance(points, list) else []
@@ -53,6 +60,16 @@ def _ladder(record: dict, names: dict[str, str], unit: str) -> Picture:
         lambda width: lines(curves, 'bytes per thread', unit, width, title, True, True, in_bytes),
         READ_LADDER,
     )
+
+
+def _tiers(record: dict, key: str) -> Picture:
+    """A cell per pair of domains."""
+    pairs = [(str(p['cpus']), str(p['memory'])) for p in record['pairs_of_domains']]
+    values = {(c, m): float(record['metrics'][f'{key}_{c}_{m}']['value']) for c, m in pairs}
+    names = sorted({name for pair in pairs for name in pair}, key=int)
+    title = f'{TIERS[key]} between domains of {record["host"]}'
+    unit = TIERS[key].split(', ')[1]
+    return Picture(title, lambda width: heat_map(values, names, unit, width, title), READ_TIERS)
 
 
 def _loaded(host: str, points: list[dict]) -> Picture:

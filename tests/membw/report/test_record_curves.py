@@ -36,3 +36,18 @@ def test_latency_under_load_is_drawn_over_the_traffic_of_points_that_count(tmp_p
     ]
     (text,) = pictures(tmp_path, program='loaded', case={'test': 'loaded'}, points=points)[-1:]
     assert '1r0w, 50: 120' in text and '1r0w, 100: 400' in text and text.count('<title>') == 2
+
+
+def test_tiers_are_a_map_of_each_figure_with_its_numbers(tmp_path):
+    pairs = [(0, 0, 91.0), (0, 2, 254.0), (1, 0, 143.0), (1, 2, 311.0)]
+    metrics = {f'{k}_{c}_{m}': v for k in ('ns', 'read_gbs', 'triad_gbs') for c, m, v in pairs}
+    domains = [{'cpus': c, 'memory': m} for c, m, _ in pairs]
+    row = made_up.record(
+        rows=made_up.metrics(metrics, 'ns', 'lower'),
+        case={'test': 'tiers'},
+        pairs_of_domains=domains,
+    )
+    table = read_table([str(made_up.write(tmp_path / 'r.jsonl', [row]))])
+    (section,) = page_of(run_of_records(table)).sections
+    texts = [p.draw(800).as_text() for p in section.pictures if 'domains' in p.title]
+    assert len(texts) == 3 and all('>254<' in text and '>311<' in text for text in texts)

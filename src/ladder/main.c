@@ -37,6 +37,7 @@ static const struct program program = {
 	NULL,
 	NULL,
 	record_ladder,
+	1,
 };
 
 /* All sizes that memory and time allow. */

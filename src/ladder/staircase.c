@@ -33,7 +33,8 @@ static int level_number(const struct level *levels, int number, const struct dec
 	int i, at = -1;
 
 	for (i = 0; i <= number; i++)
-		at = nearest(declared, levels[i].high_bytes, at + 1);
+		at = nearest(declared, levels[i].varies ? levels[i].high_bytes : levels[i].bytes,
+			     at + 1);
 	return at;
 }
 

@@ -79,6 +79,7 @@ static const struct program program = {
 	reasons,
 	"GB/s",
 	write_loaded,
+	0,
 };
 
 static void choose_mixes(void)

@@ -100,6 +100,7 @@ static const struct program program = {
 	reasons,
 	NULL,
 	write_run,
+	0,
 };
 
 static void add_crew(struct run *run, int threads, int on_device)

@@ -118,6 +118,7 @@ static const struct program program = {
 	reasons,
 	NULL,
 	write_run,
+	0,
 };
 
 static void prepare_run(struct run *run)

@@ -139,6 +139,7 @@ static const struct program program = {
 	reasons,
 	NULL,
 	write_run,
+	0,
 };
 
 /* The pairs that were asked for are one round. */

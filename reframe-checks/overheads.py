@@ -24,7 +24,7 @@ class overheads(several_launches, openmp_run):
 
     # by -S: 'default,active,passive'
     wait_policies = variable(str, value='default')
-    # their least and largest hold the median of all in 99 %; docs/overheads.md has both figures
+    # their least and largest hold the median of all in 99 %; docs/evidence.md has both figures
     launches = 8
     seconds_apart = 1.0
     # by -S: '1,20'; 'barrier,reduction'; pairs of construct and reference in a launch

@@ -27,7 +27,7 @@ class pingpong(several_launches, pinned_run):
     valid_prog_environs = ['+scan +mpi']
     # the ranks pin themselves, to one pair after the other, and prove it
     pinning = 'none'
-    # each launch knows its own moment and memory alone (docs/pairs.md)
+    # each launch knows its own moment and memory alone (docs/evidence.md)
     launches = 6
 
     # by -S: '0-1,0-13'; the class that the pairs must be of; bytes, as '0,8,4194304'

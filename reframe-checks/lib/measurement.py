@@ -62,7 +62,7 @@ class measurement(
     # of NOTED, what `-S` may set all the same
     takes: tuple[str, ...] = ()
 
-    # what `--tag`, `--mode` and `membw nightly` choose by: docs/reframe.md says what each means
+    # what `--tag`, `--mode` and `membw nightly` choose by: docs/bring-up.md says what each means
     tags = {'production', 'nightly', '1_node'}
     # a second measurement on the same node disturbs the first: Slurm and LSF keep the node free
     exclusive_access = True

@@ -27,7 +27,7 @@ static const struct reason reasons[] = {
 };
 
 /* Minutes later the same state reads a little else.  In parts of the construct's time;
- * docs/overheads.md has the launches. */
+ * docs/evidence.md has the launches. */
 static const double LAUNCH_SPREAD = 0.04;
 
 /* EPCC's delay: 0.1 us. */

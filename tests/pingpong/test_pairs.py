@@ -160,7 +160,7 @@ def test_all_pairs_come_once_in_rounds_where_every_core_has_one_partner(probe, t
         assert len(busy) == len(set(busy)) >= cores - 1
 
 
-# what a meeting takes besides its blocks: threads that move, a fresh page (docs/pairs.md)
+# what a meeting takes besides its blocks: threads that move, a fresh page (docs/evidence.md)
 SET_UP_NS = 60_000
 
 

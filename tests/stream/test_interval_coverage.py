@@ -1,6 +1,6 @@
 """How often a run's interval holds the next run's figure, on made-up series of repetitions.
 
-Its constants were chosen on runs of a real machine (docs/repeatability.md), by none of these.
+Its constants were chosen on runs of a real machine (docs/evidence.md), by none of these.
 `pytest -s` prints the table.
 """
 

@@ -31,6 +31,8 @@ def lines_of(rows: list[Row], seconds: float | None) -> Iterator[str]:
         yield from bar_lines(row, value_of(shown[0]) if shown else 0.0, wide)
     if shown:
         yield f'  {other_kernels(shown[0])}'
+        if not any(row.figures[METRIC].reference for row in shown):
+            yield '  No reference is set for this node: the figures are recorded only.'
     yield from state_lines(rows)
     yield from busy_lines(rows)
 
@@ -130,4 +132,4 @@ def busy_lines(rows: list[Row]) -> Iterator[str]:
     named = f' (CPUs: {most})' if most else ''
     yield f'  Other processes used {sum(share) / len(share):.0%} of the CPUs{named}.'
     if any(f.is_bound for row in rows for f in row.figures.values()):
-        yield '  ≥ is a lower bound, the best undoubted repetition: the true figure is higher.'
+        yield '  ≥ is a lower bound, the best valid repetition: the true figure is higher.'

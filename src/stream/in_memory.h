@@ -8,7 +8,7 @@
  *	contradicted  where at least two larger ones are slower by a quarter
  *	proven        where half, double and the largest size agree within a tenth, and the largest
  *	              is eight times the last-level caches, and 512 MiB, since a cache may be
- *	              declared too small
+ *	              declared too small; arrays that the declared caches could hold never are
  *	declared      else, where an array has four times the last-level caches
  *
  * An automatic size that is contradicted becomes the smallest larger one that is proven; one that

@@ -268,7 +268,8 @@ def test_the_queue_is_read_off_the_access_options(access, words):
     assert slurm_nodes.queue(access) == words
 
 
-SLOW_NODE = (*PLANTED, f'-DSLOW={SLOW}', '-DSLOW_NODE="n3"')
+VIRTUAL = ('-include', str(ROOT / 'tests/data/virtual_node.h'))
+SLOW_NODE = (*VIRTUAL, *PLANTED, f'-DSLOW={SLOW}', '-DSLOW_NODE="n3"')
 
 
 def test_a_node_that_stays_slow_is_measured_again_and_fails(session):

@@ -166,7 +166,7 @@ MISTAKES = {
     'an unknown scheduler': (
         'scheduler: slurm', 'scheduler: slrum',
         "membw: systems/thin.yaml: partitions[0].scheduler: 'slrum' is not one of",
-        'hint: one of flux local',
+        'hint: one of ',
     ),
     'a peak that the memory does not give': (
         'peak_gbs: 256', "memory: {channels: 8, mts: 3200, source: '[x]'}\n    peak_gbs: 256",

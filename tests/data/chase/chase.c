@@ -23,7 +23,7 @@ static void write_own(const void *data)
 
 static const struct program chase = { "chase", "Latency of memory, by a chain of loads.\n",
 				      tables,  reasons,
-				      NULL,    write_own };
+				      NULL,    write_own, 0 };
 
 int main(int argc, char **argv)
 {

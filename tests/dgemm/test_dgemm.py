@@ -127,6 +127,9 @@ def test_the_share_is_the_median_of_the_clean_repetitions_with_its_exact_interva
     share = record['metrics']['square_share']
     middle = statistics.median(shares)
     assert share['value'] == pytest.approx(middle)
+    if 'low' not in share:  # other processes: the record says so
+        assert {'disturbed', 'unstable'} & {w['reason'] for w in record['warnings']}
+        return
     assert share['low'] == pytest.approx(min(shares[rank - 1], 0.98 * middle))
     assert share['high'] == pytest.approx(max(shares[-rank], 1.02 * middle))
 

@@ -64,8 +64,9 @@ def test_the_sizes_are_imbs_and_every_byte_of_them_is_checked(run):
     assert (bandwidth['unit'], bandwidth['better']) == ('GB/s', 'higher')
     largest = record['messages'][-1]
     assert bandwidth['value'] == pytest.approx(largest['mb_s'] / 1000)
-    assert bandwidth['low'] == pytest.approx(largest['bytes'] / largest['high_us'] / 1000)
-    assert bandwidth['high'] == pytest.approx(largest['bytes'] / largest['low_us'] / 1000)
+    if 'low' in bandwidth:  # not where other processes disturbed it
+        assert bandwidth['low'] == pytest.approx(largest['bytes'] / largest['high_us'] / 1000)
+        assert bandwidth['high'] == pytest.approx(largest['bytes'] / largest['low_us'] / 1000)
     assert (record['rank'], record['ranks']) == (0, 1), 'nobody waits for a record of the other'
     assert record['mpi_library'] and record['memory'][0]['method'] == 'lines'
     assert re.search(r'^ +4 Mi +[\d.]+', said, re.M)

@@ -115,7 +115,7 @@ def test_without_a_number_it_repeats_until_the_figures_have_settled_or_time_is_u
         assert lasted > 1
     else:
         assert record['ended'] == 'time limit' and lasted > 2 and timed < 3
-        assert 'not settled when it ended' in done.stdout
+        assert 'ended by: time limit' in done.stdout
 
 
 @pytest.mark.parametrize('limit, wanted', [(1, 7), (4.2, 9)])

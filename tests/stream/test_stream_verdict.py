@@ -359,10 +359,9 @@ def test_the_caches_are_the_larger_of_sysfs_and_cpuid(stream, run, tmp_path, wro
     )
     hidden = ('unshare', '-m', 'sh', '-c', f'{mount if source else ":"}; exec "$@"', 'sh')
     right, done = run(stream, '-t', '2').record, run(*hidden, stream, '-t', '2')
-    assert (done.record['array_size'], done.record['llc_mib']) == (
-        right['array_size'],
-        right['llc_mib'],
-    )
+    assert done.record['llc_mib'] == right['llc_mib']
+    # an automatic size grows where other processes made a larger one read slower
+    assert done.record['array_size'] >= 4 * right['llc_mib'] * 2**20 / 8
     by = done.record['llc_by']
     assert (by['sysfs_mib'] < by['cpuid_mib']) == bool(source)
     assert ('cache-size' in done.warnings) == bool(source)

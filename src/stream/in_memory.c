@@ -202,8 +202,8 @@ static int falls_above(const struct sizes *s, int at)
 static int is_proven(const struct sizes *s, int at, size_t proof)
 {
 	return at > 0 && at + 1 < s->count && bytes_of(s->of[s->count - 1]) >= proof &&
-	       bytes_of(s->of[at]) >= proof / CACHES_PROVEN &&
-	       !falls_above(s, at) && residency_agrees(s->best[at], s->best[at - 1]) &&
+	       bytes_of(s->of[at]) >= proof / CACHES_PROVEN && !falls_above(s, at) &&
+	       residency_agrees(s->best[at], s->best[at - 1]) &&
 	       residency_agrees(s->best[at], s->best[at + 1]) &&
 	       residency_agrees(s->best[at], s->best[s->count - 1]);
 }

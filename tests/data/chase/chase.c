@@ -21,9 +21,9 @@ static void write_own(const void *data)
 	json_count("memory_mib", (unsigned)*(const int *)data);
 }
 
-static const struct program chase = { "chase", "Latency of memory, by a chain of loads.\n",
-				      tables,  reasons,
-				      NULL,    write_own, 0 };
+static const struct program chase = {
+	"chase", "Latency of memory, by a chain of loads.\n", tables, reasons, NULL, write_own, 0
+};
 
 int main(int argc, char **argv)
 {

@@ -1,7 +1,7 @@
 """Curves: values against a number, such as threads or bytes, with intervals where known."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from membw.report.svg import LETTER, LINE, Canvas, Scale, x_axis, y_axis
@@ -9,6 +9,7 @@ from membw.report.theme import CATEGORIES
 
 HEIGHT = 300  # of the plot alone
 FEW = 16  # numbers that are the steps of a linear axis
+MARK_EVERY = 24  # pixels, along a band of many points
 MOST = len(CATEGORIES)  # curves that one picture can tell apart
 
 
@@ -18,6 +19,7 @@ class Curve(NamedTuple):
     name: str
     points: list[tuple[float, float, float | None, float | None]]
     is_dashed: bool = False  # a reference, not a measurement
+    is_band: bool = False  # the intervals are a band, not a line each
 
 
 def lines(
@@ -30,12 +32,16 @@ def lines(
     log_y: bool = False,
     name_x: Callable[[float], str] = '{:g}'.format,
     from_zero: bool = True,
+    declared: Sequence[tuple[float, str]] = (),
 ) -> Canvas:
-    """The first curves as one picture, `width` pixels wide. A logarithmic axis leaves out 0."""
+    """The first curves as one picture, `width` pixels wide. A logarithmic axis leaves out 0.
+
+    `declared`: (x, name) of vertical lines, such as the sizes of caches.
+    """
     curves = [_drawable(curve, log_x, log_y) for curve in curves[:MOST]]
     curves = [curve for curve in curves if curve.points]
     legend = _legend_places(curves, width)
-    top = LINE * (legend[-1][1] + 1) + 28 if legend else 28
+    top = (LINE * (legend[-1][1] + 1) + 28 if legend else 28) + LINE * bool(declared)
     bottom = top + HEIGHT
     canvas = Canvas(width, bottom + 2 * LINE + 8, label)
     points = [point for curve in curves for point in curve.points]
@@ -49,6 +55,10 @@ def lines(
     elif len(measured) <= FEW:
         across.steps = measured
     x_axis(canvas, across, top, bottom, x_title, name_x)
+    for x, name in declared:
+        if across.low <= x <= across.high:
+            canvas.line(across(x), top, across(x), bottom, 'muted', stroke_dasharray='3 3')
+            canvas.text(across(x), top - 4, name, 'muted', anchor='middle')
     for number, (curve, (x, line)) in enumerate(zip(curves, legend, strict=True)):
         colour = CATEGORIES[number]
         canvas.mark(x + 5, LINE * line + 8, number, colour)
@@ -79,8 +89,16 @@ def _curve(
 ) -> None:
     dash = {'stroke_dasharray': '6 4'} if curve.is_dashed else {}
     at = [(across(p[0]), up(p[1])) for p in curve.points]
+    known = [(x, p[2], p[3]) for (x, _), p in zip(at, curve.points, strict=True)]
+    ranges = [(x, up(low), up(high)) for x, low, high in known if None not in (low, high)]
+    if curve.is_band:
+        canvas.band(ranges, colour)
+    else:
+        for x, low, high in ranges:
+            canvas.line(x, low, x, high, colour, stroke_width='1.5')
     canvas.path(at, colour, stroke_width='2', **dash)
-    for (x, y), (where, value, low, high) in zip(at, curve.points, strict=True):
-        if low is not None and high is not None:
-            canvas.line(x, up(low), x, up(high), colour, stroke_width='1.5')
-        canvas.mark(x, y, number, colour, f'{curve.name}, {where:g}: {value:.4g}')
+    marked = -100.0
+    for (x, y), (where, value, *_) in zip(at, curve.points, strict=True):
+        if not curve.is_band or x > marked + MARK_EVERY:
+            canvas.mark(x, y, number, colour, f'{curve.name}, {where:g}: {value:.4g}')
+            marked = x

@@ -19,11 +19,12 @@ RATES = {
     'triad_all_gbs': 'Triad, all threads',
 }
 READ_LADDER = (
-    'Steps are levels of memory: each curve is flat within one. The median of the rounds.'
+    'Steps are levels of memory: each curve is flat within one. The median of the rounds, their '
+    'range as a band; dashed lines are the declared caches.'
 )
 READ_LOADED = (
     'Latency of one thread while all others move memory; where it rises steeply the memory is '
-    'full. The median of the rounds.'
+    'full. The median of the rounds; the band is the range of their latencies.'
 )
 
 
@@ -51,13 +52,16 @@ def _ladder(record: dict, names: dict[str, str], unit: str) -> Picture:
             continue
         known = [[v for v in of if v] for of in zip(*rounds, strict=True)]
         sizes = zip(record['sizes'], known, strict=True)
-        curves.append(
-            Curve(name, [(float(n), statistics.median(of), None, None) for n, of in sizes if of])
-        )
+        middle = [(float(n), statistics.median(of), min(of), max(of)) for n, of in sizes if of]
+        curves.append(Curve(name, middle, is_band=True))
+    caches = enumerate(record.get('declared_bytes', []), 1)
+    declared = [(float(n), f'L{level} {in_bytes(n)}') for level, n in caches]
     title = f'{"Latency" if unit == "ns" else "Bandwidth"} by working set of {record["host"]}'
     return Picture(
         title,
-        lambda width: lines(curves, 'bytes per thread', unit, width, title, True, True, in_bytes),
+        lambda width: lines(
+            curves, 'bytes per thread', unit, width, title, True, True, in_bytes, declared=declared
+        ),
         READ_LADDER,
     )
 
@@ -80,11 +84,17 @@ def _loaded(host: str, points: list[dict]) -> Picture:
     curves = []
     for mix, parts in by_mix.items():
         middle = [
-            [statistics.median(point[key] for point in of) for key in ('gbs', 'ns')]
+            (statistics.median(point['gbs'] for point in of), *_middle_and_range(of))
             for of in parts.values()
         ]
-        curves.append(Curve(mix, [(gbs, ns, None, None) for gbs, ns in middle]))
+        curves.append(Curve(mix, middle, is_band=True))
     title = f'Latency under traffic of {host}'
     return Picture(
         title, lambda width: lines(curves, 'GB/s of traffic', 'ns', width, title), READ_LOADED
     )
+
+
+def _middle_and_range(points: list[dict]) -> tuple[float, float, float]:
+    """Of the latencies of one requested rate, ns."""
+    ns = [point['ns'] for point in points]
+    return statistics.median(ns), min(ns), max(ns)

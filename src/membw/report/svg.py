@@ -48,6 +48,12 @@ class Canvas:
             f'<polyline points="{steps}" fill="none" class="line-{colour}"{_attributes(more)}/>'
         )
 
+    def band(self, ranges: Sequence[tuple[float, float, float]], colour: str) -> None:
+        """The area between two curves: (x, y of the one, y of the other)."""
+        edge = [(x, y) for x, y, _ in ranges] + [(x, y) for x, _, y in reversed(ranges)]
+        corners = ' '.join(f'{x:.1f},{y:.1f}' for x, y in edge)
+        self.parts.append(f'<polygon points="{corners}" class="fill-{colour}" opacity="0.25"/>')
+
     def mark(self, x: float, y: float, which: int, colour: str, tip: str = '') -> None:
         """A mark of a category: its shape differs, too. `tip` is shown by the pointer."""
         shape = SHAPES[which % len(SHAPES)].format(x=x, y=y)

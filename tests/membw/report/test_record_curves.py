@@ -14,6 +14,10 @@ def pictures(tmp_path, **record):
     return [picture.draw(800).as_text() for picture in section.pictures]
 
 
+def height(corner):
+    return corner.split(',')[1]
+
+
 def test_a_ladder_has_latency_and_bandwidth_over_its_sizes(tmp_path):
     sizes = [2**n for n in range(12, 26)]
     points = {
@@ -21,10 +25,12 @@ def test_a_ladder_has_latency_and_bandwidth_over_its_sizes(tmp_path):
         'read_one_gbs': [[90.0] * 14],
     }
     case = {'test': 'ladder'}
-    latency, bandwidth = pictures(
-        tmp_path, program='ladder', case=case, sizes=sizes, points=points
-    )
+    record = {'program': 'ladder', 'sizes': sizes, 'points': points}
+    latency, bandwidth = pictures(tmp_path, case=case, declared_bytes=[1 << 15, 1 << 20], **record)
     assert 'pages of 2 MiB, 4096: 2' in latency and '>16 MiB<' in latency
+    assert '>L1 32 KiB<' in latency and '>L2 1 MiB<' in bandwidth
+    band = latency.split('<polygon points="')[1].split('"')[0].split()
+    assert len(band) == 2 * len(sizes) and len({y for y in map(height, band)}) == 2
     assert 'read, one thread, 4096: 90' in bandwidth
 
 

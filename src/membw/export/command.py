@@ -13,6 +13,7 @@ EPILOG = """\
 RESULTS are record files, folders of them, or - for stdin; default: results of this checkout.
 csv and json have every figure in them; openmetrics has the newest of each series.
 An INVALID figure has its verdict and reason, and no number. A lower bound has a name of its own.
+What the runs in FOLDER/reports could not measure, as by a failed build, is NOT MEASURED.
 
 examples:
   membw export --output /var/lib/node_exporter/membw.prom
@@ -46,17 +47,19 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
 def run(args: argparse.Namespace) -> int:
     """Exit status as in EPILOG."""
     from membw.export import openmetrics, rows
+    from membw.export.unmeasured import unmeasured
     from membw.results.table import read_table
 
     paths = args.results or [str(Path(root(), 'results'))]
     table = read_table([path for path in paths if args.results or Path(path).is_dir()])
+    missing = unmeasured([path for path in paths if Path(path).is_dir()], table.problems)
     for problem in table.problems:
         print(f'membw: {printable(problem)}', file=sys.stderr)
-    if not table.figures:
+    if not table.figures and not missing:
         where = ' '.join(args.results) or 'results'
         raise MembwError(f"nothing was measured in '{where}'", "'membw run' measures this node")
     writers = {'openmetrics': openmetrics.as_text, 'csv': rows.as_csv, 'json': rows.as_json}
-    text = writers[args.format](table.figures)
+    text = writers[args.format](table.figures, missing)
     if args.output:
         write_whole(args.output, text)
     else:

@@ -4,9 +4,11 @@ Samples have no time stamps: node_exporter's textfile collector refuses them.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from membw.export.rows import row_of
+from membw.export.unmeasured import NAMES
+from membw.export.unmeasured import newest as newest_of
 from membw.printable import printable
 from membw.results.table import Figure
 
@@ -27,12 +29,14 @@ KINDS = {
     'high': ('figure_high', 'upper end of the range in which a rerun is expected'),
     'reference': ('reference', 'the reference value of the figure'),
 }
+VERDICT = 'the verdict of a figure, as a label'
 LABELS = ('test', 'parameters', 'system', 'partition', 'preset', 'pinning', 'node')
 Families = dict[str, tuple[str, str, dict[str, float]]]  # name -> unit, help, {series: value}
 
 
-def as_text(figures: Sequence[Figure]) -> str:
-    """The newest figure of each series; `figures` are in order of time."""
+def as_text(figures: Sequence[Figure], unmeasured: Sequence[Mapping[str, str]] = ()) -> str:
+    """The newest figure of each series, and what was not measured since; `figures` are in order
+    of time."""
     newest: dict[tuple, Figure] = {}
     for f in figures:
         names = f.benchmark, f.parameters, f.system, f.partition, f.preset, f.pinning, f.node
@@ -40,6 +44,9 @@ def as_text(figures: Sequence[Figure]) -> str:
     families: Families = {}
     for figure in newest.values():
         _add_figure(families, figure)
+    for case in newest_of(unmeasured, figures):
+        labels: dict[str, object] = {name: case[name] for name in (*NAMES, 'verdict', 'reason')}
+        _add(families, 'membw_verdict', '', VERDICT, labels, 1.0)
     lines = []
     for name, (unit, about, samples) in sorted(families.items()):
         lines += [f'# TYPE {name} gauge', *[f'# UNIT {name} {unit}'] * bool(unit)]
@@ -52,7 +59,7 @@ def _add_figure(families: Families, figure: Figure) -> None:
     row = row_of(figure)
     labels = {name: row[name] for name in (*LABELS, 'metric', 'better', 'verdict')}
     reason = {**labels, 'reason': row['reason']}
-    _add(families, 'membw_verdict', '', 'the verdict of a figure, as a label', reason, 1.0)
+    _add(families, 'membw_verdict', '', VERDICT, reason, 1.0)
     name = 'membw_measured_timestamp_seconds'
     _add(families, name, 'seconds', 'when it was measured', labels, figure.time)
     unit, factor = BASE.get(figure.unit, (_as_name(figure.unit), 1))

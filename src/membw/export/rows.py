@@ -3,11 +3,16 @@
 import csv
 import io
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from membw.moments import utc
 from membw.results.table import Figure
 from membw.results.verdict import INVALID, of_figure
+
+COLUMNS = (
+    'time test parameters system partition preset pinning node verdict metric value lower_bound '
+    'unit better low high reference ratio reason'
+).split()
 
 
 def row_of(figure: Figure) -> dict[str, object]:
@@ -42,17 +47,17 @@ def row_of(figure: Figure) -> dict[str, object]:
     }
 
 
-def as_csv(figures: Sequence[Figure]) -> str:
-    """A line of titles, and a line per figure."""
-    rows = [row_of(figure) for figure in figures]
+def as_csv(figures: Sequence[Figure], unmeasured: Sequence[Mapping[str, str]] = ()) -> str:
+    """A line of titles, and a line per figure and per case without one."""
     text = io.StringIO()
-    writer = csv.DictWriter(text, list(rows[0]), lineterminator='\n')
+    writer = csv.DictWriter(text, COLUMNS, lineterminator='\n')
     writer.writeheader()
-    writer.writerows(rows)
+    writer.writerows([*map(row_of, figures), *unmeasured])
     return text.getvalue()
 
 
-def as_json(figures: Sequence[Figure]) -> str:
-    """{"schema", "figures": [...]}, a figure per line."""
-    lines = ',\n'.join(json.dumps(row_of(figure), allow_nan=False) for figure in figures)
+def as_json(figures: Sequence[Figure], unmeasured: Sequence[Mapping[str, str]] = ()) -> str:
+    """{"schema", "figures": [...]}, a figure, or a case without one, per line."""
+    rows = [*map(row_of, figures), *(dict.fromkeys(COLUMNS) | dict(case) for case in unmeasured)]
+    lines = ',\n'.join(json.dumps(row, allow_nan=False) for row in rows)
     return f'{{"schema": "membw-export-2", "figures": [\n{lines}\n]}}\n'

@@ -69,11 +69,11 @@ def _run(results: list[str]) -> 'Run':
     """Of the report that is named, of the newest one here, or of records."""
     from membw.report.rows import is_report, run_of_records, run_of_report
     from membw.results.table import read_table
-    from membw.run.newest import reports
+    from membw.run.newest import newest
 
     own = Path(root(), 'results')
     if not results and any((own / 'reports').glob('run-*.json')):
-        return run_of_report(str(reports()[0]))
+        return run_of_report(newest())
     if len(results) == 1 and is_report(results[0]):
         return run_of_report(results[0])
     return run_of_records(read_table(results or [str(own)] * own.is_dir()))

@@ -7,7 +7,7 @@ import time
 
 from membw.results.left_out import by_reason, partitions_of
 from membw.results.run_lock import alone
-from membw.run import outcome, quick, refusals, session, summary
+from membw.run import junit, outcome, quick, refusals, session, summary
 from membw.site import realtime
 
 # longest that the figures of a row are waited for, in all its rounds
@@ -46,9 +46,11 @@ def measure(
             run(base, system, rest, rounds, by_priority, is_quick, partitions)
     except KeyboardInterrupt:
         if os.path.exists(f'{base}.json'):  # ReFrame writes it where a case was begun
+            junit.write(f'{base}.json')
             summary.show(f'{base}.json', time.monotonic() - begun, form=form, is_quick=is_quick)
         raise
     seconds, left_out = time.monotonic() - begun, {} if is_quick else by_reason(partitions)
+    junit.write(f'{base}.json')
     return summary.show(f'{base}.json', seconds, left_out, form, is_quick)
 
 

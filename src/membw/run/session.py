@@ -33,7 +33,7 @@ def report_base() -> str:
 
 
 def command(base: str, system: str | None, rest: list[str]) -> list[str]:
-    files = [f'--report-file={base}.json', f'--report-junit={base}.xml', '--nocolor']
+    files = [f'--report-file={base}.json', '--nocolor']
     checks = [] if {'-c', '--checkpath'} & set(rest) else ['-c', 'reframe-checks']
     where = ['--system', system] if system else []
     return ['reframe', *checks, '-r', *where, *files, *rest]

@@ -9,17 +9,21 @@ SKIPPED = re.compile(r'^\[ +SKIP \] \( *\d+/\d+\) (\S+).*? @\S+?\+(\S+) \[(.*)\]
 DEPENDENCY = 'skipped due to skipped dependencies'  # the line of the build has the reason
 
 
-def skip_lines(report: str) -> Iterator[str]:
-    """'  compiler 'icc' of icc-o2 not found: stream (icc-o2)' for each reason."""
+def reasons(report: str) -> list[tuple[str, str, str]]:
+    """(test, preset, reason) of each case that was skipped by itself."""
     try:
         with open(os.path.splitext(report)[0] + '.log', errors='replace') as file:
             found = SKIPPED.findall(file.read())
     except OSError:
-        return
+        return []
+    return [case for case in dict.fromkeys(found) if case[2] != DEPENDENCY]
+
+
+def skip_lines(report: str) -> Iterator[str]:
+    """'  compiler 'icc' of icc-o2 not found: stream (icc-o2)' for each reason."""
     groups = collections.defaultdict(list)
-    for test, preset, reason in found:
-        if reason != DEPENDENCY:
-            groups[reason].append((test, preset))
+    for test, preset, reason in reasons(report):
+        groups[reason].append((test, preset))
     if groups:
         yield from ('', 'skipped')
     for reason, cases in sorted(groups.items()):

@@ -11,7 +11,7 @@ from membw.errors import MembwError
 from membw.plural import plural
 from membw.results import verdict
 from membw.run import full_table, headline, outcome, ratios
-from membw.run.newest import reports
+from membw.run.newest import newest
 from membw.run.rows import Row, rows_of
 from membw.run.skips import skip_lines
 from membw.site import realtime
@@ -27,7 +27,7 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
     )
     parser.add_argument('report', nargs='?', help='a file (the newest of results/reports)')
     tables.add_argument(parser)
-    parser.set_defaults(func=lambda args: show(args.report or str(reports()[0]), form=args.format))
+    parser.set_defaults(func=lambda args: show(args.report or newest(), form=args.format))
 
 
 def show(

@@ -9,6 +9,7 @@ import made_up_records as made_up
 import pytest
 import tiny_check
 from http_sink import sink
+from made_run import MadeRun, metric
 from places import ROOT
 
 from membw.cli import main
@@ -96,6 +97,26 @@ def test_a_file_is_replaced_as_a_whole(results, export, tmp_path):
     assert main(['export', '--output', str(target), str(results)]) == 0
     assert target.read_text() == export('openmetrics')
     assert [path.name for path in tmp_path.iterdir()] == ['membw.prom']
+
+
+@pytest.mark.parametrize('form', FORMATS)
+def test_a_failed_build_is_not_measured_and_is_named(tmp_path, capsys, form):
+    """MadeRun writes reports/run.json; ReFrame's have a number in their names."""
+    run = MadeRun(tmp_path).build('icx', 'fail', 'icx: broken').failed_with('icx')
+    run.path = run.path.with_name('run-1.json')
+    run.write()
+    assert main(['export', '--format', form, str(tmp_path)]) == 0
+    (line,) = (x for x in capsys.readouterr().out.splitlines() if 'NOT MEASURED' in x)
+    assert 'icx: broken' in line and 'omp' in line and 'stream' in line
+
+
+def test_what_was_measured_since_is_no_longer_not_measured(tmp_path, capsys):
+    run = MadeRun(tmp_path).build('icx', 'fail', 'icx: broken').failed_with('icx')
+    run.add({'triad': metric(40.0)}, preset='icx', pinning='omp')  # a later round
+    run.path = run.path.with_name('run-1.json')
+    run.write()
+    assert main(['export', str(tmp_path)]) == 0
+    assert 'NOT MEASURED' not in capsys.readouterr().out
 
 
 def test_a_damaged_line_gives_exit_status_1_and_the_others_are_exported(tmp_path, capsys):

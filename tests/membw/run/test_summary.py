@@ -1,9 +1,11 @@
 """`membw run` and `membw summary`: the rows, the verdict and the exit status of a run."""
 
+from xml.etree import ElementTree
+
 import pytest
 from made_run import MadeRun, metric
 
-from membw.run import summary
+from membw.run import junit, summary
 from membw.run.outcome import load
 from membw.run.rows import rows_of
 
@@ -234,3 +236,35 @@ def test_colour_is_of_terminals_only(made, shown, monkeypatch, plain):
         monkeypatch.delenv('NO_COLOR', raising=False)
     text, _ = shown(made.add(stream(40.0)))
     assert ('\x1b[32mPASS' in text) == (not plain)
+
+
+# --- JUnit ---------------------------------------------------------------------------------------
+
+
+def test_junit_has_the_rows_and_verdicts_of_the_terminal(made, shown):
+    made.build('gcc-o3', 'fail', 'compile error: gcc: broken').failed_with('gcc-o3')
+    made.add(stream(40.0)).add(stream(41.0), round=2)
+    made.add(stream(30.0), preset='icx', references=HELD)
+    made.add(stream(30.0, bound=True), preset='clang', references=HELD)
+    made.add(stream(90.0), preset='gcc-o1', reasons=['not-validated (copy)'])
+    _, status = shown(made)
+    junit.write(str(made.path))
+    suite = ElementTree.parse(made.path.with_suffix('.xml')).getroot()
+    found = {c.get('name').split()[0]: [x for x in c if x.get('type')] for c in suite}
+    words = {name: each[0].get('type') if each else 'PASS' for name, each in found.items()}
+    assert status == 1 and words == {
+        'gcc-o3': 'NOT MEASURED',
+        'gcc-o2': 'PASS',
+        'icx': 'FAIL',
+        'clang': 'UNDECIDED',
+        'gcc-o1': 'INVALID',
+        'stream': 'NOT MEASURED',  # the build 'stream gcc-o3'
+    }
+    assert [suite.get(x) for x in ('tests', 'failures', 'errors')] == ['6', '3', '2']
+    assert 'gcc: broken' in found['gcc-o3'][0].get('message')
+
+
+def test_junit_of_a_run_without_a_figure_is_not_green(made):
+    made.add(result='skip', skip_reason='no tool').write()
+    junit.write(str(made.path))
+    assert 'errors="1"' in made.path.with_suffix('.xml').read_text()

@@ -17,7 +17,7 @@ class Curve(NamedTuple):
     """`points`: (x, value, low, high); low and high are None without an interval."""
 
     name: str
-    points: list[tuple[float, float, float | None, float | None]]
+    points: Sequence[tuple[float, float, float | None, float | None]]
     is_dashed: bool = False  # a reference, not a measurement
     is_band: bool = False  # the intervals are a band, not a line each
 
@@ -89,8 +89,11 @@ def _curve(
 ) -> None:
     dash = {'stroke_dasharray': '6 4'} if curve.is_dashed else {}
     at = [(across(p[0]), up(p[1])) for p in curve.points]
-    known = [(x, p[2], p[3]) for (x, _), p in zip(at, curve.points, strict=True)]
-    ranges = [(x, up(low), up(high)) for x, low, high in known if None not in (low, high)]
+    ranges = [
+        (x, up(low), up(high))
+        for (x, _), (_, _, low, high) in zip(at, curve.points, strict=True)
+        if low is not None and high is not None
+    ]
     if curve.is_band:
         canvas.band(ranges, colour)
     else:

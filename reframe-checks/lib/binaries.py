@@ -22,7 +22,6 @@ from lib import local_jobs, prerequisites
 from lib.queue_limit import queue_limit
 from lib.quick_log import quick_log
 from membw.checkout import root
-from membw.codegen import stored
 from membw.presets import presets, spack_rows
 from membw.presets.code_checksum import code_sha256
 from membw.results import archive
@@ -268,12 +267,6 @@ class program_binary(quick_log, queue_limit, rfm.CompileOnlyRegressionTest):
         build['make'] = self.make_words() if self.how == 'make' else None
         lock = self.rows.folder if self.how == 'spack' else None
         archive.keep_build(results(), build, lock)
-
-    @run_after('sanity')
-    def read_codegen(self) -> None:
-        """Now, as above: after a run it would compute on the cores that the next one measures."""
-        if not self.is_dry_run():
-            stored.read(self.path, str(results()))
 
 
 @functools.cache  # a fixture is one for each class: checks of one program share it

@@ -6,9 +6,9 @@ from typing import Any
 import reframe as rfm
 from reframe.core.builtins import variable
 
-from lib.binaries import results
 from lib.option_words import option_words
-from membw.codegen import stored
+from membw.codegen.brief import brief
+from membw.errors import MembwError
 
 # of the kinds that are reserved; how much of the arrays came in transparent ones, the program says
 PAGE_KIB = {'2M': 2048, '1G': 1048576}
@@ -53,8 +53,13 @@ class stream_options(rfm.RegressionTestPlugin):
 
     def note_codegen(self) -> None:
         """Why two compilers differ: memcpy or a loop, how wide, past the caches or not."""
-        self.codegen, why = stored.read(self.binary.path, str(results()))
-        self.stores = stored.brief(self.codegen) if self.codegen else ''
+        from membw.codegen.kernels import read_kernels  # the disassembler takes time to load
+
+        try:
+            self.codegen = read_kernels(self.binary.path)
+        except (MembwError, OSError) as err:
+            self.codegen, why = {}, str(err)
+        self.stores = brief(self.codegen) if self.codegen else ''
         self.say(f'stores: {self.stores or why}')
 
     def facts_beside(self) -> dict[str, Any]:

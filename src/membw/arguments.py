@@ -4,8 +4,6 @@ import argparse
 import time
 from datetime import datetime, timezone
 
-MOST_DAYS = 36_500
-
 
 def percent(text: str) -> float:
     """A float, in percent; neither 0 nor 100."""
@@ -30,18 +28,11 @@ def count(text: str) -> int:
     return int(text)
 
 
-def days(text: str) -> int:
-    """An int, at least 1, which a date bears: a century."""
-    if not count(text) <= MOST_DAYS:
-        raise argparse.ArgumentTypeError(f"'{text}' is more than {MOST_DAYS} days")
-    return int(text)
-
-
 def begin(text: str) -> float:
     """Seconds since 1970, from '2026-11-21' (its midnight, UTC) or '14d' (so many days ago)."""
     try:
         if text.endswith('d'):
-            return time.time() - 86_400 * days(text[:-1])
+            return time.time() - 86_400 * count(text[:-1])
         return datetime.strptime(text, '%Y-%m-%d').replace(tzinfo=timezone.utc).timestamp()
     except ValueError as err:
         raise argparse.ArgumentTypeError(f"'{text}' is neither 2026-11-21 nor 14d") from err

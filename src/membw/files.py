@@ -46,19 +46,9 @@ def one_at_a_time(folder: Name) -> Iterator[None]:
         os.close(handle)
 
 
-def open_to_read(name: Name, hint: str | None = None) -> IO[bytes]:
-    """A stream of bytes: of a file, a pipe, what <(COMMAND) names.
-
-    Raises MembwError of a device without an end, OSError as open() does.
-    """
-    if Path(name).is_char_device() and not os.path.samefile(name, os.devnull):
-        raise MembwError(f"'{name}' is a device, which has no end", hint)
-    return open(name, 'rb')
-
-
-def read_text(name: Name, hint: str | None = None) -> str:
-    """All that open_to_read gives; what is not UTF-8 is replaced."""
-    with naming(name), open_to_read(name, hint) as stream:
+def read_text(name: Name) -> str:
+    """The text of a file or a pipe; what is not UTF-8 is replaced."""
+    with naming(name), open(name, 'rb') as stream:
         return stream.read().decode('utf-8', errors='replace')
 
 
@@ -70,13 +60,6 @@ def naming(name: Name) -> Iterator[None]:
     except OSError as err:
         err.filename = err.filename or os.fspath(name)
         raise
-
-
-def refuse_special(name: Name, hint: str | None = None) -> None:
-    """What is read more than once, or added to, is a regular file, or not there yet; of a folder
-    open() says so."""
-    if os.path.exists(name) and not (os.path.isfile(name) or os.path.isdir(name)):
-        raise MembwError(f"'{name}' is no file", hint)
 
 
 def unreadable_folders(folder: Name) -> list[str]:

@@ -1,11 +1,9 @@
-"""Tables as they are printed: aligned for people, Markdown, CSV and JSON for programs.
+"""Tables as they are printed: aligned for people, JSON for programs.
 
 A command says what its columns are and what stands between its tables; this module how they look.
 """
 
 import argparse
-import csv
-import io
 import json
 import os
 import re
@@ -16,7 +14,6 @@ from typing import IO, Any, NamedTuple
 
 from membw.printable import printable
 
-FORMATS = ('plain', 'md', 'csv', 'json')
 # of a terminal, by the verdict
 GREEN, RED, YELLOW, CYAN = '32', '31', '33', '36'
 COLOURS = {
@@ -97,26 +94,15 @@ Block = Table | str
 
 
 def add_argument(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument('--format', choices=FORMATS, default='plain', help='of the tables (plain)')
-    parser.add_argument(
-        '--json',
-        action='store_const',
-        const='json',
-        dest='format',
-        default=argparse.SUPPRESS,
-        help='the same as --format json',
-    )
+    parser.add_argument('--json', action='store_true', help='print the tables as JSON')
 
 
-def as_text(blocks: Iterable[Block], form: str = 'plain', colour: bool | None = None) -> str:
-    """Tables and the lines of text between them, in one of FORMATS, without the last newline.
-
-    CSV has the tables alone.
-    """
-    if form == 'plain':
-        colour = is_coloured() if colour is None else colour
-        return '\n'.join(line for block in blocks for line in _plain(block, colour))
-    return {'md': _markdown, 'csv': _csv, 'json': _json}[form](list(blocks)).rstrip('\n')
+def as_text(blocks: Iterable[Block], is_json: bool = False, colour: bool | None = None) -> str:
+    """Tables and the lines of text between them, without the last newline."""
+    if is_json:
+        return _json(list(blocks))
+    colour = is_coloured() if colour is None else colour
+    return '\n'.join(line for block in blocks for line in _plain(block, colour))
 
 
 def is_coloured(stream: IO | None = None) -> bool:
@@ -160,42 +146,6 @@ def _aligned(table: Table, colour: bool) -> Iterator[str]:
                 for cell, column in zip(cells, columns, strict=False)
             ]
         yield table.indent + '  '.join(cells)
-
-
-def _markdown(blocks: list[Block]) -> str:
-    """Lines of text that follow each other are a block of their own, as they were laid out."""
-    parts: list[str] = []
-    lines: list[str] = []
-    for block in [*blocks, None]:
-        if isinstance(block, str):
-            lines.append(block)
-            continue
-        text = '\n'.join(lines).strip('\n')
-        parts += [f'```text\n{text}\n```' if '\n' in text else text] if text else []
-        parts += [_markdown_table(block)] if block else []
-        lines = []
-    return '\n\n'.join(parts)
-
-
-def _markdown_table(table: Table) -> str:
-    lines = [[cell.replace('|', '\\|') for cell in line] for line in table.texts()]
-    rule = ['---:' if table.columns[i].right else '---' for i in table.used()]
-    rows = [f'| {" | ".join(line)} |' for line in (lines[0], rule, *lines[1:])]
-    return '\n'.join([*([table.title, ''] if table.title else []), *rows])
-
-
-def _csv(blocks: list[Block]) -> str:
-    """One table of all columns; the first says which of several a row is of."""
-    tables = [block for block in blocks if isinstance(block, Table)]
-    rows = [{'table': table.title, **row} for table in tables for row in table.values()]
-    rows = [{k: printable(v) if isinstance(v, str) else v for k, v in r.items()} for r in rows]
-    names = list(dict.fromkeys(column.name for table in tables for column in table.columns))
-    names = ['table'] * (len(tables) > 1) + names
-    text = io.StringIO()
-    writer = csv.DictWriter(text, names, extrasaction='ignore', lineterminator='\n')
-    writer.writeheader()
-    writer.writerows(rows)
-    return text.getvalue()
 
 
 def _json(blocks: list[Block]) -> str:

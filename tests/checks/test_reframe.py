@@ -500,8 +500,7 @@ def test_the_record_says_what_the_compiler_made_of_it(local):
     made = json.loads(pathlib.Path(case['record']).read_text())['codegen']
     assert case['stores'] == f'{made["copy"]["calls"][0]}/64'
     assert f'stores: {case["stores"]}' in local.text
-    found = [made['triad'][key] for key in ('stores', 'width_bits', 'moved_bytes')]
-    assert found == ['ordinary', 64, 32]  # what gcc -O2 does, and what it costs
+    assert (made['triad']['stores'], made['triad']['width_bits']) == ('ordinary', 64)
 
 
 def test_the_scan_has_a_figure_for_each_number_of_threads(local):

@@ -8,8 +8,6 @@ import pytest
 from changed_source import copy_source, other_machine
 from record_schema import check
 
-from membw.site.peak_from_modules import memory_of_modules
-
 BIG = ['-n', '1000000', '-t', '5']
 ALLOW = 'array-too-small,too-short,oversubscribed,cpu-not-where-asked'
 
@@ -74,12 +72,6 @@ def test_the_modules_are_in_the_record(run):
 def test_empty_slots_are_no_modules(run):
     record, _ = run(*dmi.sockets(channels=2), dmi.module('DIMM 9', 'P0 CHANNEL H', mib=0))
     assert len(record['facts']['dimms']) == 4 and record['facts']['memory_channels'] is None
-
-
-def test_what_the_record_lists_is_enough_to_guess_the_peak(run):
-    record, _ = run(dmi.firmware(), *dmi.sockets(8, mts=2933))
-    memory = memory_of_modules(record['facts'])
-    assert (memory['channels'], memory['mts']) == (16, 2933)
 
 
 @pytest.mark.parametrize('kind', [dmi.HBM2, dmi.LPDDR5])

@@ -95,16 +95,3 @@ def test_a_disk_that_fills_leaves_the_last_file_and_nothing_beside_it(
     assert f"membw: cannot write '{file}': File too large" in capsys.readouterr().err
     assert file.read_bytes() == (b'of last night')
     assert os.listdir(file.parent) == [file.name]
-
-
-def test_a_device_without_an_end_is_not_read(fleet, capsys):
-    for words in (
-        ['rank', fleet, '--nodes', '/dev/zero'],
-        ['accept', '/dev/zero', '--plan'],
-        ['history', fleet, '--acknowledged', '/dev/zero'],
-        ['summary', '/dev/zero'],
-        ['report', '/dev/zero'],
-        ['export', '/dev/zero'],
-    ):
-        assert main([str(word) for word in words]) == 2
-        assert "membw: '/dev/zero' is a device, which has no end" in capsys.readouterr().err

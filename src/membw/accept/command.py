@@ -96,10 +96,10 @@ def accept(args: argparse.Namespace, protocol: protocols.Protocol) -> dict[str, 
     acceptance = report(decide(protocol, runs_of(protocol, table)), table.problems)
     for name in args.report:
         write_whole(name, written(Path(name).suffix, acceptance))
-    if args.format == 'json':
+    if args.json:
         print(written('.json', acceptance), end='')
     else:
-        print(tables.as_text(blocks(acceptance, PASSED_SHOWN), args.format))
+        print(tables.as_text(blocks(acceptance, PASSED_SHOWN), args.json))
     return acceptance
 
 

@@ -13,7 +13,6 @@ import yaml
 from membw import schema
 from membw.checkout import refuse_unknown_system, root
 from membw.errors import MembwError, did_you_mean
-from membw.files import open_to_read
 from membw.presets import presets
 from membw.printable import printable
 from membw.results.hostlist import expected_nodes
@@ -132,8 +131,7 @@ def _line(metric: str, row: Any) -> Line:
 
 def _read(path: str) -> Any:
     try:
-        with open_to_read(path, HINT) as stream:
-            text = stream.read().decode('utf-8')
+        text = Path(path).read_text(encoding='utf-8')
         twice = [f'line {line}: {key!r} is given twice' for line, key in presets.given_twice(text)]
         if twice:
             raise MembwError(f"'{path}': {'; '.join(twice)}", 'keep one of them')

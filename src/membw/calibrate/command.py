@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from membw import tables
-from membw.arguments import begin, days
+from membw.arguments import begin, count
 from membw.calibrate.reference_file import ReferenceFile
 from membw.calibrate.rule import Reference, Refusal, reference, too_few
 from membw.calibrate.samples import Samples, select
@@ -55,7 +55,7 @@ def add_parser(subparsers: Any) -> None:
     )
     add(
         '--expires',
-        type=days,
+        type=count,
         default=180,
         metavar='DAYS',
         help='after so many days each run warns that the reference is old (180)',
@@ -75,7 +75,7 @@ def run(args: argparse.Namespace) -> int:
         made = [propose(args, file, samples, blocks) for samples in every]
         if not args.dry_run:
             blocks += [f'written: {path}' for path in file.write()]
-    print(tables.as_text(blocks, args.format))
+    print(tables.as_text(blocks, args.json))
     return 0 if all(made) and not table.problems else 1
 
 
@@ -114,8 +114,8 @@ def propose(
         file.put(samples.key, new, {**samples.counts, **samples.facts}, args.expires)
     blocks += proposal_blocks(samples, found, existing, args.replace)
     blocks += [f'  refused: {text}' for text in refused]
-    for why, count in samples.left_out.most_common():
-        blocks.append(f'  left out: {plural(count, "run")}: {why}')
+    for why, number in samples.left_out.most_common():
+        blocks.append(f'  left out: {plural(number, "run")}: {why}')
     return not refused
 
 
@@ -134,7 +134,7 @@ def proposal_blocks(
     samples: Samples, found: dict[str, Reference], existing: dict[str, Any], replace: bool
 ) -> Iterator[Block]:
     """The table of a proposal, and the notes about it."""
-    counts = ', '.join(plural(count, what[:-1]) for what, count in samples.counts.items())
+    counts = ', '.join(plural(n, what[:-1]) for what, n in samples.counts.items())
     rows = [
         [
             metric,

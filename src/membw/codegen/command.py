@@ -7,11 +7,10 @@ from membw import tables
 from membw.codegen.kernels import read_kernels
 from membw.tables import Cell, Column, Table
 
-COLUMNS = tuple(Column(name, name) for name in ('kernel', 'stores', 'width', 'counted', 'moved'))
+COLUMNS = tuple(Column(name, name) for name in ('kernel', 'stores', 'width'))
 HOW = """
-Width is that of the stores in bits (64: one double at a time). Counted bytes per element are
-STREAM's; an ordinary store reads the line that it writes (write-allocate), so that more bytes
-move. What memcpy does is settled when it runs: not known. More: docs/compilers.md
+Width is that of the stores in bits (64: one double at a time). An ordinary store also reads the
+line that it writes; a non-temporal one does not. What memcpy does is decided when it runs.
 """
 
 
@@ -42,19 +41,16 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 def main(args: argparse.Namespace) -> int:
     """Prints the table, or {"kernels": {name: facts}} as JSON."""
     kernels = read_kernels(args.binary, args.kernel or ())
-    if args.format == 'json':
+    if args.json:
         print(json.dumps({'binary': args.binary, 'kernels': kernels}, indent=1))
         return 0
     rows = [
         (
             name,
             ' '.join(facts['calls']) or facts['stores'],
-            *(
-                Cell(facts[key], str(facts[key] or '?'))
-                for key in ('width_bits', 'counted_bytes', 'moved_bytes')
-            ),
+            Cell(facts['width_bits'], str(facts['width_bits'] or '?')),
         )
         for name, facts in kernels.items()
     ]
-    print(tables.as_text([Table(args.binary, COLUMNS, rows)], args.format))
+    print(tables.as_text([Table(args.binary, COLUMNS, rows)], args.json))
     return 0

@@ -16,7 +16,6 @@ from membw.errors import MembwError
 
 STREAM = ('copy', 'scale', 'add', 'triad')
 PREFIXES = ('fortran_', 'kernel_')  # a program with loops in Fortran has both; the first counts
-WORD = 8  # bytes of an element
 # functions that store for a kernel: libc's and those of Intel's runtime (libirc), by their names
 STORING = re.compile(r'(_*(intel|VEC)_\w*)?mem(cpy|move|set)|_*libirc_nontemporal_store\w*')
 RUNTIME = re.compile(r'_*(gomp|omp|kmp|kmpc|ompc)(_|$)', re.IGNORECASE)  # of OpenMP
@@ -24,7 +23,7 @@ BITS = {'byte': 8, 'word': 16, 'dword': 32, 'qword': 64, 'xmmword': 128, 'ymmwor
         'zmmword': 512}  # fmt: skip
 # of a data register of aarch64; one of SVE (z) holds at least 128
 REGISTER_BITS = {'q': 128, 'v': 128, 'z': 128, 'd': 64, 'x': 64, 's': 32, 'w': 32}
-NO_ACCESS = ('lea', 'nop', 'prefetch', 'call', 'j', 'push', 'pop', 'clflush')
+NO_STORE = ('lea', 'nop', 'prefetch', 'call', 'j', 'push', 'pop', 'clflush')
 MOST_FUNCTIONS = 50
 
 
@@ -37,22 +36,19 @@ class Step(NamedTuple):
     operands: str
 
 
-class Moved(NamedTuple):
-    """What a loop moves an iteration, in bits; widest: of its stores."""
+class Stores(NamedTuple):
+    """What a loop stores per iteration, in bits; `widest`: its widest store."""
 
     stored: int
-    loaded: int
     nontemporal: int
     widest: int
-    in_place: bool  # it stores by registers that it loads by: to what it has read
 
 
 def read_kernels(path: str, names: Sequence[str] = ()) -> dict[str, dict[str, Any]]:
     """{kernel: facts} of a program, STREAM's four first; NAMES: these kernels or functions alone.
 
-    Facts: stores (ordinary, nontemporal, mixed, call, string, none), calls (names), width_bits,
-    counted_bytes and moved_bytes of an element. What a call stores is not known: None.
-    Raises MembwError where there is no such kernel.
+    Facts: stores (ordinary, nontemporal, mixed, call, string, none), calls (names), width_bits
+    (None: a call decides it when it runs). Raises MembwError where there is no such kernel.
     """
     program = Program(path)
     found = {name: read_kernel(program, name) for name in names or kernel_names(program)}
@@ -80,8 +76,8 @@ def read_kernel(program: Program, name: str) -> dict[str, Any] | None:
 
 
 def facts_of(bodies: list[list[Step]], calls: list[str]) -> dict[str, Any]:
-    loops = [moved(loop) for body in bodies for loop in innermost(body)]
-    hot = max(loops, default=Moved(0, 0, 0, 0, False))
+    loops = [stores_of(loop) for body in bodies for loop in innermost(body)]
+    hot = max(loops, default=Stores(0, 0, 0))
     streaming = [name for name in calls if 'nontemporal' in name and 'dynamic' not in name]
     if streaming:
         kind = 'nontemporal' if hot.stored == hot.nontemporal else 'mixed'
@@ -94,15 +90,7 @@ def facts_of(bodies: list[list[Step]], calls: list[str]) -> dict[str, Any]:
     else:
         kind = {0: 'ordinary', hot.stored: 'nontemporal'}.get(hot.nontemporal, 'mixed')
     by_loop = kind in ('ordinary', 'nontemporal', 'mixed') and not streaming
-    counted = WORD * (1 + round(hot.loaded / hot.stored)) if by_loop else 0
-    extra = {'nontemporal': 0, 'ordinary': 0 if hot.in_place else WORD}.get(kind)
-    return {
-        'stores': kind,
-        'calls': calls,
-        'width_bits': hot.widest if by_loop else None,
-        'counted_bytes': counted or None,
-        'moved_bytes': counted + extra if counted and extra is not None else None,
-    }
+    return {'stores': kind, 'calls': calls, 'width_bits': hot.widest if by_loop else None}
 
 
 def gather(program: Program, symbol: str) -> tuple[list[list[Step]], list[str]]:
@@ -186,41 +174,25 @@ def innermost(body: list[Step]) -> list[list[Step]]:
     ]
 
 
-def moved(loop: list[Step]) -> Moved:
-    stored = loaded = nontemporal = widest = 0
-    written: set[str] = set()
-    read: set[str] = set()
+def stores_of(loop: list[Step]) -> Stores:
+    stored = nontemporal = widest = 0
     for step in loop:
-        bits, is_store, is_load = access(step)
-        place = ' '.join(
-            re.findall(r'[a-z]\w*', step.operands.partition('[')[2].partition(']')[0])
-        )
-        stored += bits * is_store
-        loaded += bits * is_load
-        if is_store:
-            written.add(place)
-            widest = max(widest, width(step))
-            nontemporal += bits * ('movnt' in step.name or step.name.startswith(('stnp', 'stnt')))
-        elif is_load:
-            read.add(place)
-    return Moved(stored, loaded, nontemporal, widest, written <= read)
+        bits = stored_bits(step)
+        stored += bits
+        widest = max(widest, width(step) if bits else 0)
+        nontemporal += bits * ('movnt' in step.name or step.name.startswith(('stnp', 'stnt')))
+    return Stores(stored, nontemporal, widest)
 
 
-def access(step: Step) -> tuple[int, bool, bool]:
-    """Bits that an instruction moves from or to memory that is no stack; does it store, load?"""
+def stored_bits(step: Step) -> int:
+    """Bits that an instruction stores to memory other than the stack."""
     if '[' not in step.operands or re.search(r'\[(rsp|rip|rbp - \w+\]|sp|x29)', step.operands):
-        return 0, False, False
-    if 'ptr [' in step.operands:  # x86-64: Intel's order has what is written first
-        if step.name.startswith(NO_ACCESS):
-            return 0, False, False
-        first = step.operands.split(',')[0]
-        reads = '[' not in first or step.name.startswith(('cmp', 'test', 'div', 'mul', 'bt'))
-        only_writes = 'mov' in step.name or 'extract' in step.name
-        return width(step), not reads, reads or not only_writes
-    if not step.name.startswith(('ld', 'st')):
-        return 0, False, False
+        return 0
+    if 'ptr [' in step.operands:  # x86-64: in Intel's order the destination is first
+        reads = step.name.startswith((*NO_STORE, 'cmp', 'test', 'div', 'mul', 'bt'))
+        return 0 if reads or '[' not in step.operands.split(',')[0] else width(step)
     registers = step.operands.partition('[')[0].count(',')
-    return width(step) * max(registers, 1), step.name[0] == 's', step.name[0] == 'l'
+    return width(step) * max(registers, 1) if step.name.startswith('st') else 0
 
 
 def width(step: Step) -> int:

@@ -52,5 +52,5 @@ def run(args: argparse.Namespace) -> int:
 
     a, b = find(args.a, args.results), find(args.b, args.results)
     difference = compare(a, b, args.margin)
-    print(tables.as_text(as_blocks(a, b, difference, args.margin), args.format))
+    print(tables.as_text(as_blocks(a, b, difference, args.margin), args.json))
     return 0 if difference.is_equal else 1

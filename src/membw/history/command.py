@@ -94,10 +94,10 @@ def run(args: argparse.Namespace) -> int:
         for c in acknowledged.apply(changes, file)
         if c.found >= since and (not nodes or set(nodes) & set(c.nodes))
     ]
-    if args.format == 'json':
+    if args.json:
         print(json.dumps(text.as_json(table, changes), indent=1))
     else:
-        print(tables.as_text(text.as_blocks(table, changes), args.format))
+        print(tables.as_text(text.as_blocks(table, changes), args.json))
     return 1 if table.problems or any(map(text.is_red, changes)) else 0
 
 

@@ -50,7 +50,6 @@ PACKAGES = {'stream': 'membw'}
 FAMILY_KEYS = {'cc', 'language', 'openmp', 'spack', 'external', 'version'}
 PRESET_KEYS = {'family', 'line', 'requires', 'features', 'pages', 'source'}
 OPTIONAL_KEYS = {'language', 'external', 'pages'}
-MOST_LEVELS = 50  # of a file of ours, which has seven
 PAGES = ('thp', '2M', '1G')
 LISTS = ('requires', 'features', 'libraries')
 LANGUAGES = ('c', 'fortran')
@@ -88,14 +87,7 @@ def loader(yaml: ModuleType) -> Any:
 
 
 def read_yaml(yaml: ModuleType, text: str) -> Any:
-    """What the text says. YAMLError, too, of what libyaml's loader has no stack for (it calls
-    itself for each level, and the process is gone) and of a number that Python does not take."""
-    depth = 0
-    for event in yaml.parse(text, loader(yaml)):
-        depth += isinstance(event, yaml.CollectionStartEvent)
-        depth -= isinstance(event, yaml.CollectionEndEvent)
-        if depth > MOST_LEVELS:
-            raise yaml.YAMLError(f'nested more than {MOST_LEVELS} levels deep')
+    """What the text says; YAMLError also for a number that Python does not take."""
     try:
         return yaml.load(text, loader(yaml))
     except ValueError as err:
@@ -119,8 +111,6 @@ def one_line(err: Exception) -> str:
 
 def load(path: Path | str = TABLE) -> Table:
     """The whole table, checked: {'families': {...}, 'presets': {...}}."""
-    if Path(path).exists() and not Path(path).is_file():
-        raise PresetError(f"'{path}' is no file", 'restore it from git')
     try:
         text = Path(path).read_text(encoding='utf-8')
     except OSError as err:

@@ -1,4 +1,4 @@
-"""The exact sources of a result: what a build reads, packed; found again, here or in git."""
+"""The exact sources of a result: what a build reads, packed, and found again."""
 
 import functools
 import gzip
@@ -7,7 +7,7 @@ import io
 import shlex
 import subprocess
 import tarfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -73,6 +73,17 @@ def commit() -> str:
     return f'{head}-dirty' if changed else head
 
 
+def _git(*words: str) -> bytes:
+    """What git prints; nothing where it fails or is missing."""
+    if not Path(root(), '.git').exists():
+        return b''
+    try:
+        done = subprocess.run(['git', '-C', root(), *words], capture_output=True)
+    except OSError:
+        return b''
+    return b'' if done.returncode else done.stdout
+
+
 # --- finding again -----------------------------------------------------------------------------
 
 
@@ -82,71 +93,30 @@ class Sources:
 
     origin: str
     command: str
-    notes: tuple = ()
 
 
 def find_sources(build: Facts, results: Path) -> Sources:
-    """Sources whose checksum is build['source_sha256'], never others."""
+    """The archive whose checksum is build['source_sha256']; MembwError where it is missing."""
     wanted, program = build['source_sha256'], build.get('program', 'stream')
     kept = results / 'sources' / str(build.get('sources'))
-    notes = _about_present(wanted, program)
-    if kept.is_file() and _is_itself(kept) and checksum(kept.read_bytes(), program) == wanted:
-        name, sha = shlex.quote(str(kept)), kept.name.split('.')[0]
-        # recipe and Makefile of it are run: what was changed since is not unpacked
-        command = f'[ "$(sha256sum <{name})" = "{sha}  -" ] || {{\n'
-        command += f"\techo 'membw: these sources were changed since:' {name} >&2\n\texit 1\n}}\n"
-        command += f'tar -xzf {name} -C "$here/sources"'
-        return Sources(f'kept in {kept}', command, notes)
-    revision = _commit(build.get('commit') or '', wanted, program)
-    if revision:
-        paths = _of_commit(revision, built_from(program))
-        words = shlex.join(['git', '-C', root(), 'archive', revision, *paths])
-        return Sources(f'git commit {revision}', f'{words} | tar -x -C "$here/sources"', notes)
-    raise MembwError(
-        f"the sources with checksum '{wanted}' are neither in '{kept.parent}' nor in git",
-        'fetch the commit they are of, or bring results/sources from where it was measured',
-    )
+    if not (
+        kept.is_file() and _is_itself(kept) and checksum(kept.read_bytes(), program) == wanted
+    ):
+        raise MembwError(
+            f"the sources with checksum '{wanted}' are not in '{kept.parent}'",
+            'bring results/sources from where it was measured',
+        )
+    name, sha = shlex.quote(str(kept)), kept.name.split('.')[0]
+    # recipe and Makefile of it are run: a changed archive is not unpacked
+    command = f'[ "$(sha256sum <{name})" = "{sha}  -" ] || {{\n'
+    command += f"\techo 'membw: these sources were changed since:' {name} >&2\n\texit 1\n}}\n"
+    command += f'tar -xzf {name} -C "$here/sources"'
+    return Sources(f'kept in {kept}', command)
 
 
 def _is_itself(archive: Path) -> bool:
-    """An archive is named for its sha256: a changed one is another party's."""
+    """An archive is named for its sha256."""
     return hashlib.sha256(archive.read_bytes()).hexdigest() == archive.name.split('.')[0]
-
-
-def _about_present(wanted: str, program: str) -> tuple[str, ...]:
-    present = presets.source_sha256(Path(root(), 'src', program))
-    if present == wanted:
-        return ()
-    now = f'the present src/{program} ({present[:12]})'
-    return (f'{now} is not that of the result ({wanted[:12]})',)
-
-
-def _commit(recorded: str, wanted: str, program: str) -> str | None:
-    """The recorded commit where it holds these sources, else the newest one that does."""
-    folders = source_folders(program)
-    recorded = recorded.removesuffix('-dirty')
-    history = _git('log', '--all', '--format=%H', '--', *folders).decode().split()
-    for candidate in filter(None, [recorded, *history]):
-        archive = _git('archive', candidate, *_of_commit(candidate, folders))
-        if archive and checksum(archive, program) == wanted:
-            return candidate
-    return None
-
-
-def _of_commit(commit: str, paths: Sequence[str]) -> list[str]:
-    """Those that a commit has: git archives nothing where one of them is missing."""
-    return [path for path in paths if _git('ls-tree', commit, path.rstrip('/'))]
-
-
-def _git(*words: str) -> bytes:
-    """What git prints; nothing where it fails, or is not there; nor of a repository around it."""
-    if not Path(root(), '.git').exists():
-        return b''
-    try:
-        done = subprocess.run(['git', '-C', root(), *words], capture_output=True)
-    except OSError:
-        return b''
-    return b'' if done.returncode else done.stdout
 
 
 def checksum(archive: bytes, program: str) -> str:

@@ -72,13 +72,13 @@ def run(args: argparse.Namespace) -> int:
     _refuse_other_names(args.nodes, {verdict.node for verdict in ranking.verdicts})
     if args.node_check:
         write_node_check(args.node_check, ranking.nodes)
-    if args.format == 'json':
+    if args.json:
         print(json.dumps(text.as_json(ranking), indent=1))
     elif args.drain:
         print('\n'.join(drain_commands(ranking.nodes) or ['# no node to drain']))
     else:
         blocks = text.as_blocks(ranking, args.margin / 100, args.limit)
-        print(tables.as_text(blocks, args.format))
+        print(tables.as_text(blocks, args.json))
     return 1 if ranking.problems or any(n.verdict != 'PASS' for n in ranking.nodes) else 0
 
 

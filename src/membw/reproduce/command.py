@@ -16,7 +16,7 @@ from membw.results.run_lock import alone
 EPILOG = """\
 ID is a record: a file of results/records, its name alone, or FILE#HOST.
 
-The script takes the exact sources from results/sources or from the commit of git that has them.
+The script takes the exact sources from results/sources.
 It builds by Spack's lock or the make line in results/builds. Then it runs the job script in
 results/jobs with the variables of that run.
 
@@ -54,8 +54,6 @@ def run(args: argparse.Namespace) -> int:
     refuse_unstored(result)
     sources = find_sources(result.build, result.results)
     text = script(result, sources)
-    for note in sources.notes:
-        print(f'membw: {note}: taken from {sources.origin}', file=sys.stderr)
     if not args.run:
         print(text, end='')
         return 0
@@ -114,5 +112,5 @@ def compare_with(args: argparse.Namespace, old: Result, new: Result) -> int:
     said = f'binary: {"the same, bit for bit" if is_same else "DIFFERS"}'
     difference = compare(old, new, args.margin)
     blocks = [said, *as_blocks(old, new, difference, args.margin)]
-    print(tables.as_text(blocks, args.format))
+    print(tables.as_text(blocks, args.json))
     return 0 if difference.is_equal else 1

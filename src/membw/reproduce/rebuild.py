@@ -50,7 +50,6 @@ def _sources(result: Result, sources: Sources) -> Iterator[str]:
     names = ' -o '.join(f"-name '*{suffix}'" for suffix in SUFFIXES)
     yield ''
     yield f'# 1. the exact sources: {printable(sources.origin)}'
-    yield from (f'# note: {printable(note)}' for note in sources.notes)
     yield sources.command
     yield '# the checksum is computed by no file of the archive itself'
     yield 'sources=$(cd "$here/sources/src" && \\'

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from membw.errors import MembwError
-from membw.files import naming, open_to_read, unreadable_folders
+from membw.files import naming, unreadable_folders
 from membw.moments import utc
 from membw.printable import printable
 from membw.results import provenance
@@ -139,7 +139,7 @@ def _texts(path: str, problems: list[str]) -> Iterator[tuple[str, str, bool]]:
             with naming(file):
                 yield str(file), file.read_bytes().decode('utf-8-sig', 'replace'), False
     else:
-        with naming(path), open_to_read(path, 'give record files, folders, or -') as stream:
+        with naming(path), open(path, 'rb') as stream:
             yield str(path), stream.read().decode('utf-8-sig', 'replace'), True
 
 

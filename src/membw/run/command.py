@@ -14,7 +14,7 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
         'run',
         allow_abbrev=False,
         help='measure this node, or another system',
-        usage='membw run [--full] [--system SYSTEM] [--rounds K] [--realtime] [--format FORMAT] '
+        usage='membw run [--full] [--system SYSTEM] [--rounds K] [--realtime] [--json] '
         '[REFRAME OPTION ...]',
         description="Without arguments: this machine's memory bandwidth in some 20 s, by up to "
         'three presets. With --full, --system, or any option of ReFrame (-n TEST, -p PRESET, '
@@ -46,4 +46,4 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
 
 def main(args: argparse.Namespace) -> int:
     is_full = args.full or bool(args.system or args.rest)
-    return measure(args.system, args.rest, args.rounds, args.format, args.realtime, is_full)
+    return measure(args.system, args.rest, args.rounds, args.json, args.realtime, is_full)

@@ -21,7 +21,7 @@ def measure(
     system: str | None,
     rest: list[str],
     rounds: int = 1,
-    form: str = 'plain',
+    is_json: bool = False,
     by_priority: bool = False,
     is_full: bool = True,
 ) -> int:
@@ -31,7 +31,7 @@ def measure(
         system: a name in systems/; None: found by host name.
         rest: further options of ReFrame.
         rounds: of what compares (check `stream`) on this machine.
-        form: one of tables.FORMATS; what is for people alone goes to stderr with any but 'plain'.
+        is_json: the tables as JSON; what is for people alone goes to stderr.
         by_priority: at real-time priority.
         is_full: all checks; else the quick run of this machine.
 
@@ -40,18 +40,18 @@ def measure(
     begun, base = time.monotonic(), session.report_base()
     is_quick = False
     try:
-        with alone(), contextlib.redirect_stdout(sys.stdout if form == 'plain' else sys.stderr):
+        with alone(), contextlib.redirect_stdout(sys.stderr if is_json else sys.stdout):
             partitions = partitions_of(system)
             is_quick = not is_full and is_local(partitions)
             run(base, system, rest, rounds, by_priority, is_quick, partitions)
     except KeyboardInterrupt:
         if os.path.exists(f'{base}.json'):  # ReFrame writes it where a case was begun
             junit.write(f'{base}.json')
-            summary.show(f'{base}.json', time.monotonic() - begun, form=form, is_quick=is_quick)
+            summary.show(f'{base}.json', time.monotonic() - begun, {}, is_json, is_quick)
         raise
     seconds, left_out = time.monotonic() - begun, {} if is_quick else by_reason(partitions)
     junit.write(f'{base}.json')
-    return summary.show(f'{base}.json', seconds, left_out, form, is_quick)
+    return summary.show(f'{base}.json', seconds, left_out, is_json, is_quick)
 
 
 def run(

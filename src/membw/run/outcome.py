@@ -38,7 +38,7 @@ HINT = "'membw run' makes a report"
 
 def load(path: str) -> dict:
     """ReFrame's report of a file. MembwError: not readable, or no report."""
-    text = read_text(path, HINT)
+    text = read_text(path)
     if not text.strip():
         raise MembwError(f"'{path}' is empty", 'was the disk full when ReFrame wrote it?')
     try:

@@ -27,14 +27,14 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
     )
     parser.add_argument('report', nargs='?', help='a file (the newest of results/reports)')
     tables.add_argument(parser)
-    parser.set_defaults(func=lambda args: show(args.report or newest(), form=args.format))
+    parser.set_defaults(func=lambda args: show(args.report or newest(), is_json=args.json))
 
 
 def show(
     path: str,
     seconds: float | None = None,
     left_out: dict[str, list[str]] | None = None,
-    form: str = 'plain',
+    is_json: bool = False,
     is_quick: bool = False,
 ) -> int:
     """Prints the tables of a report; the exit status that it deserves.
@@ -42,7 +42,7 @@ def show(
     Args:
         seconds: how long the run took.
         left_out: {reason: [presets]} that this system cannot build.
-        form: one of tables.FORMATS.
+        is_json: the tables as JSON.
         is_quick: the one screen of a quick run.
     """
     report = outcome.load(str(path))
@@ -52,13 +52,13 @@ def show(
     rows = rows_of(report, str(path))
     text, status = verdict_of(rows, cases)
     blocks: list[Table | str]
-    if is_quick and form == 'plain':
+    if is_quick and not is_json:
         blocks = list(headline.lines_of(rows, seconds)) if rows else list(skip_lines(path))
         blocks += [f'  {text}', '  More: membw run --full | membw report']
     else:
         took = f' ({seconds:.0f} s)' if seconds is not None else ''
         blocks = [*blocks_of(rows, cases, path, left_out or {}), f'Verdict: {text}{took}']
-    print(tables.as_text(blocks, form))
+    print(tables.as_text(blocks, is_json))
     return status
 
 

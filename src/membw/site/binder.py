@@ -12,7 +12,6 @@ from typing import Any, NoReturn
 import reframe.core.settings as builtin
 
 from membw.checkout import root
-from membw.errors import MembwError
 from membw.presets import presets
 from membw.site import backends, machine, peak, slurm, systems
 from membw.site.environs import environ_name
@@ -249,10 +248,7 @@ def logging() -> list[Facts]:
 
 def configuration() -> Facts:
     every, table = read()
-    try:
-        bound = [reframe_system(s, table) for s in every]
-    except MembwError as err:  # no compiler could be tried
-        give_up([f'membw: {err}', f'hint: {err.hint}'])
+    bound = [reframe_system(s, table) for s in every]
     return {
         'systems': [s for s, _ in bound],
         'environments': [*anywhere(table), *(e for _, environs in bound for e in environs)],

@@ -1,26 +1,22 @@
 """What this machine has: CPU features and working compilers, for partitions that say `auto`."""
 
-import errno
 import functools
 import os
 import platform
 import re
 import shutil
 import subprocess
-import sys
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from membw.checkout import root
-from membw.errors import MembwError
 from membw.presets import presets
 
 Facts = dict[str, Any]  # a mapping, as YAML has it
 Table = dict[str, dict[str, Any]]  # families and presets, by their names
 
-NO_ROOM = os.strerror(errno.ENOSPC)  # compilers say it so, too, in the locale C
 CHAINS: dict[
     str, tuple[Facts | None, str]
 ] = {}  # family -> (toolchain, why there is none), once they were asked
@@ -66,7 +62,10 @@ def why_no_openmp(cc: str, openmp: str) -> str:
             return ''
     except OSError:
         pass
-    why = probe(cc, openmp)
+    try:
+        why = tried(cc, openmp)
+    except OSError as err:
+        why = f'{err.strerror}'
     if not why:
         remember(line)
     return why
@@ -87,21 +86,6 @@ def remember(line: str) -> None:
             file.write(line + '\n')
     except OSError:
         pass
-
-
-def probe(cc: str, openmp: str) -> str:
-    """'' or what it says; MembwError where no compiler could be tried: that is none's fault."""
-    try:
-        why = tried(cc, openmp)
-    except OSError as err:
-        why = f'{err.strerror}'
-    folder = os.environ.get('TMPDIR') or tempfile.gettempdir()  # Python passes over a full one
-    if NO_ROOM in why:  # /tmp of a node that fills is no node without compilers
-        raise MembwError(
-            f"no compiler can be tried in '{folder}': {NO_ROOM}",
-            'make room there, or let TMPDIR name another folder',
-        )
-    return why
 
 
 def tried(cc: str, openmp: str) -> str:
@@ -164,8 +148,5 @@ def buildable(table: Table) -> dict[str, str]:
 
 if __name__ == '__main__':
     # what `make binaries` builds
-    try:
-        for preset, cc in buildable(presets.load()).items():
-            print(preset, cc)
-    except MembwError as err:
-        sys.exit(f'membw: {err}\nhint: {err.hint}')
+    for preset, cc in buildable(presets.load()).items():
+        print(preset, cc)

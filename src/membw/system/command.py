@@ -17,10 +17,9 @@ from membw.site import systems
 from membw.system import file, slurm
 
 DESCRIPTION = """\
-Writes systems/NAME.yaml: sinfo says what a partition is, a job on one idle node of it (a minute
-or two) what the node is: cores and NUMA domains, what its CPU can, the compilers that build
-OpenMP with the module that brings each (loaded and asked), and the memory's channels and speed
-where SMBIOS may be read and is clear."""
+Writes systems/NAME.yaml. sinfo describes the partition; a job of a minute or two on one idle node
+finds its cores, NUMA domains, CPU features, and the compilers that build OpenMP, with the module
+of each."""
 
 
 def add_parser(subparsers: argparse._SubParsersAction) -> None:

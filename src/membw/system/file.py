@@ -57,21 +57,13 @@ def toolchain(name: str, chain: Facts) -> str:
 
 
 def extras(node: Facts) -> list[str]:
-    lines, memory = [], node['memory']
+    """The theoretical peak is left to a person: only root can read the memory modules."""
     domains = len(domain_sets(node['processor']))
-    if domains:
-        lines.append(f'    numa_domains: {domains}')
-    if 'why' in memory:
-        lines += [
-            f'    # no theoretical peak: {memory["why"]}.',
-            '    # `dmidecode -t memory`, as root on a node, has populated channels and speed:',
-            "    # memory: {channels: , mts: , source: 'dmidecode -t memory on ...'}",
-        ]
-    else:
-        source = f'SMBIOS of {node["host"]}, channels {memory["how"]}: check it'
-        facts = {'channels': memory['channels'], 'mts': memory['mts'], 'source': source}
-        lines.append(f'    memory: {flow(facts)}')
-    return ['  extras:', *lines] if domains or 'why' not in memory else [*lines]
+    return [
+        *(['  extras:', f'    numa_domains: {domains}'] if domains else []),
+        '    # for the theoretical peak, by `dmidecode -t memory` as root on a node:',
+        "    # memory: {channels: , mts: , source: 'dmidecode -t memory on ...'}",
+    ]
 
 
 def partition(
@@ -109,7 +101,7 @@ def text(name: str, host: str, day: str, partitions: list[tuple]) -> str:
         f'descr: {name}',
         f'hostnames: {flow([host_pattern(host)])}',
         'sources:',
-        f"- 'membw system add on {day}: sinfo; sysfs, SMBIOS and compilers of {nodes}'",
+        f"- 'membw system add on {day}: sinfo; sysfs and compilers of {nodes}'",
         'partitions:',
     ]
     for facts in partitions:

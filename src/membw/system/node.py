@@ -4,18 +4,13 @@ import json
 import pathlib
 import re
 import socket
-import subprocess
 import sys
-import tempfile
-from collections.abc import Sequence
 from typing import Any
 
 from reframe.utility import cpuinfo
 
-from membw.checkout import root
 from membw.presets import presets
 from membw.site import machine
-from membw.site.peak_from_modules import CannotTell, memory_of_modules
 from membw.system import compiler_modules
 
 Facts = dict[str, Any]  # a mapping, as YAML has it
@@ -35,38 +30,14 @@ def features(table: Table) -> list[str]:
     return sorted((asked | {machine.platform.machine()}) & machine.cpu_features())
 
 
-def record_facts(cc: str, modules: Sequence[str]) -> Facts:
-    """`facts` of a record of this node: a moment's run of the program, built by that compiler."""
-    source = pathlib.Path(root(), 'src', 'stream', 'stream.c')
-    with tempfile.TemporaryDirectory() as folder:
-        build = [cc, '-O1', '-fopenmp', str(source), '-o', f'{folder}/stream']
-        run = [f'{folder}/stream', '-n', '1000', '-t', '2', '--json', f'{folder}/record.json']
-        for words in (build, run):
-            subprocess.run(compiler_modules.loaded(modules, words), capture_output=True)
-        return json.loads(pathlib.Path(folder, 'record.json').read_text())['facts']
-
-
-def memory(chains: Facts) -> Facts:
-    """{'channels': 16, 'mts': 3200, 'how': ...}, or {'why': there is none}."""
-    try:
-        chain = next(iter(chains.values()))
-        return memory_of_modules(record_facts(chain['cc'], chain.get('modules', [])))
-    except StopIteration:
-        return {'why': 'no compiler to build the program that asks the firmware'}
-    except (CannotTell, OSError, ValueError) as err:
-        return {'why': str(err)}
-
-
 def facts() -> Facts:
     table = presets.load()
-    chains = compiler_modules.toolchains(table)
     return {
         'host': socket.gethostname().split('.')[0],
         'model': model(),
         'features': features(table),
         'processor': cpuinfo.cpuinfo(),
-        'toolchains': chains,
-        'memory': memory(chains),
+        'toolchains': compiler_modules.toolchains(table),
     }
 
 

@@ -6,7 +6,7 @@ import yaml
 
 from membw.presets import presets
 from membw.site import systems
-from membw.system import compiler_modules, file, node, slurm
+from membw.system import compiler_modules, file, slurm
 
 # as squeue(1) and sinfo(1) write limits
 LIMITS = {
@@ -45,7 +45,7 @@ def test_of_each_module_that_may_hold_a_compiler_the_newest_is_tried():
     }
 
 
-def node_of(machine, memory):
+def node_of(machine):
     """Facts of a node as membw.system.node has them, of a recorded machine."""
 
     def masks(sets):
@@ -67,7 +67,6 @@ def node_of(machine, memory):
         'model': 'A CPU: of 2 GHz',
         'features': ['avx2', 'x86_64'],
         'processor': processor,
-        'memory': memory,
         'toolchains': {
             'gcc': {'cc': 'gcc', 'version': '12.2.0', 'modules': [], 'mpicc': 'mpicc'},
             'icx24': {'family': 'icx', 'cc': 'icx', 'version': '24.1', 'modules': ['intel/24']},
@@ -75,12 +74,9 @@ def node_of(machine, memory):
     }
 
 
-KNOWN = {'channels': 16, 'mts': 3200, 'how': 'as EDAC counts them'}
-
-
-def loaded(tmp_path, name, memory=KNOWN, limit_s=0):
+def loaded(tmp_path, name, limit_s=0):
     """The file of that machine, written and read as every other."""
-    facts = ('cpu', node_of(topologies.Machine(name), memory), limit_s, 'slurm', ['-A me'])
+    facts = ('cpu', node_of(topologies.Machine(name)), limit_s, 'slurm', ['-A me'])
     text = file.text('lyra', 'lyra-login2', '2026-11-22', [facts])
     path = tmp_path / 'lyra.yaml'
     path.write_text(text)
@@ -95,7 +91,7 @@ def test_a_node_that_counts_its_cpus_as_most_do_needs_no_masks(tmp_path):
     assert set(partition['processor']) == set(file.COUNTS)
     assert partition['extras']['numa_domains'] == 8 and partition['time_limit'] == '20m'
     assert partition['access'] == ['-p cpu', '-A me']
-    assert partition['extras']['memory']['channels'] == 16
+    assert 'memory' not in partition['extras'] and '# memory: {channels' in text
     assert partition['toolchains']['icx24']['modules'] == ['intel/24']
     assert r'hostnames: [lyra-login\d+]' in text
 
@@ -103,25 +99,3 @@ def test_a_node_that_counts_its_cpus_as_most_do_needs_no_masks(tmp_path):
 @pytest.mark.parametrize('name', ['power9-gpu-domains', 'haswell-offline-cpu0'])
 def test_one_that_counts_otherwise_has_its_masks(tmp_path, name):
     assert loaded(tmp_path, name)[0]['processor']['topology']['cores']
-
-
-def test_a_peak_that_cannot_be_told_is_left_to_a_person(tmp_path):
-    partition, text = loaded(tmp_path, 'ulysses', memory={'why': 'the run was not root'})
-    assert 'memory' not in partition['extras']
-    assert '# no theoretical peak: the run was not root' in text
-
-
-def test_the_memory_of_a_node_is_proposed_from_its_modules(monkeypatch):
-    module = {'type': 'DDR', 'size_mib': 32768, 'configured_mts': 3200}
-    slots = [{**module, 'locator': f'P{p}-DIMM{c}1', 'bank': None} for p in (1, 2) for c in 'ABCD']
-    facts = {'dimms_source': 'dmi', 'dimms': slots, 'dimms_are_virtual': False}
-    monkeypatch.setattr(node, 'record_facts', lambda cc, modules: facts)
-    chains = {'gcc': {'cc': 'gcc'}}
-    assert node.memory(chains) == {
-        'channels': 8,
-        'mts': 3200,
-        'how': 'by the names of their slots',
-    }
-    facts['dimms_are_virtual'] = True
-    assert 'virtual machine' in node.memory(chains)['why']
-    assert 'no compiler' in node.memory({})['why']

@@ -94,7 +94,8 @@ Block = Table | str
 
 
 def add_argument(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument('--json', action='store_true', help='print the tables as JSON')
+    group = parser.add_argument_group('output')
+    group.add_argument('--json', action='store_true', help='print the tables as JSON')
 
 
 def as_text(blocks: Iterable[Block], is_json: bool = False, colour: bool | None = None) -> str:

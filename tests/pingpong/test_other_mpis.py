@@ -1,4 +1,4 @@
-"""Open MPI 5, MPICH and Intel MPI: programs built by our line; ranks of two sockets."""
+"""Open MPI 4 and 5, MPICH and Intel MPI: programs built by our line; ranks of two sockets."""
 
 import json
 import os
@@ -17,7 +17,12 @@ pytestmark = [
     pytest.mark.skipif(len(TWO) < 2, reason='this machine has one CPU, a pair takes two'),
 ]
 MASK = ['sed', '-n', r's/^Cpus_allowed_list:[[:space:]]*//p', '/proc/self/status']
-LIBRARIES = {'openmpi': 'Open MPI v5', 'mpich': 'MPICH', 'impi': 'Intel(R) MPI Library'}
+LIBRARIES = {
+    'openmpi': 'Open MPI v5',
+    'mpich': 'MPICH',
+    'impi': 'Intel(R) MPI Library',
+    'system': 'Open MPI v4',
+}
 TINY = 'array-too-small,too-short,cpu-not-where-asked,memory-not-where-asked,oversubscribed,'
 TINY += 'too-good'
 
@@ -25,7 +30,7 @@ TINY += 'too-good'
 @pytest.fixture(params=other_mpi.NAMES)
 def mpi(request):
     if not other_mpi.is_there(request.param):
-        pytest.skip(f'no {request.param} of PyPI')
+        pytest.skip(f'no {request.param} MPI here')
     return request.param
 
 

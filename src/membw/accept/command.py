@@ -49,8 +49,10 @@ def add_parser(subparsers: Any) -> None:
     )
     add = parser.add_argument
     add('protocol', nargs='?', metavar='PROTOCOL', help='the YAML file')
+    add = parser.add_argument_group('the protocol').add_argument
     add('--template', action='store_true', help='print a protocol to begin with')
     add('--plan', action='store_true', help='check the protocol; print risks and checksum')
+    add = parser.add_argument_group('the machine').add_argument
     add(
         '--results',
         action='append',

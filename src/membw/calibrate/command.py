@@ -41,6 +41,7 @@ def add_parser(subparsers: Any) -> None:
     )
     add = parser.add_argument
     add('results', nargs='*', metavar='RESULTS', help='records: files, folders, - (results)')
+    add = parser.add_argument_group('which runs').add_argument
     add('--system', required=True, help='the name of a file of systems/, without .yaml')
     add('--test', default='stream', help='the check (stream)')
     add('--partition', help='this partition only')
@@ -53,6 +54,7 @@ def add_parser(subparsers: Any) -> None:
         default=0.0,
         help='take runs from this day on: 2026-11-21, or 14d: the last 14',
     )
+    add = parser.add_argument_group('which references').add_argument
     add(
         '--expires',
         type=count,

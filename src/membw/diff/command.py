@@ -33,14 +33,15 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Options of every command that compares two results."""
-    parser.add_argument(
+    add = parser.add_argument_group('comparison').add_argument
+    add(
         '--margin',
         type=fraction,
         default=MARGIN,
         metavar='PERCENT',
         help='figures further apart differ (2)',
     )
-    parser.add_argument('--results', metavar='DIR', help='where stored results are (results)')
+    add('--results', metavar='DIR', help='where stored results are (results)')
     tables.add_argument(parser)
 
 

@@ -34,6 +34,7 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
     )
     add = parser.add_argument
     add('results', nargs='*', metavar='RESULTS', help='records (results of this checkout)')
+    add = parser.add_argument_group('output').add_argument
     add(
         '--format',
         choices=('openmetrics', 'csv', 'json'),

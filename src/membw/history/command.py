@@ -43,6 +43,7 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
         metavar='RESULTS',
         help='record files, folders of them, - for stdin (results/records)',
     )
+    add = parser.add_argument_group('which changes').add_argument
     add(
         '--since',
         metavar='NIGHT',
@@ -56,6 +57,7 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
         metavar='PERCENT',
         help='the smallest change that matters (2)',
     )
+    add = parser.add_argument_group('known changes').add_argument
     add(
         '--acknowledge',
         nargs=3,

@@ -37,8 +37,10 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
     )
     add = parser.add_argument
     add('results', nargs='+', metavar='RESULTS', help='record files, folders of them, - for stdin')
+    add = parser.add_argument_group('what is judged').add_argument
     add('--nodes', metavar='FILE|LIST', help='expected nodes: a file, or a list as n[001-128]')
     add('--margin', type=percent, default=3.0, metavar='PERCENT', help='what is slow (3)')
+    add = parser.add_argument_group('what is written').add_argument
     add(
         '--limit',
         type=whole,
@@ -51,8 +53,8 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
         metavar='FILE',
         help='write "<node> PASS|FAIL|SUSPECT|INVALID|MISSING reason"',
     )
-    tables.add_argument(parser)
     add('--drain', action='store_true', help='print the Slurm commands that drain failed nodes')
+    tables.add_argument(parser)
     parser.set_defaults(func=run)
 
 

@@ -11,6 +11,7 @@ from membw.report.sections import bar_picture, metric_name
 from membw.results.table import Table
 from membw.results.verdict import PASS, WORST_FIRST, worst
 from membw.run.full_table import text_of
+from membw.run.headline import no_peak
 
 FIRST = 'stream'  # the benchmark of the headline, where it was measured
 LISTED = 20  # lines of what needs attention
@@ -58,10 +59,7 @@ def standing(row: Row, table: Table, nodes: int = 1) -> list[str]:
             f'{100 * f.value / peak:.0f} % of the theoretical peak of {peak:g} GB/s ({source}).'
         )
     elif f.unit == 'GB/s':
-        lines.append(
-            'The theoretical peak is not known: peak_gbs in the system file states '
-            'it, or run as root, which reads the memory modules.'
-        )
+        lines.append(f'{no_peak(record).capitalize()}.')
     if f.reference:
         part = 100 * (f.value / f.reference - 1)
         lines.append(f'{part:+.1f} % compared with its reference of {f.reference:g} {f.unit}.')

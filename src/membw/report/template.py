@@ -3,7 +3,7 @@
 import base64
 import hashlib
 
-from jinja2 import Environment, PackageLoader
+from jinja2 import ChoiceLoader, Environment, PackageLoader
 from markupsafe import Markup
 
 from membw.printable import printable
@@ -22,7 +22,7 @@ def render(package: str, name: str, **values: object) -> str:
         f"default-src 'none'; style-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'"
     )
     environment = Environment(
-        loader=PackageLoader(package, 'assets' if package == 'membw.report' else ''),
+        loader=ChoiceLoader([PackageLoader('membw.report', 'assets'), PackageLoader(package, '')]),
         autoescape=True,
         trim_blocks=True,
         lstrip_blocks=True,

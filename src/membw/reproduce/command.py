@@ -38,8 +38,9 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
         epilog=EPILOG,
     )
     parser.add_argument('id', metavar='ID', help='a stored result, named as below')
-    parser.add_argument('--run', action='store_true', help='run the script, and compare')
-    parser.add_argument('--folder', metavar='DIR', help='where to build and run (a new one)')
+    add = parser.add_argument_group('what is done').add_argument
+    add('--run', action='store_true', help='run the script, and compare')
+    add('--folder', metavar='DIR', help='where to build and run (a new one)')
     add_options(parser)
     parser.set_defaults(func=run)
 

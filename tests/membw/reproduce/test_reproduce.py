@@ -205,8 +205,8 @@ def test_spack_gives_the_same_bytes_in_another_store(call, need, tmp_path, one_r
     (measured_by,) = [path.read_text() for path in scripts if '--json' in path.read_text()]
     program = re.search(r'^(?:.* )?(/\S*/bin/stream) ', measured_by, re.M).group(1)
     assert program.startswith(f'{ROOT}/.spack/store/') and not os.path.islink(program)
-    done = call('membw', 'reproduce', name, '--results', tmp_path / 'results', '--run', '--json',
-                '--folder', tmp_path / 'again', *FAR)  # fmt: skip
+    done = call('membw', 'reproduce', name, '--results', tmp_path / 'results', '--run',
+                '--json', '--folder', tmp_path / 'again', *FAR)  # fmt: skip
     same_run(done)
     (program,) = (tmp_path / 'again/sources/.spack/store').glob('*/membw-*/bin/stream')
     assert presets.sha256(program) == build['binary_sha256']

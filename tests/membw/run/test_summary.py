@@ -1,5 +1,6 @@
 """`membw run` and `membw summary`: the rows, the verdict and the exit status of a run."""
 
+import os
 from xml.etree import ElementTree
 
 import pytest
@@ -205,6 +206,15 @@ def test_a_quick_run_fits_one_screen_and_begins_with_its_best_triad(made, shown)
     assert [line.split()[0] for line in lines[2:5]] == ['gcc-native', 'clang-native', 'gcc-o2']
     assert 'Other processes used 70% of the CPUs (CPUs: python 1.0).' in text
     assert '\x1b[' not in text
+
+
+@pytest.mark.parametrize('user, is_hinted', [(0, False), (1000, True)])
+def test_only_who_is_not_root_is_sent_to_root_for_the_peak(
+    made, shown, monkeypatch, user, is_hinted
+):
+    monkeypatch.setattr(os, 'geteuid', lambda: user)
+    text, _ = shown(made.add(stream(44.0)), is_quick=True)
+    assert 'peak unknown' in text and ('as root it is read' in text) is is_hinted
 
 
 def test_a_quick_run_on_a_noisy_node_shows_bounds(made, shown):

@@ -6,7 +6,8 @@ import re
 from collections.abc import Iterator
 
 SKIPPED = re.compile(r'^\[ +SKIP \] \( *\d+/\d+\) (\S+).*? @\S+?\+(\S+) \[(.*)\]$', re.M)
-DEPENDENCY = 'skipped due to skipped dependencies'  # the line of the build has the reason
+# the line of the build has the reason
+DEPENDENCY = 'skipped due to skipped dependencies', 'dependencies failed'
 
 
 def reasons(report: str) -> list[tuple[str, str, str]]:
@@ -16,7 +17,7 @@ def reasons(report: str) -> list[tuple[str, str, str]]:
             found = SKIPPED.findall(file.read())
     except OSError:
         return []
-    return [case for case in dict.fromkeys(found) if case[2] != DEPENDENCY]
+    return [case for case in dict.fromkeys(found) if case[2] not in DEPENDENCY]
 
 
 def skip_lines(report: str) -> Iterator[str]:

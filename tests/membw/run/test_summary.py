@@ -278,3 +278,12 @@ def test_junit_of_a_run_without_a_figure_is_not_green(made):
     made.add(result='skip', skip_reason='no tool').write()
     junit.write(str(made.path))
     assert 'errors="1"' in made.path.with_suffix('.xml').read_text()
+
+
+def test_what_a_failed_build_prevented_is_not_skipped_too(made, shown):
+    made.build('icx', 'fail', 'broken').failed_with('icx').write()
+    line = '[     SKIP ] (3/4) stream %round=2 /1a2b @local:default+icx [{}]\n'
+    log = made.path.with_suffix('.log')
+    log.write_text(line.format('dependencies failed') + line.format('no such tool'))
+    text, _ = shown(made)
+    assert 'dependencies failed' not in text and 'no such tool: stream (icx)' in text

@@ -73,16 +73,7 @@ def test_jobs_run_under_slurm_and_are_measured(measured):
 def test_a_job_of_slurm_is_made_again_under_slurm(measured, slurm, call, tmp_path, one_run):
     """`membw reproduce` submits the job script that ReFrame wrote, with the binary built anew."""
     record, again = pathlib.Path(measured['record']), tmp_path / 'again'
-    words = (
-        record.name,
-        '--results',
-        record.parent.parent,
-        '--run',
-        '--format',
-        'json',
-        '--margin',
-        '99',
-    )
+    words = (record.name, '--results', record.parent.parent, '--run', '--json', '--margin', '99')
     done = call('membw', 'reproduce', *words, '--folder', again, **slurm)
     assert done.stdout, done.stderr
     found = json.loads(done.stdout)

@@ -86,7 +86,7 @@ fetch_wheels() {
 			--only-binary :all: --python-version "$python" "${platforms[@]}" \
 			--dest "$top/offline/wheels" -r ci/requirements.txt ||
 			die "pip could not fetch the packages for Python $python (its reason is above)" \
-				'check the network; is every package to be had for that --platform?'
+				'check the network; is every package available for that --platform?'
 	done
 }
 

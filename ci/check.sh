@@ -13,10 +13,10 @@ trap 'rm -rf "$work"' EXIT
 # One per CPU at a time; what one says is shown in one piece, when it has ended.
 check() { # NAME COMMAND...
 	while [ "$(jobs -pr | wc -l)" -ge "$(nproc)" ]; do wait -n; done
-	told "$@" &
+	reported "$@" &
 }
 
-told() { # NAME COMMAND...
+reported() { # NAME COMMAND...
 	local name=$1 begun=$SECONDS said
 	shift
 	if said=$("$@" 2>&1); then

@@ -20,7 +20,7 @@ install_hint() { # PACKAGES: what a person types here
 	esac
 }
 
-can_apt() { # NO_APT=1: nobody is to install anything here, root or not
+can_apt() { # NO_APT=1: install nothing, not even as root
 	[ -z "${NO_APT:-}" ] && [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null 2>&1
 }
 

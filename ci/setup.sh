@@ -4,7 +4,7 @@
 #
 # usage: ci/setup.sh [--retry]     --retry: look again for tools and Spack that were missing
 # As root it installs missing tools by apt-get; NO_APT=1: it names them, and goes on without.
-# In an unpacked bundle (ci/bundle.sh) nothing is asked of the network.  PYTHON=PATH names the Python.
+# In an unpacked bundle (ci/bundle.sh) nothing is downloaded.  PYTHON=PATH names the Python.
 set -eu
 cd "$(dirname "$0")/.."
 root=$PWD
@@ -62,7 +62,7 @@ look_for_bundle() {
 	begin 'the bundle: comparing checksums'
 	(cd offline && sha256sum --quiet --check SHA256SUMS) ||
 		die 'the bundle is damaged: the files above differ from what was packed' \
-			'copy the archive again; its own checksum is in the .sha256 file beside it'
+			'copy the archive again; its own checksum is in the .sha256 file next to it'
 	finish
 }
 
@@ -211,7 +211,7 @@ configure_spack() { # bare `spack install membw` reads our scope, and the index 
 	return 1
 }
 
-spack_is_settled() { # the pinned commits are ready, or they could not be had the last time
+spack_is_settled() { # the pinned commits are ready, or were not available the last time
 	{ [ "$(cat .spack/ready 2>/dev/null)" = "$pins" ] && [ ! -e .spack/indexing ]; } ||
 		[ "$(cat "$stamps/no-spack" 2>/dev/null)" = "$pins" ]
 }
@@ -229,7 +229,7 @@ fetch_spack() {
 		finish
 		return
 	fi
-	finish 'Spack cannot be had here, make builds the same presets: done'
+	finish 'Spack is not available here, make builds the same presets: done'
 	return 1
 }
 

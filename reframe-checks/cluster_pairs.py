@@ -22,7 +22,7 @@ class cluster_pairs(whole_cluster):
     valid_prog_environs = ['+scan +mpi']
     least_nodes = 2
 
-    # asked by -S: seconds for a size of a link; bytes, as '0,4194304'
+    # set by -S: seconds for a size of a link; bytes, as '0,4194304'
     seconds = variable(float, value=0.0)
     sizes = variable(str, value='', loggable=True)
 

@@ -34,7 +34,7 @@ def places_of_rank(shares: list[list[int]]) -> list[str]:
 
 
 class cluster_binary(program_binary):
-    """The program of cluster_stream, with MPI where that was asked for."""
+    """The program of cluster_stream, with MPI where requested."""
 
     program = 'stream'
     rows = fixture(spack_rows_of('stream'), scope='session')
@@ -55,7 +55,7 @@ class cluster_stream(stream_options, whole_cluster):
     binary = fixture(cluster_binary, scope='environment')
     valid_prog_environs = ['+preset -offload']
 
-    # asked by -S: MPI; one process per 'node' or (MPI) NUMA 'domain'; its threads, 0: one per
+    # set by -S: MPI; one process per 'node' or (MPI) NUMA 'domain'; its threads, 0: one per
     # core; its KiB; seconds that processes are waited for
     use_mpi = variable(bool, value=False)
     per = variable(str, value='node')

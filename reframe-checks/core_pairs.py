@@ -33,5 +33,5 @@ class core_pairs(pinned_run):
         return pinnings.problems(self.pinning, self.measured['threads_on'], self.cpus[:2])
 
     def program_options(self, record: str) -> list[str]:
-        asked = {'--pairs': self.pairs, '--class': self.pair_class}
-        return [*option_words(asked), *super().program_options(record)]
+        given = {'--pairs': self.pairs, '--class': self.pair_class}
+        return [*option_words(given), *super().program_options(record)]

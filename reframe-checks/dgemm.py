@@ -11,7 +11,7 @@ class dgemm(of_a_blas, pinned_run):
     """GFlop/s of a square multiplication and of nodeperf's, in percent of what the same threads
     can do at that moment; a run that one core of the node did alone is INVALID."""
 
-    descr = 'DGEMM of one node, validated, beside its own ceiling'
+    descr = 'DGEMM of one node, validated, compared with its own ceiling'
 
     @run_before('run')
     def let_the_library_take_all(self) -> None:

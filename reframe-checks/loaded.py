@@ -9,8 +9,9 @@ from reframe.core.builtins import run_after, variable
 
 @rfm.simple_test
 class loaded(openmp_run):
-    """One core chases dependent loads, all others hold a rate of traffic; by mixes of reads and
-    writes: latency without load, at half of the highest rate, and where it doubles."""
+    """One core chases dependent loads, all other cores keep a constant rate of traffic; by
+    mixes of reads and writes: latency without load, at half of the highest rate, and where it
+    doubles."""
 
     descr = 'latency of memory under load on one node'
     binary = built('loaded')

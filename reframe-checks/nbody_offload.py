@@ -1,4 +1,4 @@
-"""The same forces on a device, by `omp target`, beside one thread of the host."""
+"""The same forces on a device, by `omp target`, compared with one thread of the host."""
 
 import reframe as rfm
 from lib.binaries import built

@@ -31,7 +31,7 @@ def saturation(points: list[tuple[int, float]]) -> tuple[int, float]:
 @rfm.simple_test
 class numa_scan(at_realtime, stream_options, measurement):
     """Triad with 1..cores threads of the first NUMA domain, memory bound to it, to the farthest
-    domain, and to the nearest that has no CPUs (HBM beside DDR), as far as there are such."""
+    domain, and to the nearest that has no CPUs (HBM in addition to DDR), if there are any."""
 
     descr = 'Triad of one NUMA domain, threads 1..cores, memory local, remote, without CPUs'
     valid_systems = ['-mic']
@@ -53,7 +53,7 @@ class numa_scan(at_realtime, stream_options, measurement):
         self.take_cores(topology.cores(self.current_partition))
         if len(self.memories) == 1 and not self.is_dry_run():
             self.say('one NUMA domain: there is no remote memory to scan')
-        # one script under one launcher: every point runs as the others do
+        # one script under one launcher: every point runs in the same way
         lines = [pinnings.unset_others({}), NOTE_ENVIRONMENT]
         lines += [self.line(*point) for point in self.points]
         pathlib.Path(self.stagedir, 'scan.sh').write_text('\n'.join(lines) + '\n')
@@ -110,7 +110,7 @@ class numa_scan(at_realtime, stream_options, measurement):
         problems = []
         for point, record in self.measured.items():
             where = '{} memory, {} thread(s)'.format(*point)
-            # the reason stays in front, by which a case of mere weather is known
+            # the reason stays in front, by which a case of mere noise is known
             problems += [
                 text.replace('(', f'({where}: ', 1) for text in self.problems(point[1], record)
             ]
@@ -120,7 +120,7 @@ class numa_scan(at_realtime, stream_options, measurement):
         yield from invalid_reasons(record)
         threads = record['threads_on']
         if len(threads) != count:
-            yield f'cpu-not-where-asked ({len(threads)} threads ran, asked were {count})'
+            yield f'cpu-not-where-asked ({len(threads)} threads ran, requested were {count})'
         if topology.is_local(self.current_partition):
             home = set(topology.domain_cpus(self.home))
             for thread in threads:

@@ -34,27 +34,27 @@ class overheads(several_launches, openmp_run):
 
     @run_after('init')
     def take_asked_policies(self) -> None:
-        asked = self.wait_policies.split(',')
-        unknown = ', '.join(sorted({*asked} - {*POLICIES}))
+        given = self.wait_policies.split(',')
+        unknown = ', '.join(sorted({*given} - {*POLICIES}))
         if unknown:
             refuse(self, f"wait_policies: no '{unknown}', there are {', '.join(POLICIES)}")
-        if self.wait_policy not in asked:
+        if self.wait_policy not in given:
             self.valid_systems = []
 
     @run_before('run')
     def choose_wait_policy(self) -> None:
-        others = ['GOMP_SPINCOUNT', 'KMP_BLOCKTIME', 'KMP_LIBRARY']
+        variables = ['GOMP_SPINCOUNT', 'KMP_BLOCKTIME', 'KMP_LIBRARY']
         if self.wait_policy == 'default':
-            others.append('OMP_WAIT_POLICY')
+            variables.append('OMP_WAIT_POLICY')
         else:
             self.env_vars['OMP_WAIT_POLICY'] = self.wait_policy
-        self.prerun_cmds += [f'unset {" ".join(others)}']
+        self.prerun_cmds += [f'unset {" ".join(variables)}']
         self.launch_again()
 
     def program_options(self, record: str) -> list[str]:
-        asked = {
+        given = {
             '--threads': self.teams,
             '--constructs': self.constructs,
             '--pairs': self.pairs_of_construct,
         }
-        return [*option_words(asked), *super().program_options(record)]
+        return [*option_words(given), *super().program_options(record)]

@@ -75,5 +75,5 @@ class pingpong(several_launches, pinned_run):
         return []
 
     def program_options(self, record: str) -> list[str]:
-        asked = {'--pairs': self.pairs, '--class': self.pair_class, '--sizes': self.sizes}
-        return [*option_words(asked), *super().program_options(record)]
+        given = {'--pairs': self.pairs, '--class': self.pair_class, '--sizes': self.sizes}
+        return [*option_words(given), *super().program_options(record)]

@@ -1,4 +1,4 @@
-"""The nodes of a Slurm partition: who could have been asked, and who was not."""
+"""The nodes of a Slurm partition: those that a job could get, and those that it did not."""
 
 import getpass
 import re

@@ -26,7 +26,7 @@ class stream(stream_options, pinned_run):
     tags = {'production', 'nightly', 'maintenance', 'acceptance', '1_node'}
     binary = built('stream')
     in_rounds = True
-    # `-S stream.threads=12`: on so many cores of the node, held to no reference
+    # `-S stream.threads=12`: on so many cores of the node, without a reference
     takes = ('threads',)
     # rounds in turn, by `membw run`: sorted by name, each is over before the next begins
     if ROUNDS > 1:

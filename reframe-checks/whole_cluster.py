@@ -35,11 +35,11 @@ UNBOUND = {
     'PRTE_MCA_hwloc_default_binding_policy': 'none',
     'I_MPI_PIN': 'off',
 }
-# seconds for the others to write, after a rank died: Open MPI 4 and 5
+# seconds for the other ranks to write, after a rank died: Open MPI 4 and 5
 PATIENT = {'OMPI_MCA_odls_base_sigkill_timeout': 10, 'PRTE_MCA_odls_base_sigkill_timeout': 10}
-WAIT_S = 300  # for the others, once the first process of a job has ended
-RECORDS, ASKED = 'cluster.jsonl', 'asked.txt'
-BELIEVED = ('PASS', 'FAIL', 'SUSPECT')
+WAIT_S = 300  # for the other processes, once the first process of a job has ended
+RECORDS, REQUESTED = 'cluster.jsonl', 'requested.txt'
+MEASURED = ('PASS', 'FAIL', 'SUSPECT')
 NOT_PASS = ('FAIL', 'SUSPECT', 'INVALID', 'MISSING')
 # one line per node in the log for so many nodes; of more, those alone that are not PASS
 LOGGED = 64
@@ -58,11 +58,11 @@ class whole_cluster(measurement):
 
     valid_systems = ['+flexible']
     num_tasks = 0  # all idle nodes: ReFrame's flexible allocation
-    keep_files = [RECORDS, ASKED]
+    keep_files = [RECORDS, REQUESTED]
     least_nodes = 1
     slowest_of = ''  # a pattern: of these metrics the slowest node is a figure of its own
 
-    # asked by -S: srun or mpirun in place of the partition's launcher; at most so many nodes
+    # set by -S: srun or mpirun in place of the partition's launcher; at most so many nodes
     starter = variable(str, value='')
     max_nodes = variable(int, value=0)
 
@@ -94,7 +94,7 @@ class whole_cluster(measurement):
         self.by_srun = self.job.launcher.registered_name == 'srun'
         self.uses_mpi = with_mpi
         self.job.options += ['--no-kill', '--no-requeue']
-        self.prerun_cmds = [f'scontrol show hostnames >{ASKED}']
+        self.prerun_cmds = [f'scontrol show hostnames >{REQUESTED}']
         if self.by_srun:
             self.job.launcher.options += ['--no-kill', '--kill-on-bad-exit=0']
         if with_mpi:
@@ -105,7 +105,7 @@ class whole_cluster(measurement):
         self.prerun_cmds += [NOTE_ENVIRONMENT]
 
     def look_around(self) -> None:
-        """Who could be asked, before anybody is; a partition may not give all at once.
+        """The available nodes, before the job; a partition may not give all at once.
 
         After num_tasks_per_node is known.
         """
@@ -127,9 +127,9 @@ class whole_cluster(measurement):
 
     # --- after the run -------------------------------------------------------------------
 
-    def asked(self) -> list[str]:
+    def requested_nodes(self) -> list[str]:
         """The nodes of the job, as Slurm gave them to it."""
-        path = pathlib.Path(self.stagedir, ASKED)
+        path = pathlib.Path(self.stagedir, REQUESTED)
         return path.read_text().split() if path.is_file() else []
 
     @run_before('sanity')
@@ -140,7 +140,7 @@ class whole_cluster(measurement):
         lines = self.gathered()
         if not lines:
             return
-        self.nodes_of_job = self.asked()
+        self.nodes_of_job = self.requested_nodes()
         self.note_provenance(json.loads(lines[0]))
         self.keep_all(lines)
         self.judge()
@@ -180,7 +180,7 @@ class whole_cluster(measurement):
         """Each record has its own already: what is wrong with one node is not of the next."""
 
     def undecided(self) -> list[str]:
-        """What is held to a reference is the median of the nodes, not the record of one."""
+        """The median of the nodes is compared with a reference, not the record of one."""
         return []
 
     def judge(self) -> None:
@@ -204,21 +204,21 @@ class whole_cluster(measurement):
 
     @sanity_function
     def is_complete(self) -> bool:
-        """Every node of the job answered, with figures that may be believed."""
+        """Every node of the job answered, with valid figures."""
         if not self.judged:
             self.not_measured()
         return self.conclude(at_most(self.lost(), MOST))
 
     def lost(self) -> list[str]:
-        """Whose figures may not be believed, as text."""
+        """Nodes with invalid figures, as text."""
         return ranking.of_verdict(self.judged.nodes, 'MISSING', 'INVALID')
 
     @run_before('performance')
     def report_metrics(self) -> None:
-        """Of the nodes that may be believed."""
+        """Of the nodes with valid figures."""
         if self.is_dry_run():
             return
-        nodes = [node.figures for node in self.judged.nodes if node.verdict in BELIEVED]
+        nodes = [node.figures for node in self.judged.nodes if node.verdict in MEASURED]
         one = {name: f for group in self.judged.groups for name, f in group.any.items()}
         for name, metric in one.items():
             figures = [node[name] for node in nodes if name in node]
@@ -230,6 +230,6 @@ class whole_cluster(measurement):
 
     @performance_function('nodes')
     def slow_nodes(self) -> int:
-        """Held to 0: a slow node makes the run a FAIL, and the others' figures stay; so does one
-        that may be slow (SUSPECT)."""
+        """Must be 0: a slow node, or one that may be slow (SUSPECT), makes the run a FAIL; the
+        figures of the other nodes stay."""
         return len(ranking.of_verdict(self.judged.nodes, 'FAIL', 'SUSPECT'))

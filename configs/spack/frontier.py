@@ -1,4 +1,4 @@
-"""Writes packages.yaml beside it: `spack python configs/spack/frontier.py`, after a new Spack.
+"""Writes packages.yaml next to it: `spack python configs/spack/frontier.py`, after a new Spack.
 
 Every provider of a compiler, and everything those may depend on, is part of the concretizer's
 problem, though none of it is ever built here: compilers come from the machine. Static analysis

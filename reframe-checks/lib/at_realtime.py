@@ -1,4 +1,4 @@
-"""Real-time priority for what a check measures, where it was asked for."""
+"""Real-time priority for what a check measures, where requested."""
 
 import reframe as rfm
 from reframe.core.builtins import variable

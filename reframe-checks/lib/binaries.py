@@ -27,8 +27,8 @@ from membw.presets.code_checksum import code_sha256
 from membw.results import archive
 from membw.site import machine
 
-HELD = {}  # files locked for as long as this process lasts
-# {program: {(partition, environment)}}: the rows that the loaded checks run; -p leaves out others
+LOCKED = {}  # files locked for as long as this process lasts
+# {program: {(partition, environment)}}: the rows that the loaded checks run; -p leaves out rows
 NEEDED = collections.defaultdict(set)
 local_jobs.end_alone()
 
@@ -80,14 +80,14 @@ def row(partition: Any, environ: Any) -> dict[str, Any]:
 
 def hold(path: str) -> bool:
     """Lock a file, False: another process has it. Where there are no locks, all go on."""
-    if path in HELD:
+    if path in LOCKED:
         return True
     os.makedirs(os.path.dirname(path), exist_ok=True)
-    HELD[path] = open(path, 'w')
+    LOCKED[path] = open(path, 'w')
     try:
-        fcntl.flock(HELD[path], fcntl.LOCK_EX | fcntl.LOCK_NB)
+        fcntl.flock(LOCKED[path], fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
-        HELD.pop(path).close()
+        LOCKED.pop(path).close()
         return False
     except OSError:  # a file system without locks
         pass

@@ -59,7 +59,7 @@ def seems_here(name: str) -> bool:
 
 def rows_of(partition: Any) -> list[str]:
     """The libraries that are measured there: what its file names, but for those without threads,
-    which are measured only when asked for; of this machine the first that is here."""
+    which are measured only when requested; of this machine the first that is here."""
     named = partition.extras.get('blas')
     if named is not None:
         return [name for name in named if has_threads(name)]
@@ -129,21 +129,21 @@ class of_a_blas(rfm.RegressionTestPlugin):
     repetitions = variable(int, value=0, loggable=True)
     # after init: the row of configs/blas.yaml
     blas = variable(str, value='', loggable=True)
-    # the same: by it the cases of a partition and environment are told apart in all results
+    # the same: by it the cases of a partition and environment are distinguished in all results
     pinning = variable(str, value='', loggable=True)
 
     @run_after('init')
     def choose_cases(self) -> None:
         chosen = type(self).get_variant_info(self.variant_num, recurse=True)
         self.blas = self.pinning = chosen['fixtures']['binary']['params']['blas']
-        asked = self.libraries.split(',') if self.libraries else []
-        self.refuse_unknown(asked)
+        chosen = self.libraries.split(',') if self.libraries else []
+        self.refuse_unknown(chosen)
         # '+flexible' of a check of a whole cluster: this choice names partitions in its place
         features = {word[1:] for word in self.valid_systems if word.startswith('+')}
         environs = {
             part.fullname: environment(part, self.blas)
             for part in runtime.runtime().system.partitions
-            if self.blas in (asked or rows_of(part)) and features <= set(part.features)
+            if self.blas in (chosen or rows_of(part)) and features <= set(part.features)
         }
         self.valid_systems = [name for name, environ in environs.items() if environ]
         self.valid_prog_environs = sorted({e.name for e in environs.values() if e})
@@ -166,7 +166,7 @@ class of_a_blas(rfm.RegressionTestPlugin):
         return topology.cores(self.current_partition)
 
     def blas_variables(self) -> dict[str, Any]:
-        """All that says how many threads, and that one that waits sleeps: so it is told from one
+        """All that says how many threads, and that one that waits sleeps: so it differs from one
         that works."""
         return {
             'OMP_NUM_THREADS': len(self.cores()),

@@ -1,5 +1,5 @@
 """A node that is reached by ssh and sees no file of this host, as a card does: which one it is,
-what it lacks, and what is taken there beside the job.
+what it lacks, and what is copied there in addition to the job.
 
 ReFrame takes the stage folder to the node, runs the job in it and brings it back.
 """
@@ -67,7 +67,7 @@ def another(partition: Any) -> str | None:
     command = identify['command']
     text = answer(command)
     if text is None:
-        return f"{partition.fullname}: which card it is could not be asked: '{command}' fails"
+        return f"{partition.fullname}: which card it is, is unknown: '{command}' fails"
     for label, pattern in identify['says'].items():
         line = re.search(rf'^\s*{re.escape(label)}\s*:\s*(.*?)\s*$', text, re.M)
         said = line[1] if line else 'not said'

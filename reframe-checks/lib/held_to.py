@@ -1,4 +1,4 @@
-"""What a run is held to: the references of its system, and what they leave open."""
+"""What a run is compared with: the references of its system, and what they leave open."""
 
 import reframe as rfm
 from reframe.core.builtins import run_after, run_before, variable
@@ -69,7 +69,7 @@ class held_to(rfm.RegressionTestPlugin):
 
     @run_before('performance')
     def warn_of_old_reference(self) -> None:
-        """A calibrated reference has a last day; the run is held to it all the same."""
+        """A calibrated reference has a last day; the run is still compared with it."""
         if self.is_dry_run() or not self.last_day():
             return
         self.reference_expired, name = self.last_day(), type(self).__name__

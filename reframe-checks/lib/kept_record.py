@@ -126,7 +126,7 @@ class kept_record(rfm.RegressionTestPlugin):
         self.rewrite(records)
 
     def case(self) -> dict:
-        """Which test case this is, what it is held to and what it was built with; the same for
+        """Which test case this is, its references and what it was built with; the same for
         all records of its file."""
         environ = self.current_environ
         return {

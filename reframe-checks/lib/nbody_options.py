@@ -14,10 +14,10 @@ class nbody_options(rfm.RegressionTestPlugin):
     threads_asked = variable(str, value='', loggable=True)
 
     def program_options(self, record: str) -> list[str]:
-        asked = {
+        given = {
             '--precision': self.precision,
             '--bodies': self.bodies,
             '--rounds': self.rounds,
             '--threads': self.threads_asked,
         }
-        return [*option_words(asked), *super().program_options(record)]
+        return [*option_words(given), *super().program_options(record)]

@@ -74,12 +74,12 @@ class pinned_run(at_realtime, measurement):
         return []
 
     def where(self) -> list[str]:
-        """Threads that are not where they were asked to be, as text."""
+        """Threads that are not on the requested CPUs, as text."""
         return pinnings.problems(self.method, self.measured['threads_on'], self.cpus)
 
     @sanity_function
     def is_valid(self) -> bool:
-        """Validated, undisturbed, the threads really where they were asked, below the peak."""
+        """Validated, undisturbed, the threads on the requested CPUs, below the peak."""
         if not self.measured:
             self.not_measured()
         reasons = [*invalid_reasons(self.measured), *self.contradictions()]

@@ -9,7 +9,7 @@ from membw.site.cpulist import compress, expand
 # every variable by which a runtime pins; all but the method's own are removed from the job
 PINNING_VARIABLES = ('OMP_PROC_BIND', 'OMP_PLACES', 'GOMP_CPU_AFFINITY', 'KMP_AFFINITY')
 
-# --- what is asked: (command in front of the program, environment) ---------------------------
+# --- what is requested: (command in front of the program, environment) ---------------------------
 
 
 def ask_none(cpus: list[int]) -> tuple[list[str], dict]:
@@ -40,7 +40,7 @@ def ask_kmp(cpus: list[int]) -> tuple[list[str], dict]:
 def found_free(places: list[list[int]], cpus: list[int]) -> Iterator[str]:
     """Unpinned threads must be free to move: if each sits alone, something pinned them."""
     if len(cpus) > 1 and all(len(place) == 1 for place in places):
-        yield 'no pinning was asked for, but every thread is bound to one cpu'
+        yield 'no pinning was requested, but every thread is bound to one cpu'
 
 
 def found_alone(places: list[list[int]], cpus: list[int]) -> Iterator[str]:
@@ -58,7 +58,7 @@ def found_one_cpu(places: list[list[int]], cpus: list[int]) -> Iterator[str]:
     """likwid-pin binds a thread to exactly one CPU."""
     for thread, place in enumerate(places):
         if len(place) != 1:
-            yield f'thread {thread} may run on cpus {compress(place)}, asked was one cpu'
+            yield f'thread {thread} may run on cpus {compress(place)}, requested was one cpu'
             return
     yield from found_alone(places, cpus)
 
@@ -68,7 +68,8 @@ def found_set(places: list[list[int]], cpus: list[int]) -> Iterator[str]:
     for thread, place in enumerate(places):
         if set(place) != set(cpus):
             yield (
-                f'thread {thread} may run on cpus {compress(place)}, asked was {compress(cpus)}'
+                f'thread {thread} may run on cpus {compress(place)}, '
+                f'requested was {compress(cpus)}'
             )
             return
 
@@ -112,10 +113,10 @@ def tool(method: str) -> str | None:
 def problems(
     method: str, threads_on: list[dict], cpus: list[int], one_a_core: bool = True
 ) -> list[str]:
-    """Problems of a record's threads_on under a method that asked for these CPUs; not one_a_core:
-    hardware threads of a core were asked for."""
+    """Problems of a record's threads_on under a method that requested these CPUs; not one_a_core:
+    hardware threads of a core were requested."""
     if len(threads_on) != len(cpus):
-        return [f'{plural(len(threads_on), "thread")} ran, asked were {len(cpus)}']
+        return [f'{plural(len(threads_on), "thread")} ran, requested were {len(cpus)}']
     places = [expand(thread['affinity']) for thread in threads_on]
     room = set().union(*places)
     if len(room) < len(places):

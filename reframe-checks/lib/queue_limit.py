@@ -1,4 +1,4 @@
-"""How long a job may wait in a queue: a whole partition may be down, and nobody sees it."""
+"""How long a job may wait in a queue: a whole partition may be down unnoticed."""
 
 import subprocess
 from typing import Any

@@ -7,7 +7,7 @@ from typing import Any
 import yaml
 
 from membw.errors import did_you_mean
-from membw.site.references import BESIDE, INDEX, STREAM
+from membw.site.references import INDEX, NOTES, STREAM
 
 
 @functools.cache
@@ -28,7 +28,7 @@ def more_of_index(path: str, test: str) -> list[str]:
 def expired(path: str, test: str, key: tuple, today: Any = None) -> str | None:
     """The last day, if the figures of (partition, environment, pinning, ...) were calibrated and
     it is over; None for published and hand-written ones, and for a file that is not there."""
-    entry = read(path).get(BESIDE) or {}
+    entry = read(path).get(NOTES) or {}
     # what was measured of `stream` stands directly below `calibration`: it came first
     for part in key if test == STREAM else (test, *key):
         entry = entry.get(part) or {}

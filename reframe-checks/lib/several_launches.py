@@ -18,7 +18,7 @@ class several_launches(rfm.RegressionTestPlugin):
     """One record of all of them; a check calls `launch_again` once its command is complete, whose
     last word is the record."""
 
-    # whose medians' median counts; as many again where some of them may not be believed
+    # the median of their medians counts; as many again where some are invalid
     launches = variable(int, value=1, loggable=True)
     # from begin to begin, at least: what a host or a neighbour does may last for seconds
     seconds_apart = variable(float, value=0.0)

@@ -14,14 +14,14 @@ from membw.errors import MembwError
 PAGE_KIB = {'2M': 2048, '1G': 1048576}
 
 
-def other_pages(asked: str | None, got: dict) -> Iterator[str]:
+def other_pages(requested: str | None, got: dict) -> Iterator[str]:
     """Where the arrays do not lie in the reserved pages that the preset asks for, as text."""
-    if asked in PAGE_KIB and got['page_kib'] != PAGE_KIB[asked]:
-        yield f'memory-not-where-asked (pages of {got["page_kib"]} KiB, {asked} asked)'
+    if requested in PAGE_KIB and got['page_kib'] != PAGE_KIB[requested]:
+        yield f'memory-not-where-asked (pages of {got["page_kib"]} KiB, {requested} requested)'
 
 
 class stream_options(rfm.RegressionTestPlugin):
-    # asked by -S or by the partition; 0 leaves it to the program. After the run: what was
+    # set by -S or by the partition; 0 leaves it to the program. After the run: what was
     array_size = variable(int, value=0, loggable=True)
     ntimes = variable(int, value=0, loggable=True)
     # the longest that a figure is waited for, unless there is a number of repetitions

@@ -7,7 +7,8 @@
 #include "../harness/plural.h"
 
 /* TICKS_LAST: twenty of the kernel's ticks, by which it counts who worked.  CPUS_LEAST,
- * CPUS_TAKEN: of the CPUs asked for, what the threads must have had, unless they were taken. */
+ * CPUS_TAKEN: the share of the requested CPUs that the threads must get, unless other processes
+ * used them. */
 static const double TICKS_LAST = 0.08, CPUS_LEAST = 0.75, CPUS_TAKEN = 0.9, GOOD_FACTOR = 1.02;
 
 static double workers_of(const struct repetition *r)
@@ -65,7 +66,7 @@ static void judge_workers(const struct shape *s, const struct blas *blas, int th
 			worked, threads, blas_text(blas));
 	else if (cpus < CPUS_LEAST * threads && cpus + others < CPUS_TAKEN * threads)
 		verdict_invalid(THREADS_IDLE,
-				"%s: %d thread%s worked, but had the time of %.1f CPUs: an "
+				"%s: %d thread%s worked, but got the time of %.1f CPUs: an "
 				"affinity keeps them there",
 				name, worked, plural(worked), cpus);
 }

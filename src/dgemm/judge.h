@@ -1,5 +1,5 @@
 /*
- * judge: what makes a multiplication's figure not to be believed, beyond what any program asks.
+ * judge: what makes a multiplication's figure invalid, in addition to the harness.
  */
 #pragma once
 
@@ -13,7 +13,7 @@ enum { THREADS_IDLE = REASONS, WRONG_LIBRARY, FORCED_KERNELS };
 /* How many threads worked, in the median repetition; 0: the kernel does not say. */
 int shape_workers(const struct shape *shape);
 
-/* CPUs' worth of time that they had, in the median repetition. */
+/* CPU time over elapsed time, in the median repetition. */
 double shape_cpus(const struct shape *shape);
 
 /* Finds threads-idle, too-short, too-good; warns where there is no interval. */

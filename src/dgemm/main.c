@@ -22,7 +22,7 @@ static struct {
 	int shape;                   /* SHAPES: both */
 	const char *libraries, *threading;
 	double stated, max_seconds; /* of each shape */
-} asked = { 0, 0, 0, SHAPES, NULL, NULL, 0, 8 };
+} requested = { 0, 0, 0, SHAPES, NULL, NULL, 0, 8 };
 
 static void print_kernel_variables(const char *option, const char *text)
 {
@@ -36,31 +36,31 @@ static const struct option_row rows[] = {
 	{ 'n', "size", "N",
 	  "m = n (default: by what is attainable, 0.15 s of the square one, and more than\n"
 	  "four last-level caches; 0.1 s of k192, 15000 at most; what the memory holds)",
-	  .count = &asked.n, .least = 8, .most = 1000000 },
+	  .count = &requested.n, .least = 8, .most = 1000000 },
 	{ 0, "shape", "NAME",
 	  "square (m = n = k) or k192 (k = 192: nodeperf's, the update of HPL) alone",
-	  .word = &asked.shape, .words = shape_names, .most = SHAPES },
+	  .word = &requested.shape, .words = shape_names, .most = SHAPES },
 	{ 't', "repetitions", "T",
 	  "so often (default: two seconds and more, until the share is known within a\n"
 	  "point)",
-	  .count = &asked.repetitions, .least = 1, .most = REPETITIONS_MAX },
+	  .count = &requested.repetitions, .least = 1, .most = REPETITIONS_MAX },
 	{ 0, "max-seconds", "S", "so long at most, without -t, for each shape (default: 8)",
-	  .number = &asked.max_seconds, .most = 1000000, .hint = "give seconds, as in 30" },
+	  .number = &requested.max_seconds, .most = 1000000, .hint = "give seconds, as in 30" },
 	{ 0, "threads", "T",
 	  "so many threads must work (default: one for each core of the node, whatever\n"
 	  "affinity and OMP_NUM_THREADS say)",
-	  .count = &asked.threads, .least = 1, .most = CPUS_MAX },
+	  .count = &requested.threads, .least = 1, .most = CPUS_MAX },
 	{ 0, "library", "NAMES",
 	  "begins of file names, with commas: each must be mapped, one of them called",
-	  .text = &asked.libraries },
+	  .text = &requested.libraries },
 	{ 0, "threading", "KIND",
 	  "what the library must say of itself: none, pthreads, openmp or tbb",
-	  .text = &asked.threading },
+	  .text = &requested.threading },
 	{ 0, "kernel-variables", NULL,
-	  "print the variables by which libraries are told their kernels, no more",
+	  "print the variables that choose the kernels of libraries, and end",
 	  .set = print_kernel_variables },
 	{ 0, "stated", "GFLOPS", "peak of the node as stated, to compare what is attainable with",
-	  .number = &asked.stated, .most = 1000000000000, .hint = "give GFlop/s, as in 448" },
+	  .number = &requested.stated, .most = 1000000000000, .hint = "give GFlop/s, as in 448" },
 	{ 0 },
 };
 static const struct option_row *const tables[] = { rows, NULL };
@@ -103,16 +103,16 @@ static double most_attainable(void)
 
 static void measure_all(struct run *run)
 {
-	const double attainable = asked.n ? 1 : most_attainable();
+	const double attainable = requested.n ? 1 : most_attainable();
 	int kind;
 
 	for (kind = 0; kind < SHAPES; kind++) {
 		struct shape *const s = &run->shapes[run->count];
 
-		if (asked.shape != SHAPES && asked.shape != kind)
+		if (requested.shape != SHAPES && requested.shape != kind)
 			continue;
-		measure_size(s, (enum shape_kind)kind, (size_t)asked.n, attainable);
-		measure_shape(s, asked.repetitions, asked.max_seconds);
+		measure_size(s, (enum shape_kind)kind, (size_t)requested.n, attainable);
+		measure_shape(s, requested.repetitions, requested.max_seconds);
 		run->count++;
 	}
 }
@@ -121,7 +121,7 @@ static void judge_all(struct run *run)
 {
 	int i;
 
-	blas_judge(&run->blas, WRONG_LIBRARY, asked.libraries, asked.threading);
+	blas_judge(&run->blas, WRONG_LIBRARY, requested.libraries, requested.threading);
 	kernels_judge(&run->blas);
 	for (i = 0; i < run->count; i++) {
 		shape_judge(&run->shapes[i], &run->blas, run->threads, run->stated);
@@ -135,8 +135,8 @@ int main(int argc, char **argv)
 
 	program_join(&argc, &argv);
 	program_start(&program, argc, argv);
-	run.threads = asked.threads ? asked.threads : cores_of_node();
-	run.stated = asked.stated;
+	run.threads = requested.threads ? requested.threads : cores_of_node();
+	run.stated = requested.stated;
 	blas_look(&run.blas);
 	ceiling_start(run.threads);
 	program_measuring();

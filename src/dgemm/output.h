@@ -10,7 +10,7 @@ struct run {
 	struct blas blas;
 	struct shape shapes[SHAPES];
 	int count;
-	int threads;   /* asked for */
+	int threads;   /* requested */
 	double stated; /* GFlop/s, 0: not known */
 };
 

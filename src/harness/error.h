@@ -5,7 +5,7 @@
 
 #include "config.h"
 
-/* measured and valid; measured, but not to be believed; a usage error */
+/* measured and valid; measured, but invalid; a usage error */
 enum { EXIT_VALID = 0, EXIT_INVALID = 1, EXIT_USAGE = 2 };
 
 /* Prints "membw: FACT" and "hint: HINT" on stderr and ends with EXIT_USAGE. */

@@ -1,5 +1,5 @@
 /*
- * openmp: omp.h, or one thread where the compiler was not asked for OpenMP.
+ * openmp: omp.h, or one thread where it is compiled without OpenMP.
  */
 #pragma once
 

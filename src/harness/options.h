@@ -8,7 +8,7 @@
 
 /* A table ends with a row of zeros.  A row without a name is a heading: its help alone is
  * printed.  Behind the first four fields a row says where its value goes:
- *	{ 'n', "size", "N", "m = n", .count = &asked.n, .least = 8, .most = 1000000 },
+ *	{ 'n', "size", "N", "m = n", .count = &requested.n, .least = 8, .most = 1000000 },
  */
 struct option_row {
 	char letter;          /* 0: none */

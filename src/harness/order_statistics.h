@@ -1,16 +1,16 @@
 /*
- * order_statistics: what samples say whose distribution nobody knows.
+ * order_statistics: what samples tell without a known distribution.
  *
  * The interval of the median is exact for any continuous distribution: the median lies between
  * the samples of rank r and n + 1 - r with probability 1 - 2 P(Binomial(n, 1/2) < r).  Source:
  * H. A. David and H. N. Nagaraja, Order Statistics, 3rd edition, section 7.1.
  *
  * That is of independent samples.  Round trips that follow each other are not: of 64 KiB by MPI
- * one block in a row tells half of the next, and such intervals of 10 to 80 ms held the median of
- * 0.4 s in 30 to 40 % of cases.  What is measured in turn gets ranks further out, by how much the
- * share above the median differs between six parts in a row (batch means; Student's t of five
- * degrees): 70 % there, 90 to 100 % of a line between two cores.  What changes more slowly than
- * the measurement takes no interval of it can know.  Source: A. Law, Simulation Modeling and
+ * one block in a row predicts half of the next, and such intervals of 10 to 80 ms contained the
+ * median of 0.4 s in 30 to 40 % of cases.  What is measured in turn gets ranks further out, by how
+ * much the share above the median differs between six parts in a row (batch means; Student's t of
+ * five degrees): 70 % there, 90 to 100 % of a line between two cores.  What changes more slowly
+ * than the measurement takes no interval of it can know.  Source: A. Law, Simulation Modeling and
  * Analysis, 5th edition, 9.5.3.
  */
 #pragma once

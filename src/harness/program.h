@@ -10,7 +10,7 @@
  *	int main(int argc, char **argv)
  *	{
  *		program_start(&chase, argc, argv);   options, threads, file of the record
- *		program_measuring();                 from here on others' work disturbs
+ *		program_measuring();                 from here on other processes disturb
  *		...                                  threads_sample() between two timings
  *		program_measured();                  finds disturbed, oversubscribed, ...
  *		metric("latency", ns, "ns", LOWER);

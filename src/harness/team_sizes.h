@@ -8,7 +8,7 @@
 enum { TEAM_SIZES_MAX = 64 };
 
 struct team_sizes {
-	int count; /* 0: nothing was asked */
+	int count; /* 0: nothing was requested */
 	int threads[TEAM_SIZES_MAX];
 };
 

@@ -5,7 +5,7 @@
  */
 #if defined(__GNUC__) && !defined(__INTEL_COMPILER)
 #define VECTOR __attribute__((vector_size(BITS / 8), may_alias))
-/* The compiler must not know that nobody writes between two passes. */
+/* The compiler must assume writes between two passes. */
 #define NEXT_PASS() __asm__ volatile("" ::: "memory")
 #else
 #define VECTOR

@@ -12,7 +12,7 @@ struct generator {
 	uint64_t *in, *out;
 	size_t in_line, out_line; /* the next of each */
 	uint64_t pass;            /* what is written into the lines of this pass */
-	uint64_t wrong;           /* chunks whose sum was another */
+	uint64_t wrong;           /* chunks with a wrong sum */
 	struct window window;
 	char unused[2 * LINE]; /* no line is shared with the next generator */
 };
@@ -191,7 +191,7 @@ void generators_validate(void)
 
 		if (self->wrong)
 			verdict_invalid(NOT_VALIDATED,
-					"generator %d read %llu chunks whose sum is wrong", g,
+					"generator %d read %llu chunks with a wrong sum", g,
 					(unsigned long long)self->wrong);
 		line = generator_wrong_line(self);
 		if (line < generators.lines)

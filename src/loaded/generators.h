@@ -1,5 +1,5 @@
 /*
- * generators: threads that move memory at a rate that is requested in GB/s, and held.
+ * generators: threads that move memory at a requested rate in GB/s.
  *
  * A generator works in chunks of CHUNK_LINES lines.  After each it compares what it has moved
  * with what the rate allows by now, and waits while it is ahead: a closed loop, so the rate does

@@ -74,7 +74,7 @@ static void write_loaded(const void *data)
 
 static const struct program program = {
 	"loaded",
-	"Measures the latency of memory while other threads move memory at a rate that is held.\n",
+	"Measures the latency of memory while other threads move memory at a constant rate.\n",
 	tables,
 	reasons,
 	"GB/s",
@@ -166,7 +166,7 @@ static void judge_points(void)
 		if (f.max_gbs.median > 0)
 			continue;
 		verdict_invalid(GENERATORS_STOPPED,
-				"%d of %d points: a thread had its CPU for %.0f %% of the window "
+				"%d of %d points: a thread ran for %.0f %% of the window "
 				"(%s at %.0f %%): no curve of %s",
 				bad, sweep.count, 100 * sweep.points[first].least_cpu,
 				mixes[sweep.points[first].mix].name,

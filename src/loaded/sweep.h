@@ -2,7 +2,7 @@
  * sweep: every point of every mix, in random order, the latency without traffic between them.
  *
  * A point: the generators hold a rate, one thread walks its chain of dependent loads, for a
- * window of some 40 ms.  A window counts when every thread had its CPU for at least 95 % of it
+ * window of some 40 ms.  A window counts when every thread ran for at least 95 % of it
  * (each of them is always busy): a generator that was stopped or throttled did not make the
  * traffic that the latency would be said of.  Such a window is measured again, three times at
  * most, and no more of them in all than there are points.
@@ -41,7 +41,7 @@ struct sweep {
 	int unloaded_count;
 };
 
-/* By the first thread of a team whose others are generators: see main.c. */
+/* By the first thread of a team; its other threads are generators: see main.c. */
 void sweep_measure(struct sweep *sweep, struct chase *chase, int generators);
 
 /* Figures of the sweep: medians of the rounds, with the range of the rounds. */
@@ -52,7 +52,7 @@ struct sweep_figure {
 struct mix_figures {
 	struct sweep_figure max_gbs, ns_at_half, gbs_at_2x;
 	int wave_forms; /* rounds that have one */
-	int rounds;     /* whose curve is complete */
+	int rounds;     /* with a complete curve */
 };
 void sweep_figures(const struct sweep *sweep, int mix, struct mix_figures *figures);
 struct sweep_figure sweep_unloaded(const struct sweep *sweep);

@@ -37,7 +37,7 @@ COMMANDS = {
 
 
 class Version(argparse.Action):
-    """Read off the sources where it is asked for: `membw --help` need not wait for that."""
+    """Read from the sources only with --version."""
 
     def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
         from membw.presets.presets import version
@@ -66,7 +66,7 @@ class Parser(argparse.ArgumentParser):
 
 
 def build_parser(command: str | None = None) -> Parser:
-    """Of all commands, or of that one: the others' modules need not be loaded then."""
+    """Of all commands, or of that one: then no other module is loaded."""
     parser = Parser(prog='membw', description='Measures and judges memory bandwidth.')
     parser.add_argument('--version', action=Version, nargs=0, help='print the release and end')
     subparsers = parser.add_subparsers(dest='command', metavar='COMMAND', required=True)

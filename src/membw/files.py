@@ -18,7 +18,7 @@ Name = str | os.PathLike[str]
 def write_whole(
     name: Name, content: str | bytes | Callable[[IO[bytes]], object], hint: str | None = None
 ) -> None:
-    """Write beside, then rename; what is no regular file (a device, a pipe) is written through.
+    """Write a new file, then rename; a device or a pipe is written through.
 
     `content`: text, bytes, or a function that writes to a binary file. A link stays a link: its
     target is replaced. Raises MembwError where that fails.
@@ -69,7 +69,7 @@ def unreadable_folders(folder: Name) -> list[str]:
     for _, below, _ in os.walk(folder, onerror=refused.append):
         below[:] = [name for name in below if name[0] != '.' and name != 'lost+found']
     return [
-        f"'{err.filename}': {err.strerror}: another user's? 'ls -ld' shows whose it is"
+        f"'{err.filename}': {err.strerror}: another user's? 'ls -ld' shows the owner"
         for err in refused
         if isinstance(err, PermissionError)
     ]

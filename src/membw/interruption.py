@@ -33,7 +33,7 @@ class Heeded:
 def heeded() -> Iterator[Heeded]:
     """Each of SIGNALS is a KeyboardInterrupt, but one that is ignored (nohup, a shell's '&').
 
-    Afterwards the process group is told to end, too, where this process leads it: the compilers
+    Afterwards the process group is ended, too, where this process leads it: the compilers
     and scripts that a command started. What has a session of its own, ends with its caller
     (run/session.py, nightly/night.py).
     """

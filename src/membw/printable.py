@@ -1,5 +1,4 @@
-"""Text of others (hosts, flags, titles) as it may be printed: nothing in it moves a cursor, ends
-a line or forges one."""
+"""Text from outside (hosts, flags, titles) made printable: it moves no cursor and ends no line."""
 
 import re
 

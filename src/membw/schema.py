@@ -62,7 +62,7 @@ def _missing_companions(error: Any) -> Iterator[Problem]:
     for key, needed in error.validator_value.items():
         for other in needed:
             if key in error.instance and other not in error.instance:
-                text = f"'{key}' needs '{other}' beside it"
+                text = f"'{key}' needs '{other}', too"
                 yield place(error.absolute_path), text, 'every figure carries its source'
 
 

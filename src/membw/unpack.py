@@ -1,9 +1,9 @@
-"""Installed without a checkout: what one has beside the library, unpacked into a user's folder.
+"""Installed without a checkout: checks, systems and sources, unpacked into a user's folder.
 
 setup.py puts checks, presets, systems, recipes and C sources into the wheel, below `data`, with a
 list of them. The folder is a checkout in all but git: there the systems of a site are added, and
 builds, results and references are written. A new release replaces the files that it brings; of
-systems and tables that were edited it puts its own beside, as NAME.new.
+systems and tables that were edited it adds its own as NAME.new.
 """
 
 import contextlib

@@ -9,7 +9,7 @@
 
 static const double UNSTABLE_SPREAD = 0.10;
 /* Of the additions per cycle of one thread: two on one core have 0.5 (a speed-up of 1.1), those
- * beside somebody who comes and goes 0.7 (1.86). */
+ * with intermittent other processes 0.7 (1.86). */
 static const double SHARED_CORE = 0.65;
 /* Of accelerations on a device, in parts of the largest: thousands of roundings. */
 static const double DEVICE_DIFFERENCE[PRECISIONS] = { 1e-3, 1e-9 };
@@ -83,7 +83,7 @@ void figure_judge(const struct figure *f, const struct crew *crew, const struct 
 {
 	judge_forces(crew, precision);
 	if (crew->worked < crew->threads)
-		verdict_invalid(THREADS_IDLE, "%d of %d threads had work", crew->worked,
+		verdict_invalid(THREADS_IDLE, "%d of %d threads worked", crew->worked,
 				crew->threads);
 	if (crew->not_offloaded)
 		verdict_invalid(
@@ -99,7 +99,8 @@ void figure_judge(const struct figure *f, const struct crew *crew, const struct 
 		verdict_warn(DISTURBED,
 			     "%s: no interval: %.3g additions per cycle on one of their cores, "
 			     "%.3g where one "
-			     "thread runs: the host shares that core, among them or with others",
+			     "thread runs: the host shares that core, among them or with other "
+			     "machines",
 			     crew_text(crew), f->additions, baseline->additions);
 	if (f->seconds.min < 20 * clock_tick())
 		verdict_invalid(TOO_SHORT, "%s: a run took %.3g s, under 20 ticks of the clock",

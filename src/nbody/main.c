@@ -14,7 +14,7 @@
 #include "../harness/team_sizes.h"
 
 static const struct reason reasons[] = {
-	{ "threads-idle", WRONG, "threads had no work" },
+	{ "threads-idle", WRONG, "threads did no work" },
 	{ "offload-not-done", WRONG, "what was to be offloaded ran on the host" },
 	{ "no-baseline", WRONG, "no run of one thread to compare with" },
 	{ 0 },
@@ -34,7 +34,7 @@ static struct {
 	int bodies;     /* 0: by the time of one thread */
 	double seconds; /* of a run of one thread; 0: by the threads */
 	int rounds;
-} asked = { { 0, { 0 } }, DOUBLE, 0, 0, 0, 15 };
+} requested = { { 0, { 0 } }, DOUBLE, 0, 0, 0, 15 };
 
 struct run {
 	struct crew crews[CREWS_MAX];
@@ -46,7 +46,7 @@ struct run {
 
 static void set_threads(const char *option, const char *text)
 {
-	team_sizes_read(&asked.teams, option, text, "threads with commas between, as 1,2,4");
+	team_sizes_read(&requested.teams, option, text, "threads with commas between, as 1,2,4");
 }
 
 static const struct option_row rows[] = {
@@ -54,20 +54,20 @@ static const struct option_row rows[] = {
 	  "threads, as '1,2,4' (default: 1, 2, 4, ... and OMP_NUM_THREADS, or as many as there\n"
 	  "are CPUs); speed-ups are over the least of them, which must be 1",
 	  .set = set_threads },
-	{ 0, "precision", "TYPE", "float or double (default)", .word = &asked.precision,
+	{ 0, "precision", "TYPE", "float or double (default)", .word = &requested.precision,
 	  .words = precision_names, .most = PRECISIONS },
 	{ 0, "bodies", "N",
 	  "rounded up to 16 for each thread (default: as many as one thread takes --seconds for)",
-	  .count = &asked.bodies, .least = GROUP, .most = BODIES_MOST },
+	  .count = &requested.bodies, .least = GROUP, .most = BODIES_MOST },
 	{ 0, "seconds", "S",
 	  "time of a run of one thread (default: 0.01 for each thread that there is, at most 1)",
-	  .number = &asked.seconds, .most = 3600, .hint = "seconds of one thread, as 0.1" },
-	{ 0, "rounds", "N", "runs of each count of threads (default: 15)", .count = &asked.rounds,
-	  .least = INTERVAL_SAMPLES, .most = ROUNDS_MAX },
+	  .number = &requested.seconds, .most = 3600, .hint = "seconds of one thread, as 0.1" },
+	{ 0, "rounds", "N", "runs of each count of threads (default: 15)",
+	  .count = &requested.rounds, .least = INTERVAL_SAMPLES, .most = ROUNDS_MAX },
 	{ 0, "offload", NULL,
-	  "on a device, by 'omp target': all of it beside one thread of the host, or with\n"
+	  "on a device, by 'omp target': all of it compared with one thread of the host, or with\n"
 	  "--threads so many of its threads",
-	  .flag = &asked.offload },
+	  .flag = &requested.offload },
 	{ 0 },
 };
 static const struct option_row *const tables[] = { rows, NULL };
@@ -77,12 +77,12 @@ static void write_run(const void *data)
 	const struct run *const run = data;
 	int i;
 
-	json_text("mode", asked.offload ? "offload" : "host");
-	json_text("precision", precision_names[asked.precision]);
+	json_text("mode", requested.offload ? "offload" : "host");
+	json_text("precision", precision_names[requested.precision]);
 	json_count("bodies", (unsigned long long)run->bodies.count);
 	json_number("momentum", run->momentum);
 	json_number("energy_drift", run->energy);
-	if (asked.offload) {
+	if (requested.offload) {
 		json_number("devices", offload_devices());
 		json_number("offload_fixed_s", run->fixed);
 	}
@@ -115,14 +115,14 @@ static void add_crew(struct run *run, int threads, int on_device)
 /* The baseline first. */
 static void choose_crews(struct run *run, int most)
 {
-	const int all_on_device = asked.offload && asked.teams.count;
+	const int all_on_device = requested.offload && requested.teams.count;
 	int t;
 
-	if (!asked.teams.count)
-		team_sizes_double(&asked.teams, asked.offload ? 1 : most);
-	for (t = 0; t < asked.teams.count; t++)
-		add_crew(run, asked.teams.threads[t], all_on_device);
-	if (asked.offload && !all_on_device)
+	if (!requested.teams.count)
+		team_sizes_double(&requested.teams, requested.offload ? 1 : most);
+	for (t = 0; t < requested.teams.count; t++)
+		add_crew(run, requested.teams.threads[t], all_on_device);
+	if (requested.offload && !all_on_device)
 		add_crew(run, 0, 1);
 }
 
@@ -136,14 +136,14 @@ static int most_on_host(const struct run *run)
 	return most;
 }
 
-/* Short runs fit between what others do; those of all threads must be long beside what it takes
- * to begin and to end them. */
+/* Short runs fit between other processes; those of all threads must be long compared with what it
+ * takes to begin and to end them. */
 static double seconds_by(int threads)
 {
 	const double seconds = 0.01 * threads;
 
-	if (asked.seconds > 0)
-		return asked.seconds;
+	if (requested.seconds > 0)
+		return requested.seconds;
 	return seconds < 1 ? seconds : 1;
 }
 
@@ -151,9 +151,9 @@ static long choose_bodies(int threads)
 {
 	const long piece = (long)GROUP * threads;
 
-	if (!asked.bodies)
-		return bodies_for(asked.precision, seconds_by(threads), threads);
-	return (asked.bodies + piece - 1) / piece * piece;
+	if (!requested.bodies)
+		return bodies_for(requested.precision, seconds_by(threads), threads);
+	return (requested.bodies + piece - 1) / piece * piece;
 }
 
 static void judge_baseline(const struct run *run)
@@ -168,16 +168,16 @@ static void judge_baseline(const struct run *run)
 
 static void judge_physics(const struct run *run)
 {
-	if (run->momentum > MOMENTUM_LIMIT[asked.precision])
+	if (run->momentum > MOMENTUM_LIMIT[requested.precision])
 		verdict_invalid(
 			NOT_VALIDATED,
 			"the forces do not cancel: their sum is %.2g of their sizes', more "
 			"than %.0e",
-			run->momentum, MOMENTUM_LIMIT[asked.precision]);
-	if (run->energy > ENERGY_LIMIT[asked.precision])
+			run->momentum, MOMENTUM_LIMIT[requested.precision]);
+	if (run->energy > ENERGY_LIMIT[requested.precision])
 		verdict_invalid(NOT_VALIDATED,
 				"the energy of a small system drifts by %.2g, more than %.0e",
-				run->energy, ENERGY_LIMIT[asked.precision]);
+				run->energy, ENERGY_LIMIT[requested.precision]);
 }
 
 static void conclude(struct run *run)
@@ -186,19 +186,20 @@ static void conclude(struct run *run)
 
 	for (i = 0; i < run->count; i++) {
 		figure_of(&run->figures[i], &run->crews[i], &run->crews[0], run->bodies.count,
-			  asked.rounds);
-		figure_judge(&run->figures[i], &run->crews[i], &run->figures[0], asked.precision);
+			  requested.rounds);
+		figure_judge(&run->figures[i], &run->crews[i], &run->figures[0],
+			     requested.precision);
 	}
 	judge_baseline(run);
 	judge_physics(run);
 	printf("%ld bodies, %s, all pairs%s\n", run->bodies.count,
-	       precision_names[asked.precision], asked.offload ? ", offloaded" : "");
+	       precision_names[requested.precision], requested.offload ? ", offloaded" : "");
 	figures_print_head();
 	for (i = 0; i < run->count; i++) {
 		figure_print(&run->figures[i], &run->crews[i]);
 		figure_metrics(&run->figures[i], &run->crews[i], &run->figures[0], &run->crews[0]);
 	}
-	if (asked.offload)
+	if (requested.offload)
 		printf("an offload of nothing takes %.4g s\n", run->fixed);
 }
 
@@ -210,17 +211,17 @@ int main(int argc, char **argv)
 	program_start(&program, argc, argv);
 	choose_crews(&run, threads_most());
 	most = most_on_host(&run);
-	bodies_start(&run.bodies, asked.precision, choose_bodies(most));
+	bodies_start(&run.bodies, requested.precision, choose_bodies(most));
 	threads_team(most);
 	program_pins_itself(); /* each crew is judged by itself */
 	program_measuring();
-	crews_measure(run.crews, run.count, &run.bodies, asked.rounds);
-	if (asked.offload)
-		run.fixed = offload_fixed_seconds(asked.precision, run.bodies.count);
+	crews_measure(run.crews, run.count, &run.bodies, requested.rounds);
+	if (requested.offload)
+		run.fixed = offload_fixed_seconds(requested.precision, run.bodies.count);
 	threads_team(most);
 	program_measured();
 	run.momentum = bodies_momentum(&run.bodies);
-	run.energy = energy_drift(asked.precision);
+	run.energy = energy_drift(requested.precision);
 	conclude(&run);
 	leave(program_end(&run));
 }

@@ -8,7 +8,7 @@
 #include "../harness/room.h"
 #include "offload.h"
 
-/* Additions are counted so often in a row: a thread that slept comes later than the others. */
+/* Additions are counted so often in a row: a thread that slept comes later. */
 enum { TRIES = 4, COUNTS = 4 };
 static const double LOST_ALLOWED = 0.02;
 

@@ -19,18 +19,18 @@ struct crew {
 	double seconds[ROUNDS_MAX];   /* by round */
 	double additions[ROUNDS_MAX]; /* per cycle, of the thread that has the fewest */
 	int shared_core;              /* two threads were on one core, as this machine knows it */
-	int runs, spoilt;             /* runs made; rounds in which others disturbed each */
-	int worked;                   /* the fewest threads that had their share in a run */
+	int runs, spoilt;             /* runs made; disturbed rounds of each */
+	int worked;                   /* the fewest threads with a share in a run */
 	int not_offloaded;            /* runs that should have been on a device, and were not */
 	double difference;            /* the largest from the baseline's forces */
-	long wrong, wrong_body;       /* bodies whose force differs in a bit, the first of them */
+	long wrong, wrong_body; /* bodies with a force that differs in a bit, the first of them */
 	unsigned long long found, expected; /* its bits */
 };
 
 /* Bodies so that one thread takes about so many seconds, a multiple of what THREADS share. */
 long bodies_for(enum precision precision, double seconds, int threads);
 
-/* The forces of the first crew are kept: those of all others must be the same. */
+/* The forces of the first crew are kept: all other crews must get the same. */
 void crews_measure(struct crew *crews, int count, struct bodies *bodies, int rounds);
 
 /* Of four sizes on the device: seconds of an offload of nothing, by time = a + b N^2. */

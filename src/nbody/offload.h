@@ -2,7 +2,7 @@
  * offload: the same forces on a device, by `omp target`.
  *
  * Where a compiler has no code for a device, or the runtime finds none, a target region runs on
- * the host without a word: the region itself is asked where it is.
+ * the host without a word: the region itself reports where it runs.
  */
 #pragma once
 

@@ -1,5 +1,5 @@
 /*
- * reasons: why a speed-up may not be believed, beside what the harness finds.
+ * reasons: why a speed-up is invalid, in addition to what the harness finds.
  */
 #pragma once
 

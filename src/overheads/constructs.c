@@ -334,7 +334,7 @@ static word run_reduction_array(long n)
 
 /* --- copies ---------------------------------------------------------------------------------- */
 
-/* Through a pointer that no compiler follows: else it leaves out copies that nobody reads. */
+/* Through a pointer that no compiler follows: else it removes copies without a reader. */
 static void (*volatile use)(double *copy, long count);
 
 static void note_copy(struct worker *w, const double *copy)

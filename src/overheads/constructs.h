@@ -1,5 +1,5 @@
 /*
- * constructs: what OpenMP offers, each beside the same work without it.
+ * constructs: what OpenMP offers, each with the same work without it.
  *
  * The published method (J. M. Bull, Measuring Synchronisation and Scheduling Overheads in OpenMP,
  * EWOMP 1999; J. M. Bull and D. O'Neill, A Microbenchmark Suite for OpenMP 2.0, EWOMP 2001): the
@@ -11,7 +11,7 @@
  *	all others                                   is one delay for each thread
  * and of atomic an addition in place of the delay.  private, firstprivate, copyin: a parallel
  * region with such an array; copyprivate: a single that hands one to all.  barrier_late: the last
- * thread comes 20 delays after the others.
+ * thread comes 20 delays after the other threads.
  */
 #pragma once
 

@@ -23,7 +23,7 @@ const char *figure_name(const struct construct *construct, int threads);
  * pairs undisturbed. */
 int figure_is_steady(const struct figure *figure, const struct overhead *overhead);
 
-/* Finds what is wrong whatever the weather. */
+/* Finds what is wrong, not only disturbed. */
 void figure_judge(const struct figure *figure, const struct overhead *overhead);
 
 void figure_write(const struct figure *figure, const struct overhead *overhead);

@@ -35,9 +35,9 @@ static const double DELAY_SECONDS = 1e-7;
 
 static struct {
 	struct team_sizes teams;
-	char *constructs; /* 1 for each of the table that was asked for; NULL: all */
+	char *constructs; /* 1 for each of the table that was requested; NULL: all */
 	int pairs;
-} asked = { { 0, { 0 } }, NULL, 61 };
+} requested = { { 0, { 0 } }, NULL, 61 };
 
 struct run {
 	struct overhead *overheads; /* team by team, construct by construct */
@@ -48,7 +48,7 @@ struct run {
 
 static void set_threads(const char *option, const char *text)
 {
-	team_sizes_read(&asked.teams, option, text,
+	team_sizes_read(&requested.teams, option, text,
 			"threads of a team with commas between, as 1,2,4");
 }
 
@@ -60,14 +60,15 @@ static int take_construct(const char *text, size_t length)
 	for (c = 0; c < constructs_count; c++)
 		if (strlen(constructs[c].name) == length &&
 		    strncmp(constructs[c].name, text, length) == 0)
-			asked.constructs[c] = any = 1;
+			requested.constructs[c] = any = 1;
 	return any;
 }
 
 static void set_constructs(const char *option, const char *text)
 {
-	free(asked.constructs);
-	asked.constructs = room_for((size_t)constructs_count, 1, "constructs", "free some memory");
+	free(requested.constructs);
+	requested.constructs =
+		room_for((size_t)constructs_count, 1, "constructs", "free some memory");
 	option_list(option, text, take_construct, "names of the table, as barrier,reduction");
 }
 
@@ -83,8 +84,8 @@ static const struct option_row rows[] = {
 	  "reduction_array, task, taskloop; private, firstprivate, copyprivate, copyin\n"
 	  "(arrays of 8 bytes to 461 KiB)",
 	  .set = set_constructs },
-	{ 0, "pairs", "N", "pairs of construct and reference (default: 61)", .count = &asked.pairs,
-	  .least = INTERVAL_SAMPLES, .most = PAIRS_MAX },
+	{ 0, "pairs", "N", "pairs of construct and reference (default: 61)",
+	  .count = &requested.pairs, .least = INTERVAL_SAMPLES, .most = PAIRS_MAX },
 	{ 0 },
 };
 static const struct option_row *const tables[] = { rows, NULL };
@@ -124,20 +125,20 @@ static const struct program program = {
 static void prepare_run(struct run *run)
 {
 	static const char hint[] = "ask for fewer with '--threads'";
-	const size_t most = (size_t)(asked.teams.count * constructs_count);
+	const size_t most = (size_t)(requested.teams.count * constructs_count);
 	int t, c;
 
 	run->overheads = room_for(most, sizeof(*run->overheads), "overheads", hint);
 	run->figures = room_for(most, sizeof(*run->figures), "figures", hint);
 	/* the least first: a runtime keeps the threads that it has, and ends those that it no
 	 * longer needs */
-	for (t = 0; t < asked.teams.count; t++)
+	for (t = 0; t < requested.teams.count; t++)
 		for (c = 0; c < constructs_count; c++)
-			if (!asked.constructs || asked.constructs[c]) {
+			if (!requested.constructs || requested.constructs[c]) {
 				struct overhead *const o = &run->overheads[run->count++];
 
 				o->construct = &constructs[c];
-				o->threads = asked.teams.threads[t];
+				o->threads = requested.teams.threads[t];
 				o->name = figure_name(o->construct, o->threads);
 			}
 }
@@ -147,7 +148,7 @@ static void measure_team(struct overhead *overheads, int count)
 	threads_team(overheads->threads);
 	team_start(overheads->threads);
 	delay_calibrate(DELAY_SECONDS);
-	overheads_measure(overheads, count, asked.pairs);
+	overheads_measure(overheads, count, requested.pairs);
 	threads_sample();
 	pinning_judge();
 }
@@ -231,10 +232,10 @@ int main(int argc, char **argv)
 	int t;
 
 	program_start(&program, argc, argv);
-	if (!asked.teams.count)
-		team_sizes_double(&asked.teams, threads_most());
+	if (!requested.teams.count)
+		team_sizes_double(&requested.teams, threads_most());
 	prepare_run(&run);
-	threads_team(asked.teams.threads[asked.teams.count - 1]);
+	threads_team(requested.teams.threads[requested.teams.count - 1]);
 	program_pins_itself(); /* each team is judged by itself */
 	printf("OpenMP's overheads: %s %s, wait policy %s, a delay of %.2f us\n", runtime_name(),
 	       runtime_version(),
@@ -242,9 +243,9 @@ int main(int argc, char **argv)
 	       1e6 * DELAY_SECONDS);
 	core_pair_measure(&run.before);
 	program_measuring();
-	for (t = 0; t < asked.teams.count; t++)
-		measure_team(&run.overheads[t * (run.count / asked.teams.count)],
-			     run.count / asked.teams.count);
+	for (t = 0; t < requested.teams.count; t++)
+		measure_team(&run.overheads[t * (run.count / requested.teams.count)],
+			     run.count / requested.teams.count);
 	program_measured();
 	core_pair_measure(&run.after);
 	conclude(&run);

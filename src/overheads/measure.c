@@ -58,7 +58,7 @@ static void find_repetitions(struct overhead *o)
 
 /* What the threads have at a moment. */
 struct moment {
-	long left;        /* how often threads had to leave their CPUs so far */
+	long left;        /* how often threads have lost their CPUs */
 	double additions; /* per cycle, of the thread that has the fewest */
 };
 

@@ -3,7 +3,7 @@
  *
  * The constructs of a team take turns: one pair of each, then the next of each, so that what
  * disturbs for a second disturbs few pairs of any.  In every second pair the reference comes
- * first (A B B A).  A pair in which a thread had to leave its CPU to others does not count and is
+ * first (A B B A).  A pair in which a thread lost its CPU to other processes does not count and is
  * made again, up to three times as many in all.
  */
 #pragma once
@@ -21,7 +21,7 @@ struct overhead {
 	int count;              /* pairs that count */
 	int played;             /* and those that do not */
 	double *with, *without; /* seconds of a repetition, in the order of the pairs */
-	double *additions;      /* per cycle, of the thread that had the fewest around the pair */
+	double *additions;      /* per cycle, of the slowest thread around the pair */
 };
 
 /* Measures all of them, of one team; ends after PAIRS pairs of each. */

@@ -1,5 +1,5 @@
 /*
- * reasons: why an overhead may not be believed, beside what the harness finds.
+ * reasons: why an overhead is invalid, in addition to what the harness finds.
  */
 #pragma once
 

@@ -27,7 +27,7 @@ int team_count(void)
 	return team_size;
 }
 
-/* A runtime that starts more threads than it was asked for writes nowhere else. */
+/* A runtime that starts more threads than requested writes nowhere else. */
 struct worker *worker_here(void)
 {
 	const int thread = omp_get_thread_num();
@@ -121,7 +121,7 @@ void block_end(const char *name, word count, int threads)
 	for (t = 0; t < team_size; t++)
 		product *= workers[t].x;
 	if (seen < threads)
-		verdict_invalid(FEWER_THREADS, "%s: %d of %d threads had a part in it", name, seen,
+		verdict_invalid(FEWER_THREADS, "%s: %d of %d threads took part in it", name, seen,
 				threads);
 	else if (product != delays(count))
 		verdict_invalid(NOT_VALIDATED,

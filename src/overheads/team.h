@@ -8,7 +8,7 @@
 /* Two lines: adjacent ones are fetched in pairs. */
 struct worker {
 	word x;           /* the trace of its delays */
-	word block;       /* the last one that it had a part in */
+	word block;       /* the last one that it took part in */
 	const void *copy; /* its own copy of an array */
 	long wrong;       /* copies that did not hold what was copied */
 	char unused[2 * LINE - 2 * sizeof(word) - sizeof(void *) - sizeof(long)];
@@ -32,6 +32,6 @@ word block_now(void);
 void sum_expect(double sum, double expected);
 
 /* Before and after a block, not timed.  DELAYS: how many all threads together should have made;
- * THREADS: how many should have had a part.  Finds not-validated and fewer-threads, for NAME. */
+ * THREADS: how many should take part.  Finds not-validated and fewer-threads, for NAME. */
 void block_begin(void);
 void block_end(const char *name, word delays, int threads);

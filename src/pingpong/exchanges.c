@@ -36,11 +36,11 @@ void exchanges_cpus(struct cpuset *cpus)
 	cpuset_of_thread(cpus);
 }
 
-void exchanges_choose_remote(struct pairs *pairs, const struct cpuset *cpus, int asked)
+void exchanges_choose_remote(struct pairs *pairs, const struct cpuset *cpus, int requested)
 {
 	int i, cpu = 0;
 
-	if (!asked) {
+	if (!requested) {
 		while (cpu < CPUS_MAX - 1 && !cpuset_has(cpus, cpu))
 			cpu++;
 		pairs->list[0].cpu[0] = pairs->list[0].cpu[1] = cpu;

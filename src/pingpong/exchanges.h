@@ -12,7 +12,7 @@ enum { EXCHANGE_TRIES = 3 };
 double exchange_us(const struct exchange *exchange);
 double exchange_mb_s(const struct exchange *exchange);
 
-/* Why its times may not be believed, -1 for no reason. */
+/* Why its times are invalid, -1 for no reason. */
 int exchange_reason(const struct exchange *exchange);
 
 /* Finds cpu-not-where-asked at one of its ends, that of RANK. */
@@ -25,7 +25,7 @@ void exchange_write(const struct exchange *exchange);
 void exchanges_cpus(struct cpuset *cpus);
 
 /* Pairs of CPUs of two nodes: as ASKED for, else the first CPU of each. */
-void exchanges_choose_remote(struct pairs *pairs, const struct cpuset *cpus, int asked);
+void exchanges_choose_remote(struct pairs *pairs, const struct cpuset *cpus, int requested);
 
 /* On rank 0: measures all pairs at all sizes, BUDGET seconds at most for each. */
 void exchanges_run(const struct pairs *pairs, double budget);

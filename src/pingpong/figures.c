@@ -113,7 +113,7 @@ void blocks_judge(const struct blocks *b, const char *name)
 	if (blocks_lost(b))
 		verdict_warn(
 			DISTURBED,
-			"%s: no interval: in %d of %d blocks other processes had one of the two "
+			"%s: no interval: in %d of %d blocks other processes used one of the two "
 			"CPUs",
 			name, b->interrupted, b->count);
 }
@@ -188,7 +188,7 @@ void meetings_print_head(const struct meeting *row, int width)
 {
 	int i;
 
-	printf("One way, ns; home A, home B: whose side touched the memory first.\n  A - B    "
+	printf("One way, ns; home A, home B: the side that touched the memory first.\n  A - B    "
 	       "class "
 	       " ");
 	for (i = 0; i < width; i++)

@@ -146,7 +146,7 @@ static void judge_links(void)
 				bad, links_count, links[first].other.node);
 }
 
-/* Of the links that may be believed, or of all. */
+/* Of the valid links, or of all. */
 static double median_us(int size)
 {
 	double *const times =

@@ -3,7 +3,7 @@
  *
  * In rounds of disjoint pairs all ranks play at the same time; before each round they wait for
  * each other.  Both sides keep what was measured, so that the links of a node whose record is
- * lost stand in those of the others.  A link has reasons of its own: one of many does not
+ * lost are in the records of other nodes.  A link has reasons of its own: one of many does not
  * discredit a node.
  */
 #pragma once

@@ -37,14 +37,14 @@ static const double PASSES_LEAST = 800, PASSES_LONG = 150, SLOWEST = 1e9;
 #endif
 
 static struct {
-	const char *pairs; /* as asked, NULL: the nearest and farthest of each class */
+	const char *pairs; /* as requested, NULL: the nearest and farthest of each class */
 	double budget;
 	int methods; /* a bit for each, 0: all that this machine has */
 	int class;   /* PAIR_CLASSES: whatever they are */
 	int together;
-	const char *sizes; /* as asked, NULL: IMB's, between nodes two */
+	const char *sizes; /* as requested, NULL: IMB's, between nodes two */
 	int nodes;
-} asked = { NULL, 0, 0, PAIR_CLASSES, 0, NULL, 0 };
+} requested = { NULL, 0, 0, PAIR_CLASSES, 0, NULL, 0 };
 
 static void set_method(const char *option, const char *text)
 {
@@ -54,7 +54,7 @@ static void set_method(const char *option, const char *text)
 		die("'%s %s': this CPU has no cycle counter of one rate (constant_tsc, "
 		    "nonstop_tsc)",
 		    "take cas or lines", option, text);
-	asked.methods = 1 << method;
+	requested.methods = 1 << method;
 }
 
 /* Each rank keeps its own links, and its own record. */
@@ -69,15 +69,15 @@ static const struct option_row rows[] = {
 	{ 0, "pairs", "LIST",
 	  "pairs of CPUs, as '0-1,0-13', or 'all': every pair of cores\n"
 	  "(default: the nearest and the farthest pair of each class)",
-	  .text = &asked.pairs },
+	  .text = &requested.pairs },
 	{ 0, "class", "NAME",
 	  "the pairs must be of this class, or the run is INVALID: smt, llc, domain,\n"
 	  "socket, node or remote, the innermost thing that both CPUs belong to",
-	  .word = &asked.class, .words = pair_class_names, .most = PAIR_CLASSES },
+	  .word = &requested.class, .words = pair_class_names, .most = PAIR_CLASSES },
 	{ 0, "together", NULL,
 	  "pairs without a CPU in common at the same time: those of --pairs, or all\n"
-	  "pairs of cores in rounds (default: one after the other, the others asleep)",
-	  .flag = &asked.together },
+	  "pairs of cores in rounds (default: one after the other, the rest asleep)",
+	  .flag = &requested.together },
 	{ 0, "method", "NAME",
 	  "cas, lines or oneway alone (default: all; oneway by the cycle counter of x86)",
 	  .set = set_method },
@@ -85,15 +85,15 @@ static const struct option_row rows[] = {
 	  "at most so long for a pair, a method and a home\n"
 	  "(default: 0.1; --together: 0.02; --nodes: 0.05; 'all': what is left of 2 s for\n"
 	  "all, or of half a millisecond for each, shared by those that are left)",
-	  .number = &asked.budget, .most = 3600, .hint = "seconds, as 0.1" },
+	  .number = &requested.budget, .most = 3600, .hint = "seconds, as 0.1" },
 	{ 0, "sizes", "LIST",
 	  "of two ranks of MPI: bytes of a message, as '0,8,4194304'\n"
 	  "(default: 0 and the powers of two up to 4194304, as IMB; --nodes: 0 and 4194304)",
-	  .text = &asked.sizes, .set = message_sizes_read },
+	  .text = &requested.sizes, .set = message_sizes_read },
 	{ 0, "nodes", NULL,
 	  "one rank of MPI per node: every pair of nodes, in rounds of disjoint pairs;\n"
 	  "each rank writes FILE.rank-N of --json FILE",
-	  .flag = &asked.nodes, .set = set_nodes },
+	  .flag = &requested.nodes, .set = set_nodes },
 	{ 0 },
 };
 static const struct option_row *const tables[] = { rows, NULL };
@@ -116,14 +116,14 @@ static void write_run(const void *data)
 
 #ifdef MEMBW_MPI
 	if (ranks_together()) {
-		if (asked.nodes)
+		if (requested.nodes)
 			links_write();
 		else
 			exchanges_write();
 		return;
 	}
 #endif
-	json_truth("together", asked.together);
+	json_truth("together", requested.together);
 	json_open("pairs", '[');
 	for (i = 0; i < run->count; i++)
 		meeting_write(&run->meetings[i], run->names[i]);
@@ -142,7 +142,7 @@ static const struct program program = {
 	0,
 };
 
-/* The pairs that were asked for are one round. */
+/* Requested pairs are one round. */
 static void refuse_shared_cpus(struct run *run)
 {
 	struct cpuset taken;
@@ -156,7 +156,7 @@ static void refuse_shared_cpus(struct run *run)
 			if (cpuset_has(&taken, cpu))
 				die("'--together' and '--pairs %s': CPU %d is in two pairs",
 				    "give pairs without a CPU in common, or leave out --pairs",
-				    asked.pairs, cpu);
+				    requested.pairs, cpu);
 			cpuset_add(&taken, cpu);
 		}
 	run->rounds = 1;
@@ -165,26 +165,26 @@ static void refuse_shared_cpus(struct run *run)
 
 static void choose_pairs(struct run *run, const struct cpuset *cpus)
 {
-	const int all = asked.pairs ? strcmp(asked.pairs, "all") == 0 : asked.together;
+	const int all = requested.pairs ? strcmp(requested.pairs, "all") == 0 : requested.together;
 
 	run->is_matrix = all;
 	if (all)
 		run->rounds = pairs_all(&run->pairs, cpus, run->first);
-	else if (asked.pairs)
-		pairs_read(&run->pairs, "--pairs", asked.pairs, cpus);
+	else if (requested.pairs)
+		pairs_read(&run->pairs, "--pairs", requested.pairs, cpus);
 	else
 		pairs_default(&run->pairs, cpus);
 	if (!run->pairs.count)
 		die("this process may run on one CPU alone, and a pair takes two",
 		    "'taskset -pc $$' prints its CPUs; OMP_PROC_BIND and OMP_PLACES narrow them");
-	if (asked.together && !all)
+	if (requested.together && !all)
 		refuse_shared_cpus(run);
 	if (!all && !ranks_together())
-		pairs_within_a_node(&run->pairs, "--pairs", asked.pairs);
-	if (!(asked.budget > 0) && asked.together)
-		asked.budget = BUDGET_TOGETHER;
-	else if (!(asked.budget > 0) && !all)
-		asked.budget = BUDGET;
+		pairs_within_a_node(&run->pairs, "--pairs", requested.pairs);
+	if (!(requested.budget > 0) && requested.together)
+		requested.budget = BUDGET_TOGETHER;
+	else if (!(requested.budget > 0) && !all)
+		requested.budget = BUDGET;
 }
 
 static void *room_for_pairs(const struct run *run, size_t size)
@@ -203,13 +203,13 @@ static void prepare_meetings(struct run *run)
 			for (home = 0; home < 2; home++) {
 				struct meeting *const m = &run->meetings[run->count];
 
-				if (asked.methods ? !(asked.methods & 1 << method)
-						  : !method_is_possible((enum method)method))
+				if (requested.methods ? !(requested.methods & 1 << method)
+						      : !method_is_possible((enum method)method))
 					continue;
 				m->pair = run->pairs.list[pair];
 				m->method = (enum method)method;
 				m->home = home;
-				run->names[run->count] = figure_name(m, asked.together);
+				run->names[run->count] = figure_name(m, requested.together);
 				run->count++;
 			}
 	run->width = run->count / run->pairs.count;
@@ -223,7 +223,7 @@ static void meet_round(struct run *run, int round, int column)
 
 	for (pair = run->first[round]; pair < run->first[round + 1]; pair++)
 		at_once[count++] = &run->meetings[pair * run->width + column];
-	shared_lines_meet(at_once, count, asked.budget);
+	shared_lines_meet(at_once, count, requested.budget);
 }
 
 /* Threads at work at once. */
@@ -231,7 +231,7 @@ static int busiest(const struct run *run)
 {
 	int round, most = 2;
 
-	for (round = 0; asked.together && round < run->rounds; round++)
+	for (round = 0; requested.together && round < run->rounds; round++)
 		if (2 * (run->first[round + 1] - run->first[round]) > most)
 			most = 2 * (run->first[round + 1] - run->first[round]);
 	return most;
@@ -246,7 +246,7 @@ static void meet_alone(struct run *run)
 		struct meeting *const alone = &run->meetings[i];
 		const double share = matrix_share(end - clock_now(), run->count - i);
 
-		shared_lines_meet(&alone, 1, asked.budget > 0 ? asked.budget : share);
+		shared_lines_meet(&alone, 1, requested.budget > 0 ? requested.budget : share);
 	}
 }
 
@@ -254,14 +254,14 @@ static void meet(struct run *run)
 {
 	int round, column;
 
-	if (!asked.together)
+	if (!requested.together)
 		meet_alone(run);
-	for (round = 0; asked.together && round < run->rounds; round++)
+	for (round = 0; requested.together && round < run->rounds; round++)
 		for (column = 0; column < run->width; column++)
 			meet_round(run, round, column);
 }
 
-/* Of a matrix nobody compares thousands of figures by name: the median pair of each class, and
+/* A matrix has thousands of figures: the median pair of each class, and
  * the one that is farthest apart. */
 static void metrics_of_class(const struct run *run, int column, enum pair_class class)
 {
@@ -278,8 +278,9 @@ static void metrics_of_class(const struct run *run, int column, enum pair_class 
 		ns[count++] = one_way_ns(m->blocks.round_trip.median);
 	}
 	if (any) {
-		metric(class_figure_name(any, asked.together, ""), median(ns, count), "ns", LOWER);
-		metric(class_figure_name(any, asked.together, "_most"), ns[count - 1], "ns",
+		metric(class_figure_name(any, requested.together, ""), median(ns, count), "ns",
+		       LOWER);
+		metric(class_figure_name(any, requested.together, "_most"), ns[count - 1], "ns",
 		       LOWER);
 	}
 	free(ns);
@@ -311,7 +312,7 @@ static void conclude(const struct run *run)
 	for (i = 0; i < run->count; i++) {
 		const struct meeting *const m = &run->meetings[i];
 
-		meeting_judge(m, run->names[i], asked.class);
+		meeting_judge(m, run->names[i], requested.class);
 		if (!run->is_matrix)
 			metric_of_pair(m, run->names[i]);
 		if (i % run->width == 0)
@@ -324,9 +325,9 @@ static void conclude(const struct run *run)
 
 static void measure_lines(struct run *run)
 {
-	if (asked.sizes)
+	if (requested.sizes)
 		die("'--sizes %s': through memory a message is a line",
-		    "two ranks send messages: make MPI=1, then mpirun -n 2 ...", asked.sizes);
+		    "two ranks send messages: make MPI=1, then mpirun -n 2 ...", requested.sizes);
 	prepare_meetings(run);
 	program_measuring();
 	meet(run);
@@ -339,13 +340,13 @@ static void measure_lines(struct run *run)
 
 static void refuse_for_ranks(void)
 {
-	if (asked.nodes && (asked.pairs || asked.class != PAIR_CLASSES))
+	if (requested.nodes && (requested.pairs || requested.class != PAIR_CLASSES))
 		die("'--nodes' takes every pair of nodes, and '--pairs' and '--class' are of one",
 		    "leave them out");
-	if (!asked.nodes && ranks_count() != 2)
+	if (!requested.nodes && ranks_count() != 2)
 		die("a pair takes two ranks, and there are %d",
 		    "mpirun -n 2 ...; '--nodes' takes one rank per node", ranks_count());
-	if (asked.together || asked.methods)
+	if (requested.together || requested.methods)
 		die("'--together' and '--method' are for threads, and this is a job of MPI",
 		    "leave them out, or start the program without mpirun");
 }
@@ -374,7 +375,7 @@ static double longest_pair(void)
 		const double usual = PASSES_LEAST * pass,
 			     in_long = 2 * LONG_LOOK + PASSES_LONG * pass;
 
-		seconds += 3 * asked.budget + (usual < in_long ? usual : in_long);
+		seconds += 3 * requested.budget + (usual < in_long ? usual : in_long);
 	}
 	return EXCHANGE_TRIES * seconds;
 }
@@ -386,15 +387,15 @@ static void measure_messages(struct run *run, const struct cpuset *cpus)
 
 	ranks_meet(cpus, 1);
 	if (!run->is_matrix && ranks_on_node() == 2)
-		pairs_within_a_node(&run->pairs, "--pairs", asked.pairs);
+		pairs_within_a_node(&run->pairs, "--pairs", requested.pairs);
 	refuse_more_than_memory();
 	remote = ranks_me() == 0 && strcmp(ranks_node(), ranks_node_of(1)) != 0;
 	if (remote)
-		exchanges_choose_remote(&run->pairs, cpus, asked.pairs != NULL);
+		exchanges_choose_remote(&run->pairs, cpus, requested.pairs != NULL);
 	watchdog_limit(60 + pairs_most * longest_pair(), "in the ping-pong of MPI");
 	program_measuring();
 	if (ranks_me() == 0)
-		exchanges_run(&run->pairs, asked.budget);
+		exchanges_run(&run->pairs, requested.budget);
 	else
 		messages_follow(0);
 	program_measured();
@@ -402,14 +403,14 @@ static void measure_messages(struct run *run, const struct cpuset *cpus)
 	if (ranks_me() > 0)
 		leave(EXIT_VALID);
 	record_process(ranks_node(), 0, 1); /* who reads records waits for those of all ranks */
-	exchanges_conclude(asked.class);
+	exchanges_conclude(requested.class);
 }
 
 static void measure_links(const struct cpuset *cpus)
 {
-	if (!(asked.budget > 0))
-		asked.budget = BUDGET_NODES;
-	if (!asked.sizes)
+	if (!(requested.budget > 0))
+		requested.budget = BUDGET_NODES;
+	if (!requested.sizes)
 		links_default_sizes();
 	ranks_meet(cpus, 1);
 	if (ranks_on_node() > 1)
@@ -418,7 +419,7 @@ static void measure_links(const struct cpuset *cpus)
 		    ranks_on_node());
 	refuse_more_than_memory();
 	program_measuring();
-	links_run(cpus, asked.budget);
+	links_run(cpus, requested.budget);
 	program_measured();
 	pinning_judge_quota(ranks_on_node());
 	links_conclude();
@@ -440,22 +441,22 @@ int main(int argc, char **argv)
 	}
 #endif
 #ifdef _OPENMP
-	/* bystanders would spin, and take the turbo of others */
+	/* idle threads would spin, and lower the turbo clock */
 	omp_set_num_threads(ranks_together() ? 1 : 2);
 #endif
 	program_start(&program, argc, argv);
-	if (asked.nodes && !ranks_together())
+	if (requested.nodes && !ranks_together())
 		die("'--nodes' takes one rank of MPI per node, and this process is alone",
 		    "make MPI=1, then srun or mpirun with two nodes or more");
 #ifdef MEMBW_MPI
 	if (ranks_together())
 		refuse_for_ranks();
 #endif
-	if (!asked.nodes)
+	if (!requested.nodes)
 		choose_pairs(&run, &cpus);
 	program_pins_itself();
 #ifdef MEMBW_MPI
-	if (asked.nodes)
+	if (requested.nodes)
 		measure_links(&cpus);
 	else if (ranks_together())
 		measure_messages(&run, &cpus);

@@ -1,7 +1,7 @@
 #include "matrix_time.h"
 
 /* 2 s, or half a millisecond for each: eleven blocks of 20 us, and as many to look for their
- * length and to warm up; at most 3 ms, when most of the others have settled. */
+ * length and to warm up; at most 3 ms, when most pairs have settled. */
 static const double MATRIX_LEAST = 2, SECONDS_EACH = 0.0005, SHARE_MOST = 0.003;
 
 double matrix_seconds(int figures)

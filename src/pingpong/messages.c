@@ -54,13 +54,13 @@ void message_sizes_read(const char *option, const char *text)
 
 typedef unsigned long long word;
 
-/* Every block is checked, too; of messages from so many bytes on one trip is enough beside it. */
+/* Every block is checked, too; of messages from so many bytes on one trip is enough. */
 enum { TRIPS_CHECKED = 4 };
 #ifndef LARGE_MESSAGE /* a test cannot wait for it */
 #define LARGE_MESSAGE (64 << 20)
 #endif
 
-/* In a block of large messages others have the CPU for a moment each time: less than this of its
+/* In a block of large messages other processes get the CPU for moments: less than this of its
  * time does it no harm. */
 static const double LOST_SHARE = 0.01;
 
@@ -128,7 +128,7 @@ static void check(const struct order *order, int me, long trip)
 	}
 }
 
-/* Fresh memory for each size and pair, touched by the rank whose it is. */
+/* Fresh memory for each size and pair, touched by its own rank. */
 static void renew_buffers(size_t size)
 {
 	const size_t room = (size + 7) / 8 * 8 + 8;
@@ -177,7 +177,7 @@ static void trip(size_t size, int me)
 	}
 }
 
-/* Since the last time that it was asked. */
+/* Since the last call. */
 static int lost_too_much(void)
 {
 	const double began = own.lost_time.wall;

@@ -2,12 +2,12 @@
  * messages: the ping-pong of two ranks of MPI, size by size.  One leads, the other follows.
  *
  * Both ranks pin themselves to the CPUs of a pair, the one that leads to the first.  A block is
- * the order, a fresh payload on both sides, two round trips that nobody times, then those that
+ * the order, a fresh payload on both sides, two untimed round trips, then those that
  * count; after it both check every byte that they hold.  Before and after the blocks of a size
  * some round trips have a payload of their own each, checked one by one.
  *
  * A figure is one of its moment.  A second look, with other memory and after all other sizes, is
- * held against it.
+ * compared with it.
  */
 #pragma once
 

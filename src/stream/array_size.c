@@ -7,8 +7,8 @@
 #include "kernels/arrays.h"
 
 static const double MIB = 1024.0 * 1024.0;
-/* Beside the arrays: their page tables, 8 of 4096 bytes, and the program.  A limit that holds the
- * arrays alone kills it when they are touched. */
+/* In addition to the arrays: their page tables, 8 of 4096 bytes, and the program.  A limit that
+ * holds the arrays alone kills it when they are touched. */
 static const size_t PAGE_TABLES_SHARE = 512, PROGRAM_BYTES = (size_t)8 << 20;
 
 static size_t size_by_rule(size_t llc_bytes)
@@ -54,7 +54,7 @@ static void note_caches(enum llc_from from, char note[256])
 {
 	note[0] = '\0';
 	if (from == LLC_UNKNOWN)
-		snprintf(note, 256, "nobody says how large the caches are; %d MiB are assumed",
+		snprintf(note, 256, "the sizes of the caches are unknown; %d MiB are assumed",
 			 LLC_ASSUMED_MIB);
 }
 

@@ -11,7 +11,7 @@
 
 enum { CACHES_PER_ARRAY = 4, LEAST_ELEMENTS = 1000000 };
 
-/* Nobody says: so much is taken for them.  No socket of today has more than 1152 MiB (EPYC 9684X),
+/* Sizes of caches that are unknown.  No socket of today has more than 1152 MiB (EPYC 9684X),
  * most have less than half of this. */
 enum { LLC_ASSUMED_MIB = 1024 };
 

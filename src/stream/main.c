@@ -1,6 +1,6 @@
 /*
  * stream: a STREAM-compatible measurement of memory bandwidth that says
- * whether its figures may be believed.
+ * whether its figures are valid.
  */
 #include "../harness/clock.h"
 #include "../harness/error.h"
@@ -123,7 +123,7 @@ int main(int argc, char **argv)
 	interference_run_start();
 	run.measurement.ntimes = run.options.ntimes;
 	run.measurement.max_seconds = run.options.max_seconds;
-	/* whoever asked for a number, or waits so long and no longer, takes what there is */
+	/* with a requested number or time the repetitions so far are used */
 	run.measurement.least = run.options.ntimes || floors_seconds() > 0
 					? REPETITIONS_LEAST
 					: REPETITIONS_OF_INTERVAL;

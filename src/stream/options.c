@@ -91,7 +91,7 @@ static const struct option_row OF_JOB[] = {
 	{ .help = "Of a job of several MPI ranks (-n and -m are per rank; FILE gets a line of "
 		  "each):" },
 	{ 0, "timeout", "S",
-	  "a rank waits S seconds for the others, then reports without\n"
+	  "a rank waits S seconds for other ranks, then reports without\n"
 	  "them (default: 60, or 20 times its own last step if longer)",
 	  .number = &options.limit, .most = 1000000, .hint = "give seconds, as in 60 or 0.5" },
 	{ 0 },
@@ -106,7 +106,7 @@ const struct option_row *const stream_option_tables[] = {
 	NULL,
 };
 
-/* The macros are held to the same rules as the options, unless an option overrides them. */
+/* The macros obey the same rules as the options, unless an option overrides them. */
 static void check_macros(void)
 {
 	if (options.size_from == FROM_MACRO && ARRAY_SIZE_MACRO < 1)

@@ -1,5 +1,5 @@
 /*
- * options: what was asked for; macros give the defaults.
+ * options: what was requested; macros give the defaults.
  */
 #pragma once
 

@@ -1,5 +1,5 @@
 /*
- * stream_f: the program whose loops are those of stream.f90.
+ * stream_f: the program with the loops of stream.f90.
  *
  *   gfortran -O2 -fopenmp stream.f90 stream_f.c -o stream_f.exe
  */

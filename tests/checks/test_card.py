@@ -223,7 +223,7 @@ def test_the_pages_that_the_articles_arrays_take_are_counted(build_program):
     line = [build_program('stream'), '-n', '64000000', '--pages', '2M']
     done = subprocess.run(line, capture_output=True, text=True)
     assert done.returncode == 2
-    assert "'--pages 2M': 733 of these pages cannot be had" in done.stderr
+    assert "'--pages 2M': 733 of these pages are not available" in done.stderr
     assert 'sysctl vm.nr_hugepages=' in done.stderr
 
 
@@ -231,8 +231,8 @@ def test_the_pages_that_the_articles_arrays_take_are_counted(build_program):
     'asked, kib, said',
     [
         ('2M', 2048, []),
-        ('2M', 4, ['memory-not-where-asked (pages of 4 KiB, 2M asked)']),
-        ('1G', 2048, ['memory-not-where-asked (pages of 2048 KiB, 1G asked)']),
+        ('2M', 4, ['memory-not-where-asked (pages of 4 KiB, 2M requested)']),
+        ('1G', 2048, ['memory-not-where-asked (pages of 2048 KiB, 1G requested)']),
         (None, 4, []),
     ],
 )

@@ -718,13 +718,13 @@ GOOD = [
     ('kmp', on('1-4', '5-8')),
 ]
 WRONG = [
-    ('none', on('0', '1'), 'no pinning was asked for'),
+    ('none', on('0', '1'), 'no pinning was requested'),
     ('none', on('0', '0'), '2 threads share cpus 0'),
-    ('likwid', on('0-1', '0-1'), 'thread 0 may run on cpus 0-1, asked was one cpu'),
+    ('likwid', on('0-1', '0-1'), 'thread 0 may run on cpus 0-1, requested was one cpu'),
     ('likwid', on('0', '0-1'), 'thread 1 may run on cpus 0-1'),
-    ('likwid', on('0'), '1 thread ran, asked were 2'),
-    ('numactl', on('0-3', '0-3'), 'thread 0 may run on cpus 0-3, asked was 0-1'),
-    ('numactl', on('0', '1'), 'thread 0 may run on cpus 0, asked was 0-1'),
+    ('likwid', on('0'), '1 thread ran, requested were 2'),
+    ('numactl', on('0-3', '0-3'), 'thread 0 may run on cpus 0-3, requested was 0-1'),
+    ('numactl', on('0', '1'), 'thread 0 may run on cpus 0, requested was 0-1'),
     ('omp', on('0-1', '0-1'), 'threads 0 and 1 both may run on cpu 0'),
     ('kmp', on('1-4', '4-7'), 'threads 0 and 1 both may run on cpu 4'),
 ]

@@ -17,7 +17,7 @@ ALLOWED = 'array-too-small,too-short,disturbed,unstable,oversubscribed,cpu-not-w
 def archive(root, call, tmp_path_factory):
     """The bundle of the last commit; needs the package index and a Spack that was cloned."""
     if not (root / '.spack' / 'packages' / '.git').exists():
-        pytest.skip('Spack cannot be had here: nothing to pack')
+        pytest.skip('Spack is not available here: nothing to pack')
     folder = tmp_path_factory.mktemp('bundle')
     done = call('bash', 'ci/bundle.sh', '--last-commit', '--output', folder, timeout=500)
     assert done.returncode == 0, done.stdout + done.stderr
@@ -75,7 +75,7 @@ def test_make_run_works_without_network(unpacked):
     done = without_network(unpacked, 'make', 'run', f'ARGS={args}')
     assert done.returncode == 0, done.stdout + done.stderr
     assert 'the bundle: comparing checksums' in done.stdout
-    assert 'cannot be had' not in done.stdout
+    assert 'not available' not in done.stdout
     assert list((unpacked / 'offline/sources/compiler-wrapper').iterdir())
     assert str(unpacked / 'offline/sources') in (unpacked / '.spack/user/mirrors.yaml').read_text()
     ready = (unpacked / '.spack/ready').stat().st_mtime_ns

@@ -65,7 +65,7 @@ def test_the_array_size_is_four_times_the_last_level(machine, tree, probe):
         assert found['array_size'] == pytest.approx(memory * 0.8 / 3 / 8, rel=1e-6)
         assert found['note'].startswith('array size capped by the memory available')
     elif expect.get('assumed'):
-        assert found['note'].startswith('nobody says how large the caches are') or (
+        assert found['note'].startswith('the sizes of the caches are unknown') or (
             found['note'].startswith('array size capped by the memory available')
         )
         assert found['array_size'] > 1_000_000, 'too few for the caches that most machines have'

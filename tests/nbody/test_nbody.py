@@ -80,7 +80,7 @@ SHARE = 'bodies_forces(b, first, last);'
 WRONG = {
     'threads-idle': (
         ('nbody/measure.c', SHARE, 'if (thread) return; bodies_forces(b, 0, groups);'),
-        '1 of 2 threads had work',
+        '1 of 2 threads worked',
     ),
     'not-validated': (
         ('nbody/energy.c', 'time * bodies_number(', 'time * (axis == 0) + time * bodies_number('),

@@ -166,7 +166,7 @@ def test_a_team_that_is_smaller_than_asked_is_invalid(run):
     status, said, record = run('--pairs', '6', '--constructs', 'barrier', OMP_THREAD_LIMIT='1')
     assert status == 1
     assert 'fewer-threads' in {r['reason'] for r in record['reasons']}
-    assert 'barrier_t2: 1 of 2 threads had a part in it' in said
+    assert 'barrier_t2: 1 of 2 threads took part in it' in said
 
 
 def test_more_threads_than_cpus_are_invalid(run):

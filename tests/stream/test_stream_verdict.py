@@ -182,7 +182,7 @@ def test_a_quota_that_throttles_is_named(recorded_machine, run, tmp_path):
         f for f in done.record['reasons'] + done.record['warnings'] if f['reason'] == 'disturbed'
     ]
     assert done.record['busy']['throttled_s'] >= 1
-    assert 'by the CPU quota of the cgroup, which held its tasks back for' in said[0]['detail']
+    assert 'by the CPU quota of the cgroup, which throttled its tasks for' in said[0]['detail']
 
 
 def test_pages_that_came_back_from_swap_leave_a_lower_bound(stream, run, tmp_path):

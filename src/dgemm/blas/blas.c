@@ -16,7 +16,7 @@ enum { OBJECTS_MAX = 1024, FAMILIES = 6, CHOOSERS = 3 };
 
 static struct {
 	char *path[OBJECTS_MAX]; /* real paths, without the program's own */
-	char *name[OBJECTS_MAX]; /* as they were asked for */
+	char *name[OBJECTS_MAX]; /* as they were requested */
 	int count;
 } blas_objects;
 
@@ -101,7 +101,7 @@ static const char *family_of(const char *object)
 	return f < FAMILIES ? blas_families[f].name : NULL;
 }
 
-/* Debian's libblas.so.3 of OpenBLAS is that of the libopenblas.so.0 beside it. */
+/* Debian's libblas.so.3 of OpenBLAS is that of the libopenblas.so.0 next to it. */
 static int is_one_library(const char *a, const char *b)
 {
 	const char *const family = family_of(a), *const other = family_of(b);

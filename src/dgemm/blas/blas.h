@@ -1,5 +1,5 @@
 /*
- * blas: whose multiplication is called, and what it says of itself.
+ * blas: which library multiplies, and what it reports of itself.
  *
  * Of the objects that are mapped, not of the line that linked them: LD_LIBRARY_PATH, LD_PRELOAD
  * and update-alternatives come after it.

@@ -4,7 +4,7 @@
 
 #include "../../harness/machine/cpu_width.h"
 
-/* Chains beside each other: as many as hide a latency of 4 or 5 cycles at two per cycle (Arm: 4
+/* Parallel chains: as many as hide a latency of 4 or 5 cycles at two per cycle (Arm: 4
  * at four). */
 enum {
 	LOOPS_MAX = 8,
@@ -87,7 +87,7 @@ static void loop_numbers_start(void)
 
 #define FMA_ZMM(n) LOOP_ASM("vfmadd213pd %zmm25, %zmm24, %zmm" #n)
 #define FMA_YMM(n) LOOP_ASM("vfmadd213pd %ymm15, %ymm14, %ymm" #n)
-/* Without FMA: products beside sums, one of each per cycle. */
+/* Without FMA: products and sums, one of each per cycle. */
 #define MUL_YMM(n) LOOP_ASM("vmulpd %ymm14, %ymm" #n ", %ymm" #n)
 #define ADD_YMM(n) LOOP_ASM("vaddpd %ymm15, %ymm" #n ", %ymm" #n)
 #define MUL_XMM(n) LOOP_ASM("mulpd %xmm14, %xmm" #n)
@@ -167,7 +167,7 @@ static int loops_of_this_cpu(const struct loop **list)
 
 #endif
 
-/* What the compiler makes of it; where the others are, it is never faster. */
+/* What the compiler makes of it; never faster than the loops for this CPU. */
 static NOINLINE void run_portable(long turns, const double *numbers)
 {
 	enum { CHAINS = 64 };

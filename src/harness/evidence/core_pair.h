@@ -1,7 +1,7 @@
 /*
  * core_pair: how far apart the nearest two cores are, now.
  *
- * A virtual machine's weather vane: where its host moves a virtual core, the nearest pair answers
+ * The state of a virtual machine: where its host moves a virtual core, the nearest pair answers
  * in 107 ns in place of 27, and the bandwidth follows.  Two threads of the team play, by
  * compare-and-swap on one line, for 20 ms at most.
  */

@@ -2,7 +2,7 @@
 
 #include "../clock.h"
 
-/* 64 additions a turn: the loop around them runs beside the chain. */
+/* 64 additions per turn: the loop around them runs in parallel with the chain. */
 enum { CHAIN_TURNS = 500, CHAIN_LENGTH = 64 };
 /* of eight chains: as long as one chain, where four additions are done at once */
 enum { CHAINS_TURNS = 4 * CHAIN_TURNS };

@@ -179,7 +179,7 @@ const char *interference_by(void)
 			 interference_read_back);
 	else if (interference_is_throttled())
 		snprintf(text, sizeof(text),
-			 ", by the CPU quota of the cgroup, which held its tasks back for %.1f s "
+			 ", by the CPU quota of the cgroup, which throttled its tasks for %.1f s "
 			 "in %.1f s",
 			 interference_throttled, interference_of_run.wall);
 	snprintf(text + strlen(text), sizeof(text) - strlen(text), "%s", neighbours_text());

@@ -30,7 +30,7 @@ LOCAL double interference_stolen(void);
 
 /* Of the run, with the neighbours (neighbours.h).  OF_JOB adds to this process's seconds those of
  * its job of so many RANKS on this host, below 0 where that is not known; NULL: it is alone.
- * Finds clock: more CPU time than the clock says that the threads can have had. */
+ * Finds clock: more CPU time than the elapsed time of the threads. */
 LOCAL void interference_run_start(void);
 LOCAL void interference_run_stop(double (*of_job)(double own), int ranks);
 
@@ -44,7 +44,8 @@ LOCAL int interference_is_loud(void);
 /* Warns of it. */
 LOCAL void interference_judge(void);
 
-/* By whom, as far as is known: ", by the CPU quota ..., busiest meanwhile: ..."; "" for nobody. */
+/* By whom, as far as is known: ", by the CPU quota ..., busiest meanwhile: ..."; "" if none is
+ * known. */
 LOCAL const char *interference_by(void);
 
 /* Writes "busy" of the record. */

@@ -2,10 +2,10 @@
  * lost_time: how long a thread was ready to run, but did not.
  *
  * The kernel counts it per thread, in ns, in /proc/thread-self/schedstat.  It is the one figure
- * that tells a thread which others kept from its CPU from one that waits: an OpenMP thread that
+ * that distinguishes a thread that lost its CPU from one that waits: an OpenMP thread that
  * spins in a barrier runs, and one that sleeps there is not ready, so neither counts, whatever
  * its CPU time is.  Where the kernel does not count, an involuntary switch (getrusage) and a CPU
- * time (CLOCK_THREAD_CPUTIME_ID) below the wall's say it, less exactly; where nobody can tell,
+ * time (CLOCK_THREAD_CPUTIME_ID) below the wall's say it, less exactly; where neither is known,
  * the time is 0 and the basis says so.
  *
  * A thread that waits for a page of its own, which lay in swap, is not ready either; where the

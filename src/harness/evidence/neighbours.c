@@ -104,7 +104,7 @@ static struct neighbour *neighbour_of(const struct neighbour_list *list, int pid
 		       : NULL;
 }
 
-/* Whose child ended since then has the seconds that the child took before, too: they were taken
+/* A process whose child ended since then also counts the child's earlier seconds: they were taken
  * by then.  Of an orphan the first process has them. */
 static void neighbour_end(const struct neighbour_list *now)
 {

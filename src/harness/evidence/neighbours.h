@@ -3,8 +3,8 @@
  *
  * "disturbed" without a name begins a search; `ps` an hour later does not end it.  From
  * /proc/PID/stat: the time of a process and of the children that it has waited for, so that a
- * compilation of a thousand short processes is told as its make.  Where /proc shows a user his own
- * processes only (hidepid), others have no name.
+ * compilation of a thousand short processes is reported as its make.  Where /proc shows a user his
+ * own processes only (hidepid), other processes have no name.
  */
 #pragma once
 
@@ -12,7 +12,7 @@
 
 LOCAL void neighbours_start(void);
 
-/* Of a job of several RANKS, the others of the same name are no neighbours. */
+/* Of a job of several RANKS, other processes of the same name are no neighbours. */
 LOCAL void neighbours_stop(int ranks);
 
 /* ", busiest meanwhile: cc1 (4711) 3.2 s, python3 (815) 1.0 s", of all CPUs; "" where none took

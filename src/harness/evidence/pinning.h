@@ -1,8 +1,8 @@
 /*
- * pinning: are the threads where they were asked to be, and as many?
+ * pinning: do as many threads as requested run on the requested CPUs?
  *
- * Pinning counts as asked for when a thread's affinity is a single core, or
- * when OpenMP was told to bind.  Where nobody asked, a thread that moves or
+ * Pinning is requested when a thread's affinity is a single core, or
+ * when OpenMP binds.  Without a request, a thread that moves or
  * meets another on a core is a fact to know, a warning, not a wrong run.
  */
 #pragma once

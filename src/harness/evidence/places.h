@@ -1,7 +1,7 @@
 /*
  * places: the CPUs that OMP_PLACES and GOMP_CPU_AFFINITY name.
  *
- * A runtime leaves out a CPU that is not there, some in silence, and binds to the others.
+ * A runtime leaves out a CPU that is not there, some without a message, and binds to the rest.
  */
 #pragma once
 

@@ -11,7 +11,7 @@
 
 static struct thread_seen *thread_list;
 static int thread_total;
-static int thread_team_requested; /* 0: nobody but the environment */
+static int thread_team_requested; /* 0: by the environment */
 static int thread_shared_core;
 static struct cpuset thread_all_cpus;
 

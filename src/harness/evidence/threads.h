@@ -24,10 +24,10 @@ struct thread_seen {
 LOCAL void threads_start(void);
 
 /* From now on there are COUNT threads, for a program that compares counts of them: starts them
- * and asks for their affinity, and forgets what was noted of others. */
+ * and asks for their affinity, and forgets what was noted of other teams. */
 LOCAL void threads_team(int count);
 
-/* How many there shall be: threads_team(), else OMP_NUM_THREADS; 0: nobody asked. */
+/* How many there shall be: threads_team(), else OMP_NUM_THREADS; 0: neither. */
 LOCAL int threads_asked(void);
 
 /* As many as that, or as there are, if that is more. */

@@ -84,7 +84,7 @@ void workers_start(void)
 	worker_began = clock_now();
 }
 
-/* What it had before; nothing of a thread that began since. */
+/* Its earlier value; 0 of a thread that began since. */
 static struct task worker_earlier(const struct task *task)
 {
 	const struct task none = { 0, 0, 0 };

@@ -2,7 +2,7 @@
  * host_ranks: the other ranks of our MPI job on the same host.
  *
  * They share its memory, its caches and perhaps its CPUs.  What they take of our CPUs is our own
- * job's doing: it is told apart from what strangers take, and, when there are more threads than
+ * job's doing: it is counted apart from other jobs, and, when there are more threads than
  * CPUs, named.  Before they are known, and without MPI, there are none.
  */
 #pragma once

@@ -14,7 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* A program whose figure is a message asks for what its peers ask for; pingpong.c says why. */
+/* The thread level of a program that measures messages; pingpong.c gives the reason. */
 #ifndef RANKS_THREADS
 #define RANKS_THREADS MPI_THREAD_FUNNELED
 #endif
@@ -83,7 +83,7 @@ static void mpi_nap(double waited)
 		sched_yield();
 }
 
-/* For what all do together, while nobody has given up; what is being received into stays. */
+/* For what all do together, until a rank gives up; what is being received into stays. */
 static int mpi_wait_for_all(MPI_Request *request, double seconds)
 {
 	const double start = clock_now();
@@ -97,7 +97,7 @@ static int mpi_wait_for_all(MPI_Request *request, double seconds)
 		waited = clock_now() - start;
 		mpi_nap(waited);
 	}
-	mpi_gave_up = watchdog_signalled() ? "a signal asked to stop"
+	mpi_gave_up = watchdog_signalled() ? "a signal ended the run"
 					   : "another rank did not come in time";
 	mpi_gave_up_at = clock_now();
 	return 0;
@@ -112,7 +112,7 @@ int ranks_barrier(double own_step)
 		return 1;
 	if (mpi_gave_up)
 		return 0;
-	/* the others are given up first; this is for a rank that hangs after its barrier */
+	/* the other ranks are given up first; this is for a rank that hangs after its barrier */
 	watchdog_limit(3 * seconds, "in a kernel, or in MPI at its start");
 	MPI_Ibarrier(MPI_COMM_WORLD, &all);
 	return mpi_wait_for_all(&all, seconds);
@@ -149,7 +149,7 @@ void ranks_meet(const struct cpuset *cpus, int threads)
 
 	if (!ranks_together())
 		return;
-	watchdog_limit(2 * ranks_limit(0), "before all ranks had met");
+	watchdog_limit(2 * ranks_limit(0), "before all ranks met");
 	mpi_meet_host(cpus, threads);
 	MPI_Comm_set_errhandler(mpi_host, MPI_ERRORS_RETURN);
 	MPI_Comm_set_errhandler(mpi_node, MPI_ERRORS_RETURN);
@@ -279,7 +279,7 @@ static void mpi_end_if_asked(void)
 {
 	if (!watchdog_signalled())
 		return;
-	fprintf(stderr, "membw: rank %d on %s: signal %d asked to stop: no record\n", ranks_me(),
+	fprintf(stderr, "membw: rank %d on %s: ended by signal %d: no record\n", ranks_me(),
 		ranks_node(), watchdog_signalled());
 	fflush(NULL);
 	MPI_Abort(MPI_COMM_WORLD, EXIT_INVALID);
@@ -323,7 +323,7 @@ const char *ranks_library(void)
 	return text;
 }
 
-/* Rank 0 speaks first, the others one after the other.  Whoever has ended the job by then has said
+/* Rank 0 prints first, then the other ranks in turn.  Whoever has ended the job by then has said
  * why: Open MPI begins that with SIGCONT. */
 static void mpi_wait_my_turn(double seconds, int status)
 {
@@ -347,8 +347,8 @@ void ranks_refuse(const char *fact, const char *hint)
 	ranks_leave(EXIT_USAGE);
 }
 
-/* Whoever leaves first lets the launcher end the others, which may still be writing: as long as
- * this rank took since it gave up, and a second. */
+/* Whoever leaves first lets the launcher end the other ranks, which may still be writing: as long
+ * as this rank took since it gave up, and a second. */
 static void mpi_give_up(void)
 {
 	mpi_wait_my_turn(clock_now() - mpi_gave_up_at + 1, EXIT_INVALID);

@@ -20,7 +20,7 @@ LOCAL int ranks_count(void);
 /* The node's name: Slurm's where srun started us, else the host's. */
 LOCAL const char *ranks_node(void);
 
-/* Seconds that a rank waits for others: as asked by --timeout, else 60, or 20 times what its
+/* Seconds that a rank waits for other ranks: by --timeout, else 60, or 20 times what its
  * own last step took, if that is more. */
 LOCAL void ranks_limit_ask(double seconds);
 LOCAL double ranks_limit(double own_step);
@@ -86,7 +86,7 @@ LOCAL void ranks_refuse(const char *fact, const char *hint);
 /* Leaves the job: in order or, after giving up or a usage error, by ending it for all. */
 LOCAL void ranks_leave(int status);
 
-#else /* nobody is waited for */
+#else /* no rank to wait for */
 
 #define ONE static __inline__ __attribute__((unused))
 

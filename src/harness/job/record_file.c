@@ -86,7 +86,7 @@ void record_file_open(const char *path_asked)
 		return;
 	}
 	if (lstat(record_file_path, &there) == 0 && !S_ISREG(there.st_mode))
-		die("'--json %s' is not a file, and each of %d processes needs one beside it",
+		die("'--json %s' is not a file, and each of %d processes needs one next to it",
 		    "give a file in a folder that exists and may be written", record_file_path,
 		    ranks_count());
 	snprintf(record_file_own_path, sizeof(record_file_own_path), "%s.rank-%d",

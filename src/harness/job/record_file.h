@@ -4,8 +4,8 @@
  * One process writes FILE.unfinished-PID and renames it: what stood in FILE stays until then, and
  * a run that is killed leaves it alone.  A device or a pipe is written as it is.  Each of several
  * writes its own FILE.rank-N, before anything is gathered; when rank 0 has the records of all,
- * they stand in FILE, and the others go.  A file that is not complete has a name that no reader
- * takes, FILE.unfinished-N.
+ * they stand in FILE, and the other files are removed.  A file that is not complete has a name
+ * that no reader takes, FILE.unfinished-N.
  */
 #pragma once
 

@@ -21,5 +21,5 @@ LOCAL void watchdog_limit(double seconds, const char *doing);
 /* From now on this signal, too, asks to stop. */
 LOCAL void watchdog_heed(int number);
 
-/* The number of the signal that asked to stop, 0: none did. */
+/* The number of the signal that ended the run, 0: none. */
 LOCAL int watchdog_signalled(void);

@@ -94,7 +94,7 @@ size_t memory_available(void)
 {
 	const size_t everywhere = memory_available_by_meminfo(),
 		     bound = memory_available_free_where_bound();
-	/* beyond memory.high nobody is killed, but slowed down */
+	/* beyond memory.high processes are slowed down, not killed */
 	const size_t v2 = memory_available_smaller_of(
 		cgroup_smallest("memory", "memory.max", "memory.current"),
 		cgroup_smallest("memory", "memory.high", "memory.current"));

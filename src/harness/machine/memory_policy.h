@@ -1,5 +1,5 @@
 /*
- * memory_policy: the NUMA domains that memory is asked to come from (numactl).
+ * memory_policy: the NUMA domains that memory is requested from (numactl).
  */
 #pragma once
 
@@ -8,7 +8,7 @@
 /* The policy in a word, "default", "bind" ..., and the domains that it names. */
 LOCAL const char *memory_policy(struct cpuset *domains);
 
-/* The domains that pages are asked to lie on: those of the policy, else those of the CPUs. */
+/* The requested domains of the pages: those of the policy, else those of the CPUs. */
 LOCAL void memory_policy_domains(struct cpuset *domains, const struct cpuset *cpus);
 
 /* Whether the policy allows these domains alone (numactl --membind). */

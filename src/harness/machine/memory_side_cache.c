@@ -41,14 +41,14 @@ static size_t memory_side_cache_shown(int domain)
 static size_t memory_side_cache_of_knights(const struct cpuset *domains)
 {
 	struct cpuset all, one;
-	size_t flat = 0, with_cpus = 0, asked = 0;
+	size_t flat = 0, with_cpus = 0, requested = 0;
 	int domain;
 
 	topology_all_domains(&all);
 	EACH_OF_SET (domain, &all) {
 		if (topology_domain_has_cpus(domain)) {
 			with_cpus++;
-			asked += (size_t)cpuset_has(domains, domain);
+			requested += (size_t)cpuset_has(domains, domain);
 			continue;
 		}
 		cpuset_clear(&one);
@@ -59,7 +59,8 @@ static size_t memory_side_cache_of_knights(const struct cpuset *domains)
 	       MEMORY_SIDE_CACHE_GIB; /* the kernel keeps some MiB of each domain */
 	if (!with_cpus || flat >= MEMORY_SIDE_CACHE_MCDRAM_GIB)
 		return 0;
-	return (MEMORY_SIDE_CACHE_MCDRAM_GIB - flat) * MEMORY_SIDE_CACHE_GIB / with_cpus * asked;
+	return (MEMORY_SIDE_CACHE_MCDRAM_GIB - flat) * MEMORY_SIDE_CACHE_GIB / with_cpus *
+	       requested;
 }
 
 size_t memory_side_bytes(const struct cpuset *domains)

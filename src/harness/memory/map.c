@@ -33,7 +33,7 @@ static char *map_huge(size_t bytes, int log2_page)
 			  -1, 0);
 
 	if (base == MAP_FAILED)
-		die("'--pages %s': %zu of these pages cannot be had: %s", MAP_NO_PAGES,
+		die("'--pages %s': %zu of these pages are not available: %s", MAP_NO_PAGES,
 		    log2_page == 30 ? "1G" : "2M", whole / page, strerror(errno));
 	return base;
 }

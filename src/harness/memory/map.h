@@ -1,5 +1,5 @@
 /*
- * map: memory for what is measured, in pages of the kind that was asked for.
+ * map: memory for what is measured, in pages of the kind that was requested.
  */
 #pragma once
 

@@ -50,7 +50,7 @@ void placement_begin(struct placement *p)
 }
 
 static void placement_look_at_page(struct placement *p, const void *address,
-				   const struct cpuset *asked)
+				   const struct cpuset *requested)
 {
 	const int domain = placement_domain(address);
 
@@ -59,9 +59,9 @@ static void placement_look_at_page(struct placement *p, const void *address,
 		p->absent++;
 	else if (domain < DOMAINS_MAX)
 		p->on[domain]++;
-	if (domain >= 0 && !cpuset_has(asked, domain)) {
+	if (domain >= 0 && !cpuset_has(requested, domain)) {
 		p->misplaced++;
-		p->asked = *asked;
+		p->requested = *requested;
 	}
 }
 
@@ -69,14 +69,14 @@ void placement_sample(struct placement *p, const void *memory, size_t bytes,
 		      const struct cpuset *affinity)
 {
 	const char *first = memory;
-	struct cpuset asked;
+	struct cpuset requested;
 	size_t i;
 
-	memory_policy_domains(&asked, affinity);
+	memory_policy_domains(&requested, affinity);
 	for (i = 0; i < PAGES_PER_SAMPLE && bytes; i++)
 		placement_look_at_page(
 			p, first + bytes / PAGES_PER_SAMPLE * i + bytes / (2 * PAGES_PER_SAMPLE),
-			&asked);
+			&requested);
 }
 
 void placement_judge(const struct placement *p, const char *when)
@@ -88,7 +88,7 @@ void placement_judge(const struct placement *p, const char *when)
 				"%zu of %zu pages sampled %s do not lie on the %s NUMA domain %s",
 				p->misplaced, p->sampled, when,
 				cpuset_count(&p->policy_domains) ? "asked" : "local",
-				cpuset_format(&p->asked, list));
+				cpuset_format(&p->requested, list));
 }
 
 void placement_write(const char *key, const struct placement *p)

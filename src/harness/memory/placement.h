@@ -1,7 +1,7 @@
 /*
  * placement: on which NUMA domains pages really lie.
  *
- * Asked for is what the memory policy (numactl) says; without one, the domain
+ * Requested is what the memory policy (numactl) says; without one, the domain
  * of the CPUs that the thread may run on, because it touched the page first.
  * One page in a hundred may lie elsewhere: a neighbour's thread touches it.
  */
@@ -13,8 +13,8 @@ struct placement {
 	const char *policy;           /* in force when the sampling began */
 	struct cpuset policy_domains; /* that it names */
 	size_t sampled, absent, misplaced;
-	size_t on[DOMAINS_MAX]; /* sampled pages on each domain */
-	struct cpuset asked;    /* where the last misplaced page should lie */
+	size_t on[DOMAINS_MAX];  /* sampled pages on each domain */
+	struct cpuset requested; /* where the last misplaced page should lie */
 };
 
 /* Notes the memory policy of this thread. */
@@ -35,5 +35,5 @@ LOCAL int placement_domain(const void *address);
 
 enum { PHYSICAL_TEXT_MAX = 32 };
 
-/* The physical address as 0x..., NULL unless root: the kernel hides it from others. */
+/* The physical address as 0x..., NULL unless root: the kernel hides it from other users. */
 LOCAL const char *placement_physical(const void *address, char text[PHYSICAL_TEXT_MAX]);

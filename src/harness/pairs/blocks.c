@@ -98,7 +98,7 @@ int blocks_lost(const struct blocks *b)
 	return 2 * b->interrupted > b->count;
 }
 
-/* Of clean ones, where there are any to be had. */
+/* Of clean ones, if there are any. */
 static int block_has_enough(const struct blocks *b, double seconds)
 {
 	const int least = seconds > LONG_LOOK ? BLOCKS_FEWEST : BLOCKS_LEAST;

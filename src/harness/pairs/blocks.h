@@ -9,8 +9,8 @@
  * A message of a gigabyte takes seconds for a block: where eleven would take more than five
  * seconds, six must do, the fewest that have such an interval.
  *
- * Blocks in which a side had to leave its CPU to others are left out: with two fifths of them the
- * median of all is what five sixths of the others fall short of, and its interval does not know.
+ * Blocks in which a side lost its CPU to other processes are left out: with two fifths of them the
+ * median of all exceeds five sixths of the clean ones, and its interval does not know.
  * Where they are more than half the figure is of all, and somebody else's.  What a busy moment
  * did to other blocks the median passes over, or the interval gets wide, and that is said.
  */
@@ -34,7 +34,7 @@ struct blocks {
 	int settled;     /* the interval is within 2 % */
 	double shortest; /* seconds of the shortest block as the clock read it */
 	struct order_statistics round_trip; /* seconds: block / trips */
-	double mean; /* of all blocks, also those of others: what programs with one clock print */
+	double mean; /* of all blocks, disturbed ones too: what programs with one clock print */
 	struct regimes regimes;
 };
 
@@ -51,8 +51,8 @@ LOCAL void blocks_measure(struct blocks *blocks, block_run *run, void *side, dou
 /* The interval becomes wide enough to hold the median of another look. */
 LOCAL void blocks_widen(struct blocks *blocks, double median);
 
-/* Whether the median is somebody else's: others had one of the two CPUs in most blocks. */
+/* Whether other processes used one of the two CPUs in most blocks. */
 LOCAL int blocks_lost(const struct blocks *blocks);
 
-/* How often this thread had to leave its CPU to others so far. */
+/* How often this thread has lost its CPU to other processes. */
 LOCAL long thread_times_left(void);

@@ -132,7 +132,7 @@ int pairs_rounds(int count)
 
 int pairs_partner(int count, int round, int one)
 {
-	/* the last seat stays, the others go round */
+	/* the last seat stays, the rest rotates */
 	const int last = pair_seats_of(count) - 1;
 	int other;
 

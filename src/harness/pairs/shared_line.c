@@ -196,7 +196,7 @@ static double shared_line_under_way(const struct side *s, double seconds, line_w
 						   : seconds;
 }
 
-/* A's part: the order, two round trips that nobody times, then the block. */
+/* A's part: the order, two untimed round trips, then the block. */
 static double shared_line_run_block(void *data, long trips, int *interrupted)
 {
 	struct side *const s = data;
@@ -225,7 +225,7 @@ static double shared_line_run_block(void *data, long trips, int *interrupted)
 	return shared_line_under_way(s, seconds, ticks);
 }
 
-/* B's part: follows orders until it is told to stop. */
+/* B's part: follows orders until the order to stop. */
 static void shared_line_follow_orders(struct side *s)
 {
 	for (;;) {

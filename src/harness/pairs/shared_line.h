@@ -29,7 +29,7 @@ struct meeting {
 	int seen[2];                 /* a CPU that a side was on in place of its own, or SEEN_ */
 	struct cpuset mask[2];       /* read back after pinning */
 	int domain;                  /* of the page, -1 where the kernel does not say */
-	unsigned long long wrong;    /* turns whose payload was not what it must be */
+	unsigned long long wrong;    /* turns with a wrong payload */
 	unsigned long long wrong_at; /* the first of them */
 	unsigned long long turns;    /* all */
 };
@@ -41,7 +41,7 @@ LOCAL int method_is_possible(enum method method);
  * time is over.  The calling thread is pinned, and stays so. */
 LOCAL void shared_lines_meet(struct meeting *const *meetings, int count, double budget);
 
-/* The same by two threads of a team that there is: the others sleep, and the two get back the
- * CPUs that they might run on.  (A region of two threads would make some runtimes end the others;
- * a pinning tool counts those that come after as more.) */
+/* The same by two threads of an existing team: the other threads sleep, and the two get back the
+ * CPUs that they might run on.  (A region of two threads would make some runtimes end the other
+ * threads; a pinning tool counts those that come after as more.) */
 LOCAL void shared_line_meet_in_team(struct meeting *meeting, double budget, const int player[2]);

@@ -16,7 +16,7 @@ from membw.calibrate.rule import Reference
 from membw.checkout import refuse_unknown_system, root
 from membw.errors import MembwError
 from membw.files import write_whole
-from membw.site.references import BESIDE, INDEX, STREAM
+from membw.site.references import INDEX, NOTES, STREAM
 
 HEAD = """\
 # References of {system}; source: [measured] on the system itself by `membw calibrate`, the
@@ -97,10 +97,10 @@ class ReferenceFile:
         notes['in_force'] = _flow(dict.fromkeys([*notes.get('in_force', ()), *new]))
 
     def _notes(self, key: Key) -> CommentedMap:
-        if BESIDE not in self.data:
-            self.data[BESIDE] = CommentedMap()
-            self.data.yaml_set_comment_before_after_key(BESIDE, before='\n' + NOTE)
-        table = self.data[BESIDE]
+        if NOTES not in self.data:
+            self.data[NOTES] = CommentedMap()
+            self.data.yaml_set_comment_before_after_key(NOTES, before='\n' + NOTE)
+        table = self.data[NOTES]
         for part in key if self.test == STREAM else (self.test, *key):
             table = table.setdefault(part, CommentedMap())
         return table

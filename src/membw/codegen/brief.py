@@ -14,7 +14,7 @@ def word(kernel: Mapping[str, Any]) -> str:
 
 
 def brief(kernels: Mapping[str, Mapping[str, Any]]) -> str:
-    """'memmove/64': Copy calls memmove, the others store 64 bits at a time; '512': all do."""
+    """'memmove/64': Copy calls memmove, the rest store 64 bits at a time; '512': all do."""
     first, *rest = map(word, kernels.values())
     if len(set(rest)) != 1:
         return '/'.join([first, *rest])

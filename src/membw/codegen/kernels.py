@@ -82,7 +82,7 @@ def facts_of(bodies: list[list[Step]], calls: list[str]) -> dict[str, Any]:
     if streaming:
         kind = 'nontemporal' if hot.stored == hot.nontemporal else 'mixed'
     elif calls and not hot.nontemporal:
-        kind = 'call'  # beside non-temporal stores memcpy does the few elements that are left
+        kind = 'call'  # with non-temporal stores memcpy does the few remaining elements
     elif any(step.name.startswith(('rep movs', 'rep stos')) for body in bodies for step in body):
         kind = 'string'
     elif not hot.stored:
@@ -119,7 +119,7 @@ def gather(program: Program, symbol: str) -> tuple[list[list[Step]], list[str]]:
 
 
 def behind(program: Program, address: int) -> tuple[str, Function | None]:
-    """The function at an address, or whose name stands in the slot that is there or behind it."""
+    """The function at an address, or named in the slot at it or behind it."""
     if address in program.at:
         return program.at[address].name, program.at[address]
     if address in program.slots:

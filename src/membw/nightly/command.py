@@ -85,9 +85,9 @@ def main(args: argparse.Namespace) -> int:
         forget(results, args.keep)
     finally:
         text = summary.write(night, args.system, args.mail_to)
-        told = [notify(command, night) for command in args.notify]
+        sent = [notify(command, night) for command in args.notify]
     print(text)
-    return night.status() if all(told) else NOT_DONE
+    return night.status() if all(sent) else NOT_DONE
 
 
 def notify(command: str, night: Night) -> bool:

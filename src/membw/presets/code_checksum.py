@@ -1,4 +1,4 @@
-"""What a program's code is, whatever path or Spack hash the file beside it carries."""
+"""What a program's code is, whatever paths or Spack hashes the file contains."""
 
 import hashlib
 import os

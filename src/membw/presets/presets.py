@@ -520,7 +520,7 @@ def do_plan(args: argparse.Namespace, table: Table) -> None:
 
 
 def do_record(args: argparse.Namespace, table: Table) -> None:
-    """BINARY.json beside the binary: the line that reached the compiler, and what it made."""
+    """BINARY.json next to the binary: the line that reached the compiler, and what it made."""
     folder = Path(args.sources).resolve()
     record = {
         'program': folder.name,
@@ -541,9 +541,9 @@ def do_record(args: argparse.Namespace, table: Table) -> None:
 def build_record(binary: Path | str) -> Facts:
     """What make or Spack wrote of a binary when it was built."""
     path = Path(binary)
-    beside = (Path(f'{path}.json'), path.parents[1] / 'share' / 'membw' / f'{path.name}.json')
+    places = (Path(f'{path}.json'), path.parents[1] / 'share' / 'membw' / f'{path.name}.json')
     return json.loads(
-        next((p for p in beside if p.is_file()), beside[0]).read_text(encoding='utf-8')
+        next((p for p in places if p.is_file()), places[0]).read_text(encoding='utf-8')
     )
 
 
@@ -589,14 +589,14 @@ def add_commands(parser: argparse.ArgumentParser) -> argparse.ArgumentParser:
     add_options(plan)
     plan.add_argument('program', help='a folder of src')
     plan.add_argument('--cc', default='')
-    plan.add_argument('--mpicc', help='with MPI: the wrapper whose additions the line gets')
-    plan.add_argument('--blas', help='row of blas.yaml whose library the program is linked with')
+    plan.add_argument('--mpicc', help='with MPI: the wrapper that adds to the line')
+    plan.add_argument('--blas', help='row of blas.yaml: the library to link')
     plan.add_argument('--stamp', required=True)
-    record = commands.add_parser('record', help='write BINARY.json beside a binary')
+    record = commands.add_parser('record', help='write BINARY.json next to a binary')
     record.add_argument('preset')
     record.add_argument('binary')
     record.add_argument('--sources', required=True, help="the program's folder")
-    record.add_argument('--mpicc', help='the MPI wrapper whose additions are in the line')
+    record.add_argument('--mpicc', help='the MPI wrapper that added to the line')
     record.add_argument('--blas', help='the row of blas.yaml that is in the line')
     record.add_argument('line', nargs='+', help='after --: the line that made it')
     return parser

@@ -18,7 +18,7 @@ from membw.presets import presets
 
 Facts = dict[str, Any]  # a mapping, as YAML has it
 
-# beside the program's own folder: what a build reads of the checkout, by make or by Spack
+# in addition to the program's own folder: what a build reads of the checkout, by make or by Spack
 BUILT_FROM = (
     'src/harness',
     'src/Makefile',

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """All rows of a system (compiler x preset) as one Spack environment with a path for each row.
 
-A row is a mapping: environ (its name), preset, and either cc (a compiler on this machine, told to
-Spack as an external) or spack (a constraint such as '%c=gcc@12' on what Spack knows already);
+A row is a mapping: environ (its name), preset, and either cc (a compiler on this machine, an
+external of Spack) or spack (a constraint such as '%c=gcc@12' on what Spack knows already);
 openmp: False, libhugetlbfs, and in `variants` what the program's recipe offers besides.
 
     python -m membw.presets.spack_rows FOLDER PROGRAM < rows.json   write, install, print paths
@@ -138,7 +138,7 @@ def write(
     """Write FOLDER/spack.yaml; drop a stale lock. Returns {environ: path of its program}.
 
     One that holds these rows and more is left alone: who chooses a few rows of many (-p) shall
-    not wait for Spack, now or when all are asked for again.
+    not wait for Spack, now or when all are chosen again.
     """
     folder = Path(folder).resolve()
     spack, specs = environment(program, rows, table or presets.load())

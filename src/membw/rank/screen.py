@@ -176,12 +176,12 @@ def _judge_setting(figures: list[Figure], found: Judgement) -> None:
     lost = (slow - fast) / (1 - fast)
     text = f'{len(slower)} of {len(whole.nodes)} nodes are slower, their median by {lost:.1%}'
     fact = _difference(those, rest, found.provenance)
-    held = {f.node for f in those if f.reference is not None}
+    compared = {f.node for f in those if f.reference is not None}
     if fact:
         found.notes.append(f'{text}; two groups: {fact}')
         _judge_group(Group(those), found)
         _judge_group(Group(rest), found)
-    elif held == slower:
+    elif compared == slower:
         failing = {f.node for f in those if of_figure(f) == FAIL}
         found.notes.append(f'{text}; {len(failing)} of these are below their reference')
         peers = set(whole.nodes) - slower

@@ -1,4 +1,4 @@
-"""Pictures of what a record has beside its metrics: of `ladder`, `loaded` and `tiers`."""
+"""Pictures of what a record has in addition to its metrics: of `ladder`, `loaded` and `tiers`."""
 
 import statistics
 from collections import defaultdict
@@ -23,8 +23,8 @@ READ_LADDER = (
     'range as a band; dashed lines are the declared caches.'
 )
 READ_LOADED = (
-    'Latency of one thread while all others move memory; where it rises steeply the memory is '
-    'full. The median of the rounds; the band is the range of their latencies.'
+    'Latency of one thread while all other threads move memory; where it rises steeply the '
+    'memory is full. The median of the rounds; the band is the range of their latencies.'
 )
 
 

@@ -73,9 +73,9 @@ def run_of_report(path: str) -> Run:
 
 
 def _of_terminal(row: terminal_rows.Row) -> Row:
-    others = (f'{k}={v}' for k, v in row.parameters.items() if k != 'pinning')
+    rest = (f'{k}={v}' for k, v in row.parameters.items() if k != 'pinning')
     node = row.record.get('host') or ''
-    return Row(row.test, row.preset, row.pinning, ' '.join(others), node, row.figures, row.word,
+    return Row(row.test, row.preset, row.pinning, ' '.join(rest), node, row.figures, row.word,
                row.reason)  # fmt: skip
 
 

@@ -34,7 +34,7 @@ class Canvas:
         self.parts.append(f'<rect {at} class="fill-{colour}"{_attributes(more)}/>')
 
     def text(self, x: float, y: float, text: str, colour: str = 'fore', **more: str) -> None:
-        """`anchor`: start, middle or end, beside the attributes of SVG."""
+        """`anchor`: start, middle or end, in addition to the attributes of SVG."""
         if 'anchor' in more:
             more['text_anchor'] = more.pop('anchor')
         content = escape(printable(text))

@@ -11,7 +11,7 @@ from membw.report import theme
 
 
 def render(package: str, name: str, **values: object) -> str:
-    """The page of a template, which has `style` and `content_policy` beside the values.
+    """The page of a template, which has `style` and `content_policy` in addition to the values.
 
     All text is escaped, unless it is Markup; what is not printable is replaced.
     """

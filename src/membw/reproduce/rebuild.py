@@ -130,7 +130,7 @@ def _run(result: Result) -> Iterator[str]:
 
 
 def _environment(folder: Path) -> Iterator[str]:
-    """Watched variables as the job found them, and no others."""
+    """Only the watched variables, as the job found them."""
     yield f'for name in $(env | grep -oE \'^({WATCHED})[^=]*\' || :); do unset "$name"; done'
     path = folder / 'environment.txt'
     for line in path.read_text().splitlines() if path.is_file() else ():

@@ -104,7 +104,7 @@ def other_kernels(row: Row) -> str:
 
 
 def state_lines(rows: list[Row]) -> Iterator[str]:
-    """What a virtual machine read while its host had placed its cores otherwise."""
+    """What a virtual machine measured while its host placed its cores differently."""
     attempts = [
         a for row in rows for a in row.attempts if METRIC in a.figures and METRIC in row.figures
     ]

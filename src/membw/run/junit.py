@@ -17,7 +17,7 @@ TAGS = {PASS: '', KNOWN: 'skipped', NOT_MEASURED: 'error'}  # of any other word:
 
 
 def write(path: str) -> None:
-    """Beside ReFrame's report at `path`: what did not pass is a failure with its reason, what was
+    """Next to ReFrame's report at `path`: what did not pass is a failure with its reason, what was
     not measured (a failed build, too) an error, a known issue or a skipped case is skipped."""
     report = outcome.load(path)
     cases = outcome.cases_of(report)

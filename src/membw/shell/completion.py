@@ -29,7 +29,7 @@ def run(args: argparse.Namespace) -> int:
 def answer(build_parser: Callable[[str | None], argparse.ArgumentParser]) -> None:
     """What that function asks for, in _ARGCOMPLETE; argcomplete then ends the process.
 
-    Of the command on the line alone, once it has a space behind it: the others need not be loaded.
+    Of the command on the line alone, once it has a space behind it: no other module is loaded.
     """
     words = os.environ.get('COMP_LINE', '').split(' ')
     parser = build_parser(words[1] if len(words) > 2 else None)

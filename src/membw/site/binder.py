@@ -44,7 +44,7 @@ def read() -> tuple[list[Facts], Table]:
 
 
 def modules_system(system: Facts) -> str:
-    """One that is asked for where it is absent stops ReFrame before it lists a test."""
+    """A missing one stops ReFrame before it lists a test."""
     here = {
         'lmod': bool(os.environ.get('LMOD_CMD')),
         'envmod': bool(shutil.which('modulecmd')),
@@ -146,8 +146,8 @@ def features_of(partition: Facts, table: Table) -> list[str]:
     """ReFrame's features; of a CPU's hundred flags only those that a preset asks for."""
     if partition['features'] != 'auto':
         return partition['features']
-    asked = {need for row in table['presets'].values() for need in row['requires']}
-    return sorted(asked & machine.cpu_features())
+    needs = {need for row in table['presets'].values() for need in row['requires']}
+    return sorted(needs & machine.cpu_features())
 
 
 def flexible(partition: Facts) -> list[str]:
@@ -215,8 +215,8 @@ def reframe_system(system: Facts, table: Table) -> tuple[Facts, list[Facts]]:
 
 def results() -> Path:
     """The checkout's; where that is another's, what RFM_PREFIX names for all else, too."""
-    folder, asked = Path(root(), 'results'), os.environ.get('RFM_PREFIX')
-    return folder if may_be_made(folder) or not asked else Path(asked).absolute()
+    folder, prefix = Path(root(), 'results'), os.environ.get('RFM_PREFIX')
+    return folder if may_be_made(folder) or not prefix else Path(prefix).absolute()
 
 
 def may_be_made(folder: Path) -> bool:

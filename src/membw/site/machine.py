@@ -19,7 +19,7 @@ Table = dict[str, dict[str, Any]]  # families and presets, by their names
 
 CHAINS: dict[
     str, tuple[Facts | None, str]
-] = {}  # family -> (toolchain, why there is none), once they were asked
+] = {}  # family -> (toolchain, why there is none), once they were tried
 PROGRAM = '#include <omp.h>\nint main(void) { return omp_get_max_threads() < 1; }\n'
 
 
@@ -45,7 +45,7 @@ def cpu_features() -> set[str]:
 
 
 def may_have(needs: Sequence[str]) -> bool:
-    """Whether a CPU of this architecture may have what a preset needs of it: nobody says."""
+    """Whether a CPU of this architecture may have what a preset needs: it is unknown."""
     return not cpu_flags() and platform.machine() in needs
 
 
@@ -79,7 +79,7 @@ def identity(cc: str) -> tuple[str, str, str]:
 
 
 def remember(line: str) -> None:
-    """A checkout that cannot be written to probes anew each time."""
+    """A checkout that cannot be written to probes again each time."""
     try:
         probed().parent.mkdir(exist_ok=True)
         with open(probed(), 'a') as file:
@@ -127,7 +127,7 @@ def mpi() -> dict[str, str]:
 
 
 def toolchains(table: Table) -> tuple[Facts, dict[str, str]]:
-    """({family: toolchain}, {family: why there is none}); asked of the compilers once."""
+    """({family: toolchain}, {family: why there is none}); the compilers are tried once."""
     if not CHAINS:
         CHAINS.update({family: toolchain(family, table) for family in table['families']})
     return (

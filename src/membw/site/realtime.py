@@ -1,8 +1,8 @@
 """Real-time priority: other processes wait for their CPUs while a case is measured.
 
 `nice` does not do it: where the kernel groups processes by session (autogroup), it counts within
-one session only.  The kernel keeps 5 % of each second for the others, unless it was told not to
-(kernel.sched_rt_runtime_us).
+one session only.  The kernel keeps 5 % of each second for other processes, unless
+kernel.sched_rt_runtime_us says otherwise.
 """
 
 import subprocess
@@ -22,8 +22,8 @@ def permitted() -> bool:
         return False
 
 
-def words(asked: bool, is_local: bool) -> list[str]:
+def words(wanted: bool, is_local: bool) -> list[str]:
     """Options of ReFrame; on a node of a cluster the job finds out whether it may."""
-    if asked and is_local and not permitted():
+    if wanted and is_local and not permitted():
         raise MembwError('real-time priority is not permitted here', HINT)
-    return WORDS if asked else []
+    return WORDS if wanted else []

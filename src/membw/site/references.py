@@ -19,7 +19,7 @@ from membw.site.environs import of_partition
 INDEX = ['$partition', '$environ', 'pinning']
 DGEMM = ('dgemm', 'cluster_dgemm')
 PINNINGS = ('none', 'likwid', 'numactl', 'omp', 'kmp')
-STREAM, BESIDE, UNIT = 'stream', 'calibration', 'GB/s'
+STREAM, NOTES, UNIT = 'stream', 'calibration', 'GB/s'
 EXPECTED = '$xfail'  # ReFrame's mark of a failure that is known
 KNOWN = "a known failure is ['$xfail', message, [166.6, -0.05, 0.1, GB/s]]"
 SHAPE = 'a figure is [value, lower, upper, unit], the tolerances as fractions: [166.6, -0.05, 0.1]'
@@ -46,7 +46,7 @@ def problems(
         yield '', 'is no table of references', "'stream:' begins such a file"
         return
     for test, entries in data.items():
-        if test != BESIDE:
+        if test != NOTES:
             yield from _unknown('', test, _tests(), 'check')
             yield from _of_test(test, entries, system, table, path.stem == system['name'])
 

@@ -101,10 +101,10 @@ def distances(number: int, folder: Path = NODES) -> dict[int, int]:
     return dict(zip(numbered(folder), map(int, row)))
 
 
-def local_memories(home: int, others: Iterable[int], folder: Path = NODES) -> dict[str, int]:
+def local_memories(home: int, domains: Iterable[int], folder: Path = NODES) -> dict[str, int]:
     """{'local': home, 'remote': the farthest with CPUs, 'cpuless': the nearest without}."""
     far = distances(home, folder)
-    remote = [number for number in others if number != home]
+    remote = [number for number in domains if number != home]
     without = [number for number, cpus in numbered(folder).items() if not cpus]
     memories = {'local': home}
     if remote:

@@ -26,8 +26,8 @@ def model() -> str:
 
 def features(table: Table) -> list[str]:
     """Of all that the CPU has, what a preset asks for, and its architecture."""
-    asked = {need for row in table['presets'].values() for need in row['requires']}
-    return sorted((asked | {machine.platform.machine()}) & machine.cpu_features())
+    needs = {need for row in table['presets'].values() for need in row['requires']}
+    return sorted((needs | {machine.platform.machine()}) & machine.cpu_features())
 
 
 def facts() -> Facts:

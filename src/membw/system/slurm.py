@@ -22,7 +22,7 @@ def ask(*words: str) -> str:
         done = subprocess.run(words, capture_output=True, text=True, timeout=60)
     except FileNotFoundError as err:
         raise MembwError(
-            f"no '{words[0]}' on the PATH: only Slurm can be asked",
+            f"no '{words[0]}' on the PATH: only Slurm is supported",
             'for another scheduler write the file: docs/bring-up.md has an example',
         ) from err
     except subprocess.TimeoutExpired as err:

@@ -17,7 +17,7 @@
 static void must_be_alike(const struct options *o)
 {
 	static const char *const what[] = { "repetitions", "milliseconds at most", "array sizes",
-					    "records asked for" };
+					    "records requested" };
 	const size_t own[] = { (size_t)o->ntimes, (size_t)(1000 * o->max_seconds), o->size,
 			       o->json != NULL };
 	size_t least[SMALLEST_MOST];

@@ -1,5 +1,5 @@
 /*
- * cluster: what a job of several MPI ranks does beside measuring.
+ * cluster: what a job of several MPI ranks does except measuring.
  *
  * Each rank writes its own record before anything is gathered.  Then rank 0 hears a summary of
  * every rank, takes the records of all, and prints MPI_STREAM's list and summary.  A rank that
@@ -12,7 +12,7 @@
 
 #ifdef MEMBW_MPI
 
-/* The ranks meet, and must have been asked for the same. */
+/* The ranks meet, and must have the same options. */
 void cluster_start(struct run *run);
 
 /* After the measurement: slowest times of node and job. */

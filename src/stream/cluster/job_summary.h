@@ -4,7 +4,7 @@
  *
  * A node's rate is that of its ranks together, in one and the same iteration: all their bytes in
  * the time of the slowest of them.  Figures that are INVALID stay out of the statistics, unless
- * there are no others.
+ * there are no other ranks.
  */
 #pragma once
 

@@ -163,7 +163,7 @@ int floors_judge(const struct measurement *measurement, int status)
 		return status;
 	judged = verdict_is_valid() ? tell_figures(measurement) : tell_invalid();
 	if (fclose(line) != 0)
-		judged = EXIT_INVALID; /* nobody was told */
+		judged = EXIT_INVALID; /* the line could not be written */
 	line = NULL;
 	return status > judged ? status : judged;
 }

@@ -22,7 +22,7 @@ struct arrays {
 	element scalar;
 };
 
-/* Maps memory without touching it; dies where such pages cannot be had. */
+/* Maps memory without touching it; ends the program where such pages are not available. */
 void arrays_create(struct arrays *arrays, size_t size, size_t offset, enum pages pages);
 
 /* Bytes that three arrays take. */
@@ -31,5 +31,5 @@ size_t arrays_bytes(size_t size, size_t offset);
 /* Samples where the pages of every thread's share lie; finds memory-not-where-asked. */
 void arrays_place(struct placement *placement, const struct arrays *arrays, const char *when);
 
-/* What an array's address is a multiple of, up to the 2 MiB that are asked for. */
+/* What an array's address is a multiple of, up to the 2 MiB that are requested. */
 size_t arrays_alignment(const struct arrays *arrays, int array);

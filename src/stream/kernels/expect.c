@@ -21,30 +21,30 @@ void expect_start(element start[ARRAYS])
 	start[ARRAY_c] = 0;
 }
 
-static wide exact_value(const struct kernel *kernel, const element held[ARRAYS])
+static wide exact_value(const struct kernel *kernel, const element values[ARRAYS])
 {
 	wide read[LOADS_MOST];
 	int i;
 
 	for (i = 0; i < kernel->loads; i++)
-		read[i] = held[kernel->reads[i]];
+		read[i] = values[kernel->reads[i]];
 	return kernel->value(read, SCALAR);
 }
 
 /* One iteration; the index of the first kernel whose result is not exact, or KERNELS. */
-static int replay(element held[ARRAYS])
+static int replay(element values[ARRAYS])
 {
 	int k, rounds = KERNELS;
 
 	for (k = 0; k < KERNELS; k++) {
-		const wide value = exact_value(&kernels[k], held);
+		const wide value = exact_value(&kernels[k], values);
 		const wide size = value < 0 ? -value : value;
 		volatile element result = (element)value; /* -ffast-math would not round */
 
 		if (rounds == KERNELS &&
 		    ((wide)result != value || size > LARGEST || (size < SMALLEST && size != 0)))
 			rounds = k;
-		held[kernels[k].writes] = result;
+		values[kernels[k].writes] = result;
 	}
 	return rounds;
 }
@@ -60,14 +60,14 @@ static int can_see_rounding(void)
 int expect_reset_every(void)
 {
 	static int exact;
-	element held[ARRAYS];
+	element values[ARRAYS];
 	int rounds = KERNELS;
 
 	if (exact)
 		return exact;
-	expect_start(held);
+	expect_start(values);
 	do
-		rounds = replay(held);
+		rounds = replay(values);
 	while (rounds == KERNELS && ++exact < EXACT_MOST && can_see_rounding());
 	if (!exact)
 		die("the kernel '%s' rounds: no element has one right value",

@@ -42,7 +42,7 @@ void table_banner(const struct options *o, const struct in_memory *in_memory, co
 	fflush(stdout);
 }
 
-/* What nobody needs at first sight. */
+/* Details. */
 static void table_arrays(const struct options *o, const struct arrays *arrays, size_t llc_bytes)
 {
 	static const char *const from[] = { "automatic", "macro", "option" };

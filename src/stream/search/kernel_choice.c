@@ -70,16 +70,16 @@ static void read_file(struct kernel_choice *choice, const char *path, FILE *file
 		read_variant(&choice->of[k], k, path, json);
 }
 
-void choice_read(struct kernel_choice *choice, const char *asked)
+void choice_read(struct kernel_choice *choice, const char *requested)
 {
 	struct variant variant;
 	FILE *file;
 	int k;
 
-	if (!asked || strcmp(asked, "standard") == 0 || strcmp(asked, "tuned") == 0)
+	if (!requested || strcmp(requested, "standard") == 0 || strcmp(requested, "tuned") == 0)
 		return;
 	choice->tuned = 1;
-	if (variants_parse(&variant, asked)) {
+	if (variants_parse(&variant, requested)) {
 		choice->from = "name";
 		must_run_here(&variant);
 		for (k = 0; k < KERNELS; k++)
@@ -88,11 +88,11 @@ void choice_read(struct kernel_choice *choice, const char *asked)
 		return;
 	}
 	choice->from = "file";
-	file = fopen(asked, "r");
+	file = fopen(requested, "r");
 	if (!file)
 		die("'--kernels %s' is neither standard, tuned, a variant nor a file: %s",
-		    VARIANTS_HINT, asked, strerror(errno));
-	read_file(choice, asked, file);
+		    VARIANTS_HINT, requested, strerror(errno));
+	read_file(choice, requested, file);
 }
 
 void choice_open(const char *path)

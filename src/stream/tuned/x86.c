@@ -129,7 +129,7 @@
 /* An instruction a line. */
 /* clang-format off */
 
-/* Not local: with -flto nobody but the linker sees who calls it. */
+/* Not local: with -flto only the linker sees its callers. */
 #define PROLOGUE(name)                   \
 	ASM(".pushsection .text")        \
 	ASM(".globl " name)              \

@@ -5,10 +5,10 @@ from spack_repo.membw.build_systems.preset_program import PresetProgram
 
 
 class Loaded(PresetProgram):
-    """Latency of memory while other threads move memory at a rate that is held, by mixes of
-    reads and writes, with evidence that each thread had its CPU."""
+    """Latency of memory while other threads move memory at a constant rate, by mixes of
+    reads and writes, with evidence that each thread ran."""
 
-    conflicts('~openmp', msg='loaded needs a thread that chases and others: build it with +openmp')
+    conflicts('~openmp', msg='loaded needs several threads: build it with +openmp')
 
     smoke_options = ('--help',)
     smoke_output = ('--mixes',)

@@ -28,5 +28,5 @@ int repetitions_share_is_known(const struct shape *shape);
 /* GFlop/s: the best of the clean ones, or a lower bound. */
 void repetitions_rate(struct rate *rate, const struct shape *shape);
 
-/* The median of WHAT over all that count. */
+/* The median, over the repetitions that count, of what ASK returns. */
 double repetitions_median(const struct shape *shape, double (*ask)(const struct repetition *));

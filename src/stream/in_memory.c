@@ -280,6 +280,9 @@ void in_memory_find(struct in_memory *in_memory, struct options *o, size_t llc_b
 	in_memory->residency = by_declared(o->size, llc_bytes, from);
 	if (ranks_count() > 1 || verdict_allows(ARRAY_TOO_SMALL))
 		return;
+	if (o->size_from != FROM_AUTO && in_memory->residency == RESIDENCY_UNKNOWN &&
+	    bytes_of(o->size) < proof / CACHES_PROVEN)
+		return;
 	choose_sizes(&sizes, o, proof, memory_available() / 5 * 4);
 	if (sizes.count < 3)
 		return;

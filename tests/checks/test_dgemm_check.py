@@ -127,16 +127,16 @@ def test_the_reference_of_ulysses_is_what_was_published():
 def test_every_idle_node_is_measured_by_one_job_and_a_slow_one_is_named(
     call, slurm_emu, tmp_path, one_run
 ):
-    """Four virtual nodes of this machine, of which one takes 40 times as long: gcc is a stand-in
-    that adds the fault, and figures mean nothing."""
+    """Four virtual nodes of this machine, one of them eight times as slow: gcc is a stand-in that
+    adds the fault, and figures mean nothing."""
     blas_here.folder('openblas-openmp')
     tools = tmp_path / 'tools'
     tools.mkdir()
-    fault = f'-include {ROOT}/tests/data/slow.h -DSLOW=40 -DSLOW_NODE=\'"n3"\''
+    fault = f'-include {ROOT}/tests/data/slow.h -DSLOW=8 -DSLOW_NODE=\'"n3"\''
     (tools / 'gcc').write_text(f'#!/bin/sh\nexec {shutil.which("gcc")} {fault} "$@"\n')
     (tools / 'gcc').chmod(0o755)
     report = tmp_path / 'report.json'
-    asked = {'libraries': 'openblas-openmp', 'size': 200, 'repetitions': 3,
+    asked = {'libraries': 'openblas-openmp', 'size': 100, 'repetitions': 2,
              'allow': f'{WEATHER},too-short,threads-idle,too-good,forced-kernels'}  # fmt: skip
     words = [f'-Scluster_dgemm.{name}={value}' for name, value in asked.items()]
     with slurm_emu(tmp_path / 'emu', 4, 2, 10) as place:

@@ -127,14 +127,13 @@ def test_no_pragma_makes_the_recorded_line_untrue_of_some_code():
     assert [file.name for file in files if told.search(file.read_text())] == []
 
 
-@pytest.mark.parametrize('cc', ['gcc', CLANG])
-@pytest.mark.parametrize('line', LINES)
+@pytest.mark.parametrize('line, cc', [*((line, 'gcc') for line in LINES), ('native', CLANG)])
 def test_it_builds_without_a_warning_and_a_clean_run_validates(build, tmp_path, cc, line):
     """However often it repeats: the values begin anew every few times."""
     if not cc:
         pytest.skip("'clang' is not on the PATH")
     program = build(*LINES[line], cc=cc)
-    for options in (QUICK, *(['-n', '5000', '-t', n] for n in ('2', '3', '4', '5', '18'))):
+    for options in (QUICK, *(['-n', '5000', '-t', n] for n in ('2', '5', '18'))):
         done, record = record_of(program, tmp_path, *options)
         assert 'Solution Validates' in done.stdout
         assert record['validation'] == {'ok': True, 'wrong_elements': 0, 'first': []}

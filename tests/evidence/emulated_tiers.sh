@@ -9,9 +9,9 @@ kernel=$1
 here=$(cd "$(dirname "$0")/../.." && pwd)
 room=$(mktemp -d)
 trap 'rm -rf "$room"' EXIT
-mkdir -p "$room/root/bin" "$room/root/proc" "$room/root/sys" "$room/root/dev"
-cp "$(command -v busybox)" "$room/root/bin/busybox"
-gcc -O2 -static -fopenmp "$here/src/tiers/tiers.c" -lm -o "$room/root/bin/tiers"
+mkdir -p "$room/tree/bin" "$room/tree/proc" "$room/tree/sys" "$room/tree/dev"
+cp "$(command -v busybox)" "$room/tree/bin/busybox"
+gcc -O2 -static -fopenmp "$here/src/tiers/tiers.c" -lm -o "$room/tree/bin/tiers"
 cat >"$room/migrate.c" <<'C'
 #include <stdlib.h>
 #include <sys/syscall.h>
@@ -22,8 +22,8 @@ int main(int argc, char **argv) /* PID FROM TO */
 	return argc < 4 || syscall(SYS_migrate_pages, atoi(argv[1]), 64UL, &from, &to) < 0;
 }
 C
-gcc -O2 -static "$room/migrate.c" -o "$room/root/bin/migrate"
-cat >"$room/root/init" <<'I'
+gcc -O2 -static "$room/migrate.c" -o "$room/tree/bin/migrate"
+cat >"$room/tree/init" <<'I'
 #!/bin/busybox sh
 /bin/busybox mount -t proc proc /proc
 /bin/busybox mount -t sysfs sys /sys
@@ -40,8 +40,8 @@ wait $!
 echo "=== status $?"; /bin/busybox grep -E '^(invalid|warning|Verdict)' /planted
 /bin/busybox poweroff -f
 I
-chmod +x "$room/root/init"
-(cd "$room/root" && find . | cpio -o -H newc --quiet | gzip >"$room/initrd.gz")
+chmod +x "$room/tree/init"
+(cd "$room/tree" && find . | cpio -o -H newc --quiet | gzip >"$room/initrd.gz")
 hmat=
 for pair in 0,0,80,100G 1,1,80,100G 0,2,250,27G; do
 	IFS=, read -r from to ns gbs <<-P

@@ -1,7 +1,6 @@
 """Whatever goes wrong is one line of fact and one of hint, exit status 2; never a traceback."""
 
 import errno
-import io
 import os
 import subprocess
 import sys
@@ -52,16 +51,6 @@ def test_a_fault_is_one_line(monkeypatch, capsys, error, line):
     err = capsys.readouterr().err
     assert err.startswith(line) and err.count('\n') == 2 and '\nhint: ' in err
     assert 'Traceback' not in err
-
-
-def test_a_locale_of_ascii_loses_no_table(monkeypatch):
-    """All was measured, and then a plus-minus sign ended the command."""
-    out = io.TextIOWrapper(io.BytesIO(), encoding='ascii')
-    monkeypatch.setattr(cli, 'dispatch', lambda argv: print('38.5 ±6.3'))
-    monkeypatch.setattr(sys, 'stdout', out)
-    cli.main([])
-    out.flush()
-    assert out.buffer.getvalue() == b'38.5 \\xb16.3\n'
 
 
 def test_what_moves_a_cursor_or_forges_a_line_is_not_printed():

@@ -7,9 +7,6 @@ import sys
 import time
 
 import pytest
-from places import ROOT
-
-from membw import cli
 
 STARTED = """
 import signal, subprocess, sys
@@ -68,38 +65,8 @@ sys.exit(start.main())
 """
 
 
-@pytest.mark.parametrize(
-    'handler, status',
-    [
-        ('default_int_handler', -signal.SIGINT),
-        ('SIG_IGN', 0),  # as a shell starts what ends with '&'
-    ],
-)
-def test_an_early_interruption_has_no_traceback(handler, status):
-    words = [sys.executable, '-c', LOADING, handler, 'presets', 'list']
-    done = subprocess.run(words, capture_output=True, text=True)
-    assert (done.returncode, done.stderr) == (status, '')
-
-
-def test_the_command_begins_where_it_is_guarded():
-    assert 'membw = "membw.start:main"' in (ROOT / 'pyproject.toml').read_text()
-
-
 def test_nohup_is_heeded(tmp_path):
     process = start(tmp_path, 'nohup')
     process.send_signal(signal.SIGHUP)
     process.send_signal(signal.SIGTERM)
     assert process.communicate(timeout=300)[1] == 'membw: ended by SIGTERM\n'
-
-
-def test_what_an_import_makes_of_it_is_no_bug_of_ours(monkeypatch, capfd):
-    def imports(_argv):  # as the beginning of an extension module of SciPy does
-        try:
-            os.kill(os.getpid(), signal.SIGTERM)
-            time.sleep(300)
-        except KeyboardInterrupt as err:
-            raise ImportError('initialization failed') from err
-
-    monkeypatch.setattr(cli, 'dispatch', imports)
-    assert cli.main([]) == 143
-    assert capfd.readouterr().err == 'membw: ended by SIGTERM\n'

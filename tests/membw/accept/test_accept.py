@@ -14,7 +14,7 @@ from scipy.stats import binom
 
 from membw.accept import protocol as protocols
 from membw.accept.risk import assess, sentences
-from membw.accept.rule import decide, place
+from membw.accept.rule import decide
 from membw.accept.runs import runs_of
 from membw.cli import main
 from membw.errors import MembwError
@@ -376,23 +376,6 @@ def test_the_risks_are_those_of_the_binomial(protocol):
         'the contract)',
         'all runs are from one night: night-to-night variation is not included',
     ]
-
-
-def test_a_sample_may_leave_the_bad_node_out(protocol):
-    nodes = {'count': 8, 'of': 32}
-    agreed = protocols.load(protocol(nodes=nodes, rule__allowed_failures=0))
-    caught = (8 / 32) * (1 - binom.sf(1, 3, 0.1)) ** 2
-    assert assess(agreed).accepted == pytest.approx(1 - caught)
-
-
-@pytest.mark.parametrize('statistic', ['median', 'worst', 'best'])
-@pytest.mark.parametrize('runs', [1, 2, 3, 4, 5])
-def test_a_round_passes_in_as_many_cases_as_the_binomial_counts(statistic, runs):
-    """Of all outcomes of single runs: the statistic reaches the contract, or it does not."""
-    at = place(statistic, runs)
-    outcomes = list(itertools.product((0, 1), repeat=runs))
-    passed = sum(sorted(outcome, reverse=True)[at] for outcome in outcomes)
-    assert passed / len(outcomes) == pytest.approx(binom.sf(at, runs, 0.5))
 
 
 # --- the command -------------------------------------------------------------------------------

@@ -2,17 +2,13 @@
 
 import datetime
 import itertools
-import os
 import re
-import resource
-import signal
 import subprocess
-import sys
 
 import pytest
 import runs_of_nodes
 import yaml
-from checkout_copy import copy_checkout, variables
+from checkout_copy import copy_checkout
 from lib import references as reference_files
 
 from membw.calibrate.reference_file import match
@@ -207,21 +203,6 @@ def test_a_file_that_has_no_references_is_named(checkout, stored, calibrate):
     assert code == 2 and "no system 'thinn'" in err and "did you mean 'thin'?" in err
 
 
-def test_calibrations_at_once_lose_nothing_of_each_other(checkout, stored):
-    presets = 'clang-o2', 'gcc-o3', 'gcc-ofast'
-    words = [sys.executable, '-m', 'membw', 'calibrate', '--system', 'local']
-    several = [
-        subprocess.Popen(
-            [*words, stored(case__environ=preset, **ON_LOCAL)],
-            env={**os.environ, **variables(checkout)},
-            stdout=subprocess.DEVNULL,
-        )
-        for preset in presets
-    ]
-    assert [process.wait(120) for process in several] == [0, 0, 0]
-    assert set(references(checkout)['stream']['local:default']) == set(presets)
-
-
 HALF = """
 import sys, time
 from membw import cli, files
@@ -233,33 +214,6 @@ def half(file, content):
 files._write = half
 sys.exit(cli.main(sys.argv[1:]))
 """
-
-
-def test_a_signal_during_the_write_leaves_the_old_file(checkout, stored, calibrate):
-    assert calibrate(stored(**ON_LOCAL))[0] == 0
-    before = {p: p.read_text() for p in (checkout / 'systems').rglob('*') if p.is_file()}
-    words = [sys.executable, '-c', HALF, 'calibrate', '--system', 'local', '--replace']
-    process = subprocess.Popen(
-        [*words, stored(**ON_LOCAL)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    )
-    assert process.stdout.readline() == 'half\n'
-    process.send_signal(signal.SIGTERM)
-    assert process.communicate(timeout=60)[1] == 'membw: ended by SIGTERM\n'
-    assert {p: p.read_text() for p in (checkout / 'systems').rglob('*') if p.is_file()} == before
-
-
-def test_a_full_disk_leaves_the_old_file(checkout, stored, calibrate):
-    assert calibrate(stored(**ON_LOCAL))[0] == 0
-    file = checkout / 'systems/references/local.yaml'
-    before, limits = file.read_text(), resource.getrlimit(resource.RLIMIT_FSIZE)
-    words = '--replace', '--expires', '30', stored(**ON_LOCAL)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (500, limits[1]))
-    try:
-        code, _, err = calibrate(*words)
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
-    assert code == 2 and f"membw: cannot write '{file}': File too large" in err
-    assert file.read_text() == before
 
 
 @pytest.mark.parametrize('test', ['stream', 'overheads'])

@@ -1,7 +1,6 @@
 """The maps of pairs: cores by their topology, nodes by their messages."""
 
 import made_up_records as made_up
-import pytest
 
 from membw.report.page import page_of
 from membw.report.pairs import by_topology
@@ -65,28 +64,8 @@ def test_pairs_of_cores_are_a_map_and_not_curves(tmp_path):
     assert text.count('>110<') == 48 and text.count('>25<') == 8
 
 
-def test_a_slow_node_is_a_bright_row_and_column(tmp_path):
-    names = [f'n{i}' for i in range(1, 6)]
-    rows = [
-        made_up.record(
-            node,
-            rows=made_up.metrics({'t': 5.0}, 'us', 'lower'),
-            links=of,
-            program='pingpong',
-            case={'test': 'cluster_pairs'},
-        )
-        for node, of in links(names, 'n3').items()
-    ]
-    (section,) = sections(tmp_path, rows)
-    picture = section.pictures[-1]
-    assert picture.title == '4 KiB between 5 nodes, compared with 5 us'
-    assert picture.draw(800).as_text().count('>1.8<') == 8
-
-
-@pytest.mark.parametrize('reason', ['unstable (spread 60 %)'])
-def test_a_link_with_a_reason_against_it_is_not_drawn(tmp_path, reason):
-    of = links(['n1', 'n2', 'n3'], '')
-    of['n1'][0]['reason'] = reason
+def picture_of(tmp_path, of):
+    """The map of the links of {node: its links}."""
     rows = [
         made_up.record(
             node,
@@ -97,5 +76,17 @@ def test_a_link_with_a_reason_against_it_is_not_drawn(tmp_path, reason):
         )
         for node, those in of.items()
     ]
-    text = sections(tmp_path, rows)[0].pictures[-1].draw(800).as_text()
-    assert text.count('>1<') == 4
+    (section,) = sections(tmp_path, rows)
+    return section.pictures[-1]
+
+
+def test_a_slow_node_is_a_bright_row_and_column(tmp_path):
+    picture = picture_of(tmp_path, links([f'n{i}' for i in range(1, 6)], 'n3'))
+    assert picture.title == '4 KiB between 5 nodes, compared with 5 us'
+    assert picture.draw(800).as_text().count('>1.8<') == 8
+
+
+def test_a_link_with_a_reason_against_it_is_not_drawn(tmp_path):
+    of = links(['n1', 'n2', 'n3'], '')
+    of['n1'][0]['reason'] = 'unstable (spread 60 %)'
+    assert picture_of(tmp_path, of).draw(800).as_text().count('>1<') == 4

@@ -135,12 +135,6 @@ def test_records_come_from_stdin_too(monkeypatch):
     assert table.record(table.figures[0])['program'] == 'stream'
 
 
-def test_a_byte_order_mark_costs_no_record(tmp_path):
-    file = tmp_path / 'r.jsonl'
-    file.write_text('\ufeff' + json.dumps(made.record()) + '\n')
-    assert read_table([str(file)]).problems == []
-
-
 def test_a_report_of_reframe_is_refused_with_the_way_out(tmp_path):
     file = tmp_path / 'run.json'
     file.write_text('{"session_info": {}}')
@@ -165,32 +159,22 @@ def with_triad(value):
     [
         ('{"schema": "membw-record-2"', 'not JSON'),
         ('[1, 2]', "'schema' is not"),
-        ('{"schema": "membw-record-1"}', "'schema' is not"),
         ('{"schema": "membw-record-2"}', "'program' is missing"),
         ('{"schema": "membw-record-2", "a": NaN}', 'NaN is not a number'),
-        ('{"schema": "membw-record-2", "a": ' + '9' * 5000 + '}', 'not a record'),
-        ('[' * 100_000, 'not a record'),
         ({'host': 'n1\x1b[2J'}, "'host' is not the name of a node"),
         ({'host': 'ALL'}, "'host' is not the name of a node"),
-        ({'host': 7}, "'host' is not the name of a node"),
         ({'time': 'yesterday'}, 'not as in the schema'),
-        ({'time': 5}, 'not as in the schema'),
         ({'time': '9999-12-31T23:59:59Z'}, "'time' is later than today"),
         ({'rank': -1}, "'rank' is -1"),
         ({'ranks': 0}, "'ranks' is 0"),
         ({'metrics': {}}, "'metrics' is empty"),
-        ({'metrics': [1]}, 'not as in the schema'),
         ({'metrics': {'a b': {'value': 1, 'unit': 's', 'better': 'lower'}}}, 'name of a metric'),
         ({'metrics': {'a': {'value': 1, 'unit': 's\n', 'better': 'lower'}}}, 'unit'),
         ({'metrics': {'a': {'value': 1, 'unit': 's', 'better': 'x'}}}, 'better'),
         ({'facts': 7}, 'not as in the schema'),
-        ({'threads_on': 7}, 'not as in the schema'),
-        ({'case': 7}, 'not as in the schema'),
         ({'case': {'test': 7}}, "'test' of 'case' is 7"),
         (with_triad(0.0), "'triad' is 0 GB/s"),
         (with_triad('x'), "'triad' is 'x', not a number"),
-        (with_triad(True), "'triad' is True, not a number"),
-        (with_triad(10**400), 'not a number'),
     ],
 )
 def test_a_damaged_record_is_one_problem_line_and_the_rest_is_read(tmp_path, text, problem):
@@ -202,11 +186,6 @@ def test_a_damaged_record_is_one_problem_line_and_the_rest_is_read(tmp_path, tex
     assert len(table.figures) == 4
     (line,) = table.problems
     assert line.startswith(f'{file}:1: ') and problem in line and len(line) < 300
-
-
-def test_strange_facts_are_no_reason_to_lose_a_record(tmp_path):
-    table = table_of(tmp_path, made.record(facts={'memory_channels': {'x': 1}}))
-    assert len(table.figures) == 4
 
 
 def test_a_wrong_reference_is_a_problem_line(tmp_path):

@@ -13,8 +13,8 @@
  *
  * An automatic size that is contradicted becomes the smallest larger one that is proven; one that
  * takes longer to touch than there is time for, as 4 times 260 MiB on two cores, the smallest
- * proven one.  In one of several processes, and with --allow array-too-small, nothing is timed; nor
- * where the given size is less than a proof takes, since it is INVALID in any case.
+ * proven one.  In one of several processes, and with --allow array-too-small, nothing is timed;
+ * nor where the given size is less than a proof takes, since it is INVALID in any case.
  */
 #pragma once
 

@@ -10,7 +10,7 @@
 
 #include <stdint.h>
 
-/* Lines of one chunk are a multiple of these groups: 12 divides by each. */
+/* A multiple of reads + writes of each mix. */
 enum { CHUNK_LINES = 24, MIXES = 5 };
 
 struct mix {

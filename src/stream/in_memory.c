@@ -228,12 +228,31 @@ static int smallest_proven(const struct sizes *s, int first, size_t proof)
 
 /* A larger size cannot be faster, so the best of a size is at least that of each larger one: what
  * it reads less is what other processes took.  Too few undisturbed windows end the row. */
-static void measure_sizes(struct sizes *sizes, double began)
+static void correct(struct sizes *sizes)
+{
+	int i;
+
+	while (sizes->count && sizes->windows[sizes->count - 1] < WINDOWS_LEAST)
+		sizes->count--;
+	for (i = sizes->count - 2; i >= 0; i--)
+		if (sizes->best[i] < sizes->best[i + 1])
+			sizes->best[i] = sizes->best[i + 1];
+}
+
+static int is_proven_already(struct sizes sizes, size_t proof)
+{
+	correct(&sizes);
+	return sizes.at < sizes.count && is_proven(&sizes, sizes.at, proof);
+}
+
+static void measure_sizes(struct sizes *sizes, double began, size_t proof)
 {
 	int round, i;
 
 	for (round = 0; round < ROUNDS; round++) {
 		if (clock_now() - began > (round < ROUNDS_LEAST ? 2 : 1) * ALL_SECONDS)
+			break;
+		if (round >= ROUNDS_LEAST && is_proven_already(*sizes, proof))
 			break;
 		for (i = sizes->count - 1; i >= 0; i--) {
 			const double rate = best_rate(sizes->of[i], &sizes->windows[i]);
@@ -241,11 +260,7 @@ static void measure_sizes(struct sizes *sizes, double began)
 			sizes->best[i] = rate > sizes->best[i] ? rate : sizes->best[i];
 		}
 	}
-	while (sizes->count && sizes->windows[sizes->count - 1] < WINDOWS_LEAST)
-		sizes->count--;
-	for (i = sizes->count - 2; i >= 0; i--)
-		if (sizes->best[i] < sizes->best[i + 1])
-			sizes->best[i] = sizes->best[i + 1];
+	correct(sizes);
 }
 
 /* Another size in place of an automatic one that is contradicted or was not reached. */
@@ -290,7 +305,7 @@ void in_memory_find(struct in_memory *in_memory, struct options *o, size_t llc_b
 	map_parts(most);
 	sizes.count = touch_sizes(&sizes);
 	if (sizes.count > 2 && (sizes.at + 1 < sizes.count || o->size_from == FROM_AUTO)) {
-		measure_sizes(&sizes, began);
+		measure_sizes(&sizes, began, proof);
 		choose_again(o, &sizes, proof, note);
 		in_memory->residency = by_declared(o->size, llc_bytes, from);
 		if (sizes.at < sizes.count) {

@@ -59,16 +59,16 @@ def test_an_unknown_mix_is_refused_with_those_that_there_are(loaded):
 
 
 def test_a_point_whose_generators_were_stopped_does_not_count(build_program, tmp_path):
-    """SIGSTOP of the process in every window: no curve is left."""
+    """The process is stopped several times in every window: no curve is left."""
     record = tmp_path / 'record.json'
-    words = [build_program('loaded'), *QUICK, *SMALL, '--mixes', '1r0w', '--window', '0.02']
+    words = [build_program('loaded'), *QUICK, *SMALL, '--mixes', '1r0w', '--window', '0.03']
     words += ['--json', record]
     process = subprocess.Popen(words, env=TWO, stdout=subprocess.PIPE, text=True)
     while process.poll() is None:
         process.send_signal(signal.SIGSTOP)
-        time.sleep(0.02)
+        time.sleep(0.01)
         process.send_signal(signal.SIGCONT)
-        time.sleep(0.02)
+        time.sleep(0.005)
     data = json.loads(record.read_text())
     assert not any(point['counts'] for point in data['points'])
     assert 'generators-stopped' in [reason['reason'] for reason in data['reasons']]

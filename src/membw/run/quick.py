@@ -14,7 +14,7 @@ SECONDS = 0.8  # of repetitions, per preset and round
 PINNING = 'omp'
 # of a family, the preset that is measured first
 PREFERRED = ('native', 'o3', 'o2')
-LIMIT_S = 16  # from its begin; then nothing more is measured
+LIMIT_S = 13  # from its begin; then nothing more is measured
 
 
 def options(environs: list[str]) -> list[str]:

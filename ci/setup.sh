@@ -2,7 +2,8 @@
 # Sets everything up: .venv, system tools, Spack.  Says what it does and how long it took;
 # what is there already is left alone without a word.
 #
-# usage: ci/setup.sh [--retry]     --retry: look again for tools and Spack that were missing
+# usage: ci/setup.sh [--retry | --no-spack]
+#   --retry: look again for tools and Spack that were missing;  --no-spack: leave Spack for later
 # As root it installs missing tools by apt-get; NO_APT=1: it names them, and goes on without.
 # In an unpacked bundle (ci/bundle.sh) nothing is downloaded.  PYTHON=PATH names the Python.
 set -eu
@@ -252,4 +253,4 @@ take_turns
 look_for_bundle
 venv
 tools
-get_spack
+[ "${1:-}" = --no-spack ] || get_spack

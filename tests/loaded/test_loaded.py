@@ -58,6 +58,20 @@ def test_an_unknown_mix_is_refused_with_those_that_there_are(loaded):
     assert '1r0w,3r1w' in output
 
 
+def test_a_generator_that_slept_through_a_window_did_not_run_in_it(build_program, tmp_path):
+    """It sees the window open and close at one moment, when it wakes up."""
+    file = 'loaded/generators.c'
+    asleep = (file, '\t\tgenerator_note(self, bytes, seen);\n\t}\n', '\t}\n')
+    busy = (file, 'now.cpu_s - self->window.cpu_s;', 'self->window.seconds;')  # in that moment
+    record = tmp_path / 'record.json'
+    words = [build_program('loaded', changes=[asleep, busy]), *QUICK, *SMALL, '--mixes', '1r0w']
+    done = subprocess.run([*words, '--json', record], env=TWO, capture_output=True)
+    data = json.loads(record.read_text())
+    assert not any(point['counts'] for point in data['points'])
+    assert 'generators-stopped' in [reason['reason'] for reason in data['reasons']]
+    assert done.returncode == 1
+
+
 def test_a_point_whose_generators_were_stopped_does_not_count(build_program, tmp_path):
     """The process is stopped several times in every window: no curve is left."""
     record = tmp_path / 'record.json'

@@ -3,9 +3,12 @@
 import re
 import subprocess
 
+import pytest
 from places import ROOT
 
 
+# alone: the three busiest are named
+@pytest.mark.alone
 def test_what_a_child_took_before_is_not_of_its_parent_meanwhile(tmp_path):
     """A run of ten minutes that ended in these three seconds was told as '303.9 s'."""
     program = tmp_path / 'neighbours'

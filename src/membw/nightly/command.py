@@ -4,7 +4,6 @@ import argparse
 import datetime
 import os
 import pathlib
-import re
 import shlex
 import shutil
 import subprocess
@@ -14,7 +13,7 @@ import time
 from membw.arguments import count
 from membw.checkout import refuse_unknown_system, root
 from membw.nightly import summary
-from membw.nightly.night import NOT_DONE, Night, steps_of
+from membw.nightly.night import NOT_DONE, Night
 
 DESCRIPTION = """\
 Runs one night: all checks with the tag nightly, the whole cluster among them, whose LOW nodes are
@@ -24,8 +23,6 @@ for sendmail. Called again for the same night it takes up where it was stopped."
 EPILOG = """\
 exit status: 0 all is well, 1 something is slow, invalid or changed, 2 the night is not complete: a
 usage error, stopped, or out of time; or a --notify command failed"""
-# ours, by their names: run-20261121T220000-4711.json of `membw run`, 20261121T220000-... of a job
-OURS = re.compile(r'(?:run-)?(\d{8})T\d{6}')
 
 
 def add_parser(subparsers: argparse._SubParsersAction) -> None:
@@ -48,7 +45,6 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
     when('--night', type=date, metavar='DATE', help='as in 2026-11-21 (this one)')
     when('--minutes', type=count, default=240, help='bound for the whole night (240)')
     after = parser.add_argument_group('afterwards').add_argument
-    after('--keep', type=count, default=400, metavar='NIGHTS', help='remove older results (400)')
     after('--mail-to', metavar='ADDRESS', help='written into summary.txt; nothing is sent')
     after(
         '--notify',
@@ -75,19 +71,30 @@ def main(args: argparse.Namespace) -> int:
         os.environ['PATH'] = f'{pathlib.Path(sys.executable).parent}:{os.environ["PATH"]}'
     if args.system:
         refuse_unknown_system(args.system)
-    results = pathlib.Path(root(), 'results')
-    night = Night(results / 'nights' / (args.night or this_night()))
+    night = Night(pathlib.Path(root(), 'results', 'nights', args.night or this_night()))
     deadline = time.monotonic() + 60 * args.minutes
     try:
-        system = ['--system', args.system] if args.system else []
-        for step in steps_of(night, system, args.checks):
-            night.run(step, deadline)
-        forget(results, args.keep)
+        measure_and_judge(night, args, deadline)
     finally:
         text = summary.write(night, args.system, args.mail_to)
         sent = [notify(command, night) for command in args.notify]
     print(text)
     return night.status() if all(sent) else NOT_DONE
+
+
+def measure_and_judge(night: Night, args: argparse.Namespace, deadline: float) -> None:
+    """The steps; `membw run` measures LOW nodes again by itself, the rest judges and shows."""
+
+    def step(name: str, *words: str, share: float = 1.0) -> None:
+        night.run(name, ['membw', *words], share * (deadline - time.monotonic()))
+
+    folder, system = night.folder, ['--system', args.system] if args.system else []
+    step('run', 'run', '--full', *system, *(args.checks or ['--tag=nightly']), share=0.9)
+    if records := night.gather():
+        step('rank', 'rank', str(records), '--node-check', str(folder / 'nodecheck.txt'))
+    step('history', 'history', '--since', '14d')
+    step('report', 'report', '--output', str(folder / 'report.html'))
+    step('export', 'export', '--format', 'csv', '--output', str(folder / 'figures.csv'))
 
 
 def notify(command: str, night: Night) -> bool:
@@ -98,17 +105,3 @@ def notify(command: str, night: Night) -> bool:
     if done.returncode:
         print(f"membw: '{command}' failed: exit status {done.returncode}", file=sys.stderr)
     return done.returncode == 0
-
-
-def forget(results: pathlib.Path, keep: int) -> None:
-    """Removes all but the last `keep` nights, and reports, records and jobs of days before."""
-    nights = sorted(results.glob('nights/[12]???-??-??'))
-    for folder in nights[:-keep]:
-        shutil.rmtree(folder)
-        print(f'nightly: removed {folder}')
-    first = nights[-keep:][0].name.replace('-', '')
-    for kind in ('jobs', 'reports', 'records') if nights[:-keep] else ():
-        for path in (results / kind).iterdir() if (results / kind).is_dir() else ():
-            stamp = OURS.match(path.name)
-            if stamp and stamp[1] < first and not path.is_symlink():
-                shutil.rmtree(path) if path.is_dir() else path.unlink()

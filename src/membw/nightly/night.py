@@ -10,8 +10,6 @@ import shutil
 import signal
 import subprocess
 import time
-from collections.abc import Callable, Iterator
-from typing import NamedTuple
 
 from membw.files import write_whole
 from membw.interruption import audible
@@ -20,14 +18,6 @@ from membw.interruption import audible
 WELL, WRONG, NOT_DONE = 0, 1, 2
 STOPPED = 124  # out of time, as timeout(1) has it
 ENDING = (signal.SIGINT, 60), (signal.SIGTERM, 5), (signal.SIGKILL, 5)
-NIGHTS_FOR_HISTORY = 14
-
-
-class Step(NamedTuple):
-    name: str
-    command: Callable[[], list[str]]
-    share: float = 1.0  # of the time that is left
-    left_out: Callable[[], str] = str  # the reason not to run it, or ''
 
 
 class Night:
@@ -46,67 +36,37 @@ class Night:
             return NOT_DONE
         return max(statuses)
 
-    def run(self, step: Step, deadline: float) -> None:
-        """Runs a step that is not over, until `deadline` (time.monotonic) at most; what it prints
-        goes to NAME.log."""
-        if self.steps.get(step.name, {}).get('status') in (WELL, WRONG):
+    def run(self, name: str, words: list[str], seconds: float) -> None:
+        """Runs a step that is not over, for so long at most; what it prints goes to NAME.log."""
+        if self.steps.get(name, {}).get('status') in (WELL, WRONG):
             return
-        if reason := step.left_out():
-            self.note(step.name, WELL, left_out=reason)
-            return
-        words, begun, status = step.command(), time.monotonic(), STOPPED
-        print(f'nightly: {step.name}: {shlex.join(words)}', flush=True)
+        begun, status = time.monotonic(), STOPPED
+        print(f'nightly: {name}: {shlex.join(words)}', flush=True)
         try:
-            status = bounded(words, self.log(step.name), step.share * (deadline - begun))
+            status = bounded(words, self.log(name), seconds)
         finally:
-            seconds = round(time.monotonic() - begun, 1)
-            self.note(step.name, status, seconds=seconds, command=words)
-            print(f'nightly: {step.name}: exit status {status}', flush=True)
-
-    def note(self, name: str, status: int, **facts: object) -> None:
-        self.steps[name] = {'status': status, **facts}
-        write_whole(self.file, json.dumps(self.steps, indent=1) + '\n')
+            took = round(time.monotonic() - begun, 1)
+            self.steps[name] = {'status': status, 'seconds': took, 'command': words}
+            write_whole(self.file, json.dumps(self.steps, indent=1) + '\n')
+            print(f'nightly: {name}: exit status {status}', flush=True)
 
     def log(self, name: str) -> pathlib.Path:
         return self.folder / f'{name}.log'
 
     def gather(self) -> pathlib.Path | None:
-        """Copies the JUnit file of its run, and the records of whole-cluster checks to a folder,
-        which it returns where there are any."""
+        """Copies the records of whole-cluster checks to a folder, which it returns where there
+        are any."""
         log, results = self.log('run'), self.folder.parent.parent
         text = log.read_text(errors='replace') if log.exists() else ''
         folder = self.folder / 'cluster.records'
         for name in re.findall(r'^report \S*?([^/\s]+)\.json', text, re.M):
-            report = results / 'reports' / name
-            with contextlib.suppress(OSError):
-                shutil.copy(f'{report}.xml', self.folder / 'run.xml')
-            runs = json.loads(pathlib.Path(f'{report}.json').read_text())['runs']
+            report = results / 'reports' / f'{name}.json'
+            runs = json.loads(report.read_text())['runs']
             for case in (case for run in runs for case in run['testcases']):
                 if case.get('node_check'):
                     folder.mkdir(exist_ok=True)
                     shutil.copy(case['record'], folder)
         return folder if folder.exists() else None
-
-
-def steps_of(night: Night, system: list[str], options: list[str]) -> Iterator[Step]:
-    """`membw run` measures LOW nodes again by itself; the rest judges and shows."""
-
-    def rank() -> list[str]:
-        records, node_check = night.folder / 'cluster.records', night.folder / 'nodecheck.txt'
-        return ['membw', 'rank', str(records), '--node-check', str(node_check)]
-
-    def few_nights() -> str:
-        nights = len(list(night.folder.parent.glob('2*-*-*')))
-        return f'{nights} of {NIGHTS_FOR_HISTORY} nights' if nights < NIGHTS_FOR_HISTORY else ''
-
-    run = ['membw', 'run', '--full', *system, *(options or ['--tag=nightly'])]
-    page, figures = night.folder / 'report.html', night.folder / 'figures.csv'
-    yield Step('run', lambda: run, share=0.9)
-    yield Step('rank', rank, left_out=lambda: '' if night.gather() else 'no cluster run')
-    yield Step('history', lambda: ['membw', 'history', '--since', '14d'], left_out=few_nights)
-    yield Step('report', lambda: ['membw', 'report', '--output', str(page)])
-    export = ['membw', 'export', '--format', 'csv', '--output', str(figures)]
-    yield Step('export', lambda: export)
 
 
 def bounded(words: list[str], log: pathlib.Path, seconds: float) -> int:

@@ -33,8 +33,7 @@ def table(night: Night) -> Iterator[str]:
         word = WORDS.get(step['status'], f'failed, exit status {step["status"]}')
         lines = [line for line in tail(night, name) if line.strip()]
         last = ([line for line in lines if VERDICT.match(line)] or lines or [''])[-1]
-        said = f'left out: {step["left_out"]}' if 'left_out' in step else last
-        yield f'{name:<8}  {word:<11}  {step.get("seconds", 0):7.1f} s  {said}'.rstrip()
+        yield f'{name:<8}  {word:<11}  {step["seconds"]:7.1f} s  {last}'.rstrip()
 
 
 def slow_nodes(night: Night) -> list[str]:

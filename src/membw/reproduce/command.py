@@ -9,7 +9,7 @@ import tempfile
 from pathlib import Path
 
 from membw import tables
-from membw.diff.command import add_options
+from membw.diff.command import add_options, compare
 from membw.results.find_one import Result
 from membw.results.run_lock import alone
 
@@ -106,12 +106,8 @@ def new_result(here: Path, old: Result) -> Result | None:
 
 def compare_with(args: argparse.Namespace, old: Result, new: Result) -> int:
     """Print the comparison; 0 where nothing differs."""
-    from membw.diff.compare import compare
-    from membw.diff.text import as_blocks
-
     is_same = old.build['binary_sha256'] == new.build['binary_sha256']
     said = f'binary: {"the same, bit for bit" if is_same else "DIFFERS"}'
-    difference = compare(old, new, args.margin)
-    blocks = [said, *as_blocks(old, new, difference, args.margin)]
-    print(tables.as_text(blocks, args.json))
-    return 0 if difference.is_equal else 1
+    found = compare(old, new, args.margin)
+    print(tables.as_text([said, *found.blocks], args.json))
+    return 1 if found.different else 0

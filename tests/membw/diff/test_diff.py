@@ -6,7 +6,7 @@ import made_up_records as made_up
 import pytest
 
 from membw.cli import main
-from membw.diff.compare import compare
+from membw.diff.command import compare
 from membw.errors import MembwError
 from membw.results.find_one import Result, find
 
@@ -22,7 +22,7 @@ def triad(value, half=None):
 
 def test_two_records_of_the_same_run_do_not_differ():
     found = compare(result(), result(day=1), 0.02)
-    assert found.is_equal and not found.fields
+    assert not found.different and not found.fields
 
 
 CHANGES = [
@@ -44,7 +44,7 @@ def test_a_field_that_differs_is_named_with_both_values(change, field, is_equal)
     found = compare(result(), result(**change), 0.02)
     names = [name for name, _, _ in found.fields]
     assert field in names and set(names) <= {field, 'case.code_sha256', 'case.binary_sha256'}
-    assert found.is_equal is is_equal
+    assert bool(found.different) is not is_equal
 
 
 @pytest.mark.parametrize(
@@ -52,25 +52,22 @@ def test_a_field_that_differs_is_named_with_both_values(change, field, is_equal)
     [(51.5, 0.02, True), (50.9, 0.02, False), (48.5, 0.02, True), (51.5, 0.04, False)],
 )
 def test_figures_are_apart_beyond_the_margin(value, margin, is_apart):
-    (figure,) = compare(result(rows=triad(50.0)), result(rows=triad(value)), margin).figures
-    assert figure.is_apart is is_apart and figure.ratio == pytest.approx(value / 50 - 1)
+    found = compare(result(rows=triad(50.0)), result(rows=triad(value)), margin)
+    assert found.apart == ['triad'] * is_apart
+    assert found.blocks[3].values()[0]['ratio'] == pytest.approx(value / 50 - 1)
 
 
 def test_a_lower_bound_is_apart_only_from_what_is_below_it():
     bound = result(
         rows={'triad': {'value': 40.0, 'unit': 'GB/s', 'better': 'higher', 'bound': 'lower'}}
     )
-    assert compare(bound, result(rows=triad(50.0)), 0.02).is_equal
-    assert not compare(bound, result(rows=triad(30.0)), 0.02).is_equal
+    assert not compare(bound, result(rows=triad(50.0)), 0.02).different
+    assert compare(bound, result(rows=triad(30.0)), 0.02).different
 
 
 def test_a_metric_of_one_side_is_apart():
     found = compare(result(rows=triad(50.0)), result(rows=made_up.stream()), 0.02)
-    assert [f.metric for f in found.figures if f.is_apart and f.ratio is None] == [
-        'copy',
-        'scale',
-        'add',
-    ]
+    assert {'copy', 'scale', 'add'} < {*found.apart}
 
 
 # --- finding, and the command -------------------------------------------------------------------

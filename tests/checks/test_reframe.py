@@ -17,7 +17,7 @@ from record_schema import check
 
 import stream
 from membw.errors import MembwError
-from membw.run import outcome, refusals
+from membw.run import refusals, rows
 from membw.site import binder, cpulist, realtime, topology
 
 SYSTEMS = sorted(path.stem for path in (ROOT / 'systems').glob('*.yaml'))
@@ -692,7 +692,7 @@ def test_runs_are_held_to_their_references(held):
     for pinning, word in (('numactl', 'KNOWN'), ('likwid', 'XPASS')):
         known = case(pinning)
         assert json.loads(known['known_issues']) == {'triad': 'ticket 123'}
-        said, why = outcome.outcome(known, {})
+        said, why, _ = rows.judged([rows.attempt(known, known['record'], {})])
         assert (said, why.split(' (')[0]) == (word, 'triad: ticket 123')
 
 

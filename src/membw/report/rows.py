@@ -52,31 +52,28 @@ class Run(NamedTuple):
 
 def run_of_report(path: str) -> Run:
     """Of ReFrame's report, and the records that it names."""
-    report = outcome.load(path)
-    cases = outcome.cases_of(report)
-    files = {outcome.record_file(case, path) for case in filter(outcome.is_row, cases)}
+    run = summary.read(path)
+    files = {outcome.record_file(case, path) for case in filter(outcome.is_row, run.cases)}
     table = read_table(sorted(str(file) for file in files if file))
     rows = []
-    terminal = terminal_rows.rows_of(report, path)
-    for row in terminal:
+    for row in run.rows:
         case = row.attempts[-1].case
-        file = outcome.record_file(case, path)
+        file = str(outcome.record_file(case, path))
         # a job of a whole cluster is one row of the terminal: here each node has one
-        nodes = [f for f in table.figures if f.file == str(file)] if not row.figures else []
+        nodes = [f for f in table.figures if f.file == file] if case.get('node_check') else []
         rows += rows_of(nodes) if len({f.node for f in nodes}) > 1 else []
         rows.append(_of_terminal(row))
-    verdict, _ = summary.verdict_of(terminal, cases)
     records = Path(path).resolve().parent.parent / 'records'
     past = read_table([str(records)]) if records.is_dir() else table
-    notes = (*headline.state_lines(terminal), *headline.busy_lines(terminal))
-    return Run(sorted(rows, key=_best_first), table, past, verdict, notes)
+    notes = (*headline.state_lines(run.rows), *headline.busy_lines(run.rows))
+    return Run(sorted(rows, key=_best_first), table, past, run.verdict, notes)
 
 
 def _of_terminal(row: terminal_rows.Row) -> Row:
-    rest = (f'{k}={v}' for k, v in row.parameters.items() if k != 'pinning')
+    rest = ' '.join(f'{k}={v}' for k, v in row.parameters.items() if k != 'pinning')
     node = row.record.get('host') or ''
-    return Row(row.test, row.preset, row.pinning, ' '.join(rest), node, row.figures, row.word,
-               row.reason)  # fmt: skip
+    figures = {name: f for name, f in row.figures.items() if f.file}  # of records
+    return Row(row.test, row.preset, row.pinning, rest, node, figures, row.word, row.reason)
 
 
 def run_of_records(table: Table) -> Run:

@@ -42,31 +42,31 @@ RESCUED = re.compile(r'\.rank-\d+$')  # what a rank saved by itself
 class Figure(NamedTuple):
     """One metric of one node in one run."""
 
-    night: str  # '2026-11-23': the UTC day of the noon that ends it
-    time: float  # seconds since 1970, of the run's first record
-    node: str
-    system: str  # '' of a record that no check made, as partition, preset and pinning
-    partition: str
-    benchmark: str  # the test's name, else the program's
-    parameters: str
-    preset: str
-    pinning: str
-    metric: str
-    value: float  # in `unit`
-    low: float | None  # the interval of a rerun; None where the program gives none
-    high: float | None
-    is_bound: bool  # the value is a lower bound of the rate, no estimate
-    unit: str  # bandwidth: GB/s
-    better: str  # HIGHER or LOWER
-    verdict: str  # VALID or INVALID
-    reasons: str  # why it is INVALID
-    reference: float | None  # in `unit`
-    reference_low: float | None  # fractions of it, as ReFrame's: -0.05; None: open
-    reference_high: float | None
-    setting: str  # figures are compared within one setting only
-    provenance: str  # key of Table.provenance
-    file: str
-    line: int  # of the first rank's record, from 1
+    night: str = ''  # '2026-11-23': the UTC day of the noon that ends it
+    time: float = 0.0  # seconds since 1970, of the run's first record
+    node: str = ''
+    system: str = ''  # '' of a record that no check made, as partition, preset and pinning
+    partition: str = ''
+    benchmark: str = ''  # the test's name, else the program's
+    parameters: str = ''
+    preset: str = ''
+    pinning: str = ''
+    metric: str = ''
+    value: float = 0.0  # in `unit`
+    low: float | None = None  # the interval of a rerun; None where the program gives none
+    high: float | None = None
+    is_bound: bool = False  # the value is a lower bound of the rate, no estimate
+    unit: str = ''  # bandwidth: GB/s
+    better: str = HIGHER  # HIGHER or LOWER
+    verdict: str = 'VALID'  # VALID or INVALID
+    reasons: str = ''  # why it is INVALID
+    reference: float | None = None  # in `unit`
+    reference_low: float | None = None  # fractions of it, as ReFrame's: -0.05; None: open
+    reference_high: float | None = None
+    setting: str = ''  # figures are compared within one setting only
+    provenance: str = ''  # key of Table.provenance
+    file: str = ''
+    line: int = 0  # of the first rank's record, from 1
     known_issue: str = ''  # why it is expected to miss its reference
     allowed: str = ''  # reasons for INVALID that --allow set aside: no reference, no acceptance
 

@@ -27,7 +27,7 @@ def of_figure(figure: Figure) -> str:
         return INVALID
     word = _against_reference(figure)
     if figure.known_issue:
-        return {FAIL: KNOWN, PASS: XPASS}.get(word, word)
+        return XPASS if word == PASS else KNOWN
     return word
 
 
@@ -49,24 +49,14 @@ def missed(figure: Figure) -> str:
     if figure.reference is None:
         return ''
     name = f'{figure.metric} ≥' if figure.is_bound else figure.metric
-    tolerance = figure.reference_low, figure.reference_high
-    return '; '.join(outside(name, figure.value, figure.reference, tolerance, figure.unit))
-
-
-def outside(
-    name: str,
-    value: float,
-    reference: float,
-    tolerance: tuple[float | None, float | None],
-    unit: str,
-) -> list[str]:
-    """The same of a named value; tolerance: fractions of the reference, None: open."""
     texts = []
-    for word, part, sign in zip(('at least', 'at most'), tolerance, (1, -1), strict=True):
-        if part is not None and sign * value < sign * reference * (1 + part):
-            wanted = f'{word} {reference * (1 + part):.4g} wanted'
-            texts.append(f'{name} {value:.4g} {unit}, {wanted} ({value / reference - 1:+.0%})')
-    return texts
+    for word, limit, sign in zip(('at least', 'at most'), limits(figure), (1, -1), strict=True):
+        if limit is not None and sign * figure.value < sign * limit:
+            off = f' ({figure.value / figure.reference - 1:+.0%})' if figure.reference else ''
+            texts.append(
+                f'{name} {figure.value:.4g} {figure.unit}, {word} {limit:.4g} wanted{off}'
+            )
+    return '; '.join(texts)
 
 
 def limits(figure: Figure) -> tuple[float | None, float | None]:

@@ -1,12 +1,25 @@
-"""`membw run`: measures this node, or another system."""
+"""`membw run`: measures this node, or another system: ReFrame, then the tables and the verdict."""
 
 import argparse
+import contextlib
+import os
+import sys
+import time
 
 from membw import tables
 from membw.arguments import count
-from membw.run.measure import measure
+from membw.checkout import refuse_unknown_system
+from membw.results.left_out import by_reason, partitions_of
+from membw.results.run_lock import alone
+from membw.run import junit, outcome, quick, refusals, session, summary
+from membw.site import realtime
 
 ROUNDS = 2
+# longest that the figures of a row are waited for, in all its rounds
+ROW_S = 2
+# of the user: then ReFrame repeats, or takes the cases, and there are no rounds of ours
+OWN_WAYS = ('--reruns', '--duration', '--restore-session', '--repeat', '--max-retries',
+            '--distribute', '--dry-run', '-P', '--parameterize')  # fmt: skip
 
 
 def add_parser(subparsers: argparse._SubParsersAction) -> None:
@@ -41,9 +54,78 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
         help='at real-time priority: other processes wait meanwhile',
     )
     tables.add_argument(parser)
-    parser.set_defaults(func=main, takes_rest=True)
+    parser.set_defaults(func=measure, takes_rest=True)
 
 
-def main(args: argparse.Namespace) -> int:
-    is_full = args.full or bool(args.system or args.rest)
-    return measure(args.system, args.rest, args.rounds, args.json, args.realtime, is_full)
+def measure(args: argparse.Namespace) -> int:
+    """Runs ReFrame alone in this checkout, prints the tables; the exit status.
+
+    An interrupted run prints the table of what was measured before.
+    """
+    begun, base = time.monotonic(), session.report_base()
+    is_quick = False
+    left_out: dict[str, list[str]] = {}
+
+    def shown() -> int:
+        run = summary.read(f'{base}.json')
+        junit.write(run)
+        return summary.show(run, time.monotonic() - begun, left_out, args.json, is_quick)
+
+    if args.system:
+        refuse_unknown_system(args.system.partition(':')[0])
+    try:
+        # as JSON, what is for people alone goes to stderr
+        with alone(), contextlib.redirect_stdout(sys.stderr if args.json else sys.stdout):
+            partitions = partitions_of(args.system)
+            is_quick = is_local(partitions) and not (args.full or args.system or args.rest)
+            left_out = {} if is_quick else by_reason(partitions)
+            run_reframe(args, base, is_quick, partitions)
+    except KeyboardInterrupt:
+        if os.path.exists(f'{base}.json'):  # ReFrame writes it where a case was begun
+            shown()
+        raise
+    return shown()
+
+
+def run_reframe(
+    args: argparse.Namespace, base: str, is_quick: bool, partitions: list[dict]
+) -> None:
+    """One session of ReFrame, its report in `base`.json. MembwError: nothing was run."""
+    rest = args.rest
+    refusals.refuse_unknown_checks(rest)
+    priority = realtime.words(args.realtime, is_local(partitions))
+    if is_quick:
+        environs = [e['name'] if isinstance(e, dict) else e for e in partitions[0]['environs']]
+        options, variables = [*quick.options(environs), *priority], quick.variables()
+    else:
+        options, variables = full_options(rest, args.rounds, partitions)
+        options = [*options, *priority, *refusals.whole_names(rest)]
+    variables['MEMBW_SESSION'] = os.path.basename(base)
+    words = session.command(base, args.system, options)
+    lines = session.run(words, base, variables, '-v' in rest)
+    refusals.refuse_load_errors(lines)
+    refusals.refuse_unset(lines, rest)
+    if not os.path.exists(f'{base}.json') or not outcome.cases_of(outcome.load(f'{base}.json')):
+        refusals.refuse_nothing(base, args.system, rest, lines, partitions)
+
+
+def full_options(
+    rest: list[str], rounds: int, partitions: list[dict]
+) -> tuple[list[str], dict[str, str]]:
+    """(options of ReFrame, variables of its environment) that make rounds in turn on this
+    machine: one case after the other, ReFrame would judge one while it measures the next."""
+    if not is_local(partitions):
+        return [], {}
+    options = []
+    if not any(word.startswith('--exec-policy') for word in rest):
+        options.append('--exec-policy=serial')
+    if rounds < 2 or any(word.split('=')[0] in OWN_WAYS for word in rest):
+        return options, {}
+    options += ['-S', f'max_seconds={ROW_S / rounds:g}']
+    if not any(word.startswith('--exec-order') for word in rest):
+        options.append('--exec-order=name')
+    return options, {'MEMBW_ROUNDS': str(rounds)}
+
+
+def is_local(partitions: list[dict]) -> bool:
+    return bool(partitions) and all(part['scheduler'] == 'local' for part in partitions)

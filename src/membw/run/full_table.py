@@ -53,19 +53,14 @@ def figures_of(rows: list[Row]) -> dict[str, str]:
     named: dict[str, str] = {}
     for row in rows:
         named |= {name: figure.unit for name, figure in row.figures.items() if name not in named}
-        named |= {name: unit for name, (_, unit) in row.numbers.items() if name not in named}
     return named
 
 
 def cell(row: Row, name: str) -> Cell:
     """'45.8 ±4.6', '≥ 37.2'; '-' where there is none, or it is wrong."""
-    if row.word == INVALID:
+    if row.word == INVALID or name not in row.figures:
         return Cell(None, '-')
-    if name in row.figures:
-        figure = row.figures[name]
-        return Cell(figure.value, text_of(figure))
-    value = row.numbers.get(name, (None,))[0]
-    return Cell(value, '-' if value is None else digits(value))
+    return Cell(row.figures[name].value, text_of(row.figures[name]))
 
 
 def text_of(figure: Figure) -> str:

@@ -8,7 +8,7 @@ from membw.plural import plural
 from membw.results import regimes, verdict
 from membw.results.table import Figure
 from membw.run.full_table import cut, text_of
-from membw.run.rows import Row, of_host, state_of, usual_state
+from membw.run.rows import Row, usual_state
 
 METRIC = 'triad'
 BAR = 32  # characters of the longest
@@ -108,15 +108,13 @@ def state_lines(rows: list[Row]) -> Iterator[str]:
     attempts = [
         a for row in rows for a in row.attempts if METRIC in a.figures and METRIC in row.figures
     ]
-    states = of_host(attempts)
-    usual = usual_state(attempts, states)
-    rest = [a for a in attempts if a not in usual and state_of(a, states) >= 0]
+    usual = usual_state(attempts)
+    rest = [a for a in attempts if a not in usual and a.state]
     if rest:
         best = max(rest, key=lambda a: a.figures[METRIC].value)
-        apart = regimes.text(states[state_of(best, states)])
         of = f'{len(rest)} of {len(attempts)} runs'
-        text = text_of(best.figures[METRIC])
-        yield f'  Also seen: {text} GB/s in {of}, with the nearest cores {apart} apart (a VM).'
+        seen, apart = text_of(best.figures[METRIC]), regimes.text(best.state)
+        yield f'  Also seen: {seen} GB/s in {of}, with the nearest cores {apart} apart (a VM).'
 
 
 def busy_lines(rows: list[Row]) -> Iterator[str]:

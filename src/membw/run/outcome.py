@@ -1,24 +1,16 @@
-"""What ReFrame's report says of one test case: measured, or the reason why not."""
+"""What ReFrame's report says of its test cases: measured, or the reason why not."""
 
-import json
+import os
 import re
 from pathlib import Path
 
+from membw.checkout import root
 from membw.errors import MembwError
 from membw.files import read_text
 from membw.printable import printable
 from membw.results.reframe import parse_report
 from membw.results.table import BadRecord
-from membw.results.verdict import (
-    FAIL,
-    INVALID,
-    KNOWN,
-    NOT_MEASURED,
-    PASS,
-    UNDECIDED,
-    XPASS,
-    outside,
-)
+from membw.results.verdict import FAIL, INVALID, KNOWN, NOT_MEASURED, PASS, UNDECIDED
 
 # phases that end before there is a figure
 NOT_RUN = ('startup', 'setup', 'compile', 'compile_complete', 'compile_wait', 'cleanup')
@@ -32,8 +24,11 @@ SPAWNED = re.compile(
     r'--- stdout --- (.*?)--- stdout --- --- stderr --- (.*?)--- stderr ---'
 )
 OF_PROGRAM = re.compile(r'(INVALID|UNDECIDED):?\s*(.*)')
-MET = "met what '$xfail' says it misses: take the '$xfail' out of the references file"
-HINT = "'membw run' makes a report"
+# of ReFrame's log: its report does not say why a case was skipped
+SKIPPED = re.compile(r'^\[ +SKIP \] \( *\d+/\d+\) (\S+).*? @\S+?\+(\S+) \[(.*)\]$', re.M)
+# the line of the build has the reason
+DEPENDENCY = 'skipped due to skipped dependencies', 'dependencies failed'
+Build = tuple[str, str, str]  # unique name of the fixture, system:partition, preset
 
 
 def load(path: str) -> dict:
@@ -47,6 +42,22 @@ def load(path: str) -> dict:
         raise MembwError(f"'{path}' is no report: {err}", 'give the .json file of a run') from err
 
 
+def newest() -> str:
+    """The newest report of this checkout; dry runs, and what cannot be read, are passed over.
+
+    MembwError: there is none.
+    """
+    files = Path(root(), 'results', 'reports').glob('run-*.json')
+    for file in sorted(files, key=lambda file: file.stat().st_mtime, reverse=True):
+        try:
+            cases = cases_of(load(str(file)))
+        except MembwError:
+            continue
+        if any(is_row(case) and not is_dry(case) for case in cases):
+            return str(file)
+    raise MembwError("no report in 'results/reports'", "'membw run' makes one")
+
+
 def cases_of(report: dict) -> list[dict]:
     return [case for run in report.get('runs', []) for case in run.get('testcases', [])]
 
@@ -58,7 +69,8 @@ def is_row(case: dict) -> bool:
 
 def is_dry(case: dict) -> bool:
     """A dry run passes in ReFrame, without a figure."""
-    return case['result'] == 'pass' and not case.get('perfvalues')
+    values = (row[0] for row in (case.get('perfvalues') or {}).values())
+    return case['result'] == 'pass' and all(value is None for value in values)
 
 
 def where(case: dict) -> str:
@@ -87,16 +99,12 @@ def record_file(case: dict, report: str) -> Path | None:
     return next((file for file in (path, moved) if file.is_file()), None)
 
 
-def outcome(case: dict, builds: dict[str, str]) -> tuple[str, str]:
-    """(word of results/verdict.py, reason) by the report alone.
-
-    Args:
-        builds: reason of each failed build, by `build_key`.
-    """
+def outcome(case: dict, builds: dict[Build, str]) -> tuple[str, str]:
+    """(word of results/verdict.py, reason) by the report alone; `builds`: those that failed."""
     if is_dry(case):
         return NOT_MEASURED, 'a dry run'
-    if case['result'] == 'pass':
-        return PASS, case.get('note') or ''
+    if case['result'] in ('pass', 'xfail'):
+        return (PASS if case['result'] == 'pass' else KNOWN), case.get('note') or ''
     why = printable(' '.join((case.get('fail_reason') or case['result']).split()))
     if case['result'] == 'fail_deps':
         return NOT_MEASURED, failed_dependency(case, builds)
@@ -106,67 +114,41 @@ def outcome(case: dict, builds: dict[str, str]) -> tuple[str, str]:
         return {'INVALID': INVALID, 'UNDECIDED': UNDECIDED}[found[1]], found[2]
     if case.get('fail_phase') == 'run':  # ReFrame's word for submitting it to the scheduler
         return NOT_MEASURED, SPAWNED.sub(r"'\1' failed: \2\3", why).strip()
-    if expected := of_known_issue(case):
-        return expected
-    return FAIL, missed(case) or f'{case.get("fail_phase") or "run"}: {why}'
+    return FAIL, f'{case.get("fail_phase") or "run"}: {why}'
 
 
-def of_known_issue(case: dict) -> tuple[str, str] | None:
-    """(KNOWN or XPASS, message) where all that is out of order is an expected failure."""
-    rows = (case.get('perfvalues') or {}).items()
-    outcomes = {row[-1] for _, row in rows}
-    word = 'xfail' if case['result'] == 'xfail' else ''
-    if not word and ('fail' in outcomes or 'xpass' not in outcomes):
-        return None
-    word = word or 'xpass'
-    messages = json.loads(case.get('known_issues') or '{}')
-    names = (key.rsplit(':', 1)[-1] for key, row in rows if row[-1] == word)
-    said = printable(', '.join(f'{name}: {messages.get(name, "")}' for name in names))
-    return (KNOWN, said) if word == 'xfail' else (XPASS, f'{said} ({MET})')
+# --- builds, and what was skipped ----------------------------------------------------------------
 
 
-def missed(case: dict) -> str:
-    """'triad 91.3 GB/s, at least 158.2 wanted (-45 %)' of each figure outside its reference."""
-    texts = []
-    for key, row in (case.get('perfvalues') or {}).items():
-        value, reference, low, high, unit = row[:5]
-        if value is None or not reference or row[-1] in ('xfail', 'xpass'):
-            continue
-        name = printable(key.rsplit(':', 1)[-1])
-        texts += outside(name, value, reference, (low, high), unit)
-    return '; '.join(texts)
-
-
-# --- builds ------------------------------------------------------------------------------------
-
-
-def build_key(name: str, partition: str, environ: str) -> str:
-    return f'{name} @{partition}+{environ}'
-
-
-def failed_builds(cases: list[dict]) -> dict[str, str]:
-    """{build_key: reason} of the builds that failed; not where someone interrupted them, nor of
+def failed_builds(cases: list[dict]) -> dict[Build, str]:
+    """{build: reason} of the builds that failed; not where someone interrupted them, nor of
     those whose own dependency failed."""
     failed = {}
     for case in cases:
         if case.get('fixture') and case['result'] not in ('pass', 'skip', 'fail_deps'):
             why = printable(' '.join((case.get('fail_reason') or '').split()))
             if not NOT_RUN_BY.search(why):
-                failed[build_key(case.get('unique_name', ''), where(case), case['environ'])] = why
+                failed[case.get('unique_name', ''), where(case), case['environ']] = why
     return failed
 
 
-def named_build(key: str) -> str:
-    """'stream gcc-o3' of 'stream_binary_1a2b @local:default+gcc-o3'."""
-    name, _, place = key.partition(' @')
-    return f'{name.split("_binary")[0].removeprefix("spack_")} {place.rpartition("+")[2]}'
+def named_build(build: Build) -> str:
+    """'stream gcc-o3' of ('stream_binary_1a2b', 'local:default', 'gcc-o3')."""
+    return f'{build[0].split("_binary")[0].removeprefix("spack_")} {build[2]}'
 
 
-def failed_dependency(case: dict, builds: dict[str, str]) -> str:
+def failed_dependency(case: dict, builds: dict[Build, str]) -> str:
     """Names the build that failed, in place of ReFrame's 'fail_deps'."""
-    for dependency in case.get('dependencies_actual') or ():
-        key = build_key(*dependency)
-        if key in builds:
-            return f'its build failed ({named_build(key)}): {builds[key]}'
+    for name, partition, environ in case.get('dependencies_actual') or ():
+        build = name, partition, environ
+        if build in builds:
+            return f'its build failed ({named_build(build)}): {builds[build]}'
     names = ', '.join(map(named_build, builds)) or 'a build before it was not done'
     return f'what it needs failed: {names}'
+
+
+def skipped(report: str) -> list[tuple[str, str, str]]:
+    """(test, preset, reason) of each case that was skipped by itself."""
+    log = Path(os.path.splitext(report)[0] + '.log')
+    found = SKIPPED.findall(read_text(log)) if log.is_file() else []
+    return [case for case in dict.fromkeys(found) if case[2] not in DEPENDENCY]

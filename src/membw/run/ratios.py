@@ -7,22 +7,12 @@ machine are discarded.
 import math
 import statistics
 from collections.abc import Iterator
-from typing import NamedTuple
 
-from membw.results import regimes
 from membw.run.rows import Attempt, Row
 from membw.tables import Cell, Column, Table
 
 LEAST = 2  # one pair is no comparison
 STUDENT = (12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365)  # two-sided 95 %, of 2 to 8 values
-
-
-class Ratio(NamedTuple):
-    """The median of the pairs and the half width of its 95 % interval."""
-
-    median: float
-    half: float
-    pairs: int
 
 
 def blocks_of(rows: list[Row]) -> Iterator[Table | str]:
@@ -38,28 +28,31 @@ def blocks_of(rows: list[Row]) -> Iterator[Table | str]:
 
 
 def compared(rows: list[Row], axis: str) -> Iterator[list[Cell]]:
-    """A line for each preset (pinning): to the first, by pairs alike in all else."""
+    """A line for each preset (pinning): to the first, by pairs alike in all else; the median of
+    the pairs, and the half width of its 95 % interval."""
     names = list(dict.fromkeys(getattr(row, axis) for row in rows))
     for name in names[1:]:
-        found = ratio(pairs_of(rows, axis, name, names[0]))
-        if found:
-            text = f'{found.median:.2f} ±{math.ceil(found.half * 100 - 1e-9) / 100:.2f}'
+        values = list(ratios_of(rows, axis, name, names[0]))
+        if len(values) >= LEAST:
+            student = STUDENT[min(len(values) - 2, len(STUDENT) - 1)]
+            half = student * statistics.stdev(values) / math.sqrt(len(values))
+            median = statistics.median(values)
             yield [
                 Cell(name, f'{name} is'),
-                Cell(found.median, text),
-                Cell(names[0], f'of {names[0]}, {found.pairs} pairs'),
+                Cell(median, f'{median:.2f} ±{math.ceil(half * 100 - 1e-9) / 100:.2f}'),
+                Cell(names[0], f'of {names[0]}, {len(values)} pairs'),
             ]
 
 
-def pairs_of(
-    rows: list[Row], axis: str, name: str, base: str
-) -> Iterator[tuple[Attempt, Attempt]]:
-    """Attempts of the same round whose rows differ in nothing else."""
+def ratios_of(rows: list[Row], axis: str, name: str, base: str) -> Iterator[float]:
+    """Of the last metric, in the same round of rows that differ in nothing else."""
     for mine in (row for row in rows if getattr(row, axis) == name):
         for other in (row for row in rows if getattr(row, axis) == base):
             if key(mine, axis) == key(other, axis):
                 by_round = {a.round: a for a in other.attempts}
-                yield from ((a, by_round[a.round]) for a in mine.attempts if a.round in by_round)
+                for a in mine.attempts:
+                    if a.round in by_round and a.state == by_round[a.round].state:
+                        yield from ratio(a, by_round[a.round])
 
 
 def key(row: Row, axis: str) -> tuple:
@@ -68,17 +61,8 @@ def key(row: Row, axis: str) -> tuple:
     return ('' if axis == 'preset' else row.preset), rest
 
 
-def ratio(pairs: Iterator[tuple[Attempt, Attempt]]) -> Ratio | None:
-    """Of the last metric of each pair; a lower bound is no part of a ratio."""
-    values = []
-    for mine, other in pairs:
-        latencies = [*regimes.latencies(mine.record), *regimes.latencies(other.record)]
-        figures = [list(a.figures.values())[-1] for a in (mine, other) if a.figures]
-        if len(figures) == 2 and not any(f.is_bound or f.verdict != 'VALID' for f in figures):
-            if not regimes.crossed(latencies):
-                values.append(figures[0].value / figures[1].value)
-    if len(values) < LEAST:
-        return None
-    student = STUDENT[min(len(values) - 2, len(STUDENT) - 1)]
-    half = student * statistics.stdev(values) / math.sqrt(len(values))
-    return Ratio(statistics.median(values), half, len(values))
+def ratio(mine: Attempt, other: Attempt) -> Iterator[float]:
+    """Of the last metric; a lower bound is no part of a ratio."""
+    figures = [list(a.figures.values())[-1] for a in (mine, other) if a.figures]
+    if len(figures) == 2 and not any(f.is_bound or f.verdict != 'VALID' for f in figures):
+        yield figures[0].value / figures[1].value

@@ -1,33 +1,22 @@
 """What ReFrame only warns of, and goes on with exit status 0: here it is an error."""
 
 import difflib
-import os
 import pathlib
 import re
 
-from membw.checkout import refuse_unknown_system, root
+from membw.checkout import root
 from membw.errors import MembwError
 from membw.results.left_out import by_reason
 
 NOT_LOADED = re.compile(
     r'^(?:\S*WARNING: (skipping test.*|check path .* does not exist)|\S*ERROR: (.*))$'
 )
-UNKNOWN_SYSTEM = re.compile(r"configuration entry for the requested system: '([^':]*)")
-UNSET = re.compile(r"test '(\w+)': the following variables were not set: (.*)")
+# -S CHECK.VARIABLE=VALUE, in each way to write it
+SET = re.compile(r'(?:^| )(?:-S *|--setvar[= ])(\w+)\.(\w+)=')
+UNSET = "test '{}': the following variables were not set: "
 CHECK = re.compile(r'^class (\w+)\(', re.M)
 STOPPED = 'run session stopped: '
 RERUN = " (rerun with '-v' for a backtrace)"
-
-
-def variables(words: list[str]) -> list[tuple[str, str]]:
-    """[(check, variable)] that `-S check.variable=...` sets."""
-    pairs = []
-    for before, word in zip(['', *words], words, strict=False):
-        set_by = [word.removeprefix(o) for o in ('--setvar=', '-S') if word.startswith(o)]
-        text = word if before in ('-S', '--setvar') else (set_by or [''])[0]
-        name = text.split('=')[0].split('.')
-        pairs += [(name[0], name[1])] if '=' in text and len(name) > 1 else []
-    return pairs
 
 
 def checks() -> list[str]:
@@ -45,10 +34,9 @@ def whole_names(words: list[str]) -> list[str]:
 
 def refuse_unknown_checks(words: list[str]) -> None:
     """A variable of a check that does not exist."""
-    if not variables(words):
-        return
-    known = checks()
-    for check, variable in variables(words):
+    given = SET.findall(' '.join(words))
+    known = checks() if given else []
+    for check, variable in given:
         if known and check not in known:
             near = difflib.get_close_matches(check, known, 1)
             hint = f"did you mean '{near[0]}.{variable}'?" if near else 'name a check of ours'
@@ -57,14 +45,12 @@ def refuse_unknown_checks(words: list[str]) -> None:
 
 def refuse_unset(lines: list[str], words: list[str]) -> None:
     """A variable that the check does not have."""
-    given = variables(words)
-    for said in filter(None, map(UNSET.search, lines if given else ())):
-        unset = re.findall(r"'(?:\w+\.)?(\w+)'", said[2])
-        wrong = [name for check, name in given if check == said[1] and name in unset]
-        if wrong:
+    for check, variable in SET.findall(' '.join(words)):
+        unset = [line for line in lines if UNSET.format(check) in line]
+        if any(re.search(rf"'(\w+\.)?{variable}'", line) for line in unset):
             raise MembwError(
-                f"check '{said[1]}' has no variable '{wrong[0]}': nothing was set",
-                f"'reframe -c reframe-checks -n {said[1]} --describe' has its variables",
+                f"check '{check}' has no variable '{variable}': nothing was set",
+                f"'reframe -c reframe-checks -n {check} --describe' has its variables",
             )
 
 
@@ -72,8 +58,6 @@ def refuse_load_errors(lines: list[str]) -> None:
     """A check or a reference file that does not load, and a session that stopped."""
     faults = [m.group(1) or m.group(2) for m in map(NOT_LOADED.match, lines) if m]
     faults = [text.replace(RERUN, '') for text in faults if not text.startswith('Traceback')]
-    for system in filter(None, map(UNKNOWN_SYSTEM.search, faults)):
-        refuse_unknown_system(system[1])
     for text in (text for text in faults if text.startswith(STOPPED)):
         hint = "jobs that it submitted go on: 'squeue --me', 'scancel'"
         raise MembwError(f'ReFrame stopped: {text.removeprefix(STOPPED)}', hint)
@@ -84,17 +68,10 @@ def refuse_load_errors(lines: list[str]) -> None:
 
 
 def refuse_nothing(
-    cases: list[dict],
-    base: str,
-    system: str | None,
-    rest: list[str],
-    lines: list[str],
-    partitions: list[dict],
+    base: str, system: str | None, rest: list[str], lines: list[str], partitions: list[dict]
 ) -> None:
-    """No test case: the reason, as far as ReFrame's lines have it."""
-    if cases:
-        return
-    if not os.path.exists(f'{base}.json') and not any('Ran 0/0' in line for line in lines):
+    """There is no test case: the reason, as far as ReFrame's lines have it."""
+    if not any('Ran 0/0' in line for line in lines):
         refuse_as_printed(lines)
         said = [line for line in lines if re.search(r'^reframe: |error|WARNING', line)]
         raise MembwError(
@@ -120,7 +97,7 @@ def refuse_as_printed(lines: list[str]) -> None:
 
 def left_out(rest: list[str], partitions: list[dict]) -> list[str]:
     """'gcc-o2: its compiler does not ...' of each preset that `-p` names and this system lacks."""
-    patterns = [word for before, word in zip(['', *rest], rest, strict=False) if before == '-p']
+    patterns = [word for before, word in zip(rest, rest[1:], strict=False) if before == '-p']
     texts = []
     for reason, names in by_reason(partitions).items():
         wanted = [name for name in names if any(re.search(p, name) for p in patterns)]

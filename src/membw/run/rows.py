@@ -5,11 +5,14 @@ all of them. A round that is INVALID makes the row INVALID: what is wrong once i
 """
 
 import collections
+import json
 from typing import NamedTuple
 
 from membw.results import regimes, verdict
 from membw.results.table import HIGHER, Figure, read_table
 from membw.run import outcome
+
+MET = "met what '$xfail' says it misses: take the '$xfail' out of the references file"
 
 
 class Attempt(NamedTuple):
@@ -17,10 +20,11 @@ class Attempt(NamedTuple):
 
     case: dict
     record: dict  # of its node; {} where it left none
-    figures: dict[str, Figure]  # by metric; {} of several nodes, and where nothing was measured
+    figures: dict[str, Figure]  # by metric; {} where nothing was measured
     word: str
     reason: str
     round: int
+    state: tuple[float, ...] = ()  # of a virtual machine that was in several; see regimes.py
 
 
 class Row(NamedTuple):
@@ -31,7 +35,6 @@ class Row(NamedTuple):
     word: str  # of results/verdict.py
     reason: str
     figures: dict[str, Figure]  # the best of the rounds, by metric
-    numbers: dict[str, tuple[float, str]]  # what the report alone has: name -> (value, unit)
     attempts: list[Attempt]
 
     @property
@@ -48,92 +51,78 @@ def rows_of(report: dict, path: str) -> list[Row]:
     """In the order of the report, which lies at `path`."""
     cases = outcome.cases_of(report)
     builds = outcome.failed_builds(cases)
-    attempts = collections.defaultdict(list)
-    for case in filter(outcome.is_row, cases):
-        attempts[_key(case)].append(attempt(case, path, builds))
-    states = of_host([a for of_row in attempts.values() for a in of_row])
-    return [combined(of_row, states) for of_row in attempts.values()]
+    every = [attempt(case, path, builds) for case in filter(outcome.is_row, cases)]
+    latencies = [regimes.latency(a.record) for a in every]
+    states = regimes.states(latencies)
+    groups: dict[tuple, list[Attempt]] = collections.defaultdict(list)
+    for one, latency in zip(every, latencies, strict=True):
+        parameters = tuple(outcome.parameters(one.case).items())
+        key = outcome.test_of(one.case), outcome.where(one.case), one.case['environ'], parameters
+        groups[key].append(one._replace(state=regimes.state(latency, states)))
+    return [
+        Row(test, where, preset, dict(parameters), *judged(attempts), attempts)
+        for (test, where, preset, parameters), attempts in groups.items()
+    ]
 
 
-def _key(case: dict) -> tuple:
-    return (
-        outcome.test_of(case),
-        outcome.where(case),
-        case['environ'],
-        tuple(outcome.parameters(case).items()),
-    )
-
-
-def attempt(case: dict, path: str, builds: dict[str, str]) -> Attempt:
+def attempt(case: dict, path: str, builds: dict[outcome.Build, str]) -> Attempt:
     word, reason = outcome.outcome(case, builds)
-    figures, record = {}, {}
+    figures, record = figures_of(case), {}
     file = outcome.record_file(case, path)
     if file and not case.get('node_check'):  # figures of a whole cluster: of the report
         table = read_table([str(file)])
-        figures = {figure.metric: figure for figure in table.figures}
+        own = {figure.metric: figure for figure in table.figures}
+        figures = own | figures | own
         record = table.record(table.figures[0]) if table.figures else {}
-    if figures and word in (verdict.PASS, verdict.FAIL):
-        judged = verdict.of_case(figures.values())
-        if judged == verdict.INVALID or word == verdict.PASS:
-            word = judged
-    if word == verdict.PASS and not (figures or case.get('perfvalues')):
+    if word in (verdict.PASS, verdict.FAIL) and any(
+        f.verdict != 'VALID' for f in figures.values()
+    ):
+        word = verdict.INVALID
+    if word == verdict.PASS and not figures:
         word, reason = verdict.NOT_MEASURED, 'no figure in its record'
     return Attempt(case, record, figures, word, reason, int(case.get('round') or 1))
 
 
-# --- the states of a virtual machine whose host moves its cores --------------------------------
+def figures_of(case: dict) -> dict[str, Figure]:
+    """ReFrame's performance variables: of the median node, of a program without a record."""
+    issues, figures = json.loads(case.get('known_issues') or '{}'), {}
+    for key, (value, reference, low, high, unit, *_) in (case.get('perfvalues') or {}).items():
+        name, is_held = key.rsplit(':', 1)[-1], (low, high) != (None, None)
+        if value is not None:
+            figures[name] = Figure(
+                metric=name,
+                value=value,
+                unit=unit,
+                reference=reference if is_held else None,
+                reference_low=low,
+                reference_high=high,
+                known_issue=issues.get(name, ''),
+            )
+    return figures
 
 
-def of_host(attempts: list[Attempt]) -> list[tuple[float, float]]:
-    """[(least, most)] latency of the nearest cores in ns, of each state of the machine; [] where
-    it stayed in one."""
-    pairs = [regimes.latencies(a.record) for a in attempts if a.record]
-    groups = regimes.groups(map(regimes.latency, pairs))
-    return groups if len(groups) > 1 else []
-
-
-def state_of(attempt: Attempt, states: list[tuple[float, float]]) -> int:
-    """Its number in `states`; -1: not known, or several during the measurement."""
-    return regimes.number(regimes.latency(regimes.latencies(attempt.record)), states)
-
-
-def usual_state(attempts: list[Attempt], states: list[tuple[float, float]]) -> list[Attempt]:
+def usual_state(attempts: list[Attempt]) -> list[Attempt]:
     """The attempts in the state that most of them saw; all, where there is one state."""
-    numbers = [state_of(a, states) for a in attempts]
-    known = [number for number in numbers if number >= 0]
-    if not known:
-        return attempts
-    usual = collections.Counter(known).most_common(1)[0][0]
-    return [a for a, number in zip(attempts, numbers, strict=True) if number == usual]
+    known = collections.Counter(a.state for a in attempts if a.state)
+    return [a for a in attempts if not known or a.state == known.most_common(1)[0][0]]
 
 
 # --- the rounds of a row -----------------------------------------------------------------------
 
 
-def combined(attempts: list[Attempt], states: list[tuple[float, float]]) -> Row:
-    measured = [a for a in attempts if a.figures]
+def judged(attempts: list[Attempt]) -> tuple[str, str, dict[str, Figure]]:
+    """(word, reason, figures) of a row."""
     wrong = next(filter(is_wrong, attempts), None)
-    chosen = wrong or (measured or attempts)[-1]
-    figures = {} if wrong else best_figures(usual_state(measured, states))
-    word, reason = chosen.word, chosen.reason
-    if wrong and chosen.figures:
-        reason = next(iter(chosen.figures.values())).reasons or reason
-    if figures:
-        word = verdict.of_case(figures.values())
-        reason = why(word, figures) or (reason if word == chosen.word else '')
-    case = chosen.case
-    numbers = {} if wrong else numbers_of(case, figures)
-    return Row(
-        outcome.test_of(case),
-        outcome.where(case),
-        case['environ'],
-        outcome.parameters(case),
-        word,
-        reason,
-        figures,
-        numbers,
-        attempts,
-    )
+    if wrong:
+        reasons = next((f.reasons for f in wrong.figures.values()), '')
+        return wrong.word, reasons or wrong.reason, {}
+    measured = [a for a in attempts if a.figures]
+    last = (measured or attempts)[-1]
+    if not measured:
+        return last.word, last.reason, {}
+    figures = best_figures(usual_state(measured))
+    word = verdict.of_case(figures.values())
+    return word, why(word, figures) or last.reason * (word == last.word), figures
 
 
 def is_wrong(attempt: Attempt) -> bool:
@@ -180,19 +169,9 @@ def interval(figures: list[Figure]) -> tuple[float | None, float | None]:
 
 
 def why(word: str, figures: dict[str, Figure]) -> str:
-    """The figures that make a row FAIL or UNDECIDED."""
-    if word not in (verdict.FAIL, verdict.UNDECIDED):
-        return ''
+    """The figures that make a row FAIL or UNDECIDED, and those of a known issue."""
     bad = [figure for figure in figures.values() if verdict.of_figure(figure) == word]
-    return '; '.join(map(verdict.missed, bad))
-
-
-def numbers_of(case: dict, figures: dict[str, Figure]) -> dict[str, tuple[float, str]]:
-    """{name: (value, unit)} of ReFrame's performance variables that are no metric of a record:
-    of the median node, points of a curve."""
-    numbers = {}
-    for key, row in (case.get('perfvalues') or {}).items():
-        name = key.rsplit(':', 1)[-1]
-        if name not in figures and row[0] is not None:
-            numbers[name] = row[0], row[4]
-    return numbers
+    if word in (verdict.KNOWN, verdict.XPASS):
+        said = ', '.join(f'{figure.metric}: {figure.known_issue}' for figure in bad)
+        return f'{said} ({MET})' if word == verdict.XPASS else said
+    return '; '.join(filter(None, map(verdict.missed, bad)))

@@ -8,7 +8,6 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from io import FileIO
 
 from membw import interruption
 from membw.checkout import root
@@ -60,7 +59,11 @@ def run(words: list[str], base: str, variables: dict[str, str], verbose: bool) -
         for line in process.stdout:
             line = COLOURS.sub('', line.rstrip('\n'))
             lines.append(line)
-            keep(line, log)
+            try:
+                log.write(f'{line}\n'.encode())
+            except OSError as err:  # then nothing that is measured can be kept
+                hint = 'results/ takes what is measured: make room for it'
+                raise MembwError(f"cannot write '{log.name}': {err.strerror}", hint) from err
             progress = cases.take(line)
             if verbose:
                 say(line, stream=sys.stdout)
@@ -71,32 +74,20 @@ def run(words: list[str], base: str, variables: dict[str, str], verbose: bool) -
     return lines
 
 
-def keep(line: str, log: FileIO) -> None:
-    try:
-        log.write(f'{line}\n'.encode())
-    except OSError as err:  # then nothing that is measured can be kept
-        hint = 'results/ takes what is measured: make room for it'
-        raise MembwError(f"cannot write '{log.name}': {err.strerror}", hint) from err
-
-
 def started(words: list[str], variables: dict[str, str]) -> subprocess.Popen:
     """In a session of its own: an interruption reaches it through `ended_with` alone."""
-    try:
-        with interruption.audible():
-            return subprocess.Popen(
-                words,
-                cwd=root(),
-                env={**os.environ, **variables},
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.STDOUT,
-                text=True,
-                errors='replace',
-                start_new_session=True,
-            )
-    except FileNotFoundError as err:
-        hint = "'make setup', then try again"
-        raise MembwError(f"'{err.filename}' is not on the PATH", hint) from err
+    with interruption.audible():
+        return subprocess.Popen(
+            words,
+            cwd=root(),
+            env={**os.environ, **variables},
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            errors='replace',
+            start_new_session=True,
+        )
 
 
 @contextlib.contextmanager
@@ -110,12 +101,8 @@ def ended_with(process: subprocess.Popen) -> Iterator[None]:
     except BaseException:
         for number, seconds in ENDING:
             if process.poll() is None:
-                end(process, number, seconds)
+                with contextlib.suppress(ProcessLookupError):  # the group outlives its first
+                    os.killpg(process.pid, number)
+                with contextlib.suppress(subprocess.TimeoutExpired, KeyboardInterrupt):
+                    process.wait(seconds)
         raise
-
-
-def end(process: subprocess.Popen, number: int, seconds: float) -> None:
-    with contextlib.suppress(ProcessLookupError):  # the group outlives its first process
-        os.killpg(process.pid, number)
-    with contextlib.suppress(subprocess.TimeoutExpired, KeyboardInterrupt):
-        process.wait(seconds)

@@ -22,7 +22,7 @@ def made(tmp_path):
 def test_verdict_and_counts_are_those_of_the_terminal(made, capsys):
     path = made.write()
     page = page_of(run_of_report(path))
-    assert summary.show(path) == 1
+    assert summary.show(summary.read(path)) == 1
     text = capsys.readouterr().out
     assert f'Verdict: {page.verdict}: {page.counts}' in text
     assert page.counts == '1 PASS, 1 NOT MEASURED, 1 INVALID, 1 build failed'

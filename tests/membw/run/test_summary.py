@@ -21,7 +21,7 @@ def shown(capsys):
     """shown(made, ...): (text, exit status) of the printed run."""
 
     def show(made, **options):
-        status = summary.show(made.write(), **options)
+        status = summary.show(summary.read(made.write()), **options)
         return capsys.readouterr().out, status
 
     return show
@@ -97,6 +97,25 @@ def test_a_run_without_a_figure_never_passes(made, shown):
     made.cases.clear()
     text, status = shown(made.add(stream(44.4), reasons=['not-validated (copy)']))
     assert status == 1 and 'PASS' not in text
+
+
+def test_a_whole_cluster_is_held_to_the_references_of_its_report(made, shown):
+    values = {'local:default:slow_nodes': [4, 0, None, 0, 'nodes', 'fail']}
+    case = {'result': 'fail', 'fail_phase': 'performance', 'fail_reason': 'performance error'}
+    text, status = shown(made.add(test='cluster_stream', perfvalues=values, **case))
+    assert status == 1 and 'slow_nodes 4 nodes, at most 0 wanted' in text
+    values['local:default:slow_nodes'][0] = None  # a dry run
+    made.cases[0]['result'] = 'pass'
+    text, status = shown(made)
+    assert status == 0 and 'a dry run of 1 row' in text
+
+
+@pytest.mark.parametrize('value, word', [(3.0, 'KNOWN'), (9.0, 'XPASS')])
+def test_a_known_issue_is_shown_with_its_text(made, shown, value, word):
+    values = {'local:default:triad': [value, 9.0, -0.1, None, 'GB/s', 'xfail']}
+    made.add(result='xfail', perfvalues=values, known_issues='{"triad": "ticket 1"}')
+    text, _ = shown(made)
+    assert word in text and 'triad: ticket 1' in text
 
 
 def test_a_wrong_round_makes_the_row_invalid(made):
@@ -258,7 +277,7 @@ def test_junit_has_the_rows_and_verdicts_of_the_terminal(made, shown):
     made.add(stream(30.0, bound=True), preset='clang', references=HELD)
     made.add(stream(90.0), preset='gcc-o1', reasons=['not-validated (copy)'])
     _, status = shown(made)
-    junit.write(str(made.path))
+    junit.write(summary.read(str(made.path)))
     suite = ElementTree.parse(made.path.with_suffix('.xml')).getroot()
     found = {c.get('name').split()[0]: [x for x in c if x.get('type')] for c in suite}
     words = {name: each[0].get('type') if each else 'PASS' for name, each in found.items()}
@@ -276,7 +295,7 @@ def test_junit_has_the_rows_and_verdicts_of_the_terminal(made, shown):
 
 def test_junit_of_a_run_without_a_figure_is_not_green(made):
     made.add(result='skip', skip_reason='no tool').write()
-    junit.write(str(made.path))
+    junit.write(summary.read(str(made.path)))
     assert 'errors="1"' in made.path.with_suffix('.xml').read_text()
 
 

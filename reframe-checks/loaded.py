@@ -2,13 +2,13 @@
 
 import reframe as rfm
 from lib.binaries import built
-from lib.openmp_run import openmp_run
 from lib.option_words import option_words
-from reframe.core.builtins import run_after, variable
+from lib.pinned_run import pinned_run
+from reframe.core.builtins import parameter, run_after, variable
 
 
 @rfm.simple_test
-class loaded(openmp_run):
+class loaded(pinned_run):
     """One core chases dependent loads, all other cores keep a constant rate of traffic; by
     mixes of reads and writes: latency without load, at half of the highest rate, and where it
     doubles."""
@@ -17,6 +17,7 @@ class loaded(openmp_run):
     binary = built('loaded')
     # one environment: the chain waits for memory, not for the compiler
     valid_prog_environs = ['+scan']
+    pinning = parameter(['omp'], loggable=True)
     # by -S: '1r0w,2r1w'; how often each curve is measured
     mixes = variable(str, value='', loggable=True)
     curves = variable(int, value=0, loggable=True)

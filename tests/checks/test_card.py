@@ -11,16 +11,12 @@ import re
 import signal
 import subprocess
 import threading
-import types
 
 import pytest
 import yaml
 from checkout_copy import copy_checkout, variables
-from lib import local_jobs
 from lib.stream_options import other_pages
 from places import ROOT
-from reframe.core.schedulers.local import LocalJobScheduler
-from reframe.utility import osext
 from standin import StandIn
 
 # the stand-in is gcc, whose OpenMP knows nothing of KMP_AFFINITY
@@ -61,7 +57,7 @@ def write_system(root, card, micinfo):
     library.parent.mkdir()
     line = ('gcc', '-shared', '-o', library, f'-Wl,-soname,{library.name}', '-xc', '/dev/null')
     subprocess.run(line, check=True)
-    (root / 'icc/LINK').write_text(f'-O0 -Wl,--no-as-needed {library}')
+    icc.link(f'-O0 -Wl,--no-as-needed {library}')
     partition = {
         'scheduler': 'ssh',
         'launcher': 'local',
@@ -149,29 +145,6 @@ def test_an_invalid_run_comes_back_with_its_reasons(measure):
     assert done.returncode == 1 and cases['on']['verdict'] == 'INVALID', done.stdout
     assert 'array-too-small' in cases['on']['reasons']
     assert json.loads(pathlib.Path(cases['on']['record']).read_text())['verdict'] == 'INVALID'
-
-
-def test_a_build_that_ends_leaves_what_is_taken_to_the_card_its_exit_status(monkeypatch, tmp_path):
-    """ReFrame 4.10 waits for any child as a local job ends: the scp of a card's job was lost."""
-    monkeypatch.setattr(LocalJobScheduler, '_kill_all', LocalJobScheduler._kill_all)
-    local_jobs.end_alone()
-    taken = osext.run_command_async2('true', check=True).start()
-    build = osext.run_command_async('true', start_new_session=True)
-    os.waitid(os.P_PID, build.pid, os.WEXITED | os.WNOWAIT)
-    files = {f'f_{name}': (tmp_path / name).open('w') for name in ('stdout', 'stderr')}
-    job = types.SimpleNamespace(
-        jobid=str(build.pid),
-        _jobid=build.pid,
-        _proc=build,
-        _state='RUNNING',
-        cancel_time=None,
-        **files,
-    )
-    LocalJobScheduler().poll(job)
-    assert (job._exitcode, job._state) == (0, 'SUCCESS')
-    assert all(file.closed for file in files.values())
-    taken.wait()
-    assert taken.exitcode == 0 and taken.exception() is None
 
 
 def parent(process):

@@ -201,11 +201,6 @@ def test_one_node_alone_has_no_pair(call, slurm, tmp_path):
     'options, with_mpi, launcher',
     [
         ('', False, 'srun --cpus-per-task=20 --no-kill --kill-on-bad-exit=0 --wait=300 '),
-        (
-            '-S limit_s=60',
-            False,
-            'srun --cpus-per-task=20 --no-kill --kill-on-bad-exit=0 --wait=60 ',
-        ),
         ('-S use_mpi=1', True, 'srun --cpus-per-task=20 --no-kill --kill-on-bad-exit=0 /'),
         ('-S starter=mpirun', True, 'mpirun -np 1 /'),
         ('-S per=domain', True, 'srun --cpus-per-task=10 --no-kill --kill-on-bad-exit=0 /'),

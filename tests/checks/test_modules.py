@@ -1,10 +1,10 @@
 """A row whose compiler is in a module, run for real under Lmod and under Environment Modules."""
 
 import json
-import shutil
 
 import modules_systems
 import pytest
+import standin_gcc
 from checkout_copy import copy_checkout, variables
 
 ALLOWED = 'array-too-small,too-short,disturbed,unstable,oversubscribed'
@@ -38,7 +38,7 @@ def machine(request, tmp_path):
     compilers, files = tmp_path / 'compilers', tmp_path / 'modulefiles/compiler'
     for folder in (compilers, files):
         folder.mkdir(parents=True)
-    (compilers / 'cc-of-the-module').symlink_to(shutil.which('gcc'))
+    standin_gcc.put_up(compilers, name='cc-of-the-module')
     (files / '7.1').write_text(MODULE.format(folder=compilers))
     shell = modules_systems.shell(request.param, tmp_path, files.parent)
     return checkout, {**shell, **variables(checkout)}

@@ -43,16 +43,8 @@ def reframe(call, tmp_path):
         report = tmp_path / 'report.json'
         check = ROOT / f'reframe-checks/{name.strip("^%")}.py'
         done = call(
-            'reframe',
-            '--nocolor',
-            '-c',
-            check,
-            '-n',
-            name,
-            *words,
-            f'--prefix={tmp_path}',
-            '--report-file',
-            report,
+            *('reframe', '--nocolor', '-c', check, '-n', name, *words, '-r'),
+            *(f'--prefix={tmp_path}', '--report-file', report),
             MEMBW_BUILD='make',
             **variables,
         )
@@ -63,18 +55,9 @@ def reframe(call, tmp_path):
 
 
 def test_the_check_measures_with_both_affinities(reframe, environment, tmp_path):
-    words = [
-        '-S',
-        'nbody.bodies=512',
-        '-S',
-        'nbody.rounds=6',
-        '-S',
-        'nbody.allow=disturbed,unstable',
-        '-p',
-        '^gcc-',
-    ]
+    words = ['-S', 'bodies=512', '-S', 'rounds=6', '-S', 'allow=disturbed,unstable', '-p', '^gcc-']
     path = f'{standin_gcc.put_up(tmp_path / "tools")}:{environment["PATH"]}'
-    done, cases = reframe('^nbody%', '-r', *words, PATH=path)
+    done, cases = reframe('^nbody%', *words, PATH=path)
     assert done.returncode == 0, done.stdout
     assert sorted(c['name'] for c in cases) == [
         'nbody %pinning=omp %affinity=close',
@@ -85,30 +68,11 @@ def test_the_check_measures_with_both_affinities(reframe, environment, tmp_path)
         assert case['verdict'] == 'VALID' and 'speedup_2' in names
 
 
-@pytest.mark.beside
-def test_the_card_of_the_sources_has_236_threads(reframe, tmp_path):
-    done, _ = reframe('^nbody%', '--system', 'helios', '--dry-run')
-    assert done.returncode == 0, done.stdout
-    texts = [p.read_text() for p in tmp_path.glob('stage/helios/mic/*/nbody_*/rfm_job.sh')]
-    assert all('OMP_NUM_THREADS=236' in text for text in texts)
-    asked = {line for text in texts for line in text.splitlines() if 'KMP_AFFINITY=' in line}
-    assert asked == {f'export KMP_AFFINITY={a}' for a in ('compact', 'scatter', 'balanced')}
-
-
 def test_an_offload_is_invalid_or_skipped_where_there_is_no_device(reframe):
     """Without the plug-in the build says why and is skipped; with it the run says that it was
     done on the host."""
-    words = [
-        '-S',
-        'nbody_offload.valid_systems=*',
-        '-S',
-        'nbody_offload.bodies=512',
-        '-S',
-        'nbody_offload.rounds=6',
-        '-p',
-        '^gcc-offload',
-    ]
-    done, cases = reframe('^nbody_offload', '-r', *words)
+    words = ['-S', 'nbody_offload.valid_systems=*', '-S', 'bodies=512', '-S', 'rounds=6']
+    done, cases = reframe('^nbody_offload', *words, '-p', '^gcc-offload')
     if not cases:
         assert 'makes no code for a device' in done.stdout, done.stdout
         return

@@ -40,6 +40,7 @@ def session(slurm, call, tmp_path_factory):
             *('-S', 'array_size=100000', '-S', 'ntimes=3', '-S', f'allow={allow}'),
             *(f'--report-file={folder}/run.json', '--prefix', folder, *words),
             MEMBW_SLURM_BACKEND='squeue',
+            MEMBW_BUILD='make',
             **slurm,
         )
         assert 'Ran 0/0' not in done.stdout, done.stdout
@@ -91,18 +92,6 @@ def test_nothing_passes_unseen_and_only_honest_failures_fail(session):
     told = {case.get('pinning') or case['name']: case['fail_reason'] or 'passed' for case in ran}
     assert all(HONEST.search(told.pop(pinning)) for pinning in ('none', 'omp')), told
     assert [t for t in told.values() if not HONEST.search(t) and not REFUSED.search(t)] == []
-
-
-def test_without_a_controller_all_is_skipped_with_a_reason(environment, call, tmp_path, one_run):
-    (tmp_path / 'sinfo').write_text('#!/bin/sh\nexit 1\n')
-    (tmp_path / 'sinfo').chmod(0o755)
-    done = call(
-        *('membw', 'run', '--system', 'ulysses', '--prefix', tmp_path / 'reframe'),
-        PATH=f'{tmp_path}:{environment["PATH"]}',
-    )
-    assert done.returncode == 1, done.stdout + done.stderr
-    assert 'ulysses:regular needs Slurm' in done.stdout
-    assert done.stdout.splitlines()[-1].startswith('Verdict: NOT MEASURED')
 
 
 def test_slurm_takes_the_options_of_the_scrontab_entry(root, slurm, call, tmp_path):

@@ -23,6 +23,7 @@ import subprocess
 from dataclasses import dataclass, field
 
 import pytest
+import standin_gcc
 from places import ROOT
 
 PAGES = sorted((ROOT / 'docs').glob('*.md'))
@@ -108,7 +109,12 @@ def run_page(text, folder, environment):
 
 @pytest.mark.parametrize('page', PAGES, ids=lambda page: page.stem)
 def test_the_commands_of_a_page_run(page, tmp_path, environment):
-    assert run_page(page.read_text(), tmp_path, environment) == []
+    """The compiler does not optimize, but on the page that shows what it made of the kernels."""
+    (tmp_path / 'page').mkdir()
+    if page.stem != 'compilers':
+        tools = standin_gcc.put_up(tmp_path / 'tools')
+        environment = {**environment, 'PATH': f'{tools}:{environment["PATH"]}'}
+    assert run_page(page.read_text(), tmp_path / 'page', environment) == []
 
 
 @pytest.mark.parametrize('page', PAGES, ids=lambda page: page.stem)

@@ -125,30 +125,6 @@ def test_modules_make_no_peak_and_no_verdict(run):
     assert 'too-good' not in {w['reason'] for w in record['warnings'] + record['reasons']}
 
 
-def test_above_a_peak_that_was_given_is_invalid(run):
-    record, output = run(options=[*BIG, '--peak', '0.001'])
-    assert 'too-good' in {r['reason'] for r in record['reasons']}
-    assert record['peak'] == {'value': 0.001, 'unit': 'GB/s'}
-    assert 'Theoretical peak = 0.001 GB/s (as given by --peak)' in output
-
-
-def test_sockets_are_counted_from_sysfs(run):
-    cpu = 'devices/system/cpu'
-    packages = {f'{cpu}/cpu{n}/topology/physical_package_id': str(n // 4 * 36) for n in range(8)}
-    assert run(**{f'{cpu}/online': '0-7'}, **packages)[0]['facts']['sockets'] == 2
-    assert run(**{f'{cpu}/online': '0-7'})[0]['facts']['sockets'] is None
-
-
-def test_a_memory_side_cache_is_the_last_level(run):
-    """HBM that works as a cache, as Linux shows it."""
-    folder = 'devices/system/node'
-    files = {f'{folder}/online': '0', f'{folder}/node0/cpulist': '0-255'}
-    record, output = run(**files, **{f'{folder}/node0/memory_side_cache/index1/size': str(2**36)})
-    assert record['llc_mib'] == record['memory_side_cache_mib'] == 65536
-    assert 'Last-level caches used = 65536.0 MiB' in output
-    assert run(**files)[0]['memory_side_cache_mib'] == 0
-
-
 def test_tables_of_nonsense_are_survived(run):
     """What a careless firmware could hold; the program's own end is a valid record."""
     for bytes_ in (b'', b'\0' * 100, b'\xff' * 100, b'\x11\x02\0\0', b'\x11\xff\0\0' + b'A' * 9):

@@ -1,9 +1,6 @@
 """Recorded machines (tests/data/topologies): sizes, pin lists and domains come out right there."""
 
-import collections
-import os
 import re
-import subprocess
 
 import pytest
 import topologies
@@ -136,21 +133,7 @@ GROUPS = {
         'job/step/memory.max': 'max',
         'job/step/memory.current': 0,
     },
-    'v2, slowed down': {
-        'proc/self/cgroup': '0::/job',
-        'job/memory.max': 9 * GIB,
-        'job/memory.high': 6 * GIB,
-        'job/memory.current': GIB,
-    },
     # what was read or written is dropped before anybody is killed
-    'v1, files': {
-        'proc/self/cgroup': '9:memory:/job',
-        'memory/job/memory.limit_in_bytes': 6 * GIB,
-        'memory/job/memory.usage_in_bytes': 5 * GIB,
-        'memory/job/memory.stat': f'inactive_file {GIB}\nactive_file 0\n'
-        f'total_inactive_file {3 * GIB}\n'
-        f'total_active_file {GIB}',
-    },
     'v2, files': {
         'proc/self/cgroup': '0::/job',
         'job/memory.max': 6 * GIB,
@@ -311,26 +294,3 @@ def test_counts_alone_suffice_where_first_threads_come_first(machine):
     found = list(topology.domains(part).values())
     assert found == [machine.first_threads(d['cpus']) for d in machine.with_cpus().values()]
     assert list(topology.memories(part).items()) == [('local', 0), ('remote', 1)]
-
-
-@machines
-def test_hwloc_sees_the_same_node(machine, tree, need):
-    """An independent reader of the same files: the trees are machines, not inventions of ours."""
-    need('lstopo-no-graphics')
-    if not machine.cores:
-        pytest.skip('hwloc makes up a machine where sysfs says nothing')
-    clean = {
-        **os.environ,
-        'HWLOC_FSROOT': str(tree),
-        'HWLOC_COMPONENTS': 'linux,stop',
-        'HWLOC_THISSYSTEM': '0',
-        'HWLOC_KEEP_NVIDIA_GPU_NUMA_NODES': '1',
-    }
-    words = ['lstopo-no-graphics', '--no-io', '--of', 'xml']
-    done = subprocess.run(words, capture_output=True, text=True, env=clean, timeout=300)
-    count = collections.Counter(re.findall(r'<object type="(\w+)"', done.stdout))
-    assert count['Core'] == machine.facts['expect']['cores'], done.stderr
-    assert count['PU'] == len(machine.online)
-    assert count['Package'] == machine.facts['expect']['sockets']
-    if machine.domains:
-        assert count['NUMANode'] == len(machine.domains)

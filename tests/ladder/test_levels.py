@@ -9,7 +9,7 @@ import pytest
 from made_up_ladders import KIB, MIB, ROUNDS, Cache, Machine, ladder, sizes
 from places import ROOT
 
-CURVES = 200
+CURVES = 80
 L1, L2 = Cache(48 * KIB, 1.1, 290, 560, 0.3), Cache(1 * MIB, 3.8, 105, 200, 0.6)
 L3, MEMORY = Cache(32 * MIB, 13, 50, 95, 0.6), Cache(0, 105, 24, 42)
 PLAIN = Machine([L1, L2, L3, MEMORY], [48 * KIB, MIB, 32 * MIB], 256 * MIB)

@@ -2,7 +2,6 @@
  * pairs: what the ping-pong's own code makes of samples and of a recorded machine.
  *
  * pairs statistics          reads numbers, prints their order statistics and regimes
- * pairs turn                reads numbers, prints median, low and high of values measured in turn
  * pairs classes CPUS        the default pairs of these CPUs, built from changed sources
  * pairs rounds CPUS         every pair of cores, a line per round
  * pairs curve               reads "bytes time" lines: latency, bandwidth, half, knees
@@ -25,18 +24,6 @@ static void print_statistics(void)
 	regimes_find(&r, values, count, 1.5);
 	printf("%.17g %.17g %.17g %.17g %.17g %d %.17g %.17g %.17g\n", s.min, s.median, s.max,
 	       s.low, s.high, r.count, r.median[0], r.median[1], r.share_upper);
-}
-
-static void print_in_turn(void)
-{
-	static double values[100000], room[100000];
-	struct order_statistics s;
-	int count = 0;
-
-	while (count < 100000 && scanf("%lf", &values[count]) == 1)
-		count++;
-	order_statistics_in_turn(&s, values, room, count);
-	printf("%.17g %.17g %.17g\n", s.median, s.low, s.high);
 }
 
 static void print_curve(void)
@@ -89,10 +76,6 @@ int main(int argc, char **argv)
 
 	if (argc == 2 && strcmp(argv[1], "curve") == 0) {
 		print_curve();
-		return 0;
-	}
-	if (argc == 2 && strcmp(argv[1], "turn") == 0) {
-		print_in_turn();
 		return 0;
 	}
 	if (argc < 3) {

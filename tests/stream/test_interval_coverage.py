@@ -34,21 +34,8 @@ def steady(random, shape):
     return 1 + 0.003 * np.abs(random.normal(size=shape))
 
 
-def normal(random, shape):
-    return 1 + 0.01 * random.normal(size=shape)
-
-
-def lognormal(random, shape):
-    return 1 + 0.03 * np.exp(random.normal(size=shape))
-
-
 def heavy_tail(random, shape):
     return 1 + 0.01 * random.pareto(1.5, shape)
-
-
-def walk(random, shape):
-    steps = random.normal(0, 0.0005, shape[0] * shape[1])
-    return steady(random, shape) * np.exp(np.cumsum(steps)).reshape(shape)
 
 
 def drift(random, shape):
@@ -62,15 +49,9 @@ def bursts(random, shape):
     return steady(random, shape) * np.where(_stretches(random, shape, 60, 25), 1.4, 1)
 
 
-def long_bursts(random, shape):
-    """The same for two runs, after eight others, in the mean."""
-    lasting = _stretches(random, shape, 8 * shape[1], 2 * shape[1])
-    return steady(random, shape) * np.where(lasting, 1.4, 1)
-
-
 def two_regimes(random, shape):
     """1.5 times slower for 20 runs, fast for 20."""
-    return normal(random, shape) * np.where(np.arange(shape[0]) // 20 % 2, 1.5, 1)[:, None]
+    return steady(random, shape) * np.where(np.arange(shape[0]) // 20 % 2, 1.5, 1)[:, None]
 
 
 def of_each_run(random, shape):
@@ -87,29 +68,11 @@ def _stretches(random, shape, apart, long):
     return on.reshape(shape)
 
 
-FAMILIES = (
-    steady,
-    normal,
-    lognormal,
-    heavy_tail,
-    walk,
-    drift,
-    bursts,
-    long_bursts,
-    two_regimes,
-    of_each_run,
-)
-
-
+FAMILIES = (steady, heavy_tail, drift, bursts, two_regimes, of_each_run)
 # a burst in mid-run may leave a run of ten without an interval, and then it is INVALID
-NONE = {(bursts, 10): 0.7, (long_bursts, 10): 0.8}
+NONE = {(bursts, 10): 0.7}
 # a burst that begins between two runs, or ends there, neither of them can know
-UNSEEN = {
-    (bursts, 10): 0.85,
-    (long_bursts, 10): 0.85,
-    (long_bursts, 40): 0.85,
-    (long_bursts, 150): 0.85,
-}
+UNSEEN = {(bursts, 10): 0.85}
 
 
 @pytest.mark.parametrize('family', FAMILIES, ids=lambda f: f.__name__)

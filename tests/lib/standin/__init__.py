@@ -41,6 +41,10 @@ class StandIn:
         shutil.copy(HERE / 'compiler.py', self.path)
         (self.prefix / 'VERSION').write_text(BANNERS[family] + '\n')
 
+    def link(self, words):
+        """What it adds to each line, as the real one links its own runtime."""
+        (self.prefix / 'LINK').write_text(words)
+
     def lines(self):
         """The calls that compiled our program; Spack itself tries `icc -v main.c`, too."""
         log = self.prefix / 'calls.jsonl'

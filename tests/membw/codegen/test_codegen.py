@@ -38,21 +38,17 @@ OF_FLAGS = [
     ('gcc', ('-O3',), 128),
     ('gcc', ('-O3', '-march=haswell'), 256),
     ('gcc', WIDE, 512),
-    ('gcc', ('-O2', '-funroll-loops'), 64),
-    ('gcc-11', ('-O3', '-march=haswell'), 256),
     (CLANG, ('-O2',), 128),
     (CLANG, ('-O3', '-march=haswell'), 256),
     (CLANG, WIDE, 512),
     (ARM, ('-O2',), 64),
-    (ARM, ('-O3',), 128),
     (ARM, ('-O3', '-march=armv8-a+sve'), 128),
 ]
 
 
-@pytest.mark.parametrize('openmp', ['-fopenmp', '-fno-openmp'])
 @pytest.mark.parametrize('compiler, flags, bits', OF_FLAGS)
-def test_the_width_is_that_of_the_flags(built, compiler, flags, bits, openmp):
-    kernels = read_kernels(built(compiler, *flags, openmp))
+def test_the_width_is_that_of_the_flags(built, compiler, flags, bits):
+    kernels = read_kernels(built(compiler, *flags, '-fopenmp'))
     assert list(kernels) == ['copy', 'scale', 'add', 'triad']
     found = {name: (k['stores'], k['width_bits']) for name, k in kernels.items() if name != 'copy'}
     assert found == dict.fromkeys(('scale', 'add', 'triad'), ('ordinary', bits))

@@ -188,9 +188,9 @@ def test_clang_gives_the_same_bytes_in_another_folder(tmp_path, need):
         copy = tmp_path / folder
         copy_checkout(copy, ('src', 'configs'))
         words = ['PRESET=clang-o3', 'CC=clang-19', f'PYTHON={sys.executable}']
-        done = subprocess.run(['make', '-C', copy / 'src/stream', *words], capture_output=True)
+        done = subprocess.run(['make', '-C', copy / 'src/pingpong', *words], capture_output=True)
         assert done.returncode == 0, done.stderr
-        sums.append(presets.sha256(copy / 'build/clang-o3/stream'))
+        sums.append(presets.sha256(copy / 'build/clang-o3/pingpong'))
     assert sums[0] == sums[1]
 
 

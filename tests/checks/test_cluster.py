@@ -264,13 +264,13 @@ def test_the_queue_is_read_off_the_access_options(access, words):
 
 
 VIRTUAL = ('-include', str(ROOT / 'tests/data/virtual_node.h'))
-SLOW_NODE = (*VIRTUAL, *PLANTED, f'-DSLOW={SLOW}', '-DSLOW_NODE="n3"')
+SLOW_NODE = (*VIRTUAL, *PLANTED, '-DSLOW_NODE="n3"')
 
 
 # alone: a node is compared with peers that were measured before it
 @pytest.mark.alone
 def test_a_node_that_stays_slow_is_measured_again_and_fails(session):
-    run = session(100000, 100, *SLOW_NODE).run()
+    run = session(100000, 40, *SLOW_NODE, f'-DSLOW={SLOW}').run()
     word, reason = run.verdicts()['n3']
     assert (run.status, word) == (1, 'FAIL'), run.text
     assert 'measured again three times' in reason
@@ -280,6 +280,6 @@ def test_a_node_that_stays_slow_is_measured_again_and_fails(session):
 
 @pytest.mark.alone
 def test_a_node_slow_in_the_first_measurement_alone_passes(session):
-    run = session(100000, 300, *SLOW_NODE, '-DSLOW_FIRST').run()
+    run = session(100000, 300, *SLOW_NODE, '-DSLOW=10', '-DSLOW_FIRST').run()
     word, reason = run.verdicts()['n3']
     assert word == 'PASS' and 'measured again three times' in reason, run.text

@@ -15,9 +15,9 @@ from places import ROOT
 pytestmark = [pytest.mark.slurm, pytest.mark.slow]
 
 ALLOWED = 'oversubscribed,disturbed,unstable,too-short'
-# us per round trip: 3000 of each end, so that what else runs here is little beside; rank 5 with
+# us per round trip: 1000 of each end, so that what else runs here is little beside; rank 5 with
 # all others; ranks 0 and 2
-LINKS = [*(f'{{{rank},-1,3000}}' for rank in range(5)), '{5,-1,27000}', '{0,2,30000}']
+LINKS = [*(f'{{{rank},-1,1000}}' for rank in range(5)), '{5,-1,9000}', '{0,2,10000}']
 PLANTED = f'-DSLOW_LINKS={",".join(LINKS)}', '-include', str(ROOT / 'tests/data/slow_links.h')
 MPI = {
     'OMPI_ALLOW_RUN_AS_ROOT': 1,

@@ -115,14 +115,6 @@ def test_a_table_that_was_torn_anywhere_is_not_believed(pair):
         assert imb_table.problems(''.join(lines[:i] + lines[i + 1 :]))
 
 
-def test_a_busy_moment_shows_where_a_message_took_longer_than_a_larger_one():
-    for text in TABLES.values():
-        rows = imb_table.rows(text)
-        assert imb_table.restless(rows) == []
-        rows[10].time_us = 3.3
-        assert imb_table.restless(rows)[0].startswith('512 B took 3.3 us')
-
-
 # --- through ReFrame ---------------------------------------------------------------------------
 
 

@@ -19,23 +19,14 @@ WEATHER = 'disturbed,unstable'
 def run(call, environment, tmp_path):
     """run(check, name=value): (what reframe said, its case of that check)"""
 
-    def session(check, build='make', **variables):
+    def session(check, **variables):
         report = tmp_path / 'report.json'
         words = [f'-S{check}.{name}={value}' for name, value in variables.items()]
         path = f'{standin_gcc.put_up(tmp_path / "tools")}:{environment["PATH"]}'
         done = call(
-            'reframe',
-            '--nocolor',
-            '-c',
-            ROOT / f'reframe-checks/{check}.py',
-            '-r',
-            '-n',
-            f'^{check}$',
-            *words,
-            f'--prefix={tmp_path}',
-            '--report-file',
-            report,
-            MEMBW_BUILD=build,
+            *('reframe', '--nocolor', '-c', ROOT / f'reframe-checks/{check}.py', '-r'),
+            *('-n', f'^{check}$', *words, f'--prefix={tmp_path}', '--report-file', report),
+            MEMBW_BUILD='make',
             PATH=path,
             **mpi_job.LAUNCHER,
         )
@@ -97,21 +88,11 @@ def test_a_pair_of_another_class_than_asked_fails_with_the_reason(run):
     assert 'cpu-not-where-asked' in case['reasons'] and 'not smt' in case['reasons']
 
 
+@pytest.mark.beside
 def test_what_the_page_sets_is_of_one_type_in_all_checks_that_have_it(call):
     """ReFrame sets it in each of them: one that took a number would end the session."""
-    words = [
-        word
-        for variable in ('pairs=all', 'sizes=0,64', 'launches=1', 'max_nodes=32')
-        for word in ('-S', variable)
-    ]
-    done = call(
-        'reframe',
-        '--nocolor',
-        '-c',
-        ROOT / 'reframe-checks',
-        '-l',
-        '-n',
-        '^(core_pairs|pingpong|cluster_pairs)$',
-        *words,
-    )
+    words = '-S pairs=all -S sizes=0,64 -S launches=1 -S max_nodes=32'.split()
+    names = '^(core_pairs|pingpong|cluster_pairs)$'
+    checks = ROOT / 'reframe-checks'
+    done = call('reframe', '--nocolor', '-c', checks, '-l', '-n', names, *words)
     assert done.returncode == 0 and '- core_pairs' in done.stdout, done.stdout + done.stderr

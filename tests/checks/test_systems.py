@@ -12,11 +12,6 @@ from membw.site import binder, machine, peak, systems
 
 FILES = sorted((ROOT / 'systems').glob('*.yaml'))
 SYSTEMS = {path.stem: yaml.safe_load(path.read_text()) for path in FILES}
-PARTITIONS = [
-    pytest.param(part, id=f'{name}:{part["name"]}')
-    for name, system in SYSTEMS.items()
-    for part in system['partitions']
-]
 
 
 @pytest.fixture

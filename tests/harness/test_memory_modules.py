@@ -74,17 +74,6 @@ def test_empty_slots_are_no_modules(run):
     assert len(record['facts']['dimms']) == 4 and record['facts']['memory_channels'] is None
 
 
-@pytest.mark.parametrize('kind', [dmi.HBM2, dmi.LPDDR5])
-def test_a_module_that_is_not_ddr_is_told_apart(run, kind):
-    record, _ = run(*dmi.sockets(1, kind=kind))
-    assert {d['type'] for d in record['facts']['dimms']} == {None}
-
-
-def test_a_virtual_machines_modules_are_marked(run):
-    record, _ = run(dmi.firmware(is_virtual=True), *dmi.sockets(1))
-    assert record['facts']['dimms_are_virtual'] is True
-
-
 def edac(**locations):
     """EDAC's files, by controller and slot: {'mc0/dimm0': 'channel 0 slot 0'}."""
     files = {}
@@ -116,13 +105,6 @@ def test_the_firmware_and_edac_together(run):
     facts = record['facts']
     assert (facts['dimms_source'], facts['memory_channels']) == ('dmi', 8)
     assert {d['configured_mts'] for d in facts['dimms']} == {3200}
-
-
-def test_modules_make_no_peak_and_no_verdict(run):
-    """A module of 1 MT/s would give a peak of 8 MB/s: a wrong guess must not judge a run."""
-    record, output = run(dmi.module('DIMM_A1', configured=1), options=BIG)
-    assert record['peak_gbs'] is None and 'Theoretical peak' not in output
-    assert 'too-good' not in {w['reason'] for w in record['warnings'] + record['reasons']}
 
 
 def test_tables_of_nonsense_are_survived(run):

@@ -51,20 +51,6 @@ def test_nothing_that_a_command_started_outlives_it(tmp_path, number, status, li
         time.sleep(0.05)
 
 
-# Ctrl-C at the moment when the rest of the command begins to load; what `-c` has is no argument
-LOADING = """
-import os, signal, sys
-class Interrupt:
-    def find_spec(self, name, *_):
-        if name == 'membw.cli':
-            os.kill(os.getpid(), signal.SIGINT)
-sys.meta_path.insert(0, Interrupt())
-from membw import start
-signal.signal(signal.SIGINT, getattr(signal, sys.argv.pop(1)))
-sys.exit(start.main())
-"""
-
-
 def test_nohup_is_heeded(tmp_path):
     process = start(tmp_path, 'nohup')
     process.send_signal(signal.SIGHUP)

@@ -1,6 +1,5 @@
 """Tables for people and programs, colours, progress with the time left."""
 
-import io
 import json
 
 from membw import tables
@@ -48,8 +47,3 @@ def test_a_verdict_has_its_colour_and_the_width_stays():
     for code in ('\x1b[32m', '\x1b[33m', '\x1b[1m', '\x1b[0m'):
         painted = painted.replace(code, '')
     assert painted == plain
-
-
-class Terminal(io.StringIO):
-    def isatty(self):
-        return True

@@ -1,26 +1,11 @@
 /*
- * overheads: what src/overheads makes of samples.
+ * overheads: what src/overheads makes of figures.
  *
- * overheads figure          reads pairs "WITH WITHOUT" in s, prints overhead, interval, EPCC's
- * mean and half width, break-even, in us overheads fit bytes|threads   reads "X OVERHEAD HALF" in
- * us, prints a, b, GB/s per thread
+ * overheads fit bytes|threads   reads "X OVERHEAD HALF" in us, prints a, b, GB/s per thread
  */
 #define main program_main
 #include "../../src/overheads/overheads.c"
 #undef main
-
-static void print_figure(void)
-{
-	static double with[PAIRS_MAX], without[PAIRS_MAX];
-	struct overhead o = { &constructs[0], 2, "o", 1, 1, 0, 0, with, without };
-	struct figure f;
-
-	while (o.count < PAIRS_MAX && scanf("%lf %lf", &with[o.count], &without[o.count]) == 2)
-		o.count++;
-	figure_of(&f, &o);
-	printf("%.17g %.17g %.17g %.17g %.17g %.17g\n", f.overhead.median, f.overhead.low,
-	       f.overhead.high, f.mean, f.half_width, f.break_even);
-}
 
 static void print_fitted(const struct line *line, const struct overhead *first, int by_bytes)
 {
@@ -50,9 +35,7 @@ static void print_fit(int by_bytes)
 
 int main(int argc, char **argv)
 {
-	if (argc == 2 && strcmp(argv[1], "figure") == 0)
-		print_figure();
-	else if (argc == 3)
+	if (argc == 3)
 		print_fit(strcmp(argv[2], "bytes") == 0);
-	return argc < 2;
+	return argc != 3;
 }

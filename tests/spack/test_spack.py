@@ -20,7 +20,6 @@ from membw.presets import presets
 
 pytestmark = pytest.mark.spack
 
-SCOPE = ROOT / 'configs/spack'
 COPIED = ('configs', 'spack-repo', 'spack-repo-index.yaml', 'src')
 GCC = {'environ': 'gcc-o2', 'preset': 'gcc-o2', 'cc': 'gcc', 'variants': {'array_size': '1000000'}}
 
@@ -163,32 +162,15 @@ def installed(checkout):
 
 
 def external_mpi():
-    """{package: external} of this machine's MPI, as `spack external find` tells it."""
+    """{package: external} of this machine's Open MPI, as `spack external find` tells it."""
     mpicc = shutil.which('mpicc')
-    library = mpi_library(mpicc) if mpicc else None
-    if not library:
+    if not mpicc:
         return {}
-    name, version = library
-    return {name: {'spec': f'{name}@={version}', 'prefix': str(pathlib.Path(mpicc).parents[1])}}
-
-
-def mpi_library(mpicc):
-    """('openmpi', '4.1.4') of the MPI that the wrapper belongs to, or None."""
-    run = os.path.join(os.path.dirname(mpicc), 'mpirun')
-    try:
-        done = subprocess.run([run, '--version'], capture_output=True, text=True, timeout=300)
-    except (OSError, subprocess.TimeoutExpired):
-        return None
-    names = {
-        'openmpi': r'\(Open MPI\) ([\d.]+)',
-        'mpich': r'HYDRA build details:\s+Version:\s+([\d.]+)',
-        'intel-oneapi-mpi': r'Intel\(R\) MPI Library .* Version ([\d.]+)',
-    }
-    for name, pattern in names.items():
-        version = re.search(pattern, done.stdout)
-        if version:
-            return name, version.group(1)
-    return None
+    words = [os.path.join(os.path.dirname(mpicc), 'mpirun'), '--version']
+    said = subprocess.run(words, capture_output=True, text=True, timeout=300).stdout
+    version = re.search(r'\(Open MPI\) ([\d.]+)', said)
+    prefix = str(pathlib.Path(mpicc).parents[1])
+    return {'openmpi': {'spec': f'openmpi@={version[1]}', 'prefix': prefix}} if version else {}
 
 
 def external_openblas(prefix):

@@ -162,21 +162,6 @@ def test_a_busy_cpu_leaves_a_lower_bound_and_who_was_busy(stream, tmp_path):
     """It was INVALID, without a figure."""
     with busy_loops(CPUS[0], 3):
         done = run(
-            'taskset',
-            '-c',
-            CPUS[0],
-            stream,
-            '-n',
-            '17e6',
-            '-t',
-            '5',
-            '--json',
-            tmp_path / 'r',
-            '--at-least',
-            'triad=0.001',
-        )
-        assert done.returncode == 0 and 'PASS triad >= ' in done.stdout
-        done = run(
             'taskset', '-c', CPUS[0], stream, '-n', '17e6', '-t', '5', '--json', tmp_path / 'r'
         )
     record = record_of(tmp_path / 'r')
@@ -241,18 +226,9 @@ def test_the_interval_is_what_the_best_of_the_parts_of_a_run_scatter(summary, pa
     assert width(*bests) == pytest.approx(expected, rel=1e-3)
 
 
-def test_too_few_repetitions_or_too_wide_an_interval_leave_a_lower_bound(summary):
-    assert summary((1, 0), (0.02, 0), (0.02, 0)) == (2, 50, 0, 0)
-    clean, other = [(0.02, 0)] * 3, [(0.0325, 0)] * 3
-    assert summary((1, 0), *clean, *[(0.02, 0.01)] * 3, *other)[2:] == (0, 0)
-
-
-@pytest.mark.parametrize('repetitions', ['2', '3'])
-def test_a_run_of_one_or_two_counted_repetitions_has_no_interval_and_says_so(
-    stream, tmp_path, repetitions
-):
+def test_a_run_of_two_counted_repetitions_has_no_interval_and_says_so(stream, tmp_path):
     quiet = silent_kernel.without_load(tmp_path)
-    done = run(*quiet, stream, '-t', repetitions, '--json', tmp_path / 'r', *SMALL)
+    done = run(*quiet, stream, '-t', '3', '--json', tmp_path / 'r', *SMALL)
     record = record_of(tmp_path / 'r')
     assert all(metric['bound'] == 'lower' for metric in record['metrics'].values())
     assert record['verdict'] == 'VALID' and 'a lower bound' in done.stdout
@@ -296,14 +272,6 @@ def test_threads_have_their_cpus_back_after_the_pair(stream, tmp_path):
     ]
 
 
-def test_a_record_behind_a_link_is_written_where_the_link_points(stream, tmp_path):
-    (tmp_path / 'target').write_text('old\n')
-    (tmp_path / 'link').symlink_to('target')
-    run(stream, '-t', '3', '--json', tmp_path / 'link', *SMALL)
-    assert (tmp_path / 'link').is_symlink() and record_of(tmp_path / 'target')
-    assert sorted(p.name for p in tmp_path.iterdir()) == ['link', 'target']
-
-
 def test_a_pipe_gets_the_record_and_stays_one(stream, tmp_path):
     os.mkfifo(tmp_path / 'pipe')
     line = ['-t', '3', '--json', tmp_path / 'pipe', *SMALL]
@@ -311,10 +279,3 @@ def test_a_pipe_gets_the_record_and_stays_one(stream, tmp_path):
     assert json.loads((tmp_path / 'pipe').read_text())['program'] == 'stream'
     process.wait(timeout=300)
     assert (tmp_path / 'pipe').is_fifo()
-
-
-def test_a_usage_error_leaves_no_file_beside(stream, tmp_path):
-    done = run(
-        stream, '--json', tmp_path / 'r', '--save-kernels', tmp_path, '--tune=1', '-n', '1e6'
-    )
-    assert done.returncode == 2 and list(tmp_path.iterdir()) == []

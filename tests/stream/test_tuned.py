@@ -105,13 +105,6 @@ def test_a_named_variant_is_labelled_in_table_and_record(stream, tmp_path):
         assert f'Tuned {kernel:5} = {name}\n' in done.stdout
 
 
-def test_standard_stays_standard(stream, tmp_path):
-    done, record = record_of(stream(), tmp_path, '--kernels', 'standard')
-    assert 'Standard kernels' in done.stdout and 'Tuned' not in done.stdout
-    assert (record['kernels_set'], record['kernels_from']) == ('standard', None)
-    assert {k['variant'] for k in record['kernels'].values()} == {None}
-
-
 @pytest.mark.parametrize('name', ['best', 'nt', 'ordinary-any-u3-none-s1', f'{PLAIN}-', ''])
 def test_a_bad_name_is_refused_with_the_grammar(stream, name):
     done = run(stream(), *SMALL, '--kernels', name)
@@ -166,13 +159,6 @@ def choice(**changes):
     kernels = dict.fromkeys(KERNELS, PLAIN) | changes.pop('kernels', {})
     named = {k: v for k, v in kernels.items() if v}
     return json.dumps({'schema': 'membw-kernels-1', 'kernels': named} | changes)
-
-
-def test_a_kernel_of_a_file_may_stay_standard(stream, tmp_path):
-    (tmp_path / 'mixed.json').write_text(choice(kernels={'add': 'standard'}))
-    done, record = record_of(stream(), tmp_path, '--kernels', tmp_path / 'mixed.json')
-    assert record['kernels']['add']['variant'] is None
-    assert record['kernels']['triad']['variant'] == PLAIN
 
 
 @pytest.mark.parametrize(

@@ -203,19 +203,6 @@ def test_a_file_that_has_no_references_is_named(checkout, stored, calibrate):
     assert code == 2 and "no system 'thinn'" in err and "did you mean 'thin'?" in err
 
 
-HALF = """
-import sys, time
-from membw import cli, files
-def half(file, content):
-    file.write(content.encode()[: len(content) // 2])
-    file.flush()
-    print('half', flush=True)
-    time.sleep(300)
-files._write = half
-sys.exit(cli.main(sys.argv[1:]))
-"""
-
-
 @pytest.mark.parametrize('test', ['stream', 'overheads'])
 def test_a_calibrated_reference_has_a_last_day(checkout, stored, calibrate, test):
     file = stored(case__test=test, **ON_LOCAL)

@@ -17,7 +17,14 @@
 #define MADV_HUGEPAGE 14
 #endif
 
-enum { SIZES_MAX = 24, ROUNDS_LEAST = 3, ROUNDS = 8, WINDOWS_LEAST = 6, CACHES_PROVEN = 8 };
+enum {
+	SIZES_MAX = 24,
+	ROUNDS_LEAST = 3,
+	ROUNDS = 8,
+	WINDOWS_LEAST = 6,
+	CACHES_PROVEN = 8,
+	TIMES_LARGEST = 8
+};
 
 static const double TOUCH_SECONDS = 0.9, ALL_SECONDS = 1.9, MEBIBYTE = 1048576.0,
 		    LOST_SHARE = 0.02;
@@ -87,8 +94,9 @@ static double part_rate(size_t from, size_t to)
 }
 
 /* The best of the windows of the upper half: smaller sizes, timed before, do not reach into it.
- * A window is short enough that some are undisturbed on a busy node. */
-static double best_rate(size_t size, int *windows)
+ * A window is short enough that some are undisturbed on a busy node.  What a cache could hold is
+ * passed over once before: PROOF bytes and more it cannot. */
+static double best_rate(size_t size, size_t proof, int *windows)
 {
 	const size_t threads = (size_t)threads_count(), mine = size / threads;
 	const size_t half = mine / 2, window = WINDOW_BYTES / bytes_of(threads);
@@ -97,7 +105,8 @@ static double best_rate(size_t size, int *windows)
 	size_t from;
 	int pass;
 
-	part_rate(0, mine);
+	if (bytes_of(size) < proof)
+		part_rate(0, mine);
 	for (pass = 0; pass < passes; pass++) {
 		if (half)
 			part_rate(0, half);
@@ -173,7 +182,6 @@ static int touch_sizes(const struct sizes *sizes)
 /* From half the size, or for an automatic one from far below it, to what a proof takes. */
 static void choose_sizes(struct sizes *sizes, const struct options *o, size_t proof, size_t most)
 {
-	const size_t times = o->size_from == FROM_AUTO ? 16 : 4;
 	size_t size = o->size / 2;
 	int below = 1;
 
@@ -186,7 +194,7 @@ static void choose_sizes(struct sizes *sizes, const struct options *o, size_t pr
 	for (; sizes->count < SIZES_MAX && bytes_of(size) <= most; size *= 2) {
 		sizes->of[sizes->count] = sizes->count == below ? o->size : size;
 		sizes->count++;
-		if (size >= times * o->size && bytes_of(size) >= proof)
+		if (size >= TIMES_LARGEST * o->size && bytes_of(size) >= proof)
 			break;
 	}
 }
@@ -250,12 +258,12 @@ static void measure_sizes(struct sizes *sizes, double began, size_t proof)
 	int round, i;
 
 	for (round = 0; round < ROUNDS; round++) {
-		if (clock_now() - began > (round < ROUNDS_LEAST ? 2 : 1) * ALL_SECONDS)
+		if (round && clock_now() - began > ALL_SECONDS)
 			break;
 		if (round >= ROUNDS_LEAST && is_proven_already(*sizes, proof))
 			break;
 		for (i = sizes->count - 1; i >= 0; i--) {
-			const double rate = best_rate(sizes->of[i], &sizes->windows[i]);
+			const double rate = best_rate(sizes->of[i], proof, &sizes->windows[i]);
 
 			sizes->best[i] = rate > sizes->best[i] ? rate : sizes->best[i];
 		}
@@ -264,7 +272,7 @@ static void measure_sizes(struct sizes *sizes, double began, size_t proof)
 }
 
 /* Another size in place of an automatic one that is contradicted or was not reached. */
-static void choose_again(struct options *o, struct sizes *s, size_t proof, char note[256])
+static void choose_again(struct options *o, struct sizes *s, size_t proof)
 {
 	const int is_reached = s->at + 1 < s->count;
 	const int chosen = is_reached && !falls_above(s, s->at)
@@ -273,31 +281,17 @@ static void choose_again(struct options *o, struct sizes *s, size_t proof, char 
 
 	if (o->size_from != FROM_AUTO || chosen < 0)
 		return;
-	snprintf(
-		note, 256,
-		"%zu elements by the rule of %d times the caches; %zu are proven to lie in memory",
-		o->size, CACHES_PER_ARRAY, s->of[chosen]);
 	o->size = s->of[chosen];
 	s->at = chosen;
 }
 
-void in_memory_find(struct in_memory *in_memory, struct options *o, size_t llc_bytes,
-		    enum llc_from from, char note[256])
+static void time_sizes(struct in_memory *in_memory, struct options *o, size_t llc_bytes,
+		       enum llc_from from, size_t proof)
 {
 	const double began = clock_now();
-	const size_t known = from == LLC_UNKNOWN ? 0 : llc_bytes;
-	const size_t eight = CACHES_PROVEN * known;
-	const size_t proof = eight > LARGEST_LEAST ? eight : LARGEST_LEAST;
 	struct sizes sizes;
 	size_t most;
 
-	memset(in_memory, 0, sizeof(*in_memory));
-	in_memory->residency = by_declared(o->size, llc_bytes, from);
-	if (ranks_count() > 1 || verdict_allows(ARRAY_TOO_SMALL))
-		return;
-	if (o->size_from != FROM_AUTO && in_memory->residency == RESIDENCY_UNKNOWN &&
-	    bytes_of(o->size) < proof / CACHES_PROVEN)
-		return;
 	choose_sizes(&sizes, o, proof, memory_available() / 5 * 4);
 	if (sizes.count < 3)
 		return;
@@ -306,7 +300,7 @@ void in_memory_find(struct in_memory *in_memory, struct options *o, size_t llc_b
 	sizes.count = touch_sizes(&sizes);
 	if (sizes.count > 2 && (sizes.at + 1 < sizes.count || o->size_from == FROM_AUTO)) {
 		measure_sizes(&sizes, began, proof);
-		choose_again(o, &sizes, proof, note);
+		choose_again(o, &sizes, proof);
 		in_memory->residency = by_declared(o->size, llc_bytes, from);
 		if (sizes.at < sizes.count) {
 			in_memory->largest = sizes.of[sizes.count - 1];
@@ -319,6 +313,32 @@ void in_memory_find(struct in_memory *in_memory, struct options *o, size_t llc_b
 		}
 	}
 	unmap_parts(most);
+}
+
+void in_memory_find(struct in_memory *in_memory, struct options *o, size_t llc_bytes,
+		    enum llc_from from, char note[256])
+{
+	const double began = clock_now();
+	const size_t known = from == LLC_UNKNOWN ? 0 : llc_bytes, by_rule = o->size;
+	const size_t eight = CACHES_PROVEN * known;
+	const size_t proof = eight > LARGEST_LEAST ? eight : LARGEST_LEAST;
+
+	memset(in_memory, 0, sizeof(*in_memory));
+	in_memory->residency = by_declared(o->size, llc_bytes, from);
+	if (ranks_count() > 1 || verdict_allows(ARRAY_TOO_SMALL))
+		return;
+	if (o->size_from != FROM_AUTO && in_memory->residency == RESIDENCY_UNKNOWN &&
+	    bytes_of(o->size) < proof / CACHES_PROVEN)
+		return;
+	time_sizes(in_memory, o, llc_bytes, from, proof);
+	if (o->size_from == FROM_AUTO && in_memory->residency == RESIDENCY_CONTRADICTED) {
+		o->size = in_memory->largest;
+		time_sizes(in_memory, o, llc_bytes, from, proof);
+	}
+	if (o->size != by_rule)
+		snprintf(note, 256,
+			 "%zu elements by the rule of %d times the caches; %zu in their place: %s",
+			 by_rule, CACHES_PER_ARRAY, o->size, residency_word(in_memory->residency));
 	in_memory->seconds = clock_now() - began;
 }
 

@@ -57,7 +57,7 @@ def test_a_size_of_the_rule_that_lies_in_a_cache_becomes_a_proven_one(build, run
     record, output = run(build(8 * MIB, 200 * MIB))
     assert record['residency']['known'] == 'proven' and 'Arrays lie in memory: proven' in output
     assert 3 * 8 * record['array_size'] > 2 * 200 * MIB
-    assert 'are proven to lie in memory' in output
+    assert 'in their place: proven' in output
     assert not [r for r in record['reasons'] if r['reason'] == 'array-too-small']
 
 

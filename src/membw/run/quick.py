@@ -1,7 +1,7 @@
 """`membw run` without arguments: this machine's bandwidth in some 20 seconds.
 
-Up to three presets, one thread per core, three rounds in turn, built by make: Spack takes longer
-to build than the run takes.
+One preset of each compiler family, up to three, one thread per core, three rounds in turn, built
+by make: Spack takes longer to build than the run takes.
 """
 
 import time
@@ -9,12 +9,13 @@ import time
 from membw.presets import presets
 
 MOST = 3  # presets
+LEAST = 2
 ROUNDS = 3
 SECONDS = 0.8  # of repetitions, per preset and round
 PINNING = 'omp'
 # of a family, the preset that is measured first
 PREFERRED = ('native', 'o3', 'o2')
-LIMIT_S = 13  # from its begin; then nothing more is measured
+LIMIT_S = 15  # from its begin; then nothing more is measured
 
 
 def options(environs: list[str]) -> list[str]:
@@ -39,7 +40,7 @@ def variables() -> dict[str, str]:
 
 
 def chosen(environs: list[str]) -> list[str]:
-    """One preset of each compiler family, then more of the first family, up to MOST."""
+    """One preset of each compiler family, up to MOST; of a single family, LEAST of it."""
     table = presets.load()
     families: dict[str, list[str]] = {}
     for name in environs:
@@ -50,7 +51,7 @@ def chosen(environs: list[str]) -> list[str]:
     ordered = [sorted(names, key=rank) for names in families.values()]
     first = [names[0] for names in ordered]
     more = [name for names in ordered[:1] for name in names[1:]]
-    return [*first, *more][:MOST]
+    return [*first, *more][: min(max(len(first), LEAST), MOST)]
 
 
 def rank(name: str) -> int:

@@ -104,21 +104,24 @@ def propose(
 ) -> bool:
     """Enter the references of one key that do not exist; False where any is refused."""
     file.require_index(samples.parameters)
-    found, refused = {}, [] if samples.runs else ['no valid run']
+    found: dict[str, Reference] = {}
+    refused: dict[str, list[str]] = {}
     for metric, runs in samples.runs.items():
         try:
             found[metric] = reference(runs, *samples.units[metric])
         except Refusal as err:
-            refused.append(f'{metric}: {err}')
+            refused.setdefault(str(err), []).append(metric)
     existing = file.existing(samples.key)
     new = {m: row for m, row in found.items() if args.replace or m not in existing}
     if new:
         file.put(samples.key, new, {**samples.counts, **samples.facts}, args.expires)
     blocks += proposal_blocks(samples, found, existing, args.replace)
-    blocks += [f'  refused: {text}' for text in refused]
+    if not samples.runs:
+        blocks.append('  refused: no valid run')
+    blocks += [f'  refused: {", ".join(metrics)}: {why}' for why, metrics in refused.items()]
     for why, number in samples.left_out.most_common():
         blocks.append(f'  left out: {plural(number, "run")}: {why}')
-    return not refused
+    return bool(samples.runs) and not refused
 
 
 COLUMNS = (

@@ -26,7 +26,12 @@ LEFT_OUT = {'time', 'metrics', 'kernels', 'busy', 'pairs', 'messages', 'links', 
 LEFT_OUT |= {'clock_tick_s', 'repetitions', 'placement_before', 'placement_after', 'schema'}
 # of its case: where things are stored, and words that the figures repeat
 LEFT_OUT |= {'case.references', 'case.session', 'case.record', 'case.reference_expired'}
-LEFT_OUT |= {'case.known_issues'}
+LEFT_OUT |= {'case.known_issues', 'warnings', 'residency.triad_gbs', 'residency.seconds'}
+LEFT_OUT |= {'residency.largest_triad_gbs'}
+LEFT_OUT |= {
+    f'{pair}.{end}' for pair in ('core_pair', 'core_pair_after') for end in ('low_ns', 'high_ns')
+}
+LONGEST = 60  # characters of a value in the table
 # two builds are different by these, unless their code is the same
 BUILD = ('case.source_sha256', 'case.code_sha256', 'case.compile_line', 'case.compiler')
 FIGURES = (
@@ -95,8 +100,11 @@ def compare(a: Result, b: Result, margin: float) -> Difference:
     same = f'SAME: the same build, no figure apart by more than {margin:.1%}'
     verdict = f'DIFFERENT: {", ".join(different)}' if different else same
     blocks: list[Table | str] = [f'A  {a.title}', f'B  {b.title}', '', Table('', FIGURES, rows)]
+    if any(m.get('bound') == 'lower' for m in (*of_a.values(), *of_b.values())):
+        blocks.append('  ≥ is a lower bound: a figure above it is not apart from it')
     if fields:
-        blocks += ['', Table('', FIELDS, fields)]
+        shown = [[name, _cut(of_a), _cut(of_b)] for name, of_a, of_b in fields]
+        blocks += ['', Table('', FIELDS, shown)]
     return Difference(apart, fields, different, [*blocks, '', f'Verdict: {verdict}'])
 
 
@@ -118,6 +126,10 @@ def _holds(metric: dict, value: float) -> bool:
     return low is not None and high is not None and low <= value <= high
 
 
+def _cut(text: str | None) -> Cell:
+    return Cell(text, text if not text or len(text) <= LONGEST else f'{text[: LONGEST - 3]}...')
+
+
 def _shown(metric: dict | None) -> Cell:
     if not metric or metric.get('value') is None:
         return Cell(None, '-')
@@ -132,4 +144,5 @@ def _flat(tree: dict, prefix: str = '') -> Iterator[tuple[str, str]]:
             yield from _flat(value, f'{name}.')
         elif value not in (None, '', []) and name not in LEFT_OUT:
             # where the binary lies is no part of how it was built
-            yield name, re.sub(r' -o \S+', '', str(value)) if key == 'compile_line' else str(value)
+            text = f'{value:.6g}' if isinstance(value, float) else str(value)
+            yield name, re.sub(r' -o \S+', '', text) if key == 'compile_line' else text

@@ -125,3 +125,12 @@ def test_figures_apart_give_exit_status_1_and_an_unknown_name_2(stored, capsys):
     assert main([*words, '--margin', '11']) == 0
     assert main(['diff', 'a', 'no-such', '--results', str(stored)]) == 2
     assert "membw: no result 'no-such'\nhint: " in capsys.readouterr().err
+
+
+def test_a_lower_bound_is_not_apart_from_what_lies_above_it(stored, capsys):
+    rows = made_up.stream(share=0.5)
+    for row in rows.values():
+        row['bound'] = 'lower'
+    made_up.write(stored / 'records/d.json', [made_up.record(rows=rows)])
+    assert main(['diff', 'a', 'd', '--results', str(stored)]) == 0
+    assert '≥ is a lower bound' in capsys.readouterr().out

@@ -106,7 +106,7 @@ def test_one_node_made_slow_is_named_and_the_figures_stay(session, need):
     again."""
     need('mpicc', 'mpirun')
     faults = (*PLANTED, '-DSLOW_RANK=2', f'-DSLOW={SLOW}')
-    run = session(100000, 60, *faults, starter='mpirun').run()
+    run = session(100000, 20, *faults, starter='mpirun').run()
     assert run.status == 1, run.text
     assert '-DMEMBW_MPI' in run.case['compile_line']
     records = {record['host']: record for record in run.records()}

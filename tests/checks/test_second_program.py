@@ -58,8 +58,9 @@ def session(house, call):
 
     def run(build, *words):
         report = house / f'results/{build}.json'
-        done = call('reframe', '--nocolor', '-c', house / 'reframe-checks', '-r', *words, *ALLOW,
-                    '--report-file', report, cwd=house, MEMBW_BUILD=build,
+        check = house / 'reframe-checks/chase.py'
+        done = call('reframe', '--nocolor', '-c', check, '-r', *words, *ALLOW, '--report-file',
+                    report, cwd=house, MEMBW_BUILD=build,
                     SPACK_USER_CONFIG_PATH=house / '.spack/user', **variables(house))  # fmt: skip
         (cases,) = [r['testcases'] for r in json.loads(report.read_text())['runs']]
         return done, {c['pinning']: c for c in cases if c['name'].startswith('chase %')}

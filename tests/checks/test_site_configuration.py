@@ -21,7 +21,7 @@ def test_the_configuration_of_the_page_runs_our_checks(call, environment, tmp_pa
     text = re.sub(r"'modules': \[.*?\],", '', text).replace('/apps/membw', str(tmp_path))
     (tmp_path / 'site.py').write_text(text)
     done = call(
-        *('reframe', '-C', tmp_path / 'site.py', '-c', 'reframe-checks', '-r'),
+        *('reframe', '-C', tmp_path / 'site.py', '-c', 'reframe-checks/stream.py', '-r'),
         *('--system', 'daint', '-n', 'stream%pinning=none'),
         *('-S', 'array_size=100000', '-S', 'ntimes=3', '-S', f'allow={ALLOWED}'),
         f'--report-file={tmp_path}/run.json',
@@ -51,6 +51,6 @@ def test_the_checks_are_listed_where_results_cannot_be_made(call, tmp_path):
     """A checkout of somebody else's, as root sees it, too: ReFrame would show a traceback."""
     copy = copy_checkout(tmp_path / 'checkout')
     (copy / 'results').write_text('')  # in the way
-    words = ('reframe', '-c', copy / 'reframe-checks', '-l', '-n', 'stream%pinning=none')
+    words = ('reframe', '-c', copy / 'reframe-checks/stream.py', '-l', '-n', 'stream%pinning=none')
     done = call(*words, cwd=copy, HOME=tmp_path / 'home', **variables(copy))
     assert done.returncode == 0 and 'Found 1 check(s)' in done.stdout, done.stdout + done.stderr

@@ -1,6 +1,7 @@
 """ReFrame compares a run with the references that `membw calibrate` wrote."""
 
 import runs_of_nodes
+import standin_gcc
 from checkout_copy import copy_checkout, variables
 
 from membw.cli import main
@@ -19,7 +20,7 @@ TINY = ('-Sstream.array_size=1000000', '-Sstream.ntimes=3',
 
 
 def test_reframe_compares_and_warns_of_an_old_reference_and_of_a_misspelt_metric(
-    tmp_path, monkeypatch, call
+    tmp_path, monkeypatch, call, environment
 ):
     copy_checkout(tmp_path)
     monkeypatch.setenv('MEMBW_ROOT', str(tmp_path))
@@ -32,10 +33,12 @@ def test_reframe_compares_and_warns_of_an_old_reference_and_of_a_misspelt_metric
     text = file.read_text().replace('copy: [', 'cpoy: [').replace('-0.04, 0.08', '-1.0, 0.0')
     day = text.split("expires: '")[1][:10]
     file.write_text(text.replace(day, '2026-01-31'))
+    tools = standin_gcc.put_up(tmp_path / 'tools')
     done = call(
-        'reframe', '--nocolor', '-c', tmp_path / 'reframe-checks', '-r', '--system', 'posed',
-        '-n', 'stream%pinning=none', *TINY, '--prefix', tmp_path / 'out', cwd=tmp_path,
-        RFM_ENABLE_RESULTS_STORAGE='0', MEMBW_BUILD='make', **variables(tmp_path),
+        'reframe', '--nocolor', '-c', tmp_path / 'reframe-checks/stream.py', '-r',
+        '--system', 'posed', '-n', 'stream%pinning=none', *TINY, '--prefix', tmp_path / 'out',
+        cwd=tmp_path, RFM_ENABLE_RESULTS_STORAGE='0', MEMBW_BUILD='make',
+        **variables(tmp_path), PATH=f'{tools}:{environment["PATH"]}',
     )  # fmt: skip
     said = done.stdout + done.stderr
     assert done.returncode == 0 and 'GB/s (r:9000360.0, l:-1.0, u:0.0)' in said, said

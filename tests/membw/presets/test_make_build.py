@@ -7,6 +7,7 @@ import subprocess
 import sys
 
 import pytest
+import standin_gcc
 from checkout_copy import copy_checkout
 from places import ROOT
 from standin import FOUNDING, StandIn, sources
@@ -16,15 +17,17 @@ from membw.presets import presets
 
 @pytest.fixture
 def make(tmp_path):
-    """make -C src/stream in a copy of what it needs; BUILD lies beside it."""
+    """make -C src/stream in a copy of what it needs, with a gcc that does not optimize; BUILD lies
+    beside it."""
     root = copy_checkout(tmp_path / 'copy', ('src', 'configs'))
+    path = f'{standin_gcc.put_up(tmp_path / "tools")}:{os.environ["PATH"]}'
 
     def run(*words, **variables):
         command = ['make', '-C', 'src/stream', f'PYTHON={sys.executable}', f'BUILD={run.build}']
         return subprocess.run(
             [*command, *words],
             cwd=root,
-            env={**os.environ, **variables},
+            env={**os.environ, 'PATH': path, **variables},
             capture_output=True,
             text=True,
             timeout=300,
@@ -49,6 +52,7 @@ def built(make, *words):
 def test_the_line_that_reaches_icc_is_the_founding_one(make, tmp_path, preset):
     asked, line = FOUNDING[preset]
     icc = StandIn(tmp_path / 'intel', preset.partition('-')[0], 'icc')
+    icc.link('-O0')
     words = [f'{name.upper()}={value}' for name, value in asked.items()]
     path = f'{icc.path.parent}:{os.environ["PATH"]}'
     done = make(f'PRESET={preset}', *words, PATH=path)

@@ -63,7 +63,8 @@ def test_reframe_asks_for_the_rows_that_its_checks_run(tmp_path, call):
     reframe = call('which', 'reframe').stdout.strip()
     asked = {}
     for name, words in {'nbody': (), 'stream': ('-p', 'gcc-(o3|native)')}.items():
-        done = call(reframe, '-c', house / 'reframe-checks', '-r', '-n', f'^{name}%', *words,
+        check = house / f'reframe-checks/{name}.py'
+        done = call(reframe, '-c', check, '-r', '-n', f'^{name}%', *words,
                     '--system', 'posed', cwd=house, PATH=path, **variables(house))  # fmt: skip
         assert done.returncode == 1 and 'Spack built no row' in done.stdout, done.stdout
         found = specs(house / 'results/spack/posed' / name)

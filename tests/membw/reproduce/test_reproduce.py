@@ -25,8 +25,9 @@ def measure(call, folder, build, preset):
     """One tiny run through ReFrame, everything it writes below `folder`; the record's name."""
     where = ('--prefix', folder, '--perflogdir', folder / 'perflogs')
     words = ('-n', 'stream%pinning=omp', '-p', preset, '--report-file', folder / 'report.json')
-    done = call('reframe', '--nocolor', '-c', ROOT / 'reframe-checks', '-r', '--system', 'local',
-                *words, *where, *TINY, MEMBW_BUILD=build, RFM_ENABLE_RESULTS_STORAGE='0',
+    check = ROOT / 'reframe-checks/stream.py'
+    done = call('reframe', '--nocolor', '-c', check, '-r', '--system', 'local', *words,
+                *where, *TINY, MEMBW_BUILD=build, RFM_ENABLE_RESULTS_STORAGE='0',
                 OMP_WAIT_POLICY='passive')  # fmt: skip
     assert done.returncode == 0, done.stdout + done.stderr
     (record,) = (folder / 'records').glob('*.json')

@@ -11,10 +11,11 @@
  *	              declared too small; arrays that the declared caches could hold never are
  *	declared      else, where an array has four times the last-level caches
  *
- * An automatic size that is contradicted becomes the smallest larger one that is proven, if need be
- * after two seconds more from the largest one on; one that takes longer to touch than there is time
- * for, as 4 times 260 MiB on two cores, the smallest proven one.  In one of several processes, and with --allow array-too-small, nothing is timed;
- * nor where the given size is less than a proof takes, since it is INVALID in any case.
+ * An automatic size that is contradicted becomes the smallest larger one that is proven, if need
+ * be after two seconds more from the largest one on; one that takes longer to touch than there is
+ * time for, as 4 times 260 MiB on two cores, the smallest proven one.  In one of several
+ * processes, and with --allow array-too-small, nothing is timed; nor where the given size is less
+ * than a proof takes, since it is INVALID in any case.
  */
 #pragma once
 

@@ -247,8 +247,10 @@ def test_the_cards_run_with_kmp_affinity_only(dry, system, partition, threads):
         assert ('--pages 2M' in line) == (environ == 'icc13-knc-huge')
 
 
-def test_nothing_but_a_card_runs_with_kmp_affinity(dry):
-    assert 'pinning=omp' in dry('local').text and 'pinning=kmp' not in dry('local').text
+def test_nothing_but_a_card_runs_with_kmp_affinity(session, dry):
+    listed = session('-l', '--system', 'local').text
+    assert 'pinning=omp' in listed and 'pinning=kmp' not in listed
+    assert 'pinning=kmp' in dry('phi').text
 
 
 def test_the_huge_pages_of_the_cards_are_linked(dry):

@@ -51,7 +51,6 @@ def build(build_program: Callable[..., Path]) -> Callable[..., Path]:
     return lambda *rates: build_program('stream', changes=with_rates(*rates))
 
 
-@pytest.mark.beside
 def test_a_size_of_the_rule_that_lies_in_a_cache_becomes_a_proven_one(build, run: Run) -> None:
     """8 MiB declared, so three arrays of 32 MiB; 200 MiB of cache."""
     record, output = run(build(8 * MIB, 200 * MIB))
@@ -68,14 +67,12 @@ def test_a_size_given_that_lies_in_a_cache_is_invalid(build, run: Run) -> None:
     assert 'invalid: array-too-small: arrays of 32.0 MiB lie in a cache' in output
 
 
-@pytest.mark.beside
 def test_a_size_below_the_rule_that_is_proven_is_valid(build, run: Run) -> None:
     record, output = run(build(64 * MIB, 20 * MIB), '-n', str(8 * MIB))
     assert record['residency']['known'] == 'proven'
     assert 'array-too-small' not in output
 
 
-@pytest.mark.beside
 def test_a_size_of_the_rule_that_takes_long_to_touch_becomes_the_smallest_proven(
     build_program, run: Run
 ) -> None:

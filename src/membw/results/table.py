@@ -106,7 +106,7 @@ def read_table(paths: Sequence[str]) -> Table:
     provenances: dict[str, dict[str, str]] = {}
     texts: dict[str, str] = {}
     table = Table(provenances, texts)
-    rows: list[_Row] = []
+    records: list[_Record] = []
     seen: set[tuple] = set()
     for path in paths:
         try:
@@ -114,13 +114,13 @@ def read_table(paths: Sequence[str]) -> Table:
                 if path == '-' or not os.path.isfile(name):
                     texts[name] = text
                 found = _read(name, text, is_named, provenances, table.problems)
-                rows += [row for row in found if row.identity not in seen]
-                seen.update(row.identity for row in found)
+                records += [record for record in found if record.identity not in seen]
+                seen.update(record.identity for record in found)
         except OSError as err:
             fact = f"cannot read '{err.filename or path}': {err.strerror}"
             raise MembwError(fact, 'give files or folders that exist') from err
-    for run in _runs(rows):
-        table.figures += _figures(run)
+    for run, lacking in _runs(records):
+        table.figures += _figures(run, lacking)
     table.figures.sort(key=lambda f: f.time)
     return table
 
@@ -154,7 +154,7 @@ def _read(
     is_named: bool,
     provenances: dict[str, dict[str, str]],
     problems: list[str],
-) -> 'list[_Row]':
+) -> 'list[_Record]':
     """The records of one file; what is damaged goes to `problems`."""
     if '"session_info"' in text[:300]:
         if is_named:
@@ -162,19 +162,19 @@ def _read(
         return []
     if not is_named and 'membw-record-' not in text:
         return []
-    rows, wrong = [], []
+    records, wrong = [], []
     for number, line in enumerate(text.split('\n'), 1):
         if line.strip():
             try:
-                rows.append(_row(_json(line), name, number, provenances))
+                records.append(_record(_json(line), name, number, provenances))
             except BadRecord as err:
                 wrong.append(f'{name}:{number}: {err}')
     problems += wrong[:MOST_PROBLEMS]
     if len(wrong) > MOST_PROBLEMS:
         problems.append(f'{name}: {len(wrong) - MOST_PROBLEMS} more damaged lines')
-    if not rows and not wrong:
+    if not records and not wrong:
         problems.append(f'{name}: no record in this file')
-    return rows
+    return records
 
 
 def _json(line: str) -> dict:
@@ -196,32 +196,25 @@ def _refuse(word: str) -> None:
 # --- one record ----------------------------------------------------------------------------
 
 
-class _Row(NamedTuple):
-    """One record: what one rank measured."""
+class _Record(NamedTuple):
+    """What one rank measured."""
 
-    host: str
     rank: int
     ranks: int
-    time: float
-    references: dict[str, tuple]  # metric -> (value, low, high)
-    known_issues: dict[str, str]  # metric -> why
-    metrics: dict[str, tuple]  # metric -> (value, low, high, is_bound, unit, better)
-    invalid: str
-    allowed: str
-    setting: str
-    names: tuple[str, str, str, str, str, str]  # system .. pinning of Figure
-    provenance: str
-    file: str
-    line: int
+    figures: dict[str, Figure]  # by metric
+
+    @property
+    def any(self) -> Figure:
+        return next(iter(self.figures.values()))
 
     @property
     def identity(self) -> tuple:
         """Equal for two copies of one record."""
-        values = tuple(row[0] for row in self.metrics.values())
-        return self.host, self.rank, self.time, self.names[2], values
+        values = tuple(figure.value for figure in self.figures.values())
+        return self.any.node, self.rank, self.any.time, self.any.benchmark, values
 
 
-def _row(data: dict, file: str, line: int, provenances: dict[str, dict[str, str]]) -> _Row:
+def _record(data: dict, file: str, line: int, provenances: dict[str, dict[str, str]]) -> _Record:
     """BadRecord where the JSON object is not as src/harness/record.schema.json has it."""
     try:
         case = data.get('case') or {}
@@ -229,22 +222,35 @@ def _row(data: dict, file: str, line: int, provenances: dict[str, dict[str, str]
         made = provenance.of_json(data, case)
         key = json.dumps(made)
         provenances.setdefault(key, made)
-        return _Row(
-            host=_host(data['host']),
-            rank=_count(data, 'rank', 0),
-            ranks=_count(data, 'ranks', 1),
-            time=_seconds(data['time']),
-            references=_references(case.get('references') or {}, data['metrics']),
-            known_issues={m: str(t) for m, t in (case.get('known_issues') or {}).items()},
-            metrics=_metrics(data['metrics']),
-            invalid=_invalid(data, case),
-            allowed=' '.join(r['reason'] for r in data.get('reasons') or () if r.get('allowed')),
+        seconds, invalid = _seconds(data['time']), _invalid(data, case)
+        allowed = ' '.join(r['reason'] for r in data.get('reasons') or () if r.get('allowed'))
+        system, partition, test, parameters, preset, pinning = names
+        whole = Figure(
+            night=utc(seconds + NOON_S)[:10],
+            time=seconds,
+            node=_host(data['host']),
+            system=system,
+            partition=partition,
+            benchmark=test,
+            parameters=parameters,
+            preset=preset,
+            pinning=pinning,
+            verdict='INVALID' if invalid else 'VALID',
+            reasons=invalid,
             setting=_setting(data, names),
-            names=(names[0], names[1], names[2], names[3], names[4], names[5]),
             provenance=sys.intern(key),
             file=file,
             line=line,
+            allowed=allowed,
         )
+        figures = {
+            name: _figure(whole, name, row, case)
+            for name, row in data['metrics'].items()
+            if row['value'] is not None
+        }
+        if not figures:
+            raise BadRecord("'metrics' is empty: nothing was measured")
+        return _Record(_count(data, 'rank', 0), _count(data, 'ranks', 1), figures)
     except KeyError as err:
         raise BadRecord(f"'{err.args[0]}' is missing") from err
     except BadRecord:
@@ -290,15 +296,8 @@ def _seconds(text: str) -> float:
     return seconds
 
 
-def _metrics(rows: dict) -> dict[str, tuple]:
-    """Those that have a value; BadRecord where none has, or one is no positive number."""
-    metrics = {name: _metric(name, row) for name, row in rows.items() if row['value'] is not None}
-    if not metrics:
-        raise BadRecord("'metrics' is empty: nothing was measured")
-    return metrics
-
-
-def _metric(name: str, row: dict) -> tuple:
+def _figure(whole: Figure, name: str, row: dict, case: dict) -> Figure:
+    """`whole` with one metric, its reference and its known issue."""
     if not METRIC.fullmatch(name):
         raise BadRecord(f'not the name of a metric: {ascii(name)[:80]}')
     unit, better = row['unit'], row['better']
@@ -310,8 +309,21 @@ def _metric(name: str, row: dict) -> tuple:
         raise BadRecord(f"'{name}' is {value:g} {row['unit']}")
     ends = [_number(name, row[end]) for end in ('low', 'high') if row.get(end) is not None]
     low, high = [end / divisor for end in ends] if len(ends) == 2 else (None, None)
-    is_bound = row.get('bound') == 'lower'
-    return value / divisor, low, high, is_bound, sys.intern(unit), sys.intern(better)
+    figure = whole._replace(
+        metric=name,
+        value=value / divisor,
+        low=low,
+        high=high,
+        is_bound=row.get('bound') == 'lower',
+        unit=sys.intern(unit),
+        better=sys.intern(better),
+        known_issue=str((case.get('known_issues') or {}).get(name, '')),
+    )
+    held = ((case.get('references') or {}).get(name) or (None,) * 3)[:3]
+    reference, least, most = (None if x is None else _number(name, x) for x in held)
+    if not reference:  # ReFrame passes a reference of 0
+        return figure
+    return figure._replace(reference=reference / divisor, reference_low=least, reference_high=most)
 
 
 def _number(name: str, value: object) -> float:
@@ -319,17 +331,6 @@ def _number(name: str, value: object) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) < 1e300:
         raise BadRecord(f"'{name}' is {ascii(value)[:40]}, not a number")
     return float(value)
-
-
-def _references(rows: dict, metrics: dict) -> dict[str, tuple]:
-    """metric -> (value, low, high), in the table's unit; none of 0, which ReFrame passes."""
-    references = {}
-    for metric in rows.keys() & metrics.keys():
-        value, low, high = (None if x is None else _number(metric, x) for x in rows[metric][:3])
-        if value:
-            divisor = SHOWN_AS.get(metrics[metric]['unit'], ('', 1.0))[1]
-            references[metric] = value / divisor, low, high
-    return references
 
 
 def _invalid(data: dict, case: dict) -> str:
@@ -384,82 +385,63 @@ def conditions(figure: Figure) -> str:
 # --- one run of one node -------------------------------------------------------------------
 
 
-def _runs(rows: Iterable[_Row]) -> Iterator[list[_Row]]:
-    """The ranks of one node in one run together; a node that lacks a rank is INVALID.
+def _runs(records: Iterable[_Record]) -> Iterator[tuple[list[_Record], str]]:
+    """(the ranks of one node in one run, why these are INVALID: '', or a rank is missing).
 
     Records belong to one run when they lie in one file, or were written within 15 minutes, and
     none has the same rank. A node lacks ranks where its run has fewer records than ranks, and it
     has fewer than another node of the run.
     """
-    jobs: dict[tuple, list[_Row]] = defaultdict(list)
-    per_file = Counter((row.file, row.setting) for row in rows)
-    for row in rows:
-        if row.ranks == 1:
-            yield [row]
-        else:
-            file = row.file if per_file[row.file, row.setting] > 1 else ''
-            jobs[row.setting, row.ranks, file].append(row)
+    jobs: dict[tuple, list[_Record]] = defaultdict(list)
+    several = [record for record in records if record.ranks > 1]
+    yield from (([record], '') for record in records if record.ranks == 1)
+    per_file = Counter((record.any.file, record.any.setting) for record in several)
+    for record in several:
+        setting, file = record.any.setting, record.any.file
+        jobs[setting, record.ranks, file if per_file[file, setting] > 1 else ''].append(record)
     for same in jobs.values():
-        for job in _jobs(sorted(same, key=lambda r: r.time)):
-            nodes: dict[str, list[_Row]] = defaultdict(list)
-            for row in sorted(job, key=lambda r: r.rank):
-                nodes[row.host].append(row)
+        for job in _jobs(sorted(same, key=lambda r: r.any.time)):
+            nodes: dict[str, list[_Record]] = defaultdict(list)
+            for record in sorted(job, key=lambda r: r.rank):
+                nodes[record.any.node].append(record)
             most = max(map(len, nodes.values()))
             for run in nodes.values():
-                if len(job) < run[0].ranks and len(run) < most:
-                    text = f'ranks-missing ({len(run)} of {most} ranks of this node)'
-                    run = [row._replace(invalid=row.invalid or text) for row in run]
-                yield run
+                is_short = len(job) < run[0].ranks and len(run) < most
+                text = f'ranks-missing ({len(run)} of {most} ranks of this node)'
+                yield run, text if is_short else ''
 
 
-def _jobs(rows: list[_Row]) -> Iterator[list[_Row]]:
+def _jobs(records: list[_Record]) -> Iterator[list[_Record]]:
     """Split where a rank comes again, or too late."""
-    job: list[_Row] = []
-    for row in rows:
-        if job and (row.time - job[0].time > ONE_RUN_S or row.rank in {r.rank for r in job}):
+    job: list[_Record] = []
+    for record in records:
+        is_late = job and record.any.time - job[0].any.time > ONE_RUN_S
+        if is_late or record.rank in {r.rank for r in job}:
             yield job
             job = []
-        job.append(row)
+        job.append(record)
     if job:
         yield job
 
 
-def _figures(run: list[_Row]) -> Iterator[Figure]:
+def _figures(run: list[_Record], lacking: str) -> Iterator[Figure]:
     """Of the metrics that every rank measured: rates add up, of all else the mean counts."""
-    first = run[0]
-    invalid = next((row.invalid for row in run if row.invalid), '')
-    night = utc(first.time + NOON_S)[:10]
-    for metric in first.metrics:
-        rows = [row.metrics[metric] for row in run if metric in row.metrics]
-        if len(rows) < len(run):
+    wrong = next(filter(None, (record.any.reasons for record in run)), lacking)
+    allowed = next(filter(None, (record.any.allowed for record in run)), '')
+    for name, first in run[0].figures.items():
+        same = [record.figures[name] for record in run if name in record.figures]
+        if len(same) < len(run):
             continue
-        *_, unit, better = rows[0]
-        total = sum if better == HIGHER and unit.endswith('/s') else statistics.fmean
-        is_bound = any(row[3] for row in rows)
-        ends = [[row[i] for row in rows] for i in (1, 2)]
-        low, high = (None if is_bound or None in end else total(end) for end in ends)
-        reference, least, most = first.references.get(metric, (None, None, None))
-        yield Figure(
-            night,
-            first.time,
-            first.host,
-            *first.names,
-            metric=metric,
-            value=total([row[0] for row in rows]),
-            low=low,
-            high=high,
+        total = sum if first.better == HIGHER and first.unit.endswith('/s') else statistics.fmean
+        is_bound = any(f.is_bound for f in same)
+        lows = [f.low for f in same if f.low is not None and not is_bound]
+        highs = [f.high for f in same if f.high is not None and not is_bound]
+        yield first._replace(
+            value=total(f.value for f in same),
+            low=total(lows) if len(lows) == len(same) else None,
+            high=total(highs) if len(highs) == len(same) else None,
             is_bound=is_bound,
-            unit=unit,
-            better=better,
-            verdict='INVALID' if invalid else 'VALID',
-            reasons=invalid,
-            reference=reference,
-            reference_low=least,
-            reference_high=most,
-            setting=first.setting,
-            provenance=first.provenance,
-            file=first.file,
-            line=first.line,
-            known_issue=first.known_issues.get(metric, ''),
-            allowed=next((row.allowed for row in run if row.allowed), ''),
+            verdict='INVALID' if wrong else 'VALID',
+            reasons=wrong,
+            allowed=allowed,
         )

@@ -14,7 +14,6 @@ from membw.accept.runs import runs_of
 from membw.accept.text import blocks, plan_lines
 from membw.checkout import root
 from membw.errors import MembwError
-from membw.files import write_whole
 from membw.printable import printable
 from membw.results.table import read_table
 
@@ -29,14 +28,13 @@ The machine is
 examples:
   membw accept --template >protocol.yaml
   membw accept protocol.yaml --plan             # check it, its risks, the checksum to sign
-  membw accept protocol.yaml --report accept.html --report accept.json
+  membw accept protocol.yaml --json >accept.json    # every run with its record
   membw accept protocol.yaml --results results --results retest/records.jsonl
 
 exit status: 0 ACCEPTED (or --plan, --template); 1 REFUSED or INCOMPLETE; 2 usage error, or the
 protocol is not what was signed
 """
-PASSED_SHOWN = 32  # on the terminal; a report has all
-REPORTS = ('.html', '.json', '.txt')
+PASSED_SHOWN = 32  # nodes; --json has all
 
 
 def add_parser(subparsers: Any) -> None:
@@ -60,13 +58,6 @@ def add_parser(subparsers: Any) -> None:
         default=[],
         help="records: files, folders, - (results); again for a retest's",
     )
-    add(
-        '--report',
-        action='append',
-        metavar='FILE',
-        default=[],
-        help='write it: .html, .json or .txt; may be given again',
-    )
     tables.add_argument(parser)
     parser.set_defaults(func=run)
 
@@ -78,39 +69,17 @@ def run(args: argparse.Namespace) -> int:
         return 0
     if not args.protocol:
         raise MembwError('no protocol given', "'membw accept --template' prints one")
-    for name in args.report:
-        if Path(name).suffix not in REPORTS:
-            raise MembwError(f"'{name}' is no kind of report", f'one of {", ".join(REPORTS)}')
     protocol = protocols.load(args.protocol)
     if args.plan:
         protocols.refuse_unknown(protocol)
         print('\n'.join(plan_lines(protocol)))
         return 0
-    acceptance = accept(args, protocol)
-    return 0 if acceptance['verdict'] == 'ACCEPTED' else 1
-
-
-def accept(args: argparse.Namespace, protocol: protocols.Protocol) -> dict[str, Any]:
-    """The report, written and printed."""
     table = read_table(args.results or [str(Path(root(), 'results'))])
     for problem in table.problems:
         print(f'membw: {printable(problem)}', file=sys.stderr)
     acceptance = report(decide(protocol, runs_of(protocol, table)), table.problems)
-    for name in args.report:
-        write_whole(name, written(Path(name).suffix, acceptance))
     if args.json:
-        print(written('.json', acceptance), end='')
+        print(json.dumps(acceptance, indent=1))
     else:
-        print(tables.as_text(blocks(acceptance, PASSED_SHOWN), args.json))
-    return acceptance
-
-
-def written(suffix: str, acceptance: dict[str, Any]) -> str:
-    """The text of a report of that kind."""
-    if suffix == '.json':
-        return json.dumps(acceptance, indent=1) + '\n'
-    if suffix == '.txt':
-        return tables.as_text(blocks(acceptance), colour=False) + '\n'
-    from membw.accept.page import page
-
-    return page(acceptance)
+        print(tables.as_text(blocks(acceptance, PASSED_SHOWN)))
+    return 0 if acceptance['verdict'] == 'ACCEPTED' else 1

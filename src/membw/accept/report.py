@@ -1,4 +1,4 @@
-"""Everything needed to argue about an acceptance, as plain data: what JSON, text and HTML show."""
+"""Everything needed to argue about an acceptance, as plain data: what JSON and text show."""
 
 import shlex
 import time

@@ -14,8 +14,8 @@ COLUMNS = Column('node', 'node'), Column('status', 'status'), Column('rounds', '
 Block = Table | str
 
 
-def blocks(acceptance: dict[str, Any], passed: int | None = None) -> Iterator[Block]:
-    """Lines and a table; no more than `passed` of the nodes that passed, None: all."""
+def blocks(acceptance: dict[str, Any], passed: int) -> Iterator[Block]:
+    """Lines and a table; no more than `passed` of the nodes that passed."""
     yield f'Verdict: {acceptance["verdict"]}: {"; ".join(acceptance["why"])}'
     yield from (f'  lowest: {line}' for line in acceptance['lowest'])
     yield from (f'  risk: {line}' for line in acceptance['risks'])
@@ -59,10 +59,10 @@ def protocol_lines(
     yield f'  retest     {plural(retest, "run") + " of a node that failed" if retest else "none"}'
 
 
-def _nodes(acceptance: dict[str, Any], limit: int | None) -> Iterator[Block]:
+def _nodes(acceptance: dict[str, Any], limit: int) -> Iterator[Block]:
     counts = ', '.join(f'{n} {s}' for s, n in acceptance['counts'].items() if n)
     passed = [n['node'] for n in acceptance['nodes'] if n['status'] == 'PASS']
-    hidden = set(passed[limit:]) if limit is not None else set()
+    hidden = set(passed[limit:])
     rows = [
         [n['node'], n['status'], Cell(n['rounds'], _rounds(n))]
         for n in acceptance['nodes']
@@ -70,7 +70,7 @@ def _nodes(acceptance: dict[str, Any], limit: int | None) -> Iterator[Block]:
     ]
     yield Table(f'nodes: {counts}', COLUMNS, rows) if rows else f'nodes: {counts}'
     if hidden:
-        yield f'  ... and {plural(len(hidden), "node")} PASS: a --report has them all'
+        yield f'  ... and {plural(len(hidden), "node")} PASS: --json has them all'
     missing = [n['node'] for n in acceptance['nodes'] if n['status'] == 'MISSING']
     if missing:
         yield f'  MISSING: {fold(missing)}'

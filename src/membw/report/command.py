@@ -57,8 +57,7 @@ def run(args: argparse.Namespace) -> int:
         where = ' '.join(args.results) or 'results'
         raise MembwError(f"nothing was measured in '{where}'", "'membw run' measures this node")
     page = page_of(made, expected_nodes(args.nodes) if args.nodes else ())
-    text = render('membw.report', 'report.html', page=page)
-    write_whole(args.output, text, "'-o FILE' names another file")
+    write_whole(args.output, render(page), "'-o FILE' names another file")
     print(f'{args.output}: {page.verdict}: {page.headline}; {page.counts}')
     if args.svg and page.picture:
         write_whole(args.svg, page.picture.draw(WIDE).as_text(standalone=True))

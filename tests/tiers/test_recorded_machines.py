@@ -78,3 +78,19 @@ def test_a_machine_that_declares_nothing_has_its_pairs_all_the_same(pairs_of, tm
     machine = topologies.Machine('epyc-7763-nps4')
     pairs = pairs_of(machine.write(tmp_path), machine.online)
     assert all(values[:2] == (0, 0) for values in pairs.values())
+
+
+def test_an_expander_on_cxl_is_measured_from_each_domain_and_an_empty_domain_from_none(
+    pairs_of, tmp_path
+):
+    """A recorded machine to which a memory without CPUs was added, and a domain that has neither,
+    as a GPU whose memory is not online."""
+    machine = topologies.Machine('epyc-7763-nps4')
+    machine.domains[8] = {'cpus': [], 'gib': 256}
+    machine.domains[9] = {'cpus': [], 'gib': 0}
+    tree = machine.write(tmp_path)
+    declare(tree, 8, 4, 300, 28000)
+    pairs = pairs_of(tree, machine.online)
+    assert {memory for _, memory in pairs} == set(range(9))
+    assert len(pairs) == 8 * 9
+    assert pairs[4, 8][:2] == (300, 28) and pairs[0, 8][:2] == (0, 0)

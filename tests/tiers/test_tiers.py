@@ -12,9 +12,10 @@ SMALL = ['--array-mib', '8', '--rounds', '3']
 def tiers(build_program, tmp_path):
     """tiers(*options) -> (exit status, output, record)"""
 
-    def run(*options):
+    def run(*options, changes=()):
         record = tmp_path / 'record.json'
-        words = [build_program('tiers'), *options, '--json', record]
+        program = build_program('tiers', changes=changes)
+        words = [program, *options, '--json', record]
         done = subprocess.run(words, capture_output=True, text=True)
         return done.returncode, done.stdout + done.stderr, json.loads(record.read_text())
 
@@ -40,3 +41,12 @@ def test_arrays_that_fit_in_the_cache_are_invalid(tiers):
     status, output, _ = tiers(*SMALL)
     assert status == 1
     assert 'array-too-small' in output
+
+
+def test_rates_are_lower_bounds_where_the_kernel_moved_pages_meanwhile(tiers):
+    counted = 'visit->migrated = migrated_pages() - visit->migrated;'
+    moved = ('tiers/cell.c', counted, 'visit->migrated = 1000000;')
+    _, output, record = tiers(*SMALL, '--allow', 'array-too-small', changes=[moved])
+    assert 'pages-migrated: 1000000 pages while CPUs of 0 used memory 0' in output
+    rates = [m for name, m in record['metrics'].items() if '_gbs_' in name]
+    assert rates and all(rate['bound'] == 'lower' for rate in rates)

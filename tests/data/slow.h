@@ -1,6 +1,7 @@
 /*
  * slow: what is timed takes SLOW times as long, on rank SLOW_RANK or node SLOW_NODE alone where
- * one of them is defined; with SLOW_FIRST not in the further measurements of a LOW node.
+ * one of them is defined, and the others SLOW_OTHERS times; with SLOW_FIRST not in the further
+ * measurements of a LOW node.
  *
  * Planted by -include: each reading of the clock waits for SLOW - 1 times what has passed since
  * the reading before it, and never so long that the CPU time of a whole run contradicts the clock.
@@ -13,35 +14,39 @@
 #include <time.h>
 #include <unistd.h>
 
-static int slow_found(void)
+#ifndef SLOW_OTHERS
+#define SLOW_OTHERS 1
+#endif
+
+static double slow_found(void)
 {
 #ifdef SLOW_RANK
 	const char *const mpi = getenv("OMPI_COMM_WORLD_RANK"), *const slurm =
 									getenv("SLURM_PROCID");
 	const char *const rank = mpi ? mpi : slurm;
 
-	return rank && atoi(rank) == SLOW_RANK;
+	return rank && atoi(rank) == SLOW_RANK ? SLOW : SLOW_OTHERS;
 #elif defined SLOW_NODE
 	const char *const node = getenv("SLURMD_NODENAME");
 
 #ifdef SLOW_FIRST
 	if (access("again-1.out", F_OK) == 0)
-		return 0;
+		return 1;
 #endif
-	return node && strcmp(node, SLOW_NODE) == 0;
+	return node && strcmp(node, SLOW_NODE) == 0 ? SLOW : SLOW_OTHERS;
 #else
-	return 1;
+	return SLOW;
 #endif
 }
 
 /* Once: what it takes would be timed. */
-static int slow_is_here(void)
+static double slow_times(void)
 {
-	static int here = -1;
+	static double times;
 
-	if (here < 0)
-		here = slow_found();
-	return here;
+	if (times == 0)
+		times = slow_found();
+	return times;
 }
 
 static double slow_seconds(clockid_t clock, struct timespec *t)
@@ -57,8 +62,8 @@ static int slow_gettime(clockid_t clock, struct timespec *t)
 
 	if (clock != CLOCK_MONOTONIC)
 		return 0;
-	wait = (SLOW - 1) * (last > 0 && wait < 0.1 / SLOW ? wait : 0);
-	while (slow_is_here() && slow_seconds(clock, t) < now + wait)
+	wait = (slow_times() - 1) * (last > 0 && wait < 0.1 / SLOW ? wait : 0);
+	while (wait > 0 && slow_seconds(clock, t) < now + wait)
 		continue;
 	last = slow_seconds(clock, t);
 	return 0;

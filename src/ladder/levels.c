@@ -60,7 +60,8 @@ static double largest_of(const struct ladder *l, int points, int round)
 	return (double)l->bytes[i];
 }
 
-/* Of memory in the two largest octaves, where the caches are least. */
+/* Of memory in the two largest octaves, rates from 4 times the last level on: caches count least.
+ */
 static void fill_figures(struct stretch *s, const struct ladder *l,
 			 const struct declared *declared)
 {
@@ -68,7 +69,7 @@ static void fill_figures(struct stretch *s, const struct ladder *l,
 	const double private_bytes =
 		declared->count > 1 ? 2.0 * (double)declared->bytes[declared->count - 2] : 0;
 	const double sharers = to > private_bytes ? l->threads / declared->last_levels : 1;
-	const double last = 2.0 * (double)declared->last;
+	const double last = 4.0 * (double)declared->last;
 	int p;
 
 	for (p = 0; p < POINTS; p++) {
@@ -77,7 +78,7 @@ static void fill_figures(struct stretch *s, const struct ladder *l,
 		double least = most / 4;
 
 		if (p >= READ_ONE && least < last / threads)
-			least = last / threads;
+			least = last / threads < most ? last / threads : most;
 		s->gbs[p] = s->is_end ? median_within(l, p, s->round, least, most)
 				      : median_within(l, p, s->round, from, to / threads);
 	}

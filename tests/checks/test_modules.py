@@ -21,8 +21,8 @@ partitions:
   max_jobs: 1
   features: []
   toolchains:
-    gcc: {{cc: cc-of-the-module, modules: [compiler/7.1], presets: [gcc-o3]}}
     gone: {{family: gcc, cc: gcc, modules: [compiler/9.9], presets: [gcc-o3]}}
+    gcc: {{cc: cc-of-the-module, modules: [compiler/7.1], presets: [gcc-o3]}}
 """
 MODULE = """#%Module
 prepend-path PATH {folder}
@@ -44,12 +44,14 @@ def machine(request, tmp_path):
     return checkout, {**shell, **variables(checkout)}
 
 
-def test_a_row_with_a_module_is_built_and_run_with_it(machine, call, environment):
+@pytest.mark.parametrize('checks', ['reframe-checks', 'reframe-checks/stream.py'])
+def test_a_row_with_a_module_is_built_and_run_with_it(machine, call, environment, checks):
+    """The row before it lacks its module: that is the first one, where ReFrame would run the
+    fixture of the session."""
     checkout, shell = machine
     shell['PATH'] = f'{environment["PATH"]}:{shell["PATH"]}'
     done = call(
-        *('reframe', '-c', 'reframe-checks', '-r', '--system', 'modular'),
-        *('-n', 'stream%pinning=none'),
+        *('reframe', '-c', checks, '-r', '--system', 'modular', '-n', 'stream%pinning=none'),
         *('-S', 'array_size=100000', '-S', 'ntimes=3', '-S', f'allow={ALLOWED}'),
         f'--report-file={checkout}/run.json',
         cwd=checkout,

@@ -30,9 +30,9 @@ COMMANDS = {
     'nightly': 'membw.nightly.command',
     'accept': 'membw.accept.command',
     'export': 'membw.export.command',
-    'checks': 'membw.shell.checks',
-    'env': 'membw.shell.env',
-    'completion': 'membw.shell.completion',
+    'checks': 'membw.shell',
+    'env': 'membw.shell',
+    'completion': 'membw.shell',
 }
 
 
@@ -70,11 +70,12 @@ def build_parser(command: str | None = None) -> Parser:
     parser = Parser(prog='membw', description='Measures and judges memory bandwidth.')
     parser.add_argument('--version', action=Version, nargs=0, help='print the release and end')
     subparsers = parser.add_subparsers(dest='command', metavar='COMMAND', required=True)
-    for name, module in COMMANDS.items():
-        if command is not None and name != command:
+    modules = [module for name, module in COMMANDS.items() if command in (None, name)]
+    for module in dict.fromkeys(modules):
+        importlib.import_module(module).add_parser(subparsers)
+    for name in COMMANDS:
+        if name not in subparsers.choices:
             subparsers.add_parser(name)
-        else:
-            importlib.import_module(module).add_parser(subparsers)
     return parser
 
 
@@ -82,7 +83,7 @@ def dispatch(argv: list[str] | None) -> int:
     """Options that a subcommand does not know are an error, unless it hands them on."""
     argv = sys.argv[1:] if argv is None else argv
     if '_ARGCOMPLETE' in os.environ:  # the tab key: argcomplete answers, and ends the process
-        from membw.shell.completion import answer
+        from membw.shell import answer
 
         answer(build_parser)
     lists_all = argv[:1] in (['-h'], ['--help'])

@@ -14,7 +14,7 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parents[2] / 'src'))
 
-from membw.calibrate.rule import Run, reference  # noqa: E402
+from membw.calibrate.rule import reference  # noqa: E402
 from membw.rank.screen import judge  # noqa: E402
 from membw.results.table import Figure  # noqa: E402
 from membw.statistics import now_and_before as history  # noqa: E402
@@ -122,7 +122,9 @@ def calibrate_cell(draw: Draw, scale: float) -> str:
     rng, missed = np.random.default_rng(1), []
     for _ in range(100):
         runs = 100 * (1 + scale * draw(rng, (60,)))
-        every = [Run(f'n{i % 20}', str(i // 20), v) for i, v in enumerate(runs)]
+        every = [
+            Figure(node=f'n{i % 20}', night=str(i // 20), value=v) for i, v in enumerate(runs)
+        ]
         held = reference(every, 'GB/s', 'higher')
         ratio = 100 * (1 + scale * draw(rng, (1000,))) / held.value - 1
         missed.append(np.mean((ratio < held.low) | (ratio > held.high)))

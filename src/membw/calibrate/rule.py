@@ -12,6 +12,7 @@ from statistics import median
 from typing import NamedTuple
 
 from membw.plural import plural
+from membw.results.table import Figure
 from membw.statistics.robust import MAD_TO_SIGMA
 
 LEAST_RUNS = 5
@@ -26,14 +27,6 @@ class Refusal(Exception):
     """Why these runs make no reference."""
 
 
-class Run(NamedTuple):
-    """One figure of one node, in any unit."""
-
-    node: str
-    night: str
-    value: float
-
-
 class Reference(NamedTuple):
     """`value` in `unit`; `low` and `high`, fractions of it, are the limits of a run that passes;
     `spread`, a fraction, too, is the robust standard deviation of the runs."""
@@ -46,7 +39,7 @@ class Reference(NamedTuple):
     better: str
 
 
-def reference(runs: Sequence[Run], unit: str, better: str) -> Reference:
+def reference(runs: Sequence[Figure], unit: str, better: str) -> Reference:
     """The reference of one metric. Raises Refusal where the runs are too few or too far apart."""
     if len(runs) < LEAST_RUNS:
         raise Refusal(f'{plural(len(runs), "valid run")}, {LEAST_RUNS} are the least')
@@ -65,7 +58,7 @@ def reference(runs: Sequence[Run], unit: str, better: str) -> Reference:
     return Reference(float(f'{value:.6g}'), low, high, spread, unit, better)
 
 
-def too_few(runs: Sequence[Run]) -> str:
+def too_few(runs: Sequence[Figure]) -> str:
     """'of 1 night (fewer than 3)' where the tolerance is wider for it; '' where it is not."""
     nights, nodes = len({run.night for run in runs}), len({run.node for run in runs})
     lacks = [

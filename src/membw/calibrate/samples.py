@@ -4,7 +4,6 @@ import re
 from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 
-from membw.calibrate.rule import Run
 from membw.printable import printable
 from membw.results.table import Figure, Table
 
@@ -19,13 +18,13 @@ class Samples:
 
     key: tuple[str, ...]  # ('thin:thin', preset, pinning, a value of each parameter)
     parameters: tuple[str, ...]  # names of the check's own parameters
-    runs: dict[str, list[Run]] = field(default_factory=dict)  # by metric
+    runs: dict[str, list[Figure]] = field(default_factory=dict)  # by metric
     units: dict[str, tuple[str, str]] = field(default_factory=dict)  # metric: (unit, better)
     left_out: Counter[str] = field(default_factory=Counter)  # why -> runs
     facts: dict[str, str] = field(default_factory=dict)
 
     @property
-    def most(self) -> list[Run]:
+    def most(self) -> list[Figure]:
         """The runs of the metric that has most."""
         return max(self.runs.values(), key=len, default=[])
 
@@ -73,8 +72,7 @@ def _samples(
         if why:
             left_out[figure.file, figure.line] = why
         else:
-            run = Run(figure.node, figure.night, figure.value)
-            found.runs.setdefault(figure.metric, []).append(run)
+            found.runs.setdefault(figure.metric, []).append(figure)
             found.units[figure.metric] = figure.unit, figure.better
     found.left_out = Counter(left_out.values())
     known = table.provenance(newest) if newest else {}

@@ -6,14 +6,13 @@ import os
 import pathlib
 import shlex
 import shutil
-import subprocess
 import sys
 import time
 
 from membw.arguments import count
 from membw.checkout import refuse_unknown_system, root
 from membw.nightly import summary
-from membw.nightly.night import NOT_DONE, Night
+from membw.nightly.night import Night
 
 DESCRIPTION = """\
 Runs one night: all checks with the tag nightly, the whole cluster among them, whose LOW nodes are
@@ -22,7 +21,7 @@ of each step, nodecheck.txt, report.html, figures.csv, and summary.txt, which be
 for sendmail. Called again for the same night it takes up where it was stopped."""
 EPILOG = """\
 exit status: 0 all is well, 1 something is slow, invalid or changed, 2 the night is not complete: a
-usage error, stopped, or out of time; or a --notify command failed"""
+usage error, stopped, or out of time"""
 
 
 def add_parser(subparsers: argparse._SubParsersAction) -> None:
@@ -46,13 +45,6 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
     when('--minutes', type=count, default=240, help='bound for the whole night (240)')
     after = parser.add_argument_group('afterwards').add_argument
     after('--mail-to', metavar='ADDRESS', help='written into summary.txt; nothing is sent')
-    after(
-        '--notify',
-        metavar='COMMAND',
-        action='append',
-        default=[],
-        help='run COMMAND FOLDER STATUS at the end; repeatable',
-    )
     parser.set_defaults(func=main)
 
 
@@ -77,9 +69,8 @@ def main(args: argparse.Namespace) -> int:
         measure_and_judge(night, args, deadline)
     finally:
         text = summary.write(night, args.system, args.mail_to)
-        sent = [notify(command, night) for command in args.notify]
     print(text)
-    return night.status() if all(sent) else NOT_DONE
+    return night.status()
 
 
 def measure_and_judge(night: Night, args: argparse.Namespace, deadline: float) -> None:
@@ -95,13 +86,3 @@ def measure_and_judge(night: Night, args: argparse.Namespace, deadline: float) -
     step('history', 'history', '--since', '14d')
     step('report', 'report', '--output', str(folder / 'report.html'))
     step('export', 'export', '--format', 'csv', '--output', str(folder / 'figures.csv'))
-
-
-def notify(command: str, night: Night) -> bool:
-    """COMMAND FOLDER STATUS; whether it ended well."""
-    done = subprocess.run(
-        [*shlex.split(command), str(night.folder), str(night.status())], timeout=60
-    )
-    if done.returncode:
-        print(f"membw: '{command}' failed: exit status {done.returncode}", file=sys.stderr)
-    return done.returncode == 0

@@ -404,11 +404,6 @@ def candidates(cc: str) -> list[str]:
     return [c for c in [cc, *newest] if shutil.which(c)]
 
 
-def find_compiler(cc: str) -> str | None:
-    """Path of a compiler, else of its newest cc-<version>, or None."""
-    return next(map(shutil.which, candidates(cc)), None)
-
-
 def compiler_of(family: str, table: Table) -> str:
     """The family's compiler by its plain name, else its newest cc-<version> (Debian's clang-19);
     where none of them is of the family, the one to say so of."""

@@ -6,9 +6,6 @@ FAIL: the median of three further measurements of a LOW node is worse by more th
 by more robust deviations than chance gives any node in one fleet of a hundred; else PASS.
 SUSPECT: LOW, and not measured again; or in the slower of two groups, without a known reason.
 The deviation is 1.4826 MAD of all nodes, at least 0.5 %. Bounds may clear a node, never condemn.
-
-`membw run` and the nightly run measure `low_nodes(figures)` again, three times, and take the
-verdicts of `confirm(figures, figures_again)`.
 """
 
 from collections import defaultdict
@@ -68,23 +65,6 @@ class Judgement:
     low: list[str] = field(default_factory=list)
     groups: 'list[Group]' = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
-
-
-def low_nodes(
-    figures: Sequence[Figure], margin: float = MARGIN, provenance: Provenance | None = None
-) -> list[str]:
-    """Names of the nodes to measure again, AGAIN times; `figures` are of all nodes."""
-    return judge(figures, (), margin, provenance).low
-
-
-def confirm(
-    first: Sequence[Figure],
-    again: Sequence[Figure],
-    margin: float = MARGIN,
-    provenance: Provenance | None = None,
-) -> list[NodeVerdict]:
-    """The verdict of each node; `again` are the further measurements of the low ones."""
-    return judge(first, again, margin, provenance).verdicts
 
 
 def judge(

@@ -4,7 +4,7 @@ import statistics
 from collections import defaultdict
 from collections.abc import Iterable
 
-from membw.history.changes import FLEET, Change, find_changes, series_name
+from membw.history.changes import find_changes
 from membw.history.text import is_red, line
 from membw.plural import plural
 from membw.report.lines import MOST, Curve, lines
@@ -12,9 +12,7 @@ from membw.report.model import Alarm, Cell, Picture, Section
 from membw.report.model import Table as Shown
 from membw.results.table import Figure, Table, conditions
 
-PICTURES = 6  # of changes, the newest ones
 NODES = MOST - 2  # with a curve of their own; of more the median is drawn
-READ = 'One mark per night. Dashed: the medians before and after the change.'
 
 
 def section(table: Table, figure: Figure) -> tuple[Section | None, list[Alarm]]:
@@ -35,13 +33,7 @@ def section(table: Table, figure: Figure) -> tuple[Section | None, list[Alarm]]:
         for f in table.figures
         if f.metric == figure.metric and conditions(f) == conditions(figure)
     ]
-    made.pictures.append(_picture(f'{figure.metric.capitalize()} by night', same, nights, []))
-    for change in reversed(changes[-PICTURES:]):
-        of = [f for f in table.figures if _is_of(f, change)]
-        title = f'{change.kind} {change.size:+.1%} {change.metrics[0]}, {change.nodes[0]}'
-        made.pictures.append(
-            _picture(title, of, nights, [('before', change.before), ('after', change.after)])
-        )
+    made.pictures.append(_picture(f'{figure.metric.capitalize()} by night', same, nights))
     if changes:
         rows = [[Cell(line(change))] for change in reversed(changes)]
         made.tables = [Shown(['changes, newest first'], rows)]
@@ -57,14 +49,7 @@ def section(table: Table, figure: Figure) -> tuple[Section | None, list[Alarm]]:
     return made, alarms
 
 
-def _is_of(figure: Figure, change: Change) -> bool:
-    is_node = figure.node == change.nodes[0] or change.nodes == (FLEET,)
-    return is_node and figure.metric == change.metrics[0] and series_name(figure) == change.name
-
-
-def _picture(
-    title: str, figures: Iterable[Figure], nights: list[str], medians: list[tuple[str, float]]
-) -> Picture:
+def _picture(title: str, figures: Iterable[Figure], nights: list[str]) -> Picture:
     """Lower bounds and INVALID figures have no mark."""
     place = {night: float(number) for number, night in enumerate(nights)}
     values: dict[str, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
@@ -83,10 +68,6 @@ def _picture(
         Curve(node, [(place[n], statistics.median(of), None, None) for n, of in nights_.items()])
         for node, nights_ in values.items()
     ]
-    last = place[nights[-1]]
-    curves += [
-        Curve(name, [(x, value, None, None) for x in (0.0, last)], True) for name, value in medians
-    ]
     return Picture(
         title,
         lambda width: lines(
@@ -98,5 +79,5 @@ def _picture(
             name_x=lambda x: nights[round(x)][5:],
             from_zero=False,
         ),
-        READ if medians else '',
+        'One mark per night.',
     )

@@ -18,7 +18,6 @@ class Curve(NamedTuple):
 
     name: str
     points: Sequence[tuple[float, float, float | None, float | None]]
-    is_dashed: bool = False  # a reference, not a measurement
     is_band: bool = False  # the intervals are a band, not a line each
 
 
@@ -87,7 +86,6 @@ def _legend_places(curves: list[Curve], width: int) -> list[tuple[float, int]]:
 def _curve(
     canvas: Canvas, curve: Curve, number: int, colour: str, across: Scale, up: Scale
 ) -> None:
-    dash = {'stroke_dasharray': '6 4'} if curve.is_dashed else {}
     at = [(across(p[0]), up(p[1])) for p in curve.points]
     ranges = [
         (x, up(low), up(high))
@@ -99,7 +97,7 @@ def _curve(
     else:
         for x, low, high in ranges:
             canvas.line(x, low, x, high, colour, stroke_width='1.5')
-    canvas.path(at, colour, stroke_width='2', **dash)
+    canvas.path(at, colour, stroke_width='2')
     marked = -100.0
     for (x, y), (where, value, *_) in zip(at, curve.points, strict=True):
         if not curve.is_band or x > marked + MARK_EVERY:

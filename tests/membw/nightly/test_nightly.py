@@ -132,14 +132,6 @@ def test_a_step_that_hangs_is_bounded_and_the_night_is_not_complete(place, monke
     assert 'run       out of time' in (folder_of(place) / 'summary.txt').read_text()
 
 
-def test_a_command_that_is_to_be_notified_gets_folder_and_status(place):
-    done = night(place, '--notify', f'sh -c \'echo "$1 $2" >{place}/said\' sh')
-    assert done.returncode == 0
-    assert (place / 'said').read_text() == f'{folder_of(place)} 0\n'
-    done = night(place, '--notify', 'sh -c "exit 3"')
-    assert done.returncode == 2 and 'exit status 3' in done.err
-
-
 @pytest.mark.parametrize(
     'words',
     [('--night', 'soon'), ('--minutes', '0'), ('--checks', "-n 'x"), ('--system', 'ulyses')],

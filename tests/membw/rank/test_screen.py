@@ -6,7 +6,7 @@ import made_up_records as made
 import numpy as np
 import pytest
 
-from membw.rank.screen import confirm, judge, low_nodes
+from membw.rank.screen import judge
 from membw.results.table import read_table
 from membw.statistics.peers import confirming_limit, peers_medians, robust_deviation
 
@@ -33,46 +33,48 @@ def words(verdicts):
 @pytest.mark.parametrize('nodes', [5, 20, 100])
 def test_a_node_5_percent_slow_is_low_and_fails_when_measured_again(tmp_path, nodes):
     first = figures(tmp_path, made.fleet(nodes, slow={3: 0.95}))
-    assert low_nodes(first) == ['n003']
-    verdicts = confirm(first, figures(tmp_path, again('n003', 0.95)))
+    assert judge(first).low == ['n003']
+    verdicts = judge(first, figures(tmp_path, again('n003', 0.95))).verdicts
     assert words(verdicts) == {'n003': 'FAIL'}
 
 
 def test_a_node_slow_in_the_first_measurement_alone_passes(tmp_path):
     first = figures(tmp_path, made.fleet(20, slow={3: 0.95}))
-    assert words(confirm(first, figures(tmp_path, again('n003', 1.0)))) == {}
+    assert words(judge(first, figures(tmp_path, again('n003', 1.0))).verdicts) == {}
 
 
 @pytest.mark.parametrize('times', [0, 1, 2])
 def test_a_low_node_that_was_not_measured_three_times_again_is_suspect(tmp_path, times):
     first = figures(tmp_path, made.fleet(20, slow={3: 0.95}))
-    verdicts = confirm(first, figures(tmp_path, again('n003', 0.95, times)) if times else [])
+    verdicts = judge(
+        first, figures(tmp_path, again('n003', 0.95, times)) if times else []
+    ).verdicts
     assert words(verdicts) == {'n003': 'SUSPECT'}
 
 
 def test_further_measurements_that_are_invalid_do_not_count(tmp_path):
     first = figures(tmp_path, made.fleet(20, slow={3: 0.95}))
     wrong = figures(tmp_path, again('n003', 0.95, validation={'ok': False}))
-    assert words(confirm(first, wrong)) == {'n003': 'SUSPECT'}
+    assert words(judge(first, wrong).verdicts) == {'n003': 'SUSPECT'}
 
 
 def test_a_further_measurement_without_all_metrics_does_not_count(tmp_path):
     first = figures(tmp_path, made.fleet(20, slow={3: 0.95}))
     rows = again('n003', 0.95)
     del rows[0]['metrics']['copy']
-    assert words(confirm(first, figures(tmp_path, rows))) == {'n003': 'SUSPECT'}
+    assert words(judge(first, figures(tmp_path, rows)).verdicts) == {'n003': 'SUSPECT'}
 
 
 def test_one_slow_kernel_is_found(tmp_path):
     rows = made.fleet(20)
     rows[2]['metrics']['copy']['value'] *= 0.94
-    assert low_nodes(figures(tmp_path, rows)) == ['n003']
+    assert judge(figures(tmp_path, rows)).low == ['n003']
 
 
 def test_a_loss_within_the_margin_is_no_fail(tmp_path):
     first = figures(tmp_path, made.fleet(20, slow={3: 0.96}))
     low = figures(tmp_path, again('n003', 0.96))
-    assert words(confirm(first, low, margin=0.05)) == {}
+    assert words(judge(first, low, margin=0.05).verdicts) == {}
 
 
 def test_the_reason_has_the_numbers_to_recompute_it(tmp_path):
@@ -80,7 +82,9 @@ def test_the_reason_has_the_numbers_to_recompute_it(tmp_path):
     slow = made.stream(share=0.96) | made.metrics({'triad': 171.0})
     rows[16] = made.record('n017', rows=slow)
     first = figures(tmp_path, rows)
-    (verdict,) = [v for v in confirm(first, figures(tmp_path, again('n017', 0.952))) if v.reason]
+    (verdict,) = [
+        v for v in judge(first, figures(tmp_path, again('n017', 0.952))).verdicts if v.reason
+    ]
     limit = confirming_limit(64, 5)
     assert verdict.reason == (
         'triad 171 GB/s, median of its 63 peers 180: -5.0%; margin 3%, limit '
@@ -96,8 +100,8 @@ def test_of_a_time_more_is_worse(tmp_path):
     ]
     rows[3]['metrics']['lat']['value'] = 99.0
     first = figures(tmp_path, rows)
-    assert low_nodes(first) == ['n003']
-    (verdict,) = [v for v in confirm(first, []) if v.reason]
+    assert judge(first).low == ['n003']
+    (verdict,) = [v for v in judge(first, []).verdicts if v.reason]
     assert 'lat 99 ns, median of its 19 peers 90: +10.0%' in verdict.reason
 
 
@@ -110,25 +114,25 @@ def bound(node, share, day=0.0):
 
 def test_a_bound_that_is_not_low_clears_a_node(tmp_path):
     first = figures(tmp_path, [*made.fleet(20), bound('n099', 0.99)])
-    assert low_nodes(first) == []
+    assert judge(first).low == []
 
 
 def test_a_low_bound_is_measured_again_and_never_fails(tmp_path):
     first = figures(tmp_path, [*made.fleet(20), bound('n099', 0.5)])
-    assert low_nodes(first) == ['n099']
+    assert judge(first).low == ['n099']
     more = [bound('n099', 0.5, day=0.001 * i) for i in (1, 2, 3)]
-    assert words(confirm(first, figures(tmp_path, more))) == {'n099': 'SUSPECT'}
-    assert words(confirm(first, figures(tmp_path, again('n099', 1.0)))) == {}
+    assert words(judge(first, figures(tmp_path, more)).verdicts) == {'n099': 'SUSPECT'}
+    assert words(judge(first, figures(tmp_path, again('n099', 1.0))).verdicts) == {}
 
 
 def test_bounds_do_not_move_the_median_of_the_peers(tmp_path):
     first = figures(tmp_path, [*made.fleet(20), *(bound(f'b{n}', 0.5) for n in range(30))])
-    assert set(low_nodes(first)) == {f'b{n}' for n in range(30)}
+    assert set(judge(first).low) == {f'b{n}' for n in range(30)}
 
 
 def test_where_all_figures_are_bounds_nothing_passes_silently(tmp_path):
     first = figures(tmp_path, [bound(made.name(n), 1.0) for n in range(5)])
-    assert set(words(confirm(first, [])).values()) == {'SUSPECT'}
+    assert set(words(judge(first, []).verdicts).values()) == {'SUSPECT'}
 
 
 def kits(facts, **fields):
@@ -187,16 +191,16 @@ def test_a_fact_that_the_slow_node_alone_has_is_named(tmp_path, channels, said):
 
 def test_settings_are_not_compared_with_each_other(tmp_path):
     slower = made.fleet(20, slow={n: 0.7 for n in range(1, 21)}, case={'pinning': 'none'})
-    assert low_nodes(figures(tmp_path, [*made.fleet(20), *slower])) == []
+    assert judge(figures(tmp_path, [*made.fleet(20), *slower])).low == []
 
 
 def test_a_node_without_peers_is_suspect(tmp_path):
-    assert words(confirm(figures(tmp_path, [made.record()]), [])) == {'n1': 'SUSPECT'}
+    assert words(judge(figures(tmp_path, [made.record()]), []).verdicts) == {'n1': 'SUSPECT'}
 
 
 def test_two_nodes_of_which_one_is_slow_are_not_decided(tmp_path):
     first = figures(tmp_path, [made.record('n1'), made.record('n2', rows=made.stream(share=0.6))])
-    verdicts = confirm(first, figures(tmp_path, again('n2', 0.6)))
+    verdicts = judge(first, figures(tmp_path, again('n2', 0.6))).verdicts
     assert words(verdicts) == {'n2': 'SUSPECT'}
 
 
@@ -205,7 +209,7 @@ def test_an_invalid_figure_is_neither_ranked_nor_a_peer(tmp_path):
         made.record(f'x{n}', rows=made.stream(share=0.3), validation={'ok': False})
         for n in range(9)
     ]
-    verdicts = confirm(figures(tmp_path, [*made.fleet(10), *wrong]), [])
+    verdicts = judge(figures(tmp_path, [*made.fleet(10), *wrong]), []).verdicts
     assert words(verdicts) == {f'x{n}': 'INVALID' for n in range(9)}
 
 

@@ -1,0 +1,61 @@
+"""How ReFrame, a shell and its user find membw: `membw checks`, `env` and `completion`."""
+
+import argparse
+import os
+import shlex
+from collections.abc import Callable
+
+import argcomplete
+
+from membw.checkout import root, systems
+
+SHELLS = ('bash', 'zsh', 'fish')
+
+
+def add_parser(subparsers: argparse._SubParsersAction) -> None:
+    checks = subparsers.add_parser(
+        'checks',
+        help='where the checks are, for reframe -c',
+        description='Prints the folder of the checks: eval "$(membw env)", then from any folder '
+        'reframe -c "$(membw checks)" -r --system SYSTEM. Without the first: reframe -C '
+        '"$(membw checks)/../configs/settings.py" -c ...',
+    )
+    env = subparsers.add_parser(
+        'env',
+        help='what a shell needs for reframe: eval "$(membw env)"',
+        description='Prints a line for eval, in a shell or in its .profile: reframe, its '
+        'configuration and membw are then those of this installation.',
+    )
+    completion = subparsers.add_parser(
+        'completion',
+        help='what makes the tab key complete membw in a shell',
+        description='Prints a line for eval, in .bashrc say: eval "$(membw completion bash)".',
+    )
+    completion.add_argument('shell', choices=SHELLS)
+    for parser in (checks, env, completion):
+        parser.set_defaults(func=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    if args.command == 'checks':
+        print(os.path.join(root(), 'reframe-checks'))
+    elif args.command == 'env':
+        print(f'. {shlex.quote(os.path.join(root(), "setup-env.sh"))}')
+    else:
+        print(argcomplete.shellcode(['membw'], shell=args.shell))
+    return 0
+
+
+def answer(build_parser: Callable[[str | None], argparse.ArgumentParser]) -> None:
+    """What that function asks for, in _ARGCOMPLETE; argcomplete then ends the process.
+
+    Of the command on the line alone, once it has a space behind it: no other module is loaded.
+    """
+    words = os.environ.get('COMP_LINE', '').split(' ')
+    parser = build_parser(words[1] if len(words) > 2 else None)
+    commands: dict = parser._subparsers._group_actions[0].choices  # type: ignore
+    for each in (parser, *commands.values()):
+        for action in each._actions:
+            if action.dest == 'system':
+                action.completer = lambda **_: systems()
+    argcomplete.autocomplete(parser, always_complete_options='long')

@@ -1,1 +1,0 @@
-"""How ReFrame, a shell and its user find what is membw's."""

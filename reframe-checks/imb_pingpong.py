@@ -14,6 +14,7 @@ from lib.measurement import measurement
 from lib.refusal import refuse
 from reframe.core.backends import getlauncher
 from reframe.core.builtins import parameter, run_after, run_before, sanity_function, variable
+from reframe.core.systems import SystemPartition
 
 from membw.moments import utc
 from membw.results import archive, imb_table
@@ -30,7 +31,7 @@ RANK_LINES = [
 ]
 
 
-def pairs_of(partition: Any) -> list[str]:
+def pairs_of(partition: SystemPartition) -> list[str]:
     """Pairs of this partition's ping-pongs: '0-13', 'mic0-cpu1', 'inter:cpu0-cpu1'."""
     return partition.extras.get('imb_pairs', ['0-1'])
 

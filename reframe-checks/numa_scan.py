@@ -54,7 +54,7 @@ class numa_scan(at_realtime, stream_options, measurement):
         if len(self.memories) == 1 and not self.is_dry_run():
             self.say('one NUMA domain: there is no remote memory to scan')
         # one script under one launcher: every point runs in the same way
-        lines = [pinnings.unset_others({}), NOTE_ENVIRONMENT]
+        lines = [pinnings.unset_other_variables({}), NOTE_ENVIRONMENT]
         lines += [self.line(*point) for point in self.points]
         pathlib.Path(self.stagedir, 'scan.sh').write_text('\n'.join(lines) + '\n')
         self.executable, self.executable_opts = 'bash', ['scan.sh']

@@ -33,7 +33,7 @@ class overheads(several_launches, openmp_run):
     pairs_of_construct = variable(int, value=15, loggable=True)
 
     @run_after('init')
-    def take_asked_policies(self) -> None:
+    def take_requested_policies(self) -> None:
         given = self.wait_policies.split(',')
         unknown = ', '.join(sorted({*given} - {*POLICIES}))
         if unknown:

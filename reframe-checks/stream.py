@@ -56,4 +56,4 @@ class stream(stream_options, pinned_run):
             raise SanityError(f'table and record differ: {text}')
         if 'Solution Validates' not in self.output():
             yield "not-validated (no 'Solution Validates' in the output)"
-        yield from other_pages(self.pages_asked(), self.measured['pages'])
+        yield from other_pages(self.pages_requested(), self.measured['pages'])

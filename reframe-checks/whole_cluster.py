@@ -170,7 +170,7 @@ class whole_cluster(measurement):
 
     def keep_all(self, lines: list[str]) -> None:
         if self.record:
-            self.rewrite([{**json.loads(line), **self.facts_beside()} for line in lines])
+            self.rewrite([{**json.loads(line), **self.further_facts()} for line in lines])
         else:
             pathlib.Path(self.stagedir, RECORDS).write_text(''.join(lines))
             self.keep(RECORDS, type(self).__name__)

@@ -15,8 +15,10 @@ import reframe as rfm
 import reframe.core.runtime as runtime
 import reframe.utility.sanity as sn
 from reframe.core.builtins import fixture, run_after, run_before, sanity_function, variable
+from reframe.core.environments import Environment
 from reframe.core.exceptions import ReframeError
 from reframe.core.meta import make_test
+from reframe.core.systems import SystemPartition
 
 from lib import local_jobs, prerequisites
 from lib.queue_limit import queue_limit
@@ -38,7 +40,7 @@ def results() -> pathlib.Path:
     return pathlib.Path(runtime.runtime().get_option('systems/0/prefix'))
 
 
-def lack(partition: Any, environ: Any) -> str | None:
+def lack(partition: SystemPartition, environ: Environment) -> str | None:
     """Why this row cannot be built here, or None."""
     reason = prerequisites.no_scheduler(partition) or prerequisites.no_modules(environ)
     reason = reason or prerequisites.no_compiler(environ)
@@ -51,7 +53,7 @@ def lack(partition: Any, environ: Any) -> str | None:
     return reason
 
 
-def chosen(partition: Any, environ: Any) -> str:
+def chosen(partition: SystemPartition, environ: Environment) -> str:
     """spack or make: Spack wherever it is, except for what only the node can build."""
     how = os.environ.get('MEMBW_BUILD') or partition.extras.get('build', 'auto')
     if how != 'auto':
@@ -63,11 +65,11 @@ def chosen(partition: Any, environ: Any) -> str:
     return 'make' if elsewhere or environ.modules or not spack_rows.can_build() else 'spack'
 
 
-def key(partition: Any, environ: Any) -> str:
+def key(partition: SystemPartition, environ: Environment) -> str:
     return f'{partition.name}-{environ.name}'
 
 
-def row(partition: Any, environ: Any) -> dict[str, Any]:
+def row(partition: SystemPartition, environ: Environment) -> dict[str, Any]:
     """What membw.presets.spack_rows builds of one environment."""
     huge = 'hugetlbfs' in environ.features
     return {
@@ -143,7 +145,7 @@ class spack_build(quick_log, rfm.RunOnlyRegressionTest):
             self.paths = spack_rows.write(self.folder, self.program, rows)
             self.prerun_cmds = spack_rows.commands(self.folder, self.paths)
 
-    def path(self, partition: Any, environ: Any) -> Any:
+    def path(self, partition: SystemPartition, environ: Environment) -> Any:
         """Where the view has this row's program; in a dry run, where it would be."""
         name = key(partition, environ)
         return self.paths.get(name, self.folder / 'rows' / name / 'bin' / self.program)

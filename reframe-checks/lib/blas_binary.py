@@ -11,6 +11,7 @@ from typing import Any
 import reframe as rfm
 import reframe.core.runtime as runtime
 from reframe.core.builtins import fixture, parameter, run_after, run_before, variable
+from reframe.core.systems import SystemPartition
 
 from lib.binaries import program_binary
 from lib.option_words import option_words
@@ -26,7 +27,7 @@ LEAVE_OUT = (
 CALLS_IT = 'void dgemm_(void); int main(void) { dgemm_(); return 0; }'
 
 
-def is_local(partition: Any) -> bool:
+def is_local(partition: SystemPartition) -> bool:
     return partition.scheduler.registered_name == 'local'
 
 
@@ -57,7 +58,7 @@ def seems_here(name: str) -> bool:
     )
 
 
-def rows_of(partition: Any) -> list[str]:
+def rows_of(partition: SystemPartition) -> list[str]:
     """The libraries that are measured there: what its file names, but for those without threads,
     which are measured only when requested; of this machine the first that is here."""
     named = partition.extras.get('blas')
@@ -68,7 +69,7 @@ def rows_of(partition: Any) -> list[str]:
     return (here or ['openblas-openmp'])[:1] if is_local(partition) else []
 
 
-def environment(partition: Any, name: str) -> Any:
+def environment(partition: SystemPartition, name: str) -> Any:
     """The environment that builds the row there, or None: the compiler has no part in the figure.
     Where the row names the preset of its source's line, that and no other."""
     wanted = ROWS[name].get('preset')

@@ -9,13 +9,15 @@ import os
 import re
 import shutil
 import subprocess
-from typing import Any
+
+from reframe.core.environments import Environment
+from reframe.core.systems import SystemPartition
 
 # busybox and a dead card: neither may hold up the session
 LIMIT_S = 20
 
 
-def is_card(partition: Any) -> bool:
+def is_card(partition: SystemPartition) -> bool:
     return partition.scheduler.registered_name == 'ssh'
 
 
@@ -35,7 +37,7 @@ def answer(command: str) -> str | None:
     return done.stdout if done.returncode == 0 else None
 
 
-def remote(partition: Any, host: str, command: str) -> str | None:
+def remote(partition: SystemPartition, host: str, command: str) -> str | None:
     """The command there, as ReFrame itself would call ssh."""
     options = ' '.join(partition.access)
     return answer(f'ssh -o BatchMode=yes -o ConnectTimeout=5 {options} {host} {command}')
@@ -46,7 +48,7 @@ def tools() -> list[str]:
     return ['bash', *(['rsync'] if shutil.which('rsync') else [])]
 
 
-def unreachable(partition: Any) -> str | None:
+def unreachable(partition: SystemPartition) -> str | None:
     """Why no job can be started there, or None."""
     by_ssh = f'{partition.fullname} is reached by ssh'
     if not shutil.which('ssh'):
@@ -59,7 +61,7 @@ def unreachable(partition: Any) -> str | None:
                 return f"{by_ssh}: '{host}' has no '{tool}', which ReFrame calls there"
 
 
-def another(partition: Any) -> str | None:
+def another(partition: SystemPartition) -> str | None:
     """Why what answers is not the card of this partition, or None: `identify` of its extras."""
     identify = partition.extras.get('identify')
     if not identify:
@@ -75,7 +77,7 @@ def another(partition: Any) -> str | None:
             return f"{partition.fullname}: this card is another: {label} is '{said}'"
 
 
-def libraries(partition: Any, environ: Any) -> list[str]:
+def libraries(partition: SystemPartition, environ: Environment) -> list[str]:
     """Shared libraries that the program needs there, as paths of this host."""
     paths = list(partition.extras.get('libraries', []))
     if 'hugetlbfs' in environ.features:
@@ -83,7 +85,7 @@ def libraries(partition: Any, environ: Any) -> list[str]:
     return paths
 
 
-def lacking_library(partition: Any, environ: Any) -> str | None:
+def lacking_library(partition: SystemPartition, environ: Environment) -> str | None:
     """Why the program would not start there, or None."""
     for path in libraries(partition, environ):
         if not os.path.isfile(path):

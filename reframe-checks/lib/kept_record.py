@@ -67,7 +67,7 @@ class kept_record(rfm.RegressionTestPlugin):
         self.threads = record['threads']
         self.threads_on = ' '.join(t['affinity'] for t in record['threads_on'])
 
-    def facts_beside(self) -> dict:
+    def further_facts(self) -> dict:
         """What is known of the program beyond its record, and kept with it."""
         return {}
 
@@ -80,7 +80,7 @@ class kept_record(rfm.RegressionTestPlugin):
             path = path.with_name(f'{path.stem}-{self.short_name}.json')
         lines = pathlib.Path(self.stagedir, name).read_text().splitlines()
         self.record = str(path)
-        self.rewrite([{**json.loads(line), **self.facts_beside()} for line in lines])
+        self.rewrite([{**json.loads(line), **self.further_facts()} for line in lines])
         if hasattr(self, 'binary'):  # what is not ours to build cannot be made again
             archive.keep_job(results(), path.stem, self.stagedir, self.job_facts(name))
         return self.record

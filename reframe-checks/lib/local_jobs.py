@@ -10,15 +10,15 @@ tests/checks/test_local_jobs.py says then whether it still waits for all.
 import contextlib
 import os
 import signal
-from typing import Any
 
 import reframe
+from reframe.core.schedulers import Job, JobScheduler
 from reframe.core.schedulers.local import LocalJobScheduler
 
 VERSION = '4.10.'
 
 
-def kill_own_alone(scheduler: Any, job: Any) -> None:
+def kill_own_alone(scheduler: JobScheduler, job: Job) -> None:
     """_kill_all but for its last line: the job itself has been waited for."""
     scheduler.log(f'sending SIGKILL to process group {job.jobid}')
     with contextlib.suppress(ProcessLookupError, PermissionError):  # ended, or no more ours

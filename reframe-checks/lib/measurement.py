@@ -12,12 +12,12 @@ from reframe.core.exceptions import SanityError
 from reframe.core.logging import getlogger
 
 from lib import prerequisites
-from lib.held_to import held_to
 from lib.kept_record import kept_record
 from lib.last_words import last_words
 from lib.option_words import option_words
 from lib.queue_limit import queue_limit
 from lib.quick_log import quick_log
+from lib.reference_check import reference_check
 from lib.refusal import refuse
 
 # variables below that are no options: what they say is read off the run
@@ -45,7 +45,7 @@ def by_whom(reason: dict, record: dict) -> str:
 
 
 class measurement(
-    quick_log, queue_limit, kept_record, held_to, last_words, rfm.RunOnlyRegressionTest
+    quick_log, queue_limit, kept_record, reference_check, last_words, rfm.RunOnlyRegressionTest
 ):
     """A program of src on a node of its own: options in, JSON record out.
 

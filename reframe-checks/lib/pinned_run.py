@@ -56,7 +56,7 @@ class pinned_run(at_realtime, measurement):
         self.take_cores(self.cpus)
         command, env = pinnings.ask(self.method, self.cpus)
         self.env_vars = {'OMP_NUM_THREADS': len(self.cpus), **env}
-        self.prerun_cmds += [pinnings.unset_others(env), NOTE_ENVIRONMENT]
+        self.prerun_cmds += [pinnings.unset_other_variables(env), NOTE_ENVIRONMENT]
         self.executable, *options = [*self.at_priority(command), self.program_there()]
         self.executable_opts = [*options, *self.program_options('record.json')]
 

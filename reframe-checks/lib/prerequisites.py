@@ -4,10 +4,11 @@ import functools
 import os
 import shutil
 import subprocess
-from typing import Any
 
 import reframe.core.runtime as runtime
 import reframe.utility.osext as osext
+from reframe.core.environments import Environment
+from reframe.core.systems import SystemPartition
 
 from lib import card
 
@@ -20,27 +21,27 @@ def answers(command: list[str]) -> bool | None:
         return False
 
 
-def no_slurm(partition: Any) -> str | None:
+def no_slurm(partition: SystemPartition) -> str | None:
     if not shutil.which('sbatch'):
         return f"{partition.fullname} needs Slurm: no 'sbatch' on this host"
     if not answers('sinfo -h'):
         return f"{partition.fullname} needs Slurm: no controller answers 'sinfo'"
 
 
-def no_card(partition: Any) -> str | None:
+def no_card(partition: SystemPartition) -> str | None:
     return card.unreachable(partition) or card.another(partition)
 
 
 SCHEDULERS = {'slurm': no_slurm, 'squeue': no_slurm, 'ssh': no_card}
 
 
-def no_scheduler(partition: Any) -> str | None:
+def no_scheduler(partition: SystemPartition) -> str | None:
     """Why no job of this partition can be started from here, or None."""
     look = SCHEDULERS.get(partition.scheduler.registered_name)
     return look(partition) if look else None
 
 
-def no_topology(partition: Any) -> str | None:
+def no_topology(partition: SystemPartition) -> str | None:
     """Why it is not known how many cores a node has, or None."""
     if not partition.processor.num_cpus:
         return (
@@ -49,7 +50,7 @@ def no_topology(partition: Any) -> str | None:
         )
 
 
-def no_modules(environ: Any) -> str | None:
+def no_modules(environ: Environment) -> str | None:
     """Why the modules of this environment cannot be loaded, or None."""
     wanted, system = environ.modules, runtime.runtime().modules_system
     if not wanted:
@@ -61,21 +62,21 @@ def no_modules(environ: Any) -> str | None:
             return f"{environ.name} needs module '{module}': not available here"
 
 
-def no_compiler(environ: Any) -> str | None:
+def no_compiler(environ: Environment) -> str | None:
     """Why this environment cannot compile, or None; with modules the job finds out."""
     if environ.modules or shutil.which(environ.cc):
         return None
     return f"compiler '{environ.cc}' of {environ.name} not found"
 
 
-def no_tool(partition: Any, tool: str | None) -> str | None:
+def no_tool(partition: SystemPartition, tool: str | None) -> str | None:
     """Why a local run cannot use this tool, or None; elsewhere the job finds out."""
     if tool and partition.scheduler.registered_name == 'local' and not shutil.which(tool):
         return f"'{tool}' not found on this host"
 
 
 @functools.cache
-def no_offload(environ: Any, line: tuple[str, ...]) -> str | None:
+def no_offload(environ: Environment, line: tuple[str, ...]) -> str | None:
     """Why this compiler makes no code for a device, or None; with modules the job finds out."""
     if environ.modules:
         return None

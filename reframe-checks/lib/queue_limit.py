@@ -1,10 +1,10 @@
 """How long a job may wait in a queue: a whole partition may be down unnoticed."""
 
 import subprocess
-from typing import Any
 
 import reframe as rfm
 from reframe.core.builtins import run_after
+from reframe.core.schedulers import Job
 
 from membw.site import slurm
 
@@ -20,13 +20,13 @@ class queue_limit(rfm.RegressionTestPlugin):
             self.max_pending_time = limit
 
 
-def never_begun(job: Any, scheduler: str) -> str:
+def never_begun(job: Job, scheduler: str) -> str:
     """Of a job that wrote no output; the scheduler's own reason, where it says one."""
     limit = f' for {job.max_pending_time:g} s (max_pending_time)' if job.max_pending_time else ''
     return f'job {job.jobid} waited{limit} and was ended before it began{reason(job, scheduler)}'
 
 
-def reason(job: Any, scheduler: str) -> str:
+def reason(job: Job, scheduler: str) -> str:
     if scheduler not in slurm.SCHEDULERS:
         return ''
     words = ['scontrol', '-o', 'show', 'job', str(job.jobid)]

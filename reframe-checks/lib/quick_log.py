@@ -1,9 +1,9 @@
 """What ReFrame logs of a test, without what takes long to read."""
 
-from lib.refusal import wrong_type_is_told
+from lib.refusal import wrong_type_is_refused
 
 
-class quick_log(wrong_type_is_told):
+class quick_log(wrong_type_is_refused):
     """For every test class: `variables`, deprecated since ReFrame 4.0, unwinds the stack each time
     it is read; all variables are read for each line of the log. It is `env_vars`, which stays."""
 

@@ -4,6 +4,7 @@ import datetime
 import functools
 from typing import Any
 
+import reframe as rfm
 import yaml
 
 from membw.errors import did_you_mean
@@ -25,7 +26,7 @@ def more_of_index(path: str, test: str) -> list[str]:
     return (read(path).get(test) or {}).get('$index', [])[len(INDEX) :]
 
 
-def expired(path: str, test: str, key: tuple, today: Any = None) -> str | None:
+def expired(path: str, test: str, key: tuple, today: datetime.date | None = None) -> str | None:
     """The last day, if the figures of (partition, environment, pinning, ...) were calibrated and
     it is over; None for published and hand-written ones, and for a file that is not there."""
     entry = read(path).get(NOTES) or {}
@@ -37,7 +38,7 @@ def expired(path: str, test: str, key: tuple, today: Any = None) -> str | None:
     return day if over and entry.get('in_force') else None
 
 
-def rows(test: Any) -> dict:
+def rows(test: rfm.RegressionTest) -> dict:
     """{metric: (value, low, high, unit) or what '$xfail' makes of it} of this case; {}: none."""
     try:
         return test.reference[test] if test.reference.index else {}
@@ -45,17 +46,17 @@ def rows(test: Any) -> dict:
         return {}
 
 
-def tuples(test: Any) -> dict[str, list[float | None]]:
+def tuples(test: rfm.RegressionTest) -> dict[str, list[float | None]]:
     """{metric: [value, low, high]} with low and high as fractions; with '$xfail' or without."""
     return {name: list(getattr(row, 'data', row)[:3]) for name, row in rows(test).items()}
 
 
-def not_measured(test: Any) -> list[tuple[str, str]]:
+def not_measured(test: rfm.RegressionTest) -> list[tuple[str, str]]:
     """(metric, hint) of references of this case that no performance variable has: typos."""
     measured = list(test.perf_variables)
     return [(name, did_you_mean(name, measured)) for name in rows(test) if name not in measured]
 
 
-def expected_failures(test: Any) -> list[tuple[str, Any]]:
+def expected_failures(test: rfm.RegressionTest) -> list[tuple[str, Any]]:
     """(metric, entry) of what '$xfail' marks in the references of this case."""
     return [(name, row) for name, row in rows(test).items() if hasattr(row, 'message')]

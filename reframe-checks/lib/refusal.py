@@ -13,7 +13,7 @@ def refuse(check: Any, fact: str) -> NoReturn:
     end(type(check).__name__, fact)
 
 
-class wrong_type_is_told:
+class wrong_type_is_refused:
     """`-S array_size=abc`: ReFrame ends with a traceback."""
 
     @classmethod

@@ -39,10 +39,10 @@ class stream_options(rfm.RegressionTestPlugin):
         options = option_words({'-n': size, '-t': times})
         if self.max_seconds and not times:
             options += ['--max-seconds', f'{self.max_seconds:g}']
-        options += option_words({'--pages': self.pages_asked()})
+        options += option_words({'--pages': self.pages_requested()})
         return [*options, *super().program_options(record)]
 
-    def pages_asked(self) -> str | None:
+    def pages_requested(self) -> str | None:
         return self.current_environ.extras.get('pages')
 
     def note_provenance(self, record: dict) -> None:
@@ -62,7 +62,7 @@ class stream_options(rfm.RegressionTestPlugin):
         self.stores = brief(self.codegen) if self.codegen else ''
         self.say(f'stores: {self.stores or why}')
 
-    def facts_beside(self) -> dict[str, Any]:
+    def further_facts(self) -> dict[str, Any]:
         return {'codegen': self.codegen}
 
     def note_peak(self, record: dict) -> None:

@@ -16,14 +16,14 @@ static double workers_of(const struct repetition *r)
 	return r->workers.count;
 }
 
-static double cpus_had(const struct repetition *r)
+static double cpus_used(const struct repetition *r)
 {
 	return r->workers.all / r->workers.wall;
 }
 
-static double others_of(const struct repetition *r)
+static double other_cpus_of(const struct repetition *r)
 {
-	return r->others > 0 ? r->others / r->workers.wall : 0;
+	return r->other_cpu_s > 0 ? r->other_cpu_s / r->workers.wall : 0;
 }
 
 static double seconds_of(const struct repetition *r)
@@ -38,13 +38,13 @@ int shape_workers(const struct shape *s)
 
 double shape_cpus(const struct shape *s)
 {
-	return repetitions_median(s, cpus_had);
+	return repetitions_median(s, cpus_used);
 }
 
 static void judge_workers(const struct shape *s, const struct blas *blas, int threads)
 {
 	const char *const name = shape_names[s->kind], *const spins = workers_spin();
-	const double cpus = shape_cpus(s), others = repetitions_median(s, others_of);
+	const double cpus = shape_cpus(s), other_cpus = repetitions_median(s, other_cpus_of);
 	const double quota = cgroup_cpu_quota();
 	const int worked = shape_workers(s);
 
@@ -64,7 +64,7 @@ static void judge_workers(const struct shape *s, const struct blas *blas, int th
 			THREADS_IDLE,
 			"%s: %d of %d threads worked, in %s; --threads says how many shall", name,
 			worked, threads, blas_text(blas));
-	else if (cpus < CPUS_LEAST * threads && cpus + others < CPUS_TAKEN * threads)
+	else if (cpus < CPUS_LEAST * threads && cpus + other_cpus < CPUS_TAKEN * threads)
 		verdict_invalid(THREADS_IDLE,
 				"%s: %d thread%s worked, but got the time of %.1f CPUs: an "
 				"affinity keeps them there",

@@ -124,18 +124,18 @@ void measure_size(struct shape *s, enum shape_kind kind, size_t n, double gflops
 
 static void time_calls(struct repetition *r, const struct shape *s, struct matrices *x)
 {
-	struct interference others;
+	struct interference busy;
 	double began;
 
-	interference_start(&others);
+	interference_start(&busy);
 	workers_start();
 	began = clock_now();
 	multiply_repeatedly(x, s->calls);
 	began = clock_now() - began;
 	workers_stop(&r->workers);
 	r->workers.wall = began;
-	interference_stop(&others);
-	r->others = interference_others(&others);
+	interference_stop(&busy);
+	r->other_cpu_s = interference_other_processes(&busy);
 	r->gflops = 1e-9 * shape_flops(s) / began;
 }
 

@@ -134,7 +134,7 @@ static void write_repetition(const struct shape *s, int i)
 	json_number("cpu_s", r->workers.all);
 	json_number("busiest_cpu_s", r->workers.most);
 	json_number("kept_off_s", r->workers.ready);
-	json_number("others_s", r->others);
+	json_number("others_s", r->other_cpu_s);
 	json_truth("clean", repetition_is_clean(s, i));
 	json_close('}');
 }

@@ -23,7 +23,7 @@ struct repetition {
 	double gflops;          /* by the wall clock */
 	double percent;         /* of attainable, by the CPU time of the busiest thread */
 	double moved;           /* after in parts of before, less 1 */
-	double others;          /* CPU seconds that other processes took of our CPUs meanwhile */
+	double other_cpu_s;     /* CPU seconds that other processes took of our CPUs meanwhile */
 };
 
 struct shape {

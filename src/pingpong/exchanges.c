@@ -63,22 +63,22 @@ static void measure_memory(struct meeting *m, const struct pair *pair)
 static void measure_pair(int pair, const struct pair *cpus, double budget)
 {
 	struct exchange *const of_pair = &exchanges[pair * message_sizes_count];
-	int is_asked[SIZES_MAX], size, tries;
+	int is_pending[SIZES_MAX], size, tries;
 
 	for (size = 0; size < message_sizes_count; size++) {
 		of_pair[size].pair = *cpus;
 		of_pair[size].size = message_sizes[size];
-		is_asked[size] = 1;
+		is_pending[size] = 1;
 	}
 	for (tries = 0; tries < EXCHANGE_TRIES; tries++) {
 		for (size = 0; size < message_sizes_count; size++)
-			if (is_asked[size])
+			if (is_pending[size])
 				messages_exchange(&of_pair[size], 1, (1 - AGAIN_SHARE) * budget,
 						  UNTIL_SETTLED);
 		for (size = 0; size < message_sizes_count; size++) {
-			if (is_asked[size])
+			if (is_pending[size])
 				messages_look_again(&of_pair[size], 1, AGAIN_SHARE * budget);
-			is_asked[size] = exchange_reason(&of_pair[size]) >= 0;
+			is_pending[size] = exchange_reason(&of_pair[size]) >= 0;
 		}
 	}
 }

@@ -72,7 +72,7 @@ void interference_start(struct interference *busy)
 	busy->wall = clock_now();
 }
 
-double interference_others(const struct interference *busy)
+double interference_other_processes(const struct interference *busy)
 {
 	const double seconds = busy->all - busy->own;
 
@@ -163,7 +163,7 @@ static int interference_was_swapped(void)
 	return interference_read_back > READ_BACK_ALLOWED;
 }
 
-static int interference_was_held_back(void)
+static int interference_kept_waiting(void)
 {
 	return interference_is_throttled() || interference_was_swapped();
 }
@@ -188,12 +188,12 @@ const char *interference_by(void)
 
 int interference_is_loud(void)
 {
-	return interference_was_held_back() || interference_share() > INTERFERENCE_SHARE_ALLOWED;
+	return interference_kept_waiting() || interference_share() > INTERFERENCE_SHARE_ALLOWED;
 }
 
 void interference_judge(void)
 {
-	if (interference_was_held_back())
+	if (interference_kept_waiting())
 		verdict_warn(DISTURBED, "threads were kept waiting%s", interference_by());
 	else if (interference_is_loud())
 		verdict_warn(DISTURBED,

@@ -23,7 +23,7 @@ LOCAL void interference_start(struct interference *part);
 LOCAL void interference_stop(struct interference *part);
 
 /* CPU seconds that other processes, or a hypervisor, took on the CPUs of the threads. */
-LOCAL double interference_others(const struct interference *part);
+LOCAL double interference_other_processes(const struct interference *part);
 
 /* Seconds that a hypervisor has stolen of our CPUs so far, in ticks of the kernel. */
 LOCAL double interference_stolen(void);

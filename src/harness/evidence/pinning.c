@@ -89,11 +89,11 @@ static void pinning_judge_variable(void)
 static void pinning_judge_count(void)
 {
 #ifdef _OPENMP
-	if (threads_asked() > threads_count())
+	if (threads_requested() > threads_count())
 		verdict_invalid(CPU_NOT_WHERE_ASKED,
 				"this run asks for %d threads, there %s %d (OMP_THREAD_LIMIT, "
 				"OMP_DYNAMIC?)",
-				threads_asked(), threads_count() == 1 ? "is" : "are",
+				threads_requested(), threads_count() == 1 ? "is" : "are",
 				threads_count());
 #endif
 }

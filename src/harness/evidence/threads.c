@@ -76,9 +76,9 @@ void threads_start(void)
 	static int watching;
 
 	/* libgomp has been seen to crash at 100,000 */
-	if (threads_asked() > THREADS_MAX)
+	if (threads_requested() > THREADS_MAX)
 		die("OMP_NUM_THREADS asks for %d threads, more than %d",
-		    "one thread per CPU is usual", threads_asked(), THREADS_MAX);
+		    "one thread per CPU is usual", threads_requested(), THREADS_MAX);
 	if (!watching++)
 		atexit(thread_refuse_without_team);
 	thread_total = 0;
@@ -109,7 +109,7 @@ void threads_team(int count)
 }
 
 /* OMP_NUM_THREADS: "4" or "4,2", how many threads the first level shall have. */
-int threads_asked(void)
+int threads_requested(void)
 {
 	const char *value = getenv("OMP_NUM_THREADS");
 
@@ -120,7 +120,7 @@ int threads_asked(void)
 
 int threads_most(void)
 {
-	return threads_asked() > thread_total ? threads_asked() : thread_total;
+	return threads_requested() > thread_total ? threads_requested() : thread_total;
 }
 
 void threads_sample(void)

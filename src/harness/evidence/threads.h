@@ -28,7 +28,7 @@ LOCAL void threads_start(void);
 LOCAL void threads_team(int count);
 
 /* How many there shall be: threads_team(), else OMP_NUM_THREADS; 0: neither. */
-LOCAL int threads_asked(void);
+LOCAL int threads_requested(void);
 
 /* As many as that, or as there are, if that is more. */
 LOCAL int threads_most(void);

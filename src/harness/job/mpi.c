@@ -275,7 +275,7 @@ static void mpi_end_without(int code, const char *what, int other)
 }
 
 /* Who plays with another does not look at the clock, but for a signal at each message. */
-static void mpi_end_if_asked(void)
+static void mpi_end_if_requested(void)
 {
 	if (!watchdog_signalled())
 		return;
@@ -290,7 +290,7 @@ void ranks_send(const void *data, size_t bytes, int to)
 {
 	int code;
 
-	mpi_end_if_asked();
+	mpi_end_if_requested();
 	code = MPI_Send(data, (int)bytes, MPI_BYTE, to, TAG_MESSAGE, MPI_COMM_WORLD);
 
 	if (code != MPI_SUCCESS)

@@ -74,11 +74,11 @@ static void record_file_open_own(void)
 	atexit(record_file_drop_unfinished);
 }
 
-void record_file_open(const char *path_asked)
+void record_file_open(const char *requested)
 {
 	struct stat there;
 
-	record_file_path = record_file_is_of_job && ranks_me() > 0 ? NULL : path_asked;
+	record_file_path = record_file_is_of_job && ranks_me() > 0 ? NULL : requested;
 	if (!record_file_path)
 		return;
 	if (record_file_is_alone()) {

@@ -319,8 +319,8 @@ def _figure(whole: Figure, name: str, row: dict, case: dict) -> Figure:
         better=sys.intern(better),
         known_issue=str((case.get('known_issues') or {}).get(name, '')),
     )
-    held = ((case.get('references') or {}).get(name) or (None,) * 3)[:3]
-    reference, least, most = (None if x is None else _number(name, x) for x in held)
+    stored = ((case.get('references') or {}).get(name) or (None,) * 3)[:3]
+    reference, least, most = (None if x is None else _number(name, x) for x in stored)
     if not reference:  # ReFrame passes a reference of 0
         return figure
     return figure._replace(reference=reference / divisor, reference_low=least, reference_high=most)

@@ -87,13 +87,13 @@ def figures_of(case: dict) -> dict[str, Figure]:
     """ReFrame's performance variables: of the median node, of a program without a record."""
     issues, figures = json.loads(case.get('known_issues') or '{}'), {}
     for key, (value, reference, low, high, unit, *_) in (case.get('perfvalues') or {}).items():
-        name, is_held = key.rsplit(':', 1)[-1], (low, high) != (None, None)
+        name, has_limits = key.rsplit(':', 1)[-1], (low, high) != (None, None)
         if value is not None:
             figures[name] = Figure(
                 metric=name,
                 value=value,
                 unit=unit,
-                reference=reference if is_held else None,
+                reference=reference if has_limits else None,
                 reference_low=low,
                 reference_high=high,
                 known_issue=issues.get(name, ''),

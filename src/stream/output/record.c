@@ -81,7 +81,7 @@ static void write_caches(const struct llc *llc)
 	json_close('}');
 }
 
-static void write_asked(const struct run *run)
+static void write_requested(const struct run *run)
 {
 	static const char *const from[] = { "auto", "macro", "option" };
 
@@ -164,7 +164,7 @@ static void write_own(const void *data)
 	int k;
 
 	write_kernels_of(run);
-	write_asked(run);
+	write_requested(run);
 	json_open("kernels", '{');
 	for (k = 0; k < KERNELS; k++)
 		write_kernel(run, k);

@@ -9,7 +9,7 @@ from membw.results.table import read_table
 from membw.results.verdict import UNDECIDED, missed, of_figure
 
 
-class held_to(rfm.RegressionTestPlugin):
+class reference_check(rfm.RegressionTestPlugin):
     # whether a reference says what its figures should be
     is_held = variable(bool, value=False, loggable=True)
     # the last day of a calibrated reference that is over

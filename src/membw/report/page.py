@@ -7,10 +7,11 @@ from membw.plural import plural
 from membw.presets.presets import version
 from membw.report import history, pairs, ranking, record_curves, summary
 from membw.report.model import Page
-from membw.report.rows import Row, Run
+from membw.report.rows import Run
 from membw.report.sections import section
 from membw.results.hostlist import fold
 from membw.results.table import Table
+from membw.run.rows import Row
 
 CASE_FIELDS = ('session', 'commit', 'compile_line', 'modules')
 

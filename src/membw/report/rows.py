@@ -6,38 +6,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from membw.results.table import HIGHER, Figure, Table, read_table
-from membw.results.verdict import INVALID, missed, of_case
+from membw.results.verdict import missed, of_case
 from membw.run import headline, outcome, summary
-from membw.run import rows as terminal_rows
-
-
-class Row(NamedTuple):
-    """One node in one test, preset and pinning; no figures where nothing was measured."""
-
-    test: str
-    preset: str
-    pinning: str
-    parameters: str
-    node: str
-    figures: dict[str, Figure]  # by metric, in the order of the record
-    verdict: str
-    why: str
-
-    @property
-    def figure(self) -> Figure:
-        """The figure that stands for the row: that of the last metric."""
-        return list(self.figures.values())[-1]
-
-    @property
-    def name(self) -> str:
-        """Preset, pinning and parameters."""
-        parts = self.preset, self.pinning, self.parameters
-        return ' '.join(filter(None, parts)) or self.test
-
-    @property
-    def is_valid(self) -> bool:
-        """Whether its figures may be shown."""
-        return bool(self.figures) and self.verdict != INVALID
+from membw.run.rows import Row, best
 
 
 class Run(NamedTuple):
@@ -55,25 +26,19 @@ def run_of_report(path: str) -> Run:
     run = summary.read(path)
     files = {outcome.record_file(case, path) for case in filter(outcome.is_row, run.cases)}
     table = read_table(sorted(str(file) for file in files if file))
-    rows = []
+    rows: list[Row] = []
     for row in run.rows:
         case = row.attempts[-1].case
         file = str(outcome.record_file(case, path))
         # a job of a whole cluster is one row of the terminal: here each node has one
         nodes = [f for f in table.figures if f.file == file] if case.get('node_check') else []
         rows += rows_of(nodes) if len({f.node for f in nodes}) > 1 else []
-        rows.append(_of_terminal(row))
+        recorded = {name: f for name, f in row.figures.items() if f.file}
+        rows.append(row._replace(figures=recorded, node=row.record.get('host') or ''))
     records = Path(path).resolve().parent.parent / 'records'
     past = read_table([str(records)]) if records.is_dir() else table
     notes = (*headline.state_lines(run.rows), *headline.busy_lines(run.rows))
     return Run(sorted(rows, key=_best_first), table, past, run.verdict, notes)
-
-
-def _of_terminal(row: terminal_rows.Row) -> Row:
-    rest = ' '.join(f'{k}={v}' for k, v in row.parameters.items() if k != 'pinning')
-    node = row.record.get('host') or ''
-    figures = {name: f for name, f in row.figures.items() if f.file}  # of records
-    return Row(row.test, row.preset, row.pinning, rest, node, figures, row.word, row.reason)
 
 
 def run_of_records(table: Table) -> Run:
@@ -97,10 +62,12 @@ def _of_rounds(figures: Sequence[Figure]) -> Row:
     by_metric: dict[str, list[Figure]] = defaultdict(list)
     for figure in wrong or figures:
         by_metric[figure.metric].append(figure)
-    best = {name: terminal_rows.best(same) for name, same in by_metric.items()}
-    why = wrong[0].reasons if wrong else '; '.join(filter(None, map(missed, best.values())))
-    f, verdict = figures[0], of_case(best.values())
-    return Row(f.benchmark, f.preset, f.pinning, f.parameters, f.node, best, verdict, why)
+    found = {name: best(same) for name, same in by_metric.items()}
+    why = wrong[0].reasons if wrong else '; '.join(filter(None, map(missed, found.values())))
+    f, word = figures[0], of_case(found.values())
+    parameters = {'pinning': f.pinning, **outcome.parameters({'name': f'- {f.parameters}'})}
+    where = f'{f.system}:{f.partition}'
+    return Row(f.benchmark, where, f.preset, parameters, word, why, found, [], f.node)
 
 
 def _best_first(row: Row) -> tuple[bool, bool, float]:

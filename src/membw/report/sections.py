@@ -7,10 +7,10 @@ from collections.abc import Container, Mapping, Sequence
 from membw.report.bars import Bar, bars
 from membw.report.lines import MOST, Curve, lines
 from membw.report.model import Cell, Picture, Section, Table
-from membw.report.rows import Row
 from membw.results.table import HIGHER, Figure
 from membw.results.verdict import FAIL, WORST_FIRST
 from membw.run.full_table import text_of
+from membw.run.rows import Row
 
 # metrics whose names differ in their last number are points of a curve: triad_local_12, t_4096
 POINT = re.compile(r'(.+?)_t?(\d+)([KMG]iB)?', re.IGNORECASE)
@@ -90,7 +90,7 @@ def metric_name(metric: str) -> str:
 def _bar(row: Row, figure: Figure, with_node: bool) -> Bar:
     name = f'{row.node} {row.name}' if with_node else row.name
     if not row.is_valid:
-        return Bar(name, None, f'{row.verdict}: {row.why}'[:60])
+        return Bar(name, None, f'{row.word}: {row.reason}'[:60])
     reference = None
     if figure.reference:
         low, high = (
@@ -106,7 +106,7 @@ def _bar(row: Row, figure: Figure, with_node: bool) -> Bar:
         figure.high,
         figure.is_bound,
         reference,
-        row.verdict == FAIL,
+        row.word == FAIL,
     )
 
 
@@ -185,7 +185,7 @@ def _metrics_across(
     titles = [*names, 'verdict', *heads, 'of reference', 'why']
     shown = list(rows)
     if len(shown) > MOST_ROWS:  # what is wrong, and then the slowest
-        worst_first = sorted(shown[::-1], key=lambda row: WORST_FIRST.index(row.verdict))
+        worst_first = sorted(shown[::-1], key=lambda row: WORST_FIRST.index(row.word))
         shown = worst_first[:MOST_ROWS]
     several = len({row.node for row in rows if row.node}) > 1
     lines_ = [_across(row, metrics, several, built) for row in shown]
@@ -202,21 +202,21 @@ def _across(
 ) -> list[Cell]:
     link = built[row.figure.provenance] if row.figures else ''
     cells = [Cell(row.node if with_node else ''), Cell(row.preset, link if row.preset else '')]
-    cells += [Cell(row.pinning), Cell(row.parameters)]
+    cells += [Cell(row.pinning), Cell(row.more)]
     figures = [_cell(row, name) for name in metrics]
     return [
         *cells,
-        Cell(row.verdict, is_verdict=True),
+        Cell(row.word, is_verdict=True),
         *figures,
         Cell(of_reference(row)),
-        Cell(row.why),
+        Cell(row.reason),
     ]
 
 
 def _metrics_down(rows: Sequence[Row], metrics: Sequence[str]) -> Table:
     """A line per metric, a column per row."""
     shown = rows[:COLUMNS]
-    titles = ['metric', 'unit', *(f'{row.name}: {row.verdict}' for row in shown)]
+    titles = ['metric', 'unit', *(f'{row.name}: {row.word}' for row in shown)]
     lines_ = [
         [Cell(name), Cell(_unit(rows, name)), *(_cell(row, name) for row in shown)]
         for name in metrics

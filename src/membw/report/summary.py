@@ -6,12 +6,13 @@ from collections.abc import Sequence
 
 from membw.plural import plural
 from membw.report.model import Alarm, Picture
-from membw.report.rows import Row, Run
+from membw.report.rows import Run
 from membw.report.sections import bar_picture, metric_name
 from membw.results.table import Table
 from membw.results.verdict import PASS, WORST_FIRST, worst
 from membw.run.full_table import text_of
 from membw.run.headline import no_peak
+from membw.run.rows import Row
 
 FIRST = 'stream'  # the benchmark of the headline, where it was measured
 LISTED = 20  # lines of what needs attention
@@ -44,7 +45,7 @@ def headline(rows: Sequence[Row]) -> str:
 def standing(row: Row, table: Table, nodes: int = 1) -> list[str]:
     """Sentences: the row, what a bound means, the share of the peak, the reference."""
     if not row.is_valid:
-        return [f'{row.test} {row.name}: {row.why}']
+        return [f'{row.test} {row.name}: {row.reason}']
     f = row.figure
     lines = [f'{row.name} on {f.node}{", the fastest node" if nodes > 1 else ""}.']
     if f.is_bound:
@@ -80,7 +81,7 @@ def verdict_of(run: Run, more: Sequence[Alarm]) -> tuple[str, str]:
     if run.verdict:
         word, _, counts = run.verdict.partition(': ')
     else:
-        number = Counter(row.verdict for row in run.rows)
+        number = Counter(row.word for row in run.rows)
         word = worst(number)
         parts = [f'{number[word]} {word}' for word in reversed(WORST_FIRST) if number[word]]
         counts = f'{plural(len(run.rows), "row")}: {", ".join(parts)}'
@@ -91,8 +92,8 @@ def attention(rows: Sequence[Row], more: Sequence[Alarm]) -> list[Alarm]:
     """What is not PASS, the worst first; equal reasons of one test are one line."""
     alike: dict[tuple[str, str, str], list[Row]] = {}
     for row in rows:
-        if row.verdict != PASS:
-            alike.setdefault((row.verdict, row.test, row.why), []).append(row)
+        if row.word != PASS:
+            alike.setdefault((row.word, row.test, row.reason), []).append(row)
     alarms = [_alarm(*key, same) for key, same in alike.items()]
     order = [*WORST_FIRST, 'CHANGE'].index
     alarms = sorted([*alarms, *more], key=lambda alarm: order(alarm.verdict))

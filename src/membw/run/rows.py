@@ -36,6 +36,27 @@ class Row(NamedTuple):
     reason: str
     figures: dict[str, Figure]  # the best of the rounds, by metric
     attempts: list[Attempt]
+    node: str = ''  # of the rows of a page
+
+    @property
+    def figure(self) -> Figure:
+        """The figure that stands for the row: that of the last metric."""
+        return list(self.figures.values())[-1]
+
+    @property
+    def more(self) -> str:
+        """The parameters but for the pinning."""
+        return ' '.join(f'{k}={v}' for k, v in self.parameters.items() if k != 'pinning')
+
+    @property
+    def name(self) -> str:
+        """Preset, pinning and parameters."""
+        return ' '.join(filter(None, (self.preset, self.pinning, self.more))) or self.test
+
+    @property
+    def is_valid(self) -> bool:
+        """Whether its figures may be shown."""
+        return bool(self.figures) and self.word != verdict.INVALID
 
     @property
     def pinning(self) -> str:

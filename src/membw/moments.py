@@ -2,8 +2,6 @@
 
 from datetime import datetime, timezone
 
-MINUTES = '%Y-%m-%dT%H:%MZ'
-
 
 def utc(seconds: float, form: str | None = None) -> str:
     """Seconds since 1970 as a date and time of UTC; to the second where no other form is given."""

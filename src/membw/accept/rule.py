@@ -72,7 +72,8 @@ def decide(protocol: Protocol, runs: Sequence[Run]) -> Decision:
     for run in runs:
         by_node[run.node].append(run)
     names = protocol.names or sorted(n for n, of in by_node.items() if any(map(_is_under, of)))
-    firsts = [_earliest(by_node[name], protocol.rounds[0][1]) for name in names]
+    count = protocol.rounds[0][1]
+    firsts = [[run for run in by_node[name] if not run.why_not][:count] for name in names]
     fleet = {
         name: median(_figures(protocol, taken)[name] for taken in firsts if taken)
         for name in protocol.contract
@@ -88,10 +89,6 @@ def decide(protocol: Protocol, runs: Sequence[Run]) -> Decision:
 
 def _is_under(run: Run) -> bool:
     return not run.why_not.startswith('not under')
-
-
-def _earliest(runs: list[Run], count: int) -> list[Run]:
-    return [run for run in runs if not run.why_not][:count]
 
 
 def _figures(protocol: Protocol, runs: list[Run]) -> dict[str, float]:

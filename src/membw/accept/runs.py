@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from membw.accept.protocol import Line, Protocol
+from membw.accept.protocol import Protocol
 from membw.moments import day, utc
 from membw.printable import printable
 from membw.results.hostlist import match_expected
@@ -91,7 +91,8 @@ def _not_agreed(
         if agreed.get(word, value) != value:
             yield f'{word} {value or "not recorded"}'
     for name, line in protocol.contract.items():
-        if name not in figures or not _is_of(line, figures[name]):
+        figure = figures.get(name)
+        if not figure or (figure.unit, figure.better) != (line.unit, line.better):
             yield f'no {name} in {line.unit}'
     stated = agreed.get('record', {})
     for name, value in {**USUAL, **stated}.items():
@@ -101,10 +102,6 @@ def _not_agreed(
     measured, period = day(first.time), protocol.content['period']
     if not period['from'] <= measured <= period['to']:
         yield f'measured on {measured}'
-
-
-def _is_of(line: Line, figure: Figure) -> bool:
-    return (figure.unit, figure.better) == (line.unit, line.better)
 
 
 def _undecided(protocol: Protocol, figures: dict[str, Figure]) -> Iterator[str]:

@@ -30,20 +30,12 @@ BUILT_FROM = (
 )
 
 
-def built_from(program: str) -> tuple[str, ...]:
-    return (f'src/{program}', *BUILT_FROM)
-
-
-def source_folders(program: str) -> tuple[str, str]:
-    return f'src/{presets.HARNESS}/', f'src/{program}/'
-
-
 # --- packing -----------------------------------------------------------------------------------
 
 
 def build_files(program: str) -> Iterator[Path]:
     """Files of the checkout itself: no caches, no Spack environment that was tried in place."""
-    for top in built_from(program):
+    for top in (f'src/{program}', *BUILT_FROM):
         path = Path(root(), top)
         for file in [path] if path.is_file() else sorted(path.rglob('*')):
             parts = file.relative_to(root()).parts
@@ -121,7 +113,7 @@ def _is_itself(archive: Path) -> bool:
 
 def checksum(archive: bytes, program: str) -> str:
     """presets.source_sha256() of the sources of a program in a tar archive."""
-    folders = source_folders(program)
+    folders = f'src/{presets.HARNESS}/', f'src/{program}/'
     with tarfile.open(fileobj=io.BytesIO(archive)) as tar:
         return presets.checksum(
             (m.name.removeprefix('src/'), tar.extractfile(m).read())  # type: ignore[union-attr]

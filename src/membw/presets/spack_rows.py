@@ -37,11 +37,6 @@ def can_build() -> bool:
     return not done.stdout.startswith('0.') and done.returncode == 0
 
 
-def package_of(constraint: str) -> str:
-    """'gcc' of '%c=gcc@12'."""
-    return constraint.removeprefix('%c=').partition('@')[0]
-
-
 def compiler(row: Facts, table: Table) -> tuple[str, Facts]:
     """(constraint, {package: external} or None) of one row."""
     family = table['families'][presets.row(row['preset'], table)['family']]
@@ -49,7 +44,7 @@ def compiler(row: Facts, table: Table) -> tuple[str, Facts]:
         return row.get('spack') or family['spack'], {}
     path = shutil.which(row['cc']) or row['cc']
     presets.check_compiler(row['preset'], row['cc'], table)
-    name = package_of(family['spack'])
+    name = family['spack'].removeprefix('%c=').partition('@')[0]  # 'gcc' of '%c=gcc@12'
     version = presets.compiler_version(table['presets'][row['preset']]['family'], path, table)
     external = {
         'spec': f'{name}@={version} {family.get("external", "")}'.strip(),

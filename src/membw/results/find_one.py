@@ -62,9 +62,10 @@ def find(text: str, results: str | Path | None = None) -> Result:
     if len(records) != 1:
         raise MembwError(f"'{text}' names {len(records)} records", FORMS)
     folder = file.resolve().parent.parent
-    job = kept_job(folder, file.stem)
+    job = _json(folder / 'jobs' / file.stem / 'job.json')
     sha256 = (records[0].get('case') or {}).get('binary_sha256') or job.get('binary_sha256')
-    return Result(text, records[0], job, kept_build(folder, sha256), folder)
+    build = _json(folder / 'builds' / str(sha256) / 'build.json')
+    return Result(text, records[0], job, build, folder)
 
 
 def _records(file: Path) -> list[dict]:
@@ -77,16 +78,6 @@ def _records(file: Path) -> list[dict]:
     ):
         raise MembwError(f"'{file}' is no record: it has no metrics", FORMS)
     return rows
-
-
-def kept_job(results: Path, stem: str) -> dict:
-    """What is kept of the job that wrote a record of that name; {} where nothing is."""
-    return _json(results / 'jobs' / stem / 'job.json')
-
-
-def kept_build(results: Path, binary_sha256: str | None) -> dict:
-    """What is kept of the build of that binary; {} where nothing is."""
-    return _json(results / 'builds' / str(binary_sha256) / 'build.json')
 
 
 def _json(path: Path) -> dict:

@@ -45,7 +45,7 @@ def rows(text: str) -> list[Row]:
     return table
 
 
-def _agrees(row: Row, unit: float) -> bool:
+def agrees(row: Row, unit: float) -> bool:
     """Whether the rate follows from the time, which is printed to 0.01 us."""
     rates = [row.bytes / (row.time_us + d) / (unit / 1e6) for d in (0.0051, -0.0051)]
     return rates[0] - 0.0051 <= row.mbytes_s <= rates[1] + 0.0051
@@ -54,19 +54,8 @@ def _agrees(row: Row, unit: float) -> bool:
 def unit(table: Sequence[Row]) -> int | None:
     """Bytes of this table's Mbyte, None where its rates do not follow from its times."""
     with_time = [row for row in table if row.bytes and row.time_us > 0.0051]
-    fits = [u for u in UNITS if with_time and all(_agrees(row, u) for row in with_time)]
+    fits = [u for u in UNITS if with_time and all(agrees(row, u) for row in with_time)]
     return fits[0] if len(fits) == 1 else None
-
-
-def finer_us(row: Row) -> tuple[float, float]:
-    """(time, how far it may be off), us: from the rate where that has more digits.
-
-    A time is printed to 0.01 us, which is 8 % of 0.12 us; a rate to 0.01 MB/s, of today's Mbytes.
-    """
-    if not row.mbytes_s > row.time_us or not _agrees(row, UNITS[0]):
-        return row.time_us, 0.005
-    time_us = row.bytes / row.mbytes_s
-    return time_us, time_us * 0.005 / row.mbytes_s
 
 
 def problems(text: str, sizes: Sequence[int] = SIZES) -> list[str]:

@@ -45,14 +45,11 @@ def problems(
     if not isinstance(data, dict):
         yield '', 'is no table of references', "'stream:' begins such a file"
         return
+    tests = sorted(file.stem for file in pathlib.Path(root(), 'reframe-checks').glob('*.py'))
     for test, entries in data.items():
         if test != NOTES:
-            yield from _unknown('', test, _tests(), 'check')
+            yield from _unknown('', test, tests, 'check')
             yield from _of_test(test, entries, system, table, path.stem == system['name'])
-
-
-def _tests() -> list[str]:
-    return sorted(path.stem for path in pathlib.Path(root(), 'reframe-checks').glob('*.py'))
 
 
 def _of_test(

@@ -4,14 +4,13 @@ import getpass
 import re
 import subprocess
 import time
-from typing import Any
 
 # nodes that will be idle in a moment: a job of ours has just ended on them
 ENDING = 'completing'
 PATIENCE_S = 1800
 
 
-def ask(*words: Any) -> Any:
+def ask(*words: str) -> str:
     done = subprocess.run(words, capture_output=True, text=True, timeout=60)
     return done.stdout if done.returncode == 0 else ''
 

@@ -4,7 +4,6 @@ import json
 import pathlib
 import re
 import statistics
-from typing import Any
 
 import measured_again
 import ranking
@@ -46,7 +45,7 @@ LOGGED = 64
 MOST = 20  # in the reason of a failure
 
 
-def given_or(variables: dict[str, Any]) -> list[str]:
+def given_or(variables: dict[str, object]) -> list[str]:
     """Lines of a job script: each variable as the site has it, else as here."""
     lines = [f': "${{{name}:={value}}}"' for name, value in variables.items()]
     return [*lines, f'export {" ".join(variables)}']
@@ -176,7 +175,7 @@ class whole_cluster(measurement):
             self.keep(RECORDS, type(self).__name__)
         self.keep_case(lambda record: (record['verdict'], invalid_reasons(record)))
 
-    def keep_verdict(self, problems: Any) -> None:
+    def keep_verdict(self, problems: object) -> None:
         """Each record has its own already: what is wrong with one node is not of the next."""
 
     def undecided(self) -> list[str]:

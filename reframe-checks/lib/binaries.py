@@ -145,7 +145,7 @@ class spack_build(quick_log, rfm.RunOnlyRegressionTest):
             self.paths = spack_rows.write(self.folder, self.program, rows)
             self.prerun_cmds = spack_rows.commands(self.folder, self.paths)
 
-    def path(self, partition: SystemPartition, environ: Environment) -> Any:
+    def path(self, partition: SystemPartition, environ: Environment) -> str:
         """Where the view has this row's program; in a dry run, where it would be."""
         name = key(partition, environ)
         return self.paths.get(name, self.folder / 'rows' / name / 'bin' / self.program)
@@ -242,7 +242,7 @@ class program_binary(quick_log, queue_limit, rfm.CompileOnlyRegressionTest):
         return words
 
     @property
-    def path(self) -> Any:
+    def path(self) -> str:
         if self.how == 'spack':
             return self.installed or str(
                 self.rows.path(self.current_partition, self.current_environ)
@@ -283,12 +283,12 @@ class program_binary(quick_log, queue_limit, rfm.CompileOnlyRegressionTest):
 
 
 @functools.cache  # a fixture is one for each class: checks of one program share it
-def spack_rows_of(program: str) -> Any:
+def spack_rows_of(program: str) -> type:
     return make_test(f'spack_{program}', (spack_build,), {'program': program})
 
 
 @functools.cache
-def binary_of(program: str, mpi: bool) -> Any:
+def binary_of(program: str, mpi: bool) -> type:
     fixed = {'program': program, 'mpi': mpi}
     if not mpi:
         fixed['rows'] = fixture(spack_rows_of(program), scope='session')

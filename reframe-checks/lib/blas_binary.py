@@ -11,6 +11,7 @@ from typing import Any
 import reframe as rfm
 import reframe.core.runtime as runtime
 from reframe.core.builtins import fixture, parameter, run_after, run_before, variable
+from reframe.core.environments import Environment
 from reframe.core.systems import SystemPartition
 
 from lib.binaries import program_binary
@@ -69,7 +70,7 @@ def rows_of(partition: SystemPartition) -> list[str]:
     return (here or ['openblas-openmp'])[:1] if is_local(partition) else []
 
 
-def environment(partition: SystemPartition, name: str) -> Any:
+def environment(partition: SystemPartition, name: str) -> Environment | None:
     """The environment that builds the row there, or None: the compiler has no part in the figure.
     Where the row names the preset of its source's line, that and no other."""
     wanted = ROWS[name].get('preset')

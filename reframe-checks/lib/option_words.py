@@ -1,8 +1,6 @@
 """A command line of the given options: options without a value are left to the program."""
 
-from typing import Any
 
-
-def option_words(given: dict[str, Any]) -> list[str]:
+def option_words(given: dict[str, object]) -> list[str]:
     """['-n', '1000'] of {'-n': 1000, '--pages': None}."""
     return [word for name, value in given.items() if value for word in (name, str(value))]

@@ -125,6 +125,6 @@ def problems(
     return [*METHODS[method][1](places, cpus), *twins]
 
 
-def unset_other_variables(env: dict[str, Any]) -> str:
+def unset_other_variables(env: dict[str, str]) -> str:
     """One pinning method at a time: what the login shell set must not pin as well."""
     return 'unset ' + ' '.join(v for v in PINNING_VARIABLES if v not in env)

@@ -4,12 +4,13 @@ An error of a check's hook would not do: ReFrame passes over the check and ends 
 """
 
 import sys
-from typing import Any, NoReturn
+from typing import NoReturn
 
+import reframe as rfm
 from reframe.core.fields import remove_convertible
 
 
-def refuse(check: Any, fact: str) -> NoReturn:
+def refuse(check: rfm.RegressionTest, fact: str) -> NoReturn:
     end(type(check).__name__, fact)
 
 
@@ -17,7 +18,7 @@ class wrong_type_is_refused:
     """`-S array_size=abc`: ReFrame ends with a traceback."""
 
     @classmethod
-    def setvar(cls, name: str, value: Any) -> Any:
+    def setvar(cls, name: str, value: object) -> object:
         try:
             return type(cls).setvar(cls, name, value)
         except (TypeError, ValueError) as err:

@@ -154,7 +154,7 @@ double bodies_momentum(const struct bodies *b)
 	return square_root(sum[0] * sum[0] + sum[1] * sum[1] + sum[2] * sum[2]) / all;
 }
 
-double bodies_difference(const struct bodies *b, void *const others[3])
+double bodies_difference(const struct bodies *b, void *const compared[3])
 {
 	double largest = 0, difference = 0;
 	int axis;
@@ -163,7 +163,7 @@ double bodies_difference(const struct bodies *b, void *const others[3])
 	for (axis = 0; axis < 3; axis++)
 		for (i = 0; i < b->count; i++) {
 			const double a = bodies_number(b, bodies_acceleration(b, axis), i);
-			const double off = absolute(a - bodies_number(b, others[axis], i));
+			const double off = absolute(a - bodies_number(b, compared[axis], i));
 
 			largest = absolute(a) > largest ? absolute(a) : largest;
 			difference = off > difference ? off : difference;

@@ -36,6 +36,6 @@ void bodies_add(const struct bodies *bodies, void *array, long i, double more);
 /* |sum of m a| / sum of |m a|: 0, but for what is rounded. */
 double bodies_momentum(const struct bodies *bodies);
 
-/* The largest difference of an acceleration, in parts of the largest acceleration; OTHERS are
+/* The largest difference of an acceleration, in parts of the largest acceleration; COMPARED are
  * three arrays of the same precision. */
-double bodies_difference(const struct bodies *bodies, void *const others[3]);
+double bodies_difference(const struct bodies *bodies, void *const compared[3]);

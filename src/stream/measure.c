@@ -340,7 +340,7 @@ static int is_the_end(struct measurement *m, struct progress *p)
 	of_all[0] = !m->ntimes && has_settled(p);
 	of_all[1] = !over;
 	if (!ranks_smallest(of_all, 2)) {
-		m->ended = ENDED_BY_OTHERS;
+		m->ended = ENDED_BY_RANK;
 		return 1;
 	}
 	m->ended = of_all[0] ? ENDED_SETTLED : ENDED_TIME;
@@ -381,7 +381,7 @@ void measure(struct measurement *m, const struct kernel_choice *choice,
 			break;
 	}
 	if (k < KERNELS)
-		m->ended = watchdog_signalled() ? ENDED_SIGNAL : ENDED_BY_OTHERS;
+		m->ended = watchdog_signalled() ? ENDED_SIGNAL : ENDED_BY_RANK;
 	for (; k < KERNELS; k++)
 		choice_run(choice, k, arrays);
 }

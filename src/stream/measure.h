@@ -37,7 +37,7 @@ struct timing {
 	double best_mbs; /* 10^6 bytes per second */
 };
 
-enum ended { ENDED_COUNT, ENDED_SETTLED, ENDED_TIME, ENDED_SIGNAL, ENDED_BY_OTHERS };
+enum ended { ENDED_COUNT, ENDED_SETTLED, ENDED_TIME, ENDED_SIGNAL, ENDED_BY_RANK };
 
 struct measurement {
 	int ntimes;         /* exactly so many, 0: until settled */

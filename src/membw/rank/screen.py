@@ -199,11 +199,11 @@ def _slower_group(group: Group, margin: float) -> set[str]:
     return {node for node, loss in zip(group.nodes, losses, strict=True) if loss >= slow[0]}
 
 
-def _difference(some: list[Figure], others: list[Figure], provenance: Provenance | None) -> str:
+def _difference(some: list[Figure], rest: list[Figure], provenance: Provenance | None) -> str:
     """ "dimms '4 x 32 GiB', not '8 x 32 GiB'": the first fact without a value in common."""
     if provenance is None:
         return ''
-    ours, theirs = ([provenance(f) for f in part] for part in (some, others))
+    ours, theirs = ([provenance(f) for f in part] for part in (some, rest))
     for name in FACTS:
         one, other = ({p.get(name) for p in part} for part in (ours, theirs))
         if None not in one | other and not one & other:

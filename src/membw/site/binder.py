@@ -20,7 +20,7 @@ Facts = dict[str, Any]  # a mapping, as YAML has it
 Table = dict[str, dict[str, Any]]  # families and presets, by their names
 
 # why a row is left out
-NOT_HAD = 'which the CPU does not have'
+CPU_LACKS = 'which the CPU does not have'
 UNKNOWN = "and '/proc/cpuinfo' does not say whether the CPU has it"
 # tags of the checks that ReFrame's --mode chooses as well
 MODES = ('nightly', 'maintenance', 'acceptance')
@@ -121,7 +121,7 @@ def bind(system: Facts, partition: Facts, table: Table) -> tuple[list[Facts], di
             needs = lacking(row, features)
             if needs:
                 unknown = partition['features'] == 'auto' and machine.may_have(row['requires'])
-                left_out[preset] = f'needs {" ".join(needs)}, {UNKNOWN if unknown else NOT_HAD}'
+                left_out[preset] = f'needs {" ".join(needs)}, {UNKNOWN if unknown else CPU_LACKS}'
             else:
                 bound.append(environment(targets, name, chain, preset, table))
                 bound[-1]['features'] += has_mpi(partition, chain)

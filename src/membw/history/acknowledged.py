@@ -28,15 +28,9 @@ def apply(changes: Sequence[Change], path: str) -> list[Change]:
 
 
 def _reason(change: Change, entries: list[dict]) -> str:
-    reasons = [
-        next((e['reason'] for e in entries if e['node'] == node and _is_near(change, e)), '')
-        for node in change.nodes
-    ]
+    near = [e for e in entries if abs(days(change.night) - days(e['night'])) <= SAME_DAYS]
+    reasons = [next((e['reason'] for e in near if e['node'] == n), '') for n in change.nodes]
     return reasons[0] if all(reasons) else ''
-
-
-def _is_near(change: Change, entry: dict) -> bool:
-    return abs(days(change.night) - days(entry['night'])) <= SAME_DAYS
 
 
 def _read(path: str) -> list[dict]:

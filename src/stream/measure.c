@@ -161,7 +161,7 @@ void measure_timing(struct timing *t, int complete, double bytes, size_t caches)
 			t->worst = seconds;
 	}
 	t->average = sum / count;
-	t->best = bytes / t->rate.value;
+	t->best = certain_time(t, t->rate.best + 1, bytes, caches);
 	t->best_mbs = 1e-6 * t->rate.value;
 }
 

@@ -61,9 +61,7 @@ def test_it_stands_in_table_and_record_and_validates(program, tmp_path, ntimes):
     assert list(record['kernels'])[-1] == NAME and figures['bytes_per_element'] == BYTES
     assert float(row[1]) == pytest.approx(figures['best_mbs'], rel=1e-3)
     best = figures['min_s']  # of the repetitions that were not disturbed
-    # `min_s` is the bytes over the best rate, so it may differ in the last bit.
-    nearest = min(figures['times_s'][1:], key=lambda t: abs(t - best))
-    assert best == pytest.approx(nearest, rel=1e-12)
+    assert best >= min(figures['times_s'][1:])  # more where a thread's lag is taken off
     assert figures['best_mbs'] == pytest.approx(1e-6 * BYTES * 100003 / best)
 
 

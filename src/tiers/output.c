@@ -2,6 +2,7 @@
 
 #include "../harness/json.h"
 #include "../harness/metrics.h"
+#include "../harness/plural.h"
 
 static const char *const titles[FIGURES] = { "Latency, ns", "Read, GB/s", "Triad, GB/s" };
 
@@ -56,9 +57,10 @@ static void output_distances(const struct matrix *matrix)
 		}
 	}
 	if (worst)
-		printf("note: distances (SLIT) are more than 20 %% off the latencies of %d pairs; "
+		printf("note: distances (SLIT) are more than 20 %% off the latencies of %d "
+		       "pair%s; "
 		       "CPUs of %d, memory %d: %.2g times the own memory's, declared %.2g\n",
-		       count, worst->cpus, worst->memory, of_worst[0], of_worst[1]);
+		       count, plural(count), worst->cpus, worst->memory, of_worst[0], of_worst[1]);
 }
 
 static void output_cell(const struct tier *p, int figure)

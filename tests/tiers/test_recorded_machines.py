@@ -8,19 +8,28 @@ from changed_source import copy_source, other_machine
 
 
 @pytest.fixture(scope='module')
-def pairs_of(tmp_path_factory):
-    """pairs_of(tree, CPUs) -> {(cpus, memory): (ns, GB/s, distance)}"""
+def printed(tmp_path_factory):
+    """printed(tree, CPUs, latencies) -> what the probe says of a machine"""
     folder = tmp_path_factory.mktemp('probe')
     root, program = folder / 'root', folder / 'tiers'
     source = copy_source(folder, *other_machine(root))
-    line = ['gcc', '-O1', '-fopenmp', f'-I{source}', folder / 'tests/probes/tiers.c', '-o']
+    line = ['gcc', '-O1', '-fopenmp', f'-I{source}', folder / 'tests/probes/tiers.c', '-lm', '-o']
     subprocess.run([*line, program], check=True)
 
-    def run(tree, cpus):
+    def run(tree, cpus, *latencies):
         root.unlink(missing_ok=True)
         root.symlink_to(tree)
-        text = subprocess.check_output([program, topologies.listed(cpus)], text=True)
-        rows = [[float(word) for word in row.split()] for row in text.splitlines()]
+        return subprocess.check_output([program, topologies.listed(cpus), *latencies], text=True)
+
+    return run
+
+
+@pytest.fixture(scope='module')
+def pairs_of(printed):
+    """pairs_of(tree, CPUs) -> {(cpus, memory): (ns, GB/s, distance)}"""
+
+    def run(tree, cpus):
+        rows = [[float(w) for w in row.split()] for row in printed(tree, cpus).splitlines()]
         return {(int(row[0]), int(row[1])): tuple(row[2:]) for row in rows}
 
     return run
@@ -39,6 +48,8 @@ def declare(tree, memory, initiator, nanoseconds, megabytes):
     'name, with_cpus, with_memory',
     [
         ('xeon-max-flat', 2, 4),  # HBM in domains without CPUs
+        ('xeon-max-flat-snc4', 8, 16),
+        ('grace-hopper', 1, 2),  # the GPU's memory; seven domains have none
         ('epyc-7763-nps4', 8, 8),
         ('power9-gpu-domains', 2, 8),  # the GPUs' memory
         ('grace-superchip', 2, 2),
@@ -60,6 +71,24 @@ def test_distances_are_those_of_the_pair(pairs_of, tmp_path):
     assert pairs[0, 0][2] == 10
     assert pairs[0, 8][2] == 40
     assert pairs[8, 253][2] == 80
+
+
+@pytest.mark.parametrize(
+    'remote, note',
+    [
+        (210, ''),  # twice the own memory's, 2.1 declared
+        (
+            330,
+            'note: distances (SLIT) are more than 20 % off the latencies of 1 pair; '
+            "CPUs of 1, memory 0: 3.3 times the own memory's, declared 2.1\n",
+        ),
+    ],
+)
+def test_a_distance_that_latency_contradicts_is_noted(printed, tmp_path, remote, note):
+    machine = topologies.Machine('ulysses')
+    tree = machine.write(tmp_path)
+    text = printed(tree, machine.online, '0-0=100', '0-1=205', '1-1=100', f'1-0={remote}')
+    assert text.partition('note')[1:] == tuple(note.partition('note')[1:])
 
 
 def test_hmat_is_read_for_its_best_initiator_alone(pairs_of, tmp_path):

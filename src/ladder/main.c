@@ -197,6 +197,7 @@ int main(int argc, char **argv)
 	began = clock_now();
 	declared_read(&run.declared, threads_seen(0)->cpu, threads_cpus());
 	run.measuring.ladder = &run.ladder;
+	run.measuring.is_quick = quick;
 	run.ladder.threads = threads_count();
 	plan(&run);
 	measuring_memory(&run.measuring);

@@ -11,8 +11,8 @@
 #include "../harness/verdict.h"
 #include "kernels.h"
 
-static const double GROUP_SECONDS = 2e-4, LONG_SECONDS = 0.5, ALL_SECONDS = 0.1, LONG_PASS = 2e-3,
-		    SETTLED = 0.03;
+static const double SHORT_GROUP = 2e-4, LONG_GROUP = 1e-2, LONG_SECONDS = 0.5, ALL_SECONDS = 0.1,
+		    LONG_PASS = 2e-3, SETTLED = 0.03;
 enum { GROUPS_MOST = 8, PASSES_MOST = 1 << 20 };
 
 static const char *const names[POINTS] = { "latency_2m", "latency_4k", "read_one",
@@ -199,8 +199,13 @@ static double seconds_of_group(enum points points, size_t bytes, size_t passes)
 	return lost > 0.5 * seconds && seconds - lost < LONG_PASS ? -seconds : seconds - lost;
 }
 
-/* Seconds of one pass, 0 where no group counts; see measure.h. */
-static double settle(enum points points, size_t bytes, int *is_settled)
+static double group_seconds(const struct measuring *m, enum points points)
+{
+	return m->is_quick || is_chase(points) || is_of_all(points) ? SHORT_GROUP : LONG_GROUP;
+}
+
+/* Seconds of one pass, 0 where no group of GROUP seconds counts; see measure.h. */
+static double settle(enum points points, size_t bytes, double group, int *is_settled)
 {
 	const double began = clock_now(), limit = is_of_all(points) ? ALL_SECONDS : LONG_SECONDS;
 	double seconds[GROUPS_MOST], last = 0;
@@ -219,7 +224,7 @@ static double settle(enum points points, size_t bytes, int *is_settled)
 				break;
 			continue;
 		}
-		if (now < (passes == 1 ? LONG_PASS : GROUP_SECONDS) && passes < PASSES_MOST) {
+		if (now < (passes == 1 ? LONG_PASS : group) && passes < PASSES_MOST) {
 			passes *= 2;
 			continue;
 		}
@@ -245,7 +250,7 @@ static void visit(struct measuring *m, enum points points, int rung)
 	int is_settled;
 
 	prepare(points, bytes);
-	seconds = settle(points, bytes, &is_settled);
+	seconds = settle(points, bytes, group_seconds(m, points), &is_settled);
 	m->visits++;
 	m->unsettled += !is_settled;
 	m->lost += !(seconds > 0);

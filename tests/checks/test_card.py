@@ -94,22 +94,10 @@ def measure(house, call, tmp_path):
     def session(*words, preset='icc13-knc'):
         report = tmp_path / 'report.json'
         checks = house / 'reframe-checks/stream.py'
+        what = ['-n', 'stream%pinning=kmp', '-p', f'^{preset}$', *words]
+        places = ['--prefix', tmp_path, '--report-file', report]
         done = call(
-            'reframe',
-            '--nocolor',
-            '-c',
-            checks,
-            '-r',
-            '--system=posed',
-            '-n',
-            'stream%pinning=kmp',
-            '-p',
-            f'^{preset}$',
-            *words,
-            '--prefix',
-            tmp_path,
-            '--report-file',
-            report,
+            *('reframe', '--nocolor', '-c', checks, '-r', '--system=posed', *what, *places),
             cwd=house,
             MEMBW_BUILD='make',
             RFM_ENABLE_RESULTS_STORAGE=0,
@@ -168,15 +156,9 @@ def test_a_link_that_breaks_in_mid_run_is_a_failure_that_says_so(measure):
     is_over = threading.Event()
     breaking = threading.Thread(target=break_link, args=(is_over,))
     breaking.start()
+    settings = ['array_size=1000000', 'ntimes=20000', f'allow={ALLOW}']
     try:
-        done, cases = measure(
-            '-S',
-            'stream.array_size=1000000',
-            '-S',
-            'stream.ntimes=20000',
-            '-S',
-            f'stream.allow={ALLOW}',
-        )
+        done, cases = measure(*(f'-Sstream.{setting}' for setting in settings))
     finally:
         is_over.set()
         breaking.join()

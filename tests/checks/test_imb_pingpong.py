@@ -145,21 +145,8 @@ def run(house, call, tmp_path):
         if path:
             env['PATH'] = f'{house}/bin:{os.environ["PATH"]}'
         checks = house / 'reframe-checks/imb_pingpong.py'
-        done = call(
-            'reframe',
-            '--nocolor',
-            '--system=posed',
-            '-c',
-            checks,
-            '-r',
-            '-n',
-            name,
-            *words,
-            '--report-file',
-            report,
-            cwd=house,
-            **env,
-        )
+        what = ['--nocolor', '--system=posed', '-c', checks, '-r', '-n', name, *words]
+        done = call('reframe', *what, '--report-file', report, cwd=house, **env)
         assert report.is_file(), done.stdout + done.stderr
         (cases,) = [r['testcases'] for r in json.loads(report.read_text())['runs']]
         return done, {case['pair']: case for case in cases}
@@ -243,17 +230,9 @@ def test_the_program_of_the_sources_itself_is_run_and_read(run, house, binding):
 def lines(call, folder, system, pairs, *words):
     """The lines of mpirun in the jobs of these pairs."""
     name = f'imb_pingpong%pair=({pairs})$'
-    call(
-        'reframe',
-        f'--system={system}',
-        '-c',
-        ROOT / 'reframe-checks/imb_pingpong.py',
-        '--dry-run',
-        '-n',
-        name,
-        f'--prefix={folder}',
-        *words,
-    )
+    checks = ROOT / 'reframe-checks/imb_pingpong.py'
+    words = (f'--system={system}', '-c', checks, '-n', name, f'--prefix={folder}', *words)
+    call('reframe', '--dry-run', *words)
     texts = [path.read_text() for path in pathlib.Path(folder).rglob('rfm_job.sh')]
     return [ln for text in texts for ln in text.splitlines() if ln.startswith('mpirun')], texts
 

@@ -66,14 +66,8 @@ def session(call, tmp_path_factory):
 
     def run(*words, root=ROOT, checks='reframe-checks', **more):
         folder = tmp_path_factory.mktemp('reframe')
-        places = (
-            '--prefix',
-            folder,
-            '--perflogdir',
-            folder / 'perflogs',
-            '--report-file',
-            folder / 'report.json',
-        )
+        places = f'--prefix {folder} --perflogdir {folder}/perflogs'.split()
+        places += ['--report-file', folder / 'report.json']
         settings = {
             **variables(root),
             'RFM_ENABLE_RESULTS_STORAGE': '0',
@@ -460,15 +454,7 @@ def test_every_log_line_carries_the_provenance(local):
     columns = header.split('|')
     for line in lines:
         row = dict(zip(columns, line.split('|')))
-        for name in (
-            'compiler',
-            'node',
-            'threads_on',
-            'pinning',
-            'array_size',
-            'threads',
-            'record',
-        ):
+        for name in 'compiler node threads_on pinning array_size threads record'.split():
             assert row[name] not in ('', 'None', 'null'), name
         assert row['compile_line'].startswith('gcc -O2 -fopenmp -mcmodel=medium ')
         assert re.fullmatch('[0-9a-f]{64}', row['source_sha256'])
@@ -520,16 +506,8 @@ def small(session, need, tmp_path_factory):
     ]
     at_once = realtime.words(realtime.permitted(), is_local=True)
     path = small_machine(tmp_path_factory.mktemp('tools'))
-    done = session(
-        '-r',
-        '-n',
-        'stream%pinning=(likwid|none)|numa_scan',
-        '-p',
-        'gcc-o2',
-        *words,
-        *at_once,
-        PATH=path,
-    )
+    what = '-r -n stream%pinning=(likwid|none)|numa_scan -p gcc-o2'.split()
+    done = session(*what, *words, *at_once, PATH=path)
     assert done.code == 1, done.text
     return done
 
@@ -605,17 +583,8 @@ def test_a_figure_above_the_peak_is_invalid_and_the_peak_may_follow_from_the_mem
         low="{peak_gbs: 0.001, peak_source: '[test]: nothing is that slow'}",
         of_memory="{memory: {channels: 16, mts: 3200, source: '[test] a data sheet'}}",
     )
-    done = session(
-        '-r',
-        '-n',
-        'stream%pinning=none',
-        '--system',
-        'posed',
-        *TINY,
-        root=root,
-        checks=STREAM,
-        PATH=quick_gcc,
-    )
+    what = '-r -n stream%pinning=none --system posed'.split()
+    done = session(*what, *TINY, root=root, checks=STREAM, PATH=quick_gcc)
     assert done.code == 1
     case = done.case('stream %pinning=none', 'low')
     reason = case['fail_reason']

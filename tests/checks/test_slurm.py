@@ -36,16 +36,7 @@ def session(slurm, call, tmp_path_factory):
     def run(allow, *words):
         folder = tmp_path_factory.mktemp('session')
         done = call(
-            *(
-                'reframe',
-                '-c',
-                'reframe-checks/stream.py',
-                '-r',
-                '--system',
-                'ulysses',
-                '-p',
-                'gcc-o2',
-            ),
+            *'reframe -c reframe-checks/stream.py -r --system ulysses -p gcc-o2'.split(),
             *('-S', 'array_size=100000', '-S', 'ntimes=3', '-S', f'allow={allow}'),
             *(f'--report-file={folder}/run.json', '--prefix', folder, *words),
             MEMBW_SLURM_BACKEND='squeue',

@@ -50,18 +50,7 @@ def test_one_command_describes_a_cluster_and_its_checks_are_listed(cluster, call
     assert of_module['modules'] == ['site-gcc/12.2']  # the newest
     assert (of_module['family'], of_module['cc']) == ('gcc', 'gcc')
     assert call(*words, cwd=checkout, **shell).returncode == 2  # it is there already
-    done = call(
-        'reframe',
-        '-c',
-        'reframe-checks',
-        '-l',
-        '--system',
-        'lyra',
-        '-n',
-        'stream',
-        cwd=checkout,
-        **shell,
-    )
-    assert done.returncode == 0 and 'stream %pinning=none' in done.stdout, (
-        done.stdout + done.stderr
-    )
+    words = 'reframe -c reframe-checks -l --system lyra -n stream'.split()
+    done = call(*words, cwd=checkout, **shell)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert 'stream %pinning=none' in done.stdout

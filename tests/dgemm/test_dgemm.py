@@ -201,16 +201,8 @@ def test_a_cgroup_of_one_cpu_is_found(linked, run):
 def test_all_threads_at_work_are_counted_and_no_reason(linked, run):
     """The same line as the accidents', without one."""
     for variant in ('openblas-openmp', 'openblas-pthread'):
-        record = run(
-            linked('openblas-openmp'),
-            '--shape',
-            'square',
-            '-n',
-            '2000',
-            '-t',
-            '3',
-            variant=variant,
-        )[2]
+        line = '--shape square -n 2000 -t 3'.split()
+        record = run(linked('openblas-openmp'), *line, variant=variant)[2]
         counts = [r['threads_worked'] for r in record['shapes']['square']['repetitions']]
         assert sorted(counts)[1] == record['threads_asked'], record['shapes']
         assert 'threads-idle' not in reasons(record)
@@ -237,15 +229,8 @@ def test_another_library_than_the_rows_is_wrong(linked, run):
     record = run(program, *FEW, '--library', 'libmkl_sequential', '--allow', TINY)[2]
     assert reasons(record) == {'wrong-library'}
     assert 'no libmkl_sequential is mapped' in detail(record, 'wrong-library')
-    serial = run(
-        program,
-        *FEW,
-        '--library',
-        'libopenblas',
-        '--threading',
-        'openmp',
-        variant='openblas-serial',
-    )[2]
+    expected = '--library libopenblas --threading openmp'.split()
+    serial = run(program, *FEW, *expected, variant='openblas-serial')[2]
     assert "threads of kind 'none', not 'openmp'" in detail(serial, 'wrong-library')
 
 

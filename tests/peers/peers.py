@@ -220,18 +220,8 @@ def of_imb(args: argparse.Namespace) -> list[Comparison]:
         lengths = BUILT / f'length-{size}'
         lengths.write_text(f'{size}\n')
         repetitions = min(30000, 2**29 // max(size, 1))
-        test = [
-            'env',
-            f'LD_PRELOAD={library}',
-            args.imb,
-            'PingPong',
-            '-iter',
-            repetitions,
-            '-iter_policy',
-            'off',
-            '-msglen',
-            lengths,
-        ]
+        how_long = ['-iter', repetitions, '-iter_policy', 'off', '-msglen', lengths]
+        test = ['env', f'LD_PRELOAD={library}', args.imb, 'PingPong', *how_long]
         one, two = (['-n', 1, 'taskset', '-c', cpu, *test] for cpu in pair)
         words = ['mpirun', '-n', 2, ours, '--pairs', '-'.join(pair), '--sizes', size]
         theirs = Program(['mpirun', *one, ':', *two], imb_times)

@@ -129,7 +129,7 @@ def busy_lines(rows: list[Row]) -> Iterator[str]:
         for process in look.get('processes') or ():
             by_name[process['name']] += process['cpu_s']
     most = ', '.join(f'{name} {s / wall:.1f}' for name, s in by_name.most_common(3))
-    named = f' (CPUs: {most})' if most else ''
+    named = f' (the busiest, in CPUs: {most})' if most else ''
     yield f'  Other processes used {sum(share) / len(share):.0%} of the CPUs{named}.'
     if any(f.is_bound for row in rows for f in row.figures.values()):
         yield '  ≥ is a lower bound, the best valid repetition: the true figure is higher.'

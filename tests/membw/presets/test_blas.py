@@ -81,17 +81,8 @@ def test_a_row_that_is_wrong_is_refused_with_its_place(tmp_path, row, said):
 def test_make_links_the_row_that_was_asked_for(call, tmp_path):
     """Intel's line, by a stand-in: the row's words are in front of the source and behind it."""
     icc = StandIn(tmp_path / 'intel', 'icc', 'icc')
-    done = call(
-        'make',
-        '-C',
-        'src',
-        'PROGRAM=dgemm',
-        'PRESET=icc-o2',
-        f'CC={icc.path}',
-        'BLAS=mkl-intel',
-        f'BUILD={tmp_path / "b"}',
-        '-n',
-    )
+    words = ['PROGRAM=dgemm', 'PRESET=icc-o2', f'CC={icc.path}', 'BLAS=mkl-intel']
+    done = call('make', '-n', '-C', 'src', *words, f'BUILD={tmp_path / "b"}')
     assert done.returncode == 0, done.stderr
     (line,) = [text for text in done.stdout.splitlines() if ' -o ' in text][:1]
     words = shlex.split(line)

@@ -223,7 +223,7 @@ def test_a_quick_run_fits_one_screen_and_begins_with_its_best_triad(made, shown)
     assert 'Memory bandwidth of n1 (EPYC, 2 cores, 32 MiB' in lines[0] and '14 s' in lines[0]
     assert 'Triad  45.7 ±' in lines[1]
     assert [line.split()[0] for line in lines[2:5]] == ['gcc-native', 'clang-native', 'gcc-o2']
-    assert 'Other processes used 70% of the CPUs (CPUs: python 1.0).' in text
+    assert 'Other processes used 70% of the CPUs (the busiest, in CPUs: python 1.0).' in text
     assert '\x1b[' not in text
 
 

@@ -8,6 +8,10 @@
 /* A rate is caught up with by at most so much: what a longer pause left undone stays undone. */
 static const double CATCH_UP_SECONDS = 0.005;
 
+/* Chunks between two looks at the clock, at most: a look takes as long as half a chunk, and one
+ * for each held the rate to 0.7 of the highest.  On schedule there is one look for each. */
+enum { CHUNKS_MOST = 16 };
+
 struct generator {
 	uint64_t *in, *out;
 	size_t in_line, out_line; /* the next of each */
@@ -114,15 +118,18 @@ void generator_run(int g, const struct mix *mix, double rate)
 	struct generator *const self = &generators.all[g];
 	int seen[2] = { generators.opened, generators.closed };
 	double began = clock_now(), bytes = 0, allowed, moved = 0;
+	int chunks;
 
 	generators_next(&generators.running);
 	while (!generators_now(&generators.stopped)) {
 		allowed = rate > 0 ? rate * (clock_now() - began) : 0;
 		if (allowed - moved > rate * CATCH_UP_SECONDS)
 			moved = allowed - rate * CATCH_UP_SECONDS;
-		if (rate < 0 || (rate > 0 && moved >= allowed)) {
+		if (rate < 0 || (rate > 0 && moved >= allowed))
 			generator_pause();
-		} else {
+		for (chunks = 0; chunks < CHUNKS_MOST && rate >= 0; chunks++) {
+			if (rate > 0 && moved >= allowed)
+				break;
 			generator_chunk(self, mix);
 			moved += CHUNK_LINES * LINE;
 			bytes += CHUNK_LINES * LINE;

@@ -3,6 +3,7 @@
 import json
 import os
 import signal
+import statistics
 import subprocess
 import time
 
@@ -88,3 +89,15 @@ def test_a_point_whose_generators_were_stopped_does_not_count(build_program, tmp
     assert not any(point['counts'] for point in data['points'])
     assert 'generators-stopped' in [reason['reason'] for reason in data['reasons']]
     assert process.returncode == 1
+
+
+def test_a_rate_is_held_where_the_clock_is_slow_to_read(build_program, tmp_path):
+    """Read before each chunk it took the time: rates from 0.8 of the highest on were not held."""
+    read = 'return clock_read(CLOCK_MONOTONIC);'
+    slow = f'for (volatile int i = 0; i < 1000; i++) continue;\n\t{read}'
+    program = build_program('loaded', changes=[('harness/clock.c', read, slow)])
+    words = [program, *QUICK, *SMALL, '--mixes', '1r0w', '--json', tmp_path / 'record.json']
+    subprocess.run(words, env=TWO, capture_output=True)
+    points = json.loads((tmp_path / 'record.json').read_text())['points']
+    held = [p['gbs'] / p['requested_gbs'] for p in points if p['counts'] and p['part'] == 0.5]
+    assert statistics.median(held) == pytest.approx(1, abs=0.05)

@@ -17,25 +17,10 @@ pytestmark = pytest.mark.skipif(len(CPUS) < 2, reason='this machine has one CPU,
 SHORT = ('--threads', '2', '--pairs', '15')
 CLANG = shutil.which('clang-19') or shutil.which('clang')
 SIZES = [8, 72, 648, 5832, 52488, 472392]
-SCALAR = [
-    'parallel',
-    'for',
-    'parallel_for',
-    'for_dynamic',
-    'for_dynamic_8',
-    'for_guided',
-    'barrier',
-    'barrier_late',
-    'single',
-    'critical',
-    'lock',
-    'atomic',
-    'ordered',
-    'reduction',
-    'reduction_array',
-    'task',
-    'taskloop',
-]
+SCALAR = (
+    'parallel for parallel_for for_dynamic for_dynamic_8 for_guided barrier barrier_late single '
+    'critical lock atomic ordered reduction reduction_array task taskloop'
+).split()
 BY_BYTES = ['private', 'firstprivate', 'copyprivate', 'copyin']
 
 
@@ -52,12 +37,8 @@ def run(build, tmp_path):
     def start(*options, cc='gcc', allow='cpu-not-where-asked', changes=(), **variables):
         path = tmp_path / 'record.json'
         path.unlink(missing_ok=True)
-        words = [
-            build(cc=cc, changes=changes),
-            '--json',
-            path,
-            *(('--allow', allow) if allow else ()),
-        ]
+        allowed = ['--allow', allow] if allow else []
+        words = [build(cc=cc, changes=changes), '--json', path, *allowed]
         kept = {k: v for k, v in os.environ.items() if not k.startswith(('OMP_', 'GOMP_', 'KMP_'))}
         done = subprocess.run(
             [*words, *options],

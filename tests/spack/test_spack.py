@@ -288,13 +288,8 @@ def test_the_stand_alone_tests_of_the_packages_pass(rows, installed, checkout):
 def test_the_fortran_version_is_built_by_its_own_line(installed, checkout):
     need(installed, 'fortran')
     found = checkout.installed('stream_f')
-    assert found['preset'] == 'gfortran-o2' and found['compile_line'][:5] == [
-        shutil.which('gfortran'),
-        '-O2',
-        '-fopenmp',
-        'stream.f90',
-        'stream_f.c',
-    ]
+    wanted = [shutil.which('gfortran'), *'-O2 -fopenmp stream.f90 stream_f.c'.split()]
+    assert (found['preset'], found['compile_line'][:5]) == ('gfortran-o2', wanted)
     assert found['spec'].startswith(f'membw@{presets.version()}+fortran')
 
 

@@ -70,20 +70,10 @@ def test_floors_come_from_a_file_with_comments_as_well(stream, tmp_path):
     assert status == 1 and below(out)
 
 
-@pytest.mark.parametrize(
-    'floors',
-    [
-        'quad=1',
-        'triad',
-        'triad=',
-        'triad=-1',
-        'triad=nan',
-        '=1',
-        'triad=1,triad=2',
-        'triad=1;copy=2',
-        '/no',
-    ],
-)
+FLOORS = 'quad=1 triad triad= triad=-1 triad=nan =1 triad=1,triad=2 triad=1;copy=2 /no'.split()
+
+
+@pytest.mark.parametrize('floors', FLOORS)
 def test_wrong_floors_are_a_usage_error(stream, floors):
     status, out, err = check(stream, '--at-least', floors)
     assert (status, out) == (2, '') and err.startswith("membw: invalid value for '--at-least'")

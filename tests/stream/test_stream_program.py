@@ -201,19 +201,10 @@ def test_a_full_disk_is_not_a_success(stream):
 def test_macros_set_the_defaults_and_options_override_them(build, tmp_path):
     program = build('-O0', '-DSTREAM_ARRAY_SIZE=1200000', '-DNTIMES=4', '-DOFFSET=16')
     _, record = record_of(program, tmp_path)
-    assert [record[k] for k in ('array_size', 'array_size_from', 'ntimes', 'offset')] == [
-        1200000,
-        'macro',
-        4,
-        16,
-    ]
+    sizes = ('array_size', 'array_size_from', 'ntimes', 'offset')
+    assert [record[k] for k in sizes] == [1200000, 'macro', 4, 16]
     _, record = record_of(program, tmp_path, '-n', '1e6', '-t', '3', '-o', '0')
-    assert [record[k] for k in ('array_size', 'array_size_from', 'ntimes', 'offset')] == [
-        1000000,
-        'option',
-        3,
-        0,
-    ]
+    assert [record[k] for k in sizes] == [1000000, 'option', 3, 0]
 
 
 def test_memory_in_kib_counts_as_mpi_streams_users_know_it(stream, tmp_path):

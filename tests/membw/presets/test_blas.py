@@ -86,15 +86,8 @@ def test_make_links_the_row_that_was_asked_for(call, tmp_path):
     assert done.returncode == 0, done.stderr
     (line,) = [text for text in done.stdout.splitlines() if ' -o ' in text][:1]
     words = shlex.split(line)
-    assert words[1:] == [
-        '-O2',
-        '-qopenmp',
-        '-xHost',
-        'dgemm.c',
-        '-o',
-        str(tmp_path / 'b/dgemm'),
-        '-mkl',
-    ]
+    wanted = f'-O2 -qopenmp -xHost dgemm.c -o {tmp_path}/b/dgemm -mkl'
+    assert words[1:] == wanted.split()
 
 
 def test_a_library_that_is_no_row_is_refused_in_two_lines(call, tmp_path):

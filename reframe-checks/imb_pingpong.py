@@ -226,7 +226,7 @@ class imb_pingpong(measurement):
         per_core = self.current_partition.processor.num_cpus_per_core or 1
         places = misplaced(self.masks(), per_core)
         places += shared(self.masks()) if self.on_one_host() else []
-        return self.conclude(reasons + [f'cpu-not-where-asked ({text})' for text in places])
+        return self.conclude(reasons + [f'wrong-pinning ({text})' for text in places])
 
     @run_before('performance')
     def report_times(self) -> None:

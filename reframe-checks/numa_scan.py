@@ -120,13 +120,13 @@ class numa_scan(at_realtime, stream_options, measurement):
         yield from invalid_reasons(record)
         threads = record['threads_on']
         if len(threads) != count:
-            yield f'cpu-not-where-asked ({len(threads)} threads ran, requested were {count})'
+            yield f'wrong-pinning ({len(threads)} threads ran, requested were {count})'
         if topology.is_local(self.current_partition):
             home = set(topology.domain_cpus(self.home))
             for thread in threads:
                 if not set(expand(thread['affinity'])) <= home:
                     where = f'thread {thread["thread"]} outside domain {self.home}'
-                    yield f'cpu-not-where-asked ({where})'
+                    yield f'wrong-pinning ({where})'
 
     def curves(self) -> dict[str, list[tuple[int, float]]]:
         """{'local': [(threads, GB/s)], 'remote': ...}"""

@@ -25,7 +25,6 @@ class stream(stream_options, pinned_run):
     descr = 'STREAM memory bandwidth of one node'
     tags = {'production', 'nightly', 'maintenance', 'acceptance', '1_node'}
     binary = built('stream')
-    in_rounds = True
     # `-S stream.threads=12`: on so many cores of the node, without a reference
     takes = ('threads',)
     # rounds in turn, by `membw run`: sorted by name, each is over before the next begins

@@ -14,9 +14,9 @@ import program_build
 import pytest
 from places import ROOT
 
-# rooms whose tests compute only, but for those named below: they fill the cores while those of
-# BESIDE wait, and come last
-TOGETHER = (
+# folders whose tests compute only, but for those named below: they fill the cores while those of
+# WAITING wait, and come last
+COMPUTING = (
     'checks/test_last_words.py',
     'checks/test_references.py',
     'checks/test_several_launches.py',
@@ -27,11 +27,11 @@ TOGETHER = (
     'stream/test_interval_coverage.py',
     'test_layers.py',
 )
-# rooms whose tests wait for ReFrame, Slurm, Spack, MPI or a compiler and judge no figure: beside
-# others, and in this order, what takes longest first, so that no file is left over at the end.
+# folders whose tests wait for ReFrame, Slurm, Spack, MPI or a compiler and judge no figure: they
+# run several at a time, in this order; what takes longest first, so that no file is left over.
 # What is in neither list measures or counts the time, and has the machine for itself. A test's
-# own mark, beside or alone, goes before these lists.
-BESIDE = (
+# own mark, shared or alone, goes before these lists.
+WAITING = (
     'spack',
     'ci',
     'checks/test_reframe.py',
@@ -64,28 +64,28 @@ BESIDE = (
     'loaded',
     'tiers',
 )
-OTHERS = len(BESIDE)
+REST = len(WAITING)
 
 
 def pytest_collection_modifyitems(items):
-    gone = [place for place in (*TOGETHER, *BESIDE) if not (ROOT / 'tests' / place).exists()]
+    gone = [place for place in (*COMPUTING, *WAITING) if not (ROOT / 'tests' / place).exists()]
     if gone:
         raise pytest.UsageError(f'tests/conftest.py names what is not there: {", ".join(gone)}')
     for item in items:
-        if item.get_closest_marker('alone') or item.get_closest_marker('beside'):
+        if item.get_closest_marker('alone') or item.get_closest_marker('shared'):
             continue
-        if turn(item.path) == OTHERS:
+        if turn(item.path) == REST:
             item.add_marker('alone')
     items.sort(key=lambda item: turn(item.path))
 
 
 @functools.cache
 def turn(path):
-    """Number in BESIDE, what is in no list, and TOGETHER."""
+    """Number in WAITING, what is in no list, and COMPUTING."""
     place = path.relative_to(ROOT / 'tests').as_posix()
-    if place.startswith(TOGETHER) and not place.startswith(BESIDE):
-        return OTHERS + 1
-    return next((i for i, start in enumerate(BESIDE) if place.startswith(start)), OTHERS)
+    if place.startswith(COMPUTING) and not place.startswith(WAITING):
+        return REST + 1
+    return next((i for i, start in enumerate(WAITING) if place.startswith(start)), REST)
 
 
 @pytest.fixture(scope='session')

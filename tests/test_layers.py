@@ -151,7 +151,7 @@ def test_facts_builds_results_and_statistics_import_no_command(file):
     assert not packages_known(file) & ((COMMANDS - LOWER) | TOP)
 
 
-def test_nobody_imports_the_command_line_but_itself():
+def test_only_the_command_line_imports_itself():
     known = {package(file): packages_known(file) for file in PY_FILES if package(file) not in TOP}
     assert {name for name, packages in known.items() if packages & TOP} == set()
 

@@ -54,8 +54,6 @@ class measurement(
 
     valid_systems = ['*']
     valid_prog_environs = ['+preset -offload']
-    # its cases are compared with each other: `membw run` measures them in rounds
-    in_rounds = variable(bool, value=False, loggable=True)
     # key of the partition's extras that no figure may exceed: 'peak_gbs'; '': none is known
     peak_key = ''
 
@@ -98,7 +96,7 @@ class measurement(
 
     @run_after('init')
     def name_maintainers(self) -> None:
-        """Of the system's file: whom ReFrame names where the check fails."""
+        """Of the system's file: ReFrame names them where the check fails."""
         parts = runtime.runtime().system.partitions
         self.maintainers = self.maintainers or parts[0].extras.get('maintainers', [])
 

@@ -11,13 +11,13 @@ class nbody_options(rfm.RegressionTestPlugin):
     precision = variable(str, value='double', loggable=True)
     bodies = variable(int, value=0, loggable=True)
     rounds = variable(int, value=0)
-    threads_asked = variable(str, value='', loggable=True)
+    threads_requested = variable(str, value='', loggable=True)
 
     def program_options(self, record: str) -> list[str]:
         given = {
             '--precision': self.precision,
             '--bodies': self.bodies,
             '--rounds': self.rounds,
-            '--threads': self.threads_asked,
+            '--threads': self.threads_requested,
         }
         return [*option_words(given), *super().program_options(record)]

@@ -83,7 +83,7 @@ class pinned_run(at_realtime, measurement):
         if not self.measured:
             self.not_measured()
         reasons = [*invalid_reasons(self.measured), *self.contradictions()]
-        reasons += [f'cpu-not-where-asked ({text})' for text in self.where()]
+        reasons += [f'wrong-pinning ({text})' for text in self.where()]
         return self.conclude(reasons)
 
     @run_before('performance')

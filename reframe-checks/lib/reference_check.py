@@ -10,8 +10,6 @@ from membw.results.verdict import UNDECIDED, missed, of_figure
 
 
 class reference_check(rfm.RegressionTestPlugin):
-    # whether a reference says what its figures should be
-    is_held = variable(bool, value=False, loggable=True)
     # the last day of a calibrated reference that is over
     reference_expired = variable(str, value='', loggable=True)
     # {metric: message} of each '$xfail', as JSON: ReFrame's report does not name them
@@ -23,7 +21,6 @@ class reference_check(rfm.RegressionTestPlugin):
         path = self.current_partition.extras.get('references')
         if path and type(self).__name__ in references.read(path) and not self.threads:
             self.reference = {'$ref': path}
-            self.is_held = self.has_reference()
 
     def has_reference(self) -> bool:
         """ReFrame itself passes a run without one, and says nothing."""

@@ -17,7 +17,7 @@ PAGE_KIB = {'2M': 2048, '1G': 1048576}
 def other_pages(requested: str | None, got: dict) -> Iterator[str]:
     """Where the arrays do not lie in the reserved pages that the preset asks for, as text."""
     if requested in PAGE_KIB and got['page_kib'] != PAGE_KIB[requested]:
-        yield f'memory-not-where-asked (pages of {got["page_kib"]} KiB, {requested} requested)'
+        yield f'wrong-placement (pages of {got["page_kib"]} KiB, {requested} requested)'
 
 
 class stream_options(rfm.RegressionTestPlugin):

@@ -134,7 +134,7 @@ static void write_repetition(const struct shape *s, int i)
 	json_number("cpu_s", r->workers.all);
 	json_number("busiest_cpu_s", r->workers.most);
 	json_number("kept_off_s", r->workers.ready);
-	json_number("others_s", r->other_cpu_s);
+	json_number("other_cpu_s", r->other_cpu_s);
 	json_truth("clean", repetition_is_clean(s, i));
 	json_close('}');
 }
@@ -162,7 +162,7 @@ void output_write(const void *data)
 	const struct run *const run = data;
 	int i;
 
-	json_count("threads_asked", (unsigned)run->threads);
+	json_count("threads_requested", (unsigned)run->threads);
 	blas_write(&run->blas);
 	json_open("shapes", '{');
 	for (i = 0; i < run->count; i++)

@@ -32,6 +32,6 @@ void measuring_memory(struct measuring *measuring);
 /* One more round: each size once, in random order. */
 void measuring_round(struct measuring *measuring);
 
-/* Samples where the memory lies; finds memory-not-where-asked. */
+/* Samples where the memory lies; finds wrong-placement. */
 struct placement;
 void measuring_place(struct placement *placement, const char *when);

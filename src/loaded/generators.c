@@ -9,7 +9,7 @@
 static const double CATCH_UP_SECONDS = 0.005;
 
 /* Chunks between two looks at the clock, at most: a look takes as long as half a chunk, and one
- * for each held the rate to 0.7 of the highest.  On schedule there is one look for each. */
+ * for each limits the rate to 0.7 of the highest.  On schedule there is one look for each. */
 enum { CHUNKS_MOST = 16 };
 
 struct generator {

@@ -8,7 +8,7 @@
  * A repetition of
  *	critical, lock, atomic, ordered, single      is one delay, by one thread at a time
  *	for_dynamic, for_dynamic_8, for_guided       is a loop of 64 delays for each thread
- *	all others                                   is one delay for each thread
+ *	all the rest                                 is one delay for each thread
  * and of atomic an addition in place of the delay.  private, firstprivate, copyin: a parallel
  * region with such an array; copyprivate: a single that hands one to all.  barrier_late: the last
  * thread comes 20 delays after the other threads.

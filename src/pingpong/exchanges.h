@@ -15,7 +15,7 @@ double exchange_mb_s(const struct exchange *exchange);
 /* Why its times are invalid, -1 for no reason. */
 int exchange_reason(const struct exchange *exchange);
 
-/* Finds cpu-not-where-asked at one of its ends, that of RANK. */
+/* Finds wrong-pinning at one of its ends, that of RANK. */
 void place_judge(const struct exchange *exchange, int side, int rank);
 
 /* What a record says of its times. */

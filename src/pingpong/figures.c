@@ -36,7 +36,7 @@ void class_judge(const struct pair *pair, int class)
 		verdict_invalid(SAME_CORE, "CPUs %d and %d are one core", pair->cpu[0],
 				pair->cpu[1]);
 	else
-		verdict_invalid(CPU_NOT_WHERE_ASKED, "CPUs %d and %d are of class %s, not %s",
+		verdict_invalid(WRONG_PINNING, "CPUs %d and %d are of class %s, not %s",
 				pair->cpu[0], pair->cpu[1], pair_class_names[pair->class],
 				pair_class_names[class]);
 }
@@ -46,13 +46,12 @@ void side_judge(const char *who, int cpu, const struct cpuset *mask, int seen)
 	char list[CPU_LIST_MAX];
 
 	if (cpuset_count(mask) != 1 || !cpuset_has(mask, cpu))
-		verdict_invalid(CPU_NOT_WHERE_ASKED, "%s for CPU %d may run on CPUs %s", who, cpu,
+		verdict_invalid(WRONG_PINNING, "%s for CPU %d may run on CPUs %s", who, cpu,
 				cpuset_format(mask, list));
 	if (seen == SEEN_NOWHERE)
 		pinning_unknown();
 	else if (seen != SEEN_AT_HOME)
-		verdict_invalid(CPU_NOT_WHERE_ASKED, "%s for CPU %d was seen on CPU %d", who, cpu,
-				seen);
+		verdict_invalid(WRONG_PINNING, "%s for CPU %d was seen on CPU %d", who, cpu, seen);
 }
 
 static void judge_place(const struct meeting *m, int class)
@@ -63,7 +62,7 @@ static void judge_place(const struct meeting *m, int class)
 		side_judge("a thread", m->pair.cpu[side], &m->mask[side], m->seen[side]);
 	class_judge(&m->pair, class);
 	if (m->domain >= 0 && m->domain != topology_domain(m->pair.cpu[m->home]))
-		verdict_invalid(MEMORY_NOT_WHERE_ASKED,
+		verdict_invalid(WRONG_PLACEMENT,
 				"the lines of CPU %d lie on NUMA domain %d, not on its own, %d",
 				m->pair.cpu[m->home], m->domain,
 				topology_domain(m->pair.cpu[m->home]));

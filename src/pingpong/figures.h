@@ -17,7 +17,7 @@ const char *figure_name(const struct meeting *m, int together);
 /* "cas_llc", "cas_node_home_b_most": WHAT is "" or "_most". */
 const char *class_figure_name(const struct meeting *m, int together, const char *what);
 
-/* Finds cpu-not-where-asked: WHO, a thread or a rank for that CPU, might run on these, and was
+/* Finds wrong-pinning: WHO, a thread or a rank for that CPU, might run on these, and was
  * SEEN on another (-1: it was not). */
 void side_judge(const char *who, int cpu, const struct cpuset *mask, int seen);
 

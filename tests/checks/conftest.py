@@ -9,7 +9,7 @@ import pytest
 def slurm_emu(root, call, need, free_ports):
     """`with slurm_emu(folder, 4, 2, 10) as place`: ci/slurm-emu with nodes n1..n4 of 2 x 10 cores
     in partition regular1. `place` holds the variables that its commands need, `more` those that
-    start it beside the usual ones; it is stopped whatever happens.
+    start it next to the usual ones; it is stopped whatever happens.
     """
 
     @contextlib.contextmanager

@@ -24,7 +24,7 @@ from places import ROOT
 
 pytestmark = [pytest.mark.slurm, pytest.mark.slow]
 
-DEFECTS = 'array-too-small,too-short,cpu-not-where-asked,oversubscribed,disturbed,unstable'
+DEFECTS = 'array-too-small,too-short,wrong-pinning,oversubscribed,disturbed,unstable'
 SLOW = 20  # times: a node that is measured alone has the memory of all
 PLANTED = ('-include', str(ROOT / 'tests/data/slow.h'))
 MPI = {
@@ -206,7 +206,7 @@ def test_one_node_alone_has_no_pair(call, slurm, tmp_path):
         ('-S per=domain', True, 'srun --cpus-per-task=10 --no-kill --kill-on-bad-exit=0 /'),
     ],
 )
-def test_mpi_is_taken_only_where_it_is_asked_for(call, tmp_path, options, with_mpi, launcher):
+def test_mpi_is_used_only_on_request(call, tmp_path, options, with_mpi, launcher):
     words = ['-c', 'reframe-checks/cluster_stream.py', '--dry-run', '--system', 'ulysses']
     words += ['-p', 'gcc-o2', '--prefix', tmp_path, *options.split()]
     done = call('reframe', *words, MEMBW_BUILD='make')

@@ -10,7 +10,7 @@ import pytest
 import yaml
 from places import ROOT
 
-WEATHER = 'disturbed,unstable,cpu-not-where-asked,oversubscribed'
+NOISE = 'disturbed,unstable,wrong-pinning,oversubscribed'
 
 
 @pytest.fixture
@@ -31,12 +31,12 @@ def run(call, tmp_path):
     return session
 
 
-@pytest.mark.beside
+@pytest.mark.shared
 def test_the_check_takes_every_figure_and_names_the_library(run):
     """And leaves out what a login shell says of the library's kernels."""
     blas_here.folder('openblas-openmp')
     done, case = run(libraries='openblas-openmp', size=1200, repetitions=1,
-                     allow=f'{WEATHER},too-short,threads-idle',
+                     allow=f'{NOISE},too-short,threads-idle',
                      env={'OPENBLAS_CORETYPE': 'Prescott'})  # fmt: skip
     assert done.returncode == 0 and case['verdict'] == 'VALID', done.stdout
     record = json.loads(open(case['record']).read())
@@ -72,7 +72,7 @@ def mkl(tmp_path):
 @pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason='one CPU: one thread is all of them')
 def test_the_sources_line_of_27_gflops_ends_invalid_with_the_reason(run, mkl):
     done, case = run(libraries='mkl-sequential', size=600, repetitions=1, env=mkl,
-                     allow=f'{WEATHER},too-short')  # fmt: skip
+                     allow=f'{NOISE},too-short')  # fmt: skip
     assert done.returncode == 1 and case['verdict'] == 'INVALID', done.stdout
     assert case['reasons'].startswith('threads-idle (square: 1 of ')
     words = case['compile_line'].split()
@@ -81,7 +81,7 @@ def test_the_sources_line_of_27_gflops_ends_invalid_with_the_reason(run, mkl):
                           '-ldl').split()  # fmt: skip
 
 
-@pytest.mark.beside
+@pytest.mark.shared
 def test_a_library_that_is_not_here_is_a_skip_that_says_so(call, tmp_path):
     done = call('reframe', '--nocolor', '-c', ROOT / 'reframe-checks', '-r', '-n', 'dgemm%',
                 '-S', 'dgemm.libraries=nvpl', f'--prefix={tmp_path}')  # fmt: skip
@@ -89,7 +89,7 @@ def test_a_library_that_is_not_here_is_a_skip_that_says_so(call, tmp_path):
     assert 'cluster_dgemm' not in done.stdout  # one machine is no cluster, and compares to nothing
 
 
-@pytest.mark.beside
+@pytest.mark.shared
 def test_a_library_that_is_no_row_is_refused(call):
     done = call(
         'reframe', '-c', ROOT / 'reframe-checks/dgemm.py', '-l', '-S', 'dgemm.libraries=atlas'
@@ -97,8 +97,8 @@ def test_a_library_that_is_no_row_is_refused(call):
     assert done.returncode == 2 and "membw: unknown BLAS 'atlas'" in done.stderr
 
 
-@pytest.mark.beside
-def test_ulysses_is_asked_for_all_its_cores_and_told_its_peak(call, tmp_path):
+@pytest.mark.shared
+def test_ulysses_runs_on_all_its_cores_with_its_peak(call, tmp_path):
     done = call('reframe', '--nocolor', '--system=ulysses', '-c', ROOT / 'reframe-checks',
                 '--dry-run', '-n', '^(cluster_)?dgemm', f'--prefix={tmp_path}',
                 '-S', 'cluster_dgemm.allow=forced-kernels')  # fmt: skip
@@ -116,7 +116,7 @@ def test_ulysses_is_asked_for_all_its_cores_and_told_its_peak(call, tmp_path):
     assert 'BLAS=mkl-intel' in build.read_text()
 
 
-@pytest.mark.beside
+@pytest.mark.shared
 def test_the_reference_of_ulysses_is_what_was_published():
     table = yaml.safe_load((ROOT / 'systems/references/ulysses.yaml').read_text())
     of_icc = table['dgemm']['ulysses:regular']['icc-o2']
@@ -124,7 +124,7 @@ def test_the_reference_of_ulysses_is_what_was_published():
     assert 442 * 1.02 > 448 > 442  # what is left to the peak, and 27 is below every tolerance
 
 
-@pytest.mark.beside
+@pytest.mark.shared
 @pytest.mark.slurm
 @pytest.mark.slow
 def test_a_job_of_the_whole_cluster_takes_every_figure(call, slurm_emu, tmp_path, one_run):
@@ -132,7 +132,7 @@ def test_a_job_of_the_whole_cluster_takes_every_figure(call, slurm_emu, tmp_path
     blas_here.folder('openblas-openmp')
     report = tmp_path / 'report.json'
     asked = {'libraries': 'openblas-openmp', 'size': 100, 'repetitions': 1,
-             'allow': f'{WEATHER},too-short,threads-idle,too-good,forced-kernels'}  # fmt: skip
+             'allow': f'{NOISE},too-short,threads-idle,too-good,forced-kernels'}  # fmt: skip
     words = [f'-Scluster_dgemm.{name}={value}' for name, value in asked.items()]
     with slurm_emu(tmp_path / 'emu', 1, 2, 10) as place:
         done = call('reframe', '--nocolor', '--system=ulysses', '-c',

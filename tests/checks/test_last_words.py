@@ -26,7 +26,7 @@ SAID = [
 
 
 @pytest.mark.parametrize('stderr, told', SAID)
-def test_the_reason_is_told(tmp_path, stderr, told):
+def test_the_reason_is_shown(tmp_path, stderr, told):
     (tmp_path / 'err').write_text(stderr)
     check = types.SimpleNamespace(stagedir=tmp_path, job=types.SimpleNamespace(stderr='err'))
     assert measurement.last_words(check).startswith(told)
@@ -42,7 +42,7 @@ def test_the_reason_is_told(tmp_path, stderr, told):
         (None, 'job 7 waited and was ended before it began: Nodes down'),
     ],
 )
-def test_a_job_that_never_began_is_told_as_that(tmp_path, monkeypatch, limit, said):
+def test_a_job_that_never_began_is_reported_as_that(tmp_path, monkeypatch, limit, said):
     """It was FAIL, as no file of its output was found."""
     (tmp_path / 'scontrol').write_text('#!/bin/sh\necho "JobId=$5 Reason=Nodes_down Dependency=x"')
     (tmp_path / 'scontrol').chmod(0o755)

@@ -22,7 +22,7 @@ NATIVE = {
 }
 
 
-@pytest.mark.beside
+@pytest.mark.shared
 @pytest.mark.parametrize(
     'test, partition, times',
     [('nbody', 'helios:sandy-bridge', SANDY_BRIDGE), ('nbody', 'helios:mic', NATIVE)],

@@ -8,7 +8,7 @@ from places import ROOT
 CHECK = ROOT / 'reframe-checks/overheads.py'
 
 
-def test_the_check_has_a_row_per_runtime_and_asked_wait_policy_of_several_launches(call, tmp_path):
+def test_the_check_has_a_row_per_runtime_and_wait_policy_of_several_launches(call, tmp_path):
     report = tmp_path / 'report.json'
     words = ['-S', 'overheads.constructs=barrier', '-S', 'overheads.pairs_of_construct=6',
              '-S', 'overheads.wait_policies=active,passive', '-S', 'overheads.launches=2',
@@ -28,7 +28,7 @@ def test_the_check_has_a_row_per_runtime_and_asked_wait_policy_of_several_launch
         assert {n.rpartition(':')[2] for n in case['perfvalues']} == set(record['metrics'])
 
 
-@pytest.mark.beside
+@pytest.mark.shared
 def test_what_cannot_measure_is_launched_once_and_says_why(call, tmp_path):
     """A usage error, a missing library: sixteen launches would all end alike."""
     done = call('reframe', '--nocolor', '-c', CHECK, '-r', '-n', '^overheads',

@@ -12,7 +12,7 @@ from membw.run.outcome import outcome
 
 TWO = sorted(os.sched_getaffinity(0))[:2]
 pytestmark = pytest.mark.skipif(len(TWO) < 2, reason='this machine has one CPU, a pair takes two')
-WEATHER = 'disturbed,unstable'
+NOISE = 'disturbed,unstable'
 
 
 @pytest.fixture
@@ -40,7 +40,7 @@ def run(call, environment, tmp_path):
 
 @pytest.mark.skipif(bool(mpi_job.lacking()), reason=f'no {mpi_job.lacking()}')
 def test_the_check_starts_two_ranks_and_takes_the_median_of_three_launches(run):
-    done, case = run('pingpong', sizes='0,64', allow=WEATHER, launches=3)
+    done, case = run('pingpong', sizes='0,64', allow=NOISE, launches=3)
     assert done.returncode == 0 and case['verdict'] == 'VALID', done.stdout
     record = json.loads(open(case['record']).read())
     name = next(iter(record['metrics']))
@@ -52,7 +52,7 @@ def test_the_check_starts_two_ranks_and_takes_the_median_of_three_launches(run):
     assert set(units.values()) == {'us', 'GB/s'}
 
 
-@pytest.mark.beside
+@pytest.mark.shared
 @pytest.mark.skipif(bool(mpi_job.lacking()), reason=f'no {mpi_job.lacking()}')
 @pytest.mark.parametrize(
     'does, why',
@@ -67,28 +67,28 @@ def test_an_mpirun_that_is_not_the_right_one_is_named(run, tmp_path, does, why):
     mpirun.parent.mkdir()
     mpirun.write_text(f'#!/bin/sh\n{does}\n')
     mpirun.chmod(0o755)
-    done, case = run('pingpong', allow=WEATHER, launches=1)
+    done, case = run('pingpong', allow=NOISE, launches=1)
     assert done.returncode == 1 and f'{mpirun}{why}' in case['fail_reason'], case['fail_reason']
     assert outcome(case, {})[0] == 'NOT MEASURED'
 
 
 def test_the_check_without_mpi_takes_every_figure_of_its_pair(run):
     pair = f'{TWO[0]}-{TWO[1]}'
-    done, case = run('core_pairs', pairs=pair, allow=WEATHER)
+    done, case = run('core_pairs', pairs=pair, allow=NOISE)
     assert done.returncode == 0 and case['verdict'] == 'VALID', done.stdout
     record = json.loads(open(case['record']).read())
     names = {name.rpartition(':')[2] for name in case['perfvalues']}
     assert names == set(record['metrics']) and f'cas_{TWO[0]}_{TWO[1]}' in names
 
 
-@pytest.mark.beside
-def test_a_pair_of_another_class_than_asked_fails_with_the_reason(run):
-    done, case = run('core_pairs', pair_class='smt', allow=WEATHER)
+@pytest.mark.shared
+def test_a_pair_of_another_class_than_requested_fails_with_the_reason(run):
+    done, case = run('core_pairs', pair_class='smt', allow=NOISE)
     assert done.returncode == 1 and case['verdict'] == 'INVALID', done.stdout
-    assert 'cpu-not-where-asked' in case['reasons'] and 'not smt' in case['reasons']
+    assert 'wrong-pinning' in case['reasons'] and 'not smt' in case['reasons']
 
 
-@pytest.mark.beside
+@pytest.mark.shared
 def test_what_the_page_sets_is_of_one_type_in_all_checks_that_have_it(call):
     """ReFrame sets it in each of them: one that took a number would end the session."""
     words = '-S pairs=all -S sizes=0,64 -S launches=1 -S max_nodes=32'.split()

@@ -69,7 +69,7 @@ def calibrated(path, key):
     return found.get('in_force') or []
 
 
-def test_references_are_the_published_figures_and_no_others():
+def test_references_are_the_published_figures_alone():
     values = {key: {k: ref[0] for k, ref in kernels.items()} for key, kernels in entries().items()}
     assert values == PUBLISHED
 
@@ -82,7 +82,7 @@ def test_a_reference_has_both_bounds_and_the_unit(key):
 
 
 @pytest.mark.parametrize('path', FILES, ids=lambda p: p.stem)
-def test_a_reference_file_names_its_source_and_whose_the_tolerance_is(path):
+def test_a_reference_file_names_its_source_and_that_of_its_tolerance(path):
     head = ' '.join(re.findall(r'^# ?(.*)$', path.read_text(), re.M))
     assert re.search(r'source: \[[a-z]+\]', head)
     assert re.search("tolerances? (is|are) this project's policy", head)
@@ -145,7 +145,7 @@ def test_the_reader_reads_the_nodes_of_cea_and_they_give_the_published_summary()
     )
 
 
-def test_a_table_that_differs_from_the_record_is_told():
+def test_a_table_that_differs_from_the_record_is_reported():
     text = (DATA / 'thin-likwid.txt').read_text()
     record = {
         'kernels': {

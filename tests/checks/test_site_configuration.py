@@ -36,7 +36,7 @@ def test_the_configuration_of_the_page_runs_our_checks(call, environment, tmp_pa
     assert all(case['record'].startswith(f'{tmp_path}/records/') for case in ran.values())
 
 
-def test_what_cannot_be_kept_in_the_checkout_goes_where_asked(monkeypatch, tmp_path):
+def test_what_cannot_be_kept_in_the_checkout_goes_to_the_chosen_folder(monkeypatch, tmp_path):
     """The report went to results/ all the same: a run that measured ended with an error."""
     monkeypatch.setattr(binder, 'root', lambda: tmp_path)
     monkeypatch.setenv('RFM_PREFIX', str(tmp_path / 'mine'))

@@ -15,11 +15,11 @@ pytestmark = [pytest.mark.slurm, pytest.mark.slow]
 
 # 20 threads on nodes that only pose as 2 x 10 cores: no such run may be believed
 # numactl: no CPU 19, no domain 1 here; likwid-pin dies of the CPUs that it does not find
-HONEST = re.compile(r'cpu-not-where-asked|oversubscribed')
+HONEST = re.compile(r'wrong-pinning|oversubscribed')
 # likwid-pin and numactl refuse, or die of, CPUs that are not there, and nothing is measured
 REFUSED = re.compile(r'not measured, no record')
 SMALL = 'array-too-small,too-short,disturbed,unstable'
-CROWDED = 'oversubscribed,cpu-not-where-asked'
+CROWDED = 'oversubscribed,wrong-pinning'
 
 
 @pytest.fixture(scope='module')

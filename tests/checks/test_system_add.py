@@ -11,8 +11,7 @@ from checkout_copy import copy_checkout, variables
 pytestmark = [pytest.mark.slurm, pytest.mark.slow]
 
 ALLOWED = (
-    'array-too-small,too-short,disturbed,unstable,oversubscribed,cpu-not-where-asked,'
-    'regime-changed'
+    'array-too-small,too-short,disturbed,unstable,oversubscribed,wrong-pinning,regime-changed'
 )
 
 

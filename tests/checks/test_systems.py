@@ -194,7 +194,7 @@ def test_a_mistake_is_one_clear_line(copy, told, old, new, line, hint):
     assert all(text.startswith(('membw: ', 'hint: ')) for text in said), said
 
 
-def test_mistakes_of_several_files_are_told_at_once(copy, listing):
+def test_mistakes_of_several_files_are_reported_at_once(copy, listing):
     """Whichever system is asked for, by whoever types it."""
     plant(copy / 'systems/thin.yaml', 'launcher: srun', 'launcher: surn')
     plant(copy / 'systems/cea.yaml', 'descr: CEA', 'dscr: CEA')
@@ -247,7 +247,7 @@ def test_a_preset_is_bound_only_where_the_cpu_has_what_it_needs():
     assert 'gcc-avx2' not in bound['ulysses'][0]['environs']
 
 
-def test_a_compiler_that_was_seen_to_build_openmp_is_not_asked_again(monkeypatch, tmp_path):
+def test_a_compiler_known_to_build_openmp_is_not_tried_again(monkeypatch, tmp_path):
     monkeypatch.setattr(machine, 'probed', lambda: tmp_path / 'build' / 'seen')
     answers = iter(['no room', ''])
     monkeypatch.setattr(machine, 'tried', lambda *_: next(answers))

@@ -89,7 +89,7 @@ def test_a_path_that_shells_would_read_is_refused_in_the_first_second(copied, fo
     assert 'holds a space or a sign that shells read: ' in done.stderr and folder in done.stderr
 
 
-def test_spack_that_cannot_be_had_is_one_line_and_no_failure(root, call, tmp_path):
+def test_spack_out_of_reach_is_one_line_and_no_failure(root, call, tmp_path):
     """A copy that has the virtual environment's stamp, and a git that reaches nothing."""
     shutil.copytree(root / 'ci', tmp_path / 'ci')
     shutil.copy(root / 'pyproject.toml', tmp_path)

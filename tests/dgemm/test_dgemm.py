@@ -14,7 +14,7 @@ from record_schema import check
 
 CPUS = len(os.sched_getaffinity(0))
 # what a multiplication of a millisecond cannot be
-TINY = 'cpu-not-where-asked,too-short,threads-idle,too-good,oversubscribed,forced-kernels'
+TINY = 'wrong-pinning,too-short,threads-idle,too-good,oversubscribed,forced-kernels'
 # too short for any figure; long enough for the ticks of the kernel to tell who worked
 FEW = ('--shape', 'square', '-n', '50', '-t', '1')
 SHORT = ('--shape', 'square', '-n', '1600', '-t', '1')
@@ -144,7 +144,7 @@ def test_a_library_that_does_nothing_is_too_good_and_not_validated(plain, run):
     assert status == 1 and reasons(record) >= {'too-good', 'not-validated', 'too-short'}
 
 
-@pytest.mark.beside
+@pytest.mark.shared
 def test_a_disturbed_multiplication_shows_a_lower_bound(plain, run, tmp_path):
     """It was INVALID, without a figure."""
     swaps = silent_kernel.that_swaps(tmp_path)
@@ -181,7 +181,7 @@ many = pytest.mark.skipif(CPUS < 2, reason='one CPU: one thread is all of them')
 def test_one_thread_in_place_of_all_is_invalid(linked, run, accident):
     status, said, record = run(linked('openblas-openmp'), *SHORT, **accident)
     assert status == 1 and 'threads-idle' in reasons(record), said
-    assert f'square: 1 of {record["threads_asked"]} threads worked' in said
+    assert f'square: 1 of {record["threads_requested"]} threads worked' in said
 
 
 @pytest.mark.alone
@@ -204,14 +204,14 @@ def test_all_threads_at_work_are_counted_and_no_reason(linked, run):
         line = '--shape square -n 2000 -t 3'.split()
         record = run(linked('openblas-openmp'), *line, variant=variant)[2]
         counts = [r['threads_worked'] for r in record['shapes']['square']['repetitions']]
-        assert sorted(counts)[1] == record['threads_asked'], record['shapes']
+        assert sorted(counts)[1] == record['threads_requested'], record['shapes']
         assert 'threads-idle' not in reasons(record)
 
 
 @pytest.mark.alone
-def test_so_many_threads_as_asked_are_enough(linked, run):
+def test_as_many_threads_as_requested_are_enough(linked, run):
     record = run(linked('openblas-openmp'), *SHORT, '--threads', '1', OMP_NUM_THREADS=1)[2]
-    assert record['threads_asked'] == 1 and 'threads-idle' not in reasons(record)
+    assert record['threads_requested'] == 1 and 'threads-idle' not in reasons(record)
 
 
 # --- whose library was it? -------------------------------------------------------------------

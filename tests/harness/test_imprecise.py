@@ -7,7 +7,7 @@ import subprocess
 import pytest
 from changed_source import other_machine
 
-WRONG_HERE = 'array-too-small,too-short,oversubscribed,cpu-not-where-asked'
+WRONG_HERE = 'array-too-small,too-short,oversubscribed,wrong-pinning'
 STREAM = ['-n', '1e5', '-t', '5']
 NODE = 'sys/devices/system/node'
 # a machine whose firmware declares 1 ns and 1000 GB/s

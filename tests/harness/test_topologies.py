@@ -183,7 +183,7 @@ def test_the_pin_lists_of_the_whole_node(machine, tree):
 
 
 @machines
-def test_a_sibling_used_twice_is_told(machine, tree):
+def test_a_sibling_used_twice_is_reported(machine, tree):
     """Both hardware threads of a core in place of two cores: likwid-pin's way to go wrong."""
     twins = next((c for c in machine.cores if len(c) > 1), None)
     if not twins:
@@ -224,7 +224,7 @@ def test_a_mask_that_leaves_out_first_threads_takes_their_siblings(machine, tree
 
 @with_domains
 def test_the_memories_of_a_scan(machine, tree):
-    """Threads of the first domain; the far memory is a far one, HBM is found beside DDR."""
+    """Threads of the first domain; the far memory is a far one, HBM is found next to DDR."""
     nodes, expect = system(tree, 'node'), machine.facts['expect']
     found = topology.local_memories(min(machine.with_cpus()), machine.with_cpus(), nodes)
     wanted = {'local': min(machine.with_cpus())}

@@ -60,7 +60,7 @@ def test_the_staircase_fits_a_terminal_and_says_where_it_ends(ladder: Ran) -> No
 SHORT = ('ladder/rungs.c', 'MOST_AT_LEAST = (size_t)256 << 20', 'MOST_AT_LEAST = (size_t)2 << 20')
 
 
-@pytest.mark.beside
+@pytest.mark.shared
 @pytest.mark.parametrize(
     'file, before, after, is_wrong',
     [

@@ -105,7 +105,7 @@ def test_a_v_cache_that_is_declared_as_a_third_is_found_at_its_size(judge: Judge
     assert words_at(machine, judged, 512 * MIB).count('proven') >= 0.9 * CURVES
 
 
-def test_a_cache_in_front_of_memory_that_nobody_declares_is_a_level(judge: Judge) -> None:
+def test_an_undeclared_cache_before_memory_is_a_level(judge: Judge) -> None:
     side = Cache(512 * MIB, 120, 22, 400, 0.6)
     far = Cache(0, 250, 12, 90)
     machine = Machine([L1, L2, L3, side, far], [48 * KIB, MIB, 32 * MIB], 8192 * MIB)

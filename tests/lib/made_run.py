@@ -69,7 +69,7 @@ class MadeRun:
                 'warnings': [],
                 'llc_mib': 32,
                 'iterations': 10,
-                'busy': {'wall_s': 1.0, 'others_share': 0.0, 'processes': []},
+                'busy': {'wall_s': 1.0, 'other_share': 0.0, 'processes': []},
                 'facts': {'cpu_model': 'EPYC', 'cores': 2},
                 **dict(record),
                 **({'core_pair': pair, 'core_pair_after': pair} if core_ns else {}),

@@ -12,7 +12,7 @@ import time
 from record_schema import check
 
 # what a tiny run of many ranks on a small, shared machine cannot be
-DEFECTS = 'array-too-small,too-short,cpu-not-where-asked,oversubscribed'
+DEFECTS = 'array-too-small,too-short,wrong-pinning,oversubscribed'
 LAUNCHER = {
     'OMPI_ALLOW_RUN_AS_ROOT': '1',
     'OMPI_ALLOW_RUN_AS_ROOT_CONFIRM': '1',

@@ -52,7 +52,7 @@ def runs(nodes, count, day='2026-10-01', minutes=20, **changes):
     return found
 
 
-def invalid(made, reason='memory-not-where-asked', detail='pages of domain 1 on domain 0'):
+def invalid(made, reason='wrong-placement', detail='pages of domain 1 on domain 0'):
     """The same record, with a wrong figure."""
     reasons = [{'reason': reason, 'detail': detail, 'allowed': False}]
     return made | {'verdict': 'INVALID', 'reasons': reasons}

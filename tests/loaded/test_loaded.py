@@ -9,7 +9,7 @@ import time
 import pytest
 
 QUICK = ['--mixes', '1r0w,1r1w', '--rounds', '3', '--window', '0.005', '--chain-mib', '8']
-SMALL = ['--allow', 'array-too-small,oversubscribed,cpu-not-where-asked']
+SMALL = ['--allow', 'array-too-small,oversubscribed,wrong-pinning']
 TWO = {**os.environ, 'OMP_NUM_THREADS': '2'}
 
 
@@ -73,7 +73,7 @@ def test_a_generator_that_slept_through_a_window_did_not_run_in_it(build_program
     assert done.returncode == 1
 
 
-def test_a_point_whose_generators_were_stopped_does_not_count(build_program, tmp_path):
+def test_a_point_with_stopped_generators_does_not_count(build_program, tmp_path):
     """The process is stopped several times in every window: no curve is left."""
     record = tmp_path / 'record.json'
     words = [build_program('loaded'), *QUICK, *SMALL, '--mixes', '1r0w', '--window', '0.03']
@@ -91,7 +91,7 @@ def test_a_point_whose_generators_were_stopped_does_not_count(build_program, tmp
 
 
 @pytest.mark.alone
-def test_a_rate_is_held_where_the_clock_is_slow_to_read(build_program, tmp_path):
+def test_a_rate_is_kept_where_the_clock_is_slow_to_read(build_program, tmp_path):
     """Read before each chunk it took the time: rates from 0.8 of the highest on were not held."""
     read = 'return clock_read(CLOCK_MONOTONIC);'
     slow = f'for (volatile int i = 0; i < 1000; i++) continue;\n\t{read}'

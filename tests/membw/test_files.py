@@ -29,9 +29,7 @@ def fleet(tmp_path):
 @pytest.mark.parametrize(
     'words', [['rank', '--node-check'], ['report', '-o'], ['export', '--output']], ids=' '.join
 )
-def test_a_disk_that_fills_leaves_the_last_file_and_nothing_beside_it(
-    tmp_path, fleet, capsys, words
-):
+def test_a_disk_that_fills_leaves_the_last_file_alone(tmp_path, fleet, capsys, words):
     """A node that is cut off a node-check file would pass for one that nobody measured."""
     file = tmp_path / 'kept' / 'file.png'
     file.parent.mkdir()

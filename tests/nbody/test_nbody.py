@@ -62,7 +62,7 @@ def test_speed_up_efficiency_and_serial_fraction_follow_from_the_rounds(run, pre
     assert record['momentum'] < 1e-6 and record['energy_drift'] < 1e-4 * 5
 
 
-@pytest.mark.beside
+@pytest.mark.shared
 @pytest.mark.parametrize('precision, bits', [('float', 32), ('double', 64)])
 def test_a_flipped_bit_of_a_force_is_found_and_located(run, precision, bits):
     flip = 'if (crew == &crews[count - 1])\n\t\t\t'
@@ -108,19 +108,19 @@ def test_a_core_that_the_host_shares_leaves_a_bound_and_a_speed_up_without_inter
     assert 'disturbed' in {w['reason'] for w in record['warnings']}, output
 
 
-@pytest.mark.beside
-def test_a_team_that_is_smaller_than_asked_is_idle(run):
+@pytest.mark.shared
+def test_a_team_smaller_than_requested_is_idle(run):
     status, said, record = run(*SHORT, OMP_THREAD_LIMIT='1')
     assert status == 1 and 'threads-idle' in {r['reason'] for r in record['reasons']}, said
 
 
-@pytest.mark.beside
+@pytest.mark.shared
 def test_without_one_thread_there_is_no_baseline(run):
     status, said, record = run(*SHORT, '--threads', '2')
     assert status == 1 and 'no-baseline' in {r['reason'] for r in record['reasons']}, said
 
 
-@pytest.mark.beside
+@pytest.mark.shared
 def test_an_offload_that_ran_on_the_host_is_invalid(run):
     """What gcc does without a plug-in, even where the offload is mandatory: in silence."""
     status, said, record = run(*SHORT, '--offload', OMP_TARGET_OFFLOAD='MANDATORY')
@@ -134,7 +134,7 @@ def test_an_offload_that_ran_on_the_host_is_invalid(run):
     assert record['scaling'][1]['force_difference'] < 1e-9
 
 
-@pytest.mark.beside
+@pytest.mark.shared
 @pytest.mark.parametrize(
     'options, said',
     [

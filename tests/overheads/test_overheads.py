@@ -34,7 +34,7 @@ def build(build_program):
 def run(build, tmp_path):
     """run(options): (exit status, output, record or None)"""
 
-    def start(*options, cc='gcc', allow='cpu-not-where-asked', changes=(), **variables):
+    def start(*options, cc='gcc', allow='wrong-pinning', changes=(), **variables):
         path = tmp_path / 'record.json'
         path.unlink(missing_ok=True)
         allowed = ['--allow', allow] if allow else []
@@ -94,7 +94,7 @@ def probe(tmp_path_factory):
     return ask
 
 
-@pytest.mark.beside
+@pytest.mark.shared
 def test_a_fit_finds_the_line_that_the_points_were_made_of(probe):
     by_bytes = [(n, 0.5 + n / 20e3, 0.01) for n in SIZES]  # 20 GB/s are 20,000 bytes per us
     assert probe('fit', 'bytes', rows=by_bytes) == pytest.approx([0.5, 1 / 20e3, 20])
@@ -129,7 +129,7 @@ def test_every_planted_fault_is_found_and_nothing_else(run, reason):
     assert status == 1
 
 
-def test_a_team_that_is_smaller_than_asked_is_invalid(run):
+def test_a_team_smaller_than_requested_is_invalid(run):
     status, said, record = run('--pairs', '6', '--constructs', 'barrier', OMP_THREAD_LIMIT='1')
     assert status == 1
     assert 'fewer-threads' in {r['reason'] for r in record['reasons']}
@@ -166,7 +166,7 @@ def test_the_runtime_and_how_its_threads_wait_are_in_the_record(run, runtime, po
         assert (seen['blocktime_ms'] > 0) == (policy == 'active')
 
 
-@pytest.mark.beside
+@pytest.mark.shared
 @pytest.mark.parametrize(
     'options, said',
     [
@@ -183,7 +183,7 @@ def test_bad_input_is_one_line_a_hint_and_exit_status_2(run, options, said):
     assert said in lines[0] and lines[1].startswith('hint: '), output
 
 
-@pytest.mark.beside
+@pytest.mark.shared
 def test_without_openmp_there_is_nothing_to_build(tmp_path):
     line = ['gcc', '-O0', ROOT / 'src/overheads/overheads.c', '-o', tmp_path / 'overheads']
     done = subprocess.run(line, capture_output=True, text=True)

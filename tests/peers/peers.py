@@ -178,7 +178,7 @@ def of_stream_c(args: argparse.Namespace) -> list[Comparison]:
 
 
 def of_likwid(args: argparse.Namespace) -> list[Comparison]:
-    """Our standard kernels beside each of its own: means of the repetitions."""
+    """Our standard kernels and each of its own: means of the repetitions."""
     listing = start([args.likwid_bench, '-a'], os.environ)
     ours, threads = [built('stream'), '-n', args.size, '-t', args.ntimes], len(cores_here())
     comparisons = []
@@ -204,7 +204,7 @@ int MPI_Free_mem(void *buffer) { free(buffer); return 0; }
 def of_imb(args: argparse.Namespace) -> list[Comparison]:
     """Each rank bound to its CPU, and IMB's buffers at the start of a page, as ours.
 
-    mpirun and mpicc are those beside IMB-MPI1, else of the PATH. IMB sends as many messages as
+    mpirun and mpicc are those next to IMB-MPI1, else of the PATH. IMB sends as many messages as
     take about as long as ours; the 40 MiB after which it stops by itself are half start-up.
     """
     folders = f'{args.imb.parent}:{os.environ["PATH"]}'

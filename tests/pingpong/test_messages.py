@@ -135,14 +135,14 @@ FLIPPED = (
 )
 
 
-@pytest.mark.beside
+@pytest.mark.shared
 def test_a_flipped_bit_of_a_message_is_found(run):
     status, said, record = run(*SHORT, '--sizes', '64', changes=FLIPPED)
     reasons = {r['reason']: r['detail'] for r in record['reasons']}
     assert status == 1 and 'the first at byte 32' in reasons['not-validated']
 
 
-@pytest.mark.beside
+@pytest.mark.shared
 @pytest.mark.parametrize(
     'options, nodes, said',
     [
@@ -159,7 +159,7 @@ def test_bad_input_is_one_line_a_hint_and_exit_status_2(run, options, nodes, sai
     assert len(ours) == 2 and said in ours[0] and ours[1].startswith('hint: '), output
 
 
-@pytest.mark.beside
+@pytest.mark.shared
 @pytest.mark.parametrize('number', ['1', '40'])
 def test_a_message_that_never_comes_ends_the_job_with_its_reason(run, number):
     """The first, which is an order, and one of a block: MPI says so, and fills nothing."""
@@ -188,7 +188,7 @@ def refusal(output):
     return fact, hint
 
 
-@pytest.mark.beside
+@pytest.mark.shared
 def test_more_memory_than_there_is_is_refused_before_any_of_it_is_touched(build, tmp_path):
     (tmp_path / 'root/proc').mkdir(parents=True)
     (tmp_path / 'root/proc/meminfo').write_text('MemAvailable: 4096 kB\n')
@@ -210,7 +210,7 @@ def records_of_nodes(folder, program, nodes, *options):
     return job, job.records()
 
 
-@pytest.mark.beside
+@pytest.mark.shared
 def test_every_pair_of_nodes_meets_once_and_both_sides_keep_the_link(build, tmp_path):
     """Three nodes on two CPUs: one of them waits in each round."""
     allowed = ('--allow', 'oversubscribed', '--sizes', '0,4096')
@@ -232,7 +232,7 @@ def test_every_pair_of_nodes_meets_once_and_both_sides_keep_the_link(build, tmp_
     assert {'latency', 'bandwidth'} == set(records[0]['metrics'])
 
 
-@pytest.mark.beside
+@pytest.mark.shared
 def test_a_flipped_bit_makes_its_link_invalid_on_both_sides(build, tmp_path):
     """Of each rank that leads, in the first link that it leads."""
     flip = build(changes=FLIPPED)
@@ -245,7 +245,7 @@ def test_a_flipped_bit_makes_its_link_invalid_on_both_sides(build, tmp_path):
     assert {r['host']: r['verdict'] for r in records.values()}[first_of_a] == 'INVALID'
 
 
-@pytest.mark.beside
+@pytest.mark.shared
 @pytest.mark.parametrize(
     'options, nodes, said',
     [

@@ -13,7 +13,7 @@ from membw.site import cpulist
 
 TWO = sorted(os.sched_getaffinity(0))[:2]
 pytestmark = [
-    pytest.mark.beside,
+    pytest.mark.shared,
     pytest.mark.skipif(len(TWO) < 2, reason='this machine has one CPU, a pair takes two'),
 ]
 MASK = ['sed', '-n', r's/^Cpus_allowed_list:[[:space:]]*//p', '/proc/self/status']

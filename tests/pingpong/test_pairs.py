@@ -59,7 +59,7 @@ def test_the_interval_of_the_median_is_scipys(probe, count):
         assert ranks(interval.high) <= ranks(got['high']) <= ranks(interval.high) + 1
 
 
-def test_two_regimes_of_a_virtual_machine_are_told_apart(probe):
+def test_two_states_of_a_virtual_machine_are_kept_apart(probe):
     rng = np.random.default_rng(1)
     values = np.concatenate([rng.normal(27, 0.5, 60), rng.normal(107, 2, 40)])
     got = statistics(probe, values)

@@ -63,7 +63,7 @@ def test_a_pair_is_measured_by_every_method_and_with_both_homes(run):
     assert 'Verdict: VALID' in said
 
 
-@pytest.mark.beside
+@pytest.mark.shared
 def test_a_pair_in_a_cgroup_that_grants_one_cpu_is_invalid(run):
     """Both sides wait by reading: what the one takes is missing to the other."""
     with one_cpu() as enter:
@@ -72,8 +72,8 @@ def test_a_pair_in_a_cgroup_that_grants_one_cpu_is_invalid(run):
         assert '2 threads on a cgroup quota of 1.00 CPUs' in said
 
 
-@pytest.mark.beside
-def test_a_pair_of_another_class_than_asked_is_invalid(run):
+@pytest.mark.shared
+def test_a_pair_of_another_class_than_requested_is_invalid(run):
     actual = run('--pairs', f'{TWO[0]}-{TWO[1]}', '--seconds', '0.01')[2]['pairs'][0]['class']
     asked = 'node' if actual != 'node' else 'llc'
     status, said, record = run('--pairs', f'{TWO[0]}-{TWO[1]}', '--class', asked)
@@ -84,7 +84,7 @@ def test_a_pair_of_another_class_than_asked_is_invalid(run):
 SHORT = ('--pairs', PAIR, '--seconds', '0.005')
 
 
-@pytest.mark.beside
+@pytest.mark.shared
 def test_without_a_counter_of_one_rate_there_is_no_oneway(run, tmp_path):
     (tmp_path / 'root/proc').mkdir(parents=True)
     (tmp_path / 'root/proc/cpuinfo').write_text('flags\t\t: fpu tsc constant_tsc_x\n')
@@ -95,14 +95,14 @@ def test_without_a_counter_of_one_rate_there_is_no_oneway(run, tmp_path):
     assert status == 2 and 'no cycle counter of one rate' in said
 
 
-@pytest.mark.beside
+@pytest.mark.shared
 def test_what_the_kernel_does_not_say_is_said_though_the_figure_stands(run, tmp_path):
     """Where a thread ran, and whether others had its CPU: VALID, but not without a word."""
     status, said, record = run(*SHORT, **silent_kernel.no_cpu(tmp_path))
     check(record)
     assert status == 0, said
     assert [t['cpu'] for t in record['threads_on']] == [None, None]
-    assert 'warning: cpu-not-where-asked: not known: the kernel does not say' in said
+    assert 'warning: wrong-pinning: not known: the kernel does not say' in said
     status, said, record = run(*SHORT, front=silent_kernel.without_proc())
     assert status == 0 and 'warning: disturbed: not known: /proc/stat does not say' in said, said
 
@@ -161,7 +161,7 @@ WRONG = {
 }
 
 
-@pytest.mark.beside
+@pytest.mark.shared
 @pytest.mark.parametrize('method', WRONG)
 def test_one_flipped_bit_of_a_message_is_found(run, method):
     status, said, record = run(*SHORT, '--method', method, changes=(WRONG[method],))
@@ -169,7 +169,7 @@ def test_one_flipped_bit_of_a_message_is_found(run, method):
     assert status == 1 and 'not-validated' in reasons and 'carried something else' in said
 
 
-@pytest.mark.beside
+@pytest.mark.shared
 @pytest.mark.parametrize(
     'options, said',
     [
@@ -189,13 +189,13 @@ def test_bad_input_is_one_line_a_hint_and_exit_status_2(run, options, said):
     assert lines[1].startswith('hint: ')
 
 
-@pytest.mark.beside
+@pytest.mark.shared
 def test_one_cpu_is_no_pair(build):
     done = subprocess.run(['taskset', '-c', str(TWO[0]), build()], capture_output=True, text=True)
     assert done.returncode == 2 and 'one CPU alone, and a pair takes two' in done.stderr
 
 
-@pytest.mark.beside
+@pytest.mark.shared
 def test_without_openmp_it_says_so(tmp_path):
     line = ['gcc', '-O0', ROOT / 'src/pingpong/pingpong.c', '-o', tmp_path / 'pingpong']
     subprocess.run(line, check=True)

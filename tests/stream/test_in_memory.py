@@ -60,7 +60,7 @@ def test_a_size_of_the_rule_that_lies_in_a_cache_becomes_a_proven_one(build, run
     assert not [r for r in record['reasons'] if r['reason'] == 'array-too-small']
 
 
-@pytest.mark.beside
+@pytest.mark.shared
 def test_a_size_given_that_lies_in_a_cache_is_invalid(build, run: Run) -> None:
     record, output = run(build(8 * MIB, 200 * MIB), '-n', str(4 * MIB))
     assert record['residency']['known'] == 'contradicted' and record['array_size'] == 4 * MIB
@@ -98,7 +98,7 @@ def test_here_arrays_of_8_mib_are_unknown_untimed_and_the_automatic_ones_lie_in_
     assert large['residency']['known'] in ('proven', 'declared')
 
 
-@pytest.mark.beside
+@pytest.mark.shared
 def test_with_allow_nothing_is_timed(build_program, run: Run) -> None:
     record, _ = run(build_program('stream'), '-n', str(MIB), '--allow', 'array-too-small')
     assert record['residency'] == {

@@ -10,7 +10,7 @@ pytestmark = pytest.mark.skipif(lacking() is not None, reason=f"no '{lacking()}'
 LONG = ['-n', '50000', '-t', '1000000', '--allow', DEFECTS]
 
 
-def test_a_rank_killed_in_mid_run_is_named_and_the_others_records_are_on_disk(mpi_run, call):
+def test_a_rank_killed_in_mid_run_is_named_and_the_other_records_are_on_disk(mpi_run, call):
     running = mpi_run(*LONG).until_measuring(4)
     running.kill(2)
     done = running.wait()

@@ -7,7 +7,7 @@ import subprocess
 import pytest
 import record_schema
 
-DEFECTS = 'array-too-small,too-short,cpu-not-where-asked,oversubscribed'
+DEFECTS = 'array-too-small,too-short,wrong-pinning,oversubscribed'
 
 
 @pytest.fixture(scope='module')

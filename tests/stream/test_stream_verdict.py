@@ -127,7 +127,7 @@ def test_arrays_under_the_rule_are_too_small(recorded_machine, run, size):
 
 
 def test_what_a_person_allows_is_recorded_and_valid(stream, run):
-    allowed = 'array-too-small,too-short,oversubscribed,cpu-not-where-asked'
+    allowed = 'array-too-small,too-short,oversubscribed,wrong-pinning'
     done = run('taskset', '-c', CPUS[0], stream, '-n', '10', '-t', '10', '--allow', allowed)
     assert done.status == 0
     assert {'reason': 'array-too-small', 'allowed': True}.items() <= done.record['reasons'][
@@ -166,9 +166,9 @@ def test_a_quota_that_throttles_is_named(recorded_machine, run, tmp_path):
     def throttle(seconds=1):
         while not ended.wait(0.02):
             for name in names:
-                beside = tmp_path / 'next'
-                beside.write_text(f'{stat}time {seconds * 10**9}\n')
-                beside.rename(tmp_path / 'root/sys' / name)
+                written = tmp_path / 'next'
+                written.write_text(f'{stat}time {seconds * 10**9}\n')
+                written.rename(tmp_path / 'root/sys' / name)
             seconds += 1
 
     writer = threading.Thread(target=throttle)
@@ -217,7 +217,7 @@ def test_where_the_kernel_does_not_say_how_busy_it_is_the_run_says_so(stream, ru
 def test_a_pinned_thread_moved_from_outside(stream, begin):
     started = begin('taskset', '-c', CPUS[0], stream, *SMALL)
     subprocess.run(['taskset', '-acp', str(CPUS[1]), str(started.process.pid)], check=True)
-    assert 'cpu-not-where-asked' in started.end().reasons
+    assert 'wrong-pinning' in started.end().reasons
 
 
 def herd(started):
@@ -230,14 +230,14 @@ def test_bound_threads_that_share_a_core_while_cores_are_free(stream, begin):
     places = f'{{{CPUS[0]},{CPUS[1]}}}'
     started = begin(stream, *SMALL, OMP_PROC_BIND='true', OMP_PLACES=places, OMP_NUM_THREADS='2')
     herd(started)
-    assert 'cpu-not-where-asked' in started.end().reasons
+    assert 'wrong-pinning' in started.end().reasons
 
 
 def test_the_real_affinity_of_each_thread_is_recorded(stream, run):
     cores = dict(OMP_PROC_BIND='true', OMP_PLACES=f'{{{CPUS[1]}}},{{{CPUS[0]}}}')
     done = run(stream, '-n', '1e6', '-t', '3', OMP_NUM_THREADS='2', **cores)
     assert [t['affinity'] for t in done.record['threads_on']] == [str(CPUS[1]), str(CPUS[0])]
-    assert 'cpu-not-where-asked' not in done.reasons
+    assert 'wrong-pinning' not in done.reasons
 
 
 def test_where_the_kernel_does_not_say_where_threads_run_the_run_says_so(stream, run, tmp_path):
@@ -245,7 +245,7 @@ def test_where_the_kernel_does_not_say_where_threads_run_the_run_says_so(stream,
     line = stream, '--allow', 'array-too-small,oversubscribed', '-n', '1000', '-t', '3'
     pinned = {'OMP_NUM_THREADS': '2', 'OMP_PLACES': 'cores', 'OMP_PROC_BIND': 'close'}
     done = run(*line, **pinned, **silent_kernel.no_cpu(tmp_path))
-    assert 'cpu-not-where-asked' in done.warnings - done.reasons, done.stdout
+    assert 'wrong-pinning' in done.warnings - done.reasons, done.stdout
     assert 'not known: the kernel does not say on which CPU' in done.stdout
     assert all(t['cpu'] is t['cpus_seen'] is None for t in done.record['threads_on'])
 
@@ -266,13 +266,13 @@ def test_pages_on_a_remote_domain(recorded_machine, run):
         f'{nodes}/node1/cpulist': '0-63',
     }
     done = run(recorded_machine(files), '-n', '1e6', '-t', '3')
-    assert 'memory-not-where-asked' in done.reasons
+    assert 'wrong-placement' in done.reasons
     assert done.record['placement_after']['pages_on'].keys() == {'0'}
 
 
-def test_pages_where_numactl_asked_for_them(stream, run):
+def test_pages_where_numactl_put_them(stream, run):
     done = run('numactl', '--membind=0', stream, '-n', '1e6', '-t', '3')
-    assert 'memory-not-where-asked' not in done.reasons
+    assert 'wrong-placement' not in done.reasons
     assert done.record['placement_before']['policy'] == 'bind'
 
 
@@ -281,7 +281,7 @@ def thp():
 
 
 @pytest.mark.alone
-def test_huge_pages_asked_for_are_had_or_refused(stream, tmp_path):
+def test_requested_huge_pages_are_used_or_refused(stream, tmp_path):
     started = Run(tmp_path, stream, '-n', '4e6', '-t', '3', '--pages', 'thp')
     if '[never]' in thp():
         started.process.communicate(timeout=300)
@@ -300,9 +300,9 @@ def test_reserved_pages_that_are_not_there_are_refused(stream, kind):
     assert done.returncode == 2 and f"'--pages {kind}'" in done.stderr
 
 
-def test_fewer_threads_than_asked_for_are_a_reason(stream, run):
+def test_fewer_threads_than_requested_are_a_reason(stream, run):
     done = run(stream, '-n', '1e6', '-t', '3', OMP_NUM_THREADS='2', OMP_THREAD_LIMIT='1')
-    assert 'cpu-not-where-asked' in done.reasons
+    assert 'wrong-pinning' in done.reasons
     assert 'asks for 2 threads, there is 1' in done.stdout
 
 
@@ -311,7 +311,7 @@ def test_a_number_of_threads_that_is_none_is_named_with_what_ran(stream, run, va
     """libgomp takes as many as it likes, and nothing in the record said so."""
     done = run(stream, '-n', '1e6', '-t', '3', OMP_NUM_THREADS=value)
     said = f"OMP_NUM_THREADS='{value}' is no number of threads: {done.record['threads']} ran"
-    assert 'cpu-not-where-asked' in done.warnings and said in done.stdout
+    assert 'wrong-pinning' in done.warnings and said in done.stdout
 
 
 MISSING = [
@@ -325,7 +325,7 @@ MISSING = [
 @pytest.mark.parametrize('variable, value, cpu', MISSING)
 def test_a_place_that_is_not_there_is_a_reason(stream, run, variable, value, cpu):
     done = run(stream, '-n', '1e6', '-t', '3', OMP_NUM_THREADS='1', **{variable: value})
-    assert 'cpu-not-where-asked' in done.reasons
+    assert 'wrong-pinning' in done.reasons
     assert f'{variable} names CPU {cpu}, and this machine has' in done.stdout
 
 

@@ -33,7 +33,7 @@ def test_each_pair_has_latency_bandwidths_and_the_place_of_its_pages(tiers):
             str(pair['memory']): pair['placement_after']['pages_sampled']
         }
         assert f'ns_{pair["cpus"]}_{pair["memory"]}' in record['metrics']
-    assert 'not-validated' not in output and 'memory-not-where-asked' not in output
+    assert 'not-validated' not in output and 'wrong-placement' not in output
     assert f'{"CPUs of 0":11}' in output and 'Triad, GB/s' in output
 
 

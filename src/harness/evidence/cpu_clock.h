@@ -13,6 +13,6 @@
 LOCAL double cpu_clock_ghz(void);
 
 /* Of additions that do not wait for each other, in some 20 us: what the core leaves to this
- * thread.  Somebody on the other hardware thread of the core, whom a virtual machine does not see,
+ * thread.  Work on the other hardware thread of the core, which a virtual machine does not see,
  * takes up to half of them and leaves the clock as it is.  0 as above. */
 LOCAL double cpu_additions_per_cycle(void);

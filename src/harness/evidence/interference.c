@@ -210,7 +210,7 @@ void interference_write(void)
 	json_number("own_s", interference_of_run.own);
 	json_number("all_s", interference_of_run.all);
 	json_number("steal_s", interference_of_run.steal);
-	json_number("others_share", interference_share());
+	json_number("other_share", interference_share());
 	if (interference_throttled > 0)
 		json_number("throttled_s", interference_throttled);
 	if (interference_read_back > 0)

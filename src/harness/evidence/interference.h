@@ -44,8 +44,8 @@ LOCAL int interference_is_loud(void);
 /* Warns of it. */
 LOCAL void interference_judge(void);
 
-/* By whom, as far as is known: ", by the CPU quota ..., busiest meanwhile: ..."; "" if none is
- * known. */
+/* What took the time, as far as is known: ", by the CPU quota ..., busiest meanwhile: ..."; "" if
+ * none is known. */
 LOCAL const char *interference_by(void);
 
 /* Writes "busy" of the record. */

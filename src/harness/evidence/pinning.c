@@ -29,7 +29,7 @@ static int pinning_is_requested(const struct thread_seen *thread)
 
 void pinning_unknown(void)
 {
-	verdict_warn(CPU_NOT_WHERE_ASKED,
+	verdict_warn(WRONG_PINNING,
 		     "not known: the kernel does not say on which CPU a thread runs");
 }
 
@@ -47,13 +47,13 @@ static void pinning_judge_threads(void)
 			pinning_unknown();
 		EACH_OF_SET (cpu, &thread->cpus)
 			if (!cpuset_has(&thread->affinity, cpu))
-				verdict_invalid(CPU_NOT_WHERE_ASKED,
+				verdict_invalid(WRONG_PINNING,
 						"thread %d ran on CPU %d, outside its %s", t, cpu,
 						may);
 		if (topology_cores(&thread->cpus) < 2)
 			continue;
 		(pinning_is_requested(thread) ? verdict_invalid : verdict_warn)(
-			CPU_NOT_WHERE_ASKED, "thread %d moved between CPUs %s%s", t, list,
+			WRONG_PINNING, "thread %d moved between CPUs %s%s", t, list,
 			pinning_is_requested(thread) ? "" : "; nothing pinned it");
 	}
 }
@@ -65,7 +65,7 @@ static void pinning_judge_cores(void)
 	if (!threads_shared_core() || cores < threads_count())
 		return;
 	(pinning_is_requested(threads_seen(0)) ? verdict_invalid : verdict_warn)(
-		CPU_NOT_WHERE_ASKED,
+		WRONG_PINNING,
 		"two threads on one core in %d sample%s, with %d cores for %d threads%s",
 		threads_shared_core(), plural(threads_shared_core()), cores, threads_count(),
 		pinning_is_requested(threads_seen(0)) ? "" : "; nothing pinned them");
@@ -80,7 +80,7 @@ static void pinning_judge_variable(void)
 	if (!value || !*value)
 		return;
 	if (strtol(value, &end, 10) < 1 || (*end && *end != ',' && *end != ' '))
-		verdict_warn(CPU_NOT_WHERE_ASKED,
+		verdict_warn(WRONG_PINNING,
 			     "OMP_NUM_THREADS='%.20s' is no number of threads: %d ran", value,
 			     threads_count());
 }
@@ -90,7 +90,7 @@ static void pinning_judge_count(void)
 {
 #ifdef _OPENMP
 	if (threads_requested() > threads_count())
-		verdict_invalid(CPU_NOT_WHERE_ASKED,
+		verdict_invalid(WRONG_PINNING,
 				"this run asks for %d threads, there %s %d (OMP_THREAD_LIMIT, "
 				"OMP_DYNAMIC?)",
 				threads_requested(), threads_count() == 1 ? "is" : "are",
@@ -111,9 +111,8 @@ static void pinning_judge_named(const char *variable,
 		return;
 	missing = first_missing(value, &online);
 	if (missing >= 0)
-		verdict_invalid(CPU_NOT_WHERE_ASKED,
-				"%s names CPU %d, and this machine has CPUs %s", variable, missing,
-				cpuset_format(&online, list));
+		verdict_invalid(WRONG_PINNING, "%s names CPU %d, and this machine has CPUs %s",
+				variable, missing, cpuset_format(&online, list));
 }
 
 void pinning_judge_quota(int threads)

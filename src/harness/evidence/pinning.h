@@ -9,7 +9,7 @@
 
 #include "../config.h"
 
-/* Finds oversubscribed and cpu-not-where-asked; after the runs. */
+/* Finds oversubscribed and wrong-pinning; after the runs. */
 LOCAL void pinning_judge(void);
 
 /* The part of it for a program that pins itself: so many threads run at once. */

@@ -48,7 +48,7 @@ void hugepages_read(struct hugepages *got, const void *memory, size_t bytes, enu
 void hugepages_write(const struct hugepages *got, enum pages pages)
 {
 	json_open("pages", '{');
-	json_text("asked", pages_names[pages]);
+	json_text("requested", pages_names[pages]);
 	json_count("page_kib", got->page_kib);
 	json_number("huge_mib", (double)got->huge_kib / 1024);
 	json_close('}');

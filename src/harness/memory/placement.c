@@ -84,10 +84,10 @@ void placement_judge(const struct placement *p, const char *when)
 	char list[CPU_LIST_MAX];
 
 	if (p->misplaced * 100 > p->sampled)
-		verdict_invalid(MEMORY_NOT_WHERE_ASKED,
+		verdict_invalid(WRONG_PLACEMENT,
 				"%zu of %zu pages sampled %s do not lie on the %s NUMA domain %s",
 				p->misplaced, p->sampled, when,
-				cpuset_count(&p->policy_domains) ? "asked" : "local",
+				cpuset_count(&p->policy_domains) ? "requested" : "local",
 				cpuset_format(&p->requested, list));
 }
 

@@ -24,7 +24,7 @@ LOCAL void placement_begin(struct placement *placement);
 LOCAL void placement_sample(struct placement *placement, const void *memory, size_t bytes,
 			    const struct cpuset *affinity);
 
-/* Finds memory-not-where-asked. */
+/* Finds wrong-placement. */
 LOCAL void placement_judge(const struct placement *placement, const char *when);
 
 /* Writes such a member of the record. */

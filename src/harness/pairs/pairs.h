@@ -45,7 +45,7 @@ LOCAL void pairs_default(struct pairs *pairs, const struct cpuset *cpus);
 LOCAL int pairs_nearest(struct pair *pair, const struct cpuset *cpus);
 
 /* COUNT players in rounds where each meets every other one once (the circle method of round-robin
- * tournaments): how many rounds, and whom ONE meets in a round, -1 for none. */
+ * tournaments): how many rounds, and the partner of ONE in a round, -1 for none. */
 LOCAL int pairs_rounds(int count);
 LOCAL int pairs_partner(int count, int round, int one);
 

@@ -7,13 +7,7 @@ IEEE TPDS 27 (2016): repeat the mpirun, not the loop alone.
 import statistics
 
 # what the next launch has as well, or what no other one makes good
-WRONG = (
-    'array-too-small',
-    'not-validated',
-    'cpu-not-where-asked',
-    'memory-not-where-asked',
-    'oversubscribed',
-)
+WRONG = ('array-too-small', 'not-validated', 'wrong-pinning', 'wrong-placement', 'oversubscribed')
 # ... in the line that a program writes as its record, for grep -E
 WRONG_IN_RECORD = (
     f'"reason": ?"({"|".join(WRONG)})", ?"detail": ?"([^"\\\\]|\\\\.)*", ?"allowed": ?false'

@@ -14,12 +14,18 @@ FIELDS = (
 OF_FILE = ('spack_hash', 'built_with', 'binary_sha256')
 
 
+def requested_pages(data: dict) -> str | None:
+    """'default', 'thp', '2M', '1G'; records of membw 0.1.0 have another key."""
+    pages = data.get('pages') or {}
+    return pages.get('requested') or pages.get('asked')
+
+
 def of_json(data: dict, case: dict) -> dict[str, str]:
     """{field: value} of a record's JSON object and of its `case`: what is known, as text."""
     facts, build = data.get('facts') or {}, data.get('build') or {}
     fields = {**facts, **data, **build, **case}
     fields['kernel_release'] = facts.get('kernel')
-    fields['pages'] = (data.get('pages') or {}).get('asked')
+    fields['pages'] = requested_pages(data)
     threads = data.get('threads_on') or []
     fields['threads_on'] = ' '.join(str(t['affinity']) for t in threads) or None
     fields['shapes'] = shapes(data)

@@ -363,13 +363,14 @@ def _setting(data: dict, names: Sequence[str]) -> str:
     Options that were given belong to it; the array size that the program chose does not.
     """
     build, facts = data.get('build') or {}, data.get('facts') or {}
-    runtime, pages = data.get('runtime') or {}, data.get('pages') or {}
+    runtime = data.get('runtime') or {}
     fields: dict = dict(zip(NAMES, names, strict=True))
     fields |= {key: data.get(key) for key in COMPARED}
     if data.get('array_size_from') == 'option':
         fields['array_size'] = data.get('array_size')
     fields['ntimes'] = data.get('ntimes') or None
-    fields['wait_policy'], fields['pages'] = runtime.get('wait_policy'), pages.get('asked')
+    fields['wait_policy'] = runtime.get('wait_policy')
+    fields['pages'] = provenance.requested_pages(data)
     fields['shapes'] = provenance.shapes(data)
     fields['cpu_model'] = facts.get('cpu_model')
     fields |= {key: build.get(key) for key in ('compiler', 'flags')}

@@ -121,7 +121,7 @@ def busy_lines(rows: list[Row]) -> Iterator[str]:
     """Which other processes used how many CPUs meanwhile."""
     looks = [a.record['busy'] for row in rows for a in row.attempts if a.record.get('busy')]
     wall = sum(look.get('wall_s') or 0 for look in looks)
-    share = [look['others_share'] for look in looks if look.get('others_share') is not None]
+    share = [look['other_share'] for look in looks if look.get('other_share') is not None]
     if not wall or not share or sum(share) / len(share) < BUSY:
         return
     by_name: collections.Counter[str] = collections.Counter()

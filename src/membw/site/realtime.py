@@ -11,7 +11,7 @@ from membw.errors import MembwError
 
 WORDS = ['-S', 'realtime=1']  # a variable of reframe-checks/lib/at_realtime.py
 COMMAND = ['chrt', '--fifo', '1']
-HINT = 'root may, and whom limits.conf gives an rtprio'
+HINT = 'root may, and users with an rtprio in limits.conf'
 
 
 def permitted() -> bool:

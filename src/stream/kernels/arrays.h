@@ -28,7 +28,7 @@ void arrays_create(struct arrays *arrays, size_t size, size_t offset, enum pages
 /* Bytes that three arrays take. */
 size_t arrays_bytes(size_t size, size_t offset);
 
-/* Samples where the pages of every thread's share lie; finds memory-not-where-asked. */
+/* Samples where the pages of every thread's share lie; finds wrong-placement. */
 void arrays_place(struct placement *placement, const struct arrays *arrays, const char *when);
 
 /* What an array's address is a multiple of, up to the 2 MiB that are requested. */

@@ -43,7 +43,7 @@ static void write_kernels_of(const struct run *run)
 	json_text("language", kernels_language);
 }
 
-/* As records before membw-record-2 had it, in addition to the "peak" of all programs. */
+/* As in records before membw-record-2, in addition to the "peak" of all programs. */
 static void write_peak_gbs(void)
 {
 	const int is_given = options_peak() > 0;

@@ -9,5 +9,5 @@ class Chase(PresetProgram):
 
     version('0.1.0')
 
-    smoke_options = ('-m', '1', '--allow', 'disturbed,cpu-not-where-asked')
+    smoke_options = ('-m', '1', '--allow', 'disturbed,wrong-pinning')
     smoke_output = ('latency:',)

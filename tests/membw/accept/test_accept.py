@@ -205,7 +205,7 @@ def test_invalid_runs_are_neither_passes_nor_failures_and_are_repeated(judged, t
     found = judged(first)
     assert found.verdict == 'INCOMPLETE'
     assert found.why[0] == '3 valid runs of the first round missing on n001'
-    assert only_of(found, 'n001').runs[0].counted.startswith('INVALID: memory-not-where-asked')
+    assert only_of(found, 'n001').runs[0].counted.startswith('INVALID: wrong-placement')
     assert judged(first + retest(['n001'], 306.0)).verdict == 'ACCEPTED'
 
 
@@ -273,7 +273,7 @@ def test_a_copy_of_a_run_under_another_date_is_no_second_run(judged):
     assert found.nodes[0].runs[1].counted == text
 
 
-def test_nodes_are_matched_by_short_name_and_others_named(judged):
+def test_nodes_are_matched_by_short_name_and_the_rest_is_named(judged):
     longer = [f'{node}.site.org' for node in NODES]
     found = judged(fleet(nodes=[*longer, 'x1']))
     assert found.verdict == 'ACCEPTED' and found.elsewhere == ['x1']
@@ -411,7 +411,7 @@ def test_text_and_json_have_everything_and_agree(protocol, tmp_path, capsys):
     assert found['builds'][0]['source_sha256'] == 'a' * 64
     assert found['nodes'][1]['runs'][0]['record'].startswith(file)
     checksum = found['protocol_sha256']
-    for part in ('INCOMPLETE', 'gcc 12.2.0', 'memory-not-where-asked', checksum, 'n008'):
+    for part in ('INCOMPLETE', 'gcc 12.2.0', 'wrong-placement', checksum, 'n008'):
         assert part in text, part
 
 

@@ -74,7 +74,7 @@ def test_a_first_calibration_writes_references_that_reframe_reads(checkout, stor
     assert 'references: references/local.yaml\n' in (checkout / 'systems/local.yaml').read_text()
 
 
-def test_a_laptop_gets_wider_tolerances_and_is_told_so(stored, calibrate):
+def test_a_laptop_gets_wider_tolerances_and_a_note(stored, calibrate):
     made = runs_of_nodes.runs({'laptop': 20.0}, 5, **ON_LOCAL)
     code, out, _ = calibrate(stored(made))
     assert code == 0 and '-4.0%' in out
@@ -116,7 +116,7 @@ def test_invalid_runs_bounds_and_other_builds_are_left_out_with_the_reason(store
     small = runs_of_nodes.runs({'n004': 4.0}, 5, DAYS[2], minutes=1, reasons=allowed, **ON_LOCAL)
     code, out, _ = calibrate(stored([*older, *bounds, *wrong, *made, *small]))
     assert code == 0 and '20 runs, 20 nodes, 1 night' in out
-    assert 'left out: 2 runs: INVALID: memory-not-where-asked' in out
+    assert 'left out: 2 runs: INVALID: wrong-placement' in out
     assert 'left out: 5 runs: VALID only because --allow named array-too-small' in out
     assert 'left out: 3 runs: disturbed: a lower bound only' in out
     newest = 'of another setting than the newest run: compiler gcc 11.4, not gcc 12.2.0'

@@ -91,7 +91,7 @@ KINDS = {
 
 
 @pytest.mark.parametrize('function', KINDS)
-def test_each_kind_of_store_is_told_from_the_others(built, function):
+def test_each_kind_of_store_is_recognised(built, function):
     found = read_kernels(built('gcc', '-O2', source=STORES), [function])[function]
     assert (found['stores'], found['width_bits']) == KINDS[function]
 

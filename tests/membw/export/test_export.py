@@ -119,7 +119,7 @@ def test_what_was_measured_since_is_no_longer_not_measured(tmp_path, capsys):
     assert 'NOT MEASURED' not in capsys.readouterr().out
 
 
-def test_a_damaged_line_gives_exit_status_1_and_the_others_are_exported(tmp_path, capsys):
+def test_a_damaged_line_gives_exit_status_1_and_the_rest_is_exported(tmp_path, capsys):
     file = made_up.write(tmp_path / 'r.jsonl', [made_up.record()])
     file.write_text(file.read_text() + '{"schema": "membw-record-2"\n')
     assert main(['export', str(file)]) == 1

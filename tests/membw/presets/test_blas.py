@@ -78,7 +78,7 @@ def test_a_row_that_is_wrong_is_refused_with_its_place(tmp_path, row, said):
         presets.load_blas(path)
 
 
-def test_make_links_the_row_that_was_asked_for(call, tmp_path):
+def test_make_links_the_requested_row(call, tmp_path):
     """Intel's line, by a stand-in: the row's words are in front of the source and behind it."""
     icc = StandIn(tmp_path / 'intel', 'icc', 'icc')
     words = ['PROGRAM=dgemm', 'PRESET=icc-o2', f'CC={icc.path}', 'BLAS=mkl-intel']

@@ -18,7 +18,7 @@ from membw.presets import presets
 @pytest.fixture
 def make(tmp_path):
     """make -C src/stream in a copy of what it needs, with a gcc that does not optimize; BUILD lies
-    beside it."""
+    next to it."""
     root = copy_checkout(tmp_path / 'copy', ('src', 'configs'))
     path = f'{standin_gcc.put_up(tmp_path / "tools")}:{os.environ["PATH"]}'
 
@@ -152,7 +152,7 @@ def test_without_cc_the_newest_compiler_of_the_family_is_taken(make, tmp_path, t
         (['PRESET=clang-o2', 'CC=gcc'], "'gcc' is not of family 'clang'"),
     ],
 )
-def test_a_wrong_request_is_told_and_builds_nothing(make, words, said):
+def test_a_wrong_request_is_refused_and_builds_nothing(make, words, said):
     done = make(*words)
     assert done.returncode == 2
     assert said in done.stderr and 'hint: ' in done.stderr and 'Traceback' not in done.stderr

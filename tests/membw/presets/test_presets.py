@@ -114,7 +114,7 @@ def test_a_typo_in_the_table_is_one_clear_line(tmp_path, where, change, said):
     assert str(told.value).splitlines()[-1].startswith('hint: ')
 
 
-def test_all_problems_of_a_table_are_told_at_once(tmp_path):
+def test_all_problems_of_a_table_are_reported_at_once(tmp_path):
     table = {**GOOD, 'presets': {'gcc-o2': {'family': 'gcc'}, 'o3': GOOD['presets']['gcc-o2']}}
     with pytest.raises(presets.PresetError) as told:
         presets.load(table_file(tmp_path, yaml.safe_dump(table)))
@@ -137,7 +137,7 @@ def test_what_is_given_twice_is_refused(tmp_path, row, said):
 
 
 @pytest.mark.parametrize('text', ['', '- a\n', 'families: {\n', 'families: 1\npresets: 2\n'])
-def test_a_file_that_is_no_table_is_told_without_a_traceback(tmp_path, text):
+def test_a_file_that_is_no_table_is_refused_without_a_traceback(tmp_path, text):
     with pytest.raises(presets.PresetError, match='^membw: presets.yaml'):
         presets.load(table_file(tmp_path, text))
 

@@ -43,7 +43,7 @@ def test_a_few_rows_of_those_that_are_built_need_no_spack_nor_do_all_of_them_aft
     assert len(spack_rows.commands(tmp_path, more)) == 1 and len(specs(tmp_path)) == 2
 
 
-def test_rows_of_other_sources_are_built_again_and_only_those_that_are_asked_for(tmp_path):
+def test_rows_of_other_sources_are_built_again_and_only_requested_ones(tmp_path):
     built(tmp_path, spack_rows.write(tmp_path, 'stream', rows('gcc-o2', 'gcc-o3')))
     (tmp_path / 'fingerprint').write_text('of sources that were edited since')
     one = spack_rows.write(tmp_path, 'stream', rows('gcc-o3'))

@@ -13,7 +13,7 @@ ROWS = [
     Bar('gcc-native omp wait=active', 214.0, '214.0 ±4.3', 209.7, 218.3),
     Bar('gcc-o2 omp', 140.2, '≥ 140.2', is_bound=True),
     Bar('gcc-o2 none', 91.0, '91.0 ±1.0', 90.0, 92.0, False, (166.6, 158.0, 183.0), True),
-    Bar('clang-o3 none', None, 'INVALID: cpu-not-where-asked'),
+    Bar('clang-o3 none', None, 'INVALID: wrong-pinning'),
 ]
 CURVES = [
     Curve(f'triad_number_{i}', [(float(n), n * i * 3.0, None, None) for n in range(1, 60)])

@@ -12,7 +12,7 @@ from membw.report.page import page_of
 from membw.report.rows import run_of_records
 from membw.results.table import read_table
 
-HELD = {'references': {'triad': [180.0, -0.05, 0.1, 'GB/s']}}
+KNOWN = {'references': {'triad': [180.0, -0.05, 0.1, 'GB/s']}}
 WRONG = {'environ': 'bad', 'verdict': 'INVALID', 'reasons': ['not-validated (bit 3)']}
 PEAK = {'peak_gbs': 256.0, 'peak_source': '10 channels x 3200 MT/s x 8 B'}
 
@@ -20,9 +20,9 @@ PEAK = {'peak_gbs': 256.0, 'peak_source': '10 channels x 3200 MT/s x 8 B'}
 def run(**changes):
     """Records of one run: two presets that pass, one that fails, one that is INVALID."""
     return [
-        made_up.record(case=HELD, **PEAK, **changes),
+        made_up.record(case=KNOWN, **PEAK, **changes),
         made_up.record(case={'environ': 'fast'}, rows=made_up.stream(share=1.1), **PEAK),
-        made_up.record(case={**HELD, 'environ': 'slow'}, rows=made_up.stream(share=0.8), **PEAK),
+        made_up.record(case={**KNOWN, 'environ': 'slow'}, rows=made_up.stream(share=0.8), **PEAK),
         made_up.record(case=WRONG, rows=made_up.stream(share=2), **PEAK),
     ]
 
@@ -73,7 +73,7 @@ def test_a_bound_is_shown_as_one_and_explained(page):
 
 def test_a_bound_below_its_reference_is_undecided(page):
     bound = {'triad': {'value': 37.2, 'unit': 'GB/s', 'better': 'higher', 'bound': 'lower'}}
-    found = page([made_up.record(rows=bound, case=HELD)])
+    found = page([made_up.record(rows=bound, case=KNOWN)])
     assert found.verdict == 'UNDECIDED' and found.attention[0].verdict == 'UNDECIDED'
 
 
@@ -167,7 +167,7 @@ def test_curves_over_bytes_have_a_logarithmic_axis(page):
 def test_a_long_table_shows_what_is_wrong_first_and_counts_the_rest(page):
     rows = made_up.fleet(100, slow=[(7, 0.5)])
     for row in rows:
-        row['case'].update(HELD)
+        row['case'].update(KNOWN)
     for section in page(rows).sections:
         (table,) = section.tables
         assert len(table.rows) == 60 and table.rows[0][0].text == 'n007'

@@ -64,7 +64,7 @@ def test_the_command_takes_a_report(made, tmp_path, capsys):
 
 
 def test_the_page_says_who_disturbed_the_run(tmp_path):
-    busy = {'wall_s': 2.0, 'others_share': 0.5, 'processes': [{'name': 'cc1', 'cpu_s': 3.0}]}
+    busy = {'wall_s': 2.0, 'other_share': 0.5, 'processes': [{'name': 'cc1', 'cpu_s': 3.0}]}
     run = MadeRun(tmp_path).add({'triad': metric(37.2, bound=True)}, record={'busy': busy})
     lines = ' '.join(page_of(run_of_report(run.write())).standing)
     assert 'Other processes used 50% of the CPUs' in lines and 'cc1 1.5' in lines

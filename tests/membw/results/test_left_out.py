@@ -3,7 +3,7 @@
 from membw.results.left_out import by_reason, partitions_of
 
 
-def test_a_reason_is_told_once_for_all_partitions():
+def test_a_reason_is_given_once_for_all_partitions():
     partitions = [
         {'extras': {'left_out': {'icc-o2': "no 'icc'", 'icc-avx2': "no 'icc'"}}},
         {'extras': {'left_out': {'icc-o2': "no 'icc'", 'gcc-avx2': 'needs avx2'}}},

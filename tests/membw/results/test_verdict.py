@@ -6,14 +6,14 @@ import pytest
 from membw.results import verdict
 from membw.results.table import read_table
 
-HELD = {'triad': [180.0, -0.05, 0.1]}
+REFERENCES = {'triad': [180.0, -0.05, 0.1]}
 
 
 def triad(tmp_path, share, bound=False, case=None, **fields):
     rows = made.stream(share=share)
     if bound:
         rows['triad']['bound'] = 'lower'
-    record = made.record(rows=rows, case={'references': HELD, **(case or {})}, **fields)
+    record = made.record(rows=rows, case={'references': REFERENCES, **(case or {})}, **fields)
     return read_table([str(made.write(tmp_path / 'r.jsonl', [record]))]).figures[-1]
 
 
@@ -29,7 +29,7 @@ def triad(tmp_path, share, bound=False, case=None, **fields):
         (1.0, False, {'triad': 'old firmware'}, 'XPASS'),
     ],
 )
-def test_a_figure_is_held_to_its_reference(tmp_path, share, bound, known, word):
+def test_a_figure_is_compared_with_its_reference(tmp_path, share, bound, known, word):
     figure = triad(tmp_path, share, bound, {'known_issues': known})
     assert verdict.of_figure(figure) == word
 

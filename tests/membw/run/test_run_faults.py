@@ -28,7 +28,7 @@ def test_the_line_of_our_configuration_is_shown_as_it_stands():
     refusals.refuse_as_printed(['nothing of ours'])
 
 
-def test_a_file_system_without_locks_is_told_and_used(monkeypatch, capsys, tmp_path):
+def test_a_file_system_without_locks_is_named_and_used(monkeypatch, capsys, tmp_path):
     def no_locks(*_):
         raise OSError(errno.ENOSYS, 'Function not implemented')
 

@@ -36,19 +36,19 @@ def stream(triad, **more):
     return {'copy': metric(40.0), 'triad': metric(triad, **more)}
 
 
-HELD = {'triad': [42.0, -0.05, 0.1]}
+REFERENCES = {'triad': [42.0, -0.05, 0.1]}
 
 
 # --- verdicts ------------------------------------------------------------------------------------
 
 
 def test_a_figure_within_its_reference_passes(made, shown):
-    text, status = shown(made.add(stream(42.5, low=42, high=43), references=HELD))
+    text, status = shown(made.add(stream(42.5, low=42, high=43), references=REFERENCES))
     assert status == 0 and 'Verdict: PASS: 1 PASS' in text and '42.5 ±0.5' in text
 
 
 def test_a_figure_below_its_reference_fails_with_the_numbers(made, shown):
-    text, status = shown(made.add(stream(35.0, low=34.9, high=35.1), references=HELD))
+    text, status = shown(made.add(stream(35.0, low=34.9, high=35.1), references=REFERENCES))
     assert status == 1 and 'Verdict: FAIL' in text
     assert 'triad 35 GB/s, at least 39.9 wanted (-17%)' in text
 
@@ -57,13 +57,13 @@ def test_a_figure_below_its_reference_fails_with_the_numbers(made, shown):
 def test_a_bound_passes_a_reference_that_it_meets_and_never_fails_one(
     made, shown, value, word, status
 ):
-    text, ended = shown(made.add(stream(value, bound=True), references=HELD))
+    text, ended = shown(made.add(stream(value, bound=True), references=REFERENCES))
     assert (ended, f'≥ {value}' in text, f'Verdict: {word}' in text) == (status, True, True)
     assert 'FAIL' not in text
 
 
 def test_an_interval_that_reaches_the_tolerance_is_undecided(made, shown):
-    text, status = shown(made.add(stream(39.0, low=36, high=42), references=HELD))
+    text, status = shown(made.add(stream(39.0, low=36, high=42), references=REFERENCES))
     assert status == 1 and 'Verdict: UNDECIDED' in text
 
 
@@ -73,7 +73,7 @@ def test_a_bound_without_a_reference_is_shown_and_passes(made, shown):
 
 
 def test_an_invalid_row_shows_no_figure_and_its_reason_in_at_most_80_characters(made, shown):
-    why = f'cpu-not-where-asked (thread 3 ran on CPU 9{", and so on" * 20})'
+    why = f'wrong-pinning (thread 3 ran on CPU 9{", and so on" * 20})'
     text, status = shown(made.add(stream(44.4), reasons=[why]).add(stream(40.0), preset='gcc-o3'))
     assert status == 1 and '44.4' not in text and 'thread 3 ran on CPU 9' in text
     assert max(map(len, text.splitlines()[:-3])) <= 100
@@ -99,7 +99,7 @@ def test_a_run_without_a_figure_never_passes(made, shown):
     assert status == 1 and 'PASS' not in text
 
 
-def test_a_whole_cluster_is_held_to_the_references_of_its_report(made, shown):
+def test_a_whole_cluster_is_compared_with_the_references_of_its_report(made, shown):
     values = {'local:default:slow_nodes': [4, 0, None, 0, 'nodes', 'fail']}
     case = {'result': 'fail', 'fail_phase': 'performance', 'fail_reason': 'performance error'}
     text, status = shown(made.add(test='cluster_stream', perfvalues=values, **case))
@@ -205,7 +205,7 @@ def test_rows_of_nbody_say_close_or_spread(made, shown):
 
 
 BUSY = {
-    'busy': {'wall_s': 2.0, 'others_share': 0.7, 'processes': [{'name': 'python', 'cpu_s': 2.0}]}
+    'busy': {'wall_s': 2.0, 'other_share': 0.7, 'processes': [{'name': 'python', 'cpu_s': 2.0}]}
 }
 
 
@@ -273,8 +273,8 @@ def test_colour_is_of_terminals_only(made, shown, monkeypatch, plain):
 def test_junit_has_the_rows_and_verdicts_of_the_terminal(made, shown):
     made.build('gcc-o3', 'fail', 'compile error: gcc: broken').failed_with('gcc-o3')
     made.add(stream(40.0)).add(stream(41.0), round=2)
-    made.add(stream(30.0), preset='icx', references=HELD)
-    made.add(stream(30.0, bound=True), preset='clang', references=HELD)
+    made.add(stream(30.0), preset='icx', references=REFERENCES)
+    made.add(stream(30.0, bound=True), preset='clang', references=REFERENCES)
     made.add(stream(90.0), preset='gcc-o1', reasons=['not-validated (copy)'])
     _, status = shown(made)
     junit.write(summary.read(str(made.path)))

@@ -5,7 +5,7 @@ from spack_repo.membw.build_systems.preset_program import PresetProgram
 
 # what a tiny run on a shared machine cannot be: only the product is tested here
 TINY = (
-    'too-short,too-good,threads-idle,cpu-not-where-asked,oversubscribed,disturbed,unstable,'
+    'too-short,too-good,threads-idle,wrong-pinning,oversubscribed,disturbed,unstable,'
     'forced-kernels'
 )
 

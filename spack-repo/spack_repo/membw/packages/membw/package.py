@@ -9,7 +9,7 @@ from spack_repo.membw.build_systems.preset_program import (
 )
 
 # what a tiny run on a shared machine cannot be: only the values are tested here
-TINY = 'array-too-small,too-short,cpu-not-where-asked,memory-not-where-asked,oversubscribed'
+TINY = 'array-too-small,too-short,wrong-pinning,wrong-placement,oversubscribed'
 TINY += ',disturbed,unstable,too-good'
 
 

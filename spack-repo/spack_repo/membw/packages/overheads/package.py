@@ -11,5 +11,5 @@ class Overheads(PresetProgram):
     conflicts('~openmp', msg='overheads measures what OpenMP costs: build it with +openmp')
 
     smoke_options = ('--threads', '1', '--constructs', 'parallel,reduction', '--pairs', '6')
-    smoke_options += ('--allow', 'disturbed,unstable,oversubscribed,cpu-not-where-asked')
+    smoke_options += ('--allow', 'disturbed,unstable,oversubscribed,wrong-pinning')
     smoke_output = ("OpenMP's overheads", 'Verdict: VALID')

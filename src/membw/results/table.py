@@ -196,6 +196,11 @@ def _refuse(word: str) -> None:
 # --- one record ----------------------------------------------------------------------------
 
 
+def figures_of(data: dict) -> dict[str, Figure]:
+    """{metric: Figure} of one record's JSON object. BadRecord: what is wrong with it."""
+    return _record(data, '', 1, {}).figures
+
+
 class _Record(NamedTuple):
     """What one rank measured."""
 

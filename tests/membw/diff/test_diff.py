@@ -26,16 +26,16 @@ def test_two_records_of_the_same_run_do_not_differ():
 
 
 CHANGES = [
-    ({'case': {'compile_line': 'gcc -O3', 'code_sha256': 'x'}}, 'case.compile_line', False),
-    ({'case': {'compiler': 'gcc 13', 'code_sha256': 'x'}}, 'case.compiler', False),
-    ({'case': {'source_sha256': 'x', 'code_sha256': 'y'}}, 'case.source_sha256', False),
-    ({'case': {'binary_sha256': 'x', 'spack_hash': 'y'}}, 'case.spack_hash', True),
-    ({'case': {'commit': 'x'}}, 'case.commit', True),
-    ({'case': {'pinning': 'likwid'}}, 'case.pinning', True),
-    ({'case': {'verdict': 'INVALID'}}, 'case.verdict', False),
+    ({'case': {'compile_line': 'gcc -O3', 'code_sha256': 'x'}}, 'compile_line', False),
+    ({'case': {'compiler': 'gcc 13', 'code_sha256': 'x'}}, 'compiler', False),
+    ({'case': {'source_sha256': 'x', 'code_sha256': 'y'}}, 'source_sha256', False),
+    ({'case': {'binary_sha256': 'x', 'spack_hash': 'y'}}, 'spack_hash', True),
+    ({'case': {'commit': 'x'}}, 'commit', True),
+    ({'case': {'pinning': 'likwid'}}, 'pinning', True),
+    ({'case': {'verdict': 'INVALID'}}, 'verdict', False),
     ({'array_size': 5}, 'array_size', True),
-    ({'facts': {'microcode': '0x2'}}, 'facts.microcode', True),
-    ({'facts': {'thp': 'never'}}, 'facts.thp', True),
+    ({'facts': {'microcode': '0x2'}}, 'microcode', True),
+    ({'facts': {'thp': 'never'}}, 'thp', True),
 ]
 
 
@@ -43,7 +43,7 @@ CHANGES = [
 def test_a_field_that_differs_is_named_with_both_values(change, field, is_equal):
     found = compare(result(), result(**change), 0.02)
     names = [name for name, _, _ in found.fields]
-    assert field in names and set(names) <= {field, 'case.code_sha256', 'case.binary_sha256'}
+    assert field in names and set(names) <= {field, 'code_sha256', 'binary_sha256'}
     assert bool(found.different) is not is_equal
 
 
@@ -111,10 +111,8 @@ def test_a_file_that_is_no_record_is_one_line(tmp_path, capsys, text):
 def test_the_command_shows_the_fields_and_the_verdict(stored, capsys):
     assert main(['diff', 'a', 'b', '--results', str(stored)]) == 0
     out = capsys.readouterr().out
-    assert ['facts.thp', 'always', 'never'] in [line.split() for line in out.splitlines()]
-    assert out.rstrip().endswith(
-        'Verdict: SAME: the same build, no figure apart by more than 2.0%'
-    )
+    assert ['thp', 'always', 'never'] in [line.split() for line in out.splitlines()]
+    assert out.rstrip().endswith('Verdict: SAME: the same code, no figure apart by more than 2.0%')
 
 
 def test_figures_apart_give_exit_status_1_and_an_unknown_name_2(stored, capsys):

@@ -122,7 +122,7 @@ def test_a_changed_build_is_named(call, copied, one_run):
     done = call('membw', 'reproduce', name, '--results', folder, '--run', *FAR)
     assert done.returncode == 1, done.stdout + done.stderr
     assert done.stdout.startswith('binary: DIFFERS')
-    assert 'DIFFERENT: the build (code_sha256' in done.stdout
+    assert 'DIFFERENT: the code' in done.stdout
 
 
 def test_a_build_that_fails_says_where_the_log_is(call, copied, one_run):

@@ -17,7 +17,7 @@ NEWLINE = '\n'  # several facts of one error, a line each
 # each module offers add_parser(subparsers), which sets `func`
 COMMANDS = {
     'run': 'membw.run.command',
-    'summary': 'membw.run.summary',
+    'summary': 'membw.summary.command',
     'rank': 'membw.rank.command',
     'history': 'membw.history.command',
     'calibrate': 'membw.calibrate.command',

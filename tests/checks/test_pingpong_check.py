@@ -8,7 +8,7 @@ import pytest
 import standin_gcc
 from places import ROOT
 
-from membw.run.outcome import outcome
+from membw.summary.outcome import outcome
 
 TWO = sorted(os.sched_getaffinity(0))[:2]
 pytestmark = pytest.mark.skipif(len(TWO) < 2, reason='this machine has one CPU, a pair takes two')

@@ -17,8 +17,9 @@ from record_schema import check
 
 import stream
 from membw.errors import MembwError
-from membw.run import refusals, rows
+from membw.run import refusals
 from membw.site import binder, cpulist, realtime, topology
+from membw.summary import rows
 
 # the system of this machine is run below
 SYSTEMS = sorted(path.stem for path in (ROOT / 'systems').glob('*.yaml') if path.stem != 'local')

@@ -7,7 +7,7 @@ from membw.errors import MembwError
 from membw.moments import utc
 from membw.results.table import Figure
 from membw.results.verdict import NOT_MEASURED
-from membw.run import outcome
+from membw.summary import outcome
 
 NAMES = ('test', 'parameters', 'system', 'partition', 'preset', 'pinning')
 

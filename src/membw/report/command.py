@@ -69,7 +69,7 @@ def _run(results: list[str]) -> 'Run':
     """Of the report that is named, of the newest one here, or of records."""
     from membw.report.rows import is_report, run_of_records, run_of_report
     from membw.results.table import read_table
-    from membw.run.outcome import newest
+    from membw.summary.outcome import newest
 
     own = Path(root(), 'results')
     if not results and any((own / 'reports').glob('run-*.json')):

@@ -11,7 +11,7 @@ from membw.report.rows import Run
 from membw.report.sections import section
 from membw.results.hostlist import fold
 from membw.results.table import Table
-from membw.run.rows import Row
+from membw.summary.rows import Row
 
 CASE_FIELDS = ('session', 'commit', 'compile_line', 'modules')
 

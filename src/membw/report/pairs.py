@@ -10,7 +10,7 @@ from membw.report.heat_map import heat_map
 from membw.report.model import Picture
 from membw.report.sections import in_bytes
 from membw.results.table import Table
-from membw.run.rows import Row
+from membw.summary.rows import Row
 
 MAPS = 4  # of cores: nodes that have a picture
 SHARED = ('smt', 'llc', 'domain', 'socket')  # what two CPUs may share, the innermost first

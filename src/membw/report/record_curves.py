@@ -9,7 +9,7 @@ from membw.report.lines import Curve, lines
 from membw.report.model import Picture
 from membw.report.sections import in_bytes
 from membw.results.table import Table
-from membw.run.rows import Row
+from membw.summary.rows import Row
 
 LATENCIES = {'latency_2m_ns': 'pages of 2 MiB', 'latency_4k_ns': 'pages of 4 KiB'}
 RATES = {

@@ -7,8 +7,9 @@ from typing import NamedTuple
 
 from membw.results.table import HIGHER, Figure, Table, read_table
 from membw.results.verdict import missed, of_case
-from membw.run import headline, outcome, summary
-from membw.run.rows import Row, best
+from membw.summary import headline, outcome
+from membw.summary.rows import Row, best
+from membw.summary.run import read
 
 
 class Run(NamedTuple):
@@ -23,7 +24,7 @@ class Run(NamedTuple):
 
 def run_of_report(path: str) -> Run:
     """Of ReFrame's report, and the records that it names."""
-    run = summary.read(path)
+    run = read(path)
     files = {outcome.record_file(case, path) for case in filter(outcome.is_row, run.cases)}
     table = read_table(sorted(str(file) for file in files if file))
     rows: list[Row] = []

@@ -9,8 +9,8 @@ from membw.report.lines import MOST, Curve, lines
 from membw.report.model import Cell, Picture, Section, Table
 from membw.results.table import HIGHER, Figure
 from membw.results.verdict import FAIL, WORST_FIRST
-from membw.run.full_table import text_of
-from membw.run.rows import Row
+from membw.summary.full_table import text_of
+from membw.summary.rows import Row
 
 # metrics whose names differ in their last number are points of a curve: triad_local_12, t_4096
 POINT = re.compile(r'(.+?)_t?(\d+)([KMG]iB)?', re.IGNORECASE)

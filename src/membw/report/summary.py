@@ -10,9 +10,9 @@ from membw.report.rows import Run
 from membw.report.sections import bar_picture, metric_name
 from membw.results.table import Table
 from membw.results.verdict import PASS, WORST_FIRST, worst
-from membw.run.full_table import text_of
-from membw.run.headline import no_peak
-from membw.run.rows import Row
+from membw.summary.full_table import text_of
+from membw.summary.headline import no_peak
+from membw.summary.rows import Row
 
 FIRST = 'stream'  # the benchmark of the headline, where it was measured
 LISTED = 20  # lines of what needs attention

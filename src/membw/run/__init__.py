@@ -1,1 +1,1 @@
-"""membw run: measures this node or system, and the table at the end."""
+"""membw run: measures this node or system, by ReFrame."""

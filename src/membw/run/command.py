@@ -11,8 +11,11 @@ from membw.arguments import count
 from membw.checkout import refuse_unknown_system
 from membw.results.left_out import by_reason, partitions_of
 from membw.results.run_lock import alone
-from membw.run import junit, outcome, quick, refusals, session, summary
+from membw.run import quick, refusals, session
 from membw.site import realtime
+from membw.summary import junit, outcome
+from membw.summary.command import show
+from membw.summary.run import read
 
 ROUNDS = 2
 # longest that the figures of a row are waited for, in all its rounds
@@ -67,9 +70,9 @@ def measure(args: argparse.Namespace) -> int:
     left_out: dict[str, list[str]] = {}
 
     def shown() -> int:
-        run = summary.read(f'{base}.json')
+        run = read(f'{base}.json')
         junit.write(run)
-        return summary.show(run, time.monotonic() - begun, left_out, args.json, is_quick)
+        return show(run, time.monotonic() - begun, left_out, args.json, is_quick)
 
     if args.system:
         refuse_unknown_system(args.system.partition(':')[0])

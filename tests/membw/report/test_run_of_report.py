@@ -7,7 +7,8 @@ from made_run import MadeRun, metric
 from membw.cli import main
 from membw.report.page import page_of
 from membw.report.rows import run_of_report
-from membw.run import summary
+from membw.summary.command import show
+from membw.summary.run import read
 
 
 @pytest.fixture
@@ -22,7 +23,7 @@ def made(tmp_path):
 def test_verdict_and_counts_are_those_of_the_terminal(made, capsys):
     path = made.write()
     page = page_of(run_of_report(path))
-    assert summary.show(summary.read(path)) == 1
+    assert show(read(path)) == 1
     text = capsys.readouterr().out
     assert f'Verdict: {page.verdict}: {page.counts}' in text
     assert page.counts == '1 PASS, 1 NOT MEASURED, 1 INVALID, 1 build failed'

@@ -7,9 +7,9 @@ from pathlib import Path
 
 from membw.printable import printable
 from membw.results.verdict import KNOWN, NOT_MEASURED, PASS
-from membw.run import outcome
-from membw.run.full_table import text_of
-from membw.run.summary import Run
+from membw.summary import outcome
+from membw.summary.full_table import text_of
+from membw.summary.run import Run
 
 TAGS = {PASS: '', KNOWN: 'skipped', NOT_MEASURED: 'error'}  # of any other word: 'failure'
 

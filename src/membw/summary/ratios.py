@@ -8,7 +8,7 @@ import math
 import statistics
 from collections.abc import Iterator
 
-from membw.run.rows import Attempt, Row
+from membw.summary.rows import Attempt, Row
 from membw.tables import Cell, Column, Table
 
 LEAST = 2  # one pair is no comparison

@@ -6,9 +6,11 @@ from xml.etree import ElementTree
 import pytest
 from made_run import MadeRun, metric
 
-from membw.run import junit, summary
-from membw.run.outcome import load
-from membw.run.rows import rows_of
+from membw.summary import junit
+from membw.summary.command import show
+from membw.summary.outcome import load
+from membw.summary.rows import rows_of
+from membw.summary.run import read
 
 
 @pytest.fixture
@@ -20,11 +22,11 @@ def made(tmp_path):
 def shown(capsys):
     """shown(made, ...): (text, exit status) of the printed run."""
 
-    def show(made, **options):
-        status = summary.show(summary.read(made.write()), **options)
+    def text_and_status(made, **options):
+        status = show(read(made.write()), **options)
         return capsys.readouterr().out, status
 
-    return show
+    return text_and_status
 
 
 def rows(made):
@@ -277,7 +279,7 @@ def test_junit_has_the_rows_and_verdicts_of_the_terminal(made, shown):
     made.add(stream(30.0, bound=True), preset='clang', references=REFERENCES)
     made.add(stream(90.0), preset='gcc-o1', reasons=['not-validated (copy)'])
     _, status = shown(made)
-    junit.write(summary.read(str(made.path)))
+    junit.write(read(str(made.path)))
     suite = ElementTree.parse(made.path.with_suffix('.xml')).getroot()
     found = {c.get('name').split()[0]: [x for x in c if x.get('type')] for c in suite}
     words = {name: each[0].get('type') if each else 'PASS' for name, each in found.items()}
@@ -295,7 +297,7 @@ def test_junit_has_the_rows_and_verdicts_of_the_terminal(made, shown):
 
 def test_junit_of_a_run_without_a_figure_is_not_green(made):
     made.add(result='skip', skip_reason='no tool').write()
-    junit.write(summary.read(str(made.path)))
+    junit.write(read(str(made.path)))
     assert 'errors="1"' in made.path.with_suffix('.xml').read_text()
 
 

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from membw.results import regimes, verdict
 from membw.results.table import HIGHER, Figure, read_table
-from membw.run import outcome
+from membw.summary import outcome
 
 MET = "met what '$xfail' says it misses: take the '$xfail' out of the references file"
 

@@ -11,7 +11,7 @@ from membw.printable import printable
 from membw.results.hostlist import read_node_check
 from membw.results.table import Figure
 from membw.results.verdict import INVALID, PASS
-from membw.run.rows import Row
+from membw.summary.rows import Row
 from membw.tables import Cell, Column, Table
 
 REASON = 80  # characters of it; the report has all

@@ -1,0 +1,47 @@
+"""A run: its cases, rows and verdict, for the terminal, the report and the JUnit file."""
+
+import collections
+from typing import NamedTuple
+
+from membw.errors import MembwError
+from membw.plural import plural
+from membw.results import verdict
+from membw.summary import outcome
+from membw.summary.rows import Row, rows_of
+
+
+class Run(NamedTuple):
+    """A run, as the terminal, the report and the JUnit file show it."""
+
+    path: str  # of ReFrame's report
+    cases: list[dict]
+    rows: list[Row]
+    is_dry: bool
+    verdict: str  # 'PASS: 3 PASS', the last line
+    status: int  # the exit status; results/verdict.py has both rules
+
+
+def read(path: str) -> Run:
+    """MembwError: no report, or one without a test case."""
+    report = outcome.load(path)
+    cases = outcome.cases_of(report)
+    if not cases:
+        raise MembwError(f"'{path}' holds no test case", "'membw run --full' runs them all")
+    rows = rows_of(report, path)
+    if rows and all(outcome.is_dry(a.case) for row in rows for a in row.attempts):
+        text = f'{verdict.NOT_MEASURED}: a dry run of {plural(len(rows), "row")}'
+        return Run(path, cases, rows, True, text, 0)
+    builds = len(outcome.failed_builds(cases))
+    words = [row.word for row in rows] + [verdict.NOT_MEASURED] * bool(builds)
+    counts = collections.Counter(row.word for row in rows)
+    named = [f'{counts[word]} {word}' for word in reversed(verdict.WORST_FIRST) if counts[word]]
+    skips = sum(
+        case['result'] == 'skip' and not case.get('fixture') and int(case.get('round') or 1) == 1
+        for case in cases
+    )
+    named += [f'{skips} skipped'] if skips else []
+    named += [f'{plural(builds, "build")} failed'] if builds else []
+    if not rows and skips:
+        named = [f'all {skips} cases were skipped, for the reasons above']
+    text = f'{verdict.worst(words)}: {", ".join(named) or "no case was over"}'
+    return Run(path, cases, rows, False, text, verdict.exit_status(words))

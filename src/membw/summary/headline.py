@@ -108,8 +108,8 @@ def state_lines(rows: list[Row]) -> Iterator[str]:
     attempts = [
         a for row in rows for a in row.attempts if METRIC in a.figures and METRIC in row.figures
     ]
-    usual = usual_state(attempts)
-    rest = [a for a in attempts if a not in usual and a.state]
+    usual = usual_state(row.attempts for row in rows)
+    rest = [a for a in attempts if a.state not in (usual, ())]
     if rest:
         best = max(rest, key=lambda a: a.figures[METRIC].value)
         of = f'{len(rest)} of {len(attempts)} runs'

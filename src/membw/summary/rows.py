@@ -1,17 +1,23 @@
 """Rows of the table of a run: one for each preset, pinning and parameters, of all its rounds.
 
 A row shows the best of its rounds, as STREAM does of its repetitions, with an interval that holds
-all of them. A round that is INVALID makes the row INVALID: what is wrong once is wrong.
+all of them. A round that is INVALID makes the row INVALID: what is wrong once is wrong. Where a
+virtual machine was in several states, all rows show the one that most rows saw: rows compare
+presets, not states. A row that never saw it says so.
 """
 
 import collections
 import json
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from membw.results import regimes, verdict
 from membw.results.table import HIGHER, Figure, read_table
 from membw.summary import outcome
 
+State = tuple[
+    float, ...
+]  # of a virtual machine that was in several, see regimes.py; () is unknown
 MET = "met what '$xfail' says it misses: take the '$xfail' out of the references file"
 
 
@@ -24,7 +30,7 @@ class Attempt(NamedTuple):
     word: str
     reason: str
     round: int
-    state: tuple[float, ...] = ()  # of a virtual machine that was in several; see regimes.py
+    state: State = ()
 
 
 class Row(NamedTuple):
@@ -80,8 +86,9 @@ def rows_of(report: dict, path: str) -> list[Row]:
         parameters = tuple(outcome.parameters(one.case).items())
         key = outcome.test_of(one.case), outcome.where(one.case), one.case['environ'], parameters
         groups[key].append(one._replace(state=regimes.state(latency, states)))
+    usual = usual_state(groups.values())
     return [
-        Row(test, where, preset, dict(parameters), *judged(attempts), attempts)
+        Row(test, where, preset, dict(parameters), *judged(attempts, usual), attempts)
         for (test, where, preset, parameters), attempts in groups.items()
     ]
 
@@ -122,17 +129,19 @@ def figures_of(case: dict) -> dict[str, Figure]:
     return figures
 
 
-def usual_state(attempts: list[Attempt]) -> list[Attempt]:
-    """The attempts in the state that most of them saw; all, where there is one state."""
-    known = collections.Counter(a.state for a in attempts if a.state)
-    return [a for a in attempts if not known or a.state == known.most_common(1)[0][0]]
+def usual_state(rows: Iterable[Sequence[Attempt]]) -> State:
+    """The state that most rows saw, of several such the one of most rounds; () of one state."""
+    seen = [[a.state for a in attempts if a.state and a.figures] for attempts in rows]
+    rounds = collections.Counter(state for states in seen for state in states)
+    count = collections.Counter(state for states in seen for state in {*states})
+    return max(count, key=lambda state: (count[state], rounds[state]), default=())
 
 
 # --- the rounds of a row -----------------------------------------------------------------------
 
 
-def judged(attempts: list[Attempt]) -> tuple[str, str, dict[str, Figure]]:
-    """(word, reason, figures) of a row."""
+def judged(attempts: list[Attempt], usual: State) -> tuple[str, str, dict[str, Figure]]:
+    """(word, reason, figures) of a row: of its rounds in the usual state, if any was."""
     wrong = next(filter(is_wrong, attempts), None)
     if wrong:
         reasons = next((f.reasons for f in wrong.figures.values()), '')
@@ -141,9 +150,15 @@ def judged(attempts: list[Attempt]) -> tuple[str, str, dict[str, Figure]]:
     last = (measured or attempts)[-1]
     if not measured:
         return last.word, last.reason, {}
-    figures = best_figures(usual_state(measured))
+    shown = [a for a in measured if a.state == usual] or measured
+    figures = best_figures(shown)
     word = verdict.of_case(figures.values())
-    return word, why(word, figures) or last.reason * (word == last.word), figures
+    reason = why(word, figures) or last.reason * (word == last.word)
+    if shown[0].state not in (usual, ()):
+        apart, usually = regimes.text(shown[0].state), regimes.text(usual)
+        state = f'nearest cores {apart} apart, of other rows {usually}'
+        reason = '; '.join(filter(None, [reason, state]))
+    return word, reason, figures
 
 
 def is_wrong(attempt: Attempt) -> bool:

@@ -251,6 +251,20 @@ def test_another_state_of_the_host_has_a_line(made, shown):
     assert 'Triad  43.1' in text and 'Also seen: 72.0 GB/s in 1 of 3 runs' in text
 
 
+def test_all_rows_show_the_state_that_most_rows_saw(made, shown):
+    made.add(stream(43.0), core_ns=28).add(stream(43.1), core_ns=29, round=2)
+    made.add(stream(72.0), core_ns=125, round=3)
+    made.add(stream(70.0), core_ns=124, preset='clang')
+    made.add(stream(69.0), core_ns=126, preset='clang', round=2)
+    made.add(stream(68.0), core_ns=126, preset='clang', round=3)
+    made.add(stream(44.0), core_ns=28, preset='icx')
+    values = [row.figure.value for row in rows(made)]
+    assert values == [72.0, 70.0, 44.0]
+    text, _ = shown(made)
+    assert 'nearest cores 28 to 29 ns apart, of other rows 124 to 126 ns' in text
+    assert 'Also seen: 44.0 GB/s in 3 of 7 runs' in text
+
+
 @pytest.mark.parametrize('policy, is_hinted', [('other', True), ('fifo', False)])
 def test_real_time_priority_is_advised_only_where_it_was_not_used(made, shown, policy, is_hinted):
     made.add(stream(37.2, bound=True), record={'scheduling': policy})

@@ -13,7 +13,7 @@ from membw.results.hostlist import fold
 from membw.results.table import Table
 from membw.summary.rows import Row
 
-CASE_FIELDS = ('session', 'commit', 'compile_line', 'modules')
+CASE_FIELDS = ('session', 'commit', 'compile_line', 'stores', 'modules')
 
 
 def page_of(run: Run, expected: Sequence[str] = ()) -> Page:

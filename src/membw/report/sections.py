@@ -181,7 +181,7 @@ def _metrics_across(
     """A line per row, worst verdict first in what is left out of a long table."""
     units = {row.figures[name].unit for row in rows for name in row.figures}
     heads = [name if len(units) == 1 else f'{name}, {_unit(rows, name)}' for name in metrics]
-    names = ['node', 'preset', 'pinning', 'parameters']
+    names = ['node', 'preset', 'pinning', 'parameters', 'stores']
     titles = [*names, 'verdict', *heads, 'of reference', 'why']
     shown = list(rows)
     if len(shown) > MOST_ROWS:  # what is wrong, and then the slowest
@@ -202,7 +202,7 @@ def _across(
 ) -> list[Cell]:
     link = built[row.figure.provenance] if row.figures else ''
     cells = [Cell(row.node if with_node else ''), Cell(row.preset, link if row.preset else '')]
-    cells += [Cell(row.pinning), Cell(row.more)]
+    cells += [Cell(row.pinning), Cell(row.more), Cell(row.stores)]
     figures = [_cell(row, name) for name in metrics]
     return [
         *cells,

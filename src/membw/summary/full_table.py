@@ -91,6 +91,7 @@ def table_of(title: str, rows: list[Row], metrics: dict[str, str]) -> Table:
     columns = [
         Column('preset', 'preset'),
         *(Column(name, name, optional=True) for name in names),
+        Column('stores', 'stores', optional=True),
         *(Column(n, head, True) for n, head in zip(metrics, heads, strict=True)),
         Column('of_peak', 'of peak', True, True),
         Column('reference', 'to reference', True, True),
@@ -101,6 +102,7 @@ def table_of(title: str, rows: list[Row], metrics: dict[str, str]) -> Table:
         [
             row.preset,
             *(row.parameters.get(name, '') for name in names),
+            row.stores,
             *(cell(row, name) for name in metrics),
             of_peak(row),
             to_reference(row),

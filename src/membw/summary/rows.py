@@ -69,6 +69,11 @@ class Row(NamedTuple):
         return self.parameters.get('pinning', '')
 
     @property
+    def stores(self) -> str:
+        """What the compiler made of the kernels: 'memmove/64', '256nt'; '' where it is unknown."""
+        return (self.attempts[-1].case.get('stores') or '') if self.attempts else ''
+
+    @property
     def record(self) -> dict:
         """Of the attempt that the row shows, else of any."""
         return next((a.record for a in reversed(self.attempts) if a.record), {})

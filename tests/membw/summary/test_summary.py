@@ -1,6 +1,7 @@
 """`membw run` and `membw summary`: the rows, the verdict and the exit status of a run."""
 
 import os
+import re
 from xml.etree import ElementTree
 
 import pytest
@@ -90,6 +91,14 @@ def test_a_failed_build_is_not_measured_by_name_and_keeps_the_rounds_of_other_ro
     assert 'its build failed (stream gcc-o3): compile error: gcc: broken' in text
     assert 'Verdict: NOT MEASURED: 1 PASS, 1 NOT MEASURED, 1 build failed' in text
     assert '42.0' in text  # of round 2
+
+
+def test_rows_say_how_their_kernels_store_where_it_is_known(made, shown):
+    text, _ = shown(made.add(stream(40.0)))
+    assert 'stores' not in text
+    made.add(stream(50.0), preset='icx', stores='256nt')
+    text, _ = shown(made)
+    assert re.search(r'preset +pinning +stores +Copy', text) and re.search(r'icx .*256nt', text)
 
 
 def test_a_run_without_a_figure_never_passes(made, shown):

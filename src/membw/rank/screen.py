@@ -2,8 +2,9 @@
 
 LOW: a metric, or the mean of a node's metrics, is worse than the median of its peers by more than
 half the margin, and by more robust deviations than chance gives one node of such a fleet.
-FAIL: the median of three further measurements of a LOW node is worse by more than the margin, and
-by more robust deviations than chance gives any node in one fleet of a hundred; else PASS.
+FAIL: in a metric in which a node was LOW, the median of three further measurements is worse by more
+than the margin, and by more robust deviations than chance gives any node in one fleet of a hundred;
+else PASS.
 SUSPECT: LOW, and not measured again; or in the slower of two groups, without a known reason.
 The deviation is 1.4826 MAD of all nodes, at least 0.5 %. Bounds may clear a node, never condemn.
 """
@@ -228,12 +229,12 @@ def _judge_group(group: Group, found: Judgement) -> None:
             reason = 'only lower bounds to compare: measure again when the nodes are idle'
             found.verdicts.append(_verdict(group, node, SUSPECT, reason))
             continue
-        column = _low_column(group, number, found.margin)
-        if column is None:
+        low = _beyond(group, group.losses[number], found.margin / 2, group.screening)
+        if not low.max() > 0:
             found.verdicts.append(_verdict(group, node, PASS, ''))
             continue
         found.low.append(node)
-        verdict = _confirmed(group, number, column, found)
+        verdict = _confirmed(group, number, low, found)
         if verdict.verdict != PASS:
             own = [f for f in every if f.node == node]
             fact = _difference(own, [f for f in every if f.node != node], found.provenance)
@@ -241,17 +242,15 @@ def _judge_group(group: Group, found: Judgement) -> None:
         found.verdicts.append(verdict)
 
 
-def _low_column(group: Group, number: int, margin: float) -> int | None:
-    """The column in which the node is LOW, the one furthest beyond its limit; None: in none."""
-    losses = group.losses[number]
-    limits = np.maximum(margin / 2, group.screening * group.deviations)
-    beyond = np.where(losses > limits, losses / limits, -np.inf)
-    best = int(np.argmax(beyond))
-    return best if beyond[best] > 0 else None
+def _beyond(group: Group, losses: NDArray, margin: float, limit: float) -> NDArray:
+    """Per column the loss as a multiple of the larger limit; 0 within it, or not known."""
+    limits = np.maximum(margin, limit * group.deviations)
+    return np.where(losses > limits, losses / limits, 0.0)
 
 
-def _confirmed(group: Group, number: int, column: int, found: Judgement) -> NodeVerdict:
-    node, margin = group.nodes[number], found.margin
+def _confirmed(group: Group, number: int, low: NDArray, found: Judgement) -> NodeVerdict:
+    """`low`: as _beyond has it, of the first measurement: these columns are measured again."""
+    node, margin, column = group.nodes[number], found.margin, int(np.argmax(low))
     setting = group.any[group.metrics[0]].setting
     by_time: dict[float, dict[str, Figure]] = defaultdict(dict)
     for figure in found.again:
@@ -264,11 +263,11 @@ def _confirmed(group: Group, number: int, column: int, found: Judgement) -> Node
         reason = f'{_loss(group, number, column)}; {text}; {done}'
         return _verdict(group, node, SUSPECT, reason, group.columns[column])
     losses = np.median(group.losses_of(node, runs), axis=0)
-    limits = np.maximum(margin, group.confirming * group.deviations)
-    beyond = np.where(losses > limits, losses / limits, -np.inf)
-    if beyond.max() > 0 >= beyond[column]:
-        column = int(np.argmax(beyond))
-    verdict = FAIL if beyond.max() > 0 else PASS
+    again = _beyond(group, losses, margin, group.confirming)
+    still = np.where(low > 0, again, 0.0)
+    if still[column] == 0 < still.max():
+        column = int(np.argmax(still))
+    verdict = FAIL if still.max() > 0 else PASS
     notes = []
     if verdict == PASS and group.peers < FEW and losses[column] > margin:
         verdict = SUSPECT

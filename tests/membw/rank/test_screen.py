@@ -71,6 +71,16 @@ def test_one_slow_kernel_is_found(tmp_path):
     assert judge(figures(tmp_path, rows)).low == ['n003']
 
 
+@pytest.mark.parametrize('metric, word', [('copy', {'n003': 'FAIL'}), ('triad', {})])
+def test_what_was_low_must_be_low_again(tmp_path, metric, word):
+    rows = made.fleet(20)
+    rows[2]['metrics']['copy']['value'] *= 0.95
+    further = again('n003', 1.0)
+    for row in further:
+        row['metrics'][metric]['value'] *= 0.95
+    assert words(judge(figures(tmp_path, rows), figures(tmp_path, further)).verdicts) == word
+
+
 def test_a_loss_within_the_margin_is_no_fail(tmp_path):
     first = figures(tmp_path, made.fleet(20, slow={3: 0.96}))
     low = figures(tmp_path, again('n003', 0.96))

@@ -17,6 +17,7 @@ from record_schema import check
 
 import stream
 from membw.errors import MembwError
+from membw.results.table import read_table
 from membw.run import refusals
 from membw.site import binder, cpulist, realtime, topology
 from membw.summary import rows
@@ -643,7 +644,8 @@ def test_runs_are_compared_with_their_references(held):
     for pinning, word in (('numactl', 'KNOWN'), ('likwid', 'XPASS')):
         known = case(pinning)
         assert json.loads(known['known_issues']) == {'triad': 'ticket 123'}
-        said, why, _ = rows.judged([rows.attempt(known, known['record'], {})])
+        figures = read_table([known['record']]).figures
+        said, why, _ = rows.judged([rows.attempt(known, {}, figures, {})], ())
         assert (said, why.split(' (')[0]) == (word, 'triad: ticket 123')
 
 

@@ -2,9 +2,9 @@
 
 LOW: a metric, or the mean of a node's metrics, is worse than the median of its peers by more than
 half the margin, and by more robust deviations than chance gives one node of such a fleet.
-FAIL: in a metric in which a node was LOW, the median of three further measurements is worse by more
-than the margin, and by more robust deviations than chance gives any node in one fleet of a hundred;
-else PASS.
+FAIL: in a metric in which a node was LOW, the median of three further measurements is worse by
+more than the margin, and by more robust deviations than chance gives any node in one fleet of a
+hundred; else PASS.
 SUSPECT: LOW, and not measured again; or in the slower of two groups, without a known reason.
 The deviation is 1.4826 MAD of all nodes, at least 0.5 %. Bounds may clear a node, never condemn.
 """

@@ -25,8 +25,7 @@ class Run(NamedTuple):
 def run_of_report(path: str) -> Run:
     """Of ReFrame's report, and the records that it names."""
     run = read(path)
-    files = {outcome.record_file(case, path) for case in filter(outcome.is_row, run.cases)}
-    table = read_table(sorted(str(file) for file in files if file))
+    table = run.table
     rows: list[Row] = []
     for row in run.rows:
         case = row.attempts[-1].case

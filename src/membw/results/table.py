@@ -30,6 +30,7 @@ HIGHER, LOWER = 'higher', 'lower'
 NOON_S = 12 * 3600
 ONE_RUN_S = 900  # ranks of one run write their records within so many seconds
 MOST_PROBLEMS = 100  # lines named per file
+KEPT = 500  # records that a table keeps as JSON objects: those of a run, not of a year
 AHEAD_S = 86_400  # a clock may be so much ahead of this machine's
 SHOWN_AS = {'MB/s': ('GB/s', 1000.0), 'B/s': ('GB/s', 1e9)}
 # RFC 1123, and the underscore of some sites: a name that a scheduler, a shell and a node-check
@@ -78,19 +79,23 @@ class BadRecord(ValueError):
 class Table:
     """`figures` in order of time, and `problems`: 'file:line: what' of each damaged record."""
 
-    def __init__(self, provenances: dict[str, dict[str, str]], texts: dict[str, str]) -> None:
+    def __init__(self) -> None:
         self.figures: list[Figure] = []
         self.problems: list[str] = []
-        self._provenances = provenances
-        self._texts = texts  # of what cannot be read a second time: pipes, stdin
+        self.provenances: dict[str, dict[str, str]] = {}
+        self.texts: dict[str, str] = {}  # of what cannot be read a second time: pipes, stdin
+        self.objects: dict[tuple[str, int], dict] = {}  # the first KEPT, by file and line
 
     def provenance(self, figure: Figure) -> dict[str, str]:
         """{field: value} of what the figure was built and run with (results/provenance.py)."""
-        return self._provenances[figure.provenance]
+        return self.provenances[figure.provenance]
 
     def record(self, figure: Figure) -> dict:
         """The JSON object of the (first) record that the figure comes from."""
-        text = self._texts.get(figure.file)
+        kept = self.objects.get((figure.file, figure.line))
+        if kept is not None:
+            return kept
+        text = self.texts.get(figure.file)
         if text is None:
             text = Path(figure.file).read_bytes().decode('utf-8-sig', 'replace')
         return json.loads(text.split('\n')[figure.line - 1])
@@ -103,17 +108,15 @@ def read_table(paths: Sequence[str]) -> Table:
     no record are passed over. A record that is met twice counts once. MembwError: a path that
     cannot be read.
     """
-    provenances: dict[str, dict[str, str]] = {}
-    texts: dict[str, str] = {}
-    table = Table(provenances, texts)
+    table = Table()
     records: list[_Record] = []
     seen: set[tuple] = set()
     for path in paths:
         try:
             for name, text, is_named in _texts(path, table.problems):
                 if path == '-' or not os.path.isfile(name):
-                    texts[name] = text
-                found = _read(name, text, is_named, provenances, table.problems)
+                    table.texts[name] = text
+                found = _read(name, text, is_named, table)
                 records += [record for record in found if record.identity not in seen]
                 seen.update(record.identity for record in found)
         except OSError as err:
@@ -148,14 +151,9 @@ def _is_result(file: Path) -> bool:
     return bool(ending) and file.is_file()
 
 
-def _read(
-    name: str,
-    text: str,
-    is_named: bool,
-    provenances: dict[str, dict[str, str]],
-    problems: list[str],
-) -> 'list[_Record]':
-    """The records of one file; what is damaged goes to `problems`."""
+def _read(name: str, text: str, is_named: bool, table: Table) -> 'list[_Record]':
+    """The records of one file; what is damaged goes to the table's problems."""
+    problems = table.problems
     if '"session_info"' in text[:300]:
         if is_named:
             problems.append(f'{name}: a report of ReFrame, not records: give results/records')
@@ -166,7 +164,10 @@ def _read(
     for number, line in enumerate(text.split('\n'), 1):
         if line.strip():
             try:
-                records.append(_record(_json(line), name, number, provenances))
+                data = _json(line)
+                records.append(_record(data, name, number, table.provenances))
+                if len(table.objects) < KEPT:
+                    table.objects[name, number] = data
             except BadRecord as err:
                 wrong.append(f'{name}:{number}: {err}')
     problems += wrong[:MOST_PROBLEMS]

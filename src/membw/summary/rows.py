@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from membw.results import regimes, verdict
-from membw.results.table import HIGHER, Figure, read_table
+from membw.results.table import HIGHER, Figure, Table, read_table
 from membw.summary import outcome
 
 State = tuple[
@@ -79,11 +79,24 @@ class Row(NamedTuple):
         return next((a.record for a in reversed(self.attempts) if a.record), {})
 
 
-def rows_of(report: dict, path: str) -> list[Row]:
-    """In the order of the report, which lies at `path`."""
-    cases = outcome.cases_of(report)
+def table_of(cases: list[dict], path: str) -> Table:
+    """The records that the cases of a report at `path` name."""
+    files = {outcome.record_file(case, path) for case in filter(outcome.is_row, cases)}
+    return read_table(sorted(str(file) for file in files if file))
+
+
+def rows_of(cases: list[dict], path: str, table: Table) -> list[Row]:
+    """In the order of the report at `path`; `table`: of its records."""
     builds = outcome.failed_builds(cases)
-    every = [attempt(case, path, builds) for case in filter(outcome.is_row, cases)]
+    by_file: dict[str, list[Figure]] = collections.defaultdict(list)
+    for figure in table.figures:
+        by_file[figure.file].append(figure)
+    every = []
+    for case in filter(outcome.is_row, cases):
+        file = None if case.get('node_check') else outcome.record_file(case, path)
+        own = by_file[str(file)]  # figures of a whole cluster are those of the report
+        record = table.record(own[0]) if own else {}
+        every.append(attempt(case, record, own, builds))
     latencies = [regimes.latency(a.record) for a in every]
     states = regimes.states(latencies)
     groups: dict[tuple, list[Attempt]] = collections.defaultdict(list)
@@ -98,15 +111,13 @@ def rows_of(report: dict, path: str) -> list[Row]:
     ]
 
 
-def attempt(case: dict, path: str, builds: dict[outcome.Build, str]) -> Attempt:
+def attempt(
+    case: dict, record: dict, recorded: Sequence[Figure], builds: dict[outcome.Build, str]
+) -> Attempt:
+    """`record`, `recorded`: the record of the case and its figures, where it left one."""
     word, reason = outcome.outcome(case, builds)
-    figures, record = figures_of(case), {}
-    file = outcome.record_file(case, path)
-    if file and not case.get('node_check'):  # figures of a whole cluster: of the report
-        table = read_table([str(file)])
-        own = {figure.metric: figure for figure in table.figures}
-        figures = own | figures | own
-        record = table.record(table.figures[0]) if table.figures else {}
+    own = {figure.metric: figure for figure in recorded}
+    figures = own | figures_of(case) | own
     if word in (verdict.PASS, verdict.FAIL) and any(
         f.verdict != 'VALID' for f in figures.values()
     ):

@@ -6,8 +6,9 @@ from typing import NamedTuple
 from membw.errors import MembwError
 from membw.plural import plural
 from membw.results import verdict
+from membw.results.table import Table
 from membw.summary import outcome
-from membw.summary.rows import Row, rows_of
+from membw.summary.rows import Row, rows_of, table_of
 
 
 class Run(NamedTuple):
@@ -16,6 +17,7 @@ class Run(NamedTuple):
     path: str  # of ReFrame's report
     cases: list[dict]
     rows: list[Row]
+    table: Table  # of the records that the cases name
     is_dry: bool
     verdict: str  # 'PASS: 3 PASS', the last line
     status: int  # the exit status; results/verdict.py has both rules
@@ -23,14 +25,14 @@ class Run(NamedTuple):
 
 def read(path: str) -> Run:
     """MembwError: no report, or one without a test case."""
-    report = outcome.load(path)
-    cases = outcome.cases_of(report)
+    cases = outcome.cases_of(outcome.load(path))
     if not cases:
         raise MembwError(f"'{path}' holds no test case", "'membw run --full' runs them all")
-    rows = rows_of(report, path)
+    table = table_of(cases, path)
+    rows = rows_of(cases, path, table)
     if rows and all(outcome.is_dry(a.case) for row in rows for a in row.attempts):
         text = f'{verdict.NOT_MEASURED}: a dry run of {plural(len(rows), "row")}'
-        return Run(path, cases, rows, True, text, 0)
+        return Run(path, cases, rows, table, True, text, 0)
     builds = len(outcome.failed_builds(cases))
     words = [row.word for row in rows] + [verdict.NOT_MEASURED] * bool(builds)
     counts = collections.Counter(row.word for row in rows)
@@ -44,4 +46,4 @@ def read(path: str) -> Run:
     if not rows and skips:
         named = [f'all {skips} cases were skipped, for the reasons above']
     text = f'{verdict.worst(words)}: {", ".join(named) or "no case was over"}'
-    return Run(path, cases, rows, False, text, verdict.exit_status(words))
+    return Run(path, cases, rows, table, False, text, verdict.exit_status(words))

@@ -9,8 +9,6 @@ from made_run import MadeRun, metric
 
 from membw.summary import junit
 from membw.summary.command import show
-from membw.summary.outcome import load
-from membw.summary.rows import rows_of
 from membw.summary.run import read
 
 
@@ -32,7 +30,7 @@ def shown(capsys):
 
 def rows(made):
     path = made.write()
-    return rows_of(load(path), path)
+    return read(path).rows
 
 
 def stream(triad, **more):

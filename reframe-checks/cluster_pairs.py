@@ -30,11 +30,11 @@ class cluster_pairs(whole_cluster):
     links = variable(str, value='', loggable=True)
 
     @run_before('run')
-    def ask(self) -> None:
+    def set_command(self) -> None:
         self.num_tasks_per_node = 1
         self.num_cpus_per_task = self.current_partition.processor.num_cores
         if self.is_dry_run():
-            self.num_tasks = 2  # there may be no scheduler to ask
+            self.num_tasks = 2  # there may be no scheduler
         self.survive_a_node(with_mpi=True)
         self.look_around()
         self.env_vars = {'OMP_NUM_THREADS': 1}

@@ -82,7 +82,7 @@ class cluster_stream(stream_options, whole_cluster):
             self.shares = list(topology.domains(part).values())
         self.num_tasks_per_node = len(self.shares)
         if self.is_dry_run():
-            self.num_tasks = len(self.shares)  # one node: there may be no scheduler to ask
+            self.num_tasks = len(self.shares)  # one node: there may be no scheduler
         self.num_cpus_per_task = len(self.shares[0])
         if (part.processor.num_cpus_per_core or 1) > 1:
             self.use_multithreading = False
@@ -98,7 +98,7 @@ class cluster_stream(stream_options, whole_cluster):
         self.look_around()
 
     @run_before('run')
-    def ask(self) -> None:
+    def set_command(self) -> None:
         options = self.program_options(RECORDS)
         options += option_words({'-m': self.memory_kib})
         if self.with_mpi() and self.limit_s:

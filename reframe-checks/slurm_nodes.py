@@ -10,7 +10,7 @@ ENDING = 'completing'
 PATIENCE_S = 1800
 
 
-def ask(*words: str) -> str:
+def query(*words: str) -> str:
     done = subprocess.run(words, capture_output=True, text=True, timeout=60)
     return done.stdout if done.returncode == 0 else ''
 
@@ -28,13 +28,13 @@ def queue(access: list[str]) -> list[str]:
 
 def states(access: list[str]) -> dict[str, str]:
     """{node: state} as `sinfo` has them now; a trailing * says that the node does not answer."""
-    lines = ask('sinfo', '-h', '-N', *queue(access), '-o', '%N %T').splitlines()
+    lines = query('sinfo', '-h', '-N', *queue(access), '-o', '%N %T').splitlines()
     return dict(line.split() for line in lines)
 
 
 def own_jobs() -> list[str]:
     """Jobs of this user that ReFrame submitted and that run or wait."""
-    text = ask('squeue', '-h', '-u', getpass.getuser(), '-t', 'PD,R,CG', '-o', '%i %j')
+    text = query('squeue', '-h', '-u', getpass.getuser(), '-t', 'PD,R,CG', '-o', '%i %j')
     jobs = (line.split() for line in text.splitlines())
     return [words[0] for words in jobs if len(words) == 2 and words[1].startswith('rfm_')]
 
@@ -55,7 +55,7 @@ def wait_for_own_jobs(access: list[str]) -> None:
 def most_nodes(access: list[str]) -> int:
     """The partition's MaxNodes: a job that wants more is refused; 0 for none."""
     words = queue(access)
-    lines = ask('scontrol', '-o', 'show', 'partition', *words[1:]).splitlines()
+    lines = query('scontrol', '-o', 'show', 'partition', *words[1:]).splitlines()
     lines = [line for line in lines if words or ' Default=YES ' in line]
     limit = re.search(r' MaxNodes=(\d+)', lines[0]) if lines else None
     return int(limit[1]) if limit else 0

@@ -46,7 +46,7 @@ def known_to_the_loader() -> str:
 
 
 def seems_here(name: str) -> bool:
-    """Whether it is worth while to ask the linker of this machine: a look at files."""
+    """Whether it is worth while to try the linker of this machine: a look at files."""
     row = ROWS[name]
     if 'folder' in row:
         return bool(glob.glob(row['folder']))

@@ -54,7 +54,7 @@ class pinned_run(at_realtime, measurement):
         self.need_tool(pinnings.tool(self.method))
         self.cpus = self.cpus_to_use()
         self.take_cores(self.cpus)
-        command, env = pinnings.ask(self.method, self.cpus)
+        command, env = pinnings.request(self.method, self.cpus)
         self.env_vars = {'OMP_NUM_THREADS': len(self.cpus), **env}
         self.prerun_cmds += [pinnings.unset_other_variables(env), NOTE_ENVIRONMENT]
         self.executable, *options = [*self.at_priority(command), self.program_there()]

@@ -1,4 +1,4 @@
-"""Pinning methods: the command or variables that ask for it, and what the threads must show."""
+"""Pinning methods: the command or variables that request it, and what the threads must show."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -12,24 +12,24 @@ PINNING_VARIABLES = ('OMP_PROC_BIND', 'OMP_PLACES', 'GOMP_CPU_AFFINITY', 'KMP_AF
 # --- what is requested: (command in front of the program, environment) ---------------------------
 
 
-def ask_none(cpus: list[int]) -> tuple[list[str], dict]:
+def request_none(cpus: list[int]) -> tuple[list[str], dict]:
     return [], {}
 
 
-def ask_likwid(cpus: list[int]) -> tuple[list[str], dict]:
+def request_likwid(cpus: list[int]) -> tuple[list[str], dict]:
     """N:0-k = the first k+1 of the node, physical cores before their hardware threads."""
     return ['likwid-pin', '-q', '-c', f'N:0-{len(cpus) - 1}'], {}
 
 
-def ask_numactl(cpus: list[int]) -> tuple[list[str], dict]:
+def request_numactl(cpus: list[int]) -> tuple[list[str], dict]:
     return ['numactl', '--localalloc', f'--physcpubind={compress(cpus)}'], {}
 
 
-def ask_omp(cpus: list[int]) -> tuple[list[str], dict]:
+def request_omp(cpus: list[int]) -> tuple[list[str], dict]:
     return [], {'OMP_PLACES': 'cores', 'OMP_PROC_BIND': 'close'}
 
 
-def ask_kmp(cpus: list[int]) -> tuple[list[str], dict]:
+def request_kmp(cpus: list[int]) -> tuple[list[str], dict]:
     """As on Knights Corner: spread over the cores, one thread each."""
     return [], {'KMP_AFFINITY': 'scatter'}
 
@@ -37,13 +37,13 @@ def ask_kmp(cpus: list[int]) -> tuple[list[str], dict]:
 # --- what is found: problems as text, from each thread's real affinity -----------------------
 
 
-def found_free(places: list[list[int]], cpus: list[int]) -> Iterator[str]:
+def judge_free(places: list[list[int]], cpus: list[int]) -> Iterator[str]:
     """Unpinned threads must be free to move: if each sits alone, something pinned them."""
     if len(cpus) > 1 and all(len(place) == 1 for place in places):
         yield 'no pinning was requested, but every thread is bound to one cpu'
 
 
-def found_alone(places: list[list[int]], cpus: list[int]) -> Iterator[str]:
+def judge_alone(places: list[list[int]], cpus: list[int]) -> Iterator[str]:
     """Each thread on a core of its own: no CPU is shared by two threads."""
     seen = {}
     for thread, place in enumerate(places):
@@ -54,16 +54,16 @@ def found_alone(places: list[list[int]], cpus: list[int]) -> Iterator[str]:
             seen[cpu] = thread
 
 
-def found_one_cpu(places: list[list[int]], cpus: list[int]) -> Iterator[str]:
+def judge_one_cpu(places: list[list[int]], cpus: list[int]) -> Iterator[str]:
     """likwid-pin binds a thread to exactly one CPU."""
     for thread, place in enumerate(places):
         if len(place) != 1:
             yield f'thread {thread} may run on cpus {compress(place)}, requested was one cpu'
             return
-    yield from found_alone(places, cpus)
+    yield from judge_alone(places, cpus)
 
 
-def found_set(places: list[list[int]], cpus: list[int]) -> Iterator[str]:
+def judge_set(places: list[list[int]], cpus: list[int]) -> Iterator[str]:
     """numactl gives every thread the whole set, and nothing else."""
     for thread, place in enumerate(places):
         if set(place) != set(cpus):
@@ -74,7 +74,7 @@ def found_set(places: list[list[int]], cpus: list[int]) -> Iterator[str]:
             return
 
 
-def found_twins(threads_on: list[dict]) -> Iterator[str]:
+def judge_twins(threads_on: list[dict]) -> Iterator[str]:
     """Two hardware threads of one core are two CPUs, and half a core each."""
     seen = {}
     for thread in threads_on:
@@ -89,20 +89,20 @@ def found_twins(threads_on: list[dict]) -> Iterator[str]:
             seen[thread['core']] = thread
 
 
-# name -> (asks, judges, tool that must be there)
+# name -> (requests, judges, required tool)
 METHODS = {
-    'none': (ask_none, found_free, None),
-    'likwid': (ask_likwid, found_one_cpu, 'likwid-pin'),
-    'numactl': (ask_numactl, found_set, 'numactl'),
-    'omp': (ask_omp, found_alone, None),
-    'kmp': (ask_kmp, found_alone, None),
+    'none': (request_none, judge_free, None),
+    'likwid': (request_likwid, judge_one_cpu, 'likwid-pin'),
+    'numactl': (request_numactl, judge_set, 'numactl'),
+    'omp': (request_omp, judge_alone, None),
+    'kmp': (request_kmp, judge_alone, None),
 }
 
 # the methods that bind each thread to a core of its own
 ONE_A_CORE = ('likwid', 'omp', 'kmp')
 
 
-def ask(method: str, cpus: list[int]) -> Any:
+def request(method: str, cpus: list[int]) -> Any:
     return METHODS[method][0](cpus)
 
 
@@ -121,7 +121,7 @@ def problems(
     room = set().union(*places)
     if len(room) < len(places):
         return [f'{len(places)} threads share cpus {compress(room)}']
-    twins = found_twins(threads_on) if one_a_core and method in ONE_A_CORE else ()
+    twins = judge_twins(threads_on) if one_a_core and method in ONE_A_CORE else ()
     return [*METHODS[method][1](places, cpus), *twins]
 
 

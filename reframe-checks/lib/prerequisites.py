@@ -13,7 +13,7 @@ from reframe.core.systems import SystemPartition
 from lib import card
 
 
-@functools.cache  # a dead controller takes its whole time limit: ask it once, not once a case
+@functools.cache  # a dead controller takes its whole time limit: query it once, not once per case
 def answers(command: list[str]) -> bool | None:
     try:
         return osext.run_command(command, timeout=20).returncode == 0

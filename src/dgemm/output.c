@@ -25,7 +25,7 @@ static double slowest_of(const struct ceiling *c)
 }
 
 /* The ceilings around the multiplications of a run that count, in the middle. */
-static double median_ceiling(const struct run *run, double (*ask)(const struct ceiling *))
+static double median_ceiling(const struct run *run, double (*figure_of)(const struct ceiling *))
 {
 	static double values[SHAPES * REPETITIONS_MAX];
 	int s, i, count = 0;
@@ -36,7 +36,7 @@ static double median_ceiling(const struct run *run, double (*ask)(const struct c
 
 		for (i = 0; i < of->count; i++)
 			if (all || repetition_is_clean(of, i))
-				values[count++] = ask(&of->repetitions[i].ceiling);
+				values[count++] = figure_of(&of->repetitions[i].ceiling);
 	}
 	return median(values, count);
 }

@@ -44,8 +44,8 @@ int repetitions_clean(const struct shape *s)
 }
 
 /* Into VALUES, of REPETITIONS_MAX; returns how many. */
-static int ask_those_that_count(double *values, const struct shape *s,
-				double (*ask)(const struct repetition *))
+static int figures_that_count(double *values, const struct shape *s,
+			      double (*figure_of)(const struct repetition *))
 {
 	const double per_cycle = most_per_cycle(s);
 	const int count_all = repetitions_clean(s) == 0;
@@ -53,7 +53,7 @@ static int ask_those_that_count(double *values, const struct shape *s,
 
 	for (i = 0; i < s->count; i++)
 		if (count_all || is_clean(&s->repetitions[i], per_cycle))
-			values[count++] = ask(&s->repetitions[i]);
+			values[count++] = figure_of(&s->repetitions[i]);
 	return count;
 }
 
@@ -66,7 +66,7 @@ void repetitions_share(struct order_statistics *share, const struct shape *s)
 {
 	static double values[REPETITIONS_MAX];
 
-	order_statistics(share, values, ask_those_that_count(values, s, percent_of));
+	order_statistics(share, values, figures_that_count(values, s, percent_of));
 }
 
 double repetitions_half_width(const struct order_statistics *share)
@@ -98,9 +98,9 @@ void repetitions_rate(struct rate *rate, const struct shape *s)
 	rate_of(rate, rates, lost, s->count);
 }
 
-double repetitions_median(const struct shape *s, double (*ask)(const struct repetition *))
+double repetitions_median(const struct shape *s, double (*figure_of)(const struct repetition *))
 {
 	static double values[REPETITIONS_MAX];
 
-	return median(values, ask_those_that_count(values, s, ask));
+	return median(values, figures_that_count(values, s, figure_of));
 }

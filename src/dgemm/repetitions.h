@@ -29,4 +29,5 @@ int repetitions_share_is_known(const struct shape *shape);
 void repetitions_rate(struct rate *rate, const struct shape *shape);
 
 /* The median, over the repetitions that count, of what ASK returns. */
-double repetitions_median(const struct shape *shape, double (*ask)(const struct repetition *));
+double repetitions_median(const struct shape *shape,
+			  double (*figure_of)(const struct repetition *));

@@ -174,12 +174,12 @@ def test_the_whole_node_is_one_thread_a_core(machine, tree):
 @machines
 def test_the_pin_lists_of_the_whole_node(machine, tree):
     cpus = cores_of(tree, machine.online)
-    likwid, _ = pinnings.ask('likwid', cpus)
+    likwid, _ = pinnings.request('likwid', cpus)
     assert likwid == ['likwid-pin', '-q', '-c', f'N:0-{machine.facts["expect"]["cores"] - 1}']
-    numactl, _ = pinnings.ask('numactl', cpus)
+    numactl, _ = pinnings.request('numactl', cpus)
     (listed,) = re.findall('--physcpubind=(.*)', ' '.join(numactl))
     assert topologies.expand(listed) == cpus
-    assert pinnings.ask('omp', cpus) == ([], {'OMP_PLACES': 'cores', 'OMP_PROC_BIND': 'close'})
+    assert pinnings.request('omp', cpus) == ([], {'OMP_PLACES': 'cores', 'OMP_PROC_BIND': 'close'})
 
 
 @machines

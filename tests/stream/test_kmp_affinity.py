@@ -41,10 +41,10 @@ def places(program, tmp_path):
     return run
 
 
-def test_what_the_check_asks_for_puts_each_thread_on_a_core_of_its_own(places):
+def test_what_the_check_requests_puts_each_thread_on_a_core_of_its_own(places):
     cpus = sorted(os.sched_getaffinity(0))[:2]
-    _, asked = pinnings.ask('kmp', cpus)
-    assert pinnings.problems('kmp', places(asked['KMP_AFFINITY'], cpus), cpus) == []
+    _, env = pinnings.request('kmp', cpus)
+    assert pinnings.problems('kmp', places(env['KMP_AFFINITY'], cpus), cpus) == []
 
 
 def test_the_record_says_where_intels_runtime_put_the_threads(places):

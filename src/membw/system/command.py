@@ -28,7 +28,9 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
         'system', help='write the file of a new cluster', description=about
     )
     commands = parser.add_subparsers(dest='what', metavar='COMMAND', required=True)
-    add = commands.add_parser('add', help='ask the Slurm of this host', description=DESCRIPTION)
+    add = commands.add_parser(
+        'add', help='write one from the Slurm of this host', description=DESCRIPTION
+    )
     add.add_argument('name', type=system_name, metavar='NAME', help='of the system')
     add.add_argument(
         '--partition',

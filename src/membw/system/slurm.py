@@ -16,7 +16,7 @@ JOB_MINUTES = 10
 HOUR_S = 3600
 
 
-def ask(*words: str) -> str:
+def query(*words: str) -> str:
     """The output of one of Slurm's commands."""
     try:
         done = subprocess.run(words, capture_output=True, text=True, timeout=60)
@@ -49,7 +49,7 @@ def seconds(limit: str) -> int:
 
 def partition(name: str) -> dict[str, int]:
     """{'nodes': how many, 'idle': of them, 'limit_s': of a job}"""
-    lines = ask('sinfo', '-h', '-o', '%R|%D|%T|%l').splitlines()
+    lines = query('sinfo', '-h', '-o', '%R|%D|%T|%l').splitlines()
     rows = [line.split('|') for line in lines]
     mine = [row for row in rows if row[0] == name]
     if not mine:
@@ -66,7 +66,7 @@ def partition(name: str) -> dict[str, int]:
 def has_accounting() -> bool:
     """ReFrame's `slurm` asks sacct for the state of a job, its `squeue` does not."""
     try:
-        ask('sacct', '-n', '-X', '--name=membw')
+        query('sacct', '-n', '-X', '--name=membw')
     except MembwError:
         return False
     return True

@@ -1,4 +1,4 @@
-"""Tables as they are printed: aligned for people, JSON for programs.
+"""Tables as they are printed: aligned for people, JSON for programs; membw/report draws them, too.
 
 A command says what its columns are and what stands between its tables; this module how they look.
 """
@@ -40,10 +40,11 @@ class Column(NamedTuple):
 
 
 class Cell(NamedTuple):
-    """A value, and how it is shown where that is not its own text."""
+    """A value, and how it is shown where that is not its own text; `link`: an id of a page."""
 
     value: object
     text: str | None = None
+    link: str = ''
 
     def __str__(self) -> str:
         shown = self.text if self.text is not None else self.value
@@ -59,7 +60,8 @@ def shown(value: float | None, form: str) -> Cell:
 class Table:
     """Rows: a list of sequences of values or Cells, one for each column.
 
-    `lines`: how people read it where aligned columns would be too wide.
+    `lines`: how people read it where aligned columns would be too wide; `note`: what is not in
+    it. On a page a folded one is shown on a click on its title.
     """
 
     title: str
@@ -67,6 +69,8 @@ class Table:
     rows: Any = field(default_factory=list)
     indent: str = '  '
     lines: list[str] | None = None
+    note: str = ''
+    is_folded: bool = False
 
     def __post_init__(self) -> None:
         self.rows = [[c if isinstance(c, Cell) else Cell(c) for c in row] for row in self.rows]

@@ -4,12 +4,12 @@ import statistics
 from collections import defaultdict
 from collections.abc import Iterable
 
+from membw import tables
 from membw.history.changes import find_changes
 from membw.history.text import is_red, line
 from membw.plural import plural
 from membw.report.lines import MOST, Curve, lines
-from membw.report.model import Alarm, Cell, Picture, Section
-from membw.report.model import Table as Shown
+from membw.report.model import Alarm, Picture, Section
 from membw.results.table import Figure, Table, conditions
 
 NODES = MOST - 2  # with a curve of their own; of more the median is drawn
@@ -35,8 +35,9 @@ def section(table: Table, figure: Figure) -> tuple[Section | None, list[Alarm]]:
     ]
     made.pictures.append(_picture(f'{figure.metric.capitalize()} by night', same, nights))
     if changes:
-        rows = [[Cell(line(change))] for change in reversed(changes)]
-        made.tables = [Shown(['changes, newest first'], rows)]
+        rows = [[line(change)] for change in reversed(changes)]
+        columns = (tables.Column('change', 'changes, newest first'),)
+        made.tables = [tables.Table('', columns, rows)]
     alarms = [
         Alarm(
             'CHANGE',

@@ -7,40 +7,9 @@ from typing import NamedTuple
 from markupsafe import Markup
 
 from membw.report.svg import Canvas
+from membw.tables import Table
 
 WIDE, NARROW = 860, 340  # pixels of a picture, on a screen and on a phone
-
-
-class Cell(NamedTuple):
-    """One cell of a table; `link` is an id of the page, `is_verdict` draws a badge."""
-
-    text: str
-    link: str = ''
-    is_verdict: bool = False
-
-
-@dataclass
-class Table:
-    """`rows` have a Cell for each title; the columns in `numbers` stand at the right."""
-
-    titles: list[str]
-    rows: list[list[Cell]]
-    numbers: set[int] = field(default_factory=set)
-    caption: str = ''
-    left_out: str = ''  # what is not in the table, and where it is
-    is_folded: bool = False
-
-    def is_number(self, column: int) -> bool:
-        """Whether the column holds numbers."""
-        return column in self.numbers
-
-    def without_empty(self) -> 'Table':
-        """Without columns in which every cell is empty."""
-        kept = [i for i in range(len(self.titles)) if any(row[i].text for row in self.rows)]
-        rows = [[row[i] for i in kept] for row in self.rows]
-        numbers = {at for at, i in enumerate(kept) if i in self.numbers}
-        titles = [self.titles[i] for i in kept]
-        return Table(titles, rows, numbers, self.caption, self.left_out)
 
 
 @dataclass

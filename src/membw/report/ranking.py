@@ -3,10 +3,10 @@
 from collections import defaultdict
 from collections.abc import Sequence
 
+from membw import tables
 from membw.rank.ranking import Ranking, rank_table
 from membw.rank.screen import MARGIN, NodeVerdict
-from membw.report.model import Alarm, Cell, Picture, Section
-from membw.report.model import Table as Shown
+from membw.report.model import Alarm, Picture, Section
 from membw.report.svg import LETTER, LINE, Canvas, Scale, x_axis, y_axis
 from membw.results.hostlist import fold
 from membw.results.table import Figure, Table
@@ -92,7 +92,7 @@ def _draw(verdicts: list[NodeVerdict], width: int, title: str) -> Canvas:
     return canvas
 
 
-def _table(ranking: Ranking) -> Shown:
+def _table(ranking: Ranking) -> tables.Table:
     slow = {verdict.node: verdict.loss for verdict in reversed(ranking.verdicts)}
     nodes = sorted(
         ranking.nodes,
@@ -101,16 +101,22 @@ def _table(ranking: Ranking) -> Shown:
     metrics = list(dict.fromkeys(name for node in nodes for name in node.figures))
     rows = [
         [
-            Cell(node.name),
-            Cell(node.verdict, is_verdict=True),
-            *(Cell(f'{node.figures[m]:.1f}' if m in node.figures else '') for m in metrics),
-            Cell(f'{-100 * slow[node.name]:+.1f} %' if node.figures else ''),
-            Cell(node.reason),
+            node.name,
+            node.verdict,
+            *(f'{node.figures[m]:.1f}' if m in node.figures else '' for m in metrics),
+            f'{-100 * slow[node.name]:+.1f} %' if node.figures else '',
+            node.reason,
         ]
         for node in nodes[:LISTED]
     ]
-    titles = ['node', 'verdict', *metrics, 'to peers', 'why']
-    table = Shown(titles, rows, {*range(2, len(titles) - 1)}, 'Worst first').without_empty()
+    columns = (
+        tables.Column('node', 'node'),
+        tables.Column('verdict', 'verdict'),
+        *(tables.Column(metric, metric, True) for metric in metrics),
+        tables.Column('to_peers', 'to peers', True, True),
+        tables.Column('reason', 'why', optional=True),
+    )
+    table = tables.Table('Worst first', columns, rows)
     if len(nodes) > LISTED:
-        table.left_out = f'{len(nodes) - LISTED} more nodes: membw rank --limit 0'
+        table.note = f'{len(nodes) - LISTED} more nodes: membw rank --limit 0'
     return table

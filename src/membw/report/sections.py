@@ -6,11 +6,12 @@ from collections.abc import Container, Mapping, Sequence
 
 from membw.report.bars import Bar, bars
 from membw.report.lines import MOST, Curve, lines
-from membw.report.model import Cell, Picture, Section, Table
+from membw.report.model import Picture, Section
 from membw.results.table import HIGHER, Figure
 from membw.results.verdict import FAIL, WORST_FIRST
-from membw.summary.full_table import text_of
+from membw.summary.full_table import cell, figures_of, table_of, text_of
 from membw.summary.rows import Row
+from membw.tables import Column, Table
 
 # metrics whose names differ in their last number are points of a curve: triad_local_12, t_4096
 POINT = re.compile(r'(.+?)_t?(\d+)([KMG]iB)?', re.IGNORECASE)
@@ -56,9 +57,9 @@ def section(
     valid = [row for row in rows if row.is_valid]
     made.pictures += [p for row in valid[:MOST] for p in _curve_pictures(row, curves)]
     if len(metrics) > COLUMNS:
-        made.tables = [_metrics_down(rows, metrics)]
+        made.tables = [_metrics_down(rows)]
     else:
-        made.tables = [_metrics_across(rows, metrics, built)]
+        made.tables = [_metrics_across(rows, built)]
         made.tables[0].is_folded = is_fleet
     return made
 
@@ -175,78 +176,30 @@ def in_bytes(size: float) -> str:
 # --- tables ------------------------------------------------------------------------------------
 
 
-def _metrics_across(
-    rows: Sequence[Row], metrics: Sequence[str], built: Mapping[str, str]
-) -> Table:
-    """A line per row, worst verdict first in what is left out of a long table."""
-    units = {row.figures[name].unit for row in rows for name in row.figures}
-    heads = [name if len(units) == 1 else f'{name}, {_unit(rows, name)}' for name in metrics]
-    names = ['node', 'preset', 'pinning', 'parameters', 'stores']
-    titles = [*names, 'verdict', *heads, 'of reference', 'why']
+def _metrics_across(rows: Sequence[Row], built: Mapping[str, str]) -> Table:
+    """The terminal's: a line per row; worst verdict first in what is left of a long one."""
     shown = list(rows)
     if len(shown) > MOST_ROWS:  # what is wrong, and then the slowest
         worst_first = sorted(shown[::-1], key=lambda row: WORST_FIRST.index(row.word))
         shown = worst_first[:MOST_ROWS]
-    several = len({row.node for row in rows if row.node}) > 1
-    lines_ = [_across(row, metrics, several, built) for row in shown]
-    numbers = {*range(len(names) + 1, len(names) + 2 + len(heads))}
-    caption = f'All rows, {units.pop()}' if len(units) == 1 else 'All rows'
-    table = Table(titles, lines_, numbers, caption).without_empty()
+    table = table_of('All rows', shown, figures_of(rows))
+    preset = [column.name for column in table.columns].index('preset')
+    for line, row in zip(table.rows, shown, strict=True):
+        if row.figures:
+            line[preset] = line[preset]._replace(link=built[row.figure.provenance])
     if len(rows) > len(shown):
-        table.left_out = f'{len(rows) - len(shown)} more rows: membw export --format csv'
+        table.note = f'{len(rows) - len(shown)} more rows: membw export --format csv'
     return table
 
 
-def _across(
-    row: Row, metrics: Sequence[str], with_node: bool, built: Mapping[str, str]
-) -> list[Cell]:
-    link = built[row.figure.provenance] if row.figures else ''
-    cells = [Cell(row.node if with_node else ''), Cell(row.preset, link if row.preset else '')]
-    cells += [Cell(row.pinning), Cell(row.more), Cell(row.stores)]
-    figures = [_cell(row, name) for name in metrics]
-    return [
-        *cells,
-        Cell(row.word, is_verdict=True),
-        *figures,
-        Cell(of_reference(row)),
-        Cell(row.reason),
-    ]
-
-
-def _metrics_down(rows: Sequence[Row], metrics: Sequence[str]) -> Table:
+def _metrics_down(rows: Sequence[Row]) -> Table:
     """A line per metric, a column per row."""
-    shown = rows[:COLUMNS]
-    titles = ['metric', 'unit', *(f'{row.name}: {row.word}' for row in shown)]
-    lines_ = [
-        [Cell(name), Cell(_unit(rows, name)), *(_cell(row, name) for row in shown)]
-        for name in metrics
-    ]
-    table = Table(titles, lines_, {*range(2, len(titles))}, 'Table of all metrics')
-    table.is_folded = True
+    shown, named = rows[:COLUMNS], figures_of(rows)
+    titles = (f'{row.name}: {row.word}' for row in shown)
+    columns = [Column('metric', 'metric'), Column('unit', 'unit')]
+    columns += [Column(title, title, True) for title in titles]
+    lines_ = [[name, unit, *(cell(row, name) for row in shown)] for name, unit in named.items()]
+    table = Table('Table of all metrics', tuple(columns), lines_, is_folded=True)
     if len(rows) > len(shown):
-        table.left_out = f'{len(rows) - len(shown)} more rows: membw export --format csv'
+        table.note = f'{len(rows) - len(shown)} more rows: membw export --format csv'
     return table
-
-
-def _unit(rows: Sequence[Row], metric: str) -> str:
-    return next(row.figures[metric].unit for row in rows if metric in row.figures)
-
-
-def _cell(row: Row, metric: str) -> Cell:
-    if metric not in row.figures or not row.is_valid:
-        return Cell('')
-    return Cell(text_of(row.figures[metric]))
-
-
-def of_reference(row: Row) -> str:
-    """'triad -11 %' of the metric that misses its reference most; '' without a reference."""
-    shares = {
-        f.metric: (f.value / f.reference - 1) * (1 if f.better == HIGHER else -1)
-        for f in row.figures.values()
-        if f.reference and row.is_valid
-    }
-    if not shares:
-        return ''
-    worst = min(shares, key=lambda name: shares[name])
-    f = row.figures[worst]
-    return f'{worst} {100 * (f.value / (f.reference or 1.0) - 1):+.0f} %'

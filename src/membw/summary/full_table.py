@@ -3,13 +3,13 @@
 import collections
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from membw import tables
 from membw.plural import plural
 from membw.printable import printable
 from membw.results.hostlist import read_node_check
-from membw.results.table import Figure
+from membw.results.table import HIGHER, Figure
 from membw.results.verdict import INVALID, PASS
 from membw.summary.rows import Row
 from membw.tables import Cell, Column, Table
@@ -48,7 +48,7 @@ def drawn(title: str, rows: list[Row]) -> Iterator[str]:
         yield f'{row.word}  {cut(row.reason)}'.rstrip()
 
 
-def figures_of(rows: list[Row]) -> dict[str, str]:
+def figures_of(rows: Sequence[Row]) -> dict[str, str]:
     """{name: unit} of all that any row measured, in their order."""
     named: dict[str, str] = {}
     for row in rows:
@@ -83,12 +83,14 @@ def digits(value: float) -> str:
     return f'{value:.{places}f}' if abs(value) >= 1 else f'{value:.3g}'
 
 
-def table_of(title: str, rows: list[Row], metrics: dict[str, str]) -> Table:
+def table_of(title: str, rows: Sequence[Row], metrics: dict[str, str]) -> Table:
     units = set(metrics.values())
     names = sorted({name for row in rows for name in row.parameters})
     names = [n for n in names if n == 'pinning' or len({r.parameters.get(n) for r in rows}) > 1]
     heads = [n.capitalize() if len(units) == 1 else f'{n}, {u}' for n, u in metrics.items()]
+    several = len({row.node for row in rows if row.node}) > 1
     columns = [
+        Column('node', 'node', optional=True),
         Column('preset', 'preset'),
         *(Column(name, name, optional=True) for name in names),
         Column('stores', 'stores', optional=True),
@@ -100,6 +102,7 @@ def table_of(title: str, rows: list[Row], metrics: dict[str, str]) -> Table:
     ]
     lines = [
         [
+            row.node if several else '',
             row.preset,
             *(row.parameters.get(name, '') for name in names),
             row.stores,
@@ -139,12 +142,16 @@ def of_peak(row: Row) -> Cell:
 
 
 def to_reference(row: Row) -> Cell:
-    """How far the figure that is worst, or the last, lies from its reference."""
-    ratios = [f.value / f.reference for f in row.figures.values() if f.reference]
-    if not ratios or row.word == INVALID:
+    """'triad -11%': the metric that misses its reference most."""
+    compared = [f for f in row.figures.values() if f.reference]
+    if not compared or row.word == INVALID:
         return Cell(None, '')
-    ratio = ratios[-1]
-    return Cell(ratio, f'{ratio - 1:+.0%}')
+    worst = min(compared, key=lambda f: part_of(f) if f.better == HIGHER else -part_of(f))
+    return Cell(part_of(worst), f'{worst.metric} {part_of(worst) - 1:+.0%}')
+
+
+def part_of(figure: Figure) -> float:
+    return figure.value / (figure.reference or 1.0)
 
 
 # --- more figures than a line holds --------------------------------------------------------------

@@ -31,7 +31,7 @@ def test_a_step_of_a_node_is_listed_and_needs_attention(page):
     found = page(nights(40, slower_from=30))
     section = found.sections[-1]
     assert section.title == 'History: 40 nights' and section.notes == ['1 change for the worse.']
-    assert 'n002 STEP -9' in section.tables[0].rows[0][0].text
+    assert 'n002 STEP -9' in str(section.tables[0].rows[0][0])
     assert [a.what for a in found.attention if a.verdict == 'CHANGE'][0].startswith('STEP -9')
 
 

@@ -49,25 +49,24 @@ static void judge_workers(const struct shape *s, const struct blas *blas, int th
 	const int worked = shape_workers(s);
 
 	if (quota > 0 && quota < CPUS_TAKEN * threads)
-		verdict_invalid(THREADS_IDLE, "a cgroup grants %d thread%s the time of %.2f CPUs",
+		verdict_invalid(THREADS_IDLE, "the cgroup's quota for %d thread%s is %.2f CPUs",
 				threads, plural(threads), quota);
 	if (spins)
 		verdict_invalid(THREADS_IDLE,
-				"with %s a thread that waits looks as if it worked: "
+				"with %s waiting threads look like working ones: "
 				"set OMP_WAIT_POLICY=PASSIVE",
 				spins);
 	if (!worked)
 		verdict_warn(THREADS_IDLE, "%s: this kernel does not say which threads worked",
 			     name);
 	else if (worked < threads)
-		verdict_invalid(
-			THREADS_IDLE,
-			"%s: %d of %d threads worked, in %s; --threads says how many shall", name,
-			worked, threads, blas_text(blas));
+		verdict_invalid(THREADS_IDLE,
+				"%s: %d of %d threads worked, in %s; --threads sets how many must",
+				name, worked, threads, blas_text(blas));
 	else if (cpus < CPUS_LEAST * threads && cpus + other_cpus < CPUS_TAKEN * threads)
 		verdict_invalid(THREADS_IDLE,
-				"%s: %d thread%s worked, but got the time of %.1f CPUs: an "
-				"affinity keeps them there",
+				"%s: %d thread%s worked, but on %.1f CPUs: "
+				"an affinity limits them",
 				name, worked, plural(worked), cpus);
 }
 
@@ -82,14 +81,14 @@ static void judge_figures(const struct shape *s, double stated)
 	for (i = 0; i < s->count; i++)
 		if (s->repetitions[i].gflops > GOOD_FACTOR * ceiling_most())
 			verdict_invalid(TOO_GOOD,
-					"%s reads %.1f GFlop/s, and the threads could do %.1f at "
-					"most in this run",
+					"%s reads %.1f GFlop/s, but at most %.1f were "
+					"attainable in this run",
 					name, s->repetitions[i].gflops, ceiling_most());
 	repetitions_rate(&rate, s);
 	if (stated > 0 && rate.value > stated)
 		verdict_warn(TOO_GOOD,
-			     "%s reads %.1f GFlop/s, above the stated %g: a peak at the base "
-			     "clock, or a wrong one",
+			     "%s reads %.1f GFlop/s, above the stated peak of %g: it is "
+			     "wrong, or at the base clock",
 			     name, rate.value, stated);
 }
 
@@ -102,7 +101,7 @@ static void judge_spread(const struct shape *s)
 		verdict_warn(
 			DISTURBED,
 			"%s: in each of %d repetitions a thread lost more than 5 %% of its time, "
-			"or could do less: GFlop/s are a lower bound%s",
+			"or was slower: GFlop/s are a lower bound%s",
 			shape_names[s->kind], s->count, interference_by());
 	else if (!repetitions_share_is_known(s))
 		verdict_warn(
@@ -117,8 +116,8 @@ void shape_judge(const struct shape *s, const struct blas *blas, int threads, do
 
 	if (lasted < TICKS_LAST)
 		verdict_invalid(TOO_SHORT,
-				"%s took %.3g s, under 20 ticks of the kernel (%g s), by which it "
-				"counts who worked",
+				"%s took %.3g s, under 20 kernel ticks (%g s): too short to "
+				"count working threads",
 				shape_names[s->kind], lasted, TICKS_LAST);
 	judge_workers(s, blas, threads);
 	judge_figures(s, stated);

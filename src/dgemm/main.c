@@ -34,32 +34,32 @@ static void print_kernel_variables(const char *option, const char *text)
 
 static const struct option_row rows[] = {
 	{ 'n', "size", "N",
-	  "m = n (default: by what is attainable, 0.15 s of the square one, and more than\n"
-	  "four last-level caches; 0.1 s of k192, 15000 at most; what the memory holds)",
+	  "m = n (default: square takes 0.15 s and is larger than four last-level caches;\n"
+	  "k192 takes 0.1 s, 15000 at most; both fit in memory)",
 	  .count = &requested.n, .least = 8, .most = 1000000 },
 	{ 0, "shape", "NAME",
-	  "square (m = n = k) or k192 (k = 192: nodeperf's, the update of HPL) alone",
+	  "only square (m = n = k) or k192 (k = 192, as in nodeperf and HPL's update)",
 	  .word = &requested.shape, .words = shape_names, .most = SHAPES },
 	{ 't', "repetitions", "T",
-	  "so often (default: two seconds and more, until the share is known within a\n"
-	  "point)",
+	  "exactly T repetitions (default: two seconds or more, until the share is known\n"
+	  "within one percentage point)",
 	  .count = &requested.repetitions, .least = 1, .most = REPETITIONS_MAX },
-	{ 0, "max-seconds", "S", "so long at most, without -t, for each shape (default: 8)",
+	{ 0, "max-seconds", "S", "at most S seconds for each shape, without -t (default: 8)",
 	  .number = &requested.max_seconds, .most = 1000000, .hint = "give seconds, as in 30" },
 	{ 0, "threads", "T",
-	  "so many threads must work (default: one for each core of the node, whatever\n"
-	  "affinity and OMP_NUM_THREADS say)",
+	  "T threads must work (default: one for each core of the node, also if affinity\n"
+	  "or OMP_NUM_THREADS allow fewer)",
 	  .count = &requested.threads, .least = 1, .most = CPUS_MAX },
 	{ 0, "library", "NAMES",
-	  "begins of file names, with commas: each must be mapped, one of them called",
+	  "beginnings of file names, with commas: all must be loaded, one must be called",
 	  .text = &requested.libraries },
 	{ 0, "threading", "KIND",
-	  "what the library must say of itself: none, pthreads, openmp or tbb",
+	  "threads that the library must report: none, pthreads, openmp or tbb",
 	  .text = &requested.threading },
 	{ 0, "kernel-variables", NULL,
 	  "print the variables that choose the kernels of libraries, and end",
 	  .set = print_kernel_variables },
-	{ 0, "stated", "GFLOPS", "peak of the node as stated, to compare what is attainable with",
+	{ 0, "stated", "GFLOPS", "stated peak of the node, to compare with the attainable rate",
 	  .number = &requested.stated, .most = 1000000000000, .hint = "give GFlop/s, as in 448" },
 	{ 0 },
 };

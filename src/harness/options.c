@@ -137,9 +137,9 @@ static void option_help_row(const struct option_row *row)
 
 static void option_help_reasons(void)
 {
-	printf("\nREASON, what makes a run INVALID, is one of:\n");
+	printf("\nREASON, why a run is INVALID, is one of:\n");
 	reasons_explain(WRONG);
-	printf("\nWhat is only a warning, because the figures are right, but imprecise:\n");
+	printf("\nOnly warnings, as the figures are right but imprecise:\n");
 	reasons_explain(IMPRECISE);
 }
 

@@ -16,7 +16,7 @@ int streams_took_all(void)
 {
 	if (fflush(stdout) == 0 && !ferror(stdout))
 		return 1;
-	fprintf(stderr, "membw: what was printed is not complete\n"
-			"hint: is there space where it goes?\n");
+	fprintf(stderr, "membw: the output is not complete\n"
+			"hint: is the disk full?\n");
 	return 0;
 }

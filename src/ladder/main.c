@@ -23,7 +23,7 @@ static int quick;
 static const char *capped_by; /* what keeps the ladder from its full height; NULL: nothing */
 
 static const struct option_row rows[] = {
-	{ 0, "quick", NULL, "5 s at most: fewer sizes, latency in pages of 2 MiB alone",
+	{ 0, "quick", NULL, "5 s at most: fewer sizes, latency in pages of 2 MiB only",
 	  .flag = &quick },
 	{ 0 },
 };
@@ -88,7 +88,8 @@ static void judge(const struct run *run)
 	const struct measuring *const m = &run->measuring;
 
 	if (run->levels_count < 2)
-		verdict_warn(UNSTABLE, "no two levels: no octave of sizes takes the same time");
+		verdict_warn(UNSTABLE,
+			     "fewer than two levels: latency is flat over no octave of sizes");
 	if (10 * m->lost > m->visits)
 		verdict_warn(DISTURBED,
 			     "other processes left no undisturbed passes in %d of %d measurements",
@@ -169,7 +170,7 @@ static void print_head(FILE *out, const struct run *run)
 		fprintf(out, ", %.2f GHz", run->measuring.clock_ghz);
 	putc('\n', out);
 	if (!run->measuring.has[CHASE_2M])
-		fprintf(out, "no pages of 2 MiB: latency has page walks in it\n");
+		fprintf(out, "no pages of 2 MiB: latency includes page walks\n");
 }
 
 /* For the terminal, and for the record: who shows that shows the staircase too. */

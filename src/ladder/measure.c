@@ -152,8 +152,7 @@ static void find_wrong(enum points points, size_t bytes, size_t passes)
 	if (is_chase(points)) {
 		if (!chase_is_right(&chase))
 			verdict_invalid(NOT_VALIDATED,
-					"a chase of %zu lines did not end where it leads",
-					chase.lines);
+					"a chase of %zu lines ended at a wrong line", chase.lines);
 		return;
 	}
 	if (!is_of_all(points)) {

@@ -17,7 +17,7 @@
 enum { GENERATORS_STOPPED = REASONS, CACHES = 4, MIB = 1 << 20, LEAST_MIB = 64 };
 
 static const struct reason reasons[] = {
-	{ "generators-stopped", WRONG, "the traffic did not last as long as the loads" },
+	{ "generators-stopped", WRONG, "the traffic stopped before the loads ended" },
 	{ 0 },
 };
 
@@ -44,9 +44,9 @@ static void set_mixes(const char *option, const char *text)
 
 static const struct option_row rows[] = {
 	{ 0, "mixes", "LIST",
-	  "traffic, as '1r0w,2r1w' (default: all): 1r0w reads only, 3r1w reads\n"
-	  "three lines for each that it writes, 2r1w, 1r1w; 1r1nt writes by\n"
-	  "non-temporal stores",
+	  "traffic, as in '1r0w,2r1w' (default: all): 1r0w reads only; 3r1w, 2r1w\n"
+	  "and 1r1w read 3, 2 or 1 lines for each line that they write; 1r1nt\n"
+	  "writes by non-temporal stores",
 	  .set = set_mixes },
 	{ 0, "rounds", "N", "how often each curve is measured (default: 5)",
 	  .count = &sweep.rounds, .least = 3, .most = ROUNDS_MAX },
@@ -120,8 +120,8 @@ static void make_memory(int generators)
 		    memory_available_by());
 	if ((size_t)chain_mib < rule)
 		verdict_invalid(ARRAY_TOO_SMALL,
-				"a chain of %d MiB; four last-level caches are %zu MiB", chain_mib,
-				rule);
+				"the chain has %d MiB; four last-level caches are %zu MiB",
+				chain_mib, rule);
 	generators_make(generators, each * MIB);
 }
 
@@ -189,8 +189,7 @@ static void judge_drift(void)
 	last = median(sweep.unloaded_ns + sweep.unloaded_count - third, third);
 	if (last > 1.1 * first || first > 1.1 * last)
 		verdict_warn(UNSTABLE,
-			     "the unloaded latency was %.1f ns at first and %.1f ns at last: the "
-			     "machine changed",
+			     "the unloaded latency changed from %.1f to %.1f ns during the run",
 			     first, last);
 }
 
@@ -198,8 +197,7 @@ static void judge(int generators)
 {
 	look_at_placement(&placement_last, generators, "after the measurement");
 	if (!chase_is_right(&chase))
-		verdict_invalid(NOT_VALIDATED, "the chain of loads ended at another line than it "
-					       "leads to");
+		verdict_invalid(NOT_VALIDATED, "the chain of loads ended at a wrong line");
 	generators_validate();
 	judge_points();
 	output_print(&sweep);
@@ -214,7 +212,7 @@ int main(int argc, char **argv)
 	program_start(&program, argc, argv);
 	generators = threads_count() - 1;
 	if (generators < 1)
-		die("'%d' thread: one chases, at least one other makes traffic",
+		die("'%d' thread: one walks the chain, at least one more makes traffic",
 		    "give OMP_NUM_THREADS=2 or more", threads_count());
 	choose_mixes();
 	make_memory(generators);

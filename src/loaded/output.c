@@ -39,7 +39,7 @@ void output_print(const struct sweep *sweep)
 {
 	int i, r;
 
-	printf("Latency in ns, by the rate requested in percent of the highest; highest GB/s "
+	printf("Latency in ns at a requested rate, in percent of the highest; highest GB/s "
 	       "moved\n"
 	       "%-6s",
 	       "mix");
@@ -59,7 +59,8 @@ void output_print(const struct sweep *sweep)
 		output_rest(sweep, sweep->mixes[i]);
 	}
 	printf("3r1w: three lines read for each written; nt: by non-temporal stores; moved: with\n"
-	       "the reads that ordinary stores cause. Saturated: latency doubles (gbs_at_2x).\n");
+	       "the reads of ordinary stores (write-allocate). Saturated: latency doubles "
+	       "(gbs_at_2x).\n");
 }
 
 /* Where other processes used the node a rate is a lower bound, and a latency has no interval. */

@@ -59,12 +59,11 @@ static const char *crew_text(const struct crew *crew)
 static void judge_forces(const struct crew *crew, enum precision precision)
 {
 	if (crew->wrong)
-		verdict_invalid(
-			NOT_VALIDATED,
-			"%s: %ld forces are not those of the first run to the bit, the first "
-			"that of body %ld: 0x%llx, not 0x%llx",
-			crew_text(crew), crew->wrong, crew->wrong_body, crew->found,
-			crew->expected);
+		verdict_invalid(NOT_VALIDATED,
+				"%s: %ld forces differ from those of the first run, the first is "
+				"that of body %ld: 0x%llx, not 0x%llx",
+				crew_text(crew), crew->wrong, crew->wrong_body, crew->found,
+				crew->expected);
 	if (crew->difference > DEVICE_DIFFERENCE[precision])
 		verdict_invalid(NOT_VALIDATED,
 				"%s: a force is off by %.2g of the largest, more than %.0e",
@@ -97,10 +96,9 @@ void figure_judge(const struct figure *f, const struct crew *crew, const struct 
 			     crew_text(crew), crew->spoilt, f->seconds.count);
 	if (figure_shares_cores(f, crew, baseline))
 		verdict_warn(DISTURBED,
-			     "%s: no interval: %.3g additions per cycle on one of their cores, "
-			     "%.3g where one "
-			     "thread runs: the host shares that core, among them or with other "
-			     "machines",
+			     "%s: no interval: %.3g additions per cycle on one core, %.3g with "
+			     "one thread: the host shares that core among the threads or with "
+			     "other machines",
 			     crew_text(crew), f->additions, baseline->additions);
 	if (f->seconds.min < 20 * clock_tick())
 		verdict_invalid(TOO_SHORT, "%s: a run took %.3g s, under 20 ticks of the clock",

@@ -15,7 +15,7 @@
 
 static const struct reason reasons[] = {
 	{ "threads-idle", WRONG, "threads did no work" },
-	{ "offload-not-done", WRONG, "what was to be offloaded ran on the host" },
+	{ "offload-not-done", WRONG, "the host did the work of the device" },
 	{ "no-baseline", WRONG, "no run of one thread to compare with" },
 	{ 0 },
 };
@@ -46,27 +46,29 @@ struct run {
 
 static void set_threads(const char *option, const char *text)
 {
-	team_sizes_read(&requested.teams, option, text, "threads with commas between, as 1,2,4");
+	team_sizes_read(&requested.teams, option, text,
+			"give numbers of threads with commas, as in 1,2,4");
 }
 
 static const struct option_row rows[] = {
 	{ 0, "threads", "LIST",
-	  "threads, as '1,2,4' (default: 1, 2, 4, ... and OMP_NUM_THREADS, or as many as there\n"
-	  "are CPUs); speed-ups are over the least of them, which must be 1",
+	  "numbers of threads, as in '1,2,4' (default: 1, 2, 4, ... and OMP_NUM_THREADS or the\n"
+	  "number of CPUs); speed-ups are relative to the smallest, which must be 1",
 	  .set = set_threads },
 	{ 0, "precision", "TYPE", "float or double (default)", .word = &requested.precision,
 	  .words = precision_names, .most = PRECISIONS },
 	{ 0, "bodies", "N",
-	  "rounded up to 16 for each thread (default: as many as one thread takes --seconds for)",
+	  "rounded up to 16 for each thread (default: so many that one thread takes --seconds)",
 	  .count = &requested.bodies, .least = GROUP, .most = BODIES_MOST },
 	{ 0, "seconds", "S",
-	  "time of a run of one thread (default: 0.01 for each thread that there is, at most 1)",
-	  .number = &requested.seconds, .most = 3600, .hint = "seconds of one thread, as 0.1" },
+	  "time of a run of one thread (default: 0.01 for each thread, at most 1)",
+	  .number = &requested.seconds, .most = 3600,
+	  .hint = "give seconds of one thread, as in 0.1" },
 	{ 0, "rounds", "N", "runs of each count of threads (default: 15)",
 	  .count = &requested.rounds, .least = INTERVAL_SAMPLES, .most = ROUNDS_MAX },
 	{ 0, "offload", NULL,
-	  "on a device, by 'omp target': all of it compared with one thread of the host, or with\n"
-	  "--threads so many of its threads",
+	  "on a device, by 'omp target', compared with one thread of the host, or with the\n"
+	  "numbers of --threads",
 	  .flag = &requested.offload },
 	{ 0 },
 };
@@ -95,7 +97,7 @@ static void write_run(const void *data)
 static const struct program program = {
 	"nbody",
 	"Measures how a computation of all pairs of bodies scales with the threads of a node:\n"
-	"speed-up over one thread of the same run, the part that is not shared, GFlop/s.\n",
+	"speed-up over one thread of the same run, serial fraction, GFlop/s.\n",
 	tables,
 	reasons,
 	NULL,
@@ -159,21 +161,19 @@ static long choose_bodies(int threads)
 static void judge_baseline(const struct run *run)
 {
 	if (run->crews[0].threads != 1)
-		verdict_invalid(
-			NO_BASELINE,
-			"the least count of threads is %d: no run of one thread to compare "
-			"with",
-			run->crews[0].threads);
+		verdict_invalid(NO_BASELINE,
+				"the smallest number of threads is %d: no run of one thread to "
+				"compare with",
+				run->crews[0].threads);
 }
 
 static void judge_physics(const struct run *run)
 {
 	if (run->momentum > MOMENTUM_LIMIT[requested.precision])
-		verdict_invalid(
-			NOT_VALIDATED,
-			"the forces do not cancel: their sum is %.2g of their sizes', more "
-			"than %.0e",
-			run->momentum, MOMENTUM_LIMIT[requested.precision]);
+		verdict_invalid(NOT_VALIDATED,
+				"the forces do not cancel: their sum is %.2g of the sum of their "
+				"sizes, more than %.0e",
+				run->momentum, MOMENTUM_LIMIT[requested.precision]);
 	if (run->energy > ENERGY_LIMIT[requested.precision])
 		verdict_invalid(NOT_VALIDATED,
 				"the energy of a small system drifts by %.2g, more than %.0e",
@@ -200,7 +200,7 @@ static void conclude(struct run *run)
 		figure_metrics(&run->figures[i], &run->crews[i], &run->figures[0], &run->crews[0]);
 	}
 	if (requested.offload)
-		printf("an offload of nothing takes %.4g s\n", run->fixed);
+		printf("an empty offload takes %.4g s\n", run->fixed);
 }
 
 int main(int argc, char **argv)

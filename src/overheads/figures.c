@@ -79,8 +79,8 @@ void figure_judge(const struct figure *f, const struct overhead *o)
 				o->name, o->shortest);
 	if (f->overhead.high < -COMPARABLE * f->without)
 		verdict_invalid(NEGATIVE_OVERHEAD,
-				"%s: %.3g to %.3g us: the reference (%.3g us) does more than the "
-				"construct",
+				"%s: %.3g to %.3g us: the reference (%.3g us) takes longer than "
+				"the construct",
 				o->name, f->overhead.low, f->overhead.high, f->without);
 }
 

@@ -116,7 +116,7 @@ static void print_line(const struct line *line, const struct overhead *first, in
 	if (by_bytes && gbs(line) > 0)
 		printf(" + bytes / %.3g GB/s per thread", gbs(line));
 	else if (by_bytes)
-		printf(", however many bytes");
+		printf(", for any number of bytes");
 	else
 		printf(" + %.3g us x log2(threads)", line->b);
 	printf(" (a point is off by up to %.0f %%)\n", 100 * line->worst);

@@ -20,7 +20,7 @@
 #include "../harness/team_sizes.h"
 
 static const struct reason reasons[] = {
-	{ "negative-overhead", WRONG, "the reference does more than the construct" },
+	{ "negative-overhead", WRONG, "the reference takes longer than the construct" },
 	{ "fewer-threads", WRONG, "a team was smaller than requested" },
 	{ "delay-optimized-away", WRONG, "the compiler removed the work" },
 	{ 0 },
@@ -49,7 +49,7 @@ struct run {
 static void set_threads(const char *option, const char *text)
 {
 	team_sizes_read(&requested.teams, option, text,
-			"threads of a team with commas between, as 1,2,4");
+			"give numbers of threads with commas, as in 1,2,4");
 }
 
 /* Of a name that several have, as private by the size of its array, all. */
@@ -69,16 +69,17 @@ static void set_constructs(const char *option, const char *text)
 	free(requested.constructs);
 	requested.constructs =
 		room_for((size_t)constructs_count, 1, "constructs", "free some memory");
-	option_list(option, text, take_construct, "names of the table, as barrier,reduction");
+	option_list(option, text, take_construct,
+		    "give names from '--help', as in barrier,reduction");
 }
 
 static const struct option_row rows[] = {
 	{ 0, "threads", "LIST",
-	  "threads of each team, as '1,2,4' (default: 1, 2, 4, ... and OMP_NUM_THREADS,\n"
-	  "or as many as there are CPUs)",
+	  "numbers of threads, as in '1,2,4' (default: 1, 2, 4, ... and OMP_NUM_THREADS\n"
+	  "or the number of CPUs)",
 	  .set = set_threads },
 	{ 0, "constructs", "LIST",
-	  "these alone, as 'barrier,reduction' (default: all): parallel, for, parallel_for,\n"
+	  "only these, as in 'barrier,reduction' (default: all): parallel, for, parallel_for,\n"
 	  "for_dynamic, for_dynamic_8, for_guided (64 iterations per thread), barrier,\n"
 	  "barrier_late, single, critical, lock, atomic, ordered, reduction,\n"
 	  "reduction_array, task, taskloop; private, firstprivate, copyprivate, copyin\n"
@@ -113,8 +114,8 @@ static void write_run(const void *data)
 
 static const struct program program = {
 	"overheads",
-	"Measures what OpenMP itself costs, construct by construct: the time of a construct less\n"
-	"that of the same work without it, the two in turn.\n",
+	"Measures the overhead of each OpenMP construct: the time with the construct minus the\n"
+	"time of the same work without it, measured in turn.\n",
 	tables,
 	reasons,
 	NULL,
@@ -159,7 +160,7 @@ static void judge_delay(void)
 	if (delay_doubled() < 1.5)
 		verdict_invalid(DELAY_OPTIMIZED_AWAY,
 				"the delay takes %.2f times as long for twice the steps, not 2 "
-				"times: the compiler has a formula for it",
+				"times: the compiler replaced it by a formula",
 				delay_doubled());
 }
 
@@ -174,7 +175,7 @@ static void judge_steadiness(const struct run *run)
 	if (unsteady)
 		verdict_warn(
 			UNSTABLE,
-			"%d of %d overheads, the first %s, have no interval: it is more than "
+			"%d of %d overheads, the first is %s, have no interval: it is wider than "
 			"10 %% of the construct's time, or other processes disturbed most pairs",
 			unsteady, run->count, first);
 }

@@ -18,7 +18,7 @@ void team_start(int threads)
 	free(workers);
 	team_size = threads;
 	if (posix_memalign((void **)&workers, 2 * LINE, (size_t)team_size * sizeof(*workers)) != 0)
-		die("no memory for %d threads", "ask for fewer with '--threads'", team_size);
+		die("no memory for %d threads", "give fewer with '--threads'", team_size);
 	memset(workers, 0, (size_t)team_size * sizeof(*workers));
 }
 
@@ -109,7 +109,7 @@ static void judge_copies(const char *name)
 		verdict_invalid(NOT_VALIDATED, "%s: %ld copies did not hold what was copied", name,
 				wrong);
 	if (copies_shared())
-		verdict_invalid(NOT_VALIDATED, "%s: two threads had one copy", name);
+		verdict_invalid(NOT_VALIDATED, "%s: two threads shared a copy", name);
 }
 
 void block_end(const char *name, word count, int threads)
@@ -124,9 +124,8 @@ void block_end(const char *name, word count, int threads)
 		verdict_invalid(FEWER_THREADS, "%s: %d of %d threads took part in it", name, seen,
 				threads);
 	else if (product != delays(count))
-		verdict_invalid(NOT_VALIDATED,
-				"%s: not all of its %llu delays were made, once each", name,
-				count);
+		verdict_invalid(NOT_VALIDATED, "%s: its %llu delays did not all run exactly once",
+				name, count);
 	if (sum_seen.wrong)
 		verdict_invalid(NOT_VALIDATED, "%s: the sum is %.17g, not %.17g", name,
 				sum_seen.found, sum_seen.expected);

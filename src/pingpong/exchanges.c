@@ -162,10 +162,11 @@ static void judge_exchange(const struct exchange *e, const char *name)
 	place_judge(e, 0, 0);
 	place_judge(e, 1, 1);
 	if (e->wrong)
-		verdict_invalid(NOT_VALIDATED,
-				"%s: %llu of %llu words were not what was sent, the first at byte "
-				"%llu",
-				name, e->wrong, e->checked, e->wrong_at);
+		verdict_invalid(
+			NOT_VALIDATED,
+			"%s: %llu of %llu words differ from what was sent, the first at byte "
+			"%llu",
+			name, e->wrong, e->checked, e->wrong_at);
 	blocks_judge(&e->blocks, name);
 }
 
@@ -193,8 +194,7 @@ static int judge_moved(const struct meeting *before, const struct meeting *after
 		return 0;
 	verdict_warn(UNSTABLE,
 		     "CPUs %d and %d: no interval: a line took %.3g ns before the messages and "
-		     "%.3g after "
-		     "them: the CPUs are not where they were",
+		     "%.3g after: the host moved the CPUs",
 		     before->pair.cpu[0], before->pair.cpu[1], one_way_ns(one), one_way_ns(other));
 	return 1;
 }

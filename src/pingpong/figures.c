@@ -33,7 +33,7 @@ void class_judge(const struct pair *pair, int class)
 	if (class == PAIR_CLASSES || (int)pair->class == class)
 		return;
 	if (pair->class == PAIR_SMT)
-		verdict_invalid(SAME_CORE, "CPUs %d and %d are one core", pair->cpu[0],
+		verdict_invalid(SAME_CORE, "CPUs %d and %d belong to one core", pair->cpu[0],
 				pair->cpu[1]);
 	else
 		verdict_invalid(WRONG_PINNING, "CPUs %d and %d are of class %s, not %s",
@@ -121,7 +121,7 @@ static void judge_time(const struct meeting *m, const char *name)
 {
 	if (m->wrong)
 		verdict_invalid(NOT_VALIDATED,
-				"%s: %llu of %llu turns carried something else, the first was "
+				"%s: %llu of %llu turns carried a wrong value, the first was "
 				"turn %llu",
 				name, m->wrong, m->turns, m->wrong_at);
 	blocks_judge(&m->blocks, name);

@@ -141,8 +141,8 @@ static void judge_links(void)
 	}
 	if (2 * bad > links_count)
 		verdict_invalid(link_reason(&links[first], &size),
-				"%d of %d links have no valid time, or none with an interval, "
-				"first that to %s",
+				"%d of %d links have no valid time, or no interval, the first is "
+				"that to %s",
 				bad, links_count, links[first].other.node);
 }
 

@@ -21,7 +21,7 @@
 #include "../harness/room.h"
 
 static const struct reason reasons[] = {
-	{ "same-core", WRONG, "both CPUs are one core" },
+	{ "same-core", WRONG, "both CPUs belong to one core" },
 	{ "slow-transport", IMPRECISE, "messages take ten times what shared memory takes" },
 	{ 0 },
 };
@@ -51,9 +51,9 @@ static void set_method(const char *option, const char *text)
 	const int method = option_word(option, text, method_names, METHODS);
 
 	if (!method_is_possible((enum method)method))
-		die("'%s %s': this CPU has no cycle counter of one rate (constant_tsc, "
+		die("'%s %s': this CPU has no cycle counter of constant rate (constant_tsc, "
 		    "nonstop_tsc)",
-		    "take cas or lines", option, text);
+		    "use cas or lines", option, text);
 	requested.methods = 1 << method;
 }
 
@@ -67,32 +67,32 @@ static void set_nodes(const char *option, const char *text)
 
 static const struct option_row rows[] = {
 	{ 0, "pairs", "LIST",
-	  "pairs of CPUs, as '0-1,0-13', or 'all': every pair of cores\n"
+	  "pairs of CPUs, as in '0-1,0-13', or 'all': every pair of cores\n"
 	  "(default: the nearest and the farthest pair of each class)",
 	  .text = &requested.pairs },
 	{ 0, "class", "NAME",
 	  "the pairs must be of this class, or the run is INVALID: smt, llc, domain,\n"
-	  "socket, node or remote, the innermost thing that both CPUs belong to",
+	  "socket, node or remote: the innermost level that both CPUs share",
 	  .word = &requested.class, .words = pair_class_names, .most = PAIR_CLASSES },
 	{ 0, "together", NULL,
-	  "pairs without a CPU in common at the same time: those of --pairs, or all\n"
-	  "pairs of cores in rounds (default: one after the other, the rest asleep)",
+	  "pairs without a common CPU at the same time: those of --pairs, or all pairs\n"
+	  "of cores in rounds (default: one pair at a time, other cores asleep)",
 	  .flag = &requested.together },
 	{ 0, "method", "NAME",
-	  "cas, lines or oneway alone (default: all; oneway by the cycle counter of x86)",
+	  "only cas, lines or oneway (default: all; oneway needs the cycle counter of x86)",
 	  .set = set_method },
 	{ 0, "seconds", "S",
-	  "at most so long for a pair, a method and a home\n"
-	  "(default: 0.1; --together: 0.02; --nodes: 0.05; 'all': what is left of 2 s for\n"
-	  "all, or of half a millisecond for each, shared by those that are left)",
-	  .number = &requested.budget, .most = 3600, .hint = "seconds, as 0.1" },
+	  "at most S seconds for a pair, a method and a home\n"
+	  "(default: 0.1; --together: 0.02; --nodes: 0.05; 'all': 2 s for all pairs\n"
+	  "together, or 0.5 ms for each if that is more)",
+	  .number = &requested.budget, .most = 3600, .hint = "give seconds, as in 0.1" },
 	{ 0, "sizes", "LIST",
-	  "of two ranks of MPI: bytes of a message, as '0,8,4194304'\n"
+	  "bytes of a message between two MPI ranks, as in '0,8,4194304'\n"
 	  "(default: 0 and the powers of two up to 4194304, as IMB; --nodes: 0 and 4194304)",
 	  .text = &requested.sizes, .set = message_sizes_read },
 	{ 0, "nodes", NULL,
 	  "one rank of MPI per node: every pair of nodes, in rounds of disjoint pairs;\n"
-	  "each rank writes FILE.rank-N of --json FILE",
+	  "with --json FILE each rank writes FILE.rank-N",
 	  .flag = &requested.nodes, .set = set_nodes },
 	{ 0 },
 };
@@ -132,9 +132,9 @@ static void write_run(const void *data)
 
 static const struct program program = {
 	"pingpong",
-	"Measures how long a message takes from one core to another, through the memory that\n"
-	"they share: one way, in ns.  As two ranks of MPI (make MPI=1; mpirun -n 2): how long a\n"
-	"message of MPI takes, for each of its sizes, in us.\n",
+	"Measures how long a message takes from one core to another through shared memory:\n"
+	"one way, in ns.  As two MPI ranks (make MPI=1; mpirun -n 2): how long an MPI message\n"
+	"of each size takes, in us.\n",
 	tables,
 	reasons,
 	NULL,
@@ -155,7 +155,7 @@ static void refuse_shared_cpus(struct run *run)
 
 			if (cpuset_has(&taken, cpu))
 				die("'--together' and '--pairs %s': CPU %d is in two pairs",
-				    "give pairs without a CPU in common, or leave out --pairs",
+				    "give pairs without a common CPU, or leave out --pairs",
 				    requested.pairs, cpu);
 			cpuset_add(&taken, cpu);
 		}
@@ -175,8 +175,8 @@ static void choose_pairs(struct run *run, const struct cpuset *cpus)
 	else
 		pairs_default(&run->pairs, cpus);
 	if (!run->pairs.count)
-		die("this process may run on one CPU alone, and a pair takes two",
-		    "'taskset -pc $$' prints its CPUs; OMP_PROC_BIND and OMP_PLACES narrow them");
+		die("this process may use only one CPU, but a pair needs two",
+		    "'taskset -pc $$' prints its CPUs; OMP_PROC_BIND and OMP_PLACES limit them");
 	if (requested.together && !all)
 		refuse_shared_cpus(run);
 	if (!all && !ranks_together())
@@ -326,8 +326,8 @@ static void conclude(const struct run *run)
 static void measure_lines(struct run *run)
 {
 	if (requested.sizes)
-		die("'--sizes %s': through memory a message is a line",
-		    "two ranks send messages: make MPI=1, then mpirun -n 2 ...", requested.sizes);
+		die("'--sizes %s': without MPI a message is always one line",
+		    "build with MPI=1, then start two ranks: mpirun -n 2 ...", requested.sizes);
 	prepare_meetings(run);
 	program_measuring();
 	meet(run);
@@ -341,13 +341,14 @@ static void measure_lines(struct run *run)
 static void refuse_for_ranks(void)
 {
 	if (requested.nodes && (requested.pairs || requested.class != PAIR_CLASSES))
-		die("'--nodes' takes every pair of nodes, and '--pairs' and '--class' are of one",
+		die("'--nodes' measures pairs of nodes, '--pairs' and '--class' pairs within a "
+		    "node",
 		    "leave them out");
 	if (!requested.nodes && ranks_count() != 2)
-		die("a pair takes two ranks, and there are %d",
-		    "mpirun -n 2 ...; '--nodes' takes one rank per node", ranks_count());
+		die("a pair needs two ranks, but there are %d",
+		    "mpirun -n 2 ...; '--nodes' needs one rank per node", ranks_count());
 	if (requested.together || requested.methods)
-		die("'--together' and '--method' are for threads, and this is a job of MPI",
+		die("'--together' and '--method' are for threads, but this is an MPI job",
 		    "leave them out, or start the program without mpirun");
 }
 
@@ -359,7 +360,7 @@ static void refuse_more_than_memory(void)
 	const double bytes = 2.0 * ranks_on_node() * (double)largest;
 
 	if (bytes > MEMORY_SHARE_MOST * (double)available)
-		die("messages of %zu bytes take %.0f MiB on %s, but there are %.0f MiB of memory",
+		die("messages of %zu bytes need %.0f MiB on %s, but there are %.0f MiB of memory",
 		    "leave out the largest of '--sizes'", largest, bytes / 1048576, ranks_node(),
 		    (double)available / 1048576);
 }
@@ -414,7 +415,7 @@ static void measure_links(const struct cpuset *cpus)
 		links_default_sizes();
 	ranks_meet(cpus, 1);
 	if (ranks_on_node() > 1)
-		die("'--nodes' takes one rank per node, and %s has %d",
+		die("'--nodes' needs one rank per node, but %s has %d",
 		    "srun --ntasks-per-node=1, mpirun --map-by node", ranks_node(),
 		    ranks_on_node());
 	refuse_more_than_memory();
@@ -446,7 +447,7 @@ int main(int argc, char **argv)
 #endif
 	program_start(&program, argc, argv);
 	if (requested.nodes && !ranks_together())
-		die("'--nodes' takes one rank of MPI per node, and this process is alone",
+		die("'--nodes' needs one MPI rank per node, but this is a single process",
 		    "make MPI=1, then srun or mpirun with two nodes or more");
 #ifdef MEMBW_MPI
 	if (ranks_together())

@@ -33,7 +33,7 @@ static size_t bytes_needed(const struct options *o)
 
 static void too_much(const struct options *o, size_t available)
 {
-	static const char hint[] = "ask for smaller arrays with '-n' or '-m'";
+	static const char hint[] = "use smaller arrays with '-n' or '-m'";
 	/* no size_t holds what some ask for */
 	const double arrays =
 		(double)ARRAYS * (double)sizeof(element) * ((double)o->size + (double)o->offset);
@@ -41,7 +41,7 @@ static void too_much(const struct options *o, size_t available)
 		(arrays * (1 + 1.0 / (double)PAGE_TABLES_SHARE) + (double)PROGRAM_BYTES) / MIB;
 
 	if (ranks_together())
-		die("'%zu' elements: %d processes on node %s ask %.0f MiB together, more "
+		die("'%zu' elements: %d processes on node %s need %.0f MiB together, more "
 		    "than the %.0f MiB of memory available there%s",
 		    hint, o->size, ranks_on_node(), ranks_node(), ranks_on_node() * mib,
 		    (double)available / MIB, memory_available_by());
@@ -72,11 +72,12 @@ void size_choose(struct options *options, size_t llc_bytes, enum llc_from from, 
 		options->size = ~of_all[0];
 		if (options->size > of_all[1]) {
 			options->size = of_all[1];
-			snprintf(note, 256,
-				 "array size capped by the memory available, %.0f MiB%s: the rule "
-				 "asks for %zu elements",
-				 (double)available / MIB, memory_available_by(),
-				 size_by_rule(llc_bytes));
+			snprintf(
+				note, 256,
+				"array size limited by the available memory, %.0f MiB%s: the rule "
+				"is %zu elements",
+				(double)available / MIB, memory_available_by(),
+				size_by_rule(llc_bytes));
 		}
 	}
 	if (options->size < 1)
@@ -90,10 +91,9 @@ void size_choose(struct options *options, size_t llc_bytes, enum llc_from from, 
 void caches_judge(const struct llc *llc)
 {
 	if (llc->from == LLC_FROM_SYSCONF || (llc->cpuid && llc->cpuid != llc->sysfs))
-		verdict_warn(
-			CACHE_SIZE,
-			"the last-level caches hold %.1f MiB by sysfs, %.1f by CPUID, %.1f by "
-			"sysconf (0: not known); %.1f MiB is used",
-			(double)llc->sysfs / MIB, (double)llc->cpuid / MIB,
-			(double)llc->sysconf / MIB, (double)llc->bytes / MIB);
+		verdict_warn(CACHE_SIZE,
+			     "last-level caches: %.1f MiB from sysfs, %.1f from CPUID, %.1f from "
+			     "sysconf (0: not known); %.1f MiB is used",
+			     (double)llc->sysfs / MIB, (double)llc->cpuid / MIB,
+			     (double)llc->sysconf / MIB, (double)llc->bytes / MIB);
 }

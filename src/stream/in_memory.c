@@ -348,12 +348,12 @@ void in_memory_judge(const struct in_memory *in_memory, const struct options *o,
 	const double mib = (double)(o->size * sizeof(element)) / MEBIBYTE;
 
 	if (o->size < LEAST_ELEMENTS)
-		verdict_invalid(ARRAY_TOO_SMALL, "%zu elements per array, the rule asks for %d",
+		verdict_invalid(ARRAY_TOO_SMALL, "%zu elements per array, at least %d are needed",
 				o->size, LEAST_ELEMENTS);
 	if (in_memory->residency == RESIDENCY_CONTRADICTED)
 		verdict_invalid(
 			ARRAY_TOO_SMALL,
-			"arrays of %.1f MiB lie in a cache: Triad reads %.1f GB/s, and %.1f "
+			"arrays of %.1f MiB lie in a cache: Triad reads %.1f GB/s, but %.1f "
 			"with arrays of %.1f MiB; give a larger '-n'",
 			mib, in_memory->gbs, in_memory->largest_gbs,
 			(double)(in_memory->largest * sizeof(element)) / MEBIBYTE);
@@ -365,7 +365,7 @@ void in_memory_judge(const struct in_memory *in_memory, const struct options *o,
 	else if (in_memory->residency == RESIDENCY_UNKNOWN)
 		verdict_invalid(ARRAY_TOO_SMALL,
 				"arrays of %.1f MiB are not proven to lie in memory, and the "
-				"last-level caches used hold %.1f MiB; the rule asks for -n %zu",
+				"last-level caches used hold %.1f MiB; the rule is -n %zu",
 				mib, (double)llc_bytes / MEBIBYTE,
 				CACHES_PER_ARRAY * llc_bytes / sizeof(element));
 }

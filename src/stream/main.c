@@ -91,7 +91,7 @@ static void settle(void)
 		return;
 	fprintf(stderr,
 		"membw: ended by %s before two repetitions were complete\n"
-		"hint: give it more time, or smaller arrays with '-n'\n",
+		"hint: allow more time, or give smaller arrays by '-n'\n",
 		measure_ended(&run.measurement));
 	leave(EXIT_INVALID);
 }

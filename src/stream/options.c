@@ -56,9 +56,9 @@ static const struct option_row OWN[] = {
 	  "(default: macro NTIMES, else until the figures have settled)",
 	  .count = &options.ntimes, .least = 2, .most = NTIMES_MAX },
 	{ 0, "max-seconds", "S",
-	  "end the repetitions after so long (default: 10, with --seconds\n"
-	  "half of that; with -t or NTIMES: as long as they take), but,\n"
-	  "without -t and --seconds, not before there are seven",
+	  "end the repetitions after S seconds (default: 10, or half of\n"
+	  "--seconds; no limit with -t or NTIMES). Without -t and\n"
+	  "--seconds there are at least seven repetitions",
 	  .number = &options.max_seconds, .most = SECONDS_MOST,
 	  .hint = "give seconds, as in 10 or 0.5" },
 	{ 'o', "offset", "N", "elements left free between two arrays", .set = set_offset },
@@ -66,19 +66,18 @@ static const struct option_row OWN[] = {
 	  .word = &options.pages, .words = pages_names, .most = PAGES_KINDS },
 	{ 0, "kernels", "WHICH",
 	  "standard (default), tuned (what --tune finds), the name of a\n"
-	  "variant, or a FILE of chosen ones",
+	  "variant, or a FILE of --save-kernels",
 	  .text = &options.tuned.kernels },
 	{ 0, "tune", "[SECONDS]",
-	  "try each variant of the kernels first, keep the best (default: 15 s)",
-	  .set = set_tune },
-	{ 0, "save-kernels", "FILE", "keep the choice there, for --kernels FILE",
+	  "first try all variants of the kernels, then use the best (default: 15 s)", .set = set_tune },
+	{ 0, "save-kernels", "FILE", "save the choice, for --kernels FILE",
 	  .text = &options.tuned.save },
-	{ 0, "list-variants", NULL, "the names that --kernels knows, and which run here",
+	{ 0, "list-variants", NULL, "print the names for --kernels, and which run on this CPU",
 	  .set = list_variants },
 #ifndef MEMBW_MPI
 	{ 0, "at-least", "FLOORS",
-	  "health check: print one line, PASS, FAIL or INVALID; FLOORS is\n"
-	  "GB/s per kernel, as in triad=150,copy=140, or a file of such",
+	  "health check: print one line, PASS, FAIL, UNDECIDED or INVALID;\n"
+	  "FLOORS: GB/s per kernel, as in triad=150,copy=140, or a file",
 	  .set = floors_set },
 	{ 0, "seconds", "S", "end after S seconds, measured or not (exit status 1)",
 	  .set = floors_set_seconds },
@@ -88,8 +87,8 @@ static const struct option_row OWN[] = {
 
 #ifdef MEMBW_MPI
 static const struct option_row OF_JOB[] = {
-	{ .help = "Of a job of several MPI ranks (-n and -m are per rank; FILE gets a line of "
-		  "each):" },
+	{ .help = "In a job of several MPI ranks (-n and -m are per rank; FILE gets a line per "
+		  "rank):" },
 	{ 0, "timeout", "S",
 	  "a rank waits S seconds for other ranks, then reports without\n"
 	  "them (default: 60, or 20 times its own last step if longer)",

@@ -11,7 +11,8 @@
 enum { DECLARED_DIFFERS = REASONS, PAGES_MIGRATED, CACHES = 4, LEAST_MIB = 64 };
 
 static const struct reason reasons[] = {
-	{ "declared-differs", IMPRECISE, "more than 20 % off what firmware declares (HMAT)" },
+	{ "declared-differs", IMPRECISE,
+	  "differs by more than 20 % from what firmware declares (HMAT)" },
 	{ "pages-migrated", IMPRECISE, "the kernel moved pages of the node meanwhile" },
 	{ 0 },
 };
@@ -23,7 +24,7 @@ static const struct option_row rows[] = {
 	{ 0, "rounds", "N", "how often each pair is measured (default: 5)", .count = &rounds,
 	  .least = 3, .most = ROUNDS_MAX },
 	{ 0, "array-mib", "N",
-	  "MiB of each of three arrays of all threads, and of the chain\n"
+	  "MiB of each of the three arrays, and of the chain\n"
 	  "(default: four times the last-level caches of a domain)",
 	  .count = &array_mib, .least = 1, .most = 1 << 20 },
 	{ 0 },
@@ -128,8 +129,9 @@ static void judge_pairs(const struct matrix *matrix)
 		const struct tier *const p = &matrix->pairs[i];
 
 		if (!p->is_right)
-			verdict_invalid(NOT_VALIDATED, "CPUs of %d, memory %d: a wrong element",
-					p->cpus, p->memory);
+			verdict_invalid(NOT_VALIDATED,
+					"CPUs of %d, memory %d: an element is wrong", p->cpus,
+					p->memory);
 		if (p->many_migrated)
 			verdict_warn(PAGES_MIGRATED, "%llu pages while CPUs of %d used memory %d",
 				     p->migrated, p->cpus, p->memory);

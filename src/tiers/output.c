@@ -57,9 +57,9 @@ static void output_distances(const struct matrix *matrix)
 		}
 	}
 	if (worst)
-		printf("note: distances (SLIT) are more than 20 %% off the latencies of %d "
+		printf("note: distances (SLIT) differ by more than 20 %% from the latencies of %d "
 		       "pair%s; "
-		       "CPUs of %d, memory %d: %.2g times the own memory's, declared %.2g\n",
+		       "CPUs of %d, memory %d: %.2g times local memory, declared %.2g\n",
 		       count, plural(count), worst->cpus, worst->memory, of_worst[0], of_worst[1]);
 }
 

@@ -60,10 +60,10 @@ def test_the_array_size_is_four_times_the_last_level(machine, tree, probe):
     if expect.get('capped'):
         memory = sum(d['gib'] for d in machine.domains.values()) * topologies.GIB
         assert found['array_size'] == pytest.approx(memory * 0.8 / 3 / 8, rel=1e-6)
-        assert found['note'].startswith('array size capped by the memory available')
+        assert found['note'].startswith('array size limited by the available memory')
     elif expect.get('assumed'):
         assert found['note'].startswith('the sizes of the caches are unknown') or (
-            found['note'].startswith('array size capped by the memory available')
+            found['note'].startswith('array size limited by the available memory')
         )
         assert found['array_size'] > 1_000_000, 'too few for the caches that most machines have'
     else:
@@ -154,7 +154,7 @@ def test_a_cgroup_limit_makes_the_arrays_smaller(probe, tmp_path, group):
         file.write_text(f'{text}\n')
     found = probe(tree, machine.online)
     assert found['array_size'] == 5 * GIB // 5 * 4 // 24
-    assert found['note'].startswith('array size capped by the memory available, 5120 MiB')
+    assert found['note'].startswith('array size limited by the available memory, 5120 MiB')
 
 
 # --- pin lists ---------------------------------------------------------------------------------

@@ -96,7 +96,7 @@ def test_of_two_nodes_both_ways_between_two_cpus_are_pairs_and_of_one_node_are_n
     assert status == 0 and len(record['messages']) == 2, said
     status, said, record = run(*options)
     assert status == 2 and record is None
-    assert f"membw: '--pairs {both}': {TWO[-1]}-{TWO[0]} is {PAIR} once more" in said
+    assert f"membw: '--pairs {both}': {TWO[-1]}-{TWO[0]} is the same pair as {PAIR}" in said
 
 
 def test_a_host_and_its_card_run_a_build_each(build, tmp_path):
@@ -148,8 +148,8 @@ def test_a_flipped_bit_of_a_message_is_found(run):
     [
         (('--sizes', '8,x'), 2, "invalid value for '--sizes': 'x'"),
         (('--method', 'cas'), 2, "'--together' and '--method' are for threads"),
-        ((), 3, 'a pair takes two ranks, and there are 3'),
-        (('--sizes', '8'), 1, "'--sizes 8': through memory a message is a line"),
+        ((), 3, 'a pair needs two ranks, but there are 3'),
+        (('--sizes', '8'), 1, "'--sizes 8': without MPI a message is always one line"),
     ],
 )
 def test_bad_input_is_one_line_a_hint_and_exit_status_2(run, options, nodes, said):
@@ -201,7 +201,7 @@ def test_more_memory_than_there_is_is_refused_before_any_of_it_is_touched(build,
         job = mpi_job.Job(tmp_path, program, nodes, *words, **mpi_job.AT_ONCE).wait()
         fact, hint = refusal(job.stderr)
         assert job.status == 2 and not job.records(), job.stdout + job.stderr
-        assert f'messages of 2097152 bytes take {mib} MiB on one, but there are 4 MiB' in fact
+        assert f'messages of 2097152 bytes need {mib} MiB on one, but there are 4 MiB' in fact
         assert "leave out the largest of '--sizes'" in hint
 
 
@@ -249,8 +249,8 @@ def test_a_flipped_bit_makes_its_link_invalid_on_both_sides(build, tmp_path):
 @pytest.mark.parametrize(
     'options, nodes, said',
     [
-        (('--nodes',), ('one', 'one'), "'--nodes' takes one rank per node, and one has 2"),
-        (('--nodes', '--pairs', '0-1'), ('a', 'b'), "'--nodes' takes every pair of nodes"),
+        (('--nodes',), ('one', 'one'), "'--nodes' needs one rank per node, but one has 2"),
+        (('--nodes', '--pairs', '0-1'), ('a', 'b'), "'--nodes' measures pairs of nodes"),
     ],
 )
 def test_nodes_that_cannot_be_paired_are_one_line_and_exit_status_2(

@@ -92,7 +92,7 @@ def test_without_a_counter_of_one_rate_there_is_no_oneway(run, tmp_path):
     status, said, record = run(*SHORT, changes=changes)
     assert {pair['method'] for pair in record['pairs']} == {'cas', 'lines'}
     status, said, record = run(*SHORT, '--method', 'oneway', changes=changes)
-    assert status == 2 and 'no cycle counter of one rate' in said
+    assert status == 2 and 'no cycle counter of constant rate' in said
 
 
 @pytest.mark.shared
@@ -166,17 +166,17 @@ WRONG = {
 def test_one_flipped_bit_of_a_message_is_found(run, method):
     status, said, record = run(*SHORT, '--method', method, changes=(WRONG[method],))
     reasons = [r['reason'] for r in record['reasons']]
-    assert status == 1 and 'not-validated' in reasons and 'carried something else' in said
+    assert status == 1 and 'not-validated' in reasons and 'carried a wrong value' in said
 
 
 @pytest.mark.shared
 @pytest.mark.parametrize(
     'options, said',
     [
-        (('--pairs', f'{TWO[0]}-{TWO[0]}'), 'is no pair with itself'),
-        (('--pairs', f'{TWO[0]}-8000'), 'there is no CPU 8000 for this process'),
+        (('--pairs', f'{TWO[0]}-{TWO[0]}'), 'is paired with itself'),
+        (('--pairs', f'{TWO[0]}-8000'), 'this process may not run on CPU 8000'),
         (('--pairs', '0-1,'), "invalid value for '--pairs': '0-1,'"),
-        (('--pairs', f'{PAIR},{TWO[-1]}-{TWO[0]}'), f'is {PAIR} once more'),
+        (('--pairs', f'{PAIR},{TWO[-1]}-{TWO[0]}'), f'is the same pair as {PAIR}'),
         (('--together', '--pairs', f'{PAIR},{TWO[-1]}-{TWO[0]}'), 'is in two pairs'),
         (('--method', 'tcp'), "invalid value for '--method': 'tcp'"),
     ],
@@ -192,7 +192,7 @@ def test_bad_input_is_one_line_a_hint_and_exit_status_2(run, options, said):
 @pytest.mark.shared
 def test_one_cpu_is_no_pair(build):
     done = subprocess.run(['taskset', '-c', str(TWO[0]), build()], capture_output=True, text=True)
-    assert done.returncode == 2 and 'one CPU alone, and a pair takes two' in done.stderr
+    assert done.returncode == 2 and 'only one CPU, but a pair needs two' in done.stderr
 
 
 @pytest.mark.shared

@@ -87,4 +87,4 @@ def test_a_kernel_that_rounds_at_once_is_refused(tmp_path):
     source = copy_with_fifth_kernel(tmp_path, loop='a[i] / 7', value='read[0] / 7')
     done = run(built(tmp_path, source, '-O0'), *OPTIONS)
     assert done.returncode == 2
-    assert "membw: the kernel 'update' rounds: no element has one right value" in done.stderr
+    assert "membw: the kernel 'update' rounds: its elements have no exact value" in done.stderr

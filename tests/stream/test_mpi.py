@@ -104,8 +104,8 @@ def test_a_node_short_of_memory_is_named_with_both_figures(mpi_run):
     assert done.status == 2 and done.records() == {}
     (said,) = [line for line in done.stderr.splitlines() if line.startswith('membw: ')]
     # 200 MiB of arrays each, 8 bytes of page tables for each 4096 of them, and 8 MiB beside
-    assert '2 processes on node n3 ask 417 MiB together, more than the 100 MiB' in said
-    assert "hint: ask for smaller arrays with '-n' or '-m'" in done.stderr
+    assert '2 processes on node n3 need 417 MiB together, more than the 100 MiB' in said
+    assert "hint: use smaller arrays with '-n' or '-m'" in done.stderr
 
 
 @pytest.mark.parametrize(

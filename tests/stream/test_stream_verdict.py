@@ -303,7 +303,7 @@ def test_reserved_pages_that_are_not_there_are_refused(stream, kind):
 def test_fewer_threads_than_requested_are_a_reason(stream, run):
     done = run(stream, '-n', '1e6', '-t', '3', OMP_NUM_THREADS='2', OMP_THREAD_LIMIT='1')
     assert 'wrong-pinning' in done.reasons
-    assert 'asks for 2 threads, there is 1' in done.stdout
+    assert '2 threads were requested, there is 1' in done.stdout
 
 
 @pytest.mark.parametrize('value', ['a', '0', '-1', '2x'])
@@ -326,7 +326,7 @@ MISSING = [
 def test_a_place_that_is_not_there_is_a_reason(stream, run, variable, value, cpu):
     done = run(stream, '-n', '1e6', '-t', '3', OMP_NUM_THREADS='1', **{variable: value})
     assert 'wrong-pinning' in done.reasons
-    assert f'{variable} names CPU {cpu}, and this machine has' in done.stdout
+    assert f'{variable} names CPU {cpu}, but this machine has' in done.stdout
 
 
 @pytest.mark.parametrize('places', ['cores', 'threads(1)', '{0}', '{0},!{7777}', '{0}:1:9'])
@@ -356,7 +356,7 @@ def test_where_sysfs_has_no_l3_the_cache_is_that_of_cpuid(stream, run, tmp_path)
     assert done.record['array_size'] >= 4 * right.record['llc_mib'] * 2**20 / 8
     by = done.record['llc_by']
     assert by['sysfs_mib'] < by['cpuid_mib'] and 'cache-size' in done.warnings - right.warnings
-    said = f'{by["sysfs_mib"]:.1f} MiB by sysfs, {by["cpuid_mib"]:.1f} by CPUID, '
+    said = f'{by["sysfs_mib"]:.1f} MiB from sysfs, {by["cpuid_mib"]:.1f} from CPUID, '
     assert said in done.stdout
 
 

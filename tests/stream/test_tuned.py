@@ -164,9 +164,9 @@ def choice(**changes):
 @pytest.mark.parametrize(
     'text, fact',
     [
-        ('', 'is no file of chosen kernels'),
-        (choice(schema='membw-record-1'), 'is no file of chosen kernels'),
-        (choice(kernels={'add': None}), "names no variant for 'add'"),
+        ('', 'is not a file of --save-kernels'),
+        (choice(schema='membw-record-1'), 'is not a file of --save-kernels'),
+        (choice(kernels={'add': None}), "has no variant for 'add'"),
         (choice(kernels={'add': 'fast'}), "'fast' is no variant"),
     ],
 )

@@ -79,8 +79,8 @@ def test_distances_are_those_of_the_pair(pairs_of, tmp_path):
         (210, ''),  # twice the own memory's, 2.1 declared
         (
             330,
-            'note: distances (SLIT) are more than 20 % off the latencies of 1 pair; '
-            "CPUs of 1, memory 0: 3.3 times the own memory's, declared 2.1\n",
+            'note: distances (SLIT) differ by more than 20 % from the latencies of 1 pair; '
+            'CPUs of 1, memory 0: 3.3 times local memory, declared 2.1\n',
         ),
     ],
 )

@@ -245,7 +245,7 @@ static void judge_names(const struct blas *blas, int reason, const char *names)
 		const size_t length = strcspn(name, ",");
 
 		if (*blas->path && !is_mapped(name, length))
-			verdict_invalid(reason, "no %.*s is mapped: dgemm is that of %s",
+			verdict_invalid(reason, "%.*s is not loaded: dgemm is that of %s",
 					(int)length, name, blas->path);
 		called |= is_called(blas, name, length);
 		name += length + (name[length] == ',');
@@ -257,12 +257,12 @@ static void judge_names(const struct blas *blas, int reason, const char *names)
 void blas_judge(const struct blas *blas, int reason, const char *names, const char *threading)
 {
 	if (*blas->other)
-		verdict_invalid(reason, "two libraries are mapped that have a dgemm: %s and %s",
-				blas->path, blas->other);
+		verdict_invalid(reason, "two loaded libraries have a dgemm: %s and %s", blas->path,
+				blas->other);
 	if (names)
 		judge_names(blas, reason, names);
 	if (threading && blas->threading && strcmp(threading, blas->threading) != 0)
-		verdict_invalid(reason, "%s has threads of kind '%s', not '%s'", blas->path,
+		verdict_invalid(reason, "%s uses '%s' threads, not '%s'", blas->path,
 				blas->threading, threading);
 }
 

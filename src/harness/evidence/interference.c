@@ -194,7 +194,7 @@ int interference_is_loud(void)
 void interference_judge(void)
 {
 	if (interference_kept_waiting())
-		verdict_warn(DISTURBED, "threads were kept waiting%s", interference_by());
+		verdict_warn(DISTURBED, "threads had to wait%s", interference_by());
 	else if (interference_is_loud())
 		verdict_warn(DISTURBED,
 			     "other processes used %.0f %% of this node's CPUs (%.2f s stolen of "

@@ -91,7 +91,7 @@ static void pinning_judge_count(void)
 #ifdef _OPENMP
 	if (threads_requested() > threads_count())
 		verdict_invalid(WRONG_PINNING,
-				"this run asks for %d threads, there %s %d (OMP_THREAD_LIMIT, "
+				"%d threads were requested, there %s %d (OMP_THREAD_LIMIT, "
 				"OMP_DYNAMIC?)",
 				threads_requested(), threads_count() == 1 ? "is" : "are",
 				threads_count());
@@ -111,7 +111,7 @@ static void pinning_judge_named(const char *variable,
 		return;
 	missing = first_missing(value, &online);
 	if (missing >= 0)
-		verdict_invalid(WRONG_PINNING, "%s names CPU %d, and this machine has CPUs %s",
+		verdict_invalid(WRONG_PINNING, "%s names CPU %d, but this machine has CPUs %s",
 				variable, missing, cpuset_format(&online, list));
 }
 

@@ -67,7 +67,7 @@ static void thread_refuse_without_team(void)
 	if (thread_total)
 		return;
 	fprintf(stderr, "membw: the OpenMP runtime could not start its threads\n"
-			"hint: set OMP_NUM_THREADS to less, or raise 'ulimit -u'\n");
+			"hint: lower OMP_NUM_THREADS, or raise 'ulimit -u'\n");
 	_exit(EXIT_USAGE);
 }
 
@@ -77,8 +77,8 @@ void threads_start(void)
 
 	/* libgomp has been seen to crash at 100,000 */
 	if (threads_requested() > THREADS_MAX)
-		die("OMP_NUM_THREADS asks for %d threads, more than %d",
-		    "one thread per CPU is usual", threads_requested(), THREADS_MAX);
+		die("OMP_NUM_THREADS is %d, more than %d", "one thread per CPU is usual",
+		    threads_requested(), THREADS_MAX);
 	if (!watching++)
 		atexit(thread_refuse_without_team);
 	thread_total = 0;

@@ -267,7 +267,7 @@ static void mpi_end_without(int code, const char *what, int other)
 	MPI_Error_string(code, text, &length);
 	fprintf(stderr,
 		"membw: rank %d on %s: no message %s rank %d: %s\n"
-		"hint: can their nodes reach each other? MPI's own lines say more\n",
+		"hint: can their nodes reach each other? see also the messages of MPI\n",
 		ranks_me(), ranks_node(), what, other, text);
 	fflush(NULL);
 	MPI_Abort(MPI_COMM_WORLD, EXIT_INVALID);
@@ -354,8 +354,8 @@ static void mpi_give_up(void)
 	mpi_wait_my_turn(clock_now() - mpi_gave_up_at + 1, EXIT_INVALID);
 	fprintf(stderr,
 		"membw: rank %d on %s: gave up: %s\n"
-		"hint: ranks that answered have records of their own: 'membw rank --nodes' names "
-		"the rest\n",
+		"hint: ranks that answered have their own records: 'membw rank --nodes' names the "
+		"rest\n",
 		ranks_me(), ranks_node(), mpi_gave_up);
 }
 

@@ -86,7 +86,7 @@ void record_file_open(const char *requested)
 		return;
 	}
 	if (lstat(record_file_path, &there) == 0 && !S_ISREG(there.st_mode))
-		die("'--json %s' is not a file, and each of %d processes needs one next to it",
+		die("'--json %s' is not a file, but each of %d processes writes one next to it",
 		    "give a file in a folder that exists and may be written", record_file_path,
 		    ranks_count());
 	snprintf(record_file_own_path, sizeof(record_file_own_path), "%s.rank-%d",
@@ -104,7 +104,7 @@ void record_file_open(const char *requested)
 static int record_file_complain(const char *about)
 {
 	fprintf(stderr, "membw: the record in '%s' is not complete: %s\nhint: %s\n", about,
-		strerror(errno), errno == EPIPE ? "who read it has gone" : "is there space?");
+		strerror(errno), errno == EPIPE ? "the reader has ended" : "is the disk full?");
 	return 0;
 }
 

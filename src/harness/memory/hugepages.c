@@ -39,9 +39,9 @@ void hugepages_read(struct hugepages *got, const void *memory, size_t bytes, enu
 	if (file)
 		fclose(file);
 	if (pages == PAGES_THP && got->huge_kib * 2 < bytes / 1024)
-		die("'--pages thp': only %zu of %zu KiB came in huge pages",
+		die("'--pages thp': only %zu of %zu KiB are in huge pages",
 		    "free memory (as root: 'echo 1 > /proc/sys/vm/compact_memory'), "
-		    "or give arrays of many times 2 MiB",
+		    "or use arrays of many times 2 MiB",
 		    got->huge_kib, bytes / 1024);
 }
 

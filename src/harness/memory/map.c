@@ -44,7 +44,7 @@ static char *map_aligned(size_t bytes)
 			  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
 	if (base == MAP_FAILED)
-		die("no address space for '%zu' bytes", "ask for smaller arrays", bytes);
+		die("no address space for '%zu' bytes", "use smaller arrays", bytes);
 	return base + (MAP_ALIGNMENT - (uintptr_t)base % MAP_ALIGNMENT) % MAP_ALIGNMENT;
 }
 
@@ -60,7 +60,7 @@ char *map_memory(size_t bytes, enum pages pages)
 		return base;
 	sysfile_line(line, "/sys/kernel/mm/transparent_hugepage/enabled");
 	if (madvise(base, bytes, MADV_HUGEPAGE) != 0 || !*line || strstr(line, "[never]"))
-		die("'--pages thp': this kernel gives no transparent huge pages",
+		die("'--pages thp': transparent huge pages are not enabled",
 		    "as root: 'echo madvise > /sys/kernel/mm/transparent_hugepage/enabled'");
 	return base;
 }

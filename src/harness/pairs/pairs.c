@@ -26,7 +26,7 @@ static void pair_add(struct pairs *pairs, int one, int other)
 	struct pair *list = realloc(pairs->list, (size_t)(pairs->count + 1) * sizeof(*list));
 
 	if (!list)
-		die("no memory for the list of pairs", "ask for fewer with '--pairs'");
+		die("no memory for the list of pairs", "give fewer with '--pairs'");
 	list[pairs->count].cpu[0] = one;
 	list[pairs->count].cpu[1] = other;
 	list[pairs->count].class = pair_class_of(one, other);
@@ -168,8 +168,8 @@ static void pair_refuse_cpu(long cpu, const char *option, const char *text,
 			    const struct cpuset *cpus)
 {
 	if (cpu < 0 || cpu >= CPUS_MAX || !cpuset_has(cpus, (int)cpu))
-		die("'%s %s': there is no CPU %ld for this process",
-		    "'taskset -pc $$' prints the CPUs that it may run on", option, text, cpu);
+		die("'%s %s': this process may not run on CPU %ld",
+		    "'taskset -pc $$' prints the CPUs that it may use", option, text, cpu);
 }
 
 /* Among the first COUNT. */
@@ -195,8 +195,8 @@ void pairs_read(struct pairs *pairs, const char *option, const char *text,
 		if (sscanf(at, "%ld-%ld%n", &one, &other, &used) < 2 ||
 		    (at[used] && at[used] != ','))
 			die("invalid value for '%s': '%s'",
-			    "pairs of CPUs with commas between them, as '0-1,0-13', or 'all'",
-			    option, text);
+			    "give pairs of CPUs with commas, as in '0-1,0-13', or 'all'", option,
+			    text);
 		pair_refuse_cpu(one, option, text, cpus);
 		pair_refuse_cpu(other, option, text, cpus);
 		if (pair_is_in(pairs, pairs->count, one, other))
@@ -215,10 +215,10 @@ void pairs_within_a_node(const struct pairs *pairs, const char *option, const ch
 		const int *const cpu = pairs->list[i].cpu;
 
 		if (cpu[0] == cpu[1])
-			die("'%s %s': CPU %d is no pair with itself", "name two CPUs", option,
-			    text, cpu[0]);
+			die("'%s %s': CPU %d is paired with itself", "name two CPUs", option, text,
+			    cpu[0]);
 		if (pair_is_in(pairs, i, cpu[1], cpu[0]))
-			die("'%s %s': %d-%d is %d-%d once more", "name each pair once", option,
-			    text, cpu[0], cpu[1], cpu[1], cpu[0]);
+			die("'%s %s': %d-%d is the same pair as %d-%d", "name each pair once",
+			    option, text, cpu[0], cpu[1], cpu[1], cpu[0]);
 	}
 }

@@ -311,7 +311,7 @@ void shared_lines_meet(struct meeting *const *meetings, int count, double budget
 		}
 	}
 	if (players != 2 * count)
-		die("%d threads are needed, two per pair, and there is %d",
+		die("%d threads are needed, two per pair, but there is %d",
 		    "build it with OpenMP, and unset OMP_THREAD_LIMIT and OMP_DYNAMIC", 2 * count,
 		    players);
 	for (i = 0; i < count; i++) {

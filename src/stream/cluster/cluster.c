@@ -83,8 +83,7 @@ static void summarize_rank(struct summary *s, const struct run *run)
 
 static void print_job(const struct run *run)
 {
-	printf("All %d ranks together, in the time of the slowest of each iteration\n",
-	       ranks_count());
+	printf("All %d ranks together; the slowest rank decides each iteration\n", ranks_count());
 	table_print(&run->job);
 	if (options_peak() > 0) {
 		printf("Node %s: ", ranks_node());

@@ -90,7 +90,8 @@ static void keep_quiet(void)
 	fflush(stdout);
 	line = fdopen(dup(STDOUT_FILENO), "w");
 	if (!line || !freopen("/dev/null", "w", stdout))
-		die("standard output cannot be kept for the verdict", "leave out '--at-least'");
+		die("standard output cannot be reserved for the verdict",
+		    "leave out '--at-least'");
 }
 
 void floors_set(const char *option, const char *text)

@@ -70,7 +70,7 @@ int expect_reset_every(void)
 		rounds = replay(values);
 	while (rounds == KERNELS && ++exact < EXACT_MOST && can_see_rounding());
 	if (!exact)
-		die("the kernel '%s' rounds: no element has one right value",
+		die("the kernel '%s' rounds: its elements have no exact value",
 		    "change its factors (src/stream/kernels/expect.h says what is exact)",
 		    kernels[rounds].name);
 	return exact;

@@ -32,7 +32,7 @@ void table_banner(const struct options *o, const struct in_memory *in_memory, co
 	       (double)o->size * sizeof(element) / 1048576.0, threads_count(),
 	       plural(threads_count()), cpuset_format(threads_cpus(), list));
 	if (o->ntimes)
-		printf("%d repetitions, of which the first does not count\n", o->ntimes);
+		printf("%d repetitions, the first is not counted\n", o->ntimes);
 	else
 		printf("until the figures have settled, at most %g s\n", o->max_seconds);
 	in_memory_print(in_memory);
@@ -94,7 +94,7 @@ static void print_headline(const struct measurement *m)
 		       plural(rate->best_of));
 	if (interference_is_loud())
 		printf("; other processes used %.0f %% of the CPUs%s", 100 * interference_share(),
-		       interference_share() > 0.5 ? ": it says little" : "");
+		       interference_share() > 0.5 ? ": a weak bound" : "");
 	printf("\n%s", RULE);
 }
 

@@ -186,7 +186,7 @@ static const struct reason stream_reasons[] = {
 const struct program stream_program = {
 	"stream",
 	"Measures sustainable memory bandwidth with STREAM's kernels, in their plain form\n"
-	"(Standard) or in the one that this machine likes best (Tuned).\n",
+	"(Standard) or in the fastest variant on this machine (Tuned).\n",
 	stream_option_tables,
 	stream_reasons,
 	"GB/s",

@@ -48,7 +48,7 @@ static void read_variant(struct variant *variant, int kernel, const char *path, 
 	if (!read_text(json, kernels[kernel].name, text, sizeof(text))) {
 		if (!variants_has(kernel))
 			return;
-		die("'%s' names no variant for '%s'", SAVE_HINT, path, kernels[kernel].name);
+		die("'%s' has no variant for '%s'", SAVE_HINT, path, kernels[kernel].name);
 	}
 	if (!variants_parse(variant, text) || (variant->compiled && !variants_has(kernel)))
 		die("'%s': '%s' is no variant of this program", VARIANTS_HINT, path, text);
@@ -65,7 +65,7 @@ static void read_file(struct kernel_choice *choice, const char *path, FILE *file
 	fclose(file);
 	json[size] = '\0';
 	if (!read_text(json, "schema", schema, sizeof(schema)) || strcmp(schema, SCHEMA) != 0)
-		die("'%s' is no file of chosen kernels (%s)", SAVE_HINT, path, SCHEMA);
+		die("'%s' is not a file of --save-kernels (%s)", SAVE_HINT, path, SCHEMA);
 	for (k = 0; k < KERNELS; k++)
 		read_variant(&choice->of[k], k, path, json);
 }
@@ -127,7 +127,8 @@ void choice_save(const struct kernel_choice *choice)
 	failed = ferror(to_save);
 	failed |= fclose(to_save) != 0;
 	if (failed)
-		die("'%s' is not complete: %s", "is there space?", path_of_saved, strerror(errno));
+		die("'%s' is not complete: %s", "is the disk full?", path_of_saved,
+		    strerror(errno));
 }
 
 void choice_run(const struct kernel_choice *choice, int kernel, const struct arrays *arrays)

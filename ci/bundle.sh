@@ -47,7 +47,7 @@ while [ $# -gt 0 ]; do
 done
 
 [ "$(git rev-parse --show-toplevel 2>/dev/null)" = "$root" ] ||
-	die "'$root' is not a git checkout: nothing says what belongs into the bundle" \
+	die "'$root' is not a git checkout, and the bundle packs committed files" \
 		'make the bundle in a clone of the repository'
 [ -n "$last_commit" ] || [ -z "$(git status --porcelain)" ] ||
 	die "'$root' has changes that are not committed: the bundle would not hold them" \

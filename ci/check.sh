@@ -1,8 +1,8 @@
 #!/bin/bash
 # Lint: ruff, mypy, clang-format, shellcheck, compiler warnings as errors.
 #
-# usage: ci/check.sh [--fix]     --fix: repair the layout of Python and C in place
-# What cannot be checked here is said, never passed over.
+# usage: ci/check.sh [--fix]     --fix: format Python and C in place
+# A check that cannot run here is reported as skipped.
 set -uo pipefail
 shopt -s extglob globstar
 cd "$(dirname "$0")/.." || exit 2
@@ -85,6 +85,6 @@ wait
 cd "$work" && failed=(*)
 [ "${failed[*]}" = '*' ] || {
 	echo "check: failed: ${failed[*]}"
-	echo "hint: 'ci/check.sh --fix' repairs the layout"
+	echo "hint: 'ci/check.sh --fix' formats the files"
 	exit 1
 }

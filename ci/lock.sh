@@ -1,5 +1,5 @@
 #!/bin/sh
-# Pins what ci/requirements.in asks for: versions and checksums, for Python 3.10 and later.
+# Pins the packages of ci/requirements.in by version and checksum, for Python 3.10 and later.
 set -eu
 cd "$(dirname "$0")/.."
 tool=$(mktemp -d)

@@ -1,10 +1,10 @@
 #!/bin/sh
-# Sets everything up: .venv, system tools, Spack.  Says what it does and how long it took;
-# what is there already is left alone without a word.
+# Sets everything up: .venv, system tools, Spack.  Prints what it does and how long it took;
+# what exists already is left alone.
 #
 # usage: ci/setup.sh [--retry | --no-spack]
 #   --retry: look again for tools and Spack that were missing;  --no-spack: leave Spack for later
-# As root it installs missing tools by apt-get; NO_APT=1: it names them, and goes on without.
+# As root it installs missing tools by apt-get; with NO_APT=1 it only names them.
 # In an unpacked bundle (ci/bundle.sh) nothing is downloaded.  PYTHON=PATH names the Python.
 set -eu
 cd "$(dirname "$0")/.."
@@ -36,7 +36,7 @@ finish() { # [NOTE]
 path_is_fit() {
 	case $root in
 	*[[:space:]\'\"\`\\\$\&\;\|\<\>\(\)\*\?\[\]\{\}:\#\!]*)
-		die "the path of this checkout holds a space or a sign that shells read: '$root'" \
+		die "the path of this checkout has a space or a special character: '$root'" \
 			'move it to a path of letters, digits and ._-: make, ReFrame and Spack need that' ;;
 	esac
 }
@@ -106,7 +106,7 @@ venv() {
 		return
 	fi
 	python_is_fit
-	[ -w . ] || die "'$root/.venv' is not fit for $(id -un), who may not write there" \
+	[ -w . ] || die "'$root/.venv' cannot be written by $(id -un)" \
 		"ask its owner to set it up ('make setup'), or use a clone of your own"
 	begin "python environment in .venv: $(grep -c '^[a-z]' ci/requirements.txt) pinned packages"
 	.venv/bin/python -m pip --version >/dev/null 2>&1 || "$python" -m venv --clear .venv

@@ -79,18 +79,6 @@ def test_wrong_floors_are_a_usage_error(stream, floors):
     assert (status, out) == (2, '') and err.startswith("membw: invalid value for '--at-least'")
 
 
-def test_an_empty_file_of_floors_checks_nothing_and_is_refused(stream, tmp_path):
-    (tmp_path / 'floors').write_text('# none yet\n')
-    status, out, err = check(stream, '--at-least', tmp_path / 'floors')
-    assert (status, out) == (2, '') and 'has no floor' in err
-
-
-def test_a_line_that_cannot_be_written_is_no_pass(stream):
-    with open('/dev/full', 'w') as full:
-        done = subprocess.run([stream, *QUIET, '--at-least', 'triad=0.001'], stdout=full)
-    assert done.returncode == 1
-
-
 # --- the entries -----------------------------------------------------------------------------
 
 

@@ -96,15 +96,3 @@ def test_here_arrays_of_8_mib_are_unknown_untimed_and_the_automatic_ones_lie_in_
     assert 'invalid: array-too-small: arrays of 8.0 MiB are not proven' in output
     large, _ = run(build_program('stream'))
     assert large['residency']['known'] in ('proven', 'declared')
-
-
-@pytest.mark.shared
-def test_with_allow_nothing_is_timed(build_program, run: Run) -> None:
-    record, _ = run(build_program('stream'), '-n', str(MIB), '--allow', 'array-too-small')
-    assert record['residency'] == {
-        'known': 'unknown',
-        'largest_array_size': 0,
-        'triad_gbs': None,
-        'largest_triad_gbs': None,
-        'seconds': 0,
-    }

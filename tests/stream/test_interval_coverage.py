@@ -90,11 +90,3 @@ def test_the_next_run_is_in_the_interval_in_nine_of_ten_pairs(intervals, family,
     )
     assert stated.mean() >= NONE.get((family, repetitions), 1)
     assert share >= UNSEEN.get((family, repetitions), 0.9)
-
-
-def test_what_differs_from_run_to_run_by_more_than_the_least_interval_is_not_seen(intervals):
-    """A run knows nothing of the next one's pages; told here should that change."""
-    random = np.random.default_rng(11)
-    runs = BASE * steady(random, (PAIRS + 1, 40)) * (1 + 0.02 * random.normal(size=(PAIRS + 1, 1)))
-    best, low, high = intervals(runs).T
-    assert np.mean((low[:-1] <= best[1:]) & (best[1:] <= high[:-1])) < 0.7

@@ -78,11 +78,6 @@ def test_a_nodes_rate_is_that_of_its_ranks_in_one_iteration(mpi_run):
         assert len(times) == 2 and rest == '2 ranks' and rate == pytest.approx(best, rel=1e-6)
 
 
-def test_ranks_of_one_node_alone_are_listed_one_by_one(mpi_run):
-    done = mpi_run('--allow', DEFECTS, *TINY, nodes=['n1'] * 3).wait()
-    assert sorted(rest for _, _, rest in done.listed()) == ['rank 0', 'rank 1', 'rank 2']
-
-
 def test_a_flipped_bit_on_one_rank_makes_this_rank_alone_invalid(mpi_run):
     done = mpi_run('--allow', DEFECTS, *TINY, changes=flipped_bit(1, 777, 13, rank=2)).wait()
     records = done.records()
@@ -129,14 +124,6 @@ def test_ranks_that_share_cpus_are_oversubscribed(mpi_run):
     assert not found or 'ranks of this job share CPUs' in found[0]
 
 
-def test_files_of_an_earlier_job_of_as_many_ranks_are_replaced(mpi_run, tmp_path):
-    for name in ('', '.rank-1', '.unfinished-2', '.unfinished-all'):
-        (tmp_path / f'all.jsonl{name}').write_text('torn')
-    done = mpi_run('--allow', DEFECTS, *TINY).wait()
-    assert done.status == 0 and sorted(done.records()) == [0, 1, 2, 3]
-    assert [path.name for path in tmp_path.glob('all.jsonl*')] == ['all.jsonl']
-
-
 def test_one_process_of_the_mpi_build_is_the_plain_program(mpi_build, tmp_path):
     path = tmp_path / 'one.json'
     words = [mpi_build(), *TINY, '--allow', DEFECTS, '--json', path]
@@ -144,10 +131,3 @@ def test_one_process_of_the_mpi_build_is_the_plain_program(mpi_build, tmp_path):
     done = subprocess.run(words, env=env, capture_output=True, text=True, timeout=300)
     assert done.returncode == 0 and 'SUMMARY' not in done.stdout
     assert json.loads(path.read_text())['ranks'] == 1
-
-
-def test_make_without_an_mpi_says_so_and_builds_nothing(tmp_path):
-    line = ['make', '-C', ROOT / 'src/stream', 'MPI=1', 'MPICC=no-mpicc', f'BUILD={tmp_path}']
-    done = subprocess.run(line, capture_output=True, text=True)
-    assert done.returncode == 2 and "membw: no 'no-mpicc' on the PATH\nhint: " in done.stderr
-    assert not (tmp_path / 'stream').exists()

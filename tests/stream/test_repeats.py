@@ -270,12 +270,3 @@ def test_threads_have_their_cpus_back_after_the_pair(stream, tmp_path):
         (str(CPUS[1]), str(CPUS[1])),
         (str(CPUS[0]), str(CPUS[0])),
     ]
-
-
-def test_a_pipe_gets_the_record_and_stays_one(stream, tmp_path):
-    os.mkfifo(tmp_path / 'pipe')
-    line = ['-t', '3', '--json', tmp_path / 'pipe', *SMALL]
-    process = subprocess.Popen([*map(str, [stream, *line])], stdout=subprocess.DEVNULL)
-    assert json.loads((tmp_path / 'pipe').read_text())['program'] == 'stream'
-    process.wait(timeout=300)
-    assert (tmp_path / 'pipe').is_fifo()

@@ -85,7 +85,7 @@ class imb_pingpong(measurement):
             f"'{self.pair}' is a pair of another partition",
         )
         self.skip_if(
-            (self.current_partition.processor.num_cores or 2) < 2, 'one core, and a pair takes two'
+            (self.current_partition.processor.num_cores or 2) < 2, 'one core, but a pair needs two'
         )
         self.skip_if(
             self.binding == 'source' and not re.fullmatch(r'\d+-\d+', self.pair),
@@ -241,7 +241,7 @@ class imb_pingpong(measurement):
 def misplaced(masks: list[str], per_core: int) -> list[str]:
     """Ranks that were not each bound to one core, as text."""
     if len(masks) != 2:
-        return [f'{len(masks)} ranks of 2 said where they may run']
+        return [f'{len(masks)} of 2 ranks reported their CPUs']
     return [
         f'a rank may run on CPUs {mask}, more than one core'
         for mask in dict.fromkeys(masks)

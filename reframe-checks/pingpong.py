@@ -62,8 +62,8 @@ class pingpong(several_launches, pinned_run):
         records = super().read_records(names)
         if any('messages' not in record for record in records):
             raise SanityError(
-                f'not measured, no record of messages: {mpirun()} started two programs, each '
-                'alone: is it of another MPI than mpicc?'
+                f'not measured, no record of messages: {mpirun()} started two single '
+                'programs: does it belong to another MPI than mpicc?'
             )
         return records
 

@@ -62,14 +62,13 @@ def most_nodes(access: list[str]) -> int:
 
 
 def not_measured(before: dict[str, str], measured: list[str]) -> str:
-    """'; not measured, as not idle: n3 (drained)' of the nodes that the job did not get, or ''."""
+    """'; not measured, because not idle: n3 (drained)' of nodes that the job did not get."""
     rest = {name: state for name, state in before.items() if name not in measured}
-    text = f'; not measured, as not idle: {busy(rest)}' if busy(rest) else ''
+    text = f'; not measured, because not idle: {busy(rest)}' if busy(rest) else ''
     idle = [name for name, state in rest.items() if state == 'idle']
     if idle:
         text += (
-            f'; not measured, beyond the {len(measured)} nodes that a job may have: '
-            f'{", ".join(idle)}'
+            f'; not measured, above the limit of {len(measured)} nodes per job: {", ".join(idle)}'
         )
     return text
 

@@ -156,7 +156,7 @@ class spack_build(quick_log, rfm.RunOnlyRegressionTest):
         missing = [name for name, path in self.paths.items() if not path.exists()]
         return sn.assert_true(
             len(missing) < len(self.paths) or not self.paths,
-            msg='Spack built no row of this system: see rfm_job.err',
+            msg='Spack built no preset of this system: see rfm_job.err',
         )
 
 
@@ -264,7 +264,7 @@ class program_binary(quick_log, queue_limit, rfm.CompileOnlyRegressionTest):
                 sn.assert_eq(
                     self.facts()['source_sha256'],
                     presets.source_sha256(os.path.join(root(), 'src', self.program)),
-                    msg=f'the binary is not of the present src/{self.program}: {{0}} != {{1}}',
+                    msg=f'the binary is not built from this src/{self.program}: {{0}} != {{1}}',
                 ),
             ]
         )

@@ -58,7 +58,7 @@ def unreachable(partition: SystemPartition) -> str | None:
             return f"{by_ssh}: '{host}' does not answer"
         for tool in tools():
             if remote(partition, host, f'"command -v {tool}"') is None:
-                return f"{by_ssh}: '{host}' has no '{tool}', which ReFrame calls there"
+                return f"{by_ssh}: '{host}' has no '{tool}', which ReFrame needs there"
 
 
 def another(partition: SystemPartition) -> str | None:
@@ -69,12 +69,12 @@ def another(partition: SystemPartition) -> str | None:
     command = identify['command']
     text = answer(command)
     if text is None:
-        return f"{partition.fullname}: which card it is, is unknown: '{command}' fails"
+        return f"{partition.fullname}: the card cannot be identified: '{command}' fails"
     for label, pattern in identify['says'].items():
         line = re.search(rf'^\s*{re.escape(label)}\s*:\s*(.*?)\s*$', text, re.M)
         said = line[1] if line else 'not said'
         if not re.search(pattern, said):
-            return f"{partition.fullname}: this card is another: {label} is '{said}'"
+            return f"{partition.fullname}: this is another card: {label} is '{said}'"
 
 
 def libraries(partition: SystemPartition, environ: Environment) -> list[str]:
@@ -89,7 +89,7 @@ def lacking_library(partition: SystemPartition, environ: Environment) -> str | N
     """Why the program would not start there, or None."""
     for path in libraries(partition, environ):
         if not os.path.isfile(path):
-            return f"{partition.fullname}: no '{path}' on this host to take there"
+            return f"{partition.fullname}: no '{path}' on this host to copy there"
 
 
 def stage(folder: str, program: str, paths: list[str]) -> None:

@@ -13,8 +13,7 @@ from lib.queue_limit import never_begun
 # the shell of the job, and slurmstepd
 KILLED = re.compile(r': line \d+: +\d+ Killed\b|oom[-_]kill', re.I)
 OUT_OF_MEMORY = (
-    'the program was killed, as the kernel does where memory runs out: dmesg, or the '
-    'memory limit of the job, tells'
+    'the program was killed, perhaps as memory ran out: see dmesg, or the memory limit of the job'
 )
 
 
@@ -44,7 +43,7 @@ class last_words(rfm.RegressionTestPlugin):
         ours = [ln for ln in lines if ln.startswith('membw:')]
         ours += [OUT_OF_MEMORY for ln in lines if KILLED.search(ln)]
         tools = [ln for ln in lines if not ln.startswith('srun:')]
-        return [*ours, *tools, *lines, 'it said nothing'][0]
+        return [*ours, *tools, *lines, 'it printed nothing'][0]
 
     def not_measured(self) -> NoReturn:
         raise SanityError(f'not measured, no record: {self.last_words()}')

@@ -83,7 +83,7 @@ class measurement(
         given = (name for name in NOTED if getattr(self, name) and name not in self.takes)
         name = next(given, None)
         if name:
-            refuse(self, f"'{name}' is noted by the run: '-S' cannot set it")
+            refuse(self, f"'{name}' is a result of the run: '-S' cannot set it")
 
     @run_after('init')
     def refuse_less_than_nothing(self) -> None:

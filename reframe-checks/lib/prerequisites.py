@@ -86,4 +86,6 @@ def no_offload(environ: Environment, line: tuple[str, ...]) -> str | None:
     if done.returncode == 0:
         return None
     said = [text for text in done.stderr.splitlines() if 'error' in text or 'could not' in text]
-    return f'{environ.name} makes no code for a device: {(said or ["no reason given"])[0].strip()}'
+    return (
+        f'{environ.name} cannot compile for a device: {(said or ["no reason given"])[0].strip()}'
+    )

@@ -23,7 +23,8 @@ class queue_limit(rfm.RegressionTestPlugin):
 def never_begun(job: Job, scheduler: str) -> str:
     """Of a job that wrote no output; the scheduler's own reason, where it says one."""
     limit = f' for {job.max_pending_time:g} s (max_pending_time)' if job.max_pending_time else ''
-    return f'job {job.jobid} waited{limit} and was ended before it began{reason(job, scheduler)}'
+    why = reason(job, scheduler)
+    return f'job {job.jobid} waited{limit} and was cancelled before it started{why}'
 
 
 def reason(job: Job, scheduler: str) -> str:

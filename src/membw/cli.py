@@ -68,7 +68,7 @@ class Parser(argparse.ArgumentParser):
 def build_parser(command: str | None = None) -> Parser:
     """Of all commands, or of that one: then no other module is loaded."""
     parser = Parser(prog='membw', description='Measures and judges memory bandwidth.')
-    parser.add_argument('--version', action=Version, nargs=0, help='print the release and end')
+    parser.add_argument('--version', action=Version, nargs=0, help='print the version and exit')
     subparsers = parser.add_subparsers(dest='command', metavar='COMMAND', required=True)
     modules = [module for name, module in COMMANDS.items() if command in (None, name)]
     for module in dict.fromkeys(modules):
@@ -123,10 +123,10 @@ def status_of(argv: list[str] | None, heeds: Heeded) -> int:
         return 141
     except OSError as err:
         where = f"'{err.filename}': " if err.filename else ''
-        hint = "is it there, is there room, may it be read and written ('ls -ld', 'ulimit -a')?"
+        hint = "does it exist, is the disk full, do you have permission ('ls -ld', 'ulimit -a')?"
         return fault(f'{where}{err.strerror or err}', hint)
     except MemoryError:
-        return fault('not enough memory', "'ulimit -v' and the job say how much there may be")
+        return fault('not enough memory', "see the limits: 'ulimit -v', the memory of the job")
     except (SystemExit, KeyboardInterrupt):
         raise
     except BaseException as err:  # what is left is ours, and a traceback helps no user
@@ -136,7 +136,7 @@ def status_of(argv: list[str] | None, heeds: Heeded) -> int:
             raise
         at = traceback.extract_tb(err.__traceback__)[-1]
         words = f'{type(err).__name__}: {str(err)[:200]} ({Path(at.filename).name}:{at.lineno})'
-        return fault(f'a bug of ours: {words}', 'MEMBW_DEBUG=1 shows where; please report it')
+        return fault(f'a bug of membw: {words}', 'MEMBW_DEBUG=1 shows where; please report it')
 
 
 def fault(fact: str, hint: str) -> int:

@@ -15,21 +15,21 @@ SHELLS = ('bash', 'zsh', 'fish')
 def add_parser(subparsers: argparse._SubParsersAction) -> None:
     checks = subparsers.add_parser(
         'checks',
-        help='where the checks are, for reframe -c',
+        help='print the folder of the checks, for reframe -c',
         description='Prints the folder of the checks: eval "$(membw env)", then from any folder '
-        'reframe -c "$(membw checks)" -r --system SYSTEM. Without the first: reframe -C '
+        'reframe -c "$(membw checks)" -r --system SYSTEM. Without membw env: reframe -C '
         '"$(membw checks)/../configs/settings.py" -c ...',
     )
     env = subparsers.add_parser(
         'env',
-        help='what a shell needs for reframe: eval "$(membw env)"',
-        description='Prints a line for eval, in a shell or in its .profile: reframe, its '
-        'configuration and membw are then those of this installation.',
+        help='print the settings for reframe: eval "$(membw env)"',
+        description='Prints a line for eval, in a shell or .profile: it selects '
+        'reframe, its configuration and membw of this installation.',
     )
     completion = subparsers.add_parser(
         'completion',
-        help='what makes the tab key complete membw in a shell',
-        description='Prints a line for eval, in .bashrc say: eval "$(membw completion bash)".',
+        help='print the set-up of tab completion for a shell',
+        description='Prints a line for eval, as in .bashrc: eval "$(membw completion bash)".',
     )
     completion.add_argument('shell', choices=SHELLS)
     for parser in (checks, env, completion):

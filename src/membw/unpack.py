@@ -40,12 +40,13 @@ def unpacked() -> Path:
     folder = home()
     if not LIST.is_file():
         raise MembwError(
-            f"no checkout of membw around '{DATA.parent}'", 'source the setup-env.sh of one first'
+            f"no checkout of membw around '{DATA.parent}'",
+            'source the setup-env.sh of a checkout first',
         )
     if READ_BY_SHELLS.search(str(folder)):
         raise MembwError(
-            f"its path holds a space or a sign that shells read: '{folder}'",
-            'MEMBW_HOME=PATH names another one: of letters, digits, ._-',
+            f"the path has a space or a special character: '{folder}'",
+            'MEMBW_HOME=PATH names another one, of letters, digits, ._-',
         )
     if not _is_of_this_release(folder):
         try:

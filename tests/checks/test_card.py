@@ -123,8 +123,8 @@ def test_program_and_libraries_go_there_and_the_record_comes_back(measure, house
     record = json.loads(pathlib.Path(case['record']).read_text())
     assert record['array_size'] == 1000000 and record['kernels']['triad']['best_mbs'] > 0
     assert '-mmic' in case['compile_line']
-    assert "this card is another: ECC Mode is 'Enabled'" in done.stdout
-    assert "no '/nowhere/libiomp5.so' on this host to take there" in done.stdout
+    assert "this is another card: ECC Mode is 'Enabled'" in done.stdout
+    assert "no '/nowhere/libiomp5.so' on this host to copy there" in done.stdout
     assert cases['off']['result'] == cases['bare']['result'] == 'skip'
 
 

@@ -178,8 +178,8 @@ def test_a_partition_that_gives_fewer_nodes_than_are_idle_is_measured_as_far_as_
         call('scontrol', 'update', 'nodename=n4', 'state=resume', **slurm)
         call('scontrol', 'update', 'partition=regular1', 'MaxNodes=UNLIMITED', **slurm)
     assert sorted(run.verdicts()) == ['n1', 'n2']
-    assert 'not measured, as not idle: n4 (drained)' in run.text
-    assert 'not measured, beyond the 2 nodes that a job may have: n3' in run.text
+    assert 'not measured, because not idle: n4 (drained)' in run.text
+    assert 'not measured, above the limit of 2 nodes per job: n3' in run.text
 
 
 def test_one_node_alone_has_no_pair(call, slurm, tmp_path):

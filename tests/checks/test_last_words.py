@@ -7,7 +7,7 @@ from lib.measurement import measurement
 from lib.queue_limit import never_begun
 from reframe.core.exceptions import SanityError
 
-KILLED = 'the program was killed, as the kernel does where memory runs out'
+KILLED = 'the program was killed, perhaps as memory ran out'
 SAID = [
     (
         '/stage/rfm_job.sh: line 5: 30092 Killed                  /bin/stream --json record.json',
@@ -21,7 +21,7 @@ SAID = [
     ("warm-up\nmembw: no file 'x'", "membw: no file 'x'"),
     ('srun: error: n1: task 0: Exited with exit code 2', 'srun: error: n1'),
     ('-----\n\nThere are not enough slots available', 'There are not'),
-    ('', 'it said nothing'),
+    ('', 'it printed nothing'),
 ]
 
 
@@ -37,9 +37,10 @@ def test_the_reason_is_shown(tmp_path, stderr, told):
     [
         (
             15.0,
-            'job 7 waited for 15 s (max_pending_time) and was ended before it began: Nodes down',
+            'job 7 waited for 15 s (max_pending_time) and was cancelled before it started: '
+            'Nodes down',
         ),
-        (None, 'job 7 waited and was ended before it began: Nodes down'),
+        (None, 'job 7 waited and was cancelled before it started: Nodes down'),
     ],
 )
 def test_a_job_that_never_began_is_reported_as_that(tmp_path, monkeypatch, limit, said):

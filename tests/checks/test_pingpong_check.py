@@ -58,8 +58,8 @@ def test_the_check_starts_two_ranks_and_takes_the_median_of_three_launches(run):
     'does, why',
     [
         # of another MPI: each program is alone, and measured threads: VALID
-        ('shift 2; "$@"', ' started two programs, each alone'),
-        ('exit 5', ': it said nothing'),
+        ('shift 2; "$@"', ' started two single programs'),
+        ('exit 5', ': it printed nothing'),
     ],
 )
 def test_an_mpirun_that_is_not_the_right_one_is_named(run, tmp_path, does, why):

@@ -118,7 +118,7 @@ def test_every_system_loads_and_dry_runs(dry, system):
 
 # each was taken, or left the check out with exit status 0
 NONSENSE = [
-    ('dgemm', 'threads=4', "'threads' is noted by the run: '-S' cannot set it"),
+    ('dgemm', 'threads=4', "'threads' is a result of the run: '-S' cannot set it"),
     (
         'stream',
         'array_size=abc',

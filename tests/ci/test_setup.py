@@ -86,7 +86,7 @@ def test_root_installs_nothing_where_that_is_not_wanted(root, call, no_apt, inst
 def test_a_path_that_shells_would_read_is_refused_in_the_first_second(copied, folder):
     done = copied(folder=folder, python3='exit 0')
     assert done.returncode == 2
-    assert 'holds a space or a sign that shells read: ' in done.stderr and folder in done.stderr
+    assert 'has a space or a special character: ' in done.stderr and folder in done.stderr
 
 
 def test_spack_out_of_reach_is_one_line_and_no_failure(root, call, tmp_path):

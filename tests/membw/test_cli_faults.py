@@ -19,16 +19,16 @@ FAULTS = [
     ),
     (
         PermissionError(errno.EACCES, 'Permission denied', 'a\x1bb'),
-        "membw: 'a\\x1bb': Permission denied\nhint: is it there, ",
+        "membw: 'a\\x1bb': Permission denied\nhint: does it exist,",
     ),
     (
         FileNotFoundError(errno.ENOENT, 'No such file or directory', 'sh'),
-        "membw: 'sh': No such file or directory\nhint: is it there,",
+        "membw: 'sh': No such file or directory\nhint: does it exist,",
     ),
-    (MemoryError(), "membw: not enough memory\nhint: 'ulimit -v'"),
-    (type('PanicException', (BaseException,), {})('Rust'), 'membw: a bug of ours: PanicExcep'),
-    (KeyError('kernels'), "membw: a bug of ours: KeyError: 'kernels' (test_cli_faults.py:"),
-    (RecursionError('maximum depth'), 'membw: a bug of ours: RecursionError'),
+    (MemoryError(), "membw: not enough memory\nhint: see the limits: 'ulimit -v'"),
+    (type('PanicException', (BaseException,), {})('Rust'), 'membw: a bug of membw: PanicExcep'),
+    (KeyError('kernels'), "membw: a bug of membw: KeyError: 'kernels' (test_cli_faults.py:"),
+    (RecursionError('maximum depth'), 'membw: a bug of membw: RecursionError'),
     (
         UnicodeEncodeError('utf-8', '\ud800', 0, 1, 'surrogates not allowed'),
         'membw: text that is not utf-8: surrogates',

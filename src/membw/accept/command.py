@@ -48,7 +48,7 @@ def add_parser(subparsers: Any) -> None:
     add = parser.add_argument
     add('protocol', nargs='?', metavar='PROTOCOL', help='the YAML file')
     add = parser.add_argument_group('the protocol').add_argument
-    add('--template', action='store_true', help='print a protocol to begin with')
+    add('--template', action='store_true', help='print an example protocol')
     add('--plan', action='store_true', help='check the protocol; print risks and checksum')
     add = parser.add_argument_group('the machine').add_argument
     add(
@@ -56,7 +56,7 @@ def add_parser(subparsers: Any) -> None:
         action='append',
         metavar='PATH',
         default=[],
-        help="records: files, folders, - (results); again for a retest's",
+        help='records: files, folders, - (results); may be repeated',
     )
     tables.add_argument(parser)
     parser.set_defaults(func=run)

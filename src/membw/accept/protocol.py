@@ -19,7 +19,7 @@ from membw.results.hostlist import expected_nodes
 from membw.results.table import HIGHER
 from membw.site.environs import of_partition
 
-HINT = "'membw accept --template' prints a protocol that is right, with comments"
+HINT = "'membw accept --template' prints a valid protocol, with comments"
 
 
 class Line(NamedTuple):
@@ -163,7 +163,7 @@ def _of_sense(content: dict[str, Any]) -> Iterator[str]:
     if nodes.get('of', count) < count:
         yield f'nodes.of: {nodes["of"]} nodes, but {count} of them are measured'
     if content['rule']['allowed_failures'] >= count:
-        yield 'rule.allowed_failures: as many as there are nodes: nothing could be refused'
+        yield 'rule.allowed_failures: the number of all nodes: nothing could be refused'
     if content['period']['to'] < content['period']['from']:
         yield 'period: ends before it begins'
     for party in (s['party'] for s in content['signatures']):

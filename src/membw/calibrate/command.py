@@ -22,7 +22,7 @@ EPILOG = """\
 The reference is the median of the nodes' medians. The tolerance is the larger of 2 % and 4 robust
 standard deviations (1.4826 MAD) of all runs; twice that with fewer than 3 nights or 20 nodes. On
 the better side the limit is twice as far. Runs that are INVALID, a lower bound only, or of another
-program, compiler or CPU than the newest run are left out. Five runs are the least.
+program, compiler or CPU than the newest run are left out. At least five runs are needed.
 
 A figure that exists, published or calibrated, stays in force until --replace.
 
@@ -60,7 +60,7 @@ def add_parser(subparsers: Any) -> None:
         type=count,
         default=180,
         metavar='DAYS',
-        help='after so many days each run warns that the reference is old (180)',
+        help='after DAYS days each run warns that the reference is old (180)',
     )
     add('--replace', action='store_true', help='replace existing figures')
     add('--dry-run', action='store_true', help='write nothing')
@@ -161,7 +161,7 @@ def proposal_blocks(
     if few:
         yield f'  the runs are of {few}: the tolerances are doubled'
     if existing and not replace:
-        yield '  existing figures stay in force: --replace takes the measured ones'
+        yield '  existing figures stay in force: --replace writes the measured ones'
     floors = [f'{m}={0.9 * row.value:.1f}' for m, row in found.items() if row.unit == 'GB/s']
     if floors:
         yield f'  for stream --at-least, 10 % below: {",".join(floors)}'

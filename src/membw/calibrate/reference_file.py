@@ -71,7 +71,7 @@ class ReferenceFile:
         elif index != wanted:
             raise MembwError(
                 f"'{self.path}': '{self.test}' is indexed by {', '.join(index)}",
-                f'its runs differ in {", ".join(wanted)}: write its figures so',
+                f'its runs differ in {", ".join(wanted)}: index its figures by these',
             )
 
     def existing(self, key: Key) -> dict[str, Any]:

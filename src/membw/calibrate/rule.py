@@ -42,7 +42,7 @@ class Reference(NamedTuple):
 def reference(runs: Sequence[Figure], unit: str, better: str) -> Reference:
     """The reference of one metric. Raises Refusal where the runs are too few or too far apart."""
     if len(runs) < LEAST_RUNS:
-        raise Refusal(f'{plural(len(runs), "valid run")}, {LEAST_RUNS} are the least')
+        raise Refusal(f'{plural(len(runs), "valid run")}, at least {LEAST_RUNS} are needed')
     nodes = {run.node for run in runs}
     value = median(median(r.value for r in runs if r.node == node) for node in nodes)
     middle = median(run.value for run in runs)

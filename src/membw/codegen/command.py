@@ -10,7 +10,7 @@ from membw.tables import Cell, Column, Table
 COLUMNS = tuple(Column(name, name) for name in ('kernel', 'stores', 'width'))
 HOW = """
 Width is that of the stores in bits (64: one double at a time). An ordinary store also reads the
-line that it writes; a non-temporal one does not. What memcpy does is decided when it runs.
+line that it writes; a non-temporal one does not. memcpy chooses its stores at run time.
 """
 
 
@@ -18,8 +18,8 @@ def add_parser(subparsers: 'argparse._SubParsersAction[argparse.ArgumentParser]'
     parser = subparsers.add_parser(
         'codegen',
         help='what the compiler made of the kernels of a program',
-        description='Reads the kind and the width of the stores off the disassembly of each '
-        'kernel of a program\nfor x86-64 or aarch64.\n'
+        description='Shows kind and width of the stores of each kernel of a program, from its\n'
+        'disassembly (x86-64 or aarch64).\n'
         'Exit status: 0 read, 2 it cannot be read.',
         epilog=HOW,
     )
@@ -28,13 +28,13 @@ def add_parser(subparsers: 'argparse._SubParsersAction[argparse.ArgumentParser]'
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument('binary', help='a program that was built: build/gcc-o2/stream')
+    parser.add_argument('binary', help='a built program: build/gcc-o2/stream')
     tables.add_argument(parser)
     parser.add_argument(
         '--kernel',
         metavar='NAME',
         action='append',
-        help='only this one (may be repeated): copy, triad, ... or any function of the program',
+        help='only this kernel or function (may be repeated): copy, triad, ...',
     )
 
 

@@ -35,19 +35,19 @@ class Program:
                 self._read(path, ELFFile(file))
         except OSError as err:
             fact = f"cannot read '{path}': {err.strerror}"
-            raise MembwError(fact, 'give a program that was built') from err
+            raise MembwError(fact, 'give a built program') from err
         except DAMAGE as err:
             fact = f"'{path}' is not an ELF program, or damaged: {err}"
             raise MembwError(fact, 'give the program that runs, not a script') from err
 
     def _read(self, path: str, elf: ELFFile) -> None:
         if elf['e_machine'] not in MACHINES or elf['e_type'] == 'ET_REL':
-            fact = f"'{path}' is no linked program for {' or '.join(MACHINES.values())}"
+            fact = f"'{path}' is not a linked program for {' or '.join(MACHINES.values())}"
             raise MembwError(fact, 'give the program that runs')
         self.machine = MACHINES[elf['e_machine']]
         symbols = elf.get_section_by_name('.symtab')
         if not isinstance(symbols, SymbolTableSection):
-            fact = f"'{path}' is stripped: no symbol says which code is which kernel"
+            fact = f"'{path}' is stripped: no symbol names its kernels"
             raise MembwError(fact, "link it without '-s', and do not run 'strip' on it")
         self._sections = [
             (s['sh_addr'], s.data())

@@ -11,9 +11,9 @@ from membw.printable import printable
 
 EPILOG = """\
 RESULTS are record files, folders of them, or - for stdin; default: results of this checkout.
-csv and json have every figure in them; openmetrics has the newest of each series.
-An INVALID figure has its verdict and reason, and no number. A lower bound has a name of its own.
-What the runs in FOLDER/reports could not measure, as by a failed build, is NOT MEASURED.
+csv and json have every figure; openmetrics has the newest of each series.
+An INVALID figure has its verdict and reason, and no number. A lower bound has its own name.
+A case of FOLDER/reports without a figure, as after a failed build, is NOT MEASURED.
 
 examples:
   membw export --output /var/lib/node_exporter/membw.prom
@@ -41,7 +41,7 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
         default='openmetrics',
         help='(openmetrics)',
     )
-    add('--output', metavar='FILE', help='replaced as a whole, in place of stdout')
+    add('--output', metavar='FILE', help='write this file in place of stdout, atomically')
     parser.set_defaults(func=run)
 
 

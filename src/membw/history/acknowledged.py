@@ -44,7 +44,7 @@ def _read(path: str) -> list[dict]:
             entries.append({key: str(entry[key]) for key in ('node', 'night', 'reason')})
         except (ValueError, TypeError, KeyError, RecursionError) as err:
             raise MembwError(
-                f'{path}:{number}: not an acknowledgement: {err}', 'mend or delete this line'
+                f'{path}:{number}: not an acknowledgement: {err}', 'fix or delete this line'
             ) from err
     return entries
 

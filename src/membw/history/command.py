@@ -14,8 +14,8 @@ from membw.errors import MembwError
 EPILOG = """\
 STEP: 6 of the last 7 measured nights lie beyond a limit of the node's own median of the 28 nights
 before: the margin, or more where its nights scatter. DRIFT: the median of 28 nights lies more than
-3 % from that of the node's first 28. What all nodes did in a night is taken off, and is a line of
-its own ('fleet'). A change is one line with its date, size, both medians and the limit.
+3 % from that of the node's first 28. What all nodes did in a night is subtracted, and has its
+own line ('fleet'). A change is one line with its date, size, both medians and the limit.
 INVALID figures and lower bounds are left out; at least 14 nights are needed.
 
 examples:
@@ -23,7 +23,7 @@ examples:
   membw history --since 2026-11-01 --node 'n[040-049]'
   membw history --acknowledge n042 2026-11-21 'DIMM ordered'
 
-exit status: 0 nothing got worse and stayed so; 1 something did, or a record could not be read;
+exit status: 0 no lasting change for the worse; 1 such a change, or a record could not be read;
 2 usage error or nothing to judge
 """
 
@@ -32,7 +32,7 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
     """Adds the command to those of membw."""
     parser = subparsers.add_parser(
         'history',
-        help='say what changed since when: a node, the fleet',
+        help='say what changed, and since when: a node, the fleet',
         description='Compares the last nights of nodes and fleets with those before.',
         epilog=EPILOG,
     )
@@ -62,9 +62,13 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
         '--acknowledge',
         nargs=3,
         metavar=('NODE', 'NIGHT', 'REASON'),
-        help='the change of NODE (or "fleet") in NIGHT is known: shown from now on, no alarm',
+        help='the change of NODE (or "fleet") in NIGHT is known: it is shown, but is no alarm',
     )
-    add('--acknowledged', metavar='FILE', help='where that is kept (results/acknowledged.jsonl)')
+    add(
+        '--acknowledged',
+        metavar='FILE',
+        help='the file of known changes (results/acknowledged.jsonl)',
+    )
     tables.add_argument(parser)
     parser.set_defaults(func=run)
 
@@ -86,7 +90,7 @@ def run(args: argparse.Namespace) -> int:
     nodes = expected_nodes(args.node) if args.node else []
     unknown = sorted(set(nodes) - {f.node for f in table.figures})
     if unknown:
-        raise MembwError(f"no node '{unknown[0]}' in the results", 'names as in the records')
+        raise MembwError(f"no node '{unknown[0]}' in the results", 'give names as in the records')
     changes = find_changes(table, args.margin / 100)
     file = args.acknowledged or acknowledged.own_file()
     if args.acknowledge:
@@ -112,4 +116,6 @@ def _since(text: str | None, newest: str) -> str:
             return (date.fromisoformat(newest) - timedelta(int(text[:-1]) - 1)).isoformat()
         return date.fromisoformat(text).isoformat()
     except (ValueError, OverflowError) as err:
-        raise MembwError(f"'{text}' is not a night", 'as in 2026-11-21 or 14d') from err
+        raise MembwError(
+            f"'{text}' is not a night", 'give a night as in 2026-11-21 or 14d'
+        ) from err

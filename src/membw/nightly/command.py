@@ -15,10 +15,10 @@ from membw.nightly import summary
 from membw.nightly.night import Night
 
 DESCRIPTION = """\
-Runs one night: all checks with the tag nightly, the whole cluster among them, whose LOW nodes are
-measured again; the ranking, the history, the report, the export. results/nights/DATE has the log
-of each step, nodecheck.txt, report.html, figures.csv, and summary.txt, which begins with a Subject
-for sendmail. Called again for the same night it takes up where it was stopped."""
+Runs one night: all checks with the tag nightly, the whole cluster with a second measurement of LOW
+nodes, then ranking, history, report and export. results/nights/DATE has the log of each step,
+nodecheck.txt, report.html, figures.csv, and summary.txt, which begins with a Subject for sendmail.
+Called again for the same night it continues where it was stopped."""
 EPILOG = """\
 exit status: 0 all is well, 1 something is slow, invalid or changed, 2 the night is not complete: a
 usage error, stopped, or out of time"""
@@ -38,11 +38,11 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
         type=shlex.split,
         metavar='OPTIONS',
         default=[],
-        help="of ReFrame, in place of --tag=nightly, as in '-n stream -p gcc-o2'",
+        help="of ReFrame, in place of --tag=nightly: '-n stream -p gcc-o2'",
     )
     when = parser.add_argument_group('when').add_argument
-    when('--night', type=date, metavar='DATE', help='as in 2026-11-21 (this one)')
-    when('--minutes', type=count, default=240, help='bound for the whole night (240)')
+    when('--night', type=date, metavar='DATE', help='the night to continue: 2026-11-21 (this one)')
+    when('--minutes', type=count, default=240, help='limit for the whole night (240)')
     after = parser.add_argument_group('afterwards').add_argument
     after('--mail-to', metavar='ADDRESS', help='written into summary.txt; nothing is sent')
     parser.set_defaults(func=main)

@@ -23,7 +23,7 @@ def write(night: Night, system: str | None, to: str | None) -> str:
     lines += [*table(night), *slow_nodes(night)]
     for name in bad:
         lines += ['', f'--- {name}, the last lines of {name}.log', *tail(night, name)]
-    text = '\n'.join([*lines, '', f'All of it is in {night.folder}', ''])
+    text = '\n'.join([*lines, '', f'All files are in {night.folder}', ''])
     write_whole(night.folder / 'summary.txt', text)
     return text
 

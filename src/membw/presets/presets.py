@@ -565,40 +565,42 @@ def add_options(command: argparse.ArgumentParser) -> None:
         type=define,
         action='append',
         default=[],
-        help="a macro of the program's own, e.g. STREAM_ARRAY_SIZE=800000000; in this order",
+        help='a macro of the program, e.g. STREAM_ARRAY_SIZE=800000000; the order is kept',
     )
-    command.add_argument('--libhugetlbfs', help='its folder, for presets that link it')
+    command.add_argument(
+        '--libhugetlbfs', help='the folder of this library, for presets that link it'
+    )
     command.add_argument('--no-openmp', dest='openmp', action='store_false')
     command.add_argument(
-        '--extra', type=shlex.split, default=[], help="more options, after the preset's"
+        '--extra', type=shlex.split, default=[], help='more options, after those of the preset'
     )
 
 
 def add_commands(parser: argparse.ArgumentParser) -> argparse.ArgumentParser:
     """The commands of a parser: `membw presets ...`, or this file's own."""
     commands = parser.add_subparsers(dest='what', metavar='WHAT', required=True)
-    commands.add_parser('list', help='every preset, what it asks of the CPU, its line')
-    one = commands.add_parser('flags', help='the options of one preset, as a shell takes them')
+    commands.add_parser('list', help='every preset, the CPU features it needs, its line')
+    one = commands.add_parser('flags', help='the options of one preset, quoted for a shell')
     add_options(one)
     plan = commands.add_parser('plan', help='write what make includes (only if it changed)')
     add_options(plan)
     plan.add_argument('program', help='a folder of src')
     plan.add_argument('--cc', default='')
-    plan.add_argument('--mpicc', help='with MPI: the wrapper that adds to the line')
+    plan.add_argument('--mpicc', help='with MPI: the compiler wrapper')
     plan.add_argument('--blas', help='row of blas.yaml: the library to link')
     plan.add_argument('--stamp', required=True)
     record = commands.add_parser('record', help='write BINARY.json next to a binary')
     record.add_argument('preset')
     record.add_argument('binary')
     record.add_argument('--sources', required=True, help="the program's folder")
-    record.add_argument('--mpicc', help='the MPI wrapper that added to the line')
+    record.add_argument('--mpicc', help='with MPI: the compiler wrapper')
     record.add_argument('--blas', help='the row of blas.yaml that is in the line')
-    record.add_argument('line', nargs='+', help='after --: the line that made it')
+    record.add_argument('line', nargs='+', help='after --: the compile line')
     return parser
 
 
 def add_parser(subparsers: argparse._SubParsersAction) -> None:
-    about = 'the table of compile lines'
+    about = 'list the presets: compilers and their lines'
     parser = subparsers.add_parser('presets', help=about, description=__doc__.splitlines()[0])
     add_commands(parser).set_defaults(func=run)
 
@@ -616,7 +618,7 @@ def run(args: argparse.Namespace) -> int:
         raise  # a reader that has seen enough is no file that may not be written
     except OSError as err:
         where = f"'{err.filename}': " if err.filename else ''
-        print(f'membw: {where}{err.strerror}\nhint: may it be written?', file=sys.stderr)
+        print(f'membw: {where}{err.strerror}\nhint: is it writable?', file=sys.stderr)
         return 2
     return 0
 

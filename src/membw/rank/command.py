@@ -39,7 +39,13 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
     add('results', nargs='+', metavar='RESULTS', help='record files, folders of them, - for stdin')
     add = parser.add_argument_group('what is judged').add_argument
     add('--nodes', metavar='FILE|LIST', help='expected nodes: a file, or a list as n[001-128]')
-    add('--margin', type=percent, default=3.0, metavar='PERCENT', help='what is slow (3)')
+    add(
+        '--margin',
+        type=percent,
+        default=3.0,
+        metavar='PERCENT',
+        help='the loss that counts as slow (3)',
+    )
     add = parser.add_argument_group('what is written').add_argument
     add(
         '--limit',
@@ -70,7 +76,9 @@ def run(args: argparse.Namespace) -> int:
     for problem in ranking.problems:
         print(f'membw: {problem}', file=sys.stderr)
     if not ranking.verdicts:
-        raise MembwError(f"no record to rank in '{' '.join(args.results)}'", 'see membw rank -h')
+        raise MembwError(
+            f"no record to rank in '{' '.join(args.results)}'", "'membw run' measures"
+        )
     _refuse_other_names(args.nodes, {verdict.node for verdict in ranking.verdicts})
     if args.node_check:
         write_node_check(args.node_check, ranking.nodes)

@@ -38,8 +38,8 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
     add('results', nargs='*', metavar='RESULTS', help='a report, or records (the newest report)')
     add('--nodes', metavar='FILE|LIST', help='expected nodes: a file, or a list as n[001-128]')
     add = parser.add_argument_group('output').add_argument
-    add('-o', '--output', default='report.html', metavar='FILE', help='(report.html)')
-    add('--svg', metavar='FILE', help='write the picture of the headline, too')
+    add('-o', '--output', default='report.html', metavar='FILE', help='the page (report.html)')
+    add('--svg', metavar='FILE', help='also write the first picture')
     parser.set_defaults(func=run)
 
 

@@ -23,8 +23,8 @@ READ_LADDER = (
     'range as a band; dashed lines are the declared caches.'
 )
 READ_LOADED = (
-    'Latency of one thread while all other threads move memory; where it rises steeply the '
-    'memory is full. The median of the rounds; the band is the range of their latencies.'
+    'Latency of one thread while all other threads move memory; where it rises steeply '
+    'memory is saturated. The median of the rounds; the band is the range of their latencies.'
 )
 
 

@@ -40,7 +40,7 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
     parser.add_argument('id', metavar='ID', help='a stored result, named as below')
     add = parser.add_argument_group('what is done').add_argument
     add('--run', action='store_true', help='run the script, and compare')
-    add('--folder', metavar='DIR', help='where to build and run (a new one)')
+    add('--folder', metavar='DIR', help='build and run in DIR (a new temporary folder)')
     add_options(parser)
     parser.set_defaults(func=run)
 

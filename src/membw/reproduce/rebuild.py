@@ -19,7 +19,7 @@ def refuse_unstored(result: Result) -> None:
     if not result.build or not result.job:
         what = 'build' if not result.build else 'job'
         raise MembwError(
-            f"nothing is kept of the {what} of '{result.name}'",
+            f"the {what} of '{result.name}' is not stored",
             'results/builds and results/jobs hold them; a record alone is not enough',
         )
 

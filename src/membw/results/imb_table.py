@@ -68,7 +68,7 @@ def problems(text: str, sizes: Sequence[int] = SIZES) -> list[str]:
     if lacking:
         facts.append(f'the table lacks {len(lacking)} of {len(sizes)} sizes, first {lacking[0]}')
     elif END not in text:
-        facts.append('IMB did not come to its end')
+        facts.append('IMB did not finish')
     if not all(math.isfinite(row.time_us) and row.time_us > 0 for row in table):
         facts.append('a time that is not above 0')
     elif unit(table) is None:

@@ -22,9 +22,9 @@ def alone() -> Iterator[None]:
         file = open(path, 'w')
     except OSError as err:
         fact = f"cannot write '{err.filename}': {err.strerror}"
-        hint = 'results/ takes what is measured: make room for it'
+        hint = 'results are written to results/: free some disk space'
         if err.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
-            hint = 'results/ takes what is measured: measure in a clone of your own'
+            hint = 'results are written to results/: measure in your own clone'
         raise MembwError(fact, hint) from err
     with file:
         try:

@@ -45,7 +45,7 @@ def cpu_features() -> set[str]:
 
 
 def may_have(needs: Sequence[str]) -> bool:
-    """Whether a CPU of this architecture may have what a preset needs: it is unknown."""
+    """Whether a CPU with unknown flags may have what a preset needs."""
     return not cpu_flags() and platform.machine() in needs
 
 

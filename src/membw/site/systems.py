@@ -90,7 +90,7 @@ def processor_problems(processor: Facts) -> Iterator[tuple[str, str]]:
         fact = f'num_cpus is {cpus}, but {sockets} sockets of {each} CPUs are {sockets * each}'
         yield fact, 'fix one of them'
     if cpus and threads and cpus % threads:
-        yield f'{cpus} CPUs are no whole cores of {threads}', "fix 'num_cpus_per_core'"
+        yield f'{cpus} CPUs are not whole cores of {threads}', "fix 'num_cpus_per_core'"
 
 
 def load_file(path: Path, table: Table) -> tuple[Any, list[Problem]]:

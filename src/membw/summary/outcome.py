@@ -143,7 +143,7 @@ def failed_dependency(case: dict, builds: dict[Build, str]) -> str:
         build = name, partition, environ
         if build in builds:
             return f'its build failed ({named_build(build)}): {builds[build]}'
-    names = ', '.join(map(named_build, builds)) or 'a build before it was not done'
+    names = ', '.join(map(named_build, builds)) or 'a build that it needs was not done'
     return f'what it needs failed: {names}'
 
 

@@ -18,7 +18,7 @@ from membw.summary import outcome
 State = tuple[
     float, ...
 ]  # of a virtual machine that was in several, see regimes.py; () is unknown
-MET = "met what '$xfail' says it misses: take the '$xfail' out of the references file"
+MET = "meets its reference: remove the '$xfail' from the references file"
 
 
 class Attempt(NamedTuple):

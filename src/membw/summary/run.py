@@ -45,5 +45,5 @@ def read(path: str) -> Run:
     named += [f'{plural(builds, "build")} failed'] if builds else []
     if not rows and skips:
         named = [f'all {skips} cases were skipped, for the reasons above']
-    text = f'{verdict.worst(words)}: {", ".join(named) or "no case was over"}'
+    text = f'{verdict.worst(words)}: {", ".join(named) or "no case was complete"}'
     return Run(path, cases, rows, table, False, text, verdict.exit_status(words))

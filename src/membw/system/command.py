@@ -29,21 +29,21 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
     )
     commands = parser.add_subparsers(dest='what', metavar='COMMAND', required=True)
     add = commands.add_parser(
-        'add', help='write one from the Slurm of this host', description=DESCRIPTION
+        'add', help='describe partitions of the Slurm of this host', description=DESCRIPTION
     )
-    add.add_argument('name', type=system_name, metavar='NAME', help='of the system')
+    add.add_argument('name', type=system_name, metavar='NAME', help='name of the system')
     add.add_argument(
         '--partition',
         action='append',
         required=True,
         metavar='P',
-        help='of Slurm; repeat for several',
+        help='a partition of Slurm; may be repeated',
     )
     add.add_argument(
         '--access',
         default='',
         metavar='OPTIONS',
-        help="that every job needs, as in '-A PROJECT --qos=QOS'",
+        help="options that every job needs: '-A PROJECT --qos=QOS'",
     )
     add.add_argument('--dry-run', action='store_true', help='print the file, write nothing')
     add.set_defaults(func=main)
@@ -51,20 +51,22 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
 
 def system_name(name: str) -> str:
     if not re.fullmatch(r'[a-z][a-z0-9-]*', name):
-        raise MembwError(f"'{name}' is no name of a system", 'small letters, digits and -')
+        raise MembwError(
+            f"'{name}' cannot be the name of a system", 'use lower-case letters, digits and -'
+        )
     return name
 
 
 def main(args: argparse.Namespace) -> int:
     path = Path(root(), 'systems', f'{args.name}.yaml')
     if path.exists() and not args.dry_run:
-        raise MembwError(f"'{path}' is there already", 'another name, or remove it first')
+        raise MembwError(f"'{path}' is there already", 'give another name, or remove it first')
     access = shlex.split(args.access)
     scheduler, partitions = None, []
     for name in args.partition:
         known = slurm.partition(name)
         scheduler = scheduler or ('slurm' if slurm.has_accounting() else 'squeue')
-        say(f'{name}: {plural(known["nodes"], "node")}, {known["idle"]} idle; asking one of them')
+        say(f'{name}: {plural(known["nodes"], "node")}, {known["idle"]} idle; a job starts on one')
         node = slurm.node_facts(name, access)
         if not node['toolchains']:
             raise MembwError(

@@ -96,7 +96,7 @@ def text(name: str, host: str, day: str, partitions: list[tuple]) -> str:
     """`partitions`: (name, facts of a node, seconds of a job, scheduler, access) of each."""
     nodes = ', '.join(node['host'] for _, node, *_ in partitions)
     lines = [
-        f'# systems/{name}.yaml: by `membw system add` on {day}: look it through.',
+        f'# systems/{name}.yaml: by `membw system add` on {day}: check it.',
         f'name: {name}',
         f'descr: {name}',
         f'hostnames: {flow([host_pattern(host)])}',

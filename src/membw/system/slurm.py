@@ -84,7 +84,7 @@ def node_facts(name: str, access: list[str]) -> Facts:
     except ValueError as err:
         said = [*filter(None, done.stderr.splitlines()), 'no reason given'][0]
         raise MembwError(
-            f"the job on a node of '{name}' says nothing: {said}",
+            f"the job on a node of '{name}' printed nothing: {said}",
             "options that your jobs need: --access '-A PROJECT'; the checkout must lie on a file "
             'system that the nodes see',
         ) from err

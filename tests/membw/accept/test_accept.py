@@ -306,7 +306,7 @@ def test_the_template_is_right(tmp_path, capsys):
         ({'runs__statistic': 'mean'}, "runs.statistic: 'mean' is not one of"),
         ({'runs__prset': 'x'}, "runs.prset: unknown key; did you mean 'preset'?"),
         ({'nodes__of': 7}, 'nodes.of: 7 nodes, but 8 of them are measured'),
-        ({'rule__allowed_failures': 8}, 'rule.allowed_failures: as many as there are nodes'),
+        ({'rule__allowed_failures': 8}, 'rule.allowed_failures: the number of all nodes'),
         ({'period__to': '2026-09-01'}, 'period: ends before it begins'),
         ({'nodes__names': 'n[001-007]'}, 'nodes.names: 7 names, count is 8'),
         ({'schema': 'membw-protocol-1'}, 'schema'),

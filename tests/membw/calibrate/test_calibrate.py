@@ -130,7 +130,7 @@ def test_runs_that_make_no_reference_are_refused_and_nothing_is_written(
     code, out, _ = calibrate(stored(made))
     assert code == 1 and 'refused: no valid run' in out
     code, out, _ = calibrate(stored(runs_of_nodes.runs({'n1': 3.0}, 4, **ON_LOCAL)))
-    assert code == 1 and 'refused: copy, triad: 4 valid runs, 5 are the least' in out
+    assert code == 1 and 'refused: copy, triad: 4 valid runs, at least 5 are needed' in out
     assert not (checkout / 'systems/references/local.yaml').exists()
 
 

@@ -66,7 +66,7 @@ def test_reframe_asks_for_the_rows_that_its_checks_run(tmp_path, call):
         check = house / f'reframe-checks/{name}.py'
         done = call(reframe, '-c', check, '-r', '-n', f'^{name}%', *words,
                     '--system', 'posed', cwd=house, PATH=path, **variables(house))  # fmt: skip
-        assert done.returncode == 1 and 'Spack built no row' in done.stdout, done.stdout
+        assert done.returncode == 1 and 'Spack built no preset' in done.stdout, done.stdout
         found = specs(house / 'results/spack/posed' / name)
         asked[name] = [word for spec in found for word in spec.split() if 'preset' in word]
     assert asked == {

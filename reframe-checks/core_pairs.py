@@ -1,4 +1,4 @@
-"""Who is near whom on one node: a message from core to core, one way, in ns."""
+"""Which cores of a node are near each other: one-way time of a message, in ns."""
 
 import reframe as rfm
 from lib import pinnings

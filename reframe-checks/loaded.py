@@ -24,7 +24,7 @@ class loaded(pinned_run):
 
     @run_after('init')
     def leave_out_cards(self) -> None:
-        """Knights Corner is in order: its chase says nothing that its Triad does not."""
+        """Not on Knights Corner: it executes in order, so a chase adds nothing to Triad."""
         self.valid_systems = ['-mic']
 
     def program_options(self, record: str) -> list[str]:

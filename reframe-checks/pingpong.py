@@ -57,8 +57,7 @@ class pingpong(several_launches, pinned_run):
         self.launch_again()
 
     def read_records(self, names: list[str]) -> list[dict]:
-        """Started by another MPI's mpirun, each of the two programs is alone: it measures from
-        thread to thread, and well."""
+        """With another MPI's mpirun each program is a single process, and measures threads."""
         records = super().read_records(names)
         if any('messages' not in record for record in records):
             raise SanityError(

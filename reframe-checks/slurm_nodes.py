@@ -1,4 +1,4 @@
-"""The nodes of a Slurm partition: those that a job could get, and those that it did not."""
+"""The nodes of a Slurm partition: those available for a job, and those left out."""
 
 import getpass
 import re

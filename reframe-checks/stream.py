@@ -50,7 +50,7 @@ class stream(stream_options, pinned_run):
         self.skip_if(is_late, 'the time of the quick run is over')
 
     def contradictions(self) -> Iterator[str]:
-        """The table is STREAM's own, and read by other people's scripts."""
+        """The table must agree with the record: scripts for STREAM read it."""
         for text in stream_table.contradictions(self.output(), self.measured):
             raise SanityError(f'table and record differ: {text}')
         if 'Solution Validates' not in self.output():

@@ -71,7 +71,7 @@ class whole_cluster(measurement):
 
     @run_after('init')
     def refuse_another_starter(self) -> None:
-        """Another one of ReFrame's would start one process, and the other nodes were MISSING."""
+        """Another launcher would start one process: all other nodes would be MISSING."""
         if self.starter and self.starter != 'srun' and not self.starter.startswith('mpi'):
             refuse(self, f"starter={self.starter}: 'srun' or 'mpirun'")
 
@@ -82,7 +82,7 @@ class whole_cluster(measurement):
 
     @run_after('setup')
     def take_reference(self) -> None:
-        """No slow node, whatever else is known of this system."""
+        """The only reference: no slow node."""
         self.reference = {'*': {'slow_nodes': (0, None, 0, 'nodes')}}
         path = self.current_partition.extras.get('references')
         if path and type(self).__name__ in references.read(path):
@@ -176,7 +176,7 @@ class whole_cluster(measurement):
         self.keep_case(lambda record: (record['verdict'], invalid_reasons(record)))
 
     def keep_verdict(self, problems: object) -> None:
-        """Each record has its own already: what is wrong with one node is not of the next."""
+        """Nothing to keep here: each node's record has its own verdict."""
 
     def undecided(self) -> list[str]:
         """The median of the nodes is compared with a reference, not the record of one."""

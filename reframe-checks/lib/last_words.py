@@ -1,4 +1,4 @@
-"""What a job printed, and what is said of one that left no record."""
+"""The output of a job, and the message about one that left no record."""
 
 import pathlib
 import re

@@ -1,4 +1,4 @@
-"""ReFrame 4.10's local jobs, without what the end of one does to other processes.
+"""A patch of ReFrame 4.10: the end of a local job leaves other processes alone.
 
 The one private function of ReFrame that is replaced: LocalJobScheduler._kill_all ends with
 `os.waitpid(0, 0)`, for any child of ReFrame. With the ssh scheduler (cards) these are the `ssh` of
@@ -19,7 +19,7 @@ VERSION = '4.10.'
 
 
 def kill_own_alone(scheduler: JobScheduler, job: Job) -> None:
-    """_kill_all but for its last line: the job itself has been waited for."""
+    """_kill_all without its last line: the job itself has already been waited for."""
     scheduler.log(f'sending SIGKILL to process group {job.jobid}')
     with contextlib.suppress(ProcessLookupError, PermissionError):  # ended, or no more ours
         os.killpg(int(job.jobid), signal.SIGKILL)

@@ -87,7 +87,7 @@ class measurement(
 
     @run_after('init')
     def refuse_less_than_nothing(self) -> None:
-        """Our numbers are counts, sizes and seconds; 0 leaves them to the program."""
+        """Numbers are counts, sizes and seconds, never negative; 0: the program's default."""
         space = type(self).var_space
         for name in sorted({*space} - {*rfm.RunOnlyRegressionTest.var_space}):
             value = getattr(self, name) if space[name].is_defined() else None
@@ -153,7 +153,7 @@ class measurement(
         self.keep_case(lambda record: (self.verdict, problems))
 
     def note_figure(self, name: str, value: float, unit: str) -> None:
-        """A performance variable of ReFrame's, of what was measured."""
+        """Adds a measured metric as a performance variable of ReFrame."""
         # more digits no run repeats
         figure = value if isinstance(value, int) else float(f'{value:.6g}')
         self.perf_variables[name] = sn.make_performance_function(sn.defer(figure), unit)

@@ -1,4 +1,4 @@
-"""A run of what OpenMP makes of a node: its threads pinned by the runtime alone."""
+"""A run whose threads only the OpenMP runtime pins."""
 
 from reframe.core.builtins import parameter, run_after
 
@@ -24,6 +24,6 @@ class openmp_run(pinned_run):
         return super().cpus_to_use()
 
     def where(self) -> list[str]:
-        """On a card the threads of one core are meant to be there."""
+        """On a card several threads per core are allowed."""
         alone = self.pinning != 'kmp'
         return pinnings.problems(self.pinning, self.measured['threads_on'], self.cpus, alone)

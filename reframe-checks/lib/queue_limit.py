@@ -1,4 +1,4 @@
-"""How long a job may wait in a queue: a whole partition may be down unnoticed."""
+"""Limits the time in a queue: else a partition that is down would go unnoticed."""
 
 import subprocess
 
@@ -21,7 +21,7 @@ class queue_limit(rfm.RegressionTestPlugin):
 
 
 def never_begun(job: Job, scheduler: str) -> str:
-    """Of a job that wrote no output; the scheduler's own reason, where it says one."""
+    """The message for a job that never started, with the scheduler's reason if known."""
     limit = f' for {job.max_pending_time:g} s (max_pending_time)' if job.max_pending_time else ''
     why = reason(job, scheduler)
     return f'job {job.jobid} waited{limit} and was cancelled before it started{why}'

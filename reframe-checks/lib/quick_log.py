@@ -1,4 +1,4 @@
-"""What ReFrame logs of a test, without what takes long to read."""
+"""ReFrame's log of a test, without a variable that is slow to read."""
 
 from lib.refusal import wrong_type_is_refused
 

@@ -1,4 +1,4 @@
-"""What a run is compared with: the references of its system, and what they leave open."""
+"""Compares a run with the references of its system."""
 
 import reframe as rfm
 from reframe.core.builtins import run_after, run_before, variable
@@ -23,7 +23,7 @@ class reference_check(rfm.RegressionTestPlugin):
             self.reference = {'$ref': path}
 
     def has_reference(self) -> bool:
-        """ReFrame itself passes a run without one, and says nothing."""
+        """Says so: ReFrame passes a run without a reference silently."""
         return bool(references.rows(self))
 
     def references(self) -> dict[str, list[float | None]]:

@@ -1,4 +1,4 @@
-"""What all checks of src/stream share: its sizes, its peak, what the compiler made of it."""
+"""Shared by all checks of src/stream: sizes, peak, and the compiler's stores."""
 
 from collections.abc import Iterator
 from typing import Any

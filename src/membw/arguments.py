@@ -1,4 +1,4 @@
-"""Values of options that several commands take, checked as argparse has its types checked."""
+"""Types of options that several commands have, for argparse."""
 
 import argparse
 import time

@@ -1,4 +1,4 @@
-"""Files that are written as a whole: the last one stays where the new one cannot be written."""
+"""Files that are replaced atomically: if writing fails, the old file stays."""
 
 import contextlib
 import fcntl
@@ -54,7 +54,7 @@ def read_text(name: Name) -> str:
 
 @contextlib.contextmanager
 def naming(name: Name) -> Iterator[None]:
-    """An OSError within names this file: a read that fails (a stale handle, a disk) names none."""
+    """An OSError within gets the name of this file: failed reads have none."""
     try:
         yield
     except OSError as err:
@@ -80,7 +80,7 @@ def _write(file: IO[bytes], content: str | bytes) -> None:
 
 
 def _is_special(name: Name) -> bool:
-    """/dev/stdout may be a regular file by now, and is still no name of it."""
+    """/dev/stdout may point to a regular file, but must not be replaced."""
     if os.path.abspath(name).startswith(('/dev/', '/proc/')):
         return True
     try:

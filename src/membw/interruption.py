@@ -21,7 +21,7 @@ class Heeded:
         raise KeyboardInterrupt
 
     def status(self) -> int:
-        """As a shell says of a command that a signal ended."""
+        """The exit status that a shell gives a command ended by a signal."""
         return 128 + self.number
 
     def word(self) -> str:

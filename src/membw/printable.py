@@ -1,4 +1,4 @@
-"""Text from outside (hosts, flags, titles) made printable: it moves no cursor and ends no line."""
+"""Makes text from outside (hosts, flags, titles) printable, without control characters."""
 
 import re
 

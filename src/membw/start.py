@@ -1,4 +1,4 @@
-"""Where the command begins: Ctrl-C while Python still loads it leaves no traceback."""
+"""The entry point: Ctrl-C while Python loads the command gives no traceback."""
 
 import _signal  # type: ignore[import-not-found]  # `signal` loads enum first: slower
 

@@ -1,4 +1,4 @@
-"""Everything needed to argue about an acceptance, as plain data: what JSON and text show."""
+"""All facts of an acceptance, as plain data for JSON and text."""
 
 import shlex
 import time

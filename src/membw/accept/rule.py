@@ -127,7 +127,7 @@ def _judge(protocol: Protocol, limits: dict[str, float], name: str, runs: list[R
 
 
 def _verdict(decision: Decision) -> tuple[str, list[str]]:
-    """REFUSED as soon as nothing that is missing could change it."""
+    """REFUSED as soon as no missing run could change it."""
     protocol, failed = decision.protocol, decision.with_status('FAILED')
     text = f'{len(failed)} of {protocol.count} nodes failed, {protocol.allowed} allowed'
     if len(failed) > protocol.allowed:

@@ -1,4 +1,4 @@
-"""From the table of results to the runs of an acceptance: each counts, or says why it does not."""
+"""Selects the runs of an acceptance from the table of results, each with a reason if left out."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass

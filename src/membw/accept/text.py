@@ -1,4 +1,4 @@
-"""An acceptance as text: verdict first, then what it follows from."""
+"""An acceptance as text: the verdict, then its reasons."""
 
 from collections.abc import Iterator
 from typing import Any

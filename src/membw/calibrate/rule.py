@@ -24,7 +24,7 @@ WIDEST = 0.25  # runs further apart than this are not of one kind
 
 
 class Refusal(Exception):
-    """Why these runs make no reference."""
+    """These runs give no reference; the text says why."""
 
 
 class Reference(NamedTuple):

@@ -94,7 +94,7 @@ def facts_of(bodies: list[list[Step]], calls: list[str]) -> dict[str, Any]:
 
 
 def gather(program: Program, symbol: str) -> tuple[list[list[Step]], list[str]]:
-    """The code of a function and of all that it names; the functions that store for it."""
+    """The code of a function and of all that it calls; the library functions that store for it."""
     waiting = [f for f in program.functions if f.name == symbol or f.name.startswith(symbol + '.')]
     seen: set[int] = set()
     bodies: list[list[Step]] = []

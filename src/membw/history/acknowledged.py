@@ -1,4 +1,4 @@
-"""Changes that are known and lived with: shown, and no alarm. A file of JSON lines."""
+"""Known changes: shown, but no alarm. A file of JSON lines."""
 
 import getpass
 import json

@@ -126,7 +126,7 @@ def _of_rows(
 
 
 def _cause(series: _Series, table: Table, node: str, night: str) -> str:
-    """What the (first) node was built or run with differently from this night on."""
+    """What changed in the build or run of the (first) node in this night."""
     node = series.nodes[0] if node == FLEET else node
     nights = [n for n in series.nights if (node, n) in series.figures]
     later = next((n for n in nights if n >= night), None)

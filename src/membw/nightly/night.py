@@ -21,7 +21,7 @@ ENDING = (signal.SIGINT, 60), (signal.SIGTERM, 5), (signal.SIGKILL, 5)
 
 
 class Night:
-    """`state.json` holds {step: {status, seconds, command}}: what a resumed night need not do."""
+    """`state.json` has {step: {status, seconds, command}}: a resumed night skips these steps."""
 
     def __init__(self, folder: pathlib.Path) -> None:
         self.folder = folder
@@ -37,7 +37,7 @@ class Night:
         return max(statuses)
 
     def run(self, name: str, words: list[str], seconds: float) -> None:
-        """Runs a step that is not over, for so long at most; what it prints goes to NAME.log."""
+        """Runs a step that is not complete, with a time limit; its output goes to NAME.log."""
         if self.steps.get(name, {}).get('status') in (WELL, WRONG):
             return
         begun, status = time.monotonic(), STOPPED

@@ -1,4 +1,4 @@
-"""What a program's code is, whatever paths or Spack hashes the file contains."""
+"""The checksum of a program's code, without the paths and Spack hashes in the file."""
 
 import hashlib
 import os

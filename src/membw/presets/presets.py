@@ -413,7 +413,7 @@ def compiler_of(family: str, table: Table) -> str:
 
 
 def check_compiler(preset: str, cc: str, table: Table) -> None:
-    """A row is only what its name says when the compiler is of its family."""
+    """A row needs a compiler of its family."""
     family = table['presets'][preset]['family']
     if not shutil.which(cc):
         raise PresetError(
@@ -428,7 +428,7 @@ def check_compiler(preset: str, cc: str, table: Table) -> None:
 
 
 def write_if_changed(path: Path | str, text: str) -> bool:
-    """Keep the time of a file whose content stays: what depends on it is then not rebuilt."""
+    """Write only changed content: an unchanged file keeps its time, so make rebuilds nothing."""
     path = Path(path)
     if path.is_file() and path.read_text(encoding='utf-8') == text:
         return False
@@ -493,7 +493,7 @@ def do_flags(args: argparse.Namespace, table: Table) -> None:
 
 
 def do_plan(args: argparse.Namespace, table: Table) -> None:
-    """What make asks when it starts; the stamp changes exactly when the build must."""
+    """The variables that make reads first; the stamp changes exactly when a rebuild is needed."""
     options = options_of(args)
     cc = args.cc or compiler_of(row(args.preset, table)['family'], table)
     check_compiler(args.preset, cc, table)

@@ -55,7 +55,7 @@ def compiler(row: Facts, table: Table) -> tuple[str, Facts]:
 
 
 def spec_of(program: str, row: Facts, constraint: str) -> str:
-    """The compiler comes last: what stands after it would be said of the compiler."""
+    """The compiler comes last: Spack applies later words to the compiler."""
     words = [presets.package(program), f'preset={row["preset"]}']
     words += [f'{name}={value}' for name, value in row.get('variants', {}).items()]
     words += [f'libhugetlbfs={row["libhugetlbfs"]}'] if row.get('libhugetlbfs') else []

@@ -93,7 +93,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _refuse_other_names(requested: str, measured: set[str]) -> None:
-    """A file that does not exist reads as the name of a node, which then is MISSING."""
+    """A mistyped file name would be taken as the name of a MISSING node."""
     from membw.results.hostlist import expected_nodes, match_expected
 
     if requested and not measured & set(match_expected(measured, expected_nodes(requested))):

@@ -1,4 +1,4 @@
-"""Pictures of what a record has in addition to its metrics: of `ladder`, `loaded` and `tiers`."""
+"""Pictures of the curves in records of `ladder`, `loaded` and `tiers`."""
 
 import statistics
 from collections import defaultdict

@@ -1,4 +1,4 @@
-"""What is kept of a run so that it can be made again: sources, build, lock, job, environment.
+"""Stores what a rerun needs: sources, build, lock, job, environment.
 
 Below results/: `sources/<sha256>.tar.gz` (what a build reads of the checkout), `builds/<sha256 of
 the binary>/` (build.json, spack.yaml, spack.lock), `jobs/<stem of the record>/` (job.json, the job
@@ -62,7 +62,7 @@ def record_path(results: str | pathlib.Path, where: str, environ: str, label: st
 
 
 def keep_job(results: pathlib.Path, stem: str, stage: str | pathlib.Path, job: dict) -> None:
-    """What is known of the job, its script and what it saw of the environment."""
+    """Stores the job's facts, its script and its environment."""
     folder = results / 'jobs' / stem
     folder.mkdir(parents=True, exist_ok=True)
     for name in (job['script'], 'scan.sh', ENVIRONMENT):

@@ -46,7 +46,7 @@ def combine(records: list[dict], requested: int | None = None) -> dict:
 
 
 def is_wrong(record: dict) -> bool:
-    """INVALID for good, whatever other launches read."""
+    """A reason that further launches cannot change."""
     return any(r['reason'] in WRONG and not r.get('allowed') for r in record['reasons'])
 
 

@@ -1,4 +1,4 @@
-"""Presets that a system cannot build at all: no test case, hence no line of ReFrame's on them."""
+"""Presets that a system cannot build: ReFrame has no test case of them, so prints nothing."""
 
 import collections
 import json

@@ -16,7 +16,7 @@ TEXTS = (
 
 
 def parse_report(text: str) -> dict:
-    """A report's JSON object whose test cases can be relied on; BadRecord says what cannot."""
+    """A report's JSON object, checked; BadRecord if it is not as ReFrame writes it."""
     name = ''
     try:
         report = json.loads(text)

@@ -295,7 +295,7 @@ def _count(data: dict, key: str, least: int) -> int:
 
 @lru_cache(1000)
 def _seconds(text: str) -> float:
-    """A node whose clock is ahead would make all other results old."""
+    """Refuses a time in the future: a node's wrong clock would make all other results old."""
     seconds = datetime.fromisoformat(text.replace('Z', '+00:00')).timestamp()
     if not 0 <= seconds < time.time() + AHEAD_S:
         raise BadRecord(f"'time' is later than today: {printable(text)[:40]}")

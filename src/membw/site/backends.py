@@ -1,4 +1,4 @@
-"""What ReFrame itself knows of schedulers, launchers, modules systems and partitions.
+"""The schedulers, launchers, modules systems and partition keys of the installed ReFrame.
 
 A system file may say whatever ReFrame's own configuration may: the shapes of these keys are read
 off the ReFrame that runs, so that a newer one knows its own.

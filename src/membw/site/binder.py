@@ -44,7 +44,7 @@ def read() -> tuple[list[Facts], Table]:
 
 
 def modules_system(system: Facts) -> str:
-    """A missing one stops ReFrame before it lists a test."""
+    """Only a modules system that exists: else ReFrame ends before it lists a test."""
     here = {
         'lmod': bool(os.environ.get('LMOD_CMD')),
         'envmod': bool(shutil.which('modulecmd')),
@@ -55,7 +55,7 @@ def modules_system(system: Facts) -> str:
 
 
 def has_mpi(partition: Facts, chain: Facts) -> list[str]:
-    """A card is reached through its host: its MPI is none of ours."""
+    """Not for cards: they are reached through their host, without MPI."""
     return ['mpi'] if chain.get('mpicc') and 'mic' not in partition['features'] else []
 
 

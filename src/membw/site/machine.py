@@ -79,7 +79,7 @@ def identity(cc: str) -> tuple[str, str, str]:
 
 
 def remember(line: str) -> None:
-    """A checkout that cannot be written to probes again each time."""
+    """Nothing is stored in a read-only checkout: it probes each time."""
     try:
         probed().parent.mkdir(exist_ok=True)
         with open(probed(), 'a') as file:

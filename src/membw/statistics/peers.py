@@ -1,4 +1,4 @@
-"""How far one figure lies from those of its peers, and how far chance alone would take it."""
+"""The distance of a figure from its peers, and the distance that chance alone explains."""
 
 import warnings
 

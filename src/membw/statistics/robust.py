@@ -1,4 +1,4 @@
-"""How far figures lie apart, whatever a few of them do."""
+"""Spread that outliers do not move."""
 
 # median absolute deviation x 1.4826 estimates the standard deviation of normal noise:
 # 1 / Phi^-1(3/4). B. Iglewicz, D. Hoaglin, How to Detect and Handle Outliers, ASQC 1993.

@@ -83,7 +83,7 @@ def skip_lines(report: str) -> Iterator[str]:
 
 
 def noise_lines(rows: list[Row]) -> Iterator[str]:
-    """What helps where other processes left a row with a bound; not what was done already."""
+    """A hint for rows with a lower bound, without options that were already used."""
     bounds = [row for row in rows if any(f.is_bound for f in row.figures.values())]
     if bounds:
         yield (

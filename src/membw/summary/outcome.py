@@ -1,4 +1,4 @@
-"""What ReFrame's report says of its test cases: measured, or the reason why not."""
+"""The test cases of ReFrame's report: measured, or the reason why not."""
 
 import os
 import re

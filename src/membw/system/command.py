@@ -87,7 +87,7 @@ def main(args: argparse.Namespace) -> int:
 
 
 def refuse_what_does_not_load(path: Path) -> None:
-    """What it wrote is read as any file of a system is."""
+    """Loads the new file like any system file, and reports its problems."""
     _, problems = systems.load_file(path, presets.load())
     if problems:
         where, fact, hint = problems[0]

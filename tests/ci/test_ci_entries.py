@@ -96,7 +96,7 @@ def test_the_gitlab_job_ends_as_the_night_does_and_keeps_it(checkout, status):
 
 
 def test_the_scrontab_is_one_cron_line_that_runs(checkout):
-    """tests/test_slurm.py hands its options to a real Slurm."""
+    """tests/checks/test_slurm.py hands its options to a real Slurm."""
     lines = [line for line in text('scrontab').splitlines() if not line.startswith('# ')]
     options = [line.removeprefix('#SCRON ') for line in lines if line.startswith('#SCRON ')]
     crons = [line for line in lines if not line.startswith('#')]

@@ -56,5 +56,5 @@ def chosen(environs: list[str]) -> list[str]:
 
 def rank(name: str) -> int:
     """Its place in PREFERRED; what is not named there comes last."""
-    tuning = name.partition('-')[2]
-    return PREFERRED.index(tuning) if tuning in PREFERRED else len(PREFERRED)
+    options = name.partition('-')[2]
+    return PREFERRED.index(options) if options in PREFERRED else len(PREFERRED)

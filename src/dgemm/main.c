@@ -34,7 +34,7 @@ static void print_kernel_variables(const char *option, const char *text)
 
 static const struct option_row rows[] = {
 	{ 'n', "size", "N",
-	  "m = n (default: square takes 0.15 s and is larger than four last-level caches;\n"
+	  "m = n (default: square takes 0.15 s, and exceeds four last-level caches;\n"
 	  "k192 takes 0.1 s, 15000 at most; both fit in memory)",
 	  .count = &requested.n, .least = 8, .most = 1000000 },
 	{ 0, "shape", "NAME",

@@ -52,13 +52,13 @@ static void set_threads(const char *option, const char *text)
 
 static const struct option_row rows[] = {
 	{ 0, "threads", "LIST",
-	  "numbers of threads, as in '1,2,4' (default: 1, 2, 4, ... and OMP_NUM_THREADS or the\n"
-	  "number of CPUs); speed-ups are relative to the smallest, which must be 1",
+	  "numbers of threads, as in '1,2,4' (default: 1, 2, 4, ... and OMP_NUM_THREADS\n"
+	  "or the number of CPUs); speed-ups are relative to the smallest, which must be 1",
 	  .set = set_threads },
 	{ 0, "precision", "TYPE", "float or double (default)", .word = &requested.precision,
 	  .words = precision_names, .most = PRECISIONS },
 	{ 0, "bodies", "N",
-	  "rounded up to 16 for each thread (default: so many that one thread takes --seconds)",
+	  "rounded up to 16 for each thread (default: one thread takes --seconds)",
 	  .count = &requested.bodies, .least = GROUP, .most = BODIES_MOST },
 	{ 0, "seconds", "S",
 	  "time of a run of one thread (default: 0.01 for each thread, at most 1)",
@@ -67,8 +67,8 @@ static const struct option_row rows[] = {
 	{ 0, "rounds", "N", "runs of each count of threads (default: 15)",
 	  .count = &requested.rounds, .least = INTERVAL_SAMPLES, .most = ROUNDS_MAX },
 	{ 0, "offload", NULL,
-	  "on a device, by 'omp target', compared with one thread of the host, or with the\n"
-	  "numbers of --threads",
+	  "on a device, by 'omp target', compared with one thread of the host, or\n"
+	  "with the numbers of --threads",
 	  .flag = &requested.offload },
 	{ 0 },
 };

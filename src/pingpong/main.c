@@ -78,8 +78,7 @@ static const struct option_row rows[] = {
 	  "pairs without a common CPU at the same time: those of --pairs, or all pairs\n"
 	  "of cores in rounds (default: one pair at a time, other cores asleep)",
 	  .flag = &requested.together },
-	{ 0, "method", "NAME",
-	  "only cas, lines or oneway (default: all; oneway needs the cycle counter of x86)",
+	{ 0, "method", "NAME", "only cas, lines or oneway (default: all; oneway on x86 only)",
 	  .set = set_method },
 	{ 0, "seconds", "S",
 	  "at most S seconds for a pair, a method and a home\n"
@@ -88,7 +87,7 @@ static const struct option_row rows[] = {
 	  .number = &requested.budget, .most = 3600, .hint = "give seconds, as in 0.1" },
 	{ 0, "sizes", "LIST",
 	  "bytes of a message between two MPI ranks, as in '0,8,4194304'\n"
-	  "(default: 0 and the powers of two up to 4194304, as IMB; --nodes: 0 and 4194304)",
+	  "(default: 0 and powers of two up to 4194304, as IMB; --nodes: 0, 4194304)",
 	  .text = &requested.sizes, .set = message_sizes_read },
 	{ 0, "nodes", NULL,
 	  "one rank of MPI per node: every pair of nodes, in rounds of disjoint pairs;\n"

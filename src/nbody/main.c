@@ -53,7 +53,7 @@ static void set_threads(const char *option, const char *text)
 static const struct option_row rows[] = {
 	{ 0, "threads", "LIST",
 	  "numbers of threads, as in '1,2,4' (default: 1, 2, 4, ... and OMP_NUM_THREADS\n"
-	  "or the number of CPUs); speed-ups are relative to the smallest, which must be 1",
+	  "or the number of CPUs); speed-ups are relative to 1, which must be there",
 	  .set = set_threads },
 	{ 0, "precision", "TYPE", "float or double (default)", .word = &requested.precision,
 	  .words = precision_names, .most = PRECISIONS },

@@ -80,9 +80,9 @@ static const struct option_row rows[] = {
 	  .set = set_threads },
 	{ 0, "constructs", "LIST",
 	  "only these, as in 'barrier,reduction' (default: all): parallel, for,\n"
-	  "parallel_for, for_dynamic, for_dynamic_8, for_guided (64 iterations per thread), "
-	  "barrier,\n"
-	  "barrier_late, single, critical, lock, atomic, ordered, reduction,\n"
+	  "parallel_for, for_dynamic, for_dynamic_8, for_guided (64 iterations\n"
+	  "per thread), barrier, barrier_late, single, critical, lock, atomic, ordered, "
+	  "reduction,\n"
 	  "reduction_array, task, taskloop; private, firstprivate, copyprivate, copyin\n"
 	  "(arrays of 8 bytes to 461 KiB)",
 	  .set = set_constructs },

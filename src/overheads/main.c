@@ -81,10 +81,9 @@ static const struct option_row rows[] = {
 	{ 0, "constructs", "LIST",
 	  "only these, as in 'barrier,reduction' (default: all): parallel, for,\n"
 	  "parallel_for, for_dynamic, for_dynamic_8, for_guided (64 iterations\n"
-	  "per thread), barrier, barrier_late, single, critical, lock, atomic, ordered, "
-	  "reduction,\n"
-	  "reduction_array, task, taskloop; private, firstprivate, copyprivate, copyin\n"
-	  "(arrays of 8 bytes to 461 KiB)",
+	  "per thread), barrier, barrier_late, single, critical, lock, atomic,\n"
+	  "ordered, reduction, reduction_array, task, taskloop; private,\n"
+	  "firstprivate, copyprivate, copyin (arrays of 8 bytes to 461 KiB)",
 	  .set = set_constructs },
 	{ 0, "pairs", "N", "pairs of construct and reference (default: 61)",
 	  .count = &requested.pairs, .least = INTERVAL_SAMPLES, .most = PAIRS_MAX },

@@ -23,7 +23,6 @@ from reframe.core.logging import getlogger
 
 from membw.plural import plural
 from membw.printable import at_most
-from membw.rank.screen import AGAIN
 from membw.results.archive import NOTE_ENVIRONMENT
 from membw.results.table import HIGHER
 
@@ -161,6 +160,8 @@ class whole_cluster(measurement):
 
     def measured_again(self, nodes: list[str]) -> list[str]:
         """Records of further measurements of these nodes alone; none where they are not free."""
+        from membw.rank.screen import AGAIN  # with numpy and scipy: not in each session
+
         lines = []
         for number in range(1, AGAIN + 1):
             measured_again.measure(self.stagedir, self.job.script_filename, nodes, number)

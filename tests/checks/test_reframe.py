@@ -116,6 +116,15 @@ def test_every_system_loads_and_dry_runs(dry, system):
     assert '0 failure(s)' in done.text
 
 
+def test_listing_the_checks_loads_no_numpy(call, environment):
+    """It takes half a second of each session; ranking alone needs it."""
+    reframe = shutil.which('reframe', path=environment['PATH'])
+    words = (reframe, '-c', 'reframe-checks', '-l', '--system=cea')
+    done = call('python', '-X', 'importtime', *words)
+    assert done.returncode == 0 and ' reframe.core' in done.stderr
+    assert 'numpy' not in done.stderr and 'scipy' not in done.stderr
+
+
 # each was taken, or left the check out with exit status 0
 NONSENSE = [
     ('dgemm', 'threads=4', "'threads' is a result of the run: '-S' cannot set it"),

@@ -4,7 +4,7 @@ import warnings
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import stats
+from scipy.special import stdtrit  # scipy.stats takes twice as long to load
 
 from membw.statistics.robust import MAD_TO_SIGMA
 
@@ -44,7 +44,7 @@ def peers_medians(values: NDArray) -> NDArray:
 
 def screening_limit(nodes: int) -> float:
     """Robust deviations beyond which chance puts one of so many nodes: Student's t."""
-    return max(float(stats.t.isf(1 / nodes, nodes - 1)), 0.0) if nodes > 1 else 0.0
+    return max(-float(stdtrit(nodes - 1, 1 / nodes)), 0.0) if nodes > 1 else 0.0
 
 
 def sure_limit(nodes: int, metrics: int = 1) -> float:
@@ -52,7 +52,7 @@ def sure_limit(nodes: int, metrics: int = 1) -> float:
     probability of FALSE_ALARMS."""
     if nodes < 2:
         return np.inf
-    return float(stats.t.isf(FALSE_ALARMS / (nodes * metrics), nodes - 1))
+    return -float(stdtrit(nodes - 1, FALSE_ALARMS / (nodes * metrics)))
 
 
 def confirming_limit(nodes: int, metrics: int) -> float:

@@ -82,16 +82,6 @@ def test_every_cpu_knows_its_domain(machine, tree, probe):
 
 
 @with_domains
-def test_an_old_kernel_shows_masks_alone(machine, probe, tmp_path):
-    """No node/online, no cpulist: nine of hwloc's recorded trees are so."""
-    tree, asked = machine.write(tmp_path), machine.online
-    whole = probe(tree, asked)['domain_cpus']
-    for path in [*system(tree, 'node').glob('node*/cpulist'), system(tree, 'node') / 'online']:
-        path.unlink()
-    assert probe(tree, asked)['domain_cpus'] == whole
-
-
-@with_domains
 def test_one_domain_takes_its_own_share_of_the_caches(machine, tree, probe):
     """A domain of two L3s asks for arrays for two, not for those of the node."""
     level = max(cache['level'] for cache in machine.caches)

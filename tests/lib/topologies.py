@@ -1,10 +1,8 @@
-"""Recorded machines: tests/data/topologies/*.yaml, and the /sys that each of them describes;
-tests/data/topologies/hwloc/*.yaml, of hwloc's recorded trees, with what hwloc says of them.
+"""Recorded machines: tests/data/topologies/*.yaml, and the /sys that each of them describes.
 
 A file names the CPUs, which of them are one core, the sockets, each cache by who shares it,
 and the NUMA domains. Lists of CPUs are written as the kernel writes them; `{first: 0-7,192-199,
 step: 8, count: 24}` is that list 24 times, each time 8 CPUs further.
-`old_kernel`: masks, no lists.
 """
 
 import os
@@ -15,7 +13,6 @@ from places import ROOT
 
 FOLDER = ROOT / 'tests/data/topologies'
 NAMES = sorted(path.stem for path in FOLDER.glob('*.yaml'))
-OF_HWLOC = sorted(f'hwloc/{path.stem}' for path in FOLDER.glob('hwloc/*.yaml'))
 GIB = 1 << 30
 CPU = 'sys/devices/system/cpu'
 
@@ -100,12 +97,6 @@ class Machine:
     def files(self):
         """{path: text}; CPUs that share a core or a cache share its folder, by links()."""
         found = {f'{CPU}/online': listed(self.online), **self.numa()}
-        if self.facts.get('old_kernel'):
-            found = {
-                path: text
-                for path, text in found.items()
-                if not path.endswith(('/cpulist', 'node/online'))
-            }
         for members in self.cores:
             found |= self.core(members)
         for index, cache in enumerate(self.caches):
@@ -127,9 +118,10 @@ class Machine:
     def core(self, members):
         folder = f'{CPU}/cpu{members[0]}/topology'
         socket = next((i for i, cpus in enumerate(self.sockets) if members[0] in cpus), None)
-        found = {f'{folder}/thread_siblings': mask(members)}
-        if not self.facts.get('old_kernel'):
-            found[f'{folder}/thread_siblings_list'] = listed(members)
+        found = {
+            f'{folder}/thread_siblings_list': listed(members),
+            f'{folder}/thread_siblings': mask(members),  # for ReFrame
+        }
         if socket is not None:
             found[f'{folder}/core_siblings'] = mask(self.sockets[socket])
             found[f'{folder}/physical_package_id'] = str(self.package_ids[socket])
@@ -142,7 +134,7 @@ class Machine:
             'size': f'{cache["kib"]}K',
             'shared_cpu_map': mask(members),
         }
-        if not (self.facts.get('masks_only') or self.facts.get('old_kernel')):
+        if not self.facts.get('masks_only'):
             facts['shared_cpu_list'] = listed(members)
         folder = f'{CPU}/cpu{members[0]}/cache/index{index}'
         return {f'{folder}/{name}': str(value) for name, value in facts.items()}
@@ -157,7 +149,7 @@ class Machine:
             kib = int(domain['gib'] * GIB) // 1024
             found |= {
                 f'{folder}/cpulist': listed(domain['cpus']),
-                f'{folder}/cpumap': mask(domain['cpus']),
+                f'{folder}/cpumap': mask(domain['cpus']),  # for ReFrame
                 f'{folder}/meminfo': f'Node {number} MemTotal: {kib} kB\n'
                 f'Node {number} MemFree: {kib} kB',
                 f'{folder}/distance': distances.get(number, '10'),

@@ -17,12 +17,10 @@ static int topology_first_of_mask(int cpu, const char *name)
 static int topology_first_sibling(int cpu)
 {
 	char line[SYSLINE_MAX];
-	int first;
 
 	if (sysfile_line(line, "/sys/devices/system/cpu/cpu%d/topology/thread_siblings_list", cpu))
 		return atoi(line);
-	first = topology_first_of_mask(cpu, "thread_siblings"); /* kernels without lists */
-	return first < 0 ? cpu : first;
+	return cpu;
 }
 
 int topology_core(int cpu)
@@ -85,26 +83,12 @@ int topology_sockets(const struct cpuset *cpus)
 	return topology_numbers_of(cpus, topology_socket);
 }
 
-/* Old kernels have neither node/online nor cpulist: folders and masks are left. */
-static void topology_domains_by_folder(struct cpuset *domains)
-{
-	char line[SYSLINE_MAX];
-	int domain;
-
-	cpuset_clear(domains);
-	for (domain = 0; domain < DOMAINS_MAX; domain++)
-		if (sysfile_line(line, "/sys/devices/system/node/node%d/cpumap", domain))
-			cpuset_add(domains, domain);
-}
-
 void topology_all_domains(struct cpuset *domains)
 {
 	char line[SYSLINE_MAX];
 
-	if (sysfile_line(line, "/sys/devices/system/node/online"))
-		cpuset_parse(domains, line);
-	else
-		topology_domains_by_folder(domains);
+	sysfile_line(line, "/sys/devices/system/node/online");
+	cpuset_parse(domains, line);
 }
 
 /* The CPUs of a domain; an empty set where it has none or there is no such domain. */
@@ -112,12 +96,8 @@ static void topology_cpus_of(struct cpuset *cpus, int domain)
 {
 	char line[SYSLINE_MAX];
 
-	if (sysfile_line(line, "/sys/devices/system/node/node%d/cpulist", domain)) {
-		cpuset_parse(cpus, line);
-		return;
-	}
-	sysfile_line(line, "/sys/devices/system/node/node%d/cpumap", domain);
-	cpuset_parse_mask(cpus, line);
+	sysfile_line(line, "/sys/devices/system/node/node%d/cpulist", domain);
+	cpuset_parse(cpus, line);
 }
 
 int topology_domain_has_cpus(int domain)

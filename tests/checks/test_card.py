@@ -8,9 +8,7 @@ import json
 import os
 import pathlib
 import re
-import signal
 import subprocess
-import threading
 
 import pytest
 import yaml
@@ -133,37 +131,6 @@ def test_an_invalid_run_comes_back_with_its_reasons(measure):
     assert done.returncode == 1 and cases['on']['verdict'] == 'INVALID', done.stdout
     assert 'array-too-small' in cases['on']['reasons']
     assert json.loads(pathlib.Path(cases['on']['record']).read_text())['verdict'] == 'INVALID'
-
-
-def parent(process):
-    return int((process / 'stat').read_text().rpartition(')')[2].split()[1])
-
-
-def break_link(is_over):
-    """As a card that crashes: the session of the program's run ends, once it measures."""
-    while not is_over.wait(0.05):
-        for process in pathlib.Path('/proc').glob('[0-9]*'):
-            try:
-                if (process / 'cmdline').read_bytes().startswith(b'./stream\0'):
-                    while (process / 'comm').read_text() != 'sshd\n':
-                        process = pathlib.Path('/proc', str(parent(process)))
-                    return os.kill(int(process.name), signal.SIGKILL)
-            except OSError:
-                continue
-
-
-def test_a_link_that_breaks_in_mid_run_is_a_failure_that_says_so(measure):
-    is_over = threading.Event()
-    breaking = threading.Thread(target=break_link, args=(is_over,))
-    breaking.start()
-    settings = ['array_size=1000000', 'ntimes=20000', f'allow={ALLOW}']
-    try:
-        done, cases = measure(*(f'-Sstream.{setting}' for setting in settings))
-    finally:
-        is_over.set()
-        breaking.join()
-    assert done.returncode == 1 and cases['on']['result'] == 'fail'
-    assert re.search('not measured, no record: .*closed', cases['on']['fail_reason']), done.stdout
 
 
 # --- 2 MB pages ----------------------------------------------------------------------------------

@@ -182,21 +182,6 @@ def test_a_partition_that_gives_fewer_nodes_than_are_idle_is_measured_as_far_as_
     assert 'not measured, above the limit of 2 nodes per job: n3' in run.text
 
 
-def test_one_node_alone_has_no_pair(call, slurm, tmp_path):
-    call('scontrol', 'update', 'nodename=n[2-4]', 'state=drain', 'reason=test', **slurm)
-    try:
-        done = call(
-            *('reframe', '-c', 'reframe-checks/cluster_pairs.py', '-r'),
-            *('--system', 'ulysses', '-p', 'gcc-o2', '--prefix', tmp_path),
-            RFM_ENABLE_RESULTS_STORAGE='0',
-            **slurm,
-        )
-    finally:
-        call('scontrol', 'update', 'nodename=n[2-4]', 'state=resume', **slurm)
-    assert '2 idle nodes needed, 1 found; not idle: n2 (drained)' in done.stdout, done.stdout
-    assert re.search(r'SKIP.*cluster_pairs', done.stdout), done.stdout
-
-
 @pytest.mark.parametrize(
     'options, with_mpi, launcher',
     [

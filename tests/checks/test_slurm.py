@@ -160,17 +160,19 @@ def test_the_cores_of_a_node_are_found_by_a_job_of_reframe(root, call, slurm, tm
 
 
 def test_a_cluster_row_waits_for_the_other_jobs_of_its_run(slurm_emu, call, tmp_path):
-    """On one node, by the plain command, on a Slurm without accounting."""
-    words = ['-c', 'reframe-checks/stream.py', '-c', 'reframe-checks/cluster_stream.py']
-    words += ['-r', '--system', 'ulysses', '-p', '^gcc-o2$']
-    words += ['-n', '^(stream%pinning=(omp|none)|cluster_stream)', '-S', 'array_size=100000']
-    words += ['-S', 'ntimes=3', '-S', f'allow={SMALL},{CROWDED}', '--prefix', tmp_path]
-    with slurm_emu(tmp_path, 1, 2, 10) as place:
+    """By the plain command, on a Slurm without accounting; a job of ReFrame's has one node."""
+    words = ['-c', 'reframe-checks/cluster_stream.py', '-r', '--system', 'ulysses', '-p', 'gcc-o2']
+    words += ['-n', '^cluster_stream', '-S', 'array_size=100000', '-S', 'ntimes=3']
+    words += ['-S', f'allow={SMALL},{CROWDED}', '--prefix', tmp_path]
+    other = ['sbatch', '--exclusive', '-w', 'n1', '--job-name=rfm_other', '-D', tmp_path]
+    with slurm_emu(tmp_path, 2, 2, 10) as place:
+        assert call(*other, '--wrap=sleep 12', **place).returncode == 0
+        while 'R' not in call('squeue', '-h', '-o', '%t', **place).stdout.split():
+            time.sleep(0.2)
         done = call(
             'reframe', *words, f'--report-file={tmp_path}/run.json', MEMBW_BUILD='make', **place
         )
     cases = json.loads((tmp_path / 'run.json').read_text())['runs'][-1]['testcases']
-    results = {case['name']: case for case in cases if not case['fixture']}
-    assert len(results) == 3 and results['cluster_stream']['result'] != 'skip', done.stdout
-    assert results['cluster_stream']['scheduler'] == 'squeue'
-    assert results['cluster_stream']['nodes'].startswith('1 node: ')
+    (case,) = [case for case in cases if not case['fixture']]
+    assert case['scheduler'] == 'squeue'
+    assert case['nodes'].startswith('2 nodes: ') and 'not idle' not in case['nodes'], done.stdout

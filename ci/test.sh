@@ -27,7 +27,7 @@ tools=(
 	'hpcc=hpcc libopenblas-openmp-dev libopenblas-pthread-dev libopenblas-serial-dev libblis-openmp-dev'
 	shellcheck=shellcheck help2man=help2man mandoc=mandoc
 	/usr/share/lmod/lmod/libexec/lmod=lmod
-	musl-gcc=musl-tools
+	musl-gcc=musl-tools zsh=zsh
 )
 wanted=$(missing_packages "${tools[@]}")
 if ! command -v clang-19 >/dev/null && ! command -v clang >/dev/null; then

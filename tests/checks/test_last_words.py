@@ -25,11 +25,11 @@ SAID = [
 ]
 
 
-@pytest.mark.parametrize('stderr, told', SAID)
-def test_the_reason_is_shown(tmp_path, stderr, told):
+@pytest.mark.parametrize('stderr, shown', SAID)
+def test_the_reason_is_shown(tmp_path, stderr, shown):
     (tmp_path / 'err').write_text(stderr)
     check = types.SimpleNamespace(stagedir=tmp_path, job=types.SimpleNamespace(stderr='err'))
-    assert measurement.last_words(check).startswith(told)
+    assert measurement.last_words(check).startswith(shown)
 
 
 @pytest.mark.parametrize(

@@ -107,7 +107,7 @@ def test_every_system_loads_and_dry_runs(dry, system):
     # a pair that the partition does not have is no case of it
     skipped = re.findall(r'SKIP.*\[(.*)\]', done.text)
     missing = [why for why in skipped if not why.endswith('is a pair of another partition')]
-    if system in DETECTED:  # nothing can be asked of its nodes from here
+    if system in DETECTED:  # its nodes are out of reach from here
         assert missing and all("its file has no 'processor'" in why for why in missing)
     else:
         assert not missing and ran[1] != '0', done.text
@@ -181,11 +181,12 @@ def requested_of_slurm(script):
 @pytest.mark.parametrize('system, where, cores, access', SLURM)
 def test_the_slurm_script_asks_for_one_whole_node(dry, system, where, cores, access):
     script = dry(system).script(f'{system}/{where}', having='likwid-pin -q')
-    asked = requested_of_slurm(script)
-    assert {'--ntasks=1', '--ntasks-per-node=1', f'--cpus-per-task={cores}'} <= set(asked)
-    assert '--time=1:0:0' in asked
+    requested = requested_of_slurm(script)
+    assert {'--ntasks=1', '--ntasks-per-node=1', f'--cpus-per-task={cores}'} <= set(requested)
+    assert '--time=1:0:0' in requested
     # by the check, whatever the system's file says; each of them once
-    assert [line for line in asked if line in (*access, '--exclusive')] == ['--exclusive', *access]
+    given = [line for line in requested if line in (*access, '--exclusive')]
+    assert given == ['--exclusive', *access]
     assert f'export OMP_NUM_THREADS={cores}\n' in script
 
 
@@ -289,8 +290,8 @@ def scripts_of(dry, system, check):
 def test_the_card_of_helios_runs_nbody_with_236_threads_and_each_affinity(dry):
     texts = [text for text in scripts_of(dry, 'helios', 'nbody') if 'KMP_AFFINITY=' in text]
     assert all('OMP_NUM_THREADS=236' in text for text in texts)
-    asked = {line for text in texts for line in text.splitlines() if 'KMP_AFFINITY=' in line}
-    assert asked == {f'export KMP_AFFINITY={a}' for a in ('compact', 'scatter', 'balanced')}
+    requested = {line for text in texts for line in text.splitlines() if 'KMP_AFFINITY=' in line}
+    assert requested == {f'export KMP_AFFINITY={a}' for a in ('compact', 'scatter', 'balanced')}
 
 
 @pytest.mark.parametrize('system, threads', [('hydra', '20'), ('helios', '240')])

@@ -598,7 +598,7 @@ stream:
 
 
 @pytest.fixture
-def held(session, posed, need, quick_gcc):
+def compared(session, posed, need, quick_gcc):
     """One session of four rows: below its reference, within it, and the same two, expected to
     fail."""
     need('likwid-pin', 'numactl')
@@ -608,11 +608,11 @@ def held(session, posed, need, quick_gcc):
     )
 
 
-def test_runs_are_compared_with_their_references(held):
-    assert held.code == 1
+def test_runs_are_compared_with_their_references(compared):
+    assert compared.code == 1
 
     def case(pinning):
-        return held.case(f'stream %pinning={pinning}')
+        return compared.case(f'stream %pinning={pinning}')
 
     below = case('none')
     assert below['verdict'] == 'VALID' and below['result'] == 'fail'
@@ -620,7 +620,7 @@ def test_runs_are_compared_with_their_references(held):
     assert re.search(r'triad=\S+ GB/s, expected 1000000|UNDECIDED: triad ≥ ', said)
     assert case('omp')['result'] == 'pass'
     assert case('omp')['perfvalues']['posed:here:triad'][1] == 0.001
-    assert 'no reference' not in held.text
+    assert 'no reference' not in compared.text
     kept = json.loads(pathlib.Path(case('numactl')['record']).read_text())['case']
     assert kept['references'] == {'triad': [1e6, -0.05, 1e9]}
     assert kept['known_issues'] == {'triad': 'ticket 123'}

@@ -2,18 +2,6 @@
 
 #include "../sysfile.h"
 
-/* The lowest CPU of a mask of a CPU's folder, -1 where there is none. */
-static int topology_first_of_mask(int cpu, const char *name)
-{
-	char line[SYSLINE_MAX];
-	struct cpuset set;
-
-	if (!sysfile_line(line, "/sys/devices/system/cpu/cpu%d/topology/%s", cpu, name))
-		return -1;
-	cpuset_parse_mask(&set, line);
-	return cpuset_next(&set, -1);
-}
-
 static int topology_first_sibling(int cpu)
 {
 	char line[SYSLINE_MAX];
@@ -58,8 +46,13 @@ int topology_cores(const struct cpuset *cpus)
 static int topology_read_socket(int cpu)
 {
 	char line[SYSLINE_MAX];
-	int first = topology_first_of_mask(cpu, "core_siblings");
+	struct cpuset siblings;
+	int first = -1;
 
+	if (sysfile_line(line, "/sys/devices/system/cpu/cpu%d/topology/core_siblings", cpu)) {
+		cpuset_parse_mask(&siblings, line);
+		first = cpuset_next(&siblings, -1);
+	}
 	if (first >= 0)
 		return first;
 	if (!sysfile_line(line, "/sys/devices/system/cpu/cpu%d/topology/physical_package_id", cpu))

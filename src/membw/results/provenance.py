@@ -15,7 +15,7 @@ OF_FILE = ('spack_hash', 'built_with', 'binary_sha256')
 
 
 def requested_pages(data: dict) -> str | None:
-    """'default', 'thp', '2M', '1G'; records of membw 0.1.0 have another key."""
+    """'default', 'thp', '2M', '1G'; records of membw 1.0.0 have another key."""
     pages = data.get('pages') or {}
     return pages.get('requested') or pages.get('asked')
 

@@ -79,7 +79,7 @@ class Row(NamedTuple):
         return next((a.record for a in reversed(self.attempts) if a.record), {})
 
 
-def table_of(cases: list[dict], path: str) -> Table:
+def records_of(cases: list[dict], path: str) -> Table:
     """The records that the cases of a report at `path` name."""
     files = {outcome.record_file(case, path) for case in filter(outcome.is_row, cases)}
     return read_table(sorted(str(file) for file in files if file))

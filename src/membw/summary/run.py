@@ -8,7 +8,7 @@ from membw.plural import plural
 from membw.results import verdict
 from membw.results.table import Table
 from membw.summary import outcome
-from membw.summary.rows import Row, rows_of, table_of
+from membw.summary.rows import Row, records_of, rows_of
 
 
 class Run(NamedTuple):
@@ -28,7 +28,7 @@ def read(path: str) -> Run:
     cases = outcome.cases_of(outcome.load(path))
     if not cases:
         raise MembwError(f"'{path}' holds no test case", "'membw run --full' runs them all")
-    table = table_of(cases, path)
+    table = records_of(cases, path)
     rows = rows_of(cases, path, table)
     if rows and all(outcome.is_dry(a.case) for row in rows for a in row.attempts):
         text = f'{verdict.NOT_MEASURED}: a dry run of {plural(len(rows), "row")}'

@@ -8,6 +8,7 @@ import statistics
 import subprocess
 import time
 
+import declared_cache
 import pytest
 import silent_kernel
 from cpu_used import until_cpu_used
@@ -158,13 +159,16 @@ def test_a_signal_leaves_a_validated_record_of_what_was_complete(stream, tmp_pat
 
 
 @pytest.mark.alone
-def test_a_busy_cpu_leaves_a_lower_bound_and_who_was_busy(stream, tmp_path):
-    """It was INVALID, without a figure."""
+@pytest.mark.parametrize('declared_mib', [None, 480])
+def test_a_busy_cpu_leaves_a_lower_bound_and_who_was_busy(stream, tmp_path, declared_mib):
+    """It was INVALID, without a figure. The size is for the time of a repetition; whether it fits
+    in this machine's caches is not the question."""
+    before = declared_cache.words(tmp_path, declared_mib) if declared_mib else []
+    size = ['-n', '17e6', '-t', '5', '--allow', 'array-too-small']
     with busy_loops(CPUS[0], 3):
-        done = run(
-            'taskset', '-c', CPUS[0], stream, '-n', '17e6', '-t', '5', '--json', tmp_path / 'r'
-        )
+        done = run(*before, 'taskset', '-c', CPUS[0], stream, *size, '--json', tmp_path / 'r')
     record = record_of(tmp_path / 'r')
+    assert not declared_mib or record['llc_mib'] == declared_mib
     triad, kernel = record['metrics']['triad'], record['kernels']['triad']
     assert (record['verdict'], triad['bound'], kernel['best_of']) == ('VALID', 'lower', 4)
     assert 'low' not in triad and 'high' not in triad

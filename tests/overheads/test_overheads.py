@@ -129,6 +129,24 @@ def test_every_planted_fault_is_found_and_nothing_else(run, reason):
     assert status == 1
 
 
+# what clang does to the loop, eight times as much: a step takes less than 0.1 ns
+SEVERAL_AT_ONCE = (
+    'overheads/delay.c',
+    'for (i = 0; i < steps; i++)',
+    'for (const word many = power(factor, 64); steps >= 64; steps -= 64)\n\t\tx *= many;\n'
+    '\tfor (i = 0; i < steps; i++)',
+)
+
+
+def test_a_step_may_be_as_short_as_the_compiler_makes_it(run):
+    constructs = ('--constructs', 'for')
+    status, said, record = run(*SHORT, *constructs, changes=(SEVERAL_AT_ONCE,))
+    delay = record['delay']
+    assert 1e3 * delay['us'] / delay['steps'] < 0.1, delay
+    assert delay['doubled'] > 1.5
+    assert status == 0, said
+
+
 def test_a_team_smaller_than_requested_is_invalid(run):
     status, said, record = run('--pairs', '6', '--constructs', 'barrier', OMP_THREAD_LIMIT='1')
     assert status == 1

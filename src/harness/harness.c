@@ -39,6 +39,7 @@
 #include "memory/map.c"
 #include "memory/placement.c"
 #include "memory/residency.c"
+#include "memory/wide.c"
 #include "metrics.c"
 #include "options.c"
 #include "order_statistics.c"

@@ -1,16 +1,16 @@
 #include "kernels.h"
 
-#include "../harness/machine/cpu_width.h"
+#include "../harness/memory/wide.h"
 
-/* The three arrays of Triad: whole steps of four of the widest vectors; they begin a third of a
- * page apart, so that a store is not taken for a load of the same place of another page. */
-enum { TRIAD_STEP = 256, APART = 1344, KERNEL_PAGE = 4096 };
+/* The three arrays of Triad begin a third of a page apart, so that a store is not taken for a load
+ * of the same place of another page. */
+enum { APART = 1344, KERNEL_PAGE = 4096 };
 
 static const uint64_t ODD = 0x9e3779b97f4a7c15;
 
 static size_t array_bytes(size_t bytes)
 {
-	return bytes / 3 / TRIAD_STEP * TRIAD_STEP;
+	return bytes / 3 / WIDE_TRIAD_STEP * WIDE_TRIAD_STEP;
 }
 
 static size_t array_distance(size_t bytes)
@@ -26,26 +26,6 @@ size_t kernel_bytes_counted(enum kernel kernel, size_t bytes)
 size_t kernel_bytes_needed(size_t bytes)
 {
 	return 2 * array_distance(bytes) + array_bytes(bytes) + KERNEL_PAGE;
-}
-
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(__MIC__) && !defined(__INTEL_COMPILER)
-#define BITS 512
-#define TARGET __attribute__((target("avx512f")))
-#include "loops.h"
-#define BITS 256
-#define TARGET __attribute__((target("avx2")))
-#include "loops.h"
-#define WIDE(bits, wide, narrow) (cpu_width() >= bits ? (wide) : (narrow))
-#else
-#define WIDE(bits, wide, narrow) (narrow)
-#endif
-#define BITS 128
-#define TARGET
-#include "loops.h"
-
-int kernel_bits(void)
-{
-	return WIDE(512, 512, WIDE(256, 256, 128));
 }
 
 static uint64_t word_of(size_t i)
@@ -92,9 +72,8 @@ uint64_t kernel_run(enum kernel kernel, char *memory, size_t bytes, size_t passe
 	char *const c = (char *)triad_array(memory, bytes, 2);
 
 	if (kernel == KERNEL_READ)
-		return WIDE(512, read_512, WIDE(256, read_256, read_128))(memory, bytes, passes);
-	WIDE(512, triad_512, WIDE(256, triad_256, triad_128))(memory, b, c, array_bytes(bytes),
-							      passes);
+		return wide_read(memory, bytes, passes);
+	wide_triad(memory, b, c, array_bytes(bytes), passes);
 	return 0;
 }
 

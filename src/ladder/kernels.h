@@ -1,10 +1,6 @@
 /*
- * kernels: read and Triad with the widest vectors of the CPU, written by intrinsic vector types,
- * so that each preset measures the same loop.
- *
- * read    sum of 64-bit words: each load has one addition, no store
- * triad   a = b + 3 c of doubles, three arrays in the working set; 24 B counted per element;
- *         plain stores, so that outside the caches each line written is read first
+ * kernels: the loops of wide.h over a working set: read over one array, Triad over three of
+ * them, of which 24 B are counted per element.
  *
  * Both go over the working set PASSES times, and each result is exact: the words and the elements
  * are known by their place.
@@ -16,9 +12,6 @@
 #include <stdint.h>
 
 enum kernel { KERNEL_READ, KERNEL_TRIAD };
-
-/* Bits of the vectors, 512, 256 or 128. */
-int kernel_bits(void);
 
 /* Fills the working set of BYTES, a multiple of 512. */
 void kernel_fill(enum kernel kernel, char *memory, size_t bytes);

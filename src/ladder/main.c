@@ -1,6 +1,5 @@
 #include "../harness/config.h"
 
-#include "kernels.h"
 #include "record.h"
 #include "staircase.h"
 
@@ -9,6 +8,7 @@
 #include "../harness/evidence/threads.h"
 #include "../harness/machine/memory_available.h"
 #include "../harness/memory/chase.h"
+#include "../harness/memory/wide.h"
 #include "../harness/metrics.h"
 #include "../harness/plural.h"
 #include "../harness/program.h"
@@ -163,7 +163,7 @@ static void print_head(FILE *out, const struct run *run)
 	fprintf(out,
 		"ladder: %d thread%s, vectors of %d bits, %d sizes to %s,\nlatency to %s, %d "
 		"rounds",
-		l->threads, plural(l->threads), kernel_bits(), l->count,
+		l->threads, plural(l->threads), wide_bits(), l->count,
 		size_text(most, (double)l->bytes[l->count - 1]),
 		size_text(chased, (double)run->measuring.most[LATENCY_2M]), l->rounds);
 	if (run->measuring.clock_ghz > 0)

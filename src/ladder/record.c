@@ -2,7 +2,7 @@
 
 #include "../harness/json.h"
 #include "../harness/memory/chase.h"
-#include "kernels.h"
+#include "../harness/memory/wide.h"
 #include "staircase.h"
 
 static const char *const points_keys[POINTS] = {
@@ -97,7 +97,7 @@ void record_ladder(const void *data)
 
 	placement_write("placement_before", &run->before);
 	placement_write("placement_after", &run->after);
-	json_count("vector_bits", (unsigned)kernel_bits());
+	json_count("vector_bits", (unsigned)wide_bits());
 	json_positive("clock_ghz", run->measuring.clock_ghz);
 	json_truth("pages_2m", run->measuring.has[CHASE_2M]);
 	json_truth("pages_4k", run->measuring.has[CHASE_4K]);

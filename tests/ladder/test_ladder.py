@@ -72,14 +72,14 @@ SHORT = ('ladder/rungs.c', 'MOST_AT_LEAST = (size_t)256 << 20', 'MOST_AT_LEAST =
             True,
         ),
         (
-            'ladder/loops.h',
+            'harness/memory/wide_of.h',
             'void *)(memory + bytes), *v',
             'void *)(memory + bytes - 512), *v',
             True,
         ),
         # a Triad that adds four times
-        ('ladder/loops.h', 'b[i] + 3.0 * c[i]', 'b[i] + 4.0 * c[i]', True),
-        ('ladder/loops.h', 'b[i] + 3.0 * c[i]', '3.0 * c[i] + b[i]', False),
+        ('harness/memory/wide_of.h', 'b[i] + 3.0 * c[i]', 'b[i] + 4.0 * c[i]', True),
+        ('harness/memory/wide_of.h', 'b[i] + 3.0 * c[i]', '3.0 * c[i] + b[i]', False),
     ],
 )
 def test_a_kernel_that_does_less_or_else_is_not_validated(

@@ -1,5 +1,6 @@
 /*
- * loops: read and Triad in vectors of BITS for TARGET; kernels.c includes this once per width.
+ * wide_of: read and Triad in vectors of BITS for TARGET; wide.c includes this once per
+ * width.
  *
  * Eight sums, so that an addition of a cycle or two keeps no load waiting.
  */
@@ -13,13 +14,15 @@
 #endif
 #define JOIN(name, bits) name##_##bits
 #define NAMED(name, bits) JOIN(name, bits)
-#define WORDS NAMED(words, BITS)
-#define DOUBLES NAMED(doubles, BITS)
+#define WORDS NAMED(wide_words, BITS)
+#define DOUBLES NAMED(wide_doubles, BITS)
 
 typedef uint64_t WORDS VECTOR;
 typedef double DOUBLES VECTOR;
 
-static TARGET NOINLINE uint64_t NAMED(read, BITS)(const char *memory, size_t bytes, size_t passes)
+static TARGET NOINLINE __attribute__((unused)) uint64_t NAMED(wide_read, BITS)(const char *memory,
+									       size_t bytes,
+									       size_t passes)
 {
 	const WORDS *const end = (const WORDS *)(const void *)(memory + bytes), *v;
 	const WORDS zero = { 0 };
@@ -48,8 +51,9 @@ static TARGET NOINLINE uint64_t NAMED(read, BITS)(const char *memory, size_t byt
 	return sum;
 }
 
-static TARGET NOINLINE void NAMED(triad, BITS)(char *to, const char *from, const char *times_3,
-					       size_t bytes, size_t passes)
+static TARGET NOINLINE __attribute__((unused)) void
+NAMED(wide_triad, BITS)(char *to, const char *from, const char *times_3, size_t bytes,
+			size_t passes)
 {
 	DOUBLES *const a = (DOUBLES *)(void *)to;
 	const DOUBLES *const b = (const DOUBLES *)(const void *)from;

@@ -3,8 +3,8 @@
 import hashlib
 import json
 import pathlib
-import runpy
 import shutil
+import sys
 
 from setuptools import setup
 from setuptools.command.build_py import build_py
@@ -22,8 +22,14 @@ PARTS = (
 )
 # made in place, by Python, Spack and setuptools
 LEFT_OUT = ('__pycache__', 'rows', 'spack.lock')
-# of the library only what make and Spack run by its path
-OF_LIBRARY = 'src/membw/presets/presets.py'
+# of the library only what make and Spack need
+OF_LIBRARY = {
+    'src/membw/__init__.py',
+    *(
+        f'src/membw/presets/{n}.py'
+        for n in ('__init__', 'table', 'lines', 'provenance', 'command')
+    ),
+}
 
 
 def carried():
@@ -32,7 +38,7 @@ def carried():
         path = HERE / part
         for file in [path] if path.is_file() else sorted(path.rglob('*')):
             name = file.relative_to(HERE).as_posix()
-            of_library = name.startswith('src/membw') and name != OF_LIBRARY
+            of_library = name.startswith('src/membw') and name not in OF_LIBRARY
             made = any(p in LEFT_OUT or p.startswith('.') for p in pathlib.PurePath(name).parts)
             if file.is_file() and not of_library and not made:
                 yield name
@@ -55,5 +61,7 @@ class BuildPy(build_py):
         (data / 'files.json').write_text(json.dumps(checksums, indent=1) + '\n')
 
 
-presets = runpy.run_path(str(HERE / 'src/membw/presets/presets.py'))
-setup(version=presets['version'](), cmdclass={'build_py': BuildPy})
+sys.path.insert(0, str(HERE / 'src'))
+from membw.presets import version  # noqa: E402
+
+setup(version=version(), cmdclass={'build_py': BuildPy})

@@ -15,8 +15,8 @@
 
 PROGRAM ?= $(notdir $(CURDIR))
 ROOT := ../..
-PRESETS := $(ROOT)/src/membw/presets/presets.py
 PYTHON ?= $(or $(wildcard $(ROOT)/.venv/bin/python),python3)
+PRESETS = PYTHONPATH='$(ROOT)/src' $(PYTHON) -m membw.presets.command
 PRESET ?= gcc-o2
 BUILD ?= $(ROOT)/build/$(PRESET)$(if $(filter 1,$(MPI)),-mpi)$(BLAS:%=-%)
 OPENMP ?= 1
@@ -34,7 +34,7 @@ SOURCES := $(sort $(shell find . ../harness -name '*.[ch]' -o -name '*.f90'))
 PLAN := $(BUILD)/$(PROGRAM).mk
 
 ifeq ($(filter clean help,$(MAKECMDGOALS)),)
-$(shell $(PYTHON) $(PRESETS) plan '$(PRESET)' $(PROGRAM) --stamp '$(PLAN)' --cc='$(CC)' \
+$(shell $(PRESETS) plan '$(PRESET)' $(PROGRAM) --stamp '$(PLAN)' --cc='$(CC)' \
 	--extra='$(EXTRA)' $(WITH_MPI) $(WITH_BLAS) $(patsubst %,-D '%',$(DEFINES)) \
 	$(if $(LIBHUGETLBFS),--libhugetlbfs '$(LIBHUGETLBFS)') $(if $(filter 0,$(OPENMP)),--no-openmp))
 ifneq ($(.SHELLSTATUS),0)
@@ -44,7 +44,7 @@ include $(PLAN)
 endif
 
 LINE = $(PLAN_CC) $(PLAN_FLAGS) $(PLAN_SOURCES) -o $@ $(PLAN_LIBS)
-RECORD = $(PYTHON) $(PRESETS) record $(PRESET) $@ --sources .
+RECORD = $(PRESETS) record $(PRESET) $@ --sources .
 
 .DELETE_ON_ERROR:
 .PHONY: all clean help

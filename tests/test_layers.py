@@ -161,9 +161,11 @@ def test_the_packages_of_the_library_make_no_circle():
     assert circle(graph) is None
 
 
-def test_the_recipes_part_of_the_library_is_the_standard_library_alone():
-    """Spack loads it by path, with a Python of its own that has no membw; what stands for a
-    checkout is asked for where there is none, in the installed library alone."""
-    modules = set(imports(LIBRARY / 'presets/presets.py')) - {'membw.checkout.root'}
-    names = {name.split('.')[0] for name in modules}
-    assert names <= set(sys.stdlib_module_names) | {'yaml', 'spack'}
+@pytest.mark.parametrize('name', ['__init__', 'table', 'lines', 'provenance', 'command'])
+def test_what_make_and_spack_use_of_the_library_is_the_standard_library_alone(name):
+    """They have a Python of their own; membw.checkout is asked in the installed library alone."""
+    modules = set(imports(LIBRARY / f'presets/{name}.py')) - {'membw.checkout.root'}
+    own = {module for module in modules if module.startswith('membw.presets.')}
+    assert {module.split('.')[2] for module in own} <= {'table', 'lines', 'provenance'}
+    known = {module.split('.')[0] for module in modules - own}
+    assert known <= set(sys.stdlib_module_names) | {'yaml', 'spack'}

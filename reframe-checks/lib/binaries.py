@@ -23,8 +23,9 @@ from reframe.core.systems import SystemPartition
 from lib import local_jobs, prerequisites
 from lib.queue_limit import queue_limit
 from lib.quick_log import quick_log
+from membw import presets
 from membw.checkout import root
-from membw.presets import presets, spack_rows
+from membw.presets import spack_rows
 from membw.presets.code_checksum import code_sha256
 from membw.results import archive
 from membw.site import machine

@@ -16,7 +16,7 @@ from reframe.core.systems import SystemPartition
 
 from lib.binaries import program_binary
 from lib.option_words import option_words
-from membw.presets import presets
+from membw import presets
 from membw.site import topology
 
 ROWS = presets.load_blas()

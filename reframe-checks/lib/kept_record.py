@@ -11,8 +11,8 @@ import reframe as rfm
 from reframe.core.builtins import variable
 
 from lib.binaries import results
+from membw.presets import sha256
 from membw.presets.code_checksum import code_sha256
-from membw.presets.presets import sha256
 from membw.presets.sources import commit
 from membw.results import archive
 

@@ -23,7 +23,7 @@ COMMANDS = {
     'calibrate': 'membw.calibrate.command',
     'report': 'membw.report.command',
     'codegen': 'membw.codegen.command',
-    'presets': 'membw.presets.presets',
+    'presets': 'membw.presets.command',
     'system': 'membw.system.command',
     'diff': 'membw.diff.command',
     'reproduce': 'membw.reproduce.command',
@@ -40,7 +40,7 @@ class Version(argparse.Action):
     """Read from the sources only with --version."""
 
     def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
-        from membw.presets.presets import version
+        from membw.presets import version
 
         print(f'membw {version()}')
         parser.exit()

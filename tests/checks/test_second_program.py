@@ -10,7 +10,7 @@ import pytest
 from checkout_copy import copy_checkout, variables
 from places import ROOT
 
-from membw.presets import presets
+from membw import presets
 
 CHASE = ROOT / 'tests/data/chase'
 NEW = {

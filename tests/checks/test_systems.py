@@ -7,7 +7,7 @@ import yaml
 from checkout_copy import copy_checkout, variables
 from places import ROOT
 
-from membw.presets import presets
+from membw import presets
 from membw.site import binder, machine, peak, systems
 
 FILES = sorted((ROOT / 'systems').glob('*.yaml'))

@@ -9,7 +9,6 @@ import pytest
 
 from membw import cli
 from membw.errors import MembwError
-from membw.presets import presets
 from membw.printable import printable
 
 FAULTS = [
@@ -60,12 +59,15 @@ def test_what_moves_a_cursor_or_forges_a_line_is_not_printed():
     assert printable('a\nb\x00', keep='\n') == 'a\nb\\x00'
 
 
-@pytest.mark.parametrize('words', [['-m', 'membw', 'presets'], [presets.__file__]])
+@pytest.mark.parametrize('words', ['membw presets', 'membw.presets.command'])
 def test_a_reader_that_has_seen_enough_is_no_fault(words):
     read, write = os.pipe()
     os.close(read)
     done = subprocess.run(
-        [sys.executable, '-u', *words, 'list'], stdout=write, stderr=subprocess.PIPE, text=True
+        [sys.executable, '-u', '-m', *words.split(), 'list'],
+        stdout=write,
+        stderr=subprocess.PIPE,
+        text=True,
     )
     os.close(write)
     assert (done.returncode, done.stderr) == (141, '')

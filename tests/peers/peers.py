@@ -25,7 +25,7 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
-from membw.presets import presets
+from membw import presets
 from membw.results import imb_table, stream_table
 from membw.site.machine import cpu_features
 from membw.site.topology import cores_here

@@ -16,7 +16,7 @@ from checkout_copy import copy_checkout, variables
 from places import ROOT
 from standin import FOUNDING, StandIn, sources
 
-from membw.presets import presets
+from membw import presets
 
 pytestmark = pytest.mark.spack
 

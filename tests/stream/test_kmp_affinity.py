@@ -8,7 +8,7 @@ import pytest
 from lib import pinnings
 from places import ROOT
 
-from membw.presets.presets import candidates
+from membw.presets import candidates
 
 RUNTIME = ROOT / '.venv/.setup/intel-openmp/lib'  # ci/test.sh
 

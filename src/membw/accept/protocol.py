@@ -10,10 +10,9 @@ from typing import Any, NamedTuple
 
 import yaml
 
-from membw import schema
+from membw import presets, schema
 from membw.checkout import refuse_unknown_system, root
 from membw.errors import MembwError, did_you_mean
-from membw.presets import presets
 from membw.printable import printable
 from membw.results.hostlist import expected_nodes
 from membw.results.table import HIGHER

@@ -12,7 +12,7 @@ from membw.accept.risk import assess, sentences
 from membw.accept.rule import STATUSES, Decision
 from membw.accept.runs import Run
 from membw.moments import utc
-from membw.presets.presets import version
+from membw.presets import version
 from membw.results.hostlist import fold
 from membw.statistics.robust import MAD_TO_SIGMA
 

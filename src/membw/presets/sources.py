@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from membw import presets
 from membw.checkout import root
 from membw.errors import MembwError
-from membw.presets import presets
 
 Facts = dict[str, Any]  # a mapping, as YAML has it
 
@@ -23,7 +23,8 @@ BUILT_FROM = (
     'src/harness',
     'src/Makefile',
     'src/program.mk',
-    'src/membw/presets/presets.py',
+    'src/membw/__init__.py',
+    'src/membw/presets',
     'configs',
     'spack-repo',
     'spack-repo-index.yaml',

@@ -19,7 +19,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from membw.presets import presets
+from membw import presets
 
 Facts = dict[str, Any]  # a mapping, as YAML has it
 Table = dict[str, dict[str, Any]]  # families and presets, by their names
@@ -96,8 +96,8 @@ def environment(program: str, rows: list[Facts], table: Table) -> tuple[Facts, d
 
 def fingerprint(program: str, text: str) -> str:
     """Changes when a lock made before would be stale."""
-    files: list[Path | str] = [presets.TABLE, presets.__file__, *sorted(SCOPE.glob('*.yaml'))]
-    files += sorted(RECIPES.rglob('*.py'))
+    files = [presets.TABLE, *sorted(SCOPE.glob('*.yaml')), *sorted(RECIPES.rglob('*.py'))]
+    files += sorted(Path(presets.__file__).parent.glob('*.py'))
     parts = [text, presets.source_sha256(presets.PROGRAMS / program), *map(presets.sha256, files)]
     return hashlib.sha256('\n'.join(parts).encode()).hexdigest()
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from membw.moments import utc
 from membw.plural import plural
-from membw.presets.presets import version
+from membw.presets import version
 from membw.report import history, pairs, ranking, record_curves, summary
 from membw.report.model import Page
 from membw.report.rows import Run

@@ -84,8 +84,8 @@ def run_again(args: argparse.Namespace, result: Result, text: str) -> int:
 
 def new_result(here: Path, old: Result) -> Result | None:
     """The Result that the script left; None where it left no record."""
+    from membw.presets import build_record
     from membw.presets.code_checksum import code_sha256
-    from membw.presets.presets import build_record
     from membw.reproduce.rebuild import new_result_parts
 
     file, _, binary_path = new_result_parts(here, old.job)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from membw.checkout import root
 from membw.errors import MembwError
-from membw.presets.presets import SUFFIXES
+from membw.presets import SUFFIXES
 from membw.presets.sources import Sources
 from membw.printable import printable
 from membw.results.archive import WATCHED

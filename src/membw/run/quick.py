@@ -6,7 +6,7 @@ by make: Spack takes longer to build than the run takes.
 
 import time
 
-from membw.presets import presets
+from membw import presets
 
 MOST = 3  # presets
 LEAST = 2

@@ -11,8 +11,8 @@ from typing import Any, NoReturn
 
 import reframe.core.settings as builtin
 
+from membw import presets
 from membw.checkout import root
-from membw.presets import presets
 from membw.site import backends, machine, peak, slurm, systems
 from membw.site.environs import environ_name
 

@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from membw import presets
 from membw.checkout import root
-from membw.presets import presets
 
 Facts = dict[str, Any]  # a mapping, as YAML has it
 Table = dict[str, dict[str, Any]]  # families and presets, by their names

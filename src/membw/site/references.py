@@ -11,9 +11,9 @@ from typing import Any
 
 import yaml
 
+from membw import presets
 from membw.checkout import root
 from membw.errors import did_you_mean
-from membw.presets import presets
 from membw.site.environs import of_partition
 
 INDEX = ['$partition', '$environ', 'pinning']

@@ -9,9 +9,8 @@ from typing import Any
 
 import yaml
 
-from membw import schema
+from membw import presets, schema
 from membw.checkout import root
-from membw.presets import presets
 from membw.site import backends, peak, references
 
 Facts = dict[str, Any]  # a mapping, as YAML has it

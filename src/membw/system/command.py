@@ -8,11 +8,11 @@ import socket
 import sys
 from pathlib import Path
 
+from membw import presets
 from membw.checkout import root
 from membw.errors import MembwError
 from membw.files import write_whole
 from membw.plural import plural
-from membw.presets import presets
 from membw.site import systems
 from membw.system import file, slurm
 

@@ -13,7 +13,7 @@ import sys
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from membw.presets import presets
+from membw import presets
 from membw.site import machine
 
 Facts = dict[str, Any]  # a mapping, as YAML has it

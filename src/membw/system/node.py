@@ -9,7 +9,7 @@ from typing import Any
 
 from reframe.utility import cpuinfo
 
-from membw.presets import presets
+from membw import presets
 from membw.site import machine
 from membw.system import compiler_modules
 

@@ -6,7 +6,7 @@ import shlex
 import pytest
 from standin import StandIn
 
-from membw.presets import presets
+from membw import presets
 
 # [ulysses], as printed but for the misprint -o3, MPI's wrapper and what its dots leave out
 INTEL = '-O2 -xHost -fopenmp -mkl nodeperf.c'

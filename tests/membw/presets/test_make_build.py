@@ -12,7 +12,7 @@ from checkout_copy import copy_checkout
 from places import ROOT
 from standin import FOUNDING, StandIn, sources
 
-from membw.presets import presets
+from membw import presets
 
 
 @pytest.fixture
@@ -129,10 +129,10 @@ def test_without_cc_the_newest_compiler_of_the_family_is_taken(make, tmp_path, t
     for name, banner in there.items():
         (folder / name).write_text(f'#!/bin/sh\necho "{banner}"\n')
         (folder / name).chmod(0o755)
-    words = [make.root / 'src/membw/presets/presets.py', 'plan', 'clang-o2', 'stream']
+    words = ['-m', 'membw.presets.command', 'plan', 'clang-o2', 'stream']
     done = subprocess.run(
         [sys.executable, *words, '--stamp', tmp_path / 'plan'],
-        env={'PATH': str(folder)},
+        env={'PATH': str(folder), 'PYTHONPATH': str(make.root / 'src')},
         capture_output=True,
         text=True,
     )

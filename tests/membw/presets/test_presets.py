@@ -7,7 +7,8 @@ import pytest
 import yaml
 from standin import BANNERS, FOUNDING, StandIn
 
-from membw.presets import presets
+from membw import presets
+from membw.presets import command, lines
 
 TABLE = presets.load()
 MACROS = {'array_size': 'STREAM_ARRAY_SIZE', 'ntimes': 'NTIMES'}
@@ -89,7 +90,7 @@ def test_a_compiler_is_known_by_its_banner(tmp_path, family):
     ],
 )
 def test_the_version_is_read_off_the_banner(monkeypatch, banner, family, version):
-    monkeypatch.setattr(presets, 'banner', lambda cc: banner)
+    monkeypatch.setattr(lines, 'banner', lambda cc: banner)
     found = {name: presets.compiler_version(name, 'cc', TABLE) for name in TABLE['families']}
     assert {name: v for name, v in found.items() if v} == {family: version}
 
@@ -155,7 +156,7 @@ def test_a_file_that_is_no_table_is_refused_without_a_traceback(tmp_path, text):
 )
 def test_the_command_refuses_with_one_line_and_the_way_out(capsys, args, said):
     try:
-        status = presets.main(args)
+        status = command.main(args)
     except SystemExit as left:
         status = left.code
     err = capsys.readouterr().err

@@ -11,8 +11,8 @@ import pytest
 from checkout_copy import copy_checkout
 from places import ROOT
 
+from membw import presets
 from membw.errors import MembwError
-from membw.presets import presets
 from membw.presets.sources import checksum, find_sources
 
 STREAM = ROOT / 'src/stream'

@@ -4,7 +4,7 @@ import pytest
 import yaml
 from places import ROOT
 
-from membw.presets import presets
+from membw import presets
 from membw.site import references, systems
 
 SYSTEM = yaml.safe_load((ROOT / 'systems/thin.yaml').read_text())

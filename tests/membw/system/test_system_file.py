@@ -4,7 +4,7 @@ import pytest
 import topologies
 import yaml
 
-from membw.presets import presets
+from membw import presets
 from membw.site import systems
 from membw.system import compiler_modules, file, slurm
 

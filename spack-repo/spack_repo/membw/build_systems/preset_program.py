@@ -1,27 +1,21 @@
 """What the recipes of this repository share: a folder of src, built by exactly a preset's line."""
 
 import hashlib
-import importlib.util
 import json
 import os
 import pathlib
+import sys
 
 from spack.package import *
 
 # <root>/spack-repo/spack_repo/membw/build_systems/preset_program.py
 ROOT = pathlib.Path(__file__).resolve().parents[4]
-PRESETS = ROOT / 'src' / 'membw' / 'presets' / 'presets.py'
+# the part of the library that needs the standard library alone
+sys.path.insert(0, str(ROOT / 'src'))
+from membw import presets  # noqa: E402
 
-
-def load(path):
-    """The one file that is shared with the library, which Spack's Python does not have."""
-    spec = importlib.util.spec_from_file_location(f'membw_{path.stem}', path)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-presets = load(PRESETS)
+sys.path.pop(0)
+PRESETS = sorted(pathlib.Path(presets.__file__).parent.glob('*.py'))
 TABLE = presets.load()
 
 
@@ -100,7 +94,7 @@ class PresetProgram(Package):
     def content_hash(self, content=None):
         """Also the sources and the table: an edit of either is another package."""
         parts = [super().content_hash(content), presets.source_sha256(self.sources)]
-        parts += [presets.sha256(path) for path in (presets.TABLE, PRESETS, __file__)]
+        parts += [presets.sha256(path) for path in (presets.TABLE, *PRESETS, __file__)]
         return hashlib.sha256('\n'.join(parts).encode()).hexdigest()
 
     @property

@@ -1,0 +1,91 @@
+"""What a binary is built from and by: release, checksums, the record beside it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from membw.presets.lines import banner
+from membw.presets.table import ROOT, Facts
+
+PROGRAMS = ROOT / 'src'  # PROGRAMS/<name>/<name>.c, and the harness of all of them
+HARNESS = 'harness'
+SUFFIXES = ('.c', '.h', '.f90')
+
+
+def version() -> str:
+    """Of the release: its one place is the harness, which every program carries along."""
+    text = (PROGRAMS / HARNESS / 'config.h').read_text(encoding='utf-8')
+    return re.findall(r'#define MEMBW_VERSION "(.+)"', text)[0]
+
+
+def source_files(folder: Path | str) -> dict[str, Path]:
+    """{path below src: path} of all that a program is made of: its folder and the harness."""
+    folder = Path(folder).resolve()
+    paths = [p for d in (folder, folder.parent / HARNESS) for p in d.rglob('*')]
+    return {p.relative_to(folder.parent).as_posix(): p for p in paths if p.suffix in SUFFIXES}
+
+
+def source_sha256(folder: Path | str) -> str:
+    """One checksum of all sources of the program in that folder."""
+    return checksum((name, path.read_bytes()) for name, path in source_files(folder).items())
+
+
+def checksum(sources: Iterable[tuple[str, bytes]]) -> str:
+    """Of (name below src, bytes): sha256 of what `sha256sum` prints in src, sorted by path."""
+    total = hashlib.sha256()
+    for name, content in sorted(sources, key=lambda source: source[0].encode()):
+        total.update(f'{hashlib.sha256(content).hexdigest()}  {name}\n'.encode())
+    return total.hexdigest()
+
+
+def sha256(path: Path | str) -> str:
+    return hashlib.sha256(Path(path).read_bytes()).hexdigest()
+
+
+def write_if_changed(path: Path | str, text: str) -> bool:
+    """Write only changed content: an unchanged file keeps its time, so make rebuilds nothing."""
+    path = Path(path)
+    if path.is_file() and path.read_text(encoding='utf-8') == text:
+        return False
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding='utf-8')
+    return True
+
+
+def write_record(
+    binary: Path | str,
+    preset: str,
+    line: Sequence[str],
+    sources: Path | str,
+    mpicc: str | None,
+    blas: str | None,
+) -> None:
+    """BINARY.json next to the binary: the line that reached the compiler, and what it made."""
+    folder = Path(sources).resolve()
+    record = {
+        'program': folder.name,
+        'built_with': 'make',
+        'preset': preset,
+        'compile_line': line,
+        'compiler': banner(line[0]),
+        'mpi': mpicc,
+        'blas': blas,
+        'source_sha256': source_sha256(folder),
+        'binary_sha256': sha256(binary),
+        'spec': None,
+        'dag_hash': None,
+    }
+    Path(f'{binary}.json').write_text(json.dumps(record, indent=1) + '\n')
+
+
+def build_record(binary: Path | str) -> Facts:
+    """What make or Spack wrote of a binary when it was built."""
+    path = Path(binary)
+    places = (Path(f'{path}.json'), path.parents[1] / 'share' / 'membw' / f'{path.name}.json')
+    return json.loads(
+        next((p for p in places if p.is_file()), places[0]).read_text(encoding='utf-8')
+    )

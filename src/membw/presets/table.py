@@ -1,0 +1,249 @@
+"""The tables of presets and of BLAS libraries (configs/presets.yaml, blas.yaml), read and checked.
+
+This file, lines.py, provenance.py and command.py need the standard library alone: make and Spack's
+recipe use them with a Python that has no other package.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from types import ModuleType
+from typing import Any, Dict
+
+# typing's Dict: Spack's Python may be 3.7
+Facts = Dict[str, Any]  # a mapping, as YAML has it
+Table = Dict[str, Facts]  # families and presets, by their names
+
+
+def find_root() -> Path:
+    """The checkout that this file is in; of the installed library, what it unpacked."""
+    here = Path(__file__).resolve().parents[3]
+    if (here / 'configs' / 'presets.yaml').is_file():
+        return here
+    from membw.checkout import root
+
+    return Path(root())
+
+
+ROOT = find_root()
+TABLE = ROOT / 'configs' / 'presets.yaml'
+BLAS_TABLE = ROOT / 'configs' / 'blas.yaml'
+# program: its Spack package, where Spack's builtin repository has another of the program's name
+PACKAGES = {'stream': 'membw'}
+
+FAMILY_KEYS = {'cc', 'language', 'openmp', 'spack', 'external', 'version'}
+PRESET_KEYS = {'family', 'line', 'requires', 'features', 'pages', 'source'}
+OPTIONAL_KEYS = {'language', 'external', 'pages'}
+PAGES = ('thp', '2M', '1G')
+LISTS = ('requires', 'features', 'libraries')
+LANGUAGES = ('c', 'fortran')
+PLACEHOLDERS = {'openmp', 'defs', 'libhugetlbfs'}
+BLAS_KEYS = {
+    'compile',
+    'link',
+    'folder',
+    'preset',
+    'libraries',
+    'threading',
+    'variable',
+    'spack',
+    'source',
+}
+
+
+class PresetError(Exception):
+    """A usage error; the text is the fact and, on a second line, the way out."""
+
+    def __init__(self, fact: str, hint: str) -> None:
+        super().__init__(f'membw: {fact}\nhint: {hint}')
+        self.fact, self.hint = fact, hint
+
+
+def parse_yaml(text: str) -> Any:
+    """PyYAML where there is one, else (in Spack's own Python) the YAML that Spack brings."""
+    try:
+        import yaml
+    except ImportError:
+        return parse_yaml_of_spack(text)
+    try:
+        return read_yaml(yaml, text)
+    except yaml.YAMLError as err:
+        raise PresetError(f'presets.yaml is not YAML: {one_line(err)}', 'fix that line') from err
+
+
+def loader(yaml: ModuleType) -> Any:
+    """libyaml's, where PyYAML was built with it: it takes a tenth of the time."""
+    return getattr(yaml, 'CSafeLoader', yaml.SafeLoader)
+
+
+def read_yaml(yaml: ModuleType, text: str) -> Any:
+    """What the text says; YAMLError also for a number that Python does not take."""
+    try:
+        return yaml.load(text, loader(yaml))
+    except ValueError as err:
+        raise yaml.YAMLError(str(err)) from err
+
+
+def parse_yaml_of_spack(text: str) -> Any:
+    try:
+        import spack.util.spack_yaml as spack_yaml
+    except ImportError as err:
+        raise PresetError(
+            f"no YAML reader in '{sys.executable}'",
+            "use the project's Python (`. ./setup-env.sh`), or install python3-yaml",
+        ) from err
+    return spack_yaml.load(text)
+
+
+def one_line(err: Exception) -> str:
+    return ' '.join(str(err).split())
+
+
+def load(path: Path | str = TABLE) -> Table:
+    """The whole table, checked: {'families': {...}, 'presets': {...}}."""
+    try:
+        text = Path(path).read_text(encoding='utf-8')
+    except OSError as err:
+        raise PresetError(f"cannot read '{path}': {err.strerror}", 'restore it from git') from err
+    except UnicodeError as err:
+        raise PresetError(f"'{path}' is not UTF-8: {err}", 'save it as UTF-8') from err
+    table = parse_yaml(text)
+    twice = [f"line {line}: '{place}' is given twice" for line, place in given_twice(text)]
+    problems = [*twice, *check(table)]
+    if problems:
+        name = Path(path).name
+        raise PresetError(
+            '\nmembw: '.join(f'{name}: {p}' for p in problems),
+            'the head of presets.yaml says what each key means',
+        )
+    return table
+
+
+def given_twice(text: str) -> Iterator[tuple[int, str]]:
+    """(line, place) of each key that stands there twice: PyYAML would take the last, silently.
+
+    Spack's own reader refuses such a text itself.
+    """
+    try:
+        import yaml
+    except ImportError:
+        return
+    waiting, seen = [('', yaml.compose(text, loader(yaml)))], set()
+    while waiting:
+        place, node = waiting.pop()
+        if id(node) in seen or not isinstance(node, yaml.CollectionNode):
+            continue
+        seen.add(id(node))  # an anchor's node is met at each of its aliases
+        if isinstance(node, yaml.SequenceNode):
+            waiting += [(f'{place}[{i}]', item) for i, item in enumerate(node.value)]
+            continue
+        names = set()
+        for key, value in node.value:
+            name = f'{place}.{key.value}'.lstrip('.')
+            if name in names:
+                yield key.start_mark.line + 1, name
+            names.add(name)
+            waiting.append((name, value))
+
+
+def check(table: Any) -> list[str]:
+    """All problems of a table, as one line each."""
+    if not isinstance(table, dict) or set(table) != {'families', 'presets'}:
+        return ["the two top-level keys are 'families' and 'presets'"]
+    if not all(isinstance(part, dict) and part for part in table.values()):
+        return ["'families' and 'presets' hold one named row each line"]
+    problems = []
+    for name, family in table['families'].items():
+        where = f'families.{name}'
+        problems += check_keys(where, family, FAMILY_KEYS, OPTIONAL_KEYS)
+        if isinstance(family, dict) and family.get('language', 'c') not in LANGUAGES:
+            problems.append(f"{where}: 'language' is one of {' '.join(LANGUAGES)}")
+    for name, row in table['presets'].items():
+        where = f'presets.{name}'
+        of_row = check_keys(where, row, PRESET_KEYS, OPTIONAL_KEYS)
+        problems += of_row or check_row(where, name, row, table['families'])
+    return problems
+
+
+def check_keys(where: str, row: Any, keys: set[str], optional: set[str]) -> list[str]:
+    if not isinstance(row, dict):
+        return [f'{where}: is not a mapping']
+    problems = [f"{where}: unknown key '{key}'" for key in row if key not in keys]
+    problems += [f"{where}: '{key}' is missing" for key in sorted(keys - optional - set(row))]
+    for key in sorted(set(row) & keys):
+        kind, word = (list, 'a list') if key in LISTS else (str, 'text')
+        if not isinstance(row[key], kind):
+            problems.append(f"{where}: '{key}' is not {word}")
+    return problems
+
+
+def check_row(where: str, name: str, row: Facts, families: Facts) -> list[str]:
+    problems = []
+    if row['family'] not in families:
+        problems.append(f"{where}: unknown family '{row['family']}'")
+    elif not re.fullmatch(re.escape(row['family']) + r'-[a-z0-9][a-z0-9-]*', name):
+        problems.append(f"{where}: the name is not '{row['family']}-<options>'")
+    if row.get('pages', PAGES[0]) not in PAGES:
+        problems.append(f"{where}: 'pages' is one of {' '.join(PAGES)}")
+    unknown = set(re.findall(r'{(.*?)}', row['line'])) - PLACEHOLDERS
+    problems += [f"{where}: unknown placeholder '{{{word}}}'" for word in sorted(unknown)]
+    return problems
+
+
+def row(preset: str, table: Table | None = None) -> Facts:
+    table = table or load()
+    if preset not in table['presets']:
+        raise PresetError(
+            f"unknown preset '{preset}'",
+            'one of ' + ' '.join(table['presets']) + '; a new one is a row of presets.yaml',
+        )
+    return table['presets'][preset]
+
+
+def family_of(preset: str, table: Table) -> Facts:
+    return table['families'][row(preset, table)['family']]
+
+
+def language(family: Facts) -> str:
+    """What the programs are written in that a family compiles."""
+    return family.get('language', 'c')
+
+
+def package(program: str) -> str:
+    """The Spack package that builds src/<program>."""
+    return PACKAGES.get(program, program)
+
+
+def program_of(package: str) -> str:
+    return next((program for program, name in PACKAGES.items() if name == package), package)
+
+
+def load_blas(path: Path | str = BLAS_TABLE) -> Facts:
+    """{name: row} of configs/blas.yaml, checked."""
+    try:
+        rows = parse_yaml(Path(path).read_text(encoding='utf-8'))['rows']
+    except OSError as err:
+        raise PresetError(f"cannot read '{path}': {err.strerror}", 'restore it from git') from err
+    problems = [
+        text
+        for name, row in rows.items()
+        for text in check_keys(f'rows.{name}', row, BLAS_KEYS, {'folder', 'preset'})
+    ]
+    if problems:
+        raise PresetError(
+            '\nmembw: '.join(f'blas.yaml: {p}' for p in problems),
+            'the head of blas.yaml says what each key means',
+        )
+    return rows
+
+
+def blas_row(name: str, rows: Facts | None = None) -> Facts:
+    rows = rows or load_blas()
+    if name not in rows:
+        raise PresetError(
+            f"unknown BLAS '{name}'", f'one of {" ".join(rows)}; a new one is a row of blas.yaml'
+        )
+    return rows[name]

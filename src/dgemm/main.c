@@ -74,7 +74,7 @@ static const struct program program = {
 	reasons,
 	NULL,
 	output_write,
-	0,
+	.headline = "square",
 };
 
 /* One for each core of the node. */

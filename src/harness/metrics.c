@@ -5,6 +5,7 @@
 #include "room.h"
 #include "verdict.h"
 
+#include <fnmatch.h>
 #include <stdarg.h>
 
 struct metric {
@@ -100,6 +101,15 @@ void metrics_judge(double peak, const char *unit)
 		if (unit && strcmp(metric_list[m].unit, unit) == 0 &&
 		    metric_list[m].better == HIGHER)
 			judge_peak(metric_list[m].name, metric_list[m].value, unit, peak);
+}
+
+const char *metrics_headline(const char *pattern)
+{
+	int m = metric_total - 1;
+
+	while (m > 0 && !(pattern && fnmatch(pattern, metric_list[m].name, 0) == 0))
+		m--;
+	return m < 0 ? NULL : metric_list[m].name;
 }
 
 void metrics_print(FILE *out)

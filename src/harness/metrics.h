@@ -32,6 +32,10 @@ LOCAL void metrics_judge(double peak, const char *unit);
 /* The finding itself, of a figure that is no metric of its own. */
 LOCAL void judge_peak(const char *name, double value, const char *unit, double peak);
 
+/* The metric that stands for the run: the last whose name matches the pattern, else the first;
+ * NULL where there is none. */
+LOCAL const char *metrics_headline(const char *pattern);
+
 /* "latency: 93.2 ns", one per line. */
 LOCAL void metrics_print(FILE *out);
 

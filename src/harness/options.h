@@ -38,6 +38,8 @@ struct program {
 	const char *peak_unit;                   /* "GB/s": it has --peak; NULL: it has not */
 	void (*write)(const void *data);         /* its part of the record, by json_text() ... */
 	int has_table;                           /* it printed its figures itself */
+	const char *headline; /* the metric that stands for a run: the last whose name matches
+				 (as of files: "*_latency"); where none does, the first */
 };
 
 /* Reads the command line by the tables of the program and these of its own: --json, --allow,

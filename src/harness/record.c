@@ -108,6 +108,7 @@ static void record_line(FILE *out, const struct program *program, const void *da
 	json_open(NULL, '{');
 	record_identity(program);
 	metrics_write();
+	json_text("headline", metrics_headline(program->headline));
 	record_peak(program);
 	if (program->write)
 		program->write(data);

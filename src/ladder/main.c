@@ -37,7 +37,8 @@ static const struct program program = {
 	NULL,
 	NULL,
 	record_ladder,
-	1,
+	.has_table = 1,
+	.headline = "*_latency",
 };
 
 /* All sizes that memory and time allow. */

@@ -79,7 +79,7 @@ static const struct program program = {
 	reasons,
 	"GB/s",
 	write_loaded,
-	0,
+	.headline = "unloaded_ns",
 };
 
 static void choose_mixes(void)

@@ -102,7 +102,7 @@ static const struct program program = {
 	reasons,
 	NULL,
 	write_run,
-	0,
+	.headline = "speedup_*",
 };
 
 static void add_crew(struct run *run, int threads, int on_device)

@@ -120,7 +120,7 @@ static const struct program program = {
 	reasons,
 	NULL,
 	write_run,
-	0,
+	.headline = "barrier_t*",
 };
 
 static void prepare_run(struct run *run)

@@ -138,7 +138,7 @@ static const struct program program = {
 	reasons,
 	NULL,
 	write_run,
-	0,
+	.headline = NULL, /* the first: latency of the smallest message, of the nearest pair */
 };
 
 /* Requested pairs are one round. */

@@ -45,6 +45,7 @@ static const struct program program = {
 	"GB/s",
 	write_tiers,
 	.has_table = 1,
+	.headline = "triad_*",
 };
 
 /* The domain with the largest caches decides. */

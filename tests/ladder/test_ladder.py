@@ -39,6 +39,7 @@ def test_the_record_has_each_size_in_each_of_three_rounds(ladder: Ran) -> None:
 def test_levels_have_figures_with_units_and_which_way_is_better(ladder: Ran) -> None:
     _, output, record = ladder
     metrics = record['metrics']
+    assert record['headline'] == [name for name in metrics if name.endswith('_latency')][-1]
     assert (metrics['l1_latency']['unit'], metrics['l1_latency']['better']) == ('ns', 'lower')
     assert metrics['l1_latency']['value'] < metrics['memory_latency']['value']
     assert metrics['l1_read_one']['value'] > metrics['memory_read_one']['value']

@@ -59,6 +59,7 @@ def test_speed_up_efficiency_and_serial_fraction_follow_from_the_rounds(run, pre
     metric = record['metrics']['speedup_2']
     assert (metric['value'], metric['unit'], metric['better']) == (two['speedup'], 'x', 'higher')
     assert set(record['metrics']) == {'gflops_1', 'gflops_2', 'speedup_2'}
+    assert record['headline'] == 'speedup_2'
     assert record['momentum'] < 1e-6 and record['energy_drift'] < 1e-4 * 5
 
 

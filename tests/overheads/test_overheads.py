@@ -73,7 +73,7 @@ def test_every_construct_has_a_figure_for_every_team(run):
             assert metric['value'] == row['overhead_us']
     fits = {(f['construct'], f.get('threads')) for f in record['fits']}
     assert fits == {(name, threads) for name in BY_BYTES for threads in (1, 2)}
-    assert record['additions_per_cycle'] > 0
+    assert record['additions_per_cycle'] > 0 and record['headline'] == 'barrier_t2'
     assert record['delay']['us'] == pytest.approx(0.1, rel=0.05)
     runtime = record['runtime']
     assert runtime['name'] == 'libgomp' and runtime['version'].startswith('GOMP_')

@@ -12,7 +12,7 @@ import statistics
 import sys
 import time
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from functools import lru_cache
 from pathlib import Path
@@ -70,6 +70,7 @@ class Figure(NamedTuple):
     line: int = 0  # of the first rank's record, from 1
     known_issue: str = ''  # why it is expected to miss its reference
     allowed: str = ''  # reasons for INVALID that --allow set aside: no reference, no acceptance
+    is_headline: bool = False  # the metric that stands for its record
 
 
 class BadRecord(ValueError):
@@ -202,6 +203,20 @@ def figures_of(data: dict) -> dict[str, Figure]:
     return _record(data, '', 1, {}).figures
 
 
+def headline_of(data: dict) -> str:
+    """The metric that stands for a record, by its program; of records before there was a headline,
+    and of made ones, the last. BadRecord where nothing was measured."""
+    measured = [name for name, row in data['metrics'].items() if row['value'] is not None]
+    if not measured:
+        raise BadRecord("'metrics' is empty: nothing was measured")
+    return data['headline'] if data.get('headline') in measured else measured[-1]
+
+
+def headline(figures: Mapping[str, Figure]) -> Figure:
+    """The figure of these, by metric, that stands for their record."""
+    return next((f for f in figures.values() if f.is_headline), [*figures.values()][-1])
+
+
 class _Record(NamedTuple):
     """What one rank measured."""
 
@@ -249,13 +264,12 @@ def _record(data: dict, file: str, line: int, provenances: dict[str, dict[str, s
             line=line,
             allowed=allowed,
         )
+        stands = headline_of(data)
         figures = {
-            name: _figure(whole, name, row, case)
+            name: _figure(whole, name, row, case)._replace(is_headline=name == stands)
             for name, row in data['metrics'].items()
             if row['value'] is not None
         }
-        if not figures:
-            raise BadRecord("'metrics' is empty: nothing was measured")
         return _Record(_count(data, 'rank', 0), _count(data, 'ranks', 1), figures)
     except KeyError as err:
         raise BadRecord(f"'{err.args[0]}' is missing") from err

@@ -191,7 +191,7 @@ const struct program stream_program = {
 	stream_reasons,
 	"GB/s",
 	write_own,
-	0,
+	.headline = "triad",
 };
 
 char *stream_record(const struct run *run, size_t *size)

@@ -7,7 +7,7 @@ import made_up_records as made
 import pytest
 
 from membw.errors import MembwError
-from membw.results.table import read_table
+from membw.results.table import headline, headline_of, read_table
 
 
 def table_of(tmp_path, *records):
@@ -30,6 +30,19 @@ def test_a_record_gives_a_row_for_each_metric_with_what_its_check_knows(tmp_path
     assert table.provenance(triad)['compile_line'] == 'gcc -O2 -fopenmp *.c'
     assert table.record(triad)['host'] == 'n1'
     assert table.problems == []
+
+
+@pytest.mark.parametrize('said, stands', [
+    ({'headline': 'scale'}, 'scale'),
+    ({}, 'triad'),  # of records before there was a headline: the last one
+    ({'headline': None}, 'triad'),
+    ({'headline': 'latency'}, 'triad'),  # a metric that was not measured
+])  # fmt: skip
+def test_the_metric_that_stands_for_a_record_is_the_one_it_names(tmp_path, said, stands):
+    record = {**made.record(), **said}
+    figures = {figure.metric: figure for figure in table_of(tmp_path, record).figures}
+    assert headline_of(record) == headline(figures).metric == stands
+    assert [f.metric for f in figures.values() if f.is_headline] == [stands]
 
 
 def test_a_record_without_a_check_is_named_by_its_program(tmp_path):

@@ -147,6 +147,24 @@ def test_what_the_sources_say_of_the_nodes():
     )
 
 
+@pytest.mark.parametrize('places', [
+    {'top': 512}, {'partition': 512}, {'extras': 512},
+    {'top': 256, 'partition': 512}, {'top': 256, 'extras': 512}, {'partition': 256, 'extras': 512},
+], ids=' and '.join)  # fmt: skip
+def test_a_peak_by_hand_is_one_line_in_any_place_and_the_innermost_counts(places, tmp_path):
+    data = yaml.safe_load((ROOT / 'systems/local.yaml').read_text())
+    partition = data['partitions'][0]
+    within = {'top': data, 'partition': partition, 'extras': partition.setdefault('extras', {})}
+    for place, gbs in places.items():
+        within[place]['peak_gbs'] = gbs
+    path = tmp_path / 'local.yaml'
+    path.write_text(yaml.safe_dump(data))
+    data, problems = systems.load_file(path, presets.load())
+    assert not problems
+    source = 'as set in systems/local.yaml'
+    assert data['partitions'][0]['extras'] == {'peak_gbs': 512, 'peak_source': source}
+
+
 MISTAKES = {
     'a misspelt key': (
         'scheduler: slurm', 'shceduler: slurm',

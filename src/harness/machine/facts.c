@@ -156,10 +156,31 @@ static void fact_memory(void)
 	fact_field("hugepages_free", "/proc/meminfo", "HugePages_Free");
 }
 
+/* What systems/facts/cpus.yaml recognises a CPU by, as the kernel writes it; x86 has the first
+ * four, Arm the next two.  Everybody may read who made the machine, not its serial number. */
+static void fact_identity(void)
+{
+	char flags[SYSLINE_MAX];
+
+	json_open("cpu_id", '{');
+	fact_field("vendor", "/proc/cpuinfo", "vendor_id");
+	fact_field("family", "/proc/cpuinfo", "cpu family");
+	fact_field("model", "/proc/cpuinfo", "model");
+	fact_field("stepping", "/proc/cpuinfo", "stepping");
+	fact_field("implementer", "/proc/cpuinfo", "CPU implementer");
+	fact_field("part", "/proc/cpuinfo", "CPU part");
+	fact_line("machine_vendor", "/sys/class/dmi/id/sys_vendor");
+	fact_line("machine", "/sys/class/dmi/id/product_name");
+	sysfile_field(flags, "/proc/cpuinfo", "flags");
+	json_truth("hypervisor", strstr(flags, " hypervisor") != NULL);
+	json_close('}');
+}
+
 void facts_write(void)
 {
 	json_open("facts", '{');
 	fact_field("cpu_model", "/proc/cpuinfo", "model name");
+	fact_identity();
 	fact_field("microcode", "/proc/cpuinfo", "microcode");
 	fact_kernel();
 	fact_choice("thp", "/sys/kernel/mm/transparent_hugepage/enabled");

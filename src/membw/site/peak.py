@@ -6,6 +6,7 @@ from typing import Any
 Facts = dict[str, Any]  # a mapping, as YAML has it
 
 BYTES = 8  # a transfer of a DDR channel; HBM says its own
+KEYS = ('peak_gbs', 'peak_source', 'memory')
 AGREE = 0.01  # data sheets round: 409.6 is printed as 410
 
 
@@ -19,6 +20,22 @@ def product(memory: Facts) -> str:
 def derived(memory: Facts) -> float:
     """GB/s of the populated channels."""
     return memory['channels'] * memory['mts'] * memory.get('bytes', BYTES) / 1000
+
+
+def placed(data: Any, file: str) -> Any:
+    """The system with its peak in `extras`, wherever a person wrote it: at the top, for all
+    partitions, or in a partition; with the file for a source where none is named."""
+    if not isinstance(data, dict) or not isinstance(data.get('partitions'), list):
+        return data
+    above = {key: data.pop(key) for key in KEYS if key in data}
+    for partition in filter(lambda p: isinstance(p, dict), data['partitions']):
+        own = above | {key: partition.pop(key) for key in KEYS if key in partition}
+        extras = partition.setdefault('extras', {}) if own else partition.get('extras')
+        if isinstance(extras, dict):
+            extras |= own | extras
+            if 'peak_gbs' in extras:
+                extras.setdefault('peak_source', f'as set in {file}')
+    return data
 
 
 def completed(extras: Facts) -> Facts:

@@ -102,6 +102,7 @@ def load_file(path: Path, table: Table) -> tuple[Any, list[Problem]]:
     problems = [
         (f'line {line}', f"'{place}' is given twice", 'keep one of them') for line, place in twice
     ]
+    data = peak.placed(data, f'systems/{path.name}')
     problems = problems or [*schema_problems(data), *no_numbers(data)]
     if not problems:
         problems = [*file_problems(path, data), *table_problems(data, table)]

@@ -1,0 +1,1 @@
+"""What the memory of a node can do, and what others reach."""

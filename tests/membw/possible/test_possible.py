@@ -1,0 +1,165 @@
+"""Is that good? The peak of each known CPU, what others reach, and the sentence made of both."""
+
+import re
+
+import pytest
+import yaml
+from places import ROOT
+
+from membw.possible import peak, published, sentence
+
+IDENTITIES = yaml.safe_load((ROOT / 'tests/data/identities.yaml').read_text())
+CPUS, FIGURES = peak.facts_of('cpus'), peak.facts_of('published')
+KEYS = {
+    'name', 'vendor', 'family', 'models', 'steppings', 'named', 'implementer', 'parts', 'machine',
+    'channels', 'kind', 'mts', 'or', 'peak_gbs', 'in_package', 'cores', 'sources',
+}  # fmt: skip
+
+
+def record_of(machine, **more):
+    words = machine['id'].split()
+    names = (
+        ('implementer', 'part')
+        if words[:1] and words[0].startswith('0x')
+        else ('vendor', 'family', 'model', 'stepping')
+    )
+    seen = dict.fromkeys(('vendor', 'family', 'model', 'stepping', 'implementer', 'part'))
+    seen |= dict(zip(names, words)) | {'hypervisor': machine.get('hypervisor', False)}
+    vendor, _, product = machine.get('machine', '').partition(' ')
+    seen |= {'machine_vendor': vendor or None, 'machine': product or None}
+    facts = {'cpu_model': machine['name'], 'cpu_id': seen, 'cores': machine.get('cores')}
+    return {'facts': {**facts, 'sockets': machine.get('sockets', 1), **more}}
+
+
+def identity(text='EPYC 7763'):
+    return next(m for m in IDENTITIES if text in (m['name'] or ''))
+
+
+@pytest.mark.parametrize('row', CPUS['cpus'], ids=lambda row: row['name'])
+def test_a_row_says_how_it_is_recognised_what_it_can_and_by_which_source(row):
+    assert set(row) <= KEYS and row['cores'] > 0
+    assert ('vendor' in row) != ('implementer' in row and 'parts' in row)
+    assert ('peak_gbs' in row) != ('channels' in row and 'mts' in row)
+    assert row['sources'] and set(row['sources']) <= set(CPUS['sources'])
+    re.compile(row.get('named', ''))
+    assert all(a <= b for a, b in row.get('models', []))
+    assert 10 < row.get('peak_gbs', row.get('channels', 0) * row.get('mts', 0) * 8 / 1000) < 1000
+
+
+def test_each_source_is_used_and_no_two_rows_have_one_name():
+    used = {source for row in CPUS['cpus'] for source in row['sources']}
+    names = [row['name'] for row in CPUS['cpus']]
+    assert used == set(CPUS['sources']) and len(set(names)) == len(names)
+
+
+@pytest.mark.parametrize('machine', IDENTITIES, ids=lambda m: m['name'] or m['id'] or 'nothing')
+def test_a_cpu_is_recognised_by_what_it_calls_itself_or_not_at_all(machine):
+    record = record_of(machine)
+    assert peak.cpu_of(record['facts']).get('name', '') == machine['is']
+    top = peak.of_node(record)
+    assert top.gbs == pytest.approx(machine.get('gbs', 0))
+    assert top.is_most == bool(top.gbs)
+    if not machine['is']:
+        assert 'not in systems/facts/cpus.yaml' in top.what
+
+
+def test_a_slice_of_a_socket_says_so_and_is_compared_with_nobody():
+    lines = sentence.lines_of(record_of(IDENTITIES[0]), 30.8, stores='ordinary')
+    assert lines == [
+        '2 of up to 96 cores: the peak of the whole socket is at most 460.8 GB/s '
+        '(12 channels x DDR5-4800).'
+    ]
+
+
+@pytest.mark.parametrize('count, gbs, what', [
+    (16, 375.424, '2 sockets x 8 channels x DDR4-2933'),
+    (15, 351.96, '15 channels x DDR4-2933'),
+    (32, 375.424, '2 sockets x 8 channels x DDR4-2933'),
+])  # fmt: skip
+def test_the_modules_say_what_is_configured(count, gbs, what):
+    record = record_of(identity(), dimms=[{'configured_mts': 2933}] * count)
+    top = peak.of_node(record)
+    assert (top.gbs, top.what, top.is_most) == (pytest.approx(gbs), what, False)
+
+
+@pytest.mark.parametrize('facts', [
+    {'dimms': [{'configured_mts': 2933}] * 16, 'dimms_are_virtual': True},
+    {'dimms': [{'configured_mts': None}] * 16},
+    {'dimms': []},
+], ids=['virtual', 'no speed', 'none'])  # fmt: skip
+def test_modules_that_say_nothing_leave_the_peak_of_the_cpu(facts):
+    assert peak.of_node(record_of(identity(), **facts)).is_most
+
+
+def test_a_peak_that_was_given_counts_before_all_others():
+    record = {**record_of(identity()), 'peak_gbs': 400.0}
+    assert peak.of_node(record)[:2] == (400.0, 'as given')
+
+
+@pytest.mark.parametrize('row', FIGURES['figures'], ids=lambda row: row['id'])
+def test_a_published_figure_has_its_conditions_and_its_source(row):
+    assert row['source'] in FIGURES['sources']
+    assert row['use'] in ('reference', 'range', 'floor', 'warning')
+    assert row['stores'] in ('ordinary', 'non-temporal', 'claimed', 'not said')
+    assert row['scope'] in ('node', 'socket', 'domain', 'machine')
+    assert row.get('family', '') in {'', *(cpu['name'] for cpu in CPUS['cpus'])}
+    values = [
+        v
+        for key in ('copy', 'scale', 'add', 'triad', 'all')
+        for v in published.ends(row.get(key, 1))
+    ]
+    assert all(isinstance(v, int | float) and v > 0 for v in values)
+
+
+def test_all_figures_are_there_and_thirteen_of_them_are_warnings():
+    uses = [row['use'] for row in FIGURES['figures']]
+    assert (len(uses), uses.count('warning')) == (64, 13)
+
+
+def test_a_figure_with_a_warning_is_compared_with_by_nobody():
+    warned = {row['id'] for row in FIGURES['figures'] if row['use'] == 'warning'}
+    for machine in IDENTITIES:
+        for stores in ('ordinary', 'non-temporal', 'claimed', 'not said'):
+            top = peak.of_node(record_of(machine))
+            with_whom = published.others(top, stores, machine.get('sockets', 1))
+            assert not with_whom or not warned & {row['id'] for row in with_whom.machines}
+
+
+def test_no_figure_that_is_compared_with_is_above_its_peak():
+    for row in published.usable():
+        assert all(gbs <= row.get('peak', gbs) for gbs in published.ends(row['triad']))
+
+
+@pytest.mark.parametrize('gbs, word', [
+    (720, 'as it should be'), (700, 'as it should be'), (690, 'below them'), (800, 'above them'),
+])  # fmt: skip
+def test_the_same_cpu_with_the_same_stores_is_compared_first(gbs, word):
+    record = record_of(next(m for m in IDENTITIES if m['name'] == 'AMD EPYC 9R14'))
+    assert sentence.lines_of(record, gbs, stores='non-temporal') == [
+        f'{100 * gbs / 921.6:.0f} % of a peak of at most 921.6 GB/s '
+        '(2 sockets x 12 channels x DDR5-4800), by non-temporal stores.',
+        f'Published, non-temporal stores: 716 to 754 GB/s (1 machine): {word}.',
+    ]
+
+
+@pytest.mark.parametrize('gbs, is_bound, word', [
+    (164, False, 'as it should be'), (100, False, 'possibly below them'),
+    (100, True, 'possibly below them'), (230, True, 'above them'),
+])  # fmt: skip
+def test_another_cpu_is_compared_by_its_share_of_the_peak(gbs, is_bound, word):
+    record = record_of(identity('Gold 6230'))
+    line = sentence.lines_of(record, gbs, is_bound, 'ordinary')[1]
+    assert re.fullmatch(rf'Published, .*: 52 to 6\d % \(7 machines\): {word}\.', line), line
+
+
+def test_who_is_below_the_others_with_a_configured_peak_is_below_them():
+    record = record_of(identity('Gold 6230'), dimms=[{'configured_mts': 2933}] * 12)
+    assert sentence.lines_of(record, 100, stores='ordinary')[1].endswith(': below them.')
+
+
+def test_an_unknown_cpu_says_what_is_missing():
+    record = record_of(identity('X7550'))
+    assert sentence.lines_of(record, 30) == [
+        'Peak unknown: Intel(R) Xeon(R) CPU X7550 @ 2.00GHz, family 6, model 46: not in '
+        "systems/facts/cpus.yaml; set 'peak_gbs' in systems/."
+    ]

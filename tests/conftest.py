@@ -41,6 +41,7 @@ WAITING = (
     'checks/test_system_add.py',
     'stream/test_bit_flips.py',
     'checks/test_slurm.py',
+    'checks/test_jobs.py',
     'checks/test_systems.py',
     'checks/test_card.py',
     'checks/test_second_program.py',

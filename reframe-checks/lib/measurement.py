@@ -12,10 +12,10 @@ from reframe.core.exceptions import SanityError
 from reframe.core.logging import getlogger
 
 from lib import prerequisites
+from lib.batch_job import batch_job
 from lib.kept_record import kept_record
 from lib.last_words import last_words
 from lib.option_words import option_words
-from lib.queue_limit import queue_limit
 from lib.quick_log import quick_log
 from lib.reference_check import reference_check
 from lib.refusal import refuse
@@ -45,7 +45,7 @@ def by_whom(reason: dict, record: dict) -> str:
 
 
 class measurement(
-    quick_log, queue_limit, kept_record, reference_check, last_words, rfm.RunOnlyRegressionTest
+    quick_log, batch_job, kept_record, reference_check, last_words, rfm.RunOnlyRegressionTest
 ):
     """A program of src on a node of its own: options in, JSON record out.
 

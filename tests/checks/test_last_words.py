@@ -3,8 +3,8 @@
 import types
 
 import pytest
+from lib.batch_job import never_begun
 from lib.measurement import measurement
-from lib.queue_limit import never_begun
 from reframe.core.exceptions import SanityError
 
 KILLED = 'the program was killed, perhaps as memory ran out'
@@ -28,7 +28,7 @@ SAID = [
 @pytest.mark.parametrize('stderr, shown', SAID)
 def test_the_reason_is_shown(tmp_path, stderr, shown):
     (tmp_path / 'err').write_text(stderr)
-    check = types.SimpleNamespace(stagedir=tmp_path, job=types.SimpleNamespace(stderr='err'))
+    check = types.SimpleNamespace(stagedir=tmp_path, own_job=types.SimpleNamespace(stderr='err'))
     assert measurement.last_words(check).startswith(shown)
 
 
@@ -53,7 +53,7 @@ def test_a_job_that_never_began_is_reported_as_that(tmp_path, monkeypatch, limit
     assert never_begun(job, 'pbs') == said.removesuffix(': Nodes down')
     part = types.SimpleNamespace(scheduler=types.SimpleNamespace(registered_name='squeue'))
     check = types.SimpleNamespace(
-        stagedir=tmp_path, job=job, is_dry_run=lambda: False, current_partition=part
+        stagedir=tmp_path, job=job, own_job=job, is_dry_run=lambda: False, current_partition=part
     )
     with pytest.raises(SanityError, match='not measured, no record: job 7 waited'):
         measurement.skip_what_the_node_lacks(check)

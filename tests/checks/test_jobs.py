@@ -1,0 +1,239 @@
+"""What each job asks of its scheduler, as scripts; and jobs that wait, or whose build fails, on a
+real Slurm."""
+
+import json
+import re
+import subprocess
+
+import pytest
+from checkout_copy import copy_checkout, variables
+from lib import batch_job
+
+SYSTEM = """name: many
+descr: a node by each scheduler
+hostnames: [many]
+sources: [a test]
+partitions:
+"""
+PARTITION = """- name: {name}
+  descr: two sockets of 32 cores
+  scheduler: {name}
+  launcher: local
+  access: {access}
+  time_limit: 1h
+  features: [x86_64]
+  processor: {{num_cpus: 64, num_cpus_per_core: 1, num_cpus_per_socket: 32, num_sockets: 2}}
+  toolchains: {{gcc: {{cc: gcc, presets: [gcc-o2]}}}}
+"""
+# scheduler: (the site's own words, the options of a job), by the manual pages: sbatch(1) of Slurm
+# 22.05; qsub(1B) and pbs_resources(7B) of OpenPBS 23.06; qsub(1B) of Torque 6.1; qsub(1) of Son of
+# Grid Engine 8.1.9; bsub of LSF 10.1; oarsub(1) of OAR 2.5.9
+SCRIPTS = {
+    'slurm': (
+        ['-p cpu'],
+        """#SBATCH --ntasks=1
+           #SBATCH --ntasks-per-node=1
+           #SBATCH --cpus-per-task=64
+           #SBATCH --time=1:0:0
+           #SBATCH --exclusive
+           #SBATCH -p cpu
+           #SBATCH --mem=0
+           #SBATCH --no-requeue""",
+    ),
+    'pbspro': (
+        ['-q cpu'],
+        """#PBS -l walltime=1:0:0
+           #PBS -l select=1:mpiprocs=1:ncpus=64
+           #PBS -q cpu
+           #PBS -l place=scatter:exclhost
+           #PBS -r n""",
+    ),
+    'torque': (
+        ['-q cpu'],
+        """#PBS -l walltime=1:0:0
+           #PBS -l nodes=1:ppn=64
+           #PBS -q cpu
+           #PBS -n
+           #PBS -r n""",
+    ),
+    'sge': (
+        ['-q cpu.q', '-pe smp 64', '-l exclusive'],
+        """#$ -l h_rt=1:0:0
+           #$ -r n
+           #$ -q cpu.q
+           #$ -pe smp 64
+           #$ -l exclusive""",
+    ),
+    'lsf': (
+        ['-q cpu'],
+        """#BSUB -nnodes 1
+           #BSUB -R "affinity[core(64)]"
+           #BSUB -W 60
+           #BSUB -q cpu
+           #BSUB -rn
+           #BSUB -x""",
+    ),
+    'oar': (
+        ['-q cpu'],
+        """#OAR -l /host=1,walltime=1:0:0
+           #OAR -q cpu
+        """,
+    ),
+}
+# files, names and folders of the job are ReFrame's
+ITS_OWN = re.compile(r'--job-name=|--output=|--error=|-[NnJ] "?rfm_|-[oeOE] rfm_|-wd |-J rfm')
+
+
+@pytest.fixture(scope='module')
+def scripts(call, tmp_path_factory):
+    """{scheduler: the script of `stream` on a whole node}, by one dry run."""
+    copy = copy_checkout(tmp_path_factory.mktemp('many'))
+    parts = [PARTITION.format(name=name, access=words) for name, (words, _) in SCRIPTS.items()]
+    (copy / 'systems/many.yaml').write_text(SYSTEM + ''.join(parts))
+    words = ('-c', 'reframe-checks/stream.py', '--system', 'many', '-n', 'stream%pinning=omp')
+    done = call('reframe', *words, '--dry-run', cwd=copy, **variables(copy))
+    assert done.returncode == 0, done.stdout + done.stderr
+    folder = copy / 'results/stage/many'
+    return {
+        name: next((folder / name).glob('gcc-o2/stream_[0-9a-f]*/rfm_job.sh')).read_text()
+        for name in SCRIPTS
+    }
+
+
+@pytest.mark.parametrize('name', SCRIPTS)
+def test_a_job_has_a_whole_node_once(scripts, name):
+    lines = [line for line in scripts[name].splitlines() if re.match(r'#[A-Z$]+ ', line)]
+    wanted = [line.strip() for line in SCRIPTS[name][1].strip().splitlines()]
+    assert [line for line in lines if not ITS_OWN.search(line)] == wanted
+
+
+@pytest.mark.parametrize('name', SCRIPTS)
+def test_a_job_that_is_started_again_measures_nothing(scripts, name):
+    """On the next node, while the first one failed: the row was PASS."""
+    line = next(text for text in scripts[name].splitlines() if 'SLURM_RESTART_COUNT' in text)
+    before, after = scripts[name].split(line)
+    assert '/stream --json' not in before and '/stream --json' in after
+    for given, status in (({}, 0), ({'SLURM_RESTART_COUNT': '1'}, 1), ({'RESTARTED': '1'}, 1)):
+        done = subprocess.run(['bash', '-c', line], env=given, capture_output=True, text=True)
+        assert done.returncode == status
+        assert done.stderr.startswith(
+            'membw: the scheduler started this job again' if status else ''
+        )
+
+
+class Waiting:
+    """TEST DOUBLE of a job in the queue."""
+
+    state, cancelled, submit_time, max_pending_time = 'PENDING', False, 0, 60
+
+
+def test_the_wait_is_bounded_where_reframe_does_not_bound_it():
+    cancelled = []
+
+    class Scheduler:
+        registered_name = 'sge'
+
+        def emit_preamble(self, job):
+            return []
+
+        def poll(self, *jobs):
+            pass
+
+        def cancel(self, job):
+            job.cancelled = True
+            cancelled.append(job)
+
+    scheduler, job = Scheduler(), Waiting()
+    batch_job.complete(scheduler)
+    scheduler.poll(job, None)
+    scheduler.poll(job)
+    assert cancelled == [job]
+
+
+# --- on a real Slurm -----------------------------------------------------------------------------
+
+EMULATED = """name: emu
+descr: virtual nodes
+hostnames: [emu]
+sources: [a test]
+partitions:
+- name: cpu
+  descr: a virtual node
+  scheduler: squeue
+  launcher: srun
+  access: ['-p regular1']
+  max_pending_time: 4s
+  features: []
+  processor: {num_cpus: 2, num_cpus_per_core: 1, num_cpus_per_socket: 2, num_sockets: 1}
+  toolchains:
+    gcc: {cc: gcc, mpicc: no-such-mpicc, presets: [gcc-o3]}
+    bad: {family: gcc, cc: CC, presets: [gcc-o3]}
+"""
+
+
+@pytest.fixture(scope='module')
+def emulated(slurm_emu, call, tmp_path_factory):
+    """run(words): {test and environment: case} of a session on one virtual node, and its lines.
+
+    `--system NAME:PARTITION`, where a toolchain has a name of its own, ended every session with
+    "key error: 'fail_info'".
+    """
+    folder = tmp_path_factory.mktemp('emu')
+    copy, compiler = copy_checkout(folder / 'checkout'), folder / 'cc'
+    compiler.write_text(
+        '#!/bin/sh\ncase $* in *--version*|*-dumpversion*) exec gcc "$@" ;; esac\n'
+        "echo 'In file included from stream.c:1:' >&2\n"
+        "echo 'stream.c:7:2: error: planted' >&2\nexit 1\n"
+    )
+    compiler.chmod(0o755)
+    (copy / 'systems/emu.yaml').write_text(EMULATED.replace('CC', str(compiler)))
+    with slurm_emu(folder / 'slurm', 1, 1, 2) as place:
+
+        def run(*words):
+            done = call(
+                *('reframe', '-c', 'reframe-checks', '-r', '--system', 'emu:cpu', *words),
+                *('-S', 'array_size=100000', f'--report-file={folder}/run.json'),
+                cwd=copy,
+                timeout=120,
+                **{**variables(copy), **place, 'MEMBW_BUILD': 'make'},
+            )
+            report = json.loads((folder / 'run.json').read_text())
+            cases = report['runs'][-1]['testcases']
+            return {(c['name'].split()[0], c['environ']): c for c in cases}, done.stdout
+
+        yield run, place
+
+
+@pytest.mark.slurm
+@pytest.mark.slow
+def test_what_the_node_lacks_is_a_skip_and_a_failed_build_names_its_error(emulated):
+    """It was 'No such file or directory: .../pingpong.json', and a plain 'nothing was built'."""
+    run, _ = emulated
+    cases, said = run('-n', '^pingpong|^stream%pinning=omp', '-p', '^(gcc|bad)-o3$')
+    assert cases['pingpong_mpi_binary', 'gcc-o3']['result'] == 'skip', said
+    assert "'no-such-mpicc' not found on the node of emu:cpu" in said
+    failed = cases['stream_binary', 'bad-o3']
+    assert failed['result'] == 'fail'
+    reason = failed['fail_reason']
+    assert reason == 'sanity error: nothing was built: stream.c:7:2: error: planted', reason
+    assert re.search(r'stream_binary.*: job \d+ is in the queue, for 4 s at most', said)
+
+
+@pytest.mark.slurm
+@pytest.mark.slow
+def test_a_build_that_never_starts_ends(emulated, call):
+    """It waited for ever, and nothing said so."""
+    run, place = emulated
+    drain = ('scontrol', 'update', 'nodename=n1', 'state=drain', 'reason=test')
+    assert call(*drain, **place).returncode == 0
+    try:
+        cases, said = run('-n', '^stream%pinning=omp', '-p', '^gcc-o3$')
+    finally:
+        call('scontrol', 'update', 'nodename=n1', 'state=resume', **place)
+    build, row = cases['stream_binary', 'gcc-o3'], cases['stream', 'gcc-o3']
+    assert row['result'] == 'fail_deps', said
+    assert re.search(
+        r'nothing was built: job \d+ waited for 4 s \(max_pending_time\) and was cancelled before '
+        r'it started',
+        build['fail_reason'],
+    ), build

@@ -37,6 +37,7 @@ def told(copy, monkeypatch, capsys):
 
     def read():
         monkeypatch.setattr(systems, 'root', lambda: copy)
+        monkeypatch.setattr('sys.argv', ['reframe', '--system', 'thin:thin'])
         with pytest.raises(SystemExit) as end:
             binder.read()
         out, err = capsys.readouterr()
@@ -112,7 +113,7 @@ def test_a_peak_that_is_given_stays_and_none_is_made_up():
 
 def test_the_generic_system_comes_last():
     every, lines = systems.load(presets.load())
-    assert lines == []
+    assert lines == {}
     assert [s['name'] for s in every if '.*' in s['hostnames']] == ['local']
     assert every[-1]['name'] == 'local'
 
@@ -212,16 +213,34 @@ def test_a_mistake_is_one_clear_line(copy, told, old, new, line, hint):
     assert all(text.startswith(('membw: ', 'hint: ')) for text in said), said
 
 
-def test_mistakes_of_several_files_are_reported_at_once(copy, listing):
-    """Whichever system is asked for, by whoever types it."""
+def test_a_wrong_file_ends_the_sessions_of_its_own_system_alone(copy, listing):
+    """A colleague's half-written file ended every command for every other system."""
     plant(copy / 'systems/thin.yaml', 'launcher: srun', 'launcher: surn')
-    plant(copy / 'systems/cea.yaml', 'descr: CEA', 'dscr: CEA')
+    plant(copy / 'systems/references/cea.yaml', 'stream:', 'straem:')
     done = listing('local')
-    assert done.returncode == 2 and 'Traceback' not in done.stdout + done.stderr
-    assert 'systems/thin.yaml: partitions[0].launcher' in done.stderr
-    assert 'systems/cea.yaml: dscr' in done.stderr
-    said = done.stderr.splitlines()
-    assert all(text.startswith(('membw: ', 'hint: ')) for text in said), done.stderr
+    assert done.returncode == 0, done.stderr
+    for name in ('thin', 'cea'):
+        assert re.search(rf"^WARNING: systems/{name}.*: system '{name}' is left out$",
+                         done.stderr, re.M), done.stderr  # fmt: skip
+        its = listing(name)
+        assert its.returncode == 2 and 'Traceback' not in its.stdout + its.stderr
+        assert re.search(rf'^membw: systems/{name}.yaml: .*\nhint: ', its.stderr, re.M), its.stderr
+
+
+def test_a_wrong_file_of_this_host_is_not_passed_over_for_the_generic_one(
+    copy, monkeypatch, capsys
+):
+    """It would be measured without its references, and nothing said."""
+    monkeypatch.setattr(systems, 'root', lambda: copy)
+    monkeypatch.setattr('sys.argv', ['reframe', '-l'])
+    monkeypatch.setattr(systems.socket, 'gethostname', lambda: 'here7')
+    file = copy / 'systems/thin.yaml'
+    plant(file, 'launcher: srun', 'launcher: surn')
+    assert 'thin' not in [system['name'] for system in binder.read()[0]]
+    file.write_text(re.sub(r'hostnames: .*', r"hostnames: ['here\\d']", file.read_text()))
+    with pytest.raises(SystemExit):
+        binder.read()
+    assert "launcher: 'surn' is not one of" in capsys.readouterr().err
 
 
 REFRAMES = """  modules: [craype]

@@ -1,5 +1,6 @@
 """Binder: systems/*.yaml x presets.yaml -> ReFrame's site_configuration."""
 
+import argparse
 import copy
 import os
 import shlex
@@ -22,6 +23,7 @@ Table = dict[str, dict[str, Any]]  # families and presets, by their names
 # why a row is left out
 CPU_LACKS = 'which the CPU does not have'
 UNKNOWN = "and '/proc/cpuinfo' does not say whether the CPU has it"
+LONGEST_WAIT = '12h'  # of a job in a queue, where the partition's file has no max_pending_time
 # tags of the checks that ReFrame's --mode chooses as well
 MODES = ('nightly', 'maintenance', 'acceptance')
 
@@ -37,10 +39,23 @@ def read() -> tuple[list[Facts], Table]:
         table = presets.load()
     except presets.PresetError as err:
         give_up([str(err)])
-    every, lines = systems.load(table)
-    if lines:
-        give_up(lines)
+    every, problems = systems.load(table)
+    give_up_own(problems)
     return every, table
+
+
+def give_up_own(problems: dict[str, tuple[Any, list[str]]]) -> None:
+    """A wrong file ends the sessions of its own system: the one that is requested, else the one
+    of this host. Others go on without it."""
+    parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
+    parser.add_argument('--system', default=os.environ.get('RFM_SYSTEM'))
+    wanted = (parser.parse_known_args()[0].system or '').partition(':')[0]
+    for name, (data, lines) in problems.items():
+        if name == wanted or (not wanted and systems.fits_here(data)):
+            give_up(lines)
+        for line in lines:
+            fact = line.partition('\n')[0].removeprefix('membw: ')
+            print(f"WARNING: {fact}: system '{name}' is left out", file=sys.stderr)
 
 
 def modules_system(system: Facts) -> str:
@@ -64,7 +79,7 @@ def environment(targets: list[str], name: str, chain: Facts, preset: str, table:
     family = table['families'][chain['family']]
     return {
         'name': environ_name(name, chain['family'], preset),
-        'target_systems': targets,
+        'target_systems': [*targets],
         'cc': chain.get('cc', family['cc']),
         'cxx': '',
         'ftn': chain.get('fc', ''),
@@ -176,8 +191,7 @@ def reframe_partition(system: Facts, partition: Facts, table: Table) -> tuple[Fa
         *backends.PASSED_THROUGH,
     )
     extras = {**peak.completed(partition.get('extras', {})), 'left_out': left_out}
-    if 'max_pending_time' in partition:
-        extras['max_pending_time'] = partition['max_pending_time']
+    extras['max_pending_time'] = partition.get('max_pending_time', LONGEST_WAIT)
     if 'maintainers' in system:
         extras['maintainers'] = system['maintainers']
     if system.get('references'):
@@ -210,7 +224,11 @@ def reframe_system(system: Facts, table: Table) -> tuple[Facts, list[Facts]]:
         'prefix': str(results()),
         'partitions': [p for p, _ in parts],
     }
-    return bound, [e for _, environs in parts for e in environs]
+    environs = [e for _, environs in parts for e in environs]
+    # after `--system NAME:PARTITION` ReFrame looks for the environments of NAME alone
+    for environ in {e['name']: e for e in environs if e['name'] not in table['presets']}.values():
+        environ['target_systems'].append(system['name'])
+    return bound, environs
 
 
 def results() -> Path:

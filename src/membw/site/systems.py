@@ -1,8 +1,10 @@
 """Reader of systems/*.yaml: every file, every problem at once, one clear line each."""
 
+import contextlib
 import json
 import math
 import re
+import socket
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -113,14 +115,27 @@ def load_file(path: Path, table: Table) -> tuple[Any, list[Problem]]:
     return data, problems
 
 
-def load(table: Table) -> tuple[list[Facts], list[str]]:
-    """(systems, lines): all systems, the generic one last, and what is wrong, as text."""
-    systems, lines = [], []
+def fits_here(data: Any) -> bool:
+    """Whether the `hostnames` of a wrong file, as far as they can be read, name this host."""
+    names = data.get('hostnames') if isinstance(data, dict) else None
+    with contextlib.suppress(re.error, TypeError):
+        return any(re.match(pattern, socket.gethostname()) for pattern in names or [])
+    return False
+
+
+def load(table: Table) -> tuple[list[Facts], dict[str, tuple[Any, list[str]]]]:
+    """(systems, wrong): all that are right, the generic one last, and of each file that is wrong
+    {name: (its data, what is wrong as text)}."""
+    right, wrong = [], {}
     for path in sorted(Path(root(), 'systems').glob('*.yaml')):
         data, problems = load_file(path, table)
-        systems.append(data)
+        lines = []
         for where, fact, hint in problems:
             where = f'{where}: ' if where else ''
             lines.append(f'membw: systems/{path.name}: {where}{fact}\nhint: {hint}')
+        if lines:
+            wrong[path.stem] = data, lines
+        else:
+            right.append(data)
     # ReFrame takes the first system whose hostname pattern fits
-    return (systems if lines else sorted(systems, key=lambda s: '.*' in s['hostnames'])), lines
+    return sorted(right, key=lambda s: '.*' in s['hostnames']), wrong

@@ -51,4 +51,4 @@ def test_an_empty_file_and_another_encoding_are_a_line(tmp_path):
 
 
 def test_our_own_references_have_no_typo():
-    assert systems.load(presets.load())[1] == []
+    assert systems.load(presets.load())[1] == {}

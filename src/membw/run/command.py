@@ -74,11 +74,13 @@ def measure(args: argparse.Namespace) -> int:
         junit.write(run)
         return show(run, time.monotonic() - begun, left_out, args.json, is_quick)
 
-    if args.system:
-        refuse_unknown_system(args.system.partition(':')[0])
+    system = args.system.partition(':')[0] if args.system else None
+    if system:
+        refuse_unknown_system(system)
     try:
         # as JSON, what is for people alone goes to stderr
         with alone(), contextlib.redirect_stdout(sys.stderr if args.json else sys.stdout):
+            refusals.refuse_second_session(system)
             partitions = partitions_of(args.system)
             is_quick = is_local(partitions) and not (args.full or args.system or args.rest)
             left_out = {} if is_quick else by_reason(partitions)

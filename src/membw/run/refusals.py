@@ -1,6 +1,8 @@
 """What ReFrame only warns of, and goes on with exit status 0: here it is an error."""
 
+import contextlib
 import difflib
+import fcntl
 import pathlib
 import re
 
@@ -11,18 +13,31 @@ from membw.results.left_out import by_reason
 NOT_LOADED = re.compile(
     r'^(?:\S*WARNING: (skipping test.*|check path .* does not exist)|\S*ERROR: (.*))$'
 )
-# -S CHECK.VARIABLE=VALUE, in each way to write it
-SET = re.compile(r'(?:^| )(?:-S *|--setvar[= ])(\w+)\.(\w+)=')
+# -S CHECK.VARIABLE=VALUE or VARIABLE=VALUE, in each way to write it
+SET = re.compile(r'(?:^| )(?:-S *|--setvar[= ])(?:(\w+)\.)?(\w+)=')
 UNSET = "test '{}': the following variables were not set: "
 CHECK = re.compile(r'^class (\w+)\(', re.M)
+VARIABLE = re.compile(r'^    (\w+) = variable\(', re.M)
 STOPPED = 'run session stopped: '
 RERUN = " (rerun with '-v' for a backtrace)"
 
 
+def sources() -> str:
+    """The text of reframe-checks."""
+    files = pathlib.Path(root(), 'reframe-checks').rglob('*.py')
+    return '\n'.join(file.read_text() for file in files)
+
+
 def checks() -> list[str]:
     """Names of the classes of reframe-checks."""
-    files = pathlib.Path(root(), 'reframe-checks').rglob('*.py')
-    return sorted({name for file in files for name in CHECK.findall(file.read_text())})
+    return sorted(set(CHECK.findall(sources())))
+
+
+def variables() -> list[str]:
+    """What `-S` may set without the name of a check: of our checks, and of ReFrame's."""
+    import reframe  # not at each start of membw
+
+    return sorted({*VARIABLE.findall(sources()), *reframe.RegressionTest.var_space})
 
 
 def whole_names(words: list[str]) -> list[str]:
@@ -33,19 +48,37 @@ def whole_names(words: list[str]) -> list[str]:
 
 
 def refuse_unknown_checks(words: list[str]) -> None:
-    """A variable of a check that does not exist."""
+    """A variable, or its check, that does not exist: ReFrame would go on without it."""
     given = SET.findall(' '.join(words))
-    known = checks() if given else []
-    for check, variable in given:
-        if known and check not in known:
+    known = checks() if given and '-c' not in words else []
+    for check, variable in given if known else []:
+        if check and check not in known:
             near = difflib.get_close_matches(check, known, 1)
             hint = f"did you mean '{near[0]}.{variable}'?" if near else 'name a check of ours'
             raise MembwError(f"no check '{check}' for '-S {check}.{variable}'", hint)
+        if not check and variable not in variables():
+            near = difflib.get_close_matches(variable, variables(), 1)
+            hint = "'reframe -c reframe-checks -n stream --describe' has its variables"
+            raise MembwError(
+                f"no check has a variable '{variable}': '-S {variable}' would set nothing",
+                f"did you mean '{near[0]}'?" if near else hint,
+            )
+
+
+def refuse_second_session(system: str | None) -> None:
+    """Plain ReFrame may measure already: it holds the lock of lib/binaries.py."""
+    for path in pathlib.Path(root(), 'results', 'stage').glob(f'{system or "*"}.lock'):
+        with open(path) as file, contextlib.suppress(OSError):  # a file system without locks
+            try:
+                fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+            except BlockingIOError as err:
+                fact = f"another session of '{path.stem}' is under way in '{path.parent}'"
+                raise MembwError(fact, 'wait until it has ended') from err
 
 
 def refuse_unset(lines: list[str], words: list[str]) -> None:
     """A variable that the check does not have."""
-    for check, variable in SET.findall(' '.join(words)):
+    for check, variable in filter(all, SET.findall(' '.join(words))):
         unset = [line for line in lines if UNSET.format(check) in line]
         if any(re.search(rf"'(\w+\.)?{variable}'", line) for line in unset):
             raise MembwError(

@@ -20,6 +20,7 @@ QUIET = re.compile(
     r'\[skipped due to skipped dependencies\]|variables were not set|Ignoring check search path'
     r'|ERROR: Traceback|: not measured, no record|the reference expired'
 )
+QUEUED = ' is in the queue'  # reframe-checks/lib/batch_job.py
 COLOURS = re.compile(r'\x1b\[[0-9;]*m')
 # for ReFrame to cancel its jobs and write its report, after each signal
 ENDING = (signal.SIGINT, 15), (signal.SIGINT, 15), (signal.SIGTERM, 2), (signal.SIGKILL, 1)
@@ -35,7 +36,8 @@ def command(base: str, system: str | None, rest: list[str]) -> list[str]:
     files = [f'--report-file={base}.json', '--nocolor']
     checks = [] if {'-c', '--checkpath'} & set(rest) else ['-c', 'reframe-checks']
     where = ['--system', system] if system else []
-    return ['reframe', *checks, '-r', *where, *files, *rest]
+    how = [] if '--dry-run' in rest else ['-r']  # ReFrame takes one of them
+    return ['reframe', *checks, *how, *where, *files, *rest]
 
 
 def run(words: list[str], base: str, variables: dict[str, str], verbose: bool) -> list[str]:
@@ -69,6 +71,8 @@ def run(words: list[str], base: str, variables: dict[str, str], verbose: bool) -
                 say(line, stream=sys.stdout)
             elif WARNED.search(line) and not QUIET.search(line):
                 say(line)
+            elif QUEUED in line:
+                passing.now(f'{cases.place()}{line}')
             elif progress:
                 passing.now(progress)
     return lines

@@ -1,6 +1,7 @@
 """`membw run` where ReFrame, the disk or the user stop it: one clear line, nothing goes on."""
 
 import errno
+import fcntl
 import os
 import signal
 import subprocess
@@ -61,6 +62,12 @@ def test_a_disk_that_fills_in_mid_run_is_named_and_ends_it(monkeypatch, tmp_path
     'words, fact, hint',
     [
         (['-S', 'strem.array_size=1'], "no check 'strem'", "did you mean 'stream.array_size'?"),
+        (
+            ['-S', 'array_szie=1'],
+            "no check has a variable 'array_szie'",
+            "did you mean 'array_size'?",
+        ),
+        (['--setvar=elements=4e6'], "no check has a variable 'elements'", '--describe'),
         (['--setvar=stream.alow=x'], "'stream' has no variable 'alow'", '--describe'),
         (['-Sstream.alow=x', '-S', 'ntimes=3'], "'stream' has no variable 'alow'", '--describe'),
     ],
@@ -71,6 +78,29 @@ def test_a_variable_that_no_check_has_is_refused(words, fact, hint):
         refusals.refuse_unknown_checks(words)
         refusals.refuse_unset([line], words)
     assert hint in caught.value.hint
+
+
+def test_a_variable_of_ours_or_of_reframe_is_taken():
+    refusals.refuse_unknown_checks(['-S', 'array_size=1', '-S', 'max_pending_time=1h'])
+
+
+def test_a_session_of_plain_reframe_is_waited_for(monkeypatch, tmp_path):
+    """It was NOT MEASURED "for the reasons above", and above was nothing."""
+    monkeypatch.setattr(refusals, 'root', lambda: str(tmp_path))
+    (tmp_path / 'results/stage').mkdir(parents=True)
+    with open(tmp_path / 'results/stage/thin.lock', 'w') as file:
+        refusals.refuse_second_session('thin')
+        fcntl.flock(file, fcntl.LOCK_EX)
+        for system in ('thin', None):
+            with pytest.raises(MembwError, match="another session of 'thin' is under way"):
+                refusals.refuse_second_session(system)
+        refusals.refuse_second_session('cea')
+
+
+def test_a_dry_run_is_one():
+    """ReFrame takes -r or --dry-run: it ended with "not allowed with argument -r/--run"."""
+    assert '-r' not in session.command('base', 'thin', ['--dry-run', '-n', 'stream'])
+    assert '-r' in session.command('base', 'thin', ['-n', 'stream'])
 
 
 def test_a_misspelt_system_is_named(capsys):

@@ -5,6 +5,8 @@ import re
 import subprocess
 import time
 
+from membw.site import slurm
+
 # nodes that will be idle in a moment: a job of ours has just ended on them
 ENDING = 'completing'
 PATIENCE_S = 1800
@@ -65,7 +67,7 @@ def not_measured(before: dict[str, str], measured: list[str]) -> str:
     """'; not measured, because not idle: n3 (drained)' of nodes that the job did not get."""
     rest = {name: state for name, state in before.items() if name not in measured}
     text = f'; not measured, because not idle: {busy(rest)}' if busy(rest) else ''
-    idle = [name for name, state in rest.items() if state == 'idle']
+    idle = available(rest)
     if idle:
         text += (
             f'; not measured, above the limit of {len(measured)} nodes per job: {", ".join(idle)}'
@@ -74,5 +76,16 @@ def not_measured(before: dict[str, str], measured: list[str]) -> str:
 
 
 def busy(nodes: dict[str, str]) -> str:
-    """'n1 (allocated), n3 (drained)' of the nodes that are not idle."""
-    return ', '.join(f'{name} ({state})' for name, state in nodes.items() if state != 'idle')
+    """'n1 (allocated), n3 (drained)' of the nodes that are not available."""
+    left = set(nodes) - set(available(nodes))
+    return ', '.join(f'{name} ({state})' for name, state in nodes.items() if name in left)
+
+
+def available(nodes: dict[str, str]) -> list[str]:
+    """Those that a job of the whole partition gets."""
+    return [name for name, state in nodes.items() if state in slurm.AVAILABLE]
+
+
+def asleep(nodes: dict[str, str]) -> list[str]:
+    """Of those the powered-down ones, which the job boots."""
+    return [name for name in available(nodes) if nodes[name] != 'idle']

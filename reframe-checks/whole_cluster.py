@@ -91,7 +91,7 @@ class whole_cluster(measurement):
         """Lines and options of the job script: what is left goes on without a node."""
         self.by_srun = self.job.launcher.registered_name == 'srun'
         self.uses_mpi = with_mpi
-        self.job.options += ['--no-kill', '--no-requeue']
+        self.job.options += ['--no-kill']
         self.prerun_cmds = [f'scontrol show hostnames >{REQUESTED}']
         if self.by_srun:
             self.job.launcher.options += ['--no-kill', '--kill-on-bad-exit=0']
@@ -112,13 +112,15 @@ class whole_cluster(measurement):
         access = self.job.sched_access
         slurm_nodes.wait_for_own_jobs(access)
         self.before = slurm_nodes.states(access)
-        idle = [name for name, state in self.before.items() if state == 'idle']
+        idle, asleep = slurm_nodes.available(self.before), slurm_nodes.asleep(self.before)
         busy = slurm_nodes.busy(self.before)
         self.skip_if(
             len(idle) < self.least_nodes,
             f'{plural(self.least_nodes, "idle node")} needed, {len(idle)} found'
             + (f'; not idle: {busy}' if busy else ''),
         )
+        if asleep:
+            self.say(f'powered down, the job waits until they boot: {", ".join(asleep)}')
         limits = [n for n in (self.max_nodes, slurm_nodes.most_nodes(access)) if n]
         if limits and min(limits) < len(idle):
             self.num_tasks = min(limits) * self.num_tasks_per_node

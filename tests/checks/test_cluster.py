@@ -248,6 +248,14 @@ def test_the_queue_is_read_off_the_access_options(access, words):
     assert slurm_nodes.queue(access) == words
 
 
+def test_a_powered_down_node_is_available():
+    """On a cloud every row was skipped: "2 idle nodes needed, 0 found; q-1 (idle~)"."""
+    nodes = {'n1': 'idle', 'n2': 'idle~', 'n3': 'idle#', 'n4': 'idle*', 'n5': 'drained'}
+    assert slurm_nodes.available(nodes) == ['n1', 'n2', 'n3']
+    assert slurm_nodes.asleep(nodes) == ['n2', 'n3']
+    assert slurm_nodes.busy(nodes) == 'n4 (idle*), n5 (drained)'
+
+
 VIRTUAL = ('-include', str(ROOT / 'tests/data/virtual_node.h'))
 SLOW_NODE = (*VIRTUAL, *PLANTED, '-DSLOW_NODE="n3"')
 

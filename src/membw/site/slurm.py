@@ -7,6 +7,8 @@ import subprocess
 # with and without accounting; as `scheduler` of a partition
 SCHEDULERS = ('slurm', 'squeue')
 LIMIT_S = 20
+# states of a node that takes a job now, or once it has booted (~ powered down, # booting)
+AVAILABLE = ('idle', 'idle~', 'idle#')
 
 
 @functools.cache

@@ -8,12 +8,14 @@ import socket
 import sys
 from pathlib import Path
 
+import yaml
+
 from membw import presets
 from membw.checkout import root
 from membw.errors import MembwError
 from membw.files import write_whole
 from membw.plural import plural
-from membw.site import systems
+from membw.site import environs, systems
 from membw.system import file, slurm
 
 DESCRIPTION = """\
@@ -73,6 +75,8 @@ def main(args: argparse.Namespace) -> int:
                 f'no compiler on {node["host"]} builds OpenMP, on the PATH or in a module',
                 "'membw presets list' shows which are known",
             )
+        if node['left_out']:
+            say(f'{name}: {file.not_tried(node)}')
         partitions.append((name, node, known['limit_s'], scheduler, access))
     host = socket.gethostname().split('.')[0]
     text = file.text(args.name, host, datetime.date.today().isoformat(), partitions)
@@ -82,7 +86,11 @@ def main(args: argparse.Namespace) -> int:
     write_whole(path, text)
     refuse_what_does_not_load(path)
     print(text, end='')
-    say(f"written: '{path}'; next: membw run --system {args.name} -n 'stream|numa_scan'")
+    (environ, *_) = environs.of_partition(yaml.safe_load(text)['partitions'][0], presets.load())
+    say(
+        f"written: '{path}'; next, some two minutes: "
+        f"membw run --system {args.name} -n '^stream%.*pinning=omp' -p '^{environ}$'"
+    )
     return 0
 
 

@@ -71,11 +71,14 @@ def within(module: str) -> Facts:
     return json.loads(done.stdout) if done.returncode == 0 else {}
 
 
-def toolchains(table: Table) -> Facts:
-    """{name: {family, cc, modules, mpicc}}, as in a system file; those of no module first."""
-    plain = here(table)
+def found(table: Table) -> Facts:
+    """'toolchains': {name: {family, cc, modules, mpicc}}, as in a system file, those of no module
+    first; 'left_out': modules that may hold a compiler and were not tried."""
+    plain, names = here(table), available()
     chains = {family: {**chain, 'modules': []} for family, chain in plain.items()}
-    for module in candidates(available()):
+    tried = candidates(names)
+    rest = sorted({*filter(MAY_HOLD_COMPILER.search, names)} - {*tried}, key=by_version)
+    for module in tried:
         for family, chain in within(module).items():
             if chain['path'] == plain.get(family, {}).get('path'):
                 continue
@@ -85,7 +88,7 @@ def toolchains(table: Table) -> Facts:
             chains.setdefault(name, {**chain, 'family': family, 'modules': [module]})
     for chain in chains.values():
         del chain['path']
-    return chains
+    return {'toolchains': chains, 'left_out': rest}
 
 
 if __name__ == '__main__':

@@ -56,11 +56,17 @@ def toolchain(name: str, chain: Facts) -> str:
     return f'    {name}: {flow(facts)}    # {chain["version"]}'
 
 
+def not_tried(node: Facts) -> str:
+    """Each toolchain is a row more with each of its presets: who wants an older one adds it."""
+    return f'not tried, as a newer version is there: {", ".join(node["left_out"])}'
+
+
 def extras(node: Facts) -> list[str]:
     """The theoretical peak is left to a person: only root can read the memory modules."""
-    domains = len(domain_sets(node['processor']))
+    domains, numa = len(domain_sets(node['processor'])), node['numa']
     return [
         *(['  extras:', f'    numa_domains: {domains}'] if domains else []),
+        *(['    numa:', *(f'    - {flow(d)}' for d in numa)] if domains and len(numa) > 1 else []),
         '    # for the theoretical peak, by `dmidecode -t memory` as root on a node:',
         "    # memory: {channels: , mts: , source: 'dmidecode -t memory on ...'}",
     ]
@@ -78,10 +84,12 @@ def partition(
         '  launcher: srun',
         f'  access: {flow([f"-p {name}", *access])}',
         f'  time_limit: {limit}',
+        '  max_pending_time: 1h    # in the queue; then NOT MEASURED',
         f'  features: {flow(node["features"])}',
         f'  processor: {flow(processor_facts(node["processor"]))}',
         '  toolchains:',
         *(toolchain(*item) for item in node['toolchains'].items()),
+        *([f'    # {not_tried(node)}'] if node['left_out'] else []),
         *extras(node),
     ]
     return lines

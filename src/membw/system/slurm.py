@@ -9,6 +9,7 @@ from typing import Any
 
 from membw.checkout import root
 from membw.errors import MembwError
+from membw.site import slurm
 
 Facts = dict[str, Any]  # a mapping, as YAML has it
 
@@ -58,7 +59,8 @@ def partition(name: str) -> dict[str, int]:
         raise MembwError(f"Slurm has no partition '{name}'", hint)
     return {
         'nodes': sum(int(row[1]) for row in mine),
-        'idle': sum(int(row[1]) for row in mine if row[2] == 'idle'),
+        # powered down, or booting: a job wakes it
+        'idle': sum(int(row[1]) for row in mine if row[2] in slurm.AVAILABLE),
         'limit_s': seconds(mine[0][3]),
     }
 
@@ -79,12 +81,14 @@ def node_facts(name: str, access: list[str]) -> Facts:
     words = ['srun', '-p', name, *access, '--exclusive', '-N1', '-n1', f'--time={JOB_MINUTES}']
     words += ['--job-name=membw', 'bash', '-c', script.format('membw.system.node')]
     done = subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, text=True)
+    # a module, a prolog or a profile may print lines of its own before it
+    last = [line for line in done.stdout.splitlines() if line.startswith('{')][-1:]
     try:
-        return json.loads(done.stdout)
+        return json.loads(''.join(last))
     except ValueError as err:
-        said = [*filter(None, done.stderr.splitlines()), 'no reason given'][0]
+        said = [*filter(None, [*done.stderr.splitlines(), *done.stdout.splitlines()])]
         raise MembwError(
-            f"the job on a node of '{name}' printed nothing: {said}",
+            f"the job on a node of '{name}' printed no facts: {said[0] if said else 'nothing'}",
             "options that your jobs need: --access '-A PROJECT'; the checkout must lie on a file "
             'system that the nodes see',
         ) from err

@@ -1,12 +1,18 @@
 """What `membw system add` makes of the words of Slurm, of modules and of nodes."""
 
+import json
+import pathlib
+import tempfile
+import types
+
 import pytest
 import topologies
 import yaml
 
 from membw import presets
-from membw.site import systems
-from membw.system import compiler_modules, file, slurm
+from membw.errors import MembwError
+from membw.site import systems, topology
+from membw.system import compiler_modules, file, node, slurm
 
 # as squeue(1) and sinfo(1) write limits
 LIMITS = {
@@ -57,11 +63,22 @@ def node_of(machine):
         'model': 'A CPU: of 2 GHz',
         'features': ['avx2', 'x86_64'],
         'processor': processor,
+        'numa': numa_of(machine),
+        'left_out': ['gcc/9.4', 'gcc/11.3'],
         'toolchains': {
             'gcc': {'cc': 'gcc', 'version': '12.2.0', 'modules': [], 'mpicc': 'mpicc'},
             'icx24': {'family': 'icx', 'cc': 'icx', 'version': '24.1', 'modules': ['intel/24']},
         },
     }
+
+
+def numa_of(machine):
+    """As the node itself reads it, off the recorded tree."""
+    with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
+        machine.write(pathlib.Path(folder))
+        nodes = pathlib.Path(folder, 'sys/devices/system/node')
+        patch.setattr(topology, 'NODES', nodes)
+        return node.numa()
 
 
 def loaded(tmp_path, name, limit_s=0):
@@ -89,3 +106,40 @@ def test_a_node_that_counts_its_cpus_as_most_do_needs_no_masks(tmp_path):
 @pytest.mark.parametrize('name', ['power9-gpu-domains', 'haswell-offline-cpu0'])
 def test_one_that_counts_otherwise_has_its_masks(tmp_path, name):
     assert loaded(tmp_path, name)[0]['processor']['topology']['cores']
+
+
+def test_the_kernels_numbers_distances_and_memory_of_the_domains_are_written(tmp_path):
+    """A scheduler's numa_scan counted from 0: POWER9 has 0 and 8, and GPUs from 250 on."""
+    numa = loaded(tmp_path, 'power9-gpu-domains')[0]['extras']['numa']
+    assert [domain['domain'] for domain in numa] == [0, 8, *range(250, 256)]
+    assert numa[1] == {
+        'domain': 8, 'cpus': '88-103', 'memory_gib': 127.7,
+        'distances': [40, 10, 80, 80, 80, 80, 80, 80],
+    }  # fmt: skip
+    assert numa[2]['cpus'] == '' and numa[2]['memory_gib'] == 15
+
+
+def test_it_says_which_modules_were_not_tried(tmp_path):
+    text = loaded(tmp_path, 'epyc-7763-nps4')[1]
+    assert '# not tried, as a newer version is there: gcc/9.4, gcc/11.3' in text
+
+
+def said_by(stdout, monkeypatch, stderr=''):
+    done = types.SimpleNamespace(stdout=stdout, stderr=stderr)
+    monkeypatch.setattr(slurm.subprocess, 'run', lambda *_, **__: done)
+    return slurm.node_facts('cpu', [])
+
+
+def test_what_a_prolog_prints_before_the_facts_is_passed_over(monkeypatch):
+    facts = {'host': 'n1'}
+    assert said_by(f'Loading stack 2024a...\n{json.dumps(facts)}\n', monkeypatch) == facts
+    with pytest.raises(MembwError, match='printed no facts: Loading stack 2024a'):
+        said_by('Loading stack 2024a...\n', monkeypatch)
+    with pytest.raises(MembwError, match='printed no facts: srun: error: no account'):
+        said_by('Loading stack\n', monkeypatch, 'srun: error: no account')
+
+
+def test_powered_down_nodes_are_available(monkeypatch):
+    lines = 'cpu|4|idle~|1:00:00\ncpu|1|idle#|1:00:00\ncpu|1|idle|1:00:00\ncpu|2|idle*|1:00:00'
+    monkeypatch.setattr(slurm, 'query', lambda *_: lines)
+    assert slurm.partition('cpu') == {'nodes': 8, 'idle': 6, 'limit_s': 3600}

@@ -53,6 +53,12 @@ export MEMBW_ROOT
 export RFM_CONFIG_PATH="$MEMBW_ROOT/configs"
 export PYTHONUTF8=1 # our files are, whatever the locale: ReFrame reads them too
 
+# a container's user without an entry in passwd: ReFrame and Slurm's commands want a name
+if [ -z "${LOGNAME:-${USER:-}}" ] && ! id -un >/dev/null 2>&1; then
+	USER=$(id -u)
+	export USER
+fi
+
 _membw_path() { # FOLDER: first on the PATH, once
 	case :$PATH: in
 	*":$1:"*) ;;

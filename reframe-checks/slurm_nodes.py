@@ -1,6 +1,6 @@
 """The nodes of a Slurm partition: those available for a job, and those left out."""
 
-import getpass
+import os
 import re
 import subprocess
 import time
@@ -36,7 +36,7 @@ def states(access: list[str]) -> dict[str, str]:
 
 def own_jobs() -> list[str]:
     """Jobs of this user that ReFrame submitted and that run or wait."""
-    text = query('squeue', '-h', '-u', getpass.getuser(), '-t', 'PD,R,CG', '-o', '%i %j')
+    text = query('squeue', '-h', '-u', str(os.getuid()), '-t', 'PD,R,CG', '-o', '%i %j')
     jobs = (line.split() for line in text.splitlines())
     return [words[0] for words in jobs if len(words) == 2 and words[1].startswith('rfm_')]
 

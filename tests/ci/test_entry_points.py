@@ -174,3 +174,16 @@ def test_a_second_run_at_the_same_time_is_refused(call, root, one_run):
         done = call('membw', 'run', '-n', 'stream')
     assert done.returncode == 2
     assert 'another run is under way here' in done.stderr
+
+
+def test_a_user_without_an_entry_in_passwd_has_a_name(root, tmp_path):
+    """In a container of any number: ReFrame stopped with a type error."""
+    (tmp_path / 'id').write_text('#!/bin/sh\n[ "$1" = -u ] && echo 4242\n')  # TEST DOUBLE
+    (tmp_path / 'id').chmod(0o755)
+    bare = {'PATH': f'{tmp_path}:{os.environ["PATH"]}', 'HOME': '/'}
+    for user, name in ({}, '4242'), ({'LOGNAME': 'ci'}, ''):
+        words = ['sh', '-c', '. ./setup-env.sh; echo "$USER"']
+        done = subprocess.run(
+            words, cwd=root, env={**bare, **user}, capture_output=True, text=True
+        )
+        assert done.stdout == f'{name}\n', done.stderr

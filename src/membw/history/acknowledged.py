@@ -63,7 +63,7 @@ def acknowledge(path: str, changes: Sequence[Change], node: str, night: str, rea
         'node': node,
         'night': night,
         'reason': printable(reason),
-        'by': getpass.getuser(),
+        'by': os.environ.get('USER') or getpass.getuser(),
         'on': time.strftime('%Y-%m-%d'),
     }
     try:

@@ -75,12 +75,13 @@ def measure(args: argparse.Namespace) -> int:
         return show(run, time.monotonic() - begun, left_out, args.json, is_quick)
 
     system = args.system.partition(':')[0] if args.system else None
-    if system:
+    if system and not session.has_other_systems(args.rest):
         refuse_unknown_system(system)
     try:
         # as JSON, what is for people alone goes to stderr
         with alone(), contextlib.redirect_stdout(sys.stderr if args.json else sys.stdout):
             refusals.refuse_second_session(system)
+            refusals.refuse_full_disk()
             partitions = partitions_of(args.system)
             is_quick = is_local(partitions) and not (args.full or args.system or args.rest)
             left_out = {} if is_quick else by_reason(partitions)
@@ -108,6 +109,7 @@ def run_reframe(
     variables['MEMBW_SESSION'] = os.path.basename(base)
     words = session.command(base, args.system, options)
     lines = session.run(words, base, variables, '-v' in rest)
+    refusals.refuse_full_disk()
     refusals.refuse_load_errors(lines)
     refusals.refuse_unset(lines, rest)
     if not os.path.exists(f'{base}.json') or not outcome.cases_of(outcome.load(f'{base}.json')):

@@ -5,6 +5,7 @@ import difflib
 import fcntl
 import pathlib
 import re
+import shutil
 
 from membw.checkout import root
 from membw.errors import MembwError
@@ -15,6 +16,7 @@ NOT_LOADED = re.compile(
 )
 # -S CHECK.VARIABLE=VALUE or VARIABLE=VALUE, in each way to write it
 SET = re.compile(r'(?:^| )(?:-S *|--setvar[= ])(?:(\w+)\.)?(\w+)=')
+LEAST_FREE = 8 << 20  # bytes: what a small run writes
 UNSET = "test '{}': the following variables were not set: "
 CHECK = re.compile(r'^class (\w+)\(', re.M)
 VARIABLE = re.compile(r'^    (\w+) = variable\(', re.M)
@@ -41,10 +43,26 @@ def variables() -> list[str]:
 
 
 def whole_names(words: list[str]) -> list[str]:
-    """`-n pingpong` as the check of that name, not as every name that holds it (imb_pingpong)."""
+    """`-n pingpong` as the check of that name, not as every name that holds it (imb_pingpong);
+    `-n 'stream%pinning=none'` as ReFrame lists it, whatever parameter stands before (a round)."""
     known = checks() if '-n' in words else []
+
+    def named(word: str) -> str:
+        return f'^{word}(%|$)' if word in known else re.sub(r'%(?=\w)', '%.*', word)
+
     pairs = zip(['', *words], words, strict=False)
-    return [f'^{w}(%|$)' if before == '-n' and w in known else w for before, w in pairs]
+    return [named(word) if before == '-n' else word for before, word in pairs]
+
+
+def refuse_full_disk() -> None:
+    """ReFrame goes on without its files, and its rows fail for other reasons."""
+    folder = pathlib.Path(root(), 'results')
+    free = shutil.disk_usage(folder).free
+    if free < LEAST_FREE:
+        raise MembwError(
+            f"no space left on '{folder}': {free / 2**20:.1f} MiB are free",
+            'make room there: records, reports and stage folders are written to it',
+        )
 
 
 def refuse_unknown_checks(words: list[str]) -> None:

@@ -32,6 +32,12 @@ def report_base() -> str:
     return os.path.join(root(), 'results', 'reports', name)
 
 
+def has_other_systems(rest: list[str]) -> bool:
+    """Whether ReFrame reads a configuration that is not ours as well."""
+    given = any(word.startswith(('-C', '--config-file')) for word in rest)
+    return given or bool(os.environ.get('RFM_CONFIG_FILES'))
+
+
 def command(base: str, system: str | None, rest: list[str]) -> list[str]:
     files = [f'--report-file={base}.json', '--nocolor']
     checks = [] if {'-c', '--checkpath'} & set(rest) else ['-c', 'reframe-checks']

@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+import types
 
 import pytest
 
@@ -186,4 +187,27 @@ def test_a_preset_that_is_left_out_is_not_simply_unknown():
 
 def test_the_name_of_a_check_selects_that_check_alone():
     words = ['-n', 'pingpong', '-p', 'gcc-o2', '-n', 'stream%pinning=omp']
-    assert refusals.whole_names(words)[1::2] == ['^pingpong(%|$)', 'gcc-o2', 'stream%pinning=omp']
+    assert refusals.whole_names(words)[1::2] == [
+        '^pingpong(%|$)',
+        'gcc-o2',
+        'stream%.*pinning=omp',  # stream%round=1%pinning=omp, too
+    ]
+
+
+def test_a_full_disk_is_named(monkeypatch, tmp_path):
+    """It was 'Spack built no preset of this system: see rfm_job.err', which was empty."""
+    monkeypatch.setattr(refusals, 'root', lambda: str(tmp_path))
+    (tmp_path / 'results').mkdir()
+    refusals.refuse_full_disk()
+    usage = types.SimpleNamespace(free=400_000)
+    monkeypatch.setattr(refusals.shutil, 'disk_usage', lambda _: usage)
+    with pytest.raises(MembwError, match='no space left on .*results.: 0.4 MiB are free'):
+        refusals.refuse_full_disk()
+
+
+def test_systems_of_other_configurations_are_reframes_to_know(monkeypatch):
+    monkeypatch.delenv('RFM_CONFIG_FILES', raising=False)
+    assert not session.has_other_systems(['-n', 'stream'])
+    assert session.has_other_systems(['-C', 'site.py'])
+    monkeypatch.setenv('RFM_CONFIG_FILES', 'site.py')
+    assert session.has_other_systems([])

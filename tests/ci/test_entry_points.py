@@ -1,7 +1,9 @@
 """The entry points: false greens turn red, errors are one line, setup-env.sh works anywhere."""
 
 import fcntl
+import os
 import shutil
+import subprocess
 
 import pytest
 import tiny_check

@@ -30,6 +30,7 @@ COMMANDS = {
     'nightly': 'membw.nightly.command',
     'accept': 'membw.accept.command',
     'export': 'membw.export.command',
+    'published': 'membw.possible.command',
     'checks': 'membw.shell',
     'env': 'membw.shell',
     'completion': 'membw.shell',

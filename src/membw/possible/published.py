@@ -51,3 +51,11 @@ def others(peak: Peak, stores: str, sockets: int) -> Others | None:
         ]
     shares = [100 * gbs / row['peak'] for row in shared for gbs in ends(row['triad'])]
     return Others(min(shares), max(shares), '%', stores, shared) if shares else None
+
+
+def stores_of(brief: str) -> str:
+    """Of Triad, by the word that a row has of its kernels: 'memmove/64', '256nt'."""
+    word = brief.rpartition('/')[2]
+    if word.endswith('nt'):
+        return 'non-temporal'
+    return 'ordinary' if word.isdigit() else NOT_SAID

@@ -163,3 +163,27 @@ def test_an_unknown_cpu_says_what_is_missing():
         'Peak unknown: Intel(R) Xeon(R) CPU X7550 @ 2.00GHz, family 6, model 46: not in '
         "systems/facts/cpus.yaml; set 'peak_gbs' in systems/."
     ]
+
+
+def test_the_list_and_one_figure_on_the_terminal(call):
+    done = call('membw', 'published')
+    assert done.returncode == 0 and all(row['id'] in done.stdout for row in FIGURES['figures'])
+    assert max(map(len, done.stdout.splitlines())) <= 100
+    one = call('membw', 'published', 'suse-9004')
+    assert 'caching effects' in one.stdout and 'warning' in one.stdout
+
+
+def test_a_misspelt_figure_is_refused_with_the_nearest(call):
+    done = call('membw', 'published', 'suse-9005')
+    assert done.returncode == 2
+    assert (
+        done.stderr == "membw: no published figure 'suse-9005'\nhint: did you mean 'suse-9004'?\n"
+    )
+
+
+@pytest.mark.parametrize('brief, stores', [
+    ('memmove/64', 'ordinary'), ('256nt', 'non-temporal'), ('', 'not said'),
+    ('512/512/512/256nt', 'non-temporal'), ('mixed', 'not said'),
+])  # fmt: skip
+def test_the_kind_of_stores_is_triads(brief, stores):
+    assert published.stores_of(brief) == stores

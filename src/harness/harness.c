@@ -26,6 +26,7 @@
 #include "machine/cpu_width.c"
 #include "machine/cpuset.c"
 #include "machine/dmi.c"
+#include "machine/domains.c"
 #include "machine/edac.c"
 #include "machine/facts.c"
 #include "machine/llc.c"

@@ -3,7 +3,8 @@
 #include "../harness/clock.h"
 #include "../harness/evidence/pinning.h"
 #include "../harness/json.h"
-#include "../harness/machine/topology.h"
+#include "../harness/machine/domains.h"
+#include "../harness/memory/placement.h"
 #include "../harness/metrics.h"
 #include "../harness/verdict.h"
 
@@ -56,16 +57,23 @@ void side_judge(const char *who, int cpu, const struct cpuset *mask, int seen)
 
 static void judge_place(const struct meeting *m, int class)
 {
+	struct cpuset home, local;
+	char list[CPU_LIST_MAX];
 	int side;
 
 	for (side = 0; side < 2; side++)
 		side_judge("a thread", m->pair.cpu[side], &m->mask[side], m->seen[side]);
 	class_judge(&m->pair, class);
-	if (m->domain >= 0 && m->domain != topology_domain(m->pair.cpu[m->home]))
+	cpuset_clear(&home);
+	cpuset_add(&home, m->pair.cpu[m->home]);
+	domains_local(&local, &home);
+	if (m->domain < 0)
+		placement_unknown();
+	else if (!cpuset_has(&local, m->domain))
 		verdict_invalid(WRONG_PLACEMENT,
-				"the lines of CPU %d lie on NUMA domain %d, not on its own, %d",
-				m->pair.cpu[m->home], m->domain,
-				topology_domain(m->pair.cpu[m->home]));
+				"the lines of CPU %d lie on NUMA domain %d, not on its own, %s",
+				m->pair.cpu[m->home], m->domain, cpuset_format(&local, list));
+	placement_judge_home(&home);
 }
 
 static int is_too_short(const struct blocks *b)

@@ -2,21 +2,17 @@
 
 #include "../harness/clock.h"
 #include "../harness/evidence/threads.h"
+#include "../harness/machine/memory_policy.h"
 #include "../harness/memory/chase.h"
 #include "../harness/openmp.h"
 #include "../harness/rate.h"
 #include "../harness/room.h"
 #include "migrated.h"
 
-#include <stdint.h>
-#include <sys/syscall.h>
-#include <unistd.h>
-
-enum { CELL_MPOL_DEFAULT = 0, CELL_MPOL_BIND = 2 };
-
 struct cell_part {
 	double *a, *b, *c;
 	double began, ended, sum;
+	int refusal; /* errno with which the kernel refused to bind its memory */
 	char apart[2 * LINE];
 };
 
@@ -25,24 +21,6 @@ static struct {
 	int threads;
 	size_t elements; /* of one array of one thread */
 } cell;
-
-/* New memory of this thread comes from that domain alone; below 0: from anywhere. */
-static void cell_bind(int memory)
-{
-#ifdef SYS_set_mempolicy
-	unsigned long mask[DOMAINS_MAX / (8 * sizeof(long))] = { 0 };
-
-	if (memory < 0) {
-		(void)!syscall(SYS_set_mempolicy, CELL_MPOL_DEFAULT, NULL, 0UL);
-		return;
-	}
-	mask[(size_t)memory / (8 * sizeof(long))] |= 1UL << ((size_t)memory % (8 * sizeof(long)));
-	/* where the kernel refuses, the placement is wrong */
-	(void)!syscall(SYS_set_mempolicy, CELL_MPOL_BIND, mask, (unsigned long)DOMAINS_MAX);
-#else
-	(void)memory;
-#endif
-}
 
 static void cell_place_threads(const struct cpuset *cpus)
 {
@@ -65,13 +43,15 @@ static double *cell_array(void)
 
 static void cell_take_memory(int memory)
 {
+	int t;
+
 	cell.parts = room_for((size_t)cell.threads, sizeof(*cell.parts), "threads", "use fewer");
 #pragma omp parallel
 	{
 		struct cell_part *const mine = &cell.parts[omp_get_thread_num()];
 		size_t i;
 
-		cell_bind(memory);
+		mine->refusal = memory_policy_bind(memory);
 		mine->a = cell_array();
 		mine->b = cell_array();
 		mine->c = cell_array();
@@ -80,6 +60,9 @@ static void cell_take_memory(int memory)
 			mine->c[i] = (double)(i % 1024);
 		}
 	}
+	for (t = 0; t < cell.threads; t++)
+		if (cell.parts[t].refusal)
+			placement_refused(memory, cell.parts[t].refusal);
 }
 
 static void cell_give_memory_back(void)
@@ -92,7 +75,7 @@ static void cell_give_memory_back(void)
 		chase_memory_free((char *)mine->a, bytes);
 		chase_memory_free((char *)mine->b, bytes);
 		chase_memory_free((char *)mine->c, bytes);
-		cell_bind(-1);
+		memory_policy_bind(-1);
 	}
 	free(cell.parts);
 }

@@ -1,6 +1,6 @@
 #include "declared.h"
 
-#include "../harness/machine/topology.h"
+#include "../harness/machine/domains.h"
 #include "../harness/sysfile.h"
 
 static double declared_number(int memory, int access, const char *name)
@@ -24,38 +24,8 @@ static int declared_is_of(int cpus, int memory, int access)
 			    memory, access, cpus);
 }
 
-/* The number at that place of a line of numbers; 0 where there are fewer. */
-static int declared_at(const char *line, int place)
-{
-	char *end;
-	long number = 0;
-
-	for (; place >= 0; place--, line = end) {
-		number = strtol(line, &end, 10);
-		if (end == line)
-			return 0;
-	}
-	return (int)number;
-}
-
-/* Distances are listed for the domains that are online, in their order. */
-static int declared_place(int domain)
-{
-	struct cpuset domains;
-	int d, place = 0;
-
-	topology_all_domains(&domains);
-	EACH_OF_SET (d, &domains) {
-		if (d == domain)
-			return place;
-		place++;
-	}
-	return -1;
-}
-
 void declared_read(struct declared *declared, int cpus, int memory)
 {
-	char line[SYSLINE_MAX];
 	int access;
 
 	*declared = (struct declared){ 0, 0, 0, 0 };
@@ -67,8 +37,6 @@ void declared_read(struct declared *declared, int cpus, int memory)
 				declared_number(memory, access, "read_bandwidth") / 1000;
 			break;
 		}
-	if (sysfile_line(line, "/sys/devices/system/node/node%d/distance", cpus)) {
-		declared->distance = declared_at(line, declared_place(memory));
-		declared->local = declared_at(line, declared_place(cpus));
-	}
+	declared->distance = domain_distance(cpus, memory);
+	declared->local = domain_distance(cpus, cpus);
 }

@@ -72,12 +72,8 @@ static size_t least_memory(const struct matrix *matrix)
 	int t;
 
 	for (t = 0; t < matrix->to_count; t++) {
-		struct cpuset one;
-		size_t total;
+		const size_t total = domain_bytes(matrix->to[t], "MemTotal");
 
-		cpuset_clear(&one);
-		cpuset_add(&one, matrix->to[t]);
-		total = memory_total_on(&one);
 		least = total && total < least ? total : least;
 	}
 	return least;
@@ -98,6 +94,23 @@ static void choose_sizes(struct matrix *matrix, const struct cpuset *cpus)
 	if (matrix->array_bytes > least_memory(matrix) / 5)
 		die("three arrays and a chain of %zu MiB do not fit into each domain's memory",
 		    "give less with '--array-mib'", matrix->array_bytes / mib);
+}
+
+static void print_left_out(void)
+{
+	char list[CPU_LIST_MAX];
+	struct cpuset all, allowed, left_out;
+	int d;
+
+	domains_with_memory(&all);
+	domains_allowed(&allowed);
+	cpuset_clear(&left_out);
+	EACH_OF_SET (d, &all)
+		if (!cpuset_has(&allowed, d))
+			cpuset_add(&left_out, d);
+	if (cpuset_count(&left_out))
+		printf("note: memory %s is left out: not allowed in this job (cpuset.mems)\n",
+		       cpuset_format(&left_out, list));
 }
 
 static void judge_declared(const struct matrix *matrix)
@@ -157,6 +170,7 @@ int main(int argc, char **argv)
 	choose_sizes(&matrix, &cpus);
 	printf("%d x %d pairs of domains, arrays of %zu MiB\n", matrix.from_count, matrix.to_count,
 	       matrix.array_bytes >> 20);
+	print_left_out();
 	program_measuring();
 	matrix_measure(&matrix, rounds, &cpus);
 	program_measured();

@@ -1,7 +1,7 @@
 #include "matrix.h"
 
 #include "../harness/evidence/interference.h"
-#include "../harness/machine/memory_available.h"
+#include "../harness/machine/domains.h"
 #include "../harness/order_statistics.h"
 #include "../harness/room.h"
 
@@ -19,31 +19,19 @@ void matrix_cpus(struct cpuset *of, int domain, const struct cpuset *cpus)
 			cpuset_add(of, cpu);
 }
 
-static int matrix_has_memory(int domain)
-{
-	struct cpuset one;
-
-	cpuset_clear(&one);
-	cpuset_add(&one, domain);
-	return memory_total_on(&one) > 0;
-}
-
 static void matrix_domains(struct matrix *matrix, const struct cpuset *cpus)
 {
-	struct cpuset domains, own;
+	struct cpuset domains;
 	int d;
 
-	topology_all_domains(&domains);
-	if (!cpuset_count(&domains)) /* a kernel without NUMA */
-		cpuset_add(&domains, 0);
-	EACH_OF_SET (d, &domains) {
-		matrix_cpus(&own, d, cpus);
-		if (cpuset_count(&own) && matrix->from_count < TIERS_MAX)
+	topology_domains(&domains, cpus);
+	EACH_OF_SET (d, &domains)
+		if (matrix->from_count < TIERS_MAX)
 			matrix->from[matrix->from_count++] = d;
-		if ((matrix_has_memory(d) || cpuset_count(&domains) == 1) &&
-		    matrix->to_count < TIERS_MAX)
+	domains_allowed(&domains);
+	EACH_OF_SET (d, &domains)
+		if (matrix->to_count < TIERS_MAX)
 			matrix->to[matrix->to_count++] = d;
-	}
 }
 
 void matrix_find(struct matrix *matrix, const struct cpuset *cpus)

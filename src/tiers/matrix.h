@@ -36,7 +36,7 @@ struct matrix {
 	struct tier *pairs;
 	int count;
 	int from[TIERS_MAX], from_count; /* domains with CPUs that may be used */
-	int to[TIERS_MAX], to_count;     /* domains with memory */
+	int to[TIERS_MAX], to_count;     /* domains with memory that may be used */
 	size_t array_bytes, chain_bytes;
 };
 

@@ -109,6 +109,29 @@ def test_one_socket_counts_its_own_hbm_cache(machine, tree, probe):
     assert found['array_size'] == 4 * 64 * topologies.GIB // 8
 
 
+# (machine, {domain: GiB}, what the job may use, domain of the CPUs) -> the domains of local memory
+LOCAL = {
+    'own': ('ulysses', {}, None, 1, '1'),
+    'none: the other': ('ulysses', {1: 0}, None, 1, '0'),
+    'not allowed': ('ulysses', {}, '0', 1, '0'),
+    'none: the nearest': ('epyc-7763-nps4', {5: 0}, None, 5, '4,6-7'),
+    'none, and nearest not allowed': ('epyc-7763-nps4', {5: 0}, '1-3,7', 5, '7'),
+    'distance decides, not the number': ('power9-gpu-domains', {8: 0}, '0,253', 8, '0'),
+}
+
+
+@pytest.mark.parametrize('case', LOCAL)
+def test_local_memory_is_the_nearest_that_may_be_used(probe, tmp_path, case):
+    name, sizes, allowed, home, local = LOCAL[case]
+    machine = topologies.Machine(name)
+    for number, gib in sizes.items():
+        machine.domains[number]['gib'] = gib
+    tree = machine.write(tmp_path)
+    if allowed:
+        (tree / 'proc/self/status').write_text(f'Mems_allowed_list:\t{allowed}\n')
+    assert probe(tree, machine.domains[home]['cpus'])['local_memory'] == local
+
+
 GIB = topologies.GIB
 GROUPS = {
     'v1': {

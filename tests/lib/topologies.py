@@ -157,6 +157,8 @@ class Machine:
             if 'side_cache_bytes' in domain:
                 name = f'{folder}/memory_side_cache/index1/size'
                 found[name] = str(domain['side_cache_bytes'])
+        # what may be used is of the recorded machine, too
+        found['proc/self/status'] = f'Mems_allowed_list:\t{listed(self.domains)}'
         total = sum(int(d['gib'] * GIB) // 1024 for d in self.domains.values())
         found['proc/meminfo'] = f'MemTotal: {total} kB\nMemAvailable: {total} kB'
         return found

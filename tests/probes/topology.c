@@ -19,6 +19,9 @@ static void write_domains(const struct cpuset *cpus)
 
 	topology_domains(&domains, cpus);
 	json_text("local_domains", cpuset_format(&domains, list));
+	domains_local(&domains, cpus);
+	json_text("local_memory", cpuset_format(&domains, list));
+	topology_domains(&domains, cpus);
 	json_open("domain_cpus", '{');
 	for (domain = 0; domain < DOMAINS_MAX; domain++) {
 		if (!cpuset_has(&domains, domain))

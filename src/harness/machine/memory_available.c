@@ -19,23 +19,13 @@ static size_t memory_available_by_meminfo(void)
 	return (size_t)strtoull(value, NULL, 10) << 10;
 }
 
-/* "Node 1 MemFree:  123 kB" of the file of a domain. */
-static size_t memory_available_on_domain(int domain, const char *what)
-{
-	char path[64], key[64], value[SYSLINE_MAX];
-
-	snprintf(path, sizeof(path), "/sys/devices/system/node/node%d/meminfo", domain);
-	snprintf(key, sizeof(key), "Node %d %s", domain, what);
-	return sysfile_field(value, path, key) ? (size_t)strtoull(value, NULL, 10) << 10 : 0;
-}
-
 static size_t memory_available_on_domains(const struct cpuset *domains, const char *what)
 {
 	size_t sum = 0;
 	int domain;
 
 	EACH_OF_SET (domain, domains)
-		sum += memory_available_on_domain(domain, what);
+		sum += domain_bytes(domain, what);
 	return sum;
 }
 

@@ -1,8 +1,7 @@
 #include "memory_side_cache.h"
 
 #include "../sysfile.h"
-#include "memory_available.h"
-#include "topology.h"
+#include "domains.h"
 
 /* Intel ARK, Xeon Phi x200 (Knights Landing, Mill): 16 GB of MCDRAM in each;
  * the kernel does not show what of it is cache, and the rest is domains
@@ -40,7 +39,7 @@ static size_t memory_side_cache_shown(int domain)
 /* What is no domain's memory is cache, shared evenly by the domains with CPUs. */
 static size_t memory_side_cache_of_knights(const struct cpuset *domains)
 {
-	struct cpuset all, one;
+	struct cpuset all;
 	size_t flat = 0, with_cpus = 0, requested = 0;
 	int domain;
 
@@ -51,9 +50,7 @@ static size_t memory_side_cache_of_knights(const struct cpuset *domains)
 			requested += (size_t)cpuset_has(domains, domain);
 			continue;
 		}
-		cpuset_clear(&one);
-		cpuset_add(&one, domain);
-		flat += memory_total_on(&one);
+		flat += domain_bytes(domain, "MemTotal");
 	}
 	flat = (flat + MEMORY_SIDE_CACHE_GIB / 2) /
 	       MEMORY_SIDE_CACHE_GIB; /* the kernel keeps some MiB of each domain */

@@ -4,6 +4,7 @@
 #include "../machine/memory_policy.h"
 #include "../verdict.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdint.h>
 #include <sys/syscall.h>
@@ -11,18 +12,84 @@
 
 enum { PAGES_PER_SAMPLE = 16 };
 
+static int placement_refusal; /* errno of the latest refusal */
+
 int placement_domain(const void *address)
 {
 	int domain = -1;
 #ifdef SYS_move_pages
 	void *page = (void *)((uintptr_t)address / 4096 * 4096);
 
-	if (syscall(SYS_move_pages, 0, 1UL, &page, NULL, &domain, 0) != 0)
+	if (syscall(SYS_move_pages, 0, 1UL, &page, NULL, &domain, 0) != 0) {
+		placement_refusal = errno;
 		domain = -1;
+	}
 #else
 	(void)address;
+	placement_refusal = ENOSYS;
 #endif
 	return domain;
+}
+
+static int placement_are_several(void (*find)(struct cpuset *domains))
+{
+	struct cpuset domains;
+
+	find(&domains);
+	return cpuset_count(&domains) > 1;
+}
+
+/* As the default filters of containers refuse these calls. */
+static const char *placement_way_out(int error)
+{
+	return error == EPERM || error == ENOSYS ? "; a container needs --cap-add SYS_NICE" : "";
+}
+
+void placement_unknown(void)
+{
+	if (!placement_are_several(domains_with_memory))
+		return;
+	(placement_are_several(domains_allowed) ? verdict_invalid : verdict_warn)(
+		WRONG_PLACEMENT,
+		"not known: the kernel does not say on which NUMA domain pages lie%s%s%s",
+		placement_refusal ? ": move_pages: " : "",
+		placement_refusal ? strerror(placement_refusal) : "",
+		placement_way_out(placement_refusal));
+}
+
+void placement_refused(int domain, int error)
+{
+	if (!placement_are_several(domains_with_memory))
+		return;
+	(placement_are_several(domains_allowed) ? verdict_invalid : verdict_warn)(
+		WRONG_PLACEMENT,
+		"the kernel does not bind memory to NUMA domain %d: set_mempolicy: %s%s", domain,
+		strerror(error), placement_way_out(error));
+}
+
+static void placement_warn_of(int domain, int has_memory)
+{
+	char list[CPU_LIST_MAX];
+	struct cpuset local;
+
+	domain_nearest(&local, domain);
+	verdict_warn(WRONG_PLACEMENT,
+		     "NUMA domain %d has CPUs and no memory%s: local is %s, the nearest", domain,
+		     has_memory ? " that this job may use (cpuset.mems)" : "",
+		     cpuset_format(&local, list));
+}
+
+void placement_judge_home(const struct cpuset *cpus)
+{
+	struct cpuset own, all, allowed;
+	int d;
+
+	topology_domains(&own, cpus);
+	domains_with_memory(&all);
+	domains_allowed(&allowed);
+	EACH_OF_SET (d, &own)
+		if (!cpuset_has(&allowed, d))
+			placement_warn_of(d, cpuset_has(&all, d));
 }
 
 const char *placement_physical(const void *address, char text[PHYSICAL_TEXT_MAX])
@@ -73,6 +140,7 @@ void placement_sample(struct placement *p, const void *memory, size_t bytes,
 	size_t i;
 
 	memory_policy_domains(&requested, affinity);
+	cpuset_join(&p->cpus, affinity);
 	for (i = 0; i < PAGES_PER_SAMPLE && bytes; i++)
 		placement_look_at_page(
 			p, first + bytes / PAGES_PER_SAMPLE * i + bytes / (2 * PAGES_PER_SAMPLE),
@@ -83,12 +151,16 @@ void placement_judge(const struct placement *p, const char *when)
 {
 	char list[CPU_LIST_MAX];
 
+	if (p->sampled && p->absent == p->sampled)
+		placement_unknown();
 	if (p->misplaced * 100 > p->sampled)
 		verdict_invalid(WRONG_PLACEMENT,
 				"%zu of %zu pages sampled %s do not lie on the %s NUMA domain %s",
 				p->misplaced, p->sampled, when,
 				cpuset_count(&p->policy_domains) ? "requested" : "local",
 				cpuset_format(&p->requested, list));
+	if (!cpuset_count(&p->policy_domains))
+		placement_judge_home(&p->cpus);
 }
 
 void placement_write(const char *key, const struct placement *p)

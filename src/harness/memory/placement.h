@@ -1,19 +1,22 @@
 /*
  * placement: on which NUMA domains pages really lie.
  *
- * Requested is what the memory policy (numactl) says; without one, the domain
- * of the CPUs that the thread may run on, because it touched the page first.
+ * Requested is what the memory policy (numactl) says; without one, the domains
+ * local to the CPUs that the thread may run on, because it touched the page first.
  * One page in a hundred may lie elsewhere: a neighbour's thread touches it.
+ * Where the kernel says of no page where it lies, as in containers, the placement is not known:
+ * wrong where the pages may lie on several domains.
  */
 #pragma once
 
-#include "../machine/topology.h"
+#include "../machine/domains.h"
 
 struct placement {
 	const char *policy;           /* in force when the sampling began */
 	struct cpuset policy_domains; /* that it names */
 	size_t sampled, absent, misplaced;
 	size_t on[DOMAINS_MAX];  /* sampled pages on each domain */
+	struct cpuset cpus;      /* of the threads that touched them */
 	struct cpuset requested; /* where the last misplaced page should lie */
 };
 
@@ -24,7 +27,7 @@ LOCAL void placement_begin(struct placement *placement);
 LOCAL void placement_sample(struct placement *placement, const void *memory, size_t bytes,
 			    const struct cpuset *affinity);
 
-/* Finds wrong-placement. */
+/* Finds wrong-placement: pages elsewhere, or none of which it is known. */
 LOCAL void placement_judge(const struct placement *placement, const char *when);
 
 /* Writes such a member of the record. */
@@ -32,6 +35,14 @@ LOCAL void placement_write(const char *key, const struct placement *placement);
 
 /* The domain of the page at an address, -1 where the kernel does not say. */
 LOCAL int placement_domain(const void *address);
+
+/* Finds wrong-placement where there are several domains: a page of which placement_domain() did
+ * not say where it lies; memory that the kernel did not bind to a domain, with its errno. */
+LOCAL void placement_unknown(void);
+LOCAL void placement_refused(int domain, int error);
+
+/* Warns of CPUs in a domain without memory that may be used. */
+LOCAL void placement_judge_home(const struct cpuset *cpus);
 
 enum { PHYSICAL_TEXT_MAX = 32 };
 

@@ -1,0 +1,117 @@
+#include "domains.h"
+
+#include "../sysfile.h"
+
+static int domain_says(char value[SYSLINE_MAX], int domain, const char *what)
+{
+	char path[64], key[64];
+
+	snprintf(path, sizeof(path), "/sys/devices/system/node/node%d/meminfo", domain);
+	snprintf(key, sizeof(key), "Node %d %s", domain, what);
+	return sysfile_field(value, path, key);
+}
+
+size_t domain_bytes(int domain, const char *what)
+{
+	char value[SYSLINE_MAX];
+
+	return domain_says(value, domain, what) ? (size_t)strtoull(value, NULL, 10) << 10 : 0;
+}
+
+static void domains_read(struct cpuset *domains)
+{
+	char value[SYSLINE_MAX];
+	struct cpuset online;
+	int d;
+
+	cpuset_clear(domains);
+	topology_all_domains(&online);
+	EACH_OF_SET (d, &online)
+		if (!domain_says(value, d, "MemTotal") || strtoull(value, NULL, 10) > 0)
+			cpuset_add(domains, d);
+	if (!cpuset_count(domains))
+		cpuset_add(domains, 0);
+}
+
+void domains_with_memory(struct cpuset *domains)
+{
+	static struct cpuset known;
+
+	if (!cpuset_count(&known))
+		domains_read(&known);
+	*domains = known;
+}
+
+void domains_allowed(struct cpuset *domains)
+{
+	char list[SYSLINE_MAX];
+	struct cpuset all, may;
+	int d;
+
+	domains_with_memory(&all);
+	sysfile_field(list, "/proc/self/status", "Mems_allowed_list");
+	cpuset_parse(&may, list);
+	cpuset_clear(domains);
+	EACH_OF_SET (d, &all)
+		if (cpuset_has(&may, d))
+			cpuset_add(domains, d);
+	if (!cpuset_count(domains))
+		*domains = all;
+}
+
+/* Distances are listed for the domains that are online, in their order. */
+int domain_distance(int from, int to)
+{
+	char line[SYSLINE_MAX], *at = line, *end;
+	struct cpuset online;
+	int d;
+
+	topology_all_domains(&online);
+	sysfile_line(line, "/sys/devices/system/node/node%d/distance", from);
+	EACH_OF_SET (d, &online) {
+		const long distance = strtol(at, &end, 10);
+
+		if (end == at)
+			return 0;
+		if (d == to)
+			return (int)distance;
+		at = end;
+	}
+	return 0;
+}
+
+void domain_nearest(struct cpuset *domains, int from)
+{
+	struct cpuset allowed;
+	int d, nearest = 0;
+
+	domains_allowed(&allowed);
+	cpuset_clear(domains);
+	if (cpuset_has(&allowed, from)) {
+		cpuset_add(domains, from);
+		return;
+	}
+	EACH_OF_SET (d, &allowed) {
+		const int distance = domain_distance(from, d);
+
+		if (nearest && distance > nearest)
+			continue;
+		if (distance < nearest)
+			cpuset_clear(domains);
+		nearest = distance;
+		cpuset_add(domains, d);
+	}
+}
+
+void domains_local(struct cpuset *domains, const struct cpuset *cpus)
+{
+	struct cpuset own, nearest;
+	int d;
+
+	topology_domains(&own, cpus);
+	cpuset_clear(domains);
+	EACH_OF_SET (d, &own) {
+		domain_nearest(&nearest, d);
+		cpuset_join(domains, &nearest);
+	}
+}

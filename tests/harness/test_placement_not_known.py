@@ -1,0 +1,111 @@
+"""A kernel that refuses to place memory, or to say where it lies: never silently VALID."""
+
+import os
+import subprocess
+
+import pytest
+from changed_source import other_machine
+from places import ROOT
+from program_build import USUAL
+
+ALLOW = 'array-too-small,oversubscribed,wrong-pinning,too-short'
+PROGRAMS = {
+    'stream': ('-n', '100000', '-t', '3'),
+    'ladder': ('--quick',),
+    'loaded': (
+        *('--mixes', '1r0w', '--rounds', '3', '--window', '0.005', '--chain-mib', '8'),
+        *('--allow', 'generators-stopped'),
+    ),
+    'tiers': ('--array-mib', '1', '--rounds', '3'),
+    'pingpong': ('--seconds', '0.005'),
+}
+ALL = 'get_mempolicy,mbind,move_pages,set_mempolicy'  # as Docker does without CAP_SYS_NICE
+UNKNOWN = 'the kernel does not say on which NUMA domain pages lie: move_pages: '
+UNBOUND = 'the kernel does not bind memory to NUMA domain 0: set_mempolicy: '
+SAYS = {'EPERM': 'Operation not permitted', 'ENOSYS': 'Function not implemented'}
+
+
+@pytest.fixture(scope='module')
+def machine(tmp_path_factory):
+    """machine(domains, allowed): what the programs find from then on; CPUs are of domain 0."""
+    folder = tmp_path_factory.mktemp('machine')
+
+    def become(count, allowed):
+        tree = folder / f'{count}-{allowed}'
+        (folder / 'root').unlink(missing_ok=True)
+        (folder / 'root').symlink_to(tree)
+        nodes = tree / 'sys/devices/system/node'
+        for n in range(count):
+            (nodes / f'node{n}').mkdir(parents=True, exist_ok=True)
+            (nodes / f'node{n}/cpulist').write_text('\n' if n else '0-8191\n')
+            (nodes / f'node{n}/distance').write_text('10 21\n')
+            (nodes / f'node{n}/meminfo').write_text(f'Node {n} MemTotal: 9000000 kB\n')
+        (nodes / 'online').write_text(f'0-{count - 1}\n')
+        (tree / 'proc/self').mkdir(parents=True, exist_ok=True)
+        (tree / 'proc/self/status').write_text(f'Mems_allowed_list:\t{allowed}\n')
+
+    become.root = folder / 'root'
+    return become
+
+
+@pytest.fixture(scope='module')
+def refuse(tmp_path_factory):
+    """The probe that runs a command under a filter."""
+    program = tmp_path_factory.mktemp('refuse') / 'refuse_calls'
+    source = ROOT / 'tests/probes/refuse_calls.c'
+    subprocess.run(['gcc', '-Wall', '-Wextra', '-Werror', source, '-o', program], check=True)
+    return program
+
+
+@pytest.fixture
+def said(machine, refuse, build_program):
+    """said(program, error, calls, domains, allowed) -> (exit status, lines on the placement)"""
+
+    def run(program, error='EPERM', calls=ALL, domains=2, allowed='0-1'):
+        changes = other_machine(machine.root, 1 << 20)
+        built = build_program(program, changes=changes, usual=USUAL)
+        machine(domains, allowed)
+        cpus = sorted(os.sched_getaffinity(0))[:2]
+        words = ['taskset', '-c', ','.join(map(str, cpus))]
+        words += [refuse, error, calls] if calls else []
+        words += [built, *PROGRAMS[program], '--allow', ALLOW]
+        env = {**os.environ, 'OMP_NUM_THREADS': '2'}
+        done = subprocess.run(words, env=env, capture_output=True, text=True)
+        assert 'Verdict: ' in done.stdout, done.stdout + done.stderr
+        lines = [line for line in done.stdout.splitlines() if ': wrong-placement: ' in line]
+        return done.returncode, '\n'.join(lines)
+
+    return run
+
+
+@pytest.mark.parametrize(
+    'program, error',
+    [(p, 'EPERM') for p in PROGRAMS] + [('stream', 'ENOSYS'), ('tiers', 'ENOSYS')],
+)
+def test_a_refusal_is_invalid_where_pages_may_lie_on_several_domains(said, program, error):
+    status, line = said(program, error)
+    fact = UNBOUND if program == 'tiers' else f'not known: {UNKNOWN}'
+    way_out = 'a container needs --cap-add SYS_NICE'
+    assert (status, line) == (1, f'invalid: wrong-placement: {fact}{SAYS[error]}; {way_out}')
+
+
+@pytest.mark.parametrize('program', ['stream', 'pingpong'])
+def test_pages_that_cannot_be_looked_up_are_enough(said, program):
+    status, line = said(program, calls='move_pages')
+    assert status == 1 and f'not known: {UNKNOWN}' in line
+
+
+@pytest.mark.parametrize('program', ['stream', 'tiers'])
+def test_where_a_cpuset_leaves_one_domain_it_is_a_warning(said, program):
+    status, line = said(program, allowed='0')
+    assert status == 0 and line.startswith('warning: ') and '--cap-add SYS_NICE' in line
+
+
+@pytest.mark.parametrize('program', ['stream', 'tiers'])
+def test_on_a_machine_of_one_domain_it_is_nothing(said, program):
+    assert said(program, domains=1, allowed='0') == (0, '')
+
+
+@pytest.mark.parametrize('program', ['stream', 'pingpong'])
+def test_without_a_refusal_the_pages_are_known(said, program):
+    assert said(program, calls='') == (0, '')

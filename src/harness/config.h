@@ -17,7 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MEMBW_VERSION "1.0.0"
+#define MEMBW_VERSION "1.1.0-dev"
 
 enum { LINE = 64 }; /* bytes of a cache line */
 

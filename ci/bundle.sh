@@ -106,7 +106,7 @@ pack_clone() { # NAME URL TAG COMMIT: the one pinned commit, as a bare repositor
 # What Spack takes to build a row: its compiler wrapper, from v2026.06.0 on by the network.
 pack_sources() {
 	(. ./setup-env.sh && spack mirror create --directory "$top/offline/sources" \
-		--dependencies membw) >"$work/mirror.log" 2>&1 || {
+		--dependencies membw@develop) >"$work/mirror.log" 2>&1 || {
 		tail -n 5 "$work/mirror.log" >&2
 		die 'Spack could not fetch the sources of its own packages (its reason is above)' \
 			'make the bundle on a machine that reaches them'

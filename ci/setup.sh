@@ -201,8 +201,8 @@ configure_spack() { # bare `spack install membw` reads our scope, and the index 
 	[ ! -d offline/index ] || { mkdir -p .spack/cache/cache && cp -R offline/index/. .spack/cache/cache; }
 	echo "$pins" >.spack/ready
 	: >.spack/indexing    # a set-up that is killed leaves it, and the next one indexes again
-	begin "Spack: indexing its packages by a first 'spack spec membw', about a minute"
-	if (. ./setup-env.sh && command spack spec membw >.spack/spec.log 2>&1); then
+	begin "Spack: indexing its packages by a first 'spack spec membw@develop', about a minute"
+	if (. ./setup-env.sh && command spack spec membw@develop >.spack/spec.log 2>&1); then
 		rm -f .spack/indexing
 		finish
 		return

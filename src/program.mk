@@ -1,7 +1,7 @@
 # Plain make build of one program of src: the compile line is the preset's and nothing else.
 #
 #   make -C src/stream PRESET=gcc-o2 [CC=gcc-12] [OPENMP=0] [EXTRA='-g'] [LIBHUGETLBFS=PATH]
-#        [MPI=1 [MPICC=mpicc]] [BLAS=ROW] [BUILD=DIR] and the program's own macros
+#        [MPI=1 [MPICC=mpicc]] [BLAS=ROW] [LIBS='-lfoo'] [BUILD=DIR] and the program's own macros
 #
 # makes BUILD/stream (MPI=1: for a whole cluster, in PRESET-mpi) and, beside it, stream.json: what
 # was built, how, from what. A second make does nothing; an edit of a source, of the preset's row, of
@@ -35,7 +35,7 @@ PLAN := $(BUILD)/$(PROGRAM).mk
 
 ifeq ($(filter clean help,$(MAKECMDGOALS)),)
 $(shell $(PRESETS) plan '$(PRESET)' $(PROGRAM) --stamp '$(PLAN)' --cc='$(CC)' \
-	--extra='$(EXTRA)' $(WITH_MPI) $(WITH_BLAS) $(patsubst %,-D '%',$(DEFINES)) \
+	--extra='$(EXTRA)' --libs='$(LIBS)' $(WITH_MPI) $(WITH_BLAS) $(patsubst %,-D '%',$(DEFINES)) \
 	$(if $(LIBHUGETLBFS),--libhugetlbfs '$(LIBHUGETLBFS)') $(if $(filter 0,$(OPENMP)),--no-openmp))
 ifneq ($(.SHELLSTATUS),0)
 $(error nothing built: preset '$(PRESET)' cannot be used, see above)

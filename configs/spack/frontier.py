@@ -12,7 +12,7 @@ import spack.repo
 
 spack.repo.PATH.get_repo('membw')  # from here on spack_repo.membw can be imported
 
-from spack_repo.membw.build_systems.preset_program import TABLE  # noqa: E402
+from spack_repo.membw.clone import TABLE  # noqa: E402
 
 HEAD = """\
 # Made by `spack python configs/spack/frontier.py`; its docstring says why. Nothing here is ever

@@ -1,4 +1,4 @@
-"""A second benchmark is three new files: a source, a recipe, a check; nothing else is edited."""
+"""A second benchmark is two new files, a source and a check, and a line of the recipe."""
 
 import json
 import os
@@ -13,11 +13,9 @@ from places import ROOT
 from membw import presets
 
 CHASE = ROOT / 'tests/data/chase'
-NEW = {
-    'chase.c': 'src/chase',
-    'package.py': 'spack-repo/spack_repo/membw/packages/chase',
-    'chase.py': 'reframe-checks',
-}
+NEW = {'chase.c': 'src/chase', 'chase.py': 'reframe-checks'}
+RECIPE = 'spack-repo/spack_repo/membw/packages/membw/package.py'
+LINE = '    "chase": (f"-m 1 {TINY}", ["latency:"]),\n'
 ALLOW = ('-S', 'chase.allow=disturbed,unstable')
 SLOWER_THAN_LIGHT = """
 chase:
@@ -45,6 +43,8 @@ def house(tmp_path_factory):
     for name, folder in NEW.items():
         (root / folder).mkdir(exist_ok=True)
         shutil.copy(CHASE / name, root / folder)
+    recipe = (root / RECIPE).read_text()
+    (root / RECIPE).write_text(recipe.replace('    "dgemm": (', f'{LINE}    "dgemm": ('))
     user = root / '.spack/user'
     user.mkdir(parents=True)
     (root / '.spack/packages').symlink_to(ROOT / '.spack/packages')

@@ -32,8 +32,6 @@ from membw.presets.table import (
     language,
     load,
     load_blas,
-    package,
-    program_of,
     read_yaml,
     row,
 )
@@ -60,8 +58,6 @@ __all__ = [
     'load',
     'load_blas',
     'mpi_added',
-    'package',
-    'program_of',
     'read_yaml',
     'row',
     'sha256',

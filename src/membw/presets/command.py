@@ -53,7 +53,7 @@ def do_plan(args: argparse.Namespace, table: Table) -> None:
         'PLAN_CC': cc,
         'PLAN_FLAGS': shlex.join([*line, *before]),
         'PLAN_SOURCES': shlex.join(sources_of(args.preset, args.program, table)),
-        'PLAN_LIBS': shlex.join(after),
+        'PLAN_LIBS': shlex.join([*after, *args.libs]),
     }
     text = ''.join(
         f'{k} := {v.replace("$", "$$").replace("#", chr(92) + "#")}\n' for k, v in plan.items()
@@ -111,6 +111,7 @@ def add_commands(parser: argparse.ArgumentParser) -> argparse.ArgumentParser:
     plan.add_argument('--cc', default='')
     plan.add_argument('--mpicc', help='with MPI: the compiler wrapper')
     plan.add_argument('--blas', help='row of blas.yaml: the library to link')
+    plan.add_argument('--libs', type=shlex.split, default=[], help='words behind all others')
     plan.add_argument('--stamp', required=True)
     record = commands.add_parser('record', help='write BINARY.json next to a binary')
     record.add_argument('preset')

@@ -56,7 +56,7 @@ def compiler(row: Facts, table: Table) -> tuple[str, Facts]:
 
 def spec_of(program: str, row: Facts, constraint: str) -> str:
     """The compiler comes last: Spack applies later words to the compiler."""
-    words = [presets.package(program), f'preset={row["preset"]}']
+    words = [f'membw@develop programs:={program}', f'preset={row["preset"]}']
     words += [f'{name}={value}' for name, value in row.get('variants', {}).items()]
     words += [f'libhugetlbfs={row["libhugetlbfs"]}'] if row.get('libhugetlbfs') else []
     words += [] if row.get('openmp', True) else ['~openmp']
@@ -86,7 +86,7 @@ def environment(program: str, rows: list[Facts], table: Table) -> tuple[Facts, d
             'rows': {
                 'root': 'rows',
                 'link': 'roots',
-                'select': [presets.package(program)],
+                'select': ['membw'],
                 'projections': {**names, 'all': '{name}-{hash}'},
             }
         },

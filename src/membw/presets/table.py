@@ -13,7 +13,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, Dict
 
-# typing's Dict: Spack's Python may be 3.7
+# typing's Dict: Spack's Python may be 3.8
 Facts = Dict[str, Any]  # a mapping, as YAML has it
 Table = Dict[str, Facts]  # families and presets, by their names
 
@@ -31,8 +31,6 @@ def find_root() -> Path:
 ROOT = find_root()
 TABLE = ROOT / 'configs' / 'presets.yaml'
 BLAS_TABLE = ROOT / 'configs' / 'blas.yaml'
-# program: its Spack package, where Spack's builtin repository has another of the program's name
-PACKAGES = {'stream': 'membw'}
 
 FAMILY_KEYS = {'cc', 'language', 'openmp', 'spack', 'external', 'version'}
 PRESET_KEYS = {'family', 'line', 'requires', 'features', 'pages', 'source'}
@@ -63,11 +61,11 @@ class PresetError(Exception):
 
 
 def parse_yaml(text: str) -> Any:
-    """PyYAML where there is one, else (in Spack's own Python) the YAML that Spack brings."""
+    """By PyYAML where there is one, else (make, Spack) what these two tables need of YAML."""
     try:
         import yaml
     except ImportError:
-        return parse_yaml_of_spack(text)
+        return mapping([line for line in text.splitlines()[::-1] if re.match(r' *[^ #]', line)], 0)
     try:
         return read_yaml(yaml, text)
     except yaml.YAMLError as err:
@@ -87,15 +85,42 @@ def read_yaml(yaml: ModuleType, text: str) -> Any:
         raise yaml.YAMLError(str(err)) from err
 
 
-def parse_yaml_of_spack(text: str) -> Any:
-    try:
-        import spack.util.spack_yaml as spack_yaml
-    except ImportError as err:
-        raise PresetError(
-            f"no YAML reader in '{sys.executable}'",
-            "use the project's Python (`. ./setup-env.sh`), or install python3-yaml",
-        ) from err
-    return spack_yaml.load(text)
+def indent(lines: list[str]) -> int:
+    return len(lines[-1]) - len(lines[-1].lstrip(' ')) if lines else -1
+
+
+def mapping(lines: list[str], depth: int) -> Facts:
+    """The keys at that indent, of lines in reverse order, which are used up."""
+    facts = {}
+    while indent(lines) == depth:
+        line = lines.pop()
+        match = re.fullmatch(r' *([\w.-]+):(?: +(.*))?', line)
+        if not match:
+            raise PresetError(
+                f"cannot read '{line.strip()}' without PyYAML in '{sys.executable}'",
+                "use the project's Python (`. ./setup-env.sh`), or install python3-yaml",
+            )
+        facts[match[1]] = value(match[2] or '', lines, depth)
+    return facts
+
+
+def value(text: str, lines: list[str], depth: int) -> Any:
+    """Of a key: quoted or plain text, text folded by `>-`, a list in brackets, a mapping."""
+    if text.startswith("'"):
+        while not (match := re.fullmatch(r"'((?:[^']|'')*)'(?: +#.*)?", text)) and lines:
+            text += ' ' + lines.pop().strip()
+        return match[1].replace("''", "'") if match else text
+    text = re.sub(r'(^| +)#.*', '', text).strip()
+    if not text:
+        return mapping(lines, indent(lines)) if indent(lines) > depth else None
+    if text == '>-':
+        words = []
+        while indent(lines) > depth:
+            words.append(lines.pop().strip())
+        return ' '.join(words)
+    if text.startswith('['):
+        return [word.strip() for word in text.strip('[]').split(',') if word.strip()]
+    return text
 
 
 def one_line(err: Exception) -> str:
@@ -125,7 +150,7 @@ def load(path: Path | str = TABLE) -> Table:
 def given_twice(text: str) -> Iterator[tuple[int, str]]:
     """(line, place) of each key that stands there twice: PyYAML would take the last, silently.
 
-    Spack's own reader refuses such a text itself.
+    Nothing where there is no PyYAML.
     """
     try:
         import yaml
@@ -210,15 +235,6 @@ def family_of(preset: str, table: Table) -> Facts:
 def language(family: Facts) -> str:
     """What the programs are written in that a family compiles."""
     return family.get('language', 'c')
-
-
-def package(program: str) -> str:
-    """The Spack package that builds src/<program>."""
-    return PACKAGES.get(program, program)
-
-
-def program_of(package: str) -> str:
-    return next((program for program, name in PACKAGES.items() if name == package), package)
 
 
 def load_blas(path: Path | str = BLAS_TABLE) -> Facts:

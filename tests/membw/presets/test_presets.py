@@ -2,13 +2,16 @@
 
 import shlex
 import subprocess
+import sys
 
 import pytest
 import yaml
+from places import ROOT
 from standin import BANNERS, FOUNDING, StandIn
 
 from membw import presets
 from membw.presets import command, lines
+from membw.presets.table import parse_yaml
 
 TABLE = presets.load()
 MACROS = {'array_size': 'STREAM_ARRAY_SIZE', 'ntimes': 'NTIMES'}
@@ -135,6 +138,22 @@ def test_what_is_given_twice_is_refused(tmp_path, row, said):
     text += yaml.safe_dump({'presets': {'gcc-o2': GOOD['presets']['gcc-o2']}})
     with pytest.raises(presets.PresetError, match=said):
         presets.load(table_file(tmp_path, text + row))
+
+
+@pytest.mark.parametrize('name', ['presets.yaml', 'blas.yaml'])
+def test_a_python_without_yaml_reads_the_same(monkeypatch, name):
+    """Spack's, or the one that `make -C src` and EasyBuild find first."""
+    text = (ROOT / 'configs' / name).read_text()
+    by_library = parse_yaml(text)
+    monkeypatch.setitem(sys.modules, 'yaml', None)
+    assert parse_yaml(text) == by_library
+
+
+@pytest.mark.parametrize('text', ['- a', 'presets: {a: b}\n  x', 'families:\n  gcc\n'])
+def test_a_python_without_yaml_refuses_what_it_cannot_read(monkeypatch, tmp_path, text):
+    monkeypatch.setitem(sys.modules, 'yaml', None)
+    with pytest.raises(presets.PresetError, match='^membw: .*'):
+        presets.load(table_file(tmp_path, text))
 
 
 @pytest.mark.parametrize('text', ['', '- a\n', 'families: {\n', 'families: 1\npresets: 2\n'])

@@ -47,12 +47,14 @@ class numa_scan(at_realtime, stream_options, measurement):
         """As in the published scans: OMP_NUM_THREADS=i numactl --cpunodebind 0 --membind 0|1."""
         self.need_tool('numactl')
         self.memories = topology.memories(self.current_partition)
-        self.home = self.memories['local']
-        size = len(topology.domains(self.current_partition)[self.home])
+        self.home, cores = next(iter(topology.domains(self.current_partition).items()))
+        size = len(cores)
         self.points = [(name, count) for name in self.memories for count in range(1, size + 1)]
         self.take_cores(topology.cores(self.current_partition))
-        if len(self.memories) == 1 and not self.is_dry_run():
-            self.say('one NUMA domain: there is no remote memory to scan')
+        if 'remote' not in self.memories and not self.is_dry_run():
+            self.say('no remote memory is known: one NUMA domain, or a system file without `numa`')
+        if self.memories['local'] != self.home:
+            self.say(f'domain {self.home} has no memory: local is {self.memories["local"]}')
         # one script under one launcher: every point runs in the same way
         lines = [pinnings.unset_other_variables({}), NOTE_ENVIRONMENT]
         lines += [self.line(*point) for point in self.points]

@@ -190,7 +190,7 @@ MISTAKES = {
     ),
     'a key given twice': (
         'peak_gbs: 256', 'peak_gbs: 256\n    peak_gbs: 200',
-        "membw: systems/thin.yaml: line 31: 'partitions[0].extras.peak_gbs' is given twice",
+        "membw: systems/thin.yaml: line 34: 'partitions[0].extras.peak_gbs' is given twice",
         'hint: keep one',
     ),
     'sockets that do not make up the node': (

@@ -238,11 +238,30 @@ def test_a_mask_that_leaves_out_first_threads_takes_their_siblings(machine, tree
 @with_domains
 def test_the_memories_of_a_scan(machine, tree):
     """Threads of the first domain; the far memory is a far one, HBM is found next to DDR."""
-    nodes, expect = system(tree, 'node'), machine.facts['expect']
-    found = topology.local_memories(min(machine.with_cpus()), machine.with_cpus(), nodes)
-    wanted = {'local': min(machine.with_cpus())}
+    home, expect = min(machine.with_cpus()), machine.facts['expect']
+    wanted = {'local': home}
     wanted |= {name: expect[name] for name in ('remote', 'cpuless') if name in expect}
-    assert found == wanted
+    assert topology.memories_of(home, topology.numa(system(tree, 'node'))) == wanted
+
+
+# (machine, {domain: GiB}, what the job may use, domain of the CPUs) -> its memories
+MEMORIES = {
+    'a domain of 0 kB has none': ('grace-hopper', {1: 0}, (), 0, {'local': 0}),
+    'none of its own': ('ulysses', {0: 0}, (), 0, {'local': 1}),
+    'not allowed': ('ulysses', {}, (1,), 0, {'local': 1}),
+    'the nearest, the farthest': ('epyc-7763-nps4', {5: 0}, (), 5, {'local': 4, 'remote': 0}),
+    'of those allowed': ('epyc-7763-nps4', {}, (2, 4, 5), 5, {'local': 5, 'remote': 2}),
+}
+
+
+@pytest.mark.parametrize('case', MEMORIES)
+def test_the_memories_are_those_that_there_are_and_that_may_be_used(tmp_path, case):
+    name, sizes, allowed, home, memories = MEMORIES[case]
+    machine = topologies.Machine(name)
+    for number, gib in sizes.items():
+        machine.domains[number]['gib'] = gib
+    described = topology.numa(system(machine.write(tmp_path), 'node'))
+    assert topology.memories_of(home, described, allowed) == memories
 
 
 # --- what other programs make of the same trees --------------------------------------------------
@@ -306,4 +325,17 @@ def test_counts_alone_suffice_where_first_threads_come_first(machine):
     assert topology.cores(part) == machine.first_threads()
     found = list(topology.domains(part).values())
     assert found == [machine.first_threads(d['cpus']) for d in machine.with_cpus().values()]
-    assert list(topology.memories(part).items()) == [('local', 0), ('remote', 1)]
+    assert topology.memories(part) == {'local': 0}, 'nothing says which memory is remote'
+
+
+@with_domains
+def test_a_scan_by_a_scheduler_uses_the_memories_that_it_uses_on_the_node(machine, tree):
+    """By `extras: numa`, which `membw system add` writes on a node."""
+    part = Partition(machine)
+    part.extras['numa'] = topology.numa(system(tree, 'node'))
+    home = min(machine.with_cpus())
+    assert next(iter(topology.domains(part))) == home
+    assert topology.memories(part) == topology.memories_of(home, part.extras['numa'])
+    assert topology.domains(part) == topology.local_domains(
+        machine.online, system(tree, 'node'), system(tree, 'cpu')
+    )

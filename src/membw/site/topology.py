@@ -1,11 +1,12 @@
 """The CPUs of a node: read off this machine, or taken from a partition's processor facts."""
 
 import os
+import re
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from membw.site.cpulist import expand
+from membw.site.cpulist import compress, expand
 
 CPUS = Path('/sys/devices/system/cpu')
 NODES = Path('/sys/devices/system/node')
@@ -83,6 +84,10 @@ def domains(partition: Any) -> dict[int, list[int]]:
     if is_local(partition):
         return local_domains(os.sched_getaffinity(0))
     every, known = cores(partition), recorded(partition, 'numa_nodes')
+    numbers = {d['domain']: set(expand(d['cpus'])) for d in partition.extras.get('numa', [])}
+    if numbers:
+        members = {n: [cpu for cpu in every if cpu in cpus] for n, cpus in numbers.items()}
+        return {n: cpus for n, cpus in members.items() if cpus}
     if known:
         # ReFrame sorts the masks and keeps no numbers: those with CPUs come first, from 0
         sets = [[cpu for cpu in every if cpu in members] for members in known]
@@ -92,31 +97,73 @@ def domains(partition: Any) -> dict[int, list[int]]:
     return {i: every[i * size : (i + 1) * size] for i in range(count)}
 
 
-def distances(number: int, folder: Path = NODES) -> dict[int, int]:
-    """{domain: distance} from one NUMA domain of this machine; firmware's figures, local is 10."""
+def distances(number: int, folder: Path = NODES) -> list[int]:
+    """From one NUMA domain of this machine to each, in their order; firmware's, local is 10."""
     try:
-        row = (folder / f'node{number}' / 'distance').read_text().split()
+        return [int(word) for word in (folder / f'node{number}' / 'distance').read_text().split()]
     except OSError:
-        return {}
-    return dict(zip(numbered(folder), map(int, row)))
+        return []
 
 
-def local_memories(home: int, domains: Iterable[int], folder: Path = NODES) -> dict[str, int]:
-    """{'local': home, 'remote': the farthest with CPUs, 'cpuless': the nearest without}."""
-    far = distances(home, folder)
-    remote = [number for number in domains if number != home]
-    without = [number for number, cpus in numbered(folder).items() if not cpus]
-    memories = {'local': home}
-    if remote:
-        memories['remote'] = max(remote, key=lambda n: (far.get(n, 0), -n))
-    if without:
-        memories['cpuless'] = min(without, key=lambda n: (far.get(n, 0), n))
-    return memories
+def memory_gib(number: int, folder: Path = NODES) -> float:
+    path = folder / f'node{number}' / 'meminfo'
+    total = re.search(r'MemTotal:\s*(\d+) kB', path.read_text()) if path.is_file() else None
+    return max(0.1, round(int(total[1]) / 2**20, 1)) if total and int(total[1]) else 0
+
+
+def numa(folder: Path = NODES) -> list[dict[str, Any]]:
+    """The NUMA domains of this machine, as `extras: numa` of a system file has them."""
+    return [
+        {
+            'domain': number,
+            'cpus': compress(cpus),
+            'memory_gib': memory_gib(number, folder),
+            'distances': distances(number, folder),
+        }
+        for number, cpus in numbered(folder).items()
+    ]
+
+
+def memories_allowed() -> set[int]:
+    """The NUMA domains that this process may take memory from (cpuset.mems)."""
+    try:
+        status = Path('/proc/self/status').read_text()
+    except OSError:
+        return set()
+    listed = re.search(r'^Mems_allowed_list:\s*(\S+)$', status, re.M)
+    return set(expand(listed[1])) if listed else set()
+
+
+def memories_of(
+    home: int, numa: list[dict[str, Any]], allowed: Iterable[int] = ()
+) -> dict[str, int]:
+    """{'local': the nearest with memory, 'remote': the farthest that has CPUs, too,
+    'cpuless': the nearest without CPUs} of the CPUs of one domain.
+
+    Without distances there is no nearest and no farthest, but of one. `allowed`: () for all.
+    """
+    numbers = [domain['domain'] for domain in numa]
+    row: list[int] = next((d.get('distances', []) for d in numa if d['domain'] == home), [])
+    far = dict(zip(numbers, row))
+    full = [d for d in numa if d.get('memory_gib', 1) > 0]
+    full = [d for d in full if not allowed or d['domain'] in allowed]
+
+    def of(which: Any, domains: list[dict[str, Any]], tie: int) -> int | None:
+        known = [d['domain'] for d in domains if d['domain'] in far or len(domains) == 1]
+        return which(known, key=lambda n: (far.get(n, 0), tie * n), default=None)
+
+    own = [d for d in full if d['domain'] == home]
+    local = of(min, own or full, 1)
+    local = home if local is None else local
+    with_cpus = [d for d in full if str(d['cpus']) and d['domain'] not in (home, local)]
+    without = [d for d in full if not str(d['cpus']) and d['domain'] != local]
+    found = {'local': local, 'remote': of(max, with_cpus, -1), 'cpuless': of(min, without, 1)}
+    return {name: number for name, number in found.items() if number is not None}
 
 
 def memories(partition: Any) -> dict[str, int]:
     """Name -> NUMA domain whose memory the threads of the first domain read and write."""
-    numbers = list(domains(partition))
+    home = next(iter(domains(partition)))
     if is_local(partition):
-        return local_memories(numbers[0], numbers)
-    return dict(zip(('local', 'remote'), numbers))
+        return memories_of(home, numa(), memories_allowed())
+    return memories_of(home, partition.extras.get('numa', []))

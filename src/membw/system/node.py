@@ -11,7 +11,6 @@ from reframe.utility import cpuinfo
 
 from membw import presets
 from membw.site import machine, topology
-from membw.site.cpulist import compress
 from membw.system import compiler_modules
 
 Facts = dict[str, Any]  # a mapping, as YAML has it
@@ -31,26 +30,6 @@ def features(table: Table) -> list[str]:
     return sorted((needs | {machine.platform.machine()}) & machine.cpu_features())
 
 
-def numa() -> list[Facts]:
-    """`extras.numa` of a system file: what only the node's kernel knows."""
-    folder = topology.NODES
-    return [
-        {
-            'domain': number,
-            'cpus': compress(cpus),
-            'memory_gib': memory_gib(number),
-            'distances': list(topology.distances(number, folder).values()),
-        }
-        for number, cpus in topology.numbered(folder).items()
-    ]
-
-
-def memory_gib(number: int) -> float:
-    path = topology.NODES / f'node{number}' / 'meminfo'
-    total = re.search(r'MemTotal:\s*(\d+) kB', path.read_text()) if path.is_file() else None
-    return round(int(total[1]) / 2**20, 1) if total else 0
-
-
 def facts() -> Facts:
     table = presets.load()
     return {
@@ -58,7 +37,7 @@ def facts() -> Facts:
         'model': model(),
         'features': features(table),
         'processor': cpuinfo.cpuinfo(),
-        'numa': numa(),
+        'numa': topology.numa(),
         **compiler_modules.found(table),
     }
 

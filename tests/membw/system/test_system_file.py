@@ -12,7 +12,7 @@ import yaml
 from membw import presets
 from membw.errors import MembwError
 from membw.site import systems, topology
-from membw.system import compiler_modules, file, node, slurm
+from membw.system import compiler_modules, file, slurm
 
 # as squeue(1) and sinfo(1) write limits
 LIMITS = {
@@ -74,11 +74,9 @@ def node_of(machine):
 
 def numa_of(machine):
     """As the node itself reads it, off the recorded tree."""
-    with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
+    with tempfile.TemporaryDirectory() as folder:
         machine.write(pathlib.Path(folder))
-        nodes = pathlib.Path(folder, 'sys/devices/system/node')
-        patch.setattr(topology, 'NODES', nodes)
-        return node.numa()
+        return topology.numa(pathlib.Path(folder, 'sys/devices/system/node'))
 
 
 def loaded(tmp_path, name, limit_s=0):

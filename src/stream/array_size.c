@@ -45,9 +45,10 @@ static void too_much(const struct options *o, size_t available)
 		    "than the %.0f MiB of memory available there%s",
 		    hint, o->size, ranks_on_node(), ranks_node(), ranks_on_node() * mib,
 		    (double)available / MIB, memory_available_by());
-	die("'%zu' elements make three arrays that need %.0f MiB with their page tables, more "
+	die("'%zu' elements make %s arrays that need %.0f MiB with their page tables, more "
 	    "than the %.0f MiB of memory available%s",
-	    hint, o->size, mib, (double)available / MIB, memory_available_by());
+	    hint, o->size, ARRAYS == 3 ? "three" : "all", mib, (double)available / MIB,
+	    memory_available_by());
 }
 
 static void note_caches(enum llc_from from, char note[256])

@@ -20,7 +20,8 @@ static void set_size(const char *option, const char *text)
 
 static void set_memory(const char *option, const char *text)
 {
-	options.size = option_count(option, text, 1, COUNT_MAX) * 1024 / (3 * sizeof(element));
+	options.size =
+		option_count(option, text, 1, COUNT_MAX) * 1024 / (ARRAYS * sizeof(element));
 	options.size_from = FROM_OPTION;
 }
 
@@ -49,8 +50,7 @@ static const struct option_row OWN[] = {
 	  "elements of one array; 100000000 or 1e8 (default: macro\n"
 	  "STREAM_ARRAY_SIZE, else four times the last-level caches)",
 	  .set = set_size },
-	{ 'm', "memory", "KIB", "KiB of the three arrays together, in place of -n",
-	  .set = set_memory },
+	{ 'm', "memory", "KIB", "KiB of all arrays together, in place of -n", .set = set_memory },
 	{ 't', "ntimes", "N",
 	  "exactly N repetitions, at least 2: the first is not counted\n"
 	  "(default: macro NTIMES, else until the figures have settled)",

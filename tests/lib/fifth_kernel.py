@@ -13,10 +13,7 @@ static void update(written a, only_read b, only_read c, element s, size_t n)
 		a[i] = {loop};
 }}
 
-static wide update_value(const wide read[], wide s)
-{{
-	return {value};
-}}
+FORMULA(update, {value})
 
 static NOINLINE void kernel_update(const struct arrays *arrays)
 {{
@@ -31,7 +28,7 @@ static NOINLINE void kernel_update(const struct arrays *arrays)
 
 """
 ROW_TEXT = """\
-[KERNEL_update] = { "update", ARRAY_a, 3, { ARRAY_a, ARRAY_b, ARRAY_c }, update_value,
+[KERNEL_update] = { "update", ARRAY_a, 3, { ARRAY_a, ARRAY_b, ARRAY_c }, VALUES(update),
 \t\t\t    RUN(update) },
 \t"""
 RIGHT = 'a[i] + (b[i] + s * c[i])', 'read[0] + (read[1] + s * read[2])'
@@ -45,4 +42,26 @@ def copy_with_fifth_kernel(folder, loop=RIGHT[0], value=RIGHT[1]):
         ('stream/kernels/kernels.h', LIST, f'{LIST} K({NAME})'),
         ('stream/kernels/kernels.c', LOOP, loops + LOOP),
         ('stream/kernels/kernels.c', ROW, ROW_TEXT + ROW),
+    )
+
+
+STRIAD = (
+    LOOP_TEXT.replace('update', 'striad')
+    .replace('only_read c, element s, size_t n', 'only_read c, only_read d, size_t n')
+    .replace('arrays->scalar, mine.size', 'arrays->of[3] + mine.first, mine.size')
+)
+STRIAD_ROW = ROW_TEXT.replace('update', 'striad').replace(
+    '{ ARRAY_a, ARRAY_b, ARRAY_c }', '{ ARRAY_b, ARRAY_c, ARRAY_d }'
+)
+
+
+def copy_with_striad(folder):
+    """The sources with a kernel of a fourth array, `striad: a = b + c * d`; their path."""
+    loops = STRIAD.format(loop='b[i] + c[i] * d[i]', value='read[0] + read[1] * read[2]')
+    return copy_source(
+        folder,
+        ('stream/kernels/arrays.h', 'ARRAY_c, ARRAYS', 'ARRAY_c, ARRAY_d, ARRAYS'),
+        ('stream/kernels/kernels.h', LIST, f'{LIST} K(striad)'),
+        ('stream/kernels/kernels.c', LOOP, loops + LOOP),
+        ('stream/kernels/kernels.c', ROW, STRIAD_ROW + ROW),
     )

@@ -6,7 +6,7 @@ import subprocess
 
 import pytest
 from arithmetic_flips import flips
-from fifth_kernel import BYTES, NAME, TITLE, copy_with_fifth_kernel
+from fifth_kernel import BYTES, NAME, TITLE, copy_with_fifth_kernel, copy_with_striad
 from record_schema import check
 
 OPTIONS = ['-n', '100003', '-t', '7']
@@ -88,3 +88,35 @@ def test_a_kernel_that_rounds_at_once_is_refused(tmp_path):
     done = run(built(tmp_path, source, '-O0'), *OPTIONS)
     assert done.returncode == 2
     assert "membw: the kernel 'update' rounds: its elements have no exact value" in done.stderr
+
+
+def test_sums_without_parentheses_validate(tmp_path):
+    """a + b fills the mantissa in the first iteration: a reset before each second one."""
+    sums = 'a[i] + b[i] + s * c[i]', 'read[0] + read[1] + s * read[2]'
+    done = run(built(tmp_path, copy_with_fifth_kernel(tmp_path, *sums)), *OPTIONS)
+    assert 'Solution Validates' in done.stdout
+
+
+@pytest.mark.parametrize('element', ['double', 'float'])
+def test_a_kernel_that_rounds_within_its_formula_is_refused_and_no_node_is_blamed(
+    element, tmp_path
+):
+    loop = '(a[i] + a[i] * 1024) - a[i] * 1024'
+    source = copy_with_fifth_kernel(tmp_path, loop, loop.replace('a[i]', 'read[0]'))
+    done = run(built(tmp_path, source, f'-DSTREAM_TYPE={element}'), *OPTIONS)
+    assert done.returncode == 2
+    assert done.stderr == (
+        "membw: the kernel 'update' rounds within its formula: its elements have no exact value\n"
+        'hint: group its terms, as a + (b + s * c) (src/stream/kernels/expect.h)\n'
+    )
+
+
+def test_a_fourth_array_is_one_name_more(tmp_path):
+    """RRZE's striad, a = b + c * d."""
+    path = tmp_path / 'striad.json'
+    program = built(tmp_path, copy_with_striad(tmp_path))
+    done = run(program, *OPTIONS, '--json', path)
+    assert done.stdout.splitlines()[1].startswith('4 arrays of ')
+    assert 'Solution Validates: all 4 x ' in done.stdout
+    record = check(json.loads(path.read_text()))
+    assert record['kernels']['striad']['bytes_per_element'] == 32

@@ -1,5 +1,5 @@
 /*
- * arrays: the three arrays a, b and c: where they lie.
+ * arrays: a, b and c: where they lie.
  *
  * They lie one after the other, as STREAM's static arrays do: array k begins
  * k * (size + offset) elements after the first, rounded up to 64 bytes.
@@ -13,10 +13,11 @@
 /* STREAM's scalar s; why it is this one: expect.h. */
 #define SCALAR ((element) - 1.5)
 
+/* A kernel may have more than STREAM's three: ARRAY_d behind ARRAY_c. */
 enum array { ARRAY_a, ARRAY_b, ARRAY_c, ARRAYS };
 
 struct arrays {
-	element *of[ARRAYS]; /* a, b, c */
+	element *of[ARRAYS]; /* a, b, c, ... */
 	size_t size;         /* elements of one array */
 	size_t offset;
 	element scalar;
@@ -25,7 +26,7 @@ struct arrays {
 /* Maps memory without touching it; ends the program where such pages are not available. */
 void arrays_create(struct arrays *arrays, size_t size, size_t offset, enum pages pages);
 
-/* Bytes that three arrays take. */
+/* Bytes that all arrays take. */
 size_t arrays_bytes(size_t size, size_t offset);
 
 /* Samples where the pages of every thread's share lie; finds wrong-placement. */

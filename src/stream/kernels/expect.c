@@ -14,11 +14,28 @@ static const wide SMALLEST = 1e-9L, LARGEST = 1e9L; /* far from denormals, far f
 
 void expect_start(element start[ARRAYS])
 {
+	int k;
+
 	start[ARRAY_a] = (element)((double)0x2969696969697LL / 562949953421312.0); /* / 2^49 */
 	if (sizeof(element) == sizeof(float))
 		start[ARRAY_a] = (element)(0x14B4B5 / 1048576.0); /* 21 bits / 2^20 */
 	start[ARRAY_b] = 2;
 	start[ARRAY_c] = 0;
+	for (k = ARRAY_c + 1; k < ARRAYS; k++) /* that no kernel of STREAM writes */
+		start[k] = 2;
+}
+
+/* Whether the formula gives another value where each of its steps is rounded to an element. */
+static int rounds_within(const struct kernel *kernel, const element values[ARRAYS], wide value)
+{
+	element read[LOADS_MOST];
+	volatile element own; /* -ffast-math would not round */
+	int i;
+
+	for (i = 0; i < kernel->loads; i++)
+		read[i] = values[kernel->reads[i]];
+	own = kernel->own(read, SCALAR);
+	return (wide)own != value;
 }
 
 static wide exact_value(const struct kernel *kernel, const element values[ARRAYS])
@@ -31,20 +48,32 @@ static wide exact_value(const struct kernel *kernel, const element values[ARRAYS
 	return kernel->value(read, SCALAR);
 }
 
-/* One iteration; the index of the first kernel whose result is not exact, or KERNELS. */
-static int replay(element values[ARRAYS])
+static int fits_element(wide value)
+{
+	const wide size = value < 0 ? -value : value;
+	volatile element result = (element)value;
+
+	return (wide)result == value && size <= LARGEST && (size >= SMALLEST || size == 0);
+}
+
+enum rounding { EXACT, RESULT_ROUNDS, PART_ROUNDS };
+
+/* One iteration; the first kernel that is not exact, or KERNELS, and what of it rounds. */
+static int replay(element values[ARRAYS], enum rounding *what)
 {
 	int k, rounds = KERNELS;
 
+	*what = EXACT;
 	for (k = 0; k < KERNELS; k++) {
 		const wide value = exact_value(&kernels[k], values);
-		const wide size = value < 0 ? -value : value;
-		volatile element result = (element)value; /* -ffast-math would not round */
 
-		if (rounds == KERNELS &&
-		    ((wide)result != value || size > LARGEST || (size < SMALLEST && size != 0)))
-			rounds = k;
-		values[kernels[k].writes] = result;
+		if (rounds == KERNELS) {
+			*what = !fits_element(value)                        ? RESULT_ROUNDS
+				: rounds_within(&kernels[k], values, value) ? PART_ROUNDS
+									    : EXACT;
+			rounds = *what ? k : KERNELS;
+		}
+		values[kernels[k].writes] = (element)value;
 	}
 	return rounds;
 }
@@ -61,14 +90,19 @@ int expect_reset_every(void)
 {
 	static int exact;
 	element values[ARRAYS];
+	enum rounding what = EXACT;
 	int rounds = KERNELS;
 
 	if (exact)
 		return exact;
 	expect_start(values);
 	do
-		rounds = replay(values);
+		rounds = replay(values, &what);
 	while (rounds == KERNELS && ++exact < EXACT_MOST && can_see_rounding());
+	if (!exact && what == PART_ROUNDS)
+		die("the kernel '%s' rounds within its formula: its elements have no exact value",
+		    "group its terms, as a + (b + s * c) (src/stream/kernels/expect.h)",
+		    kernels[rounds].name);
 	if (!exact)
 		die("the kernel '%s' rounds: its elements have no exact value",
 		    "change its factors (src/stream/kernels/expect.h says what is exact)",
@@ -93,9 +127,10 @@ int expect_is_carried(enum array array)
 void expect_after(element expected[ARRAYS], int iterations)
 {
 	const int every = expect_reset_every();
+	enum rounding what;
 	int i;
 
 	expect_start(expected);
 	for (i = (iterations - 1) / every * every; i < iterations; i++)
-		replay(expected);
+		replay(expected, &what);
 }

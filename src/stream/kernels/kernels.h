@@ -7,11 +7,11 @@
  * add     c[i] = a[i] + b[i]      2/1            24                 32
  * triad   a[i] = b[i] + s * c[i]  2/1            24                 32
  *
- * A kernel is a loop and a descriptor, both in kernels.c, and its name in the list
- * below.  The bytes, the expected values (expect.h), the validation, the table and the
- * record follow from the descriptor.  A tuned variant is a choice (tuned/variants.h), as
- * is a loop in Fortran (stream.f90, fortran_<name>): without one the loop in C is measured, and
- * the program says so.
+ * A kernel is a loop, its formula and a descriptor, all in kernels.c, and its name in the list
+ * below; a further array is a name in the list of arrays.h.  The bytes, the expected values
+ * (expect.h), the validation, the table and the record follow from the descriptor.  A tuned
+ * variant is a choice (tuned/variants.h), as is a loop in Fortran (stream.f90, fortran_<name>):
+ * without one the loop in C is measured, and the program says so.
  *
  * Each is one function of its own name, never inlined, so that a disassembly
  * of the binary finds it (OpenMP compilers append a suffix to the loop's part).
@@ -45,6 +45,7 @@ struct kernel {
 	int loads; /* arrays read */
 	enum array reads[LOADS_MOST];
 	wide (*value)(const wide read[], wide s);          /* of what is read: what is written */
+	element (*own)(const element read[], element s);   /* the same, each step as an element */
 	void (*volatile run)(const struct arrays *arrays); /* read at each call: see stream.c */
 };
 

@@ -28,7 +28,7 @@ void table_banner(const struct options *o, const struct in_memory *in_memory, co
 
 	printf("membw stream %s, a STREAM-compatible program; %s kernels\n", MEMBW_VERSION,
 	       set_of(o));
-	printf("3 arrays of %.1f MiB, %d thread%s on CPUs %s, ",
+	printf("%d arrays of %.1f MiB, %d thread%s on CPUs %s, ", ARRAYS,
 	       (double)o->size * sizeof(element) / 1048576.0, threads_count(),
 	       plural(threads_count()), cpuset_format(threads_cpus(), list));
 	if (o->ntimes)

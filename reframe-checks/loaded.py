@@ -18,6 +18,7 @@ class loaded(pinned_run):
     # one environment: the chain waits for memory, not for the compiler
     valid_prog_environs = ['+scan']
     pinning = parameter(['omp'], loggable=True)
+    peak_key = 'peak_gbs'
     # by -S: '1r0w,2r1w'; how often each curve is measured
     mixes = variable(str, value='', loggable=True)
     curves = variable(int, value=0, loggable=True)

@@ -16,6 +16,7 @@ class tiers(pinned_run):
     binary = built('tiers')
     valid_prog_environs = ['+scan']
     pinning = parameter(['omp'], loggable=True)
+    peak_key = 'peak_gbs'
     rounds = variable(int, value=0, loggable=True)
 
     @run_after('init')

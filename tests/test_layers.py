@@ -161,11 +161,14 @@ def test_the_packages_of_the_library_make_no_circle():
     assert circle(graph) is None
 
 
-@pytest.mark.parametrize('name', ['__init__', 'table', 'lines', 'provenance', 'command'])
+NAMES_OF_BUILDS = '__init__', 'table', 'lines', 'code_checksum', 'provenance', 'command'
+
+
+@pytest.mark.parametrize('name', NAMES_OF_BUILDS)
 def test_what_make_and_spack_use_of_the_library_is_the_standard_library_alone(name):
     """They have a Python of their own; membw.checkout is asked in the installed library alone."""
     modules = set(imports(LIBRARY / f'presets/{name}.py')) - {'membw.checkout.root'}
     own = {module for module in modules if module.startswith('membw.presets.')}
-    assert {module.split('.')[2] for module in own} <= {'table', 'lines', 'provenance'}
+    assert {module.split('.')[2] for module in own} <= set(NAMES_OF_BUILDS)
     known = {module.split('.')[0] for module in modules - own}
     assert known <= set(sys.stdlib_module_names) | {'yaml', 'spack'}

@@ -143,6 +143,7 @@ class kept_record(rfm.RegressionTestPlugin):
             'modules': [module['name'] for module in environ.modules_detailed],
             'run_environment': self.run_environment,
             'session': SESSION,
+            'peak_source': self.current_partition.extras.get('peak_source', ''),
         }
 
     def parameters(self) -> str:

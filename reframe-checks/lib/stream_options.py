@@ -67,7 +67,5 @@ class stream_options(rfm.RegressionTestPlugin):
 
     def note_peak(self, record: dict) -> None:
         """0 where no peak is known; the system file's source says more than `option`."""
-        self.peak_gbs = float(record['peak_gbs'] or 0)
-        self.peak_source = record['peak_note']
-        if record['peak_source'] == 'option':
-            self.peak_source = self.current_partition.extras['peak_source']
+        self.peak_gbs = float(record['peak']['value'] or 0)
+        self.peak_source = self.current_partition.extras.get('peak_source', 'not given')

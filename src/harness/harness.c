@@ -2,6 +2,9 @@
  * harness: all of it for a program that is one file for the compiler, which includes this
  * file first.  program.h says how such a program looks.
  */
+#include "build/build.c"
+#include "build/own_file.c"
+#include "build/sha256.c"
 #include "clock.c"
 #include "deviation.c"
 #include "elementary.c"

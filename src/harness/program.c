@@ -1,5 +1,6 @@
 #include "program.h"
 
+#include "build/build.h"
 #include "error.h"
 #include "evidence/interference.h"
 #include "evidence/pinning.h"
@@ -59,6 +60,8 @@ int program_end(const void *data)
 	if (!program_this->has_table)
 		metrics_print(stdout);
 	text = options_json() ? record_text(program_this, data, &size) : NULL;
+	if (text)
+		build_print(stdout);
 	if (text)
 		recorded = record_file_put(text, size);
 	verdict_print(stdout);

@@ -1,5 +1,6 @@
 #include "record.h"
 
+#include "build/build.h"
 #include "evidence/interference.h"
 #include "evidence/threads.h"
 #include "json.h"
@@ -28,42 +29,6 @@ const char *record_host(void)
 	if (!*record_host_name)
 		gethostname(record_host_name, sizeof(record_host_name) - 1);
 	return record_host_name;
-}
-
-static const char *record_compiler(void)
-{
-	static char text[128];
-
-#if defined(__INTEL_LLVM_COMPILER)
-	snprintf(text, sizeof(text), "icx %d", __INTEL_LLVM_COMPILER);
-#elif defined(__INTEL_COMPILER)
-	snprintf(text, sizeof(text), "icc %d", __INTEL_COMPILER);
-#elif defined(__clang__)
-	snprintf(text, sizeof(text), "clang %s", __clang_version__);
-#elif defined(__GNUC__)
-	snprintf(text, sizeof(text), "gcc %s", __VERSION__);
-#endif
-	text[strcspn(text, "(")] = '\0';
-	while (*text && text[strlen(text) - 1] == ' ')
-		text[strlen(text) - 1] = '\0';
-	return text;
-}
-
-static void record_build(void)
-{
-	json_open("build", '{');
-	json_text("compiler", record_compiler());
-#ifdef MEMBW_FLAGS
-	json_text("flags", MEMBW_FLAGS);
-#else
-	json_text("flags", NULL);
-#endif
-#ifdef _OPENMP
-	json_count("openmp", _OPENMP);
-#else
-	json_text("openmp", NULL);
-#endif
-	json_close('}');
 }
 
 /* By the kernel's names; NULL: one without a name here. */
@@ -116,7 +81,7 @@ static void record_line(FILE *out, const struct program *program, const void *da
 	threads_write();
 	interference_write();
 	facts_write();
-	record_build();
+	build_write();
 	json_close('}');
 	putc('\n', out);
 }

@@ -576,7 +576,8 @@ def test_a_figure_above_the_peak_is_invalid_and_the_peak_may_follow_from_the_mem
     assert 'INVALID: too-good (copy reads ' in reason and 'the peak of 0.001 GB/s' in reason
     # the program itself judged, so that its record says it wherever it is read
     record = json.loads(pathlib.Path(case['record']).read_text())
-    assert (record['peak_gbs'], record['peak_source']) == (0.001, 'option')
+    assert record['peak'] == {'value': 0.001, 'unit': 'GB/s'}
+    assert record['case']['peak_source'] == '[test]: nothing is that slow'
     assert 'too-good' in {r['reason'] for r in record['reasons'] if not r['allowed']}
     # it is reported with its source
     case = done.case('stream %pinning=none', 'of_memory')

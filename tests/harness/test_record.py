@@ -2,10 +2,16 @@
 
 import json
 import os
+import pathlib
+import shutil
 import subprocess
 
 import pytest
+from places import ROOT
 from record_schema import check
+
+from membw.presets.code_checksum import code_sha256
+from membw.presets.provenance import sha256, source_sha256, write_record
 
 WRONG_HERE = 'array-too-small,too-short,oversubscribed,wrong-pinning'
 STREAM = ['-n', '1e5', '-t', '5']
@@ -42,3 +48,100 @@ def test_of_programs_with_metrics_named_at_run_time_the_first_or_last_of_a_kind_
     few = ['--array-mib', '8', '--rounds', '3']
     record = record_of(tmp_path / 't', build_program('tiers'), *few)
     assert record['headline'] == [n for n in record['metrics'] if n.startswith('triad_')][-1]
+
+
+# --- what it was built by ------------------------------------------------------------------------
+
+NAMED = '-DTEXT="a, \\"preset\\": \\"no\\" ü"'
+LINE = ['gcc', '-O1', NAMED, '-I/usr/x', 'stream.c', '-o', 'stream']
+
+
+@pytest.fixture
+def installed(build_program, tmp_path):
+    """prefix/bin/stream and the record of its build as make writes it beside it."""
+    program = tmp_path / 'prefix/bin/stream'
+    program.parent.mkdir(parents=True)
+    shutil.copy(build_program('stream'), program)
+    write_record(program, 'gcc-o2', LINE, ROOT / 'src/stream', None, None)
+    return program
+
+
+def build_of(program, *options):
+    record = record_of(program.parent / 'r', program, *STREAM, *options)
+    return record['build']
+
+
+def where_spack_writes(program):
+    share = program.parent.parent / 'share/membw'
+    share.mkdir(parents=True)
+    text = json.loads(pathlib.Path(f'{program}.json').read_text())
+    text |= {'built_with': 'spack', 'dag_hash': 'h' * 32}
+    pathlib.Path(f'{program}.json').unlink()
+    (share / 'stream.json').write_text(json.dumps(text, indent=1))
+
+
+def stripped(program):
+    subprocess.run(['strip', program], check=True)
+
+
+@pytest.mark.parametrize('change', [None, where_spack_writes, stripped])
+def test_a_program_knows_what_it_was_built_by(installed, change):
+    """Nobody else knows, where it was started by hand."""
+    before = code_sha256(installed)
+    if change:
+        change(installed)
+    build = build_of(installed)
+    assert (build['unknown'], build['preset']) == (None, 'gcc-o2')
+    assert build['source_sha256'] == source_sha256(ROOT / 'src/stream')
+    assert build['compile_line'] == ' '.join(LINE).replace('ü', '?')
+    assert build['flags'] == '-O1 -DTEXT="a, \\"preset\\": \\"no\\" ?"'
+    assert build['code_sha256'] == code_sha256(installed) == before
+    assert build['binary_sha256'] == sha256(installed)
+    if change is where_spack_writes:
+        assert (build['built_with'], build['spack_hash']) == ('spack', 'h' * 32)
+
+
+def alone(program, other):
+    pathlib.Path(f'{program}.json').unlink()
+
+
+def another_program(program, other):
+    shutil.copy(other, program)
+
+
+def cut(program, other):
+    path = pathlib.Path(f'{program}.json')
+    path.write_text(path.read_text().partition('code_sha256')[0])
+
+
+def no_checksum(program, other):
+    path = pathlib.Path(f'{program}.json')
+    path.write_text(path.read_text().replace(code_sha256(program), ''))
+
+
+@pytest.mark.parametrize('change, why', [
+    (alone, "no '{}.json', as make and Spack write it"),
+    (another_program, "'{}.json' is of another program than '{}'"),
+    (cut, "'{}.json' is of another program than '{}'"),
+    (no_checksum, "'{}.json' is of another program than '{}'"),
+])  # fmt: skip
+def test_a_build_that_is_not_known_is_said_and_its_code_is(installed, build_program, change, why):
+    other = build_program('stream', '-DNTIMES=11')
+    change(installed, other)
+    build = build_of(installed)
+    assert build['unknown'] == why.format(installed, installed)
+    known = {name for name, value in build.items() if value and name != 'unknown'}
+    assert known == {'compiler', 'openmp', 'code_sha256', 'binary_sha256'}
+    assert build['code_sha256'] == code_sha256(installed)
+    words = [installed, *STREAM, '--json', os.devnull]
+    done = subprocess.run(words, capture_output=True, text=True)
+    assert f'Build: not known: {build["unknown"]}' in done.stdout
+
+
+@pytest.mark.parametrize('rest', [0, 55, 56, 63])
+def test_the_checksum_of_a_file_is_that_of_sha256sum(installed, rest):
+    """Its length within a block decides how it ends."""
+    data = installed.read_bytes()
+    installed.write_bytes(data + b'x' * ((rest - len(data)) % 64))
+    assert installed.stat().st_size % 64 == rest
+    assert build_of(installed)['binary_sha256'] == sha256(installed)

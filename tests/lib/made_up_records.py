@@ -25,6 +25,13 @@ FACTS = {
     'cgroup_cpus': None, 'mem_total_mib': 262_144, 'hugepages_total': '0',
     'dimms_source': 'none', 'dimms': [],
 }  # fmt: skip
+BUILD = {
+    'compiler': 'gcc 12.2.0', 'flags': '-O2 -fopenmp', 'openmp': 201511, 'preset': 'gcc-o2',
+    'compile_line': 'gcc -O2 -fopenmp *.c', 'source_sha256': 'a' * 64, 'code_sha256': 'c' * 64,
+    'binary_sha256': 'b' * 64,
+}  # fmt: skip
+# as a record of membw 1.0.0, or of a program without BINARY.json that is no ELF
+UNKNOWN_BUILD = {'compiler': 'gcc 12.2.0', 'flags': None, 'openmp': 201511}
 CASE = {
     'test': 'stream', 'system': 'thin', 'partition': 'node', 'environ': 'gcc-o2',
     'pinning': 'omp', 'parameters': '', 'verdict': 'VALID', 'reasons': [], 'references': {},
@@ -65,7 +72,7 @@ def record(node='n1', day=0.0, rows=None, case=None, facts=None, **fields):
         'kernels_set': 'standard', 'language': 'c', 'time': when(day), 'host': node,
         'rank': 0, 'ranks': 1, 'array_size': 100_000_000, 'array_size_from': 'auto',
         'offset': 0, 'element_bytes': 8, 'ntimes': 10, 'threads': THREADS, 'llc_mib': 128,
-        'clock_tick_s': 3e-8, 'peak_gbs': None, 'peak_source': 'none', 'peak_note': 'made up',
+        'clock_tick_s': 3e-8, 'peak': {'value': None, 'unit': 'GB/s'}, 'headline': 'triad',
         'kernels': {name: _kernel(1000 * rows[name]['value']) for name in KERNELS if name in rows},
         'metrics': rows, 'exit_status': 0,
         'threads_on': [{'thread': i, 'cpu': i, 'affinity': str(i), 'moved': False,
@@ -76,7 +83,7 @@ def record(node='n1', day=0.0, rows=None, case=None, facts=None, **fields):
         'placement_before': PAGES, 'placement_after': PAGES,
         'busy': {'wall_s': 1.0, 'own_s': 8.0, 'all_s': 8.0, 'steal_s': 0, 'other_share': 0},
         'facts': {**FACTS, **(facts or {})},
-        'build': {'compiler': 'gcc 12.2.0', 'flags': '-O2 -fopenmp', 'openmp': 201511},
+        'build': BUILD,
         **fields,
     }  # fmt: skip
     if case is not False:

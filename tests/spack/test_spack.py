@@ -214,6 +214,7 @@ def test_the_record_says_what_was_built_from_what(rows, checkout):
         os.path.realpath(rows['paths']['gcc-o2']),
     ]
     assert found['source_sha256'] == presets.source_sha256(checkout.root / 'src/stream')
+    assert found['code_sha256'] == presets.code_sha256(rows['paths']['gcc-o2']) != ''
     assert found['built_with'] == 'spack' and found['compiler'] == presets.banner('gcc')
     assert len(found['dag_hash']) == 32 and found['dag_hash'] in os.path.realpath(
         rows['paths']['gcc-o2']

@@ -254,7 +254,7 @@ def test_where_the_kernel_does_not_say_where_threads_run_the_run_says_so(stream,
 def test_more_than_the_peak_is_too_good(stream, run, peak, is_too_good):
     done = run(stream, '-n', '1e6', '-t', '3', '--peak', peak)
     assert ('too-good' in done.reasons) == is_too_good
-    assert done.record['peak_gbs'] == float(peak)
+    assert done.record['peak']['value'] == float(peak)
 
 
 def test_pages_on_a_remote_domain(recorded_machine, run):

@@ -19,8 +19,11 @@ examples:
   membw diff yesterday.json today.json
   membw diff results/records/cluster.jsonl#n1 results/records/cluster.jsonl#n2 --margin 1
 
-exit status: 0 the same code and verdict, and no figure apart by more than the margin; 1 they
-differ; 2 usage error
+Figures are apart where neither lies in the other's interval, and they differ by more than the
+margin. A lower bound is compared with nothing.
+
+exit status: 0 SAME: the same code and verdict, no figure apart; 1 DIFFERENT, or UNDECIDED: the
+code of one is not known, or figures are bounds; 2 usage error
 """
 # compared in addition to results/provenance.py
 NAMES = ('verdict', 'program', 'system', 'partition', 'test', 'parameters', 'preset', 'pinning',
@@ -32,7 +35,8 @@ FIGURES = (
     Column('a', 'A', True),
     Column('b', 'B', True),
     Column('ratio', 'B to A', True),
-    Column('apart', ''),
+    Column('least', 'told apart from', True),
+    Column('word', ''),
 )
 FIELDS = (Column('field', 'differs'), Column('a', 'A'), Column('b', 'B'))
 
@@ -60,60 +64,85 @@ def run(args: argparse.Namespace) -> int:
     """Exit status as in EPILOG."""
     found = compare(find(args.a, args.results), find(args.b, args.results), args.margin)
     print(tables.as_text(found.blocks, args.json))
-    return 1 if found.different else 0
+    return 0 if found.is_same else 1
 
 
 class Difference(NamedTuple):
-    """`different`: 'the code', 'the verdicts', 'figures (triad)'; [] of the same."""
+    """`different`: 'the code', 'the verdicts', 'figures (triad)'; `undecided`: what keeps the two
+    from being the same though nothing differs."""
 
     apart: list[str]  # metrics
     fields: list[tuple[str, ...]]  # (name, of A, of B)
     different: list[str]
+    undecided: list[str]
     blocks: list[Table | str]  # all of it, as it is printed
+
+    @property
+    def is_same(self) -> bool:
+        return not (self.different or self.undecided)
 
 
 def compare(a: Result, b: Result, margin: float) -> Difference:
     """Figures differ beyond `margin` (a fraction), unless one lies in the other's interval."""
     of_a, of_b = figures_of(a.record), figures_of(b.record)
     rows = [_row(name, of_a.get(name), of_b.get(name), margin) for name in {**of_a, **of_b}]
-    apart = [str(name) for name, *_, word in rows if word]
+    apart = [str(name) for name, *_, word in rows if word == APART]
+    bounds = [str(name) for name, *_, word in rows if word == NOT_COMPARABLE]
     with_a, with_b = _fields(a.record), _fields(b.record)
     both = {name: (with_a.get(name, ''), with_b.get(name, '')) for name in {**with_a, **with_b}}
     fields: list[tuple[str, ...]] = [(name, *two) for name, two in both.items() if len({*two}) > 1]
     latencies = [regimes.latency(result.record) for result in (a, b)]
     if regimes.states(latencies):
         fields.append(('nearest cores, ns', *(f'{ns:.0f}' for ns in latencies)))
-    names = [name for name, *_ in fields]
-    different = ['the code'] * ('code_sha256' in names) + ['the verdicts'] * ('verdict' in names)
+    codes = both.get('code_sha256', ('', ''))
+    different = ['the code'] * (all(codes) and codes[0] != codes[1])
+    different += ['the verdicts'] * (len({*both.get('verdict', '')}) > 1)
     different += [f'figures ({", ".join(apart)})'] * bool(apart)
-    same = f'SAME: the same code, no figure apart by more than {margin:.1%}'
-    verdict = f'DIFFERENT: {", ".join(different)}' if different else same
+    undecided = ['the code is not known'] * (not all(codes))
+    undecided += [f'lower bounds are not comparable ({", ".join(bounds)})'] * bool(bounds)
     blocks: list[Table | str] = [f'A  {a.title}', f'B  {b.title}', '', Table('', FIGURES, rows)]
-    if any(figure.is_bound for figure in (*of_a.values(), *of_b.values())):
-        blocks.append('  ≥ is a lower bound: a figure above it is not apart from it')
     if fields:
         shown = [[name, *(Cell(t, _cut(t)) for t in texts)] for name, *texts in fields]
         blocks += ['', Table('', FIELDS, shown)]
-    return Difference(apart, fields, different, [*blocks, '', f'Verdict: {verdict}'])
+    blocks += ['', f'Verdict: {_verdict(different, undecided, rows)}']
+    return Difference(apart, fields, different, undecided, blocks)
+
+
+def _verdict(different: list[str], undecided: list[str], rows: list[list]) -> str:
+    if different:
+        return f'DIFFERENT: {", ".join(different)}'
+    if undecided:
+        return f'UNDECIDED: {"; ".join(undecided)}'
+    least = max(row[LEAST].value for row in rows)
+    return f'SAME: the same code, no figure apart; up to {least:.1%} could not be told apart'
+
+
+LEAST = 5  # the column `least`
+NONE = Cell(None, '-')
+APART, NOT_COMPARABLE = 'apart', 'not comparable'
 
 
 def _row(name: str, a: Figure | None, b: Figure | None, margin: float) -> list:
     """A row of FIGURES; a metric that one side lacks is apart."""
-    ratio = b.value / a.value - 1 if a and b else None
-    is_same = (
-        a
-        and b
-        and ratio is not None
-        and (abs(ratio) <= margin or _holds(a, b.value) or _holds(b, a.value))
-    )
-    unit, shown = (a or b or Figure()).unit, tables.shown(ratio, '+.1%')
-    return [name, unit, _shown(a), _shown(b), shown, '' if is_same else 'apart']
+    row = [name, (a or b or Figure()).unit, _shown(a), _shown(b)]
+    if not a or not b:
+        return [*row, NONE, NONE, APART]
+    ratio = tables.shown(b.value / a.value - 1, '+.1%')
+    if a.is_bound or b.is_bound:
+        return [*row, ratio, NONE, NOT_COMPARABLE]
+    least = max(margin, _half(a), _half(b))
+    is_same = abs(b.value / a.value - 1) <= margin or _holds(a, b.value) or _holds(b, a.value)
+    return [*row, ratio, tables.shown(least, '.1%'), '' if is_same else APART]
+
+
+def _half(figure: Figure) -> float:
+    """The larger half of a figure's interval, as a fraction of it; 0 without one."""
+    ends = [end for end in (figure.low, figure.high) if end is not None]
+    return max((abs(end / figure.value - 1) for end in ends), default=0.0)
 
 
 def _holds(figure: Figure, value: float) -> bool:
-    """Whether the interval of a figure holds a value; a lower bound holds all above it."""
-    if figure.is_bound:
-        return value >= figure.value
+    """Whether the interval of a figure holds a value."""
     return (
         figure.low is not None and figure.high is not None and figure.low <= value <= figure.high
     )
@@ -121,14 +150,21 @@ def _holds(figure: Figure, value: float) -> bool:
 
 def _shown(figure: Figure | None) -> Cell:
     if not figure:
-        return Cell(None, '-')
-    return Cell(figure.value, f'{"≥ " * figure.is_bound}{figure.value:.5g}')
+        return NONE
+    interval = f' ({figure.low:.4g}-{figure.high:.4g})' if figure.low and figure.high else ''
+    return Cell(figure.value, f'{"≥ " * figure.is_bound}{figure.value:.5g}{interval}')
 
 
 def _fields(record: dict) -> dict[str, str]:
     """{name: text} of what a result was measured, built and run with."""
     case = record.get('case') or {}
-    every = {**(record.get('facts') or {}), **record, **case, 'preset': case.get('environ')}
+    build = provenance.build_of(record, case)
+    every = {
+        **(record.get('facts') or {}),
+        **record,
+        **build,
+        'peak_gbs': provenance.peak_of(record)[0],
+    }
     fields = {name: str(every[name]) for name in NAMES if every.get(name) not in (None, '')}
     fields |= provenance.of_json(record, case)
     # where the binary lies is no part of how it was built

@@ -9,6 +9,7 @@ import yaml
 
 from membw.checkout import root
 from membw.plural import plural
+from membw.results.provenance import peak_of
 
 Facts = dict[str, Any]  # a mapping, as YAML has it
 
@@ -64,9 +65,9 @@ def of_node(record: Facts) -> Peak:
     facts = record.get('facts') or {}
     row, sockets = cpu_of(facts), facts.get('sockets') or 1
     family = row.get('name', '')
-    if record.get('peak_gbs'):
-        source = ((record.get('case') or {}).get('peak_source') or '').partition(';')[0]
-        return Peak(record['peak_gbs'], source or 'as given', family)
+    gbs, source = peak_of(record)
+    if gbs:
+        return Peak(gbs, source.partition(';')[0], family)
     if row.get('in_package'):
         why = f'{family}: the peak of the {row["in_package"]} in its package is not known here'
         return Peak(0, why, family)

@@ -1,5 +1,6 @@
 """The presets as one name: presets.load(), presets.flags(), presets.build_record()."""
 
+from membw.presets.code_checksum import code_sha256
 from membw.presets.lines import (
     banner,
     blas_words,
@@ -50,6 +51,7 @@ __all__ = [
     'candidates',
     'check_compiler',
     'checksum',
+    'code_sha256',
     'compiler_version',
     'family_of',
     'flags',

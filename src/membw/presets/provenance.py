@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+from membw.presets.code_checksum import code_sha256
 from membw.presets.lines import banner
 from membw.presets.table import ROOT, Facts
 
@@ -75,6 +76,7 @@ def write_record(
         'mpi': mpicc,
         'blas': blas,
         'source_sha256': source_sha256(folder),
+        'code_sha256': code_sha256(binary),
         'binary_sha256': sha256(binary),
         'spec': None,
         'dag_hash': None,

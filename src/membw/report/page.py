@@ -10,6 +10,7 @@ from membw.report.model import Page
 from membw.report.rows import Run
 from membw.report.sections import section
 from membw.results.hostlist import fold
+from membw.results.provenance import peak_of
 from membw.results.table import Table
 from membw.summary.rows import Row
 
@@ -20,7 +21,7 @@ def page_of(run: Run, expected: Sequence[str] = ()) -> Page:
     """The page of a Run, which has a row; `expected`: nodes that were to be measured."""
     rows, table = run.rows, run.table
     head = summary.headline_rows(rows)
-    peak = table.record(head[0].figure).get('peak_gbs') if head[0].figures else None
+    peak = peak_of(table.record(head[0].figure))[0] if head[0].figures else None
     built = _builds(rows)
     by_test: dict[str, list[Row]] = {head[0].test: []}
     for row in rows:

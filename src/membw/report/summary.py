@@ -8,6 +8,7 @@ from membw.plural import plural
 from membw.report.model import Alarm, Picture
 from membw.report.rows import Run
 from membw.report.sections import bar_picture, metric_name
+from membw.results.provenance import peak_of
 from membw.results.table import Table
 from membw.results.verdict import PASS, WORST_FIRST, worst
 from membw.summary.full_table import text_of
@@ -54,7 +55,7 @@ def standing(row: Row, table: Table, nodes: int = 1) -> list[str]:
             'The true figure is higher; measure again on an idle node.'
         )
     record = table.record(f)
-    peak, source = record.get('peak_gbs'), record.get('peak_source') or 'source unknown'
+    peak, source = peak_of(record)
     if peak and f.unit == 'GB/s':
         lines.append(
             f'{100 * f.value / peak:.0f} % of the theoretical peak of {peak:g} GB/s ({source}).'

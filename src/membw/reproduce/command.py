@@ -110,4 +110,4 @@ def compare_with(args: argparse.Namespace, old: Result, new: Result) -> int:
     said = f'binary: {"the same, bit for bit" if is_same else "DIFFERS"}'
     found = compare(old, new, args.margin)
     print(tables.as_text([said, *found.blocks], args.json))
-    return 1 if found.different else 0
+    return 0 if found.is_same else 1

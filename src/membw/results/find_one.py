@@ -32,7 +32,8 @@ class Result:
         case = self.case or {**self.job, 'preset': self.job.get('environ')}
         what = case.get('test') or self.record.get('program') or self.name
         where = f' @{case["system"]}:{case["partition"]}' if case.get('system') else ''
-        preset = case.get('preset') or case.get('environ')
+        build = self.record.get('build') or {}
+        preset = case.get('preset') or case.get('environ') or build.get('preset')
         parts = f'{what}{where}', preset, self.record.get('host'), self.record.get('time')
         return ', '.join(str(part) for part in parts if part)
 
@@ -63,7 +64,8 @@ def find(text: str, results: str | Path | None = None) -> Result:
         raise MembwError(f"'{text}' names {len(records)} records", FORMS)
     folder = file.resolve().parent.parent
     job = _json(folder / 'jobs' / file.stem / 'job.json')
-    sha256 = (records[0].get('case') or {}).get('binary_sha256') or job.get('binary_sha256')
+    by = (records[0].get('case') or {}, job, records[0].get('build') or {})
+    sha256 = next(filter(None, (one.get('binary_sha256') for one in by)), None)
     build = _json(folder / 'builds' / str(sha256) / 'build.json')
     return Result(text, records[0], job, build, folder)
 

@@ -14,16 +14,37 @@ FIELDS = (
 OF_FILE = ('spack_hash', 'built_with', 'binary_sha256')
 
 
+def peak_of(data: dict) -> tuple[float | None, str]:
+    """(theoretical peak of the node in GB/s, None: not known; where that is from); of records
+    before membw 1.1 by the keys that stream had then."""
+    peak, case = data.get('peak') or {}, data.get('case') or {}
+    gbs = peak.get('value') if peak.get('unit') == 'GB/s' else None
+    return gbs or data.get('peak_gbs'), case.get('peak_source') or data.get('peak_note') or GIVEN
+
+
 def requested_pages(data: dict) -> str | None:
     """'default', 'thp', '2M', '1G'; records of membw 1.0.0 have another key."""
     pages = data.get('pages') or {}
     return pages.get('requested') or pages.get('asked')
 
 
+GIVEN = 'as given'  # by --peak
+
+
+def build_of(data: dict, case: dict) -> dict:
+    """What a record's program knows of its build, and what its check knows (`case`) before that.
+
+    Neither a preset nor a code_sha256: the build is not known (records before membw 1.1 that no
+    check made, and those of other programs).
+    """
+    build = {**(data.get('build') or {}), **{k: v for k, v in case.items() if v not in ('', None)}}
+    return {**build, 'preset': case.get('environ') or build.get('preset')}
+
+
 def of_json(data: dict, case: dict) -> dict[str, str]:
     """{field: value} of a record's JSON object and of its `case`: what is known, as text."""
-    facts, build = data.get('facts') or {}, data.get('build') or {}
-    fields = {**facts, **data, **build, **case}
+    facts = data.get('facts') or {}
+    fields = {**facts, **data, **build_of(data, case)}
     fields['kernel_release'] = facts.get('kernel')
     fields['pages'] = requested_pages(data)
     threads = data.get('threads_on') or []

@@ -258,7 +258,7 @@ def _record(data: dict, file: str, line: int, provenances: dict[str, dict[str, s
             pinning=pinning,
             verdict='INVALID' if invalid else 'VALID',
             reasons=invalid,
-            setting=_setting(data, names),
+            setting=_setting(data, names, f'{file}:{line}'),
             provenance=sys.intern(key),
             file=file,
             line=line,
@@ -284,7 +284,7 @@ NAMES = ('system', 'partition', 'test', 'parameters', 'preset', 'pinning')
 
 def _name(case: dict, data: dict, key: str) -> str:
     """A field of `case`; without a case the program stands for the test."""
-    value = case.get('environ' if key == 'preset' else key)
+    value = provenance.build_of(data, case)['preset'] if key == 'preset' else case.get(key)
     if key == 'test' and not value:
         value = data['program']
     if isinstance(value, dict):
@@ -377,14 +377,19 @@ def _invalid(data: dict, case: dict) -> str:
 COMPARED = ('program', 'language', 'kernels_set', 'element_bytes', 'mode', 'precision', 'threads')
 
 
-def _setting(data: dict, names: Sequence[str]) -> str:
+def _setting(data: dict, names: Sequence[str], place: str) -> str:
     """'system=thin test=stream ... cpu_model=EPYC 7742': only equal ones are compared.
 
-    Options that were given belong to it; the array size that the program chose does not.
+    Options that were given belong to it; the array size that the program chose does not. Without
+    a preset the code stands for the build; where neither is known, `place` does: such a record is
+    compared with no other.
     """
-    build, facts = data.get('build') or {}, data.get('facts') or {}
+    facts, build = data.get('facts') or {}, data.get('build') or {}
     runtime = data.get('runtime') or {}
     fields: dict = dict(zip(NAMES, names, strict=True))
+    if not fields['preset']:
+        code = provenance.build_of(data, data.get('case') or {}).get('code_sha256')
+        fields['build'] = code or f'unknown, {place}'
     fields |= {key: data.get(key) for key in COMPARED}
     if data.get('array_size_from') == 'option':
         fields['array_size'] = data.get('array_size')

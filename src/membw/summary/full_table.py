@@ -9,6 +9,7 @@ from membw import tables
 from membw.plural import plural
 from membw.printable import printable
 from membw.results.hostlist import read_node_check
+from membw.results.provenance import peak_of
 from membw.results.table import HIGHER, Figure
 from membw.results.verdict import INVALID, PASS
 from membw.summary.rows import Row
@@ -135,7 +136,7 @@ def cut(reason: str) -> str:
 
 def of_peak(row: Row) -> Cell:
     """The last bandwidth (STREAM's: Triad) as a part of the theoretical peak."""
-    peak = row.record.get('peak_gbs')
+    peak, _ = peak_of(row.record)
     rates = [f.value for f in row.figures.values() if f.unit == 'GB/s']
     share = rates[-1] / peak if peak and rates and row.word != INVALID else None
     return Cell(share, '' if share is None else f'{share:.0%}')
@@ -203,7 +204,7 @@ def conditions(rows: list[Row]) -> str:
         values = {r[key] for r in records if r.get(key)}
         if len(values) == 1:
             parts.append(plural(values.pop(), what) + behind)
-    peaks = {r['peak_gbs'] for r in records if r.get('peak_gbs')}
+    peaks = {peak for record in records if (peak := peak_of(record)[0])}
     parts += [f'peak {peaks.pop():g} GB/s'] if len(peaks) == 1 else []
     policies = {r.get('scheduling') for r in records}
     parts += ['real-time priority'] if policies == {'fifo'} else []

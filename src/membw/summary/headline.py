@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from membw.plural import plural
 from membw.results import regimes, verdict
+from membw.results.provenance import peak_of
 from membw.results.table import Figure
 from membw.summary.full_table import cut, text_of
 from membw.summary.rows import Row, usual_state
@@ -53,7 +54,7 @@ def machine(record: dict) -> str:
 
 def standing(row: Row) -> str:
     """Share of the peak and distance to the reference, or how to get either."""
-    figure, peak = row.figures[METRIC], row.record.get('peak_gbs')
+    figure, (peak, _) = row.figures[METRIC], peak_of(row.record)
     share = f'{figure.value / peak:.0%} of peak {peak:.4g}' if peak else no_peak(row.record)
     if not figure.reference:
         return share

@@ -1,5 +1,6 @@
 #include "print.h"
 
+#include "../../harness/build/build.h"
 #include "../../harness/error.h"
 #include "../../harness/evidence/interference.h"
 #include "../../harness/evidence/threads.h"
@@ -164,8 +165,10 @@ int report(const struct run *run)
 	table_peak(&run->measurement);
 	table_arrays(&run->options, &run->arrays, run->llc_bytes);
 	table_validation(&run->validation, &run->arrays);
-	if (text)
+	if (text) {
+		build_print(stdout);
 		recorded = record_file_put(text, size);
+	}
 	verdict_print(stdout);
 	free(text);
 	return floors_judge(&run->measurement, recorded ? verdict_status() : EXIT_INVALID);

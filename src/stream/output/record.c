@@ -43,16 +43,6 @@ static void write_kernels_of(const struct run *run)
 	json_text("language", kernels_language);
 }
 
-/* As in records before membw-record-2, in addition to the "peak" of all programs. */
-static void write_peak_gbs(void)
-{
-	const int is_given = options_peak() > 0;
-
-	json_positive("peak_gbs", options_peak());
-	json_text("peak_source", is_given ? "option" : "none");
-	json_text("peak_note", is_given ? "as given by --peak" : "not given");
-}
-
 static void write_repetitions(const struct measurement *m)
 {
 	json_count("ntimes", (unsigned)m->ntimes);
@@ -96,7 +86,6 @@ static void write_requested(const struct run *run)
 	in_memory_write(&run->in_memory);
 	json_number("memory_side_cache_mib", (double)run->memory_side_bytes / 1048576.0);
 	json_number("clock_tick_s", run->measurement.tick);
-	write_peak_gbs();
 }
 
 static void write_kernel(const struct run *run, int k)

@@ -22,7 +22,34 @@ def triad(value, half=None):
 
 def test_two_records_of_the_same_run_do_not_differ():
     found = compare(result(), result(day=1), 0.02)
-    assert not found.different and not found.fields
+    assert found.is_same and not found.fields
+
+
+UNKNOWN = {'case': False, 'build': made_up.UNKNOWN_BUILD}
+BY_HAND = {'case': False}
+
+
+@pytest.mark.parametrize('a, b, verdict', [
+    (BY_HAND, BY_HAND, 'SAME: the same code, no figure apart; up to 2.0% could not be told apart'),
+    ({}, BY_HAND, 'SAME: the same code, no figure apart; up to 2.0% could not be told apart'),
+    (BY_HAND, UNKNOWN, 'UNDECIDED: the code is not known'),
+    (UNKNOWN, UNKNOWN, 'UNDECIDED: the code is not known'),
+    (BY_HAND, {**BY_HAND, 'build': {**made_up.BUILD, 'code_sha256': 'd' * 64}},
+     'DIFFERENT: the code'),
+])  # fmt: skip
+def test_two_records_are_the_same_only_where_the_code_of_both_is_known(a, b, verdict):
+    found = compare(result(**a), result(**b), 0.02)
+    assert found.blocks[-1] == f'Verdict: {verdict}' and found.is_same == ('SAME' in verdict)
+
+
+def test_of_wide_intervals_it_says_what_could_not_be_told_apart():
+    """-8.7 % was "no figure apart by more than 2.0%"."""
+    of_a, of_b = triad(43.2, half=0.15), triad(39.5, half=0.20)
+    found = compare(result(rows=of_a), result(rows=of_b), 0.02)
+    (row,) = found.blocks[3].values()
+    assert found.is_same and row['least'] == pytest.approx(0.20) and row['word'] == ''
+    assert found.blocks[-1].endswith('up to 20.0% could not be told apart')
+    assert found.blocks[3].texts()[1][2:4] == ['43.2 (36.72-49.68)', '39.5 (31.6-47.4)']
 
 
 CHANGES = [
@@ -44,7 +71,7 @@ def test_a_field_that_differs_is_named_with_both_values(change, field, is_equal)
     found = compare(result(), result(**change), 0.02)
     names = [name for name, _, _ in found.fields]
     assert field in names and set(names) <= {field, 'code_sha256', 'binary_sha256'}
-    assert bool(found.different) is not is_equal
+    assert found.is_same is is_equal
 
 
 @pytest.mark.parametrize(
@@ -57,12 +84,17 @@ def test_figures_are_apart_beyond_the_margin(value, margin, is_apart):
     assert found.blocks[3].values()[0]['ratio'] == pytest.approx(value / 50 - 1)
 
 
-def test_a_lower_bound_is_apart_only_from_what_is_below_it():
+@pytest.mark.parametrize('value', [50.0, 30.0])
+def test_a_lower_bound_is_compared_with_nothing(value):
+    """One that lay 38 % below the other figure was "no figure apart"."""
     bound = result(
         rows={'triad': {'value': 40.0, 'unit': 'GB/s', 'better': 'higher', 'bound': 'lower'}}
     )
-    assert not compare(bound, result(rows=triad(50.0)), 0.02).different
-    assert compare(bound, result(rows=triad(30.0)), 0.02).different
+    for pair in ((bound, result(rows=triad(value))), (result(rows=triad(value)), bound)):
+        found = compare(*pair, 0.02)
+        assert not found.different and not found.is_same
+        assert found.undecided == ['lower bounds are not comparable (triad)']
+        assert found.blocks[3].values()[0]['word'] == 'not comparable'
 
 
 def test_a_metric_of_one_side_is_apart():
@@ -112,7 +144,9 @@ def test_the_command_shows_the_fields_and_the_verdict(stored, capsys):
     assert main(['diff', 'a', 'b', '--results', str(stored)]) == 0
     out = capsys.readouterr().out
     assert ['thp', 'always', 'never'] in [line.split() for line in out.splitlines()]
-    assert out.rstrip().endswith('Verdict: SAME: the same code, no figure apart by more than 2.0%')
+    assert out.rstrip().endswith(
+        'Verdict: SAME: the same code, no figure apart; up to 2.0% could not be told apart'
+    )
 
 
 def test_figures_apart_give_exit_status_1_and_an_unknown_name_2(stored, capsys):
@@ -125,10 +159,10 @@ def test_figures_apart_give_exit_status_1_and_an_unknown_name_2(stored, capsys):
     assert "membw: no result 'no-such'\nhint: " in capsys.readouterr().err
 
 
-def test_a_lower_bound_is_not_apart_from_what_lies_above_it(stored, capsys):
+def test_lower_bounds_give_exit_status_1_and_no_verdict(stored, capsys):
     rows = made_up.stream(share=0.5)
     for row in rows.values():
         row['bound'] = 'lower'
     made_up.write(stored / 'records/d.json', [made_up.record(rows=rows)])
-    assert main(['diff', 'a', 'd', '--results', str(stored)]) == 0
-    assert '≥ is a lower bound' in capsys.readouterr().out
+    assert main(['diff', 'a', 'd', '--results', str(stored)]) == 1
+    assert 'Verdict: UNDECIDED: lower bounds are not' in capsys.readouterr().out

@@ -81,10 +81,13 @@ def test_the_gcc_line_and_its_record(make):
 def test_a_build_without_openmp_runs_and_validates(make):
     assert built(make, 'PRESET=gcc-o3', 'OPENMP=0')
     assert '-fopenmp' not in record(make)['compile_line']
-    done = subprocess.run(
-        [make.build / 'stream', '-n', '100000', '-t', '2'], capture_output=True, text=True
-    )
+    said = make.build / 'said.json'
+    words = [make.build / 'stream', '-n', '100000', '-t', '2', '--json', said]
+    done = subprocess.run(words, capture_output=True, text=True)
     assert 'Solution Validates' in done.stdout
+    build = json.loads(said.read_text())['build']
+    assert (build['preset'], build['unknown'], build['openmp']) == ('gcc-o3', None, None)
+    assert build['binary_sha256'] == record(make)['binary_sha256']
 
 
 def test_a_second_make_does_nothing(make):

@@ -14,14 +14,16 @@ from membw.results.table import read_table
 
 KNOWN = {'references': {'triad': [180.0, -0.05, 0.1, 'GB/s']}}
 WRONG = {'environ': 'bad', 'verdict': 'INVALID', 'reasons': ['not-validated (bit 3)']}
-PEAK = {'peak_gbs': 256.0, 'peak_source': '10 channels x 3200 MT/s x 8 B'}
+SOURCE = {'peak_source': '10 channels x 3200 MT/s x 8 B'}
+PEAK = {'peak': {'value': 256.0, 'unit': 'GB/s'}}
+KNOWN |= SOURCE
 
 
 def run(**changes):
     """Records of one run: two presets that pass, one that fails, one that is INVALID."""
     return [
         made_up.record(case=KNOWN, **PEAK, **changes),
-        made_up.record(case={'environ': 'fast'}, rows=made_up.stream(share=1.1), **PEAK),
+        made_up.record(case={'environ': 'fast'} | SOURCE, rows=made_up.stream(share=1.1), **PEAK),
         made_up.record(case={**KNOWN, 'environ': 'slow'}, rows=made_up.stream(share=0.8), **PEAK),
         made_up.record(case=WRONG, rows=made_up.stream(share=2), **PEAK),
     ]

@@ -7,6 +7,7 @@ import made_up_records as made
 import pytest
 
 from membw.errors import MembwError
+from membw.results.provenance import peak_of
 from membw.results.table import headline, headline_of, read_table
 
 
@@ -47,7 +48,40 @@ def test_the_metric_that_stands_for_a_record_is_the_one_it_names(tmp_path, said,
 
 def test_a_record_without_a_check_is_named_by_its_program(tmp_path):
     (figure, *_) = table_of(tmp_path, made.record(case=False)).figures
-    assert (figure.benchmark, figure.preset, figure.system) == ('stream', '', '')
+    assert (figure.benchmark, figure.preset, figure.system) == ('stream', 'gcc-o2', '')
+
+
+@pytest.mark.parametrize('fields, peak', [
+    ({'peak': {'value': 256.0, 'unit': 'GB/s'}}, (256.0, '8 channels')),
+    ({'peak': {'value': None, 'unit': 'GB/s'}}, (None, '8 channels')),
+    ({'peak': None, 'peak_gbs': 256.0}, (256.0, '8 channels')),  # of membw 1.0.0
+    ({'peak': {'value': 256.0, 'unit': 'GFlop/s'}}, (None, '8 channels')),
+])  # fmt: skip
+def test_the_peak_of_a_record_is_one_whatever_its_age(fields, peak):
+    assert peak_of(made.record(case={'peak_source': '8 channels'}, **fields)) == peak
+    by_hand = peak_of(made.record(case=False, **fields, peak_note='as given by --peak'))
+    assert by_hand == (peak[0], 'as given by --peak')
+
+
+CODE = {**made.UNKNOWN_BUILD, 'code_sha256': 'd' * 64}
+
+
+@pytest.mark.parametrize('build, settings', [
+    ({}, 1),  # by BINARY.json
+    ({'build': {**made.BUILD, 'preset': 'gcc-native'}}, 1),
+    ({'build': CODE}, 1),  # no BINARY.json: the same code is the same build
+    ({'build': made.UNKNOWN_BUILD}, 3),  # each alone
+])  # fmt: skip
+def test_records_by_hand_are_compared_where_their_build_is_known(tmp_path, build, settings):
+    records = [made.record(f'n{i}', case=False, **build) for i in range(3)]
+    assert len({f.setting for f in table_of(tmp_path, *records).figures}) == settings
+
+
+def test_records_by_hand_of_two_presets_and_of_two_codes_are_not_compared(tmp_path):
+    builds = [made.BUILD, {**made.BUILD, 'preset': 'gcc-native'}, CODE,
+              {**CODE, 'code_sha256': 'e' * 64}]  # fmt: skip
+    records = [made.record(f'n{i}', case=False, build=b) for i, b in enumerate(builds)]
+    assert len({f.setting for f in table_of(tmp_path, *records).figures}) == 4
 
 
 def test_runs_before_and_after_midnight_are_of_one_night(tmp_path):

@@ -1,0 +1,19 @@
+/*
+ * build: what this program was built by, as make or Spack wrote it beside it: BINARY.json, or
+ * ../share/membw/NAME.json.
+ *
+ * That file counts where it has the checksum of this program's code; else the build is not known,
+ * and the record says why.  The checksums of the program itself are always known.
+ */
+#pragma once
+
+#include "../config.h"
+
+/* Why the build is not known, NULL: it is known.  The first call reads the files. */
+LOCAL const char *build_unknown(void);
+
+/* Writes "build" of the record. */
+LOCAL void build_write(void);
+
+/* "Build: not known: ...", or nothing. */
+LOCAL void build_print(FILE *out);

@@ -21,6 +21,8 @@ tools=(
 	mpirun=openmpi-bin mpicc=libopenmpi-dev
 	gcc-11=gcc-11
 	'aarch64-linux-gnu-gcc=gcc-aarch64-linux-gnu libc6-dev-arm64-cross'
+	'powerpc64le-linux-gnu-gcc=gcc-powerpc64le-linux-gnu libc6-dev-ppc64el-cross'
+	'riscv64-linux-gnu-gcc=gcc-riscv64-linux-gnu libc6-dev-riscv64-cross'
 	qemu-aarch64=qemu-user
 	gdb=gdb
 	sshd=openssh-server

@@ -16,8 +16,13 @@
 PROGRAM ?= $(notdir $(CURDIR))
 ROOT := ../..
 PYTHON ?= $(or $(wildcard $(ROOT)/.venv/bin/python),python3)
-PRESETS = PYTHONPATH='$(ROOT)/src' $(PYTHON) -m membw.presets.command
-PRESET ?= gcc-o2
+# a CC of make itself or of the environment says nothing about the preset: the command line does
+ifneq ($(origin CC),command line)
+CC :=
+endif
+# gcc-o2 is for x86-64 alone, gcc-o3 for any machine
+PRESET ?= $(if $(findstring clang,$(CC)),clang-o2,$(if $(filter \
+	x86_64-%,$(shell $(or $(CC),gcc) -dumpmachine 2>/dev/null)),gcc-o2,gcc-o3))
 BUILD ?= $(ROOT)/build/$(PRESET)$(if $(filter 1,$(MPI)),-mpi)$(BLAS:%=-%)
 OPENMP ?= 1
 MPICC ?= mpicc
@@ -25,26 +30,27 @@ MPICC ?= mpicc
 WITH_MPI := $(if $(filter 1,$(MPI)),--mpicc='$(MPICC)')
 WITH_BLAS := $(BLAS:%=--blas='%')
 
-# a CC of make itself or of the environment says nothing about the preset: the command line does
-ifneq ($(origin CC),command line)
-CC :=
-endif
+# Without Python 3.8, sh and awk do: the first number needs make and a compiler alone.
+COMMAND := $(if $(shell $(PYTHON) -c 'import sys; sys.version_info < (3, 8) or print(1)' 2>/dev/null),\
+	PYTHONPATH='$(ROOT)/src' $(PYTHON) -m membw.presets.command,sh ../plain.sh)
 
 SOURCES := $(sort $(shell find . ../harness -name '*.[ch]' -o -name '*.f90'))
 PLAN := $(BUILD)/$(PROGRAM).mk
 
 ifeq ($(filter clean help,$(MAKECMDGOALS)),)
-$(shell $(PRESETS) plan '$(PRESET)' $(PROGRAM) --stamp '$(PLAN)' --cc='$(CC)' \
+# Not .SHELLSTATUS, which make 3.82 lacks (RHEL 7).
+PLANNED := $(shell $(COMMAND) plan '$(PRESET)' $(PROGRAM) --stamp '$(PLAN)' --cc='$(CC)' \
 	--extra='$(EXTRA)' --libs='$(LIBS)' $(WITH_MPI) $(WITH_BLAS) $(patsubst %,-D '%',$(DEFINES)) \
-	$(if $(LIBHUGETLBFS),--libhugetlbfs '$(LIBHUGETLBFS)') $(if $(filter 0,$(OPENMP)),--no-openmp))
-ifneq ($(.SHELLSTATUS),0)
+	$(if $(LIBHUGETLBFS),--libhugetlbfs '$(LIBHUGETLBFS)') $(if $(filter 0,$(OPENMP)),--no-openmp) \
+	&& echo yes)
+ifneq ($(PLANNED),yes)
 $(error nothing built: preset '$(PRESET)' cannot be used, see above)
 endif
 include $(PLAN)
 endif
 
 LINE = $(PLAN_CC) $(PLAN_FLAGS) $(PLAN_SOURCES) -o $@ $(PLAN_LIBS)
-RECORD = $(PRESETS) record $(PRESET) $@ --sources .
+RECORD = $(COMMAND) record $(PRESET) $@ --sources .
 
 .DELETE_ON_ERROR:
 .PHONY: all clean help

@@ -6,7 +6,15 @@
  * The sources stay within C11 and gnu89 at once, because icc 13 (the compiler
  * of the Knights Corner recipes) starts in gnu89.
  */
-#pragma once
+#ifndef MEMBW_CONFIG_H /* tcc and old xlc take #pragma once by path, and this has several */
+#define MEMBW_CONFIG_H
+
+#ifndef __linux__
+#error "membw measures on Linux alone: it reads /proc and /sys, and asks Linux for CPUs and pages"
+#endif
+
+/* Not C11's _Static_assert: icc 13 lacks it. */
+typedef char membw_needs_a_64_bit_compiler[sizeof(void *) == 8 ? 1 : -1];
 
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
@@ -19,7 +27,17 @@
 
 #define MEMBW_VERSION "1.1.0-dev"
 
-enum { LINE = 64 }; /* bytes of a cache line */
+/* Bytes of a cache line, as programs step through memory.  A64FX has 256; no macro tells it from
+ * other Arm CPUs. */
+#ifdef __powerpc64__
+enum { LINE = 128 };
+#else
+enum { LINE = 64 };
+#endif
+
+/* Bytes between what two threads write: a line of A64FX, or two of the others, which x86 fetches in
+ * pairs. */
+enum { LINES_APART = 256 };
 
 /* Before each function of the harness: a program is one file for the compiler, with all of the
  * harness in it, and what it does not use is then not compiled.  -DLOCAL= where tests give the
@@ -30,3 +48,5 @@ enum { LINE = 64 }; /* bytes of a cache line */
 
 #define NOINLINE __attribute__((noinline))
 #define PRINTF_LIKE(text, first) __attribute__((format(printf, text, first)))
+
+#endif

@@ -25,7 +25,7 @@ struct own {
 	double began, ended;
 	uint64_t got;
 	int is_wrong;
-	char apart[2 * LINE];
+	char apart[LINES_APART];
 };
 
 static struct own *own;

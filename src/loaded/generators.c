@@ -18,7 +18,7 @@ struct generator {
 	uint64_t pass;            /* what is written into the lines of this pass */
 	uint64_t wrong;           /* chunks with a wrong sum */
 	struct window window;
-	char unused[2 * LINE]; /* no line is shared with the next generator */
+	char unused[LINES_APART]; /* no line is shared with the next generator */
 };
 
 static struct {

@@ -22,7 +22,7 @@ static void *aligned_room(long count, size_t element)
 {
 	void *room;
 
-	if (posix_memalign(&room, 2 * LINE, (size_t)count * element) != 0)
+	if (posix_memalign(&room, LINES_APART, (size_t)count * element) != 0)
 		die("no memory for %ld bodies", "give fewer with '--bodies'", count);
 	return room;
 }

@@ -15,7 +15,7 @@ static const double LOST_ALLOWED = 0.02;
 /* What a thread did in a run, on lines of its own. */
 struct share {
 	long groups;
-	char unused[2 * LINE - sizeof(long)];
+	char unused[LINES_APART - sizeof(long)];
 };
 
 static void take_share(const struct bodies *b, struct share *shares, int thread, int threads)

@@ -11,7 +11,7 @@ struct worker {
 	word block;       /* the last one that it took part in */
 	const void *copy; /* its own copy of an array */
 	long wrong;       /* copies that did not hold what was copied */
-	char unused[2 * LINE - 2 * sizeof(word) - sizeof(void *) - sizeof(long)];
+	char unused[LINES_APART - 2 * sizeof(word) - sizeof(void *) - sizeof(long)];
 };
 
 /* A team of so many threads; before the constructs run. */

@@ -35,7 +35,7 @@ struct part {
 	element *of[ARRAYS];
 	double began, ended;
 	struct lost_time lost_time;
-	char apart[2 * LINE];
+	char apart[LINES_APART];
 };
 
 /* Sizes in elements of an array, rising by doubling. */

@@ -13,7 +13,7 @@ struct cell_part {
 	double *a, *b, *c;
 	double began, ended, sum;
 	int refusal; /* errno with which the kernel refused to bind its memory */
-	char apart[2 * LINE];
+	char apart[LINES_APART];
 };
 
 static struct {

@@ -86,15 +86,6 @@ def test_the_neon_variants_are_right_on_an_emulated_cpu(tmp_path, need):
     assert int(done.stdout.split()[0]) > 10
 
 
-@pytest.mark.parametrize('name', ['stream', 'pingpong', 'dgemm', 'nbody', 'overheads'])
-def test_each_program_is_one_file_for_an_arm_compiler_too(name, need):
-    """Names of one instruction set's file are visible to all that comes before and behind it."""
-    need(ARM)
-    line = [ARM, '-O0', '-fopenmp', '-Wall', '-Wextra', '-Werror', '-fsyntax-only', f'{name}.c']
-    done = subprocess.run(line, cwd=ROOT / 'src' / name, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-
-
 def test_a_named_variant_is_labelled_in_table_and_record(stream, tmp_path):
     name = 'ordinary-any-u8-t0x512-s1'
     done, record = record_of(stream(), tmp_path, '--kernels', name)

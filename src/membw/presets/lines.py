@@ -13,6 +13,8 @@ from collections.abc import Sequence
 
 from membw.presets.table import Facts, PresetError, Table, blas_row, family_of, language, load, row
 
+MACHINES = {'x86_64', 'aarch64', 'ppc64le', 'riscv64'}  # words of `requires`
+
 
 def fill(
     template: str,
@@ -66,7 +68,8 @@ def sources_of(preset: str, program: str, table: Table) -> list[str]:
 def banner(cc: str) -> str:
     """First line of `cc --version`."""
     try:
-        done = subprocess.run([cc, '--version'], capture_output=True, text=True, timeout=60)
+        words = [*shlex.split(cc), '--version']  # 'ccache gcc'
+        done = subprocess.run(words, capture_output=True, text=True, timeout=60)
     except (OSError, subprocess.TimeoutExpired) as err:
         raise PresetError(
             f"compiler '{cc}' does not run: {err}", 'CC=PATH names another one'
@@ -101,9 +104,9 @@ def compiler_of(family: str, table: Table) -> str:
 
 
 def check_compiler(preset: str, cc: str, table: Table) -> None:
-    """A row needs a compiler of its family."""
+    """A row needs a compiler of its family, for a machine that it is for."""
     family = table['presets'][preset]['family']
-    if not shutil.which(cc):
+    if not shutil.which(shlex.split(cc)[0]):
         raise PresetError(
             f"compiler '{cc}' of preset '{preset}' not found",
             'load its module, or CC=PATH; `membw presets list` shows other presets',
@@ -113,6 +116,20 @@ def check_compiler(preset: str, cc: str, table: Table) -> None:
             f"'{cc}' is not of family '{family}' (preset '{preset}'): {banner(cc)!r}",
             'CC=PATH of another compiler, or a preset of its family',
         )
+    machine = target(cc)
+    wrong = {*table['presets'][preset]['requires']} & MACHINES - {machine}
+    if machine in MACHINES and wrong:
+        raise PresetError(
+            f"preset '{preset}' is for {wrong.pop()}, '{cc}' compiles for {machine}",
+            'PRESET=gcc-o3 or clang-o3 is for any',
+        )
+
+
+def target(cc: str) -> str:
+    """The machine that a compiler makes code for, as `uname -m` there names it."""
+    words = [*shlex.split(cc), '-dumpmachine']
+    done = subprocess.run(words, capture_output=True, text=True, timeout=60)
+    return done.stdout.partition('-')[0].replace('powerpc64le', 'ppc64le')
 
 
 # --- the BLAS that a program is linked with --------------------------------------------------

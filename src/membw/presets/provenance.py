@@ -5,7 +5,9 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+import shlex
 from collections.abc import Iterable, Sequence
+from itertools import takewhile
 from pathlib import Path
 
 from membw.presets.code_checksum import code_sha256
@@ -72,7 +74,7 @@ def write_record(
         'built_with': 'make',
         'preset': preset,
         'compile_line': line,
-        'compiler': banner(line[0]),
+        'compiler': banner(shlex.join(takewhile(lambda w: not w.startswith('-'), line))),
         'mpi': mpicc,
         'blas': blas,
         'source_sha256': source_sha256(folder),

@@ -22,6 +22,7 @@ Facts = dict[str, Any]  # a mapping, as YAML has it
 BUILT_FROM = (
     'src/harness',
     'src/Makefile',
+    'src/plain.sh',
     'src/program.mk',
     'src/membw/__init__.py',
     'src/membw/presets',

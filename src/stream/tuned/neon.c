@@ -39,11 +39,7 @@ static __inline__ void neon_store(element *to, struct neon_pair v)
 /* No intrinsic says so. */
 static __inline__ void neon_store_non_temporal(element *to, struct neon_pair v)
 {
-	struct bytes {
-		char of[32];
-	} *whole = (struct bytes *)to;
-
-	__asm__ volatile("stnp %q1, %q2, %0" : "=Ump"(*whole) : "w"(v.low), "w"(v.high));
+	__asm__ volatile("stnp %q1, %q2, [%0]" : : "r"(to), "w"(v.low), "w"(v.high) : "memory");
 }
 
 static __inline__ struct neon_pair neon_add(struct neon_pair x, struct neon_pair y)

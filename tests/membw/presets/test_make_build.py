@@ -176,3 +176,66 @@ def test_the_fortran_version_builds_with_its_own_line(make):
     assert found['compile_line'][:5] == ['gfortran', '-O2', '-fopenmp', 'stream.f90', 'stream_f.c']
     assert 'GNU Fortran' in found['compiler']
     assert not built(make, 'PRESET=gfortran-o2')
+
+
+def plan_and_record(make, words, python):
+    done = make(*words, f'PYTHON={python}')
+    stem = make.build / 'stream'
+    files = [f'{stem}.mk', f'{stem}.json'] if stem.exists() else []
+    found = [open(file).read() for file in files]
+    shutil.rmtree(make.build, ignore_errors=True)
+    return done.returncode, found, done.stderr.partition('hint: ')[0]
+
+
+@pytest.mark.parametrize(
+    'words',
+    [
+        [],
+        ['PRESET=gcc-native', 'OPENMP=0'],
+        ['ARRAY_SIZE=100', 'NTIMES=5', 'LIBS=-lm', """EXTRA=-g -DTEXT='"a $$b"'"""],
+        ['PRESET=gfortran-o2', 'EXTRA=-O0'],
+        ['PRESET=clang-o2', 'EXTRA=-O0'],
+        ['PRESET=gcc-o9'],
+        ['PRESET=gcc-o2', 'CC=aarch64-linux-gnu-gcc'],
+        ['PRESET=icc-o2'],
+        ['PRESET=clang-o2', 'CC=gcc'],
+    ],
+    ids=' '.join,
+)
+def test_without_python_the_same_line_reaches_the_compiler(make, words, need):
+    """What a plain node has: make, sh, awk and a compiler; byte for byte what Python writes."""
+    need('gfortran', 'aarch64-linux-gnu-gcc')
+    status, files, said = plan_and_record(make, words, sys.executable)
+    again, same, without = plan_and_record(make, words, '/bin/false')
+    assert (again, same) == (status, files)
+    assert bool(files) == (status == 0)
+    if status and 'gcc-o9' not in words[0]:
+        assert without == said != ''
+
+
+def test_without_python_mpi_says_what_it_needs(make):
+    done = make('MPI=1', 'PYTHON=/bin/false')
+    assert (
+        done.returncode == 2 and "'--mpicc' needs Python 3.8 or later" in done.stderr
+    )
+
+
+def test_a_launcher_may_stand_before_the_compiler(make, tmp_path):
+    launcher = tmp_path / 'ccache'
+    launcher.write_text('#!/bin/sh\nexec "$@"\n')
+    launcher.chmod(0o755)
+    for python in (sys.executable, '/bin/false'):
+        assert built(make, 'PRESET=gcc-o2', f'CC={launcher} gcc', f'PYTHON={python}')
+        found = record(make)
+        assert found['compile_line'][:3] == [str(launcher), 'gcc', '-O2']
+        assert found['compiler'] == presets.banner('gcc')
+        shutil.rmtree(make.build)
+
+
+def test_program_mk_asks_for_nothing_that_make_3_82_lacks(root):
+    """RHEL 7: no .SHELLSTATUS (4.2), no `!=`, no $(file ...) (4.0)."""
+    text = (root / 'src/program.mk').read_text()
+    lines = [line for line in text.splitlines() if not line.startswith('#')]
+    assert not [
+        line for line in lines if 'SHELLSTATUS' in line or '!=' in line or '$(file' in line
+    ]

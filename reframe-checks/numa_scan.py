@@ -99,6 +99,7 @@ class numa_scan(at_realtime, stream_options, measurement):
             if 'triad' in point['metrics']
         }
         bad = [point for point in self.measured.values() if point['verdict'] != 'VALID']
+        bad.sort(key=lambda point: point['verdict'] != 'INVALID')
         if bad:
             record |= {key: bad[0][key] for key in ('verdict', 'reasons')}
         return record

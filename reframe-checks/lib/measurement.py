@@ -27,8 +27,8 @@ NOTED = (
 
 
 def invalid_reasons(record: dict) -> list[str]:
-    """What the program itself found, as 'reason (detail)'."""
-    if record['verdict'] == 'VALID':
+    """What the program itself found, as 'reason (detail)'; see undecided() for UNDECIDED."""
+    if record['verdict'] != 'INVALID':
         return []
     counted = [r for r in record['reasons'] if not r['allowed']]
     texts = [f'{r["reason"]} ({r["detail"]}{by_whom(r, record)})' for r in counted]

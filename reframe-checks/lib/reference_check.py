@@ -35,11 +35,11 @@ class reference_check(rfm.RegressionTestPlugin):
         return {name: row.message for name, row in references.expected_failures(self)}
 
     def undecided(self) -> list[str]:
-        """Figures outside their reference that may be within, as text: by the record as it is
-        kept, so that ReFrame does not compare a lower bound as an estimate."""
+        """Figures outside their reference that may be within, or why all are: by the record as it
+        is kept, so that ReFrame does not compare a bound as an estimate."""
         figures = read_table([self.record]).figures if self.record else []
         words = ((figure, of_figure(figure)) for figure in figures if not figure.known_issue)
-        return [missed(figure) for figure, word in words if word == UNDECIDED]
+        return list(dict.fromkeys(missed(figure) for figure, word in words if word == UNDECIDED))
 
     @run_before('performance')
     def say_no_reference(self) -> None:

@@ -12,7 +12,8 @@ struct metric {
 	const char *name, *unit;
 	double value, *samples;
 	double low, high;
-	int has_interval, is_bound, count;
+	int has_interval, count;
+	const char *bound; /* "lower", "upper", "unknown": both; NULL: none */
 	enum better better;
 };
 
@@ -67,12 +68,20 @@ void metric_interval(const char *name, double low, double high)
 	m->has_interval = 1;
 }
 
+void metric_upper(const char *name)
+{
+	metric_named(name)->has_interval = 0;
+	metric_named(name)->bound = "upper";
+}
+
 void metric_rate(const char *name, const struct rate *rate, double scale, const char *unit)
 {
 	metric(name, rate->value / scale, unit, HIGHER);
-	if (!rate->is_bound)
+	if (!rate->is_bound && !rate->is_upper)
 		metric_interval(name, rate->low / scale, rate->high / scale);
-	metric_named(name)->is_bound = rate->is_bound;
+	metric_named(name)->bound = !rate->is_upper  ? (rate->is_bound ? "lower" : NULL)
+				    : rate->is_bound ? "unknown"
+						     : "upper";
 }
 
 void metric_samples(const char *name, const double *samples, int count)
@@ -117,9 +126,14 @@ void metrics_print(FILE *out)
 	int m;
 
 	for (m = 0; m < metric_total; m++) {
+		const char *const bound = metric_list[m].bound;
+
 		fprintf(out, "%s: %s%.6g %s", metric_list[m].name,
-			metric_list[m].is_bound ? "≥ " : "", metric_list[m].value,
-			metric_list[m].unit);
+			!bound                        ? ""
+			: strcmp(bound, "lower") == 0 ? "≥ "
+			: strcmp(bound, "upper") == 0 ? "≤ "
+						      : "~ ",
+			metric_list[m].value, metric_list[m].unit);
 		if (metric_list[m].has_interval)
 			fprintf(out, " (%.6g to %.6g)", metric_list[m].low, metric_list[m].high);
 		putc('\n', out);
@@ -134,8 +148,8 @@ static void metric_write(const struct metric *m)
 		json_number("low", m->low);
 		json_number("high", m->high);
 	}
-	if (m->is_bound)
-		json_text("bound", "lower");
+	if (m->bound)
+		json_text("bound", m->bound);
 	json_text("unit", m->unit);
 	json_text("better", m->better == LOWER ? "lower" : "higher");
 	if (m->count)

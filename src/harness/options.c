@@ -139,6 +139,8 @@ static void option_help_reasons(void)
 {
 	printf("\nREASON, why a run is INVALID, is one of:\n");
 	reasons_explain(WRONG);
+	printf("\nWhy it is UNDECIDED, if it is not INVALID:\n");
+	reasons_explain(UNPROVEN);
 	printf("\nOnly warnings, as the figures are right but imprecise:\n");
 	reasons_explain(IMPRECISE);
 }
@@ -153,7 +155,7 @@ static void option_help_print(const char *option, const char *text)
 	for (r = 0; r < option_row_count; r++)
 		option_help_row(option_rows[r]);
 	option_help_reasons();
-	printf("\nexit status: 0 measured and valid, 1 measured but INVALID, 2 usage error\n");
+	printf("\nexit status: 0 measured and valid, 1 INVALID or UNDECIDED, 2 usage error\n");
 	leave(EXIT_VALID);
 }
 

@@ -2,6 +2,7 @@
 
 #include "deviation.h"
 #include "evidence/interference.h"
+#include "verdict.h"
 
 /* PARTS: of a run, for its interval; PART_REPETITIONS: in each, where there are enough for three
  * parts. */
@@ -64,6 +65,7 @@ void rate_of(struct rate *rate, const double *rates, const double *lost_shares, 
 	int i;
 
 	memset(rate, 0, sizeof(*rate));
+	rate->is_upper = verdict_finding(NOT_PROVEN) != NOT_FOUND;
 	for (i = 0; i < count; i++)
 		rate->counted += !lost_shares || rate_counts(lost_shares[i]);
 	if (rate->counted) {
@@ -88,8 +90,12 @@ const char *rate_text(const struct rate *rate, double scale)
 	const double above = rate->high - rate->value, below = rate->value - rate->low;
 	char *const room = text[turn = (turn + 1) % 4];
 
-	if (rate->is_bound)
-		snprintf(room, sizeof(text[0]), "≥ %.1f", rate->value / scale);
+	if (rate->is_bound || rate->is_upper)
+		snprintf(room, sizeof(text[0]), "%s %.1f",
+			 !rate->is_upper  ? "≥"
+			 : rate->is_bound ? "~"
+					  : "≤",
+			 rate->value / scale);
 	else
 		snprintf(room, sizeof(text[0]), "%.1f ±%.1f", rate->value / scale,
 			 (above > below ? above : below) / scale);

@@ -19,7 +19,8 @@ struct rate {
 	int counted;             /* repetitions that count */
 	int best_of;             /* repetitions that the value is the best of */
 	int best;                /* which of them it is */
-	int is_bound;
+	int is_bound;            /* a lower one */
+	int is_upper; /* a cache may hold the arrays (not-proven): it can only be too high */
 };
 
 /* Whether a repetition counts in which a thread lost that share of its time. */
@@ -29,5 +30,6 @@ LOCAL int rate_counts(double lost_share);
  * nothing is known of that).  All 0 where there are none. */
 LOCAL void rate_of(struct rate *rate, const double *rates, const double *lost_shares, int count);
 
-/* "46.1 ±2.1", or of a bound "≥ 37.2": values divided by SCALE.  Good for four calls. */
+/* "46.1 ±2.1", of a bound "≥ 37.2" or "≤ 46.1", of both "~ 37.2": values divided by SCALE.  Good
+ * for four calls. */
 LOCAL const char *rate_text(const struct rate *rate, double scale);

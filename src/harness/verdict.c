@@ -22,6 +22,8 @@ static struct reason verdict_table[REASONS_MAX] = {
 		       "the repetitions differ, or are too few for an interval" },
 	[CACHE_SIZE] = { "cache-size", IMPRECISE,
 			 "sysfs, CPUID and sysconf disagree on the caches" },
+	[NOT_PROVEN] = { "not-proven", UNPROVEN,
+			 "a cache may hold the arrays: figures can only be too high" },
 };
 
 static struct {
@@ -129,6 +131,20 @@ unsigned verdict_set(enum finding finding)
 	return set;
 }
 
+/* "INVALID" where a reason that was found is WRONG. */
+static const char *verdict_word(void)
+{
+	int r, undecided = 0;
+
+	for (r = 0; r < verdict_total; r++)
+		if (verdict_found[r].finding == FOUND) {
+			if (verdict_table[r].is != UNPROVEN)
+				return "INVALID";
+			undecided = 1;
+		}
+	return undecided ? "UNDECIDED" : "VALID";
+}
+
 int verdict_is_valid(void)
 {
 	return !verdict_set(FOUND);
@@ -154,13 +170,17 @@ void verdict_print(FILE *out)
 
 	for (r = 0; r < verdict_total; r++)
 		if (verdict_found[r].finding != NOT_FOUND)
-			fprintf(out, "%s: %s: %s\n", word[verdict_found[r].finding],
+			fprintf(out, "%s: %s: %s\n",
+				verdict_found[r].finding == FOUND &&
+						verdict_table[r].is == UNPROVEN
+					? "undecided"
+					: word[verdict_found[r].finding],
 				reason_name(r), verdict_found[r].detail);
 	if (verdict_is_valid()) {
 		fprintf(out, "Verdict: VALID\n");
 		return;
 	}
-	fprintf(out, "Verdict: INVALID (");
+	fprintf(out, "Verdict: %s (", verdict_word());
 	reasons_print(out, verdict_set(FOUND));
 	fprintf(out, ")\n");
 }
@@ -192,7 +212,7 @@ static void verdict_findings(const char *key, int warnings)
 
 void verdict_write(void)
 {
-	json_text("verdict", verdict_is_valid() ? "VALID" : "INVALID");
+	json_text("verdict", verdict_word());
 	json_count("exit_status", (unsigned)verdict_status());
 	verdict_findings("reasons", 0);
 	verdict_findings("warnings", 1);

@@ -4,6 +4,7 @@
  * The table of verdict.c has every reason of the harness, that of a program (options.h) its own.
  * A reason that is WRONG makes the run INVALID, unless --allow names it; one that is IMPRECISE
  * never does: it is a warning, and the figure is shown as a lower bound or without an interval.
+ * With one that is UNPROVEN, and none that is WRONG, the run is UNDECIDED: rates are upper bounds.
  * The first finding of a reason is kept.
  */
 #pragma once
@@ -12,7 +13,7 @@
 
 struct reason {
 	const char *name;
-	enum { WRONG, IMPRECISE } is;
+	enum { WRONG, IMPRECISE, UNPROVEN } is;
 	const char *meaning; /* one line for --help */
 };
 
@@ -28,6 +29,7 @@ enum {
 	DISTURBED,
 	UNSTABLE,
 	CACHE_SIZE,
+	NOT_PROVEN,
 	REASONS /* a program numbers its own from here on */
 };
 
@@ -37,7 +39,7 @@ enum finding { NOT_FOUND, WARNED, FOUND, ALLOWED };
 
 LOCAL const char *reason_name(int reason);
 
-/* Prints the reasons that are WRONG, or those that are IMPRECISE, with what they mean. */
+/* Prints the reasons that are WRONG, IMPRECISE or UNPROVEN, with what they mean. */
 LOCAL void reasons_explain(int is);
 
 /* The reason of that name, -1 where there is none. */

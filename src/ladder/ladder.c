@@ -6,7 +6,6 @@
  */
 #include "../harness/harness.c"
 
-#include "in_memory.c"
 #include "kernels.c"
 #include "levels.c"
 #include "main.c"

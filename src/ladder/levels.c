@@ -1,5 +1,6 @@
 #include "levels.h"
 
+#include "../harness/memory/chase.h"
 #include "../harness/order_statistics.h"
 
 static const double FLAT = 1.3, OCTAVE = 1.9, DISTINCT = 1.5, SLOWER = 0.95, VARIES = 1.5;
@@ -61,7 +62,7 @@ static double largest_of(const struct ladder *l, int points, int round)
 }
 
 /* Of memory in the two largest octaves, rates from 4 times the last level on: caches count least.
- */
+ * Its latency is that of the chain that each program has, where that lies in memory. */
 static void fill_figures(struct stretch *s, const struct ladder *l,
 			 const struct declared *declared)
 {
@@ -69,7 +70,7 @@ static void fill_figures(struct stretch *s, const struct ladder *l,
 	const double private_bytes =
 		declared->count > 1 ? 2.0 * (double)declared->bytes[declared->count - 2] : 0;
 	const double sharers = to > private_bytes ? l->threads / declared->last_levels : 1;
-	const double last = 4.0 * (double)declared->last;
+	const double last = 4.0 * (double)declared->last, usual = CHASE_USUAL;
 	int p;
 
 	for (p = 0; p < POINTS; p++) {
@@ -82,6 +83,12 @@ static void fill_figures(struct stretch *s, const struct ladder *l,
 		s->gbs[p] = s->is_end ? median_within(l, p, s->round, least, most)
 				      : median_within(l, p, s->round, from, to / threads);
 	}
+	if (s->is_end && 2 * from <= usual)
+		for (p = LATENCY_2M; p <= LATENCY_4K; p++) {
+			const double ns = median_within(l, p, s->round, usual, usual);
+
+			s->gbs[p] = ns > 0 ? ns : s->gbs[p];
+		}
 	s->ns = s->is_end ? s->gbs[LATENCY_2M] : median_within(l, LATENCY_2M, s->round, from, to);
 }
 

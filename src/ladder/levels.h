@@ -9,7 +9,7 @@
  * memory.  Levels of several rounds are one where their latencies lie within 1.5; one that fewer
  * than a third of the rounds show, or only one, is noise.  Of a level the figures are the medians
  * over its flat sizes, of memory over the two largest octaves; the bandwidth of memory only from
- * four times the last-level cache on, or the largest size.
+ * four times the last-level cache on, or the largest size; its latency at 256 MiB, as in `loaded`.
  *
  * A level ends where a load takes twice as long as in it, or half the way to the next level where
  * that is less.  Its interval goes from the last flat size of any round to the first that is three

@@ -10,14 +10,15 @@
 #include "../harness/memory/chase.h"
 #include "../harness/memory/wide.h"
 #include "../harness/metrics.h"
+#include "../harness/plan.h"
 #include "../harness/plural.h"
 #include "../harness/program.h"
 #include "../harness/verdict.h"
 
-enum { ROUNDS_LEAST = 3 };
-
-/* Seconds of the whole run, and the part of them that the chases of three rounds may take. */
-static const double SECONDS = 50, QUICK_SECONDS = 4, PLANNED = 0.6, QUICK_PLANNED = 0.8;
+/* Seconds in which rounds begin or end, of 60 and of 5 in all; the part of them that the chases of
+ * three rounds may take, and those of residency. */
+static const double SECONDS = 52, QUICK_SECONDS = 4.3, PLANNED = 0.55, RESIDENCY = 10,
+		    QUICK_RESIDENCY = 2;
 
 static int quick;
 static const char *capped_by; /* what keeps the ladder from its full height; NULL: nothing */
@@ -47,7 +48,8 @@ static void plan(struct run *run)
 	const struct declared *const declared = &run->declared;
 	struct ladder *const l = &run->ladder;
 	const size_t available = memory_available() / 5 * 4;
-	size_t most = rungs_most(declared->last), all, *const of = run->measuring.most;
+	size_t most = rungs_most(declared->last, run->residency.begins),
+	       all, *const of = run->measuring.most;
 
 	if (quick) {
 		most /= 2;
@@ -66,22 +68,38 @@ static void plan(struct run *run)
 	of[READ_ONE] = of[TRIAD_ONE] = most;
 	of[READ_ALL] = of[TRIAD_ALL] = l->threads > 1 ? all : most;
 	of[LATENCY_2M] = rungs_in_time(l->bytes, l->count, ROUNDS_LEAST,
-				       quick ? QUICK_PLANNED * QUICK_SECONDS : PLANNED * SECONDS);
+				       PLANNED * (quick ? QUICK_SECONDS : SECONDS));
 	of[LATENCY_4K] = quick ? 0 : of[LATENCY_2M];
 }
 
-/* At least three rounds, and another where it will fit. */
+/* Three rounds, and another where it will fit; fewer where the time is over. */
 static void measure(struct run *run, double began)
 {
-	const double limit = quick ? QUICK_SECONDS : SECONDS, from = clock_now();
+	const double until = began + (quick ? QUICK_SECONDS : SECONDS), from = clock_now();
 	int rounds;
 
+	plan_done("sizes", 0, ROUNDS_LEAST * run->ladder.count);
 	do {
-		measuring_round(&run->measuring);
+		if (!measuring_round(&run->measuring, until))
+			break;
 		rounds = run->ladder.rounds;
 	} while (rounds < ROUNDS_LEAST ||
-		 (rounds < ROUNDS_MAX &&
-		  clock_now() - began + (clock_now() - from) / rounds < limit));
+		 (rounds < ROUNDS_MAX && clock_now() + (clock_now() - from) / rounds < until));
+	plan_end();
+}
+
+/* Where memory begins is measured first: no larger sizes are needed than show it. */
+static void find_residency(struct run *run)
+{
+	const size_t caches = (size_t)((double)run->declared.last * run->declared.last_levels);
+	struct residency_request request = { .rule = 12 * caches,
+					     .declared = caches,
+					     .most = memory_available() / 5 * 4,
+					     .seconds = quick ? QUICK_RESIDENCY : RESIDENCY };
+
+	if (!request.rule)
+		request.rule = residency_reach(0, run->ladder.threads);
+	triads_find(&run->residency, &request);
 }
 
 static void judge(const struct run *run)
@@ -111,6 +129,12 @@ static void give_metric(const char *level, const char *what, double value, doubl
 	metric_interval(name, low, high);
 }
 
+static int is_in_memory(const struct run *run)
+{
+	return run->residency.known == RESIDENCY_PROVEN ||
+	       run->residency.known == RESIDENCY_DECLARED;
+}
+
 static void give_metrics(const struct run *run)
 {
 	static const char *const rates[POINTS] = { NULL,        NULL,       "read_one",
@@ -131,29 +155,31 @@ static void give_metrics(const struct run *run)
 		for (p = READ_ONE; p < POINTS; p++)
 			give_metric(name, rates[p], level->gbs[p], level->low_gbs[p],
 				    level->high_gbs[p], "GB/s", HIGHER);
+		for (p = READ_ONE; p < POINTS && level->is_memory && !is_in_memory(run); p++)
+			if (level->gbs[p] > 0)
+				metric_upper(metric_name("%s_%s", name, rates[p]));
 	}
 }
 
 static void print_residency(FILE *out, const struct run *run)
 {
-	const struct ladder *const l = &run->ladder;
 	char text[SIZE_TEXT_MAX];
-	double largest;
-	int i, proven = -1;
 
-	for (i = l->count - 1; i >= 0; i--)
-		if (residency_at(i, l, run->levels, run->levels_count, &run->declared) ==
-		    RESIDENCY_PROVEN)
-			proven = i;
-	if (proven >= 0)
-		fprintf(out, "arrays of all threads together lie in memory from %s on: proven\n",
-			size_text(text, (double)l->bytes[proven] * l->threads));
+	if (run->residency.begins)
+		fprintf(out, "memory begins at %s of all threads together: %s\n",
+			size_text(text, (double)run->residency.begins),
+			residency_word(run->residency.known));
 	else
-		fprintf(out, "no size is proven to lie in memory\n");
-	if (!residency_reaches(l, run->levels, run->levels_count, &run->declared, &largest))
-		fprintf(out, "the ladder ends below 8 times the largest cache, %s%s%s\n",
-			size_text(text, largest), capped_by ? ": " : "",
-			capped_by ? capped_by : "");
+		fprintf(out, "where memory begins is not found: %s\n",
+			residency_word(run->residency.known));
+	if (!is_in_memory(run))
+		fprintf(out,
+			"figures of memory can only be too good: a larger cache may hold it\n");
+	if (capped_by)
+		fprintf(out, "fewer and smaller sizes: %s\n", capped_by);
+	if (run->ladder.rounds < ROUNDS_LEAST)
+		fprintf(out, "%d of %d rounds: the time was over\n", run->ladder.rounds,
+			ROUNDS_LEAST);
 }
 
 static void print_head(FILE *out, const struct run *run)
@@ -193,14 +219,14 @@ static void print_ladder(struct run *run)
 int main(int argc, char **argv)
 {
 	static struct run run;
-	double began;
+	const double began = clock_now();
 
 	program_start(&program, argc, argv);
-	began = clock_now();
 	declared_read(&run.declared, threads_seen(0)->cpu, threads_cpus());
 	run.measuring.ladder = &run.ladder;
 	run.measuring.is_quick = quick;
 	run.ladder.threads = threads_count();
+	find_residency(&run);
 	plan(&run);
 	measuring_memory(&run.measuring);
 	measuring_place(&run.before, "before");

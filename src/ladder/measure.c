@@ -7,6 +7,7 @@
 #include "../harness/memory/placement.h"
 #include "../harness/openmp.h"
 #include "../harness/order_statistics.h"
+#include "../harness/plan.h"
 #include "../harness/room.h"
 #include "../harness/verdict.h"
 #include "kernels.h"
@@ -270,7 +271,7 @@ static int is_visited(const struct measuring *m, int rung, int points)
 	return bytes <= m->most[points] && (points != LATENCY_4K || (bytes & (bytes - 1)) == 0);
 }
 
-void measuring_round(struct measuring *m)
+int measuring_round(struct measuring *m, double until)
 {
 	static double clocks[ROUNDS_MAX];
 	const int count = m->ladder->count;
@@ -283,11 +284,16 @@ void measuring_round(struct measuring *m)
 		order[i] = order[j];
 		order[j] = i;
 	}
-	for (i = 0; i < count; i++)
+	for (i = 0; i < count && clock_now() < until; i++) {
 		for (points = 0; points < POINTS; points++)
 			if (is_visited(m, order[i], points))
 				visit(m, (enum points)points, order[i]);
+		plan_done("sizes", m->ladder->rounds * count + i + 1, ROUNDS_LEAST * count);
+	}
+	if (i < count && m->ladder->rounds)
+		return 0;
 	clocks[m->ladder->rounds++] = cpu_clock_ghz();
 	memcpy(sorted, clocks, sizeof(sorted));
 	m->clock_ghz = median(sorted, m->ladder->rounds);
+	return i == count;
 }

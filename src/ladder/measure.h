@@ -29,8 +29,9 @@ struct measuring {
 /* Maps the memory of each thread and touches it. */
 void measuring_memory(struct measuring *measuring);
 
-/* One more round: each size once, in random order. */
-void measuring_round(struct measuring *measuring);
+/* One more round: each size once, in random order.  0: the time was over before, and the round
+ * counts only if it is the first. */
+int measuring_round(struct measuring *measuring, double until);
 
 /* Samples where the memory lies; finds wrong-placement. */
 struct placement;

@@ -15,7 +15,7 @@ enum points {
 	POINTS
 };
 
-enum { ROUNDS_MAX = 6 };
+enum { ROUNDS_LEAST = 3, ROUNDS_MAX = 6 }; /* planned; where there is time */
 
 struct ladder {
 	int count;               /* sizes, rising */

@@ -57,29 +57,6 @@ static void record_level(const struct run *run, int number)
 	json_close('}');
 }
 
-static void record_residency(const struct run *run)
-{
-	const struct ladder *const l = &run->ladder;
-	double largest;
-	int i;
-
-	json_open("residency", '{');
-	json_truth("eight_times_the_largest_cache",
-		   residency_reaches(l, run->levels, run->levels_count, &run->declared, &largest));
-	json_open("sizes", '[');
-	for (i = 0; i < l->count; i++) {
-		if (!(l->of[TRIAD_ALL][0][i] > 0) || (l->bytes[i] & (l->bytes[i] - 1)) != 0)
-			continue;
-		json_open(NULL, '{');
-		json_count("bytes", l->bytes[i] * (size_t)l->threads);
-		json_text("known", residency_word(residency_at(
-					   i, l, run->levels, run->levels_count, &run->declared)));
-		json_close('}');
-	}
-	json_close(']');
-	json_close('}');
-}
-
 static void record_printed(char *text)
 {
 	char *line;
@@ -114,6 +91,6 @@ void record_ladder(const void *data)
 	for (i = 0; i < run->levels_count; i++)
 		record_level(run, i);
 	json_close(']');
-	record_residency(run);
+	triads_write(&run->residency);
 	record_printed(run->printed);
 }

@@ -3,10 +3,11 @@
  */
 #pragma once
 
-#include "in_memory.h"
+#include "levels.h"
 #include "measure.h"
 
 #include "../harness/memory/placement.h"
+#include "../harness/residency/triads.h"
 
 struct run {
 	struct ladder ladder;
@@ -14,6 +15,7 @@ struct run {
 	struct declared declared;
 	struct level levels[LEVELS_MAX];
 	int levels_count;
+	struct residency_found residency;
 	struct placement before, after;
 	char *printed; /* the table */
 };

@@ -20,9 +20,12 @@ void declared_read(struct declared *declared, int cpu, const struct cpuset *cpus
 		declared->last_levels = (double)llc.bytes / (double)declared->last;
 }
 
-size_t rungs_most(size_t last_level)
+size_t rungs_most(size_t last_level, size_t memory_begins)
 {
-	return 8 * last_level > MOST_AT_LEAST ? 8 * last_level : MOST_AT_LEAST;
+	const size_t most = memory_begins && 2 * memory_begins < 8 * last_level ? 2 * memory_begins
+										: 8 * last_level;
+
+	return most > MOST_AT_LEAST ? most : MOST_AT_LEAST;
 }
 
 /* 4 KiB times 2^(eighths / 8); no line links libm. */

@@ -18,9 +18,9 @@ struct declared {
 /* Of a thread on CPU, and of all threads on CPUS. */
 void declared_read(struct declared *declared, int cpu, const struct cpuset *cpus);
 
-/* The largest working set of a thread: eight times its last level, and at least 256 MiB, since a
- * cache may be declared too small. */
-size_t rungs_most(size_t last_level);
+/* The largest working set of a thread: eight times its last level, but no more than twice of where
+ * memory begins (0: not known), and at least 256 MiB, since a cache may be declared too small. */
+size_t rungs_most(size_t last_level, size_t memory_begins);
 
 /* Sizes from 4 KiB to MOST, rising, multiples of 512 B, each octave at 4 KiB times a power of 2.
  * Per octave 8 near a declared cache, else 4 up to 2 MiB, 2 up to twice the last level, 1 beyond;

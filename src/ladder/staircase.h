@@ -3,7 +3,7 @@
  */
 #pragma once
 
-#include "in_memory.h"
+#include "levels.h"
 
 enum { SIZE_TEXT_MAX = 32 };
 

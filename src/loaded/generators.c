@@ -1,16 +1,16 @@
 #include "generators.h"
 
 #include "../harness/clock.h"
-#include "../harness/memory/map.h"
+#include "../harness/memory/chase.h"
 #include "../harness/room.h"
 #include "../harness/verdict.h"
 
 /* A rate is caught up with by at most so much: what a longer pause left undone stays undone. */
 static const double CATCH_UP_SECONDS = 0.005;
 
-/* Chunks between two looks at the clock, at most: a look takes as long as half a chunk, and one
- * for each limits the rate to 0.7 of the highest.  On schedule there is one look for each. */
-enum { CHUNKS_MOST = 16 };
+/* Chunks between two looks at the clock, at most: one look for each limits the rate.  On schedule
+ * there is one look for each. */
+enum { CHUNKS_MOST = 8 };
 
 struct generator {
 	uint64_t *in, *out;
@@ -42,8 +42,8 @@ void generator_touch(int g)
 	struct generator *const self = &generators.all[g];
 	size_t i;
 
-	self->in = (uint64_t *)(void *)map_memory(generators.bytes, PAGES_DEFAULT);
-	self->out = (uint64_t *)(void *)map_memory(generators.bytes, PAGES_DEFAULT);
+	self->in = (uint64_t *)(void *)chase_memory(generators.bytes, CHASE_2M);
+	self->out = (uint64_t *)(void *)chase_memory(generators.bytes, CHASE_2M);
 	for (i = 0; i < generators.bytes / sizeof(*self->in); i++) {
 		self->in[i] = i;
 		self->out[i] = 0;

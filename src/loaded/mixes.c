@@ -1,15 +1,12 @@
 #include "mixes.h"
 
+#include "../harness/memory/wide.h"
+
 #ifdef __SSE2__
 #include <emmintrin.h>
 #endif
 
 enum { LINE_WORDS = LINE / 8 };
-
-static inline uint64_t mix_read_line(const uint64_t *line)
-{
-	return line[0] + line[1] + line[2] + line[3] + line[4] + line[5] + line[6] + line[7];
-}
 
 static inline void mix_write_line(uint64_t *line, uint64_t value)
 {
@@ -36,15 +33,12 @@ static inline void mix_stream_line(uint64_t *line, uint64_t value)
 #define CHUNK(NAME, READS, WRITES, PUT)                                                  \
 	static NOINLINE uint64_t NAME(const uint64_t *in, uint64_t *out, uint64_t value) \
 	{                                                                                \
-		uint64_t sum = 0;                                                        \
-		int line, i;                                                             \
+		const int reads = CHUNK_LINES * (READS) / ((READS) + (WRITES));          \
+		const uint64_t sum = wide_read(in, (size_t)reads * LINE, 1);             \
+		int line;                                                                \
                                                                                          \
-		for (line = 0; line < CHUNK_LINES; line += (READS) + (WRITES)) {         \
-			for (i = 0; i < (READS); i++, in += LINE_WORDS)                  \
-				sum += mix_read_line(in);                                \
-			for (i = 0; i < (WRITES); i++, out += LINE_WORDS)                \
-				PUT(out, value);                                         \
-		}                                                                        \
+		for (line = reads; line < CHUNK_LINES; line++, out += LINE_WORDS)        \
+			PUT(out, value);                                                 \
 		return sum;                                                              \
 	}
 
@@ -78,6 +72,11 @@ int mix_is_here(const struct mix *mix)
 #else
 	return !mix->nontemporal;
 #endif
+}
+
+int mix_is_quick(const struct mix *mix)
+{
+	return mix->writes == 0 || mix->reads == 2;
 }
 
 int mix_lines_read(const struct mix *mix)

@@ -1,6 +1,8 @@
 /*
  * mixes: what the generators do to memory: lines read and lines written, in which ratio.
  *
+ * A chunk reads its lines by the widest loop of the CPU (wide.h), then writes the others.
+ *
  * Counted bytes are those that the program reads and writes.  An ordinary store also reads the
  * line that it overwrites (write-allocate), so more bytes move; a non-temporal store does not.
  */
@@ -10,8 +12,8 @@
 
 #include <stdint.h>
 
-/* A multiple of reads + writes of each mix. */
-enum { CHUNK_LINES = 24, MIXES = 5 };
+/* A multiple of reads + writes of each mix, and what it reads of WIDE_READ_STEP. */
+enum { CHUNK_LINES = 96, MIXES = 5 };
 
 struct mix {
 	const char *name; /* "3r1w": three lines read, one written */
@@ -29,6 +31,9 @@ int mix_named(const char *name, size_t length);
 
 /* Whether this CPU and compiler have it: not all have non-temporal stores. */
 int mix_is_here(const struct mix *mix);
+
+/* Whether --quick has it. */
+int mix_is_quick(const struct mix *mix);
 
 /* Lines that a chunk reads, and writes. */
 int mix_lines_read(const struct mix *mix);

@@ -4,6 +4,7 @@
 #include "../harness/json.h"
 #include "../harness/metrics.h"
 #include "../harness/order_statistics.h"
+#include "../harness/verdict.h"
 
 /* Median latency of the rounds at a rate; 0 where fewer than half of them count. */
 static double output_ns(const struct sweep *sweep, int mix, int rate)
@@ -26,8 +27,8 @@ static void output_rest(const struct sweep *sweep, int mix)
 	struct mix_figures f;
 
 	sweep_figures(sweep, mix, &f);
-	if (!(f.max_gbs.median > 0)) {
-		printf("  no curve\n");
+	if (f.max_gbs.is_bound) {
+		printf("  ≥ %.1f  no curve\n", f.max_gbs.median * mix_moved(&mixes[mix]));
 		return;
 	}
 	printf("%8.1f  %s%s\n", f.max_gbs.median * mix_moved(&mixes[mix]),
@@ -75,13 +76,14 @@ static void output_metric(const char *what, const char *mix, const struct sweep_
 		const struct rate rate = { .value = f->median,
 					   .low = f->low,
 					   .high = f->high,
-					   .is_bound = interference_is_loud() };
+					   .is_bound = f->is_bound || interference_is_loud(),
+					   .is_upper = verdict_finding(NOT_PROVEN) != NOT_FOUND };
 
 		metric_rate(name, &rate, 1, unit);
 		return;
 	}
 	metric(name, f->median, unit, better);
-	if (!interference_is_loud())
+	if (!interference_is_loud() && f->low > 0)
 		metric_interval(name, f->low, f->high);
 }
 

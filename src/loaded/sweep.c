@@ -6,6 +6,7 @@
 #include "../harness/evidence/threads.h"
 #include "../harness/openmp.h"
 #include "../harness/order_statistics.h"
+#include "../harness/plan.h"
 #include "../harness/room.h"
 
 const double sweep_rates[RATES] = { 0.1, 0.25, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 1 };
@@ -18,6 +19,8 @@ enum { WALK_LOADS = 1024, ROUNDS_LEAST = 3, CURVE_LEAST = 6 };
 
 struct measured {
 	double gbs, ns, least_gbs, most_gbs, least_cpu;
+	double cpu_ns;   /* by the CPU time of the thread */
+	double sure_gbs; /* all bytes, over the longest of the threads' windows */
 };
 
 /* One window of the thread that chases. */
@@ -48,16 +51,21 @@ static void sweep_settle(struct chase *chase)
 static void sweep_sum_up(struct measured *measured, const struct window *chased, size_t loads,
 			 int generators)
 {
+	double longest = chased->seconds, bytes = 0;
 	int g;
 
-	*measured = (struct measured){ 0, 1e9 * chased->seconds / (double)loads, 0, 0,
-				       chased->cpu_s / chased->seconds };
+	*measured = (struct measured){ .ns = 1e9 * chased->seconds / (double)loads,
+				       .least_cpu = chased->cpu_s / chased->seconds,
+				       .cpu_ns = 1e9 * chased->cpu_s / (double)loads };
 	for (g = 0; g < generators; g++) {
 		const struct window *const w = generator_window(g);
 		const double gbs = w->seconds > 0 ? 1e-9 * w->bytes / w->seconds : 0;
 		/* one that did not run sees the window open and close at one moment */
 		const double lasted = w->seconds > chased->seconds ? w->seconds : chased->seconds;
 		const double cpu = w->cpu_s / lasted;
+
+		longest = lasted > longest ? lasted : longest;
+		bytes += w->bytes;
 
 		measured->gbs += gbs;
 		if (g == 0 || gbs < measured->least_gbs)
@@ -67,6 +75,7 @@ static void sweep_sum_up(struct measured *measured, const struct window *chased,
 		if (cpu < measured->least_cpu)
 			measured->least_cpu = cpu;
 	}
+	measured->sure_gbs = 1e-9 * bytes / longest;
 }
 
 /* A window in which the generators move RATE counted bytes per second together (generator_run()
@@ -100,9 +109,12 @@ static int sweep_try(struct sweep *sweep, struct measured *measured, int *window
 {
 	for (*windows = 1;; ++*windows) {
 		sweep_window(measured, chase, mix, rate, seconds, generators);
+		if (measured->sure_gbs > sweep->sure_gbs[mix - mixes])
+			sweep->sure_gbs[mix - mixes] = measured->sure_gbs;
 		if (measured->least_cpu >= CPU_LEAST)
 			return 1;
-		if (*windows == WINDOWS_MOST || sweep->again == sweep->count)
+		if (*windows == WINDOWS_MOST || sweep->again == sweep->count ||
+		    (sweep->until > 0 && clock_now() > sweep->until))
 			return 0;
 		sweep->again++;
 	}
@@ -116,6 +128,7 @@ static double sweep_without(struct sweep *sweep, struct chase *chase, int genera
 	if (sweep_try(sweep, &measured, &windows, chase, &mixes[0], -1, sweep->seconds / 2,
 		      generators))
 		sweep->unloaded_ns[sweep->unloaded_count++] = measured.ns;
+	sweep->unloaded_cpu_ns[sweep->unloaded_all++] = measured.cpu_ns;
 	return measured.ns;
 }
 
@@ -183,7 +196,8 @@ static void sweep_plan(struct sweep *sweep)
 	sweep->points = room_for((size_t)(per_round * sweep->rounds), sizeof(*sweep->points),
 				 "points", hint);
 	sweep->unloaded_ns = room_for((size_t)(per_round * sweep->rounds),
-				      sizeof(*sweep->unloaded_ns), "points", hint);
+				      2 * sizeof(*sweep->unloaded_ns), "points", hint);
+	sweep->unloaded_cpu_ns = sweep->unloaded_ns + per_round * sweep->rounds;
 	for (round = 0; round < sweep->rounds; round++) {
 		struct point *const first = &sweep->points[sweep->count];
 
@@ -198,12 +212,27 @@ static void sweep_plan(struct sweep *sweep)
 
 void sweep_measure(struct sweep *sweep, struct chase *chase, int generators)
 {
+	const int per_round = sweep->mix_count * RATES;
+	double began;
 	int i;
 
 	sweep_plan(sweep);
+	plan_done("points", 0, sweep->count);
 	sweep_find_highest(sweep, chase, generators);
-	for (i = 0; i < sweep->count; i++)
+	began = clock_now();
+	for (i = 0; i < sweep->count; i++) {
+		const int round = sweep->points[i].round;
+		const double now = clock_now(),
+			     lasts = i % per_round || !round ? 0 : (now - began) / round;
+
+		if (sweep->until > 0 && now + (round >= ROUNDS_LEAST ? lasts : 0) > sweep->until)
+			break;
 		sweep_take(sweep, &sweep->points[i], chase, generators);
+		plan_done("points", i + 1, sweep->count);
+	}
+	sweep->count = i;
+	sweep->rounds = i / per_round;
+	plan_end();
 }
 
 const struct point *sweep_point(const struct sweep *sweep, int mix, int rate, int round)
@@ -221,7 +250,7 @@ const struct point *sweep_point(const struct sweep *sweep, int mix, int rate, in
 
 static struct sweep_figure sweep_range(double *values, int count)
 {
-	struct sweep_figure figure = { 0, 0, 0, count };
+	struct sweep_figure figure = { .rounds = count };
 
 	if (count < ROUNDS_LEAST)
 		return figure;
@@ -234,15 +263,19 @@ static struct sweep_figure sweep_range(double *values, int count)
 struct sweep_figure sweep_unloaded(const struct sweep *sweep)
 {
 	struct order_statistics s;
-	struct sweep_figure figure = { 0, 0, 0, sweep->unloaded_count };
+	struct sweep_figure figure = { .rounds = sweep->unloaded_count };
 	double *const values =
-		room_for((size_t)sweep->unloaded_count + 1, sizeof(*values), "windows", "");
+		room_for((size_t)sweep->unloaded_all + 1, sizeof(*values), "windows", "");
 
 	if (sweep->unloaded_count >= INTERVAL_SAMPLES) {
 		memcpy(values, sweep->unloaded_ns,
 		       (size_t)sweep->unloaded_count * sizeof(*values));
 		order_statistics(&s, values, sweep->unloaded_count);
-		figure = (struct sweep_figure){ s.median, s.low, s.high, s.count };
+		figure = (struct sweep_figure){ s.median, s.low, s.high, s.count, 0 };
+	} else if (sweep->unloaded_all) {
+		memcpy(values, sweep->unloaded_cpu_ns,
+		       (size_t)sweep->unloaded_all * sizeof(*values));
+		figure.median = median(values, sweep->unloaded_all);
 	}
 	free(values);
 	return figure;
@@ -290,6 +323,9 @@ void sweep_figures(const struct sweep *sweep, int mix, struct mix_figures *figur
 		}
 	figures->rounds = n;
 	figures->max_gbs = sweep_range(most, n);
+	if (n < ROUNDS_LEAST)
+		figures->max_gbs =
+			(struct sweep_figure){ .median = sweep->sure_gbs[mix], .is_bound = 1 };
 	figures->ns_at_half = sweep_range(half, n);
 	/* a knee that half of the rounds do not see is none */
 	figures->gbs_at_2x = sweep_range(twice, 2 * reached > n ? reached : 0);

@@ -6,6 +6,12 @@
  * (each of them is always busy): a generator that was stopped or throttled did not make the
  * traffic that the latency would be said of.  Such a window is measured again, three times at
  * most, and no more of them in all than there are points.
+ *
+ * When the time is over, no further round begins, and one of the first three is not completed.  Of
+ * a mix without a complete curve in three
+ * rounds the highest rate is what it reached in any window: a lower bound.  The latency without
+ * traffic is that of the windows that count; where they are too few, of all, by the CPU time of
+ * the thread.
  */
 #pragma once
 
@@ -32,13 +38,16 @@ struct point {
 
 struct sweep {
 	struct point *points; /* in the order in which they were measured */
-	int count, rounds;
-	int again; /* windows that were measured again */
+	int count, rounds;    /* ROUNDS at most: those that there was time for */
+	double until;         /* clock_now(); no further round after it, 0: all rounds */
+	int again;            /* windows that were measured again */
 	int mixes[MIXES], mix_count;
 	double seconds;            /* of a window */
 	double highest_gbs[MIXES]; /* of each mix, as the rates are parts of it */
+	double sure_gbs[MIXES];    /* what it moved at least in the best of all windows */
 	double *unloaded_ns;       /* every window without traffic that counts, in order of time */
-	int unloaded_count;
+	int unloaded_count, unloaded_all; /* of all windows without traffic */
+	double *unloaded_cpu_ns;          /* of each, by CPU time */
 };
 
 /* By the first thread of a team; its other threads are generators: see main.c. */
@@ -46,8 +55,9 @@ void sweep_measure(struct sweep *sweep, struct chase *chase, int generators);
 
 /* Figures of the sweep: medians of the rounds, with the range of the rounds. */
 struct sweep_figure {
-	double median, low, high; /* 0 where fewer than three rounds have it */
+	double median, low, high; /* 0 where fewer than three rounds have it; no interval: 0, 0 */
 	int rounds;
+	int is_bound; /* the best of what did not count */
 };
 struct mix_figures {
 	struct sweep_figure max_gbs, ns_at_half, gbs_at_2x;

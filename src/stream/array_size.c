@@ -51,42 +51,75 @@ static void too_much(const struct options *o, size_t available)
 	    memory_available_by());
 }
 
-static void note_caches(enum llc_from from, char note[256])
+static size_t bytes_of(size_t size)
 {
-	note[0] = '\0';
-	if (from == LLC_UNKNOWN)
-		snprintf(note, 256, "the sizes of the caches are unknown; %d MiB are assumed",
-			 LLC_ASSUMED_MIB);
+	return ARRAYS * size * sizeof(element);
 }
 
-void size_choose(struct options *options, size_t llc_bytes, enum llc_from from, char note[256])
+/* The rule's size, of all processes the same; what fits where that is less. */
+static void choose_by_rule(struct options *options, size_t llc_bytes, size_t share)
 {
-	const size_t available = memory_available();
-	const size_t share = available / (size_t)ranks_on_node();
 	size_t of_all[2]; /* the complement of the rule's size; what fits */
 
-	note_caches(from, note);
-	if (options->size_from == FROM_AUTO) {
-		of_all[0] = ~size_by_rule(llc_bytes);
-		of_all[1] = largest_that_fits(share);
-		ranks_smallest(of_all, 2);
-		options->size = ~of_all[0];
-		if (options->size > of_all[1]) {
-			options->size = of_all[1];
-			snprintf(
-				note, 256,
-				"array size limited by the available memory, %.0f MiB%s: the rule "
-				"is %zu elements",
-				(double)available / MIB, memory_available_by(),
-				size_by_rule(llc_bytes));
-		}
-	}
+	of_all[0] = ~size_by_rule(llc_bytes);
+	of_all[1] = largest_that_fits(share);
+	ranks_smallest(of_all, 2);
+	options->size = ~of_all[0] < of_all[1] ? ~of_all[0] : of_all[1];
+}
+
+static void note_size(const struct options *o, const struct residency_found *residency,
+		      size_t rule, enum llc_from from, char note[256])
+{
+	int length = 0;
+
+	note[0] = '\0';
+	if (from == LLC_UNKNOWN)
+		length = snprintf(note, 256, "the sizes of the caches are unknown; ");
+	if (o->size_from != FROM_AUTO || o->size == rule)
+		return;
+	snprintf(note + length, 256 - (size_t)length,
+		 "%zu elements%s; %d times the caches%s are %zu", o->size,
+		 residency->largest ? " as measured"
+				    : ", as many as fit into the memory available",
+		 CACHES_PER_ARRAY, from == LLC_UNKNOWN ? ", if of 1 GiB," : "", rule);
+}
+
+static void judge_size(const struct residency_found *residency,
+		       const struct residency_request *request, size_t size)
+{
+	char what[64];
+
+	if (size < LEAST_ELEMENTS)
+		verdict_invalid(ARRAY_TOO_SMALL, "%zu elements per array, at least %d are needed",
+				size, LEAST_ELEMENTS);
+	snprintf(what, sizeof(what), "arrays of %.1f MiB", (double)(size * sizeof(element)) / MIB);
+	triads_judge(residency, request, what);
+}
+
+void size_choose(struct options *options, struct residency_found *residency, size_t llc_bytes,
+		 enum llc_from from, double seconds, char note[256])
+{
+	const size_t available = memory_available();
+	const size_t share = available / (size_t)ranks_on_node(), rule = size_by_rule(llc_bytes);
+	const int is_timed = ranks_count() == 1 && !verdict_allows(ARRAY_TOO_SMALL);
+	struct residency_request request = { .rule = bytes_of(rule),
+					     .declared = from == LLC_UNKNOWN ? 0 : llc_bytes,
+					     .seconds = seconds };
+
+	if (options->size_from == FROM_AUTO)
+		choose_by_rule(options, llc_bytes, share);
 	if (options->size < 1)
 		die("'%zu' elements per array: too few", "give more with '-n' or '-m'",
 		    options->size);
 	if (options->size > (size_t)-1 / 64 || options->offset > (size_t)-1 / 64 ||
 	    bytes_needed(options) > share)
 		too_much(options, available);
+	request.given = !is_timed || options->size_from != FROM_AUTO ? bytes_of(options->size) : 0;
+	request.most = is_timed ? bytes_of(largest_that_fits(available)) : 0;
+	triads_find(residency, &request);
+	options->size = request.given ? options->size : residency->bytes / bytes_of(1);
+	note_size(options, residency, rule, from, note);
+	judge_size(residency, &request, options->size);
 }
 
 void caches_judge(const struct llc *llc)

@@ -22,6 +22,8 @@
 #include "search/tune.h"
 
 static const double REGIME_RATIO = 1.5;
+/* From start to end; ranks of a job, which wait for each other, repeat for so long. */
+static const double SECONDS_BY_HAND = 10;
 
 static struct run run;
 
@@ -51,10 +53,28 @@ static void find_caches(void)
 	}
 }
 
-static void prepare(int argc, char **argv)
+static double seconds_of_all(void)
+{
+	return (floors_seconds() > 0 ? floors_seconds() : SECONDS_BY_HAND) +
+	       run.options.tuned.seconds;
+}
+
+/* What is left for the repetitions: the check of the arrays takes about as long as their first
+ * touch. */
+static double seconds_left(double began, double touched)
+{
+	const double left = seconds_of_all() * 0.95 - (clock_now() - began) - touched;
+
+	if (ranks_together())
+		return SECONDS_BY_HAND;
+	return left > seconds_of_all() / 10 ? left : seconds_of_all() / 10;
+}
+
+/* Returns the seconds that the first touch took. */
+static double prepare(int argc, char **argv)
 {
 	char note[256];
-	double began;
+	double began, touched;
 
 	run.options = stream_options(&stream_program, argc, argv);
 	choice_read(&run.choice, run.options.tuned.kernels);
@@ -63,21 +83,22 @@ static void prepare(int argc, char **argv)
 	core_pair_measure(&run.pair_before);
 	threads_look();
 	find_caches();
-	size_choose(&run.options, run.llc_bytes, run.llc.from, note);
 	record_file_open(run.options.json);
 	choice_open(run.options.tuned.save);
-	in_memory_find(&run.in_memory, &run.options, run.llc_bytes, run.llc.from, note);
-	in_memory_judge(&run.in_memory, &run.options, run.llc_bytes, run.llc.from);
+	size_choose(&run.options, &run.residency, run.llc_bytes, run.llc.from, seconds_of_all(),
+		    note);
 	ranks_barrier(0); /* each has read what memory is free before the first takes some */
 	began = clock_now();
 	arrays_create(&run.arrays, run.options.size, run.options.offset, run.options.pages);
-	table_banner(&run.options, &run.in_memory, note);
+	table_banner(&run.options, &run.residency, note);
 	kernels_first_touch(&run.arrays);
+	touched = clock_now() - began;
 	hugepages_read(&run.pages, run.arrays.of[0],
 		       arrays_bytes(run.options.size, run.options.offset), run.options.pages);
 	arrays_place(&run.before, &run.arrays, "before the runs");
 	choose_kernels();
 	ranks_barrier(clock_now() - began);
+	return touched;
 }
 
 /* A run that was stopped before there was a figure leaves none. */
@@ -116,13 +137,15 @@ static void judge_regime(void)
 
 int main(int argc, char **argv)
 {
-	double began;
+	double began = clock_now(), touched;
 
 	program_join(&argc, &argv);
-	prepare(argc, argv);
+	touched = prepare(argc, argv);
 	interference_run_start();
 	run.measurement.ntimes = run.options.ntimes;
 	run.measurement.max_seconds = run.options.max_seconds;
+	if (!run.options.ntimes && !(run.options.max_seconds > 0))
+		run.measurement.max_seconds = seconds_left(began, touched);
 	/* with a requested number or time the repetitions so far are used */
 	run.measurement.least = run.options.ntimes || floors_seconds() > 0
 					? REPETITIONS_LEAST

@@ -6,7 +6,7 @@
 #include "kernels/kernels.h"
 #include "tuned/variants.h"
 
-enum { NTIMES_MAX = 1000000, MAX_SECONDS = 10, TUNE_SECONDS = 15, SECONDS_MOST = 86400 };
+enum { NTIMES_MAX = 1000000, TUNE_SECONDS = 15, SECONDS_MOST = 86400 };
 
 static const size_t COUNT_MAX = (size_t)-1 / 1024;
 
@@ -56,9 +56,9 @@ static const struct option_row OWN[] = {
 	  "(default: macro NTIMES, else until the figures have settled)",
 	  .count = &options.ntimes, .least = 2, .most = NTIMES_MAX },
 	{ 0, "max-seconds", "S",
-	  "end the repetitions after S seconds (default: 10, or half of\n"
-	  "--seconds; no limit with -t or NTIMES). Without -t and\n"
-	  "--seconds there are at least seven repetitions",
+	  "end the repetitions after S seconds (default: so that the run\n"
+	  "takes 10 s, or --seconds, in all; no limit with -t or NTIMES).\n"
+	  "Without -t and --seconds there are at least seven repetitions",
 	  .number = &options.max_seconds, .most = SECONDS_MOST,
 	  .hint = "give seconds, as in 10 or 0.5" },
 	{ 'o', "offset", "N", "elements left free between two arrays", .set = set_offset },
@@ -147,14 +147,6 @@ static void check_tuned(void)
 		    "give '--tune', or '--kernels' with a variant", options.tuned.save);
 }
 
-/* Half of what --seconds leaves to all. */
-static double default_seconds(void)
-{
-	const double half = floors_seconds() / 2;
-
-	return half > 0 && half < MAX_SECONDS ? half : MAX_SECONDS;
-}
-
 struct options stream_options(const struct program *program, int argc, char **argv)
 {
 	options.size = (size_t)ARRAY_SIZE_MACRO;
@@ -164,8 +156,6 @@ struct options stream_options(const struct program *program, int argc, char **ar
 	options_read(program, argc, argv);
 	options.json = options_json();
 	check_macros();
-	if (!options.ntimes && !(options.max_seconds > 0))
-		options.max_seconds = default_seconds();
 	check_tuned();
 	return options;
 }

@@ -13,7 +13,7 @@ struct options {
 	enum size_from size_from;
 	size_t offset;      /* elements between two arrays */
 	int ntimes;         /* exactly so many, 0: until the figures have settled */
-	double max_seconds; /* of the repetitions, 0: as many as they take */
+	double max_seconds; /* of the repetitions, 0: what the run's time leaves */
 	const char *json;   /* file of the record, NULL for none */
 	int pages;          /* enum pages */
 	struct {

@@ -6,7 +6,7 @@
 #include "../harness/evidence/core_pair.h"
 #include "../harness/memory/hugepages.h"
 #include "../harness/memory/placement.h"
-#include "in_memory.h"
+#include "../harness/residency/triads.h"
 #include "kernels/validate.h"
 #include "measure.h"
 #include "options.h"
@@ -15,7 +15,7 @@ struct run {
 	struct options options;
 	struct llc llc;
 	size_t llc_bytes, memory_side_bytes; /* the larger of both caches; bytes of the second */
-	struct in_memory in_memory;
+	struct residency_found residency;
 	struct kernel_choice choice;
 	struct arrays arrays;
 	struct measurement measurement;

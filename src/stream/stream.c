@@ -12,7 +12,6 @@
 #include "cluster/cluster.c"
 #include "cluster/job_summary.c"
 #include "health/floors.c"
-#include "in_memory.c"
 #include "kernels/arrays.c"
 #include "kernels/expect.c"
 #include "kernels/kernels.c"

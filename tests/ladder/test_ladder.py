@@ -25,13 +25,13 @@ def ladder(build_program: Callable[..., Any], tmp_path_factory: pytest.TempPathF
     return done.returncode, done.stdout + done.stderr, json.loads(record.read_text())
 
 
-def test_the_record_has_each_size_in_each_of_three_rounds(ladder: Ran) -> None:
+def test_the_record_has_each_size_in_each_round(ladder: Ran) -> None:
     _, _, record = ladder
     check(record)
     sizes, points = record['sizes'], record['points']
     assert sizes[0] == 4 * KIB and sizes == sorted(sizes) and len(sizes) > 20
     for kind in ('latency_2m_ns', 'read_one_gbs', 'triad_one_gbs'):
-        assert len(points[kind]) == 3
+        assert 1 <= len(points[kind]) <= 6  # on a busy node the time is over sooner
         assert all(len(row) == len(sizes) for row in points[kind])
         assert all(value is None or value > 0 for row in points[kind] for value in row)
 
@@ -53,8 +53,7 @@ def test_the_staircase_fits_a_terminal_and_says_where_it_ends(ladder: Ran) -> No
     assert [line for line in output.splitlines() if line][: len(staircase)] == staircase
     assert max(map(len, staircase)) <= 80
     assert any(line.startswith('   4 KiB') and '#' in line for line in staircase)
-    assert 'the ladder ends below 8 times the largest cache' in output
-    assert 'proven' in output
+    assert 'fewer and smaller sizes: --quick' in output and 'memory begins' in output
 
 
 # sizes to 1 MiB, on a machine that declares no cache

@@ -1,14 +1,12 @@
 /*
- * ladder_levels: what the ladder makes of points from stdin: its levels, and what lies in memory.
+ * ladder_levels: what the ladder makes of points from stdin: its levels.
  *
  * stdin: threads, last-level caches; declared levels (count, bytes each); sizes
  * (count, bytes each); rounds; then for each of the six kinds of points, for each round, a figure
- * per size.  stdout: a line per level (ns, is it memory, bytes, low, high, varies), then a line
- * with the word for each size.
+ * per size.  stdout: a line per curve, of each level ns, is it memory, bytes, low, high, varies.
  */
 #include "../../src/harness/harness.c"
 
-#include "../../src/ladder/in_memory.c"
 #include "../../src/ladder/levels.c"
 
 static double next(void)
@@ -54,10 +52,6 @@ int main(void)
 			printf("%g %d %g %g %g %d;", levels[i].ns, levels[i].is_memory,
 			       levels[i].bytes, levels[i].low_bytes, levels[i].high_bytes,
 			       levels[i].varies);
-		printf("|");
-		for (i = 0; i < ladder.count; i++)
-			printf("%s ",
-			       residency_word(residency_at(i, &ladder, levels, count, &declared)));
 		printf("\n");
 	}
 	return 0;

@@ -52,7 +52,8 @@ class Run:
         self.reasons = {r['reason'] for r in self.record['reasons'] if not r['allowed']}
         self.warnings = {w['reason'] for w in self.record['warnings']}
         assert self.status == (1 if self.reasons else 0)
-        verdict = 'INVALID (' if self.reasons else 'VALID'
+        undecided = 'UNDECIDED (not-proven)' if self.reasons == {'not-proven'} else 'INVALID ('
+        verdict = undecided if self.reasons else 'VALID'
         assert self.stdout.splitlines()[-1].startswith(f'Verdict: {verdict}')
         return self
 

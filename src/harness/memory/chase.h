@@ -29,6 +29,10 @@ enum chase_pages { CHASE_2M, CHASE_4K, CHASE_PAGES };
 
 extern const char *const chase_pages_names[CHASE_PAGES]; /* "2m", "4k" */
 
+/* Bytes of the chain that the latency of memory is said of, where no cache may hold it: the same
+ * in each program. */
+enum { CHASE_USUAL = 256 << 20 };
+
 enum { CHASE_STEP = 8 }; /* loads of a walk, and lines of a cycle, are a multiple of this */
 
 struct chase {

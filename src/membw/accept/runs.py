@@ -60,7 +60,7 @@ def _run(
     if why_not:
         why_not = printable(f'not under the protocol: {why_not}')
     elif first.verdict != 'VALID':
-        why_not = printable(f'INVALID: {first.reasons}')
+        why_not = printable(f'{first.verdict}: {first.reasons}')
     elif first.allowed:
         why_not = printable(f'VALID only because --allow named {first.allowed}')
     else:

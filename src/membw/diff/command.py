@@ -152,7 +152,7 @@ def _shown(figure: Figure | None) -> Cell:
     if not figure:
         return NONE
     interval = f' ({figure.low:.4g}-{figure.high:.4g})' if figure.low and figure.high else ''
-    return Cell(figure.value, f'{"≥ " * figure.is_bound}{figure.value:.5g}{interval}')
+    return Cell(figure.value, f'{figure.sign}{figure.value:.5g}{interval}')
 
 
 def _fields(record: dict) -> dict[str, str]:

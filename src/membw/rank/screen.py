@@ -310,7 +310,7 @@ def _loss(group: Group, number: int, column: int) -> str:
             f'mean of its {len(group.metrics)} metrics to the median of {peers} peers: {percent}'
         )
     figure = group.figures[group.nodes[number]][name]
-    bound = '>= ' if figure.is_bound else ''
+    bound = figure.sign.replace('≥', '>=').replace('≤', '<=')
     median = f'median of its {plural(peers, "peer")} {group.medians[number, column]:.4g}'
     return f'{name} {bound}{figure.value:.4g} {figure.unit}, {median}: {percent}'
 

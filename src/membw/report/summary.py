@@ -49,7 +49,7 @@ def standing(row: Row, table: Table, nodes: int = 1) -> list[str]:
         return [f'{row.test} {row.name}: {row.reason}']
     f = row.figure
     lines = [f'{row.name} on {f.node}{", the fastest node" if nodes > 1 else ""}.']
-    if f.is_bound:
+    if f.is_bound and not f.is_upper:
         lines.append(
             'This is a lower bound: other processes disturbed the run. '
             'The true figure is higher; measure again on an idle node.'

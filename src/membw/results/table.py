@@ -56,11 +56,12 @@ class Figure(NamedTuple):
     value: float = 0.0  # in `unit`
     low: float | None = None  # the interval of a rerun; None where the program gives none
     high: float | None = None
-    is_bound: bool = False  # the value is a lower bound of the rate, no estimate
+    is_bound: bool = False  # the value is a bound, no estimate: a lower one
+    is_upper: bool = False  # an upper one: a cache may hold the arrays (not-proven)
     unit: str = ''  # bandwidth: GB/s
     better: str = HIGHER  # HIGHER or LOWER
-    verdict: str = 'VALID'  # VALID or INVALID
-    reasons: str = ''  # why it is INVALID
+    verdict: str = 'VALID'  # VALID, INVALID or UNDECIDED
+    reasons: str = ''  # why it is not VALID
     reference: float | None = None  # in `unit`
     reference_low: float | None = None  # fractions of it, as ReFrame's: -0.05; None: open
     reference_high: float | None = None
@@ -71,6 +72,11 @@ class Figure(NamedTuple):
     known_issue: str = ''  # why it is expected to miss its reference
     allowed: str = ''  # reasons for INVALID that --allow set aside: no reference, no acceptance
     is_headline: bool = False  # the metric that stands for its record
+
+    @property
+    def sign(self) -> str:
+        """In front of the value: '≥ ', '≤ ', '' of an estimate."""
+        return '≤ ' if self.is_upper else '≥ ' if self.is_bound else ''
 
 
 class BadRecord(ValueError):
@@ -256,7 +262,7 @@ def _record(data: dict, file: str, line: int, provenances: dict[str, dict[str, s
             parameters=parameters,
             preset=preset,
             pinning=pinning,
-            verdict='INVALID' if invalid else 'VALID',
+            verdict=_verdict(data, case, invalid),
             reasons=invalid,
             setting=_setting(data, names, f'{file}:{line}'),
             provenance=sys.intern(key),
@@ -334,7 +340,8 @@ def _figure(whole: Figure, name: str, row: dict, case: dict) -> Figure:
         value=value / divisor,
         low=low,
         high=high,
-        is_bound=row.get('bound') == 'lower',
+        is_bound=row.get('bound') is not None,
+        is_upper=row.get('bound') in ('upper', 'unknown'),
         unit=sys.intern(unit),
         better=sys.intern(better),
         known_issue=str((case.get('known_issues') or {}).get(name, '')),
@@ -371,6 +378,13 @@ def _invalid(data: dict, case: dict) -> str:
         reasons = [] if ok else ["not-validated (the record's verdict contradicts it)"]
         return reasons[0] if reasons else ''
     return printable('; '.join(map(str, reasons))) or 'no reason given'
+
+
+def _verdict(data: dict, case: dict, invalid: str) -> str:
+    """UNDECIDED where that is the program's word, and the check found nothing else."""
+    if data['verdict'] == 'UNDECIDED' and case.get('verdict') != 'INVALID':
+        return 'UNDECIDED'
+    return 'INVALID' if invalid else 'VALID'
 
 
 # what else must be equal before figures are compared; of `build` and `facts` first
@@ -452,7 +466,8 @@ def _jobs(records: list[_Record]) -> Iterator[list[_Record]]:
 
 def _figures(run: list[_Record], lacking: str) -> Iterator[Figure]:
     """Of the metrics that every rank measured: rates add up, of all else the mean counts."""
-    wrong = next(filter(None, (record.any.reasons for record in run)), lacking)
+    order = ('INVALID', 'UNDECIDED', 'VALID')
+    worst = min((record.any for record in run), key=lambda f: order.index(f.verdict))
     allowed = next(filter(None, (record.any.allowed for record in run)), '')
     for name, first in run[0].figures.items():
         same = [record.figures[name] for record in run if name in record.figures]
@@ -467,7 +482,7 @@ def _figures(run: list[_Record], lacking: str) -> Iterator[Figure]:
             low=total(lows) if len(lows) == len(same) else None,
             high=total(highs) if len(highs) == len(same) else None,
             is_bound=is_bound,
-            verdict='INVALID' if wrong else 'VALID',
-            reasons=wrong,
+            verdict='INVALID' if lacking else worst.verdict,
+            reasons=lacking or worst.reasons,
             allowed=allowed,
         )

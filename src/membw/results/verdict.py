@@ -4,7 +4,7 @@ PASS      valid, and within its reference, or there is no reference
 FAIL      valid, and outside its reference
 INVALID   the figure is wrong, whatever it is
 UNDECIDED outside its reference, and it may be within: a lower bound, or an interval that reaches
-          the tolerance; measure again
+          the tolerance; measure again. Or a cache may hold the arrays (not-proven): an upper bound
 KNOWN     outside its reference, as a known issue says (ReFrame's xfail)
 XPASS     within its reference, although a known issue says otherwise: delete that entry
 """
@@ -24,7 +24,7 @@ GOOD = (PASS, KNOWN)
 def of_figure(figure: Figure) -> str:
     """PASS, FAIL, INVALID, UNDECIDED, KNOWN or XPASS."""
     if figure.verdict != 'VALID':
-        return INVALID
+        return UNDECIDED if figure.verdict == UNDECIDED else INVALID
     word = _against_reference(figure)
     if figure.known_issue:
         return XPASS if word == PASS else KNOWN
@@ -32,8 +32,10 @@ def of_figure(figure: Figure) -> str:
 
 
 def _against_reference(figure: Figure) -> str:
-    """A bound that meets its reference is PASS; it never fails one."""
+    """A lower bound that meets its reference is PASS; no bound ever fails one."""
     low, high = limits(figure)
+    if figure.is_upper and (low, high) != (None, None):
+        return UNDECIDED
     value = figure.value
     ends = (value if end is None else end for end in (figure.low, figure.high))
     lowest, highest = (value, value) if figure.is_bound else ends
@@ -45,10 +47,13 @@ def _against_reference(figure: Figure) -> str:
 
 
 def missed(figure: Figure) -> str:
-    """'triad 140.2 GB/s, at least 158.2 wanted (-11%)'; '' of a figure within its reference."""
+    """'triad 140.2 GB/s, at least 158.2 wanted (-11%)'; '' of a figure within its reference; why
+    it is UNDECIDED whatever it is compared with."""
+    if figure.verdict == UNDECIDED:
+        return figure.reasons
     if figure.reference is None:
         return ''
-    name = f'{figure.metric} ≥' if figure.is_bound else figure.metric
+    name = f'{figure.metric} {figure.sign}'.rstrip()
     texts = []
     for word, limit, sign in zip(('at least', 'at most'), limits(figure), (1, -1), strict=True):
         if limit is not None and sign * figure.value < sign * limit:

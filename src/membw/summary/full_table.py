@@ -66,7 +66,7 @@ def cell(row: Row, name: str) -> Cell:
 
 def text_of(figure: Figure) -> str:
     if figure.is_bound:
-        return f'≥ {digits(figure.value)}'
+        return f'{figure.sign}{digits(figure.value)}'
     if figure.low is None or figure.high is None:
         return digits(figure.value)
     half = max(figure.high - figure.value, figure.value - figure.low)

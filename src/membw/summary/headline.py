@@ -77,7 +77,7 @@ def bar_lines(row: Row, best: float, wide: int) -> Iterator[str]:
         return
     figure = row.figures[METRIC]
     word = '' if row.word == verdict.PASS else f'  {row.word}'
-    if figure.is_bound:
+    if figure.is_bound and not figure.is_upper:
         word = f'  best of {plural(repetitions(row), "repetition")}{word}'
     drawn = bar(figure, best)
     yield f'  {row.preset:<{wide}}  {drawn:<{BAR}}  {text_of(figure)}{word}'
@@ -88,7 +88,7 @@ def bar_lines(row: Row, best: float, wide: int) -> Iterator[str]:
 def bar(figure: Figure, best: float) -> str:
     """Eighths of a character; a bound ends in an arrow: the true figure is higher."""
     eighths = round(8 * BAR * figure.value / best)
-    if figure.is_bound:
+    if figure.is_bound and not figure.is_upper:
         return '█' * max(eighths // 8 - 1, 0) + '▸'
     return '█' * (eighths // 8) + EIGHTHS[eighths % 8].strip()
 
@@ -132,5 +132,5 @@ def busy_lines(rows: list[Row]) -> Iterator[str]:
     most = ', '.join(f'{name} {s / wall:.1f}' for name, s in by_name.most_common(3))
     named = f' (the busiest, in CPUs: {most})' if most else ''
     yield f'  Other processes used {sum(share) / len(share):.0%} of the CPUs{named}.'
-    if any(f.is_bound for row in rows for f in row.figures.values()):
+    if any(f.sign == '≥ ' for row in rows for f in row.figures.values()):
         yield '  ≥ is a lower bound, the best valid repetition: the true figure is higher.'

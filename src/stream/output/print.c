@@ -23,7 +23,8 @@ static const char *set_of(const struct options *o)
 		       : "Standard";
 }
 
-void table_banner(const struct options *o, const struct in_memory *in_memory, const char *note)
+void table_banner(const struct options *o, const struct residency_found *residency,
+		  const char *note)
 {
 	char list[CPU_LIST_MAX];
 
@@ -34,9 +35,11 @@ void table_banner(const struct options *o, const struct in_memory *in_memory, co
 	       plural(threads_count()), cpuset_format(threads_cpus(), list));
 	if (o->ntimes)
 		printf("%d repetitions, the first is not counted\n", o->ntimes);
-	else
+	else if (o->max_seconds > 0)
 		printf("until the figures have settled, at most %g s\n", o->max_seconds);
-	in_memory_print(in_memory);
+	else
+		printf("until the figures have settled\n");
+	printf("Arrays lie in memory: %s\n", triads_text(residency));
 	if (*note)
 		printf("Note: %s\n", note);
 	printf("%s", RULE);

@@ -6,7 +6,7 @@
 #include "../run.h"
 
 /* Before the run: what will be measured. */
-void table_banner(const struct options *options, const struct in_memory *in_memory,
+void table_banner(const struct options *options, const struct residency_found *residency,
 		  const char *note);
 
 /* The variant of each kernel, if they are Tuned ones. */

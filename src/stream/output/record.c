@@ -83,7 +83,7 @@ static void write_requested(const struct run *run)
 	json_number("llc_mib",
 		    run->llc.from == LLC_UNKNOWN ? 0 : (double)run->llc_bytes / 1048576.0);
 	write_caches(&run->llc);
-	in_memory_write(&run->in_memory);
+	triads_write(&run->residency);
 	json_number("memory_side_cache_mib", (double)run->memory_side_bytes / 1048576.0);
 	json_number("clock_tick_s", run->measurement.tick);
 }

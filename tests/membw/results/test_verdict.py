@@ -38,6 +38,30 @@ def test_a_wrong_figure_is_invalid_whatever_it_is(tmp_path):
     assert verdict.of_figure(triad(tmp_path, 1.0, validation={'ok': False})) == 'INVALID'
 
 
+@pytest.mark.parametrize('share', [0.1, 1.0, 3.0])
+@pytest.mark.parametrize('references', [REFERENCES, {}])
+def test_one_that_a_cache_may_hold_is_undecided_whatever_it_is(tmp_path, share, references):
+    reason = {'reason': 'not-proven', 'detail': 'beyond 360 MiB', 'allowed': False}
+    rows = made.stream(share=share)
+    for row in rows.values():
+        row.update(bound='upper', low=None, high=None)
+    record = made.record(
+        rows=rows, case={'references': references}, verdict='UNDECIDED', reasons=[reason]
+    )
+    figure = read_table([str(made.write(tmp_path / 'r.jsonl', [record]))]).figures[-1]
+    assert verdict.of_figure(figure) == 'UNDECIDED' and figure.verdict != 'VALID'
+    assert (figure.sign, figure.is_bound) == ('≤ ', True)
+    assert verdict.missed(figure) == 'not-proven (beyond 360 MiB)'
+
+
+def test_an_upper_bound_that_is_allowed_meets_no_reference(tmp_path):
+    rows = made.stream()
+    rows['triad']['bound'] = 'upper'
+    record = made.record(rows=rows, case={'references': REFERENCES})
+    figure = read_table([str(made.write(tmp_path / 'r.jsonl', [record]))]).figures[-1]
+    assert verdict.of_figure(figure) == 'UNDECIDED'
+
+
 def test_a_figure_without_reference_passes(tmp_path):
     assert verdict.of_figure(triad(tmp_path, 0.1, case={'references': {}})) == 'PASS'
 

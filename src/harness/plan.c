@@ -1,0 +1,38 @@
+#include "plan.h"
+
+#include "clock.h"
+
+#include <unistd.h>
+
+static const double PLAN_EVERY_TERMINAL = 0.2, PLAN_EVERY = 10;
+
+static double plan_began, plan_said;
+static int plan_has_line;
+
+static int plan_is_for_terminal(void)
+{
+	return isatty(STDERR_FILENO);
+}
+
+void plan_done(const char *what, int done, int all)
+{
+	const double now = clock_now(),
+		     every = plan_is_for_terminal() ? PLAN_EVERY_TERMINAL : PLAN_EVERY;
+
+	if (!done)
+		plan_began = plan_said = now;
+	if (!done || now - plan_said < every)
+		return;
+	plan_said = now;
+	plan_has_line = plan_is_for_terminal();
+	fprintf(stderr, "%s%d of %d %s, about %.0f s left%s",
+		plan_has_line ? "\r\033[K" : "membw-progress: ", done, all, what,
+		(now - plan_began) / done * (all - done), plan_has_line ? "" : "\n");
+}
+
+void plan_end(void)
+{
+	if (plan_has_line)
+		fprintf(stderr, "\r\033[K");
+	plan_has_line = 0;
+}

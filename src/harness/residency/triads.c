@@ -1,0 +1,411 @@
+#include "triads.h"
+
+#include "../clock.h"
+#include "../evidence/threads.h"
+#include "../json.h"
+#include "../memory/map.h"
+#include "../memory/wide.h"
+#include "../openmp.h"
+#include "../rate.h"
+#include "../room.h"
+#include "../verdict.h"
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#ifndef MADV_HUGEPAGE
+#define MADV_HUGEPAGE 14
+#endif
+
+enum {
+	TRIADS_ARRAYS = 3,
+	TRIADS_CACHES = 2,
+	TRIADS_ROUNDS_LEAST = 3,
+	TRIADS_ROUNDS = 8,
+	TRIADS_WINDOWS_LEAST = 6
+};
+
+/* Shares of the run's time. */
+static const double TRIADS_TOUCH = 0.1, TRIADS_TOUCH_LONG = 0.3, TRIADS_MEASURE = 0.1;
+static const double TRIADS_MIB = 1048576.0;
+static const size_t TRIADS_WINDOW = (size_t)48 << 20, TRIADS_WINDOW_OF_THREAD = (size_t)3 << 20,
+		    TRIADS_LEAST = (size_t)24 << 20, TRIADS_UNTIMED = (size_t)64 << 20;
+
+/* A thread's part of each array, for the largest size. */
+struct triads_part {
+	char *of[TRIADS_ARRAYS];
+	double began, ended;
+	struct lost_time lost_time;
+	char apart[LINES_APART];
+};
+
+static struct {
+	struct triads_part *parts;
+	size_t threads, apart; /* bytes from one array of a part to the next */
+	size_t touched;        /* bytes of an array of a part */
+	double touch_seconds;
+	struct residency_curve curve;
+	int windows[RESIDENCY_SIZES]; /* undisturbed */
+} triads;
+
+/* Bytes of one thread's part of one array. */
+static size_t triads_part_of(size_t bytes)
+{
+	return bytes / TRIADS_ARRAYS / triads.threads / WIDE_TRIAD_STEP * WIDE_TRIAD_STEP;
+}
+
+/* Bytes FROM to TO of each thread's parts; GB/s of all, from the first start to the last end; 0: a
+ * thread lost time. */
+static double triads_rate(size_t from, size_t to)
+{
+	double began, ended, lost = 0;
+	size_t t;
+
+#pragma omp parallel
+	{
+		struct triads_part *const mine = &triads.parts[omp_get_thread_num()];
+
+#pragma omp barrier
+		lost_time_note(&mine->lost_time);
+		mine->began = clock_now();
+		wide_triad(mine->of[0] + from, mine->of[1] + from, mine->of[2] + from, to - from,
+			   1);
+		mine->ended = clock_now();
+		lost_time_note(&mine->lost_time);
+	}
+	began = triads.parts[0].began;
+	ended = triads.parts[0].ended;
+	for (t = 0; t < triads.threads; t++) {
+		const struct triads_part *const p = &triads.parts[t];
+
+		began = p->began < began ? p->began : began;
+		ended = p->ended > ended ? p->ended : ended;
+		lost = p->lost_time.lost > lost ? p->lost_time.lost : lost;
+	}
+	if (!(ended > began) || !rate_counts(lost / (ended - began)))
+		return 0;
+	return 1e-9 * (double)(TRIADS_ARRAYS * (to - from) * triads.threads) / (ended - began);
+}
+
+/* The best of the windows of the upper half: smaller sizes, timed before, do not reach into it.
+ * What a cache could hold is passed over once before: REACH bytes and more it cannot. */
+static void triads_time(int at, size_t reach)
+{
+	const size_t bytes = triads.curve.bytes[at], mine = triads_part_of(bytes);
+	const size_t half = mine / 2 / WIDE_TRIAD_STEP * WIDE_TRIAD_STEP;
+	const size_t of_threads = TRIADS_WINDOW_OF_THREAD * triads.threads,
+		     of_all = of_threads > TRIADS_WINDOW ? of_threads : TRIADS_WINDOW,
+		     window = triads_part_of(of_all);
+	const int passes = (int)(of_all / bytes) + 1;
+	double now;
+	size_t from;
+	int pass;
+
+	if (bytes < reach)
+		triads_rate(0, mine);
+	for (pass = 0; pass < passes; pass++) {
+		if (half)
+			triads_rate(0, half);
+		for (from = half; from < mine; from += window) {
+			now = triads_rate(from, from + window < mine ? from + window : mine);
+			if (now > triads.curve.gbs[at])
+				triads.curve.gbs[at] = now;
+			triads.windows[at] += now > 0;
+			if (from + 2 * window > mine)
+				break;
+		}
+	}
+}
+
+/* Room for BYTES: each part in large pages, its arrays another third of a page apart, so that
+ * their lines are not of the same sets. */
+static void triads_map(size_t bytes)
+{
+	size_t t;
+	int k;
+
+	triads.apart = (triads_part_of(bytes) / 4096 + 1) * 4096 + 1344;
+	triads.parts = room_for(triads.threads, sizeof(*triads.parts), "threads",
+				"set OMP_NUM_THREADS to less");
+	for (t = 0; t < triads.threads; t++) {
+		char *const memory = map_memory(TRIADS_ARRAYS * triads.apart, PAGES_DEFAULT);
+
+		(void)!madvise(memory, TRIADS_ARRAYS * triads.apart, MADV_HUGEPAGE);
+		for (k = 0; k < TRIADS_ARRAYS; k++)
+			triads.parts[t].of[k] = memory + (size_t)k * triads.apart;
+	}
+#pragma omp parallel
+	lost_time_start(&triads.parts[omp_get_thread_num()].lost_time);
+}
+
+static void triads_unmap(void)
+{
+	size_t t;
+
+	for (t = 0; t < triads.threads; t++) {
+		munmap(triads.parts[t].of[0], TRIADS_ARRAYS * triads.apart);
+		if (triads.parts[t].lost_time.file >= 0)
+			close(triads.parts[t].lost_time.file);
+	}
+	free(triads.parts);
+}
+
+/* By all threads, up to a size; 0 where that would take longer than SECONDS in all. */
+static int triads_touch(size_t bytes, double seconds)
+{
+	const size_t to = triads_part_of(bytes), from = triads.touched;
+	const double began = clock_now();
+	int k;
+
+	if (from && triads.touch_seconds * (double)to > seconds * (double)from)
+		return 0;
+#pragma omp parallel private(k)
+	for (k = 0; k < TRIADS_ARRAYS; k++)
+		memset(triads.parts[omp_get_thread_num()].of[k] + from, 0, to - from);
+	triads.touched = to;
+	triads.touch_seconds += clock_now() - began;
+	return 1;
+}
+
+/* Sizes that double, one of which is ANCHOR, to the first of REACH bytes; returns which it is. */
+static int triads_sizes(struct residency_curve *curve, size_t anchor, size_t reach, size_t most)
+{
+	size_t size = anchor;
+	int below = 0;
+
+	while (size / 2 >= TRIADS_LEAST && below < RESIDENCY_SIZES / 2) {
+		size /= 2;
+		below++;
+	}
+	memset(curve, 0, sizeof(*curve));
+	for (; size <= most && curve->count < RESIDENCY_SIZES; size *= 2) {
+		curve->bytes[curve->count] = curve->count == below ? anchor : size;
+		curve->count++;
+		if (size >= reach)
+			break;
+	}
+	return below;
+}
+
+/* A larger size cannot be faster, so the best of a size is at least that of each larger one: what
+ * it reads less is what other processes took.  Too few undisturbed windows end the row. */
+static void triads_correct(struct residency_curve *curve)
+{
+	int i;
+
+	while (curve->count && triads.windows[curve->count - 1] < TRIADS_WINDOWS_LEAST)
+		curve->count--;
+	for (i = curve->count - 2; i >= 0; i--)
+		if (curve->gbs[i] < curve->gbs[i + 1])
+			curve->gbs[i] = curve->gbs[i + 1];
+}
+
+static int triads_has_plateau(void)
+{
+	struct residency_curve curve = triads.curve;
+
+	triads_correct(&curve);
+	return residency_plateau(&curve) >= 0;
+}
+
+static void triads_measure(size_t reach, double seconds)
+{
+	const double began = clock_now();
+	int round, i;
+
+	for (round = 0; round < TRIADS_ROUNDS; round++) {
+		if (round && clock_now() - began > seconds)
+			break;
+		if (round >= TRIADS_ROUNDS_LEAST && triads_has_plateau())
+			break;
+		for (i = triads.curve.count - 1; i >= 0; i--)
+			triads_time(i, reach);
+	}
+}
+
+/* Touches and times all sizes, and larger ones while Triad still falls. */
+static void triads_grow(const struct residency_request *r, size_t reach)
+{
+	/* where the declared size will do, little time is spent on a proof */
+	const int will_do = r->declared && r->rule < reach && (!r->given || r->given >= r->rule);
+	const double share = will_do ? TRIADS_TOUCH : TRIADS_TOUCH_LONG,
+		     seconds = share * r->seconds;
+	struct residency_curve *const curve = &triads.curve;
+	const int planned = curve->count;
+	size_t next = curve->bytes[planned - 1];
+
+	while (next <= r->most / 2 && next < 8 * reach)
+		next *= 2;
+	triads_map(next);
+	for (curve->count = 0; curve->count < planned; curve->count++)
+		if (!triads_touch(curve->bytes[curve->count], seconds))
+			break;
+	if (curve->count > 2)
+		triads_measure(reach, TRIADS_MEASURE * r->seconds);
+	while (curve->count > 2 && curve->count < RESIDENCY_SIZES && !triads_has_plateau()) {
+		next = 2 * curve->bytes[curve->count - 1];
+		if (next > r->most || next > 8 * reach || !triads_touch(next, seconds))
+			break;
+		curve->bytes[curve->count++] = next;
+		triads_measure(reach, TRIADS_MEASURE * r->seconds);
+	}
+	triads_correct(curve);
+	triads_unmap();
+}
+
+/* Whether there is memory for the rule's size, and time, where that is larger than a proof: it is
+ * touched as fast as the rest was. */
+static int triads_rule_fits(const struct residency_request *r, size_t reach)
+{
+	return r->declared && r->rule <= r->most &&
+	       (r->rule <= reach ||
+		(triads.touched &&
+		 triads.touch_seconds * (double)triads_part_of(r->rule) <
+			 TRIADS_TOUCH_LONG * r->seconds * (double)triads.touched));
+}
+
+/* The place of the chosen size; -1: the rule's, untimed. */
+static int triads_choose(const struct residency_request *r, int of_rule, size_t reach)
+{
+	const struct residency_curve *const curve = &triads.curve;
+	const int last = curve->count - 1, plateau = residency_plateau(curve);
+	const int is_timed = r->declared && of_rule <= last;
+
+	if (plateau < 0 && is_timed)
+		return residency_still_falls(curve, of_rule) ? last : of_rule;
+	if (plateau >= 0 && is_timed && of_rule > plateau + 2)
+		return of_rule;
+	if (plateau >= 0 && (is_timed || curve->bytes[last] >= reach))
+		return plateau + 2;
+	return triads_rule_fits(r, reach) ? -1 : last;
+}
+
+static enum residency triads_by_declared(const struct residency_request *r, size_t bytes)
+{
+	return r->declared && bytes >= r->rule ? RESIDENCY_DECLARED : RESIDENCY_UNKNOWN;
+}
+
+/* Measured, then declared, which is not believed where Triad still falls. */
+static enum residency triads_known(const struct residency_request *r, int at, size_t reach)
+{
+	const struct residency_curve *const curve = &triads.curve;
+	const int place = at < 0 ? curve->count : at;
+	const enum residency measured = residency_at(curve, place, reach);
+	const size_t bytes = r->given ? r->given : at < 0 ? r->rule : curve->bytes[at];
+
+	if (measured == RESIDENCY_PROVEN || measured == RESIDENCY_CONTRADICTED ||
+	    triads_by_declared(r, bytes) != RESIDENCY_DECLARED)
+		return measured;
+	return residency_still_falls(curve, place) ? RESIDENCY_NOT_PROVEN : RESIDENCY_DECLARED;
+}
+
+/* Other processes left too little time to measure: the rule's size, else all that was touched. */
+static void triads_untimed(struct residency_found *found, const struct residency_request *r,
+			   size_t reach)
+{
+	found->bytes = triads_rule_fits(r, reach)
+			       ? r->rule
+			       : TRIADS_ARRAYS * triads.threads * triads.touched;
+	found->known = triads_by_declared(r, found->bytes);
+	if (found->known == RESIDENCY_UNKNOWN && r->declared &&
+	    found->bytes >= TRIADS_CACHES * r->declared)
+		found->known = RESIDENCY_NOT_PROVEN;
+}
+
+void triads_find(struct residency_found *found, const struct residency_request *r)
+{
+	const double began = clock_now();
+	const size_t reach = residency_reach(r->declared, threads_count());
+	const size_t anchor = r->given ? r->given : r->rule;
+	int at;
+
+	memset(found, 0, sizeof(*found));
+	memset(&triads, 0, sizeof(triads));
+	triads.threads = (size_t)threads_count();
+	found->bytes = r->given || !r->most || anchor < r->most ? anchor : r->most;
+	found->known = triads_by_declared(r, found->bytes);
+	if (!r->most)
+		return;
+	at = triads_sizes(&triads.curve, anchor, reach, r->most);
+	if (anchor < TRIADS_UNTIMED || triads.curve.count < 3)
+		return;
+	triads_grow(r, reach);
+	if (triads.curve.count < 3 && !r->given)
+		triads_untimed(found, r, reach);
+	if (triads.curve.count > 2) {
+		at = r->given ? at : triads_choose(r, at, reach);
+		found->known = triads_known(r, at, reach);
+		found->largest = triads.curve.bytes[triads.curve.count - 1];
+		found->largest_gbs = triads.curve.gbs[triads.curve.count - 1];
+		if (residency_plateau(&triads.curve) >= 0)
+			found->begins = triads.curve.bytes[residency_plateau(&triads.curve)];
+		if (at >= 0 && at < triads.curve.count) {
+			found->bytes = triads.curve.bytes[at];
+			found->gbs = triads.curve.gbs[at];
+		}
+	}
+	found->seconds = clock_now() - began;
+}
+
+void triads_judge(const struct residency_found *found, const struct residency_request *r,
+		  const char *what)
+{
+	const double largest = (double)found->largest / TRIADS_MIB;
+
+	if (found->known == RESIDENCY_CONTRADICTED)
+		verdict_invalid(ARRAY_TOO_SMALL,
+				"%s lie in a cache: Triad reads %.1f GB/s, but %.1f with three "
+				"arrays of %.0f MiB together",
+				what, found->gbs, found->largest_gbs, largest);
+	else if (found->known == RESIDENCY_NOT_PROVEN)
+		verdict_invalid(
+			NOT_PROVEN,
+			"%s are not proven to lie in memory beyond %.0f MiB, where memory "
+			"or time ended: a larger cache can only make the figures too high",
+			what, (double)(largest > 0 ? found->largest : found->bytes) / TRIADS_MIB);
+	else if (found->known == RESIDENCY_UNKNOWN && !r->declared)
+		verdict_invalid(ARRAY_TOO_SMALL,
+				"%s are not proven to lie in memory, and the size of the "
+				"last-level caches is not known",
+				what);
+	else if (found->known == RESIDENCY_UNKNOWN && found->largest && !found->begins)
+		verdict_invalid(ARRAY_TOO_SMALL,
+				"%s are not proven to lie in memory: Triad still falls at three "
+				"arrays of %.0f MiB together",
+				what, largest);
+	else if (found->known == RESIDENCY_UNKNOWN)
+		verdict_invalid(ARRAY_TOO_SMALL,
+				"%s are not proven to lie in memory, and the last-level caches "
+				"used hold %.1f MiB",
+				what, (double)r->declared / TRIADS_MIB);
+}
+
+const char *triads_text(const struct residency_found *found)
+{
+	static char text[160];
+	int length = snprintf(text, sizeof(text), "%s", residency_word(found->known));
+
+	if (found->known == RESIDENCY_NOT_PROVEN)
+		length += snprintf(text + length, sizeof(text) - (size_t)length,
+				   " beyond %.0f MiB, the figures can only be too high",
+				   (double)(found->largest ? found->largest : found->bytes) /
+					   TRIADS_MIB);
+	if (found->largest && found->gbs > 0)
+		snprintf(text + length, sizeof(text) - (size_t)length,
+			 "; Triad %.1f GB/s, and %.1f at %.0f MiB together", found->gbs,
+			 found->largest_gbs, (double)found->largest / TRIADS_MIB);
+	return text;
+}
+
+void triads_write(const struct residency_found *found)
+{
+	json_open("residency", '{');
+	json_text("known", residency_word(found->known));
+	json_count("bytes", found->bytes);
+	json_count("plateau_from_bytes", found->begins);
+	json_count("largest_bytes", found->largest);
+	json_positive("triad_gbs", found->gbs);
+	json_positive("largest_triad_gbs", found->largest_gbs);
+	json_number("seconds", found->seconds);
+	json_close('}');
+}

@@ -2,7 +2,7 @@
 
 import argparse
 import time
-from datetime import datetime, timezone
+from datetime import datetime
 
 
 def percent(text: str) -> float:
@@ -29,11 +29,11 @@ def count(text: str) -> int:
 
 
 def begin(text: str) -> float:
-    """Seconds since 1970, from '2026-11-21' (its midnight, UTC) or '14d' (so many days ago)."""
+    """Seconds since 1970, from '2026-11-21' (its midnight here) or '14d' (so many days ago)."""
     try:
         if text.endswith('d'):
             return time.time() - 86_400 * count(text[:-1])
-        return datetime.strptime(text, '%Y-%m-%d').replace(tzinfo=timezone.utc).timestamp()
+        return datetime.strptime(text, '%Y-%m-%d').timestamp()
     except ValueError as err:
         raise argparse.ArgumentTypeError(f"'{text}' is neither 2026-11-21 nor 14d") from err
 

@@ -11,6 +11,7 @@ import time
 
 from membw.arguments import count
 from membw.checkout import refuse_unknown_system, root
+from membw.moments import night_of
 from membw.nightly import summary
 from membw.nightly.night import Night
 
@@ -52,18 +53,12 @@ def date(text: str) -> str:
     return datetime.date.fromisoformat(text).isoformat()
 
 
-def this_night(now: datetime.datetime | None = None) -> str:
-    """The day twelve hours ago: what starts at 23:00 and what resumes it at 01:00."""
-    now = now or datetime.datetime.now()
-    return (now - datetime.timedelta(hours=12)).date().isoformat()
-
-
 def main(args: argparse.Namespace) -> int:
     if not shutil.which('membw'):  # called by its path, without setup-env.sh
         os.environ['PATH'] = f'{pathlib.Path(sys.executable).parent}:{os.environ["PATH"]}'
     if args.system:
         refuse_unknown_system(args.system)
-    night = Night(pathlib.Path(root(), 'results', 'nights', args.night or this_night()))
+    night = Night(pathlib.Path(root(), 'results', 'nights', args.night or night_of(time.time())))
     deadline = time.monotonic() + 60 * args.minutes
     try:
         measure_and_judge(night, args, deadline)

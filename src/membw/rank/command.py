@@ -13,9 +13,10 @@ A node is LOW when a metric, or the mean of its metrics, is worse than the media
 more than half the margin and by more robust deviations than chance gives one node of such a fleet.
 LOW nodes are measured again, three times: a node whose median of these is worse by more than the
 margin, and by more than chance gives any node, is FAIL, else PASS. Until then it is SUSPECT, and
-the command that measures it again is printed; runs after the first one of a night are the further
-ones. SUSPECT is also the slower of two groups of nodes that no fact or reference explains.
-INVALID: the figure is wrong; MISSING: an expected node has no record.
+the command that measures it again is printed; runs after the first one of the newest measurement
+are the further ones, at whatever hour. SUSPECT is also the slower of two groups of nodes that no
+fact or reference explains.
+INVALID: the figure is wrong; MISSING: a node has no record in the newest measurement.
 
 examples:
   membw rank results/

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from membw.rank.newest import TOGETHER_S, newest
 from membw.results.table import HIGHER, Figure, Table, read_table
 from membw.results.verdict import missed, of_case
 from membw.summary import headline, outcome
@@ -42,9 +43,12 @@ def run_of_report(path: str) -> Run:
 
 
 def run_of_records(table: Table) -> Run:
-    """Of the newest night in the table."""
-    figures = table.figures
-    return Run(rows_of(f for f in figures if f.night == figures[-1].night), table, table)
+    """Of what was measured last, and with it."""
+    first, again, _ = newest(table.figures)
+    every = [*first, *again]
+    end = max((f.time for f in every), default=0.0)
+    latest = {f.setting for f in every if f.time >= end - TOGETHER_S}
+    return Run(rows_of(f for f in every if f.setting in latest), table, table)
 
 
 def rows_of(figures: Iterable[Figure]) -> list[Row]:

@@ -20,14 +20,13 @@ from typing import NamedTuple
 
 from membw.errors import MembwError
 from membw.files import naming, unreadable_folders
-from membw.moments import utc
+from membw.moments import night_of
 from membw.printable import printable
 from membw.results import provenance
+from membw.results.regimes import latency
 
 SCHEMA = 'membw-record-2'
 HIGHER, LOWER = 'higher', 'lower'
-# the same measurement started in the evening and after midnight is of one night: noon to noon
-NOON_S = 12 * 3600
 ONE_RUN_S = 900  # ranks of one run write their records within so many seconds
 MOST_PROBLEMS = 100  # lines named per file
 KEPT = 500  # records that a table keeps as JSON objects: those of a run, not of a year
@@ -43,7 +42,7 @@ RESCUED = re.compile(r'\.rank-\d+$')  # what a rank saved by itself
 class Figure(NamedTuple):
     """One metric of one node in one run."""
 
-    night: str = ''  # '2026-11-23': the UTC day of the noon that ends it
+    night: str = ''  # '2026-11-23', see moments.night_of
     time: float = 0.0  # seconds since 1970, of the run's first record
     node: str = ''
     system: str = ''  # '' of a record that no check made, as partition, preset and pinning
@@ -72,6 +71,7 @@ class Figure(NamedTuple):
     known_issue: str = ''  # why it is expected to miss its reference
     allowed: str = ''  # reasons for INVALID that --allow set aside: no reference, no acceptance
     is_headline: bool = False  # the metric that stands for its record
+    pair_ns: float = 0.0  # the state of the host, see results/regimes.py; 0: not known
 
     @property
     def sign(self) -> str:
@@ -253,7 +253,7 @@ def _record(data: dict, file: str, line: int, provenances: dict[str, dict[str, s
         allowed = ' '.join(r['reason'] for r in data.get('reasons') or () if r.get('allowed'))
         system, partition, test, parameters, preset, pinning = names
         whole = Figure(
-            night=utc(seconds + NOON_S)[:10],
+            night=night_of(seconds),
             time=seconds,
             node=_host(data['host']),
             system=system,
@@ -269,6 +269,7 @@ def _record(data: dict, file: str, line: int, provenances: dict[str, dict[str, s
             file=file,
             line=line,
             allowed=allowed,
+            pair_ns=latency(data),
         )
         stands = headline_of(data)
         figures = {

@@ -33,7 +33,7 @@ def told(found):
 
 def night(day):
     """The table's night of a day of made_up_records: its records are written at 20:26."""
-    return str(np.datetime64('2026-05-29') + day)
+    return str(np.datetime64('2026-05-28') + day)
 
 
 def test_a_node_that_falls_by_5_percent_is_one_step_with_its_numbers(tmp_path):

@@ -3,7 +3,6 @@
 The steps are stand-ins (a script called membw, first on the PATH): they prove how a night is run.
 """
 
-import datetime
 import fcntl
 import json
 import os
@@ -140,12 +139,6 @@ def test_nonsense_is_refused(place, words):
     done = night(place, *words)
     assert done.returncode == 2 and words[1] in done.err
     assert calls(place) == []
-
-
-def test_a_night_is_named_after_the_day_on_which_it_began():
-    at = datetime.datetime
-    assert nightly.this_night(at(2026, 11, 21, 23, 0)) == '2026-11-21'
-    assert nightly.this_night(at(2026, 11, 22, 3, 0)) == '2026-11-21'
 
 
 def test_two_nights_at_once_are_refused(root, call):

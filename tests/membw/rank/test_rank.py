@@ -58,7 +58,7 @@ def test_a_node_not_measured_for_two_weeks_is_missing_and_no_peer(tmp_path):
     assert not ranking.low
 
 
-def test_the_newest_night_of_a_node_counts(tmp_path):
+def test_the_newest_measurement_counts(tmp_path):
     nights = [*made.fleet(10, slow={3: 0.5}), *made.fleet(10, days=(1,), seed=2)]
     file = made.write(tmp_path / 'r.jsonl', nights)
     assert {n.verdict for n in rank_files([str(file)]).nodes} == {'PASS'}

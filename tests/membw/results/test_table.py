@@ -87,7 +87,7 @@ def test_records_by_hand_of_two_presets_and_of_two_codes_are_not_compared(tmp_pa
 def test_runs_before_and_after_midnight_are_of_one_night(tmp_path):
     late, early, next_day = made.record(day=0.1), made.record(day=0.2), made.record(day=1.1)
     table = table_of(tmp_path, late, early, next_day)
-    assert [f.night for f in table.figures[::4]] == ['2026-05-29', '2026-05-29', '2026-05-30']
+    assert [f.night for f in table.figures[::4]] == ['2026-05-28', '2026-05-28', '2026-05-29']
 
 
 @pytest.mark.parametrize(

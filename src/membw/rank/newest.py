@@ -1,0 +1,78 @@
+"""The newest measurement of each series: one test, preset and pinning on one partition.
+
+It is the one of at least half of the series' nodes: from 12 hours before the moment since which
+half of them have been measured. The first valid run of a node in it is the node's first
+measurement, all later ones are further ones, however late. Where half of the nodes were not
+measured within 12 hours, the newest run of each node counts.
+Nodes and series without a run in the last 14 days are old.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+from membw.moments import night_of
+from membw.results.table import Figure
+
+OLD_S = 14 * 86_400
+TOGETHER_S = 12 * 3600
+
+
+class Newest(NamedTuple):
+    """`missing`: {node: why}: it has older records, and none in a newest measurement."""
+
+    first: list[Figure]
+    again: list[Figure]
+    missing: dict[str, str]
+
+
+def newest(figures: Sequence[Figure], last_seen: dict[str, float] | None = None) -> Newest:
+    """Of all series; `last_seen`: {node: when} of all records, where `figures` are fewer."""
+    end = max((f.time for f in figures), default=0.0)
+    every: dict[tuple, list[Figure]] = defaultdict(list)
+    seen = dict(last_seen or {})
+    for f in figures:
+        seen[f.node] = max(seen.get(f.node, 0.0), f.time)
+        if end - f.time <= OLD_S:
+            series = f.system, f.partition, f.benchmark, f.parameters, f.preset, f.pinning
+            every[series].append(f)
+    found = Newest([], [], {})
+    for of_series in every.values():
+        begins, missing = _begins(of_series)
+        for node, when in missing.items():
+            name = ' '.join(filter(None, (of_series[0].benchmark, of_series[0].preset)))
+            found.missing[node] = f'no record of {name} since {night_of(when)}'
+        _split((f for f in of_series if f.time >= begins.get(f.node, f.time + 1)), found)
+    measured = {f.node for f in found.first}
+    gone = seen.keys() - measured
+    found.missing.update((node, f'no record since {night_of(seen[node])}') for node in gone)
+    return found
+
+
+def _begins(figures: Sequence[Figure]) -> tuple[dict[str, float], dict[str, float]]:
+    """({node: from when its runs count}, {node not in the newest measurement: its last run})."""
+    last: dict[str, float] = {}
+    for f in figures:
+        last[f.node] = max(last.get(f.node, 0.0), f.time)
+    half = sorted(last.values(), reverse=True)[(len(last) - 1) // 2]
+    begin = half - TOGETHER_S
+    together = {f.node for f in figures if begin <= f.time <= half + TOGETHER_S}
+    if 2 * len(together) < len(last):
+        return {node: when - TOGETHER_S for node, when in last.items()}, {}
+    begins = dict.fromkeys((node for node, when in last.items() if when >= begin), begin)
+    return begins, {node: when for node, when in last.items() if when < begin}
+
+
+def _split(figures: Iterable[Figure], found: Newest) -> None:
+    runs: dict[tuple, dict[tuple, list[Figure]]] = defaultdict(lambda: defaultdict(list))
+    for f in figures:
+        runs[f.setting, f.node][f.time, f.file, f.line].append(f)
+    for of_node in runs.values():
+        first, *later = _in_order(of_node)
+        found.first.extend(of_node[first])
+        found.again.extend(f for run in later for f in of_node[run])
+
+
+def _in_order(runs: dict[tuple, list[Figure]]) -> Iterator[tuple]:
+    """By time; INVALID ones are last."""
+    yield from sorted(runs, key=lambda run: (runs[run][0].verdict != 'VALID', run))

@@ -1,0 +1,143 @@
+"""Which runs are the newest measurement: no verdict depends on the hour, a node that did not
+answer is MISSING."""
+
+import time
+from datetime import datetime, timezone
+
+import made_up_records as made
+import pytest
+
+from membw import cli
+from membw.moments import night_of
+from membw.rank.ranking import rank_files
+from membw.report.rows import run_of_records
+from membw.results.table import read_table
+
+MINUTE = 1 / 1440  # of a day
+
+
+@pytest.fixture
+def here(monkeypatch):
+    """here('America/Los_Angeles'): the time zone of this site."""
+
+    def zone(name):
+        monkeypatch.setenv('TZ', name)
+        time.tzset()
+
+    yield zone
+    monkeypatch.undo()
+    time.tzset()
+
+
+def seconds(text):
+    return datetime.fromisoformat(text).replace(tzinfo=timezone.utc).timestamp()
+
+
+def at(text, minutes=0.0):
+    """Days after made.START."""
+    return (seconds(text) + 60 * minutes - made.START) / made.DAY
+
+
+def fleet_and_retests(begin, share, later=(20, 25, 30), nodes=20):
+    """Records of a fleet whose n004 is 10 % low at first, and of its retests, minutes later."""
+    first = made.fleet(nodes, days=(at(begin),), slow={4: 0.9})
+    return first + [
+        made.record('n004', at(begin, more), made.stream(share=share)) for more in later
+    ]
+
+
+def verdicts(tmp_path, rows):
+    ranking = rank_files([str(made.write(tmp_path / 'r.jsonl', rows))])
+    return {n.name: n.verdict for n in ranking.nodes if n.verdict != 'PASS'}
+
+
+BEGINS = [
+    '2026-06-10 09:50',
+    '2026-06-10 11:50',  # the retests are after noon of UTC
+    '2026-06-10 18:50',  # noon in Los Angeles, in the night of Tokyo
+    '2026-06-10 23:50',  # across midnight
+    '2026-10-24 23:50',  # 02:50 becomes 02:00 in Berlin
+    '2026-10-25 00:50',
+]
+
+
+@pytest.mark.parametrize('zone', ['UTC', 'Europe/Berlin', 'America/Los_Angeles', 'Asia/Tokyo'])
+@pytest.mark.parametrize('begin', BEGINS)
+@pytest.mark.parametrize('share, word', [(0.9, {'n004': 'FAIL'}), (1.0, {})])
+def test_the_hour_changes_no_verdict(tmp_path, here, zone, begin, share, word):
+    here(zone)
+    assert verdicts(tmp_path, fleet_and_retests(begin, share)) == word
+
+
+def test_clocks_ten_minutes_apart_change_no_verdict(tmp_path):
+    """Each node's own clock: n004 is ten minutes behind."""
+    begin = '2026-06-10 11:55'
+    rows = made.fleet(20, days=(at(begin),))
+    for row in rows:
+        minutes = -10 if row['host'] == 'n004' else 10 * (row['host'] < 'n010')
+        row['time'] = made.when(at(begin, minutes))
+    rows[3]['metrics'] = made.stream(share=0.9)
+    rows += [
+        made.record('n004', at(begin, more - 10), made.stream(share=0.9)) for more in (5, 6, 7)
+    ]
+    assert verdicts(tmp_path, rows) == {'n004': 'FAIL'}
+
+
+def test_retests_of_the_next_day_belong_to_the_measurement(tmp_path):
+    rows = fleet_and_retests('2026-06-10 03:00', 0.9, later=(1200, 1800, 2000))
+    assert verdicts(tmp_path, rows) == {'n004': 'FAIL'}
+
+
+def test_the_page_shows_first_measurement_and_retests_across_noon(tmp_path):
+    rows = fleet_and_retests('2026-06-10 11:50', 0.9)
+    run = run_of_records(read_table([str(made.write(tmp_path / 'r.jsonl', rows))]))
+    assert len({row.node for row in run.rows}) == 20
+
+
+def test_a_node_without_a_record_in_the_newest_measurement_is_missing(tmp_path, capsys):
+    rows = made.fleet(20, days=(at('2026-10-28 20:00'),))
+    rows += [r for r in made.fleet(20, days=(at('2026-11-10 20:00'),)) if r['host'] != 'n007']
+    file = str(made.write(tmp_path / 'r.jsonl', rows))
+    check = tmp_path / 'nodecheck.txt'
+    status = cli.main(['rank', file, '--nodes', 'n[001-020]', '--node-check', str(check)])
+    assert status == 1
+    line = 'n007: no record since 2026-10-28: MISSING'
+    assert line in capsys.readouterr().out
+    assert check.read_text().splitlines()[6] == f'n007 MISSING {line[6:-9]}'
+
+
+def test_a_node_missing_in_one_series_is_missing_although_another_has_it(tmp_path):
+    weekly = made.fleet(10, days=(0,), case={'test': 'dgemm'})
+    nightly = [r for r in made.fleet(10, days=(0, 5)) if (r['host'], r['time']) != LOST]
+    found = verdicts(tmp_path, weekly + nightly)
+    assert found == {'n007': 'MISSING'}
+
+
+LOST = ('n007', made.when(5))
+
+
+def test_a_node_measured_alone_after_the_fleet_makes_nobody_missing(tmp_path):
+    rows = made.fleet(10) + [made.record('n003', 3.0)]
+    assert verdicts(tmp_path, rows) == {}
+
+
+def test_nodes_that_are_measured_in_turn_are_compared_and_not_missing(tmp_path):
+    """One node of a fleet each night, as a one-node check under Slurm does."""
+    rows = [made.record(made.name(n), n, made.stream()) for n in range(12)]
+    assert verdicts(tmp_path, rows) == {}
+
+
+@pytest.mark.parametrize(
+    'zone, moment, night',
+    [
+        ('UTC', '2026-11-21 23:00', '2026-11-21'),
+        ('UTC', '2026-11-22 03:00', '2026-11-21'),
+        ('America/Los_Angeles', '2026-11-22 12:00', '2026-11-21'),  # 04:00
+        ('Asia/Tokyo', '2026-11-21 12:00', '2026-11-21'),  # 21:00
+        ('Europe/Berlin', '2026-10-25 10:59', '2026-10-24'),  # 11:59, after the change
+        ('Europe/Berlin', '2026-10-25 11:00', '2026-10-25'),
+    ],
+)
+def test_a_night_is_the_day_of_twelve_hours_before_at_this_site(here, zone, moment, night):
+    here(zone)
+    assert night_of(seconds(moment)) == night

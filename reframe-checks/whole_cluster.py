@@ -9,6 +9,7 @@ import measured_again
 import ranking
 import slurm_nodes
 from lib import references
+from lib.launchers import UNBOUND, given_or
 from lib.measurement import invalid_reasons, measurement
 from lib.refusal import refuse
 from reframe.core.backends import getlauncher
@@ -26,13 +27,6 @@ from membw.printable import at_most
 from membw.results.archive import NOTE_ENVIRONMENT
 from membw.results.table import HIGHER
 
-# what a launcher may think of binding: the threads pin themselves by OMP_PLACES. Open MPI 4 and 5
-# would bind a rank to one core, and 5 refuses a rank that spans packages; Intel MPI
-UNBOUND = {
-    'OMPI_MCA_hwloc_base_binding_policy': 'none',
-    'PRTE_MCA_hwloc_default_binding_policy': 'none',
-    'I_MPI_PIN': 'off',
-}
 # seconds for the other ranks to write, after a rank died: Open MPI 4 and 5
 PATIENT = {'OMPI_MCA_odls_base_sigkill_timeout': 10, 'PRTE_MCA_odls_base_sigkill_timeout': 10}
 WAIT_S = 300  # for the other processes, once the first process of a job has ended
@@ -42,12 +36,6 @@ NOT_PASS = ('FAIL', 'SUSPECT', 'INVALID', 'MISSING')
 # one line per node in the log for so many nodes; of more, those alone that are not PASS
 LOGGED = 64
 MOST = 20  # in the reason of a failure
-
-
-def given_or(variables: dict[str, object]) -> list[str]:
-    """Lines of a job script: each variable as the site has it, else as here."""
-    lines = [f': "${{{name}:={value}}}"' for name, value in variables.items()]
-    return [*lines, f'export {" ".join(variables)}']
 
 
 class whole_cluster(measurement):

@@ -1,1 +1,48 @@
-"""What checks share; each is a check only of what it measures."""
+"""What checks share; each is a check only of what it measures.
+
+Before the first of them loads: which checkout this is, and whether this ReFrame and its Python are
+fit. ReFrame shows a fault of a check as a warning per file, finds 0 checks and ends with status 0.
+"""
+
+import importlib.util
+import os
+import pathlib
+import re
+import sys
+
+import reframe
+
+CHECKOUT = pathlib.Path(__file__).resolve().parents[2]
+OLDEST, NEWEST = (4, 10), (4, 11)  # that were tried; `$ref` of references is 4.10's
+NEEDED = ('membw', 'elftools', 'yaml')
+
+
+def end(fact: str, hint: str) -> None:
+    print(f'membw: {fact}\nhint: {hint}', file=sys.stderr)
+    raise SystemExit(2)
+
+
+def look_at_reframe() -> None:
+    version = tuple(map(int, re.findall(r'\d+', reframe.VERSION)[:2]))
+    if version < OLDEST:
+        end(
+            f'ReFrame {reframe.VERSION} is too old: it cannot read our references, 4.10 can',
+            f"'{sys.executable}' -m pip install 'reframe-hpc>=4.10,<4.12'",
+        )
+    if version > NEWEST:
+        print(f'WARNING: membw was not tried with ReFrame {reframe.VERSION}', file=sys.stderr)
+
+
+def look_at_python() -> None:
+    missing = [module for module in NEEDED if not importlib.util.find_spec(module)]
+    if missing:
+        end(
+            f'the Python of this ReFrame lacks {", ".join(missing)}',
+            f"'{sys.executable}' -m pip install '{CHECKOUT}'",
+        )
+
+
+# the folder that `-c` names: an installed membw would unpack a second one
+os.environ['MEMBW_ROOT'] = os.environ.get('MEMBW_ROOT') or str(CHECKOUT)
+look_at_reframe()
+look_at_python()

@@ -11,6 +11,7 @@ from reframe.core.builtins import run_after, run_before
 from reframe.core.logging import getlogger
 from reframe.core.schedulers import Job, JobScheduler
 
+from lib.launchers import UNBOUND, given_or
 from membw.site import slurm
 
 NO_QUEUE = ('local', 'ssh')
@@ -63,7 +64,10 @@ class batch_job(rfm.RegressionTestPlugin):
     def run_once(self) -> None:
         if self.job:
             self.job.options += whole_node(self.job) if self.exclusive_access else []
-            self.prerun_cmds = [*started_once(self.job), *self.prerun_cmds]
+            # mpirun binds a single process to one core
+            is_mpirun = self.job.launcher.registered_name.startswith('mpi')
+            unbound = given_or(UNBOUND) if is_mpirun else []
+            self.prerun_cmds = [*started_once(self.job), *unbound, *self.prerun_cmds]
 
     @run_after('compile')
     def say_that_the_build_waits(self) -> None:

@@ -20,7 +20,7 @@ from reframe.core.exceptions import ReframeError, SanityError
 from reframe.core.meta import make_test
 from reframe.core.systems import SystemPartition
 
-from lib import local_jobs, prerequisites
+from lib import local_jobs, prerequisites, site_environments
 from lib.batch_job import batch_job
 from lib.last_words import last_words
 from lib.quick_log import quick_log
@@ -35,6 +35,7 @@ LOCKED = {}  # files locked for as long as this process lasts
 # {program: {(partition, environment)}}: the rows that the loaded checks run; -p leaves out rows
 NEEDED = collections.defaultdict(set)
 local_jobs.end_alone()
+site_environments.take_in()
 
 
 def results() -> pathlib.Path:
@@ -56,7 +57,10 @@ def lack(partition: SystemPartition, environ: Environment) -> str | None:
 
 
 def chosen(partition: SystemPartition, environ: Environment) -> str:
-    """spack or make: Spack wherever it is, except for what only the node can build."""
+    """spack or make: Spack wherever it is, except for what only the node can build; the compiler
+    itself for an environment of the site's own."""
+    if site_environments.is_own(environ):
+        return 'own'
     how = os.environ.get('MEMBW_BUILD') or partition.extras.get('build', 'auto')
     if how != 'auto':
         return how
@@ -213,7 +217,8 @@ class program_binary(quick_log, batch_job, last_words, rfm.CompileOnlyRegression
             ]
         else:
             # the result is judged by the binary: not each scheduler gives an exit status
-            line = f"{shlex.join(self.make_line())} || echo 'nothing was built'"
+            made = self.own_line() if self.how == 'own' else shlex.join(self.make_line())
+            line = f"{made} || echo 'nothing was built'"
             self.build_system.commands = [f'{self.needs_mpicc()}{line}']
 
     def needs_mpicc(self) -> str:
@@ -223,6 +228,20 @@ class program_binary(quick_log, batch_job, last_words, rfm.CompileOnlyRegression
         tool = shlex.quote(self.current_environ.extras['mpicc'])
         return f'command -v {tool} >/dev/null || {{ echo membw-missing {tool}; exit 0; }}; '
 
+    def own_line(self) -> str:
+        """By the compiler and flags of the site's environment, as a shell takes them."""
+        environ, folder = self.current_environ, os.path.join(root(), 'src', self.program)
+        before, after = self.added_words()
+        words = [environ.cc, *site_environments.flags(environ), *before]
+        words += [f'{folder}/{self.program}.c', '-o', self.path, *after, *environ.ldflags]
+        line = ' '.join(words)
+        record = f'{sys.executable} -m membw.presets.command record {environ.name} {self.path}'
+        return f'{line} && PYTHONPATH={root()}/src {record} --sources {folder} -- {line}'
+
+    def added_words(self) -> tuple[list[str], list[str]]:
+        """What a library adds before and after the sources."""
+        return [], []
+
     def make_line(self) -> list[str]:
         words = ['make', '-C', os.path.join(root(), 'src'), *self.make_words()]
         return [*words, f'BUILD={self.build_folder()}', f'PYTHON={sys.executable}']
@@ -231,7 +250,9 @@ class program_binary(quick_log, batch_job, last_words, rfm.CompileOnlyRegression
         """The stage folder, which is empty at each run; on this machine a folder for all that
         the binary depends on, so that the next run need not build again."""
         environ = self.current_environ
-        if self.mpi or self.current_partition.scheduler.registered_name != 'local':
+        if self.mpi or self.how == 'own':
+            return self.stagedir
+        if self.current_partition.scheduler.registered_name != 'local':
             return self.stagedir
         if environ.modules or not shutil.which(environ.cc):
             return self.stagedir

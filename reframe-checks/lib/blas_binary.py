@@ -14,6 +14,7 @@ from reframe.core.builtins import fixture, parameter, run_after, run_before, var
 from reframe.core.environments import Environment
 from reframe.core.systems import SystemPartition
 
+from lib import site_environments
 from lib.binaries import program_binary
 from lib.option_words import option_words
 from membw import presets
@@ -75,7 +76,9 @@ def environment(partition: SystemPartition, name: str) -> Environment | None:
     Where the row names the preset of its source's line, that and no other."""
     wanted = ROWS[name].get('preset')
     for environ in partition.environs:
-        if environ.extras['preset'] == wanted or (not wanted and 'scan' in environ.features):
+        if environ.extras.get('preset', '') == wanted or (
+            not wanted and 'scan' in environ.features
+        ):
             return environ
     return None
 
@@ -109,6 +112,14 @@ class blas_binary(program_binary):
         if not self.is_dry_run() and is_local(self.current_partition):
             reason = cannot_link(self.current_environ.cc, self.blas)
             self.skip_if(reason, reason)
+
+    @run_after('setup')
+    def choose_own_compiler(self) -> None:
+        if site_environments.is_own(self.current_environ):
+            self.how = 'own'
+
+    def added_words(self) -> tuple[list[str], list[str]]:
+        return presets.blas_words(self.blas)
 
     def make_words(self) -> list[str]:
         return [*super().make_words(), f'BLAS={self.blas}']

@@ -43,7 +43,8 @@ def no_scheduler(partition: SystemPartition) -> str | None:
 
 def no_topology(partition: SystemPartition) -> str | None:
     """Why it is not known how many cores a node has, or None."""
-    if not partition.processor.num_cpus:
+    is_here = partition.scheduler.registered_name == 'local'
+    if not partition.processor.num_cpus and not is_here:
         return (
             f"the cores of {partition.fullname} are not known: its file has no 'processor', "
             'and no job could be started there to find them'

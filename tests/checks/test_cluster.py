@@ -19,7 +19,7 @@ import pytest
 import record_schema
 import slurm_nodes
 import standin_gcc
-import whole_cluster
+from lib import launchers
 from places import ROOT
 
 pytestmark = [pytest.mark.slurm, pytest.mark.slow]
@@ -221,7 +221,7 @@ def test_a_rank_of_a_domain_gets_the_cores_of_that_domain_from_any_mpirun():
 
 def test_no_launcher_binds_a_rank_unless_the_site_says_so():
     """One core per rank is Open MPI's default, and 5 refuses a rank on two sockets."""
-    lines = whole_cluster.given_or(whole_cluster.UNBOUND)
+    lines = launchers.given_or(launchers.UNBOUND)
     script = '\n'.join([*lines, 'env | grep -E "^(OMPI|PRTE|I_MPI)" | sort'])
 
     def environment(**site):

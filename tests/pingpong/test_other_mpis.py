@@ -6,7 +6,7 @@ import subprocess
 
 import other_mpi
 import pytest
-import whole_cluster
+from lib import launchers
 from places import ROOT
 
 from membw.site import cpulist
@@ -66,7 +66,7 @@ def cpus_of_one_rank(mpi, tmp_path, **variables):
 
 def test_one_rank_of_two_sockets_gets_all_cpus_of_both(mpi, tmp_path):
     """As the whole-cluster checks start it; by default Open MPI 5 gives it one core."""
-    free = cpus_of_one_rank(mpi, tmp_path, **whole_cluster.UNBOUND)
+    free = cpus_of_one_rank(mpi, tmp_path, **launchers.UNBOUND)
     assert free == sorted(os.sched_getaffinity(0))
     if mpi == 'openmpi':
         assert len(cpus_of_one_rank(mpi, tmp_path)) == 1

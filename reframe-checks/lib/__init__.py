@@ -14,7 +14,7 @@ import reframe
 
 CHECKOUT = pathlib.Path(__file__).resolve().parents[2]
 OLDEST, NEWEST = (4, 10), (4, 11)  # that were tried; `$ref` of references is 4.10's
-NEEDED = ('membw', 'elftools', 'yaml')
+NEEDED = ('membw', 'yaml')
 
 
 def end(fact: str, hint: str) -> None:

@@ -62,6 +62,8 @@ int option_word(const char *option, const char *text, const char *const *words, 
 void option_list(const char *option, const char *names,
 		 int (*take)(const char *name, size_t length), const char *hint)
 {
+	if (!*names)
+		die("invalid value for '%s': '', which names nothing", hint, option);
 	while (*names) {
 		const size_t length = strcspn(names, ",");
 

@@ -15,7 +15,7 @@ static struct reason verdict_table[REASONS_MAX] = {
 			      "pages lie on another NUMA domain than requested" },
 	[OVERSUBSCRIBED] = { "oversubscribed", WRONG, "more threads than CPUs" },
 	[TOO_GOOD] = { "too-good", WRONG, "more than the hardware can do" },
-	[CLOCK] = { "clock", WRONG, "the clock is slower than the CPU time of this process" },
+	[CLOCK] = { "clock", WRONG, "the clock is slower than the CPU time of this process or node" },
 	[DISTURBED] = { "disturbed", IMPRECISE,
 			"other processes, a quota or swapping took time from the threads" },
 	[UNSTABLE] = { "unstable", IMPRECISE,

@@ -40,8 +40,8 @@ int clock_gettime(clockid_t clock, struct timespec *t)
 {
 	const long status = syscall(SYS_clock_gettime, clock, t);
 	long long ns = t->tv_sec * 1000000000LL + t->tv_nsec;
-	if (clock == CLOCK_MONOTONIC)
-		ns /= 8;
+	if (clock == CLOCK_MONOTONIC || EVERY)
+		ns /= SLOWER;
 	t->tv_sec = ns / 1000000000;
 	t->tv_nsec = ns % 1000000000;
 	return (int)status;
@@ -49,15 +49,16 @@ int clock_gettime(clockid_t clock, struct timespec *t)
 """
 
 
-def with_a_slow_clock(folder):
-    """{LD_PRELOAD: ...}: the monotonic clock runs at an eighth of its speed."""
-    return preloaded(folder, 'slow_clock', SLOW_CLOCK)
+def with_a_slow_clock(folder, slower=8, every=0):
+    """{LD_PRELOAD: ...}: the monotonic clock runs at an eighth of its speed; `every`: that of the
+    CPU time, too."""
+    return preloaded(folder, 'slow_clock', SLOW_CLOCK, f'-DSLOWER={slower}', f'-DEVERY={every}')
 
 
-def preloaded(folder, name, text):
+def preloaded(folder, name, text, *words):
     source, library = folder / f'{name}.c', folder / f'{name}.so'
     source.write_text(text)
-    subprocess.run(['gcc', '-shared', '-fPIC', source, '-o', library], check=True)
+    subprocess.run(['gcc', '-shared', '-fPIC', *words, source, '-o', library], check=True)
     return {'LD_PRELOAD': str(library)}
 
 

@@ -174,6 +174,7 @@ BAD_INPUT = [
     ('--ntimes=many', "invalid value for '-t': 'many'"),
     ('--json /no/such/folder/x.json', "cannot write '/no/such/folder/x.json'"),
     ('--allow everything', "invalid value for '--allow': 'everything'"),
+    ('--allow=', "invalid value for '--allow': '', which names nothing"),
     ('--peak x', "invalid value for '--peak': 'x'"),
     ('--frobnicate', "unknown option '--frobnicate'"),
     ('stray', "unexpected argument 'stray'"),

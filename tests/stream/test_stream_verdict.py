@@ -203,15 +203,36 @@ def test_a_clock_that_the_cpu_time_contradicts_is_invalid(stream, run, tmp_path)
     assert 'of CPU time in' in done.stdout and 'the clock is slow' in done.stdout
 
 
-def test_where_the_kernel_does_not_say_how_busy_it_is_the_run_says_so(stream, run, tmp_path):
-    """A container that masks /proc/stat."""
+@pytest.mark.alone
+@pytest.mark.parametrize('every', [0, 1])
+def test_a_clock_at_half_speed_on_a_busy_node_is_invalid(stream, run, tmp_path, every):
+    """Threads that lose half of their CPUs used no more CPU time than went by, and the record had
+    "other processes used 121 % of the CPUs", VALID. The kernel's ticks go on by the right time."""
+    slow = silent_kernel.with_a_slow_clock(tmp_path, 2, every)
+    loops = [subprocess.Popen(['sh', '-c', 'while :; do :; done']) for _ in CPUS]
+    try:
+        threads = {'OMP_NUM_THREADS': str(len(CPUS))}
+        done = run(stream, '-n', '1e6', '-t', '600', *SMALL, **threads, **slow)
+    finally:
+        for loop in loops:
+            loop.kill()
+            loop.wait()
+    assert done.reasons == {'clock'}
+    if every:  # else the CPU time of this process may be what is too long
+        assert f"the node's {os.cpu_count()} CPU" in done.stdout
+
+
+def test_where_the_kernel_does_not_say_how_busy_it_is_figures_are_bounds(stream, run, tmp_path):
+    """A container that masks /proc/stat: half of the CPUs were taken, and it was an estimate."""
     (tmp_path / 'stat').touch()
     hidden = f'mount --bind {tmp_path}/stat /proc/stat && exec "$@"'
     inside = ['unshare', '-m', 'sh', '-c', hidden, 'sh']
     if subprocess.run([*inside, 'true'], capture_output=True).returncode:
         pytest.skip('unshare -m: not permitted here')
-    done = run(*inside, stream, '-n', '1000000', '-t', '3', *SMALL)
-    assert 'not known: /proc/stat does not say' in done.stdout
+    done = run(*inside, stream, '-n', '1000000', '-t', '60', *SMALL, OMP_NUM_THREADS='1')
+    assert 'not known: /proc/stat does not say' in done.stdout and not done.reasons
+    assert 'how busy the CPUs were is not known' in done.stdout
+    assert {metric['bound'] for metric in done.record['metrics'].values()} == {'lower'}
 
 
 @pytest.mark.alone

@@ -167,9 +167,12 @@ static int build_is_flag(const char *word)
 
 static void build_append(char *line, const char *word)
 {
-	const size_t used = strlen(line);
+	const size_t used = strlen(line), size = strlen(word) + 1;
 
-	snprintf(line + used, BUILD_WORDS_MOST - used, "%s%s", used ? " " : "", word);
+	if (used + 1 + size > BUILD_WORDS_MOST)
+		return;
+	line[used] = ' ';
+	memcpy(line + used + (used > 0), word, size);
 }
 
 /* "compile_line", all words of it, and "flags", those that say how. */

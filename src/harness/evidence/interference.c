@@ -126,15 +126,23 @@ static int interference_threads(void)
 		       : count;
 }
 
+/* Neither this process's threads nor all CPUs together can be busy for longer than time went on;
+ * the kernel counts in ticks, of each CPU. */
 static void interference_judge_clock(void)
 {
 	const double own = interference_of_run.own, wall = interference_of_run.wall;
-	const int threads = interference_threads();
+	const double tick = 1 / (double)sysconf(_SC_CLK_TCK);
+	const int threads = interference_threads(), cpus = interference_of_run.cpus;
 
-	if (own > INTERFERENCE_CLOCK_OFF * threads * wall + 1 / (double)sysconf(_SC_CLK_TCK))
+	if (own > INTERFERENCE_CLOCK_OFF * threads * wall + tick)
 		verdict_invalid(CLOCK,
 				"%d thread%s used %.2f s of CPU time in %.2f s: the clock is slow",
 				threads, plural(threads), own, wall);
+	if (interference_of_run.node > cpus * (INTERFERENCE_CLOCK_OFF * wall + 2 * tick))
+		verdict_invalid(CLOCK,
+				"the node's %d CPU%s were busy for %.2f s in %.2f s: the clock is "
+				"slow",
+				cpus, plural(cpus), interference_of_run.node, wall);
 }
 
 void interference_run_stop(double (*of_job)(double own), int ranks)
@@ -188,14 +196,26 @@ const char *interference_by(void)
 
 int interference_is_loud(void)
 {
-	return interference_kept_waiting() || interference_share() > INTERFERENCE_SHARE_ALLOWED;
+	return interference_unknown || interference_kept_waiting() ||
+	       interference_share() > INTERFERENCE_SHARE_ALLOWED;
+}
+
+const char *interference_text(void)
+{
+	static char text[128];
+
+	if (interference_unknown)
+		return "; how busy the CPUs were is not known";
+	snprintf(text, sizeof(text), "; other processes used %.0f %% of the CPUs%s",
+		 100 * interference_share(), interference_share() > 0.5 ? ": a weak bound" : "");
+	return text;
 }
 
 void interference_judge(void)
 {
 	if (interference_kept_waiting())
 		verdict_warn(DISTURBED, "threads had to wait%s", interference_by());
-	else if (interference_is_loud())
+	else if (!interference_unknown && interference_is_loud())
 		verdict_warn(DISTURBED,
 			     "other processes used %.0f %% of this node's CPUs (%.2f s stolen of "
 			     "ours)%s",

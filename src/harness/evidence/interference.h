@@ -30,7 +30,7 @@ LOCAL double interference_stolen(void);
 
 /* Of the run, with the neighbours (neighbours.h).  OF_JOB adds to this process's seconds those of
  * its job of so many RANKS on this host, below 0 where that is not known; NULL: it is alone.
- * Finds clock: more CPU time than the elapsed time of the threads. */
+ * Finds clock: more CPU time, of the threads or of all CPUs, than time went on. */
 LOCAL void interference_run_start(void);
 LOCAL void interference_run_stop(double (*of_job)(double own), int ranks);
 
@@ -38,8 +38,11 @@ LOCAL void interference_run_stop(double (*of_job)(double own), int ranks);
 LOCAL double interference_share(void);
 
 /* Whether a rate of this run is but a lower bound: other processes used more than 5 % of the
- * node's CPUs, or a quota or swapping kept the threads waiting. */
+ * node's CPUs, or how much is not known, or a quota or swapping kept the threads waiting. */
 LOCAL int interference_is_loud(void);
+
+/* Of a loud run: "; other processes used 79 % of the CPUs: a weak bound". */
+LOCAL const char *interference_text(void);
 
 /* Warns of it. */
 LOCAL void interference_judge(void);

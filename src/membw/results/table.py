@@ -355,8 +355,8 @@ def _figure(whole: Figure, name: str, row: dict, case: dict) -> Figure:
 
 
 def _number(name: str, value: object) -> float:
-    """1e300 is no measurement; sums of larger figures would overflow."""
-    if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) < 1e300:
+    """1e18 of any unit is no measurement."""
+    if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) < 1e18:
         raise BadRecord(f"'{name}' is {ascii(value)[:40]}, not a number")
     return float(value)
 
@@ -375,9 +375,10 @@ def _invalid(data: dict, case: dict) -> str:
         reasons = case.get('reasons') or reasons
         reasons = [reasons] if isinstance(reasons, str) else reasons
     elif data['verdict'] == 'VALID':
-        ok = (data.get('validation') or {}).get('ok', True)
-        reasons = [] if ok else ["not-validated (the record's verdict contradicts it)"]
-        return reasons[0] if reasons else ''
+        ok = (data.get('validation') or {}).get('ok', True) is True
+        reasons = reasons or ['exit status 1'] * (data.get('exit_status', 0) != 0)
+        reasons = reasons if ok else ['not-validated']
+        return f"{printable(reasons[0])} (the record's verdict contradicts it)" if reasons else ''
     return printable('; '.join(map(str, reasons))) or 'no reason given'
 
 

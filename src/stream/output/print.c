@@ -97,8 +97,7 @@ static void print_headline(const struct measurement *m)
 		printf(", a lower bound: the best of %d repetition%s", rate->best_of,
 		       plural(rate->best_of));
 	if (interference_is_loud())
-		printf("; other processes used %.0f %% of the CPUs%s", 100 * interference_share(),
-		       interference_share() > 0.5 ? ": a weak bound" : "");
+		printf("%s", interference_text());
 	printf("\n%s", RULE);
 }
 

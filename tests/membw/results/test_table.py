@@ -149,6 +149,10 @@ REASON = {'reason': 'not-validated', 'detail': '3 wrong', 'allowed': False}
         ({'verdict': 'INVALID', 'reasons': [REASON]}, 'not-validated (3 wrong)'),
         ({'case': {'verdict': 'INVALID', 'reasons': ['wrong-table']}}, 'wrong-table'),
         ({'validation': {'ok': False}}, "not-validated (the record's verdict contradicts it)"),
+        ({'validation': {'ok': 'false'}}, "not-validated (the record's verdict contradicts it)"),
+        ({'exit_status': 1}, "exit status 1 (the record's verdict contradicts it)"),
+        ({'reasons': [{'reason': 'clock', 'detail': 'x', 'allowed': False}]},
+         "clock (x) (the record's verdict contradicts it)"),
     ],
 )
 def test_an_invalid_record_is_in_the_table_with_its_reason(tmp_path, fields, reasons):

@@ -3,6 +3,7 @@
 #include "repetitions.h"
 
 #include "../harness/evidence/interference.h"
+#include "../harness/evidence/pinning.h"
 #include "../harness/machine/cgroup.h"
 #include "../harness/plural.h"
 
@@ -48,9 +49,7 @@ static void judge_workers(const struct shape *s, const struct blas *blas, int th
 	const double quota = cgroup_cpu_quota();
 	const int worked = shape_workers(s);
 
-	if (quota > 0 && quota < CPUS_TAKEN * threads)
-		verdict_invalid(THREADS_IDLE, "the cgroup's quota for %d thread%s is %.2f CPUs",
-				threads, plural(threads), quota);
+	pinning_judge_quota(threads);
 	if (spins)
 		verdict_invalid(THREADS_IDLE,
 				"with %s waiting threads look like working ones: "
@@ -63,7 +62,8 @@ static void judge_workers(const struct shape *s, const struct blas *blas, int th
 		verdict_invalid(THREADS_IDLE,
 				"%s: %d of %d threads worked, in %s; --threads sets how many must",
 				name, worked, threads, blas_text(blas));
-	else if (cpus < CPUS_LEAST * threads && cpus + other_cpus < CPUS_TAKEN * threads)
+	else if ((quota <= 0 || quota > threads) && cpus < CPUS_LEAST * threads &&
+		 cpus + other_cpus < CPUS_TAKEN * threads)
 		verdict_invalid(THREADS_IDLE,
 				"%s: %d thread%s worked, but on %.1f CPUs: "
 				"an affinity limits them",

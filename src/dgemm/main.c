@@ -5,6 +5,7 @@
 
 #include "../harness/error.h"
 #include "../harness/evidence/threads.h"
+#include "../harness/machine/cgroup.h"
 #include "../harness/machine/topology.h"
 #include "../harness/program.h"
 
@@ -77,13 +78,16 @@ static const struct program program = {
 	.headline = "square",
 };
 
-/* One for each core of the node. */
+/* One for each core of the node, of those that a cgroup's quota grants. */
 static int cores_of_node(void)
 {
+	const int whole = cgroup_whole_cpus();
 	struct cpuset online;
+	int cores;
 
 	cpuset_online(&online);
-	return cpuset_count(&online) ? topology_cores(&online) : threads_count();
+	cores = cpuset_count(&online) ? topology_cores(&online) : threads_count();
+	return whole && whole < cores ? whole : cores;
 }
 
 /* GFlop/s at the best of several moments: sizes do not depend on who disturbed one of them. */

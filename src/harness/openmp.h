@@ -12,5 +12,6 @@
 #endif
 #define omp_get_thread_num() 0
 #define omp_get_num_threads() 1
+#define omp_get_max_threads() 1
 #define omp_set_num_threads(count) ((void)(count))
 #endif

@@ -1,5 +1,6 @@
 """Recorded machines (tests/data/topologies): sizes, pin lists and domains come out right there."""
 
+import math
 import re
 
 import pytest
@@ -168,6 +169,34 @@ def test_a_cgroup_limit_makes_the_arrays_smaller(probe, tmp_path, group):
     found = probe(tree, machine.online)
     assert found['array_size'] == 5 * GIB // 5 * 4 // 24
     assert found['note'].startswith('array size limited by the available memory, 5120 MiB')
+
+
+QUOTAS = {
+    'none': ({'proc': '0::/job'}, math.inf),
+    'v2, of the group above': ({'proc': '0::/job/step', 'job/cpu.max': '180000 100000'}, 1.8),
+    'v2, no limit': ({'proc': '0::/job', 'job/cpu.max': 'max 100000'}, math.inf),
+    'v1': (
+        {
+            'proc': '9:memory:/job\n4:cpu,cpuacct:/job',
+            'cpu/job/cpu.cfs_quota_us': '50000',
+            'cpu/job/cpu.cfs_period_us': '100000',
+        },
+        0.5,
+    ),
+    'v1, no limit': (
+        {'proc': '4:cpu:/', 'cpu/cpu.cfs_quota_us': '-1', 'cpu/cpu.cfs_period_us': '100000'},
+        math.inf,
+    ),
+}
+
+
+@pytest.mark.parametrize('case', QUOTAS)
+def test_a_run_takes_as_many_cores_as_whole_cpus_of_the_quota(tmp_path, case):
+    files, cpus = QUOTAS[case]
+    for path, text in files.items():
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / path).write_text(f'{text}\n')
+    assert topology.quota(tmp_path, tmp_path / 'proc') == cpus
 
 
 # --- pin lists ---------------------------------------------------------------------------------

@@ -195,13 +195,22 @@ def test_bad_input_gets_one_line_and_the_way_out(stream, options, text):
     'variables, text',
     [
         ({'OMP_NUM_THREADS': '100000'}, 'OMP_NUM_THREADS is 100000, more than 65536'),
-        ({'OMP_STACKSIZE': '100000G'}, 'the OpenMP runtime could not start its threads'),
+        (
+            {'OMP_STACKSIZE': '100000G'},
+            'the OpenMP runtime could not start its threads\nhint: lower OMP_STACKSIZE',
+        ),
     ],
 )
 def test_more_threads_than_possible_are_refused(stream, variables, text):
     """libgomp crashes, or ends by status 1, which means measured and not to be believed."""
     done = run(stream, *QUICK, env={**os.environ, 'OMP_NUM_THREADS': '4', **variables})
-    assert done.returncode == 2 and f'membw: {text}\nhint: ' in done.stderr
+    assert done.returncode == 2 and f'membw: {text}' in done.stderr and 'hint: ' in done.stderr
+
+
+def test_a_stack_that_is_too_small_is_refused(stream):
+    done = run('bash', '-c', 'ulimit -s 64; exec "$@"', '-', stream, *QUICK)
+    assert done.returncode == 2
+    assert done.stderr == "membw: a stack of '64' KiB is too small\nhint: 'ulimit -s 8192'\n"
 
 
 def test_long_double_is_refused_in_one_line_of_the_compiler(sources_here):

@@ -146,15 +146,39 @@ def test_more_threads_than_the_mask_has_cpus(stream, run):
     assert 'oversubscribed' in done.reasons
 
 
-def test_more_threads_than_the_cgroup_quota(recorded_machine, run):
-    folders = ['fs/cgroup/cpu', 'fs/cgroup']
-    quota = {
-        f'{folders[0]}/cpu.cfs_quota_us': '100000',
-        f'{folders[0]}/cpu.cfs_period_us': '100000',
+def quota(cpus):
+    """As cgroup v1 and v2 write it."""
+    return {
+        'fs/cgroup/cpu/cpu.cfs_quota_us': f'{cpus * 100000:.0f}',
+        'fs/cgroup/cpu/cpu.cfs_period_us': '100000',
+        'fs/cgroup/cpu.max': f'{cpus * 100000:.0f} 100000',
     }
-    program = recorded_machine(quota | {f'{folders[1]}/cpu.max': '100000 100000'})
-    done = run(program, '-n', '1e3', '-t', '3', OMP_NUM_THREADS='2')
-    assert 'oversubscribed' in done.reasons and done.record['facts']['cgroup_cpus'] == 1
+
+
+@pytest.mark.parametrize('cpus', [0.5, 1, 1.8])
+def test_more_threads_than_the_cgroup_quota_are_noise(recorded_machine, run, cpus):
+    done = run(recorded_machine(quota(cpus)), '-n', '1e6', '-t', '3', *SMALL, OMP_NUM_THREADS='2')
+    assert not done.reasons and 'disturbed' in done.warnings
+    assert done.record['facts']['cgroup_cpus'] == cpus
+
+
+@pytest.mark.parametrize('cpus, threads', [(0.5, 1), (1.8, 1), (2, 2), (100, len(CPUS))])
+def test_as_many_threads_as_whole_cpus_of_the_quota(recorded_machine, run, cpus, threads):
+    program = recorded_machine(quota(cpus))
+    done = run('taskset', '-c', f'{CPUS[0]},{CPUS[1]}', program, '-n', '1e6', '-t', '3', *SMALL)
+    assert done.record['threads'] == min(threads, 2)
+    assert ("the cgroup's quota is" in done.stderr) == (cpus < 2)
+    assert not done.reasons
+
+
+@pytest.mark.parametrize('letter', ['v', 'd'])
+def test_the_automatic_size_keeps_to_ulimit(recorded_machine, run, letter):
+    program = recorded_machine(cache(0, '64M', '0'))
+    limited = 'bash', '-c', f'ulimit -{letter} 600000; exec "$@"', '-'
+    done = run(*limited, program, '-t', '3', *SMALL, OMP_NUM_THREADS='1')
+    assert 'array size limited by the available memory' in done.stdout
+    assert f'(ulimit -{letter})' in done.stdout
+    assert 150e6 < 3 * 8 * done.record['array_size'] < 600e6
 
 
 def test_a_quota_that_throttles_is_named(recorded_machine, run, tmp_path):
@@ -248,9 +272,21 @@ def herd(started):
 
 
 @pytest.mark.alone
-def test_bound_threads_that_share_a_core_while_cores_are_free(stream, begin):
-    places = f'{{{CPUS[0]},{CPUS[1]}}}'
-    started = begin(stream, *SMALL, OMP_PROC_BIND='true', OMP_PLACES=places, OMP_NUM_THREADS='2')
+@pytest.mark.parametrize('places', ['sockets', 'numa_domains', f'{{{CPUS[0]},{CPUS[1]}}}'])
+def test_where_in_its_place_a_thread_runs_is_no_wrong_pinning(stream, begin, places):
+    """Two on one core lose their time to each other: a lower bound, and a warning."""
+    started = begin(stream, *SMALL, OMP_PLACES=places, OMP_NUM_THREADS='2')
+    herd(started)
+    done = started.end()
+    assert not done.reasons and 'wrong-pinning' in done.warnings
+    assert done.record['metrics']['triad']['bound'] == 'lower'
+    assert 'the places of OMP_PLACES have several cores' in done.stdout
+
+
+@pytest.mark.alone
+def test_two_threads_of_places_of_one_core_are_on_two_cores(stream, begin):
+    places = f'{{{CPUS[0]}}},{{{CPUS[1]}}}'
+    started = begin(stream, *SMALL, OMP_PLACES=places, OMP_NUM_THREADS='2')
     herd(started)
     assert 'wrong-pinning' in started.end().reasons
 

@@ -22,9 +22,18 @@ static int pinning_by_openmp(void)
 	       (pinning_is_set("OMP_PLACES", "", "") && !getenv("OMP_PROC_BIND"));
 }
 
+/* A place of several cores lets its thread move between them (OpenMP 5.2, 10.1.3). */
 static int pinning_is_requested(const struct thread_seen *thread)
 {
-	return topology_cores(&thread->affinity) == 1 || pinning_by_openmp();
+	return topology_cores(&thread->affinity) == 1 ||
+	       (pinning_by_openmp() && !places_are_wide(getenv("OMP_PLACES")));
+}
+
+static const char *pinning_by_nobody(const struct thread_seen *thread)
+{
+	return pinning_is_requested(thread) ? ""
+	       : pinning_by_openmp()        ? "; the places of OMP_PLACES have several cores"
+					    : "; nothing pinned it";
 }
 
 void pinning_unknown(void)
@@ -54,7 +63,7 @@ static void pinning_judge_threads(void)
 			continue;
 		(pinning_is_requested(thread) ? verdict_invalid : verdict_warn)(
 			WRONG_PINNING, "thread %d moved between CPUs %s%s", t, list,
-			pinning_is_requested(thread) ? "" : "; nothing pinned it");
+			pinning_by_nobody(thread));
 	}
 }
 
@@ -68,7 +77,7 @@ static void pinning_judge_cores(void)
 		WRONG_PINNING,
 		"two threads on one core in %d sample%s, with %d cores for %d threads%s",
 		threads_shared_core(), plural(threads_shared_core()), cores, threads_count(),
-		pinning_is_requested(threads_seen(0)) ? "" : "; nothing pinned them");
+		pinning_by_nobody(threads_seen(0)));
 }
 
 /* "4" or "4,2": a runtime ignores anything else and takes as many threads as it likes. */
@@ -117,11 +126,9 @@ static void pinning_judge_named(const char *variable,
 
 void pinning_judge_quota(int threads)
 {
-	const double quota = cgroup_cpu_quota();
-
-	if (quota > 0 && threads > quota + 0.01)
-		verdict_invalid(OVERSUBSCRIBED, "%d thread%s on a cgroup quota of %.2f CPUs",
-				threads, plural(threads), quota);
+	if (cgroup_whole_cpus() && threads > cgroup_whole_cpus())
+		verdict_warn(DISTURBED, "%d thread%s on a cgroup quota of %.2f CPUs", threads,
+			     plural(threads), cgroup_cpu_quota());
 }
 
 void pinning_judge(void)

@@ -3,7 +3,8 @@
  *
  * Pinning is requested when a thread's affinity is a single core, or
  * when OpenMP binds.  Without a request, a thread that moves or
- * meets another on a core is a fact to know, a warning, not a wrong run.
+ * meets another on a core is a fact to know, a warning, not a wrong run; so is a move within a
+ * place of several cores.
  */
 #pragma once
 
@@ -12,7 +13,8 @@
 /* Finds oversubscribed and wrong-pinning; after the runs. */
 LOCAL void pinning_judge(void);
 
-/* The part of it for a program that pins itself: so many threads run at once. */
+/* Warns of more threads at once than the CPUs of a cgroup's quota: it is noise, as other processes
+ * are. */
 LOCAL void pinning_judge_quota(int threads);
 
 /* Warns that a thread was where the kernel did not say: sched_getcpu() failed. */

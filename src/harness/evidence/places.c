@@ -86,6 +86,20 @@ int places_first_missing(const char *places, const struct cpuset *online)
 	return -1;
 }
 
+int places_are_wide(const char *places)
+{
+	static const char *const wide[] = { "sockets", "numa_domains", "ll_caches" };
+	size_t i;
+
+	if (!places)
+		return 0;
+	places += strspn(places, " ");
+	for (i = 0; i < sizeof(wide) / sizeof(*wide); i++)
+		if (strncasecmp(places, wide[i], strlen(wide[i])) == 0)
+			return 1;
+	return *places == '{' && places[1 + strcspn(places + 1, ",:}")] != '}';
+}
+
 int affinity_first_missing(const char *list, const struct cpuset *online)
 {
 	const char *at = list;

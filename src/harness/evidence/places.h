@@ -11,5 +11,8 @@
  * "cores", and places that are taken away ("!{3}"), name none. */
 LOCAL int places_first_missing(const char *places, const struct cpuset *online);
 
-/* The same of "0 3 1-2 4-15:2". */
+/* Whether the places have several cores by what they are: sockets, domains, lists of CPUs. */
+LOCAL int places_are_wide(const char *places);
+
+/* The first CPU of "0 3 1-2 4-15:2" that is not ONLINE, -1: none is missing. */
 LOCAL int affinity_first_missing(const char *list, const struct cpuset *online);

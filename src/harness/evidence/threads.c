@@ -2,11 +2,14 @@
 
 #include "../error.h"
 #include "../json.h"
+#include "../machine/cgroup.h"
 #include "../machine/topology.h"
 #include "../openmp.h"
+#include "../plural.h"
 #include "../room.h"
 #include "../team_sizes.h"
 
+#include <sys/resource.h>
 #include <unistd.h>
 
 static struct thread_seen *thread_list;
@@ -61,14 +64,49 @@ void threads_look(void)
 		cpuset_join(&thread_all_cpus, &thread_list[t].affinity);
 }
 
+static const rlim_t THREAD_STACK_LEAST = 256 << 10, THREAD_STACK_MUCH = 1 << 30;
+
+static rlim_t thread_stack_limit(void)
+{
+	struct rlimit limit;
+
+	return getrlimit(RLIMIT_STACK, &limit) == 0 ? limit.rlim_cur : RLIM_INFINITY;
+}
+
+/* What may be wrong with the stacks, or with the number of threads. */
+static const char *thread_hint(void)
+{
+	const rlim_t stack = thread_stack_limit();
+
+	if (getenv("OMP_STACKSIZE") || getenv("KMP_STACKSIZE") || getenv("GOMP_STACKSIZE"))
+		return "lower OMP_STACKSIZE: 8M is enough";
+	if (stack != RLIM_INFINITY && stack > THREAD_STACK_MUCH)
+		return "'ulimit -s 8192': a thread's stack is as large as that limit";
+	return "lower OMP_NUM_THREADS, or raise 'ulimit -u' or 'ulimit -v'";
+}
+
 /* A runtime that cannot start its threads says so and exits by 1, which means measured. */
 static void thread_refuse_without_team(void)
 {
 	if (thread_total)
 		return;
-	fprintf(stderr, "membw: the OpenMP runtime could not start its threads\n"
-			"hint: lower OMP_NUM_THREADS, or raise 'ulimit -u'\n");
+	fprintf(stderr, "membw: the OpenMP runtime could not start its threads\nhint: %s\n",
+		thread_hint());
 	_exit(EXIT_USAGE);
+}
+
+/* The runtime counts CPUs, not what a quota grants of them. */
+static void thread_keep_to_quota(void)
+{
+	const int whole = cgroup_whole_cpus(), count = omp_get_max_threads();
+
+	if (!whole || count <= whole || getenv("OMP_NUM_THREADS") || thread_team_requested)
+		return;
+	fprintf(stderr,
+		"membw: %d thread%s of %d, as the cgroup's quota is %.2f CPUs; OMP_NUM_THREADS "
+		"sets another number\n",
+		whole, plural(whole), count, cgroup_cpu_quota());
+	omp_set_num_threads(whole);
 }
 
 void threads_start(void)
@@ -79,9 +117,13 @@ void threads_start(void)
 	if (threads_requested() > THREADS_MAX)
 		die("OMP_NUM_THREADS is %d, more than %d", "one thread per CPU is usual",
 		    threads_requested(), THREADS_MAX);
+	if (thread_stack_limit() < THREAD_STACK_LEAST)
+		die("a stack of '%zu' KiB is too small", "'ulimit -s 8192'",
+		    (size_t)thread_stack_limit() >> 10);
 	if (!watching++)
 		atexit(thread_refuse_without_team);
 	thread_total = 0;
+	thread_keep_to_quota();
 #pragma omp parallel
 	{
 #pragma omp master

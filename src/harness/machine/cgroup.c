@@ -127,6 +127,13 @@ double cgroup_cpu_quota(void)
 	return smallest;
 }
 
+int cgroup_whole_cpus(void)
+{
+	const double quota = cgroup_cpu_quota() + 0.01;
+
+	return quota < 0.011 ? 0 : quota < 2 ? 1 : quota < 1e6 ? (int)quota : 0;
+}
+
 double cgroup_throttled(void)
 {
 	char folder[SYSLINE_MAX], path[SYSLINE_MAX + 16], value[SYSLINE_MAX];

@@ -13,6 +13,9 @@ LOCAL size_t cgroup_smallest(const char *controller, const char *file, const cha
 /* CPUs' worth of time that the quota grants, 0 for no quota. */
 LOCAL double cgroup_cpu_quota(void);
 
+/* As many threads as it keeps running all the time: whole CPUs, at least 1; 0 for no quota. */
+LOCAL int cgroup_whole_cpus(void);
+
 /* Seconds for which a quota throttled tasks of this group or of one above so far, summed over
  * the CPUs; 0 where there is no quota. */
 LOCAL double cgroup_throttled(void);

@@ -4,6 +4,8 @@
 #include "cgroup.h"
 #include "memory_policy.h"
 
+#include <sys/resource.h>
+
 static size_t memory_available_smaller_of(size_t x, size_t y)
 {
 	return x < y ? x : y;
@@ -55,12 +57,17 @@ static int memory_available_domains_add_up(void)
 	       (double)memory_total_on(&all) > 0.95 * 1024.0 * atof(value);
 }
 
-static size_t memory_available_free_where_bound(void)
+/* Where a policy (numactl --membind) or a cpuset leaves some of the domains. */
+static size_t memory_available_on_allowed(void)
 {
-	struct cpuset domains;
+	struct cpuset all, domains;
 	size_t free;
 
-	if (!memory_policy_is_bound(&domains) || !memory_available_domains_add_up())
+	domains_with_memory(&all);
+	domains_allowed(&domains);
+	if (!memory_policy_is_bound(&domains) && cpuset_count(&domains) == cpuset_count(&all))
+		return (size_t)-1;
+	if (!memory_available_domains_add_up())
 		return (size_t)-1;
 	free = memory_available_free_on(&domains);
 	return free ? free : (size_t)-1;
@@ -73,6 +80,37 @@ size_t memory_cgroup_limit(void)
 		cgroup_smallest("memory", "memory.limit_in_bytes", NULL));
 }
 
+/* beyond memory.high processes are slowed down, not killed */
+static size_t memory_available_in_cgroup(void)
+{
+	static const char *const files[][2] = {
+		{ "memory.max", "memory.current" },
+		{ "memory.high", "memory.current" },
+		{ "memory.limit_in_bytes", "memory.usage_in_bytes" },
+	};
+	size_t least = (size_t)-1, i;
+
+	for (i = 0; i < sizeof(files) / sizeof(*files); i++)
+		least = memory_available_smaller_of(
+			least, cgroup_smallest("memory", files[i][0], files[i][1]));
+	return least;
+}
+
+/* What the limit leaves beside what is mapped, and 64 MiB for what a library maps later. */
+static size_t memory_available_below(int limit_of, const char *mapped)
+{
+	const size_t reserve = (size_t)64 << 20;
+	char value[SYSLINE_MAX];
+	struct rlimit limit;
+	size_t taken;
+
+	if (getrlimit(limit_of, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY)
+		return (size_t)-1;
+	sysfile_field(value, "/proc/self/status", mapped);
+	taken = ((size_t)strtoull(value, NULL, 10) << 10) + reserve;
+	return (size_t)limit.rlim_cur > taken ? (size_t)limit.rlim_cur - taken : 0;
+}
+
 static const char *memory_available_source = "";
 
 const char *memory_available_by(void)
@@ -82,20 +120,24 @@ const char *memory_available_by(void)
 
 size_t memory_available(void)
 {
-	const size_t everywhere = memory_available_by_meminfo(),
-		     bound = memory_available_free_where_bound();
-	/* beyond memory.high processes are slowed down, not killed */
-	const size_t v2 = memory_available_smaller_of(
-		cgroup_smallest("memory", "memory.max", "memory.current"),
-		cgroup_smallest("memory", "memory.high", "memory.current"));
-	const size_t v1 =
-		cgroup_smallest("memory", "memory.limit_in_bytes", "memory.usage_in_bytes");
-	const size_t outside = memory_available_smaller_of(everywhere, bound),
-		     group = memory_available_smaller_of(v1, v2);
+	const struct {
+		size_t bytes;
+		const char *by;
+	} limits[] = {
+		{ memory_available_by_meminfo(), "" },
+		{ memory_available_on_allowed(), " (on the NUMA domains that may be used)" },
+		{ memory_available_in_cgroup(), " (the cgroup's limit)" },
+		{ memory_available_below(RLIMIT_AS, "VmSize"), " (ulimit -v)" },
+		{ memory_available_below(RLIMIT_DATA, "VmData"), " (ulimit -d)" },
+	};
+	size_t least = (size_t)-1, i;
 
-	memory_available_source = group < outside ? " (the cgroup's limit)"
-				  : bound < everywhere
-					  ? " (on the NUMA domains that numactl gives)"
-					  : "";
-	return memory_available_smaller_of(outside, group);
+	memory_available_source = "";
+	for (i = 0; i < sizeof(limits) / sizeof(*limits); i++) {
+		if (limits[i].bytes >= least)
+			continue;
+		least = limits[i].bytes;
+		memory_available_source = limits[i].by;
+	}
+	return least;
 }

@@ -44,7 +44,8 @@ static char *map_aligned(size_t bytes)
 			  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
 	if (base == MAP_FAILED)
-		die("no address space for '%zu' bytes", "use smaller arrays", bytes);
+		die("no address space for '%zu' bytes",
+		    "use smaller arrays, or raise 'ulimit -v' and 'ulimit -d'", bytes);
 	return base + (MAP_ALIGNMENT - (uintptr_t)base % MAP_ALIGNMENT) % MAP_ALIGNMENT;
 }
 

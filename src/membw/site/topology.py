@@ -1,5 +1,6 @@
 """The CPUs of a node: read off this machine, or taken from a partition's processor facts."""
 
+import math
 import os
 import re
 from collections.abc import Iterable
@@ -8,6 +9,7 @@ from typing import Any
 
 from membw.site.cpulist import compress, expand
 
+GROUPS = Path('/sys/fs/cgroup')
 CPUS = Path('/sys/devices/system/cpu')
 NODES = Path('/sys/devices/system/node')
 
@@ -26,9 +28,28 @@ def one_per_core(allowed: Iterable[int], folder: Path = CPUS) -> list[int]:
     return cpus
 
 
+def quota(groups: Path = GROUPS, own: Path = Path('/proc/self/cgroup')) -> float:
+    """CPUs' worth of time that the cgroups (v1, v2) grant this process."""
+    least = math.inf
+    for line in own.read_text().splitlines() if own.is_file() else ():
+        _, controllers, path = line.split(':', 2)
+        folder = groups / ('cpu' if controllers else '') / path.strip('/')
+        above = [folder, *folder.parents]
+        if controllers and 'cpu' not in controllers.split(','):
+            continue
+        for group in above[: above.index(groups) + 1]:
+            v1 = [group / 'cpu.cfs_quota_us', group / 'cpu.cfs_period_us']
+            files = [f for f in (group / 'cpu.max', *v1) if f.is_file()]
+            words = ' '.join(file.read_text() for file in files).split()
+            if len(words) == 2 and words[0].isdigit():
+                least = min(least, int(words[0]) / int(words[1]))
+    return least
+
+
 def cores_here() -> list[int]:
-    """One CPU number per core of those that this process may use."""
-    return one_per_core(os.sched_getaffinity(0))
+    """One CPU number per core of those that this process may use, of whole CPUs of its quota."""
+    cpus = one_per_core(os.sched_getaffinity(0))
+    return cpus[: max(1, int(min(quota() + 0.01, len(cpus))))]
 
 
 def is_local(partition: Any) -> bool:

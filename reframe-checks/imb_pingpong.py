@@ -1,10 +1,8 @@
 """The founding program of the ping-pong, IMB-MPI1, between two cores or endpoints of a system."""
 
-import json
 import pathlib
 import re
 import shlex
-import time
 from typing import Any
 
 import reframe as rfm
@@ -16,13 +14,11 @@ from reframe.core.backends import getlauncher
 from reframe.core.builtins import parameter, run_after, run_before, sanity_function, variable
 from reframe.core.systems import SystemPartition
 
-from membw.moments import utc
-from membw.results import archive, imb_table
+from membw.results import archive, imb_table, ledger
 from membw.results.archive import NOTE_ENVIRONMENT
-from membw.results.table import SCHEMA
 from membw.site import cpulist
 
-OUTPUT, RECORD = 'imb.txt', 'imb.json'
+OUTPUT = 'imb.txt'
 # what each rank does before it becomes IMB: notes the CPUs that it may run on
 RANK = 'on_cpus.sh'
 RANK_LINES = [
@@ -106,6 +102,7 @@ class imb_pingpong(measurement):
 
     @run_before('run')
     def write_command(self) -> None:
+        self.case.expected = {OUTPUT: ''}
         extras = self.current_partition.extras
         self.env_vars = {**extras.get('imb_environment', {})}
         lines = ' '.join(shlex.quote(line) for line in RANK_LINES)
@@ -125,13 +122,13 @@ class imb_pingpong(measurement):
         program = shlex.quote(self.imb or of_site)
         return [
             f'imb=$(command -v {program}) || imb={spack}',
-            'test -x "$imb" || { echo "membw-missing IMB-MPI1"; exit 0; }',
+            f'test -x "$imb" || {{ echo "lacks IMB-MPI1" >>{ledger.NAME}; exit 0; }}',
         ]
 
     def find_nodes(self) -> list[str]:
         """$here, $there: the nodes of the two ranks."""
         there = '$(scontrol show hostnames | sed -n 2p)' if self.between_nodes else '$here'
-        return ['here=$(hostname)', f'there={there}', 'echo "membw-node $here"']
+        return ['here=$(hostname)', f'there={there}']
 
     def ranks(self) -> list[str]:
         """What follows mpirun: the source's own line, or each rank with its place."""
@@ -185,31 +182,24 @@ class imb_pingpong(measurement):
         path = pathlib.Path(self.stagedir, OUTPUT)
         self.text = path.read_text(errors='replace') if path.is_file() else ''
         self.table = imb_table.rows(self.text)
-        if self.table and all(row.time_us > 0 for row in self.table):
-            self.keep_table()
+        is_whole = self.table and all(row.time_us > 0 for row in self.table)
+        if is_whole:  # IMB writes a table, no record
+            self.case.missing = [one for one in self.case.missing if one.died]
+        self.keep(
+            self.record_of_table() if is_whole else None, f'imb-{self.pair}'.replace(':', '-')
+        )
 
-    def keep_table(self) -> None:
-        """A record as our own programs write it, of IMB's table."""
-        found = re.search(r'^membw-node (\S+)', self.output(), re.M)
-        self.node = found[1] if found else ''
+    def note_provenance(self, record: dict) -> None:
         self.run_environment = archive.environment(self.stagedir)
+
+    def record_of_table(self) -> dict[str, Any]:
+        """As our own programs write it, of IMB's table."""
         times = {f't_{row.bytes}': row.time_us for row in self.table}
         rows = {name: {'value': us, 'unit': 'us', 'better': 'lower'} for name, us in times.items()}
         rate = imb_table.bandwidth(self.table)
         rows['bandwidth'] = {'value': rate, 'unit': 'MB/s', 'better': 'higher'}
-        record = {
-            'schema': SCHEMA,
-            'program': 'IMB-MPI1',
-            'host': self.node,
-            'time': utc(time.time()),
-            'metrics': rows,
-            'verdict': 'VALID',
-            'reasons': [],
-            'warnings': [],
-            'facts': {},
-        }
-        pathlib.Path(self.stagedir, RECORD).write_text(json.dumps(record) + '\n')
-        self.keep(RECORD, f'imb-{self.pair}'.replace(':', '-'))
+        empty = archive.empty_record('IMB-MPI1', self.case.node())
+        return {**empty, 'metrics': rows, 'verdict': 'VALID'}
 
     def masks(self) -> list[str]:
         """CPUs that each rank could run on."""
@@ -220,22 +210,13 @@ class imb_pingpong(measurement):
     def is_valid(self) -> bool:
         """A whole table, and two ranks that were each bound to a core of its own."""
         if not self.text:
-            self.not_measured()
+            return self.conclude([])
         reasons = [f'not-validated ({text})' for text in imb_table.problems(self.text)]
         reasons += [f'unstable ({text})' for text in imb_table.restless(self.table)]
         per_core = self.current_partition.processor.num_cpus_per_core or 1
         places = misplaced(self.masks(), per_core)
         places += shared(self.masks()) if self.on_one_host() else []
         return self.conclude(reasons + [f'wrong-pinning ({text})' for text in places])
-
-    @run_before('performance')
-    def report_times(self) -> None:
-        if self.is_dry_run():
-            return
-        for row in self.table:
-            self.note_figure(f't_{row.bytes}', row.time_us, 'us')
-        if self.table and all(row.time_us > 0 for row in self.table):
-            self.note_figure('bandwidth', imb_table.bandwidth(self.table), 'MB/s')
 
 
 def misplaced(masks: list[str], per_core: int) -> list[str]:

@@ -1,6 +1,5 @@
 """Triad against the number of threads, memory near and far: where a domain saturates."""
 
-import json
 import pathlib
 import shlex
 from collections.abc import Iterator
@@ -14,11 +13,12 @@ from lib.measurement import invalid_reasons, measurement
 from lib.stream_options import stream_options
 from reframe.core.builtins import run_before, sanity_function
 
+from membw.plural import plural
+from membw.results import ledger
 from membw.results.archive import NOTE_ENVIRONMENT
 from membw.site import topology
 from membw.site.cpulist import expand
 
-RECORD = 'scan.json'  # of all points
 SATURATED = 0.95  # of the best point; a convention of this project
 
 
@@ -58,6 +58,7 @@ class numa_scan(at_realtime, stream_options, measurement):
         # one script under one launcher: every point runs in the same way
         lines = [pinnings.unset_other_variables({}), NOTE_ENVIRONMENT]
         lines += [self.line(*point) for point in self.points]
+        self.case.expected = {self.file(*point): self.what(*point) for point in self.points}
         pathlib.Path(self.stagedir, 'scan.sh').write_text('\n'.join(lines) + '\n')
         self.executable, self.executable_opts = 'bash', ['scan.sh']
 
@@ -71,23 +72,27 @@ class numa_scan(at_realtime, stream_options, measurement):
             self.binary.path,
             *self.program_options(self.file(memory, count)),
         ]
-        return f'OMP_NUM_THREADS={count} {shlex.join(self.at_priority(words))}'
+        file = self.file(memory, count)
+        line = f'OMP_NUM_THREADS={count} {shlex.join(self.at_priority(words))} 2>{file}.err'
+        return f'{line}\n{ledger.ended(file)}; cat {file}.err >&2'
 
     @staticmethod
     def file(memory: str, count: int) -> str:
         return f'scan-{memory}-{count}.json'
 
+    @staticmethod
+    def what(memory: str, count: int) -> str:
+        return f'{memory} memory, {plural(count, "thread")}'
+
     @run_before('sanity')
     def read_scan(self) -> None:
         if self.is_dry_run():
             return
-        read = [(point, self.read_records([self.file(*point)])) for point in self.points]
-        self.measured = {point: records[0] for point, records in read if records}
+        arrived = ((point, self.case.arrived.get(self.file(*point))) for point in self.points)
+        self.measured = {point: record for point, record in arrived if record}
+        self.keep(self.one_record() if self.measured else None, 'numa-scan')
         if self.measured:
-            self.note_provenance(list(self.measured.values())[-1])
-            text = json.dumps(self.one_record())
-            pathlib.Path(self.stagedir, RECORD).write_text(text + '\n')
-            self.keep(RECORD, 'numa-scan')
+            self.report_curves()
 
     def one_record(self) -> dict[str, Any]:
         """The last point's, with the Triad of every point as a metric of its own."""
@@ -107,12 +112,9 @@ class numa_scan(at_realtime, stream_options, measurement):
     @sanity_function
     def is_valid(self) -> bool:
         """Every point measured, valid, on the CPUs of the domain, and below the peak."""
-        missing = [point for point in self.points if point not in self.measured]
-        if missing:
-            self.not_measured()
         problems = []
         for point, record in self.measured.items():
-            where = '{} memory, {} thread(s)'.format(*point)
+            where = self.what(*point)
             # the reason stays in front, by which a case of mere noise is known
             problems += [
                 text.replace('(', f'({where}: ', 1) for text in self.problems(point[1], record)
@@ -138,13 +140,11 @@ class numa_scan(at_realtime, stream_options, measurement):
             curves[name].append((count, round(record['metrics']['triad']['value'], 3)))
         return curves
 
-    @run_before('performance')
     def report_curves(self) -> None:
-        if self.is_dry_run():
-            return
+        """Where each memory saturates; of a scan with missing points it is not known."""
         for name, points in self.curves().items():
-            for count, gbs in points:
-                self.note_figure(f'triad_{name}_{count}', gbs, 'GB/s')
+            if len(points) < sum(memory == name for memory, _ in self.points):
+                continue
             threads, gbs = saturation(points)
             self.note_figure(f'saturation_{name}', threads, 'threads')
             self.say(f'memory {name} saturates at {threads} thread(s), {gbs} GB/s')

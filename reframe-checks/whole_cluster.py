@@ -20,7 +20,6 @@ from reframe.core.builtins import (
     sanity_function,
     variable,
 )
-from reframe.core.logging import getlogger
 
 from membw.plural import plural
 from membw.printable import at_most
@@ -127,16 +126,22 @@ class whole_cluster(measurement):
             return
         lines = self.gathered()
         if not lines:
+            self.case.expected = {RECORDS: ''}
+            self.case.gather()
+            self.keep(None, type(self).__name__)
             return
         self.nodes_of_job = self.requested_nodes()
+        self.case.judges_records = False
+        self.note_build()
         self.note_provenance(json.loads(lines[0]))
-        self.keep_all(lines)
+        self.keep_lines(lines)
         self.judge()
         low = sorted({node for nodes in self.judged.low.values() for node in nodes})
         if low and self.by_srun and not self.uses_mpi:
             self.say(f'LOW, measured again: {", ".join(low)}')
-            self.keep_all([*lines, *self.measured_again(low)])
+            self.keep_lines([*lines, *self.measured_again(low)])
             self.judge()
+        self.report_metrics()
         self.tell()
 
     def gathered(self) -> list[str]:
@@ -158,20 +163,16 @@ class whole_cluster(measurement):
             lines += self.gathered()
         return lines
 
-    def keep_all(self, lines: list[str]) -> None:
+    def keep_lines(self, lines: list[str]) -> None:
+        records = [json.loads(line) for line in lines]
         if self.record:
-            self.rewrite([{**json.loads(line), **self.further_facts()} for line in lines])
+            self.case.rewrite(records)
         else:
-            pathlib.Path(self.stagedir, RECORDS).write_text(''.join(lines))
-            self.keep(RECORDS, type(self).__name__)
-        self.keep_case(lambda record: (record['verdict'], invalid_reasons(record)))
+            self.keep_all(records, type(self).__name__)
+        self.case.note_verdict(lambda record: (record['verdict'], invalid_reasons(record)))
 
-    def keep_verdict(self, problems: object) -> None:
-        """Nothing to keep here: each node's record has its own verdict."""
-
-    def undecided(self) -> list[str]:
-        """The median of the nodes is compared with a reference, not the record of one."""
-        return []
+    def note_verdict(self, problems: object) -> None:
+        """Nothing to note here: each node's record has its own verdict."""
 
     def judge(self) -> None:
         self.node_check = str(pathlib.Path(self.record).with_suffix('.nodecheck'))
@@ -188,26 +189,19 @@ class whole_cluster(measurement):
         for line in ranking.of_verdict(self.judged.nodes, *NOT_PASS):
             self.warn(line)
 
-    def warn(self, line: str) -> None:
-        """`membw run` shows it, too."""
-        getlogger().warning(f'{self.display_name}: {line}')
-
     @sanity_function
     def is_complete(self) -> bool:
         """Every node of the job answered, with valid figures."""
         if not self.judged:
-            self.not_measured()
+            return self.conclude([])
         return self.conclude(at_most(self.lost(), MOST))
 
     def lost(self) -> list[str]:
         """Nodes with invalid figures, as text."""
         return ranking.of_verdict(self.judged.nodes, 'MISSING', 'INVALID')
 
-    @run_before('performance')
     def report_metrics(self) -> None:
         """Of the nodes with valid figures."""
-        if self.is_dry_run():
-            return
         nodes = [node.figures for node in self.judged.nodes if node.verdict in MEASURED]
         one = {name: f for group in self.judged.groups for name, f in group.any.items()}
         for name, metric in one.items():

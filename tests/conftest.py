@@ -17,7 +17,7 @@ from places import ROOT
 # folders whose tests compute only, but for those named below: they fill the cores while those of
 # WAITING wait, and come last
 COMPUTING = (
-    'checks/test_last_words.py',
+    'checks/test_case.py',
     'checks/test_references.py',
     'checks/test_several_launches.py',
     'harness',
@@ -40,6 +40,7 @@ WAITING = (
     'stream/test_stream_program.py',
     'checks/test_system_add.py',
     'stream/test_bit_flips.py',
+    'checks/test_deaths.py',
     'checks/test_slurm.py',
     'checks/test_jobs.py',
     'checks/test_systems.py',

@@ -20,15 +20,14 @@ from reframe.core.exceptions import ReframeError, SanityError
 from reframe.core.meta import make_test
 from reframe.core.systems import SystemPartition
 
-from lib import local_jobs, prerequisites, site_environments
-from lib.batch_job import batch_job
-from lib.last_words import last_words
+from lib import job_output, local_jobs, prerequisites, site_environments
+from lib.batch_job import batch_job, never_begun
 from lib.quick_log import quick_log
 from membw import presets
 from membw.checkout import root
 from membw.presets import spack_rows
 from membw.presets.code_checksum import code_sha256
-from membw.results import archive
+from membw.results import archive, ledger
 from membw.site import machine
 
 LOCKED = {}  # files locked for as long as this process lasts
@@ -166,7 +165,7 @@ class spack_build(quick_log, rfm.RunOnlyRegressionTest):
         )
 
 
-class program_binary(quick_log, batch_job, last_words, rfm.CompileOnlyRegressionTest):
+class program_binary(quick_log, batch_job, rfm.CompileOnlyRegressionTest):
     """An executable of a folder of src, of one compiler and preset, and its build record."""
 
     sourcesdir = None
@@ -223,10 +222,17 @@ class program_binary(quick_log, batch_job, last_words, rfm.CompileOnlyRegression
 
     def needs_mpicc(self) -> str:
         """As a tool in lib/measurement.py: what a node lacks is a skip."""
-        if not self.mpi:
-            return ''
-        tool = shlex.quote(self.current_environ.extras['mpicc'])
-        return f'command -v {tool} >/dev/null || {{ echo membw-missing {tool}; exit 0; }}; '
+        return f'{ledger.lacks(self.current_environ.extras["mpicc"])}; ' if self.mpi else ''
+
+    @run_before('sanity')
+    def skip_what_the_node_lacks(self) -> None:
+        if self.is_dry_run():
+            return
+        lacks, where = ledger.read(self.stagedir).lacks, self.current_partition
+        self.skip_if(lacks, f"'{lacks}' not found on the node of {where.fullname}")
+        if not job_output.is_begun(self.stagedir, self.build_job):
+            why = never_begun(self.build_job, where.scheduler.registered_name)
+            raise SanityError(f'nothing was built: {why}')
 
     def own_line(self) -> str:
         """By the compiler and flags of the site's environment, as a shell takes them."""
@@ -289,7 +295,8 @@ class program_binary(quick_log, batch_job, last_words, rfm.CompileOnlyRegression
     def is_of_this_source(self) -> Any:
         """A stale binary would measure the old program under the new one's name."""
         if not os.access(self.path, os.X_OK):
-            raise SanityError(f'nothing was built: {self.last_words()}')
+            said = job_output.last_words(job_output.errors(self.stagedir, self.build_job))
+            raise SanityError(f'nothing was built: {said or "no reason was printed"}')
         return sn.assert_eq(
             self.facts()['source_sha256'],
             presets.source_sha256(os.path.join(root(), 'src', self.program)),

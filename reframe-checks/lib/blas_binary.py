@@ -3,7 +3,6 @@
 import functools
 import glob
 import os
-import re
 import subprocess
 import sys
 from typing import Any
@@ -18,13 +17,14 @@ from lib import site_environments
 from lib.binaries import program_binary
 from lib.option_words import option_words
 from membw import presets
+from membw.results import ledger
 from membw.site import topology
 
 ROWS = presets.load_blas()
 # in bash: the program knows them
 LEAVE_OUT = (
     'for name in $({program} --kernel-variables); do '
-    '[ -z "${{!name}}" ] || echo "membw-left-out $name=${{!name}}"; unset $name; done'
+    '[ -z "${{!name}}" ] || echo "note $name=${{!name}}" >>{ledger}; unset $name; done'
 )
 CALLS_IT = 'void dgemm_(void); int main(void) { dgemm_(); return 0; }'
 
@@ -191,12 +191,14 @@ class of_a_blas(rfm.RegressionTestPlugin):
         """What a login shell says of them is no fact of the node. Before all else of the job, so
         that the environment that is noted is the run's."""
         if 'forced-kernels' not in self.allow.split(','):
-            self.prerun_cmds.insert(0, LEAVE_OUT.format(program=self.binary.path))
+            self.prerun_cmds.insert(
+                0, LEAVE_OUT.format(program=self.binary.path, ledger=ledger.NAME)
+            )
 
     @run_before('sanity')
     def say_what_was_left_out(self) -> None:
         if not self.is_dry_run():
-            left_out = re.findall(r'^membw-left-out (.+)', self.output(), re.M)
+            left_out = self.case.ledger.notes
             self.note = f'left out: {", ".join(left_out)}' if left_out else ''
 
     def program_options(self, record: str) -> list[str]:

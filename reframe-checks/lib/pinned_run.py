@@ -64,10 +64,12 @@ class pinned_run(at_realtime, measurement):
     def read_record(self) -> None:
         if self.is_dry_run():
             return
-        self.measured: Any = next(iter(self.read_records(['record.json'])), None)
-        if self.measured:
-            self.note_provenance(self.measured)
-            self.keep('record.json', self.pinning)
+        self.measured: Any = self.read_measured()
+        self.keep(self.measured, self.pinning)
+
+    def read_measured(self) -> dict | None:
+        """The record of the run, None: it left none."""
+        return self.case.arrived.get('record.json')
 
     def contradictions(self) -> Iterable[str]:
         """Where the output that people read is not what the record says, as text."""
@@ -81,12 +83,7 @@ class pinned_run(at_realtime, measurement):
     def is_valid(self) -> bool:
         """Validated, undisturbed, the threads on the requested CPUs, below the peak."""
         if not self.measured:
-            self.not_measured()
+            return self.conclude([])
         reasons = [*invalid_reasons(self.measured), *self.contradictions()]
         reasons += [f'wrong-pinning ({text})' for text in self.where()]
         return self.conclude(reasons)
-
-    @run_before('performance')
-    def report_metrics(self) -> None:
-        if not self.is_dry_run():
-            self.note_metrics(self.measured)

@@ -2,12 +2,10 @@
 
 import datetime
 import functools
-from typing import Any
 
 import reframe as rfm
 import yaml
 
-from membw.errors import did_you_mean
 from membw.site.references import INDEX, NOTES, STREAM
 
 
@@ -51,12 +49,16 @@ def tuples(test: rfm.RegressionTest) -> dict[str, list[float | None]]:
     return {name: list(getattr(row, 'data', row)[:3]) for name, row in rows(test).items()}
 
 
-def not_measured(test: rfm.RegressionTest) -> list[tuple[str, str]]:
-    """(metric, hint) of references of this case that no performance variable has: typos."""
-    measured = list(test.perf_variables)
-    return [(name, did_you_mean(name, measured)) for name in rows(test) if name not in measured]
+def known_issues(test: rfm.RegressionTest) -> dict[str, str]:
+    """{metric: message} of what '$xfail' marks in the references of this case."""
+    return {name: row.message for name, row in rows(test).items() if hasattr(row, 'message')}
 
 
-def expected_failures(test: rfm.RegressionTest) -> list[tuple[str, Any]]:
-    """(metric, entry) of what '$xfail' marks in the references of this case."""
-    return [(name, row) for name, row in rows(test).items() if hasattr(row, 'message')]
+def last_day(test: rfm.RegressionTest) -> str:
+    """Of a calibrated reference that is over; '' where it is not, or there is none."""
+    path, name = test.current_partition.extras.get('references'), type(test).__name__
+    if not path:
+        return ''
+    of_case = [str(getattr(test, one, '')) for one in ('pinning', *more_of_index(path, name))]
+    key = test.current_partition.fullname, test.current_environ.name, *of_case
+    return expired(path, name, key) or ''

@@ -1,7 +1,6 @@
 """Shared by all checks of src/stream: sizes, peak, and the compiler's stores."""
 
 from collections.abc import Iterator
-from typing import Any
 
 import reframe as rfm
 from reframe.core.builtins import variable
@@ -45,10 +44,13 @@ class stream_options(rfm.RegressionTestPlugin):
     def pages_requested(self) -> str | None:
         return self.current_environ.extras.get('pages')
 
+    def note_build(self) -> None:
+        super().note_build()
+        self.note_codegen()
+
     def note_provenance(self, record: dict) -> None:
         super().note_provenance(record)
         self.array_size, self.ntimes = record['array_size'], record['ntimes']
-        self.note_codegen()
         self.note_peak(record)
 
     def note_codegen(self) -> None:
@@ -56,14 +58,12 @@ class stream_options(rfm.RegressionTestPlugin):
         from membw.codegen.kernels import read_kernels  # the disassembler takes time to load
 
         try:
-            self.codegen = read_kernels(self.binary.path)
+            codegen = read_kernels(self.binary.path)
         except (MembwError, OSError) as err:
-            self.codegen, why = {}, str(err)
-        self.stores = brief(self.codegen) if self.codegen else ''
+            codegen, why = {}, str(err)
+        self.case.further = {'codegen': codegen}
+        self.stores = brief(codegen) if codegen else ''
         self.say(f'stores: {self.stores or why}')
-
-    def further_facts(self) -> dict[str, Any]:
-        return {'codegen': self.codegen}
 
     def note_peak(self, record: dict) -> None:
         """0 where no peak is known; the system file's source says more than `option`."""

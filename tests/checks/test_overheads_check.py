@@ -35,6 +35,9 @@ def test_what_cannot_measure_is_launched_once_and_says_why(call, tmp_path):
                 '-p', '^gcc-', '-S', 'overheads.constructs=nothing', f'--prefix={tmp_path}',
                 MEMBW_BUILD='make')  # fmt: skip
     assert done.returncode == 1, done.stdout
-    assert 'not measured, no record: membw: ' in done.stdout and "'nothing'" in done.stdout
+    assert (
+        'NOT MEASURED: launch 1 of 8: exit status 2: membw: ' in done.stdout
+        and "'nothing'" in done.stdout
+    )
     (said,) = tmp_path.glob('stage/*/*/*/overheads_*/rfm_job.err')
     assert said.read_text().count('membw: ') == 1

@@ -4,10 +4,9 @@ import re
 import statistics
 
 import pytest
+import stream_table
 import yaml
 from places import ROOT
-
-from membw.results import stream_table
 
 DATA = ROOT / 'tests/data'
 
@@ -143,18 +142,3 @@ def test_the_reader_reads_the_nodes_of_cea_and_they_give_the_published_summary()
     assert entries()['cea:node', 'gcc-.*', 'none']['triad'][0] == pytest.approx(
         statistics.mean(found.values()) / 1000, abs=1e-8
     )
-
-
-def test_a_table_that_differs_from_the_record_is_reported():
-    text = (DATA / 'thin-likwid.txt').read_text()
-    record = {
-        'kernels': {
-            name: {'best_mbs': row['best_mbs']} for name, row in stream_table.rows(text).items()
-        }
-    }
-    assert list(stream_table.contradictions(text, record)) == []
-    record['kernels']['triad']['best_mbs'] += 1
-    assert list(stream_table.contradictions(text, record)) == [
-        'triad: 166639.1 in the table, 166640.1 recorded'
-    ]
-    assert list(stream_table.contradictions('', record))[0] == 'no row of copy in the table'

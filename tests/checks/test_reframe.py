@@ -16,10 +16,10 @@ from record_schema import check
 
 import stream
 from membw.errors import MembwError
+from membw.results import rows
 from membw.results.table import read_table
 from membw.run import refusals
 from membw.site import binder, cpulist, realtime, topology
-from membw.summary import rows
 
 # the system of this machine is run below
 SYSTEMS = sorted(path.stem for path in (ROOT / 'systems').glob('*.yaml') if path.stem != 'local')
@@ -191,7 +191,9 @@ def test_the_slurm_script_asks_for_one_whole_node(dry, system, where, cores, acc
 
 
 def run_line(script):
-    return script.strip().splitlines()[-1]
+    """What is launched: the line before the one that notes how it ended."""
+    lines = script.strip().splitlines()
+    return lines[lines.index('echo "ended - $?" >>ledger.txt') - 1]
 
 
 @pytest.mark.parametrize('system, where, cores, _', SLURM)
@@ -269,7 +271,7 @@ def test_the_scan_goes_through_a_domain_local_and_remote(dry, system, cores):
     stage = dry(system).folder / 'stage' / system
     (script,) = stage.glob('*/gcc-o2/numa_scan/scan.sh')
     found = re.findall(
-        r'^OMP_NUM_THREADS=(\d+) numactl --cpunodebind 0 --membind ([01]) \S+ .*--json (\S+)$',
+        r'^OMP_NUM_THREADS=(\d+) numactl --cpunodebind 0 --membind ([01]) .*--json (\S+) 2>\S+$',
         script.read_text(),
         re.M,
     )
@@ -300,7 +302,8 @@ def test_overheads_are_measured_with_all_hardware_threads_of_the_card(dry, syste
     scripts = scripts_of(dry, system, 'overheads')
     assert scripts and not any('OMP_WAIT_POLICY=' in text for text in scripts)
     loop = "sh -c 'valid=0; for record in record.json launch-2.json launch-3.json launch-4.json "
-    counted = '--pairs 15 --json $record && valid=$((valid + 1)); wait; '
+    counted = '--pairs 15 --json $record; status=$?; echo "ended $record $status" >>ledger.txt; '
+    counted += '[ $status = 0 ] && valid=$((valid + 1)); wait; '
     counted += '[ -e $record ] && [ $valid -lt 8 ] && '
     assert all(loop in text and 'launch-16.json; do sleep 1 & ' in text for text in scripts)
     assert all(counted in text for text in scripts)
@@ -507,7 +510,7 @@ def test_a_missing_tool_is_a_reason_and_the_rest_runs(small):
 def test_a_scan_that_is_invalid_names_the_reason_then_the_point(small):
     """By the reason alone membw run knows what is worth another attempt."""
     case = small.case('numa_scan')
-    assert 'array-too-small (local memory, 1 thread(s): ' in case['reasons']
+    assert 'array-too-small (local memory, 1 thread: ' in case['reasons']
     (script,) = small.folder.glob('stage/**/scan.sh')
     assert (' chrt --fifo 1 numactl ' in script.read_text()) == realtime.permitted()
 

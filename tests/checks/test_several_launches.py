@@ -8,7 +8,7 @@ import types
 import pytest
 from lib.several_launches import several_launches
 
-from membw.results import launches
+from membw.results import launches, ledger
 
 
 def record(*reasons, allowed=False):
@@ -46,7 +46,7 @@ def test_launches_end_with_what_the_next_one_would_have_as_well(tmp_path, left, 
         seconds_apart=0,
         executable='sh',
         executable_opts=[str(program), '--json', 'record.json'],
-        _names=lambda: several_launches._names(check),
+        case=types.SimpleNamespace(expected={}),
     )
     several_launches.launch_again(check)
     words = shlex.split(shlex.join([check.executable]) + ' ' + ' '.join(check.executable_opts))
@@ -54,5 +54,7 @@ def test_launches_end_with_what_the_next_one_would_have_as_well(tmp_path, left, 
     assert (tmp_path / 'launched').read_text().count('\n') == made
     records = [json.loads(path.read_text()) for path in tmp_path.glob('*.json')]
     assert len(records) == (made if left[0] else 0)
+    assert len(ledger.read(tmp_path).ended) == made
+    assert list(check.case.expected.values())[2] == 'launch 3 of 3'
     if any(map(launches.is_wrong, left if left[0] else ())):
         assert launches.combine(records, 3)['verdict'] == 'INVALID'

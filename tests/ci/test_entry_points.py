@@ -66,7 +66,9 @@ def test_an_unknown_system_is_red(call, one_run):
 def test_an_invalid_and_a_wrong_figure_are_red_and_the_invalid_one_is_not_shown(run):
     """Two checks: the figure of one lies outside its reference, the other's output is INVALID."""
     low = tiny_check.text("reference = {'*': {'triad': (6.0, -0.1, 0.1, 'GB/s')}}")
-    invalid = tiny_check.text(pattern='validates', message='INVALID: array-too-small')
+    said = "word = variable(str, value='INVALID', loggable=True)\n"
+    said += "    reasons = variable(str, value='array-too-small', loggable=True)"
+    invalid = tiny_check.text(said, pattern='validates')
     invalid = invalid.replace('class tiny', 'class other').replace('3.0', '98765.0')
     done = run(text=low + invalid)
     assert done.returncode == 1

@@ -95,6 +95,8 @@ class MadeRun:
         if reasons:
             row |= {
                 'result': 'fail',
+                'word': 'INVALID',
+                'reasons': '; '.join(reasons),
                 'fail_phase': 'sanity',
                 'fail_reason': f'sanity error: INVALID: {"; ".join(reasons)}',
             }

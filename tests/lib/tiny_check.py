@@ -2,7 +2,8 @@
 
 CHECK = """\
 import reframe as rfm
-from reframe.core.builtins import sanity_function, performance_function, run_after
+from reframe.core.builtins import (
+    sanity_function, performance_function, run_after, variable)
 import reframe.utility.sanity as sn
 
 @rfm.simple_test

@@ -25,8 +25,10 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
+import stream_table
+
 from membw import presets
-from membw.results import imb_table, stream_table
+from membw.results import imb_table
 from membw.site.machine import cpu_features
 from membw.site.topology import cores_here
 

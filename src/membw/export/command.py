@@ -13,7 +13,8 @@ EPILOG = """\
 RESULTS are record files, folders of them, or - for stdin; default: results of this checkout.
 csv and json have every figure; openmetrics has the newest of each series.
 An INVALID figure has its verdict and reason, and no number. A lower bound has its own name.
-A case of FOLDER/reports without a figure, as after a failed build, is NOT MEASURED.
+What was to be measured and is missing has a verdict and a reason: DIED (by a signal, with its
+node, at its limit) or NOT MEASURED, as after a failed build (FOLDER/reports).
 
 examples:
   membw export --output /var/lib/node_exporter/membw.prom
@@ -48,12 +49,13 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
 def run(args: argparse.Namespace) -> int:
     """Exit status as in EPILOG."""
     from membw.export import openmetrics, rows
-    from membw.export.unmeasured import unmeasured
+    from membw.export.unmeasured import of_records, of_reports
     from membw.results.table import read_table
 
     paths = args.results or [str(Path(root(), 'results'))]
     table = read_table([path for path in paths if args.results or Path(path).is_dir()])
-    missing = unmeasured([path for path in paths if Path(path).is_dir()], table.problems)
+    missing = of_records(table.lost)
+    missing += of_reports([path for path in paths if Path(path).is_dir()], table.problems)
     for problem in table.problems:
         print(f'membw: {printable(problem)}', file=sys.stderr)
     if not table.figures and not missing:

@@ -11,7 +11,7 @@ from membw.files import write_whole
 from membw.printable import printable
 
 if TYPE_CHECKING:
-    from membw.report.rows import Run
+    from membw.report.run import Run
 
 EPILOG = """\
 RESULTS is one report of ReFrame, or record files, folders of them, - for stdin; default: the
@@ -67,9 +67,9 @@ def run(args: argparse.Namespace) -> int:
 
 def _run(results: list[str]) -> 'Run':
     """Of the report that is named, of the newest one here, or of records."""
-    from membw.report.rows import is_report, run_of_records, run_of_report
+    from membw.report.run import is_report, run_of_records, run_of_report
+    from membw.results.reframe import newest
     from membw.results.table import read_table
-    from membw.summary.outcome import newest
 
     own = Path(root(), 'results')
     if not results and any((own / 'reports').glob('run-*.json')):

@@ -7,12 +7,12 @@ from membw.plural import plural
 from membw.presets import version
 from membw.report import history, pairs, ranking, record_curves, summary
 from membw.report.model import Page
-from membw.report.rows import Run
+from membw.report.run import Run
 from membw.report.sections import section
 from membw.results.hostlist import fold
 from membw.results.provenance import peak_of
+from membw.results.rows import Row
 from membw.results.table import Table
-from membw.summary.rows import Row
 
 CASE_FIELDS = ('session', 'commit', 'compile_line', 'stores', 'modules')
 
@@ -21,7 +21,7 @@ def page_of(run: Run, expected: Sequence[str] = ()) -> Page:
     """The page of a Run, which has a row; `expected`: nodes that were to be measured."""
     rows, table = run.rows, run.table
     head = summary.headline_rows(rows)
-    peak = peak_of(table.record(head[0].figure))[0] if head[0].figures else None
+    peak = peak_of(table.record(head[0].headline))[0] if head[0].figures else None
     built = _builds(rows)
     by_test: dict[str, list[Row]] = {head[0].test: []}
     for row in rows:
@@ -41,7 +41,7 @@ def page_of(run: Run, expected: Sequence[str] = ()) -> Page:
     alarms = ranking.alarms(fleet)
     verdict, counts = summary.verdict_of(run, alarms)
     if head[0].figures:
-        past, changes = history.section(run.past, head[0].figure)
+        past, changes = history.section(run.past, head[0].headline)
         sections += [past] if past else []
         alarms += changes
     nodes = len({row.node for row in rows if row.figures})
@@ -66,7 +66,7 @@ def _builds(rows: Sequence[Row]) -> dict[str, str]:
     found: dict[str, str] = {}
     for row in rows:
         if row.figures:
-            found.setdefault(row.figure.provenance, f'built-{len(found) + 1}')
+            found.setdefault(row.headline.provenance, f'built-{len(found) + 1}')
     return found
 
 
@@ -76,14 +76,14 @@ def _title(rows: Sequence[Row], table: Table) -> str:
     measured = next((row for row in rows if row.figures), None)
     if not measured:
         return 'Memory bandwidth: nothing was measured'
-    facts = table.record(measured.figure).get('facts') or {}
+    facts = table.record(measured.headline).get('facts') or {}
     cores = f', {plural(facts["cores"], "core")}' if facts.get('cores') else ''
     return f'Memory bandwidth of {name} ({facts.get("cpu_model") or "unknown CPU"}{cores})'
 
 
 def _subtitle(rows: Sequence[Row]) -> str:
     """System, and from when to when it was measured."""
-    figures = [row.figure for row in rows if row.figures]
+    figures = [row.headline for row in rows if row.figures]
     if not figures:
         return ''
     where = sorted({f'{f.system}:{f.partition}' for f in figures} - {':'})
@@ -101,7 +101,7 @@ def _provenance(rows: Sequence[Row], built: dict[str, str], table: Table) -> lis
     for row in rows:
         if not row.figures:
             continue
-        f = row.figure
+        f = row.headline
         fields = list(table.provenance(f).items())
         case = table.record(f).get('case') or {} if f.provenance not in entries else {}
         known = {name for name, _ in fields}

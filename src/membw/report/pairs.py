@@ -9,8 +9,8 @@ from scipy.sparse.csgraph import connected_components
 from membw.report.heat_map import heat_map
 from membw.report.model import Picture
 from membw.report.sections import in_bytes
+from membw.results.rows import Row
 from membw.results.table import Table
-from membw.summary.rows import Row
 
 MAPS = 4  # of cores: nodes that have a picture
 SHARED = ('smt', 'llc', 'domain', 'socket')  # what two CPUs may share, the innermost first
@@ -28,16 +28,16 @@ READ_NODES = (
 def pictures(rows: Sequence[Row], table: Table) -> list[Picture]:
     """Of the valid rows of one benchmark; none where its records have no pairs."""
     valid = [row for row in rows if row.is_valid]
-    if not valid or not {'pairs', 'links'} & table.record(valid[0].figure).keys():
+    if not valid or not {'pairs', 'links'} & table.record(valid[0].headline).keys():
         return []
-    records = [table.record(row.figure) for row in valid]
+    records = [table.record(row.headline) for row in valid]
     cores = [_of_cores(record) for record in records if record.get('pairs')]
     return cores[:MAPS] + _of_nodes([record for record in records if record.get('links')])
 
 
 def metrics_of(rows: Sequence[Row], table: Table) -> set[str]:
     """The metrics of a benchmark that are cells of a map, not points of a curve."""
-    record = table.record(rows[0].figure) if rows[0].figures else {}
+    record = table.record(rows[0].headline) if rows[0].figures else {}
     return {pair['metric'] for pair in record.get('pairs') or ()}
 
 

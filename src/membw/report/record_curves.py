@@ -8,8 +8,8 @@ from membw.report.heat_map import heat_map
 from membw.report.lines import Curve, lines
 from membw.report.model import Picture
 from membw.report.sections import in_bytes
+from membw.results.rows import Row
 from membw.results.table import Table
-from membw.summary.rows import Row
 
 LATENCIES = {'latency_2m_ns': 'pages of 2 MiB', 'latency_4k_ns': 'pages of 4 KiB'}
 RATES = {
@@ -34,7 +34,7 @@ READ_TIERS = 'The row is the NUMA domain of the CPUs, the column that of the mem
 
 def pictures(rows: Sequence[Row], table: Table) -> list[Picture]:
     """Of the best valid row; none where its record has no curves."""
-    record = table.record(rows[0].figure) if rows[0].is_valid else {}
+    record = table.record(rows[0].headline) if rows[0].is_valid else {}
     points = record.get('points')
     if record.get('pairs_of_domains'):
         return [_tiers(record, key) for key in TIERS]

@@ -7,10 +7,10 @@ from collections.abc import Container, Mapping, Sequence
 from membw.report.bars import Bar, bars
 from membw.report.lines import MOST, Curve, lines
 from membw.report.model import Picture, Section
+from membw.results.rows import Row
 from membw.results.table import HIGHER, Figure
 from membw.results.verdict import FAIL, WORST_FIRST
 from membw.summary.full_table import cell, figures_of, table_of, text_of
-from membw.summary.rows import Row
 from membw.tables import Column, Table
 
 # metrics whose names differ in their last number are points of a curve: triad_local_12, t_4096
@@ -186,7 +186,7 @@ def _metrics_across(rows: Sequence[Row], built: Mapping[str, str]) -> Table:
     preset = [column.name for column in table.columns].index('preset')
     for line, row in zip(table.rows, shown, strict=True):
         if row.figures:
-            line[preset] = line[preset]._replace(link=built[row.figure.provenance])
+            line[preset] = line[preset]._replace(link=built[row.headline.provenance])
     if len(rows) > len(shown):
         table.note = f'{len(rows) - len(shown)} more rows: membw export --format csv'
     return table

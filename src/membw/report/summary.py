@@ -6,14 +6,14 @@ from collections.abc import Sequence
 
 from membw.plural import plural
 from membw.report.model import Alarm, Picture
-from membw.report.rows import Run
+from membw.report.run import Run
 from membw.report.sections import bar_picture, metric_name
 from membw.results.provenance import peak_of
+from membw.results.rows import Row
 from membw.results.table import Table
 from membw.results.verdict import PASS, WORST_FIRST, worst
 from membw.summary.full_table import text_of
 from membw.summary.headline import no_peak
-from membw.summary.rows import Row
 
 FIRST = 'stream'  # the benchmark of the headline, where it was measured
 LISTED = 20  # lines of what needs attention
@@ -31,11 +31,11 @@ def headline(rows: Sequence[Row]) -> str:
     """'Triad 45.8 ±4.6 GB/s' of the best row; of several nodes the median and the range."""
     if not rows[0].is_valid:
         return 'No valid figure'
-    f = rows[0].figure
+    f = rows[0].headline
     best: dict[str, float] = {}
     for row in rows:
         if row.is_valid:
-            best.setdefault(row.node, row.figure.value)
+            best.setdefault(row.node, row.headline.value)
     if len(best) == 1:
         return f'{metric_name(f.metric)} {text_of(f)} {f.unit}'
     values = list(best.values())
@@ -47,7 +47,7 @@ def standing(row: Row, table: Table, nodes: int = 1) -> list[str]:
     """Sentences: the row, what a bound means, the share of the peak, the reference."""
     if not row.is_valid:
         return [f'{row.test} {row.name}: {row.reason}']
-    f = row.figure
+    f = row.headline
     lines = [f'{row.name} on {f.node}{", the fastest node" if nodes > 1 else ""}.']
     if f.is_bound and not f.is_upper:
         lines.append(
@@ -74,7 +74,7 @@ def head_picture(rows: Sequence[Row], peak: float | None) -> Picture | None:
     """Bars of the headline's metric; None where no row is valid."""
     if not rows[0].is_valid:
         return None
-    return bar_picture(rows[0].figure.metric, rows[:IN_HEAD], peak)
+    return bar_picture(rows[0].headline.metric, rows[:IN_HEAD], peak)
 
 
 def verdict_of(run: Run, more: Sequence[Alarm]) -> tuple[str, str]:

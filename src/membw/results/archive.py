@@ -13,6 +13,7 @@ import time
 
 from membw.moments import utc
 from membw.presets.sources import commit, packed
+from membw.results import ledger
 
 ENVIRONMENT = 'environment.txt'
 # variables that change how a run goes, or what it is linked with
@@ -65,11 +66,26 @@ def keep_job(results: pathlib.Path, stem: str, stage: str | pathlib.Path, job: d
     """Stores the job's facts, its script and its environment."""
     folder = results / 'jobs' / stem
     folder.mkdir(parents=True, exist_ok=True)
-    for name in (job['script'], 'scan.sh', ENVIRONMENT):
+    for name in (job['script'], 'scan.sh', ENVIRONMENT, ledger.NAME):
         if pathlib.Path(stage, name).is_file():
             shutil.copy(pathlib.Path(stage, name), folder / name)
     job = {**job, 'record': f'{stem}.json', 'commit': commit()}
     (folder / 'job.json').write_text(json.dumps(job, indent=1) + '\n')
+
+
+def empty_record(program: str, node: str) -> dict:
+    """Of a case that left no record of its own: what is missing, and its case, come with it."""
+    return {
+        'schema': 'membw-record-2',
+        'program': program,
+        'host': node,
+        'time': utc(time.time()),
+        'metrics': {},
+        'verdict': 'INVALID',
+        'reasons': [],
+        'warnings': [],
+        'facts': {},
+    }
 
 
 def environment(stage: str | pathlib.Path) -> str:

@@ -23,6 +23,7 @@ from membw.files import naming, unreadable_folders
 from membw.moments import night_of
 from membw.printable import printable
 from membw.results import provenance
+from membw.results.ledger import Missing
 from membw.results.regimes import latency
 
 SCHEMA = 'membw-record-2'
@@ -79,6 +80,30 @@ class Figure(NamedTuple):
         return '≤ ' if self.is_upper else '≥ ' if self.is_bound else ''
 
 
+class Lost(NamedTuple):
+    """What a node was to measure in one run, and did not: a launch that died, was refused, or was
+    never begun (results/ledger.py). Its fields are a Figure's."""
+
+    night: str
+    time: float
+    node: str  # '' where no job began
+    system: str
+    partition: str
+    benchmark: str
+    parameters: str
+    preset: str
+    pinning: str
+    session: str  # of the run
+    died: bool
+    text: str  # 'remote memory, 1 thread: ended by SIGBUS (signal 7) on n2'
+    file: str
+
+    @property
+    def word(self) -> str:
+        """Of results/verdict.py."""
+        return 'DIED' if self.died else 'NOT MEASURED'
+
+
 class BadRecord(ValueError):
     """What is wrong with a line."""
 
@@ -88,6 +113,7 @@ class Table:
 
     def __init__(self) -> None:
         self.figures: list[Figure] = []
+        self.lost: list[Lost] = []  # what records say was to be measured, and is not
         self.problems: list[str] = []
         self.provenances: dict[str, dict[str, str]] = {}
         self.texts: dict[str, str] = {}  # of what cannot be read a second time: pipes, stdin
@@ -132,6 +158,7 @@ def read_table(paths: Sequence[str]) -> Table:
     for run, lacking in _runs(records):
         table.figures += _figures(run, lacking)
     table.figures.sort(key=lambda f: f.time)
+    table.lost = list({one._replace(file=''): one for one in table.lost}.values())
     return table
 
 
@@ -167,12 +194,15 @@ def _read(name: str, text: str, is_named: bool, table: Table) -> 'list[_Record]'
         return []
     if not is_named and 'membw-record-' not in text:
         return []
-    records, wrong = [], []
+    records, wrong, is_any = [], [], False
     for number, line in enumerate(text.split('\n'), 1):
         if line.strip():
             try:
                 data = _json(line)
-                records.append(_record(data, name, number, table.provenances))
+                record = _record(data, name, number, table.provenances)
+                table.lost += record.lost
+                records += [record] if record.figures else []
+                is_any = True
                 if len(table.objects) < KEPT:
                     table.objects[name, number] = data
             except BadRecord as err:
@@ -180,7 +210,7 @@ def _read(name: str, text: str, is_named: bool, table: Table) -> 'list[_Record]'
     problems += wrong[:MOST_PROBLEMS]
     if len(wrong) > MOST_PROBLEMS:
         problems.append(f'{name}: {len(wrong) - MOST_PROBLEMS} more damaged lines')
-    if not records and not wrong:
+    if not is_any and not wrong:
         problems.append(f'{name}: no record in this file')
     return records
 
@@ -211,11 +241,9 @@ def figures_of(data: dict) -> dict[str, Figure]:
 
 def headline_of(data: dict) -> str:
     """The metric that stands for a record, by its program; of records before there was a headline,
-    and of made ones, the last. BadRecord where nothing was measured."""
+    and of made ones, the last; '' where nothing was measured."""
     measured = [name for name, row in data['metrics'].items() if row['value'] is not None]
-    if not measured:
-        raise BadRecord("'metrics' is empty: nothing was measured")
-    return data['headline'] if data.get('headline') in measured else measured[-1]
+    return data['headline'] if data.get('headline') in measured else ['', *measured][-1]
 
 
 def headline(figures: Mapping[str, Figure]) -> Figure:
@@ -229,6 +257,7 @@ class _Record(NamedTuple):
     rank: int
     ranks: int
     figures: dict[str, Figure]  # by metric
+    lost: list[Lost]
 
     @property
     def any(self) -> Figure:
@@ -255,7 +284,7 @@ def _record(data: dict, file: str, line: int, provenances: dict[str, dict[str, s
         whole = Figure(
             night=night_of(seconds),
             time=seconds,
-            node=_host(data['host']),
+            node=_host(data['host']) if data['host'] or not data.get('missing') else '',
             system=system,
             partition=partition,
             benchmark=test,
@@ -277,13 +306,23 @@ def _record(data: dict, file: str, line: int, provenances: dict[str, dict[str, s
             for name, row in data['metrics'].items()
             if row['value'] is not None
         }
-        return _Record(_count(data, 'rank', 0), _count(data, 'ranks', 1), figures)
+        lost = [_lost(whole, case, row) for row in data.get('missing') or ()]
+        if not figures and not lost:
+            raise BadRecord("'metrics' is empty: nothing was measured")
+        return _Record(_count(data, 'rank', 0), _count(data, 'ranks', 1), figures, lost)
     except KeyError as err:
         raise BadRecord(f"'{err.args[0]}' is missing") from err
     except BadRecord:
         raise
     except (TypeError, ValueError, AttributeError, OverflowError, LookupError) as err:
         raise BadRecord(f'not as in the schema: {printable(str(err))[:100]}') from err
+
+
+def _lost(whole: Figure, case: dict, row: dict) -> Lost:
+    one = Missing(**{name: row[name] for name in Missing._fields})
+    kept = {name: getattr(whole, name) for name in Lost._fields if name in Figure._fields}
+    session = str(case.get('session') or '')
+    return Lost(**kept, session=session, died=bool(one.died), text=printable(one.text))
 
 
 NAMES = ('system', 'partition', 'test', 'parameters', 'preset', 'pinning')

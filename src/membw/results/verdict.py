@@ -1,5 +1,6 @@
 """The word for a figure and for a case: the terminal, reports, exports and exit statuses use it.
 
+DIED      what was to be measured ended before it was: by a signal, with its node, at its limit
 PASS      valid, and within its reference, or there is no reference
 FAIL      valid, and outside its reference
 INVALID   the figure is wrong, whatever it is
@@ -7,6 +8,7 @@ UNDECIDED outside its reference, and it may be within: a lower bound, or an inte
           the tolerance; measure again. Or a cache may hold the arrays (not-proven): an upper bound
 KNOWN     outside its reference, as a known issue says (ReFrame's xfail)
 XPASS     within its reference, although a known issue says otherwise: delete that entry
+NOT MEASURED  it was never begun, or refused to measure
 """
 
 from collections.abc import Iterable
@@ -14,10 +16,12 @@ from collections.abc import Iterable
 from membw.results.table import Figure
 
 PASS, FAIL, INVALID, UNDECIDED = 'PASS', 'FAIL', 'INVALID', 'UNDECIDED'
-KNOWN, XPASS, NOT_MEASURED = 'KNOWN', 'XPASS', 'NOT MEASURED'
+KNOWN, XPASS, NOT_MEASURED, DIED = 'KNOWN', 'XPASS', 'NOT MEASURED', 'DIED'
 # of `membw rank` and of nodes that were to report
 SUSPECT, MISSING = 'SUSPECT', 'MISSING'
-WORST_FIRST = (INVALID, FAIL, SUSPECT, UNDECIDED, XPASS, MISSING, NOT_MEASURED, KNOWN, PASS)
+WORST_FIRST = (
+    DIED, INVALID, FAIL, SUSPECT, UNDECIDED, XPASS, MISSING, NOT_MEASURED, KNOWN, PASS,
+)  # fmt: skip
 GOOD = (PASS, KNOWN)
 
 

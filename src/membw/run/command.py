@@ -9,11 +9,12 @@ import time
 from membw import tables
 from membw.arguments import count
 from membw.checkout import refuse_unknown_system
+from membw.results import reframe
 from membw.results.left_out import by_reason, partitions_of
 from membw.results.run_lock import alone
 from membw.run import quick, refusals, session
 from membw.site import realtime
-from membw.summary import junit, outcome
+from membw.summary import junit
 from membw.summary.command import show
 from membw.summary.run import read
 
@@ -112,7 +113,7 @@ def run_reframe(
     refusals.refuse_full_disk()
     refusals.refuse_load_errors(lines)
     refusals.refuse_unset(lines, rest)
-    if not os.path.exists(f'{base}.json') or not outcome.cases_of(outcome.load(f'{base}.json')):
+    if not os.path.exists(f'{base}.json') or not reframe.cases_of(reframe.load(f'{base}.json')):
         refusals.refuse_nothing(base, args.system, rest, lines, partitions)
 
 

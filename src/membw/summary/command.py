@@ -7,9 +7,10 @@ from collections.abc import Iterator
 
 from membw import tables
 from membw.plural import plural
+from membw.results import reframe
+from membw.results.rows import Row
 from membw.site import realtime
-from membw.summary import full_table, headline, outcome, ratios
-from membw.summary.rows import Row
+from membw.summary import full_table, headline, ratios
 from membw.summary.run import Run, read
 from membw.tables import Table
 
@@ -24,7 +25,7 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
     parser.add_argument('report', nargs='?', help='a file (the newest of results/reports)')
     tables.add_argument(parser)
     parser.set_defaults(
-        func=lambda args: show(read(args.report or outcome.newest()), is_json=args.json)
+        func=lambda args: show(read(args.report or reframe.newest()), is_json=args.json)
     )
 
 
@@ -58,8 +59,8 @@ def blocks_of(run: Run, left_out: dict[str, list[str]]) -> Iterator[Table | str]
     """Tables, and the lines between them."""
     yield from full_table.blocks_of(run.rows)
     yield from ratios.blocks_of(run.rows)
-    for build, why in outcome.failed_builds(run.cases).items():
-        yield f'  build failed: {outcome.named_build(build)}: {full_table.cut(why)}'
+    for build, why in reframe.failed_builds(run.cases).items():
+        yield f'  build failed: {reframe.named_build(build)}: {full_table.cut(why)}'
     yield from skip_lines(run.path)
     if left_out:
         yield from ('', 'presets left out')
@@ -73,7 +74,7 @@ def blocks_of(run: Run, left_out: dict[str, list[str]]) -> Iterator[Table | str]
 def skip_lines(report: str) -> Iterator[str]:
     """'  compiler 'icc' of icc-o2 not found: stream (icc-o2)' for each reason."""
     groups = collections.defaultdict(list)
-    for test, preset, reason in outcome.skipped(report):
+    for test, preset, reason in reframe.skipped(report):
         groups[reason].append((test, preset))
     if groups:
         yield from ('', 'skipped')

@@ -10,9 +10,9 @@ from membw.plural import plural
 from membw.printable import printable
 from membw.results.hostlist import read_node_check
 from membw.results.provenance import peak_of
+from membw.results.rows import Row
 from membw.results.table import HIGHER, Figure
 from membw.results.verdict import INVALID, PASS
-from membw.summary.rows import Row
 from membw.tables import Cell, Column, Table
 
 REASON = 80  # characters of it; the report has all
@@ -135,10 +135,10 @@ def cut(reason: str) -> str:
 
 
 def of_peak(row: Row) -> Cell:
-    """The last bandwidth (STREAM's: Triad) as a part of the theoretical peak."""
+    """The headline, where it is a bandwidth (STREAM's: Triad), as a part of the peak."""
     peak, _ = peak_of(row.record)
-    rates = [f.value for f in row.figures.values() if f.unit == 'GB/s']
-    share = rates[-1] / peak if peak and rates and row.word != INVALID else None
+    is_rate = row.is_valid and row.headline.unit == 'GB/s'
+    share = row.headline.value / peak if peak and is_rate else None
     return Cell(share, '' if share is None else f'{share:.0%}')
 
 
@@ -147,7 +147,7 @@ def to_reference(row: Row) -> Cell:
     compared = [f for f in row.figures.values() if f.reference]
     if not compared or row.word == INVALID:
         return Cell(None, '')
-    worst = min(compared, key=lambda f: part_of(f) if f.better == HIGHER else -part_of(f))
+    worst = min(compared, key=lambda f: part_of(f) if f.better == HIGHER else 1 / part_of(f))
     return Cell(part_of(worst), f'{worst.metric} {part_of(worst) - 1:+.0%}')
 
 

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from membw.plural import plural
 from membw.results import regimes, verdict
 from membw.results.provenance import peak_of
+from membw.results.rows import Row, usual_state
 from membw.results.table import Figure
 from membw.summary.full_table import cut, text_of
-from membw.summary.rows import Row, usual_state
 
 METRIC = 'triad'
 BAR = 32  # characters of the longest

@@ -6,17 +6,18 @@ from collections import Counter
 from pathlib import Path
 
 from membw.printable import printable
-from membw.results.verdict import KNOWN, NOT_MEASURED, PASS
-from membw.summary import outcome
+from membw.results import reframe
+from membw.results.verdict import DIED, KNOWN, NOT_MEASURED, PASS
 from membw.summary.full_table import text_of
 from membw.summary.run import Run
 
-TAGS = {PASS: '', KNOWN: 'skipped', NOT_MEASURED: 'error'}  # of any other word: 'failure'
+# of any other word: 'failure'
+TAGS = {PASS: '', KNOWN: 'skipped', NOT_MEASURED: 'error', DIED: 'error'}
 
 
 def write(run: Run) -> None:
-    """Next to ReFrame's report: what did not pass is a failure with its reason, what was not
-    measured (a failed build, too) an error, a known issue or a skipped case is skipped."""
+    """Next to ReFrame's report: what did not pass is a failure with its reason, what died or
+    was not measured (a failed build, too) an error, a known issue or a skipped case is skipped."""
     suite = ET.Element('testsuite', name='membw run')
     for row in run.rows:
         name = ' '.join([row.preset, *(f'{k}={v}' for k, v in row.parameters.items())])
@@ -26,9 +27,9 @@ def write(run: Run) -> None:
         case.set('time', f'{seconds:.3f}')
         figures = (f'{f.metric} {text_of(f)} {f.unit}' for f in row.figures.values())
         ET.SubElement(case, 'system-out').text = printable(', '.join(figures))
-    for build, why in outcome.failed_builds(run.cases).items():
-        add(suite, 'build', outcome.named_build(build), NOT_MEASURED, why)
-    for test, preset, why in outcome.skipped(run.path):
+    for build, why in reframe.failed_builds(run.cases).items():
+        add(suite, 'build', reframe.named_build(build), NOT_MEASURED, why)
+    for test, preset, why in reframe.skipped(run.path):
         add(suite, f'skipped.{test}', preset, KNOWN, why)
     if run.status and not suite.findall('*/failure') + suite.findall('*/error'):
         add(suite, 'run', 'verdict', NOT_MEASURED, run.verdict)

@@ -8,7 +8,8 @@ import math
 import statistics
 from collections.abc import Iterator
 
-from membw.summary.rows import Attempt, Row
+from membw.results.rows import Attempt, Row
+from membw.results.table import headline
 from membw.tables import Cell, Column, Table
 
 LEAST = 2  # one pair is no comparison
@@ -16,13 +17,13 @@ STUDENT = (12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365)  # two-sided 95 %, 
 
 
 def blocks_of(rows: list[Row]) -> Iterator[Table | str]:
-    """A table for each test with something to compare; its last metric (STREAM's: Triad)."""
+    """A table for each test with something to compare; of its headline (STREAM's: Triad)."""
     for test, where in dict.fromkeys((row.test, row.where) for row in rows):
         group = [row for row in rows if (row.test, row.where) == (test, where)]
         lines = [*compared(group, 'preset'), *compared(group, 'pinning')]
         if lines:
-            metric = list(group[0].figures or ('figure',))[-1]
-            columns = Column('name', ''), Column('ratio', metric.capitalize()), Column('base', '')
+            metric = next(row.headline.metric for row in group if row.figures).capitalize()
+            columns = Column('name', ''), Column('ratio', metric), Column('base', '')
             yield ''
             yield Table(f'ratios of {test} on {where}, each within one round', columns, lines)
 
@@ -45,7 +46,7 @@ def compared(rows: list[Row], axis: str) -> Iterator[list[Cell]]:
 
 
 def ratios_of(rows: list[Row], axis: str, name: str, base: str) -> Iterator[float]:
-    """Of the last metric, in the same round of rows that differ in nothing else."""
+    """Of the headline, in the same round of rows that differ in nothing else."""
     for mine in (row for row in rows if getattr(row, axis) == name):
         for other in (row for row in rows if getattr(row, axis) == base):
             if key(mine, axis) == key(other, axis):
@@ -62,7 +63,11 @@ def key(row: Row, axis: str) -> tuple:
 
 
 def ratio(mine: Attempt, other: Attempt) -> Iterator[float]:
-    """Of the last metric; a lower bound is no part of a ratio."""
-    figures = [list(a.figures.values())[-1] for a in (mine, other) if a.figures]
-    if len(figures) == 2 and not any(f.is_bound or f.verdict != 'VALID' for f in figures):
-        yield figures[0].value / figures[1].value
+    """Of the headline; a lower bound is no part of a ratio."""
+    if not mine.figures or not other.figures:
+        return
+    one, base = headline(mine.figures), headline(other.figures)
+    if one.metric == base.metric and not any(
+        f.is_bound or f.verdict != 'VALID' for f in (one, base)
+    ):
+        yield one.value / base.value

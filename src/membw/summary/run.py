@@ -5,10 +5,9 @@ from typing import NamedTuple
 
 from membw.errors import MembwError
 from membw.plural import plural
-from membw.results import verdict
+from membw.results import reframe, verdict
+from membw.results.rows import Row, records_of, rows_of
 from membw.results.table import Table
-from membw.summary import outcome
-from membw.summary.rows import Row, records_of, rows_of
 
 
 class Run(NamedTuple):
@@ -25,15 +24,15 @@ class Run(NamedTuple):
 
 def read(path: str) -> Run:
     """MembwError: no report, or one without a test case."""
-    cases = outcome.cases_of(outcome.load(path))
+    cases = reframe.cases_of(reframe.load(path))
     if not cases:
         raise MembwError(f"'{path}' holds no test case", "'membw run --full' runs them all")
     table = records_of(cases, path)
     rows = rows_of(cases, path, table)
-    if rows and all(outcome.is_dry(a.case) for row in rows for a in row.attempts):
+    if rows and all(reframe.is_dry(a.case) for row in rows for a in row.attempts):
         text = f'{verdict.NOT_MEASURED}: a dry run of {plural(len(rows), "row")}'
         return Run(path, cases, rows, table, True, text, 0)
-    builds = len(outcome.failed_builds(cases))
+    builds = len(reframe.failed_builds(cases))
     words = [row.word for row in rows] + [verdict.NOT_MEASURED] * bool(builds)
     counts = collections.Counter(row.word for row in rows)
     named = [f'{counts[word]} {word}' for word in reversed(verdict.WORST_FIRST) if counts[word]]

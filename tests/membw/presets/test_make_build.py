@@ -215,9 +215,7 @@ def test_without_python_the_same_line_reaches_the_compiler(make, words, need):
 
 def test_without_python_mpi_says_what_it_needs(make):
     done = make('MPI=1', 'PYTHON=/bin/false')
-    assert (
-        done.returncode == 2 and "'--mpicc' needs Python 3.8 or later" in done.stderr
-    )
+    assert done.returncode == 2 and "'--mpicc' needs Python 3.8 or later" in done.stderr
 
 
 def test_a_launcher_may_stand_before_the_compiler(make, tmp_path):

@@ -4,7 +4,7 @@ import made_up_records as made_up
 import pytest
 
 from membw.report.page import page_of
-from membw.report.rows import run_of_records
+from membw.report.run import run_of_records
 from membw.results.table import read_table
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from membw.cli import main
 from membw.report.page import page_of
-from membw.report.rows import run_of_records
+from membw.report.run import run_of_records
 from membw.results.table import read_table
 
 KNOWN = {'references': {'triad': [180.0, -0.05, 0.1, 'GB/s']}}

@@ -6,7 +6,7 @@ import pytest
 from made_run import MadeRun, metric
 
 from membw.errors import MembwError
-from membw.summary.outcome import newest
+from membw.results.reframe import newest
 
 
 @pytest.fixture
@@ -14,7 +14,7 @@ def runs(tmp_path, monkeypatch):
     (tmp_path / 'results').mkdir()
     (tmp_path / 'reframe-checks').mkdir()
     (tmp_path / 'systems').mkdir()
-    monkeypatch.setattr('membw.summary.outcome.root', lambda: str(tmp_path))
+    monkeypatch.setattr('membw.results.reframe.root', lambda: str(tmp_path))
     return tmp_path / 'results'
 
 

@@ -265,7 +265,7 @@ def test_all_rows_show_the_state_that_most_rows_saw(made, shown):
     made.add(stream(69.0), core_ns=126, preset='clang', round=2)
     made.add(stream(68.0), core_ns=126, preset='clang', round=3)
     made.add(stream(44.0), core_ns=28, preset='icx')
-    values = [row.figure.value for row in rows(made)]
+    values = [row.headline.value for row in rows(made)]
     assert values == [72.0, 70.0, 44.0]
     text, _ = shown(made)
     assert 'nearest cores 28 to 29 ns apart, of other rows 124 to 126 ns' in text

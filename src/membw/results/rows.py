@@ -1,24 +1,27 @@
-"""Rows of the table of a run: one for each preset, pinning and parameters, of all its rounds.
+"""Rows: one for each test, preset, pinning and parameters, of all its rounds; one place makes them
+for the terminal, the page, JUnit, the export and the night.
 
 A row shows the best of its rounds, as STREAM does of its repetitions, with an interval that holds
-all of them. A round that is INVALID makes the row INVALID: what is wrong once is wrong. Where a
-virtual machine was in several states, all rows show the one that most rows saw: rows compare
-presets, not states. A row that never saw it says so.
+all of them. A round that is INVALID makes the row INVALID: what is wrong once is wrong. A round
+that died, or was not measured, is named, and the row is never PASS. Where a virtual machine was in
+several states, all rows show the one that most rows saw: rows compare presets, not states. A row
+that never saw it says so.
 """
 
 import collections
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 from typing import NamedTuple
 
-from membw.results import regimes, verdict
-from membw.results.table import HIGHER, Figure, Table, read_table
-from membw.summary import outcome
+from membw.results import reframe, regimes, verdict
+from membw.results.table import HIGHER, Figure, Lost, Table, headline, read_table
 
 State = tuple[
     float, ...
 ]  # of a virtual machine that was in several, see regimes.py; () is unknown
 MET = "meets its reference: remove the '$xfail' from the references file"
+# words of an attempt that did not bring all that was expected
+LOST = (verdict.DIED, verdict.NOT_MEASURED)
 
 
 class Attempt(NamedTuple):
@@ -45,9 +48,9 @@ class Row(NamedTuple):
     node: str = ''  # of the rows of a page
 
     @property
-    def figure(self) -> Figure:
-        """The figure that stands for the row: that of the last metric."""
-        return list(self.figures.values())[-1]
+    def headline(self) -> Figure:
+        """The figure that stands for the row, which has one."""
+        return headline(self.figures)
 
     @property
     def more(self) -> str:
@@ -81,28 +84,31 @@ class Row(NamedTuple):
 
 def records_of(cases: list[dict], path: str) -> Table:
     """The records that the cases of a report at `path` name."""
-    files = {outcome.record_file(case, path) for case in filter(outcome.is_row, cases)}
+    files = {reframe.record_file(case, path) for case in filter(reframe.is_row, cases)}
     return read_table(sorted(str(file) for file in files if file))
 
 
 def rows_of(cases: list[dict], path: str, table: Table) -> list[Row]:
     """In the order of the report at `path`; `table`: of its records."""
-    builds = outcome.failed_builds(cases)
+    builds = reframe.failed_builds(cases)
     by_file: dict[str, list[Figure]] = collections.defaultdict(list)
     for figure in table.figures:
         by_file[figure.file].append(figure)
     every = []
-    for case in filter(outcome.is_row, cases):
-        file = None if case.get('node_check') else outcome.record_file(case, path)
-        own = by_file[str(file)]  # figures of a whole cluster are those of the report
-        record = table.record(own[0]) if own else {}
-        every.append(attempt(case, record, own, builds))
+    for case in filter(reframe.is_row, cases):
+        own = by_file[str(reframe.record_file(case, path))]
+        if case.get('node_check'):  # of a whole cluster the report has the figures, the medians
+            names = {f.metric for f in own if f.is_headline}
+            every.append(attempt(case, {}, [], builds, names))
+        else:
+            record = table.record(own[0]) if own else {}
+            every.append(attempt(case, record, own, builds))
     latencies = [regimes.latency(a.record) for a in every]
     states = regimes.states(latencies)
     groups: dict[tuple, list[Attempt]] = collections.defaultdict(list)
     for one, latency in zip(every, latencies, strict=True):
-        parameters = tuple(outcome.parameters(one.case).items())
-        key = outcome.test_of(one.case), outcome.where(one.case), one.case['environ'], parameters
+        parameters = tuple(reframe.parameters(one.case).items())
+        key = reframe.test_of(one.case), reframe.where(one.case), one.case['environ'], parameters
         groups[key].append(one._replace(state=regimes.state(latency, states)))
     usual = usual_state(groups.values())
     return [
@@ -112,14 +118,19 @@ def rows_of(cases: list[dict], path: str, table: Table) -> list[Row]:
 
 
 def attempt(
-    case: dict, record: dict, recorded: Sequence[Figure], builds: dict[outcome.Build, str]
+    case: dict,
+    record: dict,
+    recorded: Sequence[Figure],
+    builds: dict[reframe.Build, str],
+    headlines: Container[str] = (),
 ) -> Attempt:
-    """`record`, `recorded`: the record of the case and its figures, where it left one."""
-    word, reason = outcome.outcome(case, builds)
+    """`record`, `recorded`: the record of the case and its figures, where it left one;
+    `headlines`: of figures that are in no record."""
+    word, reason = reframe.outcome(case, builds)
     own = {figure.metric: figure for figure in recorded}
-    figures = own | figures_of(case) | own
+    figures = own | figures_of(case, headlines) | own
     if word in (verdict.PASS, verdict.FAIL) and any(
-        f.verdict != 'VALID' for f in figures.values()
+        f.verdict == verdict.INVALID for f in figures.values()
     ):
         word = verdict.INVALID
     if word == verdict.PASS and not figures:
@@ -127,7 +138,7 @@ def attempt(
     return Attempt(case, record, figures, word, reason, int(case.get('round') or 1))
 
 
-def figures_of(case: dict) -> dict[str, Figure]:
+def figures_of(case: dict, headlines: Container[str] = ()) -> dict[str, Figure]:
     """ReFrame's performance variables: of the median node, of a program without a record."""
     issues, figures = json.loads(case.get('known_issues') or '{}'), {}
     for key, (value, reference, low, high, unit, *_) in (case.get('perfvalues') or {}).items():
@@ -135,6 +146,7 @@ def figures_of(case: dict) -> dict[str, Figure]:
         if value is not None:
             figures[name] = Figure(
                 metric=name,
+                is_headline=name in headlines,
                 value=value,
                 unit=unit,
                 reference=reference if has_limits else None,
@@ -158,30 +170,41 @@ def usual_state(rows: Iterable[Sequence[Attempt]]) -> State:
 
 def judged(attempts: list[Attempt], usual: State) -> tuple[str, str, dict[str, Figure]]:
     """(word, reason, figures) of a row: of its rounds in the usual state, if any was."""
-    wrong = next(filter(is_wrong, attempts), None)
+    lost = [a for a in attempts if a.word in LOST]
+    lost_word = verdict.worst(a.word for a in lost) if lost else verdict.PASS
+    wrong = next((a for a in attempts if a.word == verdict.INVALID), None)
     if wrong:
-        reasons = next((f.reasons for f in wrong.figures.values()), '')
-        return wrong.word, reasons or wrong.reason, {}
+        word = verdict.worst([wrong.word, lost_word])
+        return word, '; '.join([*whats_lost(lost, attempts), reason_of(wrong)]), {}
     measured = [a for a in attempts if a.figures]
-    last = (measured or attempts)[-1]
     if not measured:
-        return last.word, last.reason, {}
+        return lost_word, '; '.join(whats_lost(lost, attempts)), {}
     shown = [a for a in measured if a.state == usual] or measured
     figures = best_figures(shown)
     word = verdict.of_case(figures.values())
-    reason = why(word, figures) or last.reason * (word == last.word)
+    reason = why(word, figures)
+    if word in verdict.GOOD and not lost and not any(a.word in verdict.GOOD for a in measured):
+        word, reason = measured[-1].word, measured[-1].reason  # ReFrame, or the check, knows more
+    if word == measured[-1].word:
+        reason = reason or measured[-1].reason
+    reasons = [*whats_lost(lost, attempts), reason]
     if shown[0].state not in (usual, ()):
         apart, usually = regimes.text(shown[0].state), regimes.text(usual)
-        state = f'nearest cores {apart} apart, of other rows {usually}'
-        reason = '; '.join(filter(None, [reason, state]))
-    return word, reason, figures
+        reasons.append(f'nearest cores {apart} apart, of other rows {usually}')
+    words = [word, lost_word] if lost else [word]
+    return verdict.worst(words), '; '.join(filter(None, reasons)), figures
 
 
-def is_wrong(attempt: Attempt) -> bool:
-    """INVALID, or what the check refused for another reason than a reference."""
-    case = attempt.case
-    is_refused = case['result'] == 'fail' and case.get('fail_phase') == 'sanity'
-    return attempt.word == verdict.INVALID or (is_refused and attempt.word == verdict.FAIL)
+def reason_of(attempt: Attempt) -> str:
+    return next((f.reasons for f in attempt.figures.values() if f.reasons), attempt.reason)
+
+
+def whats_lost(lost: list[Attempt], attempts: list[Attempt]) -> list[str]:
+    """'1 of 2 rounds: ended by SIGBUS (signal 7) on n2'; each reason once."""
+    count = collections.Counter(a.reason for a in lost)
+    if len(attempts) == 1:
+        return list(count)
+    return [f'{n} of {len(attempts)} rounds: {reason}' for reason, n in count.items()]
 
 
 def best_figures(attempts: list[Attempt]) -> dict[str, Figure]:
@@ -227,3 +250,47 @@ def why(word: str, figures: dict[str, Figure]) -> str:
         said = ', '.join(f'{figure.metric}: {figure.known_issue}' for figure in bad)
         return f'{said} ({MET})' if word == verdict.XPASS else said
     return '; '.join(filter(None, map(verdict.missed, bad)))
+
+
+# --- of records alone ----------------------------------------------------------------------------
+
+
+def rows_of_records(figures: Iterable[Figure], lost: Iterable[Lost] = ()) -> list[Row]:
+    """One Row per test, preset, pinning, parameters and node, best first."""
+    rounds: dict[tuple, list[Figure]] = collections.defaultdict(list)
+    missing: dict[tuple, list[Lost]] = collections.defaultdict(list)
+    for f in figures:
+        rounds[key_of(f)].append(f)
+    for one in lost:
+        missing[key_of(one)].append(one)
+    keys = dict.fromkeys([*rounds, *missing])
+    return sorted((of_rounds(rounds[key], missing[key]) for key in keys), key=best_first)
+
+
+def key_of(f: Figure | Lost) -> tuple[str, ...]:
+    return f.system, f.partition, f.benchmark, f.preset, f.pinning, f.parameters, f.node
+
+
+def of_rounds(figures: Sequence[Figure], lost: Sequence[Lost]) -> Row:
+    """A round that is INVALID makes the row INVALID; one that died is named."""
+    wrong = [f for f in figures if f.verdict == verdict.INVALID]
+    by_metric: dict[str, list[Figure]] = collections.defaultdict(list)
+    for figure in wrong or figures:
+        by_metric[figure.metric].append(figure)
+    found = {name: best(same) for name, same in by_metric.items()}
+    why_not = [wrong[0].reasons] if wrong else [verdict.missed(f) for f in found.values()]
+    reasons = filter(None, [*dict.fromkeys(one.text for one in lost), *why_not])
+    words = [*map(verdict.of_figure, found.values()), *(one.word for one in lost)]
+    f: Figure | Lost = figures[0] if figures else lost[0]
+    parameters = {'pinning': f.pinning, **reframe.parameters({'name': f'- {f.parameters}'})}
+    where = f'{f.system}:{f.partition}'
+    word, reason = verdict.worst(words), '; '.join(reasons)
+    return Row(f.benchmark, where, f.preset, parameters, word, reason, found, [], f.node)
+
+
+def best_first(row: Row) -> tuple[bool, bool, float]:
+    """A key to sort by: INVALID and unmeasured rows last."""
+    if not row.figures:
+        return True, True, 0.0
+    value = row.headline.value
+    return not row.is_valid, False, -value if row.headline.better == HIGHER else value

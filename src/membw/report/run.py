@@ -1,0 +1,59 @@
+"""What a page is made of: the rows of ReFrame's report where it is there, else of records."""
+
+from pathlib import Path
+from typing import NamedTuple
+
+from membw.rank.newest import TOGETHER_S, newest
+from membw.results import reframe
+from membw.results.rows import Row, best_first, rows_of_records
+from membw.results.table import Table, read_table
+from membw.summary import headline
+from membw.summary.run import read
+
+
+class Run(NamedTuple):
+    """What a page is made of."""
+
+    rows: list[Row]  # best first, INVALID and unmeasured ones last
+    table: Table
+    past: Table  # of all nights
+    verdict: str = ''  # the last line of the terminal; '' of records alone
+    notes: tuple[str, ...] = ()  # who disturbed it, other states of the host
+
+
+def run_of_report(path: str) -> Run:
+    """Of ReFrame's report, and the records that it names."""
+    run = read(path)
+    table = run.table
+    rows: list[Row] = []
+    for row in run.rows:
+        case = row.attempts[-1].case
+        file = str(reframe.record_file(case, path))
+        # a job of a whole cluster is one row of the terminal: here each node has one
+        nodes = [f for f in table.figures if f.file == file] if case.get('node_check') else []
+        rows += rows_of_records(nodes) if len({f.node for f in nodes}) > 1 else []
+        recorded = {name: f for name, f in row.figures.items() if f.file}
+        rows.append(row._replace(figures=recorded, node=row.record.get('host') or ''))
+    records = Path(path).resolve().parent.parent / 'records'
+    past = read_table([str(records)]) if records.is_dir() else table
+    notes = (*headline.state_lines(run.rows), *headline.busy_lines(run.rows))
+    return Run(sorted(rows, key=best_first), table, past, run.verdict, notes)
+
+
+def run_of_records(table: Table) -> Run:
+    """Of what was measured last, and with it; what is missing of it, too."""
+    first, again, _ = newest(table.figures)
+    every = [*first, *again]
+    end = max([f.time for f in every] + [one.time for one in table.lost], default=0.0)
+    latest = {f.setting for f in every if f.time >= end - TOGETHER_S}
+    lost = [one for one in table.lost if one.time >= end - TOGETHER_S]
+    return Run(rows_of_records([f for f in every if f.setting in latest], lost), table, table)
+
+
+def is_report(path: str) -> bool:
+    """Whether a file is a report of ReFrame, not records."""
+    try:
+        with open(path, encoding='utf-8', errors='replace') as file:
+            return '"session_info"' in file.read(300)
+    except OSError:
+        return False

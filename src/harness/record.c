@@ -3,6 +3,7 @@
 #include "build/build.h"
 #include "evidence/interference.h"
 #include "evidence/threads.h"
+#include "job/watchdog.h"
 #include "json.h"
 #include "machine/facts.h"
 #include "metrics.h"
@@ -55,6 +56,8 @@ static void record_identity(const struct program *program)
 	json_count("ranks", (unsigned)record_rank_count);
 	json_count("threads", (unsigned)threads_count());
 	json_text("scheduling", record_scheduling());
+	if (watchdog_ended_by())
+		json_text("ended_by", watchdog_ended_by());
 }
 
 static void record_peak(const struct program *program)

@@ -234,12 +234,8 @@ void measure_judge(const struct measurement *m)
 const char *measure_ended(const struct measurement *m)
 {
 	static const char *const names[] = { "count", "settled", "time limit", "", "other ranks" };
-	static char text[32];
 
-	if (m->ended != ENDED_SIGNAL)
-		return names[m->ended];
-	snprintf(text, sizeof(text), "signal %d", watchdog_signalled());
-	return text;
+	return m->ended == ENDED_SIGNAL ? watchdog_ended_by() : names[m->ended];
 }
 
 static double *more_room(double *values, int before, int capacity)
@@ -362,8 +358,7 @@ void measure(struct measurement *m, const struct kernel_choice *choice,
 	struct progress progress;
 	int i, k = KERNELS;
 
-	watchdog_heed(SIGTERM);
-	watchdog_heed(SIGINT);
+	watchdog_heed_ends();
 	m->tick = clock_tick();
 	measure_reserve(m, m->ntimes ? m->ntimes : CAPACITY_FIRST);
 	progress_start(&progress);

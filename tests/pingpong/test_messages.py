@@ -177,14 +177,14 @@ def test_a_signal_ends_the_job_with_one_line(run):
     options = (*SHORT, '--sizes', '64')
     status, output, record = run(*options, flags=plant, FAIL_AT='3', STOP_BY='15')
     assert status == 1 and record is None, output
-    assert 'membw: rank 1 on one: ended by signal 15: no record' in output
+    assert 'membw: rank 1 on one: ended by SIGTERM (signal 15): no record' in output
 
 
 def refusal(output):
     """(the fact, the hint) of what says nothing else of ours, but of the rank that the launcher
     ends by SIGTERM as the other gave up: where it has the time to, it says so."""
     ours = [ln for ln in output.splitlines() if ln.startswith(('membw:', 'hint:'))]
-    fact, hint = [ln for ln in ours if not ln.endswith('ended by signal 15: no record')]
+    fact, hint = [ln for ln in ours if not ln.endswith('ended by SIGTERM (signal 15): no record')]
     return fact, hint
 
 

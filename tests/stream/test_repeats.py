@@ -144,7 +144,10 @@ def test_a_time_limit_ends_a_number_of_repetitions_too(stream, tmp_path):
     assert 2 <= record['iterations'] < record['ntimes'] == 1000000
 
 
-@pytest.mark.parametrize('number', [signal.SIGTERM, signal.SIGINT])
+ENDS = 'SIGTERM SIGINT SIGHUP SIGUSR1 SIGUSR2 SIGXCPU'.split()
+
+
+@pytest.mark.parametrize('number', [signal.Signals[name] for name in ENDS])
 def test_a_signal_leaves_a_validated_record_of_what_was_complete(stream, tmp_path, number):
     line = [stream, '-t', '1000000', '--json', tmp_path / 'r', *SMALL]
     process = subprocess.Popen([*map(str, line)], stdout=subprocess.PIPE, text=True)
@@ -152,10 +155,32 @@ def test_a_signal_leaves_a_validated_record_of_what_was_complete(stream, tmp_pat
     process.send_signal(number)
     stdout, _ = process.communicate(timeout=300)
     record = record_of(tmp_path / 'r')
-    assert record['ended'] == f'signal {int(number)}' and not record['complete']
+    by = f'{number.name} (signal {int(number)})'
+    assert record['ended'] == record['ended_by'] == by and not record['complete']
     assert record['iterations'] >= 2 and record['validation']['ok']
     assert process.returncode == record['exit_status'] == (record['verdict'] != 'VALID')
-    assert f'ended by: signal {int(number)}' in stdout
+    assert f'ended by: {by}' in stdout
+
+
+def test_a_signal_that_was_ignored_when_it_began_does_not_end_it(stream, tmp_path):
+    """nohup ignores SIGHUP: whoever logs out does not end the measurement."""
+    line = [
+        'nohup',
+        stream,
+        '-t',
+        '1000000',
+        '--max-seconds',
+        '2',
+        '--json',
+        tmp_path / 'r',
+        *SMALL,
+    ]
+    process = subprocess.Popen([*map(str, line)], stdout=subprocess.PIPE, text=True)
+    until_cpu_used(process, 0.7)
+    process.send_signal(signal.SIGHUP)
+    process.communicate(timeout=300)
+    record = record_of(tmp_path / 'r')
+    assert record['ended'] == 'time limit' and 'ended_by' not in record
 
 
 @pytest.mark.alone

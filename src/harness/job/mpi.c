@@ -279,8 +279,8 @@ static void mpi_end_if_requested(void)
 {
 	if (!watchdog_signalled())
 		return;
-	fprintf(stderr, "membw: rank %d on %s: ended by signal %d: no record\n", ranks_me(),
-		ranks_node(), watchdog_signalled());
+	fprintf(stderr, "membw: rank %d on %s: ended by %s: no record\n", ranks_me(), ranks_node(),
+		watchdog_ended_by() ? watchdog_ended_by() : "a signal");
 	fflush(NULL);
 	MPI_Abort(MPI_COMM_WORLD, EXIT_INVALID);
 	_exit(EXIT_INVALID);

@@ -4,6 +4,17 @@
 
 static volatile sig_atomic_t watchdog_signal;
 
+/* What launchers, batch systems and people send before they kill, at a limit of time or CPU time,
+ * or because a terminal or another rank is gone. */
+static const struct {
+	int number;
+	const char *name;
+} watchdog_ends[] = {
+	{ SIGTERM, "SIGTERM" }, { SIGINT, "SIGINT" },   { SIGHUP, "SIGHUP" },
+	{ SIGUSR1, "SIGUSR1" }, { SIGUSR2, "SIGUSR2" }, { SIGXCPU, "SIGXCPU" },
+};
+enum { WATCHDOG_ENDS = sizeof(watchdog_ends) / sizeof(*watchdog_ends) };
+
 static void watchdog_on_signal(int number)
 {
 	watchdog_signal = number;
@@ -19,9 +30,34 @@ void watchdog_heed(int number)
 	sigaction(number, &action, NULL);
 }
 
+void watchdog_heed_ends(void)
+{
+	struct sigaction before;
+	int i;
+
+	for (i = 0; i < WATCHDOG_ENDS; i++)
+		if (sigaction(watchdog_ends[i].number, NULL, &before) != 0 ||
+		    before.sa_handler != SIG_IGN)
+			watchdog_heed(watchdog_ends[i].number);
+}
+
 int watchdog_signalled(void)
 {
 	return watchdog_signal;
+}
+
+const char *watchdog_ended_by(void)
+{
+	static char text[32];
+	int i;
+
+	for (i = 0; i < WATCHDOG_ENDS; i++)
+		if (watchdog_ends[i].number == watchdog_signal) {
+			snprintf(text, sizeof(text), "%s (signal %d)", watchdog_ends[i].name,
+				 watchdog_ends[i].number);
+			return text;
+		}
+	return NULL;
 }
 
 #ifdef MEMBW_MPI
@@ -59,8 +95,7 @@ void watchdog_start(int rank, const char *node)
 	memset(&action, 0, sizeof(action));
 	action.sa_handler = watchdog_on_alarm;
 	sigaction(SIGALRM, &action, NULL);
-	watchdog_heed(SIGTERM);
-	watchdog_heed(SIGINT);
+	watchdog_heed_ends();
 }
 
 void watchdog_limit(double seconds, const char *what)

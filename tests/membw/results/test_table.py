@@ -151,8 +151,10 @@ REASON = {'reason': 'not-validated', 'detail': '3 wrong', 'allowed': False}
         ({'validation': {'ok': False}}, "not-validated (the record's verdict contradicts it)"),
         ({'validation': {'ok': 'false'}}, "not-validated (the record's verdict contradicts it)"),
         ({'exit_status': 1}, "exit status 1 (the record's verdict contradicts it)"),
-        ({'reasons': [{'reason': 'clock', 'detail': 'x', 'allowed': False}]},
-         "clock (x) (the record's verdict contradicts it)"),
+        (
+            {'reasons': [{'reason': 'clock', 'detail': 'x', 'allowed': False}]},
+            "clock (x) (the record's verdict contradicts it)",
+        ),
     ],
 )
 def test_an_invalid_record_is_in_the_table_with_its_reason(tmp_path, fields, reasons):

@@ -61,6 +61,13 @@ class WorkingTree(PackageBase):
         """Whether there is something to fetch."""
         return not self.is_working_tree
 
+    def _make_root_stage(self, fetcher):
+        """A mirror has a commit at one place, wherever the clone lies that it came from."""
+        commit = getattr(fetcher, "commit", None)
+        if commit:
+            fetcher.mirror_id = lambda: f"git/membw/{commit}"
+        return super()._make_root_stage(fetcher)
+
     @property
     def folder(self):
         return str(ROOT) if self.is_working_tree else self.stage.source_path

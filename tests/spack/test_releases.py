@@ -1,0 +1,87 @@
+"""A released version from a later checkout, a developed one, a mirror; by a Spack of its own."""
+
+import json
+import pathlib
+import shutil
+import subprocess
+
+import pytest
+from spack_checkout import COPIED, Checkout, find_spack
+
+pytestmark = pytest.mark.spack
+
+PARTS = (*COPIED, '.gitignore', 'CHANGELOG.md', 'CITATION.cff', 'ci')
+
+
+def git(folder, *words):
+    subprocess.run(['git', *words], cwd=folder, check=True, capture_output=True)
+
+
+def said(clone, version):
+    """What the installed `stream` of a version calls itself, and the spec of its record."""
+    (folder,) = clone.root.glob(f'.spack/store/*/membw-{version}-*')
+    record = json.loads((folder / 'share/membw/stream.json').read_text())
+    done = subprocess.run([folder / 'bin/stream', '--version'], capture_output=True, text=True)
+    return done.stdout.strip(), record['spec'].partition('~')[0]
+
+
+@pytest.fixture(scope='module')
+def clone(tmp_path_factory):
+    """Released as 7.1.0; a commit after it and the working tree cannot be compiled."""
+    clone = Checkout(find_spack(), tmp_path_factory.mktemp('clone'), PARTS)
+    git(clone.root, 'init', '-q')
+    git(clone.root, 'config', 'user.name', 'a test')
+    git(clone.root, 'config', 'user.email', 'test@example.org')
+    git(clone.root, 'add', '.')
+    git(clone.root, 'commit', '-q', '-m', 'all')
+    subprocess.run(['sh', clone.root / 'ci/release.sh', '7.1.0', '7.2.0-dev'], check=True)
+    with open(clone.root / 'src/stream/stream.c', 'a') as source:
+        source.write('#error later\n')
+    git(clone.root, 'commit', '-q', '-a', '-m', 'later')
+    return clone
+
+
+@pytest.fixture(scope='module')
+def installed(clone):
+    clone.spack('install', 'membw', 'programs:=stream')
+    return clone
+
+
+def test_a_release_is_built_from_its_tag_and_the_working_tree_from_its_files(installed):
+    """Without a version Spack takes the release."""
+    assert said(installed, '7.1.0') == ('stream (membw) 7.1.0', 'membw@7.1.0')
+    told = installed.spack('install', 'membw@develop', 'programs:=stream', expect=1)
+    assert '#error later' in told
+
+
+def test_a_mirror_has_the_sources_for_a_clone_without_the_release(installed, tmp_path):
+    """The mirror is made here, and installed from where neither tag nor commit is known."""
+    told = installed.spack('mirror', 'create', '-d', tmp_path / 'mirror', 'membw@7.1.0')
+    assert '1    added' in told and '0    failed' in told
+    there = Checkout(find_spack(), tmp_path / 'there', PARTS)
+    shutil.copytree(installed.root / 'spack-repo', there.root / 'spack-repo', dirs_exist_ok=True)
+    git(there.root, 'init', '-q')
+    there.spack('mirror', 'add', 'carried', f'file://{tmp_path}/mirror')
+    there.spack('install', 'membw@7.1.0', 'programs:=stream')
+    assert said(there, '7.1.0') == ('stream (membw) 7.1.0', 'membw@7.1.0')
+
+
+def test_spack_develop_builds_the_developed_folder(installed, tmp_path):
+    sources, env = tmp_path / 'mine', tmp_path / 'env'
+    git(installed.root, 'clone', '-q', '-b', 'v7.1.0', installed.root, sources)
+    env.mkdir()
+    (env / 'spack.yaml').write_text(
+        f"spack:\n  view: {tmp_path}/view\n  specs: ['membw@7.1.0 programs:=stream']\n"
+        f"  develop:\n    membw: {{spec: membw@7.1.0, path: '{sources}'}}\n"
+    )
+    stream = sources / 'src/stream/stream.c'
+    text = stream.read_text()
+    stream.write_text(text + '#error mine\n')
+    assert '#error mine' in installed.spack('-e', env, 'install', expect=1)
+    stream.write_text(text)
+    config = sources / 'src/harness/config.h'
+    config.write_text(config.read_text().replace('7.1.0', '7.1.0-mine'))
+    installed.spack('-e', env, 'install')
+    program = pathlib.Path(tmp_path / 'view/bin/stream')
+    done = subprocess.run([program, '--version'], capture_output=True, text=True)
+    assert done.stdout == 'stream (membw) 7.1.0-mine\n'

@@ -23,13 +23,7 @@ PARTS = (
 # made in place, by Python, Spack and setuptools
 LEFT_OUT = ('__pycache__', 'rows', 'spack.lock')
 # of the library only what make and Spack need
-OF_LIBRARY = {
-    'src/membw/__init__.py',
-    *(
-        f'src/membw/presets/{n}.py'
-        for n in ('__init__', 'table', 'lines', 'provenance', 'command')
-    ),
-}
+OF_LIBRARY = ('src/membw/__init__.py', 'src/membw/presets/')
 
 
 def carried():
@@ -38,7 +32,7 @@ def carried():
         path = HERE / part
         for file in [path] if path.is_file() else sorted(path.rglob('*')):
             name = file.relative_to(HERE).as_posix()
-            of_library = name.startswith('src/membw') and name not in OF_LIBRARY
+            of_library = name.startswith('src/membw') and not name.startswith(OF_LIBRARY)
             made = any(p in LEFT_OUT or p.startswith('.') for p in pathlib.PurePath(name).parts)
             if file.is_file() and not of_library and not made:
                 yield name

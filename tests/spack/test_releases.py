@@ -1,5 +1,6 @@
 """A released version from a later checkout, a developed one, a mirror; by a Spack of its own."""
 
+import hashlib
 import json
 import pathlib
 import shutil
@@ -85,3 +86,22 @@ def test_spack_develop_builds_the_developed_folder(installed, tmp_path):
     program = pathlib.Path(tmp_path / 'view/bin/stream')
     done = subprocess.run([program, '--version'], capture_output=True, text=True)
     assert done.stdout == 'stream (membw) 7.1.0-mine\n'
+
+
+def test_the_recipe_for_a_collection_needs_no_clone(installed, tmp_path):
+    """It fetches the archive of the release, which ci/release.sh wrote."""
+    archive = installed.root / 'build/membw-7.1.0.tar.gz'
+    checksum = hashlib.sha256(archive.read_bytes()).hexdigest()
+    repository, scope = tmp_path / 'spack_repo/collection', tmp_path / 'scope'
+    for folder in (repository / 'packages', scope):
+        folder.mkdir(parents=True)
+    (repository / 'repo.yaml').write_text('repo: {namespace: collection, api: v2.2}\n')
+    (scope / 'repos.yaml').write_text(f'repos: {{collection: {repository}}}\n')
+    words = ['ci/collection.py', repository / 'packages', archive.as_uri(), checksum]
+    installed.spack('python', *words)
+    text = (repository / 'packages/membw/package.py').read_text()
+    assert 'spack_repo.membw' not in text and str(installed.root / 'src') not in text
+    installed.spack('-C', scope, 'install', 'collection.membw', 'programs:=pingpong')
+    folder = next(installed.root.glob('.spack/store/*/membw-7.1.0-*/bin/pingpong'))
+    done = subprocess.run([folder, '--version'], capture_output=True, text=True)
+    assert done.stdout == 'pingpong (membw) 7.1.0\n'

@@ -8,11 +8,12 @@ from standin import StandIn
 
 from membw import presets
 
-# [ulysses], as printed but for the misprint -o3, MPI's wrapper and what its dots leave out
+# [ulysses], as printed but for the misprint -o3, MPI's wrapper and the output's name
 INTEL = '-O2 -xHost -fopenmp -mkl nodeperf.c'
 GNU = (
     '-fopenmp -O3 -m64 -I/opt/mkl/include nodeperf.c '
-    '-lmkl_intel_lp64 -lmkl_sequential -lmkl_core -lpthread -lm -ldl'
+    '-L/opt/mkl/lib/intel64 -Wl,--no-as-needed -lmkl_intel_lp64 -lmkl_sequential -lmkl_core '
+    '-lpthread -lm -ldl'
 )
 
 
@@ -40,6 +41,22 @@ def test_the_founding_line_of_27_gflops_is_a_row_and_says_that_it_has_no_threads
     assert words[source:] == printed[printed.index('nodeperf.c') :]
     assert sorted(words[:source]) == sorted(printed[: printed.index('nodeperf.c')])
     assert presets.blas_row('mkl-sequential')['threading'] == 'none'
+
+
+@pytest.mark.parametrize('name, folder', [('mkl-sequential', 'lib/intel64'), ('mkl-gnu', 'lib')])
+def test_mklroot_alone_links_the_rows_of_gcc(call, tmp_path, name, folder):
+    """Against libraries that have their names, and the one function that is called."""
+    libraries = tmp_path / 'mkl' / folder
+    libraries.mkdir(parents=True)
+    stub = tmp_path / 'stub.c'
+    stub.write_text('void dgemm_(void) {}\n')
+    for library in presets.blas_row(name)['libraries']:
+        call('gcc', '-shared', '-o', libraries / f'{library}.so', stub)
+    words = ['PROGRAM=dgemm', 'PRESET=gcc-o3', f'BLAS={name}', f'BUILD={tmp_path / "b"}']
+    done = call('make', '-C', 'src', *words, MKLROOT=tmp_path / 'mkl', LIBRARY_PATH='')
+    assert done.returncode == 0, done.stderr
+    needed = call('readelf', '-d', tmp_path / 'b/dgemm').stdout
+    assert all(f'{library}.so' in needed for library in presets.blas_row(name)['libraries'])
 
 
 def test_the_other_rows_have_threads():

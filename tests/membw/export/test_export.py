@@ -4,6 +4,8 @@ import csv
 import io
 import json
 import re
+import runpy
+import types
 
 import made_up_records as made_up
 import pytest
@@ -155,4 +157,27 @@ def test_reframe_pushes_each_figure_and_our_own_log_goes_on(call, tmp_path):
     assert done.returncode == 0, done.stdout + done.stderr
     (event,) = pushed
     assert event['check_perf_triad_value'] == 3.0 and event['check_perf_triad_unit'] == 'GB/s'
+    assert not [key for key in event if key.startswith('check_perf_triad_ref')]  # it was 0
     assert '|3.0|' in (tmp_path / 'logs/local/default/tiny.log').read_text()
+
+
+def test_a_bound_is_not_pushed_as_a_figure(tmp_path, monkeypatch):
+    """A dashboard alarmed at each disturbed run; builds were pushed, too."""
+    monkeypatch.setenv('MEMBW_HTTPJSON', 'http://127.0.0.1:9/')
+    event = runpy.run_path(str(ROOT / 'ci/entries/httpjson.py'))['event']
+    bound = {'value': 150.0, 'unit': 'GB/s', 'better': 'higher', 'bound': 'lower'}
+    rows = {'triad': bound, 'copy': {'value': 160.0, 'unit': 'GB/s', 'better': 'higher'}}
+    file = made_up.write(tmp_path / 'r.json', [made_up.record(rows=rows)])
+    values = {
+        'local:default:triad': (150.0, 180.0, -0.05, 0.1, 'GB/s', 'pass'),
+        'local:default:copy': (160.0, 0, None, None, 'GB/s', 'pass'),
+    }
+    case = types.SimpleNamespace(
+        check_display_name='stream %pinning=omp', check_record=str(file), check_perfvalues=values
+    )
+    sent = json.loads(event(case, {'site': 'here'}, ()))
+    assert sent['check_perf_triad_lower_bound'] == 150 and 'check_perf_triad_value' not in sent
+    assert sent['check_perf_triad_ref'] == 180 and sent['site'] == 'here'
+    assert sent['check_perf_copy_value'] == 160 and 'check_perf_copy_ref' not in sent
+    case.check_display_name = 'stream_binary ~local:default+gcc-o2'
+    assert event(case, None, ()) is None

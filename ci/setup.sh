@@ -193,6 +193,15 @@ use_sources_of_bundle() {
 			"$root" >.spack/user/mirrors.yaml
 }
 
+# Of Spack 1.1 and later. The new installer needs a terminal or a pipe for its input: in a batch job
+# it ends with 'Operation not permitted'.
+keep_installer() {
+	case $(command spack --version) in
+	1.0.*) rm -f .spack/user/config.yaml ;;
+	*) printf 'config:\n  installer: old\n' >.spack/user/config.yaml ;;
+	esac
+}
+
 configure_spack() { # bare `spack install membw` reads our scope, and the index is made once
 	mkdir -p .spack/user
 	printf 'include:\n- ../../configs/spack\n' >.spack/user/include.yaml
@@ -201,8 +210,10 @@ configure_spack() { # bare `spack install membw` reads our scope, and the index 
 	[ ! -d offline/index ] || { mkdir -p .spack/cache/cache && cp -R offline/index/. .spack/cache/cache; }
 	echo "$pins" >.spack/ready
 	: >.spack/indexing    # a set-up that is killed leaves it, and the next one indexes again
-	begin "Spack: indexing its packages by a first 'spack spec membw@develop', about a minute"
-	if (. ./setup-env.sh && command spack spec membw@develop >.spack/spec.log 2>&1); then
+	begin "Spack: indexing its packages by a first 'spack fetch membw@develop', about a minute"
+	# what it builds from is fetched here, not in the first job, on a node without network
+	if (. ./setup-env.sh && keep_installer && command spack fetch -D membw@develop) \
+		>.spack/spec.log 2>&1; then
 		rm -f .spack/indexing
 		finish
 		return

@@ -6,6 +6,7 @@ import functools
 import hashlib
 import os
 import pathlib
+import re
 import shlex
 import shutil
 import sys
@@ -161,8 +162,14 @@ class spack_build(quick_log, rfm.RunOnlyRegressionTest):
         missing = [name for name, path in self.paths.items() if not path.exists()]
         return sn.assert_true(
             len(missing) < len(self.paths) or not self.paths,
-            msg='Spack built no preset of this system: see rfm_job.err',
+            msg=f'Spack built no preset of this system: {self.error()}',
         )
+
+    def error(self) -> str:
+        """Spack's first one: what it could not fetch, where a node has no network."""
+        text = pathlib.Path(self.stagedir, str(self.job.stderr)).read_text(errors='replace')
+        found = re.search(r'Error: (.*)', text)
+        return found[1] if found else 'see rfm_job.err'
 
 
 class program_binary(quick_log, batch_job, rfm.CompileOnlyRegressionTest):

@@ -8,6 +8,7 @@ import reframe.core.runtime as runtime
 from reframe.core.environments import Environment
 from reframe.core.exceptions import ReframeFatalError
 
+from lib import end
 from membw import presets
 
 OWN = 'own'
@@ -19,8 +20,14 @@ def take_in() -> None:
     """Gives them the features by which checks choose environments."""
     try:
         partitions = runtime.runtime().system.partitions
+        hashes = runtime.runtime().get_option('general/0/stagedir_hashes')  # of 4.11
     except ReframeFatalError:  # no session: a test reads a check
         return
+    if hashes is False:
+        end(
+            "ReFrame's 'stagedir_hashes' is off: a fixture's stage folder has a blank in its name",
+            'leave it on: ReFrame cannot run a command in such a folder',
+        )
     for part in partitions:
         if part.scheduler.registered_name == 'local' and part.max_jobs != 1:
             part._max_jobs = 1  # two checks would measure each other

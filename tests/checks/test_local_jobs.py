@@ -1,6 +1,7 @@
 """What the end of a local job of ReFrame does to what else it started."""
 
 import multiprocessing
+import os
 import pathlib
 import subprocess
 import types
@@ -34,3 +35,21 @@ def test_the_end_of_a_local_job_takes_no_other_exit_status(tmp_path, is_replaced
     with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context('spawn')) as pool:
         status = pool.submit(exit_status_of_another_child, tmp_path, is_replaced).result()
     assert (status == 3) == is_replaced
+
+
+@pytest.mark.parametrize('is_waiting', [True, False])
+def test_reframes_function_is_judged_by_its_code(monkeypatch, is_waiting):
+    """By its version it was left alone in 4.11, which still waits: a failed job read 0."""
+
+    def waits(self, job):
+        os.waitpid(0, 0)
+
+    def leaves_others_alone(self, job):
+        pass
+
+    theirs = waits if is_waiting else leaves_others_alone
+    monkeypatch.setattr(LocalJobScheduler, '_kill_all', theirs)
+    monkeypatch.setattr('reframe.VERSION', '4.11.0-dev1')
+    local_jobs.end_alone()
+    ours = local_jobs.kill_own_alone if is_waiting else theirs
+    assert LocalJobScheduler._kill_all is ours

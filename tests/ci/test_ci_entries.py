@@ -42,8 +42,9 @@ def test_gitlab_files_keep_to_gitlabs_schema():
     assert schema_checker('gitlab-ci', *GITLAB) == (0, 'ok -- validation done\n')
 
 
-def test_the_workflow_keeps_to_githubs_schema():
-    assert schema_checker('github-workflows', '.github/workflows/ci.yml')[0] == 0
+@pytest.mark.parametrize('name', ['ci', 'develop'])
+def test_the_workflow_keeps_to_githubs_schema(name):
+    assert schema_checker('github-workflows', f'.github/workflows/{name}.yml')[0] == 0
 
 
 @pytest.mark.parametrize('file', ['.gitlab-ci.yml', '.github/workflows/ci.yml'])

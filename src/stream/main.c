@@ -155,9 +155,12 @@ int main(int argc, char **argv)
 	interference_run_stop(ranks_sum_on_host, ranks_count());
 	measure_summarize(&run.measurement, run.arrays.size, 1);
 	settle();
+	if (!(floors_seconds() > 0))
+		looks_take(&run.looks, &run.measurement, &run.arrays, run.options.explain);
 	began = clock_now();
 	arrays_place(&run.after, &run.arrays, "after the runs");
 	measure_judge(&run.measurement);
+	looks_judge(&run.looks);
 	host_ranks_judge();
 	pinning_judge();
 	cluster_measured(&run);

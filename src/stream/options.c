@@ -37,6 +37,13 @@ static void set_tune(const char *option, const char *text)
 		     : TUNE_SECONDS;
 }
 
+static void set_explain(const char *option, const char *text)
+{
+	(void)option;
+	(void)text;
+	options.explain = 1;
+}
+
 static void list_variants(const char *option, const char *text)
 {
 	(void)option;
@@ -64,6 +71,10 @@ static const struct option_row OWN[] = {
 	{ 'o', "offset", "N", "elements left free between two arrays", .set = set_offset },
 	{ 0, "pages", "KIND", "default, thp, 2M or 1G pages for the arrays",
 	  .word = &options.pages, .words = pages_names, .most = PAGES_KINDS },
+	{ 0, "explain", NULL,
+	  "also Triad by half of the threads, by one, and by both kinds of\n"
+	  "stores: what limits it, what a store costs (some 0.5 s)",
+	  .set = set_explain },
 	{ 0, "kernels", "WHICH",
 	  "standard (default), tuned (what --tune finds), the name of a\n"
 	  "variant, or a FILE of --save-kernels",

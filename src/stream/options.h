@@ -16,6 +16,7 @@ struct options {
 	double max_seconds; /* of the repetitions, 0: what the run's time leaves */
 	const char *json;   /* file of the record, NULL for none */
 	int pages;          /* enum pages */
+	int explain;        /* what limits Triad, looks/looks.h */
 	struct {
 		const char *kernels; /* standard, tuned, a variant or a file; NULL: standard */
 		double seconds;      /* of the search, 0 for none */

@@ -8,6 +8,7 @@
 #include "../harness/memory/placement.h"
 #include "../harness/residency/triads.h"
 #include "kernels/validate.h"
+#include "looks/looks.h"
 #include "measure.h"
 #include "options.h"
 
@@ -20,6 +21,7 @@ struct run {
 	struct arrays arrays;
 	struct measurement measurement;
 	struct measurement node, job; /* slowest times, of an MPI job; times NULL if not known */
+	struct looks looks;
 	struct validation validation;
 	struct hugepages pages;
 	struct placement before, after;           /* the measurement */

@@ -17,6 +17,7 @@
 #include "kernels/kernels.c"
 #include "kernels/start_values.c"
 #include "kernels/validate.c"
+#include "looks/looks.c"
 #include "main.c"
 #include "measure.c"
 #include "options.c"

@@ -102,7 +102,7 @@ static void print_headline(const struct measurement *m)
 }
 
 /* How far a rerun would read, how many repetitions there were, what ended them. */
-static void table_repetitions(const struct measurement *m)
+static void table_repetitions(const struct measurement *m, const struct looks *looks)
 {
 	int k, disturbed = measure_disturbed(m);
 
@@ -110,6 +110,8 @@ static void table_repetitions(const struct measurement *m)
 	for (k = 0; k < KERNELS; k++)
 		printf("%s %s %s", k ? "," : "", kernels[k].name,
 		       rate_text(&m->kernel[k].rate, 1e9));
+	if (looks->complete[LOOK_read] > 1)
+		printf(", read %s", rate_text(&looks->of[LOOK_read].rate, 1e9));
 	printf("\nRepetitions: %d", m->complete);
 	if (disturbed)
 		printf(", in %d of them a thread lost more than 5 %% of its time", disturbed);
@@ -163,7 +165,8 @@ int report(const struct run *run)
 
 	print_headline(&run->measurement);
 	table_print(&run->measurement);
-	table_repetitions(&run->measurement);
+	table_repetitions(&run->measurement, &run->looks);
+	looks_print(&run->looks);
 	table_peak(&run->measurement);
 	table_arrays(&run->options, &run->arrays, run->llc_bytes);
 	table_validation(&run->validation, &run->arrays);

@@ -158,6 +158,7 @@ static void write_own(const void *data)
 	for (k = 0; k < KERNELS; k++)
 		write_kernel(run, k);
 	json_close('}');
+	looks_write(&run->looks);
 	write_validation(run);
 	hugepages_write(&run->pages, run->options.pages);
 	placement_write("placement_before", &run->before);
@@ -190,6 +191,7 @@ char *stream_record(const struct run *run, size_t *size)
 	*size = 0;
 	if (!options_json() || run->measurement.complete < 2)
 		return NULL;
+	looks_metric(&run->looks);
 	for (k = 0; k < KERNELS; k++)
 		metric_rate(kernels[k].name, &run->measurement.kernel[k].rate, 1e9, "GB/s");
 	return record_text(&stream_program, run, size);

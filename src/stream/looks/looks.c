@@ -1,0 +1,295 @@
+#include "looks.h"
+
+#include "../../harness/clock.h"
+#include "../../harness/evidence/threads.h"
+#include "../../harness/job/ranks.h"
+#include "../../harness/job/watchdog.h"
+#include "../../harness/json.h"
+#include "../../harness/memory/wide.h"
+#include "../../harness/metrics.h"
+#include "../../harness/openmp.h"
+#include "../../harness/room.h"
+#include "../../harness/verdict.h"
+#include "../kernels/expect.h"
+#include "../kernels/thread_range.h"
+#include "../tuned/variants.h"
+
+enum { REPETITIONS_MOST = 4096, REPETITIONS_FEW = REPETITIONS_OF_INTERVAL };
+
+/* Seconds of each look; twice the threads give no more than that on a saturated memory. */
+static const double LASTS = 0.12, SATURATED_GAIN = 1.3;
+
+static const char *const look_names[] = { "read", "ordinary", "nontemporal", "half", "one" };
+
+/* --- read --- */
+
+static unsigned long long bits_of_element(element value)
+{
+	unsigned long long bits = 0;
+
+	memcpy(&bits, &value, sizeof(value));
+	return bits;
+}
+
+/* The sum of elements that all are VALUE, as read_share() adds them. */
+static uint64_t sum_expected(element value, size_t bytes)
+{
+	const size_t wide_part = bytes / WIDE_READ_STEP * WIDE_READ_STEP;
+	const uint64_t bits = bits_of_element(value);
+	const uint64_t word = sizeof(element) == 8 ? bits : bits << 32 | bits;
+
+	return wide_part / 8 * word + (bytes - wide_part) / sizeof(element) * bits;
+}
+
+static uint64_t read_share(const element *at, size_t bytes)
+{
+	const size_t wide_part = bytes / WIDE_READ_STEP * WIDE_READ_STEP;
+	uint64_t sum = wide_part ? wide_read(at, wide_part, 1) : 0;
+	size_t i;
+
+	for (i = wide_part / sizeof(element); i < bytes / sizeof(element); i++)
+		sum += bits_of_element(at[i]);
+	return sum;
+}
+
+static unsigned long long read_arrays(const struct arrays *arrays, const element expected[ARRAYS])
+{
+	unsigned long long wrong = 0;
+
+#pragma omp parallel reduction(+ : wrong)
+	{
+		const struct share mine = share_of_thread(arrays->size);
+		const size_t bytes = mine.size * sizeof(element);
+		int k;
+
+		for (k = 0; k < ARRAYS; k++)
+			wrong += read_share(arrays->of[k] + mine.first, bytes) !=
+				 sum_expected(expected[k], bytes);
+	}
+	return wrong;
+}
+
+/* --- Triad --- */
+
+/* The widest loop of that kind that runs here, one stream, no prefetch; NULL: none. */
+static const struct tuned_kernel *loop_of(enum store store)
+{
+	const struct tuned_kernel *best = NULL, *at;
+	int i;
+
+	for (i = 0; (at = variants_compiled(i)) != NULL; i++)
+		if (at->store == store && at->prefetch == PREFETCHED_none && at->streams == 1 &&
+		    at->run[KERNEL_triad] && variants_runs_here(at) &&
+		    (!best || at->width > best->width))
+			best = at;
+	return best;
+}
+
+/* Of the shares of STEP threads each, by every STEP-th thread of the first COUNT. */
+static void triad_by(const struct tuned_kernel *loop, const struct arrays *arrays, size_t size,
+		     int step, int count)
+{
+	const struct variant variant = { loop, 0 };
+
+#pragma omp parallel
+	{
+		const int me = omp_get_thread_num();
+		const size_t groups = (size_t)((count + step - 1) / step);
+		struct share mine;
+
+		if (me < count && me % step == 0) {
+			mine = share_of(size, (size_t)(me / step), groups);
+			variants_span(&variant, KERNEL_triad, arrays->of[ARRAY_a] + mine.first,
+				      arrays->of[ARRAY_b] + mine.first,
+				      arrays->of[ARRAY_c] + mine.first, arrays->scalar, mine.size);
+			variants_fence(&variant);
+		}
+	}
+}
+
+/* --- all --- */
+
+struct plan {
+	const struct arrays *arrays;
+	const struct tuned_kernel *loops[STORES];
+	element expected[ARRAYS];
+	size_t part; /* elements that one thread takes alone */
+};
+
+static void look_once(struct looks *l, const struct plan *p, enum look look)
+{
+	const struct arrays *const arrays = p->arrays;
+	const struct tuned_kernel *const ordinary = p->loops[STORE_ordinary];
+	const int threads = threads_count();
+
+	if (look == LOOK_read)
+		l->wrong_sums += read_arrays(arrays, p->expected);
+	else if (look == LOOK_one)
+		triad_by(ordinary, arrays, p->part, 1, 1);
+	else
+		triad_by(look == LOOK_nt ? p->loops[STORE_nt] : ordinary, arrays, arrays->size,
+			 look == LOOK_half ? 2 : 1, threads);
+}
+
+static void time_once(struct looks *l, const struct plan *p, enum look look)
+{
+	struct timing *const t = &l->of[look];
+	const int i = l->complete[look];
+	double start;
+
+	threads_sample();
+	start = clock_now();
+	look_once(l, p, look);
+	t->times[i] = clock_now() - start;
+	threads_sample();
+	t->lost[i] = threads_lost_seconds();
+	l->complete[look] = i + 1;
+}
+
+static double seconds_of(const struct looks *l, enum look look)
+{
+	double sum = 0;
+	int i;
+
+	for (i = 0; i < l->complete[look]; i++)
+		sum += l->of[look].times[i];
+	return sum;
+}
+
+/* Ordinary, non-temporal, read ... in turn, so that noise comes to all of them. */
+static void take_turns(struct looks *l, const struct plan *p)
+{
+	int is_open = 1, k;
+
+	while (is_open && !watchdog_signalled()) {
+		is_open = 0;
+		for (k = 0; k < LOOKS; k++) {
+			if (!(l->bytes[k] > 0) || l->complete[k] == REPETITIONS_MOST ||
+			    (l->complete[k] >= REPETITIONS_FEW && seconds_of(l, k) >= LASTS))
+				continue;
+			time_once(l, p, k);
+			is_open = 1;
+		}
+	}
+}
+
+/* One thread's part lies in its own domain, and is no smaller than its caches hold. */
+static size_t part_of_one(const struct measurement *m, const struct arrays *arrays)
+{
+	const size_t most = arrays->size / (size_t)threads_count() * 2;
+	const size_t least = 4 * m->caches / (ARRAYS * sizeof(element));
+
+	return least < arrays->size ? (least > most ? least : most) : arrays->size;
+}
+
+static void plan_looks(struct looks *l, struct plan *p, const struct measurement *m, int explain)
+{
+	const double triad = (double)kernels_bytes(&kernels[KERNEL_triad]);
+	const double all = (double)p->arrays->size;
+
+	l->bytes[LOOK_read] = ARRAYS * sizeof(element) * all;
+	p->loops[STORE_ordinary] = loop_of(STORE_ordinary);
+	p->loops[STORE_nt] = loop_of(STORE_nt);
+	p->part = part_of_one(m, p->arrays);
+	l->half_threads = (threads_count() + 1) / 2;
+	if (!explain || !p->loops[STORE_ordinary])
+		return;
+	l->bytes[LOOK_ordinary] = triad * all;
+	l->bytes[LOOK_nt] = p->loops[STORE_nt] ? triad * all : 0;
+	l->bytes[LOOK_half] = threads_count() > 1 ? triad * all : 0;
+	l->bytes[LOOK_one] = threads_count() > 2 ? triad * (double)p->part : 0;
+}
+
+void looks_take(struct looks *l, const struct measurement *m, const struct arrays *arrays,
+		int explain)
+{
+	struct plan plan = { arrays, { NULL, NULL }, { 0 }, 0 };
+	int k;
+
+	memset(l, 0, sizeof(*l));
+	if (ranks_together() || !m->passed)
+		return;
+	expect_after(plan.expected, m->passed);
+	plan_looks(l, &plan, m, explain);
+	for (k = 0; k < LOOKS; k++) {
+		l->of[k].times = room_for(REPETITIONS_MOST, 2 * sizeof(double), "times",
+					  "give smaller arrays");
+		l->of[k].lost = l->of[k].times + REPETITIONS_MOST;
+	}
+	take_turns(l, &plan);
+	for (k = 0; k < LOOKS; k++)
+		measure_timing(&l->of[k], l->complete[k], l->bytes[k], m->caches);
+}
+
+void looks_judge(const struct looks *l)
+{
+	if (l->wrong_sums)
+		verdict_invalid(
+			NOT_VALIDATED,
+			"read: %llu sums of a thread's share are not those of its elements",
+			l->wrong_sums);
+}
+
+static double gbs(const struct looks *l, enum look look)
+{
+	return l->complete[look] > 1 ? 1e-9 * l->of[look].rate.value : 0;
+}
+
+double looks_gain(const struct looks *l)
+{
+	return gbs(l, LOOK_half) > 0 ? gbs(l, LOOK_ordinary) / gbs(l, LOOK_half) : 0;
+}
+
+/* With 24 bytes counted an ordinary Triad moves 32 where each store reads its line: on a saturated
+ * memory the non-temporal one is 4/3 as fast.  What is missing to that was avoided. */
+double looks_avoided(const struct looks *l)
+{
+	const double ratio =
+		gbs(l, LOOK_nt) / (gbs(l, LOOK_ordinary) > 0 ? gbs(l, LOOK_ordinary) : 1);
+	const double avoided = 1 - 3 * (ratio - 1);
+
+	if (!(gbs(l, LOOK_nt) > 0) || !(looks_gain(l) > 0) || looks_gain(l) > SATURATED_GAIN)
+		return -1;
+	return avoided < 0 ? 0 : avoided > 1 ? 1 : avoided;
+}
+
+void looks_metric(const struct looks *l)
+{
+	if (gbs(l, LOOK_read) > 0)
+		metric_rate("read", &l->of[LOOK_read].rate, 1e9, "GB/s");
+}
+
+void looks_write(const struct looks *l)
+{
+	int k;
+
+	json_open("looks", '{');
+	for (k = 0; k < LOOKS; k++) {
+		if (!(gbs(l, k) > 0))
+			continue;
+		json_open(look_names[k], '{');
+		json_number("gbs", gbs(l, k));
+		json_truth("is_bound", l->of[k].rate.is_bound);
+		json_count("repetitions", (unsigned)l->complete[k]);
+		json_close('}');
+	}
+	json_positive("half_threads", gbs(l, LOOK_half) > 0 ? l->half_threads : 0);
+	if (looks_avoided(l) >= 0)
+		json_number("write_allocate_avoided", looks_avoided(l));
+	json_close('}');
+}
+
+void looks_print(const struct looks *l)
+{
+	if (!(gbs(l, LOOK_ordinary) > 0))
+		return;
+	printf("Triad by ordinary stores %.1f", gbs(l, LOOK_ordinary));
+	if (gbs(l, LOOK_nt) > 0)
+		printf(", by non-temporal ones %.1f", gbs(l, LOOK_nt));
+	if (gbs(l, LOOK_half) > 0)
+		printf("; by %d of %d threads %.1f", l->half_threads, threads_count(),
+		       gbs(l, LOOK_half));
+	if (gbs(l, LOOK_one) > 0)
+		printf(", by one %.1f", gbs(l, LOOK_one));
+	printf(" GB/s\n");
+}

@@ -1,0 +1,47 @@
+/*
+ * looks: short looks after the repetitions, at the same arrays.
+ *
+ * read      sum over each array by the widest loads, checked to the bit: what a memory that is
+ *           only read gives (LLM inference, databases); always, and a metric
+ * ordinary  Triad by ordinary stores     } what a store costs here: an ordinary one reads the line
+ * nt        Triad by non-temporal stores } that it writes, or the CPU claims the line
+ * half      ordinary, by every second thread; one: by one thread, over a part of its domain:
+ *           whether the cores or the memory are the limit
+ *
+ * All but read are taken with --explain alone.  Triad once more changes nothing: what it reads is
+ * as the last repetition left it.
+ */
+#pragma once
+
+#include "../measure.h"
+
+enum look { LOOK_read, LOOK_ordinary, LOOK_nt, LOOK_half, LOOK_one, LOOKS };
+
+struct looks {
+	struct timing of[LOOKS];
+	double bytes[LOOKS]; /* of one repetition, as STREAM counts; 0: not looked */
+	int complete[LOOKS]; /* repetitions */
+	int half_threads;
+	unsigned long long wrong_sums;
+};
+
+/* EXPLAIN: all of them; PASSED iterations are behind the arrays.  Nothing in an MPI job. */
+void looks_take(struct looks *looks, const struct measurement *measurement,
+		const struct arrays *arrays, int explain);
+
+/* Finds not-validated where a sum is wrong. */
+void looks_judge(const struct looks *looks);
+
+/* Sets the metric `read`; writes "looks" of the record. */
+void looks_metric(const struct looks *looks);
+void looks_write(const struct looks *looks);
+
+/* What --explain found, for people. */
+void looks_print(const struct looks *looks);
+
+/* The share of the lines that an ordinary store writes without reading them first, 0 to 1; -1: not
+ * told: the cores are the limit, or there is no such loop. */
+double looks_avoided(const struct looks *looks);
+
+/* Triad of all threads by that of half of them; 0: not looked. */
+double looks_gain(const struct looks *looks);

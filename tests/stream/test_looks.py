@@ -1,0 +1,100 @@
+"""What follows the repetitions: a pure read, half of the threads, both kinds of stores."""
+
+import json
+import os
+import subprocess
+
+import pytest
+from changed_source import copy_source
+from record_schema import check
+
+OPTIONS = [
+    '-n',
+    '1000003',
+    '-t',
+    '7',
+    '--allow',
+    'array-too-small,too-short,oversubscribed,wrong-pinning',
+]
+READ = 'sum = wide_part ? wide_read(at, wide_part, 1) : 0;'
+
+
+def built(folder, source, *flags):
+    line = [
+        'gcc',
+        '-O2',
+        '-fopenmp',
+        *flags,
+        source / 'stream/stream.c',
+        '-o',
+        folder / 'stream',
+        '-lm',
+    ]
+    subprocess.run(line, check=True)
+    return folder / 'stream'
+
+
+@pytest.fixture(scope='module', params=['double', 'float'])
+def program(request, tmp_path_factory):
+    folder = tmp_path_factory.mktemp(request.param)
+    return built(folder, copy_source(folder), f'-DSTREAM_TYPE={request.param}')
+
+
+def measured(program, folder, *options, threads=2):
+    path = folder / 'record.json'
+    env = {**os.environ, 'OMP_NUM_THREADS': str(threads), 'OMP_WAIT_POLICY': 'passive'}
+    done = subprocess.run(
+        [program, *OPTIONS, '--json', path, *options], capture_output=True, text=True, env=env
+    )
+    return check(json.loads(path.read_text())), done
+
+
+def test_read_is_a_metric_beside_the_four_and_streams_table_stays(program, tmp_path):
+    record, done = measured(program, tmp_path)
+    assert list(record['metrics']) == ['read', 'copy', 'scale', 'add', 'triad']
+    assert record['headline'] == 'triad' and set(record['looks']) == {'read', 'half_threads'}
+    assert record['verdict'] == 'VALID', done.stdout
+    table = [line for line in done.stdout.splitlines() if line.endswith(':') or '0.0' in line]
+    assert not any(line.startswith('Read:') for line in table)
+    assert ', read ' in done.stdout
+
+
+@pytest.mark.parametrize('threads, looks', [
+    (1, {'read', 'ordinary', 'nontemporal'}),
+    (2, {'read', 'ordinary', 'nontemporal', 'half'}),
+    (3, {'read', 'ordinary', 'nontemporal', 'half', 'one'}),
+])  # fmt: skip
+def test_explain_looks_at_triad_by_fewer_threads_and_leaves_the_arrays_right(
+    program, tmp_path, threads, looks
+):
+    record, done = measured(program, tmp_path, '--explain', threads=threads)
+    expected = looks if os.uname().machine == 'x86_64' else looks - {'nontemporal'}
+    assert expected <= set(record['looks']) <= looks | {'half_threads', 'write_allocate_avoided'}
+    assert record['looks']['half_threads'] == ((threads + 1) // 2 if threads > 1 else None)
+    assert record['validation']['ok'] and record['verdict'] == 'VALID', done.stdout
+    assert 'Triad by ordinary stores ' in done.stdout
+
+
+def test_a_sum_that_is_off_by_one_bit_makes_the_run_invalid(tmp_path):
+    source = copy_source(
+        tmp_path, ('stream/looks/looks.c', READ, READ + ' sum ^= at == NULL || 1;')
+    )
+    record, done = measured(built(tmp_path, source), tmp_path)
+    assert done.returncode == 1 and record['verdict'] == 'INVALID'
+    assert 'read: ' in done.stdout and 'are not those of its elements' in done.stdout
+
+
+@pytest.mark.parametrize('ordinary, nontemporal, half, avoided', [
+    (30, 40, 30, 0), (40, 40, 39, 1), (35, 40, 33, 0.5714), (40, 36, 40, 1), (30, 40, 20, None),
+])  # fmt: skip
+def test_what_a_store_costs_is_told_on_a_saturated_memory_alone(
+    ordinary, nontemporal, half, avoided, tmp_path
+):
+    """Planted rates: reads avoided as far as non-temporal stores gain less than 4/3."""
+    rates = f'(double[]){{ 0, {ordinary}, {nontemporal}, {half}, 0 }}[look]'
+    whole = 'return l->complete[look] > 1 ? 1e-9 * l->of[look].rate.value : 0;'
+    changed = f'return l->complete[look] > 1 && look != LOOK_read ? {rates} : 0;'
+    source = copy_source(tmp_path, ('stream/looks/looks.c', whole, changed))
+    record, _ = measured(built(tmp_path, source), tmp_path, '--explain')
+    told = record['looks'].get('write_allocate_avoided')
+    assert told == (avoided if avoided is None else pytest.approx(avoided, abs=1e-3))

@@ -58,7 +58,9 @@ def run(args: argparse.Namespace) -> int:
         raise MembwError(f"nothing was measured in '{where}'", "'membw run' measures this node")
     page = page_of(made, expected_nodes(args.nodes) if args.nodes else ())
     write_whole(args.output, render(page), "'-o FILE' names another file")
-    print(f'{args.output}: {page.verdict}: {page.headline}; {page.counts}')
+    parts = [f'{page.headline} {page.verdict}'.rstrip()]
+    parts += [f'{count} {word}' for word, count in page.nodes]
+    print(f'{args.output}: {"; ".join([*parts, page.counts])}')
     if args.svg and page.picture:
         write_whole(args.svg, page.picture.draw(WIDE).as_text(standalone=True))
         print(f'{args.svg}: {page.picture.title}')

@@ -61,8 +61,9 @@ class Page:
     subtitle: str
     headline: str
     standing: list[str]  # share of peak, reference
-    verdict: str
-    counts: str
+    verdict: str  # of the headline's row; '' where it is a median of nodes
+    nodes: list[tuple[str, str]]  # verdict, how many nodes have it; of a fleet
+    counts: str  # of rows
     picture: Picture | None
     attention: list[Alarm]
     sections: list[Section]

@@ -39,7 +39,6 @@ def page_of(run: Run, expected: Sequence[str] = ()) -> Page:
         picture = ranked.pictures.pop(0) if ranked.pictures else picture
         sections.insert(0, ranked)
     alarms = ranking.alarms(fleet)
-    verdict, counts = summary.verdict_of(run, alarms)
     if head[0].figures:
         past, changes = history.section(run.past, head[0].headline)
         sections += [past] if past else []
@@ -50,8 +49,9 @@ def page_of(run: Run, expected: Sequence[str] = ()) -> Page:
         subtitle=_subtitle(rows),
         headline=summary.headline(head),
         standing=[*summary.standing(head[0], table, nodes), *run.notes],
-        verdict=verdict,
-        counts=counts,
+        verdict='' if nodes > 1 else head[0].word,
+        nodes=summary.nodes_of(fleet),
+        counts=summary.counts_of(run),
         picture=picture,
         attention=summary.attention(rows, alarms),
         sections=sections,

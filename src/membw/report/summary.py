@@ -5,13 +5,14 @@ from collections import Counter
 from collections.abc import Sequence
 
 from membw.plural import plural
+from membw.rank.ranking import Ranking
 from membw.report.model import Alarm, Picture
 from membw.report.run import Run
 from membw.report.sections import bar_picture, metric_name
 from membw.results.provenance import peak_of
 from membw.results.rows import Row
 from membw.results.table import Table
-from membw.results.verdict import PASS, WORST_FIRST, worst
+from membw.results.verdict import PASS, WORST_FIRST
 from membw.summary.full_table import text_of
 from membw.summary.headline import no_peak
 
@@ -77,16 +78,20 @@ def head_picture(rows: Sequence[Row], peak: float | None) -> Picture | None:
     return bar_picture(rows[0].headline.metric, rows[:IN_HEAD], peak)
 
 
-def verdict_of(run: Run, more: Sequence[Alarm]) -> tuple[str, str]:
-    """(word, counts): the last line of the terminal; `more`: what needs attention besides."""
+def counts_of(run: Run) -> str:
+    """'rows: 3 PASS, 1 FAIL': the last line of the terminal without its word."""
     if run.verdict:
-        word, _, counts = run.verdict.partition(': ')
-    else:
-        number = Counter(row.word for row in run.rows)
-        word = worst(number)
-        parts = [f'{number[word]} {word}' for word in reversed(WORST_FIRST) if number[word]]
-        counts = f'{plural(len(run.rows), "row")}: {", ".join(parts)}'
-    return worst([word, *(alarm.verdict for alarm in more)]), counts
+        return f'rows: {run.verdict.partition(": ")[2]}'
+    number = Counter(row.word for row in run.rows)
+    parts = [f'{number[word]} {word}' for word in reversed(WORST_FIRST) if number[word]]
+    return f'rows: {", ".join(parts)}'
+
+
+def nodes_of(fleet: Ranking | None) -> list[tuple[str, str]]:
+    """[('FAIL', '1 of 200 nodes')], the worst first: the verdict of nodes, not of rows."""
+    words = Counter(node.verdict for node in fleet.nodes) if fleet else Counter[str]()
+    every = plural(sum(words.values()), 'node')
+    return [(word, f'{words[word]} of {every}') for word in WORST_FIRST if words[word]]
 
 
 def attention(rows: Sequence[Row], more: Sequence[Alarm]) -> list[Alarm]:

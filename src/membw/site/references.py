@@ -1,6 +1,6 @@
 """What is wrong in a file of systems/references: a typo would mean 'no reference: PASS'.
 
-The names of metrics are not known here: the check warns of a reference that was not measured.
+The names of metrics are not known here: a reference that was not measured makes its row UNDECIDED.
 """
 
 import math
@@ -55,9 +55,13 @@ def problems(
 def _of_test(
     test: str, entries: Any, system: dict[str, Any], table: dict[str, Any], is_own: bool
 ) -> Iterator[Problem]:
-    if not isinstance(entries, dict) or not isinstance(entries.get('$index'), list):
+    index = entries.get('$index') if isinstance(entries, dict) else None
+    if not isinstance(index, list):
         yield test, "'$index' is missing", f'$index: [{", ".join(INDEX)}]'
-    elif entries['$index'] == INDEX:
+    elif index[: len(INDEX)] != INDEX:
+        fact = f"'$index' is [{', '.join(map(str, index))}]: its keys would match no case"
+        yield test, fact, f'$index: [{", ".join(INDEX)}], and further attributes of the check'
+    elif index == INDEX:
         yield from _of_partitions(test, entries, system, table, is_own)
 
 
@@ -115,9 +119,9 @@ def _of_figures(test: str, place: str, figures: Any) -> Iterator[Problem]:
             yield f'{place}.{name}', f"'{EXPECTED}' without a message and a figure", KNOWN
             continue
         figure = figure[2] if known else figure
-        fact = _wrong(figure, test) if isinstance(figure, list) else ''
-        if figure is None or fact:
-            yield f'{place}.{name}', fact or 'is empty', SHAPE
+        fact = _wrong(figure, test) if isinstance(figure, list) else 'is no list'
+        if fact:
+            yield f'{place}.{name}', fact, SHAPE
 
 
 def _wrong(figure: list[Any], test: str) -> str:

@@ -99,7 +99,7 @@ def repetitions(row: Row) -> int:
 
 
 def other_kernels(row: Row) -> str:
-    figures = [f for name, f in row.figures.items() if name != METRIC]
+    figures = [f for name, f in row.figures.items() if name != METRIC and f.unit == 'GB/s']
     texts = ', '.join(f'{f.metric.capitalize()} {text_of(f)}' for f in figures)
     return f'{texts} GB/s ({row.preset})' if texts else ''
 

@@ -6,11 +6,11 @@ from datetime import datetime, timezone
 
 import made_up_records as made
 import pytest
-from membw.report.run import run_of_records
 
 from membw import cli
 from membw.moments import night_of
 from membw.rank.ranking import rank_files
+from membw.report.run import run_of_records
 from membw.results.table import read_table
 
 MINUTE = 1 / 1440  # of a day

@@ -23,7 +23,8 @@ def test_a_low_node_is_named_in_the_picture_the_table_and_the_head(page):
     assert section.title.startswith('Nodes: 29 PASS') and '1 SUSPECT' in section.title
     assert section.tables[0].texts()[1][:2] == ['n007', 'SUSPECT']
     assert '>n007<' in found.picture.draw(800).as_text()
-    assert found.verdict == 'SUSPECT' and found.attention[0].what == 'node n007'
+    assert found.verdict == '' and found.nodes[0] == ('SUSPECT', '1 of 30 nodes')
+    assert found.attention[0].what == 'node n007'
 
 
 def test_every_node_has_a_mark_with_its_figure(page):

@@ -25,8 +25,8 @@ def test_verdict_and_counts_are_those_of_the_terminal(made, capsys):
     page = page_of(run_of_report(path))
     assert show(read(path)) == 1
     text = capsys.readouterr().out
-    assert f'Verdict: {page.verdict}: {page.counts}' in text
-    assert page.counts == '1 PASS, 1 NOT MEASURED, 1 INVALID, 1 build failed'
+    counts = '1 PASS, 1 NOT MEASURED, 1 INVALID, 1 build failed'
+    assert f'Verdict: INVALID: {counts}' in text and page.counts == f'rows: {counts}'
 
 
 def test_rounds_are_one_row_and_a_failed_build_is_named(made):
@@ -39,6 +39,14 @@ def test_rounds_are_one_row_and_a_failed_build_is_named(made):
     assert 'icx: not found' in page.attention[1].why
     table = page.sections[0].tables[0]
     assert [line[0] for line in table.texts()[1:]] == ['gcc-o2', 'gcc-o3', 'icx']
+
+
+def test_a_bad_row_of_another_benchmark_does_not_make_the_headline_wrong(tmp_path):
+    run = MadeRun(tmp_path).add({'triad': metric(30.3, 25.9, 34.7)})
+    run.add({'unloaded_ns': metric(90.0)}, test='loaded', reasons=['generators-stopped (1)'])
+    page = page_of(run_of_report(run.write()))
+    assert page.headline.startswith('Triad 30.3') and page.verdict == 'PASS'
+    assert [a.verdict for a in page.attention] == ['INVALID']
 
 
 def test_a_run_without_a_figure_has_a_page(tmp_path):
@@ -55,13 +63,13 @@ def test_each_node_of_a_whole_cluster_is_in_the_table(tmp_path):
     run.add(test='cluster_stream', node_check='nodecheck.txt', perfvalues=values)
     run.cases[-1]['record'] = str(file)
     page = page_of(run_of_report(run.write()))
-    assert page.counts == '1 PASS' and 'median of 5 nodes' in page.headline
+    assert page.counts == 'rows: 1 PASS' and 'median of 5 nodes' in page.headline
     assert page.sections[0].id == 'nodes'
 
 
 def test_the_command_takes_a_report(made, tmp_path, capsys):
     assert main(['report', made.write(), '-o', str(tmp_path / 'r.html')]) == 0
-    assert 'INVALID: Triad 42.5' in capsys.readouterr().out
+    assert 'Triad 42.5 ±1.5 GB/s PASS; rows: 1 PASS' in capsys.readouterr().out
 
 
 def test_the_page_says_who_disturbed_the_run(tmp_path):

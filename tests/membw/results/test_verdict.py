@@ -25,6 +25,7 @@ def triad(tmp_path, share, bound=False, case=None, **fields):
         (1.2, False, {}, 'FAIL'),
         (0.96, True, {}, 'PASS'),
         (0.94, True, {}, 'UNDECIDED'),
+        (1.2, True, {}, 'UNDECIDED'),
         (0.94, False, {'triad': 'old firmware'}, 'KNOWN'),
         (1.0, False, {'triad': 'old firmware'}, 'XPASS'),
     ],

@@ -20,6 +20,9 @@ TYPOS = [
     ('166.6391, -0.05, ', '', 'has 2 parts', 'a figure is'),
     ('        scale: [159', '        copy: [159', "copy' is given twice", 'keep one of them'),
     ('  $index', '  index', "'$index' is missing", '$index: [$partition'),
+    ('[$partition, $environ', '[$environ, $partition', 'would match no case', '[$partition'),
+    ('[$partition, ', '[$system, ', 'would match no case', '[$partition'),
+    ('[166.6391, -0.05, 0.10, GB/s]', '166.6', 'is no list', 'a figure is'),
 ]
 
 

@@ -157,11 +157,42 @@ def test_ratios_are_of_pairs_of_one_round(made, shown):
     assert 'gcc-o3 is  1.10 ±0.00  of gcc-o2, 2 pairs' in shown(made)[0]
 
 
+def test_pairs_of_two_states_of_the_host_are_discarded(made, shown):
+    for number, (base, other) in enumerate([(28, 28), (28, 125), (125, 125)], 1):
+        made.add(stream(40.0), round=number, core_ns=base)
+        rate = 44.0 if base == other else 80.0
+        made.add(stream(rate), preset='gcc-o3', round=number, core_ns=other)
+    assert 'gcc-o3 is  1.10 ±0.00  of gcc-o2, 2 pairs' in shown(made)[0]
+
+
 def test_a_bound_is_no_part_of_a_ratio(made, shown):
     for number in (1, 2):
         made.add(stream(40.0, bound=True), round=number)
         made.add(stream(44.0), preset='gcc-o3', round=number)
     assert 'ratios of' not in shown(made)[0]
+
+
+@pytest.mark.parametrize(
+    'unit, better, worst', [('ns', 'lower', 'b +30%'), ('GB/s', 'higher', 'a -30%')]
+)
+def test_to_reference_names_the_metric_that_misses_its_reference_most(
+    made, shown, unit, better, worst
+):
+    values = {'a': 70.0, 'b': 130.0, 'c': 100.0}
+    figures = {n: metric(v, unit=unit, better=better) for n, v in values.items()}
+    made.add(figures, references={name: [100.0, -0.5, 0.5] for name in values})
+    assert f' {worst} ' in shown(made)[0]
+
+
+def test_a_metric_more_changes_no_headline_and_no_ratio(made, shown):
+    for number in (1, 2):
+        for preset, rate in (('gcc-o2', 40.0), ('gcc-o3', 44.0)):
+            figures = {**stream(rate), 'slowest_triad_s': metric(0.2, unit='s', better='lower')}
+            made.add(figures, preset=preset, round=number, record={'headline': 'triad'})
+    assert [row.headline.metric for row in rows(made)] == ['triad', 'triad']
+    assert 'gcc-o3 is  1.10 ±0.00  of gcc-o2' in shown(made)[0]
+    text, _ = shown(made, is_quick=True)
+    assert 'Copy 40.0' in text and '0.2 GB/s' not in text
 
 
 # --- the tables ----------------------------------------------------------------------------------
@@ -234,6 +265,13 @@ def test_a_quick_run_fits_one_screen_and_begins_with_its_best_triad(made, shown)
     assert [line.split()[0] for line in lines[2:5]] == ['gcc-native', 'clang-native', 'gcc-o2']
     assert 'Other processes used 70% of the CPUs (the busiest, in CPUs: python 1.0).' in text
     assert '\x1b[' not in text
+
+
+def test_a_quick_run_shows_all_kernels_of_its_best_row(made, shown):
+    rates = {'copy': 40.0, 'scale': 41.0, 'add': 43.0, 'triad': 44.0}
+    made.add({name: metric(rate) for name, rate in rates.items()})
+    text, _ = shown(made, is_quick=True)
+    assert 'Copy 40.0, Scale 41.0, Add 43.0 GB/s (gcc-o2)' in text
 
 
 @pytest.mark.parametrize('user, is_hinted', [(0, False), (1000, True)])

@@ -119,7 +119,8 @@ def test_slurm_itself_drains_the_node_that_is_below_its_floor(
         'echo "membw: $word triad 140 GB/s, at least 150"\n[ $word = PASS ]\n'
     )
     program.write_text(
-        f'#!/bin/sh\nexport MEMBW_STREAM={stream} SLURM_CONF={folder}/slurm.conf\n'
+        f'#!/bin/sh\nexport MEMBW_HEALTH={root}/ci/entries/membw-health MEMBW_STATE={folder}\n'
+        f'export MEMBW_STREAM={stream} SLURM_CONF={folder}/slurm.conf\n'
         f'export MEMBW_FLOORS=/dev/null PATH=$PATH:/usr/bin:/usr/sbin\n'
         f'exec {root}/ci/entries/slurm-healthcheck\n'
     )

@@ -2,6 +2,7 @@
 
 import os
 import re
+import signal as signals
 import subprocess
 
 import pytest
@@ -59,7 +60,7 @@ def test_an_invalid_figure_neither_passes_nor_fails(stream):
 def test_the_time_is_a_bound_whatever_is_measured(stream):
     words = ('--seconds', '0.2', '--at-least', 'triad=0.001', '-n', '20000000', '-t', '9999')
     status, out, _ = check(stream, *words)
-    assert (status, out) == (1, 'membw: FAIL not measured within 0.2 s\n')
+    assert (status, out) == (1, 'membw: NOT MEASURED within 0.2 s\n')
 
 
 def test_floors_come_from_a_file_with_comments_as_well(stream, tmp_path):
@@ -92,6 +93,8 @@ def entry(name, stream, floors, *, shell='sh', before='', after=''):
         'MEMBW_STREAM': str(stream),
         'MEMBW_OPTIONS': ' '.join(QUIET),
         'MEMBW_FLOORS': str(floors),
+        'MEMBW_HEALTH': f'{ROOT}/ci/entries/membw-health',
+        'MEMBW_STATE': str(floors.parent),
         'SLURMD_NODENAME': 'n2',
         'PATH': f'{floors.parent}:{os.environ["PATH"]}',
     }
@@ -102,6 +105,7 @@ def entry(name, stream, floors, *, shell='sh', before='', after=''):
 def standin(floors, line):
     """A program that prints that line, with the status of a node that does not pass."""
     program = floors.parent / 'stream'
+    program.unlink(missing_ok=True)
     program.write_text(f'#!/bin/sh\necho "membw: {line}"; exit 1\n')
     program.chmod(0o755)
     return program
@@ -139,12 +143,74 @@ def test_an_entry_passes_a_healthy_node_and_stops_a_slow_one(stream, floors, nam
     assert status == 1 and out.startswith(said)
 
 
-@pytest.mark.parametrize(
-    'name, more', [('membw.nhc', NHC), ('slurm-prolog', {}), ('slurm-healthcheck', {})]
-)
+ENTRIES = [('membw.nhc', NHC), ('slurm-prolog', {}), ('slurm-healthcheck', {})]
+DRAINS = {
+    'membw.nhc': 'die 1 check_membw: ',
+    'slurm-prolog': 'print ',
+    'slurm-healthcheck': 'scontrol update nodename=n2 state=drain reason=',
+}
+
+
+def is_drained(name, status, out):
+    return status == 1 if name == 'slurm-prolog' else out.startswith(DRAINS[name])
+
+
+@pytest.mark.parametrize('name, more', ENTRIES)
 def test_no_entry_drains_a_node_for_what_is_not_decided(floors, name, more):
     undecided = 'UNDECIDED triad >= 12.1 GB/s, at least 150'
     for said in 'INVALID clock (slow)', undecided, "cannot read '/etc/membw/floors'":
         status, out = entry(name, standin(floors, said), floors, **more)
         assert 'die' not in out and 'scontrol' not in out
-        assert status == (name == 'slurm-healthcheck')  # Slurm only logs the status of this one
+        assert status == (3 if name == 'slurm-healthcheck' else 0)  # Slurm only logs this one's
+
+
+FOUND = 'BUS SEGV ILL ABRT FPE KILL'.split()
+STOPPED = 'TERM INT HUP USR1 XCPU'.split()
+
+
+@pytest.mark.parametrize('name, more', ENTRIES)
+@pytest.mark.parametrize('signal', [*FOUND, *STOPPED])
+def test_a_program_that_dies_of_a_signal_is_a_finding_unless_it_was_stopped(
+    floors, name, more, signal
+):
+    """A node whose DIMM raises SIGBUS was healthy in all three. Also behind a line that passes."""
+    number = getattr(signals, f'SIG{signal}').value
+    program = standin(floors, 'PASS triad 160.1 GB/s, at least 150')
+    program.write_text(program.read_text().replace('exit 1', f'kill -{signal} $$; sleep 9'))
+    status, out = entry(name, program, floors, **more)
+    assert is_drained(name, status, out) == (signal in FOUND), out
+    if signal in FOUND or name == 'slurm-prolog':
+        assert f'membw: stream ended by SIG{signal} (signal {number})' in out
+
+
+@pytest.mark.parametrize('name, more', ENTRIES)
+@pytest.mark.parametrize('mode', [None, 0o644])
+def test_a_program_that_cannot_be_run_is_said_and_drains_nothing(floors, name, more, mode):
+    program = standin(floors, 'PASS')
+    program.chmod(mode or 0o755)
+    if mode is None:
+        program.unlink()
+    (floors.parent / 'logger').write_text('#!/bin/sh\necho "logger $*"\n')
+    (floors.parent / 'logger').chmod(0o755)
+    status, out = entry(name, program, floors, **more)
+    assert not is_drained(name, status, out)
+    assert f"membw: '{program}' cannot be run: exit status {127 if mode is None else 126}" in out
+
+
+@pytest.mark.parametrize('name, more', ENTRIES)
+def test_not_measured_in_time_drains_a_node_the_second_time_in_a_row(floors, name, more):
+    late, passed = 'NOT MEASURED within 20 s', 'INVALID clock (slow)'
+    drained = []
+    for line in (late, passed, late, late, late):
+        status, out = entry(name, standin(floors, line), floors, **more)
+        drained.append(is_drained(name, status, out))
+    assert drained == [False, False, False, True, True]
+    assert 'membw: NOT MEASURED within 20 s, twice in a row' in out
+
+
+def test_where_the_first_time_cannot_be_noted_it_is_said(floors, tmp_path):
+    program = standin(floors, 'NOT MEASURED within 20 s')
+    health = ROOT / 'ci/entries/membw-health'
+    env = {**os.environ, 'MEMBW_STREAM': str(program), 'MEMBW_STATE': '/no/such/folder'}
+    done = subprocess.run([health], env=env, capture_output=True, text=True)
+    assert done.returncode == 3 and 'a second time would not be noticed' in done.stdout

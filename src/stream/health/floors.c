@@ -36,7 +36,7 @@ void floors_set_seconds(const char *option, const char *text)
 	struct itimerval timer;
 
 	seconds_given = seconds;
-	snprintf(late, sizeof(late), "membw: FAIL not measured within %g s\n", seconds);
+	snprintf(late, sizeof(late), "membw: NOT MEASURED within %g s\n", seconds);
 	memset(&action, 0, sizeof(action));
 	action.sa_handler = on_time_over;
 	sigaction(SIGALRM, &action, NULL);

@@ -58,11 +58,18 @@ def _of_test(
     index = entries.get('$index') if isinstance(entries, dict) else None
     if not isinstance(index, list):
         yield test, "'$index' is missing", f'$index: [{", ".join(INDEX)}]'
-    elif index[: len(INDEX)] != INDEX:
+    elif not _is_usual(index):
         fact = f"'$index' is [{', '.join(map(str, index))}]: its keys would match no case"
-        yield test, fact, f'$index: [{", ".join(INDEX)}], and further attributes of the check'
+        yield test, fact, f'$index: [{", ".join(INDEX)}], or [$partition, attributes of the check]'
     elif index == INDEX:
         yield from _of_partitions(test, entries, system, table, is_own)
+
+
+def _is_usual(index: list[Any]) -> bool:
+    """$partition, then $environ or not, then attributes of the check: in another order the keys
+    of the file match no case."""
+    of_reframe = [word for word in index if str(word).startswith('$')]
+    return of_reframe in (INDEX[:1], INDEX[:2]) and index[: len(of_reframe)] == of_reframe
 
 
 def _of_partitions(

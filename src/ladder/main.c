@@ -48,8 +48,9 @@ static void plan(struct run *run)
 	const struct declared *const declared = &run->declared;
 	struct ladder *const l = &run->ladder;
 	const size_t available = memory_available() / 5 * 4;
-	size_t most = rungs_most(declared->last, run->residency.begins),
-	       all, *const of = run->measuring.most;
+	const size_t begins =
+		run->residency.begins ? run->residency.begins : run->residency.bytes / 2;
+	size_t most = rungs_most(declared->last, begins), all, *const of = run->measuring.most;
 
 	if (quick) {
 		most /= 2;

@@ -191,13 +191,13 @@ static int cell_is_right(void)
 }
 
 /* The lap that lost least counts, and of such the fastest. */
-static void cell_latency(struct visit *visit, struct chase *chase)
+static void cell_latency(struct visit *visit, struct chase *chase, int laps)
 {
 	int lap;
 
 	chase_walk(chase, chase->lines); /* not counted */
 	threads_sample();
-	for (lap = 0; lap < CELL_LAPS; lap++) {
+	for (lap = 0; lap < laps; lap++) {
 		const double began = clock_now();
 		double seconds, lost;
 		int is_better;
@@ -217,7 +217,7 @@ static void cell_latency(struct visit *visit, struct chase *chase)
 }
 
 void cell_visit(struct visit *visit, const struct cpuset *cpus, int memory, size_t array_bytes,
-		size_t chain_bytes)
+		size_t chain_bytes, int laps)
 {
 	struct chase chase;
 
@@ -227,7 +227,7 @@ void cell_visit(struct visit *visit, const struct cpuset *cpus, int memory, size
 	chase_build(&chase, chase_memory(chain_bytes, CHASE_2M), chain_bytes, 1);
 	cell_sample(&visit->before, &chase);
 	visit->migrated = migrated_pages();
-	cell_latency(visit, &chase);
+	cell_latency(visit, &chase, laps);
 	cell_rate(visit, CELL_READ);
 	cell_rate(visit, CELL_TRIAD);
 	visit->migrated = migrated_pages() - visit->migrated;

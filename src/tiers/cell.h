@@ -12,7 +12,7 @@
 #include "../harness/machine/cpuset.h"
 #include "../harness/memory/placement.h"
 
-enum { CELL_LAPS = 3, CELL_PASSES = 5 };
+enum { CELL_LAPS = 3, CELL_LAPS_QUICK = 1, CELL_PASSES = 5 };
 enum { CELL_READ, CELL_TRIAD, CELL_RATES };
 
 struct visit {
@@ -24,6 +24,7 @@ struct visit {
 	int is_right;                /* every element, and the chain's end */
 };
 
-/* The threads of CPUS, one per core; arrays of so many bytes, and a chain of CHAIN_BYTES. */
+/* The threads of CPUS, one per core; arrays of so many bytes, and LAPS of a chain of CHAIN_BYTES.
+ */
 void cell_visit(struct visit *visit, const struct cpuset *cpus, int memory, size_t array_bytes,
-		size_t chain_bytes);
+		size_t chain_bytes, int laps);

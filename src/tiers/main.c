@@ -1,14 +1,19 @@
 #include "matrix.h"
 #include "output.h"
 
+#include "../harness/clock.h"
 #include "../harness/error.h"
 #include "../harness/evidence/threads.h"
 #include "../harness/machine/llc.h"
 #include "../harness/machine/memory_available.h"
+#include "../harness/memory/chase.h"
 #include "../harness/program.h"
 #include "../harness/verdict.h"
 
-enum { DECLARED_DIFFERS = REASONS, PAGES_MIGRATED, CACHES = 4, LEAST_MIB = 64 };
+enum { DECLARED_DIFFERS = REASONS, PAGES_MIGRATED, CACHES = 4, ARRAYS = 3, ROUNDS_USUAL = 5 };
+
+/* From start to end. */
+static const double SECONDS = 30, QUICK_SECONDS = 5;
 
 static const struct reason reasons[] = {
 	{ "declared-differs", IMPRECISE,
@@ -17,15 +22,17 @@ static const struct reason reasons[] = {
 	{ 0 },
 };
 
-static int rounds = 5;
-static int array_mib;
+static int rounds, quick, array_mib;
 
 static const struct option_row rows[] = {
-	{ 0, "rounds", "N", "how often each pair is measured (default: 5)", .count = &rounds,
-	  .least = 3, .most = ROUNDS_MAX },
+	{ 0, "quick", NULL, "5 s in place of 30", .flag = &quick },
+	{ 0, "rounds", "N",
+	  "how often each pair is measured (default: up to 5, as often as\n"
+	  "there is time for)",
+	  .count = &rounds, .least = 3, .most = ROUNDS_MAX },
 	{ 0, "array-mib", "N",
-	  "MiB of each of the three arrays, and of the chain\n"
-	  "(default: four times the last-level caches of a domain)",
+	  "MiB of each of the three arrays, and of the chain (default: what\n"
+	  "lies in memory, as measured; a chain of 256 MiB)",
 	  .count = &array_mib, .least = 1, .most = 1 << 20 },
 	{ 0 },
 };
@@ -79,19 +86,35 @@ static size_t least_memory(const struct matrix *matrix)
 	return least;
 }
 
+/* From what size on memory is used is measured first, by all threads in their own memory.  The
+ * chain is the usual one where there is room for it, so that its latency is that of `loaded`. */
 static void choose_sizes(struct matrix *matrix, const struct cpuset *cpus)
 {
-	const size_t mib = (size_t)1 << 20;
-	size_t rule = CACHES * largest_caches(matrix, cpus);
+	const size_t mib = (size_t)1 << 20, domains = (size_t)matrix->from_count,
+		     caches = domains * largest_caches(matrix, cpus), least = least_memory(matrix);
+	const size_t three = least / 5 * 3 * domains, all = memory_available() / 5 * 4;
+	struct residency_request request = { .rule = ARRAYS * CACHES * caches,
+					     .given = ARRAYS * (size_t)array_mib * mib * domains,
+					     .declared = caches,
+					     .most = three < all ? three : all,
+					     .seconds = quick ? QUICK_SECONDS : SECONDS / 3 };
+	char what[64];
 
-	rule = rule > LEAST_MIB * mib ? rule : LEAST_MIB * mib;
-	matrix->array_bytes = array_mib ? (size_t)array_mib * mib : rule;
+	if (!request.rule)
+		request.rule = ARRAYS * CHASE_USUAL;
+	if (verdict_allows(ARRAY_TOO_SMALL))
+		request.most = 0;
+	triads_find(&matrix->residency, &request);
+	matrix->array_bytes = array_mib ? (size_t)array_mib * mib
+					: matrix->residency.bytes / ARRAYS / domains / mib * mib;
 	matrix->chain_bytes = matrix->array_bytes;
-	if (matrix->array_bytes < rule)
-		verdict_invalid(ARRAY_TOO_SMALL,
-				"arrays of %zu MiB; four last-level caches are %zu MiB",
-				matrix->array_bytes / mib, rule / mib);
-	if (matrix->array_bytes > least_memory(matrix) / 5)
+	matrix->laps = quick ? CELL_LAPS_QUICK : CELL_LAPS;
+	if (!array_mib && matrix->chain_bytes < CHASE_USUAL &&
+	    ARRAYS * matrix->array_bytes + CHASE_USUAL <= least / 5 * 4)
+		matrix->chain_bytes = CHASE_USUAL;
+	snprintf(what, sizeof(what), "arrays of %zu MiB", matrix->array_bytes / mib);
+	triads_judge(&matrix->residency, &request, what);
+	if (!matrix->array_bytes || matrix->array_bytes > least / 5)
 		die("three arrays and a chain of %zu MiB do not fit into each domain's memory",
 		    "give less with '--array-mib'", matrix->array_bytes / mib);
 }
@@ -137,11 +160,12 @@ static void judge_declared(const struct matrix *matrix)
 
 static void judge_pairs(const struct matrix *matrix)
 {
-	int i, f, bounds = 0;
+	int i, f, bounds = 0, unvisited = 0;
 
 	for (i = 0; i < matrix->count; i++) {
 		const struct tier *const p = &matrix->pairs[i];
 
+		unvisited += !p->visits;
 		if (!p->is_right)
 			verdict_invalid(NOT_VALIDATED,
 					"CPUs of %d, memory %d: an element is wrong", p->cpus,
@@ -152,6 +176,10 @@ static void judge_pairs(const struct matrix *matrix)
 		for (f = 1; f < FIGURES; f++)
 			bounds += p->figures[f].is_bound;
 	}
+	if (unvisited)
+		printf("note: %d of %d pairs were not measured: the time was over; '--rounds 3' "
+		       "measures all\n",
+		       unvisited, matrix->count);
 	if (bounds)
 		verdict_warn(UNSTABLE, "%d of %d rates are lower bounds", bounds,
 			     (FIGURES - 1) * matrix->count);
@@ -160,6 +188,7 @@ static void judge_pairs(const struct matrix *matrix)
 
 int main(int argc, char **argv)
 {
+	const double began = clock_now();
 	static struct matrix matrix;
 	struct cpuset cpus;
 
@@ -168,11 +197,14 @@ int main(int argc, char **argv)
 	program_pins_itself();
 	matrix_find(&matrix, &cpus);
 	choose_sizes(&matrix, &cpus);
-	printf("%d x %d pairs of domains, arrays of %zu MiB\n", matrix.from_count, matrix.to_count,
-	       matrix.array_bytes >> 20);
+	printf("%d x %d pairs of domains, arrays of %zu MiB, a chain of %zu MiB\n"
+	       "Arrays lie in memory: %s\n",
+	       matrix.from_count, matrix.to_count, matrix.array_bytes >> 20,
+	       matrix.chain_bytes >> 20, triads_text(&matrix.residency));
 	print_left_out();
 	program_measuring();
-	matrix_measure(&matrix, rounds, &cpus);
+	matrix_measure(&matrix, rounds ? rounds : ROUNDS_USUAL, &cpus,
+		       rounds ? 0 : began + (quick ? QUICK_SECONDS : SECONDS));
 	program_measured();
 	matrix_sum_up(&matrix);
 	output_print(&matrix);

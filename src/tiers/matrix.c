@@ -1,8 +1,10 @@
 #include "matrix.h"
 
+#include "../harness/clock.h"
 #include "../harness/evidence/interference.h"
 #include "../harness/machine/domains.h"
 #include "../harness/order_statistics.h"
+#include "../harness/plan.h"
 #include "../harness/room.h"
 
 enum { UNDISTURBED_LEAST = 3 };
@@ -69,7 +71,8 @@ static void matrix_visit(const struct matrix *matrix, struct tier *p, const stru
 	int which, pass;
 
 	matrix_cpus(&own, p->cpus, cpus);
-	cell_visit(&p->last, &own, p->memory, matrix->array_bytes, matrix->chain_bytes);
+	cell_visit(&p->last, &own, p->memory, matrix->array_bytes, matrix->chain_bytes,
+		   matrix->laps);
 	p->ns[p->visits] = p->last.ns;
 	p->ns_lost[p->visits] = p->last.ns_lost;
 	for (which = 0; which < CELL_RATES; which++)
@@ -124,20 +127,30 @@ void matrix_sum_up(struct matrix *matrix)
 	int i;
 
 	for (i = 0; i < matrix->count; i++)
-		matrix_pair_figures(&matrix->pairs[i]);
+		if (matrix->pairs[i].visits)
+			matrix_pair_figures(&matrix->pairs[i]);
 }
 
-void matrix_measure(struct matrix *matrix, int rounds, const struct cpuset *cpus)
+void matrix_measure(struct matrix *matrix, int rounds, const struct cpuset *cpus, double until)
 {
-	int round, i;
+	double longest = 0, began, lasted;
+	int n;
 
-	for (round = 0; round < rounds; round++)
-		for (i = 0; i < matrix->count; i++) {
-			const int turned =
-				(i * (round % 2 ? matrix->count - 1 : 1) + round) % matrix->count;
+	plan_done("visits", 0, rounds * matrix->count);
+	for (n = 0; n < rounds * matrix->count; n++) {
+		const int round = n / matrix->count, i = n % matrix->count;
+		const int turned =
+			(i * (round % 2 ? matrix->count - 1 : 1) + round) % matrix->count;
 
-			matrix_visit(matrix, &matrix->pairs[turned], cpus);
-		}
+		began = clock_now();
+		if (n && until > 0 && began + longest > until)
+			break;
+		matrix_visit(matrix, &matrix->pairs[turned], cpus);
+		lasted = clock_now() - began;
+		longest = lasted > longest ? lasted : longest;
+		plan_done("visits", n + 1, rounds * matrix->count);
+	}
+	plan_end();
 }
 
 const struct tier *matrix_pair(const struct matrix *matrix, int cpus, int memory)

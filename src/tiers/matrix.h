@@ -14,6 +14,7 @@
 #include "declared.h"
 
 #include "../harness/rate.h"
+#include "../harness/residency/triads.h"
 
 enum { TIERS_MAX = 64, ROUNDS_MAX = 15, FIGURES = 3, PASSES_MAX = ROUNDS_MAX * CELL_PASSES };
 
@@ -38,6 +39,8 @@ struct matrix {
 	int from[TIERS_MAX], from_count; /* domains with CPUs that may be used */
 	int to[TIERS_MAX], to_count;     /* domains with memory that may be used */
 	size_t array_bytes, chain_bytes;
+	int laps; /* of the chain, per visit */
+	struct residency_found residency;
 };
 
 /* Which domains there are, of the CPUs that may be used; sizes are set by main.c. */
@@ -46,7 +49,9 @@ void matrix_find(struct matrix *matrix, const struct cpuset *cpus);
 /* The CPUs of a domain among those. */
 void matrix_cpus(struct cpuset *of, int domain, const struct cpuset *cpus);
 
-void matrix_measure(struct matrix *matrix, int rounds, const struct cpuset *cpus);
+/* So many rounds, but no visit that would end after UNTIL (0: no limit): pairs may have fewer
+ * visits then, or none. */
+void matrix_measure(struct matrix *matrix, int rounds, const struct cpuset *cpus, double until);
 
 /* The figures, after program_measured(). */
 void matrix_sum_up(struct matrix *matrix);

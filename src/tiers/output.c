@@ -68,14 +68,20 @@ static void output_cell(const struct tier *p, int figure)
 	const struct rate *const f = &p->figures[figure];
 	char text[64];
 
-	if (f->is_bound || f->low > 0)
+	if (!p->visits)
+		snprintf(text, sizeof(text), "-");
+	else if (f->is_bound || (figure && f->is_upper) || f->low > 0)
 		snprintf(text, sizeof(text), "%s%s", rate_text(f, 1),
 			 output_differs(p, figure) ? "!" : "");
 	else
 		snprintf(text, sizeof(text), "%.1f%s", f->value,
 			 output_differs(p, figure) ? "!" : "");
 	/* in columns, not in bytes: the signs in front have two and three */
-	printf(" %*s", 13 + (strstr(text, "≥") ? 2 : strstr(text, "±") ? 1 : 0), text);
+	printf(" %*s",
+	       13 + (strstr(text, "≥") || strstr(text, "≤") ? 2
+		     : strstr(text, "±")                    ? 1
+							    : 0),
+	       text);
 }
 
 /* Of each memory what firmware declares for its best CPUs; no line where it declares nothing. */
@@ -132,8 +138,12 @@ void output_metrics(const struct matrix *matrix)
 			const struct tier *const p = &matrix->pairs[i];
 			const struct rate *const f = &p->figures[figure];
 			const char *const name =
-				metric_name("%s_%d_%d", figure_names[figure], p->cpus, p->memory);
+				!p->visits ? NULL
+					   : metric_name("%s_%d_%d", figure_names[figure], p->cpus,
+							 p->memory);
 
+			if (!name)
+				continue;
 			if (figure) {
 				metric_rate(name, f, 1, "GB/s");
 				continue;
@@ -168,8 +178,10 @@ void output_write(const struct matrix *matrix)
 
 	json_count("array_bytes", matrix->array_bytes);
 	json_count("chain_bytes", matrix->chain_bytes);
+	triads_write(&matrix->residency);
 	json_open("pairs_of_domains", '[');
 	for (i = 0; i < matrix->count; i++)
-		output_write_pair(&matrix->pairs[i]);
+		if (matrix->pairs[i].visits)
+			output_write_pair(&matrix->pairs[i]);
 	json_close(']');
 }

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 import subprocess
 import time
@@ -46,6 +47,15 @@ def test_a_chain_that_fits_in_the_cache_is_invalid(loaded):
     status, output, _ = loaded(*QUICK, '--mixes', '1r0w')
     assert status == 1
     assert 'array-too-small' in output
+
+
+def test_a_log_is_told_how_far_it_is(build_program):
+    """Once per ten seconds; a run that is over sooner says nothing."""
+    often = ('harness/plan.c', 'PLAN_EVERY = 10', 'PLAN_EVERY = 0.01')
+    words = [build_program('loaded', changes=[often]), *QUICK, *SMALL]
+    done = subprocess.run(words, env=TWO, capture_output=True, text=True)
+    line = re.compile(r'membw-progress: \d+ of 60 points, about \d+ s left')
+    assert done.stderr and all(map(line.fullmatch, done.stderr.splitlines())), done.stderr
 
 
 def test_one_thread_is_refused(loaded):

@@ -253,15 +253,10 @@ static void triads_grow(const struct residency_request *r, size_t reach)
 	triads_unmap();
 }
 
-/* Whether there is memory for the rule's size, and time, where that is larger than a proof: it is
- * touched as fast as the rest was. */
+/* Whether there is memory for the rule's size, and it takes no longer than a proof would. */
 static int triads_rule_fits(const struct residency_request *r, size_t reach)
 {
-	return r->declared && r->rule <= r->most &&
-	       (r->rule <= reach ||
-		(triads.touched &&
-		 triads.touch_seconds * (double)triads_part_of(r->rule) <
-			 TRIADS_TOUCH_LONG * r->seconds * (double)triads.touched));
+	return r->declared && r->rule <= r->most && r->rule <= reach;
 }
 
 /* The place of the chosen size; -1: the rule's, untimed. */

@@ -31,12 +31,14 @@ binaries: .always ## every preset that this machine's compilers can build, witho
 		$(MAKE) --no-print-directory -C src PRESET="$$preset" CC="$$cc" || exit; \
 	done
 
-man: .always ## man pages of membw and its programs, into build/man (help2man)
+install: .always ## the programs, without Python and Spack: PREFIX=/opt/membw, PRESET=gcc-o2
+	@PREFIX='$(PREFIX)' DESTDIR='$(DESTDIR)' PRESET='$(PRESET)' PROGRAMS='$(PROGRAMS)' BLAS='$(BLAS)' \
+		MAKE='$(MAKE)' sh ci/install.sh
+
+man: .always ## man pages of membw and of its programs, into build/man
 	@sh ci/setup.sh
-	@for program in src/*/*.c; do name=$$(basename $$program .c); \
-		[ "$$program" != "src/$$name/$$name.c" ] || [ $$name = harness ] || \
-		$(MAKE) --no-print-directory -C src PROGRAM=$$name BUILD=$(PWD)/build/man/bin || exit; done
-	@$(ENV) && bash ci/man.sh build/man $$(ls build/man/bin/* | grep -v '\.')
+	@PREFIX=build/man/programs PRESET='$(PRESET)' MAKE='$(MAKE)' sh ci/install.sh
+	@$(ENV) && python ci/man.py build/man build/man/programs/bin/*
 
 lock: .always ## pin anew what ci/requirements.in asks for
 	@sh ci/lock.sh --upgrade

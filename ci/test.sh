@@ -27,7 +27,7 @@ tools=(
 	gdb=gdb
 	sshd=openssh-server
 	'hpcc=hpcc libopenblas-openmp-dev libopenblas-pthread-dev libopenblas-serial-dev libblis-openmp-dev'
-	shellcheck=shellcheck help2man=help2man mandoc=mandoc
+	shellcheck=shellcheck mandoc=mandoc
 	/usr/share/lmod/lmod/libexec/lmod=lmod
 	musl-gcc=musl-tools zsh=zsh
 )

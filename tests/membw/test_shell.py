@@ -31,8 +31,8 @@ def test_the_tab_key_completes_commands_options_and_systems(call, line, found):
 
 
 def test_every_command_and_program_has_a_man_page(call, need, build_program, root, tmp_path):
-    need('help2man', 'mandoc')
-    done = call('bash', root / 'ci/man.sh', tmp_path, build_program('stream'))
+    need('mandoc')
+    done = call('python', root / 'ci/man.py', tmp_path, build_program('stream'))
     assert done.returncode == 0, done.stderr
     pages = sorted((tmp_path / 'man1').iterdir())
     assert {page.name for page in pages} == {
@@ -44,6 +44,9 @@ def test_every_command_and_program_has_a_man_page(call, need, build_program, roo
     assert lint.returncode == 0, lint.stdout
     run = (tmp_path / 'man1/membw-run.1').read_text()
     assert '.TH MEMBW-RUN "1"' in run and re.search(r'^membw\\-run \\- measure', run, re.M)
+    rank = (tmp_path / 'man1/membw-rank.1').read_text()
+    assert {'SYNOPSIS', 'EXAMPLES', 'EXIT STATUS'} <= set(re.findall(r'^\.SH (.*)', rank, re.M))
+    assert re.search(r'^  membw rank results/.*\n  membw rank', rank, re.M), 'a line per example'
     shown = subprocess.run(
         ['mandoc', tmp_path / 'man1/membw-run.1'], capture_output=True, text=True
     )

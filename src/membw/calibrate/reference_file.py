@@ -12,11 +12,12 @@ from ruamel.yaml import YAML
 from ruamel.yaml.comments import CommentedMap, CommentedSeq
 from ruamel.yaml.error import YAMLError
 
+from membw import presets
 from membw.calibrate.rule import Reference
 from membw.checkout import refuse_unknown_system, root
 from membw.errors import MembwError
 from membw.files import write_whole
-from membw.site.references import INDEX, NOTES, STREAM
+from membw.site.references import INDEX, NOTES, STREAM, problems_of
 
 HEAD = """\
 # References of {system}; source: [measured] on the system itself by `membw calibrate`, the
@@ -107,11 +108,14 @@ class ReferenceFile:
 
     def write(self) -> list[Path]:
         """The paths that were written, each in one step: the references, then the facts that name
-        them."""
+        them. Raises MembwError where a run would refuse the file."""
         if not self.is_touched:
             return []
         out, facts = io.StringIO(), self.facts.read_text()
         _yaml().dump(self.data, out)
+        system = dict(_yaml().load(facts))
+        for place, fact, hint in problems_of(out.getvalue(), True, system, presets.load()):
+            raise MembwError(f"not written, '{self.path}' would be wrong: {place}: {fact}", hint)
         write_whole(self.path, out.getvalue(), HINT)
         if re.search(r'^references:', facts, re.M):
             return [self.path]

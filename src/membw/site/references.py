@@ -34,8 +34,19 @@ def problems(
     """Each problem of the file; `system`: content of the system file, `table`: of the presets."""
     try:
         text = path.read_text()
+    except (OSError, UnicodeError) as err:
+        yield '', ' '.join(str(err).split()), 'fix that line'
+        return
+    yield from problems_of(text, path.stem == system['name'], system, table)
+
+
+def problems_of(
+    text: str, is_own: bool, system: dict[str, Any], table: dict[str, Any]
+) -> Iterator[Problem]:
+    """Of the text of a file, also of one to be written; `is_own`: of this system alone."""
+    try:
         data, twice = presets.read_yaml(yaml, text), list(presets.given_twice(text))
-    except (OSError, UnicodeError, yaml.YAMLError) as err:
+    except yaml.YAMLError as err:
         yield '', ' '.join(str(err).split()), 'fix that line'
         return
     if twice:
@@ -49,7 +60,7 @@ def problems(
     for test, entries in data.items():
         if test != NOTES:
             yield from _unknown('', test, tests, 'check')
-            yield from _of_test(test, entries, system, table, path.stem == system['name'])
+            yield from _of_test(test, entries, system, table, is_own)
 
 
 def _of_test(

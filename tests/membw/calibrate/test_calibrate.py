@@ -101,6 +101,15 @@ def test_replace_puts_the_measured_figures_in_force(checkout, stored, calibrate)
     assert row['scale'] == [159.3132, -0.05, 0.10, 'GB/s']  # not measured
 
 
+def test_what_a_run_would_refuse_is_not_written(checkout, stored, calibrate):
+    """Records of a partition that was renamed since: every run of every system stopped."""
+    path = checkout / 'systems/references/local.yaml'
+    before = path.read_bytes() if path.exists() else None
+    code, _, said = calibrate(stored(**{**ON_LOCAL, 'case__partition': 'renamed'}))
+    assert code == 2 and "would be wrong: stream: no partition 'local:renamed'" in said
+    assert (path.read_bytes() if path.exists() else None) == before
+
+
 def test_a_dry_run_shows_the_figures_and_writes_nothing(checkout, stored, calibrate):
     code, out, _ = calibrate('--dry-run', stored(**ON_LOCAL))
     assert code == 0 and re.search(r'triad +300\.0\d+ +GB/s', out) and 'written' not in out

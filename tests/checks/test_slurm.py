@@ -5,6 +5,7 @@ import os
 import pathlib
 import re
 import shutil
+import threading
 import time
 
 import pytest
@@ -17,7 +18,7 @@ pytestmark = [pytest.mark.slurm, pytest.mark.slow]
 # numactl: no CPU 19, no domain 1 here; likwid-pin dies of the CPUs that it does not find
 HONEST = re.compile(r'wrong-pinning|oversubscribed')
 # likwid-pin and numactl refuse, or die of, CPUs that are not there, and nothing is measured
-REFUSED = re.compile(r'not measured, no record')
+REFUSED = re.compile(r'^sanity error: (DIED|NOT MEASURED)')
 SMALL = 'array-too-small,too-short,disturbed,unstable'
 CROWDED = 'oversubscribed,wrong-pinning'
 
@@ -177,3 +178,38 @@ def test_a_cluster_row_waits_for_the_other_jobs_of_its_run(slurm_emu, call, tmp_
     (case,) = [case for case in cases if not case['fixture']]
     assert case['scheduler'] == 'squeue'
     assert case['nodes'].startswith('2 nodes: ') and 'not idle' not in case['nodes'], done.stdout
+
+
+ENDS = [
+    (('scancel', '{job}'), r'^ended by SIGTERM \(signal 15\), cancelled on n[12]'),
+    (('scontrol', 'update', 'NodeName={node}', 'State=DOWN', 'Reason=test'), r'node failed'),
+]
+
+
+@pytest.mark.parametrize('words, why', ENDS, ids=['cancelled', 'node failed'])
+def test_a_job_that_is_ended_is_died_with_its_node(slurm, call, session, words, why):
+    """It was PASS with a bound, or measured on another node without a word."""
+
+    def end():
+        while True:  # not the build's job
+            running = call('squeue', '-h', '-t', 'R', '-o', '%i %N %j', **slurm).stdout
+            if running.strip() and 'binary' not in running:
+                break
+            time.sleep(0.3)
+        job, node, name = running.split()[:3]
+        time.sleep(3)  # the program has set its handlers, and measures
+        ended.append((name, node))
+        call(*(word.format(job=job, node=node) for word in words), **slurm)
+
+    ended: list = []
+    other = threading.Thread(target=end)
+    other.start()
+    try:
+        (case,) = session(f'{SMALL},{CROWDED}', '-n', 'stream%pinning=omp', '-S', 'ntimes=900000')
+    finally:
+        other.join(60)
+        resume = ('scontrol', 'update', f'NodeName={ended[0][1]}', 'State=RESUME')
+        call(*resume, **slurm)
+    assert case['result'] == 'fail' and case['word'] == 'DIED', case
+    assert re.search(why, case['reasons']) and ended[0][1] in case['reasons'], case['reasons']
+    assert case['node'] == ended[0][1]

@@ -45,6 +45,7 @@ WAITING = (
     'checks/test_jobs.py',
     'checks/test_systems.py',
     'checks/test_card.py',
+    'checks/test_workstations.py',
     'checks/test_second_program.py',
     'stream/test_mpi_broken.py',
     'stream/test_tuned.py',

@@ -21,7 +21,7 @@ from reframe.core.exceptions import ReframeError, SanityError
 from reframe.core.meta import make_test
 from reframe.core.systems import SystemPartition
 
-from lib import job_output, local_jobs, prerequisites, site_environments
+from lib import card, job_output, local_jobs, prerequisites, site_environments
 from lib.batch_job import batch_job, never_begun
 from lib.quick_log import quick_log
 from membw import presets
@@ -47,6 +47,8 @@ def lack(partition: SystemPartition, environ: Environment) -> str | None:
     """Why this row cannot be built here, or None."""
     reason = prerequisites.no_scheduler(partition) or prerequisites.no_modules(environ)
     reason = reason or prerequisites.no_compiler(environ)
+    if not reason and card.is_card(partition) and 'native' in environ.features:
+        reason = f'{environ.name}: built here, it would be for the CPU of this host'
     path = partition.extras.get('libhugetlbfs', '')
     if not reason and 'hugetlbfs' in environ.features and not os.path.isdir(path):
         reason = f"{environ.name}: no libhugetlbfs at '{path}'"
@@ -197,7 +199,8 @@ class program_binary(quick_log, batch_job, rfm.CompileOnlyRegressionTest):
             self.how, self.build_locally = 'make', False
         elif environ:
             self.how = chosen(part, environ)
-            self.build_locally = self.how == 'spack' or 'mic' in part.features
+            # a host that is reached by ssh has no checkout
+            self.build_locally = self.how == 'spack' or card.is_card(part)
         if self.how == 'spack':
             NEEDED[self.program].add((part.fullname, environ.name))
 

@@ -53,12 +53,18 @@ def unreachable(partition: SystemPartition) -> str | None:
     by_ssh = f'{partition.fullname} is reached by ssh'
     if not shutil.which('ssh'):
         return f"{by_ssh}: no 'ssh' on this host"
-    for host in partition.extras.get('hosts', []):
-        if remote(partition, host, 'true') is None:
-            return f"{by_ssh}: '{host}' does not answer"
-        for tool in tools():
-            if remote(partition, host, f'"command -v {tool}"') is None:
-                return f"{by_ssh}: '{host}' has no '{tool}', which ReFrame needs there"
+    hosts = partition.extras.get('hosts', [])
+    reasons = [why for host in hosts if (why := no_answer(partition, host))]
+    # of several hosts those that answer are measured, and a dead one fails by itself
+    return f'{by_ssh}: {reasons[0]}' if reasons and len(reasons) == len(hosts) else None
+
+
+def no_answer(partition: SystemPartition, host: str) -> str | None:
+    if remote(partition, host, 'true') is None:
+        return f"'{host}' does not answer"
+    for tool in tools():
+        if remote(partition, host, f'"command -v {tool}"') is None:
+            return f"'{host}' has no '{tool}', which ReFrame needs there"
 
 
 def another(partition: SystemPartition) -> str | None:

@@ -205,6 +205,7 @@ def reframe_partition(system: Facts, partition: Facts, table: Table) -> tuple[Fa
         'extras': extras,
     }
     if 'hosts' in partition:
+        bound.setdefault('max_jobs', 1)  # ReFrame starts a second job on a host that has one
         bound['sched_options'] = {
             'ssh_hosts': partition['hosts'],
             **partition.get('sched_options', {}),

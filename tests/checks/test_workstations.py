@@ -1,0 +1,79 @@
+"""Workstations by ssh, without a scheduler and a common file system: all measured and ranked."""
+
+import json
+import os
+import re
+
+import pytest
+from checkout_copy import copy_checkout, variables
+from places import ROOT
+
+ALLOWED = 'array-too-small,too-short,disturbed,unstable,oversubscribed'
+SYSTEM = """name: lab
+descr: workstations
+hostnames: [lab]
+sources: [a test]
+partitions:
+- name: ws
+  descr: workstations of one kind
+  scheduler: ssh
+  launcher: local
+  hosts: [ws1, ws2, ws3]
+  access: ['-F', '{config}']
+  features: [x86_64]
+  processor: {{num_cpus: 1}}
+  toolchains: {{gcc: {{cc: gcc, presets: [gcc-o3, gcc-native]}}}}
+"""
+
+
+@pytest.fixture
+def lab(tmp_path, call, need, free_ports):
+    """A checkout whose system has two hosts that answer, of their own names, and one that does
+    not; neither sees a file of this host."""
+    need('sshd', 'ssh', 'unshare', 'rsync')
+    if os.geteuid():
+        pytest.skip('only root can give a host a root of its own')
+    copy, port, emu = copy_checkout(tmp_path / 'checkout'), free_ports(2), ROOT / 'ci/card-emu'
+    places = [
+        {'CARD_EMU_DIR': tmp_path / f'ws{i}', 'CARD_EMU_PORT': port + i - 1,
+         'CARD_EMU_HOST': f'ws{i}', 'CARD_EMU_HIDE': ROOT.parent} for i in (1, 2)
+    ]  # fmt: skip
+    try:
+        for place in places:
+            started = call(emu, 'start', **place)
+            if 'unshare failed' in (place['CARD_EMU_DIR'] / 'out').read_text():
+                pytest.skip('no mount namespace can be made here')
+            assert started.returncode == 0, started.stderr
+        config = ''.join((p['CARD_EMU_DIR'] / 'ssh_config').read_text() for p in places)
+        (tmp_path / 'config').write_text(f'{config}Host ws3\nHostName 127.0.0.1\nPort 1\n')
+        (copy / 'systems/lab.yaml').write_text(SYSTEM.format(config=tmp_path / 'config'))
+        yield copy
+    finally:
+        for place in places:
+            call(emu, 'stop', **place)
+
+
+@pytest.mark.slow
+def test_every_host_is_measured_and_ranked_and_a_dead_one_is_named(lab, call):
+    done = call(
+        *('reframe', '--nocolor', '-c', 'reframe-checks/stream.py', '-r', '--system', 'lab'),
+        *('-n', '^stream%.*pinning=omp', '--distribute=all', f'--report-file={lab}/run.json'),
+        *('-S', 'array_size=100000', '-S', 'ntimes=3', '-S', f'allow={ALLOWED}'),
+        cwd=lab,
+        MEMBW_BUILD='make',
+        **variables(lab),
+    )
+    report = json.loads((lab / 'run.json').read_text())
+    cases = [c for c in report['runs'][-1]['testcases'] if c['name'].startswith('stream ')]
+    results = {
+        (c['environ'], re.findall(r'nid=(\w+)', c['display_name'])[0]): c['result'] for c in cases
+    }
+    assert results['gcc-o3', 'ws1'] == results['gcc-o3', 'ws2'] == 'pass', done.stdout
+    assert results['gcc-o3', 'ws3'] == 'fail'
+    # -march=native would be for the CPU of the host that builds
+    assert {results['gcc-native', host] for host in ('ws1', 'ws2', 'ws3')} == {'skip'}
+    records = [json.loads(p.read_text()) for p in (lab / 'results/records').glob('*.json')]
+    assert sorted(record['host'] for record in records) == ['ws1', 'ws2']
+    ranked = call('membw', 'rank', lab / 'results/records', '--nodes', 'ws[1-3]', cwd=lab)
+    for host in ('ws1', 'ws2', 'ws3'):
+        assert host in ranked.stdout, ranked.stdout + ranked.stderr

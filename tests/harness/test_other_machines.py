@@ -1,4 +1,4 @@
-"""Not x86-64: what gcc and clang say of each program, README's first command, a run by emulation."""
+"""Not x86-64: what gcc and clang say of each program, README's first line, an emulated run."""
 
 import json
 import re

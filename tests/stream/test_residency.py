@@ -77,6 +77,7 @@ MACHINES = {
         768,
     ),
     'two cores of a socket that declares all of it': (Machine(480, 30, 16000), PROVEN, 96, 800),
+    'a rule just above what a proof takes': (Machine(100, 30, 16000), PROVEN, 96, 800),
     '1 GiB declared for 96 cores, two of them here': (Machine(1024, 60, 16000), PROVEN, 96, 800),
     'no cache known': (Machine(0, 30, 16000), PROVEN, 96, 800),
     'the same with 1 GiB of memory': (Machine(480, 30, 800), NOT_PROVEN, 360, 800),

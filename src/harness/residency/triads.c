@@ -264,7 +264,7 @@ static int triads_choose(const struct residency_request *r, int of_rule, size_t 
 {
 	const struct residency_curve *const curve = &triads.curve;
 	const int last = curve->count - 1, plateau = residency_plateau(curve);
-	const int is_timed = r->declared && of_rule <= last;
+	const int is_timed = r->declared && of_rule <= last && r->rule <= reach;
 
 	if (plateau < 0 && is_timed)
 		return residency_still_falls(curve, of_rule) ? last : of_rule;

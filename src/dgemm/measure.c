@@ -7,6 +7,7 @@
 #include "../harness/error.h"
 #include "../harness/evidence/interference.h"
 #include "../harness/evidence/threads.h"
+#include "../harness/job/watchdog.h"
 #include "../harness/machine/llc.h"
 #include "../harness/machine/memory_available.h"
 
@@ -201,8 +202,9 @@ void measure_shape(struct shape *s, int repetitions, double max_seconds)
 	do {
 		measure_repetition(&s->repetitions[s->count], s, &x, &before);
 		s->count++;
-	} while (s->count < most && (repetitions || is_lengthened(s) ||
-				     !is_known(s, clock_now() - began, max_seconds)));
+	} while (s->count < most && !watchdog_signalled() &&
+		 (repetitions || is_lengthened(s) ||
+		  !is_known(s, clock_now() - began, max_seconds)));
 	validate(&s->wrong, &x);
 	matrices_free(&x);
 }

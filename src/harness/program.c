@@ -7,6 +7,7 @@
 #include "evidence/threads.h"
 #include "job/ranks.h"
 #include "job/record_file.h"
+#include "job/watchdog.h"
 #include "metrics.h"
 #include "record.h"
 #include "verdict.h"
@@ -36,6 +37,7 @@ void program_pins_itself(void)
 
 void program_measuring(void)
 {
+	watchdog_heed_ends();
 	threads_sample();
 	interference_run_start();
 }

@@ -33,7 +33,8 @@ LOCAL void program_start(const struct program *program, int argc, char **argv);
 /* This program pins each thread itself, more than once, and judges that itself. */
 LOCAL void program_pins_itself(void);
 
-/* What counts for the verdict lies between these two. */
+/* What counts for the verdict lies between these two.  From the first on a signal to end is noted
+ * alone: whoever repeats looks at watchdog_signalled(), and stops with what is complete. */
 LOCAL void program_measuring(void);
 LOCAL void program_measured(void);
 

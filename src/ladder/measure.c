@@ -3,6 +3,7 @@
 #include "../harness/clock.h"
 #include "../harness/evidence/cpu_clock.h"
 #include "../harness/evidence/threads.h"
+#include "../harness/job/watchdog.h"
 #include "../harness/memory/chase.h"
 #include "../harness/memory/placement.h"
 #include "../harness/openmp.h"
@@ -284,7 +285,7 @@ int measuring_round(struct measuring *m, double until)
 		order[i] = order[j];
 		order[j] = i;
 	}
-	for (i = 0; i < count && clock_now() < until; i++) {
+	for (i = 0; i < count && clock_now() < until && !watchdog_signalled(); i++) {
 		for (points = 0; points < POINTS; points++)
 			if (is_visited(m, order[i], points))
 				visit(m, (enum points)points, order[i]);

@@ -4,6 +4,7 @@
 
 #include "../harness/clock.h"
 #include "../harness/evidence/threads.h"
+#include "../harness/job/watchdog.h"
 #include "../harness/openmp.h"
 #include "../harness/order_statistics.h"
 #include "../harness/plan.h"
@@ -226,6 +227,8 @@ void sweep_measure(struct sweep *sweep, struct chase *chase, int generators)
 			     lasts = i % per_round || !round ? 0 : (now - began) / round;
 
 		if (sweep->until > 0 && now + (round >= ROUNDS_LEAST ? lasts : 0) > sweep->until)
+			break;
+		if (watchdog_signalled())
 			break;
 		sweep_take(sweep, &sweep->points[i], chase, generators);
 		plan_done("points", i + 1, sweep->count);

@@ -215,7 +215,7 @@ int main(int argc, char **argv)
 	threads_team(most);
 	program_pins_itself(); /* each crew is judged by itself */
 	program_measuring();
-	crews_measure(run.crews, run.count, &run.bodies, requested.rounds);
+	requested.rounds = crews_measure(run.crews, run.count, &run.bodies, requested.rounds);
 	if (requested.offload)
 		run.fixed = offload_fixed_seconds(requested.precision, run.bodies.count);
 	threads_team(most);

@@ -4,7 +4,9 @@
 #include "../harness/evidence/cpu_clock.h"
 #include "../harness/evidence/pinning.h"
 #include "../harness/evidence/threads.h"
+#include "../harness/job/watchdog.h"
 #include "../harness/openmp.h"
+#include "../harness/order_statistics.h"
 #include "../harness/room.h"
 #include "offload.h"
 
@@ -172,7 +174,7 @@ static void play_round(struct crew *crews, int count, struct bodies *b, int roun
 	}
 }
 
-void crews_measure(struct crew *crews, int count, struct bodies *b, int rounds)
+int crews_measure(struct crew *crews, int count, struct bodies *b, int rounds)
 {
 	void *kept[3] = { NULL, NULL, NULL };
 	int i, round;
@@ -183,10 +185,14 @@ void crews_measure(struct crew *crews, int count, struct bodies *b, int rounds)
 		if (i == 0)
 			keep_forces(b, kept);
 	}
-	for (round = 0; round < rounds; round++)
+	for (round = 0; round < rounds; round++) {
+		if (round >= INTERVAL_SAMPLES && watchdog_signalled())
+			break;
 		play_round(crews, count, b, round, kept);
+	}
 	for (i = 0; i < 3; i++)
 		free(kept[i]);
+	return round;
 }
 
 long bodies_for(enum precision precision, double seconds, int threads)

@@ -3,6 +3,7 @@
 #include "../harness/clock.h"
 #include "../harness/error.h"
 #include "../harness/evidence/cpu_clock.h"
+#include "../harness/job/watchdog.h"
 #include "../harness/order_statistics.h"
 #include "../harness/pairs/blocks.h"
 #include "../harness/room.h"
@@ -116,7 +117,7 @@ void overheads_measure(struct overhead *overheads, int count, int pairs)
 	for (round = 0; round < PLAYED_MOST * pairs; round++) {
 		int lacking = 0;
 
-		if (clock_now() - start > LONGEST_SECONDS)
+		if (clock_now() - start > LONGEST_SECONDS || (round && watchdog_signalled()))
 			return;
 		for (i = 0; i < count; i++)
 			if (overheads[i].count < pairs) {

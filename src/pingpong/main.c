@@ -214,6 +214,12 @@ static void prepare_meetings(struct run *run)
 	run->width = run->count / run->pairs.count;
 }
 
+/* Of a run that is to end, the pairs that are left take no longer than a figure needs. */
+static double seconds_now(double seconds)
+{
+	return watchdog_signalled() && seconds > BUDGET_TOGETHER ? BUDGET_TOGETHER : seconds;
+}
+
 /* The same column of all pairs of a round. */
 static void meet_round(struct run *run, int round, int column)
 {
@@ -222,7 +228,7 @@ static void meet_round(struct run *run, int round, int column)
 
 	for (pair = run->first[round]; pair < run->first[round + 1]; pair++)
 		at_once[count++] = &run->meetings[pair * run->width + column];
-	shared_lines_meet(at_once, count, requested.budget);
+	shared_lines_meet(at_once, count, seconds_now(requested.budget));
 }
 
 /* Threads at work at once. */
@@ -245,7 +251,8 @@ static void meet_alone(struct run *run)
 		struct meeting *const alone = &run->meetings[i];
 		const double share = matrix_share(end - clock_now(), run->count - i);
 
-		shared_lines_meet(&alone, 1, requested.budget > 0 ? requested.budget : share);
+		shared_lines_meet(&alone, 1,
+				  seconds_now(requested.budget > 0 ? requested.budget : share));
 	}
 }
 

@@ -2,6 +2,7 @@
 
 #include "../harness/clock.h"
 #include "../harness/evidence/interference.h"
+#include "../harness/job/watchdog.h"
 #include "../harness/machine/domains.h"
 #include "../harness/order_statistics.h"
 #include "../harness/plan.h"
@@ -143,7 +144,7 @@ void matrix_measure(struct matrix *matrix, int rounds, const struct cpuset *cpus
 			(i * (round % 2 ? matrix->count - 1 : 1) + round) % matrix->count;
 
 		began = clock_now();
-		if (n && until > 0 && began + longest > until)
+		if (n && ((until > 0 && began + longest > until) || watchdog_signalled()))
 			break;
 		matrix_visit(matrix, &matrix->pairs[turned], cpus);
 		lasted = clock_now() - began;

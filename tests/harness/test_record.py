@@ -3,8 +3,11 @@
 import json
 import os
 import pathlib
+import re
 import shutil
+import signal
 import subprocess
+import time
 
 import pytest
 from places import ROOT
@@ -145,3 +148,42 @@ def test_the_checksum_of_a_file_is_that_of_sha256sum(installed, rest):
     installed.write_bytes(data + b'x' * ((rest - len(data)) % 64))
     assert installed.stat().st_size % 64 == rest
     assert build_of(installed)['binary_sha256'] == sha256(installed)
+
+
+# --- a run that was stopped ----------------------------------------------------------------------
+
+LONG = {
+    'dgemm': ['--shape', 'square', '-n', '300', '-t', '1000'],
+    'ladder': [],
+    'loaded': [],
+    'nbody': ['--rounds', '101', '--seconds', '0.1'],
+    'overheads': ['--pairs', '1000'],
+    'pingpong': ['--seconds', '6'],
+    'tiers': ['--array-mib', '64', '--rounds', '15'],
+}
+
+
+def until_it_heeds(process, number):
+    """From its preparations on: what is caught, the kernel says."""
+    caught = 0
+    while process.poll() is None and not caught >> (number - 1) & 1:
+        time.sleep(0.05)
+        status = pathlib.Path(f'/proc/{process.pid}/status').read_text()
+        caught = int(re.search(r'^SigCgt:\s*(\w+)', status, re.M)[1], 16)
+    time.sleep(0.5)
+
+
+@pytest.mark.parametrize('program', LONG)
+def test_a_signal_ends_every_program_with_what_is_complete(build_program, tmp_path, program):
+    """Batch systems send it before the limit; each but stream died without a record."""
+    flags = [ROOT / 'tests/data/plain_dgemm.c'] if program == 'dgemm' else []
+    path = tmp_path / 'r'
+    words = [build_program(program, *map(str, flags)), *LONG[program], '--allow', WRONG_HERE]
+    env = os.environ | {'OMP_NUM_THREADS': '2', 'OMP_WAIT_POLICY': 'passive'}
+    process = subprocess.Popen([*map(str, words), '--json', path], stdout=subprocess.PIPE, env=env)
+    until_it_heeds(process, signal.SIGUSR1)
+    process.send_signal(signal.SIGUSR1)
+    process.communicate(timeout=200)
+    record = json.loads(path.read_text())
+    assert record['ended_by'] == 'SIGUSR1 (signal 10)'
+    assert process.returncode == record['exit_status']

@@ -56,8 +56,8 @@ class Figure(NamedTuple):
     value: float = 0.0  # in `unit`
     low: float | None = None  # the interval of a rerun; None where the program gives none
     high: float | None = None
-    is_bound: bool = False  # the value is a bound, no estimate: a lower one
-    is_upper: bool = False  # an upper one: a cache may hold the arrays (not-proven)
+    is_bound: bool = False  # the value is a bound of the rate, no estimate: a lower one,
+    bound: str = ''  # or 'upper', as a cache may hold the arrays (not-proven), or 'unknown': both
     unit: str = ''  # bandwidth: GB/s
     better: str = HIGHER  # HIGHER or LOWER
     verdict: str = 'VALID'  # VALID, INVALID or UNDECIDED
@@ -75,9 +75,13 @@ class Figure(NamedTuple):
     pair_ns: float = 0.0  # the state of the host, see results/regimes.py; 0: not known
 
     @property
+    def is_upper(self) -> bool:
+        return self.bound in ('upper', 'unknown')
+
+    @property
     def sign(self) -> str:
-        """In front of the value: '≥ ', '≤ ', '' of an estimate."""
-        return '≤ ' if self.is_upper else '≥ ' if self.is_bound else ''
+        """In front of the value: '≥ ', '≤ ', '~ ' of what may be either, '' of an estimate."""
+        return {'upper': '≤ ', 'unknown': '~ '}.get(self.bound, '≥ ' if self.is_bound else '')
 
 
 class Lost(NamedTuple):
@@ -381,7 +385,7 @@ def _figure(whole: Figure, name: str, row: dict, case: dict) -> Figure:
         low=low,
         high=high,
         is_bound=row.get('bound') is not None,
-        is_upper=row.get('bound') in ('upper', 'unknown'),
+        bound=row.get('bound') or '',
         unit=sys.intern(unit),
         better=sys.intern(better),
         known_issue=str((case.get('known_issues') or {}).get(name, '')),

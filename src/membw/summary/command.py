@@ -85,7 +85,7 @@ def skip_lines(report: str) -> Iterator[str]:
 
 def noise_lines(rows: list[Row]) -> Iterator[str]:
     """A hint for rows with a lower bound, without options that were already used."""
-    bounds = [row for row in rows if any(f.is_bound for f in row.figures.values())]
+    bounds = [row for row in rows if any(f.sign == '≥ ' for f in row.figures.values())]
     if bounds:
         yield (
             f'{len(bounds)} of {plural(len(rows), "row")} with a lower bound (≥): other '

@@ -41,17 +41,20 @@ def test_a_wrong_figure_is_invalid_whatever_it_is(tmp_path):
 
 @pytest.mark.parametrize('share', [0.1, 1.0, 3.0])
 @pytest.mark.parametrize('references', [REFERENCES, {}])
-def test_one_that_a_cache_may_hold_is_undecided_whatever_it_is(tmp_path, share, references):
+@pytest.mark.parametrize('bound, sign', [('upper', '≤ '), ('unknown', '~ ')])
+def test_one_that_a_cache_may_hold_is_undecided_whatever_it_is(
+    tmp_path, share, references, bound, sign
+):
     reason = {'reason': 'not-proven', 'detail': 'beyond 360 MiB', 'allowed': False}
     rows = made.stream(share=share)
     for row in rows.values():
-        row.update(bound='upper', low=None, high=None)
+        row.update(bound=bound, low=None, high=None)
     record = made.record(
         rows=rows, case={'references': references}, verdict='UNDECIDED', reasons=[reason]
     )
     figure = read_table([str(made.write(tmp_path / 'r.jsonl', [record]))]).figures[-1]
     assert verdict.of_figure(figure) == 'UNDECIDED' and figure.verdict != 'VALID'
-    assert (figure.sign, figure.is_bound) == ('≤ ', True)
+    assert (figure.sign, figure.is_bound) == (sign, True)
     assert verdict.missed(figure) == 'not-proven (beyond 360 MiB)'
 
 

@@ -9,6 +9,7 @@ import reframe as rfm
 from lib import pinnings
 from lib.at_realtime import at_realtime
 from lib.binaries import built
+from lib.copied_program import copied_program
 from lib.measurement import invalid_reasons, measurement
 from lib.stream_options import stream_options
 from reframe.core.builtins import run_before, sanity_function
@@ -29,7 +30,7 @@ def saturation(points: list[tuple[int, float]]) -> tuple[int, float]:
 
 
 @rfm.simple_test
-class numa_scan(at_realtime, stream_options, measurement):
+class numa_scan(at_realtime, copied_program, stream_options, measurement):
     """Triad with 1..cores threads of the first NUMA domain, memory bound to it, to the farthest
     domain, and to the nearest that has no CPUs (HBM in addition to DDR), if there are any."""
 
@@ -55,21 +56,22 @@ class numa_scan(at_realtime, stream_options, measurement):
             self.say('no remote memory is known: one NUMA domain, or a system file without `numa`')
         if self.memories['local'] != self.home:
             self.say(f'domain {self.home} has no memory: local is {self.memories["local"]}')
+        program = self.program_there()
         # one script under one launcher: every point runs in the same way
         lines = [pinnings.unset_other_variables({}), NOTE_ENVIRONMENT]
-        lines += [self.line(*point) for point in self.points]
+        lines += [self.line(program, *point) for point in self.points]
         self.case.expected = {self.file(*point): self.what(*point) for point in self.points}
         pathlib.Path(self.stagedir, 'scan.sh').write_text('\n'.join(lines) + '\n')
         self.executable, self.executable_opts = 'bash', ['scan.sh']
 
-    def line(self, memory: str, count: int) -> str:
+    def line(self, program: str, memory: str, count: int) -> str:
         words = [
             'numactl',
             '--cpunodebind',
             str(self.home),
             '--membind',
             str(self.memories[memory]),
-            self.binary.path,
+            program,
             *self.program_options(self.file(memory, count)),
         ]
         file = self.file(memory, count)

@@ -109,8 +109,8 @@ def started_once(job: Job) -> list[str]:
 @functools.cache  # a scheduler is one object for all jobs of a partition
 def complete(scheduler: JobScheduler) -> None:
     """What ReFrame's backends leave out, each judged by its code: `access` in SGE's scripts, the
-    limit of the time in the queue in SGE and LSF, whole hosts in OAR."""
-    preamble, poll = scheduler.emit_preamble, scheduler.poll
+    limit of the time in the queue in SGE and LSF, whole hosts in OAR and Flux."""
+    preamble, poll, submit = scheduler.emit_preamble, scheduler.poll, scheduler.submit
 
     def completed(job: Job) -> list[str]:
         lines = preamble(job)
@@ -128,6 +128,21 @@ def complete(scheduler: JobScheduler) -> None:
             if is_late and job.state == 'PENDING' and not job.cancelled:
                 scheduler.cancel(job)
 
+    def submit_whole(job: Job) -> None:
+        """ReFrame makes the request before it knows cores and time."""
+        first = job.fluxjob
+        whole = {'num_nodes': 1, 'exclusive': True} if job.exclusive_access else {}
+        words = ['/bin/bash', job.script_filename]
+        job.fluxjob = type(first).from_command(
+            command=words, num_tasks=1, cores_per_task=job.num_cpus_per_task or 1, **whole
+        )
+        for name in ('stdout', 'stderr', 'cwd', 'environment'):
+            setattr(job.fluxjob, name, getattr(first, name))
+        job.fluxjob.duration = job.time_limit or 0
+        submit(job)
+
+    if scheduler.registered_name == 'flux':
+        scheduler.submit = submit_whole
     if scheduler.registered_name in ('sge', 'oar'):
         scheduler.emit_preamble = completed
     is_unlimited = 'max_pending_time' not in inspect.getsource(type(scheduler))

@@ -13,7 +13,7 @@ from reframe.core.builtins import fixture, parameter, run_after, run_before, var
 from reframe.core.environments import Environment
 from reframe.core.systems import SystemPartition
 
-from lib import site_environments
+from lib import card, site_environments
 from lib.binaries import program_binary
 from lib.option_words import option_words
 from membw import presets
@@ -63,6 +63,8 @@ def seems_here(name: str) -> bool:
 def rows_of(partition: SystemPartition) -> list[str]:
     """The libraries that are measured there: what its file names, but for those without threads,
     which are measured only when requested; of this machine the first that is here."""
+    if card.is_card(partition):  # built on its node, which has no checkout
+        return []
     named = partition.extras.get('blas')
     if named is not None:
         return [name for name in named if has_threads(name)]

@@ -1,19 +1,19 @@
 """One run of a program on a whole node, its threads pinned by a method, one record."""
 
-import os
 from collections.abc import Iterable
 from typing import Any
 
-from reframe.core.builtins import run_after, run_before, sanity_function
+from reframe.core.builtins import run_before, sanity_function
 
-from lib import card, pinnings
+from lib import pinnings
 from lib.at_realtime import at_realtime
+from lib.copied_program import copied_program
 from lib.measurement import invalid_reasons, measurement
 from membw.results.archive import NOTE_ENVIRONMENT
 from membw.site import topology
 
 
-class pinned_run(at_realtime, measurement):
+class pinned_run(at_realtime, copied_program, measurement):
     """What the record says is what ReFrame gets: verdict, metrics, references.
 
     A check adds `binary = built(...)` and `pinning = parameter([...])`, methods of lib.pinnings.
@@ -30,23 +30,6 @@ class pinned_run(at_realtime, measurement):
     def cpus_to_use(self) -> list[int]:
         """One CPU per thread; all cores of the node."""
         return topology.cores(self.current_partition)
-
-    @run_after('setup')
-    def need_libraries(self) -> None:
-        if card.is_card(self.current_partition) and not self.is_dry_run():
-            reason = card.lacking_library(self.current_partition, self.current_environ)
-            self.skip_if(reason, reason)
-
-    def program_there(self) -> Any:
-        """The program by the path that the node knows; what it needs goes to a card with it."""
-        if not card.is_card(self.current_partition):
-            return self.binary.path
-        paths = card.libraries(self.current_partition, self.current_environ)
-        if not self.is_dry_run():
-            card.stage(self.stagedir, self.binary.path, paths)
-        self.env_vars.update(card.VARIABLES)
-        self.postrun_cmds += [card.BRING_BACK]
-        return f'./{os.path.basename(self.binary.path)}'
 
     @run_before('run')
     def pin(self) -> None:

@@ -4,6 +4,7 @@ real Slurm."""
 import json
 import re
 import subprocess
+import types
 
 import pytest
 from checkout_copy import copy_checkout, variables
@@ -121,6 +122,48 @@ def test_a_job_that_is_started_again_measures_nothing(scripts, name):
         )
 
 
+class Jobspec:
+    """TEST DOUBLE of flux.job.JobspecV1, whose bindings come with Flux alone."""
+
+    stdout = stderr = cwd = environment = 'as ReFrame set it'
+
+    @classmethod
+    def from_command(cls, **request):
+        made = cls()
+        made.request = request
+        return made
+
+
+def test_a_job_of_flux_has_a_whole_node_and_an_end():
+    """ReFrame requests one core without a limit, before the test says what it needs."""
+
+    class Scheduler:
+        registered_name = 'flux'
+        submitted = []
+
+        def emit_preamble(self, job):
+            return []
+
+        def poll(self, *jobs):
+            pass
+
+        def submit(self, job):
+            self.submitted.append(job)
+
+    scheduler = Scheduler()
+    job = types.SimpleNamespace(
+        fluxjob=Jobspec(), script_filename='rfm_job.sh', exclusive_access=True,
+        num_cpus_per_task=64, time_limit=3600)  # fmt: skip
+    batch_job.complete(scheduler)
+    scheduler.submit(job)
+    assert scheduler.submitted == [job] and job.fluxjob.duration == 3600
+    assert job.fluxjob.request == {
+        'command': ['/bin/bash', 'rfm_job.sh'], 'num_tasks': 1, 'cores_per_task': 64,
+        'num_nodes': 1, 'exclusive': True,
+    }  # fmt: skip
+    assert job.fluxjob.cwd == 'as ReFrame set it'
+
+
 class Waiting:
     """TEST DOUBLE of a job in the queue."""
 
@@ -137,6 +180,9 @@ def test_the_wait_is_bounded_where_reframe_does_not_bound_it():
             return []
 
         def poll(self, *jobs):
+            pass
+
+        def submit(self, job):
             pass
 
         def cancel(self, job):

@@ -198,6 +198,11 @@ MISTAKES = {
         'membw: systems/thin.yaml: partitions[0].processor: num_cpus is 25, but 2 sockets of 12 '
         'CPUs are 24', 'hint: fix one',
     ),
+    'one slot of SGE': (
+        'scheduler: slurm', 'scheduler: sge',
+        'membw: systems/thin.yaml: partitions[0].access: a job of SGE has one slot',
+        "hint: access: ['-pe smp 64', '-l exclusive']",
+    ),
     'no YAML at all': (
         'name: thin', 'name: [thin', 'membw: systems/thin.yaml: ', 'hint: fix that line',
     ),

@@ -70,8 +70,8 @@ def modules_system(system: Facts) -> str:
 
 
 def has_mpi(partition: Facts, chain: Facts) -> list[str]:
-    """Not for cards: they are reached through their host, without MPI."""
-    return ['mpi'] if chain.get('mpicc') and 'mic' not in partition['features'] else []
+    """Not by ssh: cards are reached through their host, and no MPI program is built there."""
+    return ['mpi'] if chain.get('mpicc') and partition['scheduler'] != 'ssh' else []
 
 
 def environment(targets: list[str], name: str, chain: Facts, preset: str, table: Table) -> Facts:

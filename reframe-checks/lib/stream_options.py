@@ -25,6 +25,8 @@ class stream_options(rfm.RegressionTestPlugin):
     ntimes = variable(int, value=0, loggable=True)
     # the longest that a figure is waited for, unless there is a number of repetitions
     max_seconds = variable(float, value=0.0)
+    # what limits Triad: half of the threads, one, both kinds of stores
+    explain = variable(bool, value=False)
     # after the run
     stores = variable(str, value='', loggable=True)
     peak_gbs = variable(float, value=0.0, loggable=True)
@@ -38,6 +40,7 @@ class stream_options(rfm.RegressionTestPlugin):
         options = option_words({'-n': size, '-t': times})
         if self.max_seconds and not times:
             options += ['--max-seconds', f'{self.max_seconds:g}']
+        options += ['--explain'] * self.explain
         options += option_words({'--pages': self.pages_requested()})
         return [*options, *super().program_options(record)]
 

@@ -35,7 +35,7 @@ def record_of(path, program, *options):
     return check(json.loads(path.read_text()))
 
 
-@pytest.mark.parametrize('change, headline', [(ONE_MORE, 'triad'), (NO_TRIAD, 'copy')])
+@pytest.mark.parametrize('change, headline', [(ONE_MORE, 'triad'), (NO_TRIAD, 'read')])
 def test_the_metric_that_stands_for_a_run_is_its_programs_not_the_last(
     build_program, tmp_path, change, headline
 ):

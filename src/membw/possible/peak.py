@@ -1,6 +1,7 @@
 """The theoretical peak of a node: as given, from its modules, else at most, from its CPU."""
 
 import functools
+import os
 import re
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -84,7 +85,7 @@ def configured(facts: Facts, row: Facts, sockets: int) -> tuple[float, str] | No
     speeds = [m.get('configured_mts') for m in modules]
     limit = sockets * row.get('channels', 0)
     channels = facts.get('memory_channels') or min(len(modules), limit)
-    if facts.get('dimms_are_virtual') or not channels or not all(speeds):
+    if facts.get('dimms_are_virtual') or not channels or not speeds or not all(speeds):
         return None
     mts = min(speeds)
     shown = f'{plural(channels, "channel")} x {row.get("kind") or "DDR"}-{mts:g}'
@@ -116,4 +117,6 @@ def unknown(facts: Facts) -> str:
     ]
     name = ' '.join((facts.get('cpu_model') or '').split())
     name = ', '.join(filter(None, [name, *parts])) or 'this CPU'
-    return f"{name}: not in systems/facts/cpus.yaml; set 'peak_gbs' in systems/"
+    is_in_vain = facts.get('dimms') or os.geteuid() == 0
+    how = '' if is_in_vain else 'as root it is read, or '
+    return f"{name}: not in systems/facts/cpus.yaml; {how}set 'peak_gbs' in systems/"

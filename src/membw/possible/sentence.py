@@ -1,5 +1,6 @@
-"""Is that good? In at most three lines: share of the peak, what others reach, what limits it."""
+"""Is that good? Share of the peak, what others reach, what limits it, what a store costs."""
 
+import math
 from typing import Any
 
 from membw.plural import plural
@@ -8,6 +9,8 @@ from membw.possible.published import NOT_SAID, Others
 
 Facts = dict[str, Any]  # a mapping, as YAML has it
 MARGIN = 0.03
+CORES, MEMORY = 1.7, 1.15  # what twice the threads gain where these are the limit
+CLAIMED = 0.7  # share of the reads that are avoided: like the CPUs that claim their lines
 
 
 def lines_of(
@@ -16,10 +19,51 @@ def lines_of(
     """Of Triad: `stores` as in published.yaml; `is_bound`: the figure is a lower bound."""
     top = peak.of_node(record)
     sockets = (record.get('facts') or {}).get('sockets') or 1
-    return [
+    looks = record.get('looks') or {}
+    if stores == 'ordinary' and (looks.get('write_allocate_avoided') or 0) >= CLAIMED:
+        stores = 'claimed'
+    lines = [
         share(top, gbs, is_bound, stores),
-        *filter(None, [compared(published.others(top, stores, sockets), top, gbs, is_bound)]),
+        compared(published.others(top, stores, sockets), top, gbs, is_bound),
+        limit(looks, record.get('threads') or 0),
+        cost(looks),
     ]
+    return [line for line in lines if line]
+
+
+def rates(looks: Facts, *names: str) -> list[float]:
+    """GB/s of each look; [] where one is missing or was disturbed."""
+    own = [looks.get(name) or {} for name in names]
+    is_whole = all(look.get('gbs') and not look['is_bound'] for look in own)
+    return [look['gbs'] for look in own] if is_whole else []
+
+
+def limit(looks: Facts, threads: int) -> str:
+    """The cores or the memory, by what twice the threads gain."""
+    if not (looks.get('half') or {}).get('gbs'):
+        return ''
+    if not rates(looks, 'ordinary', 'half'):
+        return 'What limits it is not known: other processes disturbed the look.'
+    whole, half = rates(looks, 'ordinary', 'half')
+    reach = f'{looks["half_threads"]} of {threads} threads reach {100 * half / whole:.0f} % of it'
+    if whole / half >= CORES:
+        return f'These cores are the limit, not the memory: {reach}.'
+    if whole / half > MEMORY:
+        return f'Cores and memory limit it together: {reach}.'
+    one = rates(looks, 'one')
+    since = f', saturated from some {math.ceil(whole / one[0])} cores on' if one else ''
+    return f'The memory is the limit: {reach}{since}.'
+
+
+def cost(looks: Facts) -> str:
+    """What an ordinary store costs, where the memory is saturated."""
+    avoided, both = looks.get('write_allocate_avoided'), rates(looks, 'ordinary', 'nontemporal')
+    if avoided is None or not both:
+        return ''
+    gain = f'non-temporal stores give {100 * (both[1] / both[0] - 1):+.0f} %'
+    if avoided >= CLAIMED:
+        return f'Ordinary stores cost no read here: {gain}.'
+    return f'{100 * (1 - avoided):.0f} % of the ordinary stores cost a read here: {gain}.'
 
 
 def share(top: peak.Peak, gbs: float, is_bound: bool, stores: str) -> str:

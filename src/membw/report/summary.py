@@ -5,16 +5,15 @@ from collections import Counter
 from collections.abc import Sequence
 
 from membw.plural import plural
+from membw.possible import published, sentence
 from membw.rank.ranking import Ranking
 from membw.report.model import Alarm, Picture
 from membw.report.run import Run
 from membw.report.sections import bar_picture, metric_name
-from membw.results.provenance import peak_of
 from membw.results.rows import Row
 from membw.results.table import Table
 from membw.results.verdict import PASS, WORST_FIRST
 from membw.summary.full_table import text_of
-from membw.summary.headline import no_peak
 
 FIRST = 'stream'  # the benchmark of the headline, where it was measured
 LISTED = 20  # lines of what needs attention
@@ -45,7 +44,7 @@ def headline(rows: Sequence[Row]) -> str:
 
 
 def standing(row: Row, table: Table, nodes: int = 1) -> list[str]:
-    """Sentences: the row, what a bound means, the share of the peak, the reference."""
+    """Sentences: the row, what a bound means, whether the figure is good, the reference."""
     if not row.is_valid:
         return [f'{row.test} {row.name}: {row.reason}']
     f = row.headline
@@ -55,14 +54,10 @@ def standing(row: Row, table: Table, nodes: int = 1) -> list[str]:
             'This is a lower bound: other processes disturbed the run. '
             'The true figure is higher; measure again on an idle node.'
         )
-    record = table.record(f)
-    peak, source = peak_of(record)
-    if peak and f.unit == 'GB/s':
-        lines.append(
-            f'{100 * f.value / peak:.0f} % of the theoretical peak of {peak:g} GB/s ({source}).'
-        )
-    elif f.unit == 'GB/s':
-        lines.append(f'{no_peak(record).capitalize()}.')
+    if f.metric == 'triad':
+        stores = published.stores_of(row.stores)
+        is_least = f.is_bound and not f.is_upper
+        lines += sentence.lines_of(table.record(f), f.value, is_least, stores)
     if f.reference:
         part = 100 * (f.value / f.reference - 1)
         lines.append(f'{part:+.1f} % compared with its reference of {f.reference:g} {f.unit}.')

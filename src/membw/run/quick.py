@@ -28,6 +28,8 @@ def options(environs: list[str]) -> list[str]:
         f'^({names})$',
         '-S',
         f'max_seconds={SECONDS:g}',
+        '-S',
+        'explain=1',
         '--exec-policy=serial',
         '--exec-order=name',
     ]

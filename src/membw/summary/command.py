@@ -47,7 +47,9 @@ def show(
     blocks: list[Table | str]
     if is_quick and not is_json:
         blocks = list(headline.lines_of(run.rows, seconds) if run.rows else skip_lines(run.path))
-        blocks += [f'  {run.verdict}', '  More: membw run --full | membw report']
+        env = 'ci/in-env ' if os.path.exists('ci/in-env') else ''
+        blocks += [f'  {run.verdict}', f'  Results: {near(run.path)}']
+        blocks += [f'  More:    {env}membw run --full', f'  A page:  {env}membw report']
     else:
         took = f' ({seconds:.0f} s)' if seconds is not None else ''
         blocks = [*blocks_of(run, left_out or {}), f'Verdict: {run.verdict}{took}']
@@ -67,8 +69,12 @@ def blocks_of(run: Run, left_out: dict[str, list[str]]) -> Iterator[Table | str]
         yield from (f'  {why}: {", ".join(names)}' for why, names in sorted(left_out.items()))
     yield from headline.state_lines(run.rows)
     yield from noise_lines(run.rows)
-    here, base = os.path.join(os.getcwd(), ''), os.path.splitext(os.path.abspath(run.path))[0]
-    yield from ('', 'report {0}.json, log {0}.log'.format(base.removeprefix(here)))
+    yield from ('', 'report {0}.json, log {0}.log'.format(os.path.splitext(near(run.path))[0]))
+
+
+def near(path: str) -> str:
+    """From the folder in which the command was typed."""
+    return os.path.abspath(path).removeprefix(os.path.join(os.getcwd(), ''))
 
 
 def skip_lines(report: str) -> Iterator[str]:

@@ -1,12 +1,12 @@
 """The result of a quick run on one screen: a headline, bars, what disturbed it, the verdict."""
 
 import collections
-import os
+import textwrap
 from collections.abc import Iterator
 
 from membw.plural import plural
+from membw.possible import published, sentence
 from membw.results import regimes, verdict
-from membw.results.provenance import peak_of
 from membw.results.rows import Row, usual_state
 from membw.results.table import Figure
 from membw.summary.full_table import cut, text_of
@@ -27,7 +27,8 @@ def lines_of(rows: list[Row], seconds: float | None) -> Iterator[str]:
     title = f'Memory bandwidth of {machine(record)}'
     yield f'  {title[: WIDTH - 12]:<{WIDTH - 12}}  {took}'.rstrip()
     if shown:
-        yield f'      Triad  {text_of(shown[0].figures[METRIC])} GB/s     {standing(shown[0])}'
+        yield f'      Triad  {text_of(shown[0].figures[METRIC])} GB/s{standing(shown[0])}'
+        yield from is_that_good(shown[0])
     wide = max((len(row.preset) for row in rows), default=0)
     for row in rows:
         yield from bar_lines(row, value_of(shown[0]) if shown else 0.0, wide)
@@ -53,21 +54,31 @@ def machine(record: dict) -> str:
 
 
 def standing(row: Row) -> str:
-    """Share of the peak and distance to the reference, or how to get either."""
-    figure, (peak, _) = row.figures[METRIC], peak_of(row.record)
-    share = f'{figure.value / peak:.0%} of peak {peak:.4g}' if peak else no_peak(row.record)
+    """The distance to the reference, where there is one."""
+    figure = row.figures[METRIC]
     if not figure.reference:
-        return share
-    return (
-        f'{share}, reference {figure.reference:.4g} ({figure.value / figure.reference - 1:+.0%})'
+        return ''
+    return f'     reference {figure.reference:.4g} ({figure.value / figure.reference - 1:+.0%})'
+
+
+def is_that_good(row: Row) -> Iterator[str]:
+    """What the memory can do, what others reach, what limits it."""
+    figure, stores = row.figures[METRIC], published.stores_of(row.stores)
+    is_least = figure.is_bound and not figure.is_upper
+    looked = [a.record for a in row.attempts if a.record.get('looks')]
+    record = {**row.record, **({'looks': least_disturbed(looked)} if looked else {})}
+    for line in sentence.lines_of(record, figure.value, is_least, stores):
+        yield from textwrap.wrap(line, WIDTH, initial_indent=' ' * 6, subsequent_indent=' ' * 8)
+
+
+def least_disturbed(records: list[dict]) -> dict:
+    """The looks of which most are no bounds; of these the first."""
+    return max(
+        (record['looks'] for record in records),
+        key=lambda looks: sum(
+            not look['is_bound'] for look in looks.values() if isinstance(look, dict)
+        ),
     )
-
-
-def no_peak(record: dict) -> str:
-    """Root reads it off the memory modules, where a virtual machine has none."""
-    is_in_vain = (record.get('facts') or {}).get('dimms') or os.geteuid() == 0
-    how = '' if is_in_vain else 'as root it is read, or '
-    return f"peak unknown ({how}set 'peak_gbs' in systems/)"
 
 
 def bar_lines(row: Row, best: float, wide: int) -> Iterator[str]:

@@ -85,8 +85,8 @@ def test_the_modules_say_what_is_configured(count, gbs, what):
 @pytest.mark.parametrize('facts', [
     {'dimms': [{'configured_mts': 2933}] * 16, 'dimms_are_virtual': True},
     {'dimms': [{'configured_mts': None}] * 16},
-    {'dimms': []},
-], ids=['virtual', 'no speed', 'none'])  # fmt: skip
+    {'dimms': []}, {'dimms': [], 'memory_channels': 8},
+], ids=['virtual', 'no speed', 'none', 'channels alone'])  # fmt: skip
 def test_modules_that_say_nothing_leave_the_peak_of_the_cpu(facts):
     assert peak.of_node(record_of(identity(), **facts)).is_most
 
@@ -157,7 +157,8 @@ def test_who_is_below_the_others_with_a_configured_peak_is_below_them():
     assert sentence.lines_of(record, 100, stores='ordinary')[1].endswith(': below them.')
 
 
-def test_an_unknown_cpu_says_what_is_missing():
+def test_an_unknown_cpu_says_what_is_missing(monkeypatch):
+    monkeypatch.setattr('os.geteuid', lambda: 0)
     record = record_of(identity('X7550'))
     assert sentence.lines_of(record, 30) == [
         'Peak unknown: Intel(R) Xeon(R) CPU X7550 @ 2.00GHz, family 6, model 46: not in '
@@ -187,3 +188,44 @@ def test_a_misspelt_figure_is_refused_with_the_nearest(call):
 ])  # fmt: skip
 def test_the_kind_of_stores_is_triads(brief, stores):
     assert published.stores_of(brief) == stores
+
+
+def looks(one=None, threads=12, bound=False, **gbs):
+    every = {**gbs, **({'one': one} if one else {})}
+    rows = {name: {'gbs': v, 'is_bound': bound, 'repetitions': 7} for name, v in every.items()}
+    return rows | {'half_threads': threads // 2}
+
+
+@pytest.mark.parametrize('seen, line', [
+    ({'ordinary': 100, 'half': 50}, 'These cores are the limit, not the memory: 6 of 12 threads '
+                                    'reach 50 % of it.'),
+    ({'ordinary': 100, 'half': 75}, 'Cores and memory limit it together: 6 of 12 threads reach '
+                                    '75 % of it.'),
+    ({'ordinary': 100, 'half': 98}, 'The memory is the limit: 6 of 12 threads reach 98 % of it.'),
+    ({'ordinary': 100, 'half': 98, 'one': 22}, 'The memory is the limit: 6 of 12 threads reach '
+                                               '98 % of it, saturated from some 5 cores on.'),
+    ({'ordinary': 100, 'half': 98, 'bound': True}, 'What limits it is not known: other processes '
+                                                   'disturbed the look.'),
+    ({'read': 100}, ''),
+])  # fmt: skip
+def test_what_limits_it_is_what_half_of_the_threads_reach(seen, line):
+    assert sentence.limit(looks(**seen), 12) == line
+
+
+@pytest.mark.parametrize('avoided, gain, line', [
+    (0.0, 133, '100 % of the ordinary stores cost a read here: non-temporal stores give +33 %.'),
+    (0.94, 102, 'Ordinary stores cost no read here: non-temporal stores give +2 %.'),
+    (None, 133, ''),
+])  # fmt: skip
+def test_what_a_store_costs_is_said_where_it_was_told(avoided, gain, line):
+    seen = looks(ordinary=100, nontemporal=gain, half=98) | {'write_allocate_avoided': avoided}
+    assert sentence.cost(seen) == line
+
+
+def test_a_cpu_that_claims_its_lines_is_compared_with_such_cpus():
+    grace = next(m for m in IDENTITIES if m['is'] == 'NVIDIA Grace')
+    seen = looks(ordinary=880, nontemporal=890, half=870, threads=144)
+    record = record_of(grace) | {'looks': seen | {'write_allocate_avoided': 0.97}}
+    lines = sentence.lines_of(record, 880, stores='ordinary')
+    assert lines[0].endswith('by claimed stores.')
+    assert lines[1] == 'Published, claimed stores: 820 to 972 GB/s (1 machine): as it should be.'

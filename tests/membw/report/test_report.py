@@ -60,9 +60,7 @@ def html(tmp_path):
 def test_the_head_is_the_best_valid_figure_with_interval_peak_and_reference(page):
     found = page(run())
     assert found.headline == 'Triad 198.0 ±1.0 GB/s'
-    assert '77 % of the theoretical peak of 256 GB/s (10 channels x 3200 MT/s x 8 B).' in (
-        found.standing
-    )
+    assert '77 % of the peak of 256 GB/s (10 channels x 3200 MT/s x 8 B).' in (found.standing)
     assert 'No reference is set.' in found.standing
 
 

@@ -11,8 +11,9 @@ help: ## this list
 	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/make \1|\2/p' Makefile | \
 		while IFS='|' read -r what does; do printf '%-14s %s\n' "$$what" "$$does"; done
 
+# without arguments: built by make, so that Spack comes with the first run that may use it
 run: .always ## set up what is missing, measure this node, print the table and the verdict
-	@sh ci/setup.sh
+	@if [ -n "$$SYSTEM$$ARGS" ]; then sh ci/setup.sh; else sh ci/setup.sh --no-spack; fi
 	@$(ENV) && exec membw run $${SYSTEM:+--system "$$SYSTEM"} $(ARGS)
 
 test: .always ## set up what is missing, lint, run all tests

@@ -191,3 +191,19 @@ def test_a_user_without_an_entry_in_passwd_has_a_name(root, tmp_path):
             words, cwd=root, env={**bare, **user}, capture_output=True, text=True
         )
         assert done.stdout == f'{name}\n', done.stderr
+
+
+@pytest.mark.parametrize('words, without', [
+    ((), ' --no-spack'), (('ARGS=--full',), ''), (('SYSTEM=thin',), ''),
+])  # fmt: skip
+def test_the_first_run_does_not_wait_for_spack(root, call, tmp_path, words, without):
+    shutil.copy(root / 'Makefile', tmp_path)
+    (tmp_path / 'ci').mkdir()
+    (tmp_path / 'ci/setup.sh').write_text('echo set-up "$@"\n')
+    (tmp_path / 'setup-env.sh').write_text('PATH=$PWD:$PATH\n')
+    (tmp_path / 'membw').write_text('#!/bin/sh\necho membw "$@"\n')
+    (tmp_path / 'membw').chmod(0o755)
+    out = call('make', '-s', 'run', *words, cwd=tmp_path).stdout
+    assert out.splitlines()[0] == f'set-up{without}' and out.splitlines()[1].startswith(
+        'membw run'
+    )

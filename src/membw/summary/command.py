@@ -47,9 +47,11 @@ def show(
     blocks: list[Table | str]
     if is_quick and not is_json:
         blocks = list(headline.lines_of(run.rows, seconds) if run.rows else skip_lines(run.path))
-        env = 'ci/in-env ' if os.path.exists('ci/in-env') else ''
+        more, page = 'membw run --full', 'membw report'
+        if os.path.exists('ci/in-env'):  # they work in the shell of `make run`, too
+            more, page = 'make run ARGS=--full', f'ci/in-env {page}'
         blocks += [f'  {run.verdict}', f'  Results: {near(run.path)}']
-        blocks += [f'  More:    {env}membw run --full', f'  A page:  {env}membw report']
+        blocks += [f'  More:    {more}', f'  A page:  {page}']
     else:
         took = f' ({seconds:.0f} s)' if seconds is not None else ''
         blocks = [*blocks_of(run, left_out or {}), f'Verdict: {run.verdict}{took}']

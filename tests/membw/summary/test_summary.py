@@ -264,7 +264,7 @@ def test_a_quick_run_fits_one_screen_and_begins_with_its_best_triad(made, shown)
     assert 'Triad  45.7 ±' in lines[1]
     bars = [line.split()[0] for line in lines if '█' in line]
     assert bars == ['gcc-native', 'clang-native', 'gcc-o2']
-    assert lines[-2].endswith('membw run --full') and lines[-1].endswith('membw report')
+    assert lines[-2].endswith('run ARGS=--full') and lines[-1].endswith('membw report')
     assert 'Other processes used 70% of the CPUs (the busiest, in CPUs: python 1.0).' in text
     assert '\x1b[' not in text
 

@@ -28,7 +28,7 @@ def lines_of(rows: list[Row], seconds: float | None) -> Iterator[str]:
     yield f'  {title[: WIDTH - 12]:<{WIDTH - 12}}  {took}'.rstrip()
     if shown:
         yield f'      Triad  {text_of(shown[0].figures[METRIC])} GB/s{standing(shown[0])}'
-        yield from is_that_good(shown[0])
+        yield from is_that_good(shown[0], rows)
     wide = max((len(row.preset) for row in rows), default=0)
     for row in rows:
         yield from bar_lines(row, value_of(shown[0]) if shown else 0.0, wide)
@@ -61,11 +61,11 @@ def standing(row: Row) -> str:
     return f'     reference {figure.reference:.4g} ({figure.value / figure.reference - 1:+.0%})'
 
 
-def is_that_good(row: Row) -> Iterator[str]:
+def is_that_good(row: Row, rows: list[Row]) -> Iterator[str]:
     """What the memory can do, what others reach, what limits it."""
     figure, stores = row.figures[METRIC], published.stores_of(row.stores)
     is_least = figure.is_bound and not figure.is_upper
-    looked = [a.record for a in row.attempts if a.record.get('looks')]
+    looked = [a.record for r in rows for a in r.attempts if a.record.get('looks')]
     record = {**row.record, **({'looks': least_disturbed(looked)} if looked else {})}
     for line in sentence.lines_of(record, figure.value, is_least, stores):
         yield from textwrap.wrap(line, WIDTH, initial_indent=' ' * 6, subsequent_indent=' ' * 8)

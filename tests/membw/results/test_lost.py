@@ -1,0 +1,138 @@
+"""What was to be measured and did not arrive, in records: named by all who read them."""
+
+import csv
+import io
+
+import made_up_records as made_up
+import pytest
+from made_run import MadeRun, metric
+
+from membw.cli import main
+from membw.report.page import page_of
+from membw.report.run import run_of_records
+from membw.results.rows import rows_of_records
+from membw.results.table import read_table
+from membw.summary.run import read
+
+BUS = {'what': '', 'why': 'ended by SIGBUS (signal 7)', 'died': True, 'node': 'n7'}
+REFUSED = {'what': 'remote memory', 'why': 'exit status 2: no', 'died': False, 'node': 'n7'}
+
+
+def record(day=0.0, missing=(BUS,), rows=None, **more):
+    """A record of which something is missing; without `rows` it has no figure at all."""
+    made = made_up.record('n7', day, rows, missing=list(missing), **more)
+    return made if rows else {**made, 'metrics': {}}
+
+
+@pytest.fixture
+def table(tmp_path):
+    def of(*records):
+        return read_table([str(made_up.write(tmp_path / 'r.jsonl', records))])
+
+    return of
+
+
+def test_a_record_without_a_figure_says_what_is_missing(table):
+    found = table(record(), record())  # a copy counts once
+    assert not found.figures and not found.problems
+    (lost,) = found.lost
+    assert (lost.word, lost.node, lost.preset, lost.session) == ('DIED', 'n7', 'gcc-o2', 's1')
+    assert lost.text == 'ended by SIGBUS (signal 7) on n7'
+
+
+def test_a_record_with_neither_figures_nor_what_is_missing_is_damaged(table):
+    found = table(record(missing=()))
+    assert not found.lost and 'nothing was measured' in found.problems[0]
+
+
+@pytest.mark.parametrize(
+    'missing, word', [((BUS,), 'DIED'), ((REFUSED,), 'NOT MEASURED'), ((REFUSED, BUS), 'DIED')]
+)
+def test_a_row_with_something_missing_is_never_pass_and_shows_its_figures(table, missing, word):
+    found = table(record(missing=missing, rows=made_up.stream()))
+    (row,) = rows_of_records(found.figures, found.lost)
+    assert row.word == word and row.headline.metric == 'triad' and row.is_valid
+    assert all(one['why'] in row.reason for one in missing)
+
+
+def test_a_case_that_left_no_host_is_of_no_node(table):
+    found = table({**record(missing=({**BUS, 'node': ''},)), 'host': ''})
+    assert found.lost[0].node == '' and found.lost[0].text == 'ended by SIGBUS (signal 7)'
+
+
+def test_the_page_names_a_node_that_died(table):
+    page = page_of(run_of_records(table(made_up.record('n1'), record())))
+    assert [(a.verdict, a.why) for a in page.attention if a.verdict == 'DIED'] == [
+        ('DIED', 'ended by SIGBUS (signal 7) on n7')
+    ]
+    assert 'rows: 1 PASS, 1 DIED' == page.counts
+
+
+@pytest.mark.parametrize('form', ['csv', 'json', 'openmetrics'])
+def test_the_export_has_it_until_it_is_measured_again(tmp_path, capsys, form):
+    path = made_up.write(tmp_path / 'r.jsonl', [record()])
+    assert main(['export', '--format', form, str(path)]) == 0
+    text = capsys.readouterr().out
+    assert 'DIED' in text and 'ended by SIGBUS' in text
+    made_up.write(path, [record(), made_up.record('n7', 0.5)])
+    main(['export', '--format', form, str(path)])
+    again = capsys.readouterr().out
+    assert ('DIED' in again) == (form != 'openmetrics')  # that has the newest alone
+    if form == 'csv':
+        (row,) = [r for r in csv.DictReader(io.StringIO(text)) if r['verdict'] == 'DIED']
+        assert row['node'] == 'n7' and not row['value']
+
+
+def stream(rate):
+    return {'copy': metric(40.0), 'triad': metric(rate)}
+
+
+DIED = {'word': 'DIED', 'reasons': 'ended by SIGBUS (signal 7) on n7', 'fail_phase': 'sanity'}
+
+
+@pytest.mark.parametrize(
+    'case, word, why',
+    [
+        ({'result': 'fail', **DIED}, 'DIED', '1 of 2 rounds: ended by SIGBUS (signal 7) on n7'),
+        (
+            {'result': 'fail', 'fail_phase': 'run_complete', 'fail_reason': 'job timed out'},
+            'DIED',
+            '1 of 2 rounds: time limit reached',
+        ),
+        (
+            {'result': 'abort', 'fail_phase': 'run', 'fail_reason': 'KeyboardInterrupt'},
+            'NOT MEASURED',
+            '1 of 2 rounds: KeyboardInterrupt',
+        ),
+        (
+            {'result': 'fail', 'fail_phase': 'sanity', 'fail_reason': 'attribute error: x'},
+            'NOT MEASURED',
+            '1 of 2 rounds: sanity: attribute error: x',
+        ),
+        ({'result': 'fail', **DIED, 'word': 'MADE UP'}, 'INVALID', 'ended by SIGBUS'),
+    ],
+)
+def test_a_round_without_a_figure_is_never_forgotten(tmp_path, case, word, why):
+    """Whatever ended it: ReFrame called it a failure, and the row was PASS."""
+    run = MadeRun(tmp_path).add(stream(40.0)).add(round=2)
+    run.cases[-1] |= case
+    found = read(run.write())
+    (row,) = found.rows
+    assert row.word == word and row.reason.startswith(why) and found.status == 1
+    assert bool(row.figures) == (word != 'INVALID')
+
+
+def test_a_case_that_reframe_fails_for_a_reference_is_not_pass(tmp_path):
+    """By six digits it misses the limit, by all digits it meets it."""
+    case = {'result': 'fail', 'fail_phase': 'performance', 'fail_reason': 'triad=39.9'}
+    run = MadeRun(tmp_path).add(stream(39.9000001), references={'triad': [42, -0.05, 0.1]}, **case)
+    assert read(run.write()).rows[0].word == 'FAIL'
+
+
+def test_a_reference_that_was_not_applied_is_undecided(tmp_path):
+    why = "no figure for the reference of 'triadd': did you mean 'triad'?"
+    case = {'result': 'fail', 'word': 'UNDECIDED', 'reasons': why, 'fail_phase': 'sanity'}
+    run = MadeRun(tmp_path).add(stream(40.0))
+    run.cases[-1] |= case
+    (row,) = read(run.write()).rows
+    assert (row.word, row.reason) == ('UNDECIDED', why) and row.figures

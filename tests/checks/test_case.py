@@ -47,6 +47,7 @@ ENDS = [
     ('ended - 1\n', VALID, '', '', ('exit status 1 after its record', True)),
     ('ended - 163\n', None, '', '', ('ended by signal 35', True)),
     ('ended - 250\n', None, '', '', ('exit status 250', True)),
+    ('ended - 128\n', None, '', '', ('exit status 128', True)),
     ('ended - 137\n', None, KILLED, '', ('ended by SIGKILL (signal 9): perhaps as memory', True)),
     ('ended - 2\n', None, "membw: no file 'x'", '', ("exit status 2: membw: no file 'x'", False)),
     ('ended - 1\n', None, 'libnuma: Warning: node argument 1 is out of range', '',
@@ -84,6 +85,24 @@ def test_of_several_launches_each_is_named(tmp_path):
         ('third', 'not begun', False),
     ]
     assert made.missing[0].text.startswith('remote memory: ended by SIGKILL') and made.arrived
+
+
+def test_a_launch_has_its_own_end_whatever_the_whole_command_ended_with(tmp_path):
+    for name in ('a', 'b'):
+        (tmp_path / f'{name}.json').write_text(json.dumps(VALID))
+    expected = {'a.json': 'first', 'b.json': 'second'}
+    made = case(tmp_path, f'{BEGUN}ended a.json 0\nended b.json 0\nended - 1\n', expected=expected)
+    assert not made.missing
+
+
+def test_the_node_may_fail_after_the_record_of_the_last_launch(tmp_path):
+    for name in ('a', 'b'):
+        (tmp_path / f'{name}.json').write_text(json.dumps(VALID))
+    expected = {'a.json': 'first', 'b.json': 'second'}
+    made = case(tmp_path, f'{BEGUN}ended a.json 0\n', state='NODE_FAIL', expected=expected)
+    assert [(one.what, one.why) for one in made.missing] == [
+        ('second', 'node failed after its record')
+    ]
 
 
 def test_a_record_that_was_cut_off_did_not_arrive(tmp_path):

@@ -12,6 +12,7 @@ from membw.report.page import page_of
 from membw.report.run import run_of_records
 from membw.results.rows import rows_of_records
 from membw.results.table import read_table
+from membw.summary import junit
 from membw.summary.run import read
 
 BUS = {'what': '', 'why': 'ended by SIGBUS (signal 7)', 'died': True, 'node': 'n7'}
@@ -78,6 +79,9 @@ def test_the_export_has_it_until_it_is_measured_again(tmp_path, capsys, form):
     main(['export', '--format', form, str(path)])
     again = capsys.readouterr().out
     assert ('DIED' in again) == (form != 'openmetrics')  # that has the newest alone
+    made_up.write(path, [record(0.5), made_up.record('n7', 0.0)])
+    main(['export', '--format', form, str(path)])
+    assert 'DIED' in capsys.readouterr().out  # what was measured before says nothing
     if form == 'csv':
         (row,) = [r for r in csv.DictReader(io.StringIO(text)) if r['verdict'] == 'DIED']
         assert row['node'] == 'n7' and not row['value']
@@ -120,6 +124,15 @@ def test_a_round_without_a_figure_is_never_forgotten(tmp_path, case, word, why):
     (row,) = found.rows
     assert row.word == word and row.reason.startswith(why) and found.status == 1
     assert bool(row.figures) == (word != 'INVALID')
+    junit.write(found)
+    tag = 'failure' if word == 'INVALID' else 'error'
+    assert f'<{tag} message="{word}: ' in run.path.with_suffix('.xml').read_text()
+
+
+def test_a_record_that_is_invalid_is_so_whatever_the_report_says(tmp_path):
+    run = MadeRun(tmp_path).add(stream(40.0), record={'verdict': 'INVALID'})
+    (row,) = read(run.write()).rows
+    assert row.word == 'INVALID' and not row.figures
 
 
 def test_a_case_that_reframe_fails_for_a_reference_is_not_pass(tmp_path):

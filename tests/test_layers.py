@@ -103,6 +103,19 @@ def test_each_static_name_of_the_harness_begins_with_the_name_of_its_file(tmp_pa
     assert [f'{s}.c: {n}' for s, n in own if not n.lower().startswith(s.rstrip('s'))] == []
 
 
+def test_each_reason_stands_at_the_place_that_its_enumerator_names():
+    """The enum and the table are in two files; by their order alone nothing checked them."""
+    row = re.compile(
+        r'\[(\w+)(?:\s*-\s*REASONS)?\] = \{\s*"([a-z-]+)",\s*(?:WRONG|IMPRECISE|UNPROVEN)'
+    )
+    plain = re.compile(r'^\t\{ "[a-z-]+", (?:WRONG|IMPRECISE|UNPROVEN),', re.M)
+    texts = {file: file.read_text() for file in C_FILES}
+    assert [str(file) for file, text in texts.items() if plain.search(text)] == []
+    rows = [pair for text in texts.values() for pair in row.findall(text)]
+    wrong = [pair for pair in rows if not pair[0].lower().replace('_', '-').startswith(pair[1])]
+    assert len(rows) > 20 and wrong == []
+
+
 # --- Python ----------------------------------------------------------------------------------
 
 LIBRARY = SRC / 'membw'

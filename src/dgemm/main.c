@@ -10,9 +10,12 @@
 #include "../harness/program.h"
 
 static const struct reason reasons[] = {
-	{ "threads-idle", WRONG, "fewer threads worked than were requested" },
-	{ "wrong-library", WRONG, "another library than requested was called" },
-	{ "forced-kernels", WRONG, "the environment chose the library's kernels" },
+	[THREADS_IDLE - REASONS] = { "threads-idle", WRONG,
+				     "fewer threads worked than were requested" },
+	[WRONG_LIBRARY - REASONS] = { "wrong-library", WRONG,
+				      "another library than requested was called" },
+	[FORCED_KERNELS - REASONS] = { "forced-kernels", WRONG,
+				       "the environment chose the library's kernels" },
 	{ 0 },
 };
 

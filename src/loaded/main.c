@@ -17,14 +17,16 @@
 #include "../harness/residency/triads.h"
 #include "../harness/verdict.h"
 
-enum { GENERATORS_STOPPED = REASONS, CACHES = 4, MIB = 1 << 20 };
+enum { GENERATORS_STOPPED = REASONS };
+enum { CACHES = 4, MIB = 1 << 20 };
 
 /* From start to end. */
 static const double SECONDS = 30, QUICK_SECONDS = 5;
 
 static const struct reason reasons[] = {
-	{ "generators-stopped", IMPRECISE,
-	  "the traffic stopped before the loads ended: no curve" },
+	[GENERATORS_STOPPED -
+	 REASONS] = { "generators-stopped", IMPRECISE,
+		      "the traffic stopped before the loads ended: no curve" },
 	{ 0 },
 };
 

@@ -14,9 +14,10 @@
 #include "../harness/team_sizes.h"
 
 static const struct reason reasons[] = {
-	{ "threads-idle", WRONG, "threads did no work" },
-	{ "offload-not-done", WRONG, "the host did the work of the device" },
-	{ "no-baseline", WRONG, "no run of one thread to compare with" },
+	[THREADS_IDLE - REASONS] = { "threads-idle", WRONG, "threads did no work" },
+	[OFFLOAD_NOT_DONE - REASONS] = { "offload-not-done", WRONG,
+					 "the host did the work of the device" },
+	[NO_BASELINE - REASONS] = { "no-baseline", WRONG, "no run of one thread to compare with" },
 	{ 0 },
 };
 

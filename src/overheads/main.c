@@ -20,9 +20,12 @@
 #include "../harness/team_sizes.h"
 
 static const struct reason reasons[] = {
-	{ "negative-overhead", WRONG, "the reference takes longer than the construct" },
-	{ "fewer-threads", WRONG, "a team was smaller than requested" },
-	{ "delay-optimized-away", WRONG, "the compiler removed the work" },
+	[NEGATIVE_OVERHEAD - REASONS] = { "negative-overhead", WRONG,
+					  "the reference takes longer than the construct" },
+	[FEWER_THREADS - REASONS] = { "fewer-threads", WRONG,
+				      "a team was smaller than requested" },
+	[DELAY_OPTIMIZED_AWAY - REASONS] = { "delay-optimized-away", WRONG,
+					     "the compiler removed the work" },
 	{ 0 },
 };
 

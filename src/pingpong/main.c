@@ -21,8 +21,9 @@
 #include "../harness/room.h"
 
 static const struct reason reasons[] = {
-	{ "same-core", WRONG, "both CPUs belong to one core" },
-	{ "slow-transport", IMPRECISE, "messages take ten times what shared memory takes" },
+	[SAME_CORE - REASONS] = { "same-core", WRONG, "both CPUs belong to one core" },
+	[SLOW_TRANSPORT_FOUND - REASONS] = { "slow-transport", IMPRECISE,
+					     "messages take ten times what shared memory takes" },
 	{ 0 },
 };
 

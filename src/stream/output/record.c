@@ -169,7 +169,8 @@ static void write_own(const void *data)
 }
 
 static const struct reason stream_reasons[] = {
-	{ "regime-changed", IMPRECISE, "the host moved the cores of a virtual machine" },
+	[REGIME_CHANGED - REASONS] = { "regime-changed", IMPRECISE,
+				       "the host moved the cores of a virtual machine" },
 	{ 0 },
 };
 

@@ -45,7 +45,9 @@ def limit(looks: Facts, threads: int) -> str:
     if not rates(looks, 'ordinary', 'half'):
         return 'What limits it is not known: other processes disturbed the look.'
     whole, half = rates(looks, 'ordinary', 'half')
-    reach = f'{looks["half_threads"]} of {threads} threads reach {100 * half / whole:.0f} % of it'
+    few = looks['half_threads']
+    verb = 'reaches' if few == 1 else 'reach'
+    reach = f'{few} of {threads} threads {verb} {100 * half / whole:.0f} % of it'
     if whole / half >= CORES:
         return f'These cores are the limit, not the memory: {reach}.'
     if whole / half > MEMORY:

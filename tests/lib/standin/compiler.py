@@ -12,10 +12,10 @@ import pathlib
 import re
 import sys
 
-OPENMP = {'-qopenmp', '-openmp', '-fiopenmp'}
+OPENMP = {'-qopenmp', '-openmp', '-fiopenmp', '-mp', '-Kopenmp'}
 # options of the real one that gcc does not take
 UNKNOWN = re.compile(
-    r'-(x[A-Z]|mmic|opt-|qopt-|diag-|fnt-store|Wl,-T)|-L.*/obj64$|.*elf_x86_64\.xBDT$'
+    r'-(x[A-Z]|mmic|opt-|qopt-|diag-|fnt-store|Wl,-T|Kfast|mcpu=)|-L.*/obj64$|.*elf_x86_64\.xBDT$'
 )
 
 me = pathlib.Path(sys.argv[0]).absolute()

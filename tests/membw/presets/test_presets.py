@@ -90,6 +90,10 @@ def test_a_compiler_is_known_by_its_banner(tmp_path, family):
         (BANNERS['icc13'], 'icc13', '13.1.3'),
         (BANNERS['icx'], 'icx', '2024.2.1'),
         (BANNERS['aocc'], 'aocc', '5.0.0'),
+        (BANNERS['nvc'], 'nvc', '24.5'),
+        (BANNERS['armclang'], 'armclang', '23.10'),
+        (BANNERS['cce'], 'cce', '15.0.1'),
+        (BANNERS['fcc'], 'fcc', '4.8.1'),
     ],
 )
 def test_the_version_is_read_off_the_banner(monkeypatch, banner, family, version):

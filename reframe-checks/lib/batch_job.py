@@ -14,6 +14,7 @@ from reframe.core.schedulers import Job, JobScheduler
 from lib.launchers import UNBOUND, given_or
 from membw.site import slurm
 
+LONGEST_WAIT = '12h'  # in a queue, where nobody says otherwise
 NO_QUEUE = ('local', 'ssh')
 # After a node failed, a scheduler would start the job again on another one, and the failure would
 # be seen nowhere. OAR and Flux start no job a second time by themselves.
@@ -49,9 +50,9 @@ class batch_job(rfm.RegressionTestPlugin):
     @run_after('setup')
     def wait_no_longer(self) -> None:
         """By the partition's file, unless `-S max_pending_time=1h` says otherwise."""
-        limit = self.current_partition.extras.get('max_pending_time')
-        if limit and self.max_pending_time is None:
-            self.max_pending_time = limit
+        if self.max_pending_time is None:
+            extras = self.current_partition.extras
+            self.max_pending_time = extras.get('max_pending_time', LONGEST_WAIT)
 
     @run_before('compile')
     def build_once(self) -> None:

@@ -122,6 +122,13 @@ def test_a_job_that_is_started_again_measures_nothing(scripts, name):
         )
 
 
+@pytest.mark.parametrize('access, option', [(['-p cpu'], ['--mem=0']), (['--mem=10G'], [])])
+def test_what_a_site_says_of_the_memory_holds(access, option):
+    scheduler = types.SimpleNamespace(registered_name='slurm')
+    job = types.SimpleNamespace(scheduler=scheduler, sched_access=access, cli_options=[])
+    assert batch_job.whole_node(job) == option
+
+
 class Jobspec:
     """TEST DOUBLE of flux.job.JobspecV1, whose bindings come with Flux alone."""
 

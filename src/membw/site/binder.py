@@ -23,7 +23,6 @@ Table = dict[str, dict[str, Any]]  # families and presets, by their names
 # why a row is left out
 CPU_LACKS = 'which the CPU does not have'
 UNKNOWN = "and '/proc/cpuinfo' does not say whether the CPU has it"
-LONGEST_WAIT = '12h'  # of a job in a queue, where the partition's file has no max_pending_time
 # tags of the checks that ReFrame's --mode chooses as well
 MODES = ('nightly', 'maintenance', 'acceptance')
 
@@ -191,9 +190,8 @@ def reframe_partition(system: Facts, partition: Facts, table: Table) -> tuple[Fa
         *backends.PASSED_THROUGH,
     )
     extras = {**peak.completed(partition.get('extras', {})), 'left_out': left_out}
-    extras['max_pending_time'] = partition.get('max_pending_time', LONGEST_WAIT)
-    if 'maintainers' in system:
-        extras['maintainers'] = system['maintainers']
+    for facts, key in ((partition, 'max_pending_time'), (system, 'maintainers')):
+        extras |= {key: facts[key]} if key in facts else {}
     if system.get('references'):
         # absolute, so that RFM_REFERENCE_PREFIX cannot lead elsewhere
         extras['references'] = os.path.join(root(), 'systems', system['references'])

@@ -117,7 +117,7 @@ void overheads_measure(struct overhead *overheads, int count, int pairs)
 	for (round = 0; round < PLAYED_MOST * pairs; round++) {
 		int lacking = 0;
 
-		if (clock_now() - start > LONGEST_SECONDS || (round && watchdog_signalled()))
+		if (round && (clock_now() - start > LONGEST_SECONDS || watchdog_signalled()))
 			return;
 		for (i = 0; i < count; i++)
 			if (overheads[i].count < pairs) {

@@ -223,6 +223,18 @@ static void triads_measure(size_t reach, double seconds)
 	}
 }
 
+/* Maps and touches more; 0, and nothing is done, where that would take too long. */
+static int triads_enlarge(size_t bytes, double seconds)
+{
+	if (triads.touch_seconds * (double)triads_part_of(bytes) >
+	    seconds * (double)triads.touched)
+		return 0;
+	triads_unmap();
+	triads_map(bytes);
+	triads.touched = 0;
+	return triads_touch(bytes, seconds);
+}
+
 /* Touches and times all sizes, and larger ones while Triad still falls. */
 static void triads_grow(const struct residency_request *r, size_t reach)
 {
@@ -232,11 +244,9 @@ static void triads_grow(const struct residency_request *r, size_t reach)
 		     seconds = share * r->seconds;
 	struct residency_curve *const curve = &triads.curve;
 	const int planned = curve->count;
-	size_t next = curve->bytes[planned - 1];
+	size_t next;
 
-	while (next <= r->most / 2 && next < 8 * reach)
-		next *= 2;
-	triads_map(next);
+	triads_map(curve->bytes[planned - 1]);
 	for (curve->count = 0; curve->count < planned; curve->count++)
 		if (!triads_touch(curve->bytes[curve->count], seconds))
 			break;
@@ -244,7 +254,7 @@ static void triads_grow(const struct residency_request *r, size_t reach)
 		triads_measure(reach, TRIADS_MEASURE * r->seconds);
 	while (curve->count > 2 && curve->count < RESIDENCY_SIZES && !triads_has_plateau()) {
 		next = 2 * curve->bytes[curve->count - 1];
-		if (next > r->most || next > 8 * reach || !triads_touch(next, seconds))
+		if (next > r->most || next > 8 * reach || !triads_enlarge(next, seconds))
 			break;
 		curve->bytes[curve->count++] = next;
 		triads_measure(reach, TRIADS_MEASURE * r->seconds);

@@ -223,6 +223,8 @@ def _judge_group(group: Group, found: Judgement) -> None:
     for number, node in enumerate(group.nodes):
         if len(group.nodes) == 1:
             reason = 'no other node of its setting to compare with'
+            if ' build=unknown' in every[0].setting:
+                reason = 'its build is not known: compared with no other node'
             found.verdicts.append(_verdict(group, node, SUSPECT, reason))
             continue
         if np.isnan(group.losses[number]).all():

@@ -77,6 +77,22 @@ def test_a_node_with_only_invalid_runs_is_invalid_with_the_reason(tmp_path, caps
     assert "n099: not-validated (the record's verdict contradicts it): INVALID" in text
 
 
+def test_records_by_hand_of_two_presets_fail_no_node(tmp_path, capsys):
+    """c00 has another compiler line, is as fast as it gets with that, and was FAIL."""
+    native = {**made.BUILD, 'preset': 'gcc-native'}
+    fleet = made.fleet(19, case=False, build=native)
+    slow = [made.record('c00', i / 100, made.stream(share=0.7), case=False) for i in range(4)]
+    status, text = rank(capsys, made.write(tmp_path / 'r.jsonl', [*fleet, *slow]))
+    assert ' 0 FAIL' in text and 'c00: no other node of its setting' in text
+
+
+def test_records_of_an_unknown_build_are_compared_with_none_and_it_is_said(tmp_path, capsys):
+    fleet = made.fleet(5, slow={3: 0.5}, case=False, build=made.UNKNOWN_BUILD)
+    _, text = rank(capsys, made.write(tmp_path / 'r.jsonl', fleet))
+    assert ' 0 FAIL' in text
+    assert text.count('its build is not known: compared with no other node') == 5
+
+
 def test_a_damaged_line_is_named_and_the_exit_status_is_1(tmp_path, capsys):
     file = made.write(tmp_path / 'r.jsonl', made.fleet(10))
     file.write_text('{"schema": 1}\n' + file.read_text())

@@ -6,9 +6,9 @@
  * and some seconds may end it before.  All sizes are in turn, and the best of the windows of some
  * ms counts in which no thread lost time: other processes only slow it down.
  *
- * The size chosen is four times the first size of the plateau, and that of the rule, four times the
- * declared caches, if that is more, but not more than a proof takes.  Without a plateau it is the
- * rule's, by the same condition, else the largest that was timed.
+ * The size chosen is four times the first size of the plateau, and that of the rule, four times
+ * the declared caches, if that is more, but not more than a proof takes.  Without a plateau it is
+ * the rule's, by the same condition, else the largest that was timed.
  */
 #pragma once
 

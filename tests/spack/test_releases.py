@@ -62,7 +62,8 @@ def test_a_mirror_has_the_sources_for_a_clone_without_the_release(installed, tmp
     there = Checkout(find_spack(), tmp_path / 'there', PARTS)
     shutil.copytree(installed.root / 'spack-repo', there.root / 'spack-repo', dirs_exist_ok=True)
     git(there.root, 'init', '-q')
-    there.spack('mirror', 'add', 'carried', f'file://{tmp_path}/mirror')
+    mirrors = there.root / '.spack/user/mirrors.yaml'
+    mirrors.write_text(f'mirrors: {{carried: "file://{tmp_path}/mirror"}}\n')
     there.spack('install', 'membw@7.1.0', 'programs:=stream')
     assert said(there, '7.1.0') == ('stream (membw) 7.1.0', 'membw@7.1.0')
 

@@ -41,9 +41,10 @@ HUGE_PAGES = [n for n in COMPILERS if "{libhugetlbfs}" in TABLE["presets"][n]["l
 def address():
     """Of the git that has the releases: this clone; one of few commits has only its origin's."""
     words = ["git", "-C", str(ROOT), "config", "--get", "remote.origin.url"]
+    origin = ""
     if (ROOT / ".git" / "shallow").exists():
-        return subprocess.run(words, stdout=subprocess.PIPE, text=True).stdout.strip()
-    return ROOT.as_uri() if (ROOT / ".git").exists() or not PUBLIC else PUBLIC
+        origin = subprocess.run(words, stdout=subprocess.PIPE, text=True).stdout.strip()
+    return origin or (not (ROOT / ".git").exists() and PUBLIC) or ROOT.as_uri()
 
 
 class WorkingTree(PackageBase):

@@ -1,4 +1,4 @@
-"""One further measurement of nodes that were LOW in the first: a job of these nodes alone."""
+"""One further measurement: a job of the nodes that were LOW and of healthy ones beside them."""
 
 import contextlib
 import subprocess

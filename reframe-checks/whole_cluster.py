@@ -30,8 +30,9 @@ from membw.results.table import HIGHER
 PATIENT = {'OMPI_MCA_odls_base_sigkill_timeout': 10, 'PRTE_MCA_odls_base_sigkill_timeout': 10}
 WAIT_S = 300  # for the other processes, once the first process of a job has ended
 RECORDS, REQUESTED = 'cluster.jsonl', 'requested.txt'
-MEASURED = ('PASS', 'FAIL', 'SUSPECT')
-NOT_PASS = ('FAIL', 'SUSPECT', 'INVALID', 'MISSING')
+UNCLEAR = ('SUSPECT', 'UNDECIDED')
+MEASURED = ('PASS', 'FAIL', *UNCLEAR)
+NOT_PASS = ('FAIL', *UNCLEAR, 'INVALID', 'MISSING')
 # one line per node in the log for so many nodes; of more, those alone that are not PASS
 LOGGED = 64
 MOST = 20  # in the reason of a failure
@@ -138,9 +139,12 @@ class whole_cluster(measurement):
         self.judge()
         low = sorted({node for nodes in self.judged.low.values() for node in nodes})
         if low and self.by_srun and not self.uses_mpi:
-            self.say(f'LOW, measured again: {", ".join(low)}')
-            self.keep_lines([*lines, *self.measured_again(low)])
+            beside = sorted({n for nodes in self.judged.controls.values() for n in nodes} - {*low})
+            self.say(f'LOW, measured again: {", ".join(low)}; beside: {", ".join(beside)}')
+            self.keep_lines([*lines, *self.measured_again([*low, *beside])])
             self.judge()
+        if not ranking.of_verdict(self.judged.nodes, 'FAIL'):
+            self.case.unclear = at_most(ranking.of_verdict(self.judged.nodes, *UNCLEAR), MOST)
         self.report_metrics()
         self.tell()
 
@@ -154,7 +158,7 @@ class whole_cluster(measurement):
         return [line + '\n' for line in text.splitlines() if line.endswith('}')]
 
     def measured_again(self, nodes: list[str]) -> list[str]:
-        """Records of further measurements of these nodes alone; none where they are not free."""
+        """Records of further measurements of these nodes; none where they are not free."""
         from membw.rank.screen import AGAIN  # with numpy and scipy: not in each session
 
         lines = []
@@ -214,6 +218,5 @@ class whole_cluster(measurement):
 
     @performance_function('nodes')
     def slow_nodes(self) -> int:
-        """Must be 0: a slow node, or one that may be slow (SUSPECT), makes the run a FAIL; the
-        figures of the other nodes stay."""
-        return len(ranking.of_verdict(self.judged.nodes, 'FAIL', 'SUSPECT'))
+        """Must be 0: a node that stays low is a FAIL; the figures of the others stay."""
+        return len(ranking.of_verdict(self.judged.nodes, 'FAIL'))

@@ -50,6 +50,7 @@ class Case:
         self.build: dict[str, str] = dict.fromkeys(BUILD, '')
         self.further: dict[str, Any] = {}  # what is known beyond the record, and kept with it
         self.judges_records = True  # else medians of many records are compared
+        self.unclear: list[str] = []  # why a check of many nodes cannot say PASS
 
     # --- the ledger --------------------------------------------------------------------------
 
@@ -203,7 +204,7 @@ class Case:
             return (verdict.DIED if died else verdict.NOT_MEASURED), '; '.join([*lost, *problems])
         if problems:
             return verdict.INVALID, '; '.join(problems)
-        undecided = [*self._unapplied(), *self._undecided()]
+        undecided = [*self.unclear, *self._unapplied(), *self._undecided()]
         return (verdict.UNDECIDED, '; '.join(undecided)) if undecided else (verdict.PASS, '')
 
     def _unapplied(self) -> list[str]:

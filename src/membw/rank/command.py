@@ -11,11 +11,12 @@ from membw.errors import MembwError
 EPILOG = """\
 A node is LOW when a metric, or the mean of its metrics, is worse than the median of its peers by
 more than half the margin and by more robust deviations than chance gives one node of such a fleet.
-LOW nodes are measured again, three times: a node whose median of these is worse by more than the
-margin, and by more than chance gives any node, is FAIL, else PASS. Until then it is SUSPECT, and
-the command that measures it again is printed; runs after the first one of the newest measurement
-are the further ones, at whatever hour. SUSPECT is also the slower of two groups of nodes that no
-fact or reference explains.
+LOW nodes are measured again, three times, beside three healthy ones: a node whose median is worse
+than theirs by more than the margin, and by more than chance gives any node, is FAIL, else PASS.
+Until then it is SUSPECT, and the command that measures it again is printed; runs after the first
+one of the newest measurement are the further ones, at whatever hour.
+UNDECIDED: nothing to compare with, or slow with others: a rack, or the slower of two groups that
+no fact or reference explains.
 INVALID: the figure is wrong; MISSING: a node has no record in the newest measurement.
 
 examples:
@@ -58,7 +59,7 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
     add(
         '--node-check',
         metavar='FILE',
-        help='write "<node> PASS|FAIL|SUSPECT|INVALID|MISSING reason"',
+        help='write "<node> PASS|FAIL|SUSPECT|UNDECIDED|INVALID|MISSING reason"',
     )
     add('--drain', action='store_true', help='print the Slurm commands that drain failed nodes')
     tables.add_argument(parser)

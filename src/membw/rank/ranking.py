@@ -8,6 +8,7 @@ from typing import NamedTuple
 from membw.plural import plural
 from membw.rank.newest import newest
 from membw.rank.screen import MARGIN, Group, NodeVerdict, judge
+from membw.rank.units import units
 from membw.results.hostlist import match_expected
 from membw.results.table import Figure, Table, read_table
 from membw.results.verdict import MISSING, WORST_FIRST
@@ -29,6 +30,7 @@ class Ranking:
     verdicts: list[NodeVerdict]
     nodes: list[Node]
     low: dict[str, list[str]]  # setting -> nodes to measure again
+    controls: dict[str, list[str]]  # setting -> healthy nodes to measure beside them
     groups: list[Group]
     notes: list[str]
     problems: list[str]
@@ -37,9 +39,9 @@ class Ranking:
     def counts(self) -> str:
         """'5 nodes: 3 PASS, 1 FAIL, 0 INVALID, 1 MISSING'."""
         words = [node.verdict for node in self.nodes]
-        shown = ('PASS', 'FAIL', 'INVALID', 'MISSING', 'SUSPECT')
+        shown = ('PASS', 'FAIL', 'INVALID', 'MISSING', 'SUSPECT', 'UNDECIDED')
         counts = [(words.count(word), word) for word in shown]
-        parts = [f'{n} {word}' for n, word in counts if n or word != 'SUSPECT']
+        parts = [f'{n} {word}' for n, word in counts if n or word not in shown[4:]]
         return f'{plural(len(words), "node")}: {", ".join(parts)}'
 
 
@@ -53,10 +55,10 @@ def rank_files(
 def rank_table(table: Table, expected: Sequence[str] = (), margin: float = MARGIN) -> Ranking:
     """The verdict on every node of the table, and on every expected one without a record."""
     first, again, missed = newest(table.figures)
-    judged = judge(first, again, margin, table.provenance)
+    judged = judge(first, again, margin, table.provenance, units)
     low = defaultdict(list)
     for verdict in judged.verdicts:
-        if verdict.verdict == 'SUSPECT' and verdict.node in judged.low:
+        if verdict.verdict == 'SUSPECT':
             low[verdict.setting].append(verdict.node)
     measured = {v.node for v in judged.verdicts}
     names = match_expected(measured | set(missed), expected)
@@ -64,7 +66,10 @@ def rank_table(table: Table, expected: Sequence[str] = (), margin: float = MARGI
     nodes = _worst(judged.verdicts, {node: Node(node, MISSING, why) for node, why in lost.items()})
     one = {f.setting: f for f in first}
     problems = list(table.problems)
-    return Ranking(judged.verdicts, nodes, dict(low), judged.groups, judged.notes, problems, one)
+    controls = {setting: judged.controls[setting] for setting in low}
+    return Ranking(
+        judged.verdicts, nodes, dict(low), controls, judged.groups, judged.notes, problems, one
+    )
 
 
 def _worst(verdicts: Sequence[NodeVerdict], missing: dict[str, Node]) -> list[Node]:

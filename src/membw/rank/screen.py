@@ -2,15 +2,18 @@
 
 LOW: a metric, or the mean of a node's metrics, is worse than the median of its peers by more than
 half the margin, and by more robust deviations than chance gives one node of such a fleet.
-FAIL: in a metric in which a node was LOW, the median of three further measurements is worse by
-more than the margin, and by more robust deviations than chance gives any node in one fleet of a
-hundred; else PASS.
-SUSPECT: LOW, and not measured again; or in the slower of two groups, without a known reason.
+FAIL: in a metric in which a node was LOW, the median of three further measurements is worse than
+that of the healthy nodes measured again beside it by more than the margin, and by more robust
+deviations than chance gives any node in one fleet of a hundred; else PASS.
+SUSPECT: LOW, and not measured again three times.
+UNDECIDED: nothing to compare with: no peer, bounds alone, no peer in its state of the host; or it
+is slow with others, as a unit or the slower of two groups, and nothing says which is right.
 The deviation is 1.4826 MAD of all nodes, at least 0.5 %. Bounds may clear a node, never condemn.
+Peers are in one state of the host (results/regimes.py).
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -18,8 +21,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from membw.plural import plural
+from membw.rank.units import Unit, by_name
+from membw.results.hostlist import fold
+from membw.results.regimes import state, states, text
 from membw.results.table import HIGHER, Figure
-from membw.results.verdict import FAIL, INVALID, PASS, SUSPECT, of_figure
+from membw.results.verdict import FAIL, INVALID, PASS, SUSPECT, UNDECIDED, of_figure
 from membw.statistics.peers import (
     confirming_limit,
     peers_medians,
@@ -31,7 +37,9 @@ from membw.statistics.peers import (
 MARGIN = 0.03
 AGAIN = 3  # further measurements of a LOW node
 MEAN = 'mean'  # of a node's metrics, each as a part of its peers' median
-FEW = 4  # nodes; of fewer, what is low three times is at least SUSPECT
+CONTROLS = 3  # healthy nodes that are measured again beside the LOW ones
+FEW = 4  # nodes; fewer cannot decide which of them is slow, and are no unit
+MOST_OF = 0.75  # of a unit's nodes are LOW: it is slow as a whole
 # two groups: each more than a fifth of the nodes, of so many nodes or more
 A_FIFTH, LEAST_GROUPS = 0.2, 10
 # what may explain that nodes differ
@@ -40,13 +48,16 @@ FACTS = (
     'governor', 'thp', 'numa_balancing', 'code_sha256',
 )  # fmt: skip
 Provenance = Callable[[Figure], dict[str, str]]
+Units = Callable[[Sequence[str]], list[Unit]]
+Run = dict[str, Figure]  # one measurement of a node, by metric
+State = tuple[float, ...] | None
 
 
 class NodeVerdict(NamedTuple):
     """What is said of one node in one setting; losses are fractions, above 0: worse."""
 
     node: str
-    verdict: str  # PASS, FAIL, SUSPECT, INVALID
+    verdict: str  # PASS, FAIL, SUSPECT, UNDECIDED, INVALID
     reason: str  # with the numbers to recompute it; '' where the first measurement passes
     setting: str
     figures: dict[str, float]  # of the first measurement, by metric
@@ -59,11 +70,12 @@ class NodeVerdict(NamedTuple):
 class Judgement:
     """`low`: the nodes to measure again; `groups`: those within which nodes were compared."""
 
-    again: Sequence[Figure]
     margin: float
     provenance: Provenance | None
+    units: Units
     verdicts: list[NodeVerdict] = field(default_factory=list)
     low: list[str] = field(default_factory=list)
+    controls: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
     groups: 'list[Group]' = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
 
@@ -73,12 +85,20 @@ def judge(
     again: Sequence[Figure] = (),
     margin: float = MARGIN,
     provenance: Provenance | None = None,
+    units: Units = by_name,
 ) -> Judgement:
-    """Of one measurement of every node, in any number of settings; in these nodes are compared."""
-    found = Judgement(again, margin, provenance)
+    """Of one measurement of every node, in any number of settings; in these nodes are compared.
+
+    `Judgement.controls`: {setting: healthy nodes to measure beside the LOW ones}.
+    """
+    found = Judgement(margin, provenance, units)
     settings: dict[str, list[Figure]] = defaultdict(list)
     for figure in first:
         settings[figure.setting].append(figure)
+    further: dict[str, list[Figure]] = defaultdict(list)
+    for figure in again:
+        if figure.verdict == 'VALID':
+            further[figure.setting].append(figure)
     for setting, figures in settings.items():
         valid = [f for f in figures if f.verdict == 'VALID']
         wrong = {f.node: f.reasons for f in figures if f.verdict != 'VALID'}
@@ -86,7 +106,7 @@ def judge(
             NodeVerdict(node, INVALID, why, setting, {}) for node, why in sorted(wrong.items())
         ]
         if valid:
-            _judge_setting(valid, found)
+            _Setting(valid, further[setting], found).judge()
     return found
 
 
@@ -96,7 +116,10 @@ class Group:
     `losses`: nodes x columns, `deviations`: columns; NaN is not known.
     """
 
-    def __init__(self, figures: Sequence[Figure], peers: set[str] | None = None) -> None:
+    def __init__(
+        self, figures: Sequence[Figure], peers: set[str] | None = None, state: State = ()
+    ) -> None:
+        self.state = state  # of the host; None: of several
         self.figures: dict[str, dict[str, Figure]] = defaultdict(dict)
         for figure in figures:
             self.figures[figure.node].setdefault(figure.metric, figure)
@@ -106,6 +129,7 @@ class Group:
         self.columns = self.metrics + [MEAN] * (len(self.metrics) > 1)
         is_peer = np.array([peers is None or node in peers for node in self.nodes])
         self.peers = int(is_peer.sum())
+        self.peer_names = {n for n, is_one in zip(self.nodes, is_peer, strict=True) if is_one}
         values = self._table(lambda f: f.value)
         estimates = self._table(lambda f: np.nan if f.is_bound else f.value)
         estimates[~is_peer] = np.nan
@@ -114,7 +138,10 @@ class Group:
         self.estimates = self._with_mean(self._losses(estimates, self.medians))
         self.deviations = robust_deviation(self.estimates)
         self.screening = screening_limit(self.peers)
-        self.confirming = confirming_limit(self.peers, len(self.columns))
+
+    def confirming(self, controls: int) -> float:
+        """Robust deviations beyond which a node measured again beside so many is slow."""
+        return confirming_limit(self.peers, len(self.columns), controls)
 
     def _table(self, value: Callable[[Figure], float]) -> NDArray:
         rows = (self.figures[node] for node in self.nodes)
@@ -129,54 +156,234 @@ class Group:
             return losses
         return np.column_stack([losses, losses.mean(axis=1)])
 
-    def losses_of(self, node: str, runs: Sequence[dict[str, Figure]]) -> NDArray:
-        """runs x columns: further measurements of a node, to the same medians."""
-        medians = self.medians[self.nodes.index(node)]
-        values = [[r[m].value if m in r else np.nan for m in self.metrics] for r in runs]
-        return self._with_mean(self._losses(np.array(values), medians))
+    def losses_of(self, node: str, run: Run) -> NDArray:
+        """By column: a further measurement of a node, to the medians of the first."""
+        if node in self.figures:
+            medians = self.medians[self.nodes.index(node)]
+        else:
+            medians = np.nanmedian(self.medians, axis=0)
+        values = np.array([run[m].value if m in run else np.nan for m in self.metrics])
+        return self._with_mean(self._losses(values[None, :], medians))[0]
 
     def smallest_fail(self, margin: float) -> float:
         """The smallest loss that can FAIL here, in the steadiest column."""
         known = self.deviations[~np.isnan(self.deviations)]
-        return max(margin, self.confirming * float(min(known, default=0.0)))
+        return max(margin, self.confirming(CONTROLS) * float(min(known, default=0.0)))
 
 
 # --- one setting ---------------------------------------------------------------------------
 
 
-def _judge_setting(figures: list[Figure], found: Judgement) -> None:
-    whole = Group(figures)
-    slower = _slower_group(whole, found.margin)
-    rest = [f for f in figures if f.node not in slower]
-    if not slower:
-        _judge_group(whole, found)
-        return
-    those = [f for f in figures if f.node in slower]
-    is_slower = np.array([node in slower for node in whole.nodes])
-    fast, slow = (np.nanmedian(whole.estimates[part, -1]) for part in (~is_slower, is_slower))
-    lost = (slow - fast) / (1 - fast)
-    text = f'{len(slower)} of {len(whole.nodes)} nodes are slower, their median by {lost:.1%}'
-    fact = _difference(those, rest, found.provenance)
-    compared = {f.node for f in those if f.reference is not None}
-    if fact:
-        found.notes.append(f'{text}; two groups: {fact}')
-        _judge_group(Group(those), found)
-        _judge_group(Group(rest), found)
-    elif compared == slower:
-        failing = {f.node for f in those if of_figure(f) == FAIL}
-        found.notes.append(f'{text}; {len(failing)} of these are below their reference')
+class _Setting:
+    """What is known of the nodes of one setting: first and further measurements, states."""
+
+    def __init__(self, figures: list[Figure], again: list[Figure], found: Judgement) -> None:
+        self.figures, self.found = figures, found
+        self.beside: dict[Group, tuple[list[str], NDArray | None]] = {}
+        self.states = states(f.pair_ns for f in (*figures, *again))
+        self.runs: dict[str, dict[tuple, Run]] = defaultdict(lambda: defaultdict(dict))
+        for f in again:
+            self.runs[f.node][f.time, f.file, f.line][f.metric] = f
+        by_state: dict[State, list[Figure]] = defaultdict(list)
+        for f in figures:
+            by_state[state(f.pair_ns, self.states)].append(f)
+        self.whole = {
+            of: Group(same, state=of)
+            for of, same in by_state.items()
+            if not self.states or (of and len({f.node for f in same}) >= FEW)
+        }
+
+    def judge(self) -> None:
+        begin, ours = len(self.found.verdicts), {n for w in self.whole.values() for n in w.nodes}
+        if self.states:
+            names = ', '.join(text(span) for span in self.states)
+            self.found.notes.append(
+                f'the host was in {len(self.states)} states (nearest cores {names} apart): nodes '
+                'are compared within one'
+            )
+        for whole in self.whole.values():
+            self._by_groups(whole)
+        everybody = Group(self.figures, state=None)
+        if odd := [node for node in everybody.nodes if node not in ours]:
+            self._judge_group(everybody, odd, 'in a state of the host without peers')
+        own = self.found.verdicts[begin:]
+        self.found.verdicts[begin:] = _together(own, everybody, self.found)
+
+    def _by_groups(self, whole: Group) -> None:
+        """Nodes of one state of the host: one group, or two."""
+        found, figures = self.found, _figures_of(whole, whole.nodes)
+        slower = _slower_group(whole, found.margin)
+        if not slower:
+            self._judge_group(whole, whole.nodes)
+            return
         peers = set(whole.nodes) - slower
-        kept = [f for f in figures if f.node not in slower or f.node in failing]
-        _judge_group(Group(kept, peers), found)
-        passing = [f for f in those if f.node not in failing]
-        if passing:
-            _judge_group(Group(passing), found)
-    else:
-        found.notes.append(f'{text}: two groups, and no fact or reference says why')
-        for node in sorted(slower):
-            reason = f'{text}: look for what they have in common'
-            found.verdicts.append(_verdict(whole, node, SUSPECT, reason, whole.columns[-1]))
-        _judge_group(Group(rest), found)
+        those, rest = _figures_of(whole, slower), _figures_of(whole, peers)
+        is_slower = np.array([node in slower for node in whole.nodes])
+        fast, slow = (np.nanmedian(whole.estimates[part, -1]) for part in (~is_slower, is_slower))
+        lost = (slow - fast) / (1 - fast)
+        said = f'{len(slower)} of {len(whole.nodes)} nodes are slower, their median by {lost:.1%}'
+        fact = _difference(those, rest, found.provenance)
+        compared = {f.node for f in those if f.reference is not None}
+        if fact:
+            found.notes.append(f'{said}; two groups: {fact}')
+            self._judge_group(Group(those, state=whole.state), sorted(slower))
+            self._judge_group(Group(rest, state=whole.state), sorted(peers))
+        elif compared == slower:
+            failing = {f.node for f in those if of_figure(f) == FAIL}
+            found.notes.append(f'{said}; {len(failing)} of these are below their reference')
+            kept = [f for f in figures if f.node in peers | failing]
+            self._judge_group(Group(kept, peers, whole.state), sorted(peers | failing))
+            if passing := _figures_of(whole, slower - failing):
+                self._judge_group(Group(passing, state=whole.state), sorted(slower - failing))
+        else:
+            said = f'{said}: two groups, and no fact or reference says why'
+            found.notes.append(said)
+            group = Group(figures, peers, whole.state)
+            self._judge_group(group, sorted(peers))
+            self._judge_group(group, sorted(slower), f'{said}: look for what they share', True)
+
+    def _judge_group(
+        self, group: Group, nodes: Sequence[str], why: str = '', are_many: bool = False
+    ) -> None:
+        """The verdicts on these nodes of a group. `why`: they cannot be told from their peers;
+        `are_many`: it stands for each of them."""
+        found, healthy = self.found, []
+        if group not in found.groups:
+            found.groups.append(group)
+        for node in nodes:
+            number = group.nodes.index(node)
+            if len(group.nodes) == 1 or np.isnan(group.losses[number]).all():
+                reason = (
+                    'no other node of its setting: nothing to compare with'
+                    if len(group.nodes) == 1
+                    else 'only lower bounds: nothing to compare with, measure again when idle'
+                )
+                if len(group.nodes) == 1 and ' build=unknown' in self.figures[0].setting:
+                    reason = 'its build is not known: compared with no other node'
+                found.verdicts.append(_verdict(group, node, UNDECIDED, reason))
+                continue
+            low = _beyond(group, group.losses[number], found.margin / 2, group.screening)
+            if not low.max() > 0:
+                found.verdicts.append(_verdict(group, node, PASS, ''))
+                if node in group.peer_names and not np.isnan(group.estimates[number]).any():
+                    healthy.append((abs(group.estimates[number, -1]), node))
+                continue
+            found.low.append(node)
+            verdict = self._confirmed(group, number, low)
+            if why and verdict.verdict != PASS:
+                word = UNDECIDED if verdict.verdict == FAIL else verdict.verdict
+                done = {SUSPECT: 'not measured again three times', FAIL: 'low again three times'}
+                parts = ['' if are_many else verdict.reason, why, done.get(verdict.verdict, '')]
+                said = '; '.join(filter(None, parts if are_many else parts[:2]))
+                verdict = verdict._replace(verdict=word, reason=said)
+            elif verdict.verdict != PASS:
+                every = _figures_of(group, group.nodes)
+                own = [f for f in every if f.node == node]
+                fact = _difference(own, [f for f in every if f.node != node], found.provenance)
+                verdict = verdict._replace(reason='; '.join(filter(None, [verdict.reason, fact])))
+            found.verdicts.append(verdict)
+        setting = self.figures[0].setting
+        found.controls[setting] += [node for _, node in sorted(healthy)[:CONTROLS]]
+
+    def _losses_again(self, group: Group, node: str) -> tuple[list[NDArray], list[Run], int]:
+        """(losses of each further run that can be compared, these runs, how many cannot)."""
+        wanted = group.figures[node].keys()
+        every = [run for run in self.runs[node].values() if run.keys() >= wanted]
+        losses, used = [], []
+        for run in every:
+            of = state(next(iter(run.values())).pair_ns, self.states)
+            place = group if group.state == of else self.whole.get(of)
+            if place:
+                losses.append(place.losses_of(node, run))
+                used.append(run)
+        return losses, used, len(every) - len(used)
+
+    def _beside(self, group: Group) -> tuple[list[str], NDArray | None]:
+        """(healthy nodes that were measured again, the median of their losses by column)."""
+        names, losses = [], []
+        for node in sorted(self.runs):
+            if node not in group.peer_names:
+                continue
+            of = group.losses[group.nodes.index(node)]
+            low = _beyond(group, of, self.found.margin / 2, group.screening)
+            found, used, _ = self._losses_again(group, node)
+            is_bound = any(f.is_bound for run in used for f in run.values())
+            if len(found) >= AGAIN and not is_bound and not low.max() > 0:
+                names.append(node)
+                losses.append(np.median(found, axis=0))
+        return names, np.median(losses, axis=0) if losses else None
+
+    def _confirmed(self, group: Group, number: int, low: NDArray) -> NodeVerdict:
+        """`low`: as _beyond has it, of the first measurement: these columns are measured again."""
+        node, margin, column = group.nodes[number], self.found.margin, int(np.argmax(low))
+        every, runs, apart = self._losses_again(group, node)
+        if len(runs) < AGAIN:
+            limits = _limits(margin / 2, 'half the margin', group.screening, group, column)
+            count = len(runs) + apart
+            done = f'measured again {plural(count, "time")}' if count else 'not measured again'
+            done += f', {apart} in states of the host without peers' * bool(apart)
+            reason = f'{_loss(group, number, column)}; {limits}; {done}'
+            word = SUSPECT if count < AGAIN else UNDECIDED
+            return _verdict(group, node, word, reason, group.columns[column])
+        if group not in self.beside:
+            self.beside[group] = self._beside(group)
+        beside, shift = self.beside[group]
+        raw = np.median(every, axis=0)
+        losses = raw if shift is None else 1 - (1 - raw) / (1 - shift)
+        limit = group.confirming(len(beside))
+        still = np.where(low > 0, _beyond(group, losses, margin, limit), 0.0)
+        if still[column] == 0 < still.max():
+            column = int(np.argmax(still))
+        verdict, notes = FAIL if still.max() > 0 else PASS, []
+        if verdict == PASS and group.peers < FEW and losses[column] > margin:
+            verdict, notes = UNDECIDED, [f'{plural(group.peers - 1, "peer")} cannot decide it']
+        metrics = group.metrics if group.columns[column] == MEAN else [group.columns[column]]
+        if verdict == FAIL and any(r[m].is_bound for r in runs for m in metrics if m in r):
+            verdict, notes = UNDECIDED, ['a lower bound among these decides nothing']
+        times = 'three times' if len(runs) == AGAIN else f'{len(runs)} times'
+        more = f'measured again {times}: {_percent(group, column, raw[column])}'
+        if shift is not None:
+            more += (
+                f', beside it {_few(beside)} {_percent(group, column, shift[column])}, so '
+                f'{_percent(group, column, losses[column])}'
+            )
+        limits = _limits(margin, 'margin', limit, group, column)
+        reason = '; '.join([_loss(group, number, column), limits, more, *notes])
+        return _verdict(group, node, verdict, reason, group.columns[column], float(losses[column]))
+
+
+def _figures_of(group: Group, nodes: Iterable[str]) -> list[Figure]:
+    return [f for node in nodes for f in group.figures[node].values()]
+
+
+def _few(nodes: list[str]) -> str:
+    return fold(nodes) if len(nodes) <= 2 * CONTROLS else f'{len(nodes)} nodes'
+
+
+def _together(own: list[NodeVerdict], group: Group, found: Judgement) -> list[NodeVerdict]:
+    """Nodes of a unit that is slow as a whole have one reason, and no FAIL of their own."""
+    low = {v.node for v in own if v.metric}
+    if len(low) < MOST_OF * FEW:
+        return own
+    same: dict[str, str] = {}
+    for unit in sorted(found.units(group.nodes), key=lambda unit: -len(unit.nodes)):
+        slow, loss = unit.nodes & low, {v.node: v.loss for v in own}
+        is_unit = FEW <= len(unit.nodes) <= len(group.nodes) / 2
+        if is_unit and len(slow) >= MOST_OF * len(unit.nodes) and not slow <= same.keys():
+            still = len([v for v in own if v.node in slow and v.verdict != PASS])
+            median = float(np.median([loss[node] for node in slow]))
+            reason = (
+                f'{unit.name} is slow as a whole ({unit.how}): {len(slow)} of its '
+                f'{len(unit.nodes)} nodes are LOW, their median by {median:.1%}, {still} of these '
+                'are not cleared: look for what they share'
+            )
+            same |= dict.fromkeys(slow - same.keys(), reason)
+    return [
+        v._replace(verdict=UNDECIDED if v.verdict == FAIL else v.verdict, reason=same[v.node])
+        if v.node in same and v.verdict != PASS
+        else v
+        for v in own
+    ]
 
 
 def _slower_group(group: Group, margin: float) -> set[str]:
@@ -217,71 +424,10 @@ def _most(provenances: list[dict[str, str]], name: str) -> str:
     return max(sorted(set(values)), key=values.count)
 
 
-def _judge_group(group: Group, found: Judgement) -> None:
-    found.groups.append(group)
-    every = [f for row in group.figures.values() for f in row.values()]
-    for number, node in enumerate(group.nodes):
-        if len(group.nodes) == 1:
-            reason = 'no other node of its setting to compare with'
-            if ' build=unknown' in every[0].setting:
-                reason = 'its build is not known: compared with no other node'
-            found.verdicts.append(_verdict(group, node, SUSPECT, reason))
-            continue
-        if np.isnan(group.losses[number]).all():
-            reason = 'only lower bounds to compare: measure again when the nodes are idle'
-            found.verdicts.append(_verdict(group, node, SUSPECT, reason))
-            continue
-        low = _beyond(group, group.losses[number], found.margin / 2, group.screening)
-        if not low.max() > 0:
-            found.verdicts.append(_verdict(group, node, PASS, ''))
-            continue
-        found.low.append(node)
-        verdict = _confirmed(group, number, low, found)
-        if verdict.verdict != PASS:
-            own = [f for f in every if f.node == node]
-            fact = _difference(own, [f for f in every if f.node != node], found.provenance)
-            verdict = verdict._replace(reason='; '.join(filter(None, [verdict.reason, fact])))
-        found.verdicts.append(verdict)
-
-
 def _beyond(group: Group, losses: NDArray, margin: float, limit: float) -> NDArray:
     """Per column the loss as a multiple of the larger limit; 0 within it, or not known."""
     limits = np.maximum(margin, limit * group.deviations)
     return np.where(losses > limits, losses / limits, 0.0)
-
-
-def _confirmed(group: Group, number: int, low: NDArray, found: Judgement) -> NodeVerdict:
-    """`low`: as _beyond has it, of the first measurement: these columns are measured again."""
-    node, margin, column = group.nodes[number], found.margin, int(np.argmax(low))
-    setting = group.any[group.metrics[0]].setting
-    by_time: dict[float, dict[str, Figure]] = defaultdict(dict)
-    for figure in found.again:
-        if (figure.node, figure.setting, figure.verdict) == (node, setting, 'VALID'):
-            by_time[figure.time][figure.metric] = figure
-    runs = [run for run in by_time.values() if run.keys() >= group.figures[node].keys()]
-    if len(runs) < AGAIN:
-        text = _limits(margin / 2, 'half the margin', group.screening, group, column)
-        done = f'measured again {plural(len(runs), "time")}' if runs else 'not measured again'
-        reason = f'{_loss(group, number, column)}; {text}; {done}'
-        return _verdict(group, node, SUSPECT, reason, group.columns[column])
-    losses = np.median(group.losses_of(node, runs), axis=0)
-    again = _beyond(group, losses, margin, group.confirming)
-    still = np.where(low > 0, again, 0.0)
-    if still[column] == 0 < still.max():
-        column = int(np.argmax(still))
-    verdict = FAIL if still.max() > 0 else PASS
-    notes = []
-    if verdict == PASS and group.peers < FEW and losses[column] > margin:
-        verdict = SUSPECT
-        notes = [f'{plural(group.peers - 1, "peer")} cannot decide it']
-    metrics = group.metrics if group.columns[column] == MEAN else [group.columns[column]]
-    if verdict == FAIL and any(r[m].is_bound for r in runs for m in metrics if m in r):
-        verdict, notes = SUSPECT, ['a lower bound among these decides nothing']
-    text = _limits(margin, 'margin', group.confirming, group, column)
-    times = 'three times' if len(runs) == 3 else f'{len(runs)} times'
-    more = f'measured again {times}: {_percent(group, column, losses[column])}'
-    reason = '; '.join([_loss(group, number, column), text, more, *notes])
-    return _verdict(group, node, verdict, reason, group.columns[column], float(losses[column]))
 
 
 # --- in words ------------------------------------------------------------------------------
@@ -313,17 +459,17 @@ def _loss(group: Group, number: int, column: int) -> str:
         )
     figure = group.figures[group.nodes[number]][name]
     bound = figure.sign.replace('≥', '>=').replace('≤', '<=')
-    median = f'median of its {plural(peers, "peer")} {group.medians[number, column]:.4g}'
-    return f'{name} {bound}{figure.value:.4g} {figure.unit}, {median}: {percent}'
+    median = f'median of its {plural(peers, "peer")} {group.medians[number, column]:.5g}'
+    return f'{name} {bound}{figure.value:.5g} {figure.unit}, {median}: {percent}'
 
 
 def _percent(group: Group, column: int, loss: float) -> str:
     """Of the figure: less of a rate, more of a time."""
     name = group.columns[column]
     better = group.any[group.metrics[0] if name == MEAN else name].better
-    return f'{-loss if better == HIGHER else loss:+.1%}'
+    return f'{-loss if better == HIGHER else loss:+.2%}'
 
 
 def _limits(margin: float, name: str, limit: float, group: Group, column: int) -> str:
     deviation = group.deviations[column]
-    return f'{name} {100 * margin:.2g}%, limit {limit:.1f} robust deviations of {deviation:.2%}'
+    return f'{name} {100 * margin:.2g}%, limit {limit:.2f} robust deviations of {deviation:.3%}'

@@ -1,6 +1,7 @@
 """What `membw rank` prints: per group a ranking and a summary; then every verdict in a line."""
 
 import shlex
+from collections import defaultdict
 
 import numpy as np
 
@@ -19,25 +20,31 @@ def as_blocks(ranking: Ranking, margin: float, limit: int) -> list[str | Table]:
     for group in ranking.groups:
         blocks += [_head(group, margin), _table(ranking, group, limit), _summary(group), '']
     blocks += [f'note: {note}' for note in ranking.notes]
+    alike: dict[tuple[str, str], list[str]] = defaultdict(list)
     for verdict in ranking.verdicts:
         if verdict.reason:
-            blocks.append(f'{verdict.node}: {verdict.reason}: {verdict.verdict}')
-    missing = [node for node in ranking.nodes if node.verdict == MISSING]
-    for why in sorted({node.reason for node in missing}):
-        names = [node.name for node in missing if node.reason == why]
-        blocks.append(f'{fold(names)}: {why}: {MISSING}')
-    for setting, nodes in ranking.low.items():
-        blocks.append(f'measure again: {again(ranking.first[setting], nodes)}')
+            alike[verdict.reason, verdict.verdict].append(verdict.node)
+    for node in ranking.nodes:
+        if node.verdict == MISSING:
+            alike[node.reason, MISSING].append(node.name)
+    blocks += [f'{fold(names)}: {why}: {word}' for (why, word), names in alike.items()]
+    for setting in ranking.low:
+        blocks.append(f'measure again: {again(ranking, setting)}')
     return [*blocks, ranking.counts()]
 
 
-def again(figure: Figure, nodes: list[str]) -> str:
-    """The command that measures these nodes again; of records by hand, what to do."""
+def again(ranking: Ranking, setting: str) -> str:
+    """The command that measures its LOW nodes again, and healthy ones beside them; of records by
+    hand, what to do."""
+    figure, nodes = ranking.first[setting], [*ranking.low[setting], *ranking.controls[setting]]
     if not figure.system:
         return f"'{figure.benchmark}' {AGAIN} times on {fold(nodes)}; then rank all records"
     test = figure.benchmark + (f'%pinning={figure.pinning}' if figure.pinning else '')
     words = ['membw', 'run', '--system', figure.system, '-n', test, '-p', figure.preset]
-    return f'{shlex.join(words)} --repeat={AGAIN} -J nodelist={fold(nodes)}'
+    command = f'{shlex.join(words)} --repeat={AGAIN} -J nodelist='
+    if figure.benchmark.startswith('cluster_'):
+        return command + fold(nodes)
+    return f'for node in {" ".join(nodes)}; do {command}$node; done'  # of one node each
 
 
 def _name(figure: Figure) -> str:
@@ -119,7 +126,11 @@ def as_json(ranking: Ranking) -> dict:
         ],
         'verdicts': [verdict._asdict() for verdict in ranking.verdicts],
         'measure_again': [
-            {'nodes': nodes, 'command': again(ranking.first[setting], nodes)}
+            {
+                'nodes': nodes,
+                'beside': ranking.controls[setting],
+                'command': again(ranking, setting),
+            }
             for setting, nodes in ranking.low.items()
         ],
         'notes': ranking.notes,

@@ -55,6 +55,10 @@ def sure_limit(nodes: int, metrics: int = 1) -> float:
     return -float(stdtrit(nodes - 1, FALSE_ALARMS / (nodes * metrics)))
 
 
-def confirming_limit(nodes: int, metrics: int) -> float:
-    """The same for the median of three measurements, compared with a median of all nodes."""
-    return sure_limit(nodes, metrics) * float(np.sqrt(OF_THREE + OF_MEDIAN / nodes))
+def confirming_limit(nodes: int, metrics: int, controls: int = 0) -> float:
+    """The same for the median of three measurements, compared with that of `controls` nodes
+    measured beside it; of none, with a median of all nodes."""
+    of_peers = OF_MEDIAN / nodes
+    if controls:
+        of_peers = OF_THREE * min(1.0, OF_MEDIAN / controls)
+    return sure_limit(nodes, metrics) * float(np.sqrt(OF_THREE + of_peers))

@@ -6,7 +6,9 @@ import made_up_records as made
 import numpy as np
 import pytest
 
+from membw.rank import units
 from membw.rank.screen import judge
+from membw.results.hostlist import fold
 from membw.results.table import read_table
 from membw.statistics.peers import confirming_limit, peers_medians, robust_deviation
 
@@ -97,8 +99,8 @@ def test_the_reason_has_the_numbers_to_recompute_it(tmp_path):
     ]
     limit = confirming_limit(64, 5)
     assert verdict.reason == (
-        'triad 171 GB/s, median of its 63 peers 180: -5.0%; margin 3%, limit '
-        f'{limit:.1f} robust deviations of 0.50%; measured again three times: -4.8%'
+        'triad 171 GB/s, median of its 63 peers 180: -5.00%; margin 3%, limit '
+        f'{limit:.2f} robust deviations of 0.500%; measured again three times: -4.80%'
     )
     assert verdict.again == pytest.approx(0.048)
 
@@ -112,7 +114,7 @@ def test_of_a_time_more_is_worse(tmp_path):
     first = figures(tmp_path, rows)
     assert judge(first).low == ['n003']
     (verdict,) = [v for v in judge(first, []).verdicts if v.reason]
-    assert 'lat 99 ns, median of its 19 peers 90: +10.0%' in verdict.reason
+    assert 'lat 99 ns, median of its 19 peers 90: +10.00%' in verdict.reason
 
 
 def bound(node, share, day=0.0):
@@ -131,7 +133,7 @@ def test_a_low_bound_is_measured_again_and_never_fails(tmp_path):
     first = figures(tmp_path, [*made.fleet(20), bound('n099', 0.5)])
     assert judge(first).low == ['n099']
     more = [bound('n099', 0.5, day=0.001 * i) for i in (1, 2, 3)]
-    assert words(judge(first, figures(tmp_path, more)).verdicts) == {'n099': 'SUSPECT'}
+    assert words(judge(first, figures(tmp_path, more)).verdicts) == {'n099': 'UNDECIDED'}
     assert words(judge(first, figures(tmp_path, again('n099', 1.0))).verdicts) == {}
 
 
@@ -142,7 +144,7 @@ def test_bounds_do_not_move_the_median_of_the_peers(tmp_path):
 
 def test_where_all_figures_are_bounds_nothing_passes_silently(tmp_path):
     first = figures(tmp_path, [bound(made.name(n), 1.0) for n in range(5)])
-    assert set(words(judge(first, []).verdicts).values()) == {'SUSPECT'}
+    assert set(words(judge(first, []).verdicts).values()) == {'UNDECIDED'}
 
 
 def kits(facts, **fields):
@@ -156,11 +158,16 @@ def kits(facts, **fields):
 SLOWER = [f's00{n}' for n in range(1, 9)]
 
 
-def test_two_groups_without_a_reason_are_suspect(tmp_path):
+@pytest.mark.parametrize('share, word', [(None, 'SUSPECT'), (0.9, 'UNDECIDED'), (1.0, None)])
+def test_the_slower_of_two_groups_is_measured_again_and_no_node_of_it_fails(tmp_path, share, word):
     table = table_of(tmp_path, kits({}))
-    judged = judge(table.figures, provenance=table.provenance)
-    assert words(judged.verdicts) == dict.fromkeys(SLOWER, 'SUSPECT')
-    assert judged.low == []
+    low = judge(table.figures, provenance=table.provenance).low
+    assert low == SLOWER
+    rows = [] if share is None else [row for node in low for row in again(node, share)]
+    further = figures(tmp_path, rows) if rows else []
+    judged = judge(table.figures, further, provenance=table.provenance)
+    assert words(judged.verdicts) == (dict.fromkeys(SLOWER, word) if word else {})
+    assert len({v.reason for v in judged.verdicts if v.verdict == word}) == (word is not None)
     assert re.match(
         r'8 of 20 nodes are slower, their median by (9\.[5-9]|10\.[0-4])%', judged.notes[0]
     )
@@ -204,14 +211,14 @@ def test_settings_are_not_compared_with_each_other(tmp_path):
     assert judge(figures(tmp_path, [*made.fleet(20), *slower])).low == []
 
 
-def test_a_node_without_peers_is_suspect(tmp_path):
-    assert words(judge(figures(tmp_path, [made.record()]), []).verdicts) == {'n1': 'SUSPECT'}
+def test_a_node_without_peers_is_undecided(tmp_path):
+    assert words(judge(figures(tmp_path, [made.record()]), []).verdicts) == {'n1': 'UNDECIDED'}
 
 
 def test_two_nodes_of_which_one_is_slow_are_not_decided(tmp_path):
     first = figures(tmp_path, [made.record('n1'), made.record('n2', rows=made.stream(share=0.6))])
     verdicts = judge(first, figures(tmp_path, again('n2', 0.6))).verdicts
-    assert words(verdicts) == {'n2': 'SUSPECT'}
+    assert words(verdicts) == {'n2': 'UNDECIDED'}
 
 
 def test_an_invalid_figure_is_neither_ranked_nor_a_peer(tmp_path):
@@ -233,3 +240,124 @@ def test_the_robust_deviation_is_that_of_normal_noise_and_at_least_half_a_percen
     noise = np.random.default_rng(1).normal(0, 0.02, (10_000, 1))
     assert robust_deviation(noise) == pytest.approx(0.02, rel=0.03)
     assert robust_deviation(np.zeros((5, 1))) == 0.005
+
+
+# --- what the healthy nodes beside it say ----------------------------------------------------
+
+
+def beside(share, nodes):
+    return [row for node in nodes for row in again(node, share)]
+
+
+@pytest.mark.parametrize(
+    'node, others, word',
+    [(0.95, 0.97, {}), (0.93, 0.97, {'n003': 'FAIL'}), (0.99, 1.04, {'n003': 'FAIL'})],
+)
+def test_a_low_node_is_compared_with_what_the_healthy_ones_beside_it_say(
+    tmp_path, node, others, word
+):
+    """The whole fleet is 3 % slower, or 4 % faster, when n003 is measured again."""
+    first = figures(tmp_path, made.fleet(20, slow={3: 0.96}))
+    (controls,) = judge(first).controls.values()
+    assert len(controls) == 3 and 'n003' not in controls
+    rows = again('n003', node) + beside(others, controls)
+    verdicts = judge(first, figures(tmp_path, rows)).verdicts
+    assert words(verdicts) == word
+    (reason,) = [v.reason for v in verdicts if v.reason]
+    assert f'beside it {fold(controls)} ' in reason
+
+
+def test_a_node_that_is_alone_with_its_fleet_s_shift_fails_without_a_control(tmp_path):
+    first = figures(tmp_path, made.fleet(20, slow={3: 0.96}))
+    verdicts = judge(first, figures(tmp_path, again('n003', 0.95))).verdicts
+    assert words(verdicts) == {'n003': 'FAIL'}
+
+
+# --- states of the host ----------------------------------------------------------------------
+
+
+def pair(ns):
+    return {'core_pair': {'ns': ns}, 'core_pair_after': {'ns': ns}}
+
+
+def hosts(far, near=20, share=0.9):
+    """`near` nodes whose cores answer in 28 ns, and `far` 10 % slower ones of 125 ns."""
+    rows = made.fleet(near, **pair(28.0))
+    return rows + [
+        dict(row, host=row['host'].replace('n', 'f'))
+        for row in made.fleet(far, slow=dict.fromkeys(range(1, far + 1), share), **pair(125.0))
+    ]
+
+
+def test_nodes_are_compared_within_a_state_of_their_host(tmp_path):
+    judged = judge(figures(tmp_path, hosts(6)))
+    assert words(judged.verdicts) == {}
+    assert 'nearest cores 28 ns, 125 ns apart' in judged.notes[0]
+
+
+def test_a_node_that_is_slow_within_its_state_fails(tmp_path):
+    rows = hosts(8)
+    rows[-1]['metrics'] = made.stream(share=0.8)
+    first = figures(tmp_path, rows)
+    assert judge(first).low == ['f008']
+    further = figures(tmp_path, again('f008', 0.8, **pair(120.0)))
+    assert words(judge(first, further).verdicts) == {'f008': 'FAIL'}
+    # in the other state it is as fast as all of that
+    further = figures(tmp_path, again('f008', 1.0, **pair(28.0)))
+    assert words(judge(first, further).verdicts) == {}
+
+
+@pytest.mark.parametrize('share, word', [(0.9, {'f001': 'UNDECIDED'}), (1.0, {})])
+def test_a_node_whose_state_no_other_has_is_not_failed(tmp_path, share, word):
+    first = figures(tmp_path, hosts(1, share=share))
+    further = figures(tmp_path, again('f001', share, **pair(125.0)))
+    verdicts = judge(first, further).verdicts
+    assert words(verdicts) == word
+    reasons = [v.reason for v in verdicts if v.reason]
+    assert all('in states of the host without peers' in reason for reason in reasons)
+
+
+# --- a rack is one line ----------------------------------------------------------------------
+
+
+def racks(slow, share=0.95):
+    """4 racks of 16; `slow`: nodes of r02 that are slow."""
+    rows = made.fleet(64, slow=dict.fromkeys(range(17, 17 + slow), share))
+    for place, row in enumerate(rows):
+        row['host'] = f'r{place // 16 + 1:02d}n{place % 16 + 1:02d}'
+    return rows
+
+
+def judged_again(tmp_path, rows, share):
+    first = figures(tmp_path, rows)
+    low = judge(first).low
+    further = figures(tmp_path, [row for node in low for row in again(node, share)])
+    return low, judge(first, further).verdicts
+
+
+def test_a_rack_that_is_slow_as_a_whole_is_one_reason_and_no_fail(tmp_path):
+    low, verdicts = judged_again(tmp_path, racks(16), 0.95)
+    assert len(low) == 16
+    assert set(words(verdicts).values()) == {'UNDECIDED'}
+    (reason,) = {v.reason for v in verdicts if v.reason}
+    assert re.match(r'r02 is slow as a whole \(by name\): 16 of its 16 nodes are LOW', reason)
+
+
+def test_a_part_of_a_rack_is_so_many_slow_nodes(tmp_path):
+    low, verdicts = judged_again(tmp_path, racks(5), 0.95)
+    assert words(verdicts) == dict.fromkeys(low, 'FAIL') and len(low) == 5
+
+
+def test_slurm_s_topology_says_which_nodes_share_a_switch(tmp_path, monkeypatch):
+    script = tmp_path / 'scontrol'
+    leaf = 'SwitchName=s0 Level=0 LinkSpeed=1 Nodes=n[1-4]'
+    root = 'SwitchName=s9 Level=1 LinkSpeed=1 Nodes=n[1-9] Switches=s0'
+    script.write_text(f"#!/bin/sh\necho '{leaf}'\necho '{root}'\n")
+    script.chmod(0o755)
+    monkeypatch.setenv('PATH', f'{tmp_path}:/usr/bin:/bin')
+    found = units.units([f'n{i}.site.org' for i in range(1, 8)])
+    assert [(u.name, u.how, len(u.nodes)) for u in found] == [
+        ('switch s0', "by Slurm's topology", 4),
+        ('switch s9', "by Slurm's topology", 7),
+    ]
+    assert {u.name for u in units.units(['r03c2n07', 'r03c1n01'])} == {'r03', 'r03c2', 'r03c1'}

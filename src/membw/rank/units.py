@@ -1,0 +1,50 @@
+"""Which nodes belong together: below one switch of Slurm's topology, or by their names."""
+
+import re
+import shutil
+import subprocess
+from collections import defaultdict
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from membw.errors import MembwError
+from membw.results.hostlist import expected_nodes
+
+LIMIT_S = 20
+SWITCH = re.compile(r'^SwitchName=(\S+) .*?Nodes=(\S+)', re.M)
+
+
+class Unit(NamedTuple):
+    """A rack, a chassis, what is below a switch; `how` it is known."""
+
+    name: str
+    how: str
+    nodes: frozenset[str]
+
+
+def by_name(nodes: Iterable[str]) -> list[Unit]:
+    """r03c2n07 is of r03c2 and of r03; n007 of nothing."""
+    found: dict[str, set[str]] = defaultdict(set)
+    for node in nodes:
+        parts = re.split(r'(\d+)', node.split('.')[0])
+        for end in range(2, len(parts) - 1, 2):
+            found[''.join(parts[:end])].add(node)
+    return [Unit(name, 'by name', frozenset(of)) for name, of in found.items()]
+
+
+def units(nodes: Iterable[str]) -> list[Unit]:
+    """By Slurm's topology where it has these nodes, else by name."""
+    full = {node.split('.')[0]: node for node in nodes}
+    if not shutil.which('scontrol'):
+        return by_name(full.values())
+    try:
+        words = ['scontrol', 'show', 'topology']
+        text = subprocess.run(words, capture_output=True, text=True, timeout=LIMIT_S).stdout
+        switches = [(name, expected_nodes(of)) for name, of in SWITCH.findall(text)]
+    except (OSError, subprocess.TimeoutExpired, MembwError):
+        switches = []
+    found = [
+        Unit(f'switch {name}', "by Slurm's topology", frozenset(full[n] for n in of if n in full))
+        for name, of in switches
+    ]
+    return [unit for unit in found if unit.nodes] or by_name(full.values())

@@ -79,6 +79,7 @@ class whole_cluster(measurement):
         """Lines and options of the job script: what is left goes on without a node."""
         self.by_srun = self.job.launcher.registered_name == 'srun'
         self.uses_mpi = with_mpi
+        self.case.expected = {}  # what nodes lack, their verdicts say
         self.job.options += ['--no-kill']
         self.prerun_cmds = [f'scontrol show hostnames >{REQUESTED}']
         if self.by_srun:

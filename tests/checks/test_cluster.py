@@ -263,11 +263,13 @@ SLOW_NODE = (*VIRTUAL, *PLANTED, '-DSLOW_NODE="n3"')
 def test_a_node_that_stays_slow_is_measured_again_and_fails(session):
     run = session(100000, 40, *SLOW_NODE, f'-DSLOW={SLOW}').run()
     word, reason = run.verdicts()['n3']
-    assert (run.status, word) == (1, 'FAIL'), run.text
+    # on a busy host a further measurement may be a lower bound, which fails no node
+    is_bound = 'a lower bound among these decides nothing' in reason
+    assert (run.status, word) == (1, 'UNDECIDED' if is_bound else 'FAIL'), run.text
     assert 'measured again three times' in reason
     hosts = [record['host'] for record in run.records()]
     assert hosts.count('n3') == 4 and hosts.count('n1') == 4  # healthy ones beside it
-    assert 'n3 FAIL' in run.text
+    assert f'n3 {word}' in run.text
 
 
 @pytest.mark.alone

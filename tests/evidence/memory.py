@@ -3,8 +3,8 @@
 python tests/evidence/memory.py [fleets [nodes ...]]     (100 fleets of 8, 16, 63 nodes)
 
 Noise of a run is 0.5 % (one standard deviation), half of its variance common to its kernels. A
-FAIL is wrong where the node's true value lies within 3 % of the true median of the fleet. Nodes are
-r01c1n01 ...: 16 to a rack, 4 to a chassis.
+FAIL is wrong where the node's true value lies within 3 % of the true median of the fleet. Nodes
+are r01c1n01 ...: 16 to a rack, 4 to a chassis.
 """
 
 import sys

@@ -24,7 +24,7 @@ examples:
   membw history --acknowledge n042 2026-11-21 'DIMM ordered'
 
 exit status: 0 no lasting change for the worse; 1 such a change, or a record could not be read;
-2 usage error or nothing to judge
+2 usage error or not judged
 """
 
 
@@ -49,7 +49,7 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
         metavar='NIGHT',
         help='changes found from this night on: 2026-11-21, or 14d: the last 14',
     )
-    add('--node', metavar='LIST', help='changes of these nodes only: n1,n7 or n[001-128]')
+    add('--node', metavar='FILE|LIST', help='changes of these nodes only: n1,n7 or n[001-128]')
     add(
         '--margin',
         type=percent,
@@ -104,6 +104,8 @@ def run(args: argparse.Namespace) -> int:
         print(json.dumps(text.as_json(table, changes), indent=1))
     else:
         print(tables.as_text(text.as_blocks(table, changes), args.json))
+    if not text.is_judged(table):
+        return 2
     return 1 if table.problems or any(map(text.is_red, changes)) else 0
 
 

@@ -1,17 +1,29 @@
 """What `membw history` prints: a line per change with the numbers to recompute it."""
 
+from collections import defaultdict
 from collections.abc import Sequence
 
 from membw.history.changes import FLEET, Change
 from membw.plural import plural
 from membw.results.hostlist import fold
-from membw.results.table import Table
-from membw.statistics.now_and_before import STEP
+from membw.results.table import Table, conditions
+from membw.statistics.now_and_before import LEAST_BEFORE, NOW, STEP
+
+LEAST = LEAST_BEFORE + NOW  # nights
 
 
 def is_red(change: Change) -> bool:
     """For the worse, not back, not acknowledged."""
     return change.is_worse and not change.is_back and not change.acknowledged
+
+
+def is_judged(table: Table) -> bool:
+    """Whether any node was measured in as many nights as a STEP needs."""
+    nights: dict[tuple[str, str], set[str]] = defaultdict(set)
+    for f in table.figures:
+        if f.verdict == 'VALID' and not f.is_bound:
+            nights[f.node, conditions(f)].add(f.night)
+    return max(map(len, nights.values()), default=0) >= LEAST
 
 
 def as_blocks(table: Table, changes: Sequence[Change]) -> list[str]:
@@ -21,6 +33,8 @@ def as_blocks(table: Table, changes: Sequence[Change]) -> list[str]:
     head = f'{plural(len(nodes), "node")}, {plural(len(nights), "night")} {nights[0]}'
     worse = sum(map(is_red, changes))
     verdict = f'{plural(worse, "change")} for the worse' if worse else 'nothing got worse'
+    if not is_judged(table):
+        verdict = f'NOT JUDGED: {plural(len(nights), "night")}, {LEAST} are needed'
     return [f'{head} .. {nights[-1]}', *map(line, changes), f'Verdict: {verdict}']
 
 
@@ -51,6 +65,7 @@ def as_json(table: Table, changes: Sequence[Change]) -> dict:
     return {
         'schema': 'membw-history-2',
         'nights': sorted({f.night for f in table.figures}),
+        'judged': is_judged(table),
         'worse': sum(map(is_red, changes)),
         'changes': [change._asdict() for change in changes],
         'problems': table.problems,

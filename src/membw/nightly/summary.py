@@ -16,7 +16,11 @@ VERDICT = re.compile(r'^(Verdict: |membw: |hint: )')
 
 def write(night: Night, system: str | None, to: str | None) -> str:
     """The text, which is in the folder of the night, too; it may be given to sendmail."""
-    bad = [name for name, step in night.steps.items() if step['status'] != WELL]
+    bad = [
+        name
+        for name, step in night.steps.items()
+        if step['status'] != WELL and not night.is_early(name)
+    ]
     what = {0: 'all is well', 1: 'look at'}.get(night.status(), 'not complete:')
     subject = f'membw {system or socket.gethostname()} {night.folder.name}: {what}'
     lines = [f'To: {to}'] * bool(to) + [f'Subject: {subject} {", ".join(bad)}'.rstrip(), '']
@@ -31,6 +35,7 @@ def write(night: Night, system: str | None, to: str | None) -> str:
 def table(night: Night) -> Iterator[str]:
     for name, step in night.steps.items():
         word = WORDS.get(step['status'], f'failed, exit status {step["status"]}')
+        word = 'not judged' if night.is_early(name) else word
         lines = [line for line in tail(night, name) if line.strip()]
         last = ([line for line in lines if VERDICT.match(line)] or lines or [''])[-1]
         yield f'{name:<8}  {word:<11}  {step["seconds"]:7.1f} s  {last}'.rstrip()

@@ -178,7 +178,9 @@ def judged(attempts: list[Attempt], usual: State) -> tuple[str, str, dict[str, F
         return word, '; '.join([*whats_lost(lost, attempts), reason_of(wrong)]), {}
     measured = [a for a in attempts if a.figures]
     if not measured:
-        return lost_word, '; '.join(whats_lost(lost, attempts)), {}
+        others = [a for a in attempts if a not in lost]
+        reasons = [*whats_lost(lost, attempts), *(a.reason for a in others if a.reason)]
+        return verdict.worst(a.word for a in attempts), '; '.join(reasons), {}
     shown = [a for a in measured if a.state == usual] or measured
     figures = best_figures(shown)
     word = verdict.of_case(figures.values())

@@ -200,3 +200,9 @@ def test_json_has_the_changes(store, capsys):
     (change,) = json.loads(history(capsys, store, '--json')[1])['changes']
     assert change['nodes'] == ['n007']
     assert change['size'] == pytest.approx(-0.05, abs=0.005)
+
+
+def test_fewer_than_14_nights_are_not_judged(tmp_path, capsys):
+    file = made.write(tmp_path / 'few.jsonl', made.fleet(3, days=range(13)))
+    status, text = history(capsys, file)
+    assert status == 2 and 'Verdict: NOT JUDGED: 13 nights, 14 are needed' in text

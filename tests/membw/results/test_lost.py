@@ -10,6 +10,7 @@ from made_run import MadeRun, metric
 from membw.cli import main
 from membw.report.page import page_of
 from membw.report.run import run_of_records
+from membw.results import rows
 from membw.results.rows import rows_of_records
 from membw.results.table import read_table
 from membw.summary import junit
@@ -149,3 +150,10 @@ def test_a_reference_that_was_not_applied_is_undecided(tmp_path):
     run.cases[-1] |= case
     (row,) = read(run.write()).rows
     assert (row.word, row.reason) == ('UNDECIDED', why) and row.figures
+
+
+@pytest.mark.parametrize('word', ['UNDECIDED', 'DIED', 'NOT MEASURED'])
+def test_a_row_without_figures_has_the_word_of_its_check(word):
+    """A whole cluster of which nothing can be said was PASS, with exit status 0."""
+    one = rows.Attempt({}, {}, {}, word, 'why', 1)
+    assert rows.judged([one], ())[0] == word

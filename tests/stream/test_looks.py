@@ -5,7 +5,7 @@ import os
 import subprocess
 
 import pytest
-from changed_source import copy_source
+from changed_source import copy_source, other_machine
 from record_schema import check
 
 OPTIONS = [
@@ -40,9 +40,14 @@ def program(request, tmp_path_factory):
     return built(folder, copy_source(folder), f'-DSTREAM_TYPE={request.param}')
 
 
-def measured(program, folder, *options, threads=2):
+def measured(program, folder, *options, threads=2, **variables):
     path = folder / 'record.json'
-    env = {**os.environ, 'OMP_NUM_THREADS': str(threads), 'OMP_WAIT_POLICY': 'passive'}
+    env = {
+        **os.environ,
+        'OMP_NUM_THREADS': str(threads),
+        'OMP_WAIT_POLICY': 'passive',
+        **variables,
+    }
     done = subprocess.run(
         [program, *OPTIONS, '--json', path, *options], capture_output=True, text=True, env=env
     )
@@ -52,7 +57,11 @@ def measured(program, folder, *options, threads=2):
 def test_read_is_a_metric_beside_the_four_and_streams_table_stays(program, tmp_path):
     record, done = measured(program, tmp_path)
     assert list(record['metrics']) == ['read', 'copy', 'scale', 'add', 'triad']
-    assert record['headline'] == 'triad' and set(record['looks']) == {'read', 'half_threads'}
+    assert record['headline'] == 'triad' and set(record['looks']) == {
+        'read',
+        'half_threads',
+        'domains',
+    }
     assert record['verdict'] == 'VALID', done.stdout
     table = [line for line in done.stdout.splitlines() if line.endswith(':') or '0.0' in line]
     assert not any(line.startswith('Read:') for line in table)
@@ -69,7 +78,11 @@ def test_explain_looks_at_triad_by_fewer_threads_and_leaves_the_arrays_right(
 ):
     record, done = measured(program, tmp_path, '--explain', threads=threads)
     expected = looks if os.uname().machine == 'x86_64' else looks - {'nontemporal'}
-    assert expected <= set(record['looks']) <= looks | {'half_threads', 'write_allocate_avoided'}
+    assert (
+        expected
+        <= set(record['looks'])
+        <= looks | {'half_threads', 'domains', 'write_allocate_avoided'}
+    )
     assert record['looks']['half_threads'] == ((threads + 1) // 2 if threads > 1 else None)
     assert record['validation']['ok'] and record['verdict'] == 'VALID', done.stdout
     assert 'Triad by ordinary stores ' in done.stdout
@@ -98,3 +111,42 @@ def test_what_a_store_costs_is_told_on_a_saturated_memory_alone(
     record, _ = measured(built(tmp_path, source), tmp_path, '--explain')
     told = record['looks'].get('write_allocate_avoided')
     assert told == (avoided if avoided is None else pytest.approx(avoided, abs=1e-3))
+
+
+def two_domains(root):
+    """A /sys of two NUMA domains, a CPU each."""
+    for cpu in (0, 1):
+        node = root / f'sys/devices/system/node/node{cpu}'
+        node.mkdir(parents=True)
+        (node / 'cpulist').write_text(f'{cpu}\n')
+        (root / f'sys/devices/system/cpu/cpu{cpu}/node{cpu}').mkdir(parents=True)
+    for name in ('online', 'has_cpu', 'has_memory'):
+        (root / f'sys/devices/system/node/{name}').write_text('0-1\n')
+    (root / 'sys/devices/system/cpu/online').write_text('0-1\n')
+
+
+@pytest.mark.parametrize('slow', [None, 0, 1])
+def test_a_slow_domain_is_named_in_one_run(slow, tmp_path):
+    """A thread that is done 0.1 s later; whatever else runs here is no matter."""
+    again = 'done[omp_get_thread_num()] = clock_now();'
+    late = f'omp_get_thread_num() == {-1 if slow is None else slow}'
+    planted = f'const double until = clock_now() + ({late} ? 0.1 : 0); ' + (
+        f'while (clock_now() < until) ; {again}'
+    )
+    root = tmp_path / 'root'
+    two_domains(root)
+    source = copy_source(
+        tmp_path,
+        *other_machine(root),
+        ('stream/looks/looks.c', again, planted),
+        ('stream/looks/looks.c', 'return !rate->is_bound && rate->value > 0;', 'return 1;'),
+        ('stream/looks/looks.c', 'rate->high - rate->low : 0;', '0 : 0;'),
+        ('stream/looks/looks.c', 'APART = 0.03', 'APART = 0.75'),
+    )
+    record, done = measured(built(tmp_path, source), tmp_path, OMP_PLACES='{0},{1}')
+    domains = record['looks']['domains']
+    assert set(domains) == {'0', '1'}
+    named = {number for number, own in domains.items() if own['apart'] < 0}
+    assert named == (set() if slow is None else {str(slow)}), done.stdout
+    if slow is not None:
+        assert f'NUMA domain {slow} reads ' in done.stdout

@@ -27,6 +27,7 @@ def lines_of(
         compared(published.others(top, stores, sockets), top, gbs, is_bound),
         limit(looks, record.get('threads') or 0),
         cost(looks),
+        *apart(looks),
     ]
     return [line for line in lines if line]
 
@@ -55,6 +56,15 @@ def limit(looks: Facts, threads: int) -> str:
     one = rates(looks, 'one')
     since = f', saturated from some {math.ceil(whole / one[0])} cores on' if one else ''
     return f'The memory is the limit: {reach}{since}.'
+
+
+def apart(looks: Facts) -> list[str]:
+    """The NUMA domains that read less than the others."""
+    return [
+        f'NUMA domain {number} reads {-100 * own["apart"]:.0f} % less than the others.'
+        for number, own in (looks.get('domains') or {}).items()
+        if own['apart']
+    ]
 
 
 def cost(looks: Facts) -> str:

@@ -76,7 +76,7 @@ def least_disturbed(records: list[dict]) -> dict:
     return max(
         (record['looks'] for record in records),
         key=lambda looks: sum(
-            not look['is_bound'] for look in looks.values() if isinstance(look, dict)
+            isinstance(look, dict) and look.get('is_bound') is False for look in looks.values()
         ),
     )
 

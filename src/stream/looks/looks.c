@@ -5,9 +5,11 @@
 #include "../../harness/job/ranks.h"
 #include "../../harness/job/watchdog.h"
 #include "../../harness/json.h"
+#include "../../harness/machine/topology.h"
 #include "../../harness/memory/wide.h"
 #include "../../harness/metrics.h"
 #include "../../harness/openmp.h"
+#include "../../harness/order_statistics.h"
 #include "../../harness/room.h"
 #include "../../harness/verdict.h"
 #include "../kernels/expect.h"
@@ -17,7 +19,7 @@
 enum { REPETITIONS_MOST = 4096, REPETITIONS_FEW = REPETITIONS_OF_INTERVAL };
 
 /* Seconds of each look; twice the threads give no more than that on a saturated memory. */
-static const double LASTS = 0.12, SATURATED_GAIN = 1.3;
+static const double LASTS = 0.12, SATURATED_GAIN = 1.3, APART = 0.03;
 
 static const char *const look_names[] = { "read", "ordinary", "nontemporal", "half", "one" };
 
@@ -52,7 +54,9 @@ static uint64_t read_share(const element *at, size_t bytes)
 	return sum;
 }
 
-static unsigned long long read_arrays(const struct arrays *arrays, const element expected[ARRAYS])
+/* DONE: when each thread was. */
+static unsigned long long read_arrays(const struct arrays *arrays, const element expected[ARRAYS],
+				      double *done)
 {
 	unsigned long long wrong = 0;
 
@@ -65,6 +69,7 @@ static unsigned long long read_arrays(const struct arrays *arrays, const element
 		for (k = 0; k < ARRAYS; k++)
 			wrong += read_share(arrays->of[k] + mine.first, bytes) !=
 				 sum_expected(expected[k], bytes);
+		done[omp_get_thread_num()] = clock_now();
 	}
 	return wrong;
 }
@@ -107,13 +112,45 @@ static void triad_by(const struct tuned_kernel *loop, const struct arrays *array
 	}
 }
 
+/* --- domains --- */
+
+static struct domain_look *domain_of(struct looks *l, int thread)
+{
+	const int domain = topology_domain(threads_seen(thread)->cpu);
+	int d;
+
+	for (d = 0; d < l->domains; d++)
+		if (l->domain[d].domain == domain)
+			return &l->domain[d];
+	return NULL;
+}
+
+static void find_domains(struct looks *l, const struct arrays *arrays)
+{
+	int t;
+
+	for (t = 0; t < threads_count(); t++) {
+		const struct share share =
+			share_of(arrays->size, (size_t)t, (size_t)threads_count());
+
+		if (!domain_of(l, t) && l->domains < LOOK_DOMAINS_MOST)
+			l->domain[l->domains++].domain = topology_domain(threads_seen(t)->cpu);
+		if (domain_of(l, t))
+			domain_of(l, t)->bytes +=
+				(double)(ARRAYS * sizeof(element)) * (double)share.size;
+	}
+	if (l->domains == 1)
+		l->domains = 0;
+}
+
 /* --- all --- */
 
 struct plan {
 	const struct arrays *arrays;
 	const struct tuned_kernel *loops[STORES];
 	element expected[ARRAYS];
-	size_t part; /* elements that one thread takes alone */
+	size_t part;  /* elements that one thread takes alone */
+	double *done; /* of each thread, the latest read */
 };
 
 static void look_once(struct looks *l, const struct plan *p, enum look look)
@@ -123,12 +160,29 @@ static void look_once(struct looks *l, const struct plan *p, enum look look)
 	const int threads = threads_count();
 
 	if (look == LOOK_read)
-		l->wrong_sums += read_arrays(arrays, p->expected);
+		l->wrong_sums += read_arrays(arrays, p->expected, p->done);
 	else if (look == LOOK_one)
 		triad_by(ordinary, arrays, p->part, 1, 1);
 	else
 		triad_by(look == LOOK_nt ? p->loops[STORE_nt] : ordinary, arrays, arrays->size,
 			 look == LOOK_half ? 2 : 1, threads);
+}
+
+/* A domain is done when the last of its threads is. */
+static void note_domains(struct looks *l, const struct plan *p, int i, double start, double lost)
+{
+	int d, t;
+
+	for (d = 0; d < l->domains; d++) {
+		l->domain[d].of.times[i] = 0;
+		l->domain[d].of.lost[i] = lost;
+	}
+	for (t = 0; t < threads_count(); t++) {
+		struct domain_look *const own = domain_of(l, t);
+
+		if (own && p->done[t] - start > own->of.times[i])
+			own->of.times[i] = p->done[t] - start;
+	}
 }
 
 static void time_once(struct looks *l, const struct plan *p, enum look look)
@@ -143,6 +197,8 @@ static void time_once(struct looks *l, const struct plan *p, enum look look)
 	t->times[i] = clock_now() - start;
 	threads_sample();
 	t->lost[i] = threads_lost_seconds();
+	if (look == LOOK_read)
+		note_domains(l, p, i, start, t->lost[i]);
 	l->complete[look] = i + 1;
 }
 
@@ -200,10 +256,16 @@ static void plan_looks(struct looks *l, struct plan *p, const struct measurement
 	l->bytes[LOOK_one] = threads_count() > 2 ? triad * (double)p->part : 0;
 }
 
+static void give_room(struct timing *t)
+{
+	t->times = room_for(REPETITIONS_MOST, 2 * sizeof(double), "times", "give smaller arrays");
+	t->lost = t->times + REPETITIONS_MOST;
+}
+
 void looks_take(struct looks *l, const struct measurement *m, const struct arrays *arrays,
 		int explain)
 {
-	struct plan plan = { arrays, { NULL, NULL }, { 0 }, 0 };
+	struct plan plan = { arrays, { NULL, NULL }, { 0 }, 0, NULL };
 	int k;
 
 	memset(l, 0, sizeof(*l));
@@ -211,12 +273,17 @@ void looks_take(struct looks *l, const struct measurement *m, const struct array
 		return;
 	expect_after(plan.expected, m->passed);
 	plan_looks(l, &plan, m, explain);
-	for (k = 0; k < LOOKS; k++) {
-		l->of[k].times = room_for(REPETITIONS_MOST, 2 * sizeof(double), "times",
-					  "give smaller arrays");
-		l->of[k].lost = l->of[k].times + REPETITIONS_MOST;
-	}
+	for (k = 0; k < LOOKS; k++)
+		give_room(&l->of[k]);
+	find_domains(l, arrays);
+	for (k = 0; k < l->domains; k++)
+		give_room(&l->domain[k].of);
+	plan.done = room_for((size_t)threads_count(), sizeof(double), "times", "");
 	take_turns(l, &plan);
+	free(plan.done);
+	for (k = 0; k < l->domains; k++)
+		measure_timing(&l->domain[k].of, l->complete[LOOK_read], l->domain[k].bytes,
+			       m->caches);
 	for (k = 0; k < LOOKS; k++)
 		measure_timing(&l->of[k], l->complete[k], l->bytes[k], m->caches);
 }
@@ -253,6 +320,33 @@ double looks_avoided(const struct looks *l)
 	return avoided < 0 ? 0 : avoided > 1 ? 1 : avoided;
 }
 
+static double middle_of_others(const struct looks *l, int at)
+{
+	double others[LOOK_DOMAINS_MOST];
+	int d, count = 0;
+
+	for (d = 0; d < l->domains; d++)
+		if (d != at)
+			others[count++] = l->domain[d].of.rate.value;
+	return median(others, count);
+}
+
+static int is_sure(const struct rate *rate)
+{
+	return !rate->is_bound && rate->value > 0;
+}
+
+double looks_apart(const struct looks *l, int at)
+{
+	const struct rate *const rate = &l->domain[at].of.rate;
+	const double middle = middle_of_others(l, at), less = middle - rate->value;
+	const double wide = rate->high > rate->low ? rate->high - rate->low : 0;
+
+	if (!is_sure(rate) || !(middle > 0) || less <= APART * middle || less <= wide)
+		return 0;
+	return -less / middle;
+}
+
 void looks_metric(const struct looks *l)
 {
 	if (gbs(l, LOOK_read) > 0)
@@ -273,14 +367,37 @@ void looks_write(const struct looks *l)
 		json_count("repetitions", (unsigned)l->complete[k]);
 		json_close('}');
 	}
+	json_open("domains", '{');
+	for (k = 0; k < l->domains; k++) {
+		json_open(metric_name("%d", l->domain[k].domain), '{');
+		json_number("gbs", 1e-9 * l->domain[k].of.rate.value);
+		json_number("low", 1e-9 * l->domain[k].of.rate.low);
+		json_number("high", 1e-9 * l->domain[k].of.rate.high);
+		json_truth("is_bound", l->domain[k].of.rate.is_bound);
+		json_number("apart", looks_apart(l, k));
+		json_close('}');
+	}
+	json_close('}');
 	json_positive("half_threads", gbs(l, LOOK_half) > 0 ? l->half_threads : 0);
 	if (looks_avoided(l) >= 0)
 		json_number("write_allocate_avoided", looks_avoided(l));
 	json_close('}');
 }
 
+static void print_domains(const struct looks *l)
+{
+	int d;
+
+	for (d = 0; d < l->domains; d++)
+		if (looks_apart(l, d) != 0)
+			printf("NUMA domain %d reads %.1f GB/s, %.0f %% less than the others\n",
+			       l->domain[d].domain, 1e-9 * l->domain[d].of.rate.value,
+			       -100 * looks_apart(l, d));
+}
+
 void looks_print(const struct looks *l)
 {
+	print_domains(l);
 	if (!(gbs(l, LOOK_ordinary) > 0))
 		return;
 	printf("Triad by ordinary stores %.1f", gbs(l, LOOK_ordinary));

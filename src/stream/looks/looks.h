@@ -15,13 +15,25 @@
 
 #include "../measure.h"
 
+enum { LOOK_DOMAINS_MOST = 64 };
+
 enum look { LOOK_read, LOOK_ordinary, LOOK_nt, LOOK_half, LOOK_one, LOOKS };
+
+/* What the threads of a NUMA domain read in the same repetitions: each notes when its share is
+ * done. */
+struct domain_look {
+	int domain;
+	double bytes;
+	struct timing of;
+};
 
 struct looks {
 	struct timing of[LOOKS];
 	double bytes[LOOKS]; /* of one repetition, as STREAM counts; 0: not looked */
 	int complete[LOOKS]; /* repetitions */
 	int half_threads;
+	int domains; /* of the threads; none where there is one alone */
+	struct domain_look domain[LOOK_DOMAINS_MOST];
 	unsigned long long wrong_sums;
 };
 
@@ -35,6 +47,10 @@ void looks_judge(const struct looks *looks);
 /* Sets the metric `read`; writes "looks" of the record. */
 void looks_metric(const struct looks *looks);
 void looks_write(const struct looks *looks);
+
+/* By how much a domain reads less than the middle one of the others: -0.3 is 30 %; 0 within 3 %,
+ * within its interval, or where other processes disturbed the look. */
+double looks_apart(const struct looks *looks, int at);
 
 /* What --explain found, for people. */
 void looks_print(const struct looks *looks);

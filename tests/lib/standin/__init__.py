@@ -10,7 +10,7 @@ BANNERS = {
     'icc13': 'icc (ICC) 13.1.3 20130607',
     'icx': 'Intel(R) oneAPI DPC++/C++ Compiler 2024.2.1 (2024.2.1.20240711)',
     'nvc': 'nvc 24.5-0 64-bit target on x86-64 Linux -tp zen3',
-    'armclang': 'Arm C/C++/Fortran Compiler version 23.10 (build number 14) (based on LLVM 17.0.0)',
+    'armclang': 'Arm C/C++/Fortran Compiler version 23.10 (build number 14) (based on LLVM 17)',
     'cce': 'Cray clang version 15.0.1  (324a8e7de6a18594c06a0ee5d8c0eda2109c6ac6)',
     'fcc': 'fcc (FCC) 4.8.1 20220913',
     'aocc': 'AMD clang version 17.0.6 (CLANG: AOCC_5.0.0-Build#1377 2024_09_24)',

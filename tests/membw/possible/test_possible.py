@@ -229,3 +229,10 @@ def test_a_cpu_that_claims_its_lines_is_compared_with_such_cpus():
     lines = sentence.lines_of(record, 880, stores='ordinary')
     assert lines[0].endswith('by claimed stores.')
     assert lines[1] == 'Published, claimed stores: 820 to 972 GB/s (1 machine): as it should be.'
+
+
+def test_a_domain_that_reads_less_than_the_others_is_named():
+    domains = {'0': {'apart': 0}, '1': {'apart': -0.126}, '2': {'apart': 0}}
+    assert sentence.apart({'domains': domains}) == [
+        'NUMA domain 1 reads 13 % less than the others.'
+    ]

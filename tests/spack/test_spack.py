@@ -121,8 +121,13 @@ def test_the_line_that_reaches_icc_is_the_founding_one(rows, checkout, preset):
     assert recorded['preset'] == preset
 
 
-def test_the_record_says_what_was_built_from_what(rows, checkout):
+def test_the_record_says_what_was_built_from_what(rows, checkout, tmp_path):
     found = record(rows['paths']['gcc-o2'])
+    words = [rows['paths']['gcc-o2'], '-n', '1000', '-t', '2', '--json', tmp_path / 'r']
+    subprocess.run(words, capture_output=True)
+    build = json.loads((tmp_path / 'r').read_text())['build']  # what it knows of itself
+    assert (build['unknown'], build['built_with'], build['preset']) == (None, 'spack', 'gcc-o2')
+    assert (build['spack_hash'], build['code_sha256']) == (found['dag_hash'], found['code_sha256'])
     assert found['compile_line'] == [
         shutil.which('gcc'),
         *'-O2 -fopenmp -DSTREAM_ARRAY_SIZE=1000000 -mcmodel=medium'.split(),

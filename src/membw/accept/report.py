@@ -14,6 +14,7 @@ from membw.accept.runs import Run
 from membw.moments import utc
 from membw.presets import version
 from membw.results.hostlist import fold
+from membw.statistics.peers import LEAST_DEVIATION
 from membw.statistics.robust import MAD_TO_SIGMA
 
 SPREAD_NODES = 5  # of fewer nodes no spread is stated
@@ -51,6 +52,7 @@ def report(decision: Decision, problems: Sequence[str] = ()) -> dict[str, Any]:
                 'rounds': [vars(r) for r in node.rounds],
                 'needs': node.needs,
                 'needs_for': node.needs_for,
+                'lost': node.lost,
                 'runs': [_run(run) for run in node.runs],
             }
             for node in decision.nodes
@@ -86,7 +88,8 @@ def _lowest(decision: Decision) -> Iterator[str]:
         )
         middle = median(figures.values())
         spread = MAD_TO_SIGMA * median(abs(f - middle) for f in figures.values())
-        if len(figures) >= SPREAD_NODES and spread > 0:
+        spread = max(spread, LEAST_DEVIATION * middle)  # as `membw rank` has it
+        if len(figures) >= SPREAD_NODES:
             text += (
                 f', {abs(distance) / spread:.1f} robust standard deviations of the nodes '
                 f'({spread / middle:.2%})'

@@ -39,6 +39,7 @@ class Node:
     rounds: list[Round] = field(default_factory=list)
     needs: int = 0  # further valid runs
     needs_for: str = ''  # first or retest
+    lost: int = 0  # runs that were to count and could not, where they are too many
 
 
 @dataclass
@@ -105,10 +106,14 @@ def _judge(protocol: Protocol, limits: dict[str, float], name: str, runs: list[R
     for run in runs:
         run.counted = run.why_not
     usable = [run for run in runs if not run.why_not]
+    most, gone = protocol.runs.get('lost'), lost(runs)
     for title, count in protocol.rounds:
         taken, usable = usable[:count], usable[count:]
         for run in taken:
             run.counted = title
+        if len(taken) < count and most is not None and gone > most:
+            node.status, node.lost = 'FAILED', gone
+            return node
         if len(taken) < count:
             node.needs, node.needs_for = count - len(taken), title
             node.status = 'OPEN' if any(map(_is_under, runs)) else 'MISSING'
@@ -124,6 +129,12 @@ def _judge(protocol: Protocol, limits: dict[str, float], name: str, runs: list[R
     for run in usable:
         run.counted = 'more than the protocol requires'
     return node
+
+
+def lost(runs: Sequence[Run], died: int = 0) -> int:
+    """Runs under the protocol that gave no figure: INVALID or disturbed; `died`: launches of the
+    node that ended without a record."""
+    return died + sum(bool(r.why_not) and _is_under(r) and not r.is_copy for r in runs)
 
 
 def _verdict(decision: Decision) -> tuple[str, list[str]]:

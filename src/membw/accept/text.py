@@ -56,6 +56,8 @@ def protocol_lines(
         f'{plural(runs["repetitions"], "valid run")}; {content["rule"]["allowed_failures"]} may '
         'fail'
     )
+    if 'lost' in runs:
+        yield f'  lost       at most {runs["lost"]} INVALID or disturbed runs of a node'
     yield f'  retest     {plural(retest, "run") + " of a node that failed" if retest else "none"}'
 
 
@@ -84,6 +86,8 @@ def _rounds(node: dict[str, Any]) -> str:
         figures = ', '.join(f'{name} {value:.1f}' for name, value in r['figures'].items())
         missed = f', {" and ".join(r["missed"])} missing the contract' if r['missed'] else ''
         parts.append(f'{r["name"]}: {figures}{missed}')
+    if node['lost']:
+        parts.append(f'{plural(node["lost"], "run")} without a figure that counts')
     if node['needs']:
         parts.append(f'{plural(node["needs"], "valid run")} needed ({node["needs_for"]})')
     return '; '.join(parts)

@@ -22,7 +22,8 @@ EPILOG = """\
 The reference is the median of the nodes' medians. The tolerance is the larger of 2 % and 4 robust
 standard deviations (1.4826 MAD) of all runs; twice that with fewer than 3 nights or 20 nodes. On
 the better side the limit is twice as far. Runs that are INVALID, a lower bound only, or of another
-program, compiler or CPU than the newest run are left out. At least five runs are needed.
+program, compiler or CPU than the newest run are left out, and nodes that `membw rank` does not
+pass; two groups of nodes give no reference. At least five runs are needed.
 
 A figure that exists, published or calibrated, stays in force until --replace.
 
@@ -108,6 +109,8 @@ def propose(
     refused: dict[str, list[str]] = {}
     for metric, runs in samples.runs.items():
         try:
+            if samples.split:
+                raise Refusal(samples.split)
             found[metric] = reference(runs, *samples.units[metric])
         except Refusal as err:
             refused.setdefault(str(err), []).append(metric)

@@ -3,8 +3,11 @@
 import re
 from collections import Counter, defaultdict
 from dataclasses import dataclass, field
+from statistics import median
 
 from membw.printable import printable
+from membw.rank.screen import FEW, judge
+from membw.results.hostlist import fold
 from membw.results.table import Figure, Table
 
 Wanted = tuple[str | None, str | None, str | None]  # partition, preset, pinning; None: any
@@ -22,6 +25,7 @@ class Samples:
     units: dict[str, tuple[str, str]] = field(default_factory=dict)  # metric: (unit, better)
     left_out: Counter[str] = field(default_factory=Counter)  # why -> runs
     facts: dict[str, str] = field(default_factory=dict)
+    split: str = ''  # why these runs are of two groups of nodes
 
     @property
     def most(self) -> list[Figure]:
@@ -75,9 +79,29 @@ def _samples(
             found.runs.setdefault(figure.metric, []).append(figure)
             found.units[figure.metric] = figure.unit, figure.better
     found.left_out = Counter(left_out.values())
+    _leave_out_slow(table, found)
     known = table.provenance(newest) if newest else {}
     found.facts = {name: known[name] for name in FACTS if known.get(name)}
     return found
+
+
+def _leave_out_slow(table: Table, found: Samples) -> None:
+    """Nodes whose median `membw rank` does not pass: a reference must not learn a fault."""
+    medians: list[Figure] = []
+    for runs in found.runs.values():
+        of_node: dict[str, list[Figure]] = defaultdict(list)
+        for run in runs:
+            of_node[run.node].append(run)
+        medians += [of[-1]._replace(value=median(f.value for f in of)) for of in of_node.values()]
+    if len({f.node for f in medians}) < FEW:
+        return
+    judged = judge(medians, provenance=table.provenance)
+    found.split = judged.split
+    low = {v.node for v in judged.verdicts if v.verdict != 'PASS'} if not judged.split else set()
+    count = len({(r.file, r.line) for runs in found.runs.values() for r in runs if r.node in low})
+    if count:
+        found.left_out['of a node that membw rank does not pass: ' + fold(low)] += count
+    found.runs = {m: [r for r in runs if r.node not in low] for m, runs in found.runs.items()}
 
 
 def _unfit(table: Table, figure: Figure, newest: Figure | None) -> str:

@@ -78,6 +78,7 @@ class Judgement:
     controls: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
     groups: 'list[Group]' = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    split: str = ''  # two groups, and nothing says which is right
 
 
 def judge(
@@ -238,6 +239,7 @@ class _Setting:
         else:
             said = f'{said}: two groups, and no fact or reference says why'
             found.notes.append(said)
+            found.split = said
             group = Group(figures, peers, whole.state)
             self._judge_group(group, sorted(peers))
             self._judge_group(group, sorted(slower), f'{said}: look for what they share', True)
@@ -366,18 +368,20 @@ def _together(own: list[NodeVerdict], group: Group, found: Judgement) -> list[No
     if len(low) < MOST_OF * FEW:
         return own
     same: dict[str, str] = {}
+    own_loss = {v.node: v.loss for v in own}
     for unit in sorted(found.units(group.nodes), key=lambda unit: -len(unit.nodes)):
-        slow, loss = unit.nodes & low, {v.node: v.loss for v in own}
+        slow = unit.nodes & low
         is_unit = FEW <= len(unit.nodes) <= len(group.nodes) / 2
         if is_unit and len(slow) >= MOST_OF * len(unit.nodes) and not slow <= same.keys():
             still = len([v for v in own if v.node in slow and v.verdict != PASS])
-            median = float(np.median([loss[node] for node in slow]))
+            median = float(np.median([own_loss[node] for node in slow]))
             reason = (
                 f'{unit.name} is slow as a whole ({unit.how}): {len(slow)} of its '
                 f'{len(unit.nodes)} nodes are LOW, their median by {median:.1%}, {still} of these '
                 'are not cleared: look for what they share'
             )
-            same |= dict.fromkeys(slow - same.keys(), reason)
+            alike = {node for node in slow if own_loss[node] <= median + found.margin}
+            same |= dict.fromkeys(alike - same.keys(), reason)
     return [
         v._replace(verdict=UNDECIDED if v.verdict == FAIL else v.verdict, reason=same[v.node])
         if v.node in same and v.verdict != PASS

@@ -210,14 +210,51 @@ def test_invalid_runs_are_neither_passes_nor_failures_and_are_repeated(judged, t
 
 
 @pytest.mark.parametrize(
-    'bounds, triad, status', [(True, 306.0, 'PASS'), (True, 299.0, 'OPEN'), (False, 306.0, 'OPEN')]
+    'bounds, triad, status, counted',
+    [
+        (True, 306.0, 'PASS', 'first'),
+        (True, 299.0, 'OPEN', 'first'),  # to be measured in the retest
+        (False, 306.0, 'OPEN', 'disturbed: '),
+        (False, 299.0, 'OPEN', 'disturbed: '),
+    ],
 )
-def test_a_lower_bound_passes_where_agreed_and_never_fails(judged, bounds, triad, status):
+def test_a_lower_bound_uses_up_a_place_hit_or_miss_or_none(judged, bounds, triad, status, counted):
     made = runs_of_nodes.runs({'n1': triad}, 3, bound=True)
     found = judged(made, runs__bounds=bounds, nodes={'count': 1}, rule__allowed_failures=0)
     assert found.nodes[0].status == status
-    if status == 'OPEN':
-        assert found.nodes[0].runs[0].counted.startswith('disturbed: ')
+    assert found.nodes[0].runs[0].counted.startswith(counted)
+
+
+def test_a_busy_bad_node_gains_nothing_by_bounds(judged):
+    """Of 60 disturbed runs 4 reach the contract by luck: it was ACCEPTED."""
+    made = [
+        run
+        for i in range(60)
+        for run in runs_of_nodes.runs(
+            {'n1': 301.0 if i % 15 == 14 else 296.0 + i / 100},
+            1,
+            minutes=0,
+            bound=True,
+            time=clock(i),
+        )
+    ]
+    found = judged(made, runs__bounds=True, nodes={'count': 1}, rule__allowed_failures=0)
+    assert found.verdict == 'REFUSED'
+
+
+def clock(number):
+    return f'2026-10-01T{number // 6:02d}:{number % 6}0:00Z'
+
+
+@pytest.mark.parametrize('count, verdict', [(6, 'INCOMPLETE'), (7, 'REFUSED')])
+def test_runs_that_are_invalid_for_ever_end_as_refused(judged, count, verdict):
+    made = [
+        runs_of_nodes.invalid(run)
+        for i in range(count)
+        for run in runs_of_nodes.runs({'n1': 306.0 + i}, 1, time=clock(i))
+    ]
+    found = judged(made, runs__lost=6, nodes={'count': 1}, rule__allowed_failures=0)
+    assert found.verdict == verdict
 
 
 @pytest.mark.parametrize(
@@ -387,7 +424,7 @@ def test_the_verdict_is_the_first_line_and_the_lowest_node_the_next(protocol, tm
     assert lines[0] == 'Verdict: ACCEPTED: 0 of 8 nodes failed, 1 allowed'
     lowest = 'triad 303.0 GB/s on n004: 1.0% better than the limit of 300 GB/s, '
     assert lines[2].startswith(f'  lowest: {lowest}')
-    assert lines[2].endswith('robust standard deviations of the nodes (0.00%)')
+    assert lines[2].endswith('robust standard deviations of the nodes (0.50%)')
 
 
 def test_missing_runs_are_named_with_their_commands(protocol, tmp_path, capsys):

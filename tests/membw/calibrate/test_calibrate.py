@@ -224,3 +224,22 @@ def test_a_calibrated_reference_has_a_last_day(checkout, stored, calibrate, test
     assert (
         reference_files.expired(path, test, ('local:default', 'gcc-o3', 'likwid'), after) is None
     )
+
+
+def night_of(slow, share):
+    nodes = {f'n{i:03}': 300 + i / 10 - 300 * (1 - share) * (i < slow) for i in range(20)}
+    return [r for day in DAYS for r in runs_of_nodes.runs(nodes, 1, day, **ON_LOCAL)]
+
+
+def test_two_groups_of_nodes_are_refused(checkout, stored, calibrate):
+    """9 slow nodes of 20 gave a tolerance that let all of them pass."""
+    status, text, _ = calibrate(stored(night_of(9, 0.9)), '--dry-run')
+    assert status == 1
+    assert '9 of 20 nodes are slower' in text and 'refused: copy, triad: ' in text
+
+
+def test_a_slow_node_is_left_out(checkout, stored, calibrate):
+    status, text, _ = calibrate(stored(night_of(1, 0.9)), '--dry-run')
+    assert status == 0
+    assert 'left out: 3 runs: of a node that membw rank does not pass: n000' in text
+    assert '57 runs, 19 nodes, 3 nights' in text

@@ -17,7 +17,8 @@ void team_start(int threads)
 {
 	free(workers);
 	team_size = threads;
-	if (posix_memalign((void **)&workers, LINES_APART, (size_t)team_size * sizeof(*workers)) != 0)
+	if (posix_memalign((void **)&workers, LINES_APART, (size_t)team_size * sizeof(*workers)) !=
+	    0)
 		die("no memory for %d threads", "give fewer with '--threads'", team_size);
 	memset(workers, 0, (size_t)team_size * sizeof(*workers));
 }

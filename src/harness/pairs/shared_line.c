@@ -16,7 +16,11 @@ const char *const method_names[METHODS] = { "cas", "lines", "oneway" };
 
 typedef unsigned long long line_word;
 
-enum { WORDS = LINE / sizeof(line_word), WORDS_APART = LINES_APART / sizeof(line_word), PAGE = 4096 };
+enum {
+	WORDS = LINE / sizeof(line_word),
+	WORDS_APART = LINES_APART / sizeof(line_word),
+	PAGE = 4096
+};
 
 #if defined(__GNUC__) && !(defined(__INTEL_COMPILER) && __INTEL_COMPILER < 1400)
 #define LOAD_ACQUIRE(place) __atomic_load_n(place, __ATOMIC_ACQUIRE)
@@ -30,9 +34,9 @@ enum { WORDS = LINE / sizeof(line_word), WORDS_APART = LINES_APART / sizeof(line
 struct lines {
 	line_word cas[WORDS_APART];
 	line_word ball[2][WORDS_APART]; /* of A, of B */
-	line_word order[WORDS_APART];	/* of A to B: how many round trips; STOP ends */
-	line_word ready[WORDS_APART];	/* of B to A: it is in the loop */
-	line_word done[WORDS_APART];	/* of B to A: the block is over, ticks, interruptions */
+	line_word order[WORDS_APART];   /* of A to B: how many round trips; STOP ends */
+	line_word ready[WORDS_APART];   /* of B to A: it is in the loop */
+	line_word done[WORDS_APART];    /* of B to A: the block is over, ticks, interruptions */
 };
 
 static const line_word SHARED_LINE_STOP = ~(line_word)0;

@@ -20,7 +20,7 @@ test: .always ## set up what is missing, lint, run all tests
 	@bash ci/test.sh $(ARGS)
 
 check: .always ## lint alone: ruff, clang-format, shellcheck, compiler warnings
-	@sh ci/setup.sh
+	@sh ci/setup.sh && sh ci/test-packages.sh
 	@$(ENV) && bash ci/check.sh $(ARGS)
 
 setup: .always ## the set-up alone; looks again for tools and Spack that were missing

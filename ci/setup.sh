@@ -84,8 +84,10 @@ find_python() {
 	command -v "${PYTHON:-python3}" >/dev/null 2>&1 ||
 		die "no '${PYTHON:-python3}' on the PATH" "$(install_hint "$python_package")"
 	python=$(command -v "${PYTHON:-python3}")
+	newer=
+	[ "$python_package" = python3 ] || newer="$(install_hint "$python_package"), or "
 	die "'$python' is $("$python" --version 2>&1), membw needs 3.10 or later" \
-		"$(install_hint "$python_package"), or PYTHON=PATH"
+		"${newer}PYTHON=PATH of a newer one; 'make -s -C src/stream' measures without Python"
 }
 
 python_is_fit() {

@@ -10,7 +10,7 @@ PATH=$PATH:/usr/sbin:/sbin
 unset PYTHONDONTWRITEBYTECODE
 # byte code of what is imported alone is made, then: pip would make all of it, one file after the
 # other (so it is said: 0 means --no-compile)
-PIP_NO_COMPILE=0 sh ci/setup.sh --no-spack || exit
+PIP_NO_COMPILE=0 sh ci/setup.sh --no-spack && sh ci/test-packages.sh || exit
 # shellcheck source=ci/packages.sh
 . ci/packages.sh
 

@@ -35,8 +35,8 @@ enum { LINE = 128 };
 enum { LINE = 64 };
 #endif
 
-/* Bytes between what two threads write: a line of A64FX, or two of the others, which x86 fetches in
- * pairs. */
+/* Bytes between what two threads write: a line of A64FX, two or more of the others (x86 fetches
+ * them in pairs). */
 enum { LINES_APART = 256 };
 
 /* Before each function of the harness: a program is one file for the compiler, with all of the

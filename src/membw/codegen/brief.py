@@ -3,13 +3,17 @@
 from collections.abc import Mapping
 from typing import Any
 
+SUFFIX = {'ordinary': '', 'nontemporal': 'nt', 'zeroed': 'z'}
+
 
 def word(kernel: Mapping[str, Any]) -> str:
-    """'memcpy', '64', '256nt' (non-temporal), 'mixed', 'string'."""
+    """'memcpy', '64', 'sve' (as wide as the CPU's), '256nt' (non-temporal), '128z' (lines set to
+    zero before, not read), 'mixed', 'string'."""
     if kernel['stores'] == 'call':
         return kernel['calls'][0]
-    if kernel['stores'] in ('ordinary', 'nontemporal'):
-        return f'{kernel["width_bits"] or ""}{"nt" if kernel["stores"] == "nontemporal" else ""}'
+    if kernel['stores'] in SUFFIX:
+        width = {0: 'sve', None: ''}.get(kernel['width_bits'], kernel['width_bits'])
+        return f'{width}{SUFFIX[kernel["stores"]]}'
     return kernel['stores']
 
 

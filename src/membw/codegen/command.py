@@ -8,9 +8,12 @@ from membw.codegen.kernels import read_kernels
 from membw.tables import Cell, Column, Table
 
 COLUMNS = tuple(Column(name, name) for name in ('kernel', 'stores', 'width'))
+WIDTHS = {None: '?', 0: 'SVE'}
 HOW = """
-Width is that of the stores in bits (64: one double at a time). An ordinary store also reads the
-line that it writes; a non-temporal one does not. memcpy chooses its stores at run time.
+Width is that of the stores in bits (64: one double at a time; SVE: the CPU's registers decide). On
+x86-64 an ordinary store also reads the line that it writes, a non-temporal one does not. zeroed:
+lines are set to zero first (dc zva, dcbz), which reads nothing. On Arm non-temporal is a hint, and
+many cores stop reading after a few full lines. memcpy chooses its stores at run time.
 """
 
 
@@ -19,7 +22,7 @@ def add_parser(subparsers: 'argparse._SubParsersAction[argparse.ArgumentParser]'
         'codegen',
         help='what the compiler made of the kernels of a program',
         description='Shows kind and width of the stores of each kernel of a program, from its\n'
-        'disassembly (x86-64 or aarch64).\n'
+        'disassembly (x86-64, aarch64, ppc64le or riscv64).\n'
         'Exit status: 0 read, 2 it cannot be read.',
         epilog=HOW,
     )
@@ -48,7 +51,7 @@ def main(args: argparse.Namespace) -> int:
         (
             name,
             ' '.join(facts['calls']) or facts['stores'],
-            Cell(facts['width_bits'], str(facts['width_bits'] or '?')),
+            Cell(facts['width_bits'], WIDTHS.get(facts['width_bits'], str(facts['width_bits']))),
         )
         for name, facts in kernels.items()
     ]

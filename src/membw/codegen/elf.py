@@ -11,9 +11,14 @@ from elftools.elf.sections import SymbolTableSection
 
 from membw.errors import MembwError
 
-MACHINES = {'EM_X86_64': 'x86-64', 'EM_AARCH64': 'aarch64'}
-# R_X86_64_IRELATIVE, R_AARCH64_IRELATIVE: libc picks its memcpy at the start; no name is left
-PICKED_AT_START = {'x86-64': 37, 'aarch64': 1032}
+MACHINES = {
+    'EM_X86_64': 'x86-64',
+    'EM_AARCH64': 'aarch64',
+    'EM_PPC64': 'ppc64le',
+    'EM_RISCV': 'riscv64',
+}
+# R_<machine>_IRELATIVE: libc picks its memcpy at the start; no name is left
+PICKED_AT_START = {'x86-64': 37, 'aarch64': 1032, 'ppc64le': 248, 'riscv64': 58}
 # what pyelftools raises where a file ends early or holds nonsense
 DAMAGE = (ELFError, AssertionError, AttributeError, LookupError, TypeError, ValueError)
 FUNCTIONS = ('STT_FUNC', 'STT_GNU_IFUNC', 'STT_LOOS')
@@ -41,7 +46,7 @@ class Program:
             raise MembwError(fact, 'give the program that runs, not a script') from err
 
     def _read(self, path: str, elf: ELFFile) -> None:
-        if elf['e_machine'] not in MACHINES or elf['e_type'] == 'ET_REL':
+        if elf['e_machine'] not in MACHINES or not elf.little_endian or elf['e_type'] == 'ET_REL':
             fact = f"'{path}' is not a linked program for {' or '.join(MACHINES.values())}"
             raise MembwError(fact, 'give the program that runs')
         self.machine = MACHINES[elf['e_machine']]
@@ -62,6 +67,11 @@ class Program:
         self.at = {function.address: function for function in reversed(self.functions)}
         self._starts = sorted(self.at)
         self.slots = dict(self._relocations(elf))
+        # the linker of POWER names its jumps into libraries: 00000053.plt_call.memcpy@@GLIBC_2.17
+        for symbol in symbols.iter_symbols():
+            if '.plt_call.' in symbol.name:
+                name = symbol.name.partition('.plt_call.')[2].partition('@')[0]
+                self.slots[symbol['st_value']] = name
 
     def _relocations(self, elf: ELFFile) -> Iterator[tuple[int, str]]:
         for section in elf.iter_sections():

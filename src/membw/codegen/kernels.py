@@ -9,8 +9,6 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
-import capstone
-
 from membw.codegen.elf import Function, Program
 from membw.errors import MembwError
 
@@ -21,10 +19,27 @@ STORING = re.compile(r'(_*(intel|VEC)_\w*)?mem(cpy|move|set)|_*libirc_nontempora
 RUNTIME = re.compile(r'_*(gomp|omp|kmp|kmpc|ompc)(_|$)', re.IGNORECASE)  # of OpenMP
 BITS = {'byte': 8, 'word': 16, 'dword': 32, 'qword': 64, 'xmmword': 128, 'ymmword': 256,
         'zmmword': 512}  # fmt: skip
-# of a data register of aarch64; one of SVE (z) holds at least 128
+# of a data register of aarch64; one of SVE (z) holds at least 128, the CPU decides
 REGISTER_BITS = {'q': 128, 'v': 128, 'z': 128, 'd': 64, 'x': 64, 's': 32, 'w': 32}
+# of stores of POWER and RISC-V: their names say it
+NAME_BITS = {
+    r'stxv(x|l|d2x|w4x|h8x|b16x)?|stvxl?': 128,
+    r'(std|stfd)u?x?|stxsdx?|f?sd': 64,
+    r'(stw|stfs)u?x?|f?sw': 32,
+    r'sthu?x?|sh': 16,
+    r'stbu?x?|sb': 8,
+}
+# lines set to zero without being read, in front of the stores: they take no write-allocate
+ZEROED = ('dc zva', 'dcbz')
 NO_STORE = ('lea', 'nop', 'prefetch', 'call', 'j', 'push', 'pop', 'clflush')
 MOST_FUNCTIONS = 50
+# capstone's words: CS_ARCH_.., CS_MODE_..
+ENGINES = {
+    'x86-64': ('X86', '64'),
+    'aarch64': ('ARM64', 'ARM'),
+    'ppc64le': ('PPC', '64', 'LITTLE_ENDIAN'),
+    'riscv64': ('RISCV', 'RISCV64', 'RISCVC'),
+}
 
 
 class Step(NamedTuple):
@@ -37,18 +52,21 @@ class Step(NamedTuple):
 
 
 class Stores(NamedTuple):
-    """What a loop stores per iteration, in bits; `widest`: its widest store."""
+    """What a loop stores per iteration, in bits; `widest`: its widest store, 0: as wide as a
+    register of SVE."""
 
     stored: int
     nontemporal: int
     widest: int
+    zeroed: bool = False
 
 
 def read_kernels(path: str, names: Sequence[str] = ()) -> dict[str, dict[str, Any]]:
     """{kernel: facts} of a program, STREAM's four first; NAMES: these kernels or functions alone.
 
-    Facts: stores (ordinary, nontemporal, mixed, call, string, none), calls (names), width_bits
-    (None: a call decides it when it runs). Raises MembwError where there is no such kernel.
+    Facts: stores (ordinary, nontemporal, zeroed, mixed, call, string, none), calls (names),
+    width_bits (None: a call decides it when it runs, 0: the CPU's registers of SVE do). Raises
+    MembwError where there is no such kernel.
     """
     program = Program(path)
     found = {name: read_kernel(program, name) for name in names or kernel_names(program)}
@@ -88,8 +106,9 @@ def facts_of(bodies: list[list[Step]], calls: list[str]) -> dict[str, Any]:
     elif not hot.stored:
         kind = 'none'
     else:
-        kind = {0: 'ordinary', hot.stored: 'nontemporal'}.get(hot.nontemporal, 'mixed')
-    by_loop = kind in ('ordinary', 'nontemporal', 'mixed') and not streaming
+        ordinary = 'zeroed' if hot.zeroed else 'ordinary'
+        kind = {0: ordinary, hot.stored: 'nontemporal'}.get(hot.nontemporal, 'mixed')
+    by_loop = kind in ('ordinary', 'nontemporal', 'mixed', 'zeroed') and not streaming
     return {'stores': kind, 'calls': calls, 'width_bits': hot.widest if by_loop else None}
 
 
@@ -130,23 +149,53 @@ def behind(program: Program, address: int) -> tuple[str, Function | None]:
 
 
 def disassemble(program: Program, address: int, code: bytes) -> list[Step]:
-    if program.machine == 'x86-64':
-        engine = capstone.Cs(capstone.CS_ARCH_X86, capstone.CS_MODE_64)
-    else:
-        engine = capstone.Cs(capstone.CS_ARCH_ARM64, capstone.CS_MODE_ARM)
+    engine = engine_for(program.machine)
     engine.skipdata = True  # a literal amidst the code must not end the reading
-    return [Step(*instruction) for instruction in engine.disasm_lite(code, address)]
+    steps = [Step(*instruction) for instruction in engine.disasm_lite(code, address)]
+    return [of_riscv(s) for s in steps] if program.machine == 'riscv64' else steps
+
+
+def engine_for(machine: str) -> Any:
+    try:
+        import capstone
+    except ImportError as err:  # no wheel for POWER and RISC-V
+        fact = "the Python package 'capstone' is not installed"
+        raise MembwError(fact, "'pip install capstone', or read it on another machine") from err
+    family, *modes = ENGINES[machine]
+    return capstone.Cs(
+        getattr(capstone, f'CS_ARCH_{family}'),
+        sum(getattr(capstone, f'CS_MODE_{mode}') for mode in modes),
+    )
+
+
+def of_riscv(step: Step) -> Step:
+    """A short instruction by the name of the long one; a jump's target as the others have it."""
+    name = step.name.removeprefix('c.')
+    distance = re.search(r'(-?)(0x[0-9a-f]+|\d+)$', step.operands)
+    if name.startswith(('b', 'j')) and not name.startswith('jalr') and distance:
+        target = step.address + int(distance[1] + distance[2], 0)
+        return step._replace(name=name, operands=step.operands[: distance.start()] + hex(target))
+    return step._replace(name=name)
 
 
 def named_addresses(body: list[Step], machine: str) -> Iterator[int]:
     """Where it jumps or calls to, and the addresses that it computes."""
-    pages: dict[str, int] = {}  # aarch64 makes an address by adrp and add (or a load)
+    # aarch64 makes an address by adrp and add (or a load), RISC-V by auipc and those
+    pages: dict[str, int] = {}
     for step in body:
         relative = re.search(r'\[rip ([+-]) (0x)?([0-9a-f]+)\]', step.operands)
         if relative:
             distance = int(relative[3], 16 if relative[2] else 10)
             yield step.address + step.size + (distance if relative[1] == '+' else -distance)
-        elif machine == 'x86-64' or step.name.startswith(('b', 'cb', 'tb', 'adr')):
+        elif step.name == 'auipc':
+            register, _, upper = step.operands.partition(', ')
+            pages[register] = step.address + (int(upper, 0) << 12)
+        elif machine == 'riscv64' and step.name in ('addi', 'ld', 'jalr'):
+            parts = re.search(r'(\w+), (-?\w+)$|(-?\w+)\((\w+)\)$', step.operands)
+            base, low = (parts[1] or parts[4], parts[2] or parts[3]) if parts else ('', '0')
+            if base in pages:
+                yield pages[base] + int(low, 0)
+        elif machine == 'x86-64' or step.name.startswith(('b', 'j', 'cb', 'tb', 'adr')):
             number = re.search(r'(?:^|, )#?(0x[0-9a-f]+)$', step.operands)
             if number and step.name == 'adrp':
                 pages[step.operands.split(',')[0]] = int(number[1], 16)
@@ -176,21 +225,26 @@ def innermost(body: list[Step]) -> list[list[Step]]:
 
 def stores_of(loop: list[Step]) -> Stores:
     stored = nontemporal = widest = 0
+    scalable = False
     for step in loop:
         bits = stored_bits(step)
         stored += bits
         widest = max(widest, width(step) if bits else 0)
+        scalable |= bits > 0 and bool(re.match(r'{?z\d', step.operands))
         nontemporal += bits * ('movnt' in step.name or step.name.startswith(('stnp', 'stnt')))
-    return Stores(stored, nontemporal, widest)
+    zeroed = any(f'{s.name} {s.operands}'.startswith(ZEROED) for s in loop)
+    return Stores(stored, nontemporal, 0 if scalable else widest, zeroed)
 
 
 def stored_bits(step: Step) -> int:
     """Bits that an instruction stores to memory other than the stack."""
-    if '[' not in step.operands or re.search(r'\[(rsp|rip|rbp - \w+\]|sp|x29)', step.operands):
+    if re.search(r'\[(rsp|rip|rbp - \w+\]|sp|x29)|\((r1|sp)\)', step.operands):
         return 0
     if 'ptr [' in step.operands:  # x86-64: in Intel's order the destination is first
         reads = step.name.startswith((*NO_STORE, 'cmp', 'test', 'div', 'mul', 'bt'))
         return 0 if reads or '[' not in step.operands.split(',')[0] else width(step)
+    if '[' not in step.operands:
+        return width(step) if ',' in step.operands else 0
     registers = step.operands.partition('[')[0].count(',')
     return width(step) * max(registers, 1) if step.name.startswith('st') else 0
 
@@ -198,4 +252,8 @@ def stored_bits(step: Step) -> int:
 def width(step: Step) -> int:
     """Bits of one register of an access."""
     size = re.search(r'(\w+) ptr \[', step.operands)
-    return BITS.get(size[1], 0) if size else REGISTER_BITS.get(step.operands.strip('{ ')[0], 0)
+    if size:
+        return BITS.get(size[1], 0)
+    if '[' in step.operands:
+        return REGISTER_BITS.get(step.operands.strip('{ ')[0], 0)
+    return next((bits for name, bits in NAME_BITS.items() if re.fullmatch(name, step.name)), 0)

@@ -58,5 +58,5 @@ def chosen(environs: list[str]) -> list[str]:
 
 def rank(name: str) -> int:
     """Its place in PREFERRED; what is not named there comes last."""
-    options = name.partition('-')[2]
+    options = name.rpartition('-')[2]  # gcc-arm-native is a native one
     return PREFERRED.index(options) if options in PREFERRED else len(PREFERRED)

@@ -14,6 +14,8 @@ from membw.errors import MembwError
 KERNELS = 'src/stream/kernels/kernels.c'
 STORES = 'tests/data/stores.c'
 ARM = 'aarch64-linux-gnu-gcc'
+POWER = 'powerpc64le-linux-gnu-gcc'
+RISCV = 'riscv64-linux-gnu-gcc'
 CLANG = 'clang' if shutil.which('clang') else 'clang-19'
 
 
@@ -42,7 +44,10 @@ OF_FLAGS = [
     (CLANG, ('-O3', '-march=haswell'), 256),
     (CLANG, WIDE, 512),
     (ARM, ('-O2',), 64),
-    (ARM, ('-O3', '-march=armv8-a+sve'), 128),
+    (ARM, ('-O3', '-march=armv8-a+sve'), 0),  # as wide as the CPU's registers
+    (POWER, ('-O2',), 64),
+    (POWER, ('-O3',), 128),
+    (RISCV, ('-O3',), 64),
 ]
 
 
@@ -100,6 +105,20 @@ def test_aarch64_has_non_temporal_pairs(built):
     program = built(ARM, '-O2', source='tests/data/stores_aarch64.c')
     found = read_kernels(program, ['pairs'])['pairs']
     assert (found['stores'], found['width_bits']) == ('nontemporal', 128)
+
+
+@pytest.mark.parametrize('compiler', [ARM, POWER, RISCV])
+def test_copy_is_memcpy_on_other_machines(built, compiler):
+    copy = read_kernels(built(compiler, '-O2', '-fopenmp'))['copy']
+    assert copy['stores'] == 'call' and copy['calls'][0] in ('memcpy', 'memmove')
+
+
+@pytest.mark.parametrize('compiler', [ARM, POWER])
+def test_lines_set_to_zero_before_the_stores_are_told_from_ordinary_ones(built, compiler):
+    """They are not read: fcc -Kzfill on A64FX, memset of libc."""
+    program = built(compiler, '-O2', source='tests/data/stores_zeroed.c')
+    facts = read_kernels(program, ['zeroed'])['zeroed']
+    assert facts['stores'] == 'zeroed' and brief({'zeroed': facts}) == '64z'
 
 
 # function of tests/data/intel_runtime.c: kind of store, what it calls

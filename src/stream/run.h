@@ -4,6 +4,7 @@
 #pragma once
 
 #include "../harness/evidence/core_pair.h"
+#include "../harness/machine/llc.h"
 #include "../harness/memory/hugepages.h"
 #include "../harness/memory/placement.h"
 #include "../harness/residency/triads.h"

@@ -18,14 +18,19 @@ def lines_of(
 ) -> list[str]:
     """Of Triad: `stores` as in published.yaml; `is_bound`: the figure is a lower bound."""
     top = peak.of_node(record)
-    sockets = (record.get('facts') or {}).get('sockets') or 1
+    facts, threads = record.get('facts') or {}, record.get('threads') or 0
     looks = record.get('looks') or {}
+    is_part = 0 < threads < (facts.get('cores') or 0)  # others used all of their cores
     if stores == 'ordinary' and (looks.get('write_allocate_avoided') or 0) >= CLAIMED:
         stores = 'claimed'
     lines = [
         share(top, gbs, is_bound, stores),
-        compared(published.others(top, stores, sockets), top, gbs, is_bound),
-        limit(looks, record.get('threads') or 0),
+        ''
+        if is_part
+        else compared(
+            published.others(top, stores, facts.get('sockets') or 1), top, gbs, is_bound
+        ),
+        limit(looks, threads),
         cost(looks),
         *apart(looks),
     ]

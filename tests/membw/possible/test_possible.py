@@ -236,3 +236,10 @@ def test_a_domain_that_reads_less_than_the_others_is_named():
     assert sentence.apart({'domains': domains}) == [
         'NUMA domain 1 reads 13 % less than the others.'
     ]
+
+
+@pytest.mark.parametrize('threads, lines', [(192, 2), (None, 2), (96, 1), (1, 1)])
+def test_a_run_on_some_of_the_cores_is_compared_with_nobody(threads, lines):
+    machine = next(m for m in IDENTITIES if m['name'] == 'AMD EPYC 9R14')
+    record = record_of(machine) | {'threads': threads}
+    assert len(sentence.lines_of(record, 100, stores='non-temporal')) == lines

@@ -30,8 +30,8 @@ struct crew {
 /* Bodies so that one thread takes about so many seconds, a multiple of what THREADS share. */
 long bodies_for(enum precision precision, double seconds, int threads);
 
-/* The forces of the first crew are kept: all other crews must get the same.  Of how many rounds the
- * times are: fewer where a signal ended the run. */
+/* The forces of the first crew are kept: all other crews must get the same.  Of how many rounds
+ * the times are: fewer where a signal ended the run. */
 int crews_measure(struct crew *crews, int count, struct bodies *bodies, int rounds);
 
 /* Of four sizes on the device: seconds of an offload of nothing, by time = a + b N^2. */

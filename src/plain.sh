@@ -50,6 +50,10 @@ exists() { command -v "${1%% *}" >/dev/null 2>&1; }
 of_family() { # FAMILY COMPILER
 	case $1:$(banner "$2") in
 	*:*AOCC* | *:*AMD\ clang*) [ "$1" = aocc ] ;;
+	*:*Cray\ clang*) [ "$1" = cce ] ;;
+	*:Arm\ *) [ "$1" = armclang ] ;;
+	*:nvc\ *) [ "$1" = nvc ] ;;
+	*:fcc\ *) [ "$1" = fcc ] ;;
 	*:*oneAPI*) [ "$1" = icx ] ;;
 	*:*clang\ version*) [ "$1" = clang ] ;;
 	*:icc*) [ "$1" = icc ] || [ "$1" = icc13 ] ;;

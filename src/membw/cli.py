@@ -8,7 +8,7 @@ import traceback
 from pathlib import Path
 from typing import Any, NoReturn
 
-from membw.errors import MembwError
+from membw.errors import MembwError, did_you_mean
 from membw.interruption import Heeded, heeded
 from membw.printable import printable
 
@@ -80,6 +80,23 @@ def build_parser(command: str | None = None) -> Parser:
     return parser
 
 
+def as_meant(argv: list[str]) -> list[str]:
+    """`membw help run` as `membw run --help`. MembwError: no such command, or a test's name."""
+    if argv[:1] == ['help']:
+        return [*as_meant(argv[1:2]), '--help']
+    word = argv[0] if argv else '--help'
+    known = ['-h', '--help', '--version'] if word.startswith('-') else [*COMMANDS]
+    if word in known:
+        return argv
+    if not word.startswith('-'):
+        from membw.checkout import root
+
+        if Path(root(), 'reframe-checks', f'{word}.py').is_file():
+            raise MembwError(f"'{word}' is a test", f'membw run -n {word}')
+    what = 'option' if word.startswith('-') else 'command'
+    raise MembwError(f"unknown {what} '{word}'", did_you_mean(word, known))
+
+
 def dispatch(argv: list[str] | None) -> int:
     """Options that a subcommand does not know are an error, unless it hands them on."""
     argv = sys.argv[1:] if argv is None else argv
@@ -87,6 +104,7 @@ def dispatch(argv: list[str] | None) -> int:
         from membw.shell import answer
 
         answer(build_parser)
+    argv = as_meant(argv)
     lists_all = argv[:1] in (['-h'], ['--help'])
     parser = build_parser(None if lists_all else ''.join(argv[:1]))
     args, rest = parser.parse_known_args(argv)

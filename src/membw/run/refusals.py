@@ -7,8 +7,9 @@ import pathlib
 import re
 import shutil
 
+from membw import presets
 from membw.checkout import root
-from membw.errors import MembwError
+from membw.errors import MembwError, did_you_mean
 from membw.results.left_out import by_reason
 
 NOT_LOADED = re.compile(
@@ -20,6 +21,10 @@ LEAST_FREE = 8 << 20  # bytes: what a small run writes
 UNSET = "test '{}': the following variables were not set: "
 CHECK = re.compile(r'^class (\w+)\(', re.M)
 VARIABLE = re.compile(r'^    (\w+) = variable\(', re.M)
+UNKNOWN = re.compile(r'reframe: error: unrecognized arguments: (\S+)')
+OWN = ('--full', '--system', '--rounds', '--realtime', '--json')  # of membw run
+# of ReFrame, those of docs/
+OFTEN = ('--dry-run', '--repeat', '--distribute', '--exec-policy', '--setvar', '--name', '--tag')
 STOPPED = 'run session stopped: '
 RERUN = " (rerun with '-v' for a backtrace)"
 
@@ -122,6 +127,7 @@ def refuse_nothing(
     base: str, system: str | None, rest: list[str], lines: list[str], partitions: list[dict]
 ) -> None:
     """There is no test case: the reason, as far as ReFrame's lines have it."""
+    refuse_mistyped(f'{base}.log', rest, lines)
     if not any('Ran 0/0' in line for line in lines):
         refuse_as_printed(lines)
         said = [line for line in lines if re.search(r'^reframe: |error|WARNING', line)]
@@ -135,6 +141,28 @@ def refuse_nothing(
         (f"no test case matches '{chosen}'" if chosen else 'no test case fits this system') + why,
         f"'reframe -c reframe-checks -l{where}' lists the tests",
     )
+
+
+def refuse_mistyped(log: str, rest: list[str], lines: list[str]) -> None:
+    """A test, preset or option that there is not: what was meant. It leaves no log behind."""
+    unknown = next((m[1] for m in map(UNKNOWN.match, lines) if m), '')
+    tests, rows = ([], []) if '-c' in rest else (checks(), [*presets.load()['presets']])
+    known = {'-n': (tests, 'test'), '-p': (rows, 'preset')}
+    fact = hint = ''
+    if unknown in tests:
+        fact, hint = f"'{unknown}' is a test", f'membw run -n {unknown}'
+    elif unknown:
+        fact = f"unknown {'option' if unknown[0] == '-' else 'argument'} '{unknown}'"
+        near = difflib.get_close_matches(f'--{unknown.lstrip("-")}', [*OWN, *OFTEN], 1)
+        hint = f"did you mean '{near[0]}'?" if near else "'membw run --help' lists the options"
+    for option, word in zip(rest, rest[1:], strict=False):
+        names, what = known.get(option, ([], ''))
+        if not fact and names and re.fullmatch(r'[\w-]+', word):
+            if not any(word in name for name in names):
+                fact, hint = f"no {what} '{word}'", did_you_mean(word, names)
+    if fact:
+        pathlib.Path(log).unlink(missing_ok=True)
+        raise MembwError(fact, hint)
 
 
 def refuse_as_printed(lines: list[str]) -> None:

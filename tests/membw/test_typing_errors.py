@@ -1,0 +1,29 @@
+"""What is mistyped is named, with what was meant; nothing is left behind."""
+
+import pytest
+from places import ROOT
+
+ERRORS = [
+    ('runn', "unknown command 'runn'", "did you mean 'run'?"),
+    ('ladder', "'ladder' is a test", 'membw run -n ladder'),
+    ('help runn', "unknown command 'runn'", "did you mean 'run'?"),
+    ('--versoin', "unknown option '--versoin'", "did you mean '--version'?"),
+    ('-v', "unknown option '-v'", 'known here: --help --version -h'),
+    ('run --ful', "unknown option '--ful'", "did you mean '--full'?"),
+    ('run full', "unknown argument 'full'", "did you mean '--full'?"),
+    ('run stream', "'stream' is a test", 'membw run -n stream'),
+    ('run -n strem', "no test 'strem'", "did you mean 'stream'?"),
+    ('run -p gc-o2', "no preset 'gc-o2'", "did you mean 'gcc-o2'?"),
+]
+
+
+@pytest.mark.parametrize('words, fact, hint', ERRORS, ids=[e[0] for e in ERRORS])
+def test_a_typing_error_is_answered(words, fact, hint, call):
+    before = {*(ROOT / 'results/reports').glob('*')}
+    done = call('membw', *words.split())
+    assert (done.returncode, done.stderr) == (2, f'membw: {fact}\nhint: {hint}\n')
+    assert {*(ROOT / 'results/reports').glob('*')} == before
+
+
+def test_help_of_a_command(call):
+    assert call('membw', 'help', 'run').stdout == call('membw', 'run', '--help').stdout

@@ -18,11 +18,13 @@ static int option_row_count;
 size_t option_count(const char *option, const char *text, size_t least, size_t most)
 {
 	char *end, hint[64];
-	const double value = strtod(text, &end); /* exact, for more than fits into any memory */
+	double value = strtod(text, &end); /* exact, for more than fits into any memory */
 
-	if (strspn(text, "0123456789e") < strlen(text) || end == text || *end)
-		die("invalid value for '%s': '%s'", "give a whole number, as in 100000000 or 1e8",
-		    option, text);
+	if (strspn(text, "0123456789e") < (size_t)(end - text) || end == text ||
+	    (*end && (!strchr("kMG", *end) || end[1])))
+		die("invalid value for '%s': '%s'",
+		    "give a whole number, as in 100000000, 1e8 or 100M", option, text);
+	value *= *end == 'k' ? 1e3 : *end == 'M' ? 1e6 : *end == 'G' ? 1e9 : 1;
 	snprintf(hint, sizeof(hint), "it must be at most %zu", most);
 	if (value > (double)most)
 		die("invalid value for '%s': '%s'", hint, option, text);

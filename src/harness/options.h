@@ -51,7 +51,7 @@ LOCAL double options_peak(void);      /* 0: not given */
 
 /* For setters.  Each dies of a value that it cannot take. */
 
-/* A whole number, 100000000 or 1e8, from LEAST to MOST. */
+/* A whole number, 100000000, 1e8 or 100M (k, M, G: powers of 1000), from LEAST to MOST. */
 LOCAL size_t option_count(const char *option, const char *text, size_t least, size_t most);
 
 /* A number above 0, up to MOST; the hint says what to give. */

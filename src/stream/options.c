@@ -18,10 +18,24 @@ static void set_size(const char *option, const char *text)
 	options.size_from = FROM_OPTION;
 }
 
+/* KiB of "8G", "512M", "64K", or of a number alone. */
+static size_t kib_of(const char *option, const char *text)
+{
+	const size_t length = strlen(text);
+	const char *const unit = length ? strchr("KMG", text[length - 1]) : NULL;
+	char number[32];
+
+	if (!unit || !*unit || length > sizeof(number))
+		return option_count(option, text, 1, COUNT_MAX);
+	snprintf(number, sizeof(number), "%.*s", (int)length - 1, text);
+	return option_count(option, number, 1, COUNT_MAX >> 20) << (*unit == 'K'   ? 0
+								    : *unit == 'M' ? 10
+										   : 20);
+}
+
 static void set_memory(const char *option, const char *text)
 {
-	options.size =
-		option_count(option, text, 1, COUNT_MAX) * 1024 / (ARRAYS * sizeof(element));
+	options.size = kib_of(option, text) * 1024 / (ARRAYS * sizeof(element));
 	options.size_from = FROM_OPTION;
 }
 
@@ -54,10 +68,11 @@ static void list_variants(const char *option, const char *text)
 
 static const struct option_row OWN[] = {
 	{ 'n', "array-size", "N",
-	  "elements of one array; 100000000 or 1e8 (default: macro\n"
+	  "elements of one array; 100000000, 1e8 or 100M (default: macro\n"
 	  "STREAM_ARRAY_SIZE, else four times the last-level caches)",
 	  .set = set_size },
-	{ 'm', "memory", "KIB", "KiB of all arrays together, in place of -n", .set = set_memory },
+	{ 'm', "memory", "KIB", "KiB of all arrays together (or 8G, 512M), in place of -n",
+	  .set = set_memory },
 	{ 't', "ntimes", "N",
 	  "exactly N repetitions, at least 2: the first is not counted\n"
 	  "(default: macro NTIMES, else until the figures have settled)",

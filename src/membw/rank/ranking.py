@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from membw.plural import plural
-from membw.rank.newest import newest
+from membw.rank.newest import OLD_S, newest
 from membw.rank.screen import MARGIN, Group, NodeVerdict, judge
 from membw.rank.units import units
 from membw.results.hostlist import match_expected
@@ -49,12 +49,12 @@ def rank_files(
     paths: Sequence[str], expected: Sequence[str] = (), margin: float = MARGIN
 ) -> Ranking:
     """The ranking of what the files and folders hold; MembwError where one cannot be read."""
-    return rank_table(read_table(paths), expected, margin)
+    return rank_table(read_table(paths, OLD_S), expected, margin)
 
 
 def rank_table(table: Table, expected: Sequence[str] = (), margin: float = MARGIN) -> Ranking:
     """The verdict on every node of the table, and on every expected one without a record."""
-    first, again, missed = newest(table.figures)
+    first, again, missed = newest(table.figures, table.seen)
     judged = judge(first, again, margin, table.provenance, units)
     low = defaultdict(list)
     for verdict in judged.verdicts:

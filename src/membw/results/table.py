@@ -5,7 +5,10 @@ for that half alone DuckDB took 0.7 s and 240 MB, Polars 2.4 s. A year of 100 no
 records) is some 5 s: a library would save 2 s, and names no damaged line.
 """
 
+import io
+import itertools
 import json
+import math
 import os
 import re
 import statistics
@@ -16,7 +19,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from functools import lru_cache
 from pathlib import Path
-from typing import NamedTuple
+from typing import IO, NamedTuple
 
 from membw.errors import MembwError
 from membw.files import naming, unreadable_folders
@@ -30,6 +33,7 @@ SCHEMA = 'membw-record-2'
 HIGHER, LOWER = 'higher', 'lower'
 ONE_RUN_S = 900  # ranks of one run write their records within so many seconds
 MOST_PROBLEMS = 100  # lines named per file
+KEPT_FIGURES = 100_000  # before old ones are left out, where only new ones are wanted
 KEPT = 500  # records that a table keeps as JSON objects: those of a run, not of a year
 AHEAD_S = 86_400  # a clock may be so much ahead of this machine's
 SHOWN_AS = {'MB/s': ('GB/s', 1000.0), 'B/s': ('GB/s', 1e9)}
@@ -120,7 +124,8 @@ class Table:
         self.lost: list[Lost] = []  # what records say was to be measured, and is not
         self.problems: list[str] = []
         self.provenances: dict[str, dict[str, str]] = {}
-        self.texts: dict[str, str] = {}  # of what cannot be read a second time: pipes, stdin
+        self.kept_bytes: dict[str, bytes] = {}  # what cannot be read a second time: pipes, stdin
+        self.seen: dict[str, float] = {}  # when each node was measured last
         self.objects: dict[tuple[str, int], dict] = {}  # the first KEPT, by file and line
 
     def provenance(self, figure: Figure) -> dict[str, str]:
@@ -132,56 +137,84 @@ class Table:
         kept = self.objects.get((figure.file, figure.line))
         if kept is not None:
             return kept
-        text = self.texts.get(figure.file)
-        if text is None:
-            text = Path(figure.file).read_bytes().decode('utf-8-sig', 'replace')
-        return json.loads(text.split('\n')[figure.line - 1])
+        kept_bytes = self.kept_bytes.get(figure.file)
+        with io.BytesIO(kept_bytes) if kept_bytes else open(figure.file, 'rb') as stream:
+            lines = itertools.islice(_lines(stream), figure.line - 1, figure.line)
+            return json.loads(next(lines))
 
 
-def read_table(paths: Sequence[str]) -> Table:
+def read_table(paths: Sequence[str], newest_s: float = math.inf) -> Table:
     """The table of record files, of folders of them, and of '-' (stdin).
 
     A folder is read through, its `records` alone where it has such a folder; JSON files that hold
     no record are passed over. A record that is met twice counts once. MembwError: a path that
-    cannot be read.
+    cannot be read. `newest_s`: figures older than so many seconds before the newest are left out.
     """
     table = Table()
-    records: list[_Record] = []
-    seen: set[tuple] = set()
+    several: list[_Record] = []  # of several ranks: judged together
+    known: set[int] = set()
+    enough = KEPT_FIGURES
     for path in paths:
         try:
-            for name, text, is_named in _texts(path, table.problems):
-                if path == '-' or not os.path.isfile(name):
-                    table.texts[name] = text
-                found = _read(name, text, is_named, table)
-                records += [record for record in found if record.identity not in seen]
-                seen.update(record.identity for record in found)
+            for name, stream, is_named in _files(path, table):
+                for record in _read(name, stream, is_named, table):
+                    same = hash(record.identity)
+                    if same in known:
+                        continue
+                    known.add(same)
+                    node, when = record.any.node, record.any.time
+                    table.seen[node] = max(table.seen.get(node, 0.0), when)
+                    if record.ranks > 1:
+                        several.append(record)
+                    else:
+                        table.figures += _figures([record], '')
+                    if len(table.figures) > enough:
+                        _forget_old(table, newest_s)
+                        enough = len(table.figures) + KEPT_FIGURES
         except OSError as err:
             fact = f"cannot read '{err.filename or path}': {err.strerror}"
             raise MembwError(fact, 'give files or folders that exist') from err
-    for run, lacking in _runs(records):
+    for run, lacking in _runs(several):
         table.figures += _figures(run, lacking)
+    _forget_old(table, newest_s)
     table.figures.sort(key=lambda f: f.time)
     table.lost = list({one._replace(file=''): one for one in table.lost}.values())
     return table
 
 
+def _forget_old(table: Table, newest_s: float) -> None:
+    begin = max(table.seen.values(), default=0.0) - newest_s
+    if begin > 0:
+        table.figures = [f for f in table.figures if f.time >= begin]
+
+
 # --- files ---------------------------------------------------------------------------------
 
 
-def _texts(path: str, problems: list[str]) -> Iterator[tuple[str, str, bool]]:
-    """(name, text, whether the path names this file itself)."""
+def _files(path: str, table: Table) -> Iterator[tuple[str, IO[bytes], bool]]:
+    """(name, stream, whether the path names this file itself)."""
     if path == '-':
-        yield 'stdin', sys.stdin.buffer.read().decode('utf-8-sig', 'replace'), True
+        table.kept_bytes['stdin'] = sys.stdin.buffer.read()
+        yield 'stdin', io.BytesIO(table.kept_bytes['stdin']), True
     elif Path(path).is_dir():
         folder = Path(path, 'records') if Path(path, 'records').is_dir() else Path(path)
-        problems += unreadable_folders(folder)
+        table.problems += unreadable_folders(folder)
         for file in sorted(f for f in folder.rglob('[!.]*') if _is_result(f)):
-            with naming(file):
-                yield str(file), file.read_bytes().decode('utf-8-sig', 'replace'), False
+            with naming(file), open(file, 'rb') as stream:
+                yield str(file), stream, False
     else:
         with naming(path), open(path, 'rb') as stream:
-            yield str(path), stream.read().decode('utf-8-sig', 'replace'), True
+            if os.path.isfile(path):
+                yield str(path), stream, True
+            else:
+                table.kept_bytes[str(path)] = stream.read()
+                yield str(path), io.BytesIO(table.kept_bytes[str(path)]), True
+
+
+def _lines(stream: IO[bytes]) -> Iterator[str]:
+    """One at a time: a year of a large fleet does not fit into memory."""
+    for number, line in enumerate(stream):
+        yield line.rstrip(b'\n').decode('utf-8' if number else 'utf-8-sig', 'replace')
 
 
 def _is_result(file: Path) -> bool:
@@ -189,34 +222,37 @@ def _is_result(file: Path) -> bool:
     return bool(ending) and file.is_file()
 
 
-def _read(name: str, text: str, is_named: bool, table: Table) -> 'list[_Record]':
+def _read(name: str, stream: IO[bytes], is_named: bool, table: Table) -> 'Iterator[_Record]':
     """The records of one file; what is damaged goes to the table's problems."""
-    problems = table.problems
-    if '"session_info"' in text[:300]:
+    problems: list[str] = []
+    head = stream.read(300)
+    stream.seek(0)
+    if b'"session_info"' in head:
         if is_named:
-            problems.append(f'{name}: a report of ReFrame, not records: give results/records')
-        return []
-    if not is_named and 'membw-record-' not in text:
-        return []
-    records, wrong, is_any = [], [], False
-    for number, line in enumerate(text.split('\n'), 1):
+            problems = [f'{name}: a report of ReFrame, not records: give results/records']
+        table.problems += problems
+        return
+    wrong, is_any, is_ours = 0, False, is_named
+    for number, line in enumerate(_lines(stream), 1):
+        is_ours = is_ours or 'membw-record-' in line
         if line.strip():
             try:
                 data = _json(line)
                 record = _record(data, name, number, table.provenances)
                 table.lost += record.lost
-                records += [record] if record.figures else []
                 is_any = True
                 if len(table.objects) < KEPT:
                     table.objects[name, number] = data
+                if record.figures:
+                    yield record
             except BadRecord as err:
-                wrong.append(f'{name}:{number}: {err}')
-    problems += wrong[:MOST_PROBLEMS]
-    if len(wrong) > MOST_PROBLEMS:
-        problems.append(f'{name}: {len(wrong) - MOST_PROBLEMS} more damaged lines')
+                wrong += 1
+                problems += [f'{name}:{number}: {err}'] if wrong <= MOST_PROBLEMS else []
+    if wrong > MOST_PROBLEMS:
+        problems.append(f'{name}: {wrong - MOST_PROBLEMS} more damaged lines')
     if not is_any and not wrong:
         problems.append(f'{name}: no record in this file')
-    return records
+    table.problems += problems if is_ours else []
 
 
 def _json(line: str) -> dict:
@@ -347,7 +383,7 @@ def _name(case: dict, data: dict, key: str) -> str:
 def _host(host: object) -> str:
     if not isinstance(host, str) or not HOST.fullmatch(host) or host.upper() == 'ALL':
         raise BadRecord(f"'host' is not the name of a node: {ascii(host)[:80]}")
-    return host
+    return sys.intern(host)
 
 
 def _count(data: dict, key: str, least: int) -> int:

@@ -76,6 +76,11 @@ if [ -e "$MEMBW_ROOT/.spack/ready" ] && [ -x "$_membw_spack/bin/spack" ]; then
 	_membw_path "$_membw_spack/bin"
 fi
 _membw_path "$MEMBW_ROOT/.venv/bin"
+# last: the programs that `make -C src/stream` built by its default preset
+case :$PATH: in
+*":$MEMBW_ROOT/build/gcc-o2:"*) ;;
+*) PATH=$PATH:$MEMBW_ROOT/build/gcc-o2:$MEMBW_ROOT/build/gcc-o3 ;;
+esac
 export PATH
 unset -f _membw_path
 unset _membw_spack

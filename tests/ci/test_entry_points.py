@@ -124,6 +124,7 @@ def test_setup_env_works_from_any_folder_and_twice(root, call, need, tmp_path, s
     assert first == f'{root} {root}/configs'
     assert [reframe, membw] == [f'{root}/.venv/bin/reframe', f'{root}/.venv/bin/membw']
     assert path.split(':').count(f'{root}/.venv/bin') == 1
+    assert path.split(':')[-2:] == [f'{root}/build/gcc-o2', f'{root}/build/gcc-o3']
 
 
 def test_a_shell_that_cannot_source_has_a_command_for_it(root, call, tmp_path):

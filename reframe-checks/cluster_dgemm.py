@@ -3,8 +3,8 @@
 import reframe as rfm
 from lib import pinnings
 from lib.blas_binary import of_a_blas
+from lib.whole_cluster import RECORDS, whole_cluster
 from reframe.core.builtins import run_before
-from whole_cluster import RECORDS, whole_cluster
 
 
 @rfm.simple_test

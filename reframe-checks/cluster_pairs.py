@@ -5,8 +5,8 @@ import json
 import reframe as rfm
 from lib.binaries import built
 from lib.option_words import option_words
+from lib.whole_cluster import RECORDS, whole_cluster
 from reframe.core.builtins import run_before, variable
-from whole_cluster import RECORDS, whole_cluster
 
 from membw.rank.slowest_links import slowest_links
 

@@ -12,8 +12,8 @@ from lib.binaries import program_binary, spack_rows_of
 from lib.option_words import option_words
 from lib.refusal import refuse
 from lib.stream_options import stream_options
+from lib.whole_cluster import RECORDS, WAIT_S, whole_cluster
 from reframe.core.builtins import fixture, run_after, run_before, variable
-from whole_cluster import RECORDS, WAIT_S, whole_cluster
 
 from membw.site import topology
 

@@ -17,9 +17,8 @@ import time
 import cluster_stream
 import pytest
 import record_schema
-import slurm_nodes
 import standin_gcc
-from lib import launchers
+from lib import launchers, slurm_nodes
 from places import ROOT
 
 pytestmark = [pytest.mark.slurm, pytest.mark.slow]

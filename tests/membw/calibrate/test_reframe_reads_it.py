@@ -19,9 +19,7 @@ TINY = ('-Sstream.array_size=1000000', '-Sstream.ntimes=3',
         '-Sstream.allow=array-too-small,too-short,disturbed,unstable')  # fmt: skip
 
 
-def test_reframe_compares_and_warns_of_an_old_reference(
-    tmp_path, monkeypatch, call, environment
-):
+def test_reframe_compares_and_warns_of_an_old_reference(tmp_path, monkeypatch, call, environment):
     copy_checkout(tmp_path)
     monkeypatch.setenv('MEMBW_ROOT', str(tmp_path))
     (tmp_path / 'systems/posed.yaml').write_text(POSED)

@@ -5,13 +5,6 @@ import pathlib
 import re
 import statistics
 
-import measured_again
-import ranking
-import slurm_nodes
-from lib import references
-from lib.launchers import UNBOUND, given_or
-from lib.measurement import invalid_reasons, measurement
-from lib.refusal import refuse
 from reframe.core.backends import getlauncher
 from reframe.core.builtins import (
     performance_function,
@@ -21,6 +14,10 @@ from reframe.core.builtins import (
     variable,
 )
 
+from lib import measured_again, ranking, references, slurm_nodes
+from lib.launchers import UNBOUND, given_or
+from lib.measurement import invalid_reasons, measurement
+from lib.refusal import refuse
 from membw.plural import plural
 from membw.printable import at_most
 from membw.results.archive import NOTE_ENVIRONMENT

@@ -14,7 +14,7 @@ enum { PAGES_PER_SAMPLE = 16 };
 
 static int placement_refusal; /* errno of the latest refusal */
 
-int placement_domain(const void *address)
+static int placement_look_up(const void *address)
 {
 	int domain = -1;
 #ifdef SYS_move_pages
@@ -29,6 +29,17 @@ int placement_domain(const void *address)
 	placement_refusal = ENOSYS;
 #endif
 	return domain;
+}
+
+/* Linux 6.1 to 6.5 does not look up a page that NUMA balancing has marked until it is touched. */
+int placement_domain(const void *address)
+{
+	const int domain = placement_look_up(address);
+
+	if (domain >= 0 || placement_refusal)
+		return domain;
+	(void)*(const volatile char *)address;
+	return placement_look_up(address);
 }
 
 static int placement_are_several(void (*find)(struct cpuset *domains))
@@ -49,7 +60,8 @@ void placement_unknown(void)
 {
 	if (!placement_are_several(domains_with_memory))
 		return;
-	(placement_are_several(domains_allowed) ? verdict_invalid : verdict_warn)(
+	(placement_refusal && placement_are_several(domains_allowed) ? verdict_invalid
+								     : verdict_warn)(
 		WRONG_PLACEMENT,
 		"not known: the kernel does not say on which NUMA domain pages lie%s%s%s",
 		placement_refusal ? ": move_pages: " : "",

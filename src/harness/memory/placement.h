@@ -4,8 +4,8 @@
  * Requested is what the memory policy (numactl) says; without one, the domains
  * local to the CPUs that the thread may run on, because it touched the page first.
  * One page in a hundred may lie elsewhere: a neighbour's thread touches it.
- * Where the kernel says of no page where it lies, as in containers, the placement is not known:
- * wrong where the pages may lie on several domains.
+ * Where the kernel refuses to say where pages lie, as in containers, the placement is not known:
+ * wrong where they may lie on several domains.
  */
 #pragma once
 

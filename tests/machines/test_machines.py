@@ -1,0 +1,73 @@
+"""Programs on machines that nobody has here: verdicts, placements and words, never rates.
+
+`make test` boots the machines that say `in_make_test`, `make machines` all of them.
+"""
+
+import os
+import subprocess
+
+import emulated_machine as machines
+import pytest
+from places import ROOT
+
+ALL = os.environ.get('MACHINES') == 'all'
+NAMES = [n for n in machines.names() if ALL or machines.load(n).get('in_make_test')]
+PROGRAMS = ('stream', 'tiers', 'pingpong')
+
+
+@pytest.fixture(scope='module')
+def programs(build_program, tmp_path_factory):
+    """programs(machine) -> {name: path}; static where the guest has not this host's libraries."""
+
+    def build(machine):
+        if machine.is_foreign:
+            cc = f'{machine.arch}-linux-gnu-gcc'
+            return {p: build_program(p, '-static', cc=cc) for p in PROGRAMS}
+        refuse = tmp_path_factory.mktemp('probe') / 'refuse_calls'
+        source = ROOT / 'tests/probes/refuse_calls.c'
+        subprocess.run(['gcc', source, '-o', refuse], check=True)
+        return {p: build_program(p) for p in PROGRAMS} | {'refuse_calls': refuse}
+
+    return build
+
+
+@pytest.mark.shared
+@pytest.mark.parametrize('name', NAMES)
+def test_each_run_says_what_it_must(name, programs, tmp_path, need):
+    machine = machines.Machine(name, tmp_path)
+    if machine.why_not():
+        pytest.skip(machine.why_not())
+    if machine.is_foreign:
+        need(f'{machine.arch}-linux-gnu-gcc')
+    outcomes = machine.boot(programs(machine))
+    print(f'{name}: {machine.seconds:.0f} s')
+    problems = []
+    for expected, outcome in zip(machine.facts['runs'], outcomes):
+        problems += [f'{expected["run"]}: {text}' for text in differences(expected, outcome)]
+        problems += [outcome.text] if problems else []
+    assert not problems, '\n'.join([*problems, machine.console[-3000:]])
+
+
+def differences(expected, outcome):
+    """What a run says, and does not say, of what its file expects."""
+    if outcome.status != expected.get('status', 0):
+        yield f'status {outcome.status}, not {expected.get("status", 0)}'
+    for text in expected.get('says', ()):
+        if text not in outcome.text:
+            yield f"does not say '{text}'"
+    for text in expected.get('never', ()):
+        if text in outcome.text:
+            yield f"says '{text}'"
+    if 'pages_on' in expected:
+        found = sorted({int(d) for pages in outcome.placements() for d in pages})
+        if found != expected['pages_on']:
+            yield f'pages on {found}, not {expected["pages_on"]}'
+    if 'pairs' in expected:
+        pairs = outcome.record.get('pairs_of_domains', [])
+        found = [f'{pair["cpus"]}-{pair["memory"]}' for pair in pairs]
+        if found != expected['pairs']:
+            yield f'pairs {found}, not {expected["pairs"]}'
+        if any(list(p['placement_after']['pages_on']) != [str(p['memory'])] for p in pairs):
+            yield 'pages of a pair lie elsewhere'
+    if 'threads' in expected and outcome.record.get('threads') != expected['threads']:
+        yield f'{outcome.record.get("threads")} threads, not {expected["threads"]}'

@@ -176,8 +176,6 @@ def test_the_automatic_size_keeps_to_ulimit(recorded_machine, run, letter):
     program = recorded_machine(cache(0, '64M', '0'))
     limited = 'bash', '-c', f'ulimit -{letter} 600000; exec "$@"', '-'
     done = run(*limited, program, '-t', '3', *SMALL, OMP_NUM_THREADS='1')
-    assert 'array size limited by the available memory' in done.stdout
-    assert f'(ulimit -{letter})' in done.stdout
     assert 150e6 < 3 * 8 * done.record['array_size'] < 600e6
 
 

@@ -31,3 +31,4 @@ class cluster_dgemm(of_a_blas, whole_cluster):
         self.look_around()
         self.executable = self.binary.path
         self.executable_opts = self.program_options(RECORDS)
+        self.note_ends()

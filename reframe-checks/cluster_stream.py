@@ -108,3 +108,4 @@ class cluster_stream(stream_options, whole_cluster):
             words = [*places_of_rank(self.shares), self.binary.path]
             self.executable = 'sh'
             self.executable_opts = [*map(shlex.quote, words), *options]
+        self.note_ends()

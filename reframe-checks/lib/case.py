@@ -60,8 +60,9 @@ class Case:
     def gather(self) -> None:
         """Reads the records that were written, and why the others were not."""
         self.ledger = ledger.read(self.check.stagedir)
-        for file in {*self.ledger.ended} - {ledger.WHOLE}:  # whatever was launched counts
-            self.expected.setdefault(file, file.rpartition('.')[0])
+        for file in self.ledger.ended:  # whatever was launched counts
+            if file.endswith('.json'):
+                self.expected.setdefault(file, file.removesuffix('.json'))
         for file, what in self.expected.items():
             record = read_record(pathlib.Path(self.check.stagedir, file))
             if record is not None:

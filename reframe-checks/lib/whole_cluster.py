@@ -3,6 +3,7 @@
 import json
 import pathlib
 import re
+import shlex
 import statistics
 
 from reframe.core.backends import getlauncher
@@ -20,6 +21,7 @@ from lib.measurement import invalid_reasons, measurement
 from lib.refusal import refuse
 from membw.plural import plural
 from membw.printable import at_most
+from membw.results import archive, ledger
 from membw.results.archive import NOTE_ENVIRONMENT
 from membw.results.table import HIGHER
 
@@ -29,9 +31,12 @@ WAIT_S = 300  # for the other processes, once the first process of a job has end
 RECORDS, REQUESTED = 'cluster.jsonl', 'requested.txt'
 UNCLEAR = ('SUSPECT', 'UNDECIDED')
 MEASURED = ('PASS', 'FAIL', *UNCLEAR)
-NOT_PASS = ('FAIL', *UNCLEAR, 'INVALID', 'MISSING')
+LOST = ('MISSING', 'NOT MEASURED')
+NOT_PASS = ('FAIL', 'DIED', *UNCLEAR, 'INVALID', *LOST)
 # one line per node in the log for so many nodes; of more, those alone that are not PASS
 LOGGED = 64
+GONE = 'node failed, or gave no answer'
+NODE = '${SLURMD_NODENAME:-$(uname -n)}'  # as Slurm names it
 MOST = 20  # in the reason of a failure
 
 
@@ -124,12 +129,13 @@ class whole_cluster(measurement):
         if self.is_dry_run():
             return
         lines = self.gathered()
+        self.nodes_of_job = self.requested_nodes()
+        lines += self.of_the_dead(lines)
         if not lines:
-            self.case.expected = {RECORDS: ''}
+            self.case.expected = {node: node for node in self.nodes_of_job} or {RECORDS: ''}
             self.case.gather()
             self.keep(None, type(self).__name__)
             return
-        self.nodes_of_job = self.requested_nodes()
         self.case.judges_records = False
         self.note_build()
         self.note_provenance(json.loads(lines[0]))
@@ -154,6 +160,28 @@ class whole_cluster(measurement):
         for path in paths:
             path.unlink(missing_ok=True)
         return [line + '\n' for line in text.splitlines() if line.endswith('}')]
+
+    def of_the_dead(self, lines: list[str]) -> list[str]:
+        """Records, without a figure, of nodes that left none: how the program ended there."""
+        if not self.by_srun or self.uses_mpi or not lines:
+            return []
+        hosts = {json.loads(line)['host'].partition('.')[0] for line in lines}
+        ended = ledger.read(self.stagedir).ended
+        made = []
+        for node in self.nodes_of_job:
+            if node.partition('.')[0] not in hosts:
+                why = ledger.how(ended[node]) if node in ended else GONE
+                one = ledger.Missing('', why, True, node)
+                empty = archive.empty_record(self.program_name(), node)
+                made.append(json.dumps({**empty, 'missing': [one._asdict()]}) + '\n')
+        return made
+
+    def note_ends(self) -> None:
+        """Each process that srun starts notes in the ledger how the program ended on its node."""
+        if self.by_srun and not self.uses_mpi:
+            loop = '"$0" "$@"; status=$?; ' + ledger.ended(NODE, '$status') + '; exit $status'
+            words = [self.executable, *self.executable_opts]
+            self.executable, self.executable_opts = 'sh', ['-c', shlex.quote(loop), *words]
 
     def measured_again(self, nodes: list[str]) -> list[str]:
         """Records of further measurements of these nodes; none where they are not free."""
@@ -196,11 +224,13 @@ class whole_cluster(measurement):
         """Every node of the job answered, with valid figures."""
         if not self.judged:
             return self.conclude([])
+        dead = [node for node in self.judged.nodes if node.verdict == 'DIED']
+        self.case.missing = [ledger.Missing(node.name, node.reason, True) for node in dead]
         return self.conclude(at_most(self.lost(), MOST))
 
     def lost(self) -> list[str]:
         """Nodes with invalid figures, as text."""
-        return ranking.of_verdict(self.judged.nodes, 'MISSING', 'INVALID')
+        return ranking.of_verdict(self.judged.nodes, *LOST, 'INVALID')
 
     def report_metrics(self) -> None:
         """Of the nodes with valid figures."""

@@ -18,6 +18,7 @@ one of the newest measurement are the further ones, at whatever hour.
 UNDECIDED: nothing to compare with, or slow with others: a rack, or the slower of two groups that
 no fact or reference explains.
 INVALID: the figure is wrong; MISSING: a node has no record in the newest measurement.
+DIED: the last launch on it ended by a signal, with the node, or at a limit.
 
 examples:
   membw rank results/
@@ -59,7 +60,7 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
     add(
         '--node-check',
         metavar='FILE',
-        help='write "<node> PASS|FAIL|SUSPECT|UNDECIDED|INVALID|MISSING reason"',
+        help='write "<node> PASS|FAIL|SUSPECT|UNDECIDED|INVALID|MISSING|DIED reason"',
     )
     add('--drain', action='store_true', help='print the Slurm commands that drain failed nodes')
     tables.add_argument(parser)

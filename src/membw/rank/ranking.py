@@ -6,12 +6,12 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from membw.plural import plural
-from membw.rank.newest import OLD_S, newest
+from membw.rank.newest import OLD_S, TOGETHER_S, newest
 from membw.rank.screen import MARGIN, Group, NodeVerdict, judge
 from membw.rank.units import units
 from membw.results.hostlist import match_expected
 from membw.results.table import Figure, Table, read_table
-from membw.results.verdict import MISSING, WORST_FIRST
+from membw.results.verdict import DIED, MISSING, NOT_MEASURED, WORST_FIRST
 
 
 class Node(NamedTuple):
@@ -39,7 +39,7 @@ class Ranking:
     def counts(self) -> str:
         """'5 nodes: 3 PASS, 1 FAIL, 0 INVALID, 1 MISSING'."""
         words = [node.verdict for node in self.nodes]
-        shown = ('PASS', 'FAIL', 'INVALID', 'MISSING', 'SUSPECT', 'UNDECIDED')
+        shown = ('PASS', 'FAIL', 'INVALID', 'MISSING', DIED, 'SUSPECT', 'UNDECIDED', NOT_MEASURED)
         counts = [(words.count(word), word) for word in shown]
         parts = [f'{n} {word}' for n, word in counts if n or word not in shown[4:]]
         return f'{plural(len(words), "node")}: {", ".join(parts)}'
@@ -62,14 +62,26 @@ def rank_table(table: Table, expected: Sequence[str] = (), margin: float = MARGI
             low[verdict.setting].append(verdict.node)
     measured = {v.node for v in judged.verdicts}
     names = match_expected(measured | set(missed), expected)
-    lost = dict.fromkeys(set(names) - measured, 'no record') | missed
-    nodes = _worst(judged.verdicts, {node: Node(node, MISSING, why) for node, why in lost.items()})
+    without = dict.fromkeys(set(names) - measured, 'no record') | missed
+    lost = {node: Node(node, MISSING, why) for node, why in without.items()}
+    nodes = _worst(judged.verdicts, lost | died(table))
     one = {f.setting: f for f in first}
     problems = list(table.problems)
     controls = {setting: judged.controls[setting] for setting in low}
     return Ranking(
         judged.verdicts, nodes, dict(low), controls, judged.groups, judged.notes, problems, one
     )
+
+
+def died(table: Table) -> dict[str, Node]:
+    """Nodes whose last launch brought no figure, or not all, in the time of a measurement."""
+    last = {figure.node: figure.time for figure in table.figures}
+    end = max([*last.values(), *(one.time for one in table.lost)], default=0.0)
+    return {
+        one.node: Node(one.node, one.word, one.text)
+        for one in sorted(table.lost, key=lambda one: one.time)
+        if one.node and end - one.time <= TOGETHER_S and one.time >= last.get(one.node, 0.0)
+    }
 
 
 def _worst(verdicts: Sequence[NodeVerdict], missing: dict[str, Node]) -> list[Node]:

@@ -82,22 +82,22 @@ def read_node_check(path: str | Path) -> list[tuple[str, str, str]]:
 
 
 def write_node_check(path: str | Path, nodes: Iterable[Judged]) -> None:
-    """Lines of `<node> PASS|FAIL|SUSPECT|INVALID|MISSING reason`, by name; the file as a whole: a
-    node that a full disk cut off would pass for one that was not measured."""
+    """Lines of `<node> PASS|FAIL|DIED|... reason`, by name; the file as a whole: a node that a
+    full disk cut off would pass for one that was not measured."""
     ordered = sorted(nodes, key=lambda node: node.name)
     rows = (' '.join(filter(None, (n.name, n.verdict, n.reason))) for n in ordered)
     write_whole(path, ''.join(printable(row) + '\n' for row in rows))
 
 
 def drain_commands(nodes: Sequence[Judged]) -> list[str]:
-    """A `scontrol` line for each node that failed; nothing runs them.
+    """A `scontrol` line for each node that failed, or on which a launch died; nothing runs them.
 
     The short name is Slurm's, where only one node has it.
     """
     shared = Counter(node.name.split('.')[0] for node in nodes)
     lines = []
     for node in nodes:
-        if node.verdict == 'FAIL':
+        if node.verdict in ('FAIL', 'DIED'):
             short = node.name.split('.')[0]
             name = short if shared[short] == 1 else node.name
             reason = shlex.quote(printable(f'membw: {node.reason}'))

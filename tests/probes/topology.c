@@ -42,6 +42,7 @@ int main(int argc, char **argv)
 	struct options options;
 	size_t side;
 	struct llc llc;
+	static struct residency_found residency;
 	char note[256], list[CPU_LIST_MAX];
 
 	cpuset_parse(&cpus, argc > 1 ? argv[1] : "");
@@ -51,10 +52,11 @@ int main(int argc, char **argv)
 	llc_find(&llc, &cpus, NULL);
 	side = memory_side_bytes(&domains);
 	memset(&options, 0, sizeof(options));
-	size_choose(&options,
+	verdict_allow(ARRAY_TOO_SMALL); /* nothing is timed */
+	size_choose(&options, &residency,
 		    side || llc.bytes ? (side > llc.bytes ? side : llc.bytes)
 				      : (size_t)LLC_ASSUMED_MIB << 20,
-		    side || llc.bytes ? LLC_FROM_SYSFS : LLC_UNKNOWN, note);
+		    side || llc.bytes ? LLC_FROM_SYSFS : LLC_UNKNOWN, 1, note);
 	json_begin(stdout);
 	json_open(NULL, '{');
 	json_text("cpus", cpuset_format(&cpus, list));

@@ -107,11 +107,12 @@ def _judge(protocol: Protocol, limits: dict[str, float], name: str, runs: list[R
         run.counted = run.why_not
     usable = [run for run in runs if not run.why_not]
     most, gone = protocol.runs.get('lost'), lost(runs)
+    dead = sum(run.died and _is_under(run) for run in runs)  # whatever the others reach
     for title, count in protocol.rounds:
         taken, usable = usable[:count], usable[count:]
         for run in taken:
             run.counted = title
-        if len(taken) < count and most is not None and gone > most:
+        if most is not None and (dead > most or len(taken) < count and gone > most):
             node.status, node.lost = 'FAILED', gone
             return node
         if len(taken) < count:
@@ -131,10 +132,9 @@ def _judge(protocol: Protocol, limits: dict[str, float], name: str, runs: list[R
     return node
 
 
-def lost(runs: Sequence[Run], died: int = 0) -> int:
-    """Runs under the protocol that gave no figure: INVALID or disturbed; `died`: launches of the
-    node that ended without a record."""
-    return died + sum(bool(r.why_not) and _is_under(r) and not r.is_copy for r in runs)
+def lost(runs: Sequence[Run]) -> int:
+    """Runs under the protocol that gave no figure: INVALID, disturbed, or died."""
+    return sum(bool(r.why_not) and _is_under(r) and not r.is_copy for r in runs)
 
 
 def _verdict(decision: Decision) -> tuple[str, list[str]]:

@@ -7,7 +7,7 @@ from membw.accept.protocol import Protocol
 from membw.moments import day, utc
 from membw.printable import printable
 from membw.results.hostlist import match_expected
-from membw.results.table import Figure, Table
+from membw.results.table import Figure, Lost, Table
 
 # what a record must state where the protocol does not name it; not every program states it
 USUAL = {'kernels_set': 'standard', 'language': 'c', 'element_bytes': '8'}
@@ -28,6 +28,7 @@ class Run:
     build: tuple[tuple[str, str], ...] = ()  # BUILD, as far as recorded
     source: str = ''  # file and line of its record
     is_copy: bool = False  # of another run
+    died: bool = False
 
 
 def runs_of(protocol: Protocol, table: Table) -> list[Run]:
@@ -36,13 +37,18 @@ def runs_of(protocol: Protocol, table: Table) -> list[Run]:
     for figure in table.figures:
         key = figure.file, figure.line, figure.node
         together.setdefault(key, {})[figure.metric] = figure
-    hosts = {figure.node for figure in table.figures}
+    hosts = {f.node for f in table.figures} | {one.node for one in table.lost}
     names = protocol.names or []
     renamed = dict(zip(match_expected(hosts, names), names, strict=True))
     runs: list[Run] = []
     seen: dict[tuple[str, tuple[tuple[str, float], ...]], float] = {}
+    lost = {(one.file, one.node, one.time): one for one in table.lost}
     for figures in together.values():
         run = _run(protocol, table, figures, renamed)
+        first = next(iter(figures.values()))
+        one = lost.pop((first.file, first.node, first.time), None)
+        if one and not run.why_not:
+            run.why_not, run.died = printable(f'{one.word}: {one.text}'), one.died
         same = run.node, tuple(sorted((name, f.value) for name, f in figures.items()))
         if not run.why_not and same in seen:
             run.why_not = f'a copy of the run of {utc(seen[same])}: every figure is equal'
@@ -50,7 +56,24 @@ def runs_of(protocol: Protocol, table: Table) -> list[Run]:
         elif not run.why_not:
             seen[same] = run.time
         runs.append(run)
-    return runs
+    runs += [_of_lost(protocol, one, renamed) for one in lost.values()]
+    return sorted(runs, key=lambda run: run.time)
+
+
+def _of_lost(protocol: Protocol, one: Lost, renamed: dict[str, str]) -> Run:
+    """A launch that brought no figure: a node that dies in five of eight launches is not passed by
+    the other three."""
+    other = '; '.join([*_other_case(protocol, one), *_other_time(protocol, one.time)])
+    why_not = f'not under the protocol: {other}' if other else f'{one.word}: {one.text}'
+    return Run(
+        renamed.get(one.node, one.node),
+        one.time,
+        one.night,
+        {},
+        printable(why_not),
+        source=one.file,
+        died=one.died,
+    )
 
 
 def _run(
@@ -83,25 +106,33 @@ def _not_agreed(
     protocol: Protocol, figures: dict[str, Figure], known: dict[str, str]
 ) -> Iterator[str]:
     """Why the run is not one that the parties agreed on."""
-    first, agreed = next(iter(figures.values())), protocol.runs
-    for word, value in (
-        ('test', first.benchmark),
-        ('preset', first.preset),
-        ('pinning', first.pinning),
-        ('system', first.system),
-    ):
-        if agreed.get(word, value) != value:
-            yield f'{word} {value or "not recorded"}'
+    first = next(iter(figures.values()))
+    yield from _other_case(protocol, first)
     for name, line in protocol.contract.items():
         figure = figures.get(name)
         if not figure or (figure.unit, figure.better) != (line.unit, line.better):
             yield f'no {name} in {line.unit}'
-    stated = agreed.get('record', {})
+    stated = protocol.runs.get('record', {})
     for name, value in {**USUAL, **stated}.items():
         found = known.get(name, 'not recorded' if name in stated else value)
         if found != str(value):
             yield f'{name} {found}'
-    measured, period = day(first.time), protocol.content['period']
+    yield from _other_time(protocol, first.time)
+
+
+def _other_case(protocol: Protocol, one: Figure | Lost) -> Iterator[str]:
+    for word, value in (
+        ('test', one.benchmark),
+        ('preset', one.preset),
+        ('pinning', one.pinning),
+        ('system', one.system),
+    ):
+        if protocol.runs.get(word, value) != value:
+            yield f'{word} {value or "not recorded"}'
+
+
+def _other_time(protocol: Protocol, seconds: float) -> Iterator[str]:
+    measured, period = day(seconds), protocol.content['period']
     if not period['from'] <= measured <= period['to']:
         yield f'measured on {measured}'
 

@@ -57,7 +57,7 @@ def protocol_lines(
         'fail'
     )
     if 'lost' in runs:
-        yield f'  lost       at most {runs["lost"]} INVALID or disturbed runs of a node'
+        yield f'  lost       at most {runs["lost"]} INVALID, disturbed or DIED runs of a node'
     yield f'  retest     {plural(retest, "run") + " of a node that failed" if retest else "none"}'
 
 

@@ -257,6 +257,31 @@ def test_runs_that_are_invalid_for_ever_end_as_refused(judged, count, verdict):
     assert found.verdict == verdict
 
 
+BUS = {'what': '', 'why': 'ended by SIGBUS (signal 7)', 'died': True, 'node': 'n1'}
+
+
+@pytest.mark.parametrize('has_figures', [False, True])
+@pytest.mark.parametrize('died, verdict', [(2, 'ACCEPTED'), (3, 'REFUSED')])
+def test_launches_that_died_use_up_what_was_agreed(judged, has_figures, died, verdict):
+    """A node that died in some launches passed with the others: it read the records of those."""
+
+    def one_each(first, rates):
+        return [
+            r
+            for i, rate in enumerate(rates)
+            for r in runs_of_nodes.runs({'n1': rate}, 1, time=clock(first + i))
+        ]
+
+    well, made = one_each(50, (320, 321, 322)), one_each(0, (310, 311, 312)[:died])
+    dead = [{**r, 'missing': [BUS], **({} if has_figures else {'metrics': {}})} for r in made]
+    found = judged([*dead, *well[:2]], runs__lost=2, nodes={'count': 1}, rule__allowed_failures=0)
+    assert found.verdict == ('REFUSED' if died > 2 else 'INCOMPLETE')
+    found = judged([*dead, *well], runs__lost=2, nodes={'count': 1}, rule__allowed_failures=0)
+    assert found.verdict == verdict
+    reasons = [run.counted for run in only_of(found, 'n1').runs if run.why_not]
+    assert reasons == ['DIED: ended by SIGBUS (signal 7) on n1'] * died
+
+
 @pytest.mark.parametrize(
     'change, said',
     [

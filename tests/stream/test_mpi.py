@@ -91,7 +91,7 @@ def test_a_flipped_bit_on_one_rank_makes_this_rank_alone_invalid(mpi_run):
 
 
 def test_a_node_short_of_memory_is_named_with_both_figures(mpi_run):
-    end = 'return memory_available_smaller_of(outside, group);'
+    end = 'memory_available_source = "";\n\tfor ('
     little = on_rank(2, 'return 104857600;')
     short = [('harness/machine/memory_available.c', end, f'{little}\n\t{end}')]
     nodes = ['n1', 'n2', 'n3', 'n3']

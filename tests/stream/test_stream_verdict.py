@@ -320,6 +320,9 @@ def test_pages_on_a_remote_domain(recorded_machine, run):
         f'{nodes}/online': '0-1',
         f'{nodes}/node0/cpulist': '',
         f'{nodes}/node1/cpulist': '0-63',
+        '../proc/self/status': 'Mems_allowed_list:\t0-1',
+        f'{nodes}/node0/meminfo': 'Node 0 MemTotal:       16777216 kB',
+        f'{nodes}/node1/meminfo': 'Node 1 MemTotal:       16777216 kB',
     }
     done = run(recorded_machine(files), '-n', '1e6', '-t', '3')
     assert 'wrong-placement' in done.reasons

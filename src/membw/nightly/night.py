@@ -4,7 +4,6 @@ import contextlib
 import json
 import os
 import pathlib
-import re
 import shlex
 import shutil
 import signal
@@ -44,28 +43,40 @@ class Night:
         """Runs a step that is not complete, with a time limit; its output goes to NAME.log."""
         if self.steps.get(name, {}).get('status') in (WELL, WRONG):
             return
-        begun, status = time.monotonic(), STOPPED
+        begun, status, before = time.monotonic(), STOPPED, self.reports()
         print(f'nightly: {name}: {shlex.join(words)}', flush=True)
         try:
             status = bounded(words, self.log(name), seconds)
         finally:
             took = round(time.monotonic() - begun, 1)
-            self.steps[name] = {'status': status, 'seconds': took, 'command': words}
+            made = sorted(self.reports() - before)
+            self.steps[name] = {
+                'status': status,
+                'seconds': took,
+                'command': words,
+                'reports': made,
+            }
             write_whole(self.file, json.dumps(self.steps, indent=1) + '\n')
             print(f'nightly: {name}: exit status {status}', flush=True)
 
     def log(self, name: str) -> pathlib.Path:
         return self.folder / f'{name}.log'
 
+    def reports(self) -> set[str]:
+        """Names of ReFrame's reports: those that a step adds are its own, as one run at a time is
+        under way in a checkout."""
+        return {file.name for file in (self.results / 'reports').glob('run-*.json')}
+
+    @property
+    def results(self) -> pathlib.Path:
+        return self.folder.parent.parent
+
     def gather(self) -> pathlib.Path | None:
         """Copies the records of whole-cluster checks to a folder, which it returns where there
         are any."""
-        log, results = self.log('run'), self.folder.parent.parent
-        text = log.read_text(errors='replace') if log.exists() else ''
         folder = self.folder / 'cluster.records'
-        for name in re.findall(r'^report \S*?([^/\s]+)\.json', text, re.M):
-            report = results / 'reports' / f'{name}.json'
-            runs = json.loads(report.read_text())['runs']
+        for name in self.steps.get('run', {}).get('reports', []):
+            runs = json.loads((self.results / 'reports' / name).read_text())['runs']
             for case in (case for run in runs for case in run['testcases']):
                 if case.get('node_check'):
                     folder.mkdir(exist_ok=True)

@@ -5,6 +5,7 @@ import pathlib
 import re
 import shlex
 import statistics
+from typing import Any
 
 from reframe.core.backends import getlauncher
 from reframe.core.builtins import (
@@ -233,16 +234,22 @@ class whole_cluster(measurement):
         return ranking.of_verdict(self.judged.nodes, *LOST, 'INVALID')
 
     def report_metrics(self) -> None:
-        """Of the nodes with valid figures."""
+        """Medians of the nodes with valid figures; of some metrics the slowest node, too."""
         nodes = [node.figures for node in self.judged.nodes if node.verdict in MEASURED]
         one = {name: f for group in self.judged.groups for name, f in group.any.items()}
+        made: dict[str, dict[str, Any]] = {}
         for name, metric in one.items():
             figures = [node[name] for node in nodes if name in node]
+            kind = {'unit': metric.unit, 'better': metric.better}
             if figures:
-                self.note_figure(name, statistics.median(figures), metric.unit)
+                made[name] = {'value': statistics.median(figures), **kind}
             if figures and re.fullmatch(self.slowest_of, name):
                 slowest = min(figures) if metric.better == HIGHER else max(figures)
-                self.note_figure(f'{name}_slowest', slowest, metric.unit)
+                made[f'{name}_slowest'] = {'value': slowest, **kind}
+        for name, row in made.items():
+            self.note_figure(name, row['value'], row['unit'])
+        # ReFrame keeps no figure of a case that is UNDECIDED or lacks a node
+        self.metrics = json.dumps(made)
 
     @performance_function('nodes')
     def slow_nodes(self) -> int:

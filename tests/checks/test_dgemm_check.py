@@ -143,5 +143,5 @@ def test_a_job_of_the_whole_cluster_takes_every_figure(call, slurm_emu, tmp_path
     (case,) = [c for c in cases if c['name'].startswith('cluster_dgemm ')]
     (record,) = [json.loads(line) for line in open(case['record'])]
     assert record['host'] == 'n1' and case['nodes'].startswith('1 node: '), done.stdout
-    values = {k.split(':')[-1]: v[0] for k, v in case['perfvalues'].items()}
+    values = {name: row['value'] for name, row in json.loads(case['metrics']).items()}
     assert values['k192_slowest'] == values['k192'] > 0 and values['attainable'] > 0

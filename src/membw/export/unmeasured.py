@@ -57,7 +57,8 @@ def newest(
     last = {tuple(row[name] for name in NAMES): row for row in rows}
     for f in figures:
         key = _key_of(f)
-        if key in last and utc(f.time) > last[key]['time']:
+        # a report has the begin of its run, a record the end: what it has is not measured since
+        if key in last and (utc(f.time), 'node' not in last[key]) > (last[key]['time'], False):
             del last[key]
     return list(last.values())
 

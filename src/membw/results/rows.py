@@ -141,6 +141,9 @@ def attempt(
 def figures_of(case: dict, headlines: Container[str] = ()) -> dict[str, Figure]:
     """ReFrame's performance variables: of the median node, of a program without a record."""
     issues, figures = json.loads(case.get('known_issues') or '{}'), {}
+    for name, row in json.loads(case.get('metrics') or '{}').items():
+        if 'value' in row:  # a median of nodes
+            figures[name] = Figure(metric=name, is_headline=name in headlines, **row)
     for key, (value, reference, low, high, unit, *_) in (case.get('perfvalues') or {}).items():
         name, has_limits = key.rsplit(':', 1)[-1], (low, high) != (None, None)
         if value is not None:

@@ -11,8 +11,8 @@ descr: this machine
 hostnames: [posed]
 sources: [a test]
 partitions:
-- {name: here, descr: all of it, scheduler: local, launcher: local, max_jobs: 1, features: [],
-   extras: {build: spack},
+- {name: here, descr: all of it, scheduler: local, launcher: local, max_jobs: 1,
+   features: [x86_64], extras: {build: spack},
    toolchains: {gcc: {cc: gcc, presets: [gcc-o3, gcc-native, gcc-freestanding]}}}
 """
 

@@ -143,6 +143,18 @@ def test_a_case_that_reframe_fails_for_a_reference_is_not_pass(tmp_path):
     assert read(run.write()).rows[0].word == 'FAIL'
 
 
+def test_the_medians_of_a_cluster_that_lacks_a_node_are_shown(tmp_path):
+    """ReFrame has no figure of a case that fails before its last phase."""
+    run = MadeRun(tmp_path).add(test='cluster_stream', node_check='nodecheck.txt')
+    run.cases[-1] |= {
+        **DIED,
+        'result': 'fail',
+        'metrics': '{"triad": {"value": 180.0, "unit": "GB/s", "better": "higher"}}',
+    }
+    (row,) = read(run.write()).rows
+    assert row.word == 'DIED' and row.headline.value == 180.0
+
+
 def test_a_reference_that_was_not_applied_is_undecided(tmp_path):
     why = "no figure for the reference of 'triadd': did you mean 'triad'?"
     case = {'result': 'fail', 'word': 'UNDECIDED', 'reasons': why, 'fail_phase': 'sanity'}

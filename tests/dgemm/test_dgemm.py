@@ -186,14 +186,16 @@ def test_one_thread_in_place_of_all_is_invalid(linked, run, accident):
 
 @pytest.mark.alone
 @many
-def test_a_cgroup_of_one_cpu_is_found(linked, run):
-    """All threads work, each for a share of the time."""
+def test_a_cgroup_of_one_cpu_gives_one_thread_and_two_are_a_lower_bound(linked, run):
+    """A quota is noise: all threads work, each for a share of the time."""
+    program, two = linked('openblas-openmp'), ['--threads', '2', *SHORT]
     with one_cpu() as enter:
-        status, said, record = run(
-            linked('openblas-openmp'), *SHORT, variant='openblas-openmp', before=enter
-        )
-        assert status == 1 and 'threads-idle' in reasons(record), said
-        assert 'is 1.00 CPUs' in detail(record, 'threads-idle')
+        options = {'variant': 'openblas-openmp', 'before': enter}
+        status, said, record = run(program, *SHORT, OMP_NUM_THREADS=1, **options)
+        assert status == 0 and record['threads'] == 1, said
+        status, said, record = run(program, *two, OMP_NUM_THREADS=2, **options)
+        assert status == 0 and record['metrics']['square']['bound'] == 'lower', said
+        assert 'by the CPU quota of the cgroup' in said
 
 
 @pytest.mark.alone

@@ -272,12 +272,12 @@ def herd(started):
 @pytest.mark.alone
 @pytest.mark.parametrize('places', ['sockets', 'numa_domains', f'{{{CPUS[0]},{CPUS[1]}}}'])
 def test_where_in_its_place_a_thread_runs_is_no_wrong_pinning(stream, begin, places):
-    """Two on one core lose their time to each other: a lower bound, and a warning."""
+    """Two on one core lose their time to each other: these repetitions do not count, and a warning
+    says so. What was measured before they were put there may be an estimate."""
     started = begin(stream, *SMALL, OMP_PLACES=places, OMP_NUM_THREADS='2')
     herd(started)
     done = started.end()
     assert not done.reasons and 'wrong-pinning' in done.warnings
-    assert done.record['metrics']['triad']['bound'] == 'lower'
     assert 'the places of OMP_PLACES have several cores' in done.stdout
 
 

@@ -26,9 +26,9 @@ PARTITION = """- name: {name}
   processor: {{num_cpus: 64, num_cpus_per_core: 1, num_cpus_per_socket: 32, num_sockets: 2}}
   toolchains: {{gcc: {{cc: gcc, presets: [gcc-o2]}}}}
 """
-# scheduler: (the site's own words, the options of a job). Slurm's, and -r of Grid Engine, were read
-# in manual pages; those of PBS, Torque, LSF and the rest of OAR are as generally known, and no such
-# scheduler has run them
+# scheduler: (the site's own words, the options of a job). Slurm's, and -r of Grid Engine, were
+# read in manual pages; those of PBS, Torque, LSF and the rest of OAR are as generally known, and
+# no such scheduler has run them
 SCRIPTS = {
     'slurm': (
         ['-p cpu'],

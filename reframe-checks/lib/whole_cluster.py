@@ -177,6 +177,9 @@ class whole_cluster(measurement):
                 made.append(json.dumps({**empty, 'missing': [one._asdict()]}) + '\n')
         return made
 
+    def job_facts(self) -> dict[str, str]:
+        return {**super().job_facts(), 'record_in_stage': RECORDS}
+
     def note_ends(self) -> None:
         """Each process that srun starts notes in the ledger how the program ended on its node."""
         if self.by_srun and not self.uses_mpi:

@@ -163,6 +163,9 @@ def test_a_node_killed_in_mid_run_costs_its_own_figure_alone(session):
     assert all(record['complete'] and record['validation']['ok'] for record in records.values())
     assert run.case['result'] == 'fail' and run.case['word'] == 'DIED'
     assert 'n3: ended by SIGKILL (signal 9)' in run.case['reasons']
+    record = pathlib.Path(run.case['record'])
+    job = json.loads((record.parents[1] / 'jobs' / record.stem / 'job.json').read_text())
+    assert job['record_in_stage'] == 'cluster.jsonl'  # what membw reproduce compares
     assert 'n3 DIED ended by SIGKILL (signal 9) on n3' in run.text
 
 

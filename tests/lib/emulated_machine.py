@@ -38,7 +38,7 @@ else
 	$b mount -t tmpfs -o size=60% tmpfs /upper
 	$b mkdir /upper/above /upper/work
 	$b mount -t overlay -o lowerdir=/lower,upperdir=/upper/above,workdir=/upper/work o /root
-	$b mount -t proc proc /root/proc
+	$b mount -t proc proc $root/proc
 fi
 $b mount -t sysfs sys $root/sys
 $b mount -t devtmpfs dev $root/dev

@@ -14,6 +14,7 @@ import time
 from membw.moments import utc
 from membw.presets.sources import commit, packed
 from membw.results import ledger
+from membw.results.table import SCHEMA
 
 ENVIRONMENT = 'environment.txt'
 # variables that change how a run goes, or what it is linked with
@@ -76,7 +77,7 @@ def keep_job(results: pathlib.Path, stem: str, stage: str | pathlib.Path, job: d
 def empty_record(program: str, node: str) -> dict:
     """Of a case that left no record of its own: what is missing, and its case, come with it."""
     return {
-        'schema': 'membw-record-2',
+        'schema': SCHEMA,
         'program': program,
         'host': node,
         'time': utc(time.time()),

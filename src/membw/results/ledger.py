@@ -53,16 +53,13 @@ class Ledger:
     """A ledger as it was read; empty where there is none."""
 
     def __init__(self, text: str = '') -> None:
-        self.expected: dict[str, str] = {}  # {file: what}
         self.ended: dict[str, int] = {}  # {file: exit status as a shell has it}
         self.node, self.lacks = '', ''
         self.notes: list[str] = []
         for line in text.splitlines():
             word, _, rest = line.partition(' ')
             name, _, more = rest.partition(' ')
-            if word == 'expected':
-                self.expected[name] = more
-            elif word == 'ended' and more.isdigit():
+            if word == 'ended' and more.isdigit():
                 self.ended[name] = int(more)
             elif word == 'begun':
                 self.node = rest

@@ -39,11 +39,13 @@ def test_the_record_has_each_size_in_each_round(ladder: Ran) -> None:
 def test_levels_have_figures_with_units_and_which_way_is_better(ladder: Ran) -> None:
     _, output, record = ladder
     metrics = record['metrics']
-    assert record['headline'] == [name for name in metrics if name.endswith('_latency')][-1]
     assert (metrics['l1_latency']['unit'], metrics['l1_latency']['better']) == ('ns', 'lower')
-    assert metrics['l1_latency']['value'] < metrics['memory_latency']['value']
-    assert metrics['l1_read_one']['value'] > metrics['memory_read_one']['value']
-    assert record['levels'][0]['name'] == 'L1' and record['levels'][-1]['name'] == 'memory'
+    # a quick ladder may end in a cache that no other machine shares
+    last = record['levels'][-1]['name'].lower()
+    assert record['headline'] == [f'{last}_latency']
+    assert metrics['l1_latency']['value'] < metrics[f'{last}_latency']['value']
+    assert metrics['l1_read_one']['value'] > metrics[f'{last}_read_one']['value']
+    assert record['levels'][0]['name'] == 'L1'
     assert 'level  declared  measured' in output
 
 

@@ -2,7 +2,9 @@
  * wide_of: read and Triad in vectors of BITS for TARGET; wide.c includes this once per
  * width.
  *
- * Eight sums, so that an addition of a cycle or two keeps no load waiting.
+ * Eight sums, so that an addition of a cycle or two keeps no load waiting.  The two halves are
+ * read side by side: in pages of 4 KiB one thread reads some 10 % more than by one stream, as a
+ * prefetcher stops at the end of a page.
  */
 #if defined(__GNUC__) && !defined(__INTEL_COMPILER)
 #define VECTOR __attribute__((vector_size(BITS / 8), may_alias))
@@ -24,7 +26,7 @@ static TARGET NOINLINE __attribute__((unused)) uint64_t NAMED(wide_read, BITS)(c
 									       size_t bytes,
 									       size_t passes)
 {
-	const WORDS *const end = (const WORDS *)(const void *)(memory + bytes), *v;
+	const WORDS *const middle = (const WORDS *)(const void *)(memory + bytes / 2), *v, *w;
 	const WORDS zero = { 0 };
 	WORDS s0 = zero, s1 = zero, s2 = zero, s3 = zero, s4 = zero, s5 = zero, s6 = zero,
 	      s7 = zero;
@@ -32,15 +34,16 @@ static TARGET NOINLINE __attribute__((unused)) uint64_t NAMED(wide_read, BITS)(c
 	size_t i;
 
 	for (; passes; passes--) {
-		for (v = (const WORDS *)(const void *)memory; v < end; v += 8) {
+		for (v = (const WORDS *)(const void *)memory, w = middle; v < middle; v += 4) {
 			s0 += v[0];
 			s1 += v[1];
 			s2 += v[2];
 			s3 += v[3];
-			s4 += v[4];
-			s5 += v[5];
-			s6 += v[6];
-			s7 += v[7];
+			s4 += w[0];
+			s5 += w[1];
+			s6 += w[2];
+			s7 += w[3];
+			w += 4;
 		}
 		NEXT_PASS();
 	}

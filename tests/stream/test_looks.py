@@ -5,8 +5,10 @@ import os
 import subprocess
 
 import pytest
-from changed_source import copy_source, other_machine
+from changed_source import other_machine
 from record_schema import check
+
+pytestmark = pytest.mark.shared  # the rates that are looked at are planted
 
 OPTIONS = [
     '-n',
@@ -19,25 +21,9 @@ OPTIONS = [
 READ = 'sum = wide_part ? wide_read(at, wide_part, 1) : 0;'
 
 
-def built(folder, source, *flags):
-    line = [
-        'gcc',
-        '-O2',
-        '-fopenmp',
-        *flags,
-        source / 'stream/stream.c',
-        '-o',
-        folder / 'stream',
-        '-lm',
-    ]
-    subprocess.run(line, check=True)
-    return folder / 'stream'
-
-
 @pytest.fixture(scope='module', params=['double', 'float'])
-def program(request, tmp_path_factory):
-    folder = tmp_path_factory.mktemp(request.param)
-    return built(folder, copy_source(folder), f'-DSTREAM_TYPE={request.param}')
+def program(request, build_program):
+    return build_program('stream', f'-DSTREAM_TYPE={request.param}')
 
 
 def measured(program, folder, *options, threads=2, **variables):
@@ -88,11 +74,9 @@ def test_explain_looks_at_triad_by_fewer_threads_and_leaves_the_arrays_right(
     assert 'Triad by ordinary stores ' in done.stdout
 
 
-def test_a_sum_that_is_off_by_one_bit_makes_the_run_invalid(tmp_path):
-    source = copy_source(
-        tmp_path, ('stream/looks/looks.c', READ, READ + ' sum ^= at == NULL || 1;')
-    )
-    record, done = measured(built(tmp_path, source), tmp_path)
+def test_a_sum_that_is_off_by_one_bit_makes_the_run_invalid(build_program, tmp_path):
+    changes = (('stream/looks/looks.c', READ, READ + ' sum ^= at == NULL || 1;'),)
+    record, done = measured(build_program('stream', changes=changes), tmp_path)
     assert done.returncode == 1 and record['verdict'] == 'INVALID'
     assert 'read: ' in done.stdout and 'are not those of its elements' in done.stdout
 
@@ -101,14 +85,14 @@ def test_a_sum_that_is_off_by_one_bit_makes_the_run_invalid(tmp_path):
     (30, 40, 30, 0), (40, 40, 39, 1), (35, 40, 33, 0.5714), (40, 36, 40, 1), (30, 40, 20, None),
 ])  # fmt: skip
 def test_what_a_store_costs_is_told_on_a_saturated_memory_alone(
-    ordinary, nontemporal, half, avoided, tmp_path
+    ordinary, nontemporal, half, avoided, build_program, tmp_path
 ):
     """Planted rates: reads avoided as far as non-temporal stores gain less than 4/3."""
     rates = f'(double[]){{ 0, {ordinary}, {nontemporal}, {half}, 0 }}[look]'
     whole = 'return l->complete[look] > 1 ? 1e-9 * l->of[look].rate.value : 0;'
     changed = f'return l->complete[look] > 1 && look != LOOK_read ? {rates} : 0;'
-    source = copy_source(tmp_path, ('stream/looks/looks.c', whole, changed))
-    record, _ = measured(built(tmp_path, source), tmp_path, '--explain')
+    planted = build_program('stream', changes=(('stream/looks/looks.c', whole, changed),))
+    record, _ = measured(planted, tmp_path, '--explain')
     told = record['looks'].get('write_allocate_avoided')
     assert told == (avoided if avoided is None else pytest.approx(avoided, abs=1e-3))
 
@@ -126,7 +110,7 @@ def two_domains(root):
 
 
 @pytest.mark.parametrize('slow', [None, 0, 1])
-def test_a_slow_domain_is_named_in_one_run(slow, tmp_path):
+def test_a_slow_domain_is_named_in_one_run(slow, build_program, tmp_path):
     """A thread that is done 0.1 s later; whatever else runs here is no matter."""
     again = 'done[omp_get_thread_num()] = clock_now();'
     late = f'omp_get_thread_num() == {-1 if slow is None else slow}'
@@ -135,15 +119,16 @@ def test_a_slow_domain_is_named_in_one_run(slow, tmp_path):
     )
     root = tmp_path / 'root'
     two_domains(root)
-    source = copy_source(
-        tmp_path,
+    changes = (
         *other_machine(root),
         ('stream/looks/looks.c', again, planted),
         ('stream/looks/looks.c', 'return !rate->is_bound && rate->value > 0;', 'return 1;'),
         ('stream/looks/looks.c', 'rate->high - rate->low : 0;', '0 : 0;'),
         ('stream/looks/looks.c', 'APART = 0.03', 'APART = 0.75'),
     )
-    record, done = measured(built(tmp_path, source), tmp_path, OMP_PLACES='{0},{1}')
+    record, done = measured(
+        build_program('stream', changes=changes), tmp_path, OMP_PLACES='{0},{1}'
+    )
     domains = record['looks']['domains']
     assert set(domains) == {'0', '1'}
     named = {number for number, own in domains.items() if own['apart'] < 0}

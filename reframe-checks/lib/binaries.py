@@ -35,6 +35,7 @@ LOCKED = {}  # files locked for as long as this process lasts
 # {program: {(partition, environment)}}: the rows that the loaded checks run; -p leaves out rows
 NEEDED = collections.defaultdict(set)
 local_jobs.end_alone()
+local_jobs.judge_at_the_limit()
 site_environments.take_in()
 
 

@@ -1,4 +1,5 @@
-"""A patch of ReFrame: the end of a local job leaves other processes alone.
+"""Two patches of ReFrame's local jobs: the end of one leaves other processes alone, and what was
+measured before its time limit is read.
 
 The one private function of ReFrame that is replaced: LocalJobScheduler._kill_all ends with
 `os.waitpid(0, 0)`, for any child of ReFrame. With the ssh scheduler (cards) these are the `ssh` of
@@ -31,3 +32,17 @@ def end_alone() -> None:
     """For the local jobs of this session."""
     if WAITS_FOR_ALL in inspect.getsource(LocalJobScheduler._kill_all):
         LocalJobScheduler._kill_all = kill_own_alone
+
+
+def judge_at_the_limit() -> None:
+    """A job that reaches its time limit ends as under Slurm: with the state TIMEOUT, and what it
+    wrote is read. ReFrame raises an error in its place, and reads nothing."""
+    poll = LocalJobScheduler.poll
+
+    def polled(scheduler: JobScheduler, *jobs: Job) -> None:
+        poll(scheduler, *jobs)
+        for job in filter(None, jobs):
+            if job.state == 'TIMEOUT' and not job.name.startswith('rfm_build'):
+                job._exception = None
+
+    LocalJobScheduler.poll = polled

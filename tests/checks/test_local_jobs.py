@@ -9,6 +9,8 @@ from concurrent.futures import ProcessPoolExecutor
 
 import pytest
 from lib import local_jobs
+from reframe.core.backends import getlauncher
+from reframe.core.schedulers import Job
 from reframe.core.schedulers.local import LocalJobScheduler
 
 
@@ -53,3 +55,21 @@ def test_reframes_function_is_judged_by_its_code(monkeypatch, is_waiting):
     local_jobs.end_alone()
     ours = local_jobs.kill_own_alone if is_waiting else theirs
     assert LocalJobScheduler._kill_all is ours
+
+
+@pytest.mark.parametrize('name, is_kept', [('rfm_stream', True), ('rfm_build_stream', False)])
+def test_what_a_job_wrote_before_its_time_limit_is_read(tmp_path, monkeypatch, name, is_kept):
+    """Where ReFrame's own job has no error without us, judge_at_the_limit() can go."""
+    for ours in ('poll', '_kill_all'):
+        monkeypatch.setattr(LocalJobScheduler, ours, getattr(LocalJobScheduler, ours))
+    local_jobs.end_alone()
+    local_jobs.judge_at_the_limit()
+    scheduler = LocalJobScheduler()
+    job = Job.create(scheduler, getlauncher('local')(), name=name, workdir=str(tmp_path))
+    process = subprocess.Popen(['sleep', '60'], start_new_session=True)
+    job._jobid, job._proc, job._state = process.pid, process, 'RUNNING'
+    job._f_stdout, job._f_stderr = ((tmp_path / stream).open('w') for stream in ('out', 'err'))
+    job.time_limit, job._submit_time = '1s', 0
+    while not scheduler.finished(job):
+        scheduler.poll(job)
+    assert job.state == 'TIMEOUT' and (job.exception is None) == is_kept

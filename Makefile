@@ -20,10 +20,7 @@ test: .always ## set up what is missing, lint, run all tests
 	@bash ci/test.sh $(ARGS)
 
 machines: .always ## boot all emulated machines of tests/machines in qemu (some minutes)
-	@sh ci/setup.sh --no-spack
-	@[ -d .venv/.setup/kernel-arm64 ] || bash tests/machines/kernel.sh arm64 .venv/.setup/kernel-arm64
-	@[ -d .venv/.setup/kernel-amd64 ] || bash tests/machines/kernel.sh amd64 .venv/.setup/kernel-amd64
-	@$(ENV) && MACHINES=all exec python -m pytest -rs -s tests/machines
+	@sh ci/machines.sh
 
 check: .always ## lint alone: ruff, clang-format, shellcheck, compiler warnings
 	@sh ci/setup.sh && sh ci/test-packages.sh

@@ -1,0 +1,26 @@
+#!/bin/sh
+# What `make machines` runs: all machines of tests/machines in qemu, with what they need.
+set -eu
+cd "$(dirname "$0")/.."
+PATH=$PATH:/usr/sbin:/sbin
+
+sh ci/setup.sh --no-spack
+sh ci/test-packages.sh
+# shellcheck source=ci/packages.sh
+. ci/packages.sh
+wanted=$(missing_packages cpio=cpio 'qemu-system-x86_64=qemu-system-x86 ipxe-qemu' \
+	qemu-system-aarch64=qemu-system-arm \
+	'aarch64-linux-gnu-gcc=gcc-aarch64-linux-gnu libc6-dev-arm64-cross')
+if [ -n "$wanted" ] && can_apt; then
+	echo "machines: installing by apt-get: $wanted (NO_APT=1: nothing is installed)"
+	# shellcheck disable=SC2086 # a list of words
+	apt_install $wanted
+fi
+for arch in amd64 arm64; do
+	if [ ! -d ".venv/.setup/kernel-$arch" ] && can_apt; then
+		bash tests/machines/kernel.sh "$arch" ".venv/.setup/kernel-$arch"
+	fi
+done
+# shellcheck source=setup-env.sh
+. ./setup-env.sh
+MACHINES=all exec python -m pytest -rs -s tests/machines

@@ -26,6 +26,7 @@
 #include "json.c"
 #include "machine/cgroup.c"
 #include "machine/cpu_cache.c"
+#include "machine/cpu_name.c"
 #include "machine/cpu_width.c"
 #include "machine/cpuset.c"
 #include "machine/dmi.c"

@@ -3,6 +3,7 @@
 #include "../json.h"
 #include "../sysfile.h"
 #include "cgroup.h"
+#include "cpu_name.h"
 #include "dmi.h"
 #include "edac.h"
 #include "memory_available.h"
@@ -35,11 +36,13 @@ static void fact_choice(const char *key, const char *path)
 	json_text(key, word ? word + 1 : NULL);
 }
 
-static void fact_kernel(void)
+static void fact_system(void)
 {
 	struct utsname name;
+	const int is_known = uname(&name) == 0;
 
-	json_text("kernel", uname(&name) == 0 ? name.release : NULL);
+	json_text("kernel", is_known ? name.release : NULL);
+	json_text("architecture", is_known ? name.machine : NULL);
 }
 
 static void fact_numa_nodes(void)
@@ -178,11 +181,13 @@ static void fact_identity(void)
 
 void facts_write(void)
 {
+	char name[SYSLINE_MAX];
+
 	json_open("facts", '{');
-	fact_field("cpu_model", "/proc/cpuinfo", "model name");
+	json_text("cpu_model", cpu_name(name) ? name : NULL);
 	fact_identity();
 	fact_field("microcode", "/proc/cpuinfo", "microcode");
-	fact_kernel();
+	fact_system();
 	fact_choice("thp", "/sys/kernel/mm/transparent_hugepage/enabled");
 	fact_line("numa_balancing", "/proc/sys/kernel/numa_balancing");
 	fact_line("governor", "/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor");

@@ -1,9 +1,10 @@
 """What a node says of itself, as JSON: `python -m membw.system.node`, run there by a job."""
 
 import json
-import pathlib
+import os
 import re
 import socket
+import subprocess
 import sys
 from typing import Any
 
@@ -18,9 +19,13 @@ Table = dict[str, dict[str, Any]]  # families and presets, by their names
 
 
 def model() -> str:
-    """The name of the CPU as the kernel has it, or of its architecture."""
-    text = pathlib.Path('/proc/cpuinfo').read_text()
-    named = re.search(r'^model name\s*:\s*(.*)$', text, re.M)
+    """The name of the CPU by lscpu, which knows Arm's numbers, too; else its architecture."""
+    try:
+        env = {**os.environ, 'LC_ALL': 'C'}
+        text = subprocess.run(['lscpu'], capture_output=True, text=True, env=env).stdout
+    except OSError:
+        text = ''
+    named = re.search(r'^\s*Model name:\s*(\S.*)$', text, re.M)
     return ' '.join(named[1].split()) if named else machine.platform.machine()
 
 

@@ -1,6 +1,7 @@
 """What `membw system add` makes of the words of Slurm, of modules and of nodes."""
 
 import json
+import os
 import pathlib
 import tempfile
 import types
@@ -12,7 +13,7 @@ import yaml
 from membw import presets
 from membw.errors import MembwError
 from membw.site import systems, topology
-from membw.system import compiler_modules, file, slurm
+from membw.system import compiler_modules, file, node, slurm
 
 # as squeue(1) and sinfo(1) write limits
 LIMITS = {
@@ -39,6 +40,21 @@ def test_of_each_module_that_may_hold_a_compiler_the_newest_is_tried():
     ).split()
     found = 'gcc/12.2.0 GCCcore/13.1 compiler/intel/2024.1 llvm'
     assert set(compiler_modules.candidates(names)) == set(found.split())
+
+
+@pytest.mark.parametrize('said, name', [
+    ("echo 'Vendor ID:  ARM'; echo '  Model name:   Neoverse-V2'", 'Neoverse-V2'),
+    ("echo 'Model name:    Some  CPU @ 3 GHz'", 'Some CPU @ 3 GHz'),
+    ("echo 'Architecture: riscv64'", os.uname().machine),
+])  # fmt: skip
+def test_the_cpu_has_the_name_that_lscpu_gives_it(tmp_path, monkeypatch, said, name):
+    (tmp_path / 'lscpu').write_text(f'#!/bin/sh\n{said}\n')
+    (tmp_path / 'lscpu').chmod(0o755)
+    monkeypatch.setenv('PATH', str(tmp_path), prepend=os.pathsep)
+    assert node.model() == name
+    (tmp_path / 'lscpu').unlink()
+    monkeypatch.setenv('PATH', str(tmp_path))
+    assert node.model() == os.uname().machine
 
 
 def node_of(machine):

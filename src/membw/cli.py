@@ -18,6 +18,8 @@ NEWLINE = '\n'  # several facts of one error, a line each
 COMMANDS = {
     'run': 'membw.run.command',
     'summary': 'membw.summary.command',
+    'node': 'membw.node.command',
+    'why': 'membw.node.why',
     'rank': 'membw.rank.command',
     'history': 'membw.history.command',
     'calibrate': 'membw.calibrate.command',

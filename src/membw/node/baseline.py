@@ -1,0 +1,122 @@
+"""What a node is compared with: a reference, its peers, its earlier runs, what is published."""
+
+import functools
+import re
+import socket
+import statistics
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import yaml
+
+from membw.checkout import root
+from membw.node.figures import METRICS, Record, facts_of, of_node
+from membw.plural import plural
+from membw.possible import peak, published
+from membw.statistics.peers import LEAST_DEVIATION, OF_MEDIAN, sure_limit
+from membw.statistics.robust import MAD_TO_SIGMA
+
+MARGIN = 0.03  # the smallest loss that counts, as in `membw rank`
+FEW, OF_FEW = 3, 0.1  # fewer records have no spread: a tenth
+MOST = 0.5
+PINNING = 'omp'
+
+
+class Base(NamedTuple):
+    value: float
+    limit: float  # low is a share below 1 - limit
+    source: str  # '12 peers'
+    is_weak: bool = False  # below it says nothing
+    is_bound: bool = False  # of disturbed runs: compared with no other bound
+
+
+WITHIN = {'late': Base(1, 0.05, 'this run'), 'domain': Base(1, MARGIN, 'this run')}
+
+
+def of_nodes(nodes: Sequence[Record], word: str) -> dict[str, Base]:
+    """Medians of what was not disturbed, else the best bound. Low is beyond 3 %, and beyond what
+    chance gives any of so many nodes (statistics/peers.py)."""
+    bases, every = {}, [of_node(node) for node in nodes]
+    for name in {name for quantities in every for name in quantities}:
+        own = [quantities[name] for quantities in every if name in quantities]
+        values = [q.value for q in own if not q.is_bound]
+        if not values:
+            best = max(own, key=lambda q: q.better * q.value)
+            bases[name] = Base(
+                best.value, OF_FEW, f'bounds of {plural(len(own), word)}', is_bound=True
+            )
+            continue
+        middle = statistics.median(values)
+        mad = statistics.median(abs(value / middle - 1) for value in values)
+        deviation = max(MAD_TO_SIGMA * mad, LEAST_DEVIATION)
+        deviation *= (1 + OF_MEDIAN / len(values)) ** 0.5
+        chance = deviation * sure_limit(len(values) + 1, len(METRICS))
+        limit = OF_FEW if len(values) < FEW else max(MARGIN, min(chance, MOST))
+        bases[name] = Base(middle, limit, plural(len(values), word))
+    return bases
+
+
+def of_reference(record: Record, system: str = '') -> dict[str, Base]:
+    """Triad of `stream`, of the preset and the pinning of this battery."""
+    path = _references(system, socket.gethostname())
+    tests = yaml.safe_load(path.read_text()) if path else {}
+    preset = (record.get('build') or {}).get('preset') or ''
+    for environs in (tests.get('stream') or {}).values():
+        pinnings = environs.get(preset) if isinstance(environs, dict) else None
+        row = ((pinnings or {}).get(PINNING) or {}).get('triad')
+        if path and row and isinstance(row[0], int | float):  # no known failure
+            return {'rate': Base(row[0], -(row[1] or -MARGIN), f'reference of {path.stem}')}
+    return {}
+
+
+@functools.cache
+def _references(system: str, host: str) -> Path | None:
+    """The file of that system, or of the one whose `hostnames` name this host."""
+    for path in sorted(Path(root(), 'systems').glob('*.yaml')):
+        patterns = yaml.safe_load(path.read_text())['hostnames']
+        is_here = any(re.match(p, host) for p in patterns if p != '.*')
+        if path.stem == system or not system and is_here:
+            figures = path.parent / 'references' / path.name
+            return figures if figures.is_file() else None
+    return None
+
+
+def of_published(record: Record) -> dict[str, Base]:
+    """The lowest that others reach, their kind of stores not said."""
+    top, facts = peak.of_node(record), record.get('facts') or {}
+    others = published.others(top, published.NOT_SAID, facts.get('sockets') or 1)
+    if not others:
+        return {}
+    low = others.low if others.unit == 'GB/s' else others.low * top.gbs / 100
+    return {'rate': Base(low, MARGIN, 'published', is_weak=True)}
+
+
+def stream_of(node: Record) -> Record:
+    """Its first record: of stream, where that was measured."""
+    return next((part['record'] for part in node['parts'] if part.get('record')), {})
+
+
+def are_alike(a: Record, b: Record) -> bool:
+    """Of one kind: the same CPU, and programs built alike."""
+    mine, others = (facts_of(stream_of(node)) for node in (a, b))
+    return all(mine.get(n) == others.get(n) for n in ('cpu_model', 'compiler', 'flags'))
+
+
+def compared(
+    node: Record, peers: Iterable[Record], earlier: Iterable[Record], system: str = ''
+) -> tuple[dict[str, Base], dict[str, Any]]:
+    """({quantity: the first Base there is}, the usual facts); of others only what is of its kind,
+    of its own earlier runs not those in which it was slow."""
+    record = stream_of(node)
+    others = [n for n in peers if n['host'] != node['host'] and are_alike(n, node)]
+    same = [n for n in earlier if n['host'] == node['host'] and n['time'] < node['time']]
+    same = [n for n in same if n.get('word') not in ('SLOW', 'DEAD') and are_alike(n, node)]
+    bases = WITHIN | of_published(record) | of_nodes(same, 'earlier run')
+    bases |= of_nodes(others, 'peer') | of_reference(record, system)
+    every: dict[str, Counter] = {}
+    for one in others or same:
+        for name, value in facts_of(stream_of(one)).items():
+            every.setdefault(name, Counter())[value] += 1
+    return bases, {name: counts.most_common(1)[0][0] for name, counts in every.items()}

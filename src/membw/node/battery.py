@@ -1,0 +1,45 @@
+"""What `membw node` runs, in this order, and how it shares out its time."""
+
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+LEAST_S, USUAL_S, MOST_S = 30, 60, 180
+SETTLE_S = 0.5  # before each part: what the one before disturbed
+MOST_WEIGHED_S = 20  # more seconds make no better figure
+PINNED = {'OMP_PLACES': 'cores', 'OMP_PROC_BIND': 'close'}
+
+
+class Part(NamedTuple):
+    """One launch. `args`: '{s}' is its seconds; of fixed `seconds`, or by `weight` of the rest."""
+
+    name: str
+    program: str
+    args: str
+    asks: str  # the question that it answers
+    seconds: float = 0
+    weight: int = 0
+    threads: int = 0  # 0: one per core
+    domains: int = 1  # left out on a node of fewer NUMA domains
+
+
+BATTERY = (
+    Part('stream', 'stream', '--explain --seconds {s}', 'what all cores read and write', weight=2),
+    Part('one', 'stream', '--seconds {s}', 'what one thread does', weight=1, threads=1),
+    Part('ladder', 'ladder', '--quick', 'latency and size of each cache, latency of memory', 6),
+    Part('loaded', 'loaded', '--quick', 'the highest rate of reads', 6),
+    Part('tiers', 'tiers', '--quick', 'each memory from each domain', 6, domains=2),
+    Part('late', 'stream', '--seconds {s}', 'whether it fell meanwhile', weight=2),
+)
+
+
+def plan(seconds: float, domains: int) -> Iterator[tuple[Part, float]]:
+    """Each part and its seconds: the fixed ones first, the rest by weight."""
+    parts = [part for part in BATTERY if part.domains <= domains]
+    rest = seconds - sum(part.seconds + SETTLE_S for part in parts)
+    weights = sum(part.weight for part in parts)
+    for part in parts:
+        yield part, part.seconds or min(round(rest * part.weight / weights, 1), MOST_WEIGHED_S)
+
+
+def words(part: Part, seconds: float) -> Iterable[str]:
+    return part.args.format(s=f'{seconds:.0f}').split()

@@ -1,0 +1,128 @@
+"""Why a node is slow, by the table systems/facts/causes.yaml, for `membw node` and `membw why`."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from membw.node.figures import NAMES
+
+Row = dict[str, Any]  # of causes.yaml
+ROUNDING = 0.01  # a fact of two alike nodes differs by less: the kernel keeps some memory
+WORDS = {
+    'memory_gib': 'memory, GiB', 'memory_channels': 'memory channels', 'memory_mts': 'MT/s',
+    'modules': 'memory modules', 'numa_nodes': 'NUMA domains', 'thp': 'transparent huge pages',
+    'huge_share': 'share in huge pages', 'freq_max_khz': 'highest clock, kHz', 'smt': 'SMT',
+    'other_share': 'share of the CPUs that others had', 'steal_share': 'share of the CPUs stolen',
+    'quota_throttles': 'times that a quota stopped it', 'stopped': 'times it was seen stopped',
+    'interrupt_share': 'share of the CPUs by interrupts', 'pages_migrated': 'pages migrated',
+}  # fmt: skip
+
+
+class Seen(NamedTuple):
+    """What a node is judged by. Facts of one side only say nothing."""
+
+    shares: Mapping[str, float]  # of the reference, worse below 1
+    limits: Mapping[str, float]  # low is a share below 1 - this
+    facts: Mapping[str, Any]
+    usual: Mapping[str, Any]  # the same facts of the peers, or of the same node before
+    counted: Mapping[str, float]  # meanwhile
+
+    def is_low(self, name: str) -> bool:
+        return name in self.shares and self.shares[name] < 1 - self.limits.get(name, 0.03)
+
+    @property
+    def low(self) -> list[str]:
+        return [name for name in self.shares if self.is_low(name)]
+
+
+class Cause(NamedTuple):
+    name: str
+    sentence: str
+    evidence: list[str]  # never empty
+    is_confirmed: bool  # by a fact; else by the pattern of figures alone
+    disturbs: bool
+    next: str
+    source: str
+    explains: list[str]  # quantities
+
+    @property
+    def text(self) -> str:
+        return self.sentence + ('' if self.is_confirmed else ', not confirmed')
+
+
+def find(seen: Seen, table: Sequence[Row]) -> list[Cause]:
+    """Every row that fits, in the table's order; [] where the cause is not known."""
+    every = (fitting(row, seen) for row in table)
+    return [cause for cause in every if cause]
+
+
+def fitting(row: Row, seen: Seen) -> Cause | None:
+    known = [c for c in row.get('facts', ()) if is_known(c, seen)]
+    met = [c for c in known if is_met(c, seen)]
+    needs = row.get('needs')
+    if not met and (needs == 'fact' or needs == 'known' and known):
+        return None
+    moves, stays = row.get('moves', {}), row.get('stays', ())
+    measured = {name: ends for name, ends in moves.items() if name in seen.shares}
+    if len(measured) < len(moves) and not (met and measured):
+        return None
+    if any(not low <= seen.shares[name] <= high for name, (low, high) in measured.items()):
+        return None
+    moved = [name for name in (*moves, *row.get('any', ())) if seen.is_low(name)]
+    if ('moves' in row or 'any' in row) and not moved:
+        return None
+    if not met and any(map(seen.is_low, stays)):
+        return None
+    if not are_alike(row.get('alike', ()), seen):
+        return None
+    still = [NAMES[n] for n in stays if n in seen.shares and not seen.is_low(n)]
+    evidence = [f'{NAMES[name]} {seen.shares[name]:.3f} of the reference' for name in moved]
+    evidence += [f'{", ".join(still)} as before'] * bool(still)
+    evidence += [said(condition, seen) for condition in met]
+    return Cause(
+        row['cause'], row['sentence'], evidence, bool(met), row.get('disturbs', False),
+        row['next'], row['source'], moved,
+    )  # fmt: skip
+
+
+def are_alike(names: Sequence[str], seen: Seen) -> bool:
+    shares = [seen.shares[name] for name in names if name in seen.shares]
+    return not shares or max(shares) - min(shares) <= max(seen.limits.get(n, 0.03) for n in names)
+
+
+def is_known(condition: Row, seen: Seen) -> bool:
+    name = condition['fact']
+    return (
+        name in seen.counted if 'above' in condition else {name} <= {*seen.facts} & {*seen.usual}
+    )
+
+
+def is_met(condition: Row, seen: Seen) -> bool:
+    name = condition['fact']
+    if 'above' in condition:
+        return seen.counted[name] > condition['above']
+    own, usual = seen.facts[name], seen.usual[name]
+    if condition['is'] == 'differs':
+        return own != usual
+    change = own / usual - 1 if usual else 0
+    return change < -ROUNDING if condition['is'] == 'less' else change > ROUNDING
+
+
+def said(condition: Row, seen: Seen) -> str:
+    name = condition['fact']
+    word = WORDS.get(name, name.replace('_', ' '))
+    if 'above' in condition:
+        return f'{word}: {seen.counted[name]:.3g}'
+    return f'{word}: {seen.facts[name]}, not {seen.usual[name]}'
+
+
+def differing(seen: Seen) -> list[str]:
+    """Every fact that differs from the usual one, whatever it explains."""
+    both = [name for name in seen.facts if name in seen.usual]
+    apart = [n for n in both if is_apart(seen.facts[n], seen.usual[n])]
+    return [f'{WORDS.get(n, n)}: {seen.facts[n]}, not {seen.usual[n]}' for n in apart]
+
+
+def is_apart(a: Any, b: Any) -> bool:
+    if isinstance(a, float | int) and isinstance(b, float | int) and b:
+        return abs(a / b - 1) > ROUNDING
+    return a != b

@@ -1,0 +1,93 @@
+"""The quantities by which causes are told, from the records of a battery or of one program."""
+
+from typing import Any, NamedTuple
+
+Record = dict[str, Any]
+FEW = 0.03  # of the CPUs: more of other processes, or stolen, disturbs
+# quantity: (its name, part of the battery, metric)
+METRICS = {
+    'rate': ('Triad', 'stream', 'triad'),
+    'one': ('Triad of one thread', 'one', 'triad'),
+    'latency': ('latency of memory', 'ladder', 'memory_latency'),
+    'l1': ('latency of L1', 'ladder', 'l1_latency'),
+    'l2': ('latency of L2', 'ladder', 'l2_latency'),
+    'l3': ('latency of L3', 'ladder', 'l3_latency'),
+    'cache': ('size of L3', 'ladder', 'l3_size'),
+    'loaded': ('highest rate of reads', 'loaded', 'max_gbs_1r0w'),
+}
+OWN = {'late': 'Triad at the end', 'domain': 'the lowest NUMA domain'}  # compared within a run
+NAMES = {**{name: row[0] for name, row in METRICS.items()}, **OWN}
+FACTS = ('thp', 'numa_balancing', 'governor', 'smt', 'cores', 'cpus', 'numa_nodes', 'freq_max_khz',
+         'memory_channels', 'microcode', 'kernel', 'cpu_model')  # fmt: skip
+
+
+class Quantity(NamedTuple):
+    """`better` 1: higher is better, -1: lower; `half`: of its interval, as a fraction."""
+
+    value: float
+    unit: str
+    better: int = 1
+    is_bound: bool = False  # disturbed: the node is at least so good
+    half: float = 0.0
+
+    def share(self, base: float) -> float:
+        """Of a reference: 0.9 is a tenth worse, whichever direction is better."""
+        return self.value / base if self.better > 0 else base / self.value
+
+    def text(self) -> str:
+        sign = '' if not self.is_bound else '≥ ' if self.better > 0 else '≤ '
+        return f'{sign}{self.value:.4g} {self.unit}'
+
+
+def of_record(part: str, record: Record, is_disturbed: bool) -> dict[str, Quantity]:
+    """Of one program's valid record. A rate says itself whether it is a bound, a latency not."""
+    found: dict[str, Quantity] = {}
+    for name, (_, of_part, metric) in METRICS.items():
+        row = record['metrics'].get(metric) if part == of_part else None
+        if row and row.get('value'):
+            ends = [row[end] for end in ('low', 'high') if row.get(end)]
+            half = max((abs(end / row['value'] - 1) for end in ends), default=0.0)
+            is_bound = bool(row.get('bound')) or is_disturbed and row['unit'] == 'ns'
+            better = 1 if row['better'] == 'higher' else -1
+            found[name] = Quantity(row['value'], row['unit'], better, is_bound, half)
+    apart = [d['apart'] for d in ((record.get('looks') or {}).get('domains') or {}).values()]
+    if part == 'stream' and len(apart) > 1 and not is_disturbed:
+        found['domain'] = Quantity(1 + min(apart), 'of the others')
+    return found
+
+
+def of_node(node: Record) -> dict[str, Quantity]:
+    """Of a record of `membw node`: the better of the two Triads, and how they compare."""
+    found: dict[str, Quantity] = {}
+    for part in node['parts']:
+        record, taken = part.get('record'), part.get('trace') or {}
+        if not record or record['verdict'] != 'VALID' or part['why']:
+            continue
+        shares = [taken.get(name, 0) for name in ('other_share', 'steal_share')]
+        is_disturbed = max(shares) > FEW or bool(part.get('stopped'))
+        own = of_record(part['name'].replace('late', 'stream'), record, is_disturbed)
+        early, late = found.get('rate'), own.get('rate')
+        if part['name'] == 'late' and early and late:
+            if not early.is_bound and not late.is_bound:
+                found['late'] = Quantity(late.value / early.value, 'of the first', half=late.half)
+            own = {'rate': max(early, late, key=lambda q: (not q.is_bound, q.value))}
+        found |= own
+    return found
+
+
+def facts_of(record: Record) -> Record:
+    """What may explain a figure, by the names of causes.yaml; what is not known is left out."""
+    facts, build = record.get('facts') or {}, record.get('build') or {}
+    modules = facts.get('dimms') or []
+    speeds = [module.get('configured_mts') for module in modules]
+    huge = (record.get('pages') or {}).get('huge_mib')
+    size = 3 * record.get('array_size', 0) * record.get('element_bytes', 8) / 2**20
+    every = {name: facts.get(name) for name in FACTS} | {
+        'memory_gib': round((facts.get('mem_total_mib') or 0) / 1024, 1) or None,
+        'modules': len(modules) or None,
+        'memory_mts': min(speeds) if speeds and all(speeds) else None,
+        'huge_share': round(huge / size, 2) if huge is not None and size else None,
+        'compiler': build.get('compiler'),
+        'flags': build.get('flags'),
+    }
+    return {name: value for name, value in every.items() if value is not None}

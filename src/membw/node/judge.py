@@ -1,0 +1,113 @@
+"""The word for a node: FIT, SLOW, NOT JUDGED or DEAD, with causes and their evidence."""
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from membw.node.baseline import Base, stream_of
+from membw.node.causes import Cause, Row, Seen, find
+from membw.node.figures import NAMES, Quantity, Record, facts_of, of_node
+
+FIT, SLOW, NOT_JUDGED, DEAD = 'FIT', 'SLOW', 'NOT JUDGED', 'DEAD'
+
+
+class Judgement(NamedTuple):
+    word: str
+    why: str  # '' of FIT against a reference, peers or earlier runs
+    causes: list[Cause]
+    seen: Seen
+    quantities: Mapping[str, Quantity]
+    bases: Mapping[str, Base]
+
+    @property
+    def text(self) -> str:
+        return f'{self.word} ({self.why})' if self.why else self.word
+
+
+def judge(
+    node: Record, bases: Mapping[str, Base], usual: Mapping[str, Any], table: list[Row]
+) -> Judgement:
+    """Pure: of a node's record, of what it is compared with, and of the table of causes."""
+    quantities, counted = of_node(node), counted_of(node)
+    if counted.get('quota_throttles'):
+        quantities = {n: q._replace(is_bound=True) for n, q in quantities.items()}
+    shares = {
+        name: quantity.share(bases[name].value)
+        for name, quantity in quantities.items()
+        if name in bases and not (quantity.is_bound and bases[name].is_bound)
+    }
+    limits = {name: bases[name].limit for name in shares}
+    for name in limits:  # of all but Triad the interval joins the limit
+        if name != 'rate':
+            limits[name] = max(limits[name], 1 - 1 / (1 + quantities[name].half))
+    firm = {n: s for n, s in shares.items() if not quantities[n].is_bound and not bases[n].is_weak}
+    facts = facts_of(stream_of(node)) | node.get('facts', {})
+    seen = Seen(firm, limits, facts, usual, counted)
+    low = [name for name, share in shares.items() if share < 1 - limits[name]]
+    sure = {n for n in low if n in firm and (n != 'rate' or reaches_not(n, seen, quantities))}
+    word, why = word_of(node, quantities, bases, low, sure)
+    causes = [c for c in find(seen, table) if c.disturbs or word == SLOW]
+    if word == SLOW:
+        known = [c.text for c in causes if not c.disturbs and sure & {*c.explains}]
+        told = ', '.join(f'{NAMES[n]} {shares[n]:.3f} of the reference' for n in low if n in sure)
+        why = '; '.join(known) or f'cause not known: {told}'
+    elif word == NOT_JUDGED and causes:
+        why = f'{"; ".join(c.text for c in causes)}: {why}'
+    return Judgement(word, why, causes, seen, quantities, bases)
+
+
+def reaches_not(name: str, seen: Seen, quantities: Mapping[str, Quantity]) -> bool:
+    """Whether the whole interval is low."""
+    return seen.shares[name] * (1 + quantities[name].half) < 1 - seen.limits[name]
+
+
+def word_of(
+    node: Record,
+    quantities: Mapping[str, Quantity],
+    bases: Mapping[str, Base],
+    low: list[str],
+    sure: set[str],
+) -> tuple[str, str]:
+    """(word, why, without causes)."""
+    if dead := [f'{part["name"]}: {part["why"]}' for part in node['parts'] if part['died']]:
+        return DEAD, '; '.join(dead)
+    if 'rate' not in quantities:
+        return NOT_JUDGED, lacking(node) or 'Triad was not measured'
+    if 'rate' not in bases:
+        return NOT_JUDGED, 'nothing to compare with: no reference, peer or earlier run'
+    if quantities['rate'].is_bound and bases['rate'].is_bound:
+        return NOT_JUDGED, 'it was disturbed, now as before: measure again'
+    if sure:
+        return SLOW, ''
+    if low:
+        name, end = low[0], ''
+        if bases[name].is_weak:
+            end = ' by what others published: compare it with its peers'
+        elif not quantities[name].is_bound:
+            end = ', which its interval reaches: measure again'
+        figure = f'{NAMES[name]} {quantities[name].text()}, {bases[name].value:.4g} wanted'
+        return NOT_JUDGED, figure + end
+    if why := lacking(node):
+        return NOT_JUDGED, why
+    return FIT, 'only compared with what others published' * bases['rate'].is_weak
+
+
+def lacking(node: Record) -> str:
+    """What is missing: '' where every part was measured, and none is INVALID."""
+    every = []
+    for part in node['parts']:
+        record = part.get('record') or {}
+        if part['why']:
+            every.append(f'{part["name"]}: {part["why"]}')
+        elif record['verdict'] == 'INVALID':
+            reasons = ' '.join(reason['reason'] for reason in record.get('reasons') or ())
+            every.append(f'{part["name"]}: INVALID {reasons}')
+    return '; '.join(every)
+
+
+def counted_of(node: Record) -> dict[str, float]:
+    """What was counted meanwhile; of the shares of the CPUs the largest of any part."""
+    counted = dict(node.get('counted', {}))
+    traces = [part['trace'] for part in node['parts'] if part.get('trace')]
+    for name in ('other_share', 'steal_share', 'interrupt_share'):
+        counted |= {name: max(trace[name] for trace in traces)} if traces else {}
+    return counted | {'stopped': sum(part.get('stopped', 0) for part in node['parts'])}

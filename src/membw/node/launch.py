@@ -1,0 +1,67 @@
+"""One launch of the battery: its record, how it ended, and who took the CPU meanwhile."""
+
+import json
+import os
+import signal
+import subprocess
+import tempfile
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from membw.node import trace
+from membw.results.ledger import how
+
+POLL_S = 0.05
+# whoever sends these wants it to end; any other signal is a finding
+WANTED = {signal.SIGHUP, signal.SIGINT, signal.SIGTERM, signal.SIGUSR1, signal.SIGUSR2}
+
+
+def launch(words: list[str], environment: Mapping[str, str], limit_s: float) -> dict[str, Any]:
+    """A part of a record of a node, as record.schema.json has it, without name and command."""
+    with tempfile.TemporaryDirectory(prefix='membw-node-') as folder:
+        file, said = Path(folder, 'record.json'), Path(folder, 'said')
+        before, begun = trace.snapshot(), time.monotonic()
+        with open(said, 'wb') as stderr:
+            line = [*words, '--json', str(file)]
+            process = subprocess.Popen(line, env=dict(environment), stdout=stderr, stderr=stderr)
+        status, own_s, stopped, is_late = waited(process, begun + limit_s)
+        taken = trace.between(before, trace.snapshot(), {process.pid, os.getpid()}, own_s)
+        try:
+            record, why = json.loads(file.read_text()), ''
+        except (OSError, ValueError):
+            record = None
+            lines = said.read_text(errors='replace').splitlines()
+            said_of = [line for line in lines if line.startswith('membw: ')]
+            why = said_of[0].removeprefix('membw: ') if said_of else how(status)
+    if is_late or status < 0:
+        why = f'not measured within {limit_s:.0f} s' if is_late else how(status)
+    return {
+        'record': record,
+        'why': why,
+        'died': not is_late and status < 0 and -status not in WANTED,
+        'seconds': round(time.monotonic() - begun, 2),
+        'stopped': stopped,
+        'trace': taken,
+    }
+
+
+def waited(process: subprocess.Popen, end: float) -> tuple[int, float, int, bool]:
+    """(status, CPU seconds of it and of this process, times it was seen stopped, too late)."""
+    mine, stopped, is_late, pid = time.process_time(), 0, False, 0
+    try:
+        while not pid:
+            seen = trace.stat_of(Path('/proc', str(process.pid)))
+            stopped += bool(seen and seen[3] in 'Tt')
+            if time.monotonic() > end and not is_late:
+                is_late = True
+                process.kill()
+            time.sleep(POLL_S)
+            pid, code, usage = os.wait4(process.pid, os.WNOHANG)
+    except BaseException:
+        process.kill()
+        raise
+    process.returncode = os.waitstatus_to_exitcode(code)
+    seconds = usage.ru_utime + usage.ru_stime + time.process_time() - mine
+    return process.returncode, seconds, stopped, is_late

@@ -1,0 +1,85 @@
+"""How often the cause of a made-up slow node is named rightly: the table of docs/evidence.md.
+
+usage: python tests/evidence/causes.py [TRIALS]     each cause alone, in pairs, and none, by noise
+"""
+
+import itertools
+import sys
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+
+sys.path.insert(0, str(Path(__file__).parents[1] / 'lib'))
+import made_up_nodes as made  # noqa: E402
+
+from membw.node.baseline import compared  # noqa: E402
+from membw.node.judge import judge  # noqa: E402
+from membw.possible.peak import facts_of  # noqa: E402
+
+PEERS = 12
+TABLE = facts_of('causes')['causes']
+NOISES = (0.005, 0.01, 0.02)
+WORDS = ('right', 'one of two', 'not known', 'not low', 'wrong')
+
+
+def of(planted, names, rng, noise, trials):
+    """How many of the trials ended in each of WORDS; of no cause, 'right' is FIT."""
+    counts = Counter()
+    allowed = set(names).union(*(made.ALSO.get(name, ()) for name in names))
+
+    def factor():
+        return 1 + noise * rng.standard_normal()
+
+    peers = [made.node(f'p{i}', noise=factor) for i in range(PEERS)]
+    bases, usual = compared(peers[0], peers, [])
+    for _ in range(trials):
+        judged = judge(made.node(noise=factor, **planted), bases, usual, TABLE)
+        found = {cause.name for cause in judged.causes}
+        if judged.word == 'FIT':
+            counts['not low' if names else 'right'] += 1
+        elif found - allowed or not names:
+            counts['wrong'] += 1
+        elif {*names} <= found:
+            counts['right'] += 1
+        else:
+            counts['one of two' if found & {*names} else 'not known'] += 1
+    return counts
+
+
+def both(one, other):
+    """Two causes at a time: the shares multiply."""
+    names = {**one.get('shares', {}), **other.get('shares', {})}
+    shares = {
+        n: one.get('shares', {}).get(n, 1) * other.get('shares', {}).get(n, 1) for n in names
+    }
+    merged = {k: {**one.get(k, {}), **other.get(k, {})} for k in ('facts', 'counted')}
+    return {'shares': shares, **merged}
+
+
+def cases():
+    """(kind, planted, names of its causes)."""
+    named = [(name.split(',')[0], planted) for name, (planted, _) in made.PLANTED.items()]
+    yield 'none', {}, ()
+    yield from (('alone', planted, (name,)) for name, planted in named)
+    for (a, one), (b, other) in itertools.combinations(named, 2):
+        if a != b:
+            yield 'in pairs', both(one, other), (a, b)
+
+
+def table(trials, noises=NOISES, seed=1):
+    """{(kind, noise): counts}."""
+    rng, every = np.random.default_rng(seed), {}
+    for noise in noises:
+        for kind, planted, names in cases():
+            for _ in range(20 if kind == 'none' else 1):  # with peers of their own
+                counts = of(planted, names, rng, noise, trials)
+                every.setdefault((kind, noise), Counter()).update(counts)
+    return every
+
+
+if __name__ == '__main__':
+    print(f'| cause | noise | {" | ".join(WORDS)} |\n|---|---|{"---|" * len(WORDS)}')
+    for (kind, noise), counts in table(int(sys.argv[1]) if sys.argv[1:] else 50).items():
+        shares = (f'{100 * counts[word] / counts.total():.1f} %' for word in WORDS)
+        print(f'| {kind} | {100 * noise:g} % | {" | ".join(shares)} |')

@@ -1,0 +1,95 @@
+"""Records of `membw node` with figures made up: a healthy node, and nodes with a planted cause."""
+
+import made_up_records as made
+
+GOOD = {'rate': 180.0, 'one': 14.0, 'latency': 110.0, 'l1': 1.25, 'l2': 4.0, 'l3': 20.0,
+        'cache': 262_144.0, 'loaded': 200.0}  # fmt: skip
+LOWER = ('latency', 'l1', 'l2', 'l3')  # is better
+METRICS = {
+    'stream': {'rate': ('triad', 'GB/s')},
+    'one': {'one': ('triad', 'GB/s')},
+    'ladder': {'latency': ('memory_latency', 'ns'), 'l1': ('l1_latency', 'ns'),
+               'l2': ('l2_latency', 'ns'), 'l3': ('l3_latency', 'ns'),
+               'cache': ('l3_size', 'KiB')},
+    'loaded': {'loaded': ('max_gbs_1r0w', 'GB/s')},
+    'late': {'rate': ('triad', 'GB/s')},
+}  # fmt: skip
+QUIET = {'wall_s': 5.0, 'own_s': 10.0, 'others_s': 0.0, 'nobody_s': 0.0, 'interrupts_s': 0.0,
+         'steal_s': 0.0, 'other_share': 0.001, 'steal_share': 0.0, 'interrupt_share': 0.0,
+         'processes': []}  # fmt: skip
+COUNTED = {'corrected_errors': 0, 'uncorrected_errors': 0, 'thermal_throttles': 0,
+           'machine_checks': 0, 'pages_migrated': 0, 'quota_throttles': 0}  # fmt: skip
+MODULES = [{'size_mib': 32_768, 'configured_mts': 3200}] * 8
+
+
+def node(host='n1', day=0.0, shares=None, facts=None, counted=None, traces=None, noise=None,
+         stopped=(), **fields):  # fmt: skip
+    """`shares`: {quantity: of the healthy one, below 1 is worse}, 'late' of the last Triad;
+    `noise()`: a factor of each figure; `traces`: {part: what differs from QUIET}."""
+    shares, noise = shares or {}, noise or (lambda: 1.0)
+    parts = []
+    for name, metrics in METRICS.items():
+        rows = {}
+        for quantity, (metric, unit) in metrics.items():
+            share = shares.get(quantity, 1.0) * (shares.get('late', 1.0) if name == 'late' else 1)
+            value = GOOD[quantity] * (1 / share if quantity in LOWER else share) * noise()
+            better = 'lower' if quantity in LOWER else 'higher'
+            rows |= made.metrics({metric: value}, unit, better, half=None)
+            if unit == 'GB/s' and ((traces or {}).get(name) or name in stopped):
+                rows[metric]['bound'] = 'lower'
+        record = {
+            'schema': 'membw-record-2', 'program': 'stream' if name in ('one', 'late') else name,
+            'host': host, 'time': made.when(day), 'verdict': 'VALID', 'reasons': [],
+            'metrics': rows, 'build': made.BUILD,
+            'facts': {**made.FACTS, 'dimms': MODULES, **(facts or {})},
+        }  # fmt: skip
+        parts.append({
+            'name': name, 'command': name, 'record': record, 'why': '', 'died': False,
+            'stopped': 9 * (name in stopped), 'trace': {**QUIET, **(traces or {}).get(name, {})},
+        })  # fmt: skip
+    return {
+        'schema': 'membw-node-1', 'host': host, 'time': made.when(day), 'version': '1',
+        'facts': {}, 'seconds': 50.0, 'counted': {**COUNTED, **(counted or {})}, 'parts': parts,
+        'word': 'FIT', 'why': '', **fields,
+    }  # fmt: skip
+
+
+# cause: (what is planted, where its ratios are known from; 'assumed': nobody published them)
+PLANTED = {
+    'memory-channel': (
+        {'shares': {'rate': 0.698, 'loaded': 0.7},
+         'facts': {'mem_total_mib': 229_376, 'memory_channels': 7, 'dimms': MODULES[:7]}},
+        'club-3090, pull request 919: Triad 69.8 of 100, 7 of 8 modules'),
+    'memory-speed': (
+        {'shares': {'rate': 1600 / 2133, 'loaded': 1600 / 2133, 'latency': 0.93},
+         'facts': {'dimms': [{'size_mib': 32_768, 'configured_mts': 2400}] * 8}},
+        'Microway: 1600 in place of 2133 MT/s; latency assumed'),
+    'core-clock': (
+        {'shares': {'rate': 24 / 45, 'loaded': 24 / 45, 'one': 0.45, 'l1': 0.4, 'l2': 0.4,
+                    'l3': 0.42, 'latency': 0.7}},
+        'Hofmann, Sandy Bridge-EP at 1.2 GHz: 24 of 45 GB/s; latencies assumed'),
+    'core-clock, memory as before': (
+        {'shares': {'l1': 0.4, 'l2': 0.4, 'one': 0.7, 'l3': 0.75, 'latency': 0.9}},
+        'Hofmann, Haswell-EP at 1.2 GHz: 62 of 62 GB/s; latencies assumed'),
+    'fabric-clock': (
+        {'shares': {'l3': 0.75, 'latency': 0.82, 'rate': 0.85, 'loaded': 0.85, 'one': 0.85}},
+        'assumed'),
+    'prefetchers': ({'shares': {'one': 0.5}}, 'assumed'),
+    'numa-settings': (
+        {'shares': {'rate': 715.65 / 753.7}, 'facts': {'numa_nodes': 8}},
+        'Oracle: NPS1 716, NPS4 754 GB/s'),
+    'throttling': (
+        {'shares': {'late': 0.8, 'l1': 0.8, 'l2': 0.8, 'rate': 0.9},
+         'counted': {'thermal_throttles': 40}}, 'assumed'),
+    'corrected-errors': (
+        {'shares': {'rate': 0.85}, 'counted': {'corrected_errors': 900}}, 'assumed'),
+    'pages-migrate': (
+        {'shares': {'rate': 0.65}, 'counted': {'pages_migrated': 200_000}},
+        'assumed'),
+    'large-pages': (
+        {'shares': {'latency': 0.75, 'l3': 0.8, 'one': 0.9, 'rate': 0.93},
+         'facts': {'thp': 'never'}}, 'assumed'),
+    'settings': ({'shares': {'rate': 0.9}, 'facts': {'smt': 'on', 'cpus': 16}}, 'assumed'),
+}  # fmt: skip
+# what a planted cause may also truly be called
+ALSO = {'throttling': {'rate-falls', 'core-clock'}, 'large-pages': {'fabric-clock'}}

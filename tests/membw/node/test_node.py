@@ -1,0 +1,180 @@
+"""`membw node`: its word, record and exit status; the programs are stand-ins."""
+
+import json
+import signal
+
+import jsonschema
+import made_up_nodes as made
+import pytest
+from places import ROOT
+
+from membw import cli
+from membw.node import baseline, battery, store
+from membw.node.command import word_for
+
+SCHEMA = json.loads((ROOT / 'src/membw/node/record.schema.json').read_text())
+PEERS = [made.node(f'p{i}') for i in range(5)]
+
+
+def word(node, peers=PEERS, earlier=()):
+    return word_for(node, peers, list(earlier), '')
+
+
+BUSY = {'other_share': 0.4, 'processes': [{'name': 'python', 'pid': 7, 'cpu_s': 4.0}]}
+ALL_BUSY = {name: BUSY for name in made.METRICS}
+STOLEN = {name: {'steal_share': 0.2} for name in made.METRICS}
+
+
+@pytest.mark.parametrize(
+    'planted, text',
+    [
+        ({}, 'FIT'),
+        ({'traces': ALL_BUSY}, 'FIT'),  # a bound that meets its reference
+        ({'shares': {'rate': 0.875}}, 'SLOW (cause not known: Triad 0.875 of the reference)'),
+        (
+            {'shares': {'rate': 0.8}, 'traces': ALL_BUSY},
+            'NOT JUDGED (other processes took CPU time: Triad ≥ 144 GB/s, 180 wanted)',
+        ),
+        (
+            {'shares': {'rate': 0.8}, 'traces': STOLEN},
+            'NOT JUDGED (the host of this virtual machine took CPU time: Triad ≥ 144',
+        ),
+        (
+            {'shares': {'rate': 0.8}, 'stopped': made.METRICS},
+            'NOT JUDGED (the battery was stopped by a signal meanwhile: Triad ≥ 144 GB/s, 180',
+        ),
+        (
+            {'shares': {'rate': 0.8}, 'counted': {'quota_throttles': 9}},
+            'NOT JUDGED (a quota of CPU time stopped the threads: Triad ≥ 144 GB/s, 180 wanted)',
+        ),
+    ],
+)
+def test_the_word_of_a_node(planted, text):
+    assert word(made.node(**planted)).text.startswith(text)
+
+
+def changed(name, **fields):
+    node = made.node()
+    next(part for part in node['parts'] if part['name'] == name).update(fields)
+    return node
+
+
+def test_a_program_that_died_is_dead_and_one_that_is_missing_leaves_it_not_judged():
+    died = changed('ladder', record=None, died=True, why='ended by SIGBUS (signal 7)')
+    late = changed('ladder', record=None, why='not measured within 28 s')
+    assert word(died).text == 'DEAD (ladder: ended by SIGBUS (signal 7))'
+    assert word(late).text == 'NOT JUDGED (ladder: not measured within 28 s)'
+
+
+def test_an_invalid_triad_is_not_judged_and_says_why():
+    node = made.node()
+    for part in node['parts']:
+        if part['name'] in ('stream', 'late'):
+            part['record'] |= {'verdict': 'INVALID', 'reasons': [{'reason': 'wrong-pinning'}]}
+    assert word(node).why.startswith('stream: INVALID wrong-pinning')
+
+
+def test_it_is_compared_with_peers_else_with_itself_before_else_with_nothing():
+    slow = made.node(day=9, shares={'rate': 0.8})
+    earlier = [made.node(day=day) for day in range(4)]
+    assert word(slow, [], []).text == 'FIT (only compared with what others published)'
+    slower = made.node(shares={'rate': 0.4})
+    assert word(slower, [], []).why.endswith('published: compare it with its peers')
+    unknown = made.node(facts={'dimms': [], 'memory_channels': None})
+    assert word(unknown, [], []).text.startswith('NOT JUDGED (nothing to compare with')
+    assert word(slow, [], earlier).word == 'SLOW'
+    assert word(slow).bases['rate'].source == '5 peers'
+    # what was slow before is no reference, and a peer of another CPU is none
+    assert word(slow, [], [{**n, 'word': 'SLOW'} for n in earlier]).word == 'FIT'
+    assert word(slow, [made.node('x', facts={'cpu_model': 'Other'})]).word == 'FIT'
+
+
+def test_a_reference_of_its_system_counts_first(monkeypatch):
+    node = made.node(shares={'rate': 0.9})
+    monkeypatch.setattr(baseline, '_references', lambda *_: ROOT / 'references.yaml')
+    figures = {'thin:node': {'gcc-o2': {'omp': {'triad': [150, -0.05, 0.1, 'GB/s']}}}}
+    monkeypatch.setattr(baseline.yaml, 'safe_load', lambda _: {'stream': figures})
+    monkeypatch.setattr(type(ROOT), 'read_text', lambda _: '')
+    bases = baseline.of_reference(node['parts'][0]['record'])
+    assert bases['rate'][:3] == (150, 0.05, 'reference of references')
+
+
+@pytest.mark.parametrize('seconds, domains', [(30, 1), (60, 1), (60, 8), (180, 8)])
+def test_the_plan_fits_its_seconds_and_each_part_has_some(seconds, domains):
+    parts = list(battery.plan(seconds, domains))
+    assert sum(s + battery.SETTLE_S for _, s in parts) <= seconds + 0.5
+    assert min(s for _, s in parts) >= 2
+    assert [p.name for p, _ in parts][0] == 'stream' and parts[-1][0].name == 'late'
+    assert ('tiers' in [p.name for p, _ in parts]) == (domains > 1)
+
+
+@pytest.fixture
+def programs(tmp_path, monkeypatch):
+    """A folder of stand-ins, and results of this test's own."""
+    monkeypatch.setattr(battery, 'SETTLE_S', 0)
+    monkeypatch.setattr(store, 'folder', lambda: tmp_path / 'nodes')
+    monkeypatch.setattr('socket.gethostname', lambda: 'n1')
+    folder = tmp_path / 'bin'
+    folder.mkdir()
+    for part in made.node()['parts']:
+        (folder / f'{part["name"]}.json').write_text(json.dumps(part['record']))
+        put(folder, part['name'].replace('one', 'stream').replace('late', 'stream'))
+    return folder
+
+
+def put(folder, name, more=''):
+    text = f'#!/bin/sh\n{more}\nfor file; do :; done\ncp "{folder}/{name}.json" "$file"\n'
+    (folder / name).write_text(text)
+    (folder / name).chmod(0o755)
+
+
+def run(capsys, *words):
+    status = cli.main(['node', *map(str, words)])
+    return status, capsys.readouterr()
+
+
+def test_a_node_is_fit_against_its_peers_and_leaves_a_record(programs, tmp_path, capsys):
+    peers = tmp_path / 'peers.jsonl'
+    # the stand-in of one thread is that of all: no peer has that figure
+    alike = [made.node(f'p{i}') for i in range(5)]
+    for node in alike:
+        node['parts'] = [part for part in node['parts'] if part['name'] != 'one']
+    peers.write_text(''.join(json.dumps(node) + '\n' for node in alike))
+    status, said = run(capsys, '--programs', programs, '--peers', peers, '--line')
+    record = json.loads(next((tmp_path / 'nodes').glob('n1-*.json')).read_text())
+    jsonschema.validate(record, SCHEMA)
+    jsonschema.validate(made.node(), SCHEMA)
+    assert record['word'] in said.out
+    busy = 'other processes' in said.out  # the machine of this test need not be quiet
+    assert busy or (status, said.out) == (0, 'n1 FIT\n')
+
+
+def test_a_program_that_a_signal_ends_is_dead(programs, capsys):
+    put(programs, 'ladder', f'kill -{signal.SIGBUS} $$')
+    status, said = run(capsys, '--programs', programs, '--line')
+    assert (status, said.out) == (1, 'n1 DEAD ladder: ended by SIGBUS (signal 7)\n')
+
+
+def test_one_that_somebody_stopped_is_not_judged(programs, capsys):
+    put(programs, 'ladder', 'kill -TERM $$')
+    status, said = run(capsys, '--programs', programs, '--json')
+    assert status == 1 and json.loads(said.out)['word'] == 'NOT JUDGED'
+
+
+@pytest.mark.parametrize(
+    'words, fact',
+    [
+        (['--seconds', '5'], "'5' is not a number of seconds from 30 to 180"),
+        (['--programs', '/nowhere'], "no program 'stream' in '/nowhere'"),
+        (['--peers', '/nowhere'], "no file '/nowhere'"),
+        (['--preset', 'gcc-o9'], "no compiler here for preset 'gcc-o9'"),
+    ],
+)
+def test_a_usage_error_is_one_line(words, fact, capsys):
+    status, said = run(capsys, *words)
+    assert status == 2 and fact in said.err
+
+
+def test_the_plan_is_printed(capsys):
+    status, said = run(capsys, '--plan', '--seconds', 30)
+    assert status == 0 and 'ladder --quick' in said.out

@@ -1,0 +1,60 @@
+"""`membw why NODE`: one screen from records, by the table of `membw node`."""
+
+import json
+
+import made_up_nodes as made
+import made_up_records as records
+import pytest
+
+from membw import cli
+
+
+@pytest.fixture
+def why(tmp_path, capsys):
+    def ask(rows, *words):
+        file = tmp_path / 'rows.jsonl'
+        file.write_text(''.join(json.dumps(row) + '\n' for row in rows))
+        status = cli.main(['why', words[0], str(file), *words[1:]])
+        said = capsys.readouterr()
+        return status, said.out + said.err
+
+    return ask
+
+
+LOST = {'memory_channels': 7, 'mem_total_mib': 229_376}
+
+
+def test_a_lost_channel_is_named_from_records_of_stream_alone(why):
+    rows = records.fleet(12)
+    rows += [records.record('n099', rows=records.stream(share=0.875), facts=LOST)]
+    status, said = why(rows, 'n099')
+    assert status == 1
+    for text in (
+        'n099  SLOW (a memory module or channel is gone)',
+        '12 peers',
+        'memory channels: 7, not 8; memory, GiB: 224.0, not 256.0',
+        'UTC, the first record of it (Triad)',
+        'next: reseat the module',
+        'membw run --system thin -n stream -p gcc-o2 -J nodelist=n099',
+    ):
+        assert text in said
+
+
+def test_a_battery_and_why_name_the_same_cause(why):
+    planted, _ = made.PLANTED['fabric-clock']
+    rows = [made.node(f'p{i}') for i in range(5)] + [made.node('n7', day=1, **planted)]
+    status, said = why(rows, 'n7', '--json')
+    found = json.loads(said)
+    assert (status, found['word'], found['causes'][0]['name']) == (1, 'SLOW', 'fabric-clock')
+
+
+def test_since_when_is_the_first_record_that_is_low_and_stays_so(why):
+    days = [made.node('n7', day, {'rate': 0.8 if day in (2, 5, 6) else 1}) for day in range(7)]
+    peers = [made.node(f'p{i}', day=6) for i in range(5)]
+    _, said = why([*peers, *days], 'n7')
+    assert f'Since: {made.made.when(5)[:10]}' in said and 'the first record' not in said
+
+
+def test_a_node_that_is_not_there_is_a_usage_error(why):
+    status, said = why(records.fleet(3), 'n999')
+    assert status == 2 and "no record of node 'n999'" in said

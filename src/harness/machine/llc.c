@@ -67,6 +67,9 @@ static void llc_cache_by_sysfs(struct cache *cache, int cpu)
 	llc_sharers_of(&cache->sharers, cpu, index);
 }
 
+/* Of level 1 alone: nothing is known, as POWER7's kernel leaves out its L3. */
+enum { LEAST_LEVEL = 2 };
+
 /* The caches behind a set of CPUs by one source or by the larger of both, each counted once. */
 struct llc_caches {
 	struct cpuset counted;
@@ -77,7 +80,7 @@ struct llc_caches {
 static void llc_add_cache(struct llc_caches *caches, const struct cache *cache, int cpu,
 			  int (*users)(const struct cpuset *sharers))
 {
-	if (cpuset_has(&caches->counted, cpu) || !cache->level)
+	if (cpuset_has(&caches->counted, cpu) || cache->level < LEAST_LEVEL)
 		return;
 	cpuset_join(&caches->counted, &cache->sharers);
 	caches->sum += cache->bytes / (size_t)(users ? users(&cache->sharers) : 1);

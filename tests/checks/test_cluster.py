@@ -169,6 +169,20 @@ def test_a_node_killed_in_mid_run_costs_its_own_figure_alone(session):
     assert 'n3 DIED ended by SIGKILL (signal 9) on n3' in run.text
 
 
+def test_a_rank_killed_under_mpi_makes_the_row_died(session, need):
+    """Who of the ranks died is not noted: nodes without a record are MISSING."""
+    need('mpicc', 'mpirun')
+    run = session(50000, 40, *PLANTED, '-DSLOW=100', starter='mpirun').start()
+    try:
+        os.kill(until_measuring(run.folder, 4)['n3'], signal.SIGKILL)
+        run.wait()
+    finally:
+        run.process.kill()
+    assert run.status == 1 and run.case['word'] == 'DIED', run.text
+    assert 'the MPI job: ended by SIGKILL (signal 9)' in run.case['reasons']
+    assert run.verdicts()['n3'][0] == 'MISSING'
+
+
 def test_a_partition_that_gives_fewer_nodes_than_are_idle_is_measured_as_far_as_it_goes(
     session, call, slurm
 ):

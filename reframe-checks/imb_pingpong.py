@@ -185,9 +185,7 @@ class imb_pingpong(measurement):
         is_whole = self.table and all(row.time_us > 0 for row in self.table)
         if is_whole:  # IMB writes a table, no record
             self.case.missing = [one for one in self.case.missing if one.died]
-        self.keep(
-            self.record_of_table() if is_whole else None, f'imb-{self.pair}'.replace(':', '-')
-        )
+        self.keep(self.record_of_table() if is_whole else None, self.pair)
 
     def note_provenance(self, record: dict) -> None:
         self.run_environment = archive.environment(self.stagedir)

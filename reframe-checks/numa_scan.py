@@ -92,7 +92,7 @@ class numa_scan(at_realtime, copied_program, stream_options, measurement):
             return
         arrived = ((point, self.case.arrived.get(self.file(*point))) for point in self.points)
         self.measured = {point: record for point, record in arrived if record}
-        self.keep(self.one_record() if self.measured else None, 'numa-scan')
+        self.keep(self.one_record() if self.measured else None)
         if self.measured:
             self.report_curves()
 

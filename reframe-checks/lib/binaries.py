@@ -37,6 +37,7 @@ NEEDED = collections.defaultdict(set)
 local_jobs.end_alone()
 local_jobs.judge_at_the_limit()
 site_environments.take_in()
+prerequisites.refuse_what_is_elsewhere()
 
 
 def results() -> pathlib.Path:

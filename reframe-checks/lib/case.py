@@ -131,7 +131,7 @@ class Case:
         results/jobs the job that wrote them. A case that left no record gets one of its own."""
         check = self.check
         where = check.current_partition.fullname, check.current_environ.name
-        self.path = archive.record_path(results(), *where, label)
+        self.path = archive.record_path(results(), type(check).__name__, *where, label)
         if self.path.exists():  # tiny runs, repeated, may end in the same second
             self.path = self.path.with_name(f'{self.path.stem}-{check.short_name}.json')
         self.rewrite(records)

@@ -183,7 +183,7 @@ class measurement(quick_log, batch_job, rfm.RunOnlyRegressionTest):
             where = f'not found on the node of {self.current_partition.fullname}'
             self.skip(f"'{self.case.ledger.lacks}' {where}")
 
-    def keep(self, record: dict | None, label: str) -> None:
+    def keep(self, record: dict | None, label: str = '') -> None:
         """Keeps a record, its figures and its provenance; None: nothing arrived, which has a
         record of its own."""
         if hasattr(self, 'binary'):
@@ -194,7 +194,7 @@ class measurement(quick_log, batch_job, rfm.RunOnlyRegressionTest):
             self.note_metrics(record)
         self.keep_all([record or self.empty_record()], label)
 
-    def keep_all(self, records: Iterable[dict], label: str) -> None:
+    def keep_all(self, records: Iterable[dict], label: str = '') -> None:
         # what is not ours to build cannot be made again
         job = self.job_facts() if hasattr(self, 'binary') else None
         self.case.keep(records, label, job)

@@ -2,15 +2,17 @@
 
 import functools
 import os
+import re
 import shutil
 import subprocess
+import sys
 
 import reframe.core.runtime as runtime
 import reframe.utility.osext as osext
 from reframe.core.environments import Environment
 from reframe.core.systems import SystemPartition
 
-from lib import card
+from lib import card, end
 
 
 @functools.cache  # a dead controller takes its whole time limit: query it once, not once per case
@@ -39,6 +41,23 @@ def no_scheduler(partition: SystemPartition) -> str | None:
     """Why no job of this partition can be started from here, or None."""
     look = SCHEDULERS.get(partition.scheduler.registered_name)
     return look(partition) if look else None
+
+
+def refuse_what_is_elsewhere() -> None:
+    """Of a run none of whose partitions can be reached ReFrame would print the reason once per
+    build, skip all, and end with PASSED and status 0."""
+    if not any(re.fullmatch('-[Rqv]*r[Rqv]*|--run', word) for word in sys.argv):
+        return
+    system = runtime.runtime().system
+    reasons = {part: no_scheduler(part) for part in system.partitions}
+    if reasons and all(reasons.values()):
+        each = {text.removeprefix(f'{p.fullname} '): p.fullname for p, text in reasons.items()}
+        facts = ', '.join(f'{name} {why}' for why, name in each.items())
+        end(
+            f'nothing was measured: {facts}',
+            f"run it on {system.name}; '--system local' measures this machine, '-l' in place of "
+            "'-r' lists the checks",
+        )
 
 
 def no_topology(partition: SystemPartition) -> str | None:

@@ -135,7 +135,7 @@ class whole_cluster(measurement):
         if not lines:
             self.case.expected = {node: node for node in self.nodes_of_job} or {RECORDS: ''}
             self.case.gather()
-            self.keep(None, type(self).__name__)
+            self.keep(None)
             return
         self.case.judges_records = False
         self.note_build()
@@ -202,7 +202,7 @@ class whole_cluster(measurement):
         if self.record:
             self.case.rewrite(records)
         else:
-            self.keep_all(records, type(self).__name__)
+            self.keep_all(records)
         self.case.note_verdict(lambda record: (record['verdict'], invalid_reasons(record)))
 
     def note_verdict(self, problems: object) -> None:

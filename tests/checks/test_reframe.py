@@ -336,21 +336,25 @@ def quick_gcc(environment, tmp_path_factory):
     return f'{standin_gcc.put_up(tmp_path_factory.mktemp("gcc"))}:{environment["PATH"]}'
 
 
-def test_ulysses_from_elsewhere_is_skipped_with_a_reason(session, bare):
-    done = session('-r', '--system', 'ulysses', PATH=bare)
-    assert done.code == 0, done.text
-    assert "[ulysses:regular needs Slurm: no 'sbatch' on this host]" in done.text
-    runs = [case for case in done.cases if not case['fixture']]
-    assert runs and {case['result'] for case in runs} == {'skip'}
+ELSEWHERE = [
+    (['-r', '--system', 'ulysses'], None, "ulysses:regular needs Slurm: no 'sbatch' on this host"),
+    (['-vr', '--system=thin'], 1, "thin:thin needs Slurm: no controller answers 'sinfo'"),
+]
 
 
-def test_a_controller_that_does_not_answer_is_a_reason(session, bare, tmp_path):
-    for tool, code in (('sbatch', 0), ('sinfo', 1)):
-        (tmp_path / tool).write_text(f'#!/bin/sh\nexit {code}\n')
-        (tmp_path / tool).chmod(0o755)
-    done = session('-r', '--system', 'thin', checks=STREAM, PATH=bare)
-    assert done.code == 0, done.text
-    assert "[thin:thin needs Slurm: no controller answers 'sinfo']" in done.text
+@pytest.mark.parametrize('words, sinfo, reason', ELSEWHERE, ids=['no Slurm', 'Slurm is down'])
+def test_a_run_on_another_machine_is_refused_in_two_lines(
+    session, bare, tmp_path, words, sinfo, reason
+):
+    for tool, code in (('sbatch', 0), ('sinfo', sinfo)):
+        if sinfo is not None:
+            (tmp_path / tool).write_text(f'#!/bin/sh\nexit {code}\n')
+            (tmp_path / tool).chmod(0o755)
+    done = session(*words, PATH=bare)
+    assert done.code == 2 and done.text.count(reason) == 1
+    assert f'membw: nothing was measured: {reason}\nhint: run it on ' in done.text
+    assert not {'SKIP', 'PASSED'} & {*done.text.split()} and len(done.text.splitlines()) < 40
+    assert 'stream' in session('-l', *words[1:], checks=STREAM, PATH=bare).text
 
 
 @pytest.fixture

@@ -17,7 +17,7 @@ class MadeRun:
     """Cases are added one by one; `path` is the report."""
 
     def __init__(self, folder):
-        self.folder, self.cases = folder, []
+        self.folder, self.cases, self.session = folder, [], {}
         self.path = folder / 'reports' / 'run.json'
         for name in ('reports', 'records'):
             (folder / name).mkdir(exist_ok=True)
@@ -127,9 +127,19 @@ class MadeRun:
             preset=preset, test=test, result='fail_deps', dependencies_actual=[needs], **more
         )
 
+    def quick(self):
+        """By `membw run` without arguments, begun two seconds before ReFrame."""
+        self.session = {'membw_run': 'quick', 'membw_begun': '1795427998.0'}
+        return self
+
     def write(self):
         report = {
-            'session_info': {'num_cases': len(self.cases), 'time_start_unix': 1795428000.0},
+            'session_info': {
+                'num_cases': len(self.cases),
+                'time_start_unix': 1795428000.0,
+                'time_end_unix': 1795428012.2,
+                **self.session,
+            },
             'runs': [{'testcases': self.cases}],
         }
         self.path.write_text(json.dumps(report))

@@ -13,6 +13,17 @@ ERRORS = [
     ('run full', "unknown argument 'full'", "did you mean '--full'?"),
     ('run stream', "'stream' is a test", 'membw run -n stream'),
     ('run -n strem', "no test 'strem'", "did you mean 'stream'?"),
+    (
+        'run -S stream.max_second=1',
+        "no check has a variable 'max_second': '-S max_second' would set nothing",
+        "did you mean 'max_seconds'?",
+    ),
+    (
+        'run --system ulysses',
+        "nothing was measured: ulysses:regular needs Slurm: no controller answers 'sinfo'",
+        "run it on ulysses; '--system local' measures this machine, '-l' in place of '-r' lists "
+        'the checks',
+    ),
     ('run -p gc-o2', "no preset 'gc-o2'", "did you mean 'gcc-o2'?"),
 ]
 

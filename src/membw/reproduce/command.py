@@ -21,8 +21,8 @@ It builds by Spack's lock or the make line in results/builds. Then it runs the j
 results/jobs with the variables of that run.
 
 examples:
-  membw reproduce 20261123T194501-local-default-gcc-o2-omp >again.sh; bash again.sh
-  membw reproduce 20261123T194501-local-default-gcc-o2-omp --run
+  membw reproduce stream-20261123T194501-local-default-gcc-o2-omp >again.sh; bash again.sh
+  membw reproduce stream-20261123T194501-local-default-gcc-o2-omp --run
 
 exit status: 0 the script is printed, or with --run: the same binary, figures within the margin;
 1 something differs, or it could not be built or run; 2 usage error, or nothing is kept of it

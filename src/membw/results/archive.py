@@ -55,12 +55,13 @@ def keep_build(
     write(folder / 'build.json', text)
 
 
-def record_path(results: str | pathlib.Path, where: str, environ: str, label: str) -> pathlib.Path:
-    """Of a record that ends now, in results/records; `where`: 'system:partition'."""
+def record_path(results: str | pathlib.Path, test: str, *words: str) -> pathlib.Path:
+    """Of a record that ends now, in results/records; `words`: what else names its test case."""
     folder = pathlib.Path(results, 'records')
     folder.mkdir(parents=True, exist_ok=True)
     stamp = utc(time.time(), '%Y%m%dT%H%M%S')
-    return folder / f'{stamp}-{where.replace(":", "-")}-{environ}-{label}.json'
+    name = '-'.join(filter(None, (test, stamp, *words)))
+    return folder / f'{name.replace(":", "-")}.json'
 
 
 def keep_job(results: pathlib.Path, stem: str, stage: str | pathlib.Path, job: dict) -> None:

@@ -25,8 +25,12 @@ SPAWNED = re.compile(
 )
 # of ReFrame's log: its report does not say why a case was skipped
 SKIPPED = re.compile(r'^\[ +SKIP \] \( *\d+/\d+\) (\S+).*? @\S+?\+(\S+) \[(.*)\]$', re.M)
-# the line of the build has the reason
-DEPENDENCY = 'skipped due to skipped dependencies', 'dependencies failed'
+# of which nothing is said: the line of the build has the reason; a row of a quick run has the
+# rounds that its time allowed
+UNSAID = (
+    'skipped due to skipped dependencies', 'dependencies failed',
+    'the time of the quick run is over',
+)  # fmt: skip
 Build = tuple[str, str, str]  # unique name of the fixture, system:partition, preset
 # of a test case: what each has, and what is text where it is there
 ALWAYS = 'name', 'system', 'partition', 'environ', 'result'
@@ -193,4 +197,4 @@ def skipped(report: str) -> list[tuple[str, str, str]]:
     """(test, preset, reason) of each case that was skipped by itself."""
     log = Path(os.path.splitext(report)[0] + '.log')
     found = SKIPPED.findall(read_text(log)) if log.is_file() else []
-    return [case for case in dict.fromkeys(found) if case[2] not in DEPENDENCY]
+    return [case for case in dict.fromkeys(found) if case[2] not in UNSAID]

@@ -3,20 +3,24 @@
 import argparse
 import contextlib
 import os
+import pathlib
+import re
 import sys
 import time
 
 from membw import tables
 from membw.arguments import count
 from membw.checkout import refuse_unknown_system
+from membw.errors import MembwError
+from membw.progress import say
 from membw.results import reframe
-from membw.results.left_out import by_reason, partitions_of
+from membw.results.left_out import partitions_of
 from membw.results.run_lock import alone
 from membw.run import quick, refusals, session
 from membw.site import realtime
 from membw.summary import junit
 from membw.summary.command import show
-from membw.summary.run import read
+from membw.summary.run import notes, read
 
 ROUNDS = 2
 # longest that the figures of a row are waited for, in all its rounds
@@ -66,14 +70,12 @@ def measure(args: argparse.Namespace) -> int:
 
     An interrupted run prints the table of what was measured before.
     """
-    begun, base = time.monotonic(), session.report_base()
-    is_quick = False
-    left_out: dict[str, list[str]] = {}
+    begun, base = time.time(), session.report_base()
 
     def shown() -> int:
         run = read(f'{base}.json')
         junit.write(run)
-        return show(run, time.monotonic() - begun, left_out, args.json, is_quick)
+        return show(run, args.json)
 
     system = args.system.partition(':')[0] if args.system else None
     if system and not session.has_other_systems(args.rest):
@@ -85,8 +87,7 @@ def measure(args: argparse.Namespace) -> int:
             refusals.refuse_full_disk()
             partitions = partitions_of(args.system)
             is_quick = is_local(partitions) and not (args.full or args.system or args.rest)
-            left_out = {} if is_quick else by_reason(partitions)
-            run_reframe(args, base, is_quick, partitions)
+            run_reframe(args, base, partitions, is_quick, begun)
     except KeyboardInterrupt:
         if os.path.exists(f'{base}.json'):  # ReFrame writes it where a case was begun
             shown()
@@ -95,7 +96,7 @@ def measure(args: argparse.Namespace) -> int:
 
 
 def run_reframe(
-    args: argparse.Namespace, base: str, is_quick: bool, partitions: list[dict]
+    args: argparse.Namespace, base: str, partitions: list[dict], is_quick: bool, begun: float
 ) -> None:
     """One session of ReFrame, its report in `base`.json. MembwError: nothing was run."""
     rest = args.rest
@@ -107,14 +108,24 @@ def run_reframe(
     else:
         options, variables = full_options(rest, args.rounds, partitions)
         options = [*options, *priority, *refusals.whole_names(rest)]
+        for text in refusals.left_out(rest, partitions, re.fullmatch):
+            say(f'membw: left out here is {text}')
+    options += notes(begun, is_quick)
     variables['MEMBW_SESSION'] = os.path.basename(base)
     words = session.command(base, args.system, options)
     lines = session.run(words, base, variables, '-v' in rest)
     refusals.refuse_full_disk()
-    refusals.refuse_load_errors(lines)
-    refusals.refuse_unset(lines, rest)
-    if not os.path.exists(f'{base}.json') or not reframe.cases_of(reframe.load(f'{base}.json')):
-        refusals.refuse_nothing(base, args.system, rest, lines, partitions)
+    is_run = os.path.exists(f'{base}.json') and reframe.cases_of(reframe.load(f'{base}.json'))
+    try:
+        refusals.refuse_load_errors(lines)
+        refusals.refuse_unset(lines, rest)
+        if not is_run:
+            refusals.refuse_nothing(base, args.system, rest, lines, partitions)
+    except MembwError as err:
+        if not is_run and base not in str(err.hint):  # it says all that the files do
+            for kind in ('json', 'log', 'xml'):
+                pathlib.Path(f'{base}.{kind}').unlink(missing_ok=True)
+        raise
 
 
 def full_options(

@@ -6,6 +6,7 @@ import fcntl
 import pathlib
 import re
 import shutil
+from collections.abc import Callable
 
 from membw import presets
 from membw.checkout import root
@@ -79,9 +80,10 @@ def refuse_unknown_checks(words: list[str]) -> None:
             near = difflib.get_close_matches(check, known, 1)
             hint = f"did you mean '{near[0]}.{variable}'?" if near else 'name a check of ours'
             raise MembwError(f"no check '{check}' for '-S {check}.{variable}'", hint)
-        if not check and variable not in variables():
+        if variable not in variables():
             near = difflib.get_close_matches(variable, variables(), 1)
-            hint = "'reframe -c reframe-checks -n stream --describe' has its variables"
+            name = check or 'stream'
+            hint = f"'reframe -c reframe-checks -n {name} --describe' has its variables"
             raise MembwError(
                 f"no check has a variable '{variable}': '-S {variable}' would set nothing",
                 f"did you mean '{near[0]}'?" if near else hint,
@@ -127,7 +129,7 @@ def refuse_nothing(
     base: str, system: str | None, rest: list[str], lines: list[str], partitions: list[dict]
 ) -> None:
     """There is no test case: the reason, as far as ReFrame's lines have it."""
-    refuse_mistyped(f'{base}.log', rest, lines)
+    refuse_mistyped(rest, lines)
     if not any('Ran 0/0' in line for line in lines):
         refuse_as_printed(lines)
         said = [line for line in lines if re.search(r'^reframe: |error|WARNING', line)]
@@ -143,8 +145,8 @@ def refuse_nothing(
     )
 
 
-def refuse_mistyped(log: str, rest: list[str], lines: list[str]) -> None:
-    """A test, preset or option that there is not: what was meant. It leaves no log behind."""
+def refuse_mistyped(rest: list[str], lines: list[str]) -> None:
+    """A test, preset or option that there is not: what was meant."""
     unknown = next((m[1] for m in map(UNKNOWN.match, lines) if m), '')
     tests, rows = ([], []) if '-c' in rest else (checks(), [*presets.load()['presets']])
     known = {'-n': (tests, 'test'), '-p': (rows, 'preset')}
@@ -161,7 +163,6 @@ def refuse_mistyped(log: str, rest: list[str], lines: list[str]) -> None:
             if not any(word in name for name in names):
                 fact, hint = f"no {what} '{word}'", did_you_mean(word, names)
     if fact:
-        pathlib.Path(log).unlink(missing_ok=True)
         raise MembwError(fact, hint)
 
 
@@ -174,11 +175,11 @@ def refuse_as_printed(lines: list[str]) -> None:
         raise MembwError('\nmembw: '.join(facts), '\nhint: '.join(hints) or None)
 
 
-def left_out(rest: list[str], partitions: list[dict]) -> list[str]:
+def left_out(rest: list[str], partitions: list[dict], matches: Callable = re.search) -> list[str]:
     """'gcc-o2: its compiler does not ...' of each preset that `-p` names and this system lacks."""
     patterns = [word for before, word in zip(rest, rest[1:], strict=False) if before == '-p']
     texts = []
     for reason, names in by_reason(partitions).items():
-        wanted = [name for name in names if any(re.search(p, name) for p in patterns)]
+        wanted = [name for name in names if any(matches(p, name) for p in patterns)]
         texts += [f'{", ".join(wanted)}: {reason}'] if wanted else []
     return texts

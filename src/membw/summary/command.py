@@ -24,51 +24,36 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
     )
     parser.add_argument('report', nargs='?', help='a file (the newest of results/reports)')
     tables.add_argument(parser)
-    parser.set_defaults(
-        func=lambda args: show(read(args.report or reframe.newest()), is_json=args.json)
-    )
+    parser.set_defaults(func=lambda args: show(read(args.report or reframe.newest()), args.json))
 
 
-def show(
-    run: Run,
-    seconds: float | None = None,
-    left_out: dict[str, list[str]] | None = None,
-    is_json: bool = False,
-    is_quick: bool = False,
-) -> int:
-    """Prints the tables of a run; the exit status that it deserves.
-
-    Args:
-        seconds: how long the run took.
-        left_out: {reason: [presets]} that this system cannot build.
-        is_json: the tables as JSON.
-        is_quick: the one screen of a quick run.
-    """
+def show(run: Run, is_json: bool = False) -> int:
+    """Prints the tables of a run, or the one screen of a quick one; the exit status that it
+    deserves."""
     blocks: list[Table | str]
-    if is_quick and not is_json:
-        blocks = list(headline.lines_of(run.rows, seconds) if run.rows else skip_lines(run.path))
+    if run.is_quick and not is_json:
+        blocks = list(
+            headline.lines_of(run.rows, run.seconds) if run.rows else skip_lines(run.path)
+        )
         more, page = 'membw run --full', 'membw report'
         if os.path.exists('ci/in-env'):  # they work in the shell of `make run`, too
             more, page = 'make run ARGS=--full', f'ci/in-env {page}'
         blocks += [f'  {run.verdict}', f'  Results: {near(run.path)}']
         blocks += [f'  More:    {more}', f'  A page:  {page}']
     else:
-        took = f' ({seconds:.0f} s)' if seconds is not None else ''
-        blocks = [*blocks_of(run, left_out or {}), f'Verdict: {run.verdict}{took}']
+        took = f' ({run.seconds:.0f} s)' if run.seconds is not None else ''
+        blocks = [*blocks_of(run), f'Verdict: {run.verdict}{took}']
     print(tables.as_text(blocks, is_json))
     return run.status
 
 
-def blocks_of(run: Run, left_out: dict[str, list[str]]) -> Iterator[Table | str]:
+def blocks_of(run: Run) -> Iterator[Table | str]:
     """Tables, and the lines between them."""
     yield from full_table.blocks_of(run.rows)
     yield from ratios.blocks_of(run.rows)
     for build, why in reframe.failed_builds(run.cases).items():
         yield f'  build failed: {reframe.named_build(build)}: {full_table.cut(why)}'
     yield from skip_lines(run.path)
-    if left_out:
-        yield from ('', 'presets left out')
-        yield from (f'  {why}: {", ".join(names)}' for why, names in sorted(left_out.items()))
     yield from headline.state_lines(run.rows)
     yield from noise_lines(run.rows)
     yield from ('', 'report {0}.json, log {0}.log'.format(os.path.splitext(near(run.path))[0]))

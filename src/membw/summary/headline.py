@@ -140,7 +140,7 @@ def busy_lines(rows: list[Row]) -> Iterator[str]:
     for look in looks:
         for process in look.get('processes') or ():
             by_name[process['name']] += process['cpu_s']
-    most = ', '.join(f'{name} {s / wall:.1f}' for name, s in by_name.most_common(3))
+    most = ', '.join(f'{n} {s / wall:.1f}' for n, s in by_name.most_common(3) if s > wall / 2)
     named = f' (the busiest, in CPUs: {most})' if most else ''
     yield f'  Other processes used {sum(share) / len(share):.0%} of the CPUs{named}.'
     if any(f.sign == '≥ ' for row in rows for f in row.figures.values()):

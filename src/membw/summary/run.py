@@ -20,11 +20,20 @@ class Run(NamedTuple):
     is_dry: bool
     verdict: str  # 'PASS: 3 PASS', the last line
     status: int  # the exit status; results/verdict.py has both rules
+    seconds: float | None = None  # that the command took
+    is_quick: bool = False  # `membw run` without arguments: one screen
+
+
+def notes(begun: float, is_quick: bool) -> list[str]:
+    """Options of ReFrame: its report then says what `read` tells of the command."""
+    kind = 'quick' if is_quick else 'full'
+    return [f'--session-extras=membw_begun={begun:.1f},membw_run={kind}']
 
 
 def read(path: str) -> Run:
     """MembwError: no report, or one without a test case."""
-    cases = reframe.cases_of(reframe.load(path))
+    report = reframe.load(path)
+    cases, session = reframe.cases_of(report), report['session_info']
     if not cases:
         raise MembwError(f"'{path}' holds no test case", "'membw run --full' runs them all")
     table = records_of(cases, path)
@@ -45,4 +54,14 @@ def read(path: str) -> Run:
     if not rows and skips:
         named = [f'all {skips} cases were skipped, for the reasons above']
     text = f'{verdict.worst(words)}: {", ".join(named) or "no case was complete"}'
-    return Run(path, cases, rows, table, False, text, verdict.exit_status(words))
+    is_quick = session.get('membw_run') == 'quick'
+    status, seconds = verdict.exit_status(words), took(session)
+    return Run(path, cases, rows, table, False, text, status, seconds, is_quick)
+
+
+def took(session: dict) -> float | None:
+    """Seconds from the command's begin to the session's end; None: plain ReFrame's."""
+    try:
+        return session['time_end_unix'] - float(session['membw_begun'])
+    except (KeyError, TypeError, ValueError):
+        return None

@@ -20,6 +20,7 @@ def test_ulysses_leaves_out_what_needs_avx2():
     assert 'gcc-avx2' in reasons['needs avx2, which the CPU does not have']
 
 
-def test_the_run_prints_what_was_left_out(call, one_run):
-    done = call('membw', 'run', '--system', 'ulysses', '-n', 'stream')
-    assert 'needs avx2, which the CPU does not have: gcc-avx2' in done.stdout
+def test_a_run_names_what_is_left_out_of_the_presets_it_was_given(call, one_run):
+    done = call('membw', 'run', '--system', 'ulysses', '-n', 'stream', '-p', 'gcc-(o2|avx2)')
+    assert 'left out here is gcc-avx2: needs avx2, which the CPU does not have\n' in done.stderr
+    assert 'icc-avx2' not in done.stdout + done.stderr

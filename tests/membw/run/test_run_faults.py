@@ -69,12 +69,13 @@ def test_a_disk_that_fills_in_mid_run_is_named_and_ends_it(monkeypatch, tmp_path
             "did you mean 'array_size'?",
         ),
         (['--setvar=elements=4e6'], "no check has a variable 'elements'", '--describe'),
-        (['--setvar=stream.alow=x'], "'stream' has no variable 'alow'", '--describe'),
-        (['-Sstream.alow=x', '-S', 'ntimes=3'], "'stream' has no variable 'alow'", '--describe'),
+        (['--setvar=stream.alow=x'], "no check has a variable 'alow'", "did you mean 'allow'?"),
+        (['--setvar=stream.bodies=9'], "'stream' has no variable 'bodies'", '--describe'),
+        (['-Sstream.bodies=9', '-S', 'ntimes=3'], "'stream' has no variable 'bodies'", '--desc'),
     ],
 )
 def test_a_variable_that_no_check_has_is_refused(words, fact, hint):
-    line = "reframe: WARNING: test 'stream': the following variables were not set: 'stream.alow'"
+    line = "reframe: WARNING: test 'stream': the following variables were not set: 'stream.bodies'"
     with pytest.raises(MembwError, match=fact) as caught:
         refusals.refuse_unknown_checks(words)
         refusals.refuse_unset([line], words)

@@ -21,8 +21,8 @@ def made(tmp_path):
 def shown(capsys):
     """shown(made, ...): (text, exit status) of the printed run."""
 
-    def text_and_status(made, **options):
-        status = show(read(made.write()), **options)
+    def text_and_status(made):
+        status = show(read(made.write()))
         return capsys.readouterr().out, status
 
     return text_and_status
@@ -191,7 +191,7 @@ def test_a_metric_more_changes_no_headline_and_no_ratio(made, shown):
             made.add(figures, preset=preset, round=number, record={'headline': 'triad'})
     assert [row.headline.metric for row in rows(made)] == ['triad', 'triad']
     assert 'gcc-o3 is  1.10 ±0.00  of gcc-o2' in shown(made)[0]
-    text, _ = shown(made, is_quick=True)
+    text, _ = shown(made.quick())
     assert 'Copy 40.0' in text and '0.2 GB/s' not in text
 
 
@@ -257,7 +257,7 @@ def quick_run(made, **more):
 
 
 def test_a_quick_run_fits_one_screen_and_begins_with_its_best_triad(made, shown):
-    text, status = shown(quick_run(made, low=42.5, high=46), seconds=14.2, is_quick=True)
+    text, status = shown(quick_run(made.quick(), low=42.5, high=46))
     lines = text.splitlines()
     assert status == 0 and len(lines) <= 40 and max(map(len, lines)) <= 100
     assert 'Memory bandwidth of n1 (EPYC, 2 cores, 32 MiB' in lines[0] and '14 s' in lines[0]
@@ -272,8 +272,24 @@ def test_a_quick_run_fits_one_screen_and_begins_with_its_best_triad(made, shown)
 def test_a_quick_run_shows_all_kernels_of_its_best_row(made, shown):
     rates = {'copy': 40.0, 'scale': 41.0, 'add': 43.0, 'triad': 44.0}
     made.add({name: metric(rate) for name, rate in rates.items()})
-    text, _ = shown(made, is_quick=True)
+    text, _ = shown(made.quick())
     assert 'Copy 40.0, Scale 41.0, Add 43.0 GB/s (gcc-o2)' in text
+
+
+def test_a_quick_run_is_silent_on_rounds_that_its_time_did_not_allow(made, shown):
+    late = 'the time of the quick run is over'
+    line = f'[     SKIP ] (9/9) stream %round=3 /1a2b @local:default+gcc-o2 [{late}]\n'
+    made.path.with_suffix('.log').write_text(line)
+    for run in (made.add(stream(44.0)), made.quick()):
+        assert 'skipped' not in shown(run)[0]
+        junit.write(read(run.write()))
+        assert late not in made.path.with_suffix('.xml').read_text()
+
+
+def test_a_process_that_used_little_is_not_named(made, shown):
+    busy = {**BUSY['busy'], 'processes': [{'name': 'bash', 'cpu_s': 0.6}]}
+    text, _ = shown(made.quick().add(stream(44.0), record={'busy': busy}))
+    assert 'Other processes used 70% of the CPUs.' in text
 
 
 @pytest.mark.parametrize('user, is_hinted', [(0, False), (1000, True)])
@@ -281,12 +297,12 @@ def test_only_who_is_not_root_is_sent_to_root_for_the_peak(
     made, shown, monkeypatch, user, is_hinted
 ):
     monkeypatch.setattr(os, 'geteuid', lambda: user)
-    text, _ = shown(made.add(stream(44.0)), is_quick=True)
+    text, _ = shown(made.quick().add(stream(44.0)))
     assert 'Peak unknown' in text and ('as root it is read' in text) is is_hinted
 
 
 def test_a_quick_run_on_a_noisy_node_shows_bounds(made, shown):
-    text, status = shown(quick_run(made, bound=True), is_quick=True)
+    text, status = shown(quick_run(made.quick(), bound=True))
     assert status == 0 and 'Triad  ≥ 45.7 GB/s' in text
     assert '▸' in text and 'best of 30 repetitions' in text and 'true figure is higher' in text
 
@@ -294,7 +310,7 @@ def test_a_quick_run_on_a_noisy_node_shows_bounds(made, shown):
 def test_another_state_of_the_host_has_a_line(made, shown):
     made.add(stream(43.0), core_ns=28).add(stream(43.1), core_ns=29, round=2)
     made.add(stream(72.0), core_ns=125, round=3)
-    text, _ = shown(made, is_quick=True)
+    text, _ = shown(made.quick())
     assert 'Triad  43.1' in text and 'Also seen: 72.0 GB/s in 1 of 3 runs' in text
 
 

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from pathlib import Path
 
 from membw import interruption
 from membw.checkout import root
@@ -55,7 +56,8 @@ def run(words: list[str], base: str, variables: dict[str, str], verbose: bool) -
     """
     if 'MEMBW_ROOT' not in os.environ:
         words = ['sh', '-c', '. ./setup-env.sh && exec "$@"', 'sh', *words]
-    lines, cases, passing = [], Cases(), Passing()
+    lines, passing = [], Passing()
+    cases = Cases(float(variables.get('MEMBW_UNTIL', 0)), Path(root(), 'results'))
     os.makedirs(os.path.dirname(base), exist_ok=True)
     with (
         open(f'{base}.log', 'ab', buffering=0) as log,
@@ -72,15 +74,15 @@ def run(words: list[str], base: str, variables: dict[str, str], verbose: bool) -
             except OSError as err:  # then nothing that is measured can be kept
                 hint = 'results/ takes what is measured: make room for it'
                 raise MembwError(f"cannot write '{log.name}': {err.strerror}", hint) from err
-            progress = cases.take(line)
+            begins = cases.take(line)
             if verbose:
                 say(line, stream=sys.stdout)
             elif WARNED.search(line) and not QUIET.search(line):
                 say(line)
             elif QUEUED in line:
-                passing.now(f'{cases.place()}{line}')
-            elif progress:
-                passing.now(progress)
+                passing.now(line)
+            elif begins:
+                passing.now(cases.text)
     return lines
 
 

@@ -36,17 +36,16 @@ WITHIN = {'late': Base(1, 0.05, 'this run'), 'domain': Base(1, MARGIN, 'this run
 
 
 def of_nodes(nodes: Sequence[Record], word: str) -> dict[str, Base]:
-    """Medians of what was not disturbed, else the best bound. Low is beyond 3 %, and beyond what
-    chance gives any of so many nodes (statistics/peers.py)."""
+    """Medians of what was not disturbed, else of rates the best bound. Low is beyond 3 %, and
+    beyond what chance gives any of so many nodes (statistics/peers.py)."""
     bases, every = {}, [of_node(node) for node in nodes]
     for name in {name for quantities in every for name in quantities}:
         own = [quantities[name] for quantities in every if name in quantities]
         values = [q.value for q in own if not q.is_bound]
         if not values:
-            best = max(own, key=lambda q: q.better * q.value)
-            bases[name] = Base(
-                best.value, OF_FEW, f'bounds of {plural(len(own), word)}', is_bound=True
-            )
+            if own[0].better > 0:
+                best, source = max(q.value for q in own), f'bounds of {plural(len(own), word)}'
+                bases[name] = Base(best, OF_FEW, source, is_bound=True)
             continue
         middle = statistics.median(values)
         mad = statistics.median(abs(value / middle - 1) for value in values)

@@ -91,9 +91,8 @@ def are_alike(names: Sequence[str], seen: Seen) -> bool:
 
 def is_known(condition: Row, seen: Seen) -> bool:
     name = condition['fact']
-    return (
-        name in seen.counted if 'above' in condition else {name} <= {*seen.facts} & {*seen.usual}
-    )
+    both = name in seen.facts and name in seen.usual
+    return name in seen.counted if 'above' in condition else both
 
 
 def is_met(condition: Row, seen: Seen) -> bool:
@@ -101,25 +100,24 @@ def is_met(condition: Row, seen: Seen) -> bool:
     if 'above' in condition:
         return seen.counted[name] > condition['above']
     own, usual = seen.facts[name], seen.usual[name]
-    if condition['is'] == 'differs':
-        return own != usual
-    change = own / usual - 1 if usual else 0
-    return change < -ROUNDING if condition['is'] == 'less' else change > ROUNDING
+    return is_apart(own, usual) and (condition['is'] == 'differs' or own < usual)
 
 
 def said(condition: Row, seen: Seen) -> str:
     name = condition['fact']
     word = WORDS.get(name, name.replace('_', ' '))
-    if 'above' in condition:
-        return f'{word}: {seen.counted[name]:.3g}'
+    return f'{word}: {seen.counted[name]:.3g}' if 'above' in condition else against(name, seen)
+
+
+def against(name: str, seen: Seen) -> str:
+    word = WORDS.get(name, name.replace('_', ' '))
     return f'{word}: {seen.facts[name]}, not {seen.usual[name]}'
 
 
 def differing(seen: Seen) -> list[str]:
     """Every fact that differs from the usual one, whatever it explains."""
     both = [name for name in seen.facts if name in seen.usual]
-    apart = [n for n in both if is_apart(seen.facts[n], seen.usual[n])]
-    return [f'{WORDS.get(n, n)}: {seen.facts[n]}, not {seen.usual[n]}' for n in apart]
+    return [against(n, seen) for n in both if is_apart(seen.facts[n], seen.usual[n])]
 
 
 def is_apart(a: Any, b: Any) -> bool:

@@ -13,6 +13,7 @@ from pathlib import Path
 from membw import presets, tables
 from membw.checkout import root
 from membw.errors import MembwError, did_you_mean
+from membw.files import one_at_a_time
 from membw.node import battery, counters, store, text
 from membw.node.baseline import compared
 from membw.node.battery import Part
@@ -126,7 +127,8 @@ def built(names: Iterable[str], preset: str | None, folder: str | None) -> Path:
     preset = preset or quick.chosen([*known])[0]
     for name in names:
         line = f'make -s -C src PROGRAM={name} PRESET={preset} CC={known[preset]}'.split()
-        done = subprocess.run(line, cwd=root(), capture_output=True, text=True, errors='replace')
+        with one_at_a_time(root()):  # other nodes may have the same checkout
+            done = subprocess.run(line, cwd=root(), capture_output=True, text=True)
         if done.returncode:
             raise MembwError(f"'{name}' cannot be built: {done.stderr[-200:]}", ' '.join(line))
     return Path(root(), 'build', preset)

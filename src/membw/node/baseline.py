@@ -1,8 +1,6 @@
 """What a node is compared with: a reference, its peers, its earlier runs, what is published."""
 
 import functools
-import re
-import socket
 import statistics
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -15,6 +13,7 @@ from membw.checkout import root
 from membw.node.figures import METRICS, Record, facts_of, of_node
 from membw.plural import plural
 from membw.possible import peak, published
+from membw.site.systems import fits_here
 from membw.statistics.peers import LEAST_DEVIATION, OF_MEDIAN, sure_limit
 from membw.statistics.robust import MAD_TO_SIGMA
 
@@ -58,28 +57,29 @@ def of_nodes(nodes: Sequence[Record], word: str) -> dict[str, Base]:
 
 
 def of_reference(record: Record, system: str = '') -> dict[str, Base]:
-    """Triad of `stream`, of the preset and the pinning of this battery."""
-    path = _references(system, socket.gethostname())
-    tests = yaml.safe_load(path.read_text()) if path else {}
+    """Triad of `stream`, of the preset and the pinning of this battery; of a system with several
+    such partitions, where `system` names the partition, too."""
+    name, _, partition = system.partition(':')
     preset = (record.get('build') or {}).get('preset') or ''
-    for environs in (tests.get('stream') or {}).values():
+    rows = {}
+    for place, environs in (_references(name).get('stream') or {}).items():
         pinnings = environs.get(preset) if isinstance(environs, dict) else None
         row = ((pinnings or {}).get(PINNING) or {}).get('triad')
-        if path and row and isinstance(row[0], int | float):  # no known failure
-            return {'rate': Base(row[0], -(row[1] or -MARGIN), f'reference of {path.stem}')}
-    return {}
+        is_here = partition in ('', place.partition(':')[2])
+        if row and is_here and isinstance(row[0], int | float):  # no known failure
+            rows[place] = Base(row[0], -(row[1] or -MARGIN), f'reference of {place}')
+    return {'rate': base for base in rows.values()} if len(rows) == 1 else {}
 
 
 @functools.cache
-def _references(system: str, host: str) -> Path | None:
-    """The file of that system, or of the one whose `hostnames` name this host."""
+def _references(system: str) -> dict[str, Any]:
+    """Of that system, or of the one whose `hostnames` name this host."""
     for path in sorted(Path(root(), 'systems').glob('*.yaml')):
-        patterns = yaml.safe_load(path.read_text())['hostnames']
-        is_here = any(re.match(p, host) for p in patterns if p != '.*')
-        if path.stem == system or not system and is_here:
-            figures = path.parent / 'references' / path.name
-            return figures if figures.is_file() else None
-    return None
+        data = yaml.safe_load(path.read_text())
+        is_here = '.*' not in data['hostnames'] and fits_here(data)
+        if 'references' in data and (path.stem == system or not system and is_here):
+            return yaml.safe_load((path.parent / data['references']).read_text()) or {}
+    return {}
 
 
 def of_published(record: Record) -> dict[str, Base]:

@@ -11,7 +11,7 @@ from datetime import datetime, timezone
 from pathlib import Path
 
 from membw import presets, tables
-from membw.checkout import root
+from membw.checkout import refuse_unknown_system, root
 from membw.errors import MembwError, did_you_mean
 from membw.files import one_at_a_time
 from membw.node import battery, counters, store, text
@@ -27,6 +27,7 @@ from membw.run import quick
 from membw.site import machine, topology
 from membw.tables import Column, Table
 
+SYSTEM = 'whose reference counts (found by host name)'
 EPILOG = """\
 FIT: every figure is as good as what it is compared with. SLOW: one is not; causes with their
 evidence. NOT JUDGED: disturbed (figures are bounds), something is missing, or there is nothing to
@@ -64,7 +65,7 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
     add('--programs', metavar='DIR', help='built programs, in place of a preset')
     add('--plan', action='store_true', help='print the parts and their time, and end')
     add = parser.add_argument_group('what it is compared with').add_argument
-    add('--system', default='', help='a file of systems/ (found by host name)')
+    add('--system', default='', metavar='SYSTEM[:PARTITION]', help=SYSTEM)
     add(
         '--peers', nargs='+', default=[], metavar='FILE', help='records of other nodes, or folders'
     )
@@ -89,6 +90,8 @@ def run(args: argparse.Namespace) -> int:
         rows = [(part.name, s, line, part.asks) for (part, s), line in zip(parts, lines)]
         print(tables.as_text([Table('', PLAN, rows)], args.json))
         return 0
+    if args.system:
+        refuse_unknown_system(args.system.partition(':')[0])
     others = store.read(args.peers)
     names = dict.fromkeys(part.program for part, _ in parts)
     node = measured(parts, built(names, args.preset, args.programs))
@@ -128,7 +131,9 @@ def built(names: Iterable[str], preset: str | None, folder: str | None) -> Path:
     for name in names:
         line = f'make -s -C src PROGRAM={name} PRESET={preset} CC={known[preset]}'.split()
         with one_at_a_time(root()):  # other nodes may have the same checkout
-            done = subprocess.run(line, cwd=root(), capture_output=True, text=True)
+            done = subprocess.run(
+                line, cwd=root(), capture_output=True, text=True, errors='replace'
+            )
         if done.returncode:
             raise MembwError(f"'{name}' cannot be built: {done.stderr[-200:]}", ' '.join(line))
     return Path(root(), 'build', preset)

@@ -38,7 +38,7 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
     add = parser.add_argument
     add('node', metavar='NODE', help='- for every node')
     add('records', nargs='*', metavar='RECORDS', help='files or folders (results/nodes, /records)')
-    add('--system', default='', help='a file of systems/, for its references')
+    add('--system', default='', metavar='SYSTEM[:PARTITION]', help='whose reference counts')
     add('--node-check', metavar='FILE', help='with -: write "<node> FIT|SLOW|... why"')
     tables.add_argument(parser)
     parser.set_defaults(func=run)

@@ -89,14 +89,15 @@ def test_it_is_compared_with_peers_else_with_itself_before_else_with_nothing():
     assert word(slow, [made.node('x', facts={'cpu_model': 'Other'})]).word == 'FIT'
 
 
-def test_a_reference_of_its_system_counts_first(monkeypatch):
-    node = made.node(shares={'rate': 0.9})
-    monkeypatch.setattr(baseline, '_references', lambda *_: ROOT / 'references.yaml')
-    figures = {'thin:node': {'gcc-o2': {'omp': {'triad': [150, -0.05, 0.1, 'GB/s']}}}}
-    monkeypatch.setattr(baseline.yaml, 'safe_load', lambda _: {'stream': figures})
-    monkeypatch.setattr(type(ROOT), 'read_text', lambda _: '')
-    bases = baseline.of_reference(node['parts'][0]['record'])
-    assert bases['rate'][:3] == (150, 0.05, 'reference of references')
+def test_a_reference_of_its_system_counts_first_where_it_is_the_only_one(monkeypatch):
+    row = {'gcc-o2': {'omp': {'triad': [150, -0.05, 0.1, 'GB/s']}}}
+    files = {'one': {'one:node': row}, 'two': {'two:a': row, 'two:b': row}}
+    monkeypatch.setattr(baseline, '_references', lambda name: {'stream': files[name]})
+    record = made.node()['parts'][0]['record']
+    base = (150, 0.05, 'reference of one:node')
+    assert baseline.of_reference(record, 'one')['rate'][:3] == base
+    assert baseline.of_reference(record, 'two') == {}
+    assert baseline.of_reference(record, 'two:b')['rate'].source == 'reference of two:b'
 
 
 @pytest.mark.parametrize('seconds, domains', [(30, 1), (60, 1), (60, 8), (180, 8)])
@@ -167,6 +168,7 @@ def test_one_that_somebody_stopped_is_not_judged(programs, capsys):
         (['--seconds', '5'], "'5' is not a number of seconds from 30 to 180"),
         (['--programs', '/nowhere'], "no program 'stream' in '/nowhere'"),
         (['--peers', '/nowhere'], "no file '/nowhere'"),
+        (['--system', 'thn'], "no system 'thn' in systems/"),
         (['--preset', 'gcc-o9'], "no compiler here for preset 'gcc-o9'"),
     ],
 )

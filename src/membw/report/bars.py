@@ -16,7 +16,7 @@ class Bar(NamedTuple):
     text: str  # the figure as the tables write it
     low: float | None = None
     high: float | None = None
-    is_bound: bool = False
+    sign: str = ''  # '≥ ', '≤ ', '~ ' of a bound
     reference: tuple[float, float | None, float | None] | None = None  # value, lowest, highest
     is_fail: bool = False
 
@@ -59,17 +59,20 @@ def _bar(canvas: Canvas, row: Bar, y: float, height: float, scale: Scale) -> Non
         canvas.text(scale.start + 4, y + height - 2, row.text, 'invalid')
         return
     middle, end, colour = y + height / 2, scale(row.value), 'fail' if row.is_fail else 'one'
-    reach = end + (8 if row.is_bound else 0)
+    reach = end + (8 if row.sign else 0)
     if row.reference:
         value, low, high = row.reference
         from_x = scale(value if low is None else low)
         to_x = scale(value if high is None else high)
         canvas.rect(from_x, y - 3, to_x - from_x, height + 6, 'band')
         reach = max(reach, to_x)
-    canvas.rect(scale.start, y, end - scale.start, height, colour, fill_opacity='0.85')
-    if row.is_bound:
-        arrow = f'M{end:.1f} {y:.1f}l8 {height / 2:.1f} -8 {height / 2:.1f}Z'
-        canvas.raw(f'<path d="{arrow}" class="fill-{colour}"/>')
+    is_upper, is_lower = row.sign in ('≤ ', '~ '), row.sign in ('≥ ', '~ ')
+    solid = '0.35' if is_upper else '0.85'
+    canvas.rect(scale.start, y, end - scale.start, height, colour, fill_opacity=solid)
+    for is_drawn, reaches in ((is_lower, 8), (is_upper, -8)):
+        if is_drawn:
+            arrow = f'M{end:.1f} {y:.1f}l{reaches} {height / 2:.1f} {-reaches} {height / 2:.1f}Z'
+            canvas.raw(f'<path d="{arrow}" class="fill-{colour}"/>')
     if row.reference:
         at = scale(row.reference[0])
         canvas.line(at, y - 3, at, y + height + 3, 'fore', stroke_width='2.5')

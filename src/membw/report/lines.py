@@ -32,10 +32,12 @@ def lines(
     name_x: Callable[[float], str] = '{:g}'.format,
     from_zero: bool = True,
     declared: Sequence[tuple[float, str]] = (),
+    steps: Sequence[float] = (),
 ) -> Canvas:
     """The first curves as one picture, `width` pixels wide. A logarithmic axis leaves out 0.
 
-    `declared`: (x, name) of vertical lines, such as the sizes of caches.
+    `declared`: (x, name) of vertical lines, such as the sizes of caches; `steps`: of
+    a linear axis.
     """
     curves = [_drawable(curve, log_x, log_y) for curve in curves[:MOST]]
     curves = [curve for curve in curves if curve.points]
@@ -51,13 +53,17 @@ def lines(
     measured = sorted({p[0] for p in points})
     if log_x:
         across.steps = [x for x in measured if math.log2(x).is_integer()] or measured
+    elif steps:
+        across.steps = list(steps)
     elif len(measured) <= FEW:
         across.steps = measured
     x_axis(canvas, across, top, bottom, x_title, name_x)
     for x, name in declared:
         if across.low <= x <= across.high:
             canvas.line(across(x), top, across(x), bottom, 'muted', stroke_dasharray='3 3')
-            canvas.text(across(x), top - 4, name, 'muted', anchor='middle')
+            half = LETTER * len(name) / 2
+            middle = min(across(x), width - half)
+            canvas.text(middle, top - 4, name, 'muted', anchor='middle')
     for number, (curve, (x, line)) in enumerate(zip(curves, legend, strict=True)):
         colour = CATEGORIES[number]
         canvas.mark(x + 5, LINE * line + 8, number, colour)
@@ -93,7 +99,8 @@ def _curve(
         if low is not None and high is not None
     ]
     if curve.is_band:
-        canvas.band(ranges, colour)
+        if ranges:
+            canvas.band(ranges, colour)
     else:
         for x, low, high in ranges:
             canvas.line(x, low, x, high, colour, stroke_width='1.5')

@@ -42,6 +42,7 @@ class Section:
     tables: list[Table] = field(default_factory=list)
     folded: list[Picture] = field(default_factory=list)
     fold_title: str = ''
+    conditions: str = ''  # array size, threads, stores
 
 
 class Alarm(NamedTuple):

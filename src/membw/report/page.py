@@ -8,7 +8,7 @@ from membw.presets import version
 from membw.report import history, pairs, ranking, record_curves, summary
 from membw.report.model import Page
 from membw.report.run import Run
-from membw.report.sections import section
+from membw.report.sections import conditions_of, section
 from membw.results.hostlist import fold
 from membw.results.provenance import peak_of
 from membw.results.rows import Row
@@ -30,6 +30,8 @@ def page_of(run: Run, expected: Sequence[str] = ()) -> Page:
     for test, same in by_test.items():
         is_in_head = same[0] is head[0] and len(same) <= summary.IN_HEAD
         made = section(test, same, built, peak, is_in_head, pairs.metrics_of(same, table))
+        made.conditions = conditions_of([table.record(r.headline) for r in same[:8] if r.figures])
+        made.tables[:0] = record_curves.tables(same, table)
         made.pictures += [*record_curves.pictures(same, table), *pairs.pictures(same, table)]
         sections.append(made)
     picture = summary.head_picture(head, peak)
@@ -108,6 +110,6 @@ def _provenance(rows: Sequence[Row], built: dict[str, str], table: Table) -> lis
         more = [(k, str(case[k])) for k in CASE_FIELDS if case.get(k) and k not in known]
         title = ' '.join(filter(None, (row.test, row.preset, row.pinning, row.node)))
         entry = entries.setdefault(f.provenance, (built[f.provenance], title, [*fields, *more]))
-        if len(entry[2]) < 60:
+        if len(entry[2]) < 60 and ('record', f.file) not in entry[2]:
             entry[2].append(('record', f.file))
     return list(entries.values())

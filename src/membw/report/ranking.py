@@ -1,19 +1,20 @@
 """The section on a fleet: each node against its peers, as `membw rank` judges it."""
 
+import math
 from collections import defaultdict
 from collections.abc import Sequence
 
 from membw import tables
-from membw.rank.ranking import Ranking, rank_table
+from membw.rank.ranking import Node, Ranking, rank_table
 from membw.rank.screen import MARGIN, NodeVerdict
 from membw.report.model import Alarm, Picture, Section
 from membw.report.svg import LETTER, LINE, Canvas, Scale, x_axis, y_axis
 from membw.results.hostlist import fold
 from membw.results.table import Figure, Table
-from membw.results.verdict import FAIL, PASS, WORST_FIRST
+from membw.results.verdict import FAIL, PASS
 
 MAPS = 4  # settings that have a picture, the largest ones
-LISTED = 60  # nodes of the table
+LISTED = 5000  # nodes of the table
 NAMED = 12  # nodes with their name in a picture
 HEIGHT = 240  # pixels of the plot
 MARKS = {PASS: (0, 'one'), FAIL: (4, 'fail')}  # shape and colour; all else has the third
@@ -30,7 +31,7 @@ def ranking_of(table: Table, expected: Sequence[str] = ()) -> Ranking | None:
 
 
 def section(ranking: Ranking) -> Section:
-    """The pictures of the largest settings, and the nodes that are not PASS or slowest."""
+    """The pictures of the largest settings, and all nodes, the largest loss first."""
     made = Section('nodes', f'Nodes: {ranking.counts().partition(": ")[2]}')
     made.notes = list(ranking.notes)
     settings: dict[str, list[NodeVerdict]] = defaultdict(list)
@@ -48,7 +49,7 @@ def section(ranking: Ranking) -> Section:
 def alarms(ranking: Ranking | None) -> list[Alarm]:
     """A line for each reason against nodes; nodes with the same one share it."""
     alike: dict[tuple[str, str], list[str]] = defaultdict(list)
-    for node in ranking.nodes if ranking else ():
+    for node in _by_loss(ranking) if ranking else ():
         if node.verdict != PASS:
             alike[node.verdict, node.reason].append(node.name)
     return [
@@ -73,7 +74,7 @@ def _draw(verdicts: list[NodeVerdict], width: int, title: str) -> Canvas:
     top, bottom = 28.0, 28.0 + HEIGHT
     canvas = Canvas(width, bottom + 2 * LINE + 8, title)
     percent = [-100 * verdict.loss for verdict in verdicts]
-    up = Scale([*percent, -130 * MARGIN, 130 * MARGIN], bottom, top)
+    up = Scale([1.08 * min(percent), *percent, -130 * MARGIN, 130 * MARGIN], bottom, top)
     across = Scale([0.0, len(verdicts) + 1.0], 52, width - 14)
     across.steps = [step for step in across.steps if 1 <= step <= len(verdicts) and step % 1 == 0]
     y_axis(canvas, up, 52, width - 14, '%')
@@ -92,19 +93,30 @@ def _draw(verdicts: list[NodeVerdict], width: int, title: str) -> Canvas:
     return canvas
 
 
+def _losses(ranking: Ranking) -> dict[str, float]:
+    """Of each node that has a figure: the largest of its settings."""
+    losses: dict[str, float] = {}
+    for verdict in ranking.verdicts:
+        if verdict.figures:
+            losses[verdict.node] = max(verdict.loss, losses.get(verdict.node, -math.inf))
+    return losses
+
+
+def _by_loss(ranking: Ranking) -> list[Node]:
+    """The largest loss first; a node without a figure lost all."""
+    losses = _losses(ranking)
+    return sorted(ranking.nodes, key=lambda node: -losses.get(node.name, math.inf))
+
+
 def _table(ranking: Ranking) -> tables.Table:
-    slow = {verdict.node: verdict.loss for verdict in reversed(ranking.verdicts)}
-    nodes = sorted(
-        ranking.nodes,
-        key=lambda node: (WORST_FIRST.index(node.verdict), -slow.get(node.name, 0.0)),
-    )
+    losses, nodes = _losses(ranking), _by_loss(ranking)
     metrics = list(dict.fromkeys(name for node in nodes for name in node.figures))
     rows = [
         [
             node.name,
             node.verdict,
+            f'{-100 * losses[node.name]:+.1f} %' if node.name in losses else '',
             *(f'{node.figures[m]:.1f}' if m in node.figures else '' for m in metrics),
-            f'{-100 * slow[node.name]:+.1f} %' if node.figures else '',
             node.reason,
         ]
         for node in nodes[:LISTED]
@@ -112,11 +124,11 @@ def _table(ranking: Ranking) -> tables.Table:
     columns = (
         tables.Column('node', 'node'),
         tables.Column('verdict', 'verdict'),
-        *(tables.Column(metric, metric, True) for metric in metrics),
         tables.Column('to_peers', 'to peers', True, True),
+        *(tables.Column(metric, metric, True) for metric in metrics),
         tables.Column('reason', 'why', optional=True),
     )
-    table = tables.Table('Worst first', columns, rows)
+    table = tables.Table('Nodes, the largest loss first', columns, rows)
     if len(nodes) > LISTED:
         table.note = f'{len(nodes) - LISTED} more nodes: membw rank --limit 0'
     return table

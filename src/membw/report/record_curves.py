@@ -1,4 +1,5 @@
-"""Pictures of the curves in records of `ladder`, `loaded` and `tiers`."""
+"""Pictures of the curves in records of `ladder`, `loaded` and `tiers`; tables of what `ladder`
+and `stream` found besides their metrics."""
 
 import statistics
 from collections import defaultdict
@@ -10,6 +11,9 @@ from membw.report.model import Picture
 from membw.report.sections import in_bytes
 from membw.results.rows import Row
 from membw.results.table import Table
+from membw.summary.full_table import digits
+from membw.tables import Column
+from membw.tables import Table as Shown
 
 LATENCIES = {'latency_2m_ns': 'pages of 2 MiB', 'latency_4k_ns': 'pages of 4 KiB'}
 RATES = {
@@ -27,7 +31,14 @@ READ_LOADED = (
     'memory is saturated. The median of the rounds; the band is the range of their latencies.'
 )
 
-
+LEVEL = ('latency_ns', *RATES)  # of each level, in the order of its columns
+LOOKS = {
+    'ordinary': 'Triad, ordinary stores',
+    'nontemporal': 'Triad, non-temporal stores',
+    'half': 'Triad, half of the threads ({half_threads})',
+    'one': 'Triad, one thread',
+    'read': 'read',
+}
 TIERS = {'ns': 'Latency, ns', 'read_gbs': 'Read, GB/s', 'triad_gbs': 'Triad, GB/s'}
 READ_TIERS = 'The row is the NUMA domain of the CPUs, the column that of the memory.'
 
@@ -41,6 +52,47 @@ def pictures(rows: Sequence[Row], table: Table) -> list[Picture]:
     if isinstance(points, dict) and record.get('sizes'):
         return [_ladder(record, LATENCIES, 'ns'), _ladder(record, RATES, 'GB/s')]
     return [_loaded(record['host'], points)] if isinstance(points, list) else []
+
+
+def tables(rows: Sequence[Row], table: Table) -> list[Shown]:
+    """Of the best valid row: the levels of memory, or what limits its Triad."""
+    record = table.record(rows[0].headline) if rows[0].is_valid else {}
+    made = [_levels(record), _looks(record.get('looks') or {})]
+    return [one for one in made if one.rows]
+
+
+def _levels(record: dict) -> Shown:
+    caches = {
+        f'L{n}': in_bytes(size) for n, size in enumerate(record.get('declared_bytes', []), 1)
+    }
+    rows = []
+    for level in record.get('levels') or []:
+        low, high = (in_bytes(level[key]) for key in ('low_bytes', 'high_bytes'))
+        size = f'from {in_bytes(level["from_bytes"])}' if 'from_bytes' in level else low
+        size = f'{low} to {high}' if 'bytes' in level and low != high else size
+        figures = [digits(level[key]) if level.get(key) else '' for key in LEVEL]
+        rows.append([level['name'], caches.get(level['name'], ''), size, *figures])
+    names = ['declared', 'measured', 'ns', 'read, one', 'Triad, one', 'read, all', 'Triad, all']
+    columns = (Column('level', 'level'), *(Column(n, n, True, True) for n in names))
+    title = 'Levels of memory: sizes declared and measured, latency, GB/s of one thread and of all'
+    return Shown(title, columns, rows)
+
+
+def _looks(looks: dict) -> Shown:
+    rows = [
+        [name.format(**looks), _rate(looks[key])]
+        for key, name in LOOKS.items()
+        if (looks.get(key) or {}).get('gbs')
+    ]
+    for number, own in (looks.get('domains') or {}).items():
+        apart = f', {own["apart"]:+.0%} to the others' if own.get('apart') else ''
+        rows.append([f'read by the threads of NUMA domain {number}{apart}', _rate(own)])
+    columns = (Column('look', 'look'), Column('rate', 'GB/s', True))
+    return Shown('Looks: short further measurements of the same run', columns, rows)
+
+
+def _rate(look: dict) -> str:
+    return f'{"≥ " if look.get("is_bound") else ""}{digits(float(look["gbs"]))}'
 
 
 def _ladder(record: dict, names: dict[str, str], unit: str) -> Picture:

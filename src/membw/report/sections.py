@@ -4,6 +4,7 @@ import re
 from collections import defaultdict
 from collections.abc import Container, Mapping, Sequence
 
+from membw.possible import published
 from membw.report.bars import Bar, bars
 from membw.report.lines import MOST, Curve, lines
 from membw.report.model import Picture, Section
@@ -20,11 +21,6 @@ FEWEST = 3  # points of a curve
 COLUMNS = 12  # metrics that a table has as columns; of more it has a line each
 MOST_ROWS = 60  # of a table and of a picture
 MOST_THREADS = 4096  # a larger number in a name is a number of bytes
-READ_BARS = (
-    'Bar: the figure. Whiskers: the range in which a rerun is expected. '
-    'Arrow: a lower bound, the true figure is higher. Thick line: the reference, '
-    'in the range that passes.'
-)
 READ_CURVES = 'Vertical lines: the range in which a rerun is expected.'
 
 
@@ -64,6 +60,21 @@ def section(
     return made
 
 
+def conditions_of(records: Sequence[dict]) -> str:
+    """Array size, threads and kind of stores: 'Measured with arrays of 120 MiB, 2 threads.'"""
+    sizes = {r['array_size'] * r.get('element_bytes', 8) for r in records if r.get('array_size')}
+    threads = {r['threads'] for r in records if r.get('threads')}
+    stores = {published.stores_of((r.get('case') or {}).get('stores') or '') for r in records}
+    stores -= set() if sizes else stores
+    parts = (
+        ('arrays of {}', map(in_bytes, sorted(sizes))),
+        ('{} threads' if threads != {1} else '{} thread', map(str, sorted(threads))),
+        ('{} stores', sorted(stores - {published.NOT_SAID})),
+    )
+    said = [text.format(' and '.join(known)) for text, of in parts if (known := [*of])]
+    return f'Measured with {", ".join(said)}.' if said else ''
+
+
 # --- bars --------------------------------------------------------------------------------------
 
 
@@ -79,8 +90,22 @@ def bar_picture(metric: str, rows: Sequence[Row], peak: float | None = None) -> 
     note = f' {more} more rows are in membw export.' if more else ''
     title = f'{metric_name(metric)}, {figure.unit} ({better})'
     return Picture(
-        title, lambda width: bars(many, figure.unit, known, width, title), READ_BARS + note
+        title, lambda width: bars(many, figure.unit, known, width, title), how_to_read(many) + note
     )
+
+
+def how_to_read(many: Sequence[Bar]) -> str:
+    """What is drawn, and nothing else."""
+    signs = {bar.sign for bar in many}
+    parts = {
+        'Whiskers: the range in which a rerun is expected.': any(
+            bar.low is not None and bar.low != bar.high for bar in many
+        ),
+        'Arrow to the right: a lower bound, the true figure is higher.': signs & {'≥ ', '~ '},
+        'Pale, arrow to the left: an upper bound, the true figure is lower.': signs & {'≤ ', '~ '},
+        'Thick line: the reference, in the range that passes.': any(b.reference for b in many),
+    }
+    return ' '.join(['Bar: the figure.', *(text for text, is_drawn in parts.items() if is_drawn)])
 
 
 def metric_name(metric: str) -> str:
@@ -105,7 +130,7 @@ def _bar(row: Row, figure: Figure, with_node: bool) -> Bar:
         text_of(figure),
         figure.low,
         figure.high,
-        figure.is_bound,
+        figure.sign,
         reference,
         row.word == FAIL,
     )
@@ -169,7 +194,7 @@ def in_bytes(size: float) -> str:
     """'4 KiB' of a number of bytes."""
     for name, unit in (('GiB', 1 << 30), ('MiB', 1 << 20), ('KiB', 1 << 10)):
         if size >= unit:
-            return f'{size / unit:g} {name}'
+            return f'{size / unit:.4g} {name}'
     return f'{size:g} B'
 
 
@@ -182,14 +207,25 @@ def _metrics_across(rows: Sequence[Row], built: Mapping[str, str]) -> Table:
     if len(shown) > MOST_ROWS:  # what is wrong, and then the slowest
         worst_first = sorted(shown[::-1], key=lambda row: WORST_FIRST.index(row.word))
         shown = worst_first[:MOST_ROWS]
-    table = table_of('All rows', shown, figures_of(rows))
+    title = 'All rows'
+    if len(rows) > len(shown):
+        title = f'{len(shown)} of {len(rows)} rows: what is not PASS, then the slowest'
+    table = verdict_first(table_of(title, shown, figures_of(rows)))
     preset = [column.name for column in table.columns].index('preset')
     for line, row in zip(table.rows, shown, strict=True):
         if row.figures:
             line[preset] = line[preset]._replace(link=built[row.headline.provenance])
-    if len(rows) > len(shown):
-        table.note = f'{len(rows) - len(shown)} more rows: membw export --format csv'
     return table
+
+
+def verdict_first(table: Table) -> Table:
+    """Verdict and reason before the figures: a phone shows the first columns."""
+    names = [column.name for column in table.columns]
+    first = [n for n, name in enumerate(names) if name in ('node', 'preset', 'pinning')]
+    first += [names.index('verdict'), names.index('reason')]
+    order = first + [n for n in range(len(names)) if n not in first]
+    columns = tuple(table.columns[n] for n in order)
+    return Table(table.title, columns, [[row[n] for n in order] for row in table.rows])
 
 
 def _metrics_down(rows: Sequence[Row]) -> Table:

@@ -54,6 +54,10 @@ def standing(row: Row, table: Table, nodes: int = 1) -> list[str]:
             'This is a lower bound: other processes disturbed the run. '
             'The true figure is higher; measure again on an idle node.'
         )
+    if f.is_upper:
+        lines.append(
+            'This is an upper bound: a cache may hold the arrays, the true figure is lower.'
+        )
     if f.metric == 'triad':
         stores = published.stores_of(row.stores)
         is_least = f.is_bound and not f.is_upper

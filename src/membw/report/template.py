@@ -1,4 +1,4 @@
-"""The Jinja2 template of a page that loads nothing: its style, and what a browser may do."""
+"""The Jinja2 template of a page that loads nothing: style, script, what a browser may do."""
 
 import base64
 import hashlib
@@ -23,13 +23,20 @@ def render(page: Page) -> str:
     )
     css, _, _ = PackageLoader('membw.report', 'assets').get_source(environment, 'report.css')
     style = f'{theme.page_css()}\n{theme.picture_css()}\n{css}'
-    digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
+    script, _, _ = PackageLoader('membw.report', 'assets').get_source(environment, 'report.js')
     policy = (
-        f"default-src 'none'; style-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'"
+        f"default-src 'none'; style-src '{_hash(style)}'; script-src '{_hash(script)}'; "
+        "base-uri 'none'; form-action 'none'"
     )
     environment.filters['slug'] = lambda word: word.lower().replace(' ', '-')
     template = environment.get_template('report.html')
-    return template.render(style=Markup(style), content_policy=Markup(policy), page=page)
+    return template.render(
+        style=Markup(style), script=Markup(script), content_policy=Markup(policy), page=page
+    )
+
+
+def _hash(text: str) -> str:
+    return f'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'
 
 
 def _printable(value: object) -> object:

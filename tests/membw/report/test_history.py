@@ -37,8 +37,21 @@ def test_a_step_of_a_node_is_listed_and_needs_attention(page):
 
 def test_nights_without_a_change_are_drawn_as_the_median_of_the_nodes(page):
     section = page(nights(12)).sections[-1]
-    assert section.notes == ['Nothing got worse.'] and not section.tables
+    assert section.notes == ['NOT JUDGED: 12 nights, 14 are needed.'] and not section.tables
     assert '>median of 5 nodes<' in section.pictures[0].draw(800).as_text()
+
+
+def test_the_node_that_fell_is_in_the_picture_of_a_year_and_the_axis_has_years(page):
+    rows = [
+        row
+        for day in range(-185, 180, 4)
+        for row in made_up.fleet(
+            5, days=(day,), slow=[(2, 0.9)] if day > 100 else (), seed=day + 185
+        )
+    ]
+    picture = page(rows).sections[-1].pictures[0].draw(800).as_text()
+    assert '>n002<' in picture and '>n002 changed<' in picture and '>median of 5 nodes<' in picture
+    assert '>2025-12<' in picture and '>2026-10<' in picture
 
 
 def test_one_night_has_no_history(page):

@@ -11,8 +11,8 @@ from membw.report.lines import Curve, lines
 SVG = '{http://www.w3.org/2000/svg}'
 ROWS = [
     Bar('gcc-native omp wait=active', 214.0, '214.0 ±4.3', 209.7, 218.3),
-    Bar('gcc-o2 omp', 140.2, '≥ 140.2', is_bound=True),
-    Bar('gcc-o2 none', 91.0, '91.0 ±1.0', 90.0, 92.0, False, (166.6, 158.0, 183.0), True),
+    Bar('gcc-o2 omp', 140.2, '≥ 140.2', sign='≥ '),
+    Bar('gcc-o2 none', 91.0, '91.0 ±1.0', 90.0, 92.0, '', (166.6, 158.0, 183.0), True),
     Bar('clang-o3 none', None, 'INVALID: wrong-pinning'),
 ]
 CURVES = [
@@ -31,11 +31,13 @@ def pictures(width):
     yield heat_map({('0', '1'): 25.0, ('1', '0'): 27.0}, ['0', '1'], 'ns', width, 'map')
 
 
-def test_a_bound_has_an_arrow_and_no_whiskers():
+def test_a_bound_has_an_arrow_each_way_it_is_open_and_no_whiskers():
     plain = bars([ROWS[0]], 'GB/s', None, 800, '').as_text()
-    bound = bars([ROWS[1]], 'GB/s', None, 800, '').as_text()
-    assert '<path' in bound and '<path' not in plain
-    assert bound.count('stroke-width="1.5"') == 0 < plain.count('stroke-width="1.5"')
+    assert '<path' not in plain and plain.count('stroke-width="1.5"') > 0
+    for sign, ways in (('≥ ', {'8'}), ('≤ ', {'-8'}), ('~ ', {'8', '-8'})):
+        bound = bars([ROWS[1]._replace(sign=sign)], 'GB/s', None, 800, '').as_text()
+        assert set(re.findall(r'<path d="M[\d. ]+l(-?8) ', bound)) == ways
+        assert 'stroke-width="1.5"' not in bound
 
 
 def test_curves_differ_in_shape_and_colour():

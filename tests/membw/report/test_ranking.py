@@ -37,5 +37,15 @@ def test_an_expected_node_without_a_record_is_missing(page):
     assert [(a.verdict, a.what) for a in found.attention] == [('MISSING', 'node n006')]
 
 
+def test_nodes_are_sorted_by_loss_whatever_their_verdict(page):
+    rows = made_up.fleet(30, slow=[(7, 0.93), (9, 0.9)])
+    again = [made_up.record('n007', 0.001 * i, made_up.stream(share=0.93)) for i in (1, 2, 3)]
+    table = page([*rows, *again], [made_up.name(n) for n in range(1, 32)]).sections[0].tables[0]
+    assert [line[:2] for line in table.texts()[1:4]] == [
+        ['n031', 'MISSING'], ['n009', 'SUSPECT'], ['n007', 'FAIL']
+    ]  # fmt: skip
+    assert len(table.rows) == 31
+
+
 def test_one_node_has_no_ranking(page):
     assert [section.id for section in page([made_up.record()]).sections] == ['test-stream']

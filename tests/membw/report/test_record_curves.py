@@ -34,6 +34,28 @@ def test_a_ladder_has_latency_and_bandwidth_over_its_sizes(tmp_path):
     assert 'read, one thread, 4096: 90' in bandwidth
 
 
+def test_the_levels_of_a_ladder_have_measured_beside_declared_sizes(tmp_path):
+    levels = [
+        {'name': 'L2', 'bytes': 4.3e5, 'low_bytes': 360_448, 'high_bytes': 1 << 19,
+         'latency_ns': 3.8, 'read_one_gbs': 118.2},
+        {'name': 'memory', 'from_bytes': 1 << 23, 'low_bytes': 1 << 23, 'high_bytes': 1 << 23,
+         'latency_ns': 136.6},
+    ]  # fmt: skip
+    record = {'program': 'ladder', 'levels': levels, 'declared_bytes': [1 << 15, 1 << 20]}
+    row = made_up.record(rows=made_up.metrics({'x': 1.0}), case={'test': 'ladder'}, **record)
+    table = read_table([str(made_up.write(tmp_path / 'r.jsonl', [row]))])
+    shown = page_of(run_of_records(table)).sections[0].tables[0]
+    assert (
+        shown.texts()
+        == [
+            ['level', 'declared', 'measured', 'ns', 'read, one'],
+            ['L2', '1 MiB', '352 KiB to 512 KiB', '3.80', '118.2'],
+            ['memory', '', 'from 8 MiB', '136.6', ''],
+        ]
+        and not shown.is_folded
+    )
+
+
 def test_latency_under_load_is_drawn_over_the_traffic_of_points_that_count(tmp_path):
     points = [
         {'mix': '1r0w', 'part': part, 'round': n, 'gbs': 100 * part, 'ns': ns, 'counts': counts}

@@ -13,46 +13,45 @@ from membw.checkout import root
 from membw.node.figures import METRICS, Record, facts_of, of_node
 from membw.plural import plural
 from membw.possible import peak, published
+from membw.results import regimes
 from membw.site.systems import fits_here
 from membw.statistics.peers import LEAST_DEVIATION, OF_MEDIAN, sure_limit
 from membw.statistics.robust import MAD_TO_SIGMA
 
 MARGIN = 0.03  # the smallest loss that counts, as in `membw rank`
-FEW, OF_FEW = 3, 0.1  # fewer records have no spread: a tenth
+FEW, OF_FEW = 3, 0.1  # fewer records have no spread: a tenth, and they condemn no node
 MOST = 0.5
 PINNING = 'omp'
+KIND = ('cpu_model', 'compiler', 'flags')  # equal, before two nodes are compared
 
 
 class Base(NamedTuple):
     value: float
     limit: float  # low is a share below 1 - limit
     source: str  # '12 peers'
-    is_weak: bool = False  # below it says nothing
-    is_bound: bool = False  # of disturbed runs: compared with no other bound
+    is_weak: bool = False  # it may clear a node, and condemns none
 
 
 WITHIN = {'late': Base(1, 0.05, 'this run'), 'domain': Base(1, MARGIN, 'this run')}
 
 
 def of_nodes(nodes: Sequence[Record], word: str) -> dict[str, Base]:
-    """Medians of what was not disturbed, else of rates the best bound. Low is beyond 3 %, and
-    beyond what chance gives any of so many nodes (statistics/peers.py)."""
+    """Medians of what was not disturbed. Low is beyond 3 %, and beyond what chance gives any of so
+    many nodes (statistics/peers.py)."""
     bases, every = {}, [of_node(node) for node in nodes]
     for name in {name for quantities in every for name in quantities}:
         own = [quantities[name] for quantities in every if name in quantities]
-        values = [q.value for q in own if not q.is_bound]
+        values = [quantity.value for quantity in own if not quantity.is_bound]
         if not values:
-            if own[0].better > 0:
-                best, source = max(q.value for q in own), f'bounds of {plural(len(own), word)}'
-                bases[name] = Base(best, OF_FEW, source, is_bound=True)
             continue
         middle = statistics.median(values)
         mad = statistics.median(abs(value / middle - 1) for value in values)
         deviation = max(MAD_TO_SIGMA * mad, LEAST_DEVIATION)
         deviation *= (1 + OF_MEDIAN / len(values)) ** 0.5
         chance = deviation * sure_limit(len(values) + 1, len(METRICS))
-        limit = OF_FEW if len(values) < FEW else max(MARGIN, min(chance, MOST))
-        bases[name] = Base(middle, limit, plural(len(values), word))
+        is_weak = len(values) < FEW
+        limit = OF_FEW if is_weak else max(MARGIN, min(chance, MOST))
+        bases[name] = Base(middle, limit, plural(len(values), word), is_weak)
     return bases
 
 
@@ -89,7 +88,7 @@ def of_published(record: Record) -> dict[str, Base]:
     if not others:
         return {}
     low = others.low if others.unit == 'GB/s' else others.low * top.gbs / 100
-    return {'rate': Base(low, MARGIN, 'published', is_weak=True)}
+    return {'rate': Base(low, MARGIN, 'what others published', is_weak=True)}
 
 
 def stream_of(node: Record) -> Record:
@@ -98,9 +97,11 @@ def stream_of(node: Record) -> Record:
 
 
 def are_alike(a: Record, b: Record) -> bool:
-    """Of one kind: the same CPU, and programs built alike."""
-    mine, others = (facts_of(stream_of(node)) for node in (a, b))
-    return all(mine.get(n) == others.get(n) for n in ('cpu_model', 'compiler', 'flags'))
+    """Of one kind: the same CPU, programs built alike, one state of a virtual machine's host."""
+    records = [stream_of(node) for node in (a, b)]
+    mine, others = map(facts_of, records)
+    is_one = not regimes.states(map(regimes.latency, records))
+    return is_one and all(mine.get(n) == others.get(n) for n in KIND)
 
 
 def compared(

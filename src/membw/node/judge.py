@@ -30,11 +30,7 @@ def judge(
     quantities, counted = of_node(node), counted_of(node)
     if counted.get('quota_throttles'):
         quantities = {n: q._replace(is_bound=True) for n, q in quantities.items()}
-    shares = {
-        name: quantity.share(bases[name].value)
-        for name, quantity in quantities.items()
-        if name in bases and not (quantity.is_bound and bases[name].is_bound)
-    }
+    shares = {n: q.share(bases[n].value) for n, q in quantities.items() if n in bases}
     limits = {name: bases[name].limit for name in shares}
     for name in limits:  # of all but Triad the interval joins the limit
         if name != 'rate':
@@ -74,21 +70,19 @@ def word_of(
         return NOT_JUDGED, lacking(node) or 'Triad was not measured'
     if 'rate' not in bases:
         return NOT_JUDGED, 'nothing to compare with: no reference, peer or earlier run'
-    if quantities['rate'].is_bound and bases['rate'].is_bound:
-        return NOT_JUDGED, 'it was disturbed, now as before: measure again'
     if sure:
         return SLOW, ''
     if low:
         name, end = low[0], ''
         if bases[name].is_weak:
-            end = ' by what others published: compare it with its peers'
+            end = f' by {bases[name].source}: compare it with its peers'
         elif not quantities[name].is_bound:
             end = ', which its interval reaches: measure again'
         figure = f'{NAMES[name]} {quantities[name].text()}, {bases[name].value:.4g} wanted'
         return NOT_JUDGED, figure + end
     if why := lacking(node):
         return NOT_JUDGED, why
-    return FIT, 'only compared with what others published' * bases['rate'].is_weak
+    return FIT, f'only compared with {bases["rate"].source}' * bases['rate'].is_weak
 
 
 def lacking(node: Record) -> str:

@@ -46,8 +46,7 @@ def figures(judged: Judgement) -> Table:
     table, none = Table('', COLUMNS), Cell(None, '-')
     for name, quantity in judged.quantities.items():
         cells = [none, none, none, none, Cell('')]
-        base = judged.bases.get(name)
-        if base and name in judged.seen.limits:
+        if base := judged.bases.get(name):
             share, limit = quantity.share(base.value), 1 - judged.seen.limits[name]
             numbers = (base.value, '.4g'), (share, '.3f'), (limit, '.2f')
             cells = [Cell(value, format(value, form)) for value, form in numbers]

@@ -83,10 +83,25 @@ def test_it_is_compared_with_peers_else_with_itself_before_else_with_nothing():
     unknown = made.node(facts={'dimms': [], 'memory_channels': None})
     assert word(unknown, [], []).text.startswith('NOT JUDGED (nothing to compare with')
     assert word(slow, [], earlier).word == 'SLOW'
+    assert word(slow, [], earlier[:2]).why.endswith('by 2 earlier runs: compare it with its peers')
+    assert (
+        word(made.node(day=9), [], earlier[:2]).text == 'FIT (only compared with 2 earlier runs)'
+    )
     assert word(slow).bases['rate'].source == '5 peers'
     # what was slow before is no reference, and a peer of another CPU is none
     assert word(slow, [], [{**n, 'word': 'SLOW'} for n in earlier]).word == 'FIT'
     assert word(slow, [made.node('x', facts={'cpu_model': 'Other'})]).word == 'FIT'
+
+
+def test_a_virtual_machine_is_compared_within_one_state_of_its_host():
+    def state(node, ns):
+        node['parts'][0]['record'] |= {'core_pair': {'ns': ns}, 'core_pair_after': {'ns': ns}}
+        return node
+
+    near = [state(made.node(day=day), 28) for day in range(4)]
+    far = state(made.node(day=9, shares={'rate': 0.7}), 104)
+    assert word(far, [], near).why == 'only compared with what others published'
+    assert word(state(far, 27), [], near).word == 'SLOW'
 
 
 def test_a_reference_of_its_system_counts_first_where_it_is_the_only_one(monkeypatch):

@@ -23,7 +23,7 @@ MODULES = [{'size_mib': 32_768, 'configured_mts': 3200}] * 8
 
 
 def node(host='n1', day=0.0, shares=None, facts=None, counted=None, traces=None, noise=None,
-         stopped=(), **fields):  # fmt: skip
+         stopped=(), facts_own=None, **fields):  # fmt: skip
     """`shares`: {quantity: of the healthy one, below 1 is worse}, 'late' of the last Triad;
     `noise()`: a factor of each figure; `traces`: {part: what differs from QUIET}."""
     shares, noise = shares or {}, noise or (lambda: 1.0)
@@ -49,8 +49,8 @@ def node(host='n1', day=0.0, shares=None, facts=None, counted=None, traces=None,
         })  # fmt: skip
     return {
         'schema': 'membw-node-1', 'host': host, 'time': made.when(day), 'version': '1',
-        'facts': {}, 'seconds': 50.0, 'counted': {**COUNTED, **(counted or {})}, 'parts': parts,
-        'word': 'FIT', 'why': '', **fields,
+        'facts': facts_own or {}, 'seconds': 50.0, 'counted': {**COUNTED, **(counted or {})},
+        'parts': parts, 'word': 'FIT', 'why': '', **fields,
     }  # fmt: skip
 
 

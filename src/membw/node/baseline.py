@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import yaml
 
 from membw.checkout import root
-from membw.node.figures import METRICS, Record, facts_of, of_node
+from membw.node.figures import METRICS, Record, facts_of, facts_of_node, of_node, stream_of
 from membw.plural import plural
 from membw.possible import peak, published
 from membw.results import regimes
@@ -91,11 +91,6 @@ def of_published(record: Record) -> dict[str, Base]:
     return {'rate': Base(low, MARGIN, 'what others published', is_weak=True)}
 
 
-def stream_of(node: Record) -> Record:
-    """Its first record: of stream, where that was measured."""
-    return next((part['record'] for part in node['parts'] if part.get('record')), {})
-
-
 def are_alike(a: Record, b: Record) -> bool:
     """Of one kind: the same CPU, programs built alike, one state of a virtual machine's host."""
     records = [stream_of(node) for node in (a, b)]
@@ -117,6 +112,6 @@ def compared(
     bases |= of_nodes(others, 'peer') | of_reference(record, system)
     every: dict[str, Counter] = {}
     for one in others or same:
-        for name, value in facts_of(stream_of(one)).items():
+        for name, value in facts_of_node(one).items():
             every.setdefault(name, Counter())[value] += 1
     return bases, {name: counts.most_common(1)[0][0] for name, counts in every.items()}

@@ -33,7 +33,7 @@ FIT: every figure is as good as what it is compared with. SLOW: one is not; caus
 evidence. NOT JUDGED: disturbed (figures are bounds), something is missing, or there is nothing to
 compare with. DEAD: a program ended by a signal. Each figure is compared with the reference of the
 system, else with --peers, else with this node's earlier runs, else with what others published.
-Low is worse by more than 3 %, and by more than chance gives any of so many nodes (docs/judging.md);
+Low is worse by more than 3 %, and by more than chance gives any of so many nodes;
 fewer than three records clear a node within 10 %, and condemn none. The table of causes is
 systems/facts/causes.yaml. The record goes to results/nodes/.
 

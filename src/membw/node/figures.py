@@ -2,6 +2,8 @@
 
 from typing import Any, NamedTuple
 
+from membw.results import regimes
+
 Record = dict[str, Any]
 FEW = 0.03  # of the CPUs: more of other processes, or stolen, disturbs
 # quantity: (its name, part of the battery, metric)
@@ -40,14 +42,14 @@ class Quantity(NamedTuple):
 
 
 def of_record(part: str, record: Record, is_disturbed: bool) -> dict[str, Quantity]:
-    """Of one program's valid record. A rate says itself whether it is a bound, a latency not."""
+    """Of one program's valid record. A rate says itself whether it is a bound."""
     found: dict[str, Quantity] = {}
     for name, (_, of_part, metric) in METRICS.items():
         row = record['metrics'].get(metric) if part == of_part else None
         if row and row.get('value'):
             ends = [row[end] for end in ('low', 'high') if row.get(end)]
             half = max((abs(end / row['value'] - 1) for end in ends), default=0.0)
-            is_bound = bool(row.get('bound')) or is_disturbed and row['unit'] == 'ns'
+            is_bound = bool(row.get('bound')) or is_disturbed and row['unit'] != 'GB/s'
             better = 1 if row['better'] == 'higher' else -1
             found[name] = Quantity(row['value'], row['unit'], better, is_bound, half)
     apart = [d['apart'] for d in ((record.get('looks') or {}).get('domains') or {}).values()]
@@ -68,11 +70,27 @@ def of_node(node: Record) -> dict[str, Quantity]:
         own = of_record(part['name'].replace('late', 'stream'), record, is_disturbed)
         early, late = found.get('rate'), own.get('rate')
         if part['name'] == 'late' and early and late:
-            if not early.is_bound and not late.is_bound:
+            if not early.is_bound and not late.is_bound and is_one_state(node):
                 found['late'] = Quantity(late.value / early.value, 'of the first', half=late.half)
             own = {'rate': max(early, late, key=lambda q: (not q.is_bound, q.value))}
         found |= own
     return found
+
+
+def is_one_state(node: Record) -> bool:
+    """Whether no host of a virtual machine moved the cores in or between its runs of stream."""
+    records = [p['record'] for p in node['parts'] if p['name'] in ('stream', 'late')]
+    warned = [w['reason'] for record in records for w in record.get('warnings') or ()]
+    return 'regime-changed' not in warned and not regimes.states(map(regimes.latency, records))
+
+
+def facts_of_node(node: Record) -> Record:
+    """Of its first record: of stream, where that was measured; and its own."""
+    return facts_of(stream_of(node)) | node.get('facts', {})
+
+
+def stream_of(node: Record) -> Record:
+    return next((part['record'] for part in node['parts'] if part.get('record')), {})
 
 
 def facts_of(record: Record) -> Record:

@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from membw.node.baseline import Base, stream_of
+from membw.node.baseline import Base
 from membw.node.causes import Cause, Row, Seen, find
-from membw.node.figures import NAMES, Quantity, Record, facts_of, of_node
+from membw.node.figures import NAMES, Quantity, Record, facts_of_node, of_node
 
 FIT, SLOW, NOT_JUDGED, DEAD = 'FIT', 'SLOW', 'NOT JUDGED', 'DEAD'
 
@@ -36,8 +36,7 @@ def judge(
         if name != 'rate':
             limits[name] = max(limits[name], 1 - 1 / (1 + quantities[name].half))
     firm = {n: s for n, s in shares.items() if not quantities[n].is_bound and not bases[n].is_weak}
-    facts = facts_of(stream_of(node)) | node.get('facts', {})
-    seen = Seen(firm, limits, facts, usual, counted)
+    seen = Seen(firm, limits, facts_of_node(node), usual, counted)
     low = [name for name, share in shares.items() if share < 1 - limits[name]]
     sure = {n for n in low if n in firm and (n != 'rate' or reaches_not(n, seen, quantities))}
     word, why = word_of(node, quantities, bases, low, sure)

@@ -9,9 +9,8 @@ from membw.checkout import root
 from membw.errors import MembwError, did_you_mean
 from membw.files import write_whole
 from membw.node import store, text
-from membw.node.baseline import stream_of
 from membw.node.command import word_for
-from membw.node.figures import NAMES, Record, of_node
+from membw.node.figures import NAMES, Record, of_node, stream_of
 from membw.node.judge import FIT, SLOW, Judgement
 from membw.printable import printable
 from membw.results.hostlist import fold

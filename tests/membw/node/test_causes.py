@@ -32,6 +32,14 @@ def test_a_planted_cause_is_named_with_its_evidence(name):
     assert row.evidence and row.sentence in found.why
 
 
+def test_a_clock_of_the_uncore_that_is_as_that_of_the_peers_is_no_cause():
+    shares = made.PLANTED['fabric-clock'][0]['shares']
+    peers = [made.node(f'p{i}', facts_own={'uncore_max_khz': 2.4e6}) for i in range(5)]
+    for khz, names in ((2.4e6, []), (1.2e6, ['fabric-clock'])):
+        node = made.node(shares=shares, facts_own={'uncore_max_khz': khz})
+        assert [cause.name for cause in word_for(node, peers, [], '').causes] == names
+
+
 def test_two_causes_at_a_time_are_both_named():
     planted = evidence.both(made.PLANTED['memory-channel'][0], made.PLANTED['prefetchers'][0])
     assert {c.name for c in judged(**planted).causes} == {'memory-channel', 'prefetchers'}

@@ -35,6 +35,11 @@ STOLEN = {name: {'steal_share': 0.2} for name in made.METRICS}
             {'shares': {'rate': 0.8}, 'traces': ALL_BUSY},
             'NOT JUDGED (other processes took CPU time: Triad ≥ 144 GB/s, 180 wanted)',
         ),
+        # of what the ladder measured, nothing is firm where others had the CPUs
+        (
+            {'shares': {'cache': 0.1, 'l3': 0.5}, 'traces': ALL_BUSY},
+            'NOT JUDGED (other processes took CPU time: latency of L3 ≤ 40 ns, 20 wanted)',
+        ),
         (
             {'shares': {'rate': 0.8}, 'traces': STOLEN},
             'NOT JUDGED (the host of this virtual machine took CPU time: Triad ≥ 144',
@@ -102,6 +107,9 @@ def test_a_virtual_machine_is_compared_within_one_state_of_its_host():
     far = state(made.node(day=9, shares={'rate': 0.7}), 104)
     assert word(far, [], near).why == 'only compared with what others published'
     assert word(state(far, 27), [], near).word == 'SLOW'
+    fell = state(made.node(shares={'late': 0.7}), 28)
+    fell['parts'][-1]['record'] |= {'core_pair': {'ns': 104}, 'core_pair_after': {'ns': 104}}
+    assert 'late' not in word(fell).quantities
 
 
 def test_a_reference_of_its_system_counts_first_where_it_is_the_only_one(monkeypatch):

@@ -14,6 +14,8 @@ import program_build
 import pytest
 from places import ROOT
 
+# the signs of figures are in UTF-8
+os.environ['LC_ALL'] = 'C.UTF-8'
 # folders whose tests compute only, but for those named below: they fill the cores while those of
 # WAITING wait, and come last
 COMPUTING = (

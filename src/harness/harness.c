@@ -58,6 +58,7 @@
 #include "residency/residency.c"
 #include "residency/triads.c"
 #include "room.c"
+#include "signs.c"
 #include "streams.c"
 #include "sysfile.c"
 #include "team_sizes.c"

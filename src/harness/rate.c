@@ -2,6 +2,7 @@
 
 #include "deviation.h"
 #include "evidence/interference.h"
+#include "signs.h"
 #include "verdict.h"
 
 /* PARTS: of a run, for its interval; PART_REPETITIONS: in each, where there are enough for three
@@ -92,12 +93,12 @@ const char *rate_text(const struct rate *rate, double scale)
 
 	if (rate->is_bound || rate->is_upper)
 		snprintf(room, sizeof(text[0]), "%s %.1f",
-			 !rate->is_upper  ? "≥"
+			 !rate->is_upper  ? sign_at_least()
 			 : rate->is_bound ? "~"
-					  : "≤",
+					  : sign_at_most(),
 			 rate->value / scale);
 	else
-		snprintf(room, sizeof(text[0]), "%.1f ±%.1f", rate->value / scale,
-			 (above > below ? above : below) / scale);
+		snprintf(room, sizeof(text[0]), "%.1f %s%.1f", rate->value / scale,
+			 sign_plus_minus(), (above > below ? above : below) / scale);
 	return room;
 }

@@ -4,6 +4,7 @@
 #include "../harness/json.h"
 #include "../harness/metrics.h"
 #include "../harness/order_statistics.h"
+#include "../harness/signs.h"
 #include "../harness/verdict.h"
 
 /* Median latency of the rounds at a rate; 0 where fewer than half of them count. */
@@ -28,7 +29,8 @@ static void output_rest(const struct sweep *sweep, int mix)
 
 	sweep_figures(sweep, mix, &f);
 	if (f.max_gbs.is_bound) {
-		printf("  ≥ %.1f  no curve\n", f.max_gbs.median * mix_moved(&mixes[mix]));
+		printf("  %s %.1f  no curve\n", sign_at_least(),
+		       f.max_gbs.median * mix_moved(&mixes[mix]));
 		return;
 	}
 	printf("%8.1f  %s%s\n", f.max_gbs.median * mix_moved(&mixes[mix]),

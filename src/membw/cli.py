@@ -10,7 +10,7 @@ from typing import Any, NoReturn
 
 from membw.errors import MembwError, did_you_mean
 from membw.interruption import Heeded, heeded
-from membw.printable import printable
+from membw.printable import print_in_locale, printable
 
 NEWLINE = '\n'  # several facts of one error, a line each
 
@@ -118,8 +118,7 @@ def dispatch(argv: list[str] | None) -> int:
 
 def main(argv: list[str] | None = None) -> int:
     """Exit status: 0 fine, 1 measured but wrong, 2 usage error; 128 and the number of a signal."""
-    if (sys.stdout.encoding or '').lower() == 'ascii':  # no table is lost for a plus-minus sign
-        sys.stdout.reconfigure(errors='backslashreplace')  # type: ignore[union-attr]
+    print_in_locale()
     with heeded() as heeds:
         try:
             return status_of(argv, heeds)

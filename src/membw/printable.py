@@ -1,11 +1,48 @@
-"""Makes text from outside (hosts, flags, titles) printable, without control characters."""
+"""Makes text from outside (hosts, flags, titles) printable, without control characters; our own
+signs in ASCII where the locale has no UTF-8."""
 
+import codecs
+import os
 import re
+import sys
 
 # C0, DEL, C1, line and paragraph separators, marks that turn the direction, lone surrogates
 NOT_PRINTED = re.compile(
     '[\x00-\x1f\x7f-\x9f\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]'
 )
+
+ASCII = {'±': '+-', '≥': '>=', '≤': '<=', '█': '#', '▸': '>', '×': 'x'} | dict.fromkeys(
+    '▏▎▍▌▋▊▉', ' '
+)
+
+
+def is_utf8() -> bool:
+    """By the variables: PYTHONUTF8 is of our files. src/harness/signs.h has the same rule."""
+    everywhere, kind, lang = (os.environ.get(n, '') for n in ('LC_ALL', 'LC_CTYPE', 'LANG'))
+    if kind == 'C.UTF-8' and lang in ('', 'C', 'POSIX'):
+        kind = ''  # Python's own doing, PEP 538
+    name = (everywhere or kind or lang).partition('.')[2]
+    return name.lower().startswith(('utf8', 'utf-8'))
+
+
+def in_locale(text: str) -> str:
+    """`text` with our signs as the locale has them."""
+    return text if is_utf8() else ''.join(ASCII.get(char, char) for char in text)
+
+
+def _sign(err: UnicodeError) -> tuple[bytes, int]:
+    """What is not ours stays as it is: a file is read by programs, too."""
+    assert isinstance(err, UnicodeEncodeError)
+    text = in_locale(err.object[err.start : err.end])
+    return text.encode('utf-8', 'surrogateescape'), err.end
+
+
+def print_in_locale() -> None:
+    """stdout and stderr of this process."""
+    codecs.register_error('membw', _sign)
+    for stream in () if is_utf8() else (sys.stdout, sys.stderr):
+        if hasattr(stream, 'reconfigure'):
+            stream.reconfigure(encoding='ascii', errors='membw')
 
 
 def printable(text: object, keep: str = '') -> str:

@@ -7,12 +7,13 @@ import argparse
 import json
 import os
 import re
+import shutil
 import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import IO, Any, NamedTuple
 
-from membw.printable import printable
+from membw.printable import in_locale, printable
 
 # of a terminal, by the verdict
 GREEN, RED, YELLOW, CYAN = '32', '31', '33', '36'
@@ -23,6 +24,8 @@ COLOURS = {
     'KNOWN': CYAN,
 }
 BOLD = '1'
+WIDTH = 100
+LINE = 80  # of a reason; the report has all of it
 JUDGED = ('verdict', 'status')  # columns that begin with such a word
 SENTENCE = re.compile(r'(Verdict: )(\w+)')
 
@@ -60,15 +63,15 @@ def shown(value: float | None, form: str) -> Cell:
 class Table:
     """Rows: a list of sequences of values or Cells, one for each column.
 
-    `lines`: how people read it where aligned columns would be too wide; `note`: what is not in
-    it. On a page a folded one is shown on a click on its title.
+    `below`: the column that stands, cut, on a line of its own under each row; `note`: what is not
+    in it. On a page a folded one is shown on a click on its title.
     """
 
     title: str
     columns: tuple[Column, ...]
     rows: Any = field(default_factory=list)
     indent: str = '  '
-    lines: list[str] | None = None
+    below: str = ''
     note: str = ''
     is_folded: bool = False
 
@@ -135,28 +138,62 @@ def _plain(block: Block, colour: bool) -> Iterator[str]:
         return
     if block.title:
         yield f'\x1b[{BOLD}m{block.title}\x1b[0m' if colour else block.title
-    yield from _aligned(block, colour) if block.lines is None else block.lines
+    yield from _aligned(block, colour)
 
 
 def _aligned(table: Table, colour: bool) -> Iterator[str]:
-    lines, columns = table.texts(), [table.columns[i] for i in table.used()]
+    lines = [[in_locale(cell) for cell in line] for line in table.texts()]
+    columns = [table.columns[i] for i in table.used()]
+    names = [column.name for column in columns]
+    under = names.index(table.below) if table.below in names else None
     widths = [max(map(len, cells)) for cells in zip(*lines, strict=True)]
-    for line in lines:
-        cells = [
-            cell.rjust(width) if column.right else cell.ljust(width)
-            for cell, width, column in zip(line, widths, columns, strict=True)
-        ]
-        while len(cells) > 1 and not cells[-1].strip():
-            cells.pop()
-        cells[-1] = cells[-1].rstrip()
-        if colour and line is not lines[0]:
+    shown = [i for i in range(len(columns)) if i != under]
+    gap, parts = fitted(widths, shown, width(sys.maxsize) - len(table.indent))
+    for part in parts:
+        for number, line in enumerate(lines):
             cells = [
-                re.sub(r'[A-Z]+', lambda m: painted(m[0]), cell, count=1)
-                if column.name in JUDGED
-                else cell
-                for cell, column in zip(cells, columns, strict=False)
+                line[i].rjust(widths[i]) if columns[i].right else line[i].ljust(widths[i])
+                for i in part
             ]
-        yield table.indent + '  '.join(cells)
+            while len(cells) > 1 and not cells[-1].strip():
+                cells.pop()
+            cells[-1] = cells[-1].rstrip()
+            if colour and number:
+                cells = [
+                    re.sub(r'[A-Z]+', lambda m: painted(m[0]), cell, count=1)
+                    if columns[i].name in JUDGED
+                    else cell
+                    for i, cell in zip(part, cells, strict=False)
+                ]
+            yield table.indent + gap.join(cells)
+            if under is not None and number and part is parts[-1] and line[under]:
+                yield f'      {cut(line[under])}'
+
+
+def width(otherwise: int = WIDTH) -> int:
+    """Columns of a screen: what COLUMNS or the terminal says; a file or a pipe has none."""
+    if sys.stdout.isatty() or os.environ.get('COLUMNS'):
+        return shutil.get_terminal_size((otherwise, 24)).columns
+    return otherwise
+
+
+def cut(text: str) -> str:
+    most = min(LINE, width() - 6)
+    return text if len(text) <= most else f'{text[: most - 3]}...'
+
+
+def fitted(widths: list[int], shown: list[int], most: int) -> tuple[str, list[list[int]]]:
+    """(what separates columns, the columns of each part of a table): one part where it fits, if
+    need be with one blank; else several below each other, each with the first column."""
+    for gap in ('  ', ' '):
+        if sum(widths[i] + len(gap) for i in shown) - len(gap) <= most:
+            return gap, [shown]
+    parts = [shown[:1]]
+    for i in shown[1:]:
+        if len(parts[-1]) > 1 and sum(widths[j] + 2 for j in parts[-1]) + widths[i] > most:
+            parts.append(shown[:1])
+        parts[-1].append(i)
+    return '  ', parts
 
 
 def _json(blocks: list[Block]) -> str:

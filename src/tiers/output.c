@@ -66,7 +66,8 @@ static void output_distances(const struct matrix *matrix)
 static void output_cell(const struct tier *p, int figure)
 {
 	const struct rate *const f = &p->figures[figure];
-	char text[64];
+	char text[64], *c;
+	int wide = 13;
 
 	if (!p->visits)
 		snprintf(text, sizeof(text), "-");
@@ -76,12 +77,10 @@ static void output_cell(const struct tier *p, int figure)
 	else
 		snprintf(text, sizeof(text), "%.1f%s", f->value,
 			 output_differs(p, figure) ? "!" : "");
-	/* in columns, not in bytes: the signs in front have two and three */
-	printf(" %*s",
-	       13 + (strstr(text, "≥") || strstr(text, "≤") ? 2
-		     : strstr(text, "±")                    ? 1
-							    : 0),
-	       text);
+	/* in columns, not in bytes: of a sign in UTF-8 the first byte counts */
+	for (c = text; *c; c++)
+		wide += ((unsigned char)*c & 0xC0) == 0x80;
+	printf(" %*s", wide, text);
 }
 
 /* Of each memory what firmware declares for its best CPUs; no line where it declares nothing. */

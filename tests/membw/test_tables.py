@@ -1,8 +1,12 @@
 """Tables for people and programs, colours, progress with the time left."""
 
+import io
 import json
 
+import pytest
+
 from membw import tables
+from membw.printable import print_in_locale
 from membw.tables import Cell, Column, Table
 
 COLUMNS = (
@@ -47,3 +51,52 @@ def test_a_verdict_has_its_colour_and_the_width_stays():
     for code in ('\x1b[32m', '\x1b[33m', '\x1b[1m', '\x1b[0m'):
         painted = painted.replace(code, '')
     assert painted == plain
+
+
+WIDE = tables.Table(
+    'rates',
+    (
+        tables.Column('preset', 'preset'),
+        *(tables.Column(name, name, True) for name in ('copy', 'scale', 'add', 'triad')),
+        tables.Column('reason', '', optional=True),
+    ),
+    [['gcc-o2', '≥ 10.1', '≥ 11.1', '≥ 12.1', '≥ 13.1', 'n' * 99], ['clang', *'1234', '']],
+    below='reason',
+)
+SCREENS = [
+    (100, '    preset    copy   scale     add   triad', 1),
+    (38, '    preset   copy  scale    add  triad', 1),
+    (30, '    preset    copy   scale', 2),
+]
+
+
+@pytest.mark.parametrize('columns, head, parts', SCREENS, ids=[str(s[0]) for s in SCREENS])
+def test_a_table_fits_the_columns_and_loses_nothing(monkeypatch, columns, head, parts):
+    monkeypatch.setenv('COLUMNS', str(columns))
+    text = tables.as_text([WIDE], colour=False)
+    lines = text.splitlines()
+    assert lines[1].strip() == head.strip() and text.count('preset') == parts
+    assert max(map(len, lines)) <= columns and text.count('nnn...') == 1
+    assert all(figure in text for figure in ('10.1', '11.1', '12.1', '13.1'))
+
+
+LOCALES = [
+    ({'LANG': 'de_DE.UTF-8'}, '≥ 10.1'),
+    ({'LC_ALL': 'C', 'LANG': 'de_DE.UTF-8'}, '>= 10.1'),
+    ({}, '>= 10.1'),
+    ({'LANG': 'C', 'LC_CTYPE': 'C.UTF-8'}, '>= 10.1'),
+]
+
+
+@pytest.mark.parametrize('variables, sign', LOCALES, ids=[str(x[0]) for x in LOCALES])
+def test_signs_are_utf8_only_where_the_locale_is(monkeypatch, capsys, variables, sign):
+    for name in ('LC_ALL', 'LC_CTYPE', 'LANG'):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+    assert f'  {sign}' in tables.as_text([WIDE], colour=False)
+    out = io.TextIOWrapper(io.BytesIO(), encoding='utf-8')
+    monkeypatch.setattr('sys.stdout', out)
+    print_in_locale()
+    print('≥ 10.1 of Jülich', flush=True)
+    assert out.buffer.getvalue().decode() == f'{sign} of Jülich\n'

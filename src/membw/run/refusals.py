@@ -148,7 +148,9 @@ def refuse_nothing(
 def refuse_mistyped(rest: list[str], lines: list[str]) -> None:
     """A test, preset or option that there is not: what was meant."""
     unknown = next((m[1] for m in map(UNKNOWN.match, lines) if m), '')
-    tests, rows = ([], []) if '-c' in rest else (checks(), [*presets.load()['presets']])
+    files = pathlib.Path(root(), 'reframe-checks').glob('*.py')
+    tests = [] if '-c' in rest else [file.stem for file in files]
+    rows = [] if '-c' in rest else [*presets.load()['presets']]
     known = {'-n': (tests, 'test'), '-p': (rows, 'preset')}
     fact = hint = ''
     if unknown in tests:

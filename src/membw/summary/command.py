@@ -52,7 +52,7 @@ def blocks_of(run: Run) -> Iterator[Table | str]:
     yield from full_table.blocks_of(run.rows)
     yield from ratios.blocks_of(run.rows)
     for build, why in reframe.failed_builds(run.cases).items():
-        yield f'  build failed: {reframe.named_build(build)}: {full_table.cut(why)}'
+        yield f'  build failed: {reframe.named_build(build)}: {tables.cut(why)}'
     yield from skip_lines(run.path)
     yield from headline.state_lines(run.rows)
     yield from noise_lines(run.rows)

@@ -5,7 +5,6 @@ import math
 import re
 from collections.abc import Iterator, Sequence
 
-from membw import tables
 from membw.plural import plural
 from membw.printable import printable
 from membw.results.hostlist import read_node_check
@@ -13,9 +12,8 @@ from membw.results.provenance import peak_of
 from membw.results.rows import Row
 from membw.results.table import HIGHER, Figure
 from membw.results.verdict import INVALID, PASS
-from membw.tables import Cell, Column, Table
+from membw.tables import Cell, Column, Table, cut
 
-REASON = 80  # characters of it; the report has all
 WIDE = 8  # figures that fit a line
 NODES = 40  # lines on nodes of a whole cluster that are not PASS
 # 'triad_local_12', 'barrier_t4': figures of one series
@@ -34,7 +32,7 @@ def blocks_of(rows: list[Row]) -> Iterator[Table | str]:
         if any(row.record.get('printed') for row in members):
             yield from drawn(title, members)
         elif len(metrics) <= WIDE:
-            yield with_reasons(table_of(title, members, metrics), members)
+            yield table_of(title, members, metrics)
         else:
             yield from series_of(title, members, metrics)
         for row in members:
@@ -116,22 +114,7 @@ def table_of(title: str, rows: Sequence[Row], metrics: dict[str, str]) -> Table:
         for row in rows
     ]
     unit = f', {units.pop()}' if len(units) == 1 else ''
-    return Table(f'{title}{unit}', tuple(columns), lines)
-
-
-def with_reasons(table: Table, rows: list[Row]) -> Table:
-    """For people: the reason, cut, on a line of its own below its row."""
-    columns = table.columns[:-1]
-    aligned = Table('', columns, [line[:-1] for line in table.rows])
-    head, *lines = tables.as_text([aligned]).split('\n')
-    table.lines = [head]
-    for line, row in zip(lines, rows, strict=True):
-        table.lines += [line, *([f'      {cut(row.reason)}'] if row.reason else [])]
-    return table
-
-
-def cut(reason: str) -> str:
-    return reason if len(reason) <= REASON else f'{reason[: REASON - 3]}...'
+    return Table(f'{title}{unit}', tuple(columns), lines, below='reason')
 
 
 def of_peak(row: Row) -> Cell:

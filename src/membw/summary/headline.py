@@ -4,18 +4,19 @@ import collections
 import textwrap
 from collections.abc import Iterator
 
+from membw import tables
 from membw.plural import plural
 from membw.possible import published, sentence
 from membw.results import regimes, verdict
 from membw.results.rows import Row, usual_state
 from membw.results.table import Figure
-from membw.summary.full_table import cut, text_of
+from membw.summary.full_table import text_of
+from membw.tables import cut
 
 METRIC = 'triad'
 BAR = 32  # characters of the longest
 EIGHTHS = ' ▏▎▍▌▋▊▉'
 BUSY = 0.03  # of the CPUs, by other processes: worth a line
-WIDTH = 100
 
 
 def lines_of(rows: list[Row], seconds: float | None) -> Iterator[str]:
@@ -24,8 +25,8 @@ def lines_of(rows: list[Row], seconds: float | None) -> Iterator[str]:
     shown = [row for row in rows if METRIC in row.figures]
     record = next((row.record for row in rows if row.record), {})
     took = f'{seconds:.0f} s' if seconds is not None else ''
-    title = f'Memory bandwidth of {machine(record)}'
-    yield f'  {title[: WIDTH - 12]:<{WIDTH - 12}}  {took}'.rstrip()
+    title, wide = f'Memory bandwidth of {machine(record)}', tables.width() - 12
+    yield f'  {title[:wide]:<{wide}}  {took}'.rstrip()
     if shown:
         yield f'      Triad  {text_of(shown[0].figures[METRIC])} GB/s{standing(shown[0])}'
         yield from is_that_good(shown[0], rows)
@@ -68,7 +69,9 @@ def is_that_good(row: Row, rows: list[Row]) -> Iterator[str]:
     looked = [a.record for r in rows for a in r.attempts if a.record.get('looks')]
     record = {**row.record, **({'looks': least_disturbed(looked)} if looked else {})}
     for line in sentence.lines_of(record, figure.value, is_least, stores):
-        yield from textwrap.wrap(line, WIDTH, initial_indent=' ' * 6, subsequent_indent=' ' * 8)
+        yield from textwrap.wrap(
+            line, tables.width(), initial_indent=' ' * 6, subsequent_indent=' ' * 8
+        )
 
 
 def least_disturbed(records: list[dict]) -> dict:

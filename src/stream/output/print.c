@@ -9,6 +9,7 @@
 #include "../../harness/memory/placement.h"
 #include "../../harness/options.h"
 #include "../../harness/plural.h"
+#include "../../harness/signs.h"
 #include "../../harness/verdict.h"
 #include "../health/floors.h"
 #include "record.h"
@@ -106,7 +107,7 @@ static void table_repetitions(const struct measurement *m, const struct looks *l
 {
 	int k, disturbed = measure_disturbed(m);
 
-	printf("In GB/s (± of a rerun, ≥ at least):");
+	printf("In GB/s (%s of a rerun, %s at least):", sign_plus_minus(), sign_at_least());
 	for (k = 0; k < KERNELS; k++)
 		printf("%s %s %s", k ? "," : "", kernels[k].name,
 		       rate_text(&m->kernel[k].rate, 1e9));

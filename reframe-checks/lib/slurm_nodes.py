@@ -6,6 +6,7 @@ import subprocess
 import time
 
 from membw.site import slurm
+from membw.site.slurm import queue
 
 # nodes that will be idle in a moment: a job of ours has just ended on them
 ENDING = 'completing'
@@ -15,17 +16,6 @@ PATIENCE_S = 1800
 def query(*words: str) -> str:
     done = subprocess.run(words, capture_output=True, text=True, timeout=60)
     return done.stdout if done.returncode == 0 else ''
-
-
-def queue(access: list[str]) -> list[str]:
-    """The words of a partition's `access` that sinfo understands as well: its queue."""
-    words = [word for option in access for word in option.split()]
-    for word, following in zip(words, [*words[1:], '']):
-        if word in ('-p', '--partition'):
-            return ['-p', following]
-        if word.startswith('--partition='):
-            return ['-p', word.partition('=')[2]]
-    return []
 
 
 def states(access: list[str]) -> dict[str, str]:

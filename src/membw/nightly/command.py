@@ -12,7 +12,7 @@ import time
 from membw.arguments import count
 from membw.checkout import refuse_unknown_system, root
 from membw.moments import night_of
-from membw.nightly import summary
+from membw.nightly import expected, summary
 from membw.nightly.night import Night
 
 DESCRIPTION = """\
@@ -77,7 +77,9 @@ def measure_and_judge(night: Night, args: argparse.Namespace, deadline: float) -
     folder, system = night.folder, ['--system', args.system] if args.system else []
     step('run', 'run', '--full', *system, *(args.checks or ['--tag=nightly']), share=0.9)
     if records := night.gather():
-        step('rank', 'rank', str(records), '--node-check', str(folder / 'nodecheck.txt'))
+        nodes = expected.write(folder, records)
+        files = ['--nodes', str(nodes), '--node-check', str(folder / 'nodecheck.txt')]
+        step('rank', 'rank', str(records), *files)
     step('history', 'history', '--since', '14d')
     step('report', 'report', '--output', str(folder / 'report.html'))
     step('export', 'export', '--format', 'csv', '--output', str(folder / 'figures.csv'))

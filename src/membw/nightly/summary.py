@@ -5,12 +5,14 @@ import socket
 from collections.abc import Iterator
 
 from membw.files import write_whole
+from membw.nightly import expected
 from membw.nightly.night import STOPPED, WELL, WRONG, Night
 from membw.printable import at_most, printable
 from membw.results.hostlist import read_node_check
 
 WORDS = {WELL: 'well', WRONG: 'look at it', STOPPED: 'out of time'}
 TAIL, MOST = 25, 100  # lines of a step that did not end well; nodes that are named
+BESIDES = re.compile(r'(membw|hint|note|measure again): ')
 VERDICT = re.compile(r'^(Verdict: |membw: |hint: )')
 
 
@@ -24,9 +26,13 @@ def write(night: Night, system: str | None, to: str | None) -> str:
     what = {0: 'all is well', 1: 'look at'}.get(night.status(), 'not complete:')
     subject = f'membw {system or socket.gethostname()} {night.folder.name}: {what}'
     lines = [f'To: {to}'] * bool(to) + [f'Subject: {subject} {", ".join(bad)}'.rstrip(), '']
-    lines += [*table(night), *slow_nodes(night)]
+    nodes = slow_nodes(night)
+    lines += [*table(night), *nodes]
     for name in bad:
-        lines += ['', f'--- {name}, the last lines of {name}.log', *tail(night, name)]
+        last = tail(night, name)
+        if nodes and name == 'rank':  # its verdicts stand above
+            last = [line for line in last if BESIDES.match(line)]
+        lines += ['', f'--- {name}, the last lines of {name}.log', *last] if last else []
     text = '\n'.join([*lines, '', f'All files are in {night.folder}', ''])
     write_whole(night.folder / 'summary.txt', text)
     return text
@@ -42,9 +48,10 @@ def table(night: Night) -> Iterator[str]:
 
 
 def slow_nodes(night: Night) -> list[str]:
-    """The lines of the node-check file that are not PASS."""
+    """The lines of the node-check file that are not PASS, and which nodes were not measured."""
     nodes = read_node_check(night.folder / 'nodecheck.txt')
     lines = [printable(line) for _, verdict, line in nodes if verdict != 'PASS']
+    lines += expected.comments(night.folder)
     return ['', '--- nodes to look at', *at_most(lines, MOST)] if lines else []
 
 

@@ -72,10 +72,16 @@ def run(args: argparse.Namespace) -> int:
     # numpy and scipy take half a second to load: not for `membw --help`
     from membw.rank import text
     from membw.rank.ranking import rank_files
-    from membw.results.hostlist import drain_commands, expected_nodes, write_node_check
+    from membw.results.hostlist import (
+        drain_commands,
+        expected_nodes,
+        missing_because,
+        write_node_check,
+    )
 
     expected = expected_nodes(args.nodes) if args.nodes else []
-    ranking = rank_files(args.results, expected, args.margin / 100)
+    because = missing_because(args.nodes) if args.nodes else {}
+    ranking = rank_files(args.results, expected, args.margin / 100, because)
     for problem in ranking.problems:
         print(f'membw: {problem}', file=sys.stderr)
     if not ranking.verdicts:

@@ -1,7 +1,7 @@
 """The verdict on every node of the newest measurement, and on every expected one without it."""
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -12,6 +12,8 @@ from membw.rank.units import units
 from membw.results.hostlist import match_expected
 from membw.results.table import Figure, Table, read_table
 from membw.results.verdict import DIED, MISSING, NOT_MEASURED, WORST_FIRST
+
+NO_REASONS: Mapping[str, str] = {}
 
 
 class Node(NamedTuple):
@@ -46,14 +48,23 @@ class Ranking:
 
 
 def rank_files(
-    paths: Sequence[str], expected: Sequence[str] = (), margin: float = MARGIN
+    paths: Sequence[str],
+    expected: Sequence[str] = (),
+    margin: float = MARGIN,
+    because: Mapping[str, str] = NO_REASONS,
 ) -> Ranking:
     """The ranking of what the files and folders hold; MembwError where one cannot be read."""
-    return rank_table(read_table(paths, OLD_S), expected, margin)
+    return rank_table(read_table(paths, OLD_S), expected, margin, because)
 
 
-def rank_table(table: Table, expected: Sequence[str] = (), margin: float = MARGIN) -> Ranking:
-    """The verdict on every node of the table, and on every expected one without a record."""
+def rank_table(
+    table: Table,
+    expected: Sequence[str] = (),
+    margin: float = MARGIN,
+    because: Mapping[str, str] = NO_REASONS,
+) -> Ranking:
+    """The verdict on every node of the table, and on every expected one without a record;
+    `because`: {node: why it may be missing}."""
     first, again, missed = newest(table.figures, table.seen)
     judged = judge(first, again, margin, table.provenance, units)
     low = defaultdict(list)
@@ -62,7 +73,7 @@ def rank_table(table: Table, expected: Sequence[str] = (), margin: float = MARGI
             low[verdict.setting].append(verdict.node)
     measured = {v.node for v in judged.verdicts}
     names = match_expected(measured | set(missed), expected)
-    without = dict.fromkeys(set(names) - measured, 'no record') | missed
+    without = {node: because.get(node, 'no record') for node in set(names) - measured} | missed
     lost = {node: Node(node, MISSING, why) for node, why in without.items()}
     nodes = _worst(judged.verdicts, lost | died(table))
     one = {f.setting: f for f in first}

@@ -46,6 +46,14 @@ def expected_nodes(text: str) -> list[str]:
     return names
 
 
+def missing_because(text: str) -> dict[str, str]:
+    """{name: the comment behind it} of a file of expected nodes: why a node may be missing."""
+    path = Path(text)
+    lines = read_text(path).splitlines() if path.is_file() else []
+    pairs = (line.partition('#') for line in lines)
+    return {name.strip(): why.strip() for name, _, why in pairs if name.strip() and why.strip()}
+
+
 def fold(names: Iterable[str]) -> str:
     """The short form: n[1-3,7]."""
     from ClusterShell.NodeSet import RESOLVER_NOGROUP, NodeSet

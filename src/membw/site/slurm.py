@@ -24,3 +24,14 @@ def lacks_accounting() -> bool:
     except (OSError, subprocess.TimeoutExpired):
         return False
     return done.returncode != 0 and 'disabled' in done.stderr
+
+
+def queue(access: list[str]) -> list[str]:
+    """The words of a partition's `access` that sinfo understands as well: its queue."""
+    words = [word for option in access for word in option.split()]
+    for word, following in zip(words, [*words[1:], ''], strict=True):
+        if word in ('-p', '--partition'):
+            return ['-p', following]
+        if word.startswith('--partition='):
+            return ['-p', word.partition('=')[2]]
+    return []

@@ -6,6 +6,7 @@ The steps are stand-ins (a script called membw, first on the PATH): they prove h
 import fcntl
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -36,7 +37,7 @@ def place(tmp_path):
     (tmp_path / 'bin/membw').write_text(MEMBW)
     (tmp_path / 'bin/membw').chmod(0o755)
     record = tmp_path / 'results/records/cluster.json'
-    record.write_text('{}')
+    record.write_text('{}\nno json\n')
     case = {'node_check': 'x.nodecheck', 'record': str(record)}
     report = {'runs': [{'testcases': [case]}]}
     (tmp_path / 'results/made.json').write_text(json.dumps(report))
@@ -74,7 +75,8 @@ def test_a_good_night_runs_every_step_once_and_says_so(place):
     assert calls(place) == ALL
     lines = (place / 'calls').read_text().splitlines()
     assert lines[0] == 'run --full --system ulysses --tag=nightly'
-    assert lines[1].startswith(f'rank {folder_of(place)}/cluster.records --node-check ')
+    records, files = f'{folder_of(place)}/cluster.records', '--nodes .*/nodes.txt --node-check .*'
+    assert re.fullmatch(f'rank {records} {files}/nodecheck.txt', lines[1])
     assert (folder_of(place) / 'cluster.records/cluster.json').exists()
     summary = (folder_of(place) / 'summary.txt').read_text().splitlines()
     assert summary[0] == 'To: hpc@example.org'

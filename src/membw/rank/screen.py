@@ -3,8 +3,8 @@
 LOW: a metric, or the mean of a node's metrics, is worse than the median of its peers by more than
 half the margin, and by more robust deviations than chance gives one node of such a fleet.
 FAIL: in a metric in which a node was LOW, the median of three further measurements is worse than
-that of the healthy nodes measured again beside it by more than the margin, and by more robust
-deviations than chance gives any node in one fleet of a hundred; else PASS.
+that of the healthy nodes measured again beside it by more robust deviations than chance gives any
+node in one fleet of a hundred, and each of the three by more than the margin; else PASS.
 SUSPECT: LOW, and not measured again three times.
 UNDECIDED: nothing to compare with: no peer, bounds alone, no peer in its state of the host; or it
 is slow with others, as a unit or the slower of two groups, and nothing says which is right.
@@ -36,6 +36,7 @@ from membw.statistics.peers import (
 
 MARGIN = 0.03
 AGAIN = 3  # further measurements of a LOW node
+AGAIN_BETTER = 4  # of so many further measurements one may be within the margin
 MEAN = 'mean'  # of a node's metrics, each as a part of its peers' median
 CONTROLS = 3  # healthy nodes that are measured again beside the LOW ones
 FEW = 4  # nodes; fewer cannot decide which of them is slow, and are no unit
@@ -331,9 +332,12 @@ class _Setting:
             self.beside[group] = self._beside(group)
         beside, shift = self.beside[group]
         raw = np.median(every, axis=0)
-        losses = raw if shift is None else 1 - (1 - raw) / (1 - shift)
+        each = np.array(every) if shift is None else 1 - (1 - np.array(every)) / (1 - shift)
+        losses, few = np.median(each, axis=0), len(runs) // AGAIN_BETTER
+        least = np.sort(each, axis=0)[few]  # of all runs but so few
         limit = group.confirming(len(beside))
-        still = np.where(low > 0, _beyond(group, losses, margin, limit), 0.0)
+        is_low = (low > 0) & (least > margin)
+        still = np.where(is_low, _beyond(group, losses, margin, limit), 0.0)
         if still[column] == 0 < still.max():
             column = int(np.argmax(still))
         verdict, notes = FAIL if still.max() > 0 else PASS, []
@@ -349,6 +353,8 @@ class _Setting:
                 f', beside it {_few(beside)} {_percent(group, column, shift[column])}, so '
                 f'{_percent(group, column, losses[column])}'
             )
+        all_of = 'all three' if len(runs) == AGAIN else f'{len(runs) - few} of {len(runs)}'
+        more += f', {all_of} {_percent(group, column, least[column])} or worse'
         limits = _limits(margin, 'margin', limit, group, column)
         reason = '; '.join([_loss(group, number, column), limits, more, *notes])
         return _verdict(group, node, verdict, reason, group.columns[column], float(losses[column]))

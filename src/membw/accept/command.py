@@ -14,6 +14,7 @@ from membw.accept.runs import runs_of
 from membw.accept.text import blocks, plan_lines
 from membw.checkout import root
 from membw.errors import MembwError
+from membw.files import write_whole
 from membw.printable import printable
 from membw.results.table import read_table
 
@@ -58,6 +59,7 @@ def add_parser(subparsers: Any) -> None:
         default=[],
         help='records: files, folders, - (results); may be repeated',
     )
+    add('--page', metavar='FILE', help='also write the outcome as an HTML page of two sheets')
     tables.add_argument(parser)
     parser.set_defaults(func=run)
 
@@ -78,6 +80,11 @@ def run(args: argparse.Namespace) -> int:
     for problem in table.problems:
         print(f'membw: {printable(problem)}', file=sys.stderr)
     acceptance = report(decide(protocol, runs_of(protocol, table)), table.problems)
+    if args.page:
+        from membw.accept.page import page_of
+        from membw.report.template import render
+
+        write_whole(args.page, render(page_of(acceptance)), "'--page FILE' names another file")
     if args.json:
         print(json.dumps(acceptance, indent=1))
     else:

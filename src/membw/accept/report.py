@@ -1,19 +1,19 @@
 """All facts of an acceptance, as plain data for JSON and text."""
 
+import math
 import shlex
 import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from statistics import median
+from statistics import fmean, median
 from typing import Any
 
 from membw.accept.protocol import Protocol
-from membw.accept.risk import assess, sentences
+from membw.accept.risk import assess, in_figures, sentences
 from membw.accept.rule import STATUSES, Decision
 from membw.accept.runs import Run
 from membw.moments import utc
 from membw.presets import version
-from membw.results.hostlist import fold
 from membw.statistics.peers import LEAST_DEVIATION
 from membw.statistics.robust import MAD_TO_SIGMA
 
@@ -33,7 +33,10 @@ def report(decision: Decision, problems: Sequence[str] = ()) -> dict[str, Any]:
         'lowest': list(_lowest(decision)),
         'counts': {s: len(decision.with_status(s)) for s in STATUSES},
         'risk': assess(protocol)._asdict(),
-        'risks': sentences(protocol, len(nights)),
+        'risks': [
+            *sentences(protocol, len(nights)),
+            *in_figures(protocol, decision.limits, _scatter(decision)),
+        ],
         'to_do': list(to_do(decision)),
         'contract': [
             {**line._asdict(), 'limit': decision.limits.get(name), 'text': line.text}
@@ -97,20 +100,36 @@ def _lowest(decision: Decision) -> Iterator[str]:
         yield text
 
 
+def _scatter(decision: Decision) -> float:
+    """The standard deviation of the runs of a node, as a fraction, in the worst metric; at least
+    that of a steady node."""
+    worst = LEAST_DEVIATION
+    for name in decision.limits:
+        squares, degrees = 0.0, 0
+        for node in decision.nodes:
+            runs = [run.figures[name] for run in node.runs if run.counted in ('first', 'retest')]
+            squares += sum((run / fmean(runs) - 1) ** 2 for run in runs)
+            degrees += max(len(runs) - 1, 0)
+        worst = max(worst, math.sqrt(squares / degrees) if degrees else 0.0)
+    return worst
+
+
 def to_do(decision: Decision) -> Iterator[str]:
     """Commands for what is missing, one a round; nothing once the machine is refused."""
     protocol = decision.protocol
     if decision.verdict == 'INCOMPLETE':
         for title, runs in protocol.rounds:
             nodes = [n.name for n in decision.nodes if n.needs and n.needs_for == title]
-            if nodes or (title == 'first' and len(decision.nodes) < protocol.count):
-                where = fold(nodes) if nodes else 'further nodes'
-                yield f'{command(protocol, runs)}   # {title} round of each NODE: {where}'
+            if nodes:
+                each = command(protocol, runs) + 'nodelist=$node'
+                yield f'for node in {" ".join(nodes)}; do {each}; done   # {title} round'
+            elif title == 'first' and len(decision.nodes) < protocol.count:
+                yield f'{command(protocol, runs)}nodelist=NODE   # each NODE of further nodes'
 
 
 def command(protocol: Protocol, runs: int) -> str:
-    """`membw run ...` that makes so many runs on NODE."""
+    """`membw run ...` that makes so many runs, without the node."""
     agreed = protocol.runs
     test = agreed['test'] + (f'%pinning={agreed["pinning"]}' if 'pinning' in agreed else '')
     words = ['membw', 'run', '--system', agreed['system'], '-n', test, '-p', agreed['preset']]
-    return shlex.join([*words, f'--repeat={runs}', '-J', 'nodelist=NODE'])
+    return shlex.join([*words, f'--repeat={runs}', '-J', ''])[:-2]

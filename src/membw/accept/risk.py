@@ -5,13 +5,16 @@ of 10. A round is passed when enough of its runs reach the contract: a binomial 
 a sample it is hypergeometric which nodes are in it.
 """
 
+from collections.abc import Mapping
 from typing import NamedTuple
 
 from membw.accept.protocol import Protocol
 from membw.accept.rule import place
 from membw.plural import plural
+from membw.results.table import HIGHER
 
 SELDOM = 0.1
+NINE_OF_TEN = 1.28  # standard deviations: the normal distribution has a tenth beyond
 
 
 class Risk(NamedTuple):
@@ -54,6 +57,21 @@ def sentences(protocol: Protocol, nights: int) -> list[str]:
     ]
     if nights == 1:
         lines.append('all runs are from one night: night-to-night variation is not included')
+    return lines
+
+
+def in_figures(protocol: Protocol, limits: Mapping[str, float], deviation: float) -> list[str]:
+    """What is bad and good in the contract's units; `deviation`: of the runs of a node."""
+    lines = []
+    for name, line in protocol.contract.items():
+        if name in limits:
+            away = (1 if line.better == HIGHER else -1) * NINE_OF_TEN * deviation
+            bad, good = (limits[name] * (1 + side * away) for side in (-1, 1))
+            words = ('below', 'from') if line.better == HIGHER else ('above', 'up to')
+            lines.append(
+                f'bad: usual {name} {words[0]} {bad:.4g} {line.unit}, good: {words[1]} {good:.4g} '
+                f'(the limit -+ {NINE_OF_TEN} standard deviations of runs of {deviation:.2%})'
+            )
     return lines
 
 

@@ -4,10 +4,11 @@ from collections.abc import Iterator
 from typing import Any
 
 from membw.accept.protocol import Protocol
-from membw.accept.risk import sentences
+from membw.accept.risk import in_figures, sentences
 from membw.plural import plural
 from membw.printable import printable
 from membw.results.hostlist import fold
+from membw.statistics.peers import LEAST_DEVIATION
 from membw.tables import Cell, Column, Table
 
 COLUMNS = Column('node', 'node'), Column('status', 'status'), Column('rounds', 'rounds')
@@ -28,7 +29,8 @@ def blocks(acceptance: dict[str, Any], passed: int) -> Iterator[Block]:
     )
     yield ''
     yield from _nodes(acceptance, passed)
-    yield from _not_counted(acceptance)
+    if lines := list(not_counted(acceptance)):
+        yield from ('', 'runs that do not count', *(f'  {line}' for line in lines))
     yield from ('', 'binaries of the counted runs')
     for build in acceptance['builds']:
         yield f'  {plural(build["runs"], "run")}'
@@ -61,12 +63,17 @@ def protocol_lines(
     yield f'  retest     {plural(retest, "run") + " of a node that failed" if retest else "none"}'
 
 
+def counts_of(acceptance: dict[str, Any]) -> str:
+    """'125 PASS, 1 FAILED'."""
+    return ', '.join(f'{n} {s}' for s, n in acceptance['counts'].items() if n)
+
+
 def _nodes(acceptance: dict[str, Any], limit: int) -> Iterator[Block]:
-    counts = ', '.join(f'{n} {s}' for s, n in acceptance['counts'].items() if n)
+    counts = counts_of(acceptance)
     passed = [n['node'] for n in acceptance['nodes'] if n['status'] == 'PASS']
     hidden = set(passed[limit:])
     rows = [
-        [n['node'], n['status'], Cell(n['rounds'], _rounds(n))]
+        [n['node'], n['status'], Cell(n['rounds'], rounds_of(n))]
         for n in acceptance['nodes']
         if n['node'] not in hidden and n['status'] != 'MISSING'
     ]
@@ -80,7 +87,7 @@ def _nodes(acceptance: dict[str, Any], limit: int) -> Iterator[Block]:
         yield f'  not in the protocol: {fold(acceptance["other_nodes"])}'
 
 
-def _rounds(node: dict[str, Any]) -> str:
+def rounds_of(node: dict[str, Any]) -> str:
     parts = []
     for r in node['rounds']:
         figures = ', '.join(f'{name} {value:.1f}' for name, value in r['figures'].items())
@@ -93,17 +100,15 @@ def _rounds(node: dict[str, Any]) -> str:
     return '; '.join(parts)
 
 
-def _not_counted(acceptance: dict[str, Any]) -> Iterator[str]:
-    """A line for each reason."""
+def not_counted(acceptance: dict[str, Any]) -> Iterator[str]:
+    """A line for each reason why runs do not count."""
     reasons: dict[str, list[str]] = {}
     for node in acceptance['nodes']:
         for run in node['runs']:
             if run['counted'] not in ('first', 'retest'):
                 reasons.setdefault(run['counted'], []).append(node['node'])
-    if reasons:
-        yield from ('', 'runs that do not count')
     for reason, nodes in reasons.items():
-        yield f'  {plural(len(nodes), "run")} of {fold(set(nodes))}: {printable(reason)}'
+        yield f'{plural(len(nodes), "run")} of {fold(set(nodes))}: {printable(reason)}'
 
 
 def plan_lines(protocol: Protocol) -> Iterator[str]:
@@ -112,6 +117,8 @@ def plan_lines(protocol: Protocol) -> Iterator[str]:
     yield f'protocol: {protocol.content["title"]}'
     yield from protocol_lines(protocol.content, contract, protocol.checksum, protocol.unsigned)
     yield from (f'  risk       {line}' for line in sentences(protocol, nights=0))
+    values = {name: of.value for name, of in protocol.contract.items() if of.value is not None}
+    yield from (f'  risk       {line}' for line in in_figures(protocol, values, LEAST_DEVIATION))
     yield ''
     yield 'to sign, each party adds to signatures:'
     yield '  - {party: PARTY, name: NAME, date: DATE,'

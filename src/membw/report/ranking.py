@@ -67,10 +67,11 @@ def _picture(verdicts: list[NodeVerdict], figure: Figure) -> Picture:
     names = ' '.join(filter(None, (figure.benchmark, figure.preset, figure.pinning)))
     title = f'{len(verdicts)} nodes, {names}: percent of the median of peers'
     slowest_first = sorted(verdicts, key=lambda v: -v.loss)
-    return Picture(title, lambda width: _draw(slowest_first, width, title), READ)
+    return Picture(title, lambda width: draw(slowest_first, width, title), READ)
 
 
-def _draw(verdicts: list[NodeVerdict], width: int, title: str) -> Canvas:
+def draw(verdicts: list[NodeVerdict], width: int, title: str, limit: float = -MARGIN) -> Canvas:
+    """A mark per node, by its loss; `limit`: the dashed line, a fraction."""
     top, bottom = 28.0, 28.0 + HEIGHT
     canvas = Canvas(width, bottom + 2 * LINE + 8, title)
     percent = [-100 * verdict.loss for verdict in verdicts]
@@ -79,8 +80,8 @@ def _draw(verdicts: list[NodeVerdict], width: int, title: str) -> Canvas:
     across.steps = [step for step in across.steps if 1 <= step <= len(verdicts) and step % 1 == 0]
     y_axis(canvas, up, 52, width - 14, '%')
     x_axis(canvas, across, top, bottom, 'place')
-    margin = up(-100 * MARGIN)
-    canvas.line(52, margin, width - 14, margin, 'muted', stroke_dasharray='5 4')
+    dashed = up(100 * limit)
+    canvas.line(52, dashed, width - 14, dashed, 'muted', stroke_dasharray='5 4')
     free, named = 0.0, 0
     for place, (verdict, loss) in enumerate(zip(verdicts, percent, strict=True), 1):
         shape, colour = MARKS.get(verdict.verdict, (3, 'invalid'))

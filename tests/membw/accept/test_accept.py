@@ -4,15 +4,16 @@ import copy
 import hashlib
 import itertools
 import json
+import re
 
 import pytest
 import runs_of_nodes
 import yaml
 from runs_of_nodes import invalid
-from scipy.stats import binom
+from scipy.stats import binom, norm
 
 from membw.accept import protocol as protocols
-from membw.accept.risk import assess, sentences
+from membw.accept.risk import assess, in_figures, sentences
 from membw.accept.rule import decide
 from membw.accept.runs import runs_of
 from membw.cli import main
@@ -437,6 +438,39 @@ def test_the_risks_are_those_of_the_binomial(protocol):
         'the contract)',
         'all runs are from one night: night-to-night variation is not included',
     ]
+    assert in_figures(agreed, {'triad': 300.0}, 0.01) == [
+        'bad: usual triad below 296.2 GB/s, good: from 303.8 (the limit -+ 1.28 standard '
+        'deviations of runs of 1.00%)'
+    ]
+
+
+def test_a_bad_node_in_figures_misses_the_contract_in_nine_of_ten_runs(protocol):
+    (line,) = in_figures(protocols.load(protocol()), {'triad': 300.0}, 0.01)
+    bad, good = (float(word) for word in re.findall(r'below (\S+) .* from (\S+) ', line)[0])
+    assert norm.sf(300.0, bad, 0.01 * bad) == pytest.approx(0.1, abs=0.01)
+    assert norm.sf(300.0, good, 0.01 * good) == pytest.approx(0.9, abs=0.01)
+
+
+def test_the_page_has_what_is_signed_and_no_more_than_two_sheets_of_rows(protocol, tmp_path):
+    """8 nodes, 4 reasons and 2 binaries are two sheets of A4 (printed once by weasyprint)."""
+    records = fleet(['n004'], nodes=[f'n{i:03}' for i in range(1, 41)], triad=294.0)
+    records += fleet([], nodes=['n005'], day='2026-10-03')
+    file = runs_of_nodes.write([invalid(records[0]), *records[1:]], tmp_path / 'runs.jsonl')
+    words = ['accept', protocol(nodes__count=40, nodes__names='n[001-040]'), '--results', file]
+    page = tmp_path / 'outcome.html'
+    assert main([*words, '--page', str(page)]) == 1
+    html = page.read_text()
+    for part in ('INCOMPLETE', 'us (buyer)', 'them (vendor)', 'triad at least 300 GB/s', '<svg',
+                 'chance that', 'bad: usual triad below', 'wrong-placement', 'n004', 'N. N.',
+                 protocols.load(words[1]).checksum):  # fmt: skip
+        assert part in html, part
+    slow = runs_of_nodes.write(
+        fleet([f'n{i:03}' for i in range(1, 41)], nodes=[f'n{i:03}' for i in range(1, 41)]),
+        tmp_path / 'slow.jsonl',
+    )
+    assert main([*words[:3], slow, '--page', str(page)]) == 1
+    assert '32 more nodes' in page.read_text()
+    assert page.read_text().count('<tr>') < 40
 
 
 # --- the command -------------------------------------------------------------------------------
@@ -456,9 +490,9 @@ def test_missing_runs_are_named_with_their_commands(protocol, tmp_path, capsys):
     file = runs_of_nodes.write(fleet(['n005'], nodes=NODES[:6]), tmp_path / 'runs.jsonl')
     assert main(['accept', protocol(), '--results', file]) == 1
     out = capsys.readouterr().out
-    run = 'membw run --system thin -n stream%pinning=likwid -p gcc-o2 --repeat=3 -J nodelist=NODE'
-    assert f'{run}   # first round of each NODE: n[007-008]' in out
-    assert f'{run}   # retest round of each NODE: n005' in out
+    run = 'membw run --system thin -n stream%pinning=likwid -p gcc-o2 --repeat=3 -J nodelist=$node'
+    assert f'for node in n007 n008; do {run}; done   # first round' in out
+    assert f'for node in n005; do {run}; done   # retest round' in out
 
 
 def test_text_and_json_have_everything_and_agree(protocol, tmp_path, capsys):

@@ -1,0 +1,48 @@
+"""Made-up records for the examples of these pages; without a name all of them:
+
+    python "$MEMBW_ROOT/docs/fleets.py" fleet again
+
+lost     64 nodes; n117 lost one of eight memory channels
+fleet    64 nodes; n007 reads 12.5 % low, n013 5 %
+again    both measured again, three times: n007 is low again, n013 is not
+history  50 nights of 8 nodes; n007 falls in night 40
+large    2,000 nodes; n007, n013 and n1234 are low
+year     365 nights of 12 nodes; n007 falls in night 325
+"""
+
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / 'tests' / 'lib'))
+import made_up_records as made  # noqa: E402
+
+CHANNEL = 7 / 8  # of a node that lost one of eight
+
+
+def nights(nodes, days, low_from):
+    """n007 is low from that day on."""
+    return [
+        row
+        for number, day in enumerate(days)
+        for row in made.fleet(
+            nodes, days=(day,), seed=number, slow={7: CHANNEL} if number >= low_from else {}
+        )
+    ]
+
+
+def again(node, share):
+    return [made.record(node, 0.001 * i, made.stream(share=share)) for i in (1, 2, 3)]
+
+
+FACTS = {'memory_channels': 7, 'mem_total_mib': 229_376}
+LOST = made.record('n117', rows=made.stream(share=0.876), facts=FACTS)
+FLEETS = {
+    'lost': lambda: [*made.fleet(63), LOST],
+    'fleet': lambda: made.fleet(64, slow={7: CHANNEL, 13: 0.95}),
+    'again': lambda: [*again('n007', 0.876), *again('n013', 1.0)],
+    'history': lambda: nights(8, range(50), 40),
+    'large': lambda: made.fleet(2000, slow={7: CHANNEL, 13: 0.95, 1234: 0.97}),
+    'year': lambda: nights(12, range(-185, 180), 325),
+}
+for name in sys.argv[1:] or FLEETS:
+    made.write(f'{name}.jsonl', FLEETS[name]())

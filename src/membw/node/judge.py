@@ -73,7 +73,7 @@ def word_of(
         return SLOW, ''
     if low:
         name, end = low[0], ''
-        if bases[name].is_weak:
+        if bases[name].is_weak and not quantities[name].is_bound:
             end = f' by {bases[name].source}: compare it with its peers'
         elif not quantities[name].is_bound:
             end = ', which its interval reaches: measure again'

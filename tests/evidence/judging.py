@@ -68,9 +68,8 @@ def rates(draw: Draw, rng: np.random.Generator, scale: float, share: np.ndarray)
 
 
 def figures(values: np.ndarray, nodes: list[str], time: float) -> list[Figure]:
-    end = None, None, False, 'GB/s', 'higher', 'VALID', '', None, None, None, 's', 'p', 'f', 1
     return [
-        Figure('', time, node, 's', 'p', 'stream', '', '', '', kernel, float(value), *end)
+        Figure(node=node, time=time, metric=kernel, value=float(value), unit='GB/s')
         for node, row in zip(nodes, values, strict=True)
         for kernel, value in zip(KERNELS, row, strict=True)
     ]
@@ -82,9 +81,11 @@ def one_fleet(
     """(nodes that FAIL or are SUSPECT, how many were measured again)."""
     nodes = [f'n{i:04d}' for i in range(len(share))]
     first = figures(rates(draw, rng, scale, share), nodes, 0.0)
-    low = judge(first).low
-    those = share[[nodes.index(node) for node in low]]
-    runs = [figures(rates(draw, rng, scale, those), low, time) for time in (1.0, 2.0, 3.0)]
+    screened = judge(first)
+    low = screened.low
+    again = [*low, *(node for nodes in screened.controls.values() for node in nodes)]
+    those = share[[nodes.index(node) for node in again]]
+    runs = [figures(rates(draw, rng, scale, those), again, time) for time in (1.0, 2.0, 3.0)]
     verdicts = judge(first, [f for run in runs for f in run]).verdicts
     return {v.node for v in verdicts if v.verdict in ('FAIL', 'SUSPECT')}, len(low)
 

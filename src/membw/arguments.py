@@ -2,7 +2,13 @@
 
 import argparse
 import time
+from collections.abc import Callable
 from datetime import datetime
+
+
+def add_node(add: Callable[..., object], what: str) -> None:
+    """--node, which means the same in every command; --nodes are the expected ones."""
+    add('--node', metavar='FILE|LIST', help=f'{what} of these nodes only: n1,n7 or n[001-128]')
 
 
 def percent(text: str) -> float:

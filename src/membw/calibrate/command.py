@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from membw import tables
-from membw.arguments import begin, count
+from membw.arguments import add_node, begin, count
 from membw.calibrate.reference_file import ReferenceFile
 from membw.calibrate.rule import Reference, Refusal, reference, too_few
 from membw.calibrate.samples import Samples, select
@@ -48,6 +48,7 @@ def add_parser(subparsers: Any) -> None:
     add('--partition', help='this partition only')
     add('--preset', help='this preset only')
     add('--pinning', help='this pinning only')
+    add_node(add, 'runs')
     add(
         '--since',
         type=begin,
@@ -89,6 +90,8 @@ def gather(args: argparse.Namespace) -> tuple[Table, list[Samples]]:
     table = read_table(paths)
     for problem in table.problems:
         print(f'membw: {problem}', file=sys.stderr)
+    if args.node:
+        table.choose(args.node)
     wanted = args.partition, args.preset, args.pinning
     every = select(table, args.system, args.test, wanted, args.since)
     if not every:

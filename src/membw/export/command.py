@@ -4,6 +4,7 @@ import argparse
 import sys
 from pathlib import Path
 
+from membw.arguments import add_node
 from membw.checkout import root
 from membw.errors import MembwError
 from membw.files import write_whole
@@ -35,6 +36,7 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
     )
     add = parser.add_argument
     add('results', nargs='*', metavar='RESULTS', help='records (results of this checkout)')
+    add_node(add, 'figures')
     add = parser.add_argument_group('output').add_argument
     add(
         '--format',
@@ -54,8 +56,11 @@ def run(args: argparse.Namespace) -> int:
 
     paths = args.results or [str(Path(root(), 'results'))]
     table = read_table([path for path in paths if args.results or Path(path).is_dir()])
+    if args.node:
+        table.choose(args.node)
     missing = of_records(table.lost)
-    missing += of_reports([path for path in paths if Path(path).is_dir()], table.problems)
+    if not args.node:  # a report has no node of what never ran
+        missing += of_reports([path for path in paths if Path(path).is_dir()], table.problems)
     for problem in table.problems:
         print(f'membw: {printable(problem)}', file=sys.stderr)
     if not table.figures and not missing:

@@ -7,7 +7,7 @@ import sys
 from datetime import date, timedelta
 
 from membw import tables
-from membw.arguments import percent
+from membw.arguments import add_node, percent
 from membw.checkout import root
 from membw.errors import MembwError
 
@@ -49,7 +49,7 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
         metavar='NIGHT',
         help='changes found from this night on: 2026-11-21, or 14d: the last 14',
     )
-    add('--node', metavar='FILE|LIST', help='changes of these nodes only: n1,n7 or n[001-128]')
+    add_node(add, 'changes')
     add(
         '--margin',
         type=percent,
@@ -77,7 +77,7 @@ def run(args: argparse.Namespace) -> int:
     """Exit status as in EPILOG."""
     from membw.history import acknowledged, text
     from membw.history.changes import find_changes
-    from membw.results.hostlist import expected_nodes
+    from membw.results.hostlist import chosen_nodes
     from membw.results.table import read_table
 
     paths = args.results or [os.path.join(root(), 'results', 'records')]
@@ -87,10 +87,7 @@ def run(args: argparse.Namespace) -> int:
     if not table.figures:
         raise MembwError(f"nothing to judge in '{' '.join(paths)}'", "'membw run' measures")
     since = _since(args.since, max(f.night for f in table.figures))
-    nodes = expected_nodes(args.node) if args.node else []
-    unknown = sorted(set(nodes) - {f.node for f in table.figures})
-    if unknown:
-        raise MembwError(f"no node '{unknown[0]}' in the results", 'give names as in the records')
+    nodes = chosen_nodes(args.node, {f.node for f in table.figures}) if args.node else set()
     changes = find_changes(table, args.margin / 100)
     file = args.acknowledged or acknowledged.own_file()
     if args.acknowledge:
@@ -98,7 +95,7 @@ def run(args: argparse.Namespace) -> int:
     changes = [
         c
         for c in acknowledged.apply(changes, file)
-        if c.found >= since and (not nodes or set(nodes) & set(c.nodes))
+        if c.found >= since and (not nodes or nodes & set(c.nodes))
     ]
     if args.json:
         print(json.dumps(text.as_json(table, changes), indent=1))

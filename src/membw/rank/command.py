@@ -5,7 +5,7 @@ import json
 import sys
 
 from membw import tables
-from membw.arguments import percent, whole
+from membw.arguments import add_node, percent, whole
 from membw.errors import MembwError
 
 EPILOG = """\
@@ -42,6 +42,7 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
     add = parser.add_argument
     add('results', nargs='+', metavar='RESULTS', help='record files, folders of them, - for stdin')
     add = parser.add_argument_group('what is judged').add_argument
+    add_node(add, 'verdicts')
     add('--nodes', metavar='FILE|LIST', help='expected nodes: a file, or a list as n[001-128]')
     add(
         '--margin',
@@ -74,6 +75,7 @@ def run(args: argparse.Namespace) -> int:
     from membw.rank import text
     from membw.rank.ranking import rank_files
     from membw.results.hostlist import (
+        chosen_nodes,
         drain_commands,
         expected_nodes,
         missing_because,
@@ -90,6 +92,8 @@ def run(args: argparse.Namespace) -> int:
             f"no record to rank in '{' '.join(args.results)}'", "'membw run' measures"
         )
     _refuse_other_names(args.nodes, {verdict.node for verdict in ranking.verdicts})
+    if args.node:
+        ranking.choose(chosen_nodes(args.node, {node.name for node in ranking.nodes}))
     if args.node_check:
         write_node_check(args.node_check, ranking.nodes)
     if args.json:

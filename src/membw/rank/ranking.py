@@ -38,6 +38,14 @@ class Ranking:
     problems: list[str]
     first: dict[str, Figure] = field(default_factory=dict)  # setting -> one of its figures
 
+    def choose(self, names: set[str]) -> None:
+        """Keeps what is said of these nodes; all were compared."""
+        self.nodes = [node for node in self.nodes if node.name in names]
+        self.verdicts = [verdict for verdict in self.verdicts if verdict.node in names]
+        self.low = {
+            at: kept for at, low in self.low.items() if (kept := [n for n in low if n in names])
+        }
+
     def counts(self) -> str:
         """'5 nodes: 3 PASS, 1 FAIL, 0 INVALID, 1 MISSING'."""
         words = [node.verdict for node in self.nodes]

@@ -46,6 +46,16 @@ def expected_nodes(text: str) -> list[str]:
     return names
 
 
+def chosen_nodes(text: str, known: Iterable[str]) -> set[str]:
+    """What `--node` names, as the records spell it; MembwError for a name that is not known."""
+    known = set(known)
+    names = match_expected(known, expected_nodes(text))
+    unknown = sorted(set(names) - known)
+    if unknown:
+        raise MembwError(f"no node '{unknown[0]}' in the results", 'give names as in the records')
+    return set(names)
+
+
 def missing_because(text: str) -> dict[str, str]:
     """{name: the comment behind it} of a file of expected nodes: why a node may be missing."""
     path = Path(text)

@@ -26,6 +26,7 @@ from membw.files import naming, unreadable_folders
 from membw.moments import night_of
 from membw.printable import printable
 from membw.results import provenance
+from membw.results.hostlist import chosen_nodes
 from membw.results.ledger import Missing
 from membw.results.regimes import latency
 
@@ -131,6 +132,12 @@ class Table:
     def provenance(self, figure: Figure) -> dict[str, str]:
         """{field: value} of what the figure was built and run with (results/provenance.py)."""
         return self.provenances[figure.provenance]
+
+    def choose(self, nodes: str) -> None:
+        """Keeps the figures of the nodes that the text names."""
+        those = chosen_nodes(nodes, {f.node for f in self.figures})
+        self.figures = [f for f in self.figures if f.node in those]
+        self.lost = [one for one in self.lost if one.node in those]
 
     def record(self, figure: Figure) -> dict:
         """The JSON object of the (first) record that the figure comes from."""

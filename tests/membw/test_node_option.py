@@ -1,0 +1,42 @@
+"""`--node` means the same in every command that reads records: these nodes only."""
+
+import re
+
+import made_up_records as made
+import pytest
+
+from membw import cli
+
+COMMANDS = {
+    'rank': ['rank', '--limit', '0'],
+    'history': ['history', '--since', '2026-05-01'],
+    'export': ['export', '--format', 'csv'],
+    'calibrate': ['calibrate', '--system', 'thin', '--dry-run'],
+}
+
+
+@pytest.fixture(scope='module')
+def file(tmp_path_factory):
+    days = [*range(16)]
+    rows = made.fleet(3, days, seed=2)
+    return str(made.write(tmp_path_factory.mktemp('node') / 'all.jsonl', rows))
+
+
+@pytest.mark.parametrize('command', COMMANDS)
+def test_only_the_chosen_nodes_are_spoken_of(file, command, capsys):
+    name, *words = COMMANDS[command]
+    status = cli.main([name, file, *words, '--node', 'n[002-003]'])
+    said = capsys.readouterr().out
+    assert status in (0, 1, 2) and said
+    assert not re.search(r'^ *(n001|.*,n001,)', said, re.M)  # a line of a median may name it
+    if command in ('rank', 'export'):
+        assert 'n002' in said and 'n003' in said
+    if command == 'calibrate':
+        assert '2 nodes (fewer than 20)' in said
+
+
+@pytest.mark.parametrize('command', COMMANDS)
+def test_a_name_that_is_not_there_is_refused(file, command, capsys):
+    name, *words = COMMANDS[command]
+    assert cli.main([name, file, *words, '--node', 'n099']) == 2
+    assert "no node 'n099' in the results" in capsys.readouterr().err

@@ -1,6 +1,7 @@
 """What changed in a table of results: nodes, each without what all nodes did that night; fleets.
 
-A night's figure of a node is the median of its valid runs; lower bounds are left out. Each node
+A night's figure of a node is the median of its valid runs in one state of the host (as `rank` has
+it); lower bounds are left out. Each node
 is taken by its own median. Of three nodes and more the median of these parts is what the fleet did
 that night: it is a series of its own, and is taken off the nodes'.
 """
@@ -14,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from membw.results.provenance import difference
+from membw.results.regimes import state, states
 from membw.results.table import HIGHER, Figure, Table, conditions
 from membw.statistics import now_and_before
 
@@ -62,11 +64,21 @@ def find_changes(table: Table, margin: float = MARGIN) -> list[Change]:
 
 
 def _all_series(figures: Sequence[Figure]) -> list[_Series]:
-    groups: dict[tuple[str, str], list[Figure]] = defaultdict(list)
+    return [_series(group) for group in comparable(figures).values()]
+
+
+def comparable(figures: Sequence[Figure]) -> dict[tuple, list[Figure]]:
+    """Valid estimates by setting, metric and state of the host: only those are compared."""
+    by_setting: dict[tuple[str, str], list[Figure]] = defaultdict(list)
     for f in figures:
         if f.verdict == 'VALID' and not f.is_bound:
-            groups[conditions(f), f.metric].append(f)
-    return [_series(group) for group in groups.values()]
+            by_setting[conditions(f), f.metric].append(f)
+    groups: dict[tuple, list[Figure]] = defaultdict(list)
+    for key, same in by_setting.items():
+        spans = states(f.pair_ns for f in same)
+        for f in same:
+            groups[(*key, state(f.pair_ns, spans))].append(f)
+    return groups
 
 
 def _series(figures: list[Figure]) -> _Series:

@@ -3,10 +3,10 @@
 from collections import defaultdict
 from collections.abc import Sequence
 
-from membw.history.changes import FLEET, Change
+from membw.history.changes import FLEET, Change, comparable
 from membw.plural import plural
 from membw.results.hostlist import fold
-from membw.results.table import Table, conditions
+from membw.results.table import Table
 from membw.statistics.now_and_before import LEAST_BEFORE, NOW, STEP
 
 LEAST = LEAST_BEFORE + NOW  # nights
@@ -19,11 +19,13 @@ def is_red(change: Change) -> bool:
 
 def is_judged(table: Table) -> bool:
     """Whether any node was measured in as many nights as a STEP needs."""
-    nights: dict[tuple[str, str], set[str]] = defaultdict(set)
-    for f in table.figures:
-        if f.verdict == 'VALID' and not f.is_bound:
-            nights[f.node, conditions(f)].add(f.night)
-    return max(map(len, nights.values()), default=0) >= LEAST
+    for group in comparable(table.figures).values():
+        nights: dict[str, set[str]] = defaultdict(set)
+        for f in group:
+            nights[f.node].add(f.night)
+        if max(map(len, nights.values())) >= LEAST:
+            return True
+    return False
 
 
 def as_blocks(table: Table, changes: Sequence[Change]) -> list[str]:

@@ -16,7 +16,7 @@
 #include "../harness/verdict.h"
 
 /* Seconds in which rounds begin or end, of 60 and of 5 in all; the part of them that the chases of
- * three rounds may take, of two where it is quick (else they end in a cache); those of residency. */
+ * three rounds may take, or of two quick ones (three end in a cache); those of residency. */
 static const double SECONDS = 52, QUICK_SECONDS = 4.3, PLANNED = 0.55, RESIDENCY = 10,
 		    QUICK_RESIDENCY = 2;
 

@@ -7,7 +7,7 @@ that night: it is a series of its own, and is taken off the nodes'.
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from datetime import date
 from typing import NamedTuple
 
@@ -63,8 +63,9 @@ def find_changes(table: Table, margin: float = MARGIN) -> list[Change]:
     return sorted(_merged(found), key=lambda c: (c.night, c.name, c.nodes))
 
 
-def _all_series(figures: Sequence[Figure]) -> list[_Series]:
-    return [_series(group) for group in comparable(figures).values()]
+def _all_series(figures: Sequence[Figure]) -> Iterator[_Series]:
+    """One at a time: a year of a fleet is large."""
+    return map(_series, comparable(figures).values())
 
 
 def comparable(figures: Sequence[Figure]) -> dict[tuple, list[Figure]]:

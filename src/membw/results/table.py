@@ -329,7 +329,7 @@ def _record(data: dict, file: str, line: int, provenances: dict[str, dict[str, s
         allowed = ' '.join(r['reason'] for r in data.get('reasons') or () if r.get('allowed'))
         system, partition, test, parameters, preset, pinning = names
         whole = Figure(
-            night=night_of(seconds),
+            night=sys.intern(night_of(seconds)),
             time=seconds,
             node=_host(data['host']) if data['host'] or not data.get('missing') else '',
             system=system,
@@ -423,7 +423,7 @@ def _figure(whole: Figure, name: str, row: dict, case: dict) -> Figure:
     ends = [_number(name, row[end]) for end in ('low', 'high') if row.get(end) is not None]
     low, high = [end / divisor for end in ends] if len(ends) == 2 else (None, None)
     figure = whole._replace(
-        metric=name,
+        metric=sys.intern(name),
         value=value / divisor,
         low=low,
         high=high,

@@ -253,3 +253,11 @@ def test_many_damaged_lines_are_counted(tmp_path):
     problems = read_table([str(file)]).problems
     assert len(problems) == 101
     assert problems[-1] == f'{file}: 50 more damaged lines'
+
+
+def test_names_of_many_records_are_kept_once(tmp_path):
+    """400,000 figures of a year had a text of their own each: a quarter more memory."""
+    figures = read_table([str(made.write(tmp_path / 'r.jsonl', made.fleet(3)))]).figures
+    for field in ('metric', 'night', 'setting', 'provenance', 'file', 'unit', 'benchmark'):
+        texts = [getattr(f, field) for f in figures]
+        assert len({id(text) for text in texts}) == len(set(texts)), field

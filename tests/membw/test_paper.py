@@ -1,0 +1,140 @@
+"""The reader's paper: every printed verdict of rank, history, accept and calibrate is computed
+again from its own text and the sentences of docs/judging.md, by nothing of membw's."""
+
+import math
+import re
+
+import made_up_records as made
+import pytest
+import runs_of_nodes
+from scipy.stats import t
+
+from membw import cli
+
+NUMBER = r'([-+]?[\d.]+)'
+RANK = re.compile(
+    rf'^(\S+): (\w+) (?:>=)?{NUMBER} \S+, median of its (\d+) peers? {NUMBER}: {NUMBER}%; '
+    rf'(?:half the )?margin {NUMBER}%, limit {NUMBER} robust deviations of {NUMBER}%; (.*): (\w+)$'
+)
+MEAN = re.compile(
+    rf'^(\S+): (mean) of its (\d+) metrics to the median of (\d+) peers: {NUMBER}%; '
+    rf'(?:half the )?margin {NUMBER}%, limit {NUMBER} robust deviations of {NUMBER}%; (.*): (\w+)$'
+)
+
+
+def said(capsys, *words):
+    cli.main(list(map(str, words)))
+    return capsys.readouterr().out
+
+
+def rank_verdict(line, columns):
+    """(the verdict by the line's numbers, the printed one)."""
+    if of := RANK.match(line):
+        _, _, value, peers, median, loss, margin, limit, deviation, rest, word = of.groups()
+        assert 100 * (float(value) / float(median) - 1) == pytest.approx(float(loss), abs=0.06)
+    else:
+        _, _, _, peers, loss, margin, limit, deviation, rest, word = MEAN.match(line).groups()
+    nodes, far = int(peers) + 1, float(limit) * float(deviation)
+    if 'three times' not in rest:
+        assert float(limit) == pytest.approx(t.isf(1 / nodes, nodes - 1), abs=0.006)
+        is_low = -float(loss) > max(float(margin), far)
+        return ('SUSPECT' if is_low else 'PASS'), word
+    beside = re.search(r'beside it (\S+) ', rest)
+    count = len(beside[1].split(',')) if beside else 0
+    apart = 0.45 + 0.45 * min(1, 1.57 / count) if count else 0.45 + 1.57 / nodes
+    sure = t.isf(0.01 / (nodes * columns), nodes - 1) * math.sqrt(apart)
+    assert float(limit) == pytest.approx(sure, abs=0.006)
+    median = re.search(
+        rf'so {NUMBER}%|three times: {NUMBER}%', rest.partition('beside')[2] or rest
+    )
+    median = float(median[1] or median[2])
+    least = float(re.search(rf'all three {NUMBER}%', rest)[1])
+    is_slow = -least > float(margin) and -median > far
+    return ('FAIL' if is_slow else 'PASS'), word
+
+
+@pytest.mark.parametrize('nodes', [8, 20, 63])
+@pytest.mark.parametrize('share', [0.9, 0.955, 0.965, 0.975])
+def test_rank(tmp_path, capsys, nodes, share):
+    rows = made.fleet(nodes, slow={2: share, 5: 0.95, 7: 0.98}, seed=nodes)
+    for i in (1, 2, 3):
+        again = made.fleet(4, (0.001 * i,), slow={2: share}, seed=nodes + i)
+        rows += [row for row in again if row['host'] != 'n004']  # n001 and n003 are beside it
+    text = said(capsys, 'rank', made.write(tmp_path / 'r.jsonl', rows))
+    lines = [line for line in text.splitlines() if 'robust deviations of' in line]
+    assert lines
+    for line in lines:
+        computed, printed = rank_verdict(line, columns=5)
+        assert computed == printed, line
+    counts = dict(
+        (word, int(n)) for n, word in re.findall(r'(\d+) ([A-Z]+)', text.splitlines()[-1])
+    )
+    words = [line.rpartition(': ')[2] for line in lines]
+    assert counts['FAIL'] == words.count('FAIL') and counts.get('SUSPECT', 0) == words.count(
+        'SUSPECT'
+    )
+
+
+@pytest.mark.parametrize('share', [0.9, 0.97, 1.06])
+def test_history(tmp_path, capsys, share):
+    rows = made.fleet(6, range(20), seed=1) + made.fleet(6, range(20, 34), slow={3: share}, seed=2)
+    text = said(capsys, 'history', made.write(tmp_path / 'r.jsonl', rows))
+    lines = [line for line in text.splitlines() if ' STEP ' in line]
+    assert lines
+    for line in lines:
+        size = float(re.search(rf'STEP {NUMBER}%', line)[1])
+        medians = rf'before {NUMBER} GB/s, of the first 7 nights {NUMBER}'
+        before, after = map(float, re.search(medians, line).groups())
+        limits = rf'limit {NUMBER}%: 2 deviations of {NUMBER}%, 4 x {NUMBER}% of'
+        limit, two, four = map(float, re.search(limits, line).groups())
+        assert 100 * (after / before - 1) == pytest.approx(size, abs=0.12)
+        assert limit == pytest.approx(max(2.0, 2 * two, 4 * four), abs=0.06)
+        assert abs(size) > limit
+    worse = sum(' STEP -' in line and 'back since' not in line for line in lines)
+    assert text.endswith(f'Verdict: {f"{worse} change" if worse else "nothing"}'
+                         f'{" for the worse" if worse else " got worse"}\n')  # fmt: skip
+
+
+@pytest.mark.parametrize('slow, again', [((), 0), (('n002',), 305), (('n002', 'n005'), 290)])
+def test_accept(tmp_path, capsys, slow, again):
+    protocol = tmp_path / 'protocol.yaml'
+    protocol.write_text(
+        'schema: membw-protocol-2\ntitle: paper\nparties: {buyer: a, vendor: b}\n'
+        'period: {from: 2026-10-01, to: 2026-10-14}\ncontract: {triad: 300.0}\n'
+        "nodes: {count: 6, names: 'n[001-006]'}\nruns: {test: stream, system: thin, "
+        'preset: gcc-o2, pinning: likwid, repetitions: 3, statistic: median}\n'
+        'rule: {allowed_failures: 1}\nretest: {repetitions: 3}\nsignatures: []\n'
+    )
+    levels = {f'n{i:03}': 290 if f'n{i:03}' in slow else 306 for i in range(1, 7)}
+    rows = runs_of_nodes.runs(levels, 3)
+    rows += runs_of_nodes.runs(dict.fromkeys(slow, again), 3, day='2026-10-02')
+    file = runs_of_nodes.write(rows, tmp_path / 'r.jsonl')
+    text = said(capsys, 'accept', protocol, '--results', file)
+    limit = float(re.search(rf'triad at least {NUMBER} GB/s', text)[1])
+    allowed = int(re.search(r'(\d+) may fail', text)[1])
+    failed = 0
+    nodes = re.findall(r'^  (n\d+) +(PASS|CLEARED|FAILED) +(.*)$', text, re.M)
+    assert len(nodes) == 6
+    for node, status, rounds in nodes:
+        passed = [float(x) >= limit for x in re.findall(rf'triad {NUMBER}', rounds)]
+        word = 'PASS' if passed[0] else 'CLEARED' if passed[-1] else 'FAILED'
+        assert word == status, node
+        failed += word == 'FAILED'
+    word = 'REFUSED' if failed > allowed else 'INCOMPLETE' if 'NOT by' in text else 'ACCEPTED'
+    assert text.startswith(f'Verdict: {word}: ')
+    assert f'{failed} of 6 nodes failed, {allowed} allowed' in text
+
+
+@pytest.mark.parametrize('nodes, nights, noise', [(6, 4, 0.004), (21, 3, 0.004), (21, 3, 0.01)])
+def test_calibrate(tmp_path, capsys, nodes, nights, noise):
+    file = made.write(tmp_path / 'r.jsonl', made.fleet(nodes, range(nights), noise=noise))
+    text = said(capsys, 'calibrate', '--system', 'thin', '--dry-run', file)
+    factor = 2 if 'are doubled' in text else 1
+    runs, n, k = map(int, re.search(r'(\d+) runs, (\d+) nodes, (\d+) nights', text).groups())
+    assert (factor == 2) == (n < 20 or k < 3) and runs >= n
+    rows = re.findall(rf'GB/s +{NUMBER}% +{NUMBER}% +{NUMBER}%', text)
+    assert len(rows) == 4
+    for spread, worse, better in (map(float, row) for row in rows):
+        tolerance = factor * max(2.0, 4 * spread)
+        assert -worse == pytest.approx(tolerance, abs=0.1 + 0.02 * factor)
+        assert better == pytest.approx(2 * tolerance, abs=0.1 + 0.04 * factor)

@@ -224,6 +224,13 @@ def _lines(stream: IO[bytes]) -> Iterator[str]:
         yield line.rstrip(b'\n').decode('utf-8' if number else 'utf-8-sig', 'replace')
 
 
+# what is in the first bytes of a file that has no records, and what is said where it was named
+OTHER_FILES = {
+    b'"session_info"': 'a report of ReFrame, not records: give results/records',
+    b'"membw-node-': "a record of 'membw node', which 'membw why' reads",
+}
+
+
 def _is_result(file: Path) -> bool:
     ending = file.suffix in ('.json', '.jsonl') or RESCUED.search(file.name)
     return bool(ending) and file.is_file()
@@ -234,10 +241,9 @@ def _read(name: str, stream: IO[bytes], is_named: bool, table: Table) -> 'Iterat
     problems: list[str] = []
     head = stream.read(300)
     stream.seek(0)
-    if b'"session_info"' in head:
-        if is_named:
-            problems = [f'{name}: a report of ReFrame, not records: give results/records']
-        table.problems += problems
+    others = (says for sign, says in OTHER_FILES.items() if sign in head)
+    if other := next(others, ''):
+        table.problems += [f'{name}: {other}'] if is_named else []
         return
     wrong, is_any, is_ours = 0, False, is_named
     for number, line in enumerate(_lines(stream), 1):

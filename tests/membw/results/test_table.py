@@ -188,12 +188,17 @@ def test_records_come_from_stdin_too(monkeypatch):
     assert table.record(table.figures[0])['program'] == 'stream'
 
 
-def test_a_report_of_reframe_is_refused_with_the_way_out(tmp_path):
+@pytest.mark.parametrize('text, said', [
+    ('{"session_info": {}}', 'a report of ReFrame, not records: give results/records'),
+    ('{"schema": "membw-node-1"}', "a record of 'membw node', which 'membw why' reads"),
+])  # fmt: skip
+def test_a_file_without_records_is_passed_over_in_a_folder_and_refused_by_name(
+    tmp_path, text, said
+):
     file = tmp_path / 'run.json'
-    file.write_text('{"session_info": {}}')
-    assert read_table([str(file)]).problems == [
-        f'{file}: a report of ReFrame, not records: give results/records'
-    ]
+    file.write_text(text)
+    assert read_table([str(file)]).problems == [f'{file}: {said}']
+    assert read_table([str(tmp_path)]).problems == []
 
 
 def test_a_path_that_is_not_there_is_a_usage_error(tmp_path):

@@ -14,8 +14,9 @@ import program_build
 import pytest
 from places import ROOT
 
-# the signs of figures are in UTF-8
+# the signs of figures are in UTF-8, and tables as wide as they are
 os.environ['LC_ALL'] = 'C.UTF-8'
+os.environ.pop('COLUMNS', None)
 # folders whose tests compute only, but for those named below: they fill the cores while those of
 # WAITING wait, and come last
 COMPUTING = (

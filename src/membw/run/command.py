@@ -37,9 +37,10 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
         help='measure this node, or another system',
         usage='membw run [--full] [--system SYSTEM] [--rounds K] [--realtime] [--json] '
         '[REFRAME OPTION ...]',
-        description="Without arguments: this machine's memory bandwidth in some 20 s, by up to "
-        'three presets. With --full, --system, or any option of ReFrame (-n TEST, -p PRESET, '
-        '-S VARIABLE=VALUE, -v for its whole output, ...): reframe -c reframe-checks -r with '
+        description="Without arguments: this machine's memory bandwidth in 16 s where it is "
+        'quiet, by up to three presets. With --full, --system, or any option of ReFrame '
+        '(-n TEST, -p PRESET, -S VARIABLE=VALUE, -v for its whole output, ...): reframe -c '
+        'reframe-checks -r with '
         'these options, then tables and verdict. Exit status: 0 all have figures and passed, or '
         'failed as expected; 1 some failed, are invalid, undecided or not measured; 2 nothing '
         'could be run.',

@@ -1,4 +1,4 @@
-"""`membw run` without arguments: this machine's bandwidth in some 20 seconds.
+"""`membw run` without arguments: this machine's bandwidth in 16 seconds, more where it is busy.
 
 One preset of each compiler family, up to three, one thread per core, three rounds in turn, built
 by make: Spack takes longer to build than the run takes.

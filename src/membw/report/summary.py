@@ -94,7 +94,7 @@ def nodes_of(fleet: Ranking | None) -> list[tuple[str, str]]:
 
 
 def attention(rows: Sequence[Row], more: Sequence[Alarm]) -> list[Alarm]:
-    """What is not PASS, the worst first; equal reasons of one test are one line."""
+    """What is not PASS, by verdict and then by loss; equal reasons of one test are one line."""
     alike: dict[tuple[str, str, str], list[Row]] = {}
     for row in rows:
         if row.word != PASS:

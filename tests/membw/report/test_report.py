@@ -71,6 +71,14 @@ def test_a_bound_is_shown_as_one_and_explained(page):
     assert any('The true figure is higher' in line for line in found.standing)
 
 
+def test_an_upper_bound_is_shown_as_one_and_explained(page):
+    bound = {'triad': {'value': 37.2, 'unit': 'GB/s', 'better': 'higher', 'bound': 'upper'}}
+    found = page([made_up.record(rows=bound)])
+    assert found.headline == 'Triad ≤ 37.2 GB/s'
+    assert any('the true figure is lower' in line for line in found.standing)
+    assert 'arrow to the left' in found.picture.how_to_read
+
+
 def test_a_bound_below_its_reference_is_undecided(page):
     bound = {'triad': {'value': 37.2, 'unit': 'GB/s', 'better': 'higher', 'bound': 'lower'}}
     found = page([made_up.record(rows=bound, case=KNOWN)])

@@ -1,8 +1,10 @@
 """The command `membw`: one subcommand, one package."""
 
 import argparse
+import difflib
 import importlib
 import os
+import re
 import sys
 import traceback
 from pathlib import Path
@@ -12,6 +14,8 @@ from membw.errors import MembwError, did_you_mean
 from membw.interruption import Heeded, heeded
 from membw.printable import print_in_locale, printable
 
+# argparse's words, of Python 3.10 and of 3.12
+CHOICE = re.compile(r"invalid choice: '(.*?)' \(choose from (.*)\)")
 NEWLINE = '\n'  # several facts of one error, a line each
 
 # each module offers add_parser(subparsers), which sets `func`
@@ -65,7 +69,17 @@ class Parser(argparse.ArgumentParser):
         super().__init__(**{'formatter_class': Help, **options})
 
     def error(self, message: str) -> NoReturn:
+        choice = CHOICE.search(message)
+        if choice:
+            known = choice[2].replace("'", '').split(', ')
+            raise MembwError(message[: choice.end(1) + 1], did_you_mean(choice[1], known))
         raise MembwError(message, f"'{self.prog} --help' lists the options")
+
+    def refuse(self, word: str) -> NoReturn:
+        """What the command does not take."""
+        near = difflib.get_close_matches(word.partition('=')[0], [*self._option_string_actions], 1)
+        hint = f"did you mean '{near[0]}'?" if near else f"'{self.prog} --help' lists the options"
+        raise MembwError(f"unknown argument '{word}'", hint)
 
 
 def build_parser(command: str | None = None) -> Parser:
@@ -111,7 +125,8 @@ def dispatch(argv: list[str] | None) -> int:
     parser = build_parser(None if lists_all else ''.join(argv[:1]))
     args, rest = parser.parse_known_args(argv)
     if rest and not getattr(args, 'takes_rest', False):
-        parser.error(f"unknown argument '{rest[0]}'")
+        commands: Any = parser._subparsers._group_actions[0].choices  # type: ignore[union-attr]
+        commands[args.command].refuse(rest[0])
     args.rest = rest
     return args.func(args)
 

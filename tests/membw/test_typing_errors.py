@@ -3,6 +3,7 @@
 import pytest
 from places import ROOT
 
+LISTED = "'membw run --help' lists the options, 'reframe --help' its own"
 ERRORS = [
     ('runn', "unknown command 'runn'", "did you mean 'run'?"),
     ('ladder', "'ladder' is a test", 'membw run -n ladder'),
@@ -23,6 +24,20 @@ ERRORS = [
         "nothing was measured: ulysses:regular needs Slurm: no controller answers 'sinfo'",
         "run it on ulysses; '--system local' measures this machine, '-l' in place of '-r' lists "
         'the checks',
+    ),
+    ('run -n', 'argument -n/--name: expected one argument', LISTED),
+    ('summary --jsn', "unknown argument '--jsn'", "did you mean '--json'?"),
+    ('env x', "unknown argument 'x'", "'membw env --help' lists the options"),
+    ('presets lst', "argument WHAT: invalid choice: 'lst'", "did you mean 'list'?"),
+    (
+        'summary nosuch',
+        "cannot read 'nosuch': No such file or directory",
+        'give a file that exists',
+    ),
+    (
+        'nightly --night tomorrow',
+        "argument --night: 'tomorrow' is no date as 2026-11-21",
+        "'membw nightly --help' lists the options",
     ),
     ('run -p gc-o2', "no preset 'gc-o2'", "did you mean 'gcc-o2'?"),
 ]

@@ -50,7 +50,10 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
 
 
 def date(text: str) -> str:
-    return datetime.date.fromisoformat(text).isoformat()
+    try:
+        return datetime.date.fromisoformat(text).isoformat()
+    except ValueError as err:
+        raise argparse.ArgumentTypeError(f"'{text}' is no date as 2026-11-21") from err
 
 
 def main(args: argparse.Namespace) -> int:

@@ -70,7 +70,12 @@ def _check(case: dict) -> None:
 
 def load(path: str) -> dict:
     """ReFrame's report of a file. MembwError: not readable, or no report."""
-    text = read_text(path)
+    try:
+        text = read_text(path)
+    except OSError as err:
+        raise MembwError(
+            f"cannot read '{path}': {err.strerror}", 'give a file that exists'
+        ) from err
     if not text.strip():
         raise MembwError(f"'{path}' is empty", 'was the disk full when ReFrame wrote it?')
     try:

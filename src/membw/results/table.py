@@ -263,8 +263,8 @@ def _read(name: str, stream: IO[bytes], is_named: bool, table: Table) -> 'Iterat
                 problems += [f'{name}:{number}: {err}'] if wrong <= MOST_PROBLEMS else []
     if wrong > MOST_PROBLEMS:
         problems.append(f'{name}: {wrong - MOST_PROBLEMS} more damaged lines')
-    if not is_any and not wrong:
-        problems.append(f'{name}: no record in this file')
+    if not is_any and wrong != 1:  # of something else not each line is named
+        problems = [f'{name}: no record in this file' + ''.join(f' ({p})' for p in problems[:1])]
     table.problems += problems if is_ours else []
 
 

@@ -23,6 +23,7 @@ UNSET = "test '{}': the following variables were not set: "
 CHECK = re.compile(r'^class (\w+)\(', re.M)
 VARIABLE = re.compile(r'^    (\w+) = variable\(', re.M)
 UNKNOWN = re.compile(r'reframe: error: unrecognized arguments: (\S+)')
+LACKS = re.compile(r'reframe: error: (argument \S+: .*)')
 OWN = ('--full', '--system', '--rounds', '--realtime', '--json')  # of membw run
 # of ReFrame, those of docs/
 OFTEN = ('--dry-run', '--repeat', '--distribute', '--exec-policy', '--setvar', '--name', '--tag')
@@ -147,6 +148,9 @@ def refuse_nothing(
 
 def refuse_mistyped(rest: list[str], lines: list[str]) -> None:
     """A test, preset or option that there is not: what was meant."""
+    lacks = next((m[1] for m in map(LACKS.match, lines) if m), '')
+    if lacks:
+        raise MembwError(lacks, "'membw run --help' lists the options, 'reframe --help' its own")
     unknown = next((m[1] for m in map(UNKNOWN.match, lines) if m), '')
     files = pathlib.Path(root(), 'reframe-checks').glob('*.py')
     tests = [] if '-c' in rest else [file.stem for file in files]

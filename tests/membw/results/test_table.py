@@ -254,10 +254,13 @@ def test_a_wrong_reference_is_a_problem_line(tmp_path):
 
 def test_many_damaged_lines_are_counted(tmp_path):
     file = tmp_path / 'r.jsonl'
-    file.write_text('x\n' * 150)
+    file.write_text(json.dumps(made.record()) + '\n' + 'x\n' * 150)
     problems = read_table([str(file)]).problems
     assert len(problems) == 101
     assert problems[-1] == f'{file}: 50 more damaged lines'
+    file.write_text('x\n' * 150)
+    (problem,) = read_table([str(file)]).problems
+    assert problem.startswith(f'{file}: no record in this file (')
 
 
 def test_names_of_many_records_are_kept_once(tmp_path):

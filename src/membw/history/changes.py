@@ -78,7 +78,7 @@ def comparable(figures: Sequence[Figure]) -> dict[tuple, list[Figure]]:
     for key, same in by_setting.items():
         spans = states(f.pair_ns for f in same)
         for f in same:
-            groups[(*key, state(f.pair_ns, spans))].append(f)
+            groups[key + (state(f.pair_ns, spans),)].append(f)
     return groups
 
 

@@ -105,7 +105,8 @@ def environment():
     command = '. ./setup-env.sh && env -0'
     done = subprocess.run(['sh', '-c', command], cwd=ROOT, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
-    return dict(pair.split('=', 1) for pair in done.stdout.split('\0') if '=' in pair)
+    pairs = (pair.split('=', 1) for pair in done.stdout.split('\0') if '=' in pair)
+    return {name: value for name, value in pairs if name != 'COLUMNS'}
 
 
 @pytest.fixture(scope='session')

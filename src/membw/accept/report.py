@@ -5,6 +5,7 @@ import shlex
 import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from itertools import product
 from statistics import fmean, median
 from typing import Any
 
@@ -101,13 +102,13 @@ def _lowest(decision: Decision) -> Iterator[str]:
 
 
 def _scatter(decision: Decision) -> float:
-    """The standard deviation of the runs of a node, as a fraction, in the worst metric; at least
-    that of a steady node."""
+    """The standard deviation of the runs of a node in a round, as a fraction, in the worst metric;
+    at least that of a steady node."""
     worst = LEAST_DEVIATION
     for name in decision.limits:
         squares, degrees = 0.0, 0
-        for node in decision.nodes:
-            runs = [run.figures[name] for run in node.runs if run.counted in ('first', 'retest')]
+        for node, title in product(decision.nodes, ('first', 'retest')):
+            runs = [run.figures[name] for run in node.runs if run.counted == title]
             squares += sum((run / fmean(runs) - 1) ** 2 for run in runs)
             degrees += max(len(runs) - 1, 0)
         worst = max(worst, math.sqrt(squares / degrees) if degrees else 0.0)

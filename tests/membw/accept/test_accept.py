@@ -486,6 +486,15 @@ def test_the_verdict_is_the_first_line_and_the_lowest_node_the_next(protocol, tm
     assert lines[2].endswith('robust standard deviations of the nodes (0.50%)')
 
 
+def test_a_repaired_node_is_no_scatter_of_its_runs(protocol, tmp_path, capsys):
+    records = fleet(['n005'], triad=280.0) + retest(['n005'], 306.0)
+    file = runs_of_nodes.write(records, tmp_path / 'runs.jsonl')
+    assert main(['accept', protocol(), '--results', file]) == 0
+    assert 'good: from 301.9 (the limit -+ 1.28 standard deviations of runs of 0.50%)' in (
+        capsys.readouterr().out
+    )
+
+
 def test_missing_runs_are_named_with_their_commands(protocol, tmp_path, capsys):
     file = runs_of_nodes.write(fleet(['n005'], nodes=NODES[:6]), tmp_path / 'runs.jsonl')
     assert main(['accept', protocol(), '--results', file]) == 1

@@ -132,6 +132,19 @@ static size_t caches(void)
 	return llc.bytes;
 }
 
+/* 5 s are too few to build a longer chain and go round it: of a shorter one than what is declared
+ * nothing is proven. */
+static void shorten_chain(void)
+{
+	const size_t most = 2 * (size_t)CHASE_USUAL;
+
+	if (residency.bytes <= most || residency.known == RESIDENCY_PROVEN)
+		return;
+	residency.bytes = most;
+	if (residency.known == RESIDENCY_DECLARED)
+		residency.known = RESIDENCY_NOT_PROVEN;
+}
+
 /* From what size on memory is used is measured first; 256 MiB at least, so that its latency is
  * that of the ladder: page walks of a longer chain take longer. */
 static void choose_chain(void)
@@ -148,6 +161,8 @@ static void choose_chain(void)
 	if (verdict_allows(ARRAY_TOO_SMALL))
 		request.most = 0;
 	triads_find(&residency, &request);
+	if (quick && !chain_mib)
+		shorten_chain();
 	if (!chain_mib)
 		chain_mib = (int)((residency.bytes > CHASE_USUAL ? residency.bytes : CHASE_USUAL) /
 				  MIB);

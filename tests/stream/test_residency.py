@@ -5,6 +5,7 @@ The machines are made up: a last-level cache as large as `cache`, of which the C
 """
 
 import json
+import re
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -166,9 +167,8 @@ def test_a_figure_that_is_not_proven_is_an_upper_bound_and_undecided(stream, tmp
     assert [r['reason'] for r in record['reasons'] if not r['allowed']] == ['not-proven']
     assert record['metrics']['triad']['bound'] in ('upper', 'unknown')
     assert 'low' not in record['metrics']['triad']
-    assert 'beyond 180 MiB' in done.stdout and done.stdout.count('Triad ≤') + done.stdout.count(
-        'Triad ~'
-    )
+    assert 'beyond 180 MiB' in done.stdout
+    assert re.search('Triad (≤|<=|~)', done.stdout)  # by the locale; ~ on a busy machine
     assert 'Verdict: UNDECIDED (not-proven)' in done.stdout and done.returncode == 1
 
 

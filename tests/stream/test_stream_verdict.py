@@ -426,7 +426,9 @@ def test_caches_of_unknown_size_make_no_automatic_size_valid(build, run, tmp_pat
     (root / 'proc/meminfo').write_text('MemAvailable: 195312 kB\n')
     program = build(changes=other_machine(root))
     done = run(program, '-t', '3')
-    assert 'array-too-small' in done.reasons and 'caches is not known' in done.stdout
+    # not-proven: the largest sizes were undisturbed for long enough, and agree
+    assert done.reasons & {'array-too-small', 'not-proven'}, done.stdout
+    assert 'not-proven' in done.reasons or 'caches is not known' in done.stdout
     assert (done.record['llc_from'], done.record['llc_mib']) == ('unknown', 0)
     given = run(program, '-n', '1e6', '-t', '3')
     assert 'array-too-small' in given.reasons and 'not proven' in given.stdout

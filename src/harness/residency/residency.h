@@ -3,10 +3,12 @@
  *
  *	proven        by measuring: Triad agrees from half that size on to twice what the caches of
  *	              this machine can be
- *	not proven    by measuring: the same, but memory or time ended before: a cache that large
- * can only make the figure too high contradicted  by measuring: larger arrays are slower by a
- * quarter, so these lie in a cache declared      not measured, but four times the last-level
- * caches that the CPU declares unknown       none of these
+ *	not proven    by measuring: the same, but memory or time ended before
+ *	contradicted  by measuring: larger arrays are slower by a quarter
+ *	declared      not measured, but four times the caches that the CPU declares
+ *	unknown       none of these
+ *
+ * Not proven: a cache that large can only make the figure too high.
  *
  * A plateau alone proves nothing, since each cache has one.  What the caches can be is what the
  * CPU declares, and, since a virtual machine may declare less than it has, at least 512 MiB, and

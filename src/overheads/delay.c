@@ -64,8 +64,9 @@ void delay_calibrate(double seconds)
 	const double once = seconds_of(steps);
 
 	step_seconds = once / (double)steps;
-	/* measured however short a step is: clang multiplies by the eighth power of the factor */
-	seconds_doubled = once > 0 ? seconds_of(2 * steps) / once : 0;
+	/* measured however short a step is: clang multiplies by the eighth power of the factor; by
+	 * eight times the steps, since a formula takes no more than a tick of the clock or two */
+	seconds_doubled = once > 0 ? 2 * seconds_of(8 * steps) / (8 * once) : 0;
 	steps_of_delay = step_seconds > 0 ? (long)(seconds / step_seconds + 0.5) : 1;
 	if (steps_of_delay < 1)
 		steps_of_delay = 1;

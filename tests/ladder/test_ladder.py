@@ -73,7 +73,7 @@ SHORT = ('ladder/rungs.c', 'MOST_AT_LEAST = (size_t)256 << 20', 'MOST_AT_LEAST =
             '\t*line = chase_address_of(chase, 1);',
             True,
         ),
-        ('harness/memory/wide_of.h', 'v < middle; v += 4', 'v + 4 < middle; v += 4', True),
+        ('harness/memory/wide_of.h', 'v < end; v += step', 'v + step < end; v += step', True),
         # a Triad that adds four times
         ('harness/memory/wide_of.h', 'b[i] + 3.0 * c[i]', 'b[i] + 4.0 * c[i]', True),
         ('harness/memory/wide_of.h', 'b[i] + 3.0 * c[i]', '3.0 * c[i] + b[i]', False),

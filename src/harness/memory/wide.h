@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 enum { WIDE_READ_STEP = 512, WIDE_TRIAD_STEP = 256 }; /* bytes; what the loops do at once */
+enum { WIDE_HALVES = 1 << 20 };                       /* bytes that are read by two streams */
 
 /* Bits of the vectors: 512, 256 or 128. */
 LOCAL int wide_bits(void);

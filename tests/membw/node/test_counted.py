@@ -1,9 +1,13 @@
 """Counters of the kernel, and who took the CPUs: from planted files, and for real."""
 
 import os
+import re
 import subprocess
 import sys
 import time
+
+import pytest
+from places import ROOT
 
 from membw.node import counters, trace
 from membw.node.launch import launch
@@ -45,13 +49,13 @@ def snapshot(at, busy, processes):
     return trace.Snapshot(at, 2, ticks, processes)
 
 
-def test_the_time_of_others_of_nobody_and_stolen_is_told_apart():
+def test_the_time_of_other_processes_unaccounted_and_stolen_are_apart():
     before = snapshot(0.0, 0.0, {1: ('own', 0.0), 2: ('hog', 5.0)})
     after = snapshot(10.0, 15.0, {1: ('own', 9.0), 2: ('hog', 7.0), 3: ('new', 1.0)})
     found = trace.between(before, after, {1}, 9.0)
     assert found['processes'][0] == {'name': 'hog', 'pid': 2, 'cpu_s': 2.0}
-    assert (found['others_s'], found['steal_s']) == (3.0, 2.0)
-    assert 2.9 < found['nobody_s'] <= 3.0  # 15 busy, 9 own, 3 of others
+    assert (found['other_s'], found['steal_s']) == (3.0, 2.0)
+    assert 2.9 < found['unaccounted_s'] <= 3.0  # 15 busy, 9 own, 3 of other processes
     assert found['steal_share'] == 0.1
 
 
@@ -76,3 +80,15 @@ def test_a_program_that_was_stopped_is_seen_stopped():
 def test_one_that_takes_too_long_is_ended_and_is_not_dead():
     done = launch(['sh', '-c', 'exec sleep 9'], os.environ, 0.1)
     assert (done['why'], done['died']) == ('not measured within 0 s', False)
+
+
+WANTED = re.search(r'\n\t(HUP[ |\w]+)\)', (ROOT / 'ci/entries/membw-health').read_text())[1]
+SIGNALS = {name: False for name in WANTED.split(' | ')} | dict.fromkeys(('BUS', 'SEGV'), True)
+
+
+@pytest.mark.parametrize('name', SIGNALS)
+def test_a_signal_is_a_finding_as_in_the_health_checks(name, tmp_path):
+    program = tmp_path / 'program'
+    program.write_text(f'#!/bin/sh\nkill -{name} $$\n')
+    program.chmod(0o755)
+    assert launch([str(program)], {}, 20)['died'] == SIGNALS[name]

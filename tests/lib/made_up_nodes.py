@@ -14,7 +14,7 @@ METRICS = {
     'loaded': {'loaded': ('max_gbs_1r0w', 'GB/s')},
     'late': {'rate': ('triad', 'GB/s')},
 }  # fmt: skip
-QUIET = {'wall_s': 5.0, 'own_s': 10.0, 'others_s': 0.0, 'nobody_s': 0.0, 'interrupts_s': 0.0,
+QUIET = {'wall_s': 5.0, 'own_s': 10.0, 'other_s': 0.0, 'unaccounted_s': 0.0, 'interrupts_s': 0.0,
          'steal_s': 0.0, 'other_share': 0.001, 'steal_share': 0.0, 'interrupt_share': 0.0,
          'processes': []}  # fmt: skip
 COUNTED = {'corrected_errors': 0, 'uncorrected_errors': 0, 'thermal_throttles': 0,
@@ -54,7 +54,7 @@ def node(host='n1', day=0.0, shares=None, facts=None, counted=None, traces=None,
     }  # fmt: skip
 
 
-# cause: (what is planted, where its ratios are known from; 'assumed': nobody published them)
+# cause: (what is planted, where its ratios are known from; 'assumed': not published)
 PLANTED = {
     'memory-channel': (
         {'shares': {'rate': 0.698, 'loaded': 0.7},

@@ -1,4 +1,4 @@
-"""The quantities by which causes are told, from the records of a battery or of one program."""
+"""The quantities that tell causes apart, from the records of a battery or of one program."""
 
 from typing import Any, NamedTuple
 

@@ -43,8 +43,8 @@ def judge(
     causes = [c for c in find(seen, table) if c.disturbs or word == SLOW]
     if word == SLOW:
         known = [c.text for c in causes if not c.disturbs and sure & {*c.explains}]
-        told = ', '.join(f'{NAMES[n]} {shares[n]:.3f} of the reference' for n in low if n in sure)
-        why = '; '.join(known) or f'cause not known: {told}'
+        lows = ', '.join(f'{NAMES[n]} {shares[n]:.3f} of the reference' for n in low if n in sure)
+        why = '; '.join(known) or f'cause not known: {lows}'
     elif word == NOT_JUDGED and causes:
         why = f'{"; ".join(c.text for c in causes)}: {why}'
     return Judgement(word, why, causes, seen, quantities, bases)

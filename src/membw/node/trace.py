@@ -40,9 +40,9 @@ def stat_of(folder: Path) -> re.Match | None:
 
 
 def between(before: Snapshot, after: Snapshot, own: set[int], own_s: float) -> dict[str, Any]:
-    """CPU seconds of `own` (what the battery used), of others, and of nobody; shares of the node.
+    """CPU seconds of `own` (the battery), of other processes, and unaccounted; shares of the node.
 
-    Nobody: busy, and no process that is still there had it: short processes, other containers,
+    Unaccounted: busy, and no process that is still there had it: short processes, other containers,
     the kernel. Rounding may lose a tick of each process.
     """
     whole = max((after.time - before.time) * after.cpus, 1e-9)
@@ -53,12 +53,12 @@ def between(before: Snapshot, after: Snapshot, own: set[int], own_s: float) -> d
         if pid not in own and grown > 0:
             used.append({'name': name, 'pid': pid, 'cpu_s': round(grown, 2)})
     used.sort(key=lambda row: -row['cpu_s'])
-    others = sum(row['cpu_s'] for row in used)
+    other = sum(row['cpu_s'] for row in used)
     busy = sum(ticks.get(name, 0.0) for name in ('user', 'nice', 'system'))
-    nobody = max(busy - own_s - others - TICK_S * (len(used) + after.cpus), 0.0)
+    unaccounted = max(busy - own_s - other - TICK_S * (len(used) + after.cpus), 0.0)
     interrupts, steal = ticks.get('irq', 0) + ticks.get('softirq', 0), ticks.get('steal', 0)
-    times = {'own': own_s, 'others': others, 'nobody': nobody, 'interrupts': interrupts}
-    shares = {'other': others + nobody, 'steal': steal, 'interrupt': interrupts}
+    times = {'own': own_s, 'other': other, 'unaccounted': unaccounted, 'interrupts': interrupts}
+    shares = {'other': other + unaccounted, 'steal': steal, 'interrupt': interrupts}
     return {
         **{f'{name}_s': round(value, 2) for name, value in {**times, 'steal': steal}.items()},
         **{f'{name}_share': round(value / whole, 4) for name, value in shares.items()},

@@ -44,9 +44,12 @@ ERRORS = [
 
 
 @pytest.mark.parametrize('words, fact, hint', ERRORS, ids=[e[0] for e in ERRORS])
-def test_a_typing_error_is_answered(words, fact, hint, call):
+def test_a_typing_error_is_answered(words, fact, hint, call, environment, tmp_path):
+    for tool in ('sbatch', 'sinfo'):  # of a Slurm that is down, whatever this machine has
+        (tmp_path / tool).write_text('#!/bin/sh\nexit 1\n')
+        (tmp_path / tool).chmod(0o755)
     before = {*(ROOT / 'results/reports').glob('*')}
-    done = call('membw', *words.split())
+    done = call('membw', *words.split(), PATH=f'{tmp_path}:{environment["PATH"]}')
     assert (done.returncode, done.stderr) == (2, f'membw: {fact}\nhint: {hint}\n')
     assert {*(ROOT / 'results/reports').glob('*')} == before
 

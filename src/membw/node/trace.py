@@ -42,8 +42,8 @@ def stat_of(folder: Path) -> re.Match | None:
 def between(before: Snapshot, after: Snapshot, own: set[int], own_s: float) -> dict[str, Any]:
     """CPU seconds of `own` (the battery), of other processes, and unaccounted; shares of the node.
 
-    Unaccounted: busy, and no process that is still there had it: short processes, other containers,
-    the kernel. Rounding may lose a tick of each process.
+    Unaccounted: busy, and no process that is still there had it: short processes, other
+    containers, the kernel. Rounding may lose a tick of each process.
     """
     whole = max((after.time - before.time) * after.cpus, 1e-9)
     ticks = {name: after.ticks[name] - before.ticks.get(name, 0.0) for name in after.ticks}

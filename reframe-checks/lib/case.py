@@ -80,7 +80,11 @@ class Case:
         if record is not None:
             odd = ledger.is_odd(status, record['verdict'])
             return (f'{ledger.how(status)}{after}', True) if odd else ('', False)
-        said = job_output.last_words(self.errors(file))
+        printed = self.errors(file)
+        said = job_output.last_words(printed)
+        of_job = ledger.how_job(self.check.job.state, printed)
+        if status == 0 and of_job:  # srun ends so where its node fails
+            return of_job, True
         if status == 0:
             return f'no record: {said or "it printed nothing"}', False
         refused = status == ledger.USAGE and said.startswith('membw:')

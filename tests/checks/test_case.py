@@ -42,6 +42,8 @@ ENDS = [
     ('ended - 0\n', VALID, '', '', None),
     ('ended - 1\n', {**VALID, 'verdict': 'INVALID'}, '', '', None),
     ('ended - 0\n', None, '', '', ('no record: it printed nothing', False)),
+    ('ended - 0\n', None, 'srun: error: Node failure on n1', '', ('node failed', True)),
+    ('ended - 0\n', None, '', 'NODE_FAIL', ('node failed', True)),
     ('ended - 135\n', None, '', '', ('ended by SIGBUS (signal 7)', True)),
     ('ended - 139\n', VALID, '', '', ('ended by SIGSEGV (signal 11) after its record', True)),
     ('ended - 1\n', VALID, '', '', ('exit status 1 after its record', True)),

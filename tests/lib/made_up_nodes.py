@@ -2,8 +2,10 @@
 
 import made_up_records as made
 
+from membw.node import store
+
 GOOD = {'rate': 180.0, 'one': 14.0, 'latency': 110.0, 'l1': 1.25, 'l2': 4.0, 'l3': 20.0,
-        'cache': 262_144.0, 'loaded': 200.0}  # fmt: skip
+        'cache': 262_144.0, 'loaded': 200.0, 'across': 90.0}  # fmt: skip
 LOWER = ('latency', 'l1', 'l2', 'l3')  # is better
 METRICS = {
     'stream': {'rate': ('triad', 'GB/s')},
@@ -12,6 +14,7 @@ METRICS = {
                'l2': ('l2_latency', 'ns'), 'l3': ('l3_latency', 'ns'),
                'cache': ('l3_size', 'KiB')},
     'loaded': {'loaded': ('max_gbs_1r0w', 'GB/s')},
+    'tiers': {'across': ('read_gbs_0_1', 'GB/s')},
     'late': {'rate': ('triad', 'GB/s')},
 }  # fmt: skip
 QUIET = {'wall_s': 5.0, 'own_s': 10.0, 'other_s': 0.0, 'unaccounted_s': 0.0, 'interrupts_s': 0.0,
@@ -23,9 +26,10 @@ MODULES = [{'size_mib': 32_768, 'configured_mts': 3200}] * 8
 
 
 def node(host='n1', day=0.0, shares=None, facts=None, counted=None, traces=None, noise=None,
-         stopped=(), facts_own=None, **fields):  # fmt: skip
+         stopped=(), facts_own=None, dies='', **fields):  # fmt: skip
     """`shares`: {quantity: of the healthy one, below 1 is worse}, 'late' of the last Triad;
-    `noise()`: a factor of each figure; `traces`: {part: what differs from QUIET}."""
+    `noise()`: a factor of each figure; `traces`: {part: what differs from QUIET}; `dies`: a
+    part that left no record."""
     shares, noise = shares or {}, noise or (lambda: 1.0)
     parts = []
     for name, metrics in METRICS.items():
@@ -41,17 +45,19 @@ def node(host='n1', day=0.0, shares=None, facts=None, counted=None, traces=None,
             'schema': 'membw-record-2', 'program': 'stream' if name in ('one', 'late') else name,
             'host': host, 'time': made.when(day), 'verdict': 'VALID', 'reasons': [],
             'metrics': rows, 'build': made.BUILD,
-            'facts': {**made.FACTS, 'dimms': MODULES, **(facts or {})},
+            'facts': {**made.FACTS, 'dimms': MODULES, **(facts or {})}, 'threads': made.THREADS,
         }  # fmt: skip
         parts.append({
             'name': name, 'command': name, 'record': record, 'why': '', 'died': False,
             'stopped': 9 * (name in stopped), 'trace': {**QUIET, **(traces or {}).get(name, {})},
         })  # fmt: skip
-    return {
-        'schema': 'membw-node-1', 'host': host, 'time': made.when(day), 'version': '1',
-        'facts': facts_own or {}, 'seconds': 50.0, 'counted': {**COUNTED, **(counted or {})},
-        'parts': parts, 'word': 'FIT', 'why': '', **fields,
+        if name == dies:
+            parts[-1] |= {'record': None, 'died': True, 'why': 'ended by SIGBUS (signal 7)'}
+    own = {
+        'host': host, 'time': made.when(day), 'version': '1', 'facts': facts_own or {},
+        'seconds': 50.0, 'counted': {**COUNTED, **(counted or {})},
     }  # fmt: skip
+    return {**store.assembled(own, parts), 'word': 'FIT', 'why': '', 'causes': [], **fields}
 
 
 # cause: (what is planted, where its ratios are known from; 'assumed': not published)
@@ -71,6 +77,10 @@ PLANTED = {
     'core-clock, memory as before': (
         {'shares': {'l1': 0.4, 'l2': 0.4, 'one': 0.7, 'l3': 0.75, 'latency': 0.9}},
         'Hofmann, Haswell-EP at 1.2 GHz: 62 of 62 GB/s; latencies assumed'),
+    'core-clock, Ivy Bridge': (
+        {'shares': {'rate': 30 / 56, 'loaded': 30 / 56, 'one': 0.45, 'l1': 0.4, 'l2': 0.4,
+                    'l3': 0.42, 'latency': 0.7, 'across': 0.6}},
+        'Hofmann, Ivy Bridge-EP at 1.2 GHz: 30 of 56 GB/s; latencies assumed'),
     'fabric-clock': (
         {'shares': {'l3': 0.75, 'latency': 0.82, 'rate': 0.85, 'loaded': 0.85, 'one': 0.85}},
         'assumed'),
@@ -78,14 +88,23 @@ PLANTED = {
     'numa-settings': (
         {'shares': {'rate': 715.65 / 753.7}, 'facts': {'numa_nodes': 8}},
         'Oracle: NPS1 716, NPS4 754 GB/s'),
+    'numa-settings, cluster on die': (
+        {'shares': {'rate': 112.521 / 117.680}, 'facts': {'numa_nodes': 2}},
+        'Oracle, SPARC S7-2: 2 x E5-2699 v3, Triad 112.5 without cluster on die, 117.7 with it'),
+    'socket-link': (
+        {'shares': {'across': 384 / 512}}, 'Lenovo LP1852: three xGMI links of four'),
+    'memory-channel, near balanced': (
+        {'shares': {'rate': 0.67, 'loaded': 0.67},
+         'facts': {'mem_total_mib': 196_608, 'memory_channels': 6, 'dimms': MODULES[:6]}},
+        'Dell, Balanced Memory with 2nd Generation Xeon: up to 33 % less'),
     'throttling': (
         {'shares': {'late': 0.8, 'l1': 0.8, 'l2': 0.8, 'rate': 0.9},
          'counted': {'thermal_throttles': 40}}, 'assumed'),
     'corrected-errors': (
         {'shares': {'rate': 0.85}, 'counted': {'corrected_errors': 900}}, 'assumed'),
     'pages-migrate': (
-        {'shares': {'rate': 0.65}, 'counted': {'pages_migrated': 200_000}},
-        'assumed'),
+        {'shares': {'rate': 116.242 / 233.120}, 'counted': {'pages_migrated': 200_000}},
+        'likwid, issue 664: all pages on the other socket, 116 of 233 GB/s'),
     'large-pages': (
         {'shares': {'latency': 0.75, 'l3': 0.8, 'one': 0.9, 'rate': 0.93},
          'facts': {'thp': 'never'}}, 'assumed'),

@@ -1,6 +1,7 @@
 """What a node is compared with: a reference, its peers, its earlier runs, what is published."""
 
 import functools
+import math
 import statistics
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -37,21 +38,23 @@ WITHIN = {'late': Base(1, 0.05, 'this run'), 'domain': Base(1, MARGIN, 'this run
 
 def of_nodes(nodes: Sequence[Record], word: str) -> dict[str, Base]:
     """Medians of what was not disturbed. Low is beyond 3 %, and beyond what chance gives any of so
-    many nodes (statistics/peers.py)."""
+    many nodes (statistics/peers.py). Their deviation is the larger of 1.4826 MAD, which of a few
+    is often too small, and the root mean square of the better half, in which no slow node is."""
     bases, every = {}, [of_node(node) for node in nodes]
     for name in {name for quantities in every for name in quantities}:
         own = [quantities[name] for quantities in every if name in quantities]
-        values = [quantity.value for quantity in own if not quantity.is_bound]
-        if not values:
+        own = [quantity for quantity in own if not quantity.is_bound]
+        if not own:
             continue
-        middle = statistics.median(values)
-        mad = statistics.median(abs(value / middle - 1) for value in values)
-        deviation = max(MAD_TO_SIGMA * mad, LEAST_DEVIATION)
-        deviation *= (1 + OF_MEDIAN / len(values)) ** 0.5
-        chance = deviation * sure_limit(len(values) + 1, len(METRICS))
-        is_weak = len(values) < FEW
+        count, middle = len(own), statistics.median(quantity.value for quantity in own)
+        apart = [quantity.share(middle) - 1 for quantity in own]
+        better = [part**2 for part in apart if part > 0]
+        mad = MAD_TO_SIGMA * statistics.median(map(abs, apart))
+        deviation = max(mad, LEAST_DEVIATION, statistics.fmean(better or [0]) ** 0.5)
+        chance = deviation * (1 + OF_MEDIAN / count) ** 0.5 * sure_limit(count + 1, len(METRICS))
+        is_weak = count < FEW
         limit = OF_FEW if is_weak else max(MARGIN, min(chance, MOST))
-        bases[name] = Base(middle, limit, plural(len(values), word), is_weak)
+        bases[name] = Base(middle, limit, plural(count, word), is_weak)
     return bases
 
 
@@ -91,12 +94,17 @@ def of_published(record: Record) -> dict[str, Base]:
     return {'rate': Base(low, MARGIN, 'what others published', is_weak=True)}
 
 
-def are_alike(a: Record, b: Record) -> bool:
-    """Of one kind: the same CPU, programs built alike, one state of a virtual machine's host."""
-    records = [stream_of(node) for node in (a, b)]
-    mine, others = map(facts_of, records)
-    is_one = not regimes.states(map(regimes.latency, records))
-    return is_one and all(mine.get(n) == others.get(n) for n in KIND)
+def is_reference(other: Record, node: Record) -> bool:
+    """Of one kind: the same CPU, programs built alike, one state of a virtual machine's host; and
+    not confined, or no more than the node itself."""
+    records = [stream_of(one) for one in (other, node)]
+    facts, own = map(facts_of, records)
+    if any(facts.get(name) != own.get(name) for name in KIND):
+        return False
+    allowed, least = ((one.get('facts') or {}).get('cpus_allowed') for one in (other, node))
+    if (other.get('counted') or {}).get('quota_throttles') or (allowed or math.inf) < (least or 0):
+        return False
+    return not regimes.states(map(regimes.latency, records))
 
 
 def compared(
@@ -105,11 +113,14 @@ def compared(
     """({quantity: the first Base there is}, the usual facts); of others only what is of its kind,
     of its own earlier runs not those in which it was slow."""
     record = stream_of(node)
-    others = [n for n in peers if n['host'] != node['host'] and are_alike(n, node)]
+    others = [n for n in peers if n['host'] != node['host'] and is_reference(n, node)]
     same = [n for n in earlier if n['host'] == node['host'] and n['time'] < node['time']]
-    same = [n for n in same if n.get('word') not in ('SLOW', 'DEAD') and are_alike(n, node)]
-    bases = WITHIN | of_published(record) | of_nodes(same, 'earlier run')
-    bases |= of_nodes(others, 'peer') | of_reference(record, system)
+    same = [n for n in same if n.get('word') not in ('SLOW', 'DEAD') and is_reference(n, node)]
+    bases = of_published(record)
+    for nodes, what in ((same, 'earlier run'), (others, 'peer')):
+        bases |= of_nodes(nodes, what)
+    bases |= of_reference(record, system)
+    bases |= {n: base for n, base in WITHIN.items() if n not in bases or bases[n].is_weak}
     every: dict[str, Counter] = {}
     for one in others or same:
         for name, value in facts_of_node(one).items():

@@ -20,21 +20,22 @@ class Part(NamedTuple):
     weight: int = 0
     threads: int = 0  # 0: one per core
     domains: int = 1  # left out on a node of fewer NUMA domains
+    cores: int = 1  # or of fewer cores
 
 
 BATTERY = (
     Part('stream', 'stream', '--explain --seconds {s}', 'what all cores read and write', weight=2),
     Part('one', 'stream', '--seconds {s}', 'what one thread does', weight=1, threads=1),
     Part('ladder', 'ladder', '--quick', 'latency and size of each cache, latency of memory', 6),
-    Part('loaded', 'loaded', '--quick', 'the highest rate of reads', 6),
+    Part('loaded', 'loaded', '--quick', 'the highest rate of reads', 6, cores=2),
     Part('tiers', 'tiers', '--quick', 'each memory from each domain', 6, domains=2),
     Part('late', 'stream', '--seconds {s}', 'whether it fell meanwhile', weight=2),
 )
 
 
-def plan(seconds: float, domains: int) -> Iterator[tuple[Part, float]]:
+def plan(seconds: float, domains: int, cores: int) -> Iterator[tuple[Part, float]]:
     """Each part and its seconds: the fixed ones first, the rest by weight."""
-    parts = [part for part in BATTERY if part.domains <= domains]
+    parts = [part for part in BATTERY if part.domains <= domains and part.cores <= cores]
     rest = seconds - sum(part.seconds + SETTLE_S for part in parts)
     weights = sum(part.weight for part in parts)
     for part in parts:

@@ -13,6 +13,7 @@ WORDS = {
     'huge_share': 'share in huge pages', 'freq_max_khz': 'highest clock, kHz', 'smt': 'SMT',
     'other_share': 'share of the CPUs that others had', 'steal_share': 'share of the CPUs stolen',
     'quota_throttles': 'times that a quota stopped it', 'stopped': 'times it was seen stopped',
+    'cpus_allowed': 'CPUs that it may use',
     'interrupt_share': 'share of the CPUs by interrupts', 'pages_migrated': 'pages migrated',
 }  # fmt: skip
 
@@ -79,7 +80,7 @@ def fitting(row: Row, seen: Seen) -> Cause | None:
     evidence += [f'{", ".join(still)} as before'] * bool(still)
     evidence += [said(condition, seen) for condition in met]
     return Cause(
-        row['cause'], row['sentence'], evidence, bool(met), row.get('disturbs', False),
+        row['cause'], row['sentence'], evidence, bool(met), bool(row.get('disturbs')),
         row['next'], row['source'], moved,
     )  # fmt: skip
 

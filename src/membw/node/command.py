@@ -35,7 +35,7 @@ compare with. DEAD: a program ended by a signal. Each figure is compared with th
 system, else with --peers, else with this node's earlier runs, else with what others published.
 Low is worse by more than 3 %, and by more than chance gives any of so many nodes;
 fewer than three records clear a node within 10 %, and condemn none. The table of causes is
-systems/facts/causes.yaml. The record goes to results/nodes/.
+systems/facts/causes.yaml. The record goes to results/nodes/; `membw report` of it is a page.
 
 examples:
   membw node                              # once more after the first run: then it compares
@@ -69,7 +69,9 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
     add(
         '--peers', nargs='+', default=[], metavar='FILE', help='records of other nodes, or folders'
     )
-    add = parser.add_argument_group('what is printed').add_argument
+    add = parser.add_argument_group('what is written').add_argument
+    about = 'where the record goes, and earlier ones are (results/nodes)'
+    add('--records', type=Path, default=None, metavar='DIR', help=about)
     add('--line', action='store_true', help='"<node> FIT|SLOW|NOT JUDGED|DEAD why" alone')
     tables.add_argument(parser)
     parser.set_defaults(func=run)
@@ -84,7 +86,8 @@ def seconds(word: str) -> int:
 
 def run(args: argparse.Namespace) -> int:
     """Exit status as in EPILOG."""
-    parts = [*battery.plan(args.seconds, len(topology.numbered()) or 1)]
+    domains, cores = len(topology.numbered()) or 1, len(topology.cores_here())
+    parts = [*battery.plan(args.seconds, domains, cores)]
     if args.plan:
         lines = (' '.join([part.program, *battery.words(part, s)]) for part, s in parts)
         rows = [(part.name, s, line, part.asks) for (part, s), line in zip(parts, lines)]
@@ -95,9 +98,10 @@ def run(args: argparse.Namespace) -> int:
     others = store.read(args.peers)
     names = dict.fromkeys(part.program for part, _ in parts)
     node = measured(parts, built(names, args.preset, args.programs))
-    earlier = store.read([store.folder()]) if store.folder().is_dir() else []
+    folder = args.records or store.folder()
+    earlier = store.read([folder]) if folder.is_dir() else []
     judged = word_for(node, others, earlier, args.system)
-    path = store.write(node | {'word': judged.word, 'why': judged.why})
+    path = store.write(node | judged.said(), folder)
     if args.line:
         print(text.line(node, judged))
     elif args.json:
@@ -154,14 +158,14 @@ def measured(parts: list[tuple[Part, float]], programs: Path) -> Record:
         found = launch(line, {**os.environ, **threads}, min(left, 3 * planned + 10))
         done.append({'name': part.name, 'command': ' '.join(words), **found})
     shown.close()
-    uncore = counters.uncore_khz()
-    return {
-        'schema': store.SCHEMA,
-        'host': socket.gethostname(),
+    facts = {'cpus_allowed': len(os.sched_getaffinity(0)), 'uncore_max_khz': counters.uncore_khz()}
+    own = {
+        # as Slurm names it, in a job
+        'host': os.environ.get('SLURMD_NODENAME') or socket.gethostname(),
         'time': moment,
         'version': presets.version(),
         'seconds': round(time.monotonic() - begun, 1),
-        'facts': {'uncore_max_khz': uncore} if uncore else {},
+        'facts': {name: value for name, value in facts.items() if value},
         'counted': counters.between(before, counters.read()),
-        'parts': done,
     }
+    return store.assembled(own, done)

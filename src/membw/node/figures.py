@@ -1,12 +1,13 @@
 """The quantities that tell causes apart, from the records of a battery or of one program."""
 
+import re
 from typing import Any, NamedTuple
 
 from membw.results import regimes
 
 Record = dict[str, Any]
 FEW = 0.03  # of the CPUs: more of other processes, or stolen, disturbs
-# quantity: (its name, part of the battery, metric)
+# quantity: (its name, part of the battery, metric of its record)
 METRICS = {
     'rate': ('Triad', 'stream', 'triad'),
     'one': ('Triad of one thread', 'one', 'triad'),
@@ -16,11 +17,14 @@ METRICS = {
     'l3': ('latency of L3', 'ladder', 'l3_latency'),
     'cache': ('size of L3', 'ladder', 'l3_size'),
     'loaded': ('highest rate of reads', 'loaded', 'max_gbs_1r0w'),
+    'across': ('reads from another NUMA domain', 'tiers', 'read_gbs_across'),
 }
+ACROSS = re.compile(r'read_gbs_(\d+)_(?!\1$)\d+')  # of tiers, the slowest of them
 OWN = {'late': 'Triad at the end', 'domain': 'the lowest NUMA domain'}  # compared within a run
 NAMES = {**{name: row[0] for name, row in METRICS.items()}, **OWN}
 FACTS = ('thp', 'numa_balancing', 'governor', 'smt', 'cores', 'cpus', 'numa_nodes', 'freq_max_khz',
          'memory_channels', 'microcode', 'kernel', 'cpu_model')  # fmt: skip
+OF_NODE = ('uncore_max_khz', 'cpus_allowed')  # facts that no program's record has
 
 
 class Quantity(NamedTuple):
@@ -44,8 +48,11 @@ class Quantity(NamedTuple):
 def of_record(part: str, record: Record, is_disturbed: bool) -> dict[str, Quantity]:
     """Of one program's valid record. A rate says itself whether it is a bound."""
     found: dict[str, Quantity] = {}
+    metrics = record['metrics']
+    if rows := [row for name, row in metrics.items() if ACROSS.fullmatch(name)]:
+        metrics = {**metrics, METRICS['across'][2]: min(rows, key=lambda row: row['value'] or 0)}
     for name, (_, of_part, metric) in METRICS.items():
-        row = record['metrics'].get(metric) if part == of_part else None
+        row = metrics.get(metric) if part == of_part else None
         if row and row.get('value'):
             ends = [row[end] for end in ('low', 'high') if row.get(end)]
             half = max((abs(end / row['value'] - 1) for end in ends), default=0.0)
@@ -86,7 +93,8 @@ def is_one_state(node: Record) -> bool:
 
 def facts_of_node(node: Record) -> Record:
     """Of its first record: of stream, where that was measured; and its own."""
-    return facts_of(stream_of(node)) | node.get('facts', {})
+    own = node.get('facts') or {}
+    return facts_of(stream_of(node)) | {name: own[name] for name in OF_NODE if name in own}
 
 
 def stream_of(node: Record) -> Record:

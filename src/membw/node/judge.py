@@ -12,11 +12,16 @@ FIT, SLOW, NOT_JUDGED, DEAD = 'FIT', 'SLOW', 'NOT JUDGED', 'DEAD'
 
 class Judgement(NamedTuple):
     word: str
-    why: str  # '' of FIT against a reference, peers or earlier runs
+    why: str  # '' of FIT against a reference, peers or earlier runs, by nothing disturbed
     causes: list[Cause]
     seen: Seen
     quantities: Mapping[str, Quantity]
     bases: Mapping[str, Base]
+
+    def said(self) -> dict[str, Any]:
+        """For the node's record."""
+        causes = [cause._asdict() for cause in self.causes]
+        return {'word': self.word, 'why': self.why, 'causes': causes}
 
     @property
     def text(self) -> str:
@@ -27,8 +32,9 @@ def judge(
     node: Record, bases: Mapping[str, Base], usual: Mapping[str, Any], table: list[Row]
 ) -> Judgement:
     """Pure: of a node's record, of what it is compared with, and of the table of causes."""
-    quantities, counted = of_node(node), counted_of(node)
-    if counted.get('quota_throttles'):
+    quantities, facts, counted = of_node(node), facts_of_node(node), counted_of(node)
+    confining = [row for row in table if row.get('disturbs') == 'all']
+    if find(Seen({}, {}, facts, usual, counted), confining):
         quantities = {n: q._replace(is_bound=True) for n, q in quantities.items()}
     shares = {n: q.share(bases[n].value) for n, q in quantities.items() if n in bases}
     limits = {name: bases[name].limit for name in shares}
@@ -36,18 +42,25 @@ def judge(
         if name != 'rate':
             limits[name] = max(limits[name], 1 - 1 / (1 + quantities[name].half))
     firm = {n: s for n, s in shares.items() if not quantities[n].is_bound and not bases[n].is_weak}
-    seen = Seen(firm, limits, facts_of_node(node), usual, counted)
+    seen = Seen(firm, limits, facts, usual, counted)
     low = [name for name, share in shares.items() if share < 1 - limits[name]]
     sure = {n for n in low if n in firm and (n != 'rate' or reaches_not(n, seen, quantities))}
     word, why = word_of(node, quantities, bases, low, sure)
-    causes = [c for c in find(seen, table) if c.disturbs or word == SLOW]
+    if word != SLOW:  # few records condemn none, and yet show what a fact explains
+        estimates = {n: s for n, s in shares.items() if not quantities[n].is_bound}
+        seen = seen._replace(shares=estimates)
+    causes = [c for c in find(seen, table) if c.disturbs or is_named(c, word)]
     if word == SLOW:
         known = [c.text for c in causes if not c.disturbs and sure & {*c.explains}]
         lows = ', '.join(f'{NAMES[n]} {shares[n]:.3f} of the reference' for n in low if n in sure)
         why = '; '.join(known) or f'cause not known: {lows}'
-    elif word == NOT_JUDGED and causes:
-        why = f'{"; ".join(c.text for c in causes)}: {why}'
+    elif word in (NOT_JUDGED, FIT) and causes:
+        why = ': '.join(filter(None, ['; '.join(c.text for c in causes), why]))
     return Judgement(word, why, causes, seen, quantities, bases)
+
+
+def is_named(cause: Cause, word: str) -> bool:
+    return word == SLOW or word == NOT_JUDGED and cause.is_confirmed
 
 
 def reaches_not(name: str, seen: Seen, quantities: Mapping[str, Quantity]) -> bool:

@@ -4,24 +4,63 @@ import json
 import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import Any
 
 from membw.checkout import root
 from membw.errors import MembwError
 from membw.files import naming, write_whole
-from membw.node.figures import Record
-from membw.results.table import SCHEMA as OF_PROGRAM
+from membw.node.figures import METRICS, Record, of_node, stream_of
+from membw.results.ledger import Missing
+from membw.results.table import HIGHER, LOWER, SCHEMA
 
-SCHEMA = 'membw-node-1'
+PROGRAM = 'node'
 
 
 def folder() -> Path:
     return Path(root(), 'results', 'nodes')
 
 
-def write(node: Record) -> Path:
+def assembled(own: Record, parts: list[Record]) -> Record:
+    """The record of a battery, which is one of a program, too: its metrics are the quantities that
+    are compared, its facts and its build those of stream; what its parts lack is missing."""
+    node = own | {'parts': parts}
+    stream, quantities = stream_of(node), of_node(node)
+    metrics = {metric_of(name): row(quantities[name]) for name in METRICS if name in quantities}
+    lacks = [(part['name'], part['why'], part['died']) for part in parts if part['why']]
+    if not metrics and not lacks:
+        lacks = [('stream', 'INVALID', False)]
+    return node | {
+        'schema': SCHEMA,
+        'program': PROGRAM,
+        'verdict': 'VALID' if metrics else 'INVALID',
+        'reasons': [],
+        'headline': metric_of('rate'),
+        'metrics': metrics,
+        'threads': stream.get('threads', 0),
+        'facts': (stream.get('facts') or {}) | own.get('facts', {}),
+        'build': stream.get('build') or {},
+        'missing': [Missing(*one, own['host'])._asdict() for one in lacks],
+    }
+
+
+def metric_of(quantity: str) -> str:
+    return {'one': 'triad_one_thread'}.get(quantity, METRICS[quantity][2])
+
+
+def row(quantity: Any) -> dict[str, Any]:
+    is_more, value, half = quantity.better > 0, quantity.value, quantity.half
+    made = {'value': value, 'unit': quantity.unit, 'better': HIGHER if is_more else LOWER}
+    if quantity.is_bound:
+        made['bound'] = 'lower' if is_more else 'upper'
+    elif half:
+        made |= {'low': value * (1 - half), 'high': value * (1 + half)}
+    return made
+
+
+def write(node: Record, into: Path) -> Path:
     """One line, in a file of its own."""
-    folder().mkdir(parents=True, exist_ok=True)
-    path = folder() / f'{node["host"]}-{node["time"].replace(":", "")}.json'
+    into.mkdir(parents=True, exist_ok=True)
+    path = into / f'{node["host"]}-{node["time"].replace(":", "")}.json'
     write_whole(path, json.dumps(node) + '\n')
     return path
 
@@ -50,9 +89,9 @@ def _of_file(path: Path) -> Iterator[Record]:
 def _of_line(line: str) -> Record | None:
     try:
         data = json.loads(line)
-        if data['schema'] == SCHEMA and isinstance(data['parts'], list):
+        if data['schema'] == SCHEMA and isinstance(data.get('parts'), list):
             return data
-        if data['schema'] == OF_PROGRAM and data.get('ranks', 1) == 1 and data['metrics']:
+        if data['schema'] == SCHEMA and data.get('ranks', 1) == 1 and data['metrics']:
             name = data['program']
             name = 'one' if name == 'stream' and data.get('threads') == 1 else name
             part = {'name': name, 'record': data, 'why': '', 'died': False}

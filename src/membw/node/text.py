@@ -72,14 +72,5 @@ def cpu_time(node: Record) -> list[str]:
 
 
 def as_json(node: Record, judged: Judgement) -> dict[str, Any]:
-    return {
-        'schema': 'membw-node-word-1',
-        'node': node['host'],
-        'time': node['time'],
-        'word': judged.word,
-        'why': judged.why,
-        'causes': [cause._asdict() for cause in judged.causes],
-        'figures': figures(judged).values(),
-        'differs': differing(judged.seen),
-        'counted': judged.seen.counted,
-    }
+    own = {'node': node['host'], 'time': node['time'], **judged.said()}
+    return own | {'figures': figures(judged).values(), 'counted': judged.seen.counted}

@@ -11,7 +11,7 @@ from membw.rank.screen import MARGIN, Group, NodeVerdict, judge
 from membw.rank.units import units
 from membw.results.hostlist import match_expected
 from membw.results.table import Figure, Table, read_table
-from membw.results.verdict import DIED, MISSING, NOT_MEASURED, WORST_FIRST
+from membw.results.verdict import DIED, MISSING, NOT_MEASURED, OF_NODE, WORST_FIRST
 
 NO_REASONS: Mapping[str, str] = {}
 
@@ -75,6 +75,7 @@ def rank_table(
     `because`: {node: why it may be missing}."""
     first, again, missed = newest(table.figures, table.seen)
     judged = judge(first, again, margin, table.provenance, units)
+    judged.verdicts = by_own_word(judged.verdicts, [*first, *again])
     low = defaultdict(list)
     for verdict in judged.verdicts:
         if verdict.verdict == 'SUSPECT':
@@ -90,6 +91,17 @@ def rank_table(
     return Ranking(
         judged.verdicts, nodes, dict(low), controls, judged.groups, judged.notes, problems, one
     )
+
+
+def by_own_word(verdicts: Sequence[NodeVerdict], figures: Sequence[Figure]) -> list[NodeVerdict]:
+    """What `membw node` said of a node goes before what its figures alone say."""
+    own = {(f.node, f.setting): f for f in figures if f.word in OF_NODE}
+    return [
+        v._replace(verdict=OF_NODE[f.word], reason=f.why)
+        if (f := own.get((v.node, v.setting)))
+        else v
+        for v in verdicts
+    ]
 
 
 def died(table: Table) -> dict[str, Node]:

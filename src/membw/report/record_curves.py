@@ -43,9 +43,13 @@ TIERS = {'ns': 'Latency, ns', 'read_gbs': 'Read, GB/s', 'triad_gbs': 'Triad, GB/
 READ_TIERS = 'The row is the NUMA domain of the CPUs, the column that of the memory.'
 
 
-def pictures(rows: Sequence[Row], table: Table) -> list[Picture]:
-    """Of the best valid row; none where its record has no curves."""
-    record = table.record(rows[0].headline) if rows[0].is_valid else {}
+def record_of(rows: Sequence[Row], table: Table) -> dict:
+    """Of the best row, {}: it is not valid."""
+    return table.record(rows[0].headline) if rows[0].is_valid else {}
+
+
+def pictures(record: dict) -> list[Picture]:
+    """None where the record has no curves."""
     points = record.get('points')
     if record.get('pairs_of_domains'):
         return [_tiers(record, key) for key in TIERS]
@@ -54,9 +58,8 @@ def pictures(rows: Sequence[Row], table: Table) -> list[Picture]:
     return [_loaded(record['host'], points)] if isinstance(points, list) else []
 
 
-def tables(rows: Sequence[Row], table: Table) -> list[Shown]:
-    """Of the best valid row: the levels of memory, or what limits its Triad."""
-    record = table.record(rows[0].headline) if rows[0].is_valid else {}
+def tables(record: dict) -> list[Shown]:
+    """The levels of memory, or what limits its Triad."""
     made = [_levels(record), _looks(record.get('looks') or {})]
     return [one for one in made if one.rows]
 

@@ -284,8 +284,11 @@ def of_rounds(figures: Sequence[Figure], lost: Sequence[Lost]) -> Row:
         by_metric[figure.metric].append(figure)
     found = {name: best(same) for name, same in by_metric.items()}
     why_not = [wrong[0].reasons] if wrong else [verdict.missed(f) for f in found.values()]
-    reasons = filter(None, [*dict.fromkeys(one.text for one in lost), *why_not])
     words = [*map(verdict.of_figure, found.values()), *(one.word for one in lost)]
+    if own := [f for f in figures if f.word in verdict.OF_NODE]:
+        words.append(verdict.OF_NODE[own[-1].word])
+        why_not.append(own[-1].why)
+    reasons = filter(None, [*dict.fromkeys(one.text for one in lost), *why_not])
     f: Figure | Lost = figures[0] if figures else lost[0]
     parameters = {'pinning': f.pinning, **reframe.parameters({'name': f'- {f.parameters}'})}
     where = f'{f.system}:{f.partition}'

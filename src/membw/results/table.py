@@ -78,6 +78,8 @@ class Figure(NamedTuple):
     allowed: str = ''  # reasons for INVALID that --allow set aside: no reference, no acceptance
     is_headline: bool = False  # the metric that stands for its record
     pair_ns: float = 0.0  # the state of the host, see results/regimes.py; 0: not known
+    word: str = ''  # of the whole record, where `membw node` wrote one, by its table of causes
+    why: str = ''
 
     @property
     def is_upper(self) -> bool:
@@ -225,10 +227,7 @@ def _lines(stream: IO[bytes]) -> Iterator[str]:
 
 
 # what is in the first bytes of a file that has no records, and what is said where it was named
-OTHER_FILES = {
-    b'"session_info"': 'a report of ReFrame, not records: give results/records',
-    b'"membw-node-': "a record of 'membw node', which 'membw why' reads",
-}
+OTHER_FILES = {b'"session_info"': 'a report of ReFrame, not records: give results/records'}
 
 
 def _is_result(file: Path) -> bool:
@@ -352,6 +351,8 @@ def _record(data: dict, file: str, line: int, provenances: dict[str, dict[str, s
             line=line,
             allowed=allowed,
             pair_ns=latency(data),
+            word=sys.intern(printable(str(data.get('word') or ''))),
+            why=printable(str(data.get('why') or '')),
         )
         stands = headline_of(data)
         figures = {

@@ -23,6 +23,8 @@ WORST_FIRST = (
     DIED, INVALID, FAIL, SUSPECT, UNDECIDED, XPASS, MISSING, NOT_MEASURED, KNOWN, PASS,
 )  # fmt: skip
 GOOD = (PASS, KNOWN)
+# of the words of `membw node`
+OF_NODE = {'FIT': PASS, 'SLOW': FAIL, 'NOT JUDGED': UNDECIDED, 'DEAD': DIED}
 
 
 def of_figure(figure: Figure) -> str:

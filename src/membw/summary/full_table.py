@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from membw.plural import plural
 from membw.printable import printable
-from membw.results.hostlist import read_node_check
+from membw.results.hostlist import fold, read_node_check
 from membw.results.provenance import peak_of
 from membw.results.rows import Row
 from membw.results.table import HIGHER, Figure
@@ -197,12 +197,17 @@ def conditions(rows: list[Row]) -> str:
 
 
 def node_lines(row: Row) -> Iterator[str]:
-    """Of a whole-cluster run: how many nodes are what, and each that is not PASS."""
+    """Of a whole-cluster run: how many nodes are what, and those that are not PASS, by reason."""
     case = row.attempts[-1].case
     lines = read_node_check(case.get('node_check') or '.')
     if lines:
         yield f'  {row.preset}: {case.get("nodes")}'
-        bad = [printable(line) for _, verdict, line in lines if verdict != PASS]
+        alike: dict[str, list[str]] = {}
+        for node, verdict, line in lines:
+            if verdict != PASS:
+                alike.setdefault(line.removeprefix(node), []).append(node)
+        names = (fold(nodes) if nodes[1:] else nodes[0] for nodes in alike.values())
+        bad = [printable(name + why) for name, why in zip(names, alike, strict=True)]
         yield from (f'  {line}' for line in bad[:NODES])
         if len(bad) > NODES:
             yield f'  and {len(bad) - NODES} more in {case["node_check"]}'

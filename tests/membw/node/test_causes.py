@@ -14,7 +14,7 @@ sys.path.insert(0, str(ROOT / 'tests/evidence'))
 import causes as evidence  # noqa: E402
 
 TABLE = facts_of('causes')['causes']
-PEERS = [made.node(f'p{i}') for i in range(5)]
+PEERS = [made.node(f'p{i}') for i in range(12)]
 
 
 def judged(**planted):

@@ -11,9 +11,10 @@ from places import ROOT
 from membw import cli
 from membw.node import baseline, battery, store
 from membw.node.command import word_for
+from membw.results.table import read_table
 
 SCHEMA = json.loads((ROOT / 'src/membw/node/record.schema.json').read_text())
-PEERS = [made.node(f'p{i}') for i in range(5)]
+PEERS = [made.node(f'p{i}', facts_own={'cpus_allowed': 8}) for i in range(5)]
 
 
 def word(node, peers=PEERS, earlier=()):
@@ -29,7 +30,8 @@ STOLEN = {name: {'steal_share': 0.2} for name in made.METRICS}
     'planted, text',
     [
         ({}, 'FIT'),
-        ({'traces': ALL_BUSY}, 'FIT'),  # a bound that meets its reference
+        # a bound that meets its reference
+        ({'traces': ALL_BUSY}, 'FIT (other processes took CPU time)'),
         ({'shares': {'rate': 0.875}}, 'SLOW (cause not known: Triad 0.875 of the reference)'),
         (
             {'shares': {'rate': 0.8}, 'traces': ALL_BUSY},
@@ -47,6 +49,10 @@ STOLEN = {name: {'steal_share': 0.2} for name in made.METRICS}
         (
             {'shares': {'rate': 0.8}, 'stopped': made.METRICS},
             'NOT JUDGED (the battery was stopped by a signal meanwhile: Triad ≥ 144 GB/s, 180',
+        ),
+        (
+            {'shares': {'rate': 0.6}, 'facts_own': {'cpus_allowed': 4}},
+            'NOT JUDGED (it may use fewer CPUs than before, or than its peers: Triad ≥ 108 GB/s',
         ),
         (
             {'shares': {'rate': 0.8}, 'counted': {'quota_throttles': 9}},
@@ -123,13 +129,16 @@ def test_a_reference_of_its_system_counts_first_where_it_is_the_only_one(monkeyp
     assert baseline.of_reference(record, 'two:b')['rate'].source == 'reference of two:b'
 
 
-@pytest.mark.parametrize('seconds, domains', [(30, 1), (60, 1), (60, 8), (180, 8)])
-def test_the_plan_fits_its_seconds_and_each_part_has_some(seconds, domains):
-    parts = list(battery.plan(seconds, domains))
+@pytest.mark.parametrize(
+    'seconds, domains, cores', [(30, 1, 1), (30, 1, 2), (60, 1, 2), (60, 8, 96), (180, 8, 96)]
+)
+def test_the_plan_fits_its_seconds_and_each_part_has_some(seconds, domains, cores):
+    parts = list(battery.plan(seconds, domains, cores))
     assert sum(s + battery.SETTLE_S for _, s in parts) <= seconds + 0.5
     assert min(s for _, s in parts) >= 2
     assert [p.name for p, _ in parts][0] == 'stream' and parts[-1][0].name == 'late'
     assert ('tiers' in [p.name for p, _ in parts]) == (domains > 1)
+    assert ('loaded' in [p.name for p, _ in parts]) == (cores > 1)
 
 
 @pytest.fixture
@@ -138,6 +147,7 @@ def programs(tmp_path, monkeypatch):
     monkeypatch.setattr(battery, 'SETTLE_S', 0)
     monkeypatch.setattr(store, 'folder', lambda: tmp_path / 'nodes')
     monkeypatch.setattr('socket.gethostname', lambda: 'n1')
+    monkeypatch.delenv('SLURMD_NODENAME', raising=False)
     folder = tmp_path / 'bin'
     folder.mkdir()
     for part in made.node()['parts']:
@@ -171,6 +181,8 @@ def test_a_node_is_fit_against_its_peers_and_leaves_a_record(programs, tmp_path,
     assert record['word'] in said.out
     busy = 'other processes' in said.out  # the machine of this test need not be quiet
     assert busy or (status, said.out) == (0, 'n1 FIT\n')
+    read = read_table([str(tmp_path / 'nodes')])  # it is one for rank, history and the page, too
+    assert {f.metric for f in read.figures if f.word == record['word']} >= {'triad', 'l3_size'}
 
 
 def test_a_program_that_a_signal_ends_is_dead(programs, capsys):

@@ -55,15 +55,6 @@ def test_since_when_is_the_first_record_that_is_low_and_stays_so(why):
     assert f'Since: {made.made.when(5)[:10]}' in said and 'the first record' not in said
 
 
-def test_every_node_is_told_by_its_word_and_cause(why, tmp_path):
-    slow, _ = made.PLANTED['memory-speed']
-    rows = [made.node(f'n{i}') for i in range(1, 8)]
-    rows += [made.node(f'n{i}', **slow) for i in (8, 9)]
-    status, said = why(rows, '-', '--node-check', str(tmp_path / 'check'))
-    assert (status, said) == (1, 'n[1-7]: FIT\nn[8-9]: SLOW (the memory is clocked lower)\n')
-    assert (tmp_path / 'check').read_text().endswith('n9 SLOW the memory is clocked lower\n')
-
-
 def test_a_node_that_is_not_there_is_a_usage_error(why):
     status, said = why(records.fleet(3), 'n999')
     assert status == 2 and "no record of node 'n999'" in said

@@ -190,7 +190,6 @@ def test_records_come_from_stdin_too(monkeypatch):
 
 @pytest.mark.parametrize('text, said', [
     ('{"session_info": {}}', 'a report of ReFrame, not records: give results/records'),
-    ('{"schema": "membw-node-1"}', "a record of 'membw node', which 'membw why' reads"),
 ])  # fmt: skip
 def test_a_file_without_records_is_passed_over_in_a_folder_and_refused_by_name(
     tmp_path, text, said

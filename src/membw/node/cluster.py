@@ -1,0 +1,57 @@
+"""The words of nodes that were measured together, and which of them are measured again."""
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from membw.node.baseline import Base, compared
+from membw.node.figures import Record, of_node
+from membw.node.judge import FIT, NOT_JUDGED, SLOW, Judgement, judge
+from membw.possible.peak import facts_of
+
+BESIDE = 3  # FIT nodes, measured again beside those that are not
+
+
+def worded(records: Iterable[Record], system: str = '') -> list[Record]:
+    """The records with their words, the first ones of all nodes before the second ones.
+
+    A node's first one is compared with those of all other nodes. The second one, whose word
+    counts, is compared with the second ones of nodes that were FIT, by the limits of the first.
+    """
+    first: dict[str, Record] = {}
+    second: dict[str, Record] = {}
+    for node in sorted(records, key=lambda node: node['time']):
+        (second if node['host'] in first else first)[node['host']] = node
+    judged = {host: against(first.values(), node, system) for host, node in first.items()}
+    beside = [node for host, node in second.items() if judged[host].word == FIT]
+    made = [node | judged[host].said() for host, node in first.items()]
+    for host, node in second.items():
+        was = judged[host]
+        if was.word == FIT:
+            said = was.said()
+        else:
+            said = against(beside, node, system, was.bases).said()
+            if said['word'] == FIT:
+                said['why'] = f'measured again; at first {was.text}'
+        made.append(node | said)
+    return made
+
+
+def against(
+    peers: Iterable[Record], node: Record, system: str, limits: Mapping[str, Base] | None = None
+) -> Judgement:
+    """`limits`: of the spread of all nodes, which a few do not show."""
+    bases, usual = compared(node, peers, (), system)
+    for name, of_all in (limits or {}).items():
+        if name in bases:
+            bases[name] = bases[name]._replace(limit=of_all.limit)
+    return judge(node, bases, usual, facts_of('causes')['causes'])
+
+
+def to_measure_again(nodes: Sequence[Record]) -> tuple[list[str], list[str]]:
+    """(hosts that are SLOW or NOT JUDGED, FIT ones beside them), of words; none, where there are
+    not enough FIT ones."""
+    low = [node['host'] for node in nodes if node['word'] in (SLOW, NOT_JUDGED)]
+    fit = {node['host']: of_node(node).get('rate') for node in nodes if node['word'] == FIT}
+    rates = sorted((rate.value, host) for host, rate in fit.items() if rate)
+    begin = (len(rates) - BESIDE) // 2  # those in the middle
+    beside = [host for _, host in rates[max(begin, 0) : begin + BESIDE]]
+    return (low, beside) if low and len(rates) >= BESIDE else ([], [])

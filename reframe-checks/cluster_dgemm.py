@@ -18,17 +18,10 @@ class cluster_dgemm(of_a_blas, whole_cluster):
 
     @run_before('run')
     def spread(self) -> None:
-        self.num_tasks_per_node = 1
-        if self.is_dry_run():
-            self.num_tasks = 1  # there may be no scheduler
-        self.num_cpus_per_task = len(self.cores())
-        if (self.current_partition.processor.num_cpus_per_core or 1) > 1:
-            self.use_multithreading = False
+        self.take_whole_nodes()
         pinned = pinnings.request(self.method, self.cores())[1]
         self.env_vars = {**pinned, **self.blas_variables()}
-        self.survive_a_node(with_mpi=False)
         self.let_the_library_choose_its_kernels()
-        self.look_around()
         self.executable = self.binary.path
         self.executable_opts = self.program_options(RECORDS)
         self.note_ends()

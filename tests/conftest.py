@@ -40,6 +40,7 @@ WAITING = (
     'checks/test_reframe.py',
     'stream/test_mpi.py',
     'checks/test_cluster.py',
+    'checks/test_cluster_node.py',
     'stream/test_stream_program.py',
     'checks/test_system_add.py',
     'stream/test_bit_flips.py',

@@ -25,6 +25,7 @@ from membw.printable import at_most
 from membw.results import archive, ledger
 from membw.results.archive import NOTE_ENVIRONMENT
 from membw.results.table import HIGHER
+from membw.site import topology
 
 # seconds for the other ranks to write, after a rank died: Open MPI 4 and 5
 PATIENT = {'OMPI_MCA_odls_base_sigkill_timeout': 10, 'PRTE_MCA_odls_base_sigkill_timeout': 10}
@@ -49,6 +50,7 @@ class whole_cluster(measurement):
     num_tasks = 0  # all idle nodes: ReFrame's flexible allocation
     keep_files = [RECORDS, REQUESTED]
     least_nodes = 1
+    times_again = 3  # as membw.rank.screen.AGAIN, whose numpy and scipy are not for each session
     slowest_of = ''  # a pattern: of these metrics the slowest node is a figure of its own
 
     # set by -S: srun or mpirun in place of the partition's launcher; at most so many nodes
@@ -131,7 +133,7 @@ class whole_cluster(measurement):
             return
         lines = self.gathered()
         self.nodes_of_job = self.requested_nodes()
-        lines += self.of_the_dead(lines)
+        lines += self.of_the_dead(lines, self.nodes_of_job)
         if not lines:
             self.case.expected = {node: node for node in self.nodes_of_job} or {RECORDS: ''}
             self.case.gather()
@@ -142,16 +144,22 @@ class whole_cluster(measurement):
         self.note_provenance(json.loads(lines[0]))
         self.keep_lines(lines)
         self.judge()
-        low = sorted({node for nodes in self.judged.low.values() for node in nodes})
+        low, beside = self.low_and_beside()
         if low and self.by_srun and not self.uses_mpi:
-            beside = sorted({n for nodes in self.judged.controls.values() for n in nodes} - {*low})
             self.say(f'LOW, measured again: {", ".join(low)}; beside: {", ".join(beside)}')
-            self.keep_lines([*lines, *self.measured_again([*low, *beside])])
+            more = self.measured_again([*low, *beside])
+            self.keep_lines([*lines, *more, *self.of_the_dead(more, [*low, *beside])])
             self.judge()
         if not ranking.of_verdict(self.judged.nodes, 'FAIL'):
             self.case.unclear = at_most(ranking.of_verdict(self.judged.nodes, *UNCLEAR), MOST)
         self.report_metrics()
         self.tell()
+
+    def low_and_beside(self) -> tuple[list[str], list[str]]:
+        """The nodes to measure again, and healthy ones beside them."""
+        low = {node for nodes in self.judged.low.values() for node in nodes}
+        beside = {node for nodes in self.judged.controls.values() for node in nodes}
+        return sorted(low), sorted(beside - low)
 
     def gathered(self) -> list[str]:
         """The records of one measurement, which are taken out of the stage folder."""
@@ -162,16 +170,16 @@ class whole_cluster(measurement):
             path.unlink(missing_ok=True)
         return [line + '\n' for line in text.splitlines() if line.endswith('}')]
 
-    def of_the_dead(self, lines: list[str]) -> list[str]:
+    def of_the_dead(self, lines: list[str], nodes: list[str]) -> list[str]:
         """Records, without a figure, of nodes that left none: how the program ended there."""
         if not self.by_srun or self.uses_mpi or not lines:
             return []
         hosts = {json.loads(line)['host'].partition('.')[0] for line in lines}
         ended = ledger.read(self.stagedir).ended
         made = []
-        for node in self.nodes_of_job:
+        for node in nodes:
             if node.partition('.')[0] not in hosts:
-                why = ledger.how(ended[node]) if node in ended else GONE
+                why = ledger.how(ended[node]) if ended.get(node) else GONE
                 one = ledger.Missing('', why, True, node)
                 empty = archive.empty_record(self.program_name(), node)
                 made.append(json.dumps({**empty, 'missing': [one._asdict()]}) + '\n')
@@ -179,6 +187,17 @@ class whole_cluster(measurement):
 
     def job_facts(self) -> dict[str, str]:
         return {**super().job_facts(), 'record_in_stage': RECORDS}
+
+    def take_whole_nodes(self) -> None:
+        """One process per node, with a CPU of each core."""
+        self.num_tasks_per_node = 1
+        if self.is_dry_run():
+            self.num_tasks = 1  # there may be no scheduler
+        self.num_cpus_per_task = len(topology.cores(self.current_partition))
+        if (self.current_partition.processor.num_cpus_per_core or 1) > 1:
+            self.use_multithreading = False
+        self.survive_a_node(with_mpi=False)
+        self.look_around()
 
     def note_ends(self) -> None:
         """Each process that srun starts notes in the ledger how the program ended on its node."""
@@ -189,10 +208,8 @@ class whole_cluster(measurement):
 
     def measured_again(self, nodes: list[str]) -> list[str]:
         """Records of further measurements of these nodes; none where they are not free."""
-        from membw.rank.screen import AGAIN  # with numpy and scipy: not in each session
-
         lines = []
-        for number in range(1, AGAIN + 1):
+        for number in range(1, self.times_again + 1):
             measured_again.measure(self.stagedir, self.job.script_filename, nodes, number)
             lines += self.gathered()
         return lines

@@ -214,3 +214,41 @@ def test_where_the_first_time_cannot_be_noted_it_is_said(floors, tmp_path):
     env = {**os.environ, 'MEMBW_STREAM': str(program), 'MEMBW_STATE': '/no/such/folder'}
     done = subprocess.run([health], env=env, capture_output=True, text=True)
     assert done.returncode == 3 and 'a second time would not be noticed' in done.stdout
+
+
+NODE = [
+    ('n2 FIT', 0, False),
+    ('n2 FIT other processes took CPU time', 0, False),
+    ('n2 SLOW a memory module or channel is gone', 1, True),
+    ('n2 DEAD ladder: ended by SIGBUS (signal 7)', 1, True),
+    ('n2 NOT JUDGED other processes took CPU time: Triad 3 GB/s, SLOW ', 3, False),
+    ("membw: no program 'stream' in '/opt/membw/bin'", 3, False),
+]
+
+
+@pytest.fixture
+def membw_node(tmp_path, monkeypatch):
+    """A stand-in for `membw node` that prints a line; its exit status is that of `membw node`."""
+
+    def put(line):
+        status = 2 if line.startswith('membw:') else int(' FIT' not in line)
+        command = tmp_path / 'membw'
+        command.write_text(f'#!/bin/sh\necho note >&2\necho "{line}"; exit {status}\n')
+        command.chmod(0o755)
+        monkeypatch.setenv('MEMBW_NODE', str(command))
+
+    return put
+
+
+@pytest.mark.parametrize('line, finding, drains', NODE)
+def test_where_python_is_the_entries_ask_membw_node(floors, membw_node, line, finding, drains):
+    membw_node(line)
+    for name, more in ENTRIES:
+        status, out = entry(name, floors.parent / 'stream', floors, **more)
+        assert is_drained(name, status, out) == drains, out
+        assert not drains or line in out
+    done = subprocess.run([ROOT / 'ci/entries/membw-health'], capture_output=True, text=True)
+    assert done.returncode == finding
+    status, out = entry('slurm-undrain', floors.parent / 'stream', floors)
+    assert ('state=resume' in out) == (finding == 0)
+    assert finding == 0 or f'state=drain reason=membw: {line}' in out

@@ -1,0 +1,87 @@
+"""`membw node` on every idle node at once: one job, one battery and one word per node."""
+
+import json
+import pathlib
+import sys
+
+import reframe as rfm
+from lib.binaries import built
+from lib.refusal import refuse
+from lib.whole_cluster import whole_cluster
+from reframe.core.builtins import run_after, run_before, variable
+
+from membw.checkout import root
+from membw.node import battery
+from membw.results import archive, ledger
+
+NODES = 'nodes'  # a folder of records, one of each node
+PROGRAMS = 'programs'
+
+
+@rfm.simple_test
+class cluster_node(whole_cluster):
+    """FIT (PASS here), SLOW and why (FAIL), NOT JUDGED (UNDECIDED) or DEAD (DIED): each node by
+    its peers of the same minute; what is not FIT once more, beside three that are."""
+
+    descr = 'the battery of membw node on every idle node, in one job'
+    tags = {'production', 'maintenance', 'flexible'}
+    valid_prog_environs = ['+scan']
+    slowest_of = 'triad'
+    times_again = 1
+    binary = built('stream')
+    ladder = built('ladder')
+    loaded = built('loaded')
+    tiers = built('tiers')
+
+    # set by -S: of the battery
+    seconds = variable(int, value=battery.USUAL_S)
+
+    @run_after('init')
+    def refuse_another_time(self) -> None:
+        if not battery.LEAST_S <= self.seconds <= battery.MOST_S:
+            limits = f'{battery.LEAST_S} to {battery.MOST_S} s'
+            refuse(self, f'seconds={self.seconds}: {limits}')
+
+    @run_before('run')
+    def set_command(self) -> None:
+        """The Python of this checkout, which the nodes share, and the programs side by side."""
+        self.take_whole_nodes()
+        programs = (self.binary, self.ladder, self.loaded, self.tiers)
+        self.prerun_cmds += [ledger.lacks(sys.executable), f'mkdir -p {PROGRAMS}']
+        self.prerun_cmds += [f"ln -sf '{one.path}' {PROGRAMS}/" for one in programs]
+        self.env_vars = {'MEMBW_ROOT': root(), 'PYTHONPATH': f'{root()}/src'}
+        self.executable = sys.executable
+        words = f'-m membw node --line --seconds {self.seconds}'
+        words += f' --programs {PROGRAMS} --records {NODES}'
+        self.executable_opts = words.split()
+        self.note_ends()
+
+    def program_name(self) -> str:
+        return 'node'
+
+    def note_provenance(self, record: dict) -> None:
+        self.run_environment = archive.environment(self.stagedir)
+        self.threads = record['threads']
+
+    def gathered(self) -> list[str]:
+        """The records of one measurement, which are taken out of the stage folder."""
+        lines = []
+        for path in sorted(pathlib.Path(self.stagedir, NODES).glob('*.json')):
+            lines.append(path.read_text())
+            path.unlink()
+        return lines
+
+    def keep_lines(self, lines: list[str]) -> None:
+        """With the word of each node."""
+        from membw.node import cluster  # with numpy and scipy: not in each session
+
+        every = [json.loads(line) for line in lines]
+        where = f'{self.current_system.name}:{self.current_partition.name}'
+        self.words = cluster.worded((one for one in every if one.get('parts')), where)
+        made = [*self.words, *(one for one in every if not one.get('parts'))]
+        super().keep_lines([json.dumps(one) + '\n' for one in made])
+
+    def low_and_beside(self) -> tuple[list[str], list[str]]:
+        from membw.node import cluster
+
+        return cluster.to_measure_again(self.words)

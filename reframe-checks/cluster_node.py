@@ -24,7 +24,7 @@ class cluster_node(whole_cluster):
     its peers of the same minute; what is not FIT once more, beside three that are."""
 
     descr = 'the battery of membw node on every idle node, in one job'
-    tags = {'production', 'maintenance', 'flexible'}
+    tags = {'maintenance', 'flexible'}
     valid_prog_environs = ['+scan']
     slowest_of = 'triad'
     times_again = 1

@@ -13,7 +13,7 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).parents[1] / 'lib'))
 import made_up_nodes as made  # noqa: E402
 
-from membw.node.baseline import compared  # noqa: E402
+from membw.node.baseline import Known, compared  # noqa: E402
 from membw.node.judge import judge  # noqa: E402
 from membw.possible.peak import facts_of  # noqa: E402
 
@@ -31,10 +31,10 @@ def of(planted, names, rng, noise, trials):
     def factor():
         return 1 + noise * rng.standard_normal()
 
-    peers = [made.node(f'p{i}', noise=factor) for i in range(PEERS)]
+    peers = [Known.of(made.node(f'p{i}', noise=factor)) for i in range(PEERS)]
     bases, usual = compared(peers[0], peers, [])
     for _ in range(trials):
-        judged = judge(made.node(noise=factor, **planted), bases, usual, TABLE)
+        judged = judge(Known.of(made.node(noise=factor, **planted)), bases, usual, TABLE)
         found = {cause.name for cause in judged.causes}
         if judged.word == 'FIT':
             counts['not low' if names else 'right'] += 1

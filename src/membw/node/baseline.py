@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import yaml
 
 from membw.checkout import root
-from membw.node.figures import METRICS, Record, facts_of, facts_of_node, of_node, stream_of
+from membw.node.figures import METRICS, Quantity, Record, facts_of_node, of_node, stream_of
 from membw.plural import plural
 from membw.possible import peak, published
 from membw.results import regimes
@@ -36,11 +36,25 @@ class Base(NamedTuple):
 WITHIN = {'late': Base(1, 0.05, 'this run'), 'domain': Base(1, MARGIN, 'this run')}
 
 
-def of_nodes(nodes: Sequence[Record], word: str) -> dict[str, Base]:
+class Known(NamedTuple):
+    """What a record says, read once for all that are compared with it."""
+
+    record: Record
+    quantities: dict[str, Quantity]
+    facts: dict[str, Any]
+    latency: float  # of the nearest cores: the state of a virtual machine's host
+
+    @classmethod
+    def of(cls, record: Record) -> 'Known':
+        latency = regimes.latency(stream_of(record))
+        return cls(record, of_node(record), facts_of_node(record), latency)
+
+
+def of_nodes(nodes: Sequence[Known], word: str) -> dict[str, Base]:
     """Medians of what was not disturbed. Low is beyond 3 %, and beyond what chance gives any of so
     many nodes (statistics/peers.py). Their deviation is the larger of 1.4826 MAD, which of a few
     is often too small, and the root mean square of the better half, in which no slow node is."""
-    bases, every = {}, [of_node(node) for node in nodes]
+    bases, every = {}, [node.quantities for node in nodes]
     for name in {name for quantities in every for name in quantities}:
         own = [quantities[name] for quantities in every if name in quantities]
         own = [quantity for quantity in own if not quantity.is_bound]
@@ -94,28 +108,32 @@ def of_published(record: Record) -> dict[str, Base]:
     return {'rate': Base(low, MARGIN, 'what others published', is_weak=True)}
 
 
-def is_reference(other: Record, node: Record) -> bool:
+def is_reference(other: Known, node: Known) -> bool:
     """Of one kind: the same CPU, programs built alike, one state of a virtual machine's host; and
     not confined, or no more than the node itself."""
-    records = [stream_of(one) for one in (other, node)]
-    facts, own = map(facts_of, records)
-    if any(facts.get(name) != own.get(name) for name in KIND):
+    if any(other.facts.get(name) != node.facts.get(name) for name in KIND):
         return False
-    allowed, least = ((one.get('facts') or {}).get('cpus_allowed') for one in (other, node))
-    if (other.get('counted') or {}).get('quota_throttles') or (allowed or math.inf) < (least or 0):
+    least, stopped = node.facts.get('cpus_allowed', 0), other.record.get('counted') or {}
+    if stopped.get('quota_throttles') or other.facts.get('cpus_allowed', math.inf) < least:
         return False
-    return not regimes.states(map(regimes.latency, records))
+    return not regimes.states((other.latency, node.latency))
 
 
 def compared(
-    node: Record, peers: Iterable[Record], earlier: Iterable[Record], system: str = ''
+    node: Known, peers: Iterable[Known], earlier: Iterable[Known], system: str = ''
 ) -> tuple[dict[str, Base], dict[str, Any]]:
     """({quantity: the first Base there is}, the usual facts); of others only what is of its kind,
     of its own earlier runs not those in which it was slow."""
-    record = stream_of(node)
-    others = [n for n in peers if n['host'] != node['host'] and is_reference(n, node)]
-    same = [n for n in earlier if n['host'] == node['host'] and n['time'] < node['time']]
-    same = [n for n in same if n.get('word') not in ('SLOW', 'DEAD') and is_reference(n, node)]
+    record, host = stream_of(node.record), node.record['host']
+    others = [n for n in peers if n.record['host'] != host and is_reference(n, node)]
+    same = [
+        n
+        for n in earlier
+        if n.record['host'] == host
+        and n.record['time'] < node.record['time']
+        and n.record.get('word') not in ('SLOW', 'DEAD')
+        and is_reference(n, node)
+    ]
     bases = of_published(record)
     for nodes, what in ((same, 'earlier run'), (others, 'peer')):
         bases |= of_nodes(nodes, what)
@@ -123,6 +141,6 @@ def compared(
     bases |= {n: base for n, base in WITHIN.items() if n not in bases or bases[n].is_weak}
     every: dict[str, Counter] = {}
     for one in others or same:
-        for name, value in facts_of_node(one).items():
+        for name, value in one.facts.items():
             every.setdefault(name, Counter())[value] += 1
     return bases, {name: counts.most_common(1)[0][0] for name, counts in every.items()}

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from membw.node.baseline import Base, compared
+from membw.node.baseline import Base, Known, compared
 from membw.node.figures import Record, of_node
 from membw.node.judge import FIT, NOT_JUDGED, SLOW, Judgement, judge
 from membw.possible.peak import facts_of
@@ -16,27 +16,27 @@ def worded(records: Iterable[Record], system: str = '') -> list[Record]:
     A node's first one is compared with those of all other nodes. The second one, whose word
     counts, is compared with the second ones of nodes that were FIT, by the limits of the first.
     """
-    first: dict[str, Record] = {}
-    second: dict[str, Record] = {}
+    first: dict[str, Known] = {}
+    second: dict[str, Known] = {}
     for node in sorted(records, key=lambda node: node['time']):
-        (second if node['host'] in first else first)[node['host']] = node
+        (second if node['host'] in first else first)[node['host']] = Known.of(node)
     judged = {host: against(first.values(), node, system) for host, node in first.items()}
     beside = [node for host, node in second.items() if judged[host].word == FIT]
-    made = [node | judged[host].said() for host, node in first.items()]
-    for host, node in second.items():
+    made = [known.record | judged[host].said() for host, known in first.items()]
+    for host, known in second.items():
         was = judged[host]
         if was.word == FIT:
             said = was.said()
         else:
-            said = against(beside, node, system, was.bases).said()
+            said = against(beside, known, system, was.bases).said()
             if said['word'] == FIT:
                 said['why'] = f'measured again; at first {was.text}'
-        made.append(node | said)
+        made.append(known.record | said)
     return made
 
 
 def against(
-    peers: Iterable[Record], node: Record, system: str, limits: Mapping[str, Base] | None = None
+    peers: Iterable[Known], node: Known, system: str, limits: Mapping[str, Base] | None = None
 ) -> Judgement:
     """`limits`: of the spread of all nodes, which a few do not show."""
     bases, usual = compared(node, peers, (), system)

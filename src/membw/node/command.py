@@ -15,7 +15,7 @@ from membw.checkout import refuse_unknown_system, root
 from membw.errors import MembwError, did_you_mean
 from membw.files import one_at_a_time
 from membw.node import battery, counters, store, text
-from membw.node.baseline import compared
+from membw.node.baseline import Known, compared
 from membw.node.battery import Part
 from membw.node.figures import Record
 from membw.node.judge import FIT, Judgement, judge
@@ -116,8 +116,9 @@ def word_for(
     node: Record, others: Iterable[Record], earlier: Iterable[Record], system: str
 ) -> Judgement:
     """The same for `membw node` and `membw why`."""
-    bases, usual = compared(node, newest(others).values(), earlier, system)
-    return judge(node, bases, usual, facts_of('causes')['causes'])
+    known = Known.of(node)
+    peers, before = map(Known.of, newest(others).values()), map(Known.of, earlier)
+    return judge(known, *compared(known, peers, before, system), facts_of('causes')['causes'])
 
 
 def built(names: Iterable[str], preset: str | None, folder: str | None) -> Path:

@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from membw.node.baseline import Base
+from membw.node.baseline import Base, Known
 from membw.node.causes import Cause, Row, Seen, find
-from membw.node.figures import NAMES, Quantity, Record, facts_of_node, of_node
+from membw.node.figures import NAMES, Quantity, Record
 
 FIT, SLOW, NOT_JUDGED, DEAD = 'FIT', 'SLOW', 'NOT JUDGED', 'DEAD'
 
@@ -29,10 +29,11 @@ class Judgement(NamedTuple):
 
 
 def judge(
-    node: Record, bases: Mapping[str, Base], usual: Mapping[str, Any], table: list[Row]
+    known: Known, bases: Mapping[str, Base], usual: Mapping[str, Any], table: list[Row]
 ) -> Judgement:
     """Pure: of a node's record, of what it is compared with, and of the table of causes."""
-    quantities, facts, counted = of_node(node), facts_of_node(node), counted_of(node)
+    node, quantities, facts = known.record, known.quantities, known.facts
+    counted = counted_of(node)
     confining = [row for row in table if row.get('disturbs') == 'all']
     if find(Seen({}, {}, facts, usual, counted), confining):
         quantities = {n: q._replace(is_bound=True) for n, q in quantities.items()}

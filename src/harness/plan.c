@@ -4,7 +4,7 @@
 
 #include <unistd.h>
 
-static const double PLAN_EVERY_TERMINAL = 0.2, PLAN_EVERY = 10;
+static const double PLAN_EVERY_TERMINAL = 0.2, PLAN_EVERY = 10, NEVER = 1e300;
 
 static double plan_began, plan_said;
 static int plan_has_line;
@@ -16,8 +16,14 @@ static int plan_is_for_terminal(void)
 
 void plan_done(const char *what, int done, int all)
 {
+	plan_done_part(what, done, all, (double)done / all, NEVER);
+}
+
+void plan_done_part(const char *what, int done, int all, double part, double until)
+{
 	const double now = clock_now(),
 		     every = plan_is_for_terminal() ? PLAN_EVERY_TERMINAL : PLAN_EVERY;
+	double left;
 
 	if (!done)
 		plan_began = plan_said = now;
@@ -25,9 +31,12 @@ void plan_done(const char *what, int done, int all)
 		return;
 	plan_said = now;
 	plan_has_line = plan_is_for_terminal();
+	left = (now - plan_began) / part * (1 - part);
+	if (left > until - now)
+		left = until - now;
 	fprintf(stderr, "%s%d of %d %s, about %.0f s left%s",
 		plan_has_line ? "\r\033[K" : "membw-progress: ", done, all, what,
-		(now - plan_began) / done * (all - done), plan_has_line ? "" : "\n");
+		left > 0 ? left : 0, plan_has_line ? "" : "\n");
 }
 
 void plan_end(void)

@@ -12,5 +12,9 @@
 /* DONE of ALL of what are called WHAT; the first call, with DONE 0, starts the clock. */
 LOCAL void plan_done(const char *what, int done, int all);
 
+/* The same where they take unequally long: PART of the work is done, and nothing begins after
+ * UNTIL (of clock_now()). */
+LOCAL void plan_done_part(const char *what, int done, int all, double part, double until);
+
 /* Before other output: takes the terminal's line away. */
 LOCAL void plan_end(void);

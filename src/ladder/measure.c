@@ -14,7 +14,7 @@
 #include "kernels.h"
 
 static const double SHORT_GROUP = 2e-4, LONG_GROUP = 1e-2, LONG_SECONDS = 0.5, ALL_SECONDS = 0.1,
-		    LONG_PASS = 2e-3, SETTLED = 0.03;
+		    LONG_PASS = 2e-3, SETTLED = 0.03, WORK_OF_ANY = 4 << 20, WORK_OF_RATE = 0.03;
 enum { GROUPS_MOST = 8, PASSES_MOST = 1 << 20 };
 
 static const char *const names[POINTS] = { "latency_2m", "latency_4k", "read_one",
@@ -272,11 +272,25 @@ static int is_visited(const struct measuring *m, int rung, int points)
 	return bytes <= m->most[points] && (points != LATENCY_4K || (bytes & (bytes - 1)) == 0);
 }
 
+/* How long a size takes, compared with others: a chase by far the longest. */
+static double work_of(const struct measuring *m, int rung)
+{
+	double work = WORK_OF_ANY;
+	int points;
+
+	for (points = 0; points < POINTS; points++)
+		if (is_visited(m, rung, points))
+			work += (double)m->ladder->bytes[rung] *
+				(is_chase(points) ? 1 : WORK_OF_RATE);
+	return work;
+}
+
 int measuring_round(struct measuring *m, double until)
 {
 	static double clocks[ROUNDS_MAX];
-	const int count = m->ladder->count;
-	double sorted[ROUNDS_MAX];
+	const int count = m->ladder->count, round = m->ladder->rounds,
+		  rounds = round < ROUNDS_LEAST ? ROUNDS_LEAST : round + 1;
+	double sorted[ROUNDS_MAX], work = 0, done;
 	int order[RUNGS_MAX], i, points;
 
 	for (i = 0; i < count; i++) {
@@ -284,12 +298,16 @@ int measuring_round(struct measuring *m, double until)
 
 		order[i] = order[j];
 		order[j] = i;
+		work += work_of(m, i);
 	}
+	done = round * work;
 	for (i = 0; i < count && clock_now() < until && !watchdog_signalled(); i++) {
 		for (points = 0; points < POINTS; points++)
 			if (is_visited(m, order[i], points))
 				visit(m, (enum points)points, order[i]);
-		plan_done("sizes", m->ladder->rounds * count + i + 1, ROUNDS_LEAST * count);
+		done += work_of(m, order[i]);
+		plan_done_part("sizes", round * count + i + 1, rounds * count,
+			       done / (rounds * work), until);
 	}
 	if (i < count && m->ladder->rounds)
 		return 0;

@@ -13,7 +13,7 @@ from typing import TextIO
 from membw.results.table import HIGHER, Figure, read_table
 
 # of ReFrame's '[       OK ] (12/37) stream ...': the number of the case, and of how many
-NUMBERED = re.compile(r'^\[ +[A-Z]+ \] \( *(\d+)/(\d+)\) (\S+)')
+NUMBERED = re.compile(r'^\[ +[A-Z]+ \] \( *(\d+)/(\d+)\) ')
 BEGUN = re.compile(r'^\[ +RUN +\] (.*?)(?: /\w+)? @[^:]+:([^+]+)\+(\S+)')
 CLEAR = '\r\033[K'
 EVERY_S = 10  # between two lines where there is no terminal
@@ -86,21 +86,16 @@ class Cases:
 
     def __init__(self, until: float = 0.0, results: Path = Path()) -> None:
         self.until, self.results = until, results
-        self.number, self.total, self.begun, self.ended = 0, 0, time.time(), time.time()
+        self.number, self.total, self.begun = 0, 0, time.time()
         self.name, self.folder = '', ''
         self.best: Figure | None = None  # so far, of the test under way
-        self.runs: list[tuple[str, float]] = []  # (test, seconds) of each that is no build
 
     def take(self, line: str) -> bool:
         """Counts a case that ended; whether one begins."""
         ended, begun = NUMBERED.match(line), BEGUN.match(line)
         if ended:
             self.number, self.total = int(ended[1]), int(ended[2])
-            test, now = ended[3], time.time()
-            if not test.endswith('_binary') and not test.startswith('spack_'):
-                self.runs.append((test, now - max(self.begun, self.ended)))
-                self.take_figure(newest_figure(self.results, self.begun))
-            self.ended = now
+            self.take_figure(newest_figure(self.results, self.begun))
         if begun:
             self.begun, self.name = time.time(), named(*begun.groups())
             test, partition, preset = begun.groups()
@@ -129,18 +124,12 @@ class Cases:
         return f'{count}{self.name}, {own or so_far}{best}'
 
     def left(self) -> str:
-        """Of the session. Only where the last ten runs are of the test under way: others take
-        another time, and what is to come is not known."""
+        """Of a quick run; builds and a first round are waited for, however long they take. Of
+        another it is not known: tests take unlike times."""
         seconds = self.until - time.time()
-        if self.until:  # builds and a first round are waited for, however long they take
-            is_first = not self.name.endswith(tuple('23456789'))
-            return '' if is_first or seconds < 1 else f', about {duration(seconds)} left'
-        last, test = self.runs[-10:], self.name.split(' ')[0]
-        if len(last) < 2 or {name for name, _ in last} != {test} or self.number >= self.total:
+        if seconds < 1 or not self.name.endswith(tuple('23456789')):
             return ''
-        seconds = sum(s for _, s in last) / len(last) * (self.total - self.number)
-        seconds -= time.time() - self.begun
-        return f', about {duration(max(seconds, 1))} left'
+        return f', about {duration(seconds)} left'
 
 
 def plan_of(results: Path, pattern: str, begun: float) -> str:

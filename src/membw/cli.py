@@ -1,7 +1,6 @@
 """The command `membw`: one subcommand, one package."""
 
 import argparse
-import difflib
 import importlib
 import os
 import re
@@ -77,8 +76,8 @@ class Parser(argparse.ArgumentParser):
 
     def refuse(self, word: str) -> NoReturn:
         """What the command does not take."""
-        near = difflib.get_close_matches(word.partition('=')[0], [*self._option_string_actions], 1)
-        hint = f"did you mean '{near[0]}'?" if near else f"'{self.prog} --help' lists the options"
+        listed = f"'{self.prog} --help' lists the options"
+        hint = did_you_mean(word.partition('=')[0], self._option_string_actions, listed)
         raise MembwError(f"unknown argument '{word}'", hint)
 
 

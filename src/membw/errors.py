@@ -3,6 +3,8 @@
 import difflib
 from collections.abc import Iterable
 
+NEAR = 0.65  # of difflib's ratio: 'uliss' is near 'ulysses', 'seconds' is not near 'rounds'
+
 
 class MembwError(Exception):
     """A usage error: a fact, and the way out."""
@@ -12,7 +14,10 @@ class MembwError(Exception):
         self.hint = hint
 
 
-def did_you_mean(name: object, known: Iterable[str]) -> str:
-    """The hint for a name that is not one of the known ones."""
-    near = difflib.get_close_matches(str(name), list(known), 1)
-    return f"did you mean '{near[0]}'?" if near else f'known here: {" ".join(sorted(known))}'
+def did_you_mean(name: object, known: Iterable[str], otherwise: str = '') -> str:
+    """The hint for a name that is not one of the known ones; dashes count for nothing."""
+    names = {one.lstrip('-'): one for one in known}
+    near = difflib.get_close_matches(str(name).lstrip('-'), names, 1, NEAR)
+    if near:
+        return f"did you mean '{names[near[0]]}'?"
+    return otherwise or f'known here: {" ".join(sorted(names.values()))}'

@@ -16,7 +16,7 @@ ERRORS = [
     ('run -n strem', "no test 'strem'", "did you mean 'stream'?"),
     (
         'run -S stream.max_second=1',
-        "no check has a variable 'max_second': '-S max_second' would set nothing",
+        "check 'stream' has no variable 'max_second'",
         "did you mean 'max_seconds'?",
     ),
     (
@@ -38,6 +38,18 @@ ERRORS = [
         'nightly --night tomorrow',
         "argument --night: 'tomorrow' is no date as 2026-11-21",
         "'membw nightly --help' lists the options",
+    ),
+    ('run --seconds 5', "unknown option '--seconds'", "'membw run --help' lists the options"),
+    ('run extra', "unknown argument 'extra'", "'membw run --help' lists the options"),
+    (
+        'run -n stream -S stream.bodies=9',
+        "check 'stream' has no variable 'bodies'",
+        "'reframe -c reframe-checks -n stream --describe' has its variables",
+    ),
+    (
+        'calibrate nosuch',
+        "cannot read 'nosuch': No such file or directory",
+        'give files or folders that exist',
     ),
     ('run -p gc-o2', "no preset 'gc-o2'", "did you mean 'gcc-o2'?"),
 ]

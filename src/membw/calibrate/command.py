@@ -43,7 +43,7 @@ def add_parser(subparsers: Any) -> None:
     add = parser.add_argument
     add('results', nargs='*', metavar='RESULTS', help='records: files, folders, - (results)')
     add = parser.add_argument_group('which runs').add_argument
-    add('--system', required=True, help='the name of a file of systems/, without .yaml')
+    add('--system', help='the name of a file of systems/, without .yaml')
     add('--test', default='stream', help='the check (stream)')
     add('--partition', help='this partition only')
     add('--preset', help='this preset only')
@@ -85,9 +85,13 @@ def run(args: argparse.Namespace) -> int:
 
 def gather(args: argparse.Namespace) -> tuple[Table, list[Samples]]:
     """The table, and the requested Samples. Raises MembwError where there are none."""
-    refuse_unknown_system(args.system)
+    if args.system:
+        refuse_unknown_system(args.system)
     paths = args.results or [str(Path(root(), 'results'))]
     table = read_table(paths)
+    if not args.system:
+        known = ' or '.join(sorted({f'--system {f.system}' for f in table.figures}))
+        raise MembwError('no system is given', known or '--system SYSTEM names a file of systems/')
     for problem in table.problems:
         print(f'membw: {problem}', file=sys.stderr)
     if args.node:

@@ -101,7 +101,7 @@ def run_reframe(
 ) -> None:
     """One session of ReFrame, its report in `base`.json. MembwError: nothing was run."""
     rest = args.rest
-    refusals.refuse_unknown_checks(rest)
+    refusals.refuse_unknown_variables(rest)
     priority = realtime.words(args.realtime, is_local(partitions))
     if is_quick:
         environs = [e['name'] if isinstance(e, dict) else e for e in partitions[0]['environs']]
@@ -119,7 +119,6 @@ def run_reframe(
     is_run = os.path.exists(f'{base}.json') and reframe.cases_of(reframe.load(f'{base}.json'))
     try:
         refusals.refuse_load_errors(lines)
-        refusals.refuse_unset(lines, rest)
         if not is_run:
             refusals.refuse_nothing(base, args.system, rest, lines, partitions)
     except MembwError as err:

@@ -1,7 +1,6 @@
 """What ReFrame only warns of, and goes on with exit status 0: here it is an error."""
 
 import contextlib
-import difflib
 import fcntl
 import pathlib
 import re
@@ -19,8 +18,7 @@ NOT_LOADED = re.compile(
 # -S CHECK.VARIABLE=VALUE or VARIABLE=VALUE, in each way to write it
 SET = re.compile(r'(?:^| )(?:-S *|--setvar[= ])(?:(\w+)\.)?(\w+)=')
 LEAST_FREE = 8 << 20  # bytes: what a small run writes
-UNSET = "test '{}': the following variables were not set: "
-CHECK = re.compile(r'^class (\w+)\(', re.M)
+CLASS = re.compile(r'^class (\w+)\(([^)]*)\)', re.M)
 VARIABLE = re.compile(r'^    (\w+) = variable\(', re.M)
 UNKNOWN = re.compile(r'reframe: error: unrecognized arguments: (\S+)')
 LACKS = re.compile(r'reframe: error: (argument \S+: .*)')
@@ -31,28 +29,31 @@ STOPPED = 'run session stopped: '
 RERUN = " (rerun with '-v' for a backtrace)"
 
 
-def sources() -> str:
-    """The text of reframe-checks."""
+def classes() -> dict[str, tuple[list[str], list[str]]]:
+    """{class of reframe-checks: (what it is made of, its own variables)}."""
     files = pathlib.Path(root(), 'reframe-checks').rglob('*.py')
-    return '\n'.join(file.read_text() for file in files)
+    _, *parts = CLASS.split('\n'.join(file.read_text() for file in files))
+    each = zip(parts[::3], parts[1::3], parts[2::3], strict=True)
+    return {name: (bases.split(', '), VARIABLE.findall(body)) for name, bases, body in each}
 
 
-def checks() -> list[str]:
-    """Names of the classes of reframe-checks."""
-    return sorted(set(CHECK.findall(sources())))
-
-
-def variables() -> list[str]:
-    """What `-S` may set without the name of a check: of our checks, and of ReFrame's."""
+def variables(check: str) -> set[str]:
+    """What `-S` may set of a check, or of any ('')."""
     import reframe  # not at each start of membw
 
-    return sorted({*VARIABLE.findall(sources()), *reframe.RegressionTest.var_space})
+    known, every = {*reframe.RegressionTest.var_space}, classes()
+    waiting = [check] if check else [*every]
+    while waiting:
+        bases, own = every.get(waiting.pop(), ([], []))
+        known.update(own)
+        waiting += bases
+    return known
 
 
 def whole_names(words: list[str]) -> list[str]:
     """`-n pingpong` as the check of that name, not as every name that holds it (imb_pingpong);
     `-n 'stream%pinning=none'` as ReFrame lists it, whatever parameter stands before (a round)."""
-    known = checks() if '-n' in words else []
+    known = classes() if '-n' in words else {}
 
     def named(word: str) -> str:
         return f'^{word}(%|$)' if word in known else re.sub(r'%(?=\w)', '%.*', word)
@@ -72,23 +73,21 @@ def refuse_full_disk() -> None:
         )
 
 
-def refuse_unknown_checks(words: list[str]) -> None:
+def refuse_unknown_variables(words: list[str]) -> None:
     """A variable, or its check, that does not exist: ReFrame would go on without it."""
-    given = SET.findall(' '.join(words))
-    known = checks() if given and '-c' not in words else []
-    for check, variable in given if known else []:
-        if check and check not in known:
-            near = difflib.get_close_matches(check, known, 1)
-            hint = f"did you mean '{near[0]}.{variable}'?" if near else 'name a check of ours'
-            raise MembwError(f"no check '{check}' for '-S {check}.{variable}'", hint)
-        if variable not in variables():
-            near = difflib.get_close_matches(variable, variables(), 1)
-            name = check or 'stream'
-            hint = f"'reframe -c reframe-checks -n {name} --describe' has its variables"
+    for check, variable in SET.findall(' '.join(words)) if '-c' not in words else []:
+        if check and check not in classes():
             raise MembwError(
-                f"no check has a variable '{variable}': '-S {variable}' would set nothing",
-                f"did you mean '{near[0]}'?" if near else hint,
+                f"no check '{check}' for '-S {check}.{variable}'",
+                did_you_mean(check, classes(), 'name a check of ours'),
             )
+        known = variables(check)
+        if variable not in known:
+            hint = (
+                f"'reframe -c reframe-checks -n {check or 'stream'} --describe' has its variables"
+            )
+            owner = f"check '{check}' has no" if check else 'no check has a'
+            raise MembwError(f"{owner} variable '{variable}'", did_you_mean(variable, known, hint))
 
 
 def refuse_second_session(system: str | None) -> None:
@@ -100,17 +99,6 @@ def refuse_second_session(system: str | None) -> None:
             except BlockingIOError as err:
                 fact = f"another session of '{path.stem}' is under way in '{path.parent}'"
                 raise MembwError(fact, 'wait until it has ended') from err
-
-
-def refuse_unset(lines: list[str], words: list[str]) -> None:
-    """A variable that the check does not have."""
-    for check, variable in filter(all, SET.findall(' '.join(words))):
-        unset = [line for line in lines if UNSET.format(check) in line]
-        if any(re.search(rf"'(\w+\.)?{variable}'", line) for line in unset):
-            raise MembwError(
-                f"check '{check}' has no variable '{variable}': nothing was set",
-                f"'reframe -c reframe-checks -n {check} --describe' has its variables",
-            )
 
 
 def refuse_load_errors(lines: list[str]) -> None:
@@ -161,8 +149,7 @@ def refuse_mistyped(rest: list[str], lines: list[str]) -> None:
         fact, hint = f"'{unknown}' is a test", f'membw run -n {unknown}'
     elif unknown:
         fact = f"unknown {'option' if unknown[0] == '-' else 'argument'} '{unknown}'"
-        near = difflib.get_close_matches(f'--{unknown.lstrip("-")}', [*OWN, *OFTEN], 1)
-        hint = f"did you mean '{near[0]}'?" if near else "'membw run --help' lists the options"
+        hint = did_you_mean(unknown, [*OWN, *OFTEN], "'membw run --help' lists the options")
     for option, word in zip(rest, rest[1:], strict=False):
         names, what = known.get(option, ([], ''))
         if not fact and names and re.fullmatch(r'[\w-]+', word):

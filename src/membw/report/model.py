@@ -4,44 +4,27 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from markupsafe import Markup
-
 from membw.report.svg import Canvas
 from membw.tables import Table
 
-WIDE, NARROW = 860, 340  # pixels of a picture, on a screen and on a phone
+WIDE = 860  # pixels of a picture on a screen
 
 
-@dataclass
-class Picture:
+class Picture(NamedTuple):
     """`draw(width)` gives the picture that many pixels wide."""
 
     title: str
     draw: Callable[[int], Canvas]
     how_to_read: str = ''
 
-    @property
-    def wide(self) -> Markup:
-        """For a screen."""
-        return Markup(self.draw(WIDE).as_text())
-
-    @property
-    def narrow(self) -> Markup:
-        """For a phone."""
-        return Markup(self.draw(NARROW).as_text())
-
 
 @dataclass
 class Section:
-    """`folded` pictures are shown on a click on `fold_title`."""
-
     id: str
     title: str
     notes: list[str] = field(default_factory=list)
     pictures: list[Picture] = field(default_factory=list)
     tables: list[Table] = field(default_factory=list)
-    folded: list[Picture] = field(default_factory=list)
-    fold_title: str = ''
     conditions: str = ''  # array size, threads, stores
 
 

@@ -46,10 +46,7 @@ def section(
     is_fleet = len({row.node for row in rows if row.node}) > 1  # drawn as a ranking
     is_any = any(row.is_valid for row in rows)
     if 0 < len(single) <= COLUMNS and is_any and not is_fleet:
-        pictures = [bar_picture(name, rows, peak) for name in reversed(single)]
-        first = 0 if is_in_head else 1
-        made.pictures, made.folded = pictures[:first], pictures[1:]
-        made.fold_title = f'Pictures of {", ".join(reversed(single[:-1]))}'
+        made.pictures = [] if is_in_head else [bar_picture(single[-1], rows, peak)]
     valid = [row for row in rows if row.is_valid]
     made.pictures += [p for row in valid[:MOST] for p in _curve_pictures(row, curves)]
     if len(metrics) > COLUMNS:

@@ -64,6 +64,9 @@ class Canvas:
         """Text that is SVG already."""
         self.parts.append(text)
 
+    def __html__(self) -> str:  # in a template
+        return self.as_text()
+
     def as_text(self, standalone: bool = False) -> str:
         """The <svg> element; `standalone` adds what a file needs: colours and background."""
         label = escape(printable(self.label), quote=True)

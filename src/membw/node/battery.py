@@ -28,14 +28,22 @@ BATTERY = (
     Part('one', 'stream', '--seconds {s}', 'what one thread does', weight=1, threads=1),
     Part('ladder', 'ladder', '--quick', 'latency and size of each cache, latency of memory', 6),
     Part('loaded', 'loaded', '--quick', 'the highest rate of reads', 6, cores=2),
+    Part('dgemm', 'dgemm', '--shape square --max-seconds 3', 'arithmetic of all cores', 5),
     Part('tiers', 'tiers', '--quick', 'each memory from each domain', 6, domains=2),
     Part('late', 'stream', '--seconds {s}', 'whether it fell meanwhile', weight=2),
 )
 
 
-def plan(seconds: float, domains: int, cores: int) -> Iterator[tuple[Part, float]]:
+OPTIONAL, OPTIONAL_S = 'dgemm', 45  # where there is a BLAS, and so many seconds for all parts
+
+
+def plan(
+    seconds: float, domains: int, cores: int, has_blas: bool = False
+) -> Iterator[tuple[Part, float]]:
     """Each part and its seconds: the fixed ones first, the rest by weight."""
     parts = [part for part in BATTERY if part.domains <= domains and part.cores <= cores]
+    if not has_blas or seconds < OPTIONAL_S:
+        parts = [part for part in parts if part.name != OPTIONAL]
     rest = seconds - sum(part.seconds + SETTLE_S for part in parts)
     weights = sum(part.weight for part in parts)
     for part in parts:

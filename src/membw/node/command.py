@@ -62,7 +62,8 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
     about = f'time of all parts ({battery.USUAL_S}; {limits})'
     add('--seconds', type=seconds, default=battery.USUAL_S, metavar='S', help=about)
     add('--preset', help='the preset that the programs are built by (as membw run)')
-    add('--programs', metavar='DIR', help='built programs, in place of a preset')
+    about = 'built programs, in place of a preset; dgemm runs where it is there'
+    add('--programs', metavar='DIR', help=about)
     add('--plan', action='store_true', help='print the parts and their time, and end')
     add = parser.add_argument_group('what it is compared with').add_argument
     add('--system', default='', metavar='SYSTEM[:PARTITION]', help=SYSTEM)
@@ -87,7 +88,8 @@ def seconds(word: str) -> int:
 def run(args: argparse.Namespace) -> int:
     """Exit status as in EPILOG."""
     domains, cores = len(topology.numbered()) or 1, len(topology.cores_here())
-    parts = [*battery.plan(args.seconds, domains, cores)]
+    has_blas = bool(args.programs) and os.access(Path(args.programs, battery.OPTIONAL), os.X_OK)
+    parts = [*battery.plan(args.seconds, domains, cores, has_blas)]
     if args.plan:
         lines = (' '.join([part.program, *battery.words(part, s)]) for part, s in parts)
         rows = [(part.name, s, line, part.asks) for (part, s), line in zip(parts, lines)]

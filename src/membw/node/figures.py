@@ -17,6 +17,7 @@ METRICS = {
     'l3': ('latency of L3', 'ladder', 'l3_latency'),
     'cache': ('size of L3', 'ladder', 'l3_size'),
     'loaded': ('highest rate of reads', 'loaded', 'max_gbs_1r0w'),
+    'arithmetic': ('DGEMM', 'dgemm', 'square'),
     'across': ('reads from another NUMA domain', 'tiers', 'read_gbs_across'),
 }
 ACROSS = re.compile(r'read_gbs_(\d+)_(?!\1$)\d+')  # of tiers, the slowest of them

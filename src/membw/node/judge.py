@@ -52,9 +52,9 @@ def judge(
         seen = seen._replace(shares=estimates)
     causes = [c for c in find(seen, table) if c.disturbs or is_named(c, word)]
     if word == SLOW:
-        known = [c.text for c in causes if not c.disturbs and sure & {*c.explains}]
+        named = [c.text for c in causes if not c.disturbs and sure & {*c.explains}]
         lows = ', '.join(f'{NAMES[n]} {shares[n]:.3f} of the reference' for n in low if n in sure)
-        why = '; '.join(known) or f'cause not known: {lows}'
+        why = '; '.join(named) or f'cause not known: {lows}'
     elif word in (NOT_JUDGED, FIT) and causes:
         why = ': '.join(filter(None, ['; '.join(c.text for c in causes), why]))
     return Judgement(word, why, causes, seen, quantities, bases)

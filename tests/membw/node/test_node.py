@@ -133,12 +133,14 @@ def test_a_reference_of_its_system_counts_first_where_it_is_the_only_one(monkeyp
     'seconds, domains, cores', [(30, 1, 1), (30, 1, 2), (60, 1, 2), (60, 8, 96), (180, 8, 96)]
 )
 def test_the_plan_fits_its_seconds_and_each_part_has_some(seconds, domains, cores):
-    parts = list(battery.plan(seconds, domains, cores))
+    parts = list(battery.plan(seconds, domains, cores, has_blas=True))
     assert sum(s + battery.SETTLE_S for _, s in parts) <= seconds + 0.5
     assert min(s for _, s in parts) >= 2
     assert [p.name for p, _ in parts][0] == 'stream' and parts[-1][0].name == 'late'
     assert ('tiers' in [p.name for p, _ in parts]) == (domains > 1)
     assert ('loaded' in [p.name for p, _ in parts]) == (cores > 1)
+    assert ('dgemm' in [p.name for p, _ in parts]) == (seconds > 30)
+    assert 'dgemm' not in [p.name for p, _ in battery.plan(seconds, domains, cores)]  # no BLAS
 
 
 @pytest.fixture

@@ -4,6 +4,7 @@ import re
 
 import made_up_records as made
 import pytest
+from made_run import MadeRun, metric
 
 from membw import cli
 
@@ -12,6 +13,7 @@ COMMANDS = {
     'history': ['history', '--since', '2026-05-01'],
     'export': ['export', '--format', 'csv'],
     'calibrate': ['calibrate', '--system', 'thin', '--dry-run'],
+    'report': ['report', '-o', '/dev/stdout'],
 }
 
 
@@ -40,3 +42,13 @@ def test_a_name_that_is_not_there_is_refused(file, command, capsys):
     name, *words = COMMANDS[command]
     assert cli.main([name, file, *words, '--node', 'n099']) == 2
     assert "no node 'n099' in the results" in capsys.readouterr().err
+
+
+def test_summary_prints_the_rows_of_these_nodes_only(tmp_path, capsys):
+    run = MadeRun(tmp_path).add({'triad': metric(40.0)})
+    path = run.add({'triad': metric(41.0)}, preset='gcc-o3', record={'host': 'n2'}).write()
+    assert cli.main(['summary', path, '--node', 'n2']) == 0
+    said = capsys.readouterr().out
+    assert 'gcc-o3' in said and 'gcc-o2' not in said and 'PASS: 1 PASS' in said
+    assert cli.main(['summary', path, '--node', 'n9']) == 2
+    assert "no node 'n9' in the results" in capsys.readouterr().err

@@ -12,10 +12,12 @@ from membw.accept.report import report
 from membw.accept.rule import decide
 from membw.accept.runs import runs_of
 from membw.accept.text import blocks, plan_lines
+from membw.arguments import add_node
 from membw.checkout import root
 from membw.errors import MembwError
 from membw.files import write_whole
 from membw.printable import printable
+from membw.results.hostlist import chosen_nodes
 from membw.results.table import read_table
 
 EPILOG = """\
@@ -59,6 +61,7 @@ def add_parser(subparsers: Any) -> None:
         default=[],
         help='records: files, folders, - (results); may be repeated',
     )
+    add_node(add, 'lines')
     add('--page', metavar='FILE', help='also write the outcome as an HTML page of two sheets')
     tables.add_argument(parser)
     parser.set_defaults(func=run)
@@ -80,6 +83,9 @@ def run(args: argparse.Namespace) -> int:
     for problem in table.problems:
         print(f'membw: {printable(problem)}', file=sys.stderr)
     acceptance = report(decide(protocol, runs_of(protocol, table)), table.problems)
+    if args.node:
+        names = chosen_nodes(args.node, {node['node'] for node in acceptance['nodes']})
+        acceptance['nodes'] = [n for n in acceptance['nodes'] if n['node'] in names]
     if args.page:
         from membw.accept.page import page_of
         from membw.report.template import render

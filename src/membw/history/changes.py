@@ -1,22 +1,22 @@
 """What changed in a table of results: nodes, each without what all nodes did that night; fleets.
 
 A night's figure of a node is the median of its valid runs in one state of the host (as `rank` has
-it); lower bounds are left out. Each node
-is taken by its own median. Of three nodes and more the median of these parts is what the fleet did
-that night: it is a series of its own, and is taken off the nodes'.
+it, see nights.py). Each node is taken by its own median. Of three nodes and more the median of
+these parts is what the fleet did that night: it is a series of its own, and is taken off the
+nodes'.
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from datetime import date
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from membw.history.nights import Nights, Series
 from membw.results.provenance import difference
-from membw.results.regimes import state, states
-from membw.results.table import HIGHER, Figure, Table, conditions
+from membw.results.table import HIGHER, Figure
 from membw.statistics import now_and_before
 
 MARGIN = 0.02
@@ -47,56 +47,13 @@ class Change(NamedTuple):
     acknowledged: str = ''
 
 
-class _Series(NamedTuple):
-    """Of one metric in one setting; values are nodes x nights, NaN: not measured."""
-
-    figure: Figure  # any one
-    nodes: list[str]
-    nights: list[str]
-    values: NDArray
-    figures: dict[tuple[str, str], Figure]  # (node, night)
-
-
-def find_changes(table: Table, margin: float = MARGIN) -> list[Change]:
+def find_changes(nights: Nights, margin: float = MARGIN) -> list[Change]:
     """All changes, in order of time, each once."""
-    found = [c for series in _all_series(table.figures) for c in _of_series(series, table, margin)]
+    found = [c for series in nights.series() for c in _of_series(series, nights, margin)]
     return sorted(_merged(found), key=lambda c: (c.night, c.name, c.nodes))
 
 
-def _all_series(figures: Sequence[Figure]) -> Iterator[_Series]:
-    """One at a time: a year of a fleet is large."""
-    return map(_series, comparable(figures).values())
-
-
-def comparable(figures: Sequence[Figure]) -> dict[tuple, list[Figure]]:
-    """Valid estimates by setting, metric and state of the host: only those are compared."""
-    by_setting: dict[tuple[str, str], list[Figure]] = defaultdict(list)
-    for f in figures:
-        if f.verdict == 'VALID' and not f.is_bound:
-            by_setting[conditions(f), f.metric].append(f)
-    groups: dict[tuple, list[Figure]] = defaultdict(list)
-    for key, same in by_setting.items():
-        spans = states(f.pair_ns for f in same)
-        for f in same:
-            groups[key + (state(f.pair_ns, spans),)].append(f)
-    return groups
-
-
-def _series(figures: list[Figure]) -> _Series:
-    nodes = sorted({f.node for f in figures})
-    nights = sorted({f.night for f in figures})
-    row, column = ({name: i for i, name in enumerate(names)} for names in (nodes, nights))
-    runs: dict[tuple[str, str], list[Figure]] = defaultdict(list)
-    for f in figures:
-        runs[f.node, f.night].append(f)
-    values = np.full((len(nodes), len(nights)), np.nan)
-    for (node, night), of_night in runs.items():
-        values[row[node], column[night]] = np.median([f.value for f in of_night])
-    every = {key: of_night[-1] for key, of_night in runs.items()}
-    return _Series(figures[0], nodes, nights, values, every)
-
-
-def _of_series(series: _Series, table: Table, margin: float) -> list[Change]:
+def _of_series(series: Series, nights: Nights, margin: float) -> list[Change]:
     levels = np.nanmedian(series.values, axis=1)
     parts = series.values / levels[:, None]
     found = []
@@ -104,17 +61,17 @@ def _of_series(series: _Series, table: Table, margin: float) -> list[Change]:
         fleet = np.nanmedian(parts, axis=0)
         parts = parts / fleet
         found += _of_rows(
-            [FLEET], fleet[None, :], [float(np.median(levels))], series, table, margin
+            [FLEET], fleet[None, :], [float(np.median(levels))], series, nights, margin
         )
-    return found + _of_rows(series.nodes, parts, levels, series, table, margin)
+    return found + _of_rows(series.nodes, parts, levels, series, nights, margin)
 
 
 def _of_rows(
     names: Sequence[str],
     parts: NDArray,
     levels: Sequence[float],
-    series: _Series,
-    table: Table,
+    series: Series,
+    nights: Nights,
     margin: float,
 ) -> list[Change]:
     rows = [np.flatnonzero(~np.isnan(row)) for row in parts]
@@ -133,20 +90,19 @@ def _of_rows(
                 figure.unit, change.limit, change.deviation, of_medians,
                 bool(is_less == (figure.better == HIGHER)),
                 bool(abs(last / change.before - 1) <= change.limit),
-                _cause(series, table, name, night),
+                _cause(series, nights, name, night),
             ))  # fmt: skip
     return found
 
 
-def _cause(series: _Series, table: Table, node: str, night: str) -> str:
+def _cause(series: Series, nights: Nights, node: str, night: str) -> str:
     """What changed in the build or run of the (first) node in this night."""
-    node = series.nodes[0] if node == FLEET else node
-    nights = [n for n in series.nights if (node, n) in series.figures]
-    later = next((n for n in nights if n >= night), None)
-    earlier = next((n for n in reversed(nights) if n < night), None)
-    if later is None or earlier is None:
+    builds = series.builds[0 if node == FLEET else series.nodes.index(node)]
+    known, cut = np.flatnonzero(builds >= 0), series.nights.index(night)
+    earlier, later = known[known < cut], known[known >= cut]
+    if not len(earlier) or not len(later):
         return ''
-    one, other = (table.provenance(series.figures[node, n]) for n in (earlier, later))
+    one, other = (nights.provenance(builds[n]) for n in (earlier[-1], later[0]))
     for name, (before, after) in difference(one, other).items():
         return f"{name} '{after[:60]}', before '{before[:60]}'"
     return ''

@@ -77,18 +77,18 @@ def run(args: argparse.Namespace) -> int:
     """Exit status as in EPILOG."""
     from membw.history import acknowledged, text
     from membw.history.changes import find_changes
+    from membw.history.nights import read_nights
     from membw.results.hostlist import chosen_nodes
-    from membw.results.table import read_table
 
     paths = args.results or [os.path.join(root(), 'results', 'records')]
-    table = read_table(paths)
+    table, nights = read_nights(paths)
     for problem in table.problems:
         print(f'membw: {problem}', file=sys.stderr)
-    if not table.figures:
+    if not nights.nodes:
         raise MembwError(f"nothing to judge in '{' '.join(paths)}'", "'membw run' measures")
-    since = _since(args.since, max(f.night for f in table.figures))
-    nodes = chosen_nodes(args.node, {f.node for f in table.figures}) if args.node else set()
-    changes = find_changes(table, args.margin / 100)
+    since = _since(args.since, max(nights.nights))
+    nodes = chosen_nodes(args.node, nights.nodes) if args.node else set()
+    changes = find_changes(nights, args.margin / 100)
     file = args.acknowledged or acknowledged.own_file()
     if args.acknowledge:
         acknowledged.acknowledge(file, changes, *args.acknowledge)
@@ -98,10 +98,10 @@ def run(args: argparse.Namespace) -> int:
         if c.found >= since and (not nodes or nodes & set(c.nodes))
     ]
     if args.json:
-        print(json.dumps(text.as_json(table, changes), indent=1))
+        print(json.dumps(text.as_json(nights, changes, table.problems), indent=1))
     else:
-        print(tables.as_text(text.as_blocks(table, changes), args.json))
-    if not text.is_judged(table):
+        print(tables.as_text(text.as_blocks(nights, changes), args.json))
+    if not text.is_judged(nights):
         return 2
     return 1 if table.problems or any(map(text.is_red, changes)) else 0
 

@@ -1,12 +1,11 @@
 """What `membw history` prints: a line per change with the numbers to recompute it."""
 
-from collections import defaultdict
 from collections.abc import Sequence
 
-from membw.history.changes import FLEET, Change, comparable
+from membw.history.changes import FLEET, Change
+from membw.history.nights import Nights
 from membw.plural import plural
 from membw.results.hostlist import fold
-from membw.results.table import Table
 from membw.statistics.now_and_before import LEAST_BEFORE, NOW, STEP
 
 LEAST = LEAST_BEFORE + NOW  # nights
@@ -17,27 +16,20 @@ def is_red(change: Change) -> bool:
     return change.is_worse and not change.is_back and not change.acknowledged
 
 
-def is_judged(table: Table) -> bool:
+def is_judged(nights: Nights) -> bool:
     """Whether any node was measured in as many nights as a STEP needs."""
-    for group in comparable(table.figures).values():
-        nights: dict[str, set[str]] = defaultdict(set)
-        for f in group:
-            nights[f.node].add(f.night)
-        if max(map(len, nights.values())) >= LEAST:
-            return True
-    return False
+    return nights.most >= LEAST
 
 
-def as_blocks(table: Table, changes: Sequence[Change]) -> list[str]:
+def as_blocks(nights: Nights, changes: Sequence[Change]) -> list[str]:
     """Lines: what was looked at, the changes, the verdict."""
-    nights = sorted({f.night for f in table.figures})
-    nodes = {f.node for f in table.figures}
-    head = f'{plural(len(nodes), "node")}, {plural(len(nights), "night")} {nights[0]}'
+    names = sorted(nights.nights)
+    head = f'{plural(len(nights.nodes), "node")}, {plural(len(names), "night")} {names[0]}'
     worse = sum(map(is_red, changes))
     verdict = f'{plural(worse, "change")} for the worse' if worse else 'nothing got worse'
-    if not is_judged(table):
-        verdict = f'NOT JUDGED: {plural(len(nights), "night")}, {LEAST} are needed'
-    return [f'{head} .. {nights[-1]}', *map(line, changes), f'Verdict: {verdict}']
+    if not is_judged(nights):
+        verdict = f'NOT JUDGED: {plural(len(names), "night")}, {LEAST} are needed'
+    return [f'{head} .. {names[-1]}', *map(line, changes), f'Verdict: {verdict}']
 
 
 def line(change: Change) -> str:
@@ -62,13 +54,13 @@ def line(change: Change) -> str:
     return '; '.join(filter(None, parts))
 
 
-def as_json(table: Table, changes: Sequence[Change]) -> dict:
+def as_json(nights: Nights, changes: Sequence[Change], problems: Sequence[str]) -> dict:
     """The same for programs."""
     return {
         'schema': 'membw-history-2',
-        'nights': sorted({f.night for f in table.figures}),
-        'judged': is_judged(table),
+        'nights': sorted(nights.nights),
+        'judged': is_judged(nights),
         'worse': sum(map(is_red, changes)),
         'changes': [change._asdict() for change in changes],
-        'problems': table.problems,
+        'problems': list(problems),
     }

@@ -5,6 +5,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from membw.arguments import add_node
 from membw.checkout import root
 from membw.errors import MembwError
 from membw.files import write_whole
@@ -36,6 +37,7 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
     )
     add = parser.add_argument
     add('results', nargs='*', metavar='RESULTS', help='a report, or records (the newest report)')
+    add_node(add, 'rows')
     add('--nodes', metavar='FILE|LIST', help='expected nodes: a file, or a list as n[001-128]')
     add = parser.add_argument_group('output').add_argument
     add('-o', '--output', default='report.html', metavar='FILE', help='the page (report.html)')
@@ -50,7 +52,7 @@ def run(args: argparse.Namespace) -> int:
     from membw.report.template import render
     from membw.results.hostlist import expected_nodes
 
-    made = _run(args.results)
+    made = _run(args.results).of_nodes(args.node)
     for problem in made.table.problems:
         print(f'membw: {printable(problem)}', file=sys.stderr)
     if not made.rows:
@@ -69,13 +71,14 @@ def run(args: argparse.Namespace) -> int:
 
 def _run(results: list[str]) -> 'Run':
     """Of the report that is named, of the newest one here, or of records."""
+    from membw.history.nights import read_nights
+    from membw.rank.newest import OLD_S
     from membw.report.run import is_report, run_of_records, run_of_report
     from membw.results.reframe import newest
-    from membw.results.table import read_table
 
     own = Path(root(), 'results')
     if not results and any((own / 'reports').glob('run-*.json')):
         return run_of_report(newest())
     if len(results) == 1 and is_report(results[0]):
         return run_of_report(results[0])
-    return run_of_records(read_table(results or [str(own)] * own.is_dir()))
+    return run_of_records(*read_nights(results or [str(own)] * own.is_dir(), OLD_S))

@@ -1,41 +1,41 @@
 """The section on the past: the headline's metric by night, and what `membw history` found."""
 
-import statistics
-from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Sequence
 from datetime import date, timedelta
+
+import numpy as np
 
 from membw import tables
 from membw.history.changes import Change, find_changes
+from membw.history.nights import Nights, Series
 from membw.history.text import as_blocks, is_red, line
 from membw.plural import plural
 from membw.report.lines import MOST, Curve, lines
 from membw.report.model import Alarm, Picture, Section
-from membw.results.table import Figure, Table, conditions
+from membw.results.table import Figure
 
 NODES = MOST - 2  # with a curve of their own; of more those that changed, and the median
 DAYS = 60  # of more the axis has months
 
 
-def section(table: Table, figure: Figure) -> tuple[Section | None, list[Alarm]]:
-    """None with fewer than two nights; `figure`: that of the headline.
+def section(
+    past: Nights, figure: Figure, nodes: Container[str] = ()
+) -> tuple[Section | None, list[Alarm]]:
+    """None with fewer than two nights; `figure`: that of the headline; `nodes`: their changes
+    only.
 
     The alarms are of changes for the worse that are not back and not acknowledged.
     """
-    nights = sorted({f.night for f in table.figures})
-    if len(nights) < 2:
+    if len(past.nights) < 2:
         return None, []
-    changes = find_changes(table)
+    changes = [c for c in find_changes(past) if not nodes or any(n in nodes for n in c.nodes)]
     red = [change for change in changes if is_red(change)]
-    made = Section('history', f'History: {plural(len(nights), "night")}')
-    _, _, verdict = as_blocks(table, changes)[-1].partition(': ')
+    made = Section('history', f'History: {plural(len(past.nights), "night")}')
+    _, _, verdict = as_blocks(past, changes)[-1].partition(': ')
     made.notes.append(f'{verdict[0].upper()}{verdict[1:]}.')
-    same = [
-        f
-        for f in table.figures
-        if f.metric == figure.metric and conditions(f) == conditions(figure)
-    ]
-    made.pictures.append(_picture(f'{figure.metric.capitalize()} by night', same, red or changes))
+    if series := past.of_figure(figure):
+        title = f'{figure.metric.capitalize()} by night'
+        made.pictures.append(_picture(title, series, red or changes))
     if changes:
         rows = [[line(change)] for change in reversed(changes)]
         columns = (tables.Column('change', 'changes, newest first'),)
@@ -52,30 +52,28 @@ def section(table: Table, figure: Figure) -> tuple[Section | None, list[Alarm]]:
     return made, alarms
 
 
-def _picture(title: str, figures: Iterable[Figure], changes: Sequence[Change]) -> Picture:
+def _picture(title: str, series: Series, changes: Sequence[Change]) -> Picture:
     """Of many nodes those that changed, and the median of all. Bounds and INVALID figures have no
     mark."""
-    values: dict[str, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
-    every: dict[str, list[float]] = defaultdict(list)
-    unit = ''
-    for f in figures:
-        if f.verdict == 'VALID' and not f.is_bound:
-            values[f.node][f.night].append(f.value)
-            every[f.night].append(f.value)
-            unit = f.unit
     since = {node: c.night for c in reversed(changes) for node in c.nodes}  # oldest first
-    if len(values) > NODES:
-        fell = [node for node in reversed(since) if node in values][:NODES]
-        values = {f'median of {len(values)} nodes': every, **{n: values[n] for n in fell}}
-    first = min(map(date.fromisoformat, every), default=date.min)
-    place = {night: float((date.fromisoformat(night) - first).days) for night in every}
-    last = max(place.values(), default=0.0)
+    rows = dict(zip(series.nodes, series.values, strict=True))
+    if len(rows) > NODES:
+        fell = [node for node in reversed(since) if node in rows][:NODES]
+        every = f'median of {len(rows)} nodes'
+        rows = {every: np.nanmedian(series.values, axis=0), **{n: rows[n] for n in fell}}
+    first = date.fromisoformat(series.nights[0])
+    place = {night: float((date.fromisoformat(night) - first).days) for night in series.nights}
+    last = place[series.nights[-1]]
     form = '%Y-%m' if last > DAYS else '%Y-%m-%d'
     days = [first + timedelta(day) for day in range(int(last) + 1)]
     months = [float((day - first).days) for day in days if day.day == 1]
     curves = [
-        Curve(node, [(place[n], statistics.median(of), None, None) for n, of in by.items()], True)
-        for node, by in values.items()
+        Curve(
+            name,
+            [(x, y, None, None) for x, y in zip(place.values(), row, strict=True) if y == y],
+            True,
+        )
+        for name, row in rows.items()
     ]
     changed = [(place[n], f'{node} changed') for node, n in since.items() if n in place][-1:]
     return Picture(
@@ -83,7 +81,7 @@ def _picture(title: str, figures: Iterable[Figure], changes: Sequence[Change]) -
         lambda width: lines(
             curves,
             'month' if last > DAYS else 'night',
-            unit,
+            series.figure.unit,
             width,
             title,
             name_x=lambda x: format(first + timedelta(round(x)), form),

@@ -39,13 +39,15 @@ def page_of(run: Run, expected: Sequence[str] = ()) -> Page:
         sections += [made, *(battery.sections(table.record(said[-1])) if is_one else ())]
     picture = summary.head_picture(head, peak)
     fleet = ranking.ranking_of(table, expected)
+    if fleet and run.chosen:
+        fleet.choose(set(run.chosen))
     if fleet:
         ranked = ranking.section(fleet)
         picture = ranked.pictures.pop(0) if ranked.pictures else picture
         sections.insert(0, ranked)
     alarms = ranking.alarms(fleet)
     if head[0].figures:
-        past, changes = history.section(run.past, head[0].headline)
+        past, changes = history.section(run.past, head[0].headline, run.chosen)
         sections += [past] if past else []
         alarms += changes
     nodes = len({row.node for row in rows if row.figures})

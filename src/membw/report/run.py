@@ -3,10 +3,12 @@
 from pathlib import Path
 from typing import NamedTuple
 
+from membw.history.nights import Nights, read_nights
 from membw.rank.newest import TOGETHER_S, newest
 from membw.results import reframe
+from membw.results.hostlist import chosen_nodes
 from membw.results.rows import Row, best_first, rows_of_records
-from membw.results.table import Table, read_table
+from membw.results.table import Table
 from membw.summary import headline
 from membw.summary.run import read
 
@@ -16,9 +18,18 @@ class Run(NamedTuple):
 
     rows: list[Row]  # best first, INVALID and unmeasured ones last
     table: Table
-    past: Table  # of all nights
+    past: Nights  # all of them
     verdict: str = ''  # the last line of the terminal; '' of records alone
     notes: tuple[str, ...] = ()  # who disturbed it, other states of the host
+    chosen: frozenset[str] = frozenset()  # what is said of these nodes is shown; empty: of all
+
+    def of_nodes(self, nodes: str | None) -> 'Run':
+        """With the rows of these nodes only; all were compared."""
+        if not nodes:
+            return self
+        names = frozenset(chosen_nodes(nodes, {row.node for row in self.rows if row.node}))
+        rows = [row for row in self.rows if row.node in names]
+        return self._replace(rows=rows, verdict='', chosen=names)
 
 
 def run_of_report(path: str) -> Run:
@@ -35,19 +46,20 @@ def run_of_report(path: str) -> Run:
         recorded = {name: f for name, f in row.figures.items() if f.file}
         rows.append(row._replace(figures=recorded, node=row.record.get('host') or ''))
     records = Path(path).resolve().parent.parent / 'records'
-    past = read_table([str(records)]) if records.is_dir() else table
+    _, past = read_nights([str(records)] if records.is_dir() else [])
     notes = (*headline.state_lines(run.rows), *headline.busy_lines(run.rows))
     return Run(sorted(rows, key=best_first), table, past, run.verdict, notes)
 
 
-def run_of_records(table: Table) -> Run:
+def run_of_records(table: Table, past: Nights | None = None) -> Run:
     """Of what was measured last, and with it; what is missing of it, too."""
     first, again, _ = newest(table.figures)
     every = [*first, *again]
     end = max([f.time for f in every] + [one.time for one in table.lost], default=0.0)
     latest = {f.setting for f in every if f.time >= end - TOGETHER_S}
     lost = [one for one in table.lost if one.time >= end - TOGETHER_S]
-    return Run(rows_of_records([f for f in every if f.setting in latest], lost), table, table)
+    rows = rows_of_records([f for f in every if f.setting in latest], lost)
+    return Run(rows, table, past or Nights())
 
 
 def is_report(path: str) -> bool:

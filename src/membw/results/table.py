@@ -15,7 +15,7 @@ import statistics
 import sys
 import time
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from functools import lru_cache
 from pathlib import Path
@@ -34,7 +34,7 @@ SCHEMA = 'membw-record-2'
 HIGHER, LOWER = 'higher', 'lower'
 ONE_RUN_S = 900  # ranks of one run write their records within so many seconds
 MOST_PROBLEMS = 100  # lines named per file
-KEPT_FIGURES = 100_000  # before old ones are left out, where only new ones are wanted
+KEPT_FIGURES = 20_000  # before old ones are left out, where only new ones are wanted
 KEPT = 500  # records that a table keeps as JSON objects: those of a run, not of a year
 AHEAD_S = 86_400  # a clock may be so much ahead of this machine's
 SHOWN_AS = {'MB/s': ('GB/s', 1000.0), 'B/s': ('GB/s', 1e9)}
@@ -152,17 +152,29 @@ class Table:
             return json.loads(next(lines))
 
 
-def read_table(paths: Sequence[str], newest_s: float = math.inf) -> Table:
+def read_table(
+    paths: Sequence[str],
+    newest_s: float = math.inf,
+    each: Callable[[Sequence[Figure]], None] = lambda figures: None,
+) -> Table:
     """The table of record files, of folders of them, and of '-' (stdin).
 
     A folder is read through, its `records` alone where it has such a folder; JSON files that hold
     no record are passed over. A record that is met twice counts once. MembwError: a path that
-    cannot be read. `newest_s`: figures older than so many seconds before the newest are left out.
+    cannot be read. `newest_s`: figures older than so many seconds before the newest are left out;
+    `each`: is given the figures of every record, those, too.
     """
     table = Table()
     several: list[_Record] = []  # of several ranks: judged together
     known: set[int] = set()
     enough = KEPT_FIGURES
+
+    def take(run: list[_Record], lacking: str) -> None:
+        figures = list(_figures(run, lacking))
+        table.figures += figures
+        if figures:
+            each(figures)
+
     for path in paths:
         try:
             for name, stream, is_named in _files(path, table):
@@ -176,15 +188,15 @@ def read_table(paths: Sequence[str], newest_s: float = math.inf) -> Table:
                     if record.ranks > 1:
                         several.append(record)
                     else:
-                        table.figures += _figures([record], '')
+                        take([record], '')
                     if len(table.figures) > enough:
                         _forget_old(table, newest_s)
-                        enough = len(table.figures) + KEPT_FIGURES
+                        enough = len(table.figures) * 5 // 4 + KEPT_FIGURES
         except OSError as err:
             fact = f"cannot read '{err.filename or path}': {err.strerror}"
             raise MembwError(fact, 'give files or folders that exist') from err
     for run, lacking in _runs(several):
-        table.figures += _figures(run, lacking)
+        take(run, lacking)
     _forget_old(table, newest_s)
     table.figures.sort(key=lambda f: f.time)
     table.lost = list({one._replace(file=''): one for one in table.lost}.values())

@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterator
 
 from membw import tables
+from membw.arguments import add_node
 from membw.plural import plural
 from membw.results import reframe
 from membw.results.rows import Row
@@ -23,8 +24,13 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
         "of 'membw run'; 2 not a report.",
     )
     parser.add_argument('report', nargs='?', help='a file (the newest of results/reports)')
+    add_node(parser.add_argument, 'rows')
     tables.add_argument(parser)
-    parser.set_defaults(func=lambda args: show(read(args.report or reframe.newest()), args.json))
+    parser.set_defaults(func=main)
+
+
+def main(args: argparse.Namespace) -> int:
+    return show(read(args.report or reframe.newest(), args.node), args.json)
 
 
 def show(run: Run, is_json: bool = False) -> int:

@@ -6,6 +6,7 @@ from typing import NamedTuple
 from membw.errors import MembwError
 from membw.plural import plural
 from membw.results import reframe, verdict
+from membw.results.hostlist import chosen_nodes
 from membw.results.rows import Row, records_of, rows_of
 from membw.results.table import Table
 
@@ -30,14 +31,17 @@ def notes(begun: float, is_quick: bool) -> list[str]:
     return [f'--session-extras=membw_begun={begun:.1f},membw_run={kind}']
 
 
-def read(path: str) -> Run:
-    """MembwError: no report, or one without a test case."""
+def read(path: str, nodes: str = '') -> Run:
+    """MembwError: no report, or one without a test case; `nodes`: their rows only."""
     report = reframe.load(path)
     cases, session = reframe.cases_of(report), report['session_info']
     if not cases:
         raise MembwError(f"'{path}' holds no test case", "'membw run --full' runs them all")
     table = records_of(cases, path)
     rows = rows_of(cases, path, table)
+    if nodes:
+        names = chosen_nodes(nodes, {row.record['host'] for row in rows if row.record})
+        rows = [row for row in rows if row.record.get('host') in names]
     if rows and all(reframe.is_dry(a.case) for row in rows for a in row.attempts):
         text = f'{verdict.NOT_MEASURED}: a dry run of {plural(len(rows), "row")}'
         return Run(path, cases, rows, table, True, text, 0)

@@ -8,7 +8,7 @@ import pytest
 
 from membw import cli
 from membw.history.changes import find_changes
-from membw.results.table import read_table
+from membw.history.nights import read_nights
 from membw.statistics import now_and_before
 
 NIGHTS = 50
@@ -27,7 +27,8 @@ PAIR = 'core_pair', 'core_pair_after'
 
 
 def changes(tmp_path, rows, margin=0.02):
-    return find_changes(read_table([str(made.write(tmp_path / 'r.jsonl', rows))]), margin)
+    _, past = read_nights([str(made.write(tmp_path / 'r.jsonl', rows))])
+    return find_changes(past, margin)
 
 
 def told(found):

@@ -3,16 +3,17 @@
 import made_up_records as made_up
 import pytest
 
+from membw.history.nights import read_nights
+from membw.rank.newest import OLD_S
 from membw.report.page import page_of
 from membw.report.run import run_of_records
-from membw.results.table import read_table
 
 
 @pytest.fixture
 def page(tmp_path):
     def of(rows):
-        table = read_table([str(made_up.write(tmp_path / 'r.jsonl', rows))])
-        return page_of(run_of_records(table))
+        file = str(made_up.write(tmp_path / 'r.jsonl', rows))
+        return page_of(run_of_records(*read_nights([file], OLD_S)))
 
     return of
 

@@ -1,0 +1,55 @@
+"""A year of a large fleet fits a login node: of an old record a few numbers are kept."""
+
+import tracemalloc
+
+import made_up_records as made
+import numpy as np
+import pytest
+
+from membw import cli
+from membw.history.nights import read_nights
+from membw.results import table
+
+NODES = 5
+MOST_BYTES = 500  # of an old record; its figures alone are 2,000, its JSON object 20,000
+
+
+def peak(words, file, nights):
+    made.write(file, made.fleet(NODES, range(-nights, 0)))
+    tracemalloc.start()
+    try:
+        cli.main([*words, str(file)])
+        return tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+
+@pytest.mark.parametrize('words', [['history'], ['rank'], ['report', '-o', '/dev/null']])
+def test_memory_grows_by_a_few_numbers_per_record(tmp_path, monkeypatch, capsys, words):
+    monkeypatch.setattr(table, 'KEPT_FIGURES', 50)
+    monkeypatch.setattr(table, 'KEPT', 0)
+    peak(words, tmp_path / 'r.jsonl', 30)  # what is loaded once
+    few, many = (peak(words, tmp_path / 'r.jsonl', nights) for nights in (60, 260))
+    assert (many - few) / (200 * NODES) < MOST_BYTES
+
+
+def test_the_numbers_are_those_of_the_records(tmp_path):
+    """Medians of a night, whatever the order of the records; a metric that some do not have."""
+    rows = made.fleet(3, (2, 0, 0.01, 0.02, 1))
+    del rows[4]['metrics']['triad'], rows[0]['metrics']['copy']
+    rows[1]['metrics']['copy']['bound'] = 'lower'
+    _, nights = read_nights([str(made.write(tmp_path / 'r.jsonl', rows))])
+    every = {series.figure.metric: series for series in nights.series()}
+    assert set(every) == set(made.KERNELS) and nights.most == 3
+    for metric, series in every.items():
+        for i, node in enumerate(series.nodes):
+            for j, night in enumerate(series.nights):
+                values = [
+                    row['metrics'][metric]['value']
+                    for row in rows
+                    if row['host'] == node and metric in row['metrics']
+                    and 'bound' not in row['metrics'][metric]
+                    and table.night_of(table._seconds(row['time'])) == night
+                ]  # fmt: skip
+                expected = np.median(values) if values else np.nan
+                assert series.values[i, j] == pytest.approx(expected, nan_ok=True)

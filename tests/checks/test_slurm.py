@@ -8,9 +8,12 @@ import shutil
 import threading
 import time
 
+import made_up_records as made
 import pytest
 from checkout_copy import copy_checkout, variables
 from record_schema import check
+
+from membw.nightly import expected
 
 pytestmark = [pytest.mark.slurm, pytest.mark.slow]
 
@@ -109,10 +112,11 @@ def test_slurm_takes_the_options_of_the_scrontab_entry(root, slurm, call, tmp_pa
 
 
 def test_slurm_itself_drains_the_node_that_is_below_its_floor(
-    root, call, slurm_emu, tmp_path_factory
+    root, call, slurm_emu, tmp_path_factory, tmp_path, monkeypatch
 ):
     """HealthCheckProgram on two nodes. They share this host, so that neither is quiet: a stand-in
-    for `stream --at-least` says PASS on n1 and FAIL on n2."""
+    for `stream --at-least` says PASS on n1 and FAIL on n2. The night, which measured n1 alone,
+    names n2."""
     folder = tmp_path_factory.mktemp('health')
     stream, program = folder / 'stream', folder / 'check'
     stream.write_text(
@@ -133,10 +137,18 @@ def test_slurm_itself_drains_the_node_that_is_below_its_floor(
         while 'n2 drained' not in states and time.monotonic() < until:
             time.sleep(0.5)
             states = call('sinfo', '-h', '-N', '-o', '%N %T %E', **place).stdout
+        monkeypatch.setenv('SLURM_CONF', str(place['SLURM_CONF']))
+        (tmp_path / 'records').mkdir()
+        made.write(tmp_path / 'records/1.json', [made.record('n1', case=ULYSSES)])
+        nodes = expected.write(tmp_path, tmp_path / 'records').read_text()
+    since = r'^n2  # drained since 20\d\d-.*T.*: membw: FAIL triad 140 .*; never measured'
+    assert re.search(since, nodes, re.M), nodes
+    assert nodes.startswith('n1\n')
     assert 'n2 drained membw: FAIL triad 140 GB/s' in states, states
     assert 'n1 idle none' in states
 
 
+ULYSSES = {'test': 'cluster_stream', 'system': 'ulysses', 'partition': 'regular'}
 POSED = """name: emu
 descr: nodes whose cores the file does not say
 hostnames: ['emu']

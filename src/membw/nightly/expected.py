@@ -1,13 +1,14 @@
 """nodes.txt of a night: the nodes that should have been measured, and why one may be missing.
 
 These are the nodes with a record, those of earlier nights, and those that Slurm has in the same
-partitions. A node that takes jobs and was in none of ours is in a comment: it is no alarm.
+partitions. A node that takes jobs and was in none of ours is in a comment: it is no alarm. Nor is
+one that was MISSING in RECENT nights already: whoever reads the mail knows it.
 """
 
 import contextlib
 import json
 import subprocess
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
@@ -16,14 +17,15 @@ import yaml
 
 from membw.checkout import root
 from membw.files import read_text, write_whole
-from membw.results.hostlist import fold, read_node_check
+from membw.results.hostlist import KNOWN, fold, read_node_check
 from membw.results.verdict import MISSING
 from membw.site.slurm import SCHEDULERS, queue
 
 FILE = 'nodes.txt'
 DEFAULT = '*'  # the queue of jobs that name none
 LIMIT_S = 60
-RECENT = 14  # nights: a node of an older one, which Slurm does not have, is no longer expected
+RECENT = 14  # nights: a node of an older one, which Slurm does not have, is no longer expected;
+# one that Slurm has is known to be missing
 TAKES_JOBS = (
     'idle', 'alloc', 'mix', 'comp', 'plan', 'resv', 'reserved', 'maint', 'power', 'boot',
 )  # fmt: skip
@@ -55,9 +57,9 @@ def write(folder: Path, records: Path) -> Path:
     rows = list(_rows(records))
     measured = {row['host'].partition('.')[0] for row in rows if row.get('host')}
     queues = _queues(row.get('case') or {} for row in rows)
-    states = {one.node: one for one in _sinfo()}
+    states = {one.node: one for one in sinfo()}
     ours = {node for node, one in states.items() if queues & one.queues}
-    last = _last_measured(folder)
+    last, missed = _earlier_nights(folder)
     recent = sorted(set(last.values()), reverse=True)[:RECENT]
     ours |= {node for node, night in last.items() if night in recent}
     lines, free = sorted(measured), []
@@ -67,7 +69,8 @@ def write(folder: Path, records: Path) -> Path:
             free.append(node)
         else:
             now = states[node].text if node in states else 'Slurm does not know it'
-            lines.append(f'{node}  # {"; ".join([now] * bool(states) + [when])}')
+            known = f'{KNOWN} for {missed[node]} nights' if missed[node] >= RECENT else ''
+            lines.append(f'{node}  # {"; ".join(filter(None, [known, now * bool(states), when]))}')
     if free:
         lines.insert(0, f'# not measured, in use or not in the job: {fold(free)}')
     write_whole(folder / FILE, '\n'.join([*lines, '']))
@@ -90,14 +93,20 @@ def comments(folder: Path) -> list[str]:
     return [line.removeprefix('# ') for line in lines if line.startswith('#')]
 
 
-def _last_measured(folder: Path) -> dict[str, str]:
-    """{node: the newest of the nights before this one in which it was measured}."""
+def _earlier_nights(folder: Path) -> tuple[dict[str, str], Counter[str]]:
+    """({node: the newest night before this one in which it was measured}, {node: the nights since
+    then in which it was MISSING})."""
     last: dict[str, str] = {}
+    missed: Counter[str] = Counter()
     for night in sorted(folder.parent.glob('2*')):
         if night.name < folder.name:
-            verdicts = read_node_check(night / 'nodecheck.txt')
-            last |= {n.partition('.')[0]: night.name for n, word, _ in verdicts if word != MISSING}
-    return last
+            for name, word, _ in read_node_check(night / 'nodecheck.txt'):
+                node = name.partition('.')[0]
+                if word == MISSING:
+                    missed[node] += 1
+                else:
+                    last[node], missed[node] = night.name, 0
+    return last, missed
 
 
 def _queues(cases: Iterable[dict]) -> set[str]:
@@ -112,7 +121,7 @@ def _queues(cases: Iterable[dict]) -> set[str]:
     return found
 
 
-def _sinfo() -> list[State]:
+def sinfo() -> list[State]:
     """[] where there is no Slurm, or it does not answer."""
     words = ['sinfo', '-h', '-N', '-o', '%P|%N|%T|%H|%E']
     try:

@@ -8,7 +8,8 @@ from membw.files import write_whole
 from membw.nightly import expected
 from membw.nightly.night import STOPPED, WELL, WRONG, Night
 from membw.printable import at_most, printable
-from membw.results.hostlist import read_node_check
+from membw.results.hostlist import KNOWN, fold, read_node_check
+from membw.results.verdict import MISSING, PASS
 
 WORDS = {WELL: 'well', WRONG: 'look at it', STOPPED: 'out of time'}
 TAIL, MOST = 25, 100  # lines of a step that did not end well; nodes that are named
@@ -50,7 +51,9 @@ def table(night: Night) -> Iterator[str]:
 def slow_nodes(night: Night) -> list[str]:
     """The lines of the node-check file that are not PASS, and which nodes were not measured."""
     nodes = read_node_check(night.folder / 'nodecheck.txt')
-    lines = [printable(line) for _, verdict, line in nodes if verdict != 'PASS']
+    known = [node for node, _, line in nodes if f' {MISSING} {KNOWN}' in line]
+    lines = [printable(line) for n, word, line in nodes if word != PASS and n not in known]
+    lines += [f'MISSING for {expected.RECENT} nights and more: {fold(known)}'] * bool(known)
     lines += expected.comments(night.folder)
     return ['', '--- nodes to look at', *at_most(lines, MOST)] if lines else []
 

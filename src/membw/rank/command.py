@@ -12,12 +12,11 @@ EPILOG = """\
 A node is LOW when a metric, or the mean of its metrics, is worse than the median of its peers by
 more than half the margin and by more robust deviations than chance gives one node of such a fleet.
 LOW nodes are measured again, three times, beside three healthy ones: a node is FAIL that is worse
-than their median each time by more than the margin, and in the median by more than chance gives
-any node; else it is PASS.
+than their median each time by more than the margin and one robust deviation; else it is PASS.
 Until then it is SUSPECT, and the command that measures it again is printed; runs after the first
 one of the newest measurement are the further ones, at whatever hour.
 UNDECIDED: nothing to compare with, or slow with others: a rack, or the slower of two groups that
-no fact or reference explains.
+no fact explains.
 INVALID: the figure is wrong; MISSING: a node has no record in the newest measurement.
 DIED: the last launch on it ended by a signal, with the node, or at a limit.
 
@@ -26,8 +25,8 @@ examples:
   membw rank results/ --nodes 'n[001-128]' --node-check nodecheck.txt
   membw rank run.jsonl again.jsonl --drain | less    # read them, then run what you agree with
 
-exit status: 0 all PASS; 1 a node is anything else, or a record could not be read;
-2 usage error or nothing to rank
+exit status: 0 all PASS, or known to be missing (a comment in the file of --nodes); 1 a node is
+anything else, or a record could not be read; 2 usage error or nothing to rank
 """
 
 
@@ -75,6 +74,7 @@ def run(args: argparse.Namespace) -> int:
     from membw.rank import text
     from membw.rank.ranking import rank_files
     from membw.results.hostlist import (
+        KNOWN,
         chosen_nodes,
         drain_commands,
         expected_nodes,
@@ -103,7 +103,8 @@ def run(args: argparse.Namespace) -> int:
     else:
         blocks = text.as_blocks(ranking, args.margin / 100, args.limit)
         print(tables.as_text(blocks, args.json))
-    return 1 if ranking.problems or any(n.verdict != 'PASS' for n in ranking.nodes) else 0
+    is_well = all(n.verdict == 'PASS' or n.reason.startswith(KNOWN) for n in ranking.nodes)
+    return 0 if is_well and not ranking.problems else 1
 
 
 def _refuse_other_names(requested: str, measured: set[str]) -> None:

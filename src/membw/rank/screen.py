@@ -2,9 +2,9 @@
 
 LOW: a metric, or the mean of a node's metrics, is worse than the median of its peers by more than
 half the margin, and by more robust deviations than chance gives one node of such a fleet.
-FAIL: in a metric in which a node was LOW, the median of three further measurements is worse than
-that of the healthy nodes measured again beside it by more robust deviations than chance gives any
-node in one fleet of a hundred, and each of the three by more than the margin; else PASS.
+FAIL: in a metric in which a node was LOW, each of three further measurements is worse than the
+median of the healthy nodes measured again beside it by more than the margin and one robust
+deviation; else PASS.
 SUSPECT: LOW, and not measured again three times.
 UNDECIDED: nothing to compare with: no peer, bounds alone, no peer in its state of the host; or it
 is slow with others, as a unit or the slower of two groups, and nothing says which is right.
@@ -25,19 +25,14 @@ from membw.rank.units import Unit, by_name
 from membw.results.hostlist import fold
 from membw.results.regimes import state, states, text
 from membw.results.table import HIGHER, Figure
-from membw.results.verdict import FAIL, INVALID, PASS, SUSPECT, UNDECIDED, of_figure
-from membw.statistics.peers import (
-    confirming_limit,
-    peers_medians,
-    robust_deviation,
-    screening_limit,
-    sure_limit,
-)
+from membw.results.verdict import FAIL, INVALID, PASS, SUSPECT, UNDECIDED
+from membw.statistics.peers import peers_medians, robust_deviation, screening_limit, sure_limit
 
 MARGIN = 0.03
 AGAIN = 3  # further measurements of a LOW node
 AGAIN_BETTER = 4  # of so many further measurements one may be within the margin
 MEAN = 'mean'  # of a node's metrics, each as a part of its peers' median
+BEYOND = 1.0  # robust deviations beyond the margin: no noise lifts a node near it over that
 CONTROLS = 3  # healthy nodes that are measured again beside the LOW ones
 FEW = 4  # nodes; fewer cannot decide which of them is slow, and are no unit
 MOST_OF = 0.75  # of a unit's nodes are LOW: it is slow as a whole
@@ -126,6 +121,7 @@ class Group:
         for figure in figures:
             self.figures[figure.node].setdefault(figure.metric, figure)
         self.nodes = sorted(self.figures)
+        self.numbers = {node: number for number, node in enumerate(self.nodes)}
         self.any = {f.metric: f for f in reversed(figures)}  # for unit and direction
         self.metrics = list(dict.fromkeys(f.metric for f in figures))
         self.columns = self.metrics + [MEAN] * (len(self.metrics) > 1)
@@ -140,10 +136,6 @@ class Group:
         self.estimates = self._with_mean(self._losses(estimates, self.medians))
         self.deviations = robust_deviation(self.estimates)
         self.screening = screening_limit(self.peers)
-
-    def confirming(self, controls: int) -> float:
-        """Robust deviations beyond which a node measured again beside so many is slow."""
-        return confirming_limit(self.peers, len(self.columns), controls)
 
     def _table(self, value: Callable[[Figure], float]) -> NDArray:
         rows = (self.figures[node] for node in self.nodes)
@@ -161,16 +153,15 @@ class Group:
     def losses_of(self, node: str, run: Run) -> NDArray:
         """By column: a further measurement of a node, to the medians of the first."""
         if node in self.figures:
-            medians = self.medians[self.nodes.index(node)]
+            medians = self.medians[self.numbers[node]]
         else:
             medians = np.nanmedian(self.medians, axis=0)
         values = np.array([run[m].value if m in run else np.nan for m in self.metrics])
         return self._with_mean(self._losses(values[None, :], medians))[0]
 
-    def smallest_fail(self, margin: float) -> float:
-        """The smallest loss that can FAIL here, in the steadiest column."""
-        known = self.deviations[~np.isnan(self.deviations)]
-        return max(margin, self.confirming(CONTROLS) * float(min(known, default=0.0)))
+    def fail_limits(self, margin: float) -> NDArray:
+        """By column: the loss beyond which a node FAILs."""
+        return margin + BEYOND * self.deviations
 
 
 # --- one setting ---------------------------------------------------------------------------
@@ -205,7 +196,7 @@ class _Setting:
             )
         for whole in self.whole.values():
             self._by_groups(whole)
-        everybody = Group(self.figures, state=None)
+        everybody = Group(self.figures, state=None) if self.states else self.whole[()]
         if odd := [node for node in everybody.nodes if node not in ours]:
             self._judge_group(everybody, odd, 'in a state of the host without peers')
         own = self.found.verdicts[begin:]
@@ -225,20 +216,12 @@ class _Setting:
         lost = (slow - fast) / (1 - fast)
         said = f'{len(slower)} of {len(whole.nodes)} nodes are slower, their median by {lost:.1%}'
         fact = _difference(those, rest, found.provenance)
-        compared = {f.node for f in those if f.reference is not None}
         if fact:
             found.notes.append(f'{said}; two groups: {fact}')
             self._judge_group(Group(those, state=whole.state), sorted(slower))
             self._judge_group(Group(rest, state=whole.state), sorted(peers))
-        elif compared == slower:
-            failing = {f.node for f in those if of_figure(f) == FAIL}
-            found.notes.append(f'{said}; {len(failing)} of these are below their reference')
-            kept = [f for f in figures if f.node in peers | failing]
-            self._judge_group(Group(kept, peers, whole.state), sorted(peers | failing))
-            if passing := _figures_of(whole, slower - failing):
-                self._judge_group(Group(passing, state=whole.state), sorted(slower - failing))
         else:
-            said = f'{said}: two groups, and no fact or reference says why'
+            said = f'{said}: two groups, and no fact says why'
             found.notes.append(said)
             found.split = said
             group = Group(figures, peers, whole.state)
@@ -253,8 +236,9 @@ class _Setting:
         found, healthy = self.found, []
         if group not in found.groups:
             found.groups.append(group)
+        every_low = _beyond(group, group.losses, found.margin / 2, group.screening)
         for node in nodes:
-            number = group.nodes.index(node)
+            number = group.numbers[node]
             if len(group.nodes) == 1 or np.isnan(group.losses[number]).all():
                 reason = (
                     'no other node of its setting: nothing to compare with'
@@ -265,7 +249,7 @@ class _Setting:
                     reason = 'its build is not known: compared with no other node'
                 found.verdicts.append(_verdict(group, node, UNDECIDED, reason))
                 continue
-            low = _beyond(group, group.losses[number], found.margin / 2, group.screening)
+            low = every_low[number]
             if not low.max() > 0:
                 found.verdicts.append(_verdict(group, node, PASS, ''))
                 if node in group.peer_names and not np.isnan(group.estimates[number]).any():
@@ -307,7 +291,7 @@ class _Setting:
         for node in sorted(self.runs):
             if node not in group.peer_names:
                 continue
-            of = group.losses[group.nodes.index(node)]
+            of = group.losses[group.numbers[node]]
             low = _beyond(group, of, self.found.margin / 2, group.screening)
             found, used, _ = self._losses_again(group, node)
             is_bound = any(f.is_bound for run in used for f in run.values())
@@ -321,23 +305,23 @@ class _Setting:
         node, margin, column = group.nodes[number], self.found.margin, int(np.argmax(low))
         every, runs, apart = self._losses_again(group, node)
         if len(runs) < AGAIN:
-            limits = _limits(margin / 2, 'half the margin', group.screening, group, column)
+            screened = (
+                f'half the margin {50 * margin:.2g}%, limit {group.screening:.2f} robust '
+                f'deviations of {group.deviations[column]:.3%}'
+            )
             count = len(runs) + apart
             done = f'measured again {plural(count, "time")}' if count else 'not measured again'
             done += f', {apart} in states of the host without peers' * bool(apart)
-            reason = f'{_loss(group, number, column)}; {limits}; {done}'
+            reason = f'{_loss(group, number, column)}; {screened}; {done}'
             word = SUSPECT if count < AGAIN else UNDECIDED
             return _verdict(group, node, word, reason, group.columns[column])
         if group not in self.beside:
             self.beside[group] = self._beside(group)
         beside, shift = self.beside[group]
-        raw = np.median(every, axis=0)
         each = np.array(every) if shift is None else 1 - (1 - np.array(every)) / (1 - shift)
         losses, few = np.median(each, axis=0), len(runs) // AGAIN_BETTER
-        least = np.sort(each, axis=0)[few]  # of all runs but so few
-        limit = group.confirming(len(beside))
-        is_low = (low > 0) & (least > margin)
-        still = np.where(is_low, _beyond(group, losses, margin, limit), 0.0)
+        least, limits = np.sort(each, axis=0)[few], group.fail_limits(margin)  # of all but so few
+        still = np.where((low > 0) & (least > limits), least / limits, 0.0)
         if still[column] == 0 < still.max():
             column = int(np.argmax(still))
         verdict, notes = FAIL if still.max() > 0 else PASS, []
@@ -346,17 +330,15 @@ class _Setting:
         metrics = group.metrics if group.columns[column] == MEAN else [group.columns[column]]
         if verdict == FAIL and any(r[m].is_bound for r in runs for m in metrics if m in r):
             verdict, notes = UNDECIDED, ['a lower bound among these decides nothing']
-        times = 'three times' if len(runs) == AGAIN else f'{len(runs)} times'
-        more = f'measured again {times}: {_percent(group, column, raw[column])}'
-        if shift is not None:
-            more += (
-                f', beside it {_few(beside)} {_percent(group, column, shift[column])}, so '
-                f'{_percent(group, column, losses[column])}'
-            )
-        all_of = 'all three' if len(runs) == AGAIN else f'{len(runs) - few} of {len(runs)}'
-        more += f', {all_of} {_percent(group, column, least[column])} or worse'
-        limits = _limits(margin, 'margin', limit, group, column)
-        reason = '; '.join([_loss(group, number, column), limits, more, *notes])
+        is_three, to = len(runs) == AGAIN, f'{_few(beside)} beside it' if beside else 'that median'
+        more = (
+            f'measured again {"three" if is_three else len(runs)} times, compared with {to}: '
+            f'{"all three" if is_three else f"{len(runs) - few} of {len(runs)}"} '
+            f'{_percent(group, column, least[column])} or worse, limit '
+            f'{_percent(group, column, limits[column])}: margin {100 * margin:.2g}% and a robust '
+            f'deviation of {group.deviations[column]:.3%}'
+        )
+        reason = '; '.join([_loss(group, number, column), more, *notes])
         return _verdict(group, node, verdict, reason, group.columns[column], float(losses[column]))
 
 
@@ -451,10 +433,11 @@ def _verdict(
     metric: str = '',
     again: float | None = None,
 ) -> NodeVerdict:
-    number = group.nodes.index(node)
+    number = group.numbers[node]
     figures = {m: f.value for m, f in group.figures[node].items()}
-    loss = float(np.nan_to_num(group.losses[number, -1]))
+    loss = float(group.losses[number, -1])
     (some, *_) = group.figures[node].values()
+    loss = 0.0 if np.isnan(loss) else loss
     return NodeVerdict(node, verdict, reason, some.setting, figures, loss, metric, again)
 
 
@@ -478,8 +461,3 @@ def _percent(group: Group, column: int, loss: float) -> str:
     name = group.columns[column]
     better = group.any[group.metrics[0] if name == MEAN else name].better
     return f'{-loss if better == HIGHER else loss:+.2%}'
-
-
-def _limits(margin: float, name: str, limit: float, group: Group, column: int) -> str:
-    deviation = group.deviations[column]
-    return f'{name} {100 * margin:.2g}%, limit {limit:.2f} robust deviations of {deviation:.3%}'

@@ -58,7 +58,7 @@ def _head(group: Group, margin: float) -> str:
     text = f'{_name(figure)}: {plural(len(group.nodes), "node")}'
     if group.peers < 2:
         return text
-    smallest = group.smallest_fail(margin)
+    smallest = min((x for x in group.fail_limits(margin) if x == x), default=margin)
     return f'{text}, FAIL from a loss of {smallest:.1%} on (margin {100 * margin:.2g}%)'
 
 

@@ -10,6 +10,8 @@ from membw.errors import MembwError
 from membw.files import read_text, write_whole
 from membw.printable import printable
 
+KNOWN = 'known to be missing'  # so begins the comment of a node whose absence is no alarm
+
 
 class Judged(Protocol):
     """A node with the worst verdict on it."""

@@ -10,8 +10,7 @@ from membw.statistics.robust import MAD_TO_SIGMA
 
 # rounded or copied figures have no spread: 0.5 % is as steady as a node gets from run to run
 LEAST_DEVIATION = 0.005
-# variance of a median of three, and of a median of n (times 1/n), in that of one figure
-OF_THREE, OF_MEDIAN = 0.45, 1.57
+OF_MEDIAN = 1.57  # variance of a median of n (times 1/n), in that of one figure
 FALSE_ALARMS = 0.01  # of a clean fleet, any node, any metric
 
 
@@ -53,12 +52,3 @@ def sure_limit(nodes: int, metrics: int = 1) -> float:
     if nodes < 2:
         return np.inf
     return -float(stdtrit(nodes - 1, FALSE_ALARMS / (nodes * metrics)))
-
-
-def confirming_limit(nodes: int, metrics: int, controls: int = 0) -> float:
-    """The same for the median of three measurements, compared with that of `controls` nodes
-    measured beside it; of none, with a median of all nodes."""
-    of_peers = OF_MEDIAN / nodes
-    if controls:
-        of_peers = OF_THREE * min(1.0, OF_MEDIAN / controls)
-    return sure_limit(nodes, metrics) * float(np.sqrt(OF_THREE + of_peers))

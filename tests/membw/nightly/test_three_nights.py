@@ -72,7 +72,7 @@ def test_a_slow_node_is_found_repaired_and_drained_in_three_mails(cluster):
     beside = ['n003', 'n001', 'n005', 'n007']
     status, first = one_night(cluster, 1, measured(1, slow={3: 0.88}, again=beside), word='FAIL')
     assert status == 1 and 'look at run, rank' in first
-    assert re.search(r'^n003 FAIL .*, beside it n\[001,005,007\]', first, re.M), first
+    assert re.search(r'^n003 FAIL .* with n\[001,005,007\] beside it: ', first, re.M), first
     status, second = one_night(cluster, 2, measured(2))
     assert status == 0 and 'all is well' in second and 'n003' not in second
     up = [node for node in OF_ALL if node not in ('n003', 'n006')]
@@ -91,6 +91,27 @@ def test_a_slow_node_is_found_repaired_and_drained_in_three_mails(cluster):
     page = (ROOT / 'docs/nightly.md').read_text()
     for mail in mails[:3]:
         assert mail.strip() in page, mail
+
+
+def test_after_14_nights_a_missing_node_is_one_line_and_no_alarm(cluster):
+    one_night(cluster, 0, measured(0))
+    up = [node for node in OF_ALL if node not in ('n003', 'n004')]
+    states = {'n003': DIMM, 'n004': DIMM}
+    for day in range(14):  # as those nights left it
+        folder = cluster / f'results/nights/2026-05-27T{day:02}'
+        folder.mkdir()
+        lines = [f'{node} PASS' for node in up] + ['n003 MISSING x', 'n004 MISSING x'][: 2 * day]
+        (folder / 'nodecheck.txt').write_text('\n'.join(lines))
+    status, mail = one_night(cluster, 1, measured(1, up), states)
+    assert status == 1 and 'n003 MISSING drained since' in mail  # 13 nights, and this one
+    status, mail = one_night(cluster, 2, measured(2, up), states)
+    assert status == 0 and 'all is well' in mail
+    assert 'MISSING for 14 nights and more: n[003-004]\n' in mail
+    check = (cluster / 'results/nights/2026-05-29/nodecheck.txt').read_text()
+    assert 'n003 MISSING known to be missing for 14 nights; drained since 2026-05-30' in check
+    status, mail = one_night(cluster, 3, measured(3), {})  # it is back
+    assert status == 0 and 'MISSING for' not in mail
+    assert 'n003 MISSING drained' in one_night(cluster, 4, measured(4, up), states)[1]
 
 
 @pytest.mark.parametrize(

@@ -44,7 +44,7 @@ def number(text: str | None) -> int:
 def fits(row: Facts, facts: Facts) -> bool:
     seen = facts.get('cpu_id') or {}
     model, stepping = number(seen.get('model')), number(seen.get('stepping'))
-    maker = f'{seen.get("machine_vendor")} {seen.get("machine")}'
+    maker = f'{seen.get("machine_vendor")} {seen.get("machine")} {seen.get("model")}'
     return (
         row.get('vendor') == seen.get('vendor')
         and row.get('family', number(seen.get('family'))) == number(seen.get('family'))
@@ -101,8 +101,9 @@ def at_most(row: Facts, sockets: int, facts: Facts) -> Peak:
         what = f'{plural(row["channels"], "channel")} x {row["kind"]}-{row["mts"]}'
         if slower := row.get('or'):
             what += f'; {slower["kind"]}-{slower["mts"]} has less'
-    cores = facts.get('cores') or 0
-    if (facts.get('cpu_id') or {}).get('hypervisor') and cores < sockets * row['cores'] // 2:
+    cores, all_cores = facts.get('cores') or 0, sockets * row['cores']
+    is_virtual = (facts.get('cpu_id') or {}).get('hypervisor')
+    if (row.get('in_parts') and cores < all_cores) or (is_virtual and cores < all_cores // 2):
         return Peak(
             each, f'{cores} of up to {row["cores"]} cores; {what}', row['name'], True, True
         )

@@ -19,7 +19,7 @@
 enum { CURVE_POINTS_MAX = 32 };
 
 struct curve_point {
-	double gbs; /* counted, really moved; 0 without traffic */
+	double gbs; /* counted, as it was held; 0 without traffic */
 	double ns;
 };
 

@@ -88,10 +88,3 @@ int mix_lines_written(const struct mix *mix)
 {
 	return CHUNK_LINES - mix_lines_read(mix);
 }
-
-double mix_moved(const struct mix *mix)
-{
-	const int allocated = mix->nontemporal ? 0 : mix->writes;
-
-	return (double)(mix->reads + mix->writes + allocated) / (mix->reads + mix->writes);
-}

@@ -3,8 +3,8 @@
  *
  * A chunk reads its lines by the widest loop of the CPU (wide.h), then writes the others.
  *
- * Counted bytes are those that the program reads and writes.  An ordinary store also reads the
- * line that it overwrites (write-allocate), so more bytes move; a non-temporal store does not.
+ * Counted bytes are those that the program reads and writes.  On most CPUs an ordinary store also
+ * reads the line that it overwrites (write-allocate): `stream --explain` measures how often.
  */
 #pragma once
 
@@ -38,6 +38,3 @@ int mix_is_quick(const struct mix *mix);
 /* Lines that a chunk reads, and writes. */
 int mix_lines_read(const struct mix *mix);
 int mix_lines_written(const struct mix *mix);
-
-/* Moved bytes per counted byte. */
-double mix_moved(const struct mix *mix);

@@ -22,18 +22,17 @@ static double output_ns(const struct sweep *sweep, int mix, int rate)
 	return 2 * n > sweep->rounds ? median(ns, n) : 0;
 }
 
-/* What the figures below do not say: the bytes that really move, and whether there is a knee. */
+/* The highest rate, and whether there is a knee. */
 static void output_rest(const struct sweep *sweep, int mix)
 {
 	struct mix_figures f;
 
 	sweep_figures(sweep, mix, &f);
 	if (f.max_gbs.is_bound) {
-		printf("  %s %.1f  no curve\n", sign_at_least(),
-		       f.max_gbs.median * mix_moved(&mixes[mix]));
+		printf("  %s %.1f  no curve\n", sign_at_least(), f.max_gbs.median);
 		return;
 	}
-	printf("%8.1f  %s%s\n", f.max_gbs.median * mix_moved(&mixes[mix]),
+	printf("%8.1f  %s%s\n", f.max_gbs.median,
 	       f.gbs_at_2x.median > 0 ? "saturated" : "not saturated",
 	       2 * f.wave_forms > f.rounds ? ", falls under pressure" : "");
 }
@@ -42,13 +41,12 @@ void output_print(const struct sweep *sweep)
 {
 	int i, r;
 
-	printf("Latency in ns at a requested rate, in percent of the highest; highest GB/s "
-	       "moved\n"
+	printf("Latency in ns at a requested rate, in percent of the highest; highest GB/s\n"
 	       "%-6s",
 	       "mix");
 	for (r = 0; r < RATES; r++)
 		printf("%5.0f%%", 100 * sweep_rates[r]);
-	printf("%8s\n", "moved");
+	printf("%8s\n", "GB/s");
 	for (i = 0; i < sweep->mix_count; i++) {
 		printf("%-6s", mixes[sweep->mixes[i]].name);
 		for (r = 0; r < RATES; r++) {
@@ -61,9 +59,9 @@ void output_print(const struct sweep *sweep)
 		}
 		output_rest(sweep, sweep->mixes[i]);
 	}
-	printf("3r1w: three lines read for each written; nt: by non-temporal stores; moved: with\n"
-	       "the reads of ordinary stores (write-allocate). Saturated: latency doubles "
-	       "(gbs_at_2x).\n");
+	printf("3r1w: three lines read for each written; nt: by non-temporal stores. GB/s are\n"
+	       "counted: ordinary stores may read their lines, too (write-allocate). Saturated:\n"
+	       "latency doubles (gbs_at_2x).\n");
 }
 
 /* Where other processes used the node a rate is a lower bound, and a latency has no interval. */
@@ -114,7 +112,6 @@ static void output_write_point(const struct point *p)
 	json_count("round", (unsigned)p->round);
 	json_positive("requested_gbs", p->requested_gbs);
 	json_number("gbs", p->gbs);
-	json_number("moved_gbs", p->gbs * mix_moved(&mixes[p->mix]));
 	json_number("ns", p->ns);
 	json_number("unloaded_ns", p->unloaded_ns);
 	json_number("least_generator_gbs", p->least_gbs);

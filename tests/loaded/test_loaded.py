@@ -38,9 +38,9 @@ def test_every_point_has_its_rate_latency_and_evidence(loaded):
     assert all(p['ns'] > 0 and p['unloaded_ns'] > 0 for p in points)
     assert all(p['gbs'] > 0 for p in points if p['counts'])
     assert all(p['counts'] == (p['least_cpu'] >= 0.95) for p in points)
-    writes = next(p for p in points if p['mix'] == '1r1w')
-    assert writes['moved_gbs'] == pytest.approx(1.5 * writes['gbs'])
-    assert '1r0w' in output
+    for mix in ('1r0w', '1r1w'):  # counted bytes: what a store costs is not known here
+        row = next(line for line in output.splitlines() if line.startswith(mix))
+        assert f' {record["metrics"][f"max_gbs_{mix}"]["value"]:.1f}  ' in row
 
 
 def test_a_chain_that_fits_in_the_cache_is_invalid(loaded):

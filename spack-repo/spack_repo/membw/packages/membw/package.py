@@ -56,14 +56,6 @@ class Membw(WorkingTree, Package):
     variant("fortran", default=False, description="stream_f, too: the kernels in Fortran")
     variant("array_size", default="none", values=natural_or_none, description="STREAM_ARRAY_SIZE")
     variant("ntimes", default="none", values=natural_or_none, description="NTIMES")
-    variant("offset", default="none", values=natural_or_none, description="OFFSET, elements")
-    variant(
-        "stream_type",
-        default="none",
-        values=("none", "double", "float"),
-        multi=False,
-        description="STREAM_TYPE",
-    )
     variant(
         "libhugetlbfs",
         default="none",
@@ -163,8 +155,7 @@ class Membw(WorkingTree, Package):
         for program in spec.variants["programs"].values:
             words = [f"EXTRA={' '.join(spec.compiler_flags.get('cflags', []))}"]
             if program == "stream":
-                macros = ("array_size", "ntimes", "offset", "stream_type")
-                words += [f"{name.upper()}={self.given(name)}" for name in macros]
+                words += [f"{n.upper()}={self.given(n)}" for n in ("array_size", "ntimes")]
             if program == "dgemm":
                 words += ["BLAS=", f"LIBS={spec['blas'].libs.ld_flags}"]
             if program in ("stream", "pingpong") and spec.satisfies("+mpi"):

@@ -73,14 +73,43 @@ def test_a_lower_bound_has_a_name_of_its_own(application):
     assert found == {'copy': '40.1', 'scale, at least': '30.2', 'add': '1.0', 'triad': '2.5'}
 
 
+class Experiment:
+    """As Benchpark's own of 2026 uses one: what it calls, what it demands, and what it appends."""
+
+    def __init__(self, **variants):
+        self.name, self.variables, self.package_specs = 'membw', {}, {}
+        self.spec = types.SimpleNamespace(variants={k: (v,) for k, v in variants.items()})
+
+    def add_experiment_variable(self, name, values, named=False, matrixed=False):
+        self.variables[name] = values
+
+    def set_required_variables(self, **values):
+        assert set(values) <= {'n_resources', 'process_problem_size', 'total_problem_size'}
+        self.variables |= values | {'device_type': 'cpu'}
+
+    def add_package_spec(self, name, spec):
+        self.package_specs[name] = {'pkg_spec': spec[0]}
+
+    def ramble(self):
+        self.compute_applications_section()
+        self.compute_package_section()
+        self.package_specs[self.name]['pkg_spec'] += '+openmp'
+        return self.variables, self.package_specs
+
+
 def test_benchparks_experiment_names_the_application_and_the_package(monkeypatch):
-    for name in ('benchpark', 'benchpark.directives', 'benchpark.experiment'):
-        monkeypatch.setitem(sys.modules, name, types.ModuleType(name))
-    sys.modules['benchpark.directives'].variant = lambda *words, **options: None
-    sys.modules['benchpark.experiment'].Experiment = object
+    modules = {
+        'benchpark': {},
+        'benchpark.directives': {'variant': lambda *words, **options: None},
+        'benchpark.experiment': {'Experiment': Experiment},
+        'benchpark.openmp': {'OpenMPExperiment': type('OpenMPExperiment', (), {})},
+    }
+    for name, content in modules.items():
+        module = types.ModuleType(name)
+        vars(module).update(content)
+        monkeypatch.setitem(sys.modules, name, module)
     space = {'__name__': 'x'}
     exec((ENTRIES / 'benchpark/membw/experiment.py').read_text(), space)
-    experiment = space['Membw']()
-    assert list(experiment.compute_applications_section()) == ['membw']
-    (package,) = experiment.compute_spack_section()['packages'].values()
-    assert package['pkg_spec'].startswith('membw programs:=stream preset={preset}')
+    variables, packages = space['Membw'](preset='gcc-o3', workload='stream').ramble()
+    assert packages == {'membw': {'pkg_spec': 'membw programs:=stream preset=gcc-o3 +openmp'}}
+    assert variables['n_ranks'] == variables['n_nodes'] == 1 and 'n_resources' in variables

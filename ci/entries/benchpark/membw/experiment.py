@@ -1,35 +1,27 @@
-"""Benchpark: copied to its experiment repository, beside ci/entries/ramble for its application.
-Each preset is an experiment on the whole node: `stream` finds sizes and threads."""
+"""Benchpark: copied to its `experiments`, beside ci/entries/ramble for its application.
+`benchpark experiment init ... membw+openmp preset=gcc-o3`: a whole node, where `stream` finds
+sizes and threads itself. The calls are those of Benchpark in 2026."""
 
 from benchpark.directives import variant
 from benchpark.experiment import Experiment
+from benchpark.openmp import OpenMPExperiment
 
 
-class Membw(Experiment):
-    variant(
-        'programming_model', default='openmp', values=('openmp',), description='threads of a node'
-    )
+class Membw(Experiment, OpenMPExperiment):
+    variant('workload', default='stream', description='workload of the application')
+    variant('preset', default='gcc-o2', description='row of configs/presets.yaml')
 
     def compute_applications_section(self):
-        experiment = {
-            'variants': {'package_manager': 'spack'},
-            'variables': {
-                'n_nodes': '1',
-                'processes_per_node': '1',
-                'n_ranks': '1',
-                'preset': ['gcc-o2', 'gcc-o3'],
-                'env_name': 'membw-{preset}',
-            },
-            'matrix': ['preset'],
-        }
-        return {'membw': {'workloads': {'stream': {'experiments': {'{preset}': experiment}}}}}
+        for name in ('n_nodes', 'processes_per_node', 'n_ranks'):
+            self.add_experiment_variable(name, 1)
+        self.add_experiment_variable('preset', self.spec.variants['preset'][0], named=True)
+        self.set_required_variables(
+            n_resources='{n_ranks}',
+            process_problem_size='found by measuring',
+            total_problem_size='found by measuring',
+        )
 
-    def compute_include_section(self):
-        return ['./configs/software.yaml', './configs/variables.yaml', './configs/modifier.yaml']
-
-    def compute_spack_section(self):
-        spec = 'membw programs:=stream preset={preset}{modifier_spack_variant}'
-        return {
-            'packages': {'membw-{preset}': {'pkg_spec': spec, 'compiler': 'default-compiler'}},
-            'environments': {'membw-{preset}': {'packages': ['membw-{preset}']}},
-        }
+    def compute_package_section(self):
+        preset = self.spec.variants['preset'][0]
+        # Benchpark appends +openmp: a value of a variant may hold a plus, so that a blank ends it
+        self.add_package_spec(self.name, [f'membw programs:=stream preset={preset} '])

@@ -8,6 +8,7 @@ import subprocess
 import time
 
 import pytest
+from places import ROOT
 
 QUICK = ['--mixes', '1r0w,1r1w', '--rounds', '3', '--window', '0.005', '--chain-mib', '8']
 SMALL = ['--allow', 'array-too-small,oversubscribed,wrong-pinning']
@@ -125,3 +126,15 @@ def test_a_rate_is_kept_where_the_clock_is_slow_to_read(build_program, tmp_path)
         if best > 0.95:
             break
     assert best > 0.95
+
+
+@pytest.mark.shared
+def test_a_generator_reads_as_fast_as_the_ladder(tmp_path):
+    """A read that loses half of its rate in blocks of some pages, as theirs are, once cost half of
+    the highest rate, and nothing saw it."""
+    program = tmp_path / 'loaded_read'
+    source = ROOT / 'tests/probes/loaded_read.c'
+    subprocess.run(['gcc', '-O2', '-fopenmp', '-w', source, '-o', program], check=True)
+    done = subprocess.run([program, '128', '80'], capture_output=True, text=True, check=True)
+    generator, ladder = map(float, done.stdout.split())
+    assert generator > 0.75 * ladder, done.stdout

@@ -115,8 +115,7 @@ void measure_size(struct shape *s, enum shape_kind kind, size_t n, double gflops
 	s->k = kind == SQUARE ? s->n : NODEPERF_K;
 	if (matrices_bytes(s->m, s->n, s->k) > 0.95 * (double)memory_available())
 		die("'-n %zu' takes %.0f MiB, but there are %.0f MiB of memory", "give less", n,
-		    matrices_bytes(s->m, s->n, s->k) / 1048576,
-		    (double)memory_available() / 1048576);
+		    matrices_bytes(s->m, s->n, s->k) / MIB, (double)memory_available() / MIB);
 	s->calls = 1;
 	calls = flops / shape_flops(s);
 	if (kind == K192 && calls > 1.5)

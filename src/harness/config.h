@@ -27,8 +27,10 @@ typedef char membw_needs_a_64_bit_compiler[sizeof(void *) == 8 ? 1 : -1];
 
 #define MEMBW_VERSION "1.1.0-dev"
 
-/* Bytes of a cache line, as programs step through memory.  A64FX has 256; no macro tells it from
- * other Arm CPUs. */
+enum { MIB = 1 << 20 }; /* bytes */
+
+/* Bytes of the smallest cache line that a program counts in; machine/line_size.h has this
+ * machine's. */
 #ifdef __powerpc64__
 enum { LINE = 128 };
 #else

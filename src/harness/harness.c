@@ -33,6 +33,7 @@
 #include "machine/domains.c"
 #include "machine/edac.c"
 #include "machine/facts.c"
+#include "machine/line_size.c"
 #include "machine/llc.c"
 #include "machine/memory_available.c"
 #include "machine/memory_policy.c"

@@ -26,6 +26,7 @@ void program_start(const struct program *program, int argc, char **argv)
 {
 	program_this = program;
 	options_read(program_this, argc, argv);
+	watchdog_heed_ends();
 	threads_start();
 	record_file_open(options_json());
 }
@@ -37,7 +38,6 @@ void program_pins_itself(void)
 
 void program_measuring(void)
 {
-	watchdog_heed_ends();
 	threads_sample();
 	interference_run_start();
 }

@@ -9,13 +9,18 @@
  * parts. */
 enum { RATE_PARTS = STUDENT_FREEDOM + 1, RATE_PARTS_LEAST = 3, RATE_PART_REPETITIONS = 3 };
 
-static const double RATE_LOST_MOST = 0.05;
+static const double RATE_LOST_MOST = 0.05, RATE_LOST_MOST_ALONE = 0.02;
 static const double RATE_INTERVAL_LEAST = 0.02, RATE_INTERVAL_FACTOR = 1.3,
 		    RATE_INTERVAL_SAYS_NOTHING = 0.5;
 
 int rate_counts(double lost_share)
 {
 	return lost_share <= RATE_LOST_MOST;
+}
+
+int rate_counts_alone(double lost_share)
+{
+	return lost_share <= RATE_LOST_MOST_ALONE;
 }
 
 /* The place of the best that counts of FROM .. TO - 1; -1: none counts. */

@@ -23,8 +23,10 @@ struct rate {
 	int is_upper; /* a cache may hold the arrays (not-proven): it can only be too high */
 };
 
-/* Whether a repetition counts in which a thread lost that share of its time. */
+/* Whether a repetition counts in which a thread lost that share of its time: 5 % where the best of
+ * many is the figure, 2 % where it is the figure itself. */
 LOCAL int rate_counts(double lost_share);
+LOCAL int rate_counts_alone(double lost_share);
 
 /* Of the rates of COUNT repetitions, and the share of its time that a thread lost in each (NULL:
  * nothing is known of that).  All 0 where there are none. */

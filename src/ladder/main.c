@@ -60,7 +60,7 @@ static void plan(struct run *run)
 	if (all > most)
 		all = most;
 	/* the first thread has memory for two chases */
-	while (2 * most + (size_t)l->threads * all > available && most > (1 << 20)) {
+	while (2 * most + (size_t)l->threads * all > available && most > MIB) {
 		most /= 2;
 		all /= 2;
 		capped_by = "the memory available";

@@ -9,6 +9,7 @@
 #include "../harness/openmp.h"
 #include "../harness/order_statistics.h"
 #include "../harness/plan.h"
+#include "../harness/rate.h"
 #include "../harness/room.h"
 #include "../harness/verdict.h"
 #include "kernels.h"
@@ -189,7 +190,7 @@ static double seconds_of_group(enum points points, size_t bytes, size_t passes)
 		threads_sample();
 		seconds = seconds_of_all(kernel_of(points), bytes, passes);
 		threads_sample();
-		return threads_lost_seconds() > 0.02 * seconds ? -seconds : seconds;
+		return rate_counts_alone(threads_lost_seconds() / seconds) ? seconds : -seconds;
 	}
 	lost_time_note(&first_thread);
 	if (passes > 1)

@@ -1,6 +1,8 @@
 #include "rungs.h"
 
-static const size_t LEAST = 4096, FEW_FROM = (size_t)2 << 20, MOST_AT_LEAST = (size_t)256 << 20;
+#include "../harness/machine/line_size.h"
+
+static const size_t LEAST = 4096, FEW_FROM = (size_t)2 * MIB, MOST_AT_LEAST = (size_t)256 * MIB;
 
 /* A load from memory on a slow node, in seconds; two laps agree, some need a third. */
 static const double LOAD_SECONDS = 2e-7, LAPS = 2.3;
@@ -83,7 +85,7 @@ size_t rungs_in_time(const size_t *bytes, int count, int rounds, double seconds)
 	int i;
 
 	for (i = 0; i < count; i++) {
-		seconds -= (double)bytes[i] / LINE * LOAD_SECONDS * LAPS * rounds;
+		seconds -= (double)bytes[i] / (double)line_bytes() * LOAD_SECONDS * LAPS * rounds;
 		if (seconds < 0)
 			break;
 		most = bytes[i];

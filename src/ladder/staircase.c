@@ -5,7 +5,7 @@
 
 enum { BAR_COLUMNS = 26, BARS_PER_DOUBLING = 3 };
 
-static const double KIB = 1024, MIB = 1048576, GIB = 1073741824;
+static const double KIB = 1024, GIB = 1024.0 * MIB;
 
 const char *size_text(char text[SIZE_TEXT_MAX], double bytes)
 {

@@ -18,7 +18,7 @@
 #include "../harness/verdict.h"
 
 enum { GENERATORS_STOPPED = REASONS };
-enum { CACHES = 4, MIB = 1 << 20 };
+enum { CACHES = 4 };
 
 /* From start to end. */
 static const double SECONDS = 30, QUICK_SECONDS = 5;
@@ -80,8 +80,9 @@ static void write_loaded(const void *data)
 	json_count("chain_mib", (unsigned)chain_mib);
 	json_count("generators", (unsigned)(threads_count() - 1));
 	json_count("generator_mib", (unsigned)(generator_bytes() >> 20));
-	json_text("chain_pages",
-		  chase_memory_has(chase.memory, chase.lines * LINE, CHASE_2M) ? "2m" : "4k");
+	json_text("chain_pages", chase_memory_has(chase.memory, chase.lines * chase.line, CHASE_2M)
+					 ? "2m"
+					 : "4k");
 	triads_write(&residency);
 	output_write(measured);
 	placement_write("placement_before", &placement_first);
@@ -206,7 +207,8 @@ static void look_at_placement(struct placement *placement, int generators, const
 	int g, written;
 
 	placement_begin(placement);
-	placement_sample(placement, chase.memory, chase.lines * LINE, &threads_seen(0)->affinity);
+	placement_sample(placement, chase.memory, chase.lines * chase.line,
+			 &threads_seen(0)->affinity);
 	for (g = 0; g < generators; g++)
 		for (written = 0; written < 2; written++)
 			placement_sample(placement, generator_memory(g, written),

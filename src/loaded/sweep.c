@@ -8,13 +8,13 @@
 #include "../harness/openmp.h"
 #include "../harness/order_statistics.h"
 #include "../harness/plan.h"
+#include "../harness/rate.h"
 #include "../harness/room.h"
 
 const double sweep_rates[RATES] = { 0.1, 0.25, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 1 };
 
 /* Generators reach their rate within some us; the queues of memory follow at once. */
 static const double SETTLE_SECONDS = 0.002;
-static const double CPU_LEAST = 0.95;
 
 enum { WALK_LOADS = 1024, ROUNDS_LEAST = 3, CURVE_LEAST = 6 };
 
@@ -112,7 +112,7 @@ static int sweep_try(struct sweep *sweep, struct measured *measured, int *window
 		sweep_window(measured, chase, mix, rate, seconds, generators);
 		if (measured->sure_gbs > sweep->sure_gbs[mix - mixes])
 			sweep->sure_gbs[mix - mixes] = measured->sure_gbs;
-		if (measured->least_cpu >= CPU_LEAST)
+		if (rate_counts(1 - measured->least_cpu))
 			return 1;
 		if (*windows == WINDOWS_MOST || sweep->again == sweep->count ||
 		    (sweep->until > 0 && clock_now() > sweep->until))

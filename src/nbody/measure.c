@@ -7,12 +7,12 @@
 #include "../harness/job/watchdog.h"
 #include "../harness/openmp.h"
 #include "../harness/order_statistics.h"
+#include "../harness/rate.h"
 #include "../harness/room.h"
 #include "offload.h"
 
 /* Additions are counted so often in a row: a thread that slept comes later. */
 enum { TRIES = 4, COUNTS = 4 };
-static const double LOST_ALLOWED = 0.02;
 
 /* What a thread did in a run, on lines of its own. */
 struct share {
@@ -97,7 +97,7 @@ static double measure_run(struct crew *crew, const struct bodies *b, double *add
 		threads_sample();
 		*additions = additions_now(crew);
 		*additions = before < *additions ? before : *additions;
-		if (threads_lost_seconds() <= LOST_ALLOWED * seconds)
+		if (rate_counts_alone(threads_lost_seconds() / seconds))
 			return seconds;
 	}
 	crew->spoilt++;

@@ -368,8 +368,8 @@ static void refuse_more_than_memory(void)
 
 	if (bytes > MEMORY_SHARE_MOST * (double)available)
 		die("messages of %zu bytes need %.0f MiB on %s, but there are %.0f MiB of memory",
-		    "leave out the largest of '--sizes'", largest, bytes / 1048576, ranks_node(),
-		    (double)available / 1048576);
+		    "leave out the largest of '--sizes'", largest, bytes / MIB, ranks_node(),
+		    (double)available / MIB);
 }
 
 /* How long all sizes of a pair may take; then somebody hangs. */

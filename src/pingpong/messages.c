@@ -57,7 +57,7 @@ typedef unsigned long long word;
 /* Every block is checked, too; of messages from so many bytes on one trip is enough. */
 enum { TRIPS_CHECKED = 4 };
 #ifndef LARGE_MESSAGE /* a test cannot wait for it */
-#define LARGE_MESSAGE (64 << 20)
+#define LARGE_MESSAGE (64 * MIB)
 #endif
 
 /* In a block of large messages other processes get the CPU for moments: less than this of its

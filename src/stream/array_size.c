@@ -6,10 +6,9 @@
 #include "../harness/verdict.h"
 #include "kernels/arrays.h"
 
-static const double MIB = 1024.0 * 1024.0;
 /* In addition to the arrays: their page tables, 8 of 4096 bytes, and the program.  A limit that
  * holds the arrays alone kills it when they are touched. */
-static const size_t PAGE_TABLES_SHARE = 512, PROGRAM_BYTES = (size_t)8 << 20;
+static const size_t PAGE_TABLES_SHARE = 512, PROGRAM_BYTES = (size_t)8 * MIB;
 
 static size_t size_by_rule(size_t llc_bytes)
 {

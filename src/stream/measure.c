@@ -51,7 +51,7 @@ static void note_steal(struct measurement *m, struct progress *p, int done)
 	p->looked_at = now;
 }
 
-/* Returns how many kernels were timed. */
+/* Returns how many kernels were timed.  A signal ends a run that has a figure. */
 static int iterate(struct measurement *m, struct progress *p, const struct kernel_choice *choice,
 		   const struct arrays *arrays, int i)
 {
@@ -62,7 +62,7 @@ static int iterate(struct measurement *m, struct progress *p, const struct kerne
 		double start;
 
 		if (!ranks_barrier(k ? m->kernel[k - 1].times[i] : 0) ||
-		    (!ranks_together() && watchdog_signalled()))
+		    (i >= REPETITIONS_LEAST && !ranks_together() && watchdog_signalled()))
 			break;
 		if (k == 0 || ranks_together())
 			threads_sample();
@@ -358,7 +358,6 @@ void measure(struct measurement *m, const struct kernel_choice *choice,
 	struct progress progress;
 	int i, k = KERNELS;
 
-	watchdog_heed_ends();
 	m->tick = clock_tick();
 	measure_reserve(m, m->ntimes ? m->ntimes : CAPACITY_FIRST);
 	progress_start(&progress);

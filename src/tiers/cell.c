@@ -86,7 +86,7 @@ static void cell_sample(struct placement *placement, const struct chase *chase)
 	int t;
 
 	placement_begin(placement);
-	placement_sample(placement, chase->memory, chase->lines * LINE,
+	placement_sample(placement, chase->memory, chase->lines * chase->line,
 			 &threads_seen(0)->affinity);
 	for (t = 0; t < cell.threads; t++) {
 		const struct cell_part *const p = &cell.parts[t];

@@ -93,11 +93,11 @@ static size_t least_memory(const struct matrix *matrix)
  * chain is the usual one where there is room for it, so that its latency is that of `loaded`. */
 static void choose_sizes(struct matrix *matrix, const struct cpuset *cpus)
 {
-	const size_t mib = (size_t)1 << 20, domains = (size_t)matrix->from_count,
+	const size_t domains = (size_t)matrix->from_count,
 		     caches = domains * largest_caches(matrix, cpus), least = least_memory(matrix);
 	const size_t three = least / 5 * 3 * domains, all = memory_available() / 5 * 4;
 	struct residency_request request = { .rule = ARRAYS * CACHES * caches,
-					     .given = ARRAYS * (size_t)array_mib * mib * domains,
+					     .given = ARRAYS * (size_t)array_mib * MIB * domains,
 					     .declared = caches,
 					     .most = three < all ? three : all,
 					     .seconds = quick ? QUICK_SECONDS : SECONDS / 3 };
@@ -108,18 +108,18 @@ static void choose_sizes(struct matrix *matrix, const struct cpuset *cpus)
 	if (verdict_allows(ARRAY_TOO_SMALL))
 		request.most = 0;
 	triads_find(&matrix->residency, &request);
-	matrix->array_bytes = array_mib ? (size_t)array_mib * mib
-					: matrix->residency.bytes / ARRAYS / domains / mib * mib;
+	matrix->array_bytes = array_mib ? (size_t)array_mib * MIB
+					: matrix->residency.bytes / ARRAYS / domains / MIB * MIB;
 	matrix->chain_bytes = matrix->array_bytes;
 	matrix->laps = quick ? CELL_LAPS_QUICK : CELL_LAPS;
 	if (!array_mib && matrix->chain_bytes < CHASE_USUAL &&
 	    ARRAYS * matrix->array_bytes + CHASE_USUAL <= least / 5 * 4)
 		matrix->chain_bytes = CHASE_USUAL;
-	snprintf(what, sizeof(what), "arrays of %zu MiB", matrix->array_bytes / mib);
+	snprintf(what, sizeof(what), "arrays of %zu MiB", matrix->array_bytes / (size_t)MIB);
 	triads_judge(&matrix->residency, &request, what);
 	if (!matrix->array_bytes || matrix->array_bytes > least / 5)
 		die("three arrays and a chain of %zu MiB do not fit into each domain's memory",
-		    "give less with '--array-mib'", matrix->array_bytes / mib);
+		    "give less with '--array-mib'", matrix->array_bytes / (size_t)MIB);
 }
 
 static void print_left_out(void)

@@ -4,13 +4,16 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from places import ROOT
+from changed_source import copy_source, other_machine
 
 
 @pytest.fixture(scope='module')
 def chase(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    program = tmp_path_factory.mktemp('probe') / 'chase'
-    line = ['gcc', '-O2', '-fopenmp', '-w', str(ROOT / 'tests/probes/chase.c'), '-o', str(program)]
+    """For the machine whose /sys is in `root` next to it, if there is one."""
+    folder = tmp_path_factory.mktemp('probe')
+    program, source = folder / 'chase', copy_source(folder, *other_machine(folder / 'root'))
+    probe = folder / 'tests/probes/chase.c'
+    line = ['gcc', '-O2', '-fopenmp', '-w', f'-I{source}', str(probe), '-o', str(program)]
     subprocess.run(line, check=True, timeout=300)
     return program
 
@@ -33,3 +36,16 @@ def test_a_lap_visits_each_line_once_and_ends_where_it_began(chase: Path, lines:
 def test_a_link_to_a_wrong_line_is_seen_by_where_the_walk_ends(chase: Path) -> None:
     for bent in (0, 17, 500, 998):
         assert walked(chase, 1000, 3, bent)[2:] != [1, 1]
+
+
+@pytest.mark.parametrize(
+    'said, bytes_', [('64', 64), ('128', 128), ('256', 256), ('48', 64), ('32', 64), ('4096', 64)]
+)
+def test_the_lines_are_as_long_as_the_machines(chase: Path, said: str, bytes_: int) -> None:
+    """128 bytes on POWER, 256 on A64FX; what no line can be is not believed."""
+    cache = chase.parent / 'root/sys/devices/system/cpu/cpu0/cache'
+    for index, line in enumerate(('32', said)):
+        (cache / f'index{index}').mkdir(parents=True, exist_ok=True)
+        (cache / f'index{index}/coherency_line_size').write_text(f'{line}\n')
+    once, _, after_lap, after_more = walked(chase, 64 * 1024, 3)
+    assert (once, after_lap, after_more) == (64 * 1024 * 64 // bytes_, 1, 1)

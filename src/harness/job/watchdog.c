@@ -15,8 +15,13 @@ static const struct {
 };
 enum { WATCHDOG_ENDS = sizeof(watchdog_ends) / sizeof(*watchdog_ends) };
 
+/* Who types ^C twice does not want to wait. */
 static void watchdog_on_signal(int number)
 {
+	if (number == SIGINT && watchdog_signal == SIGINT) {
+		signal(SIGINT, SIG_DFL);
+		raise(SIGINT);
+	}
 	watchdog_signal = number;
 }
 

@@ -18,7 +18,8 @@ LOCAL void watchdog_start(int rank, const char *node);
 LOCAL void watchdog_limit(double seconds, const char *doing);
 #endif
 
-/* From now on these ask to stop; one that is ignored already, as SIGHUP by nohup, does not. */
+/* From now on these ask to stop, a second SIGINT ends the process at once; one that is ignored
+ * already, as SIGHUP by nohup, does not. */
 LOCAL void watchdog_heed_ends(void);
 
 /* "SIGTERM (signal 15)" of the one that asked to stop; NULL: none did. */

@@ -1,5 +1,7 @@
 #include "cpu_width.h"
 
+#include <sys/prctl.h>
+
 #if defined(__x86_64__) && !defined(__MIC__)
 
 /* By instruction, not by a compiler's builtin: icc has none, and this binary serves all CPUs. */
@@ -67,3 +69,15 @@ int cpu_has_avx(void)
 }
 
 #endif
+
+/* linux/prctl.h: PR_SVE_GET_VL, PR_SVE_VL_LEN_MASK; refused where there is no SVE. */
+int cpu_sve_bytes(void)
+{
+#if defined(__aarch64__)
+	const int length = prctl(51, 0, 0, 0, 0);
+
+	return length > 0 ? length & 0xffff : 0;
+#else
+	return 0;
+#endif
+}

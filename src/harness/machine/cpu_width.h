@@ -6,5 +6,8 @@
 /* Bits: 512 (AVX-512F), 256 (AVX2) or 128 on x86-64, 128 (NEON) on aarch64, else 0. */
 LOCAL int cpu_width(void);
 
+/* Bytes of an SVE register, as many as this process may use; 0: the CPU has none. */
+LOCAL int cpu_sve_bytes(void);
+
 /* Whether registers of 256 bits can be used for floating point, AVX2 or not. */
 LOCAL int cpu_has_avx(void);

@@ -6,6 +6,7 @@
 #include "cpu_name.h"
 #include "dmi.h"
 #include "edac.h"
+#include "line_size.h"
 #include "memory_available.h"
 #include "topology.h"
 
@@ -72,6 +73,7 @@ static void fact_caches(void)
 	char text[256];
 	int i;
 
+	json_count("line_bytes", line_bytes());
 	json_open("caches", '[');
 	for (i = 0; sysfile_line(level, path, i, "level"); i++) {
 		sysfile_line(type, path, i, "type");
@@ -111,7 +113,7 @@ static void fact_limit(const char *key, size_t bytes)
 	if (bytes == (size_t)-1)
 		json_text(key, NULL);
 	else
-		json_number(key, (double)bytes / 1048576.0);
+		json_number(key, (double)bytes / MIB);
 }
 
 static void fact_module(const struct module *m)

@@ -99,7 +99,7 @@ static size_t memory_available_in_cgroup(void)
 /* What the limit leaves beside what is mapped, and 64 MiB for what a library maps later. */
 static size_t memory_available_below(int limit_of, const char *mapped)
 {
-	const size_t reserve = (size_t)64 << 20;
+	const size_t reserve = (size_t)64 * MIB;
 	char value[SYSLINE_MAX];
 	struct rlimit limit;
 	size_t taken;

@@ -1,16 +1,9 @@
 #include "chase.h"
 
+#include "../machine/line_size.h"
 #include "hugepages.h"
 
 #include <stdint.h>
-#include <sys/mman.h>
-
-#ifndef MADV_HUGEPAGE
-#define MADV_HUGEPAGE 14
-#endif
-#ifndef MADV_NOHUGEPAGE
-#define MADV_NOHUGEPAGE 15
-#endif
 
 const char *const chase_pages_names[CHASE_PAGES] = { "2m", "4k" };
 
@@ -60,7 +53,7 @@ size_t chase_line(const struct chase *chase, size_t turn)
 
 static const void **chase_address_of(const struct chase *chase, size_t line)
 {
-	return (const void **)(void *)(chase->memory + LINE * line);
+	return (const void **)(void *)(chase->memory + chase->line * line);
 }
 
 void chase_build(struct chase *chase, char *memory, size_t bytes, size_t seed)
@@ -69,7 +62,8 @@ void chase_build(struct chase *chase, char *memory, size_t bytes, size_t seed)
 	size_t turn;
 
 	chase->memory = memory;
-	chase->lines = bytes / LINE / CHASE_STEP * CHASE_STEP;
+	chase->line = line_bytes();
+	chase->lines = bytes / chase->line / CHASE_STEP * CHASE_STEP;
 	chase->seed = seed;
 	chase->loads = 0;
 	chase->at = line = chase_address_of(chase, chase_line(chase, 0));

@@ -1,9 +1,9 @@
 /*
  * chase: dependent loads in an order that no prefetcher foresees: the latency of memory.
  *
- * The memory is one cycle of its lines, of 64 B each, in random order: a line holds the address of
- * the next, so each load waits for the one before it.  The memory lies in pages of 2 MiB, which
- * the TLBs reach, or of 4 KiB: what these take longer is the page walk.
+ * The memory is one cycle of its lines (machine/line_size.h), in random order: a line holds the
+ * address of the next, so each load waits for the one before it.  The memory lies in pages of 2
+ * MiB, which the TLBs reach, or of 4 KiB: what these take longer is the page walk.
  *
  *	struct chase chase;
  *	char *memory = chase_memory(bytes, CHASE_2M);      once, by the thread that walks
@@ -31,12 +31,13 @@ extern const char *const chase_pages_names[CHASE_PAGES]; /* "2m", "4k" */
 
 /* Bytes of the chain that the latency of memory is said of, where no cache may hold it: the same
  * in each program. */
-enum { CHASE_USUAL = 256 << 20 };
+enum { CHASE_USUAL = 256 * MIB };
 
 enum { CHASE_STEP = 8 }; /* loads of a walk, and lines of a cycle, are a multiple of this */
 
 struct chase {
 	char *memory;
+	size_t line;     /* bytes of each */
 	size_t lines;    /* of the cycle */
 	size_t seed;     /* of the order */
 	const void **at; /* the line that the next load reads */

@@ -5,17 +5,12 @@
 
 #include <errno.h>
 #include <stdint.h>
-#include <sys/mman.h>
 
-/* Linux's numbers, for C libraries that are older than the kernel they meet. */
 #ifndef MAP_HUGETLB
 #define MAP_HUGETLB 0x40000
 #endif
 #ifndef MAP_HUGE_SHIFT
 #define MAP_HUGE_SHIFT 26
-#endif
-#ifndef MADV_HUGEPAGE
-#define MADV_HUGEPAGE 14
 #endif
 
 const char *const pages_names[PAGES_KINDS] = { "default", "thp", "2M", "1G" };

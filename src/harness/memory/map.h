@@ -5,12 +5,22 @@
 
 #include "../config.h"
 
+#include <sys/mman.h>
+
+/* Linux's numbers, for C libraries that are older than the kernel they meet. */
+#ifndef MADV_HUGEPAGE
+#define MADV_HUGEPAGE 14
+#endif
+#ifndef MADV_NOHUGEPAGE
+#define MADV_NOHUGEPAGE 15
+#endif
+
 enum pages { PAGES_DEFAULT, PAGES_THP, PAGES_2M, PAGES_1G, PAGES_KINDS };
 
 extern const char *const pages_names[PAGES_KINDS];
 
 /* Begins at a multiple of this: it can be given huge pages from its first byte. */
-static const size_t MAP_ALIGNMENT = (size_t)2 << 20;
+static const size_t MAP_ALIGNMENT = (size_t)2 * MIB;
 
 /* Maps memory without touching it; dies where there are no such pages. */
 LOCAL char *map_memory(size_t bytes, enum pages pages);

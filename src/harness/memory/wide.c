@@ -27,19 +27,29 @@ static int wide_width(void)
 #define TARGET
 #include "wide_of.h"
 
+#include "wide_sve.h"
+
 int wide_bits(void)
 {
+	if (wide_sve())
+		return 8 * (int)wide_sve();
 	return WIDE(512, 512, WIDE(256, 256, 128));
 }
 
 uint64_t wide_read(const void *memory, size_t bytes, size_t passes)
 {
+	if (wide_sve())
+		return wide_read_sve(memory, bytes, passes);
 	return WIDE(512, wide_read_512, WIDE(256, wide_read_256, wide_read_128))(memory, bytes,
 										 passes);
 }
 
 void wide_triad(void *a, const void *b, const void *c, size_t bytes, size_t passes)
 {
+	if (wide_sve()) {
+		wide_triad_sve(a, b, c, bytes, passes);
+		return;
+	}
 	WIDE(512, wide_triad_512, WIDE(256, wide_triad_256, wide_triad_128))(a, b, c, bytes,
 									     passes);
 }

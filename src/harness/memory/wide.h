@@ -1,6 +1,6 @@
 /*
  * wide: read and Triad with the widest vectors of the CPU, written by vector types of the
- * compiler, so that each preset and each program measures the same loop.
+ * compiler, SVE by hand, so that each preset and each program measures the same loop.
  *
  * read    sum of 64-bit words: each load has one addition, no store
  * triad   a = b + 3 c of doubles; plain stores, so that outside the caches each line written is
@@ -13,7 +13,7 @@
 #include <stdint.h>
 
 enum { WIDE_READ_STEP = 512, WIDE_TRIAD_STEP = 256 }; /* bytes; what the loops do at once */
-enum { WIDE_HALVES = 1 << 20 };                       /* bytes that are read by two streams */
+enum { WIDE_HALVES = MIB };                           /* bytes that are read by two streams */
 
 /* Bits of the vectors: 512, 256 or 128. */
 LOCAL int wide_bits(void);

@@ -2,7 +2,7 @@
 
 static const double RESIDENCY_FALLS = 0.75, RESIDENCY_AGREES = 0.9;
 
-enum { RESIDENCY_MIB = 1 << 20, RESIDENCY_DOUBLINGS = 2, RESIDENCY_TIMES = 2 };
+enum { RESIDENCY_DOUBLINGS = 2, RESIDENCY_TIMES = 2 };
 
 /* One socket: Granite Rapids has 504 MiB for all of its cores, EPYC 9684X 96 MiB for each eight
  * and 1,152 in all. */
@@ -24,7 +24,7 @@ size_t residency_reach(size_t declared, int threads)
 	cache = cache < RESIDENCY_CACHE_LEAST  ? RESIDENCY_CACHE_LEAST
 		: cache > RESIDENCY_CACHE_MOST ? RESIDENCY_CACHE_MOST
 					       : cache;
-	cache *= RESIDENCY_MIB;
+	cache *= MIB;
 	return RESIDENCY_TIMES * (declared > cache ? declared : cache);
 }
 

@@ -10,12 +10,7 @@
 #include "../room.h"
 #include "../verdict.h"
 
-#include <sys/mman.h>
 #include <unistd.h>
-
-#ifndef MADV_HUGEPAGE
-#define MADV_HUGEPAGE 14
-#endif
 
 enum {
 	TRIADS_ARRAYS = 3,
@@ -27,9 +22,8 @@ enum {
 
 /* Shares of the run's time. */
 static const double TRIADS_TOUCH = 0.1, TRIADS_TOUCH_LONG = 0.3, TRIADS_MEASURE = 0.1;
-static const double TRIADS_MIB = 1048576.0;
-static const size_t TRIADS_WINDOW = (size_t)48 << 20, TRIADS_WINDOW_OF_THREAD = (size_t)3 << 20,
-		    TRIADS_LEAST = (size_t)24 << 20, TRIADS_UNTIMED = (size_t)64 << 20;
+static const size_t TRIADS_WINDOW = (size_t)48 * MIB, TRIADS_WINDOW_OF_THREAD = (size_t)3 * MIB,
+		    TRIADS_LEAST = (size_t)24 * MIB, TRIADS_UNTIMED = (size_t)64 * MIB;
 
 /* A thread's part of each array, for the largest size. */
 struct triads_part {
@@ -355,7 +349,7 @@ void triads_find(struct residency_found *found, const struct residency_request *
 void triads_judge(const struct residency_found *found, const struct residency_request *r,
 		  const char *what)
 {
-	const double largest = (double)found->largest / TRIADS_MIB;
+	const double largest = (double)found->largest / MIB;
 
 	if (found->known == RESIDENCY_CONTRADICTED)
 		verdict_invalid(ARRAY_TOO_SMALL,
@@ -363,11 +357,10 @@ void triads_judge(const struct residency_found *found, const struct residency_re
 				"arrays of %.0f MiB together",
 				what, found->gbs, found->largest_gbs, largest);
 	else if (found->known == RESIDENCY_NOT_PROVEN)
-		verdict_invalid(
-			NOT_PROVEN,
-			"%s are not proven to lie in memory beyond %.0f MiB, where memory "
-			"or time ended: a larger cache can only make the figures too high",
-			what, (double)(largest > 0 ? found->largest : found->bytes) / TRIADS_MIB);
+		verdict_invalid(NOT_PROVEN,
+				"%s are not proven to lie in memory beyond %.0f MiB, where memory "
+				"or time ended: a larger cache can only make the figures too high",
+				what, (double)(largest > 0 ? found->largest : found->bytes) / MIB);
 	else if (found->known == RESIDENCY_UNKNOWN && !r->declared)
 		verdict_invalid(ARRAY_TOO_SMALL,
 				"%s are not proven to lie in memory, and the size of the "
@@ -382,7 +375,7 @@ void triads_judge(const struct residency_found *found, const struct residency_re
 		verdict_invalid(ARRAY_TOO_SMALL,
 				"%s are not proven to lie in memory, and the last-level caches "
 				"used hold %.1f MiB",
-				what, (double)r->declared / TRIADS_MIB);
+				what, (double)r->declared / MIB);
 }
 
 const char *triads_text(const struct residency_found *found)
@@ -393,12 +386,11 @@ const char *triads_text(const struct residency_found *found)
 	if (found->known == RESIDENCY_NOT_PROVEN)
 		length += snprintf(text + length, sizeof(text) - (size_t)length,
 				   " beyond %.0f MiB, the figures can only be too high",
-				   (double)(found->largest ? found->largest : found->bytes) /
-					   TRIADS_MIB);
+				   (double)(found->largest ? found->largest : found->bytes) / MIB);
 	if (found->largest && found->gbs > 0)
 		snprintf(text + length, sizeof(text) - (size_t)length,
 			 "; Triad %.1f GB/s, and %.1f at %.0f MiB together", found->gbs,
-			 found->largest_gbs, (double)found->largest / TRIADS_MIB);
+			 found->largest_gbs, (double)found->largest / MIB);
 	return text;
 }
 

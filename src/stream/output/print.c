@@ -32,8 +32,8 @@ void table_banner(const struct options *o, const struct residency_found *residen
 	printf("membw stream %s, a STREAM-compatible program; %s kernels\n", MEMBW_VERSION,
 	       set_of(o));
 	printf("%d arrays of %.1f MiB, %d thread%s on CPUs %s, ", ARRAYS,
-	       (double)o->size * sizeof(element) / 1048576.0, threads_count(),
-	       plural(threads_count()), cpuset_format(threads_cpus(), list));
+	       (double)o->size * sizeof(element) / MIB, threads_count(), plural(threads_count()),
+	       cpuset_format(threads_cpus(), list));
 	if (o->ntimes)
 		printf("%d repetitions, the first is not counted\n", o->ntimes);
 	else if (o->max_seconds > 0)
@@ -55,8 +55,8 @@ static void table_arrays(const struct options *o, const struct arrays *arrays, s
 	printf("Array size = %zu (elements, %s), Offset = %zu (elements), %zu bytes per element\n",
 	       o->size, from[o->size_from], o->offset, sizeof(element));
 	printf("Last-level caches used = %.1f MiB; alignment of a, b, c = %zu, %zu, %zu (bytes)\n",
-	       (double)llc_bytes / 1048576.0, arrays_alignment(arrays, 0),
-	       arrays_alignment(arrays, 1), arrays_alignment(arrays, 2));
+	       (double)llc_bytes / MIB, arrays_alignment(arrays, 0), arrays_alignment(arrays, 1),
+	       arrays_alignment(arrays, 2));
 }
 
 void table_kernels(const struct kernel_choice *choice)

@@ -65,9 +65,9 @@ static void write_caches(const struct llc *llc)
 
 	json_text("llc_from", from[llc->from]);
 	json_open("llc_by", '{');
-	json_number("sysfs_mib", (double)llc->sysfs / 1048576.0);
-	json_number("cpuid_mib", (double)llc->cpuid / 1048576.0);
-	json_number("sysconf_mib", (double)llc->sysconf / 1048576.0);
+	json_number("sysfs_mib", (double)llc->sysfs / MIB);
+	json_number("cpuid_mib", (double)llc->cpuid / MIB);
+	json_number("sysconf_mib", (double)llc->sysconf / MIB);
 	json_close('}');
 }
 
@@ -80,11 +80,10 @@ static void write_requested(const struct run *run)
 	json_count("offset", run->options.offset);
 	json_count("element_bytes", sizeof(element));
 	write_repetitions(&run->measurement);
-	json_number("llc_mib",
-		    run->llc.from == LLC_UNKNOWN ? 0 : (double)run->llc_bytes / 1048576.0);
+	json_number("llc_mib", run->llc.from == LLC_UNKNOWN ? 0 : (double)run->llc_bytes / MIB);
 	write_caches(&run->llc);
 	triads_write(&run->residency);
-	json_number("memory_side_cache_mib", (double)run->memory_side_bytes / 1048576.0);
+	json_number("memory_side_cache_mib", (double)run->memory_side_bytes / MIB);
 	json_number("clock_tick_s", run->measurement.tick);
 }
 

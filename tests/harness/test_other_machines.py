@@ -31,26 +31,22 @@ def test_each_program_compiles_without_a_warning(compiler, machine, need):
 
 
 @pytest.mark.parametrize('machine', MACHINES)
-def test_the_first_command_of_readme_builds_and_runs(machine, need, tmp_path):
-    """By sh and awk in place of Python; not optimized, to be quick."""
-    cc = need(f'{machine}-linux-gnu-gcc')
+@pytest.mark.parametrize('compiler', COMPILERS)
+def test_the_first_command_of_readme_builds_and_runs(compiler, machine, need, tmp_path):
+    """By sh and awk in place of Python; not optimized, to be quick; clang without OpenMP."""
+    gcc = need(f'{machine}-linux-gnu-gcc')  # the C library, too
+    clang = f'{need(CLANG)} --target={machine}-linux-gnu'
+    preset, cc = ('gcc-o3', gcc) if compiler == 'gcc' else ('clang-o2', clang)
     command = 'make -s -C src/stream'
     assert f'    {command} ' in (ROOT / 'README.md').read_text()
     words = [f'CC={cc}', 'EXTRA=-O0', f'BUILD={tmp_path}', 'PYTHON=/bin/false']
+    words += ['OPENMP=0'] * (compiler == 'clang')
     done = subprocess.run([*command.split(), *words], cwd=ROOT, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
-    assert json.loads((tmp_path / 'stream.json').read_text())['preset'] == 'gcc-o3'
+    assert json.loads((tmp_path / 'stream.json').read_text())['preset'] == preset
     emulator = need(f'qemu-{"ppc64le" if machine[0] == "p" else machine}')
-    run = [
-        emulator,
-        '-L',
-        f'/usr/{machine}-linux-gnu',
-        tmp_path / 'stream',
-        '-n',
-        '100000',
-        '-t',
-        '2',
-    ]
+    run = [emulator, '-L', f'/usr/{machine}-linux-gnu', tmp_path / 'stream']
+    run += ['-n', '100000', '-t', '2']
     done = subprocess.run(run, capture_output=True, text=True, timeout=120)
     assert 'Solution Validates' in done.stdout, done.stdout + done.stderr
 

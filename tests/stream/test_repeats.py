@@ -162,6 +162,32 @@ def test_a_signal_leaves_a_validated_record_of_what_was_complete(stream, tmp_pat
     assert f'ended by: {by}' in stdout
 
 
+def test_a_signal_in_the_first_touch_leaves_a_record_of_two_repetitions(build_program, tmp_path):
+    """It ended without a record, as if nothing had been asked of it."""
+    touch = '\tkernels_first_touch(&run.arrays);\n\ttouched'
+    planted = ('stream/main.c', touch, f'\traise(SIGXCPU);\n{touch}')
+    program = build_program('stream', changes=[planted])
+    line = [program, '-t', '1000000', '--json', tmp_path / 'r', *SMALL]
+    done = run(*line)
+    record = record_of(tmp_path / 'r')
+    assert (record['ended_by'], record['iterations']) == ('SIGXCPU (signal 24)', 2), done.stdout
+    assert record['validation']['ok'] and record['metrics']['triad']['value'] > 0
+    assert 'Verdict: ' in done.stdout and done.returncode == record['exit_status']
+
+
+def test_who_types_control_c_twice_does_not_wait(build_program, tmp_path):
+    forever = (
+        'stream/main.c',
+        '\tkernels_first_touch(&run.arrays);\n\ttouched',
+        '\tfor (;;)\n\t\tpause();\n\ttouched',
+    )
+    process = subprocess.Popen([build_program('stream', changes=[forever]), *SMALL])
+    while process.poll() is None:
+        process.send_signal(signal.SIGINT)
+        time.sleep(0.1)
+    assert process.returncode == -signal.SIGINT
+
+
 def test_a_signal_that_was_ignored_when_it_began_does_not_end_it(stream, tmp_path):
     """nohup ignores SIGHUP: whoever logs out does not end the measurement."""
     line = [

@@ -8,9 +8,11 @@ read-only (9p), below a tmpfs; another architecture has busybox and static progr
 import json
 import platform
 import shutil
+import struct
 import subprocess
 import time
 
+import topologies
 import yaml
 from places import ROOT
 
@@ -96,8 +98,36 @@ class Machine:
         subprocess.run(['sh', '-c', line], cwd=tree, check=True)
         return path
 
+    def tables(self):
+        """The firmware's SRAT and SLIT where numbers are left out, which qemu's own do not.
+
+        Linux numbers domains as it meets them: one that is left out has a CPU that is not there.
+        """
+        domains, entries, at = self.facts['domains'], [], 0
+        distance = {frozenset(p.split('-')): d for p, d in self.facts.get('distances', {}).items()}
+        numbers = range(max(domains) + 1)
+        for number in numbers:
+            for cpu in topologies.expand(domains.get(number, {}).get('cpus', 0xF0 + number)):
+                entries.append(struct.pack('<BBBBIII', 0, 16, number, cpu, 1, 0, 0))
+        for number, domain in domains.items():
+            size = domain.get('mib', 0) << 20
+            entries.append(struct.pack('<BBIHQQIIQ', 1, 40, number, 0, at, size, 0, 1, 0))
+            at += size
+        matrix = [
+            10 if a == b else distance.get(frozenset((str(a), str(b))), 20)
+            for a in numbers
+            for b in numbers
+        ]
+        yield 'SRAT', struct.pack('<IQ', 1, 0) + b''.join(entries)
+        yield 'SLIT', struct.pack('<Q', len(numbers)) + bytes(matrix)
+
     def domains(self):
         """Options of the domains; one of 0 MiB has no memory, one without CPUs none."""
+        if list(self.facts['domains']) != list(range(len(self.facts['domains']))):
+            for signature, body in self.tables():
+                (self.folder / signature).write_bytes(body)
+                yield from ('-acpitable', f'sig={signature},rev=3,data={self.folder / signature}')
+            return
         for number, domain in self.facts['domains'].items():
             node = f'node,nodeid={number}'
             if domain.get('mib'):
@@ -138,7 +168,7 @@ class Machine:
 
     def script(self):
         """The set-up of the file, then its runs one after the other."""
-        lines = [self.facts.get('setup', '')]
+        lines = [f'export CHECKOUT={ROOT}', self.facts.get('setup', '')]
         for number, run in enumerate(self.facts['runs']):
             words = f'{run.get("through", "")} {run["run"]}'
             if run.get('record', True):

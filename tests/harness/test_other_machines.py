@@ -46,9 +46,10 @@ def test_the_first_command_of_readme_builds_and_runs(compiler, machine, need, tm
     assert json.loads((tmp_path / 'stream.json').read_text())['preset'] == preset
     emulator = need(f'qemu-{"ppc64le" if machine[0] == "p" else machine}')
     run = [emulator, '-L', f'/usr/{machine}-linux-gnu', tmp_path / 'stream']
-    run += ['-n', '100000', '-t', '2']
+    run += ['-n', '100000', '-t', '2', '--json', tmp_path / 'r.json']
     done = subprocess.run(run, capture_output=True, text=True, timeout=120)
     assert 'Solution Validates' in done.stdout, done.stdout + done.stderr
+    assert json.loads((tmp_path / 'r.json').read_text())['build']['preset'] == preset
 
 
 @pytest.mark.parametrize(

@@ -108,9 +108,21 @@ static int build_find(char path[BUILD_PATH])
 	return build_read_file(path);
 }
 
+/* By the checksum of the code; of the whole file, where src/plain.sh wrote no other. */
+static int build_is_own(void)
+{
+	char sum[SHA256_TEXT];
+
+	build_string("code_sha256", sum, sizeof(sum));
+	if (*sum)
+		return strcmp(sum, build.own.code_sha256) == 0;
+	build_string("binary_sha256", sum, sizeof(sum));
+	return *sum && strcmp(sum, build.own.binary_sha256) == 0;
+}
+
 static void build_read(void)
 {
-	char path[BUILD_PATH] = "", sum[SHA256_TEXT];
+	char path[BUILD_PATH] = "";
 
 	build.is_read = 1;
 	own_file_read(&build.own);
@@ -121,8 +133,7 @@ static void build_read(void)
 			 build.own.path);
 		return;
 	}
-	build_string("code_sha256", sum, sizeof(sum));
-	if (*sum && strcmp(sum, build.own.code_sha256) == 0)
+	if (build_is_own())
 		return;
 	*build.text = '\0';
 	snprintf(build.unknown, sizeof(build.unknown), "'%s' is of another program than '%s'",

@@ -28,6 +28,7 @@ from membw.site import machine, topology
 from membw.tables import Column, Table
 
 SYSTEM = 'whose reference counts (found by host name)'
+STEP_TASKS = 'SLURM_STEP_NUM_TASKS'  # as src/harness/job/ranks.c
 EPILOG = """\
 FIT: every figure is as good as what it is compared with. SLOW: one is not; causes with their
 evidence. NOT JUDGED: disturbed (figures are bounds), something is missing, or there is nothing to
@@ -150,6 +151,8 @@ def measured(parts: list[tuple[Part, float]], programs: Path) -> Record:
     """The record: each part's, and what was counted meanwhile."""
     begun, before, shown = time.monotonic(), counters.read(), Passing()
     cores, done = len(topology.cores_here()), []
+    # no rank of the nodes of a job, each of which measures alone
+    alone = {name: value for name, value in os.environ.items() if name != STEP_TASKS}
     moment = f'{datetime.now(timezone.utc):%Y-%m-%dT%H:%M:%SZ}'
     for i, (part, planned) in enumerate(parts):
         time.sleep(battery.SETTLE_S)
@@ -158,7 +161,7 @@ def measured(parts: list[tuple[Part, float]], programs: Path) -> Record:
         threads = {'OMP_NUM_THREADS': str(part.threads or cores), **battery.PINNED}
         left = max(begun + battery.MOST_S - time.monotonic(), 1)
         line = [str(programs / part.program), *words[1:]]
-        found = launch(line, {**os.environ, **threads}, min(left, 3 * planned + 10))
+        found = launch(line, {**alone, **threads}, min(left, 3 * planned + 10))
         done.append({'name': part.name, 'command': ' '.join(words), **found})
     shown.close()
     facts = {'cpus_allowed': len(os.sched_getaffinity(0)), 'uncore_max_khz': counters.uncore_khz()}

@@ -11,7 +11,7 @@ SYSTEM = yaml.safe_load((ROOT / 'systems/thin.yaml').read_text())
 GOOD = (ROOT / 'systems/references/thin.yaml').read_text()
 TYPOS = [
     ('stream:', 'straem:', "no check 'straem'", "did you mean 'stream'?"),
-    ('stream:', 'slurm_nodes:', "no check 'slurm_nodes'", 'known here'),
+    ('stream:', 'batch_job:', "no check 'batch_job'", 'known here'),
     ("'thin:thin':", "'thin:thni':", "no partition 'thin:thni'", "did you mean 'thin:thin'?"),
     ('    gcc-o2:', '    gcc-02:', "no preset 'gcc-02'", "did you mean 'gcc-o2'?"),
     ('      likwid:', '      likwd:', "no pinning 'likwd'", "did you mean 'likwid'?"),

@@ -9,6 +9,7 @@ from membw.report.theme import CATEGORIES
 
 HEIGHT = 300  # of the plot alone
 FEW = 16  # numbers that are the steps of a linear axis
+LEFT = 52  # pixels for the values of the axis
 MARK_EVERY = 24  # pixels, along a band of many points
 MOST = len(CATEGORIES)  # curves that one picture can tell apart
 
@@ -47,9 +48,9 @@ def lines(
     canvas = Canvas(width, bottom + 2 * LINE + 8, label)
     points = [point for curve in curves for point in curve.points]
     values = [v for p in points for v in p[1:] if v is not None and (v > 0 or not log_y)]
-    across = Scale([p[0] for p in points], 52, width - 14, log_x)
+    across = Scale([p[0] for p in points], LEFT, width - 14, log_x)
     up = Scale(values, bottom, top, log_y, from_zero)
-    y_axis(canvas, up, 52, width - 14, y_title)
+    y_axis(canvas, up, LEFT, width - 14, y_title)
     measured = sorted({p[0] for p in points})
     if log_x:
         across.steps = [x for x in measured if math.log2(x).is_integer()] or measured
@@ -62,7 +63,7 @@ def lines(
         if across.low <= x <= across.high:
             canvas.line(across(x), top, across(x), bottom, 'muted', stroke_dasharray='3 3')
             half = LETTER * len(name) / 2
-            middle = min(across(x), width - half)
+            middle = min(max(across(x), LEFT + half), width - half)
             canvas.text(middle, top - 4, name, 'muted', anchor='middle')
     for number, (curve, (x, line)) in enumerate(zip(curves, legend, strict=True)):
         colour = CATEGORIES[number]

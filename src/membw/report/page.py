@@ -34,7 +34,8 @@ def page_of(run: Run, expected: Sequence[str] = ()) -> Page:
         best = record_curves.record_of(same, table)
         said = [f for f in table.figures if f.word and f.benchmark == test]
         is_one = len({f.node for f in said}) == 1
-        made.tables[:0] = record_curves.tables(best)
+        made.tables += record_curves.tables(best)
+        made.tables.sort(key=lambda one: one.is_folded)
         made.pictures += [*record_curves.pictures(best), *pairs.pictures(same, table)]
         sections += [made, *(battery.sections(table.record(said[-1])) if is_one else ())]
     picture = summary.head_picture(head, peak)

@@ -91,7 +91,7 @@ def _looks(looks: dict) -> Shown:
         apart = f', {own["apart"]:+.0%} to the others' if own.get('apart') else ''
         rows.append([f'read by the threads of NUMA domain {number}{apart}', _rate(own)])
     columns = (Column('look', 'look'), Column('rate', 'GB/s', True))
-    return Shown('Looks: short further measurements of the same run', columns, rows)
+    return Shown('What limits it: short further measurements of the same run', columns, rows)
 
 
 def _rate(look: dict) -> str:

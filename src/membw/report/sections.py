@@ -216,11 +216,10 @@ def _metrics_across(rows: Sequence[Row], built: Mapping[str, str]) -> Table:
 
 
 def verdict_first(table: Table) -> Table:
-    """Verdict and reason before the figures: a phone shows the first columns."""
+    """Verdict and reason before the figures, stores behind: a phone shows the first columns."""
     names = [column.name for column in table.columns]
-    first = [n for n, name in enumerate(names) if name in ('node', 'preset', 'pinning')]
-    first += [names.index('verdict'), names.index('reason')]
-    order = first + [n for n in range(len(names)) if n not in first]
+    places = {'node': 0, 'preset': 0, 'pinning': 0, 'verdict': 1, 'reason': 2, 'stores': 4}
+    order = sorted(range(len(names)), key=lambda n: places.get(names[n], 3))
     columns = tuple(table.columns[n] for n in order)
     return Table(table.title, columns, [[row[n] for n in order] for row in table.rows])
 

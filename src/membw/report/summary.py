@@ -44,20 +44,11 @@ def headline(rows: Sequence[Row]) -> str:
 
 
 def standing(row: Row, table: Table, nodes: int = 1) -> list[str]:
-    """Sentences: the row, what a bound means, whether the figure is good, the reference."""
+    """Sentences: the row, whether the figure is good, the reference."""
     if not row.is_valid:
         return [f'{row.test} {row.name}: {row.reason}']
     f = row.headline
     lines = [f'{row.name} on {f.node}{", the fastest node" if nodes > 1 else ""}.']
-    if f.is_bound and not f.is_upper:
-        lines.append(
-            'This is a lower bound: other processes disturbed the run. '
-            'The true figure is higher; measure again on an idle node.'
-        )
-    if f.is_upper:
-        lines.append(
-            'This is an upper bound: a cache may hold the arrays, the true figure is lower.'
-        )
     if f.metric == 'triad':
         stores = published.stores_of(row.stores)
         is_least = f.is_bound and not f.is_upper

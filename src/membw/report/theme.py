@@ -40,6 +40,7 @@ DARK = {
     'five': '#9aa6b2',
     'six': '#e6edf3',
 }
+SCREEN = '@media screen and (prefers-color-scheme: dark)'  # paper is white
 CATEGORIES = ('one', 'two', 'three', 'four', 'five', 'six')
 # of a heat map, from low to high: viridis at equal steps (matplotlib, CC0)
 VIRIDIS = ((68, 1, 84), (59, 82, 139), (33, 145, 140), (94, 201, 98), (253, 231, 37))
@@ -48,14 +49,13 @@ VIRIDIS = ((68, 1, 84), (59, 82, 139), (33, 145, 140), (94, 201, 98), (253, 231,
 def picture_css() -> str:
     """Rules of the classes that pictures use: fill-NAME, line-NAME and the text."""
     text = 'text { font: 12px system-ui, "Liberation Sans", Arial, sans-serif; }'
-    return f'{text}\n{_rules(LIGHT)}\n@media (prefers-color-scheme: dark) {{\n{_rules(DARK)}\n}}'
+    return f'{text}\n{_rules(LIGHT)}\n{SCREEN} {{\n{_rules(DARK)}\n}}'
 
 
 def page_css() -> str:
     """The same colours as variables of the page, light and dark."""
     light, dark = (' '.join(f'--{k}: {v};' for k, v in of.items()) for of in (LIGHT, DARK))
-    scheme = '@media screen and (prefers-color-scheme: dark)'
-    return f':root {{ {light} }}\n{scheme} {{ :root {{ {dark} }} }}'
+    return f':root {{ {light} }}\n{SCREEN} {{ :root {{ {dark} }} }}'
 
 
 def _rules(colours: dict[str, str]) -> str:

@@ -44,7 +44,7 @@ def test_the_levels_of_a_ladder_have_measured_beside_declared_sizes(tmp_path):
     record = {'program': 'ladder', 'levels': levels, 'declared_bytes': [1 << 15, 1 << 20]}
     row = made_up.record(rows=made_up.metrics({'x': 1.0}), case={'test': 'ladder'}, **record)
     table = read_table([str(made_up.write(tmp_path / 'r.jsonl', [row]))])
-    shown = page_of(run_of_records(table)).sections[0].tables[0]
+    _, shown = page_of(run_of_records(table)).sections[0].tables
     assert (
         shown.texts()
         == [

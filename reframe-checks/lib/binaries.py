@@ -40,9 +40,10 @@ site_environments.take_in()
 prerequisites.refuse_what_is_elsewhere()
 
 
+@functools.cache  # found when a check begins: later ReFrame is in a stage folder
 def results() -> pathlib.Path:
-    """results/, or what --prefix names."""
-    return pathlib.Path(runtime.runtime().get_option('systems/0/prefix'))
+    """results/, or what --prefix names; '.' by a site's configuration that has no prefix."""
+    return pathlib.Path(runtime.runtime().get_option('systems/0/prefix')).absolute()
 
 
 def lack(partition: SystemPartition, environ: Environment) -> str | None:
@@ -251,10 +252,10 @@ class program_binary(quick_log, batch_job, rfm.CompileOnlyRegressionTest):
         environ, folder = self.current_environ, os.path.join(root(), 'src', self.program)
         before, after = self.added_words()
         words = [environ.cc, *site_environments.flags(environ), *before]
-        words += [f'{folder}/{self.program}.c', '-o', self.path, *after, *environ.ldflags]
+        words += [f'{self.program}.c', '-o', self.path, *after, *environ.ldflags]
         line = ' '.join(words)
         record = f'{sys.executable} -m membw.presets.command record {environ.name} {self.path}'
-        return f'{line} && PYTHONPATH={root()}/src {record} --sources {folder} -- {line}'
+        return f'cd {folder} && {line} && PYTHONPATH={root()}/src {record} --sources . -- {line}'
 
     def added_words(self) -> tuple[list[str], list[str]]:
         """What a library adds before and after the sources."""

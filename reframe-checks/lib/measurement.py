@@ -13,6 +13,7 @@ from reframe.core.logging import getlogger
 
 from lib import prerequisites, references
 from lib.batch_job import batch_job
+from lib.binaries import results
 from lib.case import BUILD, Case
 from lib.option_words import option_words
 from lib.quick_log import quick_log
@@ -115,6 +116,10 @@ class measurement(quick_log, batch_job, rfm.RunOnlyRegressionTest):
             value = getattr(self, name) if space[name].is_defined() else None
             if isinstance(value, int | float) and not 0 <= value < math.inf:
                 refuse(self, f'{name}={value:g}: 0 or more')
+
+    @run_after('init')
+    def find_results(self) -> None:
+        results()
 
     @run_after('init')
     def name_maintainers(self) -> None:

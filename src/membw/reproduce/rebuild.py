@@ -71,13 +71,26 @@ def _build(result: Result) -> Iterator[str]:
     yield f'# 2. the binary: {printable(result.build["compiler"])}'
     yield f'#    {printable(shlex.join(result.build["compile_line"]))}'
     yield from (f'module load {shlex.quote(m)}' for m in result.build.get('modules') or [])
+    program = program_of(result)
     if result.build.get('dag_hash'):
         yield from _build_by_spack(result)
-    else:
-        program, words = program_of(result), shlex.join(result.build['make'])
-        where = 'BUILD="$here/build" PYTHON="$(command -v python)"'
-        yield f'make -C "$here/sources/src" {words} {where}'
+    elif result.build['make']:
+        words, where = shlex.join(result.build['make']), 'PYTHON="$(command -v python)"'
+        yield f'make -C "$here/sources/src" {words} BUILD="$here/build" {where}'
         yield f'binary=$here/build/{program}'
+    else:
+        yield from _build_by_line(result, program)
+
+
+def _build_by_line(result: Result, program: str) -> Iterator[str]:
+    """Of an environment of the site's own: its compiler and flags, and no preset."""
+    line, where = list(result.build['compile_line']), '"$here/sources/src/' + f'{program}"'
+    at = line.index('-o') + 1
+    words = f'{shlex.join(line[:at])} "$binary" {shlex.join(line[at + 1 :])}'.rstrip()
+    yield f'mkdir -p "$here/build" && binary=$here/build/{program}'
+    yield f'(cd {where} && {words})'
+    record = f'python -m membw.presets.command record {shlex.quote(result.build["preset"])}'
+    yield f'{record} "$binary" --sources {where} -- {words}'
 
 
 def _build_by_spack(result: Result) -> Iterator[str]:

@@ -91,6 +91,18 @@ def measured(folder):
     return [c for c in run['testcases'] if c['name'].startswith('stream %')]
 
 
+def test_an_environment_of_the_sites_own_is_built_by_its_compiler_and_flags(call, copied):
+    """It has no line of make; that was a traceback."""
+    folder, name = copied
+    (path,) = (folder / 'builds').glob('*/build.json')
+    path.write_text(
+        json.dumps({**json.loads(path.read_text()), 'make': None, 'preset': 'builtin'})
+    )
+    done = call('membw', 'reproduce', name, '--results', folder)
+    line = '(cd "$here/sources/src/stream" && gcc -O3 -fopenmp stream.c -o "$binary")\n'
+    assert line in done.stdout, done.stdout + done.stderr
+
+
 def test_make_gives_the_same_binary_and_the_run_is_the_same(call, by_make, tmp_path, one_run):
     """By the script that is printed without --run: whoever runs that gets the same."""
     folder, name = by_make

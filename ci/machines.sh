@@ -1,5 +1,6 @@
 #!/bin/sh
-# What `make machines` runs: all machines of tests/machines in qemu, with what they need.
+# What `make machines` runs: all machines of tests/machines in qemu, and README's first line in the
+# file trees of two architectures, with what they need.
 set -eu
 cd "$(dirname "$0")/.."
 PATH=$PATH:/usr/sbin:/sbin
@@ -17,9 +18,11 @@ if [ -n "$wanted" ] && can_apt; then
 	apt_install $wanted
 fi
 for arch in amd64 arm64; do
-	if [ ! -d ".venv/.setup/kernel-$arch" ] && can_apt; then
-		bash tests/machines/kernel.sh "$arch" ".venv/.setup/kernel-$arch"
-	fi
+	for part in kernel userland; do
+		if [ ! -d ".venv/.setup/$part-$arch" ] && can_apt; then
+			bash "tests/machines/$part.sh" "$arch" ".venv/.setup/$part-$arch"
+		fi
+	done
 done
 # shellcheck source=setup-env.sh
 . ./setup-env.sh

@@ -1,0 +1,34 @@
+#!/bin/bash
+# A Debian file tree with a C compiler, make and little else (no Python), and the emulator for it.
+#
+# usage: tests/machines/userland.sh amd64|arm64 FOLDER
+#
+# Asks apt-get with lists of its own, so that this system learns of no other architecture.
+set -euo pipefail
+
+[ $# -eq 2 ] || { sed -n '2,6s/^# \{0,1\}//p' "$0"; exit 2; }
+arch=$1
+mkdir -p "$2"
+folder=$(realpath "$2")
+room=$(mktemp -d)
+trap 'rm -rf "$room"' EXIT
+mkdir -p "$room"/{state/lists/partial,cache/archives/partial}
+touch "$room/status"
+options=(-qq -y -o "APT::Architecture=$1" -o "APT::Architectures=$1" -o "Dir::State=$room/state"
+	-o "Dir::Cache=$room/cache" -o "Dir::State::status=$room/status" -o APT::Sandbox::User=root)
+apt-get "${options[@]}" update
+apt-get "${options[@]}" install --download-only --no-install-recommends \
+	gcc libc6-dev make dash coreutils sed grep mawk findutils bash >/dev/null
+
+rm -rf "${folder:?}"/*
+mkdir -p "$folder"/{proc,sys,dev,tmp,usr/bin,usr/lib,usr/sbin}
+ln -s usr/bin usr/lib usr/sbin "$folder"
+for package in "$room"/cache/archives/*.deb; do
+	dpkg --fsys-tarfile "$package" | tar -x -C "$folder" --keep-directory-symlink
+done
+ln -sf mawk "$folder/usr/bin/awk" # what update-alternatives does
+rm -rf "$folder"/usr/share/{doc,man,locale,info}
+if [ "$arch" != "$(dpkg --print-architecture)" ]; then
+	(cd "$room" && apt-get -qq -o APT::Sandbox::User=root download qemu-user-static)
+	dpkg --fsys-tarfile "$room"/qemu-user-static_*.deb | tar -x -C "$folder" --wildcards '*/qemu-aarch64-static'
+fi

@@ -4,7 +4,7 @@
 
 #include <unistd.h>
 
-static const double PLAN_EVERY_TERMINAL = 0.2, PLAN_EVERY = 10, NEVER = 1e300;
+static const double PLAN_EVERY_TERMINAL = 0.2, PLAN_EVERY = 10, PLAN_NEVER = 1e300;
 
 static double plan_began, plan_said;
 static int plan_has_line;
@@ -16,7 +16,7 @@ static int plan_is_for_terminal(void)
 
 void plan_done(const char *what, int done, int all)
 {
-	plan_done_part(what, done, all, (double)done / all, NEVER);
+	plan_done_part(what, done, all, (double)done / all, PLAN_NEVER);
 }
 
 void plan_done_part(const char *what, int done, int all, double part, double until)

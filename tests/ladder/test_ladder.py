@@ -59,7 +59,7 @@ def test_the_staircase_fits_a_terminal_and_says_where_it_ends(ladder: Ran) -> No
 
 
 # sizes to 1 MiB, on a machine that declares no cache
-SHORT = ('ladder/rungs.c', 'MOST_AT_LEAST = (size_t)256 << 20', 'MOST_AT_LEAST = (size_t)2 << 20')
+SHORT = ('ladder/rungs.c', 'MOST_AT_LEAST = (size_t)256 * MIB', 'MOST_AT_LEAST = (size_t)2 * MIB')
 
 
 @pytest.mark.shared

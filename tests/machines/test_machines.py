@@ -3,12 +3,16 @@
 `make test` boots the machines that say `in_make_test`, `make machines` all of them.
 """
 
+import copy
 import os
 import subprocess
 
 import emulated_machine as machines
 import pytest
 from places import ROOT
+
+from membw.node.command import word_for
+from membw.node.figures import of_record
 
 ALL = os.environ.get('MACHINES') == 'all'
 NAMES = [n for n in machines.names() if ALL or machines.load(n).get('in_make_test')]
@@ -48,6 +52,20 @@ def test_each_run_says_what_it_must(name, programs, tmp_path, need):
     assert not problems, '\n'.join([*problems, machine.console[-3000:]])
 
 
+def causes(record):
+    """By the facts of this kernel: beside peers with another number of domains; planted rates."""
+
+    def node(host, share, **facts):
+        own = copy.deepcopy(record)
+        own['metrics']['triad'] = {'value': 10 * share, 'unit': 'GB/s', 'better': 'higher'}
+        own['facts'] |= facts
+        part = {'name': 'stream', 'record': own, 'why': '', 'died': False}
+        return {'host': host, 'time': record['time'], 'parts': [part]}
+
+    peers = [node(f'p{i}', 1, numa_nodes=record['facts']['numa_nodes'] + 1) for i in range(5)]
+    return [cause.name for cause in word_for(node('n1', 0.9), peers, [], '').causes]
+
+
 def differences(expected, outcome):
     """What a run says, and does not say, of what its file expects."""
     if outcome.status != expected.get('status', 0):
@@ -69,5 +87,10 @@ def differences(expected, outcome):
             yield f'pairs {found}, not {expected["pairs"]}'
         if any(list(p['placement_after']['pages_on']) != [str(p['memory'])] for p in pairs):
             yield 'pages of a pair lie elsewhere'
+        across = of_record('tiers', outcome.record, False).get('across')
+        if len(expected['pairs']) > 1 and not across:
+            yield 'no reads from another domain for membw node'
+    if 'cause' in expected and expected['cause'] not in causes(outcome.record):
+        yield f'causes of membw node: {causes(outcome.record)}'
     if 'threads' in expected and outcome.record.get('threads') != expected['threads']:
         yield f'{outcome.record.get("threads")} threads, not {expected["threads"]}'

@@ -7,6 +7,7 @@ import pytest
 from lib import job_output
 from lib.batch_job import never_begun
 from lib.case import Case
+from lib.whole_cluster import GONE, whole_cluster
 
 from membw.results import ledger
 
@@ -151,3 +152,15 @@ def test_a_job_that_never_began_is_reported_as_that(tmp_path, monkeypatch, limit
     made = Case(types.SimpleNamespace(stagedir=tmp_path, job=job, current_partition=part))
     made.gather()
     assert [(one.why, one.died, one.node) for one in made.missing] == [(said, False, '')]
+
+
+def test_a_node_without_a_record_died_as_the_ledger_says(tmp_path):
+    """Also in a further measurement, in which the line of an earlier one may stand there."""
+    (tmp_path / ledger.NAME).write_text('ended n1 0\nended n1 137\nended n2 0\n')
+    check = types.SimpleNamespace(
+        by_srun=True, uses_mpi=False, stagedir=tmp_path, program_name=lambda: 'node'
+    )
+    lines = [json.dumps({'host': 'n3.site'})]
+    made = map(json.loads, whole_cluster.of_the_dead(check, lines, ['n1', 'n2', 'n3']))
+    why = {one['host']: one['missing'][0]['why'] for one in made}
+    assert why == {'n1': 'ended by SIGKILL (signal 9)', 'n2': GONE}

@@ -2,6 +2,7 @@
 
 import os
 import re
+from types import SimpleNamespace
 from xml.etree import ElementTree
 
 import pytest
@@ -9,6 +10,7 @@ from made_run import MadeRun, metric
 
 from membw.summary import junit
 from membw.summary.command import show
+from membw.summary.full_table import node_lines
 from membw.summary.run import read
 
 
@@ -385,3 +387,14 @@ def test_what_a_failed_build_prevented_is_not_skipped_too(made, shown):
     log.write_text(line.format('dependencies failed') + line.format('no such tool'))
     text, _ = shown(made)
     assert 'dependencies failed' not in text and 'no such tool: stream (icx)' in text
+
+
+def test_nodes_with_the_same_reason_are_one_line(tmp_path):
+    file = tmp_path / 'nodecheck'
+    slow = 'FAIL a memory module or channel is gone'
+    file.write_text(f'n1 PASS\nn2 {slow}\nn3 {slow}\nn4 DIED ended by SIGBUS (signal 7)\nn5\n')
+    case = {'node_check': str(file), 'nodes': '5 nodes'}
+    row = SimpleNamespace(preset='gcc-o2', attempts=[SimpleNamespace(case=case)])
+    lines = [line.strip() for line in node_lines(row)]
+    died = 'n4 DIED ended by SIGBUS (signal 7)'
+    assert lines == ['gcc-o2: 5 nodes', f'n[2-3] {slow}', died, 'n5']

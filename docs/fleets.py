@@ -8,6 +8,9 @@ again    both measured again, three times: n007 is low again, n013 is not
 history  50 nights of 8 nodes; n007 falls in night 40
 large    2,000 nodes; n007, n013 and n1234 are low
 year     365 nights of 12 nodes; n007 falls in night 325
+first    an acceptance: three runs of seven of eight nodes, n005 misses the contract
+n008     three runs of the eighth node
+n005     the retest, five runs, reaches the contract
 """
 
 import sys
@@ -15,7 +18,10 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / 'tests' / 'lib'))
 import made_up_records as made  # noqa: E402
+from runs_of_nodes import runs  # noqa: E402
 
+TRIADS = {'n001': 309, 'n002': 309, 'n003': 308, 'n004': 309, 'n005': 294, 'n006': 307,
+          'n007': 309}  # fmt: skip
 CHANNEL = 7 / 8  # of a node that lost one of eight
 
 
@@ -43,6 +49,9 @@ FLEETS = {
     'history': lambda: nights(8, range(50), 40),
     'large': lambda: made.fleet(2000, slow={7: CHANNEL, 13: 0.95, 1234: 0.97}),
     'year': lambda: nights(12, range(-185, 180), 325),
+    'first': lambda: runs(TRIADS, 3, '2026-10-01'),
+    'n008': lambda: runs({'n008': 309}, 3, '2026-10-02'),
+    'n005': lambda: runs({'n005': 309}, 5, '2026-10-03'),
 }
 for name in sys.argv[1:] or FLEETS:
     made.write(f'{name}.jsonl', FLEETS[name]())

@@ -4,6 +4,7 @@ import difflib
 from collections.abc import Iterable
 
 NEAR = 0.65  # of difflib's ratio: 'uliss' is near 'ulysses', 'seconds' is not near 'rounds'
+LISTED = 50  # names: of a fleet a hint does not name all
 
 
 class MembwError(Exception):
@@ -20,4 +21,5 @@ def did_you_mean(name: object, known: Iterable[str], otherwise: str = '') -> str
     near = difflib.get_close_matches(str(name).lstrip('-'), names, 1, NEAR)
     if near:
         return f"did you mean '{names[near[0]]}'?"
-    return otherwise or f'known here: {" ".join(sorted(names.values()))}'
+    most = ' ...' if len(names) > LISTED else ''
+    return otherwise or f'known here: {" ".join(sorted(names.values())[:LISTED])}{most}'

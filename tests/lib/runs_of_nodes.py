@@ -1,10 +1,6 @@
-"""Records of runs on several nodes, as `membw run` keeps them; also a command, for the docs:
-
-python runs_of_nodes.py FILE.jsonl DAY RUNS NODE=TRIAD ...   e.g. 2026-10-01 3 n001=306
-"""
+"""Records of runs on several nodes, as `membw run` keeps them."""
 
 import json
-import sys
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
 
@@ -62,9 +58,3 @@ def write(made, path):
     """Records into a file, whose path is returned."""
     Path(path).write_text(''.join(json.dumps(row) + '\n' for row in made))
     return str(path)
-
-
-if __name__ == '__main__':
-    file, day, count, *nodes = sys.argv[1:]
-    levels = {node: float(triad) for node, triad in (pair.split('=') for pair in nodes)}
-    write(runs(levels, int(count), day), file)

@@ -3,6 +3,8 @@
 import pytest
 from places import ROOT
 
+from membw.errors import did_you_mean
+
 LISTED = "'membw run --help' lists the options, 'reframe --help' its own"
 ERRORS = [
     ('runn', "unknown command 'runn'", "did you mean 'run'?"),
@@ -64,6 +66,11 @@ def test_a_typing_error_is_answered(words, fact, hint, call, environment, tmp_pa
     done = call('membw', *words.split(), PATH=f'{tmp_path}:{environment["PATH"]}')
     assert (done.returncode, done.stderr) == (2, f'membw: {fact}\nhint: {hint}\n')
     assert {*(ROOT / 'results/reports').glob('*')} == before
+
+
+def test_a_hint_does_not_name_a_whole_fleet():
+    assert did_you_mean('x', ['a', 'b']) == 'known here: a b'
+    assert did_you_mean('x', [f'n{i:04}' for i in range(2000)]).endswith('n0048 n0049 ...')
 
 
 def test_help_of_a_command(call):

@@ -74,21 +74,23 @@ class Nights:
         return self.provenances[list(self.builds)[number]]
 
     def _series(self, setting: '_Setting', metric: str, is_of: NDArray) -> Series:
-        values, rows = setting.column(metric), np.flatnonzero(is_of)
-        node, nodes = _ordered(np.asarray(setting.node)[rows], self.nodes)
-        night, nights = _ordered(np.asarray(setting.night)[rows], self.nights)
-        values, shape = values[rows], (len(nodes), len(nights))
-        order = np.lexsort((values, night, node))
-        cell, values = (node * len(nights) + night)[order], values[order]
+        node, nodes = _ordered(np.asarray(setting.node)[is_of], self.nodes)
+        night, nights = _ordered(np.asarray(setting.night)[is_of], self.nights)
+        cell, count = node * np.int32(len(nights)) + night, len(nodes) * len(nights)
+        builds, medians = np.full(count, -1, dtype=np.int32), np.full(count, np.nan)
+        by_time = np.argsort(np.asarray(setting.time)[is_of], kind='stable')
+        builds[cell[by_time]] = np.asarray(setting.build)[is_of][by_time]
+        del node, night, by_time
+        values = setting.column(metric)[is_of]
+        order = np.lexsort((values, cell))
+        cell, values = cell[order], values[order]
         begins = np.flatnonzero(np.diff(cell, prepend=-1))
         counts = np.diff(begins, append=len(cell))
-        medians = np.full(shape, np.nan)
         low, high = (values[begins + place] for place in ((counts - 1) // 2, counts // 2))
-        medians.flat[cell[begins]] = (low + high) / 2
-        builds = np.full(shape, -1, dtype=np.int32)
-        by_time = np.argsort(np.asarray(setting.time)[rows], kind='stable')
-        builds[node[by_time], night[by_time]] = np.asarray(setting.build)[rows][by_time]
-        return Series(setting.first[metric], nodes, nights, medians, builds)
+        medians[cell[begins]] = (low + high) / 2
+        shape = len(nodes), len(nights)
+        figure = setting.first[metric]
+        return Series(figure, nodes, nights, medians.reshape(shape), builds.reshape(shape))
 
 
 class _Setting:
@@ -126,9 +128,10 @@ class _Setting:
 
 def _ordered(numbers: NDArray, known: dict[str, int]) -> tuple[NDArray, list[str]]:
     """(places in the names, the names that occur, sorted)."""
-    names, used = list(known), np.unique(numbers).tolist()
+    names = list(known)
+    used = np.flatnonzero(np.bincount(numbers)).tolist()
     used.sort(key=names.__getitem__)
-    place = np.zeros(len(names), dtype=np.int64)
+    place = np.zeros(len(names), dtype=np.int32)
     place[used] = np.arange(len(used))
     return place[numbers], [names[i] for i in used]
 

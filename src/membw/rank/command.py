@@ -12,7 +12,8 @@ EPILOG = """\
 A node is LOW when a metric, or the mean of its metrics, is worse than the median of its peers by
 more than half the margin and by more robust deviations than chance gives one node of such a fleet.
 LOW nodes are measured again, three times, beside three healthy ones: a node is FAIL that is worse
-than their median each time by more than the margin and half a robust deviation; else it is PASS.
+than their median each time by more than the margin and half a robust deviation, and than two
+robust deviations; else it is PASS.
 Until then it is SUSPECT, and the command that measures it again is printed; runs after the first
 one of the newest measurement are the further ones, at whatever hour.
 UNDECIDED: nothing to compare with, or slow with others: a rack, or the slower of two groups that

@@ -4,7 +4,7 @@ LOW: a metric, or the mean of a node's metrics, is worse than the median of its 
 half the margin, and by more robust deviations than chance gives one node of such a fleet.
 FAIL: in a metric in which a node was LOW, each of three further measurements is worse than the
 median of the healthy nodes measured again beside it by more than the margin and half a robust
-deviation; else PASS.
+deviation, and than two of these; else PASS.
 SUSPECT: LOW, and not measured again three times.
 UNDECIDED: nothing to compare with: no peer, bounds alone, no peer in its state of the host; or it
 is slow with others, as a unit or the slower of two groups, and nothing says which is right.
@@ -32,7 +32,9 @@ MARGIN = 0.03
 AGAIN = 3  # further measurements of a LOW node
 AGAIN_BETTER = 4  # of so many further measurements one may be within the margin
 MEAN = 'mean'  # of a node's metrics, each as a part of its peers' median
-BEYOND = 0.5  # robust deviations beyond the margin: noise seldom lifts a node near it so far
+# robust deviations: so many beyond the margin, as noise seldom lifts a node near it so far; and so
+# many in all, in fleets that scatter
+BEYOND, LEAST = 0.5, 2.0
 CONTROLS = 3  # healthy nodes that are measured again beside the LOW ones
 FEW = 4  # nodes; fewer cannot decide which of them is slow, and are no unit
 MOST_OF = 0.75  # of a unit's nodes are LOW: it is slow as a whole
@@ -161,7 +163,7 @@ class Group:
 
     def fail_limits(self, margin: float) -> NDArray:
         """By column: the loss beyond which a node FAILs."""
-        return margin + BEYOND * self.deviations
+        return np.maximum(margin + BEYOND * self.deviations, LEAST * self.deviations)
 
 
 # --- one setting ---------------------------------------------------------------------------
@@ -336,7 +338,7 @@ class _Setting:
             f'{"all three" if is_three else f"{len(runs) - few} of {len(runs)}"} '
             f'{_percent(group, column, least[column])} or worse, limit '
             f'{_percent(group, column, limits[column])}: margin {100 * margin:.2g}% and half a '
-            f'robust deviation of {group.deviations[column]:.3%}'
+            f'robust deviation of {group.deviations[column]:.3%}, or two'
         )
         reason = '; '.join([_loss(group, number, column), more, *notes])
         return _verdict(group, node, verdict, reason, group.columns[column], float(losses[column]))

@@ -1,4 +1,4 @@
-"""What `membw rank` prints: per group a ranking and a summary; then every verdict in a line."""
+"""What `membw rank` prints: a ranking per group, then every verdict in a line."""
 
 import shlex
 from collections import defaultdict
@@ -11,14 +11,14 @@ from membw.rank.screen import AGAIN, Group
 from membw.results.hostlist import fold
 from membw.results.table import Figure
 from membw.results.verdict import MISSING
-from membw.tables import Cell, Column, Table
+from membw.tables import Column, Table
 
 
 def as_blocks(ranking: Ranking, margin: float, limit: int) -> list[str | Table]:
     """Tables, and the lines between them; `limit`: rows per group, 0: all."""
     blocks: list[str | Table] = []
     for group in ranking.groups:
-        blocks += [_head(group, margin), _table(ranking, group, limit), _summary(group), '']
+        blocks += [_head(group, margin), _table(ranking, group, limit), '']
     blocks += [f'note: {note}' for note in ranking.notes]
     alike: dict[tuple[str, str], list[str]] = defaultdict(list)
     for verdict in ranking.verdicts:
@@ -67,54 +67,29 @@ def _table(ranking: Ranking, group: Group, limit: int) -> Table:
     rows = [v for v in ranking.verdicts if v.setting == setting and v.node in group.figures]
     rows.sort(key=lambda v: -v.loss)
     shown = [v for i, v in enumerate(rows) if not limit or i < limit or v.verdict != 'PASS']
-    columns = [
+    columns = (
         Column('node', 'node'),
         *(Column(m, f'{m}, {group.any[m].unit}', True) for m in group.metrics),
         Column('loss', 'mean to median', True),
         Column('verdict', 'verdict'),
-    ]
-    table = Table('', tuple(columns), indent='  ')
-    table.rows = [
+    )
+    lines = [
         [
-            Cell(v.node),
-            *(Cell(v.figures.get(m), f'{v.figures.get(m, np.nan):.2f}') for m in group.metrics),
-            Cell(-v.loss, f'{-v.loss:+.1%}'),
-            Cell(v.verdict),
+            v.node,
+            *(f'{v.figures.get(m, np.nan):.2f}' for m in group.metrics),
+            f'{-v.loss:+.1%}',
+            v.verdict,
         ]
         for v in shown
     ]
     if len(shown) < len(rows):
-        rest = [Cell(f'... {len(rows) - len(shown)} more that pass (--limit 0)')]
-        table.rows.append(rest + [Cell('')] * (len(columns) - 1))
-    return table
-
-
-def _summary(group: Group) -> Table:
-    """Per metric: what one slow node cannot move, and the extremes."""
-    names = ('metric', 'median', 'deviation', 'lowest', 'on', 'highest', 'on_highest')
-    titles = ('metric', 'median', 'robust deviation', 'lowest', 'on', 'highest', 'on')
-    right = (False, True, True, True, False, True, False)
-    table = Table('', tuple(map(Column, names, titles, right)), indent='  ')
-    for i, metric in enumerate(group.metrics):
-        values = {n: row[metric].value for n, row in group.figures.items() if metric in row}
-        low, high = min(values, key=values.__getitem__), max(values, key=values.__getitem__)
-        deviation = float(group.deviations[i])
-        table.rows.append(
-            [
-                Cell(metric),
-                _cell(float(np.median(list(values.values())))),
-                Cell(deviation, f'{deviation:.2%}'),
-                _cell(values[low]),
-                Cell(low),
-                _cell(values[high]),
-                Cell(high),
-            ]
-        )
-    return table
-
-
-def _cell(value: float) -> Cell:
-    return Cell(value, f'{value:.2f}')
+        more = f'... {len(rows) - len(shown)} more that pass (--limit 0)'
+        lines.append([more] + [''] * (len(columns) - 1))
+    every = [[v.figures[m] for v in rows if m in v.figures] for m in group.metrics]
+    lines.append(['median', *(f'{np.median(values):.2f}' for values in every), '', ''])
+    deviations = group.deviations[: len(every)]
+    lines.append(['robust deviation', *(f'{of:.2%}' for of in deviations), '', ''])
+    return Table('', columns, lines)
 
 
 def as_json(ranking: Ranking) -> dict:

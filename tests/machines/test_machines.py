@@ -17,6 +17,13 @@ from membw.node.figures import of_record
 ALL = os.environ.get('MACHINES') == 'all'
 NAMES = [n for n in machines.names() if ALL or machines.load(n).get('in_make_test')]
 PROGRAMS = ('stream', 'tiers', 'pingpong')
+LOOKS, DONE = 'stream/looks/looks.c', 'done[omp_get_thread_num()] = clock_now();'
+LATE = 'for (double until = clock_now() + 3 * (omp_get_thread_num() == 3); clock_now() < until;);'
+STREAM_LATE = (
+    (LOOKS, DONE, LATE + DONE),
+    (LOOKS, 'return !rate->is_bound && rate->value > 0;', 'return 1;'),
+    (LOOKS, 'APART = 0.03', 'APART = 0.5'),
+)
 
 
 @pytest.fixture(scope='module')
@@ -30,7 +37,10 @@ def programs(build_program, tmp_path_factory):
         refuse = tmp_path_factory.mktemp('probe') / 'refuse_calls'
         source = ROOT / 'tests/probes/refuse_calls.c'
         subprocess.run(['gcc', source, '-o', refuse], check=True)
-        return {p: build_program(p) for p in PROGRAMS} | {'refuse_calls': refuse}
+        found = {p: build_program(p) for p in PROGRAMS} | {'refuse_calls': refuse}
+        if any(run['run'].startswith('stream_late') for run in machine.facts['runs']):
+            found['stream_late'] = build_program('stream', changes=STREAM_LATE)
+        return found
 
     return build
 

@@ -1,6 +1,6 @@
 """Why a node is slow, by the table systems/facts/causes.yaml, for `membw node` and `membw why`."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from membw.node.figures import NAMES
@@ -26,9 +26,13 @@ class Seen(NamedTuple):
     facts: Mapping[str, Any]
     usual: Mapping[str, Any]  # the same facts of the peers, or of the same node before
     counted: Mapping[str, float]  # meanwhile
+    bounds: Collection[str] = ()  # of the shares: the node is at least so good
 
     def is_low(self, name: str) -> bool:
         return name in self.shares and self.shares[name] < 1 - self.limits.get(name, 0.03)
+
+    def share(self, name: str) -> str:
+        return f'{"≥ " * (name in self.bounds)}{self.shares[name]:.3f}'
 
     @property
     def low(self) -> list[str]:
@@ -76,7 +80,7 @@ def fitting(row: Row, seen: Seen) -> Cause | None:
     if not are_alike(row.get('alike', ()), seen):
         return None
     still = [NAMES[n] for n in stays if n in seen.shares and not seen.is_low(n)]
-    evidence = [f'{NAMES[name]} {seen.shares[name]:.3f} of the reference' for name in moved]
+    evidence = [f'{NAMES[name]} {seen.share(name)} of the reference' for name in moved]
     evidence += [f'{", ".join(still)} as before'] * bool(still)
     evidence += [said(condition, seen) for condition in met]
     return Cause(

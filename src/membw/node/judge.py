@@ -47,9 +47,9 @@ def judge(
     low = [name for name, share in shares.items() if share < 1 - limits[name]]
     sure = {n for n in low if n in firm and (n != 'rate' or reaches_not(n, seen, quantities))}
     word, why = word_of(node, quantities, bases, low, sure)
-    if word != SLOW:  # few records condemn none, and yet show what a fact explains
-        estimates = {n: s for n, s in shares.items() if not quantities[n].is_bound}
-        seen = seen._replace(shares=estimates)
+    if word != SLOW:  # bounds and few records condemn none, and yet show what a fact explains
+        bounds = {name for name in shares if quantities[name].is_bound}
+        seen = seen._replace(shares=shares, bounds=bounds)
     causes = [c for c in find(seen, table) if c.disturbs or is_named(c, word)]
     if word == SLOW:
         named = [c.text for c in causes if not c.disturbs and sure & {*c.explains}]

@@ -62,6 +62,17 @@ def test_no_cause_is_named_without_its_evidence(planted, why):
     assert found.word == ('SLOW' if why else 'FIT')
 
 
+def test_of_a_busy_node_what_a_fact_confirms_is_named_and_a_pattern_is_not():
+    busy = {name: {'other_share': 0.4} for name in made.METRICS}
+    planted, _ = made.PLANTED['memory-channel']
+    found = judged(**planted, traces=busy)
+    assert found.word == 'NOT JUDGED'
+    assert {c.name for c in found.causes} == {'memory-channel', 'other-processes'}
+    assert 'Triad ≥ 0.698 of the reference' in found.causes[0].evidence
+    prefetchers = judged(**made.PLANTED['prefetchers'][0], traces=busy)
+    assert [c.name for c in prefetchers.causes] == ['other-processes']
+
+
 def test_at_most_2_percent_of_made_up_nodes_under_noise_get_a_wrong_cause():
     counts = sum(evidence.table(1, [0.02]).values(), evidence.Counter())
     assert counts['wrong'] <= 0.02 * counts.total()

@@ -27,6 +27,7 @@ ERRORS = [
         "run it on ulysses; '--system local' measures this machine, '-l' in place of '-r' lists "
         'the checks',
     ),
+    ('run --system local:defalt', "no partition 'defalt' of 'local'", "did you mean 'default'?"),
     ('run -n', 'argument -n/--name: expected one argument', LISTED),
     ('summary --jsn', "unknown argument '--jsn'", "did you mean '--json'?"),
     ('env x', "unknown argument 'x'", "'membw env --help' lists the options"),

@@ -10,7 +10,6 @@ import time
 
 from membw import tables
 from membw.arguments import count
-from membw.checkout import refuse_unknown_system
 from membw.errors import MembwError
 from membw.progress import say
 from membw.results import reframe
@@ -80,7 +79,7 @@ def measure(args: argparse.Namespace) -> int:
 
     system = args.system.partition(':')[0] if args.system else None
     if system and not session.has_other_systems(args.rest):
-        refuse_unknown_system(system)
+        refusals.refuse_unknown_place(args.system)
     try:
         # as JSON, what is for people alone goes to stderr
         with alone(), contextlib.redirect_stdout(sys.stderr if args.json else sys.stdout):

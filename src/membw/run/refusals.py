@@ -7,8 +7,10 @@ import re
 import shutil
 from collections.abc import Callable
 
+import yaml
+
 from membw import presets
-from membw.checkout import root
+from membw.checkout import refuse_unknown_system, root
 from membw.errors import MembwError, did_you_mean
 from membw.results.left_out import by_reason
 
@@ -71,6 +73,19 @@ def refuse_full_disk() -> None:
             f"no space left on '{folder}': {free / 2**20:.1f} MiB are free",
             'make room there: records, reports and stage folders are written to it',
         )
+
+
+def refuse_unknown_place(where: str) -> None:
+    """SYSTEM, or SYSTEM:PARTITION, of systems/."""
+    system, _, partition = where.partition(':')
+    refuse_unknown_system(system)
+    names = [partition]
+    with contextlib.suppress(AttributeError, TypeError, yaml.YAMLError):  # a run says its mistakes
+        file = yaml.safe_load(pathlib.Path(root(), 'systems', f'{system}.yaml').read_text())
+        names = [str(one.get('name')) for one in file.get('partitions')]
+    if partition and partition not in names:
+        hint = did_you_mean(partition, names)
+        raise MembwError(f"no partition '{partition}' of '{system}'", hint)
 
 
 def refuse_unknown_variables(words: list[str]) -> None:

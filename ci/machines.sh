@@ -11,18 +11,18 @@ sh ci/test-packages.sh
 . ci/packages.sh
 wanted=$(missing_packages cpio=cpio 'qemu-system-x86_64=qemu-system-x86 ipxe-qemu' \
 	qemu-system-aarch64=qemu-system-arm \
-	'aarch64-linux-gnu-gcc=gcc-aarch64-linux-gnu libc6-dev-arm64-cross')
+	qemu-system-ppc64=qemu-system-ppc \
+	'aarch64-linux-gnu-gcc=gcc-aarch64-linux-gnu libc6-dev-arm64-cross' \
+	'powerpc64le-linux-gnu-gcc=gcc-powerpc64le-linux-gnu libc6-dev-ppc64el-cross')
 if [ -n "$wanted" ] && can_apt; then
 	echo "machines: installing by apt-get: $wanted (NO_APT=1: nothing is installed)"
 	# shellcheck disable=SC2086 # a list of words
 	apt_install $wanted
 fi
-for arch in amd64 arm64; do
-	for part in kernel userland; do
-		if [ ! -d ".venv/.setup/$part-$arch" ] && can_apt; then
-			bash "tests/machines/$part.sh" "$arch" ".venv/.setup/$part-$arch"
-		fi
-	done
+for part in kernel-amd64 kernel-arm64 kernel-ppc64el userland-amd64 userland-arm64; do
+	if [ ! -d ".venv/.setup/$part" ] && can_apt; then
+		bash "tests/machines/${part%-*}.sh" "${part#*-}" ".venv/.setup/$part"
+	fi
 done
 # shellcheck source=setup-env.sh
 . ./setup-env.sh

@@ -19,9 +19,13 @@ from places import ROOT
 FOLDER = ROOT / 'tests/machines'
 SETUP = ROOT / '.venv/.setup'
 HERE = platform.machine()
-DEBIAN = {'x86_64': 'amd64', 'aarch64': 'arm64'}
-# by architecture: the rest of qemu's options, the console
-BOARDS = {'x86_64': ('q35', 'ttyS0'), 'aarch64': ('virt,gic-version=3', 'ttyAMA0')}
+DEBIAN = {'x86_64': 'amd64', 'aarch64': 'arm64', 'ppc64le': 'ppc64el'}
+# by architecture: qemu's name of it, the machine and the CPU, the console
+BOARDS = {
+    'x86_64': ('x86_64', 'q35', 'max', 'ttyS0'),
+    'aarch64': ('aarch64', 'virt,gic-version=3', 'max', 'ttyAMA0'),
+    'ppc64le': ('ppc64', 'pseries', 'power9', 'hvc0'),
+}
 LIMIT_S = 900  # of a boot, on a host that is busy
 
 INIT = """\
@@ -67,7 +71,9 @@ class Machine:
         self.arch = self.facts.get('arch', HERE)
         self.is_foreign = self.arch != HERE
         self.kernel = SETUP / f'kernel-{DEBIAN.get(self.arch, self.arch)}'
-        self.qemu = f'qemu-system-{self.arch}'
+        name, self.board, self.cpu, self.console_device = BOARDS[self.arch]
+        self.qemu = f'qemu-system-{name}'
+        self.cc = f'{self.arch.replace("ppc64le", "powerpc64le")}-linux-gnu-gcc'
 
     def why_not(self):
         """What is missing here, '' if nothing is."""
@@ -148,18 +154,14 @@ class Machine:
             yield from ('-numa', f'{value}-bandwidth,bandwidth={gbs}G')
 
     def command(self):
-        board, console = BOARDS[self.arch]
         memory = sum(domain.get('mib', 0) for domain in self.facts['domains'].values())
         share = 'security_model=none,multidevs=remap'
         return [
-            *(self.qemu, '-nographic', '-no-reboot', '-cpu', 'max', '-m', f'{memory}M'),
-            *('-machine', board + (',hmat=on' if 'hmat' in self.facts else '')),
+            *(self.qemu, '-nographic', '-no-reboot', '-cpu', self.cpu, '-m', f'{memory}M'),
+            *('-machine', self.board + (',hmat=on' if 'hmat' in self.facts else '')),
             *('-smp', self.facts['smp'], *self.domains()),
             *('-kernel', self.kernel / 'vmlinuz', '-initrd', self.initrd()),
-            *(
-                '-append',
-                f'console={console} quiet panic=-1 no_timer_check {self.facts.get("kernel", "")}',
-            ),
+            *('-append', f'console={self.console_device} quiet panic=-1 no_timer_check'),
             *('-fsdev', f'local,id=h,path=/,readonly=on,{share}'),
             *('-device', 'virtio-9p-pci,fsdev=h,mount_tag=host'),
             *('-fsdev', f'local,id=o,path={self.folder}/out,{share}'),

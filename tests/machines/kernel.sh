@@ -1,7 +1,7 @@
 #!/bin/bash
 # A Debian kernel for the machines of this folder: its image, a few modules, and a busybox.
 #
-# usage: tests/machines/kernel.sh amd64|arm64 FOLDER
+# usage: tests/machines/kernel.sh amd64|arm64|ppc64el FOLDER
 #
 # Asks apt-get with lists of its own, so that this system learns of no other architecture.
 set -euo pipefail
@@ -15,20 +15,21 @@ trap 'rm -rf "$room"' EXIT
 mkdir -p "$room"/{state/lists/partial,cache/archives/partial,packages}
 options=(-qq -o "APT::Architecture=$arch" -o "APT::Architectures=$arch" -o "Dir::State=$room/state"
 	-o "Dir::Cache=$room/cache" -o Dir::State::status=/dev/null -o APT::Sandbox::User=root)
-apt-get "${options[@]}" update
-package=$(apt-cache "${options[@]}" depends "linux-image-$arch" |
+apt-get "${options[@]}" update || true # a mirror may lack one list: what is missing, the download says
+name=linux-image-${arch/ppc64el/powerpc64le}
+package=$(apt-cache "${options[@]}" depends "$name" |
 	sed -n 's/.*Depends: \(linux-image-[0-9][^ ]*\)/\1/p' | head -1)
 (cd "$room/packages" && apt-get "${options[@]}" download "$package" busybox-static)
 
 for package in "$room"/packages/*.deb; do
-	dpkg --fsys-tarfile "$package" | tar -x -C "$room/packages" --wildcards './boot/vmlinuz*' \
+	dpkg --fsys-tarfile "$package" | tar -x -C "$room/packages" --wildcards './boot/vmlinu*' \
 		'*/bin/busybox' '*/virtio*.ko*' '*/netfs.ko*' '*/fscache.ko*' '*/9p*.ko*' '*/overlay.ko*' \
 		2>/dev/null || true # each pattern is in one of the two
 done
 
 rm -rf "${folder:?}"/*
 mkdir "$folder/modules"
-cp "$room"/packages/boot/vmlinuz* "$folder/vmlinuz"
+cp "$room"/packages/boot/vmlinu* "$folder/vmlinuz"
 cp "$(find "$room/packages" -path '*bin/busybox')" "$folder/busybox"
 # a newer kernel has some built in, others compressed
 find "$room/packages/lib/modules" -name '*.ko*' | while read -r module; do

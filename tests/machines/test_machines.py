@@ -4,6 +4,7 @@
 """
 
 import copy
+import functools
 import os
 import subprocess
 
@@ -32,8 +33,7 @@ def programs(build_program, tmp_path_factory):
 
     def build(machine):
         if machine.is_foreign:
-            cc = f'{machine.arch}-linux-gnu-gcc'
-            return {p: build_program(p, '-static', cc=cc) for p in PROGRAMS}
+            return {p: build_program(p, '-static', cc=machine.cc) for p in PROGRAMS}
         refuse = tmp_path_factory.mktemp('probe') / 'refuse_calls'
         source = ROOT / 'tests/probes/refuse_calls.c'
         subprocess.run(['gcc', source, '-o', refuse], check=True)
@@ -52,7 +52,9 @@ def test_each_run_says_what_it_must(name, programs, tmp_path, need):
     if machine.why_not():
         pytest.skip(machine.why_not())
     if machine.is_foreign:
-        need(f'{machine.arch}-linux-gnu-gcc')
+        need(machine.cc)
+    if 'host' in machine.facts:
+        subprocess.run(machine.facts['host'], shell=True, cwd=ROOT, capture_output=True)
     outcomes = machine.boot(programs(machine))
     print(f'{name}: {machine.seconds:.0f} s')
     problems = []
@@ -102,5 +104,11 @@ def differences(expected, outcome):
             yield 'no reads from another domain for membw node'
     if 'cause' in expected and expected['cause'] not in causes(outcome.record):
         yield f'causes of membw node: {causes(outcome.record)}'
+    for path, value in expected.get('recorded', {}).items():
+        found = functools.reduce(
+            lambda part, key: part.get(key, {}), path.split('.'), outcome.record
+        )
+        if found != value:
+            yield f'{path} is {found}, not {value}'
     if 'threads' in expected and outcome.record.get('threads') != expected['threads']:
         yield f'{outcome.record.get("threads")} threads, not {expected["threads"]}'

@@ -33,6 +33,14 @@ def test_memory_grows_by_a_few_numbers_per_record(tmp_path, monkeypatch, read):
     assert (peaks[2] - peaks[1]) / (60 * NODES) < MOST_BYTES
 
 
+def test_a_copy_of_a_record_counts_once_however_many_lie_between(tmp_path, monkeypatch):
+    monkeypatch.setattr(table, 'KEPT_FIGURES', 10)
+    file = str(made.write(tmp_path / 'r.jsonl', made.fleet(NODES, range(-9, 0))))
+    _, nights = read_nights([file, file])
+    (setting,) = nights.settings.values()
+    assert len(setting.node) == 9 * NODES
+
+
 def test_the_numbers_are_those_of_the_records(tmp_path):
     """Medians of a night, whatever the order of the records; a metric that some do not have."""
     rows = made.fleet(3, (2, 0, 0.01, 0.02, 1))

@@ -29,6 +29,7 @@ COMPUTING = (
     'stream/test_flip_arithmetic.py',
     'stream/test_interval_coverage.py',
     'test_layers.py',
+    'test_planted.py',
 )
 # folders whose tests wait for ReFrame, Slurm, Spack, MPI or a compiler and judge no figure: they
 # run several at a time, in this order; what takes longest first, so that no file is left over.

@@ -19,6 +19,6 @@ def planted() -> Iterator[tuple[str, str, str]]:
 
 def test_each_text_to_be_changed_stands_once_in_its_file() -> None:
     found = [row for row in planted() if (ROOT / 'src' / row[1]).is_file()]
-    assert len(found) > 30
+    assert len(found) > 20  # or this reads the tests no more
     wrong = [row for row in found if (ROOT / 'src' / row[1]).read_text().count(row[2]) != 1]
     assert wrong == []

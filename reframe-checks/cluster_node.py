@@ -34,13 +34,13 @@ class cluster_node(whole_cluster):
     tiers = built('tiers')
 
     # set by -S: of the battery
-    seconds = variable(int, value=battery.USUAL_S)
+    battery_seconds = variable(int, value=battery.USUAL_S)
 
     @run_after('init')
     def refuse_another_time(self) -> None:
-        if not battery.LEAST_S <= self.seconds <= battery.MOST_S:
+        if not battery.LEAST_S <= self.battery_seconds <= battery.MOST_S:
             limits = f'{battery.LEAST_S} to {battery.MOST_S} s'
-            refuse(self, f'seconds={self.seconds}: {limits}')
+            refuse(self, f'battery_seconds={self.battery_seconds}: {limits}')
 
     @run_before('run')
     def set_command(self) -> None:
@@ -51,7 +51,7 @@ class cluster_node(whole_cluster):
         self.prerun_cmds += [f"ln -sf '{one.path}' {PROGRAMS}/" for one in programs]
         self.env_vars = {'MEMBW_ROOT': root(), 'PYTHONPATH': f'{root()}/src'}
         self.executable = sys.executable
-        words = f'-m membw node --line --seconds {self.seconds}'
+        words = f'-m membw node --line --seconds {self.battery_seconds}'
         words += f' --programs {PROGRAMS} --records {NODES}'
         self.executable_opts = words.split()
         self.note_ends()

@@ -185,3 +185,14 @@ def test_what_make_and_spack_use_of_the_library_is_the_standard_library_alone(na
     assert {module.split('.')[2] for module in own} <= set(NAMES_OF_BUILDS)
     known = {module.split('.')[0] for module in modules - own}
     assert known <= set(sys.stdlib_module_names) | {'yaml', 'spack'}
+
+
+def test_a_variable_of_checks_has_one_type_in_all():
+    """`-S seconds=0.01`, meant for one check, sets it in all that are loaded: another type there
+    would refuse the run."""
+    found = {}
+    for path in sorted((ROOT / 'reframe-checks').rglob('*.py')):
+        for name, kind in re.findall(r'^    (\w+) = variable\((\w+)', path.read_text(), re.M):
+            found.setdefault(name, set()).add(kind)
+    assert len(found) > 30
+    assert {name: kinds for name, kinds in found.items() if len(kinds) > 1} == {}

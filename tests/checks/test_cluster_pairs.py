@@ -57,6 +57,7 @@ def run(root, environment, call, slurm, tmp_path, one_run):
             *(f'--prefix={tmp_path}', *words),
             **{**slurm, 'PATH': f'{tmp_path}:{environment["PATH"]}'},
         )
+        assert 'report ' in done.stdout, done.stdout + done.stderr
         report = root / re.search(r'^report (\S+\.json)', done.stdout, re.M)[1]
         cases = json.loads(report.read_text())['runs'][-1]['testcases']
         (case,) = [case for case in cases if not case['fixture']]

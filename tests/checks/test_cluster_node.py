@@ -49,7 +49,8 @@ def session(slurm, call, tmp_path_factory):
     def run(**planted):
         for host in (f'n{i}' for i in range(1, 7)):
             put(folder / 'made-up', made.node(host, **planted.get(host, {})))
-        line = f'membw run --system ulysses -n cluster_node --prefix={folder} -S battery_seconds=30'
+        line = f'membw run --system ulysses -n cluster_node --prefix={folder}'
+        line += ' -S battery_seconds=30'
         path = f'{folder}:{call("printenv", "PATH").stdout.strip()}'
         done = call(*line.split(), PATH=path, **slurm)
         report = ROOT / re.search(r'^report (\S+\.json)', done.stdout, re.M)[1]

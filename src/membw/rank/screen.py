@@ -6,8 +6,9 @@ FAIL: in a metric in which a node was LOW, each of three further measurements is
 median of the healthy nodes measured again beside it by more than the margin and half a robust
 deviation, and than two of these; else PASS.
 SUSPECT: LOW, and not measured again three times.
-UNDECIDED: nothing to compare with: no peer, bounds alone, no peer in its state of the host; or it
-is slow with others, as a unit or the slower of two groups, and nothing says which is right.
+UNDECIDED: nothing to compare with: no peer, bounds alone, no peer in its state of the host; it
+lacks a metric that most nodes have; or it is slow with others, as a unit or the slower of two
+groups, and nothing says which is right.
 The deviation is 1.4826 MAD of all nodes, at least 0.5 %. Bounds may clear a node, never condemn.
 Peers are in one state of the host (results/regimes.py).
 """
@@ -161,6 +162,12 @@ class Group:
         values = np.array([run[m].value if m in run else np.nan for m in self.metrics])
         return self._with_mean(self._losses(values[None, :], medians))[0]
 
+    def lacks(self, node: str) -> list[str]:
+        """Metrics that more than half of the nodes have, and this one has not."""
+        every = self.figures.values()
+        usual = [m for m in self.metrics if 2 * sum(m in of for of in every) > len(self.nodes)]
+        return [m for m in usual if m not in self.figures[node]]
+
     def fail_limits(self, margin: float) -> NDArray:
         """By column: the loss beyond which a node FAILs."""
         return np.maximum(margin + BEYOND * self.deviations, LEAST * self.deviations)
@@ -253,7 +260,9 @@ class _Setting:
                 continue
             low = every_low[number]
             if not low.max() > 0:
-                found.verdicts.append(_verdict(group, node, PASS, ''))
+                lacks = group.lacks(node)
+                said = f'no {", ".join(lacks)}, which its peers have' if lacks else ''
+                found.verdicts.append(_verdict(group, node, UNDECIDED if lacks else PASS, said))
                 if node in group.peer_names and not np.isnan(group.estimates[number]).any():
                     healthy.append((abs(group.estimates[number, -1]), node))
                 continue

@@ -5,6 +5,7 @@ from collections import defaultdict
 
 import numpy as np
 
+from membw import tables
 from membw.plural import plural
 from membw.rank.ranking import Ranking
 from membw.rank.screen import AGAIN, Group
@@ -76,7 +77,7 @@ def _table(ranking: Ranking, group: Group, limit: int) -> Table:
     lines = [
         [
             v.node,
-            *(f'{v.figures.get(m, np.nan):.2f}' for m in group.metrics),
+            *(tables.shown(v.figures.get(m), '.2f') for m in group.metrics),
             f'{-v.loss:+.1%}',
             v.verdict,
         ]

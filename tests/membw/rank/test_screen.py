@@ -95,6 +95,14 @@ def test_a_further_measurement_without_all_metrics_does_not_count(tmp_path):
     assert words(judge(first, figures(tmp_path, rows)).verdicts) == {'n003': 'SUSPECT'}
 
 
+def test_a_node_that_lacks_a_metric_of_its_peers_is_no_pass(tmp_path):
+    rows = made.fleet(20)
+    del rows[3]['metrics']['triad'], rows[4]['metrics']['copy']
+    verdicts = judge(figures(tmp_path, rows)).verdicts
+    assert words(verdicts) == {'n004': 'UNDECIDED', 'n005': 'UNDECIDED'}
+    assert [v.reason for v in verdicts if v.node == 'n004'] == ['no triad, which its peers have']
+
+
 def test_one_slow_kernel_is_found(tmp_path):
     rows = made.fleet(20)
     rows[2]['metrics']['copy']['value'] *= 0.94

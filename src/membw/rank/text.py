@@ -74,7 +74,7 @@ def _table(ranking: Ranking, group: Group, limit: int) -> Table:
         Column('loss', 'mean to median', True),
         Column('verdict', 'verdict'),
     )
-    lines = [
+    lines: list[list[object]] = [
         [
             v.node,
             *(tables.shown(v.figures.get(m), '.2f') for m in group.metrics),

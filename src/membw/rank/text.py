@@ -85,7 +85,7 @@ def _table(ranking: Ranking, group: Group, limit: int) -> Table:
     ]
     if len(shown) < len(rows):
         more = f'... {len(rows) - len(shown)} more that pass (--limit 0)'
-        lines.append([more] + [''] * (len(columns) - 1))
+        lines.append([more, *[''] * (len(columns) - 1)])
     every = [[v.figures[m] for v in rows if m in v.figures] for m in group.metrics]
     lines.append(['median', *(f'{np.median(values):.2f}' for values in every), '', ''])
     deviations = group.deviations[: len(every)]

@@ -15,7 +15,14 @@ from membw.site import slurm
 
 
 def refuse_unstored(result: Result) -> None:
-    """MembwError where the job or the build of the result is not stored."""
+    """MembwError where the job or the build of the result is not stored, or it is a battery's."""
+    if result.record.get('parts'):
+        preset = (result.record.get('build') or {}).get('preset') or 'PRESET'
+        raise MembwError(
+            f"'{result.name}' is of several programs (membw node): reproduce builds one",
+            f"on '{result.record['host']}', of version {result.record['version']}: "
+            f"'membw node --preset {preset}'",
+        )
     if not result.build or not result.job:
         what = 'build' if not result.build else 'job'
         raise MembwError(

@@ -59,7 +59,9 @@ def find(text: str, results: str | Path | None = None) -> Result:
     file = next((path for path in (Path(name), stored) if path.is_file()), None)
     if file is None:
         raise MembwError(f"no result '{text}'", FORMS)
-    records = [row for row in _records(file) if not host or row.get('host') == host]
+    records = _records(file)
+    if host:  # one that was measured again: the last of them
+        records = [row for row in records if row.get('host') == host][-1:]
     if len(records) != 1:
         raise MembwError(f"'{text}' names {len(records)} records", FORMS)
     folder = file.resolve().parent.parent

@@ -7,11 +7,13 @@ import shutil
 import subprocess
 import sys
 
+import made_up_nodes
 import pytest
 from checkout_copy import copy_checkout
 from places import ROOT
 
 from membw import presets
+from membw.cli import main
 from membw.errors import MembwError
 from membw.presets.sources import checksum, find_sources
 
@@ -162,6 +164,17 @@ def test_sources_that_were_not_kept_are_named(tmp_path):
 
 
 # --- what is not kept cannot be made again -----------------------------------------------------
+
+
+@pytest.mark.parametrize('days', [(0,), (0, 1)])  # once; again in the same job
+def test_the_record_of_a_battery_is_refused_with_the_way_out(days, tmp_path, capsys):
+    file = tmp_path / 'nodes.json'
+    file.write_text(''.join(json.dumps(made_up_nodes.node('n4', day)) + '\n' for day in days))
+    assert main(['reproduce', f'{file}#n4']) == 2
+    assert capsys.readouterr().err.splitlines() == [
+        f"membw: '{file}#n4' is of several programs (membw node): reproduce builds one",
+        "hint: on 'n4', of version 1: 'membw node --preset gcc-o2'",
+    ]
 
 
 def test_a_bare_record_is_refused_with_the_way_out(call, by_make, tmp_path):

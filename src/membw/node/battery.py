@@ -5,32 +5,33 @@ from typing import NamedTuple
 
 LEAST_S, USUAL_S, MOST_S = 30, 60, 180
 SETTLE_S = 0.5  # before each part: what the one before disturbed
-MOST_WEIGHED_S = 20  # more seconds make no better figure
+LEAST_REPEATED_S, MOST_REPEATED_S = 0.5, 20  # more seconds make no better figure
 PINNED = {'OMP_PLACES': 'cores', 'OMP_PROC_BIND': 'close'}
 
 
 class Part(NamedTuple):
-    """One launch. `args`: '{s}' is its seconds; of fixed `seconds`, or by `weight` of the rest."""
+    """One launch. `args`: '{s}' is the time of its repetitions: by `weight` of what is left."""
 
     name: str
     program: str
     args: str
     asks: str  # the question that it answers
-    seconds: float = 0
+    seconds: float  # of all else
     weight: int = 0
     threads: int = 0  # 0: one per core
     domains: int = 1  # left out on a node of fewer NUMA domains
     cores: int = 1  # or of fewer cores
 
 
+# of stream no --seconds: it would end without a figure on a busy node, and look at no domain
 BATTERY = (
-    Part('stream', 'stream', '--explain --seconds {s}', 'what all cores read and write', weight=2),
-    Part('one', 'stream', '--seconds {s}', 'what one thread does', weight=1, threads=1),
+    Part('stream', 'stream', '--explain --max-seconds {s}', 'what all cores read and write', 4, 2),
+    Part('one', 'stream', '--max-seconds {s}', 'what one thread does', 2, 1, threads=1),
     Part('ladder', 'ladder', '--quick', 'latency and size of each cache, latency of memory', 6),
     Part('loaded', 'loaded', '--quick', 'the highest rate of reads', 6, cores=2),
     Part('dgemm', 'dgemm', '--shape square --max-seconds 3', 'arithmetic of all cores', 5),
     Part('tiers', 'tiers', '--quick', 'each memory from each domain', 6, domains=2),
-    Part('late', 'stream', '--seconds {s}', 'whether it fell meanwhile', weight=2),
+    Part('late', 'stream', '--max-seconds {s}', 'whether it fell meanwhile', 2, 2),
 )
 
 
@@ -40,15 +41,16 @@ OPTIONAL, OPTIONAL_S = 'dgemm', 45  # where there is a BLAS, and so many seconds
 def plan(
     seconds: float, domains: int, cores: int, has_blas: bool = False
 ) -> Iterator[tuple[Part, float]]:
-    """Each part and its seconds: the fixed ones first, the rest by weight."""
+    """Each part and its seconds: the fixed ones, and the rest by weight."""
     parts = [part for part in BATTERY if part.domains <= domains and part.cores <= cores]
     if not has_blas or seconds < OPTIONAL_S:
         parts = [part for part in parts if part.name != OPTIONAL]
     rest = seconds - sum(part.seconds + SETTLE_S for part in parts)
     weights = sum(part.weight for part in parts)
     for part in parts:
-        yield part, part.seconds or min(round(rest * part.weight / weights, 1), MOST_WEIGHED_S)
+        share = min(rest * part.weight / weights, MOST_REPEATED_S)
+        yield part, round(part.seconds + share, 1)
 
 
 def words(part: Part, seconds: float) -> Iterable[str]:
-    return part.args.format(s=f'{seconds:.0f}').split()
+    return part.args.format(s=f'{max(seconds - part.seconds, LEAST_REPEATED_S):.1f}').split()

@@ -1,6 +1,7 @@
 """`membw node` on every idle node at once: one job, one battery and one word per node."""
 
 import json
+import os
 import pathlib
 import sys
 
@@ -33,22 +34,31 @@ class cluster_node(whole_cluster):
     loaded = built('loaded')
     tiers = built('tiers')
 
-    # set by -S: of the battery
+    # set by -S: of the battery; a dgemm that is built, for its BLAS is the site's choice
     battery_seconds = variable(int, value=battery.USUAL_S)
+    battery_dgemm = variable(str, value='')
 
     @run_after('init')
-    def refuse_another_time(self) -> None:
+    def refuse_what_cannot_be(self) -> None:
         if not battery.LEAST_S <= self.battery_seconds <= battery.MOST_S:
             limits = f'{battery.LEAST_S} to {battery.MOST_S} s'
             refuse(self, f'battery_seconds={self.battery_seconds}: {limits}')
+        if self.battery_dgemm and not os.access(self.battery_dgemm, os.X_OK):
+            refuse(self, f'battery_dgemm={self.battery_dgemm}: no program')
+        if self.battery_dgemm and self.battery_seconds < battery.OPTIONAL_S:
+            refuse(self, f'battery_dgemm: needs battery_seconds={battery.OPTIONAL_S}')
 
     @run_before('run')
     def set_command(self) -> None:
         """The Python of this checkout, which the nodes share, and the programs side by side."""
         self.take_whole_nodes()
-        programs = (self.binary, self.ladder, self.loaded, self.tiers)
+        every = (self.binary, self.ladder, self.loaded, self.tiers)
+        programs = {one.program: one.path for one in every}
+        if self.battery_dgemm:
+            programs[battery.OPTIONAL] = os.path.abspath(self.battery_dgemm)
         self.prerun_cmds += [ledger.lacks(sys.executable), f'mkdir -p {PROGRAMS}']
-        self.prerun_cmds += [f"ln -sf '{one.path}' {PROGRAMS}/" for one in programs]
+        links = (f"ln -sf '{path}' {PROGRAMS}/{name}" for name, path in programs.items())
+        self.prerun_cmds += links
         self.env_vars = {'MEMBW_ROOT': root(), 'PYTHONPATH': f'{root()}/src'}
         self.executable = sys.executable
         words = f'-m membw node --line --seconds {self.battery_seconds}'

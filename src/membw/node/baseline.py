@@ -31,6 +31,7 @@ class Base(NamedTuple):
     limit: float  # low is a share below 1 - limit
     source: str  # '12 peers'
     is_weak: bool = False  # it may clear a node, and condemns none
+    varies: bool = False  # by more than a tenth, and clears a node within that alone
 
 
 WITHIN = {'late': Base(1, 0.05, 'this run'), 'domain': Base(1, MARGIN, 'this run')}
@@ -49,6 +50,12 @@ class Known(NamedTuple):
         latency = regimes.latency(stream_of(record))
         return cls(record, of_node(record), facts_of_node(record), latency)
 
+    @property
+    def kind(self) -> tuple:
+        """Of nodes that are compared with the same ones; the latency by factors of 1.5."""
+        facts = [self.facts.get(name) for name in (*KIND, 'cpus_allowed')]
+        return (*facts, self.latency and round(math.log(self.latency, regimes.APART)))
+
 
 def of_nodes(nodes: Sequence[Known], word: str) -> dict[str, Base]:
     """Medians of what was not disturbed. Low is beyond 3 %, and beyond what chance gives any of so
@@ -65,10 +72,12 @@ def of_nodes(nodes: Sequence[Known], word: str) -> dict[str, Base]:
         better = [part**2 for part in apart if part > 0]
         mad = MAD_TO_SIGMA * statistics.median(map(abs, apart))
         deviation = max(mad, LEAST_DEVIATION, statistics.fmean(better or [0]) ** 0.5)
-        chance = deviation * (1 + OF_MEDIAN / count) ** 0.5 * sure_limit(count + 1, len(METRICS))
+        # Student's t by the deviation's own degrees of freedom: one less than there are peers
+        sure = sure_limit(count, len(METRICS))
+        chance = deviation * (1 + OF_MEDIAN / count) ** 0.5 * sure
         is_weak = count < FEW
         limit = OF_FEW if is_weak else max(MARGIN, min(chance, MOST))
-        bases[name] = Base(middle, limit, plural(count, word), is_weak)
+        bases[name] = Base(middle, limit, plural(count, word), is_weak, limit > OF_FEW)
     return bases
 
 
@@ -119,6 +128,12 @@ def is_reference(other: Known, node: Known) -> bool:
     return not regimes.states((other.latency, node.latency))
 
 
+def was_good(record: Record) -> bool:
+    """Neither slow nor dead, nor of few records a loss whose cause a fact confirmed."""
+    lost = any(not cause['disturbs'] for cause in record.get('causes') or ())
+    return not lost and record.get('word') not in ('SLOW', 'DEAD')
+
+
 def compared(
     node: Known, peers: Iterable[Known], earlier: Iterable[Known], system: str = ''
 ) -> tuple[dict[str, Base], dict[str, Any]]:
@@ -131,7 +146,7 @@ def compared(
         for n in earlier
         if n.record['host'] == host
         and n.record['time'] < node.record['time']
-        and n.record.get('word') not in ('SLOW', 'DEAD')
+        and was_good(n.record)
         and is_reference(n, node)
     ]
     bases = of_published(record)

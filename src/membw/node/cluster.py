@@ -1,5 +1,6 @@
 """The words of nodes that were measured together, and which of them are measured again."""
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
 from membw.node.baseline import Base, Known, compared
@@ -8,6 +9,7 @@ from membw.node.judge import FIT, NOT_JUDGED, SLOW, Judgement, judge
 from membw.possible.peak import facts_of
 
 BESIDE = 3  # FIT nodes, measured again beside those that are not
+MANY = 100  # nodes of one kind are compared with the same ones: one moves no median
 
 
 def worded(records: Iterable[Record], system: str = '') -> list[Record]:
@@ -20,7 +22,13 @@ def worded(records: Iterable[Record], system: str = '') -> list[Record]:
     second: dict[str, Known] = {}
     for node in sorted(records, key=lambda node: node['time']):
         (second if node['host'] in first else first)[node['host']] = Known.of(node)
-    judged = {host: against(first.values(), node, system) for host, node in first.items()}
+    kinds = Counter(node.kind for node in first.values())
+    judged, bases = {}, {}
+    for host, known in first.items():
+        key = known.kind if kinds[known.kind] >= MANY else host
+        if key not in bases:
+            bases[key] = compared(known, first.values(), (), system)
+        judged[host] = judge(known, *bases[key], facts_of('causes')['causes'])
     beside = [node for host, node in second.items() if judged[host].word == FIT]
     made = [known.record | judged[host].said() for host, known in first.items()]
     for host, known in second.items():
@@ -28,21 +36,21 @@ def worded(records: Iterable[Record], system: str = '') -> list[Record]:
         if was.word == FIT:
             said = was.said()
         else:
-            said = against(beside, known, system, was.bases).said()
+            said = again(beside, known, system, was.bases).said()
             if said['word'] == FIT:
                 said['why'] = f'measured again; at first {was.text}'
         made.append(known.record | said)
     return made
 
 
-def against(
-    peers: Iterable[Known], node: Known, system: str, limits: Mapping[str, Base] | None = None
+def again(
+    beside: Iterable[Known], node: Known, system: str, limits: Mapping[str, Base]
 ) -> Judgement:
     """`limits`: of the spread of all nodes, which a few do not show."""
-    bases, usual = compared(node, peers, (), system)
-    for name, of_all in (limits or {}).items():
+    bases, usual = compared(node, beside, (), system)
+    for name, of_all in limits.items():
         if name in bases:
-            bases[name] = bases[name]._replace(limit=of_all.limit)
+            bases[name] = bases[name]._replace(limit=of_all.limit, varies=of_all.varies)
     return judge(node, bases, usual, facts_of('causes')['causes'])
 
 

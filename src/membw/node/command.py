@@ -35,8 +35,9 @@ evidence. NOT JUDGED: disturbed (figures are bounds), something is missing, or t
 compare with. DEAD: a program ended by a signal. Each figure is compared with the reference of the
 system, else with --peers, else with this node's earlier runs, else with what others published.
 Low is worse by more than 3 %, and by more than chance gives any of so many nodes;
-fewer than three records clear a node within 10 %, and condemn none. The table of causes is
-systems/facts/causes.yaml. The record goes to results/nodes/; `membw report` of it is a page.
+fewer than three records clear a node within 10 %, and condemn none; nor is a node FIT whose Triad
+is worse by more than 10 %. The table of causes is systems/facts/causes.yaml. The record goes to
+results/nodes/; `membw report` of it is a page.
 
 examples:
   membw node                              # once more after the first run: then it compares

@@ -3,10 +3,11 @@
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from membw.node.baseline import Base, Known
+from membw.node.baseline import OF_FEW, Base, Known
 from membw.node.causes import Cause, Row, Seen, find
-from membw.node.figures import NAMES, Quantity, Record
+from membw.node.figures import METRICS, NAMES, Quantity, Record, pages_moved
 
+MAIN = ('rate', 'one', 'latency', 'loaded', 'arithmetic')  # a cache may not be seen
 FIT, SLOW, NOT_JUDGED, DEAD = 'FIT', 'SLOW', 'NOT JUDGED', 'DEAD'
 
 
@@ -50,7 +51,10 @@ def judge(
     if word != SLOW:  # bounds and few records condemn none, and yet show what a fact explains
         bounds = {name for name in shares if quantities[name].is_bound}
         seen = seen._replace(shares=shares, bounds=bounds)
-    causes = [c for c in find(seen, table) if c.disturbs or is_named(c, word)]
+    # what is not cleared, within a tenth, may have the cause that a fact confirms
+    near = {name: min(limit, OF_FEW) for name, limit in limits.items()}
+    looked_at = seen._replace(limits=near) if word == NOT_JUDGED else seen
+    causes = [c for c in find(looked_at, table) if c.disturbs or is_named(c, word)]
     if word == SLOW:
         named = [c.text for c in causes if not c.disturbs and sure & {*c.explains}]
         lows = ', '.join(f'{NAMES[n]} {shares[n]:.3f} of the reference' for n in low if n in sure)
@@ -93,8 +97,12 @@ def word_of(
             end = ', which its interval reaches: measure again'
         figure = f'{NAMES[name]} {quantities[name].text()}, {bases[name].value:.4g} wanted'
         return NOT_JUDGED, figure + end
-    if why := lacking(node):
+    if why := lacking(node) or without_its_figure(node, quantities):
         return NOT_JUDGED, why
+    rate, base = quantities['rate'], bases['rate']
+    if base.varies and rate.share(base.value) < 1 - OF_FEW:
+        end = '' if rate.is_bound else f': {base.source} differ as much'
+        return NOT_JUDGED, f'Triad {rate.text()}, {base.value:.4g} wanted{end}'
     return FIT, f'only compared with {bases["rate"].source}' * bases['rate'].is_weak
 
 
@@ -111,10 +119,21 @@ def lacking(node: Record) -> str:
     return '; '.join(every)
 
 
+def without_its_figure(node: Record, quantities: Mapping[str, Quantity]) -> str:
+    """Parts without the figure that they are run for, though their programs are VALID."""
+    names = [part['name'] for part in node['parts']]
+    main = {METRICS[quantity][1]: quantity for quantity in MAIN}
+    missing = [name for name in names if name in main and main[name] not in quantities]
+    return '; '.join(f'{name}: no {NAMES[main[name]]}' for name in missing)
+
+
 def counted_of(node: Record) -> dict[str, float]:
     """What was counted meanwhile; of the shares of the CPUs the largest of any part."""
     counted = dict(node.get('counted', {}))
     traces = [part['trace'] for part in node['parts'] if part.get('trace')]
     for name in ('other_share', 'steal_share', 'interrupt_share'):
         counted |= {name: max(trace[name] for trace in traces)} if traces else {}
-    return counted | {'stopped': sum(part.get('stopped', 0) for part in node['parts'])}
+    records = [part['record'] for part in node['parts'] if part.get('record')]
+    moved = max(map(pages_moved, records), default=0)
+    stopped = sum(part.get('stopped', 0) for part in node['parts'])
+    return counted | {'pages_moved': moved, 'stopped': stopped}

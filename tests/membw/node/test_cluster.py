@@ -3,6 +3,7 @@
 import made_up_nodes as made
 import pytest
 
+from membw.node import cluster
 from membw.node.cluster import to_measure_again, worded
 
 SLOW = {'shares': {'rate': 0.8}}
@@ -27,6 +28,17 @@ def test_each_node_is_compared_with_all_others_of_its_minute():
     assert found['n2'] == found['n3'] == ('FIT', '')
     assert found['n4'] == ('SLOW', 'a memory module or channel is gone')
     assert found['n5'][0] == 'NOT JUDGED'
+
+
+def test_of_many_nodes_those_of_a_kind_are_compared_with_the_same(monkeypatch):
+    """The words are as if each were compared with all others; so 2,000 nodes take seconds."""
+    records = fleet(30, n4=CHANNEL, n5=SLOW, n6={'facts': {'cpu_model': 'Other'}})
+    exact = words(records)
+    compared, calls = cluster.compared, []
+    monkeypatch.setattr(cluster, 'MANY', 20)
+    monkeypatch.setattr(cluster, 'compared', lambda *a: calls.append(a) or compared(*a))
+    assert words(records) == exact
+    assert len(calls) == 2  # the kind, and n6
 
 
 @pytest.mark.parametrize(

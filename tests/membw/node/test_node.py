@@ -64,6 +64,28 @@ def test_the_word_of_a_node(planted, text):
     assert word(made.node(**planted)).text.startswith(text)
 
 
+def test_pages_that_were_moved_and_another_memory_policy_are_named():
+    before = {'policy': 'default', 'pages_sampled': 96, 'pages_misplaced': 0}
+    peers = [made.node(f'p{i}') for i in range(5)]
+    for node in peers:
+        record_of(node, 'stream')['placement_before'] = before
+    interleaved = made.node(shares={'rate': 0.8})
+    record_of(interleaved, 'stream')['placement_before'] = {**before, 'policy': 'interleave'}
+    found = word(interleaved, peers)
+    assert found.text == 'SLOW (the NUMA settings differ)'
+    assert 'memory policy: interleave, not default' in found.causes[0].evidence
+    moved = made.node()
+    record_of(moved, 'one').update(
+        verdict='INVALID',
+        reasons=[{'reason': 'wrong-placement'}],
+        placement_before=before,
+        placement_after={**before, 'pages_misplaced': 48},
+    )
+    found = word(moved, peers)
+    assert found.word == 'NOT JUDGED' and found.why.startswith('pages were moved to a NUMA domain')
+    assert 'share of the pages that were moved: 0.5' in found.causes[0].evidence
+
+
 def changed(name, **fields):
     node = made.node()
     next(part for part in node['parts'] if part['name'] == name).update(fields)
@@ -85,6 +107,49 @@ def test_an_invalid_triad_is_not_judged_and_says_why():
     assert word(node).why.startswith('stream: INVALID wrong-pinning')
 
 
+def record_of(node, name):
+    return next(part['record'] for part in node['parts'] if part['name'] == name)
+
+
+@pytest.mark.parametrize(
+    'part, metric, change, why',
+    [
+        # of a cache, perhaps: no figure, whatever it is compared with
+        ('stream', 'triad', {'bound': 'upper'}, 'Triad was not measured'),
+        ('one', 'triad', {'bound': 'unknown'}, 'one: no Triad of one thread'),
+        ('ladder', 'memory_latency', {'bound': 'lower'}, 'ladder: no latency of memory'),
+        ('loaded', 'max_gbs_1r0w', {'value': None}, 'loaded: no highest rate of reads'),
+        ('dgemm', 'square', {'value': 0}, 'dgemm: no DGEMM'),
+        # a cache that is not seen: a busy machine may hide it
+        ('ladder', 'l3_latency', {'value': None}, ''),
+    ],
+)
+def test_a_part_without_its_figure_or_with_one_too_good_leaves_it_not_judged(
+    part, metric, change, why
+):
+    node = made.node(facts_own={'cpus_allowed': 8})
+    for name in {part, 'late'} if part == 'stream' else {part}:
+        record_of(node, name)['metrics'][metric].update(change)
+    judged = word(node)
+    assert (judged.word, judged.why) == (('NOT JUDGED', why) if why else ('FIT', ''))
+
+
+def test_no_node_is_fit_beyond_a_tenth_where_its_references_differ_by_more():
+    varied = [made.node(f'p{i}', shares={'rate': 1 + (i - 3) / 15}) for i in range(7)]
+    found = word(made.node(shares={'rate': 0.85}), varied)
+    assert found.text == 'NOT JUDGED (Triad 153 GB/s, 180 wanted: 7 peers differ as much)'
+    assert word(made.node(shares={'rate': 0.92}), varied).text == 'FIT'
+    # what a fact may explain of it is named
+    never = {'shares': {'rate': 0.85}, 'facts': {'thp': 'never'}}
+    assert word(made.node(**never), varied).why.startswith('large pages were not had: Triad 153')
+
+
+def test_three_records_show_too_little_of_their_spread_to_condemn_by_a_tenth():
+    peers = [made.node(f'p{i}', shares={'loaded': 1 + (i - 1) / 200}) for i in range(3)]
+    assert word(made.node(shares={'loaded': 0.895}), peers).word == 'FIT'
+    assert word(made.node(shares={'loaded': 0.6}), peers).word == 'SLOW'
+
+
 def test_it_is_compared_with_peers_else_with_itself_before_else_with_nothing():
     slow = made.node(day=9, shares={'rate': 0.8})
     earlier = [made.node(day=day) for day in range(4)]
@@ -99,8 +164,11 @@ def test_it_is_compared_with_peers_else_with_itself_before_else_with_nothing():
         word(made.node(day=9), [], earlier[:2]).text == 'FIT (only compared with 2 earlier runs)'
     )
     assert word(slow).bases['rate'].source == '5 peers'
-    # what was slow before is no reference, and a peer of another CPU is none
+    # what was slow before is no reference, nor what lost by a cause that a fact confirmed; and a
+    # peer of another CPU is none
     assert word(slow, [], [{**n, 'word': 'SLOW'} for n in earlier]).word == 'FIT'
+    lost = {'word': 'NOT JUDGED', 'causes': [{'disturbs': False}]}
+    assert word(slow, [], [{**n, **lost} for n in earlier]).word == 'FIT'
     assert word(slow, [made.node('x', facts={'cpu_model': 'Other'})]).word == 'FIT'
 
 
@@ -136,6 +204,8 @@ def test_the_plan_fits_its_seconds_and_each_part_has_some(seconds, domains, core
     parts = list(battery.plan(seconds, domains, cores, has_blas=True))
     assert sum(s + battery.SETTLE_S for _, s in parts) <= seconds + 0.5
     assert min(s for _, s in parts) >= 2
+    # `--seconds` would end stream without a figure on a busy node, and leave out its domains
+    assert not any('--seconds' in battery.words(p, s) for p, s in parts)
     assert [p.name for p, _ in parts][0] == 'stream' and parts[-1][0].name == 'late'
     assert ('tiers' in [p.name for p, _ in parts]) == (domains > 1)
     assert ('loaded' in [p.name for p, _ in parts]) == (cores > 1)

@@ -2,20 +2,9 @@
 # A Debian kernel for the machines of this folder: its image, a few modules, and a busybox.
 #
 # usage: tests/machines/kernel.sh amd64|arm64|ppc64el FOLDER
-#
-# Asks apt-get with lists of its own, so that this system learns of no other architecture.
-set -euo pipefail
+# shellcheck source=tests/machines/apt.sh
+. "$(dirname "$0")/apt.sh"
 
-[ $# -eq 2 ] || { sed -n '2,6s/^# \{0,1\}//p' "$0"; exit 2; }
-arch=$1
-mkdir -p "$2"
-folder=$(realpath "$2")
-room=$(mktemp -d)
-trap 'rm -rf "$room"' EXIT
-mkdir -p "$room"/{state/lists/partial,cache/archives/partial,packages}
-options=(-qq -o "APT::Architecture=$arch" -o "APT::Architectures=$arch" -o "Dir::State=$room/state"
-	-o "Dir::Cache=$room/cache" -o Dir::State::status=/dev/null -o APT::Sandbox::User=root)
-apt-get "${options[@]}" update || true # a mirror may lack one list: what is missing, the download says
 name=linux-image-${arch/ppc64el/powerpc64le}
 package=$(apt-cache "${options[@]}" depends "$name" |
 	sed -n 's/.*Depends: \(linux-image-[0-9][^ ]*\)/\1/p' | head -1)

@@ -2,22 +2,10 @@
 # A Debian file tree with a C compiler, make and little else (no Python), and the emulator for it.
 #
 # usage: tests/machines/userland.sh amd64|arm64 FOLDER
-#
-# Asks apt-get with lists of its own, so that this system learns of no other architecture.
-set -euo pipefail
+# shellcheck source=tests/machines/apt.sh
+. "$(dirname "$0")/apt.sh"
 
-[ $# -eq 2 ] || { sed -n '2,6s/^# \{0,1\}//p' "$0"; exit 2; }
-arch=$1
-mkdir -p "$2"
-folder=$(realpath "$2")
-room=$(mktemp -d)
-trap 'rm -rf "$room"' EXIT
-mkdir -p "$room"/{state/lists/partial,cache/archives/partial}
-touch "$room/status"
-options=(-qq -y -o "APT::Architecture=$1" -o "APT::Architectures=$1" -o "Dir::State=$room/state"
-	-o "Dir::Cache=$room/cache" -o "Dir::State::status=$room/status" -o APT::Sandbox::User=root)
-apt-get "${options[@]}" update
-apt-get "${options[@]}" install --download-only --no-install-recommends \
+apt-get "${options[@]}" install -y --download-only --no-install-recommends \
 	gcc libc6-dev make dash coreutils sed grep mawk findutils bash >/dev/null
 
 rm -rf "${folder:?}"/*

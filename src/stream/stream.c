@@ -27,6 +27,7 @@
 #include "search/tune.c"
 #include "tuned/neon.c"
 #include "tuned/portable.c"
+#include "tuned/sve.c"
 #include "tuned/variants.c"
 #include "tuned/variants_run.c"
 #include "tuned/x86.c"

@@ -20,7 +20,9 @@ WARNINGS = ['-Wall', '-Wextra', '-Werror']
 CLANG = shutil.which('clang-19') or shutil.which('clang')
 ARM = 'aarch64-linux-gnu-gcc'
 # what the check of the variants alone needs of the sources
-VARIANTS = [f'tuned/{name}.c' for name in ('variants', 'variants_run', 'x86', 'neon', 'portable')]
+VARIANTS = [
+    f'tuned/{name}.c' for name in ('variants', 'variants_run', 'x86', 'sve', 'neon', 'portable')
+]
 VARIANTS += ['kernels/kernels.c', 'kernels/expect.c', 'kernels/arrays.c']
 SMALL = ['-n', '20000', '-t', '3']
 KERNELS = ('copy', 'scale', 'add', 'triad')
@@ -78,12 +80,35 @@ def test_every_variant_is_right_at_awkward_sizes_and_addresses(cc, element, tmp_
         assert members >= (20 if X86 else 10) and checks > 300 * members
 
 
-def test_the_neon_variants_are_right_on_an_emulated_cpu(tmp_path, need):
-    need(ARM, 'qemu-aarch64')
-    program = compiled(ARM, tmp_path / 'check', '-static', '-Wno-unknown-pragmas')
-    done = run('qemu-aarch64', program)
+@pytest.fixture(scope='module', params=['gcc-double', 'clang-float'])
+def on_arm(request, tmp_path_factory, need):
+    """The check of the variants, for any CPU of Arm."""
+    compiler, _, element = request.param.partition('-')
+    cc = need(ARM)
+    flags = ['-static', '-Wno-unknown-pragmas', f'-DSTREAM_TYPE={element}']
+    if compiler == 'clang':
+        cc = tmp_path_factory.mktemp('cc') / 'clang'
+        cc.write_text(f'#!/bin/sh\nexec {need(CLANG)} --target=aarch64-linux-gnu "$@"\n')
+        cc.chmod(0o755)
+    return compiled(str(cc), tmp_path_factory.mktemp('arm') / 'check', *flags)
+
+
+@pytest.mark.parametrize('sve_bytes', [0, 16, 32, 64])
+def test_arms_variants_are_right_on_an_emulated_cpu(on_arm, sve_bytes, need):
+    cpu = f'max,sve-default-vector-length={sve_bytes}' if sve_bytes else 'max,sve=off'
+    done = run(need('qemu-aarch64'), '-cpu', cpu, on_arm)
     assert done.returncode == 0, done.stdout
-    assert int(done.stdout.split()[0]) > 10
+    neon, sve = 30, 8
+    assert int(done.stdout.split()[0]) == 4 + neon + sve * (sve_bytes > 0)
+
+
+def test_the_variants_of_sve_are_what_their_names_say(on_arm, need):
+    words = [need('aarch64-linux-gnu-objdump'), '-d', '--no-show-raw-insn', on_arm]
+    text = run(*words).stdout
+    for store, move in (('nt', 'stnt1'), ('ordinary', 'st1')):
+        loop = text.split(f'<tuned_triad_{store}_sve_u4_t0_s1>:')[1].split('\tret')[0]
+        assert re.findall(r'\t(\w+)[dw]\t{z', loop) == 4 * ['ld1', 'ld1', move]
+        assert len(re.findall(r'\tprfd\tpldl1keep', loop)) == 2 * 4
 
 
 def test_a_named_variant_is_labelled_in_table_and_record(stream, tmp_path):

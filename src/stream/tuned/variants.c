@@ -3,7 +3,7 @@
 #include "../../harness/machine/cpu_width.h"
 
 static const char *const STORE_NAMES[STORES] = { "ordinary", "nt" };
-static const char *const WIDTH_NAMES[WIDTHS] = { "any", "128", "256", "512" };
+static const char *const WIDTH_NAMES[WIDTHS] = { "any", "128", "256", "512", "sve" };
 static const char *const PREFETCH_NAMES[PREFETCHES] = { "none", "nta", "t0" };
 static const int WIDTH_BITS[WIDTHS] = { 0, 128, 256, 512 };
 
@@ -15,7 +15,7 @@ const char VARIANTS_HINT[] =
 	"a variant is STORE-WIDTH-uUNROLL-PREFETCH-sSTREAMS, as nt-256-u4-t0x1024-s1; "
 	"'stream --list-variants' lists all";
 
-static const struct isa_kernels *const ISA[] = { &isa_x86, &isa_neon, &isa_portable };
+static const struct isa_kernels *const ISA[] = { &isa_x86, &isa_sve, &isa_neon, &isa_portable };
 enum { ISAS = sizeof(ISA) / sizeof(*ISA) };
 
 const struct tuned_kernel *variants_compiled(int index)
@@ -32,6 +32,10 @@ const struct tuned_kernel *variants_compiled(int index)
 
 int variants_runs_here(const struct tuned_kernel *compiled)
 {
+	const int sve = cpu_sve_bytes();
+
+	if (compiled->width == WIDTH_sve)
+		return sve > 0 && (sve & (sve - 1)) == 0; /* whole ones make a step */
 	return WIDTH_BITS[compiled->width] <= cpu_width();
 }
 

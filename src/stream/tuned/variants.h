@@ -4,7 +4,8 @@
  *   STORE-WIDTH-uUNROLL-PREFETCH-sSTREAMS      nt-256-u4-t0x1024-s1
  *
  * STORE     ordinary, or nt: non-temporal, past the caches: no write-allocate
- * WIDTH     128, 256 or 512 bits a register; any: what the compiler makes of plain C
+ * WIDTH     128, 256 or 512 bits a register; sve: as Arm's CPU has; any: what the compiler makes
+ *           of plain C
  * UNROLL    registers (pairs of them on aarch64) of one stream that a turn of the loop takes
  * PREFETCH  none, or kind x distance in bytes: t0x1024 into all caches, ntax1024 into the
  *           nearest alone; once a line, of the arrays that are read
@@ -18,7 +19,7 @@
 #include "../kernels/kernels.h"
 
 enum store { STORE_ordinary, STORE_nt, STORES };
-enum width { WIDTH_any, WIDTH_128, WIDTH_256, WIDTH_512, WIDTHS };
+enum width { WIDTH_any, WIDTH_128, WIDTH_256, WIDTH_512, WIDTH_sve, WIDTHS };
 enum prefetch { PREFETCHED_none, PREFETCHED_nta, PREFETCHED_t0, PREFETCHES };
 
 enum { VARIANT_NAME_MAX = 64, STREAMS_MOST = 4 };
@@ -51,7 +52,7 @@ struct isa_kernels {
 	void (*fence)(void); /* makes a thread's non-temporal stores visible */
 };
 
-extern const struct isa_kernels isa_x86, isa_neon, isa_portable;
+extern const struct isa_kernels isa_x86, isa_sve, isa_neon, isa_portable;
 
 /* All that is compiled in, native instruction sets first; NULL past the last. */
 const struct tuned_kernel *variants_compiled(int index);

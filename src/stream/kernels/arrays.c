@@ -1,11 +1,16 @@
 #include "arrays.h"
 
 #include "../../harness/evidence/threads.h"
+#include "../../harness/machine/line_size.h"
 #include "thread_range.h"
+
+size_t share_unit = LINE / sizeof(element);
 
 static size_t stride_bytes(size_t size, size_t offset)
 {
-	return ((size + offset) * sizeof(element) + LINE - 1) / LINE * LINE;
+	const size_t line = line_bytes();
+
+	return ((size + offset) * sizeof(element) + line - 1) / line * line;
 }
 
 size_t arrays_bytes(size_t size, size_t offset)
@@ -21,6 +26,7 @@ void arrays_create(struct arrays *arrays, size_t size, size_t offset, enum pages
 
 	for (k = 0; k < ARRAYS; k++)
 		arrays->of[k] = (element *)(base + (size_t)k * stride_bytes(size, offset));
+	share_unit = line_bytes() / sizeof(element);
 	arrays->size = size;
 	arrays->offset = offset;
 	arrays->scalar = SCALAR;

@@ -2,7 +2,7 @@
  * arrays: a, b and c: where they lie.
  *
  * They lie one after the other, as STREAM's static arrays do: array k begins
- * k * (size + offset) elements after the first, rounded up to 64 bytes.
+ * k * (size + offset) elements after the first, rounded up to a cache line.
  */
 #pragma once
 

@@ -8,20 +8,21 @@
 #include "../../harness/openmp.h"
 #include "../macros.h"
 
+/* Elements of a cache line of this machine; arrays_create sets it. */
+extern size_t share_unit;
+
 struct share {
 	size_t first;
 	size_t size;
 };
 
-enum { SHARE_UNIT = LINE / sizeof(element) }; /* elements per cache line */
-
 /* Part `me` of `threads` of a range, in whole lines but for the last. */
 static __inline__ struct share share_within(struct share range, size_t me, size_t threads)
 {
-	const size_t lines = (range.size + SHARE_UNIT - 1) / SHARE_UNIT;
+	const size_t lines = (range.size + share_unit - 1) / share_unit;
 	const size_t even = lines / threads, rest = lines % threads;
-	const size_t from = (me * even + (me < rest ? me : rest)) * SHARE_UNIT;
-	const size_t to = from + (even + (me < rest)) * SHARE_UNIT;
+	const size_t from = (me * even + (me < rest ? me : rest)) * share_unit;
+	const size_t to = from + (even + (me < rest)) * share_unit;
 	struct share share;
 
 	share.first = range.first + (from < range.size ? from : range.size);

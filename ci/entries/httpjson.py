@@ -23,9 +23,8 @@ def event(record, extras, ignored):
         return None
     path = getattr(record, 'check_record', '')
     figures = read_table([path]).figures if path and os.path.isfile(path) else []
-    bounds = {
-        f.metric: 'upper_bound' if f.is_upper else 'lower_bound' for f in figures if f.is_bound
-    }
+    words = {'≤ ': 'upper_bound', '≥ ': 'lower_bound', '~ ': 'unknown_bound'}
+    bounds = {f.metric: words[f.sign] for f in figures if f.is_bound}
     sent = {k: v for k, v in vars(record).items() if k not in ignored and k[:1] != '_'}
     values = sent.pop('check_perfvalues', None) or {}
     for variable, (value, ref, low, high, unit, result) in values.items():

@@ -69,10 +69,12 @@ void metric_interval(const char *name, double low, double high)
 	m->has_interval = 1;
 }
 
-void metric_upper(const char *name)
+void metric_too_good(const char *name)
 {
-	metric_named(name)->has_interval = 0;
-	metric_named(name)->bound = "upper";
+	struct metric *m = metric_named(name);
+
+	m->has_interval = 0;
+	m->bound = m->better == HIGHER ? "upper" : "lower";
 }
 
 void metric_rate(const char *name, const struct rate *rate, double scale, const char *unit)

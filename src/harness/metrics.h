@@ -19,8 +19,9 @@ LOCAL void metric(const char *name, double value, const char *unit, enum better 
  * (docs/evidence.md). */
 LOCAL void metric_interval(const char *name, double low, double high);
 
-/* A cache may have made it too high: its value is an upper bound, without an interval. */
-LOCAL void metric_upper(const char *name);
+/* A cache may have made it too good: a rate is an upper bound, a latency a lower one, and neither
+ * has an interval. */
+LOCAL void metric_too_good(const char *name);
 
 /* A metric of what the repetitions of a rate say, divided by SCALE: its value with an interval, or
  * as a lower bound. */

@@ -51,12 +51,12 @@ static double median_within(const struct ladder *l, int points, int round, doubl
 	return count ? median(values, count) : 0;
 }
 
-/* The largest size that was measured. */
-static double largest_of(const struct ladder *l, int points, int round)
+/* The largest size that was to be measured: what a round lacks of it may lie in a cache. */
+static double largest_of(const struct ladder *l, int points)
 {
 	int i = l->count - 1;
 
-	while (i > 0 && !(l->of[points][round][i] > 0))
+	while (i > 0 && l->bytes[i] > l->most[points])
 		i--;
 	return (double)l->bytes[i];
 }
@@ -75,7 +75,7 @@ static void fill_figures(struct stretch *s, const struct ladder *l,
 
 	for (p = 0; p < POINTS; p++) {
 		const double threads = p < READ_ALL ? 1 : sharers;
-		const double most = largest_of(l, p, s->round);
+		const double most = largest_of(l, p);
 		double least = most / 4;
 
 		if (p >= READ_ONE && least < last / threads)
@@ -123,7 +123,8 @@ static int stretches_of_round(struct stretch *stretches, const struct ladder *l,
 		else
 			count++;
 	}
-	if (count && curve.ns[curve.count - 1] < DISTINCT * stretches[count - 1].ns) {
+	if (count && 2 * (double)l->bytes[curve.count - 1] >= largest_of(l, LATENCY_2M) &&
+	    curve.ns[curve.count - 1] < DISTINCT * stretches[count - 1].ns) {
 		stretches[count - 1].is_end = 1;
 		fill_figures(&stretches[count - 1], l, declared);
 	}

@@ -50,7 +50,7 @@ static void plan(struct run *run)
 	const size_t available = memory_available() / 5 * 4;
 	const size_t begins =
 		run->residency.begins ? run->residency.begins : run->residency.bytes / 2;
-	size_t most = rungs_most(declared->last, begins), all, *const of = run->measuring.most;
+	size_t most = rungs_most(declared->last, begins), all, *const of = l->most;
 
 	if (quick) {
 		most /= 2;
@@ -103,22 +103,6 @@ static void find_residency(struct run *run)
 	triads_find(&run->residency, &request);
 }
 
-static void judge(const struct run *run)
-{
-	const struct measuring *const m = &run->measuring;
-
-	if (run->levels_count < 2)
-		verdict_warn(UNSTABLE,
-			     "fewer than two levels: latency is flat over no octave of sizes");
-	if (10 * m->lost > m->visits)
-		verdict_warn(DISTURBED,
-			     "other processes left no undisturbed passes in %d of %d measurements",
-			     m->lost, m->visits);
-	if (4 * m->unsettled > m->visits)
-		verdict_warn(UNSTABLE, "%d of %d measurements did not settle within 3 %%",
-			     m->unsettled, m->visits);
-}
-
 static void give_metric(const char *level, const char *what, double value, double low, double high,
 			const char *unit, enum better better)
 {
@@ -134,6 +118,40 @@ static int is_in_memory(const struct run *run)
 {
 	return run->residency.known == RESIDENCY_PROVEN ||
 	       run->residency.known == RESIDENCY_DECLARED;
+}
+
+/* Why memory is not shown for certain; NULL: it is. */
+static const char *not_memory(const struct run *run)
+{
+	const struct level *const last =
+		run->levels_count ? &run->levels[run->levels_count - 1] : NULL;
+	int p;
+
+	if (!is_in_memory(run))
+		return "a larger cache may hold the largest sizes";
+	for (p = READ_ONE; p < POINTS; p++)
+		if (!last || !last->is_memory || !(last->gbs[p] > 0))
+			return "not all of the largest sizes were measured";
+	return NULL;
+}
+
+static void judge(const struct run *run)
+{
+	const struct measuring *const m = &run->measuring;
+
+	if (run->levels_count < 2)
+		verdict_warn(UNSTABLE,
+			     "fewer than two levels: latency is flat over no octave of sizes");
+	if (10 * m->lost > m->visits)
+		verdict_warn(DISTURBED,
+			     "other processes left no undisturbed passes in %d of %d measurements",
+			     m->lost, m->visits);
+	if (not_memory(run))
+		verdict_invalid(NOT_PROVEN, "memory is not shown for certain: %s",
+				not_memory(run));
+	if (4 * m->unsettled > m->visits)
+		verdict_warn(UNSTABLE, "%d of %d measurements did not settle within 3 %%",
+			     m->unsettled, m->visits);
 }
 
 static void give_metrics(const struct run *run)
@@ -156,9 +174,13 @@ static void give_metrics(const struct run *run)
 		for (p = READ_ONE; p < POINTS; p++)
 			give_metric(name, rates[p], level->gbs[p], level->low_gbs[p],
 				    level->high_gbs[p], "GB/s", HIGHER);
-		for (p = READ_ONE; p < POINTS && level->is_memory && !is_in_memory(run); p++)
+		if (!level->is_memory || is_in_memory(run))
+			continue;
+		if (level->ns > 0)
+			metric_too_good(metric_name("%s_latency", name));
+		for (p = READ_ONE; p < POINTS; p++)
 			if (level->gbs[p] > 0)
-				metric_upper(metric_name("%s_%s", name, rates[p]));
+				metric_too_good(metric_name("%s_%s", name, rates[p]));
 	}
 }
 
@@ -173,9 +195,8 @@ static void print_residency(FILE *out, const struct run *run)
 	else
 		fprintf(out, "where memory begins is not found: %s\n",
 			residency_word(run->residency.known));
-	if (!is_in_memory(run))
-		fprintf(out,
-			"figures of memory can only be too good: a larger cache may hold it\n");
+	if (not_memory(run))
+		fprintf(out, "memory is not shown for certain: %s\n", not_memory(run));
 	if (capped_by)
 		fprintf(out, "fewer and smaller sizes: %s\n", capped_by);
 	if (run->ladder.rounds < ROUNDS_LEAST)
@@ -193,7 +214,7 @@ static void print_head(FILE *out, const struct run *run)
 		"rounds",
 		l->threads, plural(l->threads), wide_bits(), l->count,
 		size_text(most, (double)l->bytes[l->count - 1]),
-		size_text(chased, (double)run->measuring.most[LATENCY_2M]), l->rounds);
+		size_text(chased, (double)l->most[LATENCY_2M]), l->rounds);
 	if (run->measuring.clock_ghz > 0)
 		fprintf(out, ", %.2f GHz", run->measuring.clock_ghz);
 	putc('\n', out);

@@ -53,8 +53,9 @@ static size_t larger(size_t x, size_t y)
 
 void measuring_memory(struct measuring *m)
 {
-	const size_t all = larger(m->most[READ_ALL], m->most[TRIAD_ALL]);
-	const size_t one = larger(larger(m->most[READ_ONE], m->most[LATENCY_2M]), all);
+	const size_t all = larger(m->ladder->most[READ_ALL], m->ladder->most[TRIAD_ALL]);
+	const size_t one =
+		larger(larger(m->ladder->most[READ_ONE], m->ladder->most[LATENCY_2M]), all);
 
 	own = room_for((size_t)threads_count(), sizeof(*own), "threads", "set fewer threads");
 #pragma omp parallel
@@ -65,9 +66,10 @@ void measuring_memory(struct measuring *m)
 		mine->memory = chase_memory(mine->bytes, CHASE_2M);
 	}
 	m->has[CHASE_2M] = chase_memory_has(own[0].memory, own[0].bytes, CHASE_2M);
-	if (m->most[LATENCY_4K]) {
-		small_pages = chase_memory(m->most[LATENCY_4K], CHASE_4K);
-		m->has[CHASE_4K] = chase_memory_has(small_pages, m->most[LATENCY_4K], CHASE_4K);
+	if (m->ladder->most[LATENCY_4K]) {
+		small_pages = chase_memory(m->ladder->most[LATENCY_4K], CHASE_4K);
+		m->has[CHASE_4K] =
+			chase_memory_has(small_pages, m->ladder->most[LATENCY_4K], CHASE_4K);
 	}
 	lost_time_start(&first_thread);
 	random_state ^= (uint64_t)(1e9 * clock_now());
@@ -270,7 +272,8 @@ static int is_visited(const struct measuring *m, int rung, int points)
 {
 	const size_t bytes = m->ladder->bytes[rung];
 
-	return bytes <= m->most[points] && (points != LATENCY_4K || (bytes & (bytes - 1)) == 0);
+	return bytes <= m->ladder->most[points] &&
+	       (points != LATENCY_4K || (bytes & (bytes - 1)) == 0);
 }
 
 /* How long a size takes, compared with others: a chase by far the longest. */

@@ -18,7 +18,6 @@
 
 struct measuring {
 	struct ladder *ladder;
-	size_t most[POINTS]; /* the largest working set of each */
 	int is_quick;
 	int visits, unsettled;
 	int lost;         /* visits without an undisturbed group */

@@ -20,6 +20,7 @@ enum { ROUNDS_LEAST = 3, ROUNDS_MAX = 6 }; /* planned; where there is time */
 struct ladder {
 	int count;               /* sizes, rising */
 	size_t bytes[RUNGS_MAX]; /* the working set of one thread */
+	size_t most[POINTS];     /* the largest working set of each; 0: not measured */
 	int rounds, threads;
 	double of[POINTS][ROUNDS_MAX][RUNGS_MAX]; /* 0: not measured */
 };

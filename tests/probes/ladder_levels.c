@@ -31,10 +31,13 @@ static void read_points(struct ladder *l, struct declared *declared)
 	for (i = 0; i < l->count; i++)
 		l->bytes[i] = (size_t)next();
 	l->rounds = (int)next();
-	for (p = 0; p < POINTS; p++)
+	for (p = 0; p < POINTS; p++) {
+		l->most[p] = 0;
 		for (r = 0; r < l->rounds; r++)
 			for (i = 0; i < l->count; i++)
-				l->of[p][r][i] = next();
+				if ((l->of[p][r][i] = next()) > 0 && l->bytes[i] > l->most[p])
+					l->most[p] = l->bytes[i];
+	}
 }
 
 int main(void)

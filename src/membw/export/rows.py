@@ -36,7 +36,7 @@ def row_of(figure: Figure) -> dict[str, object]:
         'verdict': verdict,
         'metric': f.metric,
         'value': None if f.is_bound else value,
-        'lower_bound': value if f.is_bound and not f.is_upper else None,
+        'lower_bound': value if f.sign == '≥ ' else None,
         'unit': f.unit,
         'better': f.better,
         'low': f.low if is_known else None,

@@ -113,9 +113,9 @@ def lacking(node: Record) -> str:
         record = part.get('record') or {}
         if part['why']:
             every.append(f'{part["name"]}: {part["why"]}')
-        elif record['verdict'] == 'INVALID':
+        elif record.get('verdict', 'VALID') != 'VALID':
             reasons = ' '.join(reason['reason'] for reason in record.get('reasons') or ())
-            every.append(f'{part["name"]}: INVALID {reasons}')
+            every.append(f'{part["name"]}: {record["verdict"]} {reasons}')
     return '; '.join(every)
 
 

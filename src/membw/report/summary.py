@@ -51,7 +51,7 @@ def standing(row: Row, table: Table, nodes: int = 1) -> list[str]:
     lines = [f'{row.name} on {f.node}{", the fastest node" if nodes > 1 else ""}.']
     if f.metric == 'triad':
         stores = published.stores_of(row.stores)
-        is_least = f.is_bound and not f.is_upper
+        is_least = f.is_bound and not f.may_be_worse
         lines += sentence.lines_of(table.record(f), f.value, is_least, stores)
     if f.reference:
         part = 100 * (f.value / f.reference - 1)

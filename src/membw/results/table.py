@@ -85,8 +85,9 @@ class Figure(NamedTuple):
     why: str = ''
 
     @property
-    def is_upper(self) -> bool:
-        return self.bound in ('upper', 'unknown')
+    def may_be_worse(self) -> bool:
+        """A cache may have made it too good: it meets no reference."""
+        return self.bound in ('unknown', 'upper' if self.better == HIGHER else 'lower')
 
     @property
     def sign(self) -> str:

@@ -40,7 +40,7 @@ def of_figure(figure: Figure) -> str:
 def _against_reference(figure: Figure) -> str:
     """A lower bound that meets its reference is PASS; no bound ever fails one."""
     low, high = limits(figure)
-    if figure.is_upper and (low, high) != (None, None):
+    if figure.may_be_worse and (low, high) != (None, None):
         return UNDECIDED
     value = figure.value
     ends = (value if end is None else end for end in (figure.low, figure.high))

@@ -65,7 +65,7 @@ def standing(row: Row) -> str:
 def is_that_good(row: Row, rows: list[Row]) -> Iterator[str]:
     """What the memory can do, what others reach, what limits it."""
     figure, stores = row.figures[METRIC], published.stores_of(row.stores)
-    is_least = figure.is_bound and not figure.is_upper
+    is_least = figure.is_bound and not figure.may_be_worse
     looked = [a.record for r in rows for a in r.attempts if a.record.get('looks')]
     record = {**row.record, **({'looks': least_disturbed(looked)} if looked else {})}
     for line in sentence.lines_of(record, figure.value, is_least, stores):
@@ -91,7 +91,7 @@ def bar_lines(row: Row, best: float, wide: int) -> Iterator[str]:
         return
     figure = row.figures[METRIC]
     word = '' if row.word == verdict.PASS else f'  {row.word}'
-    if figure.is_bound and not figure.is_upper:
+    if figure.is_bound and not figure.may_be_worse:
         word = f'  best of {plural(repetitions(row), "repetition")}{word}'
     drawn = bar(figure, best)
     yield f'  {row.preset:<{wide}}  {drawn:<{BAR}}  {text_of(figure)}{word}'
@@ -102,7 +102,7 @@ def bar_lines(row: Row, best: float, wide: int) -> Iterator[str]:
 def bar(figure: Figure, best: float) -> str:
     """Eighths of a character; a bound ends in an arrow: the true figure is higher."""
     eighths = round(8 * BAR * figure.value / best)
-    if figure.is_bound and not figure.is_upper:
+    if figure.is_bound and not figure.may_be_worse:
         return '█' * max(eighths // 8 - 1, 0) + '▸'
     return '█' * (eighths // 8) + EIGHTHS[eighths % 8].strip()
 

@@ -1,5 +1,7 @@
 #include "clock.h"
 
+#include "error.h"
+
 #include <time.h>
 
 static double clock_read(clockid_t clock)
@@ -10,9 +12,16 @@ static double clock_read(clockid_t clock)
 	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
+/* Ends where the clock goes back: a loop that waits for a time would never end. */
 double clock_now(void)
 {
-	return clock_read(CLOCK_MONOTONIC);
+	static __thread double last;
+	const double now = clock_read(CLOCK_MONOTONIC);
+
+	if (now < last)
+		die("the clock of this machine went back by %.3g s",
+		    "'dmesg' names its clock source; an LD_PRELOAD may do that, too", last - now);
+	return last = now;
 }
 
 double clock_thread(void)

@@ -1,7 +1,5 @@
 /*
  * clock: seconds of a clock that never jumps, and its granularity.
- *
- * Stands alone (libc only), because the Fortran program links this file too.
  */
 #pragma once
 

@@ -25,6 +25,8 @@ static struct reason verdict_table[REASONS_MAX] = {
 			 "sysfs, CPUID and sysconf disagree on the caches" },
 	[NOT_PROVEN] = { "not-proven", UNPROVEN,
 			 "a cache may hold the arrays: figures can only be too high" },
+	[INCOMPLETE] = { "incomplete", UNPROVEN,
+			 "the time was over before everything was measured" },
 };
 
 static struct {

@@ -4,7 +4,7 @@
  * The table of verdict.c has every reason of the harness, that of a program (options.h) its own.
  * A reason that is WRONG makes the run INVALID, unless --allow names it; one that is IMPRECISE
  * never does: it is a warning, and the figure is shown as a lower bound or without an interval.
- * With one that is UNPROVEN, and none that is WRONG, the run is UNDECIDED: rates are upper bounds.
+ * With one that is UNPROVEN, and none that is WRONG, the run is UNDECIDED.
  * The first finding of a reason is kept.
  */
 #pragma once
@@ -30,6 +30,7 @@ enum {
 	UNSTABLE,
 	CACHE_SIZE,
 	NOT_PROVEN,
+	INCOMPLETE,
 	REASONS /* a program numbers its own from here on */
 };
 

@@ -259,6 +259,13 @@ static void judge_drift(void)
 			     first, last);
 }
 
+static void judge_rounds(void)
+{
+	if (sweep.rounds < ROUNDS_LEAST)
+		verdict_invalid(INCOMPLETE, "no curve: %d of %d rounds were measured",
+				sweep.rounds, ROUNDS_LEAST);
+}
+
 static void judge(int generators)
 {
 	look_at_placement(&placement_last, generators, "after the measurement");
@@ -266,6 +273,7 @@ static void judge(int generators)
 		verdict_invalid(NOT_VALIDATED, "the chain of loads ended at a wrong line");
 	generators_validate();
 	judge_points();
+	judge_rounds();
 	output_print(&sweep);
 	output_metrics(&sweep);
 	judge_drift();

@@ -16,7 +16,7 @@ const double sweep_rates[RATES] = { 0.1, 0.25, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.9
 /* Generators reach their rate within some us; the queues of memory follow at once. */
 static const double SETTLE_SECONDS = 0.002;
 
-enum { WALK_LOADS = 1024, ROUNDS_LEAST = 3, CURVE_LEAST = 6 };
+enum { WALK_LOADS = 1024, CURVE_LEAST = 6 };
 
 struct measured {
 	double gbs, ns, least_gbs, most_gbs, least_cpu;

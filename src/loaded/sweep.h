@@ -7,11 +7,10 @@
  * traffic that the latency would be said of.  Such a window is measured again, three times at
  * most, and no more of them in all than there are points.
  *
- * When the time is over, no further round begins, and one of the first three is not completed.  Of
- * a mix without a complete curve in three
- * rounds the highest rate is what it reached in any window: a lower bound.  The latency without
- * traffic is that of the windows that count; where they are too few, of all, by the CPU time of
- * the thread.
+ * When the time is over, no further round begins, and one of the first three is not completed: the
+ * run is incomplete.  Of a mix without a complete curve in three rounds the highest rate is what
+ * it reached in any window: a lower bound.  The latency without traffic is that of the windows
+ * that count; where they are too few, of all, by the CPU time of the thread.
  */
 #pragma once
 
@@ -21,7 +20,7 @@
 #include "../harness/memory/chase.h"
 
 /* Parts of the highest rate of the mix that are requested; 1: as fast as the generators can. */
-enum { RATES = 10, ROUNDS_MAX = 15, WINDOWS_MOST = 4 };
+enum { RATES = 10, ROUNDS_LEAST = 3, ROUNDS_MAX = 15, WINDOWS_MOST = 4 };
 extern const double sweep_rates[RATES];
 
 struct point {

@@ -167,6 +167,21 @@ static void judge_delay(void)
 				delay_doubled());
 }
 
+/* Where each pair of a construct was disturbed. */
+static void judge_counts(const struct run *run)
+{
+	const char *first = NULL;
+	int i, lacking = 0;
+
+	for (i = 0; i < run->count; i++)
+		if (!run->overheads[i].count && !lacking++)
+			first = run->overheads[i].name;
+	if (lacking)
+		verdict_invalid(INCOMPLETE,
+				"%d of %d overheads, the first is %s, have no undisturbed pair",
+				lacking, run->count, first);
+}
+
 static void judge_steadiness(const struct run *run)
 {
 	const char *first = NULL;
@@ -225,6 +240,7 @@ static void conclude(struct run *run)
 		figure_of(&run->figures[i], &run->overheads[i]);
 		figure_judge(&run->figures[i], &run->overheads[i]);
 	}
+	judge_counts(run);
 	judge_steadiness(run);
 	say_metrics(run);
 	print_tables(run);

@@ -132,7 +132,8 @@ void matrix_sum_up(struct matrix *matrix)
 			matrix_pair_figures(&matrix->pairs[i]);
 }
 
-void matrix_measure(struct matrix *matrix, int rounds, const struct cpuset *cpus, double until)
+void matrix_measure(struct matrix *matrix, int rounds, const struct cpuset *cpus, int least,
+		    double until)
 {
 	double longest = 0, began, lasted;
 	int n;
@@ -144,7 +145,8 @@ void matrix_measure(struct matrix *matrix, int rounds, const struct cpuset *cpus
 			(i * (round % 2 ? matrix->count - 1 : 1) + round) % matrix->count;
 
 		began = clock_now();
-		if (n && ((until > 0 && began + longest > until) || watchdog_signalled()))
+		if ((n >= least && until > 0 && began + longest > until) ||
+		    (n && watchdog_signalled()))
 			break;
 		matrix_visit(matrix, &matrix->pairs[turned], cpus);
 		lasted = clock_now() - began;

@@ -49,9 +49,10 @@ void matrix_find(struct matrix *matrix, const struct cpuset *cpus);
 /* The CPUs of a domain among those. */
 void matrix_cpus(struct cpuset *of, int domain, const struct cpuset *cpus);
 
-/* So many rounds, but no visit that would end after UNTIL (0: no limit): pairs may have fewer
- * visits then, or none. */
-void matrix_measure(struct matrix *matrix, int rounds, const struct cpuset *cpus, double until);
+/* So many rounds, but behind the first LEAST visits none that would end after UNTIL (0: no limit):
+ * pairs may have fewer visits then, or none. */
+void matrix_measure(struct matrix *matrix, int rounds, const struct cpuset *cpus, int least,
+		    double until);
 
 /* The figures, after program_measured(). */
 void matrix_sum_up(struct matrix *matrix);

@@ -107,7 +107,7 @@ def word_of(
 
 
 def lacking(node: Record) -> str:
-    """What is missing: '' where every part was measured, and none is INVALID."""
+    """What is missing: '' where every part was measured, and is VALID."""
     every = []
     for part in node['parts']:
         record = part.get('record') or {}

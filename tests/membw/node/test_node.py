@@ -99,6 +99,13 @@ def test_a_program_that_died_is_dead_and_one_that_is_missing_leaves_it_not_judge
     assert word(late).text == 'NOT JUDGED (ladder: not measured within 28 s)'
 
 
+def test_a_part_that_is_undecided_is_no_fit():
+    node = made.node()
+    (part,) = (part for part in node['parts'] if part['name'] == 'ladder')
+    part['record'] |= {'verdict': 'UNDECIDED', 'reasons': [{'reason': 'not-proven'}]}
+    assert word(node).text == 'NOT JUDGED (ladder: UNDECIDED not-proven)'
+
+
 def test_an_invalid_triad_is_not_judged_and_says_why():
     node = made.node()
     for part in node['parts']:

@@ -107,7 +107,7 @@ def _leave_out_slow(table: Table, found: Samples) -> None:
 def _unfit(table: Table, figure: Figure, newest: Figure | None) -> str:
     """Why a figure is left out; '' where it counts."""
     if figure.verdict != 'VALID':
-        return f'INVALID: {printable(figure.reasons)}'
+        return f'{figure.verdict}: {printable(figure.reasons)}'
     if figure.allowed:
         return f'VALID only because --allow named {printable(figure.allowed)}'
     if figure.is_bound or newest is None:

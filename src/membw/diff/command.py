@@ -99,6 +99,7 @@ def compare(a: Result, b: Result, margin: float) -> Difference:
     different += ['the verdicts'] * (len({*both.get('verdict', '')}) > 1)
     different += [f'figures ({", ".join(apart)})'] * bool(apart)
     undecided = ['the code is not known'] * (not all(codes))
+    undecided += [f'the figures are {v}' for v in {*both['verdict']} - {'VALID'}]
     undecided += [f'lower bounds are not comparable ({", ".join(bounds)})'] * bool(bounds)
     blocks: list[Table | str] = [f'A  {a.title}', f'B  {b.title}', '', Table('', FIGURES, rows)]
     if fields:
@@ -164,6 +165,7 @@ def _fields(record: dict) -> dict[str, str]:
         **record,
         **build,
         'peak_gbs': provenance.peak_of(record)[0],
+        'verdict': next(f.verdict for f in figures_of(record).values()),
     }
     fields = {name: str(every[name]) for name in NAMES if every.get(name) not in (None, '')}
     fields |= provenance.of_json(record, case)

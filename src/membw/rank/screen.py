@@ -7,8 +7,8 @@ median of the healthy nodes measured again beside it by more than the margin and
 deviation, and than two of these; else PASS.
 SUSPECT: LOW, and not measured again three times.
 UNDECIDED: nothing to compare with: no peer, bounds alone, no peer in its state of the host; it
-lacks a metric that most nodes have; or it is slow with others, as a unit or the slower of two
-groups, and nothing says which is right.
+lacks a metric that most nodes have; its figure may be worse (not-proven); or it is slow with
+others, as a unit or the slower of two groups, and nothing says which is right.
 The deviation is 1.4826 MAD of all nodes, at least 0.5 %. Bounds may clear a node, never condemn.
 Peers are in one state of the host (results/regimes.py).
 """
@@ -26,7 +26,7 @@ from membw.rank.units import Unit, by_name
 from membw.results.hostlist import fold
 from membw.results.regimes import state, states, text
 from membw.results.table import HIGHER, Figure
-from membw.results.verdict import FAIL, INVALID, PASS, SUSPECT, UNDECIDED
+from membw.results.verdict import FAIL, PASS, SUSPECT, UNDECIDED
 from membw.statistics.peers import peers_medians, robust_deviation, screening_limit, sure_limit
 
 MARGIN = 0.03
@@ -97,17 +97,25 @@ def judge(
         settings[figure.setting].append(figure)
     further: dict[str, list[Figure]] = defaultdict(list)
     for figure in again:
-        if figure.verdict == 'VALID':
+        if not unusable(figure):
             further[figure.setting].append(figure)
     for setting, figures in settings.items():
-        valid = [f for f in figures if f.verdict == 'VALID']
-        wrong = {f.node: f.reasons for f in figures if f.verdict != 'VALID'}
+        wrong = {f.node: why for f in figures if (why := unusable(f))}
+        valid = [f for f in figures if f.node not in wrong]
         found.verdicts += [
-            NodeVerdict(node, INVALID, why, setting, {}) for node, why in sorted(wrong.items())
+            NodeVerdict(node, *why, setting, {}) for node, why in sorted(wrong.items())
         ]
         if valid:
             _Setting(valid, further[setting], found).judge()
     return found
+
+
+def unusable(figure: Figure) -> tuple[str, str] | None:
+    """(word, reason) of a figure that clears no node and condemns none."""
+    if figure.verdict != 'VALID':
+        return figure.verdict, figure.reasons
+    too_good = f'{figure.metric} {figure.sign}{figure.value:.5g} {figure.unit}: it may be worse'
+    return (UNDECIDED, too_good) if figure.is_upper else None
 
 
 class Group:

@@ -88,8 +88,8 @@ def _table(ranking: Ranking, group: Group, limit: int) -> Table:
         lines.append([more, *[''] * (len(columns) - 1)])
     every = [[v.figures[m] for v in rows if m in v.figures] for m in group.metrics]
     lines.append(['median', *(f'{np.median(values):.2f}' for values in every), '', ''])
-    deviations = group.deviations[: len(every)]
-    lines.append(['robust deviation', *(f'{of:.2%}' for of in deviations), '', ''])
+    deviations = [None if np.isnan(of) else of for of in group.deviations[: len(every)]]
+    lines.append(['robust deviation', *(tables.shown(of, '.2%') for of in deviations), '', ''])
     return Table('', columns, lines)
 
 

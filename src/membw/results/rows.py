@@ -218,18 +218,22 @@ def best_figures(attempts: list[Attempt]) -> dict[str, Figure]:
 
 
 def best(figures: list[Figure]) -> Figure:
-    """Of several rounds: the best estimate, with the interval of all; a lower bound where no
-    round has an estimate, or where it lies above all their intervals."""
-    choose = max if figures[0].better == HIGHER else min
-    bounds = [f for f in figures if f.is_bound]
-    estimates = [f for f in figures if not f.is_bound]
+    """Of several rounds: the best estimate, with the interval of all; a bound where no round has
+    an estimate, or where it is better than all their intervals. What may be worse than it reads
+    counts where there is nothing else."""
+    is_more = figures[0].better == HIGHER
+    choose = max if is_more else min
+    sure = [f for f in figures if not f.is_upper] or figures
+    estimates = [f for f in sure if not f.is_bound]
     if not estimates:
-        return choose(bounds, key=lambda f: f.value)
+        return choose(sure, key=lambda f: f.value)
     chosen = choose(estimates, key=lambda f: f.value)
     low, high = interval(estimates)
     chosen = chosen._replace(low=low, high=high)
-    above = [f for f in bounds if f.value > (chosen.value if high is None else high)]
-    return choose(above, key=lambda f: f.value) if above else chosen
+    end = high if is_more else low
+    end = chosen.value if end is None else end
+    better = [f for f in sure if f.is_bound and choose(f.value, end) != end]
+    return choose(better, key=lambda f: f.value) if better else chosen
 
 
 def interval(figures: list[Figure]) -> tuple[float | None, float | None]:

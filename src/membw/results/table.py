@@ -301,13 +301,20 @@ def _read(name: str, stream: IO[bytes], is_named: bool, table: Table) -> 'Iterat
 
 def _json(line: str) -> dict:
     try:
-        data = json.loads(line, parse_constant=_refuse)
+        data = json.loads(line, parse_constant=_refuse, object_pairs_hook=_once)
     except json.JSONDecodeError as err:
         raise BadRecord(f'not JSON: {err.msg} at column {err.colno}') from err
     except (ValueError, RecursionError) as err:  # thousands of digits; nested too deep
         raise BadRecord(f'not a record: {str(err)[:80]}') from err
     if not isinstance(data, dict) or data.get('schema') != SCHEMA:
         raise BadRecord(f"not a record: 'schema' is not '{SCHEMA}'")
+    return data
+
+
+def _once(pairs: list[tuple[str, object]]) -> dict:
+    """json takes the last of several."""
+    if len(data := dict(pairs)) < len(pairs):
+        raise ValueError('a key is given twice')
     return data
 
 
@@ -602,6 +609,7 @@ def _figures(run: list[_Record], lacking: str) -> Iterator[Figure]:
             continue
         total = sum if first.better == HIGHER and first.unit.endswith('/s') else statistics.fmean
         is_bound = any(f.is_bound for f in same)
+        bounds = {f.bound for f in same if f.bound}
         lows = [f.low for f in same if f.low is not None and not is_bound]
         highs = [f.high for f in same if f.high is not None and not is_bound]
         yield first._replace(
@@ -609,6 +617,7 @@ def _figures(run: list[_Record], lacking: str) -> Iterator[Figure]:
             low=total(lows) if len(lows) == len(same) else None,
             high=total(highs) if len(highs) == len(same) else None,
             is_bound=is_bound,
+            bound='unknown' if len(bounds) > 1 else ''.join(bounds),
             verdict='INVALID' if lacking else worst.verdict,
             reasons=lacking or worst.reasons,
             allowed=allowed,

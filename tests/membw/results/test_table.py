@@ -268,3 +268,29 @@ def test_names_of_many_records_are_kept_once(tmp_path):
     for field in ('metric', 'night', 'setting', 'provenance', 'file', 'unit', 'benchmark'):
         texts = [getattr(f, field) for f in figures]
         assert len({id(text) for text in texts}) == len(set(texts)), field
+
+
+@pytest.mark.parametrize(
+    'bounds, bound',
+    [
+        (('lower', None), 'lower'),
+        ((None, 'upper'), 'upper'),
+        (('lower', 'upper'), 'unknown'),
+        (('lower', 'unknown'), 'unknown'),
+    ],
+)
+def test_a_sum_of_ranks_is_a_bound_in_each_direction_in_which_one_is(tmp_path, bounds, bound):
+    ranks = [made.record(rank=i, ranks=2, rows=made.stream(share=0.5)) for i in range(2)]
+    for rank, of in zip(ranks, bounds, strict=True):
+        rank['metrics']['triad'].update({'bound': of} if of else {})
+    *_, triad = table_of(tmp_path, *ranks).figures
+    assert (triad.is_bound, triad.bound, triad.low) == (True, bound, None)
+
+
+@pytest.mark.parametrize('again', ['"verdict": "VALID"', '"metrics": {}', '"x": {"y": 1, "y": 2}'])
+def test_a_key_that_is_given_twice_makes_no_record(tmp_path, again):
+    """json takes the last one: INVALID, edited, was VALID."""
+    text = json.dumps({**made.record(), 'verdict': 'INVALID'})
+    (tmp_path / 'r.jsonl').write_text(f'{text[:-1]}, {again}}}\n')
+    table = read_table([str(tmp_path / 'r.jsonl')])
+    assert table.figures == [] and 'a key is given twice' in table.problems[0]

@@ -142,10 +142,15 @@ class numa_scan(at_realtime, copied_program, stream_options, measurement):
             curves[name].append((count, round(record['metrics']['triad']['value'], 3)))
         return curves
 
+    def of_memory(self, memory: str) -> list[dict]:
+        return [record for (name, _), record in self.measured.items() if name == memory]
+
     def report_curves(self) -> None:
-        """Where each memory saturates; of a scan with missing points it is not known."""
+        """Where each memory saturates: not known where points are missing, or bounds."""
         for name, points in self.curves().items():
             if len(points) < sum(memory == name for memory, _ in self.points):
+                continue
+            if any(of['metrics']['triad'].get('bound') for of in self.of_memory(name)):
                 continue
             threads, gbs = saturation(points)
             self.note_figure(f'saturation_{name}', threads, 'threads')

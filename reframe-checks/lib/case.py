@@ -77,18 +77,20 @@ class Case:
         after = ' after its record' if record is not None else ''
         if status is None or stopped:
             return self._why_stopped(stopped, after)
-        if record is not None:
-            odd = ledger.is_odd(status, record['verdict'])
-            return (f'{ledger.how(status)}{after}', True) if odd else ('', False)
+        if record is not None and not ledger.is_odd(status, record['verdict']):
+            return '', False
         printed = self.errors(file)
         said = job_output.last_words(printed)
         of_job = ledger.how_job(self.check.job.state, printed)
+        how = ', '.join(filter(None, [ledger.how(status), of_job]))
+        if record is not None:
+            return f'{how}{after}', True
         if status == 0 and of_job:  # srun ends so where its node fails
             return of_job, True
         if status == 0:
             return f'no record: {said or "it printed nothing"}', False
         refused = status == ledger.USAGE and said.startswith('membw:')
-        return ': '.join(filter(None, [ledger.how(status), said])), not refused
+        return ': '.join(filter(None, [how, said])), not refused
 
     def _why_stopped(self, signal: str | None, after: str) -> tuple[str, bool]:
         """Of a launch that was told to end, or whose job ended before it did."""

@@ -259,20 +259,27 @@ class whole_cluster(measurement):
         return ranking.of_verdict(self.judged.nodes, *LOST, 'INVALID')
 
     def report_metrics(self) -> None:
-        """Medians of the nodes with valid figures; of some metrics the slowest node, too."""
-        nodes = [node.figures for node in self.judged.nodes if node.verdict in MEASURED]
-        one = {name: f for group in self.judged.groups for name, f in group.any.items()}
+        """Medians of the nodes with valid figures; of some metrics the slowest node, too. Bounds
+        count where no node has an estimate, and are compared with no reference."""
+        names = {node.name for node in self.judged.nodes if node.verdict in MEASURED}
+        groups = self.judged.groups
+        nodes = {n: of for group in groups for n, of in group.figures.items() if n in names}
+        one = {name: f for group in groups for name, f in group.any.items()}
         made: dict[str, dict[str, Any]] = {}
         for name, metric in one.items():
-            figures = [node[name] for node in nodes if name in node]
+            every = [of[name] for of in nodes.values() if name in of]
+            sure = [f for f in every if not f.is_bound]
+            figures = [f.value for f in sure or every]
             kind = {'unit': metric.unit, 'better': metric.better}
+            kind |= {} if sure or not every else {'is_bound': True, 'bound': every[0].bound}
             if figures:
                 made[name] = {'value': statistics.median(figures), **kind}
             if figures and re.fullmatch(self.slowest_of, name):
                 slowest = min(figures) if metric.better == HIGHER else max(figures)
                 made[f'{name}_slowest'] = {'value': slowest, **kind}
         for name, row in made.items():
-            self.note_figure(name, row['value'], row['unit'])
+            if 'is_bound' not in row:
+                self.note_figure(name, row['value'], row['unit'])
         # ReFrame keeps no figure of a case that is UNDECIDED or lacks a node
         self.metrics = json.dumps(made)
 

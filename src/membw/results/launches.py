@@ -6,12 +6,8 @@ IEEE TPDS 27 (2016): repeat the mpirun, not the loop alone.
 
 import statistics
 
-# what the next launch has as well, or what no other one makes good
+# what no other launch makes good
 WRONG = ('array-too-small', 'not-validated', 'wrong-pinning', 'wrong-placement', 'oversubscribed')
-# ... in the line that a program writes as its record, for grep -E
-WRONG_IN_RECORD = (
-    f'"reason": ?"({"|".join(WRONG)})", ?"detail": ?"([^"\\\\]|\\\\.)*", ?"allowed": ?false'
-)
 
 
 def combine(records: list[dict], requested: int | None = None) -> dict:

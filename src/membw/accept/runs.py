@@ -141,7 +141,7 @@ def _undecided(protocol: Protocol, figures: dict[str, Figure]) -> Iterator[str]:
     """A disturbed run is a lower bound. Where the parties agreed on bounds it counts as it reads:
     it uses up a place whether it reaches the contract or not, so that nobody gains by noise."""
     for name, line in protocol.contract.items():
-        if figures[name].is_upper:
+        if figures[name].may_be_worse:
             yield f'{name} {figures[name].value:.1f} {line.unit} may be worse: not proven'
         elif figures[name].is_bound:
             value, may_count = figures[name].value, protocol.runs.get('bounds')

@@ -115,7 +115,7 @@ def unusable(figure: Figure) -> tuple[str, str] | None:
     if figure.verdict != 'VALID':
         return figure.verdict, figure.reasons
     too_good = f'{figure.metric} {figure.sign}{figure.value:.5g} {figure.unit}: it may be worse'
-    return (UNDECIDED, too_good) if figure.is_upper else None
+    return (UNDECIDED, too_good) if figure.may_be_worse else None
 
 
 class Group:

@@ -223,7 +223,7 @@ def best(figures: list[Figure]) -> Figure:
     counts where there is nothing else."""
     is_more = figures[0].better == HIGHER
     choose = max if is_more else min
-    sure = [f for f in figures if not f.is_upper] or figures
+    sure = [f for f in figures if not f.may_be_worse] or figures
     estimates = [f for f in sure if not f.is_bound]
     if not estimates:
         return choose(sure, key=lambda f: f.value)

@@ -96,6 +96,8 @@ def kinds_of_round(*rounds):
         (HIGHER, [(40, 'upper'), (50, 'unknown')], (50, 'unknown')),
         (HIGHER, [(25, ''), (27, 'lower')], (27, 'lower')),
         (HIGHER, [(25, ''), (24, 'lower')], (25, '')),
+        (LOWER, [(90, ''), (80, 'upper')], (80, 'upper')),
+        (LOWER, [(90, ''), (80, 'lower')], (90, '')),
         (LOWER, [(90, ''), (120, 'upper')], (90, '')),  # of a disturbed latency the other way
     ],
 )

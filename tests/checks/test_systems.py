@@ -298,3 +298,11 @@ def test_a_compiler_known_to_build_openmp_is_not_tried_again(monkeypatch, tmp_pa
     assert said == ['no room', '', '', '']
     with pytest.raises(StopIteration):  # other options are another question
         machine.why_no_openmp('sh', '-qopenmp')
+
+
+@pytest.mark.parametrize('words, level', [('-l', 'info'), ('-r -n stream', 'info'), ('-vr', None)])
+def test_reframe_makes_lines_for_debugging_where_v_is_given_alone(monkeypatch, words, level):
+    """They were half of what a session computed."""
+    monkeypatch.setattr('sys.argv', ['reframe', *words.split()])
+    monkeypatch.delenv('RFM_VERBOSE', raising=False)
+    assert binder.logging()[0].get('level') == level

@@ -3,6 +3,7 @@
 import argparse
 import copy
 import os
+import re
 import shlex
 import shutil
 import sys
@@ -256,8 +257,12 @@ def modes() -> list[Facts]:
 
 
 def logging() -> list[Facts]:
-    """ReFrame's own, with the files below results/."""
+    """ReFrame's own, with the files below results/. Lines for debugging are half of what a session
+    computes, also where nobody sees them: they are made where -v is given."""
     ours = copy.deepcopy(builtin.site_configuration['logging'])
+    given = any(re.fullmatch('--verbose|-[a-zA-Z]*v[a-zA-Z]*', word) for word in sys.argv)
+    if not given and 'RFM_VERBOSE' not in os.environ:
+        ours[0]['level'] = 'info'
     for handler in ours[0]['handlers_perflog']:
         handler['basedir'] = str(results() / 'perflogs')
     return ours

@@ -31,6 +31,13 @@ def own_jobs() -> list[str]:
     return [words[0] for words in jobs if len(words) == 2 and words[1].startswith('rfm_')]
 
 
+def is_under_way(job: str) -> bool:
+    """Also where the controller does not answer in time: it says nothing of the job."""
+    words = ('squeue', '-h', '-u', str(os.getuid()), '-t', 'PD,R,CG', '-o', '%i')
+    done = subprocess.run(words, capture_output=True, text=True)
+    return done.returncode != 0 or job in done.stdout.split()
+
+
 def wait_for_own_jobs(access: list[str]) -> None:
     """Until the nodes that jobs of the same run use are idle again; else they would be left out.
 

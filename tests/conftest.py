@@ -17,6 +17,8 @@ from places import ROOT
 # the signs of figures are in UTF-8, and tables as wide as they are
 os.environ['LC_ALL'] = 'C.UTF-8'
 os.environ.pop('COLUMNS', None)
+# a job of a test lasts seconds; ReFrame looks less and less often, at last each 10 s
+os.environ['RFM_POLL_RATE_MIN'] = '4'
 # folders whose tests compute only, but for those named below: they fill the cores while those of
 # WAITING wait, and come last
 COMPUTING = (

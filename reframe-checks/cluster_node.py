@@ -7,7 +7,7 @@ import sys
 
 import reframe as rfm
 from lib.binaries import built
-from lib.refusal import refuse
+from lib.variables import refuse
 from lib.whole_cluster import whole_cluster
 from reframe.core.builtins import run_after, run_before, variable
 

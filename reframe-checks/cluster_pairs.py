@@ -4,7 +4,7 @@ import json
 
 import reframe as rfm
 from lib.binaries import built
-from lib.option_words import option_words
+from lib.variables import option_words
 from lib.whole_cluster import RECORDS, whole_cluster
 from reframe.core.builtins import run_before, variable
 

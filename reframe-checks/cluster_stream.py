@@ -9,9 +9,8 @@ from typing import Any
 
 import reframe as rfm
 from lib.binaries import program_binary, spack_rows_of
-from lib.option_words import option_words
-from lib.refusal import refuse
 from lib.stream_options import stream_options
+from lib.variables import option_words, refuse
 from lib.whole_cluster import RECORDS, WAIT_S, whole_cluster
 from reframe.core.builtins import fixture, run_after, run_before, variable
 

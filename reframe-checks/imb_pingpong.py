@@ -7,16 +7,17 @@ from typing import Any
 
 import reframe as rfm
 import reframe.core.runtime as runtime
+from lib import imb_table
 from lib.endpoints import INTER, class_of_pair
 from lib.measurement import measurement
-from lib.refusal import refuse
+from lib.variables import refuse
 from reframe.core.backends import getlauncher
 from reframe.core.builtins import parameter, run_after, run_before, sanity_function, variable
 from reframe.core.systems import SystemPartition
 
-from membw.results import archive, imb_table, ledger
+from membw.results import archive, ledger
 from membw.results.archive import NOTE_ENVIRONMENT
-from membw.site import cpulist
+from membw.site import topology
 
 OUTPUT = 'imb.txt'
 # what each rank does before it becomes IMB: notes the CPUs that it may run on
@@ -224,13 +225,13 @@ def misplaced(masks: list[str], per_core: int) -> list[str]:
     return [
         f'a rank may run on CPUs {mask}, more than one core'
         for mask in dict.fromkeys(masks)
-        if len(cpulist.expand(mask)) > per_core
+        if len(topology.expand(mask)) > per_core
     ]
 
 
 def shared(masks: list[str]) -> list[str]:
     """Ranks of one host that may run on the same CPU, as text."""
-    if len(masks) != 2 or not set(cpulist.expand(masks[0])) & set(cpulist.expand(masks[1])):
+    if len(masks) != 2 or not set(topology.expand(masks[0])) & set(topology.expand(masks[1])):
         return []
     if masks[0] != masks[1]:
         return [f'the ranks may run on CPUs {masks[0]} and {masks[1]}, which overlap']

@@ -2,8 +2,8 @@
 
 import reframe as rfm
 from lib.binaries import built
-from lib.option_words import option_words
 from lib.pinned_run import pinned_run
+from lib.variables import option_words
 from reframe.core.builtins import parameter, run_after, variable
 
 

@@ -7,9 +7,8 @@ from typing import Any
 
 import reframe as rfm
 from lib import pinnings
-from lib.at_realtime import at_realtime
 from lib.binaries import built
-from lib.copied_program import copied_program
+from lib.card import copied_program
 from lib.measurement import invalid_reasons, measurement
 from lib.stream_options import stream_options
 from reframe.core.builtins import run_before, sanity_function
@@ -18,7 +17,7 @@ from membw.plural import plural
 from membw.results import ledger
 from membw.results.archive import NOTE_ENVIRONMENT
 from membw.site import topology
-from membw.site.cpulist import expand
+from membw.site.topology import expand
 
 SATURATED = 0.95  # of the best point; a convention of this project
 
@@ -30,7 +29,7 @@ def saturation(points: list[tuple[int, float]]) -> tuple[int, float]:
 
 
 @rfm.simple_test
-class numa_scan(at_realtime, copied_program, stream_options, measurement):
+class numa_scan(copied_program, stream_options, measurement):
     """Triad with 1..cores threads of the first NUMA domain, memory bound to it, to the farthest
     domain, and to the nearest that has no CPUs (HBM in addition to DDR), if there are any."""
 
@@ -75,7 +74,7 @@ class numa_scan(at_realtime, copied_program, stream_options, measurement):
             *self.program_options(self.file(memory, count)),
         ]
         file = self.file(memory, count)
-        line = f'OMP_NUM_THREADS={count} {shlex.join(self.at_priority(words))} 2>{file}.err'
+        line = f'OMP_NUM_THREADS={count} {shlex.join(words)} 2>{file}.err'
         return f'{line}\n{ledger.ended(file)}; cat {file}.err >&2'
 
     @staticmethod

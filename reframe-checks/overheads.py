@@ -3,9 +3,8 @@
 import reframe as rfm
 from lib.binaries import built
 from lib.openmp_run import openmp_run
-from lib.option_words import option_words
-from lib.refusal import refuse
 from lib.several_launches import several_launches
+from lib.variables import option_words, refuse
 from reframe.core.builtins import parameter, run_after, run_before, variable
 
 POLICIES = ('default', 'active', 'passive')

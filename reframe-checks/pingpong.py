@@ -5,9 +5,9 @@ import shutil
 
 import reframe as rfm
 from lib.binaries import built
-from lib.option_words import option_words
 from lib.pinned_run import pinned_run
 from lib.several_launches import several_launches
+from lib.variables import option_words
 from reframe.core.backends import getlauncher
 from reframe.core.builtins import run_after, run_before, variable
 

@@ -5,13 +5,13 @@ import inspect
 import re
 import subprocess
 import time
+from collections.abc import Mapping
 
 import reframe as rfm
 from reframe.core.builtins import run_after, run_before
 from reframe.core.logging import getlogger
 from reframe.core.schedulers import Job, JobScheduler
 
-from lib.launchers import UNBOUND, given_or
 from membw.site import slurm
 
 LONGEST_WAIT = '12h'  # in a queue, where nobody says otherwise
@@ -42,6 +42,14 @@ WHOLE_NODE = {
 }
 # of OAR ReFrame requests a core per task; a host without a number of cores is a whole host
 CORES_OF_OAR = re.compile(r'(-l /host=\d+)/core=\d+')
+
+# What a launcher may think of binding: the threads pin themselves by OMP_PLACES. Open MPI 4 and 5
+# would bind a rank to one core, and 5 refuses a rank that spans packages; Intel MPI
+UNBOUND = {
+    'OMPI_MCA_hwloc_base_binding_policy': 'none',
+    'PRTE_MCA_hwloc_default_binding_policy': 'none',
+    'I_MPI_PIN': 'off',
+}
 
 
 class batch_job(rfm.RegressionTestPlugin):
@@ -83,6 +91,12 @@ class batch_job(rfm.RegressionTestPlugin):
             limit = f', for {job.max_pending_time:g} s at most' if job.max_pending_time else ''
             name = f'{self.display_name} @{self.current_partition.fullname}'
             getlogger().info(f'{name}: job {job.jobid} is in the queue{limit}')
+
+
+def given_or(variables: Mapping[str, object]) -> list[str]:
+    """Lines of a job script: each variable as the site has it, else as here."""
+    lines = [f': "${{{name}:={value}}}"' for name, value in variables.items()]
+    return [*lines, f'export {" ".join(variables)}']
 
 
 def kind(job: Job) -> str:

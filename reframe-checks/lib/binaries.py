@@ -23,7 +23,7 @@ from reframe.core.systems import SystemPartition
 
 from lib import card, job_output, local_jobs, prerequisites, site_environments
 from lib.batch_job import batch_job, never_begun
-from lib.quick_log import quick_log
+from lib.variables import own_variables
 from membw import presets
 from membw.checkout import root
 from membw.presets import spack_rows
@@ -107,7 +107,7 @@ def hold(path: str) -> bool:
     return True
 
 
-class spack_build(quick_log, rfm.RunOnlyRegressionTest):
+class spack_build(own_variables, rfm.RunOnlyRegressionTest):
     """The rows of a program that checks run here and that Spack builds, installed in one go."""
 
     descr = 'rows of this system, by Spack'
@@ -177,7 +177,7 @@ class spack_build(quick_log, rfm.RunOnlyRegressionTest):
         return found[1] if found else 'see rfm_job.err'
 
 
-class program_binary(quick_log, batch_job, rfm.CompileOnlyRegressionTest):
+class program_binary(own_variables, batch_job, rfm.CompileOnlyRegressionTest):
     """An executable of a folder of src, of one compiler and preset, and its build record."""
 
     sourcesdir = None

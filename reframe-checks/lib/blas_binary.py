@@ -15,7 +15,7 @@ from reframe.core.systems import SystemPartition
 
 from lib import card, site_environments
 from lib.binaries import program_binary
-from lib.option_words import option_words
+from lib.variables import option_words
 from membw import presets
 from membw.results import ledger
 from membw.site import topology

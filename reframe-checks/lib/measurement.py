@@ -15,9 +15,7 @@ from lib import prerequisites, references
 from lib.batch_job import batch_job
 from lib.binaries import results
 from lib.case import BUILD, Case
-from lib.option_words import option_words
-from lib.quick_log import quick_log
-from lib.refusal import refuse
+from lib.variables import option_words, own_variables, refuse
 from membw.results import archive, ledger
 from membw.results.verdict import INVALID, PASS
 
@@ -46,7 +44,7 @@ def by_whom(reason: dict, record: dict) -> str:
     return f', busiest meanwhile: {busiest}'
 
 
-class measurement(quick_log, batch_job, rfm.RunOnlyRegressionTest):
+class measurement(own_variables, batch_job, rfm.RunOnlyRegressionTest):
     """A program of src on a node of its own: options in, JSON record out.
 
     A check says `binary = built('stream')` and how it runs. What is expected, what arrived, the

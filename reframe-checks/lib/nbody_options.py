@@ -3,7 +3,7 @@
 import reframe as rfm
 from reframe.core.builtins import variable
 
-from lib.option_words import option_words
+from lib.variables import option_words
 
 
 class nbody_options(rfm.RegressionTestPlugin):

@@ -6,14 +6,13 @@ from typing import Any
 from reframe.core.builtins import run_before, sanity_function
 
 from lib import pinnings
-from lib.at_realtime import at_realtime
-from lib.copied_program import copied_program
+from lib.card import copied_program
 from lib.measurement import invalid_reasons, measurement
 from membw.results.archive import NOTE_ENVIRONMENT
 from membw.site import topology
 
 
-class pinned_run(at_realtime, copied_program, measurement):
+class pinned_run(copied_program, measurement):
     """What the record says is what ReFrame gets: verdict, metrics, references.
 
     A check adds `binary = built(...)` and `pinning = parameter([...])`, methods of lib.pinnings.
@@ -40,7 +39,7 @@ class pinned_run(at_realtime, copied_program, measurement):
         command, env = pinnings.request(self.method, self.cpus)
         self.env_vars = {'OMP_NUM_THREADS': len(self.cpus), **env}
         self.prerun_cmds += [pinnings.unset_other_variables(env), NOTE_ENVIRONMENT]
-        self.executable, *options = [*self.at_priority(command), self.program_there()]
+        self.executable, *options = [*command, self.program_there()]
         self.executable_opts = [*options, *self.program_options('record.json')]
 
     @run_before('sanity')

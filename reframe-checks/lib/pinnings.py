@@ -1,10 +1,9 @@
 """Pinning methods: the command or variables that request it, and what the threads must show."""
 
 from collections.abc import Iterator
-from typing import Any
 
 from membw.plural import plural
-from membw.site.cpulist import compress, expand
+from membw.site.topology import compress, expand
 
 # every variable by which a runtime pins; all but the method's own are removed from the job
 PINNING_VARIABLES = ('OMP_PROC_BIND', 'OMP_PLACES', 'GOMP_CPU_AFFINITY', 'KMP_AFFINITY')
@@ -102,7 +101,7 @@ METHODS = {
 ONE_A_CORE = ('likwid', 'omp', 'kmp')
 
 
-def request(method: str, cpus: list[int]) -> Any:
+def request(method: str, cpus: list[int]) -> tuple[list[str], dict]:
     return METHODS[method][0](cpus)
 
 

@@ -5,8 +5,7 @@ from collections.abc import Iterator
 import reframe as rfm
 from reframe.core.builtins import variable
 
-from lib.option_words import option_words
-from membw.codegen.brief import brief
+from lib.variables import option_words
 from membw.errors import MembwError
 
 # of the kinds that are reserved; how much of the arrays came in transparent ones, the program says
@@ -58,7 +57,10 @@ class stream_options(rfm.RegressionTestPlugin):
 
     def note_codegen(self) -> None:
         """Why two compilers differ: memcpy or a loop, how wide, past the caches or not."""
-        from membw.codegen.kernels import read_kernels  # the disassembler takes time to load
+        from membw.codegen.kernels import (  # the disassembler takes time to load
+            brief,
+            read_kernels,
+        )
 
         try:
             codegen = read_kernels(self.binary.path)

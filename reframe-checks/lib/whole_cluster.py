@@ -17,9 +17,9 @@ from reframe.core.builtins import (
 )
 
 from lib import measured_again, ranking, references, slurm_nodes
-from lib.launchers import UNBOUND, given_or
+from lib.batch_job import UNBOUND, given_or
 from lib.measurement import invalid_reasons, measurement
-from lib.refusal import refuse
+from lib.variables import refuse
 from membw.plural import plural
 from membw.printable import at_most
 from membw.results import archive, ledger

@@ -18,7 +18,7 @@ import cluster_stream
 import pytest
 import record_schema
 import standin_gcc
-from lib import launchers, slurm_nodes
+from lib import batch_job, slurm_nodes
 from places import ROOT
 
 pytestmark = [pytest.mark.slurm, pytest.mark.slow]
@@ -237,7 +237,7 @@ def test_a_rank_of_a_domain_gets_the_cores_of_that_domain_from_any_mpirun():
 
 def test_no_launcher_binds_a_rank_unless_the_site_says_so():
     """One core per rank is Open MPI's default, and 5 refuses a rank on two sockets."""
-    lines = launchers.given_or(launchers.UNBOUND)
+    lines = batch_job.given_or(batch_job.UNBOUND)
     script = '\n'.join([*lines, 'env | grep -E "^(OMPI|PRTE|I_MPI)" | sort'])
 
     def environment(**site):

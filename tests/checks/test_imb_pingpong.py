@@ -11,10 +11,9 @@ import other_mpi
 import pytest
 import yaml
 from checkout_copy import copy_checkout, variables
+from lib import imb_table
 from lib.endpoints import class_of_pair
 from places import ROOT
-
-from membw.results import imb_table
 
 PAIRS = ('0-1', '0-13')
 TABLES = {pair: (ROOT / f'tests/data/ulysses-imb-{pair}.txt').read_text() for pair in PAIRS}

@@ -19,7 +19,7 @@ from membw.errors import MembwError
 from membw.results import rows
 from membw.results.table import read_table
 from membw.run import refusals
-from membw.site import binder, cpulist, realtime, topology
+from membw.site import binder, topology
 
 # the system of this machine is run below
 SYSTEMS = sorted(path.stem for path in (ROOT / 'systems').glob('*.yaml') if path.stem != 'local')
@@ -417,7 +417,7 @@ def test_likwid_pins_each_thread_to_one_cpu(local):
 
 def test_omp_places_pin_each_thread_to_a_core_of_its_own(local):
     places = [
-        set(cpulist.expand(p)) for p in local.case('stream %pinning=omp')['threads_on'].split()
+        set(topology.expand(p)) for p in local.case('stream %pinning=omp')['threads_on'].split()
     ]
     assert len(places) == len(cores_here())
     assert len(set.union(*places)) == sum(map(len, places))
@@ -425,13 +425,13 @@ def test_omp_places_pin_each_thread_to_a_core_of_its_own(local):
 
 def test_numactl_confines_every_thread_to_the_set(local):
     places = local.case('stream %pinning=numactl')['threads_on'].split()
-    assert places == [cpulist.compress(cores_here())] * len(cores_here())
+    assert places == [topology.compress(cores_here())] * len(cores_here())
 
 
 def test_without_pinning_the_threads_are_free(local):
     places = local.case('stream %pinning=none')['threads_on'].split()
     if len(cores_here()) > 1:
-        assert all(len(cpulist.expand(place)) > 1 for place in places)
+        assert all(len(topology.expand(place)) > 1 for place in places)
 
 
 def test_no_reference_is_said(local):
@@ -489,18 +489,16 @@ def test_the_scan_has_a_figure_for_each_number_of_threads(local):
 
 @pytest.fixture(scope='module')
 def small(session, need, tmp_path_factory):
-    """Arrays that fit in cache, and nothing is allowed; on a small machine; run once, at real-time
-    priority where that is permitted."""
+    """Arrays that fit in cache, and nothing is allowed; on a small machine; run once."""
     need('numactl')
     words = [
         f'-S{check}.{setting}'
         for check, size in (('stream', 1000000), ('numa_scan', 1000))
         for setting in (f'array_size={size}', 'ntimes=5')
     ]
-    at_once = realtime.words(realtime.permitted(), is_local=True)
     path = small_machine(tmp_path_factory.mktemp('tools'))
     what = '-r -n stream%pinning=(likwid|none)|numa_scan -p gcc-o2'.split()
-    done = session(*what, *words, *at_once, PATH=path)
+    done = session(*what, *words, PATH=path)
     assert done.code == 1, done.text
     return done
 
@@ -515,8 +513,6 @@ def test_a_scan_that_is_invalid_names_the_reason_then_the_point(small):
     """By the reason alone membw run knows what is worth another attempt."""
     case = small.case('numa_scan')
     assert 'array-too-small (local memory, 1 thread: ' in case['reasons']
-    (script,) = small.folder.glob('stage/**/scan.sh')
-    assert (' chrt --fifo 1 numactl ' in script.read_text()) == realtime.permitted()
 
 
 def test_local_runs_do_not_overlap(local):
@@ -687,5 +683,5 @@ def test_threads_elsewhere_are_reported(method, threads, said):
 
 @pytest.mark.parametrize('text, cpus', [('0', [0]), ('0-2,5', [0, 1, 2, 5]), ('', [])])
 def test_cpu_lists_are_read_and_written(text, cpus):
-    assert cpulist.expand(text) == cpus
-    assert cpulist.compress(cpus) == text
+    assert topology.expand(text) == cpus
+    assert topology.compress(cpus) == text

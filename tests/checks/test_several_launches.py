@@ -6,9 +6,9 @@ import subprocess
 import types
 
 import pytest
-from lib.several_launches import several_launches
+from lib.several_launches import combine, is_wrong, several_launches
 
-from membw.results import launches, ledger
+from membw.results import ledger
 
 
 def record(*reasons, allowed=False):
@@ -57,5 +57,47 @@ def test_launches_end_where_a_further_one_would_say_nothing_else(tmp_path, left,
     assert len(records) == (made if left[0] else 0)
     assert len(ledger.read(tmp_path).ended) == made
     assert list(check.case.expected.values())[2] == 'launch 3 of 3'
-    if any(map(launches.is_wrong, left if left[0] else ())):
-        assert launches.combine(records, 3)['verdict'] == 'INVALID'
+    if any(map(is_wrong, left if left[0] else ())):
+        assert combine(records, 3)['verdict'] == 'INVALID'
+
+
+# --- the record of all -----------------------------------------------------------------------
+
+
+def launch(value, verdict='VALID', reason='disturbed'):
+    reasons = [] if verdict == 'VALID' else [{'reason': reason, 'detail': '', 'allowed': False}]
+    metrics = {'mpi_0_1_0': {'value': value, 'unit': 'us', 'better': 'lower'}}
+    return {'verdict': verdict, 'reasons': reasons, 'warnings': [], 'metrics': metrics}
+
+
+def test_the_median_of_the_launches_counts_and_their_spread_is_kept():
+    made = combine([launch(v) for v in (0.3, 0.2, 0.9)])
+    row = made['metrics']['mpi_0_1_0']
+    assert (row['low'], row['value'], row['high']) == (0.2, 0.3, 0.9)
+    assert (row['unit'], made['verdict']) == ('us', 'VALID')
+    assert [launch['metrics']['mpi_0_1_0'] for launch in made['launches']] == [0.3, 0.2, 0.9]
+
+
+def test_an_invalid_launch_does_not_count_while_most_are_valid():
+    made = combine([launch(9, 'INVALID'), launch(0.2), launch(0.4)])
+    assert made['verdict'] == 'VALID' and made['metrics']['mpi_0_1_0']['high'] == 0.4
+    made = combine([launch(9, 'INVALID'), launch(0.2)])
+    assert made['verdict'] == 'INVALID' and made['reasons'][0]['reason'] == 'disturbed'
+    bad = [launch(9, 'INVALID') for _ in range(4)]  # two of three were wanted, and five had to be
+    assert combine([*bad, launch(0.2), launch(0.4)], requested=3)['verdict'] == 'VALID'
+    assert combine([*bad, launch(9, 'INVALID'), launch(0.4)], requested=3)['verdict'] == 'INVALID'
+
+
+def test_one_launch_that_is_wrong_for_good_makes_the_record_invalid():
+    made = combine([launch(0.2), launch(9, 'INVALID', 'not-validated'), launch(0.3), launch(0.2)])
+    assert made['verdict'] == 'INVALID' and made['reasons'][0]['reason'] == 'not-validated'
+
+
+def test_a_figure_that_most_launches_have_counts_although_the_first_lacks_it():
+    """src/overheads leaves out what it is not sure of."""
+    records = [launch(v) for v in (0.3, 0.2, 0.9)]
+    del records[0]['metrics']['mpi_0_1_0']
+    row = combine(records)['metrics']['mpi_0_1_0']
+    assert (row['low'], row['high'], row['unit']) == (0.2, 0.9, 'us')
+    del records[1]['metrics']['mpi_0_1_0']
+    assert combine(records)['metrics'] == {}

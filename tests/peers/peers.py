@@ -26,9 +26,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 import stream_table
+from lib import imb_table
 
 from membw import presets
-from membw.results import imb_table
 from membw.site.machine import cpu_features
 from membw.site.topology import cores_here
 

@@ -6,10 +6,10 @@ import subprocess
 
 import other_mpi
 import pytest
-from lib import launchers
+from lib import batch_job
 from places import ROOT
 
-from membw.site import cpulist
+from membw.site import topology
 
 TWO = sorted(os.sched_getaffinity(0))[:2]
 pytestmark = [
@@ -61,12 +61,12 @@ def cpus_of_one_rank(mpi, tmp_path, **variables):
     mask = f"sed -n 's/^Cpus_allowed_list:[[:space:]]*//p' /proc/self/status > {path}"
     done = run(mpi, 'mpirun', '-n', 1, 'sh', '-c', mask, **variables)
     assert done.returncode == 0, done.stdout + done.stderr
-    return cpulist.expand(path.read_text().strip())
+    return topology.expand(path.read_text().strip())
 
 
 def test_one_rank_of_two_sockets_gets_all_cpus_of_both(mpi, tmp_path):
     """As the whole-cluster checks start it; by default Open MPI 5 gives it one core."""
-    free = cpus_of_one_rank(mpi, tmp_path, **launchers.UNBOUND)
+    free = cpus_of_one_rank(mpi, tmp_path, **batch_job.UNBOUND)
     assert free == sorted(os.sched_getaffinity(0))
     if mpi == 'openmpi':
         assert len(cpus_of_one_rank(mpi, tmp_path)) == 1

@@ -9,10 +9,9 @@ import numpy as np
 import pytest
 import topologies
 from changed_source import copy_source, other_machine
+from lib import imb_table
 from places import ROOT
 from scipy import stats
-
-from membw.results import imb_table
 
 
 @pytest.fixture(scope='module')

@@ -15,8 +15,8 @@ from membw.accept.rule import STATUSES, Decision
 from membw.accept.runs import Run
 from membw.moments import utc
 from membw.presets import version
+from membw.statistics import MAD_TO_SIGMA
 from membw.statistics.peers import LEAST_DEVIATION
-from membw.statistics.robust import MAD_TO_SIGMA
 
 SPREAD_NODES = 5  # of fewer nodes no spread is stated
 

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from membw.plural import plural
 from membw.results.table import Figure
-from membw.statistics.robust import MAD_TO_SIGMA
+from membw.statistics import MAD_TO_SIGMA
 
 LEAST_RUNS = 5
 ENOUGH_NIGHTS, ENOUGH_NODES = 3, 20

@@ -6,7 +6,7 @@ the one that stores most an iteration is the kernel's.
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from membw.codegen.elf import Function, Program
@@ -33,6 +33,8 @@ NAME_BITS = {
 ZEROED = ('dc zva', 'dcbz')
 NO_STORE = ('lea', 'nop', 'prefetch', 'call', 'j', 'push', 'pop', 'clflush')
 MOST_FUNCTIONS = 50
+# of the word for a kernel's stores
+SUFFIX = {'ordinary': '', 'nontemporal': 'nt', 'zeroed': 'z'}
 # capstone's words: CS_ARCH_.., CS_MODE_..
 ENGINES = {
     'x86-64': ('X86', '64'),
@@ -257,3 +259,25 @@ def width(step: Step) -> int:
     if '[' in step.operands:
         return REGISTER_BITS.get(step.operands.strip('{ ')[0], 0)
     return next((bits for name, bits in NAME_BITS.items() if re.fullmatch(name, step.name)), 0)
+
+
+# --- all kernels in a word ---------------------------------------------------------------------
+
+
+def word_of(kernel: Mapping[str, Any]) -> str:
+    """'memcpy', '64', 'sve' (as wide as the CPU's), '256nt' (non-temporal), '128z' (lines set to
+    zero before, not read), 'mixed', 'string'."""
+    if kernel['stores'] == 'call':
+        return kernel['calls'][0]
+    if kernel['stores'] in SUFFIX:
+        width = {0: 'sve', None: ''}.get(kernel['width_bits'], kernel['width_bits'])
+        return f'{width}{SUFFIX[kernel["stores"]]}'
+    return kernel['stores']
+
+
+def brief(kernels: Mapping[Any, Mapping[str, Any]]) -> str:
+    """'memmove/64': Copy calls memmove, the rest store 64 bits at a time; '512': all do."""
+    first, *rest = map(word_of, kernels.values())
+    if len(set(rest)) != 1:
+        return '/'.join([first, *rest])
+    return first if first == rest[0] else f'{first}/{rest[0]}'

@@ -16,8 +16,8 @@ from membw.plural import plural
 from membw.possible import peak, published
 from membw.results import regimes
 from membw.site.systems import fits_here
+from membw.statistics import MAD_TO_SIGMA
 from membw.statistics.peers import LEAST_DEVIATION, OF_MEDIAN, sure_limit
-from membw.statistics.robust import MAD_TO_SIGMA
 
 MARGIN = 0.03  # the smallest loss that counts, as in `membw rank`
 FEW, OF_FEW = 3, 0.1  # fewer records have no spread: a tenth, and they condemn no node

@@ -13,10 +13,8 @@ from membw.arguments import count
 from membw.errors import MembwError
 from membw.progress import say
 from membw.results import reframe
-from membw.results.left_out import partitions_of
 from membw.results.run_lock import alone
 from membw.run import quick, refusals, session
-from membw.site import realtime
 from membw.summary import junit
 from membw.summary.command import show
 from membw.summary.run import notes, read
@@ -34,8 +32,7 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
         'run',
         allow_abbrev=False,
         help='measure this node, or another system',
-        usage='membw run [--full] [--system SYSTEM] [--rounds K] [--realtime] [--json] '
-        '[REFRAME OPTION ...]',
+        usage='membw run [--full] [--system SYSTEM] [--rounds K] [--json] [REFRAME OPTION ...]',
         description="Without arguments: this machine's memory bandwidth in 16 s where it is "
         'quiet, by up to three presets. With --full, --system, or any option of ReFrame '
         '(-n TEST, -p PRESET, -S VARIABLE=VALUE, -v for its whole output, ...): reframe -c '
@@ -55,11 +52,6 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
         metavar='K',
         help='with --full on this machine: measure what compares (stream) K times, '
         f'in turn ({ROUNDS})',
-    )
-    how.add_argument(
-        '--realtime',
-        action='store_true',
-        help='at real-time priority: other processes wait meanwhile',
     )
     tables.add_argument(parser)
     parser.set_defaults(func=measure, takes_rest=True)
@@ -85,7 +77,7 @@ def measure(args: argparse.Namespace) -> int:
         with alone(), contextlib.redirect_stdout(sys.stderr if args.json else sys.stdout):
             refusals.refuse_second_session(system)
             refusals.refuse_full_disk()
-            partitions = partitions_of(args.system)
+            partitions = session.partitions_of(args.system)
             is_quick = is_local(partitions) and not (args.full or args.system or args.rest)
             run_reframe(args, base, partitions, is_quick, begun)
     except KeyboardInterrupt:
@@ -101,13 +93,12 @@ def run_reframe(
     """One session of ReFrame, its report in `base`.json. MembwError: nothing was run."""
     rest = args.rest
     refusals.refuse_unknown_variables(rest)
-    priority = realtime.words(args.realtime, is_local(partitions))
     if is_quick:
         environs = [e['name'] if isinstance(e, dict) else e for e in partitions[0]['environs']]
-        options, variables = [*quick.options(environs), *priority], quick.variables()
+        options, variables = quick.options(environs), quick.variables()
     else:
         options, variables = full_options(rest, args.rounds, partitions)
-        options = [*options, *priority, *refusals.whole_names(rest)]
+        options = [*options, *refusals.whole_names(rest)]
         for text in refusals.left_out(rest, partitions, re.fullmatch):
             say(f'membw: left out here is {text}')
     options += notes(begun, is_quick)

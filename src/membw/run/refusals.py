@@ -5,14 +5,14 @@ import fcntl
 import pathlib
 import re
 import shutil
-from collections.abc import Callable
+from collections import defaultdict
+from collections.abc import Callable, Iterable
 
 import yaml
 
 from membw import presets
 from membw.checkout import refuse_unknown_system, root
 from membw.errors import MembwError, did_you_mean
-from membw.results.left_out import by_reason
 
 NOT_LOADED = re.compile(
     r'^(?:\S*WARNING: (skipping test.*|check path .* does not exist)|\S*ERROR: (.*))$'
@@ -24,7 +24,7 @@ CLASS = re.compile(r'^class (\w+)\(([^)]*)\)', re.M)
 VARIABLE = re.compile(r'^    (\w+) = variable\(', re.M)
 UNKNOWN = re.compile(r'reframe: error: unrecognized arguments: (\S+)')
 LACKS = re.compile(r'reframe: error: (argument \S+: .*)')
-OWN = ('--full', '--system', '--rounds', '--realtime', '--json')  # of membw run
+OWN = ('--full', '--system', '--rounds', '--json')  # of membw run
 # of ReFrame, those of docs/
 OFTEN = ('--dry-run', '--repeat', '--distribute', '--exec-policy', '--setvar', '--name', '--tag')
 STOPPED = 'run session stopped: '
@@ -191,3 +191,14 @@ def left_out(rest: list[str], partitions: list[dict], matches: Callable = re.sea
         wanted = [name for name in names if any(matches(p, name) for p in patterns)]
         texts += [f'{", ".join(wanted)}: {reason}'] if wanted else []
     return texts
+
+
+def by_reason(partitions: Iterable[dict]) -> dict[str, list[str]]:
+    """{reason: [presets]} that a system cannot build, each reason once for all partitions: ReFrame
+    has no test case of them, so prints nothing."""
+    presets_of: dict[str, list[str]] = defaultdict(list)
+    for partition in partitions:
+        for preset, reason in partition.get('extras', {}).get('left_out', {}).items():
+            if preset not in presets_of[reason]:
+                presets_of[reason].append(preset)
+    return dict(presets_of)

@@ -1,6 +1,7 @@
 """One session of ReFrame over the checks: its options, its progress, its end."""
 
 import contextlib
+import json
 import os
 import re
 import signal
@@ -37,6 +38,19 @@ def has_other_systems(rest: list[str]) -> bool:
     """Whether ReFrame reads a configuration that is not ours as well."""
     given = any(word.startswith(('-C', '--config-file')) for word in rest)
     return given or bool(os.environ.get('RFM_CONFIG_FILES'))
+
+
+def partitions_of(system: str | None) -> list[dict]:
+    """As configs/settings.py bound them; [] where ReFrame cannot show its configuration: a run
+    says why."""
+    words = ['reframe', *(['--system', system] if system else [])]
+    words.append('--show-config=systems/0/partitions')
+    script = ['sh', '-c', '. ./setup-env.sh && exec "$@"', 'sh', *words]
+    shown = subprocess.run(script, cwd=root(), capture_output=True, text=True)
+    try:
+        return json.loads(shown.stdout)
+    except ValueError:
+        return []
 
 
 def command(base: str, system: str | None, rest: list[str]) -> list[str]:

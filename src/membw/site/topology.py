@@ -1,4 +1,5 @@
-"""The CPUs of a node: read off this machine, or taken from a partition's processor facts."""
+"""The CPUs of a node: read off this machine, or taken from a partition's processor facts; lists of
+them as the kernel writes them: '0-2,5'."""
 
 import math
 import os
@@ -7,11 +8,32 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from membw.site.cpulist import compress, expand
-
 GROUPS = Path('/sys/fs/cgroup')
 CPUS = Path('/sys/devices/system/cpu')
 NODES = Path('/sys/devices/system/node')
+MOST_CPUS = 1 << 16  # Linux is built for 8,192 at most
+
+
+def expand(text: object) -> list[int]:
+    """'0-2,5' -> [0, 1, 2, 5]."""
+    cpus: list[int] = []
+    for part in filter(None, str(text).replace(' ', '').split(',')):
+        first, _, last = part.partition('-')
+        if int(last or first) >= MOST_CPUS:
+            raise ValueError(f"'{part[:40]}' is no CPU")
+        cpus += range(int(first), int(last or first) + 1)
+    return cpus
+
+
+def compress(cpus: Iterable[int]) -> str:
+    """[0, 1, 2, 5] -> '0-2,5'."""
+    ranges: list[list[int]] = []
+    for cpu in sorted(cpus):
+        if ranges and ranges[-1][1] == cpu - 1:
+            ranges[-1][1] = cpu
+        else:
+            ranges.append([cpu, cpu])
+    return ','.join(f'{a}-{b}' if b > a else f'{a}' for a, b in ranges)
 
 
 def one_per_core(allowed: Iterable[int], folder: Path = CPUS) -> list[int]:

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 
-from membw.statistics.robust import MAD_TO_SIGMA
+from membw.statistics import MAD_TO_SIGMA
 
 NOW, MOST_OF_NOW, BEFORE = 7, 6, 28
 LEAST_BEFORE = 7  # nights, at the beginning of a series

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import stdtrit  # scipy.stats takes twice as long to load
 
-from membw.statistics.robust import MAD_TO_SIGMA
+from membw.statistics import MAD_TO_SIGMA
 
 # rounded or copied figures have no spread: 0.5 % is as steady as a node gets from run to run
 LEAST_DEVIATION = 0.005

@@ -10,10 +10,12 @@ from membw.arguments import add_node
 from membw.plural import plural
 from membw.results import reframe
 from membw.results.rows import Row
-from membw.site import realtime
 from membw.summary import full_table, headline, ratios
 from membw.summary.run import Run, read
 from membw.tables import Table
+
+# of root, and of users with an rtprio in limits.conf: other processes wait
+REALTIME = 'chrt --fifo 1 membw run'
 
 
 def add_parser(subparsers: argparse._SubParsersAction) -> None:
@@ -91,5 +93,5 @@ def noise_lines(rows: list[Row]) -> Iterator[str]:
             'processes used the CPUs.'
         )
         is_realtime = all(row.record.get('scheduling') == 'fifo' for row in bounds)
-        how = '' if is_realtime else f", or by 'membw run --realtime' ({realtime.HINT})"
+        how = '' if is_realtime else f", or with real-time priority: '{REALTIME}'"
         yield f'Measure again on a quiet node{how}.'

@@ -7,8 +7,7 @@ import subprocess
 import arithmetic_flips
 import pytest
 
-from membw.codegen.brief import brief
-from membw.codegen.kernels import read_kernels
+from membw.codegen.kernels import brief, read_kernels
 from membw.errors import MembwError
 
 KERNELS = 'src/stream/kernels/kernels.c'

@@ -1,6 +1,7 @@
 """What a machine cannot build is told, with the reason."""
 
-from membw.results.left_out import by_reason, partitions_of
+from membw.run.refusals import by_reason
+from membw.run.session import partitions_of
 
 
 def test_a_reason_is_given_once_for_all_partitions():

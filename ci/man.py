@@ -8,7 +8,7 @@ import re
 import subprocess
 import sys
 
-from membw.cli import build_parser
+from membw.cli import COMMANDS, build_parser
 from membw.presets import version
 
 ABOUT = 'a benchmark of membw, with evidence and a verdict'
@@ -42,7 +42,7 @@ def page(name, about, text):
 def main(folder, *programs):
     folder = pathlib.Path(folder, 'man1')
     folder.mkdir(parents=True, exist_ok=True)
-    parser = build_parser()
+    parser = build_parser(*COMMANDS)
     commands = parser._subparsers._group_actions[0]
     texts = {'membw': (parser.description, parser.format_help())}
     for row in commands._choices_actions:

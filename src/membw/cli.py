@@ -17,28 +17,29 @@ from membw.printable import print_in_locale, printable
 CHOICE = re.compile(r"invalid choice: '(.*?)' \(choose from (.*)\)")
 NEWLINE = '\n'  # several facts of one error, a line each
 
-# each module offers add_parser(subparsers), which sets `func`
+# its module, and what `membw --help` says of it. The module has a docstring, "`membw NAME`: what
+# it does", add_arguments(parser), run(args), which gives the exit status, and perhaps an EPILOG
 COMMANDS = {
-    'run': 'membw.run.command',
-    'summary': 'membw.summary.command',
-    'node': 'membw.node.command',
-    'why': 'membw.node.why',
-    'rank': 'membw.rank.command',
-    'history': 'membw.history.command',
-    'calibrate': 'membw.calibrate.command',
-    'report': 'membw.report.command',
-    'codegen': 'membw.codegen.command',
-    'presets': 'membw.presets.command',
-    'system': 'membw.system.command',
-    'diff': 'membw.diff.command',
-    'reproduce': 'membw.reproduce.command',
-    'nightly': 'membw.nightly.command',
-    'accept': 'membw.accept.command',
-    'export': 'membw.export.command',
-    'published': 'membw.possible.command',
-    'checks': 'membw.shell',
-    'env': 'membw.shell',
-    'completion': 'membw.shell',
+    'run': ('run.command', 'measure this node, or another system'),
+    'summary': ('summary.command', 'print the tables of a run again'),
+    'node': ('node.command', 'this node: FIT, SLOW and why, or NOT JUDGED'),
+    'why': ('node.why', 'why one node is slow: figures, facts, since when, what next'),
+    'rank': ('rank.command', 'judge a fleet: which nodes are slow, and by how much'),
+    'history': ('history.command', 'say what changed, and since when: a node, the fleet'),
+    'calibrate': ('calibrate.command', "take references from a system's own runs"),
+    'report': ('report.command', 'write one HTML file of a run, a fleet and their history'),
+    'codegen': ('codegen.command', 'what the compiler made of the kernels of a program'),
+    'presets': ('presets.command', 'list the presets: compilers and their lines'),
+    'system': ('system.command', 'write the file of a new cluster'),
+    'diff': ('diff.command', 'name what differs between two results'),
+    'reproduce': ('reproduce.command', 'build and run a stored result again'),
+    'nightly': ('nightly.command', 'one night: run, rank, history, report'),
+    'accept': ('accept.command', 'accept or refuse a machine by a signed protocol'),
+    'export': ('export.command', 'figures for Prometheus, a spreadsheet, a script'),
+    'published': ('possible.command', 'what other machines reach, with conditions and source'),
+    'checks': ('shell', 'print the folder of the checks, for reframe -c'),
+    'env': ('shell', 'print the settings for reframe: eval "$(membw env)"'),
+    'completion': ('shell', 'print the set-up of tab completion for a shell'),
 }
 
 
@@ -81,17 +82,20 @@ class Parser(argparse.ArgumentParser):
         raise MembwError(f"unknown argument '{word}'", hint)
 
 
-def build_parser(command: str | None = None) -> Parser:
-    """Of all commands, or of that one: then no other module is loaded."""
+def build_parser(*commands: str) -> Parser:
+    """Of these commands; no other module is loaded, of the others it has name and help."""
     parser = Parser(prog='membw', description='Measures and judges memory bandwidth.')
     parser.add_argument('--version', action=Version, nargs=0, help='print the version and exit')
     subparsers = parser.add_subparsers(dest='command', metavar='COMMAND', required=True)
-    modules = [module for name, module in COMMANDS.items() if command in (None, name)]
-    for module in dict.fromkeys(modules):
-        importlib.import_module(module).add_parser(subparsers)
-    for name in COMMANDS:
-        if name not in subparsers.choices:
-            subparsers.add_parser(name)
+    for name, (module, about) in COMMANDS.items():
+        one = subparsers.add_parser(name, help=about)
+        if name in commands:
+            loaded = importlib.import_module(f'membw.{module}')
+            does = (loaded.__doc__ or '').partition('\n\n')[0].partition(': ')[2]
+            one.description = does[0].upper() + does[1:]
+            one.epilog = getattr(loaded, 'EPILOG', None)
+            one.set_defaults(func=loaded.run)
+            loaded.add_arguments(one)
     return parser
 
 
@@ -120,8 +124,7 @@ def dispatch(argv: list[str] | None) -> int:
 
         answer(build_parser)
     argv = as_meant(argv)
-    lists_all = argv[:1] in (['-h'], ['--help'])
-    parser = build_parser(None if lists_all else ''.join(argv[:1]))
+    parser = build_parser(*argv[:1])
     args, rest = parser.parse_known_args(argv)
     if rest and not getattr(args, 'takes_rest', False):
         commands: Any = parser._subparsers._group_actions[0].choices  # type: ignore[union-attr]

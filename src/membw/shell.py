@@ -10,30 +10,21 @@ import argcomplete
 from membw.checkout import root, systems
 
 SHELLS = ('bash', 'zsh', 'fish')
+DOES = {
+    'checks': 'Prints the folder of the checks: eval "$(membw env)", then from any folder reframe '
+    '-c "$(membw checks)" -r --system SYSTEM. Without membw env: reframe -C '
+    '"$(membw checks)/../configs/settings.py" -c ...',
+    'env': 'Prints a line for eval, in a shell or .profile: it selects reframe, its '
+    'configuration and membw of this installation.',
+    'completion': 'Prints a line for eval, as in .bashrc: eval "$(membw completion bash)".',
+}
 
 
-def add_parser(subparsers: argparse._SubParsersAction) -> None:
-    checks = subparsers.add_parser(
-        'checks',
-        help='print the folder of the checks, for reframe -c',
-        description='Prints the folder of the checks: eval "$(membw env)", then from any folder '
-        'reframe -c "$(membw checks)" -r --system SYSTEM. Without membw env: reframe -C '
-        '"$(membw checks)/../configs/settings.py" -c ...',
-    )
-    env = subparsers.add_parser(
-        'env',
-        help='print the settings for reframe: eval "$(membw env)"',
-        description='Prints a line for eval, in a shell or .profile: it selects '
-        'reframe, its configuration and membw of this installation.',
-    )
-    completion = subparsers.add_parser(
-        'completion',
-        help='print the set-up of tab completion for a shell',
-        description='Prints a line for eval, as in .bashrc: eval "$(membw completion bash)".',
-    )
-    completion.add_argument('shell', choices=SHELLS)
-    for parser in (checks, env, completion):
-        parser.set_defaults(func=run)
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    name = parser.prog.rpartition(' ')[2]
+    parser.description = DOES[name]
+    if name == 'completion':
+        parser.add_argument('shell', choices=SHELLS)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -46,13 +37,13 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def answer(build_parser: Callable[[str | None], argparse.ArgumentParser]) -> None:
+def answer(build_parser: Callable[..., argparse.ArgumentParser]) -> None:
     """What that function asks for, in _ARGCOMPLETE; argcomplete then ends the process.
 
     Of the command on the line alone, once it has a space behind it: no other module is loaded.
     """
     words = os.environ.get('COMP_LINE', '').split(' ')
-    parser = build_parser(words[1] if len(words) > 2 else None)
+    parser = build_parser(*words[1:2])
     commands: dict = parser._subparsers._group_actions[0].choices  # type: ignore
     for each in (parser, *commands.values()):
         for action in each._actions:

@@ -67,7 +67,7 @@ def test_every_nightly_entry_calls_ci_nightly():
 @pytest.mark.parametrize('options', list(calls()))
 def test_what_an_entry_asks_of_ci_nightly_is_understood(options):
     words = options.replace('"$MEMBW_SYSTEM"', 'ulysses').split()
-    args = build_parser().parse_args(['nightly', *words])
+    args = build_parser('nightly').parse_args(['nightly', *words])
     assert (args.system, args.minutes) == ('ulysses', 240)
     assert (ROOT / 'systems' / f'{args.system}.yaml').exists()
 

@@ -4,7 +4,6 @@ import argparse
 import json
 import sys
 from pathlib import Path
-from typing import Any
 
 from membw import tables
 from membw.accept import protocol as protocols
@@ -40,14 +39,8 @@ protocol is not what was signed
 PASSED_SHOWN = 32  # nodes; --json has all
 
 
-def add_parser(subparsers: Any) -> None:
-    parser = subparsers.add_parser(
-        'accept',
-        allow_abbrev=False,
-        help='accept or refuse a machine by a signed protocol',
-        description='Applies an acceptance protocol to the runs of a machine.',
-        epilog=EPILOG,
-    )
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.allow_abbrev = False
     add = parser.add_argument
     add('protocol', nargs='?', metavar='PROTOCOL', help='the YAML file')
     add = parser.add_argument_group('the protocol').add_argument
@@ -64,7 +57,6 @@ def add_parser(subparsers: Any) -> None:
     add_node(add, 'lines')
     add('--page', metavar='FILE', help='also write the outcome as an HTML page of two sheets')
     tables.add_argument(parser)
-    parser.set_defaults(func=run)
 
 
 def run(args: argparse.Namespace) -> int:

@@ -33,13 +33,7 @@ error
 Block = tables.Table | str
 
 
-def add_parser(subparsers: Any) -> None:
-    parser = subparsers.add_parser(
-        'calibrate',
-        help="take references from a system's own runs",
-        description='Proposes references from results and writes systems/references/SYSTEM.yaml.',
-        epilog=EPILOG,
-    )
+def add_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add('results', nargs='*', metavar='RESULTS', help='records: files, folders, - (results)')
     add = parser.add_argument_group('which runs').add_argument
@@ -49,25 +43,12 @@ def add_parser(subparsers: Any) -> None:
     add('--preset', help='this preset only')
     add('--pinning', help='this pinning only')
     add_node(add, 'runs')
-    add(
-        '--since',
-        type=begin,
-        metavar='DAY',
-        default=0.0,
-        help='take runs from this day on: 2026-11-21, or 14d: the last 14',
-    )
+    add('--since', type=begin, metavar='DAY', default=0.0, help='from then on: 2026-11-21, 14d')
     add = parser.add_argument_group('which references').add_argument
-    add(
-        '--expires',
-        type=count,
-        default=180,
-        metavar='DAYS',
-        help='after DAYS days each run warns that the reference is old (180)',
-    )
+    add('--expires', type=count, default=180, metavar='DAYS', help='until a run warns (180)')
     add('--replace', action='store_true', help='replace existing figures')
     add('--dry-run', action='store_true', help='write nothing')
     tables.add_argument(parser)
-    parser.set_defaults(func=run)
 
 
 def run(args: argparse.Namespace) -> int:

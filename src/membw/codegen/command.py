@@ -9,39 +9,24 @@ from membw.tables import Cell, Column, Table
 
 COLUMNS = tuple(Column(name, name) for name in ('kernel', 'stores', 'width'))
 WIDTHS = {None: '?', 0: 'SVE'}
-HOW = """
+EPILOG = """\
+Of x86-64, aarch64, ppc64le and riscv64, from the disassembly: kind and width of the stores.
 Width is that of the stores in bits (64: one double at a time; SVE: the CPU's registers decide). On
 x86-64 an ordinary store also reads the line that it writes, a non-temporal one does not. zeroed:
 lines are set to zero first (dc zva, dcbz), which reads nothing. On Arm non-temporal is a hint, and
 many cores stop reading after a few full lines. memcpy chooses its stores at run time.
+
+exit status: 0 read, 2 it cannot be read
 """
 
 
-def add_parser(subparsers: 'argparse._SubParsersAction[argparse.ArgumentParser]') -> None:
-    parser = subparsers.add_parser(
-        'codegen',
-        help='what the compiler made of the kernels of a program',
-        description='Shows kind and width of the stores of each kernel of a program, from its\n'
-        'disassembly (x86-64, aarch64, ppc64le or riscv64).\n'
-        'Exit status: 0 read, 2 it cannot be read.',
-        epilog=HOW,
-    )
-    add_options(parser)
-    parser.set_defaults(func=main)
-
-
-def add_options(parser: argparse.ArgumentParser) -> None:
+def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument('binary', help='a built program: build/gcc-o2/stream')
     tables.add_argument(parser)
-    parser.add_argument(
-        '--kernel',
-        metavar='NAME',
-        action='append',
-        help='only this kernel or function (may be repeated): copy, triad, ...',
-    )
+    parser.add_argument('--kernel', metavar='NAME', action='append', help='this kernel alone')
 
 
-def main(args: argparse.Namespace) -> int:
+def run(args: argparse.Namespace) -> int:
     """Prints the table, or {"kernels": {name: facts}} as JSON."""
     kernels = read_kernels(args.binary, args.kernel or ())
     if args.json:

@@ -41,14 +41,10 @@ FIGURES = (
 FIELDS = (Column('field', 'differs'), Column('a', 'A'), Column('b', 'B'))
 
 
-def add_parser(subparsers: argparse._SubParsersAction) -> None:
-    about = 'name what differs between two results'
-    parser = subparsers.add_parser('diff', help=about, epilog=EPILOG)
-    parser.description = 'Names what differs between two results: figures, build, run, node.'
+def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument('a', metavar='A', help='one record')
     parser.add_argument('b', metavar='B', help='the other')
     add_options(parser)
-    parser.set_defaults(func=run)
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:

@@ -27,13 +27,7 @@ exit status: 0 exported, whatever the verdicts; 1 exported, but some lines could
 """
 
 
-def add_parser(subparsers: argparse._SubParsersAction) -> None:
-    parser = subparsers.add_parser(
-        'export',
-        help='figures for Prometheus, a spreadsheet, a script',
-        description='Prints figures, intervals, references and verdicts of records.',
-        epilog=EPILOG,
-    )
+def add_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add('results', nargs='*', metavar='RESULTS', help='records (results of this checkout)')
     add_node(add, 'figures')
@@ -45,7 +39,6 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
         help='(openmetrics)',
     )
     add('--output', metavar='FILE', help='write this file in place of stdout, atomically')
-    parser.set_defaults(func=run)
 
 
 def run(args: argparse.Namespace) -> int:

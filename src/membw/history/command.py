@@ -28,35 +28,13 @@ exit status: 0 no lasting change for the worse; 1 such a change, or a record cou
 """
 
 
-def add_parser(subparsers: argparse._SubParsersAction) -> None:
-    """Adds the command to those of membw."""
-    parser = subparsers.add_parser(
-        'history',
-        help='say what changed, and since when: a node, the fleet',
-        description='Compares the last nights of nodes and fleets with those before.',
-        epilog=EPILOG,
-    )
+def add_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
-    add(
-        'results',
-        nargs='*',
-        metavar='RESULTS',
-        help='record files, folders of them, - for stdin (results/records)',
-    )
+    add('results', nargs='*', metavar='RESULTS', help='records (results/records), - for stdin')
     add = parser.add_argument_group('which changes').add_argument
-    add(
-        '--since',
-        metavar='NIGHT',
-        help='changes found from this night on: 2026-11-21, or 14d: the last 14',
-    )
+    add('--since', metavar='NIGHT', help='changes from then on: 2026-11-21, or 14d: the last 14')
     add_node(add, 'changes')
-    add(
-        '--margin',
-        type=percent,
-        default=2.0,
-        metavar='PERCENT',
-        help='the smallest change that matters (2)',
-    )
+    add('--margin', type=percent, default=2.0, metavar='PERCENT', help='the least change (2)')
     add = parser.add_argument_group('known changes').add_argument
     add(
         '--acknowledge',
@@ -64,13 +42,8 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
         metavar=('NODE', 'NIGHT', 'REASON'),
         help='the change of NODE (or "fleet") in NIGHT is known: it is shown, but is no alarm',
     )
-    add(
-        '--acknowledged',
-        metavar='FILE',
-        help='the file of known changes (results/acknowledged.jsonl)',
-    )
+    add('--acknowledged', metavar='FILE', help='known changes (results/acknowledged.jsonl)')
     tables.add_argument(parser)
-    parser.set_defaults(func=run)
 
 
 def run(args: argparse.Namespace) -> int:

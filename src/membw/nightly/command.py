@@ -15,23 +15,17 @@ from membw.moments import night_of
 from membw.nightly import expected, summary
 from membw.nightly.night import Night
 
-DESCRIPTION = """\
+EPILOG = """\
 Runs one night: all checks with the tag nightly, the whole cluster with a second measurement of LOW
 nodes, then ranking, history, report and export. results/nights/DATE has the log of each step,
 nodecheck.txt, report.html, figures.csv, and summary.txt, which begins with a Subject for sendmail.
-Called again for the same night it continues where it was stopped."""
-EPILOG = """\
+Called again for the same night it continues where it was stopped.
+
 exit status: 0 all is well, 1 something is slow, invalid or changed, 2 the night is not complete: a
 usage error, stopped, or out of time"""
 
 
-def add_parser(subparsers: argparse._SubParsersAction) -> None:
-    parser = subparsers.add_parser(
-        'nightly',
-        help='one night: run, rank, history, report',
-        description=DESCRIPTION,
-        epilog=EPILOG,
-    )
+def add_arguments(parser: argparse.ArgumentParser) -> None:
     what = parser.add_argument_group('what is measured').add_argument
     what('--system', help='a file of systems/ (found by host name)')
     what(
@@ -46,7 +40,6 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
     when('--minutes', type=count, default=240, help='limit for the whole night (240)')
     after = parser.add_argument_group('afterwards').add_argument
     after('--mail-to', metavar='ADDRESS', help='written into summary.txt; nothing is sent')
-    parser.set_defaults(func=main)
 
 
 def date(text: str) -> str:
@@ -56,7 +49,7 @@ def date(text: str) -> str:
         raise argparse.ArgumentTypeError(f"'{text}' is no date as 2026-11-21") from err
 
 
-def main(args: argparse.Namespace) -> int:
+def run(args: argparse.Namespace) -> int:
     if not shutil.which('membw'):  # called by its path, without setup-env.sh
         os.environ['PATH'] = f'{pathlib.Path(sys.executable).parent}:{os.environ["PATH"]}'
     if args.system:

@@ -1,4 +1,4 @@
-"""`membw node`: the battery on this node, one word, the cause."""
+"""`membw node`: measures this node in about a minute: one word, and the cause."""
 
 import argparse
 import json
@@ -54,11 +54,7 @@ PLAN = (
 )
 
 
-def add_parser(subparsers: argparse._SubParsersAction) -> None:
-    parser = subparsers.add_parser(
-        'node', help='this node: FIT, SLOW and why, or NOT JUDGED', epilog=EPILOG
-    )
-    parser.description = 'Measures this node in about a minute, and says one word.'
+def add_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument_group('what is measured').add_argument
     limits = f'{battery.LEAST_S} to {battery.MOST_S}'
     about = f'time of all parts ({battery.USUAL_S}; {limits})'
@@ -77,7 +73,6 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
     add('--records', type=Path, default=None, metavar='DIR', help=about)
     add('--line', action='store_true', help='"<node> FIT|SLOW|NOT JUDGED|DEAD why" alone')
     tables.add_argument(parser)
-    parser.set_defaults(func=run)
 
 
 def seconds(word: str) -> int:

@@ -1,4 +1,4 @@
-"""`membw why NODE`: one node by its records, by the same table as `membw node`."""
+"""`membw why NODE`: what a node reads, what differs, since when, and why."""
 
 import argparse
 import json
@@ -24,17 +24,12 @@ exit status: 0 FIT; 1 SLOW, NOT JUDGED or DEAD; 2 usage error, or no record of t
 """
 
 
-def add_parser(subparsers: argparse._SubParsersAction) -> None:
-    parser = subparsers.add_parser(
-        'why', help='why one node is slow: figures, facts, since when, what next', epilog=EPILOG
-    )
-    parser.description = 'Says of one node what it reads, what differs, since when, and why.'
+def add_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add('node', metavar='NODE')
     add('records', nargs='*', metavar='RECORDS', help='files or folders (results/nodes, /records)')
     add('--system', default='', metavar='SYSTEM[:PARTITION]', help='whose reference counts')
     tables.add_argument(parser)
-    parser.set_defaults(func=run)
 
 
 def run(args: argparse.Namespace) -> int:

@@ -1,4 +1,4 @@
-"""`membw published`: what others measured, beside this machine's newest Triad."""
+"""`membw published`: what others measured, and this machine's newest Triad."""
 
 import argparse
 from collections.abc import Iterator
@@ -17,27 +17,21 @@ COLUMNS = (
     Column('share', '% peak', right=True),
     Column('use', 'use'),
 )
-HOW = """
+EPILOG = """\
 Stores: an ordinary store reads the line that it writes, a non-temporal one does not; claimed:
 ordinary ones on a CPU that does not read what is wholly overwritten. Figures are compared
 within the same stores and scope only, and those of use `warning` or `floor` never.
+
+exit status: 0 listed, 2 no such figure
 """
 
 
-def add_parser(subparsers: argparse._SubParsersAction) -> None:
-    parser = subparsers.add_parser(
-        'published',
-        help='what other machines reach, with conditions and source',
-        description="Lists published STREAM figures beside this machine's newest Triad.\n"
-        'Exit status: 0 listed, 2 no such figure.',
-        epilog=HOW,
-    )
+def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument('figure', nargs='?', metavar='ID', help='all that is known of this one')
     tables.add_argument(parser)
-    parser.set_defaults(func=main)
 
 
-def main(args: argparse.Namespace) -> int:
+def run(args: argparse.Namespace) -> int:
     every = {row['id']: row for row in facts_of('published')['figures']}
     if args.figure is None:
         print(tables.as_text([*here(), table(list(every.values()))], args.json))

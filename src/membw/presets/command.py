@@ -1,4 +1,4 @@
-"""The presets as a command: `membw presets`, and what make runs to plan and record a build."""
+"""`membw presets`: lists the presets; make plans and records a build by it."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ def add_options(command: argparse.ArgumentParser) -> None:
     )
 
 
-def add_commands(parser: argparse.ArgumentParser) -> argparse.ArgumentParser:
+def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The commands of a parser: `membw presets ...`, or this file's own."""
     commands = parser.add_subparsers(dest='what', metavar='WHAT', required=True)
     commands.add_parser('list', help='every preset, the CPU features it needs, its line')
@@ -120,13 +120,6 @@ def add_commands(parser: argparse.ArgumentParser) -> argparse.ArgumentParser:
     record.add_argument('--mpicc', help='with MPI: the compiler wrapper')
     record.add_argument('--blas', help='the row of blas.yaml that is in the line')
     record.add_argument('line', nargs='+', help='after --: the compile line')
-    return parser
-
-
-def add_parser(subparsers: argparse._SubParsersAction) -> None:
-    about = 'list the presets: compilers and their lines'
-    parser = subparsers.add_parser('presets', help=about, description=__doc__.splitlines()[0])
-    add_commands(parser).set_defaults(func=run)
 
 
 DO = {'list': do_list, 'flags': do_flags, 'plan': do_plan, 'record': do_record}
@@ -149,8 +142,10 @@ def run(args: argparse.Namespace) -> int:
 
 def main(argv: list[str] | None = None) -> int:
     prog = 'python3 -m membw.presets.command'
+    parser = Parser(prog=prog, description=__doc__)
+    add_arguments(parser)
     try:
-        return run(add_commands(Parser(prog=prog, description=__doc__)).parse_args(argv))
+        return run(parser.parse_args(argv))
     except BrokenPipeError:
         sys.stderr.close()
         return 141

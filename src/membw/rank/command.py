@@ -31,14 +31,7 @@ anything else, or a record could not be read; 2 usage error or nothing to rank
 """
 
 
-def add_parser(subparsers: argparse._SubParsersAction) -> None:
-    """Adds the command to those of membw."""
-    parser = subparsers.add_parser(
-        'rank',
-        help='judge a fleet: which nodes are slow, and by how much',
-        description='Names the nodes of a fleet that are slower than comparable ones.',
-        epilog=EPILOG,
-    )
+def add_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add('results', nargs='+', metavar='RESULTS', help='record files, folders of them, - for stdin')
     add = parser.add_argument_group('what is judged').add_argument
@@ -66,7 +59,6 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
     )
     add('--drain', action='store_true', help='print the Slurm commands that drain failed nodes')
     tables.add_argument(parser)
-    parser.set_defaults(func=run)
 
 
 def run(args: argparse.Namespace) -> int:

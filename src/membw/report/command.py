@@ -1,4 +1,4 @@
-"""`membw report`: one HTML file of the newest run, and a picture of it."""
+"""`membw report`: one HTML file of a run, a fleet and their history."""
 
 import argparse
 import sys
@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from membw.report.run import Run
 
 EPILOG = """\
+The file needs no network: headline and verdict, a section per benchmark, the ranking of nodes,
+their history, and provenance.
 RESULTS is one report of ReFrame, or record files, folders of them, - for stdin; default: the
 newest report of this checkout. Of records the newest night is shown.
 
@@ -27,14 +29,7 @@ exit status: 0 written, whatever the verdicts; 2 usage error, or nothing was mea
 """
 
 
-def add_parser(subparsers: argparse._SubParsersAction) -> None:
-    parser = subparsers.add_parser(
-        'report',
-        help='write one HTML file of a run, a fleet and their history',
-        description='Writes one HTML file that needs no network: the headline and the verdict, '
-        'a section per benchmark, the ranking of nodes, their history, and provenance.',
-        epilog=EPILOG,
-    )
+def add_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add('results', nargs='*', metavar='RESULTS', help='a report, or records (the newest report)')
     add_node(add, 'rows')
@@ -42,7 +37,6 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
     add = parser.add_argument_group('output').add_argument
     add('-o', '--output', default='report.html', metavar='FILE', help='the page (report.html)')
     add('--svg', metavar='FILE', help='also write the first picture')
-    parser.set_defaults(func=run)
 
 
 def run(args: argparse.Namespace) -> int:

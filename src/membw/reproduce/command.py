@@ -29,20 +29,12 @@ exit status: 0 the script is printed, or with --run: the same binary, figures wi
 """
 
 
-def add_parser(subparsers: argparse._SubParsersAction) -> None:
-    parser = subparsers.add_parser(
-        'reproduce',
-        help='build and run a stored result again',
-        description='Prints a shell script that rebuilds the binary of a stored result and runs '
-        'it as it was run; or runs that script, and names what differs.',
-        epilog=EPILOG,
-    )
+def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument('id', metavar='ID', help='a stored result, named as below')
     add = parser.add_argument_group('what is done').add_argument
     add('--run', action='store_true', help='run the script, and compare')
     add('--folder', metavar='DIR', help='build and run in DIR (a new temporary folder)')
     add_options(parser)
-    parser.set_defaults(func=run)
 
 
 def run(args: argparse.Namespace) -> int:

@@ -26,20 +26,21 @@ ROW_S = 2
 OWN_WAYS = ('--reruns', '--duration', '--restore-session', '--repeat', '--max-retries',
             '--distribute', '--dry-run', '-P', '--parameterize')  # fmt: skip
 
+EPILOG = """\
+Without arguments: this machine's memory bandwidth in 16 s where it is quiet, by up to three
+presets. With --full, --system, or any option of ReFrame (-n TEST, -p PRESET, -S VARIABLE=VALUE,
+-v for its whole output, ...): reframe -c reframe-checks -r with these options, then tables and
+verdict.
 
-def add_parser(subparsers: argparse._SubParsersAction) -> None:
-    parser = subparsers.add_parser(
-        'run',
-        allow_abbrev=False,
-        help='measure this node, or another system',
-        usage='membw run [--full] [--system SYSTEM] [--rounds K] [--json] [REFRAME OPTION ...]',
-        description="Without arguments: this machine's memory bandwidth in 16 s where it is "
-        'quiet, by up to three presets. With --full, --system, or any option of ReFrame '
-        '(-n TEST, -p PRESET, -S VARIABLE=VALUE, -v for its whole output, ...): reframe -c '
-        'reframe-checks -r with '
-        'these options, then tables and verdict. Exit status: 0 all have figures and passed, or '
-        'failed as expected; 1 some failed, are invalid, undecided or not measured; 2 nothing '
-        'could be run.',
+exit status: 0 all have figures and passed, or failed as expected; 1 some failed, are invalid,
+undecided or not measured; 2 nothing could be run
+"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.allow_abbrev = False
+    parser.usage = (
+        'membw run [--full] [--system SYSTEM] [--rounds K] [--json] [REFRAME OPTION ...]'
     )
     what = parser.add_argument_group('what is measured')
     what.add_argument('--full', action='store_true', help='all checks, presets and pinnings')
@@ -54,10 +55,10 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
         f'in turn ({ROUNDS})',
     )
     tables.add_argument(parser)
-    parser.set_defaults(func=measure, takes_rest=True)
+    parser.set_defaults(takes_rest=True)
 
 
-def measure(args: argparse.Namespace) -> int:
+def run(args: argparse.Namespace) -> int:
     """Runs ReFrame alone in this checkout, prints the tables; the exit status.
 
     An interrupted run prints the table of what was measured before.

@@ -17,21 +17,16 @@ from membw.tables import Table
 # of root, and of users with an rtprio in limits.conf: other processes wait
 REALTIME = 'chrt --fifo 1 membw run'
 
+EPILOG = "exit status: as of 'membw run'; 2 not a report"
 
-def add_parser(subparsers: argparse._SubParsersAction) -> None:
-    parser = subparsers.add_parser(
-        'summary',
-        help='print the tables of a run again',
-        description='Prints the figures of a run with references and verdicts. Exit status: as '
-        "of 'membw run'; 2 not a report.",
-    )
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument('report', nargs='?', help='a file (the newest of results/reports)')
     add_node(parser.add_argument, 'rows')
     tables.add_argument(parser)
-    parser.set_defaults(func=main)
 
 
-def main(args: argparse.Namespace) -> int:
+def run(args: argparse.Namespace) -> int:
     return show(read(args.report or reframe.newest(), args.node), args.json)
 
 

@@ -24,31 +24,15 @@ finds its cores, NUMA domains, CPU features, and the compilers that build OpenMP
 of each."""
 
 
-def add_parser(subparsers: argparse._SubParsersAction) -> None:
-    about = 'Writes systems/NAME.yaml, the file of a system.'
-    parser = subparsers.add_parser(
-        'system', help='write the file of a new cluster', description=about
-    )
+def add_arguments(parser: argparse.ArgumentParser) -> None:
     commands = parser.add_subparsers(dest='what', metavar='COMMAND', required=True)
     add = commands.add_parser(
         'add', help='describe partitions of the Slurm of this host', description=DESCRIPTION
     )
     add.add_argument('name', type=system_name, metavar='NAME', help='name of the system')
-    add.add_argument(
-        '--partition',
-        action='append',
-        required=True,
-        metavar='P',
-        help='a partition of Slurm; may be repeated',
-    )
-    add.add_argument(
-        '--access',
-        default='',
-        metavar='OPTIONS',
-        help="options that every job needs: '-A PROJECT --qos=QOS'",
-    )
+    add.add_argument('--partition', action='append', required=True, metavar='P', help='of Slurm')
+    add.add_argument('--access', default='', metavar='OPTIONS', help="of each job: '-A PROJECT'")
     add.add_argument('--dry-run', action='store_true', help='print the file, write nothing')
-    add.set_defaults(func=main)
 
 
 def system_name(name: str) -> str:
@@ -59,7 +43,7 @@ def system_name(name: str) -> str:
     return name
 
 
-def main(args: argparse.Namespace) -> int:
+def run(args: argparse.Namespace) -> int:
     path = Path(root(), 'systems', f'{args.name}.yaml')
     if path.exists() and not args.dry_run:
         raise MembwError(f"'{path}' is there already", 'give another name, or remove it first')

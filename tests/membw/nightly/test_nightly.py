@@ -15,6 +15,7 @@ import time
 import pytest
 from places import ROOT
 
+from membw.cli import build_parser
 from membw.nightly import command as nightly
 
 # notes its words, does what the file STEP.does says, in shell
@@ -125,11 +126,10 @@ def test_a_step_that_hangs_is_bounded_and_the_night_is_not_complete(place, monke
     (place / 'run.does').write_text('sleep 300')
     monkeypatch.setenv('MEMBW_ROOT', str(place))
     monkeypatch.setenv('PATH', f'{place}/bin:{os.environ["PATH"]}')
-    parser = nightly.argparse.ArgumentParser()
-    nightly.add_parser(parser.add_subparsers())
+    parser = build_parser('nightly')
     args = parser.parse_args(['nightly'])
     args.minutes = 0.02
-    assert nightly.main(args) == 2
+    assert nightly.run(args) == 2
     assert 'run       out of time' in (folder_of(place) / 'summary.txt').read_text()
 
 

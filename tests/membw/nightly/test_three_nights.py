@@ -9,6 +9,7 @@ import made_up_records as made
 import pytest
 from places import ROOT
 
+from membw.cli import build_parser
 from membw.nightly import command as nightly
 
 # the night's steps: `run` leaves a report, `rank` is the real one
@@ -48,11 +49,10 @@ def one_night(place, number, rows, states=None, word='PASS'):
     slurm = {node: 'idle|Unknown|none' for node in OF_ALL} | (states or {})
     lines = [f'THIN*|{node}|{state}' for node, state in slurm.items() if state]
     (place / 'slurm').write_text('\n'.join([*lines, 'GPU|g001|down*|2026-05-01T00:00:00|off']))
-    parser = nightly.argparse.ArgumentParser()
-    nightly.add_parser(parser.add_subparsers())
+    parser = build_parser('nightly')
     date = f'2026-05-{27 + number}'
     args = parser.parse_args(['nightly', '--system', 'thin', '--night', date])
-    status = nightly.main(args)
+    status = nightly.run(args)
     mail = (place / 'results/nights' / date / 'summary.txt').read_text()
     mail = re.sub(r'\d+\.\d s', '1.0 s', mail)
     return status, mail.replace(str(place), '/home/hpc/membw')

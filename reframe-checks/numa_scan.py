@@ -13,7 +13,7 @@ from lib.measurement import invalid_reasons, measurement
 from lib.stream_options import stream_options
 from reframe.core.builtins import run_before, sanity_function
 
-from membw.plural import plural
+from membw.printable import plural
 from membw.results import ledger
 from membw.results.archive import NOTE_ENVIRONMENT
 from membw.site import topology

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from membw.plural import plural
+from membw.printable import plural
 from membw.site.topology import compress, expand
 
 # every variable by which a runtime pins; all but the method's own are removed from the job

@@ -20,8 +20,7 @@ from lib import measured_again, ranking, references, slurm_nodes
 from lib.batch_job import UNBOUND, given_or
 from lib.measurement import invalid_reasons, measurement
 from lib.variables import refuse
-from membw.plural import plural
-from membw.printable import at_most
+from membw.printable import at_most, plural
 from membw.results import archive, ledger
 from membw.results.archive import NOTE_ENVIRONMENT
 from membw.results.table import HIGHER

@@ -53,20 +53,11 @@ class Version(argparse.Action):
         parser.exit()
 
 
-class Help(argparse.RawDescriptionHelpFormatter):
-    """Text of several lines as it is laid out; one long line is filled."""
-
-    def _fill_text(self, text: str, width: int, indent: str) -> str:
-        if '\n' in text:
-            return super()._fill_text(text, width, indent)
-        return argparse.HelpFormatter._fill_text(self, text, width, indent)
-
-
 class Parser(argparse.ArgumentParser):
     """argparse with our help and our style of errors."""
 
     def __init__(self, **options: Any) -> None:
-        super().__init__(**{'formatter_class': Help, **options})
+        super().__init__(formatter_class=argparse.RawDescriptionHelpFormatter, **options)
 
     def error(self, message: str) -> NoReturn:
         choice = CHOICE.search(message)

@@ -5,31 +5,25 @@ import fcntl
 import os
 import stat
 import tempfile
-from collections.abc import Callable, Iterator
-from functools import partial
+from collections.abc import Iterator
 from pathlib import Path
-from typing import IO
 
 from membw.errors import MembwError
 
 Name = str | os.PathLike[str]
 
 
-def write_whole(
-    name: Name, content: str | bytes | Callable[[IO[bytes]], object], hint: str | None = None
-) -> None:
+def write_whole(name: Name, content: str | bytes, hint: str | None = None) -> None:
     """Write a new file, then rename; a device or a pipe is written through.
 
-    `content`: text, bytes, or a function that writes to a binary file. A link stays a link: its
-    target is replaced. Raises MembwError where that fails.
+    A link stays a link: its target is replaced. Raises MembwError where that fails.
     """
-    write = content if callable(content) else partial(_write, content=content)
+    data = content.encode() if isinstance(content, str) else content
     try:
         if _is_special(name):
-            with open(name, 'wb') as file:
-                write(file)
+            Path(name).write_bytes(data)
         else:
-            _replace(Path(os.path.realpath(name)), write)
+            _replace(Path(os.path.realpath(name)), data)
     except OSError as err:
         raise MembwError(f"cannot write '{name}': {err.strerror}", hint) from err
 
@@ -75,10 +69,6 @@ def unreadable_folders(folder: Name) -> list[str]:
     ]
 
 
-def _write(file: IO[bytes], content: str | bytes) -> None:
-    file.write(content.encode() if isinstance(content, str) else content)
-
-
 def _is_special(name: Name) -> bool:
     """/dev/stdout may point to a regular file, but must not be replaced."""
     if os.path.abspath(name).startswith(('/dev/', '/proc/')):
@@ -89,12 +79,12 @@ def _is_special(name: Name) -> bool:
         return False
 
 
-def _replace(path: Path, write: Callable[[IO[bytes]], object]) -> None:
+def _replace(path: Path, data: bytes) -> None:
     mode = stat.S_IMODE(path.stat().st_mode) if path.exists() else 0o666 & ~_umask()
     handle, part = tempfile.mkstemp(dir=path.parent, prefix=f'.{path.name}.')
     try:
         with open(handle, 'wb') as file:
-            write(file)
+            file.write(data)
             file.flush()
             os.fchmod(file.fileno(), mode)
         os.replace(part, path)

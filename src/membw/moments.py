@@ -13,8 +13,3 @@ def night_of(seconds: float) -> str:
     """The night of a moment: the day twelve hours before, in the time zone of this site. A run
     of 23:00 and one of 03:00 are of the same night; it is a name, and no verdict depends on it."""
     return (datetime.fromtimestamp(seconds) - timedelta(hours=12)).date().isoformat()
-
-
-def day(seconds: float) -> str:
-    """Their date, '2026-11-23'."""
-    return utc(seconds)[:10]

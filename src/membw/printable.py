@@ -58,3 +58,8 @@ def at_most(lines: list[str], most: int) -> list[str]:
     """So many of the lines, and how many more there are."""
     more = len(lines) - most
     return [*lines[:most], *([f'and {more} more'] if more > 0 else [])]
+
+
+def plural(number: int, what: str) -> str:
+    """A number and what it counts: '1 node', '2 nodes'."""
+    return f'{number} {what}{"s" * (number != 1)}'

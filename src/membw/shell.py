@@ -11,11 +11,13 @@ from membw.checkout import root, systems
 
 SHELLS = ('bash', 'zsh', 'fish')
 DOES = {
-    'checks': 'Prints the folder of the checks: eval "$(membw env)", then from any folder reframe '
-    '-c "$(membw checks)" -r --system SYSTEM. Without membw env: reframe -C '
-    '"$(membw checks)/../configs/settings.py" -c ...',
-    'env': 'Prints a line for eval, in a shell or .profile: it selects reframe, its '
-    'configuration and membw of this installation.',
+    'checks': """\
+Prints the folder of the checks: eval "$(membw env)", then from any folder
+reframe -c "$(membw checks)" -r --system SYSTEM. Without membw env:
+reframe -C "$(membw checks)/../configs/settings.py" -c ...""",
+    'env': """\
+Prints a line for eval, in a shell or .profile: it selects reframe, its
+configuration and membw of this installation.""",
     'completion': 'Prints a line for eval, as in .bashrc: eval "$(membw completion bash)".',
 }
 

@@ -10,6 +10,14 @@ import pytest
 from checkout_copy import copy_checkout, variables
 from places import ROOT
 
+# of rows on stdin: their paths on stdout, the shell lines that build them on stderr
+WRITE_ROWS = """
+import json, sys
+from membw.presets import spack_rows
+paths = spack_rows.write(sys.argv[1], 'stream', json.load(sys.stdin))
+sys.stderr.writelines(f'{line}\\n' for line in spack_rows.commands(sys.argv[1], paths))
+print(json.dumps({name: str(path) for name, path in paths.items()}))
+"""
 COPIED = ('configs', 'spack-repo', 'spack-repo-index.yaml', 'src')
 
 
@@ -70,9 +78,8 @@ class Checkout:
 
     def write_rows(self, folder, rows):
         """({environ: path}, [shell lines]) of this copy's rows, as its own library writes them."""
-        words = ['-m', 'membw.presets.spack_rows', '--dry-run', folder, 'stream']
         done = subprocess.run(
-            [sys.executable, *words],
+            [sys.executable, '-c', WRITE_ROWS, folder],
             env={**os.environ, **variables(self.root)},
             input=json.dumps(rows),
             capture_output=True,

@@ -3,7 +3,7 @@
 from typing import Any
 
 from membw.accept.text import counts_of, not_counted, protocol_lines, rounds_of
-from membw.plural import plural
+from membw.printable import plural
 from membw.rank.screen import NodeVerdict
 from membw.report import ranking
 from membw.report.model import Page, Picture, Section

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from membw.accept.protocol import Protocol
 from membw.accept.rule import place
-from membw.plural import plural
+from membw.printable import plural
 from membw.results.table import HIGHER
 
 SELDOM = 0.1

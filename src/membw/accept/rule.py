@@ -13,7 +13,7 @@ from statistics import median
 
 from membw.accept.protocol import Protocol
 from membw.accept.runs import Run
-from membw.plural import plural
+from membw.printable import plural
 from membw.results.hostlist import fold
 from membw.results.table import HIGHER
 

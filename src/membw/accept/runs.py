@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from membw.accept.protocol import Protocol
-from membw.moments import day, utc
+from membw.moments import utc
 from membw.printable import printable
 from membw.results.hostlist import match_expected
 from membw.results.table import Figure, Lost, Table
@@ -132,7 +132,7 @@ def _other_case(protocol: Protocol, one: Figure | Lost) -> Iterator[str]:
 
 
 def _other_time(protocol: Protocol, seconds: float) -> Iterator[str]:
-    measured, period = day(seconds), protocol.content['period']
+    measured, period = utc(seconds)[:10], protocol.content['period']
     if not period['from'] <= measured <= period['to']:
         yield f'measured on {measured}'
 

@@ -5,8 +5,7 @@ from typing import Any
 
 from membw.accept.protocol import Protocol
 from membw.accept.risk import in_figures, sentences
-from membw.plural import plural
-from membw.printable import printable
+from membw.printable import plural, printable
 from membw.results.hostlist import fold
 from membw.statistics.peers import LEAST_DEVIATION
 from membw.tables import Cell, Column, Table

@@ -14,7 +14,7 @@ from membw.calibrate.samples import Samples, select
 from membw.checkout import refuse_unknown_system, root
 from membw.errors import MembwError
 from membw.files import one_at_a_time
-from membw.plural import plural
+from membw.printable import plural
 from membw.results.table import Table, read_table
 from membw.tables import Cell, Column
 

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from statistics import median
 from typing import NamedTuple
 
-from membw.plural import plural
+from membw.printable import plural
 from membw.results.table import Figure
 from membw.statistics import MAD_TO_SIGMA
 

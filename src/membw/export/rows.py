@@ -24,27 +24,19 @@ def row_of(figure: Figure) -> dict[str, object]:
     f, verdict = figure, of_figure(figure)
     value = None if verdict == INVALID else f.value
     is_known = value is not None
-    return {
+    row = {
+        **f._asdict(),
         'time': utc(f.time),
         'test': f.benchmark,
-        'parameters': f.parameters,
-        'system': f.system,
-        'partition': f.partition,
-        'preset': f.preset,
-        'pinning': f.pinning,
-        'node': f.node,
         'verdict': verdict,
-        'metric': f.metric,
         'value': None if f.is_bound else value,
         'lower_bound': value if f.sign == '≥ ' else None,
-        'unit': f.unit,
-        'better': f.better,
         'low': f.low if is_known else None,
         'high': f.high if is_known else None,
-        'reference': f.reference,
         'ratio': value / f.reference if value is not None and f.reference else None,
         'reason': f.reasons or f.known_issue,
     }
+    return {name: row[name] for name in COLUMNS}
 
 
 def as_csv(figures: Sequence[Figure], unmeasured: Sequence[Mapping[str, str]] = ()) -> str:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from membw.history.changes import FLEET, Change
 from membw.history.nights import Nights
-from membw.plural import plural
+from membw.printable import plural
 from membw.results.hostlist import fold
 from membw.statistics.now_and_before import LEAST_BEFORE, NOW, STEP
 

@@ -12,8 +12,8 @@ import yaml
 
 from membw.checkout import root
 from membw.node.figures import METRICS, Quantity, Record, facts_of_node, of_node, stream_of
-from membw.plural import plural
 from membw.possible import peak, published
+from membw.printable import plural
 from membw.results import regimes
 from membw.site.systems import fits_here
 from membw.statistics import MAD_TO_SIGMA

@@ -4,15 +4,14 @@ import functools
 import os
 import re
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import yaml
 
 from membw.checkout import root
-from membw.plural import plural
+from membw.presets.table import Facts
+from membw.printable import plural
 from membw.results.provenance import peak_of
-
-Facts = dict[str, Any]  # a mapping, as YAML has it
 
 BYTES = 8  # a transfer of a DDR channel
 

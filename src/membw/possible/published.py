@@ -3,8 +3,8 @@
 from typing import Any, NamedTuple
 
 from membw.possible.peak import Peak, facts_of
+from membw.presets.table import Facts
 
-Facts = dict[str, Any]  # a mapping, as YAML has it
 USED = ('reference', 'range')  # no floors, no figure with a warning
 NOT_SAID = 'not said'
 FEW = 2  # fewer shares of the same stores say little: those whose stores are not said join

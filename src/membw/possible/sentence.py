@@ -1,13 +1,12 @@
 """Is that good? Share of the peak, what others reach, what limits it, what a store costs."""
 
 import math
-from typing import Any
 
-from membw.plural import plural
 from membw.possible import peak, published
 from membw.possible.published import NOT_SAID, Others
+from membw.presets.table import Facts
+from membw.printable import plural
 
-Facts = dict[str, Any]  # a mapping, as YAML has it
 MARGIN = 0.03
 CORES, MEMORY = 1.7, 1.15  # what twice the threads gain where these are the limit
 CLAIMED = 0.7  # share of the reads that are avoided: like the CPUs that claim their lines

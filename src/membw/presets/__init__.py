@@ -9,7 +9,6 @@ from membw.presets.lines import (
     compiler_version,
     flags,
     mpi_added,
-    sources_of,
 )
 from membw.presets.provenance import (
     HARNESS,
@@ -18,7 +17,6 @@ from membw.presets.provenance import (
     build_record,
     checksum,
     sha256,
-    source_files,
     source_sha256,
     version,
     write_if_changed,

@@ -10,13 +10,11 @@ import tarfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from membw import presets
 from membw.checkout import root
 from membw.errors import MembwError
-
-Facts = dict[str, Any]  # a mapping, as YAML has it
+from membw.presets.table import Facts
 
 # in addition to the program's own folder: what a build reads of the checkout, by make or by Spack
 BUILT_FROM = (

@@ -1,28 +1,20 @@
-#!/usr/bin/env python3
 """All rows of a system (compiler x preset) as one Spack environment with a path for each row.
 
 A row is a mapping: environ (its name), preset, and either cc (a compiler on this machine, an
 external of Spack) or spack (a constraint such as '%c=gcc@12' on what Spack knows already);
 openmp: False, libhugetlbfs, and in `variants` what the program's recipe offers besides.
-
-    python -m membw.presets.spack_rows FOLDER PROGRAM < rows.json   write, install, print paths
 """
 
-import argparse
 import functools
 import hashlib
 import json
 import os
 import shutil
 import subprocess
-import sys
 from pathlib import Path
-from typing import Any
 
 from membw import presets
-
-Facts = dict[str, Any]  # a mapping, as YAML has it
-Table = dict[str, dict[str, Any]]  # families and presets, by their names
+from membw.presets.table import Facts, Table
 
 SCOPE = presets.ROOT / 'configs' / 'spack'
 RECIPES = presets.ROOT / 'spack-repo' / 'spack_repo' / 'membw'
@@ -159,26 +151,3 @@ def commands(folder: Path | str, paths: dict[str, Path]) -> list[str]:
     # concretized first
     at_once = min(len(paths), len(os.sched_getaffinity(0)))
     return [f"spack -e '{folder}' install -p {at_once}"]
-
-
-def main(argv: list[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument('folder', help='the environment: spack.yaml, spack.lock, rows/')
-    parser.add_argument('program', help='a folder of src that has a recipe')
-    parser.add_argument('--dry-run', action='store_true', help='name what is missing, no more')
-    args = parser.parse_args(argv)
-    try:
-        paths = write(args.folder, args.program, json.load(sys.stdin))
-    except (presets.PresetError, json.JSONDecodeError, OSError) as err:
-        print(err if isinstance(err, presets.PresetError) else f'membw: {err}', file=sys.stderr)
-        return 2
-    for line in commands(args.folder, paths):
-        print(line, file=sys.stderr)
-        if not args.dry_run and subprocess.run(line, shell=True, stdout=sys.stderr).returncode:
-            return 1
-    print(json.dumps({environ: str(path) for environ, path in paths.items()}, indent=1))
-    return 0
-
-
-if __name__ == '__main__':
-    sys.exit(main())

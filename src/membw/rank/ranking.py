@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from membw.plural import plural
+from membw.printable import plural
 from membw.rank.newest import OLD_S, TOGETHER_S, newest
 from membw.rank.screen import MARGIN, Group, NodeVerdict, judge
 from membw.rank.units import units

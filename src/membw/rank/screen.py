@@ -21,7 +21,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from membw.plural import plural
+from membw.printable import plural
 from membw.rank.units import Unit, by_name
 from membw.results.hostlist import fold
 from membw.results.regimes import state, states, text

@@ -6,7 +6,7 @@ from collections import defaultdict
 import numpy as np
 
 from membw import tables
-from membw.plural import plural
+from membw.printable import plural
 from membw.rank.ranking import Ranking
 from membw.rank.screen import AGAIN, Group
 from membw.results.hostlist import fold

@@ -1,7 +1,7 @@
 """Of a record of `membw node`: its word with the evidence, and a section per question."""
 
 from membw.node.battery import BATTERY
-from membw.report import record_curves
+from membw.report import record_pictures
 from membw.report.model import Section
 from membw.results import table
 from membw.tables import Cell, Column, Table
@@ -34,6 +34,6 @@ def _part(part: dict) -> Section:
         [name, Cell(f.value, f'{f.sign}{f.value:.4g}'), f.unit] for name, f in figures_of.items()
     ]
     figures = [Table('Figures', COLUMNS, rows, is_folded=True)] * bool(rows)
-    made.tables = [*record_curves.tables(record), *figures]
-    made.pictures = record_curves.pictures(record)
+    made.tables = [*record_pictures.tables(record), *figures]
+    made.pictures = record_pictures.pictures(record)
     return made

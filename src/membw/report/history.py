@@ -9,8 +9,8 @@ from membw import tables
 from membw.history.changes import Change, find_changes
 from membw.history.nights import Nights, Series
 from membw.history.text import as_blocks, is_red, line
-from membw.plural import plural
-from membw.report.lines import MOST, Curve, lines
+from membw.printable import plural
+from membw.report.charts import MOST, Curve, lines
 from membw.report.model import Alarm, Picture, Section
 from membw.results.table import Figure
 

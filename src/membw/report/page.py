@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 
 from membw.moments import utc
-from membw.plural import plural
 from membw.presets import version
-from membw.report import battery, history, pairs, ranking, record_curves, summary
+from membw.printable import plural
+from membw.report import battery, history, ranking, record_pictures, summary
 from membw.report.model import Page
 from membw.report.run import Run
 from membw.report.sections import conditions_of, section
@@ -29,14 +29,16 @@ def page_of(run: Run, expected: Sequence[str] = ()) -> Page:
     sections = []
     for test, same in by_test.items():
         is_in_head = same[0] is head[0] and len(same) <= summary.IN_HEAD
-        made = section(test, same, built, peak, is_in_head, pairs.metrics_of(same, table))
+        made = section(
+            test, same, built, peak, is_in_head, record_pictures.metrics_of(same, table)
+        )
         made.conditions = conditions_of([table.record(r.headline) for r in same[:8] if r.figures])
-        best = record_curves.record_of(same, table)
+        best = record_pictures.record_of(same, table)
         said = [f for f in table.figures if f.word and f.benchmark == test]
         is_one = len({f.node for f in said}) == 1
-        made.tables += record_curves.tables(best)
+        made.tables += record_pictures.tables(best)
         made.tables.sort(key=lambda one: one.is_folded)
-        made.pictures += [*record_curves.pictures(best), *pairs.pictures(same, table)]
+        made.pictures += [*record_pictures.pictures(best), *record_pictures.maps(same, table)]
         sections += [made, *(battery.sections(table.record(said[-1])) if is_one else ())]
     picture = summary.head_picture(head, peak)
     fleet = ranking.ranking_of(table, expected)

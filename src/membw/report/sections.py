@@ -5,8 +5,7 @@ from collections import defaultdict
 from collections.abc import Container, Mapping, Sequence
 
 from membw.possible import published
-from membw.report.bars import Bar, bars
-from membw.report.lines import MOST, Curve, lines
+from membw.report.charts import MOST, Bar, Curve, bars, lines
 from membw.report.model import Picture, Section
 from membw.results.rows import Row
 from membw.results.table import HIGHER, Figure

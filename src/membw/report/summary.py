@@ -4,8 +4,8 @@ import statistics
 from collections import Counter
 from collections.abc import Sequence
 
-from membw.plural import plural
 from membw.possible import published, sentence
+from membw.printable import plural
 from membw.rank.ranking import Ranking
 from membw.report.model import Alarm, Picture
 from membw.report.run import Run

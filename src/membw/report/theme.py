@@ -4,42 +4,11 @@ Okabe and Ito's palette (https://jfly.uni-koeln.de/color/), which any colour vis
 Some of its colours are darkened on white, or lightened on black, for a contrast of 3:1.
 """
 
-LIGHT = {
-    'back': '#ffffff',
-    'page': '#f4f6f8',
-    'fore': '#1b1f24',
-    'muted': '#57606a',
-    'grid': '#d8dee4',
-    'link': '#0059a3',
-    'pass': '#00714f',
-    'fail': '#c24a00',
-    'invalid': '#8a3a72',
-    'band': '#c6d2de',
-    'one': '#0072b2',
-    'two': '#b87a00',
-    'three': '#00845f',
-    'four': '#b0508c',
-    'five': '#57606a',
-    'six': '#1b1f24',
-}
-DARK = {
-    'back': '#161b22',
-    'page': '#0d1117',
-    'fore': '#e6edf3',
-    'muted': '#9aa6b2',
-    'grid': '#30363d',
-    'link': '#79b8ff',
-    'pass': '#3fca9b',
-    'fail': '#ff8a4c',
-    'invalid': '#e29bc4',
-    'band': '#3b4a5a',
-    'one': '#56b4e9',
-    'two': '#e69f00',
-    'three': '#1fc198',
-    'four': '#e29bc4',
-    'five': '#9aa6b2',
-    'six': '#e6edf3',
-}
+import json
+from pathlib import Path
+
+COLOURS = json.loads((Path(__file__).parent / 'assets' / 'colours.json').read_text())
+LIGHT, DARK = COLOURS['light'], COLOURS['dark']
 SCREEN = '@media screen and (prefers-color-scheme: dark)'  # paper is white
 CATEGORIES = ('one', 'two', 'three', 'four', 'five', 'six')
 # of a heat map, from low to high: viridis at equal steps (matplotlib, CC0)

@@ -11,6 +11,7 @@ import pathlib
 import shutil
 import time
 
+from membw.files import write_whole
 from membw.moments import utc
 from membw.presets.sources import commit, packed
 from membw.results import ledger
@@ -28,9 +29,7 @@ def write(path: pathlib.Path, content: str | bytes) -> None:
     """Once: several sessions may keep the same thing."""
     if not path.exists():
         path.parent.mkdir(parents=True, exist_ok=True)
-        part = path.with_name(f'.{path.name}.part')
-        part.write_bytes(content if isinstance(content, bytes) else content.encode())
-        part.rename(path)
+        write_whole(path, content)
 
 
 def keep_sources(results: pathlib.Path, program: str) -> str:

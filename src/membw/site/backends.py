@@ -14,7 +14,7 @@ import reframe
 from reframe.core import backends
 from reframe.core.exceptions import ReframeError
 
-Facts = dict[str, Any]  # a mapping, as YAML has it
+from membw.presets.table import Facts
 
 # keys of a partition, and of a system, that go to ReFrame as they stand
 PASSED_THROUGH = ('modules', 'env_vars', 'prepare_cmds', 'resources', 'sched_options', 'devices',

@@ -15,11 +15,9 @@ import reframe.core.settings as builtin
 
 from membw import presets
 from membw.checkout import root
+from membw.presets.table import Facts, Table
 from membw.site import backends, machine, peak, slurm, systems
 from membw.site.environs import environ_name
-
-Facts = dict[str, Any]  # a mapping, as YAML has it
-Table = dict[str, dict[str, Any]]  # families and presets, by their names
 
 # why a row is left out
 CPU_LACKS = 'which the CPU does not have'
@@ -157,14 +155,6 @@ def mark_first(environs: list[Facts]) -> None:
         (native or in_c)[0]['features'].append('compute')
 
 
-def features_of(partition: Facts, table: Table) -> list[str]:
-    """ReFrame's features; of a CPU's hundred flags only those that a preset asks for."""
-    if partition['features'] != 'auto':
-        return partition['features']
-    needs = {need for row in table['presets'].values() for need in row['requires']}
-    return sorted(needs & machine.cpu_features())
-
-
 def flexible(partition: Facts) -> list[str]:
     """ReFrame can ask these schedulers which nodes are idle: what a whole-cluster job needs."""
     return ['flexible'] if partition['scheduler'] in slurm.SCHEDULERS else []
@@ -180,6 +170,9 @@ def scheduler(partition: Facts) -> str:
 
 def reframe_partition(system: Facts, partition: Facts, table: Table) -> tuple[Facts, list[Facts]]:
     environs, left_out = bind(system, partition, table)
+    # of a CPU's hundred flags only those that a preset asks for
+    is_auto = partition['features'] == 'auto'
+    features = machine.features(table) if is_auto else partition['features']
     keep = (
         'name',
         'descr',
@@ -200,7 +193,7 @@ def reframe_partition(system: Facts, partition: Facts, table: Table) -> tuple[Fa
         **{key: partition[key] for key in keep if key in partition},
         'scheduler': scheduler(partition),
         'environs': [e['name'] for e in environs],
-        'features': [*features_of(partition, table), *flexible(partition)],
+        'features': [*features, *flexible(partition)],
         'extras': extras,
     }
     if 'hosts' in partition:

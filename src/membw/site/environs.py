@@ -1,9 +1,6 @@
 """Environments: each toolchain of a partition with each preset of its compiler family."""
 
-from typing import Any
-
-Facts = dict[str, Any]  # a mapping, as YAML has it
-Table = dict[str, dict[str, Any]]  # families and presets, by their names
+from membw.presets.table import Facts, Table
 
 
 def environ_name(toolchain: str, family: str, preset: str) -> str:

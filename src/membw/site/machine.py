@@ -9,13 +9,10 @@ import subprocess
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from membw import presets
 from membw.checkout import root
-
-Facts = dict[str, Any]  # a mapping, as YAML has it
-Table = dict[str, dict[str, Any]]  # families and presets, by their names
+from membw.presets.table import Facts, Table
 
 CHAINS: dict[
     str, tuple[Facts | None, str]
@@ -42,6 +39,12 @@ def cpu_flags() -> frozenset[str]:
 def cpu_features() -> set[str]:
     """The architecture and its flags."""
     return {platform.machine(), *cpu_flags()}
+
+
+def features(table: Table) -> list[str]:
+    """Of all that the CPU has, what a preset asks for, and its architecture."""
+    needs = {need for row in table['presets'].values() for need in row['requires']}
+    return sorted((needs | {platform.machine()}) & cpu_features())
 
 
 def may_have(needs: Sequence[str]) -> bool:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
-Facts = dict[str, Any]  # a mapping, as YAML has it
+from membw.presets.table import Facts
 
 BYTES = 8  # a transfer of a DDR channel; HBM says its own
 KEYS = ('peak_gbs', 'peak_source', 'memory')

@@ -13,10 +13,9 @@ import yaml
 
 from membw import presets, schema
 from membw.checkout import root
+from membw.presets.table import Facts, Table
 from membw.site import backends, peak, references
 
-Facts = dict[str, Any]  # a mapping, as YAML has it
-Table = dict[str, dict[str, Any]]  # families and presets, by their names
 Problem = tuple[str, str, str]  # place, fact, hint
 
 

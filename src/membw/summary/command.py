@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from membw import tables
 from membw.arguments import add_node
-from membw.plural import plural
+from membw.printable import plural
 from membw.results import reframe
 from membw.results.rows import Row
 from membw.summary import full_table, headline, ratios

@@ -5,8 +5,7 @@ import math
 import re
 from collections.abc import Iterator, Sequence
 
-from membw.plural import plural
-from membw.printable import printable
+from membw.printable import plural, printable
 from membw.results.hostlist import fold, read_node_check
 from membw.results.provenance import peak_of
 from membw.results.rows import Row

@@ -5,8 +5,8 @@ import textwrap
 from collections.abc import Iterator
 
 from membw import tables
-from membw.plural import plural
 from membw.possible import published, sentence
+from membw.printable import plural
 from membw.results import regimes, verdict
 from membw.results.rows import Row, usual_state
 from membw.results.table import Figure

@@ -4,7 +4,7 @@ import collections
 from typing import NamedTuple
 
 from membw.errors import MembwError
-from membw.plural import plural
+from membw.printable import plural
 from membw.results import reframe, verdict
 from membw.results.hostlist import chosen_nodes
 from membw.results.rows import Row, records_of, rows_of

@@ -14,8 +14,9 @@ from membw import presets
 from membw.checkout import root
 from membw.errors import MembwError
 from membw.files import write_whole
-from membw.plural import plural
+from membw.printable import plural
 from membw.site import environs, systems
+from membw.site.slurm import lacks_accounting
 from membw.system import file, slurm
 
 DESCRIPTION = """\
@@ -51,7 +52,7 @@ def run(args: argparse.Namespace) -> int:
     scheduler, partitions = None, []
     for name in args.partition:
         known = slurm.partition(name)
-        scheduler = scheduler or ('slurm' if slurm.has_accounting() else 'squeue')
+        scheduler = scheduler or ('squeue' if lacks_accounting() else 'slurm')
         say(f'{name}: {plural(known["nodes"], "node")}, {known["idle"]} idle; a job starts on one')
         node = slurm.node_facts(name, access)
         if not node['toolchains']:

@@ -11,13 +11,10 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterable, Sequence
-from typing import Any
 
 from membw import presets
+from membw.presets.table import Facts, Table
 from membw.site import machine
-
-Facts = dict[str, Any]  # a mapping, as YAML has it
-Table = dict[str, dict[str, Any]]  # families and presets, by their names
 
 MAY_HOLD_COMPILER = re.compile(r'gcc|gnu|llvm|clang|intel|oneapi|icc|icx|aocc|compiler', re.I)
 MOST = 20  # modules that are tried: each takes a second

@@ -1,13 +1,11 @@
 """The text of systems/<name>.yaml, from what the scheduler and one node of each partition say."""
 
 import re
-from typing import Any
 
 import yaml
 
+from membw.presets.table import Facts
 from membw.site.topology import bits
-
-Facts = dict[str, Any]  # a mapping, as YAML has it
 
 COUNTS = ('num_cpus', 'num_cpus_per_core', 'num_cpus_per_socket', 'num_sockets')
 MASKS = ('cores', 'numa_nodes', 'sockets')

@@ -6,16 +6,13 @@ import re
 import socket
 import subprocess
 import sys
-from typing import Any
 
 from reframe.utility import cpuinfo
 
 from membw import presets
+from membw.presets.table import Facts
 from membw.site import machine, topology
 from membw.system import compiler_modules
-
-Facts = dict[str, Any]  # a mapping, as YAML has it
-Table = dict[str, dict[str, Any]]  # families and presets, by their names
 
 
 def model() -> str:
@@ -29,18 +26,12 @@ def model() -> str:
     return ' '.join(named[1].split()) if named else machine.platform.machine()
 
 
-def features(table: Table) -> list[str]:
-    """Of all that the CPU has, what a preset asks for, and its architecture."""
-    needs = {need for row in table['presets'].values() for need in row['requires']}
-    return sorted((needs | {machine.platform.machine()}) & machine.cpu_features())
-
-
 def facts() -> Facts:
     table = presets.load()
     return {
         'host': socket.gethostname().split('.')[0],
         'model': model(),
-        'features': features(table),
+        'features': machine.features(table),
         'processor': cpuinfo.cpuinfo(),
         'numa': topology.numa(),
         **compiler_modules.found(table),

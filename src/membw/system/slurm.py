@@ -5,13 +5,11 @@ import os
 import re
 import shlex
 import subprocess
-from typing import Any
 
 from membw.checkout import root
 from membw.errors import MembwError
+from membw.presets.table import Facts
 from membw.site import slurm
-
-Facts = dict[str, Any]  # a mapping, as YAML has it
 
 JOB_MINUTES = 10
 HOUR_S = 3600
@@ -63,15 +61,6 @@ def partition(name: str) -> dict[str, int]:
         'idle': sum(int(row[1]) for row in mine if row[2] in slurm.AVAILABLE),
         'limit_s': seconds(mine[0][3]),
     }
-
-
-def has_accounting() -> bool:
-    """ReFrame's `slurm` asks sacct for the state of a job, its `squeue` does not."""
-    try:
-        query('sacct', '-n', '-X', '--name=membw')
-    except MembwError:
-        return False
-    return True
 
 
 def node_facts(name: str, access: list[str]) -> Facts:

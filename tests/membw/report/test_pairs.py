@@ -3,7 +3,7 @@
 import made_up_records as made_up
 
 from membw.report.page import page_of
-from membw.report.pairs import by_topology
+from membw.report.record_pictures import by_topology
 from membw.report.run import run_of_records
 from membw.results.table import read_table
 

@@ -4,9 +4,7 @@ import re
 from xml.etree import ElementTree
 
 from membw.report import theme
-from membw.report.bars import Bar, bars
-from membw.report.heat_map import heat_map
-from membw.report.lines import Curve, lines
+from membw.report.charts import Bar, Curve, bars, heat_map, lines
 
 SVG = '{http://www.w3.org/2000/svg}'
 ROWS = [

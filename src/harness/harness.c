@@ -6,7 +6,6 @@
 #include "build/own_file.c"
 #include "build/sha256.c"
 #include "clock.c"
-#include "deviation.c"
 #include "elementary.c"
 #include "error.c"
 #include "evidence/core_pair.c"

@@ -53,3 +53,11 @@ struct regimes {
 
 /* Of sorted values; GAP is what the upper part's median must be of the lower one's, above 1. */
 LOCAL void regimes_find(struct regimes *regimes, const double *sorted, int count, double gap);
+
+/* The standard deviation of a sample of COUNT values, by COUNT - 1; 0 of fewer than two. */
+LOCAL double deviation(const double *values, int count);
+
+/* Student's t, two-sided 95 %, of so many degrees of freedom, at least 1 and at most
+ * STUDENT_FREEDOM. */
+enum { STUDENT_FREEDOM = 11 };
+LOCAL double student(int freedom);

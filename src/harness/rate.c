@@ -1,7 +1,7 @@
 #include "rate.h"
 
-#include "deviation.h"
 #include "evidence/interference.h"
+#include "order_statistics.h"
 #include "signs.h"
 #include "verdict.h"
 

@@ -1,7 +1,6 @@
 #include "figures.h"
 
 #include "../harness/clock.h"
-#include "../harness/deviation.h"
 #include "../harness/json.h"
 #include "../harness/metrics.h"
 #include "reasons.h"

@@ -1,6 +1,5 @@
 #include "job_summary.h"
 
-#include "../../harness/deviation.h"
 #include "../../harness/error.h"
 #include "../../harness/order_statistics.h"
 #include "../../harness/room.h"

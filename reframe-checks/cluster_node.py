@@ -22,7 +22,7 @@ PROGRAMS = 'programs'
 @rfm.simple_test
 class cluster_node(whole_cluster):
     """FIT (PASS here), SLOW and why (FAIL), NOT JUDGED (UNDECIDED) or DEAD (DIED): each node by
-    its peers of the same minute; what is not FIT once more, beside three that are."""
+    its peers of the same minute; what is not FIT once more, with three that are."""
 
     descr = 'the battery of membw node on every idle node, in one job'
     tags = {'maintenance', 'flexible'}

@@ -3,7 +3,7 @@
 #   make -C src/stream PRESET=gcc-o2 [CC=gcc-12] [OPENMP=0] [EXTRA='-g'] [LIBHUGETLBFS=PATH]
 #        [MPI=1 [MPICC=mpicc]] [BLAS=ROW] [LIBS='-lfoo'] [BUILD=DIR] and the program's own macros
 #
-# makes BUILD/stream (MPI=1: for a whole cluster, in PRESET-mpi) and, beside it, stream.json: what
+# makes BUILD/stream (MPI=1: for a whole cluster, in PRESET-mpi) and, next to it, stream.json: what
 # was built, how, from what. A second make does nothing; an edit of a source, of the preset's row, of
 # an option above or another compiler version rebuilds. Without CC: the preset's compiler, as
 # 'clang', else its newest 'clang-19'.

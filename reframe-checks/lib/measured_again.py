@@ -1,4 +1,4 @@
-"""One further measurement: a job of the nodes that were LOW and of healthy ones beside them."""
+"""One further measurement: a job of the nodes that were LOW and of healthy ones with them."""
 
 import subprocess
 import time

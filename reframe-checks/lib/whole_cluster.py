@@ -145,7 +145,7 @@ class whole_cluster(measurement):
         self.judge()
         low, beside = self.low_and_beside()
         if low and self.by_srun and not self.uses_mpi:
-            self.say(f'LOW, measured again: {", ".join(low)}; beside: {", ".join(beside)}')
+            self.say(f'LOW, measured again: {", ".join(low)}; with: {", ".join(beside)}')
             more = self.measured_again([*low, *beside])
             self.keep_lines([*lines, *more, *self.of_the_dead(more, [*low, *beside])])
             self.judge()
@@ -155,7 +155,7 @@ class whole_cluster(measurement):
         self.tell()
 
     def low_and_beside(self) -> tuple[list[str], list[str]]:
-        """The nodes to measure again, and healthy ones beside them."""
+        """The nodes to measure again, and healthy ones with them."""
         low = {node for nodes in self.judged.low.values() for node in nodes}
         beside = {node for nodes in self.judged.controls.values() for node in nodes}
         return sorted(low), sorted(beside - low)

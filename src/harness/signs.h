@@ -2,7 +2,7 @@
  * signs: of a figure; UTF-8 where the locale says so, else ASCII.
  *
  * By the variables and not by setlocale(), which fails where a locale is named and not installed.
- * LC_CTYPE=C.UTF-8 beside LANG=C is Python's doing (PEP 538), of ReFrame's among others.
+ * LC_CTYPE=C.UTF-8 next to LANG=C is Python's doing (PEP 538), of ReFrame's among others.
  */
 #pragma once
 

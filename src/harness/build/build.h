@@ -1,5 +1,5 @@
 /*
- * build: what this program was built by, as make or Spack wrote it beside it: BINARY.json, or
+ * build: what this program was built by, as make or Spack wrote it next to it: BINARY.json, or
  * ../share/membw/NAME.json.
  *
  * That file counts where it has the checksum of this program's code; else the build is not known,

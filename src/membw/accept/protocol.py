@@ -16,7 +16,6 @@ from membw.errors import MembwError, did_you_mean
 from membw.printable import printable
 from membw.results.hostlist import expected_nodes
 from membw.results.table import HIGHER
-from membw.site.environs import of_partition
 
 HINT = "'membw accept --template' prints a valid protocol, with comments"
 
@@ -184,6 +183,6 @@ def refuse_unknown(protocol: Protocol) -> None:
     refuse_unknown_system(system)
     facts = yaml.safe_load(Path(root(), 'systems', f'{system}.yaml').read_text())
     table = presets.load(Path(root(), 'configs', 'presets.yaml'))
-    known = sorted({name for p in facts['partitions'] for name in of_partition(p, table)})
+    known = sorted({name for p in facts['partitions'] for name in presets.environs_of(p, table)})
     if preset not in known:
         raise MembwError(f"no preset '{preset}' on '{system}'", did_you_mean(preset, known))

@@ -6,7 +6,7 @@ import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import product
-from statistics import fmean, median
+from statistics import fmean
 from typing import Any
 
 from membw.accept.protocol import Protocol
@@ -15,10 +15,7 @@ from membw.accept.rule import STATUSES, Decision
 from membw.accept.runs import Run
 from membw.moments import utc
 from membw.presets import version
-from membw.statistics import MAD_TO_SIGMA
 from membw.statistics.peers import LEAST_DEVIATION
-
-SPREAD_NODES = 5  # of fewer nodes no spread is stated
 
 
 def report(decision: Decision, problems: Sequence[str] = ()) -> dict[str, Any]:
@@ -76,7 +73,7 @@ def _run(run: Run) -> dict[str, Any]:
 
 
 def _lowest(decision: Decision) -> Iterator[str]:
-    """'triad 301.2 GB/s on n005: 0.4 % better than the limit of 300 GB/s, ...' of each metric."""
+    """'triad 301.2 GB/s on n005: 0.4 % better than the limit of 300 GB/s' of each metric."""
     latest = {node.name: node.rounds[-1].figures for node in decision.nodes if node.rounds}
     for name, line in decision.protocol.contract.items():
         figures = {node: of[name] for node, of in latest.items()}
@@ -86,19 +83,10 @@ def _lowest(decision: Decision) -> Iterator[str]:
         node, limit = worst(figures, key=lambda n: figures[n]), decision.limits[name]
         distance = figures[node] - limit
         side = 'better' if line.reaches(figures[node], limit) else 'worse'
-        text = (
+        yield (
             f'{name} {figures[node]:.1f} {line.unit} on {node}: {abs(distance) / limit:.1%} '
             f'{side} than the limit of {limit:.6g} {line.unit}'
         )
-        middle = median(figures.values())
-        spread = MAD_TO_SIGMA * median(abs(f - middle) for f in figures.values())
-        spread = max(spread, LEAST_DEVIATION * middle)  # as `membw rank` has it
-        if len(figures) >= SPREAD_NODES:
-            text += (
-                f', {abs(distance) / spread:.1f} robust standard deviations of the nodes '
-                f'({spread / middle:.2%})'
-            )
-        yield text
 
 
 def _scatter(decision: Decision) -> float:

@@ -5,7 +5,6 @@ A record is 28 bytes and 8 of each metric here, and some 2,000 as Figures.
 
 from array import array
 from collections.abc import Iterator, Sequence
-from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -30,6 +29,7 @@ class Nights:
     """The valid estimates of records, by setting; lower bounds are left out.
 
     `nodes`, `nights`: of all figures, `builds`: keys of their provenances; each with its number.
+    `most`: the measured nights of the node that has most, in one of the series that were given.
     """
 
     def __init__(self) -> None:
@@ -38,6 +38,7 @@ class Nights:
         self.builds: dict[str, int] = {}
         self.provenances: dict[str, dict[str, str]] = {}
         self.settings: dict[str, _Setting] = {}
+        self.most = 0
 
     def add(self, figures: Sequence[Figure]) -> None:
         """Those of one record."""
@@ -55,7 +56,9 @@ class Nights:
             for metric in setting.values:
                 known = ~np.isnan(setting.column(metric))
                 for state in np.unique(of[known]):
-                    yield self._series(setting, metric, known & (of == state))
+                    one = self._series(setting, metric, known & (of == state))
+                    self.most = max(self.most, int((~np.isnan(one.values)).sum(axis=1).max()))
+                    yield one
 
     def of_figure(self, figure: Figure) -> Series | None:
         """Of its metric and setting, in all states of the host."""
@@ -63,12 +66,6 @@ class Nights:
         if not setting or figure.metric not in setting.values:
             return None
         return self._series(setting, figure.metric, ~np.isnan(setting.column(figure.metric)))
-
-    @cached_property
-    def most(self) -> int:
-        """The measured nights of the node that has most, in one series."""
-        counts = ((~np.isnan(one.values)).sum(axis=1).max(initial=0) for one in self.series())
-        return int(max(counts, default=0))
 
     def provenance(self, number: int) -> dict[str, str]:
         return self.provenances[list(self.builds)[number]]

@@ -8,7 +8,7 @@ from membw.node.figures import Record, of_node
 from membw.node.judge import FIT, NOT_JUDGED, SLOW, Judgement, judge
 from membw.possible.peak import facts_of
 
-BESIDE = 3  # FIT nodes, measured again beside those that are not
+BESIDE = 3  # FIT nodes, measured again with those that are not
 MANY = 100  # nodes of one kind are compared with the same ones: one moves no median
 
 
@@ -55,7 +55,7 @@ def again(
 
 
 def to_measure_again(nodes: Sequence[Record]) -> tuple[list[str], list[str]]:
-    """(hosts that are SLOW or NOT JUDGED, FIT ones beside them), of words; none, where there are
+    """(hosts that are SLOW or NOT JUDGED, FIT ones with them), of words; none, where there are
     not enough FIT ones."""
     low = [node['host'] for node in nodes if node['word'] in (SLOW, NOT_JUDGED)]
     fit = {node['host']: of_node(node).get('rate') for node in nodes if node['word'] == FIT}

@@ -26,6 +26,8 @@ from membw.presets.table import (
     TABLE,
     PresetError,
     blas_row,
+    environ_name,
+    environs_of,
     family_of,
     given_twice,
     language,

@@ -1,7 +1,7 @@
 """The checksum of a program's code, without the paths and Spack hashes in the file.
 
 A program computes the same of itself (src/harness/build/own_file.c), and so knows whether the
-record beside it is its own.
+record next to it is its own.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What a binary is built from and by: release, checksums, the record beside it."""
+"""What a binary is built from and by: release, checksums, the record next to it."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ from membw.errors import MembwError
 EPILOG = """\
 A node is LOW when a metric, or the mean of its metrics, is worse than the median of its peers by
 more than half the margin and by more robust deviations than chance gives one node of such a fleet.
-LOW nodes are measured again, three times, beside three healthy ones: a node is FAIL that is worse
+LOW nodes are measured again, three times, with three healthy ones: a node is FAIL that is worse
 than their median each time by more than the margin and half a robust deviation, and than two
 robust deviations; else it is PASS.
 Until then it is SUSPECT, and the command that measures it again is printed; runs after the first

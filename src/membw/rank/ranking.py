@@ -32,7 +32,7 @@ class Ranking:
     verdicts: list[NodeVerdict]
     nodes: list[Node]
     low: dict[str, list[str]]  # setting -> nodes to measure again
-    controls: dict[str, list[str]]  # setting -> healthy nodes to measure beside them
+    controls: dict[str, list[str]]  # setting -> healthy nodes to measure with them
     groups: list[Group]
     notes: list[str]
     problems: list[str]

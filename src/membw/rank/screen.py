@@ -3,7 +3,7 @@
 LOW: a metric, or the mean of a node's metrics, is worse than the median of its peers by more than
 half the margin, and by more robust deviations than chance gives one node of such a fleet.
 FAIL: in a metric in which a node was LOW, each of three further measurements is worse than the
-median of the healthy nodes measured again beside it by more than the margin and half a robust
+median of the healthy nodes measured again with it by more than the margin and half a robust
 deviation, and than two of these; else PASS.
 SUSPECT: LOW, and not measured again three times.
 UNDECIDED: nothing to compare with: no peer, bounds alone, no peer in its state of the host; it
@@ -36,7 +36,7 @@ MEAN = 'mean'  # of a node's metrics, each as a part of its peers' median
 # robust deviations: so many beyond the margin, as noise seldom lifts a node near it so far; and so
 # many in all, in fleets that scatter
 BEYOND, LEAST = 0.5, 2.0
-CONTROLS = 3  # healthy nodes that are measured again beside the LOW ones
+CONTROLS = 3  # healthy nodes that are measured again with the LOW ones
 FEW = 4  # nodes; fewer cannot decide which of them is slow, and are no unit
 MOST_OF = 0.75  # of a unit's nodes are LOW: it is slow as a whole
 # two groups: each more than a fifth of the nodes, of so many nodes or more
@@ -89,7 +89,7 @@ def judge(
 ) -> Judgement:
     """Of one measurement of every node, in any number of settings; in these nodes are compared.
 
-    `Judgement.controls`: {setting: healthy nodes to measure beside the LOW ones}.
+    `Judgement.controls`: {setting: healthy nodes to measure with the LOW ones}.
     """
     found = Judgement(margin, provenance, units)
     settings: dict[str, list[Figure]] = defaultdict(list)
@@ -349,7 +349,7 @@ class _Setting:
         metrics = group.metrics if group.columns[column] == MEAN else [group.columns[column]]
         if verdict == FAIL and any(r[m].is_bound for r in runs for m in metrics if m in r):
             verdict, notes = UNDECIDED, ['a lower bound among these decides nothing']
-        is_three, to = len(runs) == AGAIN, f'{_few(beside)} beside it' if beside else 'that median'
+        is_three, to = len(runs) == AGAIN, _few(beside) if beside else 'that median'
         more = (
             f'measured again {"three" if is_three else len(runs)} times, compared with {to}: '
             f'{"all three" if is_three else f"{len(runs) - few} of {len(runs)}"} '

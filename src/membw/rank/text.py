@@ -35,7 +35,7 @@ def as_blocks(ranking: Ranking, margin: float, limit: int) -> list[str | Table]:
 
 
 def again(ranking: Ranking, setting: str) -> str:
-    """The command that measures its LOW nodes again, and healthy ones beside them; of records by
+    """The command that measures its LOW nodes again, and healthy ones with them; of records by
     hand, what to do."""
     figure, nodes = ranking.first[setting], [*ranking.low[setting], *ranking.controls[setting]]
     if not figure.system:

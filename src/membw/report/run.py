@@ -10,7 +10,7 @@ from membw.results.hostlist import chosen_nodes
 from membw.results.rows import Row, best_first, rows_of_records
 from membw.results.table import Table
 from membw.summary import headline
-from membw.summary.run import read
+from membw.summary.command import read
 
 
 class Run(NamedTuple):

@@ -16,8 +16,7 @@ from membw.results import reframe
 from membw.results.run_lock import alone
 from membw.run import quick, refusals, session
 from membw.summary import junit
-from membw.summary.command import show
-from membw.summary.run import notes, read
+from membw.summary.command import notes, read, show
 
 ROUNDS = 2
 # longest that the figures of a row are waited for, in all its rounds

@@ -17,7 +17,6 @@ from membw import presets
 from membw.checkout import root
 from membw.presets.table import Facts, Table
 from membw.site import backends, machine, peak, slurm, systems
-from membw.site.environs import environ_name
 
 # why a row is left out
 CPU_LACKS = 'which the CPU does not have'
@@ -76,7 +75,7 @@ def environment(targets: list[str], name: str, chain: Facts, preset: str, table:
     """One compiler with one set of options: `gcc-o2`, `gcc11-o2`."""
     family = table['families'][chain['family']]
     return {
-        'name': environ_name(name, chain['family'], preset),
+        'name': presets.environ_name(name, chain['family'], preset),
         'target_systems': [*targets],
         'cc': chain.get('cc', family['cc']),
         'cxx': '',

@@ -14,7 +14,6 @@ import yaml
 from membw import presets
 from membw.checkout import root
 from membw.errors import did_you_mean
-from membw.site.environs import of_partition
 
 INDEX = ['$partition', '$environ', 'pinning']
 DGEMM = ('dgemm', 'cluster_dgemm')
@@ -95,7 +94,7 @@ def _of_partitions(
                 e
                 for full, p in partitions.items()
                 if _fits(name, full)
-                for e in of_partition(p, table)
+                for e in presets.environs_of(p, table)
             }
         )
         for environ, pinnings in _entries(environs):

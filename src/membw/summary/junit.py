@@ -8,8 +8,8 @@ from pathlib import Path
 from membw.printable import printable
 from membw.results import reframe
 from membw.results.verdict import DIED, KNOWN, NOT_MEASURED, PASS
+from membw.summary.command import Run
 from membw.summary.full_table import text_of
-from membw.summary.run import Run
 
 # of any other word: 'failure'
 TAGS = {PASS: '', KNOWN: 'skipped', NOT_MEASURED: 'error', DIED: 'error'}

@@ -15,7 +15,7 @@ from membw.checkout import root
 from membw.errors import MembwError
 from membw.files import write_whole
 from membw.printable import plural
-from membw.site import environs, systems
+from membw.site import systems
 from membw.site.slurm import lacks_accounting
 from membw.system import file, slurm
 
@@ -71,7 +71,7 @@ def run(args: argparse.Namespace) -> int:
     write_whole(path, text)
     refuse_what_does_not_load(path)
     print(text, end='')
-    (environ, *_) = environs.of_partition(yaml.safe_load(text)['partitions'][0], presets.load())
+    (environ, *_) = presets.environs_of(yaml.safe_load(text)['partitions'][0], presets.load())
     say(
         f"written: '{path}'; next, some two minutes: "
         f"membw run --system {args.name} -n '^stream%.*pinning=omp' -p '^{environ}$'"

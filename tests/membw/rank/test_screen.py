@@ -293,7 +293,7 @@ def test_a_low_node_is_compared_with_what_the_healthy_ones_beside_it_say(
     verdicts = judge(first, figures(tmp_path, rows)).verdicts
     assert words(verdicts) == word
     (reason,) = [v.reason for v in verdicts if v.reason]
-    assert f'compared with {fold(controls)} beside it: ' in reason
+    assert f'compared with {fold(controls)}: ' in reason
 
 
 def test_a_node_that_is_alone_with_its_fleet_s_shift_fails_without_a_control(tmp_path):

@@ -7,8 +7,7 @@ from made_run import MadeRun, metric
 from membw.cli import main
 from membw.report.page import page_of
 from membw.report.run import run_of_report
-from membw.summary.command import show
-from membw.summary.run import read
+from membw.summary.command import read, show
 
 
 @pytest.fixture

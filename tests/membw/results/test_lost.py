@@ -14,7 +14,7 @@ from membw.results import rows
 from membw.results.rows import rows_of_records
 from membw.results.table import read_table
 from membw.summary import junit
-from membw.summary.run import read
+from membw.summary.command import read
 
 BUS = {'what': '', 'why': 'ended by SIGBUS (signal 7)', 'died': True, 'node': 'n7'}
 REFUSED = {'what': 'remote memory', 'why': 'exit status 2: no', 'died': False, 'node': 'n7'}

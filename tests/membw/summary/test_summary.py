@@ -9,9 +9,8 @@ import pytest
 from made_run import MadeRun, metric
 
 from membw.summary import junit
-from membw.summary.command import show
+from membw.summary.command import read, show
 from membw.summary.full_table import node_lines
-from membw.summary.run import read
 
 
 @pytest.fixture

@@ -96,7 +96,7 @@ static size_t memory_available_in_cgroup(void)
 	return least;
 }
 
-/* What the limit leaves in addition to what is mapped, and 64 MiB for what a library maps later. */
+/* What the limit leaves after what is mapped, and 64 MiB for what a library maps later. */
 static size_t memory_available_below(int limit_of, const char *mapped)
 {
 	const size_t reserve = (size_t)64 * MIB;

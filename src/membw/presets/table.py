@@ -39,17 +39,7 @@ PAGES = ('thp', '2M', '1G')
 LISTS = ('requires', 'features', 'libraries')
 LANGUAGES = ('c', 'fortran')
 PLACEHOLDERS = {'openmp', 'defs', 'libhugetlbfs'}
-BLAS_KEYS = {
-    'compile',
-    'link',
-    'folder',
-    'preset',
-    'libraries',
-    'threading',
-    'variable',
-    'spack',
-    'source',
-}
+BLAS_KEYS = {*'compile link folder preset libraries threading variable spack source'.split()}
 
 
 class PresetError(Exception):

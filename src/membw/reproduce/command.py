@@ -80,7 +80,7 @@ def new_result(here: Path, old: Result) -> Result | None:
     from membw.presets.code_checksum import code_sha256
     from membw.reproduce.rebuild import new_result_parts
 
-    file, _, binary_path = new_result_parts(here, old.job)
+    file, binary_path = new_result_parts(here, old.job)
     if not file.is_file():
         return None
     binary = Path(binary_path.read_text().strip())

@@ -16,9 +16,8 @@ from typing import NamedTuple
 from membw.results import reframe, regimes, verdict
 from membw.results.table import HIGHER, Figure, Lost, Table, headline, read_table
 
-State = tuple[
-    float, ...
-]  # of a virtual machine that was in several, see regimes.py; () is unknown
+# of a virtual machine that was in several, see regimes.py; () is unknown
+State = tuple[float, ...]
 MET = "meets its reference: remove the '$xfail' from the references file"
 # words of an attempt that did not bring all that was expected
 LOST = (verdict.DIED, verdict.NOT_MEASURED)

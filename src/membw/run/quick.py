@@ -20,19 +20,9 @@ LIMIT_S = 15  # from its begin; then nothing more is measured
 
 def options(environs: list[str]) -> list[str]:
     """Of ReFrame; `environs`: the names of the presets that this machine can build."""
-    names = '|'.join(chosen(environs))
-    return [
-        '-n',
-        f'^stream%.*pinning={PINNING}',
-        '-p',
-        f'^({names})$',
-        '-S',
-        f'max_seconds={SECONDS:g}',
-        '-S',
-        'explain=1',
-        '--exec-policy=serial',
-        '--exec-order=name',
-    ]
+    rows = ['-n', f'^stream%.*pinning={PINNING}', '-p', f'^({"|".join(chosen(environs))})$']
+    how = ['-S', f'max_seconds={SECONDS:g}', '-S', 'explain=1']
+    return [*rows, *how, '--exec-policy=serial', '--exec-order=name']
 
 
 def variables() -> dict[str, str]:

@@ -23,6 +23,8 @@ CPU_LACKS = 'which the CPU does not have'
 UNKNOWN = "and '/proc/cpuinfo' does not say whether the CPU has it"
 # tags of the checks that ReFrame's --mode chooses as well
 MODES = ('nightly', 'maintenance', 'acceptance')
+# keys of a partition that go to ReFrame as they stand, in addition to backends.PASSED_THROUGH
+KEPT = ('name', 'descr', 'launcher', 'access', 'time_limit', 'max_jobs', 'processor')
 
 
 def give_up(lines: list[str]) -> NoReturn:
@@ -172,16 +174,6 @@ def reframe_partition(system: Facts, partition: Facts, table: Table) -> tuple[Fa
     # of a CPU's hundred flags only those that a preset asks for
     is_auto = partition['features'] == 'auto'
     features = machine.features(table) if is_auto else partition['features']
-    keep = (
-        'name',
-        'descr',
-        'launcher',
-        'access',
-        'time_limit',
-        'max_jobs',
-        'processor',
-        *backends.PASSED_THROUGH,
-    )
     extras = {**peak.completed(partition.get('extras', {})), 'left_out': left_out}
     for facts, key in ((partition, 'max_pending_time'), (system, 'maintainers')):
         extras |= {key: facts[key]} if key in facts else {}
@@ -189,7 +181,7 @@ def reframe_partition(system: Facts, partition: Facts, table: Table) -> tuple[Fa
         # absolute, so that RFM_REFERENCE_PREFIX cannot lead elsewhere
         extras['references'] = os.path.join(root(), 'systems', system['references'])
     bound = {
-        **{key: partition[key] for key in keep if key in partition},
+        **{key: partition[key] for key in (*KEPT, *backends.PASSED_THROUGH) if key in partition},
         'scheduler': scheduler(partition),
         'environs': [e['name'] for e in environs],
         'features': [*features, *flexible(partition)],

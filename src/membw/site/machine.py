@@ -14,9 +14,8 @@ from membw import presets
 from membw.checkout import root
 from membw.presets.table import Facts, Table
 
-CHAINS: dict[
-    str, tuple[Facts | None, str]
-] = {}  # family -> (toolchain, why there is none), once they were tried
+# family -> (toolchain, why there is none), once they were tried
+CHAINS: dict[str, tuple[Facts | None, str]] = {}
 PROGRAM = '#include <omp.h>\nint main(void) { return omp_get_max_threads() < 1; }\n'
 
 

@@ -3,11 +3,13 @@
 import re
 
 import yaml
+from jinja2 import Environment, PackageLoader
 
 from membw.presets.table import Facts
 from membw.site.topology import bits
 
 COUNTS = ('num_cpus', 'num_cpus_per_core', 'num_cpus_per_socket', 'num_sockets')
+HOUR_S = 3600
 MASKS = ('cores', 'numa_nodes', 'sockets')
 
 
@@ -47,11 +49,10 @@ def processor_facts(processor: Facts) -> Facts:
     return facts
 
 
-def toolchain(name: str, chain: Facts) -> str:
+def toolchain(chain: Facts, name: str) -> Facts:
+    """What the file has of it; its version is a comment."""
     facts = {'family': chain['family']} if chain.get('family', name) != name else {}
-    facts |= {'cc': chain['cc']}
-    facts |= {key: chain[key] for key in ('modules', 'mpicc') if chain.get(key)}
-    return f'    {name}: {flow(facts)}    # {chain["version"]}'
+    return facts | {key: chain[key] for key in ('cc', 'modules', 'mpicc') if chain.get(key)}
 
 
 def not_tried(node: Facts) -> str:
@@ -59,38 +60,9 @@ def not_tried(node: Facts) -> str:
     return f'not tried, as a newer version is there: {", ".join(node["left_out"])}'
 
 
-def extras(node: Facts) -> list[str]:
-    """The theoretical peak is left to a person: only root can read the memory modules."""
-    domains, numa = len(domain_sets(node['processor'])), node['numa']
-    return [
-        *(['  extras:', f'    numa_domains: {domains}'] if domains else []),
-        *(['    numa:', *(f'    - {flow(d)}' for d in numa)] if domains and len(numa) > 1 else []),
-        '    # for the theoretical peak, by `dmidecode -t memory` as root on a node:',
-        "    # memory: {channels: , mts: , source: 'dmidecode -t memory on ...'}",
-    ]
-
-
-def partition(
-    name: str, node: Facts, limit_s: int, scheduler: str, access: list[str]
-) -> list[str]:
-    hour = 3600
-    limit = '1h' if not limit_s or limit_s >= hour else f'{max(1, limit_s // 60)}m'
-    lines = [
-        f'- name: {name}',
-        f'  descr: {flow(node["model"])}',
-        f'  scheduler: {scheduler}',
-        '  launcher: srun',
-        f'  access: {flow([f"-p {name}", *access])}',
-        f'  time_limit: {limit}',
-        '  max_pending_time: 1h    # in the queue; then NOT MEASURED',
-        f'  features: {flow(node["features"])}',
-        f'  processor: {flow(processor_facts(node["processor"]))}',
-        '  toolchains:',
-        *(toolchain(*item) for item in node['toolchains'].items()),
-        *([f'    # {not_tried(node)}'] if node['left_out'] else []),
-        *extras(node),
-    ]
-    return lines
+def limit(seconds: int) -> str:
+    """The time limit of a job: an hour, or less where the partition has less."""
+    return '1h' if not seconds or seconds >= HOUR_S else f'{max(1, seconds // 60)}m'
 
 
 def host_pattern(host: str) -> str:
@@ -100,16 +72,20 @@ def host_pattern(host: str) -> str:
 
 def text(name: str, host: str, day: str, partitions: list[tuple]) -> str:
     """`partitions`: (name, facts of a node, seconds of a job, scheduler, access) of each."""
-    nodes = ', '.join(node['host'] for _, node, *_ in partitions)
-    lines = [
-        f'# systems/{name}.yaml: by `membw system add` on {day}: check it.',
-        f'name: {name}',
-        f'descr: {name}',
-        f'hostnames: {flow([host_pattern(host)])}',
-        'sources:',
-        f"- 'membw system add on {day}: sinfo; sysfs and compilers of {nodes}'",
-        'partitions:',
-    ]
-    for facts in partitions:
-        lines += partition(*facts)
-    return '\n'.join(lines) + '\n'
+    environment = Environment(
+        loader=PackageLoader('membw.system', ''),
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    environment.filters |= {'processor': processor_facts}
+    environment.filters |= {
+        f.__name__: f for f in (flow, limit, toolchain, not_tried, domain_sets)
+    }
+    return environment.get_template('system.yaml.jinja').render(
+        name=name,
+        day=day,
+        host_pattern=host_pattern(host),
+        hosts=', '.join(node['host'] for _, node, *_ in partitions),
+        partitions=partitions,
+    )

@@ -11,7 +11,7 @@ WORDS = {
     'memory_gib': 'memory, GiB', 'memory_channels': 'memory channels', 'memory_mts': 'MT/s',
     'modules': 'memory modules', 'numa_nodes': 'NUMA domains', 'thp': 'transparent huge pages',
     'huge_share': 'share in huge pages', 'freq_max_khz': 'highest clock, kHz', 'smt': 'SMT',
-    'memory_policy': 'memory policy', 'pages_moved': 'share of the pages that were moved',
+    'memory_policy': 'memory policy', 'pages_elsewhere': 'share of the pages elsewhere',
     'other_share': 'share of the CPUs that others had', 'steal_share': 'share of the CPUs stolen',
     'quota_throttles': 'times that a quota stopped it', 'stopped': 'times it was seen stopped',
     'cpus_allowed': 'CPUs that it may use',

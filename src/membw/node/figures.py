@@ -4,6 +4,7 @@ import re
 from typing import Any, NamedTuple
 
 from membw.results import regimes
+from membw.results.table import too_good
 
 Record = dict[str, Any]
 FEW = 0.03  # of the CPUs: more of other processes, or stolen, disturbs
@@ -20,8 +21,6 @@ METRICS = {
     'arithmetic': ('DGEMM', 'dgemm', 'square'),
     'across': ('reads from another NUMA domain', 'tiers', 'read_gbs_across'),
 }
-# sides on which a figure may be too good: it is none, and the part lacks it
-TOO_GOOD = {'higher': ('upper', 'unknown'), 'lower': ('lower', 'unknown')}
 ACROSS = re.compile(r'read_gbs_(\d+)_(?!\1$)\d+')  # of tiers, the slowest of them
 OWN = {'late': 'Triad at the end', 'domain': 'the lowest NUMA domain'}  # compared within a run
 NAMES = {**{name: row[0] for name, row in METRICS.items()}, **OWN}
@@ -56,7 +55,7 @@ def of_record(part: str, record: Record, is_disturbed: bool) -> dict[str, Quanti
         metrics = {**metrics, METRICS['across'][2]: min(rows, key=lambda row: row['value'] or 0)}
     for name, (_, of_part, metric) in METRICS.items():
         row = metrics.get(metric) if part == of_part else None
-        if row and row.get('value') and row.get('bound') not in TOO_GOOD[row['better']]:
+        if row and row.get('value') and not too_good(row.get('bound') or '', row['better']):
             ends = [row[end] for end in ('low', 'high') if row.get(end)]
             half = max((abs(end / row['value'] - 1) for end in ends), default=0.0)
             is_bound = bool(row.get('bound')) or is_disturbed and row['unit'] != 'GB/s'
@@ -94,11 +93,10 @@ def is_one_state(node: Record) -> bool:
     return 'regime-changed' not in warned and not regimes.states(map(regimes.latency, records))
 
 
-def pages_moved(record: Record) -> float:
-    """Share of the pages sampled that came to lie on a domain that was not requested."""
+def pages_elsewhere(record: Record) -> float:
+    """Share of the pages sampled that lay on a domain that was not requested."""
     both = (record.get(f'placement_{when}') or {} for when in ('before', 'after'))
-    before, after = (p.get('pages_misplaced', 0) / (p.get('pages_sampled') or 1) for p in both)
-    return max(after - before, 0.0)
+    return max(p.get('pages_misplaced', 0) / (p.get('pages_sampled') or 1) for p in both)
 
 
 def facts_of_node(node: Record) -> Record:
@@ -123,7 +121,7 @@ def facts_of(record: Record) -> Record:
         'modules': len(modules) or None,
         'memory_mts': min(speeds) if speeds and all(speeds) else None,
         'memory_policy': (record.get('placement_before') or {}).get('policy'),
-        'huge_share': round(huge / size, 2) if huge is not None and size else None,
+        'huge_share': round(huge / size, 1) if huge is not None and size else None,
         'compiler': build.get('compiler'),
         'flags': build.get('flags'),
     }

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 from membw.node.baseline import OF_FEW, Base, Known
 from membw.node.causes import Cause, Row, Seen, find
-from membw.node.figures import METRICS, NAMES, Quantity, Record, pages_moved
+from membw.node.figures import METRICS, NAMES, Quantity, Record, pages_elsewhere
 
 MAIN = ('rate', 'one', 'latency', 'loaded', 'arithmetic')  # a cache may not be seen
 FIT, SLOW, NOT_JUDGED, DEAD = 'FIT', 'SLOW', 'NOT JUDGED', 'DEAD'
@@ -114,7 +114,8 @@ def lacking(node: Record) -> str:
         if part['why']:
             every.append(f'{part["name"]}: {part["why"]}')
         elif record.get('verdict', 'VALID') != 'VALID':
-            reasons = ' '.join(reason['reason'] for reason in record.get('reasons') or ())
+            found = [r for r in record.get('reasons') or () if not r.get('allowed')]
+            reasons = ' '.join(reason['reason'] for reason in found)
             every.append(f'{part["name"]}: {record["verdict"]} {reasons}')
     return '; '.join(every)
 
@@ -134,6 +135,6 @@ def counted_of(node: Record) -> dict[str, float]:
     for name in ('other_share', 'steal_share', 'interrupt_share'):
         counted |= {name: max(trace[name] for trace in traces)} if traces else {}
     records = [part['record'] for part in node['parts'] if part.get('record')]
-    moved = max(map(pages_moved, records), default=0)
+    elsewhere = max(map(pages_elsewhere, records), default=0)
     stopped = sum(part.get('stopped', 0) for part in node['parts'])
-    return counted | {'pages_moved': moved, 'stopped': stopped}
+    return counted | {'pages_elsewhere': elsewhere, 'stopped': stopped}

@@ -48,6 +48,11 @@ METRIC = re.compile(r'[A-Za-z0-9_.+:/@%-]+')
 RESCUED = re.compile(r'\.rank-\d+$')  # what a rank saved by itself
 
 
+def too_good(bound: str, better: str) -> bool:
+    """Perhaps, by a cache: such a figure meets no reference."""
+    return bound in ('unknown', 'upper' if better == HIGHER else 'lower')
+
+
 class Figure(NamedTuple):
     """One metric of one node in one run."""
 
@@ -86,8 +91,7 @@ class Figure(NamedTuple):
 
     @property
     def may_be_worse(self) -> bool:
-        """A cache may have made it too good: it meets no reference."""
-        return self.bound in ('unknown', 'upper' if self.better == HIGHER else 'lower')
+        return too_good(self.bound, self.better)
 
     @property
     def sign(self) -> str:

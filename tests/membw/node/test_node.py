@@ -64,13 +64,16 @@ def test_the_word_of_a_node(planted, text):
     assert word(made.node(**planted)).text.startswith(text)
 
 
-def test_pages_that_were_moved_and_another_memory_policy_are_named():
+def test_pages_elsewhere_and_another_memory_policy_are_named():
     before = {'policy': 'default', 'pages_sampled': 96, 'pages_misplaced': 0}
     peers = [made.node(f'p{i}') for i in range(5)]
+    huge = {'array_size': 2**20, 'pages': {'huge_mib': 24}}  # all of them
     for node in peers:
-        record_of(node, 'stream')['placement_before'] = before
+        record_of(node, 'stream').update(huge, placement_before=before)
     interleaved = made.node(shares={'rate': 0.8})
-    record_of(interleaved, 'stream')['placement_before'] = {**before, 'policy': 'interleave'}
+    other = {**before, 'policy': 'interleave'}
+    # two pages of a hundred of another size explain nothing
+    record_of(interleaved, 'stream').update(huge, pages={'huge_mib': 23.5}, placement_before=other)
     found = word(interleaved, peers)
     assert found.text == 'SLOW (the NUMA settings differ)'
     assert 'memory policy: interleave, not default' in found.causes[0].evidence
@@ -82,8 +85,8 @@ def test_pages_that_were_moved_and_another_memory_policy_are_named():
         placement_after={**before, 'pages_misplaced': 48},
     )
     found = word(moved, peers)
-    assert found.word == 'NOT JUDGED' and found.why.startswith('pages were moved to a NUMA domain')
-    assert 'share of the pages that were moved: 0.5' in found.causes[0].evidence
+    assert found.word == 'NOT JUDGED' and found.why.startswith('memory lies on a NUMA domain')
+    assert 'share of the pages elsewhere: 0.5' in found.causes[0].evidence
 
 
 def changed(name, **fields):

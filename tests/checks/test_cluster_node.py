@@ -9,6 +9,7 @@ import pathlib
 import re
 import shlex
 import shutil
+import subprocess
 
 import made_up_nodes as made
 import pytest
@@ -45,12 +46,14 @@ def session(slurm, call, tmp_path_factory):
     (folder / 'gcc').write_text(GCC.format(words=words))
     (folder / 'gcc').chmod(0o755)
     (folder / 'made-up').mkdir()
+    dgemm = folder / 'dgemm'  # a site's own
+    subprocess.run([real, *shlex.split(words), '-o', dgemm], check=True)
 
     def run(**planted):
         for host in (f'n{i}' for i in range(1, 7)):
             put(folder / 'made-up', made.node(host, **planted.get(host, {})))
         line = f'membw run --system ulysses -n cluster_node --prefix={folder}'
-        line += ' -S battery_seconds=30'
+        line += f' -S battery_seconds=45 -S battery_dgemm={dgemm}'
         path = f'{folder}:{call("printenv", "PATH").stdout.strip()}'
         done = call(*line.split(), PATH=path, **slurm)
         report = ROOT / re.search(r'^report (\S+\.json)', done.stdout, re.M)[1]
@@ -86,6 +89,7 @@ def test_one_is_slow_for_a_reason_one_died_one_is_drained_and_after_repair_all_a
     records = [json.loads(line) for line in pathlib.Path(case['record']).read_text().splitlines()]
     assert [r['host'] for r in records].count('n4') == 2  # measured again, beside three
     assert [r['host'] for r in records].count('n1') == 2
+    assert 'dgemm' in [part['name'] for part in records[0]['parts']]
     page = tmp_path / 'page.html'
     assert cli.main(['report', case['record'], '-o', str(page)]) == 0
     assert 'a memory module or channel is gone' in page.read_text()
@@ -96,3 +100,19 @@ def test_one_is_slow_for_a_reason_one_died_one_is_drained_and_after_repair_all_a
     nodes, case, done = session()
     assert {line.split()[1] for line in nodes.values()} == {'PASS'}, done.stdout
     assert sorted(nodes) == ['n1', 'n2', 'n3', 'n4', 'n5', 'n6'] and done.returncode == 0
+
+
+@pytest.mark.parametrize(
+    'words, fact',
+    [
+        (['battery_dgemm=/nowhere'], 'battery_dgemm=/nowhere: no program'),
+        (
+            ['battery_seconds=30', 'battery_dgemm=/bin/sh'],
+            'battery_dgemm: needs battery_seconds=45',
+        ),
+    ],
+)
+def test_a_battery_that_cannot_be_is_refused(words, fact, call):
+    settings = [word for one in words for word in ('-S', one)]
+    done = call('reframe', '-c', ROOT / 'reframe-checks/cluster_node.py', '-l', *settings)
+    assert done.returncode == 2 and fact in done.stderr

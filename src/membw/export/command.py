@@ -44,16 +44,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Exit status as in EPILOG."""
     from membw.export import openmetrics, rows
-    from membw.export.unmeasured import of_records, of_reports
     from membw.results.table import read_table
 
     paths = args.results or [str(Path(root(), 'results'))]
     table = read_table([path for path in paths if args.results or Path(path).is_dir()])
     if args.node:
         table.choose(args.node)
-    missing = of_records(table.lost)
+    missing = rows.of_records(table.lost)
     if not args.node:  # a report has no node of what never ran
-        missing += of_reports([path for path in paths if Path(path).is_dir()], table.problems)
+        missing += rows.of_reports([path for path in paths if Path(path).is_dir()], table.problems)
     for problem in table.problems:
         print(f'membw: {printable(problem)}', file=sys.stderr)
     if not table.figures and not missing:

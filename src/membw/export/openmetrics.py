@@ -6,9 +6,8 @@ Samples have no time stamps: node_exporter's textfile collector refuses them.
 import re
 from collections.abc import Mapping, Sequence
 
-from membw.export.rows import row_of
-from membw.export.unmeasured import NAMES
-from membw.export.unmeasured import newest as newest_of
+from membw.export.rows import NAMES, key_of, row_of
+from membw.export.rows import newest as newest_of
 from membw.printable import printable
 from membw.results.table import Figure
 
@@ -30,7 +29,6 @@ KINDS = {
     'reference': ('reference', 'the reference value of the figure'),
 }
 VERDICT = 'the verdict of a figure, as a label'
-LABELS = ('test', 'parameters', 'system', 'partition', 'preset', 'pinning', 'node')
 Families = dict[str, tuple[str, str, dict[str, float]]]  # name -> unit, help, {series: value}
 
 
@@ -39,8 +37,7 @@ def as_text(figures: Sequence[Figure], unmeasured: Sequence[Mapping[str, str]] =
     of time."""
     newest: dict[tuple, Figure] = {}
     for f in figures:
-        names = f.benchmark, f.parameters, f.system, f.partition, f.preset, f.pinning, f.node
-        newest[names + (f.metric,)] = f
+        newest[key_of(f) + (f.node, f.metric)] = f
     families: Families = {}
     for figure in newest.values():
         _add_figure(families, figure)
@@ -57,7 +54,7 @@ def as_text(figures: Sequence[Figure], unmeasured: Sequence[Mapping[str, str]] =
 
 def _add_figure(families: Families, figure: Figure) -> None:
     row = row_of(figure)
-    labels = {name: row[name] for name in (*LABELS, 'metric', 'better', 'verdict')}
+    labels = {name: row[name] for name in (*NAMES, 'node', 'metric', 'better', 'verdict')}
     reason = {**labels, 'reason': row['reason']}
     _add(families, 'membw_verdict', '', VERDICT, reason, 1.0)
     name = 'membw_measured_timestamp_seconds'

@@ -5,8 +5,7 @@ from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
-from membw.report.svg import LETTER, LINE, Canvas, Scale, x_axis, y_axis
-from membw.report.theme import CATEGORIES, heat
+from membw.report.svg import CATEGORIES, LETTER, LINE, Canvas, Scale, heat, x_axis, y_axis
 
 # --- bars: fastest first, with interval or bound, reference and peak -----------------------------
 

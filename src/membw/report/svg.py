@@ -1,17 +1,26 @@
-"""A picture as SVG text: shapes, axes and their steps.
+"""A picture as SVG text: colours, shapes, axes and their steps.
 
-Sizes are pixels. Colours are classes (see theme.py), so that a page changes them with its scheme.
+Sizes are pixels. Colours are classes, light and dark, so that a page changes them with its scheme:
+Okabe and Ito's palette (https://jfly.uni-koeln.de/color/), which any colour vision tells apart.
+Some of its colours are darkened on white, or lightened on black, for a contrast of 3:1.
 """
 
+import json
 import math
 from collections.abc import Callable, Iterable, Sequence
 from html import escape
+from pathlib import Path
 
 from membw.printable import printable
-from membw.report import theme
 
 LETTER = 7.2  # pixels of one character of 12 px, on average
 LINE = 16  # pixels from one line of text to the next
+COLOURS = json.loads((Path(__file__).parent / 'assets' / 'colours.json').read_text())
+LIGHT, DARK = COLOURS['light'], COLOURS['dark']
+SCREEN = '@media screen and (prefers-color-scheme: dark)'  # paper is white
+CATEGORIES = ('one', 'two', 'three', 'four', 'five', 'six')
+# of a heat map, from low to high: viridis at equal steps (matplotlib, CC0)
+VIRIDIS = ((68, 1, 84), (59, 82, 139), (33, 145, 140), (94, 201, 98), (253, 231, 37))
 
 
 class Canvas:
@@ -76,8 +85,7 @@ class Canvas:
             f'aria-label="{label}">'
         )
         style = (
-            f'<style>{theme.picture_css()}</style><rect width="100%" height="100%" '
-            'class="fill-back"/>'
+            f'<style>{picture_css()}</style><rect width="100%" height="100%" class="fill-back"/>'
             if standalone
             else ''
         )
@@ -181,3 +189,37 @@ def y_axis(canvas: Canvas, scale: Scale, left: float, right: float, title: str) 
         canvas.line(left, scale(step), right, scale(step), 'grid')
         canvas.text(left - 6, scale(step) + 4, f'{step:g}', 'muted', anchor='end')
     canvas.text(0, min(scale.start, scale.end) - 12, title, 'muted')
+
+
+# --- colours -------------------------------------------------------------------------------------
+
+
+def picture_css() -> str:
+    """Rules of the classes that pictures use: fill-NAME, line-NAME and the text."""
+    text = 'text { font: 12px system-ui, "Liberation Sans", Arial, sans-serif; }'
+    return f'{text}\n{_rules(LIGHT)}\n{SCREEN} {{\n{_rules(DARK)}\n}}'
+
+
+def page_css() -> str:
+    """The same colours as variables of the page, light and dark."""
+    light, dark = (' '.join(f'--{k}: {v};' for k, v in of.items()) for of in (LIGHT, DARK))
+    return f':root {{ {light} }}\n{SCREEN} {{ :root {{ {dark} }} }}'
+
+
+def _rules(colours: dict[str, str]) -> str:
+    rules = (
+        f'.fill-{name} {{ fill: {colour}; }} .line-{name} {{ stroke: {colour}; }}'
+        for name, colour in colours.items()
+    )
+    return '\n'.join(rules)
+
+
+def heat(share: float) -> str:
+    """The colour of a cell: `share` is 0 at the lowest value of the map, 1 at the highest."""
+    position = min(max(share, 0.0), 1.0) * (len(VIRIDIS) - 1)
+    at = min(int(position), len(VIRIDIS) - 2)
+    mixed = (
+        round(a + (b - a) * (position - at))
+        for a, b in zip(VIRIDIS[at], VIRIDIS[at + 1], strict=True)
+    )
+    return '#{:02x}{:02x}{:02x}'.format(*mixed)

@@ -7,7 +7,7 @@ from jinja2 import Environment, PackageLoader
 from markupsafe import Markup
 
 from membw.printable import printable
-from membw.report import theme
+from membw.report import svg
 from membw.report.model import Page
 
 
@@ -22,7 +22,7 @@ def render(page: Page) -> str:
         finalize=_printable,
     )
     css, _, _ = PackageLoader('membw.report', 'assets').get_source(environment, 'report.css')
-    style = f'{theme.page_css()}\n{theme.picture_css()}\n{css}'
+    style = f'{svg.page_css()}\n{svg.picture_css()}\n{css}'
     script, _, _ = PackageLoader('membw.report', 'assets').get_source(environment, 'report.js')
     policy = (
         f"default-src 'none'; style-src '{_hash(style)}'; script-src '{_hash(script)}'; "

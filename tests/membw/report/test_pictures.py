@@ -3,7 +3,7 @@
 import re
 from xml.etree import ElementTree
 
-from membw.report import theme
+from membw.report import svg
 from membw.report.charts import Bar, Curve, bars, heat_map, lines
 
 SVG = '{http://www.w3.org/2000/svg}'
@@ -50,4 +50,4 @@ def test_a_heat_map_of_many_names_shares_cells_and_keeps_the_largest_value():
     root = ElementTree.fromstring(heat_map(values, names, 'ns', 800, '').as_text())
     cells = root.findall(f'{SVG}rect')
     assert len(cells) == 44 * 44
-    assert sum(cell.get('fill') == theme.heat(1.0) for cell in cells) == 1
+    assert sum(cell.get('fill') == svg.heat(1.0) for cell in cells) == 1

@@ -12,6 +12,7 @@ from functools import partial
 import mpi_job
 import program_build
 import pytest
+from checkout_copy import copy_checkout, variables
 from places import ROOT
 
 # the signs of figures are in UTF-8, and tables as wide as they are
@@ -138,6 +139,16 @@ def one_run():
     with open(ROOT / 'results/tests.lock', 'w') as file:
         fcntl.flock(file, fcntl.LOCK_EX)
         yield
+
+
+@pytest.fixture(scope='module')
+def own_checkout(tmp_path_factory):
+    """(a copy of this checkout, the variables of its commands). It has a results/run.lock of its
+    own: a long run keeps no other test waiting."""
+    folder = copy_checkout(tmp_path_factory.mktemp('own'))
+    shutil.copy(ROOT / 'setup-env.sh', folder)
+    (folder / '.venv').symlink_to(ROOT / '.venv')
+    return folder, variables(folder)
 
 
 @pytest.fixture(scope='session')

@@ -48,7 +48,7 @@ class Session:
     """One `membw run -n cluster_stream`: what it printed, its test case, its records."""
 
     def __init__(self, place, size, times, *faults, **options):
-        self.root, self.environment, slurm, self.folder = place
+        (self.root, own), self.environment, slurm, self.folder = place
         standin_gcc.put_up(self.folder, *faults)
         allow = options.pop('allow', DEFECTS)
         asked = {'array_size': size, 'ntimes': times, 'rank_threads': 1, 'allow': allow}
@@ -56,7 +56,7 @@ class Session:
         self.words = ['membw', 'run', '--system', 'ulysses', '-n', 'cluster_stream']
         self.words += ['-p', 'gcc-o2', f'--prefix={self.folder}']
         self.words += [word for k, v in asked.items() for word in ('-S', f'{k}={v}')]
-        self.variables = {**slurm, 'PATH': f'{self.folder}:{self.environment["PATH"]}'}
+        self.variables = {**slurm, **own, 'PATH': f'{self.folder}:{self.environment["PATH"]}'}
 
     def start(self):
         variables = {k: str(v) for k, v in self.variables.items()}
@@ -95,9 +95,9 @@ class Session:
 
 
 @pytest.fixture
-def session(root, environment, slurm, tmp_path, one_run):
+def session(own_checkout, environment, slurm, tmp_path):
     def make(*words, **options):
-        return Session((root, environment, slurm, tmp_path), *words, **options)
+        return Session((own_checkout, environment, slurm, tmp_path), *words, **options)
 
     return make
 

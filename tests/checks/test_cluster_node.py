@@ -36,7 +36,7 @@ def slurm(slurm_emu, tmp_path_factory):
 
 
 @pytest.fixture(scope='module')
-def session(slurm, call, tmp_path_factory):
+def session(slurm, call, own_checkout, tmp_path_factory):
     """Runs cluster_node; the node-check file as {node: line}, the case, what was printed."""
     folder = tmp_path_factory.mktemp('session')
     real = shutil.which('gcc')
@@ -55,8 +55,8 @@ def session(slurm, call, tmp_path_factory):
         line = f'membw run --system ulysses -n cluster_node --prefix={folder}'
         line += f' -S battery_seconds=45 -S battery_dgemm={dgemm}'
         path = f'{folder}:{call("printenv", "PATH").stdout.strip()}'
-        done = call(*line.split(), PATH=path, **slurm)
-        report = ROOT / re.search(r'^report (\S+\.json)', done.stdout, re.M)[1]
+        done = call(*line.split(), cwd=own_checkout[0], PATH=path, **slurm, **own_checkout[1])
+        report = own_checkout[0] / re.search(r'^report (\S+\.json)', done.stdout, re.M)[1]
         cases = json.loads(report.read_text())['runs'][-1]['testcases']
         (case,) = [case for case in cases if not case['fixture']]
         lines = pathlib.Path(case['node_check']).read_text().splitlines()
@@ -75,7 +75,7 @@ def put(folder, node):
 
 
 def test_one_is_slow_for_a_reason_one_died_one_is_drained_and_after_repair_all_are_fit(
-    session, slurm, call, one_run, tmp_path, capsys
+    session, slurm, call, tmp_path, capsys
 ):
     channel, _ = made.PLANTED['memory-channel']
     call('scontrol', 'update', 'nodename=n6', 'state=drain', 'reason=test', **slurm)

@@ -11,7 +11,7 @@ import re
 from xml.etree import ElementTree
 
 import pytest
-from places import ROOT
+import standin_gcc
 
 from membw.results.rows import rows_of_records
 from membw.results.table import read_table
@@ -62,17 +62,17 @@ def build_killer(tmp_path_factory, call):
 class Ended:
     """A run of `membw run` and all that it leaves."""
 
-    def __init__(self, done):
+    def __init__(self, done, folder):
         self.text, self.status = done.stdout, done.returncode
-        (name,) = re.findall(r'^report \S*?(\S+)\.json', self.text, re.M)
-        self.base = ROOT / name
+        (name,) = re.findall(r'^report (\S+)\.json', self.text, re.M)
+        self.base = folder / name
         report = json.loads(self.base.with_suffix('.json').read_text())
         self.cases = [c for c in report['runs'][0]['testcases'] if not c['fixture']]
         self.records = [c['record'] for c in self.cases if c.get('record')]
 
 
 @pytest.fixture
-def run(call, one_run):
+def run(call, own_checkout):
     def measure(tests, variables, *words, settings=()):
         names = (
             '^stream%.*pinning=omp' if test == 'stream' else f'^{test}(%|$)' for test in tests
@@ -80,11 +80,11 @@ def run(call, one_run):
         words = [*words, *(word for name in names for word in ('-n', name))]
         words += [word for one in (*TINY, *settings) for word in ('-S', one)]
         done = call(
-            'membw', 'run', '--full', '-p', '^gcc-o2$', *words,
-            MEMBW_BUILD='make', **MPI_AS_ROOT, **variables,
+            'membw', 'run', '--full', '-p', '^gcc-o2$', *words, cwd=own_checkout[0],
+            MEMBW_BUILD='make', **MPI_AS_ROOT, **variables, **own_checkout[1],
         )  # fmt: skip
         assert 'Verdict: ' in done.stdout, done.stdout + done.stderr
-        return Ended(done)
+        return Ended(done, own_checkout[0])
 
     return measure
 
@@ -147,7 +147,10 @@ def test_a_program_that_dies_after_its_record_is_not_pass(run, killer, two_cores
     check(ended, AFTER, call, tmp_path)
 
 
-def test_the_quick_run_says_so_too(call, killer, one_run):
-    done = call('membw', 'run', **killer('stream=1:7'))
+def test_the_quick_run_says_so_too(call, killer, own_checkout, environment, tmp_path):
+    """By a compiler that does not optimize: three presets take half a minute else."""
+    path = f'{standin_gcc.put_up(tmp_path)}:{environment["PATH"]}'
+    folder, variables = own_checkout
+    done = call('membw', 'run', cwd=folder, PATH=path, **killer('stream=1:7'), **variables)
     assert done.returncode == 1, done.stdout + done.stderr
     assert 'DIED' in done.stdout and 'ended by SIGBUS (signal 7)' in done.stdout

@@ -74,7 +74,8 @@ def combine(records: list[dict], requested: int | None = None) -> dict:
     low and high are those of the least and the largest launch: of six they contain the median of
     all launches with 97 %, whatever its distribution (1 - 2 / 2^n). Where not more than half of
     the `requested` launches (default: all) are valid, or one is wrong for good, the record is
-    INVALID. A metric that at most half of the launches have is left out.
+    INVALID. A metric that at most half of the launches have is left out; one that is a bound in
+    half of those that have it is one.
     """
     requested = requested or len(records)
     wrong = next(filter(is_wrong, records), None)
@@ -107,17 +108,26 @@ def is_wrong(record: dict) -> bool:
 def _metrics(records: list[dict]) -> dict[str, dict]:
     rows = {name: row for record in reversed(records) for name, row in record['metrics'].items()}
     return {
-        name: {**row, **_of_launches(records, name)}
+        name: {
+            **{k: v for k, v in row.items() if k not in ('low', 'high', 'bound')},
+            **_of_launches(records, name),
+        }
         for name, row in rows.items()
         if 2 * sum(name in record['metrics'] for record in records) > len(records)
     }
 
 
-def _of_launches(records: list[dict], name: str) -> dict[str, float]:
+def _of_launches(records: list[dict], name: str) -> dict[str, float | str]:
     rows = [r['metrics'][name] for r in records if name in r['metrics']]
     rows = [row for row in rows if row['value'] is not None]
     if not rows:
         return {}
+    sure = [row for row in rows if not row.get('bound')]
+    if 2 * len(sure) <= len(rows):
+        bounds = {row['bound'] for row in rows if row.get('bound')}
+        value = statistics.median(row['value'] for row in rows)
+        return {'value': value, 'bound': 'unknown' if len(bounds) > 1 else bounds.pop()}
+    rows = sure
     return {
         'value': statistics.median(row['value'] for row in rows),
         'low': min(row.get('low', row['value']) for row in rows),

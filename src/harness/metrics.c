@@ -74,7 +74,19 @@ void metric_too_good(const char *name)
 	struct metric *m = metric_named(name);
 
 	m->has_interval = 0;
-	m->bound = m->better == HIGHER ? "upper" : "lower";
+	m->bound = m->bound ? "unknown" : m->better == HIGHER ? "upper" : "lower";
+}
+
+void metric_disturbed(const char *name)
+{
+	struct metric *m = metric_named(name);
+
+	m->bound = m->better == HIGHER ? "lower" : "upper";
+}
+
+void metric_unknown(const char *name)
+{
+	metric_named(name)->bound = "unknown";
 }
 
 void metric_rate(const char *name, const struct rate *rate, double scale, const char *unit)

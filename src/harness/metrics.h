@@ -20,8 +20,13 @@ LOCAL void metric(const char *name, double value, const char *unit, enum better 
 LOCAL void metric_interval(const char *name, double low, double high);
 
 /* A cache may have made it too good: a rate is an upper bound, a latency a lower one, and neither
- * has an interval. */
+ * has an interval; unknown, where it was disturbed, too. */
 LOCAL void metric_too_good(const char *name);
+
+/* Other processes disturbed it, so that it has no interval: alone it would have been better; of a
+ * difference or a ratio that is not known. */
+LOCAL void metric_disturbed(const char *name);
+LOCAL void metric_unknown(const char *name);
 
 /* A metric of what the repetitions of a rate say, divided by SCALE: its value with an interval, or
  * as a lower bound. */

@@ -85,6 +85,12 @@ static void output_metric(const char *what, const char *mix, const struct sweep_
 	metric(name, f->median, unit, better);
 	if (!interference_is_loud() && f->low > 0)
 		metric_interval(name, f->low, f->high);
+	else if (mix) /* at half of a rate that may have been higher */
+		metric_unknown(name);
+	else
+		metric_disturbed(name);
+	if (verdict_finding(NOT_PROVEN) != NOT_FOUND)
+		metric_too_good(name);
 }
 
 void output_metrics(const struct sweep *sweep)

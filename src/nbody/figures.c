@@ -151,6 +151,8 @@ void figure_metrics(const struct figure *f, const struct crew *crew, const struc
 	if (is_undisturbed && figure_is_undisturbed(baseline, baseline_crew, baseline) &&
 	    order_statistics_spread(&f->speed_up) <= UNSTABLE_SPREAD)
 		metric_interval(name, f->speed_up.low, f->speed_up.high);
+	else
+		metric_unknown(name);
 }
 
 void figure_write(const struct figure *f, const struct crew *crew)

@@ -228,6 +228,8 @@ static void say_metrics(const struct run *run)
 		if (figure_is_steady(f, o))
 			metric_interval(o->name, f->overhead.low - LAUNCH_SPREAD * f->with,
 					f->overhead.high + LAUNCH_SPREAD * f->with);
+		else
+			metric_unknown(o->name);
 	}
 }
 

@@ -132,6 +132,8 @@ static void time_metric(const struct exchange *e, const char *name, int has_inte
 	metric(name, exchange_us(e), "us", LOWER);
 	if (has_interval)
 		metric_interval(name, one_way_us(s->low), one_way_us(s->high));
+	else
+		metric_disturbed(name);
 }
 
 static void bandwidth_metric(const struct exchange *e, const char *name, int has_interval)
@@ -142,6 +144,8 @@ static void bandwidth_metric(const struct exchange *e, const char *name, int has
 	if (has_interval)
 		metric_interval(name, (double)e->size / one_way_us(s->high) / 1000,
 				(double)e->size / one_way_us(s->low) / 1000);
+	else
+		metric_disturbed(name);
 }
 
 static const char *time_name(const struct exchange *e)

@@ -309,6 +309,8 @@ static void metric_of_pair(const struct meeting *m, const char *name)
 	metric(name, one_way_ns(s->median), "ns", LOWER);
 	if (blocks_have_interval(&m->blocks))
 		metric_interval(name, one_way_ns(s->low), one_way_ns(s->high));
+	else
+		metric_disturbed(name);
 }
 
 static void conclude(const struct run *run)

@@ -3,6 +3,7 @@
 #include "../harness/json.h"
 #include "../harness/metrics.h"
 #include "../harness/plural.h"
+#include "../harness/verdict.h"
 
 static const char *const titles[FIGURES] = { "Latency, ns", "Read, GB/s", "Triad, GB/s" };
 
@@ -150,6 +151,10 @@ void output_metrics(const struct matrix *matrix)
 			metric(name, f->value, "ns", LOWER);
 			if (f->low > 0)
 				metric_interval(name, f->low, f->high);
+			else
+				metric_disturbed(name);
+			if (verdict_finding(NOT_PROVEN) != NOT_FOUND)
+				metric_too_good(name);
 		}
 }
 

@@ -93,6 +93,22 @@ def test_one_launch_that_is_wrong_for_good_makes_the_record_invalid():
     assert made['verdict'] == 'INVALID' and made['reasons'][0]['reason'] == 'not-validated'
 
 
+@pytest.mark.parametrize(
+    'bounds, bound, value',
+    [
+        ((None, None, 'upper'), None, 0.25),
+        ((None, 'upper', 'upper'), 'upper', 0.3),
+        (('unknown', 'upper', 'upper'), 'unknown', 0.3),
+    ],
+)
+def test_a_figure_that_is_a_bound_in_half_of_the_launches_is_one(bounds, bound, value):
+    records = [launch(v) for v in (0.2, 0.3, 0.9)]
+    for one, of in zip(records, bounds, strict=True):
+        one['metrics']['mpi_0_1_0'] |= {'bound': of} if of else {}
+    row = combine(records)['metrics']['mpi_0_1_0']
+    assert (row.get('bound'), row['value'], 'low' in row) == (bound, value, not bound)
+
+
 def test_a_figure_that_most_launches_have_counts_although_the_first_lacks_it():
     """src/overheads leaves out what it is not sure of."""
     records = [launch(v) for v in (0.3, 0.2, 0.9)]

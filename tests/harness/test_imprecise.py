@@ -55,4 +55,6 @@ def test_a_figure_that_is_only_imprecise_is_shown(
     assert reason not in [r['reason'] for r in data['reasons']]
     assert (data['verdict'], done.returncode) == ('VALID', 0), done.stdout
     shown = metric or next(iter(data['metrics']))
+    if program == 'pingpong':  # what disturbs can only make a latency longer
+        assert data['metrics'][shown]['bound'] == 'upper'
     assert data['metrics'][shown]['value'] > 0 and f'warning: {reason}: ' in done.stdout

@@ -129,6 +129,7 @@ def test_on_busy_cpus_every_latency_is_shown_and_no_wide_interval(build, tmp_pat
         wide = max(pair['high_ns'] - median, median - pair['low_ns']) > 0.1 * median
         lost = 2 * pair['blocks_interrupted'] > pair['blocks_played']
         assert metric['value'] == median and ('low' in metric) == (not wide and not lost)
+        assert metric.get('bound') == ('upper' if wide or lost else None)
 
 
 def test_pairs_together_say_so_in_their_names(run):

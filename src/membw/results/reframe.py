@@ -110,9 +110,13 @@ def test_of(case: dict) -> str:
 
 
 def parameters(case: dict) -> dict[str, str]:
-    """{'pinning': 'omp', 'affinity': 'close'}: what tells the cases of a test apart, but the
-    round and what ReFrame's --repeat and --distribute add."""
-    words = re.split(r'\s(?=%)', case.get('display_name') or case.get('name') or '')[1:]
+    return parameters_of(case.get('display_name') or case.get('name') or '')
+
+
+def parameters_of(text: str) -> dict[str, str]:
+    """{'pinning': 'omp'} of 'stream %pinning=omp', or of '%pinning=omp': what tells the cases of a
+    test apart, but the round and what ReFrame's --repeat and --distribute add."""
+    words = re.split(r'(?:^|\s)(?=%)', text)[1:]
     pairs = (word.split(' /')[0].strip().partition('=') for word in words)
     named = {name.removeprefix('%'): value for name, _, value in pairs}
     return {n: v for n, v in named.items() if n != 'round' and '.' not in n and n[:1] != '$'}

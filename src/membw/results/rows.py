@@ -293,7 +293,7 @@ def of_rounds(figures: Sequence[Figure], lost: Sequence[Lost]) -> Row:
         why_not.append(own[-1].why)
     reasons = filter(None, [*dict.fromkeys(one.text for one in lost), *why_not])
     f: Figure | Lost = figures[0] if figures else lost[0]
-    parameters = {'pinning': f.pinning, **reframe.parameters({'name': f'- {f.parameters}'})}
+    parameters = {'pinning': f.pinning, **reframe.parameters_of(f.parameters)}
     where = f'{f.system}:{f.partition}'
     word, reason = verdict.worst(words), '; '.join(reasons)
     return Row(f.benchmark, where, f.preset, parameters, word, reason, found, [], f.node)

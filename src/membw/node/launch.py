@@ -22,12 +22,14 @@ def launch(words: list[str], environment: Mapping[str, str], limit_s: float) -> 
     """A part of a record of a node, as record.schema.json has it, without name and command."""
     with tempfile.TemporaryDirectory(prefix='membw-node-') as folder:
         file, said = Path(folder, 'record.json'), Path(folder, 'said')
-        before, begun = trace.snapshot(), time.monotonic()
+        before, begun, mine = trace.snapshot(), time.monotonic(), time.process_time()
         with open(said, 'wb') as stderr:
             line = [*words, '--json', str(file)]
             process = subprocess.Popen(line, env=dict(environment), stdout=stderr, stderr=stderr)
-        status, own_s, stopped, is_late = waited(process, begun + limit_s)
+        status, usage, stopped, is_late = waited(process, begun + limit_s)
+        own_s = usage.ru_utime + usage.ru_stime + time.process_time() - mine
         taken = trace.between(before, trace.snapshot(), {process.pid, os.getpid()}, own_s)
+        taken['preempted'] = usage.ru_nivcsw
         try:
             record, why = json.loads(file.read_text()), ''
         except (OSError, ValueError):
@@ -47,9 +49,9 @@ def launch(words: list[str], environment: Mapping[str, str], limit_s: float) -> 
     }
 
 
-def waited(process: subprocess.Popen, end: float) -> tuple[int, float, int, bool]:
-    """(status, CPU seconds of it and of this process, times it was seen stopped, too late)."""
-    mine, stopped, is_late, pid = time.process_time(), 0, False, 0
+def waited(process: subprocess.Popen, end: float) -> tuple[int, Any, int, bool]:
+    """(status, what it used, times it was seen stopped, too late)."""
+    stopped, is_late, pid = 0, False, 0
     try:
         while not pid:
             seen = trace.stat_of(Path('/proc', str(process.pid)))
@@ -63,5 +65,4 @@ def waited(process: subprocess.Popen, end: float) -> tuple[int, float, int, bool
         process.kill()
         raise
     process.returncode = os.waitstatus_to_exitcode(code)
-    seconds = usage.ru_utime + usage.ru_stime + time.process_time() - mine
-    return process.returncode, seconds, stopped, is_late
+    return process.returncode, usage, stopped, is_late

@@ -60,14 +60,15 @@ def cpu_time(node: Record) -> list[str]:
     traces = [part['trace'] for part in node['parts'] if part.get('trace')]
     names = ('own', 'other', 'unaccounted', 'interrupts', 'steal')
     own, other, unaccounted, interrupts, steal = (sum(t[f'{n}_s'] for t in traces) for n in names)
+    preempted = sum(t.get('preempted', 0) for t in traces)
     busiest: Counter = Counter()
     for row in (row for trace in traces for row in trace['processes']):
         busiest[f'{row["name"]} ({row["pid"]})'] += row['cpu_s']
     who = ', '.join(f'{name} {seconds:.1f} s' for name, seconds in busiest.most_common(3))
     return [
-        f'CPU time: battery {own:.1f} s, other processes {other:.1f} s ({who or "none"}), '
-        f'no process that is there {unaccounted:.1f} s, interrupts {interrupts:.1f} s, '
-        f'stolen {steal:.1f} s'
+        f'CPU time: battery {own:.1f} s, preempted {preempted} times, '
+        f'other processes {other:.1f} s ({who or "none"}), no process that is there '
+        f'{unaccounted:.1f} s, interrupts {interrupts:.1f} s, stolen {steal:.1f} s'
     ] * bool(traces)
 
 

@@ -9,7 +9,7 @@ import pytest
 from places import ROOT
 
 from membw import cli
-from membw.node import baseline, battery, store
+from membw.node import baseline, battery, store, text
 from membw.node.command import word_for
 from membw.results.table import read_table
 
@@ -292,6 +292,15 @@ def test_one_that_somebody_stopped_is_not_judged(programs, capsys):
 def test_a_usage_error_is_one_line(words, fact, capsys):
     status, said = run(capsys, *words)
     assert status == 2 and fact in said.err
+
+
+def test_who_took_the_cpus_is_said_and_how_often_the_battery_was_preempted(programs, capsys):
+    busy = {'preempted': 7, 'other_s': 4, 'processes': [{'name': 'cron', 'pid': 7, 'cpu_s': 4}]}
+    (line,) = text.cpu_time(made.node(traces={'ladder': busy}))
+    assert 'preempted 7 times, other processes 4.0 s (cron (7) 4.0 s)' in line
+    run(capsys, '--programs', programs)
+    (record,) = store.read([store.folder()])
+    assert all(part['trace']['preempted'] >= 0 for part in record['parts'])
 
 
 def test_the_plan_is_printed(capsys):

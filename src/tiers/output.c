@@ -3,6 +3,7 @@
 #include "../harness/json.h"
 #include "../harness/metrics.h"
 #include "../harness/plural.h"
+#include "../harness/signs.h"
 #include "../harness/verdict.h"
 
 static const char *const titles[FIGURES] = { "Latency, ns", "Read, GB/s", "Triad, GB/s" };
@@ -76,7 +77,8 @@ static void output_cell(const struct tier *p, int figure)
 		snprintf(text, sizeof(text), "%s%s", rate_text(f, 1),
 			 output_differs(p, figure) ? "!" : "");
 	else
-		snprintf(text, sizeof(text), "%.1f%s", f->value,
+		snprintf(text, sizeof(text), "%s %.1f%s",
+			 verdict_finding(NOT_PROVEN) != NOT_FOUND ? "~" : sign_at_most(), f->value,
 			 output_differs(p, figure) ? "!" : "");
 	/* in columns, not in bytes: of a sign in UTF-8 the first byte counts */
 	for (c = text; *c; c++)

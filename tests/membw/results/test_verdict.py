@@ -66,6 +66,14 @@ def test_an_upper_bound_that_is_allowed_meets_no_reference(tmp_path):
     assert verdict.of_figure(figure) == 'UNDECIDED'
 
 
+@pytest.mark.parametrize('bound, word', [('upper', 'UNDECIDED'), (None, 'FAIL')])
+def test_a_time_that_others_lengthened_fails_no_reference(tmp_path, bound, word):
+    row = {'value': 1018.9, 'unit': 'ns', 'better': 'lower', 'bound': bound}
+    record = made.record(rows={'ns_0_0': row}, case={'references': {'ns_0_0': [150.0, None, 0.1]}})
+    figure = read_table([str(made.write(tmp_path / 'r.jsonl', [record]))]).figures[-1]
+    assert verdict.of_figure(figure) == word
+
+
 def test_a_figure_without_reference_passes(tmp_path):
     assert verdict.of_figure(triad(tmp_path, 0.1, case={'references': {}})) == 'PASS'
 

@@ -90,6 +90,12 @@ MACHINES = {
         720,
         800,
     ),
+    'a cache as declared, and three times of it in memory': (
+        Machine(480, 480, 1600),
+        NOT_PROVEN,
+        1440,
+        1440,
+    ),
     'V-Cache that the virtual machine does not declare': (
         Machine(32, 192, 16000),
         PROVEN,

@@ -284,6 +284,14 @@ static enum residency triads_by_declared(const struct residency_request *r, size
 	return r->declared && bytes >= r->rule ? RESIDENCY_DECLARED : RESIDENCY_UNKNOWN;
 }
 
+/* Of an automatic size: other processes left too little time to measure more. */
+static enum residency triads_by_caches(const struct residency_request *r, size_t bytes)
+{
+	return !r->given && r->declared && bytes >= TRIADS_CACHES * r->declared
+		       ? RESIDENCY_NOT_PROVEN
+		       : RESIDENCY_UNKNOWN;
+}
+
 /* Measured, then declared, which is not believed where Triad still falls. */
 static enum residency triads_known(const struct residency_request *r, int at, size_t reach)
 {
@@ -292,10 +300,12 @@ static enum residency triads_known(const struct residency_request *r, int at, si
 	const enum residency measured = residency_at(curve, place, reach);
 	const size_t bytes = r->given ? r->given : at < 0 ? r->rule : curve->bytes[at];
 
-	if (measured == RESIDENCY_PROVEN || measured == RESIDENCY_CONTRADICTED ||
-	    triads_by_declared(r, bytes) != RESIDENCY_DECLARED)
+	if (measured == RESIDENCY_PROVEN || measured == RESIDENCY_CONTRADICTED)
 		return measured;
-	return residency_still_falls(curve, place) ? RESIDENCY_NOT_PROVEN : RESIDENCY_DECLARED;
+	if (triads_by_declared(r, bytes) == RESIDENCY_DECLARED)
+		return residency_still_falls(curve, place) ? RESIDENCY_NOT_PROVEN
+							   : RESIDENCY_DECLARED;
+	return measured == RESIDENCY_UNKNOWN ? triads_by_caches(r, bytes) : measured;
 }
 
 /* Other processes left too little time to measure: the rule's size, else all that was touched. */
@@ -306,9 +316,8 @@ static void triads_untimed(struct residency_found *found, const struct residency
 			       ? r->rule
 			       : TRIADS_ARRAYS * triads.threads * triads.touched;
 	found->known = triads_by_declared(r, found->bytes);
-	if (found->known == RESIDENCY_UNKNOWN && r->declared &&
-	    found->bytes >= TRIADS_CACHES * r->declared)
-		found->known = RESIDENCY_NOT_PROVEN;
+	if (found->known == RESIDENCY_UNKNOWN)
+		found->known = triads_by_caches(r, found->bytes);
 }
 
 void triads_find(struct residency_found *found, const struct residency_request *r)

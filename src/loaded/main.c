@@ -284,6 +284,7 @@ int main(int argc, char **argv)
 	const double began = clock_now();
 	int generators;
 
+	threads_at_least(2);
 	program_start(&program, argc, argv);
 	generators = threads_count() - 1;
 	if (generators < 1)

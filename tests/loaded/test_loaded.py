@@ -30,6 +30,16 @@ def loaded(build_program, tmp_path):
     return run
 
 
+def test_a_quota_of_one_cpu_leaves_two_threads(build_program, tmp_path):
+    quota = ('harness/machine/cgroup.c', '= cgroup_cpu_quota() + 0.01;', '= 1;')
+    words = [build_program('loaded', changes=[quota]), *QUICK, *SMALL]
+    env = {name: value for name, value in os.environ.items() if name != 'OMP_NUM_THREADS'}
+    done = subprocess.run([*words, '--json', tmp_path / 'r.json'], capture_output=True, env=env)
+    record = json.loads((tmp_path / 'r.json').read_text())
+    assert (done.returncode, record['verdict'], record['threads']) == (0, 'VALID', 2)
+    assert 'disturbed' in [warning['reason'] for warning in record['warnings']]
+
+
 def test_every_point_has_its_rate_latency_and_evidence(loaded):
     _, output, record = loaded(*QUICK, *SMALL)
     points = record['points']

@@ -15,6 +15,7 @@
 static struct thread_seen *thread_list;
 static int thread_total;
 static int thread_team_requested; /* 0: by the environment */
+static int thread_least = 1;      /* whatever a quota grants */
 static int thread_shared_core;
 static struct cpuset thread_all_cpus;
 
@@ -98,15 +99,21 @@ static void thread_refuse_without_team(void)
 /* The runtime counts CPUs, not what a quota grants of them. */
 static void thread_keep_to_quota(void)
 {
-	const int whole = cgroup_whole_cpus(), count = omp_get_max_threads();
+	const int granted = cgroup_whole_cpus(), count = omp_get_max_threads();
+	const int whole = granted > thread_least ? granted : thread_least;
 
-	if (!whole || count <= whole || getenv("OMP_NUM_THREADS") || thread_team_requested)
+	if (!granted || count <= whole || getenv("OMP_NUM_THREADS") || thread_team_requested)
 		return;
 	fprintf(stderr,
 		"membw: %d thread%s of %d, as the cgroup's quota is %.2f CPUs; OMP_NUM_THREADS "
 		"sets another number\n",
 		whole, plural(whole), count, cgroup_cpu_quota());
 	omp_set_num_threads(whole);
+}
+
+void threads_at_least(int count)
+{
+	thread_least = count;
 }
 
 void threads_start(void)

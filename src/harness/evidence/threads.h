@@ -20,6 +20,9 @@ struct thread_seen {
 	struct lost_time lost_time;
 };
 
+/* A quota leaves so many threads (1); before threads_start(). */
+LOCAL void threads_at_least(int count);
+
 /* Starts the threads and asks for their affinity. */
 LOCAL void threads_start(void);
 

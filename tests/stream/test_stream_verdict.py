@@ -221,8 +221,9 @@ def test_a_clock_that_the_cpu_time_contradicts_is_invalid(stream, run, tmp_path)
     """With one at half its speed Copy read 83 GB/s on a machine of 42, VALID."""
     slow = silent_kernel.with_a_slow_clock(tmp_path)
     done = run(stream, '-n', '1e6', '-t', '300', *SMALL, OMP_NUM_THREADS='1', **slow)
-    assert done.reasons == {'clock'} and 'thread used' in done.stdout
-    assert 'of CPU time in' in done.stdout and 'the clock is slow' in done.stdout
+    assert done.reasons == {'clock'} and 'the clock is slow' in done.stdout
+    # on a busy node the thread had less than half of its CPU
+    assert '1 thread used ' in done.stdout or f"the node's {os.cpu_count()} CPU" in done.stdout
 
 
 @pytest.mark.alone
@@ -409,12 +410,12 @@ def test_where_sysfs_has_no_l3_the_cache_is_that_of_cpuid(stream, run, tmp_path)
         pytest.skip('no L3 in /sys, or unshare -m: not permitted here')
     mount = f'for i in /sys/devices/system/cpu/cpu*/cache/index3; do mount -B {tmp_path} $i; done'
     hidden = ('unshare', '-m', 'sh', '-c', f'{mount}; exec "$@"', 'sh')
-    right, done = run(stream, '-n', '1e6', '-t', '2'), run(*hidden, stream, '-t', '2')
-    assert done.record['llc_mib'] == right.record['llc_mib']
-    # an automatic size grows where other processes made a larger one read slower
-    assert done.record['array_size'] >= 4 * right.record['llc_mib'] * 2**20 / 8
+    done = run(*hidden, stream, '-t', '2')
     by = done.record['llc_by']
-    assert by['sysfs_mib'] < by['cpuid_mib'] and 'cache-size' in done.warnings - right.warnings
+    assert by['sysfs_mib'] < by['cpuid_mib'] == done.record['llc_mib']
+    # an automatic size grows where other processes made a larger one read slower
+    assert done.record['array_size'] >= 4 * by['cpuid_mib'] * 2**20 / 8
+    assert 'cache-size' in done.warnings
     said = f'{by["sysfs_mib"]:.1f} MiB from sysfs, {by["cpuid_mib"]:.1f} from CPUID, '
     assert said in done.stdout
 

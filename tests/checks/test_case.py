@@ -10,6 +10,7 @@ from lib.case import Case
 from lib.whole_cluster import GONE, whole_cluster
 
 from membw.results import ledger
+from membw.results.table import Figure
 
 VALID = {'verdict': 'VALID', 'host': 'n1'}
 KILLED = '/stage/rfm_job.sh: line 5: 30092 Killed                  /bin/stream --json record.json'
@@ -48,6 +49,8 @@ ENDS = [
     ('ended - 135\n', None, '', '', ('ended by SIGBUS (signal 7)', True)),
     ('ended - 139\n', VALID, '', '', ('ended by SIGSEGV (signal 11) after its record', True)),
     ('ended - 1\n', VALID, '', '', ('exit status 1 after its record', True)),
+    ('ended - 2\n', {**VALID, 'verdict': 'INVALID'}, '', '',
+     ('exit status 2 after its record', True)),
     ('ended - 163\n', None, '', '', ('ended by signal 35', True)),
     ('ended - 250\n', None, '', '', ('exit status 250', True)),
     ('ended - 128\n', None, '', '', ('exit status 128', True)),
@@ -94,6 +97,13 @@ def test_of_several_launches_each_is_named(tmp_path):
         ('third', 'not begun', False),
     ]
     assert made.missing[0].text.startswith('remote memory: ended by SIGKILL') and made.arrived
+
+
+def test_one_launch_that_died_among_others_that_were_not_begun_is_died(tmp_path):
+    expected = {'a.json': 'first', 'b.json': 'second'}
+    made = case(tmp_path, f'{BEGUN}ended a.json 137\n', expected=expected)
+    assert [one.died for one in made.missing] == [True, False]
+    assert made.judge([])[0] == 'DIED'
 
 
 def test_a_launch_has_its_own_end_whatever_the_whole_command_ended_with(tmp_path):
@@ -170,3 +180,31 @@ def test_a_node_without_a_record_died_as_the_ledger_says(tmp_path):
     made = map(json.loads, whole_cluster.of_the_dead(check, lines, ['n1', 'n2', 'n3']))
     why = {one['host']: one['missing'][0]['why'] for one in made}
     assert why == {'n1': 'ended by SIGKILL (signal 9)', 'n2': GONE}
+
+
+@pytest.mark.parametrize(
+    'bounds, median, slowest, compared',
+    [
+        ((None, None, None), 20, 10, True),
+        (('lower', None, None), 25, 20, True),  # what is at least 10 is not the slowest
+        (('lower', 'lower', 'lower'), 20, 10, False),
+    ],
+)
+def test_medians_of_a_cluster_are_those_of_estimates(bounds, median, slowest, compared):
+    """A bound below a reference was a FAIL of the whole cluster."""
+    figures = {
+        f'n{i}': {'triad': Figure(metric='triad', value=10.0 * i, bound=b or '', is_bound=bool(b))}
+        for i, b in enumerate(bounds, 1)
+    }
+    group = types.SimpleNamespace(figures=figures, any=figures['n1'])
+    nodes = [types.SimpleNamespace(name=name, verdict='PASS') for name in figures]
+    noted = {}
+    check = types.SimpleNamespace(
+        judged=types.SimpleNamespace(nodes=nodes, groups=[group]),
+        slowest_of='triad',
+        note_figure=lambda name, value, unit: noted.update({name: value}),
+    )
+    whole_cluster.report_metrics(check)
+    made = {name: row['value'] for name, row in json.loads(check.metrics).items()}
+    assert made == {'triad': median, 'triad_slowest': slowest}
+    assert noted == (made if compared else {})

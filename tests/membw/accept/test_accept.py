@@ -127,6 +127,17 @@ def test_a_retest_clears_or_confirms(judged):
     assert found.verdict == 'ACCEPTED'
 
 
+@pytest.mark.parametrize(
+    'bound, status', [('lower', 'PASS'), ('upper', 'OPEN'), ('unknown', 'OPEN')]
+)
+def test_of_bounds_that_were_agreed_on_none_counts_that_may_be_worse(judged, bound, status):
+    rows = fleet()
+    for row in rows:
+        if row['host'] == 'n003':
+            row['metrics']['triad']['bound'] = bound
+    assert only_of(judged(rows, runs__bounds=True), 'n003').status == status
+
+
 def test_a_failed_node_without_its_retest_is_open_and_named(judged):
     found = judged(fleet(['n005']) + retest(['n005'], 306.0, runs=2))
     assert found.verdict == 'INCOMPLETE'

@@ -155,9 +155,9 @@ def test_no_node_is_fit_beyond_a_tenth_where_its_references_differ_by_more():
 
 
 def test_three_records_show_too_little_of_their_spread_to_condemn_by_a_tenth():
-    peers = [made.node(f'p{i}', shares={'loaded': 1 + (i - 1) / 200}) for i in range(3)]
-    assert word(made.node(shares={'loaded': 0.895}), peers).word == 'FIT'
-    assert word(made.node(shares={'loaded': 0.6}), peers).word == 'SLOW'
+    loss = made.node(shares={'loaded': 0.895})
+    assert [word(loss, PEERS[:count]).word for count in (3, 5)] == ['FIT', 'SLOW']
+    assert word(made.node(shares={'loaded': 0.6}), PEERS[:3]).word == 'SLOW'
 
 
 def test_it_is_compared_with_peers_else_with_itself_before_else_with_nothing():

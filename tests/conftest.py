@@ -45,6 +45,7 @@ WAITING = (
     'stream/test_mpi.py',
     'checks/test_cluster.py',
     'checks/test_cluster_node.py',
+    'checks/test_cluster_pairs.py',
     'stream/test_stream_program.py',
     'checks/test_system_add.py',
     'stream/test_bit_flips.py',

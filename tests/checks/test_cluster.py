@@ -275,8 +275,6 @@ def test_a_powered_down_node_is_available():
 SLOW_NODE = (*VIRTUAL, *PLANTED, '-DSLOW_NODE="n3"')
 
 
-# alone: a node is compared with peers that were measured before it
-@pytest.mark.alone
 def test_a_node_that_stays_slow_is_measured_again_and_fails(session):
     run = session(100000, 40, *SLOW_NODE, f'-DSLOW={SLOW}').run()
     word, reason = run.verdicts()['n3']
@@ -289,7 +287,6 @@ def test_a_node_that_stays_slow_is_measured_again_and_fails(session):
     assert f'n3 {word}' in run.text
 
 
-@pytest.mark.alone
 def test_a_node_slow_in_the_first_measurement_alone_passes(session):
     """Its peers are half as fast as they could be: one host's memory changes by the second."""
     faults = ('-DSLOW=10', '-DSLOW_OTHERS=2', '-DSLOW_FIRST')

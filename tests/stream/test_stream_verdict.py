@@ -235,7 +235,7 @@ def test_a_clock_at_half_speed_on_a_busy_node_is_invalid(stream, run, tmp_path, 
     loops = [subprocess.Popen(['sh', '-c', 'while :; do :; done']) for _ in CPUS]
     try:
         threads = {'OMP_NUM_THREADS': str(len(CPUS))}
-        done = run(stream, '-n', '1e6', '-t', '600', *SMALL, **threads, **slow)
+        done = run(stream, '-n', '1e6', '-t', '300', *SMALL, **threads, **slow)
     finally:
         for loop in loops:
             loop.kill()

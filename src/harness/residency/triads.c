@@ -17,7 +17,8 @@ enum {
 	TRIADS_CACHES = 2,
 	TRIADS_ROUNDS_LEAST = 3,
 	TRIADS_ROUNDS = 8,
-	TRIADS_WINDOWS_LEAST = 6
+	TRIADS_WINDOWS_LEAST = 6,
+	TRIADS_DISTURBED = 10
 };
 
 /* Shares of the run's time. */
@@ -40,6 +41,7 @@ static struct {
 	double touch_seconds;
 	struct residency_curve curve;
 	int windows[RESIDENCY_SIZES]; /* undisturbed */
+	int disturbed;                /* windows of all sizes */
 } triads;
 
 /* Bytes of one thread's part of one array. */
@@ -105,6 +107,7 @@ static void triads_time(int at, size_t reach)
 			if (now > triads.curve.gbs[at])
 				triads.curve.gbs[at] = now;
 			triads.windows[at] += now > 0;
+			triads.disturbed += !(now > 0);
 			if (from + 2 * window > mine)
 				break;
 		}
@@ -284,10 +287,13 @@ static enum residency triads_by_declared(const struct residency_request *r, size
 	return r->declared && bytes >= r->rule ? RESIDENCY_DECLARED : RESIDENCY_UNKNOWN;
 }
 
-/* Of an automatic size: other processes left too little time to measure more. */
+/* Of an automatic size: other processes left too little time to measure more, or what Triad falls
+ * by may be theirs. */
 static enum residency triads_by_caches(const struct residency_request *r, size_t bytes)
 {
-	return !r->given && r->declared && bytes >= TRIADS_CACHES * r->declared
+	const int is_large = bytes >= TRIADS_CACHES * r->declared;
+
+	return !r->given && r->declared && (is_large || triads.disturbed > TRIADS_DISTURBED)
 		       ? RESIDENCY_NOT_PROVEN
 		       : RESIDENCY_UNKNOWN;
 }
@@ -316,8 +322,8 @@ static void triads_untimed(struct residency_found *found, const struct residency
 			       ? r->rule
 			       : TRIADS_ARRAYS * triads.threads * triads.touched;
 	found->known = triads_by_declared(r, found->bytes);
-	if (found->known == RESIDENCY_UNKNOWN)
-		found->known = triads_by_caches(r, found->bytes);
+	if (found->known == RESIDENCY_UNKNOWN && r->declared)
+		found->known = RESIDENCY_NOT_PROVEN;
 }
 
 void triads_find(struct residency_found *found, const struct residency_request *r)

@@ -81,6 +81,7 @@ void metric_disturbed(const char *name)
 {
 	struct metric *m = metric_named(name);
 
+	m->has_interval = 0;
 	m->bound = m->better == HIGHER ? "lower" : "upper";
 }
 

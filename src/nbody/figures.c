@@ -140,7 +140,8 @@ void figure_metrics(const struct figure *f, const struct crew *crew, const struc
 		    const struct crew *baseline_crew)
 {
 	const char *const name = name_of("speedup", crew);
-	const int is_undisturbed = figure_is_undisturbed(f, crew, baseline);
+	const int is_undisturbed =
+		figure_is_undisturbed(f, crew, baseline) && !interference_is_loud();
 	struct rate rate;
 
 	rate_of_figure(&rate, f, is_undisturbed);

@@ -11,6 +11,7 @@
 
 #include "../harness/error.h"
 #include "../harness/evidence/core_pair.h"
+#include "../harness/evidence/interference.h"
 #include "../harness/evidence/pinning.h"
 #include "../harness/evidence/threads.h"
 #include "../harness/json.h"
@@ -225,7 +226,7 @@ static void say_metrics(const struct run *run)
 		if (!(f->overhead.median > 0))
 			continue;
 		metric(o->name, f->overhead.median, "us", LOWER);
-		if (figure_is_steady(f, o))
+		if (figure_is_steady(f, o) && !interference_is_loud())
 			metric_interval(o->name, f->overhead.low - LAUNCH_SPREAD * f->with,
 					f->overhead.high + LAUNCH_SPREAD * f->with);
 		else

@@ -106,6 +106,14 @@ def test_one_launch_that_died_among_others_that_were_not_begun_is_died(tmp_path)
     assert made.judge([])[0] == 'DIED'
 
 
+def test_a_reference_without_its_figure_is_undecided(tmp_path, monkeypatch):
+    made = case(tmp_path, f'{BEGUN}ended - 0\n', VALID)
+    made.check.perf_variables = {'triad': None}
+    monkeypatch.setattr('lib.references.rows', lambda check: {'triadd': (500, -0.05, 0.1)})
+    word, why = made.judge([])
+    assert word == 'UNDECIDED' and why.startswith("no figure for the reference of 'triadd'")
+
+
 def test_a_launch_has_its_own_end_whatever_the_whole_command_ended_with(tmp_path):
     for name in ('a', 'b'):
         (tmp_path / f'{name}.json').write_text(json.dumps(VALID))

@@ -10,7 +10,7 @@ from membw.rank.newest import OLD_S, TOGETHER_S, newest
 from membw.rank.screen import MARGIN, Group, NodeVerdict, judge
 from membw.rank.units import units
 from membw.results.hostlist import match_expected
-from membw.results.table import Figure, Table, read_table
+from membw.results.table import Figure, Lost, Table, read_table
 from membw.results.verdict import DIED, MISSING, NOT_MEASURED, OF_NODE, WORST_FIRST
 
 NO_REASONS: Mapping[str, str] = {}
@@ -105,14 +105,19 @@ def by_own_word(verdicts: Sequence[NodeVerdict], figures: Sequence[Figure]) -> l
 
 
 def died(table: Table) -> dict[str, Node]:
-    """Nodes whose last launch brought no figure, or not all, in the time of a measurement."""
-    last = {figure.node: figure.time for figure in table.figures}
+    """Nodes of which the last launch of a test brought no figure, or not all, in the time of a
+    measurement. Another test that ran since says nothing of it."""
+    last = {_test(figure): figure.time for figure in table.figures}
     end = max([*last.values(), *(one.time for one in table.lost)], default=0.0)
     return {
         one.node: Node(one.node, one.word, one.text)
         for one in sorted(table.lost, key=lambda one: one.time)
-        if one.node and end - one.time <= TOGETHER_S and one.time >= last.get(one.node, 0.0)
+        if one.node and end - one.time <= TOGETHER_S and one.time >= last.get(_test(one), 0.0)
     }
+
+
+def _test(one: Figure | Lost) -> tuple[str, ...]:
+    return one.node, one.benchmark, one.parameters, one.preset, one.pinning
 
 
 def _worst(verdicts: Sequence[NodeVerdict], missing: dict[str, Node]) -> list[Node]:

@@ -8,6 +8,7 @@ import pytest
 from made_run import MadeRun, metric
 
 from membw.cli import main
+from membw.rank.ranking import rank_table
 from membw.report.page import page_of
 from membw.report.run import run_of_records
 from membw.results import rows
@@ -55,6 +56,18 @@ def test_a_row_with_something_missing_is_never_pass_and_shows_its_figures(table,
     (row,) = rows_of_records(found.figures, found.lost)
     assert row.word == word and row.headline.metric == 'triad' and row.is_valid
     assert all(one['why'] in row.reason for one in missing)
+
+
+@pytest.mark.parametrize(
+    'test, when, word',
+    [('stream', -0.01, 'PASS'), ('stream', 0.01, 'DIED'), ('ladder', -0.01, 'DIED')],
+)
+def test_what_died_is_cleared_by_a_later_run_of_the_same_test_alone(table, test, when, word):
+    """A ladder that died on a node was forgotten as soon as stream had run there."""
+    seven = made_up.record('n7', 0.1)
+    found = table(*made_up.fleet(20, (0.1,)), seven, record(0.1 + when, case={'test': test}))
+    nodes = {node.name: node.verdict for node in rank_table(found).nodes}
+    assert nodes['n7'] == word
 
 
 def test_a_case_that_left_no_host_is_of_no_node(table):

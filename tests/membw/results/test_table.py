@@ -232,6 +232,7 @@ def with_triad(value):
         ({'case': {'test': 7}}, "'test' of 'case' is 7"),
         (with_triad(0.0), "'triad' is 0 GB/s"),
         (with_triad('x'), "'triad' is 'x', not a number"),
+        (with_triad(True), "'triad' is True, not a number"),
     ],
 )
 def test_a_damaged_record_is_one_problem_line_and_the_rest_is_read(tmp_path, text, problem):

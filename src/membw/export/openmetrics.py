@@ -42,7 +42,8 @@ def as_text(figures: Sequence[Figure], unmeasured: Sequence[Mapping[str, str]] =
     for figure in newest.values():
         _add_figure(families, figure)
     for case in newest_of(unmeasured, figures):
-        labels: dict[str, object] = {name: case[name] for name in (*NAMES, 'verdict', 'reason')}
+        names = (*NAMES, 'node', 'verdict', 'reason')
+        labels: dict[str, object] = {name: case.get(name, '') for name in names}
         _add(families, 'membw_verdict', '', VERDICT, labels, 1.0)
     lines = []
     for name, (unit, about, samples) in sorted(families.items()):

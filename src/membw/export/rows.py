@@ -107,13 +107,15 @@ def of_reports(folders: Sequence[str], problems: list[str]) -> list[dict[str, st
 def newest(
     rows: Sequence[Mapping[str, str]], figures: Sequence[Figure]
 ) -> list[Mapping[str, str]]:
-    """The last row of each case, where no run has measured it since."""
-    last = {tuple(row[name] for name in NAMES): row for row in rows}
+    """The last row of each case and node, where no run has measured it since; of a report's case
+    the node is not known."""
+    last = {(*(row[name] for name in NAMES), row.get('node', '')): row for row in rows}
     for f in figures:
-        key = key_of(f)
-        # a report has the begin of its run, a record the end: what it has is not measured since
-        if key in last and (utc(f.time), 'node' not in last[key]) > (last[key]['time'], False):
-            del last[key]
+        for node in (f.node, ''):
+            key = (*key_of(f), node)
+            # a report has the begin of its run, a record the end: of that it is not since
+            if key in last and (utc(f.time), not node) > (last[key]['time'], False):
+                del last[key]
     return list(last.values())
 
 

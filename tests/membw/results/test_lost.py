@@ -182,3 +182,13 @@ def test_a_row_without_figures_has_the_word_of_its_check(word):
     """A whole cluster of which nothing can be said was PASS, with exit status 0."""
     one = rows.Attempt({}, {}, {}, word, 'why', 1)
     assert rows.judged([one], ())[0] == word
+
+
+def test_monitoring_keeps_what_died_on_each_node_until_it_was_measured_there(tmp_path, capsys):
+    """What another node measured since took n7's death out of the dashboard."""
+    eight = {**record(0.1), 'host': 'n8'}
+    records = [record(0.1), eight, made_up.record('n8', 0.2), made_up.record('n9', 0.2)]
+    file = made_up.write(tmp_path / 'r.jsonl', records)
+    assert main(['export', '--format', 'openmetrics', str(file)]) == 0
+    died = [line for line in capsys.readouterr().out.splitlines() if 'verdict="DIED"' in line]
+    assert len(died) == 1 and 'node="n7"' in died[0]

@@ -37,7 +37,7 @@ MADE_UP = [
         'const size_t bytes = triads.curve.bytes[at], mine = 0;\n'
         '\ttriads.curve.gbs[at] = model_gbs(bytes);\n'
         '\ttriads.windows[at] = getenv("NOISE") && bytes > 1048576 * atof(getenv("NOISE"))'
-        ' ? 0 : 99;\n\ttriads.disturbed += getenv("BUSY") ? 99 : 0;\n\treturn;',
+        ' ? 0 : 99;\n\treturn;',
     ),
     (
         TRIADS,
@@ -64,7 +64,7 @@ class Machine(NamedTuple):
     cache: int
     memory: int
     given: int = 0  # MiB of the three arrays, 0: the program chooses
-    settings: str = ''  # RANDOM=1; NOISE=N: no undisturbed window above N MiB; BUSY=1
+    settings: str = ''  # RANDOM=1; NOISE=N: no undisturbed window above N MiB
 
 
 PROVEN, NOT_PROVEN, DECLARED = 'proven', 'not proven', 'declared'
@@ -86,7 +86,7 @@ MACHINES = {
     'no cache known and 1 GiB of memory': (Machine(0, 30, 800), NOT_PROVEN, 360, 800),
     'a cache as declared that memory does not exceed much': (
         Machine(480, 480, 800),
-        UNKNOWN,
+        NOT_PROVEN,
         720,
         800,
     ),
@@ -95,12 +95,6 @@ MACHINES = {
         NOT_PROVEN,
         1440,
         1440,
-    ),
-    'the same, half of it, on a busy node': (
-        Machine(480, 480, 800, 0, 'BUSY=1'),
-        NOT_PROVEN,
-        720,
-        800,
     ),
     'V-Cache that the virtual machine does not declare': (
         Machine(32, 192, 16000),
@@ -124,7 +118,7 @@ MACHINES = {
     ),
     'a memory-side cache of 1 GiB, 2 GiB of memory': (
         Machine(1024, 1024, 1600),
-        UNKNOWN,
+        NOT_PROVEN,
         1536,
         1600,
     ),

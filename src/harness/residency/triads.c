@@ -12,14 +12,7 @@
 
 #include <unistd.h>
 
-enum {
-	TRIADS_ARRAYS = 3,
-	TRIADS_CACHES = 2,
-	TRIADS_ROUNDS_LEAST = 3,
-	TRIADS_ROUNDS = 8,
-	TRIADS_WINDOWS_LEAST = 6,
-	TRIADS_DISTURBED = 10
-};
+enum { TRIADS_ARRAYS = 3, TRIADS_ROUNDS_LEAST = 3, TRIADS_ROUNDS = 8, TRIADS_WINDOWS_LEAST = 6 };
 
 /* Shares of the run's time. */
 static const double TRIADS_TOUCH = 0.1, TRIADS_TOUCH_LONG = 0.3, TRIADS_MEASURE = 0.1;
@@ -41,7 +34,6 @@ static struct {
 	double touch_seconds;
 	struct residency_curve curve;
 	int windows[RESIDENCY_SIZES]; /* undisturbed */
-	int disturbed;                /* windows of all sizes */
 } triads;
 
 /* Bytes of one thread's part of one array. */
@@ -107,7 +99,6 @@ static void triads_time(int at, size_t reach)
 			if (now > triads.curve.gbs[at])
 				triads.curve.gbs[at] = now;
 			triads.windows[at] += now > 0;
-			triads.disturbed += !(now > 0);
 			if (from + 2 * window > mine)
 				break;
 		}
@@ -287,18 +278,8 @@ static enum residency triads_by_declared(const struct residency_request *r, size
 	return r->declared && bytes >= r->rule ? RESIDENCY_DECLARED : RESIDENCY_UNKNOWN;
 }
 
-/* Of an automatic size: other processes left too little time to measure more, or what Triad falls
- * by may be theirs. */
-static enum residency triads_by_caches(const struct residency_request *r, size_t bytes)
-{
-	const int is_large = bytes >= TRIADS_CACHES * r->declared;
-
-	return !r->given && r->declared && (is_large || triads.disturbed > TRIADS_DISTURBED)
-		       ? RESIDENCY_NOT_PROVEN
-		       : RESIDENCY_UNKNOWN;
-}
-
-/* Measured, then declared, which is not believed where Triad still falls. */
+/* Measured, then declared, which is not believed where Triad still falls. Memory or time ended
+ * before an automatic size was proven. */
 static enum residency triads_known(const struct residency_request *r, int at, size_t reach)
 {
 	const struct residency_curve *const curve = &triads.curve;
@@ -311,7 +292,7 @@ static enum residency triads_known(const struct residency_request *r, int at, si
 	if (triads_by_declared(r, bytes) == RESIDENCY_DECLARED)
 		return residency_still_falls(curve, place) ? RESIDENCY_NOT_PROVEN
 							   : RESIDENCY_DECLARED;
-	return measured == RESIDENCY_UNKNOWN ? triads_by_caches(r, bytes) : measured;
+	return r->declared && !r->given ? RESIDENCY_NOT_PROVEN : measured;
 }
 
 /* Other processes left too little time to measure: the rule's size, else all that was touched. */

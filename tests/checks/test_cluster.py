@@ -287,6 +287,8 @@ def test_a_node_that_stays_slow_is_measured_again_and_fails(session):
     assert f'n3 {word}' in run.text
 
 
+# alone: six workers on a busy machine made it FAIL once, all three measurements of 'read' 40 % low
+@pytest.mark.alone
 def test_a_node_slow_in_the_first_measurement_alone_passes(session):
     """Its peers are half as fast as they could be: one host's memory changes by the second."""
     faults = ('-DSLOW=10', '-DSLOW_OTHERS=2', '-DSLOW_FIRST')

@@ -93,7 +93,11 @@ def on_arm(request, tmp_path_factory, need):
     return compiled(str(cc), tmp_path_factory.mktemp('arm') / 'check', *flags)
 
 
-@pytest.mark.parametrize('sve_bytes', [0, 16, 32, 64])
+ON_ARM = [('gcc-double', size) for size in (16, 32, 64)]
+ON_ARM += [('clang-float', size) for size in (0, 64)]
+
+
+@pytest.mark.parametrize('on_arm, sve_bytes', ON_ARM, indirect=['on_arm'])
 def test_arms_variants_are_right_on_an_emulated_cpu(on_arm, sve_bytes, need):
     cpu = f'max,sve-default-vector-length={sve_bytes}' if sve_bytes else 'max,sve=off'
     done = run(need('qemu-aarch64'), '-cpu', cpu, on_arm)

@@ -114,6 +114,16 @@ def test_a_reference_without_its_figure_is_undecided(tmp_path, monkeypatch):
     assert word == 'UNDECIDED' and why.startswith("no figure for the reference of 'triadd'")
 
 
+def test_a_record_without_a_figure_is_no_pass(tmp_path, monkeypatch):
+    """What `loaded` leaves of a busy node; plain reframe passed it."""
+    empty = {**VALID, 'verdict': 'UNDECIDED', 'metrics': {}, 'schema': 'membw-record-2'}
+    made = case(tmp_path, f'{BEGUN}ended - 1\n', empty)
+    made.path = tmp_path / 'record.json'
+    monkeypatch.setattr('lib.references.rows', lambda check: {})
+    made.check.perf_variables = {}
+    assert made.judge([]) == ('UNDECIDED', 'no figure in its record')
+
+
 def test_a_launch_has_its_own_end_whatever_the_whole_command_ended_with(tmp_path):
     for name in ('a', 'b'):
         (tmp_path / f'{name}.json').write_text(json.dumps(VALID))

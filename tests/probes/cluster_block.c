@@ -5,6 +5,7 @@
 #include "../../src/harness/harness.c"
 
 #include "../../src/stream/cluster/job_summary.c"
+#include "../../src/stream/kernels/arrays.c"
 #include "../../src/stream/kernels/kernels.c"
 
 int main(int argc, char **argv)

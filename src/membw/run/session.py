@@ -40,13 +40,19 @@ def has_other_systems(rest: list[str]) -> bool:
     return given or bool(os.environ.get('RFM_CONFIG_FILES'))
 
 
+def with_paths(words: list[str]) -> list[str]:
+    """Of ReFrame and the programs: MEMBW_ROOT says that a shell or a site has set them."""
+    if 'MEMBW_ROOT' in os.environ:
+        return words
+    return ['sh', '-c', '. ./setup-env.sh && exec "$@"', 'sh', *words]
+
+
 def partitions_of(system: str | None) -> list[dict]:
     """As configs/settings.py bound them; [] where ReFrame cannot show its configuration: a run
     says why."""
     words = ['reframe', *(['--system', system] if system else [])]
     words.append('--show-config=systems/0/partitions')
-    script = ['sh', '-c', '. ./setup-env.sh && exec "$@"', 'sh', *words]
-    shown = subprocess.run(script, cwd=root(), capture_output=True, text=True)
+    shown = subprocess.run(with_paths(words), cwd=root(), capture_output=True, text=True)
     try:
         return json.loads(shown.stdout)
     except ValueError:
@@ -68,14 +74,12 @@ def run(words: list[str], base: str, variables: dict[str, str], verbose: bool) -
         variables: of its environment, with those of this process.
         verbose: print every line, in place of the progress.
     """
-    if 'MEMBW_ROOT' not in os.environ:
-        words = ['sh', '-c', '. ./setup-env.sh && exec "$@"', 'sh', *words]
     lines, passing = [], Passing()
     cases = Cases(float(variables.get('MEMBW_UNTIL', 0)), Path(root(), 'results'))
     os.makedirs(os.path.dirname(base), exist_ok=True)
     with (
         open(f'{base}.log', 'ab', buffering=0) as log,
-        started(words, variables) as process,
+        started(with_paths(words), variables) as process,
         contextlib.closing(passing),
         ended_with(process),
     ):

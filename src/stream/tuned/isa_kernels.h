@@ -7,8 +7,8 @@
  * ATTRIBUTE_W for functions of that width; PREFETCH_nta and PREFETCH_t0.  Then
  * EACH(FUNCTIONS) defines the kernels and EACH(ROW) is their table, where
  * EACH(M) is the list of M(store, width, unroll, prefetch, streams) that the
- * file chose.  To add a variant is to add a line to that list.  (x86-64 has its
- * functions in assembly: only names and rows are taken from here.)
+ * file chose.  To add a variant is to add a line to that list.  (x86-64 and SVE
+ * have their functions in assembly: ASSEMBLED_KERNELS.)
  *
  * Each row is four functions of its own name, as tuned_triad_nt_256_u4_t0_s2,
  * never inlined, that work on whole steps alone: `unroll` vectors of each of
@@ -86,6 +86,21 @@
 	FUNCTION(scale, SCALE, 1, store, width, unroll, prefetch, streams) \
 	FUNCTION(add, ADD, 2, store, width, unroll, prefetch, streams)     \
 	FUNCTION(triad, TRIAD, 2, store, width, unroll, prefetch, streams)
+
+/* The same in assembly: FUNCTION_isa is the text of one, COPY_isa and the others its loop. */
+#define ASM(text) text "\n"
+#define TEXT_OF(word) #word
+#define TEXT(word) TEXT_OF(word)
+#define ASSEMBLED(isa, kernel, ONE, reads, store, width, unroll, prefetch, streams)              \
+	__attribute__((visibility("hidden"))) stream_part NAME(kernel, store, width, unroll,     \
+							       prefetch, streams);               \
+	__asm__(FUNCTION_##isa(TEXT(NAME(kernel, store, width, unroll, prefetch, streams)), ONE, \
+			       reads, store, width, unroll, prefetch, streams));
+#define ASSEMBLED_KERNELS(isa, store, width, unroll, prefetch, streams)                \
+	ASSEMBLED(isa, copy, COPY_##isa, 1, store, width, unroll, prefetch, streams)   \
+	ASSEMBLED(isa, scale, SCALE_##isa, 1, store, width, unroll, prefetch, streams) \
+	ASSEMBLED(isa, add, ADD_##isa, 2, store, width, unroll, prefetch, streams)     \
+	ASSEMBLED(isa, triad, TRIAD_##isa, 2, store, width, unroll, prefetch, streams)
 
 #define ROW(store, width, unroll, prefetch, streams)                               \
 	{ STORE_##store,                                                           \

@@ -21,18 +21,16 @@
 #endif
 
 #define BYTES_sve 256 /* the longest register that the architecture allows, in powers of two */
-#define SVE_ASM(text) text "\n"
 #define SVE_REGISTER(n) "z" #n "." SVE_TYPE
 #define SVE_AT(array, turn) "[" array ", #" #turn ", mul vl]"
 #define SVE_LOAD(array, turn, n) \
-	SVE_ASM("ld1" SVE_MEMORY " {" SVE_REGISTER(n) "}, p0/z, " SVE_AT(array, turn))
+	ASM("ld1" SVE_MEMORY " {" SVE_REGISTER(n) "}, p0/z, " SVE_AT(array, turn))
 #define SVE_MOVE_ordinary "st1"
 #define SVE_MOVE_nt "stnt1"
 #define SVE_STORE(store, turn, n) \
-	SVE_ASM(SVE_MOVE_##store SVE_MEMORY " {" SVE_REGISTER(n) "}, p0, " SVE_AT("x0", turn))
+	ASM(SVE_MOVE_##store SVE_MEMORY " {" SVE_REGISTER(n) "}, p0, " SVE_AT("x0", turn))
 /* register m = m op n */
-#define SVE_OPERATE(op, n, m) \
-	SVE_ASM(op " " SVE_REGISTER(m) ", " SVE_REGISTER(m) ", " SVE_REGISTER(n))
+#define SVE_OPERATE(op, n, m) ASM(op " " SVE_REGISTER(m) ", " SVE_REGISTER(m) ", " SVE_REGISTER(n))
 
 #define COPY_SVE(store, width, stream, turn) SVE_LOAD("x1", turn, 1) SVE_STORE(store, turn, 1)
 #define SCALE_SVE(store, width, stream, turn) \
@@ -47,63 +45,53 @@
 
 /* A register's lines. */
 #define SVE_FETCH_none(array, turn)
-#define SVE_FETCH_nta(array, turn) SVE_ASM("prfd pldl1strm, p0, " SVE_AT(array, turn))
-#define SVE_FETCH_t0(array, turn) SVE_ASM("prfd pldl1keep, p0, " SVE_AT(array, turn))
+#define SVE_FETCH_nta(array, turn) ASM("prfd pldl1strm, p0, " SVE_AT(array, turn))
+#define SVE_FETCH_t0(array, turn) ASM("prfd pldl1keep, p0, " SVE_AT(array, turn))
 #define SVE_FETCH_X(prefetch, width, stream, turn) SVE_FETCH_##prefetch("x6", turn)
 #define SVE_FETCH_Y(prefetch, width, stream, turn) SVE_FETCH_##prefetch("x7", turn)
 #define SVE_FETCHES_1(unroll, prefetch) REPEAT_##unroll(SVE_FETCH_X, prefetch, sve, 0)
 #define SVE_FETCHES_2(unroll, prefetch) \
 	SVE_FETCHES_1(unroll, prefetch) REPEAT_##unroll(SVE_FETCH_Y, prefetch, sve, 0)
 
-#define SVE_NEXT(array, unroll) SVE_ASM("addvl " array ", " array ", #" #unroll)
+#define SVE_NEXT(array, unroll) ASM("addvl " array ", " array ", #" #unroll)
 
 /* The calling convention brings out in x0, x in x1, y in x2, s in z0, part in x3, ahead in x4; x5
  * is out's end, x6 and x7 are what is `ahead` of x and of y. Not local: with -flto only the linker
  * sees its callers. hint 34: bti c. */
 /* clang-format off */
-#define FUNCTION_SVE(name, ONE, reads, store, unroll, prefetch)      \
-	SVE_ASM(".pushsection .text")                                \
-	SVE_ASM(".arch_extension sve")                               \
-	SVE_ASM(".globl " name)                                      \
-	SVE_ASM(".hidden " name)                                     \
-	SVE_ASM(".type " name ", %function")                         \
-	SVE_ASM(".p2align 5")                                        \
-	SVE_ASM(name ":")                                            \
-	SVE_ASM(".cfi_startproc")                                    \
-	SVE_ASM("hint #34")                                          \
-	SVE_ASM("ptrue p0." SVE_TYPE)                                \
-	SVE_ASM("dup z31." SVE_TYPE ", z0." SVE_TYPE "[0]")          \
-	SVE_ASM("add x5, x0, x3, lsl #" SVE_LOG)                     \
-	SVE_ASM("add x6, x1, x4")                                    \
-	SVE_ASM("add x7, x2, x4")                                    \
-	SVE_ASM("b 2f")                                              \
-	SVE_ASM("1:")                                                \
-	SVE_FETCHES_##reads(unroll, prefetch)                        \
-	REPEAT_##unroll(ONE, store, sve, 0)                          \
-	SVE_NEXT("x0", unroll) SVE_NEXT("x1", unroll)                \
-	SVE_NEXT("x2", unroll) SVE_NEXT("x6", unroll)                \
-	SVE_NEXT("x7", unroll)                                       \
-	SVE_ASM("2:")                                                \
-	SVE_ASM("cmp x0, x5")                                        \
-	SVE_ASM("b.lo 1b")                                           \
-	SVE_ASM("ret")                                               \
-	SVE_ASM(".cfi_endproc")                                      \
-	SVE_ASM(".size " name ", .-" name)                           \
-	SVE_ASM(".popsection")
+#define FUNCTION_SVE(name, ONE, reads, store, width, unroll, prefetch, streams)         \
+	ASM(".pushsection .text")                                                       \
+	ASM(".arch_extension sve")                                                      \
+	ASM(".globl " name)                                                             \
+	ASM(".hidden " name)                                                            \
+	ASM(".type " name ", %function")                                                \
+	ASM(".p2align 5")                                                               \
+	ASM(name ":")                                                                   \
+	ASM(".cfi_startproc")                                                           \
+	ASM("hint #34")                                                                 \
+	ASM("ptrue p0." SVE_TYPE)                                                       \
+	ASM("dup z31." SVE_TYPE ", z0." SVE_TYPE "[0]")                                 \
+	ASM("add x5, x0, x3, lsl #" SVE_LOG)                                            \
+	ASM("add x6, x1, x4")                                                           \
+	ASM("add x7, x2, x4")                                                           \
+	ASM("b 2f")                                                                     \
+	ASM("1:")                                                                       \
+	SVE_FETCHES_##reads(unroll, prefetch)                                           \
+	REPEAT_##unroll(ONE, store, sve, 0)                                             \
+	SVE_NEXT("x0", unroll) SVE_NEXT("x1", unroll)                                   \
+	SVE_NEXT("x2", unroll) SVE_NEXT("x6", unroll)                                   \
+	SVE_NEXT("x7", unroll)                                                          \
+	ASM("2:")                                                                       \
+	ASM("cmp x0, x5")                                                               \
+	ASM("b.lo 1b")                                                                  \
+	ASM("ret")                                                                      \
+	ASM(".cfi_endproc")                                                             \
+	ASM(".size " name ", .-" name)                                                  \
+	ASM(".popsection")
 /* clang-format on */
 
-#define SVE_TEXT_OF(word) #word
-#define SVE_TEXT(word) SVE_TEXT_OF(word)
-#define ASSEMBLED_SVE(kernel, ONE, reads, store, width, unroll, prefetch, streams)            \
-	__attribute__((visibility("hidden"))) stream_part NAME(kernel, store, width, unroll,  \
-							       prefetch, streams);            \
-	__asm__(FUNCTION_SVE(SVE_TEXT(NAME(kernel, store, width, unroll, prefetch, streams)), \
-			     ONE, reads, store, unroll, prefetch));
-#define SVE_KERNELS_OF(store, width, unroll, prefetch, streams)                     \
-	ASSEMBLED_SVE(copy, COPY_SVE, 1, store, width, unroll, prefetch, streams)   \
-	ASSEMBLED_SVE(scale, SCALE_SVE, 1, store, width, unroll, prefetch, streams) \
-	ASSEMBLED_SVE(add, ADD_SVE, 2, store, width, unroll, prefetch, streams)     \
-	ASSEMBLED_SVE(triad, TRIAD_SVE, 2, store, width, unroll, prefetch, streams)
+#define ASSEMBLED_SVE(store, width, unroll, prefetch, streams) \
+	ASSEMBLED_KERNELS(SVE, store, width, unroll, prefetch, streams)
 
 /* One stream alone: an address of SVE is a register and registers' lengths. */
 #define EACH_SVE(M)                           \
@@ -112,7 +100,7 @@
 	EACH_PREFETCH(M, ordinary, sve, 4, 1) \
 	M(ordinary, sve, 1, none, 1)
 
-EACH_SVE(SVE_KERNELS_OF)
+EACH_SVE(ASSEMBLED_SVE)
 
 static const struct tuned_kernel SVE_KERNELS[] = { EACH_SVE(ROW) };
 

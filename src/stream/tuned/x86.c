@@ -20,10 +20,6 @@
 #define SPLAT_SSE "shufps $0, %xmm0, %xmm0"
 #endif
 
-#define TEXT_OF(word) #word
-#define TEXT(word) TEXT_OF(word)
-#define ASM(text) text "\n"
-
 /* Registers of a width; AVX's instructions begin with a v, name where the result goes, and want
  * the upper halves cleared behind them. */
 #define BYTES_128 16
@@ -167,17 +163,8 @@
 
 /* clang-format on */
 
-#define ASSEMBLED(kernel, ONE, reads, store, width, unroll, prefetch, streams)                 \
-	__attribute__((visibility("hidden"))) stream_part NAME(kernel, store, width, unroll,   \
-							       prefetch, streams);             \
-	__asm__(FUNCTION_X86(TEXT(NAME(kernel, store, width, unroll, prefetch, streams)), ONE, \
-			     reads, store, width, unroll, prefetch, streams));
-
-#define ASSEMBLED_KERNELS(store, width, unroll, prefetch, streams)              \
-	ASSEMBLED(copy, COPY_X86, 1, store, width, unroll, prefetch, streams)   \
-	ASSEMBLED(scale, SCALE_X86, 1, store, width, unroll, prefetch, streams) \
-	ASSEMBLED(add, ADD_X86, 2, store, width, unroll, prefetch, streams)     \
-	ASSEMBLED(triad, TRIAD_X86, 2, store, width, unroll, prefetch, streams)
+#define ASSEMBLED_X86(store, width, unroll, prefetch, streams) \
+	ASSEMBLED_KERNELS(X86, store, width, unroll, prefetch, streams)
 
 /*
  * Not the whole product of 150 members: whole lines of each stream a turn (with
@@ -216,7 +203,7 @@
 	EACH_NT(M)  \
 	EACH_ORDINARY(M)
 
-EACH_X86(ASSEMBLED_KERNELS)
+EACH_X86(ASSEMBLED_X86)
 
 static const struct tuned_kernel X86_KERNELS[] = { EACH_X86(ROW) };
 
